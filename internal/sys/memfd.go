@@ -1,0 +1,73 @@
+package sys
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// CreateMemory makes an anonymous memory file of size bytes that no path names
+// and returns its descriptor. The file can neither shrink nor grow, so that a
+// mapping of it never faults for want of pages behind it. It vanishes with its
+// last descriptor and mapping, also when every process is killed.
+func CreateMemory(name string, size int64) (fd int, err error) {
+	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return -1, fmt.Errorf("memfd_create: %w", err)
+	}
+	if err := unix.Ftruncate(fd, size); err != nil {
+		unix.Close(fd)
+		return -1, fmt.Errorf("memory file of %d bytes: %w", size, err)
+	}
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL); err != nil {
+		unix.Close(fd)
+		return -1, fmt.Errorf("seal memory file: %w", err)
+	}
+	return fd, nil
+}
+
+// OpenPeerFile opens descriptor fd of process pid, which must belong to the
+// same user. It is how a memory file reaches another rank of the same host
+// without a name in any file system.
+func OpenPeerFile(pid, fd int) (int, error) {
+	path := fmt.Sprintf("/proc/%d/fd/%d", pid, fd)
+	got, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("open %s: %w", path, err)
+	}
+	return got, nil
+}
+
+// FileSize is the size in bytes of the file behind fd.
+func FileSize(fd int) (int64, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return 0, fmt.Errorf("fstat: %w", err)
+	}
+	return st.Size, nil
+}
+
+// CloseFile closes a descriptor.
+func CloseFile(fd int) error { return unix.Close(fd) }
+
+// Map maps size bytes of fd, shared, readable and writable.
+func Map(fd int, size int) ([]byte, error) {
+	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("mmap %d bytes: %w", size, err)
+	}
+	return mem, nil
+}
+
+// Unmap ends a mapping that Map made. Any later access to it faults.
+func Unmap(mem []byte) error { return unix.Munmap(mem) }
+
+// AdviseHuge asks for huge pages behind mem. It is a wish: a kernel that does
+// not grant it changes nothing but speed, so there is no error.
+func AdviseHuge(mem []byte) { _ = unix.Madvise(mem, unix.MADV_HUGEPAGE) }
+
+// Discard gives the pages of the first size bytes of a memory file back to the
+// system at once. Existing mappings stay valid and read as zeros.
+func Discard(fd int, size int64) error {
+	return unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, size)
+}

@@ -1,0 +1,185 @@
+package notify
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+// HeaderSize is the number of bytes in front of a board's first word. Its first
+// word is the wake word; the rest keeps the words that posters write off the
+// cache line that posters only read.
+const HeaderSize = 64
+
+// Bytes is the memory a board of count notifications takes.
+func Bytes(count uint32) uint64 { return HeaderSize + 4*uint64(count) }
+
+// A Board is a window on notification words that somebody else allocated, often
+// in memory shared with other processes. It is safe for concurrent use, by
+// goroutines and by processes.
+//
+// Post is a release and Reset, Try and Wait acquire: whoever sees a value
+// through them sees all that the poster wrote before it posted.
+type Board struct {
+	// wake is the sleepers' word: bit 0 says that somebody may sleep, the bits
+	// above count wake-ups. A waiter sets bit 0, looks at the words once more,
+	// and sleeps while the word is unchanged; a poster stores its value, then
+	// loads this word. Both are sequentially consistent, so one of the two sees
+	// the other (Dekker). One word for both facts: were the count apart from the
+	// flag, a poster could clear the flag of a waiter that came in between.
+	wake  *atomic.Uint32
+	words []atomic.Uint32
+
+	// cursor is where the next search for "any of a range" begins, one after
+	// the last hit, so that a busy low id cannot starve a high one.
+	cursor atomic.Uint32
+
+	wait   *Waiting
+	closed atomic.Bool
+}
+
+// NewBoard lays a board over mem, which must be Bytes(count) bytes long, zero
+// or already a board, aligned to 4 bytes, and outlive the board. wait says how
+// this process waits; it is nil for a board that is only posted to.
+func NewBoard(mem []byte, count uint32, wait *Waiting) *Board {
+	if uint64(len(mem)) < Bytes(count) {
+		panic(fmt.Sprintf("notify: %d bytes cannot hold a board of %d", len(mem), count))
+	}
+	return &Board{wake: &wordsOf(mem, 1)[0], words: wordsOf(mem[HeaderSize:], int(count)), wait: wait}
+}
+
+// Len is the number of notifications.
+func (b *Board) Len() uint32 { return uint32(len(b.words)) }
+
+// Check returns an error unless id is on the board and v may be posted.
+func (b *Board) Check(id ID, v Value) error {
+	if v == 0 {
+		return base.ErrZeroValue
+	}
+	if uint64(id) >= uint64(len(b.words)) {
+		return fmt.Errorf("%w: id %d, but the segment has %d", base.ErrNoNotification, id, len(b.words))
+	}
+	return nil
+}
+
+// Post sets notification id to v, overwriting what was there, and wakes
+// sleepers. It does not block. The caller has made sure of Check.
+func (b *Board) Post(id ID, v Value) {
+	b.words[id].Store(uint32(v))
+	if b.wake.Load()&1 != 0 {
+		b.Wake()
+	}
+}
+
+// Add adds delta to notification id and wakes sleepers: the counting form of
+// Post. The sum wraps around; one that wraps to 0 reads as "not set".
+func (b *Board) Add(id ID, delta Value) {
+	b.words[id].Add(uint32(delta))
+	if b.wake.Load()&1 != 0 {
+		b.Wake()
+	}
+}
+
+// Reset takes notification id off the board: one atomic exchange with 0 that
+// returns the old value. 0 means that it was not set, or that somebody else
+// took it; of several callers exactly one gets the value.
+func (b *Board) Reset(id ID) (Value, error) {
+	if uint64(id) >= uint64(len(b.words)) {
+		return 0, fmt.Errorf("%w: id %d, but the segment has %d", base.ErrNoNotification, id, len(b.words))
+	}
+	// A plain look first: an exchange takes the cache line away from the poster
+	// even when there is nothing to take.
+	if b.words[id].Load() == 0 {
+		return 0, nil
+	}
+	return Value(b.words[id].Swap(0)), nil
+}
+
+// Load is the present value of notification id, 0 if it is not on the board.
+func (b *Board) Load(id ID) Value {
+	if uint64(id) >= uint64(len(b.words)) {
+		return 0
+	}
+	return Value(b.words[id].Load())
+}
+
+// Wake makes everybody who waits on the board look again.
+func (b *Board) Wake() {
+	for {
+		old := b.wake.Load()
+		if b.wake.CompareAndSwap(old, (old&^1)+2) {
+			b.wait.park().Wake(b.wake)
+			return
+		}
+	}
+}
+
+// Close ends all waits on the board, now and later, with base.ErrClosed.
+func (b *Board) Close() {
+	b.closed.Store(true)
+	b.Wake()
+}
+
+// Try looks once for what w wants. With Some it returns one id that is set and
+// resets nothing; with count 0 it succeeds at once. It never blocks.
+func (b *Board) Try(w Want) (ID, bool, error) {
+	if err := w.check(len(b.words)); err != nil {
+		return 0, false, err
+	}
+	id, ok := b.look(w)
+	return id, ok, nil
+}
+
+// look is Try without the range check. The three shapes are spelled out because
+// this is the loop a waiter spins in.
+func (b *Board) look(w Want) (ID, bool) {
+	switch {
+	case w.count == 1:
+		return w.first, w.how.holds(Value(b.words[w.first].Load()), w.value)
+	case w.count == 0:
+		return w.first, true
+	case w.all:
+		return b.lookAll(w)
+	default:
+		return b.lookAny(w)
+	}
+}
+
+func (b *Board) lookAll(w Want) (ID, bool) {
+	words := b.words[w.first : uint64(w.first)+uint64(w.count)]
+	for i := range words {
+		if !w.how.holds(Value(words[i].Load()), w.value) {
+			return 0, false
+		}
+	}
+	return w.first, true
+}
+
+// lookAny searches from the cursor to the end of the range and then from the
+// start of the range to the cursor. Only Some makes such a Want, so the
+// comparison is with 0.
+func (b *Board) lookAny(w Want) (ID, bool) {
+	words := b.words[w.first : uint64(w.first)+uint64(w.count)]
+	start := b.cursor.Load() - uint32(w.first)
+	if start >= w.count {
+		start = 0
+	}
+	for i := start; i < w.count; i++ {
+		if words[i].Load() != 0 {
+			return b.hit(w, i)
+		}
+	}
+	for i := uint32(0); i < start; i++ {
+		if words[i].Load() != 0 {
+			return b.hit(w, i)
+		}
+	}
+	return 0, false
+}
+
+func (b *Board) hit(w Want, i uint32) (ID, bool) {
+	id := w.first + ID(i)
+	b.cursor.Store(uint32(id) + 1)
+	return id, true
+}

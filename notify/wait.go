@@ -1,0 +1,162 @@
+package notify
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+// A Parker puts goroutines to sleep on a word and wakes them. Park returns when
+// Wake was called for the word since it held val, or early for any reason.
+type Parker interface {
+	Park(word *atomic.Uint32, val uint32)
+	Wake(word *atomic.Uint32)
+}
+
+// Waiting says how a process waits: it spins, then yields, then sleeps. One
+// value serves all boards of a process; it is not changed once in use.
+type Waiting struct {
+	// Spin is how long a waiter looks again and again without giving up its
+	// core. Zero where the ranks of this host outnumber its cores: there a
+	// spinner only keeps away the rank that it waits for.
+	Spin time.Duration
+	// Yield is how long, after that, a waiter looks and lets others run in turn.
+	// It should be about the cost of a sleep and a wake-up, and is what makes
+	// oversubscribed ranks fast.
+	Yield time.Duration
+	// YieldOnce lets others run.
+	YieldOnce func()
+	// Sleep parks the waiter when Spin and Yield are over.
+	Sleep Parker
+	// Poll, if not nil, makes progress on transports that need the waiter's
+	// help, and reports whether anything happened.
+	Poll func() bool
+}
+
+// park is the parker of w, or one that wakes other processes when this one only
+// posts.
+func (w *Waiting) park() Parker {
+	if w == nil {
+		return Futex{}
+	}
+	return w.Sleep
+}
+
+// spinChunk is how often a spinner looks between two looks at the clock, which
+// costs about as much as that many looks.
+const spinChunk = 64
+
+// Wait blocks until what w wants holds and returns the id as Try does. It ends
+// early with the error of ctx, with the error of stop, which is asked whenever
+// the board was woken and before the wait begins to block, or with
+// base.ErrClosed. An early end changes nothing: waiting again goes on. stop may
+// be nil. The caller that finds its want at once pays nothing for ctx and stop.
+func (b *Board) Wait(ctx context.Context, w Want, stop func() error) (ID, error) {
+	if err := w.check(len(b.words)); err != nil {
+		return 0, err
+	}
+	if id, ok := b.look(w); ok {
+		return id, nil
+	}
+	return b.waitSlow(ctx, w, stop)
+}
+
+func (b *Board) waitSlow(ctx context.Context, w Want, stop func() error) (ID, error) {
+	if id, ok := b.spin(w); ok {
+		return id, nil
+	}
+	if id, ok := b.yield(w); ok {
+		return id, nil
+	}
+	if err := b.ended(ctx, stop); err != nil {
+		return b.last(w, err)
+	}
+	if ctx.Done() != nil {
+		cancel := context.AfterFunc(ctx, b.Wake)
+		defer cancel()
+	}
+	return b.sleep(ctx, w, stop)
+}
+
+// spin looks for at most Waiting.Spin.
+func (b *Board) spin(w Want) (ID, bool) {
+	if b.wait.Spin <= 0 {
+		return 0, false
+	}
+	for start := time.Now(); ; {
+		for range spinChunk {
+			if id, ok := b.look(w); ok {
+				return id, true
+			}
+		}
+		b.poll()
+		if time.Since(start) > b.wait.Spin {
+			return 0, false
+		}
+	}
+}
+
+// yield looks and lets others run in turn, for at most Waiting.Yield.
+func (b *Board) yield(w Want) (ID, bool) {
+	for start := time.Now(); ; {
+		b.wait.YieldOnce()
+		b.poll()
+		if id, ok := b.look(w); ok {
+			return id, true
+		}
+		if time.Since(start) > b.wait.Yield {
+			return 0, false
+		}
+	}
+}
+
+func (b *Board) poll() {
+	if b.wait.Poll != nil {
+		b.wait.Poll()
+	}
+}
+
+// sleep announces itself in the wake word, looks once more, and parks until the
+// word changes. A value may appear without a wake-up, because hardware wrote it
+// or the poster died between its two steps: parkers therefore return now and
+// then by themselves.
+func (b *Board) sleep(ctx context.Context, w Want, stop func() error) (ID, error) {
+	for {
+		word := b.wake.Or(1) | 1
+		if id, ok := b.look(w); ok {
+			return id, nil
+		}
+		if err := b.ended(ctx, stop); err != nil {
+			return b.last(w, err)
+		}
+		b.wait.Sleep.Park(b.wake, word)
+		b.poll()
+		if id, ok := b.look(w); ok {
+			return id, nil
+		}
+	}
+}
+
+// ended returns why a wait should end now, or nil.
+func (b *Board) ended(ctx context.Context, stop func() error) error {
+	if b.closed.Load() {
+		return base.ErrClosed
+	}
+	if stop != nil {
+		if err := stop(); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// last looks once more before a wait ends with err: what arrived before the
+// cause of the end must not be lost to it.
+func (b *Board) last(w Want, err error) (ID, error) {
+	if id, ok := b.look(w); ok {
+		return id, nil
+	}
+	return 0, err
+}

@@ -1,0 +1,17 @@
+package notify
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// wordsOf views count aligned 32-bit words at the start of mem as atomics. It
+// is safe because mem is at least 4*count bytes (the caller's check), aligned
+// (checked here), and atomic.Uint32 is exactly one 32-bit word.
+func wordsOf(mem []byte, count int) []atomic.Uint32 {
+	p := unsafe.Pointer(unsafe.SliceData(mem))
+	if uintptr(p)%4 != 0 {
+		panic("notify: board memory is not aligned to 4 bytes")
+	}
+	return unsafe.Slice((*atomic.Uint32)(p), count)
+}
