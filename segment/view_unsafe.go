@@ -1,0 +1,72 @@
+package segment
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+// Element is what a typed view may consist of: fixed size, no pointers.
+type Element interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~int |
+		~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint |
+		~float32 | ~float64 | ~complex64 | ~complex128
+}
+
+// View is the memory of s from byte offset as count elements of type T,
+// aliased. The offset must be a multiple of T's alignment.
+//
+// It is safe because the range lies in the segment, T has no pointers, every
+// bit pattern is a T, and the alignment is checked.
+func View[T Element](s *Segment, offset uint64, count int) ([]T, error) {
+	var one T
+	size := uint64(unsafe.Sizeof(one))
+	if count < 0 {
+		return nil, fmt.Errorf("%w: count %d is negative", base.ErrOutOfRange, count)
+	}
+	if uint64(count) > sizeMax/size {
+		return nil, outOfRange(offset, uint64(count), s.Size())
+	}
+	mem, err := s.Bytes(offset, uint64(count)*size)
+	if err != nil {
+		return nil, err
+	}
+	p := unsafe.Pointer(unsafe.SliceData(mem))
+	if align := uintptr(unsafe.Alignof(one)); uintptr(p)%align != 0 {
+		return nil, fmt.Errorf("%w: byte %d of the segment does not suit elements that need a multiple of %d",
+			base.ErrUnaligned, offset, align)
+	}
+	return unsafe.Slice((*T)(p), count), nil
+}
+
+// BytesOf is the memory of xs as bytes, aliased. It is safe for the same
+// reasons as View, in the other direction.
+func BytesOf[T Element](xs []T) []byte {
+	var one T
+	p := unsafe.Pointer(unsafe.SliceData(xs))
+	return unsafe.Slice((*byte)(p), len(xs)*int(unsafe.Sizeof(one)))
+}
+
+// Word is the 64-bit word at byte offset, for atomics. The offset must be a
+// multiple of 8 and the word in the segment.
+func (s *Segment) Word(offset uint64) (*atomic.Uint64, error) {
+	mem, err := s.Bytes(offset, 8)
+	if err != nil {
+		return nil, err
+	}
+	p := unsafe.Pointer(unsafe.SliceData(mem))
+	if offset%8 != 0 || uintptr(p)%8 != 0 {
+		return nil, fmt.Errorf("%w: byte %d", base.ErrUnaligned, offset)
+	}
+	// Safe: 8 bytes of the segment, aligned, and atomic.Uint64 is one such word.
+	return (*atomic.Uint64)(p), nil
+}
+
+// heap allocates n zeroed bytes that start at a multiple of 8.
+func heap(n uint64) []byte {
+	words := make([]uint64, (n+7)/8)
+	// Safe: the words hold at least n bytes and have no pointers.
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), n)
+}
