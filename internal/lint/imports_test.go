@@ -1,0 +1,174 @@
+package lint
+
+import "testing"
+
+// table is who may import whom. "a, b < c;" means that c may import a and b,
+// and nothing follows from two lines together. It is a statement of policy:
+// moving a line needs a reason in the commit, and a wider line a measurement.
+const table = `
+	# The bottom knows nothing of ours.
+	NONE < internal/base, internal/sys, internal/reduce, internal/bpf,
+	       internal/lint, collectives/schedule;
+
+	# A flag word, then memory that carries such words.
+	internal/base, internal/sys < notify;
+	internal/base, internal/sys, notify < segment;
+
+	# What launcher and rank agree on. It is all they share.
+	internal/base < internal/boot;
+
+	# The seam and what is below it. Transports do not know each other.
+	internal/base, internal/sys, notify, segment < internal/transport;
+	internal/base, internal/sys, notify, segment, internal/transport
+	< internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
+	  internal/transport/rdma, internal/transport/sim, internal/transport/transporttest;
+	internal/bpf < internal/transport/tcp;
+
+	# The runtime. It picks transports and knows nothing of what is built on it.
+	internal/base, internal/boot, internal/reduce, notify, segment, internal/transport,
+	internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
+	internal/transport/rdma, internal/transport/sim
+	< gaspi;
+
+	# What is built on it: one-sided calls and pure code, never a transport,
+	# never each other.
+	gaspi, notify, segment, internal/reduce, collectives/schedule
+	< collectives, ssp, hoplite;
+
+	# Processes. The launcher would start any program, so it knows no gaspi.
+	internal/base, internal/boot, internal/sys < launcher;
+
+	# Programs see what a user sees. gaspi-bench also measures the machine's own
+	# limits, which takes bare memory and the choice of a core.
+	gaspi, notify, segment, collectives, collectives/schedule, ssp, hoplite, launcher
+	< cmd/..., examples/...;
+	internal/sys, internal/bpf < cmd/gaspi-bench;
+
+	# Outside dependencies and their owners.
+	golang.org/x/sys/unix < internal/sys;
+	golang.org/x/sys/cpu < internal/reduce;
+	github.com/cilium/ebpf/... < internal/bpf;
+	github.com/klauspost/compress/... < examples/mfsgd, hoplite;
+	github.com/spf13/pflag, golang.org/x/term < cmd/..., examples/...;
+	gonum.org/v1/plot/... < examples/..., cmd/gaspi-bench;
+	github.com/mmcloughlin/avo/... < internal/reduce/asm; # a module of its own
+
+	# unsafe is a dependency like any other (and only in files that say so).
+	unsafe < internal/sys, notify, segment, internal/reduce, internal/transport/shm, gaspi;
+
+	# Tests of any package may also use these.
+	github.com/google/go-cmp/..., internal/base, internal/testenv,
+	internal/transport/transporttest, launcher
+	< TEST;
+	NONE < internal/testenv;
+`
+
+// advice says what to do instead, by what was imported.
+var advice = map[string]string{
+	"unsafe":                            "use the typed views of package segment, or put the few lines into a *_unsafe.go file of a package that may",
+	"golang.org/x/sys/unix":             "wrap the system call in internal/sys and call that",
+	"golang.org/x/sys/cpu":              "let internal/reduce choose by CPU feature and call that",
+	"github.com/cilium/ebpf/...":        "put the program in internal/bpf and read its results from there",
+	"github.com/spf13/pflag":            "take a struct or arguments; flags are parsed in cmd and examples",
+	"github.com/google/go-cmp/...":      "compare by hand; go-cmp is for _test files",
+	"github.com/klauspost/compress/...": "take an io.Reader or io.Writer; only where data is (de)compressed may know the format",
+	"gonum.org/v1/plot/...":             "return the numbers; examples and gaspi-bench draw them",
+	"github.com/mmcloughlin/avo/...":    "generate assembly in internal/reduce/asm",
+	"internal/transport/...":            "use the one-sided calls of package gaspi, or the seam in internal/transport if you are a transport",
+	"internal/transport":                "use the one-sided calls of package gaspi",
+	"internal/transport/transporttest":  "it is for _test files of transports",
+	"internal/sys":                      "use gaspi, segment or notify, which wrap what the system gives",
+	"internal/boot":                     "only launcher and gaspi meet there; use one of them",
+	"internal/lint":                     "it only tests the code",
+	"gaspi":                             "packages below gaspi and the launcher do not know it; pass what you need as an argument",
+	"collectives":                       "write it with the one-sided calls of package gaspi, or share pure code in collectives/schedule",
+	"ssp":                               "write it with the one-sided calls of package gaspi",
+	"hoplite":                           "write it with the one-sided calls of package gaspi",
+	"launcher":                          "the launcher stands beside the runtime; only programs and tests use it",
+	"C":                                 "the default build needs no C compiler; ask for a build tag and a line in the table first",
+	"examples/...":                      "examples stand alone",
+}
+
+func TestImportTable(t *testing.T) {
+	rules, err := parseRules(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := loadModule(t)
+	report(t, checkImports(m, rules, advice))
+}
+
+func TestUnsafeOnlyInFilesThatSaySo(t *testing.T) {
+	report(t, checkUnsafe(loadModule(t).files))
+}
+
+func TestParseRulesRefuses(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"no arrow", "a, b;", `rule "a, b"`},
+		{"chain", "a < b < c;", `rule "a < b < c"`},
+		{"nothing below", "< c;", "want"},
+		{"circle", "a < b; b < c; c < a;", "circle"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := parseRules(c.text)
+			if err == nil {
+				t.Fatalf("%q was accepted", c.text)
+			}
+			expect(t, []string{err.Error()}, c.want)
+		})
+	}
+}
+
+func TestCheckImports(t *testing.T) {
+	const small = `
+		NONE < low, internal/priv;
+		low < mid;            # mid may import low
+		mid < top, cmd/...;
+		example.com/dep/... < top;
+		unsafe < low;
+		example.com/cmp < TEST;
+	`
+	for _, c := range []struct {
+		name, path, imp string
+		want            []string
+	}{
+		{"std is free", "low/a.go", "net/http", nil},
+		{"allowed", "mid/a.go", "example.org/m/low", nil},
+		{"allowed below a pattern", "cmd/x/a.go", "example.org/m/mid", nil},
+		{"upwards", "low/a.go", "example.org/m/mid", []string{"low/a.go:2: low must not import mid; ask mid's owner"}},
+		{"not transitive", "top/a.go", "example.org/m/low", []string{"top must not import low"}},
+		{"outside, by its owner", "top/a.go", "example.com/dep/sub", nil},
+		{"outside, by another", "mid/a.go", "example.com/dep/sub", []string{"mid must not import example.com/dep/sub"}},
+		{"outside, without owner", "top/a.go", "example.com/new", []string{"must not import example.com/new; move what both need"}},
+		{"own internal packages", "top/a.go", "example.org/m/top/internal/x", nil},
+		{"internal packages count as the owner", "top/internal/x/a.go", "example.org/m/low", []string{"top must not import low"}},
+		{"top-level internal is itself", "mid/a.go", "example.org/m/internal/priv", []string{"must not import internal/priv"}},
+		{"test helper in a test", "mid/a_test.go", "example.com/cmp", nil},
+		{"test helper in code", "mid/a.go", "example.com/cmp", []string{"must not import example.com/cmp"}},
+		{"test of itself", "mid/a_test.go", "example.org/m/mid", nil},
+		{"test upwards", "low/a_test.go", "example.org/m/top", []string{"low must not import top"}},
+		{"unsafe", "mid/a.go", "unsafe", []string{"mid must not import unsafe"}},
+		{"cgo", "mid/a.go", "C", []string{"mid must not import C"}},
+		{"new package", "other/a.go", "fmt", []string{"other: the import table does not know this package"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rules, err := parseRules(small)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := fake(t, map[string]string{c.path: "package p\nimport _ \"" + c.imp + "\"\n"})
+			expect(t, checkImports(m, rules, map[string]string{"mid": "ask mid's owner"}), c.want...)
+		})
+	}
+}
+
+func TestCheckUnsafe(t *testing.T) {
+	const src = "package p\nimport \"unsafe\"\nconst _ = unsafe.Sizeof(0)\n"
+	m := fake(t, map[string]string{
+		"p/a_unsafe.go":       src,
+		"p/a_unsafe_amd64.go": src,
+		"p/a_unsafe_test.go":  src,
+		"p/unsafely.go":       src,
+	})
+	expect(t, checkUnsafe(m.files), "p/unsafely.go:2: unsafe outside")
+}
