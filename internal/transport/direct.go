@@ -1,0 +1,206 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/notify"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// A Window is a peer's segment that this process can address. It is valid while
+// *Live is Generation: the owner changes the word when it withdraws the segment.
+type Window struct {
+	Segment    *segment.Segment
+	Live       *atomic.Uint64
+	Generation uint64
+}
+
+// Direct is the link to a peer whose memory this process can address: the
+// caller copies into the peer's memory and stores the flag, without the peer,
+// without a system call unless somebody sleeps. Every operation is complete
+// when it returns, so nothing is ever counted in a queue.
+//
+// Grade: hot. Between the caller and the peer's memory lie one table lookup and
+// one look at the generation.
+type Direct struct {
+	windows []atomic.Pointer[Window] // index is the segment id
+	open    func(id segment.ID) (*Window, error)
+	ping    func(context.Context) error
+	lost    atomic.Pointer[base.RankError]
+}
+
+// NewDirect makes a link for segment ids below ids. open finds the peer's
+// segment when it is first used, or again after it was withdrawn; ping is Link's.
+func NewDirect(ids int, open func(segment.ID) (*Window, error), ping func(context.Context) error) *Direct {
+	return &Direct{windows: make([]atomic.Pointer[Window], ids), open: open, ping: ping}
+}
+
+// Lose makes every later operation end with err.
+func (d *Direct) Lose(err *base.RankError) { d.lost.CompareAndSwap(nil, err) }
+
+// window is the peer's segment id, opened if need be.
+func (d *Direct) window(id segment.ID) (*segment.Segment, error) {
+	if uint64(id) < uint64(len(d.windows)) {
+		if w := d.windows[id].Load(); w != nil && w.Live.Load() == w.Generation && d.lost.Load() == nil {
+			return w.Segment, nil
+		}
+	}
+	return d.windowSlow(id)
+}
+
+func (d *Direct) windowSlow(id segment.ID) (*segment.Segment, error) {
+	if lost := d.lost.Load(); lost != nil {
+		return nil, lost
+	}
+	if uint64(id) >= uint64(len(d.windows)) {
+		return nil, fmt.Errorf("%w: id %d; ids go from 0 to %d", base.ErrNoSegment, id, len(d.windows)-1)
+	}
+	w, err := d.open(id)
+	if err != nil {
+		d.windows[id].Store(nil)
+		return nil, err
+	}
+	d.windows[id].Store(w)
+	return w.Segment, nil
+}
+
+// target is the peer's memory at a, for n bytes.
+func (d *Direct) target(a Addr, n uint64) (*segment.Segment, []byte, error) {
+	seg, err := d.window(a.Segment)
+	if err != nil {
+		return nil, nil, err
+	}
+	mem, err := seg.Bytes(a.Offset, n)
+	return seg, mem, err
+}
+
+// Put implements Link.
+func (d *Direct) Put(_ *Queue, dst Addr, src segment.Span) error {
+	seg, mem, err := d.target(dst, src.Len())
+	if err != nil {
+		return err
+	}
+	copy(mem, src.Bytes())
+	runtime.KeepAlive(seg) // the mapping ends with the Segment, not with mem
+	return nil
+}
+
+// PutNotify implements Link.
+func (d *Direct) PutNotify(_ *Queue, dst Addr, src segment.Span, f Flag) error {
+	seg, mem, err := d.target(dst, src.Len())
+	if err != nil {
+		return err
+	}
+	flags := seg
+	if f.Segment != dst.Segment {
+		if flags, err = d.window(f.Segment); err != nil {
+			return err
+		}
+	}
+	if err := flags.Board().Check(f.ID, f.Value); err != nil {
+		return err
+	}
+	copy(mem, src.Bytes())
+	post(flags.Board(), f)
+	runtime.KeepAlive(seg)
+	runtime.KeepAlive(flags)
+	return nil
+}
+
+// Notify implements Link. Earlier puts are complete, so there is nothing to
+// wait for; the store is a release.
+func (d *Direct) Notify(_ *Queue, f Flag) error {
+	seg, err := d.window(f.Segment)
+	if err != nil {
+		return err
+	}
+	if err := seg.Board().Check(f.ID, f.Value); err != nil {
+		return err
+	}
+	post(seg.Board(), f)
+	runtime.KeepAlive(seg)
+	return nil
+}
+
+func post(b *notify.Board, f Flag) {
+	if f.Add {
+		b.Add(f.ID, f.Value)
+		return
+	}
+	b.Post(f.ID, f.Value)
+}
+
+// Get implements Link.
+func (d *Direct) Get(_ *Queue, dst segment.Span, src Addr) error {
+	seg, mem, err := d.target(src, dst.Len())
+	if err != nil {
+		return err
+	}
+	copy(dst.Bytes(), mem)
+	runtime.KeepAlive(seg)
+	return nil
+}
+
+// GetNotify implements Link.
+func (d *Direct) GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Board, id notify.ID, v notify.Value) error {
+	if err := d.Get(q, dst, src); err != nil {
+		return err
+	}
+	b.Post(id, v)
+	return nil
+}
+
+// Atomic implements Link with the processor's own atomics, which are the same
+// for the owner and all its local peers.
+func (d *Direct) Atomic(_ context.Context, at Addr, op AtomicOp, operand, compare uint64) (uint64, error) {
+	seg, err := d.window(at.Segment)
+	if err != nil {
+		return 0, err
+	}
+	word, err := seg.Word(at.Offset)
+	if err != nil {
+		return 0, err
+	}
+	old := Apply(word, op, operand, compare)
+	runtime.KeepAlive(seg)
+	return old, nil
+}
+
+// Size implements Link.
+func (d *Direct) Size(id segment.ID) (uint64, uint32, error) {
+	seg, err := d.window(id)
+	if err != nil {
+		return 0, 0, err
+	}
+	return seg.Size(), seg.Board().Len(), nil
+}
+
+// Mapped implements Link.
+func (d *Direct) Mapped(at Addr, n uint64) (segment.Span, bool) {
+	seg, err := d.window(at.Segment)
+	if err != nil {
+		return segment.Span{}, false
+	}
+	span, err := seg.Span(at.Offset, n)
+	return span, err == nil
+}
+
+// Flush implements Link: what was issued has arrived, unless the peer is gone.
+func (d *Direct) Flush(context.Context, *Queue) error {
+	if lost := d.lost.Load(); lost != nil {
+		return lost
+	}
+	return nil
+}
+
+// Ping implements Link.
+func (d *Direct) Ping(ctx context.Context) error {
+	if lost := d.lost.Load(); lost != nil {
+		return lost
+	}
+	return d.ping(ctx)
+}

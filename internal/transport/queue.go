@@ -1,0 +1,66 @@
+package transport
+
+import (
+	"sync/atomic"
+)
+
+// A Queue counts the operations that a rank has issued and not yet taken back.
+// Package gaspi owns it and keeps its depth; transports count in it what is
+// unfinished when they return.
+//
+// An operation holds its entry until the next Wait, on every transport, also
+// where it was finished at once. So a program that never waits is stopped by
+// the same full queue on a laptop as on a cluster.
+type Queue struct {
+	depth uint64
+
+	// issued counts entries taken, ever; settled those given back. Both only
+	// grow. issued is changed by posters with a compare-and-swap that fails when
+	// the queue is full, so no entry is ever taken and then returned.
+	issued  atomic.Uint64
+	settled atomic.Uint64
+
+	bytes atomic.Uint64 // payload moved by the operations of this queue
+}
+
+// NewQueue makes a queue of depth entries.
+func NewQueue(depth int) *Queue { return &Queue{depth: uint64(depth)} }
+
+// Take takes n entries, all or none, and reports whether there was room.
+func (q *Queue) Take(n uint64) bool {
+	for {
+		issued := q.issued.Load()
+		if issued+n-q.settled.Load() > q.depth {
+			return false
+		}
+		if q.issued.CompareAndSwap(issued, issued+n) {
+			return true
+		}
+	}
+}
+
+// Moved counts n bytes of payload. Call it after the operation, off the
+// critical path.
+func (q *Queue) Moved(n uint64) { q.bytes.Add(n) }
+
+// Issued is how many entries were ever taken.
+func (q *Queue) Issued() uint64 { return q.issued.Load() }
+
+// Bytes is how many bytes of payload were ever moved.
+func (q *Queue) Bytes() uint64 { return q.bytes.Load() }
+
+// Size is how many entries are taken now.
+func (q *Queue) Size() int {
+	settled := q.settled.Load() // first: issued may only grow meanwhile
+	return int(q.issued.Load() - settled)
+}
+
+// Settle gives back all entries that were taken when issued was upTo.
+func (q *Queue) Settle(upTo uint64) {
+	for {
+		settled := q.settled.Load()
+		if settled >= upTo || q.settled.CompareAndSwap(settled, upTo) {
+			return
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package shm
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// peerLink is the link to one rank of this host, which may be this rank itself.
+type peerLink struct {
+	*transport.Direct
+	t    *Transport
+	rank base.Rank
+
+	mu   sync.Mutex
+	card *card // guarded by mu; mapped on first use, then kept for ever, because windows point into it
+	pid  int   // guarded by mu; pidfd of the peer, -1 until known
+}
+
+func newPeerLink(t *Transport, r base.Rank) *peerLink {
+	l := &peerLink{t: t, rank: r, pid: -1}
+	l.Direct = transport.NewDirect(t.ids, l.open, l.alive)
+	return l
+}
+
+// open finds segment id of the peer and maps it.
+func (l *peerLink) open(id segment.ID) (*transport.Window, error) {
+	if l.rank == l.t.rank {
+		return l.t.openOwn(id)
+	}
+	card, err := l.cardOfPeer()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		at := card.read(id, l.t.rank)
+		if at.generation == 0 || !at.granted {
+			return nil, noSegment(l.rank, id, l.t.rank)
+		}
+		fd, err := sys.OpenPeerFile(l.t.peers[l.rank].PID, at.descriptor)
+		if card.live(id).Load() != at.generation {
+			// Withdrawn while we looked, perhaps with the descriptor given to
+			// another file since: what we opened may be anything.
+			if err == nil {
+				sys.CloseFile(fd)
+			}
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("segment %d of rank %d: %w", id, l.rank, err)
+		}
+		seg, err := segment.Open(fd, at.size, at.notifications)
+		if err != nil {
+			return nil, fmt.Errorf("segment %d of rank %d: %w", id, l.rank, err)
+		}
+		return &transport.Window{Segment: seg, Live: card.live(id), Generation: at.generation}, nil
+	}
+}
+
+// openOwn is open for this rank's own segments, which need no mapping.
+func (t *Transport) openOwn(id segment.ID) (*transport.Window, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	seg := t.exposed[id]
+	at := t.own.read(id, t.rank)
+	if seg == nil || !at.granted {
+		return nil, noSegment(t.rank, id, t.rank)
+	}
+	return &transport.Window{Segment: seg, Live: t.own.live(id), Generation: at.generation}, nil
+}
+
+func noSegment(owner base.Rank, id segment.ID, reader base.Rank) error {
+	return fmt.Errorf("%w: rank %d has not registered a segment %d with rank %d", base.ErrNoSegment, owner, id, reader)
+}
+
+func (l *peerLink) cardOfPeer() (*card, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.card != nil {
+		return l.card, nil
+	}
+	peer := l.t.peers[l.rank]
+	card, err := openCard(peer.PID, peer.Card, len(l.t.peers), l.t.ids)
+	if err != nil {
+		return nil, fmt.Errorf("rank %d: %w", l.rank, err)
+	}
+	l.card = card
+	return card, nil
+}
+
+// alive is the ping: it asks the kernel whether the peer's process has ended.
+// The first ping takes a hold of the process, so that its number cannot come to
+// mean another one later.
+func (l *peerLink) alive(ctx context.Context) error {
+	if l.rank == l.t.rank {
+		return ctx.Err()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pid < 0 {
+		pid, err := sys.HoldProcess(l.t.peers[l.rank].PID)
+		if err != nil {
+			return &base.RankError{Rank: l.rank, Reason: "its process has ended"}
+		}
+		l.pid = pid
+	}
+	if sys.ProcessEnded(l.pid) {
+		return &base.RankError{Rank: l.rank, Reason: "its process has ended"}
+	}
+	return ctx.Err()
+}
+
+func (l *peerLink) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pid >= 0 {
+		sys.CloseFile(l.pid)
+		l.pid = -1
+	}
+}

@@ -1,0 +1,165 @@
+// Package shm connects ranks that are processes of one host: the caller copies
+// into the peer's mapped memory and stores the flag. No system call is made
+// unless somebody sleeps, and no thread of the peer is needed.
+//
+// Memory files travel without a name: a rank publishes its process id and a
+// descriptor number, and a peer opens them through /proc. When every process is
+// killed, nothing is left.
+package shm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// Exchange is how a rank learns what its peers publish: it gives its own value
+// under a name and gets everybody's, indexed by rank.
+type Exchange func(ctx context.Context, name string, value []byte) ([][]byte, error)
+
+// address is what a rank publishes at start.
+type address struct {
+	PID  int // process id
+	Card int // descriptor of the card in that process
+}
+
+// Transport is one rank's side.
+type Transport struct {
+	rank  base.Rank
+	ids   int
+	peers []address
+
+	own     *card
+	ownFile int
+
+	mu       sync.Mutex
+	exposed  map[segment.ID]*segment.Segment // guarded by mu
+	last     uint64                          // guarded by mu; generation given last
+	links    []*peerLink                     // guarded by mu; index is the rank; nil until used
+	lostWhen []*base.RankError               // guarded by mu; index is the rank
+}
+
+var _ transport.Transport = (*Transport)(nil)
+
+// Join makes the transport of rank r of size, for segment ids below ids. It is
+// collective through exchange.
+func Join(ctx context.Context, r base.Rank, size, ids int, exchange Exchange) (*Transport, error) {
+	own, fd, err := makeCard(size, ids)
+	if err != nil {
+		return nil, fmt.Errorf("shared memory: %w", err)
+	}
+	t := &Transport{
+		rank: r, ids: ids, own: own, ownFile: fd,
+		exposed:  make(map[segment.ID]*segment.Segment),
+		links:    make([]*peerLink, size),
+		lostWhen: make([]*base.RankError, size),
+	}
+	if t.peers, err = meet(ctx, address{PID: sys.PID(), Card: fd}, exchange); err != nil {
+		sys.CloseFile(fd)
+		return nil, err
+	}
+	return t, nil
+}
+
+func meet(ctx context.Context, own address, exchange Exchange) ([]address, error) {
+	mine, err := json.Marshal(own)
+	if err != nil {
+		return nil, err
+	}
+	all, err := exchange(ctx, "shm", mine)
+	if err != nil {
+		return nil, err
+	}
+	peers := make([]address, len(all))
+	for i := range all {
+		if err := json.Unmarshal(all[i], &peers[i]); err != nil {
+			return nil, fmt.Errorf("shared memory address of rank %d: %w", i, err)
+		}
+	}
+	return peers, nil
+}
+
+// Name implements transport.Transport.
+func (t *Transport) Name() string { return "shm" }
+
+// Link implements transport.Transport.
+func (t *Transport) Link(r base.Rank) (transport.Link, error) {
+	if r < 0 || int(r) >= len(t.peers) {
+		return nil, fmt.Errorf("%w: %d", base.ErrBadRank, r)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.links[r] == nil {
+		t.links[r] = newPeerLink(t, r)
+		if lost := t.lostWhen[r]; lost != nil {
+			t.links[r].Lose(lost)
+		}
+	}
+	return t.links[r], nil
+}
+
+// Expose implements transport.Transport.
+func (t *Transport) Expose(id segment.ID, s *segment.Segment) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.exposed[id] != nil {
+		return fmt.Errorf("segment %d is in use", id)
+	}
+	t.last++
+	t.exposed[id] = s
+	t.own.publish(id, t.last, s)
+	return nil
+}
+
+// Grant implements transport.Transport.
+func (t *Transport) Grant(id segment.ID, r base.Rank) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.exposed[id] == nil {
+		return fmt.Errorf("%w: id %d", base.ErrNoSegment, id)
+	}
+	t.own.grant(id, r)
+	return nil
+}
+
+// Withdraw implements transport.Transport.
+func (t *Transport) Withdraw(id segment.ID) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.exposed[id] == nil {
+		return fmt.Errorf("%w: id %d", base.ErrNoSegment, id)
+	}
+	t.own.withdraw(id)
+	delete(t.exposed, id)
+	return nil
+}
+
+// Lose implements transport.Transport.
+func (t *Transport) Lose(err *base.RankError) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.lostWhen[err.Rank] == nil {
+		t.lostWhen[err.Rank] = err
+	}
+	if l := t.links[err.Rank]; l != nil {
+		l.Lose(err)
+	}
+}
+
+// Close implements transport.Transport.
+func (t *Transport) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range t.links {
+		if l != nil {
+			l.close()
+		}
+	}
+	return sys.CloseFile(t.ownFile)
+}

@@ -1,0 +1,119 @@
+// Package transport is the seam between package gaspi and the wires: move these
+// bytes there, then set that notification.
+//
+// It knows no algorithms, no groups and no launchers. Every transport keeps the
+// contract written on Link and passes the suite of package transporttest.
+package transport
+
+import (
+	"context"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/notify"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// An Addr is a place in a peer's memory.
+type Addr struct {
+	Segment segment.ID
+	Offset  uint64 // bytes from the start of the data
+}
+
+// A Flag is a notification to be set in a segment.
+type Flag struct {
+	Segment segment.ID
+	ID      notify.ID
+	Value   notify.Value
+	Add     bool // add Value to the word instead of overwriting it
+}
+
+// A Transport connects this rank with others. Package gaspi makes it once.
+type Transport interface {
+	// Name is what users call it: "shm", "loopback".
+	Name() string
+
+	// Link is the way to rank r, own rank included. It is made on first use and
+	// then always the same. It does not fail for a rank that is gone: the
+	// operations on the link do.
+	Link(r base.Rank) (Link, error)
+
+	// Expose lets peers reach s under id: those that Grant names, from then on.
+	// id must be free.
+	Expose(id segment.ID, s *segment.Segment) error
+	// Grant lets rank r reach the segment exposed under id.
+	Grant(id segment.ID, r base.Rank) error
+	// Withdraw ends what Expose began. An operation that a peer issues later
+	// ends with base.ErrNoSegment, also when another segment is exposed under
+	// the same id in between: what was meant for one never lands in the other.
+	Withdraw(id segment.ID) error
+
+	// Lose says that a rank is gone: from now on every operation that needs it
+	// ends with err.
+	Lose(err *base.RankError)
+
+	// Close ends the use of the transport. Peers may still write to the memory
+	// that was exposed; nobody looks.
+	Close() error
+}
+
+// A Link is this rank's way to one peer. All methods are safe for concurrent
+// use. Sources and destinations have been checked against the local segment;
+// the peer's side is checked by the link or by the peer, never trusted.
+//
+// Completion: an operation that has not ended when its method returns is
+// counted in q until it has. Order: whoever sees a notification posted by
+// PutNotify sees the bytes of that put; whoever sees one posted by Notify sees
+// the bytes of all puts issued before it to the same peer on the same queue.
+// Nothing else is ordered. A method that returns an error has had no effect.
+type Link interface {
+	// Put copies src to dst at the peer. It borrows src until the operation is
+	// complete on q.
+	Put(q *Queue, dst Addr, src segment.Span) error
+	// PutNotify is Put and then the flag, as one.
+	PutNotify(q *Queue, dst Addr, src segment.Span, f Flag) error
+	// Notify posts the flag behind all earlier puts.
+	Notify(q *Queue, f Flag) error
+	// Get copies src at the peer to dst. dst is valid once complete on q.
+	Get(q *Queue, dst segment.Span, src Addr) error
+	// GetNotify is Get, and then posts value v at id of the local board b.
+	GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Board, id notify.ID, v notify.Value) error
+
+	// Atomic applies op to the 64-bit word at the peer and returns its old
+	// value. It blocks. It is atomic against all other Atomics on that word,
+	// whoever issues them. It is applied at most once, however often a
+	// transport has to ask for it; after an error it was not applied.
+	Atomic(ctx context.Context, at Addr, op AtomicOp, operand, compare uint64) (uint64, error)
+
+	// Size is the number of bytes of the peer's segment, and its number of
+	// notifications. It fails as a put would.
+	Size(id segment.ID) (bytes uint64, notifications uint32, err error)
+	// Mapped is the peer's memory [at, at+n) where it can be read and written
+	// directly; false where it cannot.
+	Mapped(at Addr, n uint64) (segment.Span, bool)
+
+	// Flush blocks until all puts issued before it on q have arrived in the
+	// peer's memory.
+	Flush(ctx context.Context, q *Queue) error
+	// Ping finds out whether the peer still lives.
+	Ping(ctx context.Context) error
+}
+
+// AtomicOp is an operation on a 64-bit word.
+type AtomicOp uint8
+
+// The operations. Min and Max compare unsigned numbers.
+const (
+	FetchAdd AtomicOp = iota
+	CompareSwap
+	Swap
+	FetchMin
+	FetchMax
+	FetchAnd
+	FetchOr
+	FetchXor
+)
+
+// String is the name as messages show it.
+func (op AtomicOp) String() string {
+	return [...]string{"fetch_add", "compare_swap", "swap", "fetch_min", "fetch_max", "fetch_and", "fetch_or", "fetch_xor"}[op]
+}
