@@ -30,7 +30,7 @@ func isFloat[T Number]() bool {
 func kindOf[T Number]() kind {
 	var zero T
 	var k kind
-	switch unsafe.Sizeof(zero) {
+	switch sizeOf[T]() {
 	case 1:
 		k = kindInt8
 	case 2:
@@ -49,6 +49,9 @@ func kindOf[T Number]() kind {
 	return k
 }
 
+// sizeOf returns the bytes in an element.
+func sizeOf[T Number]() uintptr { return unsafe.Sizeof(*new(T)) }
+
 // as gives the same memory as another type of the same size.
 func as[To, From Number](s []From) []To {
 	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
@@ -59,7 +62,7 @@ func as[To, From Number](s []From) []To {
 func partlyOverlap[T Number](x, y []T) bool {
 	px := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
 	py := uintptr(unsafe.Pointer(unsafe.SliceData(y)))
-	n := uintptr(len(x)) * unsafe.Sizeof(*new(T))
+	n := uintptr(len(x)) * sizeOf[T]()
 	return px != py && px < py+n && py < px+n
 }
 
@@ -88,3 +91,15 @@ func scalar[T Number](op Op, dst, a, b []T) {
 		scalarFloat64(op, as[float64](dst), as[float64](a), as[float64](b))
 	}
 }
+
+// into does the work of Into with the kernels of level l.
+func into[T Number](l level, op Op, dst, a, b []T) {
+	n := uint64(len(dst)) * uint64(sizeOf[T]())
+	if n >= l.smallest() && vector(l, makePair(kindOf[T](), op), start(dst), start(a), start(b), n) {
+		return
+	}
+	scalar(op, dst, a, b)
+}
+
+// start returns the address of the first byte of s.
+func start[T Number](s []T) *byte { return (*byte)(unsafe.Pointer(unsafe.SliceData(s))) }

@@ -45,7 +45,7 @@ func Into[T Number](op Op, dst, a, b []T) {
 	if partlyOverlap(dst, a) || partlyOverlap(dst, b) {
 		panicOverlap()
 	}
-	scalar(op, dst, a, b)
+	into(best, op, dst, a, b)
 }
 
 func panicLengths(dst, a, b int) {

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"sync"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// bitwise is plain for instructions whose AVX-512 form has another name.
+func bitwise(narrow, wide instruction) func(*context, reg.VecVirtual, reg.VecVirtual) reg.VecVirtual {
+	return func(c *context, x, y reg.VecVirtual) reg.VecVirtual {
+		c.pick(narrow, wide)(y, x, x)
+		return x
+	}
+}
+
+func (c *context) pick(narrow, wide instruction) instruction {
+	if c.m.wide {
+		return wide
+	}
+	return narrow
+}
+
+// order64 is the minimum or maximum of 64-bit integers. AVX2 has no instruction
+// for it but a signed comparison, which also orders unsigned numbers once their
+// top bits are flipped.
+func order64(wide instruction, minimum, unsigned bool) func(*context, reg.VecVirtual, reg.VecVirtual) reg.VecVirtual {
+	return func(c *context, x, y reg.VecVirtual) reg.VecVirtual {
+		if c.m.wide {
+			wide(y, x, x)
+			return x
+		}
+		left, right := x, y
+		if unsigned {
+			sign := c.signs()
+			left, right = YMM(), YMM()
+			VPXOR(sign, x, left)
+			VPXOR(sign, y, right)
+		}
+		mask := YMM()
+		if minimum {
+			VPCMPGTQ(right, left, mask) // left > right: take y
+		} else {
+			VPCMPGTQ(left, right, mask) // right > left: take y
+		}
+		VPBLENDVB(mask, y, x, x)
+		return x
+	}
+}
+
+// signs returns a vector with the top bit of every 64-bit element set.
+func (c *context) signs() reg.VecVirtual {
+	if c.constant == nil {
+		c.constant = c.vector()
+		VPCMPEQQ(c.constant, c.constant, c.constant)
+		VPSLLQ(operand.U8(63), c.constant, c.constant)
+	}
+	return c.constant
+}
+
+// A precision is the instructions that differ between float32 and float64.
+type precision struct {
+	compare, blend instruction // blend is AVX2's
+	move           instruction // masked, AVX-512's
+	broadcast      instruction
+	shiftLeft      instruction
+	nan            func() operand.Mem
+}
+
+var single = precision{
+	compare: VCMPPS, blend: four(VBLENDVPS), move: VMOVAPS, broadcast: VBROADCASTSS,
+	nan: sync.OnceValue(func() operand.Mem { return ConstData("nan32", operand.U32(0x7FC00000)) }),
+}
+
+var double = precision{
+	compare: VCMPPD, blend: four(VBLENDVPD), move: VMOVAPD, broadcast: VBROADCASTSD,
+	nan: sync.OnceValue(func() operand.Mem { return ConstData("nan64", operand.U64(0x7FF8000000000000)) }),
+}
+
+// unordered is the predicate that holds if either operand is NaN.
+const unordered = operand.U8(3)
+
+// canonical puts the one NaN into r wherever x or y is NaN. x and y may be r.
+func (c *context) canonical(p precision, r, x, y reg.VecVirtual) {
+	if c.m.wide {
+		mask := K()
+		p.compare(unordered, y, x, mask)
+		p.move(c.constant, mask, r)
+		return
+	}
+	mask := YMM()
+	p.compare(unordered, y, x, mask)
+	p.blend(mask, c.constant, r, r)
+}
+
+// broadcastNaN fills the constant, once per function.
+func (c *context) broadcastNaN(p precision) {
+	if c.constant == nil {
+		c.constant = c.vector()
+		p.broadcast(p.nan(), c.constant)
+	}
+}
+
+// arithmetic is a float instruction whose result may be a NaN that depends on
+// the order of the operands or on the processor.
+func arithmetic(f instruction, p precision) func(*context, reg.VecVirtual, reg.VecVirtual) reg.VecVirtual {
+	return func(c *context, x, y reg.VecVirtual) reg.VecVirtual {
+		c.broadcastNaN(p)
+		f(y, x, x)
+		c.canonical(p, x, x, x)
+		return x
+	}
+}
+
+// extremum is the minimum or maximum of floats. The instruction returns its
+// second source for two zeros or any NaN, so it is run both ways round: the two
+// results are equal but for zeros, whose signs join (or: -0 wins, and: +0 wins)
+// and for NaN, which is replaced.
+func extremum(f, join instruction, p precision) func(*context, reg.VecVirtual, reg.VecVirtual) reg.VecVirtual {
+	return func(c *context, x, y reg.VecVirtual) reg.VecVirtual {
+		c.broadcastNaN(p)
+		r, s := c.vector(), c.vector()
+		f(y, x, r)
+		f(x, y, s)
+		join(s, r, r)
+		c.canonical(p, r, x, y)
+		return r
+	}
+}

@@ -1,0 +1,10 @@
+//go:build !amd64
+
+package reduce
+
+// best is the pure-Go loops: this architecture has no vector kernels.
+const best = levelScalar
+
+func supported() level { return levelScalar }
+
+func vector(level, pair, *byte, *byte, *byte, uint64) bool { return false }
