@@ -1,0 +1,46 @@
+# Each target is one or two commands that you could type. Plain go commands do
+# all the work; what takes a loop is a step of .ci/run.
+
+GO ?= go
+
+.PHONY: check test race fuzz stress bench cover cross system generate ci install
+
+check: ## format, vet, staticcheck, quick tests
+	.ci/run fmt vet staticcheck
+	$(GO) test -short ./...
+
+test: ## everything that needs no special machine
+	$(GO) test ./...
+
+race: ## under the race detector, but for memory mapped between processes
+	.ci/run race
+
+fuzz: ## each fuzz target for 30 s
+	FUZZTIME=30s .ci/run fuzz
+
+stress: ## ordering, concurrency and shutdown again and again, on 1, 2 and 4 threads
+	$(GO) test -count=20 -cpu=1,2,4 -timeout 30m -run 'Order|Litmus|Concurrent|Parallel|Cancel|Close|Kill|Stress' ./...
+
+bench: ## Go benchmarks, then gaspi-bench with its JSON lines under out/
+	$(GO) test -run '^$$' -bench . ./...
+	mkdir -p out && for op in latency bandwidth barrier notify-rate; do \
+		$(GO) run ./cmd/gaspi-bench $$op -n 2 --json out/$$op.json || exit 1; done
+
+cover: ## coverage of the whole module, in total and under out/
+	mkdir -p out && $(GO) test -coverpkg=./... -coverprofile=out/cover.out ./...
+	$(GO) tool cover -func=out/cover.out | tail -n 1
+
+cross: ## arm64 and portable builds, without a C compiler
+	.ci/run build cross
+
+system: ## the tests across processes; nothing may be skipped
+	.ci/run system
+
+generate: ## make generated files again
+	$(GO) generate ./...
+
+ci: ## what runs before a change is accepted
+	.ci/run
+
+install: ## gaspi-run and gaspi-bench into GOBIN
+	$(GO) install ./cmd/...
