@@ -11,8 +11,6 @@ var knownTags = map[string]bool{
 	"linux": true, "unix": true, "amd64": true, "arm64": true,
 	"race": true, "asan": true, "msan": true, // set by -race, -asan, -msan
 	"cgo":    true, // set when a C compiler may be used
-	"purego": true, // no assembly: the portable kernels on any processor
-	"rdma":   true, // the libfabric transport, which needs a C compiler
 	"ignore": true, // a generator, run by go generate
 }
 
