@@ -1,0 +1,108 @@
+// Package boot is the contract between a rank and whoever started it: the
+// environment a rank is born with, the exchange of small values by name, and
+// the feed that tells every rank which others are gone.
+//
+// It knows nothing about segments, queues or transports, and it does not start
+// processes: package launcher serves this contract, package gaspi lives by it.
+// Nothing here is fast; it is used while a job comes up, goes down, or breaks.
+package boot
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+// The environment a rank is started with. All of these are set, or none.
+const (
+	EnvRank      = "GASPI_RANK"       // number of this rank, 0 to size-1
+	EnvSize      = "GASPI_SIZE"       // number of ranks of the job
+	EnvLocalRank = "GASPI_LOCAL_RANK" // number of this rank among those of its host
+	EnvLocalSize = "GASPI_LOCAL_SIZE" // number of ranks on this host
+	EnvJob       = "GASPI_JOB"        // unique id of the job
+	EnvFD        = "GASPI_BOOT_FD"    // descriptor of the connection to the launcher
+)
+
+// What a rank may want to know about where its output ends up. Its own standard
+// output is usually a pipe to the launcher, so asking the system whether it is
+// a terminal gives the wrong answer.
+const (
+	// EnvOutputTTY is "1" when a progress line that rewrites itself with a
+	// carriage return makes sense, because the launcher shows the output of this
+	// rank on a terminal, and "0" when it ends in a file or pipe.
+	EnvOutputTTY = "GASPI_OUTPUT_TTY"
+	// EnvOutputWidth is the number of columns there that a line of this rank may
+	// fill, the label of the launcher already subtracted. It is set only when
+	// EnvOutputTTY is "1" and the width is known.
+	EnvOutputWidth = "GASPI_OUTPUT_WIDTH"
+)
+
+// ErrLost says that the launcher is gone, so nothing more can be asked of it.
+var ErrLost = errors.New("the launcher is gone")
+
+// An Info says who a rank is.
+type Info struct {
+	Rank      base.Rank // 0 to Size-1
+	Size      int       // ranks of the job
+	LocalRank int       // 0 to LocalSize-1, among the ranks of this host
+	LocalSize int       // ranks on this host
+	Job       string    // unique id of the job; letters, digits and '-'
+}
+
+// A Failure says that a rank is no longer there.
+type Failure struct {
+	Rank   base.Rank
+	Left   bool   // it ended normally: exit status 0
+	Reason string // such as "killed by signal 9" or "exit status 3"
+}
+
+// rankError is what an operation that needed the rank returns.
+func (f Failure) rankError() *base.RankError {
+	return &base.RankError{Rank: f.Rank, Reason: f.Reason}
+}
+
+// A Session is a rank's line to whoever started it. It is safe for concurrent
+// use.
+type Session interface {
+	// Info says who this rank is.
+	Info() Info
+
+	// Exchange is collective: every rank of the job gives a value under the same
+	// name, and gets all values, indexed by rank, once all have come. The value
+	// is copied; the result belongs to the caller.
+	//
+	// It blocks until then or until ctx ends, and can be resumed: calling again
+	// with the same name continues the same exchange, and the value of the first
+	// call counts. A call with a ctx that has already ended gives the value, and
+	// returns without waiting. A name is used once per job; it is UTF-8 of 1 to
+	// MaxName bytes, and a value has at most MaxValue bytes.
+	//
+	// A rank that is gone and gave no value makes it return a *base.RankError;
+	// other errors wrap base.ErrClosed, ErrLost or the error of ctx.
+	Exchange(ctx context.Context, name string, value []byte) ([][]byte, error)
+
+	// Kill asks for another rank to be killed (SIGKILL), and returns when it is
+	// gone, at once if it already was. The own rank is an error, and so is a
+	// number that is no rank (base.ErrBadRank). When ctx ends first, the request
+	// still stands; calling again continues to wait.
+	Kill(ctx context.Context, r base.Rank) error
+
+	// Failures delivers the other ranks that are gone, each once, never dropping
+	// one; also those that went before this session began. The channel is closed
+	// by Close, and also when the launcher is gone: Lost then reports true.
+	Failures() <-chan Failure
+
+	// Lost reports whether the launcher went away before Close was called.
+	Lost() bool
+
+	// Close says goodbye. Calls that still wait return base.ErrClosed. It can be
+	// called again without effect, and it never blocks for long.
+	Close() error
+}
+
+// Limits of an exchange.
+const (
+	MaxName  = 256       // bytes of a name
+	MaxValue = 512 << 10 // bytes of a value
+)

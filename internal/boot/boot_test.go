@@ -1,0 +1,426 @@
+package boot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+// A job is what the tests of a Session need of whoever started it. All of them
+// run on both: sessions inside one process and sessions over a connection.
+type job struct {
+	sessions []Session
+	leave    func(Failure)
+}
+
+func forEachJob(t *testing.T, size int, test func(*testing.T, *job)) {
+	t.Run("local", func(t *testing.T) {
+		l := NewLocal(size)
+		l.OnKill(func(r base.Rank) { l.Leave(r, Failure{Reason: "killed by signal 9"}) })
+		j := &job{leave: func(f Failure) { l.Leave(f.Rank, f) }}
+		for r := range size {
+			j.sessions = append(j.sessions, l.Session(base.Rank(r)))
+		}
+		test(t, j)
+	})
+	t.Run("wire", func(t *testing.T) {
+		s := startServer(t, size)
+		j := &job{leave: s.Announce}
+		for r := range size {
+			j.sessions = append(j.sessions, join(t, s, base.Rank(r)))
+		}
+		test(t, j)
+	})
+}
+
+// startServer returns a server that kills by announcing the death.
+func startServer(t *testing.T, size int) *Server {
+	t.Helper()
+	var s *Server
+	s, err := NewServer(NewJobID(), size, func(r base.Rank) error {
+		go s.Announce(Failure{Rank: r, Reason: "killed by signal 9"})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// attach returns the rank's end of a new connection.
+func attach(t *testing.T, s *Server, r base.Rank) net.Conn {
+	t.Helper()
+	child, err := s.Attach(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer child.Close()
+	conn, err := net.FileConn(child)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+func join(t *testing.T, s *Server, r base.Rank) *client {
+	t.Helper()
+	info := Info{Rank: r, Size: s.hub.size, LocalRank: int(r), LocalSize: s.hub.size, Job: s.job}
+	c, err := dial(attach(t, s, r), info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// limit is how long a test waits for what must come; only a failing test waits
+// that long.
+func limit(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// over returns a context that has ended.
+func over() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+func TestExchangeGivesEveryoneEverything(t *testing.T) {
+	for _, size := range []int{1, 2, 3, 7} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			forEachJob(t, size, func(t *testing.T, j *job) {
+				var all sync.WaitGroup
+				for r, s := range j.sessions {
+					all.Go(func() {
+						for round := range 20 {
+							name := fmt.Sprintf("round/%d", round)
+							value := func(r int) []byte { return fmt.Appendf(nil, "%d of %d", r, round) }
+							got, err := s.Exchange(limit(t), name, value(r))
+							if err != nil {
+								t.Errorf("rank %d %s: %v", r, name, err)
+								return
+							}
+							var want [][]byte
+							for r := range size {
+								want = append(want, value(r))
+							}
+							if d := cmp.Diff(want, got); d != "" {
+								t.Errorf("rank %d %s (-want +got):\n%s", r, name, d)
+							}
+							got[0][0] = 'x' // what a rank gets is its own
+						}
+					})
+				}
+				all.Wait()
+			})
+		})
+	}
+}
+
+func TestExchangeOfEmptyAndLargestValues(t *testing.T) {
+	forEachJob(t, 5, func(t *testing.T, j *job) {
+		values := [][]byte{nil, {}, make([]byte, MaxValue), make([]byte, MaxValue), {'\n', 0, 0xff, '"'}}
+		values[2][MaxValue-1] = 1
+		want := cloneValues(values)
+		var all sync.WaitGroup
+		for r, s := range j.sessions {
+			all.Go(func() {
+				got, err := s.Exchange(limit(t), strings.Repeat("n", MaxName), values[r])
+				if err != nil {
+					t.Errorf("rank %d: %v", r, err)
+				} else if !slices.EqualFunc(want, got, bytes.Equal) { // cmp takes seconds for this much
+					t.Errorf("rank %d got other values than were given", r)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+func TestExchangeIsResumable(t *testing.T) {
+	forEachJob(t, 2, func(t *testing.T, j *job) {
+		for range 3 {
+			if _, err := j.sessions[0].Exchange(over(), "x", []byte("first")); !errors.Is(err, context.Canceled) {
+				t.Fatalf("with a context that has ended: %v, want context.Canceled", err)
+			}
+		}
+		got1, err := j.sessions[1].Exchange(limit(t), "x", []byte("other"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got0, err := j.sessions[0].Exchange(limit(t), "x", []byte("second"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := [][]byte{[]byte("first"), []byte("other")}
+		if d := cmp.Diff([][][]byte{want, want}, [][][]byte{got0, got1}); d != "" {
+			t.Errorf("the value of the first call counts (-want +got):\n%s", d)
+		}
+	})
+}
+
+func TestExchangeBadNamesAndValues(t *testing.T) {
+	cases := []struct {
+		name, exchange string
+		size           int
+		want           string
+	}{
+		{"empty name", "", 0, "1 to 256 bytes"},
+		{"long name", strings.Repeat("n", MaxName+1), 0, "257 bytes"},
+		{"not UTF-8", "a\xff", 0, "UTF-8"},
+		{"long value", "x", MaxValue + 1, "at most 524288"},
+	}
+	forEachJob(t, 2, func(t *testing.T, j *job) {
+		for _, c := range cases {
+			_, err := j.sessions[0].Exchange(limit(t), c.exchange, make([]byte, c.size))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
+			}
+		}
+	})
+}
+
+func TestExchangeNamesTheRankThatDied(t *testing.T) {
+	forEachJob(t, 3, func(t *testing.T, j *job) {
+		waiting := make(chan error)
+		j.sessions[0].Exchange(over(), "before", nil)
+		go func() {
+			_, err := j.sessions[0].Exchange(limit(t), "before", nil)
+			waiting <- err
+		}()
+		j.leave(Failure{Rank: 2, Reason: "exit status 3"})
+		want := &base.RankError{Rank: 2, Reason: "exit status 3"}
+		check := func(when string, err error) {
+			t.Helper()
+			var got *base.RankError
+			if !errors.As(err, &got) || *got != *want {
+				t.Errorf("%s: %v, want %v", when, err, want)
+			}
+		}
+		check("waiting when it died", <-waiting)
+		_, err := j.sessions[1].Exchange(limit(t), "before", nil)
+		check("same exchange, later", err)
+		_, err = j.sessions[1].Exchange(limit(t), "after", nil)
+		check("begun after it died", err)
+	})
+}
+
+func TestValueOfARankThatDiedLaterCounts(t *testing.T) {
+	forEachJob(t, 3, func(t *testing.T, j *job) {
+		if _, err := j.sessions[2].Exchange(over(), "x", []byte("last words")); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		j.sessions[2].Close() // its last words have left it
+		j.leave(Failure{Rank: 2, Left: true, Reason: "exit status 0"})
+		j.sessions[0].Exchange(over(), "x", nil)
+		got, err := j.sessions[1].Exchange(limit(t), "x", nil)
+		if err != nil || string(got[2]) != "last words" {
+			t.Errorf("%q, %v; want the value that rank 2 had given", got, err)
+		}
+	})
+}
+
+func TestFailuresComeOnceAndInOrder(t *testing.T) {
+	const size = 6
+	forEachJob(t, size, func(t *testing.T, j *job) {
+		var want []Failure
+		for r := size - 1; r > 0; r-- {
+			f := Failure{Rank: base.Rank(r), Left: r%2 == 0, Reason: fmt.Sprintf("exit status %d", r%2)}
+			want = append(want, f)
+			j.leave(f)
+			j.leave(Failure{Rank: base.Rank(r), Reason: "again"})
+		}
+		var got []Failure
+		for range want {
+			select {
+			case f := <-j.sessions[0].Failures():
+				got = append(got, f)
+			case <-limit(t).Done():
+				t.Fatalf("only %v came", got)
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("(-want +got):\n%s", d)
+		}
+		j.sessions[0].Close()
+		if f, open := <-j.sessions[0].Failures(); open {
+			t.Errorf("one too many: %v", f)
+		}
+	})
+}
+
+func TestFailuresFromBeforeTheSession(t *testing.T) {
+	s := startServer(t, 3)
+	s.Announce(Failure{Rank: 1, Reason: "killed by signal 11"})
+	c := join(t, s, 0)
+	want := Failure{Rank: 1, Reason: "killed by signal 11"}
+	select {
+	case got := <-c.Failures():
+		if got != want {
+			t.Errorf("%v, want %v", got, want)
+		}
+	case <-limit(t).Done():
+		t.Fatal("it never came")
+	}
+}
+
+func TestKill(t *testing.T) {
+	forEachJob(t, 3, func(t *testing.T, j *job) {
+		s := j.sessions[0]
+		if err := s.Kill(limit(t), 0); err == nil || !strings.Contains(err.Error(), "itself") {
+			t.Errorf("own rank: %v", err)
+		}
+		for _, r := range []base.Rank{-1, 3} {
+			if err := s.Kill(limit(t), r); !errors.Is(err, base.ErrBadRank) {
+				t.Errorf("rank %d: %v, want ErrBadRank", r, err)
+			}
+		}
+		for range 2 { // the second finds it gone
+			if err := s.Kill(limit(t), 2); err != nil {
+				t.Errorf("kill rank 2: %v", err)
+			}
+		}
+		select {
+		case f := <-j.sessions[1].Failures():
+			if f.Rank != 2 {
+				t.Errorf("rank 1 heard of %v, want rank 2", f)
+			}
+		case <-limit(t).Done():
+			t.Error("rank 1 never heard of it")
+		}
+	})
+}
+
+func TestKillThatIsRefused(t *testing.T) {
+	s, err := NewServer("refusing", 2, func(base.Rank) error { return errors.New("no such process") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c := join(t, s, 0)
+	for range 2 {
+		if err := c.Kill(limit(t), 1); err == nil || !strings.Contains(err.Error(), "no such process") {
+			t.Errorf("%v, want the launcher's reason", err)
+		}
+	}
+	l := NewLocal(2)
+	if err := l.Session(0).Kill(limit(t), 1); err == nil || !strings.Contains(err.Error(), "OnKill") {
+		t.Errorf("without OnKill: %v", err)
+	}
+}
+
+func TestCloseEndsWhatWaits(t *testing.T) {
+	forEachJob(t, 2, func(t *testing.T, j *job) {
+		s := j.sessions[0]
+		errs := make(chan error)
+		s.Exchange(over(), "never", nil)
+		go func() {
+			_, err := s.Exchange(limit(t), "never", nil)
+			errs <- err
+		}()
+		for range 2 {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := <-errs; !errors.Is(err, base.ErrClosed) {
+			t.Errorf("waiting exchange: %v, want ErrClosed", err)
+		}
+		if _, err := s.Exchange(limit(t), "later", nil); !errors.Is(err, base.ErrClosed) {
+			t.Errorf("later exchange: %v, want ErrClosed", err)
+		}
+		if err := s.Kill(limit(t), 1); !errors.Is(err, base.ErrClosed) {
+			t.Errorf("later kill: %v, want ErrClosed", err)
+		}
+		if _, open := <-s.Failures(); open || s.Lost() {
+			t.Errorf("feed open %v, lost %v; want neither", open, s.Lost())
+		}
+	})
+}
+
+func TestLauncherGoes(t *testing.T) {
+	s := startServer(t, 2)
+	c := join(t, s, 0)
+	c.Exchange(over(), "never", nil)
+	s.Close()
+	_, err := c.Exchange(limit(t), "never", nil)
+	if !errors.Is(err, ErrLost) {
+		t.Errorf("exchange: %v, want ErrLost", err)
+	}
+	if _, open := <-c.Failures(); open {
+		t.Error("the feed is open; want it closed")
+	}
+	if !c.Lost() {
+		t.Error("Lost() is false after the launcher went")
+	}
+}
+
+func TestAttachRefusals(t *testing.T) {
+	s := startServer(t, 2)
+	attach(t, s, 0).Close()
+	cases := []struct {
+		name string
+		rank base.Rank
+		want string
+	}{{"twice", 0, "already"}, {"negative", -1, "no such rank"}, {"too large", 2, "no such rank"}}
+	for _, c := range cases {
+		if child, err := s.Attach(c.rank); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, %v; want an error with %q", c.name, child, err, c.want)
+		}
+	}
+	if _, err := NewServer("no spaces", 1, nil); err == nil {
+		t.Error("a job id with a space was accepted")
+	}
+	if _, err := NewServer("job", 0, nil); err == nil {
+		t.Error("a job of no ranks was accepted")
+	}
+}
+
+// openDescriptors counts the descriptors of this process.
+func openDescriptors(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("no /proc here: ", err)
+	}
+	return len(entries)
+}
+
+func TestNothingIsLeftOpen(t *testing.T) {
+	cycle := func() {
+		s := startServer(t, 3)
+		var clients []*client
+		for r := range 3 {
+			clients = append(clients, join(t, s, base.Rank(r)))
+		}
+		clients[0].Close()
+		s.Announce(Failure{Rank: 1, Reason: "exit status 1"})
+		clients[1].Close()
+		s.Close()
+		clients[2].Close()
+	}
+	cycle()
+	before := openDescriptors(t)
+	for range 20 {
+		cycle()
+	}
+	if after := openDescriptors(t); after > before {
+		t.Errorf("%d descriptors before, %d after 20 jobs", before, after)
+	}
+}

@@ -1,0 +1,162 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+const (
+	helloPatience   = 10 * time.Second       // for the launcher's first message, which it sends before the rank exists
+	goodbyePatience = 500 * time.Millisecond // for the last messages to leave
+)
+
+// A client is a session over a wire.
+type client struct {
+	*inbox
+	wire     *wire
+	lost     atomic.Bool
+	partial  map[string][][]byte // results of which the first values have come; only the receiving goroutine uses it
+	received chan struct{}       // closed when the receiving goroutine has ended
+}
+
+// dial greets the launcher at the other end of conn and begins the session. It
+// takes conn, also when it returns an error.
+func dial(conn net.Conn, info Info) (*client, error) {
+	c := &client{
+		inbox:    newInbox(info),
+		wire:     newWire(conn),
+		partial:  map[string][][]byte{},
+		received: make(chan struct{}),
+	}
+	if err := c.greet(conn); err != nil {
+		c.wire.send(message{Kind: kindError, Reason: err.Error()})
+		c.wire.close(goodbyePatience)
+		return nil, err
+	}
+	go c.receiveLoop()
+	return c, nil
+}
+
+func (c *client) greet(conn net.Conn) error {
+	hello := message{Kind: kindHello, Version: protocolVersion, Job: c.info.Job, Rank: c.info.Rank, Size: c.info.Size}
+	if err := c.wire.send(hello); err != nil {
+		return err
+	}
+	conn.SetReadDeadline(time.Now().Add(helloPatience))
+	m, err := c.wire.receive()
+	conn.SetReadDeadline(time.Time{})
+	switch {
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%w, or has ended its talk with an earlier process of this rank", ErrLost)
+	case err != nil:
+		return fmt.Errorf("greeting the launcher: %w", err)
+	case m.Kind != kindHello:
+		return fmt.Errorf("greeting the launcher: it began with a %q message, not with hello", m.Kind)
+	case m.Job != c.info.Job || m.Rank != c.info.Rank || m.Size != c.info.Size:
+		return fmt.Errorf("greeting the launcher: it takes this process for rank %d of %d of job %s, but the environment says rank %d of %d of job %s",
+			m.Rank, m.Size, m.Job, c.info.Rank, c.info.Size, c.info.Job)
+	}
+	return nil
+}
+
+// receiveLoop hands on what the launcher says until it is gone or Close is called.
+func (c *client) receiveLoop() {
+	defer close(c.received)
+	for {
+		m, err := c.wire.receive()
+		if err == nil {
+			err = c.handle(m)
+		}
+		if err == nil {
+			continue
+		}
+		reason := ErrLost
+		if !errors.Is(err, io.EOF) {
+			c.wire.send(message{Kind: kindError, Reason: err.Error()})
+			reason = fmt.Errorf("%w: %w", ErrLost, err)
+		}
+		if c.finish(reason) {
+			c.lost.Store(true)
+		}
+		c.wire.close(goodbyePatience)
+		return
+	}
+}
+
+func (c *client) handle(m message) error {
+	if int(m.Rank) >= c.info.Size {
+		return fmt.Errorf("%s message about rank %d of a job of %d", m.Kind, m.Rank, c.info.Size)
+	}
+	switch m.Kind {
+	case kindValues:
+		return c.collect(m)
+	case kindFailed:
+		c.exchangeFailed(m.Name, Failure{Rank: m.Rank, Reason: m.Reason})
+	case kindGone:
+		c.rankGone(Failure{Rank: m.Rank, Left: m.Left, Reason: m.Reason})
+	case kindRefuse:
+		c.killRefused(m.Rank, errors.New(m.Reason))
+	case kindError:
+		return fmt.Errorf("it closed the connection: %s", m.Reason)
+	default:
+		return fmt.Errorf("unexpected %s message", m.Kind)
+	}
+	return nil
+}
+
+// collect puts the parts of a result together.
+func (c *client) collect(m message) error {
+	all := c.partial[m.Name]
+	if m.First != len(all) || m.First+len(m.Values) > c.info.Size {
+		return fmt.Errorf("values message for exchange %q with ranks %d to %d, where %d of %d had come", m.Name, m.First, m.First+len(m.Values)-1, len(all), c.info.Size)
+	}
+	all = append(all, m.Values...)
+	if len(all) < c.info.Size {
+		c.partial[m.Name] = all
+		return nil
+	}
+	delete(c.partial, m.Name)
+	c.complete(m.Name, cloneValues(all))
+	return nil
+}
+
+// request queues m. A wire that no longer sends is no error here: the session is
+// about to end, and the caller, which waits for an answer, learns the reason.
+func (c *client) request(m message) error {
+	line, err := encode(m)
+	if err != nil {
+		return err
+	}
+	c.wire.sendLines([][]byte{line})
+	return nil
+}
+
+func (c *client) Exchange(ctx context.Context, name string, value []byte) ([][]byte, error) {
+	return c.exchange(ctx, name, value, func() error {
+		return c.request(message{Kind: kindGive, Rank: c.info.Rank, Name: name, Value: value})
+	})
+}
+
+func (c *client) Kill(ctx context.Context, r base.Rank) error {
+	return c.kill(ctx, r, func() error {
+		return c.request(message{Kind: kindKill, Rank: r})
+	})
+}
+
+func (c *client) Lost() bool { return c.lost.Load() }
+
+func (c *client) Close() error {
+	if c.finish(fmt.Errorf("boot session: %w", base.ErrClosed)) {
+		c.wire.send(message{Kind: kindBye, Rank: c.info.Rank})
+	}
+	c.wire.close(goodbyePatience)
+	<-c.received
+	return nil
+}

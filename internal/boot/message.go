@@ -1,0 +1,177 @@
+package boot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+// protocolVersion is the first thing both sides say. It changes whenever an old
+// peer could misunderstand a message.
+const protocolVersion = 1
+
+// maxLine bounds a message on the wire, its newline included.
+const maxLine = 1 << 20
+
+// maxReason bounds the text that a message carries.
+const maxReason = 1024
+
+// The kinds of messages. A message is one line: a JSON object and a newline.
+const (
+	kindHello  = "hello"  // both ways, first: version, job, rank, size
+	kindGive   = "give"   // to the launcher: name, value
+	kindKill   = "kill"   // to the launcher: rank to kill
+	kindBye    = "bye"    // to the launcher, last
+	kindValues = "values" // to the rank: name, values of the ranks from first on; several make a result
+	kindFailed = "failed" // to the rank: the exchange name failed because rank is gone, reason
+	kindGone   = "gone"   // to the rank: rank, left, reason
+	kindRefuse = "refuse" // to the rank: rank was not killed, reason
+	kindError  = "error"  // both ways, last: what was wrong with what the other side said
+)
+
+// A message is what travels between launcher and rank. Which fields mean
+// something depends on the kind; the others are zero.
+type message struct {
+	Kind    string    `json:"kind"`
+	Version int       `json:"version,omitempty"`
+	Job     string    `json:"job,omitempty"`
+	Rank    base.Rank `json:"rank"`
+	Size    int       `json:"size,omitempty"`
+	Name    string    `json:"name,omitempty"`
+	Value   []byte    `json:"value,omitempty"`
+	First   int       `json:"first,omitempty"`
+	Values  [][]byte  `json:"values,omitempty"`
+	Left    bool      `json:"left,omitempty"`
+	Reason  string    `json:"reason,omitempty"`
+}
+
+// encode returns m as a line, newline included.
+func encode(m message) ([]byte, error) {
+	m.Reason = trimText(m.Reason)
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	line, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	if len(line)+1 > maxLine {
+		return nil, fmt.Errorf("%s message of %d bytes; at most %d fit", m.Kind, len(line)+1, maxLine)
+	}
+	return append(line, '\n'), nil
+}
+
+// decode reads a line without its newline. What it returns passed check; whether
+// ranks are within the job is for the caller to see.
+func decode(line []byte) (message, error) {
+	var m message
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&m); err != nil {
+		return message{}, fmt.Errorf("malformed message %.60q: %w", line, err)
+	}
+	if rest := bytes.TrimSpace(line[dec.InputOffset():]); len(rest) > 0 {
+		return message{}, fmt.Errorf("malformed message: %.40q follows the JSON object", rest)
+	}
+	if err := m.check(); err != nil {
+		return message{}, err
+	}
+	return m, nil
+}
+
+// check refuses a message that means nothing, whoever wrote it.
+func (m message) check() error {
+	if m.Rank < 0 || m.First < 0 || m.Size < 0 {
+		return fmt.Errorf("%.20q message with a negative number (rank %d, first %d, size %d)", m.Kind, m.Rank, m.First, m.Size)
+	}
+	if len(m.Reason) > maxReason {
+		return fmt.Errorf("%.20q message with a reason of %d bytes; at most %d are allowed", m.Kind, len(m.Reason), maxReason)
+	}
+	switch m.Kind {
+	case kindHello:
+		return m.checkHello()
+	case kindGive:
+		return checkExchange(m.Name, m.Value)
+	case kindValues:
+		if len(m.Values) == 0 {
+			return errors.New("values message without values")
+		}
+		return checkName(m.Name)
+	case kindFailed:
+		return checkName(m.Name)
+	case kindKill, kindBye, kindGone, kindRefuse, kindError:
+		return nil
+	default:
+		return fmt.Errorf("message of unknown kind %.20q", m.Kind)
+	}
+}
+
+func (m message) checkHello() error {
+	if m.Version != protocolVersion {
+		return fmt.Errorf("boot protocol version %d; this side speaks version %d: build launcher and program from the same version of the module", m.Version, protocolVersion)
+	}
+	if err := checkJob(m.Job); err != nil {
+		return err
+	}
+	if m.Size < 1 || int(m.Rank) >= m.Size {
+		return fmt.Errorf("hello from rank %d of a job of %d", m.Rank, m.Size)
+	}
+	return nil
+}
+
+// checkJob refuses ids that could not be part of a file name or a variable.
+func checkJob(job string) error {
+	if job == "" || len(job) > 64 {
+		return fmt.Errorf("job id %.70q has %d bytes; it needs 1 to 64", job, len(job))
+	}
+	for _, c := range []byte(job) {
+		ok := c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !ok {
+			return fmt.Errorf("job id %q has the character %q; only letters, digits and '-' are allowed", job, c)
+		}
+	}
+	return nil
+}
+
+// trimText makes a text fit for the wire.
+func trimText(s string) string {
+	if len(s) > maxReason {
+		s = s[:maxReason]
+	}
+	if !utf8.ValidString(s) {
+		s = string(bytes.ToValidUTF8([]byte(s), []byte("?")))
+		for len(s) > maxReason {
+			s = s[:len(s)-1]
+		}
+	}
+	return s
+}
+
+// valuesLines returns the lines that carry a complete exchange: as many values
+// in each as fit.
+func valuesLines(name string, values [][]byte) ([][]byte, error) {
+	const room = maxLine - 16*MaxName // for everything but the values
+	var lines [][]byte
+	for first := 0; first < len(values); {
+		end, used := first, 0
+		for end < len(values) {
+			size := (len(values[end])+2)/3*4 + 8 // base64, quotes, comma or null
+			if end > first && used+size > room {
+				break
+			}
+			used += size
+			end++
+		}
+		line, err := encode(message{Kind: kindValues, Name: name, First: first, Values: values[first:end]})
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
+		first = end
+	}
+	return lines, nil
+}

@@ -1,0 +1,233 @@
+package boot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+// A Server is the launcher's side of the sessions of one job.
+type Server struct {
+	job  string
+	hub  *hub
+	kill func(base.Rank) error
+
+	mu      sync.Mutex
+	links   []*link // index is the rank; nil until attached
+	onError func(base.Rank, error)
+	closed  bool
+}
+
+// NewServer returns the server of a job of size ranks. It calls kill, from any
+// goroutine, when a rank asks for another one (never itself) to be killed; kill
+// must make that happen without waiting for it, and an error of it is told to
+// the rank that asked.
+func NewServer(job string, size int, kill func(base.Rank) error) (*Server, error) {
+	if err := checkJob(job); err != nil {
+		return nil, err
+	}
+	if size < 1 {
+		return nil, fmt.Errorf("a job of %d ranks; it needs at least 1", size)
+	}
+	return &Server{job: job, hub: newHub(size), kill: kill, links: make([]*link, size)}, nil
+}
+
+// OnError sets a function that hears about ranks whose connection was closed
+// because of what they sent. It is called from goroutines of the server.
+func (s *Server) OnError(report func(base.Rank, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.onError = report
+}
+
+// Attach makes the connection of rank r and returns the rank's end of it, to be
+// inherited by the process under the number that EnvFD names. The caller closes
+// child when the process has been started. A rank can be attached once.
+func (s *Server) Attach(r base.Rank) (child *os.File, err error) {
+	conn, child, err := socketPair()
+	if err != nil {
+		return nil, fmt.Errorf("connection for rank %d: %w", r, err)
+	}
+	if err := s.serve(r, conn); err != nil {
+		child.Close()
+		return nil, err
+	}
+	return child, nil
+}
+
+// serve speaks to rank r over conn, which it takes.
+func (s *Server) serve(r base.Rank, conn net.Conn) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var refusal error
+	switch {
+	case r < 0 || int(r) >= s.hub.size:
+		refusal = fmt.Errorf("attach rank %d to a job of %d: %w", r, s.hub.size, base.ErrBadRank)
+	case s.closed:
+		refusal = fmt.Errorf("attach rank %d: %w", r, base.ErrClosed)
+	case s.links[r] != nil:
+		refusal = fmt.Errorf("attach rank %d: it is attached already", r)
+	}
+	if refusal != nil {
+		conn.Close()
+		return refusal
+	}
+	l := &link{server: s, rank: r, wire: newWire(conn), received: make(chan struct{})}
+	s.links[r] = l
+	l.wire.send(message{Kind: kindHello, Version: protocolVersion, Job: s.job, Rank: r, Size: s.hub.size})
+	s.hub.attach(r, l)
+	go l.receiveLoop()
+	return nil
+}
+
+// Announce says that the process of a rank has ended. What the rank had sent
+// before it ended still counts: it is handled first. All other ranks are told,
+// and exchanges that miss the rank's value fail. Only the first call for a rank
+// counts.
+func (s *Server) Announce(f Failure) {
+	s.mu.Lock()
+	l := s.links[f.Rank]
+	s.mu.Unlock()
+	if l != nil {
+		l.wire.closeRead()
+		<-l.received
+	}
+	s.hub.leave(f)
+}
+
+// Close ends all sessions: a rank that still lives sees its launcher lost.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	links := s.links
+	s.mu.Unlock()
+	var all sync.WaitGroup
+	for _, l := range links {
+		if l == nil {
+			continue
+		}
+		all.Go(func() {
+			l.wire.closeRead()
+			<-l.received
+			l.wire.close(goodbyePatience)
+		})
+	}
+	all.Wait()
+}
+
+func (s *Server) report(r base.Rank, err error) {
+	s.mu.Lock()
+	report := s.onError
+	s.mu.Unlock()
+	if report != nil {
+		report(r, err)
+	}
+}
+
+// A link is the server's end of one rank's connection.
+type link struct {
+	server   *Server
+	rank     base.Rank
+	wire     *wire
+	received chan struct{} // closed when the receiving goroutine has ended
+}
+
+// errBye is how a handler says that the rank has said goodbye.
+var errBye = errors.New("bye")
+
+// receiveLoop serves the rank until it says goodbye, is gone, or sends nonsense.
+func (l *link) receiveLoop() {
+	defer close(l.received)
+	greeted := false
+	for {
+		m, err := l.wire.receive()
+		if err == nil {
+			err = l.handle(m, greeted)
+			greeted = true
+		}
+		if err == nil {
+			continue
+		}
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		l.server.hub.detach(l.rank)
+		if !errors.Is(err, errBye) {
+			l.wire.send(message{Kind: kindError, Reason: err.Error()})
+			l.server.report(l.rank, err)
+		}
+		l.wire.close(goodbyePatience)
+		return
+	}
+}
+
+func (l *link) handle(m message, greeted bool) error {
+	if !greeted {
+		return l.handleHello(m)
+	}
+	switch m.Kind {
+	case kindGive:
+		return l.server.hub.give(l.rank, m.Name, m.Value)
+	case kindKill:
+		return l.handleKill(m.Rank)
+	case kindBye:
+		return errBye
+	case kindError:
+		return fmt.Errorf("it closed the connection: %s", m.Reason)
+	default:
+		return fmt.Errorf("unexpected %s message", m.Kind)
+	}
+}
+
+func (l *link) handleHello(m message) error {
+	switch {
+	case m.Kind == kindError:
+		return fmt.Errorf("it closed the connection: %s", m.Reason)
+	case m.Kind != kindHello:
+		return fmt.Errorf("it began with a %s message, not with hello", m.Kind)
+	case m.Job != l.server.job || m.Rank != l.rank || m.Size != l.server.hub.size:
+		return fmt.Errorf("it takes itself for rank %d of %d of job %s; it is rank %d of %d of job %s",
+			m.Rank, m.Size, m.Job, l.rank, l.server.hub.size, l.server.job)
+	}
+	return nil
+}
+
+func (l *link) handleKill(r base.Rank) error {
+	if r == l.rank || int(r) >= l.server.hub.size {
+		return fmt.Errorf("request to kill rank %d from rank %d of a job of %d", r, l.rank, l.server.hub.size)
+	}
+	if l.server.hub.isGone(r) {
+		return nil // the announcement is already on its way
+	}
+	if err := l.server.kill(r); err != nil {
+		return l.wire.send(message{Kind: kindRefuse, Rank: r, Reason: err.Error()})
+	}
+	return nil
+}
+
+// The three methods below are what the hub calls. They only queue; a wire that
+// no longer sends belongs to a rank that is gone or about to be dropped.
+
+func (l *link) values(g *gathering) {
+	if g.encoded == nil {
+		lines, err := valuesLines(g.name, g.values)
+		if err != nil {
+			panic(fmt.Sprintf("boot: values that were received cannot be sent: %v", err))
+		}
+		g.encoded = lines
+	}
+	l.wire.sendLines(g.encoded)
+}
+
+func (l *link) exchangeFailed(name string, f Failure) {
+	l.wire.send(message{Kind: kindFailed, Name: name, Rank: f.Rank, Reason: f.Reason})
+}
+
+func (l *link) rankGone(f Failure) {
+	l.wire.send(message{Kind: kindGone, Rank: f.Rank, Left: f.Left, Reason: f.Reason})
+}

@@ -1,0 +1,174 @@
+package boot
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// maxUnsent bounds what a peer that does not read may pile up here, in bytes.
+const maxUnsent = 64 << 20
+
+// A wire sends and receives messages over a connection of any kind. Sending
+// never blocks: a goroutine of its own writes what is queued.
+type wire struct {
+	conn  net.Conn
+	lines *bufio.Scanner // used by the one goroutine that receives
+
+	mu      sync.Mutex
+	queue   [][]byte
+	unsent  int           // bytes in queue and in the write under way
+	closing bool          // nothing more will be queued
+	err     error         // why sending stopped
+	wake    chan struct{} // holds one token when queue or closing changed
+	sent    chan struct{} // closed when the goroutine that writes has ended
+}
+
+func newWire(conn net.Conn) *wire {
+	w := &wire{conn: conn, wake: make(chan struct{}, 1), sent: make(chan struct{})}
+	w.lines = bufio.NewScanner(conn)
+	w.lines.Buffer(nil, maxLine)
+	w.lines.Split(splitLine)
+	go w.sendLoop()
+	return w
+}
+
+// splitLine is bufio.ScanLines, except that a last line without a newline is an
+// error: the message may have been cut off.
+func splitLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i], nil
+	}
+	if atEOF && len(data) > 0 {
+		return 0, nil, io.ErrUnexpectedEOF
+	}
+	return 0, nil, nil
+}
+
+// receive returns the next message, or io.EOF when the peer has closed. The
+// message does not refer to the buffer of the wire.
+func (w *wire) receive() (message, error) {
+	if w.lines.Scan() {
+		return decode(w.lines.Bytes())
+	}
+	switch err := w.lines.Err(); {
+	case err == nil, errors.Is(err, syscall.ECONNRESET):
+		// A unix socket resets when the peer has left something unread.
+		return message{}, io.EOF
+	case errors.Is(err, bufio.ErrTooLong):
+		return message{}, fmt.Errorf("malformed message: a line of more than %d bytes", maxLine)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return message{}, errors.New("malformed message: the connection ended within a line")
+	default:
+		return message{}, err
+	}
+}
+
+// send queues a message.
+func (w *wire) send(m message) error {
+	line, err := encode(m)
+	if err != nil {
+		return err
+	}
+	return w.sendLines([][]byte{line})
+}
+
+// sendLines queues encoded messages; it keeps them and does not change them.
+func (w *wire) sendLines(lines [][]byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	if w.closing {
+		return net.ErrClosed
+	}
+	for _, line := range lines {
+		w.unsent += len(line)
+	}
+	if w.unsent > maxUnsent {
+		w.err = fmt.Errorf("the peer has left more than %d bytes unread", maxUnsent)
+		w.conn.Close()
+		return w.err
+	}
+	w.queue = append(w.queue, lines...)
+	w.wakeLocked()
+	return nil
+}
+
+func (w *wire) wakeLocked() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// sendLoop writes what is queued until the wire is closed or the peer is gone.
+func (w *wire) sendLoop() {
+	defer close(w.sent)
+	for range w.wake {
+		w.mu.Lock()
+		batch, closing := w.queue, w.closing
+		w.queue = nil
+		w.mu.Unlock()
+		if err := w.write(batch); err != nil {
+			w.mu.Lock()
+			if w.err == nil {
+				w.err = err
+			}
+			w.queue, w.unsent = nil, 0
+			w.mu.Unlock()
+			return
+		}
+		if closing {
+			return
+		}
+	}
+}
+
+func (w *wire) write(batch [][]byte) error {
+	size := 0
+	for _, line := range batch {
+		size += len(line)
+	}
+	buffers := net.Buffers(batch)
+	if _, err := buffers.WriteTo(w.conn); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.unsent -= size
+	w.mu.Unlock()
+	return nil
+}
+
+// close sends what is queued, for at most the given time, and closes the
+// connection. Calls after the first have no effect.
+func (w *wire) close(patience time.Duration) {
+	w.mu.Lock()
+	if w.closing {
+		w.mu.Unlock()
+		<-w.sent
+		return
+	}
+	w.closing = true
+	w.conn.SetWriteDeadline(time.Now().Add(patience))
+	w.wakeLocked()
+	w.mu.Unlock()
+	<-w.sent
+	w.conn.Close()
+}
+
+// closeRead ends receiving once everything that has already arrived was read.
+func (w *wire) closeRead() {
+	if half, ok := w.conn.(interface{ CloseRead() error }); ok {
+		half.CloseRead()
+		return
+	}
+	w.conn.Close()
+}
