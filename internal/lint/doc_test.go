@@ -27,6 +27,8 @@ func TestCheckDocs(t *testing.T) {
 		{"config field", "// A Config is.\ntype Config struct {\n\tSize int\n\tn int\n}\n", []string{"exported Config.Size"}},
 		{"config fields documented", "// A Config is.\ntype Config struct {\n\t// Size is in bytes.\n\tSize int\n\tN int // operations\n}\n", nil},
 		{"embedded in config", "// A Config is.\ntype Config struct {\n\tt\n}\ntype t struct{}\n", nil},
+		{"interface that tells", "// An I has M, which does.\ntype I interface {\n\tM()\n\tN()\n}\n", []string{"exported I.N"}},
+		{"interface", "// An I is.\ntype I interface {\n\tM()\n\t// N does.\n\tN()\n\tO() // does\n\tp()\n}\n", []string{"exported I.M"}},
 		{"other struct", "// A T is.\ntype T struct {\n\tSize int\n}\n", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

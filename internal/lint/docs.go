@@ -11,8 +11,8 @@ import (
 )
 
 // checkDocs reports exported names without a doc comment that starts with the
-// name, exported fields of configuration structs without any, and packages
-// without a package comment. Programs and tests export nothing.
+// name (methods of interfaces and fields of configuration structs included),
+// and packages without a package comment. Programs and tests export nothing.
 func checkDocs(files []*goFile) []string {
 	var bad []string
 	for _, f := range files {
@@ -80,7 +80,9 @@ func genDoc(f *goFile, d *ast.GenDecl) []string {
 			if s.Name.IsExported() && !startsWith(doc, s.Name.Name) {
 				bad = append(bad, undocumented(f, s.Pos(), s.Name.Name, s.Name.Name))
 			}
-			bad = append(bad, configDocs(f, s)...)
+			if s.Name.IsExported() {
+				bad = append(bad, memberDocs(f, s, doc.Text())...)
+			}
 		case *ast.ValueSpec:
 			grouped := d.Lparen.IsValid() && d.Doc.Text() != ""
 			for _, id := range s.Names {
@@ -97,22 +99,35 @@ func genDoc(f *goFile, d *ast.GenDecl) []string {
 	return bad
 }
 
-// configDocs checks the fields of an exported struct whose name ends in Config
-// or Options: users fill these in with nothing but the comment to go by.
-func configDocs(f *goFile, s *ast.TypeSpec) []string {
-	st, ok := s.Type.(*ast.StructType)
-	config := strings.HasSuffix(s.Name.Name, "Config") || strings.HasSuffix(s.Name.Name, "Options")
-	if !ok || !config || !s.Name.IsExported() {
+// memberDocs checks the methods of an interface, which are a contract, and the
+// fields of a struct whose name ends in Config or Options, which users fill in
+// with nothing but the comment to go by. A comment at the end of the line will
+// do, and for an interface a sentence about the method in its own comment.
+func memberDocs(f *goFile, s *ast.TypeSpec, typeDoc string) []string {
+	var members *ast.FieldList
+	told := map[string]bool{}
+	switch typ := s.Type.(type) {
+	case *ast.InterfaceType:
+		members = typ.Methods
+		for _, word := range strings.Fields(typeDoc) {
+			told[strings.Trim(word, ",.:;()")] = true
+		}
+	case *ast.StructType:
+		if strings.HasSuffix(s.Name.Name, "Config") || strings.HasSuffix(s.Name.Name, "Options") {
+			members = typ.Fields
+		}
+	}
+	if members == nil {
 		return nil
 	}
 	var bad []string
-	for _, field := range st.Fields.List {
-		if field.Comment.Text() != "" {
+	for _, m := range members.List {
+		if m.Comment.Text() != "" {
 			continue
 		}
-		for _, id := range field.Names {
-			if id.IsExported() && !startsWith(field.Doc, field.Names[0].Name) {
-				bad = append(bad, undocumented(f, id.Pos(), s.Name.Name+"."+id.Name, field.Names[0].Name))
+		for _, id := range m.Names {
+			if id.IsExported() && !told[id.Name] && !startsWith(m.Doc, m.Names[0].Name) {
+				bad = append(bad, undocumented(f, id.Pos(), s.Name.Name+"."+id.Name, m.Names[0].Name))
 			}
 		}
 	}

@@ -29,6 +29,7 @@ const table = `
 	internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
 	internal/transport/rdma, internal/transport/sim
 	< gaspi;
+	internal/sys < gaspi;   # to give up the core while waiting, and to end its own process
 
 	# What is built on it: one-sided calls and pure code, never a transport,
 	# never each other.
