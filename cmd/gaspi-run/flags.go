@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gaspi-go/gaspi-go/launcher"
+)
+
+// options is what the command line says.
+type options struct {
+	config  launcher.Config
+	verbose bool
+	version bool
+
+	output, bind, onFailure string // as written
+}
+
+// parse reads the command line. What is wrong with it is one sentence.
+func parse(args []string) (*options, error) {
+	o := &options{}
+	flags := o.flags()
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	if o.version {
+		return o, nil
+	}
+	if flags.NArg() == 0 {
+		return nil, errors.New("no PROGRAM was given")
+	}
+	o.config.Program, o.config.Args = flags.Arg(0), flags.Args()[1:]
+	if flags.Changed("n") && o.config.Ranks < 1 {
+		return nil, fmt.Errorf("-n %d: a job has at least 1 rank", o.config.Ranks)
+	}
+	if flags.Changed("kill-grace") {
+		if o.config.KillGrace < 0 {
+			return nil, fmt.Errorf("--kill-grace %v: expected 0 or more", o.config.KillGrace)
+		}
+		if o.config.KillGrace == 0 {
+			o.config.KillGrace = -1 // which is how a Config says "at once"
+		}
+	}
+	if flags.Changed("timeout") && o.config.Timeout <= 0 {
+		return nil, fmt.Errorf("--timeout %v: expected more than 0, such as 30s or 10m", o.config.Timeout)
+	}
+	return o, o.choices()
+}
+
+// choices translates the flags that are one of several words.
+func (o *options) choices() error {
+	dir, isDir := strings.CutPrefix(o.output, "dir:")
+	switch {
+	case o.output == "label":
+		o.config.Output = launcher.OutputLabel
+	case o.output == "raw":
+		o.config.Output = launcher.OutputRaw
+	case isDir && dir != "":
+		o.config.Output, o.config.OutputDir = launcher.OutputDir, dir
+	default:
+		return fmt.Errorf("--output %q: expected label, raw or dir:PATH", o.output)
+	}
+	switch o.bind {
+	case "none":
+		o.config.Bind = launcher.BindNone
+	case "core":
+		o.config.Bind = launcher.BindCore
+	default:
+		return fmt.Errorf("--bind %q: expected core or none", o.bind)
+	}
+	switch o.onFailure {
+	case "abort":
+		o.config.OnFailure = launcher.Abort
+	case "continue":
+		o.config.OnFailure = launcher.Continue
+	default:
+		return fmt.Errorf("--on-failure %q: expected abort or continue", o.onFailure)
+	}
+	return nil
+}
+
+// flags declares them. Parsing stops at PROGRAM: what follows is not ours.
+func (o *options) flags() *pflag.FlagSet {
+	f := pflag.NewFlagSet("gaspi-run", pflag.ContinueOnError)
+	f.SetInterspersed(false)
+	f.SortFlags = false
+	f.Usage = func() {}
+	c := &o.config
+	f.IntVarP(&c.Ranks, "n", "n", runtime.NumCPU(), "number of ranks; by default one for each core")
+	f.StringVar(&o.output, "output", "label", "label: whole lines after \"[rank] \"; raw: as the ranks\nwrite it; dir:PATH: in files PATH/0.stdout, PATH/0.stderr, ...")
+	f.StringArrayVar(&c.Env, "env", nil, "add `NAME=VALUE` to the environment of all ranks; repeatable")
+	f.DurationVar(&c.Timeout, "timeout", 0, "end the job with exit code 124 if it runs longer, such as 10m\n(default none)")
+	f.StringVar(&o.bind, "bind", "none", "core: rank i runs on the i-th core, modulo their number;\nnone: wherever the system puts it")
+	f.DurationVar(&c.KillGrace, "kill-grace", launcher.DefaultKillGrace, "how long ranks that were told to end may take before they\nare killed")
+	f.StringVar(&o.onFailure, "on-failure", "abort", "when a rank fails: abort ends the others; continue lets them\ngo on and tells them")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "say what the launcher does")
+	f.BoolVar(&o.version, "version", false, "print the version and end")
+	return f
+}
+
+// help is what --help prints.
+func help() string {
+	o := &options{}
+	return `Usage: gaspi-run [flags] PROGRAM [ARGS...]
+
+Starts PROGRAM as N ranks on this host and ends when all have ended. PROGRAM is
+a binary (a path, or looked up in PATH) or a Go package (a directory, a .go file
+or an import path), which is built first. Flags end at PROGRAM; ARGS and the
+environment reach every rank exactly as given. Rank 0 reads standard input.
+
+Examples:
+  gaspi-run -n 4 ./examples/quickstart          build a Go package, run 4 ranks of it
+  gaspi-run --bind core --timeout 10m ./solver --input big.dat
+  gaspi-run -n 8 --output dir:logs --env GOGC=200 ./solver
+
+Flags:
+` + o.flags().FlagUsages() + `
+The exit code is 0 if all ranks end with status 0, else that of the first rank
+that fails, 128 plus the signal if one killed it. 124: timed out; 126 and 127:
+PROGRAM cannot be executed or is not there; 2: the flags make no sense. Ctrl-C
+is passed on to all ranks; a second one kills them.
+`
+}

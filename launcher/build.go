@@ -1,0 +1,110 @@
+package launcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+)
+
+// lowestProgramFD keeps the program file clear of the few descriptors that a
+// rank starts with: those are set up before it is executed.
+const lowestProgramFD = 64
+
+// A BuildError says that the go command refused a package. It has already said
+// why on Config.Stderr.
+type BuildError struct {
+	Package  string
+	ExitCode int // of the go command
+}
+
+// Error names the package.
+func (e *BuildError) Error() string {
+	return fmt.Sprintf("go build %s ended with status %d", e.Package, e.ExitCode)
+}
+
+// build makes a program of a package. The go command writes it to a memory file
+// of this process, so that no signal can make it leave a file behind.
+func build(ctx context.Context, cfg Config, t target, signals *signals) (*program, error) {
+	start := time.Now()
+	file, err := sys.CreateProgramFile(t.name)
+	if err != nil {
+		return nil, fmt.Errorf("build %s: %w", cfg.Program, err)
+	}
+	err = goBuild(ctx, cfg, t, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), file), signals)
+	if err != nil {
+		sys.CloseFile(file)
+		return nil, err
+	}
+	// Nothing can be executed that is open for writing.
+	read, err := sys.ReopenReadOnly(file, lowestProgramFD)
+	sys.CloseFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("build %s: %w", cfg.Program, err)
+	}
+	path := fmt.Sprintf("/proc/self/fd/%d", read)
+	if err := checkProgram(path, cfg.Program); err != nil {
+		sys.CloseFile(read)
+		return nil, err
+	}
+	cfg.Log(fmt.Sprintf("built %s in %v", cfg.Program, time.Since(start).Round(time.Millisecond)))
+	return &program{
+		path:  path,
+		name:  t.name,
+		close: func() { sys.CloseFile(read) },
+	}, nil
+}
+
+// goBuild runs the go command. When the job is to end before it has begun, the
+// go command is interrupted, and so removes its own temporary files.
+func goBuild(ctx context.Context, cfg Config, t target, output string, signals *signals) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	interrupted := signals.cancelOnEnd(cancel)
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", output, "--", t.pkg)
+	cmd.Dir = t.dir
+	cmd.Stdout, cmd.Stderr = cfg.Stderr, cfg.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT}
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = DefaultKillGrace
+	// The signal for the death of the parent follows the thread that started cmd.
+	runtime.LockOSThread()
+	err := cmd.Run()
+	runtime.UnlockOSThread()
+	if sig := interrupted(); sig != 0 {
+		return &interruptedError{sig}
+	}
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return fmt.Errorf("%s is a Go package, and the go command to build it is not in PATH", cfg.Program)
+	case errors.As(err, &exit):
+		return &BuildError{Package: cfg.Program, ExitCode: max(exit.ExitCode(), 1)}
+	}
+	return fmt.Errorf("build %s: %w", cfg.Program, err)
+}
+
+// checkProgram refuses what go build makes of a package other than main.
+func checkProgram(path, name string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("build %s: %w", name, err)
+	}
+	defer f.Close()
+	var magic [4]byte
+	if _, err := io.ReadFull(f, magic[:]); err != nil || string(magic[:]) != "\x7fELF" {
+		return fmt.Errorf("%s: %w: it is a Go package but no program, because its name is not main", name, ErrNotExecutable)
+	}
+	return nil
+}

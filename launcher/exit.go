@@ -1,0 +1,78 @@
+package launcher
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// reason is what other ranks are told.
+func (e RankExit) reason() string {
+	if e.Signal != 0 {
+		return fmt.Sprintf("killed by signal %d", int(e.Signal))
+	}
+	return fmt.Sprintf("exit status %d", e.Status)
+}
+
+// describe is the first half of a sentence for the user.
+func (e RankExit) describe() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "rank %d (pid %d) ", e.Rank, e.PID)
+	if e.Signal == 0 {
+		fmt.Fprintf(&b, "exited with status %d", e.Status)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "was killed by signal %d (%v)", int(e.Signal), e.Signal)
+	if e.Core {
+		b.WriteString(" and dumped core")
+	}
+	return b.String()
+}
+
+// sentence says what happened and what becomes of the ranks that were still
+// running; over means that they have ended.
+func (c *cause) sentence(over bool) string {
+	s := c.what
+	if c.after > 0 {
+		s += " after " + seconds(c.after)
+	}
+	if c.peers == 0 {
+		return s
+	}
+	ranks := "the other rank"
+	if c.peers > 1 {
+		ranks = fmt.Sprintf("the other %d ranks", c.peers)
+	}
+	if c.everyone {
+		ranks = strings.Replace(ranks, "the other", "the", 1)
+	}
+	switch {
+	case !c.fatal:
+		return s + "; " + ranks + " " + plural(c.peers, "goes", "go") + " on"
+	case over:
+		return s + "; ended " + ranks
+	default:
+		return s + "; waiting for " + ranks + " to end"
+	}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// seconds writes a duration the way a user thinks of it.
+func seconds(d time.Duration) string {
+	switch {
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", d.Seconds()*1e3)
+	case d < time.Second:
+		return fmt.Sprintf("%.0f ms", d.Seconds()*1e3)
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	default:
+		return d.Round(time.Second).String()
+	}
+}

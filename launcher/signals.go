@@ -1,0 +1,96 @@
+package launcher
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// signals are those that this process gets while it runs a job in the
+// foreground. All methods work on nil: a job that gets no signals.
+type signals struct {
+	ch chan os.Signal
+}
+
+// endSignals are those that end a job.
+var endSignals = map[syscall.Signal]string{
+	syscall.SIGINT:  "SIGINT",
+	syscall.SIGTERM: "SIGTERM",
+	syscall.SIGHUP:  "SIGHUP",
+}
+
+// catchSignals begins to catch what concerns a job. A signal that this process
+// was started to ignore, as nohup and shells without job control do, stays
+// ignored, here and in the ranks.
+func catchSignals() *signals {
+	s := &signals{ch: make(chan os.Signal, 64)}
+	wanted := []os.Signal{
+		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, // end the job
+		syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, // are handed on
+		syscall.SIGTSTP, syscall.SIGCONT, // suspend and resume it
+		syscall.SIGCHLD, // an orphan may have ended
+		syscall.SIGPIPE, // a write to a closed output is then an error, not death
+	}
+	for _, sig := range wanted {
+		if !signal.Ignored(sig) {
+			signal.Notify(s.ch, sig)
+		}
+	}
+	return s
+}
+
+func (s *signals) release() { signal.Stop(s.ch) }
+
+// channel is nil, and so never ready, for a job that gets no signals.
+func (s *signals) channel() <-chan os.Signal {
+	if s == nil {
+		return nil
+	}
+	return s.ch
+}
+
+// cancelOnEnd calls cancel when a signal comes that ends the job. The function
+// it returns stops that, and says which signal it was, or 0.
+func (s *signals) cancelOnEnd(cancel context.CancelFunc) func() syscall.Signal {
+	if s == nil {
+		return func() syscall.Signal { return 0 }
+	}
+	var got syscall.Signal
+	stop := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case sig := <-s.ch:
+				switch number := sig.(syscall.Signal); {
+				case endSignals[number] != "" && got == 0:
+					got = number
+					cancel()
+				case number == syscall.SIGTSTP:
+					suspendSelf()
+				}
+			}
+		}
+	})
+	return func() syscall.Signal {
+		close(stop)
+		watching.Wait()
+		return got
+	}
+}
+
+// suspendSelf stops this process as the terminal's suspend key would have, had
+// the signal not been caught. It returns when somebody resumes the process.
+func suspendSelf() { syscall.Kill(os.Getpid(), syscall.SIGSTOP) }
+
+// An interruptedError says that a signal came before the ranks were started.
+type interruptedError struct{ signal syscall.Signal }
+
+func (e *interruptedError) Error() string {
+	return fmt.Sprintf("interrupted by %s before the ranks were started", endSignals[e.signal])
+}
