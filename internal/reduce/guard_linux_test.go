@@ -26,10 +26,10 @@ func TestKernelsStayInside(t *testing.T) {
 	}
 	dst, a, b := fenced(), fenced(), fenced()
 	stayInside(t, dst, a, b)
-	stayInside(t, words[uint16](dst), words[uint16](a), words[uint16](b))
-	stayInside(t, words[float32](dst), words[float32](a), words[float32](b))
-	stayInside(t, words[float64](dst), words[float64](a), words[float64](b))
-	stayInside(t, words[int64](dst), words[int64](a), words[int64](b))
+	stayInside(t, as[uint16](dst), as[uint16](a), as[uint16](b))
+	stayInside(t, as[float32](dst), as[float32](a), as[float32](b))
+	stayInside(t, as[float64](dst), as[float64](a), as[float64](b))
+	stayInside(t, as[int64](dst), as[int64](a), as[int64](b))
 }
 
 func stayInside[T Number](t *testing.T, dst, a, b []T) {

@@ -52,9 +52,11 @@ func kindOf[T Number]() kind {
 // sizeOf returns the bytes in an element.
 func sizeOf[T Number]() uintptr { return unsafe.Sizeof(*new(T)) }
 
-// as gives the same memory as another type of the same size.
+// as gives the same memory as elements of another type. If To is the larger, s
+// is aligned for it and a whole number of them.
 func as[To, From Number](s []From) []To {
-	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+	n := uintptr(len(s)) * sizeOf[From]() / sizeOf[To]()
+	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(s))), n)
 }
 
 // partlyOverlap reports whether x and y, of equal length, share memory without
