@@ -1,0 +1,169 @@
+package launcher
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/boot"
+)
+
+// roleEnv makes this test binary a rank: its value says what the rank does.
+const roleEnv = "LAUNCHER_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleEnv); role != "" {
+		os.Exit(play(role))
+	}
+	os.Exit(m.Run())
+}
+
+// play is what a rank of these tests does; it returns the exit status.
+func play(role string) int {
+	switch role {
+	case "args":
+		for _, arg := range os.Args {
+			fmt.Printf("%q\n", arg)
+		}
+	case "env":
+		for _, kv := range os.Environ() {
+			fmt.Printf("%q\n", kv)
+		}
+	case "deaf": // to every signal that can be ignored
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
+		fmt.Println("ready")
+		select {}
+	case "wait":
+		fmt.Println("ready")
+		select {}
+	case "flags": // is the standard output an ordinary, blocking file?
+		flags, _, _ := syscall.Syscall(syscall.SYS_FCNTL, 1, syscall.F_GETFL, 0)
+		fmt.Println("nonblocking", flags&syscall.O_NONBLOCK != 0)
+	default:
+		return playWithBoot(role)
+	}
+	return 0
+}
+
+// playWithBoot are the roles that talk to the launcher.
+func playWithBoot(role string) int {
+	s, err := boot.FromEnvironment()
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	info := s.Info()
+	switch role {
+	case "exchange":
+		values, err := s.Exchange(ctx, "names", fmt.Appendf(nil, "%s of rank %d", os.Args[1], info.Rank))
+		fmt.Printf("%q %v\n", values, err)
+		s.Close()
+	case "left": // rank 0 ends; the others learn that it left normally
+		if info.Rank != 0 {
+			fmt.Printf("%+v\n", <-s.Failures())
+		}
+	case "dies": // rank 1 fails; the others learn of it and go on
+		if info.Rank == 1 {
+			return 7
+		}
+		fmt.Printf("%+v\n", <-s.Failures())
+		var dead *base.RankError
+		_, err := s.Exchange(ctx, "late", nil)
+		fmt.Println(errors.As(err, &dead), err)
+	case "kills": // rank 0 has rank 1 killed
+		if info.Rank != 0 {
+			<-ctx.Done()
+		}
+		fmt.Println(s.Kill(ctx, 1), s.Kill(ctx, 0) != nil)
+	case "nonsense": // a rank that does not keep to the protocol loses its connection
+		return speakNonsense(s)
+	}
+	return 0
+}
+
+func speakNonsense(s boot.Session) int {
+	_, open := <-s.Failures()
+	fmt.Println(open, s.Lost())
+	return 0
+}
+
+// A capture is a place for output that many goroutines write to.
+type capture struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	seen func(string) // called with everything so far after each write; may be nil
+}
+
+func (c *capture) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.text.Write(p)
+	if c.seen != nil {
+		c.seen(c.text.String())
+	}
+	return len(p), nil
+}
+
+func (c *capture) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String()
+}
+
+// An outcome is everything that a finished job has shown.
+type outcome struct {
+	Result
+	stdout, stderr, notice string
+}
+
+// runJob runs cfg with its output captured. A job that hangs fails the test.
+func runJob(t *testing.T, cfg Config) (outcome, error) {
+	t.Helper()
+	var stdout, stderr capture
+	var o outcome
+	if cfg.Stdout == nil {
+		cfg.Stdout = &stdout
+	}
+	cfg.Stderr = &stderr
+	cfg.Notice = func(s string) { o.notice += s + "\n" }
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	result, err := Run(ctx, cfg)
+	if ctx.Err() != nil {
+		t.Fatalf("the job was still running after 30 s: %+v\n%s%s", result, &stdout, &stderr)
+	}
+	o.Result, o.stdout, o.stderr = result, stdout.String(), stderr.String()
+	return o, err
+}
+
+// role is a job of this test binary.
+func role(name string, ranks int, args ...string) Config {
+	return Config{Program: "/proc/self/exe", Args: args, Ranks: ranks, Env: []string{roleEnv + "=" + name}}
+}
+
+// shell is a job of a shell script.
+func shell(ranks int, script string) Config {
+	return Config{Program: "sh", Args: []string{"-c", script}, Ranks: ranks}
+}
+
+// linesOf returns the lines of text that rank r printed, without their label.
+func linesOf(text string, r int) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, label(Rank(r))); ok {
+			lines = append(lines, strings.TrimSuffix(rest, "\n"))
+		}
+	}
+	return lines
+}
