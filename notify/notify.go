@@ -53,8 +53,8 @@ func (c Compare) holds(word, v Value) bool {
 	}
 }
 
-// A Want is what a waiter waits for, and what Try asks for once. The zero
-// Compare and Value with Any or All false make no sense; use Some, Every, Until.
+// A Want is what a waiter waits for, and what Try asks for once. Some, Every,
+// Until and EveryUntil make it.
 type Want struct {
 	first ID
 	count uint32

@@ -70,3 +70,15 @@ func heap(n uint64) []byte {
 	// Safe: the words hold at least n bytes and have no pointers.
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), n)
 }
+
+// Of is mem as elements of type T, aliased. mem must begin at an address that
+// suits T and be a whole number of elements long; Of panics otherwise.
+func Of[T Element](mem []byte) []T {
+	var one T
+	size := int(unsafe.Sizeof(one))
+	p := unsafe.Pointer(unsafe.SliceData(mem))
+	if uintptr(p)%unsafe.Alignof(one) != 0 || len(mem)%size != 0 {
+		panic(fmt.Sprintf("segment: %d bytes at %p are not elements of %d bytes", len(mem), p, size))
+	}
+	return unsafe.Slice((*T)(p), len(mem)/size)
+}

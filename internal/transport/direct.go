@@ -145,12 +145,14 @@ func (d *Direct) Get(_ *Queue, dst segment.Span, src Addr) error {
 	return nil
 }
 
-// GetNotify implements Link.
-func (d *Direct) GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Board, id notify.ID, v notify.Value) error {
-	if err := d.Get(q, dst, src); err != nil {
-		return err
+// GetNotify implements Link. Earlier gets are complete.
+func (d *Direct) GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Board, f Flag) error {
+	if dst.Len() > 0 {
+		if err := d.Get(q, dst, src); err != nil {
+			return err
+		}
 	}
-	b.Post(id, v)
+	post(b, f)
 	return nil
 }
 

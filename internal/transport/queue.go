@@ -19,8 +19,6 @@ type Queue struct {
 	// the queue is full, so no entry is ever taken and then returned.
 	issued  atomic.Uint64
 	settled atomic.Uint64
-
-	bytes atomic.Uint64 // payload moved by the operations of this queue
 }
 
 // NewQueue makes a queue of depth entries.
@@ -39,15 +37,8 @@ func (q *Queue) Take(n uint64) bool {
 	}
 }
 
-// Moved counts n bytes of payload. Call it after the operation, off the
-// critical path.
-func (q *Queue) Moved(n uint64) { q.bytes.Add(n) }
-
 // Issued is how many entries were ever taken.
 func (q *Queue) Issued() uint64 { return q.issued.Load() }
-
-// Bytes is how many bytes of payload were ever moved.
-func (q *Queue) Bytes() uint64 { return q.bytes.Load() }
 
 // Size is how many entries are taken now.
 func (q *Queue) Size() int {

@@ -75,8 +75,10 @@ type Link interface {
 	Notify(q *Queue, f Flag) error
 	// Get copies src at the peer to dst. dst is valid once complete on q.
 	Get(q *Queue, dst segment.Span, src Addr) error
-	// GetNotify is Get, and then posts value v at id of the local board b.
-	GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Board, id notify.ID, v notify.Value) error
+	// GetNotify is Get, and then posts f on the local board b, after all earlier
+	// gets from the same peer on the same queue. The segment of f is not used.
+	// With an empty dst it only posts. The caller has made sure of b.Check.
+	GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Board, f Flag) error
 
 	// Atomic applies op to the 64-bit word at the peer and returns its old
 	// value. It blocks. It is atomic against all other Atomics on that word,

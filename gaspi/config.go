@@ -1,0 +1,150 @@
+package gaspi
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Config holds the parameters of a rank. The zero value of a field means its
+// default. All ranks of a job must use the same values, except where noted.
+type Config struct {
+	// Transport forces a transport: "auto" (the default), "shm" or "loopback".
+	// The environment variable GASPI_TRANSPORT sets it where this field is empty.
+	Transport string
+
+	// Queues is how many queues exist from the start. Default 8.
+	Queues int
+	// QueuesMax is how many queues may exist at a time, those of Queues
+	// included. Default 64.
+	QueuesMax int
+	// QueueDepth is how many operations one queue holds between two waits.
+	// Default 1024. Small values make posts return ErrQueueFull earlier.
+	QueueDepth int
+
+	// Segments is how many segments a rank may have at a time; ids go from 0 to
+	// Segments-1. Default 1024. Each costs peers of the same host 64 bytes plus a
+	// bit per rank.
+	Segments int
+	// Notifications is how many notifications a segment has unless it is created
+	// with another number. Default 65536. Each costs 4 bytes when it is used.
+	Notifications uint32
+	// TransferMax is the largest single transfer in bytes. Default 1 GiB.
+	TransferMax uint64
+	// ListMax is the largest number of entries of a list operation. Default 255.
+	ListMax int
+
+	// Groups is how many groups may exist at a time, the world included.
+	// Default 32. Each costs about 40 KiB when it is used.
+	Groups int
+	// AllReduceElements is the longest vector of the small AllReduce, in
+	// elements of 8 bytes. Default 255.
+	AllReduceElements int
+	// PassiveMax is the largest passive message in bytes. Default 65535. Each
+	// rank keeps that much for every other rank, but only touches it when used.
+	PassiveMax int
+
+	// Spin is how long a wait looks at its notification without giving up the
+	// core, before it yields and then sleeps. Zero means 100 us where every local
+	// rank has a core, else nothing; negative means nothing. May differ per rank.
+	Spin time.Duration
+	// Yield is how long a wait gives up its core again and again before it
+	// sleeps. Zero means 100 us; negative means nothing. May differ per rank.
+	Yield time.Duration
+
+	// KeepGoing matters to Local alone: the other ranks go on when one fails. A
+	// job of gaspi-run decides this by --on-failure. May not differ per rank.
+	KeepGoing bool
+
+	// Log receives what is worth knowing but no error, such as the transport
+	// that was chosen. Nil means nothing is logged. May differ per rank.
+	Log *slog.Logger
+}
+
+// withDefaults returns c with defaults in place of zeros.
+func (c Config) withDefaults() Config {
+	fill := func(field *int, value int) {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	if c.Transport == "" {
+		c.Transport = "auto"
+	}
+	fill(&c.Queues, 8)
+	fill(&c.QueuesMax, max(64, c.Queues))
+	fill(&c.QueueDepth, 1024)
+	fill(&c.Segments, 1024)
+	fill(&c.ListMax, 255)
+	fill(&c.Groups, 32)
+	fill(&c.AllReduceElements, 255)
+	fill(&c.PassiveMax, 65535)
+	if c.Notifications == 0 {
+		c.Notifications = 65536
+	}
+	if c.TransferMax == 0 {
+		c.TransferMax = 1 << 30
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// validate returns an error that names the first parameter that makes no sense.
+func (c Config) validate() error {
+	switch c.Transport {
+	case "auto", "shm", "loopback":
+	default:
+		return fmt.Errorf("gaspi: Config.Transport is %q; want auto, shm or loopback", c.Transport)
+	}
+	for _, f := range []struct {
+		name     string
+		value    int
+		min, max int
+	}{
+		{"Queues", c.Queues, 1, c.QueuesMax},
+		{"QueuesMax", c.QueuesMax, 1, 1 << 16},
+		{"QueueDepth", c.QueueDepth, 1, 1 << 30},
+		{"Segments", c.Segments, 1, 1 << 20},
+		{"ListMax", c.ListMax, 1, 1 << 20},
+		{"Groups", c.Groups, 1, 1 << 12},
+		{"AllReduceElements", c.AllReduceElements, 1, 1 << 20},
+		{"PassiveMax", c.PassiveMax, 1, 1 << 26},
+		{"Notifications", int(c.Notifications), 1, 1 << 28},
+	} {
+		if f.value < f.min || f.value > f.max {
+			return fmt.Errorf("gaspi: Config.%s is %d; want %d to %d", f.name, f.value, f.min, f.max)
+		}
+	}
+	return nil
+}
+
+const (
+	defaultSpin  = 100 * time.Microsecond // twice what a wake-up across cores costs
+	defaultYield = 100 * time.Microsecond
+)
+
+// spinTime is how long waits spin where ranks local ranks share cores cores.
+func (c Config) spinTime(ranks, cores int) time.Duration {
+	switch {
+	case c.Spin < 0 || ranks > cores && c.Spin == 0:
+		return 0
+	case c.Spin == 0:
+		return defaultSpin
+	default:
+		return c.Spin
+	}
+}
+
+// yieldTime is how long waits yield.
+func (c Config) yieldTime() time.Duration {
+	switch {
+	case c.Yield < 0:
+		return 0
+	case c.Yield == 0:
+		return defaultYield
+	default:
+		return c.Yield
+	}
+}

@@ -1,0 +1,42 @@
+// Package gaspi is the runtime that a one-sided parallel program holds: ranks,
+// segments of memory that other ranks write to, notifications that say the data
+// has arrived, and waits that cost nothing until the data is needed. It follows
+// the GASPI 17.1 standard in Go's manner; docs/GASPI.md maps every procedure.
+//
+// The life of a program:
+//
+//	p, err := gaspi.Init(ctx, gaspi.Config{})      // joins the job gaspi-run started, or is a job of one
+//	defer p.Close()
+//	seg, err := p.CreateSegment(ctx, 0, 1<<20)     // collective: 1 MiB that every rank may write
+//	src, err := seg.Span(0, 8)                     // bounds are checked once, here
+//	dst := seg.At(peer, 4096)                      // an address at another rank
+//	q := p.Queue(0)
+//	err = q.WriteNotify(dst, src, gaspi.Notification{ID: 7, Value: 1})
+//	id, err := seg.WaitSome(ctx, 0, 16)            // somebody wrote to us
+//	v, err := seg.Reset(id)                        // the notification is ours
+//	err = q.Wait(ctx)                              // src may be changed again
+//	err = p.Barrier(ctx, p.World())
+//
+// # Blocking and time limits
+//
+// Whatever can block takes a context first; Try forms never block. A deadline
+// of the context is the standard's timeout: the call ends with an error that
+// matches context.DeadlineExceeded, nothing is lost, and the same call made
+// again goes on where the first one stopped. On the path that does not block, a
+// context costs nothing.
+//
+// # Ownership
+//
+// A write borrows its source until the next successful Wait on its queue; a
+// read fills its destination until then. Memory of a segment belongs to the
+// program that holds the segment, shared with the ranks it is registered with.
+//
+// # Faults
+//
+// A rank that dies is named: every operation that needs it, and every wait that
+// may depend on it, ends with an error that matches ErrRankDead and is a
+// *RankError. See Proc.State.
+//
+// All methods may be called from any goroutine unless they say otherwise. There
+// is no package-level state: one process may hold many ranks (see Local).
+package gaspi

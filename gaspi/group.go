@@ -1,0 +1,323 @@
+package gaspi
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/notify"
+)
+
+// A Group is a set of ranks that act together. Ranks in it are kept in ascending
+// order. Collective calls on one group must come in the same order on all its
+// members; a barrier and an AllReduce may be under way at the same time.
+//
+// A group's number is local: members need not agree on it, deleting a group
+// renumbers no other, and two groups may have the same ranks.
+type Group struct {
+	p     *Proc
+	index int // of the group's slots in the system segment of this rank
+
+	mu        sync.Mutex
+	ranks     []Rank // guarded by mu until committed, then constant; ascending
+	committed atomic.Bool
+	deleted   atomic.Bool
+
+	// Constant once committed.
+	me      int   // index of this rank in ranks
+	indexOf []int // index is the member; the group's index at that member
+
+	commit   *commitState // set under mu; nil unless a commit is under way; else ranks are constant
+	commits  atomic.Bool  // somebody is in Commit
+	barrier  *barrier
+	internal *barrier // of collective calls of package gaspi itself
+	vector   *vectorOp
+}
+
+// NewGroup makes a group of ranks in any order, without Commit: it can be
+// changed by Add and not yet used. It is local and does not block. With no
+// ranks it is empty. A rank given twice is an error.
+func (p *Proc) NewGroup(ranks ...Rank) (*Group, error) {
+	g, err := p.groups.take(p)
+	if err != nil {
+		return nil, &OpError{Op: "group_create", Err: err}
+	}
+	for _, r := range ranks {
+		if err := g.Add(r); err != nil {
+			g.Delete()
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// Add adds a rank to a group that is not committed. It is local.
+func (g *Group) Add(r Rank) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at, there := slices.BinarySearch(g.ranks, r)
+	switch {
+	case g.deleted.Load():
+		return g.error("group_add", ErrClosed)
+	case g.committed.Load() || g.commit != nil:
+		return g.error("group_add", fmt.Errorf("%w: the group is committed and cannot change", ErrInUse))
+	case r < 0 || int(r) >= g.p.size:
+		return g.error("group_add", g.p.badRank(r))
+	case there:
+		return g.error("group_add", fmt.Errorf("%w: rank %d is in the group already", ErrInUse, r))
+	}
+	g.ranks = slices.Insert(g.ranks, at, r)
+	return nil
+}
+
+// Size is the number of ranks.
+func (g *Group) Size() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.ranks)
+}
+
+// Ranks are the members, ascending. The caller owns the slice.
+func (g *Group) Ranks() []Rank {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.ranks)
+}
+
+// Rank is the position of this rank in the group, from 0 to Size-1, and false
+// if it is no member. It is not a rank of the job: see Ranks.
+func (g *Group) Rank() (int, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.BinarySearch(g.ranks, g.p.rank)
+}
+
+// String is the group as messages show it.
+func (g *Group) String() string {
+	if g == g.p.world {
+		return "world"
+	}
+	return fmt.Sprintf("group %d", g.index)
+}
+
+// Delete gives the group's place back. It is local, and not possible for the
+// world. No collective of the group may be under way on any member.
+func (g *Group) Delete() error {
+	if g == g.p.world {
+		return g.error("group_delete", fmt.Errorf("%w: the world cannot be deleted", ErrInUse))
+	}
+	if !g.deleted.CompareAndSwap(false, true) {
+		return g.error("group_delete", ErrClosed)
+	}
+	g.p.groups.give(g)
+	return nil
+}
+
+// error wraps err with the group's name.
+func (g *Group) error(op string, err error) error { return &OpError{Op: op, At: g.String(), Err: err} }
+
+// ready returns an error unless collectives of the group can be called.
+func (g *Group) ready(op string) error {
+	switch {
+	case g.p.closed.Load() || g.deleted.Load():
+		return g.error(op, ErrClosed)
+	case !g.committed.Load():
+		return g.error(op, fmt.Errorf("the group is not committed; call Commit on every member first"))
+	}
+	return nil
+}
+
+// commitState is how far a commit has come.
+type commitState struct {
+	hash    uint64
+	sent    []bool // index is the member
+	got     []bool
+	strange []bool // the member is committing a group of other ranks
+	indexOf []int
+}
+
+// Commit makes the group ready for use. It is collective over its members, which
+// must all have the same ranks in it, and blocks. When ctx ends first, calling
+// Commit again goes on. It is called from one goroutine at a time, and in the
+// same order for all groups that share members.
+func (g *Group) Commit(ctx context.Context) error {
+	if !g.commits.CompareAndSwap(false, true) {
+		return g.error("group_commit", fmt.Errorf("%w: Commit is under way in another goroutine", ErrInUse))
+	}
+	defer g.commits.Store(false)
+	if g.deleted.Load() || g.p.closed.Load() {
+		return g.error("group_commit", ErrClosed)
+	}
+	if g.committed.Load() {
+		return nil
+	}
+	if err := g.beginCommit(); err != nil {
+		return g.error("group_commit", err)
+	}
+	if err := g.exchange(ctx); err != nil {
+		return err
+	}
+	// When the barrier of the new group is done, every member has taken every
+	// record, so the place of the records is free for the next commit.
+	if err := g.internal.run(ctx, "group_commit"); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.commit = nil
+	g.committed.Store(true)
+	return nil
+}
+
+// beginCommit freezes the ranks, unless a commit that ended early did so before.
+func (g *Group) beginCommit() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.commit != nil {
+		return nil
+	}
+	me, member := slices.BinarySearch(g.ranks, g.p.rank)
+	if !member {
+		return fmt.Errorf("%w: this rank, %d, is not in the group", ErrBadRank, g.p.rank)
+	}
+	g.open(me)
+	n := len(g.ranks)
+	g.commit = &commitState{
+		hash: hashRanks(g.ranks), sent: make([]bool, n), got: make([]bool, n),
+		strange: make([]bool, n), indexOf: g.indexOf,
+	}
+	g.commit.sent[me], g.commit.got[me] = true, true
+	return nil
+}
+
+// open clears the group's slots and makes its collectives.
+func (g *Group) open(me int) {
+	first := g.p.lay.groupSlot(g.index)
+	for i := range groupSlots {
+		_, _ = g.p.system.Board().Reset(first + notify.ID(i)) // the id is on the board by layout
+	}
+	g.me = me
+	g.indexOf = make([]int, len(g.ranks))
+	g.indexOf[me] = g.index
+	g.barrier = newBarrier(g, slotBarrier, &g.p.stats.barrierWait)
+	g.internal = newBarrier(g, slotInternal, nil)
+	g.vector = newVectorOp(g)
+}
+
+func hashRanks(ranks []Rank) uint64 {
+	h := fnv.New64a()
+	for _, r := range ranks {
+		var b [4]byte
+		binary.LittleEndian.PutUint32(b[:], uint32(r))
+		h.Write(b[:])
+	}
+	return h.Sum64()
+}
+
+// exchange tells every member where the group lies here, and learns where it
+// lies there.
+func (g *Group) exchange(ctx context.Context) error {
+	for m := range g.ranks {
+		if g.commit.sent[m] {
+			continue
+		}
+		if err := g.sendRecord(m); err != nil {
+			return g.error("group_commit", err)
+		}
+		g.commit.sent[m] = true
+	}
+	for m := range g.ranks {
+		for !g.commit.got[m] {
+			if err := g.takeRecord(ctx, m); err != nil {
+				return g.commitError(m, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (g *Group) sendRecord(m int) error {
+	p, to := g.p, g.ranks[m]
+	link, err := p.link(to)
+	if err != nil {
+		return err
+	}
+	out, err := p.system.Span(p.lay.commitOut(to), commitRecord)
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint64(out.Bytes(), g.commit.hash)
+	binary.LittleEndian.PutUint64(out.Bytes()[8:], uint64(g.index))
+	return link.PutNotify(p.internal, transport.Addr{Segment: p.lay.id, Offset: p.lay.commitIn(p.rank)}, out,
+		transport.Flag{Segment: p.lay.id, ID: p.lay.commitSlot(p.rank), Value: 1})
+}
+
+// takeRecord waits for a record of member m and takes it off the board. One of
+// another group is left over from a commit that was given up, or the member
+// calls Commit for a group of other ranks: wait for the next, and remember it
+// for the message if none comes.
+func (g *Group) takeRecord(ctx context.Context, m int) error {
+	p, from := g.p, g.ranks[m]
+	slot := p.lay.commitSlot(from)
+	stop := func() error { return p.awaits(from) }
+	if _, err := p.system.Board().Wait(ctx, notify.Some(slot, 1), stop, nil); err != nil {
+		return err
+	}
+	if _, err := p.system.Board().Reset(slot); err != nil {
+		return err
+	}
+	in, err := p.system.Bytes(p.lay.commitIn(from), commitRecord)
+	if err != nil {
+		return err
+	}
+	if binary.LittleEndian.Uint64(in) != g.commit.hash {
+		g.commit.strange[m] = true
+		return nil
+	}
+	index := binary.LittleEndian.Uint64(in[8:])
+	if index >= uint64(p.cfg.Groups) {
+		return fmt.Errorf("rank %d says that its group has number %d; at most %d are possible", from, index, p.cfg.Groups)
+	}
+	g.indexOf[m] = int(index)
+	g.commit.got[m] = true
+	return nil
+}
+
+func (g *Group) commitError(m int, err error) error {
+	e := &OpError{Op: "group_commit", At: g.String(), Err: err}
+	if isTimeLimit(err) {
+		e.Wait = fmt.Sprintf("rank %d to commit the same ranks %v", g.ranks[m], g.ranks)
+		if g.commit.strange[m] {
+			e.Wait += " (it is committing a group of other ranks)"
+		}
+	}
+	return e
+}
+
+// groupTable holds the places of groups.
+type groupTable struct {
+	mu    sync.Mutex
+	place []*Group // guarded by mu; nil where free
+}
+
+func (t *groupTable) take(p *Proc) (*Group, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.Index(t.place, nil)
+	if i < 0 {
+		return nil, fmt.Errorf("%w: Config.Groups is %d", ErrTooMany, len(t.place))
+	}
+	t.place[i] = &Group{p: p, index: i}
+	return t.place[i], nil
+}
+
+func (t *groupTable) give(g *Group) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.place[g.index] = nil
+}

@@ -1,0 +1,249 @@
+package gaspi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/internal/boot"
+)
+
+// Health is what this rank knows of another: a local view, not an agreement.
+type Health uint8
+
+const (
+	// Healthy says that nothing bad is known. It is no promise.
+	Healthy Health = iota
+	// Corrupt says that the rank died, or that an operation to it failed because
+	// it is gone. A time limit or a full queue never makes a rank corrupt.
+	Corrupt
+)
+
+// String is "healthy" or "corrupt".
+func (h Health) String() string {
+	if h == Corrupt {
+		return "corrupt"
+	}
+	return "healthy"
+}
+
+// health is the state vector and what it rests on.
+type health struct {
+	vector []atomic.Uint32          // index is the rank; a Health
+	ends   []atomic.Pointer[ending] // index is the rank; nil while it is there
+	gone   atomic.Int32             // ranks that died or left
+	unseen atomic.Int32             // ranks that are corrupt: waits for anybody end while there are any
+	lost   atomic.Bool              // the launcher is gone
+}
+
+// An ending is how a rank ended.
+type ending struct {
+	left bool // normally, with status 0
+	err  *RankError
+}
+
+func (h *health) init(size int) {
+	h.vector = make([]atomic.Uint32, size)
+	h.ends = make([]atomic.Pointer[ending], size)
+}
+
+// mark makes rank r corrupt and reports whether it was healthy.
+func (h *health) mark(r Rank) bool {
+	if !h.vector[r].CompareAndSwap(uint32(Healthy), uint32(Corrupt)) {
+		return false
+	}
+	h.unseen.Add(1)
+	return true
+}
+
+// State is the state vector: one entry per rank, by rank. The caller owns it.
+func (p *Proc) State() []Health {
+	vec := make([]Health, p.size)
+	for r := range vec {
+		vec[r] = Health(p.vector[r].Load())
+	}
+	return vec
+}
+
+// Failure is how rank r ended, or nil if nothing is known of an end. A rank that
+// ended normally has one too.
+func (p *Proc) Failure(r Rank) *RankError {
+	if r < 0 || int(r) >= p.size {
+		return nil
+	}
+	if end := p.ends[r].Load(); end != nil {
+		return end.err
+	}
+	return nil
+}
+
+// ResetState declares the ranks healthy, all if none is named: the program has
+// dealt with what happened. Waits for notifications no longer end because of
+// them. A rank that died stays dead, and becomes corrupt again when an operation
+// needs it.
+func (p *Proc) ResetState(ranks ...Rank) error {
+	if len(ranks) == 0 {
+		for r := range Rank(p.size) {
+			p.pardon(r)
+		}
+		return nil
+	}
+	for _, r := range ranks {
+		if r < 0 || int(r) >= p.size {
+			return &OpError{Op: "state_reset", Err: p.badRank(r)}
+		}
+		p.pardon(r)
+	}
+	return nil
+}
+
+func (p *Proc) pardon(r Rank) {
+	if p.vector[r].CompareAndSwap(uint32(Corrupt), uint32(Healthy)) {
+		p.unseen.Add(-1)
+	}
+}
+
+// Ping finds out whether rank r is alive, and marks it corrupt if it is not. It
+// needs no help from the program that runs there.
+func (p *Proc) Ping(ctx context.Context, r Rank) error {
+	link, err := p.link(r)
+	if err == nil {
+		err = p.fault(r, link.Ping(ctx))
+	}
+	if err != nil {
+		return &OpError{Op: "ping", At: fmt.Sprintf("rank %d", r), Err: err}
+	}
+	return nil
+}
+
+// Kill ends rank r at once, whatever it is doing, and returns when it is gone.
+// Its own rank cannot be killed.
+func (p *Proc) Kill(ctx context.Context, r Rank) error {
+	at := fmt.Sprintf("rank %d", r)
+	switch {
+	case r < 0 || int(r) >= p.size:
+		return &OpError{Op: "kill", At: at, Err: p.badRank(r)}
+	case r == p.rank:
+		return &OpError{Op: "kill", At: at, Err: fmt.Errorf("%w: a rank cannot kill itself", ErrBadRank)}
+	}
+	if err := p.boot.Kill(ctx, r); err != nil {
+		return &OpError{Op: "kill", At: at, Err: err}
+	}
+	return nil
+}
+
+// fault marks rank r corrupt if err says that it is gone, and returns err.
+func (p *Proc) fault(r Rank, err error) error {
+	if err != nil && errors.Is(err, ErrRankDead) && p.mark(r) {
+		p.wakeAll()
+	}
+	return err
+}
+
+// watchLoop takes note of ranks that are gone, until the session closes.
+func (p *Proc) watchLoop() {
+	defer p.done.Done()
+	for f := range p.boot.Failures() {
+		p.noteEnd(f)
+	}
+	if p.boot.Lost() {
+		p.lost.Store(true)
+		p.wakeAll()
+		p.cfg.Log.Error("gaspi: the launcher is gone; this rank ends", "rank", p.rank)
+		endSelf()
+	}
+}
+
+func (p *Proc) noteEnd(f boot.Failure) {
+	if f.Rank < 0 || int(f.Rank) >= p.size || f.Rank == p.rank {
+		return
+	}
+	err := &RankError{Rank: f.Rank, Reason: f.Reason}
+	if !p.ends[f.Rank].CompareAndSwap(nil, &ending{left: f.Left, err: err}) {
+		return
+	}
+	p.wire.Lose(err)
+	if !f.Left {
+		p.mark(f.Rank)
+	}
+	p.gone.Add(1)
+	p.wakeAll()
+}
+
+// ended is why no wait of this rank makes sense any more, or nil.
+func (p *Proc) ended() error {
+	switch {
+	case p.closed.Load():
+		return ErrClosed
+	case p.lost.Load():
+		return ErrLauncherLost
+	}
+	return nil
+}
+
+// anyEnded is why a wait for a notification from anybody should end: a rank died
+// that might have been the one, or nobody else is left. Like a receive from any
+// source after a failure, the program decides: ResetState, and wait on.
+func (p *Proc) anyEnded() error {
+	if err := p.ended(); err != nil {
+		return err
+	}
+	if p.unseen.Load() > 0 {
+		for r := range p.vector {
+			if Health(p.vector[r].Load()) == Corrupt {
+				return p.goneError(Rank(r))
+			}
+		}
+	}
+	if p.size > 1 && int(p.gone.Load()) == p.size-1 {
+		return fmt.Errorf("%w: all other ranks have left the job", ErrRankDead)
+	}
+	return nil
+}
+
+// awaits is why a wait for rank r alone should end.
+func (p *Proc) awaits(r Rank) error {
+	if err := p.ended(); err != nil {
+		return err
+	}
+	if p.ends[r].Load() != nil || Health(p.vector[r].Load()) == Corrupt {
+		return p.goneError(r)
+	}
+	return nil
+}
+
+// diedAmong returns the end of the first of ranks that died.
+func (p *Proc) diedAmong(ranks []Rank) error {
+	for _, r := range ranks {
+		if end := p.ends[r].Load(); end != nil && !end.left {
+			return p.fault(r, end.err)
+		}
+	}
+	return nil
+}
+
+// left returns the end of rank r if it left normally.
+func (p *Proc) left(r Rank) error {
+	if end := p.ends[r].Load(); end != nil && end.left {
+		return end.err
+	}
+	return nil
+}
+
+func (p *Proc) goneError(r Rank) error {
+	if end := p.ends[r].Load(); end != nil {
+		return end.err
+	}
+	return &RankError{Rank: r, Reason: "an operation to it failed"}
+}
+
+// endSelf asks this process to end, in the way that a program may catch: without
+// its launcher nobody would ever end it.
+func endSelf() {
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Signal(syscall.SIGTERM)
+	}
+}

@@ -1,0 +1,131 @@
+package gaspi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/transport/loopback"
+)
+
+// Local runs a job of n ranks in this process: rank is called once per rank, in
+// a goroutine of its own. It needs no launcher, so a program's tests can run
+// eight ranks under go test, with the race detector.
+//
+// It returns when all ranks have returned: nil, or the errors of those that
+// failed, each naming its rank, joined in order of rank. A rank that returns an
+// error or panics has died for the others: what they do with it ends with a
+// *RankError, and unless cfg.KeepGoing is set their contexts are cancelled.
+// Those later failures are not reported beside the first.
+func Local(ctx context.Context, n int, cfg Config, rank func(ctx context.Context, p *Proc) error) error {
+	if n < 1 {
+		return fmt.Errorf("gaspi: a job of %d ranks; want at least 1", n)
+	}
+	cfg, err := prepare(cfg)
+	if err != nil {
+		return err
+	}
+	if cfg.Transport == "shm" {
+		return fmt.Errorf("gaspi: transport shm connects processes; ranks of one process need loopback or auto")
+	}
+	j := &localJob{
+		cfg: cfg, boot: boot.NewLocal(n), hub: loopback.NewHub(n, cfg.Segments+1), main: rank,
+		cancel: make([]context.CancelCauseFunc, n), errs: make([]error, n),
+		ended: make([]bool, n),
+	}
+	j.boot.OnKill(j.kill)
+	return j.run(ctx, n)
+}
+
+// localJob is a job whose ranks are goroutines.
+type localJob struct {
+	cfg  Config
+	boot *boot.Local
+	hub  *loopback.Hub
+	main func(context.Context, *Proc) error
+
+	mu     sync.Mutex
+	cancel []context.CancelCauseFunc // guarded by mu; index is the rank
+	errs   []error                   // guarded by mu; index is the rank
+	ended  []bool                    // guarded by mu; index is the rank; announced to the others
+	failed bool                      // guarded by mu; a rank has failed by itself
+}
+
+var errKilled = errors.New("killed")
+
+func (j *localJob) run(ctx context.Context, n int) error {
+	var ranks sync.WaitGroup
+	for r := range Rank(n) {
+		rctx, cancel := context.WithCancelCause(ctx)
+		j.mu.Lock()
+		j.cancel[r] = cancel
+		j.mu.Unlock()
+		ranks.Go(func() {
+			defer cancel(nil)
+			j.end(r, j.one(rctx, r))
+		})
+	}
+	ranks.Wait()
+	return errors.Join(j.errs...)
+}
+
+// one is the life of rank r.
+func (j *localJob) one(ctx context.Context, r Rank) (err error) {
+	p, err := start(ctx, j.cfg, j.boot.Session(r), j.hub.Join(r))
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	defer func() {
+		if bug := recover(); bug != nil {
+			err = fmt.Errorf("panic: %v\n%s", bug, debug.Stack())
+		}
+	}()
+	return j.main(ctx, p)
+}
+
+// end notes how rank r ended and tells the others.
+func (j *localJob) end(r Rank, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	first := err != nil && !j.failed
+	if err != nil && (first || j.cfg.KeepGoing) && !j.ended[r] {
+		j.errs[r] = fmt.Errorf("rank %d: %w", r, err)
+	}
+	if !j.ended[r] {
+		j.announceLocked(r, err)
+	}
+	if !first || j.cfg.KeepGoing {
+		return
+	}
+	j.failed = true
+	for other, cancel := range j.cancel {
+		if cancel != nil && Rank(other) != r {
+			cancel(j.errs[r])
+		}
+	}
+}
+
+func (j *localJob) announceLocked(r Rank, err error) {
+	j.ended[r] = true
+	f := boot.Failure{Rank: r, Left: err == nil, Reason: "returned without an error"}
+	if err != nil {
+		f.Reason = err.Error()
+	}
+	j.boot.Leave(r, f)
+}
+
+// kill ends rank r as far as the others can tell: its context is cancelled and
+// its end announced at once, whatever its goroutine still does.
+func (j *localJob) kill(r Rank) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.ended[r] {
+		return
+	}
+	j.cancel[r](errKilled)
+	j.announceLocked(r, errKilled)
+}

@@ -1,0 +1,89 @@
+package gaspi
+
+import (
+	"context"
+
+	"github.com/gaspi-go/gaspi-go/notify"
+)
+
+// Comparisons for WaitUntil.
+const (
+	Equal    = notify.Equal
+	NotEqual = notify.NotEqual
+	Greater  = notify.Greater
+	AtLeast  = notify.AtLeast
+	Less     = notify.Less
+	AtMost   = notify.AtMost
+	// Reached compares running numbers that may wrap around: the notification
+	// is the value or up to 2^31-1 steps beyond it.
+	Reached = notify.Reached
+)
+
+// WaitSome blocks until at least one of the count notifications from first is
+// set, and returns the id of one that is. It resets nothing. With several set,
+// it begins one after the last it returned, so that a busy one starves no other.
+// With count 0 it returns at once. Any number of goroutines may wait; the one
+// whose Reset returns non-zero owns the notification.
+//
+// It burns no core: it spins only while every local rank has a core, then
+// yields, then sleeps. When ctx ends it returns its error and nothing is lost.
+// When a rank died it returns a *RankError, since that rank might have been the
+// one to write; after ResetState it waits on.
+func (s *Segment) WaitSome(ctx context.Context, first NotificationID, count uint32) (NotificationID, error) {
+	return s.wait(ctx, "notify_waitsome", notify.Some(first, count))
+}
+
+// TrySome is WaitSome that never blocks; it reports whether one was set.
+func (s *Segment) TrySome(first NotificationID, count uint32) (NotificationID, bool, error) {
+	return s.try("notify_trysome", notify.Some(first, count))
+}
+
+// WaitAll blocks until all of the count notifications from first are set; see
+// WaitSome. An extension of the standard.
+func (s *Segment) WaitAll(ctx context.Context, first NotificationID, count uint32) error {
+	_, err := s.wait(ctx, "notify_waitall", notify.Every(first, count))
+	return err
+}
+
+// TryAll is WaitAll that never blocks; it reports whether all were set.
+func (s *Segment) TryAll(first NotificationID, count uint32) (bool, error) {
+	_, ok, err := s.try("notify_tryall", notify.Every(first, count))
+	return ok, err
+}
+
+// WaitUntil blocks until notification id stands in relation how to v, such as
+// AtLeast 7; see WaitSome. An extension of the standard.
+func (s *Segment) WaitUntil(ctx context.Context, id NotificationID, how notify.Compare, v Value) error {
+	_, err := s.wait(ctx, "notify_waituntil", notify.Until(id, how, v))
+	return err
+}
+
+// TryUntil is WaitUntil that never blocks.
+func (s *Segment) TryUntil(id NotificationID, how notify.Compare, v Value) (bool, error) {
+	_, ok, err := s.try("notify_tryuntil", notify.Until(id, how, v))
+	return ok, err
+}
+
+// Reset takes notification id off the board and returns its value: one atomic
+// exchange with 0. 0 means that it was not set, or that another goroutine took
+// it. It needs no wait before it: whoever gets a value sees all that was written
+// before it was posted.
+func (s *Segment) Reset(id NotificationID) (Value, error) {
+	v, err := s.mem.Board().Reset(id)
+	if err != nil {
+		return 0, segmentError("notify_reset", s.id, err)
+	}
+	return v, nil
+}
+
+// Peek is the present value of notification id without taking it, 0 if it is not
+// set or there is no such notification.
+func (s *Segment) Peek(id NotificationID) Value { return s.mem.Board().Load(id) }
+
+func (s *Segment) try(op string, w notify.Want) (NotificationID, bool, error) {
+	id, ok, err := s.mem.Board().Try(w)
+	if err != nil {
+		return 0, false, segmentError(op, s.id, err)
+	}
+	return id, ok, nil
+}

@@ -1,0 +1,225 @@
+package gaspi
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/notify"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// A Proc is one rank of a job. Init makes it, or Local.
+type Proc struct {
+	cfg  Config
+	boot boot.Session
+	wire transport.Transport
+	lay  layout
+
+	rank      Rank
+	size      int
+	localRank int
+	localSize int
+	job       string
+
+	links    []atomic.Pointer[transport.Link] // index is the rank; nil until used
+	waiting  *notify.Waiting
+	system   *segment.Segment
+	internal *transport.Queue // of the runtime's own operations
+
+	segments segmentTable
+	queues   queueTable
+	groups   groupTable
+	passive  *passive
+	world    *Group
+
+	health
+	stats counters
+
+	anyStop func() error // for waits that any rank might end; bound once, so that waits allocate nothing
+	closed  atomic.Bool
+	done    sync.WaitGroup // the failure watch
+}
+
+// Init joins the job that this process was started for by gaspi-run. A process
+// that was started without it is a job of one rank. Init blocks until all ranks
+// have joined.
+func Init(ctx context.Context, cfg Config) (*Proc, error) {
+	cfg, err := prepare(cfg)
+	if err != nil {
+		return nil, err
+	}
+	session, err := boot.FromEnvironment()
+	if err != nil {
+		return nil, &OpError{Op: "init", Err: err}
+	}
+	if session == nil {
+		return initAlone(ctx, cfg)
+	}
+	wire, err := dial(ctx, cfg, session)
+	if err != nil {
+		session.Close()
+		return nil, &OpError{Op: "init", Err: err}
+	}
+	p, err := start(ctx, cfg, session, wire)
+	if err != nil {
+		session.Close()
+		return nil, &OpError{Op: "init", Err: err}
+	}
+	return p, nil
+}
+
+// prepare applies the environment, defaults and checks, in that order.
+func prepare(cfg Config) (Config, error) {
+	cfg = cfg.overlay().withDefaults()
+	return cfg, cfg.validate()
+}
+
+// start makes the rank on a transport that has met its peers.
+func start(ctx context.Context, cfg Config, session boot.Session, wire transport.Transport) (*Proc, error) {
+	info := session.Info()
+	p := &Proc{
+		cfg: cfg, boot: session, wire: wire, lay: newLayout(cfg, info.Size),
+		rank: info.Rank, size: info.Size, localRank: info.LocalRank, localSize: info.LocalSize, job: info.Job,
+		links:    make([]atomic.Pointer[transport.Link], info.Size),
+		waiting:  newWaiting(cfg, info, wire),
+		internal: transport.NewQueue(1),
+	}
+	p.health.init(info.Size)
+	p.anyStop = p.anyEnded
+	p.segments.byID = make([]*Segment, cfg.Segments)
+	p.groups.place = make([]*Group, cfg.Groups)
+	p.queues.open(p)
+	if err := p.openSystem(); err != nil {
+		wire.Close()
+		return nil, err
+	}
+	p.passive = newPassive(p)
+	p.openWorld()
+	// From here on peers may write: everything they write to is in place.
+	if _, err := session.Exchange(ctx, "system", nil); err != nil {
+		wire.Close()
+		return nil, err
+	}
+	p.done.Add(1)
+	go p.watchLoop()
+	cfg.Log.Info("gaspi: joined", "job", p.job, "rank", p.rank, "size", p.size, "transport", wire.Name())
+	return p, nil
+}
+
+// openSystem makes the system segment and lets every rank reach it.
+func (p *Proc) openSystem() error {
+	seg, err := p.newMemory(p.lay.size(), p.lay.notifications())
+	if err != nil {
+		return fmt.Errorf("system segment: %w", err)
+	}
+	p.system = seg
+	if err := p.wire.Expose(p.lay.id, seg); err != nil {
+		return err
+	}
+	for r := range Rank(p.size) {
+		if err := p.wire.Grant(p.lay.id, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openWorld makes the group of all ranks, which has number 0 everywhere and so
+// needs no exchange.
+func (p *Proc) openWorld() {
+	g := &Group{p: p}
+	for r := range Rank(p.size) {
+		g.ranks = append(g.ranks, r)
+	}
+	g.open(int(p.rank))
+	g.committed.Store(true)
+	p.groups.place[0] = g
+	p.world = g
+}
+
+// Close ends this rank's part in the job. It waits for nobody and sends nothing:
+// what must be complete before, the program completes by Wait, Flush and
+// Barrier. Every wait under way ends with ErrClosed. It is idempotent.
+func (p *Proc) Close() error {
+	if !p.closed.CompareAndSwap(false, true) {
+		return nil
+	}
+	p.wakeAll()
+	err := p.boot.Close() // ends the failure watch
+	p.done.Wait()
+	for _, s := range p.segments.all() {
+		_ = s.Delete() // it can only be deleted already
+	}
+	if werr := p.wire.Close(); err == nil {
+		err = werr
+	}
+	_ = p.system.Close()
+	return err
+}
+
+// Rank is this rank's number.
+func (p *Proc) Rank() Rank { return p.rank }
+
+// Size is the number of ranks of the job.
+func (p *Proc) Size() int { return p.size }
+
+// LocalRank is this rank's number among those of its host, from 0.
+func (p *Proc) LocalRank() int { return p.localRank }
+
+// LocalSize is the number of ranks of the job on this host.
+func (p *Proc) LocalSize() int { return p.localSize }
+
+// Job is the name of the job, different for every start of gaspi-run.
+func (p *Proc) Job() string { return p.job }
+
+// World is the group of all ranks. It is committed.
+func (p *Proc) World() *Group { return p.world }
+
+// Config is the configuration in force, with defaults filled in.
+func (p *Proc) Config() Config { return p.cfg }
+
+// Transport is the name of the transport that connects this rank with r.
+func (p *Proc) Transport(r Rank) (string, error) {
+	if _, err := p.link(r); err != nil {
+		return "", &OpError{Op: "transport", Err: err}
+	}
+	return p.wire.Name(), nil
+}
+
+// link is the way to rank r. Hot once it has been used.
+func (p *Proc) link(r Rank) (transport.Link, error) {
+	if uint(r) < uint(len(p.links)) {
+		if l := p.links[r].Load(); l != nil {
+			return *l, nil
+		}
+	}
+	return p.linkSlow(r)
+}
+
+func (p *Proc) linkSlow(r Rank) (transport.Link, error) {
+	if r < 0 || int(r) >= p.size {
+		return nil, p.badRank(r)
+	}
+	l, err := p.wire.Link(r)
+	if err != nil {
+		return nil, err
+	}
+	p.links[r].Store(&l)
+	return l, nil
+}
+
+func (p *Proc) badRank(r Rank) error {
+	return fmt.Errorf("%w: %d; ranks go from 0 to %d", ErrBadRank, r, p.size-1)
+}
+
+// wakeAll makes every wait of this rank look again.
+func (p *Proc) wakeAll() {
+	p.system.Board().Wake()
+	for _, s := range p.segments.all() {
+		s.mem.Board().Wake()
+	}
+}

@@ -1,0 +1,171 @@
+package gaspi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+)
+
+// A Queue carries one-sided operations. Each takes one entry, which it holds
+// until the next Wait, finished or not, so that a full queue means the same on
+// every transport. Operations of different queues are independent; on one queue,
+// Notify comes after all earlier writes to the same rank. Operations to the own
+// rank and of size 0 take no entry.
+//
+// A queue may be used by many goroutines. Posts made while another goroutine is
+// in Wait belong to the next Wait.
+type Queue struct {
+	p       *Proc
+	number  int
+	traffic *transport.Queue
+	deleted atomic.Bool
+
+	writes, reads, notifies atomic.Uint64 // operations issued, for Stats
+	written, fetched        atomic.Uint64 // bytes
+}
+
+// Queue is queue number n, from 0 to Config.Queues-1 or as CreateQueue gave it.
+// It panics if there is none: queues are picked by constants, and one that is
+// missing is a bug of the program.
+func (p *Proc) Queue(n int) *Queue {
+	q, err := p.LookupQueue(n)
+	if err != nil {
+		panic(err)
+	}
+	return q
+}
+
+// LookupQueue is Queue with an error instead of a panic.
+func (p *Proc) LookupQueue(n int) (*Queue, error) {
+	p.queues.mu.Lock()
+	defer p.queues.mu.Unlock()
+	if n < 0 || n >= len(p.queues.byNumber) || p.queues.byNumber[n] == nil {
+		return nil, &OpError{Op: "queue", Err: fmt.Errorf("no queue %d: %d exist", n, p.queues.countLocked())}
+	}
+	return p.queues.byNumber[n], nil
+}
+
+// CreateQueue makes another queue, local to this rank and usable at once with
+// every peer.
+func (p *Proc) CreateQueue() (*Queue, error) {
+	p.queues.mu.Lock()
+	defer p.queues.mu.Unlock()
+	n := slices.Index(p.queues.byNumber, nil)
+	if n < 0 {
+		return nil, &OpError{Op: "queue_create", Err: fmt.Errorf("%w: Config.QueuesMax is %d", ErrTooMany, p.cfg.QueuesMax)}
+	}
+	q := &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth)}
+	p.queues.byNumber[n] = q
+	return q, nil
+}
+
+// Delete gives the queue back. Wait on it first: deleting a queue with entries
+// is an error.
+func (q *Queue) Delete() error {
+	t := &q.p.queues
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if q.deleted.Load() {
+		return q.error("queue_delete", ErrClosed)
+	}
+	if n := q.traffic.Size(); n > 0 {
+		return q.error("queue_delete", fmt.Errorf("%w: %d operations have not been waited for", ErrInUse, n))
+	}
+	q.deleted.Store(true)
+	t.byNumber[q.number] = nil
+	return nil
+}
+
+// Number is the queue's number.
+func (q *Queue) Number() int { return q.number }
+
+// Size is how many entries are taken. While others post or wait it is a hint.
+func (q *Queue) Size() int { return q.traffic.Size() }
+
+// Depth is how many entries the queue has.
+func (q *Queue) Depth() int { return q.p.cfg.QueueDepth }
+
+// Wait blocks until every operation that was issued on the queue before the call
+// is complete here: sources of writes may be changed, destinations of reads are
+// filled. It says nothing about arrival at the peers; see Flush. It gives the
+// entries back. Operations that others post meanwhile do not prolong it.
+func (q *Queue) Wait(ctx context.Context) error {
+	if err := q.ready(); err != nil {
+		return q.error("wait", err)
+	}
+	q.p.stats.queueWaits.Add(1)
+	q.traffic.Settle(q.traffic.Issued())
+	return nil
+}
+
+// Flush blocks until every write that was issued on the queue before the call to
+// rank r has arrived in its memory, so that any rank that is told so, by
+// whatever means, sees the bytes. The standard has no such call.
+func (q *Queue) Flush(ctx context.Context, r Rank) error {
+	if err := q.ready(); err != nil {
+		return q.error("flush", err)
+	}
+	link, err := q.p.link(r)
+	if err == nil {
+		err = q.p.fault(r, link.Flush(ctx, q.traffic))
+	}
+	if err != nil {
+		return &OpError{Op: "flush", At: fmt.Sprintf("queue %d to rank %d", q.number, r), Err: err}
+	}
+	return nil
+}
+
+// Purge gives all entries back without waiting for their operations, whose fate
+// is then unknown. It is meant for after a failure.
+func (q *Queue) Purge() { q.traffic.Settle(q.traffic.Issued()) }
+
+func (q *Queue) ready() error {
+	if q.deleted.Load() || q.p.closed.Load() {
+		return ErrClosed
+	}
+	return nil
+}
+
+func (q *Queue) error(op string, err error) error {
+	return &OpError{Op: op, At: fmt.Sprintf("queue %d", q.number), Err: err}
+}
+
+// queueTable holds this rank's queues.
+type queueTable struct {
+	mu       sync.Mutex
+	byNumber []*Queue // guarded by mu; nil where free
+}
+
+// open makes the queues that exist from the start.
+func (t *queueTable) open(p *Proc) {
+	t.byNumber = make([]*Queue, p.cfg.QueuesMax)
+	for n := range p.cfg.Queues {
+		t.byNumber[n] = &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth)}
+	}
+}
+
+func (t *queueTable) countLocked() int {
+	n := 0
+	for _, q := range t.byNumber {
+		if q != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *queueTable) all() []*Queue {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var qs []*Queue
+	for _, q := range t.byNumber {
+		if q != nil {
+			qs = append(qs, q)
+		}
+	}
+	return qs
+}

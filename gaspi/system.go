@@ -1,0 +1,109 @@
+package gaspi
+
+import (
+	"github.com/gaspi-go/gaspi-go/notify"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// A layout says where things lie in the system segment, which every rank has
+// under the id one above the program's. Groups, passive messages and commits
+// are written with nothing but one-sided operations on it. It follows from the
+// configuration and the size of the job, so it is the same on all ranks.
+//
+//	data:          | group 0 | group 1 | ... | commit records | passive headers out | passive lanes in |
+//	notifications: | group 0 | group 1 | ... | commits        | passive arrivals    | passive receipts |
+type layout struct {
+	id     segment.ID
+	ranks  int
+	groups int
+
+	vectorSlot  uint64 // bytes of one vector with its header
+	groupBytes  uint64
+	commitBytes uint64
+	laneBytes   uint64
+
+	passiveMax uint64
+}
+
+const (
+	// fanout is how many ranks one rank signals in one round of a barrier, plus
+	// one, and how many children a rank has in the reduction tree. Local ranks
+	// that share cores pay for each round with a turn of the scheduler, so few
+	// rounds with many signals win: all jobs of up to 16 ranks need one round.
+	fanout = 16
+	// barrierRounds is enough for fanout^4 = 65,536 ranks.
+	barrierRounds = 4
+	barrierSlots  = barrierRounds * (fanout - 1)
+
+	// A group has two barriers, so that those inside collective calls such as
+	// CreateSegment cannot be mistaken for the program's own.
+	slotBarrier  = 0
+	slotInternal = barrierSlots
+	slotVector   = 2 * barrierSlots // from each child, then from the parent
+	groupSlots   = slotVector + fanout + 1
+
+	// A group has room for the vectors of its children, for the result from its
+	// parent, and for what it accumulates.
+	vectorSlots = fanout + 2
+
+	commitRecord  = 16 // bytes
+	passiveHeader = 64 // bytes; one cache line
+)
+
+func newLayout(c Config, ranks int) layout {
+	vector := roundUp(uint64(vectorHeader+8*c.AllReduceElements), 64)
+	return layout{
+		id:          segment.ID(c.Segments),
+		ranks:       ranks,
+		groups:      c.Groups,
+		vectorSlot:  vector,
+		groupBytes:  vectorSlots * vector,
+		commitBytes: 2 * commitRecord,
+		laneBytes:   passiveHeader + roundUp(uint64(c.PassiveMax), 64),
+		passiveMax:  uint64(c.PassiveMax),
+	}
+}
+
+func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
+
+// size is the number of bytes of the system segment.
+func (l layout) size() uint64 { return l.passiveLane(Rank(l.ranks)) }
+
+// notifications is the number of its notifications.
+func (l layout) notifications() uint32 { return uint32(l.passiveReceipt(Rank(l.ranks))) }
+
+// groupAt is where group g has its vectors.
+func (l layout) groupAt(g int) uint64 { return uint64(g) * l.groupBytes }
+
+// commitIn is where rank r writes its commit record, and commitOut where this
+// rank keeps the one it sends to r.
+func (l layout) commitIn(r Rank) uint64 {
+	return l.groupAt(l.groups) + uint64(r)*l.commitBytes
+}
+func (l layout) commitOut(r Rank) uint64 { return l.commitIn(r) + commitRecord }
+
+// passiveOut is where this rank keeps the header of the message it sends to r.
+func (l layout) passiveOut(r Rank) uint64 {
+	return roundUp(l.commitIn(Rank(l.ranks)), 64) + uint64(r)*passiveHeader
+}
+
+// passiveLane is where rank r writes the passive message it sends here.
+func (l layout) passiveLane(r Rank) uint64 {
+	return l.passiveOut(Rank(l.ranks)) + uint64(r)*l.laneBytes
+}
+
+// groupSlot is the first notification of group g.
+func (l layout) groupSlot(g int) notify.ID { return notify.ID(g * groupSlots) }
+
+// commitSlot is the notification of a commit record from rank r.
+func (l layout) commitSlot(r Rank) notify.ID { return l.groupSlot(l.groups) + notify.ID(r) }
+
+// passiveArrival is the notification of a passive message from rank r.
+func (l layout) passiveArrival(r Rank) notify.ID {
+	return l.commitSlot(Rank(l.ranks)) + notify.ID(r)
+}
+
+// passiveReceipt is the notification that rank r took this rank's message.
+func (l layout) passiveReceipt(r Rank) notify.ID {
+	return l.passiveArrival(Rank(l.ranks)) + notify.ID(r)
+}
