@@ -25,7 +25,7 @@ func parse(args []string) (*options, error) {
 	o := &options{}
 	flags := o.flags()
 	if err := flags.Parse(args); err != nil {
-		return nil, err
+		return nil, explain(err)
 	}
 	if o.version {
 		return o, nil
@@ -49,6 +49,27 @@ func parse(args []string) (*options, error) {
 		return nil, fmt.Errorf("--timeout %v: expected more than 0, such as 30s or 10m", o.config.Timeout)
 	}
 	return o, o.choices()
+}
+
+// explain says in a user's words what pflag says in Go's.
+func explain(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	name, want := "--"+bad.GetFlag().Name, "expected a "+bad.GetFlag().Value.Type()
+	switch bad.GetFlag().Value.Type() {
+	case "int":
+		want = "expected a whole number"
+	case "duration":
+		want = "expected a duration such as 500ms, 30s or 10m"
+	case "bool":
+		want = "expected true or false"
+	}
+	if bad.GetFlag().Shorthand != "" {
+		name = "-" + bad.GetFlag().Shorthand
+	}
+	return fmt.Errorf("%s %q: %s", name, bad.GetValue(), want)
 }
 
 // choices translates the flags that are one of several words.
@@ -91,7 +112,7 @@ func (o *options) flags() *pflag.FlagSet {
 	f.Usage = func() {}
 	c := &o.config
 	f.IntVarP(&c.Ranks, "n", "n", runtime.NumCPU(), "number of ranks; by default one for each core")
-	f.StringVar(&o.output, "output", "label", "label: whole lines after \"[rank] \"; raw: as the ranks\nwrite it; dir:PATH: in files PATH/0.stdout, PATH/0.stderr, ...")
+	f.StringVar(&o.output, "output", "label", "label: whole lines after \"[rank] \"; raw: as ranks write it;\ndir:PATH: in files PATH/0.stdout and so on")
 	f.StringArrayVar(&c.Env, "env", nil, "add `NAME=VALUE` to the environment of all ranks; repeatable")
 	f.DurationVar(&c.Timeout, "timeout", 0, "end the job with exit code 124 if it runs longer, such as 10m\n(default none)")
 	f.StringVar(&o.bind, "bind", "none", "core: rank i runs on the i-th core, modulo their number;\nnone: wherever the system puts it")

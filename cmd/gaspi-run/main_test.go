@@ -1,0 +1,264 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// gaspiRun is the path of the command, built once for all tests.
+var gaspiRun string
+
+// roleEnv makes this test binary a rank, or the child of one.
+const roleEnv = "GASPI_RUN_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleEnv); role != "" {
+		os.Exit(play(role))
+	}
+	os.Exit(buildAndRun(m))
+}
+
+// play says its role when a signal comes that ends it; a rank starts a child
+// first, and waits for it.
+func play(role string) int {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	if role == "rank" {
+		child := exec.Command("/proc/self/exe")
+		child.Env = append(os.Environ(), roleEnv+"=child")
+		child.Stdout = os.Stdout
+		if err := child.Start(); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		defer child.Wait()
+	} else {
+		fmt.Println("ready")
+	}
+	<-signals
+	fmt.Println(role)
+	return 0
+}
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "gaspi-run-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	gaspiRun = filepath.Join(dir, "gaspi-run")
+	if out, err := exec.Command("go", "build", "-o", gaspiRun, ".").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// patience is how long a test waits for what must come; only a failing test
+// waits that long.
+const patience = 20 * time.Second
+
+// A launch is a gaspi-run under test, in a session of its own.
+type launch struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	temp   string // its temporary directory, which must stay empty
+	stdin  io.WriteCloser
+	lines  chan string // its standard output
+	stderr *bytes.Buffer
+}
+
+// start runs gaspi-run. However the test ends, nothing of it survives.
+func start(t *testing.T, args ...string) *launch {
+	t.Helper()
+	return startCommand(t, gaspiRun, args...)
+}
+
+func startCommand(t *testing.T, name string, args ...string) *launch {
+	t.Helper()
+	l := &launch{t: t, cmd: exec.Command(name, args...), temp: t.TempDir(), lines: make(chan string, 1<<16), stderr: &bytes.Buffer{}}
+	l.cmd.Env = append(os.Environ(), "TMPDIR="+l.temp, "GASPI_RUN="+gaspiRun)
+	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	l.cmd.Stderr = l.stderr
+	var err error
+	if l.stdin, err = l.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := l.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, pid := range l.processes() {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	go func() {
+		defer close(l.lines)
+		for s := bufio.NewScanner(stdout); s.Scan(); {
+			l.lines <- s.Text()
+		}
+	}()
+	return l
+}
+
+// line returns the next line of output.
+func (l *launch) line() string {
+	l.t.Helper()
+	select {
+	case line, ok := <-l.lines:
+		if !ok {
+			l.t.Fatalf("the output ended; stderr: %s", l.stderr)
+		}
+		return line
+	case <-time.After(patience):
+		l.t.Fatal("no output came")
+	}
+	panic("unreachable")
+}
+
+// pids returns n numbers that ranks print, one on each line.
+func (l *launch) pids(n int) []int {
+	l.t.Helper()
+	var pids []int
+	for range n {
+		fields := strings.Fields(l.line())
+		pid, err := strconv.Atoi(fields[len(fields)-1])
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+func (l *launch) signal(sig syscall.Signal) { l.cmd.Process.Signal(sig) }
+
+// wait returns the exit code, and checks that nothing is left.
+func (l *launch) wait() int {
+	l.t.Helper()
+	l.stdin.Close()
+	done := make(chan struct{})
+	go func() { l.cmd.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		l.t.Fatalf("gaspi-run does not end; processes %v", l.processes())
+	}
+	l.nothingLeft()
+	status := l.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return -int(status.Signal())
+	}
+	return status.ExitStatus()
+}
+
+// nothingLeft waits for the session to be empty, and looks for files.
+func (l *launch) nothingLeft() {
+	l.t.Helper()
+	eventually(l.t, func() error {
+		if left := l.processes(); len(left) > 0 {
+			return fmt.Errorf("processes left: %v", left)
+		}
+		return nil
+	})
+	if files, err := os.ReadDir(l.temp); err != nil || len(files) > 0 {
+		l.t.Errorf("files left: %v, %v", files, err)
+	}
+}
+
+// processes returns those of the session that are no zombies.
+func (l *launch) processes() []int {
+	var pids []int
+	for _, p := range allProcesses() {
+		if p.session == l.cmd.Process.Pid && p.state != "Z" {
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids
+}
+
+// A process is what /proc says about one.
+type process struct {
+	pid, parent, group, session int
+	state                       string
+}
+
+func allProcesses() []process {
+	var all []process
+	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if len(fields) < 4 {
+			continue
+		}
+		p := process{state: fields[0]}
+		p.pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		p.parent, _ = strconv.Atoi(fields[1])
+		p.group, _ = strconv.Atoi(fields[2])
+		p.session, _ = strconv.Atoi(fields[3])
+		all = append(all, p)
+	}
+	return all
+}
+
+// stateOf is a letter as ps(1) shows it, or "" for no process.
+func stateOf(pid int) string {
+	for _, p := range allProcesses() {
+		if p.pid == pid {
+			return p.state
+		}
+	}
+	return ""
+}
+
+// gone is the condition that a process does not run any more.
+func gone(pid int) func() error {
+	return func() error {
+		if s := stateOf(pid); s != "" && s != "Z" {
+			return fmt.Errorf("process %d is there, in state %s", pid, s)
+		}
+		return nil
+	}
+}
+
+// eventually fails the test unless the condition comes to hold. The system has
+// no event for what is asked here, so it polls.
+func eventually(t *testing.T, condition func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := condition()
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("after %v: %v", patience, err)
+		case <-tick.C:
+		}
+	}
+}
