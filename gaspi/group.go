@@ -321,3 +321,11 @@ func (t *groupTable) give(g *Group) {
 	defer t.mu.Unlock()
 	t.place[g.index] = nil
 }
+
+// Groups are the groups that exist on this rank, committed or not, the world
+// first.
+func (p *Proc) Groups() []*Group {
+	p.groups.mu.Lock()
+	defer p.groups.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(p.groups.place), func(g *Group) bool { return g == nil })
+}

@@ -49,6 +49,15 @@ func (p *Proc) LookupQueue(n int) (*Queue, error) {
 	return p.queues.byNumber[n], nil
 }
 
+// Queues are the numbers of the queues that exist, ascending.
+func (p *Proc) Queues() []int {
+	var numbers []int
+	for _, q := range p.queues.all() {
+		numbers = append(numbers, q.number)
+	}
+	return numbers
+}
+
 // CreateQueue makes another queue, local to this rank and usable at once with
 // every peer.
 func (p *Proc) CreateQueue() (*Queue, error) {

@@ -183,6 +183,19 @@ func (p *Proc) Segments() []SegmentID {
 	return ids
 }
 
+// FreeSegmentID is the lowest id from first on that no segment of this rank has.
+// Another rank may have one: agree before a collective creation.
+func (p *Proc) FreeSegmentID(first SegmentID) (SegmentID, error) {
+	p.segments.mu.Lock()
+	defer p.segments.mu.Unlock()
+	for id := uint64(first); id < uint64(len(p.segments.byID)); id++ {
+		if p.segments.byID[id] == nil {
+			return SegmentID(id), nil
+		}
+	}
+	return 0, segmentError("segment_avail", first, fmt.Errorf("%w: Config.Segments is %d", ErrTooMany, len(p.segments.byID)))
+}
+
 // RemoteSize is the number of bytes and of notifications of segment id at rank
 // r, which must have registered it with this one.
 func (p *Proc) RemoteSize(r Rank, id SegmentID) (bytes uint64, notifications uint32, err error) {
