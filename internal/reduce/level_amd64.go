@@ -24,8 +24,8 @@ func supported() level {
 	switch {
 	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VBMI2:
 		// The kernels need no VBMI2. It marks the generations after those
-		// that lower their clock for the wide registers. They passed every
-		// test on an emulated processor (Bochs) and have not been timed.
+		// that lower their clock for the wide registers. They passed the kernel
+		// tests on an emulated processor (Bochs) and have not been timed.
 		return levelAVX512
 	case x.HasAVX2:
 		return levelAVX2
