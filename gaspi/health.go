@@ -37,6 +37,7 @@ type health struct {
 	gone   atomic.Int32             // ranks that died or left
 	unseen atomic.Int32             // ranks that are corrupt: waits for anybody end while there are any
 	lost   atomic.Bool              // the launcher is gone
+	alone  atomic.Bool              // the program knows that all other ranks are gone
 }
 
 // An ending is how a rank ended.
@@ -82,10 +83,11 @@ func (p *Proc) Failure(r Rank) *RankError {
 
 // ResetState declares the ranks healthy, all if none is named: the program has
 // dealt with what happened. Waits for notifications no longer end because of
-// them. A rank that died stays dead, and becomes corrupt again when an operation
-// needs it.
+// them, nor, without an argument, because all other ranks have left. A rank that
+// died stays dead, and becomes corrupt again when an operation needs it.
 func (p *Proc) ResetState(ranks ...Rank) error {
 	if len(ranks) == 0 {
+		p.alone.Store(int(p.gone.Load()) == p.size-1)
 		for r := range Rank(p.size) {
 			p.pardon(r)
 		}
@@ -198,7 +200,7 @@ func (p *Proc) anyEnded() error {
 			}
 		}
 	}
-	if p.size > 1 && int(p.gone.Load()) == p.size-1 {
+	if p.size > 1 && int(p.gone.Load()) == p.size-1 && !p.alone.Load() {
 		return fmt.Errorf("%w: all other ranks have left the job", ErrRankDead)
 	}
 	return nil
