@@ -21,7 +21,7 @@ var smallShape = synth.Shape{Users: 1_000, Items: 300, Ratings: 40_000}
 func TestExactRunsAgree(t *testing.T) {
 	var one float64
 	for _, ranks := range []int{1, 3, 4, 8} {
-		j := job{shape: smallShape, ranks: ranks, factors: 8, seed: 1, age: exact, plan: Plan{Iterations: 60}}
+		j := job{shape: smallShape, ranks: ranks, factors: 8, seed: 1, age: exact, plan: Plan{Iterations: 100}}
 		outs, errs, models := j.run(t)
 		if err := firstError(errs); err != nil {
 			t.Fatalf("%d ranks: %v", ranks, err)
@@ -39,8 +39,8 @@ func TestExactRunsAgree(t *testing.T) {
 		}
 		sameItems(t, models)
 		for rank, out := range outs {
-			if len(out.Samples) != 60 {
-				t.Errorf("%d ranks: rank %d computed %d iterations, want 60", ranks, rank, len(out.Samples))
+			if len(out.Samples) != 100 {
+				t.Errorf("%d ranks: rank %d computed %d iterations, want 100", ranks, rank, len(out.Samples))
 			}
 			// With slack 0 all ranks see the same error in the same call.
 			if rank > 0 && out.Samples[30].RMSE != outs[0].Samples[30].RMSE {
@@ -73,7 +73,7 @@ func TestStaleRunsConverge(t *testing.T) {
 	for _, tt := range tests {
 		for name, age := range map[string]func(to, from, call int) int{"oldest": oldest(tt.slack), "mixed": mixed(tt.slack)} {
 			t.Run(fmt.Sprintf("ranks=%d/slack=%d/%s", tt.ranks, tt.slack, name), func(t *testing.T) {
-				j := job{shape: smallShape, ranks: tt.ranks, factors: 8, seed: 2, age: age, plan: Plan{Iterations: 120, Slack: tt.slack}}
+				j := job{shape: smallShape, ranks: tt.ranks, factors: 8, seed: 2, age: age, plan: Plan{Iterations: 160, Slack: tt.slack}}
 				outs, errs, models := j.run(t)
 				if err := firstError(errs); err != nil {
 					t.Fatal(err)

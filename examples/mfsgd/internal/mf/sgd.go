@@ -12,8 +12,12 @@ const (
 	// in the same iteration, and the sum would overshoot. Steps of items are
 	// therefore shared out over all ratings of the item, whichever ranks they
 	// are on: together they move it by about this fraction of the way to where
-	// its raters want it. So the sum of the updates is the same for any number of ranks.
-	itemReach = 0.08
+	// its raters want it. So the sum of the updates is the same for any number of
+	// ranks. A smaller reach makes iterations cheap to have stale, because less
+	// happens in each, and asks for more of them: with 0.08 eight ranks under
+	// log-normal jitter needed 39 iterations to an error at slack 0 and 64 at
+	// slack 32, with 0.03 they need 90 and 94.
+	itemReach = 0.03
 
 	// A correction that is applied t calls after the state that it corrects
 	// overshoots more and more if it covers more than the fraction pi/(2t+1) of the way
