@@ -114,6 +114,7 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	j.finish()
 	if j.cause != nil {
 		j.tell()
+		j.output.settle(j.signals.channel())
 		j.result.ExitCode, j.result.Sentence = j.cause.code, j.cause.sentence(true)
 	}
 	j.result.Elapsed = time.Since(j.begun)
@@ -259,19 +260,21 @@ func (j *job) outputBroken(err error) {
 	j.fail(c)
 }
 
-// tell says why the job fails, once.
+// tell says why the job fails, once. It does not wait for that: whoever reads
+// the output may have stopped, and the ranks must end all the same.
 func (j *job) tell() {
 	if j.cause.told {
 		return
 	}
 	j.cause.told = true
-	j.output.interject(func() { j.cfg.Notice(j.cause.sentence(j.running == 0)) })
+	sentence := j.cause.sentence(j.running == 0)
+	j.output.interject(func() { j.cfg.Notice(sentence) })
 }
 
 // finish ends what the ranks have left behind and waits for their output.
 func (j *job) finish() {
 	j.endLeftovers()
-	j.output.finish()
+	j.output.finish(j.signals.channel())
 	j.keeper.dismiss()
 	for _, r := range j.ranks {
 		j.result.Ranks = append(j.result.Ranks, r.exit)

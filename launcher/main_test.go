@@ -86,15 +86,7 @@ func playWithBoot(role string) int {
 			<-ctx.Done()
 		}
 		fmt.Println(s.Kill(ctx, 1), s.Kill(ctx, 0) != nil)
-	case "nonsense": // a rank that does not keep to the protocol loses its connection
-		return speakNonsense(s)
 	}
-	return 0
-}
-
-func speakNonsense(s boot.Session) int {
-	_, open := <-s.Failures()
-	fmt.Println(open, s.Lost())
 	return 0
 }
 

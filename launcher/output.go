@@ -240,31 +240,46 @@ func drain(pipe *os.File, buf []byte, feed func([]byte)) {
 	}
 }
 
-// interject lets f write to Stderr between whole lines.
+// interject lets f write to Stderr between whole lines, soon. Settle waits for it.
 func (o *output) interject(f func()) {
-	if o.stdout != o.stderr && o.stdout.width != nil {
-		o.stdout.interject(o.cfg.Stdout, func() {})
-	}
-	o.stderr.interject(o.cfg.Stderr, f)
+	o.reading.Go(func() {
+		if o.stdout != o.stderr && o.stdout.width != nil {
+			o.stdout.interject(o.cfg.Stdout, func() {})
+		}
+		o.stderr.interject(o.cfg.Stderr, f)
+	})
 }
 
 // finish returns when all output has been passed on. It is called when no rank
 // is left that could print.
-func (o *output) finish() {
+func (o *output) finish(signals <-chan os.Signal) {
+	o.settle(signals)
+	for _, p := range o.pipes {
+		p.Close()
+	}
+}
+
+// settle waits until everything that was to be written is. A signal that would
+// end the job cuts it short: whoever takes the output may have stopped.
+func (o *output) settle(signals <-chan os.Signal) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		o.reading.Wait()
 	}()
-	select {
-	case <-done:
-	case <-time.After(drainPatience):
-		for _, p := range o.pipes {
-			p.SetReadDeadline(time.Now())
+	patience := time.After(drainPatience)
+	for {
+		select {
+		case <-done:
+			return
+		case <-patience:
+			for _, p := range o.pipes {
+				p.SetReadDeadline(time.Now())
+			}
+		case sig := <-signals:
+			if endSignals[sig.(syscall.Signal)] != "" {
+				return
+			}
 		}
-		<-done
-	}
-	for _, p := range o.pipes {
-		p.Close()
 	}
 }

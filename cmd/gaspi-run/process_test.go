@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
@@ -351,5 +352,49 @@ func TestCycles(t *testing.T) {
 	}
 	if shm, _ := os.ReadDir("/dev/shm"); len(shm) > len(shmBefore) {
 		t.Errorf("/dev/shm has %d files more", len(shm)-len(shmBefore))
+	}
+}
+
+func TestInterruptWhileNobodyReadsTheOutput(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close() // after the end of the test: it is never read
+	stderr, stderrW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stderr.Close()
+	cmd := exec.Command(gaspiRun, "-n", "2", "sh", "-c", `(echo ready >&2) & exec yes`)
+	cmd.Stdout, cmd.Stderr = w, stderrW
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	w.Close()
+	stderrW.Close()
+	for in := bufio.NewScanner(stderr); in.Scan(); {
+		// The first signal ends the ranks; later ones end the wait for a reader.
+		if strings.Contains(in.Text(), "ready") {
+			cmd.Process.Signal(syscall.SIGINT)
+		}
+		if strings.Contains(in.Text(), "interrupted") {
+			break
+		}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	eventually(t, func() error {
+		select {
+		case <-ended:
+			return nil
+		default:
+			cmd.Process.Signal(syscall.SIGINT)
+			return fmt.Errorf("gaspi-run goes on")
+		}
+	})
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,7 @@ func FromEnvironment() (Session, error) {
 		return nil, fmt.Errorf("%s=%d is not the connection to a launcher: %w", EnvFD, fd, err)
 	}
 	os.Unsetenv(EnvFD)
+	nameProcess()
 	c, err := dial(conn, info)
 	if err != nil {
 		return nil, err
@@ -105,4 +107,17 @@ func takeDescriptor(fd int) (net.Conn, error) {
 	}
 	f.Close()
 	return conn, nil
+}
+
+// nameProcess gives this process the name of its program where it has none: the
+// system names a program that was executed from a descriptor, as a launcher
+// does with what it has built itself, after the descriptor's number. It is for
+// the eyes of who looks at ps(1) or top(1), so nothing is lost if it fails.
+func nameProcess() {
+	const path = "/proc/self/comm"
+	name, err := os.ReadFile(path)
+	if err != nil || strings.Trim(string(name), "0123456789\n") != "" {
+		return
+	}
+	os.WriteFile(path, []byte(filepath.Base(os.Args[0])), 0)
 }

@@ -1,0 +1,123 @@
+package boot
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const childEnv = "BOOT_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		os.Exit(child())
+	}
+	os.Exit(m.Run())
+}
+
+// child is a process that a launcher has started: it says who it is, gives a
+// value, and tells what its own children would inherit.
+func child() int {
+	s, err := FromEnvironment()
+	if err != nil || s == nil {
+		fmt.Println(s, err)
+		return 1
+	}
+	_, inherited := os.LookupEnv(EnvFD)
+	_, again := FromEnvironment()
+	name, _ := os.ReadFile("/proc/self/comm")
+	open, err := exec.Command("sh", "-c", "test -e /proc/self/fd/3; echo $?").Output()
+	fmt.Printf("%+v\n%v\n%v\n%s%s%v\n", s.Info(), inherited, again, name, open, err)
+	return 0
+}
+
+func TestFromEnvironment(t *testing.T) {
+	s := startServer(t, 2)
+	conn, err := s.Attach(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := Info{Rank: 1, Size: 2, LocalRank: 1, LocalSize: 2, Job: s.job}
+	self, err := os.Open("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer self.Close()
+	cmd := exec.Command(fmt.Sprintf("/proc/self/fd/%d", self.Fd()))
+	cmd.Args = []string{"/some/where/solver"}
+	cmd.Env = append(append(os.Environ(), childEnv+"=1"), info.Environ(3)...)
+	cmd.ExtraFiles = []*os.File{conn}
+	out, err := cmd.CombinedOutput()
+	conn.Close()
+	want := fmt.Sprintf("%+v\nfalse\nGASPI_BOOT_FD is not set although GASPI_RANK, GASPI_SIZE, GASPI_LOCAL_RANK, GASPI_LOCAL_SIZE, GASPI_JOB is: start the program with gaspi-run, or unset all GASPI_ variables to run it alone (a child of a rank is no rank)\nsolver\n1\n<nil>\n", info)
+	if d := cmp.Diff(want, string(out)); d != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, d)
+	}
+}
+
+func TestFromEnvironmentAlone(t *testing.T) {
+	if s, err := FromEnvironment(); s != nil || err != nil {
+		t.Errorf("%v, %v; want nothing in a process that nobody started as a rank", s, err)
+	}
+}
+
+func TestFromEnvironmentWithoutConnection(t *testing.T) {
+	file, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, fd := range []int{int(file.Fd()), 999} {
+		for _, kv := range (Info{Size: 1, LocalSize: 1, Job: "j"}).Environ(fd) {
+			k, v, _ := strings.Cut(kv, "=")
+			t.Setenv(k, v)
+		}
+		if s, err := FromEnvironment(); s != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("GASPI_BOOT_FD=%d is not the connection", fd)) {
+			t.Errorf("descriptor %d: %v, %v", fd, s, err)
+		}
+	}
+}
+
+func TestParseEnvironment(t *testing.T) {
+	good := map[string]string{EnvRank: "2", EnvSize: "6", EnvLocalRank: "0", EnvLocalSize: "3", EnvJob: "a-1", EnvFD: "5"}
+	cases := []struct {
+		name, variable, value string // value "-" removes it
+		want                  string
+	}{
+		{name: "good"},
+		{"no rank", EnvRank, "-", "GASPI_RANK is not set although GASPI_SIZE"},
+		{"no descriptor", EnvFD, "-", "GASPI_BOOT_FD is not set"},
+		{"rank is no number", EnvRank, "two", `GASPI_RANK="two": expected a number from 0 to 5`},
+		{"negative rank", EnvRank, "-1", `GASPI_RANK="-1"`},
+		{"rank too large", EnvRank, "6", `GASPI_RANK="6"`},
+		{"empty rank", EnvRank, "", `GASPI_RANK=""`},
+		{"no ranks", EnvSize, "0", `GASPI_SIZE="0": expected a number from 1`},
+		{"size overflows", EnvSize, "99999999999999999999", "GASPI_SIZE="},
+		{"local rank too large", EnvLocalRank, "3", `GASPI_LOCAL_RANK="3": expected a number from 0 to 2`},
+		{"more local ranks than ranks", EnvLocalSize, "7", `GASPI_LOCAL_SIZE="7": expected a number from 1 to 6`},
+		{"standard descriptor", EnvFD, "2", `GASPI_BOOT_FD="2": expected a number from 3`},
+		{"empty job", EnvJob, "", "GASPI_JOB: job id"},
+		{"job is a path", EnvJob, "a/b", `GASPI_JOB: job id "a/b"`},
+	}
+	for _, c := range cases {
+		info, fd, err := parseEnvironment(func(name string) (string, bool) {
+			v, ok := good[name]
+			if name == c.variable {
+				return c.value, c.value != "-"
+			}
+			return v, ok
+		})
+		if c.want == "" {
+			want := Info{Rank: 2, Size: 6, LocalRank: 0, LocalSize: 3, Job: "a-1"}
+			if info != want || fd != 5 || err != nil {
+				t.Errorf("%s: %+v, %d, %v; want %+v, 5", c.name, info, fd, err, want)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
+		}
+	}
+}

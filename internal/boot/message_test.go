@@ -1,0 +1,163 @@
+package boot
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestMessagesGolden(t *testing.T) {
+	cases := []struct {
+		message message
+		line    string
+	}{
+		{message{Kind: kindHello, Version: 1, Job: "0a-F", Rank: 2, Size: 3}, `{"kind":"hello","version":1,"job":"0a-F","rank":2,"size":3}`},
+		{message{Kind: kindGive, Rank: 1, Name: "seg/1", Value: []byte{0, 255, '\n'}}, `{"kind":"give","rank":1,"name":"seg/1","value":"AP8K"}`},
+		{message{Kind: kindGive, Name: "x"}, `{"kind":"give","rank":0,"name":"x"}`},
+		{message{Kind: kindKill, Rank: 7}, `{"kind":"kill","rank":7}`},
+		{message{Kind: kindBye}, `{"kind":"bye","rank":0}`},
+		{message{Kind: kindValues, Name: "x", First: 4, Values: [][]byte{{1}, {}, {2, 3}}}, `{"kind":"values","rank":0,"name":"x","first":4,"values":["AQ==","","AgM="]}`},
+		{message{Kind: kindFailed, Rank: 1, Name: "x", Reason: "exit status 3"}, `{"kind":"failed","rank":1,"name":"x","reason":"exit status 3"}`},
+		{message{Kind: kindGone, Rank: 1, Left: true, Reason: "exit status 0"}, `{"kind":"gone","rank":1,"left":true,"reason":"exit status 0"}`},
+		{message{Kind: kindRefuse, Rank: 1, Reason: "no \"such\" <process>\n"}, `{"kind":"refuse","rank":1,"reason":"no \"such\" \u003cprocess\u003e\n"}`},
+		{message{Kind: kindError, Reason: "why"}, `{"kind":"error","rank":0,"reason":"why"}`},
+	}
+	for _, c := range cases {
+		line, err := encode(c.message)
+		if err != nil || string(line) != c.line+"\n" {
+			t.Errorf("encode %+v: %q, %v; want %q", c.message, line, err, c.line)
+		}
+		back, err := decode([]byte(c.line))
+		if d := cmp.Diff(c.message, back); err != nil || d != "" {
+			t.Errorf("decode %s: %v (-want +got):\n%s", c.line, err, d)
+		}
+	}
+}
+
+func TestMalformedMessages(t *testing.T) {
+	cases := []struct{ name, line, want string }{
+		{"empty", ``, "malformed"},
+		{"no JSON", `hello`, "malformed"},
+		{"no object", `[1]`, "malformed"},
+		{"cut off", `{"kind":"bye","rank":`, "malformed"},
+		{"more than one", `{"kind":"bye","rank":0}{"kind":"bye","rank":0}`, "follows"},
+		{"unknown field", `{"kind":"bye","rank":0,"x":1}`, "unknown field"},
+		{"unknown kind", `{"kind":"nonsense","rank":0}`, `unknown kind "nonsense"`},
+		{"no kind", `{}`, `unknown kind ""`},
+		{"negative rank", `{"kind":"kill","rank":-1}`, "negative"},
+		{"rank too large for a number", `{"kind":"kill","rank":99999999999999999999}`, "malformed"},
+		{"rank is text", `{"kind":"kill","rank":"1"}`, "malformed"},
+		{"negative first", `{"kind":"values","name":"x","rank":0,"first":-1,"values":["AQ=="]}`, "negative"},
+		{"value is not base64", `{"kind":"give","rank":0,"name":"x","value":"?"}`, "malformed"},
+		{"no name", `{"kind":"give","rank":0}`, "1 to 256 bytes"},
+		{"long name", `{"kind":"failed","rank":0,"name":"` + strings.Repeat("n", 257) + `"}`, "257 bytes"},
+		{"long reason", `{"kind":"gone","rank":0,"reason":"` + strings.Repeat("r", 1025) + `"}`, "1025 bytes"},
+		{"no values", `{"kind":"values","rank":0,"name":"x"}`, "without values"},
+		{"old version", `{"kind":"hello","version":0,"job":"j","rank":0,"size":1}`, "protocol version 0; this side speaks version 1"},
+		{"new version", `{"kind":"hello","version":2,"job":"j","rank":0,"size":1}`, "protocol version 2"},
+		{"no job", `{"kind":"hello","version":1,"rank":0,"size":1}`, "job id"},
+		{"job is a path", `{"kind":"hello","version":1,"job":"../x","rank":0,"size":1}`, `character '.'`},
+		{"rank beyond size", `{"kind":"hello","version":1,"job":"j","rank":1,"size":1}`, "rank 1 of a job of 1"},
+		{"no size", `{"kind":"hello","version":1,"job":"j","rank":0}`, "job of 0"},
+	}
+	for _, c := range cases {
+		if m, err := decode([]byte(c.line)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %+v, %v; want an error with %q", c.name, m, err, c.want)
+		}
+	}
+}
+
+func TestReasonsAreMadeToFit(t *testing.T) {
+	for _, reason := range []string{strings.Repeat("r", 5000), "bad \xff bytes", strings.Repeat("\xff", 5000), strings.Repeat("ä", 600)} {
+		line, err := encode(message{Kind: kindError, Reason: reason})
+		if err != nil {
+			t.Errorf("%.10q: %v", reason, err)
+			continue
+		}
+		if _, err := decode(line[:len(line)-1]); err != nil {
+			t.Errorf("%.10q: %v", reason, err)
+		}
+	}
+}
+
+func TestValuesLinesFitAndJoin(t *testing.T) {
+	big := make([]byte, MaxValue)
+	cases := []struct {
+		name   string
+		values [][]byte
+		lines  int
+	}{
+		{"one", [][]byte{{1}}, 1},
+		{"empty ones", make([][]byte, 100_000), 1},
+		{"large ones", [][]byte{big, big, {1}, big}, 3},
+		{"a thousand", func() (v [][]byte) {
+			for range 1000 {
+				v = append(v, make([]byte, 3000))
+			}
+			return v
+		}(), 4},
+	}
+	for _, c := range cases {
+		lines, err := valuesLines(strings.Repeat("n", MaxName), c.values)
+		if err != nil || len(lines) != c.lines {
+			t.Errorf("%s: %d lines, %v; want %d", c.name, len(lines), err, c.lines)
+		}
+		count := 0
+		for i, line := range lines {
+			m, err := decode(line[:len(line)-1])
+			if err != nil || m.First != count || len(line) > maxLine {
+				t.Errorf("%s: line %d has %d bytes and begins with rank %d, want %d; %v", c.name, i, len(line), m.First, count, err)
+			}
+			count += len(m.Values)
+		}
+		if count != len(c.values) {
+			t.Errorf("%s: %d values came, want %d", c.name, count, len(c.values))
+		}
+	}
+}
+
+// FuzzDecode checks that no line makes decode panic, and that what it accepts
+// survives another trip.
+func FuzzDecode(f *testing.F) {
+	for _, m := range []message{
+		{Kind: kindHello, Version: 1, Job: "job", Size: 1},
+		{Kind: kindGive, Name: "x", Value: []byte("v")},
+		{Kind: kindValues, Name: "x", First: 1, Values: [][]byte{{1}, nil}},
+		{Kind: kindGone, Rank: 3, Left: true, Reason: "r"},
+	} {
+		line, err := json.Marshal(m)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		m, err := decode(line)
+		if err != nil {
+			return
+		}
+		again, err := encode(m)
+		if err != nil {
+			t.Fatalf("%q decodes to %+v, which does not encode: %v", line, m, err)
+		}
+		back, err := decode(again[:len(again)-1])
+		if err != nil {
+			t.Fatalf("%q: %v", again, err)
+		}
+		if !reflect.DeepEqual(normal(m), normal(back)) {
+			t.Errorf("%+v became %+v", m, back)
+		}
+	})
+}
+
+// normal removes differences that mean nothing: no bytes, and no list of them.
+func normal(m message) message {
+	if len(m.Value) == 0 {
+		m.Value = nil
+	}
+	m.Values = cloneValues(m.Values)
+	return m
+}
