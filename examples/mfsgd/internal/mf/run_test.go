@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// small is learned within a second by all tests together.
-var smallShape = synth.Shape{Users: 1_000, Items: 300, Ratings: 40_000}
+// smallShape is a set that is learned within tenths of a second.
+func smallShape() synth.Shape { return synth.Shape{Users: 500, Items: 150, Ratings: 20_000} }
 
 // TestExactRunsAgree factorizes with an exact sum on 1, 3, 4 and 8 ranks: the
 // error falls by the same amount for all of them, close to the noise floor of
@@ -21,7 +21,7 @@ var smallShape = synth.Shape{Users: 1_000, Items: 300, Ratings: 40_000}
 func TestExactRunsAgree(t *testing.T) {
 	var one float64
 	for _, ranks := range []int{1, 3, 4, 8} {
-		j := job{shape: smallShape, ranks: ranks, factors: 8, seed: 1, age: exact, plan: Plan{Iterations: 100}}
+		j := job{shape: smallShape(), ranks: ranks, factors: 8, seed: 1, age: exact, plan: Plan{Iterations: 100}}
 		outs, errs, models := j.run(t)
 		if err := firstError(errs); err != nil {
 			t.Fatalf("%d ranks: %v", ranks, err)
@@ -73,7 +73,7 @@ func TestStaleRunsConverge(t *testing.T) {
 	for _, tt := range tests {
 		for name, age := range map[string]func(to, from, call int) int{"oldest": oldest(tt.slack), "mixed": mixed(tt.slack)} {
 			t.Run(fmt.Sprintf("ranks=%d/slack=%d/%s", tt.ranks, tt.slack, name), func(t *testing.T) {
-				j := job{shape: smallShape, ranks: tt.ranks, factors: 8, seed: 2, age: age, plan: Plan{Iterations: 160, Slack: tt.slack}}
+				j := job{shape: smallShape(), ranks: tt.ranks, factors: 8, seed: 2, age: age, plan: Plan{Iterations: 160, Slack: tt.slack}}
 				outs, errs, models := j.run(t)
 				if err := firstError(errs); err != nil {
 					t.Fatal(err)
@@ -98,7 +98,7 @@ func TestStaleRunsConverge(t *testing.T) {
 // run with the initial items plus what each rank says it changed.
 func TestUpdatesAreNeitherLostNorDoubled(t *testing.T) {
 	const ranks, slack = 5, 7
-	j := job{shape: smallShape, ranks: ranks, factors: 3, seed: 3, age: mixed(slack), plan: Plan{Iterations: 25, Slack: slack}}
+	j := job{shape: smallShape(), ranks: ranks, factors: 3, seed: 3, age: mixed(slack), plan: Plan{Iterations: 25, Slack: slack}}
 	_, errs, models := j.run(t)
 	if err := firstError(errs); err != nil {
 		t.Fatal(err)
@@ -131,9 +131,9 @@ func TestUntilRMSE(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, slack := range []int{0, 1, 5, 32} {
-			for _, ranks := range []int{1, 2, 7} {
+			for _, ranks := range []int{1, 6} {
 				t.Run(fmt.Sprintf("%s/slack=%d/ranks=%d", tt.name, slack, ranks), func(t *testing.T) {
-					j := job{shape: smallShape, ranks: ranks, factors: 4, seed: 4, age: mixed(slack),
+					j := job{shape: smallShape(), ranks: ranks, factors: 4, seed: 4, age: mixed(slack),
 						plan: Plan{Iterations: iterations, Slack: slack, UntilRMSE: tt.target}}
 					outs, errs, models := j.run(t)
 					if err := firstError(errs); err != nil {
@@ -169,7 +169,7 @@ func checkReached(t *testing.T, outs []Outcome, target float64, reach bool) {
 // with the same error.
 func TestDivergence(t *testing.T) {
 	for _, slack := range []int{0, 3} {
-		j := job{shape: smallShape, ranks: 4, factors: 4, seed: 5, age: mixed(slack), plan: Plan{Iterations: 40, Slack: slack},
+		j := job{shape: smallShape(), ranks: 4, factors: 4, seed: 5, age: mixed(slack), plan: Plan{Iterations: 40, Slack: slack},
 			afterStart: func(rank int, m *Model) {
 				if rank == 2 {
 					m.users[0] = float32(math.NaN())
@@ -199,7 +199,7 @@ func TestRunStopsOnErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			j := job{shape: smallShape, ranks: 1, factors: 2, seed: 6, age: exact, plan: Plan{Iterations: 1}}
+			j := job{shape: smallShape(), ranks: 1, factors: 2, seed: 6, age: exact, plan: Plan{Iterations: 1}}
 			_, _, models := j.run(t)
 			_, err := Run(t.Context(), models[0], tt.exchange, Plan{Iterations: 3, Pause: tt.pause})
 			if err != broken {
@@ -213,7 +213,7 @@ func TestRunStopsOnErrors(t *testing.T) {
 // numbers.
 func TestRunsAreReproducible(t *testing.T) {
 	rmses := func() (all [][]float64) {
-		j := job{shape: smallShape, ranks: 3, factors: 4, seed: 7, age: mixed(4), plan: Plan{Iterations: 10, Slack: 4}}
+		j := job{shape: smallShape(), ranks: 3, factors: 4, seed: 7, age: mixed(4), plan: Plan{Iterations: 10, Slack: 4}}
 		outs, _, _ := j.run(t)
 		for _, out := range outs {
 			var r []float64
