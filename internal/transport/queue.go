@@ -27,9 +27,14 @@ func NewQueue(depth int) *Queue { return &Queue{depth: uint64(depth)} }
 // Take takes n entries, all or none, and reports whether there was room.
 func (q *Queue) Take(n uint64) bool {
 	for {
+		settled := q.settled.Load() // first, so that issued is never behind it
 		issued := q.issued.Load()
-		if issued+n-q.settled.Load() > q.depth {
-			return false
+		if used := issued - settled; used > q.depth || n > q.depth-used {
+			// Full, if both counts are of one moment; else look again.
+			if q.settled.Load() == settled {
+				return false
+			}
+			continue
 		}
 		if q.issued.CompareAndSwap(issued, issued+n) {
 			return true
