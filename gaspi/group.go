@@ -75,6 +75,9 @@ func (g *Group) Add(r Rank) error {
 	return nil
 }
 
+// Proc is the rank that holds the group.
+func (g *Group) Proc() *Proc { return g.p }
+
 // Size is the number of ranks.
 func (g *Group) Size() int {
 	g.mu.Lock()
