@@ -1,0 +1,188 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gaspi-go/gaspi-go/examples/mfsgd/internal/jitter"
+	"github.com/gaspi-go/gaspi-go/examples/mfsgd/internal/synth"
+	"github.com/spf13/pflag"
+)
+
+// options are what the command line asks for, checked as far as one rank can.
+type options struct {
+	ratings string      // file; empty for a synthetic set
+	shape   synth.Shape // of the synthetic set
+
+	factors    int
+	slacks     []int
+	iterations int     // how many at most
+	untilRMSE  float64 // 0 for a fixed number of iterations
+	jitter     jitter.Spec
+	seed       uint64
+
+	json, plot string // files to write; empty for none
+	help       bool
+}
+
+// Bounds of what may be asked for. Iterations and slack travel in a float32
+// through the sum and must stay far below 2^24, beyond which it has gaps.
+const (
+	maxFactors    = 1024
+	maxSlack      = 10_000
+	maxIterations = 1_000_000
+
+	defaultIterations = 200
+	untilIterations   = 5_000 // for a target that may never be reached
+)
+
+// defaultShape is learned within seconds by four ranks on two cores.
+func defaultShape() synth.Shape { return synth.Shape{Users: 40_000, Items: 6_000, Ratings: 2_000_000} }
+
+// A value is a flag whose text is checked while flags are parsed, so that the
+// message names the flag.
+type value struct {
+	text string // shown as the default
+	kind string // shown in the help
+	set  func(text string) error
+}
+
+func (v *value) String() string { return v.text }
+func (v *value) Type() string   { return v.kind }
+func (v *value) Set(text string) error {
+	v.text = text
+	return v.set(text)
+}
+
+// flags binds o to its command line.
+func flags(o *options) *pflag.FlagSet {
+	f := pflag.NewFlagSet("mfsgd", pflag.ContinueOnError)
+	f.SortFlags = false
+	f.Usage = func() {}
+	f.StringVar(&o.ratings, "ratings", "", "learn from `FILE`, a MovieLens ratings.csv, plain, .gz or .zst")
+	f.Var(&value{defaultShape().String(), "USERSxITEMSxRATINGS", func(s string) (err error) {
+		o.shape, err = synth.ParseShape(s)
+		return err
+	}}, "synthetic", "learn from a made-up set of this size; ml-25m stands for the size of MovieLens 25M and ml-25m/N for an N-th of it")
+	f.Var(&value{"16", "K", wholeInto(&o.factors, 1, maxFactors)}, "rank", "factors per user and item")
+	f.Var(&value{"0", "S[,S...]", func(s string) (err error) {
+		o.slacks, err = parseSlacks(s)
+		return err
+	}}, "slack", "iterations by which a rank may be ahead of others; several run one after the other (default 0)")
+	f.Var(&value{strconv.Itoa(defaultIterations), "N", wholeInto(&o.iterations, 1, maxIterations)}, "iterations",
+		fmt.Sprintf("passes over the ratings; with --until-rmse the most there may be (then %d)", untilIterations))
+	f.Var(&value{"", "X", func(s string) (err error) {
+		o.untilRMSE, err = parseTarget(s)
+		return err
+	}}, "until-rmse", "stop once the held-out RMSE is at most X stars")
+	f.Var(&value{"none", "DIST", func(s string) (err error) {
+		o.jitter, err = jitter.Parse(s)
+		return err
+	}}, "jitter", "sleep in every iteration, as on a busy cluster: "+jitter.Forms)
+	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` that the synthetic set, the split, the first factors and the jitter follow from")
+	f.StringVar(&o.json, "json", "", "write all figures to `FILE`")
+	f.StringVar(&o.plot, "plot", "", "draw error and iterations over time into `FILE`, an SVG")
+	f.BoolVarP(&o.help, "help", "h", false, "show this help")
+	return f
+}
+
+// parse reads the command line.
+func parse(args []string) (options, error) {
+	o := options{
+		shape: defaultShape(), factors: 16, slacks: []int{0}, iterations: defaultIterations,
+	}
+	f := flags(&o)
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if o.help {
+		return o, nil
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q; everything is said with flags", f.Arg(0))
+	}
+	if f.Changed("ratings") && f.Changed("synthetic") {
+		return o, errors.New("--ratings and --synthetic exclude each other; give one of them")
+	}
+	for _, name := range []string{"ratings", "json", "plot"} {
+		if f.Changed(name) && f.Lookup(name).Value.String() == "" {
+			return o, fmt.Errorf("--%s needs the name of a file; found an empty one", name)
+		}
+	}
+	if o.json != "" && o.plot != "" && filepath.Clean(o.json) == filepath.Clean(o.plot) {
+		return o, fmt.Errorf("--json and --plot both name %s; give two files", o.json)
+	}
+	if f.Changed("until-rmse") && !f.Changed("iterations") {
+		o.iterations = untilIterations
+	}
+	return o, nil
+}
+
+// wholeInto returns a setter for whole numbers within bounds.
+func wholeInto(to *int, low, high int) func(string) error {
+	return func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < low || n > high {
+			return fmt.Errorf("expected a whole number from %d to %d", low, high)
+		}
+		*to = n
+		return nil
+	}
+}
+
+// parseSlacks reads "0,2,32".
+func parseSlacks(text string) ([]int, error) {
+	var slacks []int
+	seen := make(map[int]bool)
+	for field := range strings.SplitSeq(text, ",") {
+		var s int
+		if err := wholeInto(&s, 0, maxSlack)(field); err != nil {
+			return nil, fmt.Errorf("%q is no slack: %w", field, err)
+		}
+		if seen[s] {
+			return nil, fmt.Errorf("%d is given twice", s)
+		}
+		seen[s] = true
+		slacks = append(slacks, s)
+	}
+	return slacks, nil
+}
+
+// parseTarget reads an error to stop at.
+func parseTarget(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(x) || x <= 0 || x > 4.5 {
+		return 0, errors.New("expected a number of stars above 0 and at most 4.5")
+	}
+	return x, nil
+}
+
+// help is the text of --help.
+func help() string {
+	var o options
+	return `mfsgd factorizes a matrix of ratings by stochastic gradient descent on all ranks
+of a job. The ranks share what they learn about the items through a
+stale-synchronous sum, in which a fast rank need not wait for a slow one until
+it is SLACK iterations ahead.
+
+Usage:
+  gaspi-run -n RANKS ./examples/mfsgd [FLAGS]
+
+Examples:
+  # a made-up set, on four ranks that may be two iterations apart
+  gaspi-run -n 4 ./examples/mfsgd --slack 2
+
+  # MovieLens 25M (https://grouplens.org/datasets/movielens/25m/)
+  gaspi-run -n 4 ./examples/mfsgd --ratings ml-25m/ratings.csv --slack 2
+
+  # what slack is worth on a noisy cluster, as figures and as a drawing
+  gaspi-run -n 8 ./examples/mfsgd --synthetic 8000x2000x300000 --slack 0,2,32 \
+      --jitter lognormal --until-rmse 0.80 --json slack.json --plot slack.svg
+
+Flags:
+` + flags(&o).FlagUsagesWrapped(80)
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/gaspi-go/gaspi-go/examples/mfsgd/internal/figure"
+)
+
+// writeTable prints one line per slack, and what slack was worth.
+func (r *Report) writeTable(w io.Writer) {
+	fmt.Fprintln(w, "slack  iterations  seconds  held-out RMSE  waiting  staleness mean   max")
+	for _, run := range r.Runs {
+		fmt.Fprintf(w, "%5d  %10d  %7.2f  %13.4f  %6.1f%%  %14.2f  %4d\n", run.Slack, run.Iterations,
+			run.Seconds, run.RMSE, 100*run.Waiting, run.StalenessMean, run.StalenessMax)
+	}
+	if line := r.comparison(); line != "" {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// comparison says, as the paper does, how long each slack took to the same
+// error: the target, or the highest of those that the runs ended with.
+func (r *Report) comparison() string {
+	if len(r.Runs) < 2 {
+		return ""
+	}
+	level := r.level()
+	parts := make([]string, 0, len(r.Runs))
+	first := 0.0
+	for _, run := range r.Runs {
+		iteration := run.Mean.firstAtMost(level)
+		if iteration == 0 {
+			return ""
+		}
+		seconds := run.Mean.Seconds[iteration-1]
+		part := fmt.Sprintf("slack %d took %.2f s and %d iterations", run.Slack, seconds, iteration)
+		if first == 0 {
+			first = seconds
+		} else {
+			part += fmt.Sprintf(" (%.2fx as fast as slack %d)", first/seconds, r.Runs[0].Slack)
+		}
+		parts = append(parts, part)
+	}
+	return fmt.Sprintf("To a held-out RMSE of %.4f, %s.", level, strings.Join(parts, ", "))
+}
+
+// level is an error that every run got to, as the averages of its ranks tell.
+func (r *Report) level() float64 {
+	level := r.UntilRMSE
+	for _, run := range r.Runs {
+		level = max(level, run.Mean.least())
+	}
+	return level
+}
+
+// least returns the lowest known error; with none, NaN.
+func (s Series) least() float64 {
+	least := math.NaN()
+	for _, e := range s.RMSE {
+		if !(e >= least) && !math.IsNaN(e) {
+			least = e
+		}
+	}
+	return least
+}
+
+// firstAtMost returns the first iteration with an error of at most level, from
+// 1; with none, 0.
+func (s Series) firstAtMost(level float64) int {
+	for i, e := range s.RMSE {
+		if e <= level {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// figure returns the drawing of the report.
+func (r *Report) figure() figure.Figure {
+	f := figure.Figure{
+		Title:  fmt.Sprintf("Matrix factorization with stale-synchronous sums: %s, jitter %s", plural(r.Ranks, "rank"), r.Jitter),
+		Target: r.UntilRMSE,
+	}
+	for _, run := range r.Runs {
+		f.Curves = append(f.Curves, figure.Curve{
+			Name: fmt.Sprintf("slack %d", run.Slack), Seconds: run.Mean.Seconds, RMSE: run.Mean.RMSE,
+		})
+	}
+	return f
+}
+
+// plural writes a number and what it counts.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
