@@ -1,0 +1,312 @@
+package ssp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// This file is hot: it allocates nothing unless a rank sleeps or something fails.
+
+// Slots per direction of a link. Neither depends on the slack: where the newest
+// message is all that counts, more slots would only hold older ones.
+const (
+	// slotsExact serves slack 0: one message is read while the next arrives.
+	slotsExact = 2
+	// slotsNewest serves slack > 0: one message is kept for as long as it is fresh
+	// enough, one waits to take its place, and one is on its way.
+	slotsNewest = 3
+
+	maxSlots = slotsNewest
+)
+
+// lookAgain is how often a sleeping rank makes sure that all members are still
+// there. A death ends its sleep at once; but a rank that returned without Close
+// is no failure to package gaspi, and would be waited for for ever.
+const lookAgain = 500 * time.Millisecond
+
+// wire is what carries messages between this member and those it has links to.
+// It knows slots and numbers, and neither elements nor steps.
+type wire struct {
+	proc  *gaspi.Proc
+	ranks []gaspi.Rank // of the group
+	seg   *gaspi.Segment
+	queue *gaspi.Queue // of its own, so that waiting for it waits for nobody else's transfers
+	ids   uint32       // notifications in use: of every link one per slot, then one for credits
+	links []link
+	over  context.Context // has ended, see doze
+
+	waited time.Duration // in the present call
+}
+
+// A link is one connection with another member, in both directions.
+type link struct {
+	peer gaspi.Rank
+
+	// Towards the peer. The source is one message in this rank's segment.
+	out      outbox
+	source   gaspi.Span
+	header   header
+	stamp    stamp        // of what the source holds
+	slot0    gaspi.Remote // the first slot there
+	id0      gaspi.NotificationID
+	stride   uint64
+	clock    int64 // call in which the source was last offered
+	pending  bool  // the source is complete and waits for a slot
+	borrowed bool  // the queue may still read the source
+	final    bool  // what was sent last can never change any more
+
+	// From the peer.
+	in      inbox
+	headers [maxSlots]header
+	stamps  [maxSlots]stamp
+}
+
+// creditID is the notification, at the peer, by which released slots are told.
+func (l *link) creditID() gaspi.NotificationID {
+	return l.id0 + gaspi.NotificationID(l.out.slots)
+}
+
+// usable is the slot whose message may be used in call clock, which needs one of
+// freshness need at least.
+func (l *link) usable(clock, need int64) (slot int, ok bool) {
+	slot, ok = l.in.current(clock)
+	return slot, ok && l.stamps[slot].fresh >= need
+}
+
+// reuse makes the source of a link writable. What it held and was never sent is
+// dropped, so the caller must offer what takes its place before it waits for
+// anybody: others may depend on it.
+func (w *wire) reuse(ctx context.Context, l *link) error {
+	if l.pending && l.in.exact {
+		panic("ssp: a contribution of an exact reduction was not sent")
+	}
+	if l.borrowed {
+		if err := w.settle(ctx); err != nil {
+			return err
+		}
+	}
+	l.pending = false
+	return nil
+}
+
+// settle waits until the queue reads no source any more.
+func (w *wire) settle(ctx context.Context) error {
+	if err := w.queue.Wait(ctx); err != nil {
+		return err
+	}
+	for i := range w.links {
+		w.links[i].borrowed = false
+	}
+	return nil
+}
+
+// offer sends the source of l, which is complete with stamp s, as soon as there
+// is a slot for it. It does not wait for one. Offering again in the same call
+// goes on with the first offer.
+func (w *wire) offer(ctx context.Context, l *link, clock int64, s stamp) error {
+	if l.clock != clock {
+		l.clock, l.stamp = clock, s
+		// Once something final is sent, the peer needs nothing more, and may have
+		// gone home without making room.
+		l.pending = l.in.exact || !l.final
+	}
+	if err := w.send(ctx, l); err != nil || !l.pending {
+		return err
+	}
+	return w.poll(ctx)
+}
+
+// send sends what is pending on l if there is a slot for it.
+func (w *wire) send(ctx context.Context, l *link) error {
+	if !l.pending || !l.out.room() {
+		return nil
+	}
+	seq, released := l.out.sent+1, l.in.released
+	l.header.fill(seq, released, l.stamp)
+	slot := uint64(seq % l.out.slots)
+	flag := gaspi.Notification{ID: l.id0 + gaspi.NotificationID(slot), Value: valueOf(seq)}
+	for {
+		err := w.queue.WriteNotify(l.slot0.Plus(slot*l.stride), l.source, flag)
+		if err == nil {
+			break
+		}
+		if err := w.makeRoom(ctx, err); err != nil {
+			return err
+		}
+	}
+	l.out.sent, l.in.told = seq, released
+	l.pending, l.borrowed, l.final = false, true, l.stamp.fresh == final
+	return nil
+}
+
+// credit tells the peer what is released if it must know.
+func (w *wire) credit(ctx context.Context, l *link) error {
+	if !l.in.owesCredit() {
+		return nil
+	}
+	released := l.in.released
+	flag := gaspi.Notification{ID: l.creditID(), Value: valueOf(released)}
+	for {
+		err := w.queue.Notify(l.slot0, flag)
+		if err == nil {
+			break
+		}
+		if err := w.makeRoom(ctx, err); err != nil {
+			return err
+		}
+	}
+	l.in.told = released
+	return nil
+}
+
+// makeRoom returns err unless it says that the queue is full; then it empties it.
+func (w *wire) makeRoom(ctx context.Context, err error) error {
+	if !errors.Is(err, gaspi.ErrQueueFull) {
+		return err
+	}
+	return w.settle(ctx)
+}
+
+// poll takes in all that has arrived on any link, and then does whatever became
+// possible or due. It goes by the state of the links and not by the events, so
+// that what an error cut short is done the next time.
+func (w *wire) poll(ctx context.Context) error {
+	for {
+		id, ok, err := w.seg.TrySome(0, w.ids)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if err := w.take(id); err != nil {
+			return err
+		}
+	}
+	for i := range w.links {
+		l := &w.links[i]
+		if err := w.send(ctx, l); err != nil {
+			return err
+		}
+		if err := w.credit(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take takes in one notification.
+func (w *wire) take(id gaspi.NotificationID) error {
+	v, err := w.seg.Reset(id)
+	if err != nil {
+		return err
+	}
+	perLink := w.ids / uint32(len(w.links))
+	l, slot := &w.links[uint32(id)/perLink], int(uint32(id)%perLink)
+	if slot == int(l.in.slots) {
+		l.out.credited(v)
+		return nil
+	}
+	h := l.headers[slot]
+	if valueOf(h.seq()) != v || !l.in.arrive(slot, h.seq()) || !l.out.free(h.freed()) {
+		return fmt.Errorf("rank %d sent message %d, notified as %d, into slot %d, which cannot be; use segment %d for nothing else",
+			l.peer, h.seq(), v, slot, w.seg.ID())
+	}
+	l.stamps[slot] = h.stamp()
+	return nil
+}
+
+// await waits until l has a message that call clock may use, and returns its
+// slot. Meanwhile it serves all links: others may be waiting for this rank.
+func (w *wire) await(ctx context.Context, l *link, clock, need int64) (slot int, err error) {
+	if err := w.poll(ctx); err != nil {
+		return 0, err
+	}
+	slot, ok := l.usable(clock, need)
+	if ok {
+		return slot, nil
+	}
+	start := time.Now()
+	defer func() { w.waited += time.Since(start) }()
+	for !ok {
+		if err := w.doze(ctx); err != nil {
+			return 0, err
+		}
+		if err := w.poll(ctx); err != nil {
+			return 0, err
+		}
+		slot, ok = l.usable(clock, need)
+	}
+	return slot, nil
+}
+
+// doze waits until something has arrived on any link.
+//
+// It first waits with a context that has ended, which makes WaitSome spin and
+// yield as usual and return where it would begin to sleep. Only a rank that
+// sleeps pays for a context with a deadline.
+func (w *wire) doze(ctx context.Context) error {
+	_, err := w.seg.WaitSome(w.over, 0, w.ids)
+	for errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.missing(); err != nil {
+			return err
+		}
+		nap, cancel := context.WithTimeout(ctx, lookAgain)
+		_, err = w.seg.WaitSome(nap, 0, w.ids)
+		cancel()
+	}
+	return err
+}
+
+// missing is the end of a member that is gone, or nil. A result depends on all
+// members, wherever their links go.
+func (w *wire) missing() error {
+	for _, r := range w.ranks {
+		if err := w.proc.Failure(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idle reports whether nothing waits for a slot.
+func (w *wire) idle() bool {
+	for i := range w.links {
+		if w.links[i].pending {
+			return false
+		}
+	}
+	return true
+}
+
+// drain serves the links until nothing waits for a slot and all that was sent
+// has arrived.
+func (w *wire) drain(ctx context.Context) error {
+	if err := w.poll(ctx); err != nil {
+		return err
+	}
+	for !w.idle() {
+		if err := w.doze(ctx); err != nil {
+			return err
+		}
+		if err := w.poll(ctx); err != nil {
+			return err
+		}
+	}
+	if err := w.settle(ctx); err != nil {
+		return err
+	}
+	for i := range w.links {
+		if err := w.queue.Flush(ctx, w.links[i].peer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
