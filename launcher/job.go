@@ -53,7 +53,7 @@ type rankEnded struct {
 	at   time.Time
 }
 
-// A cause is why the exit code is not 0. The first one counts.
+// A cause is why the exit code is not 0.
 type cause struct {
 	code     int
 	what     string // such as "rank 2 (pid 1234) exited with status 3"
@@ -114,7 +114,7 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	j.finish()
 	if j.cause != nil {
 		j.tell()
-		j.output.settle(j.signals.channel())
+		j.settle()
 		j.result.ExitCode, j.result.Sentence = j.cause.code, j.cause.sentence(true)
 	}
 	j.result.Elapsed = time.Since(j.begun)
@@ -174,20 +174,30 @@ func (j *job) rankEnded(e rankEnded) {
 	j.fail(cause{code: exit.Code(), what: exit.describe(), after: exit.After, fatal: j.cfg.OnFailure == Abort})
 }
 
-// fail records why the job fails, if it is the first reason, and ends the other
-// ranks if the reason is fatal.
+// fail records why the job fails, and ends the ranks that still run if the
+// reason is fatal.
 func (j *job) fail(c cause) {
-	c.peers = j.running
-	if j.cause == nil {
-		j.cause = &c
-		if c.fatal {
-			j.notice = time.After(noticeDelay)
-		} else {
-			j.tell()
-		}
-	}
+	j.blame(c)
 	if c.fatal {
 		j.end(syscall.SIGTERM)
+	}
+}
+
+// blame records a cause. The first one decides the exit code; a fatal one that
+// comes after one that was not replaces what there is to tell.
+func (j *job) blame(c cause) {
+	c.peers = j.running
+	if j.cause != nil {
+		if j.cause.fatal || !c.fatal {
+			return
+		}
+		c.code = j.cause.code
+	}
+	j.cause = &c
+	if c.fatal {
+		j.notice = time.After(noticeDelay)
+	} else {
+		j.tell()
 	}
 }
 
@@ -226,10 +236,7 @@ func (j *job) signal(sig syscall.Signal) {
 			return
 		}
 		j.interrupt = sig
-		if j.cause == nil {
-			j.cause = &cause{code: 128 + int(sig), what: "interrupted by " + endSignals[sig], after: time.Since(j.begun), peers: j.running, everyone: true, fatal: true}
-		}
-		j.notice = time.After(noticeDelay)
+		j.blame(cause{code: 128 + int(sig), what: "interrupted by " + endSignals[sig], after: time.Since(j.begun), everyone: true, fatal: true})
 		if j.ending {
 			j.signalAll(sig)
 		}
@@ -274,10 +281,40 @@ func (j *job) tell() {
 // finish ends what the ranks have left behind and waits for their output.
 func (j *job) finish() {
 	j.endLeftovers()
-	j.output.finish(j.signals.channel())
+	j.settle()
+	j.output.close()
 	j.keeper.dismiss()
 	for _, r := range j.ranks {
 		j.result.Ranks = append(j.result.Ranks, r.exit)
+	}
+}
+
+// settle waits until all output has been passed on. Whoever takes it may have
+// stopped: then the user is told all the same, and a signal that would end the
+// job cuts the wait short, as does one that came before, after the grace.
+func (j *job) settle() {
+	done := j.output.settled()
+	hurry := time.After(drainPatience)
+	var limit <-chan time.Time
+	if j.interrupt != 0 {
+		limit = time.After(max(j.cfg.KillGrace, drainPatience))
+	}
+	for {
+		select {
+		case <-done:
+			return
+		case <-hurry:
+			j.output.hurry()
+		case <-j.notice:
+			j.notice = nil
+			j.tell()
+		case <-limit:
+			return
+		case sig := <-j.signals.channel():
+			if endSignals[sig.(syscall.Signal)] != "" {
+				return
+			}
+		}
 	}
 }
 

@@ -250,36 +250,27 @@ func (o *output) interject(f func()) {
 	})
 }
 
-// finish returns when all output has been passed on. It is called when no rank
-// is left that could print.
-func (o *output) finish(signals <-chan os.Signal) {
-	o.settle(signals)
-	for _, p := range o.pipes {
-		p.Close()
-	}
-}
-
-// settle waits until everything that was to be written is. A signal that would
-// end the job cuts it short: whoever takes the output may have stopped.
-func (o *output) settle(signals <-chan os.Signal) {
+// settled returns a channel that is closed when everything that was to be
+// written is.
+func (o *output) settled() <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		o.reading.Wait()
 	}()
-	patience := time.After(drainPatience)
-	for {
-		select {
-		case <-done:
-			return
-		case <-patience:
-			for _, p := range o.pipes {
-				p.SetReadDeadline(time.Now())
-			}
-		case sig := <-signals:
-			if endSignals[sig.(syscall.Signal)] != "" {
-				return
-			}
-		}
+	return done
+}
+
+// hurry takes what is in the pipes now for all that will come: a process that
+// has left its rank may hold one open.
+func (o *output) hurry() {
+	for _, p := range o.pipes {
+		p.SetReadDeadline(time.Now())
+	}
+}
+
+func (o *output) close() {
+	for _, p := range o.pipes {
+		p.Close()
 	}
 }

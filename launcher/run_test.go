@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -82,192 +80,6 @@ func jobOf(lines []string) string {
 	return "(not found)"
 }
 
-func TestExitCodeIsThatOfTheFirstFailure(t *testing.T) {
-	cases := []struct {
-		name, script string
-		onFailure    OnFailure
-		code         int
-		first        int // -1 for none
-		notice       string
-	}{
-		{"all well", "exit 0", Abort, 0, -1, `^$`},
-		{"status", `test $GASPI_RANK != 2 || exit 3; read x <$PIPE`, Abort, 3, 2,
-			`^rank 2 \(pid \d+\) exited with status 3 after [\d.]+ m?s; ended the other 3 ranks\n$`},
-		{"signal", `test $GASPI_RANK != 1 || kill -KILL $$; read x <$PIPE`, Abort, 137, 1,
-			`^rank 1 \(pid \d+\) was killed by signal 9 \(killed\) after [\d.]+ m?s; ended the other 3 ranks\n$`},
-		{"others end by themselves", `test $GASPI_RANK != 3 || exit 5; exit 0`, Continue, 5, 3,
-			`^rank 3 \(pid \d+\) exited with status 5 after [\d.]+ m?s(; the other (rank goes|[23] ranks go) on)?\n$`},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			pipe := filepath.Join(t.TempDir(), "pipe") // whoever opens it to read waits for ever
-			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			cfg := shell(4, c.script)
-			cfg.OnFailure = c.onFailure
-			cfg.Env = []string{"PIPE=" + pipe}
-			o, err := runJob(t, cfg)
-			if err != nil || o.ExitCode != c.code {
-				t.Errorf("exit code %d, %v; want %d", o.ExitCode, err, c.code)
-			}
-			if c.first < 0 != (o.First == nil) || o.First != nil && int(o.First.Rank) != c.first {
-				t.Errorf("first failure %+v, want rank %d", o.First, c.first)
-			}
-			if !regexp.MustCompile(c.notice).MatchString(o.notice) || o.Sentence != strings.TrimSuffix(o.notice, "\n") && c.onFailure == Abort {
-				t.Errorf("notice %q, sentence %q; want %s", o.notice, o.Sentence, c.notice)
-			}
-			if o.stderr != "" {
-				t.Errorf("unexpected output: %s", o.stderr)
-			}
-		})
-	}
-}
-
-func TestContinueLetsTheOthersFinish(t *testing.T) {
-	// The other ranks wait until the user has been told of the first failure.
-	path := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	pipe, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pipe.Close()
-	cfg := shell(4, `test $GASPI_RANK = 0 && exit 9; read x <$PIPE; echo done; exit $GASPI_RANK`)
-	cfg.OnFailure = Continue
-	cfg.Env = []string{"PIPE=" + path}
-	var notices []string
-	cfg.Stdout = &capture{}
-	cfg.Notice = func(s string) {
-		notices = append(notices, s)
-		pipe.WriteString("go\ngo\ngo\n")
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	result, err := Run(ctx, cfg)
-	if err != nil || result.ExitCode != 9 || result.First.Rank != 0 {
-		t.Errorf("%v, %+v; want exit code 9 of rank 0", err, result)
-	}
-	for r, e := range result.Ranks[1:] {
-		if e.Status != r+1 || e.Ended {
-			t.Errorf("%+v, want status %d of its own will", e, r+1)
-		}
-	}
-	want := regexp.MustCompile(`^rank 0 \(pid \d+\) exited with status 9 after [\d.]+ m?s; the other 3 ranks go on$`)
-	if len(notices) != 1 || !want.MatchString(notices[0]) {
-		t.Errorf("notices %q, want one like %v", notices, want)
-	}
-}
-
-func TestLabelledOutput(t *testing.T) {
-	cfg := shell(3, `printf 'one\n\ntwo\nlast of %s' $GASPI_RANK; printf 'error %s\n' $GASPI_RANK >&2`)
-	o, err := runJob(t, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r := range 3 {
-		if d := cmp.Diff([]string{"one", "", "two", fmt.Sprintf("last of %d", r)}, linesOf(o.stdout, r)); d != "" {
-			t.Errorf("rank %d stdout (-want +got):\n%s", r, d)
-		}
-		if d := cmp.Diff([]string{fmt.Sprintf("error %d", r)}, linesOf(o.stderr, r)); d != "" {
-			t.Errorf("rank %d stderr (-want +got):\n%s", r, d)
-		}
-	}
-}
-
-func TestLinesAreNeverInterleaved(t *testing.T) {
-	cfg := shell(4, `i=0; while [ $i -lt 300 ]; do printf 'aaaaaaaa'; printf 'bbbbbbbb\n'; i=$((i+1)); done`)
-	o, err := runJob(t, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r := range 4 {
-		if d := cmp.Diff(slices.Repeat([]string{"aaaaaaaabbbbbbbb"}, 300), linesOf(o.stdout, r)); d != "" {
-			t.Errorf("rank %d (-want +got):\n%s", r, d)
-		}
-	}
-}
-
-func TestRawOutputPassesThrough(t *testing.T) {
-	cfg := shell(1, `printf 'no newline, \r and \0 too'`)
-	cfg.Output = OutputRaw
-	o, err := runJob(t, cfg)
-	if want := "no newline, \r and \x00 too"; err != nil || o.stdout != want {
-		t.Errorf("to a writer: %q, %v; want %q", o.stdout, err, want)
-	}
-	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	cfg.Stdout = file
-	if _, err := runJob(t, cfg); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(file.Name())
-	if want := "no newline, \r and \x00 too"; err != nil || string(got) != want {
-		t.Errorf("to a file: %q, %v; want %q", got, err, want)
-	}
-}
-
-func TestOutputToADirectory(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "new", "logs")
-	cfg := shell(2, `echo "out $GASPI_RANK $GASPI_OUTPUT_TTY"; echo err >&2`)
-	cfg.Output, cfg.OutputDir = OutputDir, dir
-	for range 2 { // the second run replaces what the first wrote
-		if o, err := runJob(t, cfg); err != nil || o.stdout+o.stderr != "" {
-			t.Fatalf("%v, %+v", err, o)
-		}
-	}
-	want := map[string]string{"0.stdout": "out 0 0\n", "1.stdout": "out 1 0\n", "0.stderr": "err\n", "1.stderr": "err\n"}
-	got := map[string]string{}
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		text, _ := os.ReadFile(filepath.Join(dir, e.Name()))
-		got[e.Name()] = string(text)
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
-	cfg.OutputDir = filepath.Join(dir, "0.stdout", "below-a-file")
-	if _, err := runJob(t, cfg); err == nil || !strings.Contains(err.Error(), "0.stdout") {
-		t.Errorf("a directory that cannot be made: %v", err)
-	}
-}
-
-func TestStandardFilesAreOrdinary(t *testing.T) {
-	o, err := runJob(t, role("flags", 1))
-	if err != nil || o.stdout != "[0] nonblocking false\n" {
-		t.Errorf("%q, %v", o.stdout, err)
-	}
-}
-
-func TestInputGoesToRankZero(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "in")
-	if err := os.WriteFile(file, []byte("first\nsecond\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	in, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	cfg := shell(3, `while read line; do echo "got $line"; done; echo end`)
-	cfg.Stdin = in
-	o, err := runJob(t, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := [][]string{{"got first", "got second", "end"}, {"end"}, {"end"}}
-	for r := range want {
-		if d := cmp.Diff(want[r], linesOf(o.stdout, r)); d != "" {
-			t.Errorf("rank %d (-want +got):\n%s", r, d)
-		}
-	}
-}
-
 func TestRanksExchange(t *testing.T) {
 	// Two jobs at once use the same names, and do not meet.
 	var both sync.WaitGroup
@@ -329,84 +141,6 @@ func TestARankCanKillAnother(t *testing.T) {
 	}
 }
 
-func TestTimeout(t *testing.T) {
-	cfg := role("wait", 2)
-	cfg.Timeout = 100 * time.Millisecond
-	o, err := runJob(t, cfg)
-	if err != nil || o.ExitCode != 124 || o.notice != "timed out after 100ms; ended the 2 ranks\n" {
-		t.Errorf("exit code %d, notice %q, %v", o.ExitCode, o.notice, err)
-	}
-	if o.First != nil {
-		t.Errorf("%+v counts as having failed by itself", o.First)
-	}
-}
-
-func TestRanksThatDoNotListenAreKilled(t *testing.T) {
-	for _, grace := range []time.Duration{50 * time.Millisecond, -1} {
-		cfg := role("deaf", 3)
-		cfg.KillGrace = grace
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		out := &capture{seen: func(all string) {
-			if strings.Count(all, "ready") == 3 {
-				cancel()
-			}
-		}}
-		cfg.Stdout = out
-		result, err := Run(ctx, cfg)
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("grace %v: %v, want context.Canceled", grace, err)
-		}
-		for _, e := range result.Ranks {
-			if e.Signal != syscall.SIGKILL || !e.Ended {
-				t.Errorf("grace %v: %+v, want killed by the launcher", grace, e)
-			}
-		}
-	}
-}
-
-func TestChildrenOfRanksEndToo(t *testing.T) {
-	cases := []struct {
-		name, script string
-		code         int
-	}{
-		{"after a failure", `sleep 1000 & echo $!; test $GASPI_RANK = 0 && exit 4; wait`, 4},
-		{"left behind by success", `sleep 1000 & echo $!`, 0},
-		{"deaf ones", `sh -c 'trap "" TERM; echo $$; while :; do sleep 1000; done' & wait`, 124},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			cfg := shell(2, c.script)
-			cfg.KillGrace = 100 * time.Millisecond
-			if c.code == 124 {
-				cfg.Timeout = 300 * time.Millisecond
-			}
-			o, err := runJob(t, cfg)
-			if err != nil || o.ExitCode != c.code {
-				t.Errorf("exit code %d, %v; want %d", o.ExitCode, err, c.code)
-			}
-			for r := range 2 {
-				for _, line := range linesOf(o.stdout, r) {
-					pid, err := strconv.Atoi(line)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if isRunning(pid) {
-						t.Errorf("process %d, started by rank %d, still runs", pid, r)
-					}
-				}
-			}
-		})
-	}
-}
-
-// isRunning reports whether a process exists and is no zombie.
-func isRunning(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	state, _ := parseStat(stat)
-	return err == nil && state != 'Z' && state != 'X'
-}
-
 func TestBindToCores(t *testing.T) {
 	cores, err := exec.Command("nproc").Output()
 	if err != nil {
@@ -446,33 +180,6 @@ func TestStartThatFails(t *testing.T) {
 	_, err := runJob(t, Config{Program: bad, Ranks: 3})
 	if !errors.Is(err, syscall.ENOEXEC) || !strings.Contains(err.Error(), "start rank 0") {
 		t.Errorf("%v, want a format error for rank 0", err)
-	}
-}
-
-// A fullDevice takes a little, and then nothing more.
-type fullDevice struct{ err error }
-
-func (d fullDevice) Write([]byte) (int, error) { return 0, d.err }
-
-func TestOutputThatNobodyTakesEndsTheJob(t *testing.T) {
-	cases := []struct {
-		name   string
-		err    error
-		code   int
-		notice string
-	}{
-		{"closed pipe", &os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}, 141, ""},
-		{"full disk", syscall.ENOSPC, 1, "cannot write the output: no space left on device; ended the 2 ranks\n"},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			cfg := shell(2, `while :; do echo y; done`)
-			cfg.Stdout = fullDevice{c.err}
-			o, err := runJob(t, cfg)
-			if err != nil || o.ExitCode != c.code || o.notice != c.notice {
-				t.Errorf("exit code %d, notice %q, %v; want %d, %q", o.ExitCode, o.notice, err, c.code, c.notice)
-			}
-		})
 	}
 }
 

@@ -34,7 +34,7 @@ func parse(args []string) (*options, error) {
 		return nil, errors.New("no PROGRAM was given")
 	}
 	o.config.Program, o.config.Args = flags.Arg(0), flags.Args()[1:]
-	if flags.Changed("n") && o.config.Ranks < 1 {
+	if flags.Changed("ranks") && o.config.Ranks < 1 {
 		return nil, fmt.Errorf("-n %d: a job has at least 1 rank", o.config.Ranks)
 	}
 	if flags.Changed("kill-grace") {
@@ -111,7 +111,7 @@ func (o *options) flags() *pflag.FlagSet {
 	f.SortFlags = false
 	f.Usage = func() {}
 	c := &o.config
-	f.IntVarP(&c.Ranks, "n", "n", runtime.NumCPU(), "number of ranks; by default one for each core")
+	f.IntVarP(&c.Ranks, "ranks", "n", runtime.NumCPU(), "number of ranks; by default one for each core")
 	f.StringVar(&o.output, "output", "label", "label: whole lines after \"[rank] \"; raw: as ranks write it;\ndir:PATH: in files PATH/0.stdout and so on")
 	f.StringArrayVar(&c.Env, "env", nil, "add `NAME=VALUE` to the environment of all ranks; repeatable")
 	f.DurationVar(&c.Timeout, "timeout", 0, "end the job with exit code 124 if it runs longer, such as 10m\n(default none)")

@@ -1,0 +1,147 @@
+package launcher
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLabelledOutput(t *testing.T) {
+	cfg := shell(3, `printf 'one\n\ntwo\nlast of %s' $GASPI_RANK; printf 'error %s\n' $GASPI_RANK >&2`)
+	o, err := runJob(t, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := range 3 {
+		if d := cmp.Diff([]string{"one", "", "two", fmt.Sprintf("last of %d", r)}, linesOf(o.stdout, r)); d != "" {
+			t.Errorf("rank %d stdout (-want +got):\n%s", r, d)
+		}
+		if d := cmp.Diff([]string{fmt.Sprintf("error %d", r)}, linesOf(o.stderr, r)); d != "" {
+			t.Errorf("rank %d stderr (-want +got):\n%s", r, d)
+		}
+	}
+}
+
+func TestLinesAreNeverInterleaved(t *testing.T) {
+	cfg := shell(4, `i=0; while [ $i -lt 300 ]; do printf 'aaaaaaaa'; printf 'bbbbbbbb\n'; i=$((i+1)); done`)
+	o, err := runJob(t, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := range 4 {
+		if d := cmp.Diff(slices.Repeat([]string{"aaaaaaaabbbbbbbb"}, 300), linesOf(o.stdout, r)); d != "" {
+			t.Errorf("rank %d (-want +got):\n%s", r, d)
+		}
+	}
+}
+
+func TestRawOutputPassesThrough(t *testing.T) {
+	cfg := shell(1, `printf 'no newline, \r and \0 too'`)
+	cfg.Output = OutputRaw
+	o, err := runJob(t, cfg)
+	if want := "no newline, \r and \x00 too"; err != nil || o.stdout != want {
+		t.Errorf("to a writer: %q, %v; want %q", o.stdout, err, want)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	cfg.Stdout = file
+	if _, err := runJob(t, cfg); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(file.Name())
+	if want := "no newline, \r and \x00 too"; err != nil || string(got) != want {
+		t.Errorf("to a file: %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestOutputToADirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "logs")
+	cfg := shell(2, `echo "out $GASPI_RANK $GASPI_OUTPUT_TTY"; echo err >&2`)
+	cfg.Output, cfg.OutputDir = OutputDir, dir
+	for range 2 { // the second run replaces what the first wrote
+		if o, err := runJob(t, cfg); err != nil || o.stdout+o.stderr != "" {
+			t.Fatalf("%v, %+v", err, o)
+		}
+	}
+	want := map[string]string{"0.stdout": "out 0 0\n", "1.stdout": "out 1 0\n", "0.stderr": "err\n", "1.stderr": "err\n"}
+	got := map[string]string{}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		text, _ := os.ReadFile(filepath.Join(dir, e.Name()))
+		got[e.Name()] = string(text)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	cfg.OutputDir = filepath.Join(dir, "0.stdout", "below-a-file")
+	if _, err := runJob(t, cfg); err == nil || !strings.Contains(err.Error(), "0.stdout") {
+		t.Errorf("a directory that cannot be made: %v", err)
+	}
+}
+
+func TestStandardFilesAreOrdinary(t *testing.T) {
+	o, err := runJob(t, role("flags", 1))
+	if err != nil || o.stdout != "[0] nonblocking false\n" {
+		t.Errorf("%q, %v", o.stdout, err)
+	}
+}
+
+func TestInputGoesToRankZero(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "in")
+	if err := os.WriteFile(file, []byte("first\nsecond\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	cfg := shell(3, `while read line; do echo "got $line"; done; echo end`)
+	cfg.Stdin = in
+	o, err := runJob(t, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{"got first", "got second", "end"}, {"end"}, {"end"}}
+	for r := range want {
+		if d := cmp.Diff(want[r], linesOf(o.stdout, r)); d != "" {
+			t.Errorf("rank %d (-want +got):\n%s", r, d)
+		}
+	}
+}
+
+// A fullDevice takes a little, and then nothing more.
+type fullDevice struct{ err error }
+
+func (d fullDevice) Write([]byte) (int, error) { return 0, d.err }
+
+func TestOutputThatNobodyTakesEndsTheJob(t *testing.T) {
+	cases := []struct {
+		name   string
+		err    error
+		code   int
+		notice string
+	}{
+		{"closed pipe", &os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}, 141, ""},
+		{"full disk", syscall.ENOSPC, 1, "cannot write the output: no space left on device; ended the 2 ranks\n"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := shell(2, `while :; do echo y; done`)
+			cfg.Stdout = fullDevice{c.err}
+			o, err := runJob(t, cfg)
+			if err != nil || o.ExitCode != c.code || o.notice != c.notice {
+				t.Errorf("exit code %d, notice %q, %v; want %d, %q", o.ExitCode, o.notice, err, c.code, c.notice)
+			}
+		})
+	}
+}
