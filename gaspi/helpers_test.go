@@ -70,6 +70,13 @@ func soon(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Second)
 }
 
+// quiet returns, in a bubble, when every goroutine sleeps or waits like this one.
+func quiet(ctx context.Context) {
+	limited, cancel := soon(ctx)
+	defer cancel()
+	<-limited.Done()
+}
+
 // ended is a context that has ended: what the standard calls GASPI_TEST.
 func ended() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -92,15 +92,19 @@ func (j *localJob) end(r Rank, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	first := err != nil && !j.failed
-	if err != nil && (first || j.cfg.KeepGoing) && !j.ended[r] {
+	if err != nil && (first || j.cfg.KeepGoing) && j.errs[r] == nil {
 		j.errs[r] = fmt.Errorf("rank %d: %w", r, err)
 	}
 	if !j.ended[r] {
 		j.announceLocked(r, err)
 	}
-	if !first || j.cfg.KeepGoing {
-		return
+	if first && !j.cfg.KeepGoing {
+		j.abortLocked(r)
 	}
+}
+
+// abortLocked ends the other ranks because rank r has failed.
+func (j *localJob) abortLocked(r Rank) {
 	j.failed = true
 	for other, cancel := range j.cancel {
 		if cancel != nil && Rank(other) != r {
@@ -126,6 +130,13 @@ func (j *localJob) kill(r Rank) {
 	if j.ended[r] {
 		return
 	}
+	first := !j.failed
+	if first || j.cfg.KeepGoing {
+		j.errs[r] = fmt.Errorf("rank %d: %w", r, errKilled)
+	}
 	j.cancel[r](errKilled)
 	j.announceLocked(r, errKilled)
+	if first && !j.cfg.KeepGoing {
+		j.abortLocked(r)
+	}
 }

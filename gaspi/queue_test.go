@@ -298,7 +298,7 @@ func TestQueuesComeAndGo(t *testing.T) {
 	cfg := small
 	cfg.Queues, cfg.QueuesMax, cfg.QueueDepth = 2, 3, 2
 	err := gaspi.Local(t.Context(), 2, cfg, func(ctx context.Context, p *gaspi.Proc) error {
-		s := must(p.CreateSegment(ctx, 0, 8))
+		s := must(p.CreateSegment(ctx, 0, 16))
 		q := must(p.CreateQueue())
 		if q.Number() != 2 || p.Queue(2) != q {
 			t.Errorf("queue number %d, want 2", q.Number())
@@ -307,14 +307,14 @@ func TestQueuesComeAndGo(t *testing.T) {
 			t.Errorf("a queue beyond QueuesMax: %v", err)
 		}
 		other := 1 - p.Rank()
-		ok(q.Write(s.At(other, 0), must(s.Span(0, 8)))) // usable with every peer at once
+		ok(q.Write(s.At(other, 8), must(s.Span(0, 8)))) // usable with every peer at once
 		if err := q.Delete(); !errors.Is(err, gaspi.ErrInUse) {
 			t.Errorf("delete with an entry: %v", err)
 		}
 		ok(q.Wait(ctx))
 		ok(q.Delete())
 		for name, err := range map[string]error{
-			"write": q.Write(s.At(other, 0), must(s.Span(0, 8))), "wait": q.Wait(ctx),
+			"write": q.Write(s.At(other, 8), must(s.Span(0, 8))), "wait": q.Wait(ctx),
 			"flush": q.Flush(ctx, other), "delete": q.Delete(),
 		} {
 			if !errors.Is(err, gaspi.ErrClosed) {
