@@ -373,7 +373,7 @@ func TestInterruptWhileNobodyReadsTheOutput(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(patience, func() { cmd.Process.Kill() }) // a reader below must not wait for ever
+	defer time.AfterFunc(patience, func() { cmd.Process.Kill() }).Stop() // or the reader below could wait for ever
 	w.Close()
 	stderrW.Close()
 	for in := bufio.NewScanner(stderr); in.Scan(); {
