@@ -89,25 +89,26 @@ func (j *job) sumUp(ctx context.Context, run *Run, model *mf.Model, out mf.Outco
 	return err
 }
 
-// average returns the mean over ranks of each of the first iterations. Ranks that learned
-// early of the end have computed fewer, and are left out of the others.
+// average returns the mean over ranks of each of the first iterations, which
+// all ranks have computed.
 func (j *job) average(ctx context.Context, samples []mf.Sample, iterations int) (Series, error) {
-	const columns = 6 // 4 sums, how many ranks, and how many of them know the error
+	const columns = 5 // of a Sample, and how many ranks know the error
 	sums := make([]float64, columns*iterations)
-	for i, s := range samples[:min(len(samples), iterations)] {
+	for i, s := range samples[:iterations] {
 		at := sums[columns*i : columns*(i+1)]
-		at[0], at[2], at[3], at[4] = s.Elapsed.Seconds(), s.Waited.Seconds(), float64(s.Staleness), 1
+		at[0], at[2], at[3] = s.Elapsed.Seconds(), s.Waited.Seconds(), float64(s.Staleness)
 		if !math.IsNaN(s.RMSE) {
-			at[1], at[5] = s.RMSE, 1
+			at[1], at[4] = s.RMSE, 1
 		}
 	}
 	if err := total(ctx, j.proc, sums, gaspi.Sum); err != nil {
 		return Series{}, err
 	}
+	ranks := float64(j.proc.Size())
 	var mean Series
 	for i := range iterations {
 		at := sums[columns*i : columns*(i+1)]
-		mean.add(at[0]/at[4], at[1]/at[5], at[2]/at[4], at[3]/at[4])
+		mean.add(at[0]/ranks, at[1]/at[4], at[2]/ranks, at[3]/ranks)
 	}
 	return mean, nil
 }

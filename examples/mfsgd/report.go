@@ -49,7 +49,7 @@ type Run struct {
 	StalenessMean float64 `json:"staleness_mean"` // see Series.Staleness; over all ranks and iterations
 	StalenessMax  int     `json:"staleness_max"`
 	Rank0         Series  `json:"rank0"` // as rank 0 saw it
-	Mean          Series  `json:"mean"`  // averages over the ranks that computed the iteration
+	Mean          Series  `json:"mean"`  // averages over all ranks
 }
 
 // A Series has one value per iteration, in columns.

@@ -79,6 +79,23 @@ func TestComparisonIsHonest(t *testing.T) {
 	}
 }
 
+// TestComparisonWithTarget takes what rank 0 saw where all runs reached the
+// target, and the averages where one did not.
+func TestComparisonWithTarget(t *testing.T) {
+	r := sample()
+	r.UntilRMSE = 0.86
+	r.Runs[0].Reached, r.Runs[0].Iterations, r.Runs[0].Seconds = true, 2, 2.25
+	const partly = "To a held-out RMSE of 0.8500, slack 0 took 3.00 s and 3 iterations, slack 2 took 1.50 s and 3 iterations (2.00x as fast as slack 0)."
+	if diff := cmp.Diff(partly, r.comparison()); diff != "" {
+		t.Errorf("one run reached the target (-want +got):\n%s", diff)
+	}
+	r.Runs[1].Reached = true
+	const want = "To a held-out RMSE of 0.8600, slack 0 took 2.25 s and 2 iterations, slack 2 took 1.50 s and 3 iterations (1.50x as fast as slack 0)."
+	if diff := cmp.Diff(want, r.comparison()); diff != "" {
+		t.Errorf("both runs reached the target (-want +got):\n%s", diff)
+	}
+}
+
 // TestFigureOfReport draws the sample, whose names need escaping.
 func TestFigureOfReport(t *testing.T) {
 	var svg bytes.Buffer

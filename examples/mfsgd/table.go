@@ -31,11 +31,10 @@ func (r *Report) comparison() string {
 	parts := make([]string, 0, len(r.Runs))
 	first := 0.0
 	for _, run := range r.Runs {
-		iteration := run.Mean.firstAtMost(level)
+		iteration, seconds := run.timeTo(level, r.UntilRMSE)
 		if iteration == 0 {
 			return ""
 		}
-		seconds := run.Mean.Seconds[iteration-1]
 		part := fmt.Sprintf("slack %d took %.2f s and %d iterations", run.Slack, seconds, iteration)
 		if first == 0 {
 			first = seconds
@@ -47,13 +46,30 @@ func (r *Report) comparison() string {
 	return fmt.Sprintf("To a held-out RMSE of %.4f, %s.", level, strings.Join(parts, ", "))
 }
 
-// level is an error that every run got to, as the averages of its ranks tell.
+// level is an error that every run got to: the target if they did, or else the
+// highest of the lowest that the averages of the ranks tell.
 func (r *Report) level() float64 {
-	level := r.UntilRMSE
+	level, reached := 0.0, r.UntilRMSE > 0
 	for _, run := range r.Runs {
 		level = max(level, run.Mean.least())
+		reached = reached && run.Reached
+	}
+	if reached {
+		return r.UntilRMSE
 	}
 	return level
+}
+
+// timeTo returns the first iteration with an error of at most level, from 1, and
+// when it ended; (0, 0) if there is none.
+func (run *Run) timeTo(level, target float64) (iteration int, seconds float64) {
+	if run.Reached && level == target {
+		return run.Iterations, run.Seconds
+	}
+	if iteration = run.Mean.firstAtMost(level); iteration == 0 {
+		return 0, 0
+	}
+	return iteration, run.Mean.Seconds[iteration-1]
 }
 
 // least returns the lowest known error; with none, NaN.

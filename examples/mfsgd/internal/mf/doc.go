@@ -38,12 +38,13 @@
 //
 // The third element says when to stop. A stale-synchronous sum needs every rank
 // to make the same number of calls, or else the others wait for a rank that has
-// gone home. Rank 0 alone watches the error. Once it decides in call c, its
-// contributions from call c+1 on carry the number L = c + 1 + slack. A rank that
-// has finished call L has used a contribution of rank 0 that is at most slack
-// calls old, that is from call c+1 or later, and so knows L: nobody can pass L
-// without knowing that it is the last. Ranks stop computing as soon as they know
-// and only keep the sum going, so the extra calls cost little.
+// gone home. Rank 0 alone watches the error. Once it finds in call c that it is
+// enough, its contributions from call c+1 on carry c, and the last call is
+// L = c + 1 + slack. A rank that has finished call L has used a contribution of
+// rank 0 that is at most slack calls old, that is from call c+1 or later, and so
+// knows c: nobody can pass L without knowing that it is the last. A rank that
+// knows does its iterations up to c and from then on computes nothing, but only
+// keeps the sum going, which costs little.
 //
 // After that every rank makes slack+1 more calls with an unchanged contribution.
 // In the last of them each contribution is from after call L and therefore final,

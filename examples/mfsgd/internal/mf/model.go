@@ -11,7 +11,7 @@ import (
 const (
 	extraError = iota // sum of squared errors over the rank's held-out ratings
 	extraCount        // how many those are
-	extraStop         // the last call that computes, negative if the model diverged; 0 while unknown
+	extraStop         // the call that was enough, negative if the model diverged; 0 while unknown
 	extras
 )
 

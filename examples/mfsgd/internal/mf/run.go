@@ -58,7 +58,7 @@ const divergedRMSE = 4.5
 // same items. It returns the first error of the exchange or the pause as it is,
 // and ErrDiverged on all ranks if the error grows beyond all bounds.
 func Run(ctx context.Context, m *Model, exchange Exchange, plan Plan) (Outcome, error) {
-	r := runner{model: m, exchange: exchange, plan: plan, last: plan.Iterations, start: time.Now()}
+	r := runner{model: m, exchange: exchange, plan: plan, last: plan.Iterations, enough: plan.Iterations, start: time.Now()}
 	for r.call < r.last {
 		if err := r.iterate(ctx); err != nil {
 			return r.out, err
@@ -82,17 +82,17 @@ type runner struct {
 	out      Outcome
 
 	call     int     // calls made to the exchange
-	last     int     // the last call in which anybody computes, as far as known
-	stop     int     // what the leader announces: 0 or the last call, negative if diverged
+	last     int     // the last call before all settle
+	enough   int     // the last call worth computing for
+	stop     int     // what the leader announces: 0, or enough, negative if diverged
 	squared  float64 // the rank's squared error, as last measured
-	draining bool    // the end is decided: do not compute, only keep the sum going
 	diverged bool
 }
 
-// iterate makes one call of the exchange, and computes before it unless the end
-// has been decided.
+// iterate makes one call of the exchange, and computes before it unless that is
+// known to be in vain.
 func (r *runner) iterate(ctx context.Context) error {
-	computing := !r.draining
+	computing := r.call < r.enough
 	if computing {
 		r.squared = r.model.SquaredError()
 		if r.plan.Pause != nil {
@@ -130,14 +130,22 @@ func (r *runner) decide(rmse float64) {
 	if !r.diverged && !reached {
 		return
 	}
-	r.last = min(r.last, r.call+1+r.plan.Slack)
-	r.stop = r.last
+	r.end(r.call)
+	r.stop = r.call
 	if r.diverged {
-		r.stop = -r.last
+		r.stop = -r.call
 	} else {
 		r.out.Reached = r.call
 	}
-	r.draining = true
+}
+
+// end sets the end of the run, given the call that the leader found to be enough.
+func (r *runner) end(enough int) {
+	r.enough = enough
+	if r.diverged {
+		r.enough = 0 // nothing more is worth computing
+	}
+	r.last = min(r.plan.Iterations, enough+1+r.plan.Slack)
 }
 
 // exchangeOnce puts the rank's contribution into the sum and takes over what
@@ -150,8 +158,8 @@ func (r *runner) exchangeOnce(ctx context.Context) (sum Sum, rmse float64, err e
 	r.call++
 	rmse, stop := r.model.adopt(sum.Values)
 	if stop != 0 && !r.plan.Leader {
-		r.draining, r.diverged = true, stop < 0
-		r.last = min(r.last, max(stop, -stop))
+		r.diverged = stop < 0
+		r.end(max(stop, -stop))
 	}
 	return sum, rmse, nil
 }

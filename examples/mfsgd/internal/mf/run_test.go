@@ -160,6 +160,11 @@ func checkReached(t *testing.T, outs []Outcome, target float64, reach bool) {
 	if at < 1 || at != len(outs[0].Samples) {
 		t.Fatalf("reached in iteration %d of %d", at, len(outs[0].Samples))
 	}
+	for rank, out := range outs {
+		if len(out.Samples) < at {
+			t.Errorf("rank %d computed %d iterations, rank 0 all %d", rank, len(out.Samples), at)
+		}
+	}
 	if got := outs[0].Samples[at-1].RMSE; got > target {
 		t.Errorf("iteration %d saw %.4f, above the target of %v", at, got, target)
 	}
