@@ -37,7 +37,12 @@ func dial(ctx context.Context, cfg Config, session boot.Session) (transport.Tran
 	if info.LocalSize != info.Size {
 		return nil, fmt.Errorf("%w: only %d of %d ranks are on this host, and no transport connects hosts", ErrNotSupported, info.LocalSize, info.Size)
 	}
-	return shm.Join(ctx, info.Rank, info.Size, cfg.Segments+1, session.Exchange)
+	wire, err := shm.Join(ctx, info.Rank, info.Size, cfg.Segments+1, session.Exchange)
+	if err != nil {
+		return nil, err
+	}
+	wire.WaitWith(newWaiting(cfg, info, wire))
+	return wire, nil
 }
 
 // initAlone makes the only rank of a job without a launcher.

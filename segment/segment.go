@@ -34,7 +34,8 @@ const (
 type Segment struct {
 	data   []byte
 	board  *notify.Board
-	fd     int // memory file; -1 on the heap and for memory of a peer
+	fd     int  // memory file; -1 on the heap and for memory of a peer
+	bound  bool // data is memory of the caller's, not of mem
 	mem    []byte
 	closed atomic.Bool
 }
@@ -135,21 +136,25 @@ func Bind(data []byte, notifications uint32, wait *notify.Waiting) (*Segment, er
 		return nil, err
 	}
 	board := heap(notify.Bytes(notifications))
-	return &Segment{data: data[:len(data):len(data)], board: notify.NewBoard(board, notifications, wait), fd: -1}, nil
+	return &Segment{data: data[:len(data):len(data)], board: notify.NewBoard(board, notifications, wait), fd: -1, bound: true}, nil
 }
+
+// BoundFileSize is what Open is told for the size of the file that BindShared
+// makes: one byte of data, because there is no segment without, that nobody uses.
+const BoundFileSize = 1
 
 // BindShared is Bind with the board in a memory file, so that other processes
 // can post to it although they cannot map the data.
 func BindShared(data []byte, notifications uint32, wait *notify.Waiting) (*Segment, error) {
-	s, err := Create(1, notifications, wait)
+	if err := checkSize(uint64(len(data))); err != nil {
+		return nil, err
+	}
+	s, err := Create(BoundFileSize, notifications, wait)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSize(uint64(len(data))); err != nil {
-		sys.CloseFile(s.fd)
-		return nil, err
-	}
 	s.data = data[:len(data):len(data)]
+	s.bound = true
 	return s, nil
 }
 
@@ -162,6 +167,10 @@ func (s *Segment) Board() *notify.Board { return s.board }
 // File is the descriptor of the memory file, which stays the segment's; -1 if
 // there is none.
 func (s *Segment) File() int { return s.fd }
+
+// Bound reports whether the data is not in the memory file, so that other
+// processes cannot map it: after Bind, BindShared and New.
+func (s *Segment) Bound() bool { return s.bound }
 
 // Closed reports whether Close was called.
 func (s *Segment) Closed() bool { return s.closed.Load() }

@@ -13,15 +13,19 @@ import (
 // the rank exposes, behind which of its descriptors, to whom. Its owner alone
 // writes it; peers of the same host map it and read.
 //
-//	| head: magic, version, ranks, ids | entry 0 | entry 1 | ... | entry ids-1 |
+//	| head: magic, version, ranks, ids, lanes | entry 0 | entry 1 | ... | entry ids-1 |
 //
-// An entry is entryHead words of 64 bits and then a bit per rank:
+// lanes is one more than the descriptor of the lane file, 0 while there is none
+// because no bound segment was exposed yet; once set it stays. An entry is
+// entryHead words of 64 bits and then a bit per rank:
 //
-//	| generation | descriptor | notifications | size | grants: 1 bit per rank |
+//	| generation | kind | descriptor | notifications | size | grants: 1 bit per rank |
 //
-// generation is 0 while the entry is free. The owner fills the other words and
-// then stores a generation that it never used before; a reader loads it first
-// and last, and what it read between is true if both are the same.
+// kind says whether the descriptor's file holds board and data, or the board
+// alone because the owner bound other memory. generation is 0 while the entry is
+// free. The owner fills the other words and then stores a generation that it
+// never used before; a reader loads it first and last, and what it read between
+// is true if both are the same.
 type card struct {
 	words []atomic.Uint64
 	ranks int
@@ -30,16 +34,33 @@ type card struct {
 
 const (
 	cardMagic   = 0x47415350_43415244 // "GASPCARD"
-	cardVersion = 1
+	cardVersion = 2
 	cardHead    = 8 // words, one cache line
-	entryHead   = 4
+	entryHead   = 5
 )
 
+// Words of the head.
+const (
+	headMagic = iota
+	headVersion
+	headRanks
+	headIDs
+	headLanes
+)
+
+// Words of an entry.
 const (
 	wordGeneration = iota
+	wordKind
 	wordDescriptor
 	wordNotifications
 	wordSize
+)
+
+// Kinds of segments.
+const (
+	kindMapped = iota // peers map the data
+	kindBound         // peers ask the owner; see owner
 )
 
 // entryWords is the length of an entry, whole cache lines so that the
@@ -51,23 +72,23 @@ func cardBytes(ranks, ids int) int { return 8 * (cardHead + ids*entryWords(ranks
 // newCard lays an own card over zeroed mem.
 func newCard(mem []byte, ranks, ids int) *card {
 	c := &card{words: wordsOf(mem), ranks: ranks, ids: ids}
-	c.words[1].Store(cardVersion)
-	c.words[2].Store(uint64(ranks))
-	c.words[3].Store(uint64(ids))
-	c.words[0].Store(cardMagic)
+	c.words[headVersion].Store(cardVersion)
+	c.words[headRanks].Store(uint64(ranks))
+	c.words[headIDs].Store(uint64(ids))
+	c.words[headMagic].Store(cardMagic)
 	return c
 }
 
 // readCard lays a peer's card over mem and checks its head.
 func readCard(mem []byte, ranks, ids int) (*card, error) {
 	c := &card{words: wordsOf(mem), ranks: ranks, ids: ids}
-	if magic := c.words[0].Load(); magic != cardMagic {
+	if magic := c.words[headMagic].Load(); magic != cardMagic {
 		return nil, fmt.Errorf("card of a peer begins with %#x, want %#x", magic, uint64(cardMagic))
 	}
-	if v := c.words[1].Load(); v != cardVersion {
+	if v := c.words[headVersion].Load(); v != cardVersion {
 		return nil, fmt.Errorf("peer speaks version %d of the shared memory layout, this rank %d: build all ranks from one source", v, cardVersion)
 	}
-	if r, n := c.words[2].Load(), c.words[3].Load(); r != uint64(ranks) || n != uint64(ids) {
+	if r, n := c.words[headRanks].Load(), c.words[headIDs].Load(); r != uint64(ranks) || n != uint64(ids) {
 		return nil, fmt.Errorf("peer is configured for %d ranks and %d segments, this rank for %d and %d: the configuration must be the same on all ranks", r, n, ranks, ids)
 	}
 	return c, nil
@@ -85,6 +106,11 @@ func (c *card) publish(id segment.ID, generation uint64, s *segment.Segment) {
 	for i := entryHead; i < len(e); i++ {
 		e[i].Store(0)
 	}
+	kind := uint64(kindMapped)
+	if s.Bound() {
+		kind = kindBound
+	}
+	e[wordKind].Store(kind)
 	e[wordDescriptor].Store(uint64(s.File()))
 	e[wordNotifications].Store(uint64(s.Board().Len()))
 	e[wordSize].Store(s.Size())
@@ -102,6 +128,7 @@ func (c *card) withdraw(id segment.ID) { c.entry(id)[wordGeneration].Store(0) }
 // listing is what a reader found in an entry.
 type listing struct {
 	generation    uint64
+	bound         bool
 	descriptor    int
 	notifications uint32
 	size          uint64
@@ -113,12 +140,19 @@ func (c *card) read(id segment.ID, reader base.Rank) listing {
 	e := c.entry(id)
 	return listing{
 		generation:    e[wordGeneration].Load(),
+		bound:         e[wordKind].Load() == kindBound,
 		descriptor:    int(e[wordDescriptor].Load()),
 		notifications: uint32(e[wordNotifications].Load()),
 		size:          e[wordSize].Load(),
 		granted:       e[entryHead+int(reader)/64].Load()&(1<<(reader%64)) != 0,
 	}
 }
+
+// publishLanes says that the lane file is behind fd.
+func (c *card) publishLanes(fd int) { c.words[headLanes].Store(uint64(fd) + 1) }
+
+// lanes is the descriptor of the lane file; -1 if there is none.
+func (c *card) lanes() int { return int(c.words[headLanes].Load()) - 1 }
 
 // live is the word that holds the generation of id.
 func (c *card) live(id segment.ID) *atomic.Uint64 { return &c.entry(id)[wordGeneration] }

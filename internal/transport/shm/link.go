@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
@@ -17,18 +18,23 @@ type peerLink struct {
 	t    *Transport
 	rank base.Rank
 
-	mu   sync.Mutex
-	card *card // guarded by mu; mapped on first use, then kept for ever, because windows point into it
-	pid  int   // guarded by mu; pidfd of the peer, -1 until known
+	lost atomic.Pointer[base.RankError]
+
+	mu    sync.Mutex
+	card  *card               // guarded by mu; mapped on first use, then kept for ever, because windows point into it
+	pid   int                 // guarded by mu; pidfd of the peer, -1 until known
+	lane  *lane               // guarded by mu; nil until a bound segment is used, then kept
+	bound map[segment.ID]*far // guarded by mu; bound segments that were used, perhaps withdrawn since
 }
 
 func newPeerLink(t *Transport, r base.Rank) *peerLink {
-	l := &peerLink{t: t, rank: r, pid: -1}
+	l := &peerLink{t: t, rank: r, pid: -1, bound: make(map[segment.ID]*far)}
 	l.Direct = transport.NewDirect(t.ids, l.open, l.alive)
 	return l
 }
 
-// open finds segment id of the peer and maps it.
+// open finds segment id of the peer and maps it. For a bound segment, which
+// nobody can map, the error is the *far that reaches it.
 func (l *peerLink) open(id segment.ID) (*transport.Window, error) {
 	if l.rank == l.t.rank {
 		return l.t.openOwn(id)
@@ -42,17 +48,22 @@ func (l *peerLink) open(id segment.ID) (*transport.Window, error) {
 		if at.generation == 0 || !at.granted {
 			return nil, noSegment(l.rank, id, l.t.rank)
 		}
-		fd, err := sys.OpenPeerFile(l.t.peers[l.rank].PID, at.descriptor)
-		if card.live(id).Load() != at.generation {
-			// Withdrawn while we looked, perhaps with the descriptor given to
-			// another file since: what we opened may be anything.
-			if err == nil {
-				sys.CloseFile(fd)
+		if at.bound {
+			f, err := l.openBound(card, id, at)
+			if f != nil {
+				return nil, f
+			}
+			if err != nil {
+				return nil, err
 			}
 			continue
 		}
+		fd, err := l.openFile(card, id, at, at.descriptor)
 		if err != nil {
-			return nil, fmt.Errorf("segment %d of rank %d: %w", id, l.rank, err)
+			return nil, err
+		}
+		if fd < 0 {
+			continue
 		}
 		seg, err := segment.Open(fd, at.size, at.notifications)
 		if err != nil {
@@ -60,6 +71,24 @@ func (l *peerLink) open(id segment.ID) (*transport.Window, error) {
 		}
 		return &transport.Window{Segment: seg, Live: card.live(id), Generation: at.generation}, nil
 	}
+}
+
+// openFile opens a descriptor of the peer that belongs to segment id as the card
+// showed it. It returns -1 and no error when the card has changed since.
+func (l *peerLink) openFile(card *card, id segment.ID, at listing, descriptor int) (int, error) {
+	fd, err := sys.OpenPeerFile(l.t.peers[l.rank].PID, descriptor)
+	if card.live(id).Load() != at.generation {
+		// Withdrawn while we looked, perhaps with the descriptor given to
+		// another file since: what we opened may be anything.
+		if err == nil {
+			sys.CloseFile(fd)
+		}
+		return -1, nil
+	}
+	if err != nil {
+		return -1, fmt.Errorf("segment %d of rank %d: %w", id, l.rank, err)
+	}
+	return fd, nil
 }
 
 // openOwn is open for this rank's own segments, which need no mapping.
@@ -93,6 +122,17 @@ func (l *peerLink) cardOfPeer() (*card, error) {
 	return card, nil
 }
 
+// Lose makes every operation, those under way included, end with err.
+func (l *peerLink) Lose(err *base.RankError) {
+	l.lost.CompareAndSwap(nil, err)
+	l.Direct.Lose(err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lane != nil {
+		l.lane.wake()
+	}
+}
+
 // alive is the ping: it asks the kernel whether the peer's process has ended.
 // The first ping takes a hold of the process, so that its number cannot come to
 // mean another one later.
@@ -121,5 +161,8 @@ func (l *peerLink) close() {
 	if l.pid >= 0 {
 		sys.CloseFile(l.pid)
 		l.pid = -1
+	}
+	if l.lane != nil {
+		l.lane.close()
 	}
 }

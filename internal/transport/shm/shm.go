@@ -2,6 +2,11 @@
 // into the peer's mapped memory and stores the flag. No system call is made
 // unless somebody sleeps, and no thread of the peer is needed.
 //
+// A segment of memory that its owner bound cannot be mapped. Operations on it are
+// requests that one goroutine of the owner carries out (see owner); they too are
+// complete when they return, so an operation on a bound segment lasts until the
+// owner's process has been given a core.
+//
 // Memory files travel without a name: a rank publishes its process id and a
 // descriptor number, and a peer opens them through /proc. When every process is
 // killed, nothing is left.
@@ -12,10 +17,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -37,9 +44,12 @@ type Transport struct {
 
 	own     *card
 	ownFile int
+	wait    *notify.Waiting
 
 	mu       sync.Mutex
 	exposed  map[segment.ID]*segment.Segment // guarded by mu
+	closed   bool                            // guarded by mu
+	owner    *owner                          // guarded by mu; nil until the first bound segment is exposed
 	last     uint64                          // guarded by mu; generation given last
 	links    []*peerLink                     // guarded by mu; index is the rank; nil until used
 	lostWhen []*base.RankError               // guarded by mu; index is the rank
@@ -56,6 +66,7 @@ func Join(ctx context.Context, r base.Rank, size, ids int, exchange Exchange) (*
 	}
 	t := &Transport{
 		rank: r, ids: ids, own: own, ownFile: fd,
+		wait:     notify.AmongProcesses(0, defaultYield),
 		exposed:  make(map[segment.ID]*segment.Segment),
 		links:    make([]*peerLink, size),
 		lostWhen: make([]*base.RankError, size),
@@ -66,6 +77,14 @@ func Join(ctx context.Context, r base.Rank, size, ids int, exchange Exchange) (*
 	}
 	return t, nil
 }
+
+// defaultYield is about what a sleep and a wake-up across cores cost together.
+const defaultYield = 100 * time.Microsecond
+
+// WaitWith says how this rank waits for the owners of bound segments, and for
+// requests for its own. It is called before the transport is used; without it,
+// waits yield for a while and then sleep.
+func (t *Transport) WaitWith(w *notify.Waiting) { t.wait = w }
 
 func meet(ctx context.Context, own address, exchange Exchange) ([]address, error) {
 	mine, err := json.Marshal(own)
@@ -108,11 +127,27 @@ func (t *Transport) Link(r base.Rank) (transport.Link, error) {
 func (t *Transport) Expose(id segment.ID, s *segment.Segment) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.closed {
+		return base.ErrClosed
+	}
 	if t.exposed[id] != nil {
 		return fmt.Errorf("segment %d is in use", id)
 	}
+	if s.File() < 0 {
+		return fmt.Errorf("segment %d has no memory file, so no other process can reach it: make it with segment.Create or segment.BindShared", id)
+	}
+	if s.Bound() && t.owner == nil {
+		o, err := newOwner(t.own, t.wait)
+		if err != nil {
+			return err
+		}
+		t.owner = o
+	}
 	t.last++
 	t.exposed[id] = s
+	if s.Bound() {
+		t.owner.add(id, t.last, s)
+	}
 	t.own.publish(id, t.last, s)
 	return nil
 }
@@ -135,9 +170,16 @@ func (t *Transport) Withdraw(id segment.ID) error {
 	if t.exposed[id] == nil {
 		return fmt.Errorf("%w: id %d", base.ErrNoSegment, id)
 	}
-	t.own.withdraw(id)
-	delete(t.exposed, id)
+	t.withdrawLocked(id)
 	return nil
+}
+
+func (t *Transport) withdrawLocked(id segment.ID) {
+	t.own.withdraw(id)
+	if t.exposed[id].Bound() {
+		t.owner.remove(id)
+	}
+	delete(t.exposed, id)
 }
 
 // Lose implements transport.Transport.
@@ -152,10 +194,23 @@ func (t *Transport) Lose(err *base.RankError) {
 	}
 }
 
-// Close implements transport.Transport.
+// Close implements transport.Transport. Bound segments are withdrawn by it:
+// nobody is left to serve them. It is idempotent.
 func (t *Transport) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.closed {
+		return nil
+	}
+	t.closed = true
+	for id, s := range t.exposed {
+		if s.Bound() {
+			t.withdrawLocked(id)
+		}
+	}
+	if t.owner != nil {
+		t.owner.close()
+	}
 	for _, l := range t.links {
 		if l != nil {
 			l.close()

@@ -5,8 +5,9 @@ import (
 	"unsafe"
 )
 
-// wordsOf views page-aligned mem as 64-bit words. It is safe because a mapping
-// begins at a page and atomic.Uint64 is exactly one such word.
+// wordsOf views mem as 64-bit words. It is safe because mem is a mapping, which
+// begins at a page, or a part of one that begins at a cache line, and
+// atomic.Uint64 is exactly one such word.
 func wordsOf(mem []byte) []atomic.Uint64 {
 	return unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/8)
 }
