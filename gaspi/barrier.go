@@ -22,7 +22,7 @@ func (p *Proc) Barrier(ctx context.Context, g *Group) error {
 		return err
 	}
 	p.stats.barriers.Add(1)
-	return g.barrier.run(ctx, "barrier")
+	return g.barrier.run(ctx, "barrier", "barrier")
 }
 
 // barrier is one barrier of a group and how far it has come. All its state but
@@ -34,6 +34,7 @@ type barrier struct {
 
 	epoch  notify.Value // number of the barrier under way or of the last one; never 0
 	active bool         // a barrier is under way
+	what   string       // the call that it is part of
 	round  int
 	sent   bool // the signals of this round are sent
 
@@ -47,14 +48,19 @@ func newBarrier(g *Group, slot notify.ID, spent *atomic.Int64) *barrier {
 	return b
 }
 
-func (b *barrier) run(ctx context.Context, op string) error {
+// run does one barrier, or goes on with the one that ended early, which must have
+// been part of the same call: what says which, and op is its name in errors.
+func (b *barrier) run(ctx context.Context, op, what string) error {
 	if !b.busy.CompareAndSwap(false, true) {
 		return b.g.error(op, fmt.Errorf("%w: the same call is under way in another goroutine", ErrInUse))
 	}
 	defer b.busy.Store(false)
 	if !b.active {
 		b.epoch = nextEpoch(b.epoch)
-		b.active, b.round, b.sent = true, 0, false
+		b.active, b.what, b.round, b.sent = true, what, 0, false
+	}
+	if b.what != what {
+		return b.g.error(op, fmt.Errorf("%w: %s ended early on this group and is to be finished first, by the same call again", ErrInUse, b.what))
 	}
 	n := len(b.g.ranks)
 	for ; b.stride() < n; b.round++ {

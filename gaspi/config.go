@@ -120,6 +120,13 @@ func (c Config) validate() error {
 	return nil
 }
 
+// common is what must be the same on all ranks, because it decides where things
+// lie in a rank's system segment and what may be sent.
+func (c Config) common() string {
+	return fmt.Sprintf("Segments %d, Groups %d, AllReduceElements %d, PassiveMax %d",
+		c.Segments, c.Groups, c.AllReduceElements, c.PassiveMax)
+}
+
 const (
 	defaultSpin  = 100 * time.Microsecond // twice what a wake-up across cores costs
 	defaultYield = 100 * time.Microsecond

@@ -167,7 +167,7 @@ func (g *Group) Commit(ctx context.Context) error {
 	}
 	// When the barrier of the new group is done, every member has taken every
 	// record, so the place of the records is free for the next commit.
-	if err := g.internal.run(ctx, "group_commit"); err != nil {
+	if err := g.internal.run(ctx, "group_commit", "group_commit"); err != nil {
 		return err
 	}
 	g.mu.Lock()

@@ -35,7 +35,7 @@ func (q *Queue) ReadList(list []Transfer) error {
 // ReadListNotify is ReadList, and then posts n in the local segment s: whoever
 // sees it sees all entries.
 func (q *Queue) ReadListNotify(list []Transfer, s *Segment, n Notification) error {
-	return q.list("read_list_notify", list, &listEnd{local: s, n: n}, getInto)
+	return q.list("read_list_notify", list, &listEnd{local: s, n: n, isLocal: true}, getInto)
 }
 
 // getInto is Link.Get with the arguments in the order of Put.
@@ -46,8 +46,10 @@ func getInto(l transport.Link, t *transport.Queue, at transport.Addr, local Span
 // listEnd is the notification behind a list: at a peer or local.
 type listEnd struct {
 	at    Remote
-	local *Segment
+	local *Segment // nil unless isLocal
 	n     Notification
+
+	isLocal bool
 }
 
 type moveOne func(transport.Link, *transport.Queue, transport.Addr, Span) error
@@ -95,7 +97,7 @@ func (q *Queue) account(op string, n uint64) {
 // which every link orders behind the reads before it.
 func (q *Queue) endList(link transport.Link, list []Transfer, end *listEnd) error {
 	q.notifies.Add(1)
-	if end.local == nil {
+	if !end.isLocal {
 		return link.Notify(q.traffic, end.n.flag(end.at.Segment))
 	}
 	var at transport.Addr
@@ -114,7 +116,7 @@ func (q *Queue) checkList(list []Transfer, end *listEnd) (link transport.Link, r
 	r, need = q.p.rank, 0
 	if len(list) > 0 {
 		r = list[0].Remote.Rank
-	} else if end.local == nil {
+	} else if !end.isLocal {
 		r = end.at.Rank
 	}
 	for i, t := range list {
@@ -161,9 +163,12 @@ func (q *Queue) checkEnd(link transport.Link, r Rank, end *listEnd) error {
 		return ErrZeroValue
 	}
 	var have uint32
-	if end.local != nil {
+	switch {
+	case end.isLocal && end.local == nil:
+		return fmt.Errorf("%w: no local segment is given for the notification", ErrNoSegment)
+	case end.isLocal:
 		have = end.local.Notifications()
-	} else {
+	default:
 		if end.at.Rank != r {
 			return fmt.Errorf("%w: the notification is for rank %d, the list for rank %d", ErrBadRank, end.at.Rank, r)
 		}

@@ -100,7 +100,7 @@ func start(ctx context.Context, cfg Config, session boot.Session, wire transport
 	p.passive = newPassive(p)
 	p.openWorld()
 	// From here on peers may write: everything they write to is in place.
-	if _, err := session.Exchange(ctx, "system", nil); err != nil {
+	if err := p.meet(ctx); err != nil {
 		wire.Close()
 		return nil, err
 	}
@@ -123,6 +123,21 @@ func (p *Proc) openSystem() error {
 	for r := range Rank(p.size) {
 		if err := p.wire.Grant(p.lay.id, r); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// meet waits for all ranks, and checks that they agree on where things lie in
+// each other's system segments.
+func (p *Proc) meet(ctx context.Context) error {
+	all, err := p.boot.Exchange(ctx, "system", []byte(p.cfg.common()))
+	if err != nil {
+		return err
+	}
+	for r, theirs := range all {
+		if string(theirs) != string(all[0]) {
+			return fmt.Errorf("%w: rank %d is configured with %s, rank 0 with %s; the configuration must be the same on all ranks", ErrMismatch, r, theirs, all[0])
 		}
 	}
 	return nil

@@ -13,8 +13,8 @@ import (
 // A Queue carries one-sided operations. Each takes one entry, which it holds
 // until the next Wait, finished or not, so that a full queue means the same on
 // every transport. Operations of different queues are independent; on one queue,
-// Notify comes after all earlier writes to the same rank. Operations to the own
-// rank and of size 0 take no entry.
+// Notify comes after all earlier writes to the same rank. Operations with the own
+// rank take no entry, nor do those that move nothing and notify nobody.
 //
 // A queue may be used by many goroutines. Posts made while another goroutine is
 // in Wait belong to the next Wait.

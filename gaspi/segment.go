@@ -2,6 +2,7 @@ package gaspi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -49,8 +50,8 @@ func (p *Proc) options(opts []SegmentOption) (segmentOptions, error) {
 // CreateSegment makes segment id of size bytes, zeroed, and registers it with
 // every rank, or with those of the group named by Over. It is collective over
 // them and blocks; when it returns, every member can use every member's segment.
-// Sizes may differ. When ctx ends first, the same call again goes on; a
-// DeleteSegment gives it up.
+// Sizes may differ. When ctx ends first, the same call again goes on; until it
+// has been finished, no other segment can be created over the same group.
 func (p *Proc) CreateSegment(ctx context.Context, id SegmentID, size uint64, opts ...SegmentOption) (*Segment, error) {
 	alloc := func(o segmentOptions) (*segment.Segment, error) { return p.newMemory(size, o.notifications) }
 	return p.share(ctx, "segment_create", id, size, opts, alloc)
@@ -114,7 +115,7 @@ func (p *Proc) share(ctx context.Context, op string, id SegmentID, size uint64, 
 		}
 		p.segments.begin(id, o.group, size)
 	}
-	if err := o.group.internal.run(ctx, op); err != nil {
+	if err := o.group.internal.run(ctx, op, fmt.Sprintf("%s of segment %d", op, id)); err != nil {
 		return nil, segmentError(op, id, err)
 	}
 	p.segments.finish(id)
@@ -122,6 +123,11 @@ func (p *Proc) share(ctx context.Context, op string, id SegmentID, size uint64, 
 }
 
 func segmentError(op string, id SegmentID, err error) error {
+	at := fmt.Sprintf("segment %d", id)
+	if inner, ok := errors.AsType[*OpError](err); ok {
+		// The group that a collective creation waited for says the same thing.
+		return &OpError{Op: op, At: at, Err: inner.Err, Wait: inner.Wait}
+	}
 	return &OpError{Op: op, At: fmt.Sprintf("segment %d", id), Err: err}
 }
 
@@ -142,13 +148,11 @@ func (s *Segment) Register(r Rank) error {
 
 // Delete ends the segment here; its id is free again. It is local: make sure,
 // by a barrier for instance, that no peer still uses it. What a straggler writes
-// to it later goes nowhere or ends with ErrNoSegment there, and never lands in
-// another segment of the same id. Spans and views of it must not be used any more.
+// to it later goes into the dead memory or ends with ErrNoSegment there, and
+// never lands in another segment of the same id. Spans and views of it must not
+// be used any more; memory that was bound is the caller's again.
 func (s *Segment) Delete() error {
-	if !s.p.segments.remove(s) {
-		return segmentError("segment_delete", s.id, ErrClosed)
-	}
-	if err := s.p.wire.Withdraw(s.id); err != nil {
+	if err := s.p.segments.remove(s); err != nil {
 		return segmentError("segment_delete", s.id, err)
 	}
 	if err := s.mem.Close(); err != nil {
@@ -296,16 +300,16 @@ func (t *segmentTable) add(p *Proc, id SegmentID, alloc func() (*segment.Segment
 	return t.byID[id], nil
 }
 
-// remove takes s out and reports whether it was in.
-func (t *segmentTable) remove(s *Segment) bool {
+// remove withdraws s from peers and takes it out.
+func (t *segmentTable) remove(s *Segment) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.byID[s.id] != s {
-		return false
+		return ErrClosed
 	}
 	t.byID[s.id] = nil
 	delete(t.half, s.id)
-	return true
+	return s.p.wire.Withdraw(s.id)
 }
 
 func (t *segmentTable) get(id SegmentID) *Segment {

@@ -263,5 +263,5 @@ func (c Config) check() error {
 // reserved are the variables that only the launcher sets.
 var reserved = [...]string{
 	boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, boot.EnvJob, boot.EnvFD,
-	boot.EnvOutputTTY, boot.EnvOutputWidth,
+	boot.EnvOutputTTY, boot.EnvOutputWidth, boot.EnvLocalCores,
 }

@@ -146,6 +146,8 @@ func (j *job) start(r *rank, inherited []string) error {
 		Job: j.id,
 	}
 	own := append(info.Environ(bootFD), j.output.environ(r.number)...)
+	// A quota of processor time counts too, which the Go runtime has looked up.
+	own = append(own, fmt.Sprintf("%s=%d", boot.EnvLocalCores, runtime.GOMAXPROCS(0)))
 	process, err := os.StartProcess(j.program.path, append([]string{j.program.name}, j.cfg.Args...), &os.ProcAttr{
 		Env:   rankEnviron(inherited, j.cfg.Env, own),
 		Files: []*os.File{files.stdin, files.stdout, files.stderr, child},

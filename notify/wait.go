@@ -71,6 +71,9 @@ func (b *Board) Wait(ctx context.Context, w Want, stop func() error, spent *atom
 			}
 		}
 	}
+	if err := b.ended(ctx, stop); err != nil { // also what makes an ended context a quick test
+		return b.last(w, err)
+	}
 	start := time.Now()
 	id, err := b.waitSlow(ctx, w, stop, start)
 	if spent != nil {

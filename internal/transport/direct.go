@@ -85,7 +85,9 @@ func (d *Direct) Put(_ *Queue, dst Addr, src segment.Span) error {
 		return err
 	}
 	copy(mem, src.Bytes())
-	runtime.KeepAlive(seg) // the mapping ends with the Segment, not with mem
+	// A mapping ends with its Segment, which the bytes do not keep alive.
+	runtime.KeepAlive(seg)
+	runtime.KeepAlive(src)
 	return nil
 }
 
@@ -108,6 +110,7 @@ func (d *Direct) PutNotify(_ *Queue, dst Addr, src segment.Span, f Flag) error {
 	post(flags.Board(), f)
 	runtime.KeepAlive(seg)
 	runtime.KeepAlive(flags)
+	runtime.KeepAlive(src)
 	return nil
 }
 
@@ -142,6 +145,7 @@ func (d *Direct) Get(_ *Queue, dst segment.Span, src Addr) error {
 	}
 	copy(dst.Bytes(), mem)
 	runtime.KeepAlive(seg)
+	runtime.KeepAlive(dst)
 	return nil
 }
 
