@@ -2,6 +2,7 @@ package gaspi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -51,7 +52,7 @@ func (p *Proc) PassiveSend(ctx context.Context, to Rank, src Span) error {
 }
 
 func (p *Proc) passiveSend(ctx context.Context, to Rank, src Span) error {
-	link, err := p.Queue(0).enter(to, src)
+	link, err := p.enter(to, src)
 	if err != nil {
 		return err
 	}
@@ -63,6 +64,9 @@ func (p *Proc) passiveSend(ctx context.Context, to Rank, src Span) error {
 		defer func() { <-p.passive.turn[to] }()
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+	if p.closed.Load() { // while this call waited for its turn
+		return ErrClosed
 	}
 	ticket := nextEpoch(notify.Value(p.passive.ticket[to]))
 	p.passive.ticket[to] = uint32(ticket)
@@ -95,10 +99,11 @@ func (p *Proc) awaitReceipt(ctx context.Context, link transport.Link, to Rank, l
 	slot, ticket := p.lay.passiveReceipt(to), notify.Value(state>>32)
 	stop := func() error { return p.awaits(to) }
 	_, err := p.system.Board().Wait(ctx, notify.Until(slot, notify.Equal, ticket), stop, nil)
-	if err == nil || !isTimeLimit(err) {
-		return err
+	if err == nil {
+		return nil
 	}
-	// The withdrawal itself must not be cut short, or nobody would know.
+	// Whatever ended the wait: the withdrawal itself must not be cut short, or
+	// nobody would know.
 	old, aerr := link.Atomic(context.WithoutCancel(ctx), lane, transport.CompareSwap, 0, state)
 	if aerr != nil {
 		return aerr
@@ -106,9 +111,13 @@ func (p *Proc) awaitReceipt(ctx context.Context, link transport.Link, to Rank, l
 	if old == state {
 		return fmt.Errorf("withdrawn: %w", err)
 	}
-	// The receiver has claimed it and is copying: this wait is short.
+	// The receiver has claimed it and is copying: this wait is short. If this
+	// rank closes meanwhile, the message is received all the same.
 	_, err = p.system.Board().Wait(context.WithoutCancel(ctx), notify.Until(slot, notify.Equal, ticket), stop, nil)
-	return err
+	if errors.Is(err, ErrRankDead) {
+		return err
+	}
+	return nil
 }
 
 // PassiveReceive blocks until a passive message from any rank has arrived,

@@ -72,18 +72,26 @@ func (q *Queue) Notify(dst Remote, n Notification) error {
 
 // enter checks what every operation checks and returns the link.
 func (q *Queue) enter(r Rank, local Span) (transport.Link, error) {
-	link, err := q.p.link(r)
+	if q.deleted.Load() {
+		return nil, ErrClosed
+	}
+	return q.p.enter(r, local)
+}
+
+// enter is Queue.enter without the queue.
+func (p *Proc) enter(r Rank, local Span) (transport.Link, error) {
+	link, err := p.link(r)
 	if err != nil {
 		return nil, err
 	}
-	if q.deleted.Load() || q.p.closed.Load() {
+	if p.closed.Load() {
 		return nil, ErrClosed
 	}
 	if s := local.Segment(); s != nil && s.Closed() {
 		return nil, fmt.Errorf("local segment: %w", ErrClosed)
 	}
-	if local.Len() > q.p.cfg.TransferMax {
-		return nil, fmt.Errorf("%w: %d bytes; Config.TransferMax is %d", ErrTooLarge, local.Len(), q.p.cfg.TransferMax)
+	if local.Len() > p.cfg.TransferMax {
+		return nil, fmt.Errorf("%w: %d bytes; Config.TransferMax is %d", ErrTooLarge, local.Len(), p.cfg.TransferMax)
 	}
 	return link, nil
 }
