@@ -12,20 +12,13 @@ import (
 // AmongProcesses is how a rank waits whose peers are processes: it yields and
 // sleeps through the operating system.
 func AmongProcesses(spin, yield time.Duration) *Waiting {
-	return &Waiting{Spin: spin, Yield: yield, YieldOnce: yieldProcess, Sleep: Futex{}}
+	return &Waiting{Spin: spin, Yield: yield, YieldOnce: sys.Yield, Sleep: Futex{}}
 }
 
 // AmongGoroutines is how a rank waits whose peers are goroutines of the same
 // process: it yields and sleeps through the Go scheduler.
 func AmongGoroutines(spin, yield time.Duration) *Waiting {
 	return &Waiting{Spin: spin, Yield: yield, YieldOnce: runtime.Gosched, Sleep: &Goroutines{}}
-}
-
-// yieldProcess lets other processes of this core run, and other goroutines of
-// this process, which the operating system knows nothing of.
-func yieldProcess() {
-	sys.Yield()
-	runtime.Gosched()
 }
 
 // lookAgain bounds one sleep on a futex: a value that appeared without a

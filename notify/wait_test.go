@@ -36,7 +36,7 @@ func eachWay(t *testing.T, test func(t *testing.T, wait *Waiting)) {
 			test(t, AmongGoroutines(phase.spin, phase.yield))
 		})
 		t.Run("futex/"+phase.name, func(t *testing.T) {
-			test(t, &Waiting{Spin: phase.spin, Yield: phase.yield, YieldOnce: yieldProcess, Sleep: patientFutex{}})
+			test(t, &Waiting{Spin: phase.spin, Yield: phase.yield, YieldOnce: sys.Yield, Sleep: patientFutex{}})
 		})
 	}
 }
