@@ -54,13 +54,18 @@ func (b *Board) Len() uint32 { return uint32(len(b.words)) }
 
 // Check returns an error unless id is on the board and v may be posted.
 func (b *Board) Check(id ID, v Value) error {
+	if v == 0 || uint64(id) >= uint64(len(b.words)) {
+		return b.refuse(id, v)
+	}
+	return nil
+}
+
+// refuse is the error of Check, apart so that Check is inlined.
+func (b *Board) refuse(id ID, v Value) error {
 	if v == 0 {
 		return base.ErrZeroValue
 	}
-	if uint64(id) >= uint64(len(b.words)) {
-		return fmt.Errorf("%w: id %d, but the segment has %d", base.ErrNoNotification, id, len(b.words))
-	}
-	return nil
+	return fmt.Errorf("%w: id %d, but the segment has %d", base.ErrNoNotification, id, len(b.words))
 }
 
 // Post sets notification id to v, overwriting what was there, and wakes
@@ -136,10 +141,10 @@ func (b *Board) Try(w Want) (ID, bool, error) {
 func (b *Board) look(w Want) (ID, bool) {
 	switch {
 	case w.count == 1:
-		return w.first, w.how.holds(Value(b.words[w.first].Load()), w.value)
+		return w.first, (w.how &^ every).holds(Value(b.words[w.first].Load()), w.value)
 	case w.count == 0:
 		return w.first, true
-	case w.all:
+	case w.how&every != 0:
 		return b.lookAll(w)
 	default:
 		return b.lookAny(w)
@@ -147,9 +152,9 @@ func (b *Board) look(w Want) (ID, bool) {
 }
 
 func (b *Board) lookAll(w Want) (ID, bool) {
-	words := b.words[w.first : uint64(w.first)+uint64(w.count)]
+	words, how := b.words[w.first:uint64(w.first)+uint64(w.count)], w.how&^every
 	for i := range words {
-		if !w.how.holds(Value(words[i].Load()), w.value) {
+		if !how.holds(Value(words[i].Load()), w.value) {
 			return 0, false
 		}
 	}
