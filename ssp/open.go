@@ -75,7 +75,10 @@ func (r *Reduction[T]) open(ctx context.Context, lay layout, message uint64, seg
 	}
 	r.own = r.out[0]
 	if r.shape.speaks() {
-		r.own, r.rest = make([]T, len(r.result)), make([]T, len(r.result))
+		r.own = make([]T, len(r.result))
+	}
+	if r.shape.speaks() && r.slack > 0 && r.shape.dims > 1 {
+		r.rest = make([]T, len(r.result))
 	}
 	return nil
 }

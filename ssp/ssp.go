@@ -51,14 +51,14 @@ type Reduction[T gaspi.Number] struct {
 	// own is the contribution of the present clock. It aliases a source or the
 	// result where its rank's pattern leaves it intact there until it is replaced.
 	own    []T
-	rest   []T // all but the extra's contribution, on a rank that speaks for one
+	rest   []T // all but the extra's contribution, where that takes more than one step
 	result []T
 
 	ownStamp, restStamp, backStamp stamp
 	partial                        stamp // of what has been combined so far in this call
 
-	clock  int64
-	active bool // a call has begun and not ended
+	clock  int64 // of the last call that has begun, those that Close makes included
+	active bool  // a call has begun and not ended
 	at     int  // index of its next step
 
 	busy    atomic.Bool // somebody is in a call
@@ -67,8 +67,8 @@ type Reduction[T gaspi.Number] struct {
 	closed  bool
 }
 
-// Clock is how many calls of AllReduce have begun.
-func (r *Reduction[T]) Clock() int64 { return r.clock }
+// Clock is how many calls of AllReduce have begun on this rank.
+func (r *Reduction[T]) Clock() int64 { return r.ownStamp.newest }
 
 // Slack is how many calls old a contribution may be.
 func (r *Reduction[T]) Slack() int { return r.slack }
@@ -84,8 +84,8 @@ func (r *Reduction[T]) Slack() int { return r.slack }
 // member, as every wait for notifications does; after Proc.ResetState the call
 // can be made again.
 func (r *Reduction[T]) AllReduce(ctx context.Context, mine []T) (Result[T], error) {
-	if err := r.enter(); err != nil {
-		return Result[T]{}, r.error("allreduce", err)
+	if err := r.enter("allreduce"); err != nil {
+		return Result[T]{}, err
 	}
 	defer r.busy.Store(false)
 	switch {
@@ -110,10 +110,12 @@ func (r *Reduction[T]) AllReduce(ctx context.Context, mine []T) (Result[T], erro
 	return res, nil
 }
 
-// enter makes sure that one call is under way at a time.
-func (r *Reduction[T]) enter() error {
+// enter makes sure that one call is under way at a time. A caller that is refused
+// must not look at the reduction, which belongs to the other.
+func (r *Reduction[T]) enter(op string) error {
 	if !r.busy.CompareAndSwap(false, true) {
-		return fmt.Errorf("%w: another call is under way in another goroutine", gaspi.ErrInUse)
+		return &gaspi.OpError{Op: "ssp_" + op, At: r.group.String(),
+			Err: fmt.Errorf("%w: another call is under way in another goroutine", gaspi.ErrInUse)}
 	}
 	return nil
 }

@@ -39,7 +39,8 @@ type wire struct {
 	links []link
 	over  context.Context // has ended, see doze
 
-	waited time.Duration // in the present call
+	waited  time.Duration // in the present call
+	drained bool          // nothing is sent any more
 }
 
 // A link is one connection with another member, in both directions.
@@ -111,7 +112,7 @@ func (w *wire) offer(ctx context.Context, l *link, clock int64, s stamp) error {
 	if l.clock != clock {
 		l.clock, l.stamp = clock, s
 		// Once something final is sent, the peer needs nothing more, and may have
-		// gone home without making room.
+		// stopped making room.
 		l.pending = l.in.exact || !l.final
 	}
 	if err := w.send(ctx, l); err != nil || !l.pending {
@@ -134,7 +135,7 @@ func (w *wire) send(ctx context.Context, l *link) error {
 		if err == nil {
 			break
 		}
-		if err := w.makeRoom(ctx, err); err != nil {
+		if err := w.makeRoom(ctx, l.peer, err); err != nil {
 			return err
 		}
 	}
@@ -155,7 +156,7 @@ func (w *wire) credit(ctx context.Context, l *link) error {
 		if err == nil {
 			break
 		}
-		if err := w.makeRoom(ctx, err); err != nil {
+		if err := w.makeRoom(ctx, l.peer, err); err != nil {
 			return err
 		}
 	}
@@ -163,12 +164,21 @@ func (w *wire) credit(ctx context.Context, l *link) error {
 	return nil
 }
 
-// makeRoom returns err unless it says that the queue is full; then it empties it.
-func (w *wire) makeRoom(ctx context.Context, err error) error {
-	if !errors.Is(err, gaspi.ErrQueueFull) {
+// makeRoom empties the queue if err, of an operation with peer, says that it is
+// full. Otherwise it returns what the caller should know of err.
+func (w *wire) makeRoom(ctx context.Context, peer gaspi.Rank, err error) error {
+	switch {
+	case errors.Is(err, gaspi.ErrQueueFull):
+		return w.settle(ctx)
+	case !errors.Is(err, gaspi.ErrNoSegment):
 		return err
 	}
-	return w.settle(ctx)
+	// A rank that ends gives up its segments before anybody hears of its end, and
+	// before that it would have told this one that it needs nothing more.
+	if end := w.proc.Failure(peer); end != nil {
+		return end
+	}
+	return &gaspi.RankError{Rank: peer, Reason: "it has given up the reduction without Close"}
 }
 
 // poll takes in all that has arrived on any link, and then does whatever became
@@ -261,6 +271,11 @@ func (w *wire) doze(ctx context.Context) error {
 		nap, cancel := context.WithTimeout(ctx, lookAgain)
 		_, err = w.seg.WaitSome(nap, 0, w.ids)
 		cancel()
+	}
+	if errors.Is(err, gaspi.ErrRankDead) {
+		if end := w.missing(); end != nil {
+			return end // err may be about a rank that is no member, or about all
+		}
 	}
 	return err
 }

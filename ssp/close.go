@@ -1,0 +1,66 @@
+package ssp
+
+import (
+	"context"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// Close ends this rank's part, collectively: it returns when all members have
+// called it. Until then it keeps the reduction going for those that have not,
+// with this rank's last contribution, which counts as fresh from now on; see the
+// package comment. A call that ended early is finished first.
+//
+// When ctx ends first, calling Close again goes on. When a member is gone it
+// returns a *gaspi.RankError, and the memory stays until the rank's Proc is
+// closed, because other members may still write there. After a successful Close
+// the reduction cannot be used any more, and closing it again does nothing.
+func (r *Reduction[T]) Close(ctx context.Context) error {
+	if err := r.enter("close"); err != nil {
+		return err
+	}
+	defer r.busy.Store(false)
+	r.closing = true
+	if r.wire == nil || r.closed {
+		r.closed = true
+		return nil
+	}
+	for !r.settled {
+		if !r.active {
+			if err := r.begin(ctx, nil); err != nil {
+				return r.error("close", err)
+			}
+		}
+		if err := r.finish(ctx); err != nil {
+			return r.error("close", err)
+		}
+		r.settled = r.partial.fresh == final
+	}
+	if err := r.wire.close(ctx, r.group); err != nil {
+		return r.error("close", err)
+	}
+	r.closed = true
+	return nil
+}
+
+// close drains the links and gives everything back once all members have done so.
+func (w *wire) close(ctx context.Context, g *gaspi.Group) error {
+	if !w.drained {
+		if err := w.drain(ctx); err != nil {
+			return err
+		}
+		// Not again: once this rank is in the barrier, others may be through it.
+		w.drained = true
+	}
+	if err := w.proc.Barrier(ctx, g); err != nil {
+		return err
+	}
+	return w.release()
+}
+
+func (w *wire) release() error {
+	if err := w.queue.Delete(); err != nil {
+		return err
+	}
+	return w.seg.Delete()
+}
