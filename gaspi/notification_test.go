@@ -1,0 +1,266 @@
+package gaspi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/google/go-cmp/cmp"
+)
+
+// GPI-2 hands out half of the values twice under a writer like this one.
+//
+// Three ranks post to two slots of rank 0, each its own growing numbers; four
+// goroutines of rank 0 take. No value may be handed out twice.
+func TestResetHandsOutEachValueOnce(t *testing.T) {
+	const n, posts, takers = 4, 4000, 4
+	var taken [takers][]gaspi.Value
+	local(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+		s := must(p.CreateSegment(ctx, 0, 8))
+		if p.Rank() > 0 {
+			q := p.Queue(0)
+			for i := range posts {
+				v := gaspi.Value(int(p.Rank())*posts + i)
+				if err := q.Notify(s.At(0, 0), gaspi.Notification{ID: gaspi.NotificationID(i % 2), Value: v}); err == gaspi.ErrQueueFull {
+					ok(q.Wait(ctx))
+				} else {
+					ok(err)
+				}
+			}
+			return p.Barrier(ctx, p.World())
+		}
+		var over atomic.Bool
+		var wg sync.WaitGroup
+		for i := range taken {
+			wg.Go(func() {
+				for last := false; !last; {
+					last = over.Load()
+					for id := range gaspi.NotificationID(2) {
+						if v, err := s.Reset(id); err != nil {
+							t.Error(err)
+						} else if v != 0 {
+							taken[i] = append(taken[i], v)
+						}
+					}
+				}
+			})
+		}
+		ok(p.Barrier(ctx, p.World()))
+		over.Store(true)
+		wg.Wait()
+		return nil
+	})
+	seen := make(map[gaspi.Value]bool)
+	for i := range taken {
+		for _, v := range taken[i] {
+			if seen[v] {
+				t.Fatalf("value %d was handed out twice", v)
+			}
+			seen[v] = true
+		}
+	}
+	if len(seen) == 0 {
+		t.Error("nothing was handed out")
+	}
+}
+
+// Programs poll with Reset alone, so it must show the data that came before the
+// value, as a wait does.
+func TestResetAloneShowsTheData(t *testing.T) {
+	const rounds = 2000
+	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+		s := must(p.CreateSegment(ctx, 0, 128))
+		words := must(gaspi.View[uint64](s, 0, 16))
+		q, other := p.Queue(0), 1-p.Rank()
+		for round := uint64(1); round <= rounds; round++ {
+			for i := range words[:8] {
+				words[i] = round*100 + uint64(i)
+			}
+			ok(q.WriteNotify(s.At(other, 64), must(s.Span(0, 64)), gaspi.Notification{ID: 5, Value: gaspi.Value(round)}))
+			for {
+				v, err := s.Reset(5)
+				ok(err)
+				if v == gaspi.Value(round) {
+					break
+				}
+			}
+			for i, w := range words[8:] {
+				if w != round*100+uint64(i) {
+					return fmt.Errorf("round %d: word %d is %d", round, i, w)
+				}
+			}
+			ok(q.Wait(ctx))
+			ok(p.Barrier(ctx, p.World())) // what was read may be overwritten
+		}
+		return nil
+	})
+}
+
+// A conforming GPI-2 does the same; users who want a counter use Add.
+func TestSlotKeepsLastValue(t *testing.T) {
+	pair(t, 100, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
+		for v := range gaspi.Value(3) {
+			ok(p.Queue(0).Notify(s.At(1, 0), gaspi.Notification{ID: 4, Value: v + 10}))
+			ok(p.Queue(0).WriteNotify(s.At(1, 0), must(s.Span(0, 8)), gaspi.Notification{ID: 5, Value: v + 20, Add: true}))
+		}
+	}, func(s *gaspi.Segment) {
+		for id, want := range map[gaspi.NotificationID]gaspi.Value{4: 12, 5: 63} {
+			if v := s.Peek(id); v != want {
+				t.Errorf("a look at %d: %d, want %d", id, v, want)
+			}
+			if v := must(s.Reset(id)); v != want {
+				t.Errorf("reset of %d: %d, want %d", id, v, want)
+			}
+			if v := must(s.Reset(id)); v != 0 {
+				t.Errorf("a second reset of %d: %d, want 0", id, v)
+			}
+		}
+	})
+}
+
+func TestAddsAreNeverLost(t *testing.T) {
+	const n, each = 5, 1000
+	local(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+		s := must(p.CreateSegment(ctx, 0, 8))
+		if p.Rank() > 0 {
+			for range each {
+				if err := p.Queue(0).Notify(s.At(0, 0), gaspi.Notification{ID: 1, Value: 1, Add: true}); err == gaspi.ErrQueueFull {
+					ok(p.Queue(0).Wait(ctx))
+					ok(p.Queue(0).Notify(s.At(0, 0), gaspi.Notification{ID: 1, Value: 1, Add: true}))
+				}
+			}
+			return p.Barrier(ctx, p.World())
+		}
+		sum := 0
+		for sum < (n-1)*each {
+			must(s.WaitSome(ctx, 0, 4))
+			sum += int(must(s.Reset(1)))
+		}
+		ok(p.Barrier(ctx, p.World()))
+		if rest := must(s.Reset(1)); sum != (n-1)*each || rest != 0 {
+			return fmt.Errorf("counted %d and %d, want %d", sum, rest, (n-1)*each)
+		}
+		return nil
+	})
+}
+
+func TestWaitSomeOfNothing(t *testing.T) {
+	local(t, 1, func(ctx context.Context, p *gaspi.Proc) error {
+		s := must(p.CreateSegment(ctx, 0, 8))
+		for _, first := range []gaspi.NotificationID{0, 17, 64} {
+			if _, err := s.WaitSome(ctx, first, 0); err != nil {
+				return fmt.Errorf("none of %d on: %v, want success at once", first, err)
+			}
+			if _, found, err := s.TrySome(first, 0); err != nil || !found {
+				return fmt.Errorf("try none of %d on: %v, %v", first, found, err)
+			}
+		}
+		return nil
+	})
+}
+
+func TestWaitSomeNeitherResetsNorStarves(t *testing.T) {
+	local(t, 1, func(ctx context.Context, p *gaspi.Proc) error {
+		s := must(p.CreateSegment(ctx, 0, 8))
+		for id := range gaspi.NotificationID(8) {
+			tell(p, s, 0, id)
+		}
+		var got, want []gaspi.NotificationID
+		for i := range 16 {
+			got = append(got, must(s.WaitSome(ctx, 2, 4)))
+			want = append(want, gaspi.NotificationID(2+i%4))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			return fmt.Errorf("ids (-want +got):\n%s", d)
+		}
+		return nil
+	})
+}
+
+// After a wait that ran out of time nothing is lost, and nobody is corrupt.
+func TestWaitsGoOnAfterTheirTimeLimit(t *testing.T) {
+	bubble(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+		s := must(p.CreateSegment(ctx, 0, 8))
+		if p.Rank() == 1 {
+			await(ctx, s, 9)
+			for _, id := range []gaspi.NotificationID{0, 1, 2} {
+				tell(p, s, 0, id)
+			}
+			return p.Barrier(ctx, p.World())
+		}
+		waits := map[string]func(ctx context.Context) error{
+			"some":  func(ctx context.Context) error { _, err := s.WaitSome(ctx, 0, 1); return err },
+			"all":   func(ctx context.Context) error { return s.WaitAll(ctx, 0, 3) },
+			"until": func(ctx context.Context) error { return s.WaitUntil(ctx, 2, gaspi.Equal, 1) },
+		}
+		for name, wait := range waits {
+			limited, cancel := soon(ctx)
+			if err := wait(limited); !errors.Is(err, context.DeadlineExceeded) {
+				return fmt.Errorf("wait for %s: %v, want the deadline", name, err)
+			}
+			cancel()
+			if err := wait(ended()); !errors.Is(err, context.Canceled) {
+				return fmt.Errorf("test for %s: %v, want the end of the context", name, err)
+			}
+		}
+		if !healthy(p) {
+			return fmt.Errorf("state %v after time limits", p.State())
+		}
+		tell(p, s, 1, 9)
+		for name, wait := range waits {
+			if err := wait(ctx); err != nil {
+				return fmt.Errorf("wait for %s afterwards: %v", name, err)
+			}
+			if err := wait(ended()); err != nil {
+				return fmt.Errorf("test for %s, which is there: %v", name, err)
+			}
+		}
+		return p.Barrier(ctx, p.World())
+	})
+}
+
+func TestTryForms(t *testing.T) {
+	local(t, 1, func(ctx context.Context, p *gaspi.Proc) error {
+		s := must(p.CreateSegment(ctx, 0, 8))
+		want := func(name string, yes, got bool, err error) {
+			if err != nil || got != yes {
+				t.Errorf("%s: %v, %v; want %v", name, got, err, yes)
+			}
+		}
+		look := func(some, all, until bool) {
+			_, got, err := s.TrySome(0, 2)
+			want("some", some, got, err)
+			got, err = s.TryAll(0, 2)
+			want("all", all, got, err)
+			got, err = s.TryUntil(1, gaspi.AtLeast, 5)
+			want("until", until, got, err)
+		}
+		post := func(id gaspi.NotificationID, v gaspi.Value) {
+			ok(p.Queue(0).Notify(s.At(0, 0), gaspi.Notification{ID: id, Value: v}))
+		}
+		look(false, false, false)
+		post(1, 4)
+		look(true, false, false)
+		post(0, 1)
+		look(true, true, false)
+		post(1, 6)
+		look(true, true, true)
+		for name, err := range map[string]error{
+			"some":  func() error { _, _, err := s.TrySome(60, 5); return err }(),
+			"all":   func() error { _, err := s.TryAll(math.MaxUint32, 2); return err }(),
+			"until": func() error { _, err := s.TryUntil(64, gaspi.Equal, 1); return err }(),
+			"wait":  func() error { _, err := s.WaitSome(ctx, 0, 65); return err }(),
+			"reset": func() error { _, err := s.Reset(64); return err }(),
+		} {
+			if !errors.Is(err, gaspi.ErrNoNotification) {
+				t.Errorf("%s over the end: %v, want ErrNoNotification", name, err)
+			}
+		}
+		return nil
+	})
+}
