@@ -41,7 +41,7 @@ func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 	if err != nil {
 		return q.refused("write_notify", dst, src.Len(), err)
 	}
-	if !q.take(dst.Rank, 1) {
+	if dst.Rank != q.p.rank && !q.traffic.Take(1) {
 		return ErrQueueFull
 	}
 	if err := link.PutNotify(q.traffic, dst.addr(), src, n.flag(dst.Segment)); err != nil {
@@ -72,6 +72,18 @@ func (q *Queue) Notify(dst Remote, n Notification) error {
 
 // enter checks what every operation checks and returns the link.
 func (q *Queue) enter(r Rank, local Span) (transport.Link, error) {
+	p, s := q.p, local.Segment()
+	if uint(r) < uint(len(p.links)) && local.Len() <= p.cfg.TransferMax && (s == nil || !s.Closed()) {
+		if l := p.links[r].Load(); l != nil && !q.deleted.Load() && !p.closed.Load() {
+			return *l, nil
+		}
+	}
+	return q.enterSlow(r, local)
+}
+
+// enterSlow is enter for the first operation with a rank, and for what cannot
+// be done.
+func (q *Queue) enterSlow(r Rank, local Span) (transport.Link, error) {
 	if q.deleted.Load() {
 		return nil, ErrClosed
 	}

@@ -17,6 +17,30 @@ type Window struct {
 	Segment    *segment.Segment
 	Live       *atomic.Uint64
 	Generation uint64
+
+	// What Segment holds, where a put finds it without a call. Set by Direct.
+	mem   []byte
+	board *notify.Board
+}
+
+// PutNotify copies src to offset in the window and posts f there, if both fit;
+// else it returns false and has no effect. It is the usual case of
+// Link.PutNotify, with as many arguments as go in registers: the latency of
+// small messages is decided here.
+func (w *Window) PutNotify(offset uint64, src segment.Span, f Flag) bool {
+	if size := uint64(len(w.mem)); offset > size || src.Len() > size-offset || w.board.Check(f.ID, f.Value) != nil {
+		return false
+	}
+	copy(w.mem[offset:], src.Bytes())
+	if f.Add {
+		w.board.Add(f.ID, f.Value)
+	} else {
+		w.board.Post(f.ID, f.Value)
+	}
+	// A mapping ends with its Segment, which the bytes do not keep alive.
+	runtime.KeepAlive(w)
+	runtime.KeepAlive(src)
+	return true
 }
 
 // Direct is the link to a peer whose memory this process can address: the
@@ -42,12 +66,21 @@ func NewDirect(ids int, open func(segment.ID) (*Window, error), ping func(contex
 // Lose makes every later operation end with err.
 func (d *Direct) Lose(err *base.RankError) { d.lost.CompareAndSwap(nil, err) }
 
-// window is the peer's segment id, opened if need be.
-func (d *Direct) window(id segment.ID) (*segment.Segment, error) {
+// Usable is the window on the peer's segment id if it is open and the peer is
+// there, else nil.
+func (d *Direct) Usable(id segment.ID) *Window {
 	if uint64(id) < uint64(len(d.windows)) {
 		if w := d.windows[id].Load(); w != nil && w.Live.Load() == w.Generation && d.lost.Load() == nil {
-			return w.Segment, nil
+			return w
 		}
+	}
+	return nil
+}
+
+// window is the peer's segment id, opened if need be.
+func (d *Direct) window(id segment.ID) (*segment.Segment, error) {
+	if w := d.Usable(id); w != nil {
+		return w.Segment, nil
 	}
 	return d.windowSlow(id)
 }
@@ -64,6 +97,7 @@ func (d *Direct) windowSlow(id segment.ID) (*segment.Segment, error) {
 		d.windows[id].Store(nil)
 		return nil, err
 	}
+	w.mem, w.board = w.Segment.All().Bytes(), w.Segment.Board()
 	d.windows[id].Store(w)
 	return w.Segment, nil
 }
@@ -93,6 +127,9 @@ func (d *Direct) Put(_ *Queue, dst Addr, src segment.Span) error {
 
 // PutNotify implements Link.
 func (d *Direct) PutNotify(_ *Queue, dst Addr, src segment.Span, f Flag) error {
+	if w := d.Usable(dst.Segment); w != nil && f.Segment == dst.Segment && w.PutNotify(dst.Offset, src, f) {
+		return nil
+	}
 	seg, mem, err := d.target(dst, src.Len())
 	if err != nil {
 		return err
