@@ -1,26 +1,38 @@
 package shm
 
 import (
+	"bufio"
 	"fmt"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-// BenchmarkPut compares a bound segment with a mapped one, in turns, so that
-// their ratio means something on a noisy machine.
-func BenchmarkPut(b *testing.B) {
-	ranks := join(b, 2)
-	const most = 1 << 20
-	bind(b, ranks[1], 0, make([]byte, most))
-	mapped, err := segment.Create(most, 8, waiting())
+const benchMost = 1 << 20
+
+// targetRole has a bound segment 0 and a mapped segment 1 until its input ends.
+func targetRole(t *testing.T, tr *Transport, in *bufio.Reader) {
+	tr.WaitWith(notify.AmongProcesses(0, defaultYield))
+	bind(t, tr, 0, make([]byte, benchMost))
+	mapped, err := segment.Create(benchMost, 8, waiting())
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	expose(b, ranks[1], 1, mapped)
-	l := link(b, ranks[0], 1)
-	all := local(b, make([]byte, most))
+	expose(t, tr, 1, mapped)
+	fmt.Println("ready")
+	in.ReadString('\n')
+}
+
+// BenchmarkPut compares a bound segment of another process with a mapped one, in
+// turns, so that their ratio means something on a noisy machine.
+func BenchmarkPut(b *testing.B) {
+	tr, children := processes(b, 2, "target")
+	tr.WaitWith(notify.AmongProcesses(0, defaultYield))
+	children[1].hear(b)
+	l := link(b, tr, 1)
+	all := local(b, make([]byte, benchMost))
 	for _, n := range []uint64{8, 4 << 10, 64 << 10, 1 << 20} {
 		for id, kind := range []string{"bound", "mapped"} {
 			b.Run(fmt.Sprintf("%s/%d", kind, n), func(b *testing.B) {

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -362,93 +360,41 @@ func TestOwnerBelievesNothing(t *testing.T) {
 	}
 }
 
-func TestBoundSegmentWithdrawn(t *testing.T) {
+func TestBoundOperationsAllocateNothing(t *testing.T) {
 	ranks := join(t, 2)
-	first, second := make([]byte, 3*bounceBytes), make([]byte, 3*bounceBytes)
-	bind(t, ranks[1], 0, first)
+	bind(t, ranks[1], 0, make([]byte, 4*bounceBytes))
 	l := link(t, ranks[0], 1)
-	src := local(t, bytes.Repeat([]byte{7}, 3*bounceBytes))
-	if err := l.Put(queue, transport.Addr{}, src); err != nil {
-		t.Fatal(err)
-	}
-	stale := l.bound[0] // as a sender holds it that is in the middle of a put
-	if err := ranks[1].Withdraw(0); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Put(queue, transport.Addr{}, src); !errors.Is(err, base.ErrNoSegment) {
-		t.Errorf("put to what was withdrawn: %v", err)
-	}
-	bind(t, ranks[1], 0, second)
-	if err := stale.transfer(opPut, 0, src.Bytes()); !errors.Is(err, base.ErrNoSegment) {
-		t.Errorf("put that was meant for the first segment: %v", err)
-	}
-	if !bytes.Equal(second, make([]byte, len(second))) {
-		t.Error("what was meant for the first segment landed in the second")
-	}
-	if err := l.Put(queue, transport.Addr{}, src); err != nil || !bytes.Equal(first, second) {
-		t.Errorf("put to the second segment: %v", err)
-	}
-	// The id may change its kind, too.
-	mapped, err := segment.Create(16, 8, waiting())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ranks[1].Withdraw(0)
-	expose(t, ranks[1], 0, mapped)
-	part, _ := src.Sub(0, 16)
-	if err := l.Put(queue, transport.Addr{}, part); err != nil || mapped.All().Bytes()[15] != 7 {
-		t.Errorf("put to a mapped segment of the same id: %v", err)
-	}
-	ranks[1].Withdraw(0)
-	bind(t, ranks[1], 0, make([]byte, 5))
-	if n, _, err := l.Size(0); n != 5 || err != nil {
-		t.Errorf("size %d, %v; want that of the bound segment, 5", n, err)
+	src := local(t, make([]byte, 4*bounceBytes))
+	at := transport.Addr{}
+	flag := transport.Flag{ID: 1, Value: 1}
+	for name, do := range map[string]func() error{
+		"put":        func() error { return l.Put(queue, at, src) },
+		"put notify": func() error { return l.PutNotify(queue, at, src, flag) },
+		"notify":     func() error { return l.Notify(queue, flag) },
+		"get":        func() error { return l.Get(queue, src, at) },
+		"get notify": func() error { return l.GetNotify(queue, src, at, src.Segment().Board(), flag) },
+		"atomic": func() error {
+			_, err := l.Atomic(context.Background(), at, transport.FetchAdd, 1, 0)
+			return err
+		},
+	} {
+		if n := testing.AllocsPerRun(100, func() {
+			if err := do(); err != nil {
+				t.Fatal(err)
+			}
+		}); n != 0 {
+			t.Errorf("%s allocates %v times", name, n)
+		}
 	}
 }
 
-// After Withdraw has returned, the memory is its owner's alone, whatever peers do
-// meanwhile.
-func TestWithdrawnMemoryIsLeftAlone(t *testing.T) {
-	ranks := join(t, 2)
-	l := link(t, ranks[0], 1)
-	var stop atomic.Bool
-	var landed atomic.Int64
-	var peers sync.WaitGroup
-	for range 3 {
-		src := local(t, bytes.Repeat([]byte{7}, 5*bounceBytes/2))
-		peers.Go(func() {
-			for !stop.Load() {
-				switch err := l.Put(queue, transport.Addr{}, src); {
-				case err == nil:
-					landed.Add(1)
-				case errors.Is(err, base.ErrNoSegment):
-					runtime.Gosched()
-				default:
-					t.Error(err)
-					return
-				}
-			}
-		})
+func TestHeapSegmentIsRefused(t *testing.T) {
+	tr := join(t, 1)[0]
+	s, err := segment.New(8, 8, waiting())
+	if err != nil {
+		t.Fatal(err)
 	}
-	mem := make([]byte, 5*bounceBytes/2)
-	mine := bytes.Repeat([]byte{1}, len(mem))
-	for round := 0; round < 200 || landed.Load() < 100; round++ {
-		s := bind(t, ranks[1], 0, mem)
-		for before := landed.Load(); round%2 == 0 && landed.Load() == before; {
-			runtime.Gosched()
-		}
-		if err := ranks[1].Withdraw(0); err != nil {
-			t.Fatal(err)
-		}
-		s.Close()
-		copy(mem, mine)
-		for range 10 {
-			runtime.Gosched()
-		}
-		if !bytes.Equal(mem, mine) {
-			t.Fatalf("round %d: a peer wrote to memory that was withdrawn", round)
-		}
+	if err := tr.Expose(0, s); err == nil {
+		t.Error("a segment that no other process can reach was exposed")
 	}
-	stop.Store(true)
-	peers.Wait()
 }
