@@ -58,7 +58,9 @@ func (w *wire) close(ctx context.Context, g *gaspi.Group) error {
 	return w.release()
 }
 
+// release gives the memory and the queue back.
 func (w *wire) release() error {
+	w.nap.end()
 	if err := w.queue.Delete(); err != nil {
 		return err
 	}

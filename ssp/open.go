@@ -150,9 +150,6 @@ func newWire(ctx context.Context, g *gaspi.Group, s shape, lay layout, message u
 		_ = w.queue.Delete() // nothing was posted to it
 		return nil, err
 	}
-	over, cancel := context.WithCancel(context.Background())
-	cancel()
-	w.over = over
 	w.links = make([]link, s.links())
 	for i := range w.links {
 		if err := w.openLink(i, s, lay, message); err != nil {

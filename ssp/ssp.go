@@ -59,7 +59,7 @@ type Reduction[T gaspi.Number] struct {
 
 	clock  int64 // of the last call that has begun, those that Close makes included
 	active bool  // a call has begun and not ended
-	at     int  // index of its next step
+	at     int   // index of its next step
 
 	busy    atomic.Bool // somebody is in a call
 	closing bool        // Close was called: the contribution is final

@@ -23,11 +23,6 @@ const (
 	maxSlots = slotsNewest
 )
 
-// lookAgain is how often a sleeping rank makes sure that all members are still
-// there. A death ends its sleep at once; but a rank that returned without Close
-// is no failure to package gaspi, and would be waited for for ever.
-const lookAgain = 500 * time.Millisecond
-
 // wire is what carries messages between this member and those it has links to.
 // It knows slots and numbers, and neither elements nor steps.
 type wire struct {
@@ -37,7 +32,7 @@ type wire struct {
 	queue *gaspi.Queue // of its own, so that waiting for it waits for nobody else's transfers
 	ids   uint32       // notifications in use: of every link one per slot, then one for credits
 	links []link
-	over  context.Context // has ended, see doze
+	nap   nap
 
 	waited  time.Duration // in the present call
 	drained bool          // nothing is sent any more
@@ -255,22 +250,16 @@ func (w *wire) await(ctx context.Context, l *link, clock, need int64) (slot int,
 }
 
 // doze waits until something has arrived on any link.
-//
-// It first waits with a context that has ended, which makes WaitSome spin and
-// yield as usual and return where it would begin to sleep. Only a rank that
-// sleeps pays for a context with a deadline.
 func (w *wire) doze(ctx context.Context) error {
-	_, err := w.seg.WaitSome(w.over, 0, w.ids)
-	for errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	_, err := w.seg.WaitSome(w.nap.in(ctx), 0, w.ids)
+	for errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if err := w.missing(); err != nil {
 			return err
 		}
-		nap, cancel := context.WithTimeout(ctx, lookAgain)
-		_, err = w.seg.WaitSome(nap, 0, w.ids)
-		cancel()
+		_, err = w.seg.WaitSome(w.nap.in(ctx), 0, w.ids)
 	}
 	if errors.Is(err, gaspi.ErrRankDead) {
 		if end := w.missing(); end != nil {
