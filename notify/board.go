@@ -129,62 +129,56 @@ func (b *Board) Close() {
 // Try looks once for what w wants. With Some it returns one id that is set and
 // resets nothing; with count 0 it succeeds at once. It never blocks.
 func (b *Board) Try(w Want) (ID, bool, error) {
-	if err := w.check(len(b.words)); err != nil {
-		return 0, false, err
+	if w.end() > uint64(len(b.words)) {
+		return 0, false, w.outside(len(b.words))
 	}
 	id, ok := b.look(w)
 	return id, ok, nil
 }
 
-// look is Try without the range check. The three shapes are spelled out because
-// this is the loop a waiter spins in.
+// look is Try without the range check. One notification comes first because
+// that is what most waits are for.
 func (b *Board) look(w Want) (ID, bool) {
-	switch {
-	case w.count == 1:
-		return w.first, (w.how &^ every).holds(Value(b.words[w.first].Load()), w.value)
-	case w.count == 0:
-		return w.first, true
-	case w.how&every != 0:
-		return b.lookAll(w)
-	default:
-		return b.lookAny(w)
+	if w.count() == 1 {
+		return ID(w.first()), w.accepts(b.words[w.first()].Load())
 	}
+	return b.lookMany(w)
 }
 
-func (b *Board) lookAll(w Want) (ID, bool) {
-	words, how := b.words[w.first:uint64(w.first)+uint64(w.count)], w.how&^every
+func (b *Board) lookMany(w Want) (ID, bool) {
+	words := b.words[w.first():w.end()]
+	if !w.all && len(words) > 0 {
+		return b.lookAny(words, w)
+	}
 	for i := range words {
-		if !how.holds(Value(words[i].Load()), w.value) {
+		if !w.accepts(words[i].Load()) {
 			return 0, false
 		}
 	}
-	return w.first, true
+	return ID(w.first()), true
 }
 
 // lookAny searches from the cursor to the end of the range and then from the
-// start of the range to the cursor. Only Some makes such a Want, so the
-// comparison is with 0.
-func (b *Board) lookAny(w Want) (ID, bool) {
-	words := b.words[w.first : uint64(w.first)+uint64(w.count)]
-	start := b.cursor.Load() - uint32(w.first)
-	if start >= w.count {
+// start of the range to the cursor.
+func (b *Board) lookAny(words []atomic.Uint32, w Want) (ID, bool) {
+	start := b.cursor.Load() - w.first()
+	if start >= uint32(len(words)) {
 		start = 0
 	}
-	for i := start; i < w.count; i++ {
-		if words[i].Load() != 0 {
-			return b.hit(w, i)
+	for i := range words[start:] {
+		if w.accepts(words[start:][i].Load()) {
+			return b.hit(w.first() + start + uint32(i)), true
 		}
 	}
-	for i := uint32(0); i < start; i++ {
-		if words[i].Load() != 0 {
-			return b.hit(w, i)
+	for i := range words[:start] {
+		if w.accepts(words[i].Load()) {
+			return b.hit(w.first() + uint32(i)), true
 		}
 	}
 	return 0, false
 }
 
-func (b *Board) hit(w Want, i uint32) (ID, bool) {
-	id := w.first + ID(i)
-	b.cursor.Store(uint32(id) + 1)
-	return id, true
+func (b *Board) hit(id uint32) ID {
+	b.cursor.Store(id + 1)
+	return ID(id)
 }

@@ -45,11 +45,16 @@ func TestCompare(t *testing.T) {
 		{"reached, nothing posted", Reached, 0, 1, false},
 		{"reached past the wrap", Reached, 3, top - 2, true},
 		{"reached, before the wrap", Reached, top - 2, 3, false},
+		{"greater than all", Greater, top, top, false},
+		{"less than nothing", Less, 0, 0, false},
+		{"at most all", AtMost, top, top, true},
+		{"at least nothing", AtLeast, 0, 0, true},
 		{"reached, the farthest ahead", Reached, 1<<31 - 1, 0, true},
 		{"reached, one too far counts as behind", Reached, 1 << 31, 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := c.how.holds(c.word, c.v); got != c.want {
+			w := Until(0, c.how, c.v)
+			if got := w.accepts(uint32(c.word)); got != c.want {
 				t.Errorf("word %d against %d: %v, want %v", c.word, c.v, got, c.want)
 			}
 		})

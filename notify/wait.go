@@ -57,19 +57,25 @@ const spinChunk = 64
 // microsecond is not measured. The caller that finds its want at once pays
 // nothing for any of this.
 func (b *Board) Wait(ctx context.Context, w Want, stop func() error, spent *atomic.Int64) (ID, error) {
-	if err := w.check(len(b.words)); err != nil {
-		return 0, err
+	if w.end() > uint64(len(b.words)) {
+		return 0, w.outside(len(b.words))
 	}
-	if id, ok := b.look(w); ok {
-		return id, nil
-	}
+	looks := 1
 	if b.wait.Spin > 0 {
 		// The clock is not read before these looks: a reply that is on its way
 		// arrives during them, and reading it would delay its discovery.
-		for range 4 * spinChunk {
-			if id, ok := b.look(w); ok {
-				return id, nil
+		looks = 4 * spinChunk
+	}
+	if w.count() == 1 {
+		for word := &b.words[w.first()]; looks > 0; looks-- {
+			if w.accepts(word.Load()) {
+				return ID(w.first()), nil
 			}
+		}
+	}
+	for ; looks > 0; looks-- {
+		if id, ok := b.lookMany(w); ok {
+			return id, nil
 		}
 	}
 	if err := b.ended(ctx, stop); err != nil { // also what makes an ended context a quick test
