@@ -32,7 +32,7 @@ func BenchmarkPut(b *testing.B) {
 	tr.WaitWith(notify.AmongProcesses(0, defaultYield))
 	children[1].hear(b)
 	l := link(b, tr, 1)
-	all := local(b, make([]byte, benchMost))
+	all := local(b, random(1, benchMost))
 	for _, n := range []uint64{8, 4 << 10, 64 << 10, 1 << 20} {
 		for id, kind := range []string{"bound", "mapped"} {
 			b.Run(fmt.Sprintf("%s/%d", kind, n), func(b *testing.B) {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -158,7 +159,7 @@ func TestStoppedOwner(t *testing.T) {
 		_, err := add(ctx)
 		ended <- err
 	}()
-	for tr.links[1].lane.file.Board().Load(stationID(0, 0))+tr.links[1].lane.file.Board().Load(stationID(0, 1)) == 0 {
+	for !asked(l) {
 		runtime.Gosched()
 	}
 	cancel()
@@ -191,6 +192,12 @@ func TestStoppedOwner(t *testing.T) {
 	if _, err := add(t.Context()); !errors.Is(err, base.ErrNoSegment) {
 		t.Errorf("an atomic at an owner that has closed ended with %v", err)
 	}
+}
+
+// asked reports whether a request of l waits for its owner to take it.
+func asked(l *peerLink) bool {
+	requests := l.lane.file.Board()
+	return slices.ContainsFunc(l.lane.all[:], func(s *station) bool { return requests.Load(s.id) != 0 })
 }
 
 // stop stops the child's process and returns when it stands.
