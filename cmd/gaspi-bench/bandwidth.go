@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// bandwidth measures writes in a row.
+func bandwidth() operation {
+	return operation{
+		name: "bandwidth",
+		about: `writes from rank 0 into the memory of rank 1: "bandwidth" in windows
+that end with a notification which rank 1 answers, "put" without anybody
+looking. Limit: plain copies between the same two mappings; for "bandwidth"
+with a bare flag each way at the end of the window.`,
+		minRanks: 2,
+		sizes:    []uint64{4 << 10, 64 << 10, 1 << 20, 16 << 20},
+		prepare:  prepareBandwidth,
+	}
+}
+
+// window is how many writes go before the receiver answers: as many as make
+// its answer small beside them, within bounds.
+func window(size uint64) int { return int(min(max(windowBytes/size, 1), maxWindow)) }
+
+const (
+	windowBytes = 4 << 20
+	maxWindow   = 64
+)
+
+func prepareBandwidth(ctx context.Context, b *bench, size uint64) ([]workload, error) {
+	win := window(size)
+	seen := workload{op: "bandwidth", bytes: size, moves: true, timed: b.p.Rank() == 0, steps: win}
+	put := workload{op: "put", bytes: size, moves: true, timed: b.p.Rank() == 0, steps: win}
+	peer, part := b.peer()
+	if !part {
+		seen.contenders = []contender{{implGaspi, idle}, {implLimit, idle}}
+		put.contenders = seen.contenders
+		return []workload{seen, put}, nil
+	}
+	m, err := newMail(b, peer, size)
+	if err != nil {
+		return nil, err
+	}
+	s := &stream{mail: m, window: win}
+	if b.p.Rank() == 0 {
+		seen.contenders = []contender{{implGaspi, s.sender(ctx)}, {implLimit, s.bareSender(ctx)}}
+		put.contenders = []contender{{implGaspi, s.writer(ctx)}, {implLimit, s.copier()}}
+	} else {
+		seen.contenders = []contender{{implGaspi, s.receiver(ctx)}, {implLimit, s.bareReceiver(ctx)}}
+		put.contenders = []contender{{implGaspi, idle}, {implLimit, idle}}
+	}
+	return []workload{seen, put}, nil
+}
+
+// stream is one end of a series of writes.
+type stream struct {
+	*mail
+	window int
+}
+
+// writes issues a window of writes.
+func (s *stream) writes(ctx context.Context) error {
+	for range s.window {
+		err := s.q.Write(s.dst, s.src)
+		if errors.Is(err, gaspi.ErrQueueFull) {
+			if err = s.q.Wait(ctx); err == nil {
+				err = s.q.Write(s.dst, s.src)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stream) sender(ctx context.Context) func(int) error {
+	return func(n int) error {
+		for range n {
+			v := s.seq.next()
+			stamp(s.out, v)
+			if err := s.writes(ctx); err != nil {
+				return err
+			}
+			// A notification comes after all earlier writes of its queue.
+			if err := s.q.Notify(s.dst, gaspi.Notification{ID: notePing, Value: gaspi.Value(v)}); err != nil {
+				return err
+			}
+			if err := s.q.Wait(ctx); err != nil {
+				return err
+			}
+			if err := s.b.seg.WaitUntil(ctx, noteAck, gaspi.Equal, gaspi.Value(v)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (s *stream) receiver(ctx context.Context) func(int) error {
+	return func(n int) error {
+		for range n {
+			v := s.seq.next()
+			if err := s.awaitNotification(ctx, v); err != nil {
+				return err
+			}
+			if err := s.q.Notify(s.dst, gaspi.Notification{ID: noteAck, Value: gaspi.Value(v)}); err != nil {
+				return err
+			}
+			if err := s.q.Wait(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (s *stream) bareSender(ctx context.Context) func(int) error {
+	return func(n int) error {
+		for range n {
+			v := s.seq.next()
+			stamp(s.out, v)
+			for range s.window {
+				copy(s.dest, s.out)
+			}
+			raise(s.bell, v)
+			if err := s.b.await(ctx, s.flag, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (s *stream) bareReceiver(ctx context.Context) func(int) error {
+	return func(n int) error {
+		for range n {
+			v := s.seq.next()
+			if err := s.b.await(ctx, s.flag, v); err != nil {
+				return err
+			}
+			if err := verify(s.in, v); err != nil {
+				return err
+			}
+			raise(s.bell, v)
+		}
+		return nil
+	}
+}
+
+func (s *stream) writer(ctx context.Context) func(int) error {
+	return func(n int) error {
+		for range n {
+			if err := s.writes(ctx); err != nil {
+				return err
+			}
+		}
+		return s.q.Wait(ctx)
+	}
+}
+
+func (s *stream) copier() func(int) error {
+	return func(n int) error {
+		for range n * s.window {
+			copy(s.dest, s.out)
+		}
+		return nil
+	}
+}

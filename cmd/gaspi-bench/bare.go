@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// This file is what limits are made of: words in a segment that a peer maps,
+// stored and looked at with the processor's atomics, and nothing else.
+
+// A flag is a 32-bit word in somebody's segment, as notifications are.
+type flag = *uint32
+
+// flags are count consecutive words, from byte offset, of rank r's segment, in
+// the mapping that this rank's writes to r go through.
+func (b *bench) flags(r gaspi.Rank, offset uint64, count int) ([]uint32, error) {
+	span, ok := b.seg.Mapped(r, offset, uint64(4*count))
+	if !ok {
+		return nil, fmt.Errorf("the memory of rank %d cannot be mapped, so there is no limit to compare with", r)
+	}
+	b.keep = append(b.keep, span)
+	return segment.View[uint32](span.Segment(), span.Offset(), count)
+}
+
+// raise stores v: a release, and like the runtime's own a full fence.
+func raise(f flag, v uint32) { atomic.StoreUint32(f, v) }
+
+// looksPerCheck is how often a flag is looked at before asking whether the job
+// has ended, which costs more than a look.
+const looksPerCheck = 1 << 14
+
+// await looks at f until it is v. Between two looks it gives up the core if
+// others need it.
+func (b *bench) await(ctx context.Context, f flag, v uint32) error {
+	for {
+		for range looksPerCheck {
+			if atomic.LoadUint32(f) == v {
+				return nil
+			}
+			if b.yield != nil {
+				b.yield()
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// awaitFrom is await for a flag that may already show the number after v, if
+// whoever raises it is one ahead.
+func (b *bench) awaitFrom(ctx context.Context, f flag, v uint32) error {
+	for {
+		for range looksPerCheck {
+			if int32(atomic.LoadUint32(f)-v) >= 0 {
+				return nil
+			}
+			if b.yield != nil {
+				b.yield()
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// yielder is what a bare wait does between two looks: nothing where each rank
+// has a core, else the cheapest way to let another rank run.
+func yielder(ranks, cores int, transport string) func() {
+	switch {
+	case ranks <= cores:
+		return nil
+	case transport == "loopback":
+		return runtime.Gosched
+	default:
+		return sys.Yield
+	}
+}
+
+// A counter gives every operation a value, never 0, that its neighbours do not
+// have.
+type counter struct{ n uint64 }
+
+func (c *counter) next() uint32 {
+	c.n++
+	return uint32(c.n%(1<<32-1)) + 1
+}

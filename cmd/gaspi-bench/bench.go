@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// A bench is one rank of a measurement.
+type bench struct {
+	opts      *options
+	p         *gaspi.Proc
+	transport string
+	yield     func()
+	seg       *gaspi.Segment
+	keep      []gaspi.Span // mappings that flags lie in
+	out       *output      // nil but on rank 0
+}
+
+// Layout of the segment of each rank. Each area of flags begins at a page, so
+// that none shares a cache line with another.
+//
+//	| bare flags of pairs | bare flags from each rank | bare flags to count | inbox | outbox |
+const (
+	page        = 4096
+	pairFlags   = 0 * page
+	windowFlags = 1 * page // window x 4 bytes
+	rankFlags   = 2 * page // a word per rank
+)
+
+func (b *bench) inbox() uint64 {
+	return rankFlags + roundUp(uint64(4*b.p.Size()), page)
+}
+
+func (b *bench) outbox() uint64 { return b.inbox() + roundUp(slices.Max(b.opts.sizes), page) }
+
+func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
+
+// Notifications, one for each purpose.
+const (
+	notePing  gaspi.NotificationID = 0
+	noteAck   gaspi.NotificationID = 64  // in another cache line
+	noteCount gaspi.NotificationID = 128 // window of them
+)
+
+// segmentID is the one segment of a bench.
+const segmentID gaspi.SegmentID = 0
+
+// measureAll is what every rank does. cores is how many the ranks share.
+func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *output) error {
+	transport, err := p.Transport(p.Rank())
+	if err != nil {
+		return err
+	}
+	b := &bench{opts: o, p: p, transport: transport, yield: yielder(p.Size(), cores, transport), out: out}
+	size := b.outbox() + roundUp(slices.Max(o.sizes), page)
+	if b.seg, err = p.CreateSegment(ctx, segmentID, size); err != nil {
+		return err
+	}
+	for _, bytes := range o.sizes {
+		b.out.doing(o.op.name, bytes)
+		loads, err := o.op.prepare(ctx, b, bytes)
+		if err != nil {
+			return err
+		}
+		for _, w := range loads {
+			rows, err := b.measure(ctx, w)
+			if err != nil {
+				return err
+			}
+			if err := b.out.show(rows); err != nil {
+				return err
+			}
+		}
+	}
+	// A rank that leaves early would end the waits of the others.
+	if err := p.Barrier(ctx, p.World()); err != nil {
+		return err
+	}
+	return nil
+}
+
+// peer is the other one of ranks 0 and 1, and whether this rank is one of them.
+func (b *bench) peer() (gaspi.Rank, bool) {
+	return 1 - b.p.Rank(), b.p.Rank() < 2
+}
+
+// mapped is rank r's inbox as this rank's writes reach it.
+func (b *bench) mapped(r gaspi.Rank, size uint64) (gaspi.Span, error) {
+	span, ok := b.seg.Mapped(r, b.inbox(), size)
+	if !ok {
+		return gaspi.Span{}, fmt.Errorf("the memory of rank %d cannot be mapped, so there is no limit to compare with", r)
+	}
+	return span, nil
+}
+
+// idle is the batch of a rank that has no part in a workload.
+func idle(int) error { return nil }

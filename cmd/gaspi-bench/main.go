@@ -1,0 +1,56 @@
+// Command gaspi-bench measures the runtime beside what the machine allows: each
+// figure stands next to a limit that was measured in turn with it, in the same
+// run, between the same cores, on the same memory. Run it with --help.
+//
+// It starts its own ranks. Under gaspi-run it measures the job it is part of.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/pflag"
+)
+
+// Exit codes.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is main without the process around it; it returns the exit code.
+func run(args []string, stdout, stderr *os.File) int {
+	o, err := parse(args)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprint(stdout, help())
+		return 0
+	case err != nil:
+		// Every rank reads the same command line, but one must say it for all.
+		if rank := os.Getenv(envRank); rank == "" || rank == "0" {
+			fmt.Fprintf(stderr, "gaspi-bench: %v; see gaspi-bench --help\n", err)
+		}
+		return exitUsage
+	}
+	ctx := context.Background()
+	switch {
+	case os.Getenv(envRank) != "":
+		err = asRank(ctx, o, stdout, stderr)
+	case o.transport == "loopback":
+		err = inProcess(ctx, o, stdout, stderr)
+	default:
+		return inProcesses(ctx, o, stdout, stderr)
+	}
+	if err != nil {
+		say(stderr, err)
+		return exitFailed
+	}
+	return 0
+}
+
+func say(stderr io.Writer, err error) { fmt.Fprintf(stderr, "gaspi-bench: %v\n", err) }

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// benchEnv makes this test binary gaspi-bench, also in the ranks it starts.
+const benchEnv = "GASPI_BENCH_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(benchEnv) != "" {
+		os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// gaspiBench runs the command in a process of its own.
+func gaspiBench(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Env = append(os.Environ(), benchEnv+"=1")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	if _, exited := err.(*exec.ExitError); err != nil && !exited {
+		t.Fatalf("gaspi-bench %v: %v", args, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// rowsOf runs gaspi-bench with little to measure and reads the rows it wrote.
+func rowsOf(t *testing.T, args ...string) []row {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "rows.json")
+	args = append(args, "--time", "2ms", "--json", file)
+	stdout, stderr, code := gaspiBench(t, args...)
+	if code != 0 || stderr != "" {
+		t.Fatalf("gaspi-bench %v: exit code %d\n%s%s", args, code, stdout, stderr)
+	}
+	if !strings.Contains(stdout, " ratio\n") {
+		t.Errorf("gaspi-bench %v printed no table:\n%s", args, stdout)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []row
+	for line := range strings.Lines(string(data)) {
+		var r row
+		dec := json.NewDecoder(strings.NewReader(line))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&r); err != nil {
+			t.Fatalf("row %q: %v", line, err)
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// Goal: every operation runs on every transport, also with more ranks than
+// cores, and each of its figures has a limit beside it.
+func TestEveryOperation(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		want []row // Op, N and Bytes of the rows of gaspi
+	}{
+		{"latency", []string{"latency", "--sizes", "1,7,8,1KiB"},
+			[]row{{Op: "latency", N: 2, Bytes: 1}, {Op: "latency", N: 2, Bytes: 7}, {Op: "latency", N: 2, Bytes: 8}, {Op: "latency", N: 2, Bytes: 1024}}},
+		{"latency of three ranks", []string{"latency", "-n", "3", "--sizes", "8"},
+			[]row{{Op: "latency", N: 3, Bytes: 8}}},
+		{"bandwidth", []string{"bandwidth", "--sizes", "4KiB:8KiB"},
+			[]row{{Op: "bandwidth", N: 2, Bytes: 4096}, {Op: "put", N: 2, Bytes: 4096}, {Op: "bandwidth", N: 2, Bytes: 8192}, {Op: "put", N: 2, Bytes: 8192}}},
+		{"bandwidth of three ranks", []string{"bandwidth", "-n", "3", "--sizes", "64KiB"},
+			[]row{{Op: "bandwidth", N: 3, Bytes: 65536}, {Op: "put", N: 3, Bytes: 65536}}},
+		{"barrier", []string{"barrier"}, []row{{Op: "barrier", N: 2}}},
+		{"barrier of five ranks", []string{"barrier", "-n", "5"}, []row{{Op: "barrier", N: 5}}},
+		{"notify-rate", []string{"notify-rate"}, []row{{Op: "notify-rate", N: 2}}},
+		{"notify-rate of three ranks", []string{"notify-rate", "-n", "3"}, []row{{Op: "notify-rate", N: 3}}},
+	} {
+		for _, transport := range []string{"loopback", "shm"} {
+			t.Run(transport+"/"+c.name, func(t *testing.T) {
+				rows := rowsOf(t, append(c.args, "--transport", transport)...)
+				checkPairs(t, rows, transport, c.want)
+			})
+		}
+	}
+}
+
+// checkPairs compares what rows are about, and makes sure of what holds for all.
+func checkPairs(t *testing.T, rows []row, transport string, want []row) {
+	t.Helper()
+	if len(rows) != 2*len(want) {
+		t.Fatalf("%d rows, want a pair for each of %+v:\n%+v", len(rows), want, rows)
+	}
+	for i, w := range want {
+		for j, impl := range []string{implGaspi, implLimit} {
+			r := rows[2*i+j]
+			if r.Op != w.Op || r.N != w.N || r.Bytes != w.Bytes || r.Impl != impl || r.Transport != transport {
+				t.Errorf("row %+v, want %s of %+v over %s", r, impl, w, transport)
+			}
+			if r.Iters < minBlocks || r.MinUS <= 0 || r.P50US < r.MinUS || r.P99US < r.P50US {
+				t.Errorf("figures make no sense: %+v", r)
+			}
+			if (r.GBPerS > 0) != (w.Op == "bandwidth" || w.Op == "put") || (r.PerS > 0) != (w.Op == "notify-rate") {
+				t.Errorf("rates do not suit %s: %+v", w.Op, r)
+			}
+			if (r.AllocsPerOp != nil) != (impl == implGaspi) {
+				t.Errorf("allocations are counted for gaspi alone: %+v", r)
+			}
+		}
+		if rows[2*i].Iters != rows[2*i+1].Iters {
+			t.Errorf("the limit did not do the same work: %+v", rows[2*i:2*i+2])
+		}
+	}
+}
+
+func TestWriteNotifyDoesNotAllocate(t *testing.T) {
+	for _, transport := range []string{"loopback", "shm"} {
+		for _, r := range rowsOf(t, "latency", "--sizes", "8,4KiB", "--transport", transport) {
+			if r.Impl == implGaspi && *r.AllocsPerOp != 0 {
+				t.Errorf("%+v: %d allocations per operation", r, *r.AllocsPerOp)
+			}
+		}
+	}
+}
+
+func TestBadInputIsOneSentence(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing", "rows.json")
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"no operation", nil, exitUsage, "no operation was given; choose one of latency, bandwidth, barrier, notify-rate"},
+		{"unknown operation", []string{"latencie"}, exitUsage, `unknown operation "latencie"; choose one of latency`},
+		{"two operations", []string{"latency", "barrier"}, exitUsage, `unexpected argument "barrier"`},
+		{"one rank", []string{"latency", "-n", "1"}, exitUsage, "-n 1: latency needs at least 2 ranks"},
+		{"too many ranks", []string{"barrier", "-n", "100000"}, exitUsage, "at most 65536 ranks"},
+		{"ranks are no number", []string{"latency", "-n", "two"}, exitUsage, `-n "two": expected a whole number`},
+		{"unknown transport", []string{"latency", "--transport", "pigeon"}, exitUsage, `--transport "pigeon": expected shm or loopback`},
+		{"unknown binding", []string{"latency", "--bind", "rope"}, exitUsage, `--bind "rope": expected auto, core or none`},
+		{"bound goroutines", []string{"latency", "--transport", "loopback", "--bind", "core"}, exitUsage, "goroutines cannot be bound"},
+		{"no time", []string{"latency", "--time", "0s"}, exitUsage, "--time 0s: expected more than 0"},
+		{"time is none", []string{"latency", "--time", "soon"}, exitUsage, `--time "soon": expected a duration`},
+		{"size is no number", []string{"latency", "--sizes", "8,many"}, exitUsage, `--sizes: "many" is no size`},
+		{"size zero", []string{"bandwidth", "--sizes", "0"}, exitUsage, `--sizes: "0" is out of range`},
+		{"size too large", []string{"bandwidth", "--sizes", "2GiB"}, exitUsage, `--sizes: "2GiB" is out of range; sizes go from 1 byte to 1GiB`},
+		{"sizes for a barrier", []string{"barrier", "--sizes", "8"}, exitUsage, "--sizes: barrier moves no data"},
+		{"nameless file", []string{"barrier", "--json", ""}, exitUsage, "--json needs the name of a file"},
+		{"unknown flag", []string{"barrier", "--fast"}, exitUsage, "unknown flag: --fast"},
+		{"unwritable file over shm", []string{"barrier", "--json", missing}, exitFailed, "no such file or directory; name a file that can be written"},
+		{"unwritable file over loopback", []string{"barrier", "--transport", "loopback", "--json", missing}, exitFailed, "name a file that can be written"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stdout, stderr, code := gaspiBench(t, c.args...)
+			if code != c.code || stdout != "" {
+				t.Errorf("exit code %d, want %d; output:\n%s", code, c.code, stdout)
+			}
+			if !strings.HasPrefix(stderr, "gaspi-bench: ") || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
+				t.Errorf("said %q, want one line with %q", stderr, c.want)
+			}
+		})
+	}
+}
+
+func TestHelpNamesEverything(t *testing.T) {
+	stdout, stderr, code := gaspiBench(t, "--help")
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d, errors %q", code, stderr)
+	}
+	for _, op := range operations() {
+		if !strings.Contains(stdout, "\n  "+op.name+": ") || !strings.Contains(op.about, "Limit: ") {
+			t.Errorf("the help does not say what %s and its limit are:\n%s", op.name, stdout)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"strings"
+)
+
+// An operation is something that can be measured. To add one, write its
+// prepare in a file of its own and a line in operations.
+type operation struct {
+	name     string
+	about    string // for the help: what is measured, and what its limit is
+	minRanks int
+	sizes    []uint64 // bytes per operation unless told otherwise; nil if it moves no data
+
+	// prepare is called by all ranks, once for each size (0 if there are none).
+	prepare func(ctx context.Context, b *bench, size uint64) ([]workload, error)
+}
+
+// A workload is one figure: contenders that do the same in different ways.
+type workload struct {
+	op    string // name in the rows
+	bytes uint64 // moved by one operation; 0 if that is not the point
+	moves bool   // bytes over time is of interest
+	rate  bool   // operations over time is of interest
+	// timed says whether this rank's clock counts. Where several count, the
+	// slowest is the time of a block.
+	timed bool
+	// steps is how many operations one round of a batch consists of.
+	steps      int
+	contenders []contender
+}
+
+// A contender is one way to do a workload.
+type contender struct {
+	impl string
+	// batch does n rounds. All ranks call it with the same n, and all are
+	// about to when the first begins. It does not allocate.
+	batch func(n int) error
+}
+
+// The impl of rows.
+const (
+	implGaspi = "gaspi"
+	implLimit = "limit"
+)
+
+// operations is everything there is to measure.
+func operations() []operation {
+	return []operation{latency(), bandwidth(), barrier(), notifyRate()}
+}
+
+func operationNames() string {
+	var names []string
+	for _, op := range operations() {
+		names = append(names, op.name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gaspi-go/gaspi-go/launcher"
+)
+
+// options is what the command line says, checked.
+type options struct {
+	op        operation
+	ranks     int
+	ranksSet  bool // the command line said how many
+	transport string
+	bind      string
+	sizes     []uint64 // {0} for an operation that moves no data
+	time      time.Duration
+	json      string   // file for the rows; empty for none
+	args      []string // the command line, for the ranks
+}
+
+// parse reads the command line. What is wrong with it is one sentence.
+func parse(args []string) (*options, error) {
+	o := &options{args: args}
+	sizes := ""
+	f := flags(o, &sizes)
+	if err := f.Parse(args); err != nil {
+		return nil, explain(err)
+	}
+	o.ranksSet = f.Changed("n")
+	if err := o.chooseOperation(f.Args()); err != nil {
+		return nil, err
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if f.Changed("json") && o.json == "" {
+		return nil, errors.New("--json needs the name of a file; found an empty one")
+	}
+	return o, o.chooseSizes(sizes, f.Changed("sizes"))
+}
+
+func flags(o *options, sizes *string) *pflag.FlagSet {
+	f := pflag.NewFlagSet("gaspi-bench", pflag.ContinueOnError)
+	f.SortFlags = false
+	f.Usage = func() {}
+	f.IntVarP(&o.ranks, "n", "n", 2, "number of ranks")
+	f.StringVar(&o.transport, "transport", "shm", "shm: ranks are processes that share memory;\nloopback: ranks are goroutines of one process")
+	f.StringVar(sizes, "sizes", "", "comma-separated `LIST` of bytes per operation, such as 8,1KiB\nor 64KiB:16MiB; a range means the powers of two in it")
+	f.StringVar(&o.bind, "bind", "auto", "core: each rank runs on one core; none: the system places\nthem; auto: core if there is one for each rank (shm only)")
+	f.DurationVar(&o.time, "time", 400*time.Millisecond, "how long to measure for one row")
+	f.StringVar(&o.json, "json", "", "also write one JSON object per row to `FILE`")
+	return f
+}
+
+func (o *options) chooseOperation(args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("no operation was given; choose one of %s", operationNames())
+	}
+	if len(args) > 1 {
+		return fmt.Errorf("unexpected argument %q; one operation is measured at a time", args[1])
+	}
+	for _, op := range operations() {
+		if op.name == args[0] {
+			o.op = op
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown operation %q; choose one of %s", args[0], operationNames())
+}
+
+func (o *options) check() error {
+	switch {
+	case o.ranks < o.op.minRanks:
+		return fmt.Errorf("-n %d: %s needs at least %d ranks", o.ranks, o.op.name, o.op.minRanks)
+	case o.ranks > launcher.MaxRanks:
+		return fmt.Errorf("-n %d: a job has at most %d ranks", o.ranks, launcher.MaxRanks)
+	case o.transport != "shm" && o.transport != "loopback":
+		return fmt.Errorf("--transport %q: expected shm or loopback", o.transport)
+	case o.bind != "auto" && o.bind != "core" && o.bind != "none":
+		return fmt.Errorf("--bind %q: expected auto, core or none", o.bind)
+	case o.bind == "core" && o.transport == "loopback":
+		return errors.New("--bind core: goroutines cannot be bound to cores; use --transport shm or drop --bind")
+	case o.time <= 0:
+		return fmt.Errorf("--time %v: expected more than 0, such as 400ms or 5s", o.time)
+	}
+	return nil
+}
+
+func (o *options) chooseSizes(text string, given bool) error {
+	if o.op.sizes == nil {
+		if given {
+			return fmt.Errorf("--sizes: %s moves no data; drop the flag", o.op.name)
+		}
+		o.sizes = []uint64{0}
+		return nil
+	}
+	o.sizes = o.op.sizes
+	if !given {
+		return nil
+	}
+	var err error
+	if o.sizes, err = parseSizes(text); err != nil {
+		return fmt.Errorf("--sizes: %w", err)
+	}
+	return nil
+}
+
+// explain says in a user's words what pflag says in Go's.
+func explain(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	flag := bad.GetFlag()
+	name, want := "--"+flag.Name, "expected a "+flag.Value.Type()
+	switch flag.Value.Type() {
+	case "int":
+		name, want = "-"+flag.Name, "expected a whole number"
+	case "duration":
+		want = "expected a duration such as 400ms or 5s"
+	}
+	return fmt.Errorf("%s %q: %s", name, bad.GetValue(), want)
+}
+
+// help is what --help prints.
+func help() string {
+	var ops strings.Builder
+	for _, op := range operations() {
+		fmt.Fprintf(&ops, "\n  %s: %s\n", op.name, strings.ReplaceAll(op.about, "\n", "\n    "))
+	}
+	o, sizes := &options{}, ""
+	return `Usage: gaspi-bench OPERATION [flags]
+
+Measures an operation of the runtime, and in turn with it, block by block, a
+limit: the least that this machine needs to do the same. Compare the two rows of
+a pair, not figures of different runs: machines change their speed by the hour.
+
+Operations:
+` + ops.String() + `
+Examples:
+  gaspi-bench latency --sizes 8:1MiB
+  gaspi-bench bandwidth --sizes 1MiB,16MiB --json rows.json
+  gaspi-bench barrier -n 8
+
+Flags:
+` + flags(o, &sizes).FlagUsages() + `
+Columns: min, p50 and p99 are of blocks of operations of about half a
+millisecond, in microseconds per operation; ratio is p50 of gaspi over p50 of
+its limit; allocs/op is counted as go test -benchmem does. Started under
+gaspi-run, gaspi-bench measures the job that it is part of.
+Exit codes: 1 if the measurement failed, 2 if the flags make no sense.
+`
+}

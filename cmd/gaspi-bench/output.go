@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// An output is where rank 0 shows what it measures. A nil output shows nothing,
+// which is what the other ranks have.
+type output struct {
+	table    *os.File
+	progress *os.File // nil unless it is a terminal
+	json     *os.File // nil if nobody asked
+	headed   bool
+	head     string
+}
+
+// newOutput opens the files. head is the line that says what is measured where.
+func newOutput(o *options, stdout, stderr *os.File, head string) (*output, error) {
+	out := &output{table: stdout, head: head}
+	if term.IsTerminal(int(stderr.Fd())) {
+		out.progress = stderr
+	}
+	if o.json == "" {
+		return out, nil
+	}
+	f, err := os.Create(o.json)
+	if err != nil {
+		return nil, unwritable(o.json, err)
+	}
+	out.json = f
+	return out, nil
+}
+
+// tryOpen finds out early whether rows can be written.
+func tryOpen(name string) error {
+	if name == "" {
+		return nil
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return unwritable(name, err)
+	}
+	return f.Close()
+}
+
+func unwritable(name string, err error) error {
+	var cause *fs.PathError
+	if errors.As(err, &cause) {
+		err = cause.Err
+	}
+	return fmt.Errorf("--json %s: %w; name a file that can be written", name, err)
+}
+
+// doing says on a terminal what takes so long.
+func (out *output) doing(op string, bytes uint64) {
+	if out == nil || out.progress == nil {
+		return
+	}
+	what := op
+	if bytes > 0 {
+		what += " of " + formatSize(bytes)
+	}
+	fmt.Fprintf(out.progress, "\r\x1b[Kmeasuring %s ...", what)
+}
+
+// show prints the rows of a workload.
+func (out *output) show(rows []row) error {
+	if out == nil {
+		return nil
+	}
+	if out.progress != nil {
+		fmt.Fprint(out.progress, "\r\x1b[K")
+	}
+	lines := tableLines(rows)
+	if !out.headed {
+		out.headed = true
+		lines = append([]string{out.head, tableHead()}, lines...)
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(out.table, line); err != nil {
+			return fmt.Errorf("writing the table: %w", err)
+		}
+	}
+	if out.json == nil {
+		return nil
+	}
+	return writeJSON(out.json, rows)
+}
+
+// close ends the JSON file.
+func (out *output) close() error {
+	if out == nil || out.json == nil {
+		return nil
+	}
+	if err := out.json.Close(); err != nil {
+		return fmt.Errorf("writing rows: %w", err)
+	}
+	return nil
+}

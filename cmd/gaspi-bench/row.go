@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+)
+
+// A row is the figures of one contender, as they are written to JSON.
+type row struct {
+	Op        string  `json:"op"`
+	Impl      string  `json:"impl"`
+	Transport string  `json:"transport"`
+	N         int     `json:"n"`
+	Bytes     uint64  `json:"bytes"`
+	Iters     int     `json:"iters"` // operations timed, over all blocks
+	MinUS     float64 `json:"min_us"`
+	P50US     float64 `json:"p50_us"`
+	P99US     float64 `json:"p99_us"`
+
+	GBPerS float64 `json:"gb_per_s,omitempty"` // 10^9 bytes per second at p50
+	PerS   float64 `json:"per_s,omitempty"`    // operations per second at p50
+	// AllocsPerOp counts heap objects on the rank that made most, as whole
+	// numbers; absent for contenders that are not ours.
+	AllocsPerOp *uint64 `json:"allocs_per_op,omitempty"`
+}
+
+// newRow makes the row of a contender that did so many operations in all.
+func newRow(w workload, impl string, s summary, iters int) row {
+	r := row{
+		Op: w.op, Impl: impl, Bytes: w.bytes, Iters: iters,
+		MinUS: round(s.min), P50US: round(s.p50), P99US: round(s.p99),
+	}
+	if w.moves && s.p50 > 0 {
+		r.GBPerS = round(float64(w.bytes) / s.p50 / 1e3)
+	}
+	if w.rate && s.p50 > 0 {
+		r.PerS = math.Round(1e6 / s.p50)
+	}
+	return r
+}
+
+// round keeps what the clock can tell: tenths of a nanosecond.
+func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+
+// writeJSON writes one object per line.
+func writeJSON(w io.Writer, rows []row) error {
+	enc := json.NewEncoder(w)
+	for _, r := range rows {
+		if err := enc.Encode(r); err != nil {
+			return fmt.Errorf("writing rows: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher"
+)
+
+const (
+	// envRank is set in the ranks of a job.
+	envRank = "GASPI_RANK"
+	// envCores tells the ranks how many cores they share: one that is bound to
+	// a core sees only that one.
+	envCores = "GASPI_BENCH_CORES"
+	envBound = "GASPI_BENCH_BOUND"
+)
+
+// spinTime is how long ranks with a core each spin by default.
+const spinTime = 100 * time.Microsecond
+
+// inProcesses starts this program as the ranks of a job.
+func inProcesses(ctx context.Context, o *options, stdout, stderr *os.File) int {
+	cfg, err := o.job(stdout, stderr)
+	if err != nil {
+		say(stderr, err)
+		return exitFailed
+	}
+	result, err := launcher.Run(ctx, cfg)
+	if err != nil {
+		say(stderr, err)
+		return exitFailed
+	}
+	return result.ExitCode
+}
+
+// job is how the ranks are started.
+func (o *options) job(stdout, stderr *os.File) (launcher.Config, error) {
+	if err := tryOpen(o.json); err != nil {
+		return launcher.Config{}, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return launcher.Config{}, fmt.Errorf("finding this program to start it as ranks: %w", err)
+	}
+	cores, err := sys.ThreadCores()
+	if err != nil {
+		return launcher.Config{}, err
+	}
+	cfg := launcher.Config{
+		Program: program, Args: o.args, Ranks: o.ranks, Output: launcher.OutputRaw,
+		Stdout: stdout, Stderr: stderr, Foreground: true,
+		Env:    []string{envCores + "=" + strconv.Itoa(len(cores))},
+		Notice: func(sentence string) { fmt.Fprintln(stderr, "gaspi-bench: "+sentence) },
+	}
+	if o.bind == "core" || o.bind == "auto" && o.ranks <= len(cores) {
+		cfg.Bind = launcher.BindCore
+		cfg.Env = append(cfg.Env, envBound+"=1")
+	}
+	return cfg, nil
+}
+
+// asRank is the life of one rank of a job of processes.
+func asRank(ctx context.Context, o *options, stdout, stderr *os.File) error {
+	cores, err := strconv.Atoi(os.Getenv(envCores))
+	if err != nil || cores < 1 {
+		cores = runtime.NumCPU()
+	}
+	cfg := gaspi.Config{Transport: o.transport}
+	if os.Getenv(envBound) != "" && o.ranks <= cores {
+		// A rank that is bound to one core takes it for the only one there is and
+		// would not spin.
+		cfg.Spin = spinTime
+	}
+	p, err := gaspi.Init(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if p.Size() != o.ranks && o.ranksSet {
+		return fmt.Errorf("-n %d, but this job has %d ranks; drop -n under gaspi-run", o.ranks, p.Size())
+	}
+	if p.Size() < o.op.minRanks {
+		return fmt.Errorf("this job has 1 rank; %s needs at least %d", o.op.name, o.op.minRanks)
+	}
+	var out *output
+	if p.Rank() == 0 {
+		if out, err = newOutput(o, stdout, stderr, headline(p.Size(), o.transport, cores, os.Getenv(envBound) != "")); err != nil {
+			return err
+		}
+	}
+	return errors.Join(measureAll(ctx, p, o, cores, out), out.close())
+}
+
+// inProcess runs all ranks as goroutines.
+func inProcess(ctx context.Context, o *options, stdout, stderr *os.File) error {
+	cores := runtime.GOMAXPROCS(0)
+	out, err := newOutput(o, stdout, stderr, headline(o.ranks, o.transport, cores, false))
+	if err != nil {
+		return err
+	}
+	err = gaspi.Local(ctx, o.ranks, gaspi.Config{Transport: o.transport}, func(ctx context.Context, p *gaspi.Proc) error {
+		if p.Rank() != 0 {
+			return measureAll(ctx, p, o, cores, nil)
+		}
+		return measureAll(ctx, p, o, cores, out)
+	})
+	return errors.Join(err, out.close())
+}
+
+// headline says what is measured where, as far as figures depend on it.
+func headline(ranks int, transport string, cores int, bound bool) string {
+	bind := "not bound"
+	if bound {
+		bind = "one core each"
+	}
+	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	release := strings.TrimSpace(string(kernel))
+	if err != nil {
+		release = "of unknown version"
+	}
+	return fmt.Sprintf("gaspi-bench: %d ranks over %s, %d cores, ranks %s, %s, kernel %s, %s",
+		ranks, transport, cores, bind, runtime.Version(), release, time.Now().UTC().Format("2006-01-02 15:04 UTC"))
+}

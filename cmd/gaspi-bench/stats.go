@@ -1,0 +1,31 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// A summary is what remains of the times of blocks, per operation.
+type summary struct {
+	min, p50, p99 float64 // microseconds
+}
+
+// summarize divides the times of blocks by the operations in one. blocks is
+// not empty; it is sorted in place.
+func summarize(blocks []time.Duration, n int) summary {
+	slices.Sort(blocks)
+	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(n) }
+	return summary{
+		min: each(blocks[0]),
+		p50: each(percentile(blocks, 50)),
+		p99: each(percentile(blocks, 99)),
+	}
+}
+
+// percentile is the smallest of the sorted values that p percent of them do not
+// exceed (the nearest rank): a time that was measured, not one between two.
+func percentile(sorted []time.Duration, p float64) time.Duration {
+	rank := int(math.Ceil(p / 100 * float64(len(sorted))))
+	return sorted[max(rank, 1)-1]
+}

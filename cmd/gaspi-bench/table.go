@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// tableFormat is the columns. They have fixed widths, because rows are printed
+// as they come.
+const tableFormat = "%-12s %7s  %-6s %11s %11s %11s %9s %9s %9s %7s"
+
+// tableHead is the line above the rows.
+func tableHead() string {
+	return trimmed(fmt.Sprintf(tableFormat, "op", "bytes", "impl", "min us", "p50 us", "p99 us", "GB/s", "M/s", "allocs/op", "ratio"))
+}
+
+// tableLines are the rows of one workload, the first compared with the limit.
+func tableLines(rows []row) []string {
+	limit := 0.0
+	for _, r := range rows {
+		if r.Impl == implLimit {
+			limit = r.P50US
+		}
+	}
+	var lines []string
+	for _, r := range rows {
+		ratio := ""
+		if r.Impl != implLimit && limit > 0 {
+			ratio = fmt.Sprintf("%.2fx", r.P50US/limit)
+		}
+		allocs := ""
+		if r.AllocsPerOp != nil {
+			allocs = fmt.Sprint(*r.AllocsPerOp)
+		}
+		bytes := "-"
+		if r.Bytes > 0 {
+			bytes = formatSize(r.Bytes)
+		}
+		lines = append(lines, trimmed(fmt.Sprintf(tableFormat, r.Op, bytes, r.Impl,
+			figure(r.MinUS), figure(r.P50US), figure(r.P99US), optional(r.GBPerS), optional(r.PerS/1e6), allocs, ratio)))
+	}
+	return lines
+}
+
+func trimmed(line string) string { return strings.TrimRight(line, " ") }
+
+// figure writes a number with about four digits that mean something.
+func figure(x float64) string {
+	switch {
+	case x < 10:
+		return fmt.Sprintf("%.4f", x)
+	case x < 1000:
+		return fmt.Sprintf("%.2f", x)
+	default:
+		return fmt.Sprintf("%.0f", x)
+	}
+}
+
+// optional is a figure that does not apply to all rows.
+func optional(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", x)
+}

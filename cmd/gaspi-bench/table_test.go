@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sampleRows are a pair with a bandwidth and a pair with a rate.
+func sampleRows() [][]row {
+	none, two := uint64(0), uint64(2)
+	put := workload{op: "put", bytes: 1 << 20, moves: true}
+	rate := workload{op: "notify-rate", rate: true}
+	rows := [][]row{
+		{newRow(put, implGaspi, summary{25.31234567, 26.25, 1234.5}, 480), newRow(put, implLimit, summary{25, 25, 40}, 480)},
+		{newRow(rate, implGaspi, summary{0.0249, 0.04, 0.06}, 1000), newRow(rate, implLimit, summary{0.008, 0.025, 0.03}, 1000)},
+	}
+	for i, allocs := range []*uint64{&none, &two} {
+		rows[i][0].AllocsPerOp = allocs
+		for j := range rows[i] {
+			rows[i][j].Transport, rows[i][j].N = "shm", 2
+		}
+	}
+	return rows
+}
+
+func TestTable(t *testing.T) {
+	got := tableHead() + "\n"
+	for _, rows := range sampleRows() {
+		got += strings.Join(tableLines(rows), "\n") + "\n"
+	}
+	want := `op             bytes  impl        min us      p50 us      p99 us      GB/s       M/s allocs/op   ratio
+put             1MiB  gaspi        25.31       26.25        1234     39.95                   0   1.05x
+put             1MiB  limit        25.00       25.00       40.00     41.94
+notify-rate        -  gaspi       0.0249      0.0400      0.0600               25.00         2   1.60x
+notify-rate        -  limit       0.0080      0.0250      0.0300               40.00
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+func TestJSONLines(t *testing.T) {
+	var got bytes.Buffer
+	for _, rows := range sampleRows() {
+		if err := writeJSON(&got, rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `{"op":"put","impl":"gaspi","transport":"shm","n":2,"bytes":1048576,"iters":480,"min_us":25.3123,"p50_us":26.25,"p99_us":1234.5,"gb_per_s":39.9458,"allocs_per_op":0}
+{"op":"put","impl":"limit","transport":"shm","n":2,"bytes":1048576,"iters":480,"min_us":25,"p50_us":25,"p99_us":40,"gb_per_s":41.943}
+{"op":"notify-rate","impl":"gaspi","transport":"shm","n":2,"bytes":0,"iters":1000,"min_us":0.0249,"p50_us":0.04,"p99_us":0.06,"per_s":25000000,"allocs_per_op":2}
+{"op":"notify-rate","impl":"limit","transport":"shm","n":2,"bytes":0,"iters":1000,"min_us":0.008,"p50_us":0.025,"p99_us":0.03,"per_s":40000000}
+`
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}
+
+var errFull = errors.New("disk full")
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+
+func TestRowsThatCannotBeWritten(t *testing.T) {
+	if err := writeJSON(fullDisk{}, sampleRows()[0]); !errors.Is(err, errFull) {
+		t.Errorf("got %v, want %v", err, errFull)
+	}
+}
+
+// Goal: finding out whether a file can be written does not destroy it.
+func TestTryOpenKeepsTheFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "rows.json")
+	if err := os.WriteFile(name, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := tryOpen(name); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(name); err != nil || string(got) != "old" {
+		t.Errorf("the file now holds %q, %v", got, err)
+	}
+}
