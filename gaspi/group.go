@@ -117,6 +117,7 @@ func (g *Group) Delete() error {
 	if !g.deleted.CompareAndSwap(false, true) {
 		return g.error("group_delete", ErrClosed)
 	}
+	g.withdraw()
 	g.p.groups.give(g)
 	return nil
 }
@@ -229,7 +230,7 @@ func (g *Group) exchange(ctx context.Context) error {
 		if g.commit.sent[m] {
 			continue
 		}
-		if err := g.sendRecord(m); err != nil {
+		if err := g.sendRecord(m, uint64(g.index)); err != nil {
 			return g.error("group_commit", err)
 		}
 		g.commit.sent[m] = true
@@ -244,7 +245,16 @@ func (g *Group) exchange(ctx context.Context) error {
 	return nil
 }
 
-func (g *Group) sendRecord(m int) error {
+// A record is what a member says of a group that it commits.
+type record struct {
+	hash  uint64 // of the ranks
+	index uint64 // of the group at the member, or withdrawn
+}
+
+// withdrawn is the index of a record that takes the one before it back.
+const withdrawn = 1<<64 - 1
+
+func (g *Group) sendRecord(m int, index uint64) error {
 	p, to := g.p, g.ranks[m]
 	link, err := p.link(to)
 	if err != nil {
@@ -255,18 +265,38 @@ func (g *Group) sendRecord(m int) error {
 		return err
 	}
 	binary.LittleEndian.PutUint64(out.Bytes(), g.commit.hash)
-	binary.LittleEndian.PutUint64(out.Bytes()[8:], uint64(g.index))
+	binary.LittleEndian.PutUint64(out.Bytes()[8:], index)
 	return link.PutNotify(p.internal, transport.Addr{Segment: p.lay.id, Offset: p.lay.commitIn(p.rank)}, out,
 		transport.Flag{Segment: p.lay.id, ID: p.lay.commitSlot(p.rank), Value: 1})
 }
 
+// withdraw takes back what was said of a commit that is given up, so that no
+// member takes it for a later commit of the same ranks.
+func (g *Group) withdraw() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.commit == nil {
+		return
+	}
+	for m, sent := range g.commit.sent {
+		if sent && m != g.me {
+			_ = g.sendRecord(m, withdrawn) // a member that is gone needs none
+		}
+	}
+}
+
 // takeRecord waits for a record of member m and takes it off the board. One of
-// another group is left over from a commit that was given up, or the member
-// calls Commit for a group of other ranks: wait for the next, and remember it
-// for the message if none comes.
+// other ranks is kept: the member may already be committing what this rank will
+// commit when it has given this group up, as after a death that not all have
+// learned of at the same time. A newer record replaces an older one.
 func (g *Group) takeRecord(ctx context.Context, m int) error {
 	p, from := g.p, g.ranks[m]
 	slot := p.lay.commitSlot(from)
+	if p.system.Board().Load(slot) == 0 {
+		if r, kept := p.groups.recall(from, g.commit.hash); kept {
+			return g.accept(m, r)
+		}
+	}
 	stop := func() error { return p.awaits(from) }
 	if _, err := p.system.Board().Wait(ctx, notify.Some(slot, 1), stop, nil); err != nil {
 		return err
@@ -278,15 +308,22 @@ func (g *Group) takeRecord(ctx context.Context, m int) error {
 	if err != nil {
 		return err
 	}
-	if binary.LittleEndian.Uint64(in) != g.commit.hash {
-		g.commit.strange[m] = true
-		return nil
+	r := record{hash: binary.LittleEndian.Uint64(in), index: binary.LittleEndian.Uint64(in[8:])}
+	p.groups.keep(from, r)
+	if r.hash == g.commit.hash && r.index != withdrawn {
+		p.groups.recall(from, r.hash)
+		return g.accept(m, r)
 	}
-	index := binary.LittleEndian.Uint64(in[8:])
-	if index >= uint64(p.cfg.Groups) {
-		return fmt.Errorf("rank %d says that its group has number %d; at most %d are possible", from, index, p.cfg.Groups)
+	g.commit.strange[m] = r.index != withdrawn
+	return nil
+}
+
+// accept takes over where the group lies at member m.
+func (g *Group) accept(m int, r record) error {
+	if r.index >= uint64(g.p.cfg.Groups) {
+		return fmt.Errorf("rank %d says that its group has number %d; at most %d are possible", g.ranks[m], r.index, g.p.cfg.Groups)
 	}
-	g.indexOf[m] = int(index)
+	g.indexOf[m] = int(r.index)
 	g.commit.got[m] = true
 	return nil
 }
@@ -305,7 +342,30 @@ func (g *Group) commitError(m int, err error) error {
 // groupTable holds the places of groups.
 type groupTable struct {
 	mu    sync.Mutex
-	place []*Group // guarded by mu; nil where free
+	place []*Group        // guarded by mu; nil where free
+	kept  map[Rank]record // guarded by mu; the newest record of a rank that no commit has taken
+}
+
+// keep replaces what is kept of a rank.
+func (t *groupTable) keep(from Rank, r record) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.kept == nil {
+		t.kept = make(map[Rank]record)
+	}
+	t.kept[from] = r
+}
+
+// recall takes out what is kept of a rank if it is for ranks with that hash.
+func (t *groupTable) recall(from Rank, hash uint64) (record, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r, there := t.kept[from]
+	if !there || r.hash != hash || r.index == withdrawn {
+		return record{}, false
+	}
+	delete(t.kept, from)
+	return r, true
 }
 
 func (t *groupTable) take(p *Proc) (*Group, error) {
