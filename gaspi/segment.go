@@ -58,8 +58,10 @@ func (p *Proc) CreateSegment(ctx context.Context, id SegmentID, size uint64, opt
 }
 
 // UseSegment is CreateSegment with memory that the caller owns and keeps, at
-// least until the segment is deleted. Ranks of other processes of this host
-// reach it through this process, which costs them more than mapped memory.
+// least until the segment is deleted; then no peer touches it any more. Ranks of
+// other processes of this host reach it through this process: their operations
+// return when it has carried them out, which takes microseconds while it gets a
+// core, and Segment.Mapped is false there.
 func (p *Proc) UseSegment(ctx context.Context, id SegmentID, mem []byte, opts ...SegmentOption) (*Segment, error) {
 	bind := func(o segmentOptions) (*segment.Segment, error) { return p.bindMemory(mem, o.notifications) }
 	return p.share(ctx, "segment_use", id, uint64(len(mem)), opts, bind)

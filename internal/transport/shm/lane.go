@@ -20,7 +20,8 @@ import (
 //
 //	| reply board: wake word, one word; 128 bytes (owner) | request: 64 bytes (client) | answer: 64 bytes (owner) | bounce: 64 KiB |
 //
-// A station that nobody used has no pages, so a lane file costs what is used of it.
+// A station that nobody used has no pages, so a lane file costs what is used of
+// it, to the next page.
 //
 // Why no byte is seen before it is written: the client fills request and bounce
 // and then posts the station's word on the board; the owner takes that word by
