@@ -49,6 +49,11 @@ func (w *Waiting) park() Parker {
 // costs about as much as that many looks.
 const spinChunk = 64
 
+// firstLooks is how often a spinner looks before it does anything else, about a
+// microsecond: a reply that is on its way arrives meanwhile, and reading the
+// clock or asking the context would delay its discovery.
+const firstLooks = 1024
+
 // Wait blocks until what w wants holds and returns the id as Try does. It ends
 // early with the error of ctx, with the error of stop, which is asked before the
 // wait begins to sleep and whenever the board was woken, or with base.ErrClosed.
@@ -62,9 +67,7 @@ func (b *Board) Wait(ctx context.Context, w Want, stop func() error, spent *atom
 	}
 	looks := 1
 	if b.wait.Spin > 0 {
-		// The clock is not read before these looks: a reply that is on its way
-		// arrives during them, and reading it would delay its discovery.
-		looks = 4 * spinChunk
+		looks = firstLooks
 	}
 	if w.count() == 1 {
 		for word := &b.words[w.first()]; looks > 0; looks-- {
