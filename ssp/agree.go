@@ -35,6 +35,30 @@ func check[T gaspi.Number](a arguments, cfg gaspi.Config) error {
 	return nil
 }
 
+// unanimous returns nil if wrong is nil on all members, and otherwise an error on
+// all of them, instead of letting some wait for the others. It is also a barrier.
+func unanimous(ctx context.Context, g *gaspi.Group, wrong error) error {
+	return verdict(ctx, g, make([]int64, 1), wrong)
+}
+
+// verdict is unanimous, and takes the maximum of votes over all members with it.
+// The first vote is its own.
+func verdict(ctx context.Context, g *gaspi.Group, votes []int64, wrong error) error {
+	if wrong != nil {
+		votes[0] = int64(g.Proc().Rank()) + 1
+	}
+	err := allReduce(ctx, g, votes, gaspi.Max)
+	switch {
+	case wrong != nil:
+		return wrong
+	case err != nil:
+		return err
+	case votes[0] > 0:
+		return fmt.Errorf("%w: rank %d cannot make it, and says why", gaspi.ErrMismatch, votes[0]-1)
+	}
+	return nil
+}
+
 // agree makes sure that all members pass the same arguments and that nobody's are
 // wrong. Otherwise all get an error, instead of waiting for each other.
 func agree(ctx context.Context, g *gaspi.Group, a arguments, wrong error) error {
@@ -48,21 +72,12 @@ func agree(ctx context.Context, g *gaspi.Group, a arguments, wrong error) error 
 		{int64(a.kind), func(v int64) string { return fmt.Sprintf("elements of type %v", reflect.Kind(v)) }},
 		{a.segment, func(v int64) string { return fmt.Sprintf("segment %d (-1 is any)", v) }},
 	}
-	votes := make([]int64, 1, 1+2*len(fields)) // of each field the highest and the lowest
-	if wrong != nil {
-		votes[0] = int64(g.Proc().Rank()) + 1
-	}
+	votes := make([]int64, 1, 1+2*len(fields)) // one for verdict; of each field the highest and the lowest
 	for _, f := range fields {
 		votes = append(votes, f.value, ^f.value)
 	}
-	if err := allReduce(ctx, g, votes, gaspi.Max); err != nil {
+	if err := verdict(ctx, g, votes, wrong); err != nil {
 		return err
-	}
-	if wrong != nil {
-		return wrong
-	}
-	if votes[0] > 0 {
-		return fmt.Errorf("%w: rank %d passed arguments that cannot be, and says why", gaspi.ErrMismatch, votes[0]-1)
 	}
 	for i, f := range fields {
 		highest, lowest := votes[1+2*i], ^votes[2+2*i]

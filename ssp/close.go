@@ -58,11 +58,16 @@ func (w *wire) close(ctx context.Context, g *gaspi.Group) error {
 	return w.release()
 }
 
-// release gives the memory and the queue back.
+// release gives back the memory and the queue, as far as they were made.
 func (w *wire) release() error {
 	w.nap.end()
-	if err := w.queue.Delete(); err != nil {
-		return err
+	if w.queue != nil {
+		if err := w.queue.Delete(); err != nil {
+			return err
+		}
 	}
-	return w.seg.Delete()
+	if w.seg != nil {
+		return w.seg.Delete()
+	}
+	return nil
 }

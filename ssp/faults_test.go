@@ -26,7 +26,7 @@ func TestGoneRankIsNamed(t *testing.T) {
 			for _, slack := range []int{0, 3} {
 				t.Run(fmt.Sprintf("%s/ranks=%d/slack=%d", how.name, ranks, slack), func(t *testing.T) {
 					t.Parallel()
-					for gone := range ranks {
+					for _, gone := range []int{0, 1, ranks - 1} {
 						nameTheGone(t, ranks, slack, gaspi.Rank(gone), how.err)
 					}
 				})

@@ -62,15 +62,24 @@ func openError(g *gaspi.Group, err error) error {
 	return &gaspi.OpError{Op: "ssp_new", At: g.String(), Err: err}
 }
 
-// open makes the wire and the views of its memory; see newWire.
+// open makes the wire and the views of its memory. message is the size of one
+// message in bytes; segment is the id to use, or -1.
 func (r *Reduction[T]) open(ctx context.Context, lay layout, message uint64, segment int64) error {
-	w, err := newWire(ctx, r.group, r.shape, lay, message, segment)
-	if err != nil {
-		return err
+	if segment < 0 {
+		id, err := freeSegment(ctx, r.group)
+		if err != nil {
+			return err
+		}
+		segment = int64(id)
 	}
-	r.wire = w
-	if err := r.views(lay); err != nil {
-		_ = w.release() // err says more
+	r.wire = &wire{proc: r.group.Proc(), ranks: r.group.Ranks(), ids: lay.ids(r.shape.links())}
+	err := r.wire.open(r.shape, lay, message, gaspi.SegmentID(segment))
+	if err == nil {
+		err = r.views(lay)
+	}
+	// Nobody writes before everybody is ready to be written to.
+	if err := unanimous(ctx, r.group, err); err != nil {
+		_ = r.wire.release() // err says more
 		return err
 	}
 	r.own = r.out[0]
@@ -129,35 +138,26 @@ func (y layout) id(link int) gaspi.NotificationID {
 	return gaspi.NotificationID(y.ids(link))
 }
 
-// newWire makes the segment and the queue of a reduction. message is the size of
-// one message in bytes; segment is the id to use, or -1.
-func newWire(ctx context.Context, g *gaspi.Group, s shape, lay layout, message uint64, segment int64) (*wire, error) {
-	p := g.Proc()
-	if segment < 0 {
-		id, err := freeSegment(ctx, g)
-		if err != nil {
-			return nil, err
-		}
-		segment = int64(id)
+// open makes the queue and the segment of a reduction and lets the members reach
+// it. It is local.
+func (w *wire) open(s shape, lay layout, message uint64, id gaspi.SegmentID) (err error) {
+	if w.queue, err = w.proc.CreateQueue(); err != nil {
+		return err
 	}
-	w := &wire{proc: p, ranks: g.Ranks(), ids: lay.ids(s.links())}
-	var err error
-	if w.queue, err = p.CreateQueue(); err != nil {
-		return nil, err
-	}
-	w.seg, err = p.CreateSegment(ctx, gaspi.SegmentID(segment), lay.size(s.links()), gaspi.Over(g), gaspi.WithNotifications(w.ids))
+	w.seg, err = w.proc.AllocSegment(id, lay.size(s.links()), gaspi.WithNotifications(w.ids))
 	if err != nil {
-		_ = w.queue.Delete() // nothing was posted to it
-		return nil, err
+		return err
 	}
 	w.links = make([]link, s.links())
 	for i := range w.links {
 		if err := w.openLink(i, s, lay, message); err != nil {
-			_ = w.release() // err says more
-			return nil, err
+			return err
+		}
+		if err := w.seg.Register(w.links[i].peer); err != nil {
+			return err
 		}
 	}
-	return w, nil
+	return nil
 }
 
 func (w *wire) openLink(i int, s shape, lay layout, message uint64) error {

@@ -79,6 +79,49 @@ func TestNewRefusesOtherTypes(t *testing.T) {
 	})
 }
 
+// What fails on one member alone, when memory is made, is an error on all.
+func TestNewFailsTogether(t *testing.T) {
+	cfg := small
+	cfg.Queues, cfg.QueuesMax = 1, 2
+	for _, c := range []struct {
+		name  string
+		spoil func(p *gaspi.Proc) error
+		is    error
+	}{
+		{"the segment is in use", func(p *gaspi.Proc) error { _, err := p.AllocSegment(9, 8); return err }, gaspi.ErrInUse},
+		{"no queue is left", func(p *gaspi.Proc) error { _, err := p.CreateQueue(); return err }, gaspi.ErrTooMany},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := gaspi.Local(t.Context(), 3, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+				if p.Rank() == 1 {
+					if err := c.spoil(p); err != nil {
+						return err
+					}
+				}
+				before := p.Segments()
+				_, err := ssp.New[int64](ctx, p.World(), 1, ssp.Sum, 0, ssp.WithSegment(9))
+				if p.Rank() == 1 && !errors.Is(err, c.is) || p.Rank() != 1 && (err == nil || !strings.Contains(err.Error(), "rank 1")) {
+					return fmt.Errorf("got %v", err)
+				}
+				if !slices.Equal(p.Segments(), before) {
+					return fmt.Errorf("segments %v are left, %v were there", p.Segments(), before)
+				}
+				if p.Rank() == 1 {
+					return nil
+				}
+				q, err := p.CreateQueue() // the one that New took must be free again
+				if err != nil {
+					return err
+				}
+				return q.Delete()
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
 // Members find a segment that is free on all of them, whatever each has already.
 func TestSegmentIsFreeOnAllMembers(t *testing.T) {
 	local(t, 3, func(ctx context.Context, p *gaspi.Proc) error {

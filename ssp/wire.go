@@ -251,22 +251,23 @@ func (w *wire) await(ctx context.Context, l *link, clock, need int64) (slot int,
 
 // doze waits until something has arrived on any link.
 func (w *wire) doze(ctx context.Context) error {
-	_, err := w.seg.WaitSome(w.nap.in(ctx), 0, w.ids)
-	for errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	for {
 		if err := w.missing(); err != nil {
 			return err
 		}
-		_, err = w.seg.WaitSome(w.nap.in(ctx), 0, w.ids)
-	}
-	if errors.Is(err, gaspi.ErrRankDead) {
-		if end := w.missing(); end != nil {
-			return end // err may be about a rank that is no member, or about all
+		_, err := w.seg.WaitSome(w.nap.in(ctx), 0, w.ids)
+		switch {
+		case errors.Is(err, gaspi.ErrRankDead):
+			if end := w.missing(); end != nil {
+				return end // err may be about a rank that is no member, or about all
+			}
+			return err
+		case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
 		}
 	}
-	return err
 }
 
 // missing is the end of a member that is gone, or nil. A result depends on all
