@@ -230,7 +230,7 @@ func (g *Group) exchange(ctx context.Context) error {
 		if g.commit.sent[m] {
 			continue
 		}
-		if err := g.sendRecord(m, uint64(g.index)); err != nil {
+		if err := g.sendRecord(ctx, m, newRecord(g.commit.hash, g.index)); err != nil {
 			return g.error("group_commit", err)
 		}
 		g.commit.sent[m] = true
@@ -245,29 +245,35 @@ func (g *Group) exchange(ctx context.Context) error {
 	return nil
 }
 
-// A record is what a member says of a group that it commits.
-type record struct {
-	hash  uint64 // of the ranks
-	index uint64 // of the group at the member, or withdrawn
-}
+// A record is what a member says of a group that it commits, in one word, so
+// that a newer one can replace it while it is read:
+//
+//	| hash of the ranks: 48 bits | index of the group at the member + 1: 16 bits, 0 if withdrawn |
+type record uint64
+
+func newRecord(hash uint64, index int) record { return record(hash&^0xffff | uint64(index+1)) }
 
 // withdrawn is the index of a record that takes the one before it back.
-const withdrawn = 1<<64 - 1
+const withdrawn = -1
 
-func (g *Group) sendRecord(m int, index uint64) error {
+func (r record) index() int { return int(r&0xffff) - 1 }
+
+// of reports whether r says where a group of ranks with that hash lies.
+func (r record) of(hash uint64) bool {
+	return uint64(r)&^0xffff == hash&^0xffff && r.index() != withdrawn
+}
+
+func (g *Group) sendRecord(ctx context.Context, m int, r record) error {
 	p, to := g.p, g.ranks[m]
 	link, err := p.link(to)
 	if err != nil {
 		return err
 	}
-	out, err := p.system.Span(p.lay.commitOut(to), commitRecord)
-	if err != nil {
-		return err
+	at := transport.Addr{Segment: p.lay.id, Offset: p.lay.commitIn(p.rank)}
+	if _, err := link.Atomic(ctx, at, transport.Swap, uint64(r), 0); err != nil {
+		return p.fault(to, err)
 	}
-	binary.LittleEndian.PutUint64(out.Bytes(), g.commit.hash)
-	binary.LittleEndian.PutUint64(out.Bytes()[8:], index)
-	return link.PutNotify(p.internal, transport.Addr{Segment: p.lay.id, Offset: p.lay.commitIn(p.rank)}, out,
-		transport.Flag{Segment: p.lay.id, ID: p.lay.commitSlot(p.rank), Value: 1})
+	return p.fault(to, link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.commitSlot(p.rank), Value: 1}))
 }
 
 // withdraw takes back what was said of a commit that is given up, so that no
@@ -280,7 +286,8 @@ func (g *Group) withdraw() {
 	}
 	for m, sent := range g.commit.sent {
 		if sent && m != g.me {
-			_ = g.sendRecord(m, withdrawn) // a member that is gone needs none
+			// A member that is gone needs none.
+			_ = g.sendRecord(context.Background(), m, newRecord(g.commit.hash, withdrawn))
 		}
 	}
 }
@@ -304,26 +311,25 @@ func (g *Group) takeRecord(ctx context.Context, m int) error {
 	if _, err := p.system.Board().Reset(slot); err != nil {
 		return err
 	}
-	in, err := p.system.Bytes(p.lay.commitIn(from), commitRecord)
+	word, err := p.system.Word(p.lay.commitIn(from))
 	if err != nil {
 		return err
 	}
-	r := record{hash: binary.LittleEndian.Uint64(in), index: binary.LittleEndian.Uint64(in[8:])}
+	r := record(word.Load())
 	p.groups.keep(from, r)
-	if r.hash == g.commit.hash && r.index != withdrawn {
-		p.groups.recall(from, r.hash)
+	if r, mine := p.groups.recall(from, g.commit.hash); mine {
 		return g.accept(m, r)
 	}
-	g.commit.strange[m] = r.index != withdrawn
+	g.commit.strange[m] = r.index() != withdrawn
 	return nil
 }
 
 // accept takes over where the group lies at member m.
 func (g *Group) accept(m int, r record) error {
-	if r.index >= uint64(g.p.cfg.Groups) {
-		return fmt.Errorf("rank %d says that its group has number %d; at most %d are possible", g.ranks[m], r.index, g.p.cfg.Groups)
+	if r.index() >= g.p.cfg.Groups {
+		return fmt.Errorf("rank %d says that its group has number %d; at most %d are possible", g.ranks[m], r.index(), g.p.cfg.Groups)
 	}
-	g.indexOf[m] = int(r.index)
+	g.indexOf[m] = r.index()
 	g.commit.got[m] = true
 	return nil
 }
@@ -361,8 +367,8 @@ func (t *groupTable) recall(from Rank, hash uint64) (record, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r, there := t.kept[from]
-	if !there || r.hash != hash || r.index == withdrawn {
-		return record{}, false
+	if !there || !r.of(hash) {
+		return 0, false
 	}
 	delete(t.kept, from)
 	return r, true

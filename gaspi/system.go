@@ -46,7 +46,7 @@ const (
 	// parent, and for what it accumulates.
 	vectorSlots = fanout + 2
 
-	commitRecord  = 16 // bytes
+	commitRecord  = 8  // bytes
 	passiveHeader = 64 // bytes; one cache line
 )
 
@@ -58,7 +58,7 @@ func newLayout(c Config, ranks int) layout {
 		groups:      c.Groups,
 		vectorSlot:  vector,
 		groupBytes:  vectorSlots * vector,
-		commitBytes: 2 * commitRecord,
+		commitBytes: commitRecord,
 		laneBytes:   passiveHeader + roundUp(uint64(c.PassiveMax), 64),
 		passiveMax:  uint64(c.PassiveMax),
 	}
@@ -75,12 +75,10 @@ func (l layout) notifications() uint32 { return uint32(l.passiveReceipt(Rank(l.r
 // groupAt is where group g has its vectors.
 func (l layout) groupAt(g int) uint64 { return uint64(g) * l.groupBytes }
 
-// commitIn is where rank r writes its commit record, and commitOut where this
-// rank keeps the one it sends to r.
+// commitIn is where rank r writes its commit record.
 func (l layout) commitIn(r Rank) uint64 {
 	return l.groupAt(l.groups) + uint64(r)*l.commitBytes
 }
-func (l layout) commitOut(r Rank) uint64 { return l.commitIn(r) + commitRecord }
 
 // passiveOut is where this rank keeps the header of the message it sends to r.
 func (l layout) passiveOut(r Rank) uint64 {
