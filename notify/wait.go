@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // A Parker puts goroutines to sleep on a word and wakes them. Park returns when
@@ -45,14 +46,14 @@ func (w *Waiting) park() Parker {
 	return w.Sleep
 }
 
-// spinChunk is how often a spinner looks between two looks at the clock, which
-// costs about as much as that many looks.
-const spinChunk = 64
+// spinChunk is how often a spinner looks between two looks at the clock, so that
+// they take a small part of the time.
+const spinChunk = 16
 
 // firstLooks is how often a spinner looks before it does anything else, about a
 // microsecond: a reply that is on its way arrives meanwhile, and reading the
 // clock or asking the context would delay its discovery.
-const firstLooks = 1024
+const firstLooks = 32
 
 // Wait blocks until what w wants holds and returns the id as Try does. It ends
 // early with the error of ctx, with the error of stop, which is asked before the
@@ -74,12 +75,14 @@ func (b *Board) Wait(ctx context.Context, w Want, stop func() error, spent *atom
 			if w.accepts(word.Load()) {
 				return ID(w.first()), nil
 			}
+			sys.Relax()
 		}
 	}
 	for ; looks > 0; looks-- {
 		if id, ok := b.lookMany(w); ok {
 			return id, nil
 		}
+		sys.Relax()
 	}
 	if err := b.ended(ctx, stop); err != nil { // also what makes an ended context a quick test
 		return b.last(w, err)
@@ -116,6 +119,7 @@ func (b *Board) spin(w Want, start time.Time) (ID, bool) {
 			if id, ok := b.look(w); ok {
 				return id, true
 			}
+			sys.Relax()
 		}
 		b.poll()
 	}

@@ -1,0 +1,9 @@
+//go:build !amd64
+
+package sys
+
+// Relax is what a loop does between two looks at a word that another core will
+// write. There is nothing to do here: the call itself is a pause.
+//
+//go:noinline
+func Relax() {}
