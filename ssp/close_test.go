@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -133,4 +134,38 @@ func TestCloseAfterCancel(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A rank whose Close was ended when it had nothing more to send is still owed
+// nothing but the end of the barrier, which comes although the other rank is
+// through it and has left the job.
+func TestCloseAgainAfterTheOtherLeft(t *testing.T) {
+	sentAll, inBarrier := make(chan struct{}), make(chan struct{})
+	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+		r, err := ssp.New[int32](ctx, p.World(), 4, ssp.Sum, 1)
+		if err != nil {
+			return err
+		}
+		if _, err := r.AllReduce(ctx, make([]int32, 4)); err != nil {
+			return err
+		}
+		other := 1 - p.Rank()
+		wait, tell := inBarrier, sentAll
+		if p.Rank() == 0 {
+			<-sentAll
+			wait, tell = nil, inBarrier
+		}
+		if err := r.Close(ended()); !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("got %v, want it to wait for rank %d", err, other)
+		}
+		close(tell)
+		if wait != nil {
+			<-wait
+			return r.Close(ctx)
+		}
+		for p.Failure(other) == nil && ctx.Err() == nil {
+			runtime.Gosched()
+		}
+		return r.Close(ctx)
+	})
 }

@@ -2,6 +2,7 @@ package ssp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"reflect"
@@ -59,7 +60,19 @@ func New[T gaspi.Number](ctx context.Context, group *gaspi.Group, n int, op Op, 
 }
 
 func openError(g *gaspi.Group, err error) error {
-	return &gaspi.OpError{Op: "ssp_new", At: g.String(), Err: err}
+	return outermost(&gaspi.OpError{Op: "ssp_new", At: g.String(), Err: err})
+}
+
+// outermost takes the place of an error of package gaspi that it wraps: a reader
+// wants to know one place, and whom the call was waiting for.
+func outermost(e *gaspi.OpError) error {
+	if inner, ok := errors.AsType[*gaspi.OpError](e.Err); ok {
+		e.Err = inner.Err
+		if e.Wait == "" {
+			e.Wait = inner.Wait
+		}
+	}
+	return e
 }
 
 // open makes the wire and the views of its memory. message is the size of one
@@ -118,6 +131,7 @@ func (r *Reduction[T]) views(lay layout) (err error) {
 //
 //	| link 0: slot 0 | slot 1 | ... | credit | link 1: ... |
 type layout struct {
+	exact  bool // see inbox
 	slots  int
 	stride uint64 // bytes of a message, rounded up
 }
@@ -125,7 +139,7 @@ type layout struct {
 func newLayout(slack int, message uint64) layout {
 	lay := layout{slots: slotsNewest, stride: (message + 63) / 64 * 64}
 	if slack == 0 {
-		lay.slots = slotsExact
+		lay.exact, lay.slots = true, slotsExact
 	}
 	return lay
 }
@@ -166,7 +180,7 @@ func (w *wire) openLink(i int, s shape, lay layout, message uint64) error {
 	*l = link{
 		peer: peer, slot0: w.seg.At(peer, lay.slot(there, 0)), id0: lay.id(there), stride: lay.stride,
 		out: outbox{slots: int64(lay.slots)},
-		in:  inbox{slots: int64(lay.slots), exact: lay.slots == slotsExact},
+		in:  inbox{slots: int64(lay.slots), exact: lay.exact},
 	}
 	var err error
 	if l.source, err = w.seg.Span(lay.source(i), message); err != nil {

@@ -120,15 +120,11 @@ func (r *Reduction[T]) enter(op string) error {
 	return nil
 }
 
-// error says where a call failed. What package gaspi did in detail is left out:
-// its cause is what matters here.
+// error says where a call failed.
 func (r *Reduction[T]) error(op string, err error) error {
-	if inner, ok := errors.AsType[*gaspi.OpError](err); ok {
-		err = inner.Err
-	}
 	e := &gaspi.OpError{Op: "ssp_" + op, At: fmt.Sprintf("%v clock %d", r.group, r.clock), Err: err}
 	if r.active && r.at < len(r.steps) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		e.Wait = fmt.Sprintf("rank %d in step %d of %d", r.wire.links[r.steps[r.at].link].peer, r.at+1, len(r.steps))
 	}
-	return e
+	return outermost(e)
 }
