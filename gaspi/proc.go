@@ -25,7 +25,7 @@ type Proc struct {
 	localSize int
 	job       string
 
-	links    []atomic.Pointer[transport.Link] // index is the rank; nil until used
+	links    []atomic.Pointer[route] // index is the rank; nil until used
 	waiting  *notify.Waiting
 	system   *segment.Segment
 	internal *transport.Queue // of the runtime's own operations
@@ -84,7 +84,7 @@ func start(ctx context.Context, cfg Config, session boot.Session, wire transport
 	p := &Proc{
 		cfg: cfg, boot: session, wire: wire, lay: newLayout(cfg, info.Size),
 		rank: info.Rank, size: info.Size, localRank: info.LocalRank, localSize: info.LocalSize, job: info.Job,
-		links:    make([]atomic.Pointer[transport.Link], info.Size),
+		links:    make([]atomic.Pointer[route], info.Size),
 		waiting:  newWaiting(cfg, info, wire),
 		internal: transport.NewQueue(1),
 	}
@@ -205,11 +205,26 @@ func (p *Proc) Transport(r Rank) (string, error) {
 	return p.wire.Name(), nil
 }
 
+// A route is the link to a rank, and where its memory can be addressed also that,
+// which spares the most frequent operation a call through the interface.
+type route struct {
+	link   transport.Link
+	direct *transport.Direct // nil if there is none
+}
+
+func newRoute(l transport.Link) *route {
+	way := &route{link: l}
+	if mapped, ok := l.(interface{ Memory() *transport.Direct }); ok {
+		way.direct = mapped.Memory()
+	}
+	return way
+}
+
 // link is the way to rank r. Hot once it has been used.
 func (p *Proc) link(r Rank) (transport.Link, error) {
 	if uint(r) < uint(len(p.links)) {
-		if l := p.links[r].Load(); l != nil {
-			return *l, nil
+		if way := p.links[r].Load(); way != nil {
+			return way.link, nil
 		}
 	}
 	return p.linkSlow(r)
@@ -223,7 +238,7 @@ func (p *Proc) linkSlow(r Rank) (transport.Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.links[r].Store(&l)
+	p.links[r].Store(newRoute(l))
 	return l, nil
 }
 

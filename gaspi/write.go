@@ -37,11 +37,32 @@ func (q *Queue) Write(dst Remote, src Span) error {
 // earlier writes of the same queue. Otherwise it is like Write. With an empty
 // src it only notifies.
 func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
+	way := q.usual(dst.Rank, src)
+	if way == nil || way.direct == nil {
+		return q.writeNotifySlow(dst, src, n)
+	}
+	if dst.Rank != q.p.rank && !q.traffic.Take(1) {
+		return ErrQueueFull
+	}
+	w := way.direct.Usable(dst.Segment)
+	if w == nil || !w.PutNotify(dst.Offset, src, n.flag(dst.Segment)) {
+		if err := way.link.PutNotify(q.traffic, dst.addr(), src, n.flag(dst.Segment)); err != nil {
+			return q.refused("write_notify", dst, src.Len(), err)
+		}
+	}
+	q.writes.Add(1)
+	q.written.Add(src.Len())
+	return nil
+}
+
+// writeNotifySlow is WriteNotify for the first operation with a rank, for peers
+// whose memory cannot be addressed, and for what cannot be done.
+func (q *Queue) writeNotifySlow(dst Remote, src Span, n Notification) error {
 	link, err := q.enter(dst.Rank, src)
 	if err != nil {
 		return q.refused("write_notify", dst, src.Len(), err)
 	}
-	if dst.Rank != q.p.rank && !q.traffic.Take(1) {
+	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
 	}
 	if err := link.PutNotify(q.traffic, dst.addr(), src, n.flag(dst.Segment)); err != nil {
@@ -72,13 +93,20 @@ func (q *Queue) Notify(dst Remote, n Notification) error {
 
 // enter checks what every operation checks and returns the link.
 func (q *Queue) enter(r Rank, local Span) (transport.Link, error) {
-	p, s := q.p, local.Segment()
-	if uint(r) < uint(len(p.links)) && local.Len() <= p.cfg.TransferMax && (s == nil || !s.Closed()) {
-		if l := p.links[r].Load(); l != nil && !q.deleted.Load() && !p.closed.Load() {
-			return *l, nil
-		}
+	if way := q.usual(r, local); way != nil {
+		return way.link, nil
 	}
 	return q.enterSlow(r, local)
+}
+
+// usual is the route to a rank that was used before, or nil if anything stands
+// against an operation from local.
+func (q *Queue) usual(r Rank, local Span) *route {
+	p, s := q.p, local.Segment()
+	if uint(r) >= uint(len(p.links)) || local.Len() > p.cfg.TransferMax || s != nil && s.Closed() || q.deleted.Load() || p.closed.Load() {
+		return nil
+	}
+	return p.links[r].Load()
 }
 
 // enterSlow is enter for the first operation with a rank, and for what cannot

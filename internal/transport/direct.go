@@ -63,6 +63,10 @@ func NewDirect(ids int, open func(segment.ID) (*Window, error), ping func(contex
 	return &Direct{windows: make([]atomic.Pointer[Window], ids), open: open, ping: ping}
 }
 
+// Memory is d itself: what a link that can be addressed is told by, and how its
+// user comes to Usable without a call through an interface.
+func (d *Direct) Memory() *Direct { return d }
+
 // Lose makes every later operation end with err.
 func (d *Direct) Lose(err *base.RankError) { d.lost.CompareAndSwap(nil, err) }
 
