@@ -42,6 +42,12 @@ func stepsOf(s shape) []step {
 // begin starts a call. mine is nil in calls that Close makes, whose contribution
 // is the last one. An error leaves everything as it was.
 func (r *Reduction[T]) begin(ctx context.Context, mine []T) error {
+	if r.wire != nil {
+		// So that the first message carries the latest news of free slots.
+		if err := r.wire.collect(); err != nil {
+			return err
+		}
+	}
 	if r.ownIsSource() {
 		if err := r.wire.reuse(ctx, &r.wire.links[0]); err != nil {
 			return err
@@ -73,6 +79,11 @@ func (r *Reduction[T]) finish(ctx context.Context) error {
 			return err
 		}
 		r.at++
+	}
+	if r.wire != nil {
+		if err := r.wire.credits(ctx); err != nil {
+			return err
+		}
 	}
 	r.active = false
 	return nil

@@ -136,6 +136,37 @@ func TestCloseAfterCancel(t *testing.T) {
 	}
 }
 
+// A rank that closes without a call is left out, which is not the same as
+// contributing zeros.
+func TestRankWithoutCallIsLeftOut(t *testing.T) {
+	for _, ranks := range sizes[1:] {
+		for _, slack := range []int{0, 2} {
+			t.Run(fmt.Sprintf("ranks=%d/slack=%d", ranks, slack), func(t *testing.T) {
+				silent := func(rank int) bool { return rank%3 == 1 }
+				local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+					r, err := ssp.New[int32](ctx, p.World(), 2, ssp.Max, slack)
+					if err != nil {
+						return err
+					}
+					for range 10 {
+						if silent(int(p.Rank())) {
+							break
+						}
+						res, err := r.AllReduce(ctx, []int32{-7, -9})
+						if err != nil {
+							return err
+						}
+						if res.Values[0] != -7 || res.Values[1] != -9 {
+							return fmt.Errorf("the maximum of -7, -9 on all ranks that contribute is %v", res.Values)
+						}
+					}
+					return r.Close(ctx)
+				})
+			})
+		}
+	}
+}
+
 // A rank whose Close was ended when it had nothing more to send is still owed
 // nothing but the end of the barrier, which comes although the other rank is
 // through it and has left the job.

@@ -84,6 +84,32 @@ func TestMessagesPerCall(t *testing.T) {
 	}
 }
 
+// While both directions of a link are used alike, messages carry all news of free
+// slots, and no notification is posted for it.
+func TestMessagesCarryCredits(t *testing.T) {
+	for _, ranks := range []int{2, 3, 8} {
+		local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+			r, err := ssp.New[int32](ctx, p.World(), 1, ssp.Sum, 5)
+			if err != nil {
+				return err
+			}
+			p.ResetStats()
+			for range 50 {
+				if _, err := r.AllReduce(ctx, []int32{1}); err != nil {
+					return err
+				}
+				if err := p.Barrier(ctx, p.World()); err != nil {
+					return err
+				}
+			}
+			if s := p.Stats(); s.Notifies > 0 {
+				return fmt.Errorf("%d notifications without data", s.Notifies)
+			}
+			return r.Close(ctx)
+		})
+	}
+}
+
 func BenchmarkAllReduce(b *testing.B) {
 	for _, ranks := range []int{2, 4} {
 		for _, slack := range []int{0, 2} {

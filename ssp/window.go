@@ -101,7 +101,7 @@ func (b *inbox) used(clock int64) {
 // owesCredit reports whether the sender must be told explicitly what is released.
 // As a rule the next message of the other direction carries it. But if this
 // sender has, to its knowledge, no slot left, it may hold back something that
-// this receiver is about to wait for. In exact mode it always has one: see
+// this receiver is going to wait for. In exact mode it always has one: see
 // docs/decisions/0002-ssp-slots.md.
 func (b *inbox) owesCredit() bool {
 	return !b.exact && b.released > b.told && b.newest >= b.told+b.slots

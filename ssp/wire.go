@@ -176,32 +176,44 @@ func (w *wire) makeRoom(ctx context.Context, peer gaspi.Rank, err error) error {
 	return &gaspi.RankError{Rank: peer, Reason: "it has given up the reduction without Close"}
 }
 
-// poll takes in all that has arrived on any link, and then does whatever became
-// possible or due. It goes by the state of the links and not by the events, so
-// that what an error cut short is done the next time.
+// poll takes in all that has arrived on any link, and then sends whatever became
+// possible. It goes by the state of the links and not by the events, so that what
+// an error cut short is done the next time. So does credits.
 func (w *wire) poll(ctx context.Context) error {
-	for {
-		id, ok, err := w.seg.TrySome(0, w.ids)
-		if err != nil {
+	if err := w.collect(); err != nil {
+		return err
+	}
+	for i := range w.links {
+		if err := w.send(ctx, &w.links[i]); err != nil {
 			return err
 		}
-		if !ok {
-			break
+	}
+	return nil
+}
+
+// credits tells all peers that must know what is released. It is called where
+// this rank is about to send nothing for a while, asleep or between two calls;
+// before that, a message may carry the news.
+func (w *wire) credits(ctx context.Context) error {
+	for i := range w.links {
+		if err := w.credit(ctx, &w.links[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collect takes in all that has arrived on any link.
+func (w *wire) collect() error {
+	for {
+		id, ok, err := w.seg.TrySome(0, w.ids)
+		if err != nil || !ok {
+			return err
 		}
 		if err := w.take(id); err != nil {
 			return err
 		}
 	}
-	for i := range w.links {
-		l := &w.links[i]
-		if err := w.send(ctx, l); err != nil {
-			return err
-		}
-		if err := w.credit(ctx, l); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // take takes in one notification.
@@ -251,6 +263,9 @@ func (w *wire) await(ctx context.Context, l *link, clock, need int64) (slot int,
 
 // doze waits until something has arrived on any link.
 func (w *wire) doze(ctx context.Context) error {
+	if err := w.credits(ctx); err != nil {
+		return err
+	}
 	for {
 		if err := w.missing(); err != nil {
 			return err
