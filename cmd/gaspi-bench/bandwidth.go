@@ -23,10 +23,11 @@ with a bare flag each way at the end of the window.`,
 
 // window is how many writes go before the receiver answers: as many as make
 // its answer small beside them, within bounds.
-func window(size uint64) int { return int(min(max(windowBytes/size, 1), maxWindow)) }
+func window(size uint64) int { return int(min(max(windowBytes/size, minWindow), maxWindow)) }
 
 const (
 	windowBytes = 4 << 20
+	minWindow   = 4 // the receiver of a large write sleeps, and its wake-up counts
 	maxWindow   = 64
 )
 

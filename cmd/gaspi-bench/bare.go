@@ -35,17 +35,15 @@ func raise(f flag, v uint32) { atomic.StoreUint32(f, v) }
 // has ended, which costs more than a look.
 const looksPerCheck = 1 << 14
 
-// await looks at f until it is v. Between two looks it gives up the core if
-// others need it.
+// await looks at f until it is v. Between two looks it pauses, or gives up the
+// core if others need it.
 func (b *bench) await(ctx context.Context, f flag, v uint32) error {
 	for {
 		for range looksPerCheck {
 			if atomic.LoadUint32(f) == v {
 				return nil
 			}
-			if b.yield != nil {
-				b.yield()
-			}
+			b.pause()
 		}
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
@@ -61,9 +59,7 @@ func (b *bench) awaitFrom(ctx context.Context, f flag, v uint32) error {
 			if int32(atomic.LoadUint32(f)-v) >= 0 {
 				return nil
 			}
-			if b.yield != nil {
-				b.yield()
-			}
+			b.pause()
 		}
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
@@ -71,12 +67,13 @@ func (b *bench) awaitFrom(ctx context.Context, f flag, v uint32) error {
 	}
 }
 
-// yielder is what a bare wait does between two looks: nothing where each rank
-// has a core, else the cheapest way to let another rank run.
-func yielder(ranks, cores int, transport string) func() {
+// pauser is what a bare wait does between two looks: the processor's PAUSE where
+// each rank has a core, which is faster than looking without, else the cheapest
+// way to let another rank run.
+func pauser(ranks, cores int, transport string) func() {
 	switch {
 	case ranks <= cores:
-		return nil
+		return sys.Relax
 	case transport == "loopback":
 		return runtime.Gosched
 	default:

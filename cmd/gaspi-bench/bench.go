@@ -13,7 +13,7 @@ type bench struct {
 	opts      *options
 	p         *gaspi.Proc
 	transport string
-	yield     func()
+	pause     func() // between two looks at a bare flag
 	seg       *gaspi.Segment
 	keep      []gaspi.Span // mappings that flags lie in
 	out       *output      // nil but on rank 0
@@ -54,7 +54,7 @@ func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *
 	if err != nil {
 		return err
 	}
-	b := &bench{opts: o, p: p, transport: transport, yield: yielder(p.Size(), cores, transport), out: out}
+	b := &bench{opts: o, p: p, transport: transport, pause: pauser(p.Size(), cores, transport), out: out}
 	size := b.outbox() + roundUp(slices.Max(o.sizes), page)
 	if b.seg, err = p.CreateSegment(ctx, segmentID, size); err != nil {
 		return err
