@@ -54,8 +54,8 @@ type Reduction[T gaspi.Number] struct {
 	rest   []T // all but the extra's contribution, where that takes more than one step
 	result []T
 
-	ownStamp, restStamp, backStamp stamp
-	partial                        stamp // of what has been combined so far in this call
+	ownStamp, restStamp stamp
+	partial             stamp // of what has been combined so far in this call
 
 	clock  int64 // of the last call that has begun, those that Close makes included
 	active bool  // a call has begun and not ended
