@@ -201,6 +201,38 @@ func TestTryTurnsThroughARange(t *testing.T) {
 	}
 }
 
+// Two goroutines post to one slot and at once take what is there. A reset that
+// looks and then stores, or compares and then swaps, hands some values to both:
+// it fails this within milliseconds where there are two cores.
+func TestResetIsOneExchange(t *testing.T) {
+	const posts = 200_000
+	b := newBoard(1, nil)
+	var taken [2][]Value
+	var wg sync.WaitGroup
+	for i := range Value(2) {
+		wg.Go(func() {
+			for n := range Value(posts) {
+				b.Post(0, 2*n+i+1)
+				for range 3 {
+					if v, _ := b.Reset(0); v != 0 {
+						taken[i] = append(taken[i], v)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	seen := make([]bool, 2*posts+1)
+	for i := range taken {
+		for _, v := range taken[i] {
+			if seen[v] {
+				t.Fatalf("value %d was handed out twice", v)
+			}
+			seen[v] = true
+		}
+	}
+}
+
 // A writer posts 1, 2, 3 ... to one slot while several goroutines take. No value
 // is handed out twice, each taker sees them grow, and the last is not lost.
 func TestResetHandsOutEachValueOnce(t *testing.T) {
