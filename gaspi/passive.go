@@ -52,7 +52,7 @@ func (p *Proc) PassiveSend(ctx context.Context, to Rank, src Span) error {
 }
 
 func (p *Proc) passiveSend(ctx context.Context, to Rank, src Span) error {
-	link, err := p.enter(to, src)
+	way, err := p.enter(to, src)
 	if err != nil {
 		return err
 	}
@@ -72,10 +72,10 @@ func (p *Proc) passiveSend(ctx context.Context, to Rank, src Span) error {
 	p.passive.ticket[to] = uint32(ticket)
 	lane := transport.Addr{Segment: p.lay.id, Offset: p.lay.passiveLane(p.rank)}
 	state := uint64(ticket)<<32 | src.Len()
-	if err := p.deliver(ctx, link, lane, src, state); err != nil {
+	if err := p.deliver(ctx, way.Link, lane, src, state); err != nil {
 		return err
 	}
-	return p.awaitReceipt(ctx, link, to, lane, state)
+	return p.awaitReceipt(ctx, way.Link, to, lane, state)
 }
 
 // deliver puts the message into the lane. The flush comes before the state word,

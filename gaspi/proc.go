@@ -208,29 +208,21 @@ func (p *Proc) Transport(r Rank) (string, error) {
 // A route is the link to a rank, and where its memory can be addressed also that,
 // which spares the most frequent operation a call through the interface.
 type route struct {
-	link   transport.Link
+	transport.Link
 	direct *transport.Direct // nil if there is none
 }
 
-func newRoute(l transport.Link) *route {
-	way := &route{link: l}
-	if mapped, ok := l.(interface{ Memory() *transport.Direct }); ok {
-		way.direct = mapped.Memory()
-	}
-	return way
-}
-
-// link is the way to rank r. Hot once it has been used.
-func (p *Proc) link(r Rank) (transport.Link, error) {
+// route is the way to rank r. Hot once it has been used.
+func (p *Proc) route(r Rank) (*route, error) {
 	if uint(r) < uint(len(p.links)) {
 		if way := p.links[r].Load(); way != nil {
-			return way.link, nil
+			return way, nil
 		}
 	}
-	return p.linkSlow(r)
+	return p.routeSlow(r)
 }
 
-func (p *Proc) linkSlow(r Rank) (transport.Link, error) {
+func (p *Proc) routeSlow(r Rank) (*route, error) {
 	if r < 0 || int(r) >= p.size {
 		return nil, p.badRank(r)
 	}
@@ -238,8 +230,21 @@ func (p *Proc) linkSlow(r Rank) (transport.Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.links[r].Store(newRoute(l))
-	return l, nil
+	way := &route{Link: l}
+	if mapped, ok := l.(interface{ Memory() *transport.Direct }); ok {
+		way.direct = mapped.Memory()
+	}
+	p.links[r].Store(way)
+	return way, nil
+}
+
+// link is the link to rank r.
+func (p *Proc) link(r Rank) (transport.Link, error) {
+	way, err := p.route(r)
+	if err != nil {
+		return nil, err
+	}
+	return way.Link, nil
 }
 
 func (p *Proc) badRank(r Rank) error {

@@ -22,6 +22,7 @@ type Queue struct {
 	p       *Proc
 	number  int
 	traffic *transport.Queue
+	last    atomic.Pointer[transport.Window] // of the last write with notification; nil if it had none
 	deleted atomic.Bool
 
 	writes, reads, notifies atomic.Uint64 // operations issued, for Stats

@@ -5,7 +5,7 @@ package gaspi
 // other operation. If the queue is full it returns ErrQueueFull and has had no
 // effect.
 func (q *Queue) Read(dst Span, src Remote) error {
-	link, err := q.enter(src.Rank, dst)
+	way, err := q.enter(src.Rank, dst)
 	if err != nil {
 		return q.refused("read", src, dst.Len(), err)
 	}
@@ -15,7 +15,7 @@ func (q *Queue) Read(dst Span, src Remote) error {
 	if !q.take(src.Rank, 1) {
 		return ErrQueueFull
 	}
-	if err := link.Get(q.traffic, dst, src.addr()); err != nil {
+	if err := way.Get(q.traffic, dst, src.addr()); err != nil {
 		return q.refused("read", src, dst.Len(), err)
 	}
 	q.reads.Add(1)
@@ -27,7 +27,7 @@ func (q *Queue) Read(dst Span, src Remote) error {
 // it there sees the data, without a Wait. (The standard always posts the value
 // 1.) With an empty dst it only notifies; dst must be of a segment all the same.
 func (q *Queue) ReadNotify(dst Span, src Remote, n Notification) error {
-	link, err := q.enter(src.Rank, dst)
+	way, err := q.enter(src.Rank, dst)
 	if err == nil && dst.Segment() == nil {
 		err = ErrNoSegment
 	}
@@ -40,7 +40,7 @@ func (q *Queue) ReadNotify(dst Span, src Remote, n Notification) error {
 	if !q.take(src.Rank, 1) {
 		return ErrQueueFull
 	}
-	if err := link.GetNotify(q.traffic, dst, src.addr(), dst.Segment().Board(), n.flag(0)); err != nil {
+	if err := way.GetNotify(q.traffic, dst, src.addr(), dst.Segment().Board(), n.flag(0)); err != nil {
 		return q.refused("read_notify", src, dst.Len(), err)
 	}
 	q.reads.Add(1)

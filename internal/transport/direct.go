@@ -18,29 +18,35 @@ type Window struct {
 	Live       *atomic.Uint64
 	Generation uint64
 
-	// What Segment holds, where a put finds it without a call. Set by Direct.
+	// Set by Direct: whose segment it is, whether that rank is gone, and what
+	// Segment holds, where a put finds it without another hop.
+	peer  base.Rank
+	id    segment.ID
+	lost  *atomic.Pointer[base.RankError]
 	mem   []byte
 	board *notify.Board
 }
 
-// PutNotify copies src to offset in the window and posts f there, if both fit;
-// else it returns false and has no effect. It is the usual case of
-// Link.PutNotify, with as many arguments as go in registers: the latency of
-// small messages is decided here.
-func (w *Window) PutNotify(offset uint64, src segment.Span, f Flag) bool {
-	if size := uint64(len(w.mem)); offset > size || src.Len() > size-offset || w.board.Check(f.ID, f.Value) != nil {
-		return false
-	}
+// Admits reports whether the window is on segment id of rank r, usable, and has
+// room for size bytes at offset and for the notification. It is the check before
+// Move, apart from it so that the caller can take an entry of its queue between.
+func (w *Window) Admits(r base.Rank, id segment.ID, offset, size uint64, f notify.ID, v notify.Value) bool {
+	room := uint64(len(w.mem))
+	return w.peer == r && w.id == id && w.usable() &&
+		offset <= room && size <= room-offset && w.board.Check(f, v) == nil
+}
+
+func (w *Window) usable() bool { return w.Live.Load() == w.Generation && w.lost.Load() == nil }
+
+// Move copies src to offset in the window and posts the notification: the usual
+// case of Link.PutNotify, for a caller that asked Admits. The latency of small
+// messages is decided here and in its caller.
+func (w *Window) Move(offset uint64, src segment.Span, f notify.ID, v notify.Value) {
 	copy(w.mem[offset:], src.Bytes())
-	if f.Add {
-		w.board.Add(f.ID, f.Value)
-	} else {
-		w.board.Post(f.ID, f.Value)
-	}
+	w.board.Post(f, v)
 	// A mapping ends with its Segment, which the bytes do not keep alive.
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(src)
-	return true
 }
 
 // Direct is the link to a peer whose memory this process can address: the
@@ -51,16 +57,18 @@ func (w *Window) PutNotify(offset uint64, src segment.Span, f Flag) bool {
 // Grade: hot. Between the caller and the peer's memory lie one table lookup and
 // one look at the generation.
 type Direct struct {
+	peer    base.Rank
 	windows []atomic.Pointer[Window] // index is the segment id
 	open    func(id segment.ID) (*Window, error)
 	ping    func(context.Context) error
 	lost    atomic.Pointer[base.RankError]
 }
 
-// NewDirect makes a link for segment ids below ids. open finds the peer's
-// segment when it is first used, or again after it was withdrawn; ping is Link's.
-func NewDirect(ids int, open func(segment.ID) (*Window, error), ping func(context.Context) error) *Direct {
-	return &Direct{windows: make([]atomic.Pointer[Window], ids), open: open, ping: ping}
+// NewDirect makes a link to rank peer for segment ids below ids. open finds the
+// peer's segment when it is first used, or again after it was withdrawn; ping is
+// Link's.
+func NewDirect(peer base.Rank, ids int, open func(segment.ID) (*Window, error), ping func(context.Context) error) *Direct {
+	return &Direct{peer: peer, windows: make([]atomic.Pointer[Window], ids), open: open, ping: ping}
 }
 
 // Memory is d itself: what a link that can be addressed is told by, and how its
@@ -74,7 +82,7 @@ func (d *Direct) Lose(err *base.RankError) { d.lost.CompareAndSwap(nil, err) }
 // there, else nil.
 func (d *Direct) Usable(id segment.ID) *Window {
 	if uint64(id) < uint64(len(d.windows)) {
-		if w := d.windows[id].Load(); w != nil && w.Live.Load() == w.Generation && d.lost.Load() == nil {
+		if w := d.windows[id].Load(); w != nil && w.usable() {
 			return w
 		}
 	}
@@ -101,6 +109,7 @@ func (d *Direct) windowSlow(id segment.ID) (*segment.Segment, error) {
 		d.windows[id].Store(nil)
 		return nil, err
 	}
+	w.peer, w.id, w.lost = d.peer, id, &d.lost
 	w.mem, w.board = w.Segment.All().Bytes(), w.Segment.Board()
 	d.windows[id].Store(w)
 	return w.Segment, nil
@@ -131,9 +140,6 @@ func (d *Direct) Put(_ *Queue, dst Addr, src segment.Span) error {
 
 // PutNotify implements Link.
 func (d *Direct) PutNotify(_ *Queue, dst Addr, src segment.Span, f Flag) error {
-	if w := d.Usable(dst.Segment); w != nil && f.Segment == dst.Segment && w.PutNotify(dst.Offset, src, f) {
-		return nil
-	}
 	seg, mem, err := d.target(dst, src.Len())
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ var _ transport.Transport = (*Transport)(nil)
 func (h *Hub) Join(r base.Rank) *Transport {
 	t := &Transport{hub: h, rank: r, own: &shelf{slots: make(map[segment.ID]*exposed)}}
 	for peer := range h.size {
-		t.links = append(t.links, transport.NewDirect(h.ids, t.opener(base.Rank(peer)), nobodyAsks))
+		t.links = append(t.links, transport.NewDirect(base.Rank(peer), h.ids, t.opener(base.Rank(peer)), nobodyAsks))
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

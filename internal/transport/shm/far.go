@@ -73,9 +73,6 @@ func (l *peerLink) Put(q *transport.Queue, dst transport.Addr, src segment.Span)
 // PutNotify implements transport.Link. The bytes are in the owner's memory when
 // the owner has replied, so this side can post the flag itself.
 func (l *peerLink) PutNotify(q *transport.Queue, dst transport.Addr, src segment.Span, flag transport.Flag) error {
-	if w := l.Usable(dst.Segment); w != nil && flag.Segment == dst.Segment && w.PutNotify(dst.Offset, src, flag) {
-		return nil
-	}
 	err := l.Direct.PutNotify(q, dst, src, flag)
 	if f, ok := err.(*far); ok {
 		return l.putNotifyFar(f, q, dst, src, flag)

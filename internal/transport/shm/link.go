@@ -29,7 +29,7 @@ type peerLink struct {
 
 func newPeerLink(t *Transport, r base.Rank) *peerLink {
 	l := &peerLink{t: t, rank: r, pid: -1, bound: make(map[segment.ID]*far)}
-	l.Direct = transport.NewDirect(t.ids, l.open, l.alive)
+	l.Direct = transport.NewDirect(r, t.ids, l.open, l.alive)
 	return l
 }
 
