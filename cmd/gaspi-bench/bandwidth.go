@@ -108,6 +108,9 @@ func (s *stream) receiver(ctx context.Context) func(int) error {
 			if err := s.awaitNotification(ctx, v); err != nil {
 				return err
 			}
+			if err := verify(s.in, v); err != nil {
+				return err
+			}
 			if err := s.q.Notify(s.dst, gaspi.Notification{ID: noteAck, Value: gaspi.Value(v)}); err != nil {
 				return err
 			}

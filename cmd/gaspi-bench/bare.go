@@ -87,5 +87,8 @@ type counter struct{ n uint64 }
 
 func (c *counter) next() uint32 {
 	c.n++
-	return uint32(c.n%(1<<32-1)) + 1
+	return c.last()
 }
+
+// last is what next returned last.
+func (c *counter) last() uint32 { return uint32(c.n%(1<<32-1)) + 1 }

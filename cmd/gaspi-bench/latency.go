@@ -10,9 +10,11 @@ import (
 func latency() operation {
 	return operation{
 		name: "latency",
-		about: `one way of a write with notification that carries its number, which
-the receiver checks: half a round trip between ranks 0 and 1. Limit: the same
-with a bare flag in the same memory, and for more than 8 bytes a plain copy.`,
+		about: `one way of a write with notification until the receiver sees the
+notification: half a round trip between ranks 0 and 1, with the payload checked
+once in a block. Limit: the same with a bare flag in the same memory, and for
+more than 8 bytes a plain copy. Rows called delivery go on until the receiver
+has read the payload of each; their limit copies and reads it too.`,
 		minRanks: 2,
 		sizes:    []uint64{8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20},
 		prepare:  prepareLatency,
@@ -20,21 +22,32 @@ with a bare flag in the same memory, and for more than 8 bytes a plain copy.`,
 }
 
 func prepareLatency(ctx context.Context, b *bench, size uint64) ([]workload, error) {
-	w := workload{op: "latency", bytes: size, timed: b.p.Rank() == 0, steps: 2}
+	seen := workload{op: "latency", bytes: size, timed: b.p.Rank() == 0, steps: 2}
+	read := seen
+	read.op = "delivery"
 	peer, part := b.peer()
 	if !part {
-		w.contenders = []contender{{implGaspi, idle}, {implLimit, idle}}
-		return []workload{w}, nil
+		seen.contenders = []contender{{implGaspi, idle}, {implLimit, idle}}
+		read.contenders = seen.contenders
+		return []workload{seen, read}, nil
 	}
 	m, err := newMail(b, peer, size)
 	if err != nil {
 		return nil, err
 	}
-	w.contenders = []contender{
-		{implGaspi, m.rounds(ctx, m.writeNotify, m.awaitNotification)},
-		{implLimit, m.rounds(ctx, m.copyAndRaise, m.awaitFlag)},
+	bare := m.copyAndRaise
+	if size <= 8 {
+		bare = m.raise // the flag itself can carry as much
 	}
-	return []workload{w}, nil
+	seen.contenders = []contender{
+		{implGaspi, m.checked(m.rounds(ctx, m.writeNotify, m.awaitNotification))},
+		{implLimit, m.rounds(ctx, bare, m.awaitFlag)},
+	}
+	read.contenders = []contender{
+		{implGaspi, m.rounds(ctx, m.writeNotify, m.reading(m.awaitNotification))},
+		{implLimit, m.rounds(ctx, m.copyAndRaise, m.reading(m.awaitFlag))},
+	}
+	return []workload{seen, read}, nil
 }
 
 // mail is one end of a pair of ranks that write to each other.
@@ -112,28 +125,40 @@ func (m *mail) writeNotify(ctx context.Context, v uint32) error {
 }
 
 func (m *mail) awaitNotification(ctx context.Context, v uint32) error {
-	if err := m.b.seg.WaitUntil(ctx, notePing, gaspi.Equal, gaspi.Value(v)); err != nil {
-		return err
-	}
-	return verify(m.in, v)
+	return m.b.seg.WaitUntil(ctx, notePing, gaspi.Equal, gaspi.Value(v))
 }
 
-// copyAndRaise is writeNotify without the runtime. Eight bytes fit the flag.
+// copyAndRaise is writeNotify without the runtime.
 func (m *mail) copyAndRaise(_ context.Context, v uint32) error {
-	if len(m.out) > 8 {
-		stamp(m.out, v)
-		copy(m.dest, m.out)
-	}
+	stamp(m.out, v)
+	copy(m.dest, m.out)
 	raise(m.bell, v)
 	return nil
 }
 
-func (m *mail) awaitFlag(ctx context.Context, v uint32) error {
-	if err := m.b.await(ctx, m.flag, v); err != nil {
-		return err
-	}
-	if len(m.in) > 8 {
+func (m *mail) raise(_ context.Context, v uint32) error {
+	raise(m.bell, v)
+	return nil
+}
+
+func (m *mail) awaitFlag(ctx context.Context, v uint32) error { return m.b.await(ctx, m.flag, v) }
+
+// reading is await, and then a look at the message.
+func (m *mail) reading(await func(context.Context, uint32) error) func(context.Context, uint32) error {
+	return func(ctx context.Context, v uint32) error {
+		if err := await(ctx, v); err != nil {
+			return err
+		}
 		return verify(m.in, v)
 	}
-	return nil
+}
+
+// checked is batch, and then a look at the last message.
+func (m *mail) checked(batch func(int) error) func(int) error {
+	return func(n int) error {
+		if err := batch(n); err != nil || n == 0 {
+			return err
+		}
+		return verify(m.in, m.seq.last())
+	}
 }

@@ -77,9 +77,14 @@ func TestEveryOperation(t *testing.T) {
 		want []row // Op, N and Bytes of the rows of gaspi
 	}{
 		{"latency", []string{"latency", "--sizes", "1,7,8,1KiB"},
-			[]row{{Op: "latency", N: 2, Bytes: 1}, {Op: "latency", N: 2, Bytes: 7}, {Op: "latency", N: 2, Bytes: 8}, {Op: "latency", N: 2, Bytes: 1024}}},
+			[]row{
+				{Op: "latency", N: 2, Bytes: 1}, {Op: "delivery", N: 2, Bytes: 1},
+				{Op: "latency", N: 2, Bytes: 7}, {Op: "delivery", N: 2, Bytes: 7},
+				{Op: "latency", N: 2, Bytes: 8}, {Op: "delivery", N: 2, Bytes: 8},
+				{Op: "latency", N: 2, Bytes: 1024}, {Op: "delivery", N: 2, Bytes: 1024},
+			}},
 		{"latency of three ranks", []string{"latency", "-n", "3", "--sizes", "8"},
-			[]row{{Op: "latency", N: 3, Bytes: 8}}},
+			[]row{{Op: "latency", N: 3, Bytes: 8}, {Op: "delivery", N: 3, Bytes: 8}}},
 		{"bandwidth", []string{"bandwidth", "--sizes", "4KiB:8KiB"},
 			[]row{{Op: "bandwidth", N: 2, Bytes: 4096}, {Op: "put", N: 2, Bytes: 4096}, {Op: "bandwidth", N: 2, Bytes: 8192}, {Op: "put", N: 2, Bytes: 8192}}},
 		{"bandwidth of three ranks", []string{"bandwidth", "-n", "3", "--sizes", "64KiB"},
