@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/google/go-cmp/cmp"
@@ -243,8 +244,47 @@ func TestLastRankDoesNotWaitForEver(t *testing.T) {
 		synctest.Wait()
 		await(ctx, s, 1) // what they posted before they left is not lost
 		await(ctx, s, 2)
-		if _, err := s.WaitSome(ctx, 0, 8); !errors.Is(err, gaspi.ErrRankDead) {
-			return fmt.Errorf("got %v, want ErrRankDead", err)
+		if _, err := s.WaitSome(ctx, 0, 8); !names(err, 1) {
+			return fmt.Errorf("got %v, want a RankError about rank 1", err)
+		}
+		// A program that knows it may wait for its own goroutines.
+		ok(p.ResetState())
+		go tell(p, s, 0, 5)
+		_, err := s.WaitSome(ctx, 0, 8)
+		return err
+	})
+}
+
+// Only ranks that a segment is registered with can write there, so only their
+// end can be a reason to stop waiting.
+func TestWaitsCareForThoseWhoCanWrite(t *testing.T) {
+	mortals(t, 4, func(ctx context.Context, p *gaspi.Proc) error {
+		two := must(p.NewGroup(0, 1))
+		own := must(p.AllocSegment(1, 64))
+		if p.Rank() > 1 {
+			ok(p.Barrier(ctx, p.World()))
+			if p.Rank() == 2 {
+				return errDies
+			}
+			return nil
+		}
+		ok(two.Commit(ctx))
+		s := must(p.CreateSegment(ctx, 0, 64, gaspi.Over(two)))
+		ok(p.Barrier(ctx, p.World()))
+		quiet(ctx) // rank 2 has died, rank 3 has left
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		for _, seg := range []*gaspi.Segment{s, own} {
+			if _, err := seg.WaitSome(short, 0, 8); !errors.Is(err, context.DeadlineExceeded) {
+				return fmt.Errorf("waiting where rank 2 cannot write: %v, want the end of the context", err)
+			}
+		}
+		ok(p.Barrier(ctx, two))
+		if p.Rank() == 1 {
+			return errDies
+		}
+		if _, err := s.WaitSome(ctx, 0, 8); !names(err, 1) {
+			return fmt.Errorf("got %v, want a RankError about rank 1", err)
 		}
 		return nil
 	})

@@ -37,7 +37,7 @@ type health struct {
 	gone   atomic.Int32             // ranks that died or left
 	unseen atomic.Int32             // ranks that are corrupt: waits for anybody end while there are any
 	lost   atomic.Bool              // the launcher is gone
-	alone  atomic.Bool              // the program knows that all other ranks are gone
+	alone  atomic.Bool              // the program knows which ranks have left
 }
 
 // An ending is how a rank ended.
@@ -83,11 +83,11 @@ func (p *Proc) Failure(r Rank) *RankError {
 
 // ResetState declares the ranks healthy, all if none is named: the program has
 // dealt with what happened. Waits for notifications no longer end because of
-// them, nor, without an argument, because all other ranks have left. A rank that
+// them, nor, without an argument, because of ranks that have left. A rank that
 // died stays dead, and becomes corrupt again when an operation needs it.
 func (p *Proc) ResetState(ranks ...Rank) error {
 	if len(ranks) == 0 {
-		p.alone.Store(int(p.gone.Load()) == p.size-1)
+		p.alone.Store(p.gone.Load() > 0)
 		for r := range Rank(p.size) {
 			p.pardon(r)
 		}
@@ -167,6 +167,7 @@ func (p *Proc) noteEnd(f boot.Failure) {
 	if !p.ends[f.Rank].CompareAndSwap(nil, &ending{left: f.Left, err: err}) {
 		return
 	}
+	p.alone.Store(false) // this one is news
 	p.wire.Lose(err)
 	if !f.Left {
 		p.mark(f.Rank)
@@ -186,24 +187,33 @@ func (p *Proc) ended() error {
 	return nil
 }
 
-// anyEnded is why a wait for a notification from anybody should end: a rank died
-// that might have been the one, or nobody else is left. Like a receive from any
-// source after a failure, the program decides: ResetState, and wait on.
+// anyEnded is why a wait for any rank of the job should end.
 func (p *Proc) anyEnded() error {
 	if err := p.ended(); err != nil {
 		return err
 	}
-	if p.unseen.Load() > 0 {
-		for r := range p.vector {
-			if Health(p.vector[r].Load()) == Corrupt {
-				return p.goneError(Rank(r))
-			}
+	if p.gone.Load() == 0 && p.unseen.Load() == 0 {
+		return nil
+	}
+	return p.orphanedBy(p.others)
+}
+
+// orphanedBy is why a wait for any of others should end: one of them died, or all
+// have left and the program has not said that it knows.
+func (p *Proc) orphanedBy(others []Rank) error {
+	left := 0
+	for _, r := range others {
+		switch end := p.ends[r].Load(); {
+		case Health(p.vector[r].Load()) == Corrupt:
+			return p.goneError(r)
+		case end != nil:
+			left++
 		}
 	}
-	if p.size > 1 && int(p.gone.Load()) == p.size-1 && !p.alone.Load() {
-		return fmt.Errorf("%w: all other ranks have left the job", ErrRankDead)
+	if left == 0 || left < len(others) || p.alone.Load() {
+		return nil
 	}
-	return nil
+	return &RankError{Rank: others[0], Reason: "it and all others that could write here have left the job"}
 }
 
 // awaits is why a wait for rank r alone should end.

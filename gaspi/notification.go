@@ -27,8 +27,9 @@ const (
 //
 // It burns no core: it spins only while every local rank has a core, then
 // yields, then sleeps. When ctx ends it returns its error and nothing is lost.
-// When a rank died it returns a *RankError, since that rank might have been the
-// one to write; after ResetState it waits on.
+// When a rank that the segment is registered with died it returns a *RankError,
+// since that rank might have been the one to write; after ResetState it waits on.
+// So it does when all of them have left the job.
 func (s *Segment) WaitSome(ctx context.Context, first NotificationID, count uint32) (NotificationID, error) {
 	return s.wait(ctx, "notify_waitsome", notify.Some(first, count))
 }
@@ -79,6 +80,31 @@ func (s *Segment) Reset(id NotificationID) (Value, error) {
 // Peek is the present value of notification id without taking it, 0 if it is not
 // set or there is no such notification.
 func (s *Segment) Peek(id NotificationID) Value { return s.mem.Board().Load(id) }
+
+// wait waits on the board for want.
+func (s *Segment) wait(ctx context.Context, op string, want notify.Want) (NotificationID, error) {
+	id, err := s.mem.Board().Wait(ctx, want, s.stop, &s.p.stats.notifyWait)
+	if err != nil {
+		return 0, segmentError(op, s.id, err)
+	}
+	return id, nil
+}
+
+// orphaned is why a wait for a post of anybody should end: a rank died that might
+// have been the one, or none of them is left. Like a receive from any source
+// after a failure, the program decides: ResetState, and wait on.
+func (s *Segment) orphaned() error {
+	p := s.p
+	if err := p.ended(); err != nil {
+		return err
+	}
+	if p.gone.Load() == 0 && p.unseen.Load() == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return p.orphanedBy(s.writers)
+}
 
 func (s *Segment) try(op string, w notify.Want) (NotificationID, bool, error) {
 	id, ok, err := s.mem.Board().Try(w)

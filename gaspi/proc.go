@@ -39,6 +39,7 @@ type Proc struct {
 	health
 	stats counters
 
+	others  []Rank       // all ranks but this one
 	anyStop func() error // for waits that any rank might end; bound once, so that waits allocate nothing
 	closed  atomic.Bool
 	done    sync.WaitGroup // the failure watch
@@ -94,20 +95,28 @@ func start(ctx context.Context, cfg Config, session boot.Session, wire transport
 	p.groups.place = make([]*Group, cfg.Groups)
 	p.queues.open(p)
 	if err := p.openSystem(); err != nil {
-		wire.Close()
+		p.abandon()
 		return nil, err
 	}
 	p.passive = newPassive(p)
 	p.openWorld()
 	// From here on peers may write: everything they write to is in place.
 	if err := p.meet(ctx); err != nil {
-		wire.Close()
+		p.abandon()
 		return nil, err
 	}
 	p.done.Add(1)
 	go p.watchLoop()
 	cfg.Log.Info("gaspi: joined", "job", p.job, "rank", p.rank, "size", p.size, "transport", wire.Name())
 	return p, nil
+}
+
+// abandon gives back what a start that failed has taken.
+func (p *Proc) abandon() {
+	_ = p.wire.Close()
+	if p.system != nil {
+		_ = p.system.Close()
+	}
 }
 
 // openSystem makes the system segment and lets every rank reach it.
@@ -149,6 +158,9 @@ func (p *Proc) openWorld() {
 	g := &Group{p: p}
 	for r := range Rank(p.size) {
 		g.ranks = append(g.ranks, r)
+		if r != p.rank {
+			p.others = append(p.others, r)
+		}
 	}
 	g.open(int(p.rank))
 	g.committed.Store(true)

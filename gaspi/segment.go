@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
-	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -17,6 +17,11 @@ type Segment struct {
 	p   *Proc
 	id  SegmentID
 	mem *segment.Segment
+
+	mu      sync.Mutex
+	writers []Rank // guarded by mu; the other ranks it is registered with
+
+	stop func() error // bound once, so that waits allocate nothing
 }
 
 // A SegmentOption changes how a segment is created.
@@ -54,7 +59,7 @@ func (p *Proc) options(opts []SegmentOption) (segmentOptions, error) {
 // has been finished, no other segment can be created over the same group.
 func (p *Proc) CreateSegment(ctx context.Context, id SegmentID, size uint64, opts ...SegmentOption) (*Segment, error) {
 	alloc := func(o segmentOptions) (*segment.Segment, error) { return p.newMemory(size, o.notifications) }
-	return p.share(ctx, "segment_create", id, size, opts, alloc)
+	return p.share(ctx, "segment_create", id, size, nil, opts, alloc)
 }
 
 // UseSegment is CreateSegment with memory that the caller owns and keeps, at
@@ -64,7 +69,7 @@ func (p *Proc) CreateSegment(ctx context.Context, id SegmentID, size uint64, opt
 // core, and Segment.Mapped is false there.
 func (p *Proc) UseSegment(ctx context.Context, id SegmentID, mem []byte, opts ...SegmentOption) (*Segment, error) {
 	bind := func(o segmentOptions) (*segment.Segment, error) { return p.bindMemory(mem, o.notifications) }
-	return p.share(ctx, "segment_use", id, uint64(len(mem)), opts, bind)
+	return p.share(ctx, "segment_use", id, uint64(len(mem)), mem, opts, bind)
 }
 
 // AllocSegment makes segment id of size bytes, zeroed, for this rank alone; see
@@ -97,7 +102,7 @@ func (p *Proc) addSegment(op string, id SegmentID, opts []SegmentOption, alloc m
 // share is addSegment, registration with a group, and a barrier of the group. A
 // call that ended early left the segment behind as unfinished business, which
 // the next one finds and goes on with.
-func (p *Proc) share(ctx context.Context, op string, id SegmentID, size uint64, opts []SegmentOption, alloc makeMemory) (*Segment, error) {
+func (p *Proc) share(ctx context.Context, op string, id SegmentID, size uint64, mem []byte, opts []SegmentOption, alloc makeMemory) (*Segment, error) {
 	o, err := p.options(opts)
 	if err != nil {
 		return nil, segmentError(op, id, err)
@@ -105,17 +110,21 @@ func (p *Proc) share(ctx context.Context, op string, id SegmentID, size uint64, 
 	if err := o.group.ready(op); err != nil {
 		return nil, err
 	}
-	s := p.segments.unfinished(id, o.group, size)
+	what := halfDone{group: o.group, size: size}
+	if len(mem) > 0 {
+		what.mem = &mem[0]
+	}
+	s := p.segments.unfinished(id, what)
 	if s == nil {
 		if s, err = p.addSegment(op, id, opts, alloc); err != nil {
 			return nil, err
 		}
 		for _, r := range o.group.ranks {
-			if err := p.wire.Grant(id, r); err != nil {
+			if err := s.Register(r); err != nil {
 				return nil, segmentError(op, id, err)
 			}
 		}
-		p.segments.begin(id, o.group, size)
+		p.segments.begin(id, what)
 	}
 	if err := o.group.internal.run(ctx, op, fmt.Sprintf("%s of segment %d", op, id)); err != nil {
 		return nil, segmentError(op, id, err)
@@ -144,6 +153,11 @@ func (s *Segment) Register(r Rank) error {
 	}
 	if err := s.p.wire.Grant(s.id, r); err != nil {
 		return segmentError("segment_register", s.id, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r != s.p.rank && !slices.Contains(s.writers, r) {
+		s.writers = append(s.writers, r)
 	}
 	return nil
 }
@@ -273,9 +287,11 @@ type segmentTable struct {
 	half map[SegmentID]halfDone // guarded by mu; collective creations that have not ended
 }
 
+// halfDone says which call a collective creation was.
 type halfDone struct {
 	group *Group
 	size  uint64
+	mem   *byte // the caller's memory, if it is bound
 }
 
 // add makes a segment under a free id and exposes it.
@@ -298,8 +314,10 @@ func (t *segmentTable) add(p *Proc, id SegmentID, alloc func() (*segment.Segment
 		_ = mem.Close()
 		return nil, err
 	}
-	t.byID[id] = &Segment{p: p, id: id, mem: mem}
-	return t.byID[id], nil
+	s := &Segment{p: p, id: id, mem: mem}
+	s.stop = s.orphaned
+	t.byID[id] = s
+	return s, nil
 }
 
 // remove withdraws s from peers and takes it out.
@@ -335,13 +353,13 @@ func (t *segmentTable) all() []*Segment {
 	return segs
 }
 
-func (t *segmentTable) begin(id SegmentID, g *Group, size uint64) {
+func (t *segmentTable) begin(id SegmentID, what halfDone) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.half == nil {
 		t.half = make(map[SegmentID]halfDone)
 	}
-	t.half[id] = halfDone{group: g, size: size}
+	t.half[id] = what
 }
 
 func (t *segmentTable) finish(id SegmentID) {
@@ -352,20 +370,11 @@ func (t *segmentTable) finish(id SegmentID) {
 
 // unfinished is the segment of a creation with the same arguments that ended
 // early, or nil.
-func (t *segmentTable) unfinished(id SegmentID, g *Group, size uint64) *Segment {
+func (t *segmentTable) unfinished(id SegmentID, what halfDone) *Segment {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if half, ok := t.half[id]; !ok || half != (halfDone{group: g, size: size}) {
+	if half, ok := t.half[id]; !ok || half != what {
 		return nil
 	}
 	return t.byID[id]
-}
-
-// wait waits on the board of s for want, for anybody's post.
-func (s *Segment) wait(ctx context.Context, op string, want notify.Want) (NotificationID, error) {
-	id, err := s.mem.Board().Wait(ctx, want, s.p.anyStop, &s.p.stats.notifyWait)
-	if err != nil {
-		return 0, segmentError(op, s.id, err)
-	}
-	return id, nil
 }
