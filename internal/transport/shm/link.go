@@ -86,7 +86,7 @@ func (l *peerLink) openFile(card *card, id segment.ID, at listing, descriptor in
 		return -1, nil
 	}
 	if err != nil {
-		return -1, fmt.Errorf("segment %d of rank %d: %w", id, l.rank, err)
+		return -1, l.orEnded(fmt.Errorf("segment %d of rank %d: %w", id, l.rank, err))
 	}
 	return fd, nil
 }
@@ -116,6 +116,9 @@ func (l *peerLink) cardOfPeer() (*card, error) {
 	peer := l.t.peers[l.rank]
 	card, err := openCard(peer.PID, peer.Card, len(l.t.peers), l.t.ids)
 	if err != nil {
+		if ended := l.endedLocked(); ended != nil {
+			return nil, ended
+		}
 		return nil, fmt.Errorf("rank %d: %w", l.rank, err)
 	}
 	l.card = card
@@ -134,14 +137,32 @@ func (l *peerLink) Lose(err *base.RankError) {
 }
 
 // alive is the ping: it asks the kernel whether the peer's process has ended.
-// The first ping takes a hold of the process, so that its number cannot come to
-// mean another one later.
 func (l *peerLink) alive(ctx context.Context) error {
 	if l.rank == l.t.rank {
 		return ctx.Err()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.endedLocked(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// orEnded is err, unless the reason of it is that the peer's process has ended:
+// its files are gone before anybody says so.
+func (l *peerLink) orEnded(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ended := l.endedLocked(); ended != nil {
+		return ended
+	}
+	return err
+}
+
+// endedLocked is the end of the peer's process, or nil. The first question takes
+// a hold of the process, so that its number cannot come to mean another one later.
+func (l *peerLink) endedLocked() error {
 	if l.pid < 0 {
 		pid, err := sys.HoldProcess(l.t.peers[l.rank].PID)
 		if err != nil {
@@ -152,7 +173,7 @@ func (l *peerLink) alive(ctx context.Context) error {
 	if sys.ProcessEnded(l.pid) {
 		return &base.RankError{Rank: l.rank, Reason: "its process has ended"}
 	}
-	return ctx.Err()
+	return nil
 }
 
 func (l *peerLink) close() {

@@ -1,0 +1,54 @@
+package shm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+)
+
+// The files of a rank that was killed are gone before anybody announces its
+// death. Whoever needs one for the first time then must hear that the rank is
+// dead, not that a file is missing.
+func TestFirstUseOfADeadRankNamesIt(t *testing.T) {
+	peer := exec.Command("cat") // ends when its input does
+	input, err := peer.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := peer.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer peer.Wait()
+	tr, err := Join(t.Context(), 0, 2, 4, func(_ context.Context, _ string, own []byte) ([][]byte, error) {
+		dead, err := json.Marshal(address{PID: peer.Process.Pid, Card: 3})
+		return [][]byte{own, dead}, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	hold, err := sys.HoldProcess(peer.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sys.CloseFile(hold)
+	input.Close()
+	for !sys.ProcessEnded(hold) {
+	}
+
+	link, err := tr.Link(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = link.Notify(transport.NewQueue(1), transport.Flag{Segment: 0, ID: 0, Value: 1})
+	var dead *base.RankError
+	if !errors.As(err, &dead) || dead.Rank != 1 {
+		t.Errorf("got %v, want a RankError about rank 1", err)
+	}
+}
