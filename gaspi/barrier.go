@@ -28,9 +28,10 @@ func (p *Proc) Barrier(ctx context.Context, g *Group) error {
 // barrier is one barrier of a group and how far it has come. All its state but
 // busy belongs to the caller who holds busy.
 type barrier struct {
-	g    *Group
-	slot notify.ID // its first notification within the group's
-	busy atomic.Bool
+	g      *Group
+	slot   notify.ID // its first notification within the group's
+	busy   atomic.Bool
+	rounds []barrierRound // made by the first run, which knows where the group lies at its members
 
 	epoch  notify.Value // number of the barrier under way or of the last one; never 0
 	active bool         // a barrier is under way
@@ -42,10 +43,44 @@ type barrier struct {
 	spent *atomic.Int64
 }
 
+// A barrierRound says whom to signal and whose signals to wait for. The j-th
+// signal of each has the j-th notification of the round.
+type barrierRound struct {
+	first notify.ID // of this rank
+	to    []barrierSignal
+	from  []Rank
+}
+
+type barrierSignal struct {
+	rank Rank
+	id   notify.ID // at that rank
+}
+
 func newBarrier(g *Group, slot notify.ID, spent *atomic.Int64) *barrier {
 	b := &barrier{g: g, slot: slot, spent: spent}
 	b.stop = b.why
 	return b
+}
+
+// plan makes the rounds: in the one with a given stride, signals go to the members
+// at distances stride, 2 x stride ... below the size.
+func (b *barrier) plan() {
+	g, n := b.g, len(b.g.ranks)
+	b.rounds = []barrierRound{}
+	for stride := 1; stride < n; stride *= fanout {
+		slot := b.slot + notify.ID(len(b.rounds)*(fanout-1))
+		round := barrierRound{first: g.p.lay.groupSlot(g.index) + slot}
+		for j := range min(fanout-1, (n-1)/stride) {
+			distance := (j + 1) * stride
+			to := (g.me + distance) % n
+			round.to = append(round.to, barrierSignal{
+				rank: g.ranks[to],
+				id:   g.p.lay.groupSlot(g.indexOf[to]) + slot + notify.ID(j),
+			})
+			round.from = append(round.from, g.ranks[(g.me-distance+n)%n])
+		}
+		b.rounds = append(b.rounds, round)
+	}
 }
 
 // run does one barrier, or goes on with the one that ended early, which must have
@@ -62,15 +97,18 @@ func (b *barrier) run(ctx context.Context, op, what string) error {
 	if b.what != what {
 		return b.g.error(op, fmt.Errorf("%w: %s ended early on this group and is to be finished first, by the same call again", ErrInUse, b.what))
 	}
-	n := len(b.g.ranks)
-	for ; b.stride() < n; b.round++ {
+	if b.rounds == nil {
+		b.plan()
+	}
+	for ; b.round < len(b.rounds); b.round++ {
+		round := &b.rounds[b.round]
 		if !b.sent {
-			if err := b.signal(); err != nil {
+			if err := b.signal(round); err != nil {
 				return b.g.error(op, err)
 			}
 			b.sent = true
 		}
-		if err := b.wait(ctx); err != nil {
+		if err := b.wait(ctx, round); err != nil {
 			return b.fail(op, err)
 		}
 		b.sent = false
@@ -87,61 +125,39 @@ func nextEpoch(e notify.Value) notify.Value {
 	return e
 }
 
-// stride is fanout^round.
-func (b *barrier) stride() int {
-	s := 1
-	for range b.round {
-		s *= fanout
-	}
-	return s
-}
-
-// partners is how many ranks this one signals in this round: those at
-// distances stride, 2 x stride ... below the size.
-func (b *barrier) partners() int {
-	return min(fanout-1, (len(b.g.ranks)-1)/b.stride())
-}
-
-// first is the first notification of this round, relative to the group's.
-func (b *barrier) first() notify.ID { return b.slot + notify.ID(b.round*(fanout-1)) }
-
-// signal tells the partners of this round. Doing it again after an error does
-// no harm: the same number is posted.
-func (b *barrier) signal() error {
-	g, p, n := b.g, b.g.p, len(b.g.ranks)
-	for j := range b.partners() {
-		to := (b.g.me + (j+1)*b.stride()) % n
-		link, err := p.link(g.ranks[to])
+// signal tells the members of this round. Doing it again after an error does no
+// harm: the same number is posted.
+func (b *barrier) signal(round *barrierRound) error {
+	p := b.g.p
+	for _, to := range round.to {
+		way, err := p.route(to.rank)
 		if err != nil {
 			return err
 		}
-		id := p.lay.groupSlot(g.indexOf[to]) + b.first() + notify.ID(j)
-		if err := link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: id, Value: b.epoch}); err != nil {
-			return p.fault(g.ranks[to], err)
+		if err := way.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: to.id, Value: b.epoch}); err != nil {
+			return p.fault(to.rank, err)
 		}
 	}
 	return nil
 }
 
-func (b *barrier) wait(ctx context.Context) error {
-	p := b.g.p
-	first := p.lay.groupSlot(b.g.index) + b.first()
-	_, err := p.system.Board().Wait(ctx, notify.EveryUntil(first, uint32(b.partners()), notify.Reached, b.epoch), b.stop, b.spent)
+func (b *barrier) wait(ctx context.Context, round *barrierRound) error {
+	want := notify.EveryUntil(round.first, uint32(len(round.from)), notify.Reached, b.epoch)
+	_, err := b.g.p.system.Board().Wait(ctx, want, b.stop, b.spent)
 	return err
 }
 
-// from is the member that signals this one as its j-th partner.
-func (b *barrier) from(j int) int {
-	n := len(b.g.ranks)
-	return ((b.g.me-(j+1)*b.stride())%n + n) % n
-}
-
-// missing reports whether the j-th signal of this round has not come.
-func (b *barrier) missing(j int) bool {
-	p := b.g.p
-	id := p.lay.groupSlot(b.g.index) + b.first() + notify.ID(j)
-	_, there, _ := p.system.Board().Try(notify.Until(id, notify.Reached, b.epoch))
-	return !there
+// missing are the ranks whose signals of this round have not come.
+func (b *barrier) missing() []Rank {
+	round := &b.rounds[b.round]
+	var ranks []Rank
+	for j, r := range round.from {
+		want := notify.Until(round.first+notify.ID(j), notify.Reached, b.epoch)
+		if _, there, _ := b.g.p.system.Board().Try(want); !there {
+			ranks = append(ranks, r)
+		}
+	}
+	return ranks
 }
 
 // why is asked by waits whether they should end: when a member has died, since
@@ -158,8 +174,8 @@ func (b *barrier) why() error {
 	if err := p.diedAmong(b.g.ranks); err != nil {
 		return err
 	}
-	for j := range b.partners() {
-		if err := p.left(b.g.ranks[b.from(j)]); err != nil && b.missing(j) {
+	for _, r := range b.missing() {
+		if err := p.left(r); err != nil {
 			return err
 		}
 	}
@@ -168,16 +184,9 @@ func (b *barrier) why() error {
 
 func (b *barrier) fail(op string, err error) error {
 	e := &OpError{Op: op, At: b.g.String(), Err: err}
-	if !isTimeLimit(err) {
-		return e
+	if isTimeLimit(err) {
+		e.Wait = rankList(b.missing())
 	}
-	var missing []Rank
-	for j := range b.partners() {
-		if b.missing(j) {
-			missing = append(missing, b.g.ranks[b.from(j)])
-		}
-	}
-	e.Wait = rankList(missing)
 	return e
 }
 

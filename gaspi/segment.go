@@ -302,7 +302,7 @@ func (t *segmentTable) add(p *Proc, id SegmentID, alloc func() (*segment.Segment
 	case p.closed.Load():
 		return nil, ErrClosed
 	case uint64(id) >= uint64(len(t.byID)):
-		return nil, fmt.Errorf("%w: segment ids go from 0 to %d (Config.Segments)", ErrOutOfRange, len(t.byID)-1)
+		return nil, fmt.Errorf("%w: ids go from 0 to %d (Config.Segments)", ErrNoSegment, len(t.byID)-1)
 	case t.byID[id] != nil:
 		return nil, fmt.Errorf("%w: delete the segment of that id first", ErrInUse)
 	}

@@ -122,7 +122,7 @@ func TestSegmentIDs(t *testing.T) {
 			{"delete a second time", gone.Delete(), gaspi.ErrClosed},
 			{"register after delete", gone.Register(0), gaspi.ErrClosed},
 			{"register with rank 1 of 1", again.Register(1), gaspi.ErrBadRank},
-			{"id beyond the last", bigErr, gaspi.ErrOutOfRange},
+			{"id beyond the last", bigErr, gaspi.ErrNoSegment},
 			{"no notifications", noteErr, gaspi.ErrOutOfRange},
 			{"wait after delete", func() error { _, err := gone.WaitSome(ctx, 0, 1); return err }(), gaspi.ErrClosed},
 		} {

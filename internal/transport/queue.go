@@ -5,8 +5,7 @@ import (
 )
 
 // A Queue counts the operations that a rank has issued and not yet taken back.
-// Package gaspi owns it and keeps its depth; transports count in it what is
-// unfinished when they return.
+// Package gaspi owns it and keeps its depth.
 //
 // An operation holds its entry until the next Wait, on every transport, also
 // where it was finished at once. So a program that never waits is stopped by

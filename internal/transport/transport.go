@@ -60,8 +60,9 @@ type Transport interface {
 // use. Sources and destinations have been checked against the local segment;
 // the peer's side is checked by the link or by the peer, never trusted.
 //
-// Completion: an operation that has not ended when its method returns is
-// counted in q until it has. Order: whoever sees a notification posted by
+// Completion: with memory that can be addressed, an operation has ended when its
+// method returns; a link that cannot keep that counts the operation in q until it
+// has ended. Order: whoever sees a notification posted by
 // PutNotify sees the bytes of that put; whoever sees one posted by Notify sees
 // the bytes of all puts issued before it to the same peer on the same queue.
 // Nothing else is ordered. A method that returns an error has had no effect.
