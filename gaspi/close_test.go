@@ -160,7 +160,7 @@ func TestJobsLeaveNoGoroutine(t *testing.T) {
 	}
 	// Close waits for the goroutines of a rank; those of its context may still
 	// be on their way out.
-	for range 1000 {
+	for range 100_000 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}
