@@ -24,9 +24,6 @@ const (
 	envBound = "GASPI_BENCH_BOUND"
 )
 
-// spinTime is how long ranks with a core each spin by default.
-const spinTime = 100 * time.Microsecond
-
 // inProcesses starts this program as the ranks of a job.
 func inProcesses(ctx context.Context, o *options, stdout, stderr *os.File) int {
 	cfg, err := o.job(stdout, stderr)
@@ -74,13 +71,7 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) error {
 	if err != nil || cores < 1 {
 		cores = runtime.NumCPU()
 	}
-	cfg := gaspi.Config{Transport: o.transport}
-	if os.Getenv(envBound) != "" && o.ranks <= cores {
-		// A rank that is bound to one core takes it for the only one there is and
-		// would not spin.
-		cfg.Spin = spinTime
-	}
-	p, err := gaspi.Init(ctx, cfg)
+	p, err := gaspi.Init(ctx, gaspi.Config{Transport: o.transport})
 	if err != nil {
 		return err
 	}
