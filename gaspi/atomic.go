@@ -69,9 +69,9 @@ func (p *Proc) tryAtomic(ctx context.Context, at Remote, op transport.AtomicOp, 
 	if at.Offset%8 != 0 {
 		return 0, fmt.Errorf("%w: offset %d", ErrUnaligned, at.Offset)
 	}
-	link, err := p.link(at.Rank)
+	way, err := p.reach(at)
 	if err != nil {
 		return 0, err
 	}
-	return link.Atomic(ctx, at.addr(), op, operand, compare)
+	return way.Atomic(ctx, at.addr(), op, operand, compare)
 }

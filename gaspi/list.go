@@ -123,7 +123,7 @@ func (q *Queue) checkList(list []Transfer, end *listEnd) (link transport.Link, r
 		if t.Remote.Rank != r {
 			return nil, 0, 0, fmt.Errorf("%w: entry %d is for rank %d, entry 0 for rank %d; all must be for one", ErrBadRank, i, t.Remote.Rank, r)
 		}
-		if link, err = q.enter(r, t.Local); err == nil {
+		if link, err = q.enter(t.Remote, t.Local); err == nil {
 			err = checkRemote(link, t.Remote, t.Local.Len())
 		}
 		if err != nil {
@@ -135,7 +135,11 @@ func (q *Queue) checkList(list []Transfer, end *listEnd) (link transport.Link, r
 	}
 	if end != nil {
 		need++
-		if link, err = q.enter(r, Span{}); err == nil {
+		at := end.at
+		if end.isLocal {
+			at = Remote{Rank: r}
+		}
+		if link, err = q.enter(at, Span{}); err == nil {
 			err = q.checkEnd(link, r, end)
 		}
 	}

@@ -52,7 +52,7 @@ func (p *Proc) PassiveSend(ctx context.Context, to Rank, src Span) error {
 }
 
 func (p *Proc) passiveSend(ctx context.Context, to Rank, src Span) error {
-	way, err := p.enter(to, src)
+	way, err := p.enter(Remote{Rank: to}, src)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ package gaspi
 // other operation. If the queue is full it returns ErrQueueFull and has had no
 // effect.
 func (q *Queue) Read(dst Span, src Remote) error {
-	way, err := q.enter(src.Rank, dst)
+	way, err := q.enter(src, dst)
 	if err != nil {
 		return q.refused("read", src, dst.Len(), err)
 	}
@@ -27,7 +27,7 @@ func (q *Queue) Read(dst Span, src Remote) error {
 // it there sees the data, without a Wait. (The standard always posts the value
 // 1.) With an empty dst it only notifies; dst must be of a segment all the same.
 func (q *Queue) ReadNotify(dst Span, src Remote, n Notification) error {
-	way, err := q.enter(src.Rank, dst)
+	way, err := q.enter(src, dst)
 	if err == nil && dst.Segment() == nil {
 		err = ErrNoSegment
 	}

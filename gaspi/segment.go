@@ -219,9 +219,9 @@ func (p *Proc) FreeSegmentID(first SegmentID) (SegmentID, error) {
 // RemoteSize is the number of bytes and of notifications of segment id at rank
 // r, which must have registered it with this one.
 func (p *Proc) RemoteSize(r Rank, id SegmentID) (bytes uint64, notifications uint32, err error) {
-	link, err := p.link(r)
+	way, err := p.reach(Remote{Rank: r, Segment: id})
 	if err == nil {
-		bytes, notifications, err = link.Size(id)
+		bytes, notifications, err = way.Size(id)
 	}
 	if err != nil {
 		return 0, 0, &OpError{Op: "segment_size", At: fmt.Sprintf("rank %d segment %d", r, id), Err: p.faultIn(r, err)}
@@ -302,7 +302,7 @@ func (t *segmentTable) add(p *Proc, id SegmentID, alloc func() (*segment.Segment
 	case p.closed.Load():
 		return nil, ErrClosed
 	case uint64(id) >= uint64(len(t.byID)):
-		return nil, fmt.Errorf("%w: ids go from 0 to %d (Config.Segments)", ErrNoSegment, len(t.byID)-1)
+		return nil, p.badSegment()
 	case t.byID[id] != nil:
 		return nil, fmt.Errorf("%w: delete the segment of that id first", ErrInUse)
 	}

@@ -14,7 +14,7 @@ import (
 // successful Wait on the queue. It is not ordered against any other write. If
 // the queue is full it returns ErrQueueFull and has had no effect.
 func (q *Queue) Write(dst Remote, src Span) error {
-	way, err := q.enter(dst.Rank, src)
+	way, err := q.enter(dst, src)
 	if err != nil {
 		return q.refused("write", dst, src.Len(), err)
 	}
@@ -55,7 +55,7 @@ func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 // writeNotifySlow is WriteNotify for another segment than the last, for peers
 // whose memory cannot be addressed, and for what cannot be done.
 func (q *Queue) writeNotifySlow(dst Remote, src Span, n Notification) error {
-	way, err := q.enter(dst.Rank, src)
+	way, err := q.enter(dst, src)
 	if err != nil {
 		return q.refused("write_notify", dst, src.Len(), err)
 	}
@@ -77,7 +77,7 @@ func (q *Queue) writeNotifySlow(dst Remote, src Span, n Notification) error {
 // It comes after all writes that were issued before it on this queue to the same
 // rank: whoever sees it sees them.
 func (q *Queue) Notify(dst Remote, n Notification) error {
-	way, err := q.enter(dst.Rank, Span{})
+	way, err := q.enter(dst, Span{})
 	if err != nil {
 		return q.refused("notify", dst, 0, err)
 	}
@@ -91,18 +91,13 @@ func (q *Queue) Notify(dst Remote, n Notification) error {
 	return nil
 }
 
-// enter checks what every operation of a queue checks and returns the way to a
-// rank.
-func (q *Queue) enter(r Rank, local Span) (*route, error) {
-	if p := q.p; uint(r) < uint(len(p.links)) && !q.barred(local) {
-		if way := p.links[r].Load(); way != nil {
-			return way, nil
-		}
-	}
+// enter checks what every operation of a queue checks and returns the way to the
+// rank of an address.
+func (q *Queue) enter(at Remote, local Span) (*route, error) {
 	if q.deleted.Load() {
 		return nil, ErrClosed
 	}
-	return q.p.enter(r, local)
+	return q.p.enter(at, local)
 }
 
 // barred reports whether something stands against any operation from local.
@@ -111,9 +106,9 @@ func (q *Queue) barred(local Span) bool {
 	return s != nil && s.Closed() || local.Len() > q.p.cfg.TransferMax || q.deleted.Load() || q.p.closed.Load()
 }
 
-// enter is Queue.enter without the queue, and with the reason of a refusal.
-func (p *Proc) enter(r Rank, local Span) (*route, error) {
-	way, err := p.route(r)
+// enter is Queue.enter without the queue.
+func (p *Proc) enter(at Remote, local Span) (*route, error) {
+	way, err := p.reach(at)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +122,19 @@ func (p *Proc) enter(r Rank, local Span) (*route, error) {
 		return nil, fmt.Errorf("%w: %d bytes; Config.TransferMax is %d", ErrTooLarge, local.Len(), p.cfg.TransferMax)
 	}
 	return way, nil
+}
+
+// reach is the way to the rank of an address that the program gave. The runtime's
+// own segment lies above the program's ids, and only the runtime may name it.
+func (p *Proc) reach(at Remote) (*route, error) {
+	if uint64(at.Segment) >= uint64(p.cfg.Segments) {
+		return nil, p.badSegment()
+	}
+	return p.route(at.Rank)
+}
+
+func (p *Proc) badSegment() error {
+	return fmt.Errorf("%w: ids go from 0 to %d (Config.Segments)", ErrNoSegment, p.cfg.Segments-1)
 }
 
 // take takes n entries unless the operation is with the own rank.

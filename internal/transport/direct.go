@@ -154,7 +154,7 @@ func (d *Direct) PutNotify(_ *Queue, dst Addr, src segment.Span, f Flag) error {
 		return err
 	}
 	copy(mem, src.Bytes())
-	post(flags.Board(), f)
+	f.Post(flags.Board())
 	runtime.KeepAlive(seg)
 	runtime.KeepAlive(flags)
 	runtime.KeepAlive(src)
@@ -171,17 +171,9 @@ func (d *Direct) Notify(_ *Queue, f Flag) error {
 	if err := seg.Board().Check(f.ID, f.Value); err != nil {
 		return err
 	}
-	post(seg.Board(), f)
+	f.Post(seg.Board())
 	runtime.KeepAlive(seg)
 	return nil
-}
-
-func post(b *notify.Board, f Flag) {
-	if f.Add {
-		b.Add(f.ID, f.Value)
-		return
-	}
-	b.Post(f.ID, f.Value)
 }
 
 // Get implements Link.
@@ -203,7 +195,7 @@ func (d *Direct) GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Board
 			return err
 		}
 	}
-	post(b, f)
+	f.Post(b)
 	return nil
 }
 

@@ -27,6 +27,16 @@ type Flag struct {
 	Add     bool // add Value to the word instead of overwriting it
 }
 
+// Post sets or adds f on the board of its segment. The caller has made sure of
+// the board's Check.
+func (f Flag) Post(b *notify.Board) {
+	if f.Add {
+		b.Add(f.ID, f.Value)
+		return
+	}
+	b.Post(f.ID, f.Value)
+}
+
 // A Transport connects this rank with others. Package gaspi makes it once.
 type Transport interface {
 	// Name is what users call it: "shm", "loopback".

@@ -108,7 +108,7 @@ func (l *peerLink) putNotifyFar(f *far, q *transport.Queue, dst transport.Addr, 
 	if err != nil {
 		return err
 	}
-	postFlag(flags.Board(), flag)
+	flag.Post(flags.Board())
 	runtime.KeepAlive(flags)
 	return nil
 }
@@ -123,17 +123,9 @@ func (l *peerLink) Notify(q *transport.Queue, flag transport.Flag) error {
 	if err := f.flags.Board().Check(flag.ID, flag.Value); err != nil {
 		return err
 	}
-	postFlag(f.flags.Board(), flag)
+	flag.Post(f.flags.Board())
 	runtime.KeepAlive(f)
 	return nil
-}
-
-func postFlag(b *notify.Board, flag transport.Flag) {
-	if flag.Add {
-		b.Add(flag.ID, flag.Value)
-		return
-	}
-	b.Post(flag.ID, flag.Value)
 }
 
 // Get implements transport.Link.
@@ -155,7 +147,7 @@ func (l *peerLink) GetNotify(q *transport.Queue, dst segment.Span, src transport
 	if err := f.transfer(opGet, src.Offset, dst.Bytes()); err != nil {
 		return err
 	}
-	postFlag(b, flag)
+	flag.Post(b)
 	return nil
 }
 
