@@ -128,7 +128,7 @@ func (c Config) common() string {
 }
 
 const (
-	defaultSpin  = 100 * time.Microsecond // twice what a wake-up across cores costs
+	defaultSpin  = 100 * time.Microsecond // of the order of a sleep and a wake-up across cores
 	defaultYield = 100 * time.Microsecond
 )
 
