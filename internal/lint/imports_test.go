@@ -36,6 +36,12 @@ const table = `
 	gaspi, notify, segment, internal/reduce, collectives/schedule
 	< collectives, ssp, hoplite;
 
+	# Collectives as data: the language; what proves and prices schedules; the
+	# algorithms, whose tests prove and price them. All of it is pure.
+	collectives/schedule < collectives/schedule/prove, collectives/schedule/price;
+	collectives/schedule, collectives/schedule/prove, collectives/schedule/price < collectives/algorithms;
+	collectives/algorithms, collectives/schedule/price < collectives;
+
 	# Processes. The launcher would start any program, so it knows no gaspi.
 	internal/base, internal/boot, internal/sys < launcher;
 

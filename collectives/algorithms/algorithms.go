@@ -1,0 +1,65 @@
+// Package algorithms holds the algorithms of collective operations, one file
+// each, as functions that write schedules. It is pure: see package schedule for
+// what the steps mean, and the tests for the proof that each algorithm is right
+// for every number of ranks.
+package algorithms
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+)
+
+// An Algorithm is one way to do an operation.
+type Algorithm struct {
+	Op   schedule.Operation
+	Name string // as GASPI_COLL and gaspi-bench take it
+	Emit schedule.Emitter
+	// Fits returns why the algorithm cannot do a call of its operation, nil if it
+	// can. Nil means that it can do all.
+	Fits func(*schedule.Call) error
+
+	// Ordered says that it folds contributions in the order of ranks, so that the
+	// operation need not commute.
+	Ordered bool
+	// Shares says that it combines from or into peers' memory without a put: all
+	// ranks must share memory (or those of one host, if it looks at Nodes).
+	Shares bool
+	// Exposes says that peers touch the caller's buffers, which must then be where
+	// peers can reach them; Stage sends others through scratch.
+	Exposes bool
+	// Whole says that the vector is not to be cut into segments: the algorithm
+	// has no use for it, as one for tiny vectors, or cuts by itself.
+	Whole bool
+}
+
+// All are all algorithms, those of one operation together, in a fixed order.
+func All() []Algorithm { return slices.Concat(reductions(), movements()) }
+
+// For are the algorithms of an operation.
+func For(op schedule.Operation) []Algorithm {
+	var all []Algorithm
+	for _, a := range All() {
+		if a.Op == op {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// Lookup is the algorithm of that name.
+func Lookup(op schedule.Operation, name string) (Algorithm, error) {
+	var names []string
+	for _, a := range For(op) {
+		if a.Name == name {
+			return a, nil
+		}
+		names = append(names, a.Name)
+	}
+	return Algorithm{}, fmt.Errorf("%v has no algorithm %q; it has %s", op, name, strings.Join(names, ", "))
+}
+
+// mod is the rank that i names on a ring of n.
+func mod(i, n int) int { return (i%n + n) % n }

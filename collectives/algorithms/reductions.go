@@ -1,0 +1,12 @@
+package algorithms
+
+import "github.com/gaspi-go/gaspi-go/collectives/schedule"
+
+// reductions are the algorithms of operations that combine elements.
+func reductions() []Algorithm {
+	return []Algorithm{
+		{Op: schedule.AllReduce, Name: "dissemination", Emit: allReduceDissemination, Ordered: true, Whole: true},
+		{Op: schedule.AllReduce, Name: "ring", Emit: allReduceRing, Exposes: true},
+		{Op: schedule.AllReduce, Name: "direct", Emit: allReduceDirect, Ordered: true, Shares: true, Exposes: true},
+	}
+}

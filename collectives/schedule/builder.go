@@ -1,0 +1,220 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Builder makes the schedule of one rank. Memory and slots are asked for in the
+// same order on all ranks, so that all of them number them alike: what an
+// algorithm asks for depends on the call and not on the rank.
+type Builder struct {
+	s      *Schedule
+	layout Layout
+	line   int
+
+	lane   int // where steps go
+	claims claims
+	counts map[int32]int32 // slot -> awaits so far
+}
+
+// claims is how much has been asked for.
+type claims struct{ slots, scratch, flip, lanes int }
+
+func (c claims) atLeast(d claims) claims {
+	return claims{max(c.slots, d.slots), max(c.scratch, d.scratch), max(c.flip, d.flip), max(c.lanes, d.lanes)}
+}
+
+// An Emitter is an algorithm: it writes into b what the rank of b does.
+type Emitter func(b *Builder, c *Call)
+
+// Build is the schedule of one rank for a call, as an algorithm makes it.
+func Build(c *Call, rank int, emit Emitter) *Schedule {
+	b := &Builder{
+		s: &Schedule{Rank: rank, Size: c.Size}, layout: c.Layout(), line: max(c.Line, 1),
+		claims: claims{lanes: 1}, counts: make(map[int32]int32),
+	}
+	emit(b, c)
+	b.reserve(b.claims)
+	b.s.Lanes = slices.DeleteFunc(b.s.Lanes, func(l Lane) bool { return len(l) == 0 })
+	return b.s
+}
+
+// reserve makes room in the schedule.
+func (b *Builder) reserve(c claims) {
+	b.s.Slots, b.s.Scratch, b.s.Flip = max(b.s.Slots, c.slots), max(b.s.Scratch, c.scratch), max(b.s.Flip, c.flip)
+	for len(b.s.Lanes) < c.lanes {
+		b.s.Lanes = append(b.s.Lanes, nil)
+	}
+}
+
+// Rank is whose schedule is built.
+func (b *Builder) Rank() int { return b.s.Rank }
+
+// Slots claims n slots at every rank and returns the first.
+func (b *Builder) Slots(n int) int {
+	first := b.claims.slots
+	b.claims.slots += n
+	return first
+}
+
+// A Memory is part of the plan's memory, the same at every rank.
+type Memory struct {
+	buf    Buffer
+	off, n int
+}
+
+// At is the region of n elements from element off of the memory at a rank.
+func (m Memory) At(rank, off, n int) Region {
+	return Region{Rank: int32(rank), Buf: m.buf, Off: m.off, Len: m.n}.Part(off, n)
+}
+
+// Scratch claims n elements of scratch at every rank, on cache lines of their own.
+func (b *Builder) Scratch(n int) Memory {
+	m := Memory{Scratch, b.claims.scratch, n}
+	b.claims.scratch += b.RoundUp(n)
+	return m
+}
+
+// Flip is Scratch that consecutive runs use in turns.
+func (b *Builder) Flip(n int) Memory {
+	m := Memory{Flip, b.claims.flip, n}
+	b.claims.flip += b.RoundUp(n)
+	return m
+}
+
+// RoundUp is n elements rounded up to whole cache lines.
+func (b *Builder) RoundUp(n int) int { return (n + b.line - 1) / b.line * b.line }
+
+// In is part of a rank's contribution, Out of its result.
+func (b *Builder) In(rank, off, n int) Region {
+	return Region{Rank: int32(rank), Buf: In, Off: off, Len: n}
+}
+
+// Out is part of a rank's result.
+func (b *Builder) Out(rank, off, n int) Region {
+	return Region{Rank: int32(rank), Buf: Out, Off: off, Len: n}
+}
+
+// Fork goes on in n lanes that are not ordered among each other; what was emitted
+// before is not ordered before them either. emit is called for each in turn.
+func (b *Builder) Fork(n int, emit func(i int)) {
+	first := b.claims.lanes
+	b.claims.lanes += n
+	back := b.lane
+	for i := range n {
+		b.lane = first + i
+		emit(i)
+	}
+	b.lane = back
+}
+
+// Put writes src of this rank to dst of another and posts slot there, unless it
+// is NoSlot. An empty put only posts.
+func (b *Builder) Put(dst, src Region, slot int) {
+	if dst.Len != src.Len {
+		panic(fmt.Sprintf("schedule: put of %d elements into %d", src.Len, dst.Len))
+	}
+	to, from := b.align([]Region{dst}, []Region{src})
+	if len(to) == 1 {
+		b.emit(Step{Kind: Put, Peer: dst.Rank, Slot: int32(slot), Dst: to[0], Src: from[0]})
+		return
+	}
+	for i := range to {
+		b.emit(Step{Kind: Put, Peer: dst.Rank, Slot: NoSlot, Dst: to[i], Src: from[i]})
+	}
+	if slot != NoSlot {
+		b.Signal(int(dst.Rank), slot)
+	}
+}
+
+// Signal posts slot at a peer, after all earlier puts of the lane to it.
+func (b *Builder) Signal(peer, slot int) {
+	b.emit(Step{Kind: Signal, Peer: int32(peer), Slot: int32(slot)})
+}
+
+// Await waits for the next post of slot.
+func (b *Builder) Await(slot int) {
+	b.counts[int32(slot)]++
+	b.emit(Step{Kind: Await, Slot: int32(slot), Count: b.counts[int32(slot)]})
+}
+
+// Combine stores the fold of the sources, in their order, in dst, which may be
+// exactly one of the sources.
+func (b *Builder) Combine(dst Region, src ...Region) { b.CombineAll([]Region{dst}, src) }
+
+// Copy copies src to dst, or does nothing if they are the same.
+func (b *Builder) Copy(dst, src Region) { b.CombineAll([]Region{dst}, []Region{src}) }
+
+// CombineAll is Combine into several regions.
+func (b *Builder) CombineAll(dst, src []Region) {
+	to, from := b.align(dst, src)
+	for i := range to {
+		if from[i][0].Len == 0 || len(from[i]) == 1 && len(to[i]) == 1 && from[i][0] == to[i][0] {
+			continue
+		}
+		b.emit(Step{Kind: Combine, Dst: to[i], Src: from[i]})
+	}
+}
+
+// Encode stores the coded form of src in dst, which has room for CodedLen of it.
+func (b *Builder) Encode(dst, src Region) {
+	b.emit(Step{Kind: Encode, Dst: []Region{b.place(dst)}, Src: []Region{b.place(src)}})
+}
+
+// Decode stores in dst what src is the coded form of.
+func (b *Builder) Decode(dst, src Region) {
+	b.emit(Step{Kind: Decode, Dst: []Region{b.place(dst)}, Src: []Region{b.place(src)}})
+}
+
+// Flush frees the sources of all earlier puts of the lane.
+func (b *Builder) Flush() { b.emit(Step{Kind: Flush}) }
+
+// Line is the elements in a cache line.
+func (b *Builder) Line() int { return b.line }
+
+func (b *Builder) emit(s Step) {
+	b.reserve(b.claims)
+	b.s.Lanes[b.lane] = append(b.s.Lanes[b.lane], s)
+}
+
+// place is the real region of r, which must lie in one piece.
+func (b *Builder) place(r Region) Region {
+	at := b.layout.locate(nil, r)
+	if len(at) != 1 {
+		panic("schedule: coded regions lie in one piece")
+	}
+	return at[0]
+}
+
+// align places the regions of a step and cuts them so that each step has every
+// region in one piece. It returns the regions of each of the steps.
+func (b *Builder) align(dst, src []Region) (to, from [][]Region) {
+	all := slices.Concat(dst, src)
+	pieces := make([][]Region, len(all))
+	for i, r := range all {
+		if r.Len != all[0].Len {
+			panic(fmt.Sprintf("schedule: one step on %d and %d elements", all[0].Len, r.Len))
+		}
+		pieces[i] = b.layout.locate(nil, r)
+	}
+	for {
+		n := pieces[0][0].Len
+		for _, p := range pieces {
+			n = min(n, p[0].Len)
+		}
+		cut := make([]Region, len(all))
+		for i, p := range pieces {
+			cut[i] = p[0].Part(0, n)
+			if rest := p[0].Part(n, p[0].Len-n); rest.Len > 0 {
+				p[0] = rest
+			} else {
+				pieces[i] = p[1:]
+			}
+		}
+		to, from = append(to, cut[:len(dst):len(dst)]), append(from, cut[len(dst):])
+		if len(pieces[0]) == 0 {
+			return to, from
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package schedule
+
+// Segmentation says how a call is cut into segments that are under way at the
+// same time.
+type Segmentation struct {
+	// Size is the elements of a segment, 0 for no fixed size. Of a blockwise
+	// operation it is the elements of each block.
+	Size int
+	// Concurrency is how many segments are under way at a time; there are exactly
+	// as many unless Size is set. 0 or 1 means one after the other.
+	Concurrency int
+}
+
+// Segments are the ranges of n elements.
+func (s Segmentation) Segments(n int) []Range {
+	if s.Size > 0 {
+		return FixedSize(n, s.Size)
+	}
+	return FixedConcurrency(n, max(s.Concurrency, 1))
+}
+
+// Pipeline runs an algorithm on each segment of the vector, several at a time.
+// Segments that are under way together have scratch and slots of their own; one
+// takes over those of the segment before it in its lanes. An algorithm that uses
+// Flip is given memory of its own for every segment. An Exchange is not cut,
+// since the round an element belongs to depends on the length.
+func Pipeline(how Segmentation, emit Emitter) Emitter {
+	return func(b *Builder, c *Call) {
+		parts := c.segments(how)
+		groups := len(parts)
+		if how.Concurrency > 0 {
+			groups = min(groups, how.Concurrency)
+		} else {
+			groups = 1
+		}
+		need := b.need(parts, emit)
+		if need.flip > 0 {
+			groups = len(parts)
+		}
+		start := b.claims
+		for i, part := range parts {
+			b.claims = start.plus(need, i%groups)
+			b.sub(part, emit)
+		}
+		b.claims = start.plus(need, groups)
+	}
+}
+
+// plus is the claims after n times need.
+func (c claims) plus(need claims, n int) claims {
+	return claims{c.slots + n*need.slots, c.scratch + n*need.scratch, c.flip + n*need.flip, c.lanes + n*need.lanes}
+}
+
+// sub emits a call on part of the vector in the lanes from the present claim on.
+func (b *Builder) sub(p part, emit Emitter) {
+	lane, layout := b.lane, b.layout
+	b.lane, b.layout = b.claims.lanes, within(layout, p.layout)
+	b.claims.lanes++
+	emit(b, &p.call)
+	b.lane, b.layout = lane, layout
+}
+
+// need is what the most demanding of the parts claims.
+func (b *Builder) need(parts []part, emit Emitter) claims {
+	var most claims
+	seen := make(map[int]bool) // segments differ by their length alone
+	for _, p := range parts {
+		if seen[p.length] {
+			continue
+		}
+		seen[p.length] = true
+		dry := &Builder{s: &Schedule{Rank: b.s.Rank, Size: b.s.Size}, layout: within(b.layout, p.layout), line: b.line, counts: make(map[int32]int32)}
+		dry.claims.lanes = 1
+		emit(dry, &p.call)
+		most = most.atLeast(dry.claims)
+	}
+	return most
+}
+
+// A part is a segment of a call: a call of its own whose vectors lie in those of
+// the whole.
+type part struct {
+	call   Call
+	layout Layout
+	length int
+}
+
+// segments cuts the call. A blockwise call is cut within each block.
+func (c *Call) segments(how Segmentation) []part {
+	longest := c.Count
+	for _, n := range c.Counts {
+		longest = max(longest, n)
+	}
+	if c.Op == Exchange {
+		how = Segmentation{}
+	}
+	var parts []part
+	for _, s := range how.Segments(longest) {
+		sub := *c
+		sub.Count = s.Len
+		p := part{length: s.Len}
+		if !c.Op.Blockwise() {
+			p.layout = shifted(s)
+		} else {
+			if c.Counts != nil {
+				sub.Counts = make([]int, len(c.Counts))
+				for i, n := range c.Counts {
+					sub.Counts[i] = max(0, min(s.Off+s.Len, n)-s.Off)
+				}
+			}
+			p.layout = blockwise(c, &sub, s.Off)
+		}
+		p.call = sub
+		parts = append(parts, p)
+	}
+	if c.Counts != nil { // lengths no longer say all
+		for i := range parts {
+			parts[i].length = -1 - i
+		}
+	}
+	return parts
+}
+
+// shifted is the layout of a segment of plain vectors.
+func shifted(s Range) Layout {
+	return func(buf Buffer, _ int) []Piece { return []Piece{{Len: s.Len, Buf: buf, Off: s.Off}} }
+}
+
+// blockwise is the layout of a segment of vectors that consist of blocks.
+func blockwise(c, sub *Call, shift int) Layout {
+	return func(buf Buffer, rank int) []Piece {
+		block, subBlock := blocksOf(c, buf, rank), blocksOf(sub, buf, rank)
+		all := make([]Piece, len(block))
+		for i := range block {
+			all[i] = Piece{At: subBlock[i].Off, Len: subBlock[i].Len, Buf: buf, Off: block[i].Off + min(shift, block[i].Len)}
+		}
+		return all
+	}
+}
+
+// blocksOf are the blocks that a buffer of a rank consists of.
+func blocksOf(c *Call, buf Buffer, rank int) []Range {
+	short := buf == In && (c.Op == AllGather || c.Op == Gather) || buf == Out && (c.Op == ReduceScatter || c.Op == Scatter)
+	if short {
+		_, n := c.Block(rank)
+		return []Range{{0, n}}
+	}
+	all := make([]Range, c.Size)
+	for i := range all {
+		r := &all[i]
+		switch {
+		case c.Op != AllToAll:
+			r.Off, r.Len = c.Block(i)
+		case buf == In:
+			r.Off, r.Len = c.Sent(rank, i)
+		default:
+			r.Off, r.Len = c.Received(rank, i)
+		}
+	}
+	return all
+}

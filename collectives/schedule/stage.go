@@ -1,0 +1,56 @@
+package schedule
+
+// Stage runs an algorithm on copies in scratch, for buffers that peers cannot
+// reach: In is copied there first and Out back at the end. Inside Pipeline the
+// copies are short and stay in the cache.
+func Stage(emit Emitter) Emitter {
+	return func(b *Builder, c *Call) {
+		longestIn, longestOut := 0, 0
+		for r := range c.Size {
+			longestIn, longestOut = max(longestIn, c.InLen(r)), max(longestOut, c.OutLen(r))
+		}
+		inner := *c
+		inner.InPlace = c.Op == Broadcast
+		in, out := b.Scratch(longestIn), Memory{}
+		if c.Op == Broadcast {
+			out = in
+		} else {
+			out = b.Scratch(longestOut)
+		}
+		outer, me := b.layout, b.Rank()
+		b.Copy(in.At(me, 0, c.InLen(me)), b.In(me, 0, c.InLen(me)))
+		b.layout = func(buf Buffer, rank int) []Piece {
+			m := in
+			if buf == Out {
+				m = out
+			}
+			return []Piece{{Len: m.n, Buf: m.buf, Off: m.off}}
+		}
+		emit(b, &inner)
+		b.layout = outer
+		if n := c.OutLen(me); !(c.Op == Broadcast && me == c.Root) && !(c.Op == ExScan && me == 0) {
+			b.Copy(b.Out(me, 0, n), out.At(me, 0, n))
+		}
+	}
+}
+
+// Fan serves n local vectors instead of one, Gloo's N inputs: they are Out and
+// Extra(0) to Extra(n-2). Before the algorithm, which works in place, they are
+// folded into Out; after it Out is copied to the others. Inside Pipeline this
+// happens segment by segment.
+func Fan(n int, emit Emitter) Emitter {
+	return func(b *Builder, c *Call) {
+		me, count := b.Rank(), c.Count
+		src := []Region{b.Out(me, 0, count)}
+		for k := range n - 1 {
+			src = append(src, Region{Rank: int32(me), Buf: Extra(k), Len: count})
+		}
+		if n > 1 {
+			b.Combine(src[0], src...)
+		}
+		emit(b, c)
+		if n > 1 && c.OutLen(me) > 0 {
+			b.CombineAll(src[1:], src[:1])
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String is the name of the buffer.
+func (b Buffer) String() string {
+	switch b {
+	case Scratch:
+		return "scratch"
+	case Flip:
+		return "flip"
+	case In:
+		return "in"
+	case Out:
+		return "out"
+	}
+	return fmt.Sprintf("extra%d", b-extra)
+}
+
+// String is the region with its rank: "2:out[4:8]", the end excluded.
+func (r Region) String() string {
+	return fmt.Sprintf("%d:%v[%d:%d]", r.Rank, r.Buf, r.Off, r.Off+r.Len)
+}
+
+// text is the region, with its rank if that is not me.
+func (r Region) text(me int) string {
+	s := r.String()
+	if int(r.Rank) == me {
+		_, s, _ = strings.Cut(s, ":")
+	}
+	return s
+}
+
+// String is the kind as schedules show it.
+func (k Kind) String() string {
+	switch k {
+	case Put:
+		return "put"
+	case Signal:
+		return "signal"
+	case Await:
+		return "await"
+	case Combine:
+		return "combine"
+	case Encode:
+		return "encode"
+	case Decode:
+		return "decode"
+	case Flush:
+		return "flush"
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// Text is the step of rank me on one line.
+func (s *Step) Text(me int) string {
+	list := func(rs []Region, sep string) string {
+		var all []string
+		for _, r := range rs {
+			all = append(all, r.text(me))
+		}
+		return strings.Join(all, sep)
+	}
+	post := ""
+	if s.Slot != NoSlot {
+		post = fmt.Sprintf(", post %d", s.Slot)
+	}
+	switch s.Kind {
+	case Put:
+		return fmt.Sprintf("put %s -> %s%s", list(s.Src, ""), list(s.Dst, ""), post)
+	case Signal:
+		return fmt.Sprintf("signal rank %d%s", s.Peer, post)
+	case Await:
+		if s.Count == 1 {
+			return fmt.Sprintf("await %d", s.Slot)
+		}
+		return fmt.Sprintf("await %d x%d", s.Slot, s.Count)
+	case Flush:
+		return "flush"
+	}
+	verb := s.Kind.String()
+	if s.Kind == Combine && len(s.Src) == 1 {
+		verb = "copy"
+	}
+	return fmt.Sprintf("%s %s = %s", verb, list(s.Dst, ", "), list(s.Src, " + "))
+}
+
+// String is the whole schedule, a line per step: the form of golden files.
+func (s *Schedule) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "rank %d of %d: slots %d, scratch %d, flip %d\n", s.Rank, s.Size, s.Slots, s.Scratch, s.Flip)
+	for i, lane := range s.Lanes {
+		fmt.Fprintf(&b, "lane %d\n", i)
+		for j := range lane {
+			fmt.Fprintf(&b, "  %s\n", lane[j].Text(s.Rank))
+		}
+	}
+	return b.String()
+}
