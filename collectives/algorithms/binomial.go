@@ -1,0 +1,60 @@
+package algorithms
+
+import "math/bits"
+
+// A binomial tree spans ranks 0 to size-1 from any root. Ranks are numbered from
+// the root on, around the ring; the parent of a number is the number without its
+// lowest bit. So a subtree is a range of consecutive numbers, and the first n
+// numbers are the binomial tree of n ranks, whatever n is.
+type binomial struct{ size, root int }
+
+// number is the position of a rank, 0 for the root.
+func (t binomial) number(rank int) int { return mod(rank-t.root, t.size) }
+
+// rank is who has that number.
+func (t binomial) rank(number int) int { return mod(number+t.root, t.size) }
+
+// stages is the steps of a broadcast or a reduction: the logarithm of the size,
+// rounded up.
+func (t binomial) stages() int { return log2up(t.size) }
+
+// parent is the parent of a rank; the root has none.
+func (t binomial) parent(rank int) (int, bool) {
+	v := t.number(rank)
+	return t.rank(v & (v - 1)), v != 0
+}
+
+// level is the logarithm of the distance of a rank from its parent: the stage, from
+// 0, in which a reduction sends to it. That of the root is stages().
+func (t binomial) level(rank int) int {
+	if v := t.number(rank); v != 0 {
+		return bits.TrailingZeros(uint(v))
+	}
+	return t.stages()
+}
+
+// children are the children of a rank, the nearest first: the order in which a
+// reduction hears of them; a broadcast sends to the last first. The k-th is at
+// distance 2^k, so its level is k.
+func (t binomial) children(rank int) []int {
+	v := t.number(rank)
+	var all []int
+	for k := range t.level(rank) {
+		if v+1<<k < t.size {
+			all = append(all, t.rank(v+1<<k))
+		}
+	}
+	return all
+}
+
+// subtree is how many ranks the subtree of a rank has: those whose numbers follow
+// its own.
+func (t binomial) subtree(rank int) int {
+	return min(1<<t.level(rank), t.size-t.number(rank))
+}
+
+// log2up is the logarithm of n to base 2, rounded up.
+func log2up(n int) int { return bits.Len(uint(n - 1)) }
+
+// log2down is the logarithm of n to base 2, rounded down.
+func log2down(n int) int { return bits.Len(uint(n)) - 1 }
