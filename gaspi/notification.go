@@ -65,6 +65,18 @@ func (s *Segment) TryUntil(id NotificationID, how notify.Compare, v Value) (bool
 	return ok, err
 }
 
+// WaitFor blocks until look reports true; look asks for notifications of s by
+// Peek or a Try form, any number of them. It is called in the waiting goroutine
+// again and again, at least once after every post, and must not block. Otherwise
+// it is like WaitSome. An extension of the standard, for those who wait for
+// several things at once that are no range of notifications.
+func (s *Segment) WaitFor(ctx context.Context, look func() bool) error {
+	if err := s.mem.Board().WaitFunc(ctx, look, s.stop, &s.p.stats.notifyWait); err != nil {
+		return segmentError("notify_waitfor", s.id, err)
+	}
+	return nil
+}
+
 // Reset takes notification id off the board and returns its value: one atomic
 // exchange with 0. 0 means that it was not set, or that another goroutine took
 // it. It needs no wait before it: whoever gets a value sees all that was written
@@ -78,7 +90,8 @@ func (s *Segment) Reset(id NotificationID) (Value, error) {
 }
 
 // Peek is the present value of notification id without taking it, 0 if it is not
-// set or there is no such notification.
+// set or there is no such notification. Whoever gets a value sees all that was
+// written before it was posted.
 func (s *Segment) Peek(id NotificationID) Value { return s.mem.Board().Load(id) }
 
 // wait waits on the board for want.

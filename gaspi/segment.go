@@ -270,6 +270,10 @@ func (s *Segment) Mapped(r Rank, offset, size uint64) (Span, bool) {
 	return link.Mapped(s.At(r, offset).addr(), size)
 }
 
+// OffsetOf is where mem, which aliases memory of the segment, begins in it, in
+// bytes; false if not all of mem is the segment's, or mem is empty.
+func (s *Segment) OffsetOf(mem []byte) (offset uint64, ok bool) { return s.mem.OffsetOf(mem) }
+
 // View is the segment's memory from byte offset as count elements of type T,
 // aliased. The offset must suit T's alignment.
 func View[T Element](s *Segment, offset uint64, count int) ([]T, error) {

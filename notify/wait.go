@@ -84,39 +84,72 @@ func (b *Board) Wait(ctx context.Context, w Want, stop func() error, spent *atom
 		}
 		sys.Relax()
 	}
+	return waitOn(ctx, b, w, stop, spent)
+}
+
+// WaitFunc is Wait for anything that notifications of the board say: it blocks
+// until look reports true. look is called in the waiting goroutine, again and
+// again, and at least once after every post; it must not block.
+func (b *Board) WaitFunc(ctx context.Context, look func() bool, stop func() error, spent *atomic.Int64) error {
+	looks := 1
+	if b.wait.Spin > 0 {
+		looks = firstLooks
+	}
+	for ; looks > 0; looks-- {
+		if look() {
+			return nil
+		}
+		sys.Relax()
+	}
+	_, err := waitOn(ctx, b, lookFunc(look), stop, spent)
+	return err
+}
+
+// A sight is what a waiter looks at: a Want, or a function.
+type sight interface{ seen(b *Board) (ID, bool) }
+
+func (w Want) seen(b *Board) (ID, bool) { return b.look(w) }
+
+type lookFunc func() bool
+
+func (f lookFunc) seen(*Board) (ID, bool) { return 0, f() }
+
+// waitOn is a wait whose first looks were in vain. It and what it calls are
+// generic so that a Want stays in registers and no wait allocates.
+func waitOn[S sight](ctx context.Context, b *Board, s S, stop func() error, spent *atomic.Int64) (ID, error) {
 	if err := b.ended(ctx, stop); err != nil { // also what makes an ended context a quick test
-		return b.last(w, err)
+		return last(b, s, err)
 	}
 	start := time.Now()
-	id, err := b.waitSlow(ctx, w, stop, start)
+	id, err := waitSlow(ctx, b, s, stop, start)
 	if spent != nil {
 		spent.Add(int64(time.Since(start)))
 	}
 	return id, err
 }
 
-func (b *Board) waitSlow(ctx context.Context, w Want, stop func() error, start time.Time) (ID, error) {
-	if id, ok := b.spin(w, start); ok {
+func waitSlow[S sight](ctx context.Context, b *Board, s S, stop func() error, start time.Time) (ID, error) {
+	if id, ok := spin(b, s, start); ok {
 		return id, nil
 	}
-	if id, ok := b.yield(w, start); ok {
+	if id, ok := yield(b, s, start); ok {
 		return id, nil
 	}
 	if err := b.ended(ctx, stop); err != nil {
-		return b.last(w, err)
+		return last(b, s, err)
 	}
 	if ctx.Done() != nil {
 		cancel := context.AfterFunc(ctx, b.Wake)
 		defer cancel()
 	}
-	return b.sleep(ctx, w, stop)
+	return sleep(ctx, b, s, stop)
 }
 
 // spin looks until Waiting.Spin after start.
-func (b *Board) spin(w Want, start time.Time) (ID, bool) {
+func spin[S sight](b *Board, s S, start time.Time) (ID, bool) {
 	for time.Since(start) < b.wait.Spin {
 		for range spinChunk {
-			if id, ok := b.look(w); ok {
+			if id, ok := s.seen(b); ok {
 				return id, true
 			}
 			sys.Relax()
@@ -128,7 +161,7 @@ func (b *Board) spin(w Want, start time.Time) (ID, bool) {
 
 // yield looks and lets others run in turn, until Waiting.Yield after the spin.
 // It yields at least once, so that others run even where waits should not yield.
-func (b *Board) yield(w Want, start time.Time) (ID, bool) {
+func yield[S sight](b *Board, s S, start time.Time) (ID, bool) {
 	until := b.wait.Spin + b.wait.Yield
 	for turn := 1; ; turn++ {
 		b.wait.YieldOnce()
@@ -136,7 +169,7 @@ func (b *Board) yield(w Want, start time.Time) (ID, bool) {
 			runtime.Gosched()
 		}
 		b.poll()
-		if id, ok := b.look(w); ok {
+		if id, ok := s.seen(b); ok {
 			return id, true
 		}
 		if time.Since(start) >= until {
@@ -161,18 +194,18 @@ func (b *Board) poll() {
 // word changes. A value may appear without a wake-up, because hardware wrote it
 // or the poster died between its two steps: parkers therefore return now and
 // then by themselves.
-func (b *Board) sleep(ctx context.Context, w Want, stop func() error) (ID, error) {
+func sleep[S sight](ctx context.Context, b *Board, s S, stop func() error) (ID, error) {
 	for {
 		word := b.wake.Or(1) | 1
-		if id, ok := b.look(w); ok {
+		if id, ok := s.seen(b); ok {
 			return id, nil
 		}
 		if err := b.ended(ctx, stop); err != nil {
-			return b.last(w, err)
+			return last(b, s, err)
 		}
 		b.wait.Sleep.Park(b.wake, word)
 		b.poll()
-		if id, ok := b.look(w); ok {
+		if id, ok := s.seen(b); ok {
 			return id, nil
 		}
 	}
@@ -193,8 +226,8 @@ func (b *Board) ended(ctx context.Context, stop func() error) error {
 
 // last looks once more before a wait ends with err: what arrived before the
 // cause of the end must not be lost to it.
-func (b *Board) last(w Want, err error) (ID, error) {
-	if id, ok := b.look(w); ok {
+func last[S sight](b *Board, s S, err error) (ID, error) {
+	if id, ok := s.seen(b); ok {
 		return id, nil
 	}
 	return 0, err

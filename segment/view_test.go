@@ -40,6 +40,38 @@ func TestViewIsTheMemory(t *testing.T) {
 	})
 }
 
+func TestOffsetOf(t *testing.T) {
+	eachWay(t, 64, func(t *testing.T, s *Segment) {
+		all := s.All().Bytes()
+		for _, c := range []struct {
+			name   string
+			mem    []byte
+			offset uint64
+			ok     bool
+		}{
+			{"all", all, 0, true},
+			{"the end", all[60:], 60, true},
+			{"the middle", all[8:9], 8, true},
+			{"nothing", all[8:8], 0, false},
+			{"other memory", make([]byte, 8), 0, false},
+		} {
+			if offset, ok := s.OffsetOf(c.mem); ok != c.ok || ok && offset != c.offset {
+				t.Errorf("%s: %d, %v; want %d, %v", c.name, offset, ok, c.offset, c.ok)
+			}
+		}
+	})
+	mem := make([]byte, 64)
+	s, err := Bind(mem[8:56], 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range [][]byte{mem[:9], mem[:8], mem[55:57], mem[56:]} {
+		if offset, ok := s.OffsetOf(part); ok {
+			t.Errorf("%d bytes that begin or end outside lie at %d", len(part), offset)
+		}
+	}
+}
+
 func TestViewBounds(t *testing.T) {
 	s, err := New(100, 1, nil)
 	if err != nil {

@@ -49,6 +49,19 @@ func BytesOf[T Element](xs []T) []byte {
 	return unsafe.Slice((*byte)(p), len(xs)*int(unsafe.Sizeof(one)))
 }
 
+// OffsetOf is where mem lies in the segment's data, in bytes, and whether all of
+// it does. Empty memory lies nowhere.
+func (s *Segment) OffsetOf(mem []byte) (offset uint64, ok bool) {
+	if len(mem) == 0 || len(s.data) == 0 {
+		return 0, false
+	}
+	// Addresses are compared and nothing is made of them. Both slices are alive.
+	start := uintptr(unsafe.Pointer(unsafe.SliceData(s.data)))
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(mem)))
+	offset = uint64(at - start)
+	return offset, at >= start && offset < s.Size() && uint64(len(mem)) <= s.Size()-offset
+}
+
 // Word is the 64-bit word at byte offset, for atomics. The offset must be a
 // multiple of 8 and the word in the segment.
 func (s *Segment) Word(offset uint64) (*atomic.Uint64, error) {
