@@ -1,0 +1,96 @@
+package prove
+
+import "slices"
+
+// A memory is what is known of a buffer: its cells, which lie side by side, in
+// order. A cell is elements that were treated alike.
+type memory struct {
+	cells []cell
+	n     int
+}
+
+// A cell begins where it says and ends where the next one begins. The index of
+// its value is that of its first element.
+type cell struct {
+	off     int
+	held    value
+	writer  int32   // the event that wrote it last, or nobody
+	readers []int32 // the events that have read it since
+}
+
+// nobody is the writer of what is as the plan's maker left it.
+const nobody = -1
+
+// A piece is n elements of one value.
+type piece struct {
+	n    int
+	held value
+}
+
+// newMemory is n elements that hold nothing.
+func newMemory(n int) memory {
+	if n == 0 {
+		return memory{}
+	}
+	return memory{n: n, cells: []cell{{writer: nobody}}}
+}
+
+// end is where the i-th cell ends.
+func (m *memory) end(i int) int {
+	if i+1 < len(m.cells) {
+		return m.cells[i+1].off
+	}
+	return m.n
+}
+
+// carve makes cells [i,j) cover exactly the n > 0 elements from off.
+func (m *memory) carve(off, n int) (i, j int) {
+	i = m.split(off)
+	return i, m.split(off + n)
+}
+
+// split makes a cell begin at off and returns its index.
+func (m *memory) split(off int) int {
+	if off == m.n {
+		return len(m.cells)
+	}
+	i, ok := slices.BinarySearchFunc(m.cells, off, func(c cell, off int) int { return c.off - off })
+	if ok {
+		return i
+	}
+	c := m.cells[i-1]
+	c.held.delta += off - c.off
+	c.off = off
+	c.readers = slices.Clip(c.readers)
+	m.cells[i-1].readers = slices.Clip(m.cells[i-1].readers)
+	m.cells = slices.Insert(m.cells, i, c)
+	return i
+}
+
+// fill replaces cells [i,j) by pieces that are as long together, written by writer.
+func (m *memory) fill(i, j int, pieces []piece, writer int32) {
+	off := m.cells[i].off
+	cells := make([]cell, 0, len(pieces))
+	for _, p := range pieces {
+		if last := len(cells) - 1; last >= 0 && follows(cells[last], off, p.held) {
+			off += p.n
+			continue
+		}
+		cells = append(cells, cell{off: off, held: p.held, writer: writer})
+		off += p.n
+	}
+	m.cells = slices.Replace(m.cells, i, j, cells...)
+}
+
+// follows reports whether a value at off goes on with what the cell holds.
+func follows(c cell, off int, held value) bool {
+	return c.held.seq == held.seq && c.held.delta+off-c.off == held.delta
+}
+
+// appendTo appends what cells [i,j) hold.
+func (m *memory) appendTo(dst []piece, i, j int) []piece {
+	for ; i < j; i++ {
+		dst = append(dst, piece{m.end(i) - m.cells[i].off, m.cells[i].held})
+	}
+	return dst
+}

@@ -1,0 +1,158 @@
+package prove
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+)
+
+// A slot is a notification of a rank as it is walked.
+type slot struct {
+	posts   []int32 // of this run, in check.sent
+	last    int32   // the last post of all runs, in check.sent, or -1
+	awaited int32   // of this run
+	waiting []int32 // lanes that have come to an await of it
+}
+
+// slotOf is a slot of a rank.
+func (k *check) slotOf(rank, number int32) *slot {
+	at := &k.slots[int(rank)*k.plans[0].Slots+int(number)]
+	if *at == nil {
+		*at = &slot{last: -1}
+	}
+	return *at
+}
+
+// post counts a post of a step and lets those go on who wait for it.
+func (k *check) post(l *lane, e *event, peer, number, id int32) error {
+	s := k.slotOf(peer, number)
+	if s.last >= 0 {
+		if err := k.inOrder(l, e, &k.sent[s.last], peer, number, k.sent[id].signal); err != nil {
+			return err
+		}
+	}
+	s.last = id
+	s.posts = append(s.posts, id)
+	k.ready = append(k.ready, s.waiting...)
+	s.waiting = s.waiting[:0]
+	return nil
+}
+
+// inOrder checks that a post to a slot arrives after the last one.
+func (k *check) inOrder(l *lane, e *event, last *sent, peer, number int32, signal bool) error {
+	before := &k.events[last.event]
+	if before.rank != e.rank {
+		return k.errorAt(e, Slots, "slot %d of rank %d is also posted by %s; a slot has one writer", number, peer, k.where(before))
+	}
+	if signal && before.mark.lane == l.id || k.arrived(l, last) {
+		return nil
+	}
+	return k.errorAt(e, Slots, "slot %d of rank %d may overtake the post of %s, which is not known to have arrived; it must be, or this a signal of the same lane",
+		number, peer, k.where(before))
+}
+
+// await goes on if its slot has been posted often enough.
+func (k *check) await(l *lane, e *event, step *schedule.Step) bool {
+	s := k.slotOf(l.rank, step.Slot)
+	if len(s.posts) < int(step.Count) {
+		s.waiting = append(s.waiting, l.id)
+		return false
+	}
+	s.awaited = max(s.awaited, step.Count)
+	p := &k.sent[s.posts[step.Count-1]]
+	p.heard = append(p.heard, e.mark)
+	from := k.events[p.event].mark
+	if from.lane != l.id {
+		l.base = k.clocks.own(l.base)
+		l.base.join(p.clock)
+		l.base.seen[from.lane] = max(l.base.seen[from.lane], from.at)
+	}
+	return true
+}
+
+// stuck returns an error if a lane has not come to its end. Of those that wait it
+// names one that waits for what nobody sends, if there is one.
+func (k *check) stuck() error {
+	var found *Error
+	waiting := 0
+	total := make(map[int64]int32) // rank and slot -> posts of all schedules
+	for _, p := range k.plans {
+		for _, steps := range p.Lanes {
+			for i := range steps {
+				if s := &steps[i]; s.Kind <= schedule.Signal && s.Slot != schedule.NoSlot {
+					total[int64(s.Peer)<<32|int64(s.Slot)]++
+				}
+			}
+		}
+	}
+	for i := range k.lanes {
+		l := &k.lanes[i]
+		steps := k.stepsOf(l)
+		if l.at == len(steps) {
+			continue
+		}
+		waiting++
+		step := &steps[l.at]
+		s := k.slotOf(l.rank, step.Slot)
+		posts := total[int64(l.rank)<<32|int64(step.Slot)]
+		if found != nil && posts >= step.Count {
+			continue
+		}
+		what := fmt.Sprintf("is posted %d times in all", posts)
+		if posts >= step.Count {
+			what = "has posts that wait in turn"
+		}
+		found = &Error{Rule: Progress, Run: k.run, Rank: int(l.rank), Lane: int(l.lane), Step: l.at, Text: step.Text(int(l.rank)),
+			What: fmt.Sprintf("waits for ever: slot %d has been posted %d times, and %s", step.Slot, len(s.posts), what)}
+		if posts < step.Count {
+			break
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	if waiting > 1 {
+		found.What += k.others(found)
+	}
+	return found
+}
+
+// others names some of the lanes that wait beside the one of an error.
+func (k *check) others(found *Error) string {
+	var all []string
+	for i := range k.lanes {
+		l := &k.lanes[i]
+		steps := k.stepsOf(l)
+		if l.at == len(steps) || int(l.rank) == found.Rank && int(l.lane) == found.Lane {
+			continue
+		}
+		if len(all) == 3 {
+			all = append(all, "others")
+			break
+		}
+		all = append(all, fmt.Sprintf("rank %d lane %d step %d (%s)", l.rank, l.lane, l.at, steps[l.at].Text(int(l.rank))))
+	}
+	return "; so do " + strings.Join(all, ", ")
+}
+
+// unawaited returns an error if a rank has not awaited all that was posted to it
+// in the run, and otherwise makes the slots ready for the next.
+func (k *check) unawaited() error {
+	for i, s := range k.slots {
+		if s == nil {
+			continue
+		}
+		if n := len(s.posts); n > int(s.awaited) {
+			e := &k.events[k.sent[s.posts[s.awaited]].event]
+			rank, number := i/k.plans[0].Slots, i%k.plans[0].Slots
+			return k.errorAt(e, Slots, "rank %d does not await this post in the run: slot %d has %d posts and %d are awaited", rank, number, n, s.awaited)
+		}
+		for _, id := range s.posts {
+			k.clocks.drop(k.sent[id].clock)
+			k.sent[id].clock = nil
+		}
+		s.posts, s.awaited = s.posts[:0], 0
+	}
+	return nil
+}
