@@ -1,0 +1,32 @@
+// Package price says how long a collective operation takes: a discrete-event
+// simulator of the schedules of all ranks on a model machine. It is pure and
+// deterministic, so that all ranks that price a call with the same parameters
+// choose the same algorithm; package collectives does so at run time, and
+// gaspi-bench measures the parameters.
+//
+// # The model
+//
+// A rank walks its lanes one step at a time, as the executor does: it stays in a
+// lane until that must wait, and goes on with the next one that need not. A put to
+// another node costs the CPU its overhead and then leaves through a port of the
+// node, which sends a message at a time at its bandwidth; the first byte reaches the
+// other node a latency later, and the message is there when a port of that node has
+// taken it in, which also takes one message at a time, in the order of first bytes.
+// Ports are full duplex. A put between ranks of one node is a copy by the CPU of the
+// sender. Signals cost overhead and latency but no bandwidth, and overtake puts of
+// other lanes and to other ranks. Combining, copying and coding cost CPU, at rates of
+// their own; what they read and write also passes through the memory of the node, one
+// request at a time, so that all ranks together get its bandwidth. If a node has
+// fewer cores than ranks, a rank holds a core until it must wait; ranks that want
+// one queue for it. A run ends on a rank when all lanes have ended and the sources of
+// its puts are free.
+//
+// # What it leaves out
+//
+// The network between the ports is a perfect switch without back-pressure. Ports have
+// no limit of messages per second beyond the senders' CPU. The card's own reads and
+// writes take no memory bandwidth. Caches are all or nothing: the buffers of a call fit
+// or they do not. A core is never taken from a rank that works. Memory of a peer is as
+// near as one's own. There is no jitter: stragglers and late arrivals are what the Load
+// says they are.
+package price

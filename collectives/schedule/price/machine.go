@@ -1,0 +1,132 @@
+package price
+
+import "fmt"
+
+// A Machine is the parameters of the model: what gaspi-bench measures and package
+// collectives reads. Times are seconds, rates are bytes per second. A cost of 0 is
+// free and a rate of 0 is infinite.
+type Machine struct {
+	// Call is what a run costs each rank before its first step.
+	Call float64 `json:"call"`
+	// Await is what it costs the CPU to see a post. Too small favours algorithms
+	// of many small messages.
+	Await float64 `json:"await"`
+	// Step is what a combine, copy, encode or decode costs however short it is.
+	Step float64 `json:"step"`
+
+	// Network is between ranks of different nodes, Shared between those of one.
+	Network Link `json:"network"`
+	Shared  Link `json:"shared"`
+
+	// Bandwidth is of one port, in each direction. Ports are those of a node; 0
+	// means 1.
+	Bandwidth float64 `json:"bandwidth"`
+	Ports     int     `json:"ports"`
+
+	// ReduceRate is the bytes of an operand folded into another: a combine of k
+	// sources of n bytes takes (k-1)n/ReduceRate.
+	ReduceRate float64 `json:"reduce_rate"`
+	// CopyRate is the bytes copied: by a copy, by a put to a rank of the same node,
+	// and to all destinations of a combine but the first.
+	CopyRate float64 `json:"copy_rate"`
+	// CodeRate is the bytes, not coded, that are encoded or decoded. CodeRatio is
+	// the length of the coded form by that of the other; 0 means 1.
+	CodeRate  float64 `json:"code_rate"`
+	CodeRatio float64 `json:"code_ratio"`
+
+	// Memory is the bytes that all ranks of a node together read and write. It
+	// counts if the buffers of the call on the node exceed Cache bytes.
+	Memory float64 `json:"memory"`
+	Cache  int     `json:"cache"`
+
+	// RanksPerNode is how many consecutive ranks share a node if the call does not
+	// say where ranks are; 0 means 1.
+	RanksPerNode int `json:"ranks_per_node"`
+	// Cores is those of a node, 0 for one per rank; Switch is what it costs to hand
+	// a core from one rank to another.
+	Cores  int     `json:"cores"`
+	Switch float64 `json:"switch"`
+}
+
+// A Link is what a message costs between two ranks, in seconds.
+type Link struct {
+	// Latency is from the end of the sender's work to the first byte, or the post
+	// if there is no other, at the receiver.
+	Latency float64 `json:"latency"`
+	// Put and Signal are the sender's CPU per message.
+	Put    float64 `json:"put"`
+	Signal float64 `json:"signal"`
+}
+
+// Check returns why there is no such machine, or nil.
+func (m *Machine) Check() error {
+	for _, p := range []struct {
+		name  string
+		value float64
+	}{
+		{"call", m.Call}, {"await", m.Await}, {"step", m.Step},
+		{"network.latency", m.Network.Latency}, {"network.put", m.Network.Put}, {"network.signal", m.Network.Signal},
+		{"shared.latency", m.Shared.Latency}, {"shared.put", m.Shared.Put}, {"shared.signal", m.Shared.Signal},
+		{"bandwidth", m.Bandwidth}, {"ports", float64(m.Ports)}, {"reduce_rate", m.ReduceRate},
+		{"copy_rate", m.CopyRate}, {"code_rate", m.CodeRate}, {"code_ratio", m.CodeRatio},
+		{"memory", m.Memory}, {"cache", float64(m.Cache)}, {"ranks_per_node", float64(m.RanksPerNode)},
+		{"cores", float64(m.Cores)}, {"switch", m.Switch},
+	} {
+		if !(p.value >= 0 && p.value <= largest) {
+			return fmt.Errorf("price: %s of a machine is %v; it is a number from 0 to %v", p.name, p.value, largest)
+		}
+	}
+	return nil
+}
+
+const (
+	largest   = 1e18    // keeps sums of costs finite
+	mostNodes = 1 << 20 // each takes memory, used or not
+)
+
+// nodeOf is the node of each rank.
+func (m *Machine) nodeOf(size int, nodes []int) ([]int32, int, error) {
+	of, count := make([]int32, size), 0
+	for r := range of {
+		n := r / max(m.RanksPerNode, 1)
+		if nodes != nil {
+			n = nodes[r]
+		}
+		if n < 0 || n >= mostNodes {
+			return nil, 0, fmt.Errorf("price: rank %d is on node %d; nodes are numbered from 0 and are fewer than %d", r, n, mostNodes)
+		}
+		of[r], count = int32(n), max(count, n+1)
+	}
+	return of, count, nil
+}
+
+// A Load is how a call meets the machine. Its slices are borrowed for the call.
+type Load struct {
+	// Element is the bytes of an element; 0 means 1.
+	Element int
+	// Runs is how often the plan is run, each rank beginning a run when it has
+	// ended the one before; 0 means once.
+	Runs int
+	// Arrival is when each rank begins, in seconds; nil means all at 0.
+	Arrival []float64
+	// Slowdown multiplies the CPU time of each rank: 2 is half as fast. Nil means 1.
+	Slowdown []float64
+}
+
+// Check returns why a call of size ranks cannot meet the machine so, or nil.
+func (l *Load) Check(size int) error {
+	if l.Element < 0 || l.Runs < 0 {
+		return fmt.Errorf("price: a load of elements of %d bytes and %d runs", l.Element, l.Runs)
+	}
+	if l.Arrival != nil && len(l.Arrival) != size || l.Slowdown != nil && len(l.Slowdown) != size {
+		return fmt.Errorf("price: %d arrivals and %d slowdowns for %d ranks", len(l.Arrival), len(l.Slowdown), size)
+	}
+	for _, all := range [][]float64{l.Arrival, l.Slowdown} {
+		for r, v := range all {
+			if !(v >= 0 && v <= largest) {
+				return fmt.Errorf("price: rank %d has arrival or slowdown %v; it is a number from 0 to %v", r, v, largest)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package price
+
+import "github.com/gaspi-go/gaspi-go/collectives/schedule"
+
+// step takes the next step of the current lane of a rank and returns when the
+// rank's CPU has done its part.
+func (s *sim) step(id int32, now float64) float64 {
+	r := &s.ranks[id]
+	index := s.p.ranks[id].first + r.current
+	ln := &s.lanes[index]
+	o := &s.p.ops[ln.next]
+	switch o.kind {
+	case schedule.Put:
+		now = s.put(r, ln, o, now)
+	case schedule.Signal:
+		now = s.signal(r, ln, o, now)
+	case schedule.Await:
+		sl := &s.slots[o.slot]
+		ln.depth = max(ln.depth, s.posts[sl.first+s.wanted(r, o)-1].depth)
+		now = s.work(r, now, s.m.Await)
+	case schedule.Combine:
+		now = s.combine(r, o, now)
+	case schedule.Encode, schedule.Decode:
+		bytes := s.bytes(o)
+		now = s.move(r, now, s.m.Step+per(bytes, s.m.CodeRate), bytes+s.coded(bytes))
+	}
+	ln.next++
+	if ln.next == s.p.lanes[index].end {
+		r.open--
+		r.depth = max(r.depth, ln.depth)
+	}
+	return now
+}
+
+// work keeps the CPU of a rank busy for so many seconds.
+func (s *sim) work(r *rank, now, seconds float64) float64 {
+	seconds = float64(seconds * r.slow) // rounded here, for all processors alike
+	r.busy += seconds
+	return now + seconds
+}
+
+// move is work that also takes bytes through the memory of the node.
+func (s *sim) move(r *rank, now, seconds, bytes float64) float64 {
+	end := s.work(r, now, seconds)
+	n := &s.nodes[r.node]
+	if s.m.Memory == 0 || n.cached {
+		return end
+	}
+	n.memory = max(n.memory, now) + bytes/s.m.Memory
+	if n.memory > end {
+		r.busy += n.memory - end
+		end = n.memory
+	}
+	return end
+}
+
+// bytes are those of an op.
+func (s *sim) bytes(o *op) float64 { return float64(o.n * s.element) }
+
+// coded is the length of the coded form of bytes.
+func (s *sim) coded(bytes float64) float64 {
+	if s.m.CodeRatio > 0 {
+		return float64(bytes * s.m.CodeRatio)
+	}
+	return bytes
+}
+
+// per is how long bytes take at a rate.
+func per(bytes, rate float64) float64 {
+	if rate == 0 {
+		return 0
+	}
+	return bytes / rate
+}
+
+// combine folds and copies.
+func (s *sim) combine(r *rank, o *op, now float64) float64 {
+	n := s.bytes(o)
+	sources, stores := float64(o.sources), float64(o.stores)
+	if o.sources == 1 {
+		return s.move(r, now, s.m.Step+stores*per(n, s.m.CopyRate), (1+stores)*n)
+	}
+	if s.freeFold {
+		return now
+	}
+	fold, spread := float64((sources-1)*per(n, s.m.ReduceRate)), float64((stores-1)*per(n, s.m.CopyRate))
+	return s.move(r, now, s.m.Step+fold+spread, (sources+stores)*n)
+}
+
+// put sends a message with data.
+func (s *sim) put(r *rank, ln *lane, o *op, now float64) float64 {
+	id, after, bytes := s.instance(r, ln.next), s.instance(r, o.after), s.bytes(o)
+	if o.coded {
+		bytes = s.coded(bytes)
+		r.sent += int(bytes)
+		s.ranks[o.peer].received += int(bytes)
+	}
+	depth := ln.depth + 1
+	if to := s.ranks[o.peer].node; to == r.node {
+		now = s.move(r, now, s.m.Shared.Put+per(bytes, s.m.CopyRate), 2*bytes)
+		s.land(message{id: id, after: after, depth: depth}, o, now+s.m.Shared.Latency)
+		return now
+	}
+	now = s.work(r, now, s.m.Network.Put)
+	if bytes == 0 || s.m.Bandwidth == 0 {
+		s.send(message{id: id, after: after, depth: depth}, o, now)
+		return now
+	}
+	start, end := s.nodes[r.node].out.take(now, bytes/s.m.Bandwidth)
+	ln.free, r.free = max(ln.free, end), max(r.free, end)
+	s.left[id], s.landed[id] = start, pending
+	s.fly(message{bytes, id, after, depth}, start+s.m.Network.Latency)
+	return now
+}
+
+// signal sends a message without data.
+func (s *sim) signal(r *rank, ln *lane, o *op, now float64) float64 {
+	m := message{id: s.instance(r, ln.next), after: s.instance(r, o.after), depth: ln.depth + 1}
+	if s.ranks[o.peer].node == r.node {
+		now = s.work(r, now, s.m.Shared.Signal)
+		s.land(m, o, now+s.m.Shared.Latency)
+		return now
+	}
+	now = s.work(r, now, s.m.Network.Signal)
+	s.send(m, o, now)
+	return now
+}
+
+// instance is what an op is called in the present run of a rank: a message of
+// the run before may still be on its way.
+func (s *sim) instance(r *rank, op int32) int32 {
+	if op < 0 || r.run%2 == 0 {
+		return op
+	}
+	return op + int32(len(s.p.ops))
+}
+
+// send sends a message that takes no room in ports, but leaves no earlier than
+// the put that it must not overtake.
+func (s *sim) send(m message, o *op, now float64) {
+	if m.after >= 0 {
+		now = max(now, s.left[m.after])
+	}
+	s.left[m.id] = now
+	if m.after >= 0 && s.landed[m.after] == pending {
+		s.landed[m.id] = pending
+		s.fly(m, now+s.m.Network.Latency)
+		return
+	}
+	s.land(m, o, now+s.m.Network.Latency)
+}
+
+// fly foresees that a message reaches the ports of its node.
+func (s *sim) fly(m message, at float64) {
+	var i int32
+	if n := len(s.spare); n > 0 {
+		i, s.spare = s.spare[n-1], s.spare[:n-1]
+		s.messages[i] = m
+	} else {
+		i = int32(len(s.messages))
+		s.messages = append(s.messages, m)
+	}
+	s.events.push(at, ^i)
+}
+
+// receive takes a message in through a port.
+func (s *sim) receive(now float64, i int32) {
+	m := s.messages[i]
+	s.spare = append(s.spare, i)
+	o := &s.p.ops[int(m.id)%len(s.p.ops)]
+	if m.bytes > 0 {
+		_, now = s.nodes[s.ranks[o.peer].node].in.take(now, m.bytes/s.m.Bandwidth)
+	}
+	s.land(m, o, now)
+}
+
+// land makes known when a message is there. What it must not overtake is known
+// already, since that reached its port before.
+func (s *sim) land(m message, o *op, at float64) {
+	if m.after >= 0 && (o.kind == schedule.Signal || o.n == 0) {
+		at = max(at, s.landed[m.after])
+	}
+	s.landed[m.id] = at
+	if m.after >= 0 { // the next signal is behind all puts before it
+		s.landed[m.id] = max(at, s.landed[m.after])
+	}
+	if o.slot >= 0 {
+		s.post(o.slot, at, m.depth)
+	}
+}
