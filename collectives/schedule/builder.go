@@ -13,7 +13,8 @@ type Builder struct {
 	layout Layout
 	line   int
 
-	lane   int // where steps go
+	dry    bool // steps are only counted as claims: see need
+	lane   int  // where steps go
 	claims claims
 	counts map[int32]int32 // slot -> awaits so far
 }
@@ -115,6 +116,9 @@ func (b *Builder) Put(dst, src Region, slot int) {
 	if dst.Len != src.Len {
 		panic(fmt.Sprintf("schedule: put of %d elements into %d", src.Len, dst.Len))
 	}
+	if b.dry {
+		return
+	}
 	to, from := b.align([]Region{dst}, []Region{src})
 	if len(to) == 1 {
 		b.emit(Step{Kind: Put, Peer: dst.Rank, Slot: int32(slot), Dst: to[0], Src: from[0]})
@@ -148,6 +152,9 @@ func (b *Builder) Copy(dst, src Region) { b.CombineAll([]Region{dst}, []Region{s
 
 // CombineAll is Combine into several regions.
 func (b *Builder) CombineAll(dst, src []Region) {
+	if b.dry {
+		return
+	}
 	to, from := b.align(dst, src)
 	for i := range to {
 		if from[i][0].Len == 0 || len(from[i]) == 1 && len(to[i]) == 1 && from[i][0] == to[i][0] {
@@ -174,6 +181,9 @@ func (b *Builder) Flush() { b.emit(Step{Kind: Flush}) }
 func (b *Builder) Line() int { return b.line }
 
 func (b *Builder) emit(s Step) {
+	if b.dry {
+		return
+	}
 	b.reserve(b.claims)
 	b.s.Lanes[b.lane] = append(b.s.Lanes[b.lane], s)
 }
@@ -191,6 +201,10 @@ func (b *Builder) place(r Region) Region {
 // region in one piece. It returns the regions of each of the steps.
 func (b *Builder) align(dst, src []Region) (to, from [][]Region) {
 	all := slices.Concat(dst, src)
+	if b.layout.move(all) { // nearly always, and choosing an algorithm at run time builds many schedules
+		both := [][]Region{all[:len(dst):len(dst)], all[len(dst):]}
+		return both[:1:1], both[1:]
+	}
 	pieces := make([][]Region, len(all))
 	for i, r := range all {
 		if r.Len != all[0].Len {

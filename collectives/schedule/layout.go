@@ -62,6 +62,21 @@ func (l Layout) locate(dst []Region, r Region) []Region {
 	return dst
 }
 
+// move puts regions where they really lie, if they have one length and each lies
+// in one piece, and reports whether they do; if not, none is moved.
+func (l Layout) move(all []Region) bool {
+	var room [16]Region
+	moved := room[:0]
+	for i, r := range all {
+		moved = l.locate(moved, r)
+		if len(moved) != i+1 || moved[i].Len != all[0].Len {
+			return false
+		}
+	}
+	copy(all, moved)
+	return true
+}
+
 // within is a layout inside another: what inner says lies in buffers that outer
 // places.
 func within(outer, inner Layout) Layout {

@@ -27,6 +27,10 @@ func (s Segmentation) Segments(n int) []Range {
 func Pipeline(how Segmentation, emit Emitter) Emitter {
 	return func(b *Builder, c *Call) {
 		parts := c.segments(how)
+		if len(parts) == 1 {
+			b.sub(parts[0], emit)
+			return
+		}
 		groups := len(parts)
 		if how.Concurrency > 0 {
 			groups = min(groups, how.Concurrency)
@@ -69,7 +73,7 @@ func (b *Builder) need(parts []part, emit Emitter) claims {
 			continue
 		}
 		seen[p.length] = true
-		dry := &Builder{s: &Schedule{Rank: b.s.Rank, Size: b.s.Size}, layout: within(b.layout, p.layout), line: b.line, counts: make(map[int32]int32)}
+		dry := &Builder{s: &Schedule{Rank: b.s.Rank, Size: b.s.Size}, layout: within(b.layout, p.layout), line: b.line, counts: make(map[int32]int32), dry: true}
 		dry.claims.lanes = 1
 		emit(dry, &p.call)
 		most = most.atLeast(dry.claims)
@@ -123,7 +127,16 @@ func (c *Call) segments(how Segmentation) []part {
 
 // shifted is the layout of a segment of plain vectors.
 func shifted(s Range) Layout {
-	return func(buf Buffer, _ int) []Piece { return []Piece{{Len: s.Len, Buf: buf, Off: s.Off}} }
+	in, out := []Piece{{Len: s.Len, Buf: In, Off: s.Off}}, []Piece{{Len: s.Len, Buf: Out, Off: s.Off}}
+	return func(buf Buffer, _ int) []Piece {
+		switch buf {
+		case In:
+			return in
+		case Out:
+			return out
+		}
+		return []Piece{{Len: s.Len, Buf: buf, Off: s.Off}}
+	}
 }
 
 // blockwise is the layout of a segment of vectors that consist of blocks.
