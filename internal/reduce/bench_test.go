@@ -34,10 +34,10 @@ func benchmarkInto[T Number](b *testing.B, l level, op Op) {
 	}
 	for _, size := range sizes {
 		b.Run(fmt.Sprintf("%v/%T/%s", op, *new(T), size.name), func(b *testing.B) {
-			x, y := elements[T](size.bytes), elements[T](size.bytes)
+			k, x, y := kindOf[T](), BytesOf(elements[T](size.bytes)), BytesOf(elements[T](size.bytes))
 			b.SetBytes(int64(size.bytes))
 			for b.Loop() {
-				into(l, op, x, x, y)
+				into(l, k, op, x, x, y)
 			}
 		})
 	}
@@ -46,7 +46,7 @@ func benchmarkInto[T Number](b *testing.B, l level, op Op) {
 // elements returns ones, which no operation turns into denormals or NaN, and
 // touches every page.
 func elements[T Number](bytes int) []T {
-	s := make([]T, uintptr(bytes)/sizeOf[T]())
+	s := make([]T, bytes/stride[T]())
 	for i := range s {
 		s[i] = 1
 	}
@@ -73,7 +73,7 @@ func BenchmarkCrossover(b *testing.B) {
 			b.Run(fmt.Sprintf("%v/float32/%d", l, n), func(b *testing.B) {
 				x, y := elements[float32](4*n), elements[float32](4*n)
 				for b.Loop() {
-					into(l, Sum, x, x, y)
+					into(l, kindFloat32, Sum, BytesOf(x), BytesOf(x), BytesOf(y))
 				}
 			})
 		}

@@ -82,9 +82,11 @@ func runAVX2(p pair, dst, a, b *byte, n uint64) bool {
 		pair(kindUint32)<<opBits | pair(Xor),
 		pair(kindUint64)<<opBits | pair(Xor):
 		xorBitsAVX2(dst, a, b, n)
-	case pair(kindFloat32)<<opBits | pair(Sum):
+	case pair(kindFloat32)<<opBits | pair(Sum),
+		pair(kindComplex64)<<opBits | pair(Sum):
 		sumFloat32AVX2(dst, a, b, n)
-	case pair(kindFloat64)<<opBits | pair(Sum):
+	case pair(kindFloat64)<<opBits | pair(Sum),
+		pair(kindComplex128)<<opBits | pair(Sum):
 		sumFloat64AVX2(dst, a, b, n)
 	case pair(kindFloat32)<<opBits | pair(Prod):
 		prodFloat32AVX2(dst, a, b, n)
@@ -98,10 +100,152 @@ func runAVX2(p pair, dst, a, b *byte, n uint64) bool {
 		maxFloat32AVX2(dst, a, b, n)
 	case pair(kindFloat64)<<opBits | pair(Max):
 		maxFloat64AVX2(dst, a, b, n)
+	case pair(kindFloat16)<<opBits | pair(Sum):
+		sumFloat16AVX2(dst, a, b, n)
+	case pair(kindFloat16)<<opBits | pair(Prod):
+		prodFloat16AVX2(dst, a, b, n)
+	case pair(kindFloat16)<<opBits | pair(Min):
+		minFloat16AVX2(dst, a, b, n)
+	case pair(kindFloat16)<<opBits | pair(Max):
+		maxFloat16AVX2(dst, a, b, n)
+	case pair(kindBFloat16)<<opBits | pair(Sum):
+		sumBFloat16AVX2(dst, a, b, n)
+	case pair(kindBFloat16)<<opBits | pair(Prod):
+		prodBFloat16AVX2(dst, a, b, n)
+	case pair(kindBFloat16)<<opBits | pair(Min):
+		minBFloat16AVX2(dst, a, b, n)
+	case pair(kindBFloat16)<<opBits | pair(Max):
+		maxBFloat16AVX2(dst, a, b, n)
+	case pair(kindComplex64)<<opBits | pair(Prod):
+		prodComplex64AVX2(dst, a, b, n)
+	case pair(kindComplex128)<<opBits | pair(Prod):
+		prodComplex128AVX2(dst, a, b, n)
 	default:
 		return false
 	}
 	return true
+}
+
+// findAVX2 returns the 32-byte kernel for p, or nil if there is none.
+func findAVX2(p pair) vectorFunc {
+	switch p {
+	case pair(kindInt8)<<opBits | pair(Sum),
+		pair(kindUint8)<<opBits | pair(Sum):
+		return sumInt8AVX2
+	case pair(kindInt16)<<opBits | pair(Sum),
+		pair(kindUint16)<<opBits | pair(Sum):
+		return sumInt16AVX2
+	case pair(kindInt32)<<opBits | pair(Sum),
+		pair(kindUint32)<<opBits | pair(Sum):
+		return sumInt32AVX2
+	case pair(kindInt64)<<opBits | pair(Sum),
+		pair(kindUint64)<<opBits | pair(Sum):
+		return sumInt64AVX2
+	case pair(kindInt16)<<opBits | pair(Prod),
+		pair(kindUint16)<<opBits | pair(Prod):
+		return prodInt16AVX2
+	case pair(kindInt32)<<opBits | pair(Prod),
+		pair(kindUint32)<<opBits | pair(Prod):
+		return prodInt32AVX2
+	case pair(kindInt8)<<opBits | pair(Min):
+		return minInt8AVX2
+	case pair(kindInt16)<<opBits | pair(Min):
+		return minInt16AVX2
+	case pair(kindInt32)<<opBits | pair(Min):
+		return minInt32AVX2
+	case pair(kindInt64)<<opBits | pair(Min):
+		return minInt64AVX2
+	case pair(kindUint8)<<opBits | pair(Min):
+		return minUint8AVX2
+	case pair(kindUint16)<<opBits | pair(Min):
+		return minUint16AVX2
+	case pair(kindUint32)<<opBits | pair(Min):
+		return minUint32AVX2
+	case pair(kindUint64)<<opBits | pair(Min):
+		return minUint64AVX2
+	case pair(kindInt8)<<opBits | pair(Max):
+		return maxInt8AVX2
+	case pair(kindInt16)<<opBits | pair(Max):
+		return maxInt16AVX2
+	case pair(kindInt32)<<opBits | pair(Max):
+		return maxInt32AVX2
+	case pair(kindInt64)<<opBits | pair(Max):
+		return maxInt64AVX2
+	case pair(kindUint8)<<opBits | pair(Max):
+		return maxUint8AVX2
+	case pair(kindUint16)<<opBits | pair(Max):
+		return maxUint16AVX2
+	case pair(kindUint32)<<opBits | pair(Max):
+		return maxUint32AVX2
+	case pair(kindUint64)<<opBits | pair(Max):
+		return maxUint64AVX2
+	case pair(kindInt8)<<opBits | pair(And),
+		pair(kindInt16)<<opBits | pair(And),
+		pair(kindInt32)<<opBits | pair(And),
+		pair(kindInt64)<<opBits | pair(And),
+		pair(kindUint8)<<opBits | pair(And),
+		pair(kindUint16)<<opBits | pair(And),
+		pair(kindUint32)<<opBits | pair(And),
+		pair(kindUint64)<<opBits | pair(And):
+		return andBitsAVX2
+	case pair(kindInt8)<<opBits | pair(Or),
+		pair(kindInt16)<<opBits | pair(Or),
+		pair(kindInt32)<<opBits | pair(Or),
+		pair(kindInt64)<<opBits | pair(Or),
+		pair(kindUint8)<<opBits | pair(Or),
+		pair(kindUint16)<<opBits | pair(Or),
+		pair(kindUint32)<<opBits | pair(Or),
+		pair(kindUint64)<<opBits | pair(Or):
+		return orBitsAVX2
+	case pair(kindInt8)<<opBits | pair(Xor),
+		pair(kindInt16)<<opBits | pair(Xor),
+		pair(kindInt32)<<opBits | pair(Xor),
+		pair(kindInt64)<<opBits | pair(Xor),
+		pair(kindUint8)<<opBits | pair(Xor),
+		pair(kindUint16)<<opBits | pair(Xor),
+		pair(kindUint32)<<opBits | pair(Xor),
+		pair(kindUint64)<<opBits | pair(Xor):
+		return xorBitsAVX2
+	case pair(kindFloat32)<<opBits | pair(Sum),
+		pair(kindComplex64)<<opBits | pair(Sum):
+		return sumFloat32AVX2
+	case pair(kindFloat64)<<opBits | pair(Sum),
+		pair(kindComplex128)<<opBits | pair(Sum):
+		return sumFloat64AVX2
+	case pair(kindFloat32)<<opBits | pair(Prod):
+		return prodFloat32AVX2
+	case pair(kindFloat64)<<opBits | pair(Prod):
+		return prodFloat64AVX2
+	case pair(kindFloat32)<<opBits | pair(Min):
+		return minFloat32AVX2
+	case pair(kindFloat64)<<opBits | pair(Min):
+		return minFloat64AVX2
+	case pair(kindFloat32)<<opBits | pair(Max):
+		return maxFloat32AVX2
+	case pair(kindFloat64)<<opBits | pair(Max):
+		return maxFloat64AVX2
+	case pair(kindFloat16)<<opBits | pair(Sum):
+		return sumFloat16AVX2
+	case pair(kindFloat16)<<opBits | pair(Prod):
+		return prodFloat16AVX2
+	case pair(kindFloat16)<<opBits | pair(Min):
+		return minFloat16AVX2
+	case pair(kindFloat16)<<opBits | pair(Max):
+		return maxFloat16AVX2
+	case pair(kindBFloat16)<<opBits | pair(Sum):
+		return sumBFloat16AVX2
+	case pair(kindBFloat16)<<opBits | pair(Prod):
+		return prodBFloat16AVX2
+	case pair(kindBFloat16)<<opBits | pair(Min):
+		return minBFloat16AVX2
+	case pair(kindBFloat16)<<opBits | pair(Max):
+		return maxBFloat16AVX2
+	case pair(kindComplex64)<<opBits | pair(Prod):
+		return prodComplex64AVX2
+	case pair(kindComplex128)<<opBits | pair(Prod):
+		return prodComplex128AVX2
+	}
+	return nil
 }
 
 // runAVX512 runs the 64-byte kernel for p and reports whether there is one.
@@ -187,9 +331,11 @@ func runAVX512(p pair, dst, a, b *byte, n uint64) bool {
 		pair(kindUint32)<<opBits | pair(Xor),
 		pair(kindUint64)<<opBits | pair(Xor):
 		xorBitsAVX512(dst, a, b, n)
-	case pair(kindFloat32)<<opBits | pair(Sum):
+	case pair(kindFloat32)<<opBits | pair(Sum),
+		pair(kindComplex64)<<opBits | pair(Sum):
 		sumFloat32AVX512(dst, a, b, n)
-	case pair(kindFloat64)<<opBits | pair(Sum):
+	case pair(kindFloat64)<<opBits | pair(Sum),
+		pair(kindComplex128)<<opBits | pair(Sum):
 		sumFloat64AVX512(dst, a, b, n)
 	case pair(kindFloat32)<<opBits | pair(Prod):
 		prodFloat32AVX512(dst, a, b, n)
@@ -203,8 +349,153 @@ func runAVX512(p pair, dst, a, b *byte, n uint64) bool {
 		maxFloat32AVX512(dst, a, b, n)
 	case pair(kindFloat64)<<opBits | pair(Max):
 		maxFloat64AVX512(dst, a, b, n)
+	case pair(kindFloat16)<<opBits | pair(Sum):
+		sumFloat16AVX512(dst, a, b, n)
+	case pair(kindFloat16)<<opBits | pair(Prod):
+		prodFloat16AVX512(dst, a, b, n)
+	case pair(kindFloat16)<<opBits | pair(Min):
+		minFloat16AVX512(dst, a, b, n)
+	case pair(kindFloat16)<<opBits | pair(Max):
+		maxFloat16AVX512(dst, a, b, n)
+	case pair(kindBFloat16)<<opBits | pair(Sum):
+		sumBFloat16AVX512(dst, a, b, n)
+	case pair(kindBFloat16)<<opBits | pair(Prod):
+		prodBFloat16AVX512(dst, a, b, n)
+	case pair(kindBFloat16)<<opBits | pair(Min):
+		minBFloat16AVX512(dst, a, b, n)
+	case pair(kindBFloat16)<<opBits | pair(Max):
+		maxBFloat16AVX512(dst, a, b, n)
+	case pair(kindComplex64)<<opBits | pair(Prod):
+		prodComplex64AVX512(dst, a, b, n)
+	case pair(kindComplex128)<<opBits | pair(Prod):
+		prodComplex128AVX512(dst, a, b, n)
 	default:
 		return false
 	}
 	return true
+}
+
+// findAVX512 returns the 64-byte kernel for p, or nil if there is none.
+func findAVX512(p pair) vectorFunc {
+	switch p {
+	case pair(kindInt8)<<opBits | pair(Sum),
+		pair(kindUint8)<<opBits | pair(Sum):
+		return sumInt8AVX512
+	case pair(kindInt16)<<opBits | pair(Sum),
+		pair(kindUint16)<<opBits | pair(Sum):
+		return sumInt16AVX512
+	case pair(kindInt32)<<opBits | pair(Sum),
+		pair(kindUint32)<<opBits | pair(Sum):
+		return sumInt32AVX512
+	case pair(kindInt64)<<opBits | pair(Sum),
+		pair(kindUint64)<<opBits | pair(Sum):
+		return sumInt64AVX512
+	case pair(kindInt16)<<opBits | pair(Prod),
+		pair(kindUint16)<<opBits | pair(Prod):
+		return prodInt16AVX512
+	case pair(kindInt32)<<opBits | pair(Prod),
+		pair(kindUint32)<<opBits | pair(Prod):
+		return prodInt32AVX512
+	case pair(kindInt64)<<opBits | pair(Prod),
+		pair(kindUint64)<<opBits | pair(Prod):
+		return prodInt64AVX512
+	case pair(kindInt8)<<opBits | pair(Min):
+		return minInt8AVX512
+	case pair(kindInt16)<<opBits | pair(Min):
+		return minInt16AVX512
+	case pair(kindInt32)<<opBits | pair(Min):
+		return minInt32AVX512
+	case pair(kindInt64)<<opBits | pair(Min):
+		return minInt64AVX512
+	case pair(kindUint8)<<opBits | pair(Min):
+		return minUint8AVX512
+	case pair(kindUint16)<<opBits | pair(Min):
+		return minUint16AVX512
+	case pair(kindUint32)<<opBits | pair(Min):
+		return minUint32AVX512
+	case pair(kindUint64)<<opBits | pair(Min):
+		return minUint64AVX512
+	case pair(kindInt8)<<opBits | pair(Max):
+		return maxInt8AVX512
+	case pair(kindInt16)<<opBits | pair(Max):
+		return maxInt16AVX512
+	case pair(kindInt32)<<opBits | pair(Max):
+		return maxInt32AVX512
+	case pair(kindInt64)<<opBits | pair(Max):
+		return maxInt64AVX512
+	case pair(kindUint8)<<opBits | pair(Max):
+		return maxUint8AVX512
+	case pair(kindUint16)<<opBits | pair(Max):
+		return maxUint16AVX512
+	case pair(kindUint32)<<opBits | pair(Max):
+		return maxUint32AVX512
+	case pair(kindUint64)<<opBits | pair(Max):
+		return maxUint64AVX512
+	case pair(kindInt8)<<opBits | pair(And),
+		pair(kindInt16)<<opBits | pair(And),
+		pair(kindInt32)<<opBits | pair(And),
+		pair(kindInt64)<<opBits | pair(And),
+		pair(kindUint8)<<opBits | pair(And),
+		pair(kindUint16)<<opBits | pair(And),
+		pair(kindUint32)<<opBits | pair(And),
+		pair(kindUint64)<<opBits | pair(And):
+		return andBitsAVX512
+	case pair(kindInt8)<<opBits | pair(Or),
+		pair(kindInt16)<<opBits | pair(Or),
+		pair(kindInt32)<<opBits | pair(Or),
+		pair(kindInt64)<<opBits | pair(Or),
+		pair(kindUint8)<<opBits | pair(Or),
+		pair(kindUint16)<<opBits | pair(Or),
+		pair(kindUint32)<<opBits | pair(Or),
+		pair(kindUint64)<<opBits | pair(Or):
+		return orBitsAVX512
+	case pair(kindInt8)<<opBits | pair(Xor),
+		pair(kindInt16)<<opBits | pair(Xor),
+		pair(kindInt32)<<opBits | pair(Xor),
+		pair(kindInt64)<<opBits | pair(Xor),
+		pair(kindUint8)<<opBits | pair(Xor),
+		pair(kindUint16)<<opBits | pair(Xor),
+		pair(kindUint32)<<opBits | pair(Xor),
+		pair(kindUint64)<<opBits | pair(Xor):
+		return xorBitsAVX512
+	case pair(kindFloat32)<<opBits | pair(Sum),
+		pair(kindComplex64)<<opBits | pair(Sum):
+		return sumFloat32AVX512
+	case pair(kindFloat64)<<opBits | pair(Sum),
+		pair(kindComplex128)<<opBits | pair(Sum):
+		return sumFloat64AVX512
+	case pair(kindFloat32)<<opBits | pair(Prod):
+		return prodFloat32AVX512
+	case pair(kindFloat64)<<opBits | pair(Prod):
+		return prodFloat64AVX512
+	case pair(kindFloat32)<<opBits | pair(Min):
+		return minFloat32AVX512
+	case pair(kindFloat64)<<opBits | pair(Min):
+		return minFloat64AVX512
+	case pair(kindFloat32)<<opBits | pair(Max):
+		return maxFloat32AVX512
+	case pair(kindFloat64)<<opBits | pair(Max):
+		return maxFloat64AVX512
+	case pair(kindFloat16)<<opBits | pair(Sum):
+		return sumFloat16AVX512
+	case pair(kindFloat16)<<opBits | pair(Prod):
+		return prodFloat16AVX512
+	case pair(kindFloat16)<<opBits | pair(Min):
+		return minFloat16AVX512
+	case pair(kindFloat16)<<opBits | pair(Max):
+		return maxFloat16AVX512
+	case pair(kindBFloat16)<<opBits | pair(Sum):
+		return sumBFloat16AVX512
+	case pair(kindBFloat16)<<opBits | pair(Prod):
+		return prodBFloat16AVX512
+	case pair(kindBFloat16)<<opBits | pair(Min):
+		return minBFloat16AVX512
+	case pair(kindBFloat16)<<opBits | pair(Max):
+		return maxBFloat16AVX512
+	case pair(kindComplex64)<<opBits | pair(Prod):
+		return prodComplex64AVX512
+	case pair(kindComplex128)<<opBits | pair(Prod):
+		return prodComplex128AVX512
+	}
+	return nil
 }

@@ -1,8 +1,8 @@
 package reduce
 
 import (
+	"bytes"
 	"encoding/binary"
-	"slices"
 	"testing"
 )
 
@@ -12,88 +12,51 @@ func FuzzInto(f *testing.F) {
 	f.Add(uint8(0), uint8(kindFloat32), uint8(1), []byte("a few bytes of two operands, long enough for the widest vector; and then some more of the same"))
 	f.Add(uint8(3), uint8(kindFloat64), uint8(3), binary.LittleEndian.AppendUint64(make([]byte, 200), 0x7FF0000000000001))
 	f.Add(uint8(6), uint8(kindInt8), uint8(7), make([]byte, 300))
+	f.Add(uint8(0), uint8(kindFloat16), uint8(5), binary.LittleEndian.AppendUint16(make([]byte, 130), 0x7BFF))
+	f.Add(uint8(1), uint8(kindBFloat16), uint8(9), binary.LittleEndian.AppendUint16(make([]byte, 130), 0xFF7F))
+	f.Add(uint8(1), uint8(kindComplex64), uint8(1), bytes.Repeat([]byte{0, 0, 0x80, 0x7F, 1, 0, 0, 0}, 30))
+	f.Add(uint8(8), uint8(kindLocFloat32), uint8(2), bytes.Repeat([]byte{0, 0, 0, 0x80, 1, 2, 3, 4}, 16))
+	all := subjects()
 	f.Fuzz(func(t *testing.T, op, k, offset uint8, data []byte) {
-		switch kind(k) {
-		case kindInt8:
-			fuzzInto[int8](t, op, offset, data)
-		case kindInt16:
-			fuzzInto[int16](t, op, offset, data)
-		case kindInt32:
-			fuzzInto[int32](t, op, offset, data)
-		case kindInt64:
-			fuzzInto[int64](t, op, offset, data)
-		case kindUint8:
-			fuzzInto[uint8](t, op, offset, data)
-		case kindUint16:
-			fuzzInto[uint16](t, op, offset, data)
-		case kindUint32:
-			fuzzInto[uint32](t, op, offset, data)
-		case kindUint64:
-			fuzzInto[uint64](t, op, offset, data)
-		case kindFloat32:
-			fuzzInto[float32](t, op, offset, data)
-		case kindFloat64:
-			fuzzInto[float64](t, op, offset, data)
+		if int(k) < len(all) && all[k].kind.supports(Op(op)) {
+			fuzzInto(t, all[k], Op(op), int(offset)%64*all[k].size, data)
 		}
 	})
 }
 
-func fuzzInto[T Number](t *testing.T, code, offset uint8, data []byte) {
-	op := Op(code)
-	if !Supports[T](op) {
-		return
-	}
-	values := decode[T](data)
-	n := len(values) / 2
-	a, b := values[:n], values[n:2*n]
-	want := make([]uint64, n)
-	for i := range want {
-		want[i] = bits(oracle(op, a[i], b[i]))
+func fuzzInto(t *testing.T, s subject, op Op, offset int, data []byte) {
+	n := len(data) / 2 / s.size * s.size
+	a, b := aligned(n), aligned(n)
+	copy(a, data)
+	copy(b, data[n:])
+	var want []byte
+	for i := 0; i < n; i += s.size {
+		want = append(want, oracle(s.kind, op, a[i:i+s.size], b[i:i+s.size])...)
 	}
 	for _, l := range levels() {
-		dst := make([]T, int(offset)%64+n)[int(offset)%64:]
-		into(l, op, dst, a, b)
-		checkBits(t, l, op, "a, b", dst, want)
-		into(l, op, dst, b, a)
-		checkBits(t, l, op, "b, a", dst, want)
+		dst := aligned(offset + n)[offset:]
+		s.into(l, op, dst, a, b)
+		checkBytes(t, s, l, op, "a, b", dst, want)
+		s.into(l, op, dst, b, a)
+		checkBytes(t, s, l, op, "b, a", dst, want)
 		copy(dst, a)
-		into(l, op, dst, dst, b)
-		checkBits(t, l, op, "dst, b", dst, want)
+		s.into(l, op, dst, dst, b)
+		checkBytes(t, s, l, op, "dst, b", dst, want)
 		copy(dst, b)
-		into(l, op, dst, a, dst)
-		checkBits(t, l, op, "a, dst", dst, want)
+		kernelOf(l, s.kind, op)(dst, a, dst)
+		checkBytes(t, s, l, op, "a, dst", dst, want)
 	}
 }
 
-// decode reads as many elements as there are whole ones in data.
-func decode[T Number](data []byte) []T {
-	size := int(sizeOf[T]())
-	var values []T
-	for chunk := range slices.Chunk(data, size) {
-		if len(chunk) < size {
-			break
-		}
-		var word [8]byte
-		copy(word[:], chunk)
-		v := binary.LittleEndian.Uint64(word[:])
-		switch kindOf[T]() {
-		case kindFloat32:
-			values = append(values, as[T]([]uint32{uint32(v)})...)
-		case kindFloat64:
-			values = append(values, as[T]([]uint64{v})...)
-		default:
-			values = append(values, T(v))
-		}
-	}
-	return values
-}
-
-func checkBits[T Number](t *testing.T, l level, op Op, order string, got []T, want []uint64) {
+func checkBytes(t *testing.T, s subject, l level, op Op, order string, got, want []byte) {
 	t.Helper()
-	for i := range got {
-		if bits(got[i]) != want[i] {
-			t.Fatalf("%v %v %T, operands %s, %d elements: element %d is %#x, want %#x",
-				l, op, got[i], order, len(got), i, bits(got[i]), want[i])
+	if bytes.Equal(got, want) {
+		return
+	}
+	for i := 0; i < len(got); i += s.size {
+		if g, w := got[i:i+s.size], want[i:i+s.size]; !bytes.Equal(g, w) {
+			t.Fatalf("%v %v %s, operands %s, %d bytes: element %d is %s, want %s",
+				l, op, s.name, order, len(got), i/s.size, hex(g), hex(w))
 		}
 	}
 }

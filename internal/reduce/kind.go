@@ -1,8 +1,8 @@
 package reduce
 
-import "unsafe"
+import "reflect"
 
-// kind is the built-in type that a Number is made of.
+// kind is what an Element is made of.
 type kind uint8
 
 const (
@@ -16,92 +16,72 @@ const (
 	kindUint64
 	kindFloat32
 	kindFloat64
+	kindFloat16
+	kindBFloat16
+	kindComplex64
+	kindComplex128
+	kindLocInt32
+	kindLocInt64
+	kindLocFloat32
+	kindLocFloat64
+
+	numKinds = iota
 )
 
-// isFloat reports whether T is made of float32 or float64. Only there is a
-// half not rounded to zero, which asks the question without reflection; the
-// compiler folds the answer.
-func isFloat[T Number]() bool {
-	one := T(1)
-	return one/2 != 0
+// builtin is the kind of every type whose kind in reflect says enough.
+var builtin = [...]kind{
+	reflect.Int8: kindInt8, reflect.Int16: kindInt16, reflect.Int32: kindInt32, reflect.Int64: kindInt64,
+	reflect.Uint8: kindUint8, reflect.Uint16: kindUint16, reflect.Uint32: kindUint32, reflect.Uint64: kindUint64,
+	reflect.Int: kindInt64 - intIsShort, reflect.Uint: kindUint64 - intIsShort,
+	reflect.Float32: kindFloat32, reflect.Float64: kindFloat64,
+	reflect.Complex64: kindComplex64, reflect.Complex128: kindComplex128,
+	reflect.Struct: 0, // told apart by kindOf
 }
 
-// kindOf returns what T is made of. For a given T it is a constant.
-func kindOf[T Number]() kind {
-	var zero T
-	var k kind
-	switch sizeOf[T]() {
-	case 1:
-		k = kindInt8
-	case 2:
-		k = kindInt16
-	case 4:
-		k = kindInt32
-	default:
-		k = kindInt64
+// intIsShort is 1 where int has 32 bits, else 0.
+const intIsShort = kind(1 - ^uint(0)>>63)
+
+// kindOf returns what T is made of. It costs a nanosecond: code shared by all
+// types of one layout has to ask which of them it runs for, and uint16 needs a
+// second question. Only exactly Float16 and BFloat16 are floats.
+func kindOf[T Element]() kind {
+	k := builtin[reflect.TypeFor[T]().Kind()]
+	if k != kindUint16 && k != 0 {
+		return k
 	}
-	switch {
-	case isFloat[T]():
-		return k + kindFloat32 - kindInt32
-	case zero-1 > 0:
-		return k + kindUint8 - kindInt8
+	switch any(*new(T)).(type) {
+	case Float16:
+		return kindFloat16
+	case BFloat16:
+		return kindBFloat16
+	case Loc[int32]:
+		return kindLocInt32
+	case Loc[int64]:
+		return kindLocInt64
+	case Loc[float32]:
+		return kindLocFloat32
+	case Loc[float64]:
+		return kindLocFloat64
 	}
 	return k
 }
 
-// sizeOf returns the bytes in an element.
-func sizeOf[T Number]() uintptr { return unsafe.Sizeof(*new(T)) }
-
-// as gives the same memory as elements of another type. If To is the larger, s
-// is aligned for it and a whole number of them.
-func as[To, From Number](s []From) []To {
-	n := uintptr(len(s)) * sizeOf[From]() / sizeOf[To]()
-	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(s))), n)
-}
-
-// partlyOverlap reports whether x and y, of equal length, share memory without
-// being the same slice.
-func partlyOverlap[T Number](x, y []T) bool {
-	px := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
-	py := uintptr(unsafe.Pointer(unsafe.SliceData(y)))
-	n := uintptr(len(x)) * sizeOf[T]()
-	return px != py && px < py+n && py < px+n
-}
-
-// scalar runs the pure-Go kernel.
-func scalar[T Number](op Op, dst, a, b []T) {
-	switch kindOf[T]() {
-	case kindInt8:
-		scalarInteger(op, as[int8](dst), as[int8](a), as[int8](b))
-	case kindInt16:
-		scalarInteger(op, as[int16](dst), as[int16](a), as[int16](b))
-	case kindInt32:
-		scalarInteger(op, as[int32](dst), as[int32](a), as[int32](b))
-	case kindInt64:
-		scalarInteger(op, as[int64](dst), as[int64](a), as[int64](b))
-	case kindUint8:
-		scalarInteger(op, as[uint8](dst), as[uint8](a), as[uint8](b))
-	case kindUint16:
-		scalarInteger(op, as[uint16](dst), as[uint16](a), as[uint16](b))
-	case kindUint32:
-		scalarInteger(op, as[uint32](dst), as[uint32](a), as[uint32](b))
-	case kindUint64:
-		scalarInteger(op, as[uint64](dst), as[uint64](a), as[uint64](b))
-	case kindFloat32:
-		scalarFloat32(op, as[float32](dst), as[float32](a), as[float32](b))
-	case kindFloat64:
-		scalarFloat64(op, as[float64](dst), as[float64](a), as[float64](b))
+// supports reports whether op is defined for elements of kind k.
+func (k kind) supports(op Op) bool {
+	switch {
+	case k <= kindUint64:
+		return op <= Xor
+	case k <= kindBFloat16:
+		return op <= Max
+	case k <= kindComplex128:
+		return op <= Prod
 	}
+	return op == MinLoc || op == MaxLoc
 }
 
-// into does the work of Into with the kernels of level l.
-func into[T Number](l level, op Op, dst, a, b []T) {
-	n := uint64(len(dst)) * uint64(sizeOf[T]())
-	if n >= l.smallest() && vector(l, makePair(kindOf[T](), op), start(dst), start(a), start(b), n) {
-		return
-	}
-	scalar(op, dst, a, b)
-}
+// pair is an element type and an operation in one switchable value.
+type pair uint16
 
-// start returns the address of the first byte of s.
-func start[T Number](s []T) *byte { return (*byte)(unsafe.Pointer(unsafe.SliceData(s))) }
+const opBits = 4
+
+func makePair(k kind, op Op) pair { return pair(k)<<opBits | pair(op) }

@@ -23,18 +23,9 @@ func (l level) String() string {
 	return fmt.Sprintf("level(%d)", uint8(l))
 }
 
-// smallest returns the number of bytes from which the kernels of l are used. They
-// need one whole vector; below it the Go loops take over.
-func (l level) smallest() uint64 {
-	if l == levelAVX512 {
-		return 64
-	}
-	return 32
-}
+// smallest is the number of bytes from which vector kernels are used. They need
+// one whole vector, of 32 bytes at least; below that the Go loops take over.
+const smallest = 32
 
-// pair is an element type and an operation in one switchable value.
-type pair uint8
-
-const opBits = 3
-
-func makePair(k kind, op Op) pair { return pair(k)<<opBits | pair(op) }
+// A vectorFunc combines n bytes, at least one vector of its level.
+type vectorFunc func(dst, a, b *byte, n uint64)

@@ -7,4 +7,6 @@ const best = levelScalar
 
 func supported() level { return levelScalar }
 
-func vector(level, pair, *byte, *byte, *byte, uint64) bool { return false }
+func vector(level, pair, []byte, []byte, []byte) bool { return false }
+
+func find(level, pair) vectorFunc { return nil }

@@ -1,6 +1,7 @@
 // Package reduce holds the element-wise kernels of reductions: it combines two
 // slices of numbers into a third, as fast as memory allows, with vector
-// instructions where the processor has them.
+// instructions where the processor has them. Packages gaspi, ssp and collectives
+// call it; it knows nothing of ranks.
 //
 // # What is the same everywhere
 //
@@ -13,17 +14,32 @@
 // commutative). For NaN it is not: processors pass on the payload of the first
 // operand, or invent one of their own sign. So a result that is NaN is always
 // the one quiet NaN with a clear sign and an empty payload: 0x7FC00000 for
-// float32, 0x7FF8000000000000 for float64. Payloads of operands are lost.
+// float32, 0x7FF8000000000000 for float64, 0x7E00 for Float16, 0x7FC0 for
+// BFloat16. Payloads of operands are lost.
+//
+// Half floats are combined in float32 and rounded once. Complex numbers are
+// multiplied by the textbook formula, each operation rounded, none fused; their
+// parts are NaN, or infinite, each for itself.
+//
+// # Two ways in
+//
+// Into takes slices of one type. A Kernel takes bytes, for code that moves
+// operands without knowing what they are; KernelOf chooses it once.
 package reduce
 
 import "fmt"
 
-// Number is the set of element types that can be reduced, including types
-// defined from them.
+// Number is the set of numeric element types with an order, including types
+// defined from them. By their layout, Float16 and BFloat16 are in it.
 type Number interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~int |
 		~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint |
 		~float32 | ~float64
+}
+
+// Element is the set of element types that can be reduced.
+type Element interface {
+	Number | ~complex64 | ~complex128 | Loc[int32] | Loc[int64] | Loc[float32] | Loc[float64]
 }
 
 // Into stores a[i] op b[i] in dst[i] for every i.
@@ -35,29 +51,23 @@ type Number interface {
 //
 // Nothing is kept after the return and nothing is allocated. Into does not
 // synchronise: the elements must not be written by anyone else meanwhile.
-func Into[T Number](op Op, dst, a, b []T) {
+func Into[T Element](op Op, dst, a, b []T) {
 	if len(a) != len(dst) || len(b) != len(dst) {
 		panicLengths(len(dst), len(a), len(b))
 	}
-	if !Supports[T](op) {
-		panicOp[T](op)
+	k := kindOf[T]()
+	if !k.supports(op) {
+		panic("reduce.Into: " + refusal[T](op))
 	}
-	if partlyOverlap(dst, a) || partlyOverlap(dst, b) {
+	d, x, y := BytesOf(dst), BytesOf(a), BytesOf(b)
+	if partlyOverlap(d, x) || partlyOverlap(d, y) {
 		panicOverlap()
 	}
-	into(best, op, dst, a, b)
+	into(best, k, op, d, x, y)
 }
 
 func panicLengths(dst, a, b int) {
 	panic(fmt.Sprintf("reduce.Into: dst has %d elements, a has %d and b has %d; all three must have the same length", dst, a, b))
-}
-
-func panicOp[T Number](op Op) {
-	var zero T
-	if op >= numOps {
-		panic(fmt.Sprintf("reduce.Into: %v is not an operation; use one of Sum to Xor", op))
-	}
-	panic(fmt.Sprintf("reduce.Into: %v is not defined for %T; And, Or and Xor take integers", op, zero))
 }
 
 func panicOverlap() {

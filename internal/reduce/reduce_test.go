@@ -41,7 +41,7 @@ func TestIntoByHand(t *testing.T) {
 	t.Run("NaN and zeros", func(t *testing.T) {
 		dst, negative := make([]float64, 3), math.Copysign(0, -1)
 		Into(Min, dst, []float64{0, 1, math.Inf(-1)}, []float64{negative, math.NaN(), math.Float64frombits(0xFFF0000000000001)})
-		expect(t, as[uint64](dst), []uint64{1 << 63, nan64, nan64})
+		expect(t, Of[uint64](BytesOf(dst)), []uint64{1 << 63, nan64, nan64})
 	})
 	t.Run("empty", func(t *testing.T) {
 		Into[float32](Sum, nil, nil, []float32{})
@@ -66,8 +66,8 @@ func TestIntoRefuses(t *testing.T) {
 			func() { Into(Sum, n[:3], n, n[:3]) }},
 		{"bits of floats", "reduce.Into: xor is not defined for float64; And, Or and Xor take integers",
 			func() { Into(Xor, x, x, x) }},
-		{"no operation", "reduce.Into: Op(7) is not an operation; use one of Sum to Xor",
-			func() { Into(Op(7), n, n, n) }},
+		{"no operation", "reduce.Into: Op(9) is not an operation; use one of Sum to MaxLoc",
+			func() { Into(Op(9), n, n, n) }},
 		{"dst ahead of a", "reduce.Into: dst partly overlaps an operand; it must be the same slice or separate memory",
 			func() { Into(Sum, x[1:51], x[:50], x[50:]) }},
 		{"dst behind b by one", "reduce.Into: dst partly overlaps an operand; it must be the same slice or separate memory",
@@ -114,22 +114,36 @@ func TestOpString(t *testing.T) {
 	for op := range Op(numOps + 1) {
 		got = append(got, op.String())
 	}
-	if diff := cmp.Diff([]string{"sum", "prod", "min", "max", "and", "or", "xor", "Op(7)"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"sum", "prod", "min", "max", "and", "or", "xor", "minloc", "maxloc", "Op(9)"}, got); diff != "" {
 		t.Errorf("names differ (-want +got):\n%s", diff)
 	}
 }
 
 func TestKindOf(t *testing.T) {
-	got := []kind{
-		kindOf[int8](), kindOf[int16](), kindOf[int32](), kindOf[int64](),
-		kindOf[uint8](), kindOf[uint16](), kindOf[uint32](), kindOf[uint64](), kindOf[celsius](), kindOf[float64](),
+	type mine BFloat16
+	type wave complex64
+	for _, c := range []struct {
+		name      string
+		got, want kind
+	}{
+		{"int", kindOf[int](), kindInt64},
+		{"uint", kindOf[uint](), kindUint64},
+		{"rank", kindOf[rank](), kindInt64},
+		{"celsius", kindOf[celsius](), kindFloat32},
+		{"defined from BFloat16", kindOf[mine](), kindUint16},
+		{"wave", kindOf[wave](), kindComplex64},
+	} {
+		if c.got != c.want {
+			t.Errorf("kind of %s is %d, want %d", c.name, c.got, c.want)
+		}
 	}
-	want := []kind{
-		kindInt8, kindInt16, kindInt32, kindInt64,
-		kindUint8, kindUint16, kindUint32, kindUint64, kindFloat32, kindFloat64,
+	for want, s := range subjects() {
+		if s.kind != kind(want) {
+			t.Errorf("kind of %s is %d, want %d", s.name, s.kind, want)
+		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("kinds differ (-want +got):\n%s", diff)
+	if n := len(subjects()); n != numKinds {
+		t.Errorf("%d kinds are tested, want %d", n, numKinds)
 	}
 }
 

@@ -2,7 +2,7 @@ package reduce
 
 import "math"
 
-// integer and float are the built-in types that every Number is
+// integer and float are the built-in types that every Number but a half float is
 // reduced as; int and uint are one of these by size.
 type (
 	integer interface {
@@ -54,42 +54,79 @@ const (
 	nan64 = 0x7FF8000000000000
 )
 
-func scalarFloat32(op Op, dst, a, b []float32) {
-	scalarFloat(op, dst, a, b, math.Float32frombits(nan32))
-}
-
-func scalarFloat64(op Op, dst, a, b []float64) {
-	scalarFloat(op, dst, a, b, math.Float64frombits(nan64))
-}
-
-// scalarFloat is scalarInteger for floating-point numbers. nan replaces every
-// NaN that an operation gives.
-func scalarFloat[T float](op Op, dst, a, b []T, nan T) {
+// scalarFloat is scalarInteger for floating-point numbers.
+func scalarFloat[T float](op Op, dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	switch op {
 	case Sum:
 		for i := range dst {
-			dst[i] = canonical(a[i]+b[i], nan)
+			dst[i] = canonicalFloat(a[i] + b[i])
 		}
 	case Prod:
 		for i := range dst {
-			dst[i] = canonical(a[i]*b[i], nan)
+			dst[i] = canonicalFloat(a[i] * b[i])
 		}
 	case Min:
 		for i := range dst {
-			dst[i] = canonical(min(a[i], b[i]), nan)
+			dst[i] = canonicalFloat(min(a[i], b[i]))
 		}
 	case Max:
 		for i := range dst {
-			dst[i] = canonical(max(a[i], b[i]), nan)
+			dst[i] = canonicalFloat(max(a[i], b[i]))
 		}
 	}
 }
 
-// canonical returns x, or nan if x is any NaN.
-func canonical[T float](x, nan T) T {
+// canonicalFloat returns x, or the one NaN if x is any. The conversion keeps
+// the sign and the leading bits of the constant, which is the other one then.
+func canonicalFloat[T float](x T) T {
 	if x != x {
-		return nan
+		return T(math.Float64frombits(nan64))
 	}
 	return x
+}
+
+// scalarFloat16 and scalarBFloat16 are scalarInteger for half floats.
+func scalarFloat16(op Op, dst, a, b []Float16) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	switch op {
+	case Sum:
+		for i := range dst {
+			dst[i] = ToFloat16(a[i].Float32() + b[i].Float32())
+		}
+	case Prod:
+		for i := range dst {
+			dst[i] = ToFloat16(a[i].Float32() * b[i].Float32())
+		}
+	case Min:
+		for i := range dst {
+			dst[i] = Float16(min16(int16(a[i]), int16(b[i]), inf16, nan16))
+		}
+	case Max:
+		for i := range dst {
+			dst[i] = Float16(max16(int16(a[i]), int16(b[i]), inf16, nan16))
+		}
+	}
+}
+
+func scalarBFloat16(op Op, dst, a, b []BFloat16) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	switch op {
+	case Sum:
+		for i := range dst {
+			dst[i] = ToBFloat16(a[i].Float32() + b[i].Float32())
+		}
+	case Prod:
+		for i := range dst {
+			dst[i] = ToBFloat16(a[i].Float32() * b[i].Float32())
+		}
+	case Min:
+		for i := range dst {
+			dst[i] = BFloat16(min16(int16(a[i]), int16(b[i]), infBrain, nanBrain))
+		}
+	case Max:
+		for i := range dst {
+			dst[i] = BFloat16(max16(int16(a[i]), int16(b[i]), infBrain, nanBrain))
+		}
+	}
 }

@@ -167,6 +167,56 @@ func maxFloat32AVX2(dst *byte, a *byte, b *byte, n uint64)
 //go:noescape
 func maxFloat64AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// sumFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func sumFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// prodFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func prodFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// minFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func minFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// maxFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func maxFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// sumBFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func sumBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// prodBFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func prodBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// minBFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func minBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// maxBFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func maxBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// prodComplex64AVX2 combines n bytes of 8-byte elements, at least 32.
+//
+//go:noescape
+func prodComplex64AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// prodComplex128AVX2 combines n bytes of 16-byte elements, at least 32.
+//
+//go:noescape
+func prodComplex128AVX2(dst *byte, a *byte, b *byte, n uint64)
+
 // sumInt8AVX512 combines n bytes of 1-byte elements, at least 64.
 //
 //go:noescape
@@ -336,3 +386,53 @@ func maxFloat32AVX512(dst *byte, a *byte, b *byte, n uint64)
 //
 //go:noescape
 func maxFloat64AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// sumFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func sumFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// prodFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func prodFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// minFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func minFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// maxFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func maxFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// sumBFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func sumBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// prodBFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func prodBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// minBFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func minBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// maxBFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func maxBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// prodComplex64AVX512 combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func prodComplex64AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// prodComplex128AVX512 combines n bytes of 16-byte elements, at least 64.
+//
+//go:noescape
+func prodComplex128AVX512(dst *byte, a *byte, b *byte, n uint64)

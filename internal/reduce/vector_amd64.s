@@ -1924,9 +1924,9 @@ TEXT ·sumFloat32AVX2(SB), NOSPLIT, $0-32
 	SUBQ         $0x20, BX
 	VMOVDQU      (CX)(BX*1), Y0
 	VMOVDQU      (DX)(BX*1), Y1
-	VBROADCASTSS nan32<>+0(SB), Y2
 	VADDPS       Y1, Y0, Y0
 	VCMPPS       $0x03, Y0, Y0, Y1
+	VBROADCASTSS nan32<>+0(SB), Y2
 	VBLENDVPS    Y1, Y2, Y0, Y0
 	LEAQ         (AX)(BX*1), SI
 
@@ -2016,9 +2016,9 @@ TEXT ·sumFloat64AVX2(SB), NOSPLIT, $0-32
 	SUBQ         $0x20, BX
 	VMOVDQU      (CX)(BX*1), Y0
 	VMOVDQU      (DX)(BX*1), Y1
-	VBROADCASTSD nan64<>+0(SB), Y2
 	VADDPD       Y1, Y0, Y0
 	VCMPPD       $0x03, Y0, Y0, Y1
+	VBROADCASTSD nan64<>+0(SB), Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 	LEAQ         (AX)(BX*1), SI
 
@@ -2108,9 +2108,9 @@ TEXT ·prodFloat32AVX2(SB), NOSPLIT, $0-32
 	SUBQ         $0x20, BX
 	VMOVDQU      (CX)(BX*1), Y0
 	VMOVDQU      (DX)(BX*1), Y1
-	VBROADCASTSS nan32<>+0(SB), Y2
 	VMULPS       Y1, Y0, Y0
 	VCMPPS       $0x03, Y0, Y0, Y1
+	VBROADCASTSS nan32<>+0(SB), Y2
 	VBLENDVPS    Y1, Y2, Y0, Y0
 	LEAQ         (AX)(BX*1), SI
 
@@ -2197,9 +2197,9 @@ TEXT ·prodFloat64AVX2(SB), NOSPLIT, $0-32
 	SUBQ         $0x20, BX
 	VMOVDQU      (CX)(BX*1), Y0
 	VMOVDQU      (DX)(BX*1), Y1
-	VBROADCASTSD nan64<>+0(SB), Y2
 	VMULPD       Y1, Y0, Y0
 	VCMPPD       $0x03, Y0, Y0, Y1
+	VBROADCASTSD nan64<>+0(SB), Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 	LEAQ         (AX)(BX*1), SI
 
@@ -2286,22 +2286,22 @@ TEXT ·minFloat32AVX2(SB), NOSPLIT, $0-32
 	SUBQ         $0x20, BX
 	VMOVDQU      (CX)(BX*1), Y0
 	VMOVDQU      (DX)(BX*1), Y1
-	VBROADCASTSS nan32<>+0(SB), Y2
-	VMINPS       Y1, Y0, Y3
-	VMINPS       Y0, Y1, Y4
-	VORPS        Y4, Y3, Y3
+	VMINPS       Y1, Y0, Y2
+	VMINPS       Y0, Y1, Y3
+	VORPS        Y3, Y2, Y2
 	VCMPPS       $0x03, Y1, Y0, Y0
-	VBLENDVPS    Y0, Y2, Y3, Y3
+	VBROADCASTSS nan32<>+0(SB), Y1
+	VBLENDVPS    Y0, Y1, Y2, Y2
 	LEAQ         (AX)(BX*1), SI
 
 	// The first vector; the loop starts where dst is aligned.
 	VMOVDQU   (CX), Y0
-	VMOVDQU   (DX), Y1
-	VMINPS    Y1, Y0, Y4
-	VMINPS    Y0, Y1, Y5
+	VMOVDQU   (DX), Y3
+	VMINPS    Y3, Y0, Y4
+	VMINPS    Y0, Y3, Y5
 	VORPS     Y5, Y4, Y4
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y2, Y4, Y4
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y4, Y4
 	MOVQ      AX, DI
 	MOVQ      AX, R8
 	NEGQ      R8
@@ -2315,33 +2315,33 @@ rounds:
 	SUBQ      $+128, BX
 	JLT       rest
 	VMOVDQU   (CX), Y0
-	VMOVDQU   (DX), Y1
-	VMINPS    Y1, Y0, Y5
-	VMINPS    Y0, Y1, Y6
+	VMOVDQU   (DX), Y3
+	VMINPS    Y3, Y0, Y5
+	VMINPS    Y0, Y3, Y6
 	VORPS     Y6, Y5, Y5
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y2, Y5, Y5
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y5, Y5
 	VMOVDQU   32(CX), Y0
-	VMOVDQU   32(DX), Y1
-	VMINPS    Y1, Y0, Y6
-	VMINPS    Y0, Y1, Y7
+	VMOVDQU   32(DX), Y3
+	VMINPS    Y3, Y0, Y6
+	VMINPS    Y0, Y3, Y7
 	VORPS     Y7, Y6, Y6
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y2, Y6, Y6
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y6, Y6
 	VMOVDQU   64(CX), Y0
-	VMOVDQU   64(DX), Y1
-	VMINPS    Y1, Y0, Y7
-	VMINPS    Y0, Y1, Y8
+	VMOVDQU   64(DX), Y3
+	VMINPS    Y3, Y0, Y7
+	VMINPS    Y0, Y3, Y8
 	VORPS     Y8, Y7, Y7
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y2, Y7, Y7
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y7, Y7
 	VMOVDQU   96(CX), Y0
-	VMOVDQU   96(DX), Y1
-	VMINPS    Y1, Y0, Y8
-	VMINPS    Y0, Y1, Y9
+	VMOVDQU   96(DX), Y3
+	VMINPS    Y3, Y0, Y8
+	VMINPS    Y0, Y3, Y9
 	VORPS     Y9, Y8, Y8
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y2, Y8, Y8
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y8, Y8
 	VMOVDQU   Y5, (AX)
 	VMOVDQU   Y6, 32(AX)
 	VMOVDQU   Y7, 64(AX)
@@ -2358,12 +2358,12 @@ vectors:
 	TESTQ     BX, BX
 	JLE       done
 	VMOVDQU   (CX), Y0
-	VMOVDQU   (DX), Y1
-	VMINPS    Y1, Y0, Y5
-	VMINPS    Y0, Y1, Y6
+	VMOVDQU   (DX), Y3
+	VMINPS    Y3, Y0, Y5
+	VMINPS    Y0, Y3, Y6
 	VORPS     Y6, Y5, Y5
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y2, Y5, Y5
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y5, Y5
 	VMOVDQU   Y5, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, CX
@@ -2373,7 +2373,7 @@ vectors:
 
 done:
 	VMOVDQU Y4, (DI)
-	VMOVDQU Y3, (SI)
+	VMOVDQU Y2, (SI)
 	VZEROUPPER
 	RET
 
@@ -2389,22 +2389,22 @@ TEXT ·minFloat64AVX2(SB), NOSPLIT, $0-32
 	SUBQ         $0x20, BX
 	VMOVDQU      (CX)(BX*1), Y0
 	VMOVDQU      (DX)(BX*1), Y1
-	VBROADCASTSD nan64<>+0(SB), Y2
-	VMINPD       Y1, Y0, Y3
-	VMINPD       Y0, Y1, Y4
-	VORPS        Y4, Y3, Y3
+	VMINPD       Y1, Y0, Y2
+	VMINPD       Y0, Y1, Y3
+	VORPS        Y3, Y2, Y2
 	VCMPPD       $0x03, Y1, Y0, Y0
-	VBLENDVPD    Y0, Y2, Y3, Y3
+	VBROADCASTSD nan64<>+0(SB), Y1
+	VBLENDVPD    Y0, Y1, Y2, Y2
 	LEAQ         (AX)(BX*1), SI
 
 	// The first vector; the loop starts where dst is aligned.
 	VMOVDQU   (CX), Y0
-	VMOVDQU   (DX), Y1
-	VMINPD    Y1, Y0, Y4
-	VMINPD    Y0, Y1, Y5
+	VMOVDQU   (DX), Y3
+	VMINPD    Y3, Y0, Y4
+	VMINPD    Y0, Y3, Y5
 	VORPS     Y5, Y4, Y4
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y2, Y4, Y4
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y4, Y4
 	MOVQ      AX, DI
 	MOVQ      AX, R8
 	NEGQ      R8
@@ -2418,33 +2418,33 @@ rounds:
 	SUBQ      $+128, BX
 	JLT       rest
 	VMOVDQU   (CX), Y0
-	VMOVDQU   (DX), Y1
-	VMINPD    Y1, Y0, Y5
-	VMINPD    Y0, Y1, Y6
+	VMOVDQU   (DX), Y3
+	VMINPD    Y3, Y0, Y5
+	VMINPD    Y0, Y3, Y6
 	VORPS     Y6, Y5, Y5
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y2, Y5, Y5
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y5, Y5
 	VMOVDQU   32(CX), Y0
-	VMOVDQU   32(DX), Y1
-	VMINPD    Y1, Y0, Y6
-	VMINPD    Y0, Y1, Y7
+	VMOVDQU   32(DX), Y3
+	VMINPD    Y3, Y0, Y6
+	VMINPD    Y0, Y3, Y7
 	VORPS     Y7, Y6, Y6
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y2, Y6, Y6
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y6, Y6
 	VMOVDQU   64(CX), Y0
-	VMOVDQU   64(DX), Y1
-	VMINPD    Y1, Y0, Y7
-	VMINPD    Y0, Y1, Y8
+	VMOVDQU   64(DX), Y3
+	VMINPD    Y3, Y0, Y7
+	VMINPD    Y0, Y3, Y8
 	VORPS     Y8, Y7, Y7
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y2, Y7, Y7
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y7, Y7
 	VMOVDQU   96(CX), Y0
-	VMOVDQU   96(DX), Y1
-	VMINPD    Y1, Y0, Y8
-	VMINPD    Y0, Y1, Y9
+	VMOVDQU   96(DX), Y3
+	VMINPD    Y3, Y0, Y8
+	VMINPD    Y0, Y3, Y9
 	VORPS     Y9, Y8, Y8
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y2, Y8, Y8
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y8, Y8
 	VMOVDQU   Y5, (AX)
 	VMOVDQU   Y6, 32(AX)
 	VMOVDQU   Y7, 64(AX)
@@ -2461,12 +2461,12 @@ vectors:
 	TESTQ     BX, BX
 	JLE       done
 	VMOVDQU   (CX), Y0
-	VMOVDQU   (DX), Y1
-	VMINPD    Y1, Y0, Y5
-	VMINPD    Y0, Y1, Y6
+	VMOVDQU   (DX), Y3
+	VMINPD    Y3, Y0, Y5
+	VMINPD    Y0, Y3, Y6
 	VORPS     Y6, Y5, Y5
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y2, Y5, Y5
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y5, Y5
 	VMOVDQU   Y5, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, CX
@@ -2476,7 +2476,7 @@ vectors:
 
 done:
 	VMOVDQU Y4, (DI)
-	VMOVDQU Y3, (SI)
+	VMOVDQU Y2, (SI)
 	VZEROUPPER
 	RET
 
@@ -2492,22 +2492,22 @@ TEXT ·maxFloat32AVX2(SB), NOSPLIT, $0-32
 	SUBQ         $0x20, BX
 	VMOVDQU      (CX)(BX*1), Y0
 	VMOVDQU      (DX)(BX*1), Y1
-	VBROADCASTSS nan32<>+0(SB), Y2
-	VMAXPS       Y1, Y0, Y3
-	VMAXPS       Y0, Y1, Y4
-	VANDPS       Y4, Y3, Y3
+	VMAXPS       Y1, Y0, Y2
+	VMAXPS       Y0, Y1, Y3
+	VANDPS       Y3, Y2, Y2
 	VCMPPS       $0x03, Y1, Y0, Y0
-	VBLENDVPS    Y0, Y2, Y3, Y3
+	VBROADCASTSS nan32<>+0(SB), Y1
+	VBLENDVPS    Y0, Y1, Y2, Y2
 	LEAQ         (AX)(BX*1), SI
 
 	// The first vector; the loop starts where dst is aligned.
 	VMOVDQU   (CX), Y0
-	VMOVDQU   (DX), Y1
-	VMAXPS    Y1, Y0, Y4
-	VMAXPS    Y0, Y1, Y5
+	VMOVDQU   (DX), Y3
+	VMAXPS    Y3, Y0, Y4
+	VMAXPS    Y0, Y3, Y5
 	VANDPS    Y5, Y4, Y4
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y2, Y4, Y4
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y4, Y4
 	MOVQ      AX, DI
 	MOVQ      AX, R8
 	NEGQ      R8
@@ -2521,33 +2521,33 @@ rounds:
 	SUBQ      $+128, BX
 	JLT       rest
 	VMOVDQU   (CX), Y0
-	VMOVDQU   (DX), Y1
-	VMAXPS    Y1, Y0, Y5
-	VMAXPS    Y0, Y1, Y6
+	VMOVDQU   (DX), Y3
+	VMAXPS    Y3, Y0, Y5
+	VMAXPS    Y0, Y3, Y6
 	VANDPS    Y6, Y5, Y5
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y2, Y5, Y5
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y5, Y5
 	VMOVDQU   32(CX), Y0
-	VMOVDQU   32(DX), Y1
-	VMAXPS    Y1, Y0, Y6
-	VMAXPS    Y0, Y1, Y7
+	VMOVDQU   32(DX), Y3
+	VMAXPS    Y3, Y0, Y6
+	VMAXPS    Y0, Y3, Y7
 	VANDPS    Y7, Y6, Y6
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y2, Y6, Y6
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y6, Y6
 	VMOVDQU   64(CX), Y0
-	VMOVDQU   64(DX), Y1
-	VMAXPS    Y1, Y0, Y7
-	VMAXPS    Y0, Y1, Y8
+	VMOVDQU   64(DX), Y3
+	VMAXPS    Y3, Y0, Y7
+	VMAXPS    Y0, Y3, Y8
 	VANDPS    Y8, Y7, Y7
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y2, Y7, Y7
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y7, Y7
 	VMOVDQU   96(CX), Y0
-	VMOVDQU   96(DX), Y1
-	VMAXPS    Y1, Y0, Y8
-	VMAXPS    Y0, Y1, Y9
+	VMOVDQU   96(DX), Y3
+	VMAXPS    Y3, Y0, Y8
+	VMAXPS    Y0, Y3, Y9
 	VANDPS    Y9, Y8, Y8
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y2, Y8, Y8
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y8, Y8
 	VMOVDQU   Y5, (AX)
 	VMOVDQU   Y6, 32(AX)
 	VMOVDQU   Y7, 64(AX)
@@ -2564,12 +2564,12 @@ vectors:
 	TESTQ     BX, BX
 	JLE       done
 	VMOVDQU   (CX), Y0
-	VMOVDQU   (DX), Y1
-	VMAXPS    Y1, Y0, Y5
-	VMAXPS    Y0, Y1, Y6
+	VMOVDQU   (DX), Y3
+	VMAXPS    Y3, Y0, Y5
+	VMAXPS    Y0, Y3, Y6
 	VANDPS    Y6, Y5, Y5
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y2, Y5, Y5
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y5, Y5
 	VMOVDQU   Y5, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, CX
@@ -2579,7 +2579,7 @@ vectors:
 
 done:
 	VMOVDQU Y4, (DI)
-	VMOVDQU Y3, (SI)
+	VMOVDQU Y2, (SI)
 	VZEROUPPER
 	RET
 
@@ -2595,22 +2595,22 @@ TEXT ·maxFloat64AVX2(SB), NOSPLIT, $0-32
 	SUBQ         $0x20, BX
 	VMOVDQU      (CX)(BX*1), Y0
 	VMOVDQU      (DX)(BX*1), Y1
-	VBROADCASTSD nan64<>+0(SB), Y2
-	VMAXPD       Y1, Y0, Y3
-	VMAXPD       Y0, Y1, Y4
-	VANDPS       Y4, Y3, Y3
+	VMAXPD       Y1, Y0, Y2
+	VMAXPD       Y0, Y1, Y3
+	VANDPS       Y3, Y2, Y2
 	VCMPPD       $0x03, Y1, Y0, Y0
-	VBLENDVPD    Y0, Y2, Y3, Y3
+	VBROADCASTSD nan64<>+0(SB), Y1
+	VBLENDVPD    Y0, Y1, Y2, Y2
 	LEAQ         (AX)(BX*1), SI
 
 	// The first vector; the loop starts where dst is aligned.
 	VMOVDQU   (CX), Y0
-	VMOVDQU   (DX), Y1
-	VMAXPD    Y1, Y0, Y4
-	VMAXPD    Y0, Y1, Y5
+	VMOVDQU   (DX), Y3
+	VMAXPD    Y3, Y0, Y4
+	VMAXPD    Y0, Y3, Y5
 	VANDPS    Y5, Y4, Y4
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y2, Y4, Y4
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y4, Y4
 	MOVQ      AX, DI
 	MOVQ      AX, R8
 	NEGQ      R8
@@ -2624,33 +2624,33 @@ rounds:
 	SUBQ      $+128, BX
 	JLT       rest
 	VMOVDQU   (CX), Y0
-	VMOVDQU   (DX), Y1
-	VMAXPD    Y1, Y0, Y5
-	VMAXPD    Y0, Y1, Y6
+	VMOVDQU   (DX), Y3
+	VMAXPD    Y3, Y0, Y5
+	VMAXPD    Y0, Y3, Y6
 	VANDPS    Y6, Y5, Y5
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y2, Y5, Y5
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y5, Y5
 	VMOVDQU   32(CX), Y0
-	VMOVDQU   32(DX), Y1
-	VMAXPD    Y1, Y0, Y6
-	VMAXPD    Y0, Y1, Y7
+	VMOVDQU   32(DX), Y3
+	VMAXPD    Y3, Y0, Y6
+	VMAXPD    Y0, Y3, Y7
 	VANDPS    Y7, Y6, Y6
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y2, Y6, Y6
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y6, Y6
 	VMOVDQU   64(CX), Y0
-	VMOVDQU   64(DX), Y1
-	VMAXPD    Y1, Y0, Y7
-	VMAXPD    Y0, Y1, Y8
+	VMOVDQU   64(DX), Y3
+	VMAXPD    Y3, Y0, Y7
+	VMAXPD    Y0, Y3, Y8
 	VANDPS    Y8, Y7, Y7
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y2, Y7, Y7
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y7, Y7
 	VMOVDQU   96(CX), Y0
-	VMOVDQU   96(DX), Y1
-	VMAXPD    Y1, Y0, Y8
-	VMAXPD    Y0, Y1, Y9
+	VMOVDQU   96(DX), Y3
+	VMAXPD    Y3, Y0, Y8
+	VMAXPD    Y0, Y3, Y9
 	VANDPS    Y9, Y8, Y8
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y2, Y8, Y8
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y8, Y8
 	VMOVDQU   Y5, (AX)
 	VMOVDQU   Y6, 32(AX)
 	VMOVDQU   Y7, 64(AX)
@@ -2667,12 +2667,12 @@ vectors:
 	TESTQ     BX, BX
 	JLE       done
 	VMOVDQU   (CX), Y0
-	VMOVDQU   (DX), Y1
-	VMAXPD    Y1, Y0, Y5
-	VMAXPD    Y0, Y1, Y6
+	VMOVDQU   (DX), Y3
+	VMAXPD    Y3, Y0, Y5
+	VMAXPD    Y0, Y3, Y6
 	VANDPS    Y6, Y5, Y5
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y2, Y5, Y5
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y5, Y5
 	VMOVDQU   Y5, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, CX
@@ -2682,7 +2682,1338 @@ vectors:
 
 done:
 	VMOVDQU Y4, (DI)
-	VMOVDQU Y3, (SI)
+	VMOVDQU Y2, (SI)
+	VZEROUPPER
+	RET
+
+// func sumFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2, F16C
+TEXT ·sumFloat16AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, BX
+	VCVTPH2PS    (CX)(BX*1), Y0
+	VCVTPH2PS    (DX)(BX*1), Y1
+	VADDPS       Y1, Y0, Y0
+	VCVTPS2PH    $0x00, Y0, X2
+	VCVTPH2PS    16(CX)(BX*1), Y0
+	VCVTPH2PS    16(DX)(BX*1), Y1
+	VADDPS       Y1, Y0, Y0
+	VCVTPS2PH    $0x00, Y0, X0
+	VINSERTI128  $0x01, X0, Y2, Y0
+	VPBROADCASTD magnitude16<>+0(SB), Y1
+	VPAND        Y1, Y0, Y3
+	VPBROADCASTD infinity16<>+0(SB), Y4
+	VPCMPGTW     Y4, Y3, Y3
+	VPBROADCASTD nan16<>+0(SB), Y5
+	VPBLENDVB    Y3, Y5, Y0, Y0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VCVTPH2PS   (CX), Y3
+	VCVTPH2PS   (DX), Y6
+	VADDPS      Y6, Y3, Y3
+	VCVTPS2PH   $0x00, Y3, X2
+	VCVTPH2PS   16(CX), Y3
+	VCVTPH2PS   16(DX), Y6
+	VADDPS      Y6, Y3, Y3
+	VCVTPS2PH   $0x00, Y3, X3
+	VINSERTI128 $0x01, X3, Y2, Y3
+	VPAND       Y1, Y3, Y6
+	VPCMPGTW    Y4, Y6, Y6
+	VPBLENDVB   Y6, Y5, Y3, Y3
+	MOVQ        AX, DI
+	MOVQ        AX, R8
+	NEGQ        R8
+	ANDQ        $+30, R8
+	ADDQ        R8, AX
+	ADDQ        R8, CX
+	ADDQ        R8, DX
+	SUBQ        R8, BX
+
+rounds:
+	SUBQ        $+64, BX
+	JLT         rest
+	VCVTPH2PS   (CX), Y6
+	VCVTPH2PS   (DX), Y7
+	VADDPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X2
+	VCVTPH2PS   16(CX), Y6
+	VCVTPH2PS   16(DX), Y7
+	VADDPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X6
+	VINSERTI128 $0x01, X6, Y2, Y6
+	VPAND       Y1, Y6, Y7
+	VPCMPGTW    Y4, Y7, Y7
+	VPBLENDVB   Y7, Y5, Y6, Y6
+	VCVTPH2PS   32(CX), Y7
+	VCVTPH2PS   32(DX), Y8
+	VADDPS      Y8, Y7, Y7
+	VCVTPS2PH   $0x00, Y7, X2
+	VCVTPH2PS   48(CX), Y7
+	VCVTPH2PS   48(DX), Y8
+	VADDPS      Y8, Y7, Y7
+	VCVTPS2PH   $0x00, Y7, X7
+	VINSERTI128 $0x01, X7, Y2, Y7
+	VPAND       Y1, Y7, Y8
+	VPCMPGTW    Y4, Y8, Y8
+	VPBLENDVB   Y8, Y5, Y7, Y7
+	VMOVDQU     Y6, (AX)
+	VMOVDQU     Y7, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	ADDQ        $+64, DX
+	JMP         rounds
+
+rest:
+	ADDQ $+64, BX
+
+vectors:
+	TESTQ       BX, BX
+	JLE         done
+	VCVTPH2PS   (CX), Y6
+	VCVTPH2PS   (DX), Y7
+	VADDPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X2
+	VCVTPH2PS   16(CX), Y6
+	VCVTPH2PS   16(DX), Y7
+	VADDPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X6
+	VINSERTI128 $0x01, X6, Y2, Y6
+	VPAND       Y1, Y6, Y7
+	VPCMPGTW    Y4, Y7, Y7
+	VPBLENDVB   Y7, Y5, Y6, Y6
+	VMOVDQU     Y6, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+32, DX
+	SUBQ        $+32, BX
+	JMP         vectors
+
+done:
+	VMOVDQU Y3, (DI)
+	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+DATA magnitude16<>+0(SB)/4, $0x7fff7fff
+GLOBL magnitude16<>(SB), RODATA|NOPTR, $4
+
+DATA infinity16<>+0(SB)/4, $0x7c007c00
+GLOBL infinity16<>(SB), RODATA|NOPTR, $4
+
+DATA nan16<>+0(SB)/4, $0x7e007e00
+GLOBL nan16<>(SB), RODATA|NOPTR, $4
+
+// func prodFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2, F16C
+TEXT ·prodFloat16AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, BX
+	VCVTPH2PS    (CX)(BX*1), Y0
+	VCVTPH2PS    (DX)(BX*1), Y1
+	VMULPS       Y1, Y0, Y0
+	VCVTPS2PH    $0x00, Y0, X2
+	VCVTPH2PS    16(CX)(BX*1), Y0
+	VCVTPH2PS    16(DX)(BX*1), Y1
+	VMULPS       Y1, Y0, Y0
+	VCVTPS2PH    $0x00, Y0, X0
+	VINSERTI128  $0x01, X0, Y2, Y0
+	VPBROADCASTD magnitude16<>+0(SB), Y1
+	VPAND        Y1, Y0, Y3
+	VPBROADCASTD infinity16<>+0(SB), Y4
+	VPCMPGTW     Y4, Y3, Y3
+	VPBROADCASTD nan16<>+0(SB), Y5
+	VPBLENDVB    Y3, Y5, Y0, Y0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VCVTPH2PS   (CX), Y3
+	VCVTPH2PS   (DX), Y6
+	VMULPS      Y6, Y3, Y3
+	VCVTPS2PH   $0x00, Y3, X2
+	VCVTPH2PS   16(CX), Y3
+	VCVTPH2PS   16(DX), Y6
+	VMULPS      Y6, Y3, Y3
+	VCVTPS2PH   $0x00, Y3, X3
+	VINSERTI128 $0x01, X3, Y2, Y3
+	VPAND       Y1, Y3, Y6
+	VPCMPGTW    Y4, Y6, Y6
+	VPBLENDVB   Y6, Y5, Y3, Y3
+	MOVQ        AX, DI
+	MOVQ        AX, R8
+	NEGQ        R8
+	ANDQ        $+30, R8
+	ADDQ        R8, AX
+	ADDQ        R8, CX
+	ADDQ        R8, DX
+	SUBQ        R8, BX
+
+rounds:
+	SUBQ        $+64, BX
+	JLT         rest
+	VCVTPH2PS   (CX), Y6
+	VCVTPH2PS   (DX), Y7
+	VMULPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X2
+	VCVTPH2PS   16(CX), Y6
+	VCVTPH2PS   16(DX), Y7
+	VMULPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X6
+	VINSERTI128 $0x01, X6, Y2, Y6
+	VPAND       Y1, Y6, Y7
+	VPCMPGTW    Y4, Y7, Y7
+	VPBLENDVB   Y7, Y5, Y6, Y6
+	VCVTPH2PS   32(CX), Y7
+	VCVTPH2PS   32(DX), Y8
+	VMULPS      Y8, Y7, Y7
+	VCVTPS2PH   $0x00, Y7, X2
+	VCVTPH2PS   48(CX), Y7
+	VCVTPH2PS   48(DX), Y8
+	VMULPS      Y8, Y7, Y7
+	VCVTPS2PH   $0x00, Y7, X7
+	VINSERTI128 $0x01, X7, Y2, Y7
+	VPAND       Y1, Y7, Y8
+	VPCMPGTW    Y4, Y8, Y8
+	VPBLENDVB   Y8, Y5, Y7, Y7
+	VMOVDQU     Y6, (AX)
+	VMOVDQU     Y7, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	ADDQ        $+64, DX
+	JMP         rounds
+
+rest:
+	ADDQ $+64, BX
+
+vectors:
+	TESTQ       BX, BX
+	JLE         done
+	VCVTPH2PS   (CX), Y6
+	VCVTPH2PS   (DX), Y7
+	VMULPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X2
+	VCVTPH2PS   16(CX), Y6
+	VCVTPH2PS   16(DX), Y7
+	VMULPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X6
+	VINSERTI128 $0x01, X6, Y2, Y6
+	VPAND       Y1, Y6, Y7
+	VPCMPGTW    Y4, Y7, Y7
+	VPBLENDVB   Y7, Y5, Y6, Y6
+	VMOVDQU     Y6, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+32, DX
+	SUBQ        $+32, BX
+	JMP         vectors
+
+done:
+	VMOVDQU Y3, (DI)
+	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func minFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·minFloat16AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, BX
+	VMOVDQU      (CX)(BX*1), Y0
+	VMOVDQU      (DX)(BX*1), Y1
+	VPBROADCASTD magnitude16<>+0(SB), Y2
+	VPAND        Y2, Y0, Y3
+	VPAND        Y2, Y1, Y4
+	VPMAXUW      Y4, Y3, Y3
+	VPSRAW       $0x0f, Y0, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y0, Y0
+	VPSRAW       $0x0f, Y1, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y1, Y1
+	VPMINSW      Y1, Y0, Y0
+	VPSRAW       $0x0f, Y0, Y1
+	VPSRLW       $0x01, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPBROADCASTD infinity16<>+0(SB), Y1
+	VPCMPGTW     Y1, Y3, Y3
+	VPBROADCASTD nan16<>+0(SB), Y4
+	VPBLENDVB    Y3, Y4, Y0, Y0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y5
+	VPAND     Y2, Y3, Y6
+	VPAND     Y2, Y5, Y7
+	VPMAXUW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y3, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y3, Y3
+	VPSRAW    $0x0f, Y5, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y5, Y5
+	VPMINSW   Y5, Y3, Y3
+	VPSRAW    $0x0f, Y3, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y5, Y3, Y3
+	VPCMPGTW  Y1, Y6, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+30, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+64, BX
+	JLT       rest
+	VMOVDQU   (CX), Y5
+	VMOVDQU   (DX), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMINSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   32(CX), Y6
+	VMOVDQU   32(DX), Y7
+	VPAND     Y2, Y6, Y8
+	VPAND     Y2, Y7, Y9
+	VPMAXUW   Y9, Y8, Y8
+	VPSRAW    $0x0f, Y6, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y6, Y6
+	VPSRAW    $0x0f, Y7, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y7, Y7
+	VPMINSW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y6, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y6, Y6
+	VPCMPGTW  Y1, Y8, Y7
+	VPBLENDVB Y7, Y4, Y6, Y6
+	VMOVDQU   Y5, (AX)
+	VMOVDQU   Y6, 32(AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+64, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU   (CX), Y5
+	VMOVDQU   (DX), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMINSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   Y5, (AX)
+	ADDQ      $+32, AX
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	SUBQ      $+32, BX
+	JMP       vectors
+
+done:
+	VMOVDQU Y3, (DI)
+	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·maxFloat16AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, BX
+	VMOVDQU      (CX)(BX*1), Y0
+	VMOVDQU      (DX)(BX*1), Y1
+	VPBROADCASTD magnitude16<>+0(SB), Y2
+	VPAND        Y2, Y0, Y3
+	VPAND        Y2, Y1, Y4
+	VPMAXUW      Y4, Y3, Y3
+	VPSRAW       $0x0f, Y0, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y0, Y0
+	VPSRAW       $0x0f, Y1, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y1, Y1
+	VPMAXSW      Y1, Y0, Y0
+	VPSRAW       $0x0f, Y0, Y1
+	VPSRLW       $0x01, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPBROADCASTD infinity16<>+0(SB), Y1
+	VPCMPGTW     Y1, Y3, Y3
+	VPBROADCASTD nan16<>+0(SB), Y4
+	VPBLENDVB    Y3, Y4, Y0, Y0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y5
+	VPAND     Y2, Y3, Y6
+	VPAND     Y2, Y5, Y7
+	VPMAXUW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y3, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y3, Y3
+	VPSRAW    $0x0f, Y5, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y5, Y5
+	VPMAXSW   Y5, Y3, Y3
+	VPSRAW    $0x0f, Y3, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y5, Y3, Y3
+	VPCMPGTW  Y1, Y6, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+30, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+64, BX
+	JLT       rest
+	VMOVDQU   (CX), Y5
+	VMOVDQU   (DX), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMAXSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   32(CX), Y6
+	VMOVDQU   32(DX), Y7
+	VPAND     Y2, Y6, Y8
+	VPAND     Y2, Y7, Y9
+	VPMAXUW   Y9, Y8, Y8
+	VPSRAW    $0x0f, Y6, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y6, Y6
+	VPSRAW    $0x0f, Y7, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y7, Y7
+	VPMAXSW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y6, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y6, Y6
+	VPCMPGTW  Y1, Y8, Y7
+	VPBLENDVB Y7, Y4, Y6, Y6
+	VMOVDQU   Y5, (AX)
+	VMOVDQU   Y6, 32(AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+64, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU   (CX), Y5
+	VMOVDQU   (DX), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMAXSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   Y5, (AX)
+	ADDQ      $+32, AX
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	SUBQ      $+32, BX
+	JMP       vectors
+
+done:
+	VMOVDQU Y3, (DI)
+	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func sumBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·sumBFloat16AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, BX
+	VMOVDQU      (CX)(BX*1), Y0
+	VMOVDQU      (DX)(BX*1), Y1
+	VPBROADCASTD oddHalves<>+0(SB), Y2
+	VPAND        Y2, Y0, Y3
+	VPAND        Y2, Y1, Y4
+	VADDPS       Y4, Y3, Y3
+	VPSLLD       $0x0f, Y3, Y4
+	VPSRLD       $0x1f, Y4, Y4
+	VPBROADCASTD belowHalf<>+0(SB), Y5
+	VPADDD       Y5, Y3, Y3
+	VPADDD       Y4, Y3, Y3
+	VPSLLD       $0x10, Y0, Y0
+	VPSLLD       $0x10, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VPSLLD       $0x0f, Y0, Y1
+	VPSRLD       $0x1f, Y1, Y1
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBROADCASTD magnitude16<>+0(SB), Y1
+	VPAND        Y1, Y0, Y3
+	VPBROADCASTD infinityBrain<>+0(SB), Y4
+	VPCMPGTW     Y4, Y3, Y3
+	VPBROADCASTD nanBrain<>+0(SB), Y6
+	VPBLENDVB    Y3, Y6, Y0, Y0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y7
+	VPAND     Y2, Y3, Y8
+	VPAND     Y2, Y7, Y9
+	VADDPS    Y9, Y8, Y8
+	VPSLLD    $0x0f, Y8, Y9
+	VPSRLD    $0x1f, Y9, Y9
+	VPADDD    Y5, Y8, Y8
+	VPADDD    Y9, Y8, Y8
+	VPSLLD    $0x10, Y3, Y3
+	VPSLLD    $0x10, Y7, Y7
+	VADDPS    Y7, Y3, Y3
+	VPSLLD    $0x0f, Y3, Y7
+	VPSRLD    $0x1f, Y7, Y7
+	VPADDD    Y5, Y3, Y3
+	VPADDD    Y7, Y3, Y3
+	VPSRLD    $0x10, Y3, Y3
+	VPBLENDW  $0xaa, Y8, Y3, Y3
+	VPAND     Y1, Y3, Y7
+	VPCMPGTW  Y4, Y7, Y7
+	VPBLENDVB Y7, Y6, Y3, Y3
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+30, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+64, BX
+	JLT       rest
+	VMOVDQU   (CX), Y7
+	VMOVDQU   (DX), Y8
+	VPAND     Y2, Y7, Y9
+	VPAND     Y2, Y8, Y10
+	VADDPS    Y10, Y9, Y9
+	VPSLLD    $0x0f, Y9, Y10
+	VPSRLD    $0x1f, Y10, Y10
+	VPADDD    Y5, Y9, Y9
+	VPADDD    Y10, Y9, Y9
+	VPSLLD    $0x10, Y7, Y7
+	VPSLLD    $0x10, Y8, Y8
+	VADDPS    Y8, Y7, Y7
+	VPSLLD    $0x0f, Y7, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y5, Y7, Y7
+	VPADDD    Y8, Y7, Y7
+	VPSRLD    $0x10, Y7, Y7
+	VPBLENDW  $0xaa, Y9, Y7, Y7
+	VPAND     Y1, Y7, Y8
+	VPCMPGTW  Y4, Y8, Y8
+	VPBLENDVB Y8, Y6, Y7, Y7
+	VMOVDQU   32(CX), Y8
+	VMOVDQU   32(DX), Y9
+	VPAND     Y2, Y8, Y10
+	VPAND     Y2, Y9, Y11
+	VADDPS    Y11, Y10, Y10
+	VPSLLD    $0x0f, Y10, Y11
+	VPSRLD    $0x1f, Y11, Y11
+	VPADDD    Y5, Y10, Y10
+	VPADDD    Y11, Y10, Y10
+	VPSLLD    $0x10, Y8, Y8
+	VPSLLD    $0x10, Y9, Y9
+	VADDPS    Y9, Y8, Y8
+	VPSLLD    $0x0f, Y8, Y9
+	VPSRLD    $0x1f, Y9, Y9
+	VPADDD    Y5, Y8, Y8
+	VPADDD    Y9, Y8, Y8
+	VPSRLD    $0x10, Y8, Y8
+	VPBLENDW  $0xaa, Y10, Y8, Y8
+	VPAND     Y1, Y8, Y9
+	VPCMPGTW  Y4, Y9, Y9
+	VPBLENDVB Y9, Y6, Y8, Y8
+	VMOVDQU   Y7, (AX)
+	VMOVDQU   Y8, 32(AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+64, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU   (CX), Y7
+	VMOVDQU   (DX), Y8
+	VPAND     Y2, Y7, Y9
+	VPAND     Y2, Y8, Y10
+	VADDPS    Y10, Y9, Y9
+	VPSLLD    $0x0f, Y9, Y10
+	VPSRLD    $0x1f, Y10, Y10
+	VPADDD    Y5, Y9, Y9
+	VPADDD    Y10, Y9, Y9
+	VPSLLD    $0x10, Y7, Y7
+	VPSLLD    $0x10, Y8, Y8
+	VADDPS    Y8, Y7, Y7
+	VPSLLD    $0x0f, Y7, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y5, Y7, Y7
+	VPADDD    Y8, Y7, Y7
+	VPSRLD    $0x10, Y7, Y7
+	VPBLENDW  $0xaa, Y9, Y7, Y7
+	VPAND     Y1, Y7, Y8
+	VPCMPGTW  Y4, Y8, Y8
+	VPBLENDVB Y8, Y6, Y7, Y7
+	VMOVDQU   Y7, (AX)
+	ADDQ      $+32, AX
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	SUBQ      $+32, BX
+	JMP       vectors
+
+done:
+	VMOVDQU Y3, (DI)
+	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+DATA oddHalves<>+0(SB)/4, $0xffff0000
+GLOBL oddHalves<>(SB), RODATA|NOPTR, $4
+
+DATA belowHalf<>+0(SB)/4, $0x00007fff
+GLOBL belowHalf<>(SB), RODATA|NOPTR, $4
+
+DATA infinityBrain<>+0(SB)/4, $0x7f807f80
+GLOBL infinityBrain<>(SB), RODATA|NOPTR, $4
+
+DATA nanBrain<>+0(SB)/4, $0x7fc07fc0
+GLOBL nanBrain<>(SB), RODATA|NOPTR, $4
+
+// func prodBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·prodBFloat16AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, BX
+	VMOVDQU      (CX)(BX*1), Y0
+	VMOVDQU      (DX)(BX*1), Y1
+	VPBROADCASTD oddHalves<>+0(SB), Y2
+	VPAND        Y2, Y0, Y3
+	VPAND        Y2, Y1, Y4
+	VMULPS       Y4, Y3, Y3
+	VPSLLD       $0x0f, Y3, Y4
+	VPSRLD       $0x1f, Y4, Y4
+	VPBROADCASTD belowHalf<>+0(SB), Y5
+	VPADDD       Y5, Y3, Y3
+	VPADDD       Y4, Y3, Y3
+	VPSLLD       $0x10, Y0, Y0
+	VPSLLD       $0x10, Y1, Y1
+	VMULPS       Y1, Y0, Y0
+	VPSLLD       $0x0f, Y0, Y1
+	VPSRLD       $0x1f, Y1, Y1
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBROADCASTD magnitude16<>+0(SB), Y1
+	VPAND        Y1, Y0, Y3
+	VPBROADCASTD infinityBrain<>+0(SB), Y4
+	VPCMPGTW     Y4, Y3, Y3
+	VPBROADCASTD nanBrain<>+0(SB), Y6
+	VPBLENDVB    Y3, Y6, Y0, Y0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y7
+	VPAND     Y2, Y3, Y8
+	VPAND     Y2, Y7, Y9
+	VMULPS    Y9, Y8, Y8
+	VPSLLD    $0x0f, Y8, Y9
+	VPSRLD    $0x1f, Y9, Y9
+	VPADDD    Y5, Y8, Y8
+	VPADDD    Y9, Y8, Y8
+	VPSLLD    $0x10, Y3, Y3
+	VPSLLD    $0x10, Y7, Y7
+	VMULPS    Y7, Y3, Y3
+	VPSLLD    $0x0f, Y3, Y7
+	VPSRLD    $0x1f, Y7, Y7
+	VPADDD    Y5, Y3, Y3
+	VPADDD    Y7, Y3, Y3
+	VPSRLD    $0x10, Y3, Y3
+	VPBLENDW  $0xaa, Y8, Y3, Y3
+	VPAND     Y1, Y3, Y7
+	VPCMPGTW  Y4, Y7, Y7
+	VPBLENDVB Y7, Y6, Y3, Y3
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+30, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+64, BX
+	JLT       rest
+	VMOVDQU   (CX), Y7
+	VMOVDQU   (DX), Y8
+	VPAND     Y2, Y7, Y9
+	VPAND     Y2, Y8, Y10
+	VMULPS    Y10, Y9, Y9
+	VPSLLD    $0x0f, Y9, Y10
+	VPSRLD    $0x1f, Y10, Y10
+	VPADDD    Y5, Y9, Y9
+	VPADDD    Y10, Y9, Y9
+	VPSLLD    $0x10, Y7, Y7
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y7, Y7
+	VPSLLD    $0x0f, Y7, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y5, Y7, Y7
+	VPADDD    Y8, Y7, Y7
+	VPSRLD    $0x10, Y7, Y7
+	VPBLENDW  $0xaa, Y9, Y7, Y7
+	VPAND     Y1, Y7, Y8
+	VPCMPGTW  Y4, Y8, Y8
+	VPBLENDVB Y8, Y6, Y7, Y7
+	VMOVDQU   32(CX), Y8
+	VMOVDQU   32(DX), Y9
+	VPAND     Y2, Y8, Y10
+	VPAND     Y2, Y9, Y11
+	VMULPS    Y11, Y10, Y10
+	VPSLLD    $0x0f, Y10, Y11
+	VPSRLD    $0x1f, Y11, Y11
+	VPADDD    Y5, Y10, Y10
+	VPADDD    Y11, Y10, Y10
+	VPSLLD    $0x10, Y8, Y8
+	VPSLLD    $0x10, Y9, Y9
+	VMULPS    Y9, Y8, Y8
+	VPSLLD    $0x0f, Y8, Y9
+	VPSRLD    $0x1f, Y9, Y9
+	VPADDD    Y5, Y8, Y8
+	VPADDD    Y9, Y8, Y8
+	VPSRLD    $0x10, Y8, Y8
+	VPBLENDW  $0xaa, Y10, Y8, Y8
+	VPAND     Y1, Y8, Y9
+	VPCMPGTW  Y4, Y9, Y9
+	VPBLENDVB Y9, Y6, Y8, Y8
+	VMOVDQU   Y7, (AX)
+	VMOVDQU   Y8, 32(AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+64, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU   (CX), Y7
+	VMOVDQU   (DX), Y8
+	VPAND     Y2, Y7, Y9
+	VPAND     Y2, Y8, Y10
+	VMULPS    Y10, Y9, Y9
+	VPSLLD    $0x0f, Y9, Y10
+	VPSRLD    $0x1f, Y10, Y10
+	VPADDD    Y5, Y9, Y9
+	VPADDD    Y10, Y9, Y9
+	VPSLLD    $0x10, Y7, Y7
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y7, Y7
+	VPSLLD    $0x0f, Y7, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y5, Y7, Y7
+	VPADDD    Y8, Y7, Y7
+	VPSRLD    $0x10, Y7, Y7
+	VPBLENDW  $0xaa, Y9, Y7, Y7
+	VPAND     Y1, Y7, Y8
+	VPCMPGTW  Y4, Y8, Y8
+	VPBLENDVB Y8, Y6, Y7, Y7
+	VMOVDQU   Y7, (AX)
+	ADDQ      $+32, AX
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	SUBQ      $+32, BX
+	JMP       vectors
+
+done:
+	VMOVDQU Y3, (DI)
+	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func minBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·minBFloat16AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, BX
+	VMOVDQU      (CX)(BX*1), Y0
+	VMOVDQU      (DX)(BX*1), Y1
+	VPBROADCASTD magnitude16<>+0(SB), Y2
+	VPAND        Y2, Y0, Y3
+	VPAND        Y2, Y1, Y4
+	VPMAXUW      Y4, Y3, Y3
+	VPSRAW       $0x0f, Y0, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y0, Y0
+	VPSRAW       $0x0f, Y1, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y1, Y1
+	VPMINSW      Y1, Y0, Y0
+	VPSRAW       $0x0f, Y0, Y1
+	VPSRLW       $0x01, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPBROADCASTD infinityBrain<>+0(SB), Y1
+	VPCMPGTW     Y1, Y3, Y3
+	VPBROADCASTD nanBrain<>+0(SB), Y4
+	VPBLENDVB    Y3, Y4, Y0, Y0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y5
+	VPAND     Y2, Y3, Y6
+	VPAND     Y2, Y5, Y7
+	VPMAXUW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y3, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y3, Y3
+	VPSRAW    $0x0f, Y5, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y5, Y5
+	VPMINSW   Y5, Y3, Y3
+	VPSRAW    $0x0f, Y3, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y5, Y3, Y3
+	VPCMPGTW  Y1, Y6, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+30, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+64, BX
+	JLT       rest
+	VMOVDQU   (CX), Y5
+	VMOVDQU   (DX), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMINSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   32(CX), Y6
+	VMOVDQU   32(DX), Y7
+	VPAND     Y2, Y6, Y8
+	VPAND     Y2, Y7, Y9
+	VPMAXUW   Y9, Y8, Y8
+	VPSRAW    $0x0f, Y6, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y6, Y6
+	VPSRAW    $0x0f, Y7, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y7, Y7
+	VPMINSW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y6, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y6, Y6
+	VPCMPGTW  Y1, Y8, Y7
+	VPBLENDVB Y7, Y4, Y6, Y6
+	VMOVDQU   Y5, (AX)
+	VMOVDQU   Y6, 32(AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+64, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU   (CX), Y5
+	VMOVDQU   (DX), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMINSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   Y5, (AX)
+	ADDQ      $+32, AX
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	SUBQ      $+32, BX
+	JMP       vectors
+
+done:
+	VMOVDQU Y3, (DI)
+	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·maxBFloat16AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, BX
+	VMOVDQU      (CX)(BX*1), Y0
+	VMOVDQU      (DX)(BX*1), Y1
+	VPBROADCASTD magnitude16<>+0(SB), Y2
+	VPAND        Y2, Y0, Y3
+	VPAND        Y2, Y1, Y4
+	VPMAXUW      Y4, Y3, Y3
+	VPSRAW       $0x0f, Y0, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y0, Y0
+	VPSRAW       $0x0f, Y1, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y1, Y1
+	VPMAXSW      Y1, Y0, Y0
+	VPSRAW       $0x0f, Y0, Y1
+	VPSRLW       $0x01, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPBROADCASTD infinityBrain<>+0(SB), Y1
+	VPCMPGTW     Y1, Y3, Y3
+	VPBROADCASTD nanBrain<>+0(SB), Y4
+	VPBLENDVB    Y3, Y4, Y0, Y0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y5
+	VPAND     Y2, Y3, Y6
+	VPAND     Y2, Y5, Y7
+	VPMAXUW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y3, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y3, Y3
+	VPSRAW    $0x0f, Y5, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y5, Y5
+	VPMAXSW   Y5, Y3, Y3
+	VPSRAW    $0x0f, Y3, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y5, Y3, Y3
+	VPCMPGTW  Y1, Y6, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+30, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+64, BX
+	JLT       rest
+	VMOVDQU   (CX), Y5
+	VMOVDQU   (DX), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMAXSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   32(CX), Y6
+	VMOVDQU   32(DX), Y7
+	VPAND     Y2, Y6, Y8
+	VPAND     Y2, Y7, Y9
+	VPMAXUW   Y9, Y8, Y8
+	VPSRAW    $0x0f, Y6, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y6, Y6
+	VPSRAW    $0x0f, Y7, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y7, Y7
+	VPMAXSW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y6, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y6, Y6
+	VPCMPGTW  Y1, Y8, Y7
+	VPBLENDVB Y7, Y4, Y6, Y6
+	VMOVDQU   Y5, (AX)
+	VMOVDQU   Y6, 32(AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+64, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU   (CX), Y5
+	VMOVDQU   (DX), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMAXSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   Y5, (AX)
+	ADDQ      $+32, AX
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	SUBQ      $+32, BX
+	JMP       vectors
+
+done:
+	VMOVDQU Y3, (DI)
+	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func prodComplex64AVX2(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX
+TEXT ·prodComplex64AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, BX
+	VMOVDQU      (CX)(BX*1), Y0
+	VMOVDQU      (DX)(BX*1), Y1
+	VPERMILPS    $0xb1, Y0, Y2
+	VMOVSLDUP    Y1, Y3
+	VMOVSHDUP    Y1, Y1
+	VMULPS       Y3, Y0, Y0
+	VMULPS       Y1, Y2, Y2
+	VADDSUBPS    Y2, Y0, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VBROADCASTSS nan32<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (CX), Y1
+	VMOVDQU   (DX), Y3
+	VPERMILPS $0xb1, Y1, Y4
+	VMOVSLDUP Y3, Y5
+	VMOVSHDUP Y3, Y3
+	VMULPS    Y5, Y1, Y1
+	VMULPS    Y3, Y4, Y4
+	VADDSUBPS Y4, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VBLENDVPS Y3, Y2, Y1, Y1
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+24, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+64, BX
+	JLT       rest
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y4
+	VPERMILPS $0xb1, Y3, Y5
+	VMOVSLDUP Y4, Y6
+	VMOVSHDUP Y4, Y4
+	VMULPS    Y6, Y3, Y3
+	VMULPS    Y4, Y5, Y5
+	VADDSUBPS Y5, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VMOVDQU   32(CX), Y4
+	VMOVDQU   32(DX), Y5
+	VPERMILPS $0xb1, Y4, Y6
+	VMOVSLDUP Y5, Y7
+	VMOVSHDUP Y5, Y5
+	VMULPS    Y7, Y4, Y4
+	VMULPS    Y5, Y6, Y6
+	VADDSUBPS Y6, Y4, Y4
+	VCMPPS    $0x03, Y4, Y4, Y5
+	VBLENDVPS Y5, Y2, Y4, Y4
+	VMOVDQU   Y3, (AX)
+	VMOVDQU   Y4, 32(AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+64, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y4
+	VPERMILPS $0xb1, Y3, Y5
+	VMOVSLDUP Y4, Y6
+	VMOVSHDUP Y4, Y4
+	VMULPS    Y6, Y3, Y3
+	VMULPS    Y4, Y5, Y5
+	VADDSUBPS Y5, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VMOVDQU   Y3, (AX)
+	ADDQ      $+32, AX
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	SUBQ      $+32, BX
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (DI)
+	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func prodComplex128AVX2(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX
+TEXT ·prodComplex128AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, BX
+	VMOVDQU      (CX)(BX*1), Y0
+	VMOVDQU      (DX)(BX*1), Y1
+	VPERMILPD    $0x55, Y0, Y2
+	VMOVDDUP     Y1, Y3
+	VPERMILPD    $0xff, Y1, Y1
+	VMULPD       Y3, Y0, Y0
+	VMULPD       Y1, Y2, Y2
+	VADDSUBPD    Y2, Y0, Y0
+	VCMPPD       $0x03, Y0, Y0, Y1
+	VBROADCASTSD nan64<>+0(SB), Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (CX), Y1
+	VMOVDQU   (DX), Y3
+	VPERMILPD $0x55, Y1, Y4
+	VMOVDDUP  Y3, Y5
+	VPERMILPD $0xff, Y3, Y3
+	VMULPD    Y5, Y1, Y1
+	VMULPD    Y3, Y4, Y4
+	VADDSUBPD Y4, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VBLENDVPD Y3, Y2, Y1, Y1
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+16, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+64, BX
+	JLT       rest
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y4
+	VPERMILPD $0x55, Y3, Y5
+	VMOVDDUP  Y4, Y6
+	VPERMILPD $0xff, Y4, Y4
+	VMULPD    Y6, Y3, Y3
+	VMULPD    Y4, Y5, Y5
+	VADDSUBPD Y5, Y3, Y3
+	VCMPPD    $0x03, Y3, Y3, Y4
+	VBLENDVPD Y4, Y2, Y3, Y3
+	VMOVDQU   32(CX), Y4
+	VMOVDQU   32(DX), Y5
+	VPERMILPD $0x55, Y4, Y6
+	VMOVDDUP  Y5, Y7
+	VPERMILPD $0xff, Y5, Y5
+	VMULPD    Y7, Y4, Y4
+	VMULPD    Y5, Y6, Y6
+	VADDSUBPD Y6, Y4, Y4
+	VCMPPD    $0x03, Y4, Y4, Y5
+	VBLENDVPD Y5, Y2, Y4, Y4
+	VMOVDQU   Y3, (AX)
+	VMOVDQU   Y4, 32(AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+64, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y4
+	VPERMILPD $0x55, Y3, Y5
+	VMOVDDUP  Y4, Y6
+	VPERMILPD $0xff, Y4, Y4
+	VMULPD    Y6, Y3, Y3
+	VMULPD    Y4, Y5, Y5
+	VADDSUBPD Y5, Y3, Y3
+	VCMPPD    $0x03, Y3, Y3, Y4
+	VBLENDVPD Y4, Y2, Y3, Y3
+	VMOVDQU   Y3, (AX)
+	ADDQ      $+32, AX
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	SUBQ      $+32, BX
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (DI)
+	VMOVDQU Y0, (SI)
 	VZEROUPPER
 	RET
 
@@ -4622,18 +5953,18 @@ TEXT ·sumFloat32AVX512(SB), NOSPLIT, $0-32
 	SUBQ         $0x40, BX
 	VMOVDQU64    (CX)(BX*1), Z0
 	VMOVDQU64    (DX)(BX*1), Z1
-	VBROADCASTSS nan32<>+0(SB), Z2
 	VADDPS       Z1, Z0, Z0
 	VCMPPS       $0x03, Z0, Z0, K1
-	VMOVAPS      Z2, K1, Z0
+	VBROADCASTSS nan32<>+0(SB), Z1
+	VMOVAPS      Z1, K1, Z0
 	LEAQ         (AX)(BX*1), SI
 
 	// The first vector; the loop starts where dst is aligned.
-	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (CX), Z2
 	VMOVDQU64 (DX), Z3
-	VADDPS    Z3, Z1, Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVAPS   Z2, K1, Z1
+	VADDPS    Z3, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVAPS   Z1, K1, Z2
 	MOVQ      AX, DI
 	MOVQ      AX, R8
 	NEGQ      R8
@@ -4650,22 +5981,22 @@ rounds:
 	VMOVDQU64 (DX), Z4
 	VADDPS    Z4, Z3, Z3
 	VCMPPS    $0x03, Z3, Z3, K1
-	VMOVAPS   Z2, K1, Z3
+	VMOVAPS   Z1, K1, Z3
 	VMOVDQU64 64(CX), Z4
 	VMOVDQU64 64(DX), Z5
 	VADDPS    Z5, Z4, Z4
 	VCMPPS    $0x03, Z4, Z4, K1
-	VMOVAPS   Z2, K1, Z4
+	VMOVAPS   Z1, K1, Z4
 	VMOVDQU64 128(CX), Z5
 	VMOVDQU64 128(DX), Z6
 	VADDPS    Z6, Z5, Z5
 	VCMPPS    $0x03, Z5, Z5, K1
-	VMOVAPS   Z2, K1, Z5
+	VMOVAPS   Z1, K1, Z5
 	VMOVDQU64 192(CX), Z6
 	VMOVDQU64 192(DX), Z7
 	VADDPS    Z7, Z6, Z6
 	VCMPPS    $0x03, Z6, Z6, K1
-	VMOVAPS   Z2, K1, Z6
+	VMOVAPS   Z1, K1, Z6
 	VMOVDQU64 Z3, (AX)
 	VMOVDQU64 Z4, 64(AX)
 	VMOVDQU64 Z5, 128(AX)
@@ -4685,7 +6016,7 @@ vectors:
 	VMOVDQU64 (DX), Z4
 	VADDPS    Z4, Z3, Z3
 	VCMPPS    $0x03, Z3, Z3, K1
-	VMOVAPS   Z2, K1, Z3
+	VMOVAPS   Z1, K1, Z3
 	VMOVDQU64 Z3, (AX)
 	ADDQ      $+64, AX
 	ADDQ      $+64, CX
@@ -4694,7 +6025,7 @@ vectors:
 	JMP       vectors
 
 done:
-	VMOVDQU64 Z1, (DI)
+	VMOVDQU64 Z2, (DI)
 	VMOVDQU64 Z0, (SI)
 	VZEROUPPER
 	RET
@@ -4711,18 +6042,18 @@ TEXT ·sumFloat64AVX512(SB), NOSPLIT, $0-32
 	SUBQ         $0x40, BX
 	VMOVDQU64    (CX)(BX*1), Z0
 	VMOVDQU64    (DX)(BX*1), Z1
-	VBROADCASTSD nan64<>+0(SB), Z2
 	VADDPD       Z1, Z0, Z0
 	VCMPPD       $0x03, Z0, Z0, K1
-	VMOVAPD      Z2, K1, Z0
+	VBROADCASTSD nan64<>+0(SB), Z1
+	VMOVAPD      Z1, K1, Z0
 	LEAQ         (AX)(BX*1), SI
 
 	// The first vector; the loop starts where dst is aligned.
-	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (CX), Z2
 	VMOVDQU64 (DX), Z3
-	VADDPD    Z3, Z1, Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVAPD   Z2, K1, Z1
+	VADDPD    Z3, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVAPD   Z1, K1, Z2
 	MOVQ      AX, DI
 	MOVQ      AX, R8
 	NEGQ      R8
@@ -4739,22 +6070,22 @@ rounds:
 	VMOVDQU64 (DX), Z4
 	VADDPD    Z4, Z3, Z3
 	VCMPPD    $0x03, Z3, Z3, K1
-	VMOVAPD   Z2, K1, Z3
+	VMOVAPD   Z1, K1, Z3
 	VMOVDQU64 64(CX), Z4
 	VMOVDQU64 64(DX), Z5
 	VADDPD    Z5, Z4, Z4
 	VCMPPD    $0x03, Z4, Z4, K1
-	VMOVAPD   Z2, K1, Z4
+	VMOVAPD   Z1, K1, Z4
 	VMOVDQU64 128(CX), Z5
 	VMOVDQU64 128(DX), Z6
 	VADDPD    Z6, Z5, Z5
 	VCMPPD    $0x03, Z5, Z5, K1
-	VMOVAPD   Z2, K1, Z5
+	VMOVAPD   Z1, K1, Z5
 	VMOVDQU64 192(CX), Z6
 	VMOVDQU64 192(DX), Z7
 	VADDPD    Z7, Z6, Z6
 	VCMPPD    $0x03, Z6, Z6, K1
-	VMOVAPD   Z2, K1, Z6
+	VMOVAPD   Z1, K1, Z6
 	VMOVDQU64 Z3, (AX)
 	VMOVDQU64 Z4, 64(AX)
 	VMOVDQU64 Z5, 128(AX)
@@ -4774,7 +6105,7 @@ vectors:
 	VMOVDQU64 (DX), Z4
 	VADDPD    Z4, Z3, Z3
 	VCMPPD    $0x03, Z3, Z3, K1
-	VMOVAPD   Z2, K1, Z3
+	VMOVAPD   Z1, K1, Z3
 	VMOVDQU64 Z3, (AX)
 	ADDQ      $+64, AX
 	ADDQ      $+64, CX
@@ -4783,7 +6114,7 @@ vectors:
 	JMP       vectors
 
 done:
-	VMOVDQU64 Z1, (DI)
+	VMOVDQU64 Z2, (DI)
 	VMOVDQU64 Z0, (SI)
 	VZEROUPPER
 	RET
@@ -4800,18 +6131,18 @@ TEXT ·prodFloat32AVX512(SB), NOSPLIT, $0-32
 	SUBQ         $0x40, BX
 	VMOVDQU64    (CX)(BX*1), Z0
 	VMOVDQU64    (DX)(BX*1), Z1
-	VBROADCASTSS nan32<>+0(SB), Z2
 	VMULPS       Z1, Z0, Z0
 	VCMPPS       $0x03, Z0, Z0, K1
-	VMOVAPS      Z2, K1, Z0
+	VBROADCASTSS nan32<>+0(SB), Z1
+	VMOVAPS      Z1, K1, Z0
 	LEAQ         (AX)(BX*1), SI
 
 	// The first vector; the loop starts where dst is aligned.
-	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (CX), Z2
 	VMOVDQU64 (DX), Z3
-	VMULPS    Z3, Z1, Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVAPS   Z2, K1, Z1
+	VMULPS    Z3, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVAPS   Z1, K1, Z2
 	MOVQ      AX, DI
 	MOVQ      AX, R8
 	NEGQ      R8
@@ -4828,22 +6159,22 @@ rounds:
 	VMOVDQU64 (DX), Z4
 	VMULPS    Z4, Z3, Z3
 	VCMPPS    $0x03, Z3, Z3, K1
-	VMOVAPS   Z2, K1, Z3
+	VMOVAPS   Z1, K1, Z3
 	VMOVDQU64 64(CX), Z4
 	VMOVDQU64 64(DX), Z5
 	VMULPS    Z5, Z4, Z4
 	VCMPPS    $0x03, Z4, Z4, K1
-	VMOVAPS   Z2, K1, Z4
+	VMOVAPS   Z1, K1, Z4
 	VMOVDQU64 128(CX), Z5
 	VMOVDQU64 128(DX), Z6
 	VMULPS    Z6, Z5, Z5
 	VCMPPS    $0x03, Z5, Z5, K1
-	VMOVAPS   Z2, K1, Z5
+	VMOVAPS   Z1, K1, Z5
 	VMOVDQU64 192(CX), Z6
 	VMOVDQU64 192(DX), Z7
 	VMULPS    Z7, Z6, Z6
 	VCMPPS    $0x03, Z6, Z6, K1
-	VMOVAPS   Z2, K1, Z6
+	VMOVAPS   Z1, K1, Z6
 	VMOVDQU64 Z3, (AX)
 	VMOVDQU64 Z4, 64(AX)
 	VMOVDQU64 Z5, 128(AX)
@@ -4863,7 +6194,7 @@ vectors:
 	VMOVDQU64 (DX), Z4
 	VMULPS    Z4, Z3, Z3
 	VCMPPS    $0x03, Z3, Z3, K1
-	VMOVAPS   Z2, K1, Z3
+	VMOVAPS   Z1, K1, Z3
 	VMOVDQU64 Z3, (AX)
 	ADDQ      $+64, AX
 	ADDQ      $+64, CX
@@ -4872,7 +6203,7 @@ vectors:
 	JMP       vectors
 
 done:
-	VMOVDQU64 Z1, (DI)
+	VMOVDQU64 Z2, (DI)
 	VMOVDQU64 Z0, (SI)
 	VZEROUPPER
 	RET
@@ -4889,18 +6220,18 @@ TEXT ·prodFloat64AVX512(SB), NOSPLIT, $0-32
 	SUBQ         $0x40, BX
 	VMOVDQU64    (CX)(BX*1), Z0
 	VMOVDQU64    (DX)(BX*1), Z1
-	VBROADCASTSD nan64<>+0(SB), Z2
 	VMULPD       Z1, Z0, Z0
 	VCMPPD       $0x03, Z0, Z0, K1
-	VMOVAPD      Z2, K1, Z0
+	VBROADCASTSD nan64<>+0(SB), Z1
+	VMOVAPD      Z1, K1, Z0
 	LEAQ         (AX)(BX*1), SI
 
 	// The first vector; the loop starts where dst is aligned.
-	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (CX), Z2
 	VMOVDQU64 (DX), Z3
-	VMULPD    Z3, Z1, Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVAPD   Z2, K1, Z1
+	VMULPD    Z3, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVAPD   Z1, K1, Z2
 	MOVQ      AX, DI
 	MOVQ      AX, R8
 	NEGQ      R8
@@ -4917,22 +6248,22 @@ rounds:
 	VMOVDQU64 (DX), Z4
 	VMULPD    Z4, Z3, Z3
 	VCMPPD    $0x03, Z3, Z3, K1
-	VMOVAPD   Z2, K1, Z3
+	VMOVAPD   Z1, K1, Z3
 	VMOVDQU64 64(CX), Z4
 	VMOVDQU64 64(DX), Z5
 	VMULPD    Z5, Z4, Z4
 	VCMPPD    $0x03, Z4, Z4, K1
-	VMOVAPD   Z2, K1, Z4
+	VMOVAPD   Z1, K1, Z4
 	VMOVDQU64 128(CX), Z5
 	VMOVDQU64 128(DX), Z6
 	VMULPD    Z6, Z5, Z5
 	VCMPPD    $0x03, Z5, Z5, K1
-	VMOVAPD   Z2, K1, Z5
+	VMOVAPD   Z1, K1, Z5
 	VMOVDQU64 192(CX), Z6
 	VMOVDQU64 192(DX), Z7
 	VMULPD    Z7, Z6, Z6
 	VCMPPD    $0x03, Z6, Z6, K1
-	VMOVAPD   Z2, K1, Z6
+	VMOVAPD   Z1, K1, Z6
 	VMOVDQU64 Z3, (AX)
 	VMOVDQU64 Z4, 64(AX)
 	VMOVDQU64 Z5, 128(AX)
@@ -4952,7 +6283,7 @@ vectors:
 	VMOVDQU64 (DX), Z4
 	VMULPD    Z4, Z3, Z3
 	VCMPPD    $0x03, Z3, Z3, K1
-	VMOVAPD   Z2, K1, Z3
+	VMOVAPD   Z1, K1, Z3
 	VMOVDQU64 Z3, (AX)
 	ADDQ      $+64, AX
 	ADDQ      $+64, CX
@@ -4961,7 +6292,7 @@ vectors:
 	JMP       vectors
 
 done:
-	VMOVDQU64 Z1, (DI)
+	VMOVDQU64 Z2, (DI)
 	VMOVDQU64 Z0, (SI)
 	VZEROUPPER
 	RET
@@ -4978,22 +6309,22 @@ TEXT ·minFloat32AVX512(SB), NOSPLIT, $0-32
 	SUBQ         $0x40, BX
 	VMOVDQU64    (CX)(BX*1), Z0
 	VMOVDQU64    (DX)(BX*1), Z1
-	VBROADCASTSS nan32<>+0(SB), Z2
-	VMINPS       Z1, Z0, Z3
-	VMINPS       Z0, Z1, Z4
-	VORPS        Z4, Z3, Z3
+	VMINPS       Z1, Z0, Z2
+	VMINPS       Z0, Z1, Z3
+	VORPS        Z3, Z2, Z2
 	VCMPPS       $0x03, Z1, Z0, K1
-	VMOVAPS      Z2, K1, Z3
+	VBROADCASTSS nan32<>+0(SB), Z0
+	VMOVAPS      Z0, K1, Z2
 	LEAQ         (AX)(BX*1), SI
 
 	// The first vector; the loop starts where dst is aligned.
-	VMOVDQU64 (CX), Z0
-	VMOVDQU64 (DX), Z1
-	VMINPS    Z1, Z0, Z4
-	VMINPS    Z0, Z1, Z5
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z3
+	VMINPS    Z3, Z1, Z4
+	VMINPS    Z1, Z3, Z5
 	VORPS     Z5, Z4, Z4
-	VCMPPS    $0x03, Z1, Z0, K1
-	VMOVAPS   Z2, K1, Z4
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z4
 	MOVQ      AX, DI
 	MOVQ      AX, R8
 	NEGQ      R8
@@ -5006,34 +6337,34 @@ TEXT ·minFloat32AVX512(SB), NOSPLIT, $0-32
 rounds:
 	SUBQ      $+256, BX
 	JLT       rest
-	VMOVDQU64 (CX), Z0
-	VMOVDQU64 (DX), Z1
-	VMINPS    Z1, Z0, Z5
-	VMINPS    Z0, Z1, Z6
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z3
+	VMINPS    Z3, Z1, Z5
+	VMINPS    Z1, Z3, Z6
 	VORPS     Z6, Z5, Z5
-	VCMPPS    $0x03, Z1, Z0, K1
-	VMOVAPS   Z2, K1, Z5
-	VMOVDQU64 64(CX), Z0
-	VMOVDQU64 64(DX), Z1
-	VMINPS    Z1, Z0, Z6
-	VMINPS    Z0, Z1, Z7
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z5
+	VMOVDQU64 64(CX), Z1
+	VMOVDQU64 64(DX), Z3
+	VMINPS    Z3, Z1, Z6
+	VMINPS    Z1, Z3, Z7
 	VORPS     Z7, Z6, Z6
-	VCMPPS    $0x03, Z1, Z0, K1
-	VMOVAPS   Z2, K1, Z6
-	VMOVDQU64 128(CX), Z0
-	VMOVDQU64 128(DX), Z1
-	VMINPS    Z1, Z0, Z7
-	VMINPS    Z0, Z1, Z8
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z6
+	VMOVDQU64 128(CX), Z1
+	VMOVDQU64 128(DX), Z3
+	VMINPS    Z3, Z1, Z7
+	VMINPS    Z1, Z3, Z8
 	VORPS     Z8, Z7, Z7
-	VCMPPS    $0x03, Z1, Z0, K1
-	VMOVAPS   Z2, K1, Z7
-	VMOVDQU64 192(CX), Z0
-	VMOVDQU64 192(DX), Z1
-	VMINPS    Z1, Z0, Z8
-	VMINPS    Z0, Z1, Z9
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z7
+	VMOVDQU64 192(CX), Z1
+	VMOVDQU64 192(DX), Z3
+	VMINPS    Z3, Z1, Z8
+	VMINPS    Z1, Z3, Z9
 	VORPS     Z9, Z8, Z8
-	VCMPPS    $0x03, Z1, Z0, K1
-	VMOVAPS   Z2, K1, Z8
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z8
 	VMOVDQU64 Z5, (AX)
 	VMOVDQU64 Z6, 64(AX)
 	VMOVDQU64 Z7, 128(AX)
@@ -5049,13 +6380,13 @@ rest:
 vectors:
 	TESTQ     BX, BX
 	JLE       done
-	VMOVDQU64 (CX), Z0
-	VMOVDQU64 (DX), Z1
-	VMINPS    Z1, Z0, Z5
-	VMINPS    Z0, Z1, Z6
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z3
+	VMINPS    Z3, Z1, Z5
+	VMINPS    Z1, Z3, Z6
 	VORPS     Z6, Z5, Z5
-	VCMPPS    $0x03, Z1, Z0, K1
-	VMOVAPS   Z2, K1, Z5
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z5
 	VMOVDQU64 Z5, (AX)
 	ADDQ      $+64, AX
 	ADDQ      $+64, CX
@@ -5065,7 +6396,7 @@ vectors:
 
 done:
 	VMOVDQU64 Z4, (DI)
-	VMOVDQU64 Z3, (SI)
+	VMOVDQU64 Z2, (SI)
 	VZEROUPPER
 	RET
 
@@ -5081,22 +6412,22 @@ TEXT ·minFloat64AVX512(SB), NOSPLIT, $0-32
 	SUBQ         $0x40, BX
 	VMOVDQU64    (CX)(BX*1), Z0
 	VMOVDQU64    (DX)(BX*1), Z1
-	VBROADCASTSD nan64<>+0(SB), Z2
-	VMINPD       Z1, Z0, Z3
-	VMINPD       Z0, Z1, Z4
-	VORPS        Z4, Z3, Z3
+	VMINPD       Z1, Z0, Z2
+	VMINPD       Z0, Z1, Z3
+	VORPS        Z3, Z2, Z2
 	VCMPPD       $0x03, Z1, Z0, K1
-	VMOVAPD      Z2, K1, Z3
+	VBROADCASTSD nan64<>+0(SB), Z0
+	VMOVAPD      Z0, K1, Z2
 	LEAQ         (AX)(BX*1), SI
 
 	// The first vector; the loop starts where dst is aligned.
-	VMOVDQU64 (CX), Z0
-	VMOVDQU64 (DX), Z1
-	VMINPD    Z1, Z0, Z4
-	VMINPD    Z0, Z1, Z5
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z3
+	VMINPD    Z3, Z1, Z4
+	VMINPD    Z1, Z3, Z5
 	VORPS     Z5, Z4, Z4
-	VCMPPD    $0x03, Z1, Z0, K1
-	VMOVAPD   Z2, K1, Z4
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z4
 	MOVQ      AX, DI
 	MOVQ      AX, R8
 	NEGQ      R8
@@ -5109,34 +6440,34 @@ TEXT ·minFloat64AVX512(SB), NOSPLIT, $0-32
 rounds:
 	SUBQ      $+256, BX
 	JLT       rest
-	VMOVDQU64 (CX), Z0
-	VMOVDQU64 (DX), Z1
-	VMINPD    Z1, Z0, Z5
-	VMINPD    Z0, Z1, Z6
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z3
+	VMINPD    Z3, Z1, Z5
+	VMINPD    Z1, Z3, Z6
 	VORPS     Z6, Z5, Z5
-	VCMPPD    $0x03, Z1, Z0, K1
-	VMOVAPD   Z2, K1, Z5
-	VMOVDQU64 64(CX), Z0
-	VMOVDQU64 64(DX), Z1
-	VMINPD    Z1, Z0, Z6
-	VMINPD    Z0, Z1, Z7
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z5
+	VMOVDQU64 64(CX), Z1
+	VMOVDQU64 64(DX), Z3
+	VMINPD    Z3, Z1, Z6
+	VMINPD    Z1, Z3, Z7
 	VORPS     Z7, Z6, Z6
-	VCMPPD    $0x03, Z1, Z0, K1
-	VMOVAPD   Z2, K1, Z6
-	VMOVDQU64 128(CX), Z0
-	VMOVDQU64 128(DX), Z1
-	VMINPD    Z1, Z0, Z7
-	VMINPD    Z0, Z1, Z8
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z6
+	VMOVDQU64 128(CX), Z1
+	VMOVDQU64 128(DX), Z3
+	VMINPD    Z3, Z1, Z7
+	VMINPD    Z1, Z3, Z8
 	VORPS     Z8, Z7, Z7
-	VCMPPD    $0x03, Z1, Z0, K1
-	VMOVAPD   Z2, K1, Z7
-	VMOVDQU64 192(CX), Z0
-	VMOVDQU64 192(DX), Z1
-	VMINPD    Z1, Z0, Z8
-	VMINPD    Z0, Z1, Z9
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z7
+	VMOVDQU64 192(CX), Z1
+	VMOVDQU64 192(DX), Z3
+	VMINPD    Z3, Z1, Z8
+	VMINPD    Z1, Z3, Z9
 	VORPS     Z9, Z8, Z8
-	VCMPPD    $0x03, Z1, Z0, K1
-	VMOVAPD   Z2, K1, Z8
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z8
 	VMOVDQU64 Z5, (AX)
 	VMOVDQU64 Z6, 64(AX)
 	VMOVDQU64 Z7, 128(AX)
@@ -5152,13 +6483,13 @@ rest:
 vectors:
 	TESTQ     BX, BX
 	JLE       done
-	VMOVDQU64 (CX), Z0
-	VMOVDQU64 (DX), Z1
-	VMINPD    Z1, Z0, Z5
-	VMINPD    Z0, Z1, Z6
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z3
+	VMINPD    Z3, Z1, Z5
+	VMINPD    Z1, Z3, Z6
 	VORPS     Z6, Z5, Z5
-	VCMPPD    $0x03, Z1, Z0, K1
-	VMOVAPD   Z2, K1, Z5
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z5
 	VMOVDQU64 Z5, (AX)
 	ADDQ      $+64, AX
 	ADDQ      $+64, CX
@@ -5168,7 +6499,7 @@ vectors:
 
 done:
 	VMOVDQU64 Z4, (DI)
-	VMOVDQU64 Z3, (SI)
+	VMOVDQU64 Z2, (SI)
 	VZEROUPPER
 	RET
 
@@ -5184,22 +6515,22 @@ TEXT ·maxFloat32AVX512(SB), NOSPLIT, $0-32
 	SUBQ         $0x40, BX
 	VMOVDQU64    (CX)(BX*1), Z0
 	VMOVDQU64    (DX)(BX*1), Z1
-	VBROADCASTSS nan32<>+0(SB), Z2
-	VMAXPS       Z1, Z0, Z3
-	VMAXPS       Z0, Z1, Z4
-	VANDPS       Z4, Z3, Z3
+	VMAXPS       Z1, Z0, Z2
+	VMAXPS       Z0, Z1, Z3
+	VANDPS       Z3, Z2, Z2
 	VCMPPS       $0x03, Z1, Z0, K1
-	VMOVAPS      Z2, K1, Z3
+	VBROADCASTSS nan32<>+0(SB), Z0
+	VMOVAPS      Z0, K1, Z2
 	LEAQ         (AX)(BX*1), SI
 
 	// The first vector; the loop starts where dst is aligned.
-	VMOVDQU64 (CX), Z0
-	VMOVDQU64 (DX), Z1
-	VMAXPS    Z1, Z0, Z4
-	VMAXPS    Z0, Z1, Z5
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z3
+	VMAXPS    Z3, Z1, Z4
+	VMAXPS    Z1, Z3, Z5
 	VANDPS    Z5, Z4, Z4
-	VCMPPS    $0x03, Z1, Z0, K1
-	VMOVAPS   Z2, K1, Z4
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z4
 	MOVQ      AX, DI
 	MOVQ      AX, R8
 	NEGQ      R8
@@ -5212,34 +6543,34 @@ TEXT ·maxFloat32AVX512(SB), NOSPLIT, $0-32
 rounds:
 	SUBQ      $+256, BX
 	JLT       rest
-	VMOVDQU64 (CX), Z0
-	VMOVDQU64 (DX), Z1
-	VMAXPS    Z1, Z0, Z5
-	VMAXPS    Z0, Z1, Z6
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z3
+	VMAXPS    Z3, Z1, Z5
+	VMAXPS    Z1, Z3, Z6
 	VANDPS    Z6, Z5, Z5
-	VCMPPS    $0x03, Z1, Z0, K1
-	VMOVAPS   Z2, K1, Z5
-	VMOVDQU64 64(CX), Z0
-	VMOVDQU64 64(DX), Z1
-	VMAXPS    Z1, Z0, Z6
-	VMAXPS    Z0, Z1, Z7
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z5
+	VMOVDQU64 64(CX), Z1
+	VMOVDQU64 64(DX), Z3
+	VMAXPS    Z3, Z1, Z6
+	VMAXPS    Z1, Z3, Z7
 	VANDPS    Z7, Z6, Z6
-	VCMPPS    $0x03, Z1, Z0, K1
-	VMOVAPS   Z2, K1, Z6
-	VMOVDQU64 128(CX), Z0
-	VMOVDQU64 128(DX), Z1
-	VMAXPS    Z1, Z0, Z7
-	VMAXPS    Z0, Z1, Z8
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z6
+	VMOVDQU64 128(CX), Z1
+	VMOVDQU64 128(DX), Z3
+	VMAXPS    Z3, Z1, Z7
+	VMAXPS    Z1, Z3, Z8
 	VANDPS    Z8, Z7, Z7
-	VCMPPS    $0x03, Z1, Z0, K1
-	VMOVAPS   Z2, K1, Z7
-	VMOVDQU64 192(CX), Z0
-	VMOVDQU64 192(DX), Z1
-	VMAXPS    Z1, Z0, Z8
-	VMAXPS    Z0, Z1, Z9
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z7
+	VMOVDQU64 192(CX), Z1
+	VMOVDQU64 192(DX), Z3
+	VMAXPS    Z3, Z1, Z8
+	VMAXPS    Z1, Z3, Z9
 	VANDPS    Z9, Z8, Z8
-	VCMPPS    $0x03, Z1, Z0, K1
-	VMOVAPS   Z2, K1, Z8
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z8
 	VMOVDQU64 Z5, (AX)
 	VMOVDQU64 Z6, 64(AX)
 	VMOVDQU64 Z7, 128(AX)
@@ -5255,13 +6586,13 @@ rest:
 vectors:
 	TESTQ     BX, BX
 	JLE       done
-	VMOVDQU64 (CX), Z0
-	VMOVDQU64 (DX), Z1
-	VMAXPS    Z1, Z0, Z5
-	VMAXPS    Z0, Z1, Z6
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z3
+	VMAXPS    Z3, Z1, Z5
+	VMAXPS    Z1, Z3, Z6
 	VANDPS    Z6, Z5, Z5
-	VCMPPS    $0x03, Z1, Z0, K1
-	VMOVAPS   Z2, K1, Z5
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z5
 	VMOVDQU64 Z5, (AX)
 	ADDQ      $+64, AX
 	ADDQ      $+64, CX
@@ -5271,7 +6602,7 @@ vectors:
 
 done:
 	VMOVDQU64 Z4, (DI)
-	VMOVDQU64 Z3, (SI)
+	VMOVDQU64 Z2, (SI)
 	VZEROUPPER
 	RET
 
@@ -5287,22 +6618,22 @@ TEXT ·maxFloat64AVX512(SB), NOSPLIT, $0-32
 	SUBQ         $0x40, BX
 	VMOVDQU64    (CX)(BX*1), Z0
 	VMOVDQU64    (DX)(BX*1), Z1
-	VBROADCASTSD nan64<>+0(SB), Z2
-	VMAXPD       Z1, Z0, Z3
-	VMAXPD       Z0, Z1, Z4
-	VANDPS       Z4, Z3, Z3
+	VMAXPD       Z1, Z0, Z2
+	VMAXPD       Z0, Z1, Z3
+	VANDPS       Z3, Z2, Z2
 	VCMPPD       $0x03, Z1, Z0, K1
-	VMOVAPD      Z2, K1, Z3
+	VBROADCASTSD nan64<>+0(SB), Z0
+	VMOVAPD      Z0, K1, Z2
 	LEAQ         (AX)(BX*1), SI
 
 	// The first vector; the loop starts where dst is aligned.
-	VMOVDQU64 (CX), Z0
-	VMOVDQU64 (DX), Z1
-	VMAXPD    Z1, Z0, Z4
-	VMAXPD    Z0, Z1, Z5
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z3
+	VMAXPD    Z3, Z1, Z4
+	VMAXPD    Z1, Z3, Z5
 	VANDPS    Z5, Z4, Z4
-	VCMPPD    $0x03, Z1, Z0, K1
-	VMOVAPD   Z2, K1, Z4
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z4
 	MOVQ      AX, DI
 	MOVQ      AX, R8
 	NEGQ      R8
@@ -5315,34 +6646,34 @@ TEXT ·maxFloat64AVX512(SB), NOSPLIT, $0-32
 rounds:
 	SUBQ      $+256, BX
 	JLT       rest
-	VMOVDQU64 (CX), Z0
-	VMOVDQU64 (DX), Z1
-	VMAXPD    Z1, Z0, Z5
-	VMAXPD    Z0, Z1, Z6
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z3
+	VMAXPD    Z3, Z1, Z5
+	VMAXPD    Z1, Z3, Z6
 	VANDPS    Z6, Z5, Z5
-	VCMPPD    $0x03, Z1, Z0, K1
-	VMOVAPD   Z2, K1, Z5
-	VMOVDQU64 64(CX), Z0
-	VMOVDQU64 64(DX), Z1
-	VMAXPD    Z1, Z0, Z6
-	VMAXPD    Z0, Z1, Z7
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z5
+	VMOVDQU64 64(CX), Z1
+	VMOVDQU64 64(DX), Z3
+	VMAXPD    Z3, Z1, Z6
+	VMAXPD    Z1, Z3, Z7
 	VANDPS    Z7, Z6, Z6
-	VCMPPD    $0x03, Z1, Z0, K1
-	VMOVAPD   Z2, K1, Z6
-	VMOVDQU64 128(CX), Z0
-	VMOVDQU64 128(DX), Z1
-	VMAXPD    Z1, Z0, Z7
-	VMAXPD    Z0, Z1, Z8
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z6
+	VMOVDQU64 128(CX), Z1
+	VMOVDQU64 128(DX), Z3
+	VMAXPD    Z3, Z1, Z7
+	VMAXPD    Z1, Z3, Z8
 	VANDPS    Z8, Z7, Z7
-	VCMPPD    $0x03, Z1, Z0, K1
-	VMOVAPD   Z2, K1, Z7
-	VMOVDQU64 192(CX), Z0
-	VMOVDQU64 192(DX), Z1
-	VMAXPD    Z1, Z0, Z8
-	VMAXPD    Z0, Z1, Z9
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z7
+	VMOVDQU64 192(CX), Z1
+	VMOVDQU64 192(DX), Z3
+	VMAXPD    Z3, Z1, Z8
+	VMAXPD    Z1, Z3, Z9
 	VANDPS    Z9, Z8, Z8
-	VCMPPD    $0x03, Z1, Z0, K1
-	VMOVAPD   Z2, K1, Z8
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z8
 	VMOVDQU64 Z5, (AX)
 	VMOVDQU64 Z6, 64(AX)
 	VMOVDQU64 Z7, 128(AX)
@@ -5358,13 +6689,13 @@ rest:
 vectors:
 	TESTQ     BX, BX
 	JLE       done
-	VMOVDQU64 (CX), Z0
-	VMOVDQU64 (DX), Z1
-	VMAXPD    Z1, Z0, Z5
-	VMAXPD    Z0, Z1, Z6
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z3
+	VMAXPD    Z3, Z1, Z5
+	VMAXPD    Z1, Z3, Z6
 	VANDPS    Z6, Z5, Z5
-	VCMPPD    $0x03, Z1, Z0, K1
-	VMOVAPD   Z2, K1, Z5
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z5
 	VMOVDQU64 Z5, (AX)
 	ADDQ      $+64, AX
 	ADDQ      $+64, CX
@@ -5374,6 +6705,1335 @@ vectors:
 
 done:
 	VMOVDQU64 Z4, (DI)
-	VMOVDQU64 Z3, (SI)
+	VMOVDQU64 Z2, (SI)
 	VZEROUPPER
 	RET
+
+// func sumFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·sumFloat16AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, BX
+	VCVTPH2PS    (CX)(BX*1), Z0
+	VCVTPH2PS    (DX)(BX*1), Z1
+	VADDPS       Z1, Z0, Z0
+	VCVTPS2PH    $0x00, Z0, Y2
+	VCVTPH2PS    32(CX)(BX*1), Z0
+	VCVTPH2PS    32(DX)(BX*1), Z1
+	VADDPS       Z1, Z0, Z0
+	VCVTPS2PH    $0x00, Z0, Y0
+	VINSERTI64X4 $0x01, Y0, Z2, Z0
+	VPBROADCASTD magnitude16<>+0(SB), Z1
+	VPANDD       Z1, Z0, Z3
+	VPBROADCASTD infinity16<>+0(SB), Z4
+	VPCMPUW      $0x06, Z4, Z3, K1
+	VPBROADCASTD nan16<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VCVTPH2PS    (CX), Z5
+	VCVTPH2PS    (DX), Z6
+	VADDPS       Z6, Z5, Z5
+	VCVTPS2PH    $0x00, Z5, Y2
+	VCVTPH2PS    32(CX), Z5
+	VCVTPH2PS    32(DX), Z6
+	VADDPS       Z6, Z5, Z5
+	VCVTPS2PH    $0x00, Z5, Y5
+	VINSERTI64X4 $0x01, Y5, Z2, Z5
+	VPANDD       Z1, Z5, Z6
+	VPCMPUW      $0x06, Z4, Z6, K1
+	VMOVDQU16    Z3, K1, Z5
+	MOVQ         AX, DI
+	MOVQ         AX, R8
+	NEGQ         R8
+	ANDQ         $+62, R8
+	ADDQ         R8, AX
+	ADDQ         R8, CX
+	ADDQ         R8, DX
+	SUBQ         R8, BX
+
+rounds:
+	SUBQ         $+128, BX
+	JLT          rest
+	VCVTPH2PS    (CX), Z6
+	VCVTPH2PS    (DX), Z7
+	VADDPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y2
+	VCVTPH2PS    32(CX), Z6
+	VCVTPH2PS    32(DX), Z7
+	VADDPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VINSERTI64X4 $0x01, Y6, Z2, Z6
+	VPANDD       Z1, Z6, Z7
+	VPCMPUW      $0x06, Z4, Z7, K1
+	VMOVDQU16    Z3, K1, Z6
+	VCVTPH2PS    64(CX), Z7
+	VCVTPH2PS    64(DX), Z8
+	VADDPS       Z8, Z7, Z7
+	VCVTPS2PH    $0x00, Z7, Y2
+	VCVTPH2PS    96(CX), Z7
+	VCVTPH2PS    96(DX), Z8
+	VADDPS       Z8, Z7, Z7
+	VCVTPS2PH    $0x00, Z7, Y7
+	VINSERTI64X4 $0x01, Y7, Z2, Z7
+	VPANDD       Z1, Z7, Z8
+	VPCMPUW      $0x06, Z4, Z8, K1
+	VMOVDQU16    Z3, K1, Z7
+	VMOVDQU64    Z6, (AX)
+	VMOVDQU64    Z7, 64(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	ADDQ         $+128, DX
+	JMP          rounds
+
+rest:
+	ADDQ $+128, BX
+
+vectors:
+	TESTQ        BX, BX
+	JLE          done
+	VCVTPH2PS    (CX), Z6
+	VCVTPH2PS    (DX), Z7
+	VADDPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y2
+	VCVTPH2PS    32(CX), Z6
+	VCVTPH2PS    32(DX), Z7
+	VADDPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VINSERTI64X4 $0x01, Y6, Z2, Z6
+	VPANDD       Z1, Z6, Z7
+	VPCMPUW      $0x06, Z4, Z7, K1
+	VMOVDQU16    Z3, K1, Z6
+	VMOVDQU64    Z6, (AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+64, BX
+	JMP          vectors
+
+done:
+	VMOVDQU64 Z5, (DI)
+	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func prodFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·prodFloat16AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, BX
+	VCVTPH2PS    (CX)(BX*1), Z0
+	VCVTPH2PS    (DX)(BX*1), Z1
+	VMULPS       Z1, Z0, Z0
+	VCVTPS2PH    $0x00, Z0, Y2
+	VCVTPH2PS    32(CX)(BX*1), Z0
+	VCVTPH2PS    32(DX)(BX*1), Z1
+	VMULPS       Z1, Z0, Z0
+	VCVTPS2PH    $0x00, Z0, Y0
+	VINSERTI64X4 $0x01, Y0, Z2, Z0
+	VPBROADCASTD magnitude16<>+0(SB), Z1
+	VPANDD       Z1, Z0, Z3
+	VPBROADCASTD infinity16<>+0(SB), Z4
+	VPCMPUW      $0x06, Z4, Z3, K1
+	VPBROADCASTD nan16<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VCVTPH2PS    (CX), Z5
+	VCVTPH2PS    (DX), Z6
+	VMULPS       Z6, Z5, Z5
+	VCVTPS2PH    $0x00, Z5, Y2
+	VCVTPH2PS    32(CX), Z5
+	VCVTPH2PS    32(DX), Z6
+	VMULPS       Z6, Z5, Z5
+	VCVTPS2PH    $0x00, Z5, Y5
+	VINSERTI64X4 $0x01, Y5, Z2, Z5
+	VPANDD       Z1, Z5, Z6
+	VPCMPUW      $0x06, Z4, Z6, K1
+	VMOVDQU16    Z3, K1, Z5
+	MOVQ         AX, DI
+	MOVQ         AX, R8
+	NEGQ         R8
+	ANDQ         $+62, R8
+	ADDQ         R8, AX
+	ADDQ         R8, CX
+	ADDQ         R8, DX
+	SUBQ         R8, BX
+
+rounds:
+	SUBQ         $+128, BX
+	JLT          rest
+	VCVTPH2PS    (CX), Z6
+	VCVTPH2PS    (DX), Z7
+	VMULPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y2
+	VCVTPH2PS    32(CX), Z6
+	VCVTPH2PS    32(DX), Z7
+	VMULPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VINSERTI64X4 $0x01, Y6, Z2, Z6
+	VPANDD       Z1, Z6, Z7
+	VPCMPUW      $0x06, Z4, Z7, K1
+	VMOVDQU16    Z3, K1, Z6
+	VCVTPH2PS    64(CX), Z7
+	VCVTPH2PS    64(DX), Z8
+	VMULPS       Z8, Z7, Z7
+	VCVTPS2PH    $0x00, Z7, Y2
+	VCVTPH2PS    96(CX), Z7
+	VCVTPH2PS    96(DX), Z8
+	VMULPS       Z8, Z7, Z7
+	VCVTPS2PH    $0x00, Z7, Y7
+	VINSERTI64X4 $0x01, Y7, Z2, Z7
+	VPANDD       Z1, Z7, Z8
+	VPCMPUW      $0x06, Z4, Z8, K1
+	VMOVDQU16    Z3, K1, Z7
+	VMOVDQU64    Z6, (AX)
+	VMOVDQU64    Z7, 64(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	ADDQ         $+128, DX
+	JMP          rounds
+
+rest:
+	ADDQ $+128, BX
+
+vectors:
+	TESTQ        BX, BX
+	JLE          done
+	VCVTPH2PS    (CX), Z6
+	VCVTPH2PS    (DX), Z7
+	VMULPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y2
+	VCVTPH2PS    32(CX), Z6
+	VCVTPH2PS    32(DX), Z7
+	VMULPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VINSERTI64X4 $0x01, Y6, Z2, Z6
+	VPANDD       Z1, Z6, Z7
+	VPCMPUW      $0x06, Z4, Z7, K1
+	VMOVDQU16    Z3, K1, Z6
+	VMOVDQU64    Z6, (AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+64, BX
+	JMP          vectors
+
+done:
+	VMOVDQU64 Z5, (DI)
+	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func minFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·minFloat16AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, BX
+	VMOVDQU64    (CX)(BX*1), Z0
+	VMOVDQU64    (DX)(BX*1), Z1
+	VPBROADCASTD magnitude16<>+0(SB), Z2
+	VPANDD       Z2, Z0, Z3
+	VPANDD       Z2, Z1, Z4
+	VPMAXUW      Z4, Z3, Z3
+	VPSRAW       $0x0f, Z0, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z0, Z0
+	VPSRAW       $0x0f, Z1, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z1, Z1
+	VPMINSW      Z1, Z0, Z0
+	VPSRAW       $0x0f, Z0, Z1
+	VPSRLW       $0x01, Z1, Z1
+	VPXORD       Z1, Z0, Z0
+	VPBROADCASTD infinity16<>+0(SB), Z1
+	VPCMPUW      $0x06, Z1, Z3, K1
+	VPBROADCASTD nan16<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (CX), Z4
+	VMOVDQU64 (DX), Z5
+	VPANDD    Z2, Z4, Z6
+	VPANDD    Z2, Z5, Z7
+	VPMAXUW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z4, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z4, Z4
+	VPSRAW    $0x0f, Z5, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z5, Z5
+	VPMINSW   Z5, Z4, Z4
+	VPSRAW    $0x0f, Z4, Z5
+	VPSRLW    $0x01, Z5, Z5
+	VPXORD    Z5, Z4, Z4
+	VPCMPUW   $0x06, Z1, Z6, K1
+	VMOVDQU16 Z3, K1, Z4
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+62, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+128, BX
+	JLT       rest
+	VMOVDQU64 (CX), Z5
+	VMOVDQU64 (DX), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMINSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 64(CX), Z6
+	VMOVDQU64 64(DX), Z7
+	VPANDD    Z2, Z6, Z8
+	VPANDD    Z2, Z7, Z9
+	VPMAXUW   Z9, Z8, Z8
+	VPSRAW    $0x0f, Z6, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z6, Z6
+	VPSRAW    $0x0f, Z7, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z7, Z7
+	VPMINSW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z6, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z6, Z6
+	VPCMPUW   $0x06, Z1, Z8, K1
+	VMOVDQU16 Z3, K1, Z6
+	VMOVDQU64 Z5, (AX)
+	VMOVDQU64 Z6, 64(AX)
+	ADDQ      $+128, AX
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+128, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU64 (CX), Z5
+	VMOVDQU64 (DX), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMINSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 Z5, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	SUBQ      $+64, BX
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z4, (DI)
+	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·maxFloat16AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, BX
+	VMOVDQU64    (CX)(BX*1), Z0
+	VMOVDQU64    (DX)(BX*1), Z1
+	VPBROADCASTD magnitude16<>+0(SB), Z2
+	VPANDD       Z2, Z0, Z3
+	VPANDD       Z2, Z1, Z4
+	VPMAXUW      Z4, Z3, Z3
+	VPSRAW       $0x0f, Z0, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z0, Z0
+	VPSRAW       $0x0f, Z1, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z1, Z1
+	VPMAXSW      Z1, Z0, Z0
+	VPSRAW       $0x0f, Z0, Z1
+	VPSRLW       $0x01, Z1, Z1
+	VPXORD       Z1, Z0, Z0
+	VPBROADCASTD infinity16<>+0(SB), Z1
+	VPCMPUW      $0x06, Z1, Z3, K1
+	VPBROADCASTD nan16<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (CX), Z4
+	VMOVDQU64 (DX), Z5
+	VPANDD    Z2, Z4, Z6
+	VPANDD    Z2, Z5, Z7
+	VPMAXUW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z4, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z4, Z4
+	VPSRAW    $0x0f, Z5, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z5, Z5
+	VPMAXSW   Z5, Z4, Z4
+	VPSRAW    $0x0f, Z4, Z5
+	VPSRLW    $0x01, Z5, Z5
+	VPXORD    Z5, Z4, Z4
+	VPCMPUW   $0x06, Z1, Z6, K1
+	VMOVDQU16 Z3, K1, Z4
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+62, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+128, BX
+	JLT       rest
+	VMOVDQU64 (CX), Z5
+	VMOVDQU64 (DX), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMAXSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 64(CX), Z6
+	VMOVDQU64 64(DX), Z7
+	VPANDD    Z2, Z6, Z8
+	VPANDD    Z2, Z7, Z9
+	VPMAXUW   Z9, Z8, Z8
+	VPSRAW    $0x0f, Z6, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z6, Z6
+	VPSRAW    $0x0f, Z7, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z7, Z7
+	VPMAXSW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z6, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z6, Z6
+	VPCMPUW   $0x06, Z1, Z8, K1
+	VMOVDQU16 Z3, K1, Z6
+	VMOVDQU64 Z5, (AX)
+	VMOVDQU64 Z6, 64(AX)
+	ADDQ      $+128, AX
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+128, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU64 (CX), Z5
+	VMOVDQU64 (DX), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMAXSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 Z5, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	SUBQ      $+64, BX
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z4, (DI)
+	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func sumBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·sumBFloat16AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, BX
+	VMOVDQU64    (CX)(BX*1), Z0
+	VMOVDQU64    (DX)(BX*1), Z1
+	VPBROADCASTD oddHalves<>+0(SB), Z2
+	VPANDD       Z2, Z0, Z3
+	VPANDD       Z2, Z1, Z4
+	VADDPS       Z4, Z3, Z3
+	VPSLLD       $0x0f, Z3, Z4
+	VPSRLD       $0x1f, Z4, Z4
+	VPBROADCASTD belowHalf<>+0(SB), Z5
+	VPADDD       Z5, Z3, Z3
+	VPADDD       Z4, Z3, Z3
+	VPSLLD       $0x10, Z0, Z0
+	VPSLLD       $0x10, Z1, Z1
+	VADDPS       Z1, Z0, Z0
+	VPSLLD       $0x0f, Z0, Z1
+	VPSRLD       $0x1f, Z1, Z1
+	VPADDD       Z5, Z0, Z0
+	VPADDD       Z1, Z0, Z0
+	VPSRLD       $0x10, Z0, Z0
+	VPTERNLOGD   $0xf8, Z2, Z3, Z0
+	VPBROADCASTD magnitude16<>+0(SB), Z1
+	VPANDD       Z1, Z0, Z3
+	VPBROADCASTD infinityBrain<>+0(SB), Z4
+	VPCMPUW      $0x06, Z4, Z3, K1
+	VPBROADCASTD nanBrain<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64  (CX), Z6
+	VMOVDQU64  (DX), Z7
+	VPANDD     Z2, Z6, Z8
+	VPANDD     Z2, Z7, Z9
+	VADDPS     Z9, Z8, Z8
+	VPSLLD     $0x0f, Z8, Z9
+	VPSRLD     $0x1f, Z9, Z9
+	VPADDD     Z5, Z8, Z8
+	VPADDD     Z9, Z8, Z8
+	VPSLLD     $0x10, Z6, Z6
+	VPSLLD     $0x10, Z7, Z7
+	VADDPS     Z7, Z6, Z6
+	VPSLLD     $0x0f, Z6, Z7
+	VPSRLD     $0x1f, Z7, Z7
+	VPADDD     Z5, Z6, Z6
+	VPADDD     Z7, Z6, Z6
+	VPSRLD     $0x10, Z6, Z6
+	VPTERNLOGD $0xf8, Z2, Z8, Z6
+	VPANDD     Z1, Z6, Z7
+	VPCMPUW    $0x06, Z4, Z7, K1
+	VMOVDQU16  Z3, K1, Z6
+	MOVQ       AX, DI
+	MOVQ       AX, R8
+	NEGQ       R8
+	ANDQ       $+62, R8
+	ADDQ       R8, AX
+	ADDQ       R8, CX
+	ADDQ       R8, DX
+	SUBQ       R8, BX
+
+rounds:
+	SUBQ       $+128, BX
+	JLT        rest
+	VMOVDQU64  (CX), Z7
+	VMOVDQU64  (DX), Z8
+	VPANDD     Z2, Z7, Z9
+	VPANDD     Z2, Z8, Z10
+	VADDPS     Z10, Z9, Z9
+	VPSLLD     $0x0f, Z9, Z10
+	VPSRLD     $0x1f, Z10, Z10
+	VPADDD     Z5, Z9, Z9
+	VPADDD     Z10, Z9, Z9
+	VPSLLD     $0x10, Z7, Z7
+	VPSLLD     $0x10, Z8, Z8
+	VADDPS     Z8, Z7, Z7
+	VPSLLD     $0x0f, Z7, Z8
+	VPSRLD     $0x1f, Z8, Z8
+	VPADDD     Z5, Z7, Z7
+	VPADDD     Z8, Z7, Z7
+	VPSRLD     $0x10, Z7, Z7
+	VPTERNLOGD $0xf8, Z2, Z9, Z7
+	VPANDD     Z1, Z7, Z8
+	VPCMPUW    $0x06, Z4, Z8, K1
+	VMOVDQU16  Z3, K1, Z7
+	VMOVDQU64  64(CX), Z8
+	VMOVDQU64  64(DX), Z9
+	VPANDD     Z2, Z8, Z10
+	VPANDD     Z2, Z9, Z11
+	VADDPS     Z11, Z10, Z10
+	VPSLLD     $0x0f, Z10, Z11
+	VPSRLD     $0x1f, Z11, Z11
+	VPADDD     Z5, Z10, Z10
+	VPADDD     Z11, Z10, Z10
+	VPSLLD     $0x10, Z8, Z8
+	VPSLLD     $0x10, Z9, Z9
+	VADDPS     Z9, Z8, Z8
+	VPSLLD     $0x0f, Z8, Z9
+	VPSRLD     $0x1f, Z9, Z9
+	VPADDD     Z5, Z8, Z8
+	VPADDD     Z9, Z8, Z8
+	VPSRLD     $0x10, Z8, Z8
+	VPTERNLOGD $0xf8, Z2, Z10, Z8
+	VPANDD     Z1, Z8, Z9
+	VPCMPUW    $0x06, Z4, Z9, K1
+	VMOVDQU16  Z3, K1, Z8
+	VMOVDQU64  Z7, (AX)
+	VMOVDQU64  Z8, 64(AX)
+	ADDQ       $+128, AX
+	ADDQ       $+128, CX
+	ADDQ       $+128, DX
+	JMP        rounds
+
+rest:
+	ADDQ $+128, BX
+
+vectors:
+	TESTQ      BX, BX
+	JLE        done
+	VMOVDQU64  (CX), Z7
+	VMOVDQU64  (DX), Z8
+	VPANDD     Z2, Z7, Z9
+	VPANDD     Z2, Z8, Z10
+	VADDPS     Z10, Z9, Z9
+	VPSLLD     $0x0f, Z9, Z10
+	VPSRLD     $0x1f, Z10, Z10
+	VPADDD     Z5, Z9, Z9
+	VPADDD     Z10, Z9, Z9
+	VPSLLD     $0x10, Z7, Z7
+	VPSLLD     $0x10, Z8, Z8
+	VADDPS     Z8, Z7, Z7
+	VPSLLD     $0x0f, Z7, Z8
+	VPSRLD     $0x1f, Z8, Z8
+	VPADDD     Z5, Z7, Z7
+	VPADDD     Z8, Z7, Z7
+	VPSRLD     $0x10, Z7, Z7
+	VPTERNLOGD $0xf8, Z2, Z9, Z7
+	VPANDD     Z1, Z7, Z8
+	VPCMPUW    $0x06, Z4, Z8, K1
+	VMOVDQU16  Z3, K1, Z7
+	VMOVDQU64  Z7, (AX)
+	ADDQ       $+64, AX
+	ADDQ       $+64, CX
+	ADDQ       $+64, DX
+	SUBQ       $+64, BX
+	JMP        vectors
+
+done:
+	VMOVDQU64 Z6, (DI)
+	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func prodBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·prodBFloat16AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, BX
+	VMOVDQU64    (CX)(BX*1), Z0
+	VMOVDQU64    (DX)(BX*1), Z1
+	VPBROADCASTD oddHalves<>+0(SB), Z2
+	VPANDD       Z2, Z0, Z3
+	VPANDD       Z2, Z1, Z4
+	VMULPS       Z4, Z3, Z3
+	VPSLLD       $0x0f, Z3, Z4
+	VPSRLD       $0x1f, Z4, Z4
+	VPBROADCASTD belowHalf<>+0(SB), Z5
+	VPADDD       Z5, Z3, Z3
+	VPADDD       Z4, Z3, Z3
+	VPSLLD       $0x10, Z0, Z0
+	VPSLLD       $0x10, Z1, Z1
+	VMULPS       Z1, Z0, Z0
+	VPSLLD       $0x0f, Z0, Z1
+	VPSRLD       $0x1f, Z1, Z1
+	VPADDD       Z5, Z0, Z0
+	VPADDD       Z1, Z0, Z0
+	VPSRLD       $0x10, Z0, Z0
+	VPTERNLOGD   $0xf8, Z2, Z3, Z0
+	VPBROADCASTD magnitude16<>+0(SB), Z1
+	VPANDD       Z1, Z0, Z3
+	VPBROADCASTD infinityBrain<>+0(SB), Z4
+	VPCMPUW      $0x06, Z4, Z3, K1
+	VPBROADCASTD nanBrain<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64  (CX), Z6
+	VMOVDQU64  (DX), Z7
+	VPANDD     Z2, Z6, Z8
+	VPANDD     Z2, Z7, Z9
+	VMULPS     Z9, Z8, Z8
+	VPSLLD     $0x0f, Z8, Z9
+	VPSRLD     $0x1f, Z9, Z9
+	VPADDD     Z5, Z8, Z8
+	VPADDD     Z9, Z8, Z8
+	VPSLLD     $0x10, Z6, Z6
+	VPSLLD     $0x10, Z7, Z7
+	VMULPS     Z7, Z6, Z6
+	VPSLLD     $0x0f, Z6, Z7
+	VPSRLD     $0x1f, Z7, Z7
+	VPADDD     Z5, Z6, Z6
+	VPADDD     Z7, Z6, Z6
+	VPSRLD     $0x10, Z6, Z6
+	VPTERNLOGD $0xf8, Z2, Z8, Z6
+	VPANDD     Z1, Z6, Z7
+	VPCMPUW    $0x06, Z4, Z7, K1
+	VMOVDQU16  Z3, K1, Z6
+	MOVQ       AX, DI
+	MOVQ       AX, R8
+	NEGQ       R8
+	ANDQ       $+62, R8
+	ADDQ       R8, AX
+	ADDQ       R8, CX
+	ADDQ       R8, DX
+	SUBQ       R8, BX
+
+rounds:
+	SUBQ       $+128, BX
+	JLT        rest
+	VMOVDQU64  (CX), Z7
+	VMOVDQU64  (DX), Z8
+	VPANDD     Z2, Z7, Z9
+	VPANDD     Z2, Z8, Z10
+	VMULPS     Z10, Z9, Z9
+	VPSLLD     $0x0f, Z9, Z10
+	VPSRLD     $0x1f, Z10, Z10
+	VPADDD     Z5, Z9, Z9
+	VPADDD     Z10, Z9, Z9
+	VPSLLD     $0x10, Z7, Z7
+	VPSLLD     $0x10, Z8, Z8
+	VMULPS     Z8, Z7, Z7
+	VPSLLD     $0x0f, Z7, Z8
+	VPSRLD     $0x1f, Z8, Z8
+	VPADDD     Z5, Z7, Z7
+	VPADDD     Z8, Z7, Z7
+	VPSRLD     $0x10, Z7, Z7
+	VPTERNLOGD $0xf8, Z2, Z9, Z7
+	VPANDD     Z1, Z7, Z8
+	VPCMPUW    $0x06, Z4, Z8, K1
+	VMOVDQU16  Z3, K1, Z7
+	VMOVDQU64  64(CX), Z8
+	VMOVDQU64  64(DX), Z9
+	VPANDD     Z2, Z8, Z10
+	VPANDD     Z2, Z9, Z11
+	VMULPS     Z11, Z10, Z10
+	VPSLLD     $0x0f, Z10, Z11
+	VPSRLD     $0x1f, Z11, Z11
+	VPADDD     Z5, Z10, Z10
+	VPADDD     Z11, Z10, Z10
+	VPSLLD     $0x10, Z8, Z8
+	VPSLLD     $0x10, Z9, Z9
+	VMULPS     Z9, Z8, Z8
+	VPSLLD     $0x0f, Z8, Z9
+	VPSRLD     $0x1f, Z9, Z9
+	VPADDD     Z5, Z8, Z8
+	VPADDD     Z9, Z8, Z8
+	VPSRLD     $0x10, Z8, Z8
+	VPTERNLOGD $0xf8, Z2, Z10, Z8
+	VPANDD     Z1, Z8, Z9
+	VPCMPUW    $0x06, Z4, Z9, K1
+	VMOVDQU16  Z3, K1, Z8
+	VMOVDQU64  Z7, (AX)
+	VMOVDQU64  Z8, 64(AX)
+	ADDQ       $+128, AX
+	ADDQ       $+128, CX
+	ADDQ       $+128, DX
+	JMP        rounds
+
+rest:
+	ADDQ $+128, BX
+
+vectors:
+	TESTQ      BX, BX
+	JLE        done
+	VMOVDQU64  (CX), Z7
+	VMOVDQU64  (DX), Z8
+	VPANDD     Z2, Z7, Z9
+	VPANDD     Z2, Z8, Z10
+	VMULPS     Z10, Z9, Z9
+	VPSLLD     $0x0f, Z9, Z10
+	VPSRLD     $0x1f, Z10, Z10
+	VPADDD     Z5, Z9, Z9
+	VPADDD     Z10, Z9, Z9
+	VPSLLD     $0x10, Z7, Z7
+	VPSLLD     $0x10, Z8, Z8
+	VMULPS     Z8, Z7, Z7
+	VPSLLD     $0x0f, Z7, Z8
+	VPSRLD     $0x1f, Z8, Z8
+	VPADDD     Z5, Z7, Z7
+	VPADDD     Z8, Z7, Z7
+	VPSRLD     $0x10, Z7, Z7
+	VPTERNLOGD $0xf8, Z2, Z9, Z7
+	VPANDD     Z1, Z7, Z8
+	VPCMPUW    $0x06, Z4, Z8, K1
+	VMOVDQU16  Z3, K1, Z7
+	VMOVDQU64  Z7, (AX)
+	ADDQ       $+64, AX
+	ADDQ       $+64, CX
+	ADDQ       $+64, DX
+	SUBQ       $+64, BX
+	JMP        vectors
+
+done:
+	VMOVDQU64 Z6, (DI)
+	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func minBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·minBFloat16AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, BX
+	VMOVDQU64    (CX)(BX*1), Z0
+	VMOVDQU64    (DX)(BX*1), Z1
+	VPBROADCASTD magnitude16<>+0(SB), Z2
+	VPANDD       Z2, Z0, Z3
+	VPANDD       Z2, Z1, Z4
+	VPMAXUW      Z4, Z3, Z3
+	VPSRAW       $0x0f, Z0, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z0, Z0
+	VPSRAW       $0x0f, Z1, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z1, Z1
+	VPMINSW      Z1, Z0, Z0
+	VPSRAW       $0x0f, Z0, Z1
+	VPSRLW       $0x01, Z1, Z1
+	VPXORD       Z1, Z0, Z0
+	VPBROADCASTD infinityBrain<>+0(SB), Z1
+	VPCMPUW      $0x06, Z1, Z3, K1
+	VPBROADCASTD nanBrain<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (CX), Z4
+	VMOVDQU64 (DX), Z5
+	VPANDD    Z2, Z4, Z6
+	VPANDD    Z2, Z5, Z7
+	VPMAXUW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z4, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z4, Z4
+	VPSRAW    $0x0f, Z5, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z5, Z5
+	VPMINSW   Z5, Z4, Z4
+	VPSRAW    $0x0f, Z4, Z5
+	VPSRLW    $0x01, Z5, Z5
+	VPXORD    Z5, Z4, Z4
+	VPCMPUW   $0x06, Z1, Z6, K1
+	VMOVDQU16 Z3, K1, Z4
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+62, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+128, BX
+	JLT       rest
+	VMOVDQU64 (CX), Z5
+	VMOVDQU64 (DX), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMINSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 64(CX), Z6
+	VMOVDQU64 64(DX), Z7
+	VPANDD    Z2, Z6, Z8
+	VPANDD    Z2, Z7, Z9
+	VPMAXUW   Z9, Z8, Z8
+	VPSRAW    $0x0f, Z6, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z6, Z6
+	VPSRAW    $0x0f, Z7, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z7, Z7
+	VPMINSW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z6, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z6, Z6
+	VPCMPUW   $0x06, Z1, Z8, K1
+	VMOVDQU16 Z3, K1, Z6
+	VMOVDQU64 Z5, (AX)
+	VMOVDQU64 Z6, 64(AX)
+	ADDQ      $+128, AX
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+128, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU64 (CX), Z5
+	VMOVDQU64 (DX), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMINSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 Z5, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	SUBQ      $+64, BX
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z4, (DI)
+	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·maxBFloat16AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, BX
+	VMOVDQU64    (CX)(BX*1), Z0
+	VMOVDQU64    (DX)(BX*1), Z1
+	VPBROADCASTD magnitude16<>+0(SB), Z2
+	VPANDD       Z2, Z0, Z3
+	VPANDD       Z2, Z1, Z4
+	VPMAXUW      Z4, Z3, Z3
+	VPSRAW       $0x0f, Z0, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z0, Z0
+	VPSRAW       $0x0f, Z1, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z1, Z1
+	VPMAXSW      Z1, Z0, Z0
+	VPSRAW       $0x0f, Z0, Z1
+	VPSRLW       $0x01, Z1, Z1
+	VPXORD       Z1, Z0, Z0
+	VPBROADCASTD infinityBrain<>+0(SB), Z1
+	VPCMPUW      $0x06, Z1, Z3, K1
+	VPBROADCASTD nanBrain<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (CX), Z4
+	VMOVDQU64 (DX), Z5
+	VPANDD    Z2, Z4, Z6
+	VPANDD    Z2, Z5, Z7
+	VPMAXUW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z4, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z4, Z4
+	VPSRAW    $0x0f, Z5, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z5, Z5
+	VPMAXSW   Z5, Z4, Z4
+	VPSRAW    $0x0f, Z4, Z5
+	VPSRLW    $0x01, Z5, Z5
+	VPXORD    Z5, Z4, Z4
+	VPCMPUW   $0x06, Z1, Z6, K1
+	VMOVDQU16 Z3, K1, Z4
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+62, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+128, BX
+	JLT       rest
+	VMOVDQU64 (CX), Z5
+	VMOVDQU64 (DX), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMAXSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 64(CX), Z6
+	VMOVDQU64 64(DX), Z7
+	VPANDD    Z2, Z6, Z8
+	VPANDD    Z2, Z7, Z9
+	VPMAXUW   Z9, Z8, Z8
+	VPSRAW    $0x0f, Z6, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z6, Z6
+	VPSRAW    $0x0f, Z7, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z7, Z7
+	VPMAXSW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z6, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z6, Z6
+	VPCMPUW   $0x06, Z1, Z8, K1
+	VMOVDQU16 Z3, K1, Z6
+	VMOVDQU64 Z5, (AX)
+	VMOVDQU64 Z6, 64(AX)
+	ADDQ      $+128, AX
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+128, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU64 (CX), Z5
+	VMOVDQU64 (DX), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMAXSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 Z5, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	SUBQ      $+64, BX
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z4, (DI)
+	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func prodComplex64AVX512(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·prodComplex64AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, BX
+	VMOVDQU64    (CX)(BX*1), Z0
+	VMOVDQU64    (DX)(BX*1), Z1
+	VPERMILPS    $0xb1, Z0, Z2
+	VMOVSLDUP    Z1, Z3
+	VMOVSHDUP    Z1, Z1
+	VMULPS       Z3, Z0, Z0
+	VMULPS       Z1, Z2, Z2
+	VBROADCASTSD realSigns32<>+0(SB), Z1
+	VXORPS       Z1, Z2, Z2
+	VADDPS       Z2, Z0, Z0
+	VCMPPS       $0x03, Z0, Z0, K1
+	VBROADCASTSS nan32<>+0(SB), Z2
+	VMOVAPS      Z2, K1, Z0
+	LEAQ         (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (CX), Z3
+	VMOVDQU64 (DX), Z4
+	VPERMILPS $0xb1, Z3, Z5
+	VMOVSLDUP Z4, Z6
+	VMOVSHDUP Z4, Z4
+	VMULPS    Z6, Z3, Z3
+	VMULPS    Z4, Z5, Z5
+	VXORPS    Z1, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVAPS   Z2, K1, Z3
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+56, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+128, BX
+	JLT       rest
+	VMOVDQU64 (CX), Z4
+	VMOVDQU64 (DX), Z5
+	VPERMILPS $0xb1, Z4, Z6
+	VMOVSLDUP Z5, Z7
+	VMOVSHDUP Z5, Z5
+	VMULPS    Z7, Z4, Z4
+	VMULPS    Z5, Z6, Z6
+	VXORPS    Z1, Z6, Z6
+	VADDPS    Z6, Z4, Z4
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVAPS   Z2, K1, Z4
+	VMOVDQU64 64(CX), Z5
+	VMOVDQU64 64(DX), Z6
+	VPERMILPS $0xb1, Z5, Z7
+	VMOVSLDUP Z6, Z8
+	VMOVSHDUP Z6, Z6
+	VMULPS    Z8, Z5, Z5
+	VMULPS    Z6, Z7, Z7
+	VXORPS    Z1, Z7, Z7
+	VADDPS    Z7, Z5, Z5
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVAPS   Z2, K1, Z5
+	VMOVDQU64 Z4, (AX)
+	VMOVDQU64 Z5, 64(AX)
+	ADDQ      $+128, AX
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+128, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU64 (CX), Z4
+	VMOVDQU64 (DX), Z5
+	VPERMILPS $0xb1, Z4, Z6
+	VMOVSLDUP Z5, Z7
+	VMOVSHDUP Z5, Z5
+	VMULPS    Z7, Z4, Z4
+	VMULPS    Z5, Z6, Z6
+	VXORPS    Z1, Z6, Z6
+	VADDPS    Z6, Z4, Z4
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVAPS   Z2, K1, Z4
+	VMOVDQU64 Z4, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	SUBQ      $+64, BX
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z3, (DI)
+	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+DATA realSigns32<>+0(SB)/8, $0x0000000080000000
+GLOBL realSigns32<>(SB), RODATA|NOPTR, $8
+
+// func prodComplex128AVX512(dst *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·prodComplex128AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+	// The last vector; n becomes its offset.
+	SUBQ            $0x40, BX
+	VMOVDQU64       (CX)(BX*1), Z0
+	VMOVDQU64       (DX)(BX*1), Z1
+	VPERMILPD       $0x55, Z0, Z2
+	VMOVDDUP        Z1, Z3
+	VPERMILPD       $0xff, Z1, Z1
+	VMULPD          Z3, Z0, Z0
+	VMULPD          Z1, Z2, Z2
+	VBROADCASTF64X2 realSigns64<>+0(SB), Z1
+	VXORPD          Z1, Z2, Z2
+	VADDPD          Z2, Z0, Z0
+	VCMPPD          $0x03, Z0, Z0, K1
+	VBROADCASTSD    nan64<>+0(SB), Z2
+	VMOVAPD         Z2, K1, Z0
+	LEAQ            (AX)(BX*1), SI
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (CX), Z3
+	VMOVDQU64 (DX), Z4
+	VPERMILPD $0x55, Z3, Z5
+	VMOVDDUP  Z4, Z6
+	VPERMILPD $0xff, Z4, Z4
+	VMULPD    Z6, Z3, Z3
+	VMULPD    Z4, Z5, Z5
+	VXORPD    Z1, Z5, Z5
+	VADDPD    Z5, Z3, Z3
+	VCMPPD    $0x03, Z3, Z3, K1
+	VMOVAPD   Z2, K1, Z3
+	MOVQ      AX, DI
+	MOVQ      AX, R8
+	NEGQ      R8
+	ANDQ      $+48, R8
+	ADDQ      R8, AX
+	ADDQ      R8, CX
+	ADDQ      R8, DX
+	SUBQ      R8, BX
+
+rounds:
+	SUBQ      $+128, BX
+	JLT       rest
+	VMOVDQU64 (CX), Z4
+	VMOVDQU64 (DX), Z5
+	VPERMILPD $0x55, Z4, Z6
+	VMOVDDUP  Z5, Z7
+	VPERMILPD $0xff, Z5, Z5
+	VMULPD    Z7, Z4, Z4
+	VMULPD    Z5, Z6, Z6
+	VXORPD    Z1, Z6, Z6
+	VADDPD    Z6, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K1
+	VMOVAPD   Z2, K1, Z4
+	VMOVDQU64 64(CX), Z5
+	VMOVDQU64 64(DX), Z6
+	VPERMILPD $0x55, Z5, Z7
+	VMOVDDUP  Z6, Z8
+	VPERMILPD $0xff, Z6, Z6
+	VMULPD    Z8, Z5, Z5
+	VMULPD    Z6, Z7, Z7
+	VXORPD    Z1, Z7, Z7
+	VADDPD    Z7, Z5, Z5
+	VCMPPD    $0x03, Z5, Z5, K1
+	VMOVAPD   Z2, K1, Z5
+	VMOVDQU64 Z4, (AX)
+	VMOVDQU64 Z5, 64(AX)
+	ADDQ      $+128, AX
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	JMP       rounds
+
+rest:
+	ADDQ $+128, BX
+
+vectors:
+	TESTQ     BX, BX
+	JLE       done
+	VMOVDQU64 (CX), Z4
+	VMOVDQU64 (DX), Z5
+	VPERMILPD $0x55, Z4, Z6
+	VMOVDDUP  Z5, Z7
+	VPERMILPD $0xff, Z5, Z5
+	VMULPD    Z7, Z4, Z4
+	VMULPD    Z5, Z6, Z6
+	VXORPD    Z1, Z6, Z6
+	VADDPD    Z6, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K1
+	VMOVAPD   Z2, K1, Z4
+	VMOVDQU64 Z4, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	SUBQ      $+64, BX
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z3, (DI)
+	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+DATA realSigns64<>+0(SB)/8, $0x8000000000000000
+DATA realSigns64<>+8(SB)/8, $0x0000000000000000
+GLOBL realSigns64<>(SB), RODATA|NOPTR, $16

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"sync"
-
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -34,7 +32,7 @@ func order64(wide instruction, minimum, unsigned bool) func(*context, reg.VecVir
 		}
 		left, right := x, y
 		if unsigned {
-			sign := c.signs()
+			sign := c.signs64()
 			left, right = YMM(), YMM()
 			VPXOR(sign, x, left)
 			VPXOR(sign, y, right)
@@ -50,33 +48,21 @@ func order64(wide instruction, minimum, unsigned bool) func(*context, reg.VecVir
 	}
 }
 
-// signs returns a vector with the top bit of every 64-bit element set.
-func (c *context) signs() reg.VecVirtual {
-	if c.constant == nil {
-		c.constant = c.vector()
-		VPCMPEQQ(c.constant, c.constant, c.constant)
-		VPSLLQ(operand.U8(63), c.constant, c.constant)
-	}
-	return c.constant
-}
-
 // A precision is the instructions that differ between float32 and float64.
 type precision struct {
 	compare, blend instruction // blend is AVX2's
 	move           instruction // masked, AVX-512's
-	broadcast      instruction
-	shiftLeft      instruction
-	nan            func() operand.Mem
+	nan            fill
 }
 
 var single = precision{
-	compare: VCMPPS, blend: four(VBLENDVPS), move: VMOVAPS, broadcast: VBROADCASTSS,
-	nan: sync.OnceValue(func() operand.Mem { return ConstData("nan32", operand.U32(0x7FC00000)) }),
+	compare: VCMPPS, blend: four(VBLENDVPS), move: VMOVAPS,
+	nan: fill32("nan32", VBROADCASTSS, 0x7FC00000),
 }
 
 var double = precision{
-	compare: VCMPPD, blend: four(VBLENDVPD), move: VMOVAPD, broadcast: VBROADCASTSD,
-	nan: sync.OnceValue(func() operand.Mem { return ConstData("nan64", operand.U64(0x7FF8000000000000)) }),
+	compare: VCMPPD, blend: four(VBLENDVPD), move: VMOVAPD,
+	nan: fill64("nan64", VBROADCASTSD, 0x7FF8000000000000),
 }
 
 // unordered is the predicate that holds if either operand is NaN.
@@ -87,27 +73,18 @@ func (c *context) canonical(p precision, r, x, y reg.VecVirtual) {
 	if c.m.wide {
 		mask := K()
 		p.compare(unordered, y, x, mask)
-		p.move(c.constant, mask, r)
+		p.move(c.filled(p.nan), mask, r)
 		return
 	}
 	mask := YMM()
 	p.compare(unordered, y, x, mask)
-	p.blend(mask, c.constant, r, r)
-}
-
-// broadcastNaN fills the constant, once per function.
-func (c *context) broadcastNaN(p precision) {
-	if c.constant == nil {
-		c.constant = c.vector()
-		p.broadcast(p.nan(), c.constant)
-	}
+	p.blend(mask, c.filled(p.nan), r, r)
 }
 
 // arithmetic is a float instruction whose result may be a NaN that depends on
 // the order of the operands or on the processor.
 func arithmetic(f instruction, p precision) func(*context, reg.VecVirtual, reg.VecVirtual) reg.VecVirtual {
 	return func(c *context, x, y reg.VecVirtual) reg.VecVirtual {
-		c.broadcastNaN(p)
 		f(y, x, x)
 		c.canonical(p, x, x, x)
 		return x
@@ -120,7 +97,6 @@ func arithmetic(f instruction, p precision) func(*context, reg.VecVirtual, reg.V
 // and for NaN, which is replaced.
 func extremum(f, join instruction, p precision) func(*context, reg.VecVirtual, reg.VecVirtual) reg.VecVirtual {
 	return func(c *context, x, y reg.VecVirtual) reg.VecVirtual {
-		c.broadcastNaN(p)
 		r, s := c.vector(), c.vector()
 		f(y, x, r)
 		f(x, y, s)

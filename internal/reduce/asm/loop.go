@@ -1,15 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
-
-// unroll is the number of vectors in one round of the main loop.
-const unroll = 4
 
 // generate emits one kernel for at least one vector of bytes.
 //
@@ -21,7 +19,8 @@ const unroll = 4
 // cache line are worth it: at a dst one element off, 8 KiB take 128 ns instead
 // of 184, 64 KiB 1.45 us instead of 1.69 (AVX2).
 func generate(m machine, k kernel) {
-	c := &context{m: m}
+	c := &context{m: m, constants: map[string]reg.VecVirtual{}}
+	unroll := cmp.Or(k.unroll, 4)
 	TEXT(k.function(m), NOSPLIT, "func(dst, a, b *byte, n uint64)")
 	Doc(fmt.Sprintf("%s combines n bytes of %d-byte elements, at least %d.", k.function(m), k.size, m.width))
 	Pragma("noescape")
@@ -85,6 +84,9 @@ func generate(m machine, k kernel) {
 
 // step emits the loads of one vector and what the operation does with it.
 func (k kernel) step(c *context, a, b operand.Mem) reg.VecVirtual {
+	if k.fromMemory != nil {
+		return k.fromMemory(c, a, b)
+	}
 	x, y := c.vector(), c.vector()
 	c.move(a, x)
 	c.move(b, y)

@@ -1,0 +1,76 @@
+package reduce
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+)
+
+// BytesOf returns the memory of xs as bytes, aliased, including any padding.
+// The caller sees to it that T is free of pointers (see PointerFree), once, where
+// T becomes known.
+func BytesOf[T any](xs []T) []byte {
+	// Safe: exactly the elements, and bytes have no alignment.
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(xs))), len(xs)*int(unsafe.Sizeof(*new(T))))
+}
+
+// Of returns mem as elements of type T, aliased. The caller sees to it that T is
+// free of pointers and that every pattern of bits is a T. Of panics if mem begins
+// at an address that does not suit T, is not a whole number of elements, or T has
+// no size.
+func Of[T any](mem []byte) []T {
+	size, align := unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T))
+	p := unsafe.Pointer(unsafe.SliceData(mem))
+	if size == 0 || uintptr(len(mem))%size != 0 || uintptr(p)%align != 0 {
+		panic(fmt.Sprintf("reduce.Of: %d bytes at %p are not elements of %v (%d bytes, aligned to %d)",
+			len(mem), p, reflect.TypeFor[T](), size, align))
+	}
+	return as[T](mem)
+}
+
+// as is Of for memory that was checked before.
+func as[T any](mem []byte) []T {
+	// Safe: no more elements than mem holds; the caller knows the alignment.
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(mem))), uintptr(len(mem))/unsafe.Sizeof(*new(T)))
+}
+
+// at returns the element that starts at byte i of mem.
+func at[T any](mem []byte, i int) *T {
+	// Safe: wholeElements has been asked, and i counts whole elements below len(mem).
+	return (*T)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(mem)), i))
+}
+
+// stride returns the bytes from one element to the next.
+func stride[T any]() int { return int(unsafe.Sizeof(*new(T))) }
+
+// wholeElements reports whether the three are of one length, a whole number of
+// elements of type T, and aligned for it.
+func wholeElements[T any](dst, a, b []byte) bool {
+	// Safe: the addresses are only looked at. Sizes and alignments are powers
+	// of two, so that one mask serves for all three.
+	d, x, y := uintptr(unsafe.Pointer(unsafe.SliceData(dst))),
+		uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return len(dst)^len(a)|len(dst)^len(b)|len(dst)&(stride[T]()-1) == 0 &&
+		(d|x|y)&(unsafe.Alignof(*new(T))-1) == 0
+}
+
+// partlyOverlap reports whether x and y, of equal length, share memory without
+// being the same slice.
+func partlyOverlap(x, y []byte) bool {
+	// Safe: the addresses are only compared.
+	px := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
+	py := uintptr(unsafe.Pointer(unsafe.SliceData(y)))
+	n := uintptr(len(x))
+	return px != py && px < py+n && py < px+n
+}
+
+// clearPadding writes zeros between the value and the index of l.
+func clearPadding[V LocValue](l *Loc[V]) {
+	if unsafe.Offsetof(l.Index) == 8 && unsafe.Sizeof(l.Value) == 4 {
+		// Safe: bytes 4 to 7 of a Loc, aligned, and part of no field.
+		*(*uint32)(unsafe.Add(unsafe.Pointer(l), 4)) = 0
+	}
+}
+
+// start returns the address of the first byte of s.
+func start(s []byte) *byte { return unsafe.SliceData(s) }
