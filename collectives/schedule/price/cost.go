@@ -10,8 +10,10 @@ import (
 // usual formulas: Table 1 of the paper on pipelined allreduce, and the steps and
 // bytes of Gloo's list.
 type Counts struct {
-	// Latency is the longest chain of messages.
-	Latency int
+	// Steps is the longest chain of messages: the time if each takes a second to get
+	// there and all else is free. Rounds is the longest if only puts count; without
+	// the credits, it is what papers state.
+	Steps, Rounds int
 	// Bandwidth is the elements on the busiest path: the time if a port takes an
 	// element per second and all else is free.
 	Bandwidth float64
@@ -42,7 +44,7 @@ func Cost(c *schedule.Call, emit schedule.Emitter) (Counts, error) {
 	if err != nil {
 		return Counts{}, err
 	}
-	k := Counts{Latency: res.Steps}
+	k := Counts{Steps: res.Steps, Rounds: res.Rounds}
 	for _, r := range res.Ranks {
 		k.Sent, k.Received = max(k.Sent, r.Sent), max(k.Received, r.Received)
 		k.Messages = max(k.Messages, r.Puts+r.Signals)

@@ -33,10 +33,10 @@ func TestWhatRanksDid(t *testing.T) {
 	// Rank 1: the first lane goes on at 3 1/2, folds (4 + 2) and copies (1) to 10 1/2 and
 	// encodes to 11 1/2; the second lane, ready at 4 1/2, then puts 32/4 bytes: from 12
 	// on, there at 14. Rank 2 decodes for 1 s.
-	want := Result{Makespan: 15, Steps: 2, Ranks: []Rank{
+	want := Result{Makespan: 15, Steps: 2, Rounds: 2, Ranks: []Rank{
 		{Finish: 3.5, Waiting: 2, Puts: 2, Signals: 1, Sent: 24},
-		{Finish: 13, Waiting: 3.5 + 1, Steps: 1, Puts: 1, Sent: 8, Received: 24, Combined: 32, Copied: 16 + 8, Coded: 16},
-		{Finish: 15, Waiting: 14, Steps: 2, Received: 8, Coded: 16},
+		{Finish: 13, Waiting: 3.5 + 1, Steps: 1, Rounds: 1, Puts: 1, Sent: 8, Received: 24, Combined: 32, Copied: 16 + 8, Coded: 16},
+		{Finish: 15, Waiting: 14, Steps: 2, Rounds: 2, Received: 8, Coded: 16},
 	}}
 	if d := cmp.Diff(want, res); d != "" {
 		t.Errorf("result (-want +got):\n%s", d)
@@ -54,7 +54,7 @@ func TestCostOfRing(t *testing.T) {
 		}
 		rounds := 2 * (p - 1)
 		want := Counts{
-			Latency: rounds, Bandwidth: float64(60 * rounds), Arithmetic: float64(60 * (p - 1)),
+			Steps: rounds, Rounds: rounds, Bandwidth: float64(60 * rounds), Arithmetic: float64(60 * (p - 1)),
 			Sent: 60 * rounds, Received: 60 * rounds, Messages: rounds, Combined: 60 * (p - 1), Total: 60 * rounds * p,
 		}
 		if d := cmp.Diff(want, got); d != "" {

@@ -209,3 +209,27 @@ func checkFinish(t *testing.T, res Result, want []float64) {
 		t.Errorf("makespan %v, but the last rank ends at %v", res.Makespan, last)
 	}
 }
+
+// TestRounds checks which messages count as steps and which as rounds.
+func TestRounds(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		ranks         []lanes
+		steps, rounds int
+	}{
+		{"a credit and a put", []lanes{one(await(0, 1), put(1, 4, 0)), one(signal(0, 0), await(0, 1))}, 2, 1},
+		{"a put and a credit", []lanes{one(put(1, 4, 0), await(0, 1)), one(await(0, 1), signal(0, 0))}, 2, 1},
+		{"a signal tells of a put", []lanes{one(put(1, 4, schedule.NoSlot), signal(1, 0)), one(await(0, 1))}, 1, 1},
+		{"a signal after a put", []lanes{one(put(1, 4, 1), signal(1, 0)), one(await(0, 1), await(1, 1))}, 1, 1},
+		{"signals only", []lanes{one(signal(1, 0), await(0, 1)), one(await(0, 1), signal(0, 0))}, 2, 0},
+	} {
+		c, build := written(test.ranks...)
+		res, err := Run(&Machine{}, c, build, Load{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Steps != test.steps || res.Rounds != test.rounds {
+			t.Errorf("%s: %d steps and %d rounds, want %d and %d", test.name, res.Steps, res.Rounds, test.steps, test.rounds)
+		}
+	}
+}

@@ -7,16 +7,18 @@ type Result struct {
 	// Makespan is when the last rank has ended, in seconds from time 0.
 	Makespan float64
 	// Steps is the longest chain of messages, each sent after the one before it
-	// had been seen.
-	Steps int
-	Ranks []Rank
+	// had been seen. Rounds is the longest if only puts count: in many algorithms
+	// the signals are credits that are sent long before they are needed.
+	Steps, Rounds int
+	Ranks         []Rank
 }
 
 // A Rank is what happened at one rank.
 type Rank struct {
 	Finish  float64 // seconds from time 0
 	Waiting float64 // seconds from arrival to finish in which its CPU did nothing for it
-	Steps   int     // the longest chain of messages that ends here
+
+	Steps, Rounds int // of the longest chains that end here
 
 	Puts, Signals  int // sent
 	Sent, Received int // bytes of puts
@@ -49,11 +51,12 @@ func (p *Program) Run(m *Machine, l Load) (Result, error) {
 		state, k := &s.ranks[r], p.counts[r]
 		k.Finish = state.clock
 		k.Waiting = state.clock - at(l.Arrival, r, 0) - state.busy
-		k.Steps = int(state.depth)
+		k.Steps, k.Rounds = int(state.depth.messages), int(state.depth.data)
 		k.Puts, k.Signals = k.Puts*runs, k.Signals*runs
 		k.Sent, k.Received = k.Sent*runs*element+state.sent, k.Received*runs*element+state.received
 		k.Combined, k.Copied, k.Coded = k.Combined*runs*element, k.Copied*runs*element, k.Coded*runs*element
-		res.Makespan, res.Steps = max(res.Makespan, k.Finish), max(res.Steps, k.Steps)
+		res.Makespan = max(res.Makespan, k.Finish)
+		res.Steps, res.Rounds = max(res.Steps, k.Steps), max(res.Rounds, k.Rounds)
 		res.Ranks[r] = k
 	}
 	return res, nil

@@ -46,7 +46,7 @@ type rank struct {
 	current  int32 // lane, from the rank's first
 	open     int32 // lanes that have not ended
 	run      int32
-	depth    int32
+	depth    chain
 	core     int32 // or -1
 	state    state
 	sent     int // bytes of coded forms
@@ -66,7 +66,7 @@ const (
 // A lane is how far a lane is.
 type lane struct {
 	next  int32   // op
-	depth int32   // messages in the longest chain so far
+	depth chain   // the longest so far
 	free  float64 // when the sources of its puts are free
 }
 
@@ -81,7 +81,23 @@ type slot struct {
 // A post is when something is there, and the longest chain of messages to it.
 type post struct {
 	at    float64
-	depth int32
+	depth chain
+}
+
+// A chain is the length of the longest chain of messages, each sent after the one
+// before it had been seen, and of the longest if only data count.
+type chain struct{ messages, data int32 }
+
+// or is the longer of two chains.
+func (c chain) or(d chain) chain { return chain{max(c.messages, d.messages), max(c.data, d.data)} }
+
+// and is the chain and a message that brings data or does not.
+func (c chain) and(data bool) chain {
+	c.messages++
+	if data {
+		c.data++
+	}
+	return c
 }
 
 // A message is on its way from one node to another.
@@ -89,7 +105,7 @@ type message struct {
 	bytes float64
 	id    int32 // instance of an op
 	after int32 // that of a put that it must not overtake, or -1
-	depth int32 // of the longest chain of messages that ends with it
+	depth chain // that ends with it
 }
 
 // simulate runs the program to its end.
@@ -269,7 +285,7 @@ func (s *sim) wanted(r *rank, o *op) int32 { return (r.run-1)*s.p.stride[o.slot]
 
 // post makes a post of a slot known, which is there at a time that may be yet to
 // come. Posts of one slot are in order.
-func (s *sim) post(slot int32, at float64, depth int32) {
+func (s *sim) post(slot int32, at float64, depth chain) {
 	sl := &s.slots[slot]
 	if sl.posted == sl.room {
 		return // nobody awaits it
@@ -277,7 +293,7 @@ func (s *sim) post(slot int32, at float64, depth int32) {
 	i := sl.first + sl.posted
 	if sl.posted > 0 {
 		before := s.posts[i-1]
-		at, depth = max(at, before.at), max(depth, before.depth)
+		at, depth = max(at, before.at), depth.or(before.depth)
 	}
 	s.posts[i] = post{at, depth}
 	sl.posted++

@@ -16,7 +16,7 @@ func (s *sim) step(id int32, now float64) float64 {
 		now = s.signal(r, ln, o, now)
 	case schedule.Await:
 		sl := &s.slots[o.slot]
-		ln.depth = max(ln.depth, s.posts[sl.first+s.wanted(r, o)-1].depth)
+		ln.depth = ln.depth.or(s.posts[sl.first+s.wanted(r, o)-1].depth)
 		now = s.work(r, now, s.m.Await)
 	case schedule.Combine:
 		now = s.combine(r, o, now)
@@ -27,7 +27,7 @@ func (s *sim) step(id int32, now float64) float64 {
 	ln.next++
 	if ln.next == s.p.lanes[index].end {
 		r.open--
-		r.depth = max(r.depth, ln.depth)
+		r.depth = r.depth.or(ln.depth)
 	}
 	return now
 }
@@ -95,7 +95,7 @@ func (s *sim) put(r *rank, ln *lane, o *op, now float64) float64 {
 		r.sent += int(bytes)
 		s.ranks[o.peer].received += int(bytes)
 	}
-	depth := ln.depth + 1
+	depth := ln.depth.and(true)
 	if to := s.ranks[o.peer].node; to == r.node {
 		now = s.move(r, now, s.m.Shared.Put+per(bytes, s.m.CopyRate), 2*bytes)
 		s.land(message{id: id, after: after, depth: depth}, o, now+s.m.Shared.Latency)
@@ -115,7 +115,7 @@ func (s *sim) put(r *rank, ln *lane, o *op, now float64) float64 {
 
 // signal sends a message without data.
 func (s *sim) signal(r *rank, ln *lane, o *op, now float64) float64 {
-	m := message{id: s.instance(r, ln.next), after: s.instance(r, o.after), depth: ln.depth + 1}
+	m := message{id: s.instance(r, ln.next), after: s.instance(r, o.after), depth: ln.depth.and(o.data)}
 	if s.ranks[o.peer].node == r.node {
 		now = s.work(r, now, s.m.Shared.Signal)
 		s.land(m, o, now+s.m.Shared.Latency)
