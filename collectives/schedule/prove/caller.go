@@ -10,6 +10,7 @@ func (k *check) open() {
 	k.wanted = make(map[promiseKey]value)
 	k.slots = make([]*slot, p*k.plans[0].Slots)
 	k.begun = make([]int32, p)
+	k.makeRoom()
 	for r, s := range k.plans {
 		k.first = append(k.first, int32(len(k.lanes)))
 		for l := range max(1, len(s.Lanes)) {
@@ -28,6 +29,26 @@ func (k *check) open() {
 	for i := range k.lanes {
 		k.lanes[i].base = k.clocks.zero()
 	}
+}
+
+// makeRoom makes room for all events, of which there are many.
+func (k *check) makeRoom() {
+	events, sends := k.call.Size, 0
+	for _, s := range k.plans {
+		for _, steps := range s.Lanes {
+			for i := range steps {
+				switch steps[i].Kind {
+				case schedule.Put, schedule.Signal:
+					sends++
+					events++
+				case schedule.Combine, schedule.Encode, schedule.Decode:
+					events++
+				}
+			}
+		}
+	}
+	k.events = make([]event, 0, (k.opts.Runs+1)*events)
+	k.sent = make([]sent, 0, k.opts.Runs*sends)
 }
 
 // lanesOf are the lanes of a rank, at least one. What the rank does outside of a

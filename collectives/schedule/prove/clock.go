@@ -1,5 +1,7 @@
 package prove
 
+import "slices"
+
 // A clock says of every lane how many of its events are known. Lanes and posts
 // share clocks: one that is held more than once is not changed.
 type clock struct {
@@ -98,7 +100,8 @@ type sent struct {
 	signal bool
 	after  int    // signals of its lane to that peer before it
 	fence  *fence // of its lane and peer
-	heard  []mark // the awaits of its post
+	heard  mark   // the first await of its post; at 0 if there is none
+	again  []mark // further awaits of it
 }
 
 // knows reports whether a lane knows an event of a lane.
@@ -111,24 +114,23 @@ func (l *lane) knows(m mark) bool {
 
 // arrived reports whether a lane knows that what was sent has arrived.
 func (k *check) arrived(l *lane, s *sent) bool {
-	if l.knowsAny(s.heard) {
+	if l.knowsAwait(s) {
 		return true
 	}
-	for _, id := range s.fence.signals[min(s.after, len(s.fence.signals)):] {
-		if l.knowsAny(k.sent[id].heard) {
+	for _, id := range s.fence.signals[s.after:] {
+		if l.knowsAwait(&k.sent[id]) {
 			return true
 		}
 	}
 	return false
 }
 
-func (l *lane) knowsAny(all []mark) bool {
-	for _, m := range all {
-		if l.knows(m) {
-			return true
-		}
+// knowsAwait reports whether a lane knows an await of a post.
+func (l *lane) knowsAwait(s *sent) bool {
+	if s.heard.at == 0 {
+		return false
 	}
-	return false
+	return l.knows(s.heard) || slices.ContainsFunc(s.again, l.knows)
 }
 
 // over reports whether a lane knows that an access has ended: the read or the

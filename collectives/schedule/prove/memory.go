@@ -7,18 +7,20 @@ import "slices"
 type memory struct {
 	cells []cell
 	n     int
+	spare []cell // for use by fill
 }
 
 // A cell begins where it says and ends where the next one begins. The index of
 // its value is that of its first element.
 type cell struct {
-	off     int
-	held    value
-	writer  int32   // the event that wrote it last, or nobody
-	readers []int32 // the events that have read it since
+	off    int
+	held   value
+	writer int32   // the event that wrote it last, or nobody
+	reader int32   // an event that has read it since, or nobody
+	others []int32 // further events that have
 }
 
-// nobody is the writer of what is as the plan's maker left it.
+// nobody is no event: it has written what is as the plan's maker left it.
 const nobody = -1
 
 // A piece is n elements of one value.
@@ -32,7 +34,7 @@ func newMemory(n int) memory {
 	if n == 0 {
 		return memory{}
 	}
-	return memory{n: n, cells: []cell{{writer: nobody}}}
+	return memory{n: n, cells: []cell{{writer: nobody, reader: nobody}}}
 }
 
 // end is where the i-th cell ends.
@@ -54,15 +56,22 @@ func (m *memory) split(off int) int {
 	if off == m.n {
 		return len(m.cells)
 	}
-	i, ok := slices.BinarySearchFunc(m.cells, off, func(c cell, off int) int { return c.off - off })
-	if ok {
+	i, end := 0, len(m.cells)
+	for i < end {
+		if mid := (i + end) / 2; m.cells[mid].off < off {
+			i = mid + 1
+		} else {
+			end = mid
+		}
+	}
+	if i < len(m.cells) && m.cells[i].off == off {
 		return i
 	}
 	c := m.cells[i-1]
 	c.held.delta += off - c.off
 	c.off = off
-	c.readers = slices.Clip(c.readers)
-	m.cells[i-1].readers = slices.Clip(m.cells[i-1].readers)
+	c.others = slices.Clip(c.others)
+	m.cells[i-1].others = c.others
 	m.cells = slices.Insert(m.cells, i, c)
 	return i
 }
@@ -70,16 +79,14 @@ func (m *memory) split(off int) int {
 // fill replaces cells [i,j) by pieces that are as long together, written by writer.
 func (m *memory) fill(i, j int, pieces []piece, writer int32) {
 	off := m.cells[i].off
-	cells := make([]cell, 0, len(pieces))
+	m.spare = m.spare[:0]
 	for _, p := range pieces {
-		if last := len(cells) - 1; last >= 0 && follows(cells[last], off, p.held) {
-			off += p.n
-			continue
+		if last := len(m.spare) - 1; last < 0 || !follows(m.spare[last], off, p.held) {
+			m.spare = append(m.spare, cell{off: off, held: p.held, writer: writer, reader: nobody})
 		}
-		cells = append(cells, cell{off: off, held: p.held, writer: writer})
 		off += p.n
 	}
-	m.cells = slices.Replace(m.cells, i, j, cells...)
+	m.cells = slices.Replace(m.cells, i, j, m.spare...)
 }
 
 // follows reports whether a value at off goes on with what the cell holds.

@@ -18,7 +18,7 @@ func (k *check) read(l *lane, id int32, r schedule.Region, dst []piece) ([]piece
 			r.Off, r.Len = c.off, m.end(n)-c.off
 			return nil, k.errorAt(&k.events[id], Contents, "reads %v, which holds %s", r, what)
 		}
-		c.readers = k.addReader(c.readers, id)
+		k.addReader(c, id)
 	}
 	return m.appendTo(dst, i, j), nil
 }
@@ -34,20 +34,26 @@ func (k *check) unwritten(v value) string {
 	return ""
 }
 
-// addReader adds an event to readers. It takes the place of the last one if
-// whoever knows of it knows of that one: two steps of one lane that are no puts.
-func (k *check) addReader(readers []int32, id int32) []int32 {
-	if n := len(readers); n > 0 {
-		last, e := &k.events[readers[n-1]], &k.events[id]
-		if readers[n-1] == id {
-			return readers
-		}
-		if last.sent < 0 && e.sent < 0 && last.mark.lane == e.mark.lane {
-			readers = append(readers[:n-1:n-1], id)
-			return readers
-		}
+// addReader adds an event to the readers of a cell. It takes the place of the last
+// one if whoever knows of it knows of that one: two steps of one lane that are no
+// puts.
+func (k *check) addReader(c *cell, id int32) {
+	if c.reader == nobody {
+		c.reader = id
+		return
 	}
-	return append(readers, id)
+	last := &c.reader
+	if n := len(c.others); n > 0 {
+		last = &c.others[n-1]
+	}
+	was, is := &k.events[*last], &k.events[id]
+	switch {
+	case *last == id:
+	case was.sent < 0 && is.sent < 0 && was.mark.lane == is.mark.lane && last == &c.reader:
+		*last = id
+	default:
+		c.others = append(c.others, id)
+	}
 }
 
 // write stores pieces in a region and notes that event id writes it.
@@ -59,7 +65,13 @@ func (k *check) write(l *lane, id int32, r schedule.Region, pieces []piece) erro
 		if c.writer != nobody && c.writer != id && !k.over(l, c.writer, true) {
 			return k.race(id, "writes", m, n, r, c.writer, "writing")
 		}
-		for _, reader := range c.readers {
+		if c.reader == nobody {
+			continue
+		}
+		if c.reader != id && !k.over(l, c.reader, false) {
+			return k.race(id, "writes", m, n, r, c.reader, "reading")
+		}
+		for _, reader := range c.others {
 			if reader != id && !k.over(l, reader, false) {
 				return k.race(id, "writes", m, n, r, reader, "reading")
 			}

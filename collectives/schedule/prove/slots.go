@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
@@ -61,7 +62,11 @@ func (k *check) await(l *lane, e *event, step *schedule.Step) bool {
 	}
 	s.awaited = max(s.awaited, step.Count)
 	p := &k.sent[s.posts[step.Count-1]]
-	p.heard = append(p.heard, e.mark)
+	if p.heard.at == 0 {
+		p.heard = e.mark
+	} else {
+		p.again = append(p.again, e.mark)
+	}
 	from := k.events[p.event].mark
 	if from.lane != l.id {
 		l.base = k.clocks.own(l.base)
@@ -74,66 +79,59 @@ func (k *check) await(l *lane, e *event, step *schedule.Step) bool {
 // stuck returns an error if a lane has not come to its end. Of those that wait it
 // names one that waits for what nobody sends, if there is one.
 func (k *check) stuck() error {
-	var found *Error
-	waiting := 0
-	total := make(map[int64]int32) // rank and slot -> posts of all schedules
+	var waiting []*lane
+	for i := range k.lanes {
+		if l := &k.lanes[i]; l.at < len(k.stepsOf(l)) {
+			waiting = append(waiting, l)
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	worst := 0
+	what := "has posts that wait in turn"
+	for i, l := range waiting {
+		step := &k.stepsOf(l)[l.at]
+		if posts := k.postsTo(l.rank, step.Slot); posts < int(step.Count) {
+			worst, what = i, fmt.Sprintf("is posted %d times in all", posts)
+			break
+		}
+	}
+	l := waiting[worst]
+	step := &k.stepsOf(l)[l.at]
+	what = fmt.Sprintf("waits for ever: slot %d has been posted %d times, and %s", step.Slot, len(k.slotOf(l.rank, step.Slot).posts), what)
+	if len(waiting) > 1 {
+		what += "; so do " + k.others(slices.Delete(waiting, worst, worst+1))
+	}
+	return &Error{Rule: Progress, Run: k.run, Rank: int(l.rank), Lane: int(l.lane), Step: l.at, Text: step.Text(int(l.rank)), What: what}
+}
+
+// postsTo is how many posts to a slot there are in all schedules.
+func (k *check) postsTo(rank, number int32) int {
+	n := 0
 	for _, p := range k.plans {
 		for _, steps := range p.Lanes {
 			for i := range steps {
-				if s := &steps[i]; s.Kind <= schedule.Signal && s.Slot != schedule.NoSlot {
-					total[int64(s.Peer)<<32|int64(s.Slot)]++
+				if s := &steps[i]; (s.Kind == schedule.Put || s.Kind == schedule.Signal) && s.Peer == rank && s.Slot == number {
+					n++
 				}
 			}
 		}
 	}
-	for i := range k.lanes {
-		l := &k.lanes[i]
-		steps := k.stepsOf(l)
-		if l.at == len(steps) {
-			continue
-		}
-		waiting++
-		step := &steps[l.at]
-		s := k.slotOf(l.rank, step.Slot)
-		posts := total[int64(l.rank)<<32|int64(step.Slot)]
-		if found != nil && posts >= step.Count {
-			continue
-		}
-		what := fmt.Sprintf("is posted %d times in all", posts)
-		if posts >= step.Count {
-			what = "has posts that wait in turn"
-		}
-		found = &Error{Rule: Progress, Run: k.run, Rank: int(l.rank), Lane: int(l.lane), Step: l.at, Text: step.Text(int(l.rank)),
-			What: fmt.Sprintf("waits for ever: slot %d has been posted %d times, and %s", step.Slot, len(s.posts), what)}
-		if posts < step.Count {
-			break
-		}
-	}
-	if found == nil {
-		return nil
-	}
-	if waiting > 1 {
-		found.What += k.others(found)
-	}
-	return found
+	return n
 }
 
-// others names some of the lanes that wait beside the one of an error.
-func (k *check) others(found *Error) string {
+// others names some of the lanes that wait.
+func (k *check) others(waiting []*lane) string {
 	var all []string
-	for i := range k.lanes {
-		l := &k.lanes[i]
-		steps := k.stepsOf(l)
-		if l.at == len(steps) || int(l.rank) == found.Rank && int(l.lane) == found.Lane {
-			continue
-		}
-		if len(all) == 3 {
-			all = append(all, "others")
+	for i, l := range waiting {
+		if i == 3 {
+			all = append(all, fmt.Sprintf("%d others", len(waiting)-i))
 			break
 		}
-		all = append(all, fmt.Sprintf("rank %d lane %d step %d (%s)", l.rank, l.lane, l.at, steps[l.at].Text(int(l.rank))))
+		all = append(all, fmt.Sprintf("rank %d lane %d step %d (%s)", l.rank, l.lane, l.at, k.stepsOf(l)[l.at].Text(int(l.rank))))
 	}
-	return "; so do " + strings.Join(all, ", ")
+	return strings.Join(all, ", ")
 }
 
 // unawaited returns an error if a rank has not awaited all that was posted to it
