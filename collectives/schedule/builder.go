@@ -17,6 +17,9 @@ type Builder struct {
 	lane   int  // where steps go
 	claims claims
 	counts map[int32]int32 // slot -> awaits so far
+
+	asked []int // how much scratch each call of Scratch asked for
+	rooms []int // how much to keep for each, at least: see need
 }
 
 // claims is how much has been asked for.
@@ -73,7 +76,12 @@ func (m Memory) At(rank, off, n int) Region {
 // Scratch claims n elements of scratch at every rank, on cache lines of their own.
 func (b *Builder) Scratch(n int) Memory {
 	m := Memory{Scratch, b.claims.scratch, n}
-	b.claims.scratch += b.RoundUp(n)
+	room := b.RoundUp(n)
+	if i := len(b.asked); i < len(b.rooms) {
+		room = max(room, b.rooms[i])
+	}
+	b.asked = append(b.asked, room)
+	b.claims.scratch += room
 	return m
 }
 

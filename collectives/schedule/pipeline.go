@@ -21,14 +21,16 @@ func (s Segmentation) Segments(n int) []Range {
 
 // Pipeline runs an algorithm on each segment of the vector, several at a time.
 // Segments that are under way together have scratch and slots of their own; one
-// takes over those of the segment before it in its lanes. An algorithm that uses
-// Flip is given memory of its own for every segment. An Exchange is not cut,
-// since the round an element belongs to depends on the length.
+// takes over those of the segment before it in its lanes, after a flush and each
+// piece of scratch for the same purpose, however long the segments are: so what an
+// algorithm knows of a piece from one run to the next it also knows from segment to
+// segment. An algorithm that uses Flip is given memory of its own for every segment.
+// An Exchange is not cut, since the round an element belongs to depends on the length.
 func Pipeline(how Segmentation, emit Emitter) Emitter {
 	return func(b *Builder, c *Call) {
 		parts := c.segments(how)
 		if len(parts) == 1 {
-			b.sub(parts[0], emit)
+			b.sub(parts[0], nil, emit)
 			return
 		}
 		groups := len(parts)
@@ -37,14 +39,18 @@ func Pipeline(how Segmentation, emit Emitter) Emitter {
 		} else {
 			groups = 1
 		}
-		need := b.need(parts, emit)
+		need, rooms := b.need(parts, emit)
 		if need.flip > 0 {
 			groups = len(parts)
 		}
 		start := b.claims
+		b.reserve(start.plus(need, groups))
 		for i, part := range parts {
 			b.claims = start.plus(need, i%groups)
-			b.sub(part, emit)
+			if i >= groups {
+				b.flushLanes(b.claims.lanes, need.lanes)
+			}
+			b.sub(part, rooms, emit)
 		}
 		b.claims = start.plus(need, groups)
 	}
@@ -55,18 +61,31 @@ func (c claims) plus(need claims, n int) claims {
 	return claims{c.slots + n*need.slots, c.scratch + n*need.scratch, c.flip + n*need.flip, c.lanes + n*need.lanes}
 }
 
-// sub emits a call on part of the vector in the lanes from the present claim on.
-func (b *Builder) sub(p part, emit Emitter) {
-	lane, layout := b.lane, b.layout
-	b.lane, b.layout = b.claims.lanes, within(layout, p.layout)
-	b.claims.lanes++
-	emit(b, &p.call)
-	b.lane, b.layout = lane, layout
+// flushLanes flushes n lanes from the first on.
+func (b *Builder) flushLanes(first, n int) {
+	back := b.lane
+	for i := range n {
+		b.lane = first + i
+		b.Flush()
+	}
+	b.lane = back
 }
 
-// need is what the most demanding of the parts claims.
-func (b *Builder) need(parts []part, emit Emitter) claims {
-	var most claims
+// sub emits a call on part of the vector in the lanes from the present claim on,
+// with so much room for each piece of scratch.
+func (b *Builder) sub(p part, rooms []int, emit Emitter) {
+	back := *b
+	b.lane, b.layout = b.claims.lanes, within(b.layout, p.layout)
+	b.asked, b.rooms = nil, rooms
+	b.claims.lanes++
+	emit(b, &p.call)
+	b.lane, b.layout, b.asked, b.rooms = back.lane, back.layout, back.asked, back.rooms
+}
+
+// need is what the most demanding of the parts claims, and how much each piece of
+// scratch then is.
+func (b *Builder) need(parts []part, emit Emitter) (most claims, rooms []int) {
+	other := 0                 // scratch that a Pipeline inside claims for its segments
 	seen := make(map[int]bool) // segments differ by their length alone
 	for _, p := range parts {
 		if seen[p.length] {
@@ -77,8 +96,24 @@ func (b *Builder) need(parts []part, emit Emitter) claims {
 		dry.claims.lanes = 1
 		emit(dry, &p.call)
 		most = most.atLeast(dry.claims)
+		other = max(other, dry.claims.scratch-total(dry.asked))
+		for i, n := range dry.asked {
+			if i == len(rooms) {
+				rooms = append(rooms, 0)
+			}
+			rooms[i] = max(rooms[i], n)
+		}
 	}
-	return most
+	most.scratch = total(rooms) + other
+	return most, rooms
+}
+
+func total(all []int) int {
+	n := 0
+	for _, k := range all {
+		n += k
+	}
+	return n
 }
 
 // A part is a segment of a call: a call of its own whose vectors lie in those of
