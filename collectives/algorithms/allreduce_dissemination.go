@@ -2,25 +2,32 @@ package algorithms
 
 import "github.com/gaspi-go/gaspi-go/collectives/schedule"
 
-// allReduceDissemination sends the whole vector to all others in one round; each
-// folds what it got in the order of ranks. For tiny vectors.
+// disseminationRadix is how many ranks exchange their vectors in one round unless
+// the call says otherwise. Ranks that share cores pay a turn of the scheduler for
+// each round, so that few rounds are worth many messages; it is the radix of the
+// runtime's own barrier.
+const disseminationRadix = 16
+
+// allReduceDissemination is n-way dissemination, for tiny vectors: in each round a
+// rank sends all it has to radix-1 others and hears from as many. The radix is that
+// of the call, or else enough for one round of up to 16 ranks. Each contribution
+// must count once, which windows on a ring grant for powers of the radix alone; so
+// the rounds are the digits of a mixed radix, and ranks beyond the largest product of
+// such factors are folded into their neighbours before and get the result after.
 //
-// Cost: 1 step, n(P-1) elements sent, n(P-1) combined, twice nP elements of scratch.
+// Cost: 1 step, n(P-1) elements sent and n(P-1) combined in one round, for f ranks
+// a round n(f-1) of each; 2 steps more if P has a prime factor larger than the
+// radix. Twice as much scratch as elements that arrive. The order of ranks is
+// kept. Why nothing is overwritten: see allReduceExchange.
 func allReduceDissemination(b *schedule.Builder, c *schedule.Call) {
-	me, p, n := b.Rank(), c.Size, c.Count
-	stride := b.RoundUp(n)
-	got, slot := b.Flip(p*stride), b.Slots(p)
-	for d := 1; d < p; d++ {
-		b.Put(got.At(mod(me+d, p), me*stride, n), b.In(me, 0, n), slot+me)
+	radix := c.Radix
+	if radix < 2 {
+		radix = disseminationRadix
 	}
-	awaitAll(b, p, slot)
-	var from []schedule.Region
-	for r := range p {
-		if r == me {
-			from = append(from, b.In(me, 0, n))
-		} else {
-			from = append(from, got.At(me, r*stride, n))
+	for core := c.Size; ; core-- {
+		if factors, ok := factorize(core, radix); ok {
+			allReduceExchange(b, c, factors)
+			return
 		}
 	}
-	b.Combine(b.Out(me, 0, n), from...)
 }
