@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // This file is hot: it allocates nothing unless a rank sleeps or something fails.
@@ -23,6 +24,11 @@ const (
 	maxSlots = slotsNewest
 )
 
+// lookAgain is how often a sleeping rank makes sure that all members are still
+// there. A death ends its sleep at once; but a rank that returned without Close
+// is no failure to package gaspi, and would be waited for for ever.
+const lookAgain = 500 * time.Millisecond
+
 // wire is what carries messages between this member and those it has links to.
 // It knows slots and numbers, and neither elements nor steps.
 type wire struct {
@@ -32,7 +38,7 @@ type wire struct {
 	queue *gaspi.Queue // of its own, so that waiting for it waits for nobody else's transfers
 	ids   uint32       // notifications in use: of every link one per slot, then one for credits
 	links []link
-	nap   nap
+	nap   nap.Nap
 
 	waited  time.Duration // in the present call
 	drained bool          // nothing is sent any more
@@ -270,7 +276,7 @@ func (w *wire) doze(ctx context.Context) error {
 		if err := w.missing(); err != nil {
 			return err
 		}
-		_, err := w.seg.WaitSome(w.nap.in(ctx), 0, w.ids)
+		_, err := w.seg.WaitSome(w.nap.In(ctx, lookAgain), 0, w.ids)
 		switch {
 		case errors.Is(err, gaspi.ErrRankDead):
 			if end := w.missing(); end != nil {

@@ -8,7 +8,7 @@ import "testing"
 const table = `
 	# The bottom knows nothing of ours.
 	NONE < internal/base, internal/sys, internal/reduce, internal/bpf,
-	       internal/lint, collectives/schedule;
+	       internal/lint, internal/nap, collectives/schedule;
 
 	# A flag word, then memory that carries such words.
 	internal/base, internal/sys < notify;
@@ -33,7 +33,7 @@ const table = `
 
 	# What is built on it: one-sided calls and pure code, never a transport,
 	# never each other.
-	gaspi, notify, segment, internal/reduce, collectives/schedule
+	gaspi, notify, segment, internal/reduce, internal/nap, collectives/schedule
 	< collectives, ssp, hoplite;
 
 	# Collectives as data: the language; what proves and prices schedules; the

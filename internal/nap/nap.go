@@ -1,4 +1,6 @@
-package ssp
+// Package nap bounds sleeps: a rank that waits for others wakes now and then to
+// make sure that they are still there.
+package nap
 
 import (
 	"context"
@@ -6,34 +8,29 @@ import (
 	"time"
 )
 
-// lookAgain is how often a sleeping rank makes sure that all members are still
-// there. A death ends its sleep at once; but a rank that returned without Close
-// is no failure to package gaspi, and would be waited for for ever.
-const lookAgain = 500 * time.Millisecond
-
-// A nap bounds the sleeps of one rank. Its context serves all of them until it
-// ends, so that a wait makes no context of its own.
-type nap struct {
+// A Nap bounds the sleeps of one rank. Its context serves all of them until it
+// ends, so that a wait makes no context of its own. The zero Nap is ready; it is
+// for one goroutine at a time.
+type Nap struct {
 	parent context.Context
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-// in is a context that ends with parent, or at a time of its own within
-// lookAgain.
-func (n *nap) in(parent context.Context) context.Context {
+// In is a context that ends with parent, or at a time of its own within limit.
+func (n *Nap) In(parent context.Context, limit time.Duration) context.Context {
 	if n.ctx == nil || n.ctx.Err() != nil || !reflect.TypeOf(parent).Comparable() || n.parent != parent {
-		n.end()
+		n.End()
 		n.parent = parent
-		n.ctx, n.cancel = context.WithTimeout(parent, lookAgain)
+		n.ctx, n.cancel = context.WithTimeout(parent, limit)
 	}
 	return n.ctx
 }
 
-// end gives the context back.
-func (n *nap) end() {
+// End gives the context back.
+func (n *Nap) End() {
 	if n.cancel != nil {
 		n.cancel()
 	}
-	*n = nap{}
+	*n = Nap{}
 }
