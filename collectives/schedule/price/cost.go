@@ -21,9 +21,10 @@ type Counts struct {
 	// folds an element per second and all else is free.
 	Arithmetic float64
 
-	// Sent, Received, Messages, Combined and Copied are those of the rank that has
-	// most of each; elements but for Messages, which are puts and signals.
-	Sent, Received, Messages, Combined, Copied int
+	// Puts and Messages, which are puts and signals, are those of the rank that sends
+	// most; the others are elements of the rank that has most of each.
+	Puts, Messages                   int
+	Sent, Received, Combined, Copied int
 	// Total is the elements that all ranks send.
 	Total int
 }
@@ -47,7 +48,7 @@ func Cost(c *schedule.Call, emit schedule.Emitter) (Counts, error) {
 	k := Counts{Steps: res.Steps, Rounds: res.Rounds}
 	for _, r := range res.Ranks {
 		k.Sent, k.Received = max(k.Sent, r.Sent), max(k.Received, r.Received)
-		k.Messages = max(k.Messages, r.Puts+r.Signals)
+		k.Puts, k.Messages = max(k.Puts, r.Puts), max(k.Messages, r.Puts+r.Signals)
 		k.Combined, k.Copied = max(k.Combined, r.Combined), max(k.Copied, r.Copied)
 		k.Total += r.Sent
 	}

@@ -55,7 +55,7 @@ func TestCostOfRing(t *testing.T) {
 		rounds := 2 * (p - 1)
 		want := Counts{
 			Steps: rounds, Rounds: rounds, Bandwidth: float64(60 * rounds), Arithmetic: float64(60 * (p - 1)),
-			Sent: 60 * rounds, Received: 60 * rounds, Messages: rounds, Combined: 60 * (p - 1), Total: 60 * rounds * p,
+			Sent: 60 * rounds, Received: 60 * rounds, Puts: rounds, Messages: rounds, Combined: 60 * (p - 1), Total: 60 * rounds * p,
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%d ranks (-want +got):\n%s", p, d)
