@@ -32,6 +32,9 @@ func (k *check) post(l *lane, e *event, peer, number, id int32) error {
 		if err := k.inOrder(l, e, &k.sent[s.last], peer, number, k.sent[id].signal); err != nil {
 			return err
 		}
+		if before := &k.events[k.sent[s.last].event]; len(s.posts) > 0 && before.lane > e.lane {
+			return k.errorAt(e, Slots, "comes after the post of %s; the posts of a run are numbered in the order of lanes", k.where(before))
+		}
 	}
 	s.last = id
 	s.posts = append(s.posts, id)
@@ -67,13 +70,23 @@ func (k *check) await(l *lane, e *event, step *schedule.Step) bool {
 	} else {
 		p.again = append(p.again, e.mark)
 	}
-	from := k.events[p.event].mark
-	if from.lane != l.id {
+	if from := k.events[p.event].mark; from.lane != l.id && p.clock != nil {
 		l.base = k.clocks.own(l.base)
 		l.base.join(p.clock)
 		l.base.seen[from.lane] = max(l.base.seen[from.lane], from.at)
 	}
+	if len(k.lanesOf(int(l.rank))) == 1 {
+		k.forget(p) // no other lane will await it
+	}
 	return true
+}
+
+// forget gives up what was known when a post was issued.
+func (k *check) forget(p *sent) {
+	if p.clock != nil {
+		k.clocks.drop(p.clock)
+		p.clock = nil
+	}
 }
 
 // stuck returns an error if a lane has not come to its end. Of those that wait it
@@ -147,8 +160,7 @@ func (k *check) unawaited() error {
 			return k.errorAt(e, Slots, "rank %d does not await this post in the run: slot %d has %d posts and %d are awaited", rank, number, n, s.awaited)
 		}
 		for _, id := range s.posts {
-			k.clocks.drop(k.sent[id].clock)
-			k.sent[id].clock = nil
+			k.forget(&k.sent[id])
 		}
 		s.posts, s.awaited = s.posts[:0], 0
 	}

@@ -87,21 +87,40 @@ func TestSlots(t *testing.T) {
 			b.Fork(2, func(int) { b.Signal(1-b.Rank(), s) })
 			awaitTwo(b, s)
 		}, Slots, []string{"may overtake the post of rank 1 lane"}},
-		{"two lanes post to one slot, one knowing of the other", 2, func(b *schedule.Builder, c *schedule.Call) {
-			s, back := b.Slots(1), b.Slots(1)
+		{"two lanes post to one slot, in their order", 2, func(b *schedule.Builder, c *schedule.Call) {
+			s, next, ack := b.Slots(1), b.Slots(1), b.Slots(1)
 			peer := 1 - b.Rank()
 			b.Fork(2, func(i int) {
 				if i == 0 {
 					b.Signal(peer, s)
+					b.Await(s)
+					b.Signal(peer, next)
 				} else {
-					b.Await(back)
+					b.Await(next)
 					b.Signal(peer, s)
 				}
 			})
 			b.Await(s)
-			b.Signal(peer, back)
+			b.Signal(peer, ack)
+			b.Await(ack)
+		}, "", nil},
+		{"two lanes post to one slot, against their order", 2, func(b *schedule.Builder, c *schedule.Call) {
+			s, next, ack := b.Slots(1), b.Slots(1), b.Slots(1)
+			peer := 1 - b.Rank()
+			b.Fork(2, func(i int) {
+				if i == 1 {
+					b.Signal(peer, s)
+					b.Await(s)
+					b.Signal(peer, next)
+				} else {
+					b.Await(next)
+					b.Signal(peer, s)
+				}
+			})
 			b.Await(s)
-		}, Slots, []string{"run 1", "may overtake the post of"}},
+			b.Signal(peer, ack)
+			b.Await(ack)
+		}, Slots, []string{"lane 1 step 1 (signal rank", "comes after the post of rank", "numbered in the order of lanes"}},
 		{"puts may overtake each other", 2, func(b *schedule.Builder, c *schedule.Call) {
 			s := b.Slots(1)
 			for range 2 {

@@ -53,8 +53,7 @@ func (k *check) do(l *lane, id int32, e *event, step *schedule.Step) error {
 		if step.Slot != schedule.NoSlot {
 			return k.post(l, e, step.Peer, step.Slot, e.sent)
 		}
-		k.clocks.drop(k.sent[e.sent].clock)
-		k.sent[e.sent].clock = nil
+		k.forget(&k.sent[e.sent])
 	case schedule.Combine:
 		return k.fold(l, id, step)
 	case schedule.Encode, schedule.Decode:
