@@ -27,6 +27,8 @@ type Algorithm struct {
 	// Shares says that it combines from or into peers' memory without a put: all
 	// ranks must share memory (or those of one host, if it looks at Nodes).
 	Shares bool
+	// Hosts says that it looks at Nodes and shares memory among ranks of one only.
+	Hosts bool
 	// Exposes says that peers touch the caller's buffers, which must then be where
 	// peers can reach them; Stage sends others through scratch.
 	Exposes bool

@@ -1,0 +1,46 @@
+package collectives
+
+import (
+	"context"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+)
+
+// AllGather stores src of member i in block i of dst, on all members. Blocks have
+// len(src) elements. It blocks. src may be this member's block of dst itself, on
+// all members alike. T has no pointers.
+func AllGather[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option) error {
+	task := AllGatherTask(t, dst, src, opts...)
+	return t.do(ctx, &task)
+}
+
+// AllGatherTask is AllGather as a task.
+func AllGatherTask[T any](t *Team, dst, src []T, opts ...Option) Task {
+	return allGather(t, dst, src, nil, opts)
+}
+
+// AllGatherV is AllGather with blocks of different lengths: block i has counts[i]
+// elements, the same on all members.
+func AllGatherV[T any](ctx context.Context, t *Team, dst, src []T, counts []int, opts ...Option) error {
+	task := AllGatherVTask(t, dst, src, counts, opts...)
+	return t.do(ctx, &task)
+}
+
+// AllGatherVTask is AllGatherV as a task.
+func AllGatherVTask[T any](t *Team, dst, src []T, counts []int, opts ...Option) Task {
+	return allGather(t, dst, src, blocks(counts), opts)
+}
+
+func allGather[T any](t *Team, dst, src []T, counts []int, opts []Option) Task {
+	task := Task{
+		call: schedule.Call{Op: schedule.AllGather, Count: len(src), Counts: counts},
+		elem: movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
+	}
+	task.tuned(opts)
+	task.blockwise(t, "src", len(src), "dst", len(dst))
+	if off, n := task.ownBlock(t); task.err == nil && same(src, dst[off:off+n]) {
+		task.call.InPlace, task.in = true, task.out
+	}
+	return task
+}

@@ -1,0 +1,109 @@
+package collectives
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+)
+
+// AllReduce combines the vectors buf of all members element by element and stores
+// the result in buf on all of them, the same bits everywhere. It blocks. The length
+// is the same on all members.
+func AllReduce[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Option) error {
+	if len(opts) == 0 {
+		mem := reduce.BytesOf(buf)
+		g := glance{schedule.AllReduce, op, 0, reflect.TypeFor[T](), len(mem), len(mem)}
+		if done, err := t.again(ctx, g, mem, mem); done {
+			return err
+		}
+	}
+	task := AllReduceTask(buf, op, opts...)
+	return t.do(ctx, &task)
+}
+
+// AllReduceTask is AllReduce as a task.
+func AllReduceTask[T Element](buf []T, op Op, opts ...Option) Task {
+	mem := reduce.BytesOf(buf)
+	task := Task{
+		call: schedule.Call{Op: schedule.AllReduce, Count: len(buf), InPlace: true},
+		elem: combinable[T](), op: op, in: mem, out: mem,
+	}
+	task.tuned(opts)
+	return task
+}
+
+// AllReduceInto is AllReduce from src, which it leaves as it is, into dst. The two
+// have the same length and do not overlap.
+func AllReduceInto[T Element](ctx context.Context, t *Team, dst, src []T, op Op, opts ...Option) error {
+	task := AllReduceIntoTask(dst, src, op, opts...)
+	return t.do(ctx, &task)
+}
+
+// AllReduceIntoTask is AllReduceInto as a task.
+func AllReduceIntoTask[T Element](dst, src []T, op Op, opts ...Option) Task {
+	task := Task{
+		call: schedule.Call{Op: schedule.AllReduce, Count: len(src)},
+		elem: combinable[T](), op: op, in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
+	}
+	task.tuned(opts)
+	task.lengths("dst", len(dst), len(src))
+	return task
+}
+
+// AllReduceMany combines several vectors of each member, all of one length, and
+// stores the result in each of them: a local reduction, an exchange and a local
+// copy, fused where the vector is cut into segments.
+func AllReduceMany[T Element](ctx context.Context, t *Team, bufs [][]T, op Op, opts ...Option) error {
+	task := AllReduceManyTask(bufs, op, opts...)
+	return t.do(ctx, &task)
+}
+
+// AllReduceManyTask is AllReduceMany as a task.
+func AllReduceManyTask[T Element](bufs [][]T, op Op, opts ...Option) Task {
+	if len(bufs) == 0 {
+		task := AllReduceTask[T](nil, op)
+		task.err = fmt.Errorf("%w: no vectors; want at least one", gaspi.ErrOutOfRange)
+		return task
+	}
+	task := AllReduceTask(bufs[0], op, opts...)
+	for i, b := range bufs[1:] {
+		task.extra = append(task.extra, reduce.BytesOf(b))
+		task.lengths(fmt.Sprintf("vector %d", i+1), len(b), len(bufs[0]))
+	}
+	return task
+}
+
+// AllReduceFunc is AllReduce with an operation of the program on elements of any
+// type without pointers. ordered says that it does not commute: then the result is
+// the fold in the order of the members.
+func AllReduceFunc[T any](ctx context.Context, t *Team, buf []T, fn Func[T], ordered bool, opts ...Option) error {
+	task := AllReduceFuncTask(buf, fn, ordered, opts...)
+	return t.do(ctx, &task)
+}
+
+// AllReduceFuncTask is AllReduceFunc as a task.
+func AllReduceFuncTask[T any](buf []T, fn Func[T], ordered bool, opts ...Option) Task {
+	mem := reduce.BytesOf(buf)
+	task := Task{
+		call: schedule.Call{Op: schedule.AllReduce, Count: len(buf), InPlace: true},
+		elem: movable[T](), user: ofFunc(fn), order: ordered, in: mem, out: mem,
+	}
+	task.tuned(opts)
+	return task
+}
+
+// PlanAllReduce is NewPlan of an AllReduce.
+func PlanAllReduce[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Option) (*Plan, error) {
+	return NewPlan(ctx, t, AllReduceTask(buf, op, opts...))
+}
+
+// lengths notes that a buffer has another length than it must have.
+func (task *Task) lengths(what string, got, want int) {
+	if got != want && task.err == nil {
+		task.err = fmt.Errorf("%w: %s has %d elements; want %d", gaspi.ErrOutOfRange, what, got, want)
+	}
+}

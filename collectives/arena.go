@@ -1,0 +1,282 @@
+package collectives
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// An arena is the memory and the notifications of a team's plans. All members
+// claim and free in the same order, so that everything has the same place on all
+// of them without a word being exchanged. What is freed is used again only after a
+// flush, which is collective: until then a slow member may still be reading it.
+type arena struct {
+	t       *Team
+	control *gaspi.Segment // its board has all notifications of the team
+	board   []gaspi.Remote // the control segment of each member, by number in the team
+	lay     layout
+	slots   space
+	slabs   []*slab // the first is the end of the control segment; claims go to the last
+	total   uint64  // bytes of all slabs
+}
+
+// A slab is scratch for plans.
+type slab struct {
+	seg   *gaspi.Segment
+	space space
+	plans int // that have memory in it
+}
+
+// A layout says where things lie in the control segment. In its data:
+//
+//	| agreement cells: in | out | rows of all members | own row | verdicts of all members | own verdict | scratch |
+//
+// and on its board:
+//
+//	| one per agreement cell | slots of plans |
+//
+// A cell is a message of one round of one agreement, a row what calls a member has
+// under way, a verdict what it found wrong; see agreement.go and stall.go.
+type layout struct {
+	members, rounds                          int
+	in, out, rows, row, verdicts, own, after uint64
+}
+
+func newLayout(members int) layout {
+	l := layout{members: members, rounds: bits.Len(uint(members - 1))}
+	cells := uint64(agreementCells * max(l.rounds, 1) * messageSize)
+	row := uint64(window * noteSize)
+	l.out = l.in + cells
+	l.rows = l.out + cells
+	l.row = l.rows + uint64(members)*row
+	l.verdicts = l.row + row
+	l.own = l.verdicts + uint64(members)*messageSize
+	l.after = roundUp(l.own+messageSize, 4096)
+	return l
+}
+
+// cell is the number of the cell of a round of the a-th agreement.
+func (l layout) cell(a uint64, round int) uint64 {
+	return (a%agreementCells)*uint64(l.rounds) + uint64(round)
+}
+
+func (l layout) slots() uint64 { return uint64(agreementCells * l.rounds) }
+
+func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
+
+func (a *arena) open(ctx context.Context, t *Team) error {
+	a.t, a.lay = t, newLayout(len(t.ranks))
+	first := min(t.cfg.Scratch, firstSlab)
+	seg, err := t.newSegment(ctx, a.lay.after+first, uint32(a.lay.slots())+t.cfg.Slots)
+	if err != nil {
+		return err
+	}
+	a.control = seg
+	for _, r := range t.ranks {
+		a.board = append(a.board, seg.At(r, 0))
+	}
+	a.slots = space{from: a.lay.slots(), to: a.lay.slots() + uint64(t.cfg.Slots)}
+	a.slabs = []*slab{{seg: seg, space: space{from: a.lay.after, to: seg.Size()}}}
+	a.total = first
+	return nil
+}
+
+func (a *arena) close() error {
+	var err error
+	for _, s := range a.slabs {
+		if derr := s.seg.Delete(); err == nil {
+			err = derr
+		}
+	}
+	return err
+}
+
+// A claim is what a plan has of the arena.
+type claim struct {
+	slot  uint32 // first notification
+	slots uint32
+	slab  *slab
+	at    uint64 // byte in the slab
+	size  uint64
+}
+
+// claim finds slots and bytes of scratch for a plan. It is collective when there
+// are none left, and then blocks until all members need them.
+func (a *arena) claim(ctx context.Context, slots int, size uint64) (claim, error) {
+	if slots > int(a.t.cfg.Slots) {
+		return claim{}, fmt.Errorf("%w: the operation needs %d notifications; Config.Slots is %d", gaspi.ErrTooMany, slots, a.t.cfg.Slots)
+	}
+	size = roundUp(size, 64)
+	slab := a.slabs[len(a.slabs)-1]
+	if !a.slots.fits(uint64(slots)) || !slab.space.fits(size) && a.total+size > a.t.cfg.Scratch {
+		if err := a.recycle(ctx); err != nil {
+			return claim{}, err
+		}
+		if !a.slots.fits(uint64(slots)) {
+			return claim{}, fmt.Errorf("%w: plans hold all but %d of %d notifications; close plans or raise Config.Slots",
+				gaspi.ErrTooMany, a.slots.free(), a.t.cfg.Slots)
+		}
+	}
+	if !slab.space.fits(size) {
+		grown, err := a.grow(ctx, size)
+		if err != nil {
+			return claim{}, err
+		}
+		slab = grown
+	}
+	slab.plans++
+	return claim{slot: uint32(a.slots.take(uint64(slots))), slots: uint32(slots), slab: slab, at: slab.space.take(size), size: size}, nil
+}
+
+// grow adds a slab with room for size bytes.
+func (a *arena) grow(ctx context.Context, size uint64) (*slab, error) {
+	size = max(roundUp(size, 4096), min(a.total, a.t.cfg.Scratch/4))
+	seg, err := a.t.newSegment(ctx, size, 1)
+	if err != nil {
+		return nil, err
+	}
+	s := &slab{seg: seg, space: space{to: size}}
+	a.slabs = append(a.slabs, s)
+	a.total += size
+	return s, nil
+}
+
+// recycle gives up the plans of single calls, once all members have finished all
+// calls.
+func (a *arena) recycle(ctx context.Context) error {
+	if err := a.t.drain(ctx); err != nil {
+		return err
+	}
+	for k, p := range a.t.plans {
+		if !p.pinned {
+			p.claim.slab.plans--
+			delete(a.t.plans, k)
+		}
+	}
+	a.t.last = nil
+	if err := a.t.proc.Barrier(ctx, a.t.group); err != nil {
+		return err
+	}
+	return a.flush(ctx)
+}
+
+// flush makes everything free that no plan holds. All members are in it, and
+// nobody has an operation under way.
+func (a *arena) flush(ctx context.Context) error {
+	a.slots.used = nil
+	for _, s := range a.slabs {
+		s.space.used = nil
+	}
+	for _, p := range a.t.plans {
+		c := p.claim
+		a.slots.hold(uint64(c.slot), uint64(c.slots))
+		c.slab.space.hold(c.at, c.size)
+	}
+	a.slots.eachFree(func(from, to uint64) {
+		for id := from; id < to; id++ {
+			_, _ = a.control.Reset(gaspi.NotificationID(id)) // in range
+		}
+	})
+	last := len(a.slabs) - 1
+	a.slabs = slices.DeleteFunc(a.slabs, func(s *slab) bool {
+		drop := s != a.slabs[0] && s != a.slabs[last] && s.plans == 0
+		if drop {
+			a.total -= s.seg.Size()
+			_ = s.seg.Delete() // ours, and not deleted before
+		}
+		return drop
+	})
+	return a.t.proc.Barrier(ctx, a.t.group)
+}
+
+// quiet waits until no post of an operation that was given up can arrive any
+// more, and takes all such posts off the board.
+func (a *arena) quiet(ctx context.Context) error {
+	for _, r := range a.t.ranks {
+		if err := a.t.queue.Flush(ctx, r); err != nil {
+			return err
+		}
+	}
+	if err := a.t.queue.Wait(ctx); err != nil {
+		return err
+	}
+	if err := a.t.proc.Barrier(ctx, a.t.group); err != nil {
+		return err
+	}
+	for id := range a.control.Notifications() {
+		if _, err := a.control.Reset(gaspi.NotificationID(id)); err != nil {
+			return err
+		}
+	}
+	clear(a.control.Bytes()[:a.lay.after])
+	return nil
+}
+
+// A space is a range of numbers, parts of which are taken.
+type space struct {
+	from, to uint64
+	used     []span // ascending, apart
+}
+
+type span struct{ from, to uint64 }
+
+// gap is where n numbers in a row are free. The end comes first: before the first
+// flush nothing is free elsewhere.
+func (s *space) gap(n uint64) (at uint64, index int, ok bool) {
+	end := s.from
+	if k := len(s.used); k > 0 {
+		end = s.used[k-1].to
+	}
+	if n <= s.to-end {
+		return end, len(s.used), true
+	}
+	at = s.from
+	for i, u := range s.used {
+		if u.from-at >= n {
+			return at, i, true
+		}
+		at = u.to
+	}
+	return 0, 0, false
+}
+
+func (s *space) fits(n uint64) bool {
+	_, _, ok := s.gap(n)
+	return ok
+}
+
+// take takes n numbers that fit.
+func (s *space) take(n uint64) uint64 {
+	at, i, ok := s.gap(n)
+	if !ok {
+		panic("collectives: a claim that does not fit")
+	}
+	s.used = slices.Insert(s.used, i, span{at, at + n})
+	return at
+}
+
+// hold takes given numbers.
+func (s *space) hold(at, n uint64) {
+	i, _ := slices.BinarySearchFunc(s.used, at, func(u span, at uint64) int { return int(int64(u.from - at)) })
+	s.used = slices.Insert(s.used, i, span{at, at + n})
+}
+
+func (s *space) free() uint64 {
+	n := s.to - s.from
+	for _, u := range s.used {
+		n -= u.to - u.from
+	}
+	return n
+}
+
+func (s *space) eachFree(f func(from, to uint64)) {
+	at := s.from
+	for _, u := range s.used {
+		f(at, u.from)
+		at = u.to
+	}
+	f(at, s.to)
+}

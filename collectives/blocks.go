@@ -1,0 +1,55 @@
+package collectives
+
+import (
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+)
+
+// blocks is the block sizes that a caller passed: a copy, and never nil.
+func blocks(counts []int) []int { return append([]int{}, counts...) }
+
+// blockwise checks the lengths of the buffers of an operation on blocks: one is
+// this member's block, the other all of them.
+func (task *Task) blockwise(t *Team, short string, block int, long string, all int) {
+	c := &task.call
+	if c.Counts != nil {
+		if len(c.Counts) != t.Size() {
+			task.lengths("counts", len(c.Counts), t.Size())
+			return
+		}
+		if i := slices.IndexFunc(c.Counts, func(n int) bool { return n < 0 }); i >= 0 {
+			task.lengths("a block", c.Counts[i], 0)
+			return
+		}
+		task.lengths(short, block, c.Counts[t.me])
+	}
+	task.lengths(long, all, task.total(t))
+}
+
+// total is the elements of all blocks.
+func (task *Task) total(t *Team) int {
+	if task.call.Counts == nil {
+		return task.call.Count * t.Size()
+	}
+	n := 0
+	for _, k := range task.call.Counts {
+		n += k
+	}
+	return n
+}
+
+// ownBlock is where this member's block lies in the longer vector, nothing if the
+// task is wrong.
+func (task *Task) ownBlock(t *Team) (off, n int) {
+	if task.err != nil {
+		return 0, 0
+	}
+	return task.call.Block(t.me)
+}
+
+// same reports whether two slices are the same memory.
+func same[T any](x, y []T) bool {
+	a, b := reduce.BytesOf(x), reduce.BytesOf(y)
+	return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
+}

@@ -1,0 +1,36 @@
+package collectives
+
+import (
+	"context"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+)
+
+// Broadcast copies buf of member root to buf of all members, which has the same
+// length everywhere. It blocks. With Threshold only the first part is sent; the
+// Status says how much, and the rest of every buffer is as it was. T has no
+// pointers.
+func Broadcast[T any](ctx context.Context, t *Team, root int, buf []T, opts ...Option) (Status, error) {
+	task := BroadcastTask(root, buf, opts...)
+	return t.limited(ctx, &task)
+}
+
+// BroadcastTask is Broadcast as a task.
+func BroadcastTask[T any](root int, buf []T, opts ...Option) Task {
+	mem := reduce.BytesOf(buf)
+	task := Task{
+		call: schedule.Call{Op: schedule.Broadcast, Count: len(buf), Root: root, InPlace: true},
+		elem: movable[T](), in: mem, out: mem,
+	}
+	task.tuned(opts)
+	return task
+}
+
+// limited is do for an operation that may have a threshold.
+func (t *Team) limited(ctx context.Context, task *Task) (Status, error) {
+	if err := t.do(ctx, task); err != nil {
+		return Status{Of: task.of}, err
+	}
+	return t.status(task), nil
+}

@@ -1,0 +1,259 @@
+package collectives
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// A choice is how a call is done.
+type choice struct {
+	algorithm algorithms.Algorithm
+	segments  schedule.Segmentation
+	radix     int
+	staged    bool // through scratch, for buffers that peers cannot reach
+	vectors   int  // of each rank
+}
+
+// emitter is the algorithm with all that is done around it.
+func (c choice) emitter() schedule.Emitter {
+	emit := c.algorithm.Emit
+	if c.staged {
+		emit = schedule.Stage(emit)
+	}
+	if c.vectors > 1 {
+		emit = schedule.Fan(c.vectors, emit)
+	}
+	if c.segments != (schedule.Segmentation{}) {
+		emit = schedule.Pipeline(c.segments, emit)
+	}
+	return emit
+}
+
+// String is the choice as GASPI_COLL takes it, without "staged": "ring/4096x4" is
+// segments of 4096 elements, four at a time.
+func (c choice) String() string {
+	s := c.algorithm.Name
+	if c.segments.Size > 0 {
+		s += fmt.Sprintf("/%d", c.segments.Size)
+	}
+	if c.segments.Concurrency > 1 {
+		s += fmt.Sprintf("x%d", c.segments.Concurrency)
+	}
+	if c.radix > 0 {
+		s += fmt.Sprintf(" radix %d", c.radix)
+	}
+	if c.staged {
+		s += " staged"
+	}
+	return s
+}
+
+// A Candidate is one way to do a call and what the model says of it.
+type Candidate struct {
+	Algorithm string  // with segments, as in "ring/4096x4"
+	Seconds   float64 // predicted
+	Chosen    bool
+}
+
+// Explain returns the candidates for a task, the fastest first, as the team would
+// choose among them. It is local and begins nothing.
+func Explain(t *Team, task Task) ([]Candidate, error) {
+	if task.err != nil {
+		return nil, t.failed(&task, task.err)
+	}
+	if err := task.check(t); err != nil {
+		return nil, t.failed(&task, err)
+	}
+	t.limit(&task)
+	p := t.draft(&task, task.key(t))
+	if p.call.Op != schedule.Barrier && p.call.Count == 0 && p.call.Counts == nil {
+		p.call.Count = 1
+	}
+	chosen, err := t.choose(p)
+	if err != nil {
+		return nil, t.failed(&task, err)
+	}
+	var all []Candidate
+	for _, c := range t.candidates(p, tuning{}) {
+		seconds, err := t.predict(&p.call, p.task.elem.size, c)
+		if err == nil {
+			all = append(all, Candidate{c.String(), seconds, c.String() == chosen.String()})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Candidate) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	return all, nil
+}
+
+// A question is what choices depend on beside the team: calls that are alike in
+// it are done alike.
+type question struct {
+	op            schedule.Operation
+	ordered       bool
+	plain         bool
+	inPlace       bool
+	engaged       bool
+	size, vectors int
+	class         int // of the length
+	tuning        tuning
+}
+
+// choose finds the way to do a call that takes least time by the model. It depends
+// on what all members know alike.
+func (t *Team) choose(p *Plan) (choice, error) {
+	q := question{
+		op: p.call.Op, ordered: p.task.order, plain: p.plain(), inPlace: p.call.InPlace, engaged: p.call.Engaged != nil,
+		size: p.task.elem.size, vectors: 1 + len(p.task.extra), class: class(p.call.Count), tuning: p.key.tuning,
+	}
+	if c, ok := t.chosen[q]; ok && p.call.Counts == nil && fits(c, &p.call) == nil {
+		return c, nil
+	}
+	want := t.wanted(p)
+	all := t.candidates(p, want)
+	if len(all) == 0 {
+		return choice{}, t.whyNone(p, want)
+	}
+	best, least := all[0], -1.0
+	call := p.call
+	if call.Counts == nil {
+		call.Count = q.class
+	}
+	for _, c := range all {
+		if len(all) == 1 {
+			break
+		}
+		seconds, err := t.predict(&call, q.size, c)
+		if err == nil && (least < 0 || seconds < least) {
+			best, least = c, seconds
+		}
+	}
+	if p.call.Counts == nil {
+		t.chosen[q] = best
+	}
+	return best, nil
+}
+
+// class is a length that stands for all that are about as long: the three highest
+// bits of n.
+func class(n int) int {
+	low := 0
+	for n>>low >= 8 {
+		low++
+	}
+	return n >> low << low
+}
+
+// wanted is what the call's options, or else the team's configuration, demand.
+func (t *Team) wanted(p *Plan) tuning {
+	want := p.key.tuning
+	if want.algorithm == "" {
+		if forced, ok := t.forced[p.call.Op]; ok {
+			want.algorithm = forced.algorithm
+			if want.segmentSize == 0 && want.concurrency == 0 {
+				want.segmentSize, want.concurrency = forced.segmentSize, forced.concurrency
+			}
+		}
+	}
+	return want
+}
+
+// candidates are the ways to do a call that the members' memory, the operation
+// and what is wanted allow, in a fixed order.
+func (t *Team) candidates(p *Plan, want tuning) []choice {
+	var all []choice
+	for _, a := range algorithms.For(p.call.Op) {
+		if want.algorithm != "" && a.Name != want.algorithm || t.refuses(p, a) != nil {
+			continue
+		}
+		c := choice{algorithm: a, radix: want.radix, staged: p.plain() && p.call.Op != schedule.Barrier, vectors: 1 + len(p.task.extra)}
+		for _, c.segments = range t.segmentations(p, a, want) {
+			if fits(c, &p.call) == nil {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// refuses returns why a team cannot use an algorithm for a call, or nil.
+func (t *Team) refuses(p *Plan, a algorithms.Algorithm) error {
+	switch {
+	case a.Shares && !t.one && !a.Hosts:
+		return fmt.Errorf("%w: %s is for ranks that share memory", gaspi.ErrNotSupported, a.Name)
+	case p.task.order && !a.Ordered:
+		return fmt.Errorf("%w: %s does not keep the order of ranks, which the operation needs", gaspi.ErrNotSupported, a.Name)
+	}
+	return nil
+}
+
+// fits returns why an algorithm cannot do a call, or nil.
+func fits(c choice, call *schedule.Call) error {
+	if c.algorithm.Fits == nil {
+		return nil
+	}
+	inner := *call
+	if c.staged {
+		inner.InPlace = call.Op == schedule.Broadcast
+	}
+	inner.Radix = c.radix
+	return c.algorithm.Fits(&inner)
+}
+
+// whyNone says why there is no candidate.
+func (t *Team) whyNone(p *Plan, want tuning) error {
+	if want.algorithm == "" {
+		return fmt.Errorf("%w: no algorithm of %v can do this call", gaspi.ErrNotSupported, p.call.Op)
+	}
+	a, err := algorithms.Lookup(p.call.Op, want.algorithm)
+	if err != nil {
+		return fmt.Errorf("%w: %w", gaspi.ErrNotSupported, err)
+	}
+	if err := t.refuses(p, a); err != nil {
+		return err
+	}
+	return fits(choice{algorithm: a, radix: want.radix, staged: p.plain()}, &p.call)
+}
+
+// Bytes of segments that are worth trying. Shorter ones than the first cost more
+// than they hide, longer ones leave the cache.
+const (
+	segmentLeast = 32 << 10
+	segmentMost  = 512 << 10
+)
+
+// segmentations are the ways to cut a call that are worth a look.
+func (t *Team) segmentations(p *Plan, a algorithms.Algorithm, want tuning) []schedule.Segmentation {
+	whole := []schedule.Segmentation{{}}
+	if want.segmentSize > 0 || want.concurrency > 0 {
+		return []schedule.Segmentation{{Size: want.segmentSize, Concurrency: want.concurrency}}
+	}
+	bytes := p.call.Count * p.task.elem.size
+	if a.Whole || bytes < 2*segmentLeast {
+		return whole
+	}
+	var all []schedule.Segmentation
+	if !p.plain() {
+		if all = whole; a.Shares {
+			return all
+		}
+		return append(all, schedule.Segmentation{Concurrency: 2}, schedule.Segmentation{Concurrency: 4}, schedule.Segmentation{Concurrency: 8})
+	}
+	// Staged segments are short so that their copies stay in the cache.
+	for size := segmentLeast; size <= segmentMost && size < bytes; size *= 4 {
+		n := max(1, size/p.task.elem.size)
+		all = append(all, schedule.Segmentation{Size: n, Concurrency: 2}, schedule.Segmentation{Size: n, Concurrency: 4})
+	}
+	return all
+}
+
+// predict is what the model says of a way to do a call, in seconds.
+func (t *Team) predict(call *schedule.Call, size int, c choice) (float64, error) {
+	with := *call
+	with.Radix = c.radix
+	return price.Predict(&t.machine, &with, c.emitter(), price.Load{Element: size, Runs: 2})
+}

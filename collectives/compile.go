@@ -1,0 +1,255 @@
+package collectives
+
+import (
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// A lane is the code of one lane of a schedule.
+type lane []instruction
+
+// An instruction is a step bound to memory and notifications. What depends on the
+// run is little: the values of notifications, the copy of flip memory that is in
+// use, and where the caller's buffers lie.
+type instruction struct {
+	kind  schedule.Kind
+	joint bool // put: data and notification go in one operation
+
+	// Of posts and awaits: the notification, how often it is posted in a run, and
+	// the how-manieth of them this is.
+	note     gaspi.NotificationID
+	per, nth uint32
+	posts    bool
+
+	board gaspi.Remote    // of posts: the control segment there
+	to    [2]gaspi.Remote // of puts, for even and odd runs
+	src   [2]gaspi.Span
+
+	dst, from []operand // of folds
+}
+
+// An operand is part of memory that a run knows under a number.
+type operand struct {
+	mem    int32
+	flip   bool // mem is for even runs, the next number for odd ones
+	off, n int  // bytes
+}
+
+// Numbers of the caller's buffers.
+const (
+	memIn = iota
+	memOut
+	memExtra
+)
+
+// compiler turns a schedule into code.
+type compiler struct {
+	p             *Plan
+	size          int
+	scratch, flip uint64              // bytes, each
+	numbers       map[memory]int32    // of what has a number
+	extent        map[memory]int      // bytes that are used of peers' buffers
+	posts         map[[2]int32]uint32 // peer and slot -> posts in a run
+	awaits        map[int32]uint32    // slot -> posts in a run
+}
+
+// memory is a buffer of a member.
+type memory struct {
+	rank int32
+	buf  schedule.Buffer
+}
+
+func (p *Plan) compile(s *schedule.Schedule, scratch, flip uint64) error {
+	c := &compiler{
+		p: p, size: p.task.elem.size, scratch: scratch, flip: flip,
+		numbers: make(map[memory]int32), extent: make(map[memory]int),
+		posts: make(map[[2]int32]uint32), awaits: make(map[int32]uint32),
+	}
+	c.survey(s)
+	p.operands = make([][]byte, memExtra+len(p.task.extra))
+	p.lanes = make([]lane, max(1, len(s.Lanes))) // where there is nothing to do, one lane that does it
+	nth := make(map[[2]int32]uint32)
+	for i, steps := range s.Lanes {
+		p.lanes[i] = make(lane, len(steps))
+		for j := range steps {
+			in, err := c.instruction(&steps[j], nth)
+			if err != nil {
+				return fmt.Errorf("step %q: %w", steps[j].Text(s.Rank), err)
+			}
+			p.lanes[i][j] = in
+		}
+	}
+	return nil
+}
+
+// survey counts posts and finds out how much of each buffer is used.
+func (c *compiler) survey(s *schedule.Schedule) {
+	see := func(rs []schedule.Region) {
+		for _, r := range rs {
+			m := memory{r.Rank, r.Buf}
+			c.extent[m] = max(c.extent[m], (r.Off+r.Len)*c.size)
+		}
+	}
+	for _, steps := range s.Lanes {
+		for i := range steps {
+			step := &steps[i]
+			see(step.Dst)
+			see(step.Src)
+			switch step.Kind {
+			case schedule.Await:
+				c.awaits[step.Slot] = max(c.awaits[step.Slot], uint32(step.Count))
+			case schedule.Put, schedule.Signal:
+				if step.Slot != schedule.NoSlot {
+					c.posts[[2]int32{step.Peer, step.Slot}]++
+				}
+			}
+		}
+	}
+}
+
+func (c *compiler) instruction(s *schedule.Step, nth map[[2]int32]uint32) (instruction, error) {
+	in := instruction{kind: s.Kind}
+	switch s.Kind {
+	case schedule.Await:
+		in.note, in.per, in.nth = c.note(s.Slot), c.awaits[s.Slot], uint32(s.Count)
+	case schedule.Put, schedule.Signal:
+		in.board = c.p.t.arena.board[s.Peer]
+		if s.Slot != schedule.NoSlot {
+			key := [2]int32{s.Peer, s.Slot}
+			nth[key]++
+			in.posts, in.note, in.per, in.nth = true, c.note(s.Slot), c.posts[key], nth[key]
+		}
+		if s.Kind == schedule.Put {
+			return in, c.put(&in, s)
+		}
+	case schedule.Combine:
+		return in, c.fold(&in, s)
+	}
+	return in, nil
+}
+
+func (c *compiler) note(slot int32) gaspi.NotificationID {
+	return gaspi.NotificationID(c.p.claim.slot + uint32(slot))
+}
+
+// put resolves the two ends of a put.
+func (c *compiler) put(in *instruction, s *schedule.Step) error {
+	dst, src := s.Dst[0], s.Src[0]
+	in.joint = in.posts
+	if dst.Len == 0 {
+		in.to[0], in.to[1] = in.board, in.board
+		return nil
+	}
+	c.p.puts = true
+	for run := range in.to {
+		to, err := c.address(dst, run)
+		if err != nil {
+			return err
+		}
+		from, err := c.address(src, run)
+		if err != nil {
+			return err
+		}
+		in.to[run] = to.seg.At(c.p.t.ranks[dst.Rank], to.offset)
+		if in.src[run], err = from.seg.Span(from.offset, uint64(src.Len*c.size)); err != nil {
+			return err
+		}
+	}
+	in.joint = in.posts && in.to[0].Segment == in.board.Segment
+	return nil
+}
+
+// An address is a segment and a byte in it, at any member.
+type address struct {
+	seg    *gaspi.Segment
+	offset uint64
+}
+
+// address is where a region lies in runs that are even (0) or odd (1).
+func (c *compiler) address(r schedule.Region, run int) (address, error) {
+	slab, at := c.p.claim.slab.seg, c.p.claim.at
+	off := uint64(r.Off * c.size)
+	switch r.Buf {
+	case schedule.Scratch:
+		return address{slab, at + off}, nil
+	case schedule.Flip:
+		return address{slab, at + c.scratch + uint64(run)*c.flip + off}, nil
+	case schedule.In, schedule.Out:
+		where := c.p.key.in
+		if r.Buf == schedule.Out {
+			where = c.p.key.out
+		}
+		if where.alloc != 0 {
+			return address{c.p.t.heap[where.alloc-1].seg, where.offset + off}, nil
+		}
+	}
+	return address{}, fmt.Errorf("%w: the algorithm needs %v where peers can reach it", gaspi.ErrNoSegment, r.Buf)
+}
+
+// fold resolves the operands of a combine.
+func (c *compiler) fold(in *instruction, s *schedule.Step) error {
+	for _, r := range s.Dst {
+		o, err := c.operand(r)
+		if err != nil {
+			return err
+		}
+		in.dst = append(in.dst, o)
+	}
+	for _, r := range s.Src {
+		o, err := c.operand(r)
+		if err != nil {
+			return err
+		}
+		in.from = append(in.from, o)
+	}
+	return nil
+}
+
+// operand is a region as a run finds it.
+func (c *compiler) operand(r schedule.Region) (operand, error) {
+	o := operand{off: r.Off * c.size, n: r.Len * c.size, flip: r.Buf == schedule.Flip}
+	if int(r.Rank) == c.p.t.me && r.Buf >= schedule.In {
+		o.mem = int32(r.Buf - schedule.In) // the caller's buffers are numbered alike
+		return o, nil
+	}
+	m := memory{r.Rank, r.Buf}
+	if n, ok := c.numbers[m]; ok {
+		o.mem = n
+		return o, nil
+	}
+	o.mem = int32(len(c.p.operands))
+	c.numbers[m] = o.mem
+	copies := 1
+	if o.flip {
+		copies = 2
+	}
+	for run := range copies {
+		mem, err := c.reachable(m, run)
+		if err != nil {
+			return o, err
+		}
+		c.p.operands = append(c.p.operands, mem)
+	}
+	return o, nil
+}
+
+// reachable is the memory of a member as this one addresses it.
+func (c *compiler) reachable(m memory, run int) ([]byte, error) {
+	at, err := c.address(schedule.Region{Rank: m.rank, Buf: m.buf}, run)
+	if err != nil {
+		return nil, err
+	}
+	size := uint64(c.extent[m])
+	if int(m.rank) == c.p.t.me {
+		span, err := at.seg.Span(at.offset, size)
+		return span.Bytes(), err
+	}
+	span, ok := at.seg.Mapped(c.p.t.ranks[m.rank], at.offset, size)
+	if !ok {
+		return nil, fmt.Errorf("%w: the memory of rank %d cannot be addressed from here", gaspi.ErrNotSupported, c.p.t.ranks[m.rank])
+	}
+	c.p.keep = append(c.p.keep, span)
+	return span.Bytes(), nil
+}

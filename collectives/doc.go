@@ -1,0 +1,32 @@
+// Package collectives holds group operations: allreduce, broadcast, alltoall and
+// the others, for any number of ranks, written with nothing but the one-sided
+// calls of package gaspi. Algorithms are data (package schedule); this package
+// chooses one, binds it to memory and runs it.
+//
+//	team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
+//	buf, err := collectives.Alloc[float32](ctx, team, n)              // in a segment: used in place by everybody
+//	err = collectives.AllReduce(ctx, team, buf, collectives.Sum)      // any slice; one of Alloc is faster
+//	plan, err := collectives.PlanAllReduce(ctx, team, buf, collectives.Sum)
+//	h, err := plan.Start(); ...; err = h.Wait(ctx)                    // again and again, without allocation
+//
+// # Calls match by order
+//
+// All members of a team make the same calls in the same order, with the same
+// counts, types, roots and options. Buffers are all from Alloc, the same one at
+// the same place in it, or all plain slices. Two members that call different
+// things both get an error that names both calls (gaspi.ErrMismatch), and the
+// team is unusable until Reset.
+//
+// # Waiting
+//
+// Operations make progress while any call of the team waits or tests. What blocks
+// takes a context; when that ends first, the operation is still under way, and the
+// same call made again, or Wait of its handle, goes on. Nothing is sent twice.
+//
+// # Faults
+//
+// An operation with a member that died ends on all others with an error that
+// names it (gaspi.ErrRankDead).
+//
+// A Team and its plans and handles are for one goroutine at a time.
+package collectives

@@ -1,0 +1,113 @@
+package collectives
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+)
+
+// Element is what the operations of this package can combine: integers of every
+// size, float32, float64, Float16, BFloat16, complex numbers, and Loc.
+type Element = reduce.Element
+
+// Float16 is an IEEE 754 binary16 number, BFloat16 the upper half of a float32.
+// They are combined in float32 and rounded once.
+type (
+	Float16  = reduce.Float16
+	BFloat16 = reduce.BFloat16
+)
+
+// ToFloat16 is the Float16 nearest to f, of two the even one.
+func ToFloat16(f float32) Float16 { return reduce.ToFloat16(f) }
+
+// ToBFloat16 is the BFloat16 nearest to f, of two the even one.
+func ToBFloat16(f float32) BFloat16 { return reduce.ToBFloat16(f) }
+
+// A Loc is a value and where it is, for MinLoc and MaxLoc. Of equal values the
+// one with the lower index wins.
+type Loc[V reduce.LocValue] = reduce.Loc[V]
+
+// Op is an operation on elements. The bits of a result depend on the operation and
+// the two operands alone, on every processor.
+type Op = reduce.Op
+
+// The operations. And, Or and Xor are for integers, MinLoc and MaxLoc for Loc;
+// complex numbers have Sum and Prod.
+const (
+	Sum    = reduce.Sum
+	Prod   = reduce.Prod
+	Min    = reduce.Min
+	Max    = reduce.Max
+	And    = reduce.And
+	Or     = reduce.Or
+	Xor    = reduce.Xor
+	MinLoc = reduce.MinLoc
+	MaxLoc = reduce.MaxLoc
+)
+
+// A Func is an operation of the program: it stores a[i] combined with b[i] in
+// dst[i] for every i. The three have equal length; dst may be a or b. It is
+// associative, the same on all members, and keeps no slice. Whether it commutes
+// is for the call to say.
+type Func[T any] func(dst, a, b []T)
+
+// An elementType is what is known of the elements of a task. It is comparable, and
+// costs nothing to make.
+type elementType struct {
+	typ     reflect.Type
+	size    int
+	kernels kernels // nil if elements are only moved
+}
+
+// kernels makes the kernels of one element type.
+type kernels interface {
+	kernel(op Op) (reduce.Kernel, error)
+}
+
+// kernelsOf is the kernels of T.
+type kernelsOf[T Element] struct{}
+
+func (kernelsOf[T]) kernel(op Op) (reduce.Kernel, error) { return reduce.KernelOf[T](op) }
+
+// combinable is the type of elements that the operations are defined on.
+func combinable[T Element]() elementType {
+	typ := reflect.TypeFor[T]()
+	return elementType{typ: typ, size: int(typ.Size()), kernels: kernelsOf[T]{}}
+}
+
+// movable is the type of any elements.
+func movable[T any]() elementType {
+	typ := reflect.TypeFor[T]()
+	return elementType{typ: typ, size: int(typ.Size())}
+}
+
+// check returns why elements of the type cannot travel, or nil.
+func (e elementType) check() error {
+	switch {
+	case e.size == 0:
+		return fmt.Errorf("%w: elements of type %v have no size", gaspi.ErrOutOfRange, e.typ)
+	case !reduce.PointerFree(e.typ):
+		return fmt.Errorf("%w: elements of type %v have pointers, which mean nothing to other ranks", gaspi.ErrOutOfRange, e.typ)
+	}
+	return nil
+}
+
+// kernel is the kernel of op, or why there is none.
+func (e elementType) kernel(op Op) (reduce.Kernel, error) {
+	if e.kernels == nil {
+		return nil, errors.New("elements that are only moved have no kernel")
+	}
+	k, err := e.kernels.kernel(op)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v of elements of type %v: %w", gaspi.ErrOutOfRange, op, e.typ, err)
+	}
+	return k, nil
+}
+
+// ofFunc is a program's operation on bytes.
+func ofFunc[T any](fn Func[T]) reduce.Kernel {
+	return func(dst, a, b []byte) { fn(reduce.Of[T](dst), reduce.Of[T](a), reduce.Of[T](b)) }
+}

@@ -1,0 +1,158 @@
+package collectives
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// Environment variables.
+const (
+	envMachine    = "GASPI_MACHINE" // a file that gaspi-bench tune wrote
+	envAlgorithms = "GASPI_COLL"    // see Config.Algorithms
+)
+
+// DefaultMachine is what algorithms are chosen by where nothing was measured: a
+// server of the present day, whose ranks share memory or a network of 25 Gbit/s.
+func DefaultMachine() price.Machine {
+	return price.Machine{
+		Call: 50e-9, Await: 10e-9, Step: 15e-9,
+		Network:   price.Link{Latency: 5e-6, Put: 1e-6, Signal: 1e-6},
+		Shared:    price.Link{Latency: 60e-9, Put: 40e-9, Signal: 30e-9},
+		Bandwidth: 3e9, Ports: 1,
+		ReduceRate: 20e9, CopyRate: 12e9, CodeRate: 1e9, CodeRatio: 0.7,
+		Memory: 20e9, Cache: 8 << 20,
+		Cores: runtime.NumCPU(), Switch: 1e-6,
+	}
+}
+
+// prepareChoice finds out what algorithms are chosen by.
+func (t *Team) prepareChoice() error {
+	t.machine = DefaultMachine()
+	switch file := os.Getenv(envMachine); {
+	case t.cfg.Machine != nil:
+		t.machine = *t.cfg.Machine
+	case file != "":
+		if err := readMachine(file, &t.machine); err != nil {
+			return err
+		}
+	}
+	if err := t.machine.Check(); err != nil {
+		return err
+	}
+	text := t.cfg.Algorithms
+	if text == "" {
+		text = os.Getenv(envAlgorithms)
+	}
+	var err error
+	t.forced, err = parseForced(text)
+	return err
+}
+
+func readMachine(file string, m *price.Machine) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w; write it with gaspi-bench tune", envMachine, err)
+	}
+	if err := json.Unmarshal(b, m); err != nil {
+		return fmt.Errorf("%s: %s is no file of gaspi-bench tune: %w", envMachine, file, err)
+	}
+	return nil
+}
+
+// parseForced reads "allreduce:ring/4096x4,alltoall:pairwise".
+func parseForced(text string) (map[schedule.Operation]tuning, error) {
+	forced := make(map[schedule.Operation]tuning)
+	for field := range strings.SplitSeq(text, ",") {
+		if field = strings.TrimSpace(field); field == "" {
+			continue
+		}
+		name, how, ok := strings.Cut(field, ":")
+		op, known := operationNamed(name)
+		if !ok || !known {
+			return nil, fmt.Errorf("%s: %q; expected an operation and an algorithm, such as allreduce:ring", envAlgorithms, field)
+		}
+		want, err := parseAlgorithm(how)
+		if err == nil {
+			_, err = algorithms.Lookup(op, want.algorithm)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %q: %w", envAlgorithms, field, err)
+		}
+		forced[op] = want
+	}
+	return forced, nil
+}
+
+func operationNamed(name string) (schedule.Operation, bool) {
+	for _, op := range schedule.Operations() {
+		if op.String() == name {
+			return op, true
+		}
+	}
+	return 0, false
+}
+
+// parseAlgorithm reads "ring", "ring/4096", "ringx4" or "ring/4096x4".
+func parseAlgorithm(text string) (tuning, error) {
+	number := func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			return 0, fmt.Errorf("%q is no number of elements or segments", s)
+		}
+		return n, nil
+	}
+	var want tuning
+	var err error
+	rest, size, hasSize := strings.Cut(text, "/")
+	tail := &rest
+	if hasSize {
+		tail = &size
+	}
+	if i := strings.LastIndexByte(*tail, 'x'); i >= 0 && i+1 < len(*tail) && (*tail)[i+1] >= '0' && (*tail)[i+1] <= '9' {
+		if want.concurrency, err = number((*tail)[i+1:]); err != nil {
+			return want, err
+		}
+		*tail = (*tail)[:i]
+	}
+	if hasSize {
+		if want.segmentSize, err = number(size); err != nil {
+			return want, err
+		}
+	}
+	want.algorithm = rest
+	return want, nil
+}
+
+// agreeOnMachine makes sure that all members choose by the same figures. The
+// number of cores is that of the smallest host.
+func (t *Team) agreeOnMachine(ctx context.Context) error {
+	cores := []int64{int64(t.machine.Cores)}
+	if err := allReduce(ctx, t.group, cores, gaspi.Min); err != nil {
+		return err
+	}
+	t.machine.Cores = int(cores[0])
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%+v|%v|%v|%v", t.machine, t.forced, t.cfg.Scratch, t.cfg.Slots)
+	fmt.Fprintf(h, "|%v", t.ranks)
+	sum := h.Sum64()
+	both := []uint64{sum, ^sum}
+	if err := allReduce(ctx, t.group, both, gaspi.Max); err != nil {
+		return err
+	}
+	if both[0] != ^both[1] {
+		return fmt.Errorf("%w: members were given different configurations; make Config, %s, %s and the file it names alike on all of them",
+			gaspi.ErrMismatch, envAlgorithms, envMachine)
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package collectives
+
+import (
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// An Option changes how an operation is done. All members pass the same.
+type Option func(*tuning)
+
+// tuning is what options say; it is part of what a plan is made for.
+type tuning struct {
+	algorithm   string // empty: the best
+	segmentSize int    // elements; 0: the best
+	concurrency int    // 0: the best
+	radix       int
+	threshold   float64 // of the data; 0: all
+	engaged     float64 // of the ranks; 0: all
+}
+
+// Algorithm forces an algorithm by name, as in "ring".
+func Algorithm(name string) Option { return func(o *tuning) { o.algorithm = name } }
+
+// Concurrency cuts the vector into n segments that are under way at the same
+// time: pipelining with a fixed degree of concurrency.
+func Concurrency(n int) Option { return func(o *tuning) { o.concurrency = n } }
+
+// SegmentSize cuts the vector into segments of n elements, pipelined with a fixed
+// size. Concurrency then says how many are under way at a time.
+func SegmentSize(n int) Option { return func(o *tuning) { o.segmentSize = n } }
+
+// Radix is a parameter of some algorithms: how many partners a rank has in a step.
+func Radix(n int) Option { return func(o *tuning) { o.radix = n } }
+
+// Threshold makes a Broadcast or Reduce eventually consistent: only the first
+// part of the vector, ceil(fraction x n) elements with fraction in (0,1], is sent
+// and combined. The rest of every buffer keeps what it held.
+func Threshold(fraction float64) Option { return func(o *tuning) { o.threshold = fraction } }
+
+// Processes makes a Reduce eventually consistent: only the contributions of at
+// least ceil(fraction x Size) ranks are waited for and combined, with fraction in
+// (0,1]. Which ranks these are depends on root and size alone; see Status.
+func Processes(fraction float64) Option { return func(o *tuning) { o.engaged = fraction } }
+
+// tuned applies options to a task.
+func (task *Task) tuned(opts []Option) {
+	if len(opts) == 0 {
+		return
+	}
+	// A copy that escapes, instead of the task.
+	o := task.tuning
+	for _, set := range opts {
+		set(&o)
+	}
+	task.tuning = o
+	bad := func(what string, v any) {
+		task.err = fmt.Errorf("%w: %s is %v", gaspi.ErrOutOfRange, what, v)
+	}
+	switch op := task.call.Op; {
+	case o.segmentSize < 0:
+		bad("the segment size", o.segmentSize)
+	case o.concurrency < 0:
+		bad("the concurrency", o.concurrency)
+	case o.radix < 0:
+		bad("the radix", o.radix)
+	case o.threshold < 0 || o.threshold > 1 || o.threshold != o.threshold:
+		bad("the threshold, which must be in (0,1],", o.threshold)
+	case o.engaged < 0 || o.engaged > 1 || o.engaged != o.engaged:
+		bad("the fraction of processes, which must be in (0,1],", o.engaged)
+	case o.threshold > 0 && op != schedule.Broadcast && op != schedule.Reduce,
+		o.engaged > 0 && op != schedule.Reduce:
+		task.err = fmt.Errorf("%w: %v knows no threshold; only broadcast and reduce do", gaspi.ErrNotSupported, op)
+	}
+}

@@ -1,0 +1,199 @@
+package collectives
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+)
+
+// A Plan is a call that was prepared: an algorithm chosen, its schedule bound to
+// buffers, scratch and notifications. Running it again allocates nothing.
+type Plan struct {
+	t      *Team
+	task   Task
+	key    key
+	call   schedule.Call
+	choice choice
+	claim  claim
+	pinned bool // made by NewPlan: kept until Close
+
+	lanes    []lane
+	operands [][]byte      // by operand.mem; the first are the caller's buffers
+	keep     []gaspi.Span  // keeps peers' memory mapped
+	fold     reduce.Kernel // of the operation, unless it is the program's
+	puts     bool          // sources are borrowed during a run
+
+	glance  glance // of calls that again may serve; zero if there are none
+	in, out *byte  // where their buffers begin, if peers can reach them
+
+	runs   uint32 // begun so far
+	agreed bool   // that all members mean the same
+	busy   *run   // under way
+	run    run    // for single calls and Start
+}
+
+// newPlan makes the plan of a task. It is the same on all members.
+func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
+	p := t.draft(task, k)
+	err := p.call.Check()
+	if err != nil {
+		return nil, err
+	}
+	if p.choice, err = t.choose(p); err != nil {
+		return nil, err
+	}
+	p.call.Radix = p.choice.radix
+	if p.call.Op.Reduces() && task.user == nil {
+		if p.fold, err = task.elem.kernel(task.op); err != nil {
+			return nil, err
+		}
+	}
+	s := schedule.Build(&p.call, t.me, p.choice.emitter())
+	size := task.elem.size
+	scratch := roundUp(uint64(s.Scratch*size), cacheLine)
+	flip := roundUp(uint64(s.Flip*size), cacheLine)
+	if p.claim, err = t.arena.claim(ctx, s.Slots, scratch+2*flip); err != nil {
+		return nil, err
+	}
+	if err := p.compile(s, scratch, flip); err != nil {
+		return nil, fmt.Errorf("%v: %w", p.choice, err)
+	}
+	p.run.prepare(p)
+	return p, nil
+}
+
+// draft is a plan of which only the call is known.
+func (t *Team) draft(task *Task, k key) *Plan {
+	p := &Plan{t: t, task: *task, key: k, call: task.call}
+	p.call.Size, p.call.Nodes = len(t.ranks), t.nodes
+	p.call.Line = max(1, cacheLine/max(1, task.elem.size))
+	return p
+}
+
+const cacheLine = 64
+
+// NewPlan prepares a task to be run again and again with the same buffers. It is
+// called by all members; the first run finds out whether they agree. It takes
+// memory and notifications of the team until Close.
+func NewPlan(ctx context.Context, t *Team, task Task) (*Plan, error) {
+	if err := t.usable(&task); err != nil {
+		return nil, t.failed(&task, err)
+	}
+	t.limit(&task)
+	if err := task.check(t); err != nil {
+		return nil, t.failed(&task, err)
+	}
+	k := task.key(t)
+	k.plan = t.planned()
+	p, err := t.newPlan(ctx, &task, k)
+	if err != nil {
+		return nil, t.failed(&task, err)
+	}
+	p.pinned = true
+	t.plans[k] = p
+	return p, nil
+}
+
+// planned numbers the plans of NewPlan, alike on all members.
+func (t *Team) planned() int {
+	t.made++
+	return t.made
+}
+
+// Start begins a run; see Handle. One run of a plan is under way at a time:
+// another one begins when it has ended. The buffers are the team's until the run
+// has ended.
+func (p *Plan) Start() (*Handle, error) {
+	t := p.t
+	if p.claim.slab == nil {
+		return nil, t.failed(&p.task, gaspi.ErrClosed)
+	}
+	if err := t.usable(&p.task); err != nil {
+		return nil, t.failed(&p.task, err)
+	}
+	r := &p.run
+	if r.state != ended {
+		return nil, t.failed(&p.task, fmt.Errorf("%w: a run of the plan is under way; wait for it", gaspi.ErrInUse))
+	}
+	t.begin(r, &p.task)
+	return &r.handle, nil
+}
+
+// Run is Start and Wait. When ctx ends first, Run again goes on with the same run.
+func (p *Plan) Run(ctx context.Context) error {
+	if p.run.state != ended && p.claim.slab != nil {
+		return p.run.handle.Wait(ctx)
+	}
+	if p.claim.slab != nil && p.idle() {
+		p.run.bind(&p.task)
+		return p.run.once(ctx)
+	}
+	h, err := p.Start()
+	if err != nil {
+		return err
+	}
+	return h.Wait(ctx)
+}
+
+// plain reports whether the buffers are where peers cannot reach them.
+func (p *Plan) plain() bool { return p.key.in.alloc == 0 && p.key.out.alloc == 0 }
+
+// Close gives the plan up. It is called by all members at the same point between
+// their calls, and not while a run is under way.
+func (p *Plan) Close() error {
+	if p.claim.slab == nil {
+		return nil
+	}
+	if p.busy != nil {
+		return p.t.failed(&p.task, fmt.Errorf("%w: a run of the plan is under way; wait for it", gaspi.ErrInUse))
+	}
+	p.t.forget(p)
+	return nil
+}
+
+// Algorithm is the name of what the plan runs, with its parameters, as in
+// "ring x4".
+func (p *Plan) Algorithm() string { return p.choice.String() }
+
+// forget drops a plan. Its place in the arena is free after the next flush.
+func (t *Team) forget(p *Plan) {
+	p.claim.slab.plans--
+	p.claim.slab = nil
+	delete(t.plans, p.key)
+	if t.last == p {
+		t.last = nil
+	}
+}
+
+// renew makes a plan as if it had never run.
+func (p *Plan) renew() { p.runs, p.agreed, p.busy = 0, false, nil }
+
+// signature is a number that two calls share only if they match.
+func (p *Plan) signature() uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s|%v|%v|%d|%v|%v", p.text(), p.choice, p.key.tuning, p.key.plan, p.key.in, p.key.out)
+	fmt.Fprintf(h, "|%v|%v|%v", p.call.Counts, p.call.InPlace, p.call.Engaged)
+	return h.Sum64()
+}
+
+// text is the call as messages show it.
+func (p *Plan) text() string {
+	where := ""
+	if p.key.in.alloc != 0 || p.key.out.alloc != 0 {
+		a := p.key.out
+		if a.alloc == 0 {
+			a = p.key.in
+		}
+		where = fmt.Sprintf(" in allocation %d at byte %d", a.alloc, a.offset)
+	}
+	return p.task.String() + where
+}
+
+// note is what this member says of its call of that number.
+func (p *Plan) note(call uint64) note {
+	return note{call: call, signature: p.signature(), member: p.t.me, text: p.text()}
+}

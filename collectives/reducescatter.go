@@ -1,0 +1,55 @@
+package collectives
+
+import (
+	"context"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+)
+
+// ReduceScatter combines the vectors src of all members, which consist of a block
+// of len(dst) elements per member, and stores block i of the result in dst of
+// member i. It blocks. dst may be this member's block of src itself, on all
+// members alike: then the rest of src ends up with anything in it.
+func ReduceScatter[T Element](ctx context.Context, t *Team, dst, src []T, op Op, opts ...Option) error {
+	task := ReduceScatterTask(t, dst, src, op, opts...)
+	return t.do(ctx, &task)
+}
+
+// ReduceScatterTask is ReduceScatter as a task.
+func ReduceScatterTask[T Element](t *Team, dst, src []T, op Op, opts ...Option) Task {
+	return reduceScatter(t, dst, src, nil, combinable[T](), op, opts)
+}
+
+// ReduceScatterV is ReduceScatter with blocks of different lengths: block i has
+// counts[i] elements, the same on all members.
+func ReduceScatterV[T Element](ctx context.Context, t *Team, dst, src []T, counts []int, op Op, opts ...Option) error {
+	task := ReduceScatterVTask(t, dst, src, counts, op, opts...)
+	return t.do(ctx, &task)
+}
+
+// ReduceScatterVTask is ReduceScatterV as a task.
+func ReduceScatterVTask[T Element](t *Team, dst, src []T, counts []int, op Op, opts ...Option) Task {
+	return reduceScatter(t, dst, src, blocks(counts), combinable[T](), op, opts)
+}
+
+// ReduceScatterFunc is ReduceScatter with an operation of the program; see
+// AllReduceFunc.
+func ReduceScatterFunc[T any](ctx context.Context, t *Team, dst, src []T, fn Func[T], ordered bool, opts ...Option) error {
+	task := reduceScatter(t, dst, src, nil, movable[T](), 0, opts)
+	task.user, task.order = ofFunc(fn), ordered
+	return t.do(ctx, &task)
+}
+
+func reduceScatter[T any](t *Team, dst, src []T, counts []int, elem elementType, op Op, opts []Option) Task {
+	task := Task{
+		call: schedule.Call{Op: schedule.ReduceScatter, Count: len(dst), Counts: counts},
+		elem: elem, op: op, in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
+	}
+	task.tuned(opts)
+	task.blockwise(t, "dst", len(dst), "src", len(src))
+	if off, n := task.ownBlock(t); task.err == nil && same(dst, src[off:off+n]) {
+		task.call.InPlace, task.out = true, task.in
+	}
+	return task
+}

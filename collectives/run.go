@@ -1,0 +1,342 @@
+package collectives
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+)
+
+// This file is hot: between a call and the first post lie a comparison of keys
+// and the walk through a few instructions. Nothing allocates when a plan is run
+// again, and nothing calls the system unless the rank sleeps.
+
+// A run is an operation under way, or one that has ended and whose memory waits
+// for the next.
+type run struct {
+	p        *Plan
+	handle   Handle
+	state    state
+	call     uint64 // its number
+	number   uint32 // of this run among those of the plan
+	operands [][]byte
+	at       []int // next instruction of each lane
+	fold     reduce.Kernel
+	lent     bool // by Start: its handle may still be asked
+	agree    agreement
+	err      error
+}
+
+type state uint8
+
+const (
+	ended    state = iota // or never begun
+	queued                // until the plan or the window has room
+	agreeing              // on what the call is
+	going
+)
+
+// prepare makes the memory of a run of p.
+func (r *run) prepare(p *Plan) {
+	r.p = p
+	r.handle.r = r
+	r.at = make([]int, len(p.lanes))
+	r.operands = append([][]byte(nil), p.operands...)
+}
+
+// bind takes the caller's buffers.
+func (r *run) bind(task *Task) {
+	r.operands[memIn], r.operands[memOut] = task.in, task.out
+	for i, b := range task.extra {
+		r.operands[memExtra+i] = b
+	}
+	r.fold = r.p.fold
+	if task.user != nil {
+		r.fold = task.user
+	}
+}
+
+// begin numbers a call and begins it as soon as there is room.
+func (t *Team) begin(r *run, task *Task) {
+	r.call, r.err, r.state = t.calls, nil, queued
+	t.calls++
+	r.bind(task)
+	if r.p.busy != nil || len(t.active) >= window || len(t.waiting) > 0 {
+		t.waiting = append(t.waiting, r)
+		return
+	}
+	t.activate(r)
+}
+
+func (t *Team) activate(r *run) {
+	p := r.p
+	p.busy = r
+	r.number = p.runs
+	p.runs++
+	clear(r.at)
+	r.state = going
+	if !p.agreed {
+		r.state = agreeing
+		r.agree = agreement{number: t.agreed, mine: p.note(r.call)}
+		t.agreed++
+	}
+	t.active = append(t.active, r)
+}
+
+// end takes a run out of the way.
+func (r *run) end(err error) {
+	r.err, r.state = err, ended
+	if r.p.busy == r {
+		r.p.busy = nil
+	}
+	r.fold = nil
+	clear(r.operands[:memExtra+len(r.p.task.extra)]) // the caller's again
+}
+
+// progress does what can be done for all operations, in the order of their calls,
+// and reports whether anything was.
+func (t *Team) progress(ctx context.Context) (moved bool, err error) {
+	for i := 0; i < len(t.active); i++ {
+		r := t.active[i]
+		m, err := r.advance(ctx)
+		moved = moved || m
+		if err != nil {
+			return moved, err
+		}
+		if r.state != ended {
+			continue
+		}
+		t.active = append(t.active[:i], t.active[i+1:]...)
+		i--
+		t.admit()
+	}
+	return moved, nil
+}
+
+// admit begins what has waited for room. The order of calls is kept.
+func (t *Team) admit() {
+	for len(t.waiting) > 0 && len(t.active) < window && t.waiting[0].p.busy == nil {
+		r := t.waiting[0]
+		t.waiting = t.waiting[1:]
+		t.activate(r)
+	}
+}
+
+// advance does what can be done for r.
+func (r *run) advance(ctx context.Context) (moved bool, err error) {
+	t := r.p.t
+	if r.state == agreeing {
+		round := r.agree.round
+		done, err := r.agree.advance(ctx, t)
+		if err != nil || !done {
+			return r.agree.round != round, err
+		}
+		r.state, r.p.agreed, moved = going, true, true
+	}
+	left := 0 // lanes that have not ended
+	for i, before := range r.at {
+		if err := r.walk(ctx, i); err != nil {
+			return true, err
+		}
+		moved = moved || r.at[i] != before
+		if r.at[i] < len(r.p.lanes[i]) {
+			left++
+		}
+	}
+	if left > 0 {
+		return moved, nil
+	}
+	if r.p.puts {
+		if err := t.queue.Wait(ctx); err != nil {
+			return true, err
+		}
+	}
+	r.end(nil)
+	return true, nil
+}
+
+// walk goes through a lane until it ends or must wait.
+func (r *run) walk(ctx context.Context, lane int) error {
+	t, code := r.p.t, r.p.lanes[lane]
+	for ; r.at[lane] < len(code); r.at[lane]++ {
+		in := &code[r.at[lane]]
+		switch in.kind {
+		case schedule.Await:
+			if !r.arrived(in) {
+				return nil
+			}
+		case schedule.Put, schedule.Signal:
+			if err := r.post(ctx, in); err != nil {
+				return err
+			}
+		case schedule.Combine:
+			t.fold(r, in)
+		case schedule.Flush:
+			if err := t.queue.Wait(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// arrived reports whether what an await waits for is there.
+func (r *run) arrived(in *instruction) bool {
+	return reached(r.p.t.arena.control.Peek(in.note), valueOf(r.number*in.per+in.nth))
+}
+
+// post does a put or a signal.
+func (r *run) post(ctx context.Context, in *instruction) error {
+	q := r.p.t.queue
+	n := gaspi.Notification{ID: in.note, Value: valueOf(r.number*in.per + in.nth)}
+	odd := r.number & 1
+	for {
+		var err error
+		switch {
+		case in.kind == schedule.Signal:
+			err = q.Notify(in.board, n)
+		case in.joint:
+			err = q.WriteNotify(in.to[odd], in.src[odd], n)
+		default:
+			if err = q.Write(in.to[odd], in.src[odd]); err == nil && in.posts {
+				err = q.Notify(in.board, n)
+			}
+		}
+		if err != gaspi.ErrQueueFull {
+			return err
+		}
+		if err := q.Wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// post does something with the queue again until it is not full.
+func (t *Team) post(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if err != gaspi.ErrQueueFull {
+			return err
+		}
+		if err := t.queue.Wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// look reports whether some operation can go on.
+func (t *Team) look() bool {
+	for _, r := range t.active {
+		if r.state == agreeing {
+			cell := t.arena.lay.cell(r.agree.number, r.agree.round)
+			if reached(t.arena.control.Peek(gaspi.NotificationID(cell)), valueOf(uint32(r.agree.number)+1)) {
+				return true
+			}
+			continue
+		}
+		for i, pc := range r.at {
+			if code := r.p.lanes[i]; pc < len(code) && r.arrived(&code[pc]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// finish makes progress until r has ended.
+func (t *Team) finish(ctx context.Context, r *run) error {
+	for {
+		if _, err := t.progress(ctx); err != nil {
+			return t.fail(err)
+		}
+		if r.state == ended {
+			return r.err
+		}
+		if err := t.sleep(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// drain makes progress until nothing is under way.
+func (t *Team) drain(ctx context.Context) error {
+	for len(t.active) > 0 {
+		if err := t.finish(ctx, t.active[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sleep waits until some operation can go on.
+func (t *Team) sleep(ctx context.Context) error {
+	for {
+		err := t.await(t.nap.In(ctx, stallCheck))
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled):
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		case errors.Is(err, gaspi.ErrRankDead):
+			if dead := t.missing(); dead != nil {
+				err = dead
+			}
+			return t.fail(err)
+		default:
+			return t.fail(err)
+		}
+		if err := t.stalled(); err != nil {
+			return t.fail(err)
+		}
+	}
+}
+
+// await is one wait. A single lane waits for its own notification, which is
+// quicker to look at than everything that could go on.
+func (t *Team) await(ctx context.Context) error {
+	if len(t.active) == 1 {
+		if r := t.active[0]; r.state == going && len(r.at) == 1 {
+			in := &r.p.lanes[0][r.at[0]]
+			return t.arena.control.WaitUntil(ctx, in.note, gaspi.Reached, valueOf(r.number*in.per+in.nth))
+		}
+	}
+	return t.arena.control.WaitFor(ctx, t.lookFn)
+}
+
+// fail makes the team unusable and ends everything that is under way.
+func (t *Team) fail(err error) error {
+	if ctxErr(err) {
+		return err
+	}
+	if t.broken == nil {
+		t.broken = err
+	}
+	for _, r := range t.active {
+		r.end(t.broken)
+	}
+	for _, r := range t.waiting {
+		r.end(t.broken)
+	}
+	t.active, t.waiting, t.resume = nil, nil, nil
+	return err
+}
+
+func ctxErr(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// usable returns why a task cannot be begun, or nil.
+func (t *Team) usable(task *Task) error {
+	switch {
+	case t.closed:
+		return gaspi.ErrClosed
+	case t.broken != nil:
+		return fmt.Errorf("the team is unusable until Reset, because of an earlier error: %w", t.broken)
+	}
+	return task.err
+}

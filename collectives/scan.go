@@ -1,0 +1,56 @@
+package collectives
+
+import (
+	"context"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+)
+
+// Scan stores in buf of member i the combination of the vectors buf of members 0
+// to i, element by element. It blocks.
+func Scan[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Option) error {
+	task := ScanTask(buf, op, opts...)
+	return t.do(ctx, &task)
+}
+
+// ScanTask is Scan as a task.
+func ScanTask[T Element](buf []T, op Op, opts ...Option) Task {
+	return scan(schedule.Scan, buf, combinable[T](), op, opts)
+}
+
+// ExScan stores in buf of member i the combination of the vectors buf of members 0
+// to i-1; that of member 0 keeps what it held. It blocks.
+func ExScan[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Option) error {
+	task := ExScanTask(buf, op, opts...)
+	return t.do(ctx, &task)
+}
+
+// ExScanTask is ExScan as a task.
+func ExScanTask[T Element](buf []T, op Op, opts ...Option) Task {
+	return scan(schedule.ExScan, buf, combinable[T](), op, opts)
+}
+
+// ScanFunc is Scan with an operation of the program; see AllReduceFunc.
+func ScanFunc[T any](ctx context.Context, t *Team, buf []T, fn Func[T], ordered bool, opts ...Option) error {
+	task := scan(schedule.Scan, buf, movable[T](), 0, opts)
+	task.user, task.order = ofFunc(fn), ordered
+	return t.do(ctx, &task)
+}
+
+// ExScanFunc is ExScan with an operation of the program; see AllReduceFunc.
+func ExScanFunc[T any](ctx context.Context, t *Team, buf []T, fn Func[T], ordered bool, opts ...Option) error {
+	task := scan(schedule.ExScan, buf, movable[T](), 0, opts)
+	task.user, task.order = ofFunc(fn), ordered
+	return t.do(ctx, &task)
+}
+
+func scan[T any](what schedule.Operation, buf []T, elem elementType, op Op, opts []Option) Task {
+	mem := reduce.BytesOf(buf)
+	task := Task{
+		call: schedule.Call{Op: what, Count: len(buf), InPlace: true},
+		elem: elem, op: op, in: mem, out: mem,
+	}
+	task.tuned(opts)
+	return task
+}

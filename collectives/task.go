@@ -1,0 +1,230 @@
+package collectives
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+)
+
+// A Task is one rank's part in a collective operation: what to do, and with which
+// buffers. AllReduceTask and the others of its kind make it; Start begins it, and
+// NewPlan prepares it to be run often. Making a task does nothing, and finds no
+// fault: errors are those of its user.
+type Task struct {
+	call  schedule.Call
+	elem  elementType
+	op    Op
+	user  reduce.Kernel // the program's operation, or nil
+	order bool          // the program's operation does not commute
+
+	in, out []byte
+	extra   [][]byte // further vectors of the rank, reduced together with out
+	tuning  tuning
+	limited bool // the thresholds of tuning are applied
+	of      int  // elements of the vector before they were
+	err     error
+}
+
+// A key says which plan serves a task. It is alike on all members for calls that
+// match.
+type key struct {
+	op      schedule.Operation
+	fold    Op
+	user    bool
+	order   bool
+	inPlace bool
+	elem    elementType
+	root    int
+	count   int
+	rounds  int
+	extra   int
+	in, out place
+	counts  string // bytes of the block sizes
+	tuning  tuning
+	plan    int // number of a plan of its own, 0 for single calls
+}
+
+func (task *Task) key(t *Team) key {
+	k := key{
+		op: task.call.Op, fold: task.op, user: task.user != nil, order: task.order, inPlace: task.call.InPlace,
+		elem: task.elem, root: task.call.Root, count: task.call.Count, rounds: task.call.Rounds,
+		extra: len(task.extra), tuning: task.tuning,
+	}
+	if len(t.heap) > 0 {
+		k.in, k.out = t.places(task)
+	}
+	if task.call.Counts != nil {
+		b := make([]byte, 0, 8*len(task.call.Counts))
+		for _, n := range task.call.Counts {
+			b = binary.LittleEndian.AppendUint64(b, uint64(n))
+		}
+		k.counts = string(b)
+	}
+	return k
+}
+
+// places are where the buffers of a task lie. Both lie in allocations, or neither
+// counts as if it did: peers could not reach the other.
+func (t *Team) places(task *Task) (in, out place) {
+	if len(task.in) > 0 {
+		in = t.locate(task.in)
+	}
+	if len(task.out) > 0 {
+		out = t.locate(task.out)
+	}
+	if task.call.InPlace || task.call.Op == schedule.Broadcast {
+		return out, out
+	}
+	if in.alloc == 0 && len(task.in) > 0 || out.alloc == 0 && len(task.out) > 0 {
+		return place{}, place{}
+	}
+	return in, out
+}
+
+// String is the call as messages show it: "allreduce (sum of 10 float64)".
+func (task *Task) String() string {
+	c := &task.call
+	what := fmt.Sprintf("%d %v", c.Count, task.elem.typ)
+	if c.Counts != nil {
+		what = fmt.Sprintf("blocks of %v", task.elem.typ)
+	}
+	switch {
+	case c.Op == schedule.Barrier:
+		return "barrier"
+	case task.user != nil:
+		what = "a function of " + what
+	case c.Op.Reduces():
+		what = task.op.String() + " of " + what
+	}
+	if len(task.extra) > 0 {
+		what += fmt.Sprintf(" x %d vectors", len(task.extra)+1)
+	}
+	if c.Op.Rooted() {
+		what += fmt.Sprintf(", root %d", c.Root)
+	}
+	return fmt.Sprintf("%v (%s)", c.Op, what)
+}
+
+// Start begins a task; see Handle. It blocks only when the team's memory for plans
+// is used up, until all members have come as far. The buffers are the team's
+// until the handle says that the operation has ended.
+func Start(ctx context.Context, t *Team, task Task) (*Handle, error) {
+	if err := t.usable(&task); err != nil {
+		return nil, t.failed(&task, err)
+	}
+	t.limit(&task)
+	p, err := t.plan(ctx, &task)
+	if err != nil {
+		return nil, t.failed(&task, err)
+	}
+	r := &p.run
+	if r.state != ended || r.lent {
+		r = new(run)
+		r.prepare(p)
+	}
+	r.lent = true
+	t.begin(r, &task)
+	return &r.handle, nil
+}
+
+// Do runs a task: Start and Wait. When ctx ends first, the same call made again
+// goes on with the operation that is under way.
+func Do(ctx context.Context, t *Team, task Task) error { return t.do(ctx, &task) }
+
+func (t *Team) do(ctx context.Context, task *Task) error {
+	if t.resume != nil || t.closed || t.broken != nil || task.err != nil {
+		return t.doSlow(ctx, task)
+	}
+	t.limit(task)
+	p, err := t.plan(ctx, task)
+	if err != nil {
+		return t.failed(task, err)
+	}
+	r := &p.run
+	if r.state != ended || r.lent {
+		r = new(run)
+		r.prepare(p)
+	}
+	t.begin(r, task)
+	return t.complete(ctx, r)
+}
+
+// doSlow is do where something is in the way.
+func (t *Team) doSlow(ctx context.Context, task *Task) error {
+	if err := t.usable(task); err != nil {
+		return t.failed(task, err)
+	}
+	t.limit(task)
+	r := t.resume
+	k := task.key(t)
+	if k != r.p.key {
+		return t.failed(task, fmt.Errorf("%w: %v ended early and is to be finished first", gaspi.ErrMismatch, &r.p.task))
+	}
+	if err := t.finish(ctx, r); err != nil {
+		return r.failed(err)
+	}
+	t.resume = nil
+	return nil
+}
+
+// plan is the plan of a single call.
+func (t *Team) plan(ctx context.Context, task *Task) (*Plan, error) {
+	k := task.key(t)
+	if t.last != nil && t.last.key == k {
+		return t.last, nil
+	}
+	p := t.plans[k]
+	if p == nil {
+		if err := task.check(t); err != nil {
+			return nil, err
+		}
+		made, err := t.newPlan(ctx, task, k)
+		if err != nil {
+			return nil, err
+		}
+		made.task.in, made.task.out, made.task.extra = nil, nil, make([][]byte, len(task.extra))
+		if task.call.Counts == nil && task.user == nil && len(task.extra) == 0 && task.tuning == (tuning{}) {
+			made.glance = glance{task.call.Op, task.op, task.call.Root, task.elem.typ, len(task.in), len(task.out)}
+		}
+		t.plans[k] = made
+		p = made
+	}
+	t.last = p
+	p.in, p.out = nil, nil
+	if !p.plain() {
+		p.in, p.out = start(task.in), start(task.out)
+	}
+	return p, nil
+}
+
+// check returns what is wrong with a task before it is planned.
+func (task *Task) check(t *Team) error {
+	if task.call.Op == schedule.Barrier {
+		return nil
+	}
+	if err := task.elem.check(); err != nil {
+		return err
+	}
+	if task.call.Op.Reduces() && task.user == nil {
+		if _, err := task.elem.kernel(task.op); err != nil {
+			return err
+		}
+	}
+	c := task.call
+	c.Size, c.Line = len(t.ranks), 1
+	return c.Check()
+}
+
+// failed is the error of a task that was not begun.
+func (t *Team) failed(task *Task, err error) error {
+	e := &gaspi.OpError{Op: "collectives: " + task.String(), Err: err}
+	if inner, ok := errors.AsType[*gaspi.OpError](err); ok {
+		e.Err, e.Wait = inner.Err, inner.Wait
+	}
+	return e
+}

@@ -1,0 +1,221 @@
+package collectives
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
+)
+
+// Config holds the parameters of a team, the same on all members. The zero value
+// of a field means its default.
+type Config struct {
+	// Order gives the members other numbers than the group does: Order[i] is the
+	// rank of the job that is number i of the team. It names each member once.
+	Order []gaspi.Rank
+	// Scratch is how many bytes of memory for operations under way a rank keeps
+	// before it gives up plans that were made for single calls. Default 256 MiB;
+	// memory costs nothing until it is used. An operation that needs more gets it.
+	Scratch uint64
+	// Slots is how many notifications the plans of the team share. Default 16384.
+	// Each takes 4 bytes.
+	Slots uint32
+	// Machine is what algorithms are chosen by. Nil means the file that
+	// GASPI_MACHINE names, written by gaspi-bench tune, or built-in figures.
+	Machine *price.Machine
+	// Algorithms forces algorithms: "allreduce:ring,alltoall:pairwise". Empty
+	// means the environment variable GASPI_COLL.
+	Algorithms string
+}
+
+const (
+	defaultScratch = 256 << 20
+	defaultSlots   = 16384
+	firstSlab      = 1 << 20 // bytes of scratch that are there from the start
+)
+
+// A Team is a group of ranks that run collective operations together.
+type Team struct {
+	group *gaspi.Group
+	proc  *gaspi.Proc
+	queue *gaspi.Queue
+	cfg   Config
+	ranks []gaspi.Rank // of the job, by number in the team
+	me    int
+	nodes []int // host of each member; members of one share memory
+	one   bool  // all members share memory
+
+	arena arena
+	heap  []allocation
+	plans map[key]*Plan
+	last  *Plan // of the last single call
+
+	machine price.Machine // what algorithms are chosen by
+	forced  map[schedule.Operation]tuning
+	chosen  map[question]choice
+
+	made    int    // plans of NewPlan so far
+	calls   uint64 // calls so far, which number them
+	active  []*run // under way, in the order of their calls
+	waiting []*run // not begun because too many are under way, or their plan is
+	resume  *run   // a single call that ended early
+	agreed  uint64 // agreements begun so far
+	nap     nap.Nap
+	lookFn  func() bool
+	broken  error
+	closed  bool
+	temp    []byte // for folds whose result lies in a source
+}
+
+// NewTeam makes a team of the members of group, which is committed. It is
+// collective over them, with the same cfg, and blocks. A team takes a queue and
+// some segments, with the highest ids that are free on all members.
+func NewTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error) {
+	if _, member := group.Rank(); !member {
+		return nil, teamError("team", fmt.Errorf("%w: this rank, %d, is not in the group", gaspi.ErrBadRank, group.Proc().Rank()))
+	}
+	t := &Team{
+		group: group, proc: group.Proc(), cfg: cfg, ranks: group.Ranks(),
+		plans: make(map[key]*Plan), chosen: make(map[question]choice),
+	}
+	t.lookFn = t.look
+	err := t.configure()
+	if err == nil {
+		t.queue, err = t.proc.CreateQueue()
+	}
+	if err := unanimous(ctx, group, err); err != nil {
+		return nil, teamError("team", err)
+	}
+	if err := t.open(ctx); err != nil {
+		return nil, teamError("team", err)
+	}
+	return t, nil
+}
+
+// configure checks the configuration and fills in defaults.
+func (t *Team) configure() error {
+	c := &t.cfg
+	if c.Order != nil {
+		sorted := slices.Sorted(slices.Values(c.Order))
+		if !slices.Equal(sorted, t.ranks) {
+			return fmt.Errorf("%w: Config.Order %v does not name each of the ranks %v once", gaspi.ErrBadRank, c.Order, t.ranks)
+		}
+		t.ranks = slices.Clone(c.Order)
+	}
+	t.me = slices.Index(t.ranks, t.proc.Rank())
+	if c.Scratch == 0 {
+		c.Scratch = defaultScratch
+	}
+	if c.Slots == 0 {
+		c.Slots = defaultSlots
+	}
+	return t.prepareChoice()
+}
+
+// open makes the team's memory.
+func (t *Team) open(ctx context.Context) error {
+	if err := t.agreeOnMachine(ctx); err != nil {
+		return err
+	}
+	if err := t.arena.open(ctx, t); err != nil {
+		return err
+	}
+	return t.findNodes(ctx)
+}
+
+// Rank is this rank's number in the team.
+func (t *Team) Rank() int { return t.me }
+
+// Size is the number of members.
+func (t *Team) Size() int { return len(t.ranks) }
+
+// Ranks are the members, by number in the team. The caller owns the slice.
+func (t *Team) Ranks() []gaspi.Rank { return slices.Clone(t.ranks) }
+
+// Group is the group that the team was made of.
+func (t *Team) Group() *gaspi.Group { return t.group }
+
+// Close gives the team's memory and queue back. Operations under way are given
+// up. It is local: make sure, by a barrier for instance, that all members have
+// finished with it.
+func (t *Team) Close() error {
+	if t.closed {
+		return nil
+	}
+	t.closed = true
+	t.abandon()
+	t.nap.End()
+	t.queue.Purge()
+	err := t.queue.Delete()
+	for _, a := range t.heap {
+		if !a.own {
+			continue
+		}
+		if derr := a.seg.Delete(); err == nil {
+			err = derr
+		}
+	}
+	if derr := t.arena.close(); err == nil {
+		err = derr
+	}
+	return err
+}
+
+// Reset makes a team usable again after an error: all operations under way are
+// given up, and all plans are as new. It is collective over all members, which
+// must be alive, and blocks. What the buffers of abandoned operations hold is
+// undefined.
+func (t *Team) Reset(ctx context.Context) error {
+	if t.closed {
+		return teamError("reset", gaspi.ErrClosed)
+	}
+	t.abandon()
+	if err := t.arena.quiet(ctx); err != nil {
+		return teamError("reset", err)
+	}
+	t.broken = nil
+	t.calls, t.agreed = 0, 0
+	for k, p := range t.plans {
+		if !p.pinned {
+			delete(t.plans, k)
+			continue
+		}
+		p.renew()
+	}
+	t.last = nil
+	return t.arena.flush(ctx)
+}
+
+// abandon forgets the operations under way.
+func (t *Team) abandon() {
+	for _, r := range slices.Concat(t.active, t.waiting) {
+		r.end(errAbandoned)
+	}
+	t.active, t.waiting, t.resume = nil, nil, nil
+}
+
+// findNodes finds out which members share memory. A member's node is the first
+// member whose memory it can address.
+func (t *Team) findNodes(ctx context.Context) error {
+	first := make([]int64, len(t.ranks))
+	for i, r := range t.ranks {
+		if _, ok := t.arena.control.Mapped(r, 0, 1); ok {
+			first[t.me] = int64(i)
+			break
+		}
+	}
+	if err := allReduce(ctx, t.group, first, gaspi.Sum); err != nil {
+		return err
+	}
+	t.one = true
+	t.nodes = make([]int, len(t.ranks))
+	for i, n := range first {
+		t.nodes[i] = int(n)
+		t.one = t.one && n == 0
+	}
+	return nil
+}
