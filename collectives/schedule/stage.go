@@ -28,10 +28,27 @@ func Stage(emit Emitter) Emitter {
 		}
 		emit(b, &inner)
 		b.layout = outer
-		if n := c.OutLen(me); !(c.Op == Broadcast && me == c.Root) && !(c.Op == ExScan && me == 0) {
-			b.Copy(b.Out(me, 0, n), out.At(me, 0, n))
+		for _, r := range c.arriving(me) {
+			b.Copy(b.Out(me, r.Off, r.Len), out.At(me, r.Off, r.Len))
 		}
 	}
+}
+
+// arriving are the parts of rank r's Out that the operation writes.
+func (c *Call) arriving(r int) []Range {
+	switch {
+	case c.Op == Broadcast && r == c.Root, c.Op == ExScan && r == 0:
+		return nil
+	case c.Op == Exchange: // parts of rounds without a partner are left alone
+		var all []Range
+		for k := range c.Rounds {
+			if _, ok := c.Partner(r, k); ok {
+				all = append(all, Chunk(c.Count, c.Rounds, k))
+			}
+		}
+		return all
+	}
+	return []Range{{0, c.OutLen(r)}}
 }
 
 // Fan serves n local vectors instead of one, Gloo's N inputs: they are Out and
