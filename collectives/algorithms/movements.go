@@ -1,6 +1,15 @@
 package algorithms
 
+import "github.com/gaspi-go/gaspi-go/collectives/schedule"
+
 // movements are the algorithms of operations that move elements and combine none.
 func movements() []Algorithm {
-	return nil
+	return []Algorithm{
+		{Op: schedule.Broadcast, Name: "flat", Emit: broadcastFlat, Exposes: true},
+		{Op: schedule.Broadcast, Name: "binomial", Emit: broadcastBinomial, Exposes: true},
+		{Op: schedule.Broadcast, Name: "chain", Emit: broadcastChain, Exposes: true},
+		{Op: schedule.Broadcast, Name: "scatter-allgather", Emit: broadcastScatterAllGather, Exposes: true},
+		{Op: schedule.Broadcast, Name: "direct", Emit: broadcastDirect, Shares: true, Exposes: true},
+		{Op: schedule.Broadcast, Name: "flip", Emit: broadcastFlip, Whole: true},
+	}
 }

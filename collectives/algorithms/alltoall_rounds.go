@@ -1,0 +1,70 @@
+package algorithms
+
+import (
+	"errors"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+)
+
+// A tournament pairs ranks off in rounds so that each meets each other one exactly
+// once: the circle method. It takes size-1 rounds, or size if that is odd and one
+// rank has a rest in each.
+type tournament struct{ size int }
+
+func (t tournament) rounds() int { return t.size - 1 + t.size%2 }
+
+// partner is whom a rank meets in a round, or false if it has a rest.
+func (t tournament) partner(rank, round int) (int, bool) {
+	n := t.rounds() // odd: so many ranks on the circle
+	if rank == n {  // in the middle
+		return round * (n + 1) / 2 % n, true
+	}
+	other := mod(round-rank, n)
+	if other == rank {
+		return n, n < t.size
+	}
+	return other, true
+}
+
+// departures is where the blocks are from which a rank sends. In place they would be
+// overwritten by what arrives, so that they are copied to scratch first.
+func departures(b *schedule.Builder, c *schedule.Call) func(from, to int) schedule.Region {
+	if !c.InPlace {
+		return func(from, to int) schedule.Region {
+			off, n := c.Sent(from, to)
+			return b.In(from, off, n)
+		}
+	}
+	longest := 0
+	for r := range c.Size {
+		longest = max(longest, c.InLen(r))
+	}
+	copied, me := b.Scratch(longest), b.Rank()
+	b.Copy(copied.At(me, 0, c.InLen(me)), b.In(me, 0, c.InLen(me)))
+	return func(from, to int) schedule.Region {
+		off, n := c.Sent(from, to)
+		return copied.At(from, off, n)
+	}
+}
+
+// arrival is where a rank's result has the block of another.
+func arrival(b *schedule.Builder, c *schedule.Call, to, from int) schedule.Region {
+	off, n := c.Received(to, from)
+	return b.Out(to, off, n)
+}
+
+// bothWays is the rule of MPI that what is exchanged in place has the same length in
+// both directions: a block takes the place of that which it is exchanged for.
+func bothWays(c *schedule.Call) error {
+	if !c.InPlace || c.Counts == nil {
+		return nil
+	}
+	for i := range c.Size {
+		for j := range i {
+			if c.Counts[i*c.Size+j] != c.Counts[j*c.Size+i] {
+				return errors.New("an alltoall in place needs blocks that are as long in both directions")
+			}
+		}
+	}
+	return nil
+}
