@@ -11,5 +11,12 @@ func movements() []Algorithm {
 		{Op: schedule.Broadcast, Name: "scatter-allgather", Emit: broadcastScatterAllGather, Exposes: true},
 		{Op: schedule.Broadcast, Name: "direct", Emit: broadcastDirect, Shares: true, Exposes: true},
 		{Op: schedule.Broadcast, Name: "flip", Emit: broadcastFlip, Whole: true},
+
+		{Op: schedule.AllGather, Name: "ring", Emit: allGatherRing, Exposes: true},
+		{Op: schedule.AllGather, Name: "linear", Emit: allGatherLinear, Exposes: true},
+		{Op: schedule.AllGather, Name: "doubling", Emit: allGatherDoubling, Exposes: true},
+		{Op: schedule.AllGather, Name: "bruck", Emit: allGatherBruck, Whole: true},
+		{Op: schedule.AllGather, Name: "direct", Emit: allGatherDirect, Shares: true, Exposes: true},
+		{Op: schedule.AllGather, Name: "flip", Emit: allGatherFlip, Whole: true},
 	}
 }
