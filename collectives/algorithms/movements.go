@@ -12,6 +12,14 @@ func movements() []Algorithm {
 		{Op: schedule.Broadcast, Name: "direct", Emit: broadcastDirect, Shares: true, Exposes: true},
 		{Op: schedule.Broadcast, Name: "flip", Emit: broadcastFlip, Whole: true},
 
+		{Op: schedule.Gather, Name: "flat", Emit: gatherFlat, Exposes: true},
+		{Op: schedule.Gather, Name: "binomial", Emit: gatherBinomial, Exposes: true},
+		{Op: schedule.Gather, Name: "direct", Emit: gatherDirect, Shares: true, Exposes: true},
+
+		{Op: schedule.Scatter, Name: "flat", Emit: scatterFlat, Exposes: true},
+		{Op: schedule.Scatter, Name: "binomial", Emit: scatterBinomial},
+		{Op: schedule.Scatter, Name: "direct", Emit: scatterDirect, Shares: true, Exposes: true},
+
 		{Op: schedule.AllGather, Name: "ring", Emit: allGatherRing, Exposes: true},
 		{Op: schedule.AllGather, Name: "linear", Emit: allGatherLinear, Exposes: true},
 		{Op: schedule.AllGather, Name: "doubling", Emit: allGatherDoubling, Exposes: true},
