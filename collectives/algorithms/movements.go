@@ -26,5 +26,11 @@ func movements() []Algorithm {
 		{Op: schedule.AllGather, Name: "bruck", Emit: allGatherBruck, Whole: true},
 		{Op: schedule.AllGather, Name: "direct", Emit: allGatherDirect, Shares: true, Exposes: true},
 		{Op: schedule.AllGather, Name: "flip", Emit: allGatherFlip, Whole: true},
+
+		{Op: schedule.AllToAll, Name: "direct", Emit: allToAllDirect, Fits: bothWays, Exposes: true},
+		{Op: schedule.AllToAll, Name: "pairwise", Emit: allToAllPairwise, Fits: bothWays, Exposes: true},
+		{Op: schedule.AllToAll, Name: "bruck", Emit: allToAllBruck, Fits: evenBlocks, Whole: true},
+		{Op: schedule.AllToAll, Name: "shared", Emit: allToAllShared, Fits: bothWays, Shares: true, Exposes: true},
+		{Op: schedule.AllToAll, Name: "flip", Emit: allToAllFlip, Fits: bothWays, Whole: true},
 	}
 }
