@@ -32,5 +32,11 @@ func movements() []Algorithm {
 		{Op: schedule.AllToAll, Name: "bruck", Emit: allToAllBruck, Fits: evenBlocks, Whole: true},
 		{Op: schedule.AllToAll, Name: "shared", Emit: allToAllShared, Fits: bothWays, Shares: true, Exposes: true},
 		{Op: schedule.AllToAll, Name: "flip", Emit: allToAllFlip, Fits: bothWays, Whole: true},
+
+		{Op: schedule.Barrier, Name: "dissemination", Emit: barrierDissemination, Whole: true},
+		{Op: schedule.Barrier, Name: "all-to-one", Emit: barrierAllToOne, Whole: true},
+		{Op: schedule.Barrier, Name: "all-to-all", Emit: barrierAllToAll, Whole: true},
+
+		{Op: schedule.Exchange, Name: "pairwise", Emit: exchangePairwise, Fits: exchangeFits, Exposes: true, Whole: true},
 	}
 }
