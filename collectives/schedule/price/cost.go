@@ -64,12 +64,14 @@ func Cost(c *schedule.Call, emit schedule.Emitter) (Counts, error) {
 // Predict is the makespan, in seconds, of an algorithm for a call on a machine
 // under a load.
 //
-// It builds and simulates the schedules of all ranks if they have at most a
-// quarter of a million steps, as those of up to 64 ranks and the logarithmic ones
-// of thousands have. What has more is an algorithm of about as many steps per rank
-// as there are ranks. It is then priced for the first 16, 32 and 64 ranks, and the
-// curve a+bP+c/P through these is followed to P: that is exact where the cost is
-// such a sum, as of rings and direct exchanges, and an estimate elsewhere.
+// It builds and simulates the schedules of all ranks if there are at most 32 or if
+// they have at most 32,768 steps in all, as logarithmic algorithms of a thousand ranks
+// have. What has more is priced for the first 8, 16 and 32 ranks, and the curve
+// a+bP+c/P through these is followed to P. That is exact where the cost is such a
+// sum, as of rings and direct exchanges, and within a tenth elsewhere, up to 128
+// ranks. An algorithm whose steps do not follow such a curve, as one that divides the
+// number of ranks into factors, is simulated in full, however long that takes: a
+// million steps are about a quarter of a second.
 func Predict(m *Machine, c *schedule.Call, emit schedule.Emitter, l Load) (float64, error) {
 	if err := c.Check(); err != nil {
 		return 0, err
@@ -77,21 +79,33 @@ func Predict(m *Machine, c *schedule.Call, emit schedule.Emitter, l Load) (float
 	if err := l.Check(c.Size); err != nil {
 		return 0, err
 	}
-	const few, budget = 64, 1 << 18
-	if c.Size <= few || schedule.Build(c, 0, emit).Steps()*c.Size <= budget {
+	if c.Size <= fewRanks || schedule.Build(c, 0, emit).Steps()*c.Size <= fewSteps {
 		return simulated(m, c, emit, l)
 	}
-	var x, y [3]float64
-	for i, size := range [3]int{16, 32, few} {
-		t, err := simulated(m, firstRanks(c, size), emit, firstLoad(l, size))
-		if err != nil {
-			return 0, err
-		}
-		x[i], y[i] = float64(size), float64(size)*t
+	var size, steps, times [3]float64
+	for i, n := range [3]int{fewRanks / 4, fewRanks / 2, fewRanks} {
+		size[i] = float64(n)
+		steps[i] = float64(schedule.Build(firstRanks(c, n), 0, emit).Steps())
 	}
 	p := float64(c.Size)
-	return max(0, through(x, y, p)/p), nil
+	have, want := float64(schedule.Build(c, 0, emit).Steps()), follow(size, steps, p)
+	if have > want*1.05+1 || have < want*0.95-1 {
+		return simulated(m, c, emit, l)
+	}
+	for i := range size {
+		var err error
+		n := int(size[i])
+		if times[i], err = simulated(m, firstRanks(c, n), emit, firstLoad(l, n)); err != nil {
+			return 0, err
+		}
+	}
+	return max(0, follow(size, times, p)), nil
 }
+
+const (
+	fewRanks = 32      // are simulated whatever their steps
+	fewSteps = 1 << 15 // a few milliseconds; a choice has tens of candidates
+)
 
 func simulated(m *Machine, c *schedule.Call, emit schedule.Emitter, l Load) (float64, error) {
 	p, err := Compile(c, func(r int) *schedule.Schedule { return schedule.Build(c, r, emit) })
@@ -101,11 +115,12 @@ func simulated(m *Machine, c *schedule.Call, emit schedule.Emitter, l Load) (flo
 	return p.Time(m, l)
 }
 
-// through is the value at p of the parabola through three points.
-func through(x, y [3]float64, p float64) float64 {
+// follow is the value at p of the curve a+bx+c/x through three points: times x, it
+// is a parabola.
+func follow(x, y [3]float64, p float64) float64 {
 	sum := 0.0
 	for i := range x {
-		term := y[i]
+		term := float64(y[i] * x[i])
 		for j := range x {
 			if j != i {
 				term = float64(term * (p - x[j]) / (x[i] - x[j]))
@@ -113,7 +128,7 @@ func through(x, y [3]float64, p float64) float64 {
 		}
 		sum += term
 	}
-	return sum
+	return sum / p
 }
 
 // firstRanks is the call among the first ranks of it.

@@ -96,7 +96,7 @@ func TestExposed(t *testing.T) {
 func TestPredictManyRanks(t *testing.T) {
 	m := Machine{Network: Link{Latency: 1, Put: 0.25}, Await: 0.25, Bandwidth: 1 << 10, ReduceRate: 1 << 10}
 	linear := schedule.Pipeline(schedule.Segmentation{Concurrency: 1}, rings)
-	for _, p := range []int{64, 128, 512} {
+	for _, p := range []int{32, 64, 128, 512} {
 		c := &schedule.Call{Op: schedule.AllReduce, Size: p, Count: 1 << 16, Line: 1}
 		got, err := Predict(&m, c, linear, Load{})
 		if err != nil {
@@ -107,6 +107,28 @@ func TestPredictManyRanks(t *testing.T) {
 		want := float64(p-1) * (2*(1.5+chunk) + chunk)
 		if got != want {
 			t.Errorf("%d ranks: %v s predicted, want %v", p, got, want)
+		}
+	}
+}
+
+// TestPredictUneven checks that an algorithm whose steps follow no curve is
+// simulated in full: here, that of odd numbers of ranks is another one.
+func TestPredictUneven(t *testing.T) {
+	uneven := func(b *schedule.Builder, c *schedule.Call) {
+		rings(b, c)
+		if c.Size%2 == 1 {
+			rings(b, c)
+		}
+	}
+	m := Machine{Network: Link{Latency: 1}}
+	for _, p := range []int{98, 99} {
+		c := &schedule.Call{Op: schedule.AllReduce, Size: p, Count: 1000, Line: 1}
+		got, err := Predict(&m, c, uneven, Load{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := float64(2 * (p - 1) * (1 + p%2)); got != want {
+			t.Errorf("%d ranks: %v s, want %v", p, got, want)
 		}
 	}
 }
