@@ -29,11 +29,12 @@ func BenchmarkRing(b *testing.B) {
 	for _, size := range []int{4, 8, 16, 64} {
 		for _, k := range []int{1, 4} {
 			c := &schedule.Call{Op: schedule.AllReduce, Size: size, Count: 1 << 20, Line: 16}
-			emit := schedule.Pipeline(schedule.Segmentation{Concurrency: k}, rings)
+			how := schedule.Segmentation{Concurrency: k}
+			emit := schedule.Pipeline(how, rings)
 			b.Run(fmt.Sprintf("predict/P%d/K%d", size, k), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := Predict(&m, c, emit, Load{Element: 4}); err != nil {
+					if _, err := PredictSegments(&m, c, how, rings, Load{Element: 4}); err != nil {
 						b.Fatal(err)
 					}
 				}

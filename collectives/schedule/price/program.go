@@ -67,13 +67,18 @@ func Compile(c *schedule.Call, build func(rank int) *schedule.Schedule) (*Progra
 		if err := p.add(s, last, touched); err != nil {
 			return nil, err
 		}
-		in, out := c.InLen(r), c.OutLen(r)
-		p.memory[r] = in + out + s.Scratch + 2*s.Flip
-		if c.InPlace || c.Op == schedule.Broadcast {
-			p.memory[r] -= min(in, out)
-		}
+		p.memory[r] = vectors(c, r) + s.Scratch + 2*s.Flip
 	}
 	return p, nil
+}
+
+// vectors is the elements of the vectors of a rank.
+func vectors(c *schedule.Call, r int) int {
+	in, out := c.InLen(r), c.OutLen(r)
+	if c.InPlace || c.Op == schedule.Broadcast {
+		return max(in, out)
+	}
+	return in + out
 }
 
 // add appends the lanes of one rank. last is room for the last put to each rank;
