@@ -16,7 +16,7 @@ import (
 func AllReduce[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Option) error {
 	if len(opts) == 0 {
 		mem := reduce.BytesOf(buf)
-		g := glance{schedule.AllReduce, op, 0, reflect.TypeFor[T](), len(mem), len(mem)}
+		g := glance{schedule.AllReduce, true, op, 0, reflect.TypeFor[T](), len(mem), len(mem)}
 		if done, err := t.again(ctx, g, mem, mem); done {
 			return err
 		}

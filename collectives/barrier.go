@@ -2,6 +2,7 @@ package collectives
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -9,6 +10,12 @@ import (
 
 // Barrier blocks until all members have called it.
 func Barrier(ctx context.Context, t *Team, opts ...Option) error {
+	if len(opts) == 0 {
+		g := glance{schedule.Barrier, false, 0, 0, reflect.TypeFor[byte](), 0, 0}
+		if done, err := t.again(ctx, g, nil, nil); done {
+			return err
+		}
+	}
 	task := BarrierTask(opts...)
 	return t.do(ctx, &task)
 }

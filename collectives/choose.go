@@ -16,14 +16,37 @@ type choice struct {
 	algorithm algorithms.Algorithm
 	segments  schedule.Segmentation
 	radix     int
-	staged    bool // through scratch, for buffers that peers cannot reach
-	vectors   int  // of each rank
+	staging   staging
+	vectors   int // of each rank
+}
+
+// staging is what is done about buffers that peers cannot reach.
+type staging uint8
+
+const (
+	inPlace  staging = iota // nothing: peers can, or need not
+	stageIn                 // In is copied to scratch
+	stageAll                // In is copied to scratch and Out comes from there
+)
+
+// stagingFor is what an algorithm needs for plain slices.
+func stagingFor(p *Plan, a algorithms.Algorithm) staging {
+	switch {
+	case !p.plain() || a.Plain || p.call.Op == schedule.Barrier:
+		return inPlace
+	case a.Pulls:
+		return stageIn
+	}
+	return stageAll
 }
 
 // emitter is the algorithm with all that is done around it.
 func (c choice) emitter() schedule.Emitter {
 	emit := c.algorithm.Emit
-	if c.staged {
+	switch c.staging {
+	case stageIn:
+		emit = schedule.StageIn(emit)
+	case stageAll:
 		emit = schedule.Stage(emit)
 	}
 	if c.vectors > 1 {
@@ -48,7 +71,7 @@ func (c choice) String() string {
 	if c.radix > 0 {
 		s += fmt.Sprintf(" radix %d", c.radix)
 	}
-	if c.staged {
+	if c.staging != inPlace {
 		s += " staged"
 	}
 	return s
@@ -170,7 +193,7 @@ func (t *Team) candidates(p *Plan, want tuning) []choice {
 		if want.algorithm != "" && a.Name != want.algorithm || t.refuses(p, a) != nil {
 			continue
 		}
-		c := choice{algorithm: a, radix: want.radix, staged: p.plain() && p.call.Op != schedule.Barrier, vectors: 1 + len(p.task.extra)}
+		c := choice{algorithm: a, radix: want.radix, staging: stagingFor(p, a), vectors: 1 + len(p.task.extra)}
 		for _, c.segments = range t.segmentations(p, a, want) {
 			if fits(c, &p.call) == nil {
 				all = append(all, c)
@@ -197,7 +220,10 @@ func fits(c choice, call *schedule.Call) error {
 		return nil
 	}
 	inner := *call
-	if c.staged {
+	switch c.staging {
+	case stageIn:
+		inner.InPlace = call.InPlace && call.Op != schedule.AllToAll
+	case stageAll:
 		inner.InPlace = call.Op == schedule.Broadcast
 	}
 	inner.Radix = c.radix
@@ -216,7 +242,7 @@ func (t *Team) whyNone(p *Plan, want tuning) error {
 	if err := t.refuses(p, a); err != nil {
 		return err
 	}
-	return fits(choice{algorithm: a, radix: want.radix, staged: p.plain()}, &p.call)
+	return fits(choice{algorithm: a, radix: want.radix, staging: stagingFor(p, a)}, &p.call)
 }
 
 // Bytes of segments that are worth trying. Shorter ones than the first cost more

@@ -17,6 +17,7 @@ import (
 // and further vectors cannot.
 type glance struct {
 	op      schedule.Operation
+	inPlace bool
 	fold    Op
 	root    int
 	typ     reflect.Type
@@ -59,6 +60,12 @@ func (p *Plan) bound(in, out []byte) bool {
 func within(seg *gaspi.Segment, mem []byte) bool {
 	_, ok := seg.OffsetOf(mem)
 	return ok
+}
+
+// aliased reports whether a block is the i-th of its kind in a longer vector.
+func aliased(long, block []byte, i int) bool {
+	at := i * len(block)
+	return len(block) > 0 && at < len(long) && &long[at] == &block[0]
 }
 
 // start is where a buffer begins, nil if it is empty.

@@ -11,9 +11,9 @@ type Status struct {
 	// Elements is how many elements, from the first on, were sent and combined;
 	// all others of every buffer are as they were. Of is the length of the vector.
 	Elements, Of int
-	// Ranks are the members whose contributions are in the result, by their number
-	// in the team, ascending.
-	Ranks []int
+
+	size    int
+	engaged []bool
 }
 
 // Fraction is the part of the vector that was delivered, from 0 to 1.
@@ -22,6 +22,18 @@ func (s Status) Fraction() float64 {
 		return 1
 	}
 	return float64(s.Elements) / float64(s.Of)
+}
+
+// Ranks are the members whose contributions are in the result, by their number in
+// the team, ascending. The caller owns the slice.
+func (s Status) Ranks() []int {
+	var ranks []int
+	for r := range s.size {
+		if s.engaged == nil || s.engaged[r] {
+			ranks = append(ranks, r)
+		}
+	}
+	return ranks
 }
 
 // kept is how many of n elements a threshold keeps: ceil(fraction x n).
@@ -46,11 +58,8 @@ func (t *Team) limit(task *Task) {
 
 // status is what a task does, once limit was applied.
 func (t *Team) status(task *Task) Status {
-	s := Status{Elements: task.call.Count, Of: task.of}
-	for r := range t.Size() {
-		if task.call.Engaged == nil || task.call.Engaged[r] {
-			s.Ranks = append(s.Ranks, r)
-		}
-	}
-	return s
+	return Status{Elements: task.call.Count, Of: task.of, size: t.Size(), engaged: task.call.Engaged}
 }
+
+// whole is the status of an operation without thresholds on n elements.
+func (t *Team) whole(n int) Status { return Status{Elements: n, Of: n, size: t.Size()} }

@@ -32,6 +32,12 @@ type Algorithm struct {
 	// Exposes says that peers touch the caller's buffers, which must then be where
 	// peers can reach them; Stage sends others through scratch.
 	Exposes bool
+	// Pulls says that peers do nothing with the caller's buffers but read In by
+	// combines: StageIn then serves others better than Stage.
+	Pulls bool
+	// Plain says that only the rank itself touches the caller's buffers, and by
+	// combines alone: they may lie anywhere, without any staging.
+	Plain bool
 	// Whole says that the vector is not to be cut into segments: the algorithm
 	// has no use for it, as one for tiny vectors, or cuts by itself.
 	Whole bool

@@ -34,6 +34,33 @@ func Stage(emit Emitter) Emitter {
 	}
 }
 
+// StageIn is Stage for an algorithm whose ranks do nothing with the buffers of
+// peers but combine from their In: each rank copies its In to where peers find it,
+// and uses its own buffers where they are.
+func StageIn(emit Emitter) Emitter {
+	return func(b *Builder, c *Call) {
+		longest := 0
+		for r := range c.Size {
+			longest = max(longest, c.InLen(r))
+		}
+		in, outer, me := b.Scratch(longest), b.layout, b.Rank()
+		b.Copy(in.At(me, 0, c.InLen(me)), b.In(me, 0, c.InLen(me)))
+		b.layout = func(buf Buffer, rank int) []Piece {
+			if rank != me && buf == In {
+				return []Piece{{Len: in.n, Buf: in.buf, Off: in.off}}
+			}
+			if outer == nil {
+				return nil
+			}
+			return outer(buf, rank)
+		}
+		inner := *c
+		inner.InPlace = c.InPlace && c.Op != AllToAll // what peers read is apart from what arrives
+		emit(b, &inner)
+		b.layout = outer
+	}
+}
+
 // arriving are the parts of rank r's Out that the operation writes.
 func (c *Call) arriving(r int) []Range {
 	switch {
