@@ -13,12 +13,13 @@ import (
 // size, float32, float64, Float16, BFloat16, complex numbers, and Loc.
 type Element = reduce.Element
 
-// Float16 is an IEEE 754 binary16 number, BFloat16 the upper half of a float32.
-// They are combined in float32 and rounded once.
-type (
-	Float16  = reduce.Float16
-	BFloat16 = reduce.BFloat16
-)
+// Float16 is an IEEE 754 binary16 number. It is combined in float32 and rounded
+// once.
+type Float16 = reduce.Float16
+
+// BFloat16 is the upper half of a float32. It is combined in float32 and rounded
+// once.
+type BFloat16 = reduce.BFloat16
 
 // ToFloat16 is the Float16 nearest to f, of two the even one.
 func ToFloat16(f float32) Float16 { return reduce.ToFloat16(f) }
