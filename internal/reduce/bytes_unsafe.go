@@ -56,12 +56,14 @@ func wholeElements[T any](dst, a, b []byte) bool {
 
 // partlyOverlap reports whether x and y, of equal length, share memory without
 // being the same slice.
-func partlyOverlap(x, y []byte) bool {
+func partlyOverlap(x, y []byte) bool { return start(x) != start(y) && overlap(x, y) }
+
+// overlap reports whether x and y, of equal length, share memory.
+func overlap(x, y []byte) bool {
 	// Safe: the addresses are only compared.
-	px := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
-	py := uintptr(unsafe.Pointer(unsafe.SliceData(y)))
+	px, py := uintptr(unsafe.Pointer(start(x))), uintptr(unsafe.Pointer(start(y)))
 	n := uintptr(len(x))
-	return px != py && px < py+n && py < px+n
+	return px < py+n && py < px+n
 }
 
 // clearPadding writes zeros between the value and the index of l.

@@ -248,6 +248,25 @@ func findAVX2(p pair) vectorFunc {
 	return nil
 }
 
+// findFoldAVX2 is findAVX2 for four sources.
+func findFoldAVX2(p pair) foldFunc {
+	switch p {
+	case pair(kindInt32)<<opBits | pair(Sum),
+		pair(kindUint32)<<opBits | pair(Sum):
+		return sumInt32AVX2Fold
+	case pair(kindInt64)<<opBits | pair(Sum),
+		pair(kindUint64)<<opBits | pair(Sum):
+		return sumInt64AVX2Fold
+	case pair(kindFloat32)<<opBits | pair(Sum),
+		pair(kindComplex64)<<opBits | pair(Sum):
+		return sumFloat32AVX2Fold
+	case pair(kindFloat64)<<opBits | pair(Sum),
+		pair(kindComplex128)<<opBits | pair(Sum):
+		return sumFloat64AVX2Fold
+	}
+	return nil
+}
+
 // runAVX512 runs the 64-byte kernel for p and reports whether there is one.
 func runAVX512(p pair, dst, a, b *byte, n uint64) bool {
 	switch p {
@@ -496,6 +515,25 @@ func findAVX512(p pair) vectorFunc {
 		return prodComplex64AVX512
 	case pair(kindComplex128)<<opBits | pair(Prod):
 		return prodComplex128AVX512
+	}
+	return nil
+}
+
+// findFoldAVX512 is findAVX512 for four sources.
+func findFoldAVX512(p pair) foldFunc {
+	switch p {
+	case pair(kindInt32)<<opBits | pair(Sum),
+		pair(kindUint32)<<opBits | pair(Sum):
+		return sumInt32AVX512Fold
+	case pair(kindInt64)<<opBits | pair(Sum),
+		pair(kindUint64)<<opBits | pair(Sum):
+		return sumInt64AVX512Fold
+	case pair(kindFloat32)<<opBits | pair(Sum),
+		pair(kindComplex64)<<opBits | pair(Sum):
+		return sumFloat32AVX512Fold
+	case pair(kindFloat64)<<opBits | pair(Sum),
+		pair(kindComplex128)<<opBits | pair(Sum):
+		return sumFloat64AVX512Fold
 	}
 	return nil
 }

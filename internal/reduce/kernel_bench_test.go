@@ -42,3 +42,54 @@ func benchmarkKernel[T Element](b *testing.B, l level, op Op, n int) {
 		}
 	})
 }
+
+// BenchmarkFold is four sources, at once and by a Kernel, one after the other.
+func BenchmarkFold(b *testing.B) {
+	for _, n := range []int{4 << 10, 32 << 10, 256 << 10, 1 << 20, 8 << 20} {
+		benchmarkFold[float64](b, Sum, n)
+		benchmarkFold[float64](b, Max, n)
+	}
+}
+
+func benchmarkFold[T Element](b *testing.B, op Op, n int) {
+	// Not all at the same offset in a page, where loads seem to wait for stores.
+	place := func(i int) []byte { return aligned(n + 4096)[128*i:][:n] }
+	dst, sources := place(0), [][]byte{place(1), place(2), place(3), place(4)}
+	kernel, fold := kernelOf(best, kindOf[T](), op), foldOf[T](best, kindOf[T](), op)
+	b.Run(fmt.Sprintf("%v/fold/%d", op, n), func(b *testing.B) {
+		b.SetBytes(int64(n))
+		b.ReportAllocs()
+		for b.Loop() {
+			fold(dst, sources)
+		}
+	})
+	b.Run(fmt.Sprintf("%v/kernel/%d", op, n), func(b *testing.B) {
+		b.SetBytes(int64(n))
+		b.ReportAllocs()
+		for b.Loop() {
+			kernel(dst, sources[0], sources[1])
+			kernel(dst, dst, sources[2])
+			kernel(dst, dst, sources[3])
+		}
+	})
+}
+
+func BenchmarkCopyLarge(b *testing.B) {
+	for _, n := range []int{1 << 20, 4 << 20, 8 << 20, 16 << 20, 64 << 20} {
+		dst, src := BytesOf(elements[int64](n)), BytesOf(elements[int64](n))
+		b.Run(fmt.Sprintf("stream/%d", n), func(b *testing.B) {
+			b.SetBytes(int64(n))
+			b.ReportAllocs()
+			for b.Loop() {
+				stream(dst, src)
+			}
+		})
+		b.Run(fmt.Sprintf("copy/%d", n), func(b *testing.B) {
+			b.SetBytes(int64(n))
+			b.ReportAllocs()
+			for b.Loop() {
+				copy(dst, src)
+			}
+		})
+	}
+}

@@ -164,8 +164,8 @@ func TestViews(t *testing.T) {
 
 func TestPointerFree(t *testing.T) {
 	type inner struct {
-		a [3]Loc[float32]
-		b complex64
+		A [3]Loc[float32]
+		B complex64
 	}
 	for _, c := range []struct {
 		of   reflect.Type

@@ -59,3 +59,24 @@ func find(l level, p pair) vectorFunc {
 	}
 	return nil
 }
+
+// findFold is find for four sources.
+func findFold(l level, p pair) foldFunc {
+	switch l {
+	case levelAVX512:
+		return findFoldAVX512(p)
+	case levelAVX2:
+		return findFoldAVX2(p)
+	}
+	return nil
+}
+
+// stream copies past the caches, if it can and the two do not overlap. They have
+// equal lengths of streamFrom or more.
+func stream(dst, src []byte) bool {
+	if best == levelScalar || overlap(dst, src) {
+		return false
+	}
+	copyStream(&dst[0], &src[0], uint64(len(dst)))
+	return true
+}

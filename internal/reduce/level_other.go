@@ -10,3 +10,7 @@ func supported() level { return levelScalar }
 func vector(level, pair, []byte, []byte, []byte) bool { return false }
 
 func find(level, pair) vectorFunc { return nil }
+
+func findFold(level, pair) foldFunc { return nil }
+
+func stream(dst, src []byte) bool { return false }

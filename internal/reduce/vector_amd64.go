@@ -17,10 +17,20 @@ func sumInt16AVX2(dst *byte, a *byte, b *byte, n uint64)
 //go:noescape
 func sumInt32AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// sumInt32AVX2Fold combines n bytes of 4-byte elements, at least 32.
+//
+//go:noescape
+func sumInt32AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
+
 // sumInt64AVX2 combines n bytes of 8-byte elements, at least 32.
 //
 //go:noescape
 func sumInt64AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// sumInt64AVX2Fold combines n bytes of 8-byte elements, at least 32.
+//
+//go:noescape
+func sumInt64AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 
 // prodInt16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
@@ -132,10 +142,20 @@ func xorBitsAVX2(dst *byte, a *byte, b *byte, n uint64)
 //go:noescape
 func sumFloat32AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// sumFloat32AVX2Fold combines n bytes of 4-byte elements, at least 32.
+//
+//go:noescape
+func sumFloat32AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
+
 // sumFloat64AVX2 combines n bytes of 8-byte elements, at least 32.
 //
 //go:noescape
 func sumFloat64AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// sumFloat64AVX2Fold combines n bytes of 8-byte elements, at least 32.
+//
+//go:noescape
+func sumFloat64AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 
 // prodFloat32AVX2 combines n bytes of 4-byte elements, at least 32.
 //
@@ -232,10 +252,20 @@ func sumInt16AVX512(dst *byte, a *byte, b *byte, n uint64)
 //go:noescape
 func sumInt32AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// sumInt32AVX512Fold combines n bytes of 4-byte elements, at least 64.
+//
+//go:noescape
+func sumInt32AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
+
 // sumInt64AVX512 combines n bytes of 8-byte elements, at least 64.
 //
 //go:noescape
 func sumInt64AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// sumInt64AVX512Fold combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func sumInt64AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 
 // prodInt16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
@@ -352,10 +382,20 @@ func xorBitsAVX512(dst *byte, a *byte, b *byte, n uint64)
 //go:noescape
 func sumFloat32AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// sumFloat32AVX512Fold combines n bytes of 4-byte elements, at least 64.
+//
+//go:noescape
+func sumFloat32AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
+
 // sumFloat64AVX512 combines n bytes of 8-byte elements, at least 64.
 //
 //go:noescape
 func sumFloat64AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// sumFloat64AVX512Fold combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func sumFloat64AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 
 // prodFloat32AVX512 combines n bytes of 4-byte elements, at least 64.
 //
@@ -436,3 +476,8 @@ func prodComplex64AVX512(dst *byte, a *byte, b *byte, n uint64)
 //
 //go:noescape
 func prodComplex128AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// copyStream copies n bytes, at least 192, between memory that does not overlap.
+//
+//go:noescape
+func copyStream(dst *byte, src *byte, n uint64)

@@ -224,6 +224,116 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumInt32AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·sumInt32AVX2Fold(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ n+40(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (CX)(DI*1), Y0
+	VMOVDQU (DX)(DI*1), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVDQU (BX)(DI*1), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPADDD  Y1, Y0, Y0
+	LEAQ    (AX)(DI*1), R8
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (CX), Y1
+	VMOVDQU (DX), Y2
+	VPADDD  Y2, Y1, Y1
+	VMOVDQU (BX), Y2
+	VPADDD  Y2, Y1, Y1
+	VMOVDQU (SI), Y2
+	VPADDD  Y2, Y1, Y1
+	MOVQ    AX, R9
+	MOVQ    AX, R10
+	NEGQ    R10
+	ANDQ    $+28, R10
+	ADDQ    R10, AX
+	ADDQ    R10, CX
+	ADDQ    R10, DX
+	ADDQ    R10, BX
+	ADDQ    R10, SI
+	SUBQ    R10, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	VMOVDQU (CX), Y2
+	VMOVDQU (DX), Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU (BX), Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU (SI), Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU 32(CX), Y3
+	VMOVDQU 32(DX), Y4
+	VPADDD  Y4, Y3, Y3
+	VMOVDQU 32(BX), Y4
+	VPADDD  Y4, Y3, Y3
+	VMOVDQU 32(SI), Y4
+	VPADDD  Y4, Y3, Y3
+	VMOVDQU 64(CX), Y4
+	VMOVDQU 64(DX), Y5
+	VPADDD  Y5, Y4, Y4
+	VMOVDQU 64(BX), Y5
+	VPADDD  Y5, Y4, Y4
+	VMOVDQU 64(SI), Y5
+	VPADDD  Y5, Y4, Y4
+	VMOVDQU 96(CX), Y5
+	VMOVDQU 96(DX), Y6
+	VPADDD  Y6, Y5, Y5
+	VMOVDQU 96(BX), Y6
+	VPADDD  Y6, Y5, Y5
+	VMOVDQU 96(SI), Y6
+	VPADDD  Y6, Y5, Y5
+	VMOVDQU Y2, (AX)
+	VMOVDQU Y3, 32(AX)
+	VMOVDQU Y4, 64(AX)
+	VMOVDQU Y5, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (CX), Y2
+	VMOVDQU (DX), Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU (BX), Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU (SI), Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R9)
+	VMOVDQU Y0, (R8)
+	VZEROUPPER
+	RET
+
 // func sumInt64AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·sumInt64AVX2(SB), NOSPLIT, $0-32
@@ -295,6 +405,116 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func sumInt64AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·sumInt64AVX2Fold(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ n+40(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (CX)(DI*1), Y0
+	VMOVDQU (DX)(DI*1), Y1
+	VPADDQ  Y1, Y0, Y0
+	VMOVDQU (BX)(DI*1), Y1
+	VPADDQ  Y1, Y0, Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPADDQ  Y1, Y0, Y0
+	LEAQ    (AX)(DI*1), R8
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (CX), Y1
+	VMOVDQU (DX), Y2
+	VPADDQ  Y2, Y1, Y1
+	VMOVDQU (BX), Y2
+	VPADDQ  Y2, Y1, Y1
+	VMOVDQU (SI), Y2
+	VPADDQ  Y2, Y1, Y1
+	MOVQ    AX, R9
+	MOVQ    AX, R10
+	NEGQ    R10
+	ANDQ    $+24, R10
+	ADDQ    R10, AX
+	ADDQ    R10, CX
+	ADDQ    R10, DX
+	ADDQ    R10, BX
+	ADDQ    R10, SI
+	SUBQ    R10, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	VMOVDQU (CX), Y2
+	VMOVDQU (DX), Y3
+	VPADDQ  Y3, Y2, Y2
+	VMOVDQU (BX), Y3
+	VPADDQ  Y3, Y2, Y2
+	VMOVDQU (SI), Y3
+	VPADDQ  Y3, Y2, Y2
+	VMOVDQU 32(CX), Y3
+	VMOVDQU 32(DX), Y4
+	VPADDQ  Y4, Y3, Y3
+	VMOVDQU 32(BX), Y4
+	VPADDQ  Y4, Y3, Y3
+	VMOVDQU 32(SI), Y4
+	VPADDQ  Y4, Y3, Y3
+	VMOVDQU 64(CX), Y4
+	VMOVDQU 64(DX), Y5
+	VPADDQ  Y5, Y4, Y4
+	VMOVDQU 64(BX), Y5
+	VPADDQ  Y5, Y4, Y4
+	VMOVDQU 64(SI), Y5
+	VPADDQ  Y5, Y4, Y4
+	VMOVDQU 96(CX), Y5
+	VMOVDQU 96(DX), Y6
+	VPADDQ  Y6, Y5, Y5
+	VMOVDQU 96(BX), Y6
+	VPADDQ  Y6, Y5, Y5
+	VMOVDQU 96(SI), Y6
+	VPADDQ  Y6, Y5, Y5
+	VMOVDQU Y2, (AX)
+	VMOVDQU Y3, 32(AX)
+	VMOVDQU Y4, 64(AX)
+	VMOVDQU Y5, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (CX), Y2
+	VMOVDQU (DX), Y3
+	VPADDQ  Y3, Y2, Y2
+	VMOVDQU (BX), Y3
+	VPADDQ  Y3, Y2, Y2
+	VMOVDQU (SI), Y3
+	VPADDQ  Y3, Y2, Y2
+	VMOVDQU Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R9)
+	VMOVDQU Y0, (R8)
 	VZEROUPPER
 	RET
 
@@ -2004,6 +2224,131 @@ done:
 DATA nan32<>+0(SB)/4, $0x7fc00000
 GLOBL nan32<>(SB), RODATA|NOPTR, $4
 
+// func sumFloat32AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
+// Requires: AVX
+TEXT ·sumFloat32AVX2Fold(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ n+40(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (CX)(DI*1), Y0
+	VMOVDQU      (DX)(DI*1), Y1
+	VADDPS       Y1, Y0, Y0
+	VMOVDQU      (BX)(DI*1), Y1
+	VADDPS       Y1, Y0, Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VADDPS       Y1, Y0, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VBROADCASTSS nan32<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	LEAQ         (AX)(DI*1), R8
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (CX), Y1
+	VMOVDQU   (DX), Y3
+	VADDPS    Y3, Y1, Y1
+	VMOVDQU   (BX), Y3
+	VADDPS    Y3, Y1, Y1
+	VMOVDQU   (SI), Y3
+	VADDPS    Y3, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VBLENDVPS Y3, Y2, Y1, Y1
+	MOVQ      AX, R9
+	MOVQ      AX, R10
+	NEGQ      R10
+	ANDQ      $+28, R10
+	ADDQ      R10, AX
+	ADDQ      R10, CX
+	ADDQ      R10, DX
+	ADDQ      R10, BX
+	ADDQ      R10, SI
+	SUBQ      R10, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVDQU   (BX), Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVDQU   (SI), Y4
+	VADDPS    Y4, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VMOVDQU   32(CX), Y4
+	VMOVDQU   32(DX), Y5
+	VADDPS    Y5, Y4, Y4
+	VMOVDQU   32(BX), Y5
+	VADDPS    Y5, Y4, Y4
+	VMOVDQU   32(SI), Y5
+	VADDPS    Y5, Y4, Y4
+	VCMPPS    $0x03, Y4, Y4, Y5
+	VBLENDVPS Y5, Y2, Y4, Y4
+	VMOVDQU   64(CX), Y5
+	VMOVDQU   64(DX), Y6
+	VADDPS    Y6, Y5, Y5
+	VMOVDQU   64(BX), Y6
+	VADDPS    Y6, Y5, Y5
+	VMOVDQU   64(SI), Y6
+	VADDPS    Y6, Y5, Y5
+	VCMPPS    $0x03, Y5, Y5, Y6
+	VBLENDVPS Y6, Y2, Y5, Y5
+	VMOVDQU   96(CX), Y6
+	VMOVDQU   96(DX), Y7
+	VADDPS    Y7, Y6, Y6
+	VMOVDQU   96(BX), Y7
+	VADDPS    Y7, Y6, Y6
+	VMOVDQU   96(SI), Y7
+	VADDPS    Y7, Y6, Y6
+	VCMPPS    $0x03, Y6, Y6, Y7
+	VBLENDVPS Y7, Y2, Y6, Y6
+	VMOVDQU   Y3, (AX)
+	VMOVDQU   Y4, 32(AX)
+	VMOVDQU   Y5, 64(AX)
+	VMOVDQU   Y6, 96(AX)
+	ADDQ      $+128, AX
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVDQU   (BX), Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVDQU   (SI), Y4
+	VADDPS    Y4, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VMOVDQU   Y3, (AX)
+	ADDQ      $+32, AX
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (R9)
+	VMOVDQU Y0, (R8)
+	VZEROUPPER
+	RET
+
 // func sumFloat64AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX
 TEXT ·sumFloat64AVX2(SB), NOSPLIT, $0-32
@@ -2095,6 +2440,131 @@ done:
 
 DATA nan64<>+0(SB)/8, $0x7ff8000000000000
 GLOBL nan64<>(SB), RODATA|NOPTR, $8
+
+// func sumFloat64AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
+// Requires: AVX
+TEXT ·sumFloat64AVX2Fold(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ n+40(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (CX)(DI*1), Y0
+	VMOVDQU      (DX)(DI*1), Y1
+	VADDPD       Y1, Y0, Y0
+	VMOVDQU      (BX)(DI*1), Y1
+	VADDPD       Y1, Y0, Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VADDPD       Y1, Y0, Y0
+	VCMPPD       $0x03, Y0, Y0, Y1
+	VBROADCASTSD nan64<>+0(SB), Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
+	LEAQ         (AX)(DI*1), R8
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (CX), Y1
+	VMOVDQU   (DX), Y3
+	VADDPD    Y3, Y1, Y1
+	VMOVDQU   (BX), Y3
+	VADDPD    Y3, Y1, Y1
+	VMOVDQU   (SI), Y3
+	VADDPD    Y3, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VBLENDVPD Y3, Y2, Y1, Y1
+	MOVQ      AX, R9
+	MOVQ      AX, R10
+	NEGQ      R10
+	ANDQ      $+24, R10
+	ADDQ      R10, AX
+	ADDQ      R10, CX
+	ADDQ      R10, DX
+	ADDQ      R10, BX
+	ADDQ      R10, SI
+	SUBQ      R10, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVDQU   (BX), Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVDQU   (SI), Y4
+	VADDPD    Y4, Y3, Y3
+	VCMPPD    $0x03, Y3, Y3, Y4
+	VBLENDVPD Y4, Y2, Y3, Y3
+	VMOVDQU   32(CX), Y4
+	VMOVDQU   32(DX), Y5
+	VADDPD    Y5, Y4, Y4
+	VMOVDQU   32(BX), Y5
+	VADDPD    Y5, Y4, Y4
+	VMOVDQU   32(SI), Y5
+	VADDPD    Y5, Y4, Y4
+	VCMPPD    $0x03, Y4, Y4, Y5
+	VBLENDVPD Y5, Y2, Y4, Y4
+	VMOVDQU   64(CX), Y5
+	VMOVDQU   64(DX), Y6
+	VADDPD    Y6, Y5, Y5
+	VMOVDQU   64(BX), Y6
+	VADDPD    Y6, Y5, Y5
+	VMOVDQU   64(SI), Y6
+	VADDPD    Y6, Y5, Y5
+	VCMPPD    $0x03, Y5, Y5, Y6
+	VBLENDVPD Y6, Y2, Y5, Y5
+	VMOVDQU   96(CX), Y6
+	VMOVDQU   96(DX), Y7
+	VADDPD    Y7, Y6, Y6
+	VMOVDQU   96(BX), Y7
+	VADDPD    Y7, Y6, Y6
+	VMOVDQU   96(SI), Y7
+	VADDPD    Y7, Y6, Y6
+	VCMPPD    $0x03, Y6, Y6, Y7
+	VBLENDVPD Y7, Y2, Y6, Y6
+	VMOVDQU   Y3, (AX)
+	VMOVDQU   Y4, 32(AX)
+	VMOVDQU   Y5, 64(AX)
+	VMOVDQU   Y6, 96(AX)
+	ADDQ      $+128, AX
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (CX), Y3
+	VMOVDQU   (DX), Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVDQU   (BX), Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVDQU   (SI), Y4
+	VADDPD    Y4, Y3, Y3
+	VCMPPD    $0x03, Y3, Y3, Y4
+	VBLENDVPD Y4, Y2, Y3, Y3
+	VMOVDQU   Y3, (AX)
+	ADDQ      $+32, AX
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (R9)
+	VMOVDQU Y0, (R8)
+	VZEROUPPER
+	RET
 
 // func prodFloat32AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX
@@ -4239,6 +4709,116 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumInt32AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·sumInt32AVX512Fold(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ n+40(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (CX)(DI*1), Z0
+	VMOVDQU64 (DX)(DI*1), Z1
+	VPADDD    Z1, Z0, Z0
+	VMOVDQU64 (BX)(DI*1), Z1
+	VPADDD    Z1, Z0, Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPADDD    Z1, Z0, Z0
+	LEAQ      (AX)(DI*1), R8
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z2
+	VPADDD    Z2, Z1, Z1
+	VMOVDQU64 (BX), Z2
+	VPADDD    Z2, Z1, Z1
+	VMOVDQU64 (SI), Z2
+	VPADDD    Z2, Z1, Z1
+	MOVQ      AX, R9
+	MOVQ      AX, R10
+	NEGQ      R10
+	ANDQ      $+60, R10
+	ADDQ      R10, AX
+	ADDQ      R10, CX
+	ADDQ      R10, DX
+	ADDQ      R10, BX
+	ADDQ      R10, SI
+	SUBQ      R10, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	VMOVDQU64 (CX), Z2
+	VMOVDQU64 (DX), Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVDQU64 (BX), Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVDQU64 (SI), Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVDQU64 64(CX), Z3
+	VMOVDQU64 64(DX), Z4
+	VPADDD    Z4, Z3, Z3
+	VMOVDQU64 64(BX), Z4
+	VPADDD    Z4, Z3, Z3
+	VMOVDQU64 64(SI), Z4
+	VPADDD    Z4, Z3, Z3
+	VMOVDQU64 128(CX), Z4
+	VMOVDQU64 128(DX), Z5
+	VPADDD    Z5, Z4, Z4
+	VMOVDQU64 128(BX), Z5
+	VPADDD    Z5, Z4, Z4
+	VMOVDQU64 128(SI), Z5
+	VPADDD    Z5, Z4, Z4
+	VMOVDQU64 192(CX), Z5
+	VMOVDQU64 192(DX), Z6
+	VPADDD    Z6, Z5, Z5
+	VMOVDQU64 192(BX), Z6
+	VPADDD    Z6, Z5, Z5
+	VMOVDQU64 192(SI), Z6
+	VPADDD    Z6, Z5, Z5
+	VMOVDQU64 Z2, (AX)
+	VMOVDQU64 Z3, 64(AX)
+	VMOVDQU64 Z4, 128(AX)
+	VMOVDQU64 Z5, 192(AX)
+	ADDQ      $+256, AX
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (CX), Z2
+	VMOVDQU64 (DX), Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVDQU64 (BX), Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVDQU64 (SI), Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVDQU64 Z2, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R9)
+	VMOVDQU64 Z0, (R8)
+	VZEROUPPER
+	RET
+
 // func sumInt64AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512F
 TEXT ·sumInt64AVX512(SB), NOSPLIT, $0-32
@@ -4310,6 +4890,116 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func sumInt64AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·sumInt64AVX512Fold(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ n+40(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (CX)(DI*1), Z0
+	VMOVDQU64 (DX)(DI*1), Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVDQU64 (BX)(DI*1), Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPADDQ    Z1, Z0, Z0
+	LEAQ      (AX)(DI*1), R8
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (CX), Z1
+	VMOVDQU64 (DX), Z2
+	VPADDQ    Z2, Z1, Z1
+	VMOVDQU64 (BX), Z2
+	VPADDQ    Z2, Z1, Z1
+	VMOVDQU64 (SI), Z2
+	VPADDQ    Z2, Z1, Z1
+	MOVQ      AX, R9
+	MOVQ      AX, R10
+	NEGQ      R10
+	ANDQ      $+56, R10
+	ADDQ      R10, AX
+	ADDQ      R10, CX
+	ADDQ      R10, DX
+	ADDQ      R10, BX
+	ADDQ      R10, SI
+	SUBQ      R10, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	VMOVDQU64 (CX), Z2
+	VMOVDQU64 (DX), Z3
+	VPADDQ    Z3, Z2, Z2
+	VMOVDQU64 (BX), Z3
+	VPADDQ    Z3, Z2, Z2
+	VMOVDQU64 (SI), Z3
+	VPADDQ    Z3, Z2, Z2
+	VMOVDQU64 64(CX), Z3
+	VMOVDQU64 64(DX), Z4
+	VPADDQ    Z4, Z3, Z3
+	VMOVDQU64 64(BX), Z4
+	VPADDQ    Z4, Z3, Z3
+	VMOVDQU64 64(SI), Z4
+	VPADDQ    Z4, Z3, Z3
+	VMOVDQU64 128(CX), Z4
+	VMOVDQU64 128(DX), Z5
+	VPADDQ    Z5, Z4, Z4
+	VMOVDQU64 128(BX), Z5
+	VPADDQ    Z5, Z4, Z4
+	VMOVDQU64 128(SI), Z5
+	VPADDQ    Z5, Z4, Z4
+	VMOVDQU64 192(CX), Z5
+	VMOVDQU64 192(DX), Z6
+	VPADDQ    Z6, Z5, Z5
+	VMOVDQU64 192(BX), Z6
+	VPADDQ    Z6, Z5, Z5
+	VMOVDQU64 192(SI), Z6
+	VPADDQ    Z6, Z5, Z5
+	VMOVDQU64 Z2, (AX)
+	VMOVDQU64 Z3, 64(AX)
+	VMOVDQU64 Z4, 128(AX)
+	VMOVDQU64 Z5, 192(AX)
+	ADDQ      $+256, AX
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (CX), Z2
+	VMOVDQU64 (DX), Z3
+	VPADDQ    Z3, Z2, Z2
+	VMOVDQU64 (BX), Z3
+	VPADDQ    Z3, Z2, Z2
+	VMOVDQU64 (SI), Z3
+	VPADDQ    Z3, Z2, Z2
+	VMOVDQU64 Z2, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R9)
+	VMOVDQU64 Z0, (R8)
 	VZEROUPPER
 	RET
 
@@ -6030,6 +6720,131 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumFloat32AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·sumFloat32AVX512Fold(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ n+40(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (CX)(DI*1), Z0
+	VMOVDQU64    (DX)(DI*1), Z1
+	VADDPS       Z1, Z0, Z0
+	VMOVDQU64    (BX)(DI*1), Z1
+	VADDPS       Z1, Z0, Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VADDPS       Z1, Z0, Z0
+	VCMPPS       $0x03, Z0, Z0, K1
+	VBROADCASTSS nan32<>+0(SB), Z1
+	VMOVAPS      Z1, K1, Z0
+	LEAQ         (AX)(DI*1), R8
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (CX), Z2
+	VMOVDQU64 (DX), Z3
+	VADDPS    Z3, Z2, Z2
+	VMOVDQU64 (BX), Z3
+	VADDPS    Z3, Z2, Z2
+	VMOVDQU64 (SI), Z3
+	VADDPS    Z3, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVAPS   Z1, K1, Z2
+	MOVQ      AX, R9
+	MOVQ      AX, R10
+	NEGQ      R10
+	ANDQ      $+60, R10
+	ADDQ      R10, AX
+	ADDQ      R10, CX
+	ADDQ      R10, DX
+	ADDQ      R10, BX
+	ADDQ      R10, SI
+	SUBQ      R10, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	VMOVDQU64 (CX), Z3
+	VMOVDQU64 (DX), Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVDQU64 (BX), Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVDQU64 (SI), Z4
+	VADDPS    Z4, Z3, Z3
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVAPS   Z1, K1, Z3
+	VMOVDQU64 64(CX), Z4
+	VMOVDQU64 64(DX), Z5
+	VADDPS    Z5, Z4, Z4
+	VMOVDQU64 64(BX), Z5
+	VADDPS    Z5, Z4, Z4
+	VMOVDQU64 64(SI), Z5
+	VADDPS    Z5, Z4, Z4
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVAPS   Z1, K1, Z4
+	VMOVDQU64 128(CX), Z5
+	VMOVDQU64 128(DX), Z6
+	VADDPS    Z6, Z5, Z5
+	VMOVDQU64 128(BX), Z6
+	VADDPS    Z6, Z5, Z5
+	VMOVDQU64 128(SI), Z6
+	VADDPS    Z6, Z5, Z5
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVAPS   Z1, K1, Z5
+	VMOVDQU64 192(CX), Z6
+	VMOVDQU64 192(DX), Z7
+	VADDPS    Z7, Z6, Z6
+	VMOVDQU64 192(BX), Z7
+	VADDPS    Z7, Z6, Z6
+	VMOVDQU64 192(SI), Z7
+	VADDPS    Z7, Z6, Z6
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVAPS   Z1, K1, Z6
+	VMOVDQU64 Z3, (AX)
+	VMOVDQU64 Z4, 64(AX)
+	VMOVDQU64 Z5, 128(AX)
+	VMOVDQU64 Z6, 192(AX)
+	ADDQ      $+256, AX
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (CX), Z3
+	VMOVDQU64 (DX), Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVDQU64 (BX), Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVDQU64 (SI), Z4
+	VADDPS    Z4, Z3, Z3
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVAPS   Z1, K1, Z3
+	VMOVDQU64 Z3, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z2, (R9)
+	VMOVDQU64 Z0, (R8)
+	VZEROUPPER
+	RET
+
 // func sumFloat64AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512F
 TEXT ·sumFloat64AVX512(SB), NOSPLIT, $0-32
@@ -6116,6 +6931,131 @@ vectors:
 done:
 	VMOVDQU64 Z2, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func sumFloat64AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·sumFloat64AVX512Fold(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ n+40(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (CX)(DI*1), Z0
+	VMOVDQU64    (DX)(DI*1), Z1
+	VADDPD       Z1, Z0, Z0
+	VMOVDQU64    (BX)(DI*1), Z1
+	VADDPD       Z1, Z0, Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VADDPD       Z1, Z0, Z0
+	VCMPPD       $0x03, Z0, Z0, K1
+	VBROADCASTSD nan64<>+0(SB), Z1
+	VMOVAPD      Z1, K1, Z0
+	LEAQ         (AX)(DI*1), R8
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (CX), Z2
+	VMOVDQU64 (DX), Z3
+	VADDPD    Z3, Z2, Z2
+	VMOVDQU64 (BX), Z3
+	VADDPD    Z3, Z2, Z2
+	VMOVDQU64 (SI), Z3
+	VADDPD    Z3, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVAPD   Z1, K1, Z2
+	MOVQ      AX, R9
+	MOVQ      AX, R10
+	NEGQ      R10
+	ANDQ      $+56, R10
+	ADDQ      R10, AX
+	ADDQ      R10, CX
+	ADDQ      R10, DX
+	ADDQ      R10, BX
+	ADDQ      R10, SI
+	SUBQ      R10, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	VMOVDQU64 (CX), Z3
+	VMOVDQU64 (DX), Z4
+	VADDPD    Z4, Z3, Z3
+	VMOVDQU64 (BX), Z4
+	VADDPD    Z4, Z3, Z3
+	VMOVDQU64 (SI), Z4
+	VADDPD    Z4, Z3, Z3
+	VCMPPD    $0x03, Z3, Z3, K1
+	VMOVAPD   Z1, K1, Z3
+	VMOVDQU64 64(CX), Z4
+	VMOVDQU64 64(DX), Z5
+	VADDPD    Z5, Z4, Z4
+	VMOVDQU64 64(BX), Z5
+	VADDPD    Z5, Z4, Z4
+	VMOVDQU64 64(SI), Z5
+	VADDPD    Z5, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K1
+	VMOVAPD   Z1, K1, Z4
+	VMOVDQU64 128(CX), Z5
+	VMOVDQU64 128(DX), Z6
+	VADDPD    Z6, Z5, Z5
+	VMOVDQU64 128(BX), Z6
+	VADDPD    Z6, Z5, Z5
+	VMOVDQU64 128(SI), Z6
+	VADDPD    Z6, Z5, Z5
+	VCMPPD    $0x03, Z5, Z5, K1
+	VMOVAPD   Z1, K1, Z5
+	VMOVDQU64 192(CX), Z6
+	VMOVDQU64 192(DX), Z7
+	VADDPD    Z7, Z6, Z6
+	VMOVDQU64 192(BX), Z7
+	VADDPD    Z7, Z6, Z6
+	VMOVDQU64 192(SI), Z7
+	VADDPD    Z7, Z6, Z6
+	VCMPPD    $0x03, Z6, Z6, K1
+	VMOVAPD   Z1, K1, Z6
+	VMOVDQU64 Z3, (AX)
+	VMOVDQU64 Z4, 64(AX)
+	VMOVDQU64 Z5, 128(AX)
+	VMOVDQU64 Z6, 192(AX)
+	ADDQ      $+256, AX
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (CX), Z3
+	VMOVDQU64 (DX), Z4
+	VADDPD    Z4, Z3, Z3
+	VMOVDQU64 (BX), Z4
+	VADDPD    Z4, Z3, Z3
+	VMOVDQU64 (SI), Z4
+	VADDPD    Z4, Z3, Z3
+	VCMPPD    $0x03, Z3, Z3, K1
+	VMOVAPD   Z1, K1, Z3
+	VMOVDQU64 Z3, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z2, (R9)
+	VMOVDQU64 Z0, (R8)
 	VZEROUPPER
 	RET
 
@@ -8037,3 +8977,53 @@ done:
 DATA realSigns64<>+0(SB)/8, $0x8000000000000000
 DATA realSigns64<>+8(SB)/8, $0x0000000000000000
 GLOBL realSigns64<>(SB), RODATA|NOPTR, $16
+
+// func copyStream(dst *byte, src *byte, n uint64)
+// Requires: AVX, MMX+
+TEXT ·copyStream(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+	// To the start of a cache line, which has to be written as a whole.
+	VMOVDQU (CX), Y0
+	VMOVDQU Y0, (AX)
+	VMOVDQU 32(CX), Y0
+	VMOVDQU Y0, 32(AX)
+	MOVQ    AX, BX
+	NEGQ    BX
+	ANDQ    $+63, BX
+	ADDQ    BX, AX
+	ADDQ    BX, CX
+	SUBQ    BX, DX
+
+rounds:
+	VMOVDQU  (CX), Y0
+	VMOVDQU  32(CX), Y1
+	VMOVDQU  64(CX), Y2
+	VMOVDQU  96(CX), Y3
+	VMOVNTDQ Y0, (AX)
+	VMOVNTDQ Y1, 32(AX)
+	VMOVNTDQ Y2, 64(AX)
+	VMOVNTDQ Y3, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+128, DX
+	CMPQ     DX, $+128
+	JGE      rounds
+
+	// The last bytes, again in part: the round before ends among them.
+	VMOVDQU -128(CX)(DX*1), Y0
+	VMOVDQU Y0, -128(AX)(DX*1)
+	VMOVDQU -96(CX)(DX*1), Y0
+	VMOVDQU Y0, -96(AX)(DX*1)
+	VMOVDQU -64(CX)(DX*1), Y0
+	VMOVDQU Y0, -64(AX)(DX*1)
+	VMOVDQU -32(CX)(DX*1), Y0
+	VMOVDQU Y0, -32(AX)(DX*1)
+
+	// Streamed stores are not ordered with others. A flag that is stored after
+	// the copy must not be seen before the data.
+	SFENCE
+	VZEROUPPER
+	RET

@@ -81,14 +81,11 @@ func (c *context) canonical(p precision, r, x, y reg.VecVirtual) {
 	p.blend(mask, c.filled(p.nan), r, r)
 }
 
-// arithmetic is a float instruction whose result may be a NaN that depends on
-// the order of the operands or on the processor.
-func arithmetic(f instruction, p precision) func(*context, reg.VecVirtual, reg.VecVirtual) reg.VecVirtual {
-	return func(c *context, x, y reg.VecVirtual) reg.VecVirtual {
-		f(y, x, x)
-		c.canonical(p, x, x, x)
-		return x
-	}
+// canonicalAtEnd is the finish of plain float instructions, whose result may be a
+// NaN that depends on the order of the operands or on the processor. Until then
+// any NaN will do, since all of them stay NaN.
+func canonicalAtEnd(p precision) func(*context, reg.VecVirtual) {
+	return func(c *context, r reg.VecVirtual) { c.canonical(p, r, r, r) }
 }
 
 // extremum is the minimum or maximum of floats. The instruction returns its

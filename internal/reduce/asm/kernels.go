@@ -37,9 +37,13 @@ type kernel struct {
 	kinds    []string
 	size     int  // bytes in an element
 	wideOnly bool // no good instruction before AVX-512
+	fold     bool // also for four sources
 	unroll   int  // vectors in one round of the main loop; 4 if zero
 	// combine emits r = x op y. It may overwrite x and y.
 	combine func(c *context, x, y reg.VecVirtual) reg.VecVirtual
+	// finish, if not nil, changes the last result of a vector: what need not be
+	// done between one operation and the next.
+	finish func(c *context, r reg.VecVirtual)
 	// fromMemory, if not nil, stands for the loads and combine.
 	fromMemory func(c *context, a, b operand.Mem) reg.VecVirtual
 }

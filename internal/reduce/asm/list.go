@@ -20,8 +20,8 @@ func integers() []kernel {
 	return []kernel{
 		{op: "Sum", kinds: both("8"), size: 1, combine: plain(VPADDB)},
 		{op: "Sum", kinds: both("16"), size: 2, combine: plain(VPADDW)},
-		{op: "Sum", kinds: both("32"), size: 4, combine: plain(VPADDD)},
-		{op: "Sum", kinds: both("64"), size: 8, combine: plain(VPADDQ)},
+		{op: "Sum", kinds: both("32"), size: 4, fold: true, combine: plain(VPADDD)},
+		{op: "Sum", kinds: both("64"), size: 8, fold: true, combine: plain(VPADDQ)},
 		{op: "Prod", kinds: both("16"), size: 2, combine: plain(VPMULLW)},
 		{op: "Prod", kinds: both("32"), size: 4, combine: plain(VPMULLD)},
 		{op: "Prod", kinds: both("64"), size: 8, combine: plain(VPMULLQ), wideOnly: true},
@@ -50,10 +50,10 @@ func integers() []kernel {
 // floats are also the sums of complex numbers, which are the sums of their parts.
 func floats() []kernel {
 	return []kernel{
-		{op: "Sum", kinds: []string{"Float32", "Complex64"}, size: 4, combine: arithmetic(VADDPS, single)},
-		{op: "Sum", kinds: []string{"Float64", "Complex128"}, size: 8, combine: arithmetic(VADDPD, double)},
-		{op: "Prod", kinds: one("Float32"), size: 4, combine: arithmetic(VMULPS, single)},
-		{op: "Prod", kinds: one("Float64"), size: 8, combine: arithmetic(VMULPD, double)},
+		{op: "Sum", kinds: []string{"Float32", "Complex64"}, size: 4, fold: true, combine: plain(VADDPS), finish: canonicalAtEnd(single)},
+		{op: "Sum", kinds: []string{"Float64", "Complex128"}, size: 8, fold: true, combine: plain(VADDPD), finish: canonicalAtEnd(double)},
+		{op: "Prod", kinds: one("Float32"), size: 4, combine: plain(VMULPS), finish: canonicalAtEnd(single)},
+		{op: "Prod", kinds: one("Float64"), size: 8, combine: plain(VMULPD), finish: canonicalAtEnd(double)},
 		{op: "Min", kinds: one("Float32"), size: 4, combine: extremum(VMINPS, VORPS, single)},
 		{op: "Min", kinds: one("Float64"), size: 8, combine: extremum(VMINPD, VORPS, double)},
 		{op: "Max", kinds: one("Float32"), size: 4, combine: extremum(VMAXPS, VANDPS, single)},

@@ -22,9 +22,13 @@ func main() {
 	os.Args = append(os.Args, "-out", "../"+assembly, "-stubs", "../"+stubs, "-pkg", "reduce")
 	for _, m := range machines {
 		for _, k := range m.kernels() {
-			generate(m, k)
+			generate(m, k, k.function(m), "a", "b")
+			if k.fold {
+				generate(m, k, k.function(m)+"Fold", "a", "b", "c", "d")
+			}
 		}
 	}
+	streamCopy()
 	if err := os.WriteFile("../"+dispatch, []byte(switches()), 0o644); err != nil {
 		log.Fatalf("asm: writing the switches: %v", err)
 	}
@@ -50,6 +54,15 @@ func switches() string {
 		fmt.Fprintf(&s, "func find%s(p pair) vectorFunc {\n\tswitch p {\n", m.name)
 		for _, k := range m.kernels() {
 			fmt.Fprintf(&s, "\tcase %s:\n\t\treturn %s\n", k.pairs(), k.function(m))
+		}
+		s.WriteString("\t}\n\treturn nil\n}\n")
+
+		fmt.Fprintf(&s, "\n// findFold%s is find%s for four sources.\n", m.name, m.name)
+		fmt.Fprintf(&s, "func findFold%s(p pair) foldFunc {\n\tswitch p {\n", m.name)
+		for _, k := range m.kernels() {
+			if k.fold {
+				fmt.Fprintf(&s, "\tcase %s:\n\t\treturn %sFold\n", k.pairs(), k.function(m))
+			}
 		}
 		s.WriteString("\t}\n\treturn nil\n}\n")
 	}
