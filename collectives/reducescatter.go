@@ -48,9 +48,15 @@ func ReduceScatterVTask[T Element](t *Team, dst, src []T, counts []int, op Op, o
 // ReduceScatterFunc is ReduceScatter with an operation of the program; see
 // AllReduceFunc.
 func ReduceScatterFunc[T any](ctx context.Context, t *Team, dst, src []T, fn Func[T], ordered bool, opts ...Option) error {
+	task := ReduceScatterFuncTask(t, dst, src, fn, ordered, opts...)
+	return t.do(ctx, &task)
+}
+
+// ReduceScatterFuncTask is ReduceScatterFunc as a task.
+func ReduceScatterFuncTask[T any](t *Team, dst, src []T, fn Func[T], ordered bool, opts ...Option) Task {
 	task := reduceScatter(t, dst, src, nil, movable[T](), 0, opts)
 	task.user, task.order = ofFunc(fn), ordered
-	return t.do(ctx, &task)
+	return task
 }
 
 func reduceScatter[T any](t *Team, dst, src []T, counts []int, elem elementType, op Op, opts []Option) Task {

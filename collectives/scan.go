@@ -33,16 +33,28 @@ func ExScanTask[T Element](buf []T, op Op, opts ...Option) Task {
 
 // ScanFunc is Scan with an operation of the program; see AllReduceFunc.
 func ScanFunc[T any](ctx context.Context, t *Team, buf []T, fn Func[T], ordered bool, opts ...Option) error {
+	task := ScanFuncTask(buf, fn, ordered, opts...)
+	return t.do(ctx, &task)
+}
+
+// ScanFuncTask is ScanFunc as a task.
+func ScanFuncTask[T any](buf []T, fn Func[T], ordered bool, opts ...Option) Task {
 	task := scan(schedule.Scan, buf, movable[T](), 0, opts)
 	task.user, task.order = ofFunc(fn), ordered
-	return t.do(ctx, &task)
+	return task
 }
 
 // ExScanFunc is ExScan with an operation of the program; see AllReduceFunc.
 func ExScanFunc[T any](ctx context.Context, t *Team, buf []T, fn Func[T], ordered bool, opts ...Option) error {
+	task := ExScanFuncTask(buf, fn, ordered, opts...)
+	return t.do(ctx, &task)
+}
+
+// ExScanFuncTask is ExScanFunc as a task.
+func ExScanFuncTask[T any](buf []T, fn Func[T], ordered bool, opts ...Option) Task {
 	task := scan(schedule.ExScan, buf, movable[T](), 0, opts)
 	task.user, task.order = ofFunc(fn), ordered
-	return t.do(ctx, &task)
+	return task
 }
 
 func scan[T any](what schedule.Operation, buf []T, elem elementType, op Op, opts []Option) Task {
