@@ -12,8 +12,17 @@ var errAbandoned = fmt.Errorf("%w: the operation was given up by Reset or Close"
 
 // teamError is an error of what concerns a whole team.
 func teamError(op string, err error) error {
-	if inner, ok := errors.AsType[*gaspi.OpError](err); ok {
-		return &gaspi.OpError{Op: "collectives: " + op, Err: inner.Err, Wait: inner.Wait}
+	return outermost(&gaspi.OpError{Op: "collectives: " + op, Err: err})
+}
+
+// outermost takes the place of an error of package gaspi that it wraps: a reader
+// wants to know one place, and whom the call was waiting for.
+func outermost(e *gaspi.OpError) error {
+	if inner, ok := errors.AsType[*gaspi.OpError](e.Err); ok {
+		e.Err = inner.Err
+		if e.Wait == "" {
+			e.Wait = inner.Wait
+		}
 	}
-	return &gaspi.OpError{Op: "collectives: " + op, Err: err}
+	return e
 }

@@ -52,5 +52,5 @@ func (r *run) failed(err error) error {
 	if r.state != ended {
 		e.Wait = r.waitingFor()
 	}
-	return e
+	return outermost(e)
 }

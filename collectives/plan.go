@@ -33,7 +33,7 @@ type Plan struct {
 	runs   uint32 // begun so far
 	agreed bool   // that all members mean the same
 	busy   *run   // under way
-	run    run    // for single calls and Start
+	run    run    // of single calls, or of the plan's own Start
 }
 
 // newPlan makes the plan of a task. It is the same on all members.

@@ -40,7 +40,7 @@ func (t *Team) again(ctx context.Context, g glance, in, out []byte) (bool, error
 // way, and the members have agreed on what p is.
 func (p *Plan) idle() bool {
 	t := p.t
-	return p.agreed && len(p.lanes) == 1 && p.run.state == ended && !p.run.lent &&
+	return p.agreed && len(p.lanes) == 1 && p.run.state == ended &&
 		len(t.active) == 0 && len(t.waiting) == 0 && t.resume == nil && t.broken == nil && !t.closed
 }
 

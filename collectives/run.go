@@ -25,7 +25,6 @@ type run struct {
 	operands [][]byte
 	at       []int // next instruction of each lane
 	fold     reduce.Kernel
-	lent     bool // by Start: its handle may still be asked
 	agree    agreement
 	err      error
 }

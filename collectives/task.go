@@ -3,7 +3,6 @@ package collectives
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
@@ -122,12 +121,8 @@ func Start(ctx context.Context, t *Team, task Task) (*Handle, error) {
 	if err != nil {
 		return nil, t.failed(&task, err)
 	}
-	r := &p.run
-	if r.state != ended || r.lent {
-		r = new(run)
-		r.prepare(p)
-	}
-	r.lent = true
+	r := new(run) // its handle may be asked long after
+	r.prepare(p)
 	t.begin(r, &task)
 	return &r.handle, nil
 }
@@ -145,13 +140,8 @@ func (t *Team) do(ctx context.Context, task *Task) error {
 	if err != nil {
 		return t.failed(task, err)
 	}
-	r := &p.run
-	if r.state != ended || r.lent {
-		r = new(run)
-		r.prepare(p)
-	}
-	t.begin(r, task)
-	return t.complete(ctx, r)
+	t.begin(&p.run, task)
+	return t.complete(ctx, &p.run)
 }
 
 // doSlow is do where something is in the way.
@@ -162,7 +152,7 @@ func (t *Team) doSlow(ctx context.Context, task *Task) error {
 	t.limit(task)
 	r := t.resume
 	k := task.key(t)
-	if k != r.p.key {
+	if k != r.p.key || start(task.out) != start(r.operands[memOut]) || start(task.in) != start(r.operands[memIn]) {
 		return t.failed(task, fmt.Errorf("%w: %v ended early and is to be finished first", gaspi.ErrMismatch, &r.p.task))
 	}
 	if err := t.finish(ctx, r); err != nil {
@@ -222,9 +212,5 @@ func (task *Task) check(t *Team) error {
 
 // failed is the error of a task that was not begun.
 func (t *Team) failed(task *Task, err error) error {
-	e := &gaspi.OpError{Op: "collectives: " + task.String(), Err: err}
-	if inner, ok := errors.AsType[*gaspi.OpError](err); ok {
-		e.Err, e.Wait = inner.Err, inner.Wait
-	}
-	return e
+	return outermost(&gaspi.OpError{Op: "collectives: " + task.String(), Err: err})
 }

@@ -1,0 +1,235 @@
+package collectives_test
+
+import (
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/oracle"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+)
+
+// A bound is one rank's part of an instance: its buffers, what goes into them in
+// each round, and what must come out.
+type bound interface {
+	fill(round int)
+	call() collectives.Task
+	check(round int) error
+}
+
+// vectors is a bound with elements of type T.
+type vectors[T any] struct {
+	oracle.Elements[T]
+	x        *instance
+	me       int
+	seed     uint64
+	src, dst []T
+	more     [][]T
+	blocks   []int // lengths, of all ranks
+	guards   []guard
+	task     collectives.Task
+}
+
+// newVectors takes buffers for an instance from a member's memory.
+func newVectors[T any](m *member, x *instance, copy int, e oracle.Elements[T]) *vectors[T] {
+	v := &vectors[T]{Elements: e, x: x, me: m.rank, seed: x.seed + uint64(copy)*0x51afd7ed558ccd}
+	total := 0
+	for i := range x.ranks {
+		v.blocks = append(v.blocks, x.block(i, 0))
+		total += x.block(i, 0)
+	}
+	in, out := x.count, x.count
+	switch x.op {
+	case schedule.AllGather, schedule.Gather:
+		in, out = v.blocks[v.me], total
+	case schedule.Scatter, schedule.ReduceScatter:
+		in, out = total, v.blocks[v.me]
+	case schedule.AllToAll:
+		in, out = sumOf(v.sends()), sumOf(v.receives())
+	case schedule.Barrier:
+		in, out = 0, 0
+	}
+	home := m.store(x.memory != plain)
+	switch off := sumOf(v.blocks[:v.me]); {
+	case x.inPlace && x.op == schedule.ReduceScatter:
+		v.src = take[T](home, &v.guards, in, x.shift)
+		v.dst = v.src[off : off+out]
+	case x.inPlace && x.op == schedule.AllGather:
+		v.dst = take[T](home, &v.guards, out, x.shift)
+		v.src = v.dst[off : off+in]
+	case x.inPlace:
+		v.dst = take[T](home, &v.guards, out, x.shift)
+		v.src = v.dst
+	default:
+		v.src = take[T](home, &v.guards, in, x.shift)
+		v.dst = take[T](m.store(x.memory == allocated), &v.guards, out, x.shift+1)
+	}
+	for range x.vectors - 1 {
+		v.more = append(v.more, take[T](home, &v.guards, out, x.shift))
+	}
+	return v
+}
+
+// sends and receives are the lengths of the blocks of an alltoall.
+func (v *vectors[T]) sends() []int {
+	var all []int
+	for j := range v.x.ranks {
+		all = append(all, v.x.block(v.me, j))
+	}
+	return all
+}
+
+func (v *vectors[T]) receives() []int {
+	var all []int
+	for i := range v.x.ranks {
+		all = append(all, v.x.block(i, v.me))
+	}
+	return all
+}
+
+func sumOf(counts []int) int {
+	n := 0
+	for _, k := range counts {
+		n += k
+	}
+	return n
+}
+
+// given is a buffer as a rank passes it that may leave it out: nil, now and then,
+// unless it counts or lies where all must give it.
+func (v *vectors[T]) given(buf []T, counts bool) []T {
+	if !counts && v.x.memory != allocated && (v.seed+uint64(v.me))%2 == 0 {
+		return nil
+	}
+	return buf
+}
+
+func (v *vectors[T]) call() collectives.Task { return v.task }
+
+// parts is how many contributions there are.
+func (v *vectors[T]) parts() int { return v.x.ranks * v.x.vectors }
+
+// in is element i of vector k of a rank.
+func (v *vectors[T]) in(round, rank, k, i int) T {
+	return v.In(oracle.Place{Seed: v.seed, Round: round, Part: rank*v.x.vectors + k, Index: i}, v.parts())
+}
+
+// junk is what lies in element i of a result before the call.
+func (v *vectors[T]) junk(round, i int) T {
+	return v.In(oracle.Place{Seed: ^v.seed, Round: round, Part: v.me, Index: i}, v.parts())
+}
+
+// folded is element i of the fold of ranks 0 to n-1.
+func (v *vectors[T]) folded(round, n, i int) T {
+	return v.Folded(oracle.Place{Seed: v.seed, Round: round, Index: i}, 0, n*v.x.vectors, v.parts())
+}
+
+func (v *vectors[T]) fill(round int) {
+	for i := range v.dst {
+		v.dst[i] = v.junk(round, i)
+	}
+	for i := range v.src {
+		v.src[i] = v.in(round, v.me, 0, i)
+	}
+	for k, more := range v.more {
+		for i := range more {
+			more[i] = v.in(round, v.me, k+1, i)
+		}
+	}
+}
+
+func (v *vectors[T]) check(round int) error {
+	if s, bad := v.Differ(v.dst, func(i int) (T, bool) { return v.want(round, i) }); bad {
+		return fmt.Errorf("rank %d, round %d: result: %s", v.me, round, s)
+	}
+	for k, more := range v.more {
+		if s, bad := v.Differ(more, func(i int) (T, bool) { return v.want(round, i) }); bad {
+			return fmt.Errorf("rank %d, round %d: vector %d: %s", v.me, round, k+1, s)
+		}
+	}
+	if !v.x.inPlace {
+		if s, bad := v.Differ(v.src, func(i int) (T, bool) { return v.in(round, v.me, 0, i), true }); bad {
+			return fmt.Errorf("rank %d, round %d: source was written: %s", v.me, round, s)
+		}
+	}
+	for _, g := range v.guards {
+		if !g.intact() {
+			return fmt.Errorf("rank %d, round %d: memory beside a buffer was written", v.me, round)
+		}
+	}
+	return nil
+}
+
+// want is element i of the result.
+func (v *vectors[T]) want(round, i int) (T, bool) {
+	x := v.x
+	untouched := func() T {
+		if x.inPlace {
+			return v.in(round, v.me, 0, i)
+		}
+		return v.junk(round, i)
+	}
+	switch x.op {
+	case schedule.AllReduce:
+		return v.folded(round, x.ranks, i), true
+	case schedule.Reduce:
+		if v.me != x.root {
+			return untouched(), true
+		}
+		return v.folded(round, x.ranks, i), true
+	case schedule.ReduceScatter:
+		return v.folded(round, x.ranks, sumOf(v.blocks[:v.me])+i), true
+	case schedule.Scan:
+		return v.folded(round, v.me+1, i), true
+	case schedule.ExScan:
+		if v.me == 0 {
+			return untouched(), true
+		}
+		return v.folded(round, v.me, i), true
+	case schedule.Broadcast:
+		return v.in(round, x.root, 0, i), true
+	case schedule.Scatter:
+		return v.in(round, x.root, 0, sumOf(v.blocks[:v.me])+i), true
+	case schedule.Gather:
+		if v.me != x.root {
+			return untouched(), true
+		}
+		r, k := find(v.blocks, i)
+		return v.in(round, r, 0, k), true
+	case schedule.AllGather:
+		r, k := find(v.blocks, i)
+		return v.in(round, r, 0, k), true
+	case schedule.AllToAll:
+		r, k := find(v.receives(), i)
+		before := 0
+		for j := range v.me {
+			before += x.block(r, j)
+		}
+		return v.in(round, r, 0, before+k), true
+	}
+	for k := range x.exchanges() { // Exchange
+		if chunk := (schedule.Range{Off: x.exchangeAt(k), Len: x.exchangeAt(k+1) - x.exchangeAt(k)}); i >= chunk.Off && i < chunk.Off+chunk.Len {
+			if partner := v.me ^ 1<<k; partner < x.ranks {
+				return v.in(round, partner, 0, i), true
+			}
+		}
+	}
+	return untouched(), true
+}
+
+// exchangeAt is where the part of round k begins: the first parts are longer by
+// one if the vector does not divide.
+func (x *instance) exchangeAt(k int) int {
+	rounds := x.exchanges()
+	return x.count/rounds*k + min(k, x.count%rounds)
+}
+
+// find is the block in which element i lies, and where in it.
+func find(blocks []int, i int) (block, at int) {
+	for b, n := range blocks {
+		if i < n {
+			return b, i
+		}
+		i -= n
+	}
+	panic("an element beyond the last block")
+}
