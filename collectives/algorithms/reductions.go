@@ -7,10 +7,19 @@ func reductions() []Algorithm {
 	return []Algorithm{
 		{Op: schedule.AllReduce, Name: "dissemination", Emit: allReduceDissemination, Ordered: true, Whole: true},
 		{Op: schedule.AllReduce, Name: "doubling", Emit: allReduceDoubling, Ordered: true},
+		{Op: schedule.AllReduce, Name: "halving", Emit: allReduceHalving, Ordered: true, Exposes: true},
+		{Op: schedule.AllReduce, Name: "gloo-ring", Emit: allReduceGlooRing},
+		{Op: schedule.AllReduce, Name: "gloo-ring-chunked", Emit: allReduceGlooRingChunked, Exposes: true},
 		{Op: schedule.AllReduce, Name: "binomial", Emit: allReduceBinomial, Ordered: true, Exposes: true},
 		{Op: schedule.AllReduce, Name: "bcube", Emit: allReduceBcube, Ordered: true, Exposes: true},
 		{Op: schedule.AllReduce, Name: "double-tree", Emit: allReduceDoubleTree, Ordered: true, Exposes: true},
 		{Op: schedule.AllReduce, Name: "ring", Emit: allReduceRing, Exposes: true},
 		{Op: schedule.AllReduce, Name: "direct", Emit: allReduceDirect, Ordered: true, Shares: true, Exposes: true},
+		{Op: schedule.AllReduce, Name: "shared", Emit: allReduceShared, Ordered: true, Shares: true, Plain: true},
+
+		{Op: schedule.ReduceScatter, Name: "halving", Emit: reduceScatterHalving},
+		{Op: schedule.ReduceScatter, Name: "blocks", Emit: reduceScatterBlocks, Ordered: true, Exposes: true},
+		{Op: schedule.ReduceScatter, Name: "ring", Emit: reduceScatterRing},
+		{Op: schedule.ReduceScatter, Name: "direct", Emit: reduceScatterDirect, Ordered: true, Shares: true, Exposes: true},
 	}
 }
