@@ -32,6 +32,24 @@ func TestSharedNode(t *testing.T) {
 		ranks:  []lanes{one(put(1, 32, 0)), one(await(0, 1), put(2, 8, 0)), one(await(0, 1)), none()},
 		finish: []float64{1.5, 2.5 + 0.25 + 1, 2.5 + 0.25 + 16 + 1, 0},
 	}, {
+		name: "a put within a node reads and writes", machine: Machine{RanksPerNode: 2, CopyRate: 8, Memory: 8},
+		ranks:  []lanes{one(put(1, 8, 0)), one(await(0, 1))},
+		finish: []float64{2, 2},
+	}, {
+		// Rank 2's signal, foreseen from 0, is there at 10; rank 1's, sent at 2, at 3.
+		name: "woken before it expects to be", machine: Machine{RanksPerNode: 2, CopyRate: 1, Network: Link{Latency: 10}, Shared: Link{Latency: 1}},
+		ranks:  []lanes{{{await(0, 1), clone(0, 1)}, {await(1, 1), clone(0, 4)}}, one(clone(1, 2), signal(0, 1)), one(signal(0, 0))},
+		finish: []float64{11, 2, 0},
+	}, {
+		name: "busy when it expected to wake", machine: Machine{RanksPerNode: 2, CopyRate: 1, Network: Link{Latency: 10}, Shared: Link{Latency: 1}},
+		ranks:  []lanes{{{await(0, 1), clone(0, 1)}, {await(1, 1), clone(0, 9)}}, one(clone(1, 2), signal(0, 1)), one(signal(0, 0))},
+		finish: []float64{13, 2, 0},
+	}, {
+		name: "woken for the first of two", machine: Machine{RanksPerNode: 2, CopyRate: 1, Network: Link{Latency: 10}, Shared: Link{Latency: 1}},
+		ranks:  []lanes{{{await(1, 1), clone(0, 4)}, {await(0, 1), clone(0, 1)}}, one(signal(0, 1)), one(signal(0, 0))},
+		load:   Load{Arrival: []float64{0.5, 0, 0}},
+		finish: []float64{11, 0, 0},
+	}, {
 		name: "a signal within a node", machine: pair,
 		ranks:  []lanes{one(signal(1, 0)), one(await(0, 1)), none(), none()},
 		finish: []float64{0.125, 1.125, 0, 0},
@@ -65,6 +83,11 @@ func TestSharedNode(t *testing.T) {
 		ranks:  []lanes{one(clone(0, 8)), one(clone(1, 8))},
 		finish: []float64{2, 4},
 	}, {
+		name: "a cache too small for longer elements", machine: Machine{RanksPerNode: 2, CopyRate: 16, Memory: 16, Cache: 79}, cached: 20,
+		load:   Load{Element: 2},
+		ranks:  []lanes{one(clone(0, 8)), one(clone(1, 8))},
+		finish: []float64{2, 4},
+	}, {
 		name: "a fold reads two and writes one", machine: Machine{ReduceRate: 8, Memory: 4},
 		ranks:  []lanes{one(fold(0, 8))},
 		finish: []float64{6},
@@ -88,6 +111,17 @@ func TestSharedNode(t *testing.T) {
 		ranks:  []lanes{one(put(2, 8, 0), flush(), clone(0, 1)), none(), one(await(0, 1))},
 		load:   Load{Arrival: []float64{0, 100, 0}},
 		finish: []float64{3, 108, 2},
+	}, {
+		// 0 and 1 had a core each; 1 takes its own again.
+		name: "the core that it had", machine: Machine{RanksPerNode: 3, Cores: 2, CopyRate: 1, Switch: 8, Network: Link{Latency: 10}},
+		ranks:  []lanes{one(clone(0, 1)), one(await(0, 1), clone(1, 1)), none(), one(signal(1, 0))},
+		load:   Load{Arrival: []float64{0, 0, 100, 0}},
+		finish: []float64{1, 11, 108, 0},
+	}, {
+		name: "the core that nobody had", machine: Machine{RanksPerNode: 3, Cores: 2, CopyRate: 1, Switch: 8},
+		ranks:  []lanes{one(clone(0, 1)), one(clone(1, 1)), none()},
+		load:   Load{Arrival: []float64{0, 5, 100}},
+		finish: []float64{1, 6, 108},
 	}, {
 		name: "three ranks on two cores", machine: Machine{RanksPerNode: 3, Cores: 2, CopyRate: 1, Switch: 0.25},
 		ranks:  []lanes{one(clone(0, 4)), one(clone(1, 2)), one(clone(2, 2))},

@@ -15,8 +15,8 @@ import (
 // a+bP+c/P through these is followed to P. That is exact where the cost is such a
 // sum, as of rings and direct exchanges, and within a tenth elsewhere, up to 128
 // ranks. An algorithm whose steps do not follow such a curve, as one that divides the
-// number of ranks into factors, is simulated in full, however long that takes: a
-// million steps are about a quarter of a second.
+// number of ranks into factors, is simulated in full, and so are nodes of more than 8
+// ranks, however long that takes: a million steps are about a quarter of a second.
 func Predict(m *Machine, c *schedule.Call, emit schedule.Emitter, l Load) (float64, error) {
 	return PredictSegments(m, c, schedule.Segmentation{}, emit, l)
 }
@@ -100,13 +100,9 @@ func (q *question) steps(c *schedule.Call) float64 {
 	return float64(schedule.Build(c, 0, q.emit).Steps())
 }
 
-// even reports whether few ranks share cores if all do.
-func (q *question) even() bool {
-	if q.m.Cores == 0 {
-		return true
-	}
-	return (q.onNode(fewRanks/4) > q.m.Cores) == (q.onNode(q.call.Size) > q.m.Cores)
-}
+// even reports whether nodes are as full for few ranks as for all. If they are not,
+// what ranks share is what they wait for, and there are P times as many of them.
+func (q *question) even() bool { return q.onNode(fewRanks/4) == q.onNode(q.call.Size) }
 
 // onNode is how many of the first ranks are where rank 0 is.
 func (q *question) onNode(size int) int {
@@ -131,7 +127,6 @@ func (q *question) simulate(c *schedule.Call, l Load) (float64, error) {
 	}
 	for r := range p.memory {
 		p.memory[r] += vectors(q.call, r) - vectors(c, r)
-		p.memory[r] = p.memory[r] * q.onNode(q.call.Size) / q.onNode(c.Size)
 	}
 	return p.Time(q.m, l)
 }

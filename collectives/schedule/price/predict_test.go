@@ -49,6 +49,38 @@ func TestPredictUneven(t *testing.T) {
 	}
 }
 
+// TestPredictFullNode checks that ranks that share one memory are all simulated: each
+// of them copies as often as there are ranks, and the memory serves all.
+func TestPredictFullNode(t *testing.T) {
+	copies := func(b *schedule.Builder, c *schedule.Call) {
+		from, to := b.Scratch(16), b.Scratch(16)
+		for range c.Size {
+			b.Copy(to.At(b.Rank(), 0, 16), from.At(b.Rank(), 0, 16))
+		}
+	}
+	const p = 200
+	c := &schedule.Call{Op: schedule.Barrier, Size: p, Line: 1}
+	for _, test := range []struct {
+		name  string
+		m     Machine
+		nodes []int
+		want  float64
+	}{
+		{"one node", Machine{RanksPerNode: p, Memory: 32}, nil, p * p},
+		{"the call says so", Machine{Memory: 32}, make([]int, p), p * p},
+		{"a node each", Machine{Memory: 32}, nil, p},
+	} {
+		c.Nodes = test.nodes
+		got, err := Predict(&test.m, c, copies, Load{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != test.want {
+			t.Errorf("%s: %v s, want %v", test.name, got, test.want)
+		}
+	}
+}
+
 // TestFirstRanks checks that a call is cut to its first ranks in all its parts.
 func TestFirstRanks(t *testing.T) {
 	counts := make([]int, 9)
@@ -92,7 +124,7 @@ func TestFirstRanks(t *testing.T) {
 func TestPredictManySegments(t *testing.T) {
 	m := Machine{
 		Network: Link{Latency: 1, Put: 0.25}, Await: 0.25, Bandwidth: 16, ReduceRate: 16,
-		CopyRate: 32, Memory: 64, Cache: 5000,
+		CopyRate: 32, Memory: 32, Cache: 5000,
 	}
 	for _, how := range []schedule.Segmentation{{Size: 16}, {Size: 16, Concurrency: 2}, {Size: 16, Concurrency: 5}} {
 		for _, count := range []int{16 * 10, 16 * 60, 16 * 200} { // in the cache and not; whole turns

@@ -131,6 +131,28 @@ func TestClosedForm(t *testing.T) {
 		},
 		finish: []float64{2, 3, 1}, steps: 1,
 	}, {
+		// The first put, through one port, is there after the second, through the other.
+		name: "a signal after both puts", machine: Machine{Network: Link{Latency: 1}, Bandwidth: 16, Ports: 2},
+		ranks: []lanes{
+			one(put(1, 32, schedule.NoSlot), put(1, 16, schedule.NoSlot), signal(1, 0)),
+			one(await(0, 1)),
+		},
+		finish: []float64{2, 3}, steps: 1,
+	}, {
+		// The second run's put leaves at 8 1/2, between the arrival of the first's at
+		// the port, at 8 to 10, and that of the signal behind it, at 9.
+		name: "a signal after the put of its run", load: Load{Runs: 2},
+		machine: Machine{Network: Link{Latency: 8}, Bandwidth: 16, CopyRate: 2},
+		ranks: []lanes{
+			one(put(1, 32, schedule.NoSlot), clone(0, 2), signal(1, 0), clone(0, 15)),
+			one(await(0, 1), clone(1, 40)),
+		},
+		finish: []float64{17, 10 + 40}, steps: 1,
+	}, {
+		name: "each run begins with the first lane", machine: Machine{CopyRate: 1}, load: Load{Runs: 2},
+		ranks:  []lanes{{{clone(0, 1), signal(1, 0)}, {clone(0, 4)}}, one(await(0, 1))},
+		finish: []float64{10, 6}, steps: 1,
+	}, {
 		name: "signals of another lane overtake", machine: wire,
 		ranks:  []lanes{{{put(1, 32, 0)}, {signal(1, 1)}, {await(2, 1)}}, {{await(0, 1)}, nil, {await(1, 1), put(0, 16, 2)}}},
 		finish: []float64{3, 3}, steps: 2,

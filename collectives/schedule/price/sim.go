@@ -290,12 +290,7 @@ func (s *sim) post(slot int32, at float64, depth chain) {
 	if sl.posted == sl.room {
 		return // nobody awaits it
 	}
-	i := sl.first + sl.posted
-	if sl.posted > 0 {
-		before := s.posts[i-1]
-		at, depth = max(at, before.at), depth.or(before.depth)
-	}
-	s.posts[i] = post{at, depth}
+	s.posts[sl.first+sl.posted] = post{at, depth}
 	sl.posted++
 	if sl.want != sl.posted {
 		return
