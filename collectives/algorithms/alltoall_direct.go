@@ -7,39 +7,39 @@ import "github.com/gaspi-go/gaspi-go/collectives/schedule"
 // rank hands out credits to Radix senders at a time, 8 unless told otherwise, in an
 // order in which no two ranks want the same receiver at the same time.
 //
-// Cost: 1 step after the credits, or P/Radix of them if blocks are large; all blocks
-// but its own sent by each rank; no scratch, or the vector in place. A credit also
-// says that the result may be overwritten; in place it comes after the copy.
+// Cost: 1 step after the credits, or about one for every Radix/2 ranks if there are
+// more than Radix others; all blocks but its own sent by each rank; no scratch, or the
+// vector in place. A credit also says that the result may be overwritten; in place it
+// comes after the copy.
 func allToAllDirect(b *schedule.Builder, c *schedule.Call) {
-	me, meet := b.Rank(), tournament{c.Size}
-	rounds, window := meet.rounds(), radixOr(c, incastWindow)
-	credit, data := b.Slots(rounds), b.Slots(rounds)
+	me, p, window := b.Rank(), c.Size, radixOr(c, incastWindow)
+	credit, data := b.Slots(p), b.Slots(p) // slot of a round: 1 to p-1
 	from := departures(b, c)
-	grant := func(k int) {
-		if peer, ok := meet.partner(me, k); ok && k < rounds {
-			b.Signal(peer, credit+k)
+	grant := func(round int) {
+		if _, sender := meets(me, p, round); round < p {
+			b.Signal(sender, credit+round)
 		}
 	}
-	take := func(k int) {
-		if _, ok := meet.partner(me, k); ok {
-			b.Await(data + k)
-		}
-	}
-	for k := range min(window, rounds) {
-		grant(k)
+	for round := 1; round <= window; round++ {
+		grant(round)
 	}
 	b.Copy(arrival(b, c, me, me), from(me, me))
-	for k := range rounds {
-		if peer, ok := meet.partner(me, k); ok {
-			b.Await(credit + k)
-			b.Put(arrival(b, c, peer, me), from(me, peer), data+k)
-		}
-		if k+1 >= window {
-			take(k + 1 - window)
-			grant(k + 1)
-		}
+
+	// Once credits run short, blocks are waited for half a window after those that
+	// are sent in the same round. If it were a whole one, the next credit would wait
+	// for the last one and every round take the time of a message.
+	lag := p - 1
+	if lag > window {
+		lag = window / 2
 	}
-	for k := max(0, rounds+1-window); k < rounds; k++ {
-		take(k)
+	for round := 1; round < p+lag; round++ {
+		if peer, _ := meets(me, p, round); round < p {
+			b.Await(credit + round)
+			b.Put(arrival(b, c, peer, me), from(me, peer), data+round)
+		}
+		if arrived := round - lag; arrived > 0 {
+			b.Await(data + arrived)
+			grant(arrived + window)
+		}
 	}
 }

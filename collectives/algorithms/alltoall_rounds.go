@@ -6,24 +6,14 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 )
 
-// A tournament pairs ranks off in rounds so that each meets each other one exactly
-// once: the circle method. It takes size-1 rounds, or size if that is odd and one
-// rank has a rest in each.
-type tournament struct{ size int }
-
-func (t tournament) rounds() int { return t.size - 1 + t.size%2 }
-
-// partner is whom a rank meets in a round, or false if it has a rest.
-func (t tournament) partner(rank, round int) (int, bool) {
-	n := t.rounds() // odd: so many ranks on the circle
-	if rank == n {  // in the middle
-		return round * (n + 1) / 2 % n, true
+// meets are whom a rank sends to and whom it receives from in round 1 to p-1 of an
+// exchange in which every round is a permutation and all others are met once. Of a
+// power of two the two are the same, so that ranks pair off.
+func meets(rank, p, round int) (to, from int) {
+	if p&(p-1) == 0 {
+		return rank ^ round, rank ^ round
 	}
-	other := mod(round-rank, n)
-	if other == rank {
-		return n, n < t.size
-	}
-	return other, true
+	return mod(rank+round, p), mod(rank-round, p)
 }
 
 // departures is where the blocks are from which a rank sends. In place they would be

@@ -6,29 +6,25 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 )
 
-func TestTournamentPairsAllRanksOnce(t *testing.T) {
-	for size := 1; size <= 33; size++ {
-		meet := tournament{size}
-		met := make(map[[2]int]int)
-		for round := range meet.rounds() {
-			for rank := range size {
-				other, ok := meet.partner(rank, round)
-				if !ok {
-					if size%2 == 0 {
-						t.Fatalf("size %d round %d: rank %d has a rest", size, round, rank)
-					}
-					continue
+func TestEachRoundIsAPermutationAndAllMeetOnce(t *testing.T) {
+	for p := 1; p <= 33; p++ {
+		sent := make(map[[2]int]int)
+		for round := 1; round < p; round++ {
+			for rank := range p {
+				to, from := meets(rank, p, round)
+				if _, back := meets(to, p, round); back != rank {
+					t.Fatalf("%d ranks, round %d: rank %d sends to %d, which receives from %d", p, round, rank, to, back)
 				}
-				if back, ok := meet.partner(other, round); !ok || back != rank {
-					t.Fatalf("size %d round %d: rank %d meets %d, who meets %d", size, round, rank, other, back)
+				if next, _ := meets(from, p, round); next != rank {
+					t.Fatalf("%d ranks, round %d: rank %d receives from %d, which sends to %d", p, round, rank, from, next)
 				}
-				met[[2]int{rank, other}]++
+				sent[[2]int{rank, to}]++
 			}
 		}
-		for a := range size {
-			for b := range size {
-				if n := met[[2]int{a, b}]; n != min(1, abs(a-b)) {
-					t.Fatalf("size %d: ranks %d and %d meet %d times", size, a, b, n)
+		for a := range p {
+			for b := range p {
+				if n := sent[[2]int{a, b}]; n != min(1, abs(a-b)) {
+					t.Fatalf("%d ranks: rank %d sends to %d in %d rounds", p, a, b, n)
 				}
 			}
 		}

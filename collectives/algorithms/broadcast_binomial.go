@@ -8,8 +8,8 @@ import "github.com/gaspi-go/gaspi-go/collectives/schedule"
 //
 // Cost: log P steps after the first credit, rounded up; n log P elements sent by the
 // root, n(P-1) by all; no scratch. A child's credit says that its result may be
-// overwritten; credits are sent at once and only the root ever waits for one that
-// was sent as early as its own.
+// overwritten. All are sent at once, so that of ranks that come together only the
+// root ever waits for one.
 func broadcastBinomial(b *schedule.Builder, c *schedule.Call) {
 	me, n := b.Rank(), c.Count
 	tree := binomial{c.Size, c.Root}

@@ -8,9 +8,9 @@ import "github.com/gaspi-go/gaspi-go/collectives/schedule"
 // already, and so they do not come round to it again: nothing is written twice, and
 // nothing at all to the root.
 //
-// Cost: log P + P-1 steps; 2n(P-1)/P elements sent by the root, at most that by
-// others; no scratch. A rank's credits tell its parent and the rank before it that
-// its result may be overwritten.
+// Cost: P-1 steps after the first credit, the tree's among them; 2n(P-1)/P elements
+// sent by the root, less by others; no scratch. A rank's credits tell its parent and
+// the rank before it that its result may be overwritten.
 func broadcastScatterAllGather(b *schedule.Builder, c *schedule.Call) {
 	me, p := b.Rank(), c.Size
 	tree := binomial{p, c.Root}
