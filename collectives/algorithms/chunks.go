@@ -8,3 +8,14 @@ func chunks(n, parts, from, to int) schedule.Range {
 	first, end := schedule.Chunk(n, parts, from).Off, schedule.Chunk(n, parts, to).Off
 	return schedule.Range{Off: first, Len: end - first}
 }
+
+// eachScratch is count times n elements of scratch. In a pipeline each stays where it
+// is although segments differ in length, unlike parts of one piece: so what a peer
+// wrote only that peer overwrites.
+func eachScratch(b *schedule.Builder, count, n int) []schedule.Memory {
+	all := make([]schedule.Memory, count)
+	for i := range all {
+		all[i] = b.Scratch(n)
+	}
+	return all
+}

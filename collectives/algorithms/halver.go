@@ -14,9 +14,8 @@ type halver struct {
 
 	got    []schedule.Memory // of each level: what has arrived
 	halve  int               // its first slot
-	joined schedule.Memory   // what smaller blocks have of the rank's chunk
-	stride int
-	join   int // the slot of the second block
+	joined []schedule.Memory // of each smaller block: what it has of the rank's chunk
+	join   int               // its first slot
 }
 
 func claimHalver(b *schedule.Builder, size, n int, part func(off, n int) schedule.Region) *halver {
@@ -25,9 +24,8 @@ func claimHalver(b *schedule.Builder, size, n int, part func(off, n int) schedul
 		h.got = append(h.got, b.Scratch(h.elements(0, h.chunks>>(level+1)).Len))
 	}
 	h.halve = b.Slots(len(h.got))
-	h.stride = b.RoundUp(h.elements(0, 1).Len)
-	h.joined = b.Scratch((len(h.blocks) - 1) * h.stride)
-	h.join = b.Slots(len(h.blocks) - 1)
+	h.joined = eachScratch(b, len(h.blocks)-1, h.elements(0, 1).Len)
+	h.join = b.Slots(len(h.joined))
 	return h
 }
 
@@ -78,7 +76,7 @@ func (h *halver) sendUp() {
 	first, n := h.share(h.levels)
 	for chunk := first; chunk < first+n; chunk++ {
 		r := h.elements(chunk, 1)
-		h.b.Put(h.joined.At(h.owner(0, chunk), (h.mine-1)*h.stride, r.Len), h.own(h.levels, r), h.join+h.mine-1)
+		h.b.Put(h.joined[h.mine-1].At(h.owner(0, chunk), 0, r.Len), h.own(h.levels, r), h.join+h.mine-1)
 	}
 }
 
@@ -88,9 +86,9 @@ func (h *halver) joinAll() schedule.Range {
 	chunk, _ := h.share(h.levels)
 	r := h.elements(chunk, 1)
 	from := []schedule.Region{h.own(h.levels, r)}
-	for i := range len(h.blocks) - 1 {
+	for i, joined := range h.joined {
 		h.b.Await(h.join + i)
-		from = append(from, h.joined.At(h.b.Rank(), i*h.stride, r.Len))
+		from = append(from, joined.At(h.b.Rank(), 0, r.Len))
 	}
 	h.b.Combine(h.part(r.Off, r.Len), from...)
 	return r

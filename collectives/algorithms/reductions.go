@@ -20,6 +20,19 @@ func reductions() []Algorithm {
 		{Op: schedule.ReduceScatter, Name: "halving", Emit: reduceScatterHalving},
 		{Op: schedule.ReduceScatter, Name: "blocks", Emit: reduceScatterBlocks, Ordered: true, Exposes: true},
 		{Op: schedule.ReduceScatter, Name: "ring", Emit: reduceScatterRing},
-		{Op: schedule.ReduceScatter, Name: "direct", Emit: reduceScatterDirect, Ordered: true, Shares: true, Exposes: true},
+		{Op: schedule.ReduceScatter, Name: "direct", Emit: reduceScatterDirect, Ordered: true, Shares: true, Exposes: true, Pulls: true},
+
+		{Op: schedule.Reduce, Name: "binomial", Emit: reduceBinomial, Ordered: true},
+		{Op: schedule.Reduce, Name: "ring-gather", Emit: reduceRingGather, Exposes: true},
+		{Op: schedule.Reduce, Name: "flat", Emit: reduceFlat, Ordered: true, Whole: true},
+		{Op: schedule.Reduce, Name: "direct", Emit: reduceDirect, Ordered: true, Shares: true, Exposes: true},
+
+		{Op: schedule.Scan, Name: "doubling", Emit: scanDoubling, Ordered: true},
+		{Op: schedule.Scan, Name: "linear", Emit: scanLinear, Ordered: true},
+		{Op: schedule.Scan, Name: "direct", Emit: scanDirect, Ordered: true, Shares: true, Exposes: true},
+
+		{Op: schedule.ExScan, Name: "doubling", Emit: scanDoubling, Ordered: true},
+		{Op: schedule.ExScan, Name: "linear", Emit: scanLinear, Ordered: true},
+		{Op: schedule.ExScan, Name: "direct", Emit: scanDirect, Ordered: true, Shares: true, Exposes: true},
 	}
 }

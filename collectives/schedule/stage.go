@@ -1,5 +1,7 @@
 package schedule
 
+import "slices"
+
 // Stage runs an algorithm on copies in scratch, for buffers that peers cannot
 // reach: In is copied there first and Out back at the end. Inside Pipeline the
 // copies are short and stay in the cache.
@@ -65,6 +67,8 @@ func StageIn(emit Emitter) Emitter {
 func (c *Call) arriving(r int) []Range {
 	switch {
 	case c.Op == Broadcast && r == c.Root, c.Op == ExScan && r == 0:
+		return nil
+	case c.Op == Reduce && c.Engaged != nil && !slices.Contains(c.Engaged, true): // nobody contributes
 		return nil
 	case c.Op == Exchange: // parts of rounds without a partner are left alone
 		var all []Range
