@@ -16,6 +16,7 @@ func reductions() []Algorithm {
 		{Op: schedule.AllReduce, Name: "ring", Emit: allReduceRing, Exposes: true},
 		{Op: schedule.AllReduce, Name: "direct", Emit: allReduceDirect, Ordered: true, Shares: true, Exposes: true},
 		{Op: schedule.AllReduce, Name: "shared", Emit: allReduceShared, Ordered: true, Shares: true, Plain: true},
+		{Op: schedule.AllReduce, Name: "hierarchical", Emit: allReduceHierarchical, Shares: true, Hosts: true, Exposes: true},
 
 		{Op: schedule.ReduceScatter, Name: "halving", Emit: reduceScatterHalving},
 		{Op: schedule.ReduceScatter, Name: "blocks", Emit: reduceScatterBlocks, Ordered: true, Exposes: true},
