@@ -40,7 +40,8 @@ const table = `
 	# algorithms, whose tests prove and price them. All of it is pure.
 	collectives/schedule < collectives/schedule/prove, collectives/schedule/price;
 	collectives/schedule, collectives/schedule/prove, collectives/schedule/price < collectives/algorithms;
-	collectives/algorithms, collectives/schedule/price < collectives;
+	internal/reduce < collectives/codec;   # vectors to shorter forms and back, pure too
+	collectives/algorithms, collectives/schedule/price, collectives/codec < collectives;
 
 	# Processes. The launcher would start any program, so it knows no gaspi.
 	internal/base, internal/boot, internal/sys < launcher;
@@ -55,7 +56,7 @@ const table = `
 	golang.org/x/sys/unix < internal/sys;
 	golang.org/x/sys/cpu < internal/reduce;
 	github.com/cilium/ebpf/... < internal/bpf;
-	github.com/klauspost/compress/... < examples/mfsgd, hoplite;
+	github.com/klauspost/compress/... < examples/mfsgd, hoplite, collectives/codec;
 	github.com/spf13/pflag, golang.org/x/term < cmd/..., examples/...;
 	gonum.org/v1/plot/... < examples/..., cmd/gaspi-bench;
 	github.com/mmcloughlin/avo/... < internal/reduce/asm; # a module of its own
