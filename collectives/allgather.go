@@ -47,11 +47,11 @@ func AllGatherVTask[T any](t *Team, dst, src []T, counts []int, opts ...Option) 
 func allGather[T any](t *Team, dst, src []T, counts []int, opts []Option) Task {
 	task := Task{
 		call: schedule.Call{Op: schedule.AllGather, Count: len(src), Counts: counts},
-		elem: movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
+		elem: movable[T](), in: memoryOf(src), out: memoryOf(dst),
 	}
 	task.tuned(opts)
 	task.blockwise(t, "src", len(src), "dst", len(dst))
-	if off, n := task.ownBlock(t); task.err == nil && same(src, dst[off:off+n]) {
+	if off, n := task.ownBlock(t); task.err == nil && task.total(t) > 0 && same(src, dst[off:off+n]) {
 		task.call.InPlace, task.in = true, task.out
 	}
 	return task

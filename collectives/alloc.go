@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/agree"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
@@ -38,7 +39,7 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 	case t.closed:
 		err = gaspi.ErrClosed
 	}
-	if err := unanimous(ctx, t.group, err); err != nil {
+	if err := agree.Unanimous(ctx, t.group, err); err != nil {
 		return nil, teamError("alloc", err)
 	}
 	seg, err := t.newSegment(ctx, uint64(n)*uint64(typ.Size()), 1)
@@ -47,6 +48,15 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 	}
 	t.adopt(seg, true)
 	return reduce.Of[T](seg.Bytes()), nil
+}
+
+// newSegment makes a segment over the team under an id that is free everywhere.
+func (t *Team) newSegment(ctx context.Context, size uint64, notifications uint32) (*gaspi.Segment, error) {
+	id, err := agree.FreeSegment(ctx, t.group)
+	if err != nil {
+		return nil, err
+	}
+	return t.proc.CreateSegment(ctx, id, size, gaspi.Over(t.group), gaspi.WithNotifications(notifications))
 }
 
 // Use makes operations use buffers in seg in place. seg was created over the
@@ -93,8 +103,11 @@ func Release[T any](ctx context.Context, t *Team, buf []T) error {
 	return err
 }
 
-// locate is where a buffer lies.
+// locate is where a buffer lies, or an empty part of one.
 func (t *Team) locate(mem []byte) place {
+	if len(mem) == 0 && cap(mem) > 0 {
+		mem = mem[:1]
+	}
 	for i := range t.heap {
 		if a := &t.heap[i]; a.seg != nil {
 			if off, ok := a.seg.OffsetOf(mem); ok {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -28,7 +29,7 @@ func AllToAll[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option)
 // AllToAllTask is AllToAll as a task.
 func AllToAllTask[T any](t *Team, dst, src []T, opts ...Option) Task {
 	task := Task{
-		call: schedule.Call{Op: schedule.AllToAll, Count: len(src) / t.Size(), InPlace: same(dst, src)},
+		call: schedule.Call{Op: schedule.AllToAll, Count: len(src) / t.Size(), InPlace: len(src) > 0 && same(dst, src)},
 		elem: movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
 	}
 	task.tuned(opts)
@@ -53,7 +54,7 @@ func AllToAllV[T any](ctx context.Context, t *Team, dst []T, receives []int, src
 func AllToAllVTask[T any](ctx context.Context, t *Team, dst []T, receives []int, src []T, sends []int, opts ...Option) (Task, error) {
 	task := Task{
 		call: schedule.Call{Op: schedule.AllToAll, InPlace: same(dst, src)},
-		elem: movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
+		elem: movable[T](), in: memoryOf(src), out: memoryOf(dst),
 	}
 	task.tuned(opts)
 	task.lengths("sends", len(sends), t.Size())
@@ -65,20 +66,13 @@ func AllToAllVTask[T any](ctx context.Context, t *Team, dst []T, receives []int,
 	if task.err != nil {
 		return task, t.failed(&task, task.err)
 	}
-	size := t.Size()
-	row, matrix := make([]int64, size), make([]int64, size*size)
-	for i, n := range sends {
-		row[i] = int64(n)
-	}
-	if err := AllGather(ctx, t, matrix, row); err != nil {
+	matrix, err := task.tellCounts(ctx, t, sends)
+	if err != nil {
 		return task, err
 	}
-	task.call.Counts = make([]int, len(matrix))
-	for i, n := range matrix {
-		task.call.Counts[i] = int(n)
-	}
+	task.call.Counts = matrix
 	for i, want := range receives {
-		if n := task.call.Counts[i*size+t.me]; n != want {
+		if n := matrix[i*t.Size()+t.me]; n != want {
 			task.err = fmt.Errorf("%w: rank %d sends %d elements to this one, which wants %d", gaspi.ErrMismatch, t.ranks[i], n, want)
 		}
 	}
@@ -86,6 +80,45 @@ func AllToAllVTask[T any](ctx context.Context, t *Team, dst []T, receives []int,
 		return task, t.failed(&task, task.err)
 	}
 	return task, nil
+}
+
+// What members say of their buffers beside the lengths: only those that have
+// elements know whether dst is src.
+const (
+	apart = iota
+	together
+	noElements
+)
+
+// tellCounts tells all members how much this one sends to each, and returns what
+// all do. It also finds out whether the operation is in place.
+func (task *Task) tellCounts(ctx context.Context, t *Team, sends []int) ([]int, error) {
+	size := t.Size()
+	row, rows := make([]int64, size+1), make([]int64, size*(size+1))
+	for i, n := range sends {
+		row[i] = int64(n)
+	}
+	switch {
+	case len(task.in) == 0 && len(task.out) == 0:
+		row[size] = noElements
+	case task.call.InPlace:
+		row[size] = together
+	}
+	if err := AllGather(ctx, t, rows, row); err != nil {
+		return nil, err
+	}
+	var matrix []int
+	said := make(map[int64]bool)
+	for row := range slices.Chunk(rows, size+1) {
+		for _, n := range row[:size] {
+			matrix = append(matrix, int(n))
+		}
+		said[row[size]] = true
+	}
+	if row[size] == noElements {
+		task.call.InPlace = said[together]
+	}
+	return matrix, nil
 }
 
 func sum(counts []int) int {

@@ -48,8 +48,16 @@ func (task *Task) ownBlock(t *Team) (off, n int) {
 	return task.call.Block(t.me)
 }
 
-// same reports whether two slices are the same memory.
+// same reports whether two slices are the same memory. Of empty ones it says
+// whether they are the same part of a slice.
 func same[T any](x, y []T) bool {
-	a, b := reduce.BytesOf(x), reduce.BytesOf(y)
-	return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
+	return len(x) == len(y) && x != nil && reduce.SameStart(reduce.BytesOf(x), reduce.BytesOf(y))
+}
+
+// memoryOf is the bytes of a block, which say where it lies even if it is empty.
+func memoryOf[T any](xs []T) []byte {
+	if len(xs) == 0 && cap(xs) > 0 {
+		return reduce.BytesOf(xs[:1])[:0]
+	}
+	return reduce.BytesOf(xs)
 }

@@ -28,6 +28,8 @@ type instruction struct {
 	src   [2]gaspi.Span
 
 	dst, from []operand // of folds
+	first     int       // the destination that is written first
+	aliased   bool      // and it is a source, not the first or second
 }
 
 // An operand is part of memory that a run knows under a number.
@@ -204,6 +206,7 @@ func (c *compiler) fold(in *instruction, s *schedule.Step) error {
 		}
 		in.from = append(in.from, o)
 	}
+	in.aim()
 	return nil
 }
 

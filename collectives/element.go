@@ -65,13 +65,20 @@ type elementType struct {
 
 // kernels makes the kernels of one element type.
 type kernels interface {
-	kernel(op Op) (reduce.Kernel, error)
+	kernel(op Op) (reduce.Kernel, reduce.Fold, error)
 }
 
 // kernelsOf is the kernels of T.
 type kernelsOf[T Element] struct{}
 
-func (kernelsOf[T]) kernel(op Op) (reduce.Kernel, error) { return reduce.KernelOf[T](op) }
+func (kernelsOf[T]) kernel(op Op) (reduce.Kernel, reduce.Fold, error) {
+	two, err := reduce.KernelOf[T](op)
+	if err != nil {
+		return nil, nil, err
+	}
+	many, err := reduce.FoldOf[T](op)
+	return two, many, err
+}
 
 // combinable is the type of elements that the operations are defined on.
 func combinable[T Element]() elementType {
@@ -96,16 +103,16 @@ func (e elementType) check() error {
 	return nil
 }
 
-// kernel is the kernel of op, or why there is none.
-func (e elementType) kernel(op Op) (reduce.Kernel, error) {
+// kernel is the kernels of op, of two operands and of many, or why there are none.
+func (e elementType) kernel(op Op) (reduce.Kernel, reduce.Fold, error) {
 	if e.kernels == nil {
-		return nil, errors.New("elements that are only moved have no kernel")
+		return nil, nil, errors.New("elements that are only moved have no kernel")
 	}
-	k, err := e.kernels.kernel(op)
+	two, many, err := e.kernels.kernel(op)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v of elements of type %v: %w", gaspi.ErrOutOfRange, op, e.typ, err)
+		return nil, nil, fmt.Errorf("%w: %v of elements of type %v: %w", gaspi.ErrOutOfRange, op, e.typ, err)
 	}
-	return k, nil
+	return two, many, nil
 }
 
 // ofFunc is a program's operation on bytes.

@@ -1,52 +1,76 @@
 package collectives
 
-import "github.com/gaspi-go/gaspi-go/internal/reduce"
+import (
+	"slices"
 
-// foldBlock is how many bytes are folded at a time: the operands of a block stay
-// in the first-level cache while it is stored in several places.
-const foldBlock = 32 << 10
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+)
+
+// foldBlock is how many bytes are folded at a time where the result goes to
+// several places: it stays in the first-level cache while it is copied.
+const foldBlock = 16 << 10
 
 // fold runs a combine: the fold of the sources, in their order, goes to every
 // destination. A destination may be exactly one of the sources.
 func (t *Team) fold(r *run, in *instruction) {
 	n := in.dst[0].n
-	if len(in.from) == 1 {
+	switch {
+	case len(in.from) == 1:
 		src := r.bytes(&in.from[0])
 		for i := range in.dst {
-			copy(r.bytes(&in.dst[i]), src)
+			reduce.Copy(r.bytes(&in.dst[i]), src)
 		}
-		return
-	}
-	if len(in.from) == 2 && len(in.dst) == 1 {
-		r.fold(r.bytes(&in.dst[0]), r.bytes(&in.from[0]), r.bytes(&in.from[1]))
-		return
-	}
-	block := foldBlock / r.p.task.elem.size * r.p.task.elem.size
-	if block == 0 {
-		block = r.p.task.elem.size
-	}
-	for at := 0; at < n; at += block {
-		t.foldPart(r, in, at, min(block, n-at))
+	case len(in.dst) == 1:
+		t.foldPart(r, in, 0, n)
+	default:
+		for at := 0; at < n; at += r.p.block {
+			t.foldPart(r, in, at, min(r.p.block, n-at))
+		}
 	}
 }
 
 // foldPart folds n bytes from byte at of the operands.
 func (t *Team) foldPart(r *run, in *instruction, at, n int) {
-	part := func(o *operand) []byte { return r.bytes(o)[at : at+n] }
-	// The last fold writes the first destination, which may be any of the sources:
-	// until then the result is kept elsewhere if there is more than one fold.
-	acc := part(&in.from[0])
-	last := len(in.from) - 1
-	for i := 1; i < last; i++ {
-		sum := t.temporary(n)
-		r.fold(sum, acc, part(&in.from[i]))
+	out := r.bytes(&in.dst[in.first])[at : at+n]
+	if len(in.from) == 2 {
+		r.fold(out, r.bytes(&in.from[0])[at:at+n], r.bytes(&in.from[1])[at:at+n])
+	} else {
+		t.foldMany(r, in, out, at, n)
+	}
+	for i := range in.dst {
+		if i != in.first {
+			copy(r.bytes(&in.dst[i])[at:at+n], out)
+		}
+	}
+}
+
+// foldMany folds three sources or more into out.
+func (t *Team) foldMany(r *run, in *instruction, out []byte, at, n int) {
+	sources := t.sources[:0]
+	for i := range in.from {
+		sources = append(sources, r.bytes(&in.from[i])[at:at+n])
+	}
+	t.sources = sources
+	switch {
+	case r.p.foldAll == nil || in.aliased:
+		t.foldPairs(r, out, sources)
+	default:
+		r.p.foldAll(out, sources)
+	}
+	clear(t.sources)
+}
+
+// foldPairs folds two at a time. Until the last pair the result is kept apart from
+// out, which may be any of the sources.
+func (t *Team) foldPairs(r *run, out []byte, sources [][]byte) {
+	last := len(sources) - 1
+	acc := sources[0]
+	for _, src := range sources[1:last] {
+		sum := t.temporary(len(out))
+		r.fold(sum, acc, src)
 		acc = sum
 	}
-	out := part(&in.dst[0])
-	r.fold(out, acc, part(&in.from[last]))
-	for i := 1; i < len(in.dst); i++ {
-		copy(part(&in.dst[i]), out)
-	}
+	r.fold(out, acc, sources[last])
 }
 
 // temporary is n bytes that hold nothing for long, aligned for every element.
@@ -64,4 +88,19 @@ func (r *run) bytes(o *operand) []byte {
 		mem += int32(r.number & 1)
 	}
 	return r.operands[mem][o.off : o.off+o.n : o.off+o.n]
+}
+
+// aim chooses the destination that a fold writes first: one that is none of the
+// sources beyond the second, which a fold reads when it has begun to write.
+func (in *instruction) aim() {
+	if len(in.from) < 3 {
+		return
+	}
+	in.aliased = true
+	for i, d := range in.dst {
+		if !slices.Contains(in.from[2:], d) {
+			in.first, in.aliased = i, false
+			return
+		}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
-	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
 // Gather stores src of member i in block i of dst of member root. Blocks have
@@ -35,7 +34,7 @@ func GatherVTask[T any](t *Team, root int, dst, src []T, counts []int, opts ...O
 func gather[T any](t *Team, root int, dst, src []T, counts []int, opts []Option) Task {
 	task := Task{
 		call: schedule.Call{Op: schedule.Gather, Root: root, Count: len(src), Counts: counts},
-		elem: movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
+		elem: movable[T](), in: memoryOf(src), out: memoryOf(dst),
 	}
 	task.tuned(opts)
 	long := len(dst)
@@ -74,7 +73,7 @@ func ScatterVTask[T any](t *Team, root int, dst, src []T, counts []int, opts ...
 func scatter[T any](t *Team, root int, dst, src []T, counts []int, opts []Option) Task {
 	task := Task{
 		call: schedule.Call{Op: schedule.Scatter, Root: root, Count: len(dst), Counts: counts},
-		elem: movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
+		elem: movable[T](), in: memoryOf(src), out: memoryOf(dst),
 	}
 	task.tuned(opts)
 	long := len(src)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/agree"
 )
 
 // A Handle is an operation that was started. Its buffers are the team's until Wait
@@ -52,5 +53,5 @@ func (r *run) failed(err error) error {
 	if r.state != ended {
 		e.Wait = r.waitingFor()
 	}
-	return outermost(e)
+	return agree.Outermost(e)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/agree"
 )
 
 // Environment variables.
@@ -138,7 +139,7 @@ func parseAlgorithm(text string) (tuning, error) {
 // number of cores is that of the smallest host.
 func (t *Team) agreeOnMachine(ctx context.Context) error {
 	cores := []int64{int64(t.machine.Cores)}
-	if err := allReduce(ctx, t.group, cores, gaspi.Min); err != nil {
+	if err := agree.AllReduce(ctx, t.group, cores, gaspi.Min); err != nil {
 		return err
 	}
 	t.machine.Cores = int(cores[0])
@@ -147,7 +148,7 @@ func (t *Team) agreeOnMachine(ctx context.Context) error {
 	fmt.Fprintf(h, "|%v", t.ranks)
 	sum := h.Sum64()
 	both := []uint64{sum, ^sum}
-	if err := allReduce(ctx, t.group, both, gaspi.Max); err != nil {
+	if err := agree.AllReduce(ctx, t.group, both, gaspi.Max); err != nil {
 		return err
 	}
 	if both[0] != ^both[1] {

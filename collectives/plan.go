@@ -25,6 +25,8 @@ type Plan struct {
 	operands [][]byte      // by operand.mem; the first are the caller's buffers
 	keep     []gaspi.Span  // keeps peers' memory mapped
 	fold     reduce.Kernel // of the operation, unless it is the program's
+	foldAll  reduce.Fold   // the same of many operands
+	block    int           // bytes of a fold into several places
 	puts     bool          // sources are borrowed during a run
 
 	glance  glance // of calls that again may serve; zero if there are none
@@ -48,12 +50,13 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	}
 	p.call.Radix = p.choice.radix
 	if p.call.Op.Reduces() && task.user == nil {
-		if p.fold, err = task.elem.kernel(task.op); err != nil {
+		if p.fold, p.foldAll, err = task.elem.kernel(task.op); err != nil {
 			return nil, err
 		}
 	}
 	s := schedule.Build(&p.call, t.me, p.choice.emitter())
 	size := task.elem.size
+	p.block = max(1, foldBlock/size) * size
 	scratch := roundUp(uint64(s.Scratch*size), cacheLine)
 	flip := roundUp(uint64(s.Flip*size), cacheLine)
 	if p.claim, err = t.arena.claim(ctx, s.Slots, scratch+2*flip); err != nil {

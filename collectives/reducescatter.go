@@ -62,11 +62,11 @@ func ReduceScatterFuncTask[T any](t *Team, dst, src []T, fn Func[T], ordered boo
 func reduceScatter[T any](t *Team, dst, src []T, counts []int, elem elementType, op Op, opts []Option) Task {
 	task := Task{
 		call: schedule.Call{Op: schedule.ReduceScatter, Count: len(dst), Counts: counts},
-		elem: elem, op: op, in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
+		elem: elem, op: op, in: memoryOf(src), out: memoryOf(dst),
 	}
 	task.tuned(opts)
 	task.blockwise(t, "dst", len(dst), "src", len(src))
-	if off, n := task.ownBlock(t); task.err == nil && same(dst, src[off:off+n]) {
+	if off, n := task.ownBlock(t); task.err == nil && task.total(t) > 0 && same(dst, src[off:off+n]) {
 		task.call.InPlace, task.out = true, task.in
 	}
 	return task

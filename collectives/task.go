@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/agree"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
@@ -67,22 +68,31 @@ func (task *Task) key(t *Team) key {
 	return k
 }
 
-// places are where the buffers of a task lie. Both lie in allocations, or neither
-// counts as if it did: peers could not reach the other.
+// places are where the buffers of a task lie, nowhere unless both lie in
+// allocations: peers could not reach the other. It is the same on all members that
+// pass buffers alike, also those that have nothing to give or to get.
 func (t *Team) places(task *Task) (in, out place) {
-	if len(task.in) > 0 {
-		in = t.locate(task.in)
-	}
-	if len(task.out) > 0 {
-		out = t.locate(task.out)
-	}
+	out = t.locate(task.out)
 	if task.call.InPlace || task.call.Op == schedule.Broadcast {
 		return out, out
 	}
-	if in.alloc == 0 && len(task.in) > 0 || out.alloc == 0 && len(task.out) > 0 {
+	if in = t.locate(task.in); in.alloc == 0 || out.alloc == 0 || t.someEmpty(task) {
 		return place{}, place{}
 	}
 	return in, out
+}
+
+// someEmpty reports whether some member has no block to give or to get, and so
+// cannot show where its buffer lies.
+func (t *Team) someEmpty(task *Task) bool {
+	c := task.call
+	c.Size = len(t.ranks)
+	for r := range t.ranks {
+		if c.Counts != nil && (c.InLen(r) == 0 && c.Op != schedule.Scatter || c.OutLen(r) == 0 && c.Op != schedule.Gather) {
+			return true
+		}
+	}
+	return false
 }
 
 // String is the call as messages show it: "allreduce (sum of 10 float64)".
@@ -201,7 +211,7 @@ func (task *Task) check(t *Team) error {
 		return err
 	}
 	if task.call.Op.Reduces() && task.user == nil {
-		if _, err := task.elem.kernel(task.op); err != nil {
+		if _, _, err := task.elem.kernel(task.op); err != nil {
 			return err
 		}
 	}
@@ -212,5 +222,5 @@ func (task *Task) check(t *Team) error {
 
 // failed is the error of a task that was not begun.
 func (t *Team) failed(task *Task, err error) error {
-	return outermost(&gaspi.OpError{Op: "collectives: " + task.String(), Err: err})
+	return agree.Outermost(&gaspi.OpError{Op: "collectives: " + task.String(), Err: err})
 }

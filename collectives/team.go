@@ -8,6 +8,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/agree"
 	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
@@ -68,7 +69,8 @@ type Team struct {
 	lookFn  func() bool
 	broken  error
 	closed  bool
-	temp    []byte // for folds whose result lies in a source
+	sources [][]byte // of the fold that is being done
+	temp    []byte   // for folds whose result lies in a source
 }
 
 // NewTeam makes a team of the members of group, which is committed. It is
@@ -87,7 +89,7 @@ func NewTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error)
 	if err == nil {
 		t.queue, err = t.proc.CreateQueue()
 	}
-	if err := unanimous(ctx, group, err); err != nil {
+	if err := agree.Unanimous(ctx, group, err); err != nil {
 		return nil, teamError("team", err)
 	}
 	if err := t.open(ctx); err != nil {
@@ -208,7 +210,7 @@ func (t *Team) findNodes(ctx context.Context) error {
 			break
 		}
 	}
-	if err := allReduce(ctx, t.group, first, gaspi.Sum); err != nil {
+	if err := agree.AllReduce(ctx, t.group, first, gaspi.Sum); err != nil {
 		return err
 	}
 	t.one = true

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/agree"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
@@ -35,33 +36,9 @@ func check[T gaspi.Number](a arguments, cfg gaspi.Config) error {
 	return nil
 }
 
-// unanimous returns nil if wrong is nil on all members, and otherwise an error on
-// all of them, instead of letting some wait for the others. It is also a barrier.
-func unanimous(ctx context.Context, g *gaspi.Group, wrong error) error {
-	return verdict(ctx, g, make([]int64, 1), wrong)
-}
-
-// verdict is unanimous, and takes the maximum of votes over all members with it.
-// The first vote is its own.
-func verdict(ctx context.Context, g *gaspi.Group, votes []int64, wrong error) error {
-	if wrong != nil {
-		votes[0] = int64(g.Proc().Rank()) + 1
-	}
-	err := allReduce(ctx, g, votes, gaspi.Max)
-	switch {
-	case wrong != nil:
-		return wrong
-	case err != nil:
-		return err
-	case votes[0] > 0:
-		return fmt.Errorf("%w: rank %d cannot make it, and says why", gaspi.ErrMismatch, votes[0]-1)
-	}
-	return nil
-}
-
-// agree makes sure that all members pass the same arguments and that nobody's are
+// settleArguments makes sure that all members pass the same arguments and that nobody's are
 // wrong. Otherwise all get an error, instead of waiting for each other.
-func agree(ctx context.Context, g *gaspi.Group, a arguments, wrong error) error {
+func settleArguments(ctx context.Context, g *gaspi.Group, a arguments, wrong error) error {
 	fields := []struct {
 		value  int64
 		format func(v int64) string
@@ -76,7 +53,7 @@ func agree(ctx context.Context, g *gaspi.Group, a arguments, wrong error) error 
 	for _, f := range fields {
 		votes = append(votes, f.value, ^f.value)
 	}
-	if err := verdict(ctx, g, votes, wrong); err != nil {
+	if err := agree.Verdict(ctx, g, votes, wrong); err != nil {
 		return err
 	}
 	for i, f := range fields {

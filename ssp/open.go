@@ -2,12 +2,11 @@ package ssp
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/bits"
 	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/agree"
 )
 
 // An Option changes how a Reduction is made. All members must pass the same.
@@ -43,7 +42,7 @@ func New[T gaspi.Number](ctx context.Context, group *gaspi.Group, n int, op Op, 
 		return nil, openError(group, fmt.Errorf("%w: this rank, %d, is not in the group", gaspi.ErrBadRank, group.Proc().Rank()))
 	}
 	a := arguments{n: n, op: op, slack: slack, kind: reflect.TypeFor[T]().Kind(), segment: o.segment}
-	if err := agree(ctx, group, a, check[T](a, group.Proc().Config())); err != nil {
+	if err := settleArguments(ctx, group, a, check[T](a, group.Proc().Config())); err != nil {
 		return nil, openError(group, err)
 	}
 	r := &Reduction[T]{group: group, op: op, slack: slack, shape: newShape(group.Size(), index), result: make([]T, n)}
@@ -60,26 +59,14 @@ func New[T gaspi.Number](ctx context.Context, group *gaspi.Group, n int, op Op, 
 }
 
 func openError(g *gaspi.Group, err error) error {
-	return outermost(&gaspi.OpError{Op: "ssp_new", At: g.String(), Err: err})
-}
-
-// outermost takes the place of an error of package gaspi that it wraps: a reader
-// wants to know one place, and whom the call was waiting for.
-func outermost(e *gaspi.OpError) error {
-	if inner, ok := errors.AsType[*gaspi.OpError](e.Err); ok {
-		e.Err = inner.Err
-		if e.Wait == "" {
-			e.Wait = inner.Wait
-		}
-	}
-	return e
+	return agree.Outermost(&gaspi.OpError{Op: "ssp_new", At: g.String(), Err: err})
 }
 
 // open makes the wire and the views of its memory. message is the size of one
 // message in bytes; segment is the id to use, or -1.
 func (r *Reduction[T]) open(ctx context.Context, lay layout, message uint64, segment int64) error {
 	if segment < 0 {
-		id, err := freeSegment(ctx, r.group)
+		id, err := agree.FreeSegment(ctx, r.group)
 		if err != nil {
 			return err
 		}
@@ -91,7 +78,7 @@ func (r *Reduction[T]) open(ctx context.Context, lay layout, message uint64, seg
 		err = r.views(lay)
 	}
 	// Nobody writes before everybody is ready to be written to.
-	if err := unanimous(ctx, r.group, err); err != nil {
+	if err := agree.Unanimous(ctx, r.group, err); err != nil {
 		_ = r.wire.release() // err says more
 		return err
 	}
@@ -193,41 +180,6 @@ func (w *wire) openLink(i int, s shape, lay layout, message uint64) error {
 		if l.headers[slot], err = gaspi.View[int64](w.seg, lay.slot(i, slot), headerWords); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// freeSegment is the highest id that no member has a segment of: programs count
-// theirs from 0. All members get the same.
-func freeSegment(ctx context.Context, g *gaspi.Group) (gaspi.SegmentID, error) {
-	p := g.Proc()
-	used := make([]uint64, (p.Config().Segments+63)/64)
-	for _, id := range p.Segments() {
-		used[id/64] |= 1 << (id % 64)
-	}
-	if over := p.Config().Segments % 64; over > 0 {
-		used[len(used)-1] |= ^uint64(0) << over // ids that do not exist
-	}
-	if err := allReduce(ctx, g, used, gaspi.Or); err != nil {
-		return 0, err
-	}
-	for word := len(used) - 1; word >= 0; word-- {
-		if free := ^used[word]; free != 0 {
-			return gaspi.SegmentID(64*word + bits.Len64(free) - 1), nil
-		}
-	}
-	return 0, fmt.Errorf("%w: no segment id is free on all members; Config.Segments is %d", gaspi.ErrTooMany, p.Config().Segments)
-}
-
-// allReduce reduces xs in place over g, however long it is.
-func allReduce[T gaspi.Number](ctx context.Context, g *gaspi.Group, xs []T, op gaspi.Op) error {
-	longest := g.Proc().Config().AllReduceElements
-	for len(xs) > 0 {
-		part := xs[:min(len(xs), longest)]
-		if err := gaspi.AllReduce(ctx, g, part, part, op); err != nil {
-			return err
-		}
-		xs = xs[len(part):]
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/agree"
 )
 
 // Op is an element-wise operation: one of those below, or another of package
@@ -126,5 +127,5 @@ func (r *Reduction[T]) error(op string, err error) error {
 	if r.active && r.at < len(r.steps) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		e.Wait = fmt.Sprintf("rank %d in step %d of %d", r.wire.links[r.steps[r.at].link].peer, r.at+1, len(r.steps))
 	}
-	return outermost(e)
+	return agree.Outermost(e)
 }

@@ -33,8 +33,9 @@ const table = `
 
 	# What is built on it: one-sided calls and pure code, never a transport,
 	# never each other.
-	gaspi, notify, segment, internal/reduce, internal/nap, collectives/schedule
+	gaspi, notify, segment, internal/reduce, internal/nap, internal/agree, collectives/schedule
 	< collectives, ssp, hoplite;
+	gaspi < internal/agree;
 
 	# Collectives as data: the language; what proves and prices schedules; the
 	# algorithms, whose tests prove and price them. All of it is pure.

@@ -1,0 +1,113 @@
+package collectives_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// Environment variables of these tests.
+const (
+	envSeed = "GASPI_TEST_SEED" // repeats a sample
+	envCase = "GASPI_TEST_CASE" // runs this instance of it alone
+)
+
+// small keeps a rank's share of memory and start-up time small.
+var small = gaspi.Config{Segments: 64, Groups: 8, Notifications: 64, PassiveMax: 64, QueuesMax: 16}
+
+// seedOf is the seed of a test, new each time unless the environment says one, and
+// printed.
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	seed := rand.Uint64()
+	if text := os.Getenv(envSeed); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", envSeed, err)
+		}
+		seed = n
+	}
+	t.Logf("%s=%d", envSeed, seed)
+	return seed
+}
+
+// only is the instance that alone is to run, or -1.
+func only(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv(envCase)
+	if text == "" {
+		return -1
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %v", envCase, err)
+	}
+	return n
+}
+
+// local runs main on n ranks in this process.
+func local(t *testing.T, n int, cfg gaspi.Config, main func(ctx context.Context, p *gaspi.Proc) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	if err := gaspi.Local(ctx, n, cfg, main); err != nil {
+		t.Error(err)
+	}
+}
+
+// A reporter collects what ranks found wrong, the first few of it.
+type reporter struct {
+	mu   sync.Mutex
+	said int // guarded by mu
+	log  func(error)
+}
+
+func (r *reporter) report(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.said++; r.said <= 20 {
+		r.log(err)
+	}
+}
+
+// TestMatrix runs a seeded sample of the matrix of algorithms, numbers of ranks,
+// lengths, types, operations, places and modes, and compares every element.
+func TestMatrix(t *testing.T) {
+	seed, one := seedOf(t), only(t)
+	all := sample(seed, sizes(), testing.Short())
+	if !testing.Short() {
+		cover(t, all, sizes())
+	}
+	t.Logf("%d instances", len(all))
+	for _, ranks := range sizes() {
+		t.Run(strconv.Itoa(ranks)+"ranks", func(t *testing.T) {
+			reports := &reporter{log: func(err error) { t.Error(err) }}
+			local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
+				m, err := newMember(ctx, p.World(), collectives.Config{})
+				if err != nil {
+					return err
+				}
+				for i, x := range all {
+					if x.ranks != ranks || one >= 0 && one != i {
+						continue
+					}
+					if err := m.run(ctx, x, func(err error) { reports.report(withCase(i, err)) }); err != nil {
+						return withCase(i, err)
+					}
+				}
+				return m.close(ctx)
+			})
+		})
+	}
+}
+
+// withCase says how to run an instance again.
+func withCase(i int, err error) error { return fmt.Errorf("%s=%d: %w", envCase, i, err) }
