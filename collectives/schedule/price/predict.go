@@ -23,8 +23,8 @@ func Predict(m *Machine, c *schedule.Call, emit schedule.Emitter, l Load) (float
 
 // PredictSegments is Predict of an algorithm that schedule.Pipeline cuts into
 // segments. Of many segments of fixed size, only as many are simulated as it takes
-// to see what each further one adds; it is off by no more than what the last
-// segments lose that are not as many as are under way at a time.
+// to see what each further one adds: exact where segments follow each other evenly,
+// and within a tenth elsewhere.
 func PredictSegments(m *Machine, c *schedule.Call, how schedule.Segmentation, emit schedule.Emitter, l Load) (float64, error) {
 	if err := c.Check(); err != nil {
 		return 0, err
@@ -41,8 +41,9 @@ func PredictSegments(m *Machine, c *schedule.Call, how schedule.Segmentation, em
 		longest = max(longest, n)
 	}
 	// Segments that are under way together are not equal, since some start first;
-	// that has evened out after a few turns.
-	few := 4 * max(how.Concurrency, 1)
+	// that has evened out after a few turns. Where an algorithm uses Flip, all segments
+	// are under way at a time, whatever was asked for.
+	few := max(8, 4*how.Concurrency)
 	if how.Size == 0 || longest <= 3*few*how.Size {
 		return q.ranks(c)
 	}
