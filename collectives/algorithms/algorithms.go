@@ -41,6 +41,9 @@ type Algorithm struct {
 	// Whole says that the vector is not to be cut into segments: the algorithm
 	// has no use for it, as one for tiny vectors, or cuts by itself.
 	Whole bool
+	// Coded says that it sends coded forms of vectors; it is for calls that ask for
+	// compression.
+	Coded bool
 }
 
 // All are all algorithms, those of one operation together, in a fixed order.

@@ -1,6 +1,10 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/collectives/schedule"
+import (
+	"errors"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+)
 
 // allReduceShared is for ranks that share memory but whose buffers peers cannot
 // reach: each copies to scratch what others fold, folds its part of the vector
@@ -16,6 +20,14 @@ func allReduceShared(b *schedule.Builder, c *schedule.Call) {
 // reduceShared is allReduceShared whose result only the root takes.
 func reduceShared(b *schedule.Builder, c *schedule.Call) {
 	pool(b, c, func(r int) bool { return r == c.Root })
+}
+
+// allEngaged refuses a process threshold.
+func allEngaged(c *schedule.Call) error {
+	if c.Engaged != nil {
+		return errors.New("shared reduces the contributions of all ranks")
+	}
+	return nil
 }
 
 // pool is a reduction through scratch that all ranks can reach; takes says who

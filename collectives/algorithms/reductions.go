@@ -16,6 +16,7 @@ func reductions() []Algorithm {
 		{Op: schedule.AllReduce, Name: "ring", Emit: allReduceRing, Exposes: true},
 		{Op: schedule.AllReduce, Name: "direct", Emit: allReduceDirect, Ordered: true, Shares: true, Exposes: true},
 		{Op: schedule.AllReduce, Name: "shared", Emit: allReduceShared, Ordered: true, Shares: true, Plain: true},
+		{Op: schedule.AllReduce, Name: "coded", Emit: allReduceCoded, Ordered: true, Plain: true, Coded: true},
 		{Op: schedule.AllReduce, Name: "hierarchical", Emit: allReduceHierarchical, Shares: true, Hosts: true, Exposes: true},
 
 		{Op: schedule.ReduceScatter, Name: "halving", Emit: reduceScatterHalving},
@@ -26,6 +27,7 @@ func reductions() []Algorithm {
 		{Op: schedule.Reduce, Name: "binomial", Emit: reduceBinomial, Ordered: true},
 		{Op: schedule.Reduce, Name: "ring-gather", Emit: reduceRingGather, Exposes: true},
 		{Op: schedule.Reduce, Name: "flat", Emit: reduceFlat, Ordered: true, Whole: true},
+		{Op: schedule.Reduce, Name: "shared", Emit: reduceShared, Fits: allEngaged, Ordered: true, Shares: true, Plain: true},
 		{Op: schedule.Reduce, Name: "direct", Emit: reduceDirect, Ordered: true, Shares: true, Exposes: true},
 
 		{Op: schedule.Scan, Name: "doubling", Emit: scanDoubling, Ordered: true},
