@@ -42,6 +42,14 @@ func stagingFor(p *Plan, a algorithms.Algorithm) staging {
 
 // emitter is the algorithm with all that is done around it.
 func (c choice) emitter() schedule.Emitter {
+	if c.segments == (schedule.Segmentation{}) {
+		return c.uncut()
+	}
+	return schedule.Pipeline(c.segments, c.uncut())
+}
+
+// uncut is emitter for a single segment.
+func (c choice) uncut() schedule.Emitter {
 	emit := c.algorithm.Emit
 	switch c.staging {
 	case stageIn:
@@ -51,9 +59,6 @@ func (c choice) emitter() schedule.Emitter {
 	}
 	if c.vectors > 1 {
 		emit = schedule.Fan(c.vectors, emit)
-	}
-	if c.segments != (schedule.Segmentation{}) {
-		emit = schedule.Pipeline(c.segments, emit)
 	}
 	return emit
 }
@@ -281,5 +286,9 @@ func (t *Team) segmentations(p *Plan, a algorithms.Algorithm, want tuning) []sch
 func (t *Team) predict(call *schedule.Call, size int, c choice) (float64, error) {
 	with := *call
 	with.Radix = c.radix
-	return price.Predict(&t.machine, &with, c.emitter(), price.Load{Element: size, Runs: 2})
+	load := price.Load{Element: size, Runs: 2}
+	if c.segments == (schedule.Segmentation{}) {
+		return price.Predict(&t.machine, &with, c.uncut(), load)
+	}
+	return price.PredictSegments(&t.machine, &with, c.segments, c.uncut(), load)
 }

@@ -2,6 +2,7 @@ package collectives
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -14,8 +15,9 @@ type lane []instruction
 // run is little: the values of notifications, the copy of flip memory that is in
 // use, and where the caller's buffers lie.
 type instruction struct {
-	kind  schedule.Kind
-	joint bool // put: data and notification go in one operation
+	kind   schedule.Kind
+	joint  bool // put: data and notification go in one operation
+	mapped bool // put: it has arrived when it returns, and its source is free
 
 	// Of posts and awaits: the notification, how often it is posted in a run, and
 	// the how-manieth of them this is.
@@ -74,16 +76,34 @@ func (p *Plan) compile(s *schedule.Schedule, scratch, flip uint64) error {
 	p.lanes = make([]lane, max(1, len(s.Lanes))) // where there is nothing to do, one lane that does it
 	nth := make(map[[2]int32]uint32)
 	for i, steps := range s.Lanes {
-		p.lanes[i] = make(lane, len(steps))
+		p.lanes[i] = make(lane, 0, len(steps))
 		for j := range steps {
 			in, err := c.instruction(&steps[j], nth)
 			if err != nil {
 				return fmt.Errorf("step %q: %w", steps[j].Text(s.Rank), err)
 			}
-			p.lanes[i][j] = in
+			p.lanes[i] = p.lanes[i].with(in)
+		}
+	}
+	if !p.puts {
+		for i, l := range p.lanes {
+			p.lanes[i] = slices.DeleteFunc(l, func(in instruction) bool { return in.kind == schedule.Flush })
 		}
 	}
 	return nil
+}
+
+// with is the lane and another instruction. A put into memory that is mapped has
+// arrived when it returns, so a signal that follows it can go with it.
+func (l lane) with(in instruction) lane {
+	if k := len(l) - 1; k >= 0 && in.kind == schedule.Signal {
+		if put := &l[k]; put.kind == schedule.Put && put.mapped && !put.posts &&
+			put.board == in.board && put.to[0].Segment == put.board.Segment {
+			put.joint, put.posts, put.note, put.per, put.nth = true, true, in.note, in.per, in.nth
+			return l
+		}
+	}
+	return append(l, in)
 }
 
 // survey counts posts and finds out how much of each buffer is used.
@@ -144,7 +164,7 @@ func (c *compiler) put(in *instruction, s *schedule.Step) error {
 		in.to[0], in.to[1] = in.board, in.board
 		return nil
 	}
-	c.p.puts = true
+	in.mapped = true
 	for run := range in.to {
 		to, err := c.address(dst, run)
 		if err != nil {
@@ -155,11 +175,14 @@ func (c *compiler) put(in *instruction, s *schedule.Step) error {
 			return err
 		}
 		in.to[run] = to.seg.At(c.p.t.ranks[dst.Rank], to.offset)
+		_, mapped := to.seg.Mapped(c.p.t.ranks[dst.Rank], to.offset, uint64(dst.Len*c.size))
+		in.mapped = in.mapped && mapped
 		if in.src[run], err = from.seg.Span(from.offset, uint64(src.Len*c.size)); err != nil {
 			return err
 		}
 	}
 	in.joint = in.posts && in.to[0].Segment == in.board.Segment
+	c.p.puts = c.p.puts || !in.mapped
 	return nil
 }
 

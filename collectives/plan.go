@@ -27,7 +27,7 @@ type Plan struct {
 	fold     reduce.Kernel // of the operation, unless it is the program's
 	foldAll  reduce.Fold   // the same of many operands
 	block    int           // bytes of a fold into several places
-	puts     bool          // sources are borrowed during a run
+	puts     bool          // sources are borrowed until a wait for the queue
 
 	glance  glance // of calls that again may serve; zero if there are none
 	in, out *byte  // where their buffers begin, if peers can reach them

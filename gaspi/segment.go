@@ -261,7 +261,8 @@ func (s *Segment) At(r Rank, offset uint64) Remote {
 // Mapped is rank r's segment of the same id, [offset, offset+size), where this
 // rank can read and write it directly: on the same host, unless its owner bound
 // its own memory. False where it cannot. Ordering is the program's business:
-// only notifications and atomics give any.
+// only notifications and atomics give any. What queues do with such memory is done
+// when the call returns: a write has arrived and its source is free.
 func (s *Segment) Mapped(r Rank, offset, size uint64) (Span, bool) {
 	link, err := s.p.link(r)
 	if err != nil {
