@@ -215,6 +215,10 @@ func (t *Team) refuses(p *Plan, a algorithms.Algorithm) error {
 		return fmt.Errorf("%w: %s is for ranks that share memory", gaspi.ErrNotSupported, a.Name)
 	case p.task.order && !a.Ordered:
 		return fmt.Errorf("%w: %s does not keep the order of ranks, which the operation needs", gaspi.ErrNotSupported, a.Name)
+	case a.Coded && p.task.tuning.compress.None():
+		return fmt.Errorf("%w: %s is for calls with the option Compress", gaspi.ErrNotSupported, a.Name)
+	case !a.Coded && !p.task.tuning.compress.None():
+		return fmt.Errorf("%w: %s does not compress, which the option Compress asks for", gaspi.ErrNotSupported, a.Name)
 	}
 	return nil
 }

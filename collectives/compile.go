@@ -18,6 +18,7 @@ type instruction struct {
 	kind   schedule.Kind
 	joint  bool // put: data and notification go in one operation
 	mapped bool // put: it has arrived when it returns, and its source is free
+	coded  bool // put: of a coded form, as much as is in use
 
 	// Of posts and awaits: the notification, how often it is posted in a run, and
 	// the how-manieth of them this is.
@@ -32,6 +33,7 @@ type instruction struct {
 	dst, from []operand // of folds
 	first     int       // the destination that is written first
 	aliased   bool      // and it is a source, not the first or second
+	lost      []float64 // encode: what it lost of its source, if that is kept
 }
 
 // An operand is part of memory that a run knows under a number.
@@ -57,6 +59,7 @@ type compiler struct {
 	extent        map[memory]int      // bytes that are used of peers' buffers
 	posts         map[[2]int32]uint32 // peer and slot -> posts in a run
 	awaits        map[int32]uint32    // slot -> posts in a run
+	forms         []schedule.Region   // that hold coded forms
 }
 
 // memory is a buffer of a member.
@@ -69,7 +72,7 @@ func (p *Plan) compile(s *schedule.Schedule, scratch, flip uint64) error {
 	c := &compiler{
 		p: p, size: p.task.elem.size, scratch: scratch, flip: flip,
 		numbers: make(map[memory]int32), extent: make(map[memory]int),
-		posts: make(map[[2]int32]uint32), awaits: make(map[int32]uint32),
+		posts: make(map[[2]int32]uint32), awaits: make(map[int32]uint32), forms: formsIn(s),
 	}
 	c.survey(s)
 	p.operands = make([][]byte, memExtra+len(p.task.extra))
@@ -148,6 +151,8 @@ func (c *compiler) instruction(s *schedule.Step, nth map[[2]int32]uint32) (instr
 		}
 	case schedule.Combine:
 		return in, c.fold(&in, s)
+	case schedule.Encode, schedule.Decode:
+		return in, c.code(&in, s)
 	}
 	return in, nil
 }
@@ -182,6 +187,7 @@ func (c *compiler) put(in *instruction, s *schedule.Step) error {
 		}
 	}
 	in.joint = in.posts && in.to[0].Segment == in.board.Segment
+	in.coded = c.holdsForm(src)
 	c.p.puts = c.p.puts || !in.mapped
 	return nil
 }

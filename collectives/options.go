@@ -18,6 +18,7 @@ type tuning struct {
 	radix       int
 	threshold   float64 // of the data; 0: all
 	engaged     float64 // of the ranks; 0: all
+	compress    Compression
 }
 
 // Algorithm forces an algorithm by name, as in "ring".
@@ -72,5 +73,8 @@ func (task *Task) tuned(opts []Option) {
 	case o.threshold > 0 && op != schedule.Broadcast && op != schedule.Reduce,
 		o.engaged > 0 && op != schedule.Reduce:
 		task.err = fmt.Errorf("%w: %v knows no threshold; only broadcast and reduce do", gaspi.ErrNotSupported, op)
+	}
+	if task.err == nil {
+		task.err = task.compressible()
 	}
 }

@@ -22,8 +22,9 @@ type Plan struct {
 	pinned bool // made by NewPlan: kept until Close
 
 	lanes    []lane
-	operands [][]byte      // by operand.mem; the first are the caller's buffers
-	keep     []gaspi.Span  // keeps peers' memory mapped
+	operands [][]byte     // by operand.mem; the first are the caller's buffers
+	keep     []gaspi.Span // keeps peers' memory mapped
+	coding   coding
 	fold     reduce.Kernel // of the operation, unless it is the program's
 	foldAll  reduce.Fold   // the same of many operands
 	block    int           // bytes of a fold into several places
@@ -173,7 +174,10 @@ func (t *Team) forget(p *Plan) {
 }
 
 // renew makes a plan as if it had never run.
-func (p *Plan) renew() { p.runs, p.agreed, p.busy = 0, false, nil }
+func (p *Plan) renew() {
+	p.runs, p.agreed, p.busy = 0, false, nil
+	p.coding.forget()
+}
 
 // signature is a number that two calls share only if they match.
 func (p *Plan) signature() uint64 {

@@ -173,6 +173,10 @@ func (r *run) walk(ctx context.Context, lane int) error {
 			}
 		case schedule.Combine:
 			t.fold(r, in)
+		case schedule.Encode, schedule.Decode:
+			if err := r.code(in); err != nil {
+				return err
+			}
 		case schedule.Flush:
 			if err := t.queue.Wait(ctx); err != nil {
 				return err
@@ -192,15 +196,23 @@ func (r *run) post(ctx context.Context, in *instruction) error {
 	q := r.p.t.queue
 	n := gaspi.Notification{ID: in.note, Value: valueOf(r.number*in.per + in.nth)}
 	odd := r.number & 1
+	src := in.src[odd]
+	if in.coded {
+		used, err := form(src)
+		if err != nil {
+			return err
+		}
+		src = used
+	}
 	for {
 		var err error
 		switch {
 		case in.kind == schedule.Signal:
 			err = q.Notify(in.board, n)
 		case in.joint:
-			err = q.WriteNotify(in.to[odd], in.src[odd], n)
+			err = q.WriteNotify(in.to[odd], src, n)
 		default:
-			if err = q.Write(in.to[odd], in.src[odd]); err == nil && in.posts {
+			if err = q.Write(in.to[odd], src); err == nil && in.posts {
 				err = q.Notify(in.board, n)
 			}
 		}

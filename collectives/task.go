@@ -116,6 +116,9 @@ func (task *Task) String() string {
 	if c.Op.Rooted() {
 		what += fmt.Sprintf(", root %d", c.Root)
 	}
+	if how := task.tuning.compress; !how.None() {
+		what += fmt.Sprintf(", %v", how)
+	}
 	return fmt.Sprintf("%v (%s)", c.Op, what)
 }
 
