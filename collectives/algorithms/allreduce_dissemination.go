@@ -20,14 +20,17 @@ const disseminationRadix = 16
 // radix. Twice as much scratch as elements that arrive. The order of ranks is
 // kept. Why nothing is overwritten: see allReduceExchange.
 func allReduceDissemination(b *schedule.Builder, c *schedule.Call) {
-	radix := c.Radix
+	allReduceExchange(b, c, disseminationFactors(c.Size, c.Radix))
+}
+
+// disseminationFactors are the factors of the largest core of so many ranks.
+func disseminationFactors(ranks, radix int) []int {
 	if radix < 2 {
 		radix = disseminationRadix
 	}
-	for core := c.Size; ; core-- {
+	for core := ranks; ; core-- {
 		if factors, ok := factorize(core, radix); ok {
-			allReduceExchange(b, c, factors)
-			return
+			return factors
 		}
 	}
 }

@@ -18,6 +18,7 @@ func reductions() []Algorithm {
 		{Op: schedule.AllReduce, Name: "shared", Emit: allReduceShared, Ordered: true, Shares: true, Plain: true},
 		{Op: schedule.AllReduce, Name: "coded", Emit: allReduceCoded, Ordered: true, Plain: true, Coded: true},
 		{Op: schedule.AllReduce, Name: "hierarchical", Emit: allReduceHierarchical, Shares: true, Hosts: true, Exposes: true},
+		{Op: schedule.AllReduce, Name: "leaders", Emit: allReduceLeaders, Shares: true, Hosts: true, Plain: true, Whole: true},
 
 		{Op: schedule.ReduceScatter, Name: "halving", Emit: reduceScatterHalving},
 		{Op: schedule.ReduceScatter, Name: "blocks", Emit: reduceScatterBlocks, Ordered: true, Exposes: true},
