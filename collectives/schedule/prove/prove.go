@@ -77,6 +77,7 @@ type check struct {
 	lanes    []lane   // of all ranks; see lanesOf
 	first    []int32  // rank -> its first lane
 	slots    []*slot  // rank*Slots + slot; nil if never used
+	spare    []slot   // not yet in use
 	events   []event
 	sent     []sent
 	clocks   pool

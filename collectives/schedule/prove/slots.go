@@ -14,13 +14,24 @@ type slot struct {
 	last    int32   // the last post of all runs, in check.sent, or -1
 	awaited int32   // of this run
 	waiting []int32 // lanes that have come to an await of it
+
+	room [2]int32 // for one of each, since there are rarely more
 }
+
+// slotsAtOnce is how many slots are allocated together.
+const slotsAtOnce = 128
 
 // slotOf is a slot of a rank.
 func (k *check) slotOf(rank, number int32) *slot {
 	at := &k.slots[int(rank)*k.plans[0].Slots+int(number)]
 	if *at == nil {
-		*at = &slot{last: -1}
+		if len(k.spare) == 0 {
+			k.spare = make([]slot, slotsAtOnce)
+		}
+		s := &k.spare[0]
+		k.spare = k.spare[1:]
+		s.last, s.posts, s.waiting = -1, s.room[:0:1], s.room[1:1]
+		*at = s
 	}
 	return *at
 }
