@@ -22,10 +22,14 @@ type flag = *uint32
 func (b *bench) flags(r gaspi.Rank, offset uint64, count int) ([]uint32, error) {
 	span, ok := b.seg.Mapped(r, offset, uint64(4*count))
 	if !ok {
-		return nil, fmt.Errorf("the memory of rank %d cannot be mapped, so there is no limit to compare with", r)
+		return nil, unmappable(r)
 	}
 	b.keep = append(b.keep, span)
 	return segment.View[uint32](span.Segment(), span.Offset(), count)
+}
+
+func unmappable(r gaspi.Rank) error {
+	return fmt.Errorf("the memory of rank %d cannot be mapped, so there is no limit to compare with", r)
 }
 
 // raise stores v: a release, and like the runtime's own a full fence.

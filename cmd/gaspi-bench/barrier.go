@@ -10,11 +10,13 @@ import (
 func barrier() operation {
 	return operation{
 		name: "barrier",
-		about: `a barrier of all ranks. Limit: each rank raises a bare flag at every
+		about: `a barrier of all ranks: that of the runtime, or with --algorithm that
+of package collectives. Limit: each rank raises a bare flag at every
 other and looks until it has all of theirs, in one round. Where ranks
 outnumber cores it calls sched_yield between two looks (runtime.Gosched in
 one process): the turns of the scheduler that no barrier there can avoid.`,
 		minRanks: 2,
+		maybe:    true,
 		prepare:  prepareBarrier,
 	}
 }

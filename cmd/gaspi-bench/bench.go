@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -17,12 +16,15 @@ type bench struct {
 	seg       *gaspi.Segment
 	keep      []gaspi.Span // mappings that flags lie in
 	out       *output      // nil but on rank 0
+	tries     int          // operations that were checked, which number them
 }
 
 // Layout of the segment of each rank. Each area of flags begins at a page, so
 // that none shares a cache line with another.
 //
-//	| bare flags of pairs | bare flags from each rank | bare flags to count | inbox | outbox |
+//	| bare flags of pairs | bare flags to count | bare flags from each rank | inbox | outbox |
+//
+// Collective operations have boxes in place of the inbox, and their own vectors.
 const (
 	page        = 4096
 	pairFlags   = 0 * page
@@ -34,7 +36,15 @@ func (b *bench) inbox() uint64 {
 	return rankFlags + roundUp(uint64(4*b.p.Size()), page)
 }
 
-func (b *bench) outbox() uint64 { return b.inbox() + roundUp(slices.Max(b.opts.sizes), page) }
+func (b *bench) outbox() uint64 { return b.inbox() + b.boxBytes() }
+
+// boxBytes is the size of the inbox, and of the outbox if there is one.
+func (b *bench) boxBytes() uint64 {
+	if b.opts.collective != nil {
+		return roundUp(uint64(boxAreas*b.p.Size())*boxSize, page)
+	}
+	return roundUp(slices.Max(b.opts.sizes), page)
+}
 
 func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
 
@@ -55,7 +65,7 @@ func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *
 		return err
 	}
 	b := &bench{opts: o, p: p, transport: transport, pause: pauser(p.Size(), cores, transport), out: out}
-	size := b.outbox() + roundUp(slices.Max(o.sizes), page)
+	size := b.outbox() + b.boxBytes()
 	if b.seg, err = p.CreateSegment(ctx, segmentID, size); err != nil {
 		return err
 	}
@@ -66,7 +76,7 @@ func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *
 			return err
 		}
 		for _, w := range loads {
-			rows, err := b.measure(ctx, w)
+			rows, err := b.rows(ctx, w)
 			if err != nil {
 				return err
 			}
@@ -82,6 +92,22 @@ func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *
 	return nil
 }
 
+// rows are the rows of a workload, which is opened and closed if it wants that.
+func (b *bench) rows(ctx context.Context, w workload) ([]row, error) {
+	if w.open == nil {
+		return b.measure(ctx, w)
+	}
+	release, err := w.open(ctx, &w)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := b.measure(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	return rows, release(ctx)
+}
+
 // peer is the other one of ranks 0 and 1, and whether this rank is one of them.
 func (b *bench) peer() (gaspi.Rank, bool) {
 	return 1 - b.p.Rank(), b.p.Rank() < 2
@@ -91,7 +117,7 @@ func (b *bench) peer() (gaspi.Rank, bool) {
 func (b *bench) mapped(r gaspi.Rank, size uint64) (gaspi.Span, error) {
 	span, ok := b.seg.Mapped(r, b.inbox(), size)
 	if !ok {
-		return gaspi.Span{}, fmt.Errorf("the memory of rank %d cannot be mapped, so there is no limit to compare with", r)
+		return gaspi.Span{}, unmappable(r)
 	}
 	return span, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -20,6 +21,9 @@ const (
 
 // measure times a workload on all ranks and returns its rows, the same on all.
 func (b *bench) measure(ctx context.Context, w workload) ([]row, error) {
+	if err := b.tryAll(ctx, w); err != nil {
+		return nil, err
+	}
 	n, block, err := b.calibrate(ctx, w)
 	if err != nil {
 		return nil, err
@@ -41,6 +45,9 @@ func (b *bench) measure(ctx context.Context, w workload) ([]row, error) {
 	if err := gaspi.AllReduce(ctx, b.p.World(), allocs, allocs, gaspi.Max); err != nil {
 		return nil, err
 	}
+	if err := b.tryAll(ctx, w); err != nil {
+		return nil, err
+	}
 	var rows []row
 	for c, contender := range w.contenders {
 		if err := b.slowest(ctx, times[c]); err != nil {
@@ -49,6 +56,9 @@ func (b *bench) measure(ctx context.Context, w workload) ([]row, error) {
 		r := newRow(w, contender.impl, summarize(times[c], n*w.steps), blocks*n*w.steps)
 		r.Transport, r.N = b.transport, b.p.Size()
 		if contender.impl == implGaspi {
+			r.Algorithm = w.algorithm
+		}
+		if contender.impl == implGaspi && !b.opts.verify {
 			// Nothing else in the loop allocates, so all that was counted is its.
 			r.AllocsPerOp = &allocs[0]
 		}
@@ -87,6 +97,9 @@ func (b *bench) calibrate(ctx context.Context, w workload) (n int, block time.Du
 // block runs one batch on all ranks at once and returns how long it took here,
 // 0 where this rank's clock does not count.
 func (b *bench) block(ctx context.Context, w workload, c, n int) (time.Duration, error) {
+	if b.opts.verify && w.checks != nil {
+		return b.checkedBlock(ctx, w, c, n)
+	}
 	if err := b.p.Barrier(ctx, b.p.World()); err != nil {
 		return 0, err
 	}
@@ -98,6 +111,48 @@ func (b *bench) block(ctx context.Context, w workload, c, n int) (time.Duration,
 		return 0, nil
 	}
 	return time.Since(start), nil
+}
+
+// checkedBlock is block with each operation timed, and its result checked, by
+// itself.
+func (b *bench) checkedBlock(ctx context.Context, w workload, c, n int) (total time.Duration, err error) {
+	for range n {
+		took, err := b.try(ctx, w, c)
+		if err != nil {
+			return 0, err
+		}
+		total += took
+	}
+	return total, nil
+}
+
+// tryAll does and checks one operation of each contender.
+func (b *bench) tryAll(ctx context.Context, w workload) error {
+	for c := range w.checks {
+		if _, err := b.try(ctx, w, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// try does one operation with fresh inputs, checks its result, and returns how
+// long it took.
+func (b *bench) try(ctx context.Context, w workload, c int) (time.Duration, error) {
+	b.tries++
+	w.checks[c].fill(b.tries)
+	if err := b.p.Barrier(ctx, b.p.World()); err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	if err := w.contenders[c].batch(1); err != nil {
+		return 0, err
+	}
+	took := time.Since(start)
+	if err := w.checks[c].check(b.tries); err != nil {
+		return 0, fmt.Errorf("%s: %w", w.contenders[c].impl, err)
+	}
+	return took, nil
 }
 
 // slowest replaces each time by that of the rank that took longest.

@@ -13,6 +13,10 @@ type operation struct {
 	minRanks int
 	sizes    []uint64 // bytes per operation unless told otherwise; nil if it moves no data
 
+	// team says that package collectives does it, with what its flags say; maybe
+	// that it only does so if --algorithm is given.
+	team, maybe bool
+
 	// prepare is called by all ranks, once for each size (0 if there are none).
 	prepare func(ctx context.Context, b *bench, size uint64) ([]workload, error)
 }
@@ -29,6 +33,14 @@ type workload struct {
 	// steps is how many operations one round of a batch consists of.
 	steps      int
 	contenders []contender
+	// checks fill and check the vectors of each contender; empty if batches see to
+	// that.
+	checks []sides
+
+	// open makes the contenders, if they are not there from the start, and returns
+	// what gives back what they use.
+	open      func(ctx context.Context, w *workload) (release func(context.Context) error, err error)
+	algorithm string // of a collective operation; known once it was opened
 }
 
 // A contender is one way to do a workload.
@@ -47,7 +59,7 @@ const (
 
 // operations is everything there is to measure.
 func operations() []operation {
-	return []operation{latency(), bandwidth(), barrier(), notifyRate()}
+	return append([]operation{latency(), bandwidth(), barrier(), notifyRate()}, collectiveOperations()...)
 }
 
 func operationNames() string {

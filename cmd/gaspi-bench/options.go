@@ -21,14 +21,17 @@ type options struct {
 	sizes     []uint64 // {0} for an operation that moves no data
 	time      time.Duration
 	json      string   // file for the rows; empty for none
+	verify    bool     // check every result
 	args      []string // the command line, for the ranks
+
+	collective *collective // nil for an operation that is none of package collectives
 }
 
 // parse reads the command line. What is wrong with it is one sentence.
 func parse(args []string) (*options, error) {
 	o := &options{args: args}
-	sizes := ""
-	f := flags(o, &sizes)
+	sizes, group := "", &collectiveFlags{}
+	f := flags(o, &sizes, group)
 	if err := f.Parse(args); err != nil {
 		return nil, explain(err)
 	}
@@ -39,13 +42,16 @@ func parse(args []string) (*options, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	if err := o.chooseCollective(f, group); err != nil {
+		return nil, err
+	}
 	if f.Changed("json") && o.json == "" {
 		return nil, errors.New("--json needs the name of a file; found an empty one")
 	}
 	return o, o.chooseSizes(sizes, f.Changed("sizes"))
 }
 
-func flags(o *options, sizes *string) *pflag.FlagSet {
+func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 	f := pflag.NewFlagSet("gaspi-bench", pflag.ContinueOnError)
 	f.SortFlags = false
 	f.Usage = func() {}
@@ -55,6 +61,8 @@ func flags(o *options, sizes *string) *pflag.FlagSet {
 	f.StringVar(&o.bind, "bind", "auto", "core: each rank runs on one core; none: the system places\nthem; auto: core if there is one for each rank (shm only)")
 	f.DurationVar(&o.time, "time", 400*time.Millisecond, "how long to measure for one row")
 	f.StringVar(&o.json, "json", "", "also write one JSON object per row to `FILE`")
+	group.add(f)
+	f.BoolVar(&o.verify, "verify", false, "check the result of every operation, not only of the first and last;\neach is then timed by itself, which is rougher")
 	return f
 }
 
@@ -135,6 +143,7 @@ func help() string {
 		fmt.Fprintf(&ops, "\n  %s: %s\n", op.name, strings.ReplaceAll(op.about, "\n", "\n    "))
 	}
 	o, sizes := &options{}, ""
+	all := flags(o, &sizes, &collectiveFlags{})
 	return `Usage: gaspi-bench OPERATION [flags]
 
 Measures an operation of the runtime, and in turn with it, block by block, a
@@ -147,9 +156,11 @@ Examples:
   gaspi-bench latency --sizes 8:1MiB
   gaspi-bench bandwidth --sizes 1MiB,16MiB --json rows.json
   gaspi-bench barrier -n 8
+  gaspi-bench allreduce -n 4 --algorithm all --dtype float32 --sizes 1MiB --verify
+  gaspi-bench broadcast -n 4 --threshold 0.25 --sizes 8MiB
 
 Flags:
-` + flags(o, &sizes).FlagUsages() + `
+` + all.FlagUsages() + `
 Columns: min, p50 and p99 are of blocks of operations of about half a
 millisecond, in microseconds per operation; ratio is p50 of gaspi over p50 of
 its limit; allocs/op is counted as go test -benchmem does. Started under

@@ -16,12 +16,14 @@ type output struct {
 	progress *os.File // nil unless it is a terminal
 	json     *os.File // nil if nobody asked
 	headed   bool
-	head     string
+	// algorithms says that rows name one.
+	algorithms bool
+	head       string
 }
 
 // newOutput opens the files. head is the line that says what is measured where.
 func newOutput(o *options, stdout, stderr *os.File, head string) (*output, error) {
-	out := &output{table: stdout, head: head}
+	out := &output{table: stdout, head: head, algorithms: o.collective != nil}
 	if term.IsTerminal(int(stderr.Fd())) {
 		out.progress = stderr
 	}
@@ -68,28 +70,40 @@ func (out *output) doing(op string, bytes uint64) {
 	fmt.Fprintf(out.progress, "\r\x1b[Kmeasuring %s ...", what)
 }
 
+// done takes back what doing said.
+func (out *output) done() {
+	if out.progress != nil {
+		fmt.Fprint(out.progress, "\r\x1b[K")
+	}
+}
+
 // show prints the rows of a workload.
 func (out *output) show(rows []row) error {
 	if out == nil {
 		return nil
 	}
-	if out.progress != nil {
-		fmt.Fprint(out.progress, "\r\x1b[K")
-	}
-	lines := tableLines(rows)
+	out.done()
+	lines := tableLines(rows, out.algorithms)
 	if !out.headed {
 		out.headed = true
-		lines = append([]string{out.head, tableHead()}, lines...)
+		lines = append([]string{out.head, tableHead(out.algorithms)}, lines...)
 	}
-	for _, line := range lines {
-		if _, err := fmt.Fprintln(out.table, line); err != nil {
-			return fmt.Errorf("writing the table: %w", err)
-		}
+	if err := out.print(lines); err != nil {
+		return err
 	}
 	if out.json == nil {
 		return nil
 	}
 	return writeJSON(out.json, rows)
+}
+
+func (out *output) print(lines []string) error {
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(out.table, line); err != nil {
+			return fmt.Errorf("writing the table: %w", err)
+		}
+	}
+	return nil
 }
 
 // close ends the JSON file.

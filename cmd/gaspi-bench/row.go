@@ -11,6 +11,7 @@ import (
 type row struct {
 	Op        string  `json:"op"`
 	Impl      string  `json:"impl"`
+	Algorithm string  `json:"algorithm,omitempty"` // of a collective operation
 	Transport string  `json:"transport"`
 	N         int     `json:"n"`
 	Bytes     uint64  `json:"bytes"`
@@ -22,7 +23,7 @@ type row struct {
 	GBPerS float64 `json:"gb_per_s,omitempty"` // 10^9 bytes per second at p50
 	PerS   float64 `json:"per_s,omitempty"`    // operations per second at p50
 	// AllocsPerOp counts heap objects on the rank that made most, as whole
-	// numbers; absent for contenders that are not ours.
+	// numbers; absent for contenders that are not ours, and if checks allocate too.
 	AllocsPerOp *uint64 `json:"allocs_per_op,omitempty"`
 }
 

@@ -7,15 +7,27 @@ import (
 
 // tableFormat is the columns. They have fixed widths, because rows are printed
 // as they come.
-const tableFormat = "%-12s %7s  %-6s %11s %11s %11s %9s %9s %9s %7s"
+const tableFormat = "%-13s %7s  %-6s %-*s%11s %11s %11s %9s %9s %9s %7s"
+
+// algorithmWidth is the width of the column of algorithms, 0 where there is none.
+func algorithmWidth(withAlgorithm bool) int {
+	if withAlgorithm {
+		return 27
+	}
+	return 0
+}
 
 // tableHead is the line above the rows.
-func tableHead() string {
-	return trimmed(fmt.Sprintf(tableFormat, "op", "bytes", "impl", "min us", "p50 us", "p99 us", "GB/s", "M/s", "allocs/op", "ratio"))
+func tableHead(withAlgorithm bool) string {
+	title := ""
+	if withAlgorithm {
+		title = "algorithm"
+	}
+	return trimmed(fmt.Sprintf(tableFormat, "op", "bytes", "impl", algorithmWidth(withAlgorithm), title, "min us", "p50 us", "p99 us", "GB/s", "M/s", "allocs/op", "ratio"))
 }
 
 // tableLines are the rows of one workload, the first compared with the limit.
-func tableLines(rows []row) []string {
+func tableLines(rows []row, withAlgorithm bool) []string {
 	limit := 0.0
 	for _, r := range rows {
 		if r.Impl == implLimit {
@@ -36,7 +48,7 @@ func tableLines(rows []row) []string {
 		if r.Bytes > 0 {
 			bytes = formatSize(r.Bytes)
 		}
-		lines = append(lines, trimmed(fmt.Sprintf(tableFormat, r.Op, bytes, r.Impl,
+		lines = append(lines, trimmed(fmt.Sprintf(tableFormat, r.Op, bytes, r.Impl, algorithmWidth(withAlgorithm), r.Algorithm,
 			figure(r.MinUS), figure(r.P50US), figure(r.P99US), optional(r.GBPerS), optional(r.PerS/1e6), allocs, ratio)))
 	}
 	return lines

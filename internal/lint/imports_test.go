@@ -52,6 +52,9 @@ const table = `
 	gaspi, notify, segment, collectives, collectives/schedule, ssp, hoplite, launcher
 	< cmd/..., examples/...;
 	internal/sys, internal/bpf < cmd/gaspi-bench;
+	# Limits of collective operations fold with the same kernels; algorithms are named
+	# before ranks start; tune writes the parameters of the model.
+	internal/reduce, collectives/algorithms, collectives/schedule/price < cmd/gaspi-bench;
 
 	# Outside dependencies and their owners.
 	golang.org/x/sys/unix < internal/sys;

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// mailing is a collective operation by ranks that send each other what they
+// contribute: a bare copy and a flag, in one cache line if it is short. Parcels of
+// even and odd calls have places of their own, so that a flag is all there is to
+// wait for; who gets nothing back waits for a credit of the call before the last.
+type mailing struct {
+	*worker
+	b       *bench
+	seq     counter
+	parcels []parcel
+	flags   [2][]flag // raised by the senders of what this rank gets
+	jobs    [2][]job
+	credits []flag // raised by those who got a parcel and send none
+	thanks  []flag // of those who sent one and get none
+}
+
+// A parcel is what this rank sends to another.
+type parcel struct {
+	src  []byte
+	dst  [2][]byte
+	bell [2]flag
+}
+
+// mailable reports whether all that ranks need of each other is short enough to be
+// sent that way.
+func (s *shape) mailable() bool {
+	for r := range s.ranks {
+		for _, m := range s.whole(r) {
+			for _, p := range m.src {
+				if p.rank != r && p.n > parcelMost {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// newMailing binds moves, a function of the rank that writes nothing of others, to
+// memory.
+func newMailing(b *bench, area int, v *vectors, moves func(rank int) []move, fold fold) (*mailing, error) {
+	me := int(b.p.Rank())
+	m := &mailing{worker: newWorker(fold), b: b}
+	inbox := make(map[piece][2][]byte) // what comes from others
+	for r := range b.p.Size() {
+		if r == me {
+			continue
+		}
+		sends, gets := sources(moves(r), me), sources(moves(me), r)
+		for _, p := range sends {
+			if err := m.send(area, r, v.piece(p)); err != nil {
+				return nil, err
+			}
+		}
+		for _, p := range gets {
+			mem, err := m.get(area, r, p.n)
+			if err != nil {
+				return nil, err
+			}
+			inbox[p] = mem
+		}
+		var err error
+		var none []flag
+		switch {
+		case len(sends) > 0 && len(gets) == 0:
+			err = b.pair(area, r, boxCredit, boxCredit, &m.credits, &none)
+		case len(gets) > 0 && len(sends) == 0:
+			err = b.pair(area, r, boxCredit, boxCredit, &none, &m.thanks)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	m.bind(v, moves(me), inbox)
+	return m, nil
+}
+
+// sources are what moves read of rank r; of every two ranks, each sends the other
+// one parcel at most.
+func sources(moves []move, r int) []piece {
+	for _, m := range moves {
+		for _, p := range m.src {
+			if p.rank == r && p.n > 0 {
+				return []piece{p}
+			}
+		}
+	}
+	return nil
+}
+
+// bind makes the jobs, which read from the boxes what others contribute.
+func (m *mailing) bind(v *vectors, moves []move, inbox map[piece][2][]byte) {
+	for odd := range 2 {
+		for _, mv := range moves {
+			if mv.dst[0].n == 0 {
+				continue
+			}
+			j := job{dst: [][]byte{v.piece(mv.dst[0])}}
+			for _, p := range mv.src {
+				src, far := inbox[p]
+				if !far {
+					src[odd] = v.piece(p)
+				}
+				j.src = append(j.src, src[odd])
+			}
+			m.jobs[odd] = append(m.jobs[odd], j)
+		}
+	}
+}
+
+func (m *mailing) send(area, r int, src []byte) error {
+	p := parcel{src: src}
+	for odd := range p.dst {
+		at := m.b.box(area, int(m.b.p.Rank())) + boxParcel + uint64(odd)*parcelStep
+		flags, err := m.b.flags(gaspi.Rank(r), at, 1)
+		if err != nil {
+			return err
+		}
+		span, ok := m.b.seg.Mapped(gaspi.Rank(r), at+parcelAt, uint64(len(src)))
+		if !ok {
+			return unmappable(gaspi.Rank(r))
+		}
+		m.b.keep = append(m.b.keep, span)
+		p.bell[odd], p.dst[odd] = &flags[0], span.Bytes()
+	}
+	m.parcels = append(m.parcels, p)
+	return nil
+}
+
+func (m *mailing) get(area, r, n int) (mem [2][]byte, err error) {
+	for odd := range mem {
+		at := m.b.box(area, r) + boxParcel + uint64(odd)*parcelStep
+		flags, err := m.b.flags(m.b.p.Rank(), at, 1)
+		if err != nil {
+			return mem, err
+		}
+		span, err := m.b.seg.Span(at+parcelAt, uint64(n))
+		if err != nil {
+			return mem, err
+		}
+		m.flags[odd] = append(m.flags[odd], &flags[0])
+		mem[odd] = span.Bytes()
+	}
+	return mem, nil
+}
+
+// call is the operation, once.
+func (m *mailing) call(ctx context.Context) error {
+	v := m.seq.next()
+	odd := m.seq.n & 1
+	if m.seq.n > 2 {
+		if err := m.b.awaitAll(ctx, m.credits, v-2); err != nil {
+			return err
+		}
+	}
+	for i := range m.parcels {
+		p := &m.parcels[i]
+		copy(p.dst[odd], p.src)
+		raise(p.bell[odd], v)
+	}
+	if err := m.b.awaitAll(ctx, m.flags[odd], v); err != nil {
+		return err
+	}
+	m.work(m.jobs[odd])
+	for _, f := range m.thanks {
+		raise(f, v)
+	}
+	return nil
+}

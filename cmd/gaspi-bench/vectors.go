@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+)
+
+// A call is a collective operation as one rank makes it, whatever its elements
+// are.
+type call struct {
+	task    collectives.Task
+	once    func(ctx context.Context) error // the call itself
+	own     sides                           // what it works on
+	shared  sides                           // vectors that all ranks reach, for the limit
+	release func(ctx context.Context) error
+}
+
+// sides are the vectors of a rank. In place they are one.
+type sides struct {
+	in, out []byte
+	fill    func(iteration int)
+	check   func(iteration int) error
+}
+
+// An opener makes the vectors of a call of the collective operations of a team,
+// and the call on them.
+type opener func(ctx context.Context, t *collectives.Team, c *collective, s *shape) (*call, error)
+
+// openVectors is the opener for elements that of makes of numbers.
+func openVectors[T reduce.Element](of func(int) T) opener {
+	return func(ctx context.Context, t *collectives.Team, c *collective, s *shape) (*call, error) {
+		shared, release, err := allocate[T](ctx, t, s)
+		if err != nil {
+			return nil, err
+		}
+		own := shared
+		if c.plain {
+			own = pair[T]{in: make([]T, len(shared.in)), out: make([]T, len(shared.out))}
+			if s.inPlace() {
+				own.out = own.in
+			}
+		}
+		k := &call{release: release, own: own.sides(t.Rank(), c, s, of), shared: shared.sides(t.Rank(), c, s, of)}
+		k.task, k.once = own.call(t, c, s)
+		return k, nil
+	}
+}
+
+// A pair is the vectors of a rank.
+type pair[T reduce.Element] struct{ in, out []T }
+
+// allocate makes vectors that all ranks can reach.
+func allocate[T reduce.Element](ctx context.Context, t *collectives.Team, s *shape) (pair[T], func(context.Context) error, error) {
+	size := len(reduce.BytesOf(make([]T, 1)))
+	var p pair[T]
+	var err error
+	if p.in, err = collectives.Alloc[T](ctx, t, max(1, s.in/size)); err != nil {
+		return p, nil, err
+	}
+	if s.inPlace() {
+		p.out = p.in
+		return p, func(ctx context.Context) error { return collectives.Release(ctx, t, p.in) }, nil
+	}
+	if p.out, err = collectives.Alloc[T](ctx, t, max(1, s.out/size)); err != nil {
+		return p, nil, err
+	}
+	return p, func(ctx context.Context) error {
+		if err := collectives.Release(ctx, t, p.in); err != nil {
+			return err
+		}
+		return collectives.Release(ctx, t, p.out)
+	}, nil
+}
+
+// call is the call on the vectors of p, as a task and as the function a program
+// would use.
+func (p pair[T]) call(t *collectives.Team, c *collective, s *shape) (collectives.Task, func(context.Context) error) {
+	opts, op, root := c.options(), c.op, c.root
+	if c.noOp {
+		return p.callNothing(t, c)
+	}
+	switch c.what {
+	case schedule.AllReduce:
+		return collectives.AllReduceTask(p.in, op, opts...), func(ctx context.Context) error {
+			return collectives.AllReduce(ctx, t, p.in, op, opts...)
+		}
+	case schedule.Reduce:
+		return collectives.ReduceTask(root, p.in, op, opts...), func(ctx context.Context) error {
+			_, err := collectives.Reduce(ctx, t, root, p.in, op, opts...)
+			return err
+		}
+	case schedule.ReduceScatter:
+		return collectives.ReduceScatterTask(t, p.out, p.in, op, opts...), func(ctx context.Context) error {
+			return collectives.ReduceScatter(ctx, t, p.out, p.in, op, opts...)
+		}
+	case schedule.Broadcast:
+		return collectives.BroadcastTask(root, p.in, opts...), func(ctx context.Context) error {
+			_, err := collectives.Broadcast(ctx, t, root, p.in, opts...)
+			return err
+		}
+	case schedule.Scan:
+		return collectives.ScanTask(p.in, op, opts...), func(ctx context.Context) error {
+			return collectives.Scan(ctx, t, p.in, op, opts...)
+		}
+	case schedule.ExScan:
+		return collectives.ExScanTask(p.in, op, opts...), func(ctx context.Context) error {
+			return collectives.ExScan(ctx, t, p.in, op, opts...)
+		}
+	case schedule.Barrier:
+		return collectives.BarrierTask(opts...), func(ctx context.Context) error {
+			return collectives.Barrier(ctx, t, opts...)
+		}
+	}
+	return p.callMoving(t, c, s)
+}
+
+// callMoving is call of operations on blocks that are only moved.
+func (p pair[T]) callMoving(t *collectives.Team, c *collective, s *shape) (collectives.Task, func(context.Context) error) {
+	opts, root := c.options(), c.root
+	switch c.what {
+	case schedule.AllGather:
+		return collectives.AllGatherTask(t, p.out, p.in, opts...), func(ctx context.Context) error {
+			return collectives.AllGather(ctx, t, p.out, p.in, opts...)
+		}
+	case schedule.Gather:
+		return collectives.GatherTask(t, root, p.out, p.in, opts...), func(ctx context.Context) error {
+			return collectives.Gather(ctx, t, root, p.out, p.in, opts...)
+		}
+	case schedule.Scatter:
+		return collectives.ScatterTask(t, root, p.out, p.in, opts...), func(ctx context.Context) error {
+			return collectives.Scatter(ctx, t, root, p.out, p.in, opts...)
+		}
+	case schedule.AllToAll:
+		return collectives.AllToAllTask(t, p.out, p.in, opts...), func(ctx context.Context) error {
+			return collectives.AllToAll(ctx, t, p.out, p.in, opts...)
+		}
+	case schedule.Exchange:
+		k := rounds(s.ranks)
+		return collectives.ExchangeTask(p.out, p.in, k, opts...), func(ctx context.Context) error {
+			return collectives.Exchange(ctx, t, p.out, p.in, k, opts...)
+		}
+	}
+	panic(fmt.Sprintf("gaspi-bench: %v has no call", c.what))
+}
+
+// callNothing is call of a reduction with an operation that does nothing: what
+// remains is all but the arithmetic.
+func (p pair[T]) callNothing(t *collectives.Team, c *collective) (collectives.Task, func(context.Context) error) {
+	opts, root := c.options(), c.root
+	nothing := func(_, _, _ []T) {}
+	if c.what == schedule.Reduce {
+		return collectives.ReduceFuncTask(root, p.in, nothing, false, opts...), func(ctx context.Context) error {
+			_, err := collectives.ReduceFunc(ctx, t, root, p.in, nothing, false, opts...)
+			return err
+		}
+	}
+	return collectives.AllReduceFuncTask(p.in, nothing, false, opts...), func(ctx context.Context) error {
+		return collectives.AllReduceFunc(ctx, t, p.in, nothing, false, opts...)
+	}
+}
+
+// sides is p without its type.
+func (p pair[T]) sides(me int, c *collective, s *shape, of func(int) T) sides {
+	v := newValues(me, c, s, of)
+	return sides{
+		in: reduce.BytesOf(p.in), out: reduce.BytesOf(p.out),
+		fill:  func(iteration int) { v.fill(p, iteration) },
+		check: func(iteration int) error { return v.check(p, iteration) },
+	}
+}
+
+// inPlace reports whether the result takes the place of the contribution.
+func (s *shape) inPlace() bool {
+	return slices.Contains([]schedule.Operation{
+		schedule.AllReduce, schedule.Reduce, schedule.Broadcast, schedule.Scan, schedule.ExScan, schedule.Barrier,
+	}, s.op)
+}
