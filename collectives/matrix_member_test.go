@@ -36,26 +36,24 @@ const (
 func (g guard) intact() bool { return bytes.Count(g, []byte{guardByte}) == len(g) }
 
 // take is a vector of n elements that begins shift elements behind a cache line,
-// between two guards.
-func take[T any](s *store, guards *[]guard, n, shift int) []T {
+// between two guards. It has room for as many elements as any rank has, and one, so
+// that the buffers of all ranks lie alike.
+func take[T any](s *store, guards *[]guard, n, room, shift int) []T {
 	size := len(reduce.BytesOf(make([]T, 1)))
 	at := (s.next+guardSize+63)/64*64 + shift*size
-	end := at + n*size
-	if end+guardSize > len(s.bytes) {
-		panic(fmt.Sprintf("a store of %d bytes does not hold %d elements of %d bytes behind byte %d", len(s.bytes), n, size, at))
+	end, room := at+n*size, room+1
+	s.next = at + room*size + guardSize
+	if s.next > len(s.bytes) {
+		panic(fmt.Sprintf("a store of %d bytes does not hold %d elements of %d bytes behind byte %d", len(s.bytes), room, size, at))
 	}
 	before, after := s.bytes[at-guardSize:at], s.bytes[end:end+guardSize]
-	s.next = end + guardSize
 	for _, g := range [][]byte{before, after} {
 		for i := range g {
 			g[i] = guardByte
 		}
 		*guards = append(*guards, g)
 	}
-	if n == 0 {
-		return nil
-	}
-	return reduce.Of[T](s.bytes[at:end])
+	return reduce.Of[T](s.bytes[at : at+room*size])[:n]
 }
 
 // A member is a rank that runs instances on a team.

@@ -51,20 +51,20 @@ func newVectors[T any](m *member, x *instance, copy int, e oracle.Elements[T]) *
 	home := m.store(x.memory != plain)
 	switch off := sumOf(v.blocks[:v.me]); {
 	case x.inPlace && x.op == schedule.ReduceScatter:
-		v.src = take[T](home, &v.guards, in, x.shift)
+		v.src = take[T](home, &v.guards, in, x.longest(), x.shift)
 		v.dst = v.src[off : off+out]
 	case x.inPlace && x.op == schedule.AllGather:
-		v.dst = take[T](home, &v.guards, out, x.shift)
+		v.dst = take[T](home, &v.guards, out, x.longest(), x.shift)
 		v.src = v.dst[off : off+in]
 	case x.inPlace:
-		v.dst = take[T](home, &v.guards, out, x.shift)
+		v.dst = take[T](home, &v.guards, out, x.longest(), x.shift)
 		v.src = v.dst
 	default:
-		v.src = take[T](home, &v.guards, in, x.shift)
-		v.dst = take[T](m.store(x.memory == allocated), &v.guards, out, x.shift+1)
+		v.src = take[T](home, &v.guards, in, x.longest(), x.shift)
+		v.dst = take[T](m.store(x.memory == allocated), &v.guards, out, x.longest(), x.shift+1)
 	}
 	for range x.vectors - 1 {
-		v.more = append(v.more, take[T](home, &v.guards, out, x.shift))
+		v.more = append(v.more, take[T](home, &v.guards, out, x.longest(), x.shift))
 	}
 	return v
 }
@@ -95,9 +95,9 @@ func sumOf(counts []int) int {
 }
 
 // given is a buffer as a rank passes it that may leave it out: nil, now and then,
-// unless it counts or lies where all must give it.
+// unless it counts or some buffer lies where all must give it.
 func (v *vectors[T]) given(buf []T, counts bool) []T {
-	if !counts && v.x.memory != allocated && (v.seed+uint64(v.me))%2 == 0 {
+	if !counts && v.x.memory == plain && (v.seed+uint64(v.me))%2 == 0 {
 		return nil
 	}
 	return buf

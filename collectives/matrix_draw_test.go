@@ -1,0 +1,186 @@
+package collectives_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+)
+
+// sizes are the numbers of ranks of the matrix.
+func sizes() []int { return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33} }
+
+// A dealer draws instances by a seed. Kinds are dealt from decks, so that none is
+// left out.
+type dealer struct {
+	random     *rand.Rand
+	reductions deck
+	moves      deck
+}
+
+func newDealer(seed uint64) *dealer {
+	d := &dealer{random: rand.New(rand.NewPCG(seed, 1))}
+	d.reductions = deck{all: reductionKinds(), random: d.random}
+	d.moves = deck{all: movedKinds(), random: d.random}
+	return d
+}
+
+// A deck deals all its kinds before it deals one again.
+type deck struct {
+	all, left []kind
+	random    *rand.Rand
+}
+
+// deal takes the first kind that suits; some do.
+func (d *deck) deal(suits func(kind) bool) kind {
+	for {
+		if i := slices.IndexFunc(d.left, suits); i >= 0 {
+			k := d.left[i]
+			d.left = slices.Delete(d.left, i, i+1)
+			return k
+		}
+		fresh := slices.Clone(d.all)
+		d.random.Shuffle(len(fresh), func(i, j int) { fresh[i], fresh[j] = fresh[j], fresh[i] })
+		d.left = append(d.left, fresh...)
+	}
+}
+
+// counts are the lengths of the matrix for so many ranks: those around k are around
+// a power of two.
+func counts(ranks, k int) []int {
+	return []int{0, 1, ranks - 1, ranks, ranks + 1, k - 1, k, k + 1}
+}
+
+// draw is an instance of an algorithm for so many ranks, all else by chance.
+func (d *dealer) draw(ranks int, op schedule.Operation, algorithm string) *instance {
+	r := d.random
+	x := &instance{ranks: ranks, op: op, algorithm: algorithm, vectors: 1, rounds: 2 + r.IntN(2)}
+	x.seed, x.mode, x.memory, x.shift = r.Uint64(), mode(r.IntN(int(modes))), memory(r.IntN(int(memories))), r.IntN(8)
+	ordered := true
+	if algorithm != "" {
+		a, err := algorithms.Lookup(op, algorithm)
+		ordered = err == nil && a.Ordered
+	}
+	if op.Reduces() {
+		x.kind = d.reductions.deal(func(k kind) bool { return ordered || !k.ordered() })
+	} else {
+		x.kind = d.moves.deal(func(kind) bool { return true })
+	}
+	for {
+		x.inPlace = x.placed(r.IntN(2) == 0)
+		x.uneven = x.mayBeUneven() && r.IntN(3) == 0
+		all := counts(ranks, 2<<r.IntN(12))
+		if x.count = all[r.IntN(len(all))]; x.longest()*x.kind.size() > bufferMost {
+			continue
+		}
+		if op.Rooted() {
+			x.root = r.IntN(ranks)
+		}
+		if _, isFunction := x.kind.(interface{ isFunction() }); op == schedule.AllReduce && x.inPlace && !isFunction && r.IntN(4) == 0 {
+			x.vectors = 2 + r.IntN(2)
+		} else {
+			x.vectors = 1
+		}
+		x.cut, x.radix = schedule.Segmentation{}, 0
+		if algorithm != "" {
+			d.tune(x)
+		}
+		if x.fits() {
+			return x
+		}
+	}
+}
+
+// tune draws the options of an instance.
+func (d *dealer) tune(x *instance) {
+	r := d.random
+	if n := r.IntN(8); n > 4 {
+		x.radix = []int{2, 3, 4, 5, 9}[r.IntN(5)]
+	}
+	cuts := cutsOf(x.count)
+	x.cut = cuts[r.IntN(len(cuts))]
+}
+
+// cutsOf are the pipelinings of the matrix for n elements.
+func cutsOf(n int) []schedule.Segmentation {
+	return []schedule.Segmentation{{}, {Concurrency: 2}, {Concurrency: 5}, {Size: n/3 + 1}, {Size: n/7 + 1, Concurrency: 3}}
+}
+
+// placed is whether an instance is in place, if it would have it so: some
+// operations have no choice.
+func (x *instance) placed(want bool) bool {
+	_, isFunction := x.kind.(interface{ isFunction() })
+	switch x.op {
+	case schedule.Broadcast, schedule.Scan, schedule.ExScan:
+		return true
+	case schedule.AllReduce, schedule.Reduce:
+		return want || isFunction
+	case schedule.ReduceScatter, schedule.AllGather, schedule.AllToAll:
+		return want
+	}
+	return false
+}
+
+// mayBeUneven reports whether blocks may have different lengths.
+func (x *instance) mayBeUneven() bool {
+	_, isFunction := x.kind.(interface{ isFunction() })
+	return x.op.Blockwise() && !isFunction
+}
+
+func (function[T]) isFunction() {}
+
+// sample is one instance or more of each algorithm for each number of ranks, the
+// algorithms the team chooses by itself included.
+func sample(seed uint64, sizes []int, sparse bool) []*instance {
+	d := newDealer(seed)
+	var all []*instance
+	turn := 0
+	for _, ranks := range sizes {
+		for _, op := range schedule.Operations() {
+			each := uncoded(algorithms.For(op))
+			for _, a := range each {
+				if turn++; !sparse || turn%4 == 0 {
+					all = append(all, d.draw(ranks, op, a.Name))
+				}
+			}
+			if !sparse && (ranks <= 9 || ranks == 16) {
+				all = append(all, d.draw(ranks, op, ""))
+			}
+		}
+	}
+	return all
+}
+
+// uncoded leaves out the algorithms that are only for calls with compression.
+func uncoded(all []algorithms.Algorithm) []algorithms.Algorithm {
+	return slices.DeleteFunc(all, func(a algorithms.Algorithm) bool { return strings.HasPrefix(a.Name, "coded") })
+}
+
+// cover checks that every algorithm, number of ranks, element type and operation
+// occurs.
+func cover(t *testing.T, all []*instance, sizes []int) {
+	t.Helper()
+	missing := make(map[string]bool)
+	for _, n := range sizes {
+		missing[fmt.Sprint(n, " ranks")] = true
+	}
+	for _, a := range uncoded(algorithms.All()) {
+		missing[fmt.Sprintf("%v/%s", a.Op, a.Name)] = true
+	}
+	for _, k := range slices.Concat(reductionKinds(), movedKinds()) {
+		missing[k.name()] = true
+	}
+	for _, x := range all {
+		delete(missing, fmt.Sprint(x.ranks, " ranks"))
+		delete(missing, fmt.Sprintf("%v/%s", x.op, x.algorithm))
+		delete(missing, x.kind.name())
+	}
+	if len(missing) > 0 {
+		t.Errorf("the sample leaves out %v", slices.Sorted(maps.Keys(missing)))
+	}
+}
