@@ -12,16 +12,14 @@ import (
 // len(src) elements. It blocks. src may be this member's block of dst itself, on
 // all members alike. T has no pointers.
 func AllGather[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option) error {
-	if len(opts) == 0 {
-		in, out := reduce.BytesOf(src), reduce.BytesOf(dst)
-		inPlace := aliased(out, in, t.me)
-		if inPlace {
-			in = out
-		}
-		g := glance{schedule.AllGather, inPlace, 0, 0, reflect.TypeFor[T](), len(in), len(out)}
-		if done, err := t.again(ctx, g, in, out); done {
-			return err
-		}
+	in, out := reduce.BytesOf(src), reduce.BytesOf(dst)
+	inPlace := aliased(out, in, t.me)
+	if inPlace {
+		in = out
+	}
+	g := glance{schedule.AllGather, inPlace, 0, 0, reflect.TypeFor[T](), len(in), len(out)}
+	if done, err := t.again(ctx, g, opts, in, out); done {
+		return err
 	}
 	task := AllGatherTask(t, dst, src, opts...)
 	return t.do(ctx, &task)

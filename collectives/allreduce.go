@@ -14,12 +14,10 @@ import (
 // the result in buf on all of them, the same bits everywhere. It blocks. The length
 // is the same on all members.
 func AllReduce[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Option) error {
-	if len(opts) == 0 {
-		mem := reduce.BytesOf(buf)
-		g := glance{schedule.AllReduce, true, op, 0, reflect.TypeFor[T](), len(mem), len(mem)}
-		if done, err := t.again(ctx, g, mem, mem); done {
-			return err
-		}
+	mem := reduce.BytesOf(buf)
+	g := glance{schedule.AllReduce, true, op, 0, reflect.TypeFor[T](), len(mem), len(mem)}
+	if done, err := t.again(ctx, g, opts, mem, mem); done {
+		return err
 	}
 	task := AllReduceTask(buf, op, opts...)
 	return t.do(ctx, &task)

@@ -15,12 +15,10 @@ import (
 // consist of a block per member, all of one length. It blocks. dst may be src. T
 // has no pointers.
 func AllToAll[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option) error {
-	if len(opts) == 0 {
-		in, out := reduce.BytesOf(src), reduce.BytesOf(dst)
-		g := glance{schedule.AllToAll, same(dst, src), 0, 0, reflect.TypeFor[T](), len(in), len(out)}
-		if done, err := t.again(ctx, g, in, out); done {
-			return err
-		}
+	in, out := reduce.BytesOf(src), reduce.BytesOf(dst)
+	g := glance{schedule.AllToAll, same(dst, src), 0, 0, reflect.TypeFor[T](), len(in), len(out)}
+	if done, err := t.again(ctx, g, opts, in, out); done {
+		return err
 	}
 	task := AllToAllTask(t, dst, src, opts...)
 	return t.do(ctx, &task)

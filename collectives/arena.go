@@ -36,10 +36,10 @@ type slab struct {
 //
 // and on its board:
 //
-//	| one per agreement cell | slots of plans |
+//	| one per agreement cell | rows | rows that were read | verdicts | slots of plans |
 //
 // A cell is a message of one round of one agreement, a row what calls a member has
-// under way, a verdict what it found wrong; see agreement.go and stall.go.
+// made last, a verdict what it found wrong; see agreement.go and stall.go.
 type layout struct {
 	members, rounds                          int
 	in, out, rows, row, verdicts, own, after uint64
@@ -63,7 +63,16 @@ func (l layout) cell(a uint64, round int) uint64 {
 	return (a%agreementCells)*uint64(l.rounds) + uint64(round)
 }
 
-func (l layout) slots() uint64 { return uint64(agreementCells * l.rounds) }
+// rowNote is the notification for the rows of a member, readNote that for those of
+// ours that it has read, and verdictNote that for its verdict.
+func (l layout) rowNote(member int) gaspi.NotificationID {
+	return gaspi.NotificationID(agreementCells*l.rounds + member)
+}
+func (l layout) readNote(member int) gaspi.NotificationID    { return l.rowNote(l.members + member) }
+func (l layout) verdictNote(member int) gaspi.NotificationID { return l.rowNote(2*l.members + member) }
+
+// slots is the first notification for plans.
+func (l layout) slots() uint64 { return uint64(l.rowNote(3 * l.members)) }
 
 func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
 

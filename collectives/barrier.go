@@ -10,11 +10,9 @@ import (
 
 // Barrier blocks until all members have called it.
 func Barrier(ctx context.Context, t *Team, opts ...Option) error {
-	if len(opts) == 0 {
-		g := glance{schedule.Barrier, false, 0, 0, reflect.TypeFor[byte](), 0, 0}
-		if done, err := t.again(ctx, g, nil, nil); done {
-			return err
-		}
+	g := glance{schedule.Barrier, false, 0, 0, reflect.TypeFor[byte](), 0, 0}
+	if done, err := t.again(ctx, g, opts, nil, nil); done {
+		return err
 	}
 	task := BarrierTask(opts...)
 	return t.do(ctx, &task)

@@ -13,12 +13,10 @@ import (
 // Status says how much, and the rest of every buffer is as it was. T has no
 // pointers.
 func Broadcast[T any](ctx context.Context, t *Team, root int, buf []T, opts ...Option) (Status, error) {
-	if len(opts) == 0 {
-		mem := reduce.BytesOf(buf)
-		g := glance{schedule.Broadcast, true, 0, root, reflect.TypeFor[T](), len(mem), len(mem)}
-		if done, err := t.again(ctx, g, mem, mem); done {
-			return t.whole(len(buf)), err
-		}
+	mem := reduce.BytesOf(buf)
+	g := glance{schedule.Broadcast, true, 0, root, reflect.TypeFor[T](), len(mem), len(mem)}
+	if done, err := t.again(ctx, g, opts, mem, mem); done {
+		return t.status(&t.last.task), err
 	}
 	task := BroadcastTask(root, buf, opts...)
 	return t.limited(ctx, &task)

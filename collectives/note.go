@@ -12,7 +12,7 @@ import (
 // A note is what one member says of one call: its number, who calls, and what, as
 // text. It travels as bytes.
 //
-//	| checksum: 8 bytes | number of the call + 1: 8 | signature: 8 | member: 4 | length of the text: 4 | text: 96 |
+//	| checksum: 8 bytes | number of the call + 1: 8 | signature: 8 | member: 4 | length of the text: 4 | text: 160 |
 type note struct {
 	call      uint64
 	signature uint64
@@ -21,7 +21,7 @@ type note struct {
 }
 
 const (
-	noteSize    = 128
+	noteSize    = 192
 	noteText    = noteSize - 32
 	messageSize = 2 * noteSize
 )
@@ -64,8 +64,12 @@ func (t *Team) differ(a, b note) error {
 	if b.member < a.member {
 		a, b = b, a
 	}
-	return fmt.Errorf("%w: rank %d called %s and rank %d called %s as call %d of the team, which is unusable until Reset",
-		gaspi.ErrMismatch, t.rankOf(a.member), a.text, t.rankOf(b.member), b.text, a.call+1)
+	other := ""
+	if a.text == b.text {
+		other = " of other block sizes or options"
+	}
+	return fmt.Errorf("%w: rank %d called %s and rank %d called %s%s as call %d of the team, which is unusable until Reset",
+		gaspi.ErrMismatch, t.rankOf(a.member), a.text, t.rankOf(b.member), b.text, other, a.call+1)
 }
 
 // rankOf is the rank of the job of a member that somebody else named.

@@ -45,6 +45,15 @@ func Threshold(fraction float64) Option { return func(o *tuning) { o.threshold =
 // (0,1]. Which ranks these are depends on root and size alone; see Status.
 func Processes(fraction float64) Option { return func(o *tuning) { o.engaged = fraction } }
 
+// tune is what options say. It allocates nothing.
+func (t *Team) tune(opts []Option) tuning {
+	t.want = tuning{}
+	for _, set := range opts {
+		set(&t.want)
+	}
+	return t.want
+}
+
 // tuned applies options to a task.
 func (task *Task) tuned(opts []Option) {
 	if len(opts) == 0 {

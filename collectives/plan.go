@@ -190,12 +190,21 @@ func (p *Plan) signature() uint64 {
 // text is the call as messages show it.
 func (p *Plan) text() string {
 	where := ""
+	if op := p.call.Op; p.call.InPlace && (op == schedule.ReduceScatter || op == schedule.AllGather || op == schedule.AllToAll) {
+		where = " in place"
+	}
 	if p.key.in.alloc != 0 || p.key.out.alloc != 0 {
 		a := p.key.out
 		if a.alloc == 0 {
 			a = p.key.in
 		}
-		where = fmt.Sprintf(" in allocation %d at byte %d", a.alloc, a.offset)
+		where += fmt.Sprintf(" in allocation %d at byte %d", a.alloc, a.offset)
+	}
+	if p.key.tuning != (tuning{}) {
+		where += " by " + p.choice.String()
+	}
+	if p.pinned {
+		where += fmt.Sprintf(" as plan %d", p.key.plan)
 	}
 	return p.task.String() + where
 }

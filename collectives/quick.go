@@ -12,7 +12,7 @@ import (
 // finds that out in a few nanoseconds, and runs a plan of a single lane without
 // the bookkeeping of operations that are under way side by side.
 
-// A glance is what two single calls without options must have in common to be
+// A glance is what two single calls must have in common, beside options, to be
 // served by one plan, as far as it can be compared quickly. Block sizes, functions
 // and further vectors cannot.
 type glance struct {
@@ -26,9 +26,9 @@ type glance struct {
 
 // again runs the last plan again if a call is what it was made for, and reports
 // whether it was.
-func (t *Team) again(ctx context.Context, g glance, in, out []byte) (bool, error) {
+func (t *Team) again(ctx context.Context, g glance, opts []Option, in, out []byte) (bool, error) {
 	p := t.last
-	if p == nil || p.glance != g || !p.idle() || !p.bound(in, out) {
+	if p == nil || p.glance != g || !p.idle() || !p.bound(in, out) || t.tune(opts) != p.key.tuning {
 		return false, nil
 	}
 	r := &p.run
@@ -84,6 +84,7 @@ func (r *run) once(ctx context.Context) error {
 	t.calls++
 	r.number = p.runs
 	p.runs++
+	t.gossip.heed(r)
 	r.at[0], r.err = 0, nil
 	code := p.lanes[0]
 	for {

@@ -13,12 +13,10 @@ import (
 // blocks. With Threshold only the first part is combined, with Processes only the
 // contributions of some ranks: the Status says how much and whose.
 func Reduce[T Element](ctx context.Context, t *Team, root int, buf []T, op Op, opts ...Option) (Status, error) {
-	if len(opts) == 0 {
-		mem := reduce.BytesOf(buf)
-		g := glance{schedule.Reduce, true, op, root, reflect.TypeFor[T](), len(mem), len(mem)}
-		if done, err := t.again(ctx, g, mem, mem); done {
-			return t.whole(len(buf)), err
-		}
+	mem := reduce.BytesOf(buf)
+	g := glance{schedule.Reduce, true, op, root, reflect.TypeFor[T](), len(mem), len(mem)}
+	if done, err := t.again(ctx, g, opts, mem, mem); done {
+		return t.status(&t.last.task), err
 	}
 	task := ReduceTask(root, buf, op, opts...)
 	return t.limited(ctx, &task)

@@ -13,16 +13,14 @@ import (
 // member i. It blocks. dst may be this member's block of src itself, on all
 // members alike: then the rest of src ends up with anything in it.
 func ReduceScatter[T Element](ctx context.Context, t *Team, dst, src []T, op Op, opts ...Option) error {
-	if len(opts) == 0 {
-		in, out := reduce.BytesOf(src), reduce.BytesOf(dst)
-		inPlace := aliased(in, out, t.me)
-		if inPlace {
-			out = in
-		}
-		g := glance{schedule.ReduceScatter, inPlace, op, 0, reflect.TypeFor[T](), len(in), len(out)}
-		if done, err := t.again(ctx, g, in, out); done {
-			return err
-		}
+	in, out := reduce.BytesOf(src), reduce.BytesOf(dst)
+	inPlace := aliased(in, out, t.me)
+	if inPlace {
+		out = in
+	}
+	g := glance{schedule.ReduceScatter, inPlace, op, 0, reflect.TypeFor[T](), len(in), len(out)}
+	if done, err := t.again(ctx, g, opts, in, out); done {
+		return err
 	}
 	task := ReduceScatterTask(t, dst, src, op, opts...)
 	return t.do(ctx, &task)

@@ -75,6 +75,7 @@ func (t *Team) activate(r *run) {
 	p.busy = r
 	r.number = p.runs
 	p.runs++
+	t.gossip.heed(r)
 	clear(r.at)
 	r.state = going
 	if !p.agreed {

@@ -10,12 +10,37 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// A member that waits in vain for a while tells all others which calls it has
-// under way, one row of notes each, and reads what they told: two notes of one
-// call that differ are the reason. It costs nothing as long as nobody waits long.
+// A member that waits in vain for a while tells all others which calls it has made
+// last, a row of notes each, and reads what they told: two notes of one call that
+// differ are the reason. It costs nothing as long as nobody waits long.
+//
+// A row is written at a member only when that has read the one before, which it
+// says by a notification.
 
 // stallCheck is how long a sleep lasts before its reason is looked for.
 const stallCheck = 250 * time.Millisecond
+
+// gossip is what a member remembers for the day when it waits in vain.
+type gossip struct {
+	recent    [window]recent // by number of the call; also of calls that have ended
+	told      []uint32       // how many rows went to each member
+	heard     []uint32       // how many of each were read
+	rows      [][]note       // what the last of them said
+	condemned bool           // a verdict went to all
+}
+
+// recent is a call that was begun.
+type recent struct {
+	p    *Plan
+	call uint64
+}
+
+func newGossip(members int) gossip {
+	return gossip{told: make([]uint32, members), heard: make([]uint32, members), rows: make([][]note, members)}
+}
+
+// heed remembers that r was begun. It is on the way of every call.
+func (g *gossip) heed(r *run) { g.recent[r.call%window] = recent{r.p, r.call} }
 
 // stalled looks for a reason why nothing goes on, and returns it.
 func (t *Team) stalled() error {
@@ -26,15 +51,11 @@ func (t *Team) stalled() error {
 		return err
 	}
 	mine := t.publish()
-	lay := &t.arena.lay
-	rows := t.arena.control.Bytes()[lay.rows:lay.row]
 	for member := range t.ranks {
-		row := rows[member*window*noteSize:][:window*noteSize]
-		for b := range slices.Chunk(row, noteSize) {
-			theirs, ok := noteIn(b)
-			if !ok || member == t.me {
-				continue
-			}
+		if member == t.me {
+			continue
+		}
+		for _, theirs := range t.listen(member) {
 			i := slices.IndexFunc(mine, func(n note) bool { return n.call == theirs.call && n.signature != theirs.signature })
 			if i >= 0 {
 				t.condemn(mine[i], theirs)
@@ -45,50 +66,89 @@ func (t *Team) stalled() error {
 	return nil
 }
 
-// publish tells all members what is under way here, and returns it.
+// publish tells all members what this one has called, and returns it.
 func (t *Team) publish() []note {
-	lay := &t.arena.lay
+	lay, g := &t.arena.lay, &t.gossip
 	row := t.arena.control.Bytes()[lay.row:lay.verdicts]
 	var mine []note
-	for _, r := range t.active {
-		n := r.p.note(r.call)
-		n.put(row[r.call%window*noteSize:])
-		mine = append(mine, n)
+	for i, c := range g.recent {
+		if c.p != nil {
+			n := c.p.note(c.call)
+			n.put(row[i*noteSize:])
+			mine = append(mine, n)
+		}
 	}
-	t.tell(lay.row, lay.rows+uint64(t.me)*window*noteSize, window*noteSize)
+	for member := range t.ranks {
+		last := g.told[member]
+		if member == t.me || last > 0 && !reached(t.arena.control.Peek(lay.readNote(member)), valueOf(last)) {
+			continue // it looks at the last one, or will
+		}
+		to := lay.rows + uint64(t.me)*window*noteSize
+		if t.tell(member, lay.row, to, window*noteSize, lay.rowNote(t.me), last+1) {
+			g.told[member]++
+		}
+	}
 	return mine
+}
+
+// listen is what a member has called, as far as it told.
+func (t *Team) listen(member int) []note {
+	lay, g := &t.arena.lay, &t.gossip
+	next := g.heard[member] + 1
+	if !reached(t.arena.control.Peek(lay.rowNote(member)), valueOf(next)) {
+		return g.rows[member]
+	}
+	g.rows[member] = nil
+	row := t.arena.control.Bytes()[lay.rows+uint64(member)*window*noteSize:][:window*noteSize]
+	for b := range slices.Chunk(row, noteSize) {
+		if n, ok := noteIn(b); ok {
+			g.rows[member] = append(g.rows[member], n)
+		}
+	}
+	n := gaspi.Notification{ID: lay.readNote(t.me), Value: valueOf(next)}
+	if t.queue.Notify(t.arena.board[member], n) == nil { // else the row is read again
+		g.heard[member] = next
+	}
+	return g.rows[member]
 }
 
 // condemn tells all members which two calls differ.
 func (t *Team) condemn(a, b note) {
 	lay := &t.arena.lay
+	if t.gossip.condemned {
+		return
+	}
+	t.gossip.condemned = true
 	own := t.arena.control.Bytes()[lay.own:]
 	a.put(own)
 	b.put(own[noteSize:])
-	t.tell(lay.own, lay.verdicts+uint64(t.me)*messageSize, messageSize)
+	for member := range t.ranks {
+		if member != t.me {
+			t.tell(member, lay.own, lay.verdicts+uint64(t.me)*messageSize, messageSize, lay.verdictNote(t.me), 1)
+		}
+	}
 }
 
-// tell writes n bytes of the control segment to another place of it at all other
-// members. It is news for those who look; whoever cannot be told is not.
-func (t *Team) tell(from, to, n uint64) {
+// tell writes n bytes of the control segment to another place of it at a member,
+// posts a notification there for the count-th time, and reports whether it could.
+// It is news for those who look; whoever cannot be told is not.
+func (t *Team) tell(member int, from, to, n uint64, id gaspi.NotificationID, count uint32) bool {
 	src, err := t.arena.control.Span(from, n)
 	if err != nil {
 		panic(err) // the layout places it in the segment
 	}
-	for i, r := range t.ranks {
-		if i != t.me {
-			if err := t.queue.Write(t.arena.control.At(r, to), src); err == gaspi.ErrQueueFull {
-				return // next time
-			}
-		}
-	}
+	at := t.arena.control.At(t.ranks[member], to)
+	return t.queue.WriteNotify(at, src, gaspi.Notification{ID: id, Value: valueOf(count)}) == nil
 }
 
 // verdict is what another member found wrong, or nil.
 func (t *Team) verdict() error {
 	lay := &t.arena.lay
-	all := t.arena.control.Bytes()[lay.verdicts:lay.own]
-	for b := range slices.Chunk(all, messageSize) {
+	for member := range t.ranks {
+		if t.arena.control.Peek(lay.verdictNote(member)) == 0 {
+			continue
+		}
+		b := t.arena.control.Bytes()[lay.verdicts+uint64(member)*messageSize:][:messageSize]
 		x, ok := noteIn(b)
 		if y, too := noteIn(b[noteSize:]); ok && too {
 			return t.differ(x, y)

@@ -60,6 +60,3 @@ func (t *Team) limit(task *Task) {
 func (t *Team) status(task *Task) Status {
 	return Status{Elements: task.call.Count, Of: task.of, size: t.Size(), engaged: task.call.Engaged}
 }
-
-// whole is the status of an operation without thresholds on n elements.
-func (t *Team) whole(n int) Status { return Status{Elements: n, Of: n, size: t.Size()} }

@@ -53,7 +53,8 @@ type Team struct {
 	arena arena
 	heap  []allocation
 	plans map[key]*Plan
-	last  *Plan // of the last single call
+	last  *Plan  // of the last single call
+	want  tuning // of the present call
 
 	machine price.Machine // what algorithms are chosen by
 	forced  map[schedule.Operation]tuning
@@ -65,6 +66,7 @@ type Team struct {
 	waiting []*run // not begun because too many are under way, or their plan is
 	resume  *run   // a single call that ended early
 	agreed  uint64 // agreements begun so far
+	gossip  gossip
 	nap     nap.Nap
 	lookFn  func() bool
 	broken  error
@@ -126,6 +128,7 @@ func (t *Team) open(ctx context.Context) error {
 	if err := t.arena.open(ctx, t); err != nil {
 		return err
 	}
+	t.gossip = newGossip(len(t.ranks))
 	return t.findNodes(ctx)
 }
 
@@ -181,6 +184,7 @@ func (t *Team) Reset(ctx context.Context) error {
 	}
 	t.broken = nil
 	t.calls, t.agreed = 0, 0
+	t.gossip = newGossip(len(t.ranks))
 	for k, p := range t.plans {
 		if !p.pinned {
 			delete(t.plans, k)
