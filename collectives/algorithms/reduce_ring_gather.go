@@ -10,7 +10,7 @@ import (
 // engaged, whereafter each sends its chunk to the root's result.
 //
 // Cost: P steps; 2n(P-1)/P elements sent at most by each, n received twice by the
-// root; n(P-1)/P combined; scratch for six chunks, as in reduceScatterRing. The root's
+// root; n(P-1)/P combined; scratch for six chunks, as in reduceScatterRing, and one more. The root's
 // result needs no credit, as the root has contributed to each chunk; a root that is
 // not engaged says when it has begun.
 func reduceRingGather(b *schedule.Builder, c *schedule.Call) {
