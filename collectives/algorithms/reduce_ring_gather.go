@@ -9,10 +9,10 @@ import (
 // reduceRingGather is Gloo's reduce: a reduce-scatter on the ring of those who are
 // engaged, whereafter each sends its chunk to the root's result.
 //
-// Cost: P steps; 2n(P-1)/P elements sent at most by each, n received twice by the
-// root; n(P-1)/P combined; scratch for six chunks, as in reduceScatterRing, and one more. The root's
-// result needs no credit, as the root has contributed to each chunk; a root that is
-// not engaged says when it has begun.
+// Cost: P steps; n elements sent by each but the root; 2n(P-1)/P received by the root
+// and n(P-1)/P by others, who combine as many; scratch for six chunks, as in
+// reduceScatterRing, and one more. The root's result needs no credit, as the root has
+// contributed to each chunk; a root that is not engaged says when it has begun.
 func reduceRingGather(b *schedule.Builder, c *schedule.Call) {
 	me := b.Rank()
 	givers := membersOf(c, me).givers()
