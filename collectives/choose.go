@@ -195,7 +195,7 @@ func (t *Team) wanted(p *Plan) tuning {
 func (t *Team) candidates(p *Plan, want tuning) []choice {
 	var all []choice
 	for _, a := range algorithms.For(p.call.Op) {
-		if want.algorithm != "" && a.Name != want.algorithm || t.refuses(p, a) != nil {
+		if want.algorithm != a.Name && (want.algorithm != "" || a.Differs) || t.refuses(p, a) != nil {
 			continue
 		}
 		c := choice{algorithm: a, radix: want.radix, staging: stagingFor(p, a), vectors: 1 + len(p.task.extra)}

@@ -24,6 +24,9 @@ type Algorithm struct {
 	// Ordered says that it folds contributions in the order of ranks, so that the
 	// operation need not commute.
 	Ordered bool
+	// Differs says that ranks fold in different orders, so that rounded results may
+	// differ from rank to rank: it is used only when it is asked for by name.
+	Differs bool
 	// Shares says that it combines from or into peers' memory without a put: all
 	// ranks must share memory (or those of one host, if it looks at Nodes).
 	Shares bool

@@ -8,7 +8,7 @@ func reductions() []Algorithm {
 		{Op: schedule.AllReduce, Name: "dissemination", Emit: allReduceDissemination, Ordered: true, Whole: true},
 		{Op: schedule.AllReduce, Name: "doubling", Emit: allReduceDoubling, Ordered: true},
 		{Op: schedule.AllReduce, Name: "halving", Emit: allReduceHalving, Ordered: true, Exposes: true},
-		{Op: schedule.AllReduce, Name: "gloo-ring", Emit: allReduceGlooRing},
+		{Op: schedule.AllReduce, Name: "gloo-ring", Emit: allReduceGlooRing, Differs: true},
 		{Op: schedule.AllReduce, Name: "gloo-ring-chunked", Emit: allReduceGlooRingChunked, Exposes: true},
 		{Op: schedule.AllReduce, Name: "binomial", Emit: allReduceBinomial, Ordered: true, Exposes: true},
 		{Op: schedule.AllReduce, Name: "bcube", Emit: allReduceBcube, Ordered: true, Exposes: true},
