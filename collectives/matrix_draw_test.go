@@ -21,10 +21,11 @@ type dealer struct {
 	random     *rand.Rand
 	reductions deck
 	moves      deck
+	work       int // elements that all ranks together check in a round, at most
 }
 
-func newDealer(seed uint64) *dealer {
-	d := &dealer{random: rand.New(rand.NewPCG(seed, 1))}
+func newDealer(seed uint64, work int) *dealer {
+	d := &dealer{random: rand.New(rand.NewPCG(seed, 1)), work: work}
 	d.reductions = deck{all: reductionKinds(), random: d.random}
 	d.moves = deck{all: movedKinds(), random: d.random}
 	return d
@@ -75,7 +76,7 @@ func (d *dealer) draw(ranks int, op schedule.Operation, algorithm string) *insta
 		x.inPlace = x.placed(r.IntN(2) == 0)
 		x.uneven = x.mayBeUneven() && r.IntN(3) == 0
 		all := counts(ranks, 2<<r.IntN(12))
-		if x.count = all[r.IntN(len(all))]; x.longest()*x.kind.size() > bufferMost {
+		if x.count = all[r.IntN(len(all))]; x.longest()*x.kind.size() > bufferMost || x.work() > d.work {
 			continue
 		}
 		if op.Rooted() {
@@ -137,7 +138,11 @@ func (function[T]) isFunction() {}
 // sample is one instance or more of each algorithm for each number of ranks, the
 // algorithms the team chooses by itself included.
 func sample(seed uint64, sizes []int, sparse bool) []*instance {
-	d := newDealer(seed)
+	work := 1 << 20
+	if sparse {
+		work = 1 << 17
+	}
+	d := newDealer(seed, work)
 	var all []*instance
 	turn := 0
 	for _, ranks := range sizes {

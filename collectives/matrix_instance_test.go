@@ -128,6 +128,14 @@ func (x *instance) longest() int {
 	return x.count
 }
 
+// work is how many elements all ranks together must make to check a result.
+func (x *instance) work() int {
+	if x.op.Reduces() && x.op != schedule.ReduceScatter {
+		return x.longest() * x.ranks * x.ranks
+	}
+	return x.longest() * x.ranks
+}
+
 // fits reports whether the algorithm can do it.
 func (x *instance) fits() bool {
 	if x.algorithm == "" {

@@ -185,7 +185,7 @@ func (k moved[T]) bind(ctx context.Context, m *member, x *instance, copy int) (_
 	case x.op == schedule.Scatter:
 		b.task = collectives.ScatterTask(t, x.root, b.dst, b.given(b.src, m.rank == x.root), opts...)
 	case x.op == schedule.AllToAll && x.uneven:
-		b.task, err = collectives.AllToAllVTask(ctx, t, b.dst, b.receives(), b.src, b.sends(), opts...)
+		b.task, err = collectives.AllToAllVTask(ctx, t, b.dst, b.arriving, b.src, b.sends(), opts...)
 	case x.op == schedule.AllToAll:
 		b.task = collectives.AllToAllTask(t, b.dst, b.src, opts...)
 	case x.op == schedule.Exchange:

@@ -25,6 +25,9 @@ type vectors[T any] struct {
 	src, dst []T
 	more     [][]T
 	blocks   []int // lengths, of all ranks
+	own      int   // where this rank's block begins
+	arriving []int // lengths of the blocks that an alltoall brings
+	from     []int // where they begin in what the others send
 	guards   []guard
 	task     collectives.Task
 }
@@ -37,6 +40,10 @@ func newVectors[T any](m *member, x *instance, copy int, e oracle.Elements[T]) *
 		v.blocks = append(v.blocks, x.block(i, 0))
 		total += x.block(i, 0)
 	}
+	v.own = sumOf(v.blocks[:v.me])
+	if x.op == schedule.AllToAll {
+		v.surveyAllToAll()
+	}
 	in, out := x.count, x.count
 	switch x.op {
 	case schedule.AllGather, schedule.Gather:
@@ -44,18 +51,18 @@ func newVectors[T any](m *member, x *instance, copy int, e oracle.Elements[T]) *
 	case schedule.Scatter, schedule.ReduceScatter:
 		in, out = total, v.blocks[v.me]
 	case schedule.AllToAll:
-		in, out = sumOf(v.sends()), sumOf(v.receives())
+		in, out = sumOf(v.sends()), sumOf(v.arriving)
 	case schedule.Barrier:
 		in, out = 0, 0
 	}
 	home := m.store(x.memory != plain)
-	switch off := sumOf(v.blocks[:v.me]); {
+	switch {
 	case x.inPlace && x.op == schedule.ReduceScatter:
 		v.src = take[T](home, &v.guards, in, x.longest(), x.shift)
-		v.dst = v.src[off : off+out]
+		v.dst = v.src[v.own : v.own+out]
 	case x.inPlace && x.op == schedule.AllGather:
 		v.dst = take[T](home, &v.guards, out, x.longest(), x.shift)
-		v.src = v.dst[off : off+in]
+		v.src = v.dst[v.own : v.own+in]
 	case x.inPlace:
 		v.dst = take[T](home, &v.guards, out, x.longest(), x.shift)
 		v.src = v.dst
@@ -69,7 +76,7 @@ func newVectors[T any](m *member, x *instance, copy int, e oracle.Elements[T]) *
 	return v
 }
 
-// sends and receives are the lengths of the blocks of an alltoall.
+// sends is the lengths of the blocks that this rank sends in an alltoall.
 func (v *vectors[T]) sends() []int {
 	var all []int
 	for j := range v.x.ranks {
@@ -78,12 +85,16 @@ func (v *vectors[T]) sends() []int {
 	return all
 }
 
-func (v *vectors[T]) receives() []int {
-	var all []int
+// surveyAllToAll finds out which blocks come from where.
+func (v *vectors[T]) surveyAllToAll() {
 	for i := range v.x.ranks {
-		all = append(all, v.x.block(i, v.me))
+		before := 0
+		for j := range v.me {
+			before += v.x.block(i, j)
+		}
+		v.from = append(v.from, before)
+		v.arriving = append(v.arriving, v.x.block(i, v.me))
 	}
-	return all
 }
 
 func sumOf(counts []int) int {
@@ -177,7 +188,7 @@ func (v *vectors[T]) want(round, i int) (T, bool) {
 		}
 		return v.folded(round, x.ranks, i), true
 	case schedule.ReduceScatter:
-		return v.folded(round, x.ranks, sumOf(v.blocks[:v.me])+i), true
+		return v.folded(round, x.ranks, v.own+i), true
 	case schedule.Scan:
 		return v.folded(round, v.me+1, i), true
 	case schedule.ExScan:
@@ -188,7 +199,7 @@ func (v *vectors[T]) want(round, i int) (T, bool) {
 	case schedule.Broadcast:
 		return v.in(round, x.root, 0, i), true
 	case schedule.Scatter:
-		return v.in(round, x.root, 0, sumOf(v.blocks[:v.me])+i), true
+		return v.in(round, x.root, 0, v.own+i), true
 	case schedule.Gather:
 		if v.me != x.root {
 			return untouched(), true
@@ -199,12 +210,8 @@ func (v *vectors[T]) want(round, i int) (T, bool) {
 		r, k := find(v.blocks, i)
 		return v.in(round, r, 0, k), true
 	case schedule.AllToAll:
-		r, k := find(v.receives(), i)
-		before := 0
-		for j := range v.me {
-			before += x.block(r, j)
-		}
-		return v.in(round, r, 0, before+k), true
+		r, k := find(v.arriving, i)
+		return v.in(round, r, 0, v.from[r]+k), true
 	}
 	for k := range x.exchanges() { // Exchange
 		if chunk := (schedule.Range{Off: x.exchangeAt(k), Len: x.exchangeAt(k+1) - x.exchangeAt(k)}); i >= chunk.Off && i < chunk.Off+chunk.Len {

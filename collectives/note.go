@@ -39,7 +39,7 @@ func (n note) put(b []byte) {
 }
 
 // noteIn is the note in b, or false if there is none or only part of one: a row
-// may be read while its owner writes it.
+// may be written anew by its owner while it is on its way.
 func noteIn(b []byte) (note, bool) {
 	le := binary.LittleEndian
 	b = slices.Clone(b[:noteSize])
