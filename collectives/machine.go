@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -25,6 +24,7 @@ const (
 
 // DefaultMachine is what algorithms are chosen by where nothing was measured: a
 // server of the present day, whose ranks share memory or a network of 25 Gbit/s.
+// A team replaces its Cores by those of the smallest host.
 func DefaultMachine() price.Machine {
 	return price.Machine{
 		Call: 50e-9, Await: 10e-9, Step: 15e-9,
@@ -33,13 +33,14 @@ func DefaultMachine() price.Machine {
 		Bandwidth: 3e9, Ports: 1,
 		ReduceRate: 20e9, CopyRate: 12e9, CodeRate: 1e9, CodeRatio: 0.7,
 		Memory: 20e9, Cache: 8 << 20,
-		Cores: runtime.NumCPU(), Switch: 1e-6,
+		Cores: 1, Switch: 1e-6,
 	}
 }
 
 // prepareChoice finds out what algorithms are chosen by.
 func (t *Team) prepareChoice() error {
 	t.machine = DefaultMachine()
+	t.machine.Cores = t.proc.LocalCores()
 	switch file := os.Getenv(envMachine); {
 	case t.cfg.Machine != nil:
 		t.machine = *t.cfg.Machine

@@ -30,6 +30,7 @@ type Plan struct {
 	block    int           // bytes of a fold into several places
 	puts     bool          // sources are borrowed until a wait for the queue
 
+	untuned bool   // those calls have no options
 	glance  glance // of calls that again may serve; zero if there are none
 	in, out *byte  // where their buffers begin, if peers can reach them
 

@@ -28,7 +28,7 @@ type glance struct {
 // whether it was.
 func (t *Team) again(ctx context.Context, g glance, opts []Option, in, out []byte) (bool, error) {
 	p := t.last
-	if p == nil || p.glance != g || !p.idle() || !p.bound(in, out) || t.tune(opts) != p.key.tuning {
+	if p == nil || p.glance != g || !p.idle() || !p.bound(in, out) || !p.tuned(opts) {
 		return false, nil
 	}
 	r := &p.run
@@ -42,6 +42,14 @@ func (p *Plan) idle() bool {
 	t := p.t
 	return p.agreed && len(p.lanes) == 1 && p.run.state == ended &&
 		len(t.active) == 0 && len(t.waiting) == 0 && t.resume == nil && t.broken == nil && !t.closed
+}
+
+// tuned reports whether options are those of p's calls.
+func (p *Plan) tuned(opts []Option) bool {
+	if len(opts) == 0 {
+		return p.untuned
+	}
+	return p.t.tune(opts) == p.key.tuning
 }
 
 // bound reports whether buffers lie where those of p's calls do.
@@ -85,17 +93,18 @@ func (r *run) once(ctx context.Context) error {
 	r.number = p.runs
 	p.runs++
 	t.gossip.heed(r)
-	r.at[0], r.err = 0, nil
+	r.err = nil
 	code := p.lanes[0]
-	for {
-		if err := r.walk(ctx, 0); err != nil {
-			return r.slowly(ctx)
+	for pc := range code {
+		in := &code[pc]
+		var err error
+		if in.kind == schedule.Await {
+			err = t.arena.control.WaitUntil(t.nap.In(ctx, stallCheck), in.note, gaspi.Reached, valueOf(r.number*in.per+in.nth))
+		} else {
+			err = r.step(ctx, in)
 		}
-		if r.at[0] == len(code) {
-			break
-		}
-		in := &code[r.at[0]]
-		if t.arena.control.WaitUntil(t.nap.In(ctx, stallCheck), in.note, gaspi.Reached, valueOf(r.number*in.per+in.nth)) != nil {
+		if err != nil {
+			r.at[0] = pc
 			return r.slowly(ctx)
 		}
 	}

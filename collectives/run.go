@@ -160,29 +160,31 @@ func (r *run) advance(ctx context.Context) (moved bool, err error) {
 
 // walk goes through a lane until it ends or must wait.
 func (r *run) walk(ctx context.Context, lane int) error {
-	t, code := r.p.t, r.p.lanes[lane]
+	code := r.p.lanes[lane]
 	for ; r.at[lane] < len(code); r.at[lane]++ {
 		in := &code[r.at[lane]]
-		switch in.kind {
-		case schedule.Await:
+		if in.kind == schedule.Await {
 			if !r.arrived(in) {
 				return nil
 			}
-		case schedule.Put, schedule.Signal:
-			if err := r.post(ctx, in); err != nil {
-				return err
-			}
-		case schedule.Combine:
-			t.fold(r, in)
-		case schedule.Encode, schedule.Decode:
-			if err := r.code(in); err != nil {
-				return err
-			}
-		case schedule.Flush:
-			if err := t.queue.Wait(ctx); err != nil {
-				return err
-			}
+		} else if err := r.step(ctx, in); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// step does an instruction that waits for no peer.
+func (r *run) step(ctx context.Context, in *instruction) error {
+	switch in.kind {
+	case schedule.Put, schedule.Signal:
+		return r.post(ctx, in)
+	case schedule.Combine:
+		r.p.t.fold(r, in)
+	case schedule.Encode, schedule.Decode:
+		return r.code(in)
+	case schedule.Flush:
+		return r.p.t.queue.Wait(ctx)
 	}
 	return nil
 }

@@ -71,6 +71,9 @@ func newWaiting(cfg Config, info boot.Info, wire transport.Transport) *notify.Wa
 	return notify.AmongProcesses(spin, yield)
 }
 
+// LocalCores is how many cores the ranks of this host share.
+func (p *Proc) LocalCores() int { return localCores() }
+
 // localCores is how many cores the ranks of this host share. The launcher says
 // it, because a rank that is bound to one core sees only that one.
 func localCores() int {

@@ -19,11 +19,14 @@ type Nap struct {
 
 // In is a context that ends with parent, or at a time of its own within limit.
 func (n *Nap) In(parent context.Context, limit time.Duration) context.Context {
-	if n.ctx == nil || n.ctx.Err() != nil || !reflect.TypeOf(parent).Comparable() || n.parent != parent {
-		n.End()
-		n.parent = parent
-		n.ctx, n.cancel = context.WithTimeout(parent, limit)
+	if n.ctx != nil && n.parent == parent && n.ctx.Err() == nil {
+		return n.ctx
 	}
+	n.End()
+	if reflect.TypeOf(parent).Comparable() { // else no comparison with it is possible
+		n.parent = parent
+	}
+	n.ctx, n.cancel = context.WithTimeout(parent, limit)
 	return n.ctx
 }
 
