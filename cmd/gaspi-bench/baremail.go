@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
 // mailing is a collective operation by ranks that send each other what they
@@ -45,7 +46,7 @@ func (s *shape) mailable() bool {
 
 // newMailing binds moves, a function of the rank that writes nothing of others, to
 // memory.
-func newMailing(b *bench, area int, v *vectors, moves func(rank int) []move, fold fold) (*mailing, error) {
+func newMailing(b *bench, area int, v *vectors, moves func(rank int) []move, fold reduce.Fold) (*mailing, error) {
 	me := int(b.p.Rank())
 	m := &mailing{worker: newWorker(fold), b: b}
 	inbox := make(map[piece][2][]byte) // what comes from others
@@ -110,7 +111,7 @@ func (m *mailing) bind(v *vectors, moves []move, inbox map[piece][2][]byte) {
 				}
 				j.src = append(j.src, src[odd])
 			}
-			m.jobs[odd] = append(m.jobs[odd], j)
+			m.jobs[odd] = append(m.jobs[odd], j.aimed())
 		}
 	}
 }

@@ -19,7 +19,12 @@ func (v *vectors) piece(p piece) []byte {
 }
 
 // A job is a move that is bound to memory.
-type job struct{ dst, src [][]byte }
+type job struct {
+	dst, src [][]byte
+	// first is the destination that a fold writes while it still reads: none of the
+	// sources but the first two. -1 if there is none.
+	first int
+}
 
 func (v *vectors) jobs(moves []move) []job {
 	var all []job
@@ -31,61 +36,89 @@ func (v *vectors) jobs(moves []move) []job {
 		for _, p := range m.src {
 			j.src = append(j.src, v.piece(p))
 		}
-		all = append(all, j)
+		all = append(all, j.aimed())
 	}
 	return all
 }
 
+func (j job) aimed() job {
+	late := j.src[min(2, len(j.src)):]
+	j.first = slices.IndexFunc(j.dst, func(d []byte) bool {
+		return !slices.ContainsFunc(late, func(s []byte) bool { return same(s, d) })
+	})
+	return j
+}
+
+// same reports whether two vectors of one length are the same memory.
+func same(a, b []byte) bool { return len(a) > 0 && &a[0] == &b[0] }
+
 // worker does jobs. fold is nil if all of them copy.
 type worker struct {
-	fold fold
+	fold reduce.Fold
 	temp []byte
 	part [][]byte
 }
 
-// workBlock is how many bytes of all operands are worked on at a time: what was
-// read and written stays in a near cache until it is written once more.
-const workBlock = 32 << 10
+// Bytes of all operands of a job that are worked on at a time, so that what was
+// folded or copied is in the nearest cache while it is stored once more. Copies so
+// long that they had better go past the caches are left whole to reduce.Copy.
+const (
+	workBlock = 16 << 10
+	workWhole = 4 << 20
+)
 
-func newWorker(fold fold) *worker {
+func newWorker(fold reduce.Fold) *worker {
 	return &worker{fold: fold, temp: reduce.BytesOf(make([]complex128, workBlock/16))}
 }
 
-// work does jobs, all of whose operands are of one length or which do not depend
-// on each other.
+// work does jobs. Those with folds have operands of one length, and each block goes
+// through them in their order.
 func (w *worker) work(jobs []job) {
-	longest := 0
-	for i := range jobs {
-		longest = max(longest, len(jobs[i].dst[0]))
-	}
-	for at := 0; at < longest; at += workBlock {
+	if w.fold == nil {
 		for i := range jobs {
-			if n := min(workBlock, len(jobs[i].dst[0])-at); n > 0 {
-				w.block(&jobs[i], at, n)
-			}
+			w.copy(&jobs[i])
+		}
+		return
+	}
+	for at := 0; len(jobs) > 0 && at < len(jobs[0].dst[0]); at += workBlock {
+		for i := range jobs {
+			w.block(&jobs[i], at, min(workBlock, len(jobs[i].dst[0])-at))
+		}
+	}
+}
+
+func (w *worker) copy(j *job) {
+	n, src := len(j.dst[0]), j.src[0]
+	if len(j.dst) == 1 || n >= workWhole {
+		for _, d := range j.dst {
+			reduce.Copy(d, src)
+		}
+		return
+	}
+	for at := 0; at < n; at += workBlock {
+		to := min(n, at+workBlock)
+		for _, d := range j.dst {
+			copy(d[at:to], src[at:to])
 		}
 	}
 }
 
 func (w *worker) block(j *job, at, n int) {
-	first := j.src[0][at : at+n]
+	sum := j.src[0][at : at+n]
 	if len(j.src) > 1 {
 		w.part = w.part[:0]
 		for _, s := range j.src {
 			w.part = append(w.part, s[at:at+n])
 		}
-		// A fold may write what it reads, but not if that comes late.
-		to := j.dst[0][at : at+n]
-		late := slices.ContainsFunc(j.src[min(2, len(j.src)):], func(s []byte) bool { return &s[at] == &to[0] })
-		if late {
-			to = w.temp[:n]
+		sum = w.temp[:n]
+		if j.first >= 0 {
+			sum = j.dst[j.first][at : at+n]
 		}
-		w.fold(to, w.part)
-		first = to
+		w.fold(sum, w.part)
 	}
 	for _, d := range j.dst {
-		if to := d[at : at+n]; &to[0] != &first[0] {
-			copy(to, first)
+		if to := d[at : at+n]; !same(to, sum) {
+			copy(to, sum)
 		}
 	}
 }
@@ -106,7 +139,7 @@ type sharing struct {
 
 // newSharing binds moves, a function of the rank, to memory. area is what flags of
 // this limit alone lie in.
-func newSharing(b *bench, area int, v *vectors, moves func(rank int) []move, fold fold) (*sharing, error) {
+func newSharing(b *bench, area int, v *vectors, moves func(rank int) []move, fold reduce.Fold) (*sharing, error) {
 	me := int(b.p.Rank())
 	s := &sharing{worker: newWorker(fold), b: b, jobs: v.jobs(moves(me))}
 	mine := touches(moves(me))

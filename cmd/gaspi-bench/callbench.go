@@ -9,6 +9,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
 // openCollective makes the team, the vectors and the contenders of a workload, and
@@ -99,7 +100,7 @@ func (b *bench) bareCollective(ctx context.Context, c *collective, s *shape, k *
 	if err != nil {
 		return nil, err
 	}
-	var f fold
+	var f reduce.Fold
 	if c.what.Reduces() {
 		f = foldNothing
 		if !c.noOp {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 )
 
@@ -131,7 +132,7 @@ func prepareCollective(ctx context.Context, b *bench, size uint64) ([]workload, 
 		if b.opts.collective.explain {
 			return nil, b.out.explain(c.what.String(), c.shape(b.p.Size(), size).bytes(), all)
 		}
-		names = algorithmNames(all)
+		names = algorithmNames(c.what, all)
 	}
 	var all []workload
 	for _, name := range names {
@@ -165,14 +166,27 @@ func (b *bench) candidates(ctx context.Context, c *collective, size uint64) ([]c
 	return all, errors.Join(k.release(ctx), t.Close())
 }
 
-// algorithmNames are the algorithms of candidates, the fastest by the model first.
-func algorithmNames(all []collectives.Candidate) []string {
-	name := regexp.MustCompile(`^([a-z-]+?)(?:/\d+)?(?:x\d+)?(?: .*)?$`)
+// algorithmNames are the algorithms of candidates, the fastest by the model first,
+// and then those that a team uses only if it is told to.
+func algorithmNames(op schedule.Operation, all []collectives.Candidate) []string {
 	var names []string
 	for _, c := range all {
-		if m := name.FindStringSubmatch(c.Algorithm); m != nil && !slices.Contains(names, m[1]) {
-			names = append(names, m[1])
+		if name := algorithmOf(c.Algorithm); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, a := range algorithms.For(op) {
+		if a.Differs && !slices.Contains(names, a.Name) {
+			names = append(names, a.Name)
 		}
 	}
 	return names
 }
+
+// algorithmOf is the name of an algorithm without its parameters, as in
+// "ring/4096x4 staged".
+func algorithmOf(candidate string) string {
+	return parameters.ReplaceAllString(candidate, "")
+}
+
+var parameters = regexp.MustCompile(`(/\d+)?(x\d+)?( .*)?$`)

@@ -15,8 +15,10 @@ type dtype struct {
 	// supports reports whether an operation is defined for it.
 	supports func(collectives.Op) bool
 	// fold is what the limit computes with.
-	fold func(collectives.Op) (fold, error)
-	// open makes the vectors of a call.
+	fold func(collectives.Op) (reduce.Fold, error)
+	// vectors are those of a rank in its own memory.
+	vectors func(me int, c *collective, s *shape) sides
+	// open makes the vectors of a call that all ranks make.
 	open opener
 }
 
@@ -45,8 +47,12 @@ func newDtype[T reduce.Element](name string, exact int, of func(int) T) dtype {
 	return dtype{
 		name: name, size: size, exact: exact,
 		supports: reduce.Supports[T],
-		fold:     foldOf[T],
-		open:     openVectors(of),
+		fold:     reduce.FoldOf[T],
+		vectors: func(me int, c *collective, s *shape) sides {
+			p := plainPair[T](s)
+			return p.sides(me, c, s, of)
+		},
+		open: openVectors(of),
 	}
 }
 
@@ -72,25 +78,6 @@ func opNames() string {
 		names = append(names, op.String())
 	}
 	return strings.Join(names, ", ")
-}
-
-// A fold stores the combination of sources, at least two, in dst, which may be
-// either of the first two.
-type fold func(dst []byte, sources [][]byte)
-
-// foldOf is the fold of op for T.
-func foldOf[T reduce.Element](op collectives.Op) (fold, error) {
-	k, err := reduce.KernelOf[T](op)
-	if err != nil {
-		return nil, err
-	}
-	return func(dst []byte, sources [][]byte) {
-		left := sources[0]
-		for _, s := range sources[1:] {
-			k(dst, left, s)
-			left = dst
-		}
-	}, nil
 }
 
 // foldNothing is the fold of --no-op.

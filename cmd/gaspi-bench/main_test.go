@@ -43,7 +43,7 @@ func gaspiBench(t *testing.T, args ...string) (stdout, stderr string, code int) 
 func rowsOf(t *testing.T, args ...string) []row {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "rows.json")
-	args = append(args, "--time", "2ms", "--json", file)
+	args = append([]string{"--time", "2ms", "--json", file}, args...)
 	stdout, stderr, code := gaspiBench(t, args...)
 	if code != 0 || stderr != "" {
 		t.Fatalf("gaspi-bench %v: exit code %d\n%s%s", args, code, stdout, stderr)

@@ -70,6 +70,15 @@ func (b *bench) measure(ctx context.Context, w workload) ([]row, error) {
 // calibrate finds how many rounds of the first contender fill a block, and
 // how long such a block takes. It warms up caches, links and page tables.
 func (b *bench) calibrate(ctx context.Context, w workload) (n int, block time.Duration, err error) {
+	if b.checks(w) {
+		start := time.Now()
+		if err := b.tryAll(ctx, w); err != nil {
+			return 0, 0, err
+		}
+		took := []time.Duration{time.Since(start) / time.Duration(len(w.contenders))}
+		err := b.slowest(ctx, took)
+		return 1, took[0], err
+	}
 	for n = 1; ; n *= 2 {
 		for c := len(w.contenders) - 1; c >= 0; c-- {
 			took := make([]time.Duration, 1)
@@ -97,8 +106,8 @@ func (b *bench) calibrate(ctx context.Context, w workload) (n int, block time.Du
 // block runs one batch on all ranks at once and returns how long it took here,
 // 0 where this rank's clock does not count.
 func (b *bench) block(ctx context.Context, w workload, c, n int) (time.Duration, error) {
-	if b.opts.verify && w.checks != nil {
-		return b.checkedBlock(ctx, w, c, n)
+	if b.checks(w) {
+		return b.try(ctx, w, c)
 	}
 	if err := b.p.Barrier(ctx, b.p.World()); err != nil {
 		return 0, err
@@ -113,18 +122,9 @@ func (b *bench) block(ctx context.Context, w workload, c, n int) (time.Duration,
 	return time.Since(start), nil
 }
 
-// checkedBlock is block with each operation timed, and its result checked, by
-// itself.
-func (b *bench) checkedBlock(ctx context.Context, w workload, c, n int) (total time.Duration, err error) {
-	for range n {
-		took, err := b.try(ctx, w, c)
-		if err != nil {
-			return 0, err
-		}
-		total += took
-	}
-	return total, nil
-}
+// checks reports whether each operation of a workload is checked. A block is then
+// one operation.
+func (b *bench) checks(w workload) bool { return b.opts.verify && w.checks != nil }
 
 // tryAll does and checks one operation of each contender.
 func (b *bench) tryAll(ctx context.Context, w workload) error {

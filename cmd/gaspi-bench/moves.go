@@ -2,6 +2,7 @@ package main
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 )
@@ -107,10 +108,11 @@ func (s *shape) partners(me int) []move {
 // be. Where a vector is the result as well as the contribution, no rank reads what
 // another writes.
 func (s *shape) shares(me int) []move {
+	return slices.DeleteFunc(s.divided(me), func(m move) bool { return len(m.dst) == 0 || m.dst[0].n == 0 })
+}
+
+func (s *shape) divided(me int) []move {
 	lo, n := s.share(me)
-	if n == 0 && !s.op.Blockwise() {
-		return nil
-	}
 	last := s.ranks - 1
 	switch s.op {
 	case schedule.AllReduce:
@@ -123,9 +125,6 @@ func (s *shape) shares(me int) []move {
 		return []move{{[]piece{{s.root, true, lo, n}}, s.contributors(0, last, lo, n)}}
 	case schedule.Broadcast:
 		m := move{src: []piece{{s.root, false, lo, n}}}
-		if s.ranks == 1 {
-			return nil
-		}
 		for r := range s.ranks {
 			if r != s.root {
 				m.dst = append(m.dst, piece{r, true, lo, n})
@@ -144,8 +143,6 @@ func (s *shape) shares(me int) []move {
 			all = append(all, move{[]piece{{r, true, lo, n}}, s.contributors(0, r-1, lo, n)})
 		}
 		return all
-	case schedule.Exchange:
-		return s.partners(me)
 	case schedule.Gather:
 		return []move{{[]piece{{s.root, true, me * s.block, s.block}}, []piece{{me, false, 0, s.block}}}}
 	}

@@ -62,7 +62,7 @@ func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 	f.DurationVar(&o.time, "time", 400*time.Millisecond, "how long to measure for one row")
 	f.StringVar(&o.json, "json", "", "also write one JSON object per row to `FILE`")
 	group.add(f)
-	f.BoolVar(&o.verify, "verify", false, "check the result of every operation, not only of the first and last;\neach is then timed by itself, which is rougher")
+	f.BoolVar(&o.verify, "verify", false, "check the result of every operation, not only of the first and last;\neach then is a block of its own, which is rougher")
 	return f
 }
 
@@ -127,9 +127,14 @@ func explain(err error) error {
 	}
 	flag := bad.GetFlag()
 	name, want := "--"+flag.Name, "expected a "+flag.Value.Type()
+	if flag.Shorthand != "" {
+		name = "-" + flag.Shorthand
+	}
 	switch flag.Value.Type() {
 	case "int":
-		name, want = "-"+flag.Name, "expected a whole number"
+		want = "expected a whole number"
+	case "float64":
+		want = "expected a number"
 	case "duration":
 		want = "expected a duration such as 400ms or 5s"
 	}

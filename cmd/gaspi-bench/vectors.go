@@ -40,10 +40,7 @@ func openVectors[T reduce.Element](of func(int) T) opener {
 		}
 		own := shared
 		if c.plain {
-			own = pair[T]{in: make([]T, len(shared.in)), out: make([]T, len(shared.out))}
-			if s.inPlace() {
-				own.out = own.in
-			}
+			own = plainPair[T](s)
 		}
 		k := &call{release: release, own: own.sides(t.Rank(), c, s, of), shared: shared.sides(t.Rank(), c, s, of)}
 		k.task, k.once = own.call(t, c, s)
@@ -54,19 +51,27 @@ func openVectors[T reduce.Element](of func(int) T) opener {
 // A pair is the vectors of a rank.
 type pair[T reduce.Element] struct{ in, out []T }
 
+// plainPair makes vectors of a rank's own.
+func plainPair[T reduce.Element](s *shape) pair[T] {
+	p := pair[T]{in: make([]T, max(1, s.in/s.element))}
+	if p.out = p.in; !s.inPlace() {
+		p.out = make([]T, max(1, s.out/s.element))
+	}
+	return p
+}
+
 // allocate makes vectors that all ranks can reach.
 func allocate[T reduce.Element](ctx context.Context, t *collectives.Team, s *shape) (pair[T], func(context.Context) error, error) {
-	size := len(reduce.BytesOf(make([]T, 1)))
 	var p pair[T]
 	var err error
-	if p.in, err = collectives.Alloc[T](ctx, t, max(1, s.in/size)); err != nil {
+	if p.in, err = collectives.Alloc[T](ctx, t, max(1, s.in/s.element)); err != nil {
 		return p, nil, err
 	}
 	if s.inPlace() {
 		p.out = p.in
 		return p, func(ctx context.Context) error { return collectives.Release(ctx, t, p.in) }, nil
 	}
-	if p.out, err = collectives.Alloc[T](ctx, t, max(1, s.out/size)); err != nil {
+	if p.out, err = collectives.Alloc[T](ctx, t, max(1, s.out/s.element)); err != nil {
 		return p, nil, err
 	}
 	return p, func(ctx context.Context) error {
