@@ -64,7 +64,7 @@ func (c *Coder) quantise(dst, src []byte, lost []float64) int {
 			q.last = 0
 			continue
 		}
-		q.put(body, n, mark)
+		putBits(body, q.diff[:n], int(mark&^delta))
 	}
 	copy(lost, c.next)
 	return at
@@ -76,43 +76,46 @@ type quantiser struct {
 	bound, half   float64 // of the error, and of the error of what is coded
 	step, inverse float64
 
-	last     int32 // multiple
-	x, d     [quantum]float64
+	last     int32            // multiple
+	x, v, d  [quantum]float64 // numbers, the same with what was lost, what becomes of them
 	multiple [quantum]int32
-	diff     [quantum]uint32 // folded
-	same     [quantum]uint32
+	diff     [quantum]uint32 // what is kept
 }
 
 // fits finds the multiples of a block and reports whether they are near enough.
 // after gets what is lost.
 func (q *quantiser) fits(b []byte, before, after []float64) bool {
 	n := len(b) / q.element.Size
-	x, d := q.x[:n], q.d[:n]
+	x, d, multiple := q.x[:n], q.d[:n], q.multiple[:n]
 	q.element.load(x, b)
-	for i, v := range x {
-		if before != nil {
-			v += before[i]
+	v := x
+	if before != nil {
+		v = q.v[:n]
+		for i, r := range before {
+			v[i] = x[i] + r
 		}
-		f := v * q.inverse
-		if !(math.Abs(f) < farthest) {
+	}
+	inverse, step, half := q.inverse, q.step, q.half
+	for i, a := range v {
+		f := a * inverse
+		if !(f < farthest && f > -farthest) {
 			return false
 		}
 		f += shifter
-		q.multiple[i] = int32(math.Float64bits(f))
-		d[i] = float64(f-shifter) * q.step
+		multiple[i] = int32(math.Float64bits(f))
+		d[i] = float64(f-shifter) * step
 	}
 	q.element.round(d)
-	for i, v := range x {
-		if !near(v, d[i], q.bound) {
+	for i, a := range v {
+		if e := a - d[i]; !(e < half && e > -half) && !near(a, d[i], half) {
 			return false
 		}
-		if before != nil {
-			v += before[i]
-			if !near(v, d[i], q.half) {
-				return false
-			}
-			after[i] = v - d[i]
+	}
+	for i, a := range v[:len(after)] {
+		if !near(x[i], d[i], q.bound) {
+			return false
 		}
+		after[i] = a - d[i]
 	}
 	return true
 }
@@ -120,27 +123,23 @@ func (q *quantiser) fits(b []byte, before, after []float64) bool {
 // mark chooses how to keep n multiples.
 func (q *quantiser) mark(n int) byte {
 	last := q.last
+	all, diffs := q.multiple[:n], q.diff[:n]
 	var same, diff uint32
-	for i, m := range q.multiple[:n] {
-		q.same[i], q.diff[i] = fold(m), fold(m-last)
-		same |= q.same[i]
-		diff |= q.diff[i]
+	for i, m := range all {
+		d := fold(m - last)
+		diffs[i] = d
+		diff |= d
+		same |= fold(m)
 		last = m
 	}
 	q.last = last
-	if width(same) <= width(diff) {
-		return byte(width(same))
+	if width(same) > width(diff) {
+		return delta | byte(width(diff))
 	}
-	return delta | byte(width(diff))
-}
-
-// put writes n multiples.
-func (q *quantiser) put(dst []byte, n int, mark byte) {
-	if mark&delta != 0 {
-		putBits(dst, q.diff[:n], int(mark&^delta))
-	} else {
-		putBits(dst, q.same[:n], int(mark))
+	for i, m := range all {
+		diffs[i] = fold(m)
 	}
+	return byte(width(same))
 }
 
 // restore undoes quantise.
@@ -180,22 +179,28 @@ func (c *Coder) restore(dst, src []byte) error {
 			continue
 		}
 		getBits(folded[:n], body, int(mark&^delta))
-		base := last
-		if mark&delta == 0 {
-			base = 0
-		}
-		for i, f := range folded[:n] {
-			last = unfold(f)
-			if mark&delta != 0 {
-				last += base
-				base = last
-			}
-			x[i] = float64(last) * step
-		}
+		last = sums(x[:n], folded[:n], mark&delta != 0, last, step)
 		c.element.store(b, x[:n])
 	}
 	if len(src) > 0 {
 		return corrupt("%d bytes too many", len(src))
 	}
 	return nil
+}
+
+// sums turns what is kept of multiples into numbers, each added to the one before it
+// if they are differences, and returns the last multiple.
+func sums(x []float64, folded []uint32, differences bool, last int32, step float64) int32 {
+	folded = folded[:len(x)]
+	if !differences {
+		for i, f := range folded {
+			x[i] = float64(unfold(f)) * step
+		}
+		return unfold(folded[len(folded)-1])
+	}
+	for i, f := range folded {
+		last += unfold(f)
+		x[i] = float64(last) * step
+	}
+	return last
 }
