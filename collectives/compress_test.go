@@ -14,8 +14,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// teams runs main on teams of several sizes.
-func teams(t *testing.T, sizes []int, main func(ctx context.Context, team *collectives.Team) error) {
+// onTeams runs main on teams of several sizes.
+func onTeams(t *testing.T, sizes []int, main func(ctx context.Context, team *collectives.Team) error) {
 	t.Helper()
 	for _, n := range sizes {
 		local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
@@ -48,8 +48,8 @@ func grains(rank, n, round int) []float64 {
 	return all
 }
 
-// summed is the sum of what so many ranks contribute.
-func summed(ranks, n, round int) []float64 {
+// sumOfGrains is the sum of what so many ranks contribute.
+func sumOfGrains(ranks, n, round int) []float64 {
 	total := make([]float64, n)
 	for r := range ranks {
 		for i, x := range grains(r, n, round) {
@@ -59,8 +59,8 @@ func summed(ranks, n, round int) []float64 {
 	return total
 }
 
-// alike returns an error if buf is not the same bits on all members.
-func alike(ctx context.Context, team *collectives.Team, buf []float64) error {
+// sameEverywhere returns an error if buf is not the same bits on all members.
+func sameEverywhere(ctx context.Context, team *collectives.Team, buf []float64) error {
 	all := make([]float64, len(buf)*team.Size())
 	if err := collectives.AllGather(ctx, team, all, buf); err != nil {
 		return err
@@ -73,7 +73,7 @@ func alike(ctx context.Context, team *collectives.Team, buf []float64) error {
 	return nil
 }
 
-func equal[T comparable](what string, got, want []T) error {
+func sameVector[T comparable](what string, got, want []T) error {
 	for i := range want {
 		if got[i] != want[i] {
 			return fmt.Errorf("%s: element %d of %d is %v, want %v", what, i, len(want), got[i], want[i])
@@ -82,8 +82,8 @@ func equal[T comparable](what string, got, want []T) error {
 	return nil
 }
 
-// within returns an error if got is farther from want than limit.
-func within(what string, got, want []float64, limit float64) error {
+// nearVector returns an error if got is farther from want than limit.
+func nearVector(what string, got, want []float64, limit float64) error {
 	for i := range want {
 		if d := math.Abs(got[i] - want[i]); !(d <= limit) {
 			return fmt.Errorf("%s: element %d of %d is %v, want %v; that is off by %v, more than %v", what, i, len(want), got[i], want[i], d, limit)
@@ -94,10 +94,10 @@ func within(what string, got, want []float64, limit float64) error {
 
 func TestLosslessAllReduceIsExact(t *testing.T) {
 	lossless := collectives.Compress(collectives.Lossless())
-	teams(t, []int{1, 2, 3, 5}, func(ctx context.Context, team *collectives.Team) error {
+	onTeams(t, []int{1, 2, 3, 5}, func(ctx context.Context, team *collectives.Team) error {
 		p := team.Size()
 		for round, n := range []int{0, 1, p - 1, p + 1, 1000, 9000} {
-			want := summed(p, n, round)
+			want := sumOfGrains(p, n, round)
 			for _, opts := range [][]collectives.Option{{lossless}, {lossless, collectives.Concurrency(3)}, {lossless, collectives.SegmentSize(max(1, n/5)), collectives.Concurrency(2)}} {
 				buf := grains(team.Rank(), n, round)
 				if err := collectives.AllReduce(ctx, team, buf, collectives.Sum, opts...); err != nil {
@@ -114,7 +114,7 @@ func TestLosslessAllReduceIsExact(t *testing.T) {
 				for i := range want {
 					many[1][i] /= 2
 				}
-				if err := errors.Join(equal("in place", buf, want), equal("into", into, want), equal("two vectors", many[1], want)); err != nil {
+				if err := errors.Join(sameVector("in place", buf, want), sameVector("into", into, want), sameVector("two vectors", many[1], want)); err != nil {
 					return err
 				}
 			}
@@ -132,7 +132,7 @@ func TestLosslessAllReduceOfAnything(t *testing.T) {
 			dst[i] = square{x[0]*y[0] + x[1]*y[2], x[0]*y[1] + x[1]*y[3], x[2]*y[0] + x[3]*y[2], x[2]*y[1] + x[3]*y[3]}
 		}
 	}
-	teams(t, []int{2, 5}, func(ctx context.Context, team *collectives.Team) error {
+	onTeams(t, []int{2, 5}, func(ctx context.Context, team *collectives.Team) error {
 		const n = 3000
 		buf, err := collectives.Alloc[int16](ctx, team, n)
 		if err != nil {
@@ -156,13 +156,13 @@ func TestLosslessAllReduceOfAnything(t *testing.T) {
 		if err := collectives.AllReduceFunc(ctx, team, squares, times, true, lossless); err != nil {
 			return err
 		}
-		return errors.Join(equal("the largest", buf, want), equal("matrices", squares, product), collectives.Release(ctx, team, buf))
+		return errors.Join(sameVector("the largest", buf, want), sameVector("matrices", squares, product), collectives.Release(ctx, team, buf))
 	})
 }
 
 func TestCompressedBroadcast(t *testing.T) {
 	type pixel struct{ r, g, b byte }
-	teams(t, []int{1, 2, 5}, func(ctx context.Context, team *collectives.Team) error {
+	onTeams(t, []int{1, 2, 5}, func(ctx context.Context, team *collectives.Team) error {
 		for root := range team.Size() {
 			for _, algorithm := range []string{"", "coded", "coded-chain"} {
 				opts := []collectives.Option{collectives.Algorithm(algorithm), collectives.Concurrency(root % 3)}
@@ -177,7 +177,7 @@ func TestCompressedBroadcast(t *testing.T) {
 				if _, err := collectives.Broadcast(ctx, team, root, buf, append(opts, collectives.Compress(collectives.Lossless()))...); err != nil {
 					return err
 				}
-				if err := equal("pixels from rank "+fmt.Sprint(root), buf, want); err != nil {
+				if err := sameVector("pixels from rank "+fmt.Sprint(root), buf, want); err != nil {
 					return err
 				}
 				const bound = 1.0 / 256
@@ -189,7 +189,7 @@ func TestCompressedBroadcast(t *testing.T) {
 				if _, err := collectives.Broadcast(ctx, team, root, lossy, append(opts, collectives.Compress(collectives.ErrorBound(bound)))...); err != nil {
 					return err
 				}
-				if err := errors.Join(within("broadcast", lossy, exact, bound), alike(ctx, team, lossy)); err != nil {
+				if err := errors.Join(nearVector("broadcast", lossy, exact, bound), sameEverywhere(ctx, team, lossy)); err != nil {
 					return err
 				}
 			}
@@ -201,7 +201,7 @@ func TestCompressedBroadcast(t *testing.T) {
 func TestErrorBoundOfSums(t *testing.T) {
 	const bound, n, rounds = 1.0 / 64, 3000, 20
 	how := collectives.Compress(collectives.ErrorBound(bound))
-	teams(t, []int{2, 3, 5}, func(ctx context.Context, team *collectives.Team) error {
+	onTeams(t, []int{2, 3, 5}, func(ctx context.Context, team *collectives.Team) error {
 		p := float64(team.Size())
 		buf := make([]float64, n)
 		plan, err := collectives.PlanAllReduce(ctx, team, buf, collectives.Sum, how, collectives.Concurrency(2))
@@ -218,9 +218,9 @@ func TestErrorBoundOfSums(t *testing.T) {
 			if err := plan.Run(ctx); err != nil {
 				return err
 			}
-			exact := summed(team.Size(), n, round)
-			err := errors.Join(within("single", single, exact, p*bound), within("plan", buf, exact, p*bound),
-				alike(ctx, team, single), alike(ctx, team, buf))
+			exact := sumOfGrains(team.Size(), n, round)
+			err := errors.Join(nearVector("single", single, exact, p*bound), nearVector("plan", buf, exact, p*bound),
+				sameEverywhere(ctx, team, single), sameEverywhere(ctx, team, buf))
 			if err != nil {
 				return err
 			}
@@ -232,7 +232,7 @@ func TestErrorBoundOfSums(t *testing.T) {
 		if r := plan.Ratio(); r > 0.25 {
 			return fmt.Errorf("coded forms have %v of the bytes", r)
 		}
-		return within("sum of all runs", got, want, p*bound/2)
+		return nearVector("sum of all runs", got, want, p*bound/2)
 	})
 }
 
@@ -240,7 +240,7 @@ func TestWhatTopKLosesComesLater(t *testing.T) {
 	const n, rounds, ranks = 400, 300, 3
 	how := collectives.Compress(collectives.TopK(0.05))
 	steady := func(rank, i int) float64 { return 1 + float64((i*7+rank*3)%n)/n }
-	teams(t, []int{ranks}, func(ctx context.Context, team *collectives.Team) error {
+	onTeams(t, []int{ranks}, func(ctx context.Context, team *collectives.Team) error {
 		buf := make([]float64, n)
 		plan, err := collectives.PlanAllReduce(ctx, team, buf, collectives.Sum, how)
 		if err != nil {
@@ -272,7 +272,7 @@ func TestWhatTopKLosesComesLater(t *testing.T) {
 			for i, x := range buf {
 				kept[i] += x
 			}
-			if err := alike(ctx, team, buf); err != nil {
+			if err := sameEverywhere(ctx, team, buf); err != nil {
 				return err
 			}
 			fill()
@@ -298,7 +298,7 @@ func TestWhatTopKLosesComesLater(t *testing.T) {
 }
 
 func TestCompressedAmongOthers(t *testing.T) {
-	teams(t, []int{3, 4}, func(ctx context.Context, team *collectives.Team) error {
+	onTeams(t, []int{3, 4}, func(ctx context.Context, team *collectives.Team) error {
 		const n = 2000
 		for round := range 6 {
 			var handles []*collectives.Handle
@@ -332,11 +332,11 @@ func TestCompressedAmongOthers(t *testing.T) {
 				}
 			}
 			for _, buf := range sums {
-				if err := equal("sum", buf, summed(team.Size(), n, round)); err != nil {
+				if err := sameVector("sum", buf, sumOfGrains(team.Size(), n, round)); err != nil {
 					return err
 				}
 			}
-			if err := equal("news", news, grains(9, n, round)); err != nil {
+			if err := sameVector("news", news, grains(9, n, round)); err != nil {
 				return err
 			}
 		}
@@ -364,7 +364,7 @@ func TestCompressionRefused(t *testing.T) {
 		{"ring", collectives.AllReduceTask(buf, collectives.Sum, bound, collectives.Algorithm("ring")), gaspi.ErrNotSupported, "does not compress"},
 		{"coded without option", collectives.AllReduceTask(buf, collectives.Sum, collectives.Algorithm("coded")), gaspi.ErrNotSupported, "option Compress"},
 	} {
-		teams(t, []int{2}, func(ctx context.Context, team *collectives.Team) error {
+		onTeams(t, []int{2}, func(ctx context.Context, team *collectives.Team) error {
 			err := collectives.Do(ctx, team, c.task)
 			if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
 				return fmt.Errorf("%s: %w", c.name, err)
@@ -376,7 +376,7 @@ func TestCompressionRefused(t *testing.T) {
 
 // TestOtherCompressionElsewhere tests that members agree on how to compress.
 func TestOtherCompressionElsewhere(t *testing.T) {
-	teams(t, []int{2}, func(ctx context.Context, team *collectives.Team) error {
+	onTeams(t, []int{2}, func(ctx context.Context, team *collectives.Team) error {
 		how := collectives.ErrorBound(float64(team.Rank() + 1))
 		err := collectives.AllReduce(ctx, team, make([]float64, 1000), collectives.Sum, collectives.Compress(how))
 		if !errors.Is(err, gaspi.ErrMismatch) || !strings.Contains(err.Error(), "error bound 1") || !strings.Contains(err.Error(), "error bound 2") {
