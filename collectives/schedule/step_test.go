@@ -1,0 +1,48 @@
+package schedule
+
+import "testing"
+
+func TestOverlaps(t *testing.T) {
+	a := Region{Rank: 1, Buf: In, Off: 4, Len: 4}
+	for _, c := range []struct {
+		b    Region
+		want bool
+	}{
+		{a, true},
+		{Region{1, In, 0, 5}, true}, {Region{1, In, 0, 4}, false},
+		{Region{1, In, 7, 5}, true}, {Region{1, In, 8, 5}, false},
+		{Region{1, In, 5, 1}, true}, {Region{1, In, 5, 0}, false}, {Region{1, In, 0, 20}, true},
+		{Region{2, In, 4, 4}, false}, {Region{1, Out, 4, 4}, false},
+	} {
+		if a.Overlaps(c.b) != c.want || c.b.Overlaps(a) != c.want {
+			t.Errorf("%v and %v overlap: %v, want %v", a, c.b, a.Overlaps(c.b), c.want)
+		}
+	}
+}
+
+func TestWhatAScheduleTouches(t *testing.T) {
+	in, mine, theirs := Region{0, In, 0, 2}, Region{0, Scratch, 0, 2}, Region{1, Scratch, 0, 2}
+	out := Region{1, Out, 0, 2}
+	for _, c := range []struct {
+		name            string
+		step            Step
+		exposes, shares bool
+		posts           bool // slot 3 at rank 1
+	}{
+		{"local", Step{Kind: Combine, Dst: []Region{mine}, Src: []Region{in}}, false, false, false},
+		{"put into scratch", Step{Kind: Put, Peer: 1, Slot: 3, Dst: []Region{theirs}, Src: []Region{in}}, false, false, true},
+		{"put without a post", Step{Kind: Put, Peer: 1, Slot: NoSlot, Dst: []Region{theirs}, Src: []Region{in}}, false, false, false},
+		{"put into a result", Step{Kind: Put, Peer: 1, Slot: 2, Dst: []Region{out}, Src: []Region{in}}, true, false, false},
+		{"fold from scratch", Step{Kind: Combine, Dst: []Region{mine}, Src: []Region{in, theirs}}, false, true, false},
+		{"fold into a result", Step{Kind: Combine, Dst: []Region{mine, out}, Src: []Region{in}}, true, true, false},
+		{"signal", Step{Kind: Signal, Peer: 1, Slot: 3}, false, false, true},
+		{"signal to another", Step{Kind: Signal, Peer: 2, Slot: 3}, false, false, false},
+		{"await", Step{Kind: Await, Peer: 1, Slot: 3, Count: 1}, false, false, false},
+	} {
+		s := &Schedule{Size: 3, Lanes: []Lane{{{Kind: Flush}}, {c.step}}}
+		if s.Exposes() != c.exposes || s.Shares() != c.shares || s.Posts(1, []int32{3, 9}) != c.posts || s.Steps() != 2 {
+			t.Errorf("%s: exposes %v, shares %v, posts %v, %d steps; want %v, %v, %v, 2",
+				c.name, s.Exposes(), s.Shares(), s.Posts(1, []int32{3, 9}), s.Steps(), c.exposes, c.shares, c.posts)
+		}
+	}
+}
