@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
@@ -147,7 +146,7 @@ func sample(seed uint64, sizes []int, sparse bool) []*instance {
 	turn := 0
 	for _, ranks := range sizes {
 		for _, op := range schedule.Operations() {
-			each := uncoded(algorithms.For(op))
+			each := algorithms.For(op)
 			for _, a := range each {
 				if turn++; !sparse || turn%4 == 0 {
 					all = append(all, d.draw(ranks, op, a.Name))
@@ -161,11 +160,6 @@ func sample(seed uint64, sizes []int, sparse bool) []*instance {
 	return all
 }
 
-// uncoded leaves out the algorithms that are only for calls with compression.
-func uncoded(all []algorithms.Algorithm) []algorithms.Algorithm {
-	return slices.DeleteFunc(all, func(a algorithms.Algorithm) bool { return strings.HasPrefix(a.Name, "coded") })
-}
-
 // cover checks that every algorithm, number of ranks, element type and operation
 // occurs.
 func cover(t *testing.T, all []*instance, sizes []int) {
@@ -174,7 +168,7 @@ func cover(t *testing.T, all []*instance, sizes []int) {
 	for _, n := range sizes {
 		missing[fmt.Sprint(n, " ranks")] = true
 	}
-	for _, a := range uncoded(algorithms.All()) {
+	for _, a := range algorithms.All() {
 		missing[fmt.Sprintf("%v/%s", a.Op, a.Name)] = true
 	}
 	for _, k := range slices.Concat(reductionKinds(), movedKinds()) {

@@ -85,6 +85,9 @@ func (x *instance) options() []collectives.Option {
 	var all []collectives.Option
 	if x.algorithm != "" {
 		all = append(all, collectives.Algorithm(x.algorithm))
+		if a, err := algorithms.Lookup(x.op, x.algorithm); err == nil && a.Coded {
+			all = append(all, collectives.Compress(collectives.Lossless()))
+		}
 	}
 	if x.cut.Size > 0 {
 		all = append(all, collectives.SegmentSize(x.cut.Size))
