@@ -286,13 +286,18 @@ func (t *Team) segmentations(p *Plan, a algorithms.Algorithm, want tuning) []sch
 	return all
 }
 
-// predict is what the model says of a way to do a call, in seconds.
+// predict is what the model says of a way to do a call, in seconds: half of what two
+// runs take, one of which may begin before the other has ended everywhere.
 func (t *Team) predict(call *schedule.Call, size int, c choice) (float64, error) {
 	with := *call
 	with.Radix = c.radix
 	load := price.Load{Element: size, Runs: 2}
+	var seconds float64
+	var err error
 	if c.segments == (schedule.Segmentation{}) {
-		return price.Predict(&t.machine, &with, c.uncut(), load)
+		seconds, err = price.Predict(&t.machine, &with, c.uncut(), load)
+	} else {
+		seconds, err = price.PredictSegments(&t.machine, &with, c.segments, c.uncut(), load)
 	}
-	return price.PredictSegments(&t.machine, &with, c.segments, c.uncut(), load)
+	return seconds / float64(load.Runs), err
 }
