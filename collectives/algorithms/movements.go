@@ -10,6 +10,7 @@ func movements() []Algorithm {
 		{Op: schedule.Broadcast, Name: "chain", Emit: broadcastChain, Exposes: true},
 		{Op: schedule.Broadcast, Name: "scatter-allgather", Emit: broadcastScatterAllGather, Exposes: true},
 		{Op: schedule.Broadcast, Name: "direct", Emit: broadcastDirect, Shares: true, Exposes: true, Pulls: true},
+		{Op: schedule.Broadcast, Name: "split", Emit: broadcastSplit, Shares: true, Exposes: true},
 		{Op: schedule.Broadcast, Name: "flip", Emit: broadcastFlip, Whole: true},
 		{Op: schedule.Broadcast, Name: "coded", Emit: broadcastCoded, Plain: true, Coded: true},
 		{Op: schedule.Broadcast, Name: "coded-chain", Emit: broadcastCodedChain, Plain: true, Coded: true},
@@ -27,6 +28,7 @@ func movements() []Algorithm {
 		{Op: schedule.AllGather, Name: "doubling", Emit: allGatherDoubling, Exposes: true},
 		{Op: schedule.AllGather, Name: "bruck", Emit: allGatherBruck, Whole: true},
 		{Op: schedule.AllGather, Name: "direct", Emit: allGatherDirect, Shares: true, Exposes: true, Pulls: true},
+		{Op: schedule.AllGather, Name: "spread", Emit: allGatherSpread, Shares: true, Exposes: true},
 		{Op: schedule.AllGather, Name: "flip", Emit: allGatherFlip, Whole: true},
 
 		{Op: schedule.AllToAll, Name: "direct", Emit: allToAllDirect, Fits: bothWays, Exposes: true},

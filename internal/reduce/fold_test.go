@@ -141,7 +141,7 @@ func TestFoldAllocatesNothing(t *testing.T) {
 
 // TestCopy has sizes around the threshold, odd places, and memory that overlaps.
 func TestCopy(t *testing.T) {
-	mem := make([]byte, 2*streamFrom+4096)
+	mem := make([]byte, 2*StreamFrom+4096)
 	for i := range mem {
 		mem[i] = byte(i * 7 >> 3)
 	}
@@ -151,14 +151,14 @@ func TestCopy(t *testing.T) {
 	}{
 		{name: "nothing", dst: 0, src: 100, n: 0},
 		{name: "small", dst: 3, src: 100, n: 65},
-		{name: "one below", dst: 1, src: streamFrom + 70, n: streamFrom - 1},
-		{name: "threshold", dst: 64, src: streamFrom + 70, n: streamFrom},
-		{name: "odd places", dst: streamFrom + 333, src: 3, n: streamFrom + 129},
-		{name: "last round full", dst: 0, src: streamFrom + 512, n: streamFrom + 128},
-		{name: "one more", dst: 0, src: streamFrom + 512, n: streamFrom + 1},
-		{name: "forwards over itself", dst: 0, src: 100, n: streamFrom + 5},
-		{name: "backwards over itself", dst: 100, src: 0, n: streamFrom + 5},
-		{name: "longer destination", dst: 0, src: streamFrom + 1000, n: streamFrom, extra: 500},
+		{name: "one below", dst: 1, src: StreamFrom + 70, n: StreamFrom - 1},
+		{name: "threshold", dst: 64, src: StreamFrom + 70, n: StreamFrom},
+		{name: "odd places", dst: StreamFrom + 333, src: 3, n: StreamFrom + 129},
+		{name: "last round full", dst: 0, src: StreamFrom + 512, n: StreamFrom + 128},
+		{name: "one more", dst: 0, src: StreamFrom + 512, n: StreamFrom + 1},
+		{name: "forwards over itself", dst: 0, src: 100, n: StreamFrom + 5},
+		{name: "backwards over itself", dst: 100, src: 0, n: StreamFrom + 5},
+		{name: "longer destination", dst: 0, src: StreamFrom + 1000, n: StreamFrom, extra: 500},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, want := slices.Clone(mem), slices.Clone(mem)

@@ -72,7 +72,7 @@ func findFold(l level, p pair) foldFunc {
 }
 
 // stream copies past the caches, if it can and the two do not overlap. They have
-// equal lengths of streamFrom or more.
+// equal lengths of StreamFrom or more.
 func stream(dst, src []byte) bool {
 	if best == levelScalar || overlap(dst, src) {
 		return false
