@@ -32,7 +32,7 @@ func DefaultMachine() price.Machine {
 		Shared:    price.Link{Latency: 60e-9, Put: 40e-9, Signal: 30e-9},
 		Bandwidth: 3e9, Ports: 1,
 		ReduceRate: 20e9, CopyRate: 12e9, CodeRate: 1e9, CodeRatio: 0.7,
-		Memory: 20e9, Cache: 8 << 20,
+		Memory: 16e9, CoreMemory: 8e9, Cache: 8 << 20,
 		Cores: 1, Switch: 1e-6,
 	}
 }

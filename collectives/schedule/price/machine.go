@@ -34,10 +34,12 @@ type Machine struct {
 	CodeRate  float64 `json:"code_rate"`
 	CodeRatio float64 `json:"code_ratio"`
 
-	// Memory is the bytes that all ranks of a node together read and write. It
-	// counts if the buffers of the call on the node exceed Cache bytes.
-	Memory float64 `json:"memory"`
-	Cache  int     `json:"cache"`
+	// Memory is the bytes that all ranks of a node together read and write, and
+	// CoreMemory those that one rank can: more than one core is needed to use all of
+	// it. Both count if the buffers of the call on the node exceed Cache bytes.
+	Memory     float64 `json:"memory"`
+	CoreMemory float64 `json:"core_memory"`
+	Cache      int     `json:"cache"`
 
 	// RanksPerNode is how many consecutive ranks share a node if the call does not
 	// say where ranks are; 0 means 1.
@@ -69,7 +71,7 @@ func (m *Machine) Check() error {
 		{"shared.latency", m.Shared.Latency}, {"shared.put", m.Shared.Put}, {"shared.signal", m.Shared.Signal},
 		{"bandwidth", m.Bandwidth}, {"ports", float64(m.Ports)}, {"reduce_rate", m.ReduceRate},
 		{"copy_rate", m.CopyRate}, {"code_rate", m.CodeRate}, {"code_ratio", m.CodeRatio},
-		{"memory", m.Memory}, {"cache", float64(m.Cache)}, {"ranks_per_node", float64(m.RanksPerNode)},
+		{"memory", m.Memory}, {"core_memory", m.CoreMemory}, {"cache", float64(m.Cache)}, {"ranks_per_node", float64(m.RanksPerNode)},
 		{"cores", float64(m.Cores)}, {"switch", m.Switch},
 	} {
 		if !(p.value >= 0 && p.value <= largest) {

@@ -75,6 +75,10 @@ func TestSharedNode(t *testing.T) {
 		ranks:  []lanes{one(clone(0, 8)), one(clone(1, 8))},
 		finish: []float64{1, 1},
 	}, {
+		name: "a core alone does not get all of it", machine: Machine{RanksPerNode: 2, CopyRate: 8, Memory: 64, CoreMemory: 4},
+		ranks:  []lanes{one(clone(0, 8)), one(clone(1, 16))},
+		finish: []float64{4, 8},
+	}, {
 		name: "memory is spared by a cache", machine: Machine{RanksPerNode: 2, CopyRate: 8, Memory: 8, Cache: 40}, cached: 20,
 		ranks:  []lanes{one(clone(0, 8)), one(clone(1, 8))},
 		finish: []float64{1, 1},

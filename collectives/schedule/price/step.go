@@ -41,8 +41,11 @@ func (s *sim) work(r *rank, now, seconds float64) float64 {
 
 // move is work that also takes bytes through the memory of the node.
 func (s *sim) move(r *rank, now, seconds, bytes float64) float64 {
-	end := s.work(r, now, seconds)
 	n := &s.nodes[r.node]
+	if !n.cached {
+		seconds = max(seconds, per(bytes, s.m.CoreMemory))
+	}
+	end := s.work(r, now, seconds)
 	if s.m.Memory == 0 || n.cached {
 		return end
 	}
