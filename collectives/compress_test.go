@@ -297,6 +297,34 @@ func TestWhatTopKLosesComesLater(t *testing.T) {
 	})
 }
 
+// TestResetForgetsWhatWasLost runs a plan from the beginning again.
+func TestResetForgetsWhatWasLost(t *testing.T) {
+	onTeams(t, []int{2}, func(ctx context.Context, team *collectives.Team) error {
+		buf := make([]float64, 300)
+		plan, err := collectives.PlanAllReduce(ctx, team, buf, collectives.Sum, collectives.Compress(collectives.TopK(0.1)))
+		if err != nil {
+			return err
+		}
+		var results [3][]float64
+		for i := range results {
+			if i == 2 {
+				if err := team.Reset(ctx); err != nil {
+					return err
+				}
+			}
+			copy(buf, grains(team.Rank(), len(buf), 0))
+			if err := plan.Run(ctx); err != nil {
+				return err
+			}
+			results[i] = slices.Clone(buf)
+		}
+		if slices.Equal(results[0], results[1]) {
+			return errors.New("the second run is like the first: nothing was remembered")
+		}
+		return sameVector("after Reset", results[2], results[0])
+	})
+}
+
 func TestCompressedAmongOthers(t *testing.T) {
 	onTeams(t, []int{3, 4}, func(ctx context.Context, team *collectives.Team) error {
 		const n = 2000
