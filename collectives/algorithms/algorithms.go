@@ -39,7 +39,7 @@ type Algorithm struct {
 	// combines: StageIn then serves others better than Stage.
 	Pulls bool
 	// Plain says that only the rank itself touches the caller's buffers, and by
-	// combines alone: they may lie anywhere, without any staging.
+	// combines and codings alone: they may lie anywhere, without any staging.
 	Plain bool
 	// Whole says that the vector is not to be cut into segments: the algorithm
 	// has no use for it, as one for tiny vectors, or cuts by itself.
