@@ -69,6 +69,12 @@ func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *
 	if b.seg, err = p.CreateSegment(ctx, segmentID, size); err != nil {
 		return err
 	}
+	if o.op.tune {
+		if err := b.tuneRank(ctx, cores); err != nil {
+			return err
+		}
+		return p.Barrier(ctx, p.World())
+	}
 	for _, bytes := range o.sizes {
 		b.out.doing(o.op.name, bytes)
 		loads, err := o.op.prepare(ctx, b, bytes)

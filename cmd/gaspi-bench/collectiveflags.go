@@ -61,6 +61,9 @@ func (o *options) chooseCollective(f *pflag.FlagSet, g *collectiveFlags) error {
 		if len(given) > 0 {
 			return fmt.Errorf("--%s: %s is no collective operation; drop the flag", given[0], o.op.name)
 		}
+		if o.op.tune { // which works on an allreduce
+			o.collective = &collective{what: schedule.AllReduce, algorithm: algorithmAuto, dtype: dtypes()[0]}
+		}
 		return nil
 	}
 	all := schedule.Operations()

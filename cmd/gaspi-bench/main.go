@@ -41,6 +41,8 @@ func run(args []string, stdout, stderr *os.File) int {
 	switch {
 	case os.Getenv(envRank) != "":
 		err = asRank(ctx, o, stdout, stderr)
+	case o.op.tune:
+		return runTune(ctx, o, stdout, stderr)
 	case o.transport == "loopback":
 		err = inProcess(ctx, o, stdout, stderr)
 	default:

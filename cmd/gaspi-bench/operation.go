@@ -16,6 +16,7 @@ type operation struct {
 	// team says that package collectives does it, with what its flags say; maybe
 	// that it only does so if --algorithm is given.
 	team, maybe bool
+	tune        bool // it is tune
 
 	// prepare is called by all ranks, once for each size (0 if there are none).
 	prepare func(ctx context.Context, b *bench, size uint64) ([]workload, error)
@@ -59,7 +60,7 @@ const (
 
 // operations is everything there is to measure.
 func operations() []operation {
-	return append([]operation{latency(), bandwidth(), barrier(), notifyRate()}, collectiveOperations()...)
+	return append([]operation{latency(), bandwidth(), barrier(), notifyRate(), tune()}, collectiveOperations()...)
 }
 
 func operationNames() string {

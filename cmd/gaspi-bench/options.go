@@ -22,6 +22,7 @@ type options struct {
 	time      time.Duration
 	json      string   // file for the rows; empty for none
 	verify    bool     // check every result
+	out       string   // file for the parameters of tune; empty for none
 	args      []string // the command line, for the ranks
 
 	collective *collective // nil for an operation that is none of package collectives
@@ -42,6 +43,9 @@ func parse(args []string) (*options, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	if err := o.checkTune(f.Changed); err != nil {
+		return nil, err
+	}
 	if err := o.chooseCollective(f, group); err != nil {
 		return nil, err
 	}
@@ -60,6 +64,7 @@ func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 	f.StringVar(sizes, "sizes", "", "comma-separated `LIST` of bytes per operation, such as 8,1KiB\nor 64KiB:16MiB; a range means the powers of two in it")
 	f.StringVar(&o.bind, "bind", "auto", "core: each rank runs on one core; none: the system places\nthem; auto: core if there is one for each rank (shm only)")
 	f.DurationVar(&o.time, "time", 400*time.Millisecond, "how long to measure for one row")
+	f.StringVar(&o.out, "out", "", "write the parameters that tune finds to `FILE`")
 	f.StringVar(&o.json, "json", "", "also write one JSON object per row to `FILE`")
 	group.add(f)
 	f.BoolVar(&o.verify, "verify", false, "check the result of every operation, not only of the first and last;\neach then is a block of its own, which is rougher")
@@ -162,6 +167,7 @@ Examples:
   gaspi-bench bandwidth --sizes 1MiB,16MiB --json rows.json
   gaspi-bench barrier -n 8
   gaspi-bench allreduce -n 4 --algorithm all --dtype float32 --sizes 1MiB --verify
+  gaspi-bench tune --out machine.json; export GASPI_MACHINE=machine.json
   gaspi-bench broadcast -n 4 --threshold 0.25 --sizes 8MiB
 
 Flags:

@@ -32,30 +32,30 @@ func newOutput(o *options, stdout, stderr *os.File, head string) (*output, error
 	}
 	f, err := os.Create(o.json)
 	if err != nil {
-		return nil, unwritable(o.json, err)
+		return nil, unwritable("--json", o.json, err)
 	}
 	out.json = f
 	return out, nil
 }
 
 // tryOpen finds out early whether rows can be written.
-func tryOpen(name string) error {
+func tryOpen(flag, name string) error {
 	if name == "" {
 		return nil
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
-		return unwritable(name, err)
+		return unwritable(flag, name, err)
 	}
 	return f.Close()
 }
 
-func unwritable(name string, err error) error {
+func unwritable(flag, name string, err error) error {
 	var cause *fs.PathError
 	if errors.As(err, &cause) {
 		err = cause.Err
 	}
-	return fmt.Errorf("--json %s: %w; name a file that can be written", name, err)
+	return fmt.Errorf("%s %s: %w; name a file that can be written", flag, name, err)
 }
 
 // doing says on a terminal what takes so long.

@@ -80,7 +80,7 @@ func TestTryOpenKeepsTheFile(t *testing.T) {
 	if err := os.WriteFile(name, []byte("old"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := tryOpen(name); err != nil {
+	if err := tryOpen("--json", name); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(name); err != nil || string(got) != "old" {
