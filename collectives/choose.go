@@ -192,8 +192,7 @@ func (t *Team) wanted(p *Plan) tuning {
 
 // candidates are the ways to do a call that the members' memory, the operation
 // and what is wanted allow, in a fixed order. Those that share memory come first: of
-// equals by the model they are faster, since large copies of theirs go past the
-// cache.
+// equals by the model they have fewer steps in the queue between.
 func (t *Team) candidates(p *Plan, want tuning) []choice {
 	var all []choice
 	for _, a := range algorithms.For(p.call.Op) {

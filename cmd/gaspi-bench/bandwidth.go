@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // bandwidth measures writes in a row.
@@ -128,7 +129,7 @@ func (s *stream) bareSender(ctx context.Context) func(int) error {
 			v := s.seq.next()
 			stamp(s.out, v)
 			for range s.window {
-				copy(s.dest, s.out)
+				segment.Copy(s.dest, s.out)
 			}
 			raise(s.bell, v)
 			if err := s.b.await(ctx, s.flag, v); err != nil {
@@ -169,7 +170,7 @@ func (s *stream) writer(ctx context.Context) func(int) error {
 func (s *stream) copier() func(int) error {
 	return func(n int) error {
 		for range n * s.window {
-			copy(s.dest, s.out)
+			segment.Copy(s.dest, s.out)
 		}
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // mailing is a collective operation by ranks that send each other what they
@@ -163,7 +164,7 @@ func (m *mailing) call(ctx context.Context) error {
 	}
 	for i := range m.parcels {
 		p := &m.parcels[i]
-		copy(p.dst[odd], p.src)
+		segment.Copy(p.dst[odd], p.src)
 		raise(p.bell[odd], v)
 	}
 	if err := m.b.awaitAll(ctx, m.flags[odd], v); err != nil {

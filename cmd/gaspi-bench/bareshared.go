@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // vectors are the memory of one call on all ranks, as this rank addresses it.
@@ -61,7 +62,7 @@ type worker struct {
 
 // Bytes of all operands of a job that are worked on at a time, so that what was
 // folded or copied is in the nearest cache while it is stored once more. Copies so
-// long that they had better go past the caches are left whole to reduce.Copy.
+// long that they had better go past the caches are left whole to segment.Copy.
 const (
 	workBlock = 16 << 10
 	workWhole = 4 << 20
@@ -91,7 +92,7 @@ func (w *worker) copy(j *job) {
 	n, src := len(j.dst[0]), j.src[0]
 	if len(j.dst) == 1 || n >= workWhole {
 		for _, d := range j.dst {
-			reduce.Copy(d, src)
+			segment.Copy(d, src)
 		}
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // latency measures half a round trip of a write with a notification.
@@ -131,7 +132,7 @@ func (m *mail) awaitNotification(ctx context.Context, v uint32) error {
 // copyAndRaise is writeNotify without the runtime.
 func (m *mail) copyAndRaise(_ context.Context, v uint32) error {
 	stamp(m.out, v)
-	copy(m.dest, m.out)
+	segment.Copy(m.dest, m.out)
 	raise(m.bell, v)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // seconds is how long an operation takes, of which a round of batch has steps, by
@@ -205,7 +206,7 @@ func (b *bench) tuneRates(ctx context.Context, m *price.Machine) error {
 		}
 		return rateBytes / (summarize(times, 1).p50 * 1e-6), nil
 	}
-	if m.CopyRate, err = rate(func() { copy(own, theirs) }); err != nil {
+	if m.CopyRate, err = rate(func() { segment.Copy(own, theirs) }); err != nil {
 		return err
 	}
 	if m.ReduceRate, err = rate(func() { fold(own, sources) }); err != nil {

@@ -138,35 +138,3 @@ func TestFoldAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations per run, want 0", allocs)
 	}
 }
-
-// TestCopy has sizes around the threshold, odd places, and memory that overlaps.
-func TestCopy(t *testing.T) {
-	mem := make([]byte, 2*StreamFrom+4096)
-	for i := range mem {
-		mem[i] = byte(i * 7 >> 3)
-	}
-	for _, c := range []struct {
-		name               string
-		dst, src, n, extra int
-	}{
-		{name: "nothing", dst: 0, src: 100, n: 0},
-		{name: "small", dst: 3, src: 100, n: 65},
-		{name: "one below", dst: 1, src: StreamFrom + 70, n: StreamFrom - 1},
-		{name: "threshold", dst: 64, src: StreamFrom + 70, n: StreamFrom},
-		{name: "odd places", dst: StreamFrom + 333, src: 3, n: StreamFrom + 129},
-		{name: "last round full", dst: 0, src: StreamFrom + 512, n: StreamFrom + 128},
-		{name: "one more", dst: 0, src: StreamFrom + 512, n: StreamFrom + 1},
-		{name: "forwards over itself", dst: 0, src: 100, n: StreamFrom + 5},
-		{name: "backwards over itself", dst: 100, src: 0, n: StreamFrom + 5},
-		{name: "longer destination", dst: 0, src: StreamFrom + 1000, n: StreamFrom, extra: 500},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got, want := slices.Clone(mem), slices.Clone(mem)
-			copy(want[c.dst:], want[c.src:c.src+c.n])
-			Copy(got[c.dst:c.dst+c.n+c.extra], got[c.src:c.src+c.n])
-			if !bytes.Equal(got, want) {
-				t.Error("differs from copy")
-			}
-		})
-	}
-}

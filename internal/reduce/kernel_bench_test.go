@@ -73,23 +73,3 @@ func benchmarkFold[T Element](b *testing.B, op Op, n int) {
 		}
 	})
 }
-
-func BenchmarkCopyLarge(b *testing.B) {
-	for _, n := range []int{1 << 20, 4 << 20, 8 << 20, 16 << 20, 64 << 20} {
-		dst, src := BytesOf(elements[int64](n)), BytesOf(elements[int64](n))
-		b.Run(fmt.Sprintf("stream/%d", n), func(b *testing.B) {
-			b.SetBytes(int64(n))
-			b.ReportAllocs()
-			for b.Loop() {
-				stream(dst, src)
-			}
-		})
-		b.Run(fmt.Sprintf("copy/%d", n), func(b *testing.B) {
-			b.SetBytes(int64(n))
-			b.ReportAllocs()
-			for b.Loop() {
-				copy(dst, src)
-			}
-		})
-	}
-}

@@ -70,13 +70,3 @@ func findFold(l level, p pair) foldFunc {
 	}
 	return nil
 }
-
-// stream copies past the caches, if it can and the two do not overlap. They have
-// equal lengths of StreamFrom or more.
-func stream(dst, src []byte) bool {
-	if best == levelScalar || overlap(dst, src) {
-		return false
-	}
-	copyStream(&dst[0], &src[0], uint64(len(dst)))
-	return true
-}

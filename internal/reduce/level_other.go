@@ -12,5 +12,3 @@ func vector(level, pair, []byte, []byte, []byte) bool { return false }
 func find(level, pair) vectorFunc { return nil }
 
 func findFold(level, pair) foldFunc { return nil }
-
-func stream(dst, src []byte) bool { return false }

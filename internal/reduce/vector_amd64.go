@@ -476,8 +476,3 @@ func prodComplex64AVX512(dst *byte, a *byte, b *byte, n uint64)
 //
 //go:noescape
 func prodComplex128AVX512(dst *byte, a *byte, b *byte, n uint64)
-
-// copyStream copies n bytes, at least 192, between memory that does not overlap.
-//
-//go:noescape
-func copyStream(dst *byte, src *byte, n uint64)

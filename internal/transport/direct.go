@@ -42,7 +42,7 @@ func (w *Window) usable() bool { return w.Live.Load() == w.Generation && w.lost.
 // case of Link.PutNotify, for a caller that asked Admits. The latency of small
 // messages is decided here and in its caller.
 func (w *Window) Move(offset uint64, src segment.Span, f notify.ID, v notify.Value) {
-	copy(w.mem[offset:], src.Bytes())
+	segment.Copy(w.mem[offset:], src.Bytes())
 	w.board.Post(f, v)
 	// A mapping ends with its Segment, which the bytes do not keep alive.
 	runtime.KeepAlive(w)
@@ -131,7 +131,7 @@ func (d *Direct) Put(_ *Queue, dst Addr, src segment.Span) error {
 	if err != nil {
 		return err
 	}
-	copy(mem, src.Bytes())
+	segment.Copy(mem, src.Bytes())
 	// A mapping ends with its Segment, which the bytes do not keep alive.
 	runtime.KeepAlive(seg)
 	runtime.KeepAlive(src)
@@ -153,7 +153,7 @@ func (d *Direct) PutNotify(_ *Queue, dst Addr, src segment.Span, f Flag) error {
 	if err := flags.Board().Check(f.ID, f.Value); err != nil {
 		return err
 	}
-	copy(mem, src.Bytes())
+	segment.Copy(mem, src.Bytes())
 	f.Post(flags.Board())
 	runtime.KeepAlive(seg)
 	runtime.KeepAlive(flags)
@@ -182,7 +182,7 @@ func (d *Direct) Get(_ *Queue, dst segment.Span, src Addr) error {
 	if err != nil {
 		return err
 	}
-	copy(dst.Bytes(), mem)
+	segment.Copy(dst.Bytes(), mem)
 	runtime.KeepAlive(seg)
 	runtime.KeepAlive(dst)
 	return nil

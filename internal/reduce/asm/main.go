@@ -28,7 +28,6 @@ func main() {
 			}
 		}
 	}
-	streamCopy()
 	if err := os.WriteFile("../"+dispatch, []byte(switches()), 0o644); err != nil {
 		log.Fatalf("asm: writing the switches: %v", err)
 	}
