@@ -202,6 +202,7 @@ func (out *output) machine(m *price.Machine) error {
 		{"reduce_rate", rate(m.ReduceRate), "sums of float64, a peer's vector into one's own"},
 		{"copy_rate", rate(m.CopyRate), "copies of a peer's vector"},
 		{"memory", rate(m.Memory), "reads and writes of all ranks, beyond the caches"},
+		{"core_memory", rate(m.CoreMemory), "those of one rank, beyond the caches"},
 		{"cache", formatSize(uint64(m.Cache)), "what vectors may have in all to be in the caches"},
 		{"cores", strconv.Itoa(m.Cores), ""},
 		{"switch", ns(m.Switch), "handing a core to another rank"},

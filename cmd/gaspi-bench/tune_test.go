@@ -47,7 +47,7 @@ func TestTune(t *testing.T) {
 	}
 	for name, v := range map[string]float64{
 		"call": m.Call, "await": m.Await, "step": m.Step, "latency": m.Shared.Latency, "put": m.Shared.Put,
-		"signal": m.Shared.Signal, "reduce rate": m.ReduceRate, "copy rate": m.CopyRate, "memory": m.Memory,
+		"signal": m.Shared.Signal, "reduce rate": m.ReduceRate, "copy rate": m.CopyRate, "memory": m.Memory, "memory of a core": m.CoreMemory,
 		"network latency": m.Network.Latency, "bandwidth": m.Bandwidth,
 	} {
 		if v <= 0 {

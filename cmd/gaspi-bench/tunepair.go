@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"math"
 	"slices"
 	"time"
 
@@ -219,69 +218,3 @@ func (b *bench) tuneRates(ctx context.Context, m *price.Machine) error {
 }
 
 const rateRounds = 101
-
-// tuneMemory finds out how large vectors may be to stay in the caches, and how fast
-// memory is beyond, by the bare allreduce of vectors that double.
-func (b *bench) tuneMemory(ctx context.Context, m *price.Machine) error {
-	var sizes []uint64
-	for n := uint64(256 << 10); n < slices.Max(b.opts.sizes); n *= 2 {
-		sizes = append(sizes, n)
-	}
-	sizes = append(sizes, slices.Max(b.opts.sizes))
-	var rates []float64
-	for _, n := range sizes {
-		seconds, err := b.bareAllReduce(ctx, n)
-		if err != nil {
-			return err
-		}
-		rates = append(rates, memoryTraffic*float64(n)/seconds)
-	}
-	m.Memory, m.Cache = beyond(sizes, rates)
-	return nil
-}
-
-// memoryTraffic is the bytes that both ranks read and write in an allreduce of a
-// byte: each half of the vector is read from two and written to two.
-const memoryTraffic = 4
-
-// beyond is the rate of the largest vectors, and the bytes of two vectors up to
-// which the rate is nearer to that of the fastest; all of them if it never
-// falls much.
-func beyond(sizes []uint64, rates []float64) (memory float64, cache int) {
-	memory = rates[len(rates)-1]
-	between := math.Sqrt(memory * slices.Max(rates))
-	for i, n := range sizes {
-		if rates[i] >= between {
-			cache = int(2 * n)
-		}
-	}
-	return memory, cache
-}
-
-// bareAllReduce is how long the limit of an allreduce of n bytes takes, in
-// seconds.
-func (b *bench) bareAllReduce(ctx context.Context, n uint64) (float64, error) {
-	c := *b.opts.collective
-	s := c.shape(2, n)
-	t, err := b.newTeam(ctx, &c)
-	if err != nil {
-		return 0, err
-	}
-	k, err := c.dtype.open(ctx, t, &c, s)
-	if err != nil {
-		return 0, err
-	}
-	bare, err := b.bareCollective(ctx, &c, s, k)
-	if err != nil {
-		return 0, err
-	}
-	seconds, err := b.seconds(ctx, "memory", 1, repeat(ctx, bare))
-	if err != nil {
-		return 0, err
-	}
-	b.keep = nil
-	if err := k.release(ctx); err != nil {
-		return 0, err
-	}
-	return seconds, t.Close()
-}

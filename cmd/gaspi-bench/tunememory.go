@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+)
+
+// tuneMemory finds out how large vectors may be to stay in the caches, and how fast
+// memory is beyond, by the bare allreduce of vectors that double.
+func (b *bench) tuneMemory(ctx context.Context, m *price.Machine) error {
+	var sizes []uint64
+	for n := uint64(256 << 10); n < slices.Max(b.opts.sizes); n *= 2 {
+		sizes = append(sizes, n)
+	}
+	sizes = append(sizes, slices.Max(b.opts.sizes))
+	var rates []float64
+	for _, n := range sizes {
+		seconds, err := b.bareAllReduce(ctx, n, false)
+		if err != nil {
+			return err
+		}
+		rates = append(rates, memoryTraffic*float64(n)/seconds)
+	}
+	m.Memory, m.Cache = beyond(sizes, rates)
+	n := slices.Max(sizes)
+	seconds, err := b.bareAllReduce(ctx, n, true)
+	if err != nil {
+		return err
+	}
+	m.CoreMemory = memoryTraffic * float64(n) / seconds
+	m.Memory = max(m.Memory, m.CoreMemory)
+	return nil
+}
+
+// memoryTraffic is the bytes that are read and written in an allreduce of a byte by
+// two ranks: it is read from two and written to two.
+const memoryTraffic = 4
+
+// beyond is the rate of the largest vectors, and the bytes of two vectors up to
+// which the rate is nearer to that of the fastest; all of them if it never
+// falls much.
+func beyond(sizes []uint64, rates []float64) (memory float64, cache int) {
+	memory = rates[len(rates)-1]
+	between := math.Sqrt(memory * slices.Max(rates))
+	for i, n := range sizes {
+		if rates[i] >= between {
+			cache = int(2 * n)
+		}
+	}
+	return memory, cache
+}
+
+// bareAllReduce is how long the limit of an allreduce of n bytes takes, in seconds;
+// or the same done by rank 0 alone.
+func (b *bench) bareAllReduce(ctx context.Context, n uint64, alone bool) (float64, error) {
+	c := *b.opts.collective
+	s := c.shape(2, n)
+	t, err := b.newTeam(ctx, &c)
+	if err != nil {
+		return 0, err
+	}
+	k, err := c.dtype.open(ctx, t, &c, s)
+	if err != nil {
+		return 0, err
+	}
+	bare, err := b.bareCollective(ctx, &c, s, k)
+	if err != nil {
+		return 0, err
+	}
+	if alone {
+		if bare, err = b.aloneAllReduce(&c, s, k); err != nil {
+			return 0, err
+		}
+	}
+	seconds, err := b.seconds(ctx, "memory", 1, repeat(ctx, bare))
+	if err != nil {
+		return 0, err
+	}
+	b.keep = nil
+	if err := k.release(ctx); err != nil {
+		return 0, err
+	}
+	return seconds, t.Close()
+}
+
+// aloneAllReduce is an allreduce by rank 0, while the other one waits.
+func (b *bench) aloneAllReduce(c *collective, s *shape, k *call) (func(context.Context) error, error) {
+	v, err := b.reach(s, k)
+	if err != nil {
+		return nil, err
+	}
+	fold, err := c.dtype.fold(c.op)
+	if err != nil {
+		return nil, err
+	}
+	all := move{src: s.contributors(0, s.ranks-1, 0, s.kept)}
+	for r := range s.ranks {
+		all.dst = append(all.dst, piece{r, true, 0, s.kept})
+	}
+	w, jobs := newWorker(fold), v.jobs([]move{all})
+	return func(context.Context) error {
+		if b.p.Rank() == 0 {
+			w.work(jobs)
+		}
+		return nil
+	}, nil
+}
