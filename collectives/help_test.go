@@ -45,3 +45,13 @@ func matches[T comparable](what string, got []T, want func(i int) T) error {
 	}
 	return nil
 }
+
+// await waits for another rank's goroutine.
+func await(ctx context.Context, ch <-chan struct{}) error {
+	select {
+	case <-ch:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -37,6 +37,7 @@ type Plan struct {
 	runs   uint32 // begun so far
 	agreed bool   // that all members mean the same
 	busy   *run   // under way
+	early  bool   // Run ended before the run did
 	run    run    // of single calls, or of the plan's own Start
 }
 
@@ -121,27 +122,39 @@ func (p *Plan) Start() (*Handle, error) {
 		return nil, t.failed(&p.task, err)
 	}
 	r := &p.run
-	if r.state != ended {
+	if r.state != ended || p.early {
 		return nil, t.failed(&p.task, fmt.Errorf("%w: a run of the plan is under way; wait for it", gaspi.ErrInUse))
 	}
 	t.begin(r, &p.task)
 	return &r.handle, nil
 }
 
-// Run is Start and Wait. When ctx ends first, Run again goes on with the same run.
+// Run is Start and Wait. When ctx ends first, Run again goes on with the same run,
+// or says how it ended if other calls of the team have gone on with it meanwhile.
 func (p *Plan) Run(ctx context.Context) error {
-	if p.run.state != ended && p.claim.slab != nil {
-		return p.run.handle.Wait(ctx)
+	t := p.t
+	if p.claim.slab == nil {
+		return t.failed(&p.task, gaspi.ErrClosed)
 	}
-	if p.claim.slab != nil && p.idle() {
+	var err error
+	switch {
+	case p.early:
+		err = p.run.handle.Wait(ctx)
+	case p.idle():
 		p.run.bind(&p.task)
-		return p.run.once(ctx)
+		err = p.run.once(ctx)
+	default:
+		h, serr := p.Start()
+		if serr != nil {
+			return serr
+		}
+		err = h.Wait(ctx)
 	}
-	h, err := p.Start()
-	if err != nil {
-		return err
+	p.early = p.run.state != ended
+	if t.resume == &p.run {
+		t.resume = nil // it is for Run to go on with
 	}
-	return h.Wait(ctx)
+	return err
 }
 
 // plain reports whether the buffers are where peers cannot reach them.
