@@ -25,6 +25,7 @@ type instruction struct {
 	note     gaspi.NotificationID
 	per, nth uint32
 	posts    bool
+	row      int // of awaits: how many there are in a row from this one on
 
 	board gaspi.Remote    // of posts: the control segment there
 	to    [2]gaspi.Remote // of puts, for even and odd runs
@@ -88,12 +89,26 @@ func (p *Plan) compile(s *schedule.Schedule, scratch, flip uint64) error {
 			p.lanes[i] = p.lanes[i].with(in)
 		}
 	}
+	for _, l := range p.lanes {
+		l.countRows()
+	}
 	if !p.puts {
 		for i, l := range p.lanes {
 			p.lanes[i] = slices.DeleteFunc(l, func(in instruction) bool { return in.kind == schedule.Flush })
 		}
 	}
 	return nil
+}
+
+// countRows tells each await how many follow each other from it on.
+func (l lane) countRows() {
+	row := 0
+	for i := len(l) - 1; i >= 0; i-- {
+		if row++; l[i].kind != schedule.Await {
+			row = 0
+		}
+		l[i].row = row
+	}
 }
 
 // with is the lane and another instruction. A put into memory that is mapped has

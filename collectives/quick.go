@@ -95,13 +95,19 @@ func (r *run) once(ctx context.Context) error {
 	t.gossip.heed(r)
 	r.err = nil
 	code := p.lanes[0]
-	for pc := range code {
+	for pc := 0; pc < len(code); pc++ {
 		in := &code[pc]
 		var err error
-		if in.kind == schedule.Await {
-			err = t.arena.control.WaitUntil(t.nap.In(ctx, stallCheck), in.note, gaspi.Reached, valueOf(r.number*in.per+in.nth))
-		} else {
+		switch {
+		case in.kind != schedule.Await:
 			err = r.step(ctx, in)
+		case in.row == 1:
+			err = t.arena.control.WaitUntil(t.nap.In(ctx, stallCheck), in.note, gaspi.Reached, valueOf(r.number*in.per+in.nth))
+		default:
+			t.row, t.rowOf = code[pc:pc+in.row], r
+			if err = t.arena.control.WaitFor(t.nap.In(ctx, stallCheck), t.rowFn); err == nil {
+				pc += in.row - 1
+			}
 		}
 		if err != nil {
 			r.at[0] = pc
@@ -114,6 +120,15 @@ func (r *run) once(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// rowArrived reports whether all that a row of awaits waits for is there. One wait
+// for all of them is entered and left once.
+func (t *Team) rowArrived() bool {
+	for len(t.row) > 0 && t.rowOf.arrived(&t.row[0]) {
+		t.row = t.row[1:]
+	}
+	return len(t.row) == 0
 }
 
 // slowly goes on with a run that something stopped, the way all others go.

@@ -69,6 +69,9 @@ type Team struct {
 	gossip  gossip
 	nap     nap.Nap
 	lookFn  func() bool
+	row     []instruction // awaits that once waits for
+	rowOf   *run
+	rowFn   func() bool
 	broken  error
 	closed  bool
 	sources [][]byte // of the fold that is being done
@@ -86,7 +89,7 @@ func NewTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error)
 		group: group, proc: group.Proc(), cfg: cfg, ranks: group.Ranks(),
 		plans: make(map[key]*Plan), chosen: make(map[question]choice),
 	}
-	t.lookFn = t.look
+	t.lookFn, t.rowFn = t.look, t.rowArrived
 	err := t.configure()
 	if err == nil {
 		t.queue, err = t.proc.CreateQueue()

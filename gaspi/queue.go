@@ -22,12 +22,16 @@ type Queue struct {
 	p       *Proc
 	number  int
 	traffic *transport.Queue
-	last    atomic.Pointer[transport.Window] // of the last write with notification; nil if it had none
+	last    [recent]atomic.Pointer[transport.Window] // of the last write with notification to some ranks; nil if it had none
 	deleted atomic.Bool
 
 	writes, reads, notifies atomic.Uint64 // operations issued, for Stats
 	written, fetched        atomic.Uint64 // bytes
 }
+
+// recent is how many ranks a queue remembers windows of, by the low bits of their
+// number: collectives write to a few in turn.
+const recent = 8
 
 // Queue is queue number n, from 0 to Config.Queues-1 or as CreateQueue gave it.
 // It panics if there is none: queues are picked by constants, and one that is

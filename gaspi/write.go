@@ -39,7 +39,7 @@ func (q *Queue) Write(dst Remote, src Span) error {
 func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 	// The latency of small messages is decided on these lines: the window of the
 	// last operation, if it will do, spares five hops from queue to memory.
-	w := q.last.Load()
+	w := q.last[uint32(dst.Rank)%recent].Load()
 	if w == nil || n.Add || q.barred(src) || !w.Admits(dst.Rank, dst.Segment, dst.Offset, src.Len(), n.ID, n.Value) {
 		return q.writeNotifySlow(dst, src, n)
 	}
@@ -66,7 +66,7 @@ func (q *Queue) writeNotifySlow(dst Remote, src Span, n Notification) error {
 		return q.refused("write_notify", dst, src.Len(), err)
 	}
 	if way.direct != nil {
-		q.last.Store(way.direct.Usable(dst.Segment))
+		q.last[uint32(dst.Rank)%recent].Store(way.direct.Usable(dst.Segment))
 	}
 	q.writes.Add(1)
 	q.written.Add(src.Len())
@@ -74,8 +74,8 @@ func (q *Queue) writeNotifySlow(dst Remote, src Span, n Notification) error {
 }
 
 // Notify posts n in the segment dst names, at its rank; the offset is not used.
-// It comes after all writes that were issued before it on this queue to the same
-// rank: whoever sees it sees them.
+// It comes after all writes and notifications that were issued before it on this
+// queue to the same rank: whoever sees it sees them.
 func (q *Queue) Notify(dst Remote, n Notification) error {
 	way, err := q.enter(dst, Span{})
 	if err != nil {

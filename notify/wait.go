@@ -147,7 +147,7 @@ func waitSlow[S sight](ctx context.Context, b *Board, s S, stop func() error, st
 
 // spin looks until Waiting.Spin after start.
 func spin[S sight](b *Board, s S, start time.Time) (ID, bool) {
-	for time.Since(start) < b.wait.Spin {
+	for b.wait.Spin > 0 && time.Since(start) < b.wait.Spin {
 		for range spinChunk {
 			if id, ok := s.seen(b); ok {
 				return id, true
@@ -172,11 +172,15 @@ func yield[S sight](b *Board, s S, start time.Time) (ID, bool) {
 		if id, ok := s.seen(b); ok {
 			return id, true
 		}
-		if time.Since(start) >= until {
+		if until <= 0 || turn%clockEvery == 0 && time.Since(start) >= until {
 			return 0, false
 		}
 	}
 }
+
+// clockEvery is how many turns pass between two looks at the clock, which costs a
+// tenth of a turn.
+const clockEvery = 8
 
 // goschedEvery is how many turns of the operating system a waiter takes before
 // it lets the other goroutines of its process run, which the system knows

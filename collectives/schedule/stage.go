@@ -4,7 +4,8 @@ import "slices"
 
 // Stage runs an algorithm on copies in scratch, for buffers that peers cannot
 // reach: In is copied there first and Out back at the end. Inside Pipeline the
-// copies are short and stay in the cache.
+// copies are short and stay in the cache. The algorithm forks no lanes: they would
+// not be ordered after the copies. That holds for StageIn and Fan too.
 func Stage(emit Emitter) Emitter {
 	return func(b *Builder, c *Call) {
 		longestIn, longestOut := 0, 0
