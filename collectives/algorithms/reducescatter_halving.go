@@ -16,14 +16,14 @@ import "github.com/gaspi-go/gaspi-go/collectives/schedule"
 func reduceScatterHalving(b *schedule.Builder, c *schedule.Call) {
 	me := b.Rank()
 	h := recursiveHalving{b: b, c: c, hi: c.Size}
-	off, n := h.blocks(0, c.Size)
-	h.part, h.off = b.In(me, off, n), off
+	first, all := h.blocks(0, c.Size)
+	h.part, h.off = b.In(me, first, all), first
 	for _, l := range claimHalvings(b, c) {
 		if h.hi-h.lo > 1 {
 			h.step(l)
 		}
 	}
-	off, n = c.Block(me)
+	_, n := c.Block(me)
 	b.Copy(b.Out(me, 0, n), h.part)
 }
 
