@@ -296,11 +296,6 @@ func (t *Team) sleep(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-		case errors.Is(err, gaspi.ErrRankDead):
-			if dead := t.missing(); dead != nil {
-				err = dead
-			}
-			return t.fail(err)
 		default:
 			return t.fail(err)
 		}
@@ -327,6 +322,7 @@ func (t *Team) fail(err error) error {
 	if ctxErr(err) {
 		return err
 	}
+	err = t.blame(err)
 	if t.broken == nil {
 		t.broken = err
 	}

@@ -1,6 +1,8 @@
 package collectives
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -165,6 +167,20 @@ func (t *Team) missing() error {
 		}
 	}
 	return nil
+}
+
+// blame is the end of a member if that is why err came. A member that ends gives up
+// its memory first, and is known to be gone a moment later.
+func (t *Team) blame(err error) error {
+	if !errors.Is(err, gaspi.ErrNoSegment) && !errors.Is(err, gaspi.ErrRankDead) {
+		return err
+	}
+	gone := func() bool { return t.missing() != nil }
+	_ = t.arena.control.WaitFor(t.nap.In(context.Background(), stallCheck), gone) // however it ends
+	if dead := t.missing(); dead != nil {
+		return dead
+	}
+	return err
 }
 
 // place says which operation this is and how far it is.

@@ -1,0 +1,131 @@
+package collectives_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+var errDied = errors.New("died of the test")
+
+// untilDead runs an instance again and again until it fails, and returns nil if the
+// error names the victim, a rank of the job. Few runs are needed: who can end one
+// without the victim cannot end the next ones, since credits are missing.
+func (m *member) untilDead(ctx context.Context, x *instance, victim gaspi.Rank) error {
+	m.own.next, m.reached.next = 0, 0
+	b, err := x.kind.bind(ctx, m, x, 0)
+	for runs := 0; err == nil; runs++ {
+		if runs == 10 {
+			err = collectives.Barrier(ctx, m.team)
+			break
+		}
+		b.fill(runs)
+		err = collectives.Do(ctx, m.team, b.call())
+	}
+	if err := names(err, victim); err != nil {
+		return fmt.Errorf("%v: %w", x, err)
+	}
+	if err := names(collectives.Barrier(ctx, m.team), victim); err != nil {
+		return fmt.Errorf("%v: a call after that: %w", x, err)
+	}
+	return nil
+}
+
+// names returns nil if err says that the victim is dead.
+func names(err error, victim gaspi.Rank) error {
+	var dead *gaspi.RankError
+	if !errors.Is(err, gaspi.ErrRankDead) || !errors.As(err, &dead) || dead.Rank != victim {
+		return fmt.Errorf("got %v, which does not say that rank %d is dead", err, victim)
+	}
+	return nil
+}
+
+// TestDeadRankIsNamed has a rank return with an error, before the first run of each
+// operation or after some: all survivors get an error that names it.
+func TestDeadRankIsNamed(t *testing.T) {
+	const ranks, victim = 4, 2
+	d := newDealer(1, 1<<10)
+	for _, op := range schedule.Operations() {
+		for i, a := range append(algorithms.For(op)[:1:1], algorithms.Algorithm{Op: op}) {
+			x := d.draw(ranks, op, a.Name)
+			warm := 2 * i
+			if x.count == 0 {
+				x.count = 5
+			}
+			t.Run(fmt.Sprintf("%v after %d", op, warm), func(t *testing.T) {
+				t.Parallel()
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				cfg := small
+				cfg.KeepGoing = true
+				seen := make(chan struct{}, ranks)
+				err := gaspi.Local(ctx, ranks, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+					return lose(ctx, p, x, warm, victim, seen)
+				})
+				if err == nil || err.Error() != fmt.Sprintf("rank %d: %v", victim, errDied) {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// lose is one rank's part: the victim dies after some runs, and the others stay
+// until all have seen it, so that nobody names one of them.
+func lose(ctx context.Context, p *gaspi.Proc, x *instance, warm int, victim gaspi.Rank, seen chan struct{}) error {
+	m, err := newMember(ctx, p.World(), collectives.Config{})
+	if err != nil {
+		return err
+	}
+	for range warm {
+		if err := m.run(ctx, x, func(error) {}); err != nil {
+			return err
+		}
+	}
+	if p.Rank() == victim {
+		return errDied
+	}
+	err = m.untilDead(ctx, x, victim)
+	seen <- struct{}{}
+	for len(seen) < p.Size()-1 {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return err
+}
+
+// TestResetNeedsAllMembers says who is missing.
+func TestResetNeedsAllMembers(t *testing.T) {
+	cfg := small
+	cfg.KeepGoing = true
+	err := gaspi.Local(t.Context(), 2, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+		team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
+		if err != nil {
+			return err
+		}
+		if p.Rank() == 1 {
+			return errDied
+		}
+		if err := names(collectives.Barrier(ctx, team), 1); err != nil {
+			return err
+		}
+		if err := names(team.Reset(ctx), 1); err != nil {
+			return fmt.Errorf("reset: %w", err)
+		}
+		return nil
+	})
+	if err == nil || !strings.HasPrefix(err.Error(), "rank 1: ") || strings.Contains(err.Error(), "rank 0") {
+		t.Error(err)
+	}
+}
