@@ -85,15 +85,19 @@ func lose(ctx context.Context, p *gaspi.Proc, x *instance, warm int, victim gasp
 	if err != nil {
 		return err
 	}
-	for range warm {
-		if err := m.run(ctx, x, func(error) {}); err != nil {
-			return err
+	for range warm { // others may still be at it when the victim has done
+		if err = m.run(ctx, x, func(error) {}); err != nil {
+			break
 		}
 	}
-	if p.Rank() == victim {
+	switch {
+	case p.Rank() == victim:
 		return errDied
+	case err != nil:
+		err = names(err, victim)
+	default:
+		err = m.untilDead(ctx, x, victim)
 	}
-	err = m.untilDead(ctx, x, victim)
 	seen <- struct{}{}
 	for len(seen) < p.Size()-1 {
 		select {

@@ -21,7 +21,7 @@ const (
 )
 
 // small keeps a rank's share of memory and start-up time small.
-var small = gaspi.Config{Segments: 64, Groups: 8, Notifications: 64, PassiveMax: 64, QueuesMax: 16}
+var small = gaspi.Config{Segments: 64, Groups: 8, Notifications: 64, PassiveMax: 64, QueuesMax: 16, Spin: -1, Yield: -1}
 
 // seedOf is the seed of a test, new each time unless the environment says one, and
 // printed.
@@ -89,24 +89,55 @@ func TestMatrix(t *testing.T) {
 	t.Logf("%d instances", len(all))
 	for _, ranks := range sizes() {
 		t.Run(strconv.Itoa(ranks)+"ranks", func(t *testing.T) {
-			reports := &reporter{log: func(err error) { t.Error(err) }}
-			local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
-				m, err := newMember(ctx, p.World(), collectives.Config{})
-				if err != nil {
-					return err
-				}
+			instances(t, ranks, collectives.Config{}, func(m *member, run func(int, *instance) error) error {
 				for i, x := range all {
 					if x.ranks != ranks || one >= 0 && one != i {
 						continue
 					}
-					if err := m.run(ctx, x, func(err error) { reports.report(withCase(i, err)) }); err != nil {
-						return withCase(i, err)
+					if err := run(i, x); err != nil {
+						return err
 					}
 				}
-				return m.close(ctx)
+				return nil
 			})
 		})
 	}
+}
+
+// instances has main run instances on a team of all ranks of a job in this process.
+// run takes the number that is printed with an error.
+func instances(t *testing.T, ranks int, cfg collectives.Config, main func(m *member, run func(int, *instance) error) error) {
+	t.Helper()
+	reports := &reporter{log: func(err error) { t.Error(err) }}
+	local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
+		m, err := newMember(ctx, p.World(), cfg)
+		if err != nil {
+			return err
+		}
+		err = main(m, func(i int, x *instance) error {
+			if err := m.run(ctx, x, func(err error) { reports.report(withCase(i, err)) }); err != nil {
+				return withCase(i, err)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return m.close(ctx)
+	})
+}
+
+// each runs instances on a team of ranks, one after the other.
+func each(t *testing.T, ranks int, cfg collectives.Config, all []*instance) {
+	t.Helper()
+	instances(t, ranks, cfg, func(m *member, run func(int, *instance) error) error {
+		for i, x := range all {
+			if err := run(i, x); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // withCase says how to run an instance again.
