@@ -1,0 +1,208 @@
+package collectives_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/launcher"
+)
+
+// envRole makes this test binary a rank of a job: its value says what to do, as
+// "name:number".
+const envRole = "COLLECTIVES_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	role := os.Getenv(envRole)
+	if role == "" {
+		os.Exit(m.Run())
+	}
+	if err := play(role); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+// roles are what a process can do.
+func roles() map[string]func(ctx context.Context, p *gaspi.Proc, number uint64) error {
+	return map[string]func(ctx context.Context, p *gaspi.Proc, number uint64) error{
+		"sample": playSample,
+		"juggle": playJuggle,
+		"dies":   playDeath,
+	}
+}
+
+func play(role string) error {
+	name, text, _ := strings.Cut(role, ":")
+	number, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 80*time.Second)
+	defer cancel()
+	p, err := gaspi.Init(ctx, gaspi.Config{Transport: "shm"})
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return roles()[name](ctx, p, number)
+}
+
+// job runs this test binary as ranks.
+func job(t *testing.T, ranks int, role string, onFailure launcher.OnFailure) (launcher.Result, string) {
+	t.Helper()
+	var out bytes.Buffer
+	res, err := launcher.Run(t.Context(), launcher.Config{
+		Program: "/proc/self/exe", Ranks: ranks, Env: []string{envRole + "=" + role},
+		Stdout: &out, Stderr: &out, OnFailure: onFailure, Timeout: 90 * time.Second,
+	})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	return res, out.String()
+}
+
+// succeeds runs ranks that all have to end well.
+func succeeds(t *testing.T, ranks int, role string) {
+	t.Helper()
+	if res, out := job(t, ranks, role, launcher.Abort); res.ExitCode != 0 {
+		t.Errorf("%s\n%s", res.Sentence, out)
+	}
+}
+
+// processSample is the sample of the matrix for processes: several instances of
+// every algorithm.
+func processSample(seed uint64, ranks int) []*instance {
+	return sample(seed, []int{ranks, ranks, ranks}, false)
+}
+
+// TestMatrixOfProcesses is TestMatrix over shared memory, a process for each rank.
+func TestMatrixOfProcesses(t *testing.T) {
+	seed := seedOf(t)
+	for ranks := 1; ranks <= 5; ranks++ {
+		if testing.Short() && ranks != 3 {
+			continue
+		}
+		t.Run(fmt.Sprintf("%d ranks", ranks), func(t *testing.T) {
+			succeeds(t, ranks, fmt.Sprintf("sample:%d", seed))
+		})
+	}
+}
+
+func playSample(ctx context.Context, p *gaspi.Proc, seed uint64) error {
+	m, err := newMember(ctx, p.World(), collectives.Config{})
+	if err != nil {
+		return err
+	}
+	var wrong atomic.Int32
+	one := -1
+	if text := os.Getenv(envCase); text != "" {
+		if one, err = strconv.Atoi(text); err != nil {
+			return err
+		}
+	}
+	for i, x := range processSample(seed, p.Size()) {
+		if one >= 0 && one != i {
+			continue
+		}
+		err := m.run(ctx, x, func(err error) {
+			if wrong.Add(1) < 10 {
+				fmt.Println(withCase(i, err))
+			}
+		})
+		if err != nil {
+			return withCase(i, err)
+		}
+	}
+	if err := m.close(ctx); err != nil {
+		return err
+	}
+	if n := wrong.Load(); n > 0 {
+		return fmt.Errorf("rank %d: %d wrong results", p.Rank(), n)
+	}
+	return nil
+}
+
+// TestNonblocking3OfProcesses is TestNonblocking3 over shared memory.
+func TestNonblocking3OfProcesses(t *testing.T) {
+	succeeds(t, 3, fmt.Sprintf("juggle:%d", seedOf(t)))
+}
+
+func playJuggle(ctx context.Context, p *gaspi.Proc, seed uint64) error {
+	m, err := newMember(ctx, p.World(), collectives.Config{})
+	if err != nil {
+		return err
+	}
+	var wrong error
+	if err := m.juggle(ctx, seed, mixture(seed, p.Size()), 20_000, func(err error) { wrong = err }); err != nil {
+		return err
+	}
+	return errors.Join(wrong, m.close(ctx))
+}
+
+// TestKilledProcessIsNamed kills a process in the middle of each operation: all
+// survivors get an error that names it.
+func TestKilledProcessIsNamed(t *testing.T) {
+	const ranks = 4
+	for _, op := range schedule.Operations() {
+		if testing.Short() && op != schedule.AllReduce {
+			continue
+		}
+		t.Run(op.String(), func(t *testing.T) {
+			t.Parallel() // much of it is waiting
+			res, out := job(t, ranks, fmt.Sprintf("dies:%d", op), launcher.Continue)
+			if named := strings.Count(out, "named\n"); named != ranks-1 {
+				t.Errorf("%d survivors named the dead one; %s\n%s", named, res.Sentence, out)
+			}
+		})
+	}
+}
+
+// playDeath has rank 1 kill itself while the others call an operation.
+func playDeath(ctx context.Context, p *gaspi.Proc, number uint64) error {
+	m, err := newMember(ctx, p.World(), collectives.Config{})
+	if err != nil {
+		return err
+	}
+	const victim = 1
+	x := newDealer(number, 1<<10).draw(p.Size(), schedule.Operation(number), "")
+	for range 3 {
+		if err = m.run(ctx, x, func(error) {}); err != nil {
+			break
+		}
+	}
+	switch {
+	case p.Rank() == victim:
+		self, err := os.FindProcess(os.Getpid())
+		if err != nil {
+			return err
+		}
+		return self.Kill()
+	case err != nil:
+		err = names(err, victim)
+	default:
+		err = m.untilDead(ctx, x, victim)
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.ResetState(); err != nil {
+		return err
+	}
+	g, err := group(ctx, p, 0, 2, 3)
+	if err != nil {
+		return err
+	}
+	fmt.Println("named")
+	return p.Barrier(ctx, g) // nobody is taken for dead who has seen enough
+}
