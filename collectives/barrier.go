@@ -2,9 +2,11 @@ package collectives
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
@@ -42,5 +44,8 @@ func ExchangeTask[T any](dst, src []T, rounds int, opts ...Option) Task {
 	}
 	task.tuned(opts)
 	task.lengths("dst", len(dst), len(src))
+	if task.err == nil && len(src) > 0 && same(dst, src) {
+		task.err = fmt.Errorf("%w: dst is src, but an exchange is not done in place", gaspi.ErrNotSupported)
+	}
 	return task
 }

@@ -1,7 +1,6 @@
 package collectives
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -106,7 +105,7 @@ func (e elementType) check() error {
 // kernel is the kernels of op, of two operands and of many, or why there are none.
 func (e elementType) kernel(op Op) (reduce.Kernel, reduce.Fold, error) {
 	if e.kernels == nil {
-		return nil, nil, errors.New("elements that are only moved have no kernel")
+		return nil, nil, fmt.Errorf("%w: no function to combine elements of type %v with", gaspi.ErrOutOfRange, e.typ)
 	}
 	two, many, err := e.kernels.kernel(op)
 	if err != nil {
@@ -115,7 +114,10 @@ func (e elementType) kernel(op Op) (reduce.Kernel, reduce.Fold, error) {
 	return two, many, nil
 }
 
-// ofFunc is a program's operation on bytes.
+// ofFunc is a program's operation on bytes, nil if there is none.
 func ofFunc[T any](fn Func[T]) reduce.Kernel {
+	if fn == nil {
+		return nil
+	}
 	return func(dst, a, b []byte) { fn(reduce.Of[T](dst), reduce.Of[T](a), reduce.Of[T](b)) }
 }

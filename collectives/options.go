@@ -18,6 +18,8 @@ type tuning struct {
 	radix       int
 	threshold   float64 // of the data; 0: all
 	engaged     float64 // of the ranks; 0: all
+	partial     bool    // threshold was set
+	some        bool    // engaged was set
 	compress    Compression
 }
 
@@ -38,12 +40,16 @@ func Radix(n int) Option { return func(o *tuning) { o.radix = n } }
 // Threshold makes a Broadcast or Reduce eventually consistent: only the first
 // part of the vector, ceil(fraction x n) elements with fraction in (0,1], is sent
 // and combined. The rest of every buffer keeps what it held.
-func Threshold(fraction float64) Option { return func(o *tuning) { o.threshold = fraction } }
+func Threshold(fraction float64) Option {
+	return func(o *tuning) { o.threshold, o.partial = fraction, true }
+}
 
 // Processes makes a Reduce eventually consistent: only the contributions of at
 // least ceil(fraction x Size) ranks are waited for and combined, with fraction in
 // (0,1]. Which ranks these are depends on root and size alone; see Status.
-func Processes(fraction float64) Option { return func(o *tuning) { o.engaged = fraction } }
+func Processes(fraction float64) Option {
+	return func(o *tuning) { o.engaged, o.some = fraction, true }
+}
 
 // tune is what options say. It allocates nothing.
 func (t *Team) tune(opts []Option) tuning {
@@ -75,12 +81,12 @@ func (task *Task) tuned(opts []Option) {
 		bad("the concurrency", o.concurrency)
 	case o.radix < 0:
 		bad("the radix", o.radix)
-	case o.threshold < 0 || o.threshold > 1 || o.threshold != o.threshold:
+	case o.partial && !(o.threshold > 0 && o.threshold <= 1):
 		bad("the threshold, which must be in (0,1],", o.threshold)
-	case o.engaged < 0 || o.engaged > 1 || o.engaged != o.engaged:
+	case o.some && !(o.engaged > 0 && o.engaged <= 1):
 		bad("the fraction of processes, which must be in (0,1],", o.engaged)
-	case o.threshold > 0 && op != schedule.Broadcast && op != schedule.Reduce,
-		o.engaged > 0 && op != schedule.Reduce:
+	case o.partial && op != schedule.Broadcast && op != schedule.Reduce,
+		o.some && op != schedule.Reduce:
 		task.err = fmt.Errorf("%w: %v knows no threshold; only broadcast and reduce do", gaspi.ErrNotSupported, op)
 	}
 	if task.err == nil {

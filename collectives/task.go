@@ -178,6 +178,9 @@ func (t *Team) doSlow(ctx context.Context, task *Task) error {
 // plan is the plan of a single call.
 func (t *Team) plan(ctx context.Context, task *Task) (*Plan, error) {
 	k := task.key(t)
+	if err := task.room(t); err != nil {
+		return nil, err
+	}
 	if t.last != nil && t.last.key == k {
 		return t.last, nil
 	}
@@ -221,7 +224,23 @@ func (task *Task) check(t *Team) error {
 	}
 	c := task.call
 	c.Size, c.Line = len(t.ranks), 1
-	return c.Check()
+	if c.Op.Rooted() && (c.Root < 0 || c.Root >= c.Size) {
+		return fmt.Errorf("%w: root %d of %d members", gaspi.ErrBadRank, c.Root, c.Size)
+	}
+	if err := c.Check(); err != nil {
+		return fmt.Errorf("%w: %w", gaspi.ErrOutOfRange, err)
+	}
+	return task.room(t)
+}
+
+// room returns why the root's result of a Reduce does not fit, which nobody else
+// knows, or nil.
+func (task *Task) room(t *Team) error {
+	if c := &task.call; c.Op == schedule.Reduce && !c.InPlace && c.Root == t.me && len(task.out) != len(task.in) {
+		size := task.elem.size
+		return fmt.Errorf("%w: dst has %d elements; want %d", gaspi.ErrOutOfRange, len(task.out)/size, len(task.in)/size)
+	}
+	return nil
 }
 
 // failed is the error of a task that was not begun.
