@@ -82,11 +82,13 @@ func (p *Plan) compile(s *schedule.Schedule, scratch, flip uint64) error {
 	for i, steps := range s.Lanes {
 		p.lanes[i] = make(lane, 0, len(steps))
 		for j := range steps {
-			in, err := c.instruction(&steps[j], nth)
-			if err != nil {
-				return fmt.Errorf("step %q: %w", steps[j].Text(s.Rank), err)
+			for _, step := range c.cut(steps[j : j+1 : j+1]) {
+				in, err := c.instruction(&step, nth)
+				if err != nil {
+					return fmt.Errorf("step %q: %w", step.Text(s.Rank), err)
+				}
+				p.lanes[i] = p.lanes[i].with(in)
 			}
-			p.lanes[i] = p.lanes[i].with(in)
 		}
 	}
 	for _, l := range p.lanes {
@@ -122,6 +124,28 @@ func (l lane) with(in instruction) lane {
 		}
 	}
 	return append(l, in)
+}
+
+// cut is a step as puts that are no longer than a single transfer may be. Coded
+// forms are not cut: how much of them is sent is known when they are.
+func (c *compiler) cut(one []schedule.Step) []schedule.Step {
+	s := &one[0]
+	most := int(max(1, c.p.t.proc.Config().TransferMax/uint64(c.size)))
+	if s.Kind != schedule.Put || s.Src[0].Len <= most || slices.ContainsFunc(c.forms, s.Src[0].Overlaps) {
+		return one
+	}
+	var all []schedule.Step
+	for off := 0; off < s.Src[0].Len; off += most {
+		n := min(most, s.Src[0].Len-off)
+		all = append(all, schedule.Step{
+			Kind: schedule.Put, Peer: s.Peer, Slot: schedule.NoSlot,
+			Dst: []schedule.Region{s.Dst[0].Part(off, n)}, Src: []schedule.Region{s.Src[0].Part(off, n)},
+		})
+	}
+	if s.Slot != schedule.NoSlot {
+		all = append(all, schedule.Step{Kind: schedule.Signal, Peer: s.Peer, Slot: s.Slot})
+	}
+	return all
 }
 
 // survey counts posts and finds out how much of each buffer is used.

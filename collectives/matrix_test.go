@@ -53,10 +53,16 @@ func only(t *testing.T) int {
 	return n
 }
 
-// local runs main on n ranks in this process.
+// local runs main on n ranks in this process, for a minute at most.
 func local(t *testing.T, n int, cfg gaspi.Config, main func(ctx context.Context, p *gaspi.Proc) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	localFor(t, time.Minute, n, cfg, main)
+}
+
+// localFor is local with another limit.
+func localFor(t *testing.T, limit time.Duration, n int, cfg gaspi.Config, main func(ctx context.Context, p *gaspi.Proc) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	if err := gaspi.Local(ctx, n, cfg, main); err != nil {
 		t.Error(err)
