@@ -3,7 +3,7 @@
 
 GO ?= go
 
-.PHONY: check test race fuzz stress bench cover cross system generate ci install
+.PHONY: check test race fuzz matrix stress bench cover cross system generate ci install
 
 check: ## format, vet, staticcheck, quick tests
 	.ci/run fmt vet staticcheck
@@ -17,6 +17,10 @@ race: ## under the race detector, but for memory mapped between processes
 
 fuzz: ## each fuzz target for 30 s
 	FUZZTIME=30s .ci/run fuzz
+
+matrix: ## all cells of the matrix of collectives: about 3 hours; SHARD=0/4 does a quarter
+	GASPI_TEST_MATRIX=full GASPI_TEST_SHARD=$(SHARD) GASPI_TEST_LONG=1 \
+		$(GO) test -count=1 -timeout 24h -v -run 'TestMatrix|TestCollLarge' ./collectives
 
 stress: ## ordering, concurrency and shutdown again and again, on 1, 2 and 4 threads
 	$(GO) test -count=20 -cpu=1,2,4 -timeout 30m -run 'Order|Litmus|Concurrent|Parallel|Cancel|Close|Kill|Stress' ./...

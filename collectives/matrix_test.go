@@ -85,8 +85,13 @@ func (r *reporter) report(err error) {
 }
 
 // TestMatrix runs a seeded sample of the matrix of algorithms, numbers of ranks,
-// lengths, types, operations, places and modes, and compares every element.
+// lengths, types, operations, places and modes, and compares every element; or all
+// of the matrix, where GASPI_TEST_MATRIX is full.
 func TestMatrix(t *testing.T) {
+	if isFull(t) {
+		fullMatrix(t)
+		return
+	}
 	seed, one := seedOf(t), only(t)
 	all := sample(seed, sizes(), testing.Short())
 	if !testing.Short() {
@@ -115,7 +120,7 @@ func TestMatrix(t *testing.T) {
 func instances(t *testing.T, ranks int, cfg collectives.Config, main func(m *member, run func(int, *instance) error) error) {
 	t.Helper()
 	reports := &reporter{log: func(err error) { t.Error(err) }}
-	local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
+	localFor(t, 20*time.Minute, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 		m, err := newMember(ctx, p.World(), cfg)
 		if err != nil {
 			return err

@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 func roles() map[string]func(ctx context.Context, p *gaspi.Proc, number uint64) error {
 	return map[string]func(ctx context.Context, p *gaspi.Proc, number uint64) error{
 		"sample": playSample,
+		"cells":  playCells,
 		"juggle": playJuggle,
 		"dies":   playDeath,
 	}
@@ -48,7 +49,7 @@ func play(role string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 80*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), limitOf(name)-10*time.Second)
 	defer cancel()
 	p, err := gaspi.Init(ctx, gaspi.Config{Transport: "shm"})
 	if err != nil {
@@ -58,13 +59,21 @@ func play(role string) error {
 	return roles()[name](ctx, p, number)
 }
 
+// limitOf is how long a role may take.
+func limitOf(role string) time.Duration {
+	if strings.HasPrefix(role, "cells") {
+		return 6 * time.Hour
+	}
+	return 90 * time.Second
+}
+
 // job runs this test binary as ranks.
 func job(t *testing.T, ranks int, role string, onFailure launcher.OnFailure) (launcher.Result, string) {
 	t.Helper()
 	var out bytes.Buffer
 	res, err := launcher.Run(t.Context(), launcher.Config{
 		Program: "/proc/self/exe", Ranks: ranks, Env: []string{envRole + "=" + role},
-		Stdout: &out, Stderr: &out, OnFailure: onFailure, Timeout: 90 * time.Second,
+		Stdout: &out, Stderr: &out, OnFailure: onFailure, Timeout: limitOf(role),
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
@@ -88,6 +97,12 @@ func processSample(seed uint64, ranks int) []*instance {
 
 // TestMatrixOfProcesses is TestMatrix over shared memory, a process for each rank.
 func TestMatrixOfProcesses(t *testing.T) {
+	if isFull(t) {
+		for ranks := 1; ranks <= 5; ranks++ {
+			succeeds(t, ranks, "cells:0")
+		}
+		return
+	}
 	seed := seedOf(t)
 	for ranks := 1; ranks <= 5; ranks++ {
 		if testing.Short() && ranks != 3 {
@@ -100,19 +115,34 @@ func TestMatrixOfProcesses(t *testing.T) {
 }
 
 func playSample(ctx context.Context, p *gaspi.Proc, seed uint64) error {
+	one := -1
+	if text := os.Getenv(envCase); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		one = n
+	}
+	return playInstances(ctx, p, processSample(seed, p.Size()), func(i int) bool { return one < 0 || one == i })
+}
+
+// playCells runs the whole matrix, or a shard of it.
+func playCells(ctx context.Context, p *gaspi.Proc, _ uint64) error {
+	part, parts, err := shard()
+	if err != nil {
+		return err
+	}
+	return playInstances(ctx, p, cells(p.Size()), func(i int) bool { return i%parts == part })
+}
+
+func playInstances(ctx context.Context, p *gaspi.Proc, all []*instance, wanted func(i int) bool) error {
 	m, err := newMember(ctx, p.World(), collectives.Config{})
 	if err != nil {
 		return err
 	}
 	var wrong atomic.Int32
-	one := -1
-	if text := os.Getenv(envCase); text != "" {
-		if one, err = strconv.Atoi(text); err != nil {
-			return err
-		}
-	}
-	for i, x := range processSample(seed, p.Size()) {
-		if one >= 0 && one != i {
+	for i, x := range all {
+		if !wanted(i) {
 			continue
 		}
 		err := m.run(ctx, x, func(err error) {
