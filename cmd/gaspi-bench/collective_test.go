@@ -32,11 +32,11 @@ func operationOf(t *testing.T, name string) schedule.Operation {
 func TestEveryCollective(t *testing.T) {
 	for _, op := range append(collectiveOperations(), barrier()) {
 		for _, n := range []int{1, 2, 3, 4} {
+			if n < op.minRanks {
+				continue
+			}
 			transport := []string{"loopback", "shm"}[n/2%2]
 			t.Run(fmt.Sprintf("%s/%d", op.name, n), func(t *testing.T) {
-				if n < op.minRanks {
-					t.Skipf("%s needs %d ranks", op.name, op.minRanks)
-				}
 				what := operationOf(t, op.name)
 				args := []string{op.name, "--time", "10us", "-n", strconv.Itoa(n), "--transport", transport, "--algorithm", "all"}
 				if what != schedule.Barrier {
