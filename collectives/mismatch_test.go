@@ -196,3 +196,33 @@ func TestMismatchOfPlanNumbers(t *testing.T) {
 		return team.Reset(ctx)
 	})
 }
+
+// TestMismatchAcrossCalls starts two calls in other numbers, so that what is left
+// under way on the two ranks are calls of other places in the order.
+func TestMismatchAcrossCalls(t *testing.T) {
+	onTeam(t, 2, collectives.Config{}, func(ctx context.Context, team *collectives.Team) error {
+		task := func(n int) collectives.Task { return collectives.AllReduceTask(make([]int32, n), collectives.Sum) }
+		for n := range 2 {
+			if err := collectives.Do(ctx, team, task(10+n)); err != nil {
+				return err
+			}
+		}
+		var handles []*collectives.Handle
+		for _, n := range [][]int{{10, 10, 11}, {10, 11, 11}}[team.Rank()] {
+			h, err := collectives.Start(ctx, team, task(n))
+			if err != nil {
+				return err
+			}
+			handles = append(handles, h)
+		}
+		var err error
+		for _, h := range handles {
+			err = errors.Join(err, h.Wait(ctx))
+		}
+		w := twin{name: "sums", says: [2]string{"allreduce (sum of 10 int32)", "allreduce (sum of 11 int32)"}}
+		if err := w.mismatched(err); err != nil {
+			return err
+		}
+		return team.Reset(ctx)
+	})
+}
