@@ -2,12 +2,9 @@ package collectives
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
-	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
 // Barrier blocks until all members have called it.
@@ -24,28 +21,5 @@ func Barrier(ctx context.Context, t *Team, opts ...Option) error {
 func BarrierTask(opts ...Option) Task {
 	task := Task{call: schedule.Call{Op: schedule.Barrier}, elem: movable[byte]()}
 	task.tuned(opts)
-	return task
-}
-
-// Exchange is a pairwise exchange in rounds, as in the steps of halving and
-// doubling: src is cut into a part per round, and in round k the k-th part goes to
-// the member whose number differs in bit k, whose k-th part arrives in dst. Where
-// there is no such member, that part of dst keeps what it held. T has no pointers.
-func Exchange[T any](ctx context.Context, t *Team, dst, src []T, rounds int, opts ...Option) error {
-	task := ExchangeTask(dst, src, rounds, opts...)
-	return t.do(ctx, &task)
-}
-
-// ExchangeTask is Exchange as a task.
-func ExchangeTask[T any](dst, src []T, rounds int, opts ...Option) Task {
-	task := Task{
-		call: schedule.Call{Op: schedule.Exchange, Count: len(src), Rounds: rounds},
-		elem: movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
-	}
-	task.tuned(opts)
-	task.lengths("dst", len(dst), len(src))
-	if task.err == nil && len(src) > 0 && same(dst, src) {
-		task.err = fmt.Errorf("%w: dst is src, but an exchange is not done in place", gaspi.ErrNotSupported)
-	}
 	return task
 }
