@@ -37,22 +37,6 @@ func (k *coding) forget() {
 	}
 }
 
-// formsIn are the regions of a schedule that hold coded forms.
-func formsIn(s *schedule.Schedule) []schedule.Region {
-	var all []schedule.Region
-	for _, lane := range s.Lanes {
-		for i := range lane {
-			switch lane[i].Kind {
-			case schedule.Encode:
-				all = append(all, lane[i].Dst[0])
-			case schedule.Decode:
-				all = append(all, lane[i].Src[0])
-			}
-		}
-	}
-	return all
-}
-
 // holdsForm reports whether a region holds a coded form.
 func (c *compiler) holdsForm(r schedule.Region) bool {
 	return slices.ContainsFunc(c.forms, r.Overlaps)

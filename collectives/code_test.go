@@ -179,7 +179,7 @@ func TestFormsThatAreSent(t *testing.T) {
 		b.Decode(b.Out(b.Rank(), 0, c.Count), other.At(b.Rank(), 0, n))
 	}
 	s := schedule.Build(&call, 1, emit)
-	c := compiler{forms: formsIn(s)}
+	c := compiler{forms: s.Coded()}
 	for _, x := range []struct {
 		off  int
 		want bool

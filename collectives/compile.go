@@ -73,7 +73,7 @@ func (p *Plan) compile(s *schedule.Schedule, scratch, flip uint64) error {
 	c := &compiler{
 		p: p, size: p.task.elem.size, scratch: scratch, flip: flip,
 		numbers: make(map[memory]int32), extent: make(map[memory]int),
-		posts: make(map[[2]int32]uint32), awaits: make(map[int32]uint32), forms: formsIn(s),
+		posts: make(map[[2]int32]uint32), awaits: make(map[int32]uint32), forms: s.Coded(),
 	}
 	c.survey(s)
 	p.operands = make([][]byte, memExtra+len(p.task.extra))

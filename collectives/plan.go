@@ -66,6 +66,7 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 		return nil, err
 	}
 	if err := p.compile(s, scratch, flip); err != nil {
+		p.claim.slab.plans-- // its place is free after the next flush
 		return nil, fmt.Errorf("%v: %w", p.choice, err)
 	}
 	p.run.prepare(p)

@@ -118,6 +118,23 @@ func (s *Schedule) Posts(peer int, slots []int32) bool {
 	return false
 }
 
+// Coded are the regions that hold coded forms, whose puts are shorter than they
+// look.
+func (s *Schedule) Coded() []Region {
+	var all []Region
+	for _, lane := range s.Lanes {
+		for i := range lane {
+			switch lane[i].Kind {
+			case Encode:
+				all = append(all, lane[i].Dst[0])
+			case Decode:
+				all = append(all, lane[i].Src[0])
+			}
+		}
+	}
+	return all
+}
+
 // Steps is the number of steps of all lanes.
 func (s *Schedule) Steps() int {
 	n := 0

@@ -84,7 +84,7 @@ func vectors(c *schedule.Call, r int) int {
 // add appends the lanes of one rank. last is room for the last put to each rank;
 // touched has, for each rank, 1 + the last rank known to touch it.
 func (p *Program) add(s *schedule.Schedule, last, touched []int32) error {
-	coded := codedRegions(s)
+	coded := s.Coded()
 	from := len(p.lanes)
 	for i, lane := range s.Lanes {
 		first := int32(len(p.ops))
@@ -182,21 +182,4 @@ func (p *Program) place(o *op, s *schedule.Step) error {
 		p.stride[o.slot] = max(p.stride[o.slot], s.Count)
 	}
 	return nil
-}
-
-// codedRegions are the regions of the rank that hold coded forms, whose puts are
-// shorter than they look.
-func codedRegions(s *schedule.Schedule) []schedule.Region {
-	var all []schedule.Region
-	for _, lane := range s.Lanes {
-		for i := range lane {
-			switch lane[i].Kind {
-			case schedule.Encode:
-				all = append(all, lane[i].Dst[0])
-			case schedule.Decode:
-				all = append(all, lane[i].Src[0])
-			}
-		}
-	}
-	return all
 }
