@@ -65,14 +65,17 @@ func (q *Queue) list(op string, list []Transfer, end *listEnd, move moveOne) err
 	if !q.take(r, need) {
 		return ErrQueueFull
 	}
+	left := need
 	for i, t := range list {
 		if t.Local.Len() == 0 {
 			continue
 		}
 		if err := move(link, q.traffic, t.Remote.addr(), t.Local); err != nil {
+			q.lost.Add(uint64(left))
 			return &OpError{Op: op, At: fmt.Sprintf("entry %d", i), Err: q.p.fault(r, err)}
 		}
 		q.account(op, t.Local.Len())
+		left--
 	}
 	if end == nil {
 		return nil
@@ -85,7 +88,6 @@ func (q *Queue) list(op string, list []Transfer, end *listEnd, move moveOne) err
 
 func (q *Queue) account(op string, n uint64) {
 	if op[0] == 'w' {
-		q.writes.Add(1)
 		q.written.Add(n)
 		return
 	}

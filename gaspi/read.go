@@ -16,7 +16,7 @@ func (q *Queue) Read(dst Span, src Remote) error {
 		return ErrQueueFull
 	}
 	if err := way.Get(q.traffic, dst, src.addr()); err != nil {
-		return q.refused("read", src, dst.Len(), err)
+		return q.dropped("read", src, dst.Len(), err)
 	}
 	q.reads.Add(1)
 	q.fetched.Add(dst.Len())
@@ -41,7 +41,7 @@ func (q *Queue) ReadNotify(dst Span, src Remote, n Notification) error {
 		return ErrQueueFull
 	}
 	if err := way.GetNotify(q.traffic, dst, src.addr(), dst.Segment().Board(), n.flag(0)); err != nil {
-		return q.refused("read_notify", src, dst.Len(), err)
+		return q.dropped("read_notify", src, dst.Len(), err)
 	}
 	q.reads.Add(1)
 	q.fetched.Add(dst.Len())

@@ -60,7 +60,7 @@ func (p *Proc) total() Stats {
 		AllReduceWait: time.Duration(c.allReduceWait.Load()),
 	}
 	for _, q := range p.queues.all() {
-		s.Writes += q.writes.Load()
+		s.Writes += q.writes()
 		s.BytesWritten += q.written.Load()
 		s.Reads += q.reads.Load()
 		s.BytesRead += q.fetched.Load()

@@ -25,9 +25,8 @@ func (q *Queue) Write(dst Remote, src Span) error {
 		return ErrQueueFull
 	}
 	if err := way.Put(q.traffic, dst.addr(), src); err != nil {
-		return q.refused("write", dst, src.Len(), err)
+		return q.dropped("write", dst, src.Len(), err)
 	}
-	q.writes.Add(1)
 	q.written.Add(src.Len())
 	return nil
 }
@@ -46,9 +45,7 @@ func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
 	}
-	w.Move(dst.Offset, src, n.ID, n.Value)
-	q.writes.Add(1)
-	q.written.Add(src.Len())
+	w.Move(dst.Offset, src, n.ID, n.Value, &q.written)
 	return nil
 }
 
@@ -63,12 +60,11 @@ func (q *Queue) writeNotifySlow(dst Remote, src Span, n Notification) error {
 		return ErrQueueFull
 	}
 	if err := way.PutNotify(q.traffic, dst.addr(), src, n.flag(dst.Segment)); err != nil {
-		return q.refused("write_notify", dst, src.Len(), err)
+		return q.dropped("write_notify", dst, src.Len(), err)
 	}
 	if way.direct != nil {
 		q.last[uint32(dst.Rank)%recent].Store(way.direct.Usable(dst.Segment))
 	}
-	q.writes.Add(1)
 	q.written.Add(src.Len())
 	return nil
 }
@@ -85,7 +81,7 @@ func (q *Queue) Notify(dst Remote, n Notification) error {
 		return ErrQueueFull
 	}
 	if err := way.Notify(q.traffic, n.flag(dst.Segment)); err != nil {
-		return q.refused("notify", dst, 0, err)
+		return q.dropped("notify", dst, 0, err)
 	}
 	q.notifies.Add(1)
 	return nil
@@ -139,13 +135,23 @@ func (p *Proc) badSegment() error {
 
 // take takes n entries unless the operation is with the own rank.
 func (q *Queue) take(r Rank, n int) bool {
-	return r == q.p.rank || q.traffic.Take(uint64(n))
+	if r == q.p.rank {
+		q.local.Add(uint64(n))
+		return true
+	}
+	return q.traffic.Take(uint64(n))
 }
 
 // refused wraps the cause of an operation that was not issued, and takes note of
 // a rank that is gone.
 func (q *Queue) refused(op string, at Remote, n uint64, err error) error {
 	return transferError(op, at, n, q.p.faultIn(at.Rank, err))
+}
+
+// dropped is refused for an operation that has its entry.
+func (q *Queue) dropped(op string, at Remote, n uint64, err error) error {
+	q.lost.Add(1)
+	return q.refused(op, at, n, err)
 }
 
 // faultIn is fault for a rank that may not exist.

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // HeaderSize is the number of bytes in front of a board's first word. Its first
@@ -72,18 +73,30 @@ func (b *Board) refuse(id ID, v Value) error {
 // sleepers. It does not block. The caller has made sure of Check.
 func (b *Board) Post(id ID, v Value) {
 	b.words[id].Store(uint32(v))
+	b.Rouse()
+}
+
+// Mark is the first half of a Post and Rouse the second, for posters who do an
+// atomic read-modify-write of their own anyway: one between the two is the order
+// that Post pays for. Expect, if there is something to do before them, gets the
+// word's cache line here meanwhile.
+func (b *Board) Mark(id ID, v Value) { sys.StoreRelease(&b.words[id], uint32(v)) }
+
+// Rouse wakes sleepers, if there are any.
+func (b *Board) Rouse() {
 	if b.wake.Load()&1 != 0 {
 		b.Wake()
 	}
 }
 
+// Expect prepares for a Mark.
+func (b *Board) Expect(id ID) { sys.Prefetch(byteOf(&b.words[id])) }
+
 // Add adds delta to notification id and wakes sleepers: the counting form of
 // Post. The sum wraps around; one that wraps to 0 reads as "not set".
 func (b *Board) Add(id ID, delta Value) {
 	b.words[id].Add(uint32(delta))
-	if b.wake.Load()&1 != 0 {
-		b.Wake()
-	}
+	b.Rouse()
 }
 
 // Reset takes notification id off the board: one atomic exchange with 0 that

@@ -15,3 +15,7 @@ func wordsOf(mem []byte, count int) []atomic.Uint32 {
 	}
 	return unsafe.Slice((*atomic.Uint32)(p), count)
 }
+
+// byteOf is the first byte of a word. It is safe because it is never more than an
+// address here.
+func byteOf(word *atomic.Uint32) *byte { return (*byte)(unsafe.Pointer(word)) }

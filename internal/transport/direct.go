@@ -40,10 +40,14 @@ func (w *Window) usable() bool { return w.Live.Load() == w.Generation && w.lost.
 
 // Move copies src to offset in the window and posts the notification: the usual
 // case of Link.PutNotify, for a caller that asked Admits. The latency of small
-// messages is decided here and in its caller.
-func (w *Window) Move(offset uint64, src segment.Span, f notify.ID, v notify.Value) {
+// messages is decided here and in its caller. moved grows by the bytes: the count
+// is also what orders the notification before the look for sleepers.
+func (w *Window) Move(offset uint64, src segment.Span, f notify.ID, v notify.Value, moved *atomic.Uint64) {
+	w.board.Expect(f)
 	segment.Copy(w.mem[offset:], src.Bytes())
-	w.board.Post(f, v)
+	w.board.Mark(f, v)
+	moved.Add(src.Len())
+	w.board.Rouse()
 	// A mapping ends with its Segment, which the bytes do not keep alive.
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(src)

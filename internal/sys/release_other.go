@@ -1,0 +1,9 @@
+//go:build !amd64 || race
+
+package sys
+
+import "sync/atomic"
+
+// StoreRelease stores v after all stores that were made before. Where there is no
+// cheaper way, or the race detector must see it, it is ordered like any Store.
+func StoreRelease(p *atomic.Uint32, v uint32) { p.Store(v) }
