@@ -2,7 +2,6 @@ package collectives
 
 import (
 	"context"
-	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -17,8 +16,8 @@ func AllGather[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option
 	if inPlace {
 		in = out
 	}
-	g := glance{schedule.AllGather, inPlace, 0, 0, reflect.TypeFor[T](), len(in), len(out)}
-	if done, err := t.again(ctx, g, opts, in, out); done {
+	g := glance{schedule.AllGather, inPlace, 0, 0, reduce.TypeWord[T](), len(in), len(out)}
+	if done, err := t.again(ctx, &g, opts, in, out); done {
 		return err
 	}
 	task := AllGatherTask(t, dst, src, opts...)

@@ -3,7 +3,6 @@ package collectives
 import (
 	"context"
 	"fmt"
-	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -15,8 +14,8 @@ import (
 // is the same on all members.
 func AllReduce[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Option) error {
 	mem := reduce.BytesOf(buf)
-	g := glance{schedule.AllReduce, true, op, 0, reflect.TypeFor[T](), len(mem), len(mem)}
-	if done, err := t.again(ctx, g, opts, mem, mem); done {
+	g := glance{schedule.AllReduce, true, op, 0, reduce.TypeWord[T](), len(mem), len(mem)}
+	if done, err := t.again(ctx, &g, opts, mem, mem); done {
 		return err
 	}
 	task := AllReduceTask(buf, op, opts...)

@@ -3,7 +3,6 @@ package collectives
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
@@ -16,8 +15,8 @@ import (
 // has no pointers.
 func AllToAll[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option) error {
 	in, out := reduce.BytesOf(src), reduce.BytesOf(dst)
-	g := glance{schedule.AllToAll, same(dst, src), 0, 0, reflect.TypeFor[T](), len(in), len(out)}
-	if done, err := t.again(ctx, g, opts, in, out); done {
+	g := glance{schedule.AllToAll, same(dst, src), 0, 0, reduce.TypeWord[T](), len(in), len(out)}
+	if done, err := t.again(ctx, &g, opts, in, out); done {
 		return err
 	}
 	task := AllToAllTask(t, dst, src, opts...)

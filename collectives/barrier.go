@@ -2,15 +2,15 @@ package collectives
 
 import (
 	"context"
-	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
 // Barrier blocks until all members have called it.
 func Barrier(ctx context.Context, t *Team, opts ...Option) error {
-	g := glance{schedule.Barrier, false, 0, 0, reflect.TypeFor[byte](), 0, 0}
-	if done, err := t.again(ctx, g, opts, nil, nil); done {
+	g := glance{schedule.Barrier, false, 0, 0, reduce.TypeWord[byte](), 0, 0}
+	if done, err := t.again(ctx, &g, opts, nil, nil); done {
 		return err
 	}
 	task := BarrierTask(opts...)

@@ -2,7 +2,6 @@ package collectives
 
 import (
 	"context"
-	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -14,8 +13,8 @@ import (
 // pointers.
 func Broadcast[T any](ctx context.Context, t *Team, root int, buf []T, opts ...Option) (Status, error) {
 	mem := reduce.BytesOf(buf)
-	g := glance{schedule.Broadcast, true, 0, root, reflect.TypeFor[T](), len(mem), len(mem)}
-	if done, err := t.again(ctx, g, opts, mem, mem); done {
+	g := glance{schedule.Broadcast, true, 0, root, reduce.TypeWord[T](), len(mem), len(mem)}
+	if done, err := t.again(ctx, &g, opts, mem, mem); done {
 		return t.status(&t.last.task), err
 	}
 	task := BroadcastTask(root, buf, opts...)

@@ -219,8 +219,11 @@ func (c *compiler) put(in *instruction, s *schedule.Step) error {
 			return err
 		}
 		in.to[run] = to.seg.At(c.p.t.ranks[dst.Rank], to.offset)
-		_, mapped := to.seg.Mapped(c.p.t.ranks[dst.Rank], to.offset, uint64(dst.Len*c.size))
+		there, mapped := to.seg.Mapped(c.p.t.ranks[dst.Rank], to.offset, uint64(dst.Len*c.size))
 		in.mapped = in.mapped && mapped
+		if c.p.next[run] == nil {
+			c.p.next[run] = there.Bytes()
+		}
 		if in.src[run], err = from.seg.Span(from.offset, uint64(src.Len*c.size)); err != nil {
 			return err
 		}

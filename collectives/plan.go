@@ -34,11 +34,12 @@ type Plan struct {
 	glance  glance // of calls that again may serve; zero if there are none
 	in, out *byte  // where their buffers begin, if peers can reach them
 
-	runs   uint32 // begun so far
-	agreed bool   // that all members mean the same
-	busy   *run   // under way
-	early  bool   // Run ended before the run did
-	run    run    // of single calls, or of the plan's own Start
+	next   [2][]byte // where even and odd runs write first, if that is mapped
+	runs   uint32    // begun so far
+	agreed bool      // that all members mean the same
+	busy   *run      // under way
+	early  bool      // Run ended before the run did
+	run    run       // of single calls, or of the plan's own Start
 }
 
 // newPlan makes the plan of a task. It is the same on all members.

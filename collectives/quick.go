@@ -2,10 +2,10 @@ package collectives
 
 import (
 	"context"
-	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // Most calls are like the call before: same operation, same buffers. This file
@@ -20,15 +20,19 @@ type glance struct {
 	inPlace bool
 	fold    Op
 	root    int
-	typ     reflect.Type
-	in, out int // bytes
+	typ     uintptr // of reduce.TypeWord
+	in, out int     // bytes
 }
 
 // again runs the last plan again if a call is what it was made for, and reports
 // whether it was.
-func (t *Team) again(ctx context.Context, g glance, opts []Option, in, out []byte) (bool, error) {
+func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []byte) (bool, error) {
 	p := t.last
-	if p == nil || p.glance != g || !p.idle() || !p.bound(in, out) || !p.tuned(opts) {
+	if p == nil {
+		return false, nil
+	}
+	segment.Expect(p.next[p.runs&1]) // before the checks, so that it comes meanwhile
+	if p.glance != *g || !p.idle() || !p.bound(in, out) || !p.tuned(opts) {
 		return false, nil
 	}
 	r := &p.run
@@ -94,11 +98,18 @@ func (r *run) once(ctx context.Context) error {
 	p.runs++
 	t.gossip.heed(r)
 	r.err = nil
-	code := p.lanes[0]
+	code, odd := p.lanes[0], r.number&1
 	for pc := 0; pc < len(code); pc++ {
 		in := &code[pc]
 		var err error
 		switch {
+		case in.joint && !in.coded:
+			n := gaspi.Notification{ID: in.note, Value: valueOf(r.number*in.per + in.nth)}
+			if err = t.queue.WriteNotify(in.to[odd], in.src[odd], n); err == gaspi.ErrQueueFull {
+				err = r.step(ctx, in)
+			}
+		case in.kind == schedule.Combine:
+			t.fold(r, in)
 		case in.kind != schedule.Await:
 			err = r.step(ctx, in)
 		case in.row == 1:

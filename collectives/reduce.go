@@ -2,7 +2,6 @@ package collectives
 
 import (
 	"context"
-	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -14,8 +13,8 @@ import (
 // contributions of some ranks: the Status says how much and whose.
 func Reduce[T Element](ctx context.Context, t *Team, root int, buf []T, op Op, opts ...Option) (Status, error) {
 	mem := reduce.BytesOf(buf)
-	g := glance{schedule.Reduce, true, op, root, reflect.TypeFor[T](), len(mem), len(mem)}
-	if done, err := t.again(ctx, g, opts, mem, mem); done {
+	g := glance{schedule.Reduce, true, op, root, reduce.TypeWord[T](), len(mem), len(mem)}
+	if done, err := t.again(ctx, &g, opts, mem, mem); done {
 		return t.status(&t.last.task), err
 	}
 	task := ReduceTask(root, buf, op, opts...)

@@ -2,7 +2,6 @@ package collectives
 
 import (
 	"context"
-	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -18,8 +17,8 @@ func ReduceScatter[T Element](ctx context.Context, t *Team, dst, src []T, op Op,
 	if inPlace {
 		out = in
 	}
-	g := glance{schedule.ReduceScatter, inPlace, op, 0, reflect.TypeFor[T](), len(in), len(out)}
-	if done, err := t.again(ctx, g, opts, in, out); done {
+	g := glance{schedule.ReduceScatter, inPlace, op, 0, reduce.TypeWord[T](), len(in), len(out)}
+	if done, err := t.again(ctx, &g, opts, in, out); done {
 		return err
 	}
 	task := ReduceScatterTask(t, dst, src, op, opts...)

@@ -196,7 +196,7 @@ func (t *Team) plan(ctx context.Context, task *Task) (*Plan, error) {
 		made.task.in, made.task.out, made.task.extra = nil, nil, make([][]byte, len(task.extra))
 		if task.call.Counts == nil && task.user == nil && len(task.extra) == 0 {
 			made.untuned = task.tuning == (tuning{})
-			made.glance = glance{task.call.Op, task.call.InPlace, task.op, task.call.Root, task.elem.typ, len(task.in), len(task.out)}
+			made.glance = glance{task.call.Op, task.call.InPlace, task.op, task.call.Root, reduce.TypeWordOf(task.elem.typ), len(task.in), len(task.out)}
 		}
 		t.plans[k] = made
 		p = made
