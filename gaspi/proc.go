@@ -87,7 +87,7 @@ func start(ctx context.Context, cfg Config, session boot.Session, wire transport
 		rank: info.Rank, size: info.Size, localRank: info.LocalRank, localSize: info.LocalSize, job: info.Job,
 		links:    make([]atomic.Pointer[route], info.Size),
 		waiting:  newWaiting(cfg, info, wire),
-		internal: transport.NewQueue(1),
+		internal: transport.NewQueue(1, cfg.QueuesMax),
 	}
 	p.health.init(info.Size)
 	p.anyStop = p.anyEnded

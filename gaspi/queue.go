@@ -75,7 +75,7 @@ func (p *Proc) CreateQueue() (*Queue, error) {
 	if n < 0 {
 		return nil, &OpError{Op: "queue_create", Err: fmt.Errorf("%w: Config.QueuesMax is %d", ErrTooMany, p.cfg.QueuesMax)}
 	}
-	q := &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth)}
+	q := &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth, n)}
 	p.queues.byNumber[n] = q
 	return q, nil
 }
@@ -167,7 +167,7 @@ type queueTable struct {
 func (t *queueTable) open(p *Proc) {
 	t.byNumber = make([]*Queue, p.cfg.QueuesMax)
 	for n := range p.cfg.Queues {
-		t.byNumber[n] = &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth)}
+		t.byNumber[n] = &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth, n)}
 	}
 }
 

@@ -4,24 +4,31 @@ import (
 	"sync/atomic"
 )
 
-// A Queue counts the operations that a rank has issued and not yet taken back.
-// Package gaspi owns it and keeps its depth.
+// A Queue counts the operations that a rank has issued and not yet taken back, and
+// knows those that have not ended. Package gaspi owns it and keeps its depth.
 //
 // An operation holds its entry until the next Wait, on every transport, also
 // where it was finished at once. So a program that never waits is stopped by
 // the same full queue on a laptop as on a cluster.
 type Queue struct {
 	depth uint64
+	lane  uint32
 
 	// issued counts entries taken, ever; settled those given back. Both only
 	// grow. issued is changed by posters with a compare-and-swap that fails when
 	// the queue is full, so no entry is ever taken and then returned.
 	issued  atomic.Uint64
 	settled atomic.Uint64
+
+	underway
 }
 
-// NewQueue makes a queue of depth entries.
-func NewQueue(depth int) *Queue { return &Queue{depth: uint64(depth)} }
+// NewQueue makes a queue of depth entries. Links that have several ways to a peer
+// let the operations of queues with different lanes not wait for each other.
+func NewQueue(depth, lane int) *Queue { return &Queue{depth: uint64(depth), lane: uint32(lane)} }
+
+// Lane is the number given to NewQueue.
+func (q *Queue) Lane() uint32 { return q.lane }
 
 // Take takes n entries, all or none, and reports whether there was room.
 func (q *Queue) Take(n uint64) bool {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestQueueHoldsItsDepth(t *testing.T) {
-	q := NewQueue(4)
+	q := NewQueue(4, 0)
 	for i := range 4 {
 		if !q.Take(1) {
 			t.Fatalf("entry %d of 4 was refused", i)
@@ -36,7 +36,7 @@ func TestQueueHoldsItsDepth(t *testing.T) {
 // room always, so a refusal is one on the base of counts from different times.
 func TestTakeNeverFailsWhereThereIsRoom(t *testing.T) {
 	const posters, rounds = 4, 20_000
-	q := NewQueue(posters)
+	q := NewQueue(posters, 0)
 	var wg sync.WaitGroup
 	var refused atomic.Int64
 	for range posters {

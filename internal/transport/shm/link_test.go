@@ -46,7 +46,7 @@ func TestFirstUseOfADeadRankNamesIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = link.Notify(transport.NewQueue(1), transport.Flag{Segment: 0, ID: 0, Value: 1})
+	err = link.Notify(transport.NewQueue(1, 0), transport.Flag{Segment: 0, ID: 0, Value: 1})
 	var dead *base.RankError
 	if !errors.As(err, &dead) || dead.Rank != 1 {
 		t.Errorf("got %v, want a RankError about rank 1", err)

@@ -107,7 +107,7 @@ func random(seed uint64, n int) []byte {
 	return b
 }
 
-var queue = transport.NewQueue(1 << 20)
+var queue = transport.NewQueue(1<<20, 0)
 
 func TestBoundPutAndGetOfEverySize(t *testing.T) {
 	ranks := join(t, 2)

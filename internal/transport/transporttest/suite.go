@@ -153,4 +153,4 @@ func (j *job) holds(what string, s *segment.Segment, offset uint64, want []byte)
 	}
 }
 
-func newQueue() *transport.Queue { return transport.NewQueue(1 << 20) }
+func newQueue() *transport.Queue { return transport.NewQueue(1<<20, 0) }
