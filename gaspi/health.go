@@ -145,6 +145,27 @@ func (p *Proc) fault(r Rank, err error) error {
 	return err
 }
 
+// faulty is fault for an error that may name the rank itself.
+func (p *Proc) faulty(err error) error {
+	if gone, ok := errors.AsType[*RankError](err); ok {
+		return p.fault(gone.Rank, err)
+	}
+	return err
+}
+
+// settle waits until the runtime's own operations have ended, so that what they
+// read may be changed. Those that failed are for whoever waits for their effect.
+func (p *Proc) settle(ctx context.Context) error {
+	if p.internal.Idle() {
+		return nil
+	}
+	if err := p.internal.Wait(ctx, p.waiting, p.ended); err != nil {
+		return err
+	}
+	_ = p.faulty(p.internal.Failure())
+	return nil
+}
+
 // watchLoop takes note of ranks that are gone, until the session closes.
 func (p *Proc) watchLoop() {
 	defer p.done.Done()

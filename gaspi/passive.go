@@ -87,6 +87,10 @@ func (p *Proc) deliver(ctx context.Context, link transport.Link, lane transport.
 		return err
 	}
 	if err := link.Flush(ctx, p.internal); err != nil {
+		// The message may not have left src yet, which the caller is about to get back.
+		if serr := p.settle(context.WithoutCancel(ctx)); serr != nil {
+			return serr
+		}
 		return err
 	}
 	if _, err := link.Atomic(ctx, lane, transport.Swap, state, 0); err != nil {

@@ -110,13 +110,33 @@ func (q *Queue) Depth() int { return q.p.cfg.QueueDepth }
 // is complete here: sources of writes may be changed, destinations of reads are
 // filled. It says nothing about arrival at the peers; see Flush. It gives the
 // entries back. Operations that others post meanwhile do not prolong it.
+//
+// Operations with ranks whose memory this rank cannot address may fail after they
+// were issued: their peer died, or had withdrawn the segment. Wait then returns the
+// first such error, and the entries are given back all the same. When ctx ends
+// first, nothing is given back, and another Wait goes on.
 func (q *Queue) Wait(ctx context.Context) error {
 	if err := q.ready(); err != nil {
 		return q.error("wait", err)
 	}
 	q.p.stats.queueWaits.Add(1)
-	q.traffic.Settle(q.traffic.Issued())
+	issued := q.traffic.Issued()
+	if !q.traffic.Idle() {
+		if err := q.waitSlow(ctx, issued); err != nil {
+			return q.error("wait", err)
+		}
+	}
+	q.traffic.Settle(issued)
 	return nil
+}
+
+// waitSlow is Wait where something is under way or has failed.
+func (q *Queue) waitSlow(ctx context.Context, issued uint64) error {
+	if err := q.traffic.Wait(ctx, q.p.waiting, q.p.ended); err != nil {
+		return err
+	}
+	q.traffic.Settle(issued)
+	return q.p.faulty(q.traffic.Failure())
 }
 
 // Flush blocks until every write that was issued on the queue before the call to

@@ -37,11 +37,28 @@ func dial(ctx context.Context, cfg Config, session boot.Session) (transport.Tran
 	if info.LocalSize != info.Size {
 		return nil, fmt.Errorf("%w: only %d of %d ranks are on this host, and no transport connects hosts", ErrNotSupported, info.LocalSize, info.Size)
 	}
-	wire, err := shm.Join(ctx, info.Rank, info.Size, cfg.Segments+1, session.Exchange)
+	wire, err := joinShared(ctx, cfg, session)
 	if err != nil {
 		return nil, err
 	}
 	wire.WaitWith(newWaiting(cfg, info, wire))
+	return wire, nil
+}
+
+// joinShared makes the transport of a rank whose peers are on this host, and meets
+// them.
+func joinShared(ctx context.Context, cfg Config, session boot.Session) (*shm.Transport, error) {
+	info := session.Info()
+	var all [][]byte
+	find := func(_ context.Context, r Rank) (string, error) { return string(all[r]), nil }
+	wire, err := shm.Join(info.Rank, info.Size, cfg.Segments+1, find)
+	if err != nil {
+		return nil, err
+	}
+	if all, err = session.Exchange(ctx, "shm", []byte(wire.Address())); err != nil {
+		_ = wire.Close()
+		return nil, err
+	}
 	return wire, nil
 }
 
@@ -51,7 +68,7 @@ func initAlone(ctx context.Context, cfg Config) (*Proc, error) {
 	var wire transport.Transport = loopback.NewHub(1, cfg.Segments+1).Join(0)
 	if cfg.Transport == "shm" {
 		var err error
-		if wire, err = shm.Join(ctx, 0, 1, cfg.Segments+1, session.Exchange); err != nil {
+		if wire, err = joinShared(ctx, cfg, session); err != nil {
 			return nil, &OpError{Op: "init", Err: err}
 		}
 	}

@@ -82,7 +82,7 @@ func (v *vectorOp) run(ctx context.Context, in, out []byte, sig signature, combi
 		return v.g.error("allreduce", fmt.Errorf("%w: another AllReduce is under way on the group", ErrInUse))
 	}
 	defer v.busy.Store(false)
-	if err := v.begin(in, sig); err != nil {
+	if err := v.begin(ctx, in, sig); err != nil {
 		return v.g.error("allreduce", err)
 	}
 	for v.active {
@@ -98,13 +98,17 @@ func (v *vectorOp) run(ctx context.Context, in, out []byte, sig signature, combi
 	return nil
 }
 
-// begin takes the contribution, unless a reduction is under way.
-func (v *vectorOp) begin(in []byte, sig signature) error {
+// begin takes the contribution, unless a reduction is under way. What the one
+// before sent may still be on its way from the accumulator.
+func (v *vectorOp) begin(ctx context.Context, in []byte, sig signature) error {
 	if v.active {
 		if sig != v.sig {
 			return fmt.Errorf("%w: an AllReduce with %v ended early and is to be finished first, not one with %v", ErrMismatch, v.sig, sig)
 		}
 		return nil
+	}
+	if err := v.g.p.settle(ctx); err != nil {
+		return err
 	}
 	v.epoch, v.active, v.stage, v.sig = nextEpoch(v.epoch), true, gathering, sig
 	acc := v.slot(slotAccumulator)

@@ -21,13 +21,14 @@ const table = `
 	internal/base, internal/sys, notify, segment < internal/transport;
 	internal/base, internal/sys, notify, segment, internal/transport
 	< internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
-	  internal/transport/rdma, internal/transport/sim, internal/transport/transporttest;
+	  internal/transport/rdma, internal/transport/sim, internal/transport/mixed,
+	  internal/transport/transporttest;
 	internal/bpf < internal/transport/tcp;
 
 	# The runtime. It picks transports and knows nothing of what is built on it.
 	internal/base, internal/boot, internal/reduce, notify, segment, internal/transport,
 	internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
-	internal/transport/rdma, internal/transport/sim
+	internal/transport/rdma, internal/transport/sim, internal/transport/mixed
 	< gaspi;
 	internal/sys < gaspi;   # to give up the core while waiting, and to end its own process
 

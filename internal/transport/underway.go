@@ -49,7 +49,7 @@ func (u *underway) Begin(op *Op) {
 }
 
 // End says that op has ended: its memory is the caller's again. err is why it
-// failed, or nil; the next Wait returns the first one. It does not block.
+// failed, or nil; Failure returns the first one. It does not block.
 func (u *underway) End(op *Op, err error) {
 	if err != nil {
 		u.Fail(err)
@@ -73,28 +73,29 @@ func (u *underway) End(op *Op, err error) {
 	}
 }
 
-// Fail makes the next Wait return err, unless it has another to return: for an
-// operation that had ended here before its peer refused it.
+// Fail makes the next Failure err, unless there is one already: for an operation
+// that had ended here before its peer refused it.
 func (u *underway) Fail(err error) { u.failed.CompareAndSwap(nil, &failure{err}) }
 
 // Idle reports whether everything has ended and nothing has failed. It is one
 // look: what others issue meanwhile may be missing.
 func (u *underway) Idle() bool { return u.open.Load() == 0 && u.failed.Load() == nil }
 
-// Wait blocks until every operation that began before the call has ended, and
-// returns the first failure since the Wait before, which is then forgotten. It
-// ends early with the error of ctx or of stop, as waits for notifications do, and
-// then nothing is forgotten. w says how the process waits, the same for all calls.
+// Wait blocks until every operation that began before the call has ended, well or
+// badly. It ends early with the error of ctx or of stop, as waits for notifications
+// do. w says how the process waits, the same for all calls.
 func (u *underway) Wait(ctx context.Context, w *notify.Waiting, stop func() error) error {
-	if u.open.Load() != 0 {
-		u.mu.Lock()
-		mark := u.begun
-		u.mu.Unlock()
-		look := func() bool { return u.endedThrough(mark) }
-		if err := u.sleepers(w).WaitFunc(ctx, look, stop, nil); err != nil {
-			return err
-		}
+	if u.open.Load() == 0 {
+		return nil
 	}
+	u.mu.Lock()
+	mark := u.begun
+	u.mu.Unlock()
+	return u.sleepers(w).WaitFunc(ctx, func() bool { return u.endedThrough(mark) }, stop, nil)
+}
+
+// Failure is why the first operation since the last call failed that did, or nil.
+func (u *underway) Failure() error {
 	if u.failed.Load() == nil {
 		return nil
 	}

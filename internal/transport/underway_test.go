@@ -57,8 +57,8 @@ func TestWaitEndsWhenWhatBeganBeforeHasEnded(t *testing.T) {
 	}
 }
 
-func TestWaitReturnsTheFirstFailureOnce(t *testing.T) {
-	q, w := NewQueue(8, 0), sleeping()
+func TestTheFirstFailureIsReportedOnce(t *testing.T) {
+	q := NewQueue(8, 0)
 	first, second := errors.New("first"), errors.New("second")
 	ops := make([]Op, 2)
 	q.Begin(&ops[0])
@@ -68,14 +68,14 @@ func TestWaitReturnsTheFirstFailureOnce(t *testing.T) {
 	if q.Idle() {
 		t.Error("idle although something has failed")
 	}
-	if err := q.Wait(t.Context(), w, nil); err != first {
+	if err := q.Failure(); err != first {
 		t.Errorf("%v, want the first failure", err)
 	}
-	if err := q.Wait(t.Context(), w, nil); err != nil || !q.Idle() {
+	if err := q.Failure(); err != nil || !q.Idle() {
 		t.Errorf("%v the second time, want nothing", err)
 	}
 	q.Fail(second)
-	if err := q.Wait(t.Context(), w, nil); err != second {
+	if err := q.Failure(); err != second {
 		t.Errorf("%v, want the refusal", err)
 	}
 }
@@ -98,8 +98,11 @@ func TestWaitEndsEarlyAndGoesOn(t *testing.T) {
 			t.Errorf("%v, want the error of stop", err)
 		}
 		q.End(&ops[1], nil)
-		if err := q.Wait(t.Context(), w, nil); err != failed {
-			t.Errorf("%v, want the failure that the waits before left", err)
+		if err := q.Wait(t.Context(), w, nil); err != nil {
+			t.Error(err)
+		}
+		if err := q.Failure(); err != failed {
+			t.Errorf("%v, want the failure", err)
 		}
 	})
 }

@@ -81,7 +81,7 @@ func (n *lane) whyEnded() error {
 	if err := n.lost(); err != nil {
 		return err
 	}
-	if n.file.Board().Load(closedWord(len(n.link.t.peers))) != 0 {
+	if n.file.Board().Load(closedWord(n.link.t.size)) != 0 {
 		return errServiceEnded
 	}
 	return nil

@@ -41,7 +41,7 @@ func (l *peerLink) openBound(card *card, id segment.ID, at listing) (*far, error
 		if fd < 0 || err != nil {
 			return nil, err
 		}
-		size, words := laneSize(len(l.t.peers))
+		size, words := laneSize(l.t.size)
 		file, err := segment.Open(fd, size, words)
 		if err != nil {
 			return nil, fmt.Errorf("requests to rank %d: %w", l.rank, err)

@@ -2,6 +2,7 @@ package shm
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -18,7 +19,8 @@ type peerLink struct {
 	t    *Transport
 	rank base.Rank
 
-	lost atomic.Pointer[base.RankError]
+	lost  atomic.Pointer[base.RankError]
+	found atomic.Pointer[address] // nil until the peer was first used
 
 	mu    sync.Mutex
 	card  *card               // guarded by mu; mapped on first use, then kept for ever, because windows point into it
@@ -76,7 +78,11 @@ func (l *peerLink) open(id segment.ID) (*transport.Window, error) {
 // openFile opens a descriptor of the peer that belongs to segment id as the card
 // showed it. It returns -1 and no error when the card has changed since.
 func (l *peerLink) openFile(card *card, id segment.ID, at listing, descriptor int) (int, error) {
-	fd, err := sys.OpenPeerFile(l.t.peers[l.rank].PID, descriptor)
+	peer, err := l.peer()
+	if err != nil {
+		return -1, err
+	}
+	fd, err := sys.OpenPeerFile(peer.PID, descriptor)
 	if card.live(id).Load() != at.generation {
 		// Withdrawn while we looked, perhaps with the descriptor given to
 		// another file since: what we opened may be anything.
@@ -107,14 +113,34 @@ func noSegment(owner base.Rank, id segment.ID, reader base.Rank) error {
 	return fmt.Errorf("%w: rank %d has not registered a segment %d with rank %d", base.ErrNoSegment, owner, id, reader)
 }
 
+// peer is where the peer is. Asking for it may block, until the peer has joined.
+func (l *peerLink) peer() (address, error) {
+	if at := l.found.Load(); at != nil {
+		return *at, nil
+	}
+	text, err := l.t.find(context.Background(), l.rank)
+	if err != nil {
+		return address{}, err
+	}
+	var at address
+	if err := json.Unmarshal([]byte(text), &at); err != nil {
+		return address{}, fmt.Errorf("shared memory address of rank %d: %w", l.rank, err)
+	}
+	l.found.Store(&at)
+	return at, nil
+}
+
 func (l *peerLink) cardOfPeer() (*card, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.card != nil {
 		return l.card, nil
 	}
-	peer := l.t.peers[l.rank]
-	card, err := openCard(peer.PID, peer.Card, len(l.t.peers), l.t.ids)
+	peer, err := l.peer()
+	if err != nil {
+		return nil, err
+	}
+	card, err := openCard(peer.PID, peer.Card, l.t.size, l.t.ids)
 	if err != nil {
 		if ended := l.endedLocked(); ended != nil {
 			return nil, ended
@@ -164,7 +190,11 @@ func (l *peerLink) orEnded(err error) error {
 // a hold of the process, so that its number cannot come to mean another one later.
 func (l *peerLink) endedLocked() error {
 	if l.pid < 0 {
-		pid, err := sys.HoldProcess(l.t.peers[l.rank].PID)
+		peer, err := l.peer()
+		if err != nil {
+			return err
+		}
+		pid, err := sys.HoldProcess(peer.PID)
 		if err != nil {
 			return &base.RankError{Rank: l.rank, Reason: "its process has ended"}
 		}

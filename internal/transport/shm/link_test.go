@@ -1,7 +1,6 @@
 package shm
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"os/exec"
@@ -25,10 +24,11 @@ func TestFirstUseOfADeadRankNamesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer peer.Wait()
-	tr, err := Join(t.Context(), 0, 2, 4, func(_ context.Context, _ string, own []byte) ([][]byte, error) {
-		dead, err := json.Marshal(address{PID: peer.Process.Pid, Card: 3})
-		return [][]byte{own, dead}, err
-	})
+	card, err := json.Marshal(address{PID: peer.Process.Pid, Card: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := Join(0, 2, 4, among([]string{"", string(card)}))
 	if err != nil {
 		t.Fatal(err)
 	}

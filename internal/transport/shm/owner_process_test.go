@@ -76,20 +76,21 @@ func processes(t testing.TB, n int, role string) (*Transport, []*child) {
 		children[r] = &child{cmd: cmd, in: in, out: bufio.NewReader(out)}
 		t.Cleanup(children[r].end)
 	}
-	meet := func(_ context.Context, _ string, own []byte) ([][]byte, error) {
-		all := [][]byte{own}
-		for _, c := range children[1:] {
-			all = append(all, []byte(c.hear(t)))
-		}
-		line, err := json.Marshal(all)
-		for _, c := range children[1:] {
-			c.say(string(line))
-		}
-		return all, err
-	}
-	tr, err := Join(t.Context(), 0, n, testIDs, meet)
+	all := make([]string, n)
+	tr, err := Join(0, n, testIDs, among(all))
 	if err != nil {
 		t.Fatal(err)
+	}
+	all[0] = tr.Address()
+	for r, c := range children[1:] {
+		all[r+1] = c.hear(t)
+	}
+	line, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range children[1:] {
+		c.say(string(line))
 	}
 	tr.WaitWith(waiting())
 	t.Cleanup(func() { tr.Close() })
@@ -107,15 +108,17 @@ func TestRoleOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := bufio.NewReader(os.Stdin)
-	tr, err := Join(t.Context(), base.Rank(r), n, testIDs, func(_ context.Context, _ string, own []byte) (all [][]byte, err error) {
-		fmt.Println(string(own))
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			return nil, err
-		}
-		return all, json.Unmarshal(line, &all)
-	})
+	all := make([]string, n)
+	tr, err := Join(base.Rank(r), n, testIDs, among(all))
 	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println(tr.Address())
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(line, &all); err != nil {
 		t.Fatal(err)
 	}
 	tr.WaitWith(waiting())
@@ -261,7 +264,7 @@ const (
 // directions are busy at once.
 func checkerRole(t *testing.T, tr *Transport, in *bufio.Reader) {
 	const tasks = 2
-	n := len(tr.peers)
+	n := tr.size
 	parts := n * tasks
 	mem := make([]byte, parts*checkBytes)
 	s, err := segment.BindShared(mem, uint32(2*parts), waiting())
@@ -391,7 +394,7 @@ func TestBoundSegmentsInAllDirections(t *testing.T) {
 func exposedOf(t *Transport, id segment.ID) *segment.Segment {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for r := range t.peers {
+	for r := range t.size {
 		if !t.own.read(id, base.Rank(r)).granted {
 			return nil
 		}

@@ -31,29 +31,22 @@ func waiting() *notify.Waiting { return notify.AmongProcesses(0, 20*time.Microse
 func join(t testing.TB, n int) []*Transport {
 	t.Helper()
 	ranks := make([]*Transport, n)
-	all := make([][]byte, n)
-	var met, wg sync.WaitGroup
-	met.Add(n)
+	all := make([]string, n)
 	for r := range ranks {
-		wg.Go(func() {
-			var err error
-			ranks[r], err = Join(t.Context(), base.Rank(r), n, testIDs, func(_ context.Context, _ string, v []byte) ([][]byte, error) {
-				all[r] = v
-				met.Done()
-				met.Wait()
-				return all, nil
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	for _, tr := range ranks {
+		tr, err := Join(base.Rank(r), n, testIDs, among(all))
+		if err != nil {
+			t.Fatal(err)
+		}
 		tr.WaitWith(waiting())
 		t.Cleanup(func() { tr.Close() })
+		ranks[r], all[r] = tr, tr.Address()
 	}
 	return ranks
+}
+
+// among finds ranks by their addresses, which may be filled in later.
+func among(all []string) Find {
+	return func(_ context.Context, r base.Rank) (string, error) { return all[r], nil }
 }
 
 // bind exposes mem as segment id of tr to all ranks.
@@ -72,7 +65,7 @@ func expose(t testing.TB, tr *Transport, id segment.ID, s *segment.Segment) {
 	if err := tr.Expose(id, s); err != nil {
 		t.Fatal(err)
 	}
-	for r := range tr.peers {
+	for r := range tr.size {
 		if err := tr.Grant(id, base.Rank(r)); err != nil {
 			t.Fatal(err)
 		}

@@ -26,9 +26,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-// Exchange is how a rank learns what its peers publish: it gives its own value
-// under a name and gets everybody's, indexed by rank.
-type Exchange func(ctx context.Context, name string, value []byte) ([][]byte, error)
+// A Find returns what Address was at rank r, and blocks until that is known.
+type Find func(ctx context.Context, r base.Rank) (string, error)
 
 // address is what a rank publishes at start.
 type address struct {
@@ -38,9 +37,10 @@ type address struct {
 
 // Transport is one rank's side.
 type Transport struct {
-	rank  base.Rank
-	ids   int
-	peers []address
+	rank base.Rank
+	size int
+	ids  int
+	find Find
 
 	own     *card
 	ownFile int
@@ -58,24 +58,29 @@ type Transport struct {
 var _ transport.Transport = (*Transport)(nil)
 
 // Join makes the transport of rank r of size, for segment ids below ids. It is
-// collective through exchange.
-func Join(ctx context.Context, r base.Rank, size, ids int, exchange Exchange) (*Transport, error) {
+// local: peers are found when they are first used.
+func Join(r base.Rank, size, ids int, find Find) (*Transport, error) {
 	own, fd, err := makeCard(size, ids)
 	if err != nil {
 		return nil, fmt.Errorf("shared memory: %w", err)
 	}
 	t := &Transport{
-		rank: r, ids: ids, own: own, ownFile: fd,
+		rank: r, size: size, ids: ids, find: find, own: own, ownFile: fd,
 		wait:     notify.AmongProcesses(0, defaultYield),
 		exposed:  make(map[segment.ID]*segment.Segment),
 		links:    make([]*peerLink, size),
 		lostWhen: make([]*base.RankError, size),
 	}
-	if t.peers, err = meet(ctx, address{PID: sys.PID(), Card: fd}, exchange); err != nil {
-		sys.CloseFile(fd)
-		return nil, err
-	}
 	return t, nil
+}
+
+// Address is what peers of this host need to find this rank.
+func (t *Transport) Address() string {
+	text, err := json.Marshal(address{PID: sys.PID(), Card: t.ownFile})
+	if err != nil {
+		panic(err) // two numbers
+	}
+	return string(text)
 }
 
 // defaultYield is about what a sleep and a wake-up across cores cost together.
@@ -86,30 +91,12 @@ const defaultYield = 100 * time.Microsecond
 // waits yield for a while and then sleep.
 func (t *Transport) WaitWith(w *notify.Waiting) { t.wait = w }
 
-func meet(ctx context.Context, own address, exchange Exchange) ([]address, error) {
-	mine, err := json.Marshal(own)
-	if err != nil {
-		return nil, err
-	}
-	all, err := exchange(ctx, "shm", mine)
-	if err != nil {
-		return nil, err
-	}
-	peers := make([]address, len(all))
-	for i := range all {
-		if err := json.Unmarshal(all[i], &peers[i]); err != nil {
-			return nil, fmt.Errorf("shared memory address of rank %d: %w", i, err)
-		}
-	}
-	return peers, nil
-}
-
 // Name implements transport.Transport.
 func (t *Transport) Name() string { return "shm" }
 
 // Link implements transport.Transport.
 func (t *Transport) Link(r base.Rank) (transport.Link, error) {
-	if r < 0 || int(r) >= len(t.peers) {
+	if r < 0 || int(r) >= t.size {
 		return nil, fmt.Errorf("%w: %d", base.ErrBadRank, r)
 	}
 	t.mu.Lock()

@@ -3,9 +3,7 @@
 package shm
 
 import (
-	"context"
 	"os"
-	"sync"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
@@ -46,46 +44,20 @@ func descriptors(t *testing.T) int {
 // ranksOfOneProcess makes n ranks that meet in this process; they open each
 // other's memory files as processes would.
 func ranksOfOneProcess(t *testing.T, n int) []transport.Transport {
-	var mu sync.Mutex
-	given, all := make([][]byte, n), make(chan struct{})
-	missing := n
-	meet := func(r base.Rank) Exchange {
-		return func(_ context.Context, _ string, value []byte) ([][]byte, error) {
-			mu.Lock()
-			given[r] = value
-			if missing--; missing == 0 {
-				close(all)
-			}
-			mu.Unlock()
-			<-all
-			return given, nil
+	ranks, all := make([]transport.Transport, n), make([]string, n)
+	for r := range ranks {
+		joined, err := Join(base.Rank(r), n, transporttest.IDs, among(all))
+		if err != nil {
+			t.Fatal(err)
 		}
+		ranks[r], all[r] = joined, joined.Address()
 	}
-	ranks := make([]transport.Transport, n)
-	var wg sync.WaitGroup
-	for r := range base.Rank(n) {
-		wg.Go(func() {
-			joined, err := Join(t.Context(), r, n, transporttest.IDs, meet(r))
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			ranks[r] = joined
-		})
-	}
-	wg.Wait()
 	t.Cleanup(func() {
 		for _, r := range ranks {
-			if r == nil {
-				continue
-			}
 			if err := r.Close(); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	if t.Failed() {
-		t.FailNow()
-	}
 	return ranks
 }
