@@ -1,0 +1,152 @@
+// Package hosts reads where the ranks of a job run: lists of hosts on a command
+// line, in a file, and in the environment of a Slurm allocation.
+//
+// It is pure: it asks no resolver whether a host exists, and starts nothing.
+package hosts
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// MaxSlots bounds the slots of one host, and of all hosts together.
+const MaxSlots = 1 << 16
+
+// A Host is a place for ranks.
+type Host struct {
+	Name  string // as ssh understands it: a name or an address, perhaps with user@ before it
+	Slots int    // ranks that fit there, at least 1
+}
+
+// Parse reads a list such as "a:2,b,user@c:4,[fe80::1]:2". A host without a
+// number has one slot; a host that is named again gets more of them.
+func Parse(list string) ([]Host, error) {
+	var all gathered
+	for item := range strings.SplitSeq(list, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			return nil, fmt.Errorf("list of hosts %q: a name is missing; expected NAME:SLOTS,NAME:SLOTS", list)
+		}
+		name, slots, err := splitSlots(item)
+		if err == nil {
+			err = all.add(name, slots)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list of hosts: %w", err)
+		}
+	}
+	return all.hosts, nil
+}
+
+// Fill gives n ranks to the slots of the hosts, in order, and returns how many
+// each host has got; hosts that get none are left out. Zero means all slots.
+func Fill(all []Host, n int) ([]Host, error) {
+	slots := Slots(all)
+	if n == 0 {
+		n = slots
+	}
+	if n > slots {
+		return nil, fmt.Errorf("%d ranks do not fit into the %d %s of %d %s: name more hosts, or give them more slots (NAME:SLOTS)",
+			n, slots, plural(slots, "slot"), len(all), plural(len(all), "host"))
+	}
+	var filled []Host
+	for _, h := range all {
+		if h.Slots = min(h.Slots, n); h.Slots > 0 {
+			filled = append(filled, h)
+		}
+		n -= h.Slots
+	}
+	return filled, nil
+}
+
+// Slots is how many there are in all.
+func Slots(all []Host) int {
+	sum := 0
+	for _, h := range all {
+		sum += h.Slots
+	}
+	return sum
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+// gathered collects hosts in the order in which they come first.
+type gathered struct {
+	hosts []Host
+	index map[string]int // of a name
+	total int
+}
+
+// add notes slots of a host, new or known.
+func (g *gathered) add(name string, slots int) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if slots < 1 || g.total+slots > MaxSlots {
+		return fmt.Errorf("host %s with %d slots: expected 1 or more, and at most %d in all", name, slots, MaxSlots)
+	}
+	g.total += slots
+	if i, ok := g.index[name]; ok {
+		g.hosts[i].Slots += slots
+		return nil
+	}
+	if g.index == nil {
+		g.index = map[string]int{}
+	}
+	g.index[name] = len(g.hosts)
+	g.hosts = append(g.hosts, Host{Name: name, Slots: slots})
+	return nil
+}
+
+// splitSlots takes "NAME:SLOTS" apart. An IPv6 address stands in brackets, or
+// alone.
+func splitSlots(item string) (name string, slots int, err error) {
+	name, number, given := item, "", false
+	if rest, ok := strings.CutPrefix(item, "["); ok {
+		address, after, closed := strings.Cut(rest, "]")
+		number, given = strings.CutPrefix(after, ":")
+		if !closed || !given && after != "" {
+			return "", 0, fmt.Errorf("host %q: expected [ADDRESS]:SLOTS", item)
+		}
+		name = address
+	} else if strings.Count(item, ":") == 1 {
+		name, number, given = strings.Cut(item, ":")
+	}
+	if !given {
+		return name, 1, nil
+	}
+	slots, err = parseSlots(number)
+	if err != nil {
+		return "", 0, fmt.Errorf("host %q: %w", item, err)
+	}
+	return name, slots, nil
+}
+
+func parseSlots(number string) (int, error) {
+	slots, err := strconv.Atoi(number)
+	if err != nil || slots < 1 || slots > MaxSlots || number[0] == '+' {
+		return 0, fmt.Errorf("%q slots: expected a number from 1 to %d", number, MaxSlots)
+	}
+	return slots, nil
+}
+
+// CheckName refuses what cannot be the name of a host, and what ssh would take
+// for something else, such as an option.
+func CheckName(name string) error {
+	if name == "" || len(name) > 255 {
+		return fmt.Errorf("host name of %d bytes: expected 1 to 255", len(name))
+	}
+	for i, c := range []byte(name) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && (i == 0 && c != ':' && c != '_' || !strings.ContainsRune("-_.:@%", rune(c))) {
+			return fmt.Errorf("host %q: the character %q at byte %d is not allowed in the name of a host", name, c, i)
+		}
+	}
+	return nil
+}

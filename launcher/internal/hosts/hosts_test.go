@@ -1,0 +1,226 @@
+package hosts
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	cases := []struct {
+		list string
+		want []Host
+	}{
+		{"a", []Host{{"a", 1}}},
+		{"a:2,b:3", []Host{{"a", 2}, {"b", 3}}},
+		{"a, b ,a:2", []Host{{"a", 3}, {"b", 1}}},
+		{"me@a.example:2", []Host{{"me@a.example", 2}}},
+		{"10.0.0.1:4", []Host{{"10.0.0.1", 4}}},
+		{"::1,fe80::2%eth0", []Host{{"::1", 1}, {"fe80::2%eth0", 1}}},
+		{"[::1]:2,[::2],::1", []Host{{"::1", 3}, {"::2", 1}}},
+	}
+	for _, c := range cases {
+		got, err := Parse(c.list)
+		if err != nil {
+			t.Errorf("%q: %v", c.list, err)
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%q (-want +got):\n%s", c.list, d)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	cases := []struct{ list, want string }{
+		{"", "a name is missing"},
+		{"a,,b", "a name is missing"},
+		{"a,", "a name is missing"},
+		{":2", "host name of 0 bytes"},
+		{"a:", `"" slots: expected a number from 1 to 65536`},
+		{"a:0", `"0" slots`},
+		{"a:-1", `"-1" slots`},
+		{"a:+1", `"+1" slots`},
+		{"a:2x", `"2x" slots`},
+		{"a:99999999999999999999", "slots"},
+		{"a:65536,b", "at most 65536 in all"},
+		{"-oProxyCommand=x", `the character '-' at byte 0`},
+		{"@a", `the character '@' at byte 0`},
+		{"a b", `the character ' ' at byte 1`},
+		{"a;b", `the character ';'`},
+		{"a$(x)", `the character '$'`},
+		{"[::1", "expected [ADDRESS]:SLOTS"},
+		{"[::1]2", "expected [ADDRESS]:SLOTS"},
+		{strings.Repeat("a", 256), "host name of 256 bytes"},
+	}
+	for _, c := range cases {
+		if got, err := Parse(c.list); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, %v; want an error with %q", c.list, got, err, c.want)
+		}
+	}
+}
+
+func TestParseFile(t *testing.T) {
+	text := "# the cluster\n\na slots=2\nb:3 # trailing\n  c\t\nd slots=4 max_slots=8\na\n[::1] slots=2 max-slots=2\n"
+	want := []Host{{"a", 3}, {"b", 3}, {"c", 1}, {"d", 4}, {"::1", 2}}
+	got, err := ParseFile("hosts", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	for text, want := range map[string]string{
+		"":                                "hosts: there is no host in it",
+		"# nothing\n":                     "hosts: there is no host in it",
+		"a\nb slots=x\n":                  `hosts:2: host b: "x" slots`,
+		"a slots\n":                       `hosts:1: host a: "" slots`,
+		"a cores=2\n":                     `hosts:1: host a: "cores=2": expected slots=N`,
+		"a slots=4 max_slots=2\n":         "hosts:1: host a: 4 slots, but at most 2",
+		"a\n-b\n":                         `hosts:2: host "-b"`,
+		"a:x slots=2":                     `hosts:1: host "a:x"`,
+		"a\n" + strings.Repeat("b", 5000): "hosts:2: bufio.Scanner: token too long",
+	} {
+		if got, err := ParseFile("hosts", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, %v; want an error with %q", text, got, err, want)
+		}
+	}
+	if _, err := ReadFile("nope/nope"); err == nil || !strings.Contains(err.Error(), "file of hosts: open nope/nope") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestFill(t *testing.T) {
+	all := []Host{{"a", 2}, {"b", 3}, {"c", 1}}
+	cases := []struct {
+		n    int
+		want []Host
+	}{
+		{0, all},
+		{6, all},
+		{1, []Host{{"a", 1}}},
+		{2, []Host{{"a", 2}}},
+		{4, []Host{{"a", 2}, {"b", 2}}},
+	}
+	for _, c := range cases {
+		got, err := Fill(all, c.n)
+		if err != nil {
+			t.Errorf("%d: %v", c.n, err)
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%d (-want +got):\n%s", c.n, d)
+		}
+	}
+	want := "7 ranks do not fit into the 6 slots of 3 hosts: name more hosts, or give them more slots (NAME:SLOTS)"
+	if _, err := Fill(all, 7); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// environment is one in which the pairs are set.
+func environment(pairs ...string) func(string) (string, bool) {
+	values := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		values[pairs[i]] = pairs[i+1]
+	}
+	return func(name string) (string, bool) { v, ok := values[name]; return v, ok }
+}
+
+func TestSlurm(t *testing.T) {
+	cases := []struct {
+		name, nodes, tasks string
+		want               []Host
+	}{
+		{"one node", "h1", "4", []Host{{"h1", 4}}},
+		{"range", "h[1-4]", "4,2,1(x2)", []Host{{"h1", 4}, {"h2", 2}, {"h3", 1}, {"h4", 1}}},
+		{"list and range", "h[1-2,7],x01", "2(x4)", []Host{{"h1", 2}, {"h2", 2}, {"h7", 2}, {"x01", 2}}},
+		{"leading zeros", "n[009-011]", "1(x3)", []Host{{"n009", 1}, {"n010", 1}, {"n011", 1}}},
+		{"two brackets", "r[1-2]n[3,5]-ib", "1(x4)", []Host{{"r1n3-ib", 1}, {"r1n5-ib", 1}, {"r2n3-ib", 1}, {"r2n5-ib", 1}}},
+	}
+	for _, c := range cases {
+		got, err := Slurm(environment(slurmJob, "17", slurmNodes, c.nodes, slurmTasks, c.tasks, slurmCPUs, "64(x9)"))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, d)
+		}
+	}
+	got, err := Slurm(environment(slurmJob, "17", slurmNodes, "a,b", slurmCPUs, "8(x2)"))
+	if d := cmp.Diff([]Host{{"a", 8}, {"b", 8}}, got); err != nil || d != "" {
+		t.Errorf("no tasks but processors: %v\n%s", err, d)
+	}
+	for _, pairs := range [][]string{nil, {slurmNodes, "a"}, {slurmJob, "17"}} {
+		if got, err := Slurm(environment(pairs...)); got != nil || err != nil {
+			t.Errorf("%q is no allocation: %v, %v", pairs, got, err)
+		}
+	}
+}
+
+func TestSlurmRefuses(t *testing.T) {
+	cases := []struct{ nodes, tasks, want string }{
+		{"", "1", `SLURM_JOB_NODELIST="": it names no node`},
+		{"a,,b", "1(x3)", "a name is missing"},
+		{"h[1-", "1", "a bracket is not closed"},
+		{"h[]", "1", `"" in brackets`},
+		{"h[3-1]", "1", `"3-1" in brackets`},
+		{"h[1-x]", "1", `"1-x" in brackets`},
+		{"h[1--2]", "1", "in brackets"},
+		{"h[0-99999999]", "1", "more than 65536 nodes"},
+		{"h[1-300][1-300]", "1", "more than 65536 nodes"},
+		{"h[9999999999]", "1", "in brackets"},
+		{"a b", "1", `the character ' '`},
+		{"h]", "1", `the character ']'`},
+		{"a,b", "1", `SLURM_TASKS_PER_NODE="1": counts for 1 of the 2 nodes`},
+		{"a,b", "1,2,3", "counts for more than the 2 nodes"},
+		{"a,b", "1(x3)", "counts for more than the 2 nodes"},
+		{"a", "1(x1", `"1(x1": expected a count`},
+		{"a", "0", `"0": expected a count`},
+		{"a", "1(x0)", "expected a count"},
+		{"a", "", `"": expected a count`},
+		{"a", "4(x)", "expected a count"},
+	}
+	for _, c := range cases {
+		got, err := Slurm(environment(slurmJob, "17", slurmNodes, c.nodes, slurmTasks, c.tasks))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("nodes %q, tasks %q: %v, %v; want an error with %q", c.nodes, c.tasks, got, err, c.want)
+		}
+	}
+	if _, err := Slurm(environment(slurmJob, "17", slurmNodes, "a")); err == nil || !strings.Contains(err.Error(), "neither SLURM_TASKS_PER_NODE nor SLURM_JOB_CPUS_PER_NODE") {
+		t.Errorf("no counts: %v", err)
+	}
+}
+
+// check fails if hosts that were accepted break a promise.
+func check(t *testing.T, all []Host) {
+	total := 0
+	for _, h := range all {
+		if err := CheckName(h.Name); err != nil || h.Slots < 1 {
+			t.Fatalf("%+v was accepted: %v", h, err)
+		}
+		total += h.Slots
+	}
+	if len(all) == 0 || total > MaxSlots {
+		t.Fatalf("%d hosts with %d slots were accepted", len(all), total)
+	}
+}
+
+func FuzzHosts(f *testing.F) {
+	for _, seed := range []string{"a:2,b", "[::1]:2", "a slots=2\n#x\nb:3", "h[1-4,7],x01", "r[1-2]n[01-03]", "4,2,1(x2)"} {
+		f.Add(seed, seed)
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if all, err := Parse(a); err == nil {
+			check(t, all)
+		}
+		if all, err := ParseFile("x", strings.NewReader(a)); err == nil {
+			check(t, all)
+		}
+		for _, counts := range []string{b, fmt.Sprintf("1(x%d)", strings.Count(a, ",")+1)} {
+			if all, err := Slurm(environment(slurmJob, "1", slurmNodes, a, slurmTasks, counts)); err == nil {
+				check(t, all)
+			}
+		}
+	})
+}
