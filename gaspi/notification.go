@@ -121,6 +121,9 @@ func (s *Segment) orphaned() error {
 
 func (s *Segment) try(op string, w notify.Want) (NotificationID, bool, error) {
 	id, ok, err := s.mem.Board().Try(w)
+	if poll := s.p.waiting.Poll; !ok && err == nil && poll != nil && poll() {
+		id, ok, err = s.mem.Board().Try(w)
+	}
 	if err != nil {
 		return 0, false, segmentError(op, s.id, err)
 	}

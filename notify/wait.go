@@ -33,8 +33,29 @@ type Waiting struct {
 	// Sleep parks the waiter when Spin and Yield are over.
 	Sleep Parker
 	// Poll, if not nil, makes progress on transports that need the waiter's
-	// help, and reports whether anything happened.
+	// help, and reports whether anything happened. It is called between looks and
+	// must not block.
 	Poll func() bool
+	// PollFirst says that nothing arrives without Poll, because no peer can write
+	// to this rank's memory: it is called before every look. Otherwise a waiter
+	// looks some times first, since what peers write themselves comes sooner.
+	PollFirst bool
+}
+
+// looks is how often a waiter looks before it does anything else.
+func (w *Waiting) looks() int {
+	if w.Spin > 0 && !w.PollFirst {
+		return firstLooks
+	}
+	return 1
+}
+
+// chunk is how often a spinner looks between two polls.
+func (w *Waiting) chunk() int {
+	if w.PollFirst {
+		return 1
+	}
+	return spinChunk
 }
 
 // park is the parker of w, or one that wakes other processes when this one only
@@ -66,10 +87,7 @@ func (b *Board) Wait(ctx context.Context, w Want, stop func() error, spent *atom
 	if w.end() > uint64(len(b.words)) {
 		return 0, w.outside(len(b.words))
 	}
-	looks := 1
-	if b.wait.Spin > 0 {
-		looks = firstLooks
-	}
+	looks := b.wait.looks()
 	if w.count() == 1 {
 		for word := &b.words[w.first()]; looks > 0; looks-- {
 			if w.accepts(word.Load()) {
@@ -91,11 +109,7 @@ func (b *Board) Wait(ctx context.Context, w Want, stop func() error, spent *atom
 // until look reports true. look is called in the waiting goroutine, again and
 // again, and at least once after every post; it must not block.
 func (b *Board) WaitFunc(ctx context.Context, look func() bool, stop func() error, spent *atomic.Int64) error {
-	looks := 1
-	if b.wait.Spin > 0 {
-		looks = firstLooks
-	}
-	for ; looks > 0; looks-- {
+	for looks := b.wait.looks(); looks > 0; looks-- {
 		if look() {
 			return nil
 		}
@@ -148,13 +162,13 @@ func waitSlow[S sight](ctx context.Context, b *Board, s S, stop func() error, st
 // spin looks until Waiting.Spin after start.
 func spin[S sight](b *Board, s S, start time.Time) (ID, bool) {
 	for b.wait.Spin > 0 && time.Since(start) < b.wait.Spin {
-		for range spinChunk {
+		b.poll()
+		for range b.wait.chunk() {
 			if id, ok := s.seen(b); ok {
 				return id, true
 			}
 			sys.Relax()
 		}
-		b.poll()
 	}
 	return 0, false
 }

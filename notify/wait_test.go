@@ -232,6 +232,35 @@ func TestPollCanEndAWait(t *testing.T) {
 	}
 }
 
+// Where nothing arrives without a poll, there is one before every look; else a
+// spinner looks several times first.
+func TestLooksPerPoll(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		pollFirst bool
+		looks     int // before the second poll
+	}{
+		{"memory", false, firstLooks + spinChunk},
+		{"network", true, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			wait := AmongGoroutines(time.Hour, 0)
+			wait.PollFirst = c.pollFirst
+			polls, looks := 0, 0
+			wait.Poll = func() bool { polls++; return false }
+			err := newBoard(1, wait).WaitFunc(t.Context(), func() bool {
+				if polls < 2 {
+					looks++
+				}
+				return polls == 2
+			}, nil, nil)
+			if err != nil || looks != c.looks {
+				t.Errorf("%d looks, %v; want %d", looks, err, c.looks)
+			}
+		})
+	}
+}
+
 // In a bubble of synctest the clock moves only when everybody sleeps, so the
 // figure is exact.
 func TestSpentIsTheTimeWaited(t *testing.T) {
