@@ -3,6 +3,7 @@ package gaspi
 import (
 	"context"
 	"fmt"
+	"iter"
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -70,7 +71,7 @@ func (b *barrier) plan() {
 	for stride := 1; stride < n; stride *= fanout {
 		slot := b.slot + notify.ID(len(b.rounds)*(fanout-1))
 		round := barrierRound{first: g.p.lay.groupSlot(g.index) + slot}
-		for j := range min(fanout-1, (n-1)/stride) {
+		for j := range inRound(stride, n) {
 			distance := (j + 1) * stride
 			to := (g.me + distance) % n
 			round.to = append(round.to, barrierSignal{
@@ -80,6 +81,22 @@ func (b *barrier) plan() {
 			round.from = append(round.from, g.ranks[(g.me-distance+n)%n])
 		}
 		b.rounds = append(b.rounds, round)
+	}
+}
+
+// inRound is how many members, of n, a member signals in the round with a stride.
+func inRound(stride, n int) int { return min(fanout-1, (n-1)/stride) }
+
+// distances are how far away those are that a member signals in a barrier of n.
+func distances(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for stride := 1; stride < n; stride *= fanout {
+			for j := range inRound(stride, n) {
+				if !yield((j + 1) * stride) {
+					return
+				}
+			}
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ type Group struct {
 
 	// Constant once committed.
 	me      int   // index of this rank in ranks
-	indexOf []int // index is the member; the group's index at that member
+	indexOf []int // index is the member; the group's index at a member this one signals
 
 	commit   *commitState // set under mu; nil unless a commit is under way; else ranks are constant
 	commits  atomic.Bool  // somebody is in Commit
@@ -139,8 +139,8 @@ func (g *Group) ready(op string) error {
 // commitState is how far a commit has come.
 type commitState struct {
 	hash    uint64
-	sent    []bool // index is the member
-	got     []bool
+	sent    []bool // index is the member; true also of those who need no record
+	got     []bool // true also of those whose record is not needed
 	strange []bool // the member is committing a group of other ranks
 	indexOf []int
 }
@@ -192,11 +192,36 @@ func (g *Group) beginCommit() error {
 	g.open(me)
 	n := len(g.ranks)
 	g.commit = &commitState{
-		hash: hashRanks(g.ranks), sent: make([]bool, n), got: make([]bool, n),
+		hash: hashRanks(g.ranks), sent: slices.Repeat([]bool{true}, n), got: slices.Repeat([]bool{true}, n),
 		strange: make([]bool, n), indexOf: g.indexOf,
 	}
-	g.commit.sent[me], g.commit.got[me] = true, true
+	for _, m := range signalled(me, n) {
+		g.commit.got[m] = false
+	}
+	for _, m := range signallers(me, n) {
+		g.commit.sent[m] = false
+	}
 	return nil
+}
+
+// signalled are the members, of n, that the collectives of member me write to, some
+// more than once. It need not know where the group lies at others, so that a
+// commit takes about 15 messages per member for each factor 16 of n.
+func signalled(me, n int) []int {
+	members := relatives(me, n)
+	for d := range distances(n) {
+		members = append(members, (me+d)%n)
+	}
+	return members
+}
+
+// signallers are the members whose collectives write to member me.
+func signallers(me, n int) []int {
+	members := relatives(me, n)
+	for d := range distances(n) {
+		members = append(members, (me-d+n)%n)
+	}
+	return members
 }
 
 // open clears the group's slots and makes its collectives.
@@ -223,8 +248,8 @@ func hashRanks(ranks []Rank) uint64 {
 	return h.Sum64()
 }
 
-// exchange tells every member where the group lies here, and learns where it
-// lies there.
+// exchange tells the members that will write here where the group lies, and learns
+// where it lies at those that this one will write to.
 func (g *Group) exchange(ctx context.Context) error {
 	for m := range g.ranks {
 		if g.commit.sent[m] {

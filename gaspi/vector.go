@@ -182,10 +182,25 @@ func (v *vectorOp) result() []byte {
 	return v.slot(slotResult)
 }
 
-func (v *vectorOp) parent() int     { return (v.g.me - 1) / fanout }
-func (v *vectorOp) firstChild() int { return v.g.me*fanout + 1 }
-func (v *vectorOp) children() int {
-	return max(0, min(fanout, len(v.g.ranks)-v.firstChild()))
+func (v *vectorOp) parent() int     { return parentOf(v.g.me) }
+func (v *vectorOp) firstChild() int { return firstChildOf(v.g.me) }
+func (v *vectorOp) children() int   { return childrenOf(v.g.me, len(v.g.ranks)) }
+
+// The tree of n members.
+func parentOf(me int) int      { return (me - 1) / fanout }
+func firstChildOf(me int) int  { return me*fanout + 1 }
+func childrenOf(me, n int) int { return max(0, min(fanout, n-firstChildOf(me))) }
+
+// relatives are the parent and the children of member me of n.
+func relatives(me, n int) []int {
+	var members []int
+	if me > 0 {
+		members = append(members, parentOf(me))
+	}
+	for c := range childrenOf(me, n) {
+		members = append(members, firstChildOf(me)+c)
+	}
+	return members
 }
 
 // absorb combines the vector of a member into the accumulator. Two that were
