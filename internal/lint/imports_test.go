@@ -8,13 +8,15 @@ import "testing"
 const table = `
 	# The bottom knows nothing of ours.
 	NONE < internal/base, internal/sys, internal/reduce, internal/bpf,
-	       internal/lint, internal/nap, collectives/schedule;
+	       internal/lint, internal/nap, internal/auth, internal/address, collectives/schedule;
 
 	# A flag word, then memory that carries such words.
 	internal/base, internal/sys < notify;
 	internal/base, internal/sys, notify < segment;
 
-	# What launcher and rank agree on. It is all they share.
+	# Who may connect at all, and where to listen. What launcher and rank agree on; it is all they share.
+	internal/auth < internal/boot, internal/transport/tcp, launcher, gaspi;
+	internal/address < internal/boot, internal/transport/tcp, launcher, gaspi;
 	internal/base < internal/boot;
 
 	# The seam and what is below it. Transports do not know each other.
@@ -70,10 +72,10 @@ const table = `
 	unsafe < internal/sys, notify, segment, internal/reduce, internal/transport/shm, gaspi;
 
 	# Tests of any package may also use these.
-	github.com/google/go-cmp/..., internal/base, internal/testenv,
+	github.com/google/go-cmp/..., internal/base, internal/testenv, internal/testenv/cluster,
 	internal/transport/transporttest, launcher
 	< TEST;
-	NONE < internal/testenv;
+	NONE < internal/testenv, internal/testenv/cluster;
 `
 
 // advice says what to do instead, by what was imported.

@@ -1,0 +1,406 @@
+package auth
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var someHello = Hello{Role: RoleLane, Job: "0a-F", From: 7, To: 3, Lane: 2, Version: 5}
+
+// outcome is how both sides of a handshake ended.
+type outcome struct {
+	dial, accept error
+	hello        Hello
+}
+
+// shake runs a handshake over a pipe in memory.
+func shake(me Hello, dialer, acceptor Key, check func(Hello) error) outcome {
+	a, b := net.Pipe()
+	dialed := make(chan error, 1)
+	go func() {
+		dialed <- Dial(a, dialer, me)
+		a.Close()
+	}()
+	var o outcome
+	o.hello, o.accept = Accept(b, acceptor, check)
+	if o.accept != nil {
+		b.Close()
+	}
+	o.dial = <-dialed
+	b.Close()
+	return o
+}
+
+func TestHandshake(t *testing.T) {
+	k := NewKey()
+	whole := Hello{Role: RoleAgent, Job: strings.Repeat("j", MaxJob), From: 1<<31 - 1, To: 1<<31 - 1, Lane: 1<<16 - 1, Version: 1<<16 - 1}
+	for _, h := range []Hello{someHello, {Role: RoleSession, Job: "x"}, whole} {
+		o := shake(h, k, k, nil)
+		if o.dial != nil || o.accept != nil {
+			t.Fatalf("%+v: dial %v, accept %v", h, o.dial, o.accept)
+		}
+		if d := cmp.Diff(h, o.hello); d != "" {
+			t.Errorf("(-said +heard):\n%s", d)
+		}
+	}
+}
+
+func TestHandshakeRefusals(t *testing.T) {
+	k := NewKey()
+	long := strings.Repeat("é", maxText)
+	only := func(want Hello) func(Hello) error {
+		return func(h Hello) error {
+			if h != want {
+				return fmt.Errorf("it is %+v", h)
+			}
+			return nil
+		}
+	}
+	otherJob, otherVersion := someHello, someHello
+	otherJob.Job = "other"
+	otherVersion.Version = 6
+	for _, c := range []struct {
+		name         string
+		me           Hello
+		dialer       Key
+		check        func(Hello) error
+		dial, accept string
+	}{
+		{"another key", someHello, NewKey(), nil, "another key", "another key"},
+		{"another job", otherJob, k, only(someHello), "Job:other", "Job:other"},
+		{"another version", otherVersion, k, only(someHello), "Version:6", "Version:6"},
+		{"long reason", someHello, k, func(Hello) error { return errors.New(long) }, "éé", "éé"},
+		{"stranger hears no reason", otherJob, NewKey(), func(Hello) error { return errors.New("secret") }, "another key", "another key"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := shake(c.me, c.dialer, k, c.check)
+			if !errors.Is(o.dial, ErrRefused) || !strings.Contains(o.dial.Error(), c.dial) {
+				t.Errorf("dial: %v, want ErrRefused with %q", o.dial, c.dial)
+			}
+			if o.accept == nil || !strings.Contains(o.accept.Error(), c.accept) || o.hello != (Hello{}) && c.dialer != k {
+				t.Errorf("accept: %+v %v, want an error with %q", o.hello, o.accept, c.accept)
+			}
+		})
+	}
+}
+
+func TestDialRefusesBadHello(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		hello Hello
+		want  string
+	}{
+		{"no role", Hello{Job: "j"}, "no such role: 0"},
+		{"role", Hello{Role: 4, Job: "j"}, "no such role: 4"},
+		{"no job", Hello{Role: RoleLane}, "job id of 0 bytes"},
+		{"long job", Hello{Role: RoleLane, Job: strings.Repeat("j", MaxJob+1)}, "job id of 65 bytes"},
+		{"job is a path", Hello{Role: RoleLane, Job: "a/b"}, "character '/'"},
+		{"from", Hello{Role: RoleLane, Job: "j", From: -1}, "negative rank"},
+		{"to", Hello{Role: RoleLane, Job: "j", To: -1}, "negative rank"},
+	} {
+		conn, other := net.Pipe()
+		if err := Dial(conn, NewKey(), c.hello); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+		conn.Close()
+		other.Close()
+	}
+}
+
+// opening returns the first message of someHello with a nonce of zeros.
+func opening(t testing.TB) []byte {
+	var b [openingSize]byte
+	if err := putHello(&b, someHello, nextPlain); err != nil {
+		t.Fatal(err)
+	}
+	return b[:]
+}
+
+func TestOpeningGolden(t *testing.T) {
+	want := "GASPIGO\x01" + "\x01\x04\x02\x00\x05\x00\x00\x00" + "\x07\x00\x00\x00\x03\x00\x00\x00" +
+		"0a-F" + strings.Repeat("\x00", MaxJob-4) + strings.Repeat("\x00", nonceSize)
+	if d := cmp.Diff([]byte(want), opening(t)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if openingSize != 120 || challengeSize != 40 || verdictSize != 36 {
+		t.Errorf("sizes %d, %d, %d; the handshake is documented with 120, 40, 36", openingSize, challengeSize, verdictSize)
+	}
+}
+
+// answer feeds in to an acceptor that does not know the sender, and returns what it said.
+func answer(t *testing.T, k Key, in []byte) ([]byte, error) {
+	t.Helper()
+	a, b := net.Pipe()
+	said := make(chan []byte, 1)
+	go func() {
+		a.Write(in)
+		a.SetReadDeadline(time.Now().Add(20 * time.Second))
+		out, _ := io.ReadAll(a)
+		said <- out
+	}()
+	accepted := make(chan error, 1)
+	go func() {
+		_, err := Accept(b, k, nil)
+		b.Close()
+		accepted <- err
+	}()
+	if len(in) < openingSize {
+		a.Close() // what has been written was read: the pipe has no buffer
+	}
+	out := <-said
+	a.Close()
+	return out, <-accepted
+}
+
+func TestAcceptRefusesNonsense(t *testing.T) {
+	change := func(at int, to ...byte) []byte {
+		b := opening(t)
+		copy(b[at:], to)
+		return b
+	}
+	for _, c := range []struct {
+		name string
+		in   []byte
+		want string
+		said int // bytes that the sender is sent
+	}{
+		{"web browser", append([]byte("GET / HTTP/1.1\r\n"), make([]byte, openingSize)...)[:openingSize], "does not speak", 0},
+		{"TLS", append([]byte{0x16, 3, 1, 2, 0, 1}, make([]byte, openingSize)...)[:openingSize], "does not speak", 0},
+		{"zeros", make([]byte, openingSize), "does not speak", 0},
+		{"handshake of later", change(7, 2), "version 2 of the handshake", verdictSize},
+		{"role", change(8, 9), "no such role: 9", verdictSize},
+		{"long job", change(9, 65), "job id of 65 bytes", verdictSize},
+		{"no job", change(9, 0), "job id of 0 bytes", verdictSize},
+		{"job longer than said", change(9, 3), "bytes are set that mean nothing", verdictSize},
+		{"character in job", change(jobAt, ' '), "character ' '", verdictSize},
+		{"padding", change(nonceAt-1, 1), "bytes are set that mean nothing", verdictSize},
+		{"gap", change(15, 1), "bytes are set that mean nothing", verdictSize},
+		{"next", change(14, 2), "bytes are set that mean nothing", verdictSize},
+		{"negative rank", change(19, 0x80), "negative rank", verdictSize},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			said, err := answer(t, NewKey(), c.in)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want an error with %q", err, c.want)
+			}
+			if len(said) != c.said {
+				t.Errorf("it was told %x, want %d bytes", said, c.said)
+			}
+		})
+	}
+}
+
+func TestDialerLearnsThatItsHelloIsNotUnderstood(t *testing.T) {
+	a, b := net.Pipe()
+	go func() {
+		io.ReadFull(b, make([]byte, openingSize))
+		refuse(b, codeBadHello)
+		b.Close()
+	}()
+	if err := Dial(a, NewKey(), someHello); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "another version") {
+		t.Errorf("%v, want ErrRefused that asks for the version", err)
+	}
+	a.Close()
+}
+
+// A recorder keeps what is written to a connection.
+type recorder struct {
+	net.Conn
+	bytes.Buffer
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.Buffer.Write(b)
+	return r.Conn.Write(b)
+}
+func (r *recorder) Read(b []byte) (int, error) { return r.Conn.Read(b) }
+
+func TestReplayIsRefused(t *testing.T) {
+	k := NewKey()
+	a, b := net.Pipe()
+	honest := &recorder{Conn: a}
+	dialed := make(chan error, 1)
+	go func() { dialed <- Dial(honest, k, someHello) }()
+	if _, err := Accept(b, k, nil); err != nil || <-dialed != nil {
+		t.Fatal("the honest handshake failed: ", err)
+	}
+	a.Close()
+	b.Close()
+	recorded := honest.Bytes()
+	if len(recorded) != openingSize+macSize {
+		t.Fatalf("%d bytes were recorded, want %d", len(recorded), openingSize+macSize)
+	}
+
+	a, b = net.Pipe()
+	defer a.Close()
+	go func() {
+		a.Write(recorded[:openingSize])
+		io.ReadFull(a, make([]byte, challengeSize))
+		a.Write(recorded[openingSize:])
+		io.Copy(io.Discard, a)
+	}()
+	_, err := Accept(b, k, nil)
+	b.Close()
+	if err == nil || !strings.Contains(err.Error(), "a replay") {
+		t.Errorf("replayed: %v, want a refusal", err)
+	}
+}
+
+// TestMirrorIsRefused returns a dialer's own messages to it: an acceptor that
+// does not hold the key cannot use the dialer to compute its proof.
+func TestMirrorIsRefused(t *testing.T) {
+	a, b := net.Pipe()
+	defer a.Close()
+	go func() {
+		var own [openingSize]byte
+		var proof [macSize]byte
+		io.ReadFull(b, own[:])
+		b.Write(append([]byte(magic), own[nonceAt:]...))
+		io.ReadFull(b, proof[:])
+		b.Write(append([]byte{codeWelcome, 0, 0, 0}, proof[:]...))
+		io.Copy(io.Discard, b)
+	}()
+	err := Dial(a, NewKey(), someHello)
+	if err == nil || !strings.Contains(err.Error(), "could not prove") {
+		t.Errorf("%v, want that the other side could not prove the key", err)
+	}
+}
+
+func TestEveryFlippedBitIsNoticed(t *testing.T) {
+	k := NewKey()
+	for at := range openingSize + macSize {
+		a, b := net.Pipe()
+		dialed := make(chan error, 1)
+		go func() {
+			dialed <- Dial(&flipper{Conn: a, at: at}, k, someHello)
+			a.Close()
+		}()
+		if _, err := Accept(b, k, nil); err == nil {
+			t.Errorf("byte %d was changed on the way, and the handshake succeeded", at)
+		}
+		b.Close()
+		if <-dialed == nil {
+			t.Errorf("byte %d was changed on the way, and the dialer did not notice", at)
+		}
+	}
+}
+
+// A flipper changes the byte of what is written that has the number at.
+type flipper struct {
+	net.Conn
+	at int
+}
+
+func (f *flipper) Write(b []byte) (int, error) {
+	b = bytes.Clone(b)
+	if f.at >= 0 && f.at < len(b) {
+		b[f.at] ^= 1
+	}
+	f.at -= len(b)
+	return f.Conn.Write(b)
+}
+
+func TestSilenceAndSlownessEnd(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		speak func(net.Conn)
+	}{
+		{"silence", func(net.Conn) {}},
+		{"silence after the opening", func(a net.Conn) { a.Write(opening(t)) }},
+		{"one byte a second", func(a net.Conn) {
+			for _, b := range opening(t) {
+				time.Sleep(time.Second)
+				if _, err := a.Write([]byte{b}); err != nil {
+					return
+				}
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, b := net.Pipe()
+				go func() {
+					c.speak(a)
+					io.Copy(io.Discard, a)
+				}()
+				start := time.Now()
+				_, err := Accept(b, NewKey(), nil)
+				if err == nil || !strings.Contains(err.Error(), "in time") || time.Since(start) != patience {
+					t.Errorf("%v after %v; want an end after %v", err, time.Since(start), patience)
+				}
+				a.Close()
+				b.Close()
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		a, b := net.Pipe()
+		go io.Copy(io.Discard, b)
+		if err := Dial(a, NewKey(), someHello); err == nil || !strings.Contains(err.Error(), "in time") {
+			t.Errorf("dialing a silent side: %v", err)
+		}
+		a.Close()
+		b.Close()
+	})
+}
+
+// FuzzAccept checks that no bytes of somebody without the key get in, make the
+// parser panic, or are taken for a Hello that does not encode to them.
+func FuzzAccept(f *testing.F) {
+	whole := append(opening(f), make([]byte, macSize)...)
+	f.Add(whole)
+	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
+	f.Add(whole[:openingSize])
+	k := NewKey()
+	f.Fuzz(func(t *testing.T, in []byte) {
+		conn := &script{in: bytes.NewReader(in)}
+		if h, err := Accept(conn, k, nil); err == nil {
+			t.Fatalf("%x was let in as %+v", in, h)
+		}
+		if len(in) < openingSize {
+			return
+		}
+		b := [openingSize]byte(in)
+		h, next, err := getHello(&b)
+		if err != nil {
+			return
+		}
+		var again [openingSize]byte
+		if err := putHello(&again, h, next); err != nil || !bytes.Equal(again[:nonceAt], b[:nonceAt]) {
+			t.Errorf("%x was read as %+v, which encodes to %x, %v", in, h, again, err)
+		}
+	})
+}
+
+// FuzzDial checks the same for the side that connects.
+func FuzzDial(f *testing.F) {
+	f.Add(append([]byte(magic), make([]byte, nonceSize+verdictSize)...))
+	f.Add(append([]byte{codeBadHello}, make([]byte, verdictSize)...))
+	f.Add(append(append([]byte(magic), make([]byte, nonceSize)...), append([]byte{codeRefused, 0, 255, 255}, make([]byte, 1000)...)...))
+	k := NewKey()
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if err := Dial(&script{in: bytes.NewReader(in)}, k, someHello); err == nil {
+			t.Fatalf("%x was taken for a proof", in)
+		}
+	})
+}
+
+// A script is a connection on which everything that the peer says is known.
+type script struct {
+	net.Conn
+	in io.Reader
+}
+
+func (s *script) Read(b []byte) (int, error)   { return s.in.Read(b) }
+func (s *script) Write(b []byte) (int, error)  { return len(b), nil }
+func (*script) SetDeadline(time.Time) error    { return nil }
+func (*script) RemoteAddr() (address net.Addr) { return nil }

@@ -1,0 +1,97 @@
+package auth
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestKeyTextAndBack(t *testing.T) {
+	k := NewKey()
+	back, err := ParseKey(" " + k.Text() + "\n")
+	if err != nil || back != k {
+		t.Errorf("%v; the key did not come back", err)
+	}
+	if NewKey() == k {
+		t.Error("two new keys are equal")
+	}
+}
+
+func TestKeyDoesNotPrint(t *testing.T) {
+	k := NewKey()
+	digits := strings.ToLower(k.Text())
+	inside := struct{ Key Key }{k}
+	encoded, err := json.Marshal(inside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := []string{string(encoded), k.String()}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%X", "%q", "%d"} {
+		printed = append(printed, fmt.Sprintf(verb, k), fmt.Sprintf(verb, inside), fmt.Sprintf(verb, &k))
+	}
+	for _, p := range printed {
+		if !strings.Contains(p, hidden) || strings.Contains(strings.ToLower(p), digits[:8]) {
+			t.Errorf("printed as %q, want %q", p, hidden)
+		}
+	}
+}
+
+func TestParseKeyRefuses(t *testing.T) {
+	good := NewKey().Text()
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", "64 hexadecimal digits"},
+		{"short", good[:62], "64 hexadecimal digits"},
+		{"long", good + "00", "64 hexadecimal digits"},
+		{"no digits", strings.Repeat("x", 64), "64 hexadecimal digits"},
+		{"two", good + "\n" + good, "64 hexadecimal digits"},
+		{"zeros", strings.Repeat("0", 64), "all zeros"},
+	} {
+		_, err := ParseKey(c.text)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
+		} else if len(c.text) > 8 && strings.Contains(err.Error(), c.text[:8]) {
+			t.Errorf("%s: the error shows the text: %v", c.name, err)
+		}
+	}
+}
+
+func TestReadKey(t *testing.T) {
+	k := NewKey()
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, []byte(k.Text()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, p := range []string{path, fmt.Sprintf("/proc/self/fd/%d", f.Fd())} {
+		if got, err := ReadKey(p); err != nil || got != k {
+			t.Errorf("%s: %v; it is not the key that was written", p, err)
+		}
+	}
+	if _, err := ReadKey(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "none") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if _, err := ReadKey("/dev/zero"); err == nil || !strings.Contains(err.Error(), "1024 bytes") {
+		t.Errorf("an endless file: %v", err)
+	}
+}
+
+func TestDerivedBytesDiffer(t *testing.T) {
+	k := NewKey()
+	same, err := ParseKey(k.Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k.JobID() != same.JobID() || k.JobID() == NewKey().JobID() || len(k.JobID()) != 32 {
+		t.Errorf("job ids %s and %s of one key", k.JobID(), same.JobID())
+	}
+	if strings.Contains(k.Text(), k.JobID()) {
+		t.Error("the job id shows part of the key")
+	}
+}
