@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -328,10 +329,11 @@ func TestSilenceAndSlownessEnd(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a, b := net.Pipe()
-				go func() {
+				var speaker sync.WaitGroup
+				speaker.Go(func() {
 					c.speak(a)
 					io.Copy(io.Discard, a)
-				}()
+				})
 				start := time.Now()
 				_, err := Accept(b, NewKey(), nil)
 				if err == nil || !strings.Contains(err.Error(), "in time") || time.Since(start) != patience {
@@ -339,6 +341,7 @@ func TestSilenceAndSlownessEnd(t *testing.T) {
 				}
 				a.Close()
 				b.Close()
+				speaker.Wait()
 			})
 		})
 	}
