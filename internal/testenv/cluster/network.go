@@ -1,0 +1,94 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// connect joins all hosts by a bridge. Port pN of the switch is eth0 of the host
+// with index N.
+func (c *Cluster) connect() error {
+	ports := "link add br0 type bridge\nlink set br0 up\n"
+	for _, h := range c.all() {
+		ports += fmt.Sprintf("link add p%d type veth peer name eth0 netns %d\nlink set p%d master br0 up\n",
+			h.Index, h.init.Process.Pid, h.Index)
+	}
+	if err := c.wire.ip(ports); err != nil {
+		return err
+	}
+	for _, h := range c.all() {
+		// nodad: nobody else can have the address, and waiting to be sure takes seconds.
+		text := fmt.Sprintf("addr add %s/24 dev eth0\naddr add %s/64 dev eth0 nodad\nlink set eth0 up\n", h.IPv4, h.IPv6)
+		if err := h.ip(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ip runs lines of ip(8) in the network of a host.
+func (h *Host) ip(lines string) error {
+	return h.inNetwork(lines, "ip", "-batch", "-")
+}
+
+// inNetwork runs a command in the network of a host and nowhere else of it:
+// process numbers are those of the test.
+func (h *Host) inNetwork(stdin, name string, args ...string) error {
+	enter := []string{"--target", strconv.Itoa(h.init.Process.Pid), "--net", "--", name}
+	cmd := exec.Command("nsenter", append(enter, args...)...)
+	cmd.Env = environment()
+	cmd.Stdin = strings.NewReader(stdin)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s on %s: %w: %s", name, h.Name, err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// Cut takes the host off the switch, like a cable that is pulled: nobody is told,
+// packets both ways are lost. What runs on it goes on.
+func (c *Cluster) Cut(h *Host) { c.port(h, "down") }
+
+// Heal plugs the host in again.
+func (c *Cluster) Heal(h *Host) { c.port(h, "up") }
+
+func (c *Cluster) port(h *Host, state string) {
+	c.t.Helper()
+	if err := c.wire.ip(fmt.Sprintf("link set p%d %s\n", h.Index, state)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Partition loses all packets between two hosts, while both still reach the others.
+func (c *Cluster) Partition(a, b *Host) {
+	c.t.Helper()
+	c.cut[pair(a, b)] = true
+	c.filter()
+}
+
+// Join ends a partition.
+func (c *Cluster) Join(a, b *Host) {
+	c.t.Helper()
+	delete(c.cut, pair(a, b))
+	c.filter()
+}
+
+func pair(a, b *Host) [2]int { return [2]int{min(a.Index, b.Index), max(a.Index, b.Index)} }
+
+// filter makes the switch drop what partitioned pairs send each other.
+func (c *Cluster) filter() {
+	c.t.Helper()
+	need(c.t, "nft")
+	text := "add table bridge cut\ndelete table bridge cut\ntable bridge cut {\nchain pairs {\ntype filter hook forward priority 0\n"
+	byNumber := func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
+	for _, p := range slices.SortedFunc(maps.Keys(c.cut), byNumber) {
+		text += fmt.Sprintf("iifname p%d oifname p%d drop\niifname p%d oifname p%d drop\n", p[0], p[1], p[1], p[0])
+	}
+	if err := c.wire.inNetwork(text+"}\n}\n", "nft", "-f", "-"); err != nil {
+		c.t.Fatal(err)
+	}
+}
