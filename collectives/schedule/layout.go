@@ -1,5 +1,7 @@
 package schedule
 
+import "fmt"
+
 // A Piece says where n elements of a vector, from element At on, lie.
 type Piece struct {
 	At, Len int
@@ -40,7 +42,8 @@ func (c *Call) Layout() Layout {
 	}
 }
 
-// locate appends to dst the real regions of r, in order.
+// locate appends to dst the real regions of r, in order. It panics if the layout
+// has no place for a part of r: the algorithm is wrong.
 func (l Layout) locate(dst []Region, r Region) []Region {
 	if l == nil || r.Buf < In {
 		return append(dst, r)
@@ -49,12 +52,16 @@ func (l Layout) locate(dst []Region, r Region) []Region {
 	if pieces == nil {
 		return append(dst, r)
 	}
-	first := len(dst)
+	first, left := len(dst), r.Len
 	for _, p := range pieces {
 		from, to := max(r.Off, p.At), min(r.Off+r.Len, p.At+p.Len)
 		if from < to {
 			dst = append(dst, Region{Rank: r.Rank, Buf: p.Buf, Off: p.Off + from - p.At, Len: to - from})
+			left -= to - from
 		}
+	}
+	if left > 0 {
+		panic(fmt.Sprintf("schedule: %d elements of %v lie nowhere", left, r))
 	}
 	if len(dst) == first { // an empty region lies somewhere too
 		dst = append(dst, Region{Rank: r.Rank, Buf: pieces[0].Buf, Off: pieces[0].Off})

@@ -91,6 +91,20 @@ func TestLocateCuts(t *testing.T) {
 	}
 }
 
+func TestWhatLiesNowhereIsABug(t *testing.T) {
+	l := pieces(Piece{At: 0, Len: 3, Buf: Scratch, Off: 10}, Piece{At: 3, Len: 4, Buf: Out, Off: 1})
+	for _, r := range []Region{{Buf: In, Off: 0, Len: 8}, {Buf: In, Off: 6, Len: 2}, {Buf: In, Off: 7, Len: 1}} {
+		t.Run(r.String(), func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%v lies at %s", r, located(l, r))
+				}
+			}()
+			l.locate(nil, r)
+		})
+	}
+}
+
 func TestWithin(t *testing.T) {
 	same := func(buf Buffer, rank int) []Piece { return nil }
 	shift := shifted(Range{4, 6})
