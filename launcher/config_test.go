@@ -22,6 +22,7 @@ func TestBadConfigs(t *testing.T) {
 		{"no directory", func(c *Config) { c.Output = OutputDir }, "no directory"},
 		{"idle directory", func(c *Config) { c.OutputDir = "x" }, "does not go to a directory"},
 		{"timeout", func(c *Config) { c.Timeout = -time.Second }, "timeout -1s is negative"},
+		{"heartbeat", func(c *Config) { c.Heartbeat = time.Millisecond }, "heartbeat 1ms: expected at least 100ms"},
 		{"bind", func(c *Config) { c.Bind = 9 }, "binding 9"},
 		{"on failure", func(c *Config) { c.OnFailure = 9 }, "failure 9"},
 		{"argument", func(c *Config) { c.Args = []string{"a\x00b"} }, "zero byte"},
@@ -41,7 +42,7 @@ func TestBadConfigs(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	got, err := Config{Program: "x"}.withDefaults()
-	if err != nil || got.Ranks < 1 || got.KillGrace != DefaultKillGrace || got.Stdout == nil || got.Stderr == nil || got.Notice == nil || got.Log == nil {
+	if err != nil || got.Ranks < 1 || got.KillGrace != DefaultKillGrace || got.Heartbeat != DefaultHeartbeat || got.Stdout == nil || got.Stderr == nil || got.Notice == nil || got.Log == nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

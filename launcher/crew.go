@@ -1,10 +1,10 @@
 package launcher
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -13,100 +13,66 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
-// bootFD is the number under which a rank inherits its connection.
+// bootFD is the number under which a rank inherits its line to the launcher, or
+// the file with the key of the job.
 const bootFD = 3
 
-// A rank is one process of the job, from before it is started until after it
-// has ended. Its process is not reaped until the end of the job, so its number
-// and that of its process group belong to nobody else meanwhile.
-type rank struct {
-	number Rank
-
-	mu      sync.Mutex
-	process *os.Process // nil until started
-	doomed  bool        // kill as soon as it is started
-	reaped  bool
-
-	exit RankExit // completed by the job's loop
+// A task is what a crew does: which ranks of which program, and how.
+type task struct {
+	program   *program
+	title     string   // the program, as the user wrote it
+	args      []string // after the program's name
+	dir       string   // where ranks start; empty: where this process is
+	inherited []string // environment, of which added and own variables replace entries
+	added     []string
+	bind      Bind
+	grace     time.Duration // see Config.KillGrace
+	stopLimit time.Duration // how long a rank may be stopped before it is killed
+	adopt     bool          // end processes that leave their group; needs sys.AdoptOrphans
 }
 
-// signalGroup sends sig to the rank and its children, unless it is not started.
-func (r *rank) signalGroup(sig syscall.Signal) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.process != nil && !r.reaped {
-		syscall.Kill(-r.process.Pid, sig)
+// A crew is the ranks of this host. It is the site that does the work; an agent
+// runs one for a launcher elsewhere.
+type crew struct {
+	task
+	ranks  []*rank
+	first  Rank // ranks have consecutive numbers
+	files  func(r Rank) (*rankFiles, error)
+	link   func(r Rank) (*os.File, error) // what is inherited as bootFD
+	report func(event any)
+	log    func(line string)
+	thread *thread
+	family *family
+
+	begun    time.Time
+	keeper   *keeper
+	stops    *stopWatch
+	watching sync.WaitGroup
+
+	mu     sync.Mutex
+	ending syscall.Signal // what told the ranks to end, or 0; then no more are started
+}
+
+var errEnded = errors.New("the job has ended before all ranks were started")
+
+// start is that of a site.
+func (c *crew) start() (err error) {
+	c.begun = time.Now()
+	c.thread.do(func() { err = c.startInThread() })
+	for _, r := range c.ranks {
+		if r.pid() == 0 {
+			c.report(rankEnded{rank: r.number})
+		}
 	}
-}
-
-// kill ends the rank alone, now or as soon as it is started.
-func (r *rank) kill() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.process == nil {
-		r.doomed = true
-		return nil
-	}
-	if r.reaped {
-		return nil
-	}
-	return syscall.Kill(r.process.Pid, syscall.SIGKILL)
-}
-
-// started takes the process over.
-func (r *rank) started(p *os.Process) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.process = p
-	r.exit = RankExit{Rank: r.number, PID: p.Pid}
-	if r.doomed {
-		syscall.Kill(p.Pid, syscall.SIGKILL)
-	}
-}
-
-// reap takes the remains of a rank that has ended. Its process group may still
-// have members; it exists, under the same number, for as long as it does.
-func (r *rank) reap() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.process != nil && !r.reaped {
-		r.process.Wait()
-		r.reaped = true
-	}
-}
-
-// A spawner starts the ranks from one thread that lives as long as the job: the
-// system kills a rank when the thread that started it ends, whatever becomes of
-// the other threads, and cores are inherited from that thread.
-type spawner struct {
-	over  chan struct{} // closed to let the thread go
-	ended chan struct{} // closed when it has gone
-}
-
-// startAll starts every rank and returns when all have begun to execute the
-// program, or with the first error; some may be running then.
-func (j *job) startAll() (*spawner, error) {
-	s := &spawner{over: make(chan struct{}), ended: make(chan struct{})}
-	result := make(chan error)
-	go func() {
-		defer close(s.ended)
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		result <- j.startInThread()
-		<-s.over
-	}()
-	return s, <-result
-}
-
-func (s *spawner) close() {
-	close(s.over)
-	<-s.ended
+	c.keeper = startKeeper(c)
+	c.stops.begin()
+	return err
 }
 
 // startInThread starts the ranks one after the other.
-func (j *job) startInThread() error {
+func (c *crew) startInThread() error {
 	var cores []int
-	if j.cfg.Bind == BindCore {
+	if c.bind == BindCore {
 		all, err := sys.ThreadCores()
 		if err != nil {
 			return fmt.Errorf("bind ranks to cores: %w", err)
@@ -114,53 +80,96 @@ func (j *job) startInThread() error {
 		cores = all
 		defer sys.SetThreadCores(all)
 	}
-	inherited := os.Environ()
-	for _, r := range j.ranks {
+	for i, r := range c.ranks {
 		if cores != nil {
-			if err := sys.SetThreadCores([]int{cores[int(r.number)%len(cores)]}); err != nil {
+			if err := sys.SetThreadCores([]int{cores[i%len(cores)]}); err != nil {
 				return fmt.Errorf("bind rank %d: %w", r.number, err)
 			}
 		}
-		if err := j.start(r, inherited); err != nil {
+		if c.endingBy() != 0 {
+			return errEnded
+		}
+		if err := c.startRank(r); err != nil {
 			return fmt.Errorf("start rank %d: %w", r.number, err)
 		}
 	}
 	return nil
 }
 
-// start starts one rank and begins to watch it.
-func (j *job) start(r *rank, inherited []string) error {
-	child, err := j.server.Attach(r.number)
+// startRank starts one rank and begins to watch it.
+func (c *crew) startRank(r *rank) error {
+	inherit, err := c.link(r.number)
 	if err != nil {
 		return err
 	}
-	defer child.Close()
-	files, err := j.files(r.number)
+	defer inherit.Close()
+	files, err := c.files(r.number)
 	if err != nil {
 		return err
 	}
 	defer files.closeChildEnds()
-	info := boot.Info{
-		Rank: r.number, Size: len(j.ranks),
-		LocalRank: int(r.number), LocalSize: len(j.ranks),
-		Job: j.id,
-	}
-	own := append(info.Environ(bootFD), j.output.environ(r.number)...)
 	// A quota of processor time counts too, which the Go runtime has looked up.
-	own = append(own, fmt.Sprintf("%s=%d", boot.EnvLocalCores, runtime.GOMAXPROCS(0)))
-	process, err := os.StartProcess(j.program.path, append([]string{j.program.name}, j.cfg.Args...), &os.ProcAttr{
-		Env:   rankEnviron(inherited, j.cfg.Env, own),
-		Files: []*os.File{files.stdin, files.stdout, files.stderr, child},
-		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	own := append(r.env, fmt.Sprintf("%s=%d", boot.EnvLocalCores, runtime.GOMAXPROCS(0)))
+	var process *os.Process
+	err = c.family.begin(func() (int, error) {
+		process, err = os.StartProcess(c.program.path, append([]string{c.program.name}, c.args...), &os.ProcAttr{
+			Dir:   c.dir,
+			Env:   rankEnviron(c.inherited, c.added, own),
+			Files: []*os.File{files.stdin, files.stdout, files.stderr, inherit},
+			Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+		})
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", c.title, err)
+		}
+		return process.Pid, nil
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", j.cfg.Program, err)
+		return err
 	}
 	r.started(process)
-	j.cfg.Log("rank " + strconv.Itoa(int(r.number)) + " is process " + strconv.Itoa(process.Pid))
-	j.watching.Go(func() {
+	if sig := c.endingBy(); sig != 0 {
+		r.signalGroup(sig) // it came while the rank was not there yet
+	}
+	c.log(fmt.Sprintf("rank %d is process %d", r.number, process.Pid))
+	c.watching.Go(func() {
 		exit, err := sys.AwaitExit(process.Pid)
-		j.exits <- rankEnded{r: r, exit: exit, err: err, at: time.Now()}
+		after := time.Since(c.begun)
+		c.report(rankEnded{rank: r.number, pid: process.Pid, exit: exit, why: r.end(), after: after, err: err})
 	})
 	return nil
+}
+
+func (c *crew) endingBy() syscall.Signal {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ending
+}
+
+// signal is that of a site. SIGTSTP suspends the ranks until SIGCONT: they do
+// not count as stopped meanwhile.
+func (c *crew) signal(sig syscall.Signal) {
+	if sig == syscall.SIGKILL || endSignals[sig] != "" && c.endingBy() == 0 {
+		c.mu.Lock()
+		c.ending = sig
+		c.mu.Unlock()
+	}
+	if sig == syscall.SIGTSTP {
+		c.stops.suspend(true)
+	}
+	for _, r := range c.ranks {
+		r.signalGroup(sig)
+	}
+	if sig == syscall.SIGCONT {
+		c.stops.suspend(false)
+	}
+}
+
+// kill is that of a site.
+func (c *crew) kill(r Rank) error { return c.ranks[r-c.first].kill("") }
+
+// close is that of a site.
+func (c *crew) close() {
+	c.stops.close()
+	c.watching.Wait()
+	c.keeper.dismiss()
 }

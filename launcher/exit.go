@@ -8,6 +8,9 @@ import (
 
 // reason is what other ranks are told.
 func (e RankExit) reason() string {
+	if e.Why != "" {
+		return e.Why
+	}
 	if e.Signal != 0 {
 		return fmt.Sprintf("killed by signal %d", int(e.Signal))
 	}
@@ -25,6 +28,9 @@ func (e RankExit) describe() string {
 	fmt.Fprintf(&b, "was killed by signal %d (%v)", int(e.Signal), e.Signal)
 	if e.Core {
 		b.WriteString(" and dumped core")
+	}
+	if e.Why != "" {
+		b.WriteString(" because it was " + e.Why)
 	}
 	return b.String()
 }
@@ -75,4 +81,15 @@ func seconds(d time.Duration) string {
 	default:
 		return d.Round(time.Second).String()
 	}
+}
+
+// round writes a limit that somebody has set.
+func round(d time.Duration) string {
+	switch {
+	case d%time.Second == 0 && d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d%time.Millisecond == 0 && d < time.Second:
+		return fmt.Sprintf("%d ms", d/time.Millisecond)
+	}
+	return d.String()
 }

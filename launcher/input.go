@@ -33,12 +33,7 @@ func (i *input) file(r Rank, files *rankFiles) (*os.File, error) {
 	case r == 0 && i.stdin != nil:
 		return i.stdin, nil
 	}
-	f, err := os.Open(os.DevNull)
-	if err != nil {
-		return nil, err
-	}
-	files.own = append(files.own, f)
-	return f, nil
+	return files.openNull()
 }
 
 // begin starts to read, when the ranks run.

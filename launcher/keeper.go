@@ -23,17 +23,17 @@ type keeper struct {
 	pipe    *os.File
 }
 
-// startKeeper starts the keeper of ranks that have been started.
-func startKeeper(ranks []*rank, log func(string)) *keeper {
-	k, err := newKeeper(ranks)
+// startKeeper starts the keeper of the ranks that a crew has started.
+func startKeeper(c *crew) *keeper {
+	k, err := newKeeper(c)
 	if err != nil {
-		log(fmt.Sprintf("processes started by ranks will survive if this launcher is killed by signal 9: %v", err))
+		c.log(fmt.Sprintf("processes started by ranks will survive if this launcher is killed by signal 9: %v", err))
 		return nil
 	}
 	return k
 }
 
-func newKeeper(ranks []*rank) (*keeper, error) {
+func newKeeper(c *crew) (*keeper, error) {
 	theirs, ours, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -45,19 +45,28 @@ func newKeeper(ranks []*rank) (*keeper, error) {
 		return nil, err
 	}
 	defer null.Close()
-	process, err := os.StartProcess("/bin/sh", []string{"gaspi-keeper", "-c", keeperScript}, &os.ProcAttr{
-		Dir:   "/",
-		Env:   []string{},
-		Files: []*os.File{theirs, null, null},
-		Sys:   &syscall.SysProcAttr{Setpgid: true},
+	var process *os.Process
+	err = c.family.begin(func() (pid int, err error) {
+		process, err = os.StartProcess("/bin/sh", []string{"gaspi-keeper", "-c", keeperScript}, &os.ProcAttr{
+			Dir:   "/",
+			Env:   []string{},
+			Files: []*os.File{theirs, null, null},
+			Sys:   &syscall.SysProcAttr{Setpgid: true},
+		})
+		if err != nil {
+			return 0, err
+		}
+		return process.Pid, nil
 	})
 	if err != nil {
 		ours.Close()
 		return nil, err
 	}
 	var groups strings.Builder
-	for _, r := range ranks {
-		fmt.Fprintf(&groups, "-%d ", r.exit.PID)
+	for _, r := range c.ranks {
+		if pid := r.pid(); pid != 0 {
+			fmt.Fprintf(&groups, "-%d ", pid)
+		}
 	}
 	groups.WriteByte('\n')
 	if _, err := ours.WriteString(groups.String()); err != nil {
@@ -66,14 +75,6 @@ func newKeeper(ranks []*rank) (*keeper, error) {
 		return nil, err
 	}
 	return &keeper{process: process, pipe: ours}, nil
-}
-
-// pid is 0 for no keeper.
-func (k *keeper) pid() int {
-	if k == nil {
-		return 0
-	}
-	return k.process.Pid
 }
 
 // dismiss ends the keeper: nothing is left to be kept.

@@ -79,6 +79,12 @@ type Config struct {
 	// OnFailure says what a rank's failure means for the others.
 	OnFailure OnFailure
 
+	// Heartbeat is how long silence may last before it counts as death: that of a
+	// rank that is stopped (SIGSTOP), of a connection, or of a host. Such a rank
+	// is killed. Zero means 10 s. With less than a second, a machine that is
+	// busy looks like one that is dead.
+	Heartbeat time.Duration
+
 	// Foreground says that running this job is what the process is for. Signals
 	// that this process gets are then forwarded to the ranks, and processes that
 	// leave their rank's process group are ended with the job. Both change
@@ -87,7 +93,8 @@ type Config struct {
 
 	// Notice is called with one sentence when the job fails: which rank died of
 	// what, and what became of the others. It comes after their output, unless
-	// they take long to end. Nil means that nobody is told before Run returns.
+	// they take long to end. It is also called when a rank was stopped while the
+	// job was not. Nil means that nobody is told before Run returns.
 	Notice func(sentence string)
 
 	// Log is called with lines about what the launcher does. Nil means silence.
@@ -99,6 +106,12 @@ const MaxRanks = 1 << 16
 
 // DefaultKillGrace is what a Config.KillGrace of zero means.
 const DefaultKillGrace = 5 * time.Second
+
+// DefaultHeartbeat is what a Config.Heartbeat of zero means.
+const DefaultHeartbeat = 10 * time.Second
+
+// MinHeartbeat is the least that Config.Heartbeat may be.
+const MinHeartbeat = 100 * time.Millisecond
 
 // An Output says what becomes of what the ranks print.
 type Output int
@@ -165,6 +178,7 @@ type RankExit struct {
 	Core   bool           // it left a core dump
 	After  time.Duration  // since the start of the job
 	Ended  bool           // the launcher had told it to end before it did
+	Why    string         // what the launcher killed it for, such as "stopped by signal 19 for 10s"; empty if it did not
 }
 
 // Failed reports whether the rank ended other than with status 0.
@@ -224,6 +238,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.KillGrace == 0 {
 		c.KillGrace = DefaultKillGrace
 	}
+	if c.Heartbeat == 0 {
+		c.Heartbeat = DefaultHeartbeat
+	}
 	if c.Notice == nil {
 		c.Notice = func(string) {}
 	}
@@ -247,6 +264,8 @@ func (c Config) check() error {
 		return fmt.Errorf("output directory %s was given, but the output does not go to a directory", c.OutputDir)
 	case c.Timeout < 0:
 		return fmt.Errorf("timeout %v is negative; 0 means none", c.Timeout)
+	case c.Heartbeat < MinHeartbeat:
+		return fmt.Errorf("heartbeat %v: expected at least %v", c.Heartbeat, MinHeartbeat)
 	case c.Bind < BindNone || c.Bind > BindCore:
 		return fmt.Errorf("unknown kind of binding %d", c.Bind)
 	case c.OnFailure < Abort || c.OnFailure > Continue:

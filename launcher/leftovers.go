@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"syscall"
 	"time"
-
-	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 const (
@@ -16,40 +14,38 @@ const (
 	leftoverPatience = 2 * time.Second      // for processes to vanish after they were killed
 )
 
-// endLeftovers ends the processes that ranks have started and left behind, as
-// the ranks themselves are ended: they are told to, and killed after the grace.
-func (j *job) endLeftovers() {
-	for _, r := range j.ranks {
+// finish is that of a site. It ends the processes that ranks have started and
+// left behind, as the ranks themselves are ended: they are told to, and killed
+// after the grace.
+func (c *crew) finish(hurry <-chan struct{}) {
+	for _, r := range c.ranks {
 		r.reap()
+		c.family.leave(r.pid())
 	}
-	left := j.leftovers()
+	left := c.leftovers()
 	if len(left) == 0 {
 		return
 	}
-	j.cfg.Log(fmt.Sprintf("ending what the ranks have left running: %v", left))
-	patience := j.cfg.KillGrace
-	if j.killed {
-		patience = -1
-	}
-	if patience > 0 {
+	c.log(fmt.Sprintf("ending what the ranks have left running: %v", left))
+	if c.grace > 0 && c.endingBy() != syscall.SIGKILL {
 		signalEach(left, syscall.SIGTERM)
 		signalEach(left, syscall.SIGCONT)
-		left = j.awaitLeftovers(patience)
+		left = c.awaitLeftovers(c.grace, hurry)
 	}
 	if len(left) > 0 {
 		signalEach(left, syscall.SIGKILL)
-		j.awaitLeftovers(leftoverPatience)
+		c.awaitLeftovers(leftoverPatience, hurry)
 	}
 }
 
-// awaitLeftovers waits until nothing is left, for some time, and returns what
-// is. A signal that would end the job cuts the wait short.
-func (j *job) awaitLeftovers(patience time.Duration) []int {
+// awaitLeftovers waits until nothing is left, for some time or until hurry is
+// closed, and returns what is.
+func (c *crew) awaitLeftovers(patience time.Duration, hurry <-chan struct{}) []int {
 	tick := time.NewTicker(leftoverPoll)
 	defer tick.Stop()
 	limit := time.After(patience)
 	for {
-		left := j.leftovers()
+		left := c.leftovers()
 		if len(left) == 0 {
 			return nil
 		}
@@ -57,10 +53,8 @@ func (j *job) awaitLeftovers(patience time.Duration) []int {
 		case <-tick.C:
 		case <-limit:
 			return left
-		case sig := <-j.signals.channel():
-			if endSignals[sig.(syscall.Signal)] != "" {
-				return left
-			}
+		case <-hurry:
+			return left
 		}
 	}
 }
@@ -73,26 +67,21 @@ func signalEach(targets []int, sig syscall.Signal) {
 
 // leftovers returns what is left of the ranks that have ended, as kill(2) wants
 // it: process groups (negative), and adopted processes that left their group.
-func (j *job) leftovers() []int {
-	j.reapOrphans()
+func (c *crew) leftovers() []int {
 	groups := map[int]bool{}
-	for _, r := range j.ranks {
+	var left []int
+	if c.adopt {
+		left = c.family.orphans()
+	}
+	for _, r := range c.ranks {
 		// Nobody else can have this number while the group has a member.
-		if r.exit.PID != 0 && syscall.Kill(-r.exit.PID, 0) == nil {
-			groups[r.exit.PID] = true
+		if pid := r.pid(); pid != 0 && syscall.Kill(-pid, 0) == nil {
+			groups[pid] = true
 		}
 	}
-	var left []int
 	if len(groups) > 0 {
 		for group := range livingGroups(groups) {
 			left = append(left, -group)
-		}
-	}
-	if j.cfg.Foreground {
-		for _, pid := range sys.Children() {
-			if pid != j.keeper.pid() {
-				left = append(left, pid)
-			}
 		}
 	}
 	return left
@@ -131,20 +120,4 @@ func parseStat(stat []byte) (state byte, group int) {
 	}
 	group, _ = strconv.Atoi(string(fields[2]))
 	return fields[0][0], group
-}
-
-// reapOrphans takes the remains of adopted processes that have ended.
-func (j *job) reapOrphans() {
-	if !j.cfg.Foreground {
-		return
-	}
-	known := map[int]bool{j.keeper.pid(): true}
-	for _, r := range j.ranks {
-		known[r.exit.PID] = true
-	}
-	for _, pid := range sys.Children() {
-		if !known[pid] {
-			sys.ReapIfEnded(pid)
-		}
-	}
 }

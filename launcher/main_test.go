@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -81,6 +82,11 @@ func playWithBoot(role string) int {
 		var dead *base.RankError
 		_, err := s.Exchange(ctx, "late", nil)
 		fmt.Println(errors.As(err, &dead), err)
+	case "stops": // rank 1 stops; rank 0 learns what became of it
+		if info.Rank == 1 {
+			syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		}
+		fmt.Printf("%+v\n", <-s.Failures())
 	case "kills": // rank 0 has rank 1 killed
 		if info.Rank != 0 {
 			<-ctx.Done()
@@ -158,4 +164,14 @@ func linesOf(text string, r int) []string {
 		}
 	}
 	return lines
+}
+
+// number reads one that a rank has printed.
+func number(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -1,14 +1,12 @@
 package launcher
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
@@ -104,57 +102,64 @@ func (o *output) environ(r Rank) []string {
 
 func label(r Rank) string { return "[" + strconv.Itoa(int(r)) + "] " }
 
-// A rankFiles is what a rank inherits as its standard files.
-type rankFiles struct {
-	stdin, stdout, stderr *os.File
-	own                   []*os.File // to be closed here once the rank has them
+// A sink takes one output of one rank, piece by piece, and finally its end.
+type sink interface {
+	feed(p []byte)
+	end()
 }
 
-func (f *rankFiles) closeChildEnds() {
-	for _, file := range f.own {
-		file.Close()
+// sink returns where an output of rank r goes; kind is stdout or stderr.
+func (o *output) sink(r Rank, kind string) (sink, error) {
+	if o.cfg.Output == OutputDir {
+		f, err := o.create(r, kind)
+		if err != nil {
+			return nil, err
+		}
+		return &rawSink{output: o, display: &display{}, w: f, closer: f}, nil
 	}
+	w, d := o.cfg.Stdout, o.stdout
+	if kind == "stderr" {
+		w, d = o.cfg.Stderr, o.stderr
+	}
+	if o.cfg.Output == OutputRaw {
+		return &rawSink{output: o, display: d, w: w}, nil
+	}
+	return &stream{
+		labeller: labeller{label: []byte(label(r)), live: d.width != nil},
+		display:  d, w: w, broken: o.reportBroken,
+	}, nil
 }
 
-// files opens the standard files of rank r.
-func (j *job) files(r Rank) (*rankFiles, error) {
-	f := &rankFiles{}
-	err := j.openFiles(r, f)
+// create makes the file of an output of rank r.
+func (o *output) create(r Rank, kind string) (*os.File, error) {
+	path := filepath.Join(o.cfg.OutputDir, fmt.Sprintf("%d.%s", r, kind))
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o666)
 	if err != nil {
-		f.closeChildEnds()
-		return nil, err
+		return nil, fmt.Errorf("output file: %w", err)
 	}
 	return f, nil
 }
 
-func (j *job) openFiles(r Rank, f *rankFiles) (err error) {
-	if f.stdin, err = j.input.file(r, f); err != nil {
-		return err
-	}
-	if f.stdout, err = j.output.file(r, "stdout", f); err != nil {
-		return err
-	}
-	f.stderr, err = j.output.file(r, "stderr", f)
-	return err
-}
-
-// file opens one output of rank r; kind is stdout or stderr.
+// file opens an output for a rank of this host. What needs no label the rank
+// writes itself.
 func (o *output) file(r Rank, kind string, files *rankFiles) (*os.File, error) {
-	w, d := o.cfg.Stdout, o.stdout
+	w := o.cfg.Stdout
 	if kind == "stderr" {
-		w, d = o.cfg.Stderr, o.stderr
+		w = o.cfg.Stderr
 	}
 	if f, ok := w.(*os.File); ok && o.cfg.Output == OutputRaw {
 		return f, nil
 	}
 	if o.cfg.Output == OutputDir {
-		path := filepath.Join(o.cfg.OutputDir, fmt.Sprintf("%d.%s", r, kind))
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o666)
-		if err != nil {
-			return nil, fmt.Errorf("output file: %w", err)
+		f, err := o.create(r, kind)
+		if err == nil {
+			files.own = append(files.own, f)
 		}
-		files.own = append(files.own, f)
-		return f, nil
+		return f, err
+	}
+	s, err := o.sink(r, kind)
+	if err != nil {
+		return nil, err
 	}
 	ours, theirs, err := outputPipe()
 	if err != nil {
@@ -162,26 +167,29 @@ func (o *output) file(r Rank, kind string, files *rankFiles) (*os.File, error) {
 	}
 	files.own = append(files.own, theirs)
 	o.pipes = append(o.pipes, ours)
-	if o.cfg.Output == OutputRaw {
-		o.reading.Go(func() { readLoop(ours, o.rawFeed(w, d), func() {}) })
-		return theirs, nil
-	}
-	s := &stream{
-		labeller: labeller{label: []byte(label(r)), live: d.width != nil},
-		display:  d, w: w, broken: o.reportBroken,
-	}
-	o.reading.Go(func() { readLoop(ours, s.feed, s.end) })
+	o.reading.Go(func() { readLoop(ours, s) })
 	return theirs, nil
 }
 
-// rawFeed passes bytes on as they come, to a writer that is no file.
-func (o *output) rawFeed(w io.Writer, d *display) func([]byte) {
-	return func(p []byte) {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if _, err := w.Write(p); err != nil {
-			o.reportBroken(err)
-		}
+// A rawSink passes bytes on as they come.
+type rawSink struct {
+	output  *output
+	display *display // whose lock keeps pieces whole
+	w       io.Writer
+	closer  io.Closer // nil for a writer that is not ours
+}
+
+func (s *rawSink) feed(p []byte) {
+	s.display.mu.Lock()
+	defer s.display.mu.Unlock()
+	if _, err := s.w.Write(p); err != nil {
+		s.output.reportBroken(err)
+	}
+}
+
+func (s *rawSink) end() {
+	if s.closer != nil {
+		s.closer.Close()
 	}
 }
 
@@ -189,54 +197,6 @@ func (o *output) reportBroken(err error) {
 	select {
 	case o.broken <- err:
 	default:
-	}
-}
-
-// outputPipe makes a pipe of which only our end is non-blocking: the other one
-// belongs to a program that expects an ordinary file.
-func outputPipe() (ours, theirs *os.File, err error) {
-	var fds [2]int
-	if err := syscall.Pipe2(fds[:], syscall.O_CLOEXEC); err != nil {
-		return nil, nil, os.NewSyscallError("pipe2", err)
-	}
-	if err := syscall.SetNonblock(fds[0], true); err != nil {
-		syscall.Close(fds[0])
-		syscall.Close(fds[1])
-		return nil, nil, os.NewSyscallError("fcntl", err)
-	}
-	return os.NewFile(uintptr(fds[0]), "output of a rank"), os.NewFile(uintptr(fds[1]), "output"), nil
-}
-
-// readLoop hands on what comes through a pipe until its end.
-func readLoop(pipe *os.File, feed func([]byte), end func()) {
-	defer end()
-	buf := make([]byte, 16<<10)
-	for {
-		n, err := pipe.Read(buf)
-		if n > 0 {
-			feed(buf[:n])
-		}
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			drain(pipe, buf, feed)
-			return
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// drain hands on what is in the pipe now, for a deadline must not lose it.
-func drain(pipe *os.File, buf []byte, feed func([]byte)) {
-	conn, err := pipe.SyscallConn()
-	if err != nil {
-		return
-	}
-	for n := 1; n > 0; {
-		err := conn.Control(func(fd uintptr) { n, _ = syscall.Read(int(fd), buf) })
-		if err == nil && n > 0 {
-			feed(buf[:n])
-		}
 	}
 }
 

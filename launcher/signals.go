@@ -31,7 +31,6 @@ func catchSignals() *signals {
 		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, // end the job
 		syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, // are handed on
 		syscall.SIGTSTP, syscall.SIGCONT, // suspend and resume it
-		syscall.SIGCHLD, // an orphan may have ended
 		syscall.SIGPIPE, // a write to a closed output is then an error, not death
 	}
 	for _, sig := range wanted {

@@ -1,0 +1,74 @@
+package launcher
+
+import (
+	"sync"
+	"syscall"
+	"time"
+)
+
+// finish ends what the ranks have left behind and waits for their output.
+func (j *job) finish() {
+	j.endLeftovers()
+	j.settle()
+	j.output.close()
+	var all sync.WaitGroup
+	for _, s := range j.sites {
+		all.Go(s.close)
+	}
+	all.Wait()
+}
+
+// endLeftovers lets all sites finish. A signal that would end the job cuts the
+// wait short.
+func (j *job) endLeftovers() {
+	hurry, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		var all sync.WaitGroup
+		for _, s := range j.sites {
+			all.Go(func() { s.finish(hurry) })
+		}
+		all.Wait()
+	}()
+	asked := false
+	for {
+		select {
+		case <-done:
+			return
+		case sig := <-j.signals.channel():
+			if endSignals[sig.(syscall.Signal)] != "" && !asked {
+				asked = true
+				close(hurry)
+			}
+		}
+	}
+}
+
+// settle waits until all output has been passed on. Whoever takes it may have
+// stopped: then the user is told all the same, and a signal that would end the
+// job cuts the wait short, as does one that came before, after the grace.
+func (j *job) settle() {
+	done := j.output.settled()
+	hurry := time.After(drainPatience)
+	var limit <-chan time.Time
+	if j.interrupt != 0 {
+		limit = time.After(max(j.cfg.KillGrace, drainPatience))
+	}
+	for {
+		select {
+		case <-done:
+			return
+		case <-hurry:
+			j.output.hurry()
+		case <-j.notice:
+			j.notice = nil
+			j.tell()
+		case <-limit:
+			return
+		case sig := <-j.signals.channel():
+			if endSignals[sig.(syscall.Signal)] != "" {
+				return
+			}
+		}
+	}
+}

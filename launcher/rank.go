@@ -1,0 +1,95 @@
+package launcher
+
+import (
+	"os"
+	"sync"
+	"syscall"
+)
+
+// A rank is one process of a crew, from before it is started until after it has
+// ended. Its process is not reaped until the end of the job, so its number and
+// that of its process group belong to nobody else meanwhile.
+type rank struct {
+	number Rank
+	env    []string // the variables by which it knows who it is
+
+	mu      sync.Mutex
+	process *os.Process // nil until started
+	doomed  bool        // kill as soon as it is started
+	ended   bool        // its end was seen
+	reaped  bool
+	why     string // what it was killed for, if this process did it for a reason of its own
+}
+
+// pid is 0 for a rank that is not started.
+func (r *rank) pid() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process == nil {
+		return 0
+	}
+	return r.process.Pid
+}
+
+// signalGroup sends sig to the rank and its children, unless it is not started.
+func (r *rank) signalGroup(sig syscall.Signal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process != nil && !r.reaped {
+		syscall.Kill(-r.process.Pid, sig)
+	}
+}
+
+// kill ends the rank alone, now or as soon as it is started. An empty why stands
+// for somebody else's reason.
+func (r *rank) kill(why string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended || r.reaped {
+		return nil
+	}
+	if r.why == "" {
+		r.why = why
+	}
+	if r.process == nil {
+		r.doomed = true
+		return nil
+	}
+	return syscall.Kill(r.process.Pid, syscall.SIGKILL)
+}
+
+// started takes the process over.
+func (r *rank) started(p *os.Process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.process = p
+	if r.doomed {
+		syscall.Kill(p.Pid, syscall.SIGKILL)
+	}
+}
+
+// end notes that the rank has ended, and returns what it was killed for.
+func (r *rank) end() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	return r.why
+}
+
+// running reports whether the rank is started and was not seen to end.
+func (r *rank) running() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.process != nil && !r.ended
+}
+
+// reap takes the remains of a rank that has ended. Its process group may still
+// have members; it exists, under the same number, for as long as it does.
+func (r *rank) reap() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process != nil && !r.reaped {
+		r.process.Wait()
+		r.reaped = true
+	}
+}
