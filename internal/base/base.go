@@ -46,6 +46,10 @@ var (
 	// is always wrapped with the feature and the reason.
 	ErrNotSupported = errors.New("not supported here")
 
+	// ErrMismatch says that ranks called the same thing with arguments that do not
+	// belong together. It is wrapped with two of them and what they said.
+	ErrMismatch = errors.New("ranks do not agree")
+
 	// ErrRankDead is matched by every RankError.
 	ErrRankDead = errors.New("rank is dead")
 )

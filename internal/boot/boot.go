@@ -11,16 +11,19 @@ import (
 	"context"
 	"errors"
 
+	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
-// The environment a rank is started with. All of these are set, or none.
+// The environment a rank is started with. All of these but EnvHost are
+// set, or none.
 const (
 	EnvRank      = "GASPI_RANK"       // number of this rank, 0 to size-1
 	EnvSize      = "GASPI_SIZE"       // number of ranks of the job
 	EnvLocalRank = "GASPI_LOCAL_RANK" // number of this rank among those of its host
 	EnvLocalSize = "GASPI_LOCAL_SIZE" // number of ranks on this host
 	EnvJob       = "GASPI_JOB"        // unique id of the job
+	EnvHost      = "GASPI_HOST"       // which host this rank is on; not set, there is one
 	EnvFD        = "GASPI_BOOT_FD"    // descriptor of the connection to the launcher
 )
 
@@ -48,6 +51,7 @@ type Info struct {
 	LocalRank int       // 0 to LocalSize-1, among the ranks of this host
 	LocalSize int       // ranks on this host
 	Job       string    // unique id of the job; letters, digits and '-'
+	Host      string    // which host the rank is on, as whoever placed it numbers them; ranks with equal Host share memory
 }
 
 // A Failure says that a rank is no longer there.
@@ -82,6 +86,29 @@ type Session interface {
 	// other errors wrap base.ErrClosed, ErrLost or the error of ctx.
 	Exchange(ctx context.Context, name string, value []byte) ([][]byte, error)
 
+	// Put publishes a value of this rank under a name, once per name. The value is
+	// copied. It does not block.
+	Put(name string, value []byte) error
+
+	// Get returns the value that rank r has put under a name. It blocks until that
+	// is there, and can be resumed. A rank that is gone and put no such value makes
+	// it return a *base.RankError; other errors wrap base.ErrBadRank,
+	// base.ErrClosed, ErrLost or the error of ctx. The result belongs to the
+	// caller; the session keeps it too, so that asking again costs no message.
+	Get(ctx context.Context, r base.Rank, name string) ([]byte, error)
+
+	// Fence is collective: it returns when all ranks have called it with that name,
+	// and compares their words, of at most MaxWord bytes. If two differ, it returns
+	// base.ErrMismatch, wrapped with two ranks and what they said, on all ranks. It
+	// can be resumed: the word of the first call counts. A rank that is gone and did
+	// not come makes it return a *base.RankError; other errors are those of
+	// Exchange. It takes one short message each way per rank.
+	Fence(ctx context.Context, name, word string) error
+
+	// Key is the key of the job, with which ranks prove to each other that they are
+	// of the same one.
+	Key() auth.Key
+
 	// Kill asks for another rank to be killed (SIGKILL), and returns when it is
 	// gone, at once if it already was. The own rank is an error, and so is a
 	// number that is no rank (base.ErrBadRank). When ctx ends first, the request
@@ -101,8 +128,9 @@ type Session interface {
 	Close() error
 }
 
-// Limits of an exchange.
+// Limits of what is exchanged.
 const (
 	MaxName  = 256       // bytes of a name
 	MaxValue = 512 << 10 // bytes of a value
+	MaxWord  = 1024      // bytes of a fence's word
 )

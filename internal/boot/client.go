@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
@@ -63,6 +64,9 @@ func (c *client) greet(conn net.Conn) error {
 		return fmt.Errorf("greeting the launcher: it takes this process for rank %d of %d of job %s, but the environment says rank %d of %d of job %s",
 			m.Rank, m.Size, m.Job, c.info.Rank, c.info.Size, c.info.Job)
 	}
+	if c.key, err = auth.ParseKey(m.Key); err != nil {
+		return fmt.Errorf("greeting the launcher: %w", err)
+	}
 	return nil
 }
 
@@ -97,18 +101,11 @@ func (c *client) handle(m message) error {
 	switch m.Kind {
 	case kindValues:
 		return c.collect(m)
-	case kindFailed:
-		c.exchangeFailed(m.Name, Failure{Rank: m.Rank, Reason: m.Reason})
-	case kindGone:
-		c.rankGone(Failure{Rank: m.Rank, Left: m.Left, Reason: m.Reason})
-	case kindRefuse:
-		c.killRefused(m.Rank, errors.New(m.Reason))
 	case kindError:
 		return fmt.Errorf("it closed the connection: %s", m.Reason)
 	default:
-		return fmt.Errorf("unexpected %s message", m.Kind)
+		return c.take(m)
 	}
-	return nil
 }
 
 // collect puts the parts of a result together.
@@ -123,7 +120,7 @@ func (c *client) collect(m message) error {
 		return nil
 	}
 	delete(c.partial, m.Name)
-	c.complete(m.Name, cloneValues(all))
+	c.answer(ask{kind: kindGive, name: m.Name}, cloneValues(all), nil)
 	return nil
 }
 
@@ -141,6 +138,24 @@ func (c *client) request(m message) error {
 func (c *client) Exchange(ctx context.Context, name string, value []byte) ([][]byte, error) {
 	return c.exchange(ctx, name, value, func() error {
 		return c.request(message{Kind: kindGive, Rank: c.info.Rank, Name: name, Value: value})
+	})
+}
+
+func (c *client) Put(name string, value []byte) error {
+	return c.put(name, value, func() error {
+		return c.request(message{Kind: kindPut, Rank: c.info.Rank, Name: name, Value: value})
+	})
+}
+
+func (c *client) Get(ctx context.Context, r base.Rank, name string) ([]byte, error) {
+	return c.get(ctx, r, name, func() error {
+		return c.request(message{Kind: kindGet, Rank: r, Name: name})
+	})
+}
+
+func (c *client) Fence(ctx context.Context, name, word string) error {
+	return c.fence(ctx, name, word, func() error {
+		return c.request(message{Kind: kindFence, Rank: c.info.Rank, Name: name, Word: word})
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
@@ -14,7 +15,7 @@ import (
 // Environ returns the variables, as "K=V", that make a process the rank that i
 // describes, with its connection inherited as descriptor fd.
 func (i Info) Environ(fd int) []string {
-	return []string{
+	env := []string{
 		EnvRank + "=" + strconv.Itoa(int(i.Rank)),
 		EnvSize + "=" + strconv.Itoa(i.Size),
 		EnvLocalRank + "=" + strconv.Itoa(i.LocalRank),
@@ -22,6 +23,10 @@ func (i Info) Environ(fd int) []string {
 		EnvJob + "=" + i.Job,
 		EnvFD + "=" + strconv.Itoa(fd),
 	}
+	if i.Host != "" {
+		env = append(env, EnvHost+"="+i.Host)
+	}
+	return env
 }
 
 // FromEnvironment begins the session of the process it is called in. It returns
@@ -78,21 +83,37 @@ func parseEnvironment(lookup func(string) (string, bool)) (info Info, fd int, er
 	}
 	const many = 1 << 24 // more ranks than any job has
 	info.Job = values[EnvJob]
+	info.Host = localHost
+	if v, ok := lookup(EnvHost); ok {
+		info.Host = v
+	}
 	info.Size = number(EnvSize, 1, many)
 	info.Rank = base.Rank(number(EnvRank, 0, max(info.Size, 1)))
 	info.LocalSize = number(EnvLocalSize, 1, max(info.Size, 1)+1)
 	info.LocalRank = number(EnvLocalRank, 0, max(info.LocalSize, 1))
 	fd = number(EnvFD, 3, many)
 	if err == nil {
-		if jobErr := checkJob(info.Job); jobErr != nil {
-			err = fmt.Errorf("%s: %w", EnvJob, jobErr)
-		}
+		err = info.checkNames()
 	}
 	if err != nil {
 		return Info{}, -1, err
 	}
 	return info, fd, nil
 }
+
+// checkNames refuses a job or a host that are no names.
+func (i Info) checkNames() error {
+	if err := checkJob(i.Job); err != nil {
+		return fmt.Errorf("%s: %w", EnvJob, err)
+	}
+	if i.Host == "" || len(i.Host) > maxHost || !utf8.ValidString(i.Host) {
+		return fmt.Errorf("%s=%.80q: expected the number or name of this host, 1 to %d bytes of UTF-8", EnvHost, i.Host, maxHost)
+	}
+	return nil
+}
+
+// maxHost bounds the name of a host, in bytes.
+const maxHost = 255
 
 // takeDescriptor makes a connection of an inherited descriptor. The descriptor
 // itself is closed; the connection's own is closed on exec.

@@ -41,7 +41,7 @@ func TestFromEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := Info{Rank: 1, Size: 2, LocalRank: 1, LocalSize: 2, Job: s.job}
+	info := Info{Rank: 1, Size: 2, LocalRank: 1, LocalSize: 2, Job: s.job, Host: "h-1"}
 	self, err := os.Open("/proc/self/exe")
 	if err != nil {
 		t.Fatal(err)
@@ -101,18 +101,20 @@ func TestParseEnvironment(t *testing.T) {
 		{"more local ranks than ranks", EnvLocalSize, "7", `GASPI_LOCAL_SIZE="7": expected a number from 1 to 6`},
 		{"standard descriptor", EnvFD, "2", `GASPI_BOOT_FD="2": expected a number from 3`},
 		{"empty job", EnvJob, "", "GASPI_JOB: job id"},
+		{"empty host", EnvHost, "", `GASPI_HOST="": expected`},
+		{"long host", EnvHost, strings.Repeat("h", 256), "1 to 255 bytes"},
 		{"job is a path", EnvJob, "a/b", `GASPI_JOB: job id "a/b"`},
 	}
 	for _, c := range cases {
 		info, fd, err := parseEnvironment(func(name string) (string, bool) {
 			v, ok := good[name]
-			if name == c.variable {
+			if name == c.variable && name != "" {
 				return c.value, c.value != "-"
 			}
 			return v, ok
 		})
 		if c.want == "" {
-			want := Info{Rank: 2, Size: 6, LocalRank: 0, LocalSize: 3, Job: "a-1"}
+			want := Info{Rank: 2, Size: 6, LocalRank: 0, LocalSize: 3, Job: "a-1", Host: "0"}
 			if info != want || fd != 5 || err != nil {
 				t.Errorf("%s: %+v, %d, %v; want %+v, 5", c.name, info, fd, err, want)
 			}

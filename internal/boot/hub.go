@@ -19,6 +19,8 @@ type hub struct {
 
 	mu    sync.Mutex
 	open  map[string]*gathering // exchanges that lack a value
+	board board                 // values that ranks have put
+	ahead map[string]*fence     // fences that lack a rank
 	sinks []sink                // index is the rank; nil while it is not attached
 	gone  []*Failure            // index is the rank; nil while it is there
 	order []base.Rank           // the ranks that are gone, in the order they went
@@ -29,8 +31,7 @@ type hub struct {
 // block nor call the hub.
 type sink interface {
 	values(*gathering)
-	exchangeFailed(name string, f Failure)
-	rankGone(Failure)
+	tell(message)
 }
 
 // A gathering is one exchange. Its values are read-only once it is complete.
@@ -47,6 +48,8 @@ func newHub(size int) *hub {
 	return &hub{
 		size:  size,
 		open:  map[string]*gathering{},
+		board: newBoard(size),
+		ahead: map[string]*fence{},
 		sinks: make([]sink, size),
 		gone:  make([]*Failure, size),
 	}
@@ -59,7 +62,7 @@ func (h *hub) attach(r base.Rank, s sink) {
 	h.sinks[r] = s
 	for _, other := range h.order {
 		if other != r {
-			s.rankGone(*h.gone[other])
+			s.tell(h.gone[other].message())
 		}
 	}
 }
@@ -106,11 +109,27 @@ func (h *hub) leave(f Failure) {
 	h.order = append(h.order, f.Rank)
 	for r, s := range h.sinks {
 		if s != nil && base.Rank(r) != f.Rank {
-			s.rankGone(f)
+			s.tell(f.message())
 		}
 	}
 	for _, g := range h.open {
 		h.settleLocked(g)
+	}
+	for _, e := range h.ahead {
+		h.settleFenceLocked(e)
+	}
+	h.disappointLocked(f)
+}
+
+// message is what a rank is told about the failure of another.
+func (f Failure) message() message {
+	return message{Kind: kindGone, Rank: f.Rank, Left: f.Left, Reason: f.Reason}
+}
+
+// tellLocked says m to rank r if it is attached.
+func (h *hub) tellLocked(r base.Rank, m message) {
+	if s := h.sinks[r]; s != nil {
+		s.tell(m)
 	}
 }
 
@@ -139,7 +158,7 @@ func (h *hub) settleLocked(g *gathering) {
 		delete(h.open, g.name)
 		for r, s := range h.sinks {
 			if s != nil && g.given[r] {
-				s.exchangeFailed(g.name, *h.gone[dead])
+				s.tell(message{Kind: kindFailed, Name: g.name, Rank: dead, Reason: h.gone[dead].Reason})
 			}
 		}
 		return

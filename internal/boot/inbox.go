@@ -1,11 +1,14 @@
 package boot
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"unicode/utf8"
 
+	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
@@ -13,115 +16,93 @@ import (
 // been told. Whoever feeds it (a hub or a connection) never blocks on it.
 type inbox struct {
 	info     Info
+	key      auth.Key
 	failures chan Failure  // room for every rank, so that a send never blocks
 	done     chan struct{} // closed when the session has ended
 
-	mu        sync.Mutex
-	exchanges map[string]*waiting
-	kills     map[base.Rank]*waiting
-	gone      map[base.Rank]bool
-	end       error // why the session ended; nil while it goes on
+	mu   sync.Mutex
+	asks map[ask]*waiting
+	puts map[string]bool // names that this rank has put
+	gone map[base.Rank]bool
+	end  error // why the session ended; nil while it goes on
+}
+
+// An ask is what can be waited for. kind is that of the message that asks.
+type ask struct {
+	kind string
+	rank base.Rank // for get and kill
+	name string    // for all but kill
+}
+
+// String says it in an error.
+func (a ask) String() string {
+	switch a.kind {
+	case kindGive:
+		return fmt.Sprintf("exchange %q", a.name)
+	case kindGet:
+		return fmt.Sprintf("value %q of rank %d", a.name, a.rank)
+	case kindKill:
+		return fmt.Sprintf("kill rank %d", a.rank)
+	}
+	return fmt.Sprintf("%s %q", a.kind, a.name)
 }
 
 // A waiting is something asked for and not yet answered. Its fields may be read
 // once done is closed.
 type waiting struct {
 	done   chan struct{}
-	values [][]byte
+	values [][]byte // of an exchange; of a get, one
 	err    error
 }
 
 func newInbox(info Info) *inbox {
 	return &inbox{
-		info:      info,
-		failures:  make(chan Failure, info.Size),
-		done:      make(chan struct{}),
-		exchanges: map[string]*waiting{},
-		kills:     map[base.Rank]*waiting{},
-		gone:      map[base.Rank]bool{},
+		info:     info,
+		failures: make(chan Failure, info.Size),
+		done:     make(chan struct{}),
+		asks:     map[ask]*waiting{},
+		puts:     map[string]bool{},
+		gone:     map[base.Rank]bool{},
 	}
 }
 
 func (b *inbox) Info() Info               { return b.info }
+func (b *inbox) Key() auth.Key            { return b.key }
 func (b *inbox) Failures() <-chan Failure { return b.failures }
 
-// exchange waits for the exchange of that name; give is called once, at the
-// first call, to send the value.
-func (b *inbox) exchange(ctx context.Context, name string, value []byte, give func() error) ([][]byte, error) {
-	if err := checkExchange(name, value); err != nil {
-		return nil, err
-	}
+// wait returns the answer to a. send is called to ask, once for all callers
+// that wait at the same time, and for those that come back because their
+// context had ended. Only the answer to a get is kept for later callers.
+func (b *inbox) wait(ctx context.Context, a ask, send func() error) ([][]byte, error) {
 	b.mu.Lock()
 	if b.end != nil {
 		defer b.mu.Unlock()
-		return nil, fmt.Errorf("exchange %q: %w", name, b.end)
+		return nil, fmt.Errorf("%s: %w", a, b.end)
 	}
-	w := b.exchanges[name]
+	w := b.asks[a]
 	first := w == nil
 	if first {
 		w = &waiting{done: make(chan struct{})}
-		b.exchanges[name] = w
+		b.asks[a] = w
 	}
 	b.mu.Unlock()
 	if first {
-		if err := give(); err != nil {
-			b.mu.Lock()
-			delete(b.exchanges, name)
-			b.mu.Unlock()
-			return nil, fmt.Errorf("exchange %q: %w", name, err)
+		if err := send(); err != nil {
+			b.answer(a, nil, err)
 		}
 	}
 	if err := b.await(ctx, w); err != nil {
-		return nil, fmt.Errorf("exchange %q: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", a, err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.exchanges[name] == w {
-		delete(b.exchanges, name)
+	if b.asks[a] == w && a.kind != kindGet {
+		delete(b.asks, a)
 	}
 	if w.err != nil {
-		return nil, fmt.Errorf("exchange %q: %w", name, w.err)
+		return nil, fmt.Errorf("%s: %w", a, w.err)
 	}
 	return w.values, nil
-}
-
-// kill waits until rank r is gone; ask is called to request it, once for all
-// callers that wait at the same time.
-func (b *inbox) kill(ctx context.Context, r base.Rank, ask func() error) error {
-	if r < 0 || int(r) >= b.info.Size {
-		return fmt.Errorf("kill rank %d of a job of %d: %w", r, b.info.Size, base.ErrBadRank)
-	}
-	if r == b.info.Rank {
-		return fmt.Errorf("kill rank %d: a rank cannot kill itself; return or exit instead", r)
-	}
-	b.mu.Lock()
-	if b.gone[r] {
-		b.mu.Unlock()
-		return nil
-	}
-	if b.end != nil {
-		defer b.mu.Unlock()
-		return fmt.Errorf("kill rank %d: %w", r, b.end)
-	}
-	w := b.kills[r]
-	first := w == nil
-	if first {
-		w = &waiting{done: make(chan struct{})}
-		b.kills[r] = w
-	}
-	b.mu.Unlock()
-	if first {
-		if err := ask(); err != nil {
-			b.killRefused(r, err)
-		}
-	}
-	if err := b.await(ctx, w); err != nil {
-		return fmt.Errorf("kill rank %d: %w", r, err)
-	}
-	if w.err != nil {
-		return fmt.Errorf("kill rank %d: %w", r, w.err)
-	}
-	return nil
 }
 
 // await returns nil when w is answered. An answer wins over the end of ctx or
@@ -149,22 +130,148 @@ func (b *inbox) await(ctx context.Context, w *waiting) error {
 	}
 }
 
-// complete answers an exchange; all belongs to the inbox from now on.
-func (b *inbox) complete(name string, all [][]byte) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if w := b.exchanges[name]; w != nil {
-		w.values = all
-		w.answerLocked()
+// exchange waits for the exchange of that name; give sends the value.
+func (b *inbox) exchange(ctx context.Context, name string, value []byte, give func() error) ([][]byte, error) {
+	if err := checkNamed(name, value); err != nil {
+		return nil, fmt.Errorf("exchange: %w", err)
 	}
+	return b.wait(ctx, ask{kind: kindGive, name: name}, give)
 }
 
-func (b *inbox) exchangeFailed(name string, f Failure) {
+// put calls send unless this rank has put a value of that name before.
+func (b *inbox) put(name string, value []byte, send func() error) error {
+	if err := checkNamed(name, value); err != nil {
+		return fmt.Errorf("put: %w", err)
+	}
+	if err := b.claim(name); err != nil {
+		return fmt.Errorf("put %q: %w", name, err)
+	}
+	if err := send(); err != nil {
+		return fmt.Errorf("put %q: %w", name, err)
+	}
+	return nil
+}
+
+// claim notes that this rank puts a value of that name.
+func (b *inbox) claim(name string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if w := b.exchanges[name]; w != nil {
-		w.err = f.rankError()
-		w.answerLocked()
+	switch {
+	case b.end != nil:
+		return b.end
+	case b.puts[name]:
+		return errors.New("this rank has put a value of that name before, and others may hold it: choose another name")
+	case len(b.puts) == maxPuts:
+		return fmt.Errorf("this rank has put %d values, which is the limit", maxPuts)
+	}
+	b.puts[name] = true
+	return nil
+}
+
+// get waits for a value of rank r; send asks for it.
+func (b *inbox) get(ctx context.Context, r base.Rank, name string, send func() error) ([]byte, error) {
+	a := ask{kind: kindGet, rank: r, name: name}
+	if err := checkName(name); err != nil {
+		return nil, fmt.Errorf("get: %w", err)
+	}
+	if r < 0 || int(r) >= b.info.Size {
+		return nil, fmt.Errorf("%s of a job of %d: %w", a, b.info.Size, base.ErrBadRank)
+	}
+	values, err := b.wait(ctx, a, send)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Clone(values[0]), nil
+}
+
+// fence waits until all ranks have come; send says that this one has.
+func (b *inbox) fence(ctx context.Context, name, word string, send func() error) error {
+	if err := checkFence(name, word); err != nil {
+		return err
+	}
+	_, err := b.wait(ctx, ask{kind: kindFence, name: name}, send)
+	return err
+}
+
+// kill waits until rank r is gone; send requests it.
+func (b *inbox) kill(ctx context.Context, r base.Rank, send func() error) error {
+	a := ask{kind: kindKill, rank: r}
+	if r < 0 || int(r) >= b.info.Size {
+		return fmt.Errorf("%s of a job of %d: %w", a, b.info.Size, base.ErrBadRank)
+	}
+	if r == b.info.Rank {
+		return fmt.Errorf("%s: a rank cannot kill itself; return or exit instead", a)
+	}
+	b.mu.Lock()
+	gone := b.gone[r]
+	b.mu.Unlock()
+	if gone {
+		return nil
+	}
+	_, err := b.wait(ctx, a, func() error {
+		if err := send(); err != nil {
+			return err
+		}
+		b.mu.Lock() // it may have gone between the look above and now
+		defer b.mu.Unlock()
+		if b.gone[r] {
+			b.answerLocked(a, nil, nil)
+		}
+		return nil
+	})
+	return err
+}
+
+// take notes what the hub says. It keeps what m refers to.
+func (b *inbox) take(m message) error {
+	f := Failure{Rank: m.Rank, Left: m.Left, Reason: m.Reason}
+	switch m.Kind {
+	case kindFailed:
+		b.answer(ask{kind: kindGive, name: m.Name}, nil, f.rankError())
+	case kindValue:
+		value := m.Value
+		if value == nil {
+			value = []byte{}
+		}
+		b.answer(ask{kind: kindGet, rank: m.Rank, name: m.Name}, [][]byte{value}, nil)
+	case kindNever:
+		b.answer(ask{kind: kindGet, rank: m.Rank, name: m.Name}, nil, f.rankError())
+	case kindFenced:
+		var err error
+		if m.Reason != "" {
+			err = fmt.Errorf("%w: %s", base.ErrMismatch, m.Reason)
+		}
+		b.answer(ask{kind: kindFence, name: m.Name}, nil, err)
+	case kindBroken:
+		b.answer(ask{kind: kindFence, name: m.Name}, nil, f.rankError())
+	case kindGone:
+		b.rankGone(f)
+	case kindRefuse:
+		b.answer(ask{kind: kindKill, rank: m.Rank}, nil, errors.New(m.Reason))
+	default:
+		return fmt.Errorf("unexpected %s message", m.Kind)
+	}
+	return nil
+}
+
+// answer wakes those who wait for a, if there are any; values belong to the
+// inbox from now on.
+func (b *inbox) answer(a ask, values [][]byte, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.answerLocked(a, values, err)
+}
+
+func (b *inbox) answerLocked(a ask, values [][]byte, err error) {
+	w := b.asks[a]
+	if w == nil {
+		return
+	}
+	select {
+	case <-w.done: // the first answer counts
+	default:
+		w.values, w.err = values, err
+		close(w.done)
 	}
 }
 
@@ -176,21 +283,7 @@ func (b *inbox) rankGone(f Failure) {
 	}
 	b.gone[f.Rank] = true
 	b.failures <- f
-	if w := b.kills[f.Rank]; w != nil {
-		delete(b.kills, f.Rank)
-		w.answerLocked()
-	}
-}
-
-// killRefused answers a kill that will not happen.
-func (b *inbox) killRefused(r base.Rank, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if w := b.kills[r]; w != nil {
-		delete(b.kills, r)
-		w.err = err
-		w.answerLocked()
-	}
+	b.answerLocked(ask{kind: kindKill, rank: f.Rank}, nil, nil)
 }
 
 // finish ends the session for the reason err, and reports whether this call did.
@@ -206,29 +299,30 @@ func (b *inbox) finish(err error) bool {
 	return true
 }
 
-// answerLocked wakes those who wait for w, once; the inbox's lock is held.
-func (w *waiting) answerLocked() {
-	select {
-	case <-w.done:
-	default:
-		close(w.done)
-	}
-}
-
-// checkExchange refuses what the wire could not carry.
-func checkExchange(name string, value []byte) error {
+// checkNamed refuses what the wire could not carry.
+func checkNamed(name string, value []byte) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
 	if len(value) > MaxValue {
-		return fmt.Errorf("exchange %q: value has %d bytes; at most %d can be exchanged", name, len(value), MaxValue)
+		return fmt.Errorf("value %q has %d bytes; it can have at most %d", name, len(value), MaxValue)
+	}
+	return nil
+}
+
+func checkFence(name, word string) error {
+	if err := checkName(name); err != nil {
+		return fmt.Errorf("fence: %w", err)
+	}
+	if len(word) > MaxWord || !utf8.ValidString(word) {
+		return fmt.Errorf("fence %q: word %.40q has %d bytes; a word is UTF-8 of at most %d bytes", name, word, len(word), MaxWord)
 	}
 	return nil
 }
 
 func checkName(name string) error {
 	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
-		return fmt.Errorf("exchange name %.40q has %d bytes; a name is UTF-8 of 1 to %d bytes", name, len(name), MaxName)
+		return fmt.Errorf("name %.40q has %d bytes; a name is UTF-8 of 1 to %d bytes", name, len(name), MaxName)
 	}
 	return nil
 }

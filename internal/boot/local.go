@@ -9,8 +9,12 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
+
+// localHost is the host of ranks that nobody has given one.
+const localHost = "0"
 
 // A Local is a job whose ranks are goroutines of this process. It starts none:
 // its owner runs the ranks and says when one is gone.
@@ -28,10 +32,11 @@ func NewLocal(n int) *Local {
 		panic(fmt.Sprintf("boot.NewLocal(%d): a job has at least 1 rank", n))
 	}
 	l := &Local{hub: newHub(n), sessions: make([]*localSession, n)}
-	job := NewJobID()
+	job, key := NewJobID(), auth.NewKey()
 	for r := range l.sessions {
-		info := Info{Rank: base.Rank(r), Size: n, LocalRank: r, LocalSize: n, Job: job}
+		info := Info{Rank: base.Rank(r), Size: n, LocalRank: r, LocalSize: n, Job: job, Host: localHost}
 		s := &localSession{inbox: newInbox(info), local: l}
+		s.key = key
 		l.sessions[r] = s
 		l.hub.attach(info.Rank, s)
 	}
@@ -74,12 +79,35 @@ type localSession struct {
 	local *Local
 }
 
-func (s *localSession) values(g *gathering) { s.complete(g.name, cloneValues(g.values)) }
+// tell takes what the hub says. The hub's values are shared, and get copies them.
+func (s *localSession) tell(m message) {
+	if err := s.take(m); err != nil {
+		panic("boot: the hub says what no rank understands: " + err.Error())
+	}
+}
+
+func (s *localSession) values(g *gathering) {
+	s.answer(ask{kind: kindGive, name: g.name}, cloneValues(g.values), nil)
+}
 
 func (s *localSession) Exchange(ctx context.Context, name string, value []byte) ([][]byte, error) {
 	return s.exchange(ctx, name, value, func() error {
 		return s.local.hub.give(s.info.Rank, name, bytes.Clone(value))
 	})
+}
+
+func (s *localSession) Put(name string, value []byte) error {
+	return s.put(name, value, func() error {
+		return s.local.hub.put(s.info.Rank, name, bytes.Clone(value))
+	})
+}
+
+func (s *localSession) Get(ctx context.Context, r base.Rank, name string) ([]byte, error) {
+	return s.get(ctx, r, name, func() error { return s.local.hub.get(s.info.Rank, r, name) })
+}
+
+func (s *localSession) Fence(ctx context.Context, name, word string) error {
+	return s.fence(ctx, name, word, func() error { return s.local.hub.come(s.info.Rank, name, word) })
 }
 
 func (s *localSession) Kill(ctx context.Context, r base.Rank) error {

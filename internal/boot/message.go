@@ -12,7 +12,7 @@ import (
 
 // protocolVersion is the first thing both sides say. It changes whenever an old
 // peer could misunderstand a message.
-const protocolVersion = 1
+const protocolVersion = 2
 
 // maxLine bounds a message on the wire, its newline included.
 const maxLine = 1 << 20
@@ -22,12 +22,19 @@ const maxReason = 1024
 
 // The kinds of messages. A message is one line: a JSON object and a newline.
 const (
-	kindHello  = "hello"  // both ways, first: version, job, rank, size
+	kindHello  = "hello"  // both ways, first: version, job, rank, size; to the rank also key
+	kindPut    = "put"    // to the launcher: name, value
+	kindGet    = "get"    // to the launcher: rank whose value is wanted, name
+	kindFence  = "fence"  // to the launcher: name, word
 	kindGive   = "give"   // to the launcher: name, value
 	kindKill   = "kill"   // to the launcher: rank to kill
 	kindBye    = "bye"    // to the launcher, last
 	kindValues = "values" // to the rank: name, values of the ranks from first on; several make a result
 	kindFailed = "failed" // to the rank: the exchange name failed because rank is gone, reason
+	kindValue  = "value"  // to the rank: rank, name, value: the answer to get
+	kindNever  = "never"  // to the rank: rank, name, reason: it is gone, and put no such value
+	kindFenced = "fenced" // to the rank: name: all have come; reason says who did not agree, if any
+	kindBroken = "broken" // to the rank: the fence name failed because rank is gone, reason
 	kindGone   = "gone"   // to the rank: rank, left, reason
 	kindRefuse = "refuse" // to the rank: rank was not killed, reason
 	kindError  = "error"  // both ways, last: what was wrong with what the other side said
@@ -41,10 +48,12 @@ type message struct {
 	Job     string    `json:"job,omitempty"`
 	Rank    base.Rank `json:"rank"`
 	Size    int       `json:"size,omitempty"`
+	Key     string    `json:"key,omitempty"`
 	Name    string    `json:"name,omitempty"`
 	Value   []byte    `json:"value,omitempty"`
 	First   int       `json:"first,omitempty"`
 	Values  [][]byte  `json:"values,omitempty"`
+	Word    string    `json:"word,omitempty"`
 	Left    bool      `json:"left,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
 }
@@ -94,14 +103,16 @@ func (m message) check() error {
 	switch m.Kind {
 	case kindHello:
 		return m.checkHello()
-	case kindGive:
-		return checkExchange(m.Name, m.Value)
+	case kindGive, kindPut, kindValue:
+		return checkNamed(m.Name, m.Value)
+	case kindFence:
+		return checkFence(m.Name, m.Word)
 	case kindValues:
 		if len(m.Values) == 0 {
 			return errors.New("values message without values")
 		}
 		return checkName(m.Name)
-	case kindFailed:
+	case kindFailed, kindGet, kindNever, kindFenced, kindBroken:
 		return checkName(m.Name)
 	case kindKill, kindBye, kindGone, kindRefuse, kindError:
 		return nil

@@ -14,9 +14,17 @@ func TestMessagesGolden(t *testing.T) {
 		message message
 		line    string
 	}{
-		{message{Kind: kindHello, Version: 1, Job: "0a-F", Rank: 2, Size: 3}, `{"kind":"hello","version":1,"job":"0a-F","rank":2,"size":3}`},
+		{message{Kind: kindHello, Version: 2, Job: "0a-F", Rank: 2, Size: 3}, `{"kind":"hello","version":2,"job":"0a-F","rank":2,"size":3}`},
 		{message{Kind: kindGive, Rank: 1, Name: "seg/1", Value: []byte{0, 255, '\n'}}, `{"kind":"give","rank":1,"name":"seg/1","value":"AP8K"}`},
 		{message{Kind: kindGive, Name: "x"}, `{"kind":"give","rank":0,"name":"x"}`},
+		{message{Kind: kindHello, Version: 2, Job: "j", Size: 1, Key: "6b"}, `{"kind":"hello","version":2,"job":"j","rank":0,"size":1,"key":"6b"}`},
+		{message{Kind: kindPut, Rank: 1, Name: "tcp", Value: []byte("v")}, `{"kind":"put","rank":1,"name":"tcp","value":"dg=="}`},
+		{message{Kind: kindGet, Rank: 2, Name: "tcp"}, `{"kind":"get","rank":2,"name":"tcp"}`},
+		{message{Kind: kindValue, Rank: 2, Name: "tcp", Value: []byte("v")}, `{"kind":"value","rank":2,"name":"tcp","value":"dg=="}`},
+		{message{Kind: kindNever, Rank: 2, Name: "tcp", Reason: "exit status 3"}, `{"kind":"never","rank":2,"name":"tcp","reason":"exit status 3"}`},
+		{message{Kind: kindFence, Rank: 1, Name: "start", Word: "w"}, `{"kind":"fence","rank":1,"name":"start","word":"w"}`},
+		{message{Kind: kindFenced, Name: "start"}, `{"kind":"fenced","rank":0,"name":"start"}`},
+		{message{Kind: kindBroken, Rank: 3, Name: "start", Reason: "exit status 3"}, `{"kind":"broken","rank":3,"name":"start","reason":"exit status 3"}`},
 		{message{Kind: kindKill, Rank: 7}, `{"kind":"kill","rank":7}`},
 		{message{Kind: kindBye}, `{"kind":"bye","rank":0}`},
 		{message{Kind: kindValues, Name: "x", First: 4, Values: [][]byte{{1}, {}, {2, 3}}}, `{"kind":"values","rank":0,"name":"x","first":4,"values":["AQ==","","AgM="]}`},
@@ -55,13 +63,16 @@ func TestMalformedMessages(t *testing.T) {
 		{"no name", `{"kind":"give","rank":0}`, "1 to 256 bytes"},
 		{"long name", `{"kind":"failed","rank":0,"name":"` + strings.Repeat("n", 257) + `"}`, "257 bytes"},
 		{"long reason", `{"kind":"gone","rank":0,"reason":"` + strings.Repeat("r", 1025) + `"}`, "1025 bytes"},
+		{"long word", `{"kind":"fence","rank":0,"name":"x","word":"` + strings.Repeat("w", 1025) + `"}`, "at most 1024 bytes"},
+		{"get without name", `{"kind":"get","rank":0}`, "1 to 256 bytes"},
+		{"put without name", `{"kind":"put","rank":0,"value":"dg=="}`, "1 to 256 bytes"},
 		{"no values", `{"kind":"values","rank":0,"name":"x"}`, "without values"},
-		{"old version", `{"kind":"hello","version":0,"job":"j","rank":0,"size":1}`, "protocol version 0; this side speaks version 1"},
-		{"new version", `{"kind":"hello","version":2,"job":"j","rank":0,"size":1}`, "protocol version 2"},
-		{"no job", `{"kind":"hello","version":1,"rank":0,"size":1}`, "job id"},
-		{"job is a path", `{"kind":"hello","version":1,"job":"../x","rank":0,"size":1}`, `character '.'`},
-		{"rank beyond size", `{"kind":"hello","version":1,"job":"j","rank":1,"size":1}`, "rank 1 of a job of 1"},
-		{"no size", `{"kind":"hello","version":1,"job":"j","rank":0}`, "job of 0"},
+		{"old version", `{"kind":"hello","version":0,"job":"j","rank":0,"size":1}`, "protocol version 0; this side speaks version 2"},
+		{"new version", `{"kind":"hello","version":3,"job":"j","rank":0,"size":1}`, "protocol version 3"},
+		{"no job", `{"kind":"hello","version":2,"rank":0,"size":1}`, "job id"},
+		{"job is a path", `{"kind":"hello","version":2,"job":"../x","rank":0,"size":1}`, `character '.'`},
+		{"rank beyond size", `{"kind":"hello","version":2,"job":"j","rank":1,"size":1}`, "rank 1 of a job of 1"},
+		{"no size", `{"kind":"hello","version":2,"job":"j","rank":0}`, "job of 0"},
 	}
 	for _, c := range cases {
 		if m, err := decode([]byte(c.line)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -123,7 +134,7 @@ func TestValuesLinesFitAndJoin(t *testing.T) {
 // survives another trip.
 func FuzzDecode(f *testing.F) {
 	for _, m := range []message{
-		{Kind: kindHello, Version: 1, Job: "job", Size: 1},
+		{Kind: kindHello, Version: 2, Job: "job", Size: 1},
 		{Kind: kindGive, Name: "x", Value: []byte("v")},
 		{Kind: kindValues, Name: "x", First: 1, Values: [][]byte{{1}, nil}},
 		{Kind: kindGone, Rank: 3, Left: true, Reason: "r"},

@@ -8,12 +8,14 @@ import (
 	"os"
 	"sync"
 
+	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 // A Server is the launcher's side of the sessions of one job.
 type Server struct {
 	job  string
+	key  auth.Key
 	hub  *hub
 	kill func(base.Rank) error
 
@@ -34,8 +36,11 @@ func NewServer(job string, size int, kill func(base.Rank) error) (*Server, error
 	if size < 1 {
 		return nil, fmt.Errorf("a job of %d ranks; it needs at least 1", size)
 	}
-	return &Server{job: job, hub: newHub(size), kill: kill, links: make([]*link, size)}, nil
+	return &Server{job: job, key: auth.NewKey(), hub: newHub(size), kill: kill, links: make([]*link, size)}, nil
 }
+
+// Key is the key of the job, which the server made and tells its ranks.
+func (s *Server) Key() auth.Key { return s.key }
 
 // OnError sets a function that hears about ranks whose connection was closed
 // because of what they sent. It is called from goroutines of the server.
@@ -79,7 +84,7 @@ func (s *Server) serve(r base.Rank, conn net.Conn) error {
 	}
 	l := &link{server: s, rank: r, wire: newWire(conn), received: make(chan struct{})}
 	s.links[r] = l
-	l.wire.send(message{Kind: kindHello, Version: protocolVersion, Job: s.job, Rank: r, Size: s.hub.size})
+	l.wire.send(message{Kind: kindHello, Version: protocolVersion, Job: s.job, Rank: r, Size: s.hub.size, Key: s.key.Text()})
 	s.hub.attach(r, l)
 	go l.receiveLoop()
 	return nil
@@ -173,6 +178,12 @@ func (l *link) handle(m message, greeted bool) error {
 	switch m.Kind {
 	case kindGive:
 		return l.server.hub.give(l.rank, m.Name, m.Value)
+	case kindPut:
+		return l.server.hub.put(l.rank, m.Name, m.Value)
+	case kindGet:
+		return l.server.hub.get(l.rank, m.Rank, m.Name)
+	case kindFence:
+		return l.server.hub.come(l.rank, m.Name, m.Word)
 	case kindKill:
 		return l.handleKill(m.Rank)
 	case kindBye:
@@ -210,8 +221,8 @@ func (l *link) handleKill(r base.Rank) error {
 	return nil
 }
 
-// The three methods below are what the hub calls. They only queue; a wire that
-// no longer sends belongs to a rank that is gone or about to be dropped.
+// The two methods below are what the hub calls. They only queue; a wire that no
+// longer sends belongs to a rank that is gone or about to be dropped.
 
 func (l *link) values(g *gathering) {
 	if g.encoded == nil {
@@ -224,10 +235,4 @@ func (l *link) values(g *gathering) {
 	l.wire.sendLines(g.encoded)
 }
 
-func (l *link) exchangeFailed(name string, f Failure) {
-	l.wire.send(message{Kind: kindFailed, Name: name, Rank: f.Rank, Reason: f.Reason})
-}
-
-func (l *link) rankGone(f Failure) {
-	l.wire.send(message{Kind: kindGone, Rank: f.Rank, Left: f.Left, Reason: f.Reason})
-}
+func (l *link) tell(m message) { l.wire.send(m) }

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 // hello is what a well-behaved rank 0 of 2 says first.
 func hello(s *Server) string {
-	return fmt.Sprintf(`{"kind":"hello","version":1,"job":"%s","rank":0,"size":2}`+"\n", s.job)
+	return fmt.Sprintf(`{"kind":"hello","version":2,"job":"%s","rank":0,"size":2}`+"\n", s.job)
 }
 
 func TestServerDropsRanksThatSendNonsense(t *testing.T) {
@@ -22,11 +23,14 @@ func TestServerDropsRanksThatSendNonsense(t *testing.T) {
 		{"no JSON", "GET / HTTP/1.1\n", "malformed message"},
 		{"no hello", `{"kind":"bye","rank":0}` + "\n", "began with a bye message"},
 		{"wrong version", `{"kind":"hello","version":9,"job":"j","rank":0,"size":2}` + "\n", "protocol version 9"},
-		{"wrong job", `{"kind":"hello","version":1,"job":"other","rank":0,"size":2}` + "\n", "of job other; it is rank 0 of 2 of job"},
+		{"wrong job", `{"kind":"hello","version":2,"job":"other","rank":0,"size":2}` + "\n", "of job other; it is rank 0 of 2 of job"},
 		{"wrong rank", "HELLO1", "takes itself for rank 1"},
 		{"second hello", "HELLO" + "HELLO", "unexpected hello message"},
 		{"launcher's message", "HELLO" + `{"kind":"gone","rank":1}` + "\n", "unexpected gone message"},
 		{"kill itself", "HELLO" + `{"kind":"kill","rank":0}` + "\n", "request to kill rank 0"},
+		{"get of nobody", "HELLO" + `{"kind":"get","rank":2,"name":"x"}` + "\n", "a value of rank 2"},
+		{"put twice", "HELLO" + strings.Repeat(`{"kind":"put","rank":0,"name":"x"}`+"\n", 2), "second value"},
+		{"fence twice", "HELLO" + strings.Repeat(`{"kind":"fence","rank":0,"name":"x"}`+"\n", 2), "came twice"},
 		{"kill nobody", "HELLO" + `{"kind":"kill","rank":2}` + "\n", "request to kill rank 2"},
 		{"value twice", "HELLO" + strings.Repeat(`{"kind":"give","rank":0,"name":"x"}`+"\n", 2), "second value"},
 		{"endless line", "HELLO" + strings.Repeat("x", maxLine+1), "more than 1048576 bytes"},
@@ -90,9 +94,10 @@ func TestClientRefusesAWrongLauncher(t *testing.T) {
 	cases := []struct{ name, lines, want string }{
 		{"no JSON", "hi\n", "malformed message"},
 		{"no hello", `{"kind":"gone","rank":1}` + "\n", "not with hello"},
-		{"other version", `{"kind":"hello","version":2,"job":"j","rank":0,"size":2}` + "\n", "same version of the module"},
-		{"other job", `{"kind":"hello","version":1,"job":"k","rank":0,"size":2}` + "\n", "of job k, but the environment says"},
-		{"other size", `{"kind":"hello","version":1,"job":"j","rank":0,"size":3}` + "\n", "rank 0 of 3"},
+		{"other version", `{"kind":"hello","version":3,"job":"j","rank":0,"size":2}` + "\n", "same version of the module"},
+		{"other job", `{"kind":"hello","version":2,"job":"k","rank":0,"size":2}` + "\n", "of job k, but the environment says"},
+		{"other size", `{"kind":"hello","version":2,"job":"j","rank":0,"size":3}` + "\n", "rank 0 of 3"},
+		{"no key", `{"kind":"hello","version":2,"job":"j","rank":0,"size":2}` + "\n", "64 hexadecimal digits"},
 	}
 	for _, c := range cases {
 		if _, err := dial(fakeLauncher(t, c.lines), info); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -110,13 +115,14 @@ func TestClientRefusesAWrongLauncher(t *testing.T) {
 }
 
 func TestClientEndsOnNonsense(t *testing.T) {
-	const good = `{"kind":"hello","version":1,"job":"j","rank":0,"size":2}` + "\n"
+	good := `{"kind":"hello","version":2,"job":"j","rank":0,"size":2,"key":"` + auth.NewKey().Text() + `"}` + "\n"
 	cases := []struct{ name, lines, want string }{
 		{"no JSON", "hi\n", "malformed message"},
 		{"line cut off", `{"kind":"gone","rank":1}`, ""},
 		{"no such rank", `{"kind":"gone","rank":2}` + "\n", "rank 2 of a job of 2"},
 		{"rank's message", `{"kind":"kill","rank":1}` + "\n", "unexpected kill message"},
 		{"too many values", `{"kind":"values","rank":0,"name":"x","values":["","",""]}` + "\n", "ranks 0 to 2"},
+		{"value of nobody", `{"kind":"value","rank":2,"name":"x"}` + "\n", "rank 2 of a job of 2"},
 		{"values out of order", `{"kind":"values","rank":0,"name":"x","first":1,"values":[""]}` + "\n", "where 0 of 2 had come"},
 		{"error", `{"kind":"error","rank":0,"reason":"you talk nonsense"}` + "\n", "you talk nonsense"},
 	}

@@ -1,0 +1,84 @@
+package boot
+
+import (
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+// A fence is where ranks wait for each other. It is part of the hub and guarded
+// by its lock.
+type fence struct {
+	name    string
+	words   []string // index is the rank
+	came    []bool   // index is the rank
+	missing int
+}
+
+// come notes that rank r has come to a fence. A fence is forgotten as soon as
+// all have come or somebody never will; whoever comes later begins another one.
+func (h *hub) come(r base.Rank, name, word string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := h.ahead[name]
+	if e == nil && len(h.ahead) == maxOpen {
+		return fmt.Errorf("fence %q: %d others are under way, which is the limit", name, maxOpen)
+	}
+	if e == nil {
+		e = &fence{name: name, words: make([]string, h.size), came: make([]bool, h.size), missing: h.size}
+		h.ahead[name] = e
+	}
+	if e.came[r] {
+		return fmt.Errorf("rank %d came twice to fence %q", r, name)
+	}
+	e.words[r], e.came[r] = word, true
+	e.missing--
+	h.settleFenceLocked(e)
+	return nil
+}
+
+// settleFenceLocked ends a fence to which all have come, or somebody never will.
+func (h *hub) settleFenceLocked(e *fence) {
+	if e.missing == 0 {
+		h.endFenceLocked(e, message{Kind: kindFenced, Name: e.name, Reason: e.difference()})
+		return
+	}
+	for _, dead := range h.order {
+		if !e.came[dead] {
+			h.endFenceLocked(e, message{Kind: kindBroken, Name: e.name, Rank: dead, Reason: h.gone[dead].Reason})
+			return
+		}
+	}
+}
+
+// endFenceLocked tells those who have come.
+func (h *hub) endFenceLocked(e *fence, m message) {
+	delete(h.ahead, e.name)
+	for r, came := range e.came {
+		if came {
+			h.tellLocked(base.Rank(r), m)
+		}
+	}
+}
+
+// difference names two ranks whose words differ, or is empty.
+func (e *fence) difference() string {
+	for r, word := range e.words {
+		if word != e.words[0] {
+			const room = maxReason/2 - 32 // for each word
+			return fmt.Sprintf("rank 0 says %s, rank %d says %s", clip(e.words[0], room), r, clip(word, room))
+		}
+	}
+	return ""
+}
+
+// clip quotes s unless it is plain, and shortens it to n bytes.
+func clip(s string, n int) string {
+	if len(s) > n {
+		s = trimText(s[:n]) + "..."
+	}
+	if s == "" {
+		return `""`
+	}
+	return s
+}
