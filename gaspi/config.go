@@ -9,9 +9,17 @@ import (
 // Config holds the parameters of a rank. The zero value of a field means its
 // default. All ranks of a job must use the same values, except where noted.
 type Config struct {
-	// Transport forces a transport: "auto" (the default), "shm" or "loopback".
-	// The environment variable GASPI_TRANSPORT sets it where this field is empty.
+	// Transport forces a transport: "auto" (the default), "shm", "tcp" or
+	// "loopback". With auto, ranks of one host share memory and others are reached
+	// over TCP; with tcp, all are. The environment variable GASPI_TRANSPORT sets it
+	// where this field is empty.
 	Transport string
+	// Interface says on which of the host's addresses this rank can be reached over
+	// TCP: names of interfaces ("eth0,eth1"), those but some ("^lo,docker0"), a
+	// range ("10.0.0.0/8") or an address. Empty means the address by which it
+	// reached the launcher. The environment variable GASPI_INTERFACE sets it where
+	// this field is empty. May differ per rank.
+	Interface string
 
 	// Queues is how many queues exist from the start. Default 8.
 	Queues int
@@ -94,9 +102,9 @@ func (c Config) withDefaults() Config {
 // validate returns an error that names the first parameter that makes no sense.
 func (c Config) validate() error {
 	switch c.Transport {
-	case "auto", "shm", "loopback":
+	case "auto", "shm", "tcp", "loopback":
 	default:
-		return fmt.Errorf("gaspi: Config.Transport is %q; want auto, shm or loopback", c.Transport)
+		return fmt.Errorf("gaspi: Config.Transport is %q; want auto, shm, tcp or loopback", c.Transport)
 	}
 	for _, f := range []struct {
 		name     string

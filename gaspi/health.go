@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 )
@@ -164,6 +165,34 @@ func (p *Proc) settle(ctx context.Context) error {
 	}
 	_ = p.faulty(p.internal.Failure())
 	return nil
+}
+
+// A broken connection may be the end of a process that nobody has told of yet:
+// whoever started it knows why it ended, and whether well. So much time they get.
+const (
+	verdictPatience = time.Second
+	verdictLook     = 10 * time.Millisecond
+)
+
+// linkLost takes note of a connection that broke.
+func (p *Proc) linkLost(err *RankError) { go p.judge(err) }
+
+// judge makes a rank corrupt unless it turns out that it has ended.
+func (p *Proc) judge(err *RankError) {
+	look := time.NewTicker(verdictLook)
+	defer look.Stop()
+	for until := time.Now().Add(verdictPatience); time.Now().Before(until); {
+		if p.ends[err.Rank].Load() != nil {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-p.over:
+			return
+		}
+	}
+	p.cfg.Log.Warn("gaspi: lost a connection", "rank", p.rank, "peer", err.Rank, "reason", err.Reason)
+	_ = p.fault(err.Rank, err)
 }
 
 // watchLoop takes note of ranks that are gone, until the session closes.

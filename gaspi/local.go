@@ -29,7 +29,7 @@ func Local(ctx context.Context, n int, cfg Config, rank func(ctx context.Context
 		return err
 	}
 	if cfg.Transport == "shm" {
-		return fmt.Errorf("gaspi: transport shm connects processes; ranks of one process need loopback or auto")
+		return fmt.Errorf("gaspi: transport shm connects processes; ranks of one process need auto, loopback or tcp")
 	}
 	j := &localJob{
 		cfg: cfg, boot: boot.NewLocal(n), hub: loopback.NewHub(n, cfg.Segments+1), main: rank,
@@ -74,7 +74,7 @@ func (j *localJob) run(ctx context.Context, n int) error {
 
 // one is the life of rank r.
 func (j *localJob) one(ctx context.Context, r Rank) (err error) {
-	p, err := start(ctx, j.cfg, j.boot.Session(r), j.hub.Join(r))
+	p, err := j.join(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -85,6 +85,19 @@ func (j *localJob) one(ctx context.Context, r Rank) (err error) {
 		}
 	}()
 	return j.main(ctx, p)
+}
+
+// join makes rank r.
+func (j *localJob) join(ctx context.Context, r Rank) (*Proc, error) {
+	d := newDialer(j.cfg, j.boot.Session(r), false)
+	if j.cfg.Transport != "tcp" {
+		return start(ctx, d, j.hub.Join(r))
+	}
+	wire, err := d.dial()
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, d, wire)
 }
 
 // end notes how rank r ended and tells the others.

@@ -2,6 +2,7 @@ package gaspi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -14,10 +15,11 @@ import (
 
 // A Proc is one rank of a job. Init makes it, or Local.
 type Proc struct {
-	cfg  Config
-	boot boot.Session
-	wire transport.Transport
-	lay  layout
+	cfg   Config
+	boot  boot.Session
+	wire  transport.Transport
+	lay   layout
+	apart bool // the ranks of the job are processes
 
 	rank      Rank
 	size      int
@@ -42,6 +44,7 @@ type Proc struct {
 	others  []Rank       // all ranks but this one
 	anyStop func() error // for waits that any rank might end; bound once, so that waits allocate nothing
 	closed  atomic.Bool
+	over    chan struct{}  // closed by Close
 	done    sync.WaitGroup // the failure watch
 }
 
@@ -58,19 +61,27 @@ func Init(ctx context.Context, cfg Config) (*Proc, error) {
 		return nil, &OpError{Op: "init", Err: err}
 	}
 	if session == nil {
-		return initAlone(ctx, cfg)
+		session = boot.NewLocal(1).Session(0)
+		if cfg.Transport == "auto" {
+			cfg.Transport = "loopback"
+		}
 	}
-	wire, err := dial(ctx, cfg, session)
+	p, err := join(ctx, cfg, session)
 	if err != nil {
-		session.Close()
-		return nil, &OpError{Op: "init", Err: err}
-	}
-	p, err := start(ctx, cfg, session, wire)
-	if err != nil {
-		session.Close()
+		_ = session.Close()
 		return nil, &OpError{Op: "init", Err: err}
 	}
 	return p, nil
+}
+
+// join makes the rank of a session in a process of its own.
+func join(ctx context.Context, cfg Config, session boot.Session) (*Proc, error) {
+	d := newDialer(cfg, session, cfg.Transport != "loopback")
+	wire, err := d.dial()
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, d, wire)
 }
 
 // prepare applies the environment, defaults and checks, in that order.
@@ -80,16 +91,18 @@ func prepare(cfg Config) (Config, error) {
 }
 
 // start makes the rank on a transport that has met its peers.
-func start(ctx context.Context, cfg Config, session boot.Session, wire transport.Transport) (*Proc, error) {
-	info := session.Info()
+func start(ctx context.Context, d *dialer, wire transport.Transport) (*Proc, error) {
+	cfg, info := d.cfg, d.info
 	p := &Proc{
-		cfg: cfg, boot: session, wire: wire, lay: newLayout(cfg, info.Size),
+		cfg: cfg, boot: d.session, wire: wire, lay: newLayout(cfg, info.Size), apart: d.apart,
 		rank: info.Rank, size: info.Size, localRank: info.LocalRank, localSize: info.LocalSize, job: info.Job,
 		links:    make([]atomic.Pointer[route], info.Size),
-		waiting:  newWaiting(cfg, info, wire),
+		waiting:  d.waiting,
 		internal: transport.NewQueue(1, cfg.QueuesMax),
+		over:     make(chan struct{}),
 	}
 	p.health.init(info.Size)
+	d.proc.Store(p)
 	p.anyStop = p.anyEnded
 	p.segments.byID = make([]*Segment, cfg.Segments)
 	p.groups.place = make([]*Group, cfg.Groups)
@@ -140,16 +153,11 @@ func (p *Proc) openSystem() error {
 // meet waits for all ranks, and checks that they agree on where things lie in
 // each other's system segments.
 func (p *Proc) meet(ctx context.Context) error {
-	all, err := p.boot.Exchange(ctx, "system", []byte(p.cfg.common()))
-	if err != nil {
-		return err
+	err := p.boot.Fence(ctx, "system", p.cfg.common())
+	if errors.Is(err, ErrMismatch) {
+		return fmt.Errorf("%w; Config must be the same on all ranks", err)
 	}
-	for r, theirs := range all {
-		if string(theirs) != string(all[0]) {
-			return fmt.Errorf("%w: rank %d is configured with %s, rank 0 with %s; the configuration must be the same on all ranks", ErrMismatch, r, theirs, all[0])
-		}
-	}
-	return nil
+	return err
 }
 
 // openWorld makes the group of all ranks, which has number 0 everywhere and so
@@ -175,6 +183,7 @@ func (p *Proc) Close() error {
 	if !p.closed.CompareAndSwap(false, true) {
 		return nil
 	}
+	close(p.over)
 	p.wakeAll()
 	err := p.boot.Close() // ends the failure watch
 	p.done.Wait()
@@ -208,14 +217,6 @@ func (p *Proc) World() *Group { return p.world }
 
 // Config is the configuration in force, with defaults filled in.
 func (p *Proc) Config() Config { return p.cfg }
-
-// Transport is the name of the transport that connects this rank with r.
-func (p *Proc) Transport(r Rank) (string, error) {
-	if _, err := p.link(r); err != nil {
-		return "", &OpError{Op: "transport", Err: err}
-	}
-	return p.wire.Name(), nil
-}
 
 // A route is the link to a rank, and where its memory can be addressed also that,
 // which spares the most frequent operation a call through the interface.

@@ -2,14 +2,17 @@ package gaspi
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/loopback"
+	"github.com/gaspi-go/gaspi-go/internal/transport/mixed"
 	"github.com/gaspi-go/gaspi-go/internal/transport/shm"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -22,70 +25,114 @@ func (c Config) overlay() Config {
 	if c.Transport == "" {
 		c.Transport = os.Getenv("GASPI_TRANSPORT")
 	}
+	if c.Interface == "" {
+		c.Interface = os.Getenv("GASPI_INTERFACE")
+	}
 	return c
 }
 
-// dial makes the transport of a rank that a launcher started.
-func dial(ctx context.Context, cfg Config, session boot.Session) (transport.Transport, error) {
+// A whereabouts is what a rank tells the others about how to reach it.
+type whereabouts struct {
+	Host   string `json:"host"`             // ranks of equal hosts share memory
+	Shared string `json:"shared,omitempty"` // where its memory files are found
+	TCP    string `json:"tcp,omitempty"`    // where it listens
+}
+
+// published is the name under which a rank's whereabouts are found.
+const published = "whereabouts"
+
+// A dialer makes the transport of a rank, says how the rank waits, and tells the
+// others where it is.
+type dialer struct {
+	cfg     Config
+	session boot.Session
+	info    boot.Info
+	apart   bool // the ranks of the job are processes
+	waiting *notify.Waiting
+	own     whereabouts
+	proc    atomic.Pointer[Proc] // nil until the rank has been started
+}
+
+// newDialer makes the dialer of a rank whose peers are processes of their own, or
+// goroutines of this one.
+func newDialer(cfg Config, session boot.Session, apart bool) *dialer {
 	info := session.Info()
-	if cfg.Transport == "loopback" && info.Size > 1 {
-		return nil, fmt.Errorf("transport loopback connects ranks of one process only; this job has %d processes: use auto or shm", info.Size)
-	}
-	if cfg.Transport == "loopback" {
-		return loopback.NewHub(1, cfg.Segments+1).Join(0), nil
-	}
-	if info.LocalSize != info.Size {
-		return nil, fmt.Errorf("%w: only %d of %d ranks are on this host, and no transport connects hosts", ErrNotSupported, info.LocalSize, info.Size)
-	}
-	wire, err := joinShared(ctx, cfg, session)
-	if err != nil {
-		return nil, err
-	}
-	wire.WaitWith(newWaiting(cfg, info, wire))
-	return wire, nil
-}
-
-// joinShared makes the transport of a rank whose peers are on this host, and meets
-// them.
-func joinShared(ctx context.Context, cfg Config, session boot.Session) (*shm.Transport, error) {
-	info := session.Info()
-	var all [][]byte
-	find := func(_ context.Context, r Rank) (string, error) { return string(all[r]), nil }
-	wire, err := shm.Join(info.Rank, info.Size, cfg.Segments+1, find)
-	if err != nil {
-		return nil, err
-	}
-	if all, err = session.Exchange(ctx, "shm", []byte(wire.Address())); err != nil {
-		_ = wire.Close()
-		return nil, err
-	}
-	return wire, nil
-}
-
-// initAlone makes the only rank of a job without a launcher.
-func initAlone(ctx context.Context, cfg Config) (*Proc, error) {
-	session := boot.NewLocal(1).Session(0)
-	var wire transport.Transport = loopback.NewHub(1, cfg.Segments+1).Join(0)
-	if cfg.Transport == "shm" {
-		var err error
-		if wire, err = joinShared(ctx, cfg, session); err != nil {
-			return nil, &OpError{Op: "init", Err: err}
-		}
-	}
-	p, err := start(ctx, cfg, session, wire)
-	if err != nil {
-		return nil, &OpError{Op: "init", Err: err}
-	}
-	return p, nil
-}
-
-// newWaiting says how this rank waits.
-func newWaiting(cfg Config, info boot.Info, wire transport.Transport) *notify.Waiting {
+	d := &dialer{cfg: cfg, session: session, info: info, apart: apart, own: whereabouts{Host: info.Host}}
 	spin, yield := cfg.spinTime(info.LocalSize, localCores()), cfg.yieldTime()
-	if wire.Name() == "loopback" {
-		return notify.AmongGoroutines(spin, yield)
+	d.waiting = notify.AmongGoroutines(spin, yield)
+	if apart {
+		d.waiting = notify.AmongProcesses(spin, yield)
 	}
-	return notify.AmongProcesses(spin, yield)
+	return d
+}
+
+// dial makes the transport of a rank that has peers in other processes.
+func (d *dialer) dial() (transport.Transport, error) {
+	info := d.info
+	switch name := d.cfg.Transport; {
+	case name == "loopback" && info.Size > 1:
+		return nil, fmt.Errorf("transport loopback connects ranks of one process only; this job has %d processes: use auto, shm or tcp", info.Size)
+	case name == "loopback":
+		return loopback.NewHub(1, d.cfg.Segments+1).Join(0), nil
+	case name == "shm" && info.LocalSize != info.Size:
+		return nil, fmt.Errorf("%w: transport shm connects ranks of one host, and only %d of %d are on this one: use auto or tcp", ErrNotSupported, info.LocalSize, info.Size)
+	}
+	if d.cfg.Transport == "tcp" {
+		return nil, fmt.Errorf("%w: transport tcp", ErrNotSupported)
+	}
+	wire, err := d.choose()
+	if err != nil {
+		return nil, err
+	}
+	return wire, d.publish(wire)
+}
+
+// publish tells the others where this rank is. It closes wire if it cannot.
+func (d *dialer) publish(wire transport.Transport) error {
+	text, err := json.Marshal(d.own)
+	if err == nil {
+		err = d.session.Put(published, text)
+	}
+	if err != nil {
+		_ = wire.Close()
+	}
+	return err
+}
+
+// choose takes memory if all ranks share it, TCP if none do or it is asked for, and
+// else both.
+func (d *dialer) choose() (transport.Transport, error) {
+	if d.info.LocalSize != d.info.Size {
+		return nil, fmt.Errorf("%w: only %d of %d ranks are on this host, and no transport connects hosts", ErrNotSupported, d.info.LocalSize, d.info.Size)
+	}
+	return d.shared()
+}
+
+// shared is the way through memory.
+func (d *dialer) shared() (transport.Transport, error) {
+	wire, err := shm.Join(d.info.Rank, d.info.Size, d.cfg.Segments+1, func(ctx context.Context, r Rank) (string, error) {
+		at, err := d.find(ctx, r)
+		return at.Shared, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	wire.WaitWith(d.waiting)
+	d.own.Shared = wire.Address()
+	return wire, nil
+}
+
+// find is where rank r is.
+func (d *dialer) find(ctx context.Context, r Rank) (whereabouts, error) {
+	text, err := d.session.Get(ctx, r, published)
+	if err != nil {
+		return whereabouts{}, err
+	}
+	var at whereabouts
+	if err := json.Unmarshal(text, &at); err != nil {
+		return whereabouts{}, fmt.Errorf("what rank %d says about where it is makes no sense: %w", r, err)
+	}
+	return at, nil
 }
 
 // LocalCores is how many cores the ranks of this host share.
@@ -102,17 +149,32 @@ func localCores() int {
 
 // newMemory makes a segment's memory where the transport's peers can reach it.
 func (p *Proc) newMemory(size uint64, notifications uint32) (*segment.Segment, error) {
-	if p.wire.Name() == "loopback" {
-		return segment.New(size, notifications, p.waiting)
+	if p.apart {
+		return segment.Create(size, notifications, p.waiting)
 	}
-	return segment.Create(size, notifications, p.waiting)
+	return segment.New(size, notifications, p.waiting)
 }
 
 // bindMemory makes a segment of caller-owned memory, with a board that peers can
 // reach.
 func (p *Proc) bindMemory(mem []byte, notifications uint32) (*segment.Segment, error) {
-	if p.wire.Name() == "loopback" {
-		return segment.Bind(mem, notifications, p.waiting)
+	if p.apart {
+		return segment.BindShared(mem, notifications, p.waiting)
 	}
-	return segment.BindShared(mem, notifications, p.waiting)
+	return segment.Bind(mem, notifications, p.waiting)
+}
+
+// Transport is the name of the transport that connects this rank with r.
+func (p *Proc) Transport(r Rank) (string, error) {
+	if _, err := p.link(r); err != nil {
+		return "", &OpError{Op: "transport", Err: err}
+	}
+	if both, ok := p.wire.(*mixed.Transport); ok {
+		way, err := both.Via(r)
+		if err != nil {
+			return "", &OpError{Op: "transport", Err: err}
+		}
+		return way.Name(), nil
+	}
+	return p.wire.Name(), nil
 }
