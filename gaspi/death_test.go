@@ -160,6 +160,27 @@ func TestResetStateLetsWaitsGoOn(t *testing.T) {
 	})
 }
 
+// Rank 1 begins to commit with rank 2, which dies. Rank 0 already knows, and
+// commits without it: rank 1 must not wait for rank 0 to join its group.
+func TestCommitEndsWhenAnyMemberDies(t *testing.T) {
+	mortals(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+		switch p.Rank() {
+		case 2:
+			synctest.Wait() // rank 1 waits for the record of rank 0, which comes first
+			return errDies
+		case 1:
+			if err := must(p.NewGroup(0, 1, 2)).Commit(ctx); !names(err, 2) {
+				return fmt.Errorf("commit with a rank that died: %v, want a RankError about rank 2", err)
+			}
+		case 0:
+			quiet(ctx)
+		}
+		alive := must(p.NewGroup(0, 1))
+		ok(alive.Commit(ctx))
+		return p.Barrier(ctx, alive)
+	})
+}
+
 func TestSurvivorsFormAGroupAndGoOn(t *testing.T) {
 	const n = 5
 	mortals(t, n, func(ctx context.Context, p *gaspi.Proc) error {

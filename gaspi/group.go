@@ -329,7 +329,13 @@ func (g *Group) takeRecord(ctx context.Context, m int) error {
 			return g.accept(m, r)
 		}
 	}
-	stop := func() error { return p.awaits(from) }
+	stop := func() error {
+		if err := p.awaits(from); err != nil {
+			return err
+		}
+		// Who knows that another member has died never commits this group.
+		return p.diedAmong(g.ranks)
+	}
 	if _, err := p.system.Board().Wait(ctx, notify.Some(slot, 1), stop, nil); err != nil {
 		return err
 	}
