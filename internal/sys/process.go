@@ -3,6 +3,7 @@ package sys
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,8 +22,17 @@ func HoldProcess(pid int) (int, error) {
 }
 
 // ProcessEnded reports whether the process that HoldProcess returned has ended.
-func ProcessEnded(fd int) bool {
-	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	n, err := unix.Poll(p, 0)
-	return err == nil && n == 1
+func ProcessEnded(fd int) bool { return AwaitProcessEnd(fd, 0) }
+
+// AwaitProcessEnd waits until the process that HoldProcess returned has ended,
+// for at most that long, and reports whether it has.
+func AwaitProcessEnd(fd int, limit time.Duration) bool {
+	deadline := time.Now().Add(limit)
+	for {
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(p, int(max(0, time.Until(deadline).Milliseconds())))
+		if err != unix.EINTR || time.Now().After(deadline) {
+			return err == nil && n == 1
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
@@ -142,7 +143,7 @@ func (l *peerLink) cardOfPeer() (*card, error) {
 	}
 	card, err := openCard(peer.PID, peer.Card, l.t.size, l.t.ids)
 	if err != nil {
-		if ended := l.endedLocked(); ended != nil {
+		if ended := l.endedLocked(dyingLimit); ended != nil {
 			return nil, ended
 		}
 		return nil, fmt.Errorf("rank %d: %w", l.rank, err)
@@ -169,26 +170,32 @@ func (l *peerLink) alive(ctx context.Context) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.endedLocked(); err != nil {
+	if err := l.endedLocked(0); err != nil {
 		return err
 	}
 	return ctx.Err()
 }
+
+// dyingLimit is how long a process that was killed may take from giving up its
+// files, after which nothing of it can be opened, to its end. It has to give up
+// its memory in between.
+const dyingLimit = 2 * time.Second
 
 // orEnded is err, unless the reason of it is that the peer's process has ended:
 // its files are gone before anybody says so.
 func (l *peerLink) orEnded(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if ended := l.endedLocked(); ended != nil {
+	if ended := l.endedLocked(dyingLimit); ended != nil {
 		return ended
 	}
 	return err
 }
 
-// endedLocked is the end of the peer's process, or nil. The first question takes
+// endedLocked is the end of the peer's process, or nil if it has not ended within
+// the limit. The first question takes
 // a hold of the process, so that its number cannot come to mean another one later.
-func (l *peerLink) endedLocked() error {
+func (l *peerLink) endedLocked(limit time.Duration) error {
 	if l.pid < 0 {
 		peer, err := l.peer()
 		if err != nil {
@@ -200,7 +207,7 @@ func (l *peerLink) endedLocked() error {
 		}
 		l.pid = pid
 	}
-	if sys.ProcessEnded(l.pid) {
+	if sys.AwaitProcessEnd(l.pid, limit) {
 		return &base.RankError{Rank: l.rank, Reason: "its process has ended"}
 	}
 	return nil
