@@ -76,6 +76,7 @@ const table = `
 	internal/transport/transporttest, launcher
 	< TEST;
 	NONE < internal/testenv, internal/testenv/cluster;
+	gaspi, collectives < internal/system;   # tests of whole jobs, and nothing else
 `
 
 // advice says what to do instead, by what was imported.

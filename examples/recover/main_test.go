@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/launcher"
+)
+
+// asRank makes the test program the example itself.
+const asRank = "RECOVER_TEST_AS_RANK"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asRank) != "" {
+		main()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// A killer reads what the ranks print and kills those that are to die: the first
+// wave when all ranks have begun, the next when all that are left go on.
+type killer struct {
+	ranks int
+	waves [][]int
+
+	mu   sync.Mutex
+	pids map[int]int // guarded by mu; by rank
+	on   int         // guarded by mu; ranks that go on since the last wave
+	text bytes.Buffer
+}
+
+var (
+	begun  = regexp.MustCompile(`^\[(\d+)\] process (\d+)\n$`)
+	goesOn = regexp.MustCompile(`^\[(\d+)\] step (\d+): (\d+) ranks go on\n$`)
+	ended  = regexp.MustCompile(`^\[(\d+)\] step (\d+): the total is (\d+)\n$`)
+)
+
+// Write takes whole lines.
+func (k *killer) Write(p []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.text.Write(p)
+	for line := range strings.Lines(string(p)) {
+		if m := begun.FindStringSubmatch(line); m != nil {
+			k.pids[number(m[1])] = number(m[2])
+			if len(k.pids) == k.ranks {
+				k.killLocked()
+			}
+		}
+		if goesOn.MatchString(line) {
+			if k.on++; k.on == k.ranks {
+				k.killLocked()
+			}
+		}
+	}
+	return len(p), nil
+}
+
+// killLocked kills the ranks of the next wave.
+func (k *killer) killLocked() {
+	if len(k.waves) == 0 {
+		return
+	}
+	for _, r := range k.waves[0] {
+		syscall.Kill(k.pids[r], syscall.SIGKILL)
+	}
+	k.ranks -= len(k.waves[0])
+	k.on, k.waves = 0, k.waves[1:]
+}
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+func TestSurvivorsGoOn(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		ranks int
+		waves [][]int
+	}{
+		{"nobody", 3, nil},
+		{"the last", 4, [][]int{{3}}},
+		{"the first", 4, [][]int{{0}}},
+		{"two at once", 4, [][]int{{1, 2}}},
+		{"one after another", 4, [][]int{{2}, {0}}},
+		{"all but one", 3, [][]int{{0}, {1}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // much of it is waiting
+			const steps = 150
+			k := &killer{ranks: c.ranks, waves: c.waves, pids: map[int]int{}}
+			var stderr bytes.Buffer
+			result, err := launcher.Run(t.Context(), launcher.Config{
+				Program: self, Args: []string{"--steps", strconv.Itoa(steps), "--work", "5ms"}, Ranks: c.ranks,
+				Env: []string{asRank + "=1"}, Stdout: k, Stderr: &stderr, OnFailure: launcher.Continue, Timeout: 2 * time.Minute,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			dead := slices.Concat(c.waves...)
+			if code := result.ExitCode; (code != 0) != (len(dead) > 0) || code != 0 && code != 137 || stderr.Len() > 0 {
+				t.Errorf("exit code %d, %s\n%s", code, result.Sentence, stderr.String())
+			}
+			if err := checkSurvivors(k.text.String(), c.ranks, dead, steps); err != nil {
+				t.Errorf("%v\n%s", err, k.text.String())
+			}
+		})
+	}
+}
+
+// checkSurvivors holds what each survivor printed to what it should have: it
+// lost the dead, went on at steps that it printed, and added up accordingly.
+func checkSurvivors(text string, ranks int, dead []int, steps int) error {
+	for r := range ranks {
+		if slices.Contains(dead, r) {
+			continue
+		}
+		total, from, sum, found := 0, 0, ranks*(ranks+1)/2, 0
+		for line := range strings.Lines(text) {
+			if m := goesOn.FindStringSubmatch(line); m != nil && number(m[1]) == r {
+				// What the members add, by the lines before this one.
+				total += (number(m[2]) - from) * sum
+				from, sum = number(m[2]), sumOfOthers(text[:strings.Index(text, line)], r, ranks)
+			}
+			if m := ended.FindStringSubmatch(line); m != nil && number(m[1]) == r {
+				found++
+				if want := total + (steps-from)*sum; number(m[2]) != steps || number(m[3]) != want {
+					return fmt.Errorf("rank %d ends with %q, want step %d and total %d", r, line, steps, want)
+				}
+			}
+		}
+		if found != 1 {
+			return fmt.Errorf("rank %d says %d times that it has ended", r, found)
+		}
+		for _, d := range dead {
+			if !regexp.MustCompile(fmt.Sprintf(`(?m)^\[%d\] step \d+: rank %d is lost$`, r, d)).MatchString(text) {
+				return fmt.Errorf("rank %d has not missed rank %d", r, d)
+			}
+		}
+	}
+	return nil
+}
+
+// sumOfOthers is what a step adds when rank r has lost those that text says.
+func sumOfOthers(text string, r, ranks int) int {
+	sum := ranks * (ranks + 1) / 2
+	for _, m := range regexp.MustCompile(fmt.Sprintf(`(?m)^\[%d\] step \d+: rank (\d+) is lost$`, r)).FindAllStringSubmatch(text, -1) {
+		sum -= 1 + number(m[1])
+	}
+	return sum
+}
