@@ -1,0 +1,146 @@
+package system
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/testenv/cluster"
+)
+
+// play is what a rank does, by its role:
+//
+//	reduce     allreduces of 1 MiB for ever, until a rank is gone; then it says
+//	           which ranks are, until it has learned of as many as envLosses
+//	           says, and ends well
+func play(role string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), jobLimit)
+	defer cancel()
+	p, err := gaspi.Init(ctx, gaspi.Config{})
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	switch role {
+	case "reduce":
+		return playReduce(ctx, p)
+	}
+	return fmt.Errorf("no role is called %s", role)
+}
+
+// envLosses is how many ranks of the job are to be lost.
+const envLosses = "SYSTEM_TEST_LOSSES"
+
+func playReduce(ctx context.Context, p *gaspi.Proc) error {
+	losses, err := strconv.Atoi(os.Getenv(envLosses))
+	if err != nil {
+		return err
+	}
+	err = reduceForEver(ctx, p)
+	gone, isGone := errors.AsType[*gaspi.RankError](err)
+	if !isGone {
+		return fmt.Errorf("allreduce: %w, want an error that names a rank", err)
+	}
+	fmt.Println("named", gone.Rank)
+	for {
+		var lost []string
+		for r := range gaspi.Rank(p.Size()) {
+			if p.Failure(r) != nil {
+				lost = append(lost, fmt.Sprint(r))
+			}
+		}
+		if len(lost) >= losses {
+			fmt.Println("lost", strings.Join(lost, " "))
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("lost only %v: %w", lost, err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return meet(ctx, p)
+}
+
+// reduceForEver ends with an error.
+func reduceForEver(ctx context.Context, p *gaspi.Proc) error {
+	team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
+	if err != nil {
+		return err
+	}
+	defer team.Close()
+	buf, err := collectives.Alloc[float64](ctx, team, 1<<17)
+	if err != nil {
+		return err
+	}
+	for step := 0; ; step++ {
+		for i := range buf {
+			buf[i] = 1
+		}
+		if err := collectives.AllReduce(ctx, team, buf, collectives.Sum); err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(buf, func(x float64) bool { return x != float64(p.Size()) }); i >= 0 {
+			return fmt.Errorf("step %d: element %d is %g, want %d", step, i, buf[i], p.Size())
+		}
+		if step == 3 {
+			fmt.Println("begun")
+		}
+	}
+}
+
+// meet makes a group of the survivors, which proves that they can go on.
+func meet(ctx context.Context, p *gaspi.Proc) error {
+	if err := p.ResetState(); err != nil {
+		return err
+	}
+	group, err := p.NewGroup()
+	if err != nil {
+		return err
+	}
+	for r := range gaspi.Rank(p.Size()) {
+		if p.Failure(r) == nil {
+			if err := group.Add(r); err != nil {
+				return err
+			}
+		}
+	}
+	if err := group.Commit(ctx); err != nil {
+		return err
+	}
+	x := []int64{1}
+	if err := gaspi.AllReduce(ctx, group, x, x, gaspi.Sum); err != nil {
+		return err
+	}
+	fmt.Println("met", x[0])
+	return p.Barrier(ctx, group)
+}
+
+// ranksOn returns the processes of ranks on a host, by rank. Processes that are
+// between two programs have no rank yet.
+func ranksOn(h *cluster.Host) (map[int]int, error) {
+	all, err := h.Processes()
+	if err != nil {
+		return nil, err
+	}
+	found := map[int]int{}
+	for _, p := range all {
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.PID))
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		for entry := range strings.SplitSeq(string(env), "\x00") {
+			text, is := strings.CutPrefix(entry, "GASPI_RANK=")
+			if rank, err := strconv.Atoi(text); is && err == nil {
+				found[rank] = p.PID
+			}
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,49 @@
+package system
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestQuickstartBySlurm starts the quickstart in every way that Slurm knows.
+func TestQuickstartBySlurm(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 4, "examples/quickstart")
+	s.StartSlurm()
+	run, quickstart := s.program("gaspi-run"), s.program("quickstart")
+	for _, c := range []struct {
+		name     string
+		labelled bool
+		ranks    int
+		command  []string
+	}{
+		{"srun alone", false, 8, []string{"srun", "--quiet", "--mpi=pmi2", "-N4", "-n8", quickstart}},
+		{"srun on one node", false, 2, []string{"srun", "--quiet", "--mpi=pmi2", "-N1", "-n2", quickstart}},
+		{"salloc and gaspi-run", true, 8, []string{"salloc", "--quiet", "-N4", "-n8", run, quickstart}},
+		{"some ranks of an allocation", true, 3, []string{"salloc", "--quiet", "-N4", "-n8", run, "-n", "3", quickstart}},
+		{"salloc and srun", false, 8, []string{"salloc", "--quiet", "-N4", "-n8", "srun", "--quiet", "--mpi=pmi2", quickstart}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			checkRing(t, c.ranks, c.labelled, succeeds(t, s.Head(), nil, c.command[0], c.command[1:]...))
+			s.clean(t)
+		})
+	}
+	t.Run("sbatch", func(t *testing.T) {
+		out := filepath.Join(s.Dir(), "batch.out")
+		succeeds(t, s.Head(), nil, "sbatch", "--quiet", "--wait", "-N4", "-n8", "--output="+out, "--wrap="+run+" "+quickstart)
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkRing(t, 8, true, string(text))
+		s.clean(t)
+	})
+	t.Run("a rank that fails", func(t *testing.T) {
+		j := start(t, s.Head(), nil, "salloc", "--quiet", "-N2", "-n4", run, "sh", "-c", `test $GASPI_RANK != 2 || exit 7; sleep 1000`)
+		if code := j.wait(); code != 7 || len(j.stderr.find(`^gaspi-run: rank 2 .*exited with status 7`)) != 1 {
+			t.Errorf("exit code %d, want 7 and a sentence\n%v", code, j)
+		}
+		s.clean(t)
+	})
+}
