@@ -1,0 +1,194 @@
+package talk
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFramesArriveInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := net.Pipe()
+		left, right := New(a, 10*time.Second), New(b, 10*time.Second)
+		var want []Frame
+		go left.Receive() // it hears the signs of life of the other side
+		for i := range 60 {
+			f := Frame{Kind: Kind(1 + i%7), Number: int32(-i)}
+			if i%3 > 0 {
+				f.Data = bytes.Repeat([]byte{byte(i)}, 50*i)
+			}
+			want = append(want, f)
+			left.Send(f)
+		}
+		go func() {
+			time.Sleep(time.Minute) // signs of life meanwhile
+			left.Send(Frame{Kind: 9})
+			left.Close()
+		}()
+		var got []Frame
+		var last error
+		for last == nil {
+			var f Frame
+			if f, last = right.Receive(); last == nil {
+				got = append(got, f)
+			}
+		}
+		if d := cmp.Diff(append(want, Frame{Kind: 9}), got); d != "" {
+			t.Errorf("(-want +got):\n%s", d)
+		}
+		if !errors.Is(last, io.EOF) || !Ended(last) {
+			t.Errorf("it ended with %v, want EOF", last)
+		}
+		right.Close()
+		right.Close()
+		right.Send(Frame{Kind: 1}) // nobody gets it, and nothing happens
+	})
+}
+
+func TestSilenceIsNoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := net.Pipe()
+		defer b.Close()
+		go io.Copy(io.Discard, b) // the other side listens, and says nothing
+		c := New(a, 10*time.Second)
+		start := time.Now()
+		_, err := c.Receive()
+		if took := time.Since(start); !errors.Is(err, ErrSilent) || err.Error() != "no sign of life for 10s" || took < 10*time.Second || took > 13*time.Second {
+			t.Errorf("%v after %v", err, took)
+		}
+		c.Close()
+	})
+}
+
+func TestSilenceIsAllowedInAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := net.Pipe()
+		go io.Copy(io.Discard, b)
+		c := New(a, time.Second)
+		c.Pause(true)
+		go func() {
+			time.Sleep(time.Hour)
+			f := Frame{Kind: 3, Number: 5}
+			h := f.header()
+			b.Write(h[:])
+			c.Pause(false)
+		}()
+		start := time.Now()
+		if f, err := c.Receive(); err != nil || f.Number != 5 {
+			t.Errorf("%+v, %v", f, err)
+		}
+		if _, err := c.Receive(); !errors.Is(err, ErrSilent) || time.Since(start) < time.Hour {
+			t.Errorf("%v after %v, want the silence after the pause", err, time.Since(start))
+		}
+		b.Close()
+		c.Close()
+	})
+}
+
+func TestBreak(t *testing.T) {
+	a, b := net.Pipe()
+	c, other := New(a, time.Minute), New(b, time.Minute)
+	c.Break()
+	for _, c := range []*Conn{c, other} {
+		if _, err := c.Receive(); err == nil {
+			t.Error("received something over a broken connection")
+		}
+		c.Close()
+	}
+}
+
+func TestCredit(t *testing.T) {
+	c := NewCredit()
+	got := 0
+	for range Window / MaxPiece {
+		got += c.Take(1 << 20)
+	}
+	if got != Window {
+		t.Errorf("%d bytes at once, want %d", got, Window)
+	}
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		if n := c.Take(100); n != 7 {
+			t.Errorf("took %d, want the 7 that were given back", n)
+		}
+		if n := c.Take(100); n != 0 {
+			t.Errorf("took %d of a closed account", n)
+		}
+	})
+	c.Add(-5)
+	c.Add(7)
+	eventually(t, func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.left == 0 })
+	c.Close()
+	waiting.Wait()
+}
+
+func eventually(t *testing.T, condition func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(20 * time.Second); !condition(); {
+		if time.Now().After(limit) {
+			t.Fatal("it does not come")
+		}
+	}
+}
+
+func TestInflow(t *testing.T) {
+	f := NewInflow()
+	piece := make([]byte, Window/2)
+	for range 2 {
+		if !f.Put(piece) {
+			t.Error("no room for half a window")
+		}
+	}
+	if f.Put([]byte{1}) {
+		t.Error("room for more than a window")
+	}
+	f.Close()
+	if !f.Put(piece) {
+		t.Error("what comes after the end is not the sender's fault")
+	}
+	for want, n := range []int{Window / 2, Window / 2, 0} {
+		if got := f.Next(); len(got) != n {
+			t.Errorf("piece %d has %d bytes, want %d", want, len(got), n)
+		}
+	}
+}
+
+func TestBadFrames(t *testing.T) {
+	cases := []struct {
+		name, in string
+		want     string
+	}{
+		{"nothing", "", "EOF"},
+		{"half a header", "\x01\x00\x00", "unexpected EOF"},
+		{"half a payload", "\x01\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00abc", "unexpected EOF"},
+		{"no payload", "\x01\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00", "unexpected EOF"},
+		{"padding", "\x01\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00", "malformed frame 010001000000000000000000: expected three zeros after the kind and a length of at most 16777216"},
+		{"length", "\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x01", "malformed frame 010000000000000001000001: expected three zeros after the kind and a length of at most 16777216"},
+	}
+	for _, c := range cases {
+		if f, err := readFrame(bytes.NewReader([]byte(c.in))); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %+v, %v; want %s", c.name, f, err, c.want)
+		}
+	}
+}
+
+func FuzzReadFrame(f *testing.F) {
+	f.Add([]byte("\x01\x00\x00\x00\x05\x00\x00\x00\x03\x00\x00\x00abc"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		frame, err := readFrame(bytes.NewReader(in))
+		if err != nil {
+			return
+		}
+		h := frame.header()
+		if again := append(h[:], frame.Data...); !bytes.HasPrefix(in, again) {
+			t.Errorf("read %+v from %x", frame, in)
+		}
+	})
+}
