@@ -2,6 +2,7 @@ package collectives_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,9 @@ import (
 // envRole makes this test binary a rank of a job: its value says what to do, as
 // "name:number".
 const envRole = "COLLECTIVES_TEST_ROLE"
+
+// envTransport is the transport of such ranks, shm if it is empty.
+const envTransport = "COLLECTIVES_TEST_TRANSPORT"
 
 func TestMain(m *testing.M) {
 	role := os.Getenv(envRole)
@@ -51,7 +55,7 @@ func play(role string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limitOf(name)-10*time.Second)
 	defer cancel()
-	p, err := gaspi.Init(ctx, gaspi.Config{Transport: "shm"})
+	p, err := gaspi.Init(ctx, gaspi.Config{Transport: cmp.Or(os.Getenv(envTransport), "shm")})
 	if err != nil {
 		return err
 	}
