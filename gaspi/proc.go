@@ -56,7 +56,7 @@ func Init(ctx context.Context, cfg Config) (*Proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, err := boot.FromEnvironment()
+	session, err := boot.FromEnvironment(ctx, func(line string) { cfg.Log.Warn("gaspi: " + line) })
 	if err != nil {
 		return nil, &OpError{Op: "init", Err: err}
 	}

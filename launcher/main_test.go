@@ -57,7 +57,7 @@ func play(role string) int {
 
 // playWithBoot are the roles that talk to the launcher.
 func playWithBoot(role string) int {
-	s, err := boot.FromEnvironment()
+	s, err := boot.FromEnvironment(context.Background(), nil)
 	if err != nil {
 		fmt.Println(err)
 		return 1

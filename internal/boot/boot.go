@@ -27,6 +27,17 @@ const (
 	EnvFD        = "GASPI_BOOT_FD"    // descriptor of the connection to the launcher
 )
 
+// The environment of a rank that joins its job over a network. The first two,
+// EnvRank and EnvSize are needed, the rest is not.
+const (
+	EnvRendezvous  = "GASPI_RENDEZVOUS"   // where the rendezvous is: host:port, several separated by commas are tried in order
+	EnvKeyFile     = "GASPI_KEY_FILE"     // file with the key of the job, 64 hexadecimal digits
+	EnvServer      = "GASPI_SERVER"       // who serves there: "rank0", which is the default, or "launcher"
+	EnvTLS         = "GASPI_TLS"          // "1": connections use TLS 1.3; the same for all ranks
+	EnvHeartbeat   = "GASPI_HEARTBEAT"    // how long a rank may be silent, such as 10s; 0 for ever; that of whoever serves counts
+	EnvJoinTimeout = "GASPI_JOIN_TIMEOUT" // how long to wait for the rendezvous to be there, such as 30s
+)
+
 // What a rank may want to know about where its output ends up. Its own standard
 // output is usually a pipe to the launcher, so asking the system whether it is
 // a terminal gives the wrong answer.

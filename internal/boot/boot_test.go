@@ -43,6 +43,19 @@ func forEachJob(t *testing.T, size int, test func(*testing.T, *job)) {
 		}
 		test(t, j)
 	})
+	t.Run("network", func(t *testing.T) {
+		s, gate := startRendezvous(t, size, false)
+		j := &job{}
+		j.leave = func(f Failure) { // as a process that ends: its connection goes too
+			j.sessions[f.Rank].(*client).wire.conn.Close()
+			s.Announce(f)
+			s.announcing.Wait()
+		}
+		for r := range size {
+			j.sessions = append(j.sessions, joinOverNetwork(t, s, gate, base.Rank(r)))
+		}
+		test(t, j)
+	})
 }
 
 // startServer returns a server that kills by announcing the death.

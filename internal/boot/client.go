@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +23,8 @@ const (
 type client struct {
 	*inbox
 	wire     *wire
+	hosted   bool // the server is a part of rank 0, and gone with it
+	remote   bool // it is reached over a network
 	lost     atomic.Bool
 	partial  map[string][][]byte // results of which the first values have come; only the receiving goroutine uses it
 	received chan struct{}       // closed when the receiving goroutine has ended
@@ -30,9 +33,14 @@ type client struct {
 // dial greets the launcher at the other end of conn and begins the session. It
 // takes conn, also when it returns an error.
 func dial(conn net.Conn, info Info) (*client, error) {
+	return dialAs(conn, info, false)
+}
+
+func dialAs(conn net.Conn, info Info, remote bool) (*client, error) {
 	c := &client{
 		inbox:    newInbox(info),
 		wire:     newWire(conn),
+		remote:   remote,
 		partial:  map[string][][]byte{},
 		received: make(chan struct{}),
 	}
@@ -67,6 +75,10 @@ func (c *client) greet(conn net.Conn) error {
 	if c.key, err = auth.ParseKey(m.Key); err != nil {
 		return fmt.Errorf("greeting the launcher: %w", err)
 	}
+	c.hosted = m.Hosted
+	if c.remote {
+		c.wire.watch(time.Duration(min(m.Beat, maxBeat)) * time.Millisecond)
+	}
 	return nil
 }
 
@@ -81,17 +93,29 @@ func (c *client) receiveLoop() {
 		if err == nil {
 			continue
 		}
-		reason := ErrLost
-		if !errors.Is(err, io.EOF) {
-			c.wire.send(message{Kind: kindError, Reason: err.Error()})
-			reason = fmt.Errorf("%w: %w", ErrLost, err)
-		}
-		if c.finish(reason) {
-			c.lost.Store(true)
-		}
-		c.wire.close(goodbyePatience)
+		c.end(err)
 		return
 	}
+}
+
+// end ends a session whose server is gone or talks nonsense.
+func (c *client) end(err error) {
+	reason := ErrLost
+	if !errors.Is(err, io.EOF) {
+		c.wire.send(message{Kind: kindError, Reason: err.Error()})
+		reason = fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	if c.hosted && c.info.Rank != 0 {
+		text := "its connection ended without goodbye"
+		if !errors.Is(err, io.EOF) {
+			text = err.Error()
+		}
+		c.rankGone(Failure{Rank: 0, Reason: text})
+	}
+	if c.finish(reason) {
+		c.lost.Store(true)
+	}
+	c.wire.close(goodbyePatience)
 }
 
 func (c *client) handle(m message) error {
@@ -101,6 +125,11 @@ func (c *client) handle(m message) error {
 	switch m.Kind {
 	case kindValues:
 		return c.collect(m)
+	case kindDie:
+		if !c.hosted {
+			return errors.New("unexpected die message")
+		}
+		return dieNow()
 	case kindError:
 		return fmt.Errorf("it closed the connection: %s", m.Reason)
 	default:
@@ -167,11 +196,28 @@ func (c *client) Kill(ctx context.Context, r base.Rank) error {
 
 func (c *client) Lost() bool { return c.lost.Load() }
 
+// Close says goodbye and waits for the server to hang up, so that the goodbye is
+// not lost with what else was on the way.
 func (c *client) Close() error {
 	if c.finish(fmt.Errorf("boot session: %w", base.ErrClosed)) {
 		c.wire.send(message{Kind: kindBye, Rank: c.info.Rank})
 	}
-	c.wire.close(goodbyePatience)
+	c.wire.endSending(goodbyePatience)
+	select {
+	case <-c.received:
+	case <-time.After(goodbyePatience):
+	}
+	c.wire.conn.Close()
 	<-c.received
 	return nil
+}
+
+// dieNow ends this process as if somebody had killed it: nothing is run, nothing
+// flushed.
+func dieNow() error {
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Kill()
+	}
+	return fmt.Errorf("asked to die, and still here: %w", err)
 }

@@ -1,15 +1,13 @@
 package boot
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 // Environ returns the variables, as "K=V", that make a process the rank that i
@@ -29,16 +27,56 @@ func (i Info) Environ(fd int) []string {
 	return env
 }
 
-// FromEnvironment begins the session of the process it is called in. It returns
-// nil, nil when the process was not started by a launcher, and an error that
-// names the variable when the environment is incomplete or makes no sense.
+// RemoteEnviron returns the variables that make a process on any host the rank
+// that i describes: it reaches the launcher at one of the addresses, as
+// host:port, and finds the key of the job in a file, which may be a descriptor
+// that it inherits.
+func (i Info) RemoteEnviron(addresses []string, keyFile string) []string {
+	var env []string
+	for _, kv := range i.Environ(0) {
+		if !strings.HasPrefix(kv, EnvFD+"=") {
+			env = append(env, kv)
+		}
+	}
+	return append(env,
+		EnvRendezvous+"="+strings.Join(addresses, ","),
+		EnvKeyFile+"="+keyFile,
+		EnvServer+"="+serverLauncher,
+	)
+}
+
+// FromEnvironment begins the session of the process it is called in, in the
+// first of these ways that the environment names: by the connection inherited
+// from gaspi-run (EnvFD), over a network (EnvRendezvous and EnvKeyFile), or as a
+// task of a Slurm step. It returns nil, nil when the process was started in no
+// such way, and an error that names the variable when the environment is
+// incomplete or makes no sense.
 //
-// It takes the connection: the descriptor is closed when this process executes
-// another program, and EnvFD is removed from the environment, so that children
-// of a rank do not take themselves for it. It can therefore be called once.
-func FromEnvironment() (Session, error) {
+// It blocks until the rendezvous has answered, for as long as EnvJoinTimeout
+// says, and less if ctx ends. log hears, in one line each, of connections that
+// were refused where this rank holds the rendezvous; it may be nil.
+//
+// It takes what it finds: variables and descriptors that would let a child of
+// this process take itself for the rank are removed. It can therefore be called
+// once.
+func FromEnvironment(ctx context.Context, log func(line string)) (Session, error) {
+	v := &variables{lookup: os.LookupEnv}
+	switch {
+	case v.has(EnvFD):
+		return fromLauncher()
+	case v.has(EnvRendezvous) || v.has(EnvKeyFile):
+		return fromNetwork(ctx, v, log)
+	case v.has(EnvRank) || v.has(EnvSize) || v.has(EnvLocalRank) || v.has(EnvLocalSize) || v.has(EnvJob):
+		_, _, err := parseEnvironment(os.LookupEnv)
+		return nil, err
+	}
+	return nil, nil
+}
+
+// fromLauncher begins the session over the connection that was inherited.
+func fromLauncher() (Session, error) {
 	info, fd, err := parseEnvironment(os.LookupEnv)
-	if err != nil || fd < 0 {
+	if err != nil {
 		return nil, err
 	}
 	conn, err := takeDescriptor(fd)
@@ -54,66 +92,26 @@ func FromEnvironment() (Session, error) {
 	return c, nil
 }
 
-// parseEnvironment returns who this process is; fd is negative when it is
-// nobody in particular.
+// parseEnvironment returns who a process is that inherited a connection to its
+// launcher, and the number of its descriptor.
 func parseEnvironment(lookup func(string) (string, bool)) (info Info, fd int, err error) {
-	values := map[string]string{}
+	v := &variables{lookup: lookup}
 	var missing, present []string
 	for _, name := range []string{EnvRank, EnvSize, EnvLocalRank, EnvLocalSize, EnvJob, EnvFD} {
-		if v, ok := lookup(name); ok {
-			values[name] = v
+		if v.has(name) {
 			present = append(present, name)
 		} else {
 			missing = append(missing, name)
 		}
 	}
-	if len(present) == 0 {
-		return Info{}, -1, nil
-	}
 	if len(missing) > 0 {
 		return Info{}, -1, fmt.Errorf("%s is not set although %s is: start the program with gaspi-run, or unset all GASPI_ variables to run it alone (a child of a rank is no rank)",
 			missing[0], strings.Join(present, ", "))
 	}
-	number := func(name string, from, below int) int {
-		n, convErr := strconv.Atoi(values[name])
-		if err == nil && (convErr != nil || n < from || n >= below) {
-			err = fmt.Errorf("%s=%q: expected a number from %d to %d", name, values[name], from, below-1)
-		}
-		return n
-	}
-	const many = 1 << 24 // more ranks than any job has
-	info.Job = values[EnvJob]
-	info.Host = localHost
-	if v, ok := lookup(EnvHost); ok {
-		info.Host = v
-	}
-	info.Size = number(EnvSize, 1, many)
-	info.Rank = base.Rank(number(EnvRank, 0, max(info.Size, 1)))
-	info.LocalSize = number(EnvLocalSize, 1, max(info.Size, 1)+1)
-	info.LocalRank = number(EnvLocalRank, 0, max(info.LocalSize, 1))
-	fd = number(EnvFD, 3, many)
-	if err == nil {
-		err = info.checkNames()
-	}
-	if err != nil {
-		return Info{}, -1, err
-	}
-	return info, fd, nil
+	info = v.info("")
+	fd = v.number(EnvFD, 3, manyRanks, 0)
+	return info, fd, v.err
 }
-
-// checkNames refuses a job or a host that are no names.
-func (i Info) checkNames() error {
-	if err := checkJob(i.Job); err != nil {
-		return fmt.Errorf("%s: %w", EnvJob, err)
-	}
-	if i.Host == "" || len(i.Host) > maxHost || !utf8.ValidString(i.Host) {
-		return fmt.Errorf("%s=%.80q: expected the number or name of this host, 1 to %d bytes of UTF-8", EnvHost, i.Host, maxHost)
-	}
-	return nil
-}
-
-// maxHost bounds the name of a host, in bytes.
-const maxHost = 255
 
 // takeDescriptor makes a connection of an inherited descriptor. The descriptor
 // itself is closed; the connection's own is closed on exec.

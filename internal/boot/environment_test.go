@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,13 +23,13 @@ func TestMain(m *testing.M) {
 // child is a process that a launcher has started: it says who it is, gives a
 // value, and tells what its own children would inherit.
 func child() int {
-	s, err := FromEnvironment()
+	s, err := FromEnvironment(context.Background(), nil)
 	if err != nil || s == nil {
 		fmt.Println(s, err)
 		return 1
 	}
 	_, inherited := os.LookupEnv(EnvFD)
-	_, again := FromEnvironment()
+	_, again := FromEnvironment(context.Background(), nil)
 	name, _ := os.ReadFile("/proc/self/comm")
 	open, err := exec.Command("sh", "-c", "test -e /proc/self/fd/3; echo $?").Output()
 	fmt.Printf("%+v\n%v\n%v\n%s%s%v\n", s.Info(), inherited, again, name, open, err)
@@ -60,7 +61,7 @@ func TestFromEnvironment(t *testing.T) {
 }
 
 func TestFromEnvironmentAlone(t *testing.T) {
-	if s, err := FromEnvironment(); s != nil || err != nil {
+	if s, err := FromEnvironment(t.Context(), nil); s != nil || err != nil {
 		t.Errorf("%v, %v; want nothing in a process that nobody started as a rank", s, err)
 	}
 }
@@ -76,7 +77,7 @@ func TestFromEnvironmentWithoutConnection(t *testing.T) {
 			k, v, _ := strings.Cut(kv, "=")
 			t.Setenv(k, v)
 		}
-		if s, err := FromEnvironment(); s != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("GASPI_BOOT_FD=%d is not the connection", fd)) {
+		if s, err := FromEnvironment(t.Context(), nil); s != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("GASPI_BOOT_FD=%d is not the connection", fd)) {
 			t.Errorf("descriptor %d: %v, %v", fd, s, err)
 		}
 	}

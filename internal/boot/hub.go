@@ -98,12 +98,13 @@ func (h *hub) give(r base.Rank, name string, value []byte) error {
 }
 
 // leave records that a rank is gone, tells everybody else, and fails the
-// exchanges that will never have its value. Only the first call for a rank counts.
-func (h *hub) leave(f Failure) {
+// exchanges that will never have its value. Only the first call for a rank counts,
+// and it returns true.
+func (h *hub) leave(f Failure) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.gone[f.Rank] != nil {
-		return
+		return false
 	}
 	h.gone[f.Rank] = &f
 	h.order = append(h.order, f.Rank)
@@ -119,6 +120,7 @@ func (h *hub) leave(f Failure) {
 		h.settleFenceLocked(e)
 	}
 	h.disappointLocked(f)
+	return true
 }
 
 // message is what a rank is told about the failure of another.

@@ -22,7 +22,7 @@ const maxReason = 1024
 
 // The kinds of messages. A message is one line: a JSON object and a newline.
 const (
-	kindHello  = "hello"  // both ways, first: version, job, rank, size; to the rank also key
+	kindHello  = "hello"  // both ways, first: version, job, rank, size; to the rank also key, beat, hosted
 	kindPut    = "put"    // to the launcher: name, value
 	kindGet    = "get"    // to the launcher: rank whose value is wanted, name
 	kindFence  = "fence"  // to the launcher: name, word
@@ -37,6 +37,8 @@ const (
 	kindBroken = "broken" // to the rank: the fence name failed because rank is gone, reason
 	kindGone   = "gone"   // to the rank: rank, left, reason
 	kindRefuse = "refuse" // to the rank: rank was not killed, reason
+	kindDie    = "die"    // to the rank: another one asked for your end
+	kindBeat   = "beat"   // both ways, over a network: still here
 	kindError  = "error"  // both ways, last: what was wrong with what the other side said
 )
 
@@ -49,6 +51,8 @@ type message struct {
 	Rank    base.Rank `json:"rank"`
 	Size    int       `json:"size,omitempty"`
 	Key     string    `json:"key,omitempty"`
+	Beat    int64     `json:"beat,omitempty"`   // how long either side may be silent, in milliseconds; 0 for ever
+	Hosted  bool      `json:"hosted,omitempty"` // by rank 0, not by a launcher
 	Name    string    `json:"name,omitempty"`
 	Value   []byte    `json:"value,omitempty"`
 	First   int       `json:"first,omitempty"`
@@ -94,8 +98,8 @@ func decode(line []byte) (message, error) {
 
 // check refuses a message that means nothing, whoever wrote it.
 func (m message) check() error {
-	if m.Rank < 0 || m.First < 0 || m.Size < 0 {
-		return fmt.Errorf("%.20q message with a negative number (rank %d, first %d, size %d)", m.Kind, m.Rank, m.First, m.Size)
+	if m.Rank < 0 || m.First < 0 || m.Size < 0 || m.Beat < 0 {
+		return fmt.Errorf("%.20q message with a negative number (rank %d, first %d, size %d, beat %d)", m.Kind, m.Rank, m.First, m.Size, m.Beat)
 	}
 	if len(m.Reason) > maxReason {
 		return fmt.Errorf("%.20q message with a reason of %d bytes; at most %d are allowed", m.Kind, len(m.Reason), maxReason)
@@ -114,7 +118,7 @@ func (m message) check() error {
 		return checkName(m.Name)
 	case kindFailed, kindGet, kindNever, kindFenced, kindBroken:
 		return checkName(m.Name)
-	case kindKill, kindBye, kindGone, kindRefuse, kindError:
+	case kindKill, kindBye, kindGone, kindRefuse, kindDie, kindBeat, kindError:
 		return nil
 	default:
 		return fmt.Errorf("message of unknown kind %.20q", m.Kind)

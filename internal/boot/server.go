@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
@@ -19,10 +20,15 @@ type Server struct {
 	hub  *hub
 	kill func(base.Rank) error
 
+	hosted    bool          // it is part of rank 0; set before anything is attached
+	heartbeat time.Duration // how long a remote rank may be silent; set before one is served
+
+	announcing sync.WaitGroup // calls of Announce that wait for last words
+
 	mu      sync.Mutex
 	links   []*link // index is the rank; nil until attached
 	onError func(base.Rank, error)
-	closed  bool
+	ending  string // why no rank is let in any more; empty while they are
 }
 
 // NewServer returns the server of a job of size ranks. It calls kill, from any
@@ -36,7 +42,7 @@ func NewServer(job string, size int, kill func(base.Rank) error) (*Server, error
 	if size < 1 {
 		return nil, fmt.Errorf("a job of %d ranks; it needs at least 1", size)
 	}
-	return &Server{job: job, key: auth.NewKey(), hub: newHub(size), kill: kill, links: make([]*link, size)}, nil
+	return &Server{job: job, key: auth.NewKey(), heartbeat: DefaultHeartbeat, hub: newHub(size), kill: kill, links: make([]*link, size)}, nil
 }
 
 // Key is the key of the job, which the server made and tells its ranks.
@@ -58,7 +64,7 @@ func (s *Server) Attach(r base.Rank) (child *os.File, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("connection for rank %d: %w", r, err)
 	}
-	if err := s.serve(r, conn); err != nil {
+	if err := s.serve(r, conn, false); err != nil {
 		child.Close()
 		return nil, err
 	}
@@ -66,49 +72,84 @@ func (s *Server) Attach(r base.Rank) (child *os.File, err error) {
 }
 
 // serve speaks to rank r over conn, which it takes.
-func (s *Server) serve(r base.Rank, conn net.Conn) error {
+func (s *Server) serve(r base.Rank, conn net.Conn, remote bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var refusal error
-	switch {
-	case r < 0 || int(r) >= s.hub.size:
-		refusal = fmt.Errorf("attach rank %d to a job of %d: %w", r, s.hub.size, base.ErrBadRank)
-	case s.closed:
-		refusal = fmt.Errorf("attach rank %d: %w", r, base.ErrClosed)
-	case s.links[r] != nil:
-		refusal = fmt.Errorf("attach rank %d: it is attached already", r)
-	}
-	if refusal != nil {
+	if err := s.admissibleLocked(r); err != nil {
 		conn.Close()
-		return refusal
+		return err
 	}
-	l := &link{server: s, rank: r, wire: newWire(conn), received: make(chan struct{})}
+	l := &link{server: s, rank: r, remote: remote, wire: newWire(conn), received: make(chan struct{})}
 	s.links[r] = l
-	l.wire.send(message{Kind: kindHello, Version: protocolVersion, Job: s.job, Rank: r, Size: s.hub.size, Key: s.key.Text()})
+	hello := message{Kind: kindHello, Version: protocolVersion, Job: s.job, Rank: r, Size: s.hub.size, Key: s.key.Text(), Hosted: s.hosted}
+	if remote {
+		hello.Beat = s.heartbeat.Milliseconds()
+	}
+	l.wire.send(hello)
+	if remote {
+		l.wire.watch(s.heartbeat)
+	}
 	s.hub.attach(r, l)
 	go l.receiveLoop()
 	return nil
 }
 
+// admissibleLocked says why rank r cannot be attached, if so.
+func (s *Server) admissibleLocked(r base.Rank) error {
+	switch {
+	case r < 0 || int(r) >= s.hub.size:
+		return fmt.Errorf("attach rank %d to a job of %d: %w", r, s.hub.size, base.ErrBadRank)
+	case s.ending != "":
+		return fmt.Errorf("attach rank %d: %s: %w", r, s.ending, base.ErrClosed)
+	case s.links[r] != nil:
+		return fmt.Errorf("attach rank %d: it is attached already", r)
+	case s.hub.isGone(r):
+		return fmt.Errorf("attach rank %d: it is taken for dead", r)
+	}
+	return nil
+}
+
 // Announce says that the process of a rank has ended. What the rank had sent
 // before it ended still counts: it is handled first. All other ranks are told,
-// and exchanges that miss the rank's value fail. Only the first call for a rank
-// counts.
+// and what needs a value of the rank fails; for a rank that was served over a
+// network that happens up to a second after Announce has returned. Only the
+// first call for a rank counts.
 func (s *Server) Announce(f Failure) {
 	s.mu.Lock()
 	l := s.links[f.Rank]
-	s.mu.Unlock()
+	again := l != nil && l.announced
 	if l != nil {
+		l.announced = true
+	}
+	s.mu.Unlock()
+	switch {
+	case again:
+	case l == nil:
+		s.hub.leave(f)
+	case !l.remote:
 		l.wire.closeRead()
 		<-l.received
+		s.hub.leave(f)
+	default:
+		s.announcing.Go(func() {
+			// Its last words may be on the way. Then so is the end of its connection.
+			select {
+			case <-l.received:
+			case <-time.After(lastWords):
+				l.wire.closeRead()
+				<-l.received
+			}
+			s.hub.leave(f)
+		})
 	}
-	s.hub.leave(f)
 }
 
 // Close ends all sessions: a rank that still lives sees its launcher lost.
 func (s *Server) Close() {
 	s.mu.Lock()
-	s.closed = true
+	if s.ending == "" {
+		s.ending = "the job is over"
+	}
 	links := s.links
 	s.mu.Unlock()
 	var all sync.WaitGroup
@@ -123,6 +164,7 @@ func (s *Server) Close() {
 		})
 	}
 	all.Wait()
+	s.announcing.Wait()
 }
 
 func (s *Server) report(r base.Rank, err error) {
@@ -138,8 +180,11 @@ func (s *Server) report(r base.Rank, err error) {
 type link struct {
 	server   *Server
 	rank     base.Rank
+	remote   bool // it is reached over a network
 	wire     *wire
-	received chan struct{} // closed when the receiving goroutine has ended
+	received chan struct{} // closed when nothing more will be received
+
+	announced bool // guarded by the server's mu: somebody knows what became of the rank
 }
 
 // errBye is how a handler says that the rank has said goodbye.
@@ -147,27 +192,31 @@ var errBye = errors.New("bye")
 
 // receiveLoop serves the rank until it says goodbye, is gone, or sends nonsense.
 func (l *link) receiveLoop() {
-	defer close(l.received)
-	greeted := false
-	for {
+	err := l.serve()
+	l.server.hub.detach(l.rank)
+	switch {
+	case errors.Is(err, errBye), errors.Is(err, io.EOF):
+	case errors.As(err, &errSilent{}):
+		l.server.report(l.rank, err)
+	default:
+		l.wire.send(message{Kind: kindError, Reason: err.Error()})
+		l.server.report(l.rank, err)
+	}
+	close(l.received)
+	l.server.noteEnd(l, err)
+	l.wire.close(goodbyePatience)
+}
+
+// serve returns how the talk with the rank ended.
+func (l *link) serve() error {
+	for greeted := false; ; greeted = true {
 		m, err := l.wire.receive()
-		if err == nil {
-			err = l.handle(m, greeted)
-			greeted = true
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			continue
+		if err := l.handle(m, greeted); err != nil {
+			return err
 		}
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		l.server.hub.detach(l.rank)
-		if !errors.Is(err, errBye) {
-			l.wire.send(message{Kind: kindError, Reason: err.Error()})
-			l.server.report(l.rank, err)
-		}
-		l.wire.close(goodbyePatience)
-		return
 	}
 }
 

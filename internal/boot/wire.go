@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -21,6 +23,8 @@ type wire struct {
 	conn  net.Conn
 	lines *bufio.Scanner // used by the one goroutine that receives
 
+	silence atomic.Int64 // how long the peer may be silent, in nanoseconds; 0 for ever
+
 	mu      sync.Mutex
 	queue   [][]byte
 	unsent  int           // bytes in queue and in the write under way
@@ -28,11 +32,12 @@ type wire struct {
 	err     error         // why sending stopped
 	wake    chan struct{} // holds one token when queue or closing changed
 	sent    chan struct{} // closed when the goroutine that writes has ended
+	beats   sync.WaitGroup
 }
 
 func newWire(conn net.Conn) *wire {
 	w := &wire{conn: conn, wake: make(chan struct{}, 1), sent: make(chan struct{})}
-	w.lines = bufio.NewScanner(conn)
+	w.lines = bufio.NewScanner(listener{w})
 	w.lines.Buffer(nil, maxLine)
 	w.lines.Split(splitLine)
 	go w.sendLoop()
@@ -54,13 +59,18 @@ func splitLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 // receive returns the next message, or io.EOF when the peer has closed. The
 // message does not refer to the buffer of the wire.
 func (w *wire) receive() (message, error) {
-	if w.lines.Scan() {
-		return decode(w.lines.Bytes())
+	for w.lines.Scan() {
+		m, err := decode(w.lines.Bytes())
+		if err != nil || m.Kind != kindBeat {
+			return m, err
+		}
 	}
 	switch err := w.lines.Err(); {
-	case err == nil, errors.Is(err, syscall.ECONNRESET):
+	case err == nil, errors.Is(err, syscall.ECONNRESET), errors.Is(err, net.ErrClosed):
 		// A unix socket resets when the peer has left something unread.
 		return message{}, io.EOF
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return message{}, errSilent{time.Duration(w.silence.Load())}
 	case errors.Is(err, bufio.ErrTooLong):
 		return message{}, fmt.Errorf("malformed message: a line of more than %d bytes", maxLine)
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -147,20 +157,27 @@ func (w *wire) write(batch [][]byte) error {
 	return nil
 }
 
-// close sends what is queued, for at most the given time, and closes the
-// connection. Calls after the first have no effect.
-func (w *wire) close(patience time.Duration) {
+// endSending sends what is queued, for at most the given time, and tells the
+// peer that nothing more will come. Calls after the first only wait.
+func (w *wire) endSending(patience time.Duration) {
 	w.mu.Lock()
-	if w.closing {
-		w.mu.Unlock()
-		<-w.sent
-		return
+	if !w.closing {
+		w.closing = true
+		w.conn.SetWriteDeadline(time.Now().Add(patience))
+		w.wakeLocked()
 	}
-	w.closing = true
-	w.conn.SetWriteDeadline(time.Now().Add(patience))
-	w.wakeLocked()
 	w.mu.Unlock()
 	<-w.sent
+	w.beats.Wait()
+	if half, ok := w.conn.(interface{ CloseWrite() error }); ok {
+		half.CloseWrite()
+	}
+}
+
+// close sends what is queued, for at most the given time, and closes the
+// connection.
+func (w *wire) close(patience time.Duration) {
+	w.endSending(patience)
 	w.conn.Close()
 }
 

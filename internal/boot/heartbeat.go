@@ -1,0 +1,65 @@
+package boot
+
+import (
+	"fmt"
+	"time"
+)
+
+// A connection over a network can die without a word: a cable, a host, a
+// process that was stopped. So both sides send a beat now and then, and take
+// silence for death. The server decides how long that may last, and tells the
+// rank in its hello.
+const (
+	// DefaultHeartbeat is how long a peer may be silent unless somebody says
+	// otherwise.
+	DefaultHeartbeat = 10 * time.Second
+	// MinHeartbeat is the shortest limit: less, and a loaded machine is taken for
+	// a dead one.
+	MinHeartbeat = 100 * time.Millisecond
+
+	maxBeat       = int64(24 * time.Hour / time.Millisecond)
+	beatsPerLimit = 4 // so that a beat may come late without harm
+)
+
+// errSilent says that the peer gave no sign of life for so long.
+type errSilent struct{ limit time.Duration }
+
+func (e errSilent) Error() string { return fmt.Sprintf("no sign of life for %v", e.limit) }
+
+// watch sends beats from now on, and ends receiving when the peer is silent for
+// longer than limit. A limit of 0 does neither. It is called once, and not while
+// the wire is being closed.
+func (w *wire) watch(limit time.Duration) {
+	if limit <= 0 {
+		return
+	}
+	w.silence.Store(int64(limit))
+	w.beats.Go(func() { w.beatLoop(limit / beatsPerLimit) })
+}
+
+// beatLoop sends beats until the wire is closed or the peer is gone.
+func (w *wire) beatLoop(every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if w.send(message{Kind: kindBeat}) != nil {
+				return
+			}
+		case <-w.sent:
+			return
+		}
+	}
+}
+
+// A listener reads from a wire's connection, for no longer than the peer may be
+// silent. Any byte is a sign of life, also in the middle of a long line.
+type listener struct{ w *wire }
+
+func (l listener) Read(b []byte) (int, error) {
+	if limit := time.Duration(l.w.silence.Load()); limit > 0 {
+		l.w.conn.SetReadDeadline(time.Now().Add(limit))
+	}
+	return l.w.conn.Read(b)
+}

@@ -1,0 +1,180 @@
+package boot
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+// A host is the rendezvous of a job without a launcher: rank 0 serves the
+// others, and itself. When it is gone, so is the job's way to begin anything
+// new; that is why its Close waits for the others.
+type host struct {
+	*client
+	server    *Server
+	listeners []net.Listener
+	serving   []chan struct{} // closed when the gate of the listener has ended
+}
+
+// newHost serves a job on listeners, which it takes, and begins the session of
+// rank 0. log hears of connections that were refused.
+func newHost(listeners []net.Listener, info Info, m meeting, heartbeat time.Duration, log func(string)) (*host, error) {
+	h := &host{listeners: listeners}
+	if err := h.open(info, m, heartbeat, log); err != nil {
+		h.stop()
+		return nil, err
+	}
+	return h, nil
+}
+
+func (h *host) open(info Info, m meeting, heartbeat time.Duration, log func(string)) error {
+	var err error
+	if h.server, err = NewServer(info.Job, info.Size, h.kill); err != nil {
+		return err
+	}
+	h.server.hosted, h.server.key = true, m.key
+	h.server.SetHeartbeat(heartbeat)
+	h.server.OnError(func(r base.Rank, err error) {
+		if log != nil {
+			log(fmt.Sprintf("rank %d: %v", r, err))
+		}
+	})
+	var secure *tls.Config
+	if m.secure {
+		if secure, _, err = m.key.TLS(info.Job); err != nil {
+			return err
+		}
+	}
+	gate := auth.NewGate(auth.GateConfig{Key: m.key, TLS: secure, Check: h.server.Check, Log: log})
+	for _, l := range h.listeners {
+		done := make(chan struct{})
+		h.serving = append(h.serving, done)
+		go h.acceptLoop(gate, l, done)
+	}
+	child, err := h.server.Attach(info.Rank)
+	if err != nil {
+		return err
+	}
+	defer child.Close() // FileConn has a duplicate
+	conn, err := net.FileConn(child)
+	if err != nil {
+		return err
+	}
+	h.client, err = dial(conn, info)
+	return err
+}
+
+// acceptLoop lets ranks in until its listener is closed.
+func (h *host) acceptLoop(gate *auth.Gate, l net.Listener, done chan struct{}) {
+	defer close(done)
+	err := gate.Serve(l, func(conn net.Conn, hello auth.Hello) {
+		if err := h.server.Serve(conn, base.Rank(hello.From)); err != nil {
+			h.server.report(base.Rank(hello.From), err)
+		}
+	})
+	if err != nil {
+		h.server.report(0, err)
+	}
+}
+
+// kill asks a rank to end itself, since nobody here can reach its process. One
+// that does not read is noticed by its silence.
+func (h *host) kill(r base.Rank) error {
+	h.server.mu.Lock()
+	l := h.server.links[r]
+	h.server.mu.Unlock()
+	if l == nil {
+		return errors.New("it has not joined yet, so it cannot be asked to end")
+	}
+	return l.wire.send(message{Kind: kindDie, Rank: r})
+}
+
+// Close says goodbye, waits until all ranks that had joined have left or are
+// gone, and ends the rendezvous.
+func (h *host) Close() error {
+	err := h.client.Close()
+	h.server.drain("rank 0, which holds the rendezvous, has left")
+	h.stop()
+	return err
+}
+
+func (h *host) stop() {
+	for _, l := range h.listeners {
+		l.Close()
+	}
+	for _, done := range h.serving {
+		<-done
+	}
+	if h.server != nil {
+		h.server.Close()
+	}
+}
+
+// drain lets no more ranks in and waits until those that are have gone.
+func (s *Server) drain(why string) {
+	s.mu.Lock()
+	s.ending = why
+	links := slices.Clone(s.links)
+	s.mu.Unlock()
+	for _, l := range links {
+		if l != nil {
+			<-l.received
+		}
+	}
+}
+
+// listen opens the port of each address: on the addresses of this host that it
+// names, or on all of them if it names none, as behind a service of a cluster.
+func listen(ctx context.Context, addresses []string) ([]net.Listener, error) {
+	var out []net.Listener
+	for _, at := range listenAt(ctx, addresses) {
+		l, err := net.Listen("tcp", at)
+		if err != nil {
+			for _, o := range out {
+				o.Close()
+			}
+			return nil, fmt.Errorf("rank 0 holds the rendezvous of the job, and cannot: %w", err)
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+func listenAt(ctx context.Context, addresses []string) []string {
+	own := map[netip.Addr]bool{}
+	interfaces, _ := net.InterfaceAddrs() // without them, all addresses are listened on
+	for _, a := range interfaces {
+		if p, err := netip.ParsePrefix(a.String()); err == nil {
+			own[p.Addr().Unmap()] = true
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	var here, everywhere []string
+	for _, address := range addresses {
+		name, port, err := net.SplitHostPort(address)
+		if err != nil {
+			continue // it was checked before
+		}
+		everywhere = append(everywhere, net.JoinHostPort("", port))
+		ips, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+		for _, ip := range ips {
+			if own[ip.Unmap()] {
+				here = append(here, net.JoinHostPort(ip.Unmap().WithZone(ip.Zone()).String(), port))
+			}
+		}
+	}
+	if len(here) == 0 {
+		here = everywhere
+	}
+	slices.Sort(here)
+	return slices.Compact(here)
+}

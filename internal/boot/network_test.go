@@ -1,0 +1,403 @@
+package boot
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+// A rendezvous is the gate of a server on the loopback interface.
+type rendezvous struct {
+	address string
+	secure  bool
+	mu      sync.Mutex
+	lines   []string
+}
+
+func (v *rendezvous) log(line string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.lines = append(v.lines, line)
+}
+
+func (v *rendezvous) logged() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return strings.Join(v.lines, "\n")
+}
+
+// startRendezvous returns a server as a launcher has it, that kills by
+// announcing the death.
+func startRendezvous(t *testing.T, size int, secure bool) (*Server, *rendezvous) {
+	t.Helper()
+	s := startServer(t, size)
+	v := &rendezvous{secure: secure}
+	cfg := auth.GateConfig{Key: s.Key(), Check: s.Check, Log: v.log}
+	if secure {
+		var err error
+		if cfg.TLS, _, err = s.Key().TLS(s.job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.address = l.Addr().String()
+	done := make(chan error, 1)
+	go func() {
+		done <- auth.NewGate(cfg).Serve(l, func(conn net.Conn, h auth.Hello) {
+			if err := s.Serve(conn, base.Rank(h.From)); err != nil {
+				v.log(err.Error())
+			}
+		})
+	}()
+	t.Cleanup(func() {
+		l.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s, v
+}
+
+func (v *rendezvous) meeting(s *Server) meeting {
+	return meeting{addresses: []string{v.address}, key: s.Key(), secure: v.secure, patience: 20 * time.Second}
+}
+
+func infoOf(s *Server, r base.Rank) Info {
+	return Info{Rank: r, Size: s.hub.size, LocalSize: 1, Job: s.job, Host: fmt.Sprint(r)}
+}
+
+func joinOverNetwork(t *testing.T, s *Server, v *rendezvous, r base.Rank) *client {
+	t.Helper()
+	c, err := v.meeting(s).join(t.Context(), infoOf(s, r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestJoinWithTLS(t *testing.T) {
+	s, v := startRendezvous(t, 3, true)
+	var all sync.WaitGroup
+	for r := range base.Rank(3) {
+		c := joinOverNetwork(t, s, v, r)
+		if _, ok := c.wire.conn.(*tls.Conn); !ok {
+			t.Fatalf("rank %d speaks over a %T", r, c.wire.conn)
+		}
+		all.Go(func() {
+			if err := c.Put("x", make([]byte, MaxValue)); err != nil {
+				t.Error(err)
+			}
+			if got, err := c.Get(limit(t), (r+1)%3, "x"); err != nil || len(got) != MaxValue {
+				t.Errorf("rank %d: %d bytes, %v", r, len(got), err)
+			}
+			if err := c.Fence(limit(t), "f", ""); err != nil {
+				t.Error(err)
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestJoinRefusals(t *testing.T) {
+	s, v := startRendezvous(t, 2, false)
+	joinOverNetwork(t, s, v, 0)
+	s.Announce(Failure{Rank: 1, Reason: "host lost"})
+	other, tlsRank := v.meeting(s), v.meeting(s)
+	other.key = auth.NewKey()
+	tlsRank.secure = true
+	for _, c := range []struct {
+		name    string
+		meeting meeting
+		info    Info
+		want    string
+	}{
+		{"wrong key", other, infoOf(s, 1), "another key"},
+		{"wrong job", v.meeting(s), Info{Rank: 1, Size: 2, Job: "other"}, "of job other; this is job " + s.job},
+		{"rank that is there", v.meeting(s), infoOf(s, 0), "attached already"},
+		{"rank taken for dead", v.meeting(s), infoOf(s, 1), "taken for dead"},
+		{"no such rank", v.meeting(s), infoOf(s, 2), "no such rank"},
+		{"TLS on one side", tlsRank, infoOf(s, 1), "GASPI_TLS"},
+	} {
+		c, err := c.meeting.join(limit(t), c.info)
+		if !errors.Is(err, auth.ErrRefused) {
+			t.Errorf("%v, %v; want a refusal", c, err)
+		} else if !strings.Contains(err.Error(), v.address) {
+			t.Errorf("%v; it does not say where", err)
+		}
+	}
+	if n := strings.Count(v.logged(), "refused a connection"); n != 6 {
+		t.Errorf("%d refusals in the log, want 6:\n%s", n, v.logged())
+	}
+	if strings.Contains(v.logged(), s.Key().Text()[:8]) {
+		t.Error("the log shows the key")
+	}
+}
+
+func TestServerChecksWhoComes(t *testing.T) {
+	s, _ := startRendezvous(t, 2, false)
+	good := auth.Hello{Role: auth.RoleSession, Job: s.job, From: 1, Version: protocolVersion}
+	lane, version := good, good
+	lane.Role = auth.RoleLane
+	version.Version++
+	for _, c := range []struct {
+		name  string
+		hello auth.Hello
+		want  string
+	}{
+		{"good", good, ""},
+		{"lane", lane, "no place for a lane"},
+		{"version", version, "speaks version 3 of the rendezvous"},
+	} {
+		err := s.Check(c.hello)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestJoinTriesAllAddressesUntilOneIsThere(t *testing.T) {
+	early, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := early.Addr().String()
+	early.Close()
+	s, v := startRendezvous(t, 1, false)
+	m := v.meeting(s)
+	m.addresses = []string{nobody, v.address}
+	c, err := m.join(limit(t), infoOf(s, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+
+	m.addresses, m.patience = []string{nobody}, 50*time.Millisecond
+	if _, err := m.join(limit(t), infoOf(s, 0)); err == nil || !strings.Contains(err.Error(), "no rendezvous at "+nobody+" after 50ms") {
+		t.Errorf("nobody there: %v", err)
+	}
+	m.patience = time.Hour
+	if _, err := m.join(over(), infoOf(s, 0)); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a context that has ended: %v", err)
+	}
+}
+
+// TestSilentListenerEndsWithTheContext joins where somebody accepts and says nothing.
+func TestSilentListenerEndsWithTheContext(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithCancel(limit(t))
+	go func() {
+		conn, err := l.Accept()
+		if err == nil {
+			defer conn.Close()
+			io.ReadFull(conn, make([]byte, 1))
+		}
+		cancel()
+		<-ctx.Done()
+	}()
+	m := meeting{addresses: []string{l.Addr().String()}, key: auth.NewKey(), patience: time.Hour}
+	if _, err := m.join(ctx, Info{Size: 1, Job: "j"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want context.Canceled", err)
+	}
+}
+
+// failureAt waits for the next failure that a session reports.
+func failureAt(t *testing.T, s Session) Failure {
+	t.Helper()
+	select {
+	case f, ok := <-s.Failures():
+		if !ok {
+			t.Fatal("the feed was closed")
+		}
+		return f
+	case <-limit(t).Done():
+		t.Fatal("no failure was reported")
+	}
+	return Failure{}
+}
+
+func TestConnectionThatEndsIsAFailure(t *testing.T) {
+	s, v := startRendezvous(t, 3, false)
+	reported := make(chan string, 1)
+	s.OnError(func(r base.Rank, err error) { reported <- fmt.Sprintf("rank %d: %v", r, err) })
+	watcher := joinOverNetwork(t, s, v, 0)
+	joinOverNetwork(t, s, v, 1).wire.conn.Close()
+	want := Failure{Rank: 1, Reason: "its connection to the rendezvous ended without goodbye"}
+	if d := cmp.Diff(want, failureAt(t, watcher)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got := <-reported; !strings.HasPrefix(got, "rank 1: its connection") {
+		t.Errorf("reported %q", got)
+	}
+}
+
+func TestLauncherKnowsBetterWhyAConnectionEnded(t *testing.T) {
+	s, v := startRendezvous(t, 2, false)
+	watcher := joinOverNetwork(t, s, v, 0)
+	joinOverNetwork(t, s, v, 1).wire.conn.Close()
+	s.Announce(Failure{Rank: 1, Reason: "killed by signal 9"})
+	if f := failureAt(t, watcher); f.Reason != "killed by signal 9" {
+		t.Errorf("%+v, want the launcher's reason", f)
+	}
+}
+
+func TestLastWordsOfARemoteRankCount(t *testing.T) {
+	s, v := startRendezvous(t, 2, false)
+	watcher := joinOverNetwork(t, s, v, 0)
+	c := joinOverNetwork(t, s, v, 1)
+	watcher.Get(over(), 1, "x")
+	s.Announce(Failure{Rank: 1, Left: true, Reason: "exit status 0"}) // the agent was faster
+	if err := c.Put("x", []byte("last words")); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if got, err := watcher.Get(limit(t), 1, "x"); err != nil || string(got) != "last words" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if f := failureAt(t, watcher); !f.Left {
+		t.Errorf("%+v, want that it left", f)
+	}
+}
+
+// silentRank joins with a proper handshake and hello, and then says nothing.
+func silentRank(t *testing.T, s *Server, v *rendezvous, r base.Rank) net.Conn {
+	t.Helper()
+	conn, err := v.meeting(s).connect(t.Context(), infoOf(s, r), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	line, err := encode(message{Kind: kindHello, Version: protocolVersion, Job: s.job, Rank: r, Size: s.hub.size})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Write(line); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+func TestSilenceIsDeath(t *testing.T) {
+	s, v := startRendezvous(t, 3, false)
+	s.SetHeartbeat(MinHeartbeat)
+	watcher := joinOverNetwork(t, s, v, 0)
+	silent := silentRank(t, s, v, 1)
+	go io.Copy(io.Discard, silent)
+	if f := failureAt(t, watcher); f.Rank != 1 || f.Left || f.Reason != "no sign of life for 100ms" {
+		t.Errorf("%+v", f)
+	}
+	// The watcher, which only waits, has been alive all the time.
+	if err := watcher.Put("x", nil); err != nil {
+		t.Error(err)
+	}
+	if watcher.Lost() {
+		t.Error("a rank that sends beats took its server for lost")
+	}
+}
+
+func TestSilentServerIsLost(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	k := auth.NewKey()
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		if _, err := auth.Accept(conn, k, nil); err != nil {
+			t.Error(err)
+		}
+		line, _ := encode(message{Kind: kindHello, Version: protocolVersion, Job: "j", Rank: 1, Size: 2, Key: k.Text(), Beat: 100, Hosted: true})
+		conn.Write(line)
+		io.Copy(io.Discard, conn)
+	}()
+	c, err := meeting{addresses: []string{l.Addr().String()}, key: k, patience: 20 * time.Second}.join(limit(t), Info{Rank: 1, Size: 2, Job: "j"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if f := failureAt(t, c); f != (Failure{Rank: 0, Reason: "no sign of life for 100ms"}) {
+		t.Errorf("%+v, want that rank 0 is gone", f)
+	}
+	if _, err := c.Get(limit(t), 0, "x"); !errors.Is(err, ErrLost) {
+		t.Errorf("%v, want ErrLost", err)
+	}
+	if !c.Lost() {
+		t.Error("Lost() is false")
+	}
+}
+
+func TestManySessionsOverTCP(t *testing.T) {
+	const size = 256
+	s, v := startRendezvous(t, size, false)
+	sessions := make([]*client, size)
+	var all sync.WaitGroup
+	for r := range base.Rank(size) {
+		all.Go(func() {
+			c, err := v.meeting(s).join(limit(t), infoOf(s, r))
+			if err != nil {
+				t.Errorf("rank %d: %v", r, err)
+				return
+			}
+			sessions[r] = c
+			if err := c.Put("x", fmt.Append(nil, r)); err != nil {
+				t.Errorf("rank %d: %v", r, err)
+			}
+			for _, peer := range []base.Rank{(r + 1) % size, (r + size - 1) % size, size / 2} {
+				if got, err := c.Get(limit(t), peer, "x"); err != nil || string(got) != fmt.Sprint(peer) {
+					t.Errorf("rank %d: rank %d put %q, %v", r, peer, got, err)
+				}
+			}
+			if err := c.Fence(limit(t), "f", "w"); err != nil {
+				t.Errorf("rank %d: %v", r, err)
+			}
+		})
+	}
+	all.Wait()
+	if t.Failed() {
+		return
+	}
+	for _, c := range sessions {
+		all.Go(func() { c.Close() })
+	}
+	all.Wait()
+	if log := v.logged(); log != "" {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+func TestRankThatTalksNonsenseOverTheNetworkIsGone(t *testing.T) {
+	s, v := startRendezvous(t, 2, false)
+	watcher := joinOverNetwork(t, s, v, 0)
+	conn := silentRank(t, s, v, 1)
+	io.WriteString(conn, "nonsense\n")
+	if f := failureAt(t, watcher); f.Rank != 1 || !strings.Contains(f.Reason, "malformed message") {
+		t.Errorf("%+v", f)
+	}
+}

@@ -1,0 +1,92 @@
+package boot
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/auth"
+)
+
+const (
+	defaultJoin = 30 * time.Second       // for the rendezvous to come up, which may be on a host that starts later
+	dialTimeout = 3 * time.Second        // for one address: a wrong one may swallow packets
+	firstPause  = 20 * time.Millisecond  // between two rounds through the addresses; grows
+	lastPause   = 500 * time.Millisecond // and ends here
+)
+
+// A meeting is how a rank reaches the rendezvous of its job.
+type meeting struct {
+	addresses []string // host:port, tried in this order
+	key       auth.Key
+	secure    bool          // over TLS
+	patience  time.Duration // for the rendezvous to be there
+}
+
+// join begins a session over a network. It blocks until the rendezvous has
+// accepted this rank or refused it, for at most m.patience.
+func (m meeting) join(ctx context.Context, info Info) (*client, error) {
+	var secure *tls.Config
+	if m.secure {
+		var err error
+		if _, secure, err = m.key.TLS(info.Job); err != nil {
+			return nil, err
+		}
+	}
+	conn, err := m.connect(ctx, info, secure)
+	if err != nil {
+		return nil, err
+	}
+	return dialAs(conn, info, true)
+}
+
+// connect returns a connection on which both sides have proven who they are.
+func (m meeting) connect(ctx context.Context, info Info, secure *tls.Config) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.patience)
+	defer cancel()
+	hello := auth.Hello{Role: auth.RoleSession, Job: info.Job, From: int32(info.Rank), Version: protocolVersion}
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		var errs []error
+		refused := false
+		for _, address := range m.addresses {
+			conn, err := knock(ctx, address, m.key, hello, secure)
+			if err == nil {
+				return conn, nil
+			}
+			refused = refused || errors.Is(err, auth.ErrRefused)
+			errs = append(errs, err)
+		}
+		if refused {
+			return nil, fmt.Errorf("joining the job at %s: %w", strings.Join(m.addresses, ","), errors.Join(errs...))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("no rendezvous at %s after %v (%w): is rank 0 or the launcher running, and can this host reach it?",
+				strings.Join(m.addresses, ","), m.patience, errors.Join(append(errs, ctx.Err())...))
+		case <-time.After(pause): // the rendezvous may not be up yet
+		}
+	}
+}
+
+// knock tries one address once.
+func knock(ctx context.Context, address string, k auth.Key, hello auth.Hello, secure *tls.Config) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: dialTimeout}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	inner, err := auth.Client(conn, k, hello, secure)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return inner, nil
+}

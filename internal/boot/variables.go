@@ -1,0 +1,126 @@
+package boot
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+const (
+	manyRanks = 1 << 24 // more ranks than any job has
+	maxHost   = 255     // bytes of a host's name
+)
+
+// variables reads an environment. The first variable that makes no sense is
+// kept as an error that names it, and what is read after it means nothing.
+type variables struct {
+	lookup func(string) (string, bool)
+	err    error
+}
+
+func (v *variables) has(name string) bool {
+	_, ok := v.lookup(name)
+	return ok
+}
+
+func (v *variables) fail(name, value, expected string) {
+	if v.err == nil {
+		v.err = fmt.Errorf("%s=%.80q: expected %s", name, value, expected)
+	}
+}
+
+// number returns a whole number of at least from and below below, or otherwise
+// if the variable is not set.
+func (v *variables) number(name string, from, below, otherwise int) int {
+	text, ok := v.lookup(name)
+	if !ok {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < from || n >= below {
+		v.fail(name, text, fmt.Sprintf("a number from %d to %d", from, below-1))
+		return otherwise
+	}
+	return n
+}
+
+// duration returns a time of at least least, or otherwise if it is not set.
+func (v *variables) duration(name string, least, otherwise time.Duration) time.Duration {
+	text, ok := v.lookup(name)
+	if !ok {
+		return otherwise
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < least && d != 0 || d < 0 {
+		v.fail(name, text, fmt.Sprintf("a time of at least %v such as %v, or 0 for no limit", least, otherwise))
+		return otherwise
+	}
+	return d
+}
+
+// flag returns whether a variable is 1.
+func (v *variables) flag(name string) bool {
+	text, ok := v.lookup(name)
+	if ok && text != "0" && text != "1" && text != "" {
+		v.fail(name, text, "1 for yes or 0 for no")
+	}
+	return text == "1"
+}
+
+// choice returns one of the words, the first if the variable is not set.
+func (v *variables) choice(name string, words ...string) string {
+	text, ok := v.lookup(name)
+	if !ok {
+		return words[0]
+	}
+	for _, w := range words {
+		if text == w {
+			return w
+		}
+	}
+	v.fail(name, text, strings.Join(words, " or "))
+	return words[0]
+}
+
+// addresses returns a list of host:port.
+func (v *variables) addresses(name string) []string {
+	text, _ := v.lookup(name)
+	list := strings.Split(text, ",")
+	for i, a := range list {
+		list[i] = strings.TrimSpace(a)
+		host, port, err := net.SplitHostPort(list[i])
+		n, portErr := strconv.Atoi(port)
+		if err != nil || portErr != nil || host == "" || n < 1 || n > 65535 {
+			v.fail(name, text, "where rank 0 can be reached, as host:port, with a port from 1 to 65535; several are separated by commas")
+		}
+	}
+	return list
+}
+
+// info returns who a rank is. A job that is not named is called job, and no
+// name at all is refused.
+func (v *variables) info(job string) Info {
+	i := Info{Job: job, Host: localHost}
+	i.Size = v.number(EnvSize, 1, manyRanks, 1)
+	i.Rank = base.Rank(v.number(EnvRank, 0, i.Size, 0))
+	i.LocalSize = v.number(EnvLocalSize, 1, i.Size+1, 1)
+	i.LocalRank = v.number(EnvLocalRank, 0, i.LocalSize, 0)
+	if text, ok := v.lookup(EnvJob); ok {
+		i.Job = text
+	}
+	if err := checkJob(i.Job); err != nil && v.err == nil {
+		v.err = fmt.Errorf("%s: %w", EnvJob, err)
+	}
+	if text, ok := v.lookup(EnvHost); ok {
+		i.Host = text
+		if text == "" || len(text) > maxHost || !utf8.ValidString(text) {
+			v.fail(EnvHost, text, fmt.Sprintf("the number or name of this host, 1 to %d bytes of UTF-8", maxHost))
+		}
+	}
+	return i
+}
