@@ -77,6 +77,17 @@ func (u *underway) End(op *Op, err error) {
 // that had ended here before its peer refused it.
 func (u *underway) Fail(err error) { u.failed.CompareAndSwap(nil, &failure{err}) }
 
+// Forget takes err back, which Fail was given, because the caller is about to
+// report it. It returns false if a Wait has reported a failure since: then err is
+// no news.
+func (u *underway) Forget(err error) bool {
+	f := u.failed.Load()
+	if f != nil && f.err == err {
+		return u.failed.CompareAndSwap(f, nil)
+	}
+	return f != nil
+}
+
 // Idle reports whether everything has ended and nothing has failed. It is one
 // look: what others issue meanwhile may be missing.
 func (u *underway) Idle() bool { return u.open.Load() == 0 && u.failed.Load() == nil }

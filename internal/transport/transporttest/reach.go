@@ -139,8 +139,11 @@ func grants(j *job) {
 	const n = 3
 	j.start(n)
 	j.ok(j.ranks[0].Expose(1, j.memory(8)))
+	q := newQueue()
 	reach := func() (in [n]bool) {
 		for r := range base.Rank(n) {
+			// A rank may take a while to hear of a withdrawal, no longer than a flush.
+			j.ok(j.link(r, 0).Flush(j.Context(), q))
 			_, _, err := j.link(r, 0).Size(1)
 			if err != nil && !errors.Is(err, base.ErrNoSegment) {
 				j.Errorf("rank %d: %v, want ErrNoSegment", r, err)
@@ -183,8 +186,8 @@ func generations(j *job) {
 		j.ok(j.ranks[1].Withdraw(5))
 		_, addErr := l.Atomic(j.Context(), transport.Addr{Segment: 5}, transport.FetchAdd, 1, 0)
 		for name, err := range map[string]error{
-			"put": l.Put(q, transport.Addr{Segment: 5}, own.All()), "get": l.Get(q, own.All(), transport.Addr{Segment: 5}),
-			"notify": l.Notify(q, transport.Flag{Segment: 5, ID: 1, Value: 1}), "atomic": addErr,
+			"put": j.ended(l, q, l.Put(q, transport.Addr{Segment: 5}, own.All())), "get": j.ended(l, q, l.Get(q, own.All(), transport.Addr{Segment: 5})),
+			"notify": j.ended(l, q, l.Notify(q, transport.Flag{Segment: 5, ID: 1, Value: 1})), "atomic": addErr,
 		} {
 			if !errors.Is(err, base.ErrNoSegment) {
 				j.Fatalf("round %d: %s after withdraw: %v, want ErrNoSegment", round, name, err)
@@ -206,9 +209,13 @@ func latePut(j *job) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		q := newQueue()
+		q, issued := newQueue(), 0
 		for !over.Load() {
-			switch err := l.PutNotify(q, transport.Addr{Segment: 5}, own.All(), transport.Flag{Segment: 5, ID: 1, Value: 1}); {
+			err := l.PutNotify(q, transport.Addr{Segment: 5}, own.All(), transport.Flag{Segment: 5, ID: 1, Value: 1})
+			if issued++; issued%16 == 0 && err == nil {
+				err = j.ended(l, q, nil) // as queues of some depth do: else what is under way only grows
+			}
+			switch {
 			case errors.Is(err, base.ErrNoSegment):
 				refused.Add(1)
 				runtime.Gosched()
@@ -218,7 +225,7 @@ func latePut(j *job) {
 			}
 		}
 	}()
-	for range 200 {
+	for range 100 {
 		old := j.memory(64)
 		j.ok(j.ranks[1].Expose(5, old))
 		j.ok(j.ranks[1].Grant(5, 0))

@@ -120,6 +120,19 @@ func (j *job) arrived(l transport.Link, q *transport.Queue) {
 	j.ok(l.Flush(context.Background(), q))
 }
 
+// ended is how an operation on q ended whose call returned err: with that, or with
+// what the next Flush says, or the next Wait. After it q knows of no failure.
+func (j *job) ended(l transport.Link, q *transport.Queue, err error) error {
+	j.Helper()
+	if flushed := l.Flush(j.Context(), q); err == nil {
+		err = flushed
+	}
+	if waited := q.Wait(j.Context(), notify.AmongGoroutines(0, 0), nil); err == nil {
+		err = waited
+	}
+	return err
+}
+
 // await waits for notification id of s and takes it.
 func (j *job) await(s *segment.Segment, id notify.ID) notify.Value {
 	if _, err := s.Board().Wait(j.Context(), notify.Some(id, 1), nil, nil); err != nil {

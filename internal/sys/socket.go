@@ -1,0 +1,88 @@
+package sys
+
+import (
+	"fmt"
+	"net"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// SocketOptions say how a connection behaves. Zero fields leave the system's
+// default.
+type SocketOptions struct {
+	// Congestion is the name of the congestion control.
+	Congestion string
+	// Silence is how long a peer may leave sent bytes unacknowledged, and how long
+	// an idle connection stays unprobed twice over, before it counts as broken.
+	// It is rounded up to seconds for probes.
+	Silence time.Duration
+}
+
+// TakeSocket makes a descriptor of c's connection that is the caller's, not
+// blocking, without delay for small packets and with those options, and closes c.
+// Options that the system refuses stay at its default; an error means that the
+// descriptor could not be had, and then c is closed too.
+func TakeSocket(c *net.TCPConn, opt SocketOptions) (fd int, err error) {
+	defer c.Close()
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return -1, fmt.Errorf("descriptor of a connection: %w", err)
+	}
+	fd = -1
+	var dupErr error
+	if err := raw.Control(func(was uintptr) { fd, dupErr = unix.FcntlInt(was, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
+		return -1, fmt.Errorf("descriptor of a connection: %w", err)
+	}
+	if dupErr != nil {
+		return -1, fmt.Errorf("descriptor of a connection: %w", dupErr)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return -1, fmt.Errorf("descriptor of a connection: %w", err)
+	}
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	opt.apply(fd)
+	return fd, nil
+}
+
+// SetSocket applies options to a connection that stays in Go's hands.
+func SetSocket(c *net.TCPConn, opt SocketOptions) {
+	if raw, err := c.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { opt.apply(int(fd)) })
+	}
+}
+
+func (opt SocketOptions) apply(fd int) {
+	if opt.Congestion != "" {
+		_ = unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, opt.Congestion)
+	}
+	if opt.Silence > 0 {
+		seconds := int((opt.Silence + time.Second - 1) / time.Second)
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(opt.Silence.Milliseconds()))
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, max(1, seconds/2))
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, max(1, seconds/4))
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 2)
+	}
+}
+
+// Congestion is the name of the congestion control that a connection uses, empty
+// if the system does not say.
+func Congestion(fd int) string {
+	name, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// Unsent is how many bytes the peer's system has not acknowledged yet.
+func Unsent(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.TIOCOUTQ) }
+
+// EndSending tells the peer that nothing more comes.
+func EndSending(fd int) { _ = unix.Shutdown(fd, unix.SHUT_WR) }
+
+// Again reports whether a system call that did not block found nothing to do.
+func Again(errno syscall.Errno) bool { return errno == syscall.EAGAIN || errno == syscall.EINTR }

@@ -1,0 +1,79 @@
+package tcp
+
+import (
+	"net"
+	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+)
+
+// A conn is one connection to a peer, for both directions. Its two halves have
+// locks of their own; who holds that of the inbox may take that of the outbox.
+type conn struct {
+	t      *Transport
+	link   *link
+	key    int      // index in Transport.conns
+	fd     int      // -1 with TLS
+	secure net.Conn // with TLS, else nil
+
+	left atomic.Bool // the peer has said that nothing more comes
+
+	out outbox
+	in  inbox
+}
+
+func newConn(t *Transport, l *link, lane int) *conn {
+	c := &conn{t: t, link: l, key: int(l.rank)*t.cfg.Lanes + lane, fd: -1}
+	c.out.init(c)
+	return c
+}
+
+// end closes the connection. Everything that waits for it ends with err, now and
+// later. Only the first call counts.
+func (c *conn) end(err error) {
+	c.in.mu.Lock()
+	c.out.mu.Lock()
+	ended := c.out.ended != nil
+	var records *record
+	var requests []*request
+	if !ended {
+		c.out.ended = err
+		c.in.ended = true
+		c.in.forget()
+		records, requests = c.out.emptyLocked()
+		if c.secure != nil {
+			c.secure.Close()
+			c.out.more.Broadcast()
+		} else {
+			c.t.poller.Remove(c.fd)
+			_ = sys.CloseFile(c.fd)
+		}
+	}
+	c.out.mu.Unlock()
+	c.in.mu.Unlock()
+	for r := records; r != nil; r = r.next {
+		if r.queue != nil {
+			r.queue.End(&r.op, err)
+		}
+	}
+	for _, r := range requests {
+		c.link.finish(r, err)
+	}
+}
+
+// release lets go of a segment that was withdrawn: when it returns, nothing is
+// written into the segment or sent from it any more.
+func (c *conn) release(x *exposure) {
+	c.in.mu.Lock()
+	if c.in.into == x {
+		c.in.dst = nil
+	}
+	c.in.mu.Unlock()
+	c.out.mu.Lock()
+	defer c.out.mu.Unlock()
+	for r := c.out.first; r != nil; r = r.next {
+		if r.from == x {
+			r.from, r.body = nil, make([]byte, len(r.body))
+		}
+	}
+}

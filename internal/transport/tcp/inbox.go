@@ -1,0 +1,159 @@
+package tcp
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// This file is hot: a message that has arrived costs one system call.
+
+const (
+	// scratchSize is how much one read brings beside the rest of a payload: many
+	// small frames, or the beginning of a big one, which is copied.
+	scratchSize = 16 << 10
+	// directMost is how much one read brings of a payload: a chunk that stays in
+	// the cache on its way.
+	directMost = 256 << 10
+	// turnMost is about how much a connection receives or sends before others have
+	// their turn.
+	turnMost = 512 << 10
+)
+
+// An inbox is the receiving half of a connection. Between two reads it keeps no
+// more than a part of a header.
+type inbox struct {
+	mu    sync.Mutex
+	ended bool           // guarded by mu, as is all below
+	part  [headSize]byte // beginning of a header
+	have  int            // how much of it there is
+
+	// The frame whose payload is arriving, if rest is not 0.
+	f    frame
+	rest uint64    // bytes still to come
+	dst  []byte    // where they go; nil: nowhere
+	into *exposure // kindPut: what dst lies in
+	note *exposure // kindPut: where the notification goes
+	req  *request  // kindData: what it answers
+}
+
+// forget lets go of all memory of others.
+func (i *inbox) forget() { i.dst, i.into, i.note, i.req = nil, nil, nil, nil }
+
+// receive takes what has arrived, one turn of it. It reports whether there was
+// anything; an error means that the connection is of no more use.
+func (c *conn) receive(w *worker) (moved bool, err error) {
+	if !c.in.mu.TryLock() {
+		return false, nil
+	}
+	defer c.in.mu.Unlock()
+	return c.receiveLocked(w)
+}
+
+func (c *conn) receiveLocked(w *worker) (moved bool, err error) {
+	i := &c.in
+	for budget := turnMost; budget > 0 && !i.ended; {
+		direct, head := c.aim(w)
+		n, errno := w.vec.Receive(c.fd)
+		switch {
+		case sys.Again(errno):
+			return moved, nil
+		case errno != 0:
+			return moved, errno
+		case n == 0:
+			return moved, io.EOF
+		}
+		moved = true
+		budget -= n
+		d := min(n, direct)
+		if d > 0 {
+			if err := c.advance(uint64(d)); err != nil {
+				return moved, err
+			}
+		}
+		if n > d {
+			if err := c.feed(w.scratch[:head+n-d]); err != nil {
+				return moved, err
+			}
+		}
+		if n < w.vec.Len() {
+			return moved, nil
+		}
+	}
+	return moved, nil
+}
+
+// aim sets the worker's vector to where the next bytes go: the payload that is
+// arriving, and behind its end the scratch memory. It returns how many bytes go
+// straight to their place, and how many are in the scratch memory already.
+func (c *conn) aim(w *worker) (direct, head int) {
+	i := &c.in
+	w.vec.Reset()
+	if i.rest > 0 && i.into != nil && !i.into.usable() {
+		i.dst = nil
+	}
+	if i.rest > 0 && i.dst != nil {
+		direct = min(len(i.dst), directMost)
+		w.vec.Add(i.dst[:direct])
+		if uint64(direct) < i.rest {
+			return direct, 0
+		}
+	}
+	head = copy(w.scratch, i.part[:i.have])
+	w.vec.Add(w.scratch[head:])
+	return direct, head
+}
+
+// feed takes bytes that arrived in memory of this rank.
+func (c *conn) feed(b []byte) error {
+	i := &c.in
+	i.have = 0
+	for len(b) > 0 && !i.ended {
+		if i.rest > 0 {
+			part := b[:min(i.rest, uint64(len(b)))]
+			if i.into != nil && !i.into.usable() {
+				i.dst = nil
+			}
+			if i.dst != nil {
+				segment.Copy(i.dst, part)
+			}
+			b = b[len(part):]
+			if err := c.advance(uint64(len(part))); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(b) < headSize {
+			i.have = copy(i.part[:], b)
+			return nil
+		}
+		f, err := parse((*[headSize]byte)(b))
+		if err != nil {
+			return err
+		}
+		b = b[headSize:]
+		if err := c.obey(&f); err != nil {
+			return fmt.Errorf("%w (in a frame of kind %d)", err, f.kind)
+		}
+	}
+	return nil
+}
+
+// advance notes that n bytes of the payload are where they belong.
+func (c *conn) advance(n uint64) error {
+	i := &c.in
+	i.rest -= n
+	if i.dst != nil {
+		i.dst = i.dst[n:]
+	}
+	if i.rest > 0 {
+		return nil
+	}
+	if i.f.kind == kindData {
+		return c.arrived()
+	}
+	return c.landed()
+}

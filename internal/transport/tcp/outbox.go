@@ -1,0 +1,305 @@
+package tcp
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// This file is hot: posting a message that the socket takes at once is one system
+// call and no allocation.
+
+// An outbox is the sending half of a connection. Frames leave it in the order in
+// which they came.
+type outbox struct {
+	c  *conn
+	mu sync.Mutex
+
+	ended error          // guarded by mu; why nothing can be sent any more
+	head  [headSize]byte // guarded by mu; of the frame that is being issued
+	vec   sys.Vector     // guarded by mu
+	armed atomic.Bool    // written under mu; something waits until the socket takes it
+	first *record        // guarded by mu; frames that wait, the first one perhaps sent in part
+	last  *record        // guarded by mu
+	spare *record        // guarded by mu; records to be used again
+	more  *sync.Cond     // of mu; with TLS, tells the sender of new frames
+	busy  bool           // guarded by mu; with TLS, a frame is being sent that is no longer in the list
+
+	owed    int       // guarded by mu; answers to the peer that wait
+	serving servings  // guarded by mu; what is read from here in several frames
+	tags    tags      // guarded by mu
+	asked   questions // guarded by mu
+}
+
+// A record is a frame that waits, whole or in part. It never holds a copy of what
+// is sent.
+type record struct {
+	op    transport.Op
+	queue *transport.Queue // whose operation ends when all is sent; nil: nobody's
+	next  *record
+	head  [headSize]byte
+	body  []byte
+	keep  segment.Span // what body lies in, for a put
+	from  *exposure    // what body lies in, for an answer
+	owed  bool         // it is an answer
+	sent  int          // of head and body together
+}
+
+func (r *record) size() int { return headSize + len(r.body) }
+
+func (o *outbox) init(c *conn) {
+	o.c = c
+	o.more = sync.NewCond(&o.mu)
+}
+
+// post sends a put or a notification of q. What the socket does not take now goes
+// later, and q knows of it.
+func (c *conn) post(q *transport.Queue, f *frame, src segment.Span) error {
+	o := &c.out
+	o.mu.Lock()
+	if o.ended != nil {
+		o.mu.Unlock()
+		return c.link.gone()
+	}
+	f.number = o.tags.of(q)
+	f.put(&o.head)
+	r, errno := o.passLocked(src.Bytes())
+	if r != nil {
+		r.queue, r.keep = q, src
+		q.Begin(&r.op)
+	}
+	o.mu.Unlock()
+	if errno != 0 {
+		return c.broke(errno)
+	}
+	return nil
+}
+
+// passLocked sends the frame of o.head and body. It returns a record of it if some
+// of it has to wait.
+func (o *outbox) passLocked(body []byte) (*record, syscall.Errno) {
+	sent := 0
+	if o.first == nil && o.c.secure == nil {
+		o.vec.Reset()
+		o.vec.Add(o.head[:])
+		o.vec.Add(body)
+		n, errno := o.vec.Send(o.c.fd)
+		if errno != 0 && !sys.Again(errno) {
+			return nil, errno
+		}
+		if n == headSize+len(body) {
+			return nil, 0
+		}
+		sent = n
+	}
+	r := o.queueLocked(body)
+	r.sent = sent
+	return r, 0
+}
+
+// queueLocked puts the frame of o.head and body behind the others.
+func (o *outbox) queueLocked(body []byte) *record {
+	r := o.spare
+	if r != nil {
+		o.spare = r.next
+	} else {
+		r = new(record)
+	}
+	r.head, r.body, r.next, r.sent = o.head, body, nil, 0
+	if o.last == nil {
+		o.first = r
+	} else {
+		o.last.next = r
+	}
+	o.last = r
+	o.armLocked(true)
+	return r
+}
+
+// armLocked has the transport's thread look when the socket takes more.
+func (o *outbox) armLocked(on bool) {
+	if o.armed.Load() == on {
+		return
+	}
+	o.armed.Store(on)
+	if o.c.secure != nil {
+		if on {
+			o.more.Signal()
+		}
+		return
+	}
+	_ = o.c.t.poller.Watch(o.c.fd, o.c.key, on)
+	if on {
+		o.c.t.blocked.Add(1)
+	} else {
+		o.c.t.blocked.Add(-1)
+	}
+}
+
+var errFlood = errors.New("it asks without taking the answers")
+
+// reply answers the peer. It returns an error if the peer is owed too much.
+func (c *conn) reply(f *frame) error {
+	o := &c.out
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.replyLocked(f)
+}
+
+func (o *outbox) replyLocked(f *frame) error {
+	if o.ended != nil {
+		return nil
+	}
+	if o.owed >= owedMost {
+		return errFlood
+	}
+	f.put(&o.head)
+	if o.last != nil && o.last.sent == 0 && f.kind == kindRefused && o.last.head == o.head {
+		return nil // said already, and not yet heard
+	}
+	// An error here is noticed by whoever receives.
+	if r, _ := o.passLocked(nil); r != nil {
+		r.owed = true
+		o.owed++
+	}
+	return nil
+}
+
+// tell sends a frame that nobody asked for.
+func (c *conn) tell(f *frame) {
+	c.out.mu.Lock()
+	defer c.out.mu.Unlock()
+	if c.out.ended == nil {
+		f.put(&c.out.head)
+		_, _ = c.out.passLocked(nil)
+	}
+}
+
+// flush sends what waits, about limit bytes, as far as the socket takes it. It
+// reports whether it took anything.
+func (c *conn) flush(limit int) (moved bool, err error) {
+	o := &c.out
+	if !o.mu.TryLock() {
+		return false, nil
+	}
+	defer o.mu.Unlock()
+	for limit > 0 && o.first != nil && o.ended == nil && c.secure == nil {
+		o.gatherLocked(limit)
+		want := o.vec.Len()
+		n, errno := o.vec.Send(c.fd)
+		if errno != 0 && !sys.Again(errno) {
+			return moved, errno
+		}
+		if n > 0 {
+			moved = true
+			o.sentLocked(n)
+			limit -= n
+		}
+		if n < want {
+			return moved, nil
+		}
+	}
+	if o.first == nil {
+		o.armLocked(false)
+	}
+	return moved, nil
+}
+
+// gatherLocked collects frames that wait.
+func (o *outbox) gatherLocked(limit int) {
+	o.vec.Reset()
+	for r := o.first; r != nil && limit > 0; r = r.next {
+		skip := r.sent
+		if skip < headSize {
+			if !o.vec.Add(r.head[skip:]) {
+				return
+			}
+			limit -= headSize - skip
+			skip = headSize
+		}
+		body := r.body[skip-headSize:]
+		body = body[:min(len(body), max(limit, 0))]
+		if !o.vec.Add(body) {
+			return
+		}
+		limit -= len(body)
+	}
+}
+
+// sentLocked notes that n bytes of what waited are sent.
+func (o *outbox) sentLocked(n int) {
+	for n > 0 {
+		r := o.first
+		part := min(n, r.size()-r.sent)
+		r.sent += part
+		n -= part
+		if r.sent == r.size() {
+			o.first = r.next
+			if o.first == nil {
+				o.last = nil
+			}
+			o.doneLocked(r)
+		}
+	}
+}
+
+// doneLocked ends a frame that is sent, and goes on with what it was a part of.
+func (o *outbox) doneLocked(r *record) {
+	if r.queue != nil {
+		r.queue.End(&r.op, nil)
+	}
+	if r.owed {
+		o.owed--
+	}
+	r.queue, r.body, r.keep, r.from, r.owed = nil, nil, segment.Span{}, nil, false
+	r.next, o.spare = o.spare, r
+	o.serveLocked()
+}
+
+// emptyLocked takes everything out of an outbox that has ended.
+func (o *outbox) emptyLocked() (*record, []*request) {
+	first := o.first
+	o.first, o.last, o.spare, o.owed, o.serving = nil, nil, nil, 0, servings{}
+	if o.armed.Load() && o.c.secure == nil {
+		o.c.t.blocked.Add(-1)
+	}
+	o.armed.Store(false)
+	o.vec.Reset()
+	return first, o.asked.empty()
+}
+
+// idle reports whether everything is sent.
+func (o *outbox) idle() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ended != nil || o.first == nil && !o.busy
+}
+
+// broke is what a sender does whose connection does not take anything any more:
+// the peer may have said why, so everything that it sent is dealt with first. It
+// returns what became of the peer.
+func (c *conn) broke(cause error) error {
+	w := newWorker(c.t)
+	c.in.mu.Lock()
+	for {
+		moved, err := c.receiveLocked(w)
+		if err != nil {
+			cause = err
+		}
+		if err != nil || !moved {
+			break
+		}
+	}
+	c.in.mu.Unlock()
+	c.t.broken(c, cause)
+	if err := c.link.gone(); err != nil {
+		return err
+	}
+	return base.ErrClosed
+}

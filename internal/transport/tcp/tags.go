@@ -1,0 +1,63 @@
+package tcp
+
+import "github.com/gaspi-go/gaspi-go/internal/transport"
+
+// tagsMost is how many queues of a connection a refusal can come back to: those
+// used last. A rank has a few.
+const tagsMost = 64
+
+// tags number the queues whose puts a connection carries, so that the peer can
+// say later which queue's put it refused. Numbers are running and so never come
+// to mean another queue.
+type tags struct {
+	all  [tagsMost]tag // index is the number modulo tagsMost
+	next uint32
+	last *tag // used last
+}
+
+type tag struct {
+	queue   *transport.Queue
+	number  uint32
+	refused error // not yet reported by a Flush
+}
+
+// of is the number of q.
+func (t *tags) of(q *transport.Queue) uint32 {
+	if t.last != nil && t.last.queue == q {
+		return t.last.number
+	}
+	return t.find(q).number
+}
+
+func (t *tags) find(q *transport.Queue) *tag {
+	for i := range t.all {
+		if t.all[i].queue == q {
+			t.last = &t.all[i]
+			return t.last
+		}
+	}
+	t.last = &t.all[t.next%tagsMost]
+	*t.last = tag{queue: q, number: t.next}
+	t.next++
+	return t.last
+}
+
+// numbered is the tag with that number, or nil if it is forgotten.
+func (t *tags) numbered(n uint32) *tag {
+	if g := &t.all[n%tagsMost]; g.queue != nil && g.number == n {
+		return g
+	}
+	return nil
+}
+
+// taken is what was refused of q's puts since the last call.
+func (t *tags) taken(q *transport.Queue) error {
+	for i := range t.all {
+		if g := &t.all[i]; g.queue == q {
+			err := g.refused
+			g.refused = nil
+			return err
+		}
+	}
+	return nil
+}
