@@ -100,8 +100,9 @@ func (h *host) kill(r base.Rank) error {
 // Close says goodbye, waits until all ranks that had joined have left or are
 // gone, and ends the rendezvous.
 func (h *host) Close() error {
+	h.server.letNobodyIn("rank 0, which holds the rendezvous, has left")
 	err := h.client.Close()
-	h.server.drain("rank 0, which holds the rendezvous, has left")
+	h.server.drain()
 	h.stop()
 	return err
 }
@@ -118,10 +119,16 @@ func (h *host) stop() {
 	}
 }
 
-// drain lets no more ranks in and waits until those that are have gone.
-func (s *Server) drain(why string) {
+// letNobodyIn refuses ranks that have not joined yet.
+func (s *Server) letNobodyIn(why string) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.ending = why
+}
+
+// drain waits until all ranks that had joined are gone.
+func (s *Server) drain() {
+	s.mu.Lock()
 	links := slices.Clone(s.links)
 	s.mu.Unlock()
 	for _, l := range links {
