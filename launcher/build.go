@@ -58,6 +58,7 @@ func build(ctx context.Context, cfg Config, t target, signals *signals) (*progra
 	return &program{
 		path:  path,
 		name:  t.name,
+		built: true,
 		close: func() { sys.CloseFile(read) },
 	}, nil
 }

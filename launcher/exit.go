@@ -8,7 +8,10 @@ import (
 
 // reason is what other ranks are told.
 func (e RankExit) reason() string {
-	if e.Why != "" {
+	switch {
+	case e.Lost != "":
+		return e.Lost
+	case e.Why != "":
 		return e.Why
 	}
 	if e.Signal != 0 {
@@ -21,6 +24,9 @@ func (e RankExit) reason() string {
 func (e RankExit) describe() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rank %d (pid %d) ", e.Rank, e.PID)
+	if e.Lost != "" {
+		return b.String() + "is gone: " + e.Lost
+	}
 	if e.Signal == 0 {
 		fmt.Fprintf(&b, "exited with status %d", e.Status)
 		return b.String()

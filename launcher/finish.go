@@ -11,6 +11,10 @@ func (j *job) finish() {
 	j.endLeftovers()
 	j.settle()
 	j.output.close()
+	j.closeSites()
+}
+
+func (j *job) closeSites() {
 	var all sync.WaitGroup
 	for _, s := range j.sites {
 		all.Go(s.close)

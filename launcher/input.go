@@ -2,44 +2,75 @@ package launcher
 
 import (
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
-// An input is what rank 0 reads. A file or pipe is handed to it as it is. From
-// a terminal this process reads for it, because a rank is in a process group of
-// its own, and the terminal stops groups in the background that read from it.
+// An input is what rank 0 reads. A file or pipe is handed to a rank of this host
+// as it is. From a terminal this process reads for it, because a rank is in a
+// process group of its own, and the terminal stops groups in the background that
+// read from it; and so it does for a rank of another host.
 type input struct {
-	stdin *os.File // nil for nothing
-	pump  *pump    // nil unless stdin is a terminal
+	stdin        *os.File // nil for nothing
+	pump         *pump    // nil unless this process reads
+	ours, theirs *os.File // the pipe from the pump to a rank of this host
 }
 
-func newInput(stdin *os.File) *input {
+// newInput returns what rank 0 reads; here says that it is of this host.
+func newInput(stdin *os.File, here bool) *input {
 	i := &input{stdin: stdin}
-	if stdin != nil && sys.IsTerminal(int(stdin.Fd())) {
-		i.pump = newPump(int(stdin.Fd()))
+	if stdin == nil || here && !sys.IsTerminal(int(stdin.Fd())) {
+		return i
 	}
+	pump, err := newPump(int(stdin.Fd()))
+	if err != nil {
+		return i // a rank of this host then inherits the terminal itself
+	}
+	if here {
+		if i.theirs, i.ours, err = os.Pipe(); err != nil {
+			pump.close()
+			return i
+		}
+		i.theirs.Fd() // blocking, as a program expects its standard input
+	}
+	i.pump = pump
 	return i
 }
 
-// file opens the standard input of rank r.
+// file opens the standard input of rank r, which is of this host.
 func (i *input) file(r Rank, files *rankFiles) (*os.File, error) {
 	switch {
-	case r == 0 && i.pump != nil:
-		files.own = append(files.own, i.pump.theirs)
-		return i.pump.theirs, nil
+	case r == 0 && i.theirs != nil:
+		files.own = append(files.own, i.theirs)
+		return i.theirs, nil
 	case r == 0 && i.stdin != nil:
 		return i.stdin, nil
 	}
 	return files.openNull()
 }
 
-// begin starts to read, when the ranks run.
+// begin starts to read for a rank of this host, when the ranks run.
 func (i *input) begin() {
+	if i.ours == nil {
+		return
+	}
+	go func() {
+		defer i.ours.Close()
+		i.pump.loop(func(p []byte) bool {
+			_, err := i.ours.Write(p)
+			return err == nil // or rank 0 has closed its input
+		})
+	}()
+}
+
+// pass reads for a rank of another host, and gives all of it to take, until that
+// returns false, the input ends, or the job does.
+func (i *input) pass(take func([]byte) bool) {
 	if i.pump != nil {
-		go i.pump.loop()
+		i.pump.loop(take)
 	}
 }
 
@@ -47,49 +78,49 @@ func (i *input) close() {
 	if i.pump != nil {
 		i.pump.close()
 	}
+	if i.ours != nil {
+		i.ours.SetWriteDeadline(time.Now())
+	}
 }
 
 // backgroundNap is how often a job in the background looks whether it has
 // become the one that the terminal's input is for.
 const backgroundNap = 200 * time.Millisecond
 
-// A pump carries bytes from a terminal into a pipe.
+// A pump reads a file or terminal, and can be stopped although nothing comes.
 type pump struct {
-	terminal     int
-	ours, theirs *os.File // the pipe
+	from         int
+	terminal     bool
 	stopR, stopW *os.File
 	stopped      chan struct{}
+
+	mu    sync.Mutex
+	begun bool // the loop gives back what is used
 }
 
-// newPump returns nil when the system has no pipes left; rank 0 then inherits
-// the terminal itself.
-func newPump(terminal int) *pump {
-	theirs, ours, err := os.Pipe()
-	if err != nil {
-		return nil
-	}
-	theirs.Fd() // blocking, as a program expects its standard input
+func newPump(from int) (*pump, error) {
 	stopR, stopW, err := os.Pipe()
 	if err != nil {
-		ours.Close()
-		theirs.Close()
-		return nil
+		return nil, err
 	}
-	return &pump{terminal: terminal, ours: ours, theirs: theirs, stopR: stopR, stopW: stopW, stopped: make(chan struct{})}
+	return &pump{from: from, terminal: sys.IsTerminal(from), stopR: stopR, stopW: stopW, stopped: make(chan struct{})}, nil
 }
 
-// loop runs until the end of the input or of the job.
-func (p *pump) loop() {
+// loop runs until the end of the input or of the job, or until take returns
+// false. take must not keep its argument.
+func (p *pump) loop(take func([]byte) bool) {
+	p.mu.Lock()
+	p.begun = true
+	p.mu.Unlock()
 	defer p.stopR.Close()
-	defer p.ours.Close()
 	stop := int(p.stopR.Fd())
 	buf := make([]byte, 4096)
 	for {
-		stopped, err := sys.AwaitReadable(p.terminal, stop)
+		stopped, err := sys.AwaitReadable(p.from, stop)
 		if stopped || err != nil {
 			return
 		}
-		if !sys.InForeground(p.terminal) {
+		if p.terminal && !sys.InForeground(p.from) {
 			select {
 			case <-p.stopped:
 				return
@@ -97,22 +128,23 @@ func (p *pump) loop() {
 				continue
 			}
 		}
-		n, err := syscall.Read(p.terminal, buf)
-		if err == syscall.EINTR {
+		n, err := syscall.Read(p.from, buf)
+		if err == syscall.EINTR || err == syscall.EAGAIN {
 			continue
 		}
-		if n <= 0 || err != nil {
+		if n <= 0 || err != nil || !take(buf[:n]) {
 			return
-		}
-		if _, err := p.ours.Write(buf[:n]); err != nil {
-			return // rank 0 has closed its input
 		}
 	}
 }
 
-// close ends the loop, also while rank 0 does not read. It does not wait for it.
+// close ends the loop. It does not wait for it.
 func (p *pump) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	close(p.stopped)
-	p.ours.SetWriteDeadline(time.Now())
 	p.stopW.Close()
+	if !p.begun {
+		p.stopR.Close()
+	}
 }

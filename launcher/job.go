@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -24,8 +25,13 @@ type job struct {
 	thread  *thread
 	family  *family
 
-	sites []site
-	place []site // index is the rank: where it runs
+	places       []place
+	sites        []site
+	siteOf       []site   // index is the rank
+	doorway      *doorway // where agents and ranks of other hosts come in; nil without any
+	shipment     []byte   // the program, if it is copied to other hosts
+	carriers     []*carrier
+	carrierEnded chan *carrier
 
 	events chan any      // what sites report; see site.go
 	over   chan struct{} // closed when nobody listens to events any more
@@ -49,20 +55,24 @@ type job struct {
 func newJob(cfg Config, p *program, signals *signals) (*job, error) {
 	j := &job{
 		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &family{},
-		place: make([]site, cfg.Ranks), exits: make([]RankExit, cfg.Ranks), gone: make([]bool, cfg.Ranks), running: cfg.Ranks,
+		siteOf: make([]site, cfg.Ranks), exits: make([]RankExit, cfg.Ranks), gone: make([]bool, cfg.Ranks), running: cfg.Ranks,
 		events: make(chan any, 2*cfg.Ranks), over: make(chan struct{}),
 	}
 	for r := range j.exits {
 		j.exits[r].Rank = Rank(r)
 	}
 	var err error
+	if j.places, err = places(cfg); err != nil {
+		return nil, err
+	}
 	if j.output, err = newOutput(cfg); err != nil {
 		return nil, err
 	}
-	j.server, err = boot.NewServer(j.id, cfg.Ranks, func(r base.Rank) error { return j.place[r].kill(r) })
+	j.server, err = boot.NewServer(j.id, cfg.Ranks, func(r base.Rank) error { return j.siteOf[r].kill(r) })
 	if err != nil {
 		return nil, err
 	}
+	j.server.SetHeartbeat(cfg.Heartbeat)
 	j.server.OnError(func(r base.Rank, err error) {
 		cfg.Log(fmt.Sprintf("dropped the connection of rank %d: %v", r, err))
 	})
@@ -78,10 +88,16 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	}
 	j.thread = newThread()
 	defer j.thread.close()
-	j.input = newInput(j.cfg.Stdin)
+	j.input = newInput(j.cfg.Stdin, j.places[0].here)
 	defer j.input.close()
 	defer j.server.Close()
-	j.addSite(j.localCrew(0, j.cfg.Ranks), 0, j.cfg.Ranks)
+	defer j.dismissCarriers()
+	defer j.doorway.close()
+	if err := j.gather(ctx); err != nil {
+		close(j.over)
+		j.closeSites()
+		return Result{}, err
+	}
 	j.begun = time.Now()
 	j.startSites()
 	j.input.begin()
@@ -105,28 +121,27 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	return result, nil
 }
 
-// addSite makes s the place of n ranks.
-func (j *job) addSite(s site, first Rank, n int) {
+// addSite makes s the site of a place.
+func (j *job) addSite(s site, p place) {
 	j.sites = append(j.sites, s)
-	for i := range n {
-		j.place[int(first)+i] = s
+	for r := range p.ranks {
+		j.siteOf[int(p.first)+r] = s
 	}
 }
 
-// localCrew returns the site of n ranks of this host.
-func (j *job) localCrew(first Rank, n int) *crew {
+// localCrew returns the site of the ranks of this host.
+func (j *job) localCrew(p place) *crew {
 	c := &crew{
 		task: task{
 			program: j.program, title: j.cfg.Program, args: j.cfg.Args,
 			inherited: os.Environ(), added: j.cfg.Env,
 			bind: j.cfg.Bind, grace: j.cfg.KillGrace, stopLimit: j.cfg.Heartbeat, adopt: j.cfg.Foreground,
 		},
-		first: first, report: j.report, log: j.cfg.Log, thread: j.thread, family: j.family,
+		first: p.first, report: j.report, log: j.cfg.Log, thread: j.thread, family: j.family,
 	}
-	for i := range n {
-		r := first + Rank(i)
-		info := boot.Info{Rank: r, Size: j.cfg.Ranks, LocalRank: i, LocalSize: n, Job: j.id}
-		c.ranks = append(c.ranks, &rank{number: r, env: append(info.Environ(bootFD), j.output.environ(r)...)})
+	for i := range p.ranks {
+		info := j.info(p, i)
+		c.ranks = append(c.ranks, &rank{number: info.Rank, env: append(info.Environ(bootFD), j.environ(info.Rank)...)})
 	}
 	c.link = func(r Rank) (*os.File, error) { return j.server.Attach(r) }
 	c.files = func(r Rank) (*rankFiles, error) {
@@ -136,6 +151,34 @@ func (j *job) localCrew(first Rank, n int) *crew {
 	}
 	c.stops = newStopWatch(c)
 	return c
+}
+
+// info says who the i-th rank of a place is.
+func (j *job) info(p place, i int) boot.Info {
+	return boot.Info{
+		Rank: p.first + Rank(i), Size: j.cfg.Ranks,
+		LocalRank: i, LocalSize: p.ranks,
+		Job: j.id, Host: strconv.Itoa(p.number),
+	}
+}
+
+// environ returns what all ranks are told in the same way, and where the output
+// of this one ends up.
+func (j *job) environ(r Rank) []string {
+	var env []string
+	if j.cfg.Transport != "" {
+		env = append(env, envTransport+"="+j.cfg.Transport)
+	}
+	if j.cfg.Interface != "" {
+		env = append(env, envInterface+"="+j.cfg.Interface)
+	}
+	if j.doorway != nil || j.cfg.TLS {
+		env = append(env, boot.EnvTLS+"="+map[bool]string{false: "0", true: "1"}[j.cfg.TLS])
+	}
+	if j.doorway != nil {
+		env = append(env, boot.EnvHeartbeat+"="+j.cfg.Heartbeat.String())
+	}
+	return append(env, j.output.environ(r)...)
 }
 
 // report is how sites say what has happened.
@@ -194,7 +237,29 @@ func (j *job) handle(event any) {
 		j.rankEnded(e)
 	case rankStopped:
 		j.rankStopped(e)
+	case siteLost:
+		j.siteLost(e)
 	}
+}
+
+// siteLost decides what the loss of a host means: all its ranks have failed, and
+// the user reads one sentence.
+func (j *job) siteLost(e siteLost) {
+	var lost []Rank
+	for _, r := range e.ranks {
+		if j.record(r) {
+			lost = append(lost, r.rank)
+		}
+	}
+	if len(lost) == 0 || j.ending {
+		j.cfg.Log(e.reason)
+		return
+	}
+	if j.first == nil {
+		first := j.exits[lost[0]]
+		j.first = &first
+	}
+	j.fail(cause{code: 1, what: e.reason, after: time.Since(j.begun), fatal: j.cfg.OnFailure == Abort})
 }
 
 // rankEnded decides what the end of a rank means for the others.
@@ -219,13 +284,16 @@ func (j *job) record(e rankEnded) bool {
 	}
 	j.gone[e.rank] = true
 	j.running--
-	if e.pid == 0 {
+	if e.pid == 0 && e.lost == "" {
 		j.server.Announce(boot.Failure{Rank: e.rank, Reason: "it was not started"})
 		return true
 	}
 	exit := &j.exits[e.rank]
 	exit.PID, exit.Status, exit.Signal, exit.Core = e.pid, e.exit.Status, e.exit.Signal, e.exit.Core
-	exit.After, exit.Ended, exit.Why = e.after, j.ending, e.why
+	exit.After, exit.Ended, exit.Why, exit.Lost = e.after, j.ending, e.why, e.lost
+	if e.lost != "" {
+		exit.Status = 1
+	}
 	if e.err != nil { // not seen to happen; the rank must count as failed
 		exit.Status = 1
 		j.cfg.Log(e.err.Error())

@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv(roleEnv); role != "" {
 		os.Exit(play(role))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "agent" {
+		os.Exit(RunAgent(os.Stdin, os.Stderr, strings.Join(os.Args[2:], "")))
+	}
 	os.Exit(m.Run())
 }
 

@@ -31,6 +31,7 @@ type target struct {
 type program struct {
 	path  string // what to execute
 	name  string // argument 0
+	built bool   // it is a memory file of this process, so no other host has it
 	close func()
 }
 

@@ -59,7 +59,7 @@ func TestEnvironmentIsExact(t *testing.T) {
 		wantRank := slices.Concat(want, []string{
 			fmt.Sprintf("GASPI_RANK=%d", r), "GASPI_SIZE=2",
 			fmt.Sprintf("GASPI_LOCAL_RANK=%d", r), "GASPI_LOCAL_SIZE=2",
-			"GASPI_JOB=" + jobOf(got), "GASPI_BOOT_FD=3", "GASPI_OUTPUT_TTY=0",
+			"GASPI_JOB=" + jobOf(got), "GASPI_BOOT_FD=3", "GASPI_HOST=0", "GASPI_OUTPUT_TTY=0",
 			fmt.Sprintf("GASPI_LOCAL_CORES=%d", runtime.GOMAXPROCS(0)),
 		})
 		for i := range wantRank {

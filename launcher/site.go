@@ -39,7 +39,8 @@ type rankEnded struct {
 	exit  sys.Exit
 	why   string // what it was killed for, when the site itself did it
 	after time.Duration
-	err   error // its end was not seen, but it is gone
+	err   error  // its end was not seen, but it is gone
+	lost  string // its site is lost for that reason
 }
 
 // A rankStopped is reported when a rank was stopped and the job was not.
@@ -54,4 +55,11 @@ type rankStopped struct {
 type siteStarted struct {
 	site site
 	err  error
+}
+
+// A siteLost is reported when a site can no longer be reached. Nothing else is
+// reported for the ranks that it names: they are gone as far as anybody can tell.
+type siteLost struct {
+	reason string // such as "host b is lost: no sign of life for 10 s"
+	ranks  []rankEnded
 }

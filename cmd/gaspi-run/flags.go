@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"runtime"
+	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -18,6 +18,7 @@ type options struct {
 	version bool
 
 	output, bind, onFailure string // as written
+	hosts, hostfile, ssh    string
 }
 
 // parse reads the command line. What is wrong with it is one sentence.
@@ -48,7 +49,13 @@ func parse(args []string) (*options, error) {
 	if flags.Changed("timeout") && o.config.Timeout <= 0 {
 		return nil, fmt.Errorf("--timeout %v: expected more than 0, such as 30s or 10m", o.config.Timeout)
 	}
-	return o, o.choices()
+	if flags.Changed("heartbeat") && o.config.Heartbeat < launcher.MinHeartbeat {
+		return nil, fmt.Errorf("--heartbeat %v: expected at least %v", o.config.Heartbeat, launcher.MinHeartbeat)
+	}
+	if err := o.choices(); err != nil {
+		return nil, err
+	}
+	return o, o.places(os.LookupEnv)
 }
 
 // explain says in a user's words what pflag says in Go's.
@@ -111,7 +118,15 @@ func (o *options) flags() *pflag.FlagSet {
 	f.SortFlags = false
 	f.Usage = func() {}
 	c := &o.config
-	f.IntVarP(&c.Ranks, "ranks", "n", runtime.NumCPU(), "number of ranks; by default one for each core")
+	f.IntVarP(&c.Ranks, "ranks", "n", 0, "number of ranks; by default one for each slot of the hosts,\nor one for each core of this one")
+	f.StringVar(&o.hosts, "hosts", "", "where ranks run: `NAME:SLOTS`,NAME:SLOTS and so on; they are\nnumbered host by host")
+	f.StringVar(&o.hostfile, "hostfile", "", "`FILE` with hosts, one in a line: NAME slots=N")
+	f.StringVar(&c.Transport, "transport", "", "how ranks reach each other: auto (shared memory on one host,\nelse tcp), shm or tcp")
+	f.StringVar(&c.Interface, "interface", "", "addresses to listen on: eth0, ^lo,docker0 for all but those,\na network such as 10.0.0.0/8, or an address")
+	f.BoolVar(&c.TLS, "tls", false, "encrypt all connections (TLS 1.3)")
+	f.BoolVar(&c.Remote.Stage, "stage", false, "copy gaspi-run and PROGRAM to the other hosts for this job")
+	f.StringVar(&o.ssh, "ssh", "", "`COMMAND` instead of ssh, such as \"ssh -p 2222\"")
+	f.DurationVar(&c.Heartbeat, "heartbeat", launcher.DefaultHeartbeat, "how long a rank may be stopped, or a host silent, before it\ncounts as dead")
 	f.StringVar(&o.output, "output", "label", "label: whole lines after \"[rank] \"; raw: as ranks write it;\ndir:PATH: in files PATH/0.stdout and so on")
 	f.StringArrayVar(&c.Env, "env", nil, "add `NAME=VALUE` to the environment of all ranks; repeatable")
 	f.DurationVar(&c.Timeout, "timeout", 0, "end the job with exit code 124 if it runs longer, such as 10m\n(default none)")
@@ -128,14 +143,16 @@ func help() string {
 	o := &options{}
 	return `Usage: gaspi-run [flags] PROGRAM [ARGS...]
 
-Starts PROGRAM as N ranks on this host and ends when all have ended. PROGRAM is
-a binary (a path, or looked up in PATH) or a Go package (a directory, a .go file
-or an import path), which is built first. Flags end at PROGRAM; ARGS and the
-environment reach every rank exactly as given. Rank 0 reads standard input.
+Starts PROGRAM as N ranks, on this host or on others, and ends when all have
+ended. PROGRAM is a binary (a path, or looked up in PATH) or a Go package (a
+directory, a .go file or an import path), which is built first. Flags end at
+PROGRAM; ARGS and the environment reach every rank exactly as given. Rank 0 reads
+standard input. In a Slurm allocation the ranks run on its nodes.
 
 Examples:
   gaspi-run -n 4 ./examples/quickstart          build a Go package, run 4 ranks of it
   gaspi-run --bind core --timeout 10m ./solver --input big.dat
+  gaspi-run --hosts a:4,b:4 ./solver            8 ranks on two hosts, by ssh
   gaspi-run -n 8 --output dir:logs --env GOGC=200 ./solver
 
 Flags:

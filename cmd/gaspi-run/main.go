@@ -27,6 +27,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run is main without the process around it; it returns the exit code.
 func run(args []string, stdin, stdout, stderr *os.File) int {
+	if len(args) > 0 && args[0] == agentWord {
+		return agent(args[1:], stdin, stderr)
+	}
 	say := func(sentence string) { fmt.Fprintln(stderr, "gaspi-run: "+sentence) }
 	o, err := parse(args)
 	switch {

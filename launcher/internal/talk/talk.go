@@ -35,8 +35,9 @@ type Conn struct {
 	mu      sync.Mutex
 	queue   net.Buffers
 	closing bool
-	err     error         // why nothing is sent any more
-	wake    chan struct{} // holds one token when queue or closing changed
+	err     error           // why nothing is sent any more
+	flushed []chan struct{} // to be closed when the queue has been written
+	wake    chan struct{}   // holds one token when queue or closing changed
 
 	over    chan struct{} // closed to end the watcher
 	working sync.WaitGroup
@@ -97,6 +98,24 @@ func (h heard) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Flush waits until what is queued has been handed to the system, for at most
+// the given time.
+func (c *Conn) Flush(patience time.Duration) {
+	done := make(chan struct{})
+	c.mu.Lock()
+	if c.err == nil && !c.closing {
+		c.flushed = append(c.flushed, done)
+		c.wakeLocked()
+	} else {
+		close(done)
+	}
+	c.mu.Unlock()
+	select {
+	case <-done:
+	case <-time.After(patience):
+	}
+}
+
 // Pause says whether the other side may be silent from now on, because it is
 // about to be stopped.
 func (c *Conn) Pause(on bool) { c.paused.Store(on) }
@@ -133,10 +152,14 @@ func (c *Conn) wakeLocked() {
 func (c *Conn) sendLoop() {
 	for range c.wake {
 		c.mu.Lock()
-		batch, closing := c.queue, c.closing
-		c.queue = nil
+		batch, flushed, closing := c.queue, c.flushed, c.closing
+		c.queue, c.flushed = nil, nil
 		c.mu.Unlock()
-		if _, err := batch.WriteTo(c.conn); err != nil {
+		_, err := batch.WriteTo(c.conn)
+		for _, done := range flushed {
+			close(done)
+		}
+		if err != nil {
 			c.mu.Lock()
 			c.err, c.queue = err, nil
 			c.mu.Unlock()

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gaspi-go/gaspi-go/launcher"
+)
+
+// places finds out where ranks run: on the hosts that the flags name, else on
+// the nodes of the Slurm allocation that this is, else here.
+func (o *options) places(lookup func(string) (string, bool)) (err error) {
+	c := &o.config
+	if o.ssh != "" {
+		if c.Remote.SSH = strings.Fields(o.ssh); len(c.Remote.SSH) == 0 {
+			return fmt.Errorf("--ssh %q: expected a command", o.ssh)
+		}
+	}
+	switch {
+	case o.hosts != "" && o.hostfile != "":
+		return errors.New("--hosts and --hostfile: expected one of them")
+	case o.hosts != "":
+		if c.Hosts, err = launcher.ParseHosts(o.hosts); err != nil {
+			return err
+		}
+	case o.hostfile != "":
+		if c.Hosts, err = launcher.ReadHostfile(o.hostfile); err != nil {
+			return err
+		}
+	}
+	nodes, err := launcher.SlurmHosts(lookup)
+	switch {
+	case c.Hosts == nil && err != nil:
+		return err
+	case c.Hosts == nil:
+		c.Hosts = nodes
+	}
+	c.Remote.Srun = len(nodes) > 0 && o.ssh == "" && among(c.Hosts, nodes)
+	return nil
+}
+
+// among reports whether all hosts are nodes of the allocation.
+func among(hosts, nodes []launcher.Host) bool {
+	for _, h := range hosts {
+		if !slices.ContainsFunc(nodes, func(n launcher.Host) bool { return n.Name == h.Name }) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,274 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
+)
+
+// Exit statuses of an agent that did not come to work.
+const (
+	agentUseless     = 3 // it was started wrongly
+	agentUnconnected = 4 // it cannot reach its launcher
+)
+
+// RunAgent is what the command in Remote.Agent does on another host: it reads
+// from stdin who its launcher is, connects to it, and runs its ranks until the
+// job is over or the connection ends, whichever comes first; nothing of it is
+// left then. It belongs to a process of its own, whose signals and orphans it
+// takes over. staged is the temporary directory that holds this program, and
+// that RunAgent removes; empty for none. It returns the exit status, and has then
+// said on stderr what is wrong, if anything is.
+func RunAgent(stdin io.Reader, stderr io.Writer, staged string) int {
+	if staged != "" {
+		// The program goes on without its file, and nothing can forget it.
+		os.RemoveAll(staged)
+	}
+	say := func(err error) { fmt.Fprintf(stderr, "gaspi-run agent: %v\n", err) }
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGPIPE, syscall.SIGTSTP)
+	config, err := readAgentConfig(stdin)
+	if err != nil {
+		say(err)
+		return agentUseless
+	}
+	conn, reached, err := config.connect()
+	if err != nil {
+		say(err)
+		return agentUnconnected
+	}
+	if err := sys.AdoptOrphans(); err != nil {
+		say(err) // processes that leave their group will not be found
+	}
+	a := &agent{
+		config: config,
+		conn:   talk.New(conn, config.Silence),
+		thread: newThread(),
+		family: &family{},
+		told:   make(chan os.Signal, 1),
+	}
+	signal.Notify(a.told, syscall.SIGTERM)
+	go a.endLoop()
+	return a.run(reached)
+}
+
+// An agent runs a crew for a launcher elsewhere.
+type agent struct {
+	config agentConfig
+	conn   *talk.Conn
+	thread *thread
+	family *family
+	told   chan os.Signal // to end, by somebody on this host
+
+	order   order
+	program *shipment // nil unless the program comes over the connection
+	crew    *crew
+	relay   *relay
+	begun   chan struct{} // closed when the crew has started
+	hurry   chan struct{} // closed to cut short the wait for leftovers
+	done    chan struct{} // closed when the crew has finished; nil while nobody asked
+}
+
+// endLoop breaks the connection, and with it everything, when the system wants
+// this agent to end.
+func (a *agent) endLoop() {
+	if _, ok := <-a.told; ok {
+		a.log("the agent was told to end by SIGTERM")
+		a.conn.Break()
+	}
+}
+
+// run does what the launcher says until it says that the job is over.
+func (a *agent) run(reached string) int {
+	name, _ := os.Hostname()
+	a.conn.Send(encode(frameReady, 0, ready{Host: name, PID: os.Getpid(), Cores: cores(), Reached: reached}))
+	a.hurry = make(chan struct{})
+	for {
+		f, err := a.conn.Receive()
+		if err == nil && f.Kind == frameOver {
+			break
+		}
+		if err == nil {
+			err = a.handle(f)
+		}
+		if err != nil {
+			a.abandon()
+			break
+		}
+	}
+	a.close()
+	return 0
+}
+
+// handle does what one frame says.
+func (a *agent) handle(f talk.Frame) error {
+	if f.Kind == frameOrder {
+		return a.take(f)
+	}
+	if f.Kind == frameProgram && a.program != nil && a.crew == nil {
+		return a.receive(f.Data)
+	}
+	if a.crew == nil {
+		return fmt.Errorf("frame of kind %d before the order was complete", f.Kind)
+	}
+	switch f.Kind {
+	case frameSignal:
+		a.signal(syscall.Signal(f.Number))
+	case frameKill:
+		if n := Rank(f.Number) - a.order.First; n >= 0 && int(n) < len(a.crew.ranks) {
+			a.crew.kill(Rank(f.Number))
+		}
+	case frameInput:
+		a.readInput(f.Data)
+	case frameTaken:
+		a.relay.taken(f)
+	case frameFinish:
+		if a.done == nil {
+			a.done = make(chan struct{})
+			go a.finish()
+		}
+	case frameHurry:
+		close(a.hurry)
+	default:
+		return fmt.Errorf("frame of unknown kind %d", f.Kind)
+	}
+	return nil
+}
+
+// take begins to do what is ordered, or to receive the program for it.
+func (a *agent) take(f talk.Frame) (err error) {
+	if a.order.Name != "" {
+		return errors.New("a second order")
+	}
+	if a.order, err = decode[order](f); err != nil {
+		return err
+	}
+	if a.order.Program == "" {
+		a.program, err = newShipment(a.order.Name)
+		return err
+	}
+	a.begin(&program{path: a.order.Program, name: a.order.Name})
+	return nil
+}
+
+// receive takes the next bytes of the program, and begins when they were all.
+func (a *agent) receive(piece []byte) error {
+	if len(piece) > 0 {
+		return a.program.add(piece)
+	}
+	p, err := a.program.complete()
+	if err != nil {
+		return err
+	}
+	a.begin(p)
+	return nil
+}
+
+// begin starts the ranks. Signals for them are handled meanwhile.
+func (a *agent) begin(p *program) {
+	o := a.order
+	a.relay = newRelay(a.conn, o)
+	a.crew = &crew{
+		task: task{
+			program: p, title: o.Title, args: o.Args, dir: o.Dir,
+			inherited: settle(o.Env), added: o.Added,
+			bind: o.Bind, grace: o.Grace, stopLimit: o.StopLimit, adopt: true,
+		},
+		first: o.First, files: a.relay.files, report: a.report, log: a.log,
+		link:   func(Rank) (*os.File, error) { return keyFile(o.Key) },
+		thread: a.thread, family: a.family,
+	}
+	for i, env := range o.Ranks {
+		a.crew.ranks = append(a.crew.ranks, &rank{number: o.First + Rank(i), env: env})
+	}
+	a.crew.stops = newStopWatch(a.crew)
+	if info, err := os.Stat(o.Dir); o.AnyDir && (err != nil || !info.IsDir()) {
+		a.crew.dir = ""
+		a.log(fmt.Sprintf("there is no directory %s; ranks start elsewhere", o.Dir))
+	}
+	a.begun = make(chan struct{})
+	go func() {
+		defer close(a.begun)
+		s := started{}
+		if err := a.crew.start(); err != nil {
+			s.Problem, s.Missing = err.Error(), isMissing(err)
+		}
+		for _, r := range a.crew.ranks {
+			s.PIDs = append(s.PIDs, r.pid())
+		}
+		a.conn.Send(encode(frameStarted, 0, s))
+	}()
+}
+
+// signal passes a signal on. A launcher that suspends its job is about to be
+// silent.
+func (a *agent) signal(sig syscall.Signal) {
+	if sig == syscall.SIGTSTP || sig == syscall.SIGCONT {
+		a.conn.Pause(sig == syscall.SIGTSTP)
+	}
+	a.crew.signal(sig)
+}
+
+func (a *agent) readInput(piece []byte) {
+	if len(piece) == 0 {
+		a.relay.input.Close()
+		return
+	}
+	a.relay.input.Put(piece)
+}
+
+// report sends an event of the crew to the launcher.
+func (a *agent) report(event any) {
+	switch e := event.(type) {
+	case rankEnded:
+		f := endedFrame{Rank: e.rank, PID: e.pid, Exit: e.exit, Why: e.why, After: e.after}
+		if e.err != nil {
+			f.Problem = e.err.Error()
+		}
+		a.conn.Send(encode(frameEnded, 0, f))
+	case rankStopped:
+		a.conn.Send(encode(frameStopped, 0, stoppedFrame{Rank: e.rank, PID: e.pid, Sig: e.sig, Limit: e.limit}))
+	}
+}
+
+func (a *agent) log(line string) {
+	a.conn.Send(talk.Frame{Kind: frameLog, Data: []byte(line)})
+}
+
+// finish ends what the ranks have left behind.
+func (a *agent) finish() {
+	defer close(a.done)
+	<-a.begun
+	a.crew.finish(a.hurry)
+	a.conn.Send(talk.Frame{Kind: frameFinished})
+	time.AfterFunc(drainPatience, a.relay.hurry)
+}
+
+// abandon ends all ranks at once: nobody is there any more to whom they belong.
+func (a *agent) abandon() {
+	if a.crew == nil {
+		return
+	}
+	<-a.begun
+	a.crew.signal(syscall.SIGKILL)
+	a.crew.watching.Wait()
+	a.crew.finish(nil)
+}
+
+func (a *agent) close() {
+	if a.crew != nil {
+		if a.done != nil {
+			<-a.done
+		}
+		a.relay.close()
+		a.crew.close()
+	}
+	a.conn.Close()
+	a.thread.close()
+}

@@ -1,0 +1,255 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
+)
+
+// A Config says what to run and how. The zero value of a field means its
+// default; Program has none. Run does not change it.
+type Config struct {
+	// Program is a binary or a Go package. With a slash in it, it is the path of
+	// an executable file, of a directory with a Go package, or of a .go file; or,
+	// when there is nothing of that name, an import path. Without one it is
+	// looked up in PATH, and then taken for a package directory. A package is
+	// built once, with the go command, and leaves no file.
+	Program string
+
+	// Args follow the program's name, exactly as given.
+	Args []string
+
+	// Ranks is the number of processes, at most MaxRanks. Zero means one for
+	// each slot of Hosts, or without Hosts for each core this process may use.
+	Ranks int
+
+	// Hosts is where the ranks run. They are numbered host by host, in this
+	// order, as many on each as it has slots. Nil means all on this host. Hosts
+	// that are this one (localhost, its name or address) need no ssh.
+	Hosts []Host
+
+	// Remote says how agents are started on other hosts, and what they need to
+	// know. It means nothing when there are none.
+	Remote Remote
+
+	// Transport is how ranks reach each other: "auto" (shared memory on one host,
+	// else TCP), "shm" or "tcp". Empty leaves it to the environment.
+	Transport string
+
+	// Interface says which addresses ranks and the launcher listen on: the name
+	// of an interface, "^lo,docker0" for all but those, a network such as
+	// 10.0.0.0/8, or an address. Empty means whatever reaches the others.
+	Interface string
+
+	// TLS encrypts all connections between hosts (TLS 1.3).
+	TLS bool
+
+	// Env is added to the environment of this process, as "K=V"; a later entry
+	// replaces an earlier one. The variables by which a rank knows who it is
+	// (GASPI_RANK and its kin) cannot be set.
+	Env []string
+
+	// Output says what becomes of what the ranks print.
+	Output Output
+
+	// OutputDir is the directory that OutputDir writes to; it is made if it is
+	// not there.
+	OutputDir string
+
+	// Stdin is what rank 0 reads; the other ranks read nothing. Nil means that
+	// rank 0 reads nothing either. Run borrows it.
+	Stdin *os.File
+
+	// Stdout and Stderr take the output of all ranks. Nil means those of this
+	// process. Run borrows them, and writes whole lines under OutputLabel.
+	Stdout, Stderr io.Writer
+
+	// Timeout ends a job that runs longer, counted from the start of the ranks.
+	// Zero means no limit. Time during which the job was suspended does not count.
+	Timeout time.Duration
+
+	// Bind says which cores each rank may use.
+	Bind Bind
+
+	// KillGrace is how long ranks that were told to end may take before they are
+	// killed. Zero means 5 s; negative means that they are killed at once.
+	KillGrace time.Duration
+
+	// OnFailure says what a rank's failure means for the others.
+	OnFailure OnFailure
+
+	// Heartbeat is how long silence may last before it counts as death: that of a
+	// rank that is stopped (SIGSTOP), of a connection, or of a host. Such a rank
+	// is killed. Zero means 10 s. With less than a second, a machine that is
+	// busy looks like one that is dead.
+	Heartbeat time.Duration
+
+	// Foreground says that running this job is what the process is for. Signals
+	// that this process gets are then forwarded to the ranks, and processes that
+	// leave their rank's process group are ended with the job. Both change
+	// settings of the whole process, so a library should leave it false.
+	Foreground bool
+
+	// Notice is called with one sentence when the job fails: which rank died of
+	// what, and what became of the others. It comes after their output, unless
+	// they take long to end. It is also called when a rank was stopped while the
+	// job was not. Nil means that nobody is told before Run returns.
+	Notice func(sentence string)
+
+	// Log is called with lines about what the launcher does. Nil means silence.
+	Log func(line string)
+}
+
+// A Host is a place for ranks: its name as ssh takes it, and how many fit there.
+type Host = hosts.Host
+
+// A Remote says how ranks are started on other hosts. The zero value of a field
+// means its default.
+type Remote struct {
+	// SSH is the command that runs a command line on another host, as ssh does:
+	// options, host and command line follow. The default is ssh. It must not ask
+	// the user anything, and is told so by -o BatchMode=yes.
+	SSH []string
+
+	// Srun starts all agents by one srun instead, because the hosts are nodes of
+	// the Slurm allocation that this process is in.
+	Srun bool
+
+	// Agent is the command on the other host that calls RunAgent. The default is
+	// this process's own program, at the same path there, with the argument agent.
+	Agent []string
+
+	// Stage copies agent and program to the other hosts for the time of the job.
+	// A program that Run has built is always copied.
+	Stage bool
+
+	// Patience is how long agents may take to come up. Zero means 30 s.
+	Patience time.Duration
+}
+
+// DefaultPatience is what a Remote.Patience of zero means.
+const DefaultPatience = 30 * time.Second
+
+// MaxRanks bounds Config.Ranks.
+const MaxRanks = 1 << 16
+
+// DefaultKillGrace is what a Config.KillGrace of zero means.
+const DefaultKillGrace = 5 * time.Second
+
+// DefaultHeartbeat is what a Config.Heartbeat of zero means.
+const DefaultHeartbeat = 10 * time.Second
+
+// MinHeartbeat is the least that Config.Heartbeat may be.
+const MinHeartbeat = 100 * time.Millisecond
+
+// An Output says what becomes of what the ranks print.
+type Output int
+
+// The kinds of output.
+const (
+	// OutputLabel passes on whole lines, each after "[rank] ". Lines of more
+	// than 1 MiB are passed on in pieces, each a line of its own. On a terminal,
+	// a line that is not finished yet is shown last, and rewritten in place.
+	OutputLabel Output = iota
+	// OutputRaw lets the ranks write to Stdout and Stderr themselves.
+	OutputRaw
+	// OutputDir makes two files for each rank, named after it: 0.stdout,
+	// 0.stderr and so on. Files of that name are overwritten.
+	OutputDir
+)
+
+// A Bind says which cores a rank may use.
+type Bind int
+
+// The kinds of binding.
+const (
+	// BindNone lets the system place the ranks.
+	BindNone Bind = iota
+	// BindCore gives rank i the i-th core of those this process may use, modulo
+	// their number, for all its threads from the start.
+	BindCore
+)
+
+// An OnFailure says what a rank's failure means for the others.
+type OnFailure int
+
+// The consequences of a failure.
+const (
+	// Abort ends the job: the other ranks are told to end.
+	Abort OnFailure = iota
+	// Continue leaves the others running. They learn of the failure.
+	Continue
+)
+
+// withDefaults returns a checked copy in which every default is filled in.
+func (c Config) withDefaults() (Config, error) {
+	if c.Ranks == 0 {
+		c.Ranks = runtime.NumCPU()
+		if c.Hosts != nil {
+			c.Ranks = hosts.Slots(c.Hosts)
+		}
+	}
+	if c.Remote.SSH == nil {
+		c.Remote.SSH = []string{"ssh"}
+	}
+	if c.Remote.Patience == 0 {
+		c.Remote.Patience = DefaultPatience
+	}
+	if c.Stdout == nil {
+		c.Stdout = os.Stdout
+	}
+	if c.Stderr == nil {
+		c.Stderr = os.Stderr
+	}
+	if c.KillGrace == 0 {
+		c.KillGrace = DefaultKillGrace
+	}
+	if c.Heartbeat == 0 {
+		c.Heartbeat = DefaultHeartbeat
+	}
+	if c.Notice == nil {
+		c.Notice = func(string) {}
+	}
+	if c.Log == nil {
+		c.Log = func(string) {}
+	}
+	return c, c.check()
+}
+
+func (c Config) check() error {
+	switch {
+	case c.Program == "":
+		return errors.New("no program was given: name a binary or a Go package")
+	case c.Ranks < 1 || c.Ranks > MaxRanks:
+		return fmt.Errorf("%d ranks: a job has 1 to %d", c.Ranks, MaxRanks)
+	case c.Output < OutputLabel || c.Output > OutputDir:
+		return fmt.Errorf("unknown output kind %d", c.Output)
+	case c.Output == OutputDir && c.OutputDir == "":
+		return errors.New("no directory was given for the output of the ranks")
+	case c.Output != OutputDir && c.OutputDir != "":
+		return fmt.Errorf("output directory %s was given, but the output does not go to a directory", c.OutputDir)
+	case c.Timeout < 0:
+		return fmt.Errorf("timeout %v is negative; 0 means none", c.Timeout)
+	case c.Heartbeat < MinHeartbeat:
+		return fmt.Errorf("heartbeat %v: expected at least %v", c.Heartbeat, MinHeartbeat)
+	case c.Bind < BindNone || c.Bind > BindCore:
+		return fmt.Errorf("unknown kind of binding %d", c.Bind)
+	case !slices.Contains([]string{"", "auto", "shm", "tcp"}, c.Transport):
+		return fmt.Errorf("unknown transport %q: expected auto, shm or tcp", c.Transport)
+	case c.OnFailure < Abort || c.OnFailure > Continue:
+		return fmt.Errorf("unknown consequence of a failure %d", c.OnFailure)
+	}
+	for _, arg := range c.Args {
+		if strings.ContainsRune(arg, 0) {
+			return fmt.Errorf("argument %q contains a zero byte, which no program can be given", arg)
+		}
+	}
+	return checkEnv(c.Env)
+}

@@ -1,0 +1,139 @@
+package launcher
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/gaspi-go/gaspi-go/internal/address"
+	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+// A doorway is where agents and ranks of other hosts come in. Whoever does not
+// hold the key of the job stays outside.
+type doorway struct {
+	job       *job
+	listeners []net.Listener
+	addresses []string // host:port, as others may reach it
+	serving   sync.WaitGroup
+
+	mu     sync.Mutex
+	agents map[int32]*remote // by the number of the host; those that have not come yet
+}
+
+// openDoorway listens, on ports that the system chooses.
+func openDoorway(j *job, agents []*remote) (*doorway, error) {
+	d := &doorway{job: j, agents: map[int32]*remote{}}
+	for _, r := range agents {
+		d.agents[int32(r.number)] = r
+	}
+	var secure *tls.Config
+	if j.cfg.TLS {
+		var err error
+		if secure, _, err = j.server.Key().TLS(j.id); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.listen(); err != nil {
+		d.close()
+		return nil, fmt.Errorf("listen for other hosts: %w", err)
+	}
+	gate := auth.NewGate(auth.GateConfig{Key: j.server.Key(), TLS: secure, Check: d.check, Log: j.cfg.Log})
+	for _, l := range d.listeners {
+		d.serving.Go(func() {
+			if err := gate.Serve(l, d.pass); err != nil {
+				j.cfg.Log(err.Error())
+			}
+		})
+	}
+	return d, nil
+}
+
+// listen opens a port on each address that was asked for, or one on all.
+func (d *doorway) listen() error {
+	chosen, err := address.Choose(d.job.cfg.Interface, netip.Addr{})
+	if err != nil {
+		return err
+	}
+	if d.job.cfg.Interface == "" {
+		l, err := net.Listen("tcp", ":0")
+		if err != nil {
+			return err
+		}
+		d.listeners = append(d.listeners, l)
+		port := l.Addr().(*net.TCPAddr).Port
+		for _, a := range chosen {
+			d.addresses = append(d.addresses, net.JoinHostPort(a.String(), strconv.Itoa(port)))
+		}
+		return nil
+	}
+	for _, a := range chosen {
+		l, err := net.Listen("tcp", net.JoinHostPort(a.String(), "0"))
+		if err != nil {
+			return err
+		}
+		d.listeners = append(d.listeners, l)
+		d.addresses = append(d.addresses, l.Addr().String())
+	}
+	return nil
+}
+
+// addressesFrom returns all addresses, the one that has worked first.
+func (d *doorway) addressesFrom(worked string) []string {
+	all := slices.DeleteFunc(slices.Clone(d.addresses), func(a string) bool { return a == worked })
+	return append([]string{worked}, all...)
+}
+
+// check refuses who holds the key but is not expected.
+func (d *doorway) check(h auth.Hello) error {
+	if h.Role != auth.RoleAgent {
+		return d.job.server.Check(h)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case h.Version != agentVersion:
+		return fmt.Errorf("an agent that speaks version %d; the launcher speaks version %d", h.Version, agentVersion)
+	case h.Job != d.job.id:
+		return fmt.Errorf("an agent of job %s; this is job %s", h.Job, d.job.id)
+	case d.agents[h.From] == nil:
+		return fmt.Errorf("host %d has an agent already, or needs none", h.From)
+	}
+	return nil
+}
+
+// pass hands a connection to whom it is for.
+func (d *doorway) pass(conn net.Conn, h auth.Hello) {
+	if h.Role != auth.RoleAgent {
+		if err := d.job.server.Serve(conn, base.Rank(h.From)); err != nil {
+			d.job.cfg.Log(err.Error())
+		}
+		return
+	}
+	d.mu.Lock()
+	r := d.agents[h.From]
+	delete(d.agents, h.From)
+	d.mu.Unlock()
+	if r == nil {
+		conn.Close()
+		return
+	}
+	d.job.cfg.Log(fmt.Sprintf("the agent of host %s has connected from %s", r.name, conn.RemoteAddr()))
+	r.attach(conn)
+}
+
+// close lets nobody in any more. It works on nil.
+func (d *doorway) close() {
+	if d == nil {
+		return
+	}
+	for _, l := range d.listeners {
+		l.Close()
+	}
+	d.serving.Wait()
+}

@@ -1,0 +1,109 @@
+package launcher
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// gather makes the sites of the job: it starts agents on all other hosts, and
+// waits until they have come.
+func (j *job) gather(ctx context.Context) error {
+	var remotes []*remote
+	for _, p := range j.places {
+		if !p.here {
+			remotes = append(remotes, newRemote(j, p))
+		}
+	}
+	if len(remotes) > 0 {
+		if err := j.prepareRemotes(remotes); err != nil {
+			return err
+		}
+	}
+	for _, p := range j.places {
+		if p.here {
+			j.addSite(j.localCrew(p), p)
+			continue
+		}
+		j.addSite(remotes[0], p)
+		remotes = remotes[1:]
+	}
+	return j.await(ctx)
+}
+
+// prepareRemotes opens the doorway and sends for the agents.
+func (j *job) prepareRemotes(remotes []*remote) (err error) {
+	if j.ships() {
+		if j.shipment, err = os.ReadFile(j.program.path); err != nil {
+			return fmt.Errorf("copy the program: %w", err)
+		}
+	}
+	if j.doorway, err = openDoorway(j, remotes); err != nil {
+		return err
+	}
+	j.cfg.Log("other hosts reach this one at " + strings.Join(j.doorway.addresses, ", "))
+	return j.startCarriers(remotes)
+}
+
+// ships reports whether the program is copied to other hosts.
+func (j *job) ships() bool { return j.cfg.Remote.Stage || j.program.built }
+
+// await waits until all agents are there. Signals are heeded meanwhile.
+func (j *job) await(ctx context.Context) error {
+	limit := time.After(j.cfg.Remote.Patience)
+	for _, s := range j.sites {
+		r, ok := s.(*remote)
+		if !ok {
+			continue
+		}
+		if err := j.awaitOne(ctx, r, limit); err != nil {
+			return err
+		}
+		j.cfg.Log(fmt.Sprintf("host %d is %s: ranks %d to %d, agent %d on %s with %d cores",
+			r.number, r.name, r.first, int(r.first)+r.ranks-1, r.agent.PID, r.agent.Host, r.agent.Cores))
+	}
+	return nil
+}
+
+func (j *job) awaitOne(ctx context.Context, r *remote, limit <-chan time.Time) error {
+	for {
+		select {
+		case err := <-r.ready:
+			return err
+		case c := <-j.carrierEnded:
+			if err := j.carrierGone(c); err != nil {
+				return err
+			}
+		case <-limit:
+			return j.nobodyCame(r)
+		case <-ctx.Done():
+			return ctx.Err()
+		case sig := <-j.signals.channel():
+			switch number := sig.(syscall.Signal); {
+			case endSignals[number] != "":
+				return &interruptedError{number}
+			case number == syscall.SIGTSTP:
+				suspendSelf()
+			}
+		}
+	}
+}
+
+// carrierGone returns what keeps an agent from coming when what was to bring it
+// has ended, or nil if it had come before.
+func (j *job) carrierGone(c *carrier) error {
+	for _, r := range c.brings {
+		if !r.connected() {
+			return c.failure(r)
+		}
+	}
+	return nil
+}
+
+func (j *job) nobodyCame(r *remote) error {
+	return fmt.Errorf("host %s: no agent has connected within %s to %s: is there a firewall, or an address that only this host knows? choose one with --interface",
+		r.name, round(j.cfg.Remote.Patience), strings.Join(j.doorway.addresses, ", "))
+}

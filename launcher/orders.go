@@ -1,0 +1,112 @@
+package launcher
+
+import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
+)
+
+// agentVersion is that of what launcher and agent say to each other. It changes
+// whenever an old peer could misunderstand a new one.
+const agentVersion = 1
+
+// What launcher and agent say to each other. Data is a gob unless it says bytes
+// or text. A stream is an output of a rank: twice its place among the ranks of
+// the host, plus 1 for stderr.
+const (
+	// To the agent.
+	frameOrder   talk.Kind = iota + 1 // order
+	frameProgram                      // bytes of the program; none: that was all
+	frameSignal                       // number: signal for all ranks
+	frameKill                         // number: rank to kill
+	frameInput                        // bytes for rank 0 to read; none: the end
+	frameTaken                        // number: stream; data: count of its bytes that were taken
+	frameFinish                       // end what the ranks have left behind
+	frameHurry                        // and do not wait for it
+	frameOver                         // the job is over
+
+	// To the launcher.
+	frameReady     // ready: the agent is there
+	frameStarted   // started
+	frameEnded     // endedFrame
+	frameStopped   // stoppedFrame
+	frameOutput    // number: stream; bytes; none: its end
+	frameInputDone // number: bytes of the input that were taken; negative: no more is wanted
+	frameFinished  // nothing is left
+	frameLog       // text
+)
+
+// An order is what an agent is to do.
+type order struct {
+	Program string // path here; empty: it follows in frames
+	Name    string // argument 0
+	Title   string // as the user wrote it
+	Args    []string
+	Env     []string // the launcher's, without what belongs to its host
+	Added   []string
+	Dir     string
+	AnyDir  bool // start where the agent is if there is no Dir here
+
+	Bind             Bind
+	Grace, StopLimit time.Duration
+
+	First  Rank
+	Ranks  [][]string // own variables of each rank
+	Key    string     // of the job, for a file that ranks inherit
+	Reads  bool       // the first rank gets input
+	Silent time.Duration
+}
+
+// A ready is the first word of an agent.
+type ready struct {
+	Host    string // what the host calls itself
+	PID     int
+	Cores   int
+	Reached string // the address of the launcher that worked
+}
+
+// A started says how the start of the ranks went.
+type started struct {
+	PIDs    []int  // 0: not started
+	Problem string // why not all were
+	Missing bool   // because there is no such program
+}
+
+// endedFrame and stoppedFrame are rankEnded and rankStopped on their way.
+type endedFrame struct {
+	Rank    Rank
+	PID     int
+	Exit    sys.Exit
+	Why     string
+	After   time.Duration
+	Problem string
+}
+
+type stoppedFrame struct {
+	Rank  Rank
+	PID   int
+	Sig   syscall.Signal
+	Limit time.Duration
+}
+
+// encode returns v for a frame.
+func encode(kind talk.Kind, number int32, v any) talk.Frame {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(v); err != nil {
+		panic(fmt.Sprintf("launcher: %T cannot be encoded: %v", v, err))
+	}
+	return talk.Frame{Kind: kind, Number: number, Data: b.Bytes()}
+}
+
+// decode reads what encode has made of a T.
+func decode[T any](f talk.Frame) (v T, err error) {
+	if err := gob.NewDecoder(bytes.NewReader(f.Data)).Decode(&v); err != nil {
+		return v, fmt.Errorf("malformed message of kind %d: %w", f.Kind, err)
+	}
+	return v, nil
+}

@@ -1,0 +1,81 @@
+package launcher
+
+import (
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
+)
+
+// A place is a host of the job with the ranks that run there.
+type place struct {
+	name   string
+	number int  // which host of the job, as ranks are told
+	here   bool // it is this host
+	first  Rank
+	ranks  int
+}
+
+// places returns where the ranks of a Config go, host by host. This host is one
+// place, whatever names it goes by.
+func places(cfg Config) ([]place, error) {
+	if cfg.Hosts == nil {
+		return []place{{name: "this host", here: true, ranks: cfg.Ranks}}, nil
+	}
+	var all []hosts.Host
+	here := -1
+	for _, h := range cfg.Hosts {
+		if err := hosts.CheckName(h.Name); err != nil {
+			return nil, err
+		}
+		switch known := slices.IndexFunc(all, func(o hosts.Host) bool { return o.Name == h.Name }); {
+		case here >= 0 && isHere(h.Name):
+			all[here].Slots += h.Slots
+		case known >= 0:
+			all[known].Slots += h.Slots
+		default:
+			if isHere(h.Name) {
+				here = len(all)
+			}
+			all = append(all, h)
+		}
+	}
+	filled, err := hosts.Fill(all, cfg.Ranks)
+	if err != nil {
+		return nil, err
+	}
+	var out []place
+	first := Rank(0)
+	for i, h := range filled {
+		out = append(out, place{name: h.Name, number: i, here: isHere(h.Name), first: first, ranks: h.Slots})
+		first += Rank(h.Slots)
+	}
+	return out, nil
+}
+
+// isHere reports whether a host is this one, so that nothing but this process is
+// needed to start something there.
+func isHere(name string) bool {
+	own, err := os.Hostname()
+	if err != nil {
+		own = "localhost"
+	}
+	short, _, _ := strings.Cut(own, ".")
+	if slices.Contains([]string{"localhost", own, short, os.Getenv("SLURMD_NODENAME")}, name) {
+		return true
+	}
+	ip := net.ParseIP(name)
+	if ip == nil {
+		return false
+	}
+	if ip.IsLoopback() {
+		return true
+	}
+	addresses, _ := net.InterfaceAddrs() // without them it is another host, and ssh works too
+	return slices.ContainsFunc(addresses, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok && n.IP.Equal(ip)
+	})
+}

@@ -1,0 +1,149 @@
+package launcher
+
+import (
+	"encoding/binary"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
+)
+
+// A relay carries the standard files of an agent's ranks over its connection.
+type relay struct {
+	conn  *talk.Conn
+	first Rank
+	reads bool // the first rank gets input
+
+	input   *talk.Inflow
+	credits []*talk.Credit // index is the stream
+	reading sync.WaitGroup
+	mu      sync.Mutex
+	pipes   []*os.File // our ends of outputs; guarded by mu
+	stdin   *os.File   // our end of the input, or nil; guarded by mu
+}
+
+func newRelay(conn *talk.Conn, o order) *relay {
+	r := &relay{conn: conn, first: o.First, reads: o.Reads, input: talk.NewInflow()}
+	for range 2 * len(o.Ranks) {
+		r.credits = append(r.credits, talk.NewCredit())
+	}
+	return r
+}
+
+// files opens the standard files of rank number n.
+func (r *relay) files(n Rank) (*rankFiles, error) {
+	return openRankFiles(
+		func(f *rankFiles) (*os.File, error) {
+			if n == r.first && r.reads {
+				return r.openInput(f)
+			}
+			return f.openNull()
+		},
+		func(kind string, f *rankFiles) (*os.File, error) {
+			stream := 2 * int(n-r.first)
+			if kind == "stderr" {
+				stream++
+			}
+			return r.openOutput(stream, f)
+		})
+}
+
+func (r *relay) openOutput(stream int, f *rankFiles) (*os.File, error) {
+	ours, theirs, err := outputPipe()
+	if err != nil {
+		return nil, err
+	}
+	f.own = append(f.own, theirs)
+	r.mu.Lock()
+	r.pipes = append(r.pipes, ours)
+	r.mu.Unlock()
+	r.reading.Go(func() { readLoop(ours, outflow{r, stream}) })
+	return theirs, nil
+}
+
+// openInput makes the pipe through which the first rank reads.
+func (r *relay) openInput(f *rankFiles) (*os.File, error) {
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	theirs.Fd() // blocking, as a program expects its standard input
+	f.own = append(f.own, theirs)
+	r.mu.Lock()
+	r.stdin = ours
+	r.mu.Unlock()
+	go r.inputLoop(ours)
+	return theirs, nil
+}
+
+// inputLoop hands on what comes for the first rank, until it closes its input.
+func (r *relay) inputLoop(to *os.File) {
+	defer to.Close()
+	for {
+		piece := r.input.Next()
+		if piece == nil {
+			return
+		}
+		if _, err := to.Write(piece); err != nil {
+			r.conn.Send(talk.Frame{Kind: frameInputDone, Number: -1})
+			return
+		}
+		r.conn.Send(talk.Frame{Kind: frameInputDone, Number: int32(len(piece))})
+	}
+}
+
+// taken notes that the launcher has passed on so much of a stream.
+func (r *relay) taken(f talk.Frame) {
+	if len(f.Data) == 4 && f.Number >= 0 && int(f.Number) < len(r.credits) {
+		r.credits[f.Number].Add(int(binary.LittleEndian.Uint32(f.Data)))
+	}
+}
+
+// hurry takes what is in the pipes now for all that will come.
+func (r *relay) hurry() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.pipes {
+		p.SetReadDeadline(time.Now())
+	}
+}
+
+// close drops what is still under way.
+func (r *relay) close() {
+	for _, c := range r.credits {
+		c.Close()
+	}
+	r.input.Close()
+	r.hurry()
+	r.reading.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.pipes {
+		p.Close()
+	}
+	if r.stdin != nil {
+		r.stdin.SetWriteDeadline(time.Now())
+	}
+}
+
+// An outflow is the sink of one output: it sends what the launcher has room for.
+type outflow struct {
+	relay  *relay
+	stream int
+}
+
+func (o outflow) feed(p []byte) {
+	for len(p) > 0 {
+		n := o.relay.credits[o.stream].Take(len(p))
+		if n == 0 {
+			return // the job is over
+		}
+		o.relay.conn.Send(talk.Frame{Kind: frameOutput, Number: int32(o.stream), Data: append([]byte(nil), p[:n]...)})
+		p = p[n:]
+	}
+}
+
+func (o outflow) end() {
+	o.relay.conn.Send(talk.Frame{Kind: frameOutput, Number: int32(o.stream)})
+}

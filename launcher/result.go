@@ -1,0 +1,48 @@
+package launcher
+
+import (
+	"syscall"
+	"time"
+)
+
+// A Result says how a job ended.
+type Result struct {
+	// ExitCode is 0 when all ranks ended with status 0. Otherwise it is that of
+	// the first rank that failed, 128 plus the signal if it was killed; or 124
+	// after a timeout; or 128 plus the signal that ended the whole job.
+	ExitCode int
+	// Sentence says why ExitCode is not 0; it is what Config.Notice was called with.
+	Sentence string
+	// First is the first rank that failed by itself; nil if none did.
+	First *RankExit
+	// Ranks is how each rank ended; the index is the rank. A PID of 0 means that
+	// the rank was not started.
+	Ranks []RankExit
+	// Elapsed is the time from the start of the first rank to the end of the job.
+	Elapsed time.Duration
+}
+
+// A RankExit says how a rank ended.
+type RankExit struct {
+	Rank   Rank
+	PID    int
+	Status int            // exit status, when Signal is 0
+	Signal syscall.Signal // the signal that killed it, or 0
+	Core   bool           // it left a core dump
+	After  time.Duration  // since the start of the job
+	Ended  bool           // the launcher had told it to end before it did
+	Lost   string         // why nobody saw it end, such as "host b is lost: no sign of life for 10 s"; Status is 1 then
+	Why    string         // what the launcher killed it for, such as "stopped by signal 19 for 10s"; empty if it did not
+}
+
+// Failed reports whether the rank ended other than with status 0.
+func (e RankExit) Failed() bool { return e.Status != 0 || e.Signal != 0 }
+
+// Code is the exit status as a shell shows it: 128 plus the signal if one
+// killed the rank.
+func (e RankExit) Code() int {
+	if e.Signal != 0 {
+		return 128 + int(e.Signal)
+	}
+	return e.Status
+}

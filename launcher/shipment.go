@@ -1,0 +1,69 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+)
+
+// A shipment is a program on its way into a memory file of this process, so that
+// it has no name on this host and nothing is left of it.
+type shipment struct {
+	name string
+	file *os.File
+}
+
+func newShipment(name string) (*shipment, error) {
+	fd, err := sys.CreateProgramFile("gaspi")
+	if err != nil {
+		return nil, fmt.Errorf("room for the program: %w", err)
+	}
+	return &shipment{name: name, file: os.NewFile(uintptr(fd), "program")}, nil
+}
+
+func (s *shipment) add(piece []byte) error {
+	if _, err := s.file.Write(piece); err != nil {
+		return fmt.Errorf("room for the program: %w", err)
+	}
+	return nil
+}
+
+// complete returns the program: nothing can be executed that is open for
+// writing.
+func (s *shipment) complete() (*program, error) {
+	read, err := sys.ReopenReadOnly(int(s.file.Fd()), lowestProgramFD)
+	s.file.Close()
+	if err != nil {
+		return nil, err
+	}
+	return &program{path: fmt.Sprintf("/proc/self/fd/%d", read), name: s.name, close: func() { sys.CloseFile(read) }}, nil
+}
+
+// keyFile makes the file in which a rank finds the key of its job. It has no
+// name, and is gone with its last descriptor.
+func keyFile(key string) (*os.File, error) {
+	fd, err := sys.CreateMemory("gaspi-key", int64(len(key)))
+	if err != nil {
+		return nil, fmt.Errorf("file with the key of the job: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "key")
+	if _, err := f.WriteAt([]byte(key), 0); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("file with the key of the job: %w", err)
+	}
+	return f, nil
+}
+
+// isMissing reports whether a program could not be started because it, or the
+// directory to start it in, is not there.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// cores is how many this process may use at once.
+func cores() int { return runtime.GOMAXPROCS(0) }
