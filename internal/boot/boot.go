@@ -10,6 +10,7 @@ package boot
 import (
 	"context"
 	"errors"
+	"net/netip"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
@@ -33,6 +34,7 @@ const (
 	EnvRendezvous  = "GASPI_RENDEZVOUS"   // where the rendezvous is: host:port, several separated by commas are tried in order
 	EnvKeyFile     = "GASPI_KEY_FILE"     // file with the key of the job, 64 hexadecimal digits
 	EnvServer      = "GASPI_SERVER"       // who serves there: "rank0", which is the default, or "launcher"
+	EnvInterface   = "GASPI_INTERFACE"    // which addresses of its host a rank uses, as package address reads it
 	EnvTLS         = "GASPI_TLS"          // "1": connections use TLS 1.3; the same for all ranks
 	EnvHeartbeat   = "GASPI_HEARTBEAT"    // how long a rank may be silent, such as 10s; 0 for ever; that of whoever serves counts
 	EnvJoinTimeout = "GASPI_JOIN_TIMEOUT" // how long to wait for the rendezvous to be there, such as 30s
@@ -62,7 +64,11 @@ type Info struct {
 	LocalRank int       // 0 to LocalSize-1, among the ranks of this host
 	LocalSize int       // ranks on this host
 	Job       string    // unique id of the job; letters, digits and '-'
-	Host      string    // which host the rank is on, as whoever placed it numbers them; ranks with equal Host share memory
+	// Rendezvous is the address at which this rank reaches the rendezvous of its job,
+	// or would be reached if it is the rendezvous itself. It is not valid where the
+	// job has only one host, or that is not known.
+	Rendezvous netip.Addr
+	Host       string // which host the rank is on, as whoever placed it numbers them; ranks with equal Host share memory
 }
 
 // A Failure says that a rank is no longer there.

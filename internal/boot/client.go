@@ -44,6 +44,9 @@ func dialAs(conn net.Conn, info Info, remote bool) (*client, error) {
 		partial:  map[string][][]byte{},
 		received: make(chan struct{}),
 	}
+	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
+		c.info.Rendezvous = tcp.AddrPort().Addr().Unmap()
+	}
 	if err := c.greet(conn); err != nil {
 		c.wire.send(message{Kind: kindError, Reason: err.Error()})
 		c.wire.close(goodbyePatience)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -63,18 +64,20 @@ func FromEnvironment(ctx context.Context, log func(line string)) (Session, error
 	v := &variables{lookup: os.LookupEnv}
 	switch {
 	case v.has(EnvFD):
-		return fromLauncher()
-	case v.has(EnvRendezvous) || v.has(EnvKeyFile):
+		return fromLauncher(v)
+	case (v.has(EnvRendezvous) || v.has(EnvKeyFile)) && (v.has(EnvRank) || !inSlurmStep(v)):
 		return fromNetwork(ctx, v, log)
 	case v.has(EnvRank) || v.has(EnvSize) || v.has(EnvLocalRank) || v.has(EnvLocalSize) || v.has(EnvJob):
 		_, _, err := parseEnvironment(os.LookupEnv)
 		return nil, err
+	case inSlurmStep(v):
+		return fromSlurm(ctx, v, log)
 	}
 	return nil, nil
 }
 
 // fromLauncher begins the session over the connection that was inherited.
-func fromLauncher() (Session, error) {
+func fromLauncher(v *variables) (Session, error) {
 	info, fd, err := parseEnvironment(os.LookupEnv)
 	if err != nil {
 		return nil, err
@@ -83,7 +86,11 @@ func fromLauncher() (Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s=%d is not the connection to a launcher: %w", EnvFD, fd, err)
 	}
+	if first, _, err := net.SplitHostPort(v.addresses(EnvRendezvous)[0]); err == nil {
+		info.Rendezvous, _ = netip.ParseAddr(first) // a launcher of several hosts says where it can be reached
+	}
 	os.Unsetenv(EnvFD)
+	os.Unsetenv(EnvRendezvous)
 	nameProcess()
 	c, err := dial(conn, info)
 	if err != nil {

@@ -28,8 +28,11 @@ func child() int {
 		fmt.Println(s, err)
 		return 1
 	}
-	if os.Getenv(childEnv) == "stranger" {
+	switch os.Getenv(childEnv) {
+	case "stranger":
 		return stranger(s)
+	case "task":
+		return task(s)
 	}
 	_, inherited := os.LookupEnv(EnvFD)
 	_, again := FromEnvironment(context.Background(), nil)

@@ -68,6 +68,9 @@ func (h *host) open(info Info, m meeting, heartbeat time.Duration, log func(stri
 	if err != nil {
 		return err
 	}
+	if at, ok := h.listeners[0].Addr().(*net.TCPAddr); ok && !at.IP.IsUnspecified() {
+		info.Rendezvous = at.AddrPort().Addr().Unmap()
+	}
 	h.client, err = dial(conn, info)
 	return err
 }

@@ -1,0 +1,188 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// PMI-2 is how the tasks of a Slurm step exchange a few values at start: text
+// over a connection that each task inherits. A message is its length as six
+// characters, and then "cmd=name;key=value;...". A ";" inside a value is doubled.
+const (
+	pmiInit      = "cmd=init pmi_version=2 pmi_subversion=0\n"
+	pmiLength    = 6
+	maxPMI       = 1 << 16 // bytes of an answer; values have at most 1024
+	maxPMIValue  = 1024
+	pmiTerminate = ";"
+)
+
+// A pmi is a task's connection to Slurm.
+type pmi struct {
+	conn net.Conn
+	job  string // as Slurm calls it
+}
+
+// openPMI begins to speak over conn, which it takes, and returns how many tasks
+// the step has. It blocks until ctx ends, as all of its methods do.
+func openPMI(ctx context.Context, conn net.Conn, job string, rank int) (p *pmi, size int, err error) {
+	p = &pmi{conn: conn, job: job}
+	err = p.within(ctx, func() error {
+		if _, err := io.WriteString(conn, pmiInit); err != nil {
+			return err
+		}
+		line, err := readLine(conn)
+		if err != nil {
+			return err
+		}
+		if rc := pairs(strings.ReplaceAll(line, " ", pmiTerminate))["rc"]; rc != "0" {
+			return fmt.Errorf("it refuses to speak PMI-2: %q", line)
+		}
+		answer, err := p.call("fullinit", "pmijobid", job, "pmirank", strconv.Itoa(rank), "threaded", "FALSE")
+		if err != nil {
+			return err
+		}
+		if size, err = strconv.Atoi(answer["size"]); err != nil {
+			return fmt.Errorf("it says that the step has %q tasks", answer["size"])
+		}
+		return nil
+	})
+	if err != nil {
+		conn.Close()
+		return nil, 0, err
+	}
+	return p, size, nil
+}
+
+// put publishes a value, which others see after the next fence of all tasks.
+func (p *pmi) put(ctx context.Context, key, value string) error {
+	if len(value) > maxPMIValue {
+		return fmt.Errorf("PMI-2: a value of %d bytes; at most %d are allowed", len(value), maxPMIValue)
+	}
+	return p.within(ctx, func() error {
+		_, err := p.call("kvs-put", "key", key, "value", value)
+		return err
+	})
+}
+
+// fence waits for all tasks of the step.
+func (p *pmi) fence(ctx context.Context) error {
+	return p.within(ctx, func() error {
+		_, err := p.call("kvs-fence")
+		return err
+	})
+}
+
+// get returns a value that was put before the last fence.
+func (p *pmi) get(ctx context.Context, key string) (value string, err error) {
+	err = p.within(ctx, func() error {
+		answer, err := p.call("kvs-get", "jobid", p.job, "srcid", "-1", "key", key)
+		if err == nil && answer["found"] == "FALSE" {
+			err = fmt.Errorf("no task has put %q", key)
+		}
+		value = answer["value"]
+		return err
+	})
+	return value, err
+}
+
+// close ends the talk. Slurm takes a task that ends without it for one that
+// broke off.
+func (p *pmi) close(ctx context.Context) error {
+	defer p.conn.Close()
+	return p.within(ctx, func() error {
+		_, err := p.call("finalize")
+		return err
+	})
+}
+
+// within runs f until ctx ends.
+func (p *pmi) within(ctx context.Context, f func() error) error {
+	stop := context.AfterFunc(ctx, func() { p.conn.SetDeadline(time.Unix(1, 0)) })
+	err := f()
+	if !stop() && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("PMI-2: %w", err)
+	}
+	return nil
+}
+
+// call sends a command and returns the answer to it.
+func (p *pmi) call(command string, args ...string) (map[string]string, error) {
+	text := pmiMessage(command, args...)
+	if _, err := io.WriteString(p.conn, fmt.Sprintf("%*d%s", pmiLength, len(text), text)); err != nil {
+		return nil, fmt.Errorf("%s: %w", command, err)
+	}
+	answer, err := readAnswer(p.conn)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", command, err)
+	}
+	if answer["cmd"] != command+"-response" {
+		return nil, fmt.Errorf("%s: the answer is a %.40q", command, answer["cmd"])
+	}
+	if rc := answer["rc"]; rc != "" && rc != "0" {
+		return nil, fmt.Errorf("%s: code %s %s", command, rc, answer["errmsg"])
+	}
+	return answer, nil
+}
+
+// pmiMessage writes a command without its length.
+func pmiMessage(command string, args ...string) string {
+	text := "cmd=" + command + pmiTerminate
+	for i := 0; i < len(args); i += 2 {
+		text += args[i] + "=" + strings.ReplaceAll(args[i+1], ";", ";;") + pmiTerminate
+	}
+	return text
+}
+
+// readAnswer reads one message.
+func readAnswer(r io.Reader) (map[string]string, error) {
+	var head [pmiLength]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, err
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(head[:])))
+	if err != nil || n < 0 || n > maxPMI {
+		return nil, fmt.Errorf("a message that begins with %q, which is no length", head[:])
+	}
+	body := make([]byte, n)
+	if _, err := io.ReadFull(r, body); err != nil {
+		return nil, err
+	}
+	return pairs(string(body)), nil
+}
+
+// pairs reads "key=value;key=value;".
+func pairs(text string) map[string]string {
+	const twice = "\x00" // stands for a doubled ";" while the text is cut
+	out := map[string]string{}
+	for part := range strings.SplitSeq(strings.ReplaceAll(text, ";;", twice), ";") {
+		if k, v, ok := strings.Cut(part, "="); ok {
+			out[k] = strings.ReplaceAll(v, twice, ";")
+		}
+	}
+	return out
+}
+
+// readLine reads up to a newline and not a byte more, since messages follow it.
+func readLine(r io.Reader) (string, error) {
+	var line []byte
+	var b [1]byte
+	for len(line) < 256 {
+		if _, err := io.ReadFull(r, b[:]); err != nil {
+			return "", err
+		}
+		if b[0] == '\n' {
+			return string(line), nil
+		}
+		line = append(line, b[0])
+	}
+	return "", errors.New("an endless first line")
+}
