@@ -53,32 +53,40 @@ func (v *Vector) Len() int { return v.bytes }
 // Send sends what the socket takes without blocking and returns how much that
 // was. A peer that is gone is an error and no signal.
 func (v *Vector) Send(fd int) (int, syscall.Errno) {
+	const how = unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL
 	v.before()
+	if v.n == 1 { // the system has less to look at
+		return v.call(unix.SYS_SENDTO, fd, unsafe.Pointer(v.iov[0].Base), uintptr(v.bytes), how)
+	}
 	v.head.Iov = &v.iov[0]
 	v.head.SetIovlen(v.n)
-	return v.call(unix.SYS_SENDMSG, fd, uintptr(unsafe.Pointer(&v.head)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	return v.call(unix.SYS_SENDMSG, fd, unsafe.Pointer(&v.head), how, 0)
 }
 
 // Receive fills the vector with what has arrived, without blocking, and returns
 // how much that was; 0 without an error is the end of the connection.
-func (v *Vector) Receive(fd int) (int, syscall.Errno) {
-	n, errno := v.call(unix.SYS_READV, fd, uintptr(unsafe.Pointer(&v.iov[0])), uintptr(v.n))
+func (v *Vector) Receive(fd int) (n int, errno syscall.Errno) {
+	if v.n == 1 {
+		n, errno = v.call(unix.SYS_RECVFROM, fd, unsafe.Pointer(v.iov[0].Base), uintptr(v.bytes), unix.MSG_DONTWAIT)
+	} else {
+		v.head.Iov = &v.iov[0]
+		v.head.SetIovlen(v.n)
+		n, errno = v.call(unix.SYS_RECVMSG, fd, unsafe.Pointer(&v.head), unix.MSG_DONTWAIT, 0)
+	}
 	v.after(n)
 	return n, errno
 }
 
-// call makes a system call with an address in v. The address is good because v is
-// in use by the caller's caller afterwards, and heap memory does not move; v never
-// lies on a stack, since its iov's addresses are kept in it.
-//
-//go:uintptrescapes
-func (v *Vector) call(number uintptr, fd int, at, arg uintptr) (int, syscall.Errno) {
+// call makes a system call that does not block. The kernel gets the address for
+// the length of the call, and v, which is used afterwards, keeps alive what the
+// address and those in v.iov lead to. v lies on the heap, which does not move.
+func (v *Vector) call(number uintptr, fd int, at unsafe.Pointer, a, b uintptr) (int, syscall.Errno) {
 	var n uintptr
 	var errno syscall.Errno
 	if v.bytes <= rawMost {
-		n, _, errno = syscall.RawSyscall(number, uintptr(fd), at, arg)
+		n, _, errno = syscall.RawSyscall6(number, uintptr(fd), uintptr(at), a, b, 0, 0)
 	} else {
-		n, _, errno = syscall.Syscall(number, uintptr(fd), at, arg)
+		n, _, errno = syscall.Syscall6(number, uintptr(fd), uintptr(at), a, b, 0, 0)
 	}
 	if errno != 0 {
 		return 0, errno

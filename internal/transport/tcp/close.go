@@ -77,7 +77,7 @@ func (t *Transport) until(limit time.Time, done func(c *conn) bool) {
 			return
 		}
 		if !t.Poll() {
-			sys.FutexWait(&t.nap, 0, napTime)
+			sys.FutexWait(&t.nap, 0, napLeast)
 		}
 	}
 }

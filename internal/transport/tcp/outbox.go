@@ -15,21 +15,26 @@ import (
 // This file is hot: posting a message that the socket takes at once is one system
 // call and no allocation.
 
+// inlineMost is up to which length a payload is copied behind its header: the
+// system takes one piece of memory 0.1 us sooner than two.
+const inlineMost = 192
+
 // An outbox is the sending half of a connection. Frames leave it in the order in
 // which they came.
 type outbox struct {
 	c  *conn
 	mu sync.Mutex
 
-	ended error          // guarded by mu; why nothing can be sent any more
-	head  [headSize]byte // guarded by mu; of the frame that is being issued
-	vec   sys.Vector     // guarded by mu
-	armed atomic.Bool    // written under mu; something waits until the socket takes it
-	first *record        // guarded by mu; frames that wait, the first one perhaps sent in part
-	last  *record        // guarded by mu
-	spare *record        // guarded by mu; records to be used again
-	more  *sync.Cond     // of mu; with TLS, tells the sender of new frames
-	busy  bool           // guarded by mu; with TLS, a frame is being sent that is no longer in the list
+	ended error                       // guarded by mu; why nothing can be sent any more
+	head  [headSize]byte              // guarded by mu; of the frame that is being issued
+	vec   sys.Vector                  // guarded by mu
+	short [headSize + inlineMost]byte // guarded by mu; a short frame as it is sent
+	armed atomic.Bool                 // written under mu; something waits until the socket takes it
+	first *record                     // guarded by mu; frames that wait, the first one perhaps sent in part
+	last  *record                     // guarded by mu
+	spare *record                     // guarded by mu; records to be used again
+	more  *sync.Cond                  // of mu; with TLS, tells the sender of new frames
+	busy  bool                        // guarded by mu; with TLS, a frame is being sent that is no longer in the list
 
 	owed    int       // guarded by mu; answers to the peer that wait
 	serving servings  // guarded by mu; what is read from here in several frames
@@ -87,8 +92,12 @@ func (o *outbox) passLocked(body []byte) (*record, syscall.Errno) {
 	sent := 0
 	if o.first == nil && o.c.secure == nil {
 		o.vec.Reset()
-		o.vec.Add(o.head[:])
-		o.vec.Add(body)
+		if len(body) <= inlineMost {
+			o.vec.Add(append(append(o.short[:0], o.head[:]...), body...))
+		} else {
+			o.vec.Add(o.head[:])
+			o.vec.Add(body)
+		}
 		n, errno := o.vec.Send(o.c.fd)
 		if errno != 0 && !sys.Again(errno) {
 			return nil, errno

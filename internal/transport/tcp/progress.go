@@ -39,10 +39,12 @@ func newWorker(t *Transport) *worker { return &worker{t: t, scratch: make([]byte
 const (
 	// lookWide is how often a poller looks at the connection that was active last
 	// before it asks the system about all of them, which takes a call more.
-	lookWide = 8
-	// napTime is how long the thread leaves the work to those who poll before it
-	// looks whether they still do.
-	napTime = 50 * time.Microsecond
+	lookWide = 64
+	// Between these lies how long the thread leaves the work to those who poll
+	// before it looks whether they still do. Always 50 us made round trips of 8
+	// bytes take 1.8 us longer, of 8.5: two processes on two cores.
+	napLeast = 50 * time.Microsecond
+	napMost  = time.Millisecond
 )
 
 func (p *progress) start(t *Transport) {
@@ -120,18 +122,21 @@ func (w *worker) serve(c *conn, in, out bool) (moved bool) {
 
 // loop is the thread that makes progress when nobody polls. While somebody does
 // it naps: being woken by every message would take the core from those who wait
-// for it.
+// for it. It naps for as long again as they have polled, so that what it costs
+// vanishes in a long wait, and what comes after a short one does not wait long.
 func (t *Transport) loop() {
 	defer close(t.stopped)
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	w := newWorker(t)
-	seen := t.polls.Load()
+	seen, nap := t.polls.Load(), napLeast
 	for !t.drained.Load() {
 		if polls := t.polls.Load(); polls != seen {
 			seen = polls
-			sys.FutexWait(&t.nap, 0, napTime)
+			sys.FutexWait(&t.nap, 0, nap)
+			nap = min(2*nap, napMost)
 			continue
 		}
+		nap = napLeast
 		if t.poller.Await(&w.events) > 0 && t.polls.Load() == seen {
 			w.handle()
 		}
