@@ -97,33 +97,38 @@ func TestHostIsCutOff(t *testing.T) {
 	})
 }
 
-// TestLauncherIsCutOff takes the head away: ranks cannot know how their job is,
-// and end.
-func TestLauncherIsCutOff(t *testing.T) {
+// TestLauncherIsGone takes the launcher from ranks that know nothing of it, with
+// children of their own: nothing of the job may stay.
+func TestLauncherIsGone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 2)
-	j := s.reduce(t, 4, s.onHosts(s.List(2))...)
-	if _, err := j.stdout.await(t.Context(), 4, `begun$`); err != nil {
-		t.Fatalf("%v\n%v", err, j)
+	for _, c := range []struct {
+		name string
+		do   func(j *job)
+	}{
+		{"killed", func(j *job) { j.stop() }},
+		{"stopped and killed", func(j *job) {
+			cluster.Signal(j.cmd, syscall.SIGSTOP)
+			time.Sleep(100 * time.Millisecond)
+			j.stop()
+		}},
+		{"interrupted", func(j *job) { cluster.Signal(j.cmd, syscall.SIGINT) }},
+		{"cut off", func(*job) { s.Cut(s.Head()) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			defer s.Heal(s.Head())
+			args := append(s.onHosts(s.List(2)), "sh", "-c", "sleep 1000 & echo begun; sleep 1001")
+			j := start(t, s.Head(), nil, s.program("gaspi-run"), args...)
+			if _, err := j.stdout.await(t.Context(), 4, `begun$`); err != nil {
+				t.Fatalf("%v\n%v", err, j)
+			}
+			c.do(j)
+			if code := j.wait(); code == 0 {
+				t.Errorf("exit code 0, want a failure\n%v", j)
+			}
+			s.clean(t)
+		})
 	}
-	s.Cut(s.Head())
-	if code := j.wait(); code <= 0 {
-		t.Errorf("exit code %d, want a failure\n%v", code, j)
-	}
-	s.clean(t)
-}
-
-// TestLauncherIsKilled ends gaspi-run as nobody can notice.
-func TestLauncherIsKilled(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, 2)
-	j := s.reduce(t, 4, s.onHosts(s.List(2))...)
-	if _, err := j.stdout.await(t.Context(), 4, `begun$`); err != nil {
-		t.Fatalf("%v\n%v", err, j)
-	}
-	j.stop()
-	j.wait()
-	s.clean(t)
 }
 
 // moments is how many random moments TestRanksDieAtAnyMoment takes.

@@ -102,12 +102,11 @@ func TestRanksBySSH(t *testing.T) {
 		`echo typed | "$0" --hosts h1:2,h2:1 --ssh "$1" --env OWN="a  b" sh -c "$2" sh "x  y" ""; exit $?`,
 		s.program("gaspi-run"), s.SSH(), script)
 	code := j.wait()
-	lines := strings.Split(strings.TrimSpace(j.stdout.String()), "\n")
-	slices.Sort(lines)
+	lines := slices.Sorted(strings.Lines(j.stdout.String()))
 	want := []string{
-		"[0] 0 of 3 on h1, 0 of 2, host 0, in " + s.Dir() + ": 2 x  y <> a  b typed",
-		"[1] 1 of 3 on h1, 1 of 2, host 0, in " + s.Dir() + ": 2 x  y <> a  b ",
-		"[2] 2 of 3 on h2, 0 of 1, host 1, in " + s.Dir() + ": 2 x  y <> a  b ",
+		"[0] 0 of 3 on h1, 0 of 2, host 0, in " + s.Dir() + ": 2 x  y <> a  b typed\n",
+		"[1] 1 of 3 on h1, 1 of 2, host 0, in " + s.Dir() + ": 2 x  y <> a  b \n",
+		"[2] 2 of 3 on h2, 0 of 1, host 1, in " + s.Dir() + ": 2 x  y <> a  b \n",
 	}
 	if d := cmp.Diff(want, lines); d != "" || code != 0 {
 		t.Errorf("exit code %d, output (-want +got):\n%s\n%v", code, d, j)
@@ -126,7 +125,7 @@ func TestJobsThatCannotStartBySSH(t *testing.T) {
 		want string
 	}{
 		{"unknown host", []string{"--hosts", "h1:1,nowhere:1", quickstart}, "nowhere"},
-		{"no key", []string{"--hosts", "h1:1,h2:1", "--ssh", ssh + " -o IdentityFile=none -o IdentityAgent=none", quickstart}, "h1|h2"},
+		{"no key", []string{"--hosts", "h1:1,h2:1", "--ssh", ssh + " -o PubkeyAuthentication=no", quickstart}, "h1|h2"},
 		{"program missing", []string{"--hosts", "h1:1,h2:1", s.Dir() + "/nothing"}, "nothing"},
 		{"too many ranks", []string{"--hosts", "h1:1,h2:1", "-n", "3", quickstart}, "2"},
 	} {
