@@ -336,7 +336,7 @@ func TestProcessesWithoutLauncherLeave(t *testing.T) {
 }
 
 func TestProcessesWithoutLauncherFail(t *testing.T) {
-	ranks := startProcesses(t, 5, EnvHeartbeat+"=500ms")
+	ranks := startProcesses(t, 5, EnvHeartbeat+"=2s")
 	const ended = "its connection to the rendezvous ended without goodbye"
 	ranks[4].tell("exit") // without a word
 	for _, p := range ranks[:4] {
@@ -349,7 +349,7 @@ func TestProcessesWithoutLauncherFail(t *testing.T) {
 		t.Errorf("rank 3 ended with %v", err)
 	}
 	ranks[2].cmd.Process.Signal(syscall.SIGSTOP)
-	ranks[1].expect("gone: rank 2 left=false no sign of life for 500ms")
+	ranks[1].expect("gone: rank 2 left=false no sign of life for 2s")
 	ranks[2].cmd.Process.Signal(syscall.SIGCONT)
 	ranks[2].expect("lost") // the others go on without it
 	ranks[0].cmd.Process.Kill()

@@ -43,6 +43,7 @@ func (v *rendezvous) logged() string {
 func startRendezvous(t *testing.T, size int, secure bool) (*Server, *rendezvous) {
 	t.Helper()
 	s := startServer(t, size)
+	s.vanish = 20 * time.Millisecond
 	v := &rendezvous{secure: secure}
 	cfg := auth.GateConfig{Key: s.Key(), Check: s.Check, Log: v.log}
 	if secure {
@@ -255,6 +256,7 @@ func TestConnectionThatEndsIsAFailure(t *testing.T) {
 
 func TestLauncherKnowsBetterWhyAConnectionEnded(t *testing.T) {
 	s, v := startRendezvous(t, 2, false)
+	s.vanish = time.Hour
 	watcher := joinOverNetwork(t, s, v, 0)
 	joinOverNetwork(t, s, v, 1).wire.conn.Close()
 	s.Announce(Failure{Rank: 1, Reason: "killed by signal 9"})
@@ -301,11 +303,11 @@ func silentRank(t *testing.T, s *Server, v *rendezvous, r base.Rank) net.Conn {
 
 func TestSilenceIsDeath(t *testing.T) {
 	s, v := startRendezvous(t, 3, false)
-	s.SetHeartbeat(MinHeartbeat)
+	s.SetHeartbeat(time.Second)
 	watcher := joinOverNetwork(t, s, v, 0)
 	silent := silentRank(t, s, v, 1)
 	go io.Copy(io.Discard, silent)
-	if f := failureAt(t, watcher); f.Rank != 1 || f.Left || f.Reason != "no sign of life for 100ms" {
+	if f := failureAt(t, watcher); f.Rank != 1 || f.Left || f.Reason != "no sign of life for 1s" {
 		t.Errorf("%+v", f)
 	}
 	// The watcher, which only waits, has been alive all the time.

@@ -77,7 +77,7 @@ func (s *Server) noteEnd(l *link, err error) {
 		s.hub.leave(f)
 		return
 	}
-	time.AfterFunc(vanishPatience, func() {
+	time.AfterFunc(s.vanish, func() {
 		if s.hub.leave(f) && errors.Is(err, io.EOF) {
 			s.report(f.Rank, errors.New(f.Reason))
 		}

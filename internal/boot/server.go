@@ -22,6 +22,7 @@ type Server struct {
 
 	hosted    bool          // it is part of rank 0; set before anything is attached
 	heartbeat time.Duration // how long a remote rank may be silent; set before one is served
+	vanish    time.Duration // how long somebody may take to say better what became of one; so too
 
 	announcing sync.WaitGroup // calls of Announce that wait for last words
 
@@ -42,7 +43,7 @@ func NewServer(job string, size int, kill func(base.Rank) error) (*Server, error
 	if size < 1 {
 		return nil, fmt.Errorf("a job of %d ranks; it needs at least 1", size)
 	}
-	return &Server{job: job, key: auth.NewKey(), heartbeat: DefaultHeartbeat, hub: newHub(size), kill: kill, links: make([]*link, size)}, nil
+	return &Server{job: job, key: auth.NewKey(), heartbeat: DefaultHeartbeat, vanish: vanishPatience, hub: newHub(size), kill: kill, links: make([]*link, size)}, nil
 }
 
 // Key is the key of the job, which the server made and tells its ranks.
