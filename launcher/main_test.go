@@ -70,7 +70,14 @@ func playWithBoot(role string) int {
 	info := s.Info()
 	switch role {
 	case "exchange":
-		values, err := s.Exchange(ctx, "names", fmt.Appendf(nil, "%s of rank %d", os.Args[1], info.Rank))
+		err := s.Put("name", fmt.Appendf(nil, "%s of rank %d", os.Args[1], info.Rank))
+		values := make([][]byte, info.Size)
+		for r := range values {
+			if err == nil {
+				values[r], err = s.Get(ctx, base.Rank(r), "name")
+			}
+		}
+		err = errors.Join(err, s.Fence(ctx, "end", ""))
 		fmt.Printf("%q %v\n", values, err)
 		s.Close()
 	case "left": // rank 0 ends; the others learn that it left normally
@@ -83,7 +90,7 @@ func playWithBoot(role string) int {
 		}
 		fmt.Printf("%+v\n", <-s.Failures())
 		var dead *base.RankError
-		_, err := s.Exchange(ctx, "late", nil)
+		err := s.Fence(ctx, "late", "")
 		fmt.Println(errors.As(err, &dead), err)
 	case "stops": // rank 1 stops; rank 0 learns what became of it
 		if info.Rank == 1 {

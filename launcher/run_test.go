@@ -121,7 +121,7 @@ func TestRanksLearnWhoIsGone(t *testing.T) {
 		if err != nil || o.ExitCode != 7 {
 			t.Fatalf("%v, %+v", err, o)
 		}
-		want := []string{"{Rank:1 Left:false Reason:exit status 7}", `true exchange "late": rank 1 is gone: exit status 7`}
+		want := []string{"{Rank:1 Left:false Reason:exit status 7}", `true fence "late": rank 1 is gone: exit status 7`}
 		for _, r := range []int{0, 2} {
 			if d := cmp.Diff(want, linesOf(o.stdout, r)); d != "" {
 				t.Errorf("rank %d (-want +got):\n%s", r, d)

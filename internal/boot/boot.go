@@ -1,5 +1,5 @@
 // Package boot is the contract between a rank and whoever started it: the
-// environment a rank is born with, the exchange of small values by name, and
+// environment a rank is born with, small values that ranks publish by name, and
 // the feed that tells every rank which others are gone.
 //
 // It knows nothing about segments, queues or transports, and it does not start
@@ -89,22 +89,9 @@ type Session interface {
 	// Info says who this rank is.
 	Info() Info
 
-	// Exchange is collective: every rank of the job gives a value under the same
-	// name, and gets all values, indexed by rank, once all have come. The value
-	// is copied; the result belongs to the caller.
-	//
-	// It blocks until then or until ctx ends, and can be resumed: calling again
-	// with the same name continues the same exchange, and the value of the first
-	// call counts. A call with a ctx that has already ended gives the value, and
-	// returns without waiting. A name is used once per job; it is UTF-8 of 1 to
-	// MaxName bytes, and a value has at most MaxValue bytes.
-	//
-	// A rank that is gone and gave no value makes it return a *base.RankError;
-	// other errors wrap base.ErrClosed, ErrLost or the error of ctx.
-	Exchange(ctx context.Context, name string, value []byte) ([][]byte, error)
-
-	// Put publishes a value of this rank under a name, once per name. The value is
-	// copied. It does not block.
+	// Put publishes a value of this rank, of at most MaxValue bytes, under a name,
+	// UTF-8 of 1 to MaxName bytes, once per name. The value is copied. It does not
+	// block.
 	Put(name string, value []byte) error
 
 	// Get returns the value that rank r has put under a name. It blocks until that
@@ -117,9 +104,10 @@ type Session interface {
 	// Fence is collective: it returns when all ranks have called it with that name,
 	// and compares their words, of at most MaxWord bytes. If two differ, it returns
 	// base.ErrMismatch, wrapped with two ranks and what they said, on all ranks. It
-	// can be resumed: the word of the first call counts. A rank that is gone and did
-	// not come makes it return a *base.RankError; other errors are those of
-	// Exchange. It takes one short message each way per rank.
+	// can be resumed: calling again with the same name continues the same fence, and
+	// the word of the first call counts. A rank that is gone and did not come makes
+	// it return a *base.RankError; other errors wrap base.ErrClosed, ErrLost or the
+	// error of ctx. It takes one short message each way per rank.
 	Fence(ctx context.Context, name, word string) error
 
 	// Key is the key of the job, with which ranks prove to each other that they are
@@ -145,7 +133,7 @@ type Session interface {
 	Close() error
 }
 
-// Limits of what is exchanged.
+// Limits of what ranks tell each other.
 const (
 	MaxName  = 256       // bytes of a name
 	MaxValue = 512 << 10 // bytes of a value

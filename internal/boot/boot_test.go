@@ -1,15 +1,12 @@
 package boot
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -114,137 +111,16 @@ func over() context.Context {
 	return ctx
 }
 
-func TestExchangeGivesEveryoneEverything(t *testing.T) {
-	for _, size := range []int{1, 2, 3, 7} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			forEachJob(t, size, func(t *testing.T, j *job) {
-				var all sync.WaitGroup
-				for r, s := range j.sessions {
-					all.Go(func() {
-						for round := range 20 {
-							name := fmt.Sprintf("round/%d", round)
-							value := func(r int) []byte { return fmt.Appendf(nil, "%d of %d", r, round) }
-							got, err := s.Exchange(limit(t), name, value(r))
-							if err != nil {
-								t.Errorf("rank %d %s: %v", r, name, err)
-								return
-							}
-							var want [][]byte
-							for r := range size {
-								want = append(want, value(r))
-							}
-							if d := cmp.Diff(want, got); d != "" {
-								t.Errorf("rank %d %s (-want +got):\n%s", r, name, d)
-							}
-							got[0][0] = 'x' // what a rank gets is its own
-						}
-					})
-				}
-				all.Wait()
-			})
-		})
-	}
-}
-
-func TestExchangeOfEmptyAndLargestValues(t *testing.T) {
-	forEachJob(t, 5, func(t *testing.T, j *job) {
-		values := [][]byte{nil, {}, make([]byte, MaxValue), make([]byte, MaxValue), {'\n', 0, 0xff, '"'}}
-		values[2][MaxValue-1] = 1
-		want := cloneValues(values)
-		var all sync.WaitGroup
-		for r, s := range j.sessions {
-			all.Go(func() {
-				got, err := s.Exchange(limit(t), strings.Repeat("n", MaxName), values[r])
-				if err != nil {
-					t.Errorf("rank %d: %v", r, err)
-				} else if !slices.EqualFunc(want, got, bytes.Equal) { // cmp takes seconds for this much
-					t.Errorf("rank %d got other values than were given", r)
-				}
-			})
-		}
-		all.Wait()
-	})
-}
-
-func TestExchangeIsResumable(t *testing.T) {
-	forEachJob(t, 2, func(t *testing.T, j *job) {
-		for range 3 {
-			if _, err := j.sessions[0].Exchange(over(), "x", []byte("first")); !errors.Is(err, context.Canceled) {
-				t.Fatalf("with a context that has ended: %v, want context.Canceled", err)
-			}
-		}
-		got1, err := j.sessions[1].Exchange(limit(t), "x", []byte("other"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got0, err := j.sessions[0].Exchange(limit(t), "x", []byte("second"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := [][]byte{[]byte("first"), []byte("other")}
-		if d := cmp.Diff([][][]byte{want, want}, [][][]byte{got0, got1}); d != "" {
-			t.Errorf("the value of the first call counts (-want +got):\n%s", d)
-		}
-	})
-}
-
-func TestExchangeBadNamesAndValues(t *testing.T) {
-	cases := []struct {
-		name, exchange string
-		size           int
-		want           string
-	}{
-		{"empty name", "", 0, "1 to 256 bytes"},
-		{"long name", strings.Repeat("n", MaxName+1), 0, "257 bytes"},
-		{"not UTF-8", "a\xff", 0, "UTF-8"},
-		{"long value", "x", MaxValue + 1, "at most 524288"},
-	}
-	forEachJob(t, 2, func(t *testing.T, j *job) {
-		for _, c := range cases {
-			_, err := j.sessions[0].Exchange(limit(t), c.exchange, make([]byte, c.size))
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
-			}
-		}
-	})
-}
-
-func TestExchangeNamesTheRankThatDied(t *testing.T) {
-	forEachJob(t, 3, func(t *testing.T, j *job) {
-		waiting := make(chan error)
-		j.sessions[0].Exchange(over(), "before", nil)
-		go func() {
-			_, err := j.sessions[0].Exchange(limit(t), "before", nil)
-			waiting <- err
-		}()
-		j.leave(Failure{Rank: 2, Reason: "exit status 3"})
-		want := &base.RankError{Rank: 2, Reason: "exit status 3"}
-		check := func(when string, err error) {
-			t.Helper()
-			var got *base.RankError
-			if !errors.As(err, &got) || *got != *want {
-				t.Errorf("%s: %v, want %v", when, err, want)
-			}
-		}
-		check("waiting when it died", <-waiting)
-		_, err := j.sessions[1].Exchange(limit(t), "before", nil)
-		check("same exchange, later", err)
-		_, err = j.sessions[1].Exchange(limit(t), "after", nil)
-		check("begun after it died", err)
-	})
-}
-
 func TestValueOfARankThatDiedLaterCounts(t *testing.T) {
-	forEachJob(t, 3, func(t *testing.T, j *job) {
-		if _, err := j.sessions[2].Exchange(over(), "x", []byte("last words")); !errors.Is(err, context.Canceled) {
+	forEachJob(t, 2, func(t *testing.T, j *job) {
+		if err := j.sessions[1].Put("x", []byte("last words")); err != nil {
 			t.Fatal(err)
 		}
-		j.sessions[2].Close() // its last words have left it
-		j.leave(Failure{Rank: 2, Left: true, Reason: "exit status 0"})
-		j.sessions[0].Exchange(over(), "x", nil)
-		got, err := j.sessions[1].Exchange(limit(t), "x", nil)
-		if err != nil || string(got[2]) != "last words" {
-			t.Errorf("%q, %v; want the value that rank 2 had given", got, err)
+		j.sessions[1].Close() // its last words have left it
+		j.leave(Failure{Rank: 1, Left: true, Reason: "exit status 0"})
+		got, err := j.sessions[0].Get(limit(t), 1, "x")
+		if err != nil || string(got) != "last words" {
+			t.Errorf("%q, %v; want the value that rank 1 had put", got, err)
 		}
 	})
 }
@@ -342,21 +218,21 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 	forEachJob(t, 2, func(t *testing.T, j *job) {
 		s := j.sessions[0]
 		errs := make(chan error)
-		s.Exchange(over(), "never", nil)
-		go func() {
-			_, err := s.Exchange(limit(t), "never", nil)
-			errs <- err
-		}()
+		s.Fence(over(), "never", "")
+		go func() { errs <- s.Fence(limit(t), "never", "") }()
 		for range 2 {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
 		}
 		if err := <-errs; !errors.Is(err, base.ErrClosed) {
-			t.Errorf("waiting exchange: %v, want ErrClosed", err)
+			t.Errorf("waiting fence: %v, want ErrClosed", err)
 		}
-		if _, err := s.Exchange(limit(t), "later", nil); !errors.Is(err, base.ErrClosed) {
-			t.Errorf("later exchange: %v, want ErrClosed", err)
+		if _, err := s.Get(limit(t), 1, "later"); !errors.Is(err, base.ErrClosed) {
+			t.Errorf("later get: %v, want ErrClosed", err)
+		}
+		if err := s.Put("later", nil); !errors.Is(err, base.ErrClosed) {
+			t.Errorf("later put: %v, want ErrClosed", err)
 		}
 		if err := s.Kill(limit(t), 1); !errors.Is(err, base.ErrClosed) {
 			t.Errorf("later kill: %v, want ErrClosed", err)
@@ -370,11 +246,10 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 func TestLauncherGoes(t *testing.T) {
 	s := startServer(t, 2)
 	c := join(t, s, 0)
-	c.Exchange(over(), "never", nil)
+	c.Fence(over(), "never", "")
 	s.Close()
-	_, err := c.Exchange(limit(t), "never", nil)
-	if !errors.Is(err, ErrLost) {
-		t.Errorf("exchange: %v, want ErrLost", err)
+	if err := c.Fence(limit(t), "never", ""); !errors.Is(err, ErrLost) {
+		t.Errorf("%v, want ErrLost", err)
 	}
 	if _, open := <-c.Failures(); open {
 		t.Error("the feed is open; want it closed")

@@ -26,8 +26,7 @@ type client struct {
 	hosted   bool // the server is a part of rank 0, and gone with it
 	remote   bool // it is reached over a network
 	lost     atomic.Bool
-	partial  map[string][][]byte // results of which the first values have come; only the receiving goroutine uses it
-	received chan struct{}       // closed when the receiving goroutine has ended
+	received chan struct{} // closed when the receiving goroutine has ended
 }
 
 // dial greets the launcher at the other end of conn and begins the session. It
@@ -41,7 +40,6 @@ func dialAs(conn net.Conn, info Info, remote bool) (*client, error) {
 		inbox:    newInbox(info),
 		wire:     newWire(conn),
 		remote:   remote,
-		partial:  map[string][][]byte{},
 		received: make(chan struct{}),
 	}
 	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
@@ -126,8 +124,6 @@ func (c *client) handle(m message) error {
 		return fmt.Errorf("%s message about rank %d of a job of %d", m.Kind, m.Rank, c.info.Size)
 	}
 	switch m.Kind {
-	case kindValues:
-		return c.collect(m)
 	case kindDie:
 		if !c.hosted {
 			return errors.New("unexpected die message")
@@ -140,22 +136,6 @@ func (c *client) handle(m message) error {
 	}
 }
 
-// collect puts the parts of a result together.
-func (c *client) collect(m message) error {
-	all := c.partial[m.Name]
-	if m.First != len(all) || m.First+len(m.Values) > c.info.Size {
-		return fmt.Errorf("values message for exchange %q with ranks %d to %d, where %d of %d had come", m.Name, m.First, m.First+len(m.Values)-1, len(all), c.info.Size)
-	}
-	all = append(all, m.Values...)
-	if len(all) < c.info.Size {
-		c.partial[m.Name] = all
-		return nil
-	}
-	delete(c.partial, m.Name)
-	c.answer(ask{kind: kindGive, name: m.Name}, cloneValues(all), nil)
-	return nil
-}
-
 // request queues m. A wire that no longer sends is no error here: the session is
 // about to end, and the caller, which waits for an answer, learns the reason.
 func (c *client) request(m message) error {
@@ -165,12 +145,6 @@ func (c *client) request(m message) error {
 	}
 	c.wire.sendLines([][]byte{line})
 	return nil
-}
-
-func (c *client) Exchange(ctx context.Context, name string, value []byte) ([][]byte, error) {
-	return c.exchange(ctx, name, value, func() error {
-		return c.request(message{Kind: kindGive, Rank: c.info.Rank, Name: name, Value: value})
-	})
 }
 
 func (c *client) Put(name string, value []byte) error {

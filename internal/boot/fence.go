@@ -6,6 +6,9 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
+// maxOpen bounds how many fences of a job can be under way.
+const maxOpen = 4096
+
 // A fence is where ranks wait for each other. It is part of the hub and guarded
 // by its lock.
 type fence struct {

@@ -37,8 +37,6 @@ type ask struct {
 // String says it in an error.
 func (a ask) String() string {
 	switch a.kind {
-	case kindGive:
-		return fmt.Sprintf("exchange %q", a.name)
 	case kindGet:
 		return fmt.Sprintf("value %q of rank %d", a.name, a.rank)
 	case kindKill:
@@ -50,9 +48,9 @@ func (a ask) String() string {
 // A waiting is something asked for and not yet answered. Its fields may be read
 // once done is closed.
 type waiting struct {
-	done   chan struct{}
-	values [][]byte // of an exchange; of a get, one
-	err    error
+	done  chan struct{}
+	value []byte // of a get
+	err   error
 }
 
 func newInbox(info Info) *inbox {
@@ -73,7 +71,7 @@ func (b *inbox) Failures() <-chan Failure { return b.failures }
 // wait returns the answer to a. send is called to ask, once for all callers
 // that wait at the same time, and for those that come back because their
 // context had ended. Only the answer to a get is kept for later callers.
-func (b *inbox) wait(ctx context.Context, a ask, send func() error) ([][]byte, error) {
+func (b *inbox) wait(ctx context.Context, a ask, send func() error) ([]byte, error) {
 	b.mu.Lock()
 	if b.end != nil {
 		defer b.mu.Unlock()
@@ -102,7 +100,7 @@ func (b *inbox) wait(ctx context.Context, a ask, send func() error) ([][]byte, e
 	if w.err != nil {
 		return nil, fmt.Errorf("%s: %w", a, w.err)
 	}
-	return w.values, nil
+	return w.value, nil
 }
 
 // await returns nil when w is answered. An answer wins over the end of ctx or
@@ -128,14 +126,6 @@ func (b *inbox) await(ctx context.Context, w *waiting) error {
 		defer b.mu.Unlock()
 		return b.end
 	}
-}
-
-// exchange waits for the exchange of that name; give sends the value.
-func (b *inbox) exchange(ctx context.Context, name string, value []byte, give func() error) ([][]byte, error) {
-	if err := checkNamed(name, value); err != nil {
-		return nil, fmt.Errorf("exchange: %w", err)
-	}
-	return b.wait(ctx, ask{kind: kindGive, name: name}, give)
 }
 
 // put calls send unless this rank has put a value of that name before.
@@ -177,11 +167,11 @@ func (b *inbox) get(ctx context.Context, r base.Rank, name string, send func() e
 	if r < 0 || int(r) >= b.info.Size {
 		return nil, fmt.Errorf("%s of a job of %d: %w", a, b.info.Size, base.ErrBadRank)
 	}
-	values, err := b.wait(ctx, a, send)
+	value, err := b.wait(ctx, a, send)
 	if err != nil {
 		return nil, err
 	}
-	return bytes.Clone(values[0]), nil
+	return bytes.Clone(value), nil
 }
 
 // fence waits until all ranks have come; send says that this one has.
@@ -226,14 +216,12 @@ func (b *inbox) kill(ctx context.Context, r base.Rank, send func() error) error 
 func (b *inbox) take(m message) error {
 	f := Failure{Rank: m.Rank, Left: m.Left, Reason: m.Reason}
 	switch m.Kind {
-	case kindFailed:
-		b.answer(ask{kind: kindGive, name: m.Name}, nil, f.rankError())
 	case kindValue:
 		value := m.Value
 		if value == nil {
 			value = []byte{}
 		}
-		b.answer(ask{kind: kindGet, rank: m.Rank, name: m.Name}, [][]byte{value}, nil)
+		b.answer(ask{kind: kindGet, rank: m.Rank, name: m.Name}, value, nil)
 	case kindNever:
 		b.answer(ask{kind: kindGet, rank: m.Rank, name: m.Name}, nil, f.rankError())
 	case kindFenced:
@@ -254,15 +242,14 @@ func (b *inbox) take(m message) error {
 	return nil
 }
 
-// answer wakes those who wait for a, if there are any; values belong to the
-// inbox from now on.
-func (b *inbox) answer(a ask, values [][]byte, err error) {
+// answer wakes those who wait for a, if there are any; it keeps value.
+func (b *inbox) answer(a ask, value []byte, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.answerLocked(a, values, err)
+	b.answerLocked(a, value, err)
 }
 
-func (b *inbox) answerLocked(a ask, values [][]byte, err error) {
+func (b *inbox) answerLocked(a ask, value []byte, err error) {
 	w := b.asks[a]
 	if w == nil {
 		return
@@ -270,7 +257,7 @@ func (b *inbox) answerLocked(a ask, values [][]byte, err error) {
 	select {
 	case <-w.done: // the first answer counts
 	default:
-		w.values, w.err = values, err
+		w.value, w.err = value, err
 		close(w.done)
 	}
 }

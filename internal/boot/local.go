@@ -86,16 +86,6 @@ func (s *localSession) tell(m message) {
 	}
 }
 
-func (s *localSession) values(g *gathering) {
-	s.answer(ask{kind: kindGive, name: g.name}, cloneValues(g.values), nil)
-}
-
-func (s *localSession) Exchange(ctx context.Context, name string, value []byte) ([][]byte, error) {
-	return s.exchange(ctx, name, value, func() error {
-		return s.local.hub.give(s.info.Rank, name, bytes.Clone(value))
-	})
-}
-
 func (s *localSession) Put(name string, value []byte) error {
 	return s.put(name, value, func() error {
 		return s.local.hub.put(s.info.Rank, name, bytes.Clone(value))

@@ -3,7 +3,6 @@ package boot
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -12,7 +11,7 @@ import (
 
 // protocolVersion is the first thing both sides say. It changes whenever an old
 // peer could misunderstand a message.
-const protocolVersion = 2
+const protocolVersion = 3
 
 // maxLine bounds a message on the wire, its newline included.
 const maxLine = 1 << 20
@@ -26,11 +25,8 @@ const (
 	kindPut    = "put"    // to the launcher: name, value
 	kindGet    = "get"    // to the launcher: rank whose value is wanted, name
 	kindFence  = "fence"  // to the launcher: name, word
-	kindGive   = "give"   // to the launcher: name, value
 	kindKill   = "kill"   // to the launcher: rank to kill
 	kindBye    = "bye"    // to the launcher, last
-	kindValues = "values" // to the rank: name, values of the ranks from first on; several make a result
-	kindFailed = "failed" // to the rank: the exchange name failed because rank is gone, reason
 	kindValue  = "value"  // to the rank: rank, name, value: the answer to get
 	kindNever  = "never"  // to the rank: rank, name, reason: it is gone, and put no such value
 	kindFenced = "fenced" // to the rank: name: all have come; reason says who did not agree, if any
@@ -55,8 +51,6 @@ type message struct {
 	Hosted  bool      `json:"hosted,omitempty"` // by rank 0, not by a launcher
 	Name    string    `json:"name,omitempty"`
 	Value   []byte    `json:"value,omitempty"`
-	First   int       `json:"first,omitempty"`
-	Values  [][]byte  `json:"values,omitempty"`
 	Word    string    `json:"word,omitempty"`
 	Left    bool      `json:"left,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
@@ -98,8 +92,8 @@ func decode(line []byte) (message, error) {
 
 // check refuses a message that means nothing, whoever wrote it.
 func (m message) check() error {
-	if m.Rank < 0 || m.First < 0 || m.Size < 0 || m.Beat < 0 {
-		return fmt.Errorf("%.20q message with a negative number (rank %d, first %d, size %d, beat %d)", m.Kind, m.Rank, m.First, m.Size, m.Beat)
+	if m.Rank < 0 || m.Size < 0 || m.Beat < 0 {
+		return fmt.Errorf("%.20q message with a negative number (rank %d, size %d, beat %d)", m.Kind, m.Rank, m.Size, m.Beat)
 	}
 	if len(m.Reason) > maxReason {
 		return fmt.Errorf("%.20q message with a reason of %d bytes; at most %d are allowed", m.Kind, len(m.Reason), maxReason)
@@ -107,16 +101,11 @@ func (m message) check() error {
 	switch m.Kind {
 	case kindHello:
 		return m.checkHello()
-	case kindGive, kindPut, kindValue:
+	case kindPut, kindValue:
 		return checkNamed(m.Name, m.Value)
 	case kindFence:
 		return checkFence(m.Name, m.Word)
-	case kindValues:
-		if len(m.Values) == 0 {
-			return errors.New("values message without values")
-		}
-		return checkName(m.Name)
-	case kindFailed, kindGet, kindNever, kindFenced, kindBroken:
+	case kindGet, kindNever, kindFenced, kindBroken:
 		return checkName(m.Name)
 	case kindKill, kindBye, kindGone, kindRefuse, kindDie, kindBeat, kindError:
 		return nil
@@ -164,29 +153,4 @@ func trimText(s string) string {
 		}
 	}
 	return s
-}
-
-// valuesLines returns the lines that carry a complete exchange: as many values
-// in each as fit.
-func valuesLines(name string, values [][]byte) ([][]byte, error) {
-	const room = maxLine - 16*MaxName // for everything but the values
-	var lines [][]byte
-	for first := 0; first < len(values); {
-		end, used := first, 0
-		for end < len(values) {
-			size := (len(values[end])+2)/3*4 + 8 // base64, quotes, comma or null
-			if end > first && used+size > room {
-				break
-			}
-			used += size
-			end++
-		}
-		line, err := encode(message{Kind: kindValues, Name: name, First: first, Values: values[first:end]})
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, line)
-		first = end
-	}
-	return lines, nil
 }

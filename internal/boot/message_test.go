@@ -14,10 +14,8 @@ func TestMessagesGolden(t *testing.T) {
 		message message
 		line    string
 	}{
-		{message{Kind: kindHello, Version: 2, Job: "0a-F", Rank: 2, Size: 3}, `{"kind":"hello","version":2,"job":"0a-F","rank":2,"size":3}`},
-		{message{Kind: kindGive, Rank: 1, Name: "seg/1", Value: []byte{0, 255, '\n'}}, `{"kind":"give","rank":1,"name":"seg/1","value":"AP8K"}`},
-		{message{Kind: kindGive, Name: "x"}, `{"kind":"give","rank":0,"name":"x"}`},
-		{message{Kind: kindHello, Version: 2, Job: "j", Size: 1, Key: "6b"}, `{"kind":"hello","version":2,"job":"j","rank":0,"size":1,"key":"6b"}`},
+		{message{Kind: kindHello, Version: 3, Job: "0a-F", Rank: 2, Size: 3}, `{"kind":"hello","version":3,"job":"0a-F","rank":2,"size":3}`},
+		{message{Kind: kindHello, Version: 3, Job: "j", Size: 1, Key: "6b"}, `{"kind":"hello","version":3,"job":"j","rank":0,"size":1,"key":"6b"}`},
 		{message{Kind: kindPut, Rank: 1, Name: "tcp", Value: []byte("v")}, `{"kind":"put","rank":1,"name":"tcp","value":"dg=="}`},
 		{message{Kind: kindGet, Rank: 2, Name: "tcp"}, `{"kind":"get","rank":2,"name":"tcp"}`},
 		{message{Kind: kindValue, Rank: 2, Name: "tcp", Value: []byte("v")}, `{"kind":"value","rank":2,"name":"tcp","value":"dg=="}`},
@@ -27,8 +25,6 @@ func TestMessagesGolden(t *testing.T) {
 		{message{Kind: kindBroken, Rank: 3, Name: "start", Reason: "exit status 3"}, `{"kind":"broken","rank":3,"name":"start","reason":"exit status 3"}`},
 		{message{Kind: kindKill, Rank: 7}, `{"kind":"kill","rank":7}`},
 		{message{Kind: kindBye}, `{"kind":"bye","rank":0}`},
-		{message{Kind: kindValues, Name: "x", First: 4, Values: [][]byte{{1}, {}, {2, 3}}}, `{"kind":"values","rank":0,"name":"x","first":4,"values":["AQ==","","AgM="]}`},
-		{message{Kind: kindFailed, Rank: 1, Name: "x", Reason: "exit status 3"}, `{"kind":"failed","rank":1,"name":"x","reason":"exit status 3"}`},
 		{message{Kind: kindGone, Rank: 1, Left: true, Reason: "exit status 0"}, `{"kind":"gone","rank":1,"left":true,"reason":"exit status 0"}`},
 		{message{Kind: kindRefuse, Rank: 1, Reason: "no \"such\" <process>\n"}, `{"kind":"refuse","rank":1,"reason":"no \"such\" \u003cprocess\u003e\n"}`},
 		{message{Kind: kindError, Reason: "why"}, `{"kind":"error","rank":0,"reason":"why"}`},
@@ -67,12 +63,12 @@ func TestMalformedMessages(t *testing.T) {
 		{"get without name", `{"kind":"get","rank":0}`, "1 to 256 bytes"},
 		{"put without name", `{"kind":"put","rank":0,"value":"dg=="}`, "1 to 256 bytes"},
 		{"no values", `{"kind":"values","rank":0,"name":"x"}`, "without values"},
-		{"old version", `{"kind":"hello","version":0,"job":"j","rank":0,"size":1}`, "protocol version 0; this side speaks version 2"},
-		{"new version", `{"kind":"hello","version":3,"job":"j","rank":0,"size":1}`, "protocol version 3"},
-		{"no job", `{"kind":"hello","version":2,"rank":0,"size":1}`, "job id"},
-		{"job is a path", `{"kind":"hello","version":2,"job":"../x","rank":0,"size":1}`, `character '.'`},
-		{"rank beyond size", `{"kind":"hello","version":2,"job":"j","rank":1,"size":1}`, "rank 1 of a job of 1"},
-		{"no size", `{"kind":"hello","version":2,"job":"j","rank":0}`, "job of 0"},
+		{"old version", `{"kind":"hello","version":0,"job":"j","rank":0,"size":1}`, "protocol version 0; this side speaks version 3"},
+		{"new version", `{"kind":"hello","version":4,"job":"j","rank":0,"size":1}`, "protocol version 4"},
+		{"no job", `{"kind":"hello","version":3,"rank":0,"size":1}`, "job id"},
+		{"job is a path", `{"kind":"hello","version":3,"job":"../x","rank":0,"size":1}`, `character '.'`},
+		{"rank beyond size", `{"kind":"hello","version":3,"job":"j","rank":1,"size":1}`, "rank 1 of a job of 1"},
+		{"no size", `{"kind":"hello","version":3,"job":"j","rank":0}`, "job of 0"},
 	}
 	for _, c := range cases {
 		if m, err := decode([]byte(c.line)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -94,49 +90,13 @@ func TestReasonsAreMadeToFit(t *testing.T) {
 	}
 }
 
-func TestValuesLinesFitAndJoin(t *testing.T) {
-	big := make([]byte, MaxValue)
-	cases := []struct {
-		name   string
-		values [][]byte
-		lines  int
-	}{
-		{"one", [][]byte{{1}}, 1},
-		{"empty ones", make([][]byte, 100_000), 1},
-		{"large ones", [][]byte{big, big, {1}, big}, 3},
-		{"a thousand", func() (v [][]byte) {
-			for range 1000 {
-				v = append(v, make([]byte, 3000))
-			}
-			return v
-		}(), 4},
-	}
-	for _, c := range cases {
-		lines, err := valuesLines(strings.Repeat("n", MaxName), c.values)
-		if err != nil || len(lines) != c.lines {
-			t.Errorf("%s: %d lines, %v; want %d", c.name, len(lines), err, c.lines)
-		}
-		count := 0
-		for i, line := range lines {
-			m, err := decode(line[:len(line)-1])
-			if err != nil || m.First != count || len(line) > maxLine {
-				t.Errorf("%s: line %d has %d bytes and begins with rank %d, want %d; %v", c.name, i, len(line), m.First, count, err)
-			}
-			count += len(m.Values)
-		}
-		if count != len(c.values) {
-			t.Errorf("%s: %d values came, want %d", c.name, count, len(c.values))
-		}
-	}
-}
-
 // FuzzDecode checks that no line makes decode panic, and that what it accepts
 // survives another trip.
 func FuzzDecode(f *testing.F) {
 	for _, m := range []message{
-		{Kind: kindHello, Version: 2, Job: "job", Size: 1},
-		{Kind: kindGive, Name: "x", Value: []byte("v")},
-		{Kind: kindValues, Name: "x", First: 1, Values: [][]byte{{1}, nil}},
+		{Kind: kindHello, Version: 3, Job: "job", Size: 1},
+		{Kind: kindPut, Name: "x", Value: []byte("v")},
+		{Kind: kindFence, Name: "x", Word: "w"},
 		{Kind: kindGone, Rank: 3, Left: true, Reason: "r"},
 	} {
 		line, err := json.Marshal(m)
@@ -169,6 +129,5 @@ func normal(m message) message {
 	if len(m.Value) == 0 {
 		m.Value = nil
 	}
-	m.Values = cloneValues(m.Values)
 	return m
 }

@@ -226,8 +226,6 @@ func (l *link) handle(m message, greeted bool) error {
 		return l.handleHello(m)
 	}
 	switch m.Kind {
-	case kindGive:
-		return l.server.hub.give(l.rank, m.Name, m.Value)
 	case kindPut:
 		return l.server.hub.put(l.rank, m.Name, m.Value)
 	case kindGet:
@@ -271,18 +269,6 @@ func (l *link) handleKill(r base.Rank) error {
 	return nil
 }
 
-// The two methods below are what the hub calls. They only queue; a wire that no
-// longer sends belongs to a rank that is gone or about to be dropped.
-
-func (l *link) values(g *gathering) {
-	if g.encoded == nil {
-		lines, err := valuesLines(g.name, g.values)
-		if err != nil {
-			panic(fmt.Sprintf("boot: values that were received cannot be sent: %v", err))
-		}
-		g.encoded = lines
-	}
-	l.wire.sendLines(g.encoded)
-}
-
+// tell is what the hub calls. It only queues; a wire that no longer sends belongs
+// to a rank that is gone or about to be dropped.
 func (l *link) tell(m message) { l.wire.send(m) }

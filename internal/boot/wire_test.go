@@ -15,7 +15,7 @@ import (
 
 // hello is what a well-behaved rank 0 of 2 says first.
 func hello(s *Server) string {
-	return fmt.Sprintf(`{"kind":"hello","version":2,"job":"%s","rank":0,"size":2}`+"\n", s.job)
+	return fmt.Sprintf(`{"kind":"hello","version":3,"job":"%s","rank":0,"size":2}`+"\n", s.job)
 }
 
 func TestServerDropsRanksThatSendNonsense(t *testing.T) {
@@ -23,7 +23,7 @@ func TestServerDropsRanksThatSendNonsense(t *testing.T) {
 		{"no JSON", "GET / HTTP/1.1\n", "malformed message"},
 		{"no hello", `{"kind":"bye","rank":0}` + "\n", "began with a bye message"},
 		{"wrong version", `{"kind":"hello","version":9,"job":"j","rank":0,"size":2}` + "\n", "protocol version 9"},
-		{"wrong job", `{"kind":"hello","version":2,"job":"other","rank":0,"size":2}` + "\n", "of job other; it is rank 0 of 2 of job"},
+		{"wrong job", `{"kind":"hello","version":3,"job":"other","rank":0,"size":2}` + "\n", "of job other; it is rank 0 of 2 of job"},
 		{"wrong rank", "HELLO1", "takes itself for rank 1"},
 		{"second hello", "HELLO" + "HELLO", "unexpected hello message"},
 		{"launcher's message", "HELLO" + `{"kind":"gone","rank":1}` + "\n", "unexpected gone message"},
@@ -32,7 +32,6 @@ func TestServerDropsRanksThatSendNonsense(t *testing.T) {
 		{"put twice", "HELLO" + strings.Repeat(`{"kind":"put","rank":0,"name":"x"}`+"\n", 2), "second value"},
 		{"fence twice", "HELLO" + strings.Repeat(`{"kind":"fence","rank":0,"name":"x"}`+"\n", 2), "came twice"},
 		{"kill nobody", "HELLO" + `{"kind":"kill","rank":2}` + "\n", "request to kill rank 2"},
-		{"value twice", "HELLO" + strings.Repeat(`{"kind":"give","rank":0,"name":"x"}`+"\n", 2), "second value"},
 		{"endless line", "HELLO" + strings.Repeat("x", maxLine+1), "more than 1048576 bytes"},
 		{"own error", "HELLO" + `{"kind":"error","rank":0,"reason":"I give up"}` + "\n", "I give up"},
 	}
@@ -94,10 +93,10 @@ func TestClientRefusesAWrongLauncher(t *testing.T) {
 	cases := []struct{ name, lines, want string }{
 		{"no JSON", "hi\n", "malformed message"},
 		{"no hello", `{"kind":"gone","rank":1}` + "\n", "not with hello"},
-		{"other version", `{"kind":"hello","version":3,"job":"j","rank":0,"size":2}` + "\n", "same version of the module"},
-		{"other job", `{"kind":"hello","version":2,"job":"k","rank":0,"size":2}` + "\n", "of job k, but the environment says"},
-		{"other size", `{"kind":"hello","version":2,"job":"j","rank":0,"size":3}` + "\n", "rank 0 of 3"},
-		{"no key", `{"kind":"hello","version":2,"job":"j","rank":0,"size":2}` + "\n", "64 hexadecimal digits"},
+		{"other version", `{"kind":"hello","version":4,"job":"j","rank":0,"size":2}` + "\n", "same version of the module"},
+		{"other job", `{"kind":"hello","version":3,"job":"k","rank":0,"size":2}` + "\n", "of job k, but the environment says"},
+		{"other size", `{"kind":"hello","version":3,"job":"j","rank":0,"size":3}` + "\n", "rank 0 of 3"},
+		{"no key", `{"kind":"hello","version":3,"job":"j","rank":0,"size":2}` + "\n", "64 hexadecimal digits"},
 	}
 	for _, c := range cases {
 		if _, err := dial(fakeLauncher(t, c.lines), info); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -115,15 +114,13 @@ func TestClientRefusesAWrongLauncher(t *testing.T) {
 }
 
 func TestClientEndsOnNonsense(t *testing.T) {
-	good := `{"kind":"hello","version":2,"job":"j","rank":0,"size":2,"key":"` + auth.NewKey().Text() + `"}` + "\n"
+	good := `{"kind":"hello","version":3,"job":"j","rank":0,"size":2,"key":"` + auth.NewKey().Text() + `"}` + "\n"
 	cases := []struct{ name, lines, want string }{
 		{"no JSON", "hi\n", "malformed message"},
 		{"line cut off", `{"kind":"gone","rank":1}`, ""},
 		{"no such rank", `{"kind":"gone","rank":2}` + "\n", "rank 2 of a job of 2"},
 		{"rank's message", `{"kind":"kill","rank":1}` + "\n", "unexpected kill message"},
-		{"too many values", `{"kind":"values","rank":0,"name":"x","values":["","",""]}` + "\n", "ranks 0 to 2"},
 		{"value of nobody", `{"kind":"value","rank":2,"name":"x"}` + "\n", "rank 2 of a job of 2"},
-		{"values out of order", `{"kind":"values","rank":0,"name":"x","first":1,"values":[""]}` + "\n", "where 0 of 2 had come"},
 		{"error", `{"kind":"error","rank":0,"reason":"you talk nonsense"}` + "\n", "you talk nonsense"},
 	}
 	for _, c := range cases {
@@ -136,7 +133,7 @@ func TestClientEndsOnNonsense(t *testing.T) {
 				s.Close()
 				return
 			}
-			if _, err := s.Exchange(limit(t), "never", nil); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), c.want) {
+			if err := s.Fence(limit(t), "never", ""); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want ErrLost with %q", err, c.want)
 			}
 			if !s.Lost() {
@@ -163,20 +160,20 @@ func TestPeerThatDoesNotReadIsDropped(t *testing.T) {
 	}
 }
 
-func TestTooManyExchangesAtOnce(t *testing.T) {
+func TestTooManyFencesAtOnce(t *testing.T) {
 	h := newHub(2)
 	for i := range maxOpen {
-		if err := h.give(0, fmt.Sprint(i), nil); err != nil {
+		if err := h.come(0, fmt.Sprint(i), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := h.give(0, "one more", nil); err == nil || !strings.Contains(err.Error(), "limit") {
+	if err := h.come(0, "one more", ""); err == nil || !strings.Contains(err.Error(), "limit") {
 		t.Errorf("%v, want the limit", err)
 	}
-	if err := h.give(1, "0", nil); err != nil {
+	if err := h.come(1, "0", ""); err != nil {
 		t.Errorf("one of those under way: %v", err)
 	}
-	if err := h.give(0, "one more", nil); err != nil {
+	if err := h.come(0, "one more", ""); err != nil {
 		t.Errorf("after one has ended: %v", err)
 	}
 }
