@@ -7,8 +7,8 @@ import (
 )
 
 // A hub is the middle of a job: it keeps the values that ranks put, knows who
-// has come to which fence, and remembers which ranks are gone. Local and Server are two ways to reach one.
-// It does no I/O and starts nothing.
+// has come to which fence, and remembers which ranks are gone. Local and Server
+// are two ways to reach one. It does no I/O and starts nothing.
 type hub struct {
 	size int
 

@@ -174,6 +174,11 @@ func TestStepsOfSlurm(t *testing.T) {
 			cmd := c.Head().Command(limit(t), "srun", "--quiet", "-N4", "-n8", "--mpi="+s.mpi, self)
 			cmd.Env = append(append(cmd.Env, childEnv+"=task"), s.env...)
 			got := linesOf(t, cmd)
+			if s.mpi == "none" { // the name of the host means both of its addresses: whichever answers first
+				for i := range got {
+					got[i] = strings.Replace(got[i], fmt.Sprint(h1.IPv6), s.at, 1)
+				}
+			}
 			if d := cmp.Diff(strings.Split(want(s.at), "\n"), got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
