@@ -2,6 +2,7 @@ package auth
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -134,6 +135,27 @@ func TestOpeningGolden(t *testing.T) {
 	}
 	if openingSize != 120 || challengeSize != 40 || verdictSize != 36 {
 		t.Errorf("sizes %d, %d, %d; the handshake is documented with 120, 40, 36", openingSize, challengeSize, verdictSize)
+	}
+}
+
+// TestProofsGolden holds the proofs to what docs/BOOT.md says, as another
+// implementation computes them.
+func TestProofsGolden(t *testing.T) {
+	var k Key
+	for i := range k {
+		k[i] = byte(i + 1)
+	}
+	var tr transcript
+	copy(tr.opening[:], opening(t))
+	copy(tr.challenge[:], magic)
+	for _, c := range []struct{ name, want, got string }{
+		{"dial", "075be77bf01db556cf1b89ea668e21c3b944d126842c396680aedc4657529a53", hex.EncodeToString(tr.mac(k, "dial"))},
+		{"accept", "93a2566d57dcb737cc4e3fe9735aa615cce8f3f0c1e0049a1887821a1494bff0", hex.EncodeToString(tr.mac(k, "accept", []byte{codeWelcome, 0, 0, 0}, nil))},
+		{"job id", "c7688c64f073c22a2d2575c43be4a550", k.JobID()},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, c.got, c.want)
+		}
 	}
 }
 

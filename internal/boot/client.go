@@ -32,19 +32,23 @@ type client struct {
 // dial greets the launcher at the other end of conn and begins the session. It
 // takes conn, also when it returns an error.
 func dial(conn net.Conn, info Info) (*client, error) {
-	return dialAs(conn, info, false)
+	return greeted(&client{inbox: newInbox(info)}, conn)
 }
 
-func dialAs(conn net.Conn, info Info, remote bool) (*client, error) {
-	c := &client{
-		inbox:    newInbox(info),
-		wire:     newWire(conn),
-		remote:   remote,
-		received: make(chan struct{}),
-	}
+// dialRemote is dial for a rank that has reached its rendezvous over a network,
+// and has proven there that it holds the key.
+func dialRemote(conn net.Conn, info Info, key auth.Key) (*client, error) {
 	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
-		c.info.Rendezvous = tcp.AddrPort().Addr().Unmap()
+		info.Rendezvous = tcp.AddrPort().Addr().Unmap()
 	}
+	c := &client{inbox: newInbox(info), remote: true}
+	c.key = key
+	return greeted(c, conn)
+}
+
+// greeted completes c and begins its session.
+func greeted(c *client, conn net.Conn) (*client, error) {
+	c.wire, c.received = newWire(conn), make(chan struct{})
 	if err := c.greet(conn); err != nil {
 		c.wire.send(message{Kind: kindError, Reason: err.Error()})
 		c.wire.close(goodbyePatience)
@@ -73,12 +77,11 @@ func (c *client) greet(conn net.Conn) error {
 		return fmt.Errorf("greeting the launcher: it takes this process for rank %d of %d of job %s, but the environment says rank %d of %d of job %s",
 			m.Rank, m.Size, m.Job, c.info.Rank, c.info.Size, c.info.Job)
 	}
-	if c.key, err = auth.ParseKey(m.Key); err != nil {
-		return fmt.Errorf("greeting the launcher: %w", err)
-	}
 	c.hosted = m.Hosted
 	if c.remote {
 		c.wire.watch(time.Duration(min(m.Beat, maxBeat)) * time.Millisecond)
+	} else if c.key, err = auth.ParseKey(m.Key); err != nil {
+		return fmt.Errorf("greeting the launcher: %w", err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -150,6 +151,26 @@ func TestJoinRefusals(t *testing.T) {
 	}
 	if strings.Contains(v.logged(), s.Key().Text()[:8]) {
 		t.Error("the log shows the key")
+	}
+}
+
+// TestKeyDoesNotTravel reads all that the rendezvous sends to a rank.
+func TestKeyDoesNotTravel(t *testing.T) {
+	s, v := startRendezvous(t, 1, false)
+	conn := silentRank(t, s, v, 0)
+	s.hub.put(0, "x", []byte("v"))
+	if err := s.hub.get(0, 0, "x"); err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for in := bufio.NewScanner(conn); in.Scan(); {
+		all.WriteString(in.Text())
+		if strings.Contains(in.Text(), `"kind":"value"`) {
+			break
+		}
+	}
+	if sent := all.String(); !strings.Contains(sent, `"kind":"hello"`) || strings.Contains(sent, "key") || strings.Contains(sent, s.Key().Text()[:16]) {
+		t.Errorf("sent: %s", sent)
 	}
 }
 

@@ -41,7 +41,7 @@ func (m meeting) join(ctx context.Context, info Info) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dialAs(conn, info, true)
+	return dialRemote(conn, info, m.key)
 }
 
 // connect returns a connection on which both sides have proven who they are.

@@ -82,9 +82,11 @@ func (s *Server) serve(r base.Rank, conn net.Conn, remote bool) error {
 	}
 	l := &link{server: s, rank: r, remote: remote, wire: newWire(conn), received: make(chan struct{})}
 	s.links[r] = l
-	hello := message{Kind: kindHello, Version: protocolVersion, Job: s.job, Rank: r, Size: s.hub.size, Key: s.key.Text(), Hosted: s.hosted}
-	if remote {
+	hello := message{Kind: kindHello, Version: protocolVersion, Job: s.job, Rank: r, Size: s.hub.size, Hosted: s.hosted}
+	if remote { // the rank has the key, and others may listen
 		hello.Beat = s.heartbeat.Milliseconds()
+	} else {
+		hello.Key = s.key.Text()
 	}
 	l.wire.send(hello)
 	if remote {
