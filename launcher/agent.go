@@ -199,6 +199,7 @@ func (a *agent) begin(p *program) {
 		if err := a.crew.start(); err != nil {
 			s.Problem, s.Missing = err.Error(), isMissing(err)
 		}
+		a.relay.endUnopened()
 		for _, r := range a.crew.ranks {
 			s.PIDs = append(s.PIDs, r.pid())
 		}

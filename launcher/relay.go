@@ -20,6 +20,7 @@ type relay struct {
 	reading sync.WaitGroup
 	mu      sync.Mutex
 	pipes   []*os.File // our ends of outputs; guarded by mu
+	opened  []bool     // index is the stream; guarded by mu
 	stdin   *os.File   // our end of the input, or nil; guarded by mu
 }
 
@@ -27,6 +28,7 @@ func newRelay(conn *talk.Conn, o order) *relay {
 	r := &relay{conn: conn, first: o.First, reads: o.Reads, input: talk.NewInflow()}
 	for range 2 * len(o.Ranks) {
 		r.credits = append(r.credits, talk.NewCredit())
+		r.opened = append(r.opened, false)
 	}
 	return r
 }
@@ -57,9 +59,22 @@ func (r *relay) openOutput(stream int, f *rankFiles) (*os.File, error) {
 	f.own = append(f.own, theirs)
 	r.mu.Lock()
 	r.pipes = append(r.pipes, ours)
+	r.opened[stream] = true
 	r.mu.Unlock()
 	r.reading.Go(func() { readLoop(ours, outflow{r, stream}) })
 	return theirs, nil
+}
+
+// endUnopened ends the outputs of ranks that were not started: the launcher waits
+// for the end of each.
+func (r *relay) endUnopened() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for stream, opened := range r.opened {
+		if !opened {
+			outflow{r, stream}.end()
+		}
+	}
 }
 
 // openInput makes the pipe through which the first rank reads.

@@ -287,6 +287,9 @@ func (r *remote) refuse(err error) error {
 		}
 	}
 	r.mu.Unlock()
+	for _, flow := range r.flows {
+		flow.Close() // the agent will send nothing
+	}
 	for _, e := range ended {
 		r.job.report(e)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv/cluster"
 )
 
 // ring is what quickstart prints as n ranks, in order of rank.
@@ -114,16 +116,33 @@ func TestRanksBySSH(t *testing.T) {
 	s.clean(t)
 }
 
+// TestRanksThatFailAtOnce ends jobs before all hosts have started their ranks.
+func TestRanksThatFailAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 2)
+	for _, from := range []*cluster.Host{s.Head(), s.Hosts()[0], s.Hosts()[1]} {
+		t.Run("from "+from.Name, func(t *testing.T) {
+			j := start(t, from, nil, s.program("gaspi-run"), "--hosts", s.List(4), "--ssh", s.SSH(), "sh", "-c", "exit 3")
+			if code := j.wait(); code != 3 || len(j.stderr.find(`^gaspi-run: rank \d .*exited with status 3`)) != 1 {
+				t.Errorf("exit code %d, want 3 and a sentence\n%v", code, j)
+			}
+			s.clean(t)
+		})
+	}
+}
+
 // TestJobsThatCannotStartBySSH are told in one sentence that names the host.
 func TestJobsThatCannotStartBySSH(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 2, "examples/quickstart")
 	ssh, run, quickstart := s.SSH(), s.program("gaspi-run"), s.program("quickstart")
+	succeeds(t, s.Head(), nil, "cp", quickstart, "/run/here")
 	for _, c := range []struct {
 		name string
 		args []string
 		want string
 	}{
+		{"program on this host alone", []string{"--hosts", "h1:3,h2:3", "/run/here"}, "h[12].*--stage"},
 		{"unknown host", []string{"--hosts", "h1:1,nowhere:1", quickstart}, "nowhere"},
 		{"no key", []string{"--hosts", "h1:1,h2:1", "--ssh", ssh + " -o PubkeyAuthentication=no", quickstart}, "h1|h2"},
 		{"program missing", []string{"--hosts", "h1:1,h2:1", s.Dir() + "/nothing"}, "nothing"},
