@@ -199,6 +199,10 @@ func (p *Proc) judge(err *RankError) {
 func (p *Proc) watchLoop() {
 	defer p.done.Done()
 	for f := range p.boot.Failures() {
+		if f.Left && p.hears(f.Rank) {
+			go p.noteEndLater(f)
+			continue
+		}
 		p.noteEnd(f)
 	}
 	if p.boot.Lost() {
@@ -207,6 +211,29 @@ func (p *Proc) watchLoop() {
 		p.cfg.Log.Error("gaspi: the launcher is gone; this rank ends", "rank", p.rank)
 		endSelf()
 	}
+}
+
+// hears reports whether rank r exists and something that it has sent may still
+// arrive.
+func (p *Proc) hears(r Rank) bool {
+	wire, ok := p.wire.(interface{ Hears(Rank) bool })
+	return ok && r >= 0 && int(r) < p.size && wire.Hears(r)
+}
+
+// noteEndLater is noteEnd for a rank that has left well, after what it sent before:
+// the launcher's news must not overtake a last notification, or a wait for it would
+// end as one in vain.
+func (p *Proc) noteEndLater(f boot.Failure) {
+	look := time.NewTicker(verdictLook / 10)
+	defer look.Stop()
+	for until := time.Now().Add(verdictPatience); p.hears(f.Rank) && time.Now().Before(until); {
+		select {
+		case <-look.C:
+		case <-p.over:
+			return
+		}
+	}
+	p.noteEnd(f)
 }
 
 func (p *Proc) noteEnd(f boot.Failure) {

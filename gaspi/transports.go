@@ -4,16 +4,22 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync/atomic"
+	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/loopback"
 	"github.com/gaspi-go/gaspi-go/internal/transport/mixed"
 	"github.com/gaspi-go/gaspi-go/internal/transport/shm"
+	"github.com/gaspi-go/gaspi-go/internal/transport/tcp"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -77,9 +83,6 @@ func (d *dialer) dial() (transport.Transport, error) {
 	case name == "shm" && info.LocalSize != info.Size:
 		return nil, fmt.Errorf("%w: transport shm connects ranks of one host, and only %d of %d are on this one: use auto or tcp", ErrNotSupported, info.LocalSize, info.Size)
 	}
-	if d.cfg.Transport == "tcp" {
-		return nil, fmt.Errorf("%w: transport tcp", ErrNotSupported)
-	}
 	wire, err := d.choose()
 	if err != nil {
 		return nil, err
@@ -102,10 +105,19 @@ func (d *dialer) publish(wire transport.Transport) error {
 // choose takes memory if all ranks share it, TCP if none do or it is asked for, and
 // else both.
 func (d *dialer) choose() (transport.Transport, error) {
-	if d.info.LocalSize != d.info.Size {
-		return nil, fmt.Errorf("%w: only %d of %d ranks are on this host, and no transport connects hosts", ErrNotSupported, d.info.LocalSize, d.info.Size)
+	if d.cfg.Transport == "tcp" || d.info.LocalSize == 1 && d.info.Size > 1 {
+		return d.tcp(true)
 	}
-	return d.shared()
+	shared, err := d.shared()
+	if err != nil || d.info.LocalSize == d.info.Size {
+		return shared, err
+	}
+	wire, err := d.tcp(false)
+	if err != nil {
+		_ = shared.Close()
+		return nil, err
+	}
+	return mixed.New(shared, wire, d.isNear), nil
 }
 
 // shared is the way through memory.
@@ -122,6 +134,69 @@ func (d *dialer) shared() (transport.Transport, error) {
 	return wire, nil
 }
 
+// tcp is the way through sockets; only says that there is no other.
+func (d *dialer) tcp(only bool) (transport.Transport, error) {
+	listen, err := address.Choose(d.cfg.Interface, d.hint())
+	if err != nil {
+		return nil, err
+	}
+	wire, err := tcp.New(tcp.Config{
+		Rank: d.info.Rank, Size: d.info.Size, IDs: d.cfg.Segments + 1,
+		Job: d.info.Job, Key: d.session.Key(), TLS: os.Getenv(boot.EnvTLS) == "1",
+		Listen: listen, Congestion: os.Getenv("GASPI_TCP_CONGESTION"), Silence: silence(),
+		Lookup: func(ctx context.Context, r Rank) (string, error) {
+			at, err := d.find(ctx, r)
+			return at.TCP, err
+		},
+		Lost:    d.lost,
+		Waiting: d.waiting,
+		Log:     d.cfg.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.own.TCP = wire.Address()
+	d.waiting.Poll, d.waiting.PollFirst = wire.Poll, only
+	return wire, nil
+}
+
+// hint is an address that peers are reached the same way as.
+func (d *dialer) hint() netip.Addr {
+	if d.info.LocalSize == d.info.Size {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	first, _, _ := strings.Cut(os.Getenv(boot.EnvRendezvous), ",")
+	host, _, err := net.SplitHostPort(first)
+	if err != nil {
+		return netip.Addr{} // the launcher is on this host
+	}
+	if at, err := netip.ParseAddr(host); err == nil {
+		return at
+	}
+	if names, err := net.LookupHost(host); err == nil {
+		if at, err := netip.ParseAddr(names[0]); err == nil {
+			return at
+		}
+	}
+	return netip.Addr{}
+}
+
+// silence is how long a peer's host may be silent, 0 for the transport's default.
+func silence() time.Duration {
+	d, err := time.ParseDuration(os.Getenv(boot.EnvHeartbeat))
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
+// lost hears of peers whose connection broke.
+func (d *dialer) lost(err *RankError) {
+	if p := d.proc.Load(); p != nil {
+		p.linkLost(err)
+	}
+}
+
 // find is where rank r is.
 func (d *dialer) find(ctx context.Context, r Rank) (whereabouts, error) {
 	text, err := d.session.Get(ctx, r, published)
@@ -133,6 +208,12 @@ func (d *dialer) find(ctx context.Context, r Rank) (whereabouts, error) {
 		return whereabouts{}, fmt.Errorf("what rank %d says about where it is makes no sense: %w", r, err)
 	}
 	return at, nil
+}
+
+// isNear reports whether rank r is on this host.
+func (d *dialer) isNear(ctx context.Context, r Rank) (bool, error) {
+	at, err := d.find(ctx, r)
+	return at.Host == d.own.Host, err
 }
 
 // LocalCores is how many cores the ranks of this host share.

@@ -97,3 +97,9 @@ func (t *Transport) Lose(err *base.RankError) {
 
 // Close implements transport.Transport.
 func (t *Transport) Close() error { return errors.Join(t.near.Close(), t.far.Close()) }
+
+// Hears reports whether something that rank r has sent may still arrive.
+func (t *Transport) Hears(r base.Rank) bool {
+	far, ok := t.far.(interface{ Hears(base.Rank) bool })
+	return ok && far.Hears(r)
+}
