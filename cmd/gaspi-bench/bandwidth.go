@@ -15,7 +15,8 @@ func bandwidth() operation {
 		about: `writes from rank 0 into the memory of rank 1: "bandwidth" in windows
 that end with a notification which rank 1 answers, "put" without anybody
 looking. Limit: plain copies between the same two mappings; for "bandwidth"
-with a bare flag each way at the end of the window.`,
+with a bare flag each way at the end of the window. Over tcp: the same bytes over
+one connection whose ends look without sleeping, and no "put".`,
 		minRanks: 2,
 		sizes:    []uint64{4 << 10, 64 << 10, 1 << 20, 16 << 20},
 		prepare:  prepareBandwidth,
@@ -37,16 +38,29 @@ func prepareBandwidth(ctx context.Context, b *bench, size uint64) ([]workload, e
 	seen := workload{op: "bandwidth", bytes: size, moves: true, timed: b.p.Rank() == 0, steps: win}
 	put := workload{op: "put", bytes: size, moves: true, timed: b.p.Rank() == 0, steps: win}
 	peer, part := b.peer()
+	near, err := b.nearby(ctx, peer, part)
+	if err != nil {
+		return nil, err
+	}
 	if !part {
 		seen.contenders = []contender{{implGaspi, idle}, {implLimit, idle}}
 		put.contenders = seen.contenders
-		return []workload{seen, put}, nil
+		switch {
+		case near:
+			return []workload{seen, put}, nil
+		case !b.wired():
+			seen.contenders = seen.contenders[:1]
+		}
+		return []workload{seen}, nil
 	}
 	m, err := newMail(b, peer, size)
 	if err != nil {
 		return nil, err
 	}
 	s := &stream{mail: m, window: win}
+	if !near {
+		return prepareWired(ctx, s, seen, peer)
+	}
 	if b.p.Rank() == 0 {
 		seen.contenders = []contender{{implGaspi, s.sender(ctx)}, {implLimit, s.bareSender(ctx)}}
 		put.contenders = []contender{{implGaspi, s.writer(ctx)}, {implLimit, s.copier()}}
@@ -55,6 +69,41 @@ func prepareBandwidth(ctx context.Context, b *bench, size uint64) ([]workload, e
 		put.contenders = []contender{{implGaspi, idle}, {implLimit, idle}}
 	}
 	return []workload{seen, put}, nil
+}
+
+// prepareWired is prepareBandwidth for ranks that do not share memory. How fast a
+// put is that nobody looks at depends on how much the system keeps, so it is left
+// out.
+func prepareWired(ctx context.Context, s *stream, seen workload, peer gaspi.Rank) ([]workload, error) {
+	mine := s.receiver(ctx)
+	if s.first {
+		mine = s.sender(ctx)
+	}
+	seen.contenders = []contender{{implGaspi, mine}}
+	if !s.b.wired() {
+		return []workload{seen}, nil
+	}
+	w, err := s.b.connect(ctx, peer)
+	if err != nil {
+		return nil, err
+	}
+	limit := wiredMail{mail: s.mail, wire: w}
+	bare := limit.receiver(ctx, s.window)
+	if s.first {
+		bare = limit.sender(ctx, s.window)
+	}
+	seen.contenders = append(seen.contenders, contender{implLimit, bare})
+	return []workload{seen}, nil
+}
+
+// nearby reports whether ranks 0 and 1 share memory, the same on all ranks.
+func (b *bench) nearby(ctx context.Context, peer gaspi.Rank, part bool) (bool, error) {
+	shared := []int32{0}
+	if _, ok := b.seg.Mapped(peer, 0, 1); part && ok {
+		shared[0] = 1
+	}
+	err := gaspi.AllReduce(ctx, b.p.World(), shared, shared, gaspi.Max)
+	return shared[0] == 1, err
 }
 
 // stream is one end of a series of writes.

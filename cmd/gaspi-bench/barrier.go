@@ -22,31 +22,17 @@ one process): the turns of the scheduler that no barrier there can avoid.`,
 }
 
 func prepareBarrier(ctx context.Context, b *bench, _ uint64) ([]workload, error) {
-	all, err := newMeeting(b)
-	if err != nil {
-		return nil, err
+	w := workload{op: "barrier", timed: true, steps: 1}
+	world := func(ctx context.Context) error { return b.p.Barrier(ctx, b.p.World()) }
+	w.contenders = []contender{{implGaspi, repeat(ctx, world)}}
+	if b.together {
+		all, err := newMeeting(b)
+		if err != nil {
+			return nil, err
+		}
+		w.contenders = append(w.contenders, contender{implLimit, repeat(ctx, all.exchange)})
 	}
-	return []workload{{
-		op: "barrier", timed: true, steps: 1,
-		contenders: []contender{
-			{implGaspi, func(n int) error {
-				for range n {
-					if err := b.p.Barrier(ctx, b.p.World()); err != nil {
-						return err
-					}
-				}
-				return nil
-			}},
-			{implLimit, func(n int) error {
-				for range n {
-					if err := all.exchange(ctx); err != nil {
-						return err
-					}
-				}
-				return nil
-			}},
-		},
-	}}, nil
+	return []workload{w}, nil
 }
 
 // meeting is the bare exchange of flags between all ranks.

@@ -14,6 +14,7 @@ type bench struct {
 	transport string
 	pause     func() // between two looks at a bare flag
 	seg       *gaspi.Segment
+	together  bool         // all ranks share memory, which most limits need
 	keep      []gaspi.Span // mappings that flags lie in
 	out       *output      // nil but on rank 0
 	tries     int          // operations that were checked, which number them
@@ -53,6 +54,7 @@ const (
 	notePing  gaspi.NotificationID = 0
 	noteAck   gaspi.NotificationID = 64  // in another cache line
 	noteCount gaspi.NotificationID = 128 // window of them
+	notePort  gaspi.NotificationID = 256
 )
 
 // segmentID is the one segment of a bench.
@@ -67,6 +69,9 @@ func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *
 	b := &bench{opts: o, p: p, transport: transport, pause: pauser(p.Size(), cores, transport), out: out}
 	size := b.outbox() + b.boxBytes()
 	if b.seg, err = p.CreateSegment(ctx, segmentID, size); err != nil {
+		return err
+	}
+	if b.together, err = b.sharing(ctx); err != nil {
 		return err
 	}
 	if o.op.tune {
@@ -98,6 +103,18 @@ func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *
 	return nil
 }
 
+// sharing reports whether all ranks share memory, the same on all of them.
+func (b *bench) sharing(ctx context.Context) (bool, error) {
+	all := []int32{1}
+	for r := range gaspi.Rank(b.p.Size()) {
+		if _, ok := b.seg.Mapped(r, 0, 1); !ok {
+			all[0] = 0
+		}
+	}
+	err := gaspi.AllReduce(ctx, b.p.World(), all, all, gaspi.Min)
+	return all[0] == 1, err
+}
+
 // rows are the rows of a workload, which is opened and closed if it wants that.
 func (b *bench) rows(ctx context.Context, w workload) ([]row, error) {
 	if w.open == nil {
@@ -117,15 +134,6 @@ func (b *bench) rows(ctx context.Context, w workload) ([]row, error) {
 // peer is the other one of ranks 0 and 1, and whether this rank is one of them.
 func (b *bench) peer() (gaspi.Rank, bool) {
 	return 1 - b.p.Rank(), b.p.Rank() < 2
-}
-
-// mapped is rank r's inbox as this rank's writes reach it.
-func (b *bench) mapped(r gaspi.Rank, size uint64) (gaspi.Span, error) {
-	span, ok := b.seg.Mapped(r, b.inbox(), size)
-	if !ok {
-		return gaspi.Span{}, unmappable(r)
-	}
-	return span, nil
 }
 
 // idle is the batch of a rank that has no part in a workload.

@@ -39,13 +39,17 @@ func (b *bench) openCollective(ctx context.Context, w *workload, c *collective, 
 		}
 	}
 	w.contenders = []contender{contender{implGaspi, repeat(ctx, once)}}
-	bare, err := b.bareCollective(ctx, c, s, k)
-	if err != nil {
-		return nil, err
+	checks := []sides{k.own}
+	if b.together {
+		bare, err := b.bareCollective(ctx, c, s, k)
+		if err != nil {
+			return nil, err
+		}
+		w.contenders = append(w.contenders, contender{implLimit, repeat(ctx, bare)})
+		checks = append(checks, k.shared)
 	}
-	w.contenders = append(w.contenders, contender{implLimit, repeat(ctx, bare)})
 	if !c.noOp && c.what != schedule.Barrier { // which have no result
-		w.checks = []sides{k.own, k.shared}
+		w.checks = checks
 	}
 	return func(ctx context.Context) error {
 		b.keep = nil

@@ -14,7 +14,8 @@ func latency() operation {
 		about: `one way of a write with notification until the receiver sees the
 notification: half a round trip between ranks 0 and 1, with the payload checked
 once in a block. Limit: the same with a bare flag in the same memory, and for
-more than 8 bytes a plain copy. Rows called delivery go on until the receiver
+more than 8 bytes a plain copy; over tcp the same bytes over one connection
+whose ends look without sleeping. Rows called delivery go on until the receiver
 has read the payload of each; their limit copies and reads it too.`,
 		minRanks: 2,
 		sizes:    []uint64{8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20},
@@ -27,8 +28,15 @@ func prepareLatency(ctx context.Context, b *bench, size uint64) ([]workload, err
 	read := seen
 	read.op = "delivery"
 	peer, part := b.peer()
+	near, err := b.nearby(ctx, peer, part)
+	if err != nil {
+		return nil, err
+	}
 	if !part {
 		seen.contenders = []contender{{implGaspi, idle}, {implLimit, idle}}
+		if !near && !b.wired() {
+			seen.contenders = seen.contenders[:1]
+		}
 		read.contenders = seen.contenders
 		return []workload{seen, read}, nil
 	}
@@ -36,18 +44,27 @@ func prepareLatency(ctx context.Context, b *bench, size uint64) ([]workload, err
 	if err != nil {
 		return nil, err
 	}
+	seen.contenders = []contender{{implGaspi, m.checked(m.rounds(ctx, m.writeNotify, m.awaitNotification))}}
+	read.contenders = []contender{{implGaspi, m.rounds(ctx, m.writeNotify, m.reading(m.awaitNotification))}}
+	if !near && !b.wired() {
+		return []workload{seen, read}, nil
+	}
+	if !near {
+		w, err := b.connect(ctx, peer)
+		if err != nil {
+			return nil, err
+		}
+		limit := wiredMail{mail: m, wire: w}
+		seen.contenders = append(seen.contenders, contender{implLimit, m.checked(m.rounds(ctx, limit.sendMessage, limit.receiveMessage))})
+		read.contenders = append(read.contenders, contender{implLimit, m.rounds(ctx, limit.sendMessage, m.reading(limit.receiveMessage))})
+		return []workload{seen, read}, nil
+	}
 	bare := m.copyAndRaise
 	if size <= 8 {
 		bare = m.raise // the flag itself can carry as much
 	}
-	seen.contenders = []contender{
-		{implGaspi, m.checked(m.rounds(ctx, m.writeNotify, m.awaitNotification))},
-		{implLimit, m.rounds(ctx, bare, m.awaitFlag)},
-	}
-	read.contenders = []contender{
-		{implGaspi, m.rounds(ctx, m.writeNotify, m.reading(m.awaitNotification))},
-		{implLimit, m.rounds(ctx, m.copyAndRaise, m.reading(m.awaitFlag))},
-	}
+	seen.contenders = append(seen.contenders, contender{implLimit, m.rounds(ctx, bare, m.awaitFlag)})
+	read.contenders = append(read.contenders, contender{implLimit, m.rounds(ctx, m.copyAndRaise, m.reading(m.awaitFlag))})
 	return []workload{seen, read}, nil
 }
 
@@ -57,15 +74,18 @@ type mail struct {
 	first bool // this rank begins
 	seq   counter
 
-	q    *gaspi.Queue
-	dst  gaspi.Remote
-	src  gaspi.Span
-	out  []byte // src
-	in   []byte // where the peer writes to
-	far  gaspi.Span
-	dest []byte // far: the peer's in
-	flag flag   // this rank's, which the peer raises
-	bell flag   // the peer's
+	q   *gaspi.Queue
+	dst gaspi.Remote
+	src gaspi.Span
+	out []byte // src
+	in  []byte // where the peer writes to
+
+	// Where the two share memory.
+	shared bool
+	far    gaspi.Span
+	dest   []byte // far: the peer's in
+	flag   flag   // this rank's, which the peer raises
+	bell   flag   // the peer's
 }
 
 func newMail(b *bench, peer gaspi.Rank, size uint64) (*mail, error) {
@@ -74,14 +94,15 @@ func newMail(b *bench, peer gaspi.Rank, size uint64) (*mail, error) {
 	if m.src, err = b.seg.Span(b.outbox(), size); err != nil {
 		return nil, err
 	}
-	if m.far, err = b.mapped(peer, size); err != nil {
-		return nil, err
-	}
 	inbox, err := b.seg.Span(b.inbox(), size)
 	if err != nil {
 		return nil, err
 	}
-	m.in, m.out, m.dest = inbox.Bytes(), m.src.Bytes(), m.far.Bytes()
+	m.in, m.out = inbox.Bytes(), m.src.Bytes()
+	if m.far, m.shared = b.seg.Mapped(peer, b.inbox(), size); !m.shared {
+		return m, nil
+	}
+	m.dest = m.far.Bytes()
 	mine, err := b.flags(b.p.Rank(), pairFlags, 1)
 	if err != nil {
 		return nil, err

@@ -25,8 +25,15 @@ const noteWindow = 512
 func prepareNotifyRate(ctx context.Context, b *bench, _ uint64) ([]workload, error) {
 	w := workload{op: "notify-rate", rate: true, timed: b.p.Rank() == 0, steps: noteWindow}
 	peer, part := b.peer()
+	near, err := b.nearby(ctx, peer, part)
+	if err != nil {
+		return nil, err
+	}
 	if !part {
 		w.contenders = []contender{{implGaspi, idle}, {implLimit, idle}}
+		if !near {
+			w.contenders = w.contenders[:1]
+		}
 		return []workload{w}, nil
 	}
 	m, err := newMail(b, peer, 0)
@@ -34,17 +41,25 @@ func prepareNotifyRate(ctx context.Context, b *bench, _ uint64) ([]workload, err
 		return nil, err
 	}
 	c := &chimes{mail: m}
+	mine := c.receiver(ctx)
+	if m.first {
+		mine = c.sender(ctx)
+	}
+	w.contenders = []contender{{implGaspi, mine}}
+	if !near {
+		return []workload{w}, nil
+	}
 	if c.mine, err = b.flags(b.p.Rank(), windowFlags, noteWindow); err != nil {
 		return nil, err
 	}
 	if c.theirs, err = b.flags(peer, windowFlags, noteWindow); err != nil {
 		return nil, err
 	}
-	if b.p.Rank() == 0 {
-		w.contenders = []contender{{implGaspi, c.sender(ctx)}, {implLimit, c.bareSender(ctx)}}
-	} else {
-		w.contenders = []contender{{implGaspi, c.receiver(ctx)}, {implLimit, c.bareReceiver(ctx)}}
+	bare := c.bareReceiver(ctx)
+	if m.first {
+		bare = c.bareSender(ctx)
 	}
+	w.contenders = append(w.contenders, contender{implLimit, bare})
 	return []workload{w}, nil
 }
 
