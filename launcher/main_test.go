@@ -97,6 +97,13 @@ func playWithBoot(role string) int {
 			syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 		}
 		fmt.Printf("%+v\n", <-s.Failures())
+	case "survives": // host b, with two ranks, is lost; the others learn of it
+		fmt.Println("rank pid", os.Getpid())
+		if info.Host == "1" {
+			<-ctx.Done()
+		}
+		fmt.Printf("%+v\n", <-s.Failures())
+		fmt.Printf("%+v\n", <-s.Failures())
 	case "kills": // rank 0 has rank 1 killed
 		if info.Rank != 0 {
 			<-ctx.Done()

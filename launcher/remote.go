@@ -1,13 +1,9 @@
 package launcher
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,8 +27,12 @@ type remote struct {
 	agent   ready         // valid after ready
 
 	receiving sync.WaitGroup
-	flows     []*talk.Inflow // index is the stream; made by start
+	flows     []*talk.Inflow // index is the stream
 	input     *talk.Credit   // for what rank 0 reads
+
+	sending sync.Mutex     // held while the order leaves, so that no signal overtakes it
+	ordered bool           // the order has left; guarded by sending
+	refused syscall.Signal // the ranks were told to end before that; guarded by sending
 
 	mu      sync.Mutex
 	pids    []int  // index is the place among the ranks; 0: not known
@@ -42,13 +42,17 @@ type remote struct {
 }
 
 func newRemote(j *job, p place) *remote {
-	return &remote{
+	r := &remote{
 		place: p, job: j,
 		ready: make(chan error, 1), started: make(chan error, 1),
 		over: make(chan struct{}), done: make(chan struct{}),
 		input: talk.NewCredit(),
 		pids:  make([]int, p.ranks), gone: make([]bool, p.ranks),
 	}
+	for range 2 * p.ranks {
+		r.flows = append(r.flows, talk.NewInflow())
+	}
+	return r
 }
 
 // attach takes the connection of the agent, which has proven who it is.
@@ -246,113 +250,16 @@ func (r *remote) explain(err error) string {
 	return err.Error()
 }
 
-// start is that of a site.
-func (r *remote) start() error {
-	for i := range 2 * r.ranks {
-		s, err := r.job.output.sink(r.first+Rank(i/2), []string{"stdout", "stderr"}[i%2])
-		if err != nil {
-			return r.refuse(err)
-		}
-		flow := talk.NewInflow()
-		r.flows = append(r.flows, flow)
-		r.job.output.reading.Go(func() { r.flowLoop(int32(i), flow, s) })
-	}
-	o, err := r.order()
-	if err != nil {
-		return r.refuse(err)
-	}
-	conn := r.conn.Load()
-	conn.Send(encode(frameOrder, 0, o))
-	if o.Program == "" {
-		for piece := range slices.Chunk(r.job.shipment, talk.MaxData/16) {
-			conn.Send(talk.Frame{Kind: frameProgram, Data: piece})
-		}
-		conn.Send(talk.Frame{Kind: frameProgram})
-	}
-	if o.Reads {
-		go r.inputLoop()
-	}
-	return <-r.started
-}
-
-// refuse reports that no rank was started, for a reason on this side.
-func (r *remote) refuse(err error) error {
-	r.mu.Lock()
-	r.began = true
-	var ended []rankEnded
-	for i := range r.gone {
-		if !r.gone[i] {
-			ended = append(ended, rankEnded{rank: r.first + Rank(i)})
-			r.gone[i] = true
-		}
-	}
-	r.mu.Unlock()
-	for _, flow := range r.flows {
-		flow.Close() // the agent will send nothing
-	}
-	for _, e := range ended {
-		r.job.report(e)
-	}
-	return err
-}
-
-// order says what the agent is to do.
-func (r *remote) order() (order, error) {
-	j := r.job
-	dir, err := os.Getwd()
-	if err != nil {
-		return order{}, fmt.Errorf("the directory to start ranks in: %w", err)
-	}
-	o := order{
-		Name: j.program.name, Title: j.cfg.Program, Args: j.cfg.Args,
-		Env: portable(os.Environ()), Added: j.cfg.Env, Dir: dir, AnyDir: j.ships(),
-		Bind: j.cfg.Bind, Grace: j.cfg.KillGrace, StopLimit: j.cfg.Heartbeat,
-		First: r.first, Key: j.server.Key().Text(), Reads: r.first == 0 && j.cfg.Stdin != nil,
-	}
-	if !j.ships() {
-		if o.Program, err = filepath.Abs(j.program.path); err != nil {
-			return order{}, err
-		}
-	}
-	for i := range r.ranks {
-		info := j.info(r.place, i)
-		env := info.RemoteEnviron(j.doorway.addressesFrom(r.agent.Reached), fmt.Sprintf("/proc/self/fd/%d", bootFD))
-		o.Ranks = append(o.Ranks, append(env, j.environ(info.Rank)...))
-	}
-	return o, nil
-}
-
-// flowLoop passes on one output, at the pace of whoever takes it.
-func (r *remote) flowLoop(stream int32, flow *talk.Inflow, to sink) {
-	defer to.end()
-	for {
-		piece := flow.Next()
-		if piece == nil {
-			return
-		}
-		to.feed(piece)
-		r.conn.Load().Send(talk.Frame{Kind: frameTaken, Number: stream, Data: binary.LittleEndian.AppendUint32(nil, uint32(len(piece)))})
-	}
-}
-
-// inputLoop sends what rank 0 is to read.
-func (r *remote) inputLoop() {
-	r.job.input.pass(func(p []byte) bool {
-		for len(p) > 0 {
-			n := r.input.Take(len(p))
-			if n == 0 {
-				return false
-			}
-			r.conn.Load().Send(talk.Frame{Kind: frameInput, Data: append([]byte(nil), p[:n]...)})
-			p = p[n:]
-		}
-		return true
-	})
-	r.conn.Load().Send(talk.Frame{Kind: frameInput})
-}
-
 // signal is that of a site.
 func (r *remote) signal(sig syscall.Signal) {
+	r.sending.Lock()
+	defer r.sending.Unlock()
+	if !r.ordered {
+		if sig == syscall.SIGKILL || endSignals[sig] != "" {
+			r.refused = sig
+		}
+		return // there is nobody to get it
+	}
 	conn := r.conn.Load()
 	conn.Send(talk.Frame{Kind: frameSignal, Number: int32(sig)})
 	if sig == syscall.SIGTSTP {
@@ -362,12 +269,26 @@ func (r *remote) signal(sig syscall.Signal) {
 
 // kill is that of a site.
 func (r *remote) kill(n Rank) error {
+	r.sending.Lock()
+	defer r.sending.Unlock()
+	if !r.ordered {
+		return errors.New("its host has not begun to start ranks yet")
+	}
 	r.conn.Load().Send(talk.Frame{Kind: frameKill, Number: int32(n)})
 	return nil
 }
 
 // finish is that of a site.
 func (r *remote) finish(hurry <-chan struct{}) {
+	r.sending.Lock()
+	ordered := r.ordered
+	r.sending.Unlock()
+	if !ordered {
+		for _, flow := range r.flows {
+			flow.Close()
+		}
+		return
+	}
 	conn := r.conn.Load()
 	conn.Send(talk.Frame{Kind: frameFinish})
 	select {

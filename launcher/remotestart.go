@@ -1,0 +1,129 @@
+package launcher
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
+)
+
+// start is that of a site.
+func (r *remote) start() error {
+	for i, flow := range r.flows {
+		s, err := r.job.output.sink(r.first+Rank(i/2), []string{"stdout", "stderr"}[i%2])
+		if err != nil {
+			return r.refuse(err)
+		}
+		r.job.output.reading.Go(func() { r.flowLoop(int32(i), flow, s) })
+	}
+	o, err := r.order()
+	if err != nil {
+		return r.refuse(err)
+	}
+	if !r.send(o) {
+		return r.refuse(errEnded)
+	}
+	if o.Reads {
+		go r.inputLoop()
+	}
+	return <-r.started
+}
+
+// send sends the order, and the program if it is to be copied, unless the job has
+// ended before.
+func (r *remote) send(o order) bool {
+	r.sending.Lock()
+	defer r.sending.Unlock()
+	if r.refused != 0 {
+		return false
+	}
+	conn := r.conn.Load()
+	conn.Send(encode(frameOrder, 0, o))
+	if o.Program == "" {
+		for piece := range slices.Chunk(r.job.shipment, talk.MaxData/16) {
+			conn.Send(talk.Frame{Kind: frameProgram, Data: piece})
+		}
+		conn.Send(talk.Frame{Kind: frameProgram})
+	}
+	r.ordered = true
+	return true
+}
+
+// refuse reports that no rank was started, for a reason on this side.
+func (r *remote) refuse(err error) error {
+	r.mu.Lock()
+	r.began = true
+	var ended []rankEnded
+	for i := range r.gone {
+		if !r.gone[i] {
+			ended = append(ended, rankEnded{rank: r.first + Rank(i)})
+			r.gone[i] = true
+		}
+	}
+	r.mu.Unlock()
+	for _, flow := range r.flows {
+		flow.Close() // the agent will send nothing
+	}
+	for _, e := range ended {
+		r.job.report(e)
+	}
+	return err
+}
+
+// order says what the agent is to do.
+func (r *remote) order() (order, error) {
+	j := r.job
+	dir, err := os.Getwd()
+	if err != nil {
+		return order{}, fmt.Errorf("the directory to start ranks in: %w", err)
+	}
+	o := order{
+		Name: j.program.name, Title: j.cfg.Program, Args: j.cfg.Args,
+		Env: portable(os.Environ()), Added: j.cfg.Env, Dir: dir, AnyDir: j.ships(),
+		Bind: j.cfg.Bind, Grace: j.cfg.KillGrace, StopLimit: j.cfg.Heartbeat,
+		First: r.first, Key: j.server.Key().Text(), Reads: r.first == 0 && j.cfg.Stdin != nil,
+	}
+	if !j.ships() {
+		if o.Program, err = filepath.Abs(j.program.path); err != nil {
+			return order{}, err
+		}
+	}
+	for i := range r.ranks {
+		info := j.info(r.place, i)
+		env := info.RemoteEnviron(j.doorway.addressesFrom(r.agent.Reached), fmt.Sprintf("/proc/self/fd/%d", bootFD))
+		o.Ranks = append(o.Ranks, append(env, j.environ(info.Rank)...))
+	}
+	return o, nil
+}
+
+// flowLoop passes on one output, at the pace of whoever takes it.
+func (r *remote) flowLoop(stream int32, flow *talk.Inflow, to sink) {
+	defer to.end()
+	for {
+		piece := flow.Next()
+		if piece == nil {
+			return
+		}
+		to.feed(piece)
+		r.conn.Load().Send(talk.Frame{Kind: frameTaken, Number: stream, Data: binary.LittleEndian.AppendUint32(nil, uint32(len(piece)))})
+	}
+}
+
+// inputLoop sends what rank 0 is to read.
+func (r *remote) inputLoop() {
+	r.job.input.pass(func(p []byte) bool {
+		for len(p) > 0 {
+			n := r.input.Take(len(p))
+			if n == 0 {
+				return false
+			}
+			r.conn.Load().Send(talk.Frame{Kind: frameInput, Data: append([]byte(nil), p[:n]...)})
+			p = p[n:]
+		}
+		return true
+	})
+	r.conn.Load().Send(talk.Frame{Kind: frameInput})
+}
