@@ -81,6 +81,18 @@ func Congestion(fd int) string {
 // Unsent is how many bytes the peer's system has not acknowledged yet.
 func Unsent(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.TIOCOUTQ) }
 
+// UnsentOf is Unsent for a connection that stays in Go's hands.
+func UnsentOf(c *net.TCPConn) (n int, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	if failed := raw.Control(func(fd uintptr) { n, err = Unsent(int(fd)) }); failed != nil {
+		return 0, failed
+	}
+	return n, err
+}
+
 // EndSending tells the peer that nothing more comes.
 func EndSending(fd int) { _ = unix.Shutdown(fd, unix.SHUT_WR) }
 

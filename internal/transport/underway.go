@@ -78,8 +78,8 @@ func (u *underway) End(op *Op, err error) {
 func (u *underway) Fail(err error) { u.failed.CompareAndSwap(nil, &failure{err}) }
 
 // Forget takes err back, which Fail was given, because the caller is about to
-// report it. It returns false if a Wait has reported a failure since: then err is
-// no news.
+// report it. It returns false if Failure has returned one since: then err is no
+// news.
 func (u *underway) Forget(err error) bool {
 	f := u.failed.Load()
 	if f != nil && f.err == err {

@@ -61,6 +61,7 @@ type benchRank struct {
 	seg   *segment.Segment
 	bare  int // descriptor of the bare connection
 	buf   []byte
+	vec   sys.Vector
 	wait  *notify.Waiting
 }
 
@@ -101,36 +102,36 @@ func (b *benchRank) take(c net.Conn) (err error) {
 	return err
 }
 
-// bareMove moves n bytes over the bare connection, spinning.
-func (b *benchRank) bareMove(n int, move func(int, []byte) (int, error)) {
+// bareMove moves n bytes over the bare connection, spinning: one system call for
+// as much as goes at a time, and nothing else.
+func (b *benchRank) bareMove(n int, move func(*sys.Vector, int) (int, syscall.Errno)) {
 	for at := 0; at < n; {
-		k, err := move(b.bare, b.buf[at:n])
-		if err == syscall.EAGAIN {
+		b.vec.Reset()
+		b.vec.Add(b.buf[at:n])
+		k, errno := move(&b.vec, b.bare)
+		if sys.Again(errno) {
 			continue
 		}
-		if err != nil || k == 0 {
-			panic(fmt.Sprint("bare connection: ", k, err))
+		if errno != 0 || k == 0 {
+			panic(fmt.Sprint("bare connection: ", k, errno))
 		}
 		at += k
 	}
 }
-
-func rawWrite(fd int, p []byte) (int, error) { return rawMove(syscall.SYS_WRITE, fd, p) }
-func rawRead(fd int, p []byte) (int, error)  { return rawMove(syscall.SYS_READ, fd, p) }
 
 func (b *benchRank) bareRounds() {
 	o := b.order
 	for range o.Rounds {
 		if b.rank == 0 {
 			for range o.Count {
-				b.bareMove(o.Size, rawWrite)
+				b.bareMove(o.Size, (*sys.Vector).Send)
 			}
-			b.bareMove(8, rawRead)
+			b.bareMove(8, (*sys.Vector).Receive)
 		} else {
 			for range o.Count {
-				b.bareMove(o.Size, rawRead)
+				b.bareMove(o.Size, (*sys.Vector).Receive)
 			}
-			b.bareMove(8, rawWrite)
+			b.bareMove(8, (*sys.Vector).Send)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (t *Transport) Close() error {
 	for _, l := range t.listeners {
 		l.Close()
 	}
-	until := time.Now().Add(partingMost)
+	until := time.Now().Add(t.parting)
 	t.until(until, func(c *conn) bool { return c.out.idle() })
 	t.each(func(c *conn) { c.tell(&frame{kind: kindBye}) })
 	t.until(until, func(c *conn) bool { return c.out.idle() })
@@ -96,9 +96,15 @@ func (c *conn) endSending() {
 func (c *conn) delivered() bool {
 	c.out.mu.Lock()
 	defer c.out.mu.Unlock()
-	if c.out.ended != nil || c.secure != nil {
+	if c.out.ended != nil {
 		return true
 	}
-	n, err := sys.Unsent(c.fd)
+	var n int
+	var err error
+	if c.secure != nil {
+		n, err = sys.UnsentOf(c.under)
+	} else {
+		n, err = sys.Unsent(c.fd)
+	}
 	return n == 0 || err != nil
 }

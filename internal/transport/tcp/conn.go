@@ -12,9 +12,10 @@ import (
 type conn struct {
 	t      *Transport
 	link   *link
-	key    int      // index in Transport.conns
-	fd     int      // -1 with TLS
-	secure net.Conn // with TLS, else nil
+	key    int          // index in Transport.conns
+	fd     int          // -1 with TLS
+	secure net.Conn     // with TLS, else nil
+	under  *net.TCPConn // what secure goes through
 
 	left atomic.Bool // the peer has said that nothing more comes
 
@@ -42,7 +43,7 @@ func (c *conn) end(err error) {
 		c.in.forget()
 		records, requests = c.out.emptyLocked()
 		if c.secure != nil {
-			c.secure.Close()
+			c.under.Close() // without TLS's own goodbye, which may block: ours is inside
 			c.out.more.Broadcast()
 		} else {
 			c.t.poller.Remove(c.fd)

@@ -2,7 +2,9 @@ package tcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 
@@ -49,11 +51,11 @@ func newLink(t *Transport, r base.Rank) *link {
 
 // gone is why nothing can be done with the peer any more, or nil.
 func (l *link) gone() error {
-	if err := l.lost.Load(); err != nil {
-		return err
-	}
 	if l.t.closed.Load() {
 		return base.ErrClosed
+	}
+	if err := l.lost.Load(); err != nil {
+		return err
 	}
 	return nil
 }
@@ -81,11 +83,23 @@ func (l *link) lose(err *base.RankError, told bool) {
 	l.board.Wake()
 }
 
+var errCut = errors.New("it was closed at the other end")
+
 // broken is what becomes of a connection that is of no more use. A peer that said
 // goodbye is gone, but has not broken: what it sent on other connections counts.
 func (t *Transport) broken(c *conn, cause error) {
 	l := c.link
+	if t.closed.Load() { // peers take leave too
+		c.end(base.ErrClosed)
+		return
+	}
 	if !c.left.Load() {
+		if errors.Is(cause, io.EOF) || errors.Is(cause, io.ErrUnexpectedEOF) {
+			cause = errCut
+		}
+		if l.gone() == nil {
+			t.cfg.Log.Warn("gaspi: the connection with a rank broke", "rank", t.cfg.Rank, "peer", l.rank, "lane", c.key%t.cfg.Lanes, "why", cause)
+		}
 		l.lose(&base.RankError{Rank: l.rank, Reason: "its connection broke: " + cause.Error()}, false)
 		return
 	}

@@ -263,10 +263,8 @@ func (c *conn) open(nc net.Conn) error {
 		opt.Congestion = "reno"
 	}
 	if secured, ok := nc.(*tls.Conn); ok {
-		if under, ok := secured.NetConn().(*net.TCPConn); ok {
-			sys.SetSocket(under, opt)
-		}
-		c.secure = nc
+		c.secure, c.under = nc, secured.NetConn().(*net.TCPConn)
+		sys.SetSocket(c.under, opt)
 		return nil
 	}
 	var err error

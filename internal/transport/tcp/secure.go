@@ -27,34 +27,46 @@ func (c *conn) sendLoop() {
 		o.mu.Lock()
 		o.busy = false
 		if err != nil {
-			if q := r.queue; q != nil {
-				o.mu.Unlock()
-				c.t.broken(c, err)
-				o.mu.Lock()
-				q.End(&r.op, o.ended)
-				return
-			}
 			o.mu.Unlock()
 			c.t.broken(c, err)
 			o.mu.Lock()
+			if r.queue != nil {
+				r.queue.End(&r.op, o.ended)
+			}
 			return
 		}
 		o.doneLocked(r)
 	}
 }
 
-// write sends one frame: a short one as one piece, which makes it one TLS record.
+// write sends one frame, in pieces that are a TLS record each. buf is what they
+// are put together in.
 func (c *conn) write(r *record, buf []byte) error {
-	short := r.body[:min(len(r.body), cap(buf)-headSize)]
-	buf = append(append(buf, r.head[:]...), short...)
-	if _, err := c.secure.Write(buf); err != nil {
-		return err
+	buf = append(buf, r.head[:]...)
+	for at := 0; ; {
+		n := c.copyBody(buf[len(buf):cap(buf)], r, at)
+		at += n
+		if _, err := c.secure.Write(buf[:len(buf)+n]); err != nil || at == len(r.body) {
+			return err
+		}
+		buf = buf[:0]
 	}
-	if len(short) == len(r.body) {
-		return nil
+}
+
+// copyBody copies what follows at in the payload of r. Answers are read under the
+// lock that a withdrawal waits for, and not after it.
+func (c *conn) copyBody(dst []byte, r *record, at int) int {
+	if r.from == nil {
+		return copy(dst, r.body[at:])
 	}
-	_, err := c.secure.Write(r.body[len(short):])
-	return err
+	c.out.mu.Lock()
+	defer c.out.mu.Unlock()
+	n := min(len(dst), len(r.body)-at)
+	if r.from.usable() {
+		return copy(dst, r.body[at:])
+	}
+	clear(dst[:n])
+	return n
 }
 
 // receiveLoop takes what arrives on a connection with TLS. It copies, so that no

@@ -238,14 +238,15 @@ func (c *conn) hear(f *frame) error {
 		return nil
 	case kindRefused:
 		return c.hearRefused(f)
-	case kindAttached:
-		if err := c.link.learn(f); err != nil {
-			return err
-		}
 	}
 	r, err := c.answers(f)
 	if err != nil {
 		return err
+	}
+	if f.kind == kindAttached {
+		if err := c.link.learn(f); err != nil {
+			return err
+		}
 	}
 	r.answer = *f
 	c.finish(r, nil)

@@ -10,9 +10,9 @@ const tagsMost = 64
 // say later which queue's put it refused. Numbers are running and so never come
 // to mean another queue.
 type tags struct {
-	all  [tagsMost]tag // index is the number modulo tagsMost
+	all  []tag // index is the number modulo tagsMost
 	next uint32
-	last *tag // used last
+	last int // index of the one used last
 }
 
 type tag struct {
@@ -23,29 +23,32 @@ type tag struct {
 
 // of is the number of q.
 func (t *tags) of(q *transport.Queue) uint32 {
-	if t.last != nil && t.last.queue == q {
-		return t.last.number
+	if t.last < len(t.all) && t.all[t.last].queue == q {
+		return t.all[t.last].number
 	}
-	return t.find(q).number
+	return t.find(q)
 }
 
-func (t *tags) find(q *transport.Queue) *tag {
+func (t *tags) find(q *transport.Queue) uint32 {
 	for i := range t.all {
 		if t.all[i].queue == q {
-			t.last = &t.all[i]
-			return t.last
+			t.last = i
+			return t.all[i].number
 		}
 	}
-	t.last = &t.all[t.next%tagsMost]
-	*t.last = tag{queue: q, number: t.next}
+	t.last = int(t.next % tagsMost)
+	if t.last == len(t.all) {
+		t.all = append(t.all, tag{})
+	}
+	t.all[t.last] = tag{queue: q, number: t.next}
 	t.next++
-	return t.last
+	return t.next - 1
 }
 
 // numbered is the tag with that number, or nil if it is forgotten.
 func (t *tags) numbered(n uint32) *tag {
-	if g := &t.all[n%tagsMost]; g.queue != nil && g.number == n {
-		return g
+	if i := int(n % tagsMost); i < len(t.all) && t.all[i].number == n {
+		return &t.all[i]
 	}
 	return nil
 }

@@ -128,6 +128,7 @@ type Transport struct {
 	cancel    context.CancelFunc
 	work      sync.WaitGroup // goroutines
 	closed    atomic.Bool
+	parting   time.Duration // bounds how long Close waits for peers
 
 	progress
 }
@@ -141,7 +142,7 @@ func New(cfg Config) (*Transport, error) {
 		return nil, err
 	}
 	t := &Transport{
-		cfg:   cfg,
+		cfg: cfg, parting: partingMost,
 		links: make([]atomic.Pointer[link], cfg.Size),
 		conns: make([]atomic.Pointer[conn], cfg.Size*cfg.Lanes),
 	}

@@ -225,7 +225,7 @@ func latePut(j *job) {
 			}
 		}
 	}()
-	for range 100 {
+	for range 50 {
 		old := j.memory(64)
 		j.ok(j.ranks[1].Expose(5, old))
 		j.ok(j.ranks[1].Grant(5, 0))

@@ -130,6 +130,9 @@ func (j *job) ended(l transport.Link, q *transport.Queue, err error) error {
 	if waited := q.Wait(j.Context(), notify.AmongGoroutines(0, 0), nil); err == nil {
 		err = waited
 	}
+	if failed := q.Failure(); err == nil {
+		err = failed
+	}
 	return err
 }
 

@@ -1,0 +1,185 @@
+package tcp
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+)
+
+// All ranks use all lanes to all others at the same moment, so that most pairs
+// connect from both sides at once; there must be one connection each.
+func TestEverybodyConnectsAtOnce(t *testing.T) {
+	both(t, func(t *testing.T, change func(base.Rank, *Config)) {
+		for range 4 {
+			const n, lanes = 5, 2
+			var lost losses
+			ranks := join(t, n, func(r base.Rank, cfg *Config) {
+				change(r, cfg)
+				cfg.Lanes = lanes
+				cfg.Lost = lost.note
+			})
+			start := make(chan struct{})
+			var wg sync.WaitGroup
+			for from := range ranks {
+				for to := range ranks {
+					if to == from {
+						continue
+					}
+					l := linkTo(t, ranks[from], base.Rank(to))
+					for lane := range uint32(lanes) {
+						wg.Go(func() {
+							<-start
+							if _, err := l.conn(t.Context(), lane); err != nil {
+								t.Errorf("rank %d to %d, lane %d: %v", from, to, lane, err)
+							}
+						})
+					}
+				}
+			}
+			close(start)
+			wg.Wait()
+			for from := range ranks {
+				for to := range ranks {
+					if to != from {
+						for range lanes {
+							ok(t, linkTo(t, ranks[from], base.Rank(to)).Ping(within(t)))
+						}
+					}
+				}
+			}
+			if lost.count() != 0 {
+				t.Errorf("ranks were lost: %v", lost.all)
+			}
+		}
+	})
+}
+
+func TestPeersThatCannotBeReached(t *testing.T) {
+	gone := &base.RankError{Rank: 1, Reason: "it never came"}
+	unknown := errors.New("nobody knows")
+	nowhere, err := net.Listen("tcp", "127.0.0.1:0")
+	ok(t, err)
+	nowhere.Close()
+	for _, c := range []struct {
+		name   string
+		lookup func() (string, error)
+		check  func(t *testing.T, err error)
+		lost   int
+	}{
+		{"nobody listens", func() (string, error) { return nowhere.Addr().String(), nil }, func(t *testing.T, err error) {
+			isGone(t, "ping", err, 1)
+			if !strings.Contains(err.Error(), "refused") {
+				t.Errorf("%v; want it to say why", err)
+			}
+		}, 1},
+		{"the lookup says it is gone", func() (string, error) { return "", gone }, func(t *testing.T, err error) {
+			if err != error(gone) {
+				t.Errorf("%v, want %v", err, gone)
+			}
+		}, 1},
+		{"the lookup does not know", func() (string, error) { return "", unknown }, func(t *testing.T, err error) {
+			if !errors.Is(err, unknown) || errors.Is(err, base.ErrRankDead) {
+				t.Errorf("%v, want %v and no dead rank", err, unknown)
+			}
+		}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var lost losses
+			ranks := join(t, 2, func(_ base.Rank, cfg *Config) {
+				cfg.Lost = lost.note
+				cfg.Lookup = func(context.Context, base.Rank) (string, error) { return c.lookup() }
+			})
+			l := linkTo(t, ranks[0], 1)
+			for range 2 {
+				c.check(t, l.Ping(within(t)))
+			}
+			q := queueOn(0)
+			c.check(t, l.Notify(q, transport.Flag{Segment: 1, Value: 1}))
+			eventually(t, "Lost was told", func() bool { return lost.count() == c.lost })
+		})
+	}
+}
+
+// A lookup that did not know is asked again by the next call.
+func TestLookupIsRepeated(t *testing.T) {
+	var calls atomic.Int32
+	var ranks []*Transport
+	ranks = join(t, 2, func(_ base.Rank, cfg *Config) {
+		cfg.Lookup = func(_ context.Context, r base.Rank) (string, error) {
+			if calls.Add(1) == 1 {
+				return "", errors.New("not yet")
+			}
+			return ranks[r].Address(), nil
+		}
+	})
+	l := linkTo(t, ranks[0], 1)
+	if err := l.Ping(within(t)); err == nil {
+		t.Fatal("a ping without an address")
+	}
+	ok(t, l.Ping(within(t)))
+}
+
+// Of several addresses the first that works is used.
+func TestSeveralAddresses(t *testing.T) {
+	nowhere, err := net.Listen("tcp", "127.0.0.1:0")
+	ok(t, err)
+	nowhere.Close()
+	var ranks []*Transport
+	ranks = join(t, 2, func(_ base.Rank, cfg *Config) {
+		cfg.Lookup = func(_ context.Context, r base.Rank) (string, error) {
+			return nowhere.Addr().String() + "," + ranks[r].Address(), nil
+		}
+	})
+	ok(t, linkTo(t, ranks[0], 1).Ping(within(t)))
+}
+
+// Whoever may not connect is refused, without an effect, and the job goes on.
+func TestConnectionsThatAreRefused(t *testing.T) {
+	key := auth.NewKey()
+	ranks := join(t, 3, func(_ base.Rank, cfg *Config) { cfg.Key, cfg.Lanes = key, 2 })
+	good := auth.Hello{Role: auth.RoleLane, Job: "test", From: 2, To: 0, Lane: 1, Version: Version}
+	with := func(change func(h *auth.Hello)) auth.Hello { h := good; change(&h); return h }
+	for _, c := range []struct {
+		name  string
+		key   auth.Key
+		hello auth.Hello
+		want  string
+	}{
+		{"wrong key", auth.NewKey(), good, "another key"},
+		{"another job", key, with(func(h *auth.Hello) { h.Job = "other" }), "this is job test"},
+		{"another version", key, with(func(h *auth.Hello) { h.Version++ }), "same version"},
+		{"another role", key, with(func(h *auth.Hello) { h.Role = auth.RoleAgent }), "not a agent"},
+		{"meant for another rank", key, with(func(h *auth.Hello) { h.To = 1 }), "this is rank 0"},
+		{"a rank that does not exist", key, with(func(h *auth.Hello) { h.From = 3 }), "no rank 3 of 3"},
+		{"itself", key, with(func(h *auth.Hello) { h.From = 0 }), "no rank 0"},
+		{"a lane that does not exist", key, with(func(h *auth.Hello) { h.Lane = 2 }), "no lane 2 of 2"},
+		{"a second time", key, with(func(h *auth.Hello) { h.From, h.Lane = 1, 0 }), useMine},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ok(t, linkTo(t, ranks[1], 0).Ping(within(t)))
+			conn, err := net.Dial("tcp", ranks[0].Address())
+			ok(t, err)
+			defer conn.Close()
+			if err := auth.Dial(conn, c.key, c.hello); !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want a refusal with %q", err, c.want)
+			}
+			ok(t, linkTo(t, ranks[1], 0).Ping(within(t)))
+		})
+	}
+}
+
+// A peer that was let in and ends before it is of any use does not block the lane.
+func TestConnectionThatComesToNothing(t *testing.T) {
+	ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Silence = 200 * time.Millisecond })
+	ok(t, ranks[0].admit(auth.Hello{Role: auth.RoleLane, Job: "test", From: 1, To: 0, Lane: 0, Version: Version}))
+	ok(t, linkTo(t, ranks[0], 1).Ping(within(t)))
+}

@@ -1,0 +1,176 @@
+package tcp
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+)
+
+// Segments that are withdrawn while operations on them are under way.
+
+// withdrawn makes two ranks of which rank 0 does not know yet that segment 1 of
+// rank 1 is gone and another is there in its place.
+func withdrawn(t *testing.T, change func(base.Rank, *Config)) (ranks []*Transport, l *link, resume func()) {
+	ranks = join(t, 2, change)
+	exposed(t, ranks[0], 1, 1<<20)
+	exposed(t, ranks[1], 1, 1<<20)
+	exposed(t, ranks[1], 2, 64)
+	l = linkTo(t, ranks[0], 1)
+	for id := range 2 {
+		_, err := l.remote(1, 0)
+		ok(t, err)
+		_, err = l.remote(2, 0)
+		ok(t, err)
+		_ = id
+	}
+	resume = stall(t, ranks[0], 1, 0)
+	ok(t, ranks[1].Withdraw(1))
+	exposed(t, ranks[1], 1, 1<<20)
+	return ranks, l, resume
+}
+
+func TestRefusals(t *testing.T) {
+	both(t, func(t *testing.T, change func(base.Rank, *Config)) {
+		flag := transport.Flag{Segment: 1, ID: 1, Value: 1}
+		for _, c := range []struct {
+			name string
+			do   func(t *testing.T, l *link, q *transport.Queue) error
+		}{
+			{"put", func(t *testing.T, l *link, q *transport.Queue) error {
+				return l.Put(q, transport.Addr{Segment: 1}, spanOf(t, l.t.exposed.slots[1].Load().seg, 0, 100_000))
+			}},
+			{"put_notify", func(t *testing.T, l *link, q *transport.Queue) error {
+				return l.PutNotify(q, transport.Addr{Segment: 1}, spanOf(t, l.t.exposed.slots[1].Load().seg, 0, 8), flag)
+			}},
+			{"put_notify of nothing", func(t *testing.T, l *link, q *transport.Queue) error {
+				return l.PutNotify(q, transport.Addr{Segment: 1}, spanOf(t, l.t.exposed.slots[1].Load().seg, 0, 0), flag)
+			}},
+			{"put_notify with the flag elsewhere", func(t *testing.T, l *link, q *transport.Queue) error {
+				return l.PutNotify(q, transport.Addr{Segment: 2}, spanOf(t, l.t.exposed.slots[1].Load().seg, 0, 8), flag)
+			}},
+			{"notify", func(t *testing.T, l *link, q *transport.Queue) error { return l.Notify(q, flag) }},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				ranks, l, resume := withdrawn(t, change)
+				q, other := queueOn(0), queueOn(0)
+				ok(t, l.Put(other, transport.Addr{Segment: 2}, spanOf(t, ranks[0].exposed.slots[1].Load().seg, 0, 8)))
+				ok(t, c.do(t, l, q))
+				resume()
+				ok(t, l.Flush(within(t), other))
+				if err := l.Flush(within(t), q); !errors.Is(err, base.ErrNoSegment) {
+					t.Errorf("flush: %v, want ErrNoSegment", err)
+				}
+				ok(t, l.Flush(within(t), q))
+				ok(t, settle(t, q))
+				fresh := ranks[1].exposed.slots[1].Load().seg
+				if !bytes.Equal(fresh.All().Bytes(), make([]byte, 1<<20)) || fresh.Board().Load(1) != 0 {
+					t.Error("what was meant for one segment landed in another")
+				}
+				if bytes, _, err := l.Size(1); err != nil || bytes != 1<<20 { // the new one
+					t.Errorf("%d, %v", bytes, err)
+				}
+			})
+		}
+	})
+}
+
+func TestRefusalIsReportedByWait(t *testing.T) {
+	_, l, resume := withdrawn(t, nil)
+	q, last := queueOn(0), queueOn(0)
+	ok(t, l.Notify(q, transport.Flag{Segment: 1, ID: 1, Value: 1}))
+	resume()
+	ok(t, l.Flush(within(t), last)) // the refusal has come before
+	if err := settle(t, q); !errors.Is(err, base.ErrNoSegment) {
+		t.Errorf("wait: %v, want ErrNoSegment", err)
+	}
+	ok(t, l.Flush(within(t), q)) // once is enough
+	ok(t, settle(t, q))
+}
+
+func TestRefusedGetsAndAtomics(t *testing.T) {
+	ranks, l, resume := withdrawn(t, nil)
+	own := ranks[0].exposed.slots[1].Load().seg
+	q := queueOn(0)
+	fill(own.All().Bytes(), 4)
+	before := bytes.Clone(own.All().Bytes())
+	ok(t, l.GetNotify(q, own.All(), transport.Addr{Segment: 1}, own.Board(), transport.Flag{ID: 1, Value: 1}))
+	go func() { // once both are on their way
+		c := ranks[0].conns[ranks[0].cfg.Lanes].Load()
+		eventually(t, "two questions are open", func() bool {
+			c.out.mu.Lock()
+			defer c.out.mu.Unlock()
+			return c.out.asked.open == 2
+		})
+		resume()
+	}()
+	if _, err := l.Atomic(within(t), transport.Addr{Segment: 1}, transport.FetchAdd, 1, 0); !errors.Is(err, base.ErrNoSegment) {
+		t.Errorf("atomic: %v, want ErrNoSegment", err)
+	}
+	if err := settle(t, q); !errors.Is(err, base.ErrNoSegment) {
+		t.Errorf("wait: %v, want ErrNoSegment", err)
+	}
+	if own.Board().Load(1) != 0 || !bytes.Equal(own.All().Bytes(), before) {
+		t.Error("a get that was refused has had an effect")
+	}
+}
+
+// A put of which a part has arrived when its segment is withdrawn.
+func TestWithdrawInTheMiddleOfAPut(t *testing.T) {
+	both(t, func(t *testing.T, change func(base.Rank, *Config)) {
+		const size = 32 << 20
+		ranks := join(t, 2, change)
+		own, peer := exposed(t, ranks[0], 1, size), exposed(t, ranks[1], 1, size)
+		for i := range own.All().Bytes() {
+			own.All().Bytes()[i] = 1
+		}
+		l, q := linkTo(t, ranks[0], 1), queueOn(0)
+		ok(t, l.PutNotify(q, transport.Addr{Segment: 1}, own.All(), transport.Flag{Segment: 1, ID: 1, Value: 1}))
+		ok(t, ranks[1].Withdraw(1)) // in the middle, or before, or after
+		at := bytes.LastIndexByte(peer.All().Bytes(), 1)
+		seen := peer.Board().Load(1)
+		err := l.Flush(within(t), q)
+		if waited := settle(t, q); err == nil {
+			err = waited
+		}
+		if seen == 0 && !errors.Is(err, base.ErrNoSegment) {
+			t.Errorf("%v; want ErrNoSegment, since it did not arrive", err)
+		}
+		if now := bytes.LastIndexByte(peer.All().Bytes(), 1); now != at || peer.Board().Load(1) != seen {
+			t.Errorf("after the withdrawal the segment was still written to: byte %d and then %d", at, now)
+		}
+		ok(t, l.Ping(within(t))) // the connection goes on
+	})
+}
+
+// A get of which a part is on its way when its segment is withdrawn.
+func TestWithdrawInTheMiddleOfAGet(t *testing.T) {
+	both(t, func(t *testing.T, change func(base.Rank, *Config)) {
+		const size = 32 << 20
+		ranks := join(t, 2, change)
+		own, peer := exposed(t, ranks[0], 1, size), exposed(t, ranks[1], 1, size)
+		for i := range peer.All().Bytes() {
+			peer.All().Bytes()[i] = 1
+		}
+		l, q := linkTo(t, ranks[0], 1), queueOn(0)
+		_, _, err := l.Size(1)
+		ok(t, err)
+		resume := stall(t, ranks[0], 1, int(l.quiet()))
+		ok(t, l.Get(q, own.All(), transport.Addr{Segment: 1}))
+		c := ranks[1].conns[0].Load()
+		eventually(t, "the answer is under way", func() bool { return c.out.armed.Load() })
+		ok(t, ranks[1].Withdraw(1))
+		for i := range peer.All().Bytes() {
+			peer.All().Bytes()[i] = 2 // it is the program's again
+		}
+		resume()
+		if err := settle(t, q); !errors.Is(err, base.ErrNoSegment) {
+			t.Errorf("%v, want ErrNoSegment", err)
+		}
+		if bytes.IndexByte(own.All().Bytes(), 2) >= 0 {
+			t.Error("memory was sent after its withdrawal")
+		}
+	})
+}
