@@ -62,7 +62,7 @@ const segmentID gaspi.SegmentID = 0
 
 // measureAll is what every rank does. cores is how many the ranks share.
 func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *output) error {
-	transport, err := p.Transport(p.Rank())
+	transport, err := transportsOf(p)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // benchEnv makes this test binary gaspi-bench, also in the ranks it starts.
@@ -103,6 +105,42 @@ func TestEveryOperation(t *testing.T) {
 	}
 }
 
+// Over sockets, latency and bandwidth stand beside a bare connection, all else
+// stands alone.
+func TestOverTCP(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		want []row // Op, Impl and Bytes
+	}{
+		{"latency", []string{"latency", "--sizes", "1,8KiB"}, []row{
+			{Op: "latency", Impl: implGaspi, Bytes: 1}, {Op: "latency", Impl: implLimit, Bytes: 1},
+			{Op: "delivery", Impl: implGaspi, Bytes: 1}, {Op: "delivery", Impl: implLimit, Bytes: 1},
+			{Op: "latency", Impl: implGaspi, Bytes: 8192}, {Op: "latency", Impl: implLimit, Bytes: 8192},
+			{Op: "delivery", Impl: implGaspi, Bytes: 8192}, {Op: "delivery", Impl: implLimit, Bytes: 8192},
+		}},
+		{"bandwidth of three ranks", []string{"bandwidth", "-n", "3", "--sizes", "64KiB"}, []row{
+			{Op: "bandwidth", Impl: implGaspi, Bytes: 65536}, {Op: "bandwidth", Impl: implLimit, Bytes: 65536},
+		}},
+		{"barrier", []string{"barrier", "-n", "3"}, []row{{Op: "barrier", Impl: implGaspi}}},
+		{"notify-rate", []string{"notify-rate"}, []row{{Op: "notify-rate", Impl: implGaspi}}},
+		{"allreduce", []string{"allreduce", "-n", "3", "--sizes", "8KiB", "--verify"}, []row{{Op: "allreduce", Impl: implGaspi, Bytes: 8192}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []row
+			for _, r := range rowsOf(t, append(c.args, "--transport", "tcp")...) {
+				if r.Transport != "tcp" || r.P50US <= 0 {
+					t.Errorf("%+v", r)
+				}
+				got = append(got, row{Op: r.Op, Impl: r.Impl, Bytes: r.Bytes})
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Errorf("rows (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
 // checkPairs compares what rows are about, and makes sure of what holds for all.
 func checkPairs(t *testing.T, rows []row, transport string, want []row) {
 	t.Helper()
@@ -163,7 +201,7 @@ func TestBadInputIsOneSentence(t *testing.T) {
 		{"one rank", []string{"latency", "-n", "1"}, exitUsage, "-n 1: latency needs at least 2 ranks"},
 		{"too many ranks", []string{"barrier", "-n", "100000"}, exitUsage, "at most 65536 ranks"},
 		{"ranks are no number", []string{"latency", "-n", "two"}, exitUsage, `-n "two": expected a whole number`},
-		{"unknown transport", []string{"latency", "--transport", "pigeon"}, exitUsage, `--transport "pigeon": expected shm, tcp or loopback`},
+		{"unknown transport", []string{"latency", "--transport", "pigeon"}, exitUsage, `--transport "pigeon": expected auto, shm, tcp or loopback`},
 		{"unknown binding", []string{"latency", "--bind", "rope"}, exitUsage, `--bind "rope": expected auto, core or none`},
 		{"bound goroutines", []string{"latency", "--transport", "loopback", "--bind", "core"}, exitUsage, "goroutines cannot be bound"},
 		{"no time", []string{"latency", "--time", "0s"}, exitUsage, "--time 0s: expected more than 0"},

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,7 +61,7 @@ func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 	f.SortFlags = false
 	f.Usage = func() {}
 	f.IntVarP(&o.ranks, "n", "n", 2, "number of ranks")
-	f.StringVar(&o.transport, "transport", "shm", "shm: ranks are processes that share memory;\ntcp: processes that do not; loopback: ranks are goroutines of one process")
+	f.StringVar(&o.transport, "transport", "auto", "shm: ranks are processes that share memory;\ntcp: processes that do not; auto: shm on one host, else tcp;\nloopback: ranks are goroutines of one process")
 	f.StringVar(sizes, "sizes", "", "comma-separated `LIST` of bytes per operation, such as 8,1KiB\nor 64KiB:16MiB; a range means the powers of two in it")
 	f.StringVar(&o.bind, "bind", "auto", "core: each rank runs on one core; none: the system places\nthem; auto: core if there is one for each rank (shm only)")
 	f.DurationVar(&o.time, "time", 400*time.Millisecond, "how long to measure for one row")
@@ -93,8 +94,8 @@ func (o *options) check() error {
 		return fmt.Errorf("-n %d: %s needs at least %d ranks", o.ranks, o.op.name, o.op.minRanks)
 	case o.ranks > launcher.MaxRanks:
 		return fmt.Errorf("-n %d: a job has at most %d ranks", o.ranks, launcher.MaxRanks)
-	case o.transport != "shm" && o.transport != "tcp" && o.transport != "loopback":
-		return fmt.Errorf("--transport %q: expected shm, tcp or loopback", o.transport)
+	case !slices.Contains([]string{"auto", "shm", "tcp", "loopback"}, o.transport):
+		return fmt.Errorf("--transport %q: expected auto, shm, tcp or loopback", o.transport)
 	case o.bind != "auto" && o.bind != "core" && o.bind != "none":
 		return fmt.Errorf("--bind %q: expected auto, core or none", o.bind)
 	case o.bind == "core" && o.transport == "loopback":

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,11 +85,31 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) error {
 	}
 	var out *output
 	if p.Rank() == 0 {
-		if out, err = newOutput(o, stdout, stderr, headline(p.Size(), o.transport, cores, os.Getenv(envBound) != "")); err != nil {
+		transports, err := transportsOf(p)
+		if err != nil {
+			return err
+		}
+		if out, err = newOutput(o, stdout, stderr, headline(p.Size(), transports, cores, os.Getenv(envBound) != "")); err != nil {
 			return err
 		}
 	}
 	return errors.Join(measureAll(ctx, p, o, cores, out), out.close())
+}
+
+// transportsOf names what connects this rank with the others, such as "shm+tcp".
+func transportsOf(p *gaspi.Proc) (string, error) {
+	var names []string
+	for r := range gaspi.Rank(p.Size()) {
+		name, err := p.Transport(r)
+		if err != nil {
+			return "", err
+		}
+		if r != p.Rank() || p.Size() == 1 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), "+"), nil
 }
 
 // inProcess runs all ranks as goroutines.
