@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/launcher"
@@ -146,7 +147,7 @@ func playInstances(ctx context.Context, p *gaspi.Proc, all []*instance, wanted f
 	}
 	var wrong atomic.Int32
 	for i, x := range all {
-		if !wanted(i) {
+		if !wanted(i) || p.LocalSize() < p.Size() && needsOneHost(x) {
 			continue
 		}
 		err := m.run(ctx, x, func(err error) {
@@ -165,6 +166,12 @@ func playInstances(ctx context.Context, p *gaspi.Proc, all []*instance, wanted f
 		return fmt.Errorf("rank %d: %d wrong results", p.Rank(), n)
 	}
 	return nil
+}
+
+// needsOneHost reports whether an instance is for ranks that share memory.
+func needsOneHost(x *instance) bool {
+	a, err := algorithms.Lookup(x.op, x.algorithm)
+	return err == nil && a.Shares && !a.Hosts // an error says that the team chooses
 }
 
 // TestNonblocking3OfProcesses is TestNonblocking3 over shared memory.
