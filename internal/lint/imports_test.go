@@ -26,6 +26,7 @@ const table = `
 	  internal/transport/rdma, internal/transport/sim, internal/transport/mixed,
 	  internal/transport/transporttest;
 	internal/bpf < internal/transport/tcp;
+	internal/transport/loopback < internal/transport/mixed;   # its tests are made of two
 
 	# The runtime. It picks transports and knows nothing of what is built on it.
 	internal/base, internal/boot, internal/reduce, notify, segment, internal/transport,
