@@ -66,14 +66,18 @@ type benchRank struct {
 }
 
 // open makes the transport; peer says where the other rank is.
-func (b *benchRank) open(key auth.Key, peer func() string) error {
+func (b *benchRank) open(key auth.Key, peer func() string, change func(*Config)) error {
 	b.wait = notify.AmongProcesses(time.Second, 0)
 	b.wait.PollFirst = true
 	var err error
-	b.t, err = New(Config{
+	cfg := Config{
 		Rank: b.rank, Size: 2, IDs: 4, Job: "bench", Key: key, Waiting: b.wait,
 		Lookup: func(context.Context, base.Rank) (string, error) { return peer(), nil },
-	})
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	b.t, err = New(cfg)
 	if err != nil {
 		return err
 	}
@@ -192,7 +196,7 @@ func benchChild(text string) error {
 	if err != nil {
 		return err
 	}
-	if err := b.open(key, func() string { return b.order.Address }); err != nil {
+	if err := b.open(key, func() string { return b.order.Address }, nil); err != nil {
 		return err
 	}
 	defer b.t.Close()
@@ -219,7 +223,7 @@ func benchChild(text string) error {
 }
 
 // startPair starts rank 1 and returns rank 0, and how to tell rank 1 to take part.
-func startPair(tb testing.TB, o benchOrder) (*benchRank, func(string)) {
+func startPair(tb testing.TB, o benchOrder, change func(*Config)) (b *benchRank, tell func(string), kill func()) {
 	tb.Helper()
 	check := func(err error) {
 		tb.Helper()
@@ -228,9 +232,9 @@ func startPair(tb testing.TB, o benchOrder) (*benchRank, func(string)) {
 		}
 	}
 	key := auth.NewKey()
-	b := &benchRank{rank: 0, order: o}
+	b = &benchRank{rank: 0, order: o}
 	var peer string
-	check(b.open(key, func() string { return peer }))
+	check(b.open(key, func() string { return peer }, change))
 	check(b.t.Grant(1, 1))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
@@ -257,7 +261,8 @@ func startPair(tb testing.TB, o benchOrder) (*benchRank, func(string)) {
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	check(err)
 	peer = line[:len(line)-1]
-	return b, func(what string) { fmt.Fprintln(stdin, what) }
+	tell = func(what string) { fmt.Fprintln(stdin, what) }
+	return b, tell, func() { child.Process.Kill() }
 }
 
 // BenchmarkProcesses compares the transport with bare sockets: us-bare and us-ours
@@ -271,7 +276,7 @@ func BenchmarkProcesses(b *testing.B) {
 		{Size: 64 << 20, Count: 1, Rounds: 3},
 	} {
 		b.Run(strconv.Itoa(c.Size), func(b *testing.B) {
-			pair, tell := startPair(b, c)
+			pair, tell, _ := startPair(b, c, nil)
 			var bare, ours, ratio []float64
 			for b.Loop() {
 				for range 15 {
