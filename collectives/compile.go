@@ -34,6 +34,7 @@ type instruction struct {
 	dst, from []operand // of folds
 	first     int       // the destination that is written first
 	aliased   bool      // and it is a source, not the first or second
+	ahead     bool      // and it asks for what it reads: see foldAhead
 	lost      []float64 // encode: what it lost of its source, if that is kept
 }
 
@@ -278,6 +279,7 @@ func (c *compiler) fold(in *instruction, s *schedule.Step) error {
 		in.from = append(in.from, o)
 	}
 	in.aim()
+	in.ask(s, c.p.t.me)
 	return nil
 }
 

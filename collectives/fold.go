@@ -14,6 +14,10 @@ const foldBlock = 16 << 10
 // fold runs a combine: the fold of the sources, in their order, goes to every
 // destination. A destination may be exactly one of the sources.
 func (t *Team) fold(r *run, in *instruction) {
+	if in.ahead {
+		t.foldAhead(r, in)
+		return
+	}
 	if len(in.from) == 2 && len(in.dst) == 1 {
 		r.fold(r.bytes(&in.dst[0]), r.bytes(&in.from[0]), r.bytes(&in.from[1]))
 		return

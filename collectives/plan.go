@@ -28,6 +28,7 @@ type Plan struct {
 	fold     reduce.Kernel // of the operation, unless it is the program's
 	foldAll  reduce.Fold   // the same of many operands
 	block    int           // bytes of a fold into several places
+	ahead    int           // the same of one that asks for what it needs
 	puts     bool          // sources are borrowed until a wait for the queue
 
 	untuned bool   // those calls have no options
@@ -60,7 +61,7 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	}
 	s := schedule.Build(&p.call, t.me, p.choice.emitter())
 	size := task.elem.size
-	p.block = max(1, foldBlock/size) * size
+	p.block, p.ahead = max(1, foldBlock/size)*size, max(1, aheadBlock/size)*size
 	scratch := roundUp(uint64(s.Scratch*size), cacheLine)
 	flip := roundUp(uint64(s.Flip*size), cacheLine)
 	if p.claim, err = t.arena.claim(ctx, s.Slots, scratch+2*flip); err != nil {

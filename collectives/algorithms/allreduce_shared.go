@@ -8,10 +8,12 @@ import (
 
 // allReduceShared is for ranks that share memory but whose buffers peers cannot
 // reach: each copies to scratch what others fold, folds its part of the vector
-// from all contributions in the order of ranks, and takes the parts of the others
-// from theirs. Cut into segments, the copies stay in the cache.
+// from all contributions in the order of ranks, and leaves the result in their
+// place, where each finds it in its own scratch. Cut into segments, the copies stay
+// in the cache; and as a cache line goes to who folds and back, instead of one there
+// and another back, it changes cores half as often, for whoever has it may write it.
 //
-// Cost: two signals per peer; n(P-1)/P elements copied there and as many back; n+n/P
+// Cost: two signals per peer; n(P-1)/P elements copied there and as many back; n
 // elements of scratch.
 func allReduceShared(b *schedule.Builder, c *schedule.Call) {
 	pool(b, c, func(int) bool { return true })
@@ -31,13 +33,13 @@ func allEngaged(c *schedule.Call) error {
 }
 
 // pool is a reduction through scratch that all ranks can reach; takes says who
-// gets the result. Nothing is overwritten before it was read: a rank changes its
-// copy of its contribution when all have said that they are done with it, and the
-// result of its part when all have begun anew and so have taken it.
+// gets the result. Nothing is overwritten before it was read: only the rank that
+// folds a part writes where others have put theirs, when they have said so, and
+// they do nothing there before it has said that it is done.
 func pool(b *schedule.Builder, c *schedule.Call, takes func(r int) bool) {
 	me, p := b.Rank(), c.Size
 	part := func(r int) schedule.Range { return schedule.Chunk(c.Count, p, r) }
-	given, folded := b.Scratch(c.Count), b.Scratch(part(0).Len)
+	given := b.Scratch(c.Count)
 	ready, done := b.Slots(p), b.Slots(p)
 	for d := 1; d < p; d++ {
 		r := mod(me+d, p)
@@ -47,25 +49,30 @@ func pool(b *schedule.Builder, c *schedule.Call, takes func(r int) bool) {
 	}
 	awaitAll(b, p, ready)
 	mine := part(me)
-	to := []schedule.Region{folded.At(me, 0, mine.Len)}
+	var to, from []schedule.Region
 	if takes(me) {
-		to = []schedule.Region{b.Out(me, mine.Off, mine.Len), to[0]}
+		to = append(to, b.Out(me, mine.Off, mine.Len))
 	}
-	var from []schedule.Region
 	for r := range p {
 		if r == me {
 			from = append(from, b.In(me, mine.Off, mine.Len))
-		} else {
-			from = append(from, given.At(r, mine.Off, mine.Len))
+			continue
+		}
+		theirs := given.At(r, mine.Off, mine.Len)
+		from = append(from, theirs)
+		if takes(r) {
+			to = append(to, theirs)
 		}
 	}
-	b.CombineAll(to, from)
+	if len(to) > 0 {
+		b.CombineAll(to, from)
+	}
 	signalAll(b, p, done)
 	for d := 1; d < p; d++ {
 		r := mod(me+d, p)
 		b.Await(done + r)
 		if theirs := part(r); takes(me) {
-			b.Copy(b.Out(me, theirs.Off, theirs.Len), folded.At(r, 0, theirs.Len))
+			b.Copy(b.Out(me, theirs.Off, theirs.Len), given.At(me, theirs.Off, theirs.Len))
 		}
 	}
 }

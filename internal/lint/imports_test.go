@@ -48,6 +48,8 @@ const table = `
 	internal/reduce < collectives/codec;   # vectors to shorter forms and back, pure too
 	collectives/algorithms, collectives/schedule/price, collectives/codec < collectives;
 
+	internal/sys < collectives;   # to ask for cache lines before they are needed
+
 	# Processes. The launcher would start any program, so it knows no gaspi.
 	internal/base, internal/boot, internal/sys < launcher;
 

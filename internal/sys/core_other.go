@@ -10,3 +10,9 @@ func Relax() {}
 
 // Prefetch asks for the cache line of p for writing. There is nothing to do here.
 func Prefetch(*byte) {}
+
+// PrefetchAll asks for all cache lines of p for writing. There is nothing to do here.
+func PrefetchAll([]byte) {}
+
+// CopyAhead is copy(dst, src). There is nothing to ask for here.
+func CopyAhead(dst, src []byte) int { return copy(dst, src) }

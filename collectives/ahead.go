@@ -1,0 +1,53 @@
+package collectives
+
+import (
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+)
+
+// Scratch that ranks write in turns goes from core to core, cache line by line. A
+// rank that reads a line and writes it afterwards waits for it twice, unless it asks
+// for it to write it in the first place. It asks where it copies from its own
+// scratch what another left there, to put something there in the next run, and where
+// it folds two vectors into scratch that holds one of them.
+
+// Bytes that are folded while as many are asked for: of a few lines the calls take
+// longer than the fold, of many the core has no room to ask for them all. Folds of
+// more than two are not worth it, as ranks mostly share cores then.
+const aheadBlock = 2 << 10
+
+// aheadFrom is from how many bytes on asking costs less than it gains.
+const aheadFrom = 1 << 10
+
+// ask sets what a fold or a copy asks for.
+func (in *instruction) ask(s *schedule.Step, me int) {
+	if in.dst[0].n < aheadFrom {
+		return
+	}
+	switch {
+	case len(s.Src) == 1 && len(s.Dst) == 1:
+		src, dst := s.Src[0], s.Dst[0]
+		in.ahead = int(src.Rank) == me && src.Buf == schedule.Scratch && int(dst.Rank) == me && dst.Buf >= schedule.In
+	case len(s.Src) == 2 && len(s.Dst) == 2:
+		back := s.Dst[1]
+		in.ahead = back.Buf == schedule.Scratch && (back == s.Src[0] || back == s.Src[1])
+	}
+}
+
+// foldAhead is fold of an instruction that asks for what it needs.
+func (t *Team) foldAhead(r *run, in *instruction) {
+	out, a := r.bytes(&in.dst[0]), r.bytes(&in.from[0])
+	if len(in.from) == 1 {
+		sys.CopyAhead(out, a)
+		return
+	}
+	b, back := r.bytes(&in.from[1]), r.bytes(&in.dst[1])
+	block, n := r.p.ahead, len(out)
+	sys.PrefetchAll(back[:min(block, n)])
+	for at := 0; at < n; at += block {
+		end := min(at+block, n)
+		sys.PrefetchAll(back[end:min(end+block, n)])
+		r.fold(out[at:end], a[at:end], b[at:end])
+		copy(back[at:end], out[at:end])
+	}
+}
