@@ -41,12 +41,12 @@ func (b *bench) openCollective(ctx context.Context, w *workload, c *collective, 
 	w.contenders = []contender{contender{implGaspi, repeat(ctx, once)}}
 	checks := []sides{k.own}
 	if b.together {
-		bare, err := b.bareCollective(ctx, c, s, k)
+		bare, err := b.bareCollective(ctx, t, c, s, k)
 		if err != nil {
 			return nil, err
 		}
 		w.contenders = append(w.contenders, contender{implLimit, repeat(ctx, bare)})
-		checks = append(checks, k.shared)
+		checks = append(checks, k.own)
 	}
 	if !c.noOp && c.what != schedule.Barrier { // which have no result
 		w.checks = checks
@@ -91,8 +91,11 @@ func repeat(ctx context.Context, once func(context.Context) error) func(int) err
 	}
 }
 
+// A bareCall does a call without the library.
+type bareCall = func(context.Context) error
+
 // bareCollective is the limit of a call: the fastest of a few bare ways to do it.
-func (b *bench) bareCollective(ctx context.Context, c *collective, s *shape, k *call) (func(context.Context) error, error) {
+func (b *bench) bareCollective(ctx context.Context, t *collectives.Team, c *collective, s *shape, k *call) (bareCall, error) {
 	if c.what == schedule.Barrier {
 		all, err := newMeeting(b)
 		if err != nil {
@@ -100,30 +103,23 @@ func (b *bench) bareCollective(ctx context.Context, c *collective, s *shape, k *
 		}
 		return all.exchange, b.clearBoxes(ctx)
 	}
-	v, err := b.reach(s, k)
-	if err != nil {
-		return nil, err
-	}
 	var f reduce.Fold
 	if c.what.Reduces() {
 		f = foldNothing
 		if !c.noOp {
+			var err error
 			if f, err = c.dtype.fold(c.op); err != nil {
 				return nil, err
 			}
 		}
 	}
-	shares, err := newSharing(b, 0, v, s.shares, f)
+	bind := b.bareShared
+	if c.plain {
+		bind = b.barePlain
+	}
+	v, ways, err := bind(ctx, t, s, k, f)
 	if err != nil {
 		return nil, err
-	}
-	ways := []func(context.Context) error{shares.call}
-	if c.what == schedule.Broadcast {
-		whole, err := newSharing(b, 1, v, s.whole, f)
-		if err != nil {
-			return nil, err
-		}
-		ways = append(ways, whole.call)
 	}
 	if s.mailable() {
 		mail, err := newMailing(b, 2, v, s.whole, f)
@@ -138,18 +134,39 @@ func (b *bench) bareCollective(ctx context.Context, c *collective, s *shape, k *
 	return b.fastest(ctx, ways)
 }
 
+// bareShared is the ways to do a call on vectors that all ranks reach.
+func (b *bench) bareShared(_ context.Context, _ *collectives.Team, s *shape, k *call, f reduce.Fold) (*vectors, []bareCall, error) {
+	v, err := b.reach(s, k)
+	if err != nil {
+		return nil, nil, err
+	}
+	shares, err := newSharing(b, 0, v, s.shares, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	ways := []bareCall{shares.call}
+	if s.op == schedule.Broadcast {
+		whole, err := newSharing(b, 1, v, s.whole, f)
+		if err != nil {
+			return nil, nil, err
+		}
+		ways = append(ways, whole.call)
+	}
+	return v, ways, nil
+}
+
 // reach is the vectors of all ranks as this rank addresses them.
 func (b *bench) reach(s *shape, k *call) (*vectors, error) {
 	v := &vectors{}
 	for r := range b.p.Size() {
-		in, err := b.vectorOf(gaspi.Rank(r), k.shared.in)
+		in, err := b.vectorOf(gaspi.Rank(r), k.own.in)
 		if err != nil {
 			return nil, err
 		}
 		v.in = append(v.in, in)
 		out := in
 		if !s.inPlace() {
-			if out, err = b.vectorOf(gaspi.Rank(r), k.shared.out); err != nil {
+			if out, err = b.vectorOf(gaspi.Rank(r), k.own.out); err != nil {
 				return nil, err
 			}
 		}
@@ -180,7 +197,7 @@ func (b *bench) vectorOf(r gaspi.Rank, mem []byte) ([]byte, error) {
 }
 
 // fastest is the way that takes least time, the same on all ranks.
-func (b *bench) fastest(ctx context.Context, ways []func(context.Context) error) (func(context.Context) error, error) {
+func (b *bench) fastest(ctx context.Context, ways []bareCall) (bareCall, error) {
 	if len(ways) == 1 {
 		return ways[0], nil
 	}
@@ -188,12 +205,13 @@ func (b *bench) fastest(ctx context.Context, ways []func(context.Context) error)
 	for _, way := range ways {
 		w.contenders = append(w.contenders, contender{implLimit, repeat(ctx, way)})
 	}
-	n, _, err := b.calibrate(ctx, w)
+	n, block, err := b.calibrate(ctx, w)
 	if err != nil {
 		return nil, err
 	}
+	rounds := int(max(1, min(trials, trialTime/(max(block, 1)*time.Duration(len(ways))))))
 	least := make([]time.Duration, len(ways))
-	for round := range trials {
+	for round := range rounds {
 		for i := range ways {
 			took, err := b.block(ctx, w, i, n)
 			if err != nil {
@@ -210,5 +228,9 @@ func (b *bench) fastest(ctx context.Context, ways []func(context.Context) error)
 	return ways[slices.Index(least, slices.Min(least))], nil
 }
 
-// trials is how many blocks of each way are measured to find the fastest.
-const trials = 5
+// So many blocks of each way are measured to find the fastest, but one suffices
+// where all of them together take longer than trialTime.
+const (
+	trials    = 5
+	trialTime = time.Second
+)

@@ -113,6 +113,8 @@ func TestFlagsOfCollectives(t *testing.T) {
 		{"some processes", []string{"reduce", "-n", "4", "--processes", "0.5", "--sizes", "4KiB"}, 4096, ""},
 		{"some processes of a plan", []string{"reduce", "-n", "4", "--processes", "0.5", "--plan", "--sizes", "4KiB"}, 4096, ""},
 		{"plain", []string{"allreduce", "--plain", "--sizes", "100KiB"}, 100 << 10, ""},
+		{"plain and short", []string{"allreduce", "-n", "3", "--plain", "--sizes", "64"}, 64, ""},
+		{"plain for a root", []string{"reduce", "-n", "4", "--plain", "--root", "3", "--processes", "0.5", "--sizes", "40KiB"}, 40 << 10, ""},
 		{"plain blocks", []string{"alltoall", "-n", "3", "--plain", "--sizes", "4KiB"}, 4096, ""},
 		{"plan", []string{"allgather", "--plan", "--sizes", "4KiB"}, 4096, ""},
 	} {

@@ -28,7 +28,7 @@ func (g *collectiveFlags) add(f *pflag.FlagSet) {
 	f.Float64Var(&g.threshold, "threshold", 0, "`FRACTION` of the vector that broadcast or reduce sends, in (0,1]")
 	f.Float64Var(&g.processes, "processes", 0, "`FRACTION` of the ranks that reduce combines, in (0,1]")
 	f.IntVar(&g.root, "root", 0, "`RANK` that is the root")
-	f.BoolVar(&g.plain, "plain", false, "vectors are ordinary slices instead of memory that all ranks\nreach (the limit works on the latter all the same)")
+	f.BoolVar(&g.plain, "plain", false, "vectors are ordinary slices instead of memory that all ranks\nreach. Limit: bare copies and folds through shared boxes of\n8 to 64 KiB with bare flags, the fastest of several ways")
 	f.BoolVar(&g.plan, "plan", false, "measure runs of a plan instead of single calls")
 	f.BoolVar(&g.noOp, "no-op", false, "combine by an operation that does nothing (allreduce and\nreduce): what is missing is exposed arithmetic")
 	f.BoolVar(&g.explain, "explain", false, "measure nothing; print the candidates and how long each takes\nby the model")

@@ -66,7 +66,7 @@ func (b *bench) bareAllReduce(ctx context.Context, n uint64, alone bool) (float6
 	if err != nil {
 		return 0, err
 	}
-	bare, err := b.bareCollective(ctx, &c, s, k)
+	bare, err := b.bareCollective(ctx, t, &c, s, k)
 	if err != nil {
 		return 0, err
 	}

@@ -15,8 +15,7 @@ import (
 type call struct {
 	task    collectives.Task
 	once    func(ctx context.Context) error // the call itself
-	own     sides                           // what it works on
-	shared  sides                           // vectors that all ranks reach, for the limit
+	own     sides                           // what it and its limit work on
 	release func(ctx context.Context) error
 }
 
@@ -34,16 +33,15 @@ type opener func(ctx context.Context, t *collectives.Team, c *collective, s *sha
 // openVectors is the opener for elements that of makes of numbers.
 func openVectors[T reduce.Element](of func(int) T) opener {
 	return func(ctx context.Context, t *collectives.Team, c *collective, s *shape) (*call, error) {
-		shared, release, err := allocate[T](ctx, t, s)
-		if err != nil {
-			return nil, err
+		p, release := plainPair[T](s), func(context.Context) error { return nil }
+		if !c.plain {
+			var err error
+			if p, release, err = allocate[T](ctx, t, s); err != nil {
+				return nil, err
+			}
 		}
-		own := shared
-		if c.plain {
-			own = plainPair[T](s)
-		}
-		k := &call{release: release, own: own.sides(t.Rank(), c, s, of), shared: shared.sides(t.Rank(), c, s, of)}
-		k.task, k.once = own.call(t, c, s)
+		k := &call{release: release, own: p.sides(t.Rank(), c, s, of)}
+		k.task, k.once = p.call(t, c, s)
 		return k, nil
 	}
 }
