@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Environ returns the variables, as "K=V", that make a process the rank that i
@@ -121,17 +122,25 @@ func parseEnvironment(lookup func(string) (string, bool)) (info Info, fd int, er
 }
 
 // takeDescriptor makes a connection of an inherited descriptor. The descriptor
-// itself is closed; the connection's own is closed on exec.
+// itself is closed; the connection's own is closed on exec. One that is no
+// connection is left alone, because it may be somebody else's.
 func takeDescriptor(fd int) (net.Conn, error) {
-	f := os.NewFile(uintptr(fd), "boot")
-	if f == nil {
-		return nil, os.ErrInvalid
+	syscall.ForkLock.RLock()
+	own, err := syscall.Dup(fd) // an os.File of fd itself would close it some day, whatever it is then
+	if err == nil {
+		syscall.CloseOnExec(own)
 	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, os.NewSyscallError("dup", err)
+	}
+	f := os.NewFile(uintptr(own), "boot")
+	defer f.Close() // FileConn has a duplicate
 	conn, err := net.FileConn(f)
 	if err != nil {
 		return nil, err
 	}
-	f.Close()
+	syscall.Close(fd)
 	return conn, nil
 }
 
