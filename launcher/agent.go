@@ -32,7 +32,7 @@ func RunAgent(stdin io.Reader, stderr io.Writer, staged string) int {
 		os.RemoveAll(staged)
 	}
 	say := func(err error) { fmt.Fprintf(stderr, "gaspi-run agent: %v\n", err) }
-	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGPIPE, syscall.SIGTSTP)
+	deafen()
 	config, err := readAgentConfig(stdin)
 	if err != nil {
 		say(err)
@@ -56,6 +56,17 @@ func RunAgent(stdin io.Reader, stderr io.Writer, staged string) int {
 	signal.Notify(a.told, syscall.SIGTERM)
 	go a.endLoop()
 	return a.run(reached)
+}
+
+// deafen makes this process take no notice of signals that are meant for the
+// launcher. They are caught, for what is ignored would stay so in the ranks.
+func deafen() {
+	nobody := make(chan os.Signal, 1)
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGPIPE, syscall.SIGTSTP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(nobody, sig)
+		}
+	}
 }
 
 // An agent runs a crew for a launcher elsewhere.

@@ -115,6 +115,9 @@ func dialAny(addresses []string) (net.Conn, string, error) {
 			outcomes <- outcome{conn, address, err}
 		}()
 	}
+	if len(addresses) == 0 {
+		return nil, "", errors.New("it has no address")
+	}
 	var errs []error
 	for len(errs) < len(addresses) {
 		if next < len(addresses) {

@@ -17,6 +17,10 @@ import (
 // the file with the key of the job.
 const bootFD = 3
 
+// programFD is the number under which a rank inherits the file of its program,
+// if that is a script without a name: its interpreter opens it.
+const programFD = 4
+
 // A task is what a crew does: which ranks of which program, and how.
 type task struct {
 	program   *program
@@ -110,12 +114,16 @@ func (c *crew) startRank(r *rank) error {
 	defer files.closeChildEnds()
 	// A quota of processor time counts too, which the Go runtime has looked up.
 	own := append(r.env, fmt.Sprintf("%s=%d", boot.EnvLocalCores, runtime.GOMAXPROCS(0)))
+	inherited := []*os.File{files.stdin, files.stdout, files.stderr, inherit}
+	if c.program.file != nil {
+		inherited = append(inherited, c.program.file)
+	}
 	var process *os.Process
 	err = c.family.begin(func() (int, error) {
 		process, err = os.StartProcess(c.program.path, append([]string{c.program.name}, c.args...), &os.ProcAttr{
 			Dir:   c.dir,
 			Env:   rankEnviron(c.inherited, c.added, own),
-			Files: []*os.File{files.stdin, files.stdout, files.stderr, inherit},
+			Files: inherited,
 			Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 		})
 		if err != nil {

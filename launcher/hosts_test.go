@@ -92,6 +92,16 @@ func TestHostsNumberTheirRanks(t *testing.T) {
 	}
 }
 
+func TestSignalsOfOtherHostsAreAtTheirDefaults(t *testing.T) {
+	o, err := runJob(t, onHosts(t, Config{Program: "grep", Args: []string{"Sig[IB]", "/proc/self/status"}}, "localhost,b"))
+	if err != nil || o.ExitCode != 0 {
+		t.Fatalf("%v, %+v", err, o)
+	}
+	if d := cmp.Diff(linesOf(o.stdout, 0), linesOf(o.stdout, 1)); d != "" || len(linesOf(o.stdout, 0)) != 2 {
+		t.Errorf("(-rank of this host +rank of another):\n%s", d)
+	}
+}
+
 func TestRanksOfHostsExchange(t *testing.T) {
 	for _, tls := range []bool{false, true} {
 		t.Run(fmt.Sprintf("TLS %v", tls), func(t *testing.T) {

@@ -253,6 +253,24 @@ func TestStaging(t *testing.T) {
 	}
 }
 
+func TestStagingAScript(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho rank $GASPI_RANK \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cfg := onHosts(t, Config{Program: program, Args: []string{"a b", "c"}}, "a:1,localhost:1,b:1")
+	cfg.Remote.Stage = true
+	o, err := runJob(t, cfg)
+	if err != nil || o.ExitCode != 0 {
+		t.Fatalf("%v, %+v", err, o)
+	}
+	for r := range 3 {
+		if d := cmp.Diff([]string{fmt.Sprintf("rank %d a b c", r)}, linesOf(o.stdout, r)); d != "" {
+			t.Errorf("rank %d (-want +got):\n%s", r, d)
+		}
+	}
+}
+
 func TestCancelWhileAgentsComeUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cfg := onHosts(t, role("wait", 0), "a,silent")

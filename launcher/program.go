@@ -29,9 +29,10 @@ type target struct {
 
 // A program is ready to be executed any number of times.
 type program struct {
-	path  string // what to execute
-	name  string // argument 0
-	built bool   // it is a memory file of this process, so no other host has it
+	path  string   // what to execute
+	name  string   // argument 0
+	built bool     // it is a memory file of this process, so no other host has it
+	file  *os.File // what a rank inherits as programFD, if path says so; else nil
 	close func()
 }
 

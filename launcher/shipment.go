@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,8 +15,10 @@ import (
 // A shipment is a program on its way into a memory file of this process, so that
 // it has no name on this host and nothing is left of it.
 type shipment struct {
-	name string
-	file *os.File
+	name   string
+	file   *os.File
+	empty  bool // nothing has come yet
+	script bool // it begins with #!
 }
 
 func newShipment(name string) (*shipment, error) {
@@ -23,10 +26,13 @@ func newShipment(name string) (*shipment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("room for the program: %w", err)
 	}
-	return &shipment{name: name, file: os.NewFile(uintptr(fd), "program")}, nil
+	return &shipment{name: name, file: os.NewFile(uintptr(fd), "program"), empty: true}, nil
 }
 
 func (s *shipment) add(piece []byte) error {
+	if s.empty {
+		s.empty, s.script = false, bytes.HasPrefix(piece, []byte("#!"))
+	}
 	if _, err := s.file.Write(piece); err != nil {
 		return fmt.Errorf("room for the program: %w", err)
 	}
@@ -34,14 +40,19 @@ func (s *shipment) add(piece []byte) error {
 }
 
 // complete returns the program: nothing can be executed that is open for
-// writing.
+// writing. A script goes on to be needed once it is executed, so its ranks
+// inherit it.
 func (s *shipment) complete() (*program, error) {
 	read, err := sys.ReopenReadOnly(int(s.file.Fd()), lowestProgramFD)
 	s.file.Close()
 	if err != nil {
 		return nil, err
 	}
-	return &program{path: fmt.Sprintf("/proc/self/fd/%d", read), name: s.name, close: func() { sys.CloseFile(read) }}, nil
+	p := &program{path: fmt.Sprintf("/proc/self/fd/%d", read), name: s.name}
+	if s.script {
+		p.path, p.file = fmt.Sprintf("/proc/self/fd/%d", programFD), os.NewFile(uintptr(read), "program")
+	}
+	return p, nil
 }
 
 // keyFile makes the file in which a rank finds the key of its job. It has no

@@ -1,0 +1,182 @@
+package launcher
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAgentConfig(t *testing.T) {
+	t.Setenv("SLURMD_NODENAME", "h2")
+	cases := []struct {
+		name, line string
+		host       int
+		want       string // of the error
+	}{
+		{"host", `{"version":1,"host":3}` + "\n", 3, ""},
+		{"node", `{"version":1,"nodes":{"h1":4,"h2":5}}` + "\n", 5, ""},
+		{"other node", `{"version":1,"nodes":{"h1":4}}` + "\n", 0, `SLURMD_NODENAME="h2" is none of the nodes`},
+		{"nothing", "", 0, "an agent is started by gaspi-run"},
+		{"cut", `{"version":1`, 0, "an agent is started by gaspi-run"},
+		{"nonsense", "hello\n", 0, "makes no sense"},
+		{"version", `{"version":2}` + "\n", 0, "speaks version 1 to agents and that of the launcher version 2: install the same one on both hosts, or use --stage"},
+	}
+	for _, c := range cases {
+		got, err := readAgentConfig(strings.NewReader(c.line))
+		if c.want == "" && (err != nil || got.Host != c.host) {
+			t.Errorf("%s: %+v, %v", c.name, got, err)
+		}
+		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestDialAny(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead, alive := closed.Addr().String(), l.Addr().String()
+	closed.Close()
+	defer l.Close()
+	for _, addresses := range [][]string{{alive}, {dead, alive}, {alive, dead}, {dead, dead, alive, dead}} {
+		conn, reached, err := dialAny(addresses)
+		if err != nil || reached != alive {
+			t.Errorf("%v: reached %q, %v", addresses, reached, err)
+			continue
+		}
+		conn.Close()
+	}
+	if _, _, err := dialAny([]string{dead, dead}); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("nobody there: %v", err)
+	}
+	if _, _, err := dialAny(nil); err == nil {
+		t.Error("no address was reached")
+	}
+}
+
+func TestEnvironmentThatBelongsToAHost(t *testing.T) {
+	there := []string{"A=1", "HOME=/there", "SLURM_NODEID=1", "XDG_RUNTIME_DIR=x", "SSH_AUTH_SOCK=y", "PATH=p", "USERS=2", "odd"}
+	want := []string{"A=1", "PATH=p", "USERS=2", "odd"}
+	got := portable(there)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	t.Setenv("HOME", "/here")
+	t.Setenv("SLURM_NODEID", "5")
+	got = settle(got)
+	if !slices.Contains(got, "HOME=/here") || !slices.Contains(got, "SLURM_NODEID=5") || !slices.Equal(got[len(got)-len(want):], want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	own, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SLURMD_NODENAME", "node7")
+	cases := []struct {
+		name  string
+		hosts []Host
+		ranks int
+		want  []place
+	}{
+		{"no hosts", nil, 3, []place{{name: "this host", here: true, ranks: 3}}},
+		{"names of this host", []Host{{Name: "a", Slots: 1}, {Name: "localhost", Slots: 1}, {Name: "::1", Slots: 2}, {Name: own, Slots: 1}, {Name: "node7", Slots: 1}, {Name: "b", Slots: 9}}, 8,
+			[]place{{name: "a", number: 0, ranks: 1}, {name: "localhost", number: 1, here: true, first: 1, ranks: 5}, {name: "b", number: 2, first: 6, ranks: 2}}},
+		{"hosts without ranks", []Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}, 2, []place{{name: "a", ranks: 2}}},
+		{"another user", []Host{{Name: "me@localhost", Slots: 1}}, 1, []place{{name: "me@localhost", ranks: 1}}},
+	}
+	for _, c := range cases {
+		got, err := places(Config{Hosts: c.hosts, Ranks: c.ranks})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if d := cmp.Diff(c.want, got, cmp.AllowUnexported(place{})); d != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, d)
+		}
+	}
+}
+
+func TestShellLine(t *testing.T) {
+	words := []string{"plain", "", "a b", "it's", `"`, "$HOME", "*", "new\nline", `\`, "-n", "a;b", "~", "#x", "ünï"}
+	out, err := exec.Command("sh", "-c", `printf '%s\0' `+shellLine(words)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(words, strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got := shellLine([]string{"ssh", "-p", "22", "a_b@c.d:/x"}); got != "ssh -p 22 a_b@c.d:/x" {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestStageScript(t *testing.T) {
+	agent := "#!/bin/sh\nread line\necho \"$0 $* $line\"\nexit 7\n"
+	cases := []struct {
+		name, input string
+		code        int
+		want        string
+	}{
+		{"whole", agent, 7, "DIR/gaspi-run agent x DIR config\n"},
+		{"cut", agent[:10], 1, "the copy of gaspi-run is not complete\n"},
+		{"nothing", "", 1, "the copy of gaspi-run is not complete\n"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			temp := filepath.Join(t.TempDir(), "with blank")
+			if err := os.Mkdir(temp, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			script := stageScript([]string{"agent", "x"}, len(agent))
+			if strings.Contains(script, "'") {
+				t.Errorf("a single quote in %s", script)
+			}
+			cmd := exec.Command("sh", "-c", script)
+			cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+			cmd.Stdin = strings.NewReader("config\n" + c.input)
+			out, _ := cmd.CombinedOutput()
+			got := regexp.MustCompile(regexp.QuoteMeta(temp)+`/gaspi-run\.\w{8}`).ReplaceAllString(string(out), "DIR")
+			if code := cmd.ProcessState.ExitCode(); code != c.code || got != c.want {
+				t.Errorf("exit code %d, %q; want %d, %q", code, got, c.code, c.want)
+			}
+			if files, err := os.ReadDir(temp); err != nil || len(files) > 0 {
+				t.Errorf("left behind: %v, %v", files, err)
+			}
+		})
+	}
+}
+
+func TestLastLine(t *testing.T) {
+	var told []string
+	l := &lastLine{tell: func(line string) { told = append(told, line) }}
+	fmt.Fprint(l, "Warning: one\ntw")
+	fmt.Fprint(l, "o\r\n\n   \n")
+	l.Write(bytes.Repeat([]byte("x"), 3*maxLastLine))
+	if got := l.String(); got != strings.Repeat("x", maxLastLine) {
+		t.Errorf("%d bytes, want %d of a long line", len(got), maxLastLine)
+	}
+	fmt.Fprint(l, "\n\xff\n")
+	if got := l.String(); got != "?" {
+		t.Errorf("%q", got)
+	}
+	if d := cmp.Diff([]string{"Warning: one", "two", strings.Repeat("x", maxLastLine), "?"}, told); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
