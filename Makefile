@@ -3,7 +3,7 @@
 
 GO ?= go
 
-.PHONY: check test race fuzz matrix stress bench cover cross system generate ci install
+.PHONY: check test race fuzz matrix stress bench cover cross system cluster generate ci install
 
 check: ## format, vet, staticcheck, quick tests
 	.ci/run fmt vet staticcheck
@@ -39,6 +39,9 @@ cross: ## arm64 and portable builds, without a C compiler
 
 system: ## the tests across processes; nothing may be skipped
 	.ci/run system
+
+cluster: ## whole jobs across hosts that are network namespaces; needs root
+	.ci/run cluster
 
 generate: ## make generated files again
 	$(GO) generate ./...

@@ -33,7 +33,13 @@ func (s *site) onHosts(hosts string) []string {
 // reduce starts ranks, as flags say, that do allreduces until losses are lost.
 func (s *site) reduce(t *testing.T, losses int, flags ...string) *job {
 	t.Helper()
-	args := append(flags, "--env", envRole+"=reduce", "--env", fmt.Sprintf("%s=%d", envLosses, losses))
+	return s.play(t, "reduce", append(flags, "--env", fmt.Sprintf("%s=%d", envLosses, losses))...)
+}
+
+// play starts ranks that have a role.
+func (s *site) play(t *testing.T, role string, flags ...string) *job {
+	t.Helper()
+	args := append(flags, "--env", envRole+"="+role)
 	return start(t, s.Head(), nil, s.program("gaspi-run"), append(args, s.Self(t))...)
 }
 
@@ -97,6 +103,31 @@ func TestHostIsCutOff(t *testing.T) {
 	})
 }
 
+// TestHostsLoseEachOther cuts two hosts off from each other alone. Their ranks end
+// with an error, and so do all others, which miss nobody themselves.
+func TestHostsLoseEachOther(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 3)
+	h := s.Hosts()
+	for _, onFailure := range []string{"abort", "continue"} {
+		t.Run(onFailure, func(t *testing.T) {
+			defer s.Join(h[0], h[1])
+			j := s.play(t, "stop", append(s.onHosts(s.List(2)), "--on-failure", onFailure)...)
+			if _, err := j.stdout.await(t.Context(), 6, `begun$`); err != nil {
+				t.Fatalf("%v\n%v", err, j)
+			}
+			s.Partition(h[0], h[1])
+			if code := j.wait(); code != 1 || len(j.stderr.find(`^gaspi-run: rank [0-3] .*exited with status 1`)) == 0 {
+				t.Errorf("exit code %d, want that of one of ranks 0 to 3\n%v", code, j)
+			}
+			if len(j.stdout.find(`rank [0-3] is gone`)) == 0 {
+				t.Errorf("nobody says which rank it missed\n%v", j)
+			}
+			s.clean(t)
+		})
+	}
+}
+
 // TestLauncherIsGone takes the launcher from ranks that know nothing of it, with
 // children of their own: nothing of the job may stay.
 func TestLauncherIsGone(t *testing.T) {
@@ -150,7 +181,7 @@ func TestRanksDieAtAnyMoment(t *testing.T) {
 		name  string
 		flags []string
 	}{
-		{"one host", []string{"-n", "4"}},
+		{"one host", []string{"-n", "4", "--heartbeat", heartbeat.String()}},
 		{"two hosts", s.onHosts(s.List(2))},
 	} {
 		for i := range moments() {

@@ -20,6 +20,7 @@ import (
 //	reduce     allreduces of 1 MiB for ever, until a rank is gone; then it says
 //	           which ranks are, until it has learned of as many as envLosses
 //	           says, and ends well
+//	stop       the same, but it ends with the error, as most programs do
 func play(role string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), jobLimit)
 	defer cancel()
@@ -31,6 +32,8 @@ func play(role string) error {
 	switch role {
 	case "reduce":
 		return playReduce(ctx, p)
+	case "stop":
+		return reduceForEver(ctx, p)
 	}
 	return fmt.Errorf("no role is called %s", role)
 }
