@@ -103,6 +103,36 @@ func TestHostIsCutOff(t *testing.T) {
 	})
 }
 
+// TestRecoverFromTheLossOfAHost runs the example that goes on with who is left.
+func TestRecoverFromTheLossOfAHost(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 4, "examples/recover")
+	args := append(s.onHosts(s.List(2)), "--on-failure", "continue", s.program("recover"), "--steps", "200", "--work", "10ms")
+	j := start(t, s.Head(), nil, s.program("gaspi-run"), args...)
+	if _, err := j.stdout.await(t.Context(), 8, `process \d+$`); err != nil {
+		t.Fatalf("%v\n%v", err, j)
+	}
+	time.Sleep(300 * time.Millisecond) // some steps
+	s.Cut(s.Hosts()[2])
+	if code := j.wait(); code <= 0 {
+		t.Errorf("exit code %d, want that of a job that lost ranks\n%v", code, j)
+	}
+	goOn := j.stdout.find(`step \d+: 6 ranks go on$`)
+	if len(goOn) != 6 {
+		t.Fatalf("%d of 6 survivors go on\n%v", len(goOn), j)
+	}
+	var step int
+	if _, err := fmt.Sscanf(goOn[0].text[len("[0] "):], "step %d:", &step); err != nil {
+		t.Fatal(err)
+	}
+	// Each rank adds its number + 1 in a step: 36 together, 25 without ranks 4 and 5.
+	want := fmt.Sprintf(`step 200: the total is %d$`, step*36+(200-step)*25)
+	if ended := j.stdout.find(want); len(ended) != 6 {
+		t.Errorf("%d of 6 survivors end with %q\n%v", len(ended), want, j)
+	}
+	s.clean(t)
+}
+
 // TestHostsLoseEachOther cuts two hosts off from each other alone. Their ranks end
 // with an error, and so do all others, which miss nobody themselves.
 func TestHostsLoseEachOther(t *testing.T) {
