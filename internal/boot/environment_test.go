@@ -31,6 +31,8 @@ func child() int {
 	switch os.Getenv(childEnv) {
 	case "stranger":
 		return stranger(s)
+	case "heir":
+		return heir(s)
 	case "task":
 		return task(s)
 	}

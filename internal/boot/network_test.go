@@ -23,20 +23,24 @@ import (
 type rendezvous struct {
 	address string
 	secure  bool
-	mu      sync.Mutex
-	lines   []string
+	lines   chan string // what the gate logs
 }
 
-func (v *rendezvous) log(line string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.lines = append(v.lines, line)
-}
+func (v *rendezvous) log(line string) { v.lines <- line }
 
-func (v *rendezvous) logged() string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return strings.Join(v.lines, "\n")
+// logged waits for n lines of the log.
+func (v *rendezvous) logged(t *testing.T, n int) string {
+	t.Helper()
+	var all []string
+	for len(all) < n {
+		select {
+		case line := <-v.lines:
+			all = append(all, line)
+		case <-limit(t).Done():
+			t.Fatalf("%d lines in the log, want %d:\n%s", len(all), n, strings.Join(all, "\n"))
+		}
+	}
+	return strings.Join(all, "\n")
 }
 
 // startRendezvous returns a server as a launcher has it, that kills by
@@ -45,7 +49,7 @@ func startRendezvous(t *testing.T, size int, secure bool) (*Server, *rendezvous)
 	t.Helper()
 	s := startServer(t, size)
 	s.vanish = 20 * time.Millisecond
-	v := &rendezvous{secure: secure}
+	v := &rendezvous{secure: secure, lines: make(chan string, 1000)}
 	cfg := auth.GateConfig{Key: s.Key(), Check: s.Check, Log: v.log}
 	if secure {
 		var err error
@@ -146,11 +150,9 @@ func TestJoinRefusals(t *testing.T) {
 			t.Errorf("%v; it does not say where", err)
 		}
 	}
-	if n := strings.Count(v.logged(), "refused a connection"); n != 6 {
-		t.Errorf("%d refusals in the log, want 6:\n%s", n, v.logged())
-	}
-	if strings.Contains(v.logged(), s.Key().Text()[:8]) {
-		t.Error("the log shows the key")
+	log := v.logged(t, 6)
+	if strings.Count(log, "refused a connection") != 6 || strings.Contains(log, s.Key().Text()[:8]) {
+		t.Errorf("want six refusals without the key, got:\n%s", log)
 	}
 }
 
