@@ -45,7 +45,7 @@ var (
 	ErrTooLarge = errors.New("too large")
 	// ErrMismatch says that the ranks of a group called a collective with
 	// different arguments.
-	ErrMismatch = errors.New("ranks called different collectives")
+	ErrMismatch = base.ErrMismatch
 	// ErrLauncherLost says that the launcher of the job is gone.
 	ErrLauncherLost = errors.New("the launcher of this job is gone")
 )

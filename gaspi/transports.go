@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -160,25 +158,12 @@ func (d *dialer) tcp(only bool) (transport.Transport, error) {
 	return wire, nil
 }
 
-// hint is an address that peers are reached the same way as.
+// hint is an address that peers are reached the same way as, if one is known.
 func (d *dialer) hint() netip.Addr {
 	if d.info.LocalSize == d.info.Size {
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
-	first, _, _ := strings.Cut(os.Getenv(boot.EnvRendezvous), ",")
-	host, _, err := net.SplitHostPort(first)
-	if err != nil {
-		return netip.Addr{} // the launcher is on this host
-	}
-	if at, err := netip.ParseAddr(host); err == nil {
-		return at
-	}
-	if names, err := net.LookupHost(host); err == nil {
-		if at, err := netip.ParseAddr(names[0]); err == nil {
-			return at
-		}
-	}
-	return netip.Addr{}
+	return d.info.Rendezvous
 }
 
 // silence is how long a peer's host may be silent, 0 for the transport's default.
