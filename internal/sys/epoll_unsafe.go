@@ -57,23 +57,23 @@ func NewPoller() (*Poller, error) {
 // wakeKey is the key of the poller's own descriptor.
 const wakeKey = -1
 
-// Add watches a socket for reading, and for writing too if writable is set. key
-// is what events of it carry, from 0.
-func (p *Poller) Add(fd, key int, writable bool) error {
-	return p.control(unix.EPOLL_CTL_ADD, fd, key, writable)
+// Add watches a socket for reading, and for writing if out is set. key is what
+// events of it carry, from 0.
+func (p *Poller) Add(fd, key int, out bool) error {
+	return p.control(unix.EPOLL_CTL_ADD, fd, key, out)
 }
 
 // Watch changes whether a socket is watched for writing.
-func (p *Poller) Watch(fd, key int, writable bool) error {
-	return p.control(unix.EPOLL_CTL_MOD, fd, key, writable)
+func (p *Poller) Watch(fd, key int, out bool) error {
+	return p.control(unix.EPOLL_CTL_MOD, fd, key, out)
 }
 
 // Remove forgets a socket.
 func (p *Poller) Remove(fd int) { _ = unix.EpollCtl(p.fd, unix.EPOLL_CTL_DEL, fd, nil) }
 
-func (p *Poller) control(op, fd, key int, writable bool) error {
+func (p *Poller) control(op, fd, key int, out bool) error {
 	e := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(key)}
-	if writable {
+	if out {
 		e.Events |= unix.EPOLLOUT
 	}
 	if err := unix.EpollCtl(p.fd, op, fd, &e); err != nil {

@@ -282,9 +282,7 @@ func sameHost(nc net.Conn) bool {
 // start lets the connection make progress, once it is in the tables.
 func (c *conn) start() {
 	if c.secure == nil {
-		if err := c.t.poller.Add(c.fd, c.key, false); err != nil {
-			c.t.broken(c, err)
-		}
+		c.listen(true)
 		return
 	}
 	c.t.work.Go(c.sendLoop)

@@ -25,16 +25,17 @@ type outbox struct {
 	c  *conn
 	mu sync.Mutex
 
-	ended error                       // guarded by mu; why nothing can be sent any more
-	head  [headSize]byte              // guarded by mu; of the frame that is being issued
-	vec   sys.Vector                  // guarded by mu
-	short [headSize + inlineMost]byte // guarded by mu; a short frame as it is sent
-	armed atomic.Bool                 // written under mu; something waits until the socket takes it
-	first *record                     // guarded by mu; frames that wait, the first one perhaps sent in part
-	last  *record                     // guarded by mu
-	spare *record                     // guarded by mu; records to be used again
-	more  *sync.Cond                  // of mu; with TLS, tells the sender of new frames
-	busy  bool                        // guarded by mu; with TLS, a frame is being sent that is no longer in the list
+	ended  error                       // guarded by mu; why nothing can be sent any more
+	head   [headSize]byte              // guarded by mu; of the frame that is being issued
+	vec    sys.Vector                  // guarded by mu
+	short  [headSize + inlineMost]byte // guarded by mu; a short frame as it is sent
+	armed  atomic.Bool                 // written under mu; something waits until the socket takes it
+	listed bool                        // guarded by mu; the poller watches the socket
+	first  *record                     // guarded by mu; frames that wait, the first one perhaps sent in part
+	last   *record                     // guarded by mu
+	spare  *record                     // guarded by mu; records to be used again
+	more   *sync.Cond                  // of mu; with TLS, tells the sender of new frames
+	busy   bool                        // guarded by mu; with TLS, a frame is being sent that is no longer in the list
 
 	owed    int       // guarded by mu; answers to the peer that wait
 	serving servings  // guarded by mu; what is read from here in several frames
@@ -143,7 +144,12 @@ func (o *outbox) armLocked(on bool) {
 		}
 		return
 	}
-	_ = o.c.t.poller.Watch(o.c.fd, o.c.key, on)
+	if !o.listed {
+		o.listed = true
+		_ = o.c.t.poller.Add(o.c.fd, o.c.key, on)
+	} else {
+		_ = o.c.t.poller.Watch(o.c.fd, o.c.key, on)
+	}
 	if on {
 		o.c.t.blocked.Add(1)
 	} else {
