@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -82,7 +83,8 @@ type agent struct {
 	crew    *crew
 	relay   *relay
 	begun   chan struct{} // closed when the crew has started
-	hurry   chan struct{} // closed to cut short the wait for leftovers
+	hurry   chan struct{} // closed to cut short the wait for leftovers, once
+	hurried sync.Once
 	done    chan struct{} // closed when the crew has finished; nil while nobody asked
 }
 
@@ -145,7 +147,7 @@ func (a *agent) handle(f talk.Frame) error {
 			go a.finish()
 		}
 	case frameHurry:
-		close(a.hurry)
+		a.hurried.Do(func() { close(a.hurry) })
 	default:
 		return fmt.Errorf("frame of unknown kind %d", f.Kind)
 	}
@@ -269,6 +271,7 @@ func (a *agent) abandon() {
 	}
 	<-a.begun
 	a.crew.signal(syscall.SIGKILL)
+	a.hurried.Do(func() { close(a.hurry) })
 	a.crew.watching.Wait()
 	a.crew.finish(nil)
 }

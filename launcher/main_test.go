@@ -152,6 +152,11 @@ func runJob(t *testing.T, cfg Config) (outcome, error) {
 	}
 	cfg.Stderr = &stderr
 	cfg.Notice = func(s string) { o.notice += s + "\n" }
+	cfg.Log = func(line string) {
+		if strings.Contains(line, "DATA RACE") || strings.Contains(line, "panic:") {
+			t.Errorf("an agent says: %s", line)
+		}
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	result, err := Run(ctx, cfg)

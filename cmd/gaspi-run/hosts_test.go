@@ -84,6 +84,36 @@ func TestSuspendAndResumeOtherHosts(t *testing.T) {
 	}
 }
 
+func TestSuspensionIsNoSilence(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := startOnHosts(t, "a:2,b:1", "--heartbeat", "500ms", "--env", roleEnv+"=barriers", self)
+	pids := append(l.pids(3), l.cmd.Process.Pid)
+	stopped := func(want bool) func() error {
+		return func() error {
+			for _, pid := range pids {
+				if s := stateOf(pid); (s == "T") != want {
+					return fmt.Errorf("process %d is in state %q", pid, s)
+				}
+			}
+			return nil
+		}
+	}
+	l.signal(syscall.SIGTSTP)
+	eventually(t, stopped(true))
+	<-time.After(1200 * time.Millisecond) // more than twice the heartbeat
+	l.signal(syscall.SIGCONT)
+	if code := l.wait(); code != 0 || l.stderr.String() != "" {
+		var rest []string
+		for line := range l.lines {
+			rest = append(rest, line)
+		}
+		t.Errorf("exit code %d, stderr %q, output %q", code, l.stderr, rest)
+	}
+}
+
 func TestLauncherOfHostsKilledByNine(t *testing.T) {
 	l := startOnHosts(t, "a:2,b:1", "sh", "-c", `(trap '' TERM HUP INT; echo $$; `+idle+`) & sleep 1000 & echo $!; wait`)
 	pids := append(l.pids(6), l.processes()...)

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
 // gaspiRun is the path of the command, built once for all tests.
@@ -35,6 +37,9 @@ func TestMain(m *testing.M) {
 func play(role string) int {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	if role == "barriers" {
+		return meet()
+	}
 	if role == "rank" {
 		child := exec.Command("/proc/self/exe")
 		child.Env = append(os.Environ(), roleEnv+"=child")
@@ -49,6 +54,26 @@ func play(role string) int {
 	}
 	<-signals
 	fmt.Println(role)
+	return 0
+}
+
+// meet passes barriers for a while.
+func meet() int {
+	ctx := context.Background()
+	p, err := gaspi.Init(ctx, gaspi.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	defer p.Close()
+	fmt.Println(os.Getpid())
+	for i := range 150 {
+		if err := p.Barrier(ctx, p.World()); err != nil {
+			fmt.Println(i, err)
+			return 1
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	return 0
 }
 

@@ -1,7 +1,9 @@
 package boot
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"time"
 )
 
@@ -54,12 +56,24 @@ func (w *wire) beatLoop(every time.Duration) {
 }
 
 // A listener reads from a wire's connection, for no longer than the peer may be
-// silent. Any byte is a sign of life, also in the middle of a long line.
+// silent. Any byte is a sign of life, also in the middle of a long line. It waits
+// in short turns: a process that was stopped for a while, as when the user has
+// suspended the job, finds a long silence that is its own, and counts one turn.
 type listener struct{ w *wire }
 
 func (l listener) Read(b []byte) (int, error) {
-	if limit := time.Duration(l.w.silence.Load()); limit > 0 {
-		l.w.conn.SetReadDeadline(time.Now().Add(limit))
+	limit := time.Duration(l.w.silence.Load())
+	if limit <= 0 {
+		return l.w.conn.Read(b)
 	}
-	return l.w.conn.Read(b)
+	turn := limit / (2 * beatsPerLimit)
+	for quiet := time.Duration(0); ; {
+		begun := time.Now()
+		l.w.conn.SetReadDeadline(begun.Add(turn))
+		n, err := l.w.conn.Read(b)
+		quiet += min(time.Since(begun), 2*turn)
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || quiet >= limit {
+			return n, err
+		}
+	}
 }
