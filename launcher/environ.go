@@ -39,6 +39,11 @@ func rankEnviron(inherited, added, own []string) []string {
 		replaced[key] = true
 		last[key] = i
 	}
+	for _, kv := range own {
+		key, _, _ := strings.Cut(kv, "=")
+		replaced[key] = true
+		last[key] = -1
+	}
 	env := make([]string, 0, len(inherited)+len(added)+len(own))
 	for _, kv := range inherited {
 		if key, _, ok := strings.Cut(kv, "="); !ok || !replaced[key] {

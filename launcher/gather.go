@@ -14,22 +14,18 @@ import (
 func (j *job) gather(ctx context.Context) error {
 	var remotes []*remote
 	for _, p := range j.places {
-		if !p.here {
-			remotes = append(remotes, newRemote(j, p))
+		if p.here {
+			j.addSite(j.localCrew(p), p)
+			continue
 		}
+		r := newRemote(j, p)
+		remotes = append(remotes, r)
+		j.addSite(r, p)
 	}
 	if len(remotes) > 0 {
 		if err := j.prepareRemotes(remotes); err != nil {
 			return err
 		}
-	}
-	for _, p := range j.places {
-		if p.here {
-			j.addSite(j.localCrew(p), p)
-			continue
-		}
-		j.addSite(remotes[0], p)
-		remotes = remotes[1:]
 	}
 	return j.await(ctx)
 }

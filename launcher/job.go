@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -92,7 +93,7 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	defer j.input.close()
 	defer j.server.Close()
 	defer j.dismissCarriers()
-	defer j.doorway.close()
+	defer func() { j.doorway.close() }()
 	if err := j.gather(ctx); err != nil {
 		close(j.over)
 		j.closeSites()
@@ -162,6 +163,11 @@ func (j *job) info(p place, i int) boot.Info {
 	}
 }
 
+// spread reports whether there are ranks on other hosts.
+func (j *job) spread() bool {
+	return slices.ContainsFunc(j.places, func(p place) bool { return !p.here })
+}
+
 // environ returns what all ranks are told in the same way, and where the output
 // of this one ends up.
 func (j *job) environ(r Rank) []string {
@@ -172,10 +178,10 @@ func (j *job) environ(r Rank) []string {
 	if j.cfg.Interface != "" {
 		env = append(env, envInterface+"="+j.cfg.Interface)
 	}
-	if j.doorway != nil || j.cfg.TLS {
+	if j.spread() || j.cfg.TLS {
 		env = append(env, boot.EnvTLS+"="+map[bool]string{false: "0", true: "1"}[j.cfg.TLS])
 	}
-	if j.doorway != nil {
+	if j.spread() {
 		env = append(env, boot.EnvHeartbeat+"="+j.cfg.Heartbeat.String())
 	}
 	return append(env, j.output.environ(r)...)
@@ -193,7 +199,7 @@ func (j *job) report(event any) {
 func (j *job) startSites() {
 	j.starting = len(j.sites)
 	for _, s := range j.sites {
-		go func() { j.report(siteStarted{site: s, err: s.start()}) }()
+		go func() { j.report(siteStarted{err: s.start()}) }()
 	}
 }
 

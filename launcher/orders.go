@@ -55,11 +55,10 @@ type order struct {
 	Bind             Bind
 	Grace, StopLimit time.Duration
 
-	First  Rank
-	Ranks  [][]string // own variables of each rank
-	Key    string     // of the job, for a file that ranks inherit
-	Reads  bool       // the first rank gets input
-	Silent time.Duration
+	First Rank
+	Ranks [][]string // own variables of each rank
+	Key   string     // of the job, for a file that ranks inherit
+	Reads bool       // the first rank gets input
 }
 
 // A ready is the first word of an agent.

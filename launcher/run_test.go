@@ -185,6 +185,16 @@ func TestStartThatFails(t *testing.T) {
 }
 
 func TestNothingIsLeftInThisProcess(t *testing.T) {
+	t.Run("this host", func(t *testing.T) { leavesNothing(t, 10, shell(4, "exit 0"), "") })
+	t.Run("other hosts", func(t *testing.T) { leavesNothing(t, 3, onHosts(t, shell(0, "exit 0"), "a:2,localhost:1,b:1"), "") })
+	t.Run("a host that cannot be had", func(t *testing.T) {
+		leavesNothing(t, 3, onHosts(t, shell(0, "exit 0"), "a:2,localhost:1,unknown:1"), "host unknown: ssh")
+	})
+}
+
+// leavesNothing runs a job that ends with that error some times, and counts what
+// is left of it here.
+func leavesNothing(t *testing.T, times int, cfg Config, want string) {
 	count := func() (descriptors, goroutines int) {
 		entries, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
@@ -193,13 +203,14 @@ func TestNothingIsLeftInThisProcess(t *testing.T) {
 		return len(entries), runtime.NumGoroutine()
 	}
 	job := func() {
-		if o, err := runJob(t, shell(4, "exit 0")); err != nil || o.ExitCode != 0 {
+		o, err := runJob(t, cfg)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) || o.ExitCode != 0 {
 			t.Fatalf("%v, %+v", err, o)
 		}
 	}
 	job()
 	fds, goroutines := count()
-	for range 10 {
+	for range times {
 		job()
 	}
 	fdsAfter, goroutinesAfter := count()
@@ -209,6 +220,6 @@ func TestNothingIsLeftInThisProcess(t *testing.T) {
 		fdsAfter, goroutinesAfter = count()
 	}
 	if fdsAfter > fds || goroutinesAfter > goroutines {
-		t.Errorf("%d descriptors and %d goroutines before, %d and %d after 10 jobs", fds, goroutines, fdsAfter, goroutinesAfter)
+		t.Errorf("%d descriptors and %d goroutines before, %d and %d after %d jobs", fds, goroutines, fdsAfter, goroutinesAfter, times)
 	}
 }

@@ -53,8 +53,7 @@ type rankStopped struct {
 
 // A siteStarted is what start of a site has returned.
 type siteStarted struct {
-	site site
-	err  error
+	err error
 }
 
 // A siteLost is reported when a site can no longer be reached. Nothing else is
