@@ -31,6 +31,11 @@ func TestQuickstartBySlurm(t *testing.T) {
 			s.clean(t)
 		})
 	}
+	t.Run("srun without PMI", func(t *testing.T) {
+		key := []string{"GASPI_KEY_FILE=" + s.key(t, "key", "e")}
+		checkRing(t, 8, false, succeeds(t, s.Head(), key, "srun", "--quiet", "--mpi=none", "-N4", "-n8", quickstart))
+		s.clean(t)
+	})
 	t.Run("sbatch", func(t *testing.T) {
 		succeeds(t, s.Head(), nil, "sbatch", "--quiet", "-N4", "-n8", "--output=batch.out", "--wrap="+run+" "+quickstart+"; echo status $?")
 		// sbatch --wait looks every few seconds only.
