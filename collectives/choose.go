@@ -3,6 +3,7 @@ package collectives
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
@@ -146,24 +147,43 @@ func (t *Team) choose(p *Plan) (choice, error) {
 	if len(all) == 0 {
 		return choice{}, t.whyNone(p, want)
 	}
-	best, least := all[0], -1.0
 	call := p.call
 	if call.Counts == nil {
 		call.Count = q.class
 	}
-	for _, c := range all {
-		if len(all) == 1 {
-			break
-		}
-		seconds, err := t.predict(&call, q.size, c)
-		if err == nil && (least < 0 || seconds < least) {
-			best, least = c, seconds
-		}
+	best := all[0]
+	if len(all) > 1 {
+		best = t.quickest(all, &call, q.size)
 	}
 	if p.call.Counts == nil {
 		t.chosen[q] = best
 	}
 	return best, nil
+}
+
+// aboutEqual is how much longer a way may take by the model than the quickest and
+// still be as good: the model is not that exact.
+const aboutEqual = 1.01
+
+// quickest is the way that takes least time by the model; of those about equal the
+// one with the fewest segments, whose messages cost what the model does not know, and
+// of those the first.
+func (t *Team) quickest(all []choice, call *schedule.Call, size int) choice {
+	seconds, least := make([]float64, len(all)), math.Inf(1)
+	for i, c := range all {
+		var err error
+		if seconds[i], err = t.predict(call, size, c); err != nil {
+			seconds[i] = math.Inf(1)
+		}
+		least = min(least, seconds[i])
+	}
+	best := -1
+	for i, c := range all {
+		if seconds[i] <= least*aboutEqual && (best < 0 || c.segments.Concurrency < all[best].segments.Concurrency) {
+			best = i
+		}
+	}
+	return all[best]
 }
 
 // class is a length that stands for all that are about as long: the three highest

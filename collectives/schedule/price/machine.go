@@ -22,6 +22,9 @@ type Machine struct {
 	// means 1.
 	Bandwidth float64 `json:"bandwidth"`
 	Ports     int     `json:"ports"`
+	// SocketRate is the bytes that the CPU of a rank moves into or out of the network,
+	// 0 where the network moves them by itself.
+	SocketRate float64 `json:"socket_rate"`
 
 	// ReduceRate is the bytes of an operand folded into another: a combine of k
 	// sources of n bytes takes (k-1)n/ReduceRate.
@@ -69,7 +72,7 @@ func (m *Machine) Check() error {
 		{"call", m.Call}, {"await", m.Await}, {"step", m.Step},
 		{"network.latency", m.Network.Latency}, {"network.put", m.Network.Put}, {"network.signal", m.Network.Signal},
 		{"shared.latency", m.Shared.Latency}, {"shared.put", m.Shared.Put}, {"shared.signal", m.Shared.Signal},
-		{"bandwidth", m.Bandwidth}, {"ports", float64(m.Ports)}, {"reduce_rate", m.ReduceRate},
+		{"bandwidth", m.Bandwidth}, {"ports", float64(m.Ports)}, {"socket_rate", m.SocketRate}, {"reduce_rate", m.ReduceRate},
 		{"copy_rate", m.CopyRate}, {"code_rate", m.CodeRate}, {"code_ratio", m.CodeRatio},
 		{"memory", m.Memory}, {"core_memory", m.CoreMemory}, {"cache", float64(m.Cache)}, {"ranks_per_node", float64(m.RanksPerNode)},
 		{"cores", float64(m.Cores)}, {"switch", m.Switch},

@@ -103,6 +103,25 @@ func TestClosedForm(t *testing.T) {
 		ranks:  []lanes{one(put(1, 32, 0), flush(), clone(0, 32)), one(await(0, 1))},
 		finish: []float64{3.25, 3.75}, steps: 1,
 	}, {
+		// 32 bytes take the port 2 s and each processor 4.
+		name: "a slow processor", machine: Machine{Network: Link{Latency: 1}, Bandwidth: 16, SocketRate: 8},
+		ranks:  []lanes{one(put(1, 32, 0)), one(await(0, 1))},
+		finish: []float64{4, 5}, steps: 1,
+	}, {
+		name: "a quick processor", machine: Machine{Network: Link{Latency: 1}, Bandwidth: 16, SocketRate: 32},
+		ranks:  []lanes{one(put(1, 32, 0)), one(await(0, 1))},
+		finish: []float64{2, 3}, steps: 1,
+	}, {
+		// It has the second's last byte after the first's and its own work.
+		name: "two for one processor", machine: Machine{Network: Link{Latency: 1}, Bandwidth: 16, SocketRate: 8, Ports: 2},
+		ranks:  []lanes{one(put(2, 32, 0)), one(put(2, 32, 1)), one(await(0, 1), await(1, 1))},
+		finish: []float64{4, 4, 5 + 4}, steps: 1,
+	}, {
+		// What arrives during the first copy delays the second.
+		name: "a processor with something else to do", machine: Machine{Network: Link{Latency: 1}, Bandwidth: 16, SocketRate: 32, CopyRate: 1},
+		ranks:  []lanes{one(put(1, 32, 0)), one(clone(1, 10), await(0, 1), clone(1, 1))},
+		finish: []float64{2, 10 + 1 + 1}, steps: 1,
+	}, {
 		// The second leaves when the first has left; both are taken in as they come.
 		name: "two puts through one port", machine: wire,
 		ranks:  []lanes{one(put(1, 16, 0), put(2, 16, 0)), one(await(0, 1)), one(await(0, 1))},

@@ -42,6 +42,8 @@ type rank struct {
 	free     float64 // when the sources of all its puts are free
 	wake     float64 // when the event that is meant for it is; never if there is none
 	slow     float64
+	inbox    float64 // when it has taken in all that has arrived
+	debt     float64 // seconds of CPU that arrivals took while it was about something else
 	node     int32
 	current  int32 // lane, from the rank's first
 	open     int32 // lanes that have not ended
@@ -102,10 +104,11 @@ func (c chain) and(data bool) chain {
 
 // A message is on its way from one node to another.
 type message struct {
-	bytes float64
-	id    int32 // instance of an op
-	after int32 // that of a put that it must not overtake, or -1
-	depth chain // that ends with it
+	bytes   float64
+	seconds float64 // that it occupies a port
+	id      int32   // instance of an op
+	after   int32   // that of a put that it must not overtake, or -1
+	depth   chain   // that ends with it
 }
 
 // simulate runs the program to its end.

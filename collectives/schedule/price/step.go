@@ -34,7 +34,8 @@ func (s *sim) step(id int32, now float64) float64 {
 
 // work keeps the CPU of a rank busy for so many seconds.
 func (s *sim) work(r *rank, now, seconds float64) float64 {
-	seconds = float64(seconds * r.slow) // rounded here, for all processors alike
+	seconds = float64(seconds*r.slow) + r.debt // rounded here, for all processors alike
+	r.debt = 0
 	r.busy += seconds
 	return now + seconds
 }
@@ -104,15 +105,17 @@ func (s *sim) put(r *rank, ln *lane, o *op, now float64) float64 {
 		s.land(message{id: id, after: after, depth: depth}, o, now+s.m.Shared.Latency)
 		return now
 	}
-	now = s.work(r, now, s.m.Network.Put)
+	begin := s.work(r, now, s.m.Network.Put)
+	now = s.work(r, begin, per(bytes, s.m.SocketRate))
 	if bytes == 0 || s.m.Bandwidth == 0 {
 		s.send(message{id: id, after: after, depth: depth}, o, now)
 		return now
 	}
-	start, end := s.nodes[r.node].out.take(now, bytes/s.m.Bandwidth)
+	seconds := max(bytes/s.m.Bandwidth, now-begin) // a port waits for a slow processor
+	start, end := s.nodes[r.node].out.take(begin, seconds)
 	ln.free, r.free = max(ln.free, end), max(r.free, end)
 	s.left[id], s.landed[id] = start, pending
-	s.fly(message{bytes, id, after, depth}, start+s.m.Network.Latency)
+	s.fly(message{bytes, seconds, id, after, depth}, start+s.m.Network.Latency)
 	return now
 }
 
@@ -172,9 +175,26 @@ func (s *sim) receive(now float64, i int32) {
 	s.spare = append(s.spare, i)
 	o := &s.p.ops[int(m.id)%len(s.p.ops)]
 	if m.bytes > 0 {
-		_, now = s.nodes[s.ranks[o.peer].node].in.take(now, m.bytes/s.m.Bandwidth)
+		_, now = s.nodes[s.ranks[o.peer].node].in.take(now, m.seconds)
+		now = s.takeIn(&s.ranks[o.peer], now, m.bytes)
 	}
 	s.land(m, o, now)
+}
+
+// takeIn is when a rank's CPU has taken in bytes of which the last arrive now. It
+// does so as they come, and pays later if it has something else to do.
+func (s *sim) takeIn(r *rank, now, bytes float64) float64 {
+	cost := float64(per(bytes, s.m.SocketRate) * r.slow)
+	if cost == 0 {
+		return now
+	}
+	if r.state == running {
+		r.debt += cost
+	} else {
+		r.busy += cost
+	}
+	r.inbox = max(r.inbox+cost, now)
+	return r.inbox
 }
 
 // land makes known when a message is there. What it must not overtake is known
