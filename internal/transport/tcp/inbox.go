@@ -15,6 +15,10 @@ const (
 	// scratchSize is how much one read brings beside the rest of a payload: many
 	// small frames, or the beginning of a big one, which is copied.
 	scratchSize = 16 << 10
+	// aheadMost is after how long a payload nothing but a header is read ahead: the
+	// next one is likely to be long too, and then nothing of it need be copied, for
+	// one call more.
+	aheadMost = 8 << 10
 	// directMost is how much one read brings of a payload: a chunk that stays in
 	// the cache on its way.
 	directMost = 256 << 10
@@ -103,7 +107,11 @@ func (c *conn) aim(w *worker) (direct, head int) {
 		}
 	}
 	head = copy(w.scratch, i.part[:i.have])
-	w.vec.Add(w.scratch[head:])
+	ahead := len(w.scratch)
+	if i.f.length > aheadMost {
+		ahead = headSize
+	}
+	w.vec.Add(w.scratch[head:ahead])
 	return direct, head
 }
 
