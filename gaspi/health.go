@@ -33,12 +33,13 @@ func (h Health) String() string {
 
 // health is the state vector and what it rests on.
 type health struct {
-	vector []atomic.Uint32          // index is the rank; a Health
-	ends   []atomic.Pointer[ending] // index is the rank; nil while it is there
-	gone   atomic.Int32             // ranks that died or left
-	unseen atomic.Int32             // ranks that are corrupt: waits for anybody end while there are any
-	lost   atomic.Bool              // the launcher is gone
-	alone  atomic.Bool              // the program knows which ranks have left
+	vector []atomic.Uint32             // index is the rank; a Health
+	ends   []atomic.Pointer[ending]    // index is the rank; nil while it is there
+	causes []atomic.Pointer[RankError] // index is the rank; what made it corrupt, nil if that is how it ended
+	gone   atomic.Int32                // ranks that died or left
+	unseen atomic.Int32                // ranks that are corrupt: waits for anybody end while there are any
+	lost   atomic.Bool                 // the launcher is gone
+	alone  atomic.Bool                 // the program knows which ranks have left
 }
 
 // An ending is how a rank ended.
@@ -50,6 +51,7 @@ type ending struct {
 func (h *health) init(size int) {
 	h.vector = make([]atomic.Uint32, size)
 	h.ends = make([]atomic.Pointer[ending], size)
+	h.causes = make([]atomic.Pointer[RankError], size)
 }
 
 // mark makes rank r corrupt and reports whether it was healthy.
@@ -140,7 +142,13 @@ func (p *Proc) Kill(ctx context.Context, r Rank) error {
 
 // fault marks rank r corrupt if err says that it is gone, and returns err.
 func (p *Proc) fault(r Rank, err error) error {
-	if err != nil && errors.Is(err, ErrRankDead) && p.mark(r) {
+	if err == nil || !errors.Is(err, ErrRankDead) {
+		return err
+	}
+	if cause, ok := errors.AsType[*RankError](err); ok && cause.Rank == r {
+		p.causes[r].Store(cause)
+	}
+	if p.mark(r) {
 		p.wakeAll()
 	}
 	return err
@@ -325,6 +333,9 @@ func (p *Proc) left(r Rank) error {
 func (p *Proc) goneError(r Rank) error {
 	if end := p.ends[r].Load(); end != nil {
 		return end.err
+	}
+	if cause := p.causes[r].Load(); cause != nil {
+		return cause
 	}
 	return &RankError{Rank: r, Reason: "an operation to it failed"}
 }

@@ -148,7 +148,7 @@ func (l *link) connect(n int) (net.Conn, error) {
 	}
 	var failures []error
 	for address := range strings.SplitSeq(addresses, ",") {
-		c, err := l.connectTo(address, n)
+		c, err := l.connectPatiently(address, n)
 		if err == nil {
 			return c, nil
 		}
@@ -158,6 +158,30 @@ func (l *link) connect(n int) (net.Conn, error) {
 		}
 	}
 	return nil, errors.Join(failures...)
+}
+
+// A peer that is there but has no time for a handshake, among hundreds of ranks that
+// share a few cores, is asked again: at most so often, after a pause.
+const (
+	connectTries = 5
+	connectPause = 50 * time.Millisecond
+)
+
+// errUnfinished says that a handshake came to no end.
+var errUnfinished = errors.New("the handshake came to no end")
+
+func (l *link) connectPatiently(address string, n int) (c net.Conn, err error) {
+	for try := range connectTries {
+		if c, err = l.connectTo(address, n); err == nil || !errors.Is(err, errUnfinished) || l.gone() != nil {
+			return c, err
+		}
+		select {
+		case <-time.After(connectPause << try):
+		case <-l.t.ctx.Done():
+			return nil, err
+		}
+	}
+	return nil, err
 }
 
 func (l *link) connectTo(address string, n int) (net.Conn, error) {
@@ -174,6 +198,9 @@ func (l *link) connectTo(address string, n int) (net.Conn, error) {
 	}, l.t.secure)
 	if err != nil {
 		c.Close()
+		if !errors.Is(err, auth.ErrRefused) {
+			err = fmt.Errorf("%w: %w", errUnfinished, err)
+		}
 		return nil, err
 	}
 	return secured, nil
@@ -202,16 +229,23 @@ func (t *Transport) admit(h auth.Hello) error {
 		return err
 	}
 	lane := &l.lanes[h.Lane]
-	if lane.conn.Load() != nil || lane.coming != nil || lane.dialling && t.cfg.Rank < l.rank {
+	if lane.conn.Load() != nil || lane.dialling && t.cfg.Rank < l.rank {
 		return errUseMine
 	}
+	if lane.coming != nil {
+		lane.coming.Stop() // that attempt came to nothing, or the peer would not try again
+	}
 	// What is agreed may come to nothing when the peer ends now.
-	lane.coming = time.AfterFunc(t.cfg.Silence, func() {
+	var coming *time.Timer
+	coming = time.AfterFunc(t.cfg.Silence, func() {
 		l.mu.Lock()
-		lane.coming = nil
+		if lane.coming == coming {
+			lane.coming = nil
+		}
 		l.mu.Unlock()
 		l.board.Wake()
 	})
+	lane.coming = coming
 	return nil
 }
 
