@@ -14,9 +14,9 @@ import (
 type SocketOptions struct {
 	// Congestion is the name of the congestion control.
 	Congestion string
-	// Silence is how long a peer may leave sent bytes unacknowledged, and how long
-	// an idle connection stays unprobed twice over, before it counts as broken.
-	// It is rounded up to seconds for probes.
+	// Silence is about how long an idle connection may go without an answer to
+	// probes before it counts as broken, rounded up to seconds. See SocketSilent for
+	// one that is not idle.
 	Silence time.Duration
 }
 
@@ -60,7 +60,6 @@ func (opt SocketOptions) apply(fd int) {
 	}
 	if opt.Silence > 0 {
 		seconds := int((opt.Silence + time.Second - 1) / time.Second)
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(opt.Silence.Milliseconds()))
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, max(1, seconds/2))
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, max(1, seconds/4))

@@ -58,7 +58,7 @@ type Config struct {
 	// Congestion is the congestion control of connections. Default: reno where
 	// both ends are on one host, else what the system uses.
 	Congestion string
-	// Silence is how long a peer's host may leave bytes unacknowledged before the
+	// Silence is how long a peer's host may answer to nothing before the
 	// connection counts as broken, and how long a connection attempt may take.
 	// Default 10 s. Too short a time takes a slow network for a dead peer.
 	Silence time.Duration
@@ -164,6 +164,7 @@ func New(cfg Config) (*Transport, error) {
 		return nil, err
 	}
 	t.progress.start(t)
+	t.work.Go(t.watch)
 	return t, nil
 }
 
