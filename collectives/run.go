@@ -288,7 +288,7 @@ func (t *Team) drain(ctx context.Context) error {
 // sleep waits until some operation can go on.
 func (t *Team) sleep(ctx context.Context) error {
 	for {
-		err := t.await(t.nap.In(ctx, stallCheck))
+		err := t.await(t.nap.In(ctx, t.stall))
 		switch {
 		case err == nil:
 			return nil

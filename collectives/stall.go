@@ -19,8 +19,17 @@ import (
 // A row is written at a member only when that has read the one before, which it
 // says by a notification.
 
-// stallCheck is how long a sleep lasts before its reason is looked for.
-const stallCheck = 250 * time.Millisecond
+// stallCheck is how long a sleep lasts before its reason is looked for, in a team of
+// up to stallMembers; in larger ones it lasts longer in proportion, because the look
+// is a message to everybody, over a connection that may have to be made for it.
+const (
+	stallCheck   = 250 * time.Millisecond
+	stallMembers = 16
+)
+
+func stallAfter(members int) time.Duration {
+	return stallCheck * time.Duration(max(stallMembers, members)) / stallMembers
+}
 
 // gossip is what a member remembers for the day when it waits in vain.
 type gossip struct {

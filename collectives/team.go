@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
@@ -68,6 +69,7 @@ type Team struct {
 	agreed  uint64 // agreements begun so far
 	gossip  gossip
 	nap     nap.Nap
+	stall   time.Duration // how long a sleep lasts before its reason is looked for
 	lookFn  func() bool
 	row     []instruction // awaits that once waits for
 	rowOf   *run
@@ -89,7 +91,7 @@ func NewTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error)
 		group: group, proc: group.Proc(), cfg: cfg, ranks: group.Ranks(),
 		plans: make(map[key]*Plan), chosen: make(map[question]choice),
 	}
-	t.lookFn, t.rowFn = t.look, t.rowArrived
+	t.lookFn, t.rowFn, t.stall = t.look, t.rowArrived, stallAfter(len(t.ranks))
 	err := t.configure()
 	if err == nil {
 		t.queue, err = t.proc.CreateQueue()

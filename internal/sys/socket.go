@@ -14,11 +14,16 @@ import (
 type SocketOptions struct {
 	// Congestion is the name of the congestion control.
 	Congestion string
-	// Silence is about how long an idle connection may go without an answer to
-	// probes before it counts as broken, rounded up to seconds. See SocketSilent for
-	// one that is not idle.
+	// Silence is about half of how long an idle connection may go without an answer
+	// to probes before it counts as broken, rounded up to seconds. See SocketSilent
+	// for one that is not idle.
 	Silence time.Duration
 }
+
+// probesMost is how many probes of an idle connection stay unanswered in a row
+// before it counts as broken. With 2, and 256 busy processes on two cores, whose
+// systems answer late, connections broke whose peers were there.
+const probesMost = 6
 
 // TakeSocket makes a descriptor of c's connection that is the caller's, not
 // blocking, without delay for small packets and with those options, and closes c.
@@ -63,7 +68,7 @@ func (opt SocketOptions) apply(fd int) {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, max(1, seconds/2))
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, max(1, seconds/4))
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 2)
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, probesMost)
 	}
 }
 
