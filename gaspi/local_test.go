@@ -184,3 +184,36 @@ func TestDeadRankIsNamed(t *testing.T) {
 	}
 	t.Log(names[0])
 }
+
+// A thousand ranks fit into one process.
+func TestThousandRanks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second of all cores")
+	}
+	const n = 1024
+	cfg := gaspi.Config{Segments: 4, Groups: 2, Notifications: 64, AllReduceElements: 4, PassiveMax: 64, Queues: 1, QueuesMax: 2}
+	err := gaspi.Local(t.Context(), n, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+		s, err := p.CreateSegment(ctx, 0, 8)
+		if err != nil {
+			return err
+		}
+		next := (p.Rank() + 1) % n
+		if err := p.Queue(0).WriteNotify(s.At(next, 0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: gaspi.Value(p.Rank()) + 1}); err != nil {
+			return err
+		}
+		if err := s.WaitUntil(ctx, 1, gaspi.Equal, gaspi.Value((p.Rank()+n-1)%n)+1); err != nil {
+			return err
+		}
+		sum := []int64{int64(p.Rank())}
+		if err := gaspi.AllReduce(ctx, p.World(), sum, sum, gaspi.Sum); err != nil {
+			return err
+		}
+		if sum[0] != n*(n-1)/2 {
+			return fmt.Errorf("the sum of all ranks is %d", sum[0])
+		}
+		return p.Barrier(ctx, p.World())
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -20,16 +20,19 @@ import (
 //	reduce     allreduces of 1 MiB for ever, until a rank is gone; then it says
 //	           which ranks are, until it has learned of as many as envLosses
 //	           says, and ends well
+//	many       a barrier and a reduction, with few descriptors
 //	stop       the same, but it ends with the error, as most programs do
 func play(role string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), jobLimit)
 	defer cancel()
-	p, err := gaspi.Init(ctx, gaspi.Config{})
+	p, err := gaspi.Init(ctx, gaspi.Config{PassiveMax: 256}) // memory that hundreds of ranks can afford
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 	switch role {
+	case "many":
+		return playMany(ctx, p)
 	case "reduce":
 		return playReduce(ctx, p)
 	case "stop":
