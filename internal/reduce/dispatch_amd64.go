@@ -248,6 +248,128 @@ func findAVX2(p pair) vectorFunc {
 	return nil
 }
 
+// findTwiceAVX2 is findAVX2 for two destinations.
+func findTwiceAVX2(p pair) twiceFunc {
+	switch p {
+	case pair(kindInt8)<<opBits | pair(Sum),
+		pair(kindUint8)<<opBits | pair(Sum):
+		return sumInt8AVX2Twice
+	case pair(kindInt16)<<opBits | pair(Sum),
+		pair(kindUint16)<<opBits | pair(Sum):
+		return sumInt16AVX2Twice
+	case pair(kindInt32)<<opBits | pair(Sum),
+		pair(kindUint32)<<opBits | pair(Sum):
+		return sumInt32AVX2Twice
+	case pair(kindInt64)<<opBits | pair(Sum),
+		pair(kindUint64)<<opBits | pair(Sum):
+		return sumInt64AVX2Twice
+	case pair(kindInt16)<<opBits | pair(Prod),
+		pair(kindUint16)<<opBits | pair(Prod):
+		return prodInt16AVX2Twice
+	case pair(kindInt32)<<opBits | pair(Prod),
+		pair(kindUint32)<<opBits | pair(Prod):
+		return prodInt32AVX2Twice
+	case pair(kindInt8)<<opBits | pair(Min):
+		return minInt8AVX2Twice
+	case pair(kindInt16)<<opBits | pair(Min):
+		return minInt16AVX2Twice
+	case pair(kindInt32)<<opBits | pair(Min):
+		return minInt32AVX2Twice
+	case pair(kindInt64)<<opBits | pair(Min):
+		return minInt64AVX2Twice
+	case pair(kindUint8)<<opBits | pair(Min):
+		return minUint8AVX2Twice
+	case pair(kindUint16)<<opBits | pair(Min):
+		return minUint16AVX2Twice
+	case pair(kindUint32)<<opBits | pair(Min):
+		return minUint32AVX2Twice
+	case pair(kindUint64)<<opBits | pair(Min):
+		return minUint64AVX2Twice
+	case pair(kindInt8)<<opBits | pair(Max):
+		return maxInt8AVX2Twice
+	case pair(kindInt16)<<opBits | pair(Max):
+		return maxInt16AVX2Twice
+	case pair(kindInt32)<<opBits | pair(Max):
+		return maxInt32AVX2Twice
+	case pair(kindInt64)<<opBits | pair(Max):
+		return maxInt64AVX2Twice
+	case pair(kindUint8)<<opBits | pair(Max):
+		return maxUint8AVX2Twice
+	case pair(kindUint16)<<opBits | pair(Max):
+		return maxUint16AVX2Twice
+	case pair(kindUint32)<<opBits | pair(Max):
+		return maxUint32AVX2Twice
+	case pair(kindUint64)<<opBits | pair(Max):
+		return maxUint64AVX2Twice
+	case pair(kindInt8)<<opBits | pair(And),
+		pair(kindInt16)<<opBits | pair(And),
+		pair(kindInt32)<<opBits | pair(And),
+		pair(kindInt64)<<opBits | pair(And),
+		pair(kindUint8)<<opBits | pair(And),
+		pair(kindUint16)<<opBits | pair(And),
+		pair(kindUint32)<<opBits | pair(And),
+		pair(kindUint64)<<opBits | pair(And):
+		return andBitsAVX2Twice
+	case pair(kindInt8)<<opBits | pair(Or),
+		pair(kindInt16)<<opBits | pair(Or),
+		pair(kindInt32)<<opBits | pair(Or),
+		pair(kindInt64)<<opBits | pair(Or),
+		pair(kindUint8)<<opBits | pair(Or),
+		pair(kindUint16)<<opBits | pair(Or),
+		pair(kindUint32)<<opBits | pair(Or),
+		pair(kindUint64)<<opBits | pair(Or):
+		return orBitsAVX2Twice
+	case pair(kindInt8)<<opBits | pair(Xor),
+		pair(kindInt16)<<opBits | pair(Xor),
+		pair(kindInt32)<<opBits | pair(Xor),
+		pair(kindInt64)<<opBits | pair(Xor),
+		pair(kindUint8)<<opBits | pair(Xor),
+		pair(kindUint16)<<opBits | pair(Xor),
+		pair(kindUint32)<<opBits | pair(Xor),
+		pair(kindUint64)<<opBits | pair(Xor):
+		return xorBitsAVX2Twice
+	case pair(kindFloat32)<<opBits | pair(Sum),
+		pair(kindComplex64)<<opBits | pair(Sum):
+		return sumFloat32AVX2Twice
+	case pair(kindFloat64)<<opBits | pair(Sum),
+		pair(kindComplex128)<<opBits | pair(Sum):
+		return sumFloat64AVX2Twice
+	case pair(kindFloat32)<<opBits | pair(Prod):
+		return prodFloat32AVX2Twice
+	case pair(kindFloat64)<<opBits | pair(Prod):
+		return prodFloat64AVX2Twice
+	case pair(kindFloat32)<<opBits | pair(Min):
+		return minFloat32AVX2Twice
+	case pair(kindFloat64)<<opBits | pair(Min):
+		return minFloat64AVX2Twice
+	case pair(kindFloat32)<<opBits | pair(Max):
+		return maxFloat32AVX2Twice
+	case pair(kindFloat64)<<opBits | pair(Max):
+		return maxFloat64AVX2Twice
+	case pair(kindFloat16)<<opBits | pair(Sum):
+		return sumFloat16AVX2Twice
+	case pair(kindFloat16)<<opBits | pair(Prod):
+		return prodFloat16AVX2Twice
+	case pair(kindFloat16)<<opBits | pair(Min):
+		return minFloat16AVX2Twice
+	case pair(kindFloat16)<<opBits | pair(Max):
+		return maxFloat16AVX2Twice
+	case pair(kindBFloat16)<<opBits | pair(Sum):
+		return sumBFloat16AVX2Twice
+	case pair(kindBFloat16)<<opBits | pair(Prod):
+		return prodBFloat16AVX2Twice
+	case pair(kindBFloat16)<<opBits | pair(Min):
+		return minBFloat16AVX2Twice
+	case pair(kindBFloat16)<<opBits | pair(Max):
+		return maxBFloat16AVX2Twice
+	case pair(kindComplex64)<<opBits | pair(Prod):
+		return prodComplex64AVX2Twice
+	case pair(kindComplex128)<<opBits | pair(Prod):
+		return prodComplex128AVX2Twice
+	}
+	return nil
+}
+
 // findFoldAVX2 is findAVX2 for four sources.
 func findFoldAVX2(p pair) foldFunc {
 	switch p {
@@ -515,6 +637,131 @@ func findAVX512(p pair) vectorFunc {
 		return prodComplex64AVX512
 	case pair(kindComplex128)<<opBits | pair(Prod):
 		return prodComplex128AVX512
+	}
+	return nil
+}
+
+// findTwiceAVX512 is findAVX512 for two destinations.
+func findTwiceAVX512(p pair) twiceFunc {
+	switch p {
+	case pair(kindInt8)<<opBits | pair(Sum),
+		pair(kindUint8)<<opBits | pair(Sum):
+		return sumInt8AVX512Twice
+	case pair(kindInt16)<<opBits | pair(Sum),
+		pair(kindUint16)<<opBits | pair(Sum):
+		return sumInt16AVX512Twice
+	case pair(kindInt32)<<opBits | pair(Sum),
+		pair(kindUint32)<<opBits | pair(Sum):
+		return sumInt32AVX512Twice
+	case pair(kindInt64)<<opBits | pair(Sum),
+		pair(kindUint64)<<opBits | pair(Sum):
+		return sumInt64AVX512Twice
+	case pair(kindInt16)<<opBits | pair(Prod),
+		pair(kindUint16)<<opBits | pair(Prod):
+		return prodInt16AVX512Twice
+	case pair(kindInt32)<<opBits | pair(Prod),
+		pair(kindUint32)<<opBits | pair(Prod):
+		return prodInt32AVX512Twice
+	case pair(kindInt64)<<opBits | pair(Prod),
+		pair(kindUint64)<<opBits | pair(Prod):
+		return prodInt64AVX512Twice
+	case pair(kindInt8)<<opBits | pair(Min):
+		return minInt8AVX512Twice
+	case pair(kindInt16)<<opBits | pair(Min):
+		return minInt16AVX512Twice
+	case pair(kindInt32)<<opBits | pair(Min):
+		return minInt32AVX512Twice
+	case pair(kindInt64)<<opBits | pair(Min):
+		return minInt64AVX512Twice
+	case pair(kindUint8)<<opBits | pair(Min):
+		return minUint8AVX512Twice
+	case pair(kindUint16)<<opBits | pair(Min):
+		return minUint16AVX512Twice
+	case pair(kindUint32)<<opBits | pair(Min):
+		return minUint32AVX512Twice
+	case pair(kindUint64)<<opBits | pair(Min):
+		return minUint64AVX512Twice
+	case pair(kindInt8)<<opBits | pair(Max):
+		return maxInt8AVX512Twice
+	case pair(kindInt16)<<opBits | pair(Max):
+		return maxInt16AVX512Twice
+	case pair(kindInt32)<<opBits | pair(Max):
+		return maxInt32AVX512Twice
+	case pair(kindInt64)<<opBits | pair(Max):
+		return maxInt64AVX512Twice
+	case pair(kindUint8)<<opBits | pair(Max):
+		return maxUint8AVX512Twice
+	case pair(kindUint16)<<opBits | pair(Max):
+		return maxUint16AVX512Twice
+	case pair(kindUint32)<<opBits | pair(Max):
+		return maxUint32AVX512Twice
+	case pair(kindUint64)<<opBits | pair(Max):
+		return maxUint64AVX512Twice
+	case pair(kindInt8)<<opBits | pair(And),
+		pair(kindInt16)<<opBits | pair(And),
+		pair(kindInt32)<<opBits | pair(And),
+		pair(kindInt64)<<opBits | pair(And),
+		pair(kindUint8)<<opBits | pair(And),
+		pair(kindUint16)<<opBits | pair(And),
+		pair(kindUint32)<<opBits | pair(And),
+		pair(kindUint64)<<opBits | pair(And):
+		return andBitsAVX512Twice
+	case pair(kindInt8)<<opBits | pair(Or),
+		pair(kindInt16)<<opBits | pair(Or),
+		pair(kindInt32)<<opBits | pair(Or),
+		pair(kindInt64)<<opBits | pair(Or),
+		pair(kindUint8)<<opBits | pair(Or),
+		pair(kindUint16)<<opBits | pair(Or),
+		pair(kindUint32)<<opBits | pair(Or),
+		pair(kindUint64)<<opBits | pair(Or):
+		return orBitsAVX512Twice
+	case pair(kindInt8)<<opBits | pair(Xor),
+		pair(kindInt16)<<opBits | pair(Xor),
+		pair(kindInt32)<<opBits | pair(Xor),
+		pair(kindInt64)<<opBits | pair(Xor),
+		pair(kindUint8)<<opBits | pair(Xor),
+		pair(kindUint16)<<opBits | pair(Xor),
+		pair(kindUint32)<<opBits | pair(Xor),
+		pair(kindUint64)<<opBits | pair(Xor):
+		return xorBitsAVX512Twice
+	case pair(kindFloat32)<<opBits | pair(Sum),
+		pair(kindComplex64)<<opBits | pair(Sum):
+		return sumFloat32AVX512Twice
+	case pair(kindFloat64)<<opBits | pair(Sum),
+		pair(kindComplex128)<<opBits | pair(Sum):
+		return sumFloat64AVX512Twice
+	case pair(kindFloat32)<<opBits | pair(Prod):
+		return prodFloat32AVX512Twice
+	case pair(kindFloat64)<<opBits | pair(Prod):
+		return prodFloat64AVX512Twice
+	case pair(kindFloat32)<<opBits | pair(Min):
+		return minFloat32AVX512Twice
+	case pair(kindFloat64)<<opBits | pair(Min):
+		return minFloat64AVX512Twice
+	case pair(kindFloat32)<<opBits | pair(Max):
+		return maxFloat32AVX512Twice
+	case pair(kindFloat64)<<opBits | pair(Max):
+		return maxFloat64AVX512Twice
+	case pair(kindFloat16)<<opBits | pair(Sum):
+		return sumFloat16AVX512Twice
+	case pair(kindFloat16)<<opBits | pair(Prod):
+		return prodFloat16AVX512Twice
+	case pair(kindFloat16)<<opBits | pair(Min):
+		return minFloat16AVX512Twice
+	case pair(kindFloat16)<<opBits | pair(Max):
+		return maxFloat16AVX512Twice
+	case pair(kindBFloat16)<<opBits | pair(Sum):
+		return sumBFloat16AVX512Twice
+	case pair(kindBFloat16)<<opBits | pair(Prod):
+		return prodBFloat16AVX512Twice
+	case pair(kindBFloat16)<<opBits | pair(Min):
+		return minBFloat16AVX512Twice
+	case pair(kindBFloat16)<<opBits | pair(Max):
+		return maxBFloat16AVX512Twice
+	case pair(kindComplex64)<<opBits | pair(Prod):
+		return prodComplex64AVX512Twice
+	case pair(kindComplex128)<<opBits | pair(Prod):
+		return prodComplex128AVX512Twice
 	}
 	return nil
 }

@@ -70,3 +70,14 @@ func findFold(l level, p pair) foldFunc {
 	}
 	return nil
 }
+
+// findTwice is find for two destinations.
+func findTwice(l level, p pair) twiceFunc {
+	switch l {
+	case levelAVX512:
+		return findTwiceAVX512(p)
+	case levelAVX2:
+		return findTwiceAVX2(p)
+	}
+	return nil
+}

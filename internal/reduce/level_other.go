@@ -12,3 +12,5 @@ func vector(level, pair, []byte, []byte, []byte) bool { return false }
 func find(level, pair) vectorFunc { return nil }
 
 func findFold(level, pair) foldFunc { return nil }
+
+func findTwice(level, pair) twiceFunc { return nil }

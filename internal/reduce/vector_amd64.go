@@ -7,15 +7,30 @@ package reduce
 //go:noescape
 func sumInt8AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// sumInt8AVX2Twice combines n bytes of 1-byte elements, at least 32.
+//
+//go:noescape
+func sumInt8AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // sumInt16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
 //go:noescape
 func sumInt16AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// sumInt16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func sumInt16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // sumInt32AVX2 combines n bytes of 4-byte elements, at least 32.
 //
 //go:noescape
 func sumInt32AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// sumInt32AVX2Twice combines n bytes of 4-byte elements, at least 32.
+//
+//go:noescape
+func sumInt32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // sumInt32AVX2Fold combines n bytes of 4-byte elements, at least 32.
 //
@@ -27,6 +42,11 @@ func sumInt32AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 //go:noescape
 func sumInt64AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// sumInt64AVX2Twice combines n bytes of 8-byte elements, at least 32.
+//
+//go:noescape
+func sumInt64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // sumInt64AVX2Fold combines n bytes of 8-byte elements, at least 32.
 //
 //go:noescape
@@ -37,110 +57,220 @@ func sumInt64AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 //go:noescape
 func prodInt16AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// prodInt16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func prodInt16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // prodInt32AVX2 combines n bytes of 4-byte elements, at least 32.
 //
 //go:noescape
 func prodInt32AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// prodInt32AVX2Twice combines n bytes of 4-byte elements, at least 32.
+//
+//go:noescape
+func prodInt32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minInt8AVX2 combines n bytes of 1-byte elements, at least 32.
 //
 //go:noescape
 func minInt8AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// minInt8AVX2Twice combines n bytes of 1-byte elements, at least 32.
+//
+//go:noescape
+func minInt8AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // minInt16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
 //go:noescape
 func minInt16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// minInt16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func minInt16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minInt32AVX2 combines n bytes of 4-byte elements, at least 32.
 //
 //go:noescape
 func minInt32AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// minInt32AVX2Twice combines n bytes of 4-byte elements, at least 32.
+//
+//go:noescape
+func minInt32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // minInt64AVX2 combines n bytes of 8-byte elements, at least 32.
 //
 //go:noescape
 func minInt64AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// minInt64AVX2Twice combines n bytes of 8-byte elements, at least 32.
+//
+//go:noescape
+func minInt64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minUint8AVX2 combines n bytes of 1-byte elements, at least 32.
 //
 //go:noescape
 func minUint8AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// minUint8AVX2Twice combines n bytes of 1-byte elements, at least 32.
+//
+//go:noescape
+func minUint8AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // minUint16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
 //go:noescape
 func minUint16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// minUint16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func minUint16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minUint32AVX2 combines n bytes of 4-byte elements, at least 32.
 //
 //go:noescape
 func minUint32AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// minUint32AVX2Twice combines n bytes of 4-byte elements, at least 32.
+//
+//go:noescape
+func minUint32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // minUint64AVX2 combines n bytes of 8-byte elements, at least 32.
 //
 //go:noescape
 func minUint64AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// minUint64AVX2Twice combines n bytes of 8-byte elements, at least 32.
+//
+//go:noescape
+func minUint64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // maxInt8AVX2 combines n bytes of 1-byte elements, at least 32.
 //
 //go:noescape
 func maxInt8AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// maxInt8AVX2Twice combines n bytes of 1-byte elements, at least 32.
+//
+//go:noescape
+func maxInt8AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxInt16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
 //go:noescape
 func maxInt16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// maxInt16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func maxInt16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // maxInt32AVX2 combines n bytes of 4-byte elements, at least 32.
 //
 //go:noescape
 func maxInt32AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// maxInt32AVX2Twice combines n bytes of 4-byte elements, at least 32.
+//
+//go:noescape
+func maxInt32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxInt64AVX2 combines n bytes of 8-byte elements, at least 32.
 //
 //go:noescape
 func maxInt64AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// maxInt64AVX2Twice combines n bytes of 8-byte elements, at least 32.
+//
+//go:noescape
+func maxInt64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // maxUint8AVX2 combines n bytes of 1-byte elements, at least 32.
 //
 //go:noescape
 func maxUint8AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// maxUint8AVX2Twice combines n bytes of 1-byte elements, at least 32.
+//
+//go:noescape
+func maxUint8AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxUint16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
 //go:noescape
 func maxUint16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// maxUint16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func maxUint16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // maxUint32AVX2 combines n bytes of 4-byte elements, at least 32.
 //
 //go:noescape
 func maxUint32AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// maxUint32AVX2Twice combines n bytes of 4-byte elements, at least 32.
+//
+//go:noescape
+func maxUint32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxUint64AVX2 combines n bytes of 8-byte elements, at least 32.
 //
 //go:noescape
 func maxUint64AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// maxUint64AVX2Twice combines n bytes of 8-byte elements, at least 32.
+//
+//go:noescape
+func maxUint64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // andBitsAVX2 combines n bytes of 1-byte elements, at least 32.
 //
 //go:noescape
 func andBitsAVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// andBitsAVX2Twice combines n bytes of 1-byte elements, at least 32.
+//
+//go:noescape
+func andBitsAVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // orBitsAVX2 combines n bytes of 1-byte elements, at least 32.
 //
 //go:noescape
 func orBitsAVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// orBitsAVX2Twice combines n bytes of 1-byte elements, at least 32.
+//
+//go:noescape
+func orBitsAVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // xorBitsAVX2 combines n bytes of 1-byte elements, at least 32.
 //
 //go:noescape
 func xorBitsAVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// xorBitsAVX2Twice combines n bytes of 1-byte elements, at least 32.
+//
+//go:noescape
+func xorBitsAVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // sumFloat32AVX2 combines n bytes of 4-byte elements, at least 32.
 //
 //go:noescape
 func sumFloat32AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// sumFloat32AVX2Twice combines n bytes of 4-byte elements, at least 32.
+//
+//go:noescape
+func sumFloat32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // sumFloat32AVX2Fold combines n bytes of 4-byte elements, at least 32.
 //
@@ -152,6 +282,11 @@ func sumFloat32AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 //go:noescape
 func sumFloat64AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// sumFloat64AVX2Twice combines n bytes of 8-byte elements, at least 32.
+//
+//go:noescape
+func sumFloat64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // sumFloat64AVX2Fold combines n bytes of 8-byte elements, at least 32.
 //
 //go:noescape
@@ -162,95 +297,190 @@ func sumFloat64AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 //go:noescape
 func prodFloat32AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// prodFloat32AVX2Twice combines n bytes of 4-byte elements, at least 32.
+//
+//go:noescape
+func prodFloat32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // prodFloat64AVX2 combines n bytes of 8-byte elements, at least 32.
 //
 //go:noescape
 func prodFloat64AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// prodFloat64AVX2Twice combines n bytes of 8-byte elements, at least 32.
+//
+//go:noescape
+func prodFloat64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minFloat32AVX2 combines n bytes of 4-byte elements, at least 32.
 //
 //go:noescape
 func minFloat32AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// minFloat32AVX2Twice combines n bytes of 4-byte elements, at least 32.
+//
+//go:noescape
+func minFloat32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // minFloat64AVX2 combines n bytes of 8-byte elements, at least 32.
 //
 //go:noescape
 func minFloat64AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// minFloat64AVX2Twice combines n bytes of 8-byte elements, at least 32.
+//
+//go:noescape
+func minFloat64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // maxFloat32AVX2 combines n bytes of 4-byte elements, at least 32.
 //
 //go:noescape
 func maxFloat32AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// maxFloat32AVX2Twice combines n bytes of 4-byte elements, at least 32.
+//
+//go:noescape
+func maxFloat32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxFloat64AVX2 combines n bytes of 8-byte elements, at least 32.
 //
 //go:noescape
 func maxFloat64AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// maxFloat64AVX2Twice combines n bytes of 8-byte elements, at least 32.
+//
+//go:noescape
+func maxFloat64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // sumFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
 //go:noescape
 func sumFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// sumFloat16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func sumFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // prodFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
 //go:noescape
 func prodFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// prodFloat16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func prodFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
 //go:noescape
 func minFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// minFloat16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func minFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
 //go:noescape
 func maxFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// maxFloat16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func maxFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // sumBFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
 //go:noescape
 func sumBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// sumBFloat16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func sumBFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // prodBFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
 //go:noescape
 func prodBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// prodBFloat16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func prodBFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minBFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
 //go:noescape
 func minBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// minBFloat16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func minBFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxBFloat16AVX2 combines n bytes of 2-byte elements, at least 32.
 //
 //go:noescape
 func maxBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// maxBFloat16AVX2Twice combines n bytes of 2-byte elements, at least 32.
+//
+//go:noescape
+func maxBFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // prodComplex64AVX2 combines n bytes of 8-byte elements, at least 32.
 //
 //go:noescape
 func prodComplex64AVX2(dst *byte, a *byte, b *byte, n uint64)
 
+// prodComplex64AVX2Twice combines n bytes of 8-byte elements, at least 32.
+//
+//go:noescape
+func prodComplex64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // prodComplex128AVX2 combines n bytes of 16-byte elements, at least 32.
 //
 //go:noescape
 func prodComplex128AVX2(dst *byte, a *byte, b *byte, n uint64)
+
+// prodComplex128AVX2Twice combines n bytes of 16-byte elements, at least 32.
+//
+//go:noescape
+func prodComplex128AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // sumInt8AVX512 combines n bytes of 1-byte elements, at least 64.
 //
 //go:noescape
 func sumInt8AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// sumInt8AVX512Twice combines n bytes of 1-byte elements, at least 64.
+//
+//go:noescape
+func sumInt8AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // sumInt16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
 //go:noescape
 func sumInt16AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// sumInt16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func sumInt16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // sumInt32AVX512 combines n bytes of 4-byte elements, at least 64.
 //
 //go:noescape
 func sumInt32AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// sumInt32AVX512Twice combines n bytes of 4-byte elements, at least 64.
+//
+//go:noescape
+func sumInt32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // sumInt32AVX512Fold combines n bytes of 4-byte elements, at least 64.
 //
@@ -262,6 +492,11 @@ func sumInt32AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 //go:noescape
 func sumInt64AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// sumInt64AVX512Twice combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func sumInt64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // sumInt64AVX512Fold combines n bytes of 8-byte elements, at least 64.
 //
 //go:noescape
@@ -272,115 +507,230 @@ func sumInt64AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 //go:noescape
 func prodInt16AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// prodInt16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func prodInt16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // prodInt32AVX512 combines n bytes of 4-byte elements, at least 64.
 //
 //go:noescape
 func prodInt32AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// prodInt32AVX512Twice combines n bytes of 4-byte elements, at least 64.
+//
+//go:noescape
+func prodInt32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // prodInt64AVX512 combines n bytes of 8-byte elements, at least 64.
 //
 //go:noescape
 func prodInt64AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// prodInt64AVX512Twice combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func prodInt64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // minInt8AVX512 combines n bytes of 1-byte elements, at least 64.
 //
 //go:noescape
 func minInt8AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// minInt8AVX512Twice combines n bytes of 1-byte elements, at least 64.
+//
+//go:noescape
+func minInt8AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minInt16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
 //go:noescape
 func minInt16AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// minInt16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func minInt16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // minInt32AVX512 combines n bytes of 4-byte elements, at least 64.
 //
 //go:noescape
 func minInt32AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// minInt32AVX512Twice combines n bytes of 4-byte elements, at least 64.
+//
+//go:noescape
+func minInt32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minInt64AVX512 combines n bytes of 8-byte elements, at least 64.
 //
 //go:noescape
 func minInt64AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// minInt64AVX512Twice combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func minInt64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // minUint8AVX512 combines n bytes of 1-byte elements, at least 64.
 //
 //go:noescape
 func minUint8AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// minUint8AVX512Twice combines n bytes of 1-byte elements, at least 64.
+//
+//go:noescape
+func minUint8AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minUint16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
 //go:noescape
 func minUint16AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// minUint16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func minUint16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // minUint32AVX512 combines n bytes of 4-byte elements, at least 64.
 //
 //go:noescape
 func minUint32AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// minUint32AVX512Twice combines n bytes of 4-byte elements, at least 64.
+//
+//go:noescape
+func minUint32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minUint64AVX512 combines n bytes of 8-byte elements, at least 64.
 //
 //go:noescape
 func minUint64AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// minUint64AVX512Twice combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func minUint64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxInt8AVX512 combines n bytes of 1-byte elements, at least 64.
 //
 //go:noescape
 func maxInt8AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// maxInt8AVX512Twice combines n bytes of 1-byte elements, at least 64.
+//
+//go:noescape
+func maxInt8AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // maxInt16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
 //go:noescape
 func maxInt16AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// maxInt16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func maxInt16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxInt32AVX512 combines n bytes of 4-byte elements, at least 64.
 //
 //go:noescape
 func maxInt32AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// maxInt32AVX512Twice combines n bytes of 4-byte elements, at least 64.
+//
+//go:noescape
+func maxInt32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // maxInt64AVX512 combines n bytes of 8-byte elements, at least 64.
 //
 //go:noescape
 func maxInt64AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// maxInt64AVX512Twice combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func maxInt64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxUint8AVX512 combines n bytes of 1-byte elements, at least 64.
 //
 //go:noescape
 func maxUint8AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// maxUint8AVX512Twice combines n bytes of 1-byte elements, at least 64.
+//
+//go:noescape
+func maxUint8AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // maxUint16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
 //go:noescape
 func maxUint16AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// maxUint16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func maxUint16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxUint32AVX512 combines n bytes of 4-byte elements, at least 64.
 //
 //go:noescape
 func maxUint32AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// maxUint32AVX512Twice combines n bytes of 4-byte elements, at least 64.
+//
+//go:noescape
+func maxUint32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // maxUint64AVX512 combines n bytes of 8-byte elements, at least 64.
 //
 //go:noescape
 func maxUint64AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// maxUint64AVX512Twice combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func maxUint64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // andBitsAVX512 combines n bytes of 1-byte elements, at least 64.
 //
 //go:noescape
 func andBitsAVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// andBitsAVX512Twice combines n bytes of 1-byte elements, at least 64.
+//
+//go:noescape
+func andBitsAVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // orBitsAVX512 combines n bytes of 1-byte elements, at least 64.
 //
 //go:noescape
 func orBitsAVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// orBitsAVX512Twice combines n bytes of 1-byte elements, at least 64.
+//
+//go:noescape
+func orBitsAVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // xorBitsAVX512 combines n bytes of 1-byte elements, at least 64.
 //
 //go:noescape
 func xorBitsAVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// xorBitsAVX512Twice combines n bytes of 1-byte elements, at least 64.
+//
+//go:noescape
+func xorBitsAVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // sumFloat32AVX512 combines n bytes of 4-byte elements, at least 64.
 //
 //go:noescape
 func sumFloat32AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// sumFloat32AVX512Twice combines n bytes of 4-byte elements, at least 64.
+//
+//go:noescape
+func sumFloat32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // sumFloat32AVX512Fold combines n bytes of 4-byte elements, at least 64.
 //
@@ -392,6 +742,11 @@ func sumFloat32AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint6
 //go:noescape
 func sumFloat64AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// sumFloat64AVX512Twice combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func sumFloat64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // sumFloat64AVX512Fold combines n bytes of 8-byte elements, at least 64.
 //
 //go:noescape
@@ -402,77 +757,157 @@ func sumFloat64AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint6
 //go:noescape
 func prodFloat32AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// prodFloat32AVX512Twice combines n bytes of 4-byte elements, at least 64.
+//
+//go:noescape
+func prodFloat32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // prodFloat64AVX512 combines n bytes of 8-byte elements, at least 64.
 //
 //go:noescape
 func prodFloat64AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// prodFloat64AVX512Twice combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func prodFloat64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minFloat32AVX512 combines n bytes of 4-byte elements, at least 64.
 //
 //go:noescape
 func minFloat32AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// minFloat32AVX512Twice combines n bytes of 4-byte elements, at least 64.
+//
+//go:noescape
+func minFloat32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // minFloat64AVX512 combines n bytes of 8-byte elements, at least 64.
 //
 //go:noescape
 func minFloat64AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// minFloat64AVX512Twice combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func minFloat64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // maxFloat32AVX512 combines n bytes of 4-byte elements, at least 64.
 //
 //go:noescape
 func maxFloat32AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// maxFloat32AVX512Twice combines n bytes of 4-byte elements, at least 64.
+//
+//go:noescape
+func maxFloat32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxFloat64AVX512 combines n bytes of 8-byte elements, at least 64.
 //
 //go:noescape
 func maxFloat64AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// maxFloat64AVX512Twice combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func maxFloat64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // sumFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
 //go:noescape
 func sumFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// sumFloat16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func sumFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // prodFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
 //go:noescape
 func prodFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// prodFloat16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func prodFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
 //go:noescape
 func minFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// minFloat16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func minFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
 //go:noescape
 func maxFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// maxFloat16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func maxFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // sumBFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
 //go:noescape
 func sumBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// sumBFloat16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func sumBFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // prodBFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
 //go:noescape
 func prodBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// prodBFloat16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func prodBFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // minBFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
 //go:noescape
 func minBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// minBFloat16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func minBFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // maxBFloat16AVX512 combines n bytes of 2-byte elements, at least 64.
 //
 //go:noescape
 func maxBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// maxBFloat16AVX512Twice combines n bytes of 2-byte elements, at least 64.
+//
+//go:noescape
+func maxBFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
 
 // prodComplex64AVX512 combines n bytes of 8-byte elements, at least 64.
 //
 //go:noescape
 func prodComplex64AVX512(dst *byte, a *byte, b *byte, n uint64)
 
+// prodComplex64AVX512Twice combines n bytes of 8-byte elements, at least 64.
+//
+//go:noescape
+func prodComplex64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+
 // prodComplex128AVX512 combines n bytes of 16-byte elements, at least 64.
 //
 //go:noescape
 func prodComplex128AVX512(dst *byte, a *byte, b *byte, n uint64)
+
+// prodComplex128AVX512Twice combines n bytes of 16-byte elements, at least 64.
+//
+//go:noescape
+func prodComplex128AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)

@@ -76,6 +76,111 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumInt8AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·sumInt8AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPADDB  Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPADDB  Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+31, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPADDB  Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPADDB  Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPADDB  Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPADDB  Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPADDB  Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func sumInt16AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·sumInt16AVX2(SB), NOSPLIT, $0-32
@@ -150,6 +255,111 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumInt16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·sumInt16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPADDW  Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPADDW  Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+30, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPADDW  Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPADDW  Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPADDW  Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPADDW  Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPADDW  Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func sumInt32AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·sumInt32AVX2(SB), NOSPLIT, $0-32
@@ -221,6 +431,111 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func sumInt32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·sumInt32AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPADDD  Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPADDD  Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+28, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPADDD  Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPADDD  Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPADDD  Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -408,6 +723,111 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumInt64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·sumInt64AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPADDQ  Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPADDQ  Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+24, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPADDQ  Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPADDQ  Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPADDQ  Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPADDQ  Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPADDQ  Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func sumInt64AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·sumInt64AVX2Fold(SB), NOSPLIT, $0-48
@@ -592,6 +1012,111 @@ done:
 	VZEROUPPER
 	RET
 
+// func prodInt16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·prodInt16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMULLW Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMULLW Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+30, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMULLW Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMULLW Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMULLW Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMULLW Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMULLW Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func prodInt32AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·prodInt32AVX2(SB), NOSPLIT, $0-32
@@ -663,6 +1188,111 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func prodInt32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·prodInt32AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMULLD Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMULLD Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+28, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMULLD Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMULLD Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMULLD Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMULLD Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMULLD Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -740,6 +1370,111 @@ done:
 	VZEROUPPER
 	RET
 
+// func minInt8AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·minInt8AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMINSB Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMINSB Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+31, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMINSB Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMINSB Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMINSB Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMINSB Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMINSB Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func minInt16AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·minInt16AVX2(SB), NOSPLIT, $0-32
@@ -814,6 +1549,111 @@ done:
 	VZEROUPPER
 	RET
 
+// func minInt16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·minInt16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMINSW Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMINSW Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+30, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMINSW Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMINSW Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMINSW Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMINSW Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMINSW Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func minInt32AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·minInt32AVX2(SB), NOSPLIT, $0-32
@@ -885,6 +1725,111 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func minInt32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·minInt32AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMINSD Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMINSD Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+28, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMINSD Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMINSD Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMINSD Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMINSD Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMINSD Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -969,6 +1914,118 @@ done:
 	VZEROUPPER
 	RET
 
+// func minInt64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·minInt64AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x20, DI
+	VMOVDQU   (BX)(DI*1), Y0
+	VMOVDQU   (SI)(DI*1), Y1
+	VPCMPGTQ  Y1, Y0, Y2
+	VPBLENDVB Y2, Y1, Y0, Y0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y1
+	VMOVDQU   (SI), Y2
+	VPCMPGTQ  Y2, Y1, Y3
+	VPBLENDVB Y3, Y2, Y1, Y1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+24, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU   (BX), Y2
+	VMOVDQU   (SI), Y3
+	VPCMPGTQ  Y3, Y2, Y4
+	VPBLENDVB Y4, Y3, Y2, Y2
+	VMOVDQU   32(BX), Y3
+	VMOVDQU   32(SI), Y4
+	VPCMPGTQ  Y4, Y3, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	VMOVDQU   64(BX), Y4
+	VMOVDQU   64(SI), Y5
+	VPCMPGTQ  Y5, Y4, Y6
+	VPBLENDVB Y6, Y5, Y4, Y4
+	VMOVDQU   96(BX), Y5
+	VMOVDQU   96(SI), Y6
+	VPCMPGTQ  Y6, Y5, Y7
+	VPBLENDVB Y7, Y6, Y5, Y5
+	VMOVDQU   Y2, (CX)
+	VMOVDQU   Y2, (DX)
+	VMOVDQU   Y3, 32(CX)
+	VMOVDQU   Y3, 32(DX)
+	VMOVDQU   Y4, 64(CX)
+	VMOVDQU   Y4, 64(DX)
+	VMOVDQU   Y5, 96(CX)
+	VMOVDQU   Y5, 96(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y2
+	VMOVDQU   (SI), Y3
+	VPCMPGTQ  Y3, Y2, Y4
+	VPBLENDVB Y4, Y3, Y2, Y2
+	VMOVDQU   Y2, (CX)
+	VMOVDQU   Y2, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func minUint8AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·minUint8AVX2(SB), NOSPLIT, $0-32
@@ -1040,6 +2097,111 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func minUint8AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·minUint8AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMINUB Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMINUB Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+31, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMINUB Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMINUB Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMINUB Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMINUB Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMINUB Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -1117,6 +2279,111 @@ done:
 	VZEROUPPER
 	RET
 
+// func minUint16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·minUint16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMINUW Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMINUW Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+30, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMINUW Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMINUW Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMINUW Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMINUW Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMINUW Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func minUint32AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·minUint32AVX2(SB), NOSPLIT, $0-32
@@ -1188,6 +2455,111 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func minUint32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·minUint32AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMINUD Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMINUD Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+28, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMINUD Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMINUD Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMINUD Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMINUD Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMINUD Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -1288,6 +2660,134 @@ done:
 	VZEROUPPER
 	RET
 
+// func minUint64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·minUint64AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x20, DI
+	VMOVDQU   (BX)(DI*1), Y0
+	VMOVDQU   (SI)(DI*1), Y1
+	VPCMPEQQ  Y2, Y2, Y2
+	VPSLLQ    $0x3f, Y2, Y2
+	VPXOR     Y2, Y0, Y3
+	VPXOR     Y2, Y1, Y4
+	VPCMPGTQ  Y4, Y3, Y3
+	VPBLENDVB Y3, Y1, Y0, Y0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y1
+	VMOVDQU   (SI), Y3
+	VPXOR     Y2, Y1, Y4
+	VPXOR     Y2, Y3, Y5
+	VPCMPGTQ  Y5, Y4, Y4
+	VPBLENDVB Y4, Y3, Y1, Y1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+24, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VPXOR     Y2, Y3, Y5
+	VPXOR     Y2, Y4, Y6
+	VPCMPGTQ  Y6, Y5, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	VMOVDQU   32(BX), Y4
+	VMOVDQU   32(SI), Y5
+	VPXOR     Y2, Y4, Y6
+	VPXOR     Y2, Y5, Y7
+	VPCMPGTQ  Y7, Y6, Y6
+	VPBLENDVB Y6, Y5, Y4, Y4
+	VMOVDQU   64(BX), Y5
+	VMOVDQU   64(SI), Y6
+	VPXOR     Y2, Y5, Y7
+	VPXOR     Y2, Y6, Y8
+	VPCMPGTQ  Y8, Y7, Y7
+	VPBLENDVB Y7, Y6, Y5, Y5
+	VMOVDQU   96(BX), Y6
+	VMOVDQU   96(SI), Y7
+	VPXOR     Y2, Y6, Y8
+	VPXOR     Y2, Y7, Y9
+	VPCMPGTQ  Y9, Y8, Y8
+	VPBLENDVB Y8, Y7, Y6, Y6
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	VMOVDQU   Y4, 32(CX)
+	VMOVDQU   Y4, 32(DX)
+	VMOVDQU   Y5, 64(CX)
+	VMOVDQU   Y5, 64(DX)
+	VMOVDQU   Y6, 96(CX)
+	VMOVDQU   Y6, 96(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VPXOR     Y2, Y3, Y5
+	VPXOR     Y2, Y4, Y6
+	VPCMPGTQ  Y6, Y5, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func maxInt8AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·maxInt8AVX2(SB), NOSPLIT, $0-32
@@ -1359,6 +2859,111 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxInt8AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·maxInt8AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMAXSB Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMAXSB Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+31, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMAXSB Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMAXSB Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMAXSB Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMAXSB Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMAXSB Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -1436,6 +3041,111 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxInt16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·maxInt16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMAXSW Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMAXSW Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+30, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMAXSW Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMAXSW Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMAXSW Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMAXSW Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMAXSW Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func maxInt32AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·maxInt32AVX2(SB), NOSPLIT, $0-32
@@ -1507,6 +3217,111 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxInt32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·maxInt32AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMAXSD Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMAXSD Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+28, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMAXSD Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMAXSD Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMAXSD Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMAXSD Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMAXSD Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -1591,6 +3406,118 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxInt64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·maxInt64AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x20, DI
+	VMOVDQU   (BX)(DI*1), Y0
+	VMOVDQU   (SI)(DI*1), Y1
+	VPCMPGTQ  Y0, Y1, Y2
+	VPBLENDVB Y2, Y1, Y0, Y0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y1
+	VMOVDQU   (SI), Y2
+	VPCMPGTQ  Y1, Y2, Y3
+	VPBLENDVB Y3, Y2, Y1, Y1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+24, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU   (BX), Y2
+	VMOVDQU   (SI), Y3
+	VPCMPGTQ  Y2, Y3, Y4
+	VPBLENDVB Y4, Y3, Y2, Y2
+	VMOVDQU   32(BX), Y3
+	VMOVDQU   32(SI), Y4
+	VPCMPGTQ  Y3, Y4, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	VMOVDQU   64(BX), Y4
+	VMOVDQU   64(SI), Y5
+	VPCMPGTQ  Y4, Y5, Y6
+	VPBLENDVB Y6, Y5, Y4, Y4
+	VMOVDQU   96(BX), Y5
+	VMOVDQU   96(SI), Y6
+	VPCMPGTQ  Y5, Y6, Y7
+	VPBLENDVB Y7, Y6, Y5, Y5
+	VMOVDQU   Y2, (CX)
+	VMOVDQU   Y2, (DX)
+	VMOVDQU   Y3, 32(CX)
+	VMOVDQU   Y3, 32(DX)
+	VMOVDQU   Y4, 64(CX)
+	VMOVDQU   Y4, 64(DX)
+	VMOVDQU   Y5, 96(CX)
+	VMOVDQU   Y5, 96(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y2
+	VMOVDQU   (SI), Y3
+	VPCMPGTQ  Y2, Y3, Y4
+	VPBLENDVB Y4, Y3, Y2, Y2
+	VMOVDQU   Y2, (CX)
+	VMOVDQU   Y2, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func maxUint8AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·maxUint8AVX2(SB), NOSPLIT, $0-32
@@ -1662,6 +3589,111 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxUint8AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·maxUint8AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMAXUB Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMAXUB Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+31, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMAXUB Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMAXUB Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMAXUB Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMAXUB Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMAXUB Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -1739,6 +3771,111 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxUint16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·maxUint16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMAXUW Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMAXUW Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+30, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMAXUW Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMAXUW Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMAXUW Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMAXUW Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMAXUW Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func maxUint32AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·maxUint32AVX2(SB), NOSPLIT, $0-32
@@ -1810,6 +3947,111 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxUint32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·maxUint32AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPMAXUD Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPMAXUD Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+28, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMAXUD Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPMAXUD Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPMAXUD Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPMAXUD Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPMAXUD Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -1910,6 +4152,134 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxUint64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·maxUint64AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x20, DI
+	VMOVDQU   (BX)(DI*1), Y0
+	VMOVDQU   (SI)(DI*1), Y1
+	VPCMPEQQ  Y2, Y2, Y2
+	VPSLLQ    $0x3f, Y2, Y2
+	VPXOR     Y2, Y0, Y3
+	VPXOR     Y2, Y1, Y4
+	VPCMPGTQ  Y3, Y4, Y3
+	VPBLENDVB Y3, Y1, Y0, Y0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y1
+	VMOVDQU   (SI), Y3
+	VPXOR     Y2, Y1, Y4
+	VPXOR     Y2, Y3, Y5
+	VPCMPGTQ  Y4, Y5, Y4
+	VPBLENDVB Y4, Y3, Y1, Y1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+24, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VPXOR     Y2, Y3, Y5
+	VPXOR     Y2, Y4, Y6
+	VPCMPGTQ  Y5, Y6, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	VMOVDQU   32(BX), Y4
+	VMOVDQU   32(SI), Y5
+	VPXOR     Y2, Y4, Y6
+	VPXOR     Y2, Y5, Y7
+	VPCMPGTQ  Y6, Y7, Y6
+	VPBLENDVB Y6, Y5, Y4, Y4
+	VMOVDQU   64(BX), Y5
+	VMOVDQU   64(SI), Y6
+	VPXOR     Y2, Y5, Y7
+	VPXOR     Y2, Y6, Y8
+	VPCMPGTQ  Y7, Y8, Y7
+	VPBLENDVB Y7, Y6, Y5, Y5
+	VMOVDQU   96(BX), Y6
+	VMOVDQU   96(SI), Y7
+	VPXOR     Y2, Y6, Y8
+	VPXOR     Y2, Y7, Y9
+	VPCMPGTQ  Y8, Y9, Y8
+	VPBLENDVB Y8, Y7, Y6, Y6
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	VMOVDQU   Y4, 32(CX)
+	VMOVDQU   Y4, 32(DX)
+	VMOVDQU   Y5, 64(CX)
+	VMOVDQU   Y5, 64(DX)
+	VMOVDQU   Y6, 96(CX)
+	VMOVDQU   Y6, 96(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VPXOR     Y2, Y3, Y5
+	VPXOR     Y2, Y4, Y6
+	VPCMPGTQ  Y5, Y6, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func andBitsAVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·andBitsAVX2(SB), NOSPLIT, $0-32
@@ -1981,6 +4351,111 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func andBitsAVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·andBitsAVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPAND   Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPAND   Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+31, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPAND   Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPAND   Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPAND   Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPAND   Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPAND   Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -2058,6 +4533,111 @@ done:
 	VZEROUPPER
 	RET
 
+// func orBitsAVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·orBitsAVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPOR    Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPOR    Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+31, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPOR    Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPOR    Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPOR    Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPOR    Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPOR    Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func xorBitsAVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·xorBitsAVX2(SB), NOSPLIT, $0-32
@@ -2129,6 +4709,111 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func xorBitsAVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·xorBitsAVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ    $0x20, DI
+	VMOVDQU (BX)(DI*1), Y0
+	VMOVDQU (SI)(DI*1), Y1
+	VPXOR   Y1, Y0, Y0
+	LEAQ    (CX)(DI*1), R8
+	LEAQ    (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU (BX), Y1
+	VMOVDQU (SI), Y2
+	VPXOR   Y2, Y1, Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    CX, AX
+	NEGQ    AX
+	ANDQ    $+31, AX
+	ADDQ    AX, CX
+	ADDQ    AX, DX
+	ADDQ    AX, BX
+	ADDQ    AX, SI
+	SUBQ    AX, DI
+
+rounds:
+	SUBQ    $+128, DI
+	JLT     rest
+	LEAQ    1088(CX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	LEAQ    1088(DX), AX
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0xc0
+	BYTE    $0x0f
+	BYTE    $0x0d
+	BYTE    $0x48
+	BYTE    $0x00
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPXOR   Y3, Y2, Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU 32(SI), Y4
+	VPXOR   Y4, Y3, Y3
+	VMOVDQU 64(BX), Y4
+	VMOVDQU 64(SI), Y5
+	VPXOR   Y5, Y4, Y4
+	VMOVDQU 96(BX), Y5
+	VMOVDQU 96(SI), Y6
+	VPXOR   Y6, Y5, Y5
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	VMOVDQU Y3, 32(CX)
+	VMOVDQU Y3, 32(DX)
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y5, 96(DX)
+	ADDQ    $+128, CX
+	ADDQ    $+128, DX
+	ADDQ    $+128, BX
+	ADDQ    $+128, SI
+	JMP     rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ   DI, DI
+	JLE     done
+	VMOVDQU (BX), Y2
+	VMOVDQU (SI), Y3
+	VPXOR   Y3, Y2, Y2
+	VMOVDQU Y2, (CX)
+	VMOVDQU Y2, (DX)
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	ADDQ    $+32, SI
+	SUBQ    $+32, DI
+	JMP     vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -2223,6 +4908,126 @@ done:
 
 DATA nan32<>+0(SB)/4, $0x7fc00000
 GLOBL nan32<>(SB), RODATA|NOPTR, $4
+
+// func sumFloat32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX
+TEXT ·sumFloat32AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VADDPS       Y1, Y0, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VBROADCASTSS nan32<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y1
+	VMOVDQU   (SI), Y3
+	VADDPS    Y3, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VBLENDVPS Y3, Y2, Y1, Y1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+28, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VADDPS    Y4, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VMOVDQU   32(BX), Y4
+	VMOVDQU   32(SI), Y5
+	VADDPS    Y5, Y4, Y4
+	VCMPPS    $0x03, Y4, Y4, Y5
+	VBLENDVPS Y5, Y2, Y4, Y4
+	VMOVDQU   64(BX), Y5
+	VMOVDQU   64(SI), Y6
+	VADDPS    Y6, Y5, Y5
+	VCMPPS    $0x03, Y5, Y5, Y6
+	VBLENDVPS Y6, Y2, Y5, Y5
+	VMOVDQU   96(BX), Y6
+	VMOVDQU   96(SI), Y7
+	VADDPS    Y7, Y6, Y6
+	VCMPPS    $0x03, Y6, Y6, Y7
+	VBLENDVPS Y7, Y2, Y6, Y6
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	VMOVDQU   Y4, 32(CX)
+	VMOVDQU   Y4, 32(DX)
+	VMOVDQU   Y5, 64(CX)
+	VMOVDQU   Y5, 64(DX)
+	VMOVDQU   Y6, 96(CX)
+	VMOVDQU   Y6, 96(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VADDPS    Y4, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
 
 // func sumFloat32AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 // Requires: AVX
@@ -2441,6 +5246,126 @@ done:
 DATA nan64<>+0(SB)/8, $0x7ff8000000000000
 GLOBL nan64<>(SB), RODATA|NOPTR, $8
 
+// func sumFloat64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX
+TEXT ·sumFloat64AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VADDPD       Y1, Y0, Y0
+	VCMPPD       $0x03, Y0, Y0, Y1
+	VBROADCASTSD nan64<>+0(SB), Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y1
+	VMOVDQU   (SI), Y3
+	VADDPD    Y3, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VBLENDVPD Y3, Y2, Y1, Y1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+24, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VADDPD    Y4, Y3, Y3
+	VCMPPD    $0x03, Y3, Y3, Y4
+	VBLENDVPD Y4, Y2, Y3, Y3
+	VMOVDQU   32(BX), Y4
+	VMOVDQU   32(SI), Y5
+	VADDPD    Y5, Y4, Y4
+	VCMPPD    $0x03, Y4, Y4, Y5
+	VBLENDVPD Y5, Y2, Y4, Y4
+	VMOVDQU   64(BX), Y5
+	VMOVDQU   64(SI), Y6
+	VADDPD    Y6, Y5, Y5
+	VCMPPD    $0x03, Y5, Y5, Y6
+	VBLENDVPD Y6, Y2, Y5, Y5
+	VMOVDQU   96(BX), Y6
+	VMOVDQU   96(SI), Y7
+	VADDPD    Y7, Y6, Y6
+	VCMPPD    $0x03, Y6, Y6, Y7
+	VBLENDVPD Y7, Y2, Y6, Y6
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	VMOVDQU   Y4, 32(CX)
+	VMOVDQU   Y4, 32(DX)
+	VMOVDQU   Y5, 64(CX)
+	VMOVDQU   Y5, 64(DX)
+	VMOVDQU   Y6, 96(CX)
+	VMOVDQU   Y6, 96(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VADDPD    Y4, Y3, Y3
+	VCMPPD    $0x03, Y3, Y3, Y4
+	VBLENDVPD Y4, Y2, Y3, Y3
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func sumFloat64AVX2Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 // Requires: AVX
 TEXT ·sumFloat64AVX2Fold(SB), NOSPLIT, $0-48
@@ -2655,6 +5580,126 @@ done:
 	VZEROUPPER
 	RET
 
+// func prodFloat32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX
+TEXT ·prodFloat32AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VMULPS       Y1, Y0, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VBROADCASTSS nan32<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y1
+	VMOVDQU   (SI), Y3
+	VMULPS    Y3, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VBLENDVPS Y3, Y2, Y1, Y1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+28, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VMULPS    Y4, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VMOVDQU   32(BX), Y4
+	VMOVDQU   32(SI), Y5
+	VMULPS    Y5, Y4, Y4
+	VCMPPS    $0x03, Y4, Y4, Y5
+	VBLENDVPS Y5, Y2, Y4, Y4
+	VMOVDQU   64(BX), Y5
+	VMOVDQU   64(SI), Y6
+	VMULPS    Y6, Y5, Y5
+	VCMPPS    $0x03, Y5, Y5, Y6
+	VBLENDVPS Y6, Y2, Y5, Y5
+	VMOVDQU   96(BX), Y6
+	VMOVDQU   96(SI), Y7
+	VMULPS    Y7, Y6, Y6
+	VCMPPS    $0x03, Y6, Y6, Y7
+	VBLENDVPS Y7, Y2, Y6, Y6
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	VMOVDQU   Y4, 32(CX)
+	VMOVDQU   Y4, 32(DX)
+	VMOVDQU   Y5, 64(CX)
+	VMOVDQU   Y5, 64(DX)
+	VMOVDQU   Y6, 96(CX)
+	VMOVDQU   Y6, 96(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VMULPS    Y4, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func prodFloat64AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX
 TEXT ·prodFloat64AVX2(SB), NOSPLIT, $0-32
@@ -2741,6 +5786,126 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func prodFloat64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX
+TEXT ·prodFloat64AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VMULPD       Y1, Y0, Y0
+	VCMPPD       $0x03, Y0, Y0, Y1
+	VBROADCASTSD nan64<>+0(SB), Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y1
+	VMOVDQU   (SI), Y3
+	VMULPD    Y3, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VBLENDVPD Y3, Y2, Y1, Y1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+24, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VMULPD    Y4, Y3, Y3
+	VCMPPD    $0x03, Y3, Y3, Y4
+	VBLENDVPD Y4, Y2, Y3, Y3
+	VMOVDQU   32(BX), Y4
+	VMOVDQU   32(SI), Y5
+	VMULPD    Y5, Y4, Y4
+	VCMPPD    $0x03, Y4, Y4, Y5
+	VBLENDVPD Y5, Y2, Y4, Y4
+	VMOVDQU   64(BX), Y5
+	VMOVDQU   64(SI), Y6
+	VMULPD    Y6, Y5, Y5
+	VCMPPD    $0x03, Y5, Y5, Y6
+	VBLENDVPD Y6, Y2, Y5, Y5
+	VMOVDQU   96(BX), Y6
+	VMOVDQU   96(SI), Y7
+	VMULPD    Y7, Y6, Y6
+	VCMPPD    $0x03, Y6, Y6, Y7
+	VBLENDVPD Y7, Y2, Y6, Y6
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	VMOVDQU   Y4, 32(CX)
+	VMOVDQU   Y4, 32(DX)
+	VMOVDQU   Y5, 64(CX)
+	VMOVDQU   Y5, 64(DX)
+	VMOVDQU   Y6, 96(CX)
+	VMOVDQU   Y6, 96(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VMULPD    Y4, Y3, Y3
+	VCMPPD    $0x03, Y3, Y3, Y4
+	VBLENDVPD Y4, Y2, Y3, Y3
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -2847,6 +6012,140 @@ done:
 	VZEROUPPER
 	RET
 
+// func minFloat32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX
+TEXT ·minFloat32AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VMINPS       Y1, Y0, Y2
+	VMINPS       Y0, Y1, Y3
+	VORPS        Y3, Y2, Y2
+	VCMPPS       $0x03, Y1, Y0, Y0
+	VBROADCASTSS nan32<>+0(SB), Y1
+	VBLENDVPS    Y0, Y1, Y2, Y2
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y0
+	VMOVDQU   (SI), Y3
+	VMINPS    Y3, Y0, Y4
+	VMINPS    Y0, Y3, Y5
+	VORPS     Y5, Y4, Y4
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y4, Y4
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+28, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU   (BX), Y0
+	VMOVDQU   (SI), Y3
+	VMINPS    Y3, Y0, Y5
+	VMINPS    Y0, Y3, Y6
+	VORPS     Y6, Y5, Y5
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y5, Y5
+	VMOVDQU   32(BX), Y0
+	VMOVDQU   32(SI), Y3
+	VMINPS    Y3, Y0, Y6
+	VMINPS    Y0, Y3, Y7
+	VORPS     Y7, Y6, Y6
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y6, Y6
+	VMOVDQU   64(BX), Y0
+	VMOVDQU   64(SI), Y3
+	VMINPS    Y3, Y0, Y7
+	VMINPS    Y0, Y3, Y8
+	VORPS     Y8, Y7, Y7
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y7, Y7
+	VMOVDQU   96(BX), Y0
+	VMOVDQU   96(SI), Y3
+	VMINPS    Y3, Y0, Y8
+	VMINPS    Y0, Y3, Y9
+	VORPS     Y9, Y8, Y8
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y8, Y8
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	VMOVDQU   Y6, 32(CX)
+	VMOVDQU   Y6, 32(DX)
+	VMOVDQU   Y7, 64(CX)
+	VMOVDQU   Y7, 64(DX)
+	VMOVDQU   Y8, 96(CX)
+	VMOVDQU   Y8, 96(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y0
+	VMOVDQU   (SI), Y3
+	VMINPS    Y3, Y0, Y5
+	VMINPS    Y0, Y3, Y6
+	VORPS     Y6, Y5, Y5
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y5, Y5
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y4, (R10)
+	VMOVDQU Y2, (R8)
+	VMOVDQU Y4, (R11)
+	VMOVDQU Y2, (R9)
+	VZEROUPPER
+	RET
+
 // func minFloat64AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX
 TEXT ·minFloat64AVX2(SB), NOSPLIT, $0-32
@@ -2947,6 +6246,140 @@ vectors:
 done:
 	VMOVDQU Y4, (DI)
 	VMOVDQU Y2, (SI)
+	VZEROUPPER
+	RET
+
+// func minFloat64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX
+TEXT ·minFloat64AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VMINPD       Y1, Y0, Y2
+	VMINPD       Y0, Y1, Y3
+	VORPS        Y3, Y2, Y2
+	VCMPPD       $0x03, Y1, Y0, Y0
+	VBROADCASTSD nan64<>+0(SB), Y1
+	VBLENDVPD    Y0, Y1, Y2, Y2
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y0
+	VMOVDQU   (SI), Y3
+	VMINPD    Y3, Y0, Y4
+	VMINPD    Y0, Y3, Y5
+	VORPS     Y5, Y4, Y4
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y4, Y4
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+24, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU   (BX), Y0
+	VMOVDQU   (SI), Y3
+	VMINPD    Y3, Y0, Y5
+	VMINPD    Y0, Y3, Y6
+	VORPS     Y6, Y5, Y5
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y5, Y5
+	VMOVDQU   32(BX), Y0
+	VMOVDQU   32(SI), Y3
+	VMINPD    Y3, Y0, Y6
+	VMINPD    Y0, Y3, Y7
+	VORPS     Y7, Y6, Y6
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y6, Y6
+	VMOVDQU   64(BX), Y0
+	VMOVDQU   64(SI), Y3
+	VMINPD    Y3, Y0, Y7
+	VMINPD    Y0, Y3, Y8
+	VORPS     Y8, Y7, Y7
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y7, Y7
+	VMOVDQU   96(BX), Y0
+	VMOVDQU   96(SI), Y3
+	VMINPD    Y3, Y0, Y8
+	VMINPD    Y0, Y3, Y9
+	VORPS     Y9, Y8, Y8
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y8, Y8
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	VMOVDQU   Y6, 32(CX)
+	VMOVDQU   Y6, 32(DX)
+	VMOVDQU   Y7, 64(CX)
+	VMOVDQU   Y7, 64(DX)
+	VMOVDQU   Y8, 96(CX)
+	VMOVDQU   Y8, 96(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y0
+	VMOVDQU   (SI), Y3
+	VMINPD    Y3, Y0, Y5
+	VMINPD    Y0, Y3, Y6
+	VORPS     Y6, Y5, Y5
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y5, Y5
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y4, (R10)
+	VMOVDQU Y2, (R8)
+	VMOVDQU Y4, (R11)
+	VMOVDQU Y2, (R9)
 	VZEROUPPER
 	RET
 
@@ -3053,6 +6486,140 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxFloat32AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX
+TEXT ·maxFloat32AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VMAXPS       Y1, Y0, Y2
+	VMAXPS       Y0, Y1, Y3
+	VANDPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y1, Y0, Y0
+	VBROADCASTSS nan32<>+0(SB), Y1
+	VBLENDVPS    Y0, Y1, Y2, Y2
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y0
+	VMOVDQU   (SI), Y3
+	VMAXPS    Y3, Y0, Y4
+	VMAXPS    Y0, Y3, Y5
+	VANDPS    Y5, Y4, Y4
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y4, Y4
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+28, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU   (BX), Y0
+	VMOVDQU   (SI), Y3
+	VMAXPS    Y3, Y0, Y5
+	VMAXPS    Y0, Y3, Y6
+	VANDPS    Y6, Y5, Y5
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y5, Y5
+	VMOVDQU   32(BX), Y0
+	VMOVDQU   32(SI), Y3
+	VMAXPS    Y3, Y0, Y6
+	VMAXPS    Y0, Y3, Y7
+	VANDPS    Y7, Y6, Y6
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y6, Y6
+	VMOVDQU   64(BX), Y0
+	VMOVDQU   64(SI), Y3
+	VMAXPS    Y3, Y0, Y7
+	VMAXPS    Y0, Y3, Y8
+	VANDPS    Y8, Y7, Y7
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y7, Y7
+	VMOVDQU   96(BX), Y0
+	VMOVDQU   96(SI), Y3
+	VMAXPS    Y3, Y0, Y8
+	VMAXPS    Y0, Y3, Y9
+	VANDPS    Y9, Y8, Y8
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y8, Y8
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	VMOVDQU   Y6, 32(CX)
+	VMOVDQU   Y6, 32(DX)
+	VMOVDQU   Y7, 64(CX)
+	VMOVDQU   Y7, 64(DX)
+	VMOVDQU   Y8, 96(CX)
+	VMOVDQU   Y8, 96(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y0
+	VMOVDQU   (SI), Y3
+	VMAXPS    Y3, Y0, Y5
+	VMAXPS    Y0, Y3, Y6
+	VANDPS    Y6, Y5, Y5
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y1, Y5, Y5
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y4, (R10)
+	VMOVDQU Y2, (R8)
+	VMOVDQU Y4, (R11)
+	VMOVDQU Y2, (R9)
+	VZEROUPPER
+	RET
+
 // func maxFloat64AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX
 TEXT ·maxFloat64AVX2(SB), NOSPLIT, $0-32
@@ -3153,6 +6720,140 @@ vectors:
 done:
 	VMOVDQU Y4, (DI)
 	VMOVDQU Y2, (SI)
+	VZEROUPPER
+	RET
+
+// func maxFloat64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX
+TEXT ·maxFloat64AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VMAXPD       Y1, Y0, Y2
+	VMAXPD       Y0, Y1, Y3
+	VANDPS       Y3, Y2, Y2
+	VCMPPD       $0x03, Y1, Y0, Y0
+	VBROADCASTSD nan64<>+0(SB), Y1
+	VBLENDVPD    Y0, Y1, Y2, Y2
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y0
+	VMOVDQU   (SI), Y3
+	VMAXPD    Y3, Y0, Y4
+	VMAXPD    Y0, Y3, Y5
+	VANDPS    Y5, Y4, Y4
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y4, Y4
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+24, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU   (BX), Y0
+	VMOVDQU   (SI), Y3
+	VMAXPD    Y3, Y0, Y5
+	VMAXPD    Y0, Y3, Y6
+	VANDPS    Y6, Y5, Y5
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y5, Y5
+	VMOVDQU   32(BX), Y0
+	VMOVDQU   32(SI), Y3
+	VMAXPD    Y3, Y0, Y6
+	VMAXPD    Y0, Y3, Y7
+	VANDPS    Y7, Y6, Y6
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y6, Y6
+	VMOVDQU   64(BX), Y0
+	VMOVDQU   64(SI), Y3
+	VMAXPD    Y3, Y0, Y7
+	VMAXPD    Y0, Y3, Y8
+	VANDPS    Y8, Y7, Y7
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y7, Y7
+	VMOVDQU   96(BX), Y0
+	VMOVDQU   96(SI), Y3
+	VMAXPD    Y3, Y0, Y8
+	VMAXPD    Y0, Y3, Y9
+	VANDPS    Y9, Y8, Y8
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y8, Y8
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	VMOVDQU   Y6, 32(CX)
+	VMOVDQU   Y6, 32(DX)
+	VMOVDQU   Y7, 64(CX)
+	VMOVDQU   Y7, 64(DX)
+	VMOVDQU   Y8, 96(CX)
+	VMOVDQU   Y8, 96(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y0
+	VMOVDQU   (SI), Y3
+	VMAXPD    Y3, Y0, Y5
+	VMAXPD    Y0, Y3, Y6
+	VANDPS    Y6, Y5, Y5
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y1, Y5, Y5
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y4, (R10)
+	VMOVDQU Y2, (R8)
+	VMOVDQU Y4, (R11)
+	VMOVDQU Y2, (R9)
 	VZEROUPPER
 	RET
 
@@ -3279,6 +6980,141 @@ GLOBL infinity16<>(SB), RODATA|NOPTR, $4
 DATA nan16<>+0(SB)/4, $0x7e007e00
 GLOBL nan16<>(SB), RODATA|NOPTR, $4
 
+// func sumFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2, F16C
+TEXT ·sumFloat16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VCVTPH2PS    (BX)(DI*1), Y0
+	VCVTPH2PS    (SI)(DI*1), Y1
+	VADDPS       Y1, Y0, Y0
+	VCVTPS2PH    $0x00, Y0, X2
+	VCVTPH2PS    16(BX)(DI*1), Y0
+	VCVTPH2PS    16(SI)(DI*1), Y1
+	VADDPS       Y1, Y0, Y0
+	VCVTPS2PH    $0x00, Y0, X0
+	VINSERTI128  $0x01, X0, Y2, Y0
+	VPBROADCASTD magnitude16<>+0(SB), Y1
+	VPAND        Y1, Y0, Y3
+	VPBROADCASTD infinity16<>+0(SB), Y4
+	VPCMPGTW     Y4, Y3, Y3
+	VPBROADCASTD nan16<>+0(SB), Y5
+	VPBLENDVB    Y3, Y5, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VCVTPH2PS   (BX), Y3
+	VCVTPH2PS   (SI), Y6
+	VADDPS      Y6, Y3, Y3
+	VCVTPS2PH   $0x00, Y3, X2
+	VCVTPH2PS   16(BX), Y3
+	VCVTPH2PS   16(SI), Y6
+	VADDPS      Y6, Y3, Y3
+	VCVTPS2PH   $0x00, Y3, X3
+	VINSERTI128 $0x01, X3, Y2, Y3
+	VPAND       Y1, Y3, Y6
+	VPCMPGTW    Y4, Y6, Y6
+	VPBLENDVB   Y6, Y5, Y3, Y3
+	MOVQ        CX, R10
+	MOVQ        DX, R11
+	MOVQ        CX, AX
+	NEGQ        AX
+	ANDQ        $+30, AX
+	ADDQ        AX, CX
+	ADDQ        AX, DX
+	ADDQ        AX, BX
+	ADDQ        AX, SI
+	SUBQ        AX, DI
+
+rounds:
+	SUBQ        $+64, DI
+	JLT         rest
+	LEAQ        1056(CX), AX
+	BYTE        $0x0f
+	BYTE        $0x0d
+	BYTE        $0x48
+	BYTE        $0xe0
+	LEAQ        1056(DX), AX
+	BYTE        $0x0f
+	BYTE        $0x0d
+	BYTE        $0x48
+	BYTE        $0xe0
+	VCVTPH2PS   (BX), Y6
+	VCVTPH2PS   (SI), Y7
+	VADDPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X2
+	VCVTPH2PS   16(BX), Y6
+	VCVTPH2PS   16(SI), Y7
+	VADDPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X6
+	VINSERTI128 $0x01, X6, Y2, Y6
+	VPAND       Y1, Y6, Y7
+	VPCMPGTW    Y4, Y7, Y7
+	VPBLENDVB   Y7, Y5, Y6, Y6
+	VCVTPH2PS   32(BX), Y7
+	VCVTPH2PS   32(SI), Y8
+	VADDPS      Y8, Y7, Y7
+	VCVTPS2PH   $0x00, Y7, X2
+	VCVTPH2PS   48(BX), Y7
+	VCVTPH2PS   48(SI), Y8
+	VADDPS      Y8, Y7, Y7
+	VCVTPS2PH   $0x00, Y7, X7
+	VINSERTI128 $0x01, X7, Y2, Y7
+	VPAND       Y1, Y7, Y8
+	VPCMPGTW    Y4, Y8, Y8
+	VPBLENDVB   Y8, Y5, Y7, Y7
+	VMOVDQU     Y6, (CX)
+	VMOVDQU     Y6, (DX)
+	VMOVDQU     Y7, 32(CX)
+	VMOVDQU     Y7, 32(DX)
+	ADDQ        $+64, CX
+	ADDQ        $+64, DX
+	ADDQ        $+64, BX
+	ADDQ        $+64, SI
+	JMP         rounds
+
+rest:
+	ADDQ $+64, DI
+
+vectors:
+	TESTQ       DI, DI
+	JLE         done
+	VCVTPH2PS   (BX), Y6
+	VCVTPH2PS   (SI), Y7
+	VADDPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X2
+	VCVTPH2PS   16(BX), Y6
+	VCVTPH2PS   16(SI), Y7
+	VADDPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X6
+	VINSERTI128 $0x01, X6, Y2, Y6
+	VPAND       Y1, Y6, Y7
+	VPCMPGTW    Y4, Y7, Y7
+	VPBLENDVB   Y7, Y5, Y6, Y6
+	VMOVDQU     Y6, (CX)
+	VMOVDQU     Y6, (DX)
+	ADDQ        $+32, CX
+	ADDQ        $+32, DX
+	ADDQ        $+32, BX
+	ADDQ        $+32, SI
+	SUBQ        $+32, DI
+	JMP         vectors
+
+done:
+	VMOVDQU Y3, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y3, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func prodFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2, F16C
 TEXT ·prodFloat16AVX2(SB), NOSPLIT, $0-32
@@ -3390,6 +7226,141 @@ vectors:
 done:
 	VMOVDQU Y3, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func prodFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2, F16C
+TEXT ·prodFloat16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VCVTPH2PS    (BX)(DI*1), Y0
+	VCVTPH2PS    (SI)(DI*1), Y1
+	VMULPS       Y1, Y0, Y0
+	VCVTPS2PH    $0x00, Y0, X2
+	VCVTPH2PS    16(BX)(DI*1), Y0
+	VCVTPH2PS    16(SI)(DI*1), Y1
+	VMULPS       Y1, Y0, Y0
+	VCVTPS2PH    $0x00, Y0, X0
+	VINSERTI128  $0x01, X0, Y2, Y0
+	VPBROADCASTD magnitude16<>+0(SB), Y1
+	VPAND        Y1, Y0, Y3
+	VPBROADCASTD infinity16<>+0(SB), Y4
+	VPCMPGTW     Y4, Y3, Y3
+	VPBROADCASTD nan16<>+0(SB), Y5
+	VPBLENDVB    Y3, Y5, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VCVTPH2PS   (BX), Y3
+	VCVTPH2PS   (SI), Y6
+	VMULPS      Y6, Y3, Y3
+	VCVTPS2PH   $0x00, Y3, X2
+	VCVTPH2PS   16(BX), Y3
+	VCVTPH2PS   16(SI), Y6
+	VMULPS      Y6, Y3, Y3
+	VCVTPS2PH   $0x00, Y3, X3
+	VINSERTI128 $0x01, X3, Y2, Y3
+	VPAND       Y1, Y3, Y6
+	VPCMPGTW    Y4, Y6, Y6
+	VPBLENDVB   Y6, Y5, Y3, Y3
+	MOVQ        CX, R10
+	MOVQ        DX, R11
+	MOVQ        CX, AX
+	NEGQ        AX
+	ANDQ        $+30, AX
+	ADDQ        AX, CX
+	ADDQ        AX, DX
+	ADDQ        AX, BX
+	ADDQ        AX, SI
+	SUBQ        AX, DI
+
+rounds:
+	SUBQ        $+64, DI
+	JLT         rest
+	LEAQ        1056(CX), AX
+	BYTE        $0x0f
+	BYTE        $0x0d
+	BYTE        $0x48
+	BYTE        $0xe0
+	LEAQ        1056(DX), AX
+	BYTE        $0x0f
+	BYTE        $0x0d
+	BYTE        $0x48
+	BYTE        $0xe0
+	VCVTPH2PS   (BX), Y6
+	VCVTPH2PS   (SI), Y7
+	VMULPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X2
+	VCVTPH2PS   16(BX), Y6
+	VCVTPH2PS   16(SI), Y7
+	VMULPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X6
+	VINSERTI128 $0x01, X6, Y2, Y6
+	VPAND       Y1, Y6, Y7
+	VPCMPGTW    Y4, Y7, Y7
+	VPBLENDVB   Y7, Y5, Y6, Y6
+	VCVTPH2PS   32(BX), Y7
+	VCVTPH2PS   32(SI), Y8
+	VMULPS      Y8, Y7, Y7
+	VCVTPS2PH   $0x00, Y7, X2
+	VCVTPH2PS   48(BX), Y7
+	VCVTPH2PS   48(SI), Y8
+	VMULPS      Y8, Y7, Y7
+	VCVTPS2PH   $0x00, Y7, X7
+	VINSERTI128 $0x01, X7, Y2, Y7
+	VPAND       Y1, Y7, Y8
+	VPCMPGTW    Y4, Y8, Y8
+	VPBLENDVB   Y8, Y5, Y7, Y7
+	VMOVDQU     Y6, (CX)
+	VMOVDQU     Y6, (DX)
+	VMOVDQU     Y7, 32(CX)
+	VMOVDQU     Y7, 32(DX)
+	ADDQ        $+64, CX
+	ADDQ        $+64, DX
+	ADDQ        $+64, BX
+	ADDQ        $+64, SI
+	JMP         rounds
+
+rest:
+	ADDQ $+64, DI
+
+vectors:
+	TESTQ       DI, DI
+	JLE         done
+	VCVTPH2PS   (BX), Y6
+	VCVTPH2PS   (SI), Y7
+	VMULPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X2
+	VCVTPH2PS   16(BX), Y6
+	VCVTPH2PS   16(SI), Y7
+	VMULPS      Y7, Y6, Y6
+	VCVTPS2PH   $0x00, Y6, X6
+	VINSERTI128 $0x01, X6, Y2, Y6
+	VPAND       Y1, Y6, Y7
+	VPCMPGTW    Y4, Y7, Y7
+	VPBLENDVB   Y7, Y5, Y6, Y6
+	VMOVDQU     Y6, (CX)
+	VMOVDQU     Y6, (DX)
+	ADDQ        $+32, CX
+	ADDQ        $+32, DX
+	ADDQ        $+32, BX
+	ADDQ        $+32, SI
+	SUBQ        $+32, DI
+	JMP         vectors
+
+done:
+	VMOVDQU Y3, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y3, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -3532,6 +7503,166 @@ done:
 	VZEROUPPER
 	RET
 
+// func minFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·minFloat16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VPBROADCASTD magnitude16<>+0(SB), Y2
+	VPAND        Y2, Y0, Y3
+	VPAND        Y2, Y1, Y4
+	VPMAXUW      Y4, Y3, Y3
+	VPSRAW       $0x0f, Y0, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y0, Y0
+	VPSRAW       $0x0f, Y1, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y1, Y1
+	VPMINSW      Y1, Y0, Y0
+	VPSRAW       $0x0f, Y0, Y1
+	VPSRLW       $0x01, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPBROADCASTD infinity16<>+0(SB), Y1
+	VPCMPGTW     Y1, Y3, Y3
+	VPBROADCASTD nan16<>+0(SB), Y4
+	VPBLENDVB    Y3, Y4, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y5
+	VPAND     Y2, Y3, Y6
+	VPAND     Y2, Y5, Y7
+	VPMAXUW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y3, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y3, Y3
+	VPSRAW    $0x0f, Y5, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y5, Y5
+	VPMINSW   Y5, Y3, Y3
+	VPSRAW    $0x0f, Y3, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y5, Y3, Y3
+	VPCMPGTW  Y1, Y6, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+30, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+64, DI
+	JLT       rest
+	LEAQ      1056(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	LEAQ      1056(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	VMOVDQU   (BX), Y5
+	VMOVDQU   (SI), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMINSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   32(BX), Y6
+	VMOVDQU   32(SI), Y7
+	VPAND     Y2, Y6, Y8
+	VPAND     Y2, Y7, Y9
+	VPMAXUW   Y9, Y8, Y8
+	VPSRAW    $0x0f, Y6, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y6, Y6
+	VPSRAW    $0x0f, Y7, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y7, Y7
+	VPMINSW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y6, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y6, Y6
+	VPCMPGTW  Y1, Y8, Y7
+	VPBLENDVB Y7, Y4, Y6, Y6
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	VMOVDQU   Y6, 32(CX)
+	VMOVDQU   Y6, 32(DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+64, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y5
+	VMOVDQU   (SI), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMINSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y3, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y3, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func maxFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·maxFloat16AVX2(SB), NOSPLIT, $0-32
@@ -3668,6 +7799,166 @@ vectors:
 done:
 	VMOVDQU Y3, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·maxFloat16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VPBROADCASTD magnitude16<>+0(SB), Y2
+	VPAND        Y2, Y0, Y3
+	VPAND        Y2, Y1, Y4
+	VPMAXUW      Y4, Y3, Y3
+	VPSRAW       $0x0f, Y0, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y0, Y0
+	VPSRAW       $0x0f, Y1, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y1, Y1
+	VPMAXSW      Y1, Y0, Y0
+	VPSRAW       $0x0f, Y0, Y1
+	VPSRLW       $0x01, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPBROADCASTD infinity16<>+0(SB), Y1
+	VPCMPGTW     Y1, Y3, Y3
+	VPBROADCASTD nan16<>+0(SB), Y4
+	VPBLENDVB    Y3, Y4, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y5
+	VPAND     Y2, Y3, Y6
+	VPAND     Y2, Y5, Y7
+	VPMAXUW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y3, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y3, Y3
+	VPSRAW    $0x0f, Y5, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y5, Y5
+	VPMAXSW   Y5, Y3, Y3
+	VPSRAW    $0x0f, Y3, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y5, Y3, Y3
+	VPCMPGTW  Y1, Y6, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+30, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+64, DI
+	JLT       rest
+	LEAQ      1056(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	LEAQ      1056(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	VMOVDQU   (BX), Y5
+	VMOVDQU   (SI), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMAXSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   32(BX), Y6
+	VMOVDQU   32(SI), Y7
+	VPAND     Y2, Y6, Y8
+	VPAND     Y2, Y7, Y9
+	VPMAXUW   Y9, Y8, Y8
+	VPSRAW    $0x0f, Y6, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y6, Y6
+	VPSRAW    $0x0f, Y7, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y7, Y7
+	VPMAXSW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y6, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y6, Y6
+	VPCMPGTW  Y1, Y8, Y7
+	VPBLENDVB Y7, Y4, Y6, Y6
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	VMOVDQU   Y6, 32(CX)
+	VMOVDQU   Y6, 32(DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+64, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y5
+	VMOVDQU   (SI), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMAXSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y3, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y3, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -3844,6 +8135,188 @@ GLOBL infinityBrain<>(SB), RODATA|NOPTR, $4
 DATA nanBrain<>+0(SB)/4, $0x7fc07fc0
 GLOBL nanBrain<>(SB), RODATA|NOPTR, $4
 
+// func sumBFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·sumBFloat16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VPBROADCASTD oddHalves<>+0(SB), Y2
+	VPAND        Y2, Y0, Y3
+	VPAND        Y2, Y1, Y4
+	VADDPS       Y4, Y3, Y3
+	VPSLLD       $0x0f, Y3, Y4
+	VPSRLD       $0x1f, Y4, Y4
+	VPBROADCASTD belowHalf<>+0(SB), Y5
+	VPADDD       Y5, Y3, Y3
+	VPADDD       Y4, Y3, Y3
+	VPSLLD       $0x10, Y0, Y0
+	VPSLLD       $0x10, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VPSLLD       $0x0f, Y0, Y1
+	VPSRLD       $0x1f, Y1, Y1
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBROADCASTD magnitude16<>+0(SB), Y1
+	VPAND        Y1, Y0, Y3
+	VPBROADCASTD infinityBrain<>+0(SB), Y4
+	VPCMPGTW     Y4, Y3, Y3
+	VPBROADCASTD nanBrain<>+0(SB), Y6
+	VPBLENDVB    Y3, Y6, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y7
+	VPAND     Y2, Y3, Y8
+	VPAND     Y2, Y7, Y9
+	VADDPS    Y9, Y8, Y8
+	VPSLLD    $0x0f, Y8, Y9
+	VPSRLD    $0x1f, Y9, Y9
+	VPADDD    Y5, Y8, Y8
+	VPADDD    Y9, Y8, Y8
+	VPSLLD    $0x10, Y3, Y3
+	VPSLLD    $0x10, Y7, Y7
+	VADDPS    Y7, Y3, Y3
+	VPSLLD    $0x0f, Y3, Y7
+	VPSRLD    $0x1f, Y7, Y7
+	VPADDD    Y5, Y3, Y3
+	VPADDD    Y7, Y3, Y3
+	VPSRLD    $0x10, Y3, Y3
+	VPBLENDW  $0xaa, Y8, Y3, Y3
+	VPAND     Y1, Y3, Y7
+	VPCMPGTW  Y4, Y7, Y7
+	VPBLENDVB Y7, Y6, Y3, Y3
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+30, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+64, DI
+	JLT       rest
+	LEAQ      1056(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	LEAQ      1056(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	VMOVDQU   (BX), Y7
+	VMOVDQU   (SI), Y8
+	VPAND     Y2, Y7, Y9
+	VPAND     Y2, Y8, Y10
+	VADDPS    Y10, Y9, Y9
+	VPSLLD    $0x0f, Y9, Y10
+	VPSRLD    $0x1f, Y10, Y10
+	VPADDD    Y5, Y9, Y9
+	VPADDD    Y10, Y9, Y9
+	VPSLLD    $0x10, Y7, Y7
+	VPSLLD    $0x10, Y8, Y8
+	VADDPS    Y8, Y7, Y7
+	VPSLLD    $0x0f, Y7, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y5, Y7, Y7
+	VPADDD    Y8, Y7, Y7
+	VPSRLD    $0x10, Y7, Y7
+	VPBLENDW  $0xaa, Y9, Y7, Y7
+	VPAND     Y1, Y7, Y8
+	VPCMPGTW  Y4, Y8, Y8
+	VPBLENDVB Y8, Y6, Y7, Y7
+	VMOVDQU   32(BX), Y8
+	VMOVDQU   32(SI), Y9
+	VPAND     Y2, Y8, Y10
+	VPAND     Y2, Y9, Y11
+	VADDPS    Y11, Y10, Y10
+	VPSLLD    $0x0f, Y10, Y11
+	VPSRLD    $0x1f, Y11, Y11
+	VPADDD    Y5, Y10, Y10
+	VPADDD    Y11, Y10, Y10
+	VPSLLD    $0x10, Y8, Y8
+	VPSLLD    $0x10, Y9, Y9
+	VADDPS    Y9, Y8, Y8
+	VPSLLD    $0x0f, Y8, Y9
+	VPSRLD    $0x1f, Y9, Y9
+	VPADDD    Y5, Y8, Y8
+	VPADDD    Y9, Y8, Y8
+	VPSRLD    $0x10, Y8, Y8
+	VPBLENDW  $0xaa, Y10, Y8, Y8
+	VPAND     Y1, Y8, Y9
+	VPCMPGTW  Y4, Y9, Y9
+	VPBLENDVB Y9, Y6, Y8, Y8
+	VMOVDQU   Y7, (CX)
+	VMOVDQU   Y7, (DX)
+	VMOVDQU   Y8, 32(CX)
+	VMOVDQU   Y8, 32(DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+64, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y7
+	VMOVDQU   (SI), Y8
+	VPAND     Y2, Y7, Y9
+	VPAND     Y2, Y8, Y10
+	VADDPS    Y10, Y9, Y9
+	VPSLLD    $0x0f, Y9, Y10
+	VPSRLD    $0x1f, Y10, Y10
+	VPADDD    Y5, Y9, Y9
+	VPADDD    Y10, Y9, Y9
+	VPSLLD    $0x10, Y7, Y7
+	VPSLLD    $0x10, Y8, Y8
+	VADDPS    Y8, Y7, Y7
+	VPSLLD    $0x0f, Y7, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y5, Y7, Y7
+	VPADDD    Y8, Y7, Y7
+	VPSRLD    $0x10, Y7, Y7
+	VPBLENDW  $0xaa, Y9, Y7, Y7
+	VPAND     Y1, Y7, Y8
+	VPCMPGTW  Y4, Y8, Y8
+	VPBLENDVB Y8, Y6, Y7, Y7
+	VMOVDQU   Y7, (CX)
+	VMOVDQU   Y7, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y3, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y3, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func prodBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·prodBFloat16AVX2(SB), NOSPLIT, $0-32
@@ -4005,6 +8478,188 @@ done:
 	VZEROUPPER
 	RET
 
+// func prodBFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·prodBFloat16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VPBROADCASTD oddHalves<>+0(SB), Y2
+	VPAND        Y2, Y0, Y3
+	VPAND        Y2, Y1, Y4
+	VMULPS       Y4, Y3, Y3
+	VPSLLD       $0x0f, Y3, Y4
+	VPSRLD       $0x1f, Y4, Y4
+	VPBROADCASTD belowHalf<>+0(SB), Y5
+	VPADDD       Y5, Y3, Y3
+	VPADDD       Y4, Y3, Y3
+	VPSLLD       $0x10, Y0, Y0
+	VPSLLD       $0x10, Y1, Y1
+	VMULPS       Y1, Y0, Y0
+	VPSLLD       $0x0f, Y0, Y1
+	VPSRLD       $0x1f, Y1, Y1
+	VPADDD       Y5, Y0, Y0
+	VPADDD       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBROADCASTD magnitude16<>+0(SB), Y1
+	VPAND        Y1, Y0, Y3
+	VPBROADCASTD infinityBrain<>+0(SB), Y4
+	VPCMPGTW     Y4, Y3, Y3
+	VPBROADCASTD nanBrain<>+0(SB), Y6
+	VPBLENDVB    Y3, Y6, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y7
+	VPAND     Y2, Y3, Y8
+	VPAND     Y2, Y7, Y9
+	VMULPS    Y9, Y8, Y8
+	VPSLLD    $0x0f, Y8, Y9
+	VPSRLD    $0x1f, Y9, Y9
+	VPADDD    Y5, Y8, Y8
+	VPADDD    Y9, Y8, Y8
+	VPSLLD    $0x10, Y3, Y3
+	VPSLLD    $0x10, Y7, Y7
+	VMULPS    Y7, Y3, Y3
+	VPSLLD    $0x0f, Y3, Y7
+	VPSRLD    $0x1f, Y7, Y7
+	VPADDD    Y5, Y3, Y3
+	VPADDD    Y7, Y3, Y3
+	VPSRLD    $0x10, Y3, Y3
+	VPBLENDW  $0xaa, Y8, Y3, Y3
+	VPAND     Y1, Y3, Y7
+	VPCMPGTW  Y4, Y7, Y7
+	VPBLENDVB Y7, Y6, Y3, Y3
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+30, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+64, DI
+	JLT       rest
+	LEAQ      1056(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	LEAQ      1056(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	VMOVDQU   (BX), Y7
+	VMOVDQU   (SI), Y8
+	VPAND     Y2, Y7, Y9
+	VPAND     Y2, Y8, Y10
+	VMULPS    Y10, Y9, Y9
+	VPSLLD    $0x0f, Y9, Y10
+	VPSRLD    $0x1f, Y10, Y10
+	VPADDD    Y5, Y9, Y9
+	VPADDD    Y10, Y9, Y9
+	VPSLLD    $0x10, Y7, Y7
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y7, Y7
+	VPSLLD    $0x0f, Y7, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y5, Y7, Y7
+	VPADDD    Y8, Y7, Y7
+	VPSRLD    $0x10, Y7, Y7
+	VPBLENDW  $0xaa, Y9, Y7, Y7
+	VPAND     Y1, Y7, Y8
+	VPCMPGTW  Y4, Y8, Y8
+	VPBLENDVB Y8, Y6, Y7, Y7
+	VMOVDQU   32(BX), Y8
+	VMOVDQU   32(SI), Y9
+	VPAND     Y2, Y8, Y10
+	VPAND     Y2, Y9, Y11
+	VMULPS    Y11, Y10, Y10
+	VPSLLD    $0x0f, Y10, Y11
+	VPSRLD    $0x1f, Y11, Y11
+	VPADDD    Y5, Y10, Y10
+	VPADDD    Y11, Y10, Y10
+	VPSLLD    $0x10, Y8, Y8
+	VPSLLD    $0x10, Y9, Y9
+	VMULPS    Y9, Y8, Y8
+	VPSLLD    $0x0f, Y8, Y9
+	VPSRLD    $0x1f, Y9, Y9
+	VPADDD    Y5, Y8, Y8
+	VPADDD    Y9, Y8, Y8
+	VPSRLD    $0x10, Y8, Y8
+	VPBLENDW  $0xaa, Y10, Y8, Y8
+	VPAND     Y1, Y8, Y9
+	VPCMPGTW  Y4, Y9, Y9
+	VPBLENDVB Y9, Y6, Y8, Y8
+	VMOVDQU   Y7, (CX)
+	VMOVDQU   Y7, (DX)
+	VMOVDQU   Y8, 32(CX)
+	VMOVDQU   Y8, 32(DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+64, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y7
+	VMOVDQU   (SI), Y8
+	VPAND     Y2, Y7, Y9
+	VPAND     Y2, Y8, Y10
+	VMULPS    Y10, Y9, Y9
+	VPSLLD    $0x0f, Y9, Y10
+	VPSRLD    $0x1f, Y10, Y10
+	VPADDD    Y5, Y9, Y9
+	VPADDD    Y10, Y9, Y9
+	VPSLLD    $0x10, Y7, Y7
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y7, Y7
+	VPSLLD    $0x0f, Y7, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y5, Y7, Y7
+	VPADDD    Y8, Y7, Y7
+	VPSRLD    $0x10, Y7, Y7
+	VPBLENDW  $0xaa, Y9, Y7, Y7
+	VPAND     Y1, Y7, Y8
+	VPCMPGTW  Y4, Y8, Y8
+	VPBLENDVB Y8, Y6, Y7, Y7
+	VMOVDQU   Y7, (CX)
+	VMOVDQU   Y7, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y3, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y3, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func minBFloat16AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX2
 TEXT ·minBFloat16AVX2(SB), NOSPLIT, $0-32
@@ -4141,6 +8796,166 @@ vectors:
 done:
 	VMOVDQU Y3, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func minBFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·minBFloat16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VPBROADCASTD magnitude16<>+0(SB), Y2
+	VPAND        Y2, Y0, Y3
+	VPAND        Y2, Y1, Y4
+	VPMAXUW      Y4, Y3, Y3
+	VPSRAW       $0x0f, Y0, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y0, Y0
+	VPSRAW       $0x0f, Y1, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y1, Y1
+	VPMINSW      Y1, Y0, Y0
+	VPSRAW       $0x0f, Y0, Y1
+	VPSRLW       $0x01, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPBROADCASTD infinityBrain<>+0(SB), Y1
+	VPCMPGTW     Y1, Y3, Y3
+	VPBROADCASTD nanBrain<>+0(SB), Y4
+	VPBLENDVB    Y3, Y4, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y5
+	VPAND     Y2, Y3, Y6
+	VPAND     Y2, Y5, Y7
+	VPMAXUW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y3, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y3, Y3
+	VPSRAW    $0x0f, Y5, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y5, Y5
+	VPMINSW   Y5, Y3, Y3
+	VPSRAW    $0x0f, Y3, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y5, Y3, Y3
+	VPCMPGTW  Y1, Y6, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+30, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+64, DI
+	JLT       rest
+	LEAQ      1056(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	LEAQ      1056(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	VMOVDQU   (BX), Y5
+	VMOVDQU   (SI), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMINSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   32(BX), Y6
+	VMOVDQU   32(SI), Y7
+	VPAND     Y2, Y6, Y8
+	VPAND     Y2, Y7, Y9
+	VPMAXUW   Y9, Y8, Y8
+	VPSRAW    $0x0f, Y6, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y6, Y6
+	VPSRAW    $0x0f, Y7, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y7, Y7
+	VPMINSW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y6, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y6, Y6
+	VPCMPGTW  Y1, Y8, Y7
+	VPBLENDVB Y7, Y4, Y6, Y6
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	VMOVDQU   Y6, 32(CX)
+	VMOVDQU   Y6, 32(DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+64, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y5
+	VMOVDQU   (SI), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMINSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y3, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y3, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -4283,6 +9098,166 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxBFloat16AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX2
+TEXT ·maxBFloat16AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VPBROADCASTD magnitude16<>+0(SB), Y2
+	VPAND        Y2, Y0, Y3
+	VPAND        Y2, Y1, Y4
+	VPMAXUW      Y4, Y3, Y3
+	VPSRAW       $0x0f, Y0, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y0, Y0
+	VPSRAW       $0x0f, Y1, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPXOR        Y4, Y1, Y1
+	VPMAXSW      Y1, Y0, Y0
+	VPSRAW       $0x0f, Y0, Y1
+	VPSRLW       $0x01, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPBROADCASTD infinityBrain<>+0(SB), Y1
+	VPCMPGTW     Y1, Y3, Y3
+	VPBROADCASTD nanBrain<>+0(SB), Y4
+	VPBLENDVB    Y3, Y4, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y5
+	VPAND     Y2, Y3, Y6
+	VPAND     Y2, Y5, Y7
+	VPMAXUW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y3, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y3, Y3
+	VPSRAW    $0x0f, Y5, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y5, Y5
+	VPMAXSW   Y5, Y3, Y3
+	VPSRAW    $0x0f, Y3, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y5, Y3, Y3
+	VPCMPGTW  Y1, Y6, Y5
+	VPBLENDVB Y5, Y4, Y3, Y3
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+30, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+64, DI
+	JLT       rest
+	LEAQ      1056(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	LEAQ      1056(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	VMOVDQU   (BX), Y5
+	VMOVDQU   (SI), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMAXSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   32(BX), Y6
+	VMOVDQU   32(SI), Y7
+	VPAND     Y2, Y6, Y8
+	VPAND     Y2, Y7, Y9
+	VPMAXUW   Y9, Y8, Y8
+	VPSRAW    $0x0f, Y6, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y6, Y6
+	VPSRAW    $0x0f, Y7, Y9
+	VPSRLW    $0x01, Y9, Y9
+	VPXOR     Y9, Y7, Y7
+	VPMAXSW   Y7, Y6, Y6
+	VPSRAW    $0x0f, Y6, Y7
+	VPSRLW    $0x01, Y7, Y7
+	VPXOR     Y7, Y6, Y6
+	VPCMPGTW  Y1, Y8, Y7
+	VPBLENDVB Y7, Y4, Y6, Y6
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	VMOVDQU   Y6, 32(CX)
+	VMOVDQU   Y6, 32(DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+64, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y5
+	VMOVDQU   (SI), Y6
+	VPAND     Y2, Y5, Y7
+	VPAND     Y2, Y6, Y8
+	VPMAXUW   Y8, Y7, Y7
+	VPSRAW    $0x0f, Y5, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y5, Y5
+	VPSRAW    $0x0f, Y6, Y8
+	VPSRLW    $0x01, Y8, Y8
+	VPXOR     Y8, Y6, Y6
+	VPMAXSW   Y6, Y5, Y5
+	VPSRAW    $0x0f, Y5, Y6
+	VPSRLW    $0x01, Y6, Y6
+	VPXOR     Y6, Y5, Y5
+	VPCMPGTW  Y1, Y7, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVDQU   Y5, (CX)
+	VMOVDQU   Y5, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y3, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y3, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func prodComplex64AVX2(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX
 TEXT ·prodComplex64AVX2(SB), NOSPLIT, $0-32
@@ -4382,6 +9357,129 @@ vectors:
 done:
 	VMOVDQU Y1, (DI)
 	VMOVDQU Y0, (SI)
+	VZEROUPPER
+	RET
+
+// func prodComplex64AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX
+TEXT ·prodComplex64AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VPERMILPS    $0xb1, Y0, Y2
+	VMOVSLDUP    Y1, Y3
+	VMOVSHDUP    Y1, Y1
+	VMULPS       Y3, Y0, Y0
+	VMULPS       Y1, Y2, Y2
+	VADDSUBPS    Y2, Y0, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VBROADCASTSS nan32<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y1
+	VMOVDQU   (SI), Y3
+	VPERMILPS $0xb1, Y1, Y4
+	VMOVSLDUP Y3, Y5
+	VMOVSHDUP Y3, Y3
+	VMULPS    Y5, Y1, Y1
+	VMULPS    Y3, Y4, Y4
+	VADDSUBPS Y4, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VBLENDVPS Y3, Y2, Y1, Y1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+24, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+64, DI
+	JLT       rest
+	LEAQ      1056(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	LEAQ      1056(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VPERMILPS $0xb1, Y3, Y5
+	VMOVSLDUP Y4, Y6
+	VMOVSHDUP Y4, Y4
+	VMULPS    Y6, Y3, Y3
+	VMULPS    Y4, Y5, Y5
+	VADDSUBPS Y5, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VMOVDQU   32(BX), Y4
+	VMOVDQU   32(SI), Y5
+	VPERMILPS $0xb1, Y4, Y6
+	VMOVSLDUP Y5, Y7
+	VMOVSHDUP Y5, Y5
+	VMULPS    Y7, Y4, Y4
+	VMULPS    Y5, Y6, Y6
+	VADDSUBPS Y6, Y4, Y4
+	VCMPPS    $0x03, Y4, Y4, Y5
+	VBLENDVPS Y5, Y2, Y4, Y4
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	VMOVDQU   Y4, 32(CX)
+	VMOVDQU   Y4, 32(DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+64, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VPERMILPS $0xb1, Y3, Y5
+	VMOVSLDUP Y4, Y6
+	VMOVSHDUP Y4, Y4
+	VMULPS    Y6, Y3, Y3
+	VMULPS    Y4, Y5, Y5
+	VADDSUBPS Y5, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
 	VZEROUPPER
 	RET
 
@@ -4487,6 +9585,129 @@ done:
 	VZEROUPPER
 	RET
 
+// func prodComplex128AVX2Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX
+TEXT ·prodComplex128AVX2Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x20, DI
+	VMOVDQU      (BX)(DI*1), Y0
+	VMOVDQU      (SI)(DI*1), Y1
+	VPERMILPD    $0x55, Y0, Y2
+	VMOVDDUP     Y1, Y3
+	VPERMILPD    $0xff, Y1, Y1
+	VMULPD       Y3, Y0, Y0
+	VMULPD       Y1, Y2, Y2
+	VADDSUBPD    Y2, Y0, Y0
+	VCMPPD       $0x03, Y0, Y0, Y1
+	VBROADCASTSD nan64<>+0(SB), Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU   (BX), Y1
+	VMOVDQU   (SI), Y3
+	VPERMILPD $0x55, Y1, Y4
+	VMOVDDUP  Y3, Y5
+	VPERMILPD $0xff, Y3, Y3
+	VMULPD    Y5, Y1, Y1
+	VMULPD    Y3, Y4, Y4
+	VADDSUBPD Y4, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VBLENDVPD Y3, Y2, Y1, Y1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+16, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+64, DI
+	JLT       rest
+	LEAQ      1056(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	LEAQ      1056(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xe0
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VPERMILPD $0x55, Y3, Y5
+	VMOVDDUP  Y4, Y6
+	VPERMILPD $0xff, Y4, Y4
+	VMULPD    Y6, Y3, Y3
+	VMULPD    Y4, Y5, Y5
+	VADDSUBPD Y5, Y3, Y3
+	VCMPPD    $0x03, Y3, Y3, Y4
+	VBLENDVPD Y4, Y2, Y3, Y3
+	VMOVDQU   32(BX), Y4
+	VMOVDQU   32(SI), Y5
+	VPERMILPD $0x55, Y4, Y6
+	VMOVDDUP  Y5, Y7
+	VPERMILPD $0xff, Y5, Y5
+	VMULPD    Y7, Y4, Y4
+	VMULPD    Y5, Y6, Y6
+	VADDSUBPD Y6, Y4, Y4
+	VCMPPD    $0x03, Y4, Y4, Y5
+	VBLENDVPD Y5, Y2, Y4, Y4
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	VMOVDQU   Y4, 32(CX)
+	VMOVDQU   Y4, 32(DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+64, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU   (BX), Y3
+	VMOVDQU   (SI), Y4
+	VPERMILPD $0x55, Y3, Y5
+	VMOVDDUP  Y4, Y6
+	VPERMILPD $0xff, Y4, Y4
+	VMULPD    Y6, Y3, Y3
+	VMULPD    Y4, Y5, Y5
+	VADDSUBPD Y5, Y3, Y3
+	VCMPPD    $0x03, Y3, Y3, Y4
+	VBLENDVPD Y4, Y2, Y3, Y3
+	VMOVDQU   Y3, (CX)
+	VMOVDQU   Y3, (DX)
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+32, DI
+	JMP       vectors
+
+done:
+	VMOVDQU Y1, (R10)
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, (R11)
+	VMOVDQU Y0, (R9)
+	VZEROUPPER
+	RET
+
 // func sumInt8AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·sumInt8AVX512(SB), NOSPLIT, $0-32
@@ -4558,6 +9779,127 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func sumInt8AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·sumInt8AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPADDB    Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPADDB    Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+63, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPADDB    Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPADDB    Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPADDB    Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPADDB    Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPADDB    Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -4635,6 +9977,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumInt16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·sumInt16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPADDW    Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPADDW    Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+62, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPADDW    Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPADDW    Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPADDW    Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPADDW    Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPADDW    Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func sumInt32AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512F
 TEXT ·sumInt32AVX512(SB), NOSPLIT, $0-32
@@ -4706,6 +10169,127 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func sumInt32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·sumInt32AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPADDD    Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPADDD    Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+60, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPADDD    Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPADDD    Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPADDD    Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -4893,6 +10477,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumInt64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·sumInt64AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPADDQ    Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPADDQ    Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+56, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPADDQ    Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPADDQ    Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPADDQ    Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPADDQ    Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPADDQ    Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func sumInt64AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 // Requires: AVX, AVX512F
 TEXT ·sumInt64AVX512Fold(SB), NOSPLIT, $0-48
@@ -5077,6 +10782,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func prodInt16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·prodInt16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMULLW   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMULLW   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+62, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMULLW   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMULLW   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMULLW   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMULLW   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMULLW   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func prodInt32AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512F
 TEXT ·prodInt32AVX512(SB), NOSPLIT, $0-32
@@ -5148,6 +10974,127 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func prodInt32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·prodInt32AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMULLD   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMULLD   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+60, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMULLD   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMULLD   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMULLD   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMULLD   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMULLD   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -5225,6 +11172,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func prodInt64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·prodInt64AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMULLQ   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMULLQ   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+56, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMULLQ   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMULLQ   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMULLQ   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMULLQ   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMULLQ   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func minInt8AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·minInt8AVX512(SB), NOSPLIT, $0-32
@@ -5296,6 +11364,127 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func minInt8AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·minInt8AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMINSB   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMINSB   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+63, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINSB   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMINSB   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMINSB   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMINSB   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINSB   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -5373,6 +11562,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func minInt16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·minInt16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMINSW   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMINSW   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+62, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINSW   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMINSW   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMINSW   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMINSW   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINSW   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func minInt32AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512F
 TEXT ·minInt32AVX512(SB), NOSPLIT, $0-32
@@ -5444,6 +11754,127 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func minInt32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·minInt32AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMINSD   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMINSD   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+60, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINSD   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMINSD   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMINSD   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMINSD   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINSD   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -5521,6 +11952,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func minInt64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·minInt64AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMINSQ   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMINSQ   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+56, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINSQ   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMINSQ   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMINSQ   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMINSQ   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINSQ   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func minUint8AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·minUint8AVX512(SB), NOSPLIT, $0-32
@@ -5592,6 +12144,127 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func minUint8AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·minUint8AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMINUB   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMINUB   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+63, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINUB   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMINUB   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMINUB   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMINUB   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINUB   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -5669,6 +12342,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func minUint16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·minUint16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMINUW   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMINUW   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+62, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINUW   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMINUW   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMINUW   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMINUW   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINUW   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func minUint32AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512F
 TEXT ·minUint32AVX512(SB), NOSPLIT, $0-32
@@ -5740,6 +12534,127 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func minUint32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·minUint32AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMINUD   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMINUD   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+60, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINUD   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMINUD   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMINUD   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMINUD   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINUD   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -5817,6 +12732,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func minUint64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·minUint64AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMINUQ   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMINUQ   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+56, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINUQ   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMINUQ   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMINUQ   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMINUQ   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMINUQ   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func maxInt8AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·maxInt8AVX512(SB), NOSPLIT, $0-32
@@ -5888,6 +12924,127 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxInt8AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·maxInt8AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMAXSB   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMAXSB   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+63, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXSB   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMAXSB   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMAXSB   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMAXSB   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXSB   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -5965,6 +13122,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxInt16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·maxInt16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMAXSW   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMAXSW   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+62, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXSW   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMAXSW   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMAXSW   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMAXSW   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXSW   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func maxInt32AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512F
 TEXT ·maxInt32AVX512(SB), NOSPLIT, $0-32
@@ -6036,6 +13314,127 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxInt32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·maxInt32AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMAXSD   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMAXSD   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+60, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXSD   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMAXSD   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMAXSD   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMAXSD   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXSD   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -6113,6 +13512,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxInt64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·maxInt64AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMAXSQ   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMAXSQ   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+56, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXSQ   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMAXSQ   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMAXSQ   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMAXSQ   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXSQ   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func maxUint8AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·maxUint8AVX512(SB), NOSPLIT, $0-32
@@ -6184,6 +13704,127 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxUint8AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·maxUint8AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMAXUB   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMAXUB   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+63, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXUB   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMAXUB   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMAXUB   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMAXUB   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXUB   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -6261,6 +13902,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxUint16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·maxUint16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMAXUW   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMAXUW   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+62, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXUW   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMAXUW   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMAXUW   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMAXUW   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXUW   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func maxUint32AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512F
 TEXT ·maxUint32AVX512(SB), NOSPLIT, $0-32
@@ -6332,6 +14094,127 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxUint32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·maxUint32AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMAXUD   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMAXUD   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+60, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXUD   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMAXUD   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMAXUD   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMAXUD   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXUD   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -6409,6 +14292,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxUint64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·maxUint64AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPMAXUQ   Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPMAXUQ   Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+56, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXUQ   Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPMAXUQ   Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPMAXUQ   Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPMAXUQ   Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPMAXUQ   Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func andBitsAVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512F
 TEXT ·andBitsAVX512(SB), NOSPLIT, $0-32
@@ -6480,6 +14484,127 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func andBitsAVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·andBitsAVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPANDD    Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPANDD    Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+63, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPANDD    Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPANDD    Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPANDD    Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPANDD    Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPANDD    Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -6557,6 +14682,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func orBitsAVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·orBitsAVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPORD     Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPORD     Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+63, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPORD     Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPORD     Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPORD     Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPORD     Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPORD     Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func xorBitsAVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512F
 TEXT ·xorBitsAVX512(SB), NOSPLIT, $0-32
@@ -6628,6 +14874,127 @@ vectors:
 done:
 	VMOVDQU64 Z1, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func xorBitsAVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·xorBitsAVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ      $0x40, DI
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPXORD    Z1, Z0, Z0
+	LEAQ      (CX)(DI*1), R8
+	LEAQ      (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z2
+	VPXORD    Z2, Z1, Z1
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+63, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPXORD    Z3, Z2, Z2
+	VMOVDQU64 64(BX), Z3
+	VMOVDQU64 64(SI), Z4
+	VPXORD    Z4, Z3, Z3
+	VMOVDQU64 128(BX), Z4
+	VMOVDQU64 128(SI), Z5
+	VPXORD    Z5, Z4, Z4
+	VMOVDQU64 192(BX), Z5
+	VMOVDQU64 192(SI), Z6
+	VPXORD    Z6, Z5, Z5
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	VMOVDQU64 Z3, 64(CX)
+	VMOVDQU64 Z3, 64(DX)
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z4, 128(DX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z5, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VPXORD    Z3, Z2, Z2
+	VMOVDQU64 Z2, (CX)
+	VMOVDQU64 Z2, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z1, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z1, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -6717,6 +15084,142 @@ vectors:
 done:
 	VMOVDQU64 Z2, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func sumFloat32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·sumFloat32AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VADDPS       Z1, Z0, Z0
+	VCMPPS       $0x03, Z0, Z0, K1
+	VBROADCASTSS nan32<>+0(SB), Z1
+	VMOVAPS      Z1, K1, Z0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VADDPS    Z3, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVAPS   Z1, K1, Z2
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+60, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z3
+	VMOVDQU64 (SI), Z4
+	VADDPS    Z4, Z3, Z3
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVAPS   Z1, K1, Z3
+	VMOVDQU64 64(BX), Z4
+	VMOVDQU64 64(SI), Z5
+	VADDPS    Z5, Z4, Z4
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVAPS   Z1, K1, Z4
+	VMOVDQU64 128(BX), Z5
+	VMOVDQU64 128(SI), Z6
+	VADDPS    Z6, Z5, Z5
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVAPS   Z1, K1, Z5
+	VMOVDQU64 192(BX), Z6
+	VMOVDQU64 192(SI), Z7
+	VADDPS    Z7, Z6, Z6
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVAPS   Z1, K1, Z6
+	VMOVDQU64 Z3, (CX)
+	VMOVDQU64 Z3, (DX)
+	VMOVDQU64 Z4, 64(CX)
+	VMOVDQU64 Z4, 64(DX)
+	VMOVDQU64 Z5, 128(CX)
+	VMOVDQU64 Z5, 128(DX)
+	VMOVDQU64 Z6, 192(CX)
+	VMOVDQU64 Z6, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z3
+	VMOVDQU64 (SI), Z4
+	VADDPS    Z4, Z3, Z3
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVAPS   Z1, K1, Z3
+	VMOVDQU64 Z3, (CX)
+	VMOVDQU64 Z3, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z2, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z2, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -6934,6 +15437,142 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumFloat64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·sumFloat64AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VADDPD       Z1, Z0, Z0
+	VCMPPD       $0x03, Z0, Z0, K1
+	VBROADCASTSD nan64<>+0(SB), Z1
+	VMOVAPD      Z1, K1, Z0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VADDPD    Z3, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVAPD   Z1, K1, Z2
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+56, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z3
+	VMOVDQU64 (SI), Z4
+	VADDPD    Z4, Z3, Z3
+	VCMPPD    $0x03, Z3, Z3, K1
+	VMOVAPD   Z1, K1, Z3
+	VMOVDQU64 64(BX), Z4
+	VMOVDQU64 64(SI), Z5
+	VADDPD    Z5, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K1
+	VMOVAPD   Z1, K1, Z4
+	VMOVDQU64 128(BX), Z5
+	VMOVDQU64 128(SI), Z6
+	VADDPD    Z6, Z5, Z5
+	VCMPPD    $0x03, Z5, Z5, K1
+	VMOVAPD   Z1, K1, Z5
+	VMOVDQU64 192(BX), Z6
+	VMOVDQU64 192(SI), Z7
+	VADDPD    Z7, Z6, Z6
+	VCMPPD    $0x03, Z6, Z6, K1
+	VMOVAPD   Z1, K1, Z6
+	VMOVDQU64 Z3, (CX)
+	VMOVDQU64 Z3, (DX)
+	VMOVDQU64 Z4, 64(CX)
+	VMOVDQU64 Z4, 64(DX)
+	VMOVDQU64 Z5, 128(CX)
+	VMOVDQU64 Z5, 128(DX)
+	VMOVDQU64 Z6, 192(CX)
+	VMOVDQU64 Z6, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z3
+	VMOVDQU64 (SI), Z4
+	VADDPD    Z4, Z3, Z3
+	VCMPPD    $0x03, Z3, Z3, K1
+	VMOVAPD   Z1, K1, Z3
+	VMOVDQU64 Z3, (CX)
+	VMOVDQU64 Z3, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z2, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z2, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func sumFloat64AVX512Fold(dst *byte, a *byte, b *byte, c *byte, d *byte, n uint64)
 // Requires: AVX, AVX512F
 TEXT ·sumFloat64AVX512Fold(SB), NOSPLIT, $0-48
@@ -7148,6 +15787,142 @@ done:
 	VZEROUPPER
 	RET
 
+// func prodFloat32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·prodFloat32AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VMULPS       Z1, Z0, Z0
+	VCMPPS       $0x03, Z0, Z0, K1
+	VBROADCASTSS nan32<>+0(SB), Z1
+	VMOVAPS      Z1, K1, Z0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VMULPS    Z3, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVAPS   Z1, K1, Z2
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+60, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z3
+	VMOVDQU64 (SI), Z4
+	VMULPS    Z4, Z3, Z3
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVAPS   Z1, K1, Z3
+	VMOVDQU64 64(BX), Z4
+	VMOVDQU64 64(SI), Z5
+	VMULPS    Z5, Z4, Z4
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVAPS   Z1, K1, Z4
+	VMOVDQU64 128(BX), Z5
+	VMOVDQU64 128(SI), Z6
+	VMULPS    Z6, Z5, Z5
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVAPS   Z1, K1, Z5
+	VMOVDQU64 192(BX), Z6
+	VMOVDQU64 192(SI), Z7
+	VMULPS    Z7, Z6, Z6
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVAPS   Z1, K1, Z6
+	VMOVDQU64 Z3, (CX)
+	VMOVDQU64 Z3, (DX)
+	VMOVDQU64 Z4, 64(CX)
+	VMOVDQU64 Z4, 64(DX)
+	VMOVDQU64 Z5, 128(CX)
+	VMOVDQU64 Z5, 128(DX)
+	VMOVDQU64 Z6, 192(CX)
+	VMOVDQU64 Z6, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z3
+	VMOVDQU64 (SI), Z4
+	VMULPS    Z4, Z3, Z3
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVAPS   Z1, K1, Z3
+	VMOVDQU64 Z3, (CX)
+	VMOVDQU64 Z3, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z2, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z2, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func prodFloat64AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512F
 TEXT ·prodFloat64AVX512(SB), NOSPLIT, $0-32
@@ -7234,6 +16009,142 @@ vectors:
 done:
 	VMOVDQU64 Z2, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func prodFloat64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512F
+TEXT ·prodFloat64AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VMULPD       Z1, Z0, Z0
+	VCMPPD       $0x03, Z0, Z0, K1
+	VBROADCASTSD nan64<>+0(SB), Z1
+	VMOVAPD      Z1, K1, Z0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z2
+	VMOVDQU64 (SI), Z3
+	VMULPD    Z3, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVAPD   Z1, K1, Z2
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+56, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z3
+	VMOVDQU64 (SI), Z4
+	VMULPD    Z4, Z3, Z3
+	VCMPPD    $0x03, Z3, Z3, K1
+	VMOVAPD   Z1, K1, Z3
+	VMOVDQU64 64(BX), Z4
+	VMOVDQU64 64(SI), Z5
+	VMULPD    Z5, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K1
+	VMOVAPD   Z1, K1, Z4
+	VMOVDQU64 128(BX), Z5
+	VMOVDQU64 128(SI), Z6
+	VMULPD    Z6, Z5, Z5
+	VCMPPD    $0x03, Z5, Z5, K1
+	VMOVAPD   Z1, K1, Z5
+	VMOVDQU64 192(BX), Z6
+	VMOVDQU64 192(SI), Z7
+	VMULPD    Z7, Z6, Z6
+	VCMPPD    $0x03, Z6, Z6, K1
+	VMOVAPD   Z1, K1, Z6
+	VMOVDQU64 Z3, (CX)
+	VMOVDQU64 Z3, (DX)
+	VMOVDQU64 Z4, 64(CX)
+	VMOVDQU64 Z4, 64(DX)
+	VMOVDQU64 Z5, 128(CX)
+	VMOVDQU64 Z5, 128(DX)
+	VMOVDQU64 Z6, 192(CX)
+	VMOVDQU64 Z6, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z3
+	VMOVDQU64 (SI), Z4
+	VMULPD    Z4, Z3, Z3
+	VCMPPD    $0x03, Z3, Z3, K1
+	VMOVAPD   Z1, K1, Z3
+	VMOVDQU64 Z3, (CX)
+	VMOVDQU64 Z3, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z2, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z2, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -7340,6 +16251,156 @@ done:
 	VZEROUPPER
 	RET
 
+// func minFloat32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·minFloat32AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VMINPS       Z1, Z0, Z2
+	VMINPS       Z0, Z1, Z3
+	VORPS        Z3, Z2, Z2
+	VCMPPS       $0x03, Z1, Z0, K1
+	VBROADCASTSS nan32<>+0(SB), Z0
+	VMOVAPS      Z0, K1, Z2
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z3
+	VMINPS    Z3, Z1, Z4
+	VMINPS    Z1, Z3, Z5
+	VORPS     Z5, Z4, Z4
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z4
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+60, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z3
+	VMINPS    Z3, Z1, Z5
+	VMINPS    Z1, Z3, Z6
+	VORPS     Z6, Z5, Z5
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z5
+	VMOVDQU64 64(BX), Z1
+	VMOVDQU64 64(SI), Z3
+	VMINPS    Z3, Z1, Z6
+	VMINPS    Z1, Z3, Z7
+	VORPS     Z7, Z6, Z6
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z6
+	VMOVDQU64 128(BX), Z1
+	VMOVDQU64 128(SI), Z3
+	VMINPS    Z3, Z1, Z7
+	VMINPS    Z1, Z3, Z8
+	VORPS     Z8, Z7, Z7
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z7
+	VMOVDQU64 192(BX), Z1
+	VMOVDQU64 192(SI), Z3
+	VMINPS    Z3, Z1, Z8
+	VMINPS    Z1, Z3, Z9
+	VORPS     Z9, Z8, Z8
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z8
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	VMOVDQU64 Z6, 64(CX)
+	VMOVDQU64 Z6, 64(DX)
+	VMOVDQU64 Z7, 128(CX)
+	VMOVDQU64 Z7, 128(DX)
+	VMOVDQU64 Z8, 192(CX)
+	VMOVDQU64 Z8, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z3
+	VMINPS    Z3, Z1, Z5
+	VMINPS    Z1, Z3, Z6
+	VORPS     Z6, Z5, Z5
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z5
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z4, (R10)
+	VMOVDQU64 Z2, (R8)
+	VMOVDQU64 Z4, (R11)
+	VMOVDQU64 Z2, (R9)
+	VZEROUPPER
+	RET
+
 // func minFloat64AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·minFloat64AVX512(SB), NOSPLIT, $0-32
@@ -7440,6 +16501,156 @@ vectors:
 done:
 	VMOVDQU64 Z4, (DI)
 	VMOVDQU64 Z2, (SI)
+	VZEROUPPER
+	RET
+
+// func minFloat64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·minFloat64AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VMINPD       Z1, Z0, Z2
+	VMINPD       Z0, Z1, Z3
+	VORPS        Z3, Z2, Z2
+	VCMPPD       $0x03, Z1, Z0, K1
+	VBROADCASTSD nan64<>+0(SB), Z0
+	VMOVAPD      Z0, K1, Z2
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z3
+	VMINPD    Z3, Z1, Z4
+	VMINPD    Z1, Z3, Z5
+	VORPS     Z5, Z4, Z4
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z4
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+56, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z3
+	VMINPD    Z3, Z1, Z5
+	VMINPD    Z1, Z3, Z6
+	VORPS     Z6, Z5, Z5
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z5
+	VMOVDQU64 64(BX), Z1
+	VMOVDQU64 64(SI), Z3
+	VMINPD    Z3, Z1, Z6
+	VMINPD    Z1, Z3, Z7
+	VORPS     Z7, Z6, Z6
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z6
+	VMOVDQU64 128(BX), Z1
+	VMOVDQU64 128(SI), Z3
+	VMINPD    Z3, Z1, Z7
+	VMINPD    Z1, Z3, Z8
+	VORPS     Z8, Z7, Z7
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z7
+	VMOVDQU64 192(BX), Z1
+	VMOVDQU64 192(SI), Z3
+	VMINPD    Z3, Z1, Z8
+	VMINPD    Z1, Z3, Z9
+	VORPS     Z9, Z8, Z8
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z8
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	VMOVDQU64 Z6, 64(CX)
+	VMOVDQU64 Z6, 64(DX)
+	VMOVDQU64 Z7, 128(CX)
+	VMOVDQU64 Z7, 128(DX)
+	VMOVDQU64 Z8, 192(CX)
+	VMOVDQU64 Z8, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z3
+	VMINPD    Z3, Z1, Z5
+	VMINPD    Z1, Z3, Z6
+	VORPS     Z6, Z5, Z5
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z5
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z4, (R10)
+	VMOVDQU64 Z2, (R8)
+	VMOVDQU64 Z4, (R11)
+	VMOVDQU64 Z2, (R9)
 	VZEROUPPER
 	RET
 
@@ -7546,6 +16757,156 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxFloat32AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·maxFloat32AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VMAXPS       Z1, Z0, Z2
+	VMAXPS       Z0, Z1, Z3
+	VANDPS       Z3, Z2, Z2
+	VCMPPS       $0x03, Z1, Z0, K1
+	VBROADCASTSS nan32<>+0(SB), Z0
+	VMOVAPS      Z0, K1, Z2
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z3
+	VMAXPS    Z3, Z1, Z4
+	VMAXPS    Z1, Z3, Z5
+	VANDPS    Z5, Z4, Z4
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z4
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+60, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z3
+	VMAXPS    Z3, Z1, Z5
+	VMAXPS    Z1, Z3, Z6
+	VANDPS    Z6, Z5, Z5
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z5
+	VMOVDQU64 64(BX), Z1
+	VMOVDQU64 64(SI), Z3
+	VMAXPS    Z3, Z1, Z6
+	VMAXPS    Z1, Z3, Z7
+	VANDPS    Z7, Z6, Z6
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z6
+	VMOVDQU64 128(BX), Z1
+	VMOVDQU64 128(SI), Z3
+	VMAXPS    Z3, Z1, Z7
+	VMAXPS    Z1, Z3, Z8
+	VANDPS    Z8, Z7, Z7
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z7
+	VMOVDQU64 192(BX), Z1
+	VMOVDQU64 192(SI), Z3
+	VMAXPS    Z3, Z1, Z8
+	VMAXPS    Z1, Z3, Z9
+	VANDPS    Z9, Z8, Z8
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z8
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	VMOVDQU64 Z6, 64(CX)
+	VMOVDQU64 Z6, 64(DX)
+	VMOVDQU64 Z7, 128(CX)
+	VMOVDQU64 Z7, 128(DX)
+	VMOVDQU64 Z8, 192(CX)
+	VMOVDQU64 Z8, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z3
+	VMAXPS    Z3, Z1, Z5
+	VMAXPS    Z1, Z3, Z6
+	VANDPS    Z6, Z5, Z5
+	VCMPPS    $0x03, Z3, Z1, K1
+	VMOVAPS   Z0, K1, Z5
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z4, (R10)
+	VMOVDQU64 Z2, (R8)
+	VMOVDQU64 Z4, (R11)
+	VMOVDQU64 Z2, (R9)
+	VZEROUPPER
+	RET
+
 // func maxFloat64AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·maxFloat64AVX512(SB), NOSPLIT, $0-32
@@ -7646,6 +17007,156 @@ vectors:
 done:
 	VMOVDQU64 Z4, (DI)
 	VMOVDQU64 Z2, (SI)
+	VZEROUPPER
+	RET
+
+// func maxFloat64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·maxFloat64AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VMAXPD       Z1, Z0, Z2
+	VMAXPD       Z0, Z1, Z3
+	VANDPS       Z3, Z2, Z2
+	VCMPPD       $0x03, Z1, Z0, K1
+	VBROADCASTSD nan64<>+0(SB), Z0
+	VMOVAPD      Z0, K1, Z2
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z3
+	VMAXPD    Z3, Z1, Z4
+	VMAXPD    Z1, Z3, Z5
+	VANDPS    Z5, Z4, Z4
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z4
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+56, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+256, DI
+	JLT       rest
+	LEAQ      1152(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	LEAQ      1152(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x80
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x40
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z3
+	VMAXPD    Z3, Z1, Z5
+	VMAXPD    Z1, Z3, Z6
+	VANDPS    Z6, Z5, Z5
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z5
+	VMOVDQU64 64(BX), Z1
+	VMOVDQU64 64(SI), Z3
+	VMAXPD    Z3, Z1, Z6
+	VMAXPD    Z1, Z3, Z7
+	VANDPS    Z7, Z6, Z6
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z6
+	VMOVDQU64 128(BX), Z1
+	VMOVDQU64 128(SI), Z3
+	VMAXPD    Z3, Z1, Z7
+	VMAXPD    Z1, Z3, Z8
+	VANDPS    Z8, Z7, Z7
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z7
+	VMOVDQU64 192(BX), Z1
+	VMOVDQU64 192(SI), Z3
+	VMAXPD    Z3, Z1, Z8
+	VMAXPD    Z1, Z3, Z9
+	VANDPS    Z9, Z8, Z8
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z8
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	VMOVDQU64 Z6, 64(CX)
+	VMOVDQU64 Z6, 64(DX)
+	VMOVDQU64 Z7, 128(CX)
+	VMOVDQU64 Z7, 128(DX)
+	VMOVDQU64 Z8, 192(CX)
+	VMOVDQU64 Z8, 192(DX)
+	ADDQ      $+256, CX
+	ADDQ      $+256, DX
+	ADDQ      $+256, BX
+	ADDQ      $+256, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+256, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z1
+	VMOVDQU64 (SI), Z3
+	VMAXPD    Z3, Z1, Z5
+	VMAXPD    Z1, Z3, Z6
+	VANDPS    Z6, Z5, Z5
+	VCMPPD    $0x03, Z3, Z1, K1
+	VMOVAPD   Z0, K1, Z5
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z4, (R10)
+	VMOVDQU64 Z2, (R8)
+	VMOVDQU64 Z4, (R11)
+	VMOVDQU64 Z2, (R9)
 	VZEROUPPER
 	RET
 
@@ -7763,6 +17274,149 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·sumFloat16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VCVTPH2PS    (BX)(DI*1), Z0
+	VCVTPH2PS    (SI)(DI*1), Z1
+	VADDPS       Z1, Z0, Z0
+	VCVTPS2PH    $0x00, Z0, Y2
+	VCVTPH2PS    32(BX)(DI*1), Z0
+	VCVTPH2PS    32(SI)(DI*1), Z1
+	VADDPS       Z1, Z0, Z0
+	VCVTPS2PH    $0x00, Z0, Y0
+	VINSERTI64X4 $0x01, Y0, Z2, Z0
+	VPBROADCASTD magnitude16<>+0(SB), Z1
+	VPANDD       Z1, Z0, Z3
+	VPBROADCASTD infinity16<>+0(SB), Z4
+	VPCMPUW      $0x06, Z4, Z3, K1
+	VPBROADCASTD nan16<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VCVTPH2PS    (BX), Z5
+	VCVTPH2PS    (SI), Z6
+	VADDPS       Z6, Z5, Z5
+	VCVTPS2PH    $0x00, Z5, Y2
+	VCVTPH2PS    32(BX), Z5
+	VCVTPH2PS    32(SI), Z6
+	VADDPS       Z6, Z5, Z5
+	VCVTPS2PH    $0x00, Z5, Y5
+	VINSERTI64X4 $0x01, Y5, Z2, Z5
+	VPANDD       Z1, Z5, Z6
+	VPCMPUW      $0x06, Z4, Z6, K1
+	VMOVDQU16    Z3, K1, Z5
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         CX, AX
+	NEGQ         AX
+	ANDQ         $+62, AX
+	ADDQ         AX, CX
+	ADDQ         AX, DX
+	ADDQ         AX, BX
+	ADDQ         AX, SI
+	SUBQ         AX, DI
+
+rounds:
+	SUBQ         $+128, DI
+	JLT          rest
+	LEAQ         1088(CX), AX
+	BYTE         $0x0f
+	BYTE         $0x0d
+	BYTE         $0x48
+	BYTE         $0xc0
+	BYTE         $0x0f
+	BYTE         $0x0d
+	BYTE         $0x48
+	BYTE         $0x00
+	LEAQ         1088(DX), AX
+	BYTE         $0x0f
+	BYTE         $0x0d
+	BYTE         $0x48
+	BYTE         $0xc0
+	BYTE         $0x0f
+	BYTE         $0x0d
+	BYTE         $0x48
+	BYTE         $0x00
+	VCVTPH2PS    (BX), Z6
+	VCVTPH2PS    (SI), Z7
+	VADDPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y2
+	VCVTPH2PS    32(BX), Z6
+	VCVTPH2PS    32(SI), Z7
+	VADDPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VINSERTI64X4 $0x01, Y6, Z2, Z6
+	VPANDD       Z1, Z6, Z7
+	VPCMPUW      $0x06, Z4, Z7, K1
+	VMOVDQU16    Z3, K1, Z6
+	VCVTPH2PS    64(BX), Z7
+	VCVTPH2PS    64(SI), Z8
+	VADDPS       Z8, Z7, Z7
+	VCVTPS2PH    $0x00, Z7, Y2
+	VCVTPH2PS    96(BX), Z7
+	VCVTPH2PS    96(SI), Z8
+	VADDPS       Z8, Z7, Z7
+	VCVTPS2PH    $0x00, Z7, Y7
+	VINSERTI64X4 $0x01, Y7, Z2, Z7
+	VPANDD       Z1, Z7, Z8
+	VPCMPUW      $0x06, Z4, Z8, K1
+	VMOVDQU16    Z3, K1, Z7
+	VMOVDQU64    Z6, (CX)
+	VMOVDQU64    Z6, (DX)
+	VMOVDQU64    Z7, 64(CX)
+	VMOVDQU64    Z7, 64(DX)
+	ADDQ         $+128, CX
+	ADDQ         $+128, DX
+	ADDQ         $+128, BX
+	ADDQ         $+128, SI
+	JMP          rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ        DI, DI
+	JLE          done
+	VCVTPH2PS    (BX), Z6
+	VCVTPH2PS    (SI), Z7
+	VADDPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y2
+	VCVTPH2PS    32(BX), Z6
+	VCVTPH2PS    32(SI), Z7
+	VADDPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VINSERTI64X4 $0x01, Y6, Z2, Z6
+	VPANDD       Z1, Z6, Z7
+	VPCMPUW      $0x06, Z4, Z7, K1
+	VMOVDQU16    Z3, K1, Z6
+	VMOVDQU64    Z6, (CX)
+	VMOVDQU64    Z6, (DX)
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	ADDQ         $+64, BX
+	ADDQ         $+64, SI
+	SUBQ         $+64, DI
+	JMP          vectors
+
+done:
+	VMOVDQU64 Z5, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z5, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func prodFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·prodFloat16AVX512(SB), NOSPLIT, $0-32
@@ -7874,6 +17528,149 @@ vectors:
 done:
 	VMOVDQU64 Z5, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func prodFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·prodFloat16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VCVTPH2PS    (BX)(DI*1), Z0
+	VCVTPH2PS    (SI)(DI*1), Z1
+	VMULPS       Z1, Z0, Z0
+	VCVTPS2PH    $0x00, Z0, Y2
+	VCVTPH2PS    32(BX)(DI*1), Z0
+	VCVTPH2PS    32(SI)(DI*1), Z1
+	VMULPS       Z1, Z0, Z0
+	VCVTPS2PH    $0x00, Z0, Y0
+	VINSERTI64X4 $0x01, Y0, Z2, Z0
+	VPBROADCASTD magnitude16<>+0(SB), Z1
+	VPANDD       Z1, Z0, Z3
+	VPBROADCASTD infinity16<>+0(SB), Z4
+	VPCMPUW      $0x06, Z4, Z3, K1
+	VPBROADCASTD nan16<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VCVTPH2PS    (BX), Z5
+	VCVTPH2PS    (SI), Z6
+	VMULPS       Z6, Z5, Z5
+	VCVTPS2PH    $0x00, Z5, Y2
+	VCVTPH2PS    32(BX), Z5
+	VCVTPH2PS    32(SI), Z6
+	VMULPS       Z6, Z5, Z5
+	VCVTPS2PH    $0x00, Z5, Y5
+	VINSERTI64X4 $0x01, Y5, Z2, Z5
+	VPANDD       Z1, Z5, Z6
+	VPCMPUW      $0x06, Z4, Z6, K1
+	VMOVDQU16    Z3, K1, Z5
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         CX, AX
+	NEGQ         AX
+	ANDQ         $+62, AX
+	ADDQ         AX, CX
+	ADDQ         AX, DX
+	ADDQ         AX, BX
+	ADDQ         AX, SI
+	SUBQ         AX, DI
+
+rounds:
+	SUBQ         $+128, DI
+	JLT          rest
+	LEAQ         1088(CX), AX
+	BYTE         $0x0f
+	BYTE         $0x0d
+	BYTE         $0x48
+	BYTE         $0xc0
+	BYTE         $0x0f
+	BYTE         $0x0d
+	BYTE         $0x48
+	BYTE         $0x00
+	LEAQ         1088(DX), AX
+	BYTE         $0x0f
+	BYTE         $0x0d
+	BYTE         $0x48
+	BYTE         $0xc0
+	BYTE         $0x0f
+	BYTE         $0x0d
+	BYTE         $0x48
+	BYTE         $0x00
+	VCVTPH2PS    (BX), Z6
+	VCVTPH2PS    (SI), Z7
+	VMULPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y2
+	VCVTPH2PS    32(BX), Z6
+	VCVTPH2PS    32(SI), Z7
+	VMULPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VINSERTI64X4 $0x01, Y6, Z2, Z6
+	VPANDD       Z1, Z6, Z7
+	VPCMPUW      $0x06, Z4, Z7, K1
+	VMOVDQU16    Z3, K1, Z6
+	VCVTPH2PS    64(BX), Z7
+	VCVTPH2PS    64(SI), Z8
+	VMULPS       Z8, Z7, Z7
+	VCVTPS2PH    $0x00, Z7, Y2
+	VCVTPH2PS    96(BX), Z7
+	VCVTPH2PS    96(SI), Z8
+	VMULPS       Z8, Z7, Z7
+	VCVTPS2PH    $0x00, Z7, Y7
+	VINSERTI64X4 $0x01, Y7, Z2, Z7
+	VPANDD       Z1, Z7, Z8
+	VPCMPUW      $0x06, Z4, Z8, K1
+	VMOVDQU16    Z3, K1, Z7
+	VMOVDQU64    Z6, (CX)
+	VMOVDQU64    Z6, (DX)
+	VMOVDQU64    Z7, 64(CX)
+	VMOVDQU64    Z7, 64(DX)
+	ADDQ         $+128, CX
+	ADDQ         $+128, DX
+	ADDQ         $+128, BX
+	ADDQ         $+128, SI
+	JMP          rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ        DI, DI
+	JLE          done
+	VCVTPH2PS    (BX), Z6
+	VCVTPH2PS    (SI), Z7
+	VMULPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y2
+	VCVTPH2PS    32(BX), Z6
+	VCVTPH2PS    32(SI), Z7
+	VMULPS       Z7, Z6, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VINSERTI64X4 $0x01, Y6, Z2, Z6
+	VPANDD       Z1, Z6, Z7
+	VPCMPUW      $0x06, Z4, Z7, K1
+	VMOVDQU16    Z3, K1, Z6
+	VMOVDQU64    Z6, (CX)
+	VMOVDQU64    Z6, (DX)
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	ADDQ         $+64, BX
+	ADDQ         $+64, SI
+	SUBQ         $+64, DI
+	JMP          vectors
+
+done:
+	VMOVDQU64 Z5, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z5, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -8016,6 +17813,174 @@ done:
 	VZEROUPPER
 	RET
 
+// func minFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·minFloat16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VPBROADCASTD magnitude16<>+0(SB), Z2
+	VPANDD       Z2, Z0, Z3
+	VPANDD       Z2, Z1, Z4
+	VPMAXUW      Z4, Z3, Z3
+	VPSRAW       $0x0f, Z0, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z0, Z0
+	VPSRAW       $0x0f, Z1, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z1, Z1
+	VPMINSW      Z1, Z0, Z0
+	VPSRAW       $0x0f, Z0, Z1
+	VPSRLW       $0x01, Z1, Z1
+	VPXORD       Z1, Z0, Z0
+	VPBROADCASTD infinity16<>+0(SB), Z1
+	VPCMPUW      $0x06, Z1, Z3, K1
+	VPBROADCASTD nan16<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z4
+	VMOVDQU64 (SI), Z5
+	VPANDD    Z2, Z4, Z6
+	VPANDD    Z2, Z5, Z7
+	VPMAXUW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z4, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z4, Z4
+	VPSRAW    $0x0f, Z5, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z5, Z5
+	VPMINSW   Z5, Z4, Z4
+	VPSRAW    $0x0f, Z4, Z5
+	VPSRLW    $0x01, Z5, Z5
+	VPXORD    Z5, Z4, Z4
+	VPCMPUW   $0x06, Z1, Z6, K1
+	VMOVDQU16 Z3, K1, Z4
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+62, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU64 (BX), Z5
+	VMOVDQU64 (SI), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMINSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 64(BX), Z6
+	VMOVDQU64 64(SI), Z7
+	VPANDD    Z2, Z6, Z8
+	VPANDD    Z2, Z7, Z9
+	VPMAXUW   Z9, Z8, Z8
+	VPSRAW    $0x0f, Z6, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z6, Z6
+	VPSRAW    $0x0f, Z7, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z7, Z7
+	VPMINSW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z6, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z6, Z6
+	VPCMPUW   $0x06, Z1, Z8, K1
+	VMOVDQU16 Z3, K1, Z6
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	VMOVDQU64 Z6, 64(CX)
+	VMOVDQU64 Z6, 64(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z5
+	VMOVDQU64 (SI), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMINSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z4, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z4, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func maxFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·maxFloat16AVX512(SB), NOSPLIT, $0-32
@@ -8152,6 +18117,174 @@ vectors:
 done:
 	VMOVDQU64 Z4, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func maxFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·maxFloat16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VPBROADCASTD magnitude16<>+0(SB), Z2
+	VPANDD       Z2, Z0, Z3
+	VPANDD       Z2, Z1, Z4
+	VPMAXUW      Z4, Z3, Z3
+	VPSRAW       $0x0f, Z0, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z0, Z0
+	VPSRAW       $0x0f, Z1, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z1, Z1
+	VPMAXSW      Z1, Z0, Z0
+	VPSRAW       $0x0f, Z0, Z1
+	VPSRLW       $0x01, Z1, Z1
+	VPXORD       Z1, Z0, Z0
+	VPBROADCASTD infinity16<>+0(SB), Z1
+	VPCMPUW      $0x06, Z1, Z3, K1
+	VPBROADCASTD nan16<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z4
+	VMOVDQU64 (SI), Z5
+	VPANDD    Z2, Z4, Z6
+	VPANDD    Z2, Z5, Z7
+	VPMAXUW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z4, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z4, Z4
+	VPSRAW    $0x0f, Z5, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z5, Z5
+	VPMAXSW   Z5, Z4, Z4
+	VPSRAW    $0x0f, Z4, Z5
+	VPSRLW    $0x01, Z5, Z5
+	VPXORD    Z5, Z4, Z4
+	VPCMPUW   $0x06, Z1, Z6, K1
+	VMOVDQU16 Z3, K1, Z4
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+62, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU64 (BX), Z5
+	VMOVDQU64 (SI), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMAXSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 64(BX), Z6
+	VMOVDQU64 64(SI), Z7
+	VPANDD    Z2, Z6, Z8
+	VPANDD    Z2, Z7, Z9
+	VPMAXUW   Z9, Z8, Z8
+	VPSRAW    $0x0f, Z6, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z6, Z6
+	VPSRAW    $0x0f, Z7, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z7, Z7
+	VPMAXSW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z6, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z6, Z6
+	VPCMPUW   $0x06, Z1, Z8, K1
+	VMOVDQU16 Z3, K1, Z6
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	VMOVDQU64 Z6, 64(CX)
+	VMOVDQU64 Z6, 64(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z5
+	VMOVDQU64 (SI), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMAXSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z4, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z4, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -8316,6 +18449,196 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumBFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·sumBFloat16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VPBROADCASTD oddHalves<>+0(SB), Z2
+	VPANDD       Z2, Z0, Z3
+	VPANDD       Z2, Z1, Z4
+	VADDPS       Z4, Z3, Z3
+	VPSLLD       $0x0f, Z3, Z4
+	VPSRLD       $0x1f, Z4, Z4
+	VPBROADCASTD belowHalf<>+0(SB), Z5
+	VPADDD       Z5, Z3, Z3
+	VPADDD       Z4, Z3, Z3
+	VPSLLD       $0x10, Z0, Z0
+	VPSLLD       $0x10, Z1, Z1
+	VADDPS       Z1, Z0, Z0
+	VPSLLD       $0x0f, Z0, Z1
+	VPSRLD       $0x1f, Z1, Z1
+	VPADDD       Z5, Z0, Z0
+	VPADDD       Z1, Z0, Z0
+	VPSRLD       $0x10, Z0, Z0
+	VPTERNLOGD   $0xf8, Z2, Z3, Z0
+	VPBROADCASTD magnitude16<>+0(SB), Z1
+	VPANDD       Z1, Z0, Z3
+	VPBROADCASTD infinityBrain<>+0(SB), Z4
+	VPCMPUW      $0x06, Z4, Z3, K1
+	VPBROADCASTD nanBrain<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64  (BX), Z6
+	VMOVDQU64  (SI), Z7
+	VPANDD     Z2, Z6, Z8
+	VPANDD     Z2, Z7, Z9
+	VADDPS     Z9, Z8, Z8
+	VPSLLD     $0x0f, Z8, Z9
+	VPSRLD     $0x1f, Z9, Z9
+	VPADDD     Z5, Z8, Z8
+	VPADDD     Z9, Z8, Z8
+	VPSLLD     $0x10, Z6, Z6
+	VPSLLD     $0x10, Z7, Z7
+	VADDPS     Z7, Z6, Z6
+	VPSLLD     $0x0f, Z6, Z7
+	VPSRLD     $0x1f, Z7, Z7
+	VPADDD     Z5, Z6, Z6
+	VPADDD     Z7, Z6, Z6
+	VPSRLD     $0x10, Z6, Z6
+	VPTERNLOGD $0xf8, Z2, Z8, Z6
+	VPANDD     Z1, Z6, Z7
+	VPCMPUW    $0x06, Z4, Z7, K1
+	VMOVDQU16  Z3, K1, Z6
+	MOVQ       CX, R10
+	MOVQ       DX, R11
+	MOVQ       CX, AX
+	NEGQ       AX
+	ANDQ       $+62, AX
+	ADDQ       AX, CX
+	ADDQ       AX, DX
+	ADDQ       AX, BX
+	ADDQ       AX, SI
+	SUBQ       AX, DI
+
+rounds:
+	SUBQ       $+128, DI
+	JLT        rest
+	LEAQ       1088(CX), AX
+	BYTE       $0x0f
+	BYTE       $0x0d
+	BYTE       $0x48
+	BYTE       $0xc0
+	BYTE       $0x0f
+	BYTE       $0x0d
+	BYTE       $0x48
+	BYTE       $0x00
+	LEAQ       1088(DX), AX
+	BYTE       $0x0f
+	BYTE       $0x0d
+	BYTE       $0x48
+	BYTE       $0xc0
+	BYTE       $0x0f
+	BYTE       $0x0d
+	BYTE       $0x48
+	BYTE       $0x00
+	VMOVDQU64  (BX), Z7
+	VMOVDQU64  (SI), Z8
+	VPANDD     Z2, Z7, Z9
+	VPANDD     Z2, Z8, Z10
+	VADDPS     Z10, Z9, Z9
+	VPSLLD     $0x0f, Z9, Z10
+	VPSRLD     $0x1f, Z10, Z10
+	VPADDD     Z5, Z9, Z9
+	VPADDD     Z10, Z9, Z9
+	VPSLLD     $0x10, Z7, Z7
+	VPSLLD     $0x10, Z8, Z8
+	VADDPS     Z8, Z7, Z7
+	VPSLLD     $0x0f, Z7, Z8
+	VPSRLD     $0x1f, Z8, Z8
+	VPADDD     Z5, Z7, Z7
+	VPADDD     Z8, Z7, Z7
+	VPSRLD     $0x10, Z7, Z7
+	VPTERNLOGD $0xf8, Z2, Z9, Z7
+	VPANDD     Z1, Z7, Z8
+	VPCMPUW    $0x06, Z4, Z8, K1
+	VMOVDQU16  Z3, K1, Z7
+	VMOVDQU64  64(BX), Z8
+	VMOVDQU64  64(SI), Z9
+	VPANDD     Z2, Z8, Z10
+	VPANDD     Z2, Z9, Z11
+	VADDPS     Z11, Z10, Z10
+	VPSLLD     $0x0f, Z10, Z11
+	VPSRLD     $0x1f, Z11, Z11
+	VPADDD     Z5, Z10, Z10
+	VPADDD     Z11, Z10, Z10
+	VPSLLD     $0x10, Z8, Z8
+	VPSLLD     $0x10, Z9, Z9
+	VADDPS     Z9, Z8, Z8
+	VPSLLD     $0x0f, Z8, Z9
+	VPSRLD     $0x1f, Z9, Z9
+	VPADDD     Z5, Z8, Z8
+	VPADDD     Z9, Z8, Z8
+	VPSRLD     $0x10, Z8, Z8
+	VPTERNLOGD $0xf8, Z2, Z10, Z8
+	VPANDD     Z1, Z8, Z9
+	VPCMPUW    $0x06, Z4, Z9, K1
+	VMOVDQU16  Z3, K1, Z8
+	VMOVDQU64  Z7, (CX)
+	VMOVDQU64  Z7, (DX)
+	VMOVDQU64  Z8, 64(CX)
+	VMOVDQU64  Z8, 64(DX)
+	ADDQ       $+128, CX
+	ADDQ       $+128, DX
+	ADDQ       $+128, BX
+	ADDQ       $+128, SI
+	JMP        rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ      DI, DI
+	JLE        done
+	VMOVDQU64  (BX), Z7
+	VMOVDQU64  (SI), Z8
+	VPANDD     Z2, Z7, Z9
+	VPANDD     Z2, Z8, Z10
+	VADDPS     Z10, Z9, Z9
+	VPSLLD     $0x0f, Z9, Z10
+	VPSRLD     $0x1f, Z10, Z10
+	VPADDD     Z5, Z9, Z9
+	VPADDD     Z10, Z9, Z9
+	VPSLLD     $0x10, Z7, Z7
+	VPSLLD     $0x10, Z8, Z8
+	VADDPS     Z8, Z7, Z7
+	VPSLLD     $0x0f, Z7, Z8
+	VPSRLD     $0x1f, Z8, Z8
+	VPADDD     Z5, Z7, Z7
+	VPADDD     Z8, Z7, Z7
+	VPSRLD     $0x10, Z7, Z7
+	VPTERNLOGD $0xf8, Z2, Z9, Z7
+	VPANDD     Z1, Z7, Z8
+	VPCMPUW    $0x06, Z4, Z8, K1
+	VMOVDQU16  Z3, K1, Z7
+	VMOVDQU64  Z7, (CX)
+	VMOVDQU64  Z7, (DX)
+	ADDQ       $+64, CX
+	ADDQ       $+64, DX
+	ADDQ       $+64, BX
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JMP        vectors
+
+done:
+	VMOVDQU64 Z6, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z6, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func prodBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·prodBFloat16AVX512(SB), NOSPLIT, $0-32
@@ -8477,6 +18800,196 @@ done:
 	VZEROUPPER
 	RET
 
+// func prodBFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·prodBFloat16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VPBROADCASTD oddHalves<>+0(SB), Z2
+	VPANDD       Z2, Z0, Z3
+	VPANDD       Z2, Z1, Z4
+	VMULPS       Z4, Z3, Z3
+	VPSLLD       $0x0f, Z3, Z4
+	VPSRLD       $0x1f, Z4, Z4
+	VPBROADCASTD belowHalf<>+0(SB), Z5
+	VPADDD       Z5, Z3, Z3
+	VPADDD       Z4, Z3, Z3
+	VPSLLD       $0x10, Z0, Z0
+	VPSLLD       $0x10, Z1, Z1
+	VMULPS       Z1, Z0, Z0
+	VPSLLD       $0x0f, Z0, Z1
+	VPSRLD       $0x1f, Z1, Z1
+	VPADDD       Z5, Z0, Z0
+	VPADDD       Z1, Z0, Z0
+	VPSRLD       $0x10, Z0, Z0
+	VPTERNLOGD   $0xf8, Z2, Z3, Z0
+	VPBROADCASTD magnitude16<>+0(SB), Z1
+	VPANDD       Z1, Z0, Z3
+	VPBROADCASTD infinityBrain<>+0(SB), Z4
+	VPCMPUW      $0x06, Z4, Z3, K1
+	VPBROADCASTD nanBrain<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64  (BX), Z6
+	VMOVDQU64  (SI), Z7
+	VPANDD     Z2, Z6, Z8
+	VPANDD     Z2, Z7, Z9
+	VMULPS     Z9, Z8, Z8
+	VPSLLD     $0x0f, Z8, Z9
+	VPSRLD     $0x1f, Z9, Z9
+	VPADDD     Z5, Z8, Z8
+	VPADDD     Z9, Z8, Z8
+	VPSLLD     $0x10, Z6, Z6
+	VPSLLD     $0x10, Z7, Z7
+	VMULPS     Z7, Z6, Z6
+	VPSLLD     $0x0f, Z6, Z7
+	VPSRLD     $0x1f, Z7, Z7
+	VPADDD     Z5, Z6, Z6
+	VPADDD     Z7, Z6, Z6
+	VPSRLD     $0x10, Z6, Z6
+	VPTERNLOGD $0xf8, Z2, Z8, Z6
+	VPANDD     Z1, Z6, Z7
+	VPCMPUW    $0x06, Z4, Z7, K1
+	VMOVDQU16  Z3, K1, Z6
+	MOVQ       CX, R10
+	MOVQ       DX, R11
+	MOVQ       CX, AX
+	NEGQ       AX
+	ANDQ       $+62, AX
+	ADDQ       AX, CX
+	ADDQ       AX, DX
+	ADDQ       AX, BX
+	ADDQ       AX, SI
+	SUBQ       AX, DI
+
+rounds:
+	SUBQ       $+128, DI
+	JLT        rest
+	LEAQ       1088(CX), AX
+	BYTE       $0x0f
+	BYTE       $0x0d
+	BYTE       $0x48
+	BYTE       $0xc0
+	BYTE       $0x0f
+	BYTE       $0x0d
+	BYTE       $0x48
+	BYTE       $0x00
+	LEAQ       1088(DX), AX
+	BYTE       $0x0f
+	BYTE       $0x0d
+	BYTE       $0x48
+	BYTE       $0xc0
+	BYTE       $0x0f
+	BYTE       $0x0d
+	BYTE       $0x48
+	BYTE       $0x00
+	VMOVDQU64  (BX), Z7
+	VMOVDQU64  (SI), Z8
+	VPANDD     Z2, Z7, Z9
+	VPANDD     Z2, Z8, Z10
+	VMULPS     Z10, Z9, Z9
+	VPSLLD     $0x0f, Z9, Z10
+	VPSRLD     $0x1f, Z10, Z10
+	VPADDD     Z5, Z9, Z9
+	VPADDD     Z10, Z9, Z9
+	VPSLLD     $0x10, Z7, Z7
+	VPSLLD     $0x10, Z8, Z8
+	VMULPS     Z8, Z7, Z7
+	VPSLLD     $0x0f, Z7, Z8
+	VPSRLD     $0x1f, Z8, Z8
+	VPADDD     Z5, Z7, Z7
+	VPADDD     Z8, Z7, Z7
+	VPSRLD     $0x10, Z7, Z7
+	VPTERNLOGD $0xf8, Z2, Z9, Z7
+	VPANDD     Z1, Z7, Z8
+	VPCMPUW    $0x06, Z4, Z8, K1
+	VMOVDQU16  Z3, K1, Z7
+	VMOVDQU64  64(BX), Z8
+	VMOVDQU64  64(SI), Z9
+	VPANDD     Z2, Z8, Z10
+	VPANDD     Z2, Z9, Z11
+	VMULPS     Z11, Z10, Z10
+	VPSLLD     $0x0f, Z10, Z11
+	VPSRLD     $0x1f, Z11, Z11
+	VPADDD     Z5, Z10, Z10
+	VPADDD     Z11, Z10, Z10
+	VPSLLD     $0x10, Z8, Z8
+	VPSLLD     $0x10, Z9, Z9
+	VMULPS     Z9, Z8, Z8
+	VPSLLD     $0x0f, Z8, Z9
+	VPSRLD     $0x1f, Z9, Z9
+	VPADDD     Z5, Z8, Z8
+	VPADDD     Z9, Z8, Z8
+	VPSRLD     $0x10, Z8, Z8
+	VPTERNLOGD $0xf8, Z2, Z10, Z8
+	VPANDD     Z1, Z8, Z9
+	VPCMPUW    $0x06, Z4, Z9, K1
+	VMOVDQU16  Z3, K1, Z8
+	VMOVDQU64  Z7, (CX)
+	VMOVDQU64  Z7, (DX)
+	VMOVDQU64  Z8, 64(CX)
+	VMOVDQU64  Z8, 64(DX)
+	ADDQ       $+128, CX
+	ADDQ       $+128, DX
+	ADDQ       $+128, BX
+	ADDQ       $+128, SI
+	JMP        rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ      DI, DI
+	JLE        done
+	VMOVDQU64  (BX), Z7
+	VMOVDQU64  (SI), Z8
+	VPANDD     Z2, Z7, Z9
+	VPANDD     Z2, Z8, Z10
+	VMULPS     Z10, Z9, Z9
+	VPSLLD     $0x0f, Z9, Z10
+	VPSRLD     $0x1f, Z10, Z10
+	VPADDD     Z5, Z9, Z9
+	VPADDD     Z10, Z9, Z9
+	VPSLLD     $0x10, Z7, Z7
+	VPSLLD     $0x10, Z8, Z8
+	VMULPS     Z8, Z7, Z7
+	VPSLLD     $0x0f, Z7, Z8
+	VPSRLD     $0x1f, Z8, Z8
+	VPADDD     Z5, Z7, Z7
+	VPADDD     Z8, Z7, Z7
+	VPSRLD     $0x10, Z7, Z7
+	VPTERNLOGD $0xf8, Z2, Z9, Z7
+	VPANDD     Z1, Z7, Z8
+	VPCMPUW    $0x06, Z4, Z8, K1
+	VMOVDQU16  Z3, K1, Z7
+	VMOVDQU64  Z7, (CX)
+	VMOVDQU64  Z7, (DX)
+	ADDQ       $+64, CX
+	ADDQ       $+64, DX
+	ADDQ       $+64, BX
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JMP        vectors
+
+done:
+	VMOVDQU64 Z6, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z6, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func minBFloat16AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·minBFloat16AVX512(SB), NOSPLIT, $0-32
@@ -8613,6 +19126,174 @@ vectors:
 done:
 	VMOVDQU64 Z4, (DI)
 	VMOVDQU64 Z0, (SI)
+	VZEROUPPER
+	RET
+
+// func minBFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·minBFloat16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VPBROADCASTD magnitude16<>+0(SB), Z2
+	VPANDD       Z2, Z0, Z3
+	VPANDD       Z2, Z1, Z4
+	VPMAXUW      Z4, Z3, Z3
+	VPSRAW       $0x0f, Z0, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z0, Z0
+	VPSRAW       $0x0f, Z1, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z1, Z1
+	VPMINSW      Z1, Z0, Z0
+	VPSRAW       $0x0f, Z0, Z1
+	VPSRLW       $0x01, Z1, Z1
+	VPXORD       Z1, Z0, Z0
+	VPBROADCASTD infinityBrain<>+0(SB), Z1
+	VPCMPUW      $0x06, Z1, Z3, K1
+	VPBROADCASTD nanBrain<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z4
+	VMOVDQU64 (SI), Z5
+	VPANDD    Z2, Z4, Z6
+	VPANDD    Z2, Z5, Z7
+	VPMAXUW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z4, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z4, Z4
+	VPSRAW    $0x0f, Z5, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z5, Z5
+	VPMINSW   Z5, Z4, Z4
+	VPSRAW    $0x0f, Z4, Z5
+	VPSRLW    $0x01, Z5, Z5
+	VPXORD    Z5, Z4, Z4
+	VPCMPUW   $0x06, Z1, Z6, K1
+	VMOVDQU16 Z3, K1, Z4
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+62, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU64 (BX), Z5
+	VMOVDQU64 (SI), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMINSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 64(BX), Z6
+	VMOVDQU64 64(SI), Z7
+	VPANDD    Z2, Z6, Z8
+	VPANDD    Z2, Z7, Z9
+	VPMAXUW   Z9, Z8, Z8
+	VPSRAW    $0x0f, Z6, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z6, Z6
+	VPSRAW    $0x0f, Z7, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z7, Z7
+	VPMINSW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z6, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z6, Z6
+	VPCMPUW   $0x06, Z1, Z8, K1
+	VMOVDQU16 Z3, K1, Z6
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	VMOVDQU64 Z6, 64(CX)
+	VMOVDQU64 Z6, 64(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z5
+	VMOVDQU64 (SI), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMINSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z4, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z4, (R11)
+	VMOVDQU64 Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -8755,6 +19436,174 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxBFloat16AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·maxBFloat16AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VPBROADCASTD magnitude16<>+0(SB), Z2
+	VPANDD       Z2, Z0, Z3
+	VPANDD       Z2, Z1, Z4
+	VPMAXUW      Z4, Z3, Z3
+	VPSRAW       $0x0f, Z0, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z0, Z0
+	VPSRAW       $0x0f, Z1, Z4
+	VPSRLW       $0x01, Z4, Z4
+	VPXORD       Z4, Z1, Z1
+	VPMAXSW      Z1, Z0, Z0
+	VPSRAW       $0x0f, Z0, Z1
+	VPSRLW       $0x01, Z1, Z1
+	VPXORD       Z1, Z0, Z0
+	VPBROADCASTD infinityBrain<>+0(SB), Z1
+	VPCMPUW      $0x06, Z1, Z3, K1
+	VPBROADCASTD nanBrain<>+0(SB), Z3
+	VMOVDQU16    Z3, K1, Z0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z4
+	VMOVDQU64 (SI), Z5
+	VPANDD    Z2, Z4, Z6
+	VPANDD    Z2, Z5, Z7
+	VPMAXUW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z4, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z4, Z4
+	VPSRAW    $0x0f, Z5, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z5, Z5
+	VPMAXSW   Z5, Z4, Z4
+	VPSRAW    $0x0f, Z4, Z5
+	VPSRLW    $0x01, Z5, Z5
+	VPXORD    Z5, Z4, Z4
+	VPCMPUW   $0x06, Z1, Z6, K1
+	VMOVDQU16 Z3, K1, Z4
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+62, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU64 (BX), Z5
+	VMOVDQU64 (SI), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMAXSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 64(BX), Z6
+	VMOVDQU64 64(SI), Z7
+	VPANDD    Z2, Z6, Z8
+	VPANDD    Z2, Z7, Z9
+	VPMAXUW   Z9, Z8, Z8
+	VPSRAW    $0x0f, Z6, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z6, Z6
+	VPSRAW    $0x0f, Z7, Z9
+	VPSRLW    $0x01, Z9, Z9
+	VPXORD    Z9, Z7, Z7
+	VPMAXSW   Z7, Z6, Z6
+	VPSRAW    $0x0f, Z6, Z7
+	VPSRLW    $0x01, Z7, Z7
+	VPXORD    Z7, Z6, Z6
+	VPCMPUW   $0x06, Z1, Z8, K1
+	VMOVDQU16 Z3, K1, Z6
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	VMOVDQU64 Z6, 64(CX)
+	VMOVDQU64 Z6, 64(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z5
+	VMOVDQU64 (SI), Z6
+	VPANDD    Z2, Z5, Z7
+	VPANDD    Z2, Z6, Z8
+	VPMAXUW   Z8, Z7, Z7
+	VPSRAW    $0x0f, Z5, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z5, Z5
+	VPSRAW    $0x0f, Z6, Z8
+	VPSRLW    $0x01, Z8, Z8
+	VPXORD    Z8, Z6, Z6
+	VPMAXSW   Z6, Z5, Z5
+	VPSRAW    $0x0f, Z5, Z6
+	VPSRLW    $0x01, Z6, Z6
+	VPXORD    Z6, Z5, Z5
+	VPCMPUW   $0x06, Z1, Z7, K1
+	VMOVDQU16 Z3, K1, Z5
+	VMOVDQU64 Z5, (CX)
+	VMOVDQU64 Z5, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z4, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z4, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
+
 // func prodComplex64AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·prodComplex64AVX512(SB), NOSPLIT, $0-32
@@ -8865,6 +19714,143 @@ done:
 
 DATA realSigns32<>+0(SB)/8, $0x0000000080000000
 GLOBL realSigns32<>(SB), RODATA|NOPTR, $8
+
+// func prodComplex64AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·prodComplex64AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ         $0x40, DI
+	VMOVDQU64    (BX)(DI*1), Z0
+	VMOVDQU64    (SI)(DI*1), Z1
+	VPERMILPS    $0xb1, Z0, Z2
+	VMOVSLDUP    Z1, Z3
+	VMOVSHDUP    Z1, Z1
+	VMULPS       Z3, Z0, Z0
+	VMULPS       Z1, Z2, Z2
+	VBROADCASTSD realSigns32<>+0(SB), Z1
+	VXORPS       Z1, Z2, Z2
+	VADDPS       Z2, Z0, Z0
+	VCMPPS       $0x03, Z0, Z0, K1
+	VBROADCASTSS nan32<>+0(SB), Z2
+	VMOVAPS      Z2, K1, Z0
+	LEAQ         (CX)(DI*1), R8
+	LEAQ         (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z3
+	VMOVDQU64 (SI), Z4
+	VPERMILPS $0xb1, Z3, Z5
+	VMOVSLDUP Z4, Z6
+	VMOVSHDUP Z4, Z4
+	VMULPS    Z6, Z3, Z3
+	VMULPS    Z4, Z5, Z5
+	VXORPS    Z1, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVAPS   Z2, K1, Z3
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+56, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU64 (BX), Z4
+	VMOVDQU64 (SI), Z5
+	VPERMILPS $0xb1, Z4, Z6
+	VMOVSLDUP Z5, Z7
+	VMOVSHDUP Z5, Z5
+	VMULPS    Z7, Z4, Z4
+	VMULPS    Z5, Z6, Z6
+	VXORPS    Z1, Z6, Z6
+	VADDPS    Z6, Z4, Z4
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVAPS   Z2, K1, Z4
+	VMOVDQU64 64(BX), Z5
+	VMOVDQU64 64(SI), Z6
+	VPERMILPS $0xb1, Z5, Z7
+	VMOVSLDUP Z6, Z8
+	VMOVSHDUP Z6, Z6
+	VMULPS    Z8, Z5, Z5
+	VMULPS    Z6, Z7, Z7
+	VXORPS    Z1, Z7, Z7
+	VADDPS    Z7, Z5, Z5
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVAPS   Z2, K1, Z5
+	VMOVDQU64 Z4, (CX)
+	VMOVDQU64 Z4, (DX)
+	VMOVDQU64 Z5, 64(CX)
+	VMOVDQU64 Z5, 64(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z4
+	VMOVDQU64 (SI), Z5
+	VPERMILPS $0xb1, Z4, Z6
+	VMOVSLDUP Z5, Z7
+	VMOVSHDUP Z5, Z5
+	VMULPS    Z7, Z4, Z4
+	VMULPS    Z5, Z6, Z6
+	VXORPS    Z1, Z6, Z6
+	VADDPS    Z6, Z4, Z4
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVAPS   Z2, K1, Z4
+	VMOVDQU64 Z4, (CX)
+	VMOVDQU64 Z4, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z3, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z3, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET
 
 // func prodComplex128AVX512(dst *byte, a *byte, b *byte, n uint64)
 // Requires: AVX, AVX512DQ, AVX512F
@@ -8977,3 +19963,140 @@ done:
 DATA realSigns64<>+0(SB)/8, $0x8000000000000000
 DATA realSigns64<>+8(SB)/8, $0x0000000000000000
 GLOBL realSigns64<>(SB), RODATA|NOPTR, $16
+
+// func prodComplex128AVX512Twice(dst *byte, back *byte, a *byte, b *byte, n uint64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·prodComplex128AVX512Twice(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), CX
+	MOVQ back+8(FP), DX
+	MOVQ a+16(FP), BX
+	MOVQ b+24(FP), SI
+	MOVQ n+32(FP), DI
+
+	// The last vector; n becomes its offset.
+	SUBQ            $0x40, DI
+	VMOVDQU64       (BX)(DI*1), Z0
+	VMOVDQU64       (SI)(DI*1), Z1
+	VPERMILPD       $0x55, Z0, Z2
+	VMOVDDUP        Z1, Z3
+	VPERMILPD       $0xff, Z1, Z1
+	VMULPD          Z3, Z0, Z0
+	VMULPD          Z1, Z2, Z2
+	VBROADCASTF64X2 realSigns64<>+0(SB), Z1
+	VXORPD          Z1, Z2, Z2
+	VADDPD          Z2, Z0, Z0
+	VCMPPD          $0x03, Z0, Z0, K1
+	VBROADCASTSD    nan64<>+0(SB), Z2
+	VMOVAPD         Z2, K1, Z0
+	LEAQ            (CX)(DI*1), R8
+	LEAQ            (DX)(DI*1), R9
+
+	// The first vector; the loop starts where dst is aligned.
+	VMOVDQU64 (BX), Z3
+	VMOVDQU64 (SI), Z4
+	VPERMILPD $0x55, Z3, Z5
+	VMOVDDUP  Z4, Z6
+	VPERMILPD $0xff, Z4, Z4
+	VMULPD    Z6, Z3, Z3
+	VMULPD    Z4, Z5, Z5
+	VXORPD    Z1, Z5, Z5
+	VADDPD    Z5, Z3, Z3
+	VCMPPD    $0x03, Z3, Z3, K1
+	VMOVAPD   Z2, K1, Z3
+	MOVQ      CX, R10
+	MOVQ      DX, R11
+	MOVQ      CX, AX
+	NEGQ      AX
+	ANDQ      $+48, AX
+	ADDQ      AX, CX
+	ADDQ      AX, DX
+	ADDQ      AX, BX
+	ADDQ      AX, SI
+	SUBQ      AX, DI
+
+rounds:
+	SUBQ      $+128, DI
+	JLT       rest
+	LEAQ      1088(CX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	LEAQ      1088(DX), AX
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0xc0
+	BYTE      $0x0f
+	BYTE      $0x0d
+	BYTE      $0x48
+	BYTE      $0x00
+	VMOVDQU64 (BX), Z4
+	VMOVDQU64 (SI), Z5
+	VPERMILPD $0x55, Z4, Z6
+	VMOVDDUP  Z5, Z7
+	VPERMILPD $0xff, Z5, Z5
+	VMULPD    Z7, Z4, Z4
+	VMULPD    Z5, Z6, Z6
+	VXORPD    Z1, Z6, Z6
+	VADDPD    Z6, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K1
+	VMOVAPD   Z2, K1, Z4
+	VMOVDQU64 64(BX), Z5
+	VMOVDQU64 64(SI), Z6
+	VPERMILPD $0x55, Z5, Z7
+	VMOVDDUP  Z6, Z8
+	VPERMILPD $0xff, Z6, Z6
+	VMULPD    Z8, Z5, Z5
+	VMULPD    Z6, Z7, Z7
+	VXORPD    Z1, Z7, Z7
+	VADDPD    Z7, Z5, Z5
+	VCMPPD    $0x03, Z5, Z5, K1
+	VMOVAPD   Z2, K1, Z5
+	VMOVDQU64 Z4, (CX)
+	VMOVDQU64 Z4, (DX)
+	VMOVDQU64 Z5, 64(CX)
+	VMOVDQU64 Z5, 64(DX)
+	ADDQ      $+128, CX
+	ADDQ      $+128, DX
+	ADDQ      $+128, BX
+	ADDQ      $+128, SI
+	JMP       rounds
+
+rest:
+	ADDQ $+128, DI
+
+vectors:
+	TESTQ     DI, DI
+	JLE       done
+	VMOVDQU64 (BX), Z4
+	VMOVDQU64 (SI), Z5
+	VPERMILPD $0x55, Z4, Z6
+	VMOVDDUP  Z5, Z7
+	VPERMILPD $0xff, Z5, Z5
+	VMULPD    Z7, Z4, Z4
+	VMULPD    Z5, Z6, Z6
+	VXORPD    Z1, Z6, Z6
+	VADDPD    Z6, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K1
+	VMOVAPD   Z2, K1, Z4
+	VMOVDQU64 Z4, (CX)
+	VMOVDQU64 Z4, (DX)
+	ADDQ      $+64, CX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, SI
+	SUBQ      $+64, DI
+	JMP       vectors
+
+done:
+	VMOVDQU64 Z3, (R10)
+	VMOVDQU64 Z0, (R8)
+	VMOVDQU64 Z3, (R11)
+	VMOVDQU64 Z0, (R9)
+	VZEROUPPER
+	RET

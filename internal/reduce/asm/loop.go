@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -20,17 +21,18 @@ import (
 // loop over single elements, and dst may be an operand. Stores that cross no
 // cache line are worth it: at a dst one element off, 8 KiB take 128 ns instead
 // of 184, 64 KiB 1.45 us instead of 1.69 (AVX2).
-func generate(m machine, k kernel, name string, sources ...string) {
+//
+// What is stored in several places is asked for ahead, in all of them.
+func generate(m machine, k kernel, name string, places, sources []string) {
 	c := &context{m: m, constants: map[string]reg.VecVirtual{}}
-	TEXT(name, NOSPLIT, fmt.Sprintf("func(dst, %s *byte, n uint64)", strings.Join(sources, ", ")))
+	TEXT(name, NOSPLIT, fmt.Sprintf("func(%s *byte, n uint64)", strings.Join(slices.Concat(places, sources), ", ")))
 	Doc(fmt.Sprintf("%s combines n bytes of %d-byte elements, at least %d.", name, k.size, m.width))
 	Pragma("noescape")
-	dst := Load(Param("dst"), GP64())
-	all := []reg.Register{dst}
-	for _, s := range sources {
+	var all []reg.Register
+	for _, s := range slices.Concat(places, sources) {
 		all = append(all, Load(Param(s), GP64()))
 	}
-	from := all[1:]
+	to, from := all[:len(places)], all[len(places):]
 	n := Load(Param("n"), GP64())
 	at := func(disp int) (ops []operand.Mem) {
 		for _, p := range from {
@@ -45,14 +47,20 @@ func generate(m machine, k kernel, name string, sources ...string) {
 	for _, p := range from {
 		ends = append(ends, operand.Mem{Base: p, Index: n, Scale: 1})
 	}
-	last, end := k.step(c, ends), GP64()
-	LEAQ(operand.Mem{Base: dst, Index: n, Scale: 1}, end)
+	last, end := k.step(c, ends), make([]reg.GPVirtual, len(to))
+	for i, p := range to {
+		end[i] = GP64()
+		LEAQ(operand.Mem{Base: p, Index: n, Scale: 1}, end[i])
+	}
 
 	Comment("The first vector; the loop starts where dst is aligned.")
-	first, start := k.step(c, at(0)), GP64()
-	MOVQ(dst, start)
+	first, start := k.step(c, at(0)), make([]reg.GPVirtual, len(to))
+	for i, p := range to {
+		start[i] = GP64()
+		MOVQ(p, start[i])
+	}
 	skip := GP64()
-	MOVQ(dst, skip)
+	MOVQ(to[0], skip)
 	NEGQ(skip)
 	ANDQ(operand.I8((m.width-1)&^(k.size-1)), skip)
 	for _, p := range all {
@@ -60,18 +68,20 @@ func generate(m machine, k kernel, name string, sources ...string) {
 	}
 	SUBQ(skip, n)
 
-	k.loops(c, all, n, at)
+	k.loops(c, all, to, n, at)
 
 	Label("done")
-	c.move(first, operand.Mem{Base: start})
-	c.move(last, operand.Mem{Base: end})
+	for i := range to {
+		c.move(first, operand.Mem{Base: start[i]})
+		c.move(last, operand.Mem{Base: end[i]})
+	}
 	VZEROUPPER()
 	RET()
 }
 
-// loops emits the rounds of several vectors and the single vectors that follow.
-// all[0] is the destination.
-func (k kernel) loops(c *context, all []reg.Register, n reg.Register, at func(disp int) []operand.Mem) {
+// loops emits the rounds of several vectors and the single vectors that follow. The
+// destinations are the first of all.
+func (k kernel) loops(c *context, all, to []reg.Register, n reg.Register, at func(disp int) []operand.Mem) {
 	round := cmp.Or(k.unroll, 4) * c.m.width
 	advance := func(bytes int) {
 		for _, p := range all {
@@ -81,12 +91,19 @@ func (k kernel) loops(c *context, all []reg.Register, n reg.Register, at func(di
 	Label("rounds")
 	SUBQ(operand.I32(round), n)
 	JLT(operand.LabelRef("rest"))
+	if len(to) > 1 {
+		for _, p := range to {
+			ask(p, round)
+		}
+	}
 	var results []reg.VecVirtual
 	for disp := 0; disp < round; disp += c.m.width {
 		results = append(results, k.step(c, at(disp)))
 	}
 	for i, r := range results {
-		c.move(r, operand.Mem{Base: all[0], Disp: i * c.m.width})
+		for _, p := range to {
+			c.move(r, operand.Mem{Base: p, Disp: i * c.m.width})
+		}
 	}
 	advance(round)
 	JMP(operand.LabelRef("rounds"))
@@ -96,7 +113,10 @@ func (k kernel) loops(c *context, all []reg.Register, n reg.Register, at func(di
 	Label("vectors")
 	TESTQ(n, n)
 	JLE(operand.LabelRef("done"))
-	c.move(k.step(c, at(0)), operand.Mem{Base: all[0]})
+	r := k.step(c, at(0))
+	for _, p := range to {
+		c.move(r, operand.Mem{Base: p})
+	}
 	advance(c.m.width)
 	SUBQ(operand.I32(c.m.width), n)
 	JMP(operand.LabelRef("vectors"))

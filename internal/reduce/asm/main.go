@@ -22,9 +22,11 @@ func main() {
 	os.Args = append(os.Args, "-out", "../"+assembly, "-stubs", "../"+stubs, "-pkg", "reduce")
 	for _, m := range machines {
 		for _, k := range m.kernels() {
-			generate(m, k, k.function(m), "a", "b")
+			one, two := []string{"dst"}, []string{"a", "b"}
+			generate(m, k, k.function(m), one, two)
+			generate(m, k, k.function(m)+"Twice", []string{"dst", "back"}, two)
 			if k.fold {
-				generate(m, k, k.function(m)+"Fold", "a", "b", "c", "d")
+				generate(m, k, k.function(m)+"Fold", one, []string{"a", "b", "c", "d"})
 			}
 		}
 	}
@@ -53,6 +55,13 @@ func switches() string {
 		fmt.Fprintf(&s, "func find%s(p pair) vectorFunc {\n\tswitch p {\n", m.name)
 		for _, k := range m.kernels() {
 			fmt.Fprintf(&s, "\tcase %s:\n\t\treturn %s\n", k.pairs(), k.function(m))
+		}
+		s.WriteString("\t}\n\treturn nil\n}\n")
+
+		fmt.Fprintf(&s, "\n// findTwice%s is find%s for two destinations.\n", m.name, m.name)
+		fmt.Fprintf(&s, "func findTwice%s(p pair) twiceFunc {\n\tswitch p {\n", m.name)
+		for _, k := range m.kernels() {
+			fmt.Fprintf(&s, "\tcase %s:\n\t\treturn %sTwice\n", k.pairs(), k.function(m))
 		}
 		s.WriteString("\t}\n\treturn nil\n}\n")
 
