@@ -11,9 +11,10 @@ import (
 // scratch what another left there, to put something there in the next run, and where
 // it folds two vectors into scratch that holds one of them.
 
-// Bytes that are folded while as many are asked for: of a few lines the calls take
-// longer than the fold, of many the core has no room to ask for them all. Folds of
-// more than two are not worth it, as ranks mostly share cores then.
+// Bytes that an operation of the program folds while as many are asked for: of a few
+// lines the calls take longer than the fold, of many the core has no room to ask for
+// them all. Operations of this package ask as they go, which takes a seventh less.
+// Folds of more than two are not worth it, as ranks mostly share cores then.
 const aheadBlock = 2 << 10
 
 // aheadFrom is from how many bytes on asking costs less than it gains.
@@ -42,6 +43,10 @@ func (t *Team) foldAhead(r *run, in *instruction) {
 		return
 	}
 	b, back := r.bytes(&in.from[1]), r.bytes(&in.dst[1])
+	if r.p.foldTwice != nil { // the operation is none of the program's
+		r.p.foldTwice(out, back, a, b)
+		return
+	}
 	block, n := r.p.ahead, len(out)
 	sys.PrefetchAll(back[:min(block, n)])
 	for at := 0; at < n; at += block {

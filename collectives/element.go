@@ -64,19 +64,31 @@ type elementType struct {
 
 // kernels makes the kernels of one element type.
 type kernels interface {
-	kernel(op Op) (reduce.Kernel, reduce.Fold, error)
+	kernel(op Op) (folds, error)
+}
+
+// folds are an operation on bytes: of two operands, of many, and of two into two
+// places.
+type folds struct {
+	two   reduce.Kernel
+	many  reduce.Fold
+	twice reduce.Twice
 }
 
 // kernelsOf is the kernels of T.
 type kernelsOf[T Element] struct{}
 
-func (kernelsOf[T]) kernel(op Op) (reduce.Kernel, reduce.Fold, error) {
+func (kernelsOf[T]) kernel(op Op) (folds, error) {
 	two, err := reduce.KernelOf[T](op)
 	if err != nil {
-		return nil, nil, err
+		return folds{}, err
 	}
 	many, err := reduce.FoldOf[T](op)
-	return two, many, err
+	if err != nil {
+		return folds{}, err
+	}
+	twice, err := reduce.TwiceOf[T](op)
+	return folds{two, many, twice}, err
 }
 
 // combinable is the type of elements that the operations are defined on.
@@ -102,16 +114,16 @@ func (e elementType) check() error {
 	return nil
 }
 
-// kernel is the kernels of op, of two operands and of many, or why there are none.
-func (e elementType) kernel(op Op) (reduce.Kernel, reduce.Fold, error) {
+// kernel is what op is on the elements, or why it is nothing.
+func (e elementType) kernel(op Op) (folds, error) {
 	if e.kernels == nil {
-		return nil, nil, fmt.Errorf("%w: no function to combine elements of type %v with", gaspi.ErrOutOfRange, e.typ)
+		return folds{}, fmt.Errorf("%w: no function to combine elements of type %v with", gaspi.ErrOutOfRange, e.typ)
 	}
-	two, many, err := e.kernels.kernel(op)
+	f, err := e.kernels.kernel(op)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %v of elements of type %v: %w", gaspi.ErrOutOfRange, op, e.typ, err)
+		return folds{}, fmt.Errorf("%w: %v of elements of type %v: %w", gaspi.ErrOutOfRange, op, e.typ, err)
 	}
-	return two, many, nil
+	return f, nil
 }
 
 // ofFunc is a program's operation on bytes, nil if there is none.

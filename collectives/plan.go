@@ -21,15 +21,16 @@ type Plan struct {
 	claim  claim
 	pinned bool // made by NewPlan: kept until Close
 
-	lanes    []lane
-	operands [][]byte     // by operand.mem; the first are the caller's buffers
-	keep     []gaspi.Span // keeps peers' memory mapped
-	coding   coding
-	fold     reduce.Kernel // of the operation, unless it is the program's
-	foldAll  reduce.Fold   // the same of many operands
-	block    int           // bytes of a fold into several places
-	ahead    int           // the same of one that asks for what it needs
-	puts     bool          // sources are borrowed until a wait for the queue
+	lanes     []lane
+	operands  [][]byte     // by operand.mem; the first are the caller's buffers
+	keep      []gaspi.Span // keeps peers' memory mapped
+	coding    coding
+	fold      reduce.Kernel // of the operation, unless it is the program's
+	foldAll   reduce.Fold   // the same of many operands
+	foldTwice reduce.Twice  // the same of two into two places
+	block     int           // bytes of a fold into several places
+	ahead     int           // the same of one that asks for what it needs
+	puts      bool          // sources are borrowed until a wait for the queue
 
 	untuned bool   // those calls have no options
 	glance  glance // of calls that again may serve; zero if there are none
@@ -55,9 +56,11 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	}
 	p.call.Radix = p.choice.radix
 	if p.call.Op.Reduces() && task.user == nil {
-		if p.fold, p.foldAll, err = task.elem.kernel(task.op); err != nil {
+		folds, err := task.elem.kernel(task.op)
+		if err != nil {
 			return nil, err
 		}
+		p.fold, p.foldAll, p.foldTwice = folds.two, folds.many, folds.twice
 	}
 	s := schedule.Build(&p.call, t.me, p.choice.emitter())
 	size := task.elem.size

@@ -218,7 +218,7 @@ func (task *Task) check(t *Team) error {
 		return err
 	}
 	if task.call.Op.Reduces() && task.user == nil {
-		if _, _, err := task.elem.kernel(task.op); err != nil {
+		if _, err := task.elem.kernel(task.op); err != nil {
 			return err
 		}
 	}

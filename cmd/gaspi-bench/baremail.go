@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -47,7 +46,7 @@ func (s *shape) mailable() bool {
 
 // newMailing binds moves, a function of the rank that writes nothing of others, to
 // memory.
-func newMailing(b *bench, area int, v *vectors, moves func(rank int) []move, fold reduce.Fold) (*mailing, error) {
+func newMailing(b *bench, area int, v *vectors, moves func(rank int) []move, fold folds) (*mailing, error) {
 	me := int(b.p.Rank())
 	m := &mailing{worker: newWorker(fold), b: b}
 	inbox := make(map[piece][2][]byte) // what comes from others

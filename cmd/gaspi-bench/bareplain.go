@@ -169,7 +169,7 @@ func (p *pooling) foldRound(ctx context.Context, i int) error {
 		s := &p.folds[k]
 		from, n := p.span(s.n, i)
 		if s.back {
-			p.foldBack(s.dst.own[0][from:from+n], s.src.own[0][from:from+n], s.dst.boxes[0][slot][:n])
+			p.twice(s.dst.own[0][from:from+n], s.dst.boxes[0][slot][:n], s.src.own[0][from:from+n], s.dst.boxes[0][slot][:n])
 			continue
 		}
 		for at := 0; at < n; at += workBlock {
@@ -178,23 +178,6 @@ func (p *pooling) foldRound(ctx context.Context, i int) error {
 	}
 	raiseAll(p.tellFolded, number)
 	return nil
-}
-
-// askBlock is how many bytes of a box are folded while as many are asked for.
-const askBlock = 2 << 10
-
-// foldBack stores the fold of a vector and a box in another, which may be the same,
-// and in the box. It asks for lines of the box to write them before it reads them,
-// which saves waiting for them twice.
-func (p *pooling) foldBack(dst, src, box []byte) {
-	sys.PrefetchAll(box[:min(askBlock, len(box))])
-	for at := 0; at < len(box); at += askBlock {
-		end := min(at+askBlock, len(box))
-		sys.PrefetchAll(box[end:min(end+askBlock, len(box))])
-		p.part = append(p.part[:0], src[at:end], box[at:end])
-		p.fold(dst[at:end], p.part)
-		copy(box[at:end], dst[at:end])
-	}
 }
 
 // foldPart stores n bytes of a fold everywhere, while they are in the nearest

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
 // Goal: each way to do a call on vectors of a rank's own gives the right result, not
@@ -99,7 +98,7 @@ func openWays(ctx context.Context, b *bench, bytes uint64) ([]bareCall, *call, e
 	if err != nil {
 		return nil, nil, err
 	}
-	var fold reduce.Fold
+	var fold folds
 	if c.what.Reduces() {
 		if fold, err = c.dtype.fold(c.op); err != nil {
 			return nil, nil, err

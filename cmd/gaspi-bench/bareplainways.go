@@ -7,7 +7,6 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
 // This file says which ways of a pooling are tried, and where in the boxes what
@@ -58,7 +57,7 @@ func (s *shape) longest(moves func(rank int) []move) int {
 }
 
 // barePlain is the limit of a call on vectors that peers cannot reach.
-func (b *bench) barePlain(ctx context.Context, t *collectives.Team, s *shape, k *call, f reduce.Fold) (*vectors, []bareCall, error) {
+func (b *bench) barePlain(ctx context.Context, t *collectives.Team, s *shape, k *call, f folds) (*vectors, []bareCall, error) {
 	ways := s.poolWays()
 	size := 1
 	for _, w := range ways {
@@ -153,7 +152,7 @@ func (p *pooling) box(rank, at, n int) [][]byte {
 }
 
 // newPooling binds a way to the vectors of this rank.
-func newPooling(b *bench, s *shape, pool *pool, w poolWay, v *vectors, f reduce.Fold) (*pooling, error) {
+func newPooling(b *bench, s *shape, pool *pool, w poolWay, v *vectors, f folds) (*pooling, error) {
 	p := &pooling{worker: newWorker(f), b: b, pool: pool, way: w}
 	p.rounds = (s.longest(w.moves) + w.part - 1) / w.part
 	me := int(b.p.Rank())

@@ -53,9 +53,9 @@ func (j job) aimed() job {
 // same reports whether two vectors of one length are the same memory.
 func same(a, b []byte) bool { return len(a) > 0 && &a[0] == &b[0] }
 
-// worker does jobs. fold is nil if all of them copy.
+// worker does jobs. There are no folds if all of them copy.
 type worker struct {
-	fold reduce.Fold
+	folds
 	temp []byte
 	part [][]byte
 }
@@ -68,8 +68,8 @@ const (
 	workWhole = 4 << 20
 )
 
-func newWorker(fold reduce.Fold) *worker {
-	return &worker{fold: fold, temp: reduce.BytesOf(make([]complex128, workBlock/16))}
+func newWorker(f folds) *worker {
+	return &worker{folds: f, temp: reduce.BytesOf(make([]complex128, workBlock/16))}
 }
 
 // work does jobs. Those with folds have operands of one length, and each block goes
@@ -140,7 +140,7 @@ type sharing struct {
 
 // newSharing binds moves, a function of the rank, to memory. area is what flags of
 // this limit alone lie in.
-func newSharing(b *bench, area int, v *vectors, moves func(rank int) []move, fold reduce.Fold) (*sharing, error) {
+func newSharing(b *bench, area int, v *vectors, moves func(rank int) []move, fold folds) (*sharing, error) {
 	me := int(b.p.Rank())
 	s := &sharing{worker: newWorker(fold), b: b, jobs: v.jobs(moves(me))}
 	mine := touches(moves(me))

@@ -9,7 +9,6 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
 // openCollective makes the team, the vectors and the contenders of a workload, and
@@ -103,9 +102,9 @@ func (b *bench) bareCollective(ctx context.Context, t *collectives.Team, c *coll
 		}
 		return all.exchange, b.clearBoxes(ctx)
 	}
-	var f reduce.Fold
+	var f folds
 	if c.what.Reduces() {
-		f = foldNothing
+		f = noFolds()
 		if !c.noOp {
 			var err error
 			if f, err = c.dtype.fold(c.op); err != nil {
@@ -135,7 +134,7 @@ func (b *bench) bareCollective(ctx context.Context, t *collectives.Team, c *coll
 }
 
 // bareShared is the ways to do a call on vectors that all ranks reach.
-func (b *bench) bareShared(_ context.Context, _ *collectives.Team, s *shape, k *call, f reduce.Fold) (*vectors, []bareCall, error) {
+func (b *bench) bareShared(_ context.Context, _ *collectives.Team, s *shape, k *call, f folds) (*vectors, []bareCall, error) {
 	v, err := b.reach(s, k)
 	if err != nil {
 		return nil, nil, err

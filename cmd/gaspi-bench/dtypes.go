@@ -15,7 +15,7 @@ type dtype struct {
 	// supports reports whether an operation is defined for it.
 	supports func(collectives.Op) bool
 	// fold is what the limit computes with.
-	fold func(collectives.Op) (reduce.Fold, error)
+	fold func(collectives.Op) (folds, error)
 	// vectors are those of a rank in its own memory.
 	vectors func(me int, c *collective, s *shape) sides
 	// open makes the vectors of a call that all ranks make.
@@ -47,7 +47,7 @@ func newDtype[T reduce.Element](name string, exact int, of func(int) T) dtype {
 	return dtype{
 		name: name, size: size, exact: exact,
 		supports: reduce.Supports[T],
-		fold:     reduce.FoldOf[T],
+		fold:     foldsOf[T],
 		vectors: func(me int, c *collective, s *shape) sides {
 			p := plainPair[T](s)
 			return p.sides(me, c, s, of)
@@ -80,5 +80,22 @@ func opNames() string {
 	return strings.Join(names, ", ")
 }
 
-// foldNothing is the fold of --no-op.
-func foldNothing([]byte, [][]byte) {}
+// folds are an operation on vectors: the fold of some, and that of two stored twice.
+type folds struct {
+	fold  reduce.Fold
+	twice reduce.Twice
+}
+
+func foldsOf[T reduce.Element](op collectives.Op) (folds, error) {
+	fold, err := reduce.FoldOf[T](op)
+	if err != nil {
+		return folds{}, err
+	}
+	twice, err := reduce.TwiceOf[T](op)
+	return folds{fold, twice}, err
+}
+
+// noFolds are those of --no-op.
+func noFolds() folds {
+	return folds{func([]byte, [][]byte) {}, func(dst, back, _, _ []byte) { copy(back, dst) }}
+}

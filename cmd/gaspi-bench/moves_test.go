@@ -121,7 +121,7 @@ func checkExact(t *testing.T, d dtype, op collectives.Op, ranks int) {
 		sources = append(sources, slices.Clone(all[r].in))
 	}
 	if ranks > 1 {
-		fold(all[0].out, sources)
+		fold.fold(all[0].out, sources)
 	}
 	if err := all[0].check(7); err != nil {
 		t.Fatal(err)
@@ -188,9 +188,9 @@ func newFilled(c *collective, s *shape, iteration int) *filled {
 
 // settle stores the result of rank r, made of what all contributed.
 func (m *filled) settle(s *shape, r int) {
-	w := newWorker(nil)
+	w := newWorker(folds{})
 	if s.op.Reduces() {
-		w.fold, _ = dtypes()[0].fold(collectives.Sum)
+		w.folds, _ = dtypes()[0].fold(collectives.Sum)
 	}
 	w.work(m.v.jobs(s.whole(r)))
 }

@@ -208,7 +208,7 @@ func (b *bench) tuneRates(ctx context.Context, m *price.Machine) error {
 	if m.CopyRate, err = rate(func() { segment.Copy(own, theirs) }); err != nil {
 		return err
 	}
-	if m.ReduceRate, err = rate(func() { fold(own, sources) }); err != nil {
+	if m.ReduceRate, err = rate(func() { fold.fold(own, sources) }); err != nil {
 		return err
 	}
 	if err := k.release(ctx); err != nil {
