@@ -155,6 +155,7 @@ func (d *dialer) tcp(only bool) (transport.Transport, error) {
 	}
 	d.own.TCP = wire.Address()
 	d.waiting.Poll, d.waiting.PollFirst = wire.Poll, only
+	d.waiting.Sleep = wire.Parker(d.waiting.Sleep)
 	return wire, nil
 }
 

@@ -81,7 +81,7 @@ func (b *benchRank) open(key auth.Key, peer func() string, change func(*Config))
 	if err != nil {
 		return err
 	}
-	b.wait.Poll = b.t.Poll
+	b.wait.Poll, b.wait.Sleep = b.t.Poll, b.t.Parker(b.wait.Sleep)
 	if b.seg, err = segment.Create(benchMemory, 16, b.wait); err != nil {
 		return err
 	}

@@ -32,8 +32,7 @@ func (t *Transport) Close() error {
 
 	t.drained.Store(true)
 	t.poller.Wake()
-	t.nap.Store(1)
-	sys.FutexWake(&t.nap)
+	t.rouse()
 	<-t.stopped
 	for i := range t.links {
 		if l := t.links[i].Load(); l != nil {
@@ -77,7 +76,7 @@ func (t *Transport) until(limit time.Time, done func(c *conn) bool) {
 			return
 		}
 		if !t.Poll() {
-			sys.FutexWait(&t.nap, 0, napLeast)
+			time.Sleep(napLeast) // sleep: acknowledgements come without an event
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/notify"
 )
 
 // progress is who receives, and who sends what the socket did not take at once:
@@ -15,12 +16,12 @@ type progress struct {
 	polls   atomic.Uint32 // calls of Poll; tells the thread that somebody polls
 	blocked atomic.Int32  // connections with something that waits to be sent
 
-	turn    sync.Mutex // held by the caller that polls
-	asker   *worker    // guarded by turn
-	napping bool       // guarded by turn; the thread leaves the work to those who poll
-	muted   *conn      // guarded by turn; see mute
+	turn    sync.Mutex  // held by the caller that polls
+	asker   *worker     // guarded by turn
+	napping atomic.Bool // written under turn; the thread leaves the work to those who poll
+	muted   *conn       // guarded by turn; see mute
 
-	nap     atomic.Uint32 // what the thread naps on
+	nap     atomic.Uint32 // what the thread naps on; not 0: somebody wants it to end the nap
 	drained atomic.Bool   // the transport has closed; nobody makes progress any more
 	stopped chan struct{} // closed when the thread has ended
 }
@@ -35,6 +36,7 @@ type worker struct {
 	recent *conn // where something happened last; nil if nothing did
 	hits   int   // turns of recent since there was one of another
 	misses int   // looks at recent in vain since its last turn
+	streak int   // turns of recent since a look at it in vain
 }
 
 func newWorker(t *Transport) *worker { return &worker{t: t, scratch: make([]byte, scratchSize)} }
@@ -80,31 +82,49 @@ func (w *worker) poll() bool {
 	if t.drained.Load() {
 		return false
 	}
+	moved := false
 	if w.hits >= aloneAfter {
-		if w.serve(w.recent, true, false) {
-			w.misses = 0
-			if t.muted == nil && t.napping {
-				t.mute(w.recent)
-			}
-			return true
-		}
-		w.misses++
-		wide := lookWide
-		if w.misses > longWait {
-			wide = lookSoon
-		}
-		if w.misses%wide != 0 && t.blocked.Load() == 0 {
-			return false
+		moved = w.alone()
+		// What waits to be sent goes on meanwhile: both directions are in use.
+		if !w.isWide() && t.blocked.Load() == 0 {
+			return moved
 		}
 	}
-	if t.poller.Look(&w.events) == 0 {
-		return false
+	if t.poller.Look(&w.events) > 0 && w.handle() {
+		moved = true
 	}
-	moved := w.handle()
 	if t.muted != nil && t.muted != w.recent {
 		t.unmute()
 	}
 	return moved
+}
+
+// alone gives the connection that is active alone a turn.
+func (w *worker) alone() bool {
+	if !w.serve(w.recent, true, false) {
+		w.misses++
+		w.streak = 0
+		return false
+	}
+	w.misses = 0
+	w.streak++
+	if w.t.muted == nil && w.t.napping.Load() {
+		w.t.mute(w.recent)
+	}
+	return true
+}
+
+// isWide reports whether it is time for a look at all connections: now and then
+// while nothing comes, and in a big transfer, which must not hold up the others.
+func (w *worker) isWide() bool {
+	switch {
+	case w.streak > 0:
+		return w.streak%lookSoon == 0
+	case w.misses > longWait:
+		return w.misses%lookSoon == 0
+	default:
+		return w.misses%lookWide == 0
+	}
 }
 
 // handle deals with events. A connection has one turn, so that none waits for
@@ -201,18 +221,42 @@ func (t *Transport) loop() {
 // the count of polls at the end.
 func (t *Transport) leave() (seen uint32) {
 	t.turn.Lock()
-	t.napping = true
+	t.napping.Store(true) // sequentially consistent, as the other side of rouse
 	t.turn.Unlock()
 	for nap := napLeast; ; nap = min(2*nap, napMost) {
 		seen = t.polls.Load()
 		sys.FutexWait(&t.nap, 0, nap)
-		if t.polls.Load() == seen || t.drained.Load() {
+		if t.nap.Load() != 0 || t.polls.Load() == seen {
 			break
 		}
 	}
 	t.turn.Lock()
 	defer t.turn.Unlock()
-	t.napping = false
+	t.nap.Store(0)
+	t.napping.Store(false)
 	t.unmute()
-	return seen
+	return t.polls.Load()
+}
+
+// rouse ends the nap of the thread, or spares it the next one.
+func (t *Transport) rouse() {
+	t.nap.Store(1)
+	if t.napping.Load() {
+		sys.FutexWake(&t.nap)
+	}
+}
+
+// Parker is p for waiters that poll this transport: before one goes to sleep, the
+// thread takes over from it, and does not first finish its nap.
+func (t *Transport) Parker(p notify.Parker) notify.Parker { return parker{t, p} }
+
+type parker struct {
+	t *Transport
+	notify.Parker
+}
+
+// Park implements notify.Parker.
+func (p parker) Park(word *atomic.Uint32, val uint32) {
+	p.t.rouse()
+	p.Parker.Park(word, val)
 }

@@ -35,7 +35,7 @@ func join(t testing.TB, n int, change func(r base.Rank, cfg *Config)) []*Transpo
 		if ranks[r], err = New(cfg); err != nil {
 			t.Fatal(err)
 		}
-		cfg.Waiting.Poll = ranks[r].Poll
+		cfg.Waiting.Poll, cfg.Waiting.Sleep = ranks[r].Poll, ranks[r].Parker(cfg.Waiting.Sleep)
 		t.Cleanup(func() {
 			if err := ranks[r].Close(); err != nil {
 				t.Error(err)

@@ -67,7 +67,8 @@ type Config struct {
 	// a goroutine of its own. It must not call Close.
 	Lost func(*base.RankError)
 	// Waiting says how calls that must block wait: atomics, flushes, the first use
-	// of a peer or segment. Its Poll is the caller's to set, to Transport.Poll.
+	// of a peer or segment. Its Poll is the caller's to set, to Transport.Poll, and
+	// its Sleep, to Transport.Parker of what it was.
 	// Default: yield for a while, then sleep.
 	Waiting *notify.Waiting
 	// Log hears of connections that were refused. Default: nobody does.
