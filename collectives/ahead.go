@@ -1,15 +1,17 @@
 package collectives
 
 import (
+	"slices"
+
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
-// Scratch that ranks write in turns goes from core to core, cache line by line. A
+// Memory that ranks write in turns goes from core to core, cache line by line. A
 // rank that reads a line and writes it afterwards waits for it twice, unless it asks
 // for it to write it in the first place. It asks where it copies from its own
 // scratch what another left there, to put something there in the next run, and where
-// it folds two vectors into scratch that holds one of them.
+// it folds two vectors into two places, one of which holds one of them.
 
 // Bytes that an operation of the program folds while as many are asked for: of a few
 // lines the calls take longer than the fold, of many the core has no room to ask for
@@ -30,8 +32,7 @@ func (in *instruction) ask(s *schedule.Step, me int) {
 		src, dst := s.Src[0], s.Dst[0]
 		in.ahead = int(src.Rank) == me && src.Buf == schedule.Scratch && int(dst.Rank) == me && dst.Buf >= schedule.In
 	case len(s.Src) == 2 && len(s.Dst) == 2:
-		back := s.Dst[1]
-		in.ahead = back.Buf == schedule.Scratch && (back == s.Src[0] || back == s.Src[1])
+		in.ahead = slices.Contains(s.Src, s.Dst[0]) || slices.Contains(s.Src, s.Dst[1])
 	}
 }
 

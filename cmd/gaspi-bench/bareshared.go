@@ -105,6 +105,10 @@ func (w *worker) copy(j *job) {
 }
 
 func (w *worker) block(j *job, at, n int) {
+	if len(j.src) == 2 && len(j.dst) == 2 {
+		w.twice(j.dst[0][at:at+n], j.dst[1][at:at+n], j.src[0][at:at+n], j.src[1][at:at+n])
+		return
+	}
 	sum := j.src[0][at : at+n]
 	if len(j.src) > 1 {
 		w.part = w.part[:0]
