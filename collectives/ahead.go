@@ -15,7 +15,7 @@ import (
 
 // Bytes that an operation of the program folds while as many are asked for: of a few
 // lines the calls take longer than the fold, of many the core has no room to ask for
-// them all. Operations of this package ask as they go, which takes a seventh less.
+// them all. Operations of this package ask as they go, which takes a sixth less.
 // Folds of more than two are not worth it, as ranks mostly share cores then.
 const aheadBlock = 2 << 10
 
