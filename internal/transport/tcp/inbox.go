@@ -19,8 +19,8 @@ const (
 	// next one is likely to be long too, and then nothing of it need be copied, for
 	// one call more.
 	aheadMost = 8 << 10
-	// directMost is how much one read brings of a payload: a chunk that stays in
-	// the cache on its way.
+	// directMost is how much of a payload one call brings or takes: a chunk that
+	// stays in the cache on its way, and is soon done.
 	directMost = 256 << 10
 	// turnMost is about how much a connection receives or sends before others have
 	// their turn.

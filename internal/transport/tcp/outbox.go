@@ -92,25 +92,42 @@ func (c *conn) post(q *transport.Queue, f *frame, src segment.Span) error {
 func (o *outbox) passLocked(body []byte) (*record, syscall.Errno) {
 	sent := 0
 	if o.first == nil && o.c.secure == nil {
-		o.vec.Reset()
-		if len(body) <= inlineMost {
-			o.vec.Add(append(append(o.short[:0], o.head[:]...), body...))
-		} else {
-			o.vec.Add(o.head[:])
-			o.vec.Add(body)
-		}
-		n, errno := o.vec.Send(o.c.fd)
-		if errno != 0 && !sys.Again(errno) {
+		var errno syscall.Errno
+		if sent, errno = o.sendLocked(body); errno != 0 {
 			return nil, errno
 		}
-		if n == headSize+len(body) {
+		if sent == headSize+len(body) {
 			return nil, 0
 		}
-		sent = n
 	}
 	r := o.queueLocked(body)
 	r.sent = sent
 	return r, 0
+}
+
+// sendLocked sends the frame of o.head and body as far as the socket takes it, and
+// returns how much that was.
+func (o *outbox) sendLocked(body []byte) (sent int, errno syscall.Errno) {
+	o.vec.Reset()
+	if len(body) <= inlineMost {
+		o.vec.Add(append(append(o.short[:0], o.head[:]...), body...))
+	} else {
+		o.vec.Add(o.head[:])
+		o.vec.Add(body[:min(len(body), directMost)])
+	}
+	for {
+		n, errno := o.vec.Send(o.c.fd)
+		if errno != 0 && !sys.Again(errno) {
+			return sent, errno
+		}
+		sent += n
+		if n < o.vec.Len() || sent == headSize+len(body) {
+			return sent, 0
+		}
+		rest := body[sent-headSize:]
+		o.vec.Reset()
+		o.vec.Add(rest[:min(len(rest), directMost)])
+	}
 }
 
 // queueLocked puts the frame of o.head and body behind the others.
@@ -205,7 +222,7 @@ func (c *conn) flush(limit int) (moved bool, err error) {
 	}
 	defer o.mu.Unlock()
 	for limit > 0 && o.first != nil && o.ended == nil && c.secure == nil {
-		o.gatherLocked(limit)
+		o.gatherLocked(min(limit, directMost))
 		want := o.vec.Len()
 		n, errno := o.vec.Send(c.fd)
 		if errno != 0 && !sys.Again(errno) {
