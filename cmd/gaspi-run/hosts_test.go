@@ -160,6 +160,7 @@ var address = regexp.MustCompile(`other hosts reach this one at (\S+)`)
 func TestStrangersAreRefused(t *testing.T) {
 	l := startOnHosts(t, "a:1", "-v", "sh", "-c", `echo ready; read x`)
 	l.line()
+	eventually(t, func() bool { return address.MatchString(l.stderr.String()) })
 	at := address.FindStringSubmatch(l.stderr.String())[1]
 	for _, greeting := range []string{"", "GET / HTTP/1.0\r\n\r\n", strings.Repeat("x", 4096)} {
 		conn, err := net.Dial("tcp", at)
