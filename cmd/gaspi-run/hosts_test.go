@@ -160,7 +160,12 @@ var address = regexp.MustCompile(`other hosts reach this one at (\S+)`)
 func TestStrangersAreRefused(t *testing.T) {
 	l := startOnHosts(t, "a:1", "-v", "sh", "-c", `echo ready; read x`)
 	l.line()
-	eventually(t, func() bool { return address.MatchString(l.stderr.String()) })
+	eventually(t, func() error {
+		if text := l.stderr.String(); !address.MatchString(text) {
+			return fmt.Errorf("no address in %q", text)
+		}
+		return nil
+	})
 	at := address.FindStringSubmatch(l.stderr.String())[1]
 	for _, greeting := range []string{"", "GET / HTTP/1.0\r\n\r\n", strings.Repeat("x", 4096)} {
 		conn, err := net.Dial("tcp", at)

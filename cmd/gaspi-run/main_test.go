@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -103,7 +104,28 @@ type launch struct {
 	temp   string // its temporary directory, which must stay empty
 	stdin  io.WriteCloser
 	lines  chan string // its standard output
-	stderr *bytes.Buffer
+	stderr *complaints
+}
+
+// complaints are what a command writes to its standard error, which may be looked at
+// while it runs.
+type complaints struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+// Write never fails.
+func (e *complaints) Write(b []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.text.Write(b)
+}
+
+// String is what was written so far.
+func (e *complaints) String() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.text.String()
 }
 
 // start runs gaspi-run. However the test ends, nothing of it survives.
@@ -114,7 +136,7 @@ func start(t *testing.T, args ...string) *launch {
 
 func startCommand(t *testing.T, name string, args ...string) *launch {
 	t.Helper()
-	l := &launch{t: t, cmd: exec.Command(name, args...), temp: t.TempDir(), lines: make(chan string, 1<<16), stderr: &bytes.Buffer{}}
+	l := &launch{t: t, cmd: exec.Command(name, args...), temp: t.TempDir(), lines: make(chan string, 1<<16), stderr: &complaints{}}
 	l.cmd.Env = append(os.Environ(), "TMPDIR="+l.temp, "GASPI_RUN="+gaspiRun)
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	l.cmd.Stderr = l.stderr
