@@ -12,11 +12,11 @@ import (
 // VectorMost is how many pieces of memory a Vector holds.
 const VectorMost = 32
 
-// rawMost is how many bytes a call may move without telling the Go scheduler, which
-// takes up to 40 us and is what a collection of garbage may have to wait. Told of
-// it, the scheduler gives the processor to another thread after 20 us, and the
-// caller has to get it back.
-const rawMost = 320 << 10
+// rawMost is how many bytes a call may move without telling the Go scheduler. They
+// take 0.1 ms, for which a collection of garbage may have to wait. Told of the call,
+// the scheduler gives the processor to another thread after 20 us, and the caller
+// has to get it back.
+const rawMost = 1<<20 + 64<<10
 
 // A Vector is memory that one call sends or receives into, piece after piece. It
 // keeps the memory alive until Reset. It is not safe for concurrent use.

@@ -19,11 +19,13 @@ const (
 	// next one is likely to be long too, and then nothing of it need be copied, for
 	// one call more.
 	aheadMost = 8 << 10
-	// directMost is how much of a payload one call brings or takes: a chunk that
-	// stays in the cache on its way, and is soon done.
+	// directMost is how much of a payload one call brings: a chunk that stays in the
+	// cache on its way. sendMost is how much one call takes; larger is better there,
+	// since the peer reads meanwhile.
 	directMost = 256 << 10
-	// turnMost is about how much a connection receives or sends before others have
-	// their turn.
+	sendMost   = 1 << 20
+	// turnMost is about how much a connection receives before others have their
+	// turn.
 	turnMost = 512 << 10
 )
 

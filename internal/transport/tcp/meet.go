@@ -172,8 +172,13 @@ var errUnfinished = errors.New("the handshake came to no end")
 
 func (l *link) connectPatiently(address string, n int) (c net.Conn, err error) {
 	for try := range connectTries {
-		if c, err = l.connectTo(address, n); err == nil || !errors.Is(err, errUnfinished) || l.gone() != nil {
+		if c, err = l.connectTo(address, n); err == nil || l.gone() != nil {
 			return c, err
+		}
+		// Time is over at once for a rank that was suspended meanwhile: it tries again.
+		slow, ok := errors.AsType[net.Error](err)
+		if !errors.Is(err, errUnfinished) && (!ok || !slow.Timeout() || try > 0) {
+			return nil, err
 		}
 		select {
 		case <-time.After(connectPause << try):

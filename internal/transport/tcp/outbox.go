@@ -113,7 +113,7 @@ func (o *outbox) sendLocked(body []byte) (sent int, errno syscall.Errno) {
 		o.vec.Add(append(append(o.short[:0], o.head[:]...), body...))
 	} else {
 		o.vec.Add(o.head[:])
-		o.vec.Add(body[:min(len(body), directMost)])
+		o.vec.Add(body[:min(len(body), sendMost)])
 	}
 	for {
 		n, errno := o.vec.Send(o.c.fd)
@@ -126,7 +126,7 @@ func (o *outbox) sendLocked(body []byte) (sent int, errno syscall.Errno) {
 		}
 		rest := body[sent-headSize:]
 		o.vec.Reset()
-		o.vec.Add(rest[:min(len(rest), directMost)])
+		o.vec.Add(rest[:min(len(rest), sendMost)])
 	}
 }
 
@@ -222,7 +222,7 @@ func (c *conn) flush(limit int) (moved bool, err error) {
 	}
 	defer o.mu.Unlock()
 	for limit > 0 && o.first != nil && o.ended == nil && c.secure == nil {
-		o.gatherLocked(min(limit, directMost))
+		o.gatherLocked(limit)
 		want := o.vec.Len()
 		n, errno := o.vec.Send(c.fd)
 		if errno != 0 && !sys.Again(errno) {

@@ -155,7 +155,7 @@ func (w *worker) serve(c *conn, in, out bool) (moved bool) {
 	}
 	if out && err == nil {
 		var sent bool
-		if sent, err = c.flush(turnMost); err != nil {
+		if sent, err = c.flush(sendMost); err != nil {
 			c.broke(err)
 			return true
 		}

@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -136,7 +137,8 @@ type Transport struct {
 
 var _ transport.Transport = (*Transport)(nil)
 
-// New makes the transport of one rank and listens. It connects to nobody yet.
+// New makes the transport of one rank and listens. It connects to nobody yet. A
+// process with one Go processor, as one that is bound to a core, gets a second.
 func New(cfg Config) (*Transport, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -163,6 +165,11 @@ func New(cfg Config) (*Transport, error) {
 		t.cancel()
 		t.poller.Close()
 		return nil, err
+	}
+	if runtime.GOMAXPROCS(0) == 1 {
+		// The thread would wait up to 10 ms for the only processor, and keep it for
+		// a while when it blocks. The system divides the core better.
+		runtime.GOMAXPROCS(2)
 	}
 	t.progress.start(t)
 	t.work.Go(t.watch)
