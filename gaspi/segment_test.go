@@ -192,7 +192,7 @@ func TestLateWriteNeverLandsInTheNewSegment(t *testing.T) {
 					rounds.Add(1) // it is open: the first bytes are mine or zero
 				}
 			}
-			return nil
+			return p.Barrier(ctx, p.World())
 		}
 		for range 200 {
 			open := must(p.AllocSegment(0, 64))
@@ -214,8 +214,7 @@ func TestLateWriteNeverLandsInTheNewSegment(t *testing.T) {
 			ok(other.Delete())
 		}
 		tell(p, control, 1, 0)
-		tell(p, control, 0, 0)
-		return nil
+		return p.Barrier(ctx, p.World()) // rank 1 may write until it has seen that
 	})
 }
 

@@ -269,14 +269,20 @@ func allProcesses() []process {
 	return all
 }
 
-// stateOf is a letter as ps(1) shows it, or "" for no process.
+// stateOf is a letter as ps(1) shows it, or "" for no process. A shell that waits for
+// a child which was stopped before it executed anything is as good as stopped.
 func stateOf(pid int) string {
+	state, stopped := "", false
 	for _, p := range allProcesses() {
 		if p.pid == pid {
-			return p.state
+			state = p.state
 		}
+		stopped = stopped || p.parent == pid && p.state == "T"
 	}
-	return ""
+	if state == "D" && stopped {
+		return "T"
+	}
+	return state
 }
 
 // gone is the condition that a process does not run any more.
