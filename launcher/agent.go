@@ -186,7 +186,8 @@ func (a *agent) receive(piece []byte) error {
 // begin starts the ranks. Signals for them are handled meanwhile.
 func (a *agent) begin(p *program) {
 	o := a.order
-	a.relay = newRelay(a.conn, o)
+	a.begun = make(chan struct{})
+	a.relay = newRelay(a.conn, o, a.begun)
 	a.crew = &crew{
 		task: task{
 			program: p, title: o.Title, args: o.Args, dir: o.Dir,
@@ -205,7 +206,6 @@ func (a *agent) begin(p *program) {
 		a.crew.dir = ""
 		a.log(fmt.Sprintf("there is no directory %s; ranks start elsewhere", o.Dir))
 	}
-	a.begun = make(chan struct{})
 	go func() {
 		defer close(a.begun)
 		s := started{}

@@ -12,6 +12,7 @@ import (
 // A relay carries the standard files of an agent's ranks over its connection.
 type relay struct {
 	conn  *talk.Conn
+	begun <-chan struct{} // closed when the launcher has been told that the ranks run
 	first Rank
 	reads bool // the first rank gets input
 
@@ -24,8 +25,8 @@ type relay struct {
 	stdin   *os.File   // our end of the input, or nil; guarded by mu
 }
 
-func newRelay(conn *talk.Conn, o order) *relay {
-	r := &relay{conn: conn, first: o.First, reads: o.Reads, input: talk.NewInflow()}
+func newRelay(conn *talk.Conn, o order, begun <-chan struct{}) *relay {
+	r := &relay{conn: conn, begun: begun, first: o.First, reads: o.Reads, input: talk.NewInflow()}
 	for range 2 * len(o.Ranks) {
 		r.credits = append(r.credits, talk.NewCredit())
 		r.opened = append(r.opened, false)
@@ -149,6 +150,7 @@ type outflow struct {
 }
 
 func (o outflow) feed(p []byte) {
+	<-o.relay.begun // a rank is heard of before it is heard
 	for len(p) > 0 {
 		n := o.relay.credits[o.stream].Take(len(p))
 		if n == 0 {
