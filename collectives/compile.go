@@ -114,17 +114,36 @@ func (l lane) countRows() {
 	}
 }
 
-// with is the lane and another instruction. A put into memory that is mapped has
-// arrived when it returns, so a signal that follows it can go with it.
+// with is the lane and another instruction. A signal can go with the put before it
+// if it orders nothing else: a put into memory that is mapped has arrived when it
+// returns, and elsewhere the put must be the only one that the signal is behind.
 func (l lane) with(in instruction) lane {
 	if k := len(l) - 1; k >= 0 && in.kind == schedule.Signal {
-		if put := &l[k]; put.kind == schedule.Put && put.mapped && !put.posts &&
-			put.board == in.board && put.to[0].Segment == put.board.Segment {
+		put := &l[k]
+		near := put.mapped && put.to[0].Segment == put.board.Segment
+		if put.kind == schedule.Put && !put.posts && put.board == in.board && (near || !put.mapped && !l[:k].open(in.board)) {
 			put.joint, put.posts, put.note, put.per, put.nth = true, true, in.note, in.per, in.nth
 			return l
 		}
 	}
+	if in.joint && !in.mapped && l.open(in.board) {
+		in.joint = false // its notification is for the puts before it too
+	}
 	return append(l, in)
+}
+
+// open reports whether there is a put to a peer that no notification is behind.
+func (l lane) open(board gaspi.Remote) bool {
+	for i := len(l) - 1; i >= 0; i-- {
+		switch in := &l[i]; {
+		case in.board != board:
+		case in.kind == schedule.Put && !in.posts:
+			return true
+		case in.kind == schedule.Signal, in.kind == schedule.Put && !in.joint:
+			return false // which is behind all puts before it
+		}
+	}
+	return false
 }
 
 // cut is a step as puts that are no longer than a single transfer may be. Coded
@@ -229,7 +248,7 @@ func (c *compiler) put(in *instruction, s *schedule.Step) error {
 			return err
 		}
 	}
-	in.joint = in.posts && in.to[0].Segment == in.board.Segment
+	in.joint = in.posts && (in.to[0].Segment == in.board.Segment || !in.mapped)
 	in.coded = c.holdsForm(src)
 	c.p.puts = c.p.puts || !in.mapped
 	return nil

@@ -100,6 +100,18 @@ func processSample(seed uint64, ranks int) []*instance {
 	return sample(seed, []int{ranks, ranks, ranks}, false)
 }
 
+// TestMatrixOfProcessesOverTCP is the same where ranks do not share memory, with the
+// algorithms that do not need it.
+func TestMatrixOfProcessesOverTCP(t *testing.T) {
+	t.Setenv(envTransport, "tcp")
+	seed := seedOf(t)
+	for ranks := 1; ranks <= 5; ranks++ {
+		t.Run(fmt.Sprintf("%d ranks", ranks), func(t *testing.T) {
+			succeeds(t, ranks, fmt.Sprintf("sample:%d", seed))
+		})
+	}
+}
+
 // TestMatrixOfProcesses is TestMatrix over shared memory, a process for each rank.
 func TestMatrixOfProcesses(t *testing.T) {
 	if isFull(t) {
@@ -146,8 +158,9 @@ func playInstances(ctx context.Context, p *gaspi.Proc, all []*instance, wanted f
 		return err
 	}
 	var wrong atomic.Int32
+	apart := p.LocalSize() < p.Size() || os.Getenv(envTransport) == "tcp"
 	for i, x := range all {
-		if !wanted(i) || p.LocalSize() < p.Size() && needsOneHost(x) {
+		if !wanted(i) || apart && needsOneHost(x) {
 			continue
 		}
 		err := m.run(ctx, x, func(err error) {

@@ -105,7 +105,7 @@ func (r *run) once(ctx context.Context) error {
 		switch {
 		case in.joint && !in.coded:
 			n := gaspi.Notification{ID: in.note, Value: valueOf(r.number*in.per + in.nth)}
-			if err = t.queue.WriteNotify(in.to[odd], in.src[odd], n); err == gaspi.ErrQueueFull {
+			if err = t.queue.WriteNotifyIn(in.to[odd], in.src[odd], in.board.Segment, n); err == gaspi.ErrQueueFull {
 				err = r.step(ctx, in)
 			}
 		case in.kind == schedule.Combine:

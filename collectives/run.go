@@ -213,7 +213,7 @@ func (r *run) post(ctx context.Context, in *instruction) error {
 		case in.kind == schedule.Signal:
 			err = q.Notify(in.board, n)
 		case in.joint:
-			err = q.WriteNotify(in.to[odd], src, n)
+			err = q.WriteNotifyIn(in.to[odd], src, in.board.Segment, n)
 		default:
 			if err = q.Write(in.to[odd], src); err == nil && in.posts {
 				err = q.Notify(in.board, n)

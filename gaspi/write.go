@@ -69,6 +69,30 @@ func (q *Queue) writeNotifySlow(dst Remote, src Span, n Notification) error {
 	return nil
 }
 
+// WriteNotifyIn is WriteNotify whose notification is posted in segment id of the same
+// rank, whichever that of dst is. An extension of the standard: memory of one segment
+// with the notifications of another costs one message where ranks share no memory.
+func (q *Queue) WriteNotifyIn(dst Remote, src Span, id SegmentID, n Notification) error {
+	if id == dst.Segment {
+		return q.WriteNotify(dst, src, n)
+	}
+	way, err := q.enter(dst, src)
+	if err == nil && uint64(id) >= uint64(q.p.cfg.Segments) {
+		err = q.p.badSegment()
+	}
+	if err != nil {
+		return q.refused("write_notify", dst, src.Len(), err)
+	}
+	if !q.take(dst.Rank, 1) {
+		return ErrQueueFull
+	}
+	if err := way.PutNotify(q.traffic, dst.addr(), src, n.flag(id)); err != nil {
+		return q.dropped("write_notify", dst, src.Len(), err)
+	}
+	q.written.Add(src.Len())
+	return nil
+}
+
 // Notify posts n in the segment dst names, at its rank; the offset is not used.
 // It comes after all writes and notifications that were issued before it on this
 // queue to the same rank: whoever sees it sees them.
