@@ -11,7 +11,9 @@ import (
 // multiple of 8, and return its old value. They block until it is known, use no
 // queue, and are atomic against each other whichever ranks issue them, the owner
 // of the word and the caller's own rank included. Each is applied once or, if it
-// returns an error, not at all. Min and max compare unsigned numbers.
+// returns an error, not at all; but one at a rank of another host whose context has
+// ended may still be applied, once, and the same call again goes on with it. Min and
+// max compare unsigned numbers.
 
 // FetchAdd adds v, wrapping around.
 func (p *Proc) FetchAdd(ctx context.Context, at Remote, v uint64) (old uint64, err error) {

@@ -94,7 +94,8 @@ type Link interface {
 	// Atomic applies op to the 64-bit word at the peer and returns its old
 	// value. It blocks. It is atomic against all other Atomics on that word,
 	// whoever issues them. It is applied at most once, however often a
-	// transport has to ask for it; after an error it was not applied.
+	// transport has to ask for it; after an error it was not applied, unless the
+	// error is that of ctx: then it may be, once, and the same call again goes on.
 	Atomic(ctx context.Context, at Addr, op AtomicOp, operand, compare uint64) (uint64, error)
 
 	// Size is the number of bytes of the peer's segment, and its number of
