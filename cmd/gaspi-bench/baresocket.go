@@ -32,7 +32,7 @@ func (b *bench) connect(ctx context.Context, peer gaspi.Rank) (*wire, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the connection to compare with: %w", err)
 	}
-	fd, err := sys.TakeSocket(conn, sys.SocketOptions{Congestion: bareCongestion})
+	fd, err := takeBare(conn)
 	if err != nil {
 		return nil, err
 	}
@@ -45,32 +45,51 @@ func (b *bench) connect(ctx context.Context, peer gaspi.Rank) (*wire, error) {
 const bareCongestion = "reno"
 
 func (b *bench) meet(ctx context.Context, peer gaspi.Rank) (*net.TCPConn, error) {
-	home := net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
 	if b.p.Rank() == 0 {
-		if _, err := b.seg.WaitSome(ctx, notePort, 1); err != nil {
-			return nil, err
-		}
-		port, err := b.seg.Reset(notePort)
-		if err != nil {
-			return nil, err
-		}
-		home.Port = int(port)
-		return net.DialTCP("tcp", nil, &home)
+		return b.dial(ctx)
 	}
-	l, err := net.ListenTCP("tcp", &home)
+	l, err := b.invite(ctx, peer)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
+	return l.AcceptTCP()
+}
+
+// invite listens, and tells a peer where.
+func (b *bench) invite(ctx context.Context, peer gaspi.Rank) (*net.TCPListener, error) {
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return nil, err
+	}
 	port := l.Addr().(*net.TCPAddr).Port
 	q := b.p.Queue(0)
 	if err := q.Notify(b.seg.At(peer, 0), gaspi.Notification{ID: notePort, Value: gaspi.Value(port)}); err != nil {
+		l.Close()
 		return nil, err
 	}
 	if err := q.Wait(ctx); err != nil {
+		l.Close()
 		return nil, err
 	}
-	return l.AcceptTCP()
+	return l, nil
+}
+
+// dial connects to the peer that invites this rank.
+func (b *bench) dial(ctx context.Context) (*net.TCPConn, error) {
+	if _, err := b.seg.WaitSome(ctx, notePort, 1); err != nil {
+		return nil, err
+	}
+	port, err := b.seg.Reset(notePort)
+	if err != nil {
+		return nil, err
+	}
+	return net.DialTCP("tcp", nil, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(port)})
+}
+
+// takeBare is the descriptor of a connection to compare with.
+func takeBare(conn *net.TCPConn) (int, error) {
+	return sys.TakeSocket(conn, sys.SocketOptions{Congestion: bareCongestion})
 }
 
 // send sends all of data.

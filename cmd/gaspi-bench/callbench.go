@@ -39,13 +39,13 @@ func (b *bench) openCollective(ctx context.Context, w *workload, c *collective, 
 	}
 	w.contenders = []contender{contender{implGaspi, repeat(ctx, once)}}
 	checks := []sides{k.own}
-	if b.together {
-		bare, err := b.bareCollective(ctx, t, c, s, k)
-		if err != nil {
-			return nil, err
-		}
+	bare, check, err := b.bareLimit(ctx, t, c, s, k)
+	if err != nil {
+		return nil, err
+	}
+	if bare != nil {
 		w.contenders = append(w.contenders, contender{implLimit, repeat(ctx, bare)})
-		checks = append(checks, k.own)
+		checks = append(checks, check)
 	}
 	if !c.noOp && c.what != schedule.Barrier { // which have no result
 		w.checks = checks
@@ -92,6 +92,16 @@ func repeat(ctx context.Context, once func(context.Context) error) func(int) err
 
 // A bareCall does a call without the library.
 type bareCall = func(context.Context) error
+
+// bareLimit is what a call is compared with, and what fills and checks its vectors;
+// nil if there is nothing.
+func (b *bench) bareLimit(ctx context.Context, t *collectives.Team, c *collective, s *shape, k *call) (bareCall, sides, error) {
+	if !b.together {
+		return b.bareRing(ctx, s)
+	}
+	bare, err := b.bareCollective(ctx, t, c, s, k)
+	return bare, k.own, err
+}
 
 // bareCollective is the limit of a call: the fastest of a few bare ways to do it.
 func (b *bench) bareCollective(ctx context.Context, t *collectives.Team, c *collective, s *shape, k *call) (bareCall, error) {

@@ -105,8 +105,8 @@ func TestEveryOperation(t *testing.T) {
 	}
 }
 
-// Over sockets, latency and bandwidth stand beside a bare connection, all else
-// stands alone.
+// Over sockets, latency and bandwidth stand beside a bare connection, collective
+// operations beside a ring of them, all else stands alone.
 func TestOverTCP(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -124,7 +124,16 @@ func TestOverTCP(t *testing.T) {
 		}},
 		{"barrier", []string{"barrier", "-n", "3"}, []row{{Op: "barrier", Impl: implGaspi}}},
 		{"notify-rate", []string{"notify-rate"}, []row{{Op: "notify-rate", Impl: implGaspi}}},
-		{"allreduce", []string{"allreduce", "-n", "3", "--sizes", "8KiB", "--verify"}, []row{{Op: "allreduce", Impl: implGaspi, Bytes: 8192}}},
+		{"allreduce", []string{"allreduce", "-n", "3", "--sizes", "8KiB", "--verify"}, []row{
+			{Op: "allreduce", Impl: implGaspi, Bytes: 8192}, {Op: "allreduce", Impl: implLimit, Bytes: 8192},
+		}},
+		{"alltoall", []string{"alltoall", "--sizes", "300KiB", "--verify"}, []row{
+			{Op: "alltoall", Impl: implGaspi, Bytes: 300 << 10}, {Op: "alltoall", Impl: implLimit, Bytes: 300 << 10},
+		}},
+		{"reduce", []string{"reduce", "-n", "3", "--root", "1", "--sizes", "80"}, []row{
+			{Op: "reduce", Impl: implGaspi, Bytes: 80}, {Op: "reduce", Impl: implLimit, Bytes: 80},
+		}},
+		{"exchange", []string{"exchange", "-n", "3", "--sizes", "80"}, []row{{Op: "exchange", Impl: implGaspi, Bytes: 80}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []row
