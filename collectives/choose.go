@@ -318,7 +318,7 @@ func (t *Team) segmentations(p *Plan, a algorithms.Algorithm, want tuning) []sch
 func (t *Team) predict(call *schedule.Call, size int, c choice) (float64, error) {
 	with := *call
 	with.Radix = c.radix
-	load := price.Load{Element: size, Runs: 2}
+	load := price.Load{Element: size, Runs: 2, Hosts: t.hosts}
 	var seconds float64
 	var err error
 	if c.segments == (schedule.Segmentation{}) {

@@ -49,6 +49,7 @@ type Team struct {
 	ranks []gaspi.Rank // of the job, by number in the team
 	me    int
 	nodes []int // host of each member; members of one share memory
+	hosts []int // host of each member as far as cores are concerned; nil if it is that of nodes
 	one   bool  // all members share memory
 
 	arena arena
@@ -209,8 +210,8 @@ func (t *Team) abandon() {
 	t.active, t.waiting, t.resume = nil, nil, nil
 }
 
-// findNodes finds out which members share memory. A member's node is the first
-// member whose memory it can address.
+// findNodes finds out which members share memory, and which share cores without it. A
+// member's node is the first member whose memory it can address.
 func (t *Team) findNodes(ctx context.Context) error {
 	first := make([]int64, len(t.ranks))
 	for i, r := range t.ranks {
@@ -228,5 +229,12 @@ func (t *Team) findNodes(ctx context.Context) error {
 		t.nodes[i] = int(n)
 		t.one = t.one && n == 0
 	}
+	if !t.one && t.proc.LocalSize() == t.proc.Size() && len(t.ranks) <= mostOnOneHost {
+		t.hosts = make([]int, len(t.ranks))
+	}
 	return nil
 }
+
+// mostOnOneHost is how many ranks of one host that meet in sockets are priced as
+// sharing its cores: all of them would have to be simulated, however many.
+const mostOnOneHost = 32

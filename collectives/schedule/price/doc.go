@@ -14,12 +14,15 @@
 // taken it in, which also takes one message at a time, in the order of first bytes.
 // Ports are full duplex. A put between ranks of one node is a copy by the CPU of the
 // sender. Signals cost overhead and latency but no bandwidth, and overtake puts of
-// other lanes and to other ranks. Combining, copying and coding cost CPU, at rates of
-// their own; what they read and write also passes through the memory of the node, one
-// request at a time, so that all ranks together get its bandwidth. If a node has
+// other lanes and to other ranks. Where messages do not land by themselves, they also
+// cost the CPU of the receiver, for each of them and for their bytes. Combining, copying
+// and coding cost CPU, at rates of
+// their own; what they read and write also passes through the memory of the host, one
+// request at a time, so that all ranks together get its bandwidth. If a host has
 // fewer cores than ranks, a rank holds a core until it must wait; ranks that want
-// one queue for it. A run ends on a rank when all lanes have ended and the sources of
-// its puts are free.
+// one queue for it, and take messages in only when they have one. Nodes are what shares
+// memory, hosts what shares cores; they are the same unless the Load says otherwise. A
+// run ends on a rank when all lanes have ended and the sources of its puts are free.
 //
 // # What it leaves out
 //

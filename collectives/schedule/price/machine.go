@@ -23,8 +23,10 @@ type Machine struct {
 	Bandwidth float64 `json:"bandwidth"`
 	Ports     int     `json:"ports"`
 	// SocketRate is the bytes that the CPU of a rank moves into or out of the network,
-	// 0 where the network moves them by itself.
+	// and Take what a message from there costs the CPU of the receiver; 0 where messages
+	// land by themselves.
 	SocketRate float64 `json:"socket_rate"`
+	Take       float64 `json:"take"`
 
 	// ReduceRate is the bytes of an operand folded into another: a combine of k
 	// sources of n bytes takes (k-1)n/ReduceRate.
@@ -37,9 +39,9 @@ type Machine struct {
 	CodeRate  float64 `json:"code_rate"`
 	CodeRatio float64 `json:"code_ratio"`
 
-	// Memory is the bytes that all ranks of a node together read and write, and
+	// Memory is the bytes that all ranks of a host together read and write, and
 	// CoreMemory those that one rank can: more than one core is needed to use all of
-	// it. Both count if the buffers of the call on the node exceed Cache bytes.
+	// it. Both count if the buffers of the call on the host exceed Cache bytes.
 	Memory     float64 `json:"memory"`
 	CoreMemory float64 `json:"core_memory"`
 	Cache      int     `json:"cache"`
@@ -47,7 +49,7 @@ type Machine struct {
 	// RanksPerNode is how many consecutive ranks share a node if the call does not
 	// say where ranks are; 0 means 1.
 	RanksPerNode int `json:"ranks_per_node"`
-	// Cores is those of a node, 0 for one per rank; Switch is what it costs to hand
+	// Cores is those of a host, 0 for one per rank; Switch is what it costs to hand
 	// a core from one rank to another.
 	Cores  int     `json:"cores"`
 	Switch float64 `json:"switch"`
@@ -70,7 +72,7 @@ func (m *Machine) Check() error {
 		value float64
 	}{
 		{"call", m.Call}, {"await", m.Await}, {"step", m.Step},
-		{"network.latency", m.Network.Latency}, {"network.put", m.Network.Put}, {"network.signal", m.Network.Signal},
+		{"network.latency", m.Network.Latency}, {"network.put", m.Network.Put}, {"network.signal", m.Network.Signal}, {"take", m.Take},
 		{"shared.latency", m.Shared.Latency}, {"shared.put", m.Shared.Put}, {"shared.signal", m.Shared.Signal},
 		{"bandwidth", m.Bandwidth}, {"ports", float64(m.Ports)}, {"socket_rate", m.SocketRate}, {"reduce_rate", m.ReduceRate},
 		{"copy_rate", m.CopyRate}, {"code_rate", m.CodeRate}, {"code_ratio", m.CodeRatio},
@@ -116,6 +118,10 @@ type Load struct {
 	Arrival []float64
 	// Slowdown multiplies the CPU time of each rank: 2 is half as fast. Nil means 1.
 	Slowdown []float64
+	// Hosts is the host of each rank, on which it shares cores and memory with the
+	// others of it; nil means that a node is a host. It differs where ranks of one host
+	// meet in sockets all the same.
+	Hosts []int
 }
 
 // Check returns why a call of size ranks cannot meet the machine so, or nil.
@@ -125,6 +131,9 @@ func (l *Load) Check(size int) error {
 	}
 	if l.Arrival != nil && len(l.Arrival) != size || l.Slowdown != nil && len(l.Slowdown) != size {
 		return fmt.Errorf("price: %d arrivals and %d slowdowns for %d ranks", len(l.Arrival), len(l.Slowdown), size)
+	}
+	if l.Hosts != nil && len(l.Hosts) != size {
+		return fmt.Errorf("price: hosts of %d ranks, of %d", len(l.Hosts), size)
 	}
 	for _, all := range [][]float64{l.Arrival, l.Slowdown} {
 		for r, v := range all {

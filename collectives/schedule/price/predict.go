@@ -192,5 +192,8 @@ func firstLoad(l Load, size int) Load {
 	if l.Slowdown != nil {
 		l.Slowdown = l.Slowdown[:size]
 	}
+	if l.Hosts != nil {
+		l.Hosts = l.Hosts[:size]
+	}
 	return l
 }

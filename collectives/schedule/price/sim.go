@@ -23,6 +23,7 @@ type sim struct {
 	ranks  []rank
 	lanes  []lane
 	nodes  []node
+	hosts  []host
 	slots  []slot
 	posts  []post    // of all slots, those of one slot one after the other
 	left   []float64 // when a message began to leave, by instance of an op
@@ -45,6 +46,7 @@ type rank struct {
 	inbox    float64 // when it has taken in all that has arrived
 	debt     float64 // seconds of CPU that arrivals took while it was about something else
 	node     int32
+	host     int32
 	current  int32 // lane, from the rank's first
 	open     int32 // lanes that have not ended
 	run      int32
@@ -120,7 +122,7 @@ func (p *Program) simulate(m *Machine, l Load, freeFold bool) (*sim, error) {
 		return nil, err
 	}
 	s := &sim{p: p, m: m, element: max(l.Element, 1), runs: max(l.Runs, 1), freeFold: freeFold}
-	if err := s.place(); err != nil {
+	if err := s.place(l.Hosts); err != nil {
 		return nil, err
 	}
 	s.start(l)

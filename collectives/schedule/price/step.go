@@ -40,20 +40,20 @@ func (s *sim) work(r *rank, now, seconds float64) float64 {
 	return now + seconds
 }
 
-// move is work that also takes bytes through the memory of the node.
+// move is work that also takes bytes through the memory of the host.
 func (s *sim) move(r *rank, now, seconds, bytes float64) float64 {
-	n := &s.nodes[r.node]
-	if !n.cached {
+	h := &s.hosts[r.host]
+	if !h.cached {
 		seconds = max(seconds, per(bytes, s.m.CoreMemory))
 	}
 	end := s.work(r, now, seconds)
-	if s.m.Memory == 0 || n.cached {
+	if s.m.Memory == 0 || h.cached {
 		return end
 	}
-	n.memory = max(n.memory, now) + bytes/s.m.Memory
-	if n.memory > end {
-		r.busy += n.memory - end
-		end = n.memory
+	h.memory = max(h.memory, now) + bytes/s.m.Memory
+	if h.memory > end {
+		r.busy += h.memory - end
+		end = h.memory
 	}
 	return end
 }
@@ -148,7 +148,7 @@ func (s *sim) send(m message, o *op, now float64) {
 		now = max(now, s.left[m.after])
 	}
 	s.left[m.id] = now
-	if m.after >= 0 && s.landed[m.after] == pending {
+	if s.m.Take > 0 || m.after >= 0 && s.landed[m.after] == pending {
 		s.landed[m.id] = pending
 		s.fly(m, now+s.m.Network.Latency)
 		return
@@ -176,24 +176,28 @@ func (s *sim) receive(now float64, i int32) {
 	o := &s.p.ops[int(m.id)%len(s.p.ops)]
 	if m.bytes > 0 {
 		_, now = s.nodes[s.ranks[o.peer].node].in.take(now, m.seconds)
-		now = s.takeIn(&s.ranks[o.peer], now, m.bytes)
 	}
-	s.land(m, o, now)
+	s.land(m, o, s.takeIn(&s.ranks[o.peer], now, m.bytes))
 }
 
-// takeIn is when a rank's CPU has taken in bytes of which the last arrive now. It
-// does so as they come, and pays later if it has something else to do.
+// takeIn is when a rank's CPU has taken in a message whose last bytes arrive now. It
+// moves them as they come, and pays later if it has something else to do, or no core.
 func (s *sim) takeIn(r *rank, now, bytes float64) float64 {
-	cost := float64(per(bytes, s.m.SocketRate) * r.slow)
+	moving, taking := float64(per(bytes, s.m.SocketRate)*r.slow), s.m.Take*r.slow
+	cost := moving + taking
 	if cost == 0 {
 		return now
 	}
-	if r.state == running {
+	switch {
+	case s.hosts[r.host].cores != nil && r.state != done:
 		r.debt += cost
-	} else {
+		return now
+	case r.state == running:
+		r.debt += cost
+	default:
 		r.busy += cost
 	}
-	r.inbox = max(r.inbox+cost, now)
+	r.inbox = max(r.inbox+moving, now) + taking
 	return r.inbox
 }
 
