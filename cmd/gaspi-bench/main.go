@@ -27,6 +27,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, stdout, stderr *os.File) int {
 	o, err := parse(args)
 	switch {
+	case errors.Is(err, pflag.ErrHelp) && isDNN(args):
+		fmt.Fprint(stdout, helpDNN())
+		return 0
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprint(stdout, help())
 		return 0
@@ -41,6 +44,8 @@ func run(args []string, stdout, stderr *os.File) int {
 	switch {
 	case os.Getenv(envRank) != "":
 		err = asRank(ctx, o, stdout, stderr)
+	case o.simulate != nil:
+		err = o.simulate(o, stdout, stderr)
 	case o.op.tune:
 		return runTune(ctx, o, stdout, stderr)
 	case o.transport == "loopback":

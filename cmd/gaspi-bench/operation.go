@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"strings"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
 // An operation is something that can be measured. To add one, write its
@@ -18,8 +20,20 @@ type operation struct {
 	team, maybe bool
 	tune        bool // it is tune
 
+	// main is what each rank does instead of measuring workloads; nil for
+	// measureAll.
+	main func(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *output) error
+
 	// prepare is called by all ranks, once for each size (0 if there are none).
 	prepare func(ctx context.Context, b *bench, size uint64) ([]workload, error)
+}
+
+// rank is what a rank does.
+func (op *operation) rank(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *output) error {
+	if op.main != nil {
+		return op.main(ctx, p, o, cores, out)
+	}
+	return measureAll(ctx, p, o, cores, out)
 }
 
 // A workload is one figure: contenders that do the same in different ways.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -26,11 +27,17 @@ type options struct {
 	out       string   // file for the parameters of tune; empty for none
 	args      []string // the command line, for the ranks
 
+	// simulate is what there is to do without ranks; nil where ranks measure.
+	simulate func(o *options, stdout, stderr *os.File) error
+
 	collective *collective // nil for an operation that is none of package collectives
 }
 
 // parse reads the command line. What is wrong with it is one sentence.
 func parse(args []string) (*options, error) {
+	if isDNN(args) {
+		return parseDNN(args)
+	}
 	o := &options{args: args}
 	sizes, group := "", &collectiveFlags{}
 	f := flags(o, &sizes, group)
@@ -60,16 +67,21 @@ func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 	f := pflag.NewFlagSet("gaspi-bench", pflag.ContinueOnError)
 	f.SortFlags = false
 	f.Usage = func() {}
-	f.IntVarP(&o.ranks, "n", "n", 2, "number of ranks")
-	f.StringVar(&o.transport, "transport", "auto", "shm: ranks are processes that share memory;\ntcp: processes that do not; auto: shm on one host, else tcp;\nloopback: ranks are goroutines of one process")
+	o.addJob(f)
 	f.StringVar(sizes, "sizes", "", "comma-separated `LIST` of bytes per operation, such as 8,1KiB\nor 64KiB:16MiB; a range means the powers of two in it")
-	f.StringVar(&o.bind, "bind", "auto", "core: each rank runs on one core; none: the system places\nthem; auto: core if there is one for each rank (shm only)")
 	f.DurationVar(&o.time, "time", 400*time.Millisecond, "how long to measure for one row")
 	f.StringVar(&o.out, "out", "", "write the parameters that tune finds to `FILE`")
 	f.StringVar(&o.json, "json", "", "also write one JSON object per row to `FILE`")
 	group.add(f)
 	f.BoolVar(&o.verify, "verify", false, "check the result of every operation, not only of the first and last;\neach then is a block of its own, which is rougher")
 	return f
+}
+
+// addJob adds the flags about the ranks and how they are started.
+func (o *options) addJob(f *pflag.FlagSet) {
+	f.IntVarP(&o.ranks, "n", "n", 2, "number of ranks")
+	f.StringVar(&o.transport, "transport", "auto", "shm: ranks are processes that share memory;\ntcp: processes that do not; auto: shm on one host, else tcp;\nloopback: ranks are goroutines of one process")
+	f.StringVar(&o.bind, "bind", "auto", "core: each rank runs on one core; none: the system places\nthem; auto: core if there is one for each rank (shm only)")
 }
 
 func (o *options) chooseOperation(args []string) error {
@@ -170,6 +182,9 @@ Examples:
   gaspi-bench allreduce -n 4 --algorithm all --dtype float32 --sizes 1MiB --verify
   gaspi-bench tune --out machine.json; export GASPI_MACHINE=machine.json
   gaspi-bench broadcast -n 4 --threshold 0.25 --sizes 8MiB
+
+gaspi-bench dnn replays the gradients of a network in training; it has flags of
+its own, which gaspi-bench dnn --help shows.
 
 Flags:
 ` + all.FlagUsages() + `

@@ -93,7 +93,7 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) error {
 			return err
 		}
 	}
-	return errors.Join(measureAll(ctx, p, o, cores, out), out.close())
+	return errors.Join(o.op.rank(ctx, p, o, cores, out), out.close())
 }
 
 // transportsOf names what connects this rank with the others, such as "shm+tcp".
@@ -121,9 +121,9 @@ func inProcess(ctx context.Context, o *options, stdout, stderr *os.File) error {
 	}
 	err = gaspi.Local(ctx, o.ranks, gaspi.Config{Transport: o.transport}, func(ctx context.Context, p *gaspi.Proc) error {
 		if p.Rank() != 0 {
-			return measureAll(ctx, p, o, cores, nil)
+			return o.op.rank(ctx, p, o, cores, nil)
 		}
-		return measureAll(ctx, p, o, cores, out)
+		return o.op.rank(ctx, p, o, cores, out)
 	})
 	return errors.Join(err, out.close())
 }

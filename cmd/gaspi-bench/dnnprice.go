@@ -1,0 +1,48 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/dnn"
+	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+)
+
+// price does the work of dnn --simulate, which starts no ranks.
+func (c *dnnCommand) price(o *options, stdout, stderr *os.File) error {
+	m, name, err := modelMachine()
+	if err != nil {
+		return err
+	}
+	results, err := dnn.Simulate(c.cfg, m, o.ranks)
+	if err != nil {
+		return err
+	}
+	out, err := newOutput(o, stdout, stderr, fmt.Sprintf("gaspi-bench: %d nodes of %s, simulated", o.ranks, name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.show(out, results), out.close())
+}
+
+// modelMachine is the machine that algorithms are chosen by, with a rank on each
+// node.
+func modelMachine() (*price.Machine, string, error) {
+	m := collectives.DefaultMachine()
+	name := "a machine with a network of 25 Gbit/s"
+	if file := os.Getenv(envMachine); file != "" {
+		b, err := os.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(b, &m)
+		}
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: %s: %w; write the file with gaspi-bench tune", envMachine, file, err)
+		}
+		name = "the machine of " + file
+	}
+	m.RanksPerNode = 1
+	return &m, name, m.Check()
+}

@@ -1,0 +1,73 @@
+package dnn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Tensor is an array of parameters of a layer.
+type Tensor struct {
+	Name  string // within its layer, such as "weights"
+	Count int    // elements
+	// Fixed parameters count as parameters but have no gradient: the running mean
+	// and variance of a normalization.
+	Fixed bool
+}
+
+// A Layer is what makes its gradients at once: a convolution or a product, with
+// its normalization if it has one.
+type Layer struct {
+	Name    string
+	Tensors []Tensor // in the order of the forward pass
+	Flops   float64  // of the forward pass, for one sample; a multiply-add is two
+}
+
+// A Model is a network as far as its gradients and its work go.
+type Model struct {
+	Name   string
+	Data   string  // the set of pictures it is trained on, which sets its sizes
+	Layers []Layer // in the order of the forward pass
+}
+
+// Parameters is the elements of all tensors: Table 2 of the paper.
+func (m *Model) Parameters() int {
+	n := 0
+	for _, l := range m.Layers {
+		for _, t := range l.Tensors {
+			n += t.Count
+		}
+	}
+	return n
+}
+
+// Flops is that of the forward pass for one sample: Table 2 of the paper.
+func (m *Model) Flops() float64 {
+	sum := 0.0
+	for _, l := range m.Layers {
+		sum += l.Flops
+	}
+	return sum
+}
+
+// Named is the model of a name: alexnet, vgg11, resnet50 or resnet110. The error
+// lists them.
+func Named(name string) (*Model, error) {
+	all := models()
+	i := slices.IndexFunc(all, func(m *Model) bool { return m.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no model %q; expected one of %s", name, strings.Join(Names(), ", "))
+	}
+	return all[i], nil
+}
+
+// Names are those that Named knows. The caller owns the slice.
+func Names() []string {
+	var names []string
+	for _, m := range models() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+func models() []*Model { return []*Model{alexNet(), vgg11(), resNet50(), resNet110()} }

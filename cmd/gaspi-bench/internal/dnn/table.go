@@ -1,0 +1,45 @@
+package dnn
+
+import (
+	"fmt"
+	"strings"
+)
+
+const tableFormat = "%-9s %-12s %9s %8v  %-22s %11s %11s %11s %11s %7s %10s %6s"
+
+// Table is results as aligned lines, the first of which names the columns.
+func Table(results []Result) []string {
+	lines := []string{line("model", "mode", "fuse", "messages", "algorithm", "step ms", "compute ms", "comm ms", "exposed ms", "hidden", "samples/s", "gain")}
+	for _, r := range results {
+		if r.Mode == Silent {
+			lines = append(lines, line(r.Model, r.Mode, "", "", "", millis(r.P50US), millis(r.ComputeUS), "", "", "", fmt.Sprintf("%.1f", r.SamplesPerS), ""))
+			continue
+		}
+		algorithm := r.Algorithm
+		if r.Chosen != "" {
+			algorithm += " (" + r.Chosen + ")"
+		}
+		lines = append(lines, line(r.Model, r.Mode, fuseText(r.Fuse), r.Messages, algorithm, millis(r.P50US), millis(r.ComputeUS), millis(r.CommUS),
+			millis(r.ExposedUS), fmt.Sprintf("%.0f%%", 100*r.Hidden), fmt.Sprintf("%.1f", r.SamplesPerS), fmt.Sprintf("%.2fx", r.Gain)))
+	}
+	return lines
+}
+
+func line(columns ...any) string {
+	return strings.TrimRight(fmt.Sprintf(tableFormat, columns...), " ")
+}
+
+func millis(us float64) string { return fmt.Sprintf("%.3f", us/1e3) }
+
+// fuseText is a length of messages as --fuse takes it.
+func fuseText(n int) string {
+	for _, u := range []struct {
+		name  string
+		bytes int
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n > 0 && n%u.bytes == 0 {
+			return fmt.Sprintf("%d%s", n/u.bytes, u.name)
+		}
+	}
+	return fmt.Sprint(n)
+}
