@@ -60,6 +60,8 @@ func TestCheckVars(t *testing.T) {
 		{"table that is read", `var table = map[string]int{"a": 1}; func f() int { for range table {}; return table["a"] }`, nil},
 		{"shadowed name is assigned", `var n = 1; func f() { n := 2; n = 3; _ = n }`, nil},
 		{"field of the same name", `var n = 1; type T struct{ n int }; func f(t *T) { t.n = n }`, nil},
+		{"a file", "//go:embed a.txt\nvar text string", nil},
+		{"a file that is changed", "//go:embed a.txt\nvar text string\nfunc f() { text = \"\" }", []string{"var p.text is changed"}},
 		{"no value", `var n int`, []string{"var n has no initial value"}},
 		{"lock", `import "sync"; var mu = sync.Mutex{}`, []string{"var mu is a lock"}},
 		{"pool", `import "sync"; var p = sync.Pool{New: nil}`, []string{"var p is a lock, a pool"}},

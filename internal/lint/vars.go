@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 )
 
 // checkVars reports package-level variables that hold state. State hangs on a
@@ -19,7 +20,8 @@ import (
 // module assigns to it, to its elements or fields, increments it, deletes from
 // it, clears it or takes its address. That admits errors.New sentinels,
 // compiled regular expressions, tables, functions chosen by CPU feature,
-// sync.OnceValue of a probe, and "var _ I = T{}". Tests are free.
+// sync.OnceValue of a probe, files that are embedded, and "var _ I = T{}". Tests
+// are free.
 //
 // The check resolves names without the types of other packages, so that it
 // stays fast; a pointer-receiver method that changes its variable gets past it.
@@ -71,6 +73,9 @@ func declaredVars(f *goFile, declared map[string]string) []string {
 				if len(spec.Values) > 0 {
 					value = spec.Values[min(i, len(spec.Values)-1)]
 				}
+				if value == nil && embedded(gen.Doc) {
+					continue
+				}
 				if why := stateful(value); why != "" {
 					bad = append(bad, fmt.Sprintf("%s: package-level var %s %s; hang it on a value that its users hold",
 						f.at(id.Pos()), id.Name, why))
@@ -79,6 +84,13 @@ func declaredVars(f *goFile, declared map[string]string) []string {
 		}
 	}
 	return bad
+}
+
+// embedded reports whether the compiler sets a variable, to the contents of a file.
+func embedded(doc *ast.CommentGroup) bool {
+	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool {
+		return strings.HasPrefix(c.Text, "//go:embed ")
+	})
 }
 
 // stateful says why a variable with this initial value can only be state, or
