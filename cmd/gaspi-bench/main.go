@@ -25,6 +25,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is main without the process around it; it returns the exit code.
 func run(args []string, stdout, stderr *os.File) int {
+	if isFigures(args) {
+		return runFigures(args, stdout, stderr)
+	}
 	o, err := parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp) && isDNN(args):

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestFigureRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"no name", []string{"figure"}, "no figure was named; gaspi-bench figure --list names them"},
+		{"two names", []string{"figure", "pipelined-1", "pipelined-2"}, `unexpected argument "pipelined-2"`},
+		{"a way", []string{"figure", "pipelined-1", "--way", "dreamt"}, `--way: "dreamt": expected simulated, emulated or raw`},
+		{"no time", []string{"figure", "pipelined-1", "--time", "0s"}, "--time 0s"},
+		{"no rounds", []string{"figure", "pipelined-1", "--rounds", "0"}, "--rounds 0: expected at least 1"},
+		{"a list of one", []string{"figure", "--list", "pipelined-1"}, `unexpected argument "pipelined-1"`},
+		{"a report of one", []string{"report", "pipelined-1"}, `unexpected argument "pipelined-1"`},
+		{"an unknown flag", []string{"report", "--svg", "x"}, "unknown flag: --svg"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stdout, stderr, code := gaspiBench(t, c.args...)
+			if code != exitUsage || stdout != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("exit code %d, %q, %q; want one sentence with %q", code, stdout, stderr, c.want)
+			}
+		})
+	}
+}
+
+func TestFigureList(t *testing.T) {
+	stdout, stderr, code := gaspiBench(t, "figure", "--list")
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	for _, name := range []string{"pipelined-1 ", "pipelined-table-1 ", "eventual-13 ", "gloo-table "} {
+		if !strings.Contains(stdout, "\n"+name) && !strings.HasPrefix(stdout, name) {
+			t.Errorf("%s is not in the list:\n%s", name, stdout)
+		}
+	}
+}
+
+func TestFigureUnknown(t *testing.T) {
+	_, stderr, code := gaspiBench(t, "figure", "pipelined-99")
+	if code != exitFailed || !strings.Contains(stderr, `unknown figure "pipelined-99"; choose one of pipelined-table-1,`) {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+}
+
+func TestFigureSimulated(t *testing.T) {
+	dir := t.TempDir()
+	stdout, stderr, code := gaspiBench(t, "figure", "pipelined-4", "--way", "simulated", "--quick", "--svg", filepath.Join(dir, "f.svg"))
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	if !strings.Contains(stdout, "holds: part of the ring's time that is arithmetic") || !strings.Contains(stdout, "drawn: "+filepath.Join(dir, "f-simulated.svg")) {
+		t.Errorf("printed\n%s", stdout)
+	}
+	svg, err := os.ReadFile(filepath.Join(dir, "f-simulated.svg"))
+	if err != nil || !strings.Contains(string(svg), "</svg>") {
+		t.Errorf("the drawing is %d bytes, %v", len(svg), err)
+	}
+}
+
+// Goal: figures are measured by ranks of their own, and a figure that could not be
+// measured says why.
+func TestFigureRaw(t *testing.T) {
+	stdout, stderr, code := gaspiBench(t, "figure", "eventual-10", "--way", "raw", "--quick", "--time", "1ms", "--svg", filepath.Join(t.TempDir(), "f.svg"))
+	if code != 0 || stderr != "" || strings.Contains(stdout, "not measured") || !strings.Contains(stdout, "75 % of the ranks take as long as all; paper 1.00x, raw ") {
+		t.Errorf("exit code %d, %s\n%s", code, stderr, stdout)
+	}
+}
+
+// outside is what a page must not need.
+var outside = regexp.MustCompile(`(?i)(src|href)\s*=\s*"(https?:|//|[a-z0-9./-]+\.(js|css|png|svg))|@import|url\(`)
+
+// Goal: the page is complete without a network, and has every figure.
+func TestReport(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "r.html")
+	stdout, _, code := gaspiBench(t, "report", "--way", "simulated", "--quick", "--out", file)
+	if code != 0 || !strings.Contains(stdout, file) || !strings.Contains(stdout, "verdicts: ") {
+		t.Fatalf("exit code %d, %s", code, stdout)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	if bad := outside.FindString(page); bad != "" {
+		t.Errorf("the page needs %s", bad)
+	}
+	for _, want := range []string{"<!DOCTYPE html>", `id="pipelined-3"`, `id="eventual-12"`, `id="gloo-table"`, "<svg", "currentColor", "</html>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
+		t.Errorf("%d files are left, %v; want the page alone", len(left), err)
+	}
+}
+
+func TestReportUnwritable(t *testing.T) {
+	for name, want := range map[string]string{
+		filepath.Join(t.TempDir(), "none", "r.html"): "no such file or directory",
+		t.TempDir(): "it is a directory",
+	} {
+		_, stderr, code := gaspiBench(t, "report", "--out", name)
+		if code != exitFailed || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d, %q; want one sentence with %q", name, code, stderr, want)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	figures "github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/figure"
+)
+
+// report makes all figures and writes the page.
+func (o *figureOptions) report(ctx context.Context, lab *figures.Lab, stdout, stderr *os.File) error {
+	if err := tryWrite(o.out); err != nil {
+		return err
+	}
+	began := time.Now()
+	var results []*figures.Result
+	for _, f := range figures.All() {
+		r, err := lab.Run(ctx, &f)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stderr, "%-20s %6.1f s\n", f.Name, r.Took.Seconds())
+		results = append(results, r)
+	}
+	page := figures.NewPage(results, figures.ThisHost(), began, time.Since(began))
+	if err := writeFile(o.out, page.Write); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(stdout, "%s: %s, in %v\n", o.out, page.Tally(), time.Since(began).Round(time.Second))
+	return err
+}
+
+// tryWrite finds out early whether a file can be written.
+func tryWrite(name string) error {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return fmt.Errorf("--out %s: it is a directory; name a file in it", name)
+	}
+	probe := name + ".try"
+	err := writeFile(probe, func(io.Writer) error { return nil })
+	if err != nil {
+		return unwritable("--out", name, err)
+	}
+	return os.Remove(probe)
+}

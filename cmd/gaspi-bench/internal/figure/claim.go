@@ -1,0 +1,124 @@
+package figure
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Reading is a number of a paper: between two bounds, which are equal where it gives
+// one number, and where it stands.
+type Reading struct {
+	Band
+	// Text stands for the numbers where the paper gives none of this kind.
+	Text   string
+	Source string // such as "Section 5.2" or "axis of Fig. 14"
+}
+
+// Show writes a reading of a number of that kind.
+func (r *Reading) Show(k Kind) string {
+	if r.Text != "" {
+		return r.Text
+	}
+	return k.ShowBand(r.Band)
+}
+
+// exactly is a reading of one number.
+func exactly(x float64, source string) Reading { return Reading{Band: Band{x, x}, Source: source} }
+
+// between is a reading of two.
+func between(low, high float64, source string) Reading {
+	return Reading{Band: Band{low, high}, Source: source}
+}
+
+// saying is a reading of no number.
+func saying(text, source string) Reading { return Reading{Text: text, Source: source} }
+
+// A Claim is what a paper says of a figure.
+type Claim struct {
+	Text  string // the statement, without its number
+	Kind  Kind
+	Paper Reading
+	// Accept is what counts as the same shape. The zero band is the reading itself.
+	Accept Band
+	// Number is ours.
+	Number func(t *Times) float64
+	// Why says, where the outcome is that and the way is that, where it comes from. It is
+	// looked up by way and outcome, then by outcome, so that nothing is said of what did
+	// not happen.
+	Why []Reason
+}
+
+// A Reason explains an outcome.
+type Reason struct {
+	Outcome Outcome
+	Ways    []Way // nil for all
+	Text    string
+	// Detail, if not nil, is numbers to go with it.
+	Detail func(t *Times) string
+}
+
+// A Verdict is a claim beside our number in one way.
+type Verdict struct {
+	Claim   *Claim
+	Way     Way
+	Number  float64
+	Outcome Outcome
+	Why     string // empty where there is nothing to say
+	Doubt   string // why the number cannot be trusted, empty if it can
+}
+
+// judge compares a claim with what came out.
+func (c *Claim) judge(t *Times) Verdict {
+	accepted := c.Accept
+	if accepted == (Band{}) {
+		accepted = c.Paper.Band
+	}
+	v := Verdict{Claim: c, Way: t.Way, Number: c.Number(t), Doubt: t.Doubt}
+	v.Outcome = Judge(c.Kind, accepted, v.Number)
+	v.Why = c.why(t, v.Outcome)
+	return v
+}
+
+// why is the first reason that speaks of the way and the outcome.
+func (c *Claim) why(t *Times, o Outcome) string {
+	for _, r := range append(c.Why[:len(c.Why):len(c.Why)], oneMachine) {
+		if r.Outcome != o && !(r.Outcome == anyMiss && o != Holds && o != Unknown) || !r.speaksOf(t.Way) {
+			continue
+		}
+		if r.Detail == nil {
+			return r.Text
+		}
+		return strings.TrimSpace(r.Text + " " + r.Detail(t))
+	}
+	return ""
+}
+
+func (r *Reason) speaksOf(w Way) bool {
+	for _, x := range r.Ways {
+		if x == w {
+			return true
+		}
+	}
+	return r.Ways == nil
+}
+
+// anyMiss stands, in reasons, for every outcome but Holds.
+const anyMiss Outcome = -1
+
+// oneMachine is what is true of everything that differs on one machine.
+var oneMachine = Reason{
+	Outcome: anyMiss, Ways: []Way{Raw},
+	Text: "All ranks share the processors and the memory of one machine here: what counts is the bytes and the work of all ranks together, not those of the busiest link.",
+}
+
+// Line is the verdict as a sentence.
+func (v *Verdict) Line() string {
+	s := fmt.Sprintf("%s: %s; paper %s, %s %s", v.Outcome, v.Claim.Text, v.Claim.Paper.Show(v.Claim.Kind), v.Way, v.Claim.Kind.Show(v.Number))
+	if v.Doubt != "" {
+		s += " (not valid: " + v.Doubt + ")"
+	}
+	if v.Why != "" {
+		s += ". " + v.Why
+	}
+	return s
+}

@@ -1,0 +1,174 @@
+package figure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Paper is where figures are from.
+type Paper struct{ Name, Title string }
+
+// The papers.
+var (
+	pipelined = Paper{"pipelined", "Pipelined allreduce for distributed training"}
+	eventual  = Paper{"eventual", "Efficient and eventually consistent collective operations"}
+	gloo      = Paper{"gloo", "Gloo's list of algorithms"}
+)
+
+// A Figure is a figure or a table of a paper.
+type Figure struct {
+	Name  string // as gaspi-bench figure takes it
+	Paper Paper
+	Place string // such as "Fig. 3"
+	Title string
+	About string // what was done, in a sentence or two
+	// Sweep and Claims make the figure; Chart says how a sweep is drawn.
+	Sweep  *Sweep
+	Chart  ChartForm
+	Claims []Claim
+	// Other makes a figure that is no sweep.
+	Other func(ctx context.Context, lab *Lab, way Way) (*Part, error)
+	// Ways are those that Other knows.
+	Ways []Way
+}
+
+// A Lab is what figures are made with.
+type Lab struct {
+	Bench Bench
+	Ways  []Way
+	// Quick looks at fewer points.
+	Quick bool
+	// Budget is how long a figure may take in each way that measures. A round that has
+	// begun is ended.
+	Budget time.Duration
+}
+
+// A Result is a figure as it came out.
+type Result struct {
+	Figure *Figure
+	Parts  []Part // one for each way
+	Took   time.Duration
+}
+
+// A Part is a figure in one way.
+type Part struct {
+	Way      Way
+	Setting  string
+	Doubt    string // why the numbers cannot be trusted, empty if they can
+	Missing  string // why there are none, empty if there are
+	Charts   []Chart
+	Tables   []Table
+	Verdicts []Verdict
+}
+
+// A Table is numbers in rows.
+type Table struct {
+	Title string
+	Head  []string
+	Rows  [][]string
+}
+
+// All are all figures, in the order of the papers.
+func All() []Figure {
+	return slices.Concat(pipelinedFigures(), eventualFigures(), glooFigures())
+}
+
+// Lookup is the figure of that name.
+func Lookup(name string) (*Figure, error) {
+	var names []string
+	for _, f := range All() {
+		if f.Name == name {
+			return &f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return nil, fmt.Errorf("unknown figure %q; choose one of %s", name, strings.Join(names, ", "))
+}
+
+// ways are those in which a figure can be looked at.
+func (f *Figure) ways() []Way {
+	if f.Sweep == nil {
+		return f.Ways
+	}
+	return slices.DeleteFunc(Ways(), func(w Way) bool { _, ok := f.Sweep.Grids[w]; return !ok })
+}
+
+// Run makes a figure in all ways that the lab asks for. What cannot be measured is a part
+// that says why; the error is that of a lab that ends.
+func (l *Lab) Run(ctx context.Context, f *Figure) (*Result, error) {
+	began := time.Now()
+	r := &Result{Figure: f}
+	for _, way := range f.ways() {
+		if !slices.Contains(l.Ways, way) {
+			continue
+		}
+		part, err := l.part(ctx, f, way)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			part = &Part{Missing: err.Error()}
+			part.Verdicts = f.unknown(way)
+		}
+		part.Way = way
+		r.Parts = append(r.Parts, *part)
+	}
+	if l.Bench.Done != nil {
+		l.Bench.Done()
+	}
+	r.Took = time.Since(began)
+	return r, nil
+}
+
+// unknown are the verdicts of a way in which nothing was measured.
+func (f *Figure) unknown(way Way) []Verdict {
+	var all []Verdict
+	for i := range f.Claims {
+		all = append(all, Verdict{Claim: &f.Claims[i], Way: way, Number: Missing()})
+	}
+	return all
+}
+
+// part makes a figure in one way.
+func (l *Lab) part(ctx context.Context, f *Figure, way Way) (*Part, error) {
+	if f.Sweep == nil {
+		return f.Other(ctx, l, way)
+	}
+	s := f.Sweep
+	if l.Quick {
+		s = s.thinned()
+	}
+	t, err := l.times(ctx, s, way)
+	if err != nil {
+		return nil, err
+	}
+	p := &Part{Setting: t.Setting, Doubt: t.Doubt}
+	p.Charts = f.Chart.charts(s, t)
+	p.Tables = []Table{s.table(t)}
+	for i := range f.Claims {
+		p.Verdicts = append(p.Verdicts, f.Claims[i].judge(t))
+	}
+	return p, nil
+}
+
+// errLate is the cause of a context that ended because a figure took too long.
+var errLate = errors.New("it took longer than a figure may; run it alone with gaspi-bench figure")
+
+// times are those of a sweep.
+func (l *Lab) times(ctx context.Context, s *Sweep, way Way) (*Times, error) {
+	if way == Simulated {
+		return s.simulate(ctx)
+	}
+	end := time.Now().Add(l.Budget)
+	within, cancel := context.WithDeadlineCause(ctx, end.Add(l.Budget), errLate)
+	defer cancel()
+	t, err := s.measure(within, &l.Bench, way, end)
+	if err != nil && errors.Is(context.Cause(within), errLate) {
+		return nil, errLate
+	}
+	return t, err
+}

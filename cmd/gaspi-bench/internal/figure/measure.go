@@ -1,0 +1,198 @@
+package figure
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Bench starts gaspi-bench.
+type Bench struct {
+	Program string        // its file
+	Env     []string      // added to the environment
+	Time    time.Duration // for each row
+	Rounds  int           // how often each row is measured, at most
+	// Doing, if not nil, hears what is measured next.
+	Doing func(what string)
+	// Done, if not nil, hears that nothing is measured any more.
+	Done func()
+}
+
+// A row is what a figure needs of the rows that gaspi-bench writes.
+type row struct {
+	Impl  string  `json:"impl"`
+	Bytes int     `json:"bytes"`
+	P50US float64 `json:"p50_us"`
+	// Invalid says why the link emulator could not keep what it promised.
+	Invalid string `json:"invalid"`
+}
+
+// implGaspi is the impl of rows that are not those of a limit or a peer.
+const implGaspi = "gaspi"
+
+// Rows runs gaspi-bench with arguments and returns the rows of its own.
+func (b *Bench) Rows(ctx context.Context, args ...string) ([]row, error) {
+	dir, err := os.MkdirTemp("", "gaspi-bench-figure-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "rows.json")
+	args = append(slices.Clone(args), "--time", b.Time.String(), "--json", file)
+	cmd := exec.CommandContext(ctx, b.Program, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the launcher then ends the ranks
+	cmd.WaitDelay = 5 * time.Second
+	cmd.Env = append(os.Environ(), b.Env...)
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("gaspi-bench %s: %w: %s", strings.Join(args[:len(args)-4], " "), err, lastLine(complaint.String()))
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readRows(f)
+}
+
+// readRows reads rows and keeps those of the library.
+func readRows(r io.Reader) ([]row, error) {
+	var rows []row
+	for dec := json.NewDecoder(r); ; {
+		var x row
+		err := dec.Decode(&x)
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading rows of gaspi-bench: %w", err)
+		}
+		if x.Impl == implGaspi {
+			rows = append(rows, x)
+		}
+	}
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}
+
+// measure runs a sweep on this machine, by turns: each round has all lines, so that
+// they meet the machine in the same moods. It ends after the last round, or with what
+// it has when the time is up, if that is a whole round.
+func (s *Sweep) measure(ctx context.Context, b *Bench, way Way, end time.Time) (*Times, error) {
+	g := s.Grids[way]
+	t := NewTimes(way, g, setting(way, g))
+	all := make(map[Point][]float64)
+	var longest time.Duration
+	for round := range max(b.Rounds, 1) {
+		began := time.Now()
+		if round > 0 && began.Add(longest).After(end) {
+			break
+		}
+		for _, ranks := range g.Ranks {
+			for _, line := range s.Lines {
+				if b.Doing != nil {
+					b.Doing(fmt.Sprintf("%s of %d ranks, %s, round %d", line.Name, ranks, way, round+1))
+				}
+				rows, err := b.Rows(ctx, s.arguments(line, ranks, way)...)
+				if err != nil {
+					return nil, err
+				}
+				if err := t.note(all, line, ranks, rows); err != nil {
+					return nil, err
+				}
+			}
+		}
+		longest = max(longest, time.Since(began))
+	}
+	for p, seconds := range all {
+		slices.Sort(seconds)
+		t.Set(p, Timing{Seconds: median(seconds), Low: seconds[0], High: seconds[len(seconds)-1]})
+	}
+	return t, nil
+}
+
+// note takes the rows of a line in. They come in the order of the grid's lengths,
+// though their own may differ by what is rounded to whole elements.
+func (t *Times) note(all map[Point][]float64, line Line, ranks int, rows []row) error {
+	if len(rows) != len(t.Grid.Bytes) {
+		return fmt.Errorf("gaspi-bench wrote %d rows for %d lengths", len(rows), len(t.Grid.Bytes))
+	}
+	for i, x := range rows {
+		p := Point{line.Name, ranks, t.Grid.Bytes[i]}
+		all[p] = append(all[p], x.P50US*1e-6)
+		if x.Invalid != "" {
+			t.Doubt = x.Invalid
+		}
+	}
+	return nil
+}
+
+// median is that of sorted numbers.
+func median(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// arguments are those of gaspi-bench for a line.
+func (s *Sweep) arguments(line Line, ranks int, way Way) []string {
+	g := s.Grids[way]
+	var sizes []string
+	for _, n := range g.Bytes {
+		sizes = append(sizes, strconv.Itoa(n))
+	}
+	args := []string{s.Op.String(), "-n", strconv.Itoa(ranks), "--sizes", strings.Join(sizes, ","), "--algorithm", line.Algorithm}
+	add := func(flag string, wanted bool, value string) {
+		if wanted {
+			args = append(args, flag, value)
+		}
+	}
+	add("--segments", line.Segments > 0, strconv.Itoa(line.Segments))
+	add("--segment-size", line.SegmentBytes > 0, strconv.Itoa(line.SegmentBytes/max(g.Scale, 1)))
+	add("--threshold", line.Threshold > 0, fmt.Sprint(line.Threshold))
+	add("--processes", line.Processes > 0, fmt.Sprint(line.Processes))
+	switch {
+	case line.NoOp:
+		args = append(args, "--no-op")
+	case s.Op.Reduces() && way == Emulated:
+		add("--fold-rate", g.FoldRate > 0, strconv.Itoa(g.FoldRate))
+	}
+	if way == Emulated {
+		args = append(args, "--emulate", g.Link)
+	} else {
+		args = append(args, "--transport", "shm")
+	}
+	return args
+}
+
+// setting says what was measured where.
+func setting(way Way, g Grid) string {
+	s := "ranks are processes that share memory"
+	if way == Emulated {
+		s = "each rank behind a link of " + g.Link
+	}
+	if way == Emulated && g.FoldRate > 0 {
+		s += fmt.Sprintf(", a rank folds %.3g MB/s", float64(g.FoldRate)*1e-6)
+	}
+	if g.Scale > 1 {
+		s += fmt.Sprintf(", segments of a fixed size are shorter by %d", g.Scale)
+	}
+	return s
+}

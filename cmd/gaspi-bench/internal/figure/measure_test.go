@@ -1,0 +1,140 @@
+package figure
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+)
+
+func TestReadRows(t *testing.T) {
+	const text = `{"op":"allreduce","impl":"gaspi","bytes":8,"p50_us":2.5,"more":1}
+{"op":"allreduce","impl":"limit","bytes":8,"p50_us":1}
+{"op":"allreduce","impl":"gaspi","bytes":16,"p50_us":3,"invalid":"late"}
+`
+	got, err := readRows(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []row{{Impl: "gaspi", Bytes: 8, P50US: 2.5}, {Impl: "gaspi", Bytes: 16, P50US: 3, Invalid: "late"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := readRows(strings.NewReader(`{"impl":`)); err == nil {
+		t.Error("half a row was read")
+	}
+}
+
+func TestArguments(t *testing.T) {
+	s := &Sweep{
+		Op: schedule.AllReduce,
+		Grids: map[Way]Grid{
+			Emulated: {Bytes: []int{kib, mib}, FoldRate: 100e6, Link: "latency=1us", Scale: 4},
+			Raw:      {Bytes: []int{mib}},
+		},
+	}
+	for _, c := range []struct {
+		name string
+		line Line
+		way  Way
+		want string
+	}{
+		{"whole, raw", whole("a", "ring"), Raw, "allreduce -n 3 --sizes 1048576 --algorithm ring --transport shm"},
+		{"segments", Line{Algorithm: "ring", Segments: 4, SegmentBytes: 400}, Emulated,
+			"allreduce -n 3 --sizes 1024,1048576 --algorithm ring --segments 4 --segment-size 100 --fold-rate 100000000 --emulate latency=1us"},
+		{"without arithmetic", Line{Algorithm: "ring", NoOp: true}, Emulated,
+			"allreduce -n 3 --sizes 1024,1048576 --algorithm ring --no-op --emulate latency=1us"},
+		{"thresholds", Line{Algorithm: "binomial", Threshold: 0.25, Processes: 0.5}, Raw,
+			"allreduce -n 3 --sizes 1048576 --algorithm binomial --threshold 0.25 --processes 0.5 --transport shm"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := strings.Join(s.arguments(c.line, 3, c.way), " "); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// fakeBench is a gaspi-bench that answers at once: with body, in which $file is the file
+// for rows.
+func fakeBench(t *testing.T, body string) Bench {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "bench")
+	script := "#!/bin/sh\nfor a; do file=$a; done\n" + body + "\n"
+	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return Bench{Program: program, Time: time.Millisecond, Rounds: 3}
+}
+
+func measured() *Sweep {
+	return &Sweep{
+		Op: schedule.AllReduce, Lines: []Line{whole("a", "ring")},
+		Grids: map[Way]Grid{Raw: {Ranks: []int{2}, Bytes: []int{8, 16}}},
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	b := fakeBench(t, `count=$(cat "$0.count" 2>/dev/null); count=$((count + 1)); echo $count > "$0.count"
+printf '{"impl":"gaspi","bytes":8,"p50_us":%s}\n{"impl":"limit","bytes":8,"p50_us":9}\n{"impl":"gaspi","bytes":16,"p50_us":8}\n' $count > "$file"`)
+	times, err := measured().measure(t.Context(), &b, Raw, time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, _ := times.At("a", 2, 8)
+	if want := (Timing{2e-6, 1e-6, 3e-6}); cmp.Diff(want, x) != "" {
+		t.Errorf("three rounds of 1, 2 and 3 us give %v, want %v", x, want)
+	}
+	if x, ok := times.At("a", 2, 16); !ok || x.Seconds != 8e-6 {
+		t.Errorf("the other length has %v, %v", x, ok)
+	}
+}
+
+func TestMeasureEndsWithItsBudget(t *testing.T) {
+	b := fakeBench(t, `echo >> "$0.count"; printf '{"impl":"gaspi","p50_us":1}\n{"impl":"gaspi","p50_us":1}\n' > "$file"`)
+	if _, err := measured().measure(t.Context(), &b, Raw, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if runs, err := os.ReadFile(b.Program + ".count"); err != nil || len(runs) != 1 {
+		t.Errorf("%d rounds, %v; want the one that cannot be left out", len(runs), err)
+	}
+}
+
+func TestMeasureRefuses(t *testing.T) {
+	for _, c := range []struct{ name, body, want string }{
+		{"it fails", `echo "one" >&2; echo "gaspi-bench: no such link" >&2; exit 1`, "gaspi-bench: no such link"},
+		{"it writes too little", `echo '{"impl":"gaspi","p50_us":1}' > "$file"`, "1 rows for 2 lengths"},
+		{"it writes nothing", `true`, "no such file"},
+		{"it writes nonsense", `echo rows > "$file"`, "reading rows"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := fakeBench(t, c.body)
+			_, err := measured().measure(t.Context(), &b, Raw, time.Now())
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want an error with %q", err, c.want)
+			}
+		})
+	}
+}
+
+// Goal: what cannot be measured is a part that says why, and does not end the report.
+func TestRunGoesOn(t *testing.T) {
+	f := &Figure{Name: "x", Sweep: measured(), Claims: []Claim{{Text: "c", Number: faster("a", "a", 2), Paper: exactly(1, "p")}}}
+	lab := &Lab{Bench: fakeBench(t, "exit 3"), Ways: Ways(), Budget: time.Minute}
+	r, err := lab.Run(t.Context(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Parts) != 1 || r.Parts[0].Missing == "" || len(r.Parts[0].Verdicts) != 1 || r.Parts[0].Verdicts[0].Outcome != Unknown {
+		t.Errorf("got %+v", r.Parts)
+	}
+	lab.Bench, lab.Budget = fakeBench(t, "exec sleep 60"), 50*time.Millisecond
+	if r, err = lab.Run(t.Context(), f); err != nil || r.Parts[0].Missing != errLate.Error() {
+		t.Errorf("a figure that takes too long gives %+v, %v", r, err)
+	}
+}

@@ -1,0 +1,122 @@
+package figure
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+)
+
+//go:embed page.html
+var pageText string
+
+// A Page is a report: one file of HTML with everything in it.
+type Page struct {
+	Host    Host
+	Began   time.Time
+	Took    time.Duration
+	Papers  []PagePaper
+	results []*Result
+}
+
+// A PagePaper is the figures of a paper.
+type PagePaper struct {
+	Paper   Paper
+	Figures []PageFigure
+}
+
+// A PageFigure is a figure as the page shows it.
+type PageFigure struct {
+	*Result
+	Claims []PageClaim
+}
+
+// A PageClaim is a statement of a paper beside what came out in each way; a way in
+// which nothing was asked is nil.
+type PageClaim struct {
+	Claim    *Claim
+	Verdicts []*Verdict
+}
+
+// NewPage is the page of results, which are in the order of All.
+func NewPage(results []*Result, host Host, began time.Time, took time.Duration) *Page {
+	p := &Page{Host: host, Began: began, Took: took, results: results}
+	for _, r := range results {
+		if n := len(p.Papers); n == 0 || p.Papers[n-1].Paper != r.Figure.Paper {
+			p.Papers = append(p.Papers, PagePaper{Paper: r.Figure.Paper})
+		}
+		last := &p.Papers[len(p.Papers)-1]
+		last.Figures = append(last.Figures, PageFigure{r, r.claims()})
+	}
+	return p
+}
+
+// claims brings the verdicts of all ways on a claim together.
+func (r *Result) claims() []PageClaim {
+	var all []PageClaim
+	at := make(map[string]int)
+	for i := range r.Parts {
+		for j := range r.Parts[i].Verdicts {
+			v := &r.Parts[i].Verdicts[j]
+			k, ok := at[v.Claim.Text]
+			if !ok {
+				k = len(all)
+				at[v.Claim.Text] = k
+				all = append(all, PageClaim{Claim: v.Claim, Verdicts: make([]*Verdict, ways)})
+			}
+			all[k].Verdicts[v.Way] = v
+		}
+	}
+	return all
+}
+
+// Tally says how many verdicts there are of each sort.
+func (p *Page) Tally() string {
+	var count [Reversed + 1]int
+	total := 0
+	for _, r := range p.results {
+		for _, part := range r.Parts {
+			for _, v := range part.Verdicts {
+				count[v.Outcome]++
+				total++
+			}
+		}
+	}
+	var parts []string
+	for _, o := range []Outcome{Holds, Stronger, Weaker, Absent, Reversed, Unknown} {
+		if count[o] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[o], o))
+		}
+	}
+	return fmt.Sprintf("%d verdicts: %s", total, strings.Join(parts, ", "))
+}
+
+// Write writes the page.
+func (p *Page) Write(w io.Writer) error {
+	t, err := template.New("page").Funcs(template.FuncMap{
+		"svg":   inline,
+		"ways":  Ways,
+		"class": func(o Outcome) string { return strings.ReplaceAll(o.String(), " ", "-") },
+		"paper": func(c *Claim) string { return c.Paper.Show(c.Kind) },
+		"ours":  func(v *Verdict) string { return v.Claim.Kind.Show(v.Number) },
+		"time":  func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
+		"round": func(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) },
+	}).Parse(pageText)
+	if err != nil {
+		return fmt.Errorf("the page: %w", err)
+	}
+	return t.Execute(w, p)
+}
+
+// inline is a chart as part of the page. What WriteSVG writes is a drawing of ours,
+// whose text it has escaped.
+func inline(c Chart) (template.HTML, error) {
+	var b bytes.Buffer
+	if err := c.WriteSVG(&b, true); err != nil {
+		return "", err
+	}
+	return template.HTML(b.String()), nil
+}

@@ -1,0 +1,58 @@
+package figure
+
+import (
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+)
+
+// pipelinedAppendix are Figs. 13 and 14: other networks, more ranks.
+func pipelinedAppendix() []Figure { return []Figure{pipelined13(), pipelined14()} }
+
+// pipelined13 is Fig. 13.
+func pipelined13() Figure {
+	return Figure{
+		Name: "pipelined-13", Paper: pipelined, Place: "Fig. 13", Title: "Segments on a slower network",
+		About: "Allreduce in segments on 8 and 15 nodes of an InfiniBand QDR cluster.",
+		Sweep: &Sweep{
+			Op: schedule.AllReduce, Machine: qdr(), Grids: grids(8, 15),
+			Lines: slices.Concat(concurrent(nameRing, "ring", 1, 4), concurrent(nameHalving, "halving", 1, 4)),
+		},
+		Claims: []Claim{{
+			Text: "four segments make the ring faster for large vectors on 15 ranks", Kind: Gain,
+			Paper: saying("visible", "Appendix A.2"), Accept: Band{1 + near, 1.5}, Number: faster(times(nameRing, 4), nameRing, 15),
+		}, {
+			Text: "four segments make Rabenseifner's algorithm faster for large vectors on 15 ranks", Kind: Gain,
+			Paper: saying("visible", "Appendix A.2"), Accept: Band{1 + near, 1.5}, Number: faster(times(nameHalving, 4), nameHalving, 15),
+		}},
+	}
+}
+
+// pipelined14 is Fig. 14. The ranks of its measured grids are those that two cores can
+// carry.
+func pipelined14() Figure {
+	simulated := Grid{Ranks: []int{30, 32}, Bytes: powers(1<<27, 1<<29, 1), Large: 1 << 27}
+	emulated, raw := emulatedGrid(12, 16), rawGrid(12, 16)
+	emulated.Bytes = []int{512 * kib, mib, 2 * mib}
+	emulated.FoldRate, emulated.Link = 50e6, "latency=50us,bandwidth=50MB/s"
+	raw.Bytes = []int{2 * mib, 4 * mib}
+	const name = "AUTO (Rabenseifner)"
+	f := Figure{
+		Name: "pipelined-14", Paper: pipelined, Place: "Fig. 14", Title: "Segments on more ranks",
+		About: "Allreduce by the algorithm that MPI chose, in segments, on 30 and 32 nodes of Marconi100.",
+		Sweep: &Sweep{
+			Op: schedule.AllReduce, Machine: edr(), Lines: concurrent(name, "halving", 1, 2, 4, 8),
+			Grids: map[Way]Grid{Simulated: simulated, Emulated: emulated, Raw: raw},
+		},
+	}
+	for i, text := range []string{"no power of two", "a power of two"} {
+		f.Claims = append(f.Claims, Claim{
+			Text: "four segments make it faster where the number of ranks is " + text, Kind: Gain,
+			Paper: saying("significant", "Appendix A.3"), Accept: Band{1 + near, 1.6},
+			Number: func(t *Times) float64 {
+				return t.Faster(times(name, 4), name, t.Grid.Ranks[i:i+1], t.Grid.LargeBytes())
+			},
+		})
+	}
+	return f
+}

@@ -1,0 +1,114 @@
+package figure
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+)
+
+// cacheLine is that of the papers' processors.
+const cacheLine = 64
+
+// simulate prices all points of a sweep on the model of the paper's machine.
+func (s *Sweep) simulate(ctx context.Context) (*Times, error) {
+	g := s.Grids[Simulated]
+	t := NewTimes(Simulated, g, describe(&s.Machine))
+	for _, line := range s.Lines {
+		for _, ranks := range g.Ranks {
+			for _, bytes := range g.Bytes {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				seconds, err := s.price(line, ranks, bytes)
+				if err != nil {
+					return nil, fmt.Errorf("%s of %d ranks and %d bytes: %w", line.Name, ranks, bytes, err)
+				}
+				t.Set(Point{line.Name, ranks, bytes}, Timing{seconds, seconds, seconds})
+			}
+		}
+	}
+	return t, nil
+}
+
+// price is how long a line takes by the model.
+func (s *Sweep) price(line Line, ranks, bytes int) (float64, error) {
+	if line.Algorithm == auto {
+		return s.best(line, ranks, bytes)
+	}
+	a, err := algorithms.Lookup(s.Op, line.Algorithm)
+	if err != nil {
+		return 0, err
+	}
+	m := s.Machine
+	if line.NoOp {
+		m.ReduceRate = 0 // which is infinite
+	}
+	return price.PredictSegments(&m, s.call(line, ranks, bytes), line.segmentation(), a.Emit, price.Load{Element: elementBytes})
+}
+
+// auto is the name of the algorithm that the library chooses.
+const auto = "auto"
+
+// best is the least that any algorithm takes by the model, whole or in segments of
+// which up to 8 are under way: what the library's choice comes from.
+func (s *Sweep) best(line Line, ranks, bytes int) (float64, error) {
+	least := 0.0
+	for _, a := range algorithms.For(s.Op) {
+		call := s.call(line, ranks, bytes)
+		if a.Shares || a.Differs || a.Coded || a.Fits != nil && a.Fits(call) != nil {
+			continue
+		}
+		for _, segments := range []int{1, 2, 4, 8} {
+			with := line
+			with.Algorithm, with.Segments = a.Name, segments
+			seconds, err := s.price(with, ranks, bytes)
+			if err != nil {
+				return 0, err
+			}
+			if least == 0 || seconds < least {
+				least = seconds
+			}
+			if a.Whole {
+				break
+			}
+		}
+	}
+	return least, nil
+}
+
+// call is what all ranks do at a point.
+func (s *Sweep) call(line Line, ranks, bytes int) *schedule.Call {
+	count := max(1, bytes/elementBytes)
+	if s.Op.Blockwise() && s.Op != schedule.AllToAll {
+		count = max(1, count/ranks)
+	}
+	if line.Threshold > 0 {
+		count = max(1, int(line.Threshold*float64(count)))
+	}
+	c := &schedule.Call{Op: s.Op, Size: ranks, Count: count, Line: cacheLine / elementBytes, InPlace: s.Op == schedule.AllGather}
+	if line.Processes > 0 {
+		c.Engaged = algorithms.Engage(ranks, 0, line.Processes)
+	}
+	return c
+}
+
+// segmentation is how a line cuts vectors.
+func (l *Line) segmentation() schedule.Segmentation {
+	how := schedule.Segmentation{Concurrency: l.Segments}
+	if l.SegmentBytes > 0 {
+		how.Size = max(1, l.SegmentBytes/elementBytes)
+	}
+	return how
+}
+
+// describe is a machine in words.
+func describe(m *price.Machine) string {
+	s := fmt.Sprintf("links of %.3g Gb/s and %.2g us, a rank folds %.3g GB/s", m.Bandwidth*8e-9, m.Network.Latency*1e6, m.ReduceRate*1e-9)
+	if m.RanksPerNode > 1 {
+		s += fmt.Sprintf(", %d ranks per node", m.RanksPerNode)
+	}
+	return s
+}

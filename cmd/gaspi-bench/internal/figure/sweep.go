@@ -1,0 +1,170 @@
+package figure
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+)
+
+// elementBytes is that of the float64 that all sweeps work on, as both papers do
+// where they say it.
+const elementBytes = 8
+
+// A Sweep is a collective operation done in several ways for several numbers of ranks
+// and sizes: what most figures consist of.
+type Sweep struct {
+	Op    schedule.Operation
+	Lines []Line
+	// Machine is the model of the paper's machine.
+	Machine price.Machine
+	// Grids are what is looked at in each way. A way without one is left out.
+	Grids map[Way]Grid
+}
+
+// A Line is one curve of a chart.
+type Line struct {
+	Name string // in the legend
+	// Algorithm is as gaspi-bench takes it; auto is what the library chooses, and in the
+	// simulation the best of all by the model.
+	Algorithm string
+	// Segments are under way together: all there are if SegmentBytes is 0.
+	Segments, SegmentBytes int
+	// Threshold is the part of the vector that is sent, Processes the part of the ranks
+	// that is combined; 0 is all.
+	Threshold, Processes float64
+	// NoOp leaves the arithmetic out.
+	NoOp bool
+}
+
+// A Grid is the points of a sweep.
+type Grid struct {
+	Ranks []int
+	// Bytes are lengths of vectors; of an AllToAll, of each block.
+	Bytes []int
+	// Large is from which length on a vector counts as large where a claim speaks of
+	// large ones: where the bandwidth of the links matters and their latency does not.
+	Large int
+	// FoldRate is the bytes per second that a rank folds on emulated links, 0 for as
+	// fast as it can. The papers' processors folded about as fast as their links moved.
+	FoldRate int
+	// Scale says that lengths of segments are those of the lines divided by it; 0 is 1.
+	Scale int
+	// Link is what is emulated, if it is.
+	Link string
+}
+
+// LargeBytes are the lengths that count as large.
+func (g Grid) LargeBytes() []int {
+	return slices.DeleteFunc(slices.Clone(g.Bytes), func(n int) bool { return n < g.Large })
+}
+
+// A Point is what one time is of.
+type Point struct {
+	Line         string
+	Ranks, Bytes int
+}
+
+// A Timing is how long an operation takes, in seconds: the median of the rounds, and
+// the least and the most of them.
+type Timing struct{ Seconds, Low, High float64 }
+
+// Times are the results of a sweep in one way.
+type Times struct {
+	Way     Way
+	Grid    Grid
+	Setting string // the machine and where its figures are from
+	// Doubt says why the times cannot be trusted, empty if they can.
+	Doubt  string
+	points map[Point]Timing
+}
+
+// NewTimes are no times yet.
+func NewTimes(way Way, grid Grid, setting string) *Times {
+	return &Times{Way: way, Grid: grid, Setting: setting, points: make(map[Point]Timing)}
+}
+
+// Set notes a time.
+func (t *Times) Set(p Point, x Timing) { t.points[p] = x }
+
+// At is a time, and whether there is one.
+func (t *Times) At(line string, ranks, bytes int) (Timing, bool) {
+	x, ok := t.points[Point{line, ranks, bytes}]
+	return x, ok && x.Seconds > 0
+}
+
+// Faster is how many times as fast one line is as another, as a geometric mean over
+// the points that both have; NaN if there is none.
+func (t *Times) Faster(line, than string, ranks, bytes []int) float64 {
+	sum, count := 0.0, 0
+	for _, r := range ranks {
+		for _, n := range bytes {
+			a, okA := t.At(line, r, n)
+			b, okB := t.At(than, r, n)
+			if okA && okB {
+				sum, count = sum+math.Log(b.Seconds/a.Seconds), count+1
+			}
+		}
+	}
+	if count == 0 {
+		return math.NaN()
+	}
+	return math.Exp(sum / float64(count))
+}
+
+// Best is the least time of several lines at a point, NaN if one is missing.
+func (t *Times) Best(lines []string, ranks, bytes int) float64 {
+	least := math.Inf(1)
+	for _, line := range lines {
+		x, ok := t.At(line, ranks, bytes)
+		if !ok {
+			return math.NaN()
+		}
+		least = min(least, x.Seconds)
+	}
+	return least
+}
+
+// FasterThanBest is how many times as fast a line is as the best of others.
+func (t *Times) FasterThanBest(line string, others []string, ranks, bytes int) float64 {
+	x, ok := t.At(line, ranks, bytes)
+	if !ok {
+		return math.NaN()
+	}
+	return t.Best(others, ranks, bytes) / x.Seconds
+}
+
+// Crossover is the length from which on a line is faster than the best of others, by
+// more than so many times, for all longer vectors of the grid: +Inf if it is not even
+// for the longest, NaN if a time is missing.
+func (t *Times) Crossover(line string, others []string, ranks int, times float64) float64 {
+	at := math.Inf(1)
+	for _, n := range slices.Backward(slices.Sorted(slices.Values(t.Grid.Bytes))) {
+		faster := t.FasterThanBest(line, others, ranks, n)
+		if math.IsNaN(faster) {
+			return faster
+		}
+		if faster <= times {
+			break
+		}
+		at = float64(n)
+	}
+	return at
+}
+
+// powers are the powers of two from low to high, every step-th.
+func powers(low, high, step int) []int {
+	var all []int
+	for n := low; n <= high; n <<= step {
+		all = append(all, n)
+	}
+	return all
+}
+
+// Units of lengths.
+const (
+	kib = 1 << 10
+	mib = 1 << 20
+	gib = 1 << 30
+)

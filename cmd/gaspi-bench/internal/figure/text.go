@@ -1,0 +1,60 @@
+package figure
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// WriteText writes a result for a terminal: tables, then a line for each verdict.
+func (r *Result) WriteText(w io.Writer) error {
+	t := &sticky{w: w}
+	f := r.Figure
+	t.printf("%s: %s of %q: %s\n%s\n", f.Name, f.Place, f.Paper.Title, f.Title, f.About)
+	for _, p := range r.Parts {
+		if p.Missing != "" {
+			t.printf("\n%s: not measured: %s\n", p.Way, p.Missing)
+			continue
+		}
+		t.printf("\n%s: %s\n", p.Way, p.Setting)
+		if p.Doubt != "" {
+			t.printf("not valid: %s\n", p.Doubt)
+		}
+		for _, table := range p.Tables {
+			table.write(t)
+		}
+		t.printf("\n")
+		for i := range p.Verdicts {
+			t.printf("  %s\n", p.Verdicts[i].Line())
+		}
+	}
+	return t.err
+}
+
+// write writes a table in columns.
+func (table *Table) write(w io.Writer) {
+	fmt.Fprintf(w, "\n  %s\n", table.Title)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range append([][]string{table.Head}, table.Rows...) {
+		fmt.Fprintf(tw, "  %s\n", strings.Join(row, "\t"))
+	}
+	tw.Flush()
+}
+
+// A sticky writer keeps its first error.
+type sticky struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sticky) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.w.Write(p)
+	s.err = err
+	return n, err
+}
+
+func (s *sticky) printf(format string, args ...any) { fmt.Fprintf(s, format, args...) }
