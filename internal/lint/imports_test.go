@@ -57,6 +57,8 @@ const table = `
 	# limits, which takes bare memory and the choice of a core.
 	gaspi, notify, segment, collectives, collectives/schedule, ssp, hoplite, launcher
 	< cmd/..., examples/...;
+	examples/fft/serial < examples/fft/distfft;   # in its tests
+	examples/fft/serial, examples/fft/distfft < examples/fft;
 	internal/sys, internal/bpf < cmd/gaspi-bench;
 	# Limits of collective operations fold with the same kernels; algorithms are named
 	# before ranks start; tune writes the parameters of the model.
@@ -69,6 +71,7 @@ const table = `
 	github.com/klauspost/compress/... < examples/mfsgd, hoplite, collectives/codec;
 	github.com/spf13/pflag, golang.org/x/term < cmd/..., examples/...;
 	gonum.org/v1/plot/... < examples/..., cmd/gaspi-bench;
+	gonum.org/v1/gonum/dsp/fourier < examples/fft/serial, examples/fft/distfft;   # what transforms are checked with
 	github.com/mmcloughlin/avo/... < internal/reduce/asm; # a module of its own
 
 	# unsafe is a dependency like any other (and only in files that say so).
@@ -92,6 +95,7 @@ var advice = map[string]string{
 	"github.com/google/go-cmp/...":      "compare by hand; go-cmp is for _test files",
 	"github.com/klauspost/compress/...": "take an io.Reader or io.Writer; only where data is (de)compressed may know the format",
 	"gonum.org/v1/plot/...":             "return the numbers; examples and gaspi-bench draw them",
+	"gonum.org/v1/gonum/dsp/fourier":    "transform with examples/fft/distfft; gonum's is what that is checked with",
 	"github.com/mmcloughlin/avo/...":    "generate assembly in internal/reduce/asm",
 	"internal/transport/...":            "use the one-sided calls of package gaspi, or the seam in internal/transport if you are a transport",
 	"internal/transport":                "use the one-sided calls of package gaspi",

@@ -1,0 +1,214 @@
+package distfft
+
+import (
+	"context"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// An engine runs transforms of one precision on one rank.
+type engine[F Real] struct {
+	*steps[F]
+	depth  int
+	teams  []*collectives.Team
+	groups []*gaspi.Group // those that were made here
+	bands  []*band[F]     // in use in turn
+	under  []*collectives.Handle
+	// starting and testing exchanges is this engine's only use of the teams, from one goroutine.
+}
+
+// newEngine makes teams and memory. It is collective over the group and blocks.
+func newEngine[F Real](ctx context.Context, group *gaspi.Group, cfg Config, real bool) (*engine[F], error) {
+	rank, _ := group.Rank()
+	s, err := newSteps[F](newLayout(cfg, real), rank, real)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine[F]{steps: s, depth: cfg.Depth}
+	s.worker.breathe = e.poll
+	if err := e.open(ctx, group, cfg); err != nil {
+		e.close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// open makes the teams that exchange, and the bands.
+func (e *engine[F]) open(ctx context.Context, group *gaspi.Group, cfg Config) error {
+	l := e.layout
+	zyTeam, err := e.team(ctx, group, l.q, func(i int) int { return e.p*l.q + i })
+	if err != nil {
+		return err
+	}
+	yxTeam, err := e.team(ctx, group, l.p, func(i int) int { return i*l.q + e.q })
+	if err != nil {
+		return err
+	}
+	for range l.bandsAtATime(cfg.Depth) {
+		b := &band[F]{}
+		if l.q > 1 {
+			if b.zy, err = newExchange[F](ctx, zyTeam, l.zy(e.p, e.q), cfg.AllToAll); err != nil {
+				return err
+			}
+		}
+		if b.yx, err = newExchange[F](ctx, yxTeam, l.yx(e.p, e.q), cfg.AllToAll); err != nil {
+			return err
+		}
+		e.bands = append(e.bands, b)
+	}
+	return nil
+}
+
+// team makes a team of size members of the group, whose numbers in it member tells;
+// nil for a team of one. It is collective over the members and blocks.
+func (e *engine[F]) team(ctx context.Context, group *gaspi.Group, size int, member func(int) int) (*collectives.Team, error) {
+	if size == 1 {
+		return nil, nil
+	}
+	if size < group.Size() {
+		all, ranks := group.Ranks(), []gaspi.Rank(nil)
+		for i := range size {
+			ranks = append(ranks, all[member(i)])
+		}
+		var err error
+		if group, err = group.Proc().NewGroup(ranks...); err != nil {
+			return nil, err
+		}
+		e.groups = append(e.groups, group)
+		if err := group.Commit(ctx); err != nil {
+			return nil, err
+		}
+	}
+	team, err := collectives.NewTeam(ctx, group, collectives.Config{})
+	if err != nil {
+		return nil, err
+	}
+	e.teams = append(e.teams, team)
+	return team, nil
+}
+
+// transform runs the steps of so many bands. In step t, band t does its first part,
+// band t-depth its second, and so on: so depth bands are in each exchange while
+// others are computed. buffers are the destination and source of a band.
+func (e *engine[F]) transform(ctx context.Context, bands int, inverse bool, buffers func(band int) (dst, src []byte)) error {
+	active := min(len(e.bands), bands)
+	parts := make([][]func() error, active) // by place of the band
+	begun := make([][]*collectives.Handle, active)
+	last := 1
+	for t := 0; t <= bands-1+last*e.depth; t++ {
+		for part := 0; part <= last; part++ {
+			i := t - part*e.depth
+			if i < 0 || i >= bands {
+				continue
+			}
+			place := i % active
+			b := e.bands[place]
+			if part == 0 {
+				dst, src := buffers(i)
+				parts[place] = e.parts(b, inverse, segment.Of[F](dst), segment.Of[F](src))
+				begun[place] = nil
+				last = len(parts[place]) - 1
+			}
+			if part > 0 {
+				if err := e.await(ctx, begun[place][part-1]); err != nil {
+					return err
+				}
+			}
+			if err := parts[place][part](); err != nil {
+				return err
+			}
+			if part == last {
+				continue
+			}
+			h, err := e.begin(b, part, inverse)
+			if err != nil {
+				return err
+			}
+			begun[place] = append(begun[place], h)
+		}
+	}
+	return nil
+}
+
+func (e *engine[F]) parts(b *band[F], inverse bool, dst, src []F) []func() error {
+	if inverse {
+		return e.inverse(b, dst, src)
+	}
+	return e.forward(b, dst, src)
+}
+
+// begin starts the exchange behind this part of a band; nil if there is none.
+func (e *engine[F]) begin(b *band[F], part int, inverse bool) (*collectives.Handle, error) {
+	x := b.yx
+	if b.zy != nil && (part == 0) != inverse {
+		x = b.zy
+	}
+	p := x.forth
+	if inverse {
+		p = x.back
+	}
+	if p == nil {
+		return nil, nil
+	}
+	t := stopwatch{since: time.Now()}
+	h, err := p.Start()
+	t.lap(&e.worker.times.Exchange)
+	if err == nil {
+		e.under = append(e.under, h)
+	}
+	return h, err
+}
+
+// await blocks until an exchange has ended; nil has.
+func (e *engine[F]) await(ctx context.Context, h *collectives.Handle) error {
+	if h == nil {
+		return nil
+	}
+	t := stopwatch{since: time.Now()}
+	err := h.Wait(ctx)
+	t.lap(&e.worker.times.Wait)
+	for i, u := range e.under {
+		if u == h {
+			e.under = append(e.under[:i], e.under[i+1:]...)
+			break
+		}
+	}
+	return err
+}
+
+// poll lets all exchanges under way go on.
+func (e *engine[F]) poll() error {
+	if len(e.under) == 0 {
+		return nil
+	}
+	t := stopwatch{since: time.Now()}
+	defer t.lap(&e.worker.times.Exchange)
+	for _, h := range e.under {
+		if _, err := h.Test(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *engine[F]) spent() *Times { return &e.worker.times }
+
+// close gives everything back, without asking others.
+func (e *engine[F]) close() error {
+	var first error
+	for _, t := range e.teams {
+		if err := t.Close(); first == nil {
+			first = err
+		}
+	}
+	for _, g := range e.groups {
+		if err := g.Delete(); first == nil {
+			first = err
+		}
+	}
+	e.teams, e.groups = nil, nil
+	return first
+}

@@ -1,0 +1,123 @@
+package line
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+)
+
+// TestForward compares lanes with an independent implementation.
+func TestForward(t *testing.T) {
+	for n := 1; n <= 40; n++ {
+		check(t, n, 3)
+	}
+	for _, n := range []int{49, 60, 64, 77, 97, 101, 120, 121, 125, 128, 144, 210, 243, 256, 343, 500, 512, 1000, 1024} {
+		check(t, n, 1)
+		check(t, n, 8)
+	}
+}
+
+// check compares lines of length n in tiles of w lanes.
+func check(t *testing.T, n, w int) {
+	t.Helper()
+	in := random(n, w, uint64(n))
+	if e := difference(t, float64(0), in, n, w); !(e < 4e-16*math.Log2(float64(n)+2)) {
+		t.Errorf("%d numbers, %d lanes, float64: relative error %.2g", n, w, e)
+	}
+	if e := difference(t, float32(0), in, n, w); !(e < 3e-7*math.Log2(float64(n)+2)) {
+		t.Errorf("%d numbers, %d lanes, float32: relative error %.2g", n, w, e)
+	}
+}
+
+func random(n, w int, seed uint64) [][]complex128 {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	lanes := make([][]complex128, w)
+	for l := range lanes {
+		lanes[l] = make([]complex128, n)
+		for i := range lanes[l] {
+			// Exact in float32, so that both precisions have the same input.
+			lanes[l][i] = complex(float64(rng.IntN(2001)-1000)/1024, float64(rng.IntN(2001)-1000)/1024)
+		}
+	}
+	return lanes
+}
+
+// difference is the largest error of a lane, relative to the size of the result.
+func difference[F Real](t *testing.T, _ F, lanes [][]complex128, n, w int) float64 {
+	t.Helper()
+	p, err := NewPlan[F](n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tile, other := make([]F, p.TileLen(w)), make([]F, p.TileLen(w))
+	for l, line := range lanes {
+		for i, v := range line {
+			tile[2*(i*w+l)], tile[2*(i*w+l)+1] = F(real(v)), F(imag(v))
+		}
+	}
+	there := p.Forward(tile, other, w)
+	oracle := fourier.NewCmplxFFT(n)
+	worst := 0.0
+	for l, line := range lanes {
+		want := oracle.Coefficients(nil, line)
+		worst = max(worst, apart(there, want, l, w))
+	}
+	return worst
+}
+
+// apart is the distance of lane l of a tile from want, relative to the length of want.
+func apart[F Real](tile []F, want []complex128, l, w int) float64 {
+	var d, size float64
+	for i, v := range want {
+		got := complex(float64(tile[2*(i*w+l)]), float64(tile[2*(i*w+l)+1]))
+		d = math.Hypot(d, cmplx.Abs(got-v))
+		size = math.Hypot(size, cmplx.Abs(v))
+	}
+	return d / size
+}
+
+func TestNewPlanRefuses(t *testing.T) {
+	for _, n := range []int{0, -1} {
+		if _, err := NewPlan[float64](n); err == nil {
+			t.Errorf("%d was accepted", n)
+		}
+	}
+}
+
+func BenchmarkForward(b *testing.B) {
+	for _, n := range []int{60, 64, 97, 120, 128, 256} {
+		b.Run(fmt.Sprintf("float64/%d", n), func(b *testing.B) { benchmark[float64](b, n, 8) })
+		b.Run(fmt.Sprintf("float32/%d", n), func(b *testing.B) { benchmark[float32](b, n, 16) })
+		b.Run(fmt.Sprintf("gonum/%d", n), func(b *testing.B) {
+			f, line := fourier.NewCmplxFFT(n), random(n, 1, 1)[0]
+			out := make([]complex128, n)
+			for b.Loop() {
+				f.Coefficients(out, line)
+			}
+			report(b, n, 1)
+		})
+	}
+}
+
+func benchmark[F Real](b *testing.B, n, w int) {
+	p, err := NewPlan[F](n)
+	if err != nil {
+		b.Fatal(err)
+	}
+	tile, other := make([]F, p.TileLen(w)), make([]F, p.TileLen(w))
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Forward(tile, other, w)
+	}
+	report(b, n, w)
+}
+
+// report states the speed by the usual count of operations.
+func report(b *testing.B, n, w int) {
+	flop := 5 * float64(n) * math.Log2(float64(n)) * float64(w)
+	b.ReportMetric(flop*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/gaspi-go/gaspi-go/examples/fft/distfft"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// measureAll makes all runs that the command line asks for and reports them. All ranks
+// call it.
+func measureAll(ctx context.Context, p *gaspi.Proc, o options, out io.Writer) error {
+	switch {
+	case o.single && o.real:
+		return measureTypes[float32, complex64](ctx, p, o, out)
+	case o.single:
+		return measureTypes[complex64, complex64](ctx, p, o, out)
+	case o.real:
+		return measureTypes[float64, complex128](ctx, p, o, out)
+	}
+	return measureTypes[complex128, complex128](ctx, p, o, out)
+}
+
+func measureTypes[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gaspi.Proc, o options, out io.Writer) error {
+	var configs []distfft.Config
+	for _, grid := range o.grids {
+		for _, overlap := range o.overlaps {
+			cfg, err := o.config(grid, overlap, p.Size())
+			if err != nil {
+				return usageError{err}
+			}
+			need, err := memory[In, Out](cfg, o)
+			if err != nil {
+				return usageError{err}
+			}
+			if err := fromRank0(ctx, p, enough(need, p.LocalSize(), cfg.Grid)); err != nil {
+				return err
+			}
+			configs = append(configs, cfg)
+		}
+	}
+	report := newReport(o, p.Size())
+	for _, cfg := range configs {
+		r, err := measure[In, Out](ctx, p, cfg, o)
+		if err != nil {
+			return err
+		}
+		report.Runs = append(report.Runs, r)
+		if p.Rank() == 0 {
+			report.writeRun(out, len(report.Runs)-1)
+		}
+	}
+	var err error
+	if p.Rank() == 0 {
+		err = report.save(o)
+	}
+	return fromRank0(ctx, p, err)
+}
+
+// config is the layout of a grid on so many ranks.
+func (o *options) config(grid distfft.Grid, overlap, ranks int) (distfft.Config, error) {
+	cfg := distfft.Config{Grid: grid, P: ranks, Q: 1, Depth: overlap, AllToAll: o.algorithm}
+	if !o.pencil {
+		return cfg, nil
+	}
+	if o.rankGrid != [2]int{} {
+		cfg.P, cfg.Q = o.rankGrid[0], o.rankGrid[1]
+		if cfg.P > ranks || cfg.Q > ranks || cfg.P*cfg.Q != ranks {
+			return cfg, fmt.Errorf("--grid-ranks %dx%d is not for the %d ranks of this job; give two numbers whose product is %d", cfg.P, cfg.Q, ranks, ranks)
+		}
+		return cfg, nil
+	}
+	var err error
+	cfg.P, cfg.Q, err = distfft.RankGrid(grid, o.real, ranks)
+	return cfg, err
+}
+
+// memory is how many bytes the rank that needs most will allocate.
+func memory[In distfft.Number, Out distfft.Complex](cfg distfft.Config, o options) (uint64, error) {
+	need, err := distfft.Memory[In, Out](cfg)
+	if err != nil {
+		return 0, err
+	}
+	in, out, err := distfft.Boxes[In, Out](cfg, 0)
+	if err != nil {
+		return 0, err
+	}
+	need += uint64(o.bands) * (uint64(in.Count())*sizeOf[In]() + uint64(out.Count())*sizeOf[Out]())
+	if o.verify {
+		points, _ := cfg.Grid.Points()
+		need += uint64(points) * (sizeOf[complex128]() + sizeOf[Out]())
+	}
+	return need, nil
+}
+
+// sizeOf is how many bytes a number takes.
+func sizeOf[T distfft.Number]() uint64 {
+	switch any(*new(T)).(type) {
+	case float32:
+		return 4
+	case float64, complex64:
+		return 8
+	}
+	return 16
+}
+
+// enough reports whether the ranks of this host have so much memory each. What the
+// system cannot tell is taken for enough.
+func enough(need uint64, ranks int, grid distfft.Grid) error {
+	free, err := availableMemory()
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if need > free/uint64(ranks) {
+		return fmt.Errorf("grid %v needs %s on each of the %d ranks of this host, which has %s left; use a smaller grid, fewer bands, less overlap, or more hosts",
+			grid, bytes(need), ranks, bytes(free))
+	}
+	return nil
+}
