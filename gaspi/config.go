@@ -21,6 +21,13 @@ type Config struct {
 	// this field is empty. May differ per rank.
 	Interface string
 
+	// Emulate makes each rank behave as if it were alone on a host behind a network
+	// card of its own: "latency=100us,bandwidth=150MB/s" and more, see
+	// docs/EMULATION.md. All ranks must be on one host. Empty means that nothing is
+	// emulated. The environment variable GASPI_EMULATE sets it where this field is
+	// empty.
+	Emulate string
+
 	// Queues is how many queues exist from the start. Default 8.
 	Queues int
 	// QueuesMax is how many queues may exist at a time, those of Queues
@@ -106,6 +113,11 @@ func (c Config) validate() error {
 	default:
 		return fmt.Errorf("gaspi: Config.Transport is %q; want auto, shm, tcp or loopback", c.Transport)
 	}
+	if c.Emulate != "" {
+		if _, err := ParseNetwork(c.Emulate); err != nil {
+			return fmt.Errorf("gaspi: Config.Emulate: %w", err)
+		}
+	}
 	for _, f := range []struct {
 		name     string
 		value    int
@@ -131,8 +143,8 @@ func (c Config) validate() error {
 // common is what must be the same on all ranks, because it decides where things
 // lie in a rank's system segment and what may be sent.
 func (c Config) common() string {
-	return fmt.Sprintf("Segments %d, Groups %d, AllReduceElements %d, PassiveMax %d",
-		c.Segments, c.Groups, c.AllReduceElements, c.PassiveMax)
+	return fmt.Sprintf("Segments %d, Groups %d, AllReduceElements %d, PassiveMax %d, Emulate %q",
+		c.Segments, c.Groups, c.AllReduceElements, c.PassiveMax, c.Emulate)
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/loopback"
 )
 
@@ -37,15 +38,20 @@ func Local(ctx context.Context, n int, cfg Config, rank func(ctx context.Context
 		ended: make([]bool, n),
 	}
 	j.boot.OnKill(j.kill)
+	if cfg.Emulate != "" {
+		j.cards = loopback.NewHub(n, 1)
+		defer roomForCards(n)()
+	}
 	return j.run(ctx, n)
 }
 
 // localJob is a job whose ranks are goroutines.
 type localJob struct {
-	cfg  Config
-	boot *boot.Local
-	hub  *loopback.Hub
-	main func(context.Context, *Proc) error
+	cfg   Config
+	boot  *boot.Local
+	hub   *loopback.Hub
+	cards *loopback.Hub // of the emulated network; nil if there is none
+	main  func(context.Context, *Proc) error
 
 	mu     sync.Mutex
 	cancel []context.CancelCauseFunc // guarded by mu; index is the rank
@@ -90,14 +96,22 @@ func (j *localJob) one(ctx context.Context, r Rank) (err error) {
 // join makes rank r.
 func (j *localJob) join(ctx context.Context, r Rank) (*Proc, error) {
 	d := newDialer(j.cfg, j.boot.Session(r), false)
-	if j.cfg.Transport != "tcp" {
-		return start(ctx, d, j.hub.Join(r))
-	}
-	wire, err := d.dial()
+	wire, err := j.dial(d)
 	if err != nil {
 		return nil, err
 	}
 	return start(ctx, d, wire)
+}
+
+// dial makes the transport of a rank.
+func (j *localJob) dial(d *dialer) (transport.Transport, error) {
+	switch {
+	case j.cfg.Transport == "tcp":
+		return d.dial()
+	case j.cards != nil:
+		return j.emulate(d, j.hub.Join(d.info.Rank))
+	}
+	return j.hub.Join(d.info.Rank), nil
 }
 
 // end notes how rank r ended and tells the others.

@@ -101,6 +101,9 @@ func start(ctx context.Context, d *dialer, wire transport.Transport) (*Proc, err
 		internal: transport.NewQueue(1, cfg.QueuesMax),
 		over:     make(chan struct{}),
 	}
+	if _, ok := p.Emulated(); ok { // each rank counts as alone on its host
+		p.localRank, p.localSize = 0, 1
+	}
 	p.health.init(info.Size)
 	d.proc.Store(p)
 	p.anyStop = p.anyEnded

@@ -32,6 +32,9 @@ func (c Config) overlay() Config {
 	if c.Interface == "" {
 		c.Interface = os.Getenv("GASPI_INTERFACE")
 	}
+	if c.Emulate == "" {
+		c.Emulate = os.Getenv("GASPI_EMULATE")
+	}
 	return c
 }
 
@@ -40,6 +43,7 @@ type whereabouts struct {
 	Host   string `json:"host"`             // ranks of equal hosts share memory
 	Shared string `json:"shared,omitempty"` // where its memory files are found
 	TCP    string `json:"tcp,omitempty"`    // where it listens
+	Card   string `json:"card,omitempty"`   // where the memory of its emulated network card is found
 }
 
 // published is the name under which a rank's whereabouts are found.
@@ -63,9 +67,13 @@ func newDialer(cfg Config, session boot.Session, apart bool) *dialer {
 	info := session.Info()
 	d := &dialer{cfg: cfg, session: session, info: info, apart: apart, own: whereabouts{Host: info.Host}}
 	spin, yield := cfg.spinTime(info.LocalSize, localCores()), cfg.yieldTime()
-	d.waiting = notify.AmongGoroutines(spin, yield)
-	if apart {
+	switch {
+	case cfg.Emulate != "":
+		d.waiting = patient()
+	case apart:
 		d.waiting = notify.AmongProcesses(spin, yield)
+	default:
+		d.waiting = notify.AmongGoroutines(spin, yield)
 	}
 	return d
 }
@@ -82,6 +90,9 @@ func (d *dialer) dial() (transport.Transport, error) {
 		return nil, fmt.Errorf("%w: transport shm connects ranks of one host, and only %d of %d are on this one: use auto or tcp", ErrNotSupported, info.LocalSize, info.Size)
 	}
 	wire, err := d.choose()
+	if err == nil && d.cfg.Emulate != "" {
+		wire, err = d.emulateApart(wire)
+	}
 	if err != nil {
 		return nil, err
 	}

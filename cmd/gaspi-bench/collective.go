@@ -105,6 +105,14 @@ func (c *collective) shape(ranks int, bytes uint64) *shape {
 	return s
 }
 
+// count is how many elements a vector has, or a block where there are blocks.
+func (s *shape) count() int {
+	if s.op.Blockwise() {
+		return s.block / s.element
+	}
+	return s.in / s.element
+}
+
 // bytes are those that the row of a call names.
 func (s *shape) bytes() uint64 {
 	if s.op == schedule.AllToAll {

@@ -19,6 +19,7 @@ type options struct {
 	ranks     int
 	ranksSet  bool // the command line said how many
 	transport string
+	emulate   string // network; empty for none
 	bind      string
 	sizes     []uint64 // {0} for an operation that moves no data
 	time      time.Duration
@@ -31,6 +32,7 @@ type options struct {
 	simulate func(o *options, stdout, stderr *os.File) error
 
 	collective *collective // nil for an operation that is none of package collectives
+	peers      peerOptions
 }
 
 // parse reads the command line. What is wrong with it is one sentence.
@@ -60,7 +62,10 @@ func parse(args []string) (*options, error) {
 	if f.Changed("json") && o.json == "" {
 		return nil, errors.New("--json needs the name of a file; found an empty one")
 	}
-	return o, o.chooseSizes(sizes, f.Changed("sizes"))
+	if err := o.chooseSizes(sizes, f.Changed("sizes")); err != nil {
+		return nil, err
+	}
+	return o, o.checkPeers(f)
 }
 
 func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
@@ -73,6 +78,7 @@ func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 	f.StringVar(&o.out, "out", "", "write the parameters that tune finds to `FILE`")
 	f.StringVar(&o.json, "json", "", "also write one JSON object per row to `FILE`")
 	group.add(f)
+	o.peers.add(f)
 	f.BoolVar(&o.verify, "verify", false, "check the result of every operation, not only of the first and last;\neach then is a block of its own, which is rougher")
 	return f
 }
@@ -81,6 +87,7 @@ func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 func (o *options) addJob(f *pflag.FlagSet) {
 	f.IntVarP(&o.ranks, "n", "n", 2, "number of ranks")
 	f.StringVar(&o.transport, "transport", "auto", "shm: ranks are processes that share memory;\ntcp: processes that do not; auto: shm on one host, else tcp;\nloopback: ranks are goroutines of one process")
+	f.StringVar(&o.emulate, "emulate", "", "make each rank behave as if it were alone on a host behind a\nnetwork card of its own: `NETWORK` is such as\nlatency=100us,bandwidth=150MB/s (see docs/EMULATION.md)")
 	f.StringVar(&o.bind, "bind", "auto", "core: each rank runs on one core; none: the system places\nthem; auto: core if there is one for each rank (shm only)")
 }
 
@@ -112,6 +119,8 @@ func (o *options) check() error {
 		return fmt.Errorf("--bind %q: expected auto, core or none", o.bind)
 	case o.bind == "core" && o.transport == "loopback":
 		return errors.New("--bind core: goroutines cannot be bound to cores; use --transport shm or tcp, or drop --bind")
+	case o.emulate != "" && o.ranks < 2 && o.ranksSet:
+		return errors.New("--emulate: a network needs at least 2 ranks; raise -n")
 	case o.time <= 0:
 		return fmt.Errorf("--time %v: expected more than 0, such as 400ms or 5s", o.time)
 	}
@@ -181,6 +190,7 @@ Examples:
   gaspi-bench barrier -n 8
   gaspi-bench allreduce -n 4 --algorithm all --dtype float32 --sizes 1MiB --verify
   gaspi-bench tune --out machine.json; export GASPI_MACHINE=machine.json
+  gaspi-bench allreduce -n 2 --peer openmpi,mpich --sizes 8:64MiB
   gaspi-bench broadcast -n 4 --threshold 0.25 --sizes 8MiB
 
 gaspi-bench dnn replays the gradients of a network in training; it has flags of

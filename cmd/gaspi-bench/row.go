@@ -19,19 +19,28 @@ type row struct {
 	MinUS     float64 `json:"min_us"`
 	P50US     float64 `json:"p50_us"`
 	P99US     float64 `json:"p99_us"`
+	MeanUS    float64 `json:"mean_us"`
 
 	GBPerS float64 `json:"gb_per_s,omitempty"` // 10^9 bytes per second at p50
 	PerS   float64 `json:"per_s,omitempty"`    // operations per second at p50
 	// AllocsPerOp counts heap objects on the rank that made most, as whole
 	// numbers; absent for contenders that are not ours, and if checks allocate too.
 	AllocsPerOp *uint64 `json:"allocs_per_op,omitempty"`
+
+	// What only rows beside peers have. Their figures are combined from rounds.
+	Version    string     `json:"version,omitempty"`
+	Way        string     `json:"way,omitempty"`        // of a peer, such as in-place
+	Congestion string     `json:"congestion,omitempty"` // control of TCP
+	MeanCI95US float64    `json:"mean_ci95_us,omitempty"`
+	Rounds     []roundRow `json:"rounds,omitempty"`
+	Note       string     `json:"note,omitempty"` // why figures are missing
 }
 
 // newRow makes the row of a contender that did so many operations in all.
 func newRow(w workload, impl string, s summary, iters int) row {
 	r := row{
 		Op: w.op, Impl: impl, Bytes: w.bytes, Iters: iters,
-		MinUS: round(s.min), P50US: round(s.p50), P99US: round(s.p99),
+		MinUS: round(s.min), P50US: round(s.p50), P99US: round(s.p99), MeanUS: round(s.mean),
 	}
 	if w.moves && s.p50 > 0 {
 		r.GBPerS = round(float64(w.bytes) / s.p50 / 1e3)

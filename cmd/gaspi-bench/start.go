@@ -59,7 +59,7 @@ func (o *options) job(stdout, stderr *os.File) (launcher.Config, error) {
 		Env:    []string{envCores + "=" + strconv.Itoa(len(cores))},
 		Notice: func(sentence string) { fmt.Fprintln(stderr, "gaspi-bench: "+sentence) },
 	}
-	if o.bind == "core" || o.bind == "auto" && o.ranks <= len(cores) {
+	if o.bind == "core" || o.bind == "auto" && o.ranks <= len(cores) && o.emulate == "" {
 		cfg.Bind = launcher.BindCore
 		cfg.Env = append(cfg.Env, envBound+"=1")
 	}
@@ -72,7 +72,7 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) error {
 	if err != nil || cores < 1 {
 		cores = runtime.NumCPU()
 	}
-	p, err := gaspi.Init(ctx, gaspi.Config{Transport: o.transport})
+	p, err := gaspi.Init(ctx, gaspi.Config{Transport: o.transport, Emulate: o.emulate})
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func inProcess(ctx context.Context, o *options, stdout, stderr *os.File) error {
 	if err != nil {
 		return err
 	}
-	err = gaspi.Local(ctx, o.ranks, gaspi.Config{Transport: o.transport}, func(ctx context.Context, p *gaspi.Proc) error {
+	err = gaspi.Local(ctx, o.ranks, gaspi.Config{Transport: o.transport, Emulate: o.emulate}, func(ctx context.Context, p *gaspi.Proc) error {
 		if p.Rank() != 0 {
 			return o.op.rank(ctx, p, o, cores, nil)
 		}

@@ -17,8 +17,8 @@ func sampleRows() [][]row {
 	put := workload{op: "put", bytes: 1 << 20, moves: true}
 	rate := workload{op: "notify-rate", rate: true}
 	rows := [][]row{
-		{newRow(put, implGaspi, summary{25.31234567, 26.25, 1234.5}, 480), newRow(put, implLimit, summary{25, 25, 40}, 480)},
-		{newRow(rate, implGaspi, summary{0.0249, 0.04, 0.06}, 1000), newRow(rate, implLimit, summary{0.008, 0.025, 0.03}, 1000)},
+		{newRow(put, implGaspi, summary{25.31234567, 26.25, 1234.5, 30}, 480), newRow(put, implLimit, summary{25, 25, 40, 26}, 480)},
+		{newRow(rate, implGaspi, summary{0.0249, 0.04, 0.06, 0.05}, 1000), newRow(rate, implLimit, summary{0.008, 0.025, 0.03, 0.02}, 1000)},
 	}
 	for i, allocs := range []*uint64{&none, &two} {
 		rows[i][0].AllocsPerOp = allocs
@@ -52,10 +52,10 @@ func TestJSONLines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := `{"op":"put","impl":"gaspi","transport":"shm","n":2,"bytes":1048576,"iters":480,"min_us":25.3123,"p50_us":26.25,"p99_us":1234.5,"gb_per_s":39.9458,"allocs_per_op":0}
-{"op":"put","impl":"limit","transport":"shm","n":2,"bytes":1048576,"iters":480,"min_us":25,"p50_us":25,"p99_us":40,"gb_per_s":41.943}
-{"op":"notify-rate","impl":"gaspi","transport":"shm","n":2,"bytes":0,"iters":1000,"min_us":0.0249,"p50_us":0.04,"p99_us":0.06,"per_s":25000000,"allocs_per_op":2}
-{"op":"notify-rate","impl":"limit","transport":"shm","n":2,"bytes":0,"iters":1000,"min_us":0.008,"p50_us":0.025,"p99_us":0.03,"per_s":40000000}
+	want := `{"op":"put","impl":"gaspi","transport":"shm","n":2,"bytes":1048576,"iters":480,"min_us":25.3123,"p50_us":26.25,"p99_us":1234.5,"mean_us":30,"gb_per_s":39.9458,"allocs_per_op":0}
+{"op":"put","impl":"limit","transport":"shm","n":2,"bytes":1048576,"iters":480,"min_us":25,"p50_us":25,"p99_us":40,"mean_us":26,"gb_per_s":41.943}
+{"op":"notify-rate","impl":"gaspi","transport":"shm","n":2,"bytes":0,"iters":1000,"min_us":0.0249,"p50_us":0.04,"p99_us":0.06,"mean_us":0.05,"per_s":25000000,"allocs_per_op":2}
+{"op":"notify-rate","impl":"limit","transport":"shm","n":2,"bytes":0,"iters":1000,"min_us":0.008,"p50_us":0.025,"p99_us":0.03,"mean_us":0.02,"per_s":40000000}
 `
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)

@@ -24,19 +24,26 @@ type values[T reduce.Element] struct {
 const mostFactors = 6
 
 func newValues[T reduce.Element](me int, c *collective, s *shape, of func(int) T) *values[T] {
-	v := &values[T]{me: me, shape: s, size: c.dtype.size, op: c.op, ranks: 1}
-	if c.what.Reduces() {
-		v.ranks = s.ranks
-	}
-	// Sums of so many numbers below most are exact, and numbers below 128 have
-	// bits that all types have.
-	v.most = min(max(c.dtype.exact/v.ranks, 1), 127)
+	v := &values[T]{me: me, shape: s, size: c.dtype.size, op: c.op, ranks: contributors(c, s.ranks)}
+	v.most = contributed(c.dtype.exact, v.ranks)
 	v.number = make([]T, max(v.most*v.ranks, 128))
 	for i := range v.number {
 		v.number[i] = of(i)
 	}
 	return v
 }
+
+// contributors is how many contributions are combined at most.
+func contributors(c *collective, ranks int) int {
+	if c.what.Reduces() {
+		return ranks
+	}
+	return 1
+}
+
+// contributed is what numbers that are contributed are below: sums of so many of
+// them are exact, and numbers below 128 have bits that all types have.
+func contributed(exact, contributors int) int { return min(max(exact/contributors, 1), 127) }
 
 // contribution is the number that a rank contributes at an element.
 func (v *values[T]) contribution(rank, element, iteration int) int {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -19,6 +20,7 @@ type options struct {
 
 	output, bind, onFailure string // as written
 	hosts, hostfile, ssh    string
+	emulate                 string
 }
 
 // parse reads the command line. What is wrong with it is one sentence.
@@ -51,6 +53,12 @@ func parse(args []string) (*options, error) {
 	}
 	if flags.Changed("heartbeat") && o.config.Heartbeat < launcher.MinHeartbeat {
 		return nil, fmt.Errorf("--heartbeat %v: expected at least %v", o.config.Heartbeat, launcher.MinHeartbeat)
+	}
+	if flags.Changed("emulate") {
+		if _, err := gaspi.ParseNetwork(o.emulate); err != nil {
+			return nil, fmt.Errorf("--emulate: %w", err)
+		}
+		o.config.Env = append(o.config.Env, "GASPI_EMULATE="+o.emulate)
 	}
 	if err := o.choices(); err != nil {
 		return nil, err
@@ -123,6 +131,7 @@ func (o *options) flags() *pflag.FlagSet {
 	f.StringVar(&o.hostfile, "hostfile", "", "`FILE` with hosts, one in a line: NAME slots=N")
 	f.StringVar(&c.Transport, "transport", "", "how ranks reach each other: auto (shared memory on one host,\nelse tcp), shm or tcp")
 	f.StringVar(&c.Interface, "interface", "", "addresses to listen on: eth0, ^lo,docker0 for all but those,\na network such as 10.0.0.0/8, or an address")
+	f.StringVar(&o.emulate, "emulate", "", "make each rank behave as if it were alone on a host behind a\nnetwork card of its own: `NETWORK` is such as\nlatency=100us,bandwidth=150MB/s (see docs/EMULATION.md)")
 	f.BoolVar(&c.TLS, "tls", false, "encrypt all connections (TLS 1.3)")
 	f.BoolVar(&c.Remote.Stage, "stage", false, "copy gaspi-run and PROGRAM to the other hosts for this job")
 	f.StringVar(&o.ssh, "ssh", "", "`COMMAND` instead of ssh, such as \"ssh -p 2222\"")

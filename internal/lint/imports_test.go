@@ -24,14 +24,15 @@ const table = `
 	internal/base, internal/sys, notify, segment, internal/transport
 	< internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
 	  internal/transport/rdma, internal/transport/sim, internal/transport/mixed,
-	  internal/transport/transporttest;
+	  internal/transport/emulate, internal/transport/transporttest;
 	internal/bpf < internal/transport/tcp;
-	internal/transport/loopback < internal/transport/mixed;   # its tests are made of two
+	internal/transport/loopback < internal/transport/mixed, internal/transport/emulate;   # their tests are made of it
 
 	# The runtime. It picks transports and knows nothing of what is built on it.
 	internal/base, internal/boot, internal/reduce, notify, segment, internal/transport,
 	internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
-	internal/transport/rdma, internal/transport/sim, internal/transport/mixed
+	internal/transport/rdma, internal/transport/sim, internal/transport/mixed,
+	internal/transport/emulate
 	< gaspi;
 	internal/sys < gaspi;   # to give up the core while waiting, and to end its own process
 
@@ -71,6 +72,7 @@ const table = `
 	github.com/klauspost/compress/... < examples/mfsgd, hoplite, collectives/codec;
 	github.com/spf13/pflag, golang.org/x/term < cmd/..., examples/...;
 	gonum.org/v1/plot/... < examples/..., cmd/gaspi-bench;
+	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < cmd/gaspi-bench;   # confidence intervals
 	gonum.org/v1/gonum/dsp/fourier < examples/fft/serial, examples/fft/distfft;   # what transforms are checked with
 	github.com/mmcloughlin/avo/... < internal/reduce/asm; # a module of its own
 
@@ -95,6 +97,8 @@ var advice = map[string]string{
 	"github.com/google/go-cmp/...":      "compare by hand; go-cmp is for _test files",
 	"github.com/klauspost/compress/...": "take an io.Reader or io.Writer; only where data is (de)compressed may know the format",
 	"gonum.org/v1/plot/...":             "return the numbers; examples and gaspi-bench draw them",
+	"gonum.org/v1/gonum/stat":           "return the numbers; gaspi-bench judges them",
+	"gonum.org/v1/gonum/stat/distuv":    "return the numbers; gaspi-bench judges them",
 	"gonum.org/v1/gonum/dsp/fourier":    "transform with examples/fft/distfft; gonum's is what that is checked with",
 	"github.com/mmcloughlin/avo/...":    "generate assembly in internal/reduce/asm",
 	"internal/transport/...":            "use the one-sided calls of package gaspi, or the seam in internal/transport if you are a transport",

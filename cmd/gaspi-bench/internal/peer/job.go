@@ -1,0 +1,117 @@
+package peer
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Job is a run of the benchmark: some points, measured one after the other by
+// the same ranks.
+type Job struct {
+	Ranks      int
+	Bound      bool   // each rank has a core of its own, else the system places them
+	Yield      bool   // ranks outnumber cores
+	TCP        bool   // over TCP on the loopback interface, else through shared memory
+	Congestion string // of TCP; empty for the system's
+	Algorithm  string // one of Algorithms; empty for the library's own choice
+
+	DType  string // of elements, as gaspi-bench calls it
+	Op     string // how they are combined: sum, prod, min, max, and, or, xor
+	Root   int
+	Most   int           // numbers that ranks contribute are below it, at least 1
+	Time   time.Duration // how long to measure for a point
+	Verify bool          // check every result, else the first and the last
+	Limit  time.Duration // a point that takes longer in all is given up
+	Points []Point
+}
+
+// A Point is an operation of one size, done in one way.
+type Point struct {
+	Operation string // as gaspi-bench calls it
+	Count     uint64 // elements of a vector, or of a block where there are blocks; bytes of a message
+	Way       string // one of Ways
+}
+
+// String is the point as mpibench takes it: OPERATION:COUNT:WAY.
+func (p Point) String() string {
+	return p.Operation + ":" + strconv.FormatUint(p.Count, 10) + ":" + p.Way
+}
+
+// A Result is what became of a point.
+type Result struct {
+	Point      int             // index in Job.Points
+	Operations int             // in each block
+	Blocks     []time.Duration // of the slowest rank each, in the order of time
+	OverLimit  bool            // it took longer than Job.Limit, and there is nothing else
+	Failed     string          // why it has failed, and there is nothing else
+}
+
+// Ways are the ways in which MPI does an operation, the better of which is
+// what it can do; nil if it has no such operation.
+func Ways(operation string) []string {
+	switch operation {
+	case "allreduce", "reduce", "scan", "exscan":
+		return []string{"in-place", "separate"}
+	case "broadcast", "allgather", "gather", "scatter", "alltoall", "reducescatter", "barrier":
+		return []string{""}
+	case "latency", "delivery", "bandwidth":
+		return []string{"send-recv", "put"}
+	case "put":
+		return []string{"put"}
+	}
+	return nil
+}
+
+// DTypes are the types of elements that MPI has.
+func DTypes() []string {
+	return []string{
+		"float64", "float32", "complex128", "complex64", "int64", "int32", "int16", "int8",
+		"uint64", "uint32", "uint16", "uint8",
+	}
+}
+
+// Algorithms are the names that Job.Algorithm takes for an operation, sorted; none
+// where there is no choice.
+func (p *Peer) Algorithms(ctx context.Context, operation string) ([]string, error) {
+	all, err := p.library.algorithms(ctx, operation)
+	if err != nil {
+		return nil, fmt.Errorf("listing the algorithms of %s: %w", p.library.title, err)
+	}
+	return slices.Sorted(maps.Keys(all)), nil
+}
+
+// launch is how a job is launched, with the program and its arguments.
+func (p *Peer) launch(ctx context.Context, j Job) (launch, error) {
+	l := p.library.command(j)
+	if j.Algorithm != "" {
+		all, err := p.library.algorithms(ctx, j.Points[0].Operation)
+		if err != nil {
+			return l, err
+		}
+		forced, ok := all[j.Algorithm]
+		if !ok {
+			return l, fmt.Errorf("%s has no algorithm %q for %s; choose from %s",
+				p.library.title, j.Algorithm, j.Points[0].Operation, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		}
+		l = l.and(forced)
+	}
+	return l.and(launch{args: append([]string{p.program}, j.args()...)}), nil
+}
+
+// args are those of the program.
+func (j Job) args() []string {
+	bit := map[bool]string{true: "1"}
+	args := []string{
+		j.DType, j.Op, strconv.Itoa(j.Root), strconv.Itoa(j.Most),
+		strconv.FormatInt(j.Time.Microseconds(), 10), "0" + bit[j.Verify], "0" + bit[j.Yield],
+	}
+	for _, point := range j.Points {
+		args = append(args, point.String())
+	}
+	return args
+}

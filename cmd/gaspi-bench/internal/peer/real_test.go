@@ -1,0 +1,145 @@
+package peer
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
+)
+
+// everything is a point of each operation in each way, with counts that divide
+// nothing evenly.
+func everything() []Point {
+	var points []Point
+	for _, op := range []string{
+		"allreduce", "reduce", "scan", "exscan", "broadcast", "allgather", "gather", "scatter", "alltoall",
+		"reducescatter", "barrier", "latency", "delivery", "bandwidth", "put",
+	} {
+		for _, way := range Ways(op) {
+			points = append(points, Point{Operation: op, Count: 1003, Way: way})
+		}
+	}
+	return points
+}
+
+// open compiles for an installed library, in a cache of its own.
+func open(t *testing.T, name string) *Peer {
+	t.Helper()
+	for _, l := range libraries() {
+		if l.name == name {
+			testenv.Need(t, l.compiler, l.launcher)
+		}
+	}
+	p, err := Open(t.Context(), name, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Goal: every operation gives right results and figures, with each library, over
+// each transport.
+func TestLibraries(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		job  Job
+	}{
+		{"openmpi", Job{Ranks: 2, DType: "float64", Op: "sum", Root: 1, Most: 127}},
+		{"openmpi", Job{Ranks: 3, DType: "int32", Op: "max", Root: 2, Most: 127, Verify: true, Yield: true}},
+		{"openmpi", Job{Ranks: 2, DType: "complex64", Op: "prod", Most: 127, TCP: true}},
+		// MPICH 4.0.2 crashes in a reduction in place whose root is not rank 0.
+		{"mpich", Job{Ranks: 2, DType: "float32", Op: "sum", Most: 127, Verify: true}},
+		{"mpich", Job{Ranks: 2, DType: "uint8", Op: "xor", Most: 127, TCP: true}},
+	} {
+		transport := map[bool]string{false: "shm", true: "tcp"}[c.job.TCP]
+		t.Run(c.name+"/"+transport+"/"+c.job.DType, func(t *testing.T) {
+			p := open(t, c.name)
+			j := c.job
+			j.Time, j.Limit, j.Points = time.Microsecond, generous, everything()
+			next := 0
+			err := p.Run(t.Context(), j, func(int) {}, func(r Result) {
+				if r.Point != next || r.OverLimit || r.Failed != "" || r.Operations < 1 || len(r.Blocks) < 15 {
+					t.Errorf("%v: result %+v", j.Points[next], r)
+				}
+				next++
+			})
+			if err != nil || next != len(j.Points) {
+				t.Errorf("%d of %d points: %v", next, len(j.Points), err)
+			}
+		})
+	}
+}
+
+// Goal: a wrong result is noticed. Numbers too large for their type make one.
+func TestWrongResultIsNoticed(t *testing.T) {
+	p := open(t, "openmpi")
+	j := Job{Ranks: 2, DType: "int8", Op: "sum", Most: 127, Time: time.Microsecond, Limit: generous, Points: []Point{{"allreduce", 1000, "separate"}}}
+	var got Result
+	if err := p.Run(t.Context(), j, func(int) {}, func(r Result) { got = r }); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got.Failed, "allreduce of int8: ") {
+		t.Errorf("result %+v, want a failure that names the operation", got)
+	}
+}
+
+// Goal: algorithms that a library is said to have can be forced: one of each, and
+// all of them in a long test.
+func TestAlgorithms(t *testing.T) {
+	for name, want := range map[string]string{"openmpi": "ring", "mpich": "recursive_doubling"} {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, name)
+			if name == "openmpi" {
+				testenv.Need(t, "ompi_info")
+			}
+			names, err := p.Algorithms(t.Context(), "allreduce")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(" "+strings.Join(names, " ")+" ", " "+want+" ") {
+				t.Errorf("algorithms %v, want %s among them", names, want)
+			}
+			if os.Getenv("GASPI_TEST_LONG") == "" {
+				names = []string{want}
+			}
+			for _, algorithm := range names {
+				j := Job{Ranks: 2, DType: "float64", Op: "sum", Most: 127, Algorithm: algorithm, Time: time.Microsecond, Limit: generous, Points: []Point{{"allreduce", 77, "in-place"}}}
+				var got Result
+				if err := p.Run(t.Context(), j, func(int) {}, func(r Result) { got = r }); err != nil || got.Failed != "" {
+					t.Errorf("%s: %v, %+v", algorithm, err, got)
+				}
+			}
+		})
+	}
+}
+
+// Goal: sockets of an isolated command have the congestion control that was asked
+// for, and those of all others keep theirs.
+func TestIsolated(t *testing.T) {
+	testenv.NeedRoot(t, "make network namespaces")
+	testenv.Need(t, "ip", "cat")
+	before := SystemCongestion()
+	cat, err := exec.LookPath("cat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := CanIsolate(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(t.Context(), cat, launch{args: []string{"/proc/sys/net/ipv4/tcp_congestion_control"}}, "reno")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if d := cmp.Diff("reno\n", string(out)); d != "" {
+		t.Errorf("congestion control inside (-want +got):\n%s", d)
+	}
+	if after := SystemCongestion(); after != before {
+		t.Errorf("congestion control of all others is now %s, was %s", after, before)
+	}
+}

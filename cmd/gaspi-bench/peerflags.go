@@ -1,0 +1,144 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
+)
+
+// peerOptions are what the command line says about peers: MPI libraries that are
+// measured in turns with the runtime.
+type peerOptions struct {
+	names       []string
+	algorithms  map[string][]string // forced, by peer
+	best        bool                // each algorithm of each peer is measured
+	repetitions int
+	limit       time.Duration
+
+	forced []string // algorithms as they were written
+}
+
+// peerFlagNames are the flags that only mean something beside peers.
+func peerFlagNames() []string {
+	return []string{"peer-algorithm", "peer-best", "peer-limit", "repetitions"}
+}
+
+func (p *peerOptions) add(f *pflag.FlagSet) {
+	f.StringSliceVar(&p.names, "peer", nil, "measure MPI libraries in turns with the runtime, a `LIST` of\n"+strings.Join(peer.Names(), ", ")+"; each counts by its faster way, such as in place or not")
+	f.IntVar(&p.repetitions, "repetitions", 5, "how often each side is measured beside peers")
+	f.StringSliceVar(&p.forced, "peer-algorithm", nil, "force algorithms of peers, a `LIST` such as openmpi:ring")
+	f.BoolVar(&p.best, "peer-best", false, "measure every algorithm that peers have; the best counts")
+	f.DurationVar(&p.limit, "peer-limit", 20*time.Second, "give a peer up at a size that takes it longer than this")
+}
+
+// checkPeers finds out whether what is asked for can be measured beside MPI.
+func (o *options) checkPeers(f *pflag.FlagSet) error {
+	p := &o.peers
+	if len(p.names) == 0 {
+		if f.Changed("peer") {
+			return fmt.Errorf("--peer: expected a list of %s; found an empty one", strings.Join(peer.Names(), ", "))
+		}
+		for _, name := range peerFlagNames() {
+			if f.Changed(name) {
+				return fmt.Errorf("--%s: there is nothing to compare with; add --peer", name)
+			}
+		}
+		return nil
+	}
+	if os.Getenv(envRank) != "" {
+		return errors.New("--peer starts jobs of its own; run it outside of gaspi-run")
+	}
+	for i, name := range p.names {
+		if !slices.Contains(peer.Names(), name) {
+			return fmt.Errorf("--peer %q: expected a list of %s", name, strings.Join(peer.Names(), ", "))
+		}
+		if slices.Contains(p.names[:i], name) {
+			return fmt.Errorf("--peer: %s is named twice", name)
+		}
+	}
+	switch {
+	case p.repetitions < 1:
+		return fmt.Errorf("--repetitions %d: expected at least 1", p.repetitions)
+	case p.limit < time.Second:
+		return fmt.Errorf("--peer-limit %v: expected at least 1s", p.limit)
+	case o.transport == "loopback":
+		return errors.New("--transport loopback: peers are processes; use shm or tcp")
+	}
+	if err := o.checkPeerOperation(f); err != nil {
+		return err
+	}
+	o.args = o.argsOfOurs(f)
+	return p.chooseAlgorithms()
+}
+
+// checkPeerOperation finds out whether MPI has the operation.
+func (o *options) checkPeerOperation(f *pflag.FlagSet) error {
+	if len(peer.Ways(o.op.name)) == 0 {
+		return fmt.Errorf("--peer: MPI has nothing to compare %s with; drop the flag", o.op.name)
+	}
+	c := o.collective
+	if c == nil {
+		return nil
+	}
+	for _, name := range []string{"threshold", "processes", "no-op", "explain"} {
+		if f.Changed(name) {
+			return fmt.Errorf("--%s: MPI has nothing to compare it with; drop it or --peer", name)
+		}
+	}
+	switch {
+	case c.algorithm == algorithmAll:
+		return errors.New("--algorithm all: one of ours is compared with peers at a time; name it, or drop the flag")
+	case !slices.Contains(peer.DTypes(), c.dtype.name):
+		return fmt.Errorf("--dtype %s: MPI has no such type; drop it or --peer", c.dtype.name)
+	}
+	return nil
+}
+
+// chooseAlgorithms reads pairs of peer and algorithm.
+func (p *peerOptions) chooseAlgorithms() error {
+	p.algorithms = map[string][]string{}
+	for _, pair := range p.forced {
+		name, algorithm, ok := strings.Cut(pair, ":")
+		switch {
+		case !ok || algorithm == "":
+			return fmt.Errorf("--peer-algorithm %q: expected a peer and its algorithm, such as openmpi:ring", pair)
+		case !slices.Contains(p.names, name):
+			return fmt.Errorf("--peer-algorithm %s: %s is no peer here; name it in --peer", pair, name)
+		case p.best:
+			return errors.New("--peer-algorithm: --peer-best measures all algorithms; drop one of the two")
+		}
+		p.algorithms[name] = append(p.algorithms[name], algorithm)
+	}
+	return nil
+}
+
+// argsOfOurs is the command line of the ranks of the runtime: the flags that were
+// given, but for those about peers and output.
+func (o *options) argsOfOurs(f *pflag.FlagSet) []string {
+	args := []string{o.op.name}
+	dropped := slices.Concat([]string{"peer", "transport"}, peerFlagNames(), outputFlagNames())
+	f.Visit(func(flag *pflag.Flag) {
+		if !slices.Contains(dropped, flag.Name) {
+			args = append(args, "--"+flag.Name+"="+flag.Value.String())
+		}
+	})
+	return append(args, "--transport="+o.peerTransport())
+}
+
+// peerTransport is the transport of all sides.
+func (o *options) peerTransport() string {
+	if o.transport == "auto" {
+		return "shm"
+	}
+	return o.transport
+}
+
+// outputFlagNames are the flags that say where results go.
+func outputFlagNames() []string { return []string{"json"} }

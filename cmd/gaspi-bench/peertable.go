@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Columns of the table of rows beside peers.
+const peerFormat = "%-13s %7s  %-16s %-33s%11s %11s %11s %11s %9s %6s"
+
+// show prints everything that was measured.
+func (c *contest) show() error {
+	c.out.done()
+	rows := c.tally.sorted()
+	all := compare(rows)
+	lines := append([]string{c.out.head}, c.describe()...)
+	lines = append(lines, peerLines(rows)...)
+	for _, op := range c.operations() {
+		lines = append(lines, "")
+		lines = append(lines, comparisonLines(op, all)...)
+	}
+	if err := c.out.print(append(lines, c.notes...)); err != nil {
+		return err
+	}
+	return c.writeJSON(rows, all)
+}
+
+// describe says how figures came about.
+func (c *contest) describe() []string {
+	what := c.o.op.name
+	if g := c.o.collective; g != nil {
+		what += " of " + g.dtype.name
+		if g.what.Reduces() {
+			what += ", " + g.op.String()
+		}
+	}
+	return []string{fmt.Sprintf("%s; medians of %d rounds, in each of which every side ran once", what, c.o.peers.repetitions)}
+}
+
+// peerLines are the table of rows.
+func peerLines(rows []row) []string {
+	lines := []string{trimmed(fmt.Sprintf(peerFormat, "op", "bytes", "impl", "how", "min us", "p50 us", "p99 us", "mean us", "+-95%", "rounds"))}
+	for _, r := range rows {
+		bytes := "-"
+		if r.Bytes > 0 {
+			bytes = formatSize(r.Bytes)
+		}
+		impl := r.Impl
+		if r.Version != "" && r.Impl != implGaspi {
+			impl += " " + r.Version
+		}
+		how := strings.Join(slices.DeleteFunc([]string{r.Congestion, r.Algorithm, r.Way}, func(s string) bool { return s == "" }), ", ")
+		if r.Note != "" {
+			lines = append(lines, trimmed(fmt.Sprintf("%-13s %7s  %-16s %-33s %s", r.Op, bytes, impl, how, r.Note)))
+			continue
+		}
+		interval := "-"
+		if len(r.Rounds) > 1 {
+			interval = figure(r.MeanCI95US)
+		}
+		lines = append(lines, trimmed(fmt.Sprintf(peerFormat, r.Op, bytes, impl, how,
+			figure(r.MinUS), figure(r.P50US), figure(r.P99US), figure(r.MeanUS), interval, fmt.Sprint(len(r.Rounds)))))
+	}
+	return lines
+}
+
+// comparisonLines are the closing table of an operation.
+func comparisonLines(op string, all []comparison) []string {
+	all = slices.DeleteFunc(slices.Clone(all), func(c comparison) bool { return c.Op != op })
+	if len(all) == 0 {
+		return nil
+	}
+	head := fmt.Sprintf("%7s %11s", "bytes", implGaspi)
+	for _, p := range all[0].Peers {
+		head += fmt.Sprintf(" %*s", p.width(), p.label())
+	}
+	lines := []string{
+		op + ": p50 in microseconds, and the better peer's time by ours (above 1, ours is faster)",
+		head + fmt.Sprintf(" %8s %15s %11s %8s", "ratio", "of rounds", "limit", "of limit"),
+	}
+	for _, c := range all {
+		lines = append(lines, trimmed(c.line()))
+	}
+	var words []string
+	for _, m := range means(op, all) {
+		words = append(words, fmt.Sprintf("%s %.2f (%d sizes)", m.Of, m.Ratio, m.Sizes))
+	}
+	if len(words) > 0 {
+		lines = append(lines, "geometric mean of ratios: "+strings.Join(words, ", "))
+	}
+	return lines
+}
+
+// width is that of the column of a peer.
+func (p challenge) width() int { return max(11, len(p.label())) }
+
+// line is a line of the closing table.
+func (c comparison) line() string {
+	bytes := "-"
+	if c.Bytes > 0 {
+		bytes = formatSize(c.Bytes)
+	}
+	line := fmt.Sprintf("%7s %11s", bytes, figure(c.GaspiUS))
+	for _, p := range c.Peers {
+		cell := figure(p.US)
+		if p.US == 0 {
+			cell, _, _ = strings.Cut(p.Note, " (")
+		}
+		line += fmt.Sprintf(" %*s", p.width(), cell)
+	}
+	ratio, spread := "-", "-"
+	if c.Better >= 0 {
+		ratio, spread = fmt.Sprintf("%.2f", c.Ratio), fmt.Sprintf("%.2f to %.2f", c.RatioLow, c.RatioHigh)
+	}
+	line += fmt.Sprintf(" %8s %15s", ratio, spread)
+	if c.LimitUS > 0 {
+		line += fmt.Sprintf(" %11s %8.2f", figure(c.LimitUS), c.GaspiUS/c.LimitUS)
+	}
+	return line
+}
+
+// writeJSON writes rows, then comparisons and means as objects with one member.
+func (c *contest) writeJSON(rows []row, all []comparison) error {
+	if c.out.json == nil {
+		return nil
+	}
+	if err := writeJSON(c.out.json, rows); err != nil {
+		return err
+	}
+	enc := json.NewEncoder(c.out.json)
+	for _, made := range all {
+		if err := enc.Encode(map[string]comparison{"comparison": made}); err != nil {
+			return fmt.Errorf("writing comparisons: %w", err)
+		}
+	}
+	for _, op := range c.operations() {
+		for _, m := range means(op, all) {
+			if err := enc.Encode(map[string]mean{"geomean": m}); err != nil {
+				return fmt.Errorf("writing comparisons: %w", err)
+			}
+		}
+	}
+	return nil
+}

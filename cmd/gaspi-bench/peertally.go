@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// A tally collects the rows of rounds. The zero tally is empty.
+type tally struct {
+	rows []row // combined, in the order in which they first came
+}
+
+// A roundRow is what a round contributed to a row.
+type roundRow struct {
+	Round  int     `json:"round"`
+	Iters  int     `json:"iters"`
+	MinUS  float64 `json:"min_us"`
+	P50US  float64 `json:"p50_us"`
+	P99US  float64 `json:"p99_us"`
+	MeanUS float64 `json:"mean_us"`
+}
+
+// sameAs reports whether two rows are about the same contender at the same size.
+func (r row) sameAs(other row) bool {
+	return r.Op == other.Op && r.Impl == other.Impl && r.Bytes == other.Bytes && r.Way == other.Way &&
+		r.Congestion == other.Congestion && (r.Algorithm == other.Algorithm || r.Impl == implGaspi)
+}
+
+// add adds the row of a round.
+func (t *tally) add(round int, r row) {
+	i := slices.IndexFunc(t.rows, r.sameAs)
+	if i < 0 {
+		t.rows = append(t.rows, r)
+		i = len(t.rows) - 1
+		t.rows[i].Rounds = nil
+	}
+	if r.Note != "" {
+		t.rows[i].Note = r.Note
+		return
+	}
+	t.rows[i].Rounds = append(t.rows[i].Rounds, roundRow{round, r.Iters, r.MinUS, r.P50US, r.P99US, r.MeanUS})
+	t.rows[i].combine()
+}
+
+// combine makes the figures of a row from those of its rounds: the least minimum, the
+// medians of medians and of 99th percentiles, the mean of means, and the interval
+// that holds the mean with 95 % confidence, for which a round is one observation:
+// blocks of one round are too much alike.
+func (r *row) combine() {
+	column := func(of func(roundRow) float64) []float64 {
+		var xs []float64
+		for _, x := range r.Rounds {
+			xs = append(xs, of(x))
+		}
+		return xs
+	}
+	r.Iters = 0
+	for _, x := range r.Rounds {
+		r.Iters += x.Iters
+	}
+	r.MinUS = slices.Min(column(func(x roundRow) float64 { return x.MinUS }))
+	before := r.P50US
+	r.P50US = round(median(column(func(x roundRow) float64 { return x.P50US })))
+	r.P99US = round(median(column(func(x roundRow) float64 { return x.P99US })))
+	if r.GBPerS > 0 {
+		r.GBPerS = round(float64(r.Bytes) / r.P50US / 1e3)
+	}
+	if r.PerS > 0 && before > 0 {
+		r.PerS = math.Round(1e6 / r.P50US)
+	}
+	means := column(func(x roundRow) float64 { return x.MeanUS })
+	mean, deviation := stat.MeanStdDev(means, nil)
+	r.MeanUS = round(mean)
+	if n := float64(len(means)); n > 1 {
+		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
+		r.MeanCI95US = round(t * deviation / math.Sqrt(n))
+	}
+}
+
+// median is the middle of values, or the mean of the two in the middle. xs is not
+// empty; it is sorted in place.
+func median(xs []float64) float64 {
+	slices.Sort(xs)
+	return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2
+}
+
+// sorted are the rows by operation and size: the runtime, its limit, and peers.
+func (t *tally) sorted() []row {
+	rows := slices.Clone(t.rows)
+	place := map[string]int{}
+	for _, r := range rows {
+		if _, ok := place[r.Op]; !ok {
+			place[r.Op] = len(place)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(place[a.Op], place[b.Op]), cmp.Compare(a.Bytes, b.Bytes))
+	})
+	return rows
+}
+
+// readRows reads what writeJSON wrote.
+func readRows(file string) ([]row, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading rows: %w", err)
+	}
+	var rows []row
+	for text := range strings.Lines(string(data)) {
+		var r row
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			return nil, fmt.Errorf("reading rows: %w", err)
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// ourVersion is the version of this program, empty where it was built without one.
+func ourVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		const digits = 12
+		if s.Key == "vcs.revision" {
+			return s.Value[:min(digits, len(s.Value))]
+		}
+	}
+	return strings.Trim(info.Main.Version, "()")
+}

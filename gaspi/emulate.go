@@ -1,0 +1,102 @@
+package gaspi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/internal/transport/emulate"
+	"github.com/gaspi-go/gaspi-go/internal/transport/shm"
+	"github.com/gaspi-go/gaspi-go/notify"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// A Network is an emulated network, as Config.Emulate describes it.
+type Network = emulate.Network
+
+// A Punctuality says whether the host could carry an emulated network.
+type Punctuality = emulate.Punctuality
+
+// ParseNetwork reads what Config.Emulate holds.
+func ParseNetwork(text string) (Network, error) { return emulate.Parse(text) }
+
+// Emulated is the network that is emulated between the ranks; false if none is.
+func (p *Proc) Emulated() (Network, bool) {
+	if t, ok := p.wire.(*emulate.Transport); ok {
+		return t.Network(), true
+	}
+	return Network{}, false
+}
+
+// Punctuality is how late what this rank sent and asked for was delivered since it
+// began, by the clock of the emulated network. It is zero if none is emulated.
+func (p *Proc) Punctuality() Punctuality {
+	if t, ok := p.wire.(*emulate.Transport); ok {
+		return t.Punctuality()
+	}
+	return Punctuality{}
+}
+
+// patient is how ranks wait for an emulated network: they sleep at once. Whoever
+// looked again and again would keep the cores from those who deliver, and whoever
+// yielded would get its core back only after the slice of a rank that computes.
+func patient() *notify.Waiting {
+	return &notify.Waiting{YieldOnce: func() {}, Sleep: notify.Futex{}}
+}
+
+// emulateApart emulates a network between processes of this host.
+func (d *dialer) emulateApart(wire transport.Transport) (transport.Transport, error) {
+	if d.info.LocalSize != d.info.Size {
+		_ = wire.Close()
+		return nil, fmt.Errorf("%w: an emulated network is of ranks on one host, and only %d of %d are on this one", ErrNotSupported, d.info.LocalSize, d.info.Size)
+	}
+	cards, err := shm.Join(d.info.Rank, d.info.Size, 1, func(ctx context.Context, r Rank) (string, error) {
+		at, err := d.find(ctx, r)
+		return at.Card, err
+	})
+	if err != nil {
+		_ = wire.Close()
+		return nil, err
+	}
+	d.own.Card = cards.Address()
+	// One more Go processor, for the thread that delivers.
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	return d.emulate(wire, cards, segment.Create)
+}
+
+// makeSegment makes memory of so many bytes with so many notifications.
+type makeSegment func(size uint64, notifications uint32, w *notify.Waiting) (*segment.Segment, error)
+
+// emulate emulates a network on top of wire, between cards in memory that all ranks
+// reach. It closes both if it fails.
+func (d *dialer) emulate(wire, cards transport.Transport, memory makeSegment) (transport.Transport, error) {
+	network, err := emulate.Parse(d.cfg.Emulate)
+	if err != nil {
+		return nil, errors.Join(err, wire.Close(), cards.Close())
+	}
+	t, err := emulate.New(emulate.Config{
+		Rank: d.info.Rank, Size: d.info.Size, Inner: wire, Shared: cards, Network: network, Waiting: d.waiting, Lost: d.lost,
+		Memory: func(size uint64, notifications uint32) (*segment.Segment, error) {
+			return memory(size, notifications, d.waiting)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// emulate emulates a network between ranks of this process.
+func (j *localJob) emulate(d *dialer, wire transport.Transport) (transport.Transport, error) {
+	return d.emulate(wire, j.cards.Join(d.info.Rank), segment.New)
+}
+
+// roomForCards gives this process Go processors for n ranks that sleep in the system
+// and for the threads that deliver, until the function that it returns is called.
+func roomForCards(n int) (restore func()) {
+	before := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(before + 2*n)
+	return func() { runtime.GOMAXPROCS(before) }
+}

@@ -1,0 +1,199 @@
+package emulate
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/notify"
+)
+
+// A message is what is under way between this rank and a peer. It belongs to the nic
+// until its last event has happened.
+type message struct {
+	next   *message // to be used again
+	events int      // foreseen
+
+	link *link
+	flow *flow  // nil where order does not matter
+	size uint64 // bytes
+	back bool   // its data travels from the peer to this rank
+
+	queue *transport.Queue // whose operation it is; nil for a probe
+	op    transport.Op
+	held  bool // op is under way
+
+	flagged bool // posts flag when it is there
+	flag    transport.Flag
+	window  *transport.Window // on the segment of flag as it was when posted; nil if it cannot be addressed
+	board   *notify.Board     // the local one of flag, of a get
+	probe   *probe            // somebody waits for it here; nil if nobody does
+}
+
+// A probe is a message whose end somebody awaits.
+type probe struct {
+	err   error // set before done
+	done  atomic.Bool
+	round bool // it comes back before it is done
+}
+
+// A flow is the messages of a queue to a peer, which stay in order. Guarded by the lock of the nic.
+type flow struct {
+	inner  *transport.Queue // carries them below
+	leaves int64            // when the last has left
+	there  way              // to the peer
+	here   way              // from the peer: answers
+	gets   int              // that have not ended
+}
+
+// A way is how far the messages of a flow are, in one direction.
+type way struct {
+	first int64 // when the first byte of the last arrives
+	due   int64 // when all of it is there
+}
+
+// A stage is what happens to a message.
+type stage uint8
+
+const (
+	leaves    stage = iota // its last byte leaves: the source is free
+	requested              // the question for it reaches the peer
+	arrives                // its first byte reaches the card
+	delivers               // its last byte has: everybody hears of it
+)
+
+// happenLocked does what is due. It gives up the lock meanwhile where that calls the
+// transport below.
+func (n *nic) happenLocked(e event) {
+	m := e.m
+	m.events--
+	switch e.what {
+	case leaves:
+		n.at.add(n.now() - e.at)
+		n.endLocked(m, nil)
+	case requested:
+		n.answerLocked(m, e.at)
+	case arrives:
+		n.arriveLocked(m, e.at)
+	case delivers:
+		n.deliverLocked(m, e.at)
+	}
+	if m.events == 0 && !m.held && m.probe == nil {
+		*m = message{next: n.spare}
+		n.spare = m
+	}
+}
+
+// answerLocked lets the data of a get leave the card of the peer.
+func (n *nic) answerLocked(m *message, at int64) {
+	if m.link.silent(at) {
+		m.link.strand(m)
+		return
+	}
+	start := m.link.peer.out.take(at, n.net.occupies(m.size), m.size)
+	w := &m.flow.here
+	w.first = max(w.first, start+n.latencyLocked())
+	n.expectLocked(w.first, arrives, m)
+}
+
+// arriveLocked takes a message in, in the order of first bytes.
+func (n *nic) arriveLocked(m *message, at int64) {
+	if m.link.silent(at) {
+		m.link.strand(m)
+		return
+	}
+	due := at
+	if m.size > 0 {
+		card := m.link.peer
+		if m.back {
+			card = n.t.own
+		}
+		busy := n.net.occupies(m.size)
+		due = card.in.take(at, busy, m.size) + busy
+	}
+	if m.flow != nil {
+		w := &m.flow.there
+		if m.back {
+			w = &m.flow.here
+		}
+		w.due = max(w.due, due)
+		due = w.due
+	}
+	switch {
+	case due <= n.now():
+		n.deliverLocked(m, due)
+	case m.flagged || m.back || m.probe != nil:
+		n.expectLocked(due, delivers, m)
+	}
+}
+
+// deliverLocked makes known that a message is there.
+func (n *nic) deliverLocked(m *message, at int64) {
+	if p := m.probe; p != nil && p.round {
+		p.round = false
+		n.expectLocked(at+n.latencyLocked(), delivers, m)
+		return
+	}
+	n.at.add(n.now() - at)
+	if m.back {
+		m.flow.gets--
+		n.endLocked(m, nil)
+		return
+	}
+	if p := m.probe; p != nil {
+		p.end(m.link, nil)
+		return
+	}
+	if m.flagged {
+		n.mu.Unlock()
+		err := m.notify()
+		n.mu.Lock()
+		if err != nil {
+			m.queue.Fail(err)
+		}
+	}
+}
+
+// notify posts the notification of a message at the peer.
+func (m *message) notify() error {
+	w := m.window
+	if w == nil {
+		return m.link.inner.Notify(m.flow.inner, m.flag)
+	}
+	if w.Live.Load() != w.Generation {
+		return fmt.Errorf("%w: rank %d has withdrawn segment %d", base.ErrNoSegment, m.link.rank, m.flag.Segment)
+	}
+	m.flag.Post(w.Segment.Board())
+	runtime.KeepAlive(w) // and with it the mapping
+	return nil
+}
+
+// endLocked ends an operation that is held, later if the transport below is not as far.
+func (n *nic) endLocked(m *message, err error) {
+	if !m.held {
+		return
+	}
+	if err == nil && !m.flow.inner.Idle() {
+		n.t.slow.add(m)
+		return
+	}
+	n.completeLocked(m, err)
+}
+
+// completeLocked is endLocked for an operation that has ended below too.
+func (n *nic) completeLocked(m *message, err error) {
+	m.held = false
+	if err == nil && m.flagged && m.back {
+		m.flag.Post(m.board)
+	}
+	m.queue.End(&m.op, err)
+}
+
+// end tells whoever waits for the probe.
+func (p *probe) end(l *link, err error) {
+	p.err = err
+	p.done.Store(true)
+	l.board.Rouse()
+}

@@ -1,0 +1,63 @@
+package emulate
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/internal/transport/loopback"
+	"github.com/gaspi-go/gaspi-go/internal/transport/transporttest"
+	"github.com/gaspi-go/gaspi-go/notify"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// memory makes segments for ranks of this process.
+func memory(size uint64, notifications uint32) (*segment.Segment, error) {
+	return segment.New(size, notifications, notify.AmongGoroutines(0, 0))
+}
+
+// job makes n ranks that reach each other through an emulated network.
+func job(t *testing.T, n int, net Network) (ranks []*Transport) {
+	t.Helper()
+	hub, shared := loopback.NewHub(n, transporttest.IDs), loopback.NewHub(n, 1)
+	for r := range base.Rank(n) {
+		x, err := New(Config{
+			Rank: r, Size: n, Inner: hub.Join(r), Shared: shared.Join(r),
+			Memory: memory, Network: net, Waiting: notify.AmongGoroutines(0, 100*time.Microsecond),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ranks = append(ranks, x)
+	}
+	t.Cleanup(func() {
+		for _, r := range ranks {
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return ranks
+}
+
+func TestContract(t *testing.T) {
+	for _, c := range []struct{ name, network string }{
+		{"quick", "latency=1us"},
+		{"slow", "latency=20us,bandwidth=200MB/s"},
+		{"rough", "latency=10us,bandwidth=1GB/s,jitter=40us,overhead=1us,seed=3"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			net, err := Parse(c.network)
+			if err != nil {
+				t.Fatal(err)
+			}
+			transporttest.Run(t, func(t *testing.T, n int) (ranks []transport.Transport) {
+				for _, r := range job(t, n, net) {
+					ranks = append(ranks, r)
+				}
+				return ranks
+			}, memory)
+		})
+	}
+}
