@@ -24,6 +24,8 @@ type options struct {
 	sizes     []uint64 // {0} for an operation that moves no data
 	time      time.Duration
 	json      string   // file for the rows; empty for none
+	osu       bool     // OSU's format instead of the table
+	plot      string   // file of a drawing; empty for none
 	verify    bool     // check every result
 	out       string   // file for the parameters of tune; empty for none
 	args      []string // the command line, for the ranks
@@ -59,8 +61,8 @@ func parse(args []string) (*options, error) {
 	if err := o.chooseCollective(f, group); err != nil {
 		return nil, err
 	}
-	if f.Changed("json") && o.json == "" {
-		return nil, errors.New("--json needs the name of a file; found an empty one")
+	if err := o.checkOutput(f); err != nil {
+		return nil, err
 	}
 	if err := o.chooseSizes(sizes, f.Changed("sizes")); err != nil {
 		return nil, err
@@ -77,6 +79,8 @@ func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 	f.DurationVar(&o.time, "time", 400*time.Millisecond, "how long to measure for one row")
 	f.StringVar(&o.out, "out", "", "write the parameters that tune finds to `FILE`")
 	f.StringVar(&o.json, "json", "", "also write one JSON object per row to `FILE`")
+	f.BoolVar(&o.osu, "osu", false, "print the text format of the OSU micro-benchmarks")
+	f.StringVar(&o.plot, "plot", "", "also draw the rows as an SVG `FILE`")
 	group.add(f)
 	o.peers.add(f)
 	f.BoolVar(&o.verify, "verify", false, "check the result of every operation, not only of the first and last;\neach then is a block of its own, which is rougher")
@@ -123,6 +127,25 @@ func (o *options) check() error {
 		return errors.New("--emulate: a network needs at least 2 ranks; raise -n")
 	case o.time <= 0:
 		return fmt.Errorf("--time %v: expected more than 0, such as 400ms or 5s", o.time)
+	}
+	return nil
+}
+
+func (o *options) checkOutput(f *pflag.FlagSet) error {
+	for _, name := range []string{"json", "plot"} {
+		if f.Changed(name) && f.Lookup(name).Value.String() == "" {
+			return fmt.Errorf("--%s needs the name of a file; found an empty one", name)
+		}
+	}
+	if explains := o.collective != nil && o.collective.explain; o.op.tune || explains {
+		for _, name := range []string{"osu", "plot"} {
+			if f.Changed(name) {
+				return fmt.Errorf("--%s: there are no rows to show; drop the flag", name)
+			}
+		}
+	}
+	if o.plot != "" && o.op.sizes == nil {
+		return fmt.Errorf("--plot: %s has no sizes to draw over; drop the flag", o.op.name)
 	}
 	return nil
 }

@@ -19,11 +19,18 @@ type output struct {
 	// algorithms says that rows name one.
 	algorithms bool
 	head       string
+
+	osu  bool   // rows are written at the end, in OSU's format, instead of the table
+	plot string // file of a drawing; empty for none
+	kept []row  // for both
+
+	apart bool // each of our algorithms is a contender of its own
 }
 
 // newOutput opens the files. head is the line that says what is measured where.
 func newOutput(o *options, stdout, stderr *os.File, head string) (*output, error) {
-	out := &output{table: stdout, head: head, algorithms: o.collective != nil}
+	out := &output{table: stdout, head: head, algorithms: o.collective != nil, osu: o.osu, plot: o.plot}
+	out.apart = o.collective != nil && o.collective.algorithm == algorithmAll
 	if term.IsTerminal(int(stderr.Fd())) {
 		out.progress = stderr
 	}
@@ -36,6 +43,11 @@ func newOutput(o *options, stdout, stderr *os.File, head string) (*output, error
 	}
 	out.json = f
 	return out, nil
+}
+
+// tryFiles finds out early whether results can be written.
+func (o *options) tryFiles() error {
+	return errors.Join(tryOpen("--json", o.json), tryOpen("--plot", o.plot))
 }
 
 // tryOpen finds out early whether rows can be written.
@@ -83,18 +95,27 @@ func (out *output) show(rows []row) error {
 		return nil
 	}
 	out.done()
+	out.kept = append(out.kept, rows...)
 	lines := tableLines(rows, out.algorithms)
 	if !out.headed {
 		out.headed = true
 		lines = append([]string{out.head, tableHead(out.algorithms)}, lines...)
 	}
-	if err := out.print(lines); err != nil {
+	if err := out.printTable(lines); err != nil {
 		return err
 	}
 	if out.json == nil {
 		return nil
 	}
 	return writeJSON(out.json, rows)
+}
+
+// printTable is print for what OSU's format takes the place of.
+func (out *output) printTable(lines []string) error {
+	if out.osu {
+		return nil
+	}
+	return out.print(lines)
 }
 
 func (out *output) print(lines []string) error {
@@ -106,9 +127,32 @@ func (out *output) print(lines []string) error {
 	return nil
 }
 
-// close ends the JSON file.
+// close writes what waited for the last row, and ends the JSON file.
 func (out *output) close() error {
-	if out == nil || out.json == nil {
+	if out == nil {
+		return nil
+	}
+	return errors.Join(out.finish(), out.closeJSON())
+}
+
+// finish writes rows in OSU's format and draws them, as far as that is wanted.
+func (out *output) finish() error {
+	if len(out.kept) == 0 {
+		return nil
+	}
+	if out.osu {
+		if err := out.print(osuLines(out.kept, out.apart)); err != nil {
+			return err
+		}
+	}
+	if out.plot == "" {
+		return nil
+	}
+	return plotRows(out.plot, out.head, out.kept, out.apart)
+}
+
+func (out *output) closeJSON() error {
+	if out.json == nil {
 		return nil
 	}
 	if err := out.json.Close(); err != nil {

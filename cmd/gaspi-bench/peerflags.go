@@ -70,6 +70,8 @@ func (o *options) checkPeers(f *pflag.FlagSet) error {
 		return fmt.Errorf("--peer-limit %v: expected at least 1s", p.limit)
 	case o.transport == "loopback":
 		return errors.New("--transport loopback: peers are processes; use shm or tcp")
+	case o.emulate != "":
+		return errors.New("--emulate: peers have no emulated network; drop it or --peer")
 	}
 	if err := o.checkPeerOperation(f); err != nil {
 		return err
@@ -141,4 +143,4 @@ func (o *options) peerTransport() string {
 }
 
 // outputFlagNames are the flags that say where results go.
-func outputFlagNames() []string { return []string{"json"} }
+func outputFlagNames() []string { return []string{"json", "osu", "plot"} }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -47,7 +48,7 @@ type rival struct {
 func runPeers(o *options, stdout, stderr *os.File) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := tryOpen("--json", o.json); err != nil {
+	if err := o.tryFiles(); err != nil {
 		say(stderr, err)
 		return exitFailed
 	}
@@ -176,7 +177,7 @@ func (c *contest) measureOurs(ctx context.Context, round int) error {
 	}
 	defer nothing.Close()
 	ours := *c.o
-	ours.json = filepath.Join(dir, "rows.json")
+	ours.json, ours.plot, ours.osu = filepath.Join(dir, "rows.json"), "", false
 	ours.args = append(c.o.args, "--json="+ours.json)
 	cfg, err := ours.job(nothing, c.err)
 	if err != nil {
@@ -270,7 +271,9 @@ func (c *contest) newRival(p *peer.Peer, algorithm, congestion string) *rival {
 					s := g.shape(c.o.ranks, bytes)
 					made.Bytes, point.Count = s.bytes(), uint64(s.count())
 				}
-				r.rows, r.job.Points = append(r.rows, made), append(r.job.Points, point)
+				if !slices.ContainsFunc(r.rows, made.sameAs) { // sizes are rounded to whole blocks
+					r.rows, r.job.Points = append(r.rows, made), append(r.job.Points, point)
+				}
 			}
 		}
 	}

@@ -21,7 +21,8 @@ func (c *contest) show() error {
 		lines = append(lines, "")
 		lines = append(lines, comparisonLines(op, all)...)
 	}
-	if err := c.out.print(append(lines, c.notes...)); err != nil {
+	c.out.kept = rows
+	if err := c.out.printTable(append(lines, c.notes...)); err != nil {
 		return err
 	}
 	return c.writeJSON(rows, all)
@@ -85,9 +86,12 @@ func comparisonLines(op string, all []comparison) []string {
 	}
 	var words []string
 	for _, m := range means(op, all) {
-		words = append(words, fmt.Sprintf("%s %.2f (%d sizes)", m.Of, m.Ratio, m.Sizes))
+		words = append(words, fmt.Sprintf("%s %.2f", m.Of, m.Ratio))
+		if m.Sizes < len(all) {
+			words[len(words)-1] += fmt.Sprintf(" (%d of %d sizes)", m.Sizes, len(all))
+		}
 	}
-	if len(words) > 0 {
+	if len(words) > 0 && all[0].Bytes > 0 {
 		lines = append(lines, "geometric mean of ratios: "+strings.Join(words, ", "))
 	}
 	return lines

@@ -35,7 +35,8 @@ func (r row) sameAs(other row) bool {
 		r.Congestion == other.Congestion && (r.Algorithm == other.Algorithm || r.Impl == implGaspi)
 }
 
-// add adds the row of a round.
+// add adds the row of a round. Of two with the same size, because sizes are rounded
+// to whole blocks, the first counts.
 func (t *tally) add(round int, r row) {
 	i := slices.IndexFunc(t.rows, r.sameAs)
 	if i < 0 {
@@ -45,6 +46,9 @@ func (t *tally) add(round int, r row) {
 	}
 	if r.Note != "" {
 		t.rows[i].Note = r.Note
+		return
+	}
+	if n := len(t.rows[i].Rounds); n > 0 && t.rows[i].Rounds[n-1].Round == round {
 		return
 	}
 	t.rows[i].Rounds = append(t.rows[i].Rounds, roundRow{round, r.Iters, r.MinUS, r.P50US, r.P99US, r.MeanUS})
@@ -68,14 +72,10 @@ func (r *row) combine() {
 		r.Iters += x.Iters
 	}
 	r.MinUS = slices.Min(column(func(x roundRow) float64 { return x.MinUS }))
-	before := r.P50US
 	r.P50US = round(median(column(func(x roundRow) float64 { return x.P50US })))
 	r.P99US = round(median(column(func(x roundRow) float64 { return x.P99US })))
 	if r.GBPerS > 0 {
 		r.GBPerS = round(float64(r.Bytes) / r.P50US / 1e3)
-	}
-	if r.PerS > 0 && before > 0 {
-		r.PerS = math.Round(1e6 / r.P50US)
 	}
 	means := column(func(x roundRow) float64 { return x.MeanUS })
 	mean, deviation := stat.MeanStdDev(means, nil)

@@ -42,7 +42,7 @@ func inProcesses(ctx context.Context, o *options, stdout, stderr *os.File) int {
 
 // job is how the ranks are started.
 func (o *options) job(stdout, stderr *os.File) (launcher.Config, error) {
-	if err := tryOpen("--json", o.json); err != nil {
+	if err := o.tryFiles(); err != nil {
 		return launcher.Config{}, err
 	}
 	program, err := os.Executable()

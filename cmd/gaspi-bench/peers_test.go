@@ -1,0 +1,250 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
+)
+
+func TestPeerFlagsThatMakeNoSense(t *testing.T) {
+	beside := func(args ...string) []string { return append(args, "--peer", "openmpi") }
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"unknown peer", []string{"allreduce", "--peer", "lam"}, `--peer "lam": expected a list of openmpi, mpich`},
+		{"no peer", []string{"allreduce", "--peer", ""}, "--peer: expected a list of openmpi, mpich; found an empty one"},
+		{"the same twice", []string{"allreduce", "--peer", "mpich,mpich"}, "--peer: mpich is named twice"},
+		{"rounds of nothing", []string{"allreduce", "--repetitions", "3"}, "--repetitions: there is nothing to compare with; add --peer"},
+		{"best of nothing", []string{"allreduce", "--peer-best"}, "--peer-best: there is nothing to compare with; add --peer"},
+		{"no rounds", beside("allreduce", "--repetitions", "0"), "--repetitions 0: expected at least 1"},
+		{"no patience", beside("allreduce", "--peer-limit", "10ms"), "--peer-limit 10ms: expected at least 1s"},
+		{"loopback", beside("allreduce", "--transport", "loopback"), "--transport loopback: peers are processes"},
+		{"emulated network", beside("allreduce", "--emulate", "latency=1ms"), "--emulate: peers have no emulated network"},
+		{"operation of ours", beside("notify-rate"), "--peer: MPI has nothing to compare notify-rate with"},
+		{"another of ours", beside("exchange"), "--peer: MPI has nothing to compare exchange with"},
+		{"tune", beside("tune"), "--peer: MPI has nothing to compare tune with"},
+		{"threshold", beside("reduce", "--threshold", "0.5"), "--threshold: MPI has nothing to compare it with"},
+		{"half precision", beside("allreduce", "--dtype", "bfloat16"), "--dtype bfloat16: MPI has no such type"},
+		{"all of ours", beside("allreduce", "--algorithm", "all"), "--algorithm all: one of ours is compared"},
+		{"algorithm of nobody", beside("allreduce", "--peer-algorithm", "ring"), `--peer-algorithm "ring": expected a peer and its algorithm`},
+		{"algorithm of another", beside("allreduce", "--peer-algorithm", "mpich:ring"), "--peer-algorithm mpich:ring: mpich is no peer here"},
+		{"forced and best", beside("allreduce", "--peer-algorithm", "openmpi:ring", "--peer-best"), "--peer-best measures all algorithms"},
+		{"nameless drawing", []string{"allreduce", "--plot", ""}, "--plot needs the name of a file"},
+		{"drawing without sizes", []string{"barrier", "--plot", "x.svg"}, "--plot: barrier has no sizes to draw over"},
+		{"rows of tune", []string{"tune", "--osu"}, "--osu: there are no rows to show"},
+		{"rows of what is explained", []string{"allreduce", "--explain", "--osu"}, "--osu: there are no rows to show"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stdout, stderr, code := gaspiBench(t, c.args...)
+			if code != exitUsage || stdout != "" {
+				t.Errorf("exit code %d, want %d; output:\n%s", code, exitUsage, stdout)
+			}
+			if !strings.HasPrefix(stderr, "gaspi-bench: ") || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
+				t.Errorf("said %q, want one line with %q", stderr, c.want)
+			}
+		})
+	}
+}
+
+// Our ranks get the flags that were given, but for those of peers and output.
+func TestArgsOfOurs(t *testing.T) {
+	o, err := parse([]string{
+		"allreduce", "-n", "3", "--sizes", "8,1KiB", "--peer", "openmpi,mpich", "--repetitions=2", "--json", "x", "--plot", "y", "--osu",
+		"--dtype", "int32", "--verify", "--time", "5ms", "--peer-algorithm", "openmpi:ring",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(o.args[1:])
+	want := []string{"allreduce", "--dtype=int32", "--n=3", "--sizes=8,1KiB", "--time=5ms", "--transport=shm", "--verify=true"}
+	if d := cmp.Diff(want, o.args); d != "" {
+		t.Errorf("arguments (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(map[string][]string{"openmpi": {"ring"}}, o.peers.algorithms); d != "" {
+		t.Errorf("algorithms (-want +got):\n%s", d)
+	}
+}
+
+// fakeMPI puts a library made of shell scripts into PATH, alone. Its launcher prints
+// times for each point; $point may do otherwise.
+func fakeMPI(t *testing.T, otherwise string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, script := range map[string]string{
+		"mpicc.openmpi": `[ "$1" = --version ] && exit; while [ "$1" != -o ]; do shift; done; echo made >"$2"`,
+		"mpirun.openmpi": `[ "$1" = --version ] && { echo "mpirun (Open MPI) 9.8.7"; exit; }
+echo run >>"` + dir + `/runs"
+i=0
+for point; do case $point in *:*:*) echo "start $i"
+case $point in ` + otherwise + ` esac
+echo "times $i 1 30000 10000 20000"; i=$((i+1));; esac; done; echo done`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	return dir
+}
+
+// A peerLine is a line of the JSON of a run beside peers.
+type peerLine struct {
+	row
+	Comparison *comparison `json:"comparison"`
+	Geomean    *mean       `json:"geomean"`
+}
+
+// besidePeers runs gaspi-bench with little to measure, and reads what it wrote.
+func besidePeers(t *testing.T, args ...string) (stdout string, lines []peerLine) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "rows.json")
+	stdout, stderr, code := gaspiBench(t, append(args, "--time", "1ms", "--json", file)...)
+	if code != 0 || stderr != "" {
+		t.Fatalf("gaspi-bench %v: exit code %d\n%s%s", args, code, stdout, stderr)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text := range strings.Lines(string(data)) {
+		var l peerLine
+		dec := json.NewDecoder(strings.NewReader(text))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&l); err != nil {
+			t.Fatalf("line %q: %v", text, err)
+		}
+		lines = append(lines, l)
+	}
+	return stdout, lines
+}
+
+// summaryOf are the rows as words, with figures only of the fake.
+func summaryOf(lines []peerLine) []string {
+	var got []string
+	for _, l := range lines {
+		switch {
+		case l.Comparison != nil:
+			got = append(got, strings.Join([]string{"comparison", l.Comparison.Op, formatSize(l.Comparison.Bytes)}, " "))
+		case l.Geomean != nil:
+			got = append(got, "geomean "+l.Geomean.Op+" "+l.Geomean.Of)
+		case l.Impl == implGaspi || l.Impl == implLimit:
+			got = append(got, strings.Join([]string{l.Op, formatSize(l.Bytes), l.Impl, strings.Repeat("*", len(l.Rounds))}, " "))
+		case l.Note != "":
+			got = append(got, strings.Join([]string{l.Op, formatSize(l.Bytes), l.Impl, l.Version, l.Way, l.Note}, " "))
+		default:
+			got = append(got, strings.Join([]string{l.Op, formatSize(l.Bytes), l.Impl, l.Version, l.Way, figure(l.MinUS), figure(l.P50US), figure(l.P99US), figure(l.MeanUS), strings.Repeat("*", len(l.Rounds))}, " "))
+		}
+	}
+	return got
+}
+
+// Goal: both sides are measured in each round, a peer that hangs or fails at a
+// point is left out there alone, and everything is in the JSON.
+func TestBesideAPeer(t *testing.T) {
+	dir := fakeMPI(t, `*:128:separate) exec /bin/sleep 60;; *:256:in-place) echo "mpibench: rank 0: it is wrong" >&2; exit 1;;`)
+	stdout, lines := besidePeers(t, "allreduce", "--peer", "openmpi", "--repetitions", "2", "--sizes", "8,1KiB,2KiB", "--peer-limit", "3s")
+	const figures = " 10.00 20.00 30.00 20.00 **"
+	want := []string{
+		"allreduce 8 gaspi **", "allreduce 8 limit **",
+		"allreduce 8 openmpi 9.8.7 in-place" + figures, "allreduce 8 openmpi 9.8.7 separate" + figures,
+		"allreduce 1KiB gaspi **", "allreduce 1KiB limit **",
+		"allreduce 1KiB openmpi 9.8.7 in-place" + figures, "allreduce 1KiB openmpi 9.8.7 separate over limit (3s)",
+		"allreduce 2KiB gaspi **", "allreduce 2KiB limit **",
+		"allreduce 2KiB openmpi 9.8.7 in-place failed (exit status 1: rank 0: it is wrong)", "allreduce 2KiB openmpi 9.8.7 separate" + figures,
+		"comparison allreduce 8", "comparison allreduce 1KiB", "comparison allreduce 2KiB",
+		"geomean allreduce openmpi", "geomean allreduce better",
+	}
+	if d := cmp.Diff(want, summaryOf(lines)); d != "" {
+		t.Errorf("rows (-want +got):\n%s", d)
+	}
+	for _, want := range []string{"openmpi 9.8.7    separate                          over limit (3s)\n", "\ngeometric mean of ratios: openmpi "} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("there is no %q in the table:\n%s", want, stdout)
+		}
+	}
+	// Three in the first round, as two points end a run, and one in the second.
+	runs, err := os.ReadFile(filepath.Join(dir, "runs"))
+	if err != nil || strings.Count(string(runs), "\n") != 4 {
+		t.Errorf("%q: %v; want 4 runs", runs, err)
+	}
+}
+
+func TestBesidePeersFails(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		otherwise string
+		args      []string
+		want      string
+	}{
+		{"not installed", "", []string{"allreduce", "--peer", "mpich"}, "MPICH is not installed: no mpicc.mpich in PATH; on Debian, apt-get install mpich libmpich-dev gcc"},
+		{"garbage", "*) echo times 0 x;;", []string{"allreduce", "--peer", "openmpi", "--sizes", "8", "--time", "1ms"}, `Open MPI: "x" in a line of the benchmark is no number`},
+		{"no list of algorithms", "", []string{"allreduce", "--peer", "openmpi", "--peer-best"}, "listing the algorithms of Open MPI"},
+		{"unwritable file", "", []string{"allreduce", "--peer", "openmpi", "--json", "/missing/rows.json"}, "name a file that can be written"},
+		{"unwritable drawing", "", []string{"allreduce", "--peer", "openmpi", "--plot", "/missing/rows.svg"}, "name a file that can be written"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fakeMPI(t, c.otherwise)
+			stdout, stderr, code := gaspiBench(t, c.args...)
+			if code != exitFailed || stdout != "" {
+				t.Errorf("exit code %d, want %d; output:\n%s", code, exitFailed, stdout)
+			}
+			if !strings.HasPrefix(stderr, "gaspi-bench: ") || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
+				t.Errorf("said %q, want one line with %q", stderr, c.want)
+			}
+		})
+	}
+}
+
+// Goal: a run beside both libraries, over memory and over TCP.
+func TestBesideMPI(t *testing.T) {
+	testenv.Need(t, "mpicc.openmpi", "mpirun.openmpi", "mpicc.mpich", "mpiexec.mpich", "ompi_info")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string // impls of the comparisons
+	}{
+		{"allreduce", []string{"allreduce", "--sizes", "8,5000", "--dtype", "float32", "--peer", "openmpi,mpich"}, []string{"openmpi", "mpich"}},
+		{"forced", []string{"alltoall", "--sizes", "1000", "--peer", "openmpi", "--peer-algorithm", "openmpi:pairwise,openmpi:linear"}, []string{"openmpi"}},
+		{"latency over tcp", []string{"latency", "--sizes", "8", "--transport", "tcp", "--peer", "mpich"}, []string{"mpich"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, lines := besidePeers(t, append(c.args, "--repetitions", "1")...)
+			found := 0
+			for _, l := range lines {
+				if l.Note != "" {
+					t.Errorf("%s of %d: %s: %s", l.Op, l.Bytes, l.Impl, l.Note)
+				}
+				if l.Comparison == nil {
+					continue
+				}
+				found++
+				if l.Comparison.Ratio <= 0 {
+					t.Errorf("no ratio: %+v", l.Comparison)
+				}
+				var got []string
+				for _, p := range l.Comparison.Peers {
+					if !slices.Contains(got, p.Impl) {
+						got = append(got, p.Impl)
+					}
+				}
+				if d := cmp.Diff(c.want, got); d != "" {
+					t.Errorf("compared with (-want +got):\n%s", d)
+				}
+			}
+			if found == 0 {
+				t.Errorf("nothing was compared: %+v", lines)
+			}
+		})
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	figures "github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/figure"
+)
+
+// plotRows draws medians over sizes: a panel for each operation, a curve for each
+// contender, of a peer its best. Bars go from the least to the largest median of a
+// round. Our rows are one contender unless apart says that each algorithm is one.
+func plotRows(file, title string, rows []row, apart bool) error {
+	chart := figures.Chart{Title: title}
+	for _, r := range rows {
+		if r.Note != "" || r.Bytes == 0 {
+			continue
+		}
+		i := slices.IndexFunc(chart.Panels, func(p figures.Panel) bool { return p.Title == r.Op })
+		if i < 0 {
+			i = len(chart.Panels)
+			chart.Panels = append(chart.Panels, figures.Panel{Title: r.Op, XLabel: "bytes", YLabel: "time (us), p50", XBytes: true, LogY: true})
+		}
+		name := r.Impl
+		switch {
+		case r.Congestion != "" && r.Impl != implGaspi:
+			name += "/" + r.Congestion
+		case r.Impl == implGaspi && apart:
+			name += "/" + r.Algorithm
+		}
+		plotRow(&chart.Panels[i], name, r)
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return unwritable("--plot", file, err)
+	}
+	if err := chart.WriteSVG(f, false); err != nil {
+		f.Close()
+		return fmt.Errorf("--plot: %w", err)
+	}
+	return f.Close()
+}
+
+// plotRow adds a point, or replaces a slower one of the same contender.
+func plotRow(p *figures.Panel, name string, r row) {
+	i := slices.IndexFunc(p.Curves, func(c figures.Curve) bool { return c.Name == name })
+	if i < 0 {
+		i = len(p.Curves)
+		p.Curves = append(p.Curves, figures.Curve{Name: name})
+	}
+	c := &p.Curves[i]
+	low, high := r.P50US, r.P50US
+	for _, x := range r.Rounds {
+		low, high = min(low, x.P50US), max(high, x.P50US)
+	}
+	at, found := slices.BinarySearch(c.X, float64(r.Bytes))
+	if found {
+		if r.P50US < c.Y[at] {
+			c.Y[at], c.Low[at], c.High[at] = r.P50US, low, high
+		}
+		return
+	}
+	c.X, c.Y = slices.Insert(c.X, at, float64(r.Bytes)), slices.Insert(c.Y, at, r.P50US)
+	c.Low, c.High = slices.Insert(c.Low, at, low), slices.Insert(c.High, at, high)
+}
