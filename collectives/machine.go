@@ -41,8 +41,8 @@ func DefaultMachine() price.Machine {
 // there have no wire, so that nearly all of a message is work of processors, which the
 // ranks share.
 func onOneHost(m *price.Machine) {
-	m.Network = price.Link{Latency: 1.5e-6, Put: 2e-6, Signal: 2e-6}
-	m.Take = 1.5e-6
+	m.Network = price.Link{Latency: 0.5e-6, Put: 3.5e-6, Signal: 3.5e-6}
+	m.Take = 2.5e-6
 	m.Bandwidth = 20e9 // more than processors can move
 }
 
@@ -52,6 +52,9 @@ func (t *Team) prepareChoice() error {
 	t.machine.Cores = t.proc.LocalCores()
 	if t.proc.LocalSize() == t.proc.Size() {
 		onOneHost(&t.machine)
+	}
+	if network, ok := t.proc.Emulated(); ok {
+		onNetwork(&t.machine, network)
 	}
 	switch file := os.Getenv(envMachine); {
 	case t.cfg.Machine != nil:

@@ -29,12 +29,13 @@ func TestWhatRanksDid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Rank 0: puts leave at 1/2 to 2 1/2 and to 3 1/2, and are there a second later.
+	// Rank 0: puts leave at 1/2 to 2 1/2 and to 3 1/2, and are there a second later, with
+	// the signal behind the second, which costs nothing.
 	// Rank 1: the first lane goes on at 3 1/2, folds (4 + 2) and copies (1) to 10 1/2 and
 	// encodes to 11 1/2; the second lane, ready at 4 1/2, then puts 32/4 bytes: from 12
 	// on, there at 14. Rank 2 decodes for 1 s.
 	want := Result{Makespan: 15, Steps: 2, Rounds: 2, Ranks: []Rank{
-		{Finish: 3.5, Waiting: 2, Puts: 2, Signals: 1, Sent: 24},
+		{Finish: 3.5, Waiting: 2.5, Puts: 2, Signals: 1, Sent: 24},
 		{Finish: 13, Waiting: 3.5 + 1, Steps: 1, Rounds: 1, Puts: 1, Sent: 8, Received: 24, Combined: 32, Copied: 16 + 8, Coded: 16},
 		{Finish: 15, Waiting: 14, Steps: 2, Rounds: 2, Received: 8, Coded: 16},
 	}}

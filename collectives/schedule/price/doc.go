@@ -14,7 +14,8 @@
 // taken it in, which also takes one message at a time, in the order of first bytes.
 // Ports are full duplex. A put between ranks of one node is a copy by the CPU of the
 // sender. Signals cost overhead and latency but no bandwidth, and overtake puts of
-// other lanes and to other ranks. Where messages do not land by themselves, they also
+// other lanes and to other ranks; one right behind a put to another node goes with it for
+// nothing. Where messages do not land by themselves, they also
 // cost the CPU of the receiver, for each of them and for their bytes. Combining, copying
 // and coding cost CPU, at rates of
 // their own; what they read and write also passes through the memory of the host, one

@@ -31,6 +31,7 @@ type op struct {
 	kind    schedule.Kind
 	coded   bool  // a put of a coded form
 	data    bool  // a signal that tells of a put, which posts nothing itself
+	joint   bool  // a signal right behind that put, with which it travels between nodes
 	sources int16 // of a combine
 	stores  int16 // destinations of a combine
 	peer    int32 // of a put or signal
@@ -99,6 +100,7 @@ func (p *Program) add(s *schedule.Schedule, last, touched []int32) error {
 			if o.kind == schedule.Put || o.kind == schedule.Signal {
 				o.after = last[o.peer]
 				o.data = o.after >= 0 && p.ops[o.after].slot < 0
+				o.joint = o.data && o.kind == schedule.Signal && int(o.after) == len(p.ops)-1
 			}
 			if o.kind == schedule.Put {
 				last[o.peer] = int32(len(p.ops))

@@ -127,7 +127,9 @@ func (s *sim) signal(r *rank, ln *lane, o *op, now float64) float64 {
 		s.land(m, o, now+s.m.Shared.Latency)
 		return now
 	}
-	now = s.work(r, now, s.m.Network.Signal)
+	if !o.joint {
+		now = s.work(r, now, s.m.Network.Signal)
+	}
 	s.send(m, o, now)
 	return now
 }
@@ -177,13 +179,18 @@ func (s *sim) receive(now float64, i int32) {
 	if m.bytes > 0 {
 		_, now = s.nodes[s.ranks[o.peer].node].in.take(now, m.seconds)
 	}
-	s.land(m, o, s.takeIn(&s.ranks[o.peer], now, m.bytes))
+	taking := s.m.Take
+	if o.joint {
+		taking = 0
+	}
+	s.land(m, o, s.takeIn(&s.ranks[o.peer], now, m.bytes, taking))
 }
 
 // takeIn is when a rank's CPU has taken in a message whose last bytes arrive now. It
 // moves them as they come, and pays later if it has something else to do, or no core.
-func (s *sim) takeIn(r *rank, now, bytes float64) float64 {
-	moving, taking := float64(per(bytes, s.m.SocketRate)*r.slow), s.m.Take*r.slow
+func (s *sim) takeIn(r *rank, now, bytes, taking float64) float64 {
+	moving := float64(per(bytes, s.m.SocketRate) * r.slow)
+	taking = float64(taking * r.slow)
 	cost := moving + taking
 	if cost == 0 {
 		return now
