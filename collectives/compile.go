@@ -56,13 +56,18 @@ const (
 type compiler struct {
 	p             *Plan
 	size          int
-	scratch, flip uint64              // bytes, each
-	numbers       map[memory]int32    // of what has a number
-	extent        map[memory]int      // bytes that are used of peers' buffers
-	posts         map[[2]int32]uint32 // peer and slot -> posts in a run
-	awaits        map[int32]uint32    // slot -> posts in a run
-	forms         []schedule.Region   // that hold coded forms
+	scratch, flip uint64             // bytes, each
+	numbers       map[memory]int32   // of what has a number
+	extent        [][]int            // bytes that are used of buffers, by rank and buffer
+	posts         map[[2]int32]int32 // peer and slot -> place in counts
+	counts        []count            // of posts
+	awaits        []uint32           // posts in a run, by slot
+	forms         []schedule.Region  // that hold coded forms
 }
+
+// A count is how many posts a run makes of one sort, and how many of them have
+// been compiled.
+type count struct{ all, done uint32 }
 
 // memory is a buffer of a member.
 type memory struct {
@@ -73,22 +78,20 @@ type memory struct {
 func (p *Plan) compile(s *schedule.Schedule, scratch, flip uint64) error {
 	c := &compiler{
 		p: p, size: p.task.elem.size, scratch: scratch, flip: flip,
-		numbers: make(map[memory]int32), extent: make(map[memory]int),
-		posts: make(map[[2]int32]uint32), awaits: make(map[int32]uint32), forms: s.Coded(),
+		numbers: make(map[memory]int32), extent: make([][]int, s.Size), awaits: make([]uint32, s.Slots), forms: s.Coded(),
 	}
 	c.survey(s)
 	p.operands = make([][]byte, memExtra+len(p.task.extra))
 	p.lanes = make([]lane, max(1, len(s.Lanes))) // where there is nothing to do, one lane that does it
-	nth := make(map[[2]int32]uint32)
 	for i, steps := range s.Lanes {
 		p.lanes[i] = make(lane, 0, len(steps))
 		for j := range steps {
 			for _, step := range c.cut(steps[j : j+1 : j+1]) {
-				in, err := c.instruction(&step, nth)
-				if err != nil {
+				in := instruction{kind: step.Kind}
+				if err := c.resolve(&in, &step); err != nil {
 					return fmt.Errorf("step %q: %w", step.Text(s.Rank), err)
 				}
-				p.lanes[i] = p.lanes[i].with(in)
+				p.lanes[i] = p.lanes[i].with(&in)
 			}
 		}
 	}
@@ -117,7 +120,7 @@ func (l lane) countRows() {
 // with is the lane and another instruction. A signal can go with the put before it
 // if it orders nothing else: a put into memory that is mapped has arrived when it
 // returns, and elsewhere the put must be the only one that the signal is behind.
-func (l lane) with(in instruction) lane {
+func (l lane) with(in *instruction) lane {
 	if k := len(l) - 1; k >= 0 && in.kind == schedule.Signal {
 		put := &l[k]
 		near := put.mapped && put.to[0].Segment == put.board.Segment
@@ -129,7 +132,7 @@ func (l lane) with(in instruction) lane {
 	if in.joint && !in.mapped && l.open(in.board) {
 		in.joint = false // its notification is for the puts before it too
 	}
-	return append(l, in)
+	return append(l, *in)
 }
 
 // open reports whether there is a put to a peer that no notification is behind.
@@ -170,50 +173,80 @@ func (c *compiler) cut(one []schedule.Step) []schedule.Step {
 
 // survey counts posts and finds out how much of each buffer is used.
 func (c *compiler) survey(s *schedule.Schedule) {
-	see := func(rs []schedule.Region) {
-		for _, r := range rs {
-			m := memory{r.Rank, r.Buf}
-			c.extent[m] = max(c.extent[m], (r.Off+r.Len)*c.size)
-		}
-	}
+	posts := 0
 	for _, steps := range s.Lanes {
 		for i := range steps {
 			step := &steps[i]
-			see(step.Dst)
-			see(step.Src)
-			switch step.Kind {
-			case schedule.Await:
+			c.see(step.Dst)
+			c.see(step.Src)
+			switch {
+			case step.Kind == schedule.Await:
 				c.awaits[step.Slot] = max(c.awaits[step.Slot], uint32(step.Count))
-			case schedule.Put, schedule.Signal:
-				if step.Slot != schedule.NoSlot {
-					c.posts[[2]int32{step.Peer, step.Slot}]++
-				}
+			case posting(step):
+				posts++
+			}
+		}
+	}
+	c.posts, c.counts = make(map[[2]int32]int32, posts), make([]count, 0, posts)
+	for _, steps := range s.Lanes {
+		for i := range steps {
+			if posting(&steps[i]) {
+				c.posted(&steps[i]).all++
 			}
 		}
 	}
 }
 
-func (c *compiler) instruction(s *schedule.Step, nth map[[2]int32]uint32) (instruction, error) {
-	in := instruction{kind: s.Kind}
+// see notes how much of buffers is used.
+func (c *compiler) see(all []schedule.Region) {
+	for _, r := range all {
+		of := c.extent[r.Rank]
+		for len(of) <= int(r.Buf) {
+			of = append(of, 0)
+		}
+		of[r.Buf] = max(of[r.Buf], (r.Off+r.Len)*c.size)
+		c.extent[r.Rank] = of
+	}
+}
+
+// posting reports whether a step posts.
+func posting(s *schedule.Step) bool {
+	return (s.Kind == schedule.Put || s.Kind == schedule.Signal) && s.Slot != schedule.NoSlot
+}
+
+// posted is the count of what a step posts.
+func (c *compiler) posted(s *schedule.Step) *count {
+	key := [2]int32{s.Peer, s.Slot}
+	i, ok := c.posts[key]
+	if !ok {
+		i = int32(len(c.counts))
+		c.posts[key] = i
+		c.counts = append(c.counts, count{})
+	}
+	return &c.counts[i]
+}
+
+// resolve binds a step to memory and notifications.
+func (c *compiler) resolve(in *instruction, s *schedule.Step) error {
 	switch s.Kind {
 	case schedule.Await:
 		in.note, in.per, in.nth = c.note(s.Slot), c.awaits[s.Slot], uint32(s.Count)
 	case schedule.Put, schedule.Signal:
 		in.board = c.p.t.arena.board[s.Peer]
 		if s.Slot != schedule.NoSlot {
-			key := [2]int32{s.Peer, s.Slot}
-			nth[key]++
-			in.posts, in.note, in.per, in.nth = true, c.note(s.Slot), c.posts[key], nth[key]
+			n := c.posted(s)
+			n.done++
+			in.posts, in.note, in.per, in.nth = true, c.note(s.Slot), n.all, n.done
 		}
 		if s.Kind == schedule.Put {
-			return in, c.put(&in, s)
+			return c.put(in, s)
 		}
 	case schedule.Combine:
-		return in, c.fold(&in, s)
+		return c.fold(in, s)
 	case schedule.Encode, schedule.Decode:
-		return in, c.code(&in, s)
+		return c.code(in, s)
 	}
-	return in, nil
+	return nil
 }
 
 func (c *compiler) note(slot int32) gaspi.NotificationID {
@@ -336,7 +369,7 @@ func (c *compiler) reachable(m memory, run int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := uint64(c.extent[m])
+	size := uint64(c.extent[m.rank][m.buf])
 	if int(m.rank) == c.p.t.me {
 		span, err := at.seg.Span(at.offset, size)
 		return span.Bytes(), err

@@ -49,15 +49,19 @@ type Algorithm struct {
 	Coded bool
 }
 
-// All are all algorithms, those of one operation together, in a fixed order.
-func All() []Algorithm { return slices.Concat(reductions(), movements()) }
+// registry is all algorithms. They are looked through for every new plan.
+var registry = slices.Concat(reductions(), movements())
 
-// For are the algorithms of an operation.
+// All are all algorithms, those of one operation together, in a fixed order. The
+// caller owns the slice.
+func All() []Algorithm { return slices.Clone(registry) }
+
+// For are the algorithms of an operation. The caller owns the slice.
 func For(op schedule.Operation) []Algorithm {
 	var all []Algorithm
-	for _, a := range All() {
-		if a.Op == op {
-			all = append(all, a)
+	for i := range registry {
+		if registry[i].Op == op {
+			all = append(all, registry[i])
 		}
 	}
 	return all
@@ -65,11 +69,13 @@ func For(op schedule.Operation) []Algorithm {
 
 // Lookup is the algorithm of that name.
 func Lookup(op schedule.Operation, name string) (Algorithm, error) {
+	for i := range registry {
+		if registry[i].Op == op && registry[i].Name == name {
+			return registry[i], nil
+		}
+	}
 	var names []string
 	for _, a := range For(op) {
-		if a.Name == name {
-			return a, nil
-		}
 		names = append(names, a.Name)
 	}
 	return Algorithm{}, fmt.Errorf("%v has no algorithm %q; it has %s", op, name, strings.Join(names, ", "))

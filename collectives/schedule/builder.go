@@ -16,7 +16,7 @@ type Builder struct {
 	dry    bool // steps are only counted as claims: see need
 	lane   int  // where steps go
 	claims claims
-	counts map[int32]int32 // slot -> awaits so far
+	counts []int32 // awaits so far, by slot
 
 	asked []int // how much scratch each call of Scratch asked for
 	rooms []int // how much to keep for each, at least: see need
@@ -36,7 +36,7 @@ type Emitter func(b *Builder, c *Call)
 func Build(c *Call, rank int, emit Emitter) *Schedule {
 	b := &Builder{
 		s: &Schedule{Rank: rank, Size: c.Size}, layout: c.Layout(), line: max(c.Line, 1),
-		claims: claims{lanes: 1}, counts: make(map[int32]int32),
+		claims: claims{lanes: 1},
 	}
 	emit(b, c)
 	b.reserve(b.claims)
@@ -127,11 +127,12 @@ func (b *Builder) Put(dst, src Region, slot int) {
 	if b.dry {
 		return
 	}
-	to, from := b.align([]Region{dst}, []Region{src})
-	if len(to) == 1 {
-		b.emit(Step{Kind: Put, Peer: dst.Rank, Slot: int32(slot), Dst: to[0], Src: from[0]})
+	all := []Region{dst, src}
+	if b.layout.move(all) {
+		b.emit(Step{Kind: Put, Peer: dst.Rank, Slot: int32(slot), Dst: all[:1:1], Src: all[1:]})
 		return
 	}
+	to, from := b.align(all, 1)
 	for i := range to {
 		b.emit(Step{Kind: Put, Peer: dst.Rank, Slot: NoSlot, Dst: to[i], Src: from[i]})
 	}
@@ -147,8 +148,11 @@ func (b *Builder) Signal(peer, slot int) {
 
 // Await waits for the next post of slot.
 func (b *Builder) Await(slot int) {
-	b.counts[int32(slot)]++
-	b.emit(Step{Kind: Await, Slot: int32(slot), Count: b.counts[int32(slot)]})
+	for len(b.counts) <= slot {
+		b.counts = append(b.counts, 0)
+	}
+	b.counts[slot]++
+	b.emit(Step{Kind: Await, Slot: int32(slot), Count: b.counts[slot]})
 }
 
 // Combine stores the fold of the sources, in their order, in dst, which may be
@@ -163,12 +167,22 @@ func (b *Builder) CombineAll(dst, src []Region) {
 	if b.dry {
 		return
 	}
-	to, from := b.align(dst, src)
+	all := slices.Concat(dst, src)
+	if b.layout.move(all) { // nearly always, and choosing an algorithm at run time builds many schedules
+		b.combine(all[:len(dst):len(dst)], all[len(dst):])
+		return
+	}
+	to, from := b.align(all, len(dst))
 	for i := range to {
-		if from[i][0].Len == 0 || len(from[i]) == 1 && len(to[i]) == 1 && from[i][0] == to[i][0] {
-			continue
-		}
-		b.emit(Step{Kind: Combine, Dst: to[i], Src: from[i]})
+		b.combine(to[i], from[i])
+	}
+}
+
+// combine emits a step whose regions are where they really lie, unless it does
+// nothing.
+func (b *Builder) combine(dst, src []Region) {
+	if src[0].Len > 0 && (len(src) > 1 || len(dst) > 1 || src[0] != dst[0]) {
+		b.emit(Step{Kind: Combine, Dst: dst, Src: src})
 	}
 }
 
@@ -205,14 +219,10 @@ func (b *Builder) place(r Region) Region {
 	return at[0]
 }
 
-// align places the regions of a step and cuts them so that each step has every
-// region in one piece. It returns the regions of each of the steps.
-func (b *Builder) align(dst, src []Region) (to, from [][]Region) {
-	all := slices.Concat(dst, src)
-	if b.layout.move(all) { // nearly always, and choosing an algorithm at run time builds many schedules
-		both := [][]Region{all[:len(dst):len(dst)], all[len(dst):]}
-		return both[:1:1], both[1:]
-	}
+// align places the regions of a step, of which so many are destinations, and cuts
+// them so that each step has every region in one piece. It returns the regions of
+// each of the steps.
+func (b *Builder) align(all []Region, destinations int) (to, from [][]Region) {
 	pieces := make([][]Region, len(all))
 	for i, r := range all {
 		if r.Len != all[0].Len {
@@ -234,7 +244,7 @@ func (b *Builder) align(dst, src []Region) (to, from [][]Region) {
 				pieces[i] = p[1:]
 			}
 		}
-		to, from = append(to, cut[:len(dst):len(dst)]), append(from, cut[len(dst):])
+		to, from = append(to, cut[:destinations:destinations]), append(from, cut[destinations:])
 		if len(pieces[0]) == 0 {
 			return to, from
 		}

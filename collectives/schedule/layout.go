@@ -1,6 +1,9 @@
 package schedule
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Piece says where n elements of a vector, from element At on, lie.
 type Piece struct {
@@ -72,6 +75,9 @@ func (l Layout) locate(dst []Region, r Region) []Region {
 // move puts regions where they really lie, if they have one length and each lies
 // in one piece, and reports whether they do; if not, none is moved.
 func (l Layout) move(all []Region) bool {
+	if l == nil {
+		return !slices.ContainsFunc(all, func(r Region) bool { return r.Len != all[0].Len })
+	}
 	var room [16]Region
 	moved := room[:0]
 	for i, r := range all {
@@ -107,5 +113,32 @@ func within(outer, inner Layout) Layout {
 			}
 		}
 		return all
+	}
+}
+
+// remembered is a layout that is asked for each vector once: what segments are
+// made of is asked for in every step. It is for one goroutine at a time.
+func remembered(l Layout) Layout {
+	if l == nil {
+		return nil
+	}
+	type answer struct {
+		pieces []Piece
+		known  bool
+	}
+	var answers [][]answer // by buffer, then by rank
+	return func(buf Buffer, rank int) []Piece {
+		for len(answers) <= int(buf) {
+			answers = append(answers, nil)
+		}
+		of := answers[buf]
+		if len(of) <= rank {
+			of = append(of, make([]answer, rank+1-len(of))...)
+			answers[buf] = of
+		}
+		if a := &of[rank]; !a.known {
+			a.pieces, a.known = l(buf, rank), true
+		}
+		return of[rank].pieces
 	}
 }

@@ -75,7 +75,7 @@ func (b *Builder) flushLanes(first, n int) {
 // with so much room for each piece of scratch.
 func (b *Builder) sub(p part, rooms []int, emit Emitter) {
 	back := *b
-	b.lane, b.layout = b.claims.lanes, within(b.layout, p.layout)
+	b.lane, b.layout = b.claims.lanes, remembered(within(b.layout, p.layout))
 	b.asked, b.rooms = nil, rooms
 	b.claims.lanes++
 	emit(b, &p.call)
@@ -92,7 +92,7 @@ func (b *Builder) need(parts []part, emit Emitter) (most claims, rooms []int) {
 			continue
 		}
 		seen[p.length] = true
-		dry := &Builder{s: &Schedule{Rank: b.s.Rank, Size: b.s.Size}, layout: within(b.layout, p.layout), line: b.line, counts: make(map[int32]int32), dry: true}
+		dry := &Builder{s: &Schedule{Rank: b.s.Rank, Size: b.s.Size}, layout: within(b.layout, p.layout), line: b.line, dry: true}
 		dry.claims.lanes = 1
 		emit(dry, &p.call)
 		most = most.atLeast(dry.claims)
