@@ -3,7 +3,12 @@ package collectives_test
 import (
 	"fmt"
 	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -119,37 +124,81 @@ func shard() (part, parts int, err error) {
 	return part, parts, nil
 }
 
-// fullMatrix runs all cells, a few thousand on a team.
+// batch is how many cells run on a team, one after the other, at most.
+const batch = 2000
+
+// numbered is a cell with its number among all of its number of ranks, which is
+// the same in all shards.
+type numbered struct {
+	*instance
+	number int
+}
+
+// fullMatrix runs all cells of a shard, a few thousand on a team, and teams beside
+// each other.
 func fullMatrix(t *testing.T) {
-	const batch = 2000
 	part, parts, err := shard()
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Plans by the million, and a list of cells to look through each time: a third of the
+	// time at 100, while more than this only makes caches cold.
+	const garbage = 400
+	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
 	for _, ranks := range sizes() {
 		t.Run(fmt.Sprintf("%dranks", ranks), func(t *testing.T) {
-			all := cells(ranks)
+			var all []numbered
+			for i, x := range cells(ranks) {
+				if i%parts == part {
+					all = append(all, numbered{x, i})
+				}
+			}
 			start := time.Now()
-			ran := 0
-			for from := 0; from < len(all); from += batch {
-				instances(t, ranks, collectives.Config{}, func(m *member, run func(int, *instance) error) error {
-					for i := from; i < min(from+batch, len(all)); i++ {
-						if i%parts != part {
-							continue
-						}
-						if m.rank == 0 {
-							ran++
-						}
-						if err := run(i, all[i]); err != nil {
-							return err
-						}
+			teams := teamsAtOnce(ranks)
+			todo := make(chan []numbered)
+			var ran atomic.Int64
+			var workers sync.WaitGroup
+			for range teams {
+				workers.Go(func() {
+					for cells := range todo {
+						ran.Add(int64(runBatch(t, ranks, cells)))
 					}
-					return nil
 				})
 			}
-			t.Logf("%d of %d cells in %v", ran, len(all), time.Since(start).Round(time.Second))
+			for cells := range slices.Chunk(all, max(1, min(batch, (len(all)+teams-1)/teams))) {
+				todo <- cells
+			}
+			close(todo)
+			workers.Wait()
+			t.Logf("%d of %d cells in %v", ran.Load(), len(all), time.Since(start).Round(time.Second))
 		})
 	}
+}
+
+// runBatch runs cells on a team of its own and returns how many ended.
+func runBatch(t *testing.T, ranks int, all []numbered) (ran int) {
+	instances(t, ranks, collectives.Config{}, func(m *member, run func(int, *instance) error) error {
+		for _, x := range all {
+			if err := run(x.number, x.instance); err != nil {
+				return err
+			}
+			if m.rank == 0 {
+				ran++
+			}
+		}
+		return nil
+	})
+	return ran
+}
+
+// teamsAtOnce is how many teams run beside each other. The ranks of a small one
+// mostly wait for each other; one of more than eight keeps two processors busy.
+func teamsAtOnce(ranks int) int {
+	cores := runtime.GOMAXPROCS(0)
+	if ranks <= 8 {
+		return cores + 1
+	}
+	return max(1, cores/2)
 }
 
 // isFull reports whether all cells are to run.

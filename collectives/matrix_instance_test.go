@@ -48,6 +48,8 @@ type instance struct {
 	vectors   int // of each rank
 	mode      mode
 	rounds    int
+
+	truths truths
 }
 
 func (x *instance) String() string {

@@ -149,11 +149,15 @@ func (v *vectors[T]) fill(round int) {
 }
 
 func (v *vectors[T]) check(round int) error {
-	if s, bad := v.Differ(v.dst, func(i int) (T, bool) { return v.want(round, i) }); bad {
+	want := func(i int) (T, bool) { return v.want(round, i) }
+	if common := v.common(round); common != nil {
+		want = func(i int) (T, bool) { return common[i], true }
+	}
+	if s, bad := v.Differ(v.dst, want); bad {
 		return fmt.Errorf("rank %d, round %d: result: %s", v.me, round, s)
 	}
 	for k, more := range v.more {
-		if s, bad := v.Differ(more, func(i int) (T, bool) { return v.want(round, i) }); bad {
+		if s, bad := v.Differ(more, want); bad {
 			return fmt.Errorf("rank %d, round %d: vector %d: %s", v.me, round, k+1, s)
 		}
 	}
@@ -170,7 +174,7 @@ func (v *vectors[T]) check(round int) error {
 	return nil
 }
 
-// want is element i of the result.
+// want is element i of the result, where it is not common.
 func (v *vectors[T]) want(round, i int) (T, bool) {
 	x := v.x
 	untouched := func() T {
@@ -180,8 +184,6 @@ func (v *vectors[T]) want(round, i int) (T, bool) {
 		return v.junk(round, i)
 	}
 	switch x.op {
-	case schedule.AllReduce:
-		return v.folded(round, x.ranks, i), true
 	case schedule.Reduce:
 		if v.me != x.root {
 			return untouched(), true
@@ -189,24 +191,14 @@ func (v *vectors[T]) want(round, i int) (T, bool) {
 		return v.folded(round, x.ranks, i), true
 	case schedule.ReduceScatter:
 		return v.folded(round, x.ranks, v.own+i), true
-	case schedule.Scan:
-		return v.folded(round, v.me+1, i), true
-	case schedule.ExScan:
-		if v.me == 0 {
-			return untouched(), true
-		}
-		return v.folded(round, v.me, i), true
-	case schedule.Broadcast:
-		return v.in(round, x.root, 0, i), true
+	case schedule.ExScan: // of rank 0: that of others is common
+		return untouched(), true
 	case schedule.Scatter:
 		return v.in(round, x.root, 0, v.own+i), true
 	case schedule.Gather:
 		if v.me != x.root {
 			return untouched(), true
 		}
-		r, k := find(v.blocks, i)
-		return v.in(round, r, 0, k), true
-	case schedule.AllGather:
 		r, k := find(v.blocks, i)
 		return v.in(round, r, 0, k), true
 	case schedule.AllToAll:
