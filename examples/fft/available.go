@@ -34,8 +34,8 @@ func parseAvailable(text string) (uint64, error) {
 	return 0, fmt.Errorf("/proc/meminfo does not say MemAvailable: %w", os.ErrNotExist)
 }
 
-// bytes writes a number of bytes for people.
-func bytes(n uint64) string {
+// byteCount writes a number of bytes for people.
+func byteCount(n uint64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 	size, unit := float64(n), 0
 	for size >= 1024 && unit < len(units)-1 {

@@ -120,7 +120,7 @@ func enough(need uint64, ranks int, grid distfft.Grid) error {
 	}
 	if need > free/uint64(ranks) {
 		return fmt.Errorf("grid %v needs %s on each of the %d ranks of this host, which has %s left; use a smaller grid, fewer bands, less overlap, or more hosts",
-			grid, bytes(need), ranks, bytes(free))
+			grid, byteCount(need), ranks, byteCount(free))
 	}
 	return nil
 }

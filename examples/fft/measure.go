@@ -13,6 +13,7 @@ import (
 // A lap is one measurement of all bands there and back, on this rank.
 type lap struct {
 	forward, inverse time.Duration // of the slowest rank
+	alone            time.Duration // of the slowest rank, one band's exchanges and nothing else
 	wall             time.Duration // of this one, both directions
 	times            distfft.Times // of this one, both directions
 }
@@ -38,6 +39,7 @@ func measure[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gas
 	inverse := median(laps, func(l lap) time.Duration { return l.inverse })
 	run.ForwardSeconds = forward.forward.Seconds() / float64(o.bands)
 	run.InverseSeconds = inverse.inverse.Seconds() / float64(o.bands)
+	run.ExchangeSeconds = median(laps, func(l lap) time.Duration { return l.alone }).alone.Seconds()
 	run.ForwardRate, run.InverseRate = rate(cfg.Grid, o.real, run.ForwardSeconds), rate(cfg.Grid, o.real, run.InverseSeconds)
 
 	// All ranks take the same lap, since all know how long the slowest rank took.
@@ -65,11 +67,16 @@ func (b *bands[In, Out]) lap(ctx context.Context) (lap, error) {
 		return l, err
 	}
 	l.wall, l.times = forward+inverse, b.plan.Times()
-	slowest := []int64{int64(forward), int64(inverse)}
+	alone, err := b.timed(ctx, func() error { return b.plan.Exchange(ctx) })
+	if err != nil {
+		return l, err
+	}
+	slowest := []int64{int64(forward), int64(inverse), int64(alone)}
 	if err := gaspi.AllReduce(ctx, b.proc.World(), slowest, slowest, gaspi.Max); err != nil {
 		return l, err
 	}
 	l.forward, l.inverse = time.Duration(slowest[0]), time.Duration(slowest[1])
+	l.alone = time.Duration(slowest[2])
 	return l, nil
 }
 

@@ -35,7 +35,7 @@ type options struct {
 // Bounds of what may be asked for: far beyond use, and such that everything can be counted.
 const (
 	maxBands   = 1 << 16
-	maxRepeat  = 1 << 20
+	maxRepeat  = 100_000
 	maxOverlap = 64
 	maxSide    = 1 << 40
 )
@@ -192,8 +192,8 @@ func oneOf(set func(string), words ...string) func(string) error {
 // help is what --help shows.
 func help() string {
 	var o options
-	return `fft transforms three-dimensional grids that are spread over ranks, and says where
-the time went.
+	return `fft transforms three-dimensional grids that are spread over ranks, and says
+where the time went.
 
 Usage: gaspi-run -n N ./examples/fft [flags]
 
@@ -202,8 +202,8 @@ Examples:
   gaspi-run -n 4 ./examples/fft --grid 128x128x128 --bands 8
 
   # what overlap is worth on links of 10 Gbit/s, as a drawing
-  gaspi-run -n 4 --emulate 20us,10gbit ./examples/fft \
-      --grid 20x20x20,24x24x24,28x28x28 --bands 64 --overlap 0,1 --plot fft.svg
+  gaspi-run -n 4 --emulate latency=50us,bandwidth=1.25GB/s \
+      ./examples/fft --grid 20x20x20,24x24x24 --overlap 0,4 --plot fft.svg
 
 Flags:
 ` + flags(&o).FlagUsagesWrapped(80)

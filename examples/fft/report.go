@@ -37,10 +37,12 @@ type Run struct {
 	Exchanges      []Exchange `json:"exchanges"`
 	ForwardSeconds float64    `json:"forward_seconds"`
 	InverseSeconds float64    `json:"inverse_seconds"`
-	ForwardRate    float64    `json:"forward_gflops"` // 5 N log2 N operations, half as many of real grids
-	InverseRate    float64    `json:"inverse_gflops"`
-	Split          []Split    `json:"split"` // by rank, of the repetition with the median time
-	Errors         Errors     `json:"errors"`
+	// ExchangeSeconds is what the exchanges of one direction take by themselves.
+	ExchangeSeconds float64 `json:"exchange_alone_seconds"`
+	ForwardRate     float64 `json:"forward_gflops"` // 5 N log2 N operations, half as many of real grids
+	InverseRate     float64 `json:"inverse_gflops"`
+	Split           []Split `json:"split"` // by rank, of the repetition with the median time
+	Errors          Errors  `json:"errors"`
 }
 
 // An Exchange is one of those that a transform makes.
@@ -157,7 +159,7 @@ func (r *Report) writeRun(w io.Writer, i int) {
 			s.Local/t, s.Pack/t, s.Exchange/t, s.Waiting/t, s.Other/t)
 	}
 	if len(run.Exchanges) > 0 {
-		fmt.Fprintf(w, "alltoall takes %.1f%% of the time\n", 100*run.alltoall())
+		fmt.Fprintf(w, "alltoall takes %.1f%% of the time; by itself %s a band and direction\n", 100*run.alltoall(), short(run.ExchangeSeconds))
 	}
 	fmt.Fprintf(w, "relative errors: forward and inverse %.1e, Parseval %.1e", run.Errors.Inverse, run.Errors.Parseval)
 	if run.Errors.Serial != nil {
@@ -177,9 +179,9 @@ func (r *Run) cut() string {
 // size is the size of a block.
 func (x Exchange) size() string {
 	if x.Smallest == x.Largest {
-		return bytes(uint64(x.Largest))
+		return byteCount(uint64(x.Largest))
 	}
-	return bytes(uint64(x.Smallest)) + " to " + bytes(uint64(x.Largest))
+	return byteCount(uint64(x.Smallest)) + " to " + byteCount(uint64(x.Largest))
 }
 
 // short writes a time for people.

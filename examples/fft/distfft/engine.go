@@ -17,7 +17,7 @@ type engine[F Real] struct {
 	groups []*gaspi.Group // those that were made here
 	bands  []*band[F]     // in use in turn
 	under  []*collectives.Handle
-	// starting and testing exchanges is this engine's only use of the teams, from one goroutine.
+	polled time.Time // when they were last helped on
 }
 
 // newEngine makes teams and memory. It is collective over the group and blocks.
@@ -97,7 +97,7 @@ func (e *engine[F]) transform(ctx context.Context, bands int, inverse bool, buff
 	active := min(len(e.bands), bands)
 	parts := make([][]func() error, active) // by place of the band
 	begun := make([][]*collectives.Handle, active)
-	last := 1
+	last := e.layout.parts() - 1
 	for t := 0; t <= bands-1+last*e.depth; t++ {
 		for part := 0; part <= last; part++ {
 			i := t - part*e.depth
@@ -108,9 +108,8 @@ func (e *engine[F]) transform(ctx context.Context, bands int, inverse bool, buff
 			b := e.bands[place]
 			if part == 0 {
 				dst, src := buffers(i)
-				parts[place] = e.parts(b, inverse, segment.Of[F](dst), segment.Of[F](src))
+				parts[place] = e.steps.of(b, inverse, segment.Of[F](dst), segment.Of[F](src))
 				begun[place] = nil
-				last = len(parts[place]) - 1
 			}
 			if part > 0 {
 				if err := e.await(ctx, begun[place][part-1]); err != nil {
@@ -133,11 +132,18 @@ func (e *engine[F]) transform(ctx context.Context, bands int, inverse bool, buff
 	return nil
 }
 
-func (e *engine[F]) parts(b *band[F], inverse bool, dst, src []F) []func() error {
-	if inverse {
-		return e.inverse(b, dst, src)
+// exchange makes the exchanges of one band and nothing else.
+func (e *engine[F]) exchange(ctx context.Context) error {
+	for part := range e.layout.parts() - 1 {
+		h, err := e.begin(e.bands[0], part, false)
+		if err == nil {
+			err = e.await(ctx, h)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return e.forward(b, dst, src)
+	return nil
 }
 
 // begin starts the exchange behind this part of a band; nil if there is none.
@@ -179,13 +185,20 @@ func (e *engine[F]) await(ctx context.Context, h *collectives.Handle) error {
 	return err
 }
 
-// poll lets all exchanges under way go on.
-func (e *engine[F]) poll() error {
-	if len(e.under) == 0 {
+// pollEvery is how often exchanges are helped on while others are computed: a fraction
+// of the latency of a network, and many times what it costs.
+const pollEvery = 20 * time.Microsecond
+
+// poll lets all exchanges under way go on if the last time is long enough ago.
+func (e *engine[F]) poll(now time.Time) error {
+	if len(e.under) == 0 || now.Sub(e.polled) < pollEvery {
 		return nil
 	}
-	t := stopwatch{since: time.Now()}
-	defer t.lap(&e.worker.times.Exchange)
+	t := stopwatch{since: now}
+	defer func() {
+		t.lap(&e.worker.times.Exchange)
+		e.polled = t.since
+	}()
 	for _, h := range e.under {
 		if _, err := h.Test(); err != nil {
 			return err

@@ -93,14 +93,13 @@ func (l layout) output(rank int) Box {
 	return Box{X: Range{N: l.grid.NX}, Y: l.lastY(p), Z: l.z(q)}
 }
 
+// parts is how many steps there are with an exchange between two: planes and then x for
+// slabs, z, y and x for pencils.
+func (l layout) parts() int { return 2 + boolInt(l.q > 1) }
+
 // bandsAtATime is how many bands are somewhere between their first and their last
-// step if depth of them are in each exchange: between two steps for slabs, three for pencils.
-func (l layout) bandsAtATime(depth int) int {
-	if l.q > 1 {
-		return 2*depth + 1
-	}
-	return depth + 1
-}
+// step if depth of them are in each exchange.
+func (l layout) bandsAtATime(depth int) int { return (l.parts()-1)*depth + 1 }
 
 // zy is what the ranks of one p exchange between the steps along z and y.
 func (l layout) zy(p, q int) trade {

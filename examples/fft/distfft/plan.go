@@ -2,7 +2,6 @@ package distfft
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -49,6 +48,7 @@ type Plan[In Number, Out Complex] struct {
 // core is an engine, whatever its precision.
 type core interface {
 	transform(ctx context.Context, bands int, inverse bool, buffers func(band int) (dst, src []byte)) error
+	exchange(ctx context.Context) error
 	spent() *Times
 	close() error
 }
@@ -168,13 +168,24 @@ func check[D, S any](dst [][]D, src [][]S, dstBox, srcBox Box) error {
 	return nil
 }
 
-// run runs a transform unless an earlier one failed.
-func (p *Plan[In, Out]) run(ctx context.Context, bands int, inverse bool, buffers func(int) (dst, src []byte)) error {
+// guard does something unless an earlier call failed: then exchanges may be under way.
+func (p *Plan[In, Out]) guard(f func() error) error {
 	if p.failed != nil {
-		return fmt.Errorf("this plan can only be closed, because an earlier transform failed: %w", p.failed)
+		return fmt.Errorf("this plan can only be closed, because an earlier call ended with: %w", p.failed)
 	}
-	p.failed = p.core.transform(ctx, bands, inverse, buffers)
+	p.failed = f()
 	return p.failed
+}
+
+// run transforms bands.
+func (p *Plan[In, Out]) run(ctx context.Context, bands int, inverse bool, buffers func(int) (dst, src []byte)) error {
+	return p.guard(func() error { return p.core.transform(ctx, bands, inverse, buffers) })
+}
+
+// Exchange makes the exchanges of one band and computes nothing: how long they take
+// is what overlap can hide. It blocks.
+func (p *Plan[In, Out]) Exchange(ctx context.Context) error {
+	return p.guard(func() error { return p.core.exchange(ctx) })
 }
 
 // Times says where this rank's time went since New or the last call of Times, in all
@@ -190,7 +201,7 @@ func (p *Plan[In, Out]) Times() Times {
 // instance, that all ranks have finished their last transform.
 func (p *Plan[In, Out]) Close() error {
 	if p.failed == nil {
-		p.failed = errors.New("closed")
+		p.failed = gaspi.ErrClosed
 	}
 	return p.core.close()
 }

@@ -192,6 +192,8 @@ func TestSlabsAndPencils(t *testing.T) {
 		{Grid: distfft.Grid{NX: 6, NY: 9, NZ: 15}, P: 2, Q: 4, Depth: 2},
 		{Grid: distfft.Grid{NX: 3, NY: 3, NZ: 5}, P: 3, Q: 3, Depth: 1},
 		{Grid: distfft.Grid{NX: 5, NY: 7, NZ: 6}, P: 5, Q: 1, Depth: 3},
+		{Grid: distfft.Grid{NX: 2, NY: 3, NZ: 1030}, P: 2, Q: 1, Depth: 1},
+		{Grid: distfft.Grid{NX: 1031, NY: 2, NZ: 4}, P: 2, Q: 1},
 		{Grid: distfft.Grid{NX: 33, NY: 20, NZ: 47}, P: 3, Q: 2, Depth: 1},
 	} {
 		t.Run(fmt.Sprintf("%v/%dx%d/depth%d", c.Grid, c.P, c.Q, c.Depth), func(t *testing.T) {

@@ -25,14 +25,14 @@ func loadReal[F Real](tile, src []F, n, first, count int) {
 }
 
 // storeReal stores a tile as count real lines, those from first on.
-func storeReal[F Real](tile, dst []F, first, count int, order rows[F]) {
-	w, n := (count+1)/2, order.n
+func storeReal[F Real](tile, dst []F, n, first, count int, scale F) {
+	w := (count + 1) / 2
 	for line := range count {
-		row := 0
+		from := line
 		out := dst[(first+line)*n : (first+line+1)*n]
 		for i := range out {
-			out[i] = tile[2*row*w+line] * order.scale
-			row = order.next(row)
+			out[i] = tile[from] * scale
+			from += 2 * w
 		}
 	}
 }

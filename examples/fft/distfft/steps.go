@@ -30,6 +30,14 @@ type band[F Real] struct {
 	zy, yx *exchange[F] // between the steps along z and y, and y and x; zy is nil for slabs
 }
 
+// of are the steps of one direction; as many as layout.parts.
+func (s *steps[F]) of(b *band[F], inverse bool, dst, src []F) []func() error {
+	if inverse {
+		return s.inverse(b, dst, src)
+	}
+	return s.forward(b, dst, src)
+}
+
 // forward are the steps of Forward. The first reads src, the last writes dst.
 func (s *steps[F]) forward(b *band[F], dst, src []F) []func() error {
 	last := func() error { return s.alongX(s.outside(dst), b.yx.far, false) }
@@ -38,7 +46,7 @@ func (s *steps[F]) forward(b *band[F], dst, src []F) []func() error {
 	}
 	return []func() error{
 		func() error {
-			return s.worker.rows(b.zy.near, 0, s.source(src), 0, s.x(s.p).N*s.firstY(s.q).N, s.worker.order(axisZ, false, 1), s.kind(false))
+			return s.worker.rows(b.zy.near, 0, s.source(src), 0, s.x(s.p).N*s.firstY(s.q).N, s.kind(false), false, 1)
 		},
 		func() error { return s.alongY(b.yx.near, b.zy.far, false) },
 		last,
@@ -55,7 +63,7 @@ func (s *steps[F]) inverse(b *band[F], dst, src []F) []func() error {
 		first,
 		func() error { return s.alongY(b.zy.far, b.yx.near, true) },
 		func() error {
-			return s.worker.rows(s.source(dst), 0, b.zy.near, 0, s.x(s.p).N*s.firstY(s.q).N, s.worker.order(axisZ, true, s.scale), s.kind(true))
+			return s.worker.rows(s.source(dst), 0, b.zy.near, 0, s.x(s.p).N*s.firstY(s.q).N, s.kind(true), true, s.scale)
 		},
 	}
 }
@@ -81,13 +89,12 @@ func (s *steps[F]) outside(mem []F) lines[F] {
 }
 
 func (s *steps[F]) alongX(dst, src lines[F], inverse bool) error {
-	return s.worker.columns(axisX, dst, 0, src, 0, s.worker.order(axisX, inverse, 1))
+	return s.worker.columns(axisX, dst, 0, src, 0, inverse)
 }
 
 func (s *steps[F]) alongY(dst, src lines[F], inverse bool) error {
-	order := s.worker.order(axisY, inverse, 1)
 	for x := range s.x(s.p).N {
-		if err := s.worker.columns(axisY, dst, x, src, x, order); err != nil {
+		if err := s.worker.columns(axisY, dst, x, src, x, inverse); err != nil {
 			return err
 		}
 	}
@@ -96,13 +103,13 @@ func (s *steps[F]) alongY(dst, src lines[F], inverse bool) error {
 
 // planes transforms along z and y, a plane of constant x at a time, which stays in cache.
 func (s *steps[F]) planes(dst, src lines[F]) error {
-	rows, order := s.grid.NY, s.worker.order(axisY, false, 1)
+	rows := s.grid.NY
 	byRow := lines[F]{1, []part[F]{{s.nz, s.plane.parts[0].mem}}}
 	for x := range s.x(s.p).N {
-		if err := s.worker.rows(byRow, 0, src, x*rows, rows, s.worker.order(axisZ, false, 1), s.kind(false)); err != nil {
+		if err := s.worker.rows(byRow, 0, src, x*rows, rows, s.kind(false), false, 1); err != nil {
 			return err
 		}
-		if err := s.worker.columns(axisY, dst, x, s.plane, 0, order); err != nil {
+		if err := s.worker.columns(axisY, dst, x, s.plane, 0, false); err != nil {
 			return err
 		}
 	}
@@ -111,13 +118,13 @@ func (s *steps[F]) planes(dst, src lines[F]) error {
 
 // planesBack is the inverse of planes.
 func (s *steps[F]) planesBack(dst, src lines[F]) error {
-	rows, order := s.grid.NY, s.worker.order(axisY, true, 1)
+	rows := s.grid.NY
 	byRow := lines[F]{1, []part[F]{{s.nz, s.plane.parts[0].mem}}}
 	for x := range s.x(s.p).N {
-		if err := s.worker.columns(axisY, s.plane, 0, src, x, order); err != nil {
+		if err := s.worker.columns(axisY, s.plane, 0, src, x, true); err != nil {
 			return err
 		}
-		if err := s.worker.rows(dst, x*rows, byRow, 0, rows, s.worker.order(axisZ, true, s.scale), s.kind(true)); err != nil {
+		if err := s.worker.rows(dst, x*rows, byRow, 0, rows, s.kind(true), true, s.scale); err != nil {
 			return err
 		}
 	}

@@ -17,84 +17,88 @@ type lines[F Real] struct {
 	parts []part[F]
 }
 
-// loadColumns fills a tile with w lines that are neighbours, those from at on with
-// this outer index.
-func (a lines[F]) loadColumns(tile []F, w, outer, at int) {
+// rows finds the rows of w lines that are neighbours, those from at on with this outer
+// index: point i of all of them is to[i]. With opposite, points 1 to n-1 come in
+// opposite order: that turns a transform into n times its inverse.
+func (a lines[F]) rows(to [][]F, w, outer, at int, opposite bool) {
+	row, step := 0, 1
+	if opposite {
+		step = -1
+	}
 	for _, p := range a.parts {
 		from := 2 * (outer*p.n*a.inner + at)
 		for range p.n {
-			copy(tile[:2*w], p.mem[from:from+2*w])
-			tile, from = tile[2*w:], from+2*a.inner
-		}
-	}
-}
-
-// storeColumns is the reverse of loadColumns, by the given order of rows and times a factor.
-func (a lines[F]) storeColumns(tile []F, w, outer, at int, rows rows[F]) {
-	row := 0
-	for _, p := range a.parts {
-		to := 2 * (outer*p.n*a.inner + at)
-		for range p.n {
-			dst, src := p.mem[to:to+2*w], tile[2*row*w:2*(row+1)*w]
-			if rows.scale == 1 {
-				copy(dst, src)
-			} else {
-				for i, v := range src {
-					dst[i] = v * rows.scale
-				}
+			to[row] = p.mem[from : from+2*w]
+			from += 2 * a.inner
+			row += step
+			if row < 0 {
+				row = len(to) - 1
 			}
-			row, to = rows.next(row), to+2*a.inner
 		}
 	}
 }
 
-// loadRows fills a tile with w lines, those from outer on, where inner is 1.
-func (a lines[F]) loadRows(tile []F, w, outer int) {
+// Lines along z are rows of the grid, so that they are turned around to become lanes
+// of a tile. That is done four lines at a time: as many complex128 are a cache line.
+const together = 4
+
+// load fills a tile with w lines along z, those from outer on: point i of line l is
+// at tile[2*(i*w+l)].
+func (a lines[F]) load(tile []F, w, outer int) {
 	for _, p := range a.parts {
-		for l := range w {
-			src := p.mem[2*(outer+l)*p.n : 2*(outer+l+1)*p.n]
-			for i, to := 0, 2*l; i+1 < len(src); i, to = i+2, to+2*w {
-				tile[to], tile[to+1] = src[i], src[i+1]
+		line := func(l int) []F { return p.mem[2*(outer+l)*p.n : 2*(outer+l+1)*p.n] }
+		l := 0
+		for ; l+together <= w; l += together {
+			a, b, c, d := line(l), line(l+1), line(l+2), line(l+3)
+			b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
+			at := 2 * l
+			for i := 0; i+1 < len(a); i += 2 {
+				t := tile[at : at+2*together]
+				t[0], t[1], t[2], t[3] = a[i], a[i+1], b[i], b[i+1]
+				t[4], t[5], t[6], t[7] = c[i], c[i+1], d[i], d[i+1]
+				at += 2 * w
+			}
+		}
+		for ; l < w; l++ {
+			src, at := line(l), 2*l
+			for i := 0; i+1 < len(src); i += 2 {
+				tile[at], tile[at+1] = src[i], src[i+1]
+				at += 2 * w
 			}
 		}
 		tile = tile[2*w*p.n:]
 	}
 }
 
-// storeRows is the reverse of loadRows, by the given order of rows and times a factor.
-func (a lines[F]) storeRows(tile []F, w, outer int, rows rows[F]) {
-	first := 0
+// store is the reverse of load, times scale.
+func (a lines[F]) store(tile []F, w, outer int, scale F) {
 	for _, p := range a.parts {
-		row := first
-		for l := range w {
-			dst := p.mem[2*(outer+l)*p.n : 2*(outer+l+1)*p.n]
-			row = first
-			for i := 0; i+1 < len(dst); i += 2 {
-				from := 2 * (row*w + l)
-				dst[i], dst[i+1] = tile[from]*rows.scale, tile[from+1]*rows.scale
-				row = rows.next(row)
+		line := func(l int) []F { return p.mem[2*(outer+l)*p.n : 2*(outer+l+1)*p.n] }
+		l := 0
+		for ; l+together <= w; l += together {
+			a, b, c, d := line(l), line(l+1), line(l+2), line(l+3)
+			b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
+			at := 2 * l
+			for i := 0; i+1 < len(a); i += 2 {
+				t := tile[at : at+2*together]
+				a[i], a[i+1], b[i], b[i+1] = t[0]*scale, t[1]*scale, t[2]*scale, t[3]*scale
+				c[i], c[i+1], d[i], d[i+1] = t[4]*scale, t[5]*scale, t[6]*scale, t[7]*scale
+				at += 2 * w
 			}
 		}
-		first = row
+		for ; l < w; l++ {
+			dst, at := line(l), 2*l
+			for i := 0; i+1 < len(dst); i += 2 {
+				dst[i], dst[i+1] = tile[at]*scale, tile[at+1]*scale
+				at += 2 * w
+			}
+		}
+		tile = tile[2*w*p.n:]
 	}
 }
 
-// rows is in which order the rows of a tile are stored, and times what. The
-// inverse of a transform is the transform with all rows but the first in opposite
-// order, divided by their number.
-type rows[F Real] struct {
-	n        int
-	opposite bool
-	scale    F
-}
-
-// next is the row of the tile that is stored after this one; the first is row 0.
-func (r rows[F]) next(row int) int {
-	switch {
-	case !r.opposite:
-		return row + 1
-	case row == 0:
-		return r.n - 1
-	}
-	return row - 1
+// rowsOf are the rows of a tile of w lanes, in opposite order if that is asked for.
+func rowsOf[F Real](to [][]F, tile []F, w int, opposite bool) {
+	whole := lines[F]{w, []part[F]{{len(to), tile}}}
+	whole.rows(to, w, 0, 0, opposite)
 }

@@ -6,14 +6,16 @@ import (
 	"github.com/gaspi-go/gaspi-go/examples/fft/distfft/internal/line"
 )
 
-// A worker does the local part of the transforms: it loads lines into a tile,
-// transforms and stores them.
+// A worker does the local part of the transforms: it transforms lines from where they
+// are to where they belong, as many at a time as stay in cache.
 type worker[F Real] struct {
 	plans       [3]*line.Plan[F] // by axis
-	tile, other []F
+	work        [3]*line.Work[F]
+	in, out     [3][][]F // rows of the lines that are transformed, by axis
+	tile, other []F      // lines along z and their transforms, turned around
 	times       Times
 	// breathe is called between tiles, so that exchanges go on meanwhile.
-	breathe func() error
+	breathe func(now time.Time) error
 }
 
 // Axes, as indices.
@@ -23,56 +25,50 @@ const (
 	axisZ
 )
 
-// tileNumbers is how many complex numbers a tile should have: with its double it fits
-// the second level of a cache of 256 KiB with float64, and the parts of rows that
-// columns are loaded from are some cache lines long. Of 1,024 to 8,192, the fastest
-// (BenchmarkSweep).
-const tileNumbers = 2048
-
-// Bounds of the lanes of a tile: a cache line of what columns are loaded from, and
-// as many streams as hardware follows where rows are.
-const minLanes, maxLanes = 4, 32
+// How many lines are transformed at a time: tileNumbers complex128 and their double
+// take 256 KiB of the second level of a cache, and parts of rows should be some cache
+// lines long, since memory is slow at skipping. BenchmarkSweep at length 128, along x,
+// ms: 20 with 2,048 numbers, 17 with 4,096, 14 with 8,192.
+const (
+	tileNumbers        = 8192
+	minLanes, maxLanes = 8, 64
+	rowLanes           = 16 // along z: hardware follows about as many streams
+)
 
 func newWorker[F Real](g Grid) (*worker[F], error) {
 	w := &worker[F]{}
-	most := 0
 	for axis, n := range []int{g.NX, g.NY, g.NZ} {
 		var err error
 		if w.plans[axis], err = line.NewPlan[F](n); err != nil {
 			return nil, err
 		}
-		most = max(most, w.plans[axis].TileLen(lanes(n)))
+		w.work[axis] = w.plans[axis].NewWork(lanes(n))
+		w.in[axis], w.out[axis] = make([][]F, n), make([][]F, n)
 	}
-	w.tile, w.other = make([]F, most), make([]F, most)
+	n := 2 * g.NZ * w.rowLanes()
+	w.tile, w.other = make([]F, n), make([]F, n)
 	return w, nil
 }
 
-// lanes is how many lines of n numbers a tile has.
+// rowLanes is how many lines along z are transformed at a time.
+func (w *worker[F]) rowLanes() int { return min(rowLanes, lanes(w.plans[axisZ].Len())) }
+
+// lanes is how many lines of n numbers are transformed at a time.
 func lanes(n int) int { return min(max(tileNumbers/n, minLanes), maxLanes) }
 
-// order says how results are stored: as they are after Forward, or reversed and times
-// scale after Inverse.
-func (w *worker[F]) order(axis int, inverse bool, scale F) rows[F] {
-	if !inverse {
-		scale = 1
-	}
-	return rows[F]{n: w.plans[axis].Len(), opposite: inverse, scale: scale}
-}
-
-// columns transforms all lines of one axis, y or x, of one outer index. Indices of
-// source and destination differ where one of them is a plane of its own.
-func (w *worker[F]) columns(axis int, dst lines[F], dstOuter int, src lines[F], srcOuter int, order rows[F]) error {
-	width := lanes(order.n)
+// columns transforms all lines of one axis, y or x, of one outer index; back is the
+// opposite sign. Indices of source and destination differ where one of them is a plane of its own.
+func (w *worker[F]) columns(axis int, dst lines[F], dstOuter int, src lines[F], srcOuter int, back bool) error {
+	plan, in, out := w.plans[axis], w.in[axis], w.out[axis]
+	width := lanes(plan.Len())
 	for at := 0; at < src.inner; at += width {
 		n := min(width, src.inner-at)
 		t := stopwatch{since: time.Now()}
-		src.loadColumns(w.tile, n, srcOuter, at)
-		t.lap(&w.times.Pack)
-		done := w.plans[axis].Forward(w.tile, w.other, n)
+		src.rows(in, n, srcOuter, at, false)
+		dst.rows(out, n, dstOuter, at, back)
+		plan.Forward(out, in, n, w.work[axis])
 		t.lap(&w.times.Local)
-		dst.storeColumns(done, n, dstOuter, at, order)
-		t.lap(&w.times.Pack)
-		if err := w.breathe(); err != nil {
+		if err := w.breathe(t.since); err != nil {
 			return err
 		}
 	}
@@ -80,18 +76,17 @@ func (w *worker[F]) columns(axis int, dst lines[F], dstOuter int, src lines[F], 
 }
 
 // rows transforms count lines along z, those from srcAt on, and stores them as those from
-// dstAt on. Real lines are transformed two at a time; those of the source are then
-// real for Forward, and those of the destination for Inverse.
-func (w *worker[F]) rows(dst lines[F], dstAt int, src lines[F], srcAt, count int, order rows[F], kind kind) error {
-	perLane := 1
+// dstAt on; back is the opposite sign, times scale. Real lines are transformed two at a
+// time; those of the source are then real for Forward, and those of the destination for Inverse.
+func (w *worker[F]) rows(dst lines[F], dstAt int, src lines[F], srcAt, count int, kind kind, back bool, scale F) error {
+	width := w.rowLanes()
 	if kind != complexLines {
-		perLane = 2
+		width *= 2
 	}
-	width := perLane * lanes(order.n)
 	for i := 0; i < count; i += width {
 		n := min(width, count-i)
-		w.tileOfRows(dst, dstAt+i, src, srcAt+i, n, order, kind)
-		if err := w.breathe(); err != nil {
+		now := w.tileOfRows(dst, dstAt+i, src, srcAt+i, n, kind, back, scale)
+		if err := w.breathe(now); err != nil {
 			return err
 		}
 	}
@@ -108,32 +103,37 @@ const (
 	halfToReal
 )
 
-func (w *worker[F]) tileOfRows(dst lines[F], dstAt int, src lines[F], srcAt, count int, order rows[F], kind kind) {
+// tileOfRows does a tile of what rows does. It returns the time.
+func (w *worker[F]) tileOfRows(dst lines[F], dstAt int, src lines[F], srcAt, count int, kind kind, back bool, scale F) time.Time {
 	t := stopwatch{since: time.Now()}
-	n, width := order.n, count
+	plan, in, out := w.plans[axisZ], w.in[axisZ], w.out[axisZ]
+	n, width := plan.Len(), count
 	if kind != complexLines {
 		width = (count + 1) / 2
 	}
 	switch kind {
 	case complexLines:
-		src.loadRows(w.tile, count, srcAt)
+		src.load(w.tile, count, srcAt)
 	case realToHalf:
 		loadReal(w.tile, src.parts[0].mem, n, srcAt, count)
 	case halfToReal:
 		src.loadHalf(w.tile, n, srcAt, count)
 	}
 	t.lap(&w.times.Pack)
-	done := w.plans[axisZ].Forward(w.tile, w.other, width)
+	rowsOf(in, w.tile, width, false)
+	rowsOf(out, w.other, width, back)
+	plan.Forward(out, in, width, w.work[axisZ])
 	t.lap(&w.times.Local)
 	switch kind {
 	case complexLines:
-		dst.storeRows(done, count, dstAt, order)
+		dst.store(w.other, count, dstAt, scale)
 	case realToHalf:
-		dst.storeHalf(done, n, dstAt, count)
+		dst.storeHalf(w.other, n, dstAt, count)
 	case halfToReal:
-		storeReal(done, dst.parts[0].mem, dstAt, count, order)
+		storeReal(w.other, dst.parts[0].mem, n, dstAt, count, scale)
 	}
 	t.lap(&w.times.Pack)
+	return t.since
 }
 
 // A stopwatch takes the time of one thing after the other.

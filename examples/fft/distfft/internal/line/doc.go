@@ -1,12 +1,12 @@
 // Package line transforms many lines of one length at a time: the local part of
 // a distributed Fourier transform.
 //
-// It works on tiles. A tile holds w lines of n complex numbers side by side: the
-// numbers with the same index on all lines are neighbours, as pairs of real and
-// imaginary part. So number i of lane l is at tile[2*(i*w+l)] and behind it. That
-// is how lines lie in memory that are no rows: columns are loaded by copying a
-// few neighbours of each row, every step of a transform walks through contiguous
-// memory, and each of its factors is fetched once for all lanes.
+// A transform works on w lines at a time, called lanes. The numbers that have the same
+// index on all lanes are a row: w neighbours, as pairs of real and imaginary part. That
+// is how lines lie in memory that are columns of something. So the first step of a
+// transform reads rows from where they are and the last one writes them to where they
+// belong, without a copy before or behind; every step walks through contiguous
+// memory, and fetches each of its factors once for all lanes.
 //
 // The package knows neither ranks nor grids, and does no I/O. It is here because
 // the Fourier packages for Go that are kept and can be had are several times

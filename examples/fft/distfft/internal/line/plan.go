@@ -104,41 +104,113 @@ func halfRoot(k, n int) (re, im float64) {
 // Len is the length of the lines.
 func (p *Plan[F]) Len() int { return p.n }
 
-// TileLen is how long the two buffers for tiles of w lanes have to be.
-func (p *Plan[F]) TileLen(w int) int { return 2 * p.n * w }
-
-// Forward transforms the w lines in tile: number k of the result is the sum over
-// i of number i times exp(-2 pi i*k sqrt(-1)/n). The result is in one of the two
-// buffers, which it returns; the other holds nothing of use. Both have TileLen(w)
-// elements and do not overlap.
-func (p *Plan[F]) Forward(tile, other []F, w int) []F {
-	done := 1 // how many sequences there are; they are neighbours, like lanes
-	for i := range p.passes {
-		p.passes[i].run(other, tile, 2*done*w)
-		tile, other = other, tile
-		done *= p.passes[i].radix
-	}
-	return tile
+// Work is memory for transforms of one plan, used by one goroutine at a time.
+type Work[F Real] struct {
+	tile, other []F
+	spare       []F   // for steps that need it
+	in, out     [][]F // rows of one step
 }
 
-// run does the pass from src to dst. A row is the numbers of equal index of all
-// sequences and lanes: so many elements.
-func (p *pass[F]) run(dst, src []F, row int) {
-	from, to := p.rest*row, p.radix*row
-	for i := range p.rest {
-		in, out := src[i*row:], dst[i*to:(i+1)*to]
-		tw := p.twiddles[2*i*(p.radix-1) : 2*(i+1)*(p.radix-1)]
-		switch p.radix {
-		case 2:
-			step2(out[:row], out[row:], in, in[from:], tw)
-		case 3:
-			step3(out[:row], out[row:], out[2*row:], in, in[from:], in[2*from:], tw)
-		case 4:
-			step4(out[:row], out[row:], out[2*row:], out[3*row:], in, in[from:], in[2*from:], in[3*from:], tw)
-		case 5:
-			step5(out, in, row, from, tw)
+// NewWork makes memory for tiles of up to w lanes.
+func (p *Plan[F]) NewWork(w int) *Work[F] {
+	widest := 0
+	for _, pass := range p.passes {
+		widest = max(widest, pass.radix)
+	}
+	work := &Work[F]{
+		tile: make([]F, 2*p.n*w), other: make([]F, 2*p.n*w),
+		in: make([][]F, widest), out: make([][]F, widest),
+	}
+	if widest > 5 {
+		work.spare = make([]F, 2*p.n*w)
+	}
+	return work
+}
+
+// Forward transforms w lines. Row i of src is number i of every line, as 2*w
+// elements, and row k of dst is to be number k of the results: the sum over i of
+// number i times exp(-2 pi i*k sqrt(-1)/n). There are Len() rows of both, anywhere in
+// memory; rows of dst overlap no rows of src.
+func (p *Plan[F]) Forward(dst, src [][]F, w int, work *Work[F]) {
+	if len(p.passes) == 0 {
+		copy(dst[0], src[0])
+		return
+	}
+	tile, other := work.tile, work.other
+	done := 1 // how many sequences there are; they are neighbours, like lanes
+	for i := range p.passes {
+		pass := &p.passes[i]
+		first, last := i == 0, i == len(p.passes)-1
+		switch {
+		case first && last:
+			pass.step(dst, src, pass.twiddles, work.spare)
+		case first:
+			pass.begin(tile, src, 2*w, work)
+		case last:
+			pass.end(dst, tile, done, 2*w, work)
 		default:
-			stepOdd(out, in, row, from, tw, p.roots)
+			pass.middle(other, tile, 2*done*w, work)
+			tile, other = other, tile
 		}
+		done *= pass.radix
+	}
+}
+
+// begin does the first pass, from the rows of src.
+func (p *pass[F]) begin(dst []F, src [][]F, row int, work *Work[F]) {
+	in, out := work.in[:p.radix], work.out[:p.radix]
+	for i := range p.rest {
+		for r := range in {
+			in[r], out[r] = src[r*p.rest+i], dst[(i*p.radix+r)*row:(i*p.radix+r+1)*row]
+		}
+		p.step(out, in, p.factors(i), work.spare)
+	}
+}
+
+// middle does a pass in which the numbers of equal index of all sequences and lanes are
+// so many elements.
+func (p *pass[F]) middle(dst, src []F, row int, work *Work[F]) {
+	in, out := work.in[:p.radix], work.out[:p.radix]
+	for i := range p.rest {
+		for r := range in {
+			at := (r*p.rest + i) * row
+			in[r], out[r] = src[at:at+row], dst[(i*p.radix+r)*row:(i*p.radix+r+1)*row]
+		}
+		p.step(out, in, p.factors(i), work.spare)
+	}
+}
+
+// end does the last pass, to the rows of dst: sequences have length radix, and each
+// is done by itself.
+func (p *pass[F]) end(dst [][]F, src []F, done, row int, work *Work[F]) {
+	in, out := work.in[:p.radix], work.out[:p.radix]
+	for q := range done {
+		for r := range in {
+			at := (r*done + q) * row
+			in[r], out[r] = src[at:at+row], dst[r*done+q]
+		}
+		p.step(out, in, p.twiddles, work.spare)
+	}
+}
+
+// factors are those of group i.
+func (p *pass[F]) factors(i int) []F {
+	n := 2 * (p.radix - 1)
+	return p.twiddles[i*n : (i+1)*n]
+}
+
+// step transforms across rows of equal length: see the functions that it calls.
+func (p *pass[F]) step(y, x [][]F, tw, spare []F) {
+	switch p.radix {
+	case 2:
+		step2(y, x, tw)
+	case 3:
+		step3(y, x, tw)
+	case 4:
+		step4(y, x, tw)
+	case 5:
+		step5(y, x, tw)
+	default:
+		stepOdd(y, x, tw, p.roots, spare)
 	}
 }

@@ -4,13 +4,13 @@ import "math"
 
 // The functions of this file compute one group of a pass: for every number of the
 // rows, a transform of length 2, 3, 4 or 5 across the rows, times a factor per row
-// of the result. They take slices of equal length, or longer ones where they read.
-// Rows are short loops without branches; their bounds are checked once.
+// of the result. Rows of the result, y, and of the input, x, have equal length and do
+// not overlap. Their bounds are checked once, before a loop without branches.
 
 // step2 is a transform of length 2.
-func step2[F Real](y0, y1, x0, x1, tw []F) {
-	n := len(y0)
-	y1, x0, x1 = y1[:n], x0[:n], x1[:n]
+func step2[F Real](y, x [][]F, tw []F) {
+	n := len(y[0])
+	y0, y1, x0, x1 := y[0][:n], y[1][:n], x[0][:n], x[1][:n]
 	wr, wi := tw[0], tw[1]
 	for i := 0; i+1 < n; i += 2 {
 		ar, ai, br, bi := x0[i], x0[i+1], x1[i], x1[i+1]
@@ -21,9 +21,9 @@ func step2[F Real](y0, y1, x0, x1, tw []F) {
 }
 
 // step3 is a transform of length 3.
-func step3[F Real](y0, y1, y2, x0, x1, x2, tw []F) {
-	n := len(y0)
-	y1, y2, x0, x1, x2 = y1[:n], y2[:n], x0[:n], x1[:n], x2[:n]
+func step3[F Real](y, x [][]F, tw []F) {
+	n := len(y[0])
+	y0, y1, y2, x0, x1, x2 := y[0][:n], y[1][:n], y[2][:n], x[0][:n], x[1][:n], x[2][:n]
 	ur, ui, vr, vi := tw[0], tw[1], tw[2], tw[3]
 	sin := F(math.Sqrt(3) / 2)
 	for i := 0; i+1 < n; i += 2 {
@@ -40,9 +40,10 @@ func step3[F Real](y0, y1, y2, x0, x1, x2, tw []F) {
 }
 
 // step4 is a transform of length 4.
-func step4[F Real](y0, y1, y2, y3, x0, x1, x2, x3, tw []F) {
-	n := len(y0)
-	y1, y2, y3, x0, x1, x2, x3 = y1[:n], y2[:n], y3[:n], x0[:n], x1[:n], x2[:n], x3[:n]
+func step4[F Real](y, x [][]F, tw []F) {
+	n := len(y[0])
+	y0, y1, y2, y3 := y[0][:n], y[1][:n], y[2][:n], y[3][:n]
+	x0, x1, x2, x3 := x[0][:n], x[1][:n], x[2][:n], x[3][:n]
 	tw = tw[:6]
 	ur, ui, vr, vi, wr, wi := tw[0], tw[1], tw[2], tw[3], tw[4], tw[5]
 	for i := 0; i+1 < n; i += 2 {
@@ -59,16 +60,16 @@ func step4[F Real](y0, y1, y2, y3, x0, x1, x2, x3, tw []F) {
 	}
 }
 
-// step5 is a transform of length 5: rows of the result are one behind the other in
-// y, those read are apart elements from one another in x.
-func step5[F Real](y, x []F, row, apart int, tw []F) {
-	x0, x1, x2, x3, x4 := x[:row], x[apart:apart+row], x[2*apart:2*apart+row], x[3*apart:3*apart+row], x[4*apart:4*apart+row]
-	y0, y1, y2, y3, y4 := y[:row], y[row:2*row], y[2*row:3*row], y[3*row:4*row], y[4*row:5*row]
+// step5 is a transform of length 5.
+func step5[F Real](y, x [][]F, tw []F) {
+	n := len(y[0])
+	y0, y1, y2, y3, y4 := y[0][:n], y[1][:n], y[2][:n], y[3][:n], y[4][:n]
+	x0, x1, x2, x3, x4 := x[0][:n], x[1][:n], x[2][:n], x[3][:n], x[4][:n]
 	tw = tw[:8]
 	// Cosines and sines of one and two fifths of the circle.
 	c1, c2 := F((math.Sqrt(5)-1)/4), F(-(math.Sqrt(5)+1)/4)
 	s1, s2 := F(math.Sqrt((5+math.Sqrt(5))/8)), F(math.Sqrt((5-math.Sqrt(5))/8))
-	for i := 0; i+1 < row; i += 2 {
+	for i := 0; i+1 < n; i += 2 {
 		ar, ai := x0[i], x0[i+1]
 		pr, pi, qr, qi := x1[i]+x4[i], x1[i+1]+x4[i+1], x2[i]+x3[i], x2[i+1]+x3[i+1]
 		er, ei, fr, fi := x1[i]-x4[i], x1[i+1]-x4[i+1], x2[i]-x3[i], x2[i+1]-x3[i+1]
@@ -88,41 +89,64 @@ func step5[F Real](y, x []F, row, apart int, tw []F) {
 func times[F Real](ar, ai, br, bi F) (re, im F) { return ar*br - ai*bi, ar*bi + ai*br }
 
 // stepOdd is a transform of any odd length, that of roots, by its definition. The
-// terms r and length-r have the same cosines and opposite sines.
-func stepOdd[F Real](y, x []F, row, apart int, tw, roots []F) {
-	length := len(roots) / 2
-	first := x[:row]
-	for k := range length {
-		copy(y[k*row:(k+1)*row], first)
+// terms r and length-r have the same cosines and opposite sines: so sums and
+// differences of such pairs, which spare has room for, are made first.
+func stepOdd[F Real](y, x [][]F, tw, roots, spare []F) {
+	length, n := len(roots)/2, len(y[0])
+	half := length / 2
+	sum := func(r int) []F { return spare[(r-1)*n : r*n] }
+	diff := func(r int) []F { return spare[(half+r-1)*n : (half+r)*n] }
+	copy(y[0], x[0])
+	for r := 1; r <= half; r++ {
+		pair(sum(r), diff(r), y[0], x[r], x[length-r])
 	}
-	for r := 1; 2*r < length; r++ {
-		a, b := x[r*apart:r*apart+row], x[(length-r)*apart:(length-r)*apart+row]
-		sum := y[:row]
-		for i := range sum {
-			sum[i] += a[i] + b[i]
+	for k := 1; k <= half; k++ {
+		up, down := y[k], y[length-k]
+		copy(up, x[0])
+		clear(down)
+		r := 1
+		for ; r+1 <= half; r += 2 {
+			a, b := 2*(r*k%length), 2*((r+1)*k%length)
+			addTwo(up, sum(r), sum(r+1), roots[a], roots[b])
+			addTwo(down, diff(r), diff(r+1), roots[a+1], roots[b+1])
 		}
-		for k := 1; 2*k < length; k++ {
-			at := 2 * (r * k % length)
-			addPair(y[k*row:(k+1)*row], y[(length-k)*row:(length-k+1)*row], a, b, roots[at], roots[at+1])
+		if r <= half {
+			a := 2 * (r * k % length)
+			addTwo(up, sum(r), sum(r), roots[a], 0)
+			addTwo(down, diff(r), diff(r), roots[a+1], 0)
 		}
-	}
-	for k := 1; k < length; k++ {
-		wr, wi := tw[2*k-2], tw[2*k-1]
-		out := y[k*row : (k+1)*row]
-		for i := 0; i+1 < row; i += 2 {
-			out[i], out[i+1] = times(out[i], out[i+1], wr, wi)
-		}
+		finish(up, down, tw[2*k-2:2*k], tw[2*(length-k)-2:2*(length-k)])
 	}
 }
 
-// addPair adds to two rows of the result, k and length-k, what two rows contribute.
-func addPair[F Real](up, down, a, b []F, cos, sin F) {
-	n := len(up)
-	down, a, b = down[:n], a[:n], b[:n]
-	for i := 0; i+1 < n; i += 2 {
-		sr, si := cos*(a[i]+b[i]), cos*(a[i+1]+b[i+1])
-		dr, di := -sin*(a[i+1]-b[i+1]), sin*(a[i]-b[i])
-		up[i], up[i+1] = up[i]+sr+dr, up[i+1]+si+di
-		down[i], down[i+1] = down[i]+sr-dr, down[i+1]+si-di
+// pair stores the sum and the difference of two rows, and adds the sum to total.
+func pair[F Real](sum, diff, total, a, b []F) {
+	n := len(sum)
+	diff, total, a, b = diff[:n], total[:n], a[:n], b[:n]
+	for i := range sum {
+		s := a[i] + b[i]
+		sum[i], diff[i] = s, a[i]-b[i]
+		total[i] += s
+	}
+}
+
+// addTwo adds two rows times a factor each.
+func addTwo[F Real](to, a, b []F, c, d F) {
+	n := len(to)
+	a, b = a[:n], b[:n]
+	for i := range to {
+		to[i] += c*a[i] + d*b[i]
+	}
+}
+
+// finish makes two rows of a result of what cosines and sines contribute to both, and
+// multiplies each with its factor.
+func finish[F Real](up, down, upTw, downTw []F) {
+	down = down[:len(up)]
+	ur, ui, dr, di := upTw[0], upTw[1], downTw[0], downTw[1]
+	for i := 0; i+1 < len(up); i += 2 {
+		cr, ci, sr, si := up[i], up[i+1], down[i], down[i+1]
+		up[i], up[i+1] = times(cr-si, ci+sr, ur, ui)
+		down[i], down[i+1] = times(cr+si, ci-sr, dr, di)
 	}
 }

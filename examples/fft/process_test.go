@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/launcher"
+)
+
+// asRank makes the test program the example itself.
+const asRank = "FFT_TEST_AS_RANK"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asRank) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// launch runs the program on n processes, as gaspi-run does.
+func launch(t *testing.T, n int, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	result, err := launcher.Run(t.Context(), launcher.Config{
+		Program: self, Args: args, Ranks: n, Env: []string{asRank + "=1"}, Stdout: &out, Stderr: &errs,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.ExitCode, out.String(), errs.String()
+}
+
+// TestProcesses runs what the command line offers on processes, and looks at the
+// errors that the report states.
+func TestProcesses(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		ranks     int
+		args      string
+		tolerance float64
+		runs      int
+	}{
+		{"one rank", 1, "--grid 8x8x8", 1e-13, 1},
+		{"slabs", 4, "--grid 16x12x10 --overlap 0,2", 1e-13, 2},
+		{"primes", 3, "--grid 7x11x13 --bands 5 --overlap 1", 1e-13, 1},
+		{"pencils", 6, "--grid 9x10x7,8x8x8 --decomposition pencil", 1e-13, 2},
+		{"pencils as told", 4, "--grid 9x10x7 --decomposition pencil --grid-ranks 1x4 --kind r2c", 1e-13, 1},
+		{"real", 2, "--grid 12x6x9 --kind r2c", 1e-13, 1},
+		{"single precision", 4, "--grid 16x16x16 --precision 32", 1e-5, 1},
+		{"single precision, real", 2, "--grid 6x10x15 --precision 32 --kind r2c --alltoall direct", 1e-5, 1},
+		{"pairwise", 3, "--grid 7x7x7 --alltoall pairwise", 1e-13, 1},
+		{"bruck", 4, "--grid 8x8x8 --alltoall bruck", 1e-13, 1},
+		{"emulated network", 2, "--grid 8x8x8 --alltoall direct", 1e-13, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.name == "emulated network" {
+				t.Setenv("GASPI_EMULATE", "latency=200us,bandwidth=1GB/s")
+			}
+			dir := t.TempDir()
+			saved, drawn := filepath.Join(dir, "a.json"), filepath.Join(dir, "a.svg")
+			args := append(strings.Fields(c.args), "--repeat", "2", "--verify", "--json", saved, "--plot", drawn)
+			code, stdout, stderr := launch(t, c.ranks, args...)
+			if code != 0 || stderr != "" {
+				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+			}
+			for line := range strings.Lines(stdout) {
+				if !strings.HasPrefix(line, "[0] ") {
+					t.Errorf("another rank than 0 prints: %s", line)
+				}
+			}
+			if svg, err := os.ReadFile(drawn); err != nil || !bytes.Contains(svg, []byte("<svg")) {
+				t.Errorf("%v: no drawing", err)
+			}
+			text, err := os.ReadFile(saved)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkReport(t, text, c.ranks, c.runs, c.tolerance)
+		})
+	}
+}
+
+// checkReport looks at what a report must have.
+func checkReport(t *testing.T, text []byte, ranks, runs int, tolerance float64) {
+	t.Helper()
+	var r Report
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Format != reportFormat || r.Ranks != ranks || len(r.Runs) != runs {
+		t.Fatalf("%s of %d ranks with %d runs, want %d and %d", r.Format, r.Ranks, len(r.Runs), ranks, runs)
+	}
+	for _, run := range r.Runs {
+		if run.P*run.Q != ranks || len(run.Split) != ranks || !(run.ForwardSeconds > 0) || !(run.InverseSeconds > 0) {
+			t.Errorf("a run that cannot be: %+v", run)
+		}
+		e := run.Errors
+		if !(e.Inverse <= tolerance) || !(e.Parseval <= tolerance) || e.Serial == nil || !(*e.Serial <= tolerance) {
+			t.Errorf("%s: errors %+v, serial %v, want at most %g", run.Grid, e, e.Serial, tolerance)
+		}
+		for _, x := range run.Exchanges {
+			if x.Smallest <= 0 || x.Largest < x.Smallest || x.Ranks < 2 {
+				t.Errorf("%s: an exchange that cannot be: %+v", run.Grid, x)
+			}
+		}
+		for rank, s := range run.Split {
+			if !(s.Local > 0) || s.Exchange < 0 || s.Waiting < 0 {
+				t.Errorf("%s: rank %d spent %+v", run.Grid, rank, s)
+			}
+		}
+	}
+}
+
+func TestProcessesRefuse(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ranks int
+		args  string
+		code  int
+		want  string
+	}{
+		{"zero", 2, "--grid 0x8x8", exitUsage, `"0x8x8" is no grid`},
+		{"cannot be counted", 2, "--grid 1099511627776x1099511627776x1099511627776", exitUsage, "is too large to be counted"},
+		{"does not fit in memory", 2, "--grid 65536x65536x1024", exitFailed, "on each of the 2 ranks of this host, which has"},
+		{"bands do not fit in memory", 1, "--grid 1024x1024x64 --bands 65536", exitFailed, "use a smaller grid, fewer bands"},
+		{"too many ranks for slabs", 4, "--grid 3x8x8", exitUsage, "have points for at most 3"},
+		{"too many ranks for pencils", 5, "--grid 4x4x4 --decomposition pencil", exitUsage, "cannot be shared by 5 ranks in any grid of ranks"},
+		{"another number of ranks", 4, "--decomposition pencil --grid-ranks 3x2", exitUsage, "--grid-ranks 3x2 is not for the 4 ranks of this job"},
+		{"uneven bruck", 3, "--grid 8x8x8 --alltoall bruck", exitUsage, "which bruck cannot exchange"},
+		{"nowhere to write", 2, "--grid 4x4x4 --json /nowhere/at/all.json", exitFailed, "cannot be written"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			code, stdout, stderr := launch(t, c.ranks, strings.Fields(c.args)...)
+			if code != c.code || stdout != "" && c.name != "nowhere to write" {
+				t.Errorf("exit code %d, want %d\n%s", code, c.code, stdout)
+			}
+			if strings.Count(stderr, "fft: ") != 1 || !strings.Contains(stderr, c.want) {
+				t.Errorf("want one sentence with %q, got\n%s", c.want, stderr)
+			}
+		})
+	}
+}
