@@ -3,7 +3,7 @@
 
 GO ?= go
 
-.PHONY: check test race fuzz matrix stress bench cover cross system cluster generate ci install
+.PHONY: check test race fuzz matrix stress bench benchdiff cover cross system cluster generate ci install
 
 check: ## format, vet, staticcheck, quick tests
 	.ci/run fmt vet staticcheck
@@ -27,8 +27,11 @@ stress: ## ordering, concurrency and shutdown again and again, on 1, 2 and 4 thr
 
 bench: ## Go benchmarks, then gaspi-bench with its JSON lines under out/
 	$(GO) test -run '^$$' -bench . ./...
-	mkdir -p out && for op in latency bandwidth barrier notify-rate; do \
+	mkdir -p out && for op in latency bandwidth barrier notify-rate allreduce alltoall broadcast reduce; do \
 		$(GO) run ./cmd/gaspi-bench $$op -n 2 --json out/$$op.json || exit 1; done
+
+benchdiff: ## speed of two commits, run in turns, by benchstat: OLD=HEAD~1 NEW=HEAD
+	.ci/benchdiff $(or $(OLD),HEAD~1) $(or $(NEW),HEAD)
 
 cover: ## coverage of the whole module, in total and under out/
 	mkdir -p out && $(GO) test -coverpkg=./... -coverprofile=out/cover.out ./...
