@@ -1,0 +1,215 @@
+package core
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// A call is a call of the program that is not only a name in a list.
+type call struct {
+	id      Call
+	deletes bool
+	name    string // the id of its object
+	size    int64
+	sum     uint64
+	watches []uint64
+	follow  bool
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// Put makes an object of size bytes. Once there is room, a command asks for its bytes.
+// The result is OK when they are in the store and the directory knows; the copy stays
+// until Delete. An object of the same id is no error if its size is the same, and its sum
+// too if both were given: the content must then be the same. Else the code is Exists. Full
+// means that only a Delete could make room.
+func (c *Core) Put(id Call, name string, size int64, sum uint64) {
+	x := &call{id: id, name: name, size: size, sum: sum}
+	c.calls[id] = x
+	c.put(x)
+	c.makeRoom()
+}
+
+func (c *Core) put(x *call) {
+	o := c.objects[x.name]
+	switch {
+	case o == nil:
+		o = c.newObject(x.name, filling)
+	case o.state == wanted:
+		// What the program asked for it makes itself. An answer that is under way finds
+		// a Put, and means nothing.
+		if o.asked {
+			c.ask(Message{Kind: Unwait, ID: o.id})
+		}
+		if o.need != nil {
+			c.unneed(o.need)
+			o.need = nil
+		}
+		c.unreserve(o)
+		o.state, o.asked = filling, false
+	case o.state == complete:
+		if o.size == x.size && (o.sum == 0 || x.sum == 0 || o.sum == x.sum) {
+			o.pinned = true
+			c.result(Result{Call: x.id})
+		} else {
+			c.result(Result{Call: x.id, Code: Exists, ID: x.name})
+		}
+		return
+	default:
+		o.puts = append(o.puts, x)
+		return
+	}
+	o.size, o.sum, o.token = x.size, x.sum, c.token()
+	o.putCall, o.answered, o.pinned, o.mine = x.id, false, true, true
+	if x.size == 0 {
+		c.sendPut(o)
+		return
+	}
+	o.need = &need{obj: o}
+	c.wantRoom(o.need)
+}
+
+// fill begins a Put that has room. The directory hears of it at once, so that others can
+// fetch what is there, unless the object is so small that it goes along whole.
+func (c *Core) fill(o *object) {
+	c.fills[o.putCall] = o
+	c.command(Command{Op: OpFill, Call: o.putCall, Off: o.off, Len: o.size})
+	if o.size > c.cfg.Inline {
+		c.sendPut(o)
+	}
+}
+
+// sendPut tells the directory of an object that is made here.
+func (c *Core) sendPut(o *object) {
+	o.asked = true
+	m := Message{Kind: PutReq, ID: o.id, Token: o.token, Sum: o.sum, Size: o.size}
+	if o.state == making {
+		m.Flags |= FlagOnce
+	}
+	if o.have == o.size {
+		m.Flags |= FlagComplete
+	}
+	s := Send{To: c.directoryOf(o.id), Msg: m}
+	if o.size > 0 && o.size <= c.cfg.Inline && o.have == o.size {
+		s.Attach, s.Off, s.Len = true, o.off, o.size
+	}
+	c.out.Sends = append(c.out.Sends, s)
+}
+
+// Filled reports that the first upTo bytes of a Put are in the store.
+func (c *Core) Filled(id Call, upTo int64) {
+	o := c.fills[id]
+	if o == nil || upTo <= o.have {
+		return
+	}
+	o.have = min(upTo, o.size)
+	if o.have == o.size {
+		delete(c.fills, id)
+		switch {
+		case o.state == dropped:
+			if !o.answered {
+				c.result(Result{Call: id}) // it was put, and deleted since
+			}
+			c.freeIdle(o)
+		case o.size <= c.cfg.Inline:
+			c.sendPut(o)
+		case o.gen != 0:
+			c.ask(Message{Kind: Done, ID: o.id, Gen: o.gen})
+			c.filled(o)
+		}
+	}
+	if o.state != dropped {
+		c.progress(o)
+	}
+	c.makeRoom()
+}
+
+func (c *Core) filled(o *object) {
+	if o.putCall != 0 {
+		c.result(Result{Call: o.putCall, ID: o.id, Size: o.size})
+		o.putCall = 0
+	}
+	c.completed(o)
+}
+
+// acknowledged handles the directory's answer to a Put, or to the target of a Reduce.
+func (c *Core) acknowledged(o *object, m Message) {
+	if o == nil || o.token != m.Token || o.state != filling && o.state != making || o.gen != 0 {
+		return
+	}
+	if o.state == making {
+		c.targetKnown(o, m)
+		return
+	}
+	o.asked = false
+	if m.Code != OK {
+		// The program's bytes may still be on their way into the memory: freeIdle waits.
+		c.result(Result{Call: o.putCall, Code: m.Code, ID: o.id})
+		o.answered = true
+		c.drop(o, Restart)
+		return
+	}
+	o.gen = m.Gen
+	c.serveEarly(o)
+	if o.have == o.size {
+		if o.size > c.cfg.Inline {
+			c.ask(Message{Kind: Done, ID: o.id, Gen: o.gen})
+		}
+		c.filled(o)
+	}
+}
+
+// Get brings an object here. Its result holds a reference to the bytes in the store, or
+// has them in Data if they are few. It waits until the object exists.
+func (c *Core) Get(id Call, name string) {
+	c.calls[id] = &call{id: id, name: name}
+	c.get(id, name)
+	c.makeRoom()
+}
+
+func (c *Core) get(id Call, name string) {
+	o := c.objects[name]
+	switch {
+	case o == nil:
+		o = c.newObject(name, wanted)
+		o.gets = append(o.gets, id)
+		o.asked, o.ask = true, c.next()
+		c.ask(Message{Kind: GetReq, ID: name, Ref: o.ask})
+	case o.state == complete:
+		c.deliver(id, o)
+	default:
+		o.gets = append(o.gets, id)
+	}
+}
+
+// assigned handles the answer to a Get: where to fetch it.
+func (c *Core) assigned(o *object, m Message) {
+	decline := Message{Kind: Forget, ID: m.ID, Gen: m.Gen, Ref: m.Ref}
+	if o == nil || !o.asked || o.ask != m.Ref || o.state != wanted && o.state != fetching {
+		c.ask(decline) // the answer to a question of which nobody wants to know any more
+		return
+	}
+	o.asked = false
+	if o.state == wanted {
+		if o.stored && o.size != m.Size {
+			c.unreserve(o)
+		}
+		o.size = m.Size
+		if !c.reserve(o, true) {
+			c.ask(decline)
+			c.serveEarly(o)
+			o.need = &need{obj: o}
+			c.wantRoom(o.need)
+			return
+		}
+		o.state, o.gen, o.token, o.sum = fetching, m.Gen, m.Token, m.Sum
+		c.serveEarly(o)
+	}
+	if c.dead[m.Rank] {
+		o.from = m.Rank
+		c.sourceGone(o, true)
+		return
+	}
+	c.pull(o, m.Rank, Stream{})
+}

@@ -1,0 +1,262 @@
+package core
+
+import "slices"
+
+// An entry is what the directory knows of an id.
+type entry struct {
+	id              string
+	gen, token, sum uint64 // gen is 0 while no object exists
+	size            int64
+	lost            bool   // it existed, and no copy is left
+	inline          bool   // data is the object
+	data            []byte // counted against the quota of inline objects
+	copies          []copyAt
+	waiters         []waiter
+	watches         []watch
+	deleting        *deletion
+}
+
+// A copyAt is a copy, complete or not. A copy has at most one parent, from which it
+// comes, and at most one child, which it is sent to: the copies of an object are
+// chains whose heads are complete or are being made.
+type copyAt struct {
+	rank                     Rank
+	ref                      uint64 // of the question that the last Assign answered
+	parent, child            Rank
+	avoid                    Rank // a source that has failed it
+	complete, origin, pinned bool
+	leaving                  bool // the holder wants to give it up
+	severed                  bool // the parent is gone, and the holder has not yet said what it has
+	orphan                   bool // the holder has said that bytes are missing and nobody sends them
+}
+
+// A waiter has asked for an object; ref goes into the answer.
+type waiter struct {
+	rank Rank
+	ref  uint64
+}
+
+type watch struct {
+	rank  Rank
+	ref   uint64
+	flags uint8
+	room  int64 // inline bytes that the watcher wants in the answer
+}
+
+// A deletion waits until nobody can find the object any more.
+type deletion struct {
+	holders []Rank
+	replica Rank // NoRank once it has acknowledged
+	clients []queued
+	parked  []queued // requests that came meanwhile
+}
+
+func (e *entry) find(r Rank) *copyAt {
+	for i := range e.copies {
+		if e.copies[i].rank == r {
+			return &e.copies[i]
+		}
+	}
+	return nil
+}
+
+// root is the head of a copy's chain, and how far away it is.
+func (e *entry) root(cp *copyAt) (*copyAt, int) {
+	depth := 0
+	for cp.parent != NoRank && depth <= len(e.copies) {
+		up := e.find(cp.parent)
+		if up == nil {
+			break
+		}
+		cp = up
+		depth++
+	}
+	return cp, depth
+}
+
+// pick chooses who sends the object next: a complete copy that sends to nobody, else
+// the end of the shortest chain whose bytes will come. It does not choose what
+// depends on the rank that asks.
+func (c *Core) pick(e *entry, asks Rank) *copyAt {
+	avoid := NoRank
+	if cp := e.find(asks); cp != nil {
+		avoid = cp.avoid
+	}
+	var best *copyAt
+	bestDepth := 0
+	for i := range e.copies {
+		cp := &e.copies[i]
+		if cp.rank == asks || cp.rank == avoid || cp.leaving || cp.child != NoRank && c.cfg.Mutant != MutantTwoChildren {
+			continue
+		}
+		if cp.complete {
+			return cp
+		}
+		root, depth := e.root(cp)
+		if c.cfg.Mutant != MutantAnySource && (root.rank == asks || !root.complete && !root.origin) {
+			continue
+		}
+		if best == nil || depth < bestDepth {
+			best, bestDepth = cp, depth
+		}
+	}
+	return best
+}
+
+// assign makes src the sender to rank to, which has a record already or gets one.
+func (c *Core) assign(e *entry, to Rank, ref uint64, src Rank) {
+	cp := e.find(to)
+	if cp == nil {
+		e.copies = append(e.copies, copyAt{rank: to, parent: NoRank, child: NoRank, avoid: NoRank})
+		cp = e.find(to)
+	}
+	cp.ref, cp.parent, cp.avoid, cp.orphan, cp.severed = ref, src, NoRank, false, false
+	e.find(src).child = to
+	c.send(to, Message{Kind: Assign, ID: e.id, Gen: e.gen, Token: e.token, Sum: e.sum, Size: e.size, Rank: src, Ref: ref})
+}
+
+// serve gives sources to those that wait, orphans first: they hold up their chains.
+func (c *Core) serve(e *entry) {
+	if e.gen == 0 || e.lost || e.deleting != nil {
+		return
+	}
+	for i := range e.copies {
+		if cp := &e.copies[i]; cp.orphan {
+			if src := c.pick(e, cp.rank); src != nil {
+				c.assign(e, cp.rank, cp.ref, src.rank)
+			}
+		}
+	}
+	for len(e.waiters) > 0 {
+		to := e.waiters[0]
+		if e.inline {
+			c.send(to.rank, Message{Kind: Data, ID: e.id, Gen: e.gen, Sum: e.sum, Size: e.size, Data: e.data, Ref: to.ref})
+		} else {
+			src := c.pick(e, to.rank)
+			if src == nil {
+				return
+			}
+			c.assign(e, to.rank, to.ref, src.rank)
+		}
+		e.waiters = slices.Delete(e.waiters, 0, 1)
+	}
+}
+
+// detach ends what cp receives.
+func (e *entry) detach(cp *copyAt) {
+	if cp.parent != NoRank {
+		if up := e.find(cp.parent); up != nil && up.child == cp.rank {
+			up.child = NoRank
+		}
+	}
+	cp.parent, cp.severed, cp.orphan = NoRank, false, false
+}
+
+// remove forgets the copy of a rank. What it was sending to must say what it has.
+func (e *entry) remove(r Rank) {
+	cp := e.find(r)
+	if cp == nil {
+		return
+	}
+	e.detach(cp)
+	if cp.child != NoRank {
+		if down := e.find(cp.child); down != nil && down.parent == r {
+			down.parent, down.severed = NoRank, true
+		}
+	}
+	e.copies = slices.DeleteFunc(e.copies, func(cp copyAt) bool { return cp.rank == r })
+}
+
+// settle looks after an entry whose copies have changed: it gives out sources, or
+// finds that the object is lost.
+func (c *Core) settle(s *shard, e *entry) {
+	if e.gen == 0 || e.lost || e.deleting != nil {
+		s.tidy(e)
+		return
+	}
+	c.letGo(e)
+	c.serve(e)
+	if e.inline || c.cfg.Mutant == MutantNeverLost {
+		return
+	}
+	for i := range e.copies {
+		cp := &e.copies[i]
+		if cp.complete || cp.origin || cp.severed && c.cfg.Mutant != MutantLostTooEarly {
+			return
+		}
+	}
+	e.lost = true
+	c.release(e, Lost)
+	c.tellWatches(e)
+}
+
+// release tells all that hold or want the object that it will not come.
+func (c *Core) release(e *entry, why Code) {
+	for _, cp := range e.copies {
+		c.send(cp.rank, Message{Kind: Drop, Code: why, ID: e.id, Gen: e.gen})
+	}
+	e.copies = nil
+	for _, w := range e.waiters {
+		c.send(w.rank, Message{Kind: Fail, Code: why, ID: e.id, Gen: e.gen, Ref: w.ref})
+	}
+	e.waiters = nil
+}
+
+// locations fills in where the object is: complete copies, then the chains.
+func (e *entry) locations(m *Message, asks Rank) {
+	add := func(cp *copyAt) {
+		if m.NumRanks < MaxRanks {
+			m.Ranks[m.NumRanks] = cp.rank
+			m.NumRanks++
+		}
+	}
+	for _, complete := range []bool{true, false} {
+		if cp := e.find(asks); cp != nil && cp.complete == complete && !cp.orphan && !cp.leaving {
+			add(cp)
+		}
+		for i := range e.copies {
+			cp := &e.copies[i]
+			if root, _ := e.root(cp); cp.complete == complete && cp.rank != asks && !cp.leaving && (root.complete || root.origin) {
+				add(cp)
+			}
+		}
+		if complete {
+			m.NumComplete = m.NumRanks
+		}
+	}
+}
+
+// tellWatches tells those that watch an entry what has become of it. It also ends
+// the watches that wanted to hear once.
+func (c *Core) tellWatches(e *entry) {
+	e.watches = slices.DeleteFunc(e.watches, func(w watch) bool { return c.tell(e, w) && w.flags&FlagOnce != 0 })
+}
+
+// tell reports whether there was something to say.
+func (c *Core) tell(e *entry, w watch) bool {
+	if e.gen == 0 || e.deleting != nil {
+		return false
+	}
+	m := Message{Kind: Located, ID: e.id, Gen: e.gen, Size: e.size, Ref: w.ref}
+	if e.lost {
+		m.Flags = FlagLost
+		c.send(w.rank, m)
+		return true
+	}
+	e.locations(&m, w.rank)
+	if e.inline {
+		m.Flags |= FlagComplete
+		if e.size <= w.room || m.NumRanks == 0 {
+			m.Flags |= FlagPinned // Data has the bytes, even if there are none
+			m.Data = e.data
+		}
+	}
+	if m.NumComplete > 0 {
+		m.Flags |= FlagComplete
+	}
+	if m.NumRanks == 0 && !e.inline || w.flags&FlagComplete != 0 && m.Flags&FlagComplete == 0 {
+		return false
+	}
+	c.send(w.rank, m)
+	return true
+}

@@ -1,0 +1,63 @@
+package core
+
+// A Mutant is a defect that a test asks for, to see that the simulator finds it.
+// Zero is none. Each is one that an implementation of the paper had, or could have.
+type Mutant uint8
+
+const (
+	// MutantNone is the protocol as it should be.
+	MutantNone Mutant = iota
+	// MutantOfferDead keeps a dead rank among the locations.
+	MutantOfferDead
+	// MutantTwiceRecovered puts a receiver into its chain again when it reports a second time.
+	MutantTwiceRecovered
+	// MutantNoAlternative answers the second report of a receiver with nothing.
+	MutantNoAlternative
+	// MutantNeverLost keeps waiters for ever when the last copy is gone.
+	MutantNeverLost
+	// MutantAnySource resumes from any copy, also from one that depends on the receiver.
+	MutantAnySource
+	// MutantTailOmitted takes an object for complete before its last, shorter, chunk.
+	MutantTailOmitted
+	// MutantEvictUnasked frees a copy without asking the directory.
+	MutantEvictUnasked
+	// MutantEvictInUse frees a copy while it is being sent.
+	MutantEvictInUse
+	// MutantReuseEarly gives the buffer of a canceled transfer back before the sender has stopped.
+	MutantReuseEarly
+	// MutantLostTooEarly declares an object lost before orphans have said what they hold.
+	MutantLostTooEarly
+	// MutantNoGeneration ignores generations in what ranks say about copies.
+	MutantNoGeneration
+	// MutantDeleteLocal deletes no other copies than the caller's.
+	MutantDeleteLocal
+	// MutantDeleteEarly answers a Delete before the holders have.
+	MutantDeleteEarly
+	// MutantKeepPrefix lets ancestors of a replaced reducer keep what they have folded.
+	MutantKeepPrefix
+	// MutantCountTwice uses a source again that is in the result already.
+	MutantCountTwice
+	// MutantUsedWrong reports the first sources instead of those used.
+	MutantUsedWrong
+	// MutantServeEarly lets a new owner of a shard answer before all have registered.
+	MutantServeEarly
+	// MutantNoReplica sends nothing to the replica.
+	MutantNoReplica
+	// MutantTwoChildren lets a copy serve several receivers at a time.
+	MutantTwoChildren
+	// MutantResumeZero counts a resumed transfer as if it had started anew.
+	MutantResumeZero
+	// Mutants is their number.
+	Mutants
+)
+
+// String is the mutant's name.
+func (m Mutant) String() string {
+	names := [...]string{"none", "offer-dead", "twice-recovered", "no-alternative", "never-lost", "any-source", "tail-omitted",
+		"evict-unasked", "evict-in-use", "reuse-early", "lost-too-early", "no-generation", "delete-local", "delete-early",
+		"keep-prefix", "count-twice", "used-wrong", "serve-early", "no-replica", "two-children", "resume-zero"}
+	if int(m) < len(names) {
+		return names[m]
+	}
+	return "invalid"
+}

@@ -1,0 +1,186 @@
+package core
+
+// A state says where a copy is on its way.
+type state uint8
+
+const (
+	wanted   state = iota // asked for; nothing is known of it, or there was no room for it
+	filling               // a Put copies it into the store
+	making                // a Reduce makes it here
+	fetching              // it comes from another rank, or did until that rank failed
+	complete              // all bytes are here
+	evicting              // complete, and the directory was asked whether it may go
+	dropped               // not found any more; its memory stays until nobody uses it
+)
+
+// An object is a copy in this rank's store, or one that is on its way. Inputs of jobs are
+// objects without an id.
+type object struct {
+	id              string
+	state           state
+	gen, token, sum uint64 // gen is 0 until the directory has given one
+	size, have      int64  // have is the watermark: [0, have) is there
+	off             int64
+	stored          bool   // off is ours
+	pinned, mine    bool   // mine: made here, not received
+	asked           bool   // the directory owes an answer
+	ask             uint64 // and this is its number
+	answered        bool   // the Put has its result
+	readers         int    // references that the program holds
+	lastUse         uint64
+	gets            []Call
+	putCall         Call // of filling; 0 if its result was given
+	puts            []*call
+
+	// Receiving.
+	slot     int // -1: none
+	seq      uint64
+	from     Rank // NoRank: nobody sends
+	stopping bool // canceled, and the sender has not confirmed
+
+	early []queued    // requests of others that came before its generation
+	outs  []*outgoing // who is being sent to, in order of their requests
+	jobs  []*job      // that read it
+	need  *need       // it waits for room
+}
+
+func (o *object) complete() bool { return o.state == complete || o.state == evicting }
+
+// idle reports whether nothing reads or writes the object's memory.
+func (o *object) idle() bool {
+	return o.readers == 0 && len(o.outs) == 0 && len(o.jobs) == 0 && !o.stopping && (o.putCall == 0 || o.have == o.size || !o.stored)
+}
+
+func (c *Core) newObject(id string, s state) *object {
+	o := &object{id: id, state: s, slot: -1, from: NoRank}
+	if id != "" {
+		c.objects[id] = o
+	}
+	return o
+}
+
+// forget takes an object out of sight. Its memory goes back once nobody uses it.
+func (c *Core) forget(o *object) {
+	if c.objects[o.id] == o {
+		delete(c.objects, o.id)
+	}
+	o.state = dropped
+	if o.need != nil {
+		c.unneed(o.need)
+		o.need = nil
+	}
+	c.stopReceiving(o)
+	for i := 0; i < len(o.outs); {
+		if !c.stopSending(o.outs[i]) {
+			i++
+		}
+	}
+	c.passing[o] = true
+	c.serveEarly(o)
+	c.freeIdle(o)
+}
+
+// freeIdle frees an object that is out of sight and out of use.
+func (c *Core) freeIdle(o *object) {
+	if o.state != dropped || !o.idle() && !(c.cfg.Mutant == MutantReuseEarly && o.stopping && o.readers == 0) {
+		return
+	}
+	delete(c.passing, o)
+	if o.slot >= 0 {
+		c.slots[o.slot] = nil
+		o.slot = -1
+	}
+	if o.stored {
+		o.stored = false
+		c.arena.release(o.off, o.size)
+	}
+}
+
+// drop ends an object because the directory said so, or because making it failed.
+// Those that wait for it are told, or ask again if it is made anew.
+func (c *Core) drop(o *object, why Code) {
+	if r := c.reduceOf(o); r != nil && o.state == making {
+		c.targetDropped(r, why)
+	}
+	gets := o.gets
+	if why != Restart {
+		o.gets = nil
+	}
+	c.forget(o)
+	for o.have < o.size && len(o.jobs) > 0 {
+		c.failJob(o.jobs[0], Gone)
+	}
+	if why != Restart {
+		for _, g := range gets {
+			c.result(Result{Call: g, Code: why, ID: o.id})
+		}
+	}
+	c.askAgain(o)
+	c.freeIdle(o)
+}
+
+// askAgain starts the calls that wait for an object that is out of sight anew.
+func (c *Core) askAgain(o *object) {
+	gets, puts := o.gets, o.puts
+	o.gets, o.puts = nil, nil
+	for _, g := range gets {
+		c.get(g, o.id)
+	}
+	for _, p := range puts {
+		c.put(p)
+	}
+}
+
+// progress follows the watermark of an object: what depends on it goes on.
+func (c *Core) progress(o *object) {
+	for i := 0; i < len(o.outs); {
+		out := o.outs[i]
+		c.pump(out)
+		if i < len(o.outs) && o.outs[i] == out {
+			i++
+		}
+	}
+	for _, j := range o.jobs {
+		c.step(j)
+	}
+}
+
+// completed gives a complete object to all that waited for it.
+func (c *Core) completed(o *object) {
+	o.state = complete
+	c.touch(o)
+	gets, puts := o.gets, o.puts
+	o.gets, o.puts = nil, nil
+	for _, g := range gets {
+		c.deliver(g, o)
+	}
+	for _, p := range puts {
+		c.put(p)
+	}
+}
+
+func (c *Core) touch(o *object) {
+	c.clock++
+	o.lastUse = c.clock
+}
+
+// deliver ends a Get with a reference to a complete object.
+func (c *Core) deliver(g Call, o *object) {
+	c.touch(o)
+	ref := c.next()
+	o.readers++
+	c.refs[ref] = o
+	c.result(Result{Call: g, ID: o.id, Size: o.size, Off: o.off, Held: true, Ref: ref})
+}
+
+// Release gives up the reference of a Result. A reference that is not held is ignored.
+func (c *Core) Release(ref uint64) {
+	o := c.refs[ref]
+	if o == nil {
+		return
+	}
+	delete(c.refs, ref)
+	o.readers--
+	c.freeIdle(o)
+	c.makeRoom()
+}

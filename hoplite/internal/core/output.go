@@ -1,0 +1,106 @@
+package core
+
+// A Send is a message on its way out.
+type Send struct {
+	// To may be the rank itself: the runner hands such a message straight back.
+	To  Rank
+	Msg Message
+	// Attach says that the runner is to fill Msg.Data with Len bytes of the store at
+	// Off, before it does anything else.
+	Attach   bool
+	Off, Len int64
+}
+
+// An Op is what a Command asks of the runner.
+type Op uint8
+
+const (
+	// OpFill asks for the bytes of a Put: copy them to [Off, Off+Len) and report
+	// with Filled, in as many parts as is useful.
+	OpFill Op = iota
+	// OpPut asks to write [Src, Src+Len) of the store to [Off, Off+Len) of Peer's store
+	// and then to set the word of Slot there to Watermark. Report with Sent once the
+	// bytes have landed.
+	OpPut
+	// OpFold asks to combine: [Off, Off+Len) becomes itself op [Src, Src+Len).
+	OpFold
+	// OpCopy asks to copy [Src, Src+Len) to [Off, Off+Len).
+	OpCopy
+	// OpStore asks to copy Data to Off.
+	OpStore
+)
+
+// A Command is work on bytes. Commands are done in the order in which they are
+// given; OpFold, OpCopy and OpStore are done at once, as the next command may
+// build on them.
+type Command struct {
+	Op   Op
+	Call Call // OpFill: the Put
+	// Src, Off and Len are bytes of stores.
+	Src, Off, Len int64
+	// Peer, Slot, Seq and Watermark belong to OpPut, Transfer names it in Sent.
+	Peer      Rank
+	Slot      uint32
+	Seq       uint64
+	Watermark int64
+	Transfer  uint64
+	// Fold is the runner's number of the operation.
+	Fold uint32
+	Data []byte
+}
+
+// A Result ends a call, or is one of several answers of Locate.
+type Result struct {
+	Call Call
+	Code Code
+	// Final says that no other result of this call follows.
+	Final bool
+	// ID is the object that a Wait or Locate is about, or the one that failed a Reduce.
+	ID string
+	// Size is that of the object. Off is where it lies in the store, if Held says so:
+	// then it stays there until Release(Ref). Otherwise Data has its bytes.
+	Size, Off int64
+	Held      bool
+	Ref       uint64
+	Data      []byte
+	// Used are the sources of a Reduce, as indices, in increasing order.
+	Used []int
+	// Ranks hold the object, the first Complete of them all of it.
+	Ranks    []Rank
+	Complete int
+}
+
+// Output is what a Core wants to be done, each list in order. Commands come before
+// messages: a message may report what a command did.
+type Output struct {
+	Commands []Command
+	Sends    []Send
+	Results  []Result
+}
+
+// Drain moves what the core wants into out, whose slices it reuses. Call it after each
+// call or event, or after several.
+func (c *Core) Drain(out *Output) {
+	out.Commands = append(out.Commands[:0], c.out.Commands...)
+	out.Sends = append(out.Sends[:0], c.out.Sends...)
+	out.Results = append(out.Results[:0], c.out.Results...)
+	clear(c.out.Commands)
+	clear(c.out.Sends)
+	clear(c.out.Results)
+	c.out.Commands, c.out.Sends, c.out.Results = c.out.Commands[:0], c.out.Sends[:0], c.out.Results[:0]
+}
+
+func (c *Core) send(to Rank, m Message) {
+	if to == NoRank || c.dead[to] {
+		return
+	}
+	c.out.Sends = append(c.out.Sends, Send{To: to, Msg: m})
+}
+
+func (c *Core) command(cmd Command) { c.out.Commands = append(c.out.Commands, cmd) }
+
+func (c *Core) result(r Result) {
+	r.Final = true
+	delete(c.calls, r.Call)
+	c.out.Results = append(c.out.Results, r)
+}

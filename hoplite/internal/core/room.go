@@ -1,0 +1,194 @@
+package core
+
+import "slices"
+
+// A need is an object or a job that waits for room in the store. Objects get room in
+// the order in which they asked. A job does not wait for what a program holds, nor for
+// another job: two reductions that wait for each other would wait for ever.
+type need struct {
+	obj *object
+	job *job
+}
+
+func (c *Core) wantRoom(n *need) {
+	c.needs = append(c.needs, n)
+}
+
+func (c *Core) unneed(n *need) {
+	c.needs = slices.DeleteFunc(c.needs, func(o *need) bool { return o == n })
+}
+
+// makeRoom gives room to those who wait, as far as there is some, and asks for the
+// eviction of what was not used for longest if there is too little. Every call and event
+// ends with it.
+func (c *Core) makeRoom() {
+	for again := true; again; {
+		again = false
+		blocked := false
+		for _, n := range slices.Clone(c.needs) {
+			if !slices.Contains(c.needs, n) || n.job == nil && blocked {
+				continue
+			}
+			switch {
+			case n.job != nil && c.roomForJob(n), n.job == nil && c.roomForObject(n):
+				again = true
+			case n.job == nil:
+				blocked = true
+			}
+		}
+	}
+}
+
+// reserve takes memory for o, and a slot if it will be received.
+func (c *Core) reserve(o *object, receive bool) bool {
+	slot := o.slot
+	if receive && slot < 0 {
+		if slot = slices.Index(c.slots, nil); slot < 0 {
+			return false
+		}
+	}
+	if !o.stored {
+		off, ok := c.arena.alloc(o.size)
+		if !ok {
+			return false
+		}
+		o.off, o.stored = off, true
+	}
+	if receive {
+		o.slot = slot
+		c.slots[slot] = o
+	}
+	return true
+}
+
+// unreserve gives back what reserve took for an object that received nothing.
+func (c *Core) unreserve(o *object) {
+	if o.slot >= 0 {
+		c.slots[o.slot] = nil
+		o.slot = -1
+	}
+	if o.stored {
+		o.stored = false
+		c.arena.release(o.off, o.size)
+	}
+}
+
+// roomForObject reports whether it has dealt with n.
+func (c *Core) roomForObject(n *need) bool {
+	o := n.obj
+	if !c.reserve(o, o.state == wanted) {
+		if c.evictFor(o.size) || c.willFree(func(*object) bool { return true }) || c.jobsHold() {
+			return false
+		}
+		c.unneed(n)
+		o.need = nil
+		c.noRoom(o)
+		return true
+	}
+	c.unneed(n)
+	o.need = nil
+	if o.state == wanted {
+		o.asked, o.ask = true, c.next()
+		c.ask(Message{Kind: GetReq, Flags: FlagKeep, ID: o.id, Ref: o.ask})
+	} else {
+		c.fill(o)
+	}
+	return true
+}
+
+// noRoom ends the calls that wait for an object for which there never will be room.
+func (c *Core) noRoom(o *object) {
+	if o.state == filling && o.putCall != 0 {
+		c.result(Result{Call: o.putCall, Code: Full, ID: o.id})
+		o.putCall = 0
+	}
+	wasPut := o.state == filling
+	gets := o.gets
+	o.gets = nil
+	puts := o.puts
+	o.puts = nil
+	c.forget(o)
+	for _, g := range gets {
+		if wasPut {
+			c.get(g, o.id) // the object may yet come from elsewhere
+		} else {
+			c.result(Result{Call: g, Code: Full, ID: o.id})
+		}
+	}
+	for _, p := range puts {
+		c.put(p)
+	}
+}
+
+// willFree reports whether memory that is in use now, and that counts, is going to be
+// free without a Delete.
+func (c *Core) willFree(counts func(*object) bool) bool {
+	for _, o := range c.objects {
+		if o.stored && (o.state == evicting || counts(o) && !o.pinned && o.state != filling && o.state != making) {
+			return true
+		}
+	}
+	for o := range c.passing {
+		if o.stored && (counts(o) || o.readers == 0 && o.putCall == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// evictFor asks the directory to let go of the copies that were not used for longest,
+// until what is on its way out could hold size bytes. It reports whether any is.
+func (c *Core) evictFor(size int64) bool {
+	leaving := int64(0)
+	for _, o := range c.objects {
+		if o.state == evicting {
+			leaving += o.size
+		}
+	}
+	for leaving < size {
+		var oldest *object
+		for _, o := range c.objects {
+			usable := o.state == complete && !o.pinned && o.readers == 0 && o.stored && len(o.jobs) == 0 &&
+				(len(o.outs) == 0 || c.cfg.Mutant == MutantEvictInUse)
+			if usable && (oldest == nil || o.lastUse < oldest.lastUse) {
+				oldest = o
+			}
+		}
+		if oldest == nil {
+			break
+		}
+		leaving += oldest.size
+		c.evict(oldest)
+	}
+	return leaving > 0
+}
+
+func (c *Core) evict(o *object) {
+	switch c.cfg.Mutant {
+	case MutantEvictUnasked:
+		c.forget(o)
+		return
+	case MutantEvictInUse:
+		for _, out := range o.outs {
+			delete(c.transfers, out.id)
+		}
+		o.outs = nil
+	}
+	o.state = evicting
+	c.ask(Message{Kind: Evict, ID: o.id, Gen: o.gen})
+}
+
+// evicted handles the directory's answer. Jobs that have begun to read the copy
+// meanwhile go on; who wants it now asks again.
+func (c *Core) evicted(o *object, m Message) {
+	if o == nil || o.state != evicting || o.gen != m.Gen {
+		return
+	}
+	if m.Code != OK {
+		o.pinned = true
+		c.completed(o)
+		return
+	}
+	c.forget(o)
+	c.askAgain(o)
+}

@@ -1,0 +1,246 @@
+package core
+
+import "slices"
+
+// An outgoing is a transfer at its sender.
+type outgoing struct {
+	id       uint64
+	obj      *object
+	to       Rank
+	slot     uint32
+	seq      uint64
+	next     int64 // the first byte that was not put yet
+	off      int64 // where the object begins in the receiver's store
+	inFlight int
+	stopping bool // the receiver, or the end of the object here, has stopped it
+}
+
+// pump puts what is there and not yet on its way, as far as the window allows.
+func (c *Core) pump(out *outgoing) {
+	o := out.obj
+	for !out.stopping && out.inFlight < c.cfg.Window && out.next < o.have {
+		n := min(c.cfg.Chunk, o.have-out.next)
+		mark := out.next + n
+		if c.cfg.Mutant == MutantTailOmitted && o.size-mark < c.cfg.Chunk {
+			mark = o.size
+		}
+		c.command(Command{
+			Op: OpPut, Src: o.off + out.next, Off: out.off + out.next, Len: n,
+			Peer: out.to, Slot: out.slot, Seq: out.seq, Watermark: mark, Transfer: out.id,
+		})
+		out.next += n
+		out.inFlight++
+	}
+}
+
+// Sent reports that one put of a transfer has landed, or that it never will because its
+// peer is gone. An unknown transfer is ignored.
+func (c *Core) Sent(transfer uint64) {
+	out := c.transfers[transfer]
+	if out == nil {
+		return
+	}
+	out.inFlight--
+	if out.inFlight == 0 && (out.stopping || out.next == out.obj.size) {
+		c.endSending(out)
+	} else {
+		c.pump(out)
+	}
+	c.makeRoom()
+}
+
+// stopSending ends a transfer and reports whether it has ended at once. Else it ends
+// with the last Sent.
+func (c *Core) stopSending(out *outgoing) bool {
+	out.stopping = true
+	if out.inFlight > 0 {
+		return false
+	}
+	c.endSending(out)
+	return true
+}
+
+func (c *Core) endSending(out *outgoing) {
+	o := out.obj
+	delete(c.transfers, out.id)
+	o.outs = slices.DeleteFunc(o.outs, func(x *outgoing) bool { return x == out })
+	if out.stopping {
+		c.send(out.to, Message{Kind: Stopped, Slot: out.slot, Seq: out.seq})
+	}
+	c.freeIdle(o)
+}
+
+// pulled begins to send an object, or the stream of a job.
+func (c *Core) pulled(from Rank, m Message) {
+	o := c.source(m)
+	if o == nil {
+		// The directory may have told others of this copy before it told this rank: unless
+		// it has died since, in which case it told nobody.
+		if o := c.objects[m.ID]; o != nil && o.gen == 0 && o.asked && m.Stream.none() && Rank(m.Ref) == c.directoryOf(m.ID) {
+			o.early = append(o.early, queued{from, m})
+			return
+		}
+	}
+	if o == nil || o.size != m.Size || o.state == wanted {
+		c.send(from, Message{Kind: Stopped, Slot: m.Slot, Seq: m.Seq})
+		return
+	}
+	out := &outgoing{id: c.next(), obj: o, to: from, slot: m.Slot, seq: m.Seq, next: m.From, off: m.Off}
+	if c.cfg.Mutant == MutantResumeZero && m.From > 0 {
+		out.off += m.From
+		out.next = 0
+	}
+	c.transfers[out.id] = out
+	o.outs = append(o.outs, out)
+	c.touch(o)
+	c.pump(out)
+}
+
+// source finds what a Pull asks for. The directory may have told the receiver of an
+// object before it told its maker the generation: then the put's token names it.
+func (c *Core) source(m Message) *object {
+	if !m.Stream.none() {
+		if j := c.streams[m.Stream]; j != nil {
+			return j.out
+		}
+		return nil
+	}
+	o := c.objects[m.ID]
+	if o == nil || o.state == wanted || o.gen != m.Gen && (o.gen != 0 || o.token != m.Token) {
+		return nil
+	}
+	return o
+}
+
+// serveEarly looks again at requests for a copy that came before its generation.
+func (c *Core) serveEarly(o *object) {
+	early := o.early
+	o.early = nil
+	for _, q := range early {
+		if !c.dead[q.from] {
+			c.pulled(q.from, q.msg)
+		}
+	}
+}
+
+func (c *Core) canceled(from Rank, m Message) {
+	for _, o := range c.objects {
+		o.early = slices.DeleteFunc(o.early, func(q queued) bool {
+			return q.from == from && q.msg.Slot == m.Slot && q.msg.Seq == m.Seq
+		})
+	}
+	for _, out := range c.transfers {
+		if out.to == from && out.slot == m.Slot && out.seq == m.Seq {
+			c.stopSending(out)
+			return
+		}
+	}
+	c.send(from, Message{Kind: Stopped, Slot: m.Slot, Seq: m.Seq})
+}
+
+// pull asks a source for what is missing of o, which has room and a slot.
+func (c *Core) pull(o *object, from Rank, stream Stream) {
+	o.seq = c.next()
+	o.from = from
+	m := Message{
+		Kind: Pull, ID: o.id, Gen: o.gen, Token: o.token, Stream: stream, Slot: uint32(o.slot), Seq: o.seq,
+		Size: o.size, From: o.have, Off: o.off, Ref: uint64(c.directoryOf(o.id)),
+	}
+	c.send(from, m)
+}
+
+// stopReceiving cancels what o receives. Its memory is not ours again until the sender
+// has confirmed, or is dead.
+func (c *Core) stopReceiving(o *object) {
+	if o.from != NoRank && !o.stopping && o.have < o.size {
+		o.stopping = true
+		c.send(o.from, Message{Kind: Cancel, Slot: uint32(o.slot), Seq: o.seq})
+	}
+}
+
+// stopped handles the word of a sender that it sends nothing into a slot any more.
+func (c *Core) stopped(from Rank, m Message) {
+	o := c.slots[m.Slot]
+	if o == nil || o.seq != m.Seq || o.from != from {
+		return
+	}
+	o.stopping = false
+	if o.have < o.size {
+		c.sourceGone(o, true)
+	}
+	c.freeIdle(o)
+}
+
+// sourceGone goes on without the source of o. Inputs of jobs are the business of the
+// reduction's caller, who knows what else has changed.
+func (c *Core) sourceGone(o *object, ask bool) {
+	bad := o.from
+	o.from = NoRank
+	if o.state != fetching || o.id == "" {
+		return
+	}
+	o.asked, o.ask = true, c.next()
+	if ask {
+		m := Message{Kind: Orphan, ID: o.id, Gen: o.gen, Rank: bad, From: o.have, Ref: o.ask}
+		if c.dead[bad] {
+			m.Flags = FlagStale
+		}
+		c.ask(m)
+	}
+}
+
+// Arrived reports the watermark in the word of a slot: all bytes of the object before it
+// are in the store. It may be reported late, or more than once.
+func (c *Core) Arrived(slot uint32, watermark int64) {
+	o := c.slots[slot]
+	if o == nil || o.from == NoRank || watermark <= o.have {
+		return
+	}
+	o.have = min(watermark, o.size)
+	c.received(o)
+	if o.state != dropped {
+		c.progress(o)
+	} else {
+		c.freeIdle(o)
+	}
+	c.makeRoom()
+}
+
+// received ends a transfer with the arrival of its last byte.
+func (c *Core) received(o *object) {
+	if o.have < o.size {
+		return
+	}
+	// Nothing is under way into the slot, whatever its sender still has to say.
+	o.from, o.stopping = NoRank, false
+	c.slots[o.slot] = nil
+	o.slot = -1
+	if o.state != fetching {
+		return
+	}
+	if o.id != "" {
+		c.ask(Message{Kind: Done, ID: o.id, Gen: o.gen})
+		c.completed(o)
+	}
+}
+
+// transfersAfter ends all transfers with a dead rank. If the directory of an object died
+// too, registering with the next says all there is to say.
+func (c *Core) transfersAfter(d Rank, owners []Rank) {
+	for _, id := range sortedKeys(c.transfers) {
+		if out := c.transfers[id]; out.to == d {
+			delete(c.transfers, id)
+			o := out.obj
+			o.outs = slices.DeleteFunc(o.outs, func(x *outgoing) bool { return x == out })
+			c.freeIdle(o)
+		}
+	}
+	for slot, o := range c.slots {
+		if o == nil || o.from != d {
+			continue
+		}
+		o.stopping = false
+		c.sourceGone(o, o.id != "" && owners[ShardOf(o.id, c.cfg.Size)] != d)
+		c.freeIdle(c.slots[slot])
+	}
+}

@@ -1,0 +1,127 @@
+package core
+
+import "slices"
+
+// A watching is a question to the directory that may be answered later, or often.
+type watching struct {
+	id     string
+	flags  uint8
+	room   int64
+	call   *call      // who asked: a call,
+	reduce *reduction // or a reduction about its source
+	source int
+}
+
+func (c *Core) watch(w *watching) uint64 {
+	ref := c.next()
+	c.watched[ref] = w
+	c.ask(Message{Kind: Watch, ID: w.id, Ref: ref, Flags: w.flags, Size: w.room})
+	return ref
+}
+
+func (c *Core) unwatch(ref uint64) {
+	if w := c.watched[ref]; w != nil {
+		c.ask(Message{Kind: Unwatch, ID: w.id, Ref: ref})
+		delete(c.watched, ref)
+	}
+}
+
+// Wait ends as soon as one of the objects is complete somewhere. The result names it.
+// The code is Lost if the first that can be told of is one whose copies are all gone.
+func (c *Core) Wait(id Call, names []string) {
+	x := &call{id: id}
+	c.calls[id] = x
+	for _, name := range names {
+		x.watches = append(x.watches, c.watch(&watching{id: name, flags: FlagOnce | FlagComplete, call: x}))
+	}
+}
+
+// Locate ends as soon as an object exists, and says where its copies are: at most
+// MaxRanks of them. If it is to follow, it says so again whenever that has changed,
+// until Cancel. An object without copies is Lost.
+func (c *Core) Locate(id Call, name string, follow bool) {
+	x := &call{id: id, name: name, follow: follow}
+	c.calls[id] = x
+	flags := FlagOnce
+	if follow {
+		flags = 0
+	}
+	x.watches = append(x.watches, c.watch(&watching{id: name, flags: flags, call: x}))
+}
+
+// located handles an answer to a watch.
+func (c *Core) located(m Message) {
+	w := c.watched[m.Ref]
+	if w == nil {
+		return
+	}
+	if w.flags&FlagOnce != 0 {
+		delete(c.watched, m.Ref)
+	}
+	if w.reduce != nil {
+		c.sourceLocated(w.reduce, w.source, m)
+		return
+	}
+	r := Result{Call: w.call.id, ID: w.id, Size: m.Size, Ranks: slices.Clone(m.Ranks[:m.NumRanks]), Complete: int(m.NumComplete)}
+	if m.Flags&FlagLost != 0 {
+		r.Code = Lost
+	}
+	if w.call.follow {
+		c.out.Results = append(c.out.Results, r)
+		return
+	}
+	c.endCall(w.call)
+	c.result(r)
+}
+
+// endCall takes back what a call has asked.
+func (c *Core) endCall(x *call) {
+	for _, ref := range x.watches {
+		c.unwatch(ref)
+	}
+	x.watches = nil
+}
+
+// Delete removes an object everywhere. When it has ended, no Get that begins finds it; a
+// Get that waits for its bytes ends with Deleted; a new Put makes a new object. To delete
+// what does not exist is no error.
+func (c *Core) Delete(id Call, name string) {
+	c.calls[id] = &call{id: id, deletes: true, name: name}
+	c.ask(Message{Kind: DelReq, ID: name, Ref: uint64(id)})
+}
+
+// Cancel ends a call with Canceled. A Put that has room, and a Delete, are not undone:
+// they go on, and only their results are not given. A Put whose command was given still
+// needs its bytes. A call that has ended is ignored.
+func (c *Core) Cancel(id Call) {
+	x := c.calls[id]
+	if x == nil {
+		return
+	}
+	c.endCall(x)
+	if o := c.objects[x.name]; o != nil {
+		c.cancelOn(x, o)
+	}
+	for _, n := range sortedKeys(c.reduces) {
+		if r := c.reduces[n]; r.call == id {
+			c.endReduce(r, true)
+		}
+	}
+	c.result(Result{Call: id, Code: Canceled})
+	c.makeRoom()
+}
+
+// cancelOn takes a call away from the object that it waits for.
+func (c *Core) cancelOn(x *call, o *object) {
+	o.gets = slices.DeleteFunc(o.gets, func(g Call) bool { return g == x.id })
+	o.puts = slices.DeleteFunc(o.puts, func(p *call) bool { return p == x })
+	switch {
+	case o.state == filling && o.putCall == x.id && o.need != nil:
+		c.drop(o, Restart)
+	case o.state == wanted && len(o.gets) == 0:
+		if o.asked {
+			c.ask(Message{Kind: Unwait, ID: o.id})
+		}
+		c.drop(o, Restart)
+	}
+}

@@ -1,0 +1,74 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+)
+
+// stuck says if a call waits although nothing will happen any more. A Get, a Wait or a
+// Locate may wait for an object that does not exist; a Reduce, for sources that do not.
+func (x *explorer) stuck(w *world) {
+	for _, c := range sortedKeys(x.calls) {
+		p := x.calls[c]
+		if w.err != nil || w.dead[p.op.Rank] || p.op.End != 0 {
+			continue
+		}
+		missing := false
+		switch p.op.Verb {
+		case Get, Locate:
+			missing = !core.Known(w.cores, w.dead, p.op.ID)
+			if p.op.Verb == Locate {
+				missing = true // it may follow
+			}
+		case Wait:
+			missing = true
+		case Reduce:
+			from := x.oracle.made[p.op.ID][p.at]
+			there := 0
+			for _, id := range from.sources {
+				if core.Known(w.cores, w.dead, id) {
+					there++
+				}
+			}
+			missing = there < from.count
+		}
+		if !missing {
+			w.failf("call %d of rank %d (%s) waits for ever: it began in step %d", c, p.op.Rank, p.op, p.op.Begin)
+		}
+	}
+}
+
+// verify reads all complete copies once more.
+func (x *explorer) verify(w *world) {
+	for r, c := range w.cores {
+		if w.dead[r] {
+			continue
+		}
+		c.Copies(func(id string, off, size int64) {
+			if w.err != nil {
+				return
+			}
+			if err := x.oracle.check(id, w.memory[r][off:off+size]); err != nil {
+				w.failf("at rest, rank %d: %w", r, err)
+			}
+		})
+	}
+}
+
+// String is the call in words.
+func (o Operation) String() string {
+	names := [...]string{"put", "get", "delete", "reduce", "wait", "locate"}
+	return fmt.Sprintf("%s %s", names[o.Verb], o.ID)
+}
+
+// describe is a message in one line.
+func describe(m *core.Message) string {
+	names := [...]string{
+		"none", "PutReq", "Done", "GetReq", "Orphan", "Unwait", "Forget", "Evict", "DelReq", "Withdraw", "DropAck", "Watch", "Unwatch",
+		"Register", "Marker", "RepAck", "PutAck", "Assign", "Data", "Fail", "EvictAck", "DelAck", "Drop", "Located", "Rep",
+		"Pull", "Cancel", "Stopped", "Job", "Input", "JobFailed", "JobEnd",
+	}
+	return fmt.Sprintf("%s %s code=%s gen=%d rank=%d size=%d from=%d slot=%d/%d ref=%d flags=%b stream=%v ins=%v",
+		names[m.Kind], m.ID, m.Code, m.Gen, m.Rank, m.Size, m.From, m.Slot, m.Seq, m.Ref, m.Flags, m.Stream, m.Ins[:m.NumIns])
+}

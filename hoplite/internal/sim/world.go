@@ -1,0 +1,158 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+)
+
+// A world is a job: its cores, their memory, and what is under way.
+type world struct {
+	cfg    core.Config
+	cores  []*core.Core
+	memory [][]byte
+	dead   []bool
+	now    int64
+	seq    uint64
+	queue  heap
+	out    core.Output
+	steps  int
+	err    error
+	links  links
+	user   user
+	trace  func(string)
+}
+
+// links say when what is sent arrives.
+type links interface {
+	// message returns when a message that is sent now arrives.
+	message(w *world, from, to core.Rank, m *core.Message) int64
+	// put returns when the bytes of a put have landed, and when its sender knows.
+	put(w *world, from core.Rank, cmd *core.Command) (landed, known int64)
+}
+
+// A user is the programs of all ranks.
+type user interface {
+	result(w *world, r core.Rank, res core.Result)
+	fill(w *world, r core.Rank, cmd core.Command)
+	event(w *world, e *event)
+}
+
+// newWorld makes a job whose programs have not begun.
+func newWorld(cfg core.Config, l links, u user) *world {
+	w := &world{cfg: cfg, dead: make([]bool, cfg.Size), links: l, user: u}
+	for r := range cfg.Size {
+		cfg.Rank = core.Rank(r)
+		w.cores = append(w.cores, core.New(cfg))
+		w.memory = append(w.memory, make([]byte, cfg.Capacity))
+	}
+	return w
+}
+
+func (w *world) failf(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf("step %d: "+format, append([]any{w.steps}, args...)...)
+	}
+}
+
+func (w *world) tracef(format string, args ...any) {
+	if w.trace != nil {
+		w.trace(fmt.Sprintf("%5d %9d ", w.steps, w.now) + fmt.Sprintf(format, args...))
+	}
+}
+
+func (w *world) at(t int64, e event) {
+	w.seq++
+	e.at, e.seq = max(t, w.now), w.seq
+	w.queue.push(&e)
+}
+
+// step lets the next thing happen and reports whether there was one.
+func (w *world) step() bool {
+	if len(w.queue) == 0 || w.err != nil {
+		return false
+	}
+	e := w.queue.pop()
+	w.now = e.at
+	w.steps++
+	if w.dead[e.rank] {
+		return true
+	}
+	c := w.cores[e.rank]
+	switch e.kind {
+	case deliver:
+		if w.trace != nil {
+			w.tracef("%d <- %d %s", e.rank, e.from, describe(e.msg))
+		}
+		c.Receive(e.from, *e.msg)
+	case land:
+		w.land(e)
+	case sent:
+		c.Sent(e.cmd.Transfer)
+	case notice:
+		w.tracef("%d learns that %d is dead", e.rank, e.from)
+		c.Down(e.from)
+	default:
+		w.user.event(w, e)
+	}
+	if !w.dead[e.rank] {
+		w.drain(e.rank)
+	}
+	return true
+}
+
+// land lets a put arrive. The word of the slot may meanwhile belong to another object
+// only if the protocol is wrong: then the bytes show it.
+func (w *world) land(e *event) {
+	cmd := &e.cmd
+	if src := w.memory[e.from][cmd.Src:]; !w.dead[e.from] && !bytes.Equal(src[:cmd.Len], cmd.Data) {
+		w.failf("rank %d changed [%d:+%d) of its store while it was being put", e.from, cmd.Src, cmd.Len)
+	}
+	copy(w.memory[e.rank][cmd.Off:cmd.Off+cmd.Len], cmd.Data)
+	if cmd.Watermark == 0 {
+		return // a dying rank's last bytes, of which nobody is told
+	}
+	if !w.cores[e.rank].Expects(cmd.Slot, cmd.Seq) {
+		w.failf("rank %d put [%d:+%d) into slot %d of rank %d, which is not receiving that", e.from, cmd.Off, cmd.Len, cmd.Slot, e.rank)
+		return
+	}
+	w.tracef("%d has up to %d in slot %d from %d", e.rank, cmd.Watermark, cmd.Slot, e.from)
+	w.cores[e.rank].Arrived(cmd.Slot, cmd.Watermark)
+}
+
+// drain does what a core wants.
+func (w *world) drain(r core.Rank) {
+	w.cores[r].Drain(&w.out)
+	mem := w.memory[r]
+	for _, cmd := range w.out.Commands {
+		dst := mem[min(cmd.Off, int64(len(mem))):]
+		switch cmd.Op {
+		case core.OpFill:
+			w.user.fill(w, r, cmd)
+		case core.OpPut:
+			cmd.Data = append([]byte(nil), mem[cmd.Src:cmd.Src+cmd.Len]...)
+			landed, known := w.links.put(w, r, &cmd)
+			w.at(landed, event{kind: land, rank: cmd.Peer, from: r, cmd: cmd})
+			w.at(known, event{kind: sent, rank: r, from: cmd.Peer, cmd: core.Command{Transfer: cmd.Transfer}})
+		case core.OpFold:
+			for i, b := range mem[cmd.Src : cmd.Src+cmd.Len] {
+				dst[i] += b
+			}
+		case core.OpCopy:
+			copy(dst, mem[cmd.Src:cmd.Src+cmd.Len])
+		case core.OpStore:
+			copy(dst, cmd.Data)
+		}
+	}
+	for _, s := range w.out.Sends {
+		m := s.Msg
+		if s.Attach {
+			m.Data = append([]byte(nil), mem[s.Off:s.Off+s.Len]...)
+		}
+		w.at(w.links.message(w, r, s.To, &m), event{kind: deliver, rank: s.To, from: r, msg: &m})
+	}
+	for _, res := range w.out.Results {
+		w.user.result(w, r, res)
+	}
+}
