@@ -27,6 +27,7 @@ type collective struct {
 	plain       bool
 	plan        bool
 	noOp        bool
+	foldRate    uint64 // bytes per second; 0 for as fast as can be
 	explain     bool
 }
 

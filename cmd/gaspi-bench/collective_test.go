@@ -116,6 +116,9 @@ func TestFlagsOfCollectives(t *testing.T) {
 		{"plain and short", []string{"allreduce", "-n", "3", "--plain", "--sizes", "64"}, 64, ""},
 		{"plain for a root", []string{"reduce", "-n", "4", "--plain", "--root", "3", "--processes", "0.5", "--sizes", "40KiB"}, 40 << 10, ""},
 		{"plain blocks", []string{"alltoall", "-n", "3", "--plain", "--sizes", "4KiB"}, 4096, ""},
+		{"slow processors", []string{"allreduce", "-n", "3", "--fold-rate", "64MiB", "--sizes", "4KiB"}, 4096, ""},
+		{"slow processors of a root", []string{"reduce", "--fold-rate", "64MiB", "--op", "max", "--sizes", "4KiB"}, 4096, ""},
+		{"slow processors on blocks", []string{"reducescatter", "--fold-rate", "64MiB", "--dtype", "float32", "--sizes", "4KiB"}, 4096, ""},
 		{"plan", []string{"allgather", "--plan", "--sizes", "4KiB"}, 4096, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -208,6 +211,9 @@ func TestBadCollectiveInputIsOneSentence(t *testing.T) {
 		{"no-op of a scan", []string{"scan", "--no-op"}, "--no-op: scan knows no such thing"},
 		{"no-op has no result", []string{"allreduce", "--no-op", "--verify"}, "--verify: --no-op has no result to check"},
 		{"no-op is an operation", []string{"allreduce", "--no-op", "--op", "max"}, "--op max: --no-op is an operation too"},
+		{"no-op takes no time", []string{"allreduce", "--no-op", "--fold-rate", "1MiB"}, "--fold-rate: --no-op combines nothing"},
+		{"slow processors of a broadcast", []string{"broadcast", "--fold-rate", "1MiB"}, "--fold-rate: broadcast knows no such thing"},
+		{"processors that do nothing", []string{"allreduce", "--fold-rate", "0"}, `--fold-rate: "0" is out of range`},
 		{"explain has no rows", []string{"allreduce", "--explain", "--json", os.DevNull}, "--json: --explain measures nothing"},
 		{"verify a latency", []string{"latency", "--verify"}, "--verify: latency is no collective operation"},
 	} {

@@ -17,6 +17,7 @@ import (
 type collectiveFlags struct {
 	collective
 	dtypeName, opName, segment string
+	rate                       string
 }
 
 func (g *collectiveFlags) add(f *pflag.FlagSet) {
@@ -31,6 +32,7 @@ func (g *collectiveFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&g.plain, "plain", false, "vectors are ordinary slices instead of memory that all ranks\nreach. Limit: bare copies and folds through shared boxes of\n8 to 64 KiB with bare flags, the fastest of several ways")
 	f.BoolVar(&g.plan, "plan", false, "measure runs of a plan instead of single calls")
 	f.BoolVar(&g.noOp, "no-op", false, "combine by an operation that does nothing (allreduce and\nreduce): what is missing is exposed arithmetic")
+	f.StringVar(&g.rate, "fold-rate", "", "make each rank combine at most `BYTES` per second (allreduce, reduce\nand reducescatter), as if its processor were that slow: for\nemulated links, which are slower than real ones too")
 	f.BoolVar(&g.explain, "explain", false, "measure nothing; print the candidates and how long each takes\nby the model")
 }
 
@@ -90,6 +92,8 @@ func suits(op schedule.Operation, flag string) bool {
 		return op.Reduces()
 	case "no-op":
 		return op == schedule.AllReduce || op == schedule.Reduce
+	case "fold-rate":
+		return op == schedule.AllReduce || op == schedule.Reduce || op == schedule.ReduceScatter
 	case "threshold":
 		return op == schedule.Broadcast || op == schedule.Reduce
 	case "processes":
@@ -123,12 +127,17 @@ func (g *collectiveFlags) choose(f *pflag.FlagSet) error {
 	if g.what.Reduces() && !g.dtype.supports(g.op) {
 		return fmt.Errorf("--op %s: it is not defined for %s", g.opName, g.dtypeName)
 	}
-	if !f.Changed("segment-size") {
-		return nil
-	}
-	var err error
-	if g.segmentSize, err = parseSize(g.segment); err != nil {
-		return fmt.Errorf("--segment-size: %w", err)
+	for _, size := range []struct {
+		flag, text string
+		to         *uint64
+	}{{"segment-size", g.segment, &g.segmentSize}, {"fold-rate", g.rate, &g.foldRate}} {
+		var err error
+		if f.Changed(size.flag) {
+			*size.to, err = parseSize(size.text)
+		}
+		if err != nil {
+			return fmt.Errorf("--%s: %w", size.flag, err)
+		}
 	}
 	return nil
 }
@@ -154,6 +163,8 @@ func (g *collectiveFlags) check(f *pflag.FlagSet, o *options) error {
 		return fmt.Errorf("--root %d: there are ranks 0 to %d", g.root, o.ranks-1)
 	case g.noOp && o.verify:
 		return fmt.Errorf("--verify: --no-op has no result to check; drop one of the two")
+	case g.noOp && g.foldRate > 0:
+		return fmt.Errorf("--fold-rate: --no-op combines nothing; drop one of the two")
 	case g.noOp && f.Changed("op"):
 		return fmt.Errorf("--op %s: --no-op is an operation too; drop one of the two", g.opName)
 	case g.explain && o.json != "":

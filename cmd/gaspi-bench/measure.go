@@ -15,6 +15,7 @@ import (
 const (
 	blockTime = 500 * time.Microsecond
 	minBlocks = 15
+	fewBlocks = 5 // where each takes longer than all were to take
 	maxBlocks = 4000
 	maxBatch  = 1 << 20
 )
@@ -28,7 +29,7 @@ func (b *bench) measure(ctx context.Context, w workload) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks := int(min(max(b.opts.time/max(block, 1), minBlocks), maxBlocks))
+	blocks := blocksFor(b.opts.time, block)
 	times := make([][]time.Duration, len(w.contenders))
 	for c := range times {
 		times[c] = make([]time.Duration, blocks)
@@ -65,6 +66,14 @@ func (b *bench) measure(ctx context.Context, w workload) ([]row, error) {
 		rows = append(rows, r)
 	}
 	return rows, nil
+}
+
+// blocksFor is how many blocks of that length to measure in so much time: more than fit
+// where that is too few for a percentile, unless it takes too long.
+func blocksFor(time, block time.Duration) int {
+	block = max(block, 1)
+	most := max(minBlocks*time/block, fewBlocks)
+	return int(min(max(time/block, min(minBlocks, most)), maxBlocks))
 }
 
 // calibrate finds how many rounds of the first contender fill a block, and

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // A call is a collective operation as one rank makes it, whatever its elements
@@ -84,8 +86,11 @@ func allocate[T reduce.Element](ctx context.Context, t *collectives.Team, s *sha
 // would use.
 func (p pair[T]) call(t *collectives.Team, c *collective, s *shape) (collectives.Task, func(context.Context) error) {
 	opts, op, root := c.options(), c.op, c.root
-	if c.noOp {
-		return p.callNothing(t, c)
+	switch {
+	case c.noOp:
+		return p.callFunc(t, c, func(_, _, _ []T) {})
+	case c.foldRate > 0:
+		return p.callFunc(t, c, slowFold[T](op, c.foldRate))
 	}
 	switch c.what {
 	case schedule.AllReduce:
@@ -151,19 +156,41 @@ func (p pair[T]) callMoving(t *collectives.Team, c *collective, s *shape) (colle
 	panic(fmt.Sprintf("gaspi-bench: %v has no call", c.what))
 }
 
-// callNothing is call of a reduction with an operation that does nothing: what
-// remains is all but the arithmetic.
-func (p pair[T]) callNothing(t *collectives.Team, c *collective) (collectives.Task, func(context.Context) error) {
+// callFunc is call of a reduction with an operation of our own.
+func (p pair[T]) callFunc(t *collectives.Team, c *collective, fn collectives.Func[T]) (collectives.Task, func(context.Context) error) {
 	opts, root := c.options(), c.root
-	nothing := func(_, _, _ []T) {}
-	if c.what == schedule.Reduce {
-		return collectives.ReduceFuncTask(root, p.in, nothing, false, opts...), func(ctx context.Context) error {
-			_, err := collectives.ReduceFunc(ctx, t, root, p.in, nothing, false, opts...)
+	switch c.what {
+	case schedule.Reduce:
+		return collectives.ReduceFuncTask(root, p.in, fn, false, opts...), func(ctx context.Context) error {
+			_, err := collectives.ReduceFunc(ctx, t, root, p.in, fn, false, opts...)
 			return err
 		}
+	case schedule.ReduceScatter:
+		return collectives.ReduceScatterFuncTask(t, p.out, p.in, fn, false, opts...), func(ctx context.Context) error {
+			return collectives.ReduceScatterFunc(ctx, t, p.out, p.in, fn, false, opts...)
+		}
 	}
-	return collectives.AllReduceFuncTask(p.in, nothing, false, opts...), func(ctx context.Context) error {
-		return collectives.AllReduceFunc(ctx, t, p.in, nothing, false, opts...)
+	return collectives.AllReduceFuncTask(p.in, fn, false, opts...), func(ctx context.Context) error {
+		return collectives.AllReduceFunc(ctx, t, p.in, fn, false, opts...)
+	}
+}
+
+// slowFold is an operation that takes as long as a processor that folds so many bytes
+// per second. It leaves the processor to other ranks meanwhile, as if each had one of its
+// own, which goes with links of their own.
+func slowFold[T reduce.Element](op collectives.Op, rate uint64) collectives.Func[T] {
+	fold, err := reduce.KernelOf[T](op)
+	if err != nil {
+		panic(fmt.Sprintf("gaspi-bench: %v of a type that supports it: %v", op, err))
+	}
+	return func(dst, a, b []T) {
+		began := time.Now()
+		bytes := reduce.BytesOf(dst)
+		fold(bytes, reduce.BytesOf(a), reduce.BytesOf(b))
+		took := time.Duration(float64(len(bytes)) / float64(rate) * float64(time.Second))
+		if err := sys.Sleep(took - time.Since(began)); err != nil {
+			panic(fmt.Sprintf("gaspi-bench: %v", err)) // a system that cannot sleep
+		}
 	}
 }
 

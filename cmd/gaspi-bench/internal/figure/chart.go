@@ -29,6 +29,7 @@ type Panel struct {
 	XLabel, YLabel string
 	XBytes         bool // the lower axis is lengths in bytes, logarithmic
 	LogY           bool
+	Cut            bool // the left axis begins near the lowest point, not at 0
 	Curves         []Curve
 }
 

@@ -168,7 +168,7 @@ func eventual11() Figure {
 func eventual12() Figure {
 	emulated, raw := emulatedGrid(8), rawGrid(8)
 	emulated.Bytes = powers(8*kib, 2*mib, 2)
-	raw.Bytes = powers(8*kib, 8*mib, 2)
+	raw.Bytes = powers(8*kib, 2*mib, 2)
 	return Figure{
 		Name: "eventual-12", Paper: eventual, Place: "Fig. 12", Title: "Allreduce by length",
 		About: "Allreduce of 1,024 to 8 million doubles on 32 ranks.",

@@ -59,6 +59,7 @@ type Part struct {
 	Way      Way
 	Setting  string
 	Doubt    string // why the numbers cannot be trusted, empty if they can
+	Cut      string // why some are missing, empty if none are
 	Missing  string // why there are none, empty if there are
 	Charts   []Chart
 	Tables   []Table
@@ -146,7 +147,7 @@ func (l *Lab) part(ctx context.Context, f *Figure, way Way) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Part{Setting: t.Setting, Doubt: t.Doubt}
+	p := &Part{Setting: t.Setting, Doubt: t.Doubt, Cut: t.Cut}
 	p.Charts = f.Chart.charts(s, t)
 	p.Tables = []Table{s.table(t)}
 	for i := range f.Claims {
@@ -156,7 +157,7 @@ func (l *Lab) part(ctx context.Context, f *Figure, way Way) (*Part, error) {
 }
 
 // errLate is the cause of a context that ended because a figure took too long.
-var errLate = errors.New("it took longer than a figure may; run it alone with gaspi-bench figure")
+var errLate = errors.New("it took longer than --budget allows")
 
 // times are those of a sweep.
 func (l *Lab) times(ctx context.Context, s *Sweep, way Way) (*Times, error) {

@@ -33,8 +33,10 @@ type row struct {
 	Impl  string  `json:"impl"`
 	Bytes int     `json:"bytes"`
 	P50US float64 `json:"p50_us"`
-	// Invalid says why the link emulator could not keep what it promised.
-	Invalid string `json:"invalid"`
+	// Invalid says that this host could not carry the emulated network: LateShare of the
+	// messages were late.
+	Invalid   bool    `json:"invalid"`
+	LateShare float64 `json:"late_share"`
 }
 
 // implGaspi is the impl of rows that are not those of a limit or a peer.
@@ -112,6 +114,10 @@ func (s *Sweep) measure(ctx context.Context, b *Bench, way Way, end time.Time) (
 					b.Doing(fmt.Sprintf("%s of %d ranks, %s, round %d", line.Name, ranks, way, round+1))
 				}
 				rows, err := b.Rows(ctx, s.arguments(line, ranks, way)...)
+				if errors.Is(context.Cause(ctx), errLate) && len(all) > 0 {
+					t.Cut = errLate.Error()
+					return t.settle(all), nil
+				}
 				if err != nil {
 					return nil, err
 				}
@@ -122,11 +128,16 @@ func (s *Sweep) measure(ctx context.Context, b *Bench, way Way, end time.Time) (
 		}
 		longest = max(longest, time.Since(began))
 	}
+	return t.settle(all), nil
+}
+
+// settle sets the times of what was measured.
+func (t *Times) settle(all map[Point][]float64) *Times {
 	for p, seconds := range all {
 		slices.Sort(seconds)
 		t.Set(p, Timing{Seconds: median(seconds), Low: seconds[0], High: seconds[len(seconds)-1]})
 	}
-	return t, nil
+	return t
 }
 
 // note takes the rows of a line in. They come in the order of the grid's lengths,
@@ -138,11 +149,21 @@ func (t *Times) note(all map[Point][]float64, line Line, ranks int, rows []row) 
 	for i, x := range rows {
 		p := Point{line.Name, ranks, t.Grid.Bytes[i]}
 		all[p] = append(all[p], x.P50US*1e-6)
-		if x.Invalid != "" {
-			t.Doubt = x.Invalid
+		if x.Invalid {
+			t.late(line, ranks, x)
 		}
 	}
 	return nil
+}
+
+// late notes that the host could not carry the emulated network.
+func (t *Times) late(line Line, ranks int, x row) {
+	t.invalid++
+	if x.LateShare >= t.latest {
+		t.latest = x.LateShare
+		t.Doubt = fmt.Sprintf("this host could not carry the emulated network in %d of the rows; the most messages, %.0f %%, were late with %s on %d ranks",
+			t.invalid, 100*x.LateShare, line.Name, ranks)
+	}
 }
 
 // median is that of sorted numbers.
@@ -164,7 +185,8 @@ func (s *Sweep) arguments(line Line, ranks int, way Way) []string {
 			args = append(args, flag, value)
 		}
 	}
-	add("--segments", line.Segments > 0, strconv.Itoa(line.Segments))
+	// The library would cut whole vectors into segments where that is faster.
+	add("--segments", line.Algorithm != auto, strconv.Itoa(max(line.Segments, 1)))
 	add("--segment-size", line.SegmentBytes > 0, strconv.Itoa(line.SegmentBytes/max(g.Scale, 1)))
 	add("--threshold", line.Threshold > 0, fmt.Sprint(line.Threshold))
 	add("--processes", line.Processes > 0, fmt.Sprint(line.Processes))

@@ -15,13 +15,13 @@ import (
 func TestReadRows(t *testing.T) {
 	const text = `{"op":"allreduce","impl":"gaspi","bytes":8,"p50_us":2.5,"more":1}
 {"op":"allreduce","impl":"limit","bytes":8,"p50_us":1}
-{"op":"allreduce","impl":"gaspi","bytes":16,"p50_us":3,"invalid":"late"}
+{"op":"allreduce","impl":"gaspi","bytes":16,"p50_us":3,"invalid":true,"late_share":0.25}
 `
 	got, err := readRows(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []row{{Impl: "gaspi", Bytes: 8, P50US: 2.5}, {Impl: "gaspi", Bytes: 16, P50US: 3, Invalid: "late"}}
+	want := []row{{Impl: "gaspi", Bytes: 8, P50US: 2.5}, {Impl: "gaspi", Bytes: 16, P50US: 3, Invalid: true, LateShare: 0.25}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -44,13 +44,13 @@ func TestArguments(t *testing.T) {
 		way  Way
 		want string
 	}{
-		{"whole, raw", whole("a", "ring"), Raw, "allreduce -n 3 --sizes 1048576 --algorithm ring --transport shm"},
+		{"whole, raw", whole("a", "ring"), Raw, "allreduce -n 3 --sizes 1048576 --algorithm ring --segments 1 --transport shm"},
 		{"segments", Line{Algorithm: "ring", Segments: 4, SegmentBytes: 400}, Emulated,
 			"allreduce -n 3 --sizes 1024,1048576 --algorithm ring --segments 4 --segment-size 100 --fold-rate 100000000 --emulate latency=1us"},
 		{"without arithmetic", Line{Algorithm: "ring", NoOp: true}, Emulated,
-			"allreduce -n 3 --sizes 1024,1048576 --algorithm ring --no-op --emulate latency=1us"},
+			"allreduce -n 3 --sizes 1024,1048576 --algorithm ring --segments 1 --no-op --emulate latency=1us"},
 		{"thresholds", Line{Algorithm: "binomial", Threshold: 0.25, Processes: 0.5}, Raw,
-			"allreduce -n 3 --sizes 1048576 --algorithm binomial --threshold 0.25 --processes 0.5 --transport shm"},
+			"allreduce -n 3 --sizes 1048576 --algorithm binomial --segments 1 --threshold 0.25 --processes 0.5 --transport shm"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := strings.Join(s.arguments(c.line, 3, c.way), " "); got != c.want {

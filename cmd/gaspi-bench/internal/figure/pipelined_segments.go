@@ -24,7 +24,8 @@ func pipelined2() Figure {
 	fixed := func(name, algorithm string, bytes int) Line {
 		return Line{Name: fmt.Sprintf("%s in %s", name, showBytes(float64(bytes))), Algorithm: algorithm, SegmentBytes: bytes, Segments: underWay}
 	}
-	// The lengths of the measured grids are the paper's divided by 256.
+	// The measured grids end where the paper's would if all its lengths were shorter by
+	// this: at 512 MB.
 	const scale = 256
 	sweep := &Sweep{
 		Op: schedule.AllReduce, Machine: edr(), Grids: grids(8, 9),
@@ -35,7 +36,7 @@ func pipelined2() Figure {
 	}
 	for _, way := range []Way{Emulated, Raw} {
 		g := sweep.Grids[way]
-		g.Bytes, g.Large, g.Scale = []int{128 * kib, 512 * kib, 2 * mib}, 512*kib, scale
+		g.Bytes, g.Large, g.Scale = []int{512 * kib, 2 * mib}, 512*kib, scale
 		sweep.Grids[way] = g
 	}
 	segmented := sweep.Lines[4].Name

@@ -127,9 +127,12 @@ func (p Panel) plot() (*plot.Plot, error) {
 
 // fit leaves some room around curves.
 func (p Panel) fit(pl *plot.Plot) {
-	if p.LogY {
+	switch room := 0.05 * (pl.Y.Max - pl.Y.Min); {
+	case p.LogY:
 		pl.Y.Min, pl.Y.Max = pl.Y.Min/1.3, pl.Y.Max*1.3
-	} else {
+	case p.Cut:
+		pl.Y.Min, pl.Y.Max = pl.Y.Min-room, pl.Y.Max+room
+	default:
 		pl.Y.Min, pl.Y.Max = 0, pl.Y.Max*1.06
 	}
 	if pl.X.Max <= pl.X.Min || math.IsInf(pl.X.Min, 0) {

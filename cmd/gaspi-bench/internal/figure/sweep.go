@@ -76,8 +76,13 @@ type Times struct {
 	Grid    Grid
 	Setting string // the machine and where its figures are from
 	// Doubt says why the times cannot be trusted, empty if they can.
-	Doubt  string
+	Doubt string
+	// Cut says why some are missing, empty if none are.
+	Cut    string
 	points map[Point]Timing
+
+	invalid int     // rows whose emulated network the host could not carry
+	latest  float64 // the largest share of messages that were late
 }
 
 // NewTimes are no times yet.

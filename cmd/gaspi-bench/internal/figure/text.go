@@ -21,6 +21,9 @@ func (r *Result) WriteText(w io.Writer) error {
 		if p.Doubt != "" {
 			t.printf("not valid: %s\n", p.Doubt)
 		}
+		if p.Cut != "" {
+			t.printf("not complete: %s\n", p.Cut)
+		}
 		for _, table := range p.Tables {
 			table.write(t)
 		}

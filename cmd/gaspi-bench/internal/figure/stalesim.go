@@ -1,0 +1,227 @@
+package figure
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"math/bits"
+
+	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+)
+
+// simulateLoop prices a loop: stale reductions by the events of all ranks, the ring by its
+// schedules.
+func simulateLoop(ctx context.Context, l loop) (*looped, error) {
+	r := &looped{loop: l, setting: describe(&l.machine)}
+	for _, slack := range l.slacks {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		r.stale = append(r.stale, newStaleSim(&l, slack).run())
+	}
+	calm := l.calmed()
+	r.calm[0] = newStaleSim(calm, 0).run()
+	var err error
+	if r.calm[1], err = calm.priceRing(); err != nil {
+		return nil, err
+	}
+	r.ring, err = l.priceRing()
+	return r, err
+}
+
+// priceRing is the loop with a ring allreduce, each rank arriving when it has computed.
+func (l *loop) priceRing() (staleRow, error) {
+	a, err := algorithms.Lookup(schedule.AllReduce, "ring")
+	if err != nil {
+		return staleRow{}, err
+	}
+	c := &schedule.Call{Op: schedule.AllReduce, Size: l.ranks, Count: l.bytes / elementBytes, Line: cacheLine / elementBytes}
+	p, err := price.Compile(c, func(r int) *schedule.Schedule { return schedule.Build(c, r, a.Emit) })
+	if err != nil {
+		return staleRow{}, err
+	}
+	pauses, arrival := make([][]float64, l.ranks), make([]float64, l.ranks)
+	for r := range pauses {
+		pauses[r] = l.pauses(r)
+	}
+	var row staleRow
+	last := 0.0
+	for i := range l.iterations {
+		for r := range arrival {
+			arrival[r] += pauses[r][i]
+		}
+		res, err := p.Run(&l.machine, price.Load{Element: elementBytes, Arrival: arrival})
+		if err != nil {
+			return staleRow{}, err
+		}
+		for r, x := range res.Ranks {
+			row.call += (x.Finish - arrival[r]) / float64(l.ranks*l.iterations)
+			arrival[r] = x.Finish
+		}
+		last = res.Makespan
+	}
+	row.rate = float64(l.iterations) / last
+	return row, nil
+}
+
+// A staleSim is the events of a loop with stale reductions over a hypercube, Algorithm 1
+// of the paper, on ranks of which each has a link and a processor of its own.
+type staleSim struct {
+	*loop
+	slack, steps        int
+	wire, fold, latency float64 // seconds for a vector
+	ranks               []staleRank
+	queue               staleQueue
+	row                 staleRow
+	end                 float64
+}
+
+// A staleRank is one rank in the simulation.
+type staleRank struct {
+	pauses  []float64
+	clock   int // of its call, from 1
+	step    int // of the call; -1 while it computes
+	sent    bool
+	oldest  int // clock of the oldest contribution in what it has folded
+	began   float64
+	parked  bool
+	since   float64 // when it began to wait
+	free    float64 // when its link is
+	arrived [][]staleMessage
+}
+
+// A staleMessage is a contribution on its way or there.
+type staleMessage struct {
+	at    float64
+	clock int
+}
+
+// A staleEvent is when a rank goes on.
+type staleEvent struct {
+	at   float64
+	rank int
+}
+
+type staleQueue []staleEvent
+
+func (q staleQueue) Len() int { return len(q) }
+func (q staleQueue) Less(i, j int) bool {
+	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].rank < q[j].rank
+}
+func (q staleQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *staleQueue) Push(x any)   { *q = append(*q, x.(staleEvent)) }
+func (q *staleQueue) Pop() any {
+	old := *q
+	x := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return x
+}
+
+// newStaleSim is the start of a loop. The number of ranks is a power of two.
+func newStaleSim(l *loop, slack int) *staleSim {
+	if l.ranks&(l.ranks-1) != 0 {
+		panic(fmt.Sprintf("figure: a hypercube of %d ranks", l.ranks))
+	}
+	s := &staleSim{
+		loop: l, slack: slack, steps: bits.Len(uint(l.ranks)) - 1,
+		wire: float64(l.bytes) / l.machine.Bandwidth, fold: float64(l.bytes) / l.machine.ReduceRate,
+		latency: l.machine.Network.Latency + l.machine.Network.Put, ranks: make([]staleRank, l.ranks),
+	}
+	for r := range s.ranks {
+		s.ranks[r] = staleRank{pauses: l.pauses(r), step: -1, arrived: make([][]staleMessage, s.steps)}
+		heap.Push(&s.queue, staleEvent{s.ranks[r].pauses[0], r})
+	}
+	return s
+}
+
+// run goes through all events.
+func (s *staleSim) run() staleRow {
+	for s.queue.Len() > 0 {
+		e := heap.Pop(&s.queue).(staleEvent)
+		s.goOn(e.rank, e.at)
+	}
+	calls := float64(len(s.ranks) * s.iterations)
+	return staleRow{call: s.row.call / calls, wait: s.row.wait / calls, rate: float64(s.iterations) / s.end}
+}
+
+// goOn is a step of a rank.
+func (s *staleSim) goOn(id int, now float64) {
+	r := &s.ranks[id]
+	if r.step < 0 {
+		r.clock++
+		r.step, r.oldest, r.began = 0, r.clock, now
+		// What the call before sent from is overwritten by this one.
+		if r.free > now {
+			heap.Push(&s.queue, staleEvent{r.free, id})
+			return
+		}
+	}
+	if !r.sent {
+		s.send(id, now)
+		r.since, r.sent = now, true
+	}
+	clock, next := r.newest(now, r.clock-s.slack)
+	switch {
+	case clock == 0 && next == 0:
+		r.parked = true
+		return
+	case clock == 0:
+		heap.Push(&s.queue, staleEvent{next, id})
+		return
+	}
+	s.row.wait += now - r.since
+	r.oldest, r.sent = min(r.oldest, clock), false
+	now += s.fold
+	if r.step++; r.step < s.steps {
+		heap.Push(&s.queue, staleEvent{now, id})
+		return
+	}
+	s.row.call += now - r.began
+	s.end = max(s.end, now)
+	if r.step = -1; r.clock < s.iterations {
+		heap.Push(&s.queue, staleEvent{now + r.pauses[r.clock], id})
+	}
+}
+
+// send sends what a rank has folded to its partner of the step.
+func (s *staleSim) send(id int, now float64) {
+	r := &s.ranks[id]
+	r.free = max(r.free, now) + s.wire
+	peer := id ^ 1<<r.step
+	p := &s.ranks[peer]
+	m := staleMessage{r.free + s.latency, r.oldest}
+	p.arrived[r.step] = append(p.arrived[r.step], m)
+	if p.parked && p.step == r.step && m.clock >= p.clock-s.slack {
+		p.parked = false
+		heap.Push(&s.queue, staleEvent{max(m.at, now), peer})
+	}
+}
+
+// newest is the clock of the last contribution that is there and new enough, 0 if none is,
+// and then when one will be, 0 if that is not known.
+func (r *staleRank) newest(now float64, need int) (clock int, next float64) {
+	for _, m := range r.arrived[r.step] {
+		if m.at > now {
+			if m.clock >= need && clock == 0 {
+				next = m.at
+			}
+			break
+		}
+		if m.clock >= need {
+			clock = m.clock
+		}
+	}
+	r.forget(now)
+	return clock, next
+}
+
+// forget drops all that arrived before the last that is there.
+func (r *staleRank) forget(now float64) {
+	all := r.arrived[r.step]
+	for len(all) > 1 && all[1].at <= now {
+		all = all[1:]
+	}
+	r.arrived[r.step] = all
+}
