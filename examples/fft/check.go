@@ -15,19 +15,25 @@ type bands[In distfft.Number, Out distfft.Complex] struct {
 	plan *distfft.Plan[In, Out]
 	proc *gaspi.Proc
 	cfg  distfft.Config
+	grid distfft.Grid
 	seed uint64
 	src  [][]In
 	dst  [][]Out
 }
 
-func newBands[In distfft.Number, Out distfft.Complex](p *gaspi.Proc, plan *distfft.Plan[In, Out], cfg distfft.Config, o options) *bands[In, Out] {
-	b := &bands[In, Out]{plan: plan, proc: p, cfg: cfg, seed: o.seed}
-	for i := range o.bands {
-		b.src = append(b.src, make([]In, plan.Input().Count()))
-		b.dst = append(b.dst, make([]Out, plan.Output().Count()))
-		fill(b.src[i], cfg.Grid, plan.Input(), o.seed, i)
+// newBands makes the bands of a job; the plan is for the caller to add.
+func newBands[In distfft.Number, Out distfft.Complex](p *gaspi.Proc, cfg distfft.Config, o options) (bands[In, Out], error) {
+	b := bands[In, Out]{proc: p, cfg: cfg, grid: cfg.Grid, seed: o.seed}
+	input, output, err := distfft.Boxes[In, Out](cfg, int(p.Rank()))
+	if err != nil {
+		return b, err
 	}
-	return b
+	for i := range o.bands {
+		b.src = append(b.src, make([]In, input.Count()))
+		b.dst = append(b.dst, make([]Out, output.Count()))
+		fill(b.src[i], cfg.Grid, input, o.seed, i)
+	}
+	return b, nil
 }
 
 // Errors is how far results are from what is right, relative to its size, over all
@@ -72,8 +78,8 @@ func (b *bands[In, Out]) power() (before, after float64) {
 			before += square(wide(v))
 		}
 	}
-	points, _ := b.cfg.Grid.Points()
-	box, nz := b.plan.Output(), b.cfg.Grid.NZ
+	points, _ := b.grid.Points()
+	box, nz := b.plan.Output(), b.grid.NZ
 	_, half := any(*new(In)).(float64)
 	if _, ok := any(*new(In)).(float32); ok {
 		half = true
@@ -94,7 +100,7 @@ func (b *bands[In, Out]) power() (before, after float64) {
 func (b *bands[In, Out]) distance() float64 {
 	sum := 0.0
 	for band, mem := range b.src {
-		each(b.cfg.Grid, b.plan.Input(), func(i, point int) {
+		each(b.grid, b.plan.Input(), func(i, point int) {
 			sum += square(wide(mem[i]) - wide(number[In](valueAt(b.seed, band, point))))
 		})
 	}
@@ -137,15 +143,15 @@ func (b *bands[In, Out]) compare(ctx context.Context) (float64, error) {
 
 // apart is the distance between what all ranks have and the transform on this rank alone.
 func (b *bands[In, Out]) apart(all []Out, boxes []distfft.Box) float64 {
-	points, _ := b.cfg.Grid.Points()
+	points, _ := b.grid.Points()
 	want := make([]complex128, points)
 	for i := range want {
 		want[i] = wide(number[In](valueAt(b.seed, 0, i)))
 	}
-	serial.Forward([3]int{b.cfg.Grid.NX, b.cfg.Grid.NY, b.cfg.Grid.NZ}, want)
+	serial.Forward([3]int{b.grid.NX, b.grid.NY, b.grid.NZ}, want)
 	var off, size float64
 	for _, box := range boxes {
-		each(b.cfg.Grid, box, func(i, point int) {
+		each(b.grid, box, func(i, point int) {
 			off += square(wide(all[i]) - want[point])
 			size += square(want[point])
 		})

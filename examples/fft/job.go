@@ -26,39 +26,54 @@ func measureAll(ctx context.Context, p *gaspi.Proc, o options, out io.Writer) er
 }
 
 func measureTypes[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gaspi.Proc, o options, out io.Writer) error {
-	var configs []distfft.Config
+	var sets [][]distfft.Config // by grid, then by overlap
 	for _, grid := range o.grids {
-		for _, overlap := range o.overlaps {
-			cfg, err := o.config(grid, overlap, p.Size())
-			if err != nil {
-				return usageError{err}
-			}
-			need, err := memory[In, Out](cfg, o)
-			if err != nil {
-				return usageError{err}
-			}
-			if err := fromRank0(ctx, p, enough(need, p.LocalSize(), cfg.Grid)); err != nil {
-				return err
-			}
-			configs = append(configs, cfg)
-		}
-	}
-	report := newReport(o, p.Size())
-	for _, cfg := range configs {
-		r, err := measure[In, Out](ctx, p, cfg, o)
+		set, err := prepare[In, Out](ctx, p, o, grid)
 		if err != nil {
 			return err
 		}
-		report.Runs = append(report.Runs, r)
-		if p.Rank() == 0 {
-			report.writeRun(out, len(report.Runs)-1)
+		sets = append(sets, set)
+	}
+	report := newReport(o, p.Size())
+	for _, set := range sets {
+		runs, err := measure[In, Out](ctx, p, set, o)
+		if err != nil {
+			return err
+		}
+		for _, run := range runs {
+			report.Runs = append(report.Runs, run)
+			if p.Rank() == 0 {
+				report.writeRun(out, len(report.Runs)-1)
+			}
 		}
 	}
-	var err error
+	err := report.network(ctx, p)
+	if err != nil {
+		return err
+	}
 	if p.Rank() == 0 {
+		report.writeNetwork(out)
 		err = report.save(o)
 	}
 	return fromRank0(ctx, p, err)
+}
+
+// prepare checks whether a grid can be transformed, with every overlap that was asked
+// for. It is collective.
+func prepare[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gaspi.Proc, o options, grid distfft.Grid) ([]distfft.Config, error) {
+	var set []distfft.Config
+	for _, overlap := range o.overlaps {
+		cfg, err := o.config(grid, overlap, p.Size())
+		if err != nil {
+			return nil, usageError{err}
+		}
+		set = append(set, cfg)
+	}
+	need, err := memory[In, Out](set, o)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return set, fromRank0(ctx, p, enough(need, p.LocalSize(), grid))
 }
 
 // config is the layout of a grid on so many ranks.
@@ -79,19 +94,24 @@ func (o *options) config(grid distfft.Grid, overlap, ranks int) (distfft.Config,
 	return cfg, err
 }
 
-// memory is how many bytes the rank that needs most will allocate.
-func memory[In distfft.Number, Out distfft.Complex](cfg distfft.Config, o options) (uint64, error) {
-	need, err := distfft.Memory[In, Out](cfg)
-	if err != nil {
-		return 0, err
+// memory is how many bytes the rank that needs most will allocate for a grid, with all
+// overlaps at the same time.
+func memory[In distfft.Number, Out distfft.Complex](set []distfft.Config, o options) (uint64, error) {
+	var need uint64
+	for _, cfg := range set {
+		n, err := distfft.Memory[In, Out](cfg)
+		if err != nil {
+			return 0, err
+		}
+		need += n
 	}
-	in, out, err := distfft.Boxes[In, Out](cfg, 0)
+	in, out, err := distfft.Boxes[In, Out](set[0], 0)
 	if err != nil {
 		return 0, err
 	}
 	need += uint64(o.bands) * (uint64(in.Count())*sizeOf[In]() + uint64(out.Count())*sizeOf[Out]())
 	if o.verify {
-		points, _ := cfg.Grid.Points()
+		points, _ := set[0].Grid.Points()
 		need += uint64(points) * (sizeOf[complex128]() + sizeOf[Out]())
 	}
 	return need, nil

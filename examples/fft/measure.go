@@ -18,40 +18,75 @@ type lap struct {
 	times            distfft.Times // of this one, both directions
 }
 
-// measure makes one run. All ranks call it; rank 0 returns all of the Run.
-func measure[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gaspi.Proc, cfg distfft.Config, o options) (Run, error) {
-	plan, err := distfft.New[In, Out](ctx, p.World(), cfg)
+// A contender is one of the overlaps that are compared on a grid.
+type contender[In distfft.Number, Out distfft.Complex] struct {
+	bands[In, Out]
+	run  Run
+	laps []lap
+}
+
+// measure makes the runs of one grid, a repetition of each in turn, so that a machine
+// that is slow for a while is so for all. All ranks call it, and return the same.
+func measure[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gaspi.Proc, set []distfft.Config, o options) ([]Run, error) {
+	var all []*contender[In, Out]
+	data, err := newBands[In, Out](p, set[0], o)
 	if err != nil {
-		return Run{}, err
+		return nil, err
 	}
-	b := newBands(p, plan, cfg, o)
-	run := Run{Grid: cfg.Grid.String(), P: cfg.P, Q: cfg.Q, Overlap: cfg.Depth, Exchanges: exchanges(plan.Exchanges())}
-	if run.Errors, err = b.check(ctx, o.verify); err != nil {
-		return Run{}, err
+	for _, cfg := range set {
+		plan, err := distfft.New[In, Out](ctx, p.World(), cfg)
+		if err != nil {
+			return nil, err
+		}
+		c := &contender[In, Out]{bands: data}
+		c.plan = plan
+		c.run = Run{Grid: cfg.Grid.String(), P: cfg.P, Q: cfg.Q, Overlap: cfg.Depth, Exchanges: exchanges(plan.Exchanges())}
+		if c.run.Errors, err = c.check(ctx, o.verify); err != nil {
+			return nil, err
+		}
+		all = append(all, c)
 	}
-	laps := make([]lap, o.repeat)
-	for i := range laps {
-		if laps[i], err = b.lap(ctx); err != nil {
-			return Run{}, err
+	for range o.repeat {
+		for _, c := range all {
+			l, err := c.lap(ctx)
+			if err != nil {
+				return nil, err
+			}
+			c.laps = append(c.laps, l)
 		}
 	}
-	forward := median(laps, func(l lap) time.Duration { return l.forward })
-	inverse := median(laps, func(l lap) time.Duration { return l.inverse })
-	run.ForwardSeconds = forward.forward.Seconds() / float64(o.bands)
-	run.InverseSeconds = inverse.inverse.Seconds() / float64(o.bands)
-	run.ExchangeSeconds = median(laps, func(l lap) time.Duration { return l.alone }).alone.Seconds()
-	run.ForwardRate, run.InverseRate = rate(cfg.Grid, o.real, run.ForwardSeconds), rate(cfg.Grid, o.real, run.InverseSeconds)
-
-	// All ranks take the same lap, since all know how long the slowest rank took.
-	typical := median(laps, func(l lap) time.Duration { return l.forward + l.inverse })
-	if run.Split, err = gatherSplits(ctx, p, newSplit(typical, o.bands)); err != nil {
-		return Run{}, err
+	var runs []Run
+	for _, c := range all {
+		if err := c.sumUp(ctx, o); err != nil {
+			return nil, err
+		}
+		runs = append(runs, c.run)
 	}
 	// Nobody gives memory back that another still uses.
 	if err := p.Barrier(ctx, p.World()); err != nil {
-		return Run{}, err
+		return nil, err
 	}
-	return run, plan.Close()
+	for _, c := range all {
+		if err := c.plan.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+// sumUp makes a run of its laps. It is collective.
+func (c *contender[In, Out]) sumUp(ctx context.Context, o options) error {
+	run := &c.run
+	run.ForwardSeconds = median(c.laps, func(l lap) time.Duration { return l.forward }).forward.Seconds() / float64(o.bands)
+	run.InverseSeconds = median(c.laps, func(l lap) time.Duration { return l.inverse }).inverse.Seconds() / float64(o.bands)
+	run.ExchangeSeconds = median(c.laps, func(l lap) time.Duration { return l.alone }).alone.Seconds()
+	run.ForwardRate, run.InverseRate = rate(c.grid, o.real, run.ForwardSeconds), rate(c.grid, o.real, run.InverseSeconds)
+
+	// All ranks take the same lap, since all know how long the slowest rank took.
+	typical := median(c.laps, func(l lap) time.Duration { return l.forward + l.inverse })
+	var err error
+	run.Split, err = gatherSplits(ctx, c.proc, newSplit(typical, o.bands))
+	return err
 }
 
 // lap transforms all bands there and back, and takes the time.

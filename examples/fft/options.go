@@ -77,7 +77,7 @@ func flags(o *options) *pflag.FlagSet {
 	f.Var(&value{"1", "K[,...]", func(s string) (err error) {
 		o.overlaps, err = list(s, func(s string) (n int, err error) { return n, wholeInto(&n, 0, maxOverlap)(s) })
 		return err
-	}}, "overlap", "bands that are exchanged while the next is transformed; 0 takes turns; several run one after the other")
+	}}, "overlap", "bands that are exchanged while the next is transformed; 0 takes turns; several are measured in turn")
 	f.Var(&value{"auto", "direct|pairwise|bruck|auto", oneOf(func(s string) { o.algorithm = strings.TrimPrefix(s, "auto") }, "direct", "pairwise", "bruck", "auto")},
 		"alltoall", "algorithm of the exchange")
 	f.BoolVar(&o.verify, "verify", false, "compare the first band with a transform on rank 0 alone, which takes the memory of whole grids there")

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"image/color"
 	"os"
+	"slices"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 )
@@ -72,50 +74,94 @@ func layers() []struct {
 	}
 }
 
+// Sizes of the drawing, in points.
+const (
+	width, height = 760, 380
+	titleSize     = 11
+	textSize      = 9
+	widestBar     = 44
+)
+
 // savePlot draws where the time went.
 func savePlot(r *Report, path string) error {
 	p := plot.New()
-	p.Title.Text = fmt.Sprintf("%s float%d on %s as %s: where the time goes", r.Kind, r.Precision, plural(r.Ranks, "rank"), r.Runs[0].cut())
-	if len(r.Runs) == 1 {
-		p.Title.Text = fmt.Sprintf("%s, overlap %d: %s", r.Runs[0].Grid, r.Runs[0].Overlap, p.Title.Text)
-	}
-	p.Title.Padding = 6
+	style(p)
+	p.Title.Text = r.title()
 	p.Y.Label.Text = "ms per band, there and back"
-	p.Y.Min = 0
 	bars := r.bars()
 	var names []string
 	for _, b := range bars {
 		names = append(names, b.name)
-		p.Y.Max = max(p.Y.Max, 1e3*b.split.total())
 	}
-	const width, height, headroom = 760, 380, 1.25 // points; of the scale, for the legend
-	barWidth := vg.Length(min(40, 0.6*width/float64(len(bars))))
-	var below *plotter.BarChart
-	for _, layer := range layers() {
+	p.NominalX(names...)
+	if err := stack(p, bars); err != nil {
+		return err
+	}
+	const headroom = 1.15 // for the legend
+	p.Y.Min, p.Y.Max = 0, headroom*p.Y.Max
+	p.X.Min, p.X.Max = -0.6, float64(len(bars))-0.4
+	return write(p, path)
+}
+
+// title says what was measured.
+func (r *Report) title() string {
+	first := &r.Runs[0]
+	text := fmt.Sprintf("%s float%d on %s as %s", r.Kind, r.Precision, plural(r.Ranks, "rank"), first.cut())
+	if len(r.Runs) == 1 {
+		text = fmt.Sprintf("%s %s, overlap %d, alltoall %.0f %%", first.Grid, text, first.Overlap, 100*first.alltoall())
+	}
+	if r.Network != "" {
+		text += ", network emulated with " + r.Network
+	}
+	return text
+}
+
+// stack adds the bars, layer by layer, and the legend in the order of the layers.
+func stack(p *plot.Plot, bars []bar) error {
+	wide := vg.Length(min(widestBar, 0.5*width/float64(len(bars))))
+	var charts []*plotter.BarChart
+	for i, layer := range layers() {
 		var heights plotter.Values
 		for _, b := range bars {
 			heights = append(heights, 1e3*layer.of(b.split))
 		}
-		chart, err := plotter.NewBarChart(heights, barWidth)
+		chart, err := plotter.NewBarChart(heights, wide)
 		if err != nil {
 			return err
 		}
 		chart.Color, chart.LineStyle.Width = layer.color, 0
-		if below != nil {
-			chart.StackOn(below)
+		if i > 0 {
+			chart.StackOn(charts[i-1])
 		}
-		below = chart
 		p.Add(chart)
-		p.Legend.Add(layer.name, chart)
+		charts = append(charts, chart)
 	}
-	p.Y.Max *= headroom
-	p.Legend.Top = true
-	p.NominalX(names...)
-	return write(p, width, height, path)
+	for i, chart := range slices.Backward(charts) {
+		p.Legend.Add(layers()[i].name, chart)
+	}
+	return nil
+}
+
+// style gives a plot the house's looks.
+func style(p *plot.Plot) {
+	sans := func(size font.Length) font.Font {
+		return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+	}
+	p.Title.TextStyle.Font, p.Title.Padding = sans(titleSize), 6
+	p.Legend.TextStyle.Font, p.Legend.Top, p.Legend.Padding = sans(textSize), true, 2
+	p.Legend.XOffs, p.Legend.YOffs = -6, -2
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Label.TextStyle.Font, a.Tick.Label.Font = sans(textSize+1), sans(textSize)
+		a.LineStyle.Width, a.Tick.LineStyle.Width = 0.7, 0.7
+	}
+	grid := plotter.NewGrid()
+	grid.Vertical.Color = nil
+	grid.Horizontal.Color = color.Gray{Y: 225}
+	p.Add(grid)
 }
 
 // write writes a drawing as an SVG, whatever the file is called.
-func write(p *plot.Plot, width, height vg.Length, path string) error {
+func write(p *plot.Plot, path string) error {
 	to, err := p.WriterTo(width, height, "svg")
 	if err != nil {
 		return err

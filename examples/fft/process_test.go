@@ -84,6 +84,9 @@ func TestProcesses(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkReport(t, text, c.ranks, c.runs, c.tolerance)
+			if emulated := bytes.Contains(text, []byte(`"network":"latency=200`)); emulated != (c.name == "emulated network") {
+				t.Errorf("emulated is %v", emulated)
+			}
 		})
 	}
 }

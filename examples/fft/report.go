@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 
 	"github.com/gaspi-go/gaspi-go/examples/fft/distfft"
+	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
 // reportFormat changes whenever a reader of an older report would go wrong.
@@ -24,7 +26,11 @@ type Report struct {
 	Bands         int    `json:"bands"`
 	Repeat        int    `json:"repeat"`
 	Seed          uint64 `json:"seed"`
-	Runs          []Run  `json:"runs"` // by grid, then by overlap
+	// Network is the network that was emulated, if any, and Punctual whether the host
+	// could carry it: otherwise, times are not those of such a network.
+	Network  string `json:"network,omitempty"`
+	Punctual bool   `json:"network_punctual,omitempty"`
+	Runs     []Run  `json:"runs"` // by grid, then by overlap
 }
 
 // A Run is the outcome for one grid and overlap. Times are per band, and medians over
@@ -120,6 +126,34 @@ func rate(grid distfft.Grid, real bool, seconds float64) float64 {
 		flop /= 2
 	}
 	return flop / seconds / 1e9
+}
+
+// network notes whether a network was emulated, and how well. It is collective.
+func (r *Report) network(ctx context.Context, p *gaspi.Proc) error {
+	network, emulated := p.Emulated()
+	if !emulated {
+		return nil
+	}
+	late := []int64{0}
+	if !p.Punctuality().Valid() {
+		late[0] = 1
+	}
+	if err := gaspi.AllReduce(ctx, p.World(), late, late, gaspi.Max); err != nil {
+		return err
+	}
+	r.Network, r.Punctual = network.String(), late[0] == 0
+	return nil
+}
+
+// writeNetwork says what network was emulated, if one was.
+func (r *Report) writeNetwork(w io.Writer) {
+	switch {
+	case r.Network == "":
+	case r.Punctual:
+		fmt.Fprintf(w, "\nnetwork emulated with %s; the host carried it\n", r.Network)
+	default:
+		fmt.Fprintf(w, "\nnetwork emulated with %s; the host could not carry it, so that times are not those of such a network\n", r.Network)
+	}
 }
 
 // save writes the files that were asked for.

@@ -187,7 +187,7 @@ func (e *engine[F]) await(ctx context.Context, h *collectives.Handle) error {
 
 // pollEvery is how often exchanges are helped on while others are computed: a fraction
 // of the latency of a network, and many times what it costs.
-const pollEvery = 20 * time.Microsecond
+const pollEvery = 50 * time.Microsecond
 
 // poll lets all exchanges under way go on if the last time is long enough ago.
 func (e *engine[F]) poll(now time.Time) error {
