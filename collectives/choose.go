@@ -293,6 +293,11 @@ const (
 	segmentLong  = 128 << 10
 )
 
+// segmentNear is the bytes of segments of vectors in segments that go over sockets: what
+// was received is folded and sent on while it is in the cache. Over loopback, 8 MiB took
+// 4.2 ms with 2 ranks instead of 6.0 in one piece, and 13.4 ms instead of 20 with 4.
+const segmentNear = 512 << 10
+
 // segmentations are the ways to cut a call that are worth a look.
 func (t *Team) segmentations(p *Plan, a algorithms.Algorithm, want tuning) []schedule.Segmentation {
 	whole := []schedule.Segmentation{{}}
@@ -310,6 +315,9 @@ func (t *Team) segmentations(p *Plan, a algorithms.Algorithm, want tuning) []sch
 	if a.Shares {
 		return whole
 	}
+	if bytes >= 2*segmentNear {
+		whole = append(whole, schedule.Segmentation{Size: max(1, segmentNear/p.task.elem.size), Concurrency: 1})
+	}
 	return append(whole, schedule.Segmentation{Concurrency: 2}, schedule.Segmentation{Concurrency: 4}, schedule.Segmentation{Concurrency: 8})
 }
 
@@ -319,12 +327,17 @@ func (t *Team) predict(call *schedule.Call, size int, c choice) (float64, error)
 	with := *call
 	with.Radix = c.radix
 	load := price.Load{Element: size, Runs: 2, Hosts: t.hosts}
+	near := c.segments.UnderWay(call.Count) * size
+	if call.Op.Blockwise() {
+		near *= call.Size
+	}
+	machine := t.machine.At(near)
 	var seconds float64
 	var err error
 	if c.segments == (schedule.Segmentation{}) {
-		seconds, err = price.Predict(&t.machine, &with, c.uncut(), load)
+		seconds, err = price.Predict(&machine, &with, c.uncut(), load)
 	} else {
-		seconds, err = price.PredictSegments(&t.machine, &with, c.segments, c.uncut(), load)
+		seconds, err = price.PredictSegments(&machine, &with, c.segments, c.uncut(), load)
 	}
 	return seconds / float64(load.Runs), err
 }

@@ -19,6 +19,14 @@ func (s Segmentation) Segments(n int) []Range {
 	return FixedConcurrency(n, max(s.Concurrency, 1))
 }
 
+// UnderWay is how many of n elements are under way at a time.
+func (s Segmentation) UnderWay(n int) int {
+	if s.Size > 0 {
+		return min(n, s.Size*max(s.Concurrency, 1))
+	}
+	return n
+}
+
 // Pipeline runs an algorithm on each segment of the vector, several at a time.
 // Segments that are under way together have scratch and slots of their own; one
 // takes over those of the segment before it in its lanes, after a flush and each

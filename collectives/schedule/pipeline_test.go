@@ -166,3 +166,20 @@ func TestPipelinesNest(t *testing.T) {
 		}
 	}
 }
+
+func TestUnderWay(t *testing.T) {
+	for _, c := range []struct {
+		how     Segmentation
+		n, want int
+	}{
+		{Segmentation{}, 100, 100},
+		{Segmentation{Concurrency: 4}, 100, 100},
+		{Segmentation{Size: 10}, 100, 10},
+		{Segmentation{Size: 10, Concurrency: 3}, 100, 30},
+		{Segmentation{Size: 10, Concurrency: 30}, 100, 100},
+	} {
+		if got := c.how.UnderWay(c.n); got != c.want {
+			t.Errorf("%+v of %d elements: %d are under way, want %d", c.how, c.n, got, c.want)
+		}
+	}
+}

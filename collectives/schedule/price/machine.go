@@ -27,6 +27,11 @@ type Machine struct {
 	// land by themselves.
 	SocketRate float64 `json:"socket_rate"`
 	Take       float64 `json:"take"`
+	// SocketFar takes the place of SocketRate where more than Near bytes of a rank's
+	// vectors are under way at a time, which then leave the nearest cache before they are
+	// moved again; see At. 0 means that it is the same.
+	SocketFar float64 `json:"socket_far"`
+	Near      int     `json:"near"`
 
 	// ReduceRate is the bytes of an operand folded into another: a combine of k
 	// sources of n bytes takes (k-1)n/ReduceRate.
@@ -74,7 +79,8 @@ func (m *Machine) Check() error {
 		{"call", m.Call}, {"await", m.Await}, {"step", m.Step},
 		{"network.latency", m.Network.Latency}, {"network.put", m.Network.Put}, {"network.signal", m.Network.Signal}, {"take", m.Take},
 		{"shared.latency", m.Shared.Latency}, {"shared.put", m.Shared.Put}, {"shared.signal", m.Shared.Signal},
-		{"bandwidth", m.Bandwidth}, {"ports", float64(m.Ports)}, {"socket_rate", m.SocketRate}, {"reduce_rate", m.ReduceRate},
+		{"bandwidth", m.Bandwidth}, {"ports", float64(m.Ports)}, {"socket_rate", m.SocketRate},
+		{"socket_far", m.SocketFar}, {"near", float64(m.Near)}, {"reduce_rate", m.ReduceRate},
 		{"copy_rate", m.CopyRate}, {"code_rate", m.CodeRate}, {"code_ratio", m.CodeRatio},
 		{"memory", m.Memory}, {"core_memory", m.CoreMemory}, {"cache", float64(m.Cache)}, {"ranks_per_node", float64(m.RanksPerNode)},
 		{"cores", float64(m.Cores)}, {"switch", m.Switch},
@@ -90,6 +96,16 @@ const (
 	largest   = 1e18    // keeps sums of costs finite
 	mostNodes = 1 << 20 // each takes memory, used or not
 )
+
+// At is the machine as a call finds it that has so many bytes of a rank's vectors under
+// way at a time: all of them, or segments.
+func (m *Machine) At(bytes int) Machine {
+	at := *m
+	if at.SocketRate > 0 && at.SocketFar > 0 && bytes > at.Near {
+		at.SocketRate = at.SocketFar
+	}
+	return at
+}
 
 // nodeOf is the node of each rank.
 func (m *Machine) nodeOf(size int, nodes []int) ([]int32, int, error) {
