@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/emulate"
 	"github.com/gaspi-go/gaspi-go/internal/transport/shm"
@@ -19,6 +20,9 @@ type Network = emulate.Network
 // A Punctuality says whether the host could carry an emulated network.
 type Punctuality = emulate.Punctuality
 
+// A Lateness is how late messages of an emulated network were.
+type Lateness = emulate.Lateness
+
 // ParseNetwork reads what Config.Emulate holds.
 func ParseNetwork(text string) (Network, error) { return emulate.Parse(text) }
 
@@ -30,11 +34,17 @@ func (p *Proc) Emulated() (Network, bool) {
 	return Network{}, false
 }
 
-// Punctuality is how late what this rank sent and asked for was delivered since it
-// began, by the clock of the emulated network. It is zero if none is emulated.
-func (p *Proc) Punctuality() Punctuality {
+// Punctuality is how late, by the clock of the emulated network, what this rank sent
+// and asked for was delivered, and it went on: since it began, or since the last call
+// of RestartPunctuality. It is zero if no network is emulated.
+func (p *Proc) Punctuality() Punctuality { return p.punctuality(false) }
+
+// RestartPunctuality is Punctuality, which then begins anew.
+func (p *Proc) RestartPunctuality() Punctuality { return p.punctuality(true) }
+
+func (p *Proc) punctuality(begin bool) Punctuality {
 	if t, ok := p.wire.(*emulate.Transport); ok {
-		return t.Punctuality()
+		return t.Punctuality(begin)
 	}
 	return Punctuality{}
 }
@@ -77,7 +87,7 @@ func (d *dialer) emulate(wire, cards transport.Transport, memory makeSegment) (t
 		return nil, errors.Join(err, wire.Close(), cards.Close())
 	}
 	t, err := emulate.New(emulate.Config{
-		Rank: d.info.Rank, Size: d.info.Size, Inner: wire, Shared: cards, Network: network, Waiting: d.waiting, Lost: d.lost,
+		Rank: d.info.Rank, Size: d.info.Size, Inner: wire, Shared: cards, Network: network, Waiting: d.waiting, Lost: d.fallen,
 		Memory: func(size uint64, notifications uint32) (*segment.Segment, error) {
 			return memory(size, notifications, d.waiting)
 		},
@@ -85,7 +95,16 @@ func (d *dialer) emulate(wire, cards transport.Transport, memory makeSegment) (t
 	if err != nil {
 		return nil, err
 	}
+	d.waiting.Sleep = t.Parker(d.waiting.Sleep)
 	return t, nil
+}
+
+// fallen hears of ranks whose emulated host has fallen silent. It stands for whoever
+// started them, who would say so of a host.
+func (d *dialer) fallen(err *RankError) {
+	if p := d.proc.Load(); p != nil {
+		p.noteEnd(boot.Failure{Rank: err.Rank, Reason: err.Reason})
+	}
 }
 
 // emulate emulates a network between ranks of this process.

@@ -38,7 +38,7 @@ func TestEmulated(t *testing.T) {
 				}
 				ok(p.Ping(ctx, next))
 				ok(p.Barrier(ctx, p.World()))
-				if p.Punctuality().Events == 0 {
+				if p.Punctuality().Delivered.Events == 0 {
 					return errors.New("nothing was delivered")
 				}
 				return nil

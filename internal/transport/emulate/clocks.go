@@ -12,12 +12,17 @@ import (
 // clocks are what all ranks know of the card of one, in memory that all reach. Times
 // are nanoseconds of the system's monotonic clock, which is one for all processes.
 //
-//	| out | short out | in | short in | under way | silent at |  words of 64 bits
+//	| out | short out | in | short in | under way | silent at | delivered | reaction |
+//
+// Each is a word of 64 bits.
 type clocks struct {
 	memory   segment.Span // keeps it mapped
 	out, in  port
 	underway *atomic.Uint64 // messages of the rank that have not ended
 	silent   *atomic.Uint64 // when it falls silent, 0 for never
+
+	delivered *atomic.Uint64 // when what was delivered last was due, until the rank has noticed; 0 for nothing
+	reaction  *atomic.Uint64 // how many nanoseconds the rank takes to notice; see reactor
 }
 
 // A port is one direction of a card: when it is free for a message.
@@ -31,7 +36,7 @@ const clockBytes = 64
 
 // clocksOn lays clocks over memory of clockBytes.
 func clocksOn(memory segment.Span) (*clocks, error) {
-	var words [6]*atomic.Uint64
+	var words [clockBytes / 8]*atomic.Uint64
 	for i := range words {
 		w, err := memory.Segment().Word(memory.Offset() + uint64(8*i))
 		if err != nil {
@@ -41,7 +46,7 @@ func clocksOn(memory segment.Span) (*clocks, error) {
 	}
 	return &clocks{
 		memory: memory, out: port{words[0], words[1]}, in: port{words[2], words[3]},
-		underway: words[4], silent: words[5],
+		underway: words[4], silent: words[5], delivered: words[6], reaction: words[7],
 	}, nil
 }
 

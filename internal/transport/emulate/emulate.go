@@ -80,9 +80,11 @@ func (t *Transport) open() error {
 		return err
 	}
 	if t.memory, err = t.cfg.Memory(clockBytes, 1); err != nil {
+		t.nic.alarm.Close()
 		return fmt.Errorf("emulated network: %w", err)
 	}
 	if err := t.share(); err != nil {
+		t.nic.alarm.Close()
 		return errors.Join(err, t.memory.Close())
 	}
 	t.slow = newSlow(t)
@@ -202,8 +204,9 @@ func (t *Transport) Close() error {
 	return errors.Join(err, t.memory.Close())
 }
 
-// Punctuality is how well the host has carried the load of this rank so far.
-func (t *Transport) Punctuality() Punctuality { return t.nic.punctuality() }
+// Punctuality is how well the host has carried the load of this rank since the last
+// call with begin.
+func (t *Transport) Punctuality(begin bool) Punctuality { return t.nic.punctuality(begin) }
 
 // Network is what is emulated.
 func (t *Transport) Network() Network { return t.cfg.Network }

@@ -128,9 +128,9 @@ func (l *link) send(now int64, q *transport.Queue, dst transport.Addr, src segme
 	if end > now+soon || !fl.inner.Idle() {
 		m.held = true
 		q.Begin(&m.op)
-		n.expectLocked(end, leaves, m)
+		n.expectLocked(end-end%n.grain+n.grain, leaves, m)
 	}
-	n.ringUnlock()
+	n.sentUnlock()
 	return nil
 }
 
@@ -156,7 +156,7 @@ func (n *nic) departLocked(m *message, now int64) (end int64) {
 		first = max(first, m.flow.there.first)
 		m.flow.there.first = first
 	}
-	n.expectLocked(first, arrives, m)
+	n.flyLocked(m, first)
 	return end
 }
 
@@ -216,7 +216,7 @@ func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *
 	there := n.issueLocked(now) + n.latencyLocked()
 	fl.there.first = max(fl.there.first, there)
 	n.expectLocked(fl.there.first, requested, m)
-	n.ringUnlock()
+	n.sentUnlock()
 	return nil
 }
 
@@ -248,7 +248,7 @@ func (l *link) travel(ctx context.Context, f *flow, round bool) error {
 	n.mu.Lock()
 	// Not one to be used again: who gives up waiting leaves it behind.
 	n.departLocked(&message{link: l, flow: f, probe: p}, now)
-	n.ringUnlock()
+	n.sentUnlock()
 	if err := l.board.WaitFunc(ctx, p.done.Load, l.gone, nil); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type message struct {
 	link *link
 	flow *flow  // nil where order does not matter
 	size uint64 // bytes
+	due  int64  // when its first byte arrives, and once it has, when all of it does
 	back bool   // its data travels from the peer to this rank
 
 	queue *transport.Queue // whose operation it is; nil for a probe
@@ -95,23 +96,35 @@ func (n *nic) answerLocked(m *message, at int64) {
 	start := m.link.peer.out.take(at, n.net.occupies(m.size), m.size)
 	w := &m.flow.here
 	w.first = max(w.first, start+n.latencyLocked())
-	n.expectLocked(w.first, arrives, m)
+	n.flyLocked(m, w.first)
+}
+
+// flyLocked foresees that the first byte of a message arrives. Those who wait for
+// messages take a while to notice, and so they are told before: here, since what has no
+// bytes has no other event.
+func (n *nic) flyLocked(m *message, first int64) {
+	m.due = first
+	at := first - m.reaction()
+	if m.size > 0 {
+		at -= at % n.grain // nobody hears of the first byte of several
+	}
+	n.expectLocked(at, arrives, m)
 }
 
 // arriveLocked takes a message in, in the order of first bytes.
 func (n *nic) arriveLocked(m *message, at int64) {
-	if m.link.silent(at) {
+	due := m.due
+	if m.link.silent(due) {
 		m.link.strand(m)
 		return
 	}
-	due := at
 	if m.size > 0 {
 		card := m.link.peer
 		if m.back {
 			card = n.t.own
 		}
 		busy := n.net.occupies(m.size)
-		due = card.in.take(at, busy, m.size) + busy
+		due = card.in.take(due, busy, m.size) + busy
 	}
 	if m.flow != nil {
 		w := &m.flow.there
@@ -121,22 +134,34 @@ func (n *nic) arriveLocked(m *message, at int64) {
 		w.due = max(w.due, due)
 		due = w.due
 	}
-	switch {
-	case due <= n.now():
-		n.deliverLocked(m, due)
-	case m.flagged || m.back || m.probe != nil:
-		n.expectLocked(due, delivers, m)
+	if m.flagged || m.back || m.probe != nil {
+		m.due = due
+		n.expectLocked(max(at, due-m.reaction()), delivers, m)
 	}
+}
+
+// reaction is how long whoever waits for a message takes to notice it.
+func (m *message) reaction() int64 {
+	if m.back || m.probe != nil {
+		return int64(m.link.t.own.reaction.Load())
+	}
+	return int64(m.link.peer.reaction.Load())
 }
 
 // deliverLocked makes known that a message is there.
 func (n *nic) deliverLocked(m *message, at int64) {
 	if p := m.probe; p != nil && p.round {
 		p.round = false
-		n.expectLocked(at+n.latencyLocked(), delivers, m)
+		m.due += n.latencyLocked()
+		n.expectLocked(m.due-m.reaction(), delivers, m)
 		return
 	}
 	n.at.add(n.now() - at)
+	card := m.link.peer
+	if m.back || m.probe != nil {
+		card = n.t.own
+	}
+	card.delivered.Store(uint64(m.due))
 	if m.back {
 		m.flow.gets--
 		n.endLocked(m, nil)

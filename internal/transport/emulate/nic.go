@@ -14,47 +14,78 @@ import (
 // A nic is the network card of a rank: what is under way, and a thread that does what
 // is due. Grade: warm. Whoever posts takes its lock for a few hundred nanoseconds.
 type nic struct {
-	t        *Transport
-	net      Network
-	epoch    time.Time // when zero was
-	zero     int64     // on the system's monotonic clock, nanoseconds
-	priority atomic.Bool
+	t      *Transport
+	net    Network
+	epoch  time.Time   // when zero was
+	zero   int64       // on the system's monotonic clock, nanoseconds
+	grain  int64       // nanoseconds; see grainOf
+	humble atomic.Bool // the thread has no priority over others
 
-	bell    atomic.Uint32 // what the thread sleeps on; changed to wake it
+	alarm   *sys.Alarm    // what the thread sleeps on
 	stopped chan struct{} // closed when the thread has ended
 
 	mu     sync.Mutex
 	events heap       // guarded by mu
 	seq    uint64     // guarded by mu; events ever foreseen
-	until  int64      // guarded by mu; when the thread will look by itself
+	until  int64      // guarded by mu; what the alarm is set for, but for lead
+	lead   int64      // guarded by mu; nanoseconds that the thread takes to get up
 	cpu    int64      // guarded by mu; when the sender's processor is free
 	draw   *rand.Rand // guarded by mu
 	spare  *message   // guarded by mu; to be used again
 	ending bool       // guarded by mu; the thread ends when nothing is under way
-	at     tally      // guarded by mu
+	at     tally      // guarded by mu; how late events happened
+	up     tally      // guarded by mu; how late the rank noticed
 }
 
 // never is when nothing is due.
 const never = math.MaxInt64
 
 func newNIC(t *Transport, net Network) (*nic, error) {
-	zero, err := sys.Monotonic()
+	epoch, zero, err := clock()
+	if err != nil {
+		return nil, err
+	}
+	alarm, err := sys.NewAlarm()
 	if err != nil {
 		return nil, err
 	}
 	return &nic{
-		t: t, net: net, epoch: time.Now(), zero: zero, until: never, stopped: make(chan struct{}),
+		t: t, net: net, grain: grainOf(net), alarm: alarm, epoch: epoch, zero: zero, until: never, stopped: make(chan struct{}),
 		draw: rand.New(rand.NewPCG(net.Seed, uint64(t.rank))),
-		at:   tally{limit: int64(net.lateness())},
+		at:   tally{limit: int64(net.lateness())}, up: tally{limit: int64(net.lateness())},
 	}, nil
 }
 
+// clock reads Go's clock and the system's monotonic one at the same moment, as well as
+// a few tries can: a thread that loses its core in between would be wrong ever after.
+func clock() (epoch time.Time, zero int64, err error) {
+	const tries = 20
+	least := int64(never)
+	for range tries {
+		before, err := sys.Monotonic()
+		if err != nil {
+			return epoch, 0, err
+		}
+		at := time.Now()
+		after, err := sys.Monotonic()
+		if err != nil {
+			return epoch, 0, err
+		}
+		if between := after - before; between < least {
+			least, epoch, zero = between, at, before+between/2
+		}
+	}
+	return epoch, zero, nil
+}
+
+// grainOf is how many nanoseconds may lie between what is done together to spare the
+// thread from getting up: freeing sources, which takes so much longer, and queueing at
+// the card of the receiver, which happens so much sooner than the first byte arrives
+// there and may make it idle for so long.
+func grainOf(net Network) int64 { return max(1, min(int64(net.Latency)/8, 100_000)) }
+
 // now is the time on the system's monotonic clock, in nanoseconds.
 func (n *nic) now() int64 { return n.zero + int64(time.Since(n.epoch)) }
-
-// early is how long before a message is due the thread gets up: about what a
-// wake-up costs. It spends what is left looking at the clock.
-const early = 6 * time.Microsecond
 
 // loop does what is due until the card is closed and nothing is under way.
 func (n *nic) loop() {
@@ -62,37 +93,62 @@ func (n *nic) loop() {
 	// Without UnlockOSThread the thread ends with the goroutine.
 	runtime.LockOSThread()
 	before, _ := sys.PunctualThread() // without it deliveries are late, and counted
-	n.priority.Store(before)
-	for {
-		bell := n.bell.Load()
-		next, over := n.turn()
-		if over {
-			return
-		}
-		switch wait := time.Duration(next - n.now()); {
-		case next == never:
-			sys.FutexWait(&n.bell, bell, time.Hour)
-		case wait > early:
-			sys.FutexWait(&n.bell, bell, wait-early)
-		}
+	n.humble.Store(!before)
+	for !n.turn() {
+		n.alarm.Wait()
+		n.upAt(n.now())
 	}
 }
 
-// turn does what is due and returns when something will be.
-func (n *nic) turn() (next int64, over bool) {
+// upAt learns from when the thread got up how long before its time it must be called.
+func (n *nic) upAt(now int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for len(n.events) > 0 && n.events[0].at <= n.now() {
+	if n.until != never && now > n.until-n.lead {
+		n.lead = adapt(n.lead, now-n.until, mostLead)
+	}
+}
+
+// mostLead is more than getting up takes on a machine that is not overloaded, in
+// nanoseconds.
+const mostLead = 30_000
+
+// adapt moves an estimate towards the median of what it estimates: by a step up if
+// that came too late, and down if it came too soon.
+func adapt(estimate, late, most int64) int64 {
+	const step = 250
+	if late > 0 {
+		return min(estimate+step, most)
+	}
+	return max(estimate-step, 0)
+}
+
+// turn does what is due and reports whether that was all.
+func (n *nic) turn() (over bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for len(n.events) > 0 && n.events[0].at <= n.now()+n.lead {
 		n.happenLocked(n.events.pop())
 	}
 	n.t.own.underway.Store(uint64(len(n.events)))
 	n.until = never
-	if len(n.events) > 0 {
-		n.until = n.events[0].at
-	} else if n.ending {
-		return never, true
+	n.armLocked()
+	return n.ending && len(n.events) == 0
+}
+
+// armLocked sets the alarm for the first event, if that comes before what it is set for.
+func (n *nic) armLocked() {
+	if len(n.events) > 0 && n.events[0].at < n.until {
+		n.setLocked(n.events[0].at)
 	}
-	return n.until, false
+}
+
+// setLocked sets the alarm.
+func (n *nic) setLocked(at int64) {
+	n.until = at
+	if err := n.alarm.Set(max(at-n.lead, 1)); err != nil {
+		panic(err) // the descriptor is open and the time is one
+	}
 }
 
 // expectLocked foresees an event.
@@ -102,23 +158,11 @@ func (n *nic) expectLocked(at int64, what stage, m *message) {
 	n.events.push(event{at: at, seq: n.seq, what: what, m: m})
 }
 
-// ringUnlock gives up the lock, and wakes the thread if something is due before it
-// would look.
-func (n *nic) ringUnlock() {
+// sentUnlock gives up the lock after something was foreseen. It does not wake the thread.
+func (n *nic) sentUnlock() {
 	n.t.own.underway.Store(uint64(len(n.events)))
-	ring := len(n.events) > 0 && n.events[0].at < n.until
-	if ring {
-		n.until = n.events[0].at
-	}
+	n.armLocked()
 	n.mu.Unlock()
-	if ring {
-		n.ring()
-	}
-}
-
-func (n *nic) ring() {
-	n.bell.Add(1)
-	sys.FutexWake(&n.bell)
 }
 
 // latencyLocked is how long the first byte of a message travels.
@@ -148,10 +192,11 @@ func (n *nic) newMessageLocked() *message {
 
 // closeAndDrain ends the thread when nothing is under way, or after a limit.
 func (n *nic) closeAndDrain(limit time.Duration) {
+	defer n.alarm.Close()
 	n.mu.Lock()
 	n.ending = true
+	n.setLocked(n.now())
 	n.mu.Unlock()
-	n.ring()
 	select {
 	case <-n.stopped:
 		return
@@ -159,7 +204,7 @@ func (n *nic) closeAndDrain(limit time.Duration) {
 	}
 	n.mu.Lock()
 	n.events = nil
+	n.setLocked(n.now())
 	n.mu.Unlock()
-	n.ring()
 	<-n.stopped
 }

@@ -41,7 +41,7 @@ func (t *Transport) judge() {
 	}
 }
 
-// fallen is Lose for a rank of which nobody else has told.
+// fallen takes a rank for lost of which nobody else has told.
 func (t *Transport) fallen(err *base.RankError) {
 	t.Lose(err)
 	if t.cfg.Lost != nil {
