@@ -29,11 +29,21 @@ func newBands[In distfft.Number, Out distfft.Complex](p *gaspi.Proc, cfg distfft
 		return b, err
 	}
 	for i := range o.bands {
-		b.src = append(b.src, make([]In, input.Count()))
-		b.dst = append(b.dst, make([]Out, output.Count()))
-		fill(b.src[i], cfg.Grid, input, o.seed, i)
+		src, dst := bandMemory[In, Out](input.Count(), output.Count())
+		fill(src, cfg.Grid, input, o.seed, i)
+		b.src, b.dst = append(b.src, src), append(b.dst, dst)
 	}
 	return b, nil
+}
+
+// bandMemory is memory for a rank's part of a band before and after Forward: the same
+// if the two are of one type.
+func bandMemory[In distfft.Number, Out distfft.Complex](before, after int) ([]In, []Out) {
+	both := make([]Out, max(before, after))
+	if src, same := any(both).([]In); same {
+		return src[:before], both[:after]
+	}
+	return make([]In, before), both[:after]
 }
 
 // Errors is how far results are from what is right, relative to its size, over all
@@ -47,10 +57,11 @@ type Errors struct {
 // check transforms all bands there and back and compares. It is collective.
 func (b *bands[In, Out]) check(ctx context.Context, verify bool) (Errors, error) {
 	var e Errors
+	before := power(b.src, func(int) float64 { return 1 })
 	if err := b.plan.ForwardBands(ctx, b.dst, b.src); err != nil {
 		return e, err
 	}
-	before, after := b.power()
+	after := b.powerAfter()
 	if verify {
 		serial, err := b.compare(ctx)
 		if err != nil {
@@ -70,30 +81,38 @@ func (b *bands[In, Out]) check(ctx context.Context, verify bool) (Errors, error)
 	return e, nil
 }
 
-// power is the sum of squares of this rank's part of all bands, and of their transforms
-// divided by the number of points, which is the same over all ranks.
-func (b *bands[In, Out]) power() (before, after float64) {
-	for _, mem := range b.src {
-		for _, v := range mem {
-			before += square(wide(v))
+// power is the sum of squares of numbers, each times a weight by its index.
+func power[T distfft.Number](bands [][]T, weight func(i int) float64) float64 {
+	sum := 0.0
+	for _, mem := range bands {
+		for i, v := range mem {
+			sum += weight(i) * square(wide(v))
 		}
 	}
+	return sum
+}
+
+// powerAfter is the power of the transforms divided by the number of points, which over
+// all ranks is the power of the bands.
+func (b *bands[In, Out]) powerAfter() float64 {
 	points, _ := b.grid.Points()
 	box, nz := b.plan.Output(), b.grid.NZ
-	_, half := any(*new(In)).(float64)
-	if _, ok := any(*new(In)).(float32); ok {
-		half = true
-	}
-	for _, mem := range b.dst {
-		for i, v := range mem {
-			weight := 1.0
-			if k := box.Z.Lo + i%box.Z.N; half && k > 0 && 2*k != nz {
-				weight = 2 // it stands for its mirror image, too
-			}
-			after += weight * square(wide(v)) / float64(points)
+	half := realNumbers[In]()
+	return power(b.dst, func(i int) float64 {
+		if k := box.Z.Lo + i%box.Z.N; half && k > 0 && 2*k != nz {
+			return 2 / float64(points) // it stands for its mirror image, too
 		}
+		return 1 / float64(points)
+	})
+}
+
+// realNumbers reports whether a type has no imaginary part.
+func realNumbers[T distfft.Number]() bool {
+	switch any(*new(T)).(type) {
+	case float32, float64:
+		return true
 	}
-	return before, after
+	return false
 }
 
 // distance is the sum of squares of what src is off from what it was filled with.

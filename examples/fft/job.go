@@ -109,7 +109,12 @@ func memory[In distfft.Number, Out distfft.Complex](set []distfft.Config, o opti
 	if err != nil {
 		return 0, err
 	}
-	need += uint64(o.bands) * (uint64(in.Count())*sizeOf[In]() + uint64(out.Count())*sizeOf[Out]())
+	before, after := uint64(in.Count())*sizeOf[In](), uint64(out.Count())*sizeOf[Out]()
+	if realNumbers[In]() {
+		need += uint64(o.bands) * (before + after)
+	} else {
+		need += uint64(o.bands) * max(before, after)
+	}
 	if o.verify {
 		points, _ := set[0].Grid.Points()
 		need += uint64(points) * (sizeOf[complex128]() + sizeOf[Out]())

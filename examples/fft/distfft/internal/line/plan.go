@@ -3,6 +3,7 @@ package line
 import (
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 // Real is what the parts of complex numbers may be.
@@ -42,20 +43,23 @@ func NewPlan[F Real](n int) (*Plan[F], error) {
 	return p, nil
 }
 
-// radixOf is the next radix for sequences of length n, more than 1: the one that does
-// most for a pass through memory.
+// radixOf is the next radix for sequences of length n, more than 1. Fours come last:
+// the last step has no factors, and saves most of them with four.
 func radixOf(n int) int {
-	for _, r := range []int{4, 2, 3, 5} {
+	for r := 3; r*r <= n; r += 2 {
 		if n%r == 0 {
 			return r
 		}
 	}
-	for r := 7; r*r <= n; r += 2 {
-		if n%r == 0 {
-			return r
-		}
+	switch {
+	case n%2 == 1:
+		return n
+	case n&(n-1) != 0: // 2 or 4 times an odd prime, or more
+		return n >> bits.TrailingZeros(uint(n))
+	case bits.TrailingZeros(uint(n))%2 == 1:
+		return 2
 	}
-	return n
+	return 4
 }
 
 // newPass computes the factors of a pass, each rounded once.
@@ -207,7 +211,11 @@ func (p *pass[F]) step(y, x [][]F, tw, spare []F) {
 	case 3:
 		step3(y, x, tw)
 	case 4:
-		step4(y, x, tw)
+		if p.rest == 1 {
+			last4(y, x)
+		} else {
+			step4(y, x, tw)
+		}
 	case 5:
 		step5(y, x, tw)
 	default:

@@ -60,6 +60,21 @@ func step4[F Real](y, x [][]F, tw []F) {
 	}
 }
 
+// last4 is step4 without factors: those of the last pass are 1.
+func last4[F Real](y, x [][]F) {
+	n := len(y[0])
+	y0, y1, y2, y3 := y[0][:n], y[1][:n], y[2][:n], y[3][:n]
+	x0, x1, x2, x3 := x[0][:n], x[1][:n], x[2][:n], x[3][:n]
+	for i := 0; i+1 < n; i += 2 {
+		ar, ai, br, bi := x0[i], x0[i+1], x1[i], x1[i+1]
+		cr, ci, dr, di := x2[i], x2[i+1], x3[i], x3[i+1]
+		sr, si, tr, ti := ar+cr, ai+ci, br+dr, bi+di
+		ar, ai, br, bi = ar-cr, ai-ci, br-dr, bi-di
+		y0[i], y0[i+1], y2[i], y2[i+1] = sr+tr, si+ti, sr-tr, si-ti
+		y1[i], y1[i+1], y3[i], y3[i+1] = ar+bi, ai-br, ar-bi, ai+br
+	}
+}
+
 // step5 is a transform of length 5.
 func step5[F Real](y, x [][]F, tw []F) {
 	n := len(y[0])
