@@ -83,7 +83,8 @@ const table = `
 	github.com/google/go-cmp/..., internal/base, internal/testenv, internal/testenv/cluster,
 	internal/transport/transporttest, launcher
 	< TEST;
-	NONE < internal/testenv, internal/testenv/cluster;
+	NONE < internal/testenv;
+	internal/testenv < internal/testenv/cluster;
 	gaspi, collectives < internal/system;   # tests of whole jobs, and nothing else
 `
 

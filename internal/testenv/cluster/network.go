@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // connect joins all hosts by a bridge. Port pN of the switch is eth0 of the host
@@ -47,6 +50,22 @@ func (h *Host) inNetwork(stdin, name string, args ...string) error {
 		return fmt.Errorf("%s on %s: %w: %s", name, h.Name, err, bytes.TrimSpace(out))
 	}
 	return nil
+}
+
+// Within runs do in a thread of this process that is on the host's network, and only
+// there: what do makes, sockets above all, belongs to that network for good. Goroutines
+// that do starts are not on it.
+func (h *Host) Within(do func() error) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		err := sys.EnterNetwork(fmt.Sprintf("/proc/%d/ns/net", h.init.Process.Pid))
+		if err == nil {
+			err = do()
+		}
+		done <- err
+	}()
+	return <-done
 }
 
 // Cut takes the host off the switch, like a cable that is pulled: nobody is told,

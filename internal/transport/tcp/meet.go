@@ -192,7 +192,11 @@ func (l *link) connectPatiently(address string, n int) (c net.Conn, err error) {
 func (l *link) connectTo(address string, n int) (net.Conn, error) {
 	cfg := &l.t.cfg
 	dialer := net.Dialer{Timeout: cfg.Silence, KeepAlive: -1}
-	c, err := dialer.DialContext(l.t.ctx, "tcp", address)
+	var c net.Conn
+	err := cfg.within(func() (err error) {
+		c, err = dialer.DialContext(l.t.ctx, "tcp", address)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

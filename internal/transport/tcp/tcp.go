@@ -74,6 +74,9 @@ type Config struct {
 	Waiting *notify.Waiting
 	// Log hears of connections that were refused. Default: nobody does.
 	Log *slog.Logger
+
+	// within runs what makes sockets. Tests put ranks on other hosts by it.
+	within func(do func() error) error
 }
 
 const (
@@ -108,6 +111,9 @@ func (cfg Config) withDefaults() (Config, error) {
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.within == nil {
+		cfg.within = func(do func() error) error { return do() }
 	}
 	return cfg, nil
 }
@@ -237,7 +243,11 @@ func (t *Transport) Lose(err *base.RankError) {
 func (t *Transport) listen(server *tls.Config) error {
 	var names []string
 	for _, a := range t.cfg.Listen {
-		l, err := net.Listen("tcp", netip.AddrPortFrom(a, 0).String())
+		var l net.Listener
+		err := t.cfg.within(func() (err error) {
+			l, err = net.Listen("tcp", netip.AddrPortFrom(a, 0).String())
+			return err
+		})
 		if err != nil {
 			for _, l := range t.listeners {
 				l.Close()
