@@ -84,7 +84,7 @@ const table = `
 	internal/transport/transporttest, launcher
 	< TEST;
 	NONE < internal/testenv;
-	internal/testenv < internal/testenv/cluster;
+	internal/testenv, internal/sys < internal/testenv/cluster;   # to be on the network of a host
 	gaspi, collectives < internal/system;   # tests of whole jobs, and nothing else
 `
 
