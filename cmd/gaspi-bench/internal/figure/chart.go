@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // A ChartForm says how the times of a sweep are drawn.
@@ -28,6 +29,7 @@ type Panel struct {
 	Title          string
 	XLabel, YLabel string
 	XBytes         bool // the lower axis is lengths in bytes, logarithmic
+	XLog           bool // the lower axis is logarithmic, of numbers
 	LogY           bool
 	Cut            bool // the left axis begins near the lowest point, not at 0
 	Curves         []Curve
@@ -57,7 +59,7 @@ func (f ChartForm) charts(s *Sweep, t *Times) []Chart {
 		if f.AsTime {
 			p.YLabel = "time (us)"
 		}
-		for _, line := range s.Lines {
+		for _, line := range s.in(t.Way) {
 			curve := Curve{Name: line.Name}
 			for _, moving := range inner {
 				ranks, bytes := fixed, moving
@@ -73,6 +75,14 @@ func (f ChartForm) charts(s *Sweep, t *Times) []Chart {
 		c.Panels = append(c.Panels, p)
 	}
 	return []Chart{c}
+}
+
+// in are the lines that there are in a way.
+func (s *Sweep) in(way Way) []Line {
+	if way == Simulated {
+		return s.Lines
+	}
+	return slices.DeleteFunc(slices.Clone(s.Lines), func(l Line) bool { return l.Emit != nil })
 }
 
 // add appends a time to a curve.
@@ -91,13 +101,13 @@ func (f ChartForm) add(c *Curve, x float64, bytes int, t Timing) {
 // table is the times of a sweep, in microseconds.
 func (s *Sweep) table(t *Times) Table {
 	table := Table{Title: "Time in microseconds", Head: []string{"ranks", "length"}}
-	for _, line := range s.Lines {
+	for _, line := range s.in(t.Way) {
 		table.Head = append(table.Head, line.Name)
 	}
 	for _, ranks := range t.Grid.Ranks {
 		for _, bytes := range t.Grid.Bytes {
 			cells := []string{fmt.Sprint(ranks), showBytes(float64(bytes))}
-			for _, line := range s.Lines {
+			for _, line := range s.in(t.Way) {
 				cell := "-"
 				if x, ok := t.At(line.Name, ranks, bytes); ok {
 					cell = showNumber(x.Seconds * 1e6)

@@ -40,6 +40,8 @@ type Claim struct {
 	Paper Reading
 	// Accept is what counts as the same shape. The zero band is the reading itself.
 	Accept Band
+	// Only are the ways in which there is such a number; nil is all.
+	Only []Way
 	// Number is ours.
 	Number func(t *Times) float64
 	// Why says, where the outcome is that and the way is that, where it comes from. It is
@@ -73,10 +75,32 @@ func (c *Claim) judge(t *Times) Verdict {
 	if accepted == (Band{}) {
 		accepted = c.Paper.Band
 	}
-	v := Verdict{Claim: c, Way: t.Way, Number: c.Number(t), Doubt: t.Doubt}
+	v := Verdict{Claim: c, Way: t.Way}
+	v.Number, v.Doubt = t.ask(c.Number)
 	v.Outcome = Judge(c.Kind, accepted, v.Number)
 	v.Why = c.why(t, v.Outcome)
 	return v
+}
+
+// ask is a number of times, and why it cannot be trusted: because times that it comes from
+// cannot, or all.
+func (t *Times) ask(number func(*Times) float64) (x float64, doubt string) {
+	t.asked = make(map[Point]bool)
+	defer func() { t.asked = nil }()
+	x = number(t)
+	bad := 0
+	for p := range t.asked {
+		if t.points[p].Invalid {
+			bad++
+		}
+	}
+	switch {
+	case bad > 0:
+		return x, fmt.Sprintf("in %d of its %d times this host could not carry the emulated network", bad, len(t.asked))
+	case len(t.points) == 0: // the number comes from elsewhere
+		return x, t.Doubt
+	}
+	return x, ""
 }
 
 // why is the first reason that speaks of the way and the outcome.

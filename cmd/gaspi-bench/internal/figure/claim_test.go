@@ -37,10 +37,23 @@ func TestJudgeClaim(t *testing.T) {
 			}
 		})
 	}
-	times := timesOf([]int{mib}, []float64{10}, []float64{12})
-	times.Doubt = "the host was late"
-	if v := c.judge(times); !strings.Contains(v.Line(), "(not valid: the host was late)") {
+}
+
+func TestDoubt(t *testing.T) {
+	c := Claim{Text: "a is faster", Kind: Gain, Paper: exactly(1.2, "Section 9"), Number: faster("a", "b", 8)}
+	times := timesOf([]int{kib, mib}, []float64{10, 10}, []float64{12, 12})
+	times.Doubt = "something"
+	times.Set(Point{"a", 8, kib}, Timing{Seconds: 10e-6, Invalid: true})
+	if v := c.judge(times); v.Doubt != "" {
+		t.Errorf("a time that the number does not come from raises the doubt %q", v.Doubt)
+	}
+	times.Set(Point{"a", 8, mib}, Timing{Seconds: 10e-6, Invalid: true})
+	if v := c.judge(times); !strings.Contains(v.Line(), "(not valid: in 1 of its 2 times this host could not carry the emulated network)") {
 		t.Errorf("a doubt is not told: %q", v.Line())
+	}
+	none := &Times{Way: Emulated, Doubt: "late"}
+	if v := (&Claim{Kind: Gain, Number: func(*Times) float64 { return 2 }}).judge(none); v.Doubt != "late" {
+		t.Errorf("the doubt about all is told as %q", v.Doubt)
 	}
 }
 

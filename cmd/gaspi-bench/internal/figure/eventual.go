@@ -23,7 +23,7 @@ const (
 // thresholdGrids are the paper's points, and ranks and lengths that two cores can carry.
 func thresholdGrids() map[Way]Grid {
 	emulated := emulatedGrid(2, 4, 8)
-	emulated.Bytes, emulated.Large = []int{tenThousand, million / 4}, million/4
+	emulated.Bytes, emulated.Large = []int{tenThousand, million / 8}, million/8
 	return map[Way]Grid{
 		Simulated: {Ranks: []int{2, 4, 8, 16, 32}, Bytes: []int{tenThousand, million}, Large: million},
 		Emulated:  emulated,
@@ -167,7 +167,7 @@ func eventual11() Figure {
 // eventual12 is Fig. 12.
 func eventual12() Figure {
 	emulated, raw := emulatedGrid(8), rawGrid(8)
-	emulated.Bytes = powers(8*kib, 2*mib, 2)
+	emulated.Bytes = powers(4*kib, mib, 2)
 	raw.Bytes = powers(8*kib, 2*mib, 2)
 	return Figure{
 		Name: "eventual-12", Paper: eventual, Place: "Fig. 12", Title: "Allreduce by length",

@@ -128,8 +128,19 @@ func (l *Lab) Run(ctx context.Context, f *Figure) (*Result, error) {
 // unknown are the verdicts of a way in which nothing was measured.
 func (f *Figure) unknown(way Way) []Verdict {
 	var all []Verdict
+	for _, c := range f.claimsIn(way) {
+		all = append(all, Verdict{Claim: c, Way: way, Number: Missing()})
+	}
+	return all
+}
+
+// claimsIn are the claims that there is a number for in a way.
+func (f *Figure) claimsIn(way Way) []*Claim {
+	var all []*Claim
 	for i := range f.Claims {
-		all = append(all, Verdict{Claim: &f.Claims[i], Way: way, Number: Missing()})
+		if c := &f.Claims[i]; c.Only == nil || slices.Contains(c.Only, way) {
+			all = append(all, c)
+		}
 	}
 	return all
 }
@@ -150,8 +161,8 @@ func (l *Lab) part(ctx context.Context, f *Figure, way Way) (*Part, error) {
 	p := &Part{Setting: t.Setting, Doubt: t.Doubt, Cut: t.Cut}
 	p.Charts = f.Chart.charts(s, t)
 	p.Tables = []Table{s.table(t)}
-	for i := range f.Claims {
-		p.Verdicts = append(p.Verdicts, f.Claims[i].judge(t))
+	for _, c := range f.claimsIn(way) {
+		p.Verdicts = append(p.Verdicts, c.judge(t))
 	}
 	return p, nil
 }

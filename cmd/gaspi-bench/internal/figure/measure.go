@@ -109,7 +109,7 @@ func (s *Sweep) measure(ctx context.Context, b *Bench, way Way, end time.Time) (
 			break
 		}
 		for _, ranks := range g.Ranks {
-			for _, line := range s.Lines {
+			for _, line := range s.in(way) {
 				if b.Doing != nil {
 					b.Doing(fmt.Sprintf("%s of %d ranks, %s, round %d", line.Name, ranks, way, round+1))
 				}
@@ -135,7 +135,11 @@ func (s *Sweep) measure(ctx context.Context, b *Bench, way Way, end time.Time) (
 func (t *Times) settle(all map[Point][]float64) *Times {
 	for p, seconds := range all {
 		slices.Sort(seconds)
-		t.Set(p, Timing{Seconds: median(seconds), Low: seconds[0], High: seconds[len(seconds)-1]})
+		t.Set(p, Timing{Seconds: median(seconds), Low: seconds[0], High: seconds[len(seconds)-1], Invalid: t.invalid[p]})
+	}
+	if len(t.invalid) > 0 {
+		t.Doubt = fmt.Sprintf("this host could not carry the emulated network in %d of %d times; at worst %.0f %% of the messages were late",
+			len(t.invalid), len(all), 100*t.latest)
 	}
 	return t
 }
@@ -150,20 +154,10 @@ func (t *Times) note(all map[Point][]float64, line Line, ranks int, rows []row) 
 		p := Point{line.Name, ranks, t.Grid.Bytes[i]}
 		all[p] = append(all[p], x.P50US*1e-6)
 		if x.Invalid {
-			t.late(line, ranks, x)
+			t.invalid[p], t.latest = true, max(t.latest, x.LateShare)
 		}
 	}
 	return nil
-}
-
-// late notes that the host could not carry the emulated network.
-func (t *Times) late(line Line, ranks int, x row) {
-	t.invalid++
-	if x.LateShare >= t.latest {
-		t.latest = x.LateShare
-		t.Doubt = fmt.Sprintf("this host could not carry the emulated network in %d of the rows; the most messages, %.0f %%, were late with %s on %d ranks",
-			t.invalid, 100*x.LateShare, line.Name, ranks)
-	}
 }
 
 // median is that of sorted numbers.

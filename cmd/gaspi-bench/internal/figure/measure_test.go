@@ -87,7 +87,7 @@ printf '{"impl":"gaspi","bytes":8,"p50_us":%s}\n{"impl":"limit","bytes":8,"p50_u
 		t.Fatal(err)
 	}
 	x, _ := times.At("a", 2, 8)
-	if want := (Timing{2e-6, 1e-6, 3e-6}); cmp.Diff(want, x) != "" {
+	if want := (Timing{Seconds: 2e-6, Low: 1e-6, High: 3e-6}); x != want {
 		t.Errorf("three rounds of 1, 2 and 3 us give %v, want %v", x, want)
 	}
 	if x, ok := times.At("a", 2, 16); !ok || x.Seconds != 8e-6 {

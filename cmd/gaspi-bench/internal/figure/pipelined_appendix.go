@@ -33,8 +33,7 @@ func pipelined13() Figure {
 func pipelined14() Figure {
 	simulated := Grid{Ranks: []int{30, 32}, Bytes: powers(1<<27, 1<<29, 1), Large: 1 << 27}
 	emulated, raw := emulatedGrid(12, 16), rawGrid(12, 16)
-	emulated.Bytes = []int{mib, 2 * mib}
-	emulated.Large = mib
+	emulated.Bytes = []int{512 * kib, mib}
 	const name = "AUTO (Rabenseifner)"
 	f := Figure{
 		Name: "pipelined-14", Paper: pipelined, Place: "Fig. 14", Title: "Segments on more ranks",

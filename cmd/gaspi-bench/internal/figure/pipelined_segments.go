@@ -26,7 +26,7 @@ func pipelined2() Figure {
 	}
 	// The measured grids end where the paper's would if all its lengths were shorter by
 	// this: at 512 MB.
-	const scale = 256
+	const scale = 512
 	sweep := &Sweep{
 		Op: schedule.AllReduce, Machine: edr(), Grids: grids(8, 9),
 		Lines: []Line{
@@ -36,7 +36,7 @@ func pipelined2() Figure {
 	}
 	for _, way := range []Way{Emulated, Raw} {
 		g := sweep.Grids[way]
-		g.Bytes, g.Large, g.Scale = []int{512 * kib, 2 * mib}, 512*kib, scale
+		g.Bytes, g.Large, g.Scale = []int{256 * kib, mib}, 256*kib, scale
 		sweep.Grids[way] = g
 	}
 	segmented := sweep.Lines[4].Name

@@ -26,7 +26,7 @@ func (s *Sweep) simulate(ctx context.Context) (*Times, error) {
 				if err != nil {
 					return nil, fmt.Errorf("%s of %d ranks and %d bytes: %w", line.Name, ranks, bytes, err)
 				}
-				t.Set(Point{line.Name, ranks, bytes}, Timing{seconds, seconds, seconds})
+				t.Set(Point{line.Name, ranks, bytes}, Timing{Seconds: seconds, Low: seconds, High: seconds})
 			}
 		}
 	}
@@ -38,15 +38,19 @@ func (s *Sweep) price(line Line, ranks, bytes int) (float64, error) {
 	if line.Algorithm == auto {
 		return s.best(line, ranks, bytes)
 	}
-	a, err := algorithms.Lookup(s.Op, line.Algorithm)
-	if err != nil {
-		return 0, err
+	emit := line.Emit
+	if emit == nil {
+		a, err := algorithms.Lookup(s.Op, line.Algorithm)
+		if err != nil {
+			return 0, err
+		}
+		emit = a.Emit
 	}
 	m := s.Machine
 	if line.NoOp {
 		m.ReduceRate = 0 // which is infinite
 	}
-	return price.PredictSegments(&m, s.call(line, ranks, bytes), line.segmentation(), a.Emit, price.Load{Element: elementBytes})
+	return price.PredictSegments(&m, s.call(line, ranks, bytes), line.segmentation(), emit, price.Load{Element: elementBytes})
 }
 
 // auto is the name of the algorithm that the library chooses.

@@ -44,7 +44,7 @@ func loops(way Way) loop {
 		m.Network.Latency = 0.9e-6
 		return loop{ranks: 32, iterations: 300, bytes: 4 * mib, compute: 10 * time.Millisecond, spread: 0.1, slacks: slacks, machine: m}
 	case Emulated:
-		return loop{ranks: 8, iterations: 100, bytes: 128 * kib, compute: 10 * time.Millisecond, spread: 0.1, slacks: slacks, link: emulatedLink}
+		return loop{ranks: 8, iterations: 100, bytes: 64 * kib, compute: 10 * time.Millisecond, spread: 0.1, slacks: slacks, link: emulatedLink}
 	}
 	return loop{ranks: 8, iterations: 200, bytes: mib, compute: 10 * time.Millisecond, spread: 0.1, slacks: slacks}
 }

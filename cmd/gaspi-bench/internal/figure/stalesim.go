@@ -139,11 +139,16 @@ func newStaleSim(l *loop, slack int) *staleSim {
 // run goes through all events.
 func (s *staleSim) run() staleRow {
 	for s.queue.Len() > 0 {
-		e := heap.Pop(&s.queue).(staleEvent)
-		s.goOn(e.rank, e.at)
+		s.next()
 	}
 	calls := float64(len(s.ranks) * s.iterations)
 	return staleRow{call: s.row.call / calls, wait: s.row.wait / calls, rate: float64(s.iterations) / s.end}
+}
+
+// next takes the next event.
+func (s *staleSim) next() {
+	e := heap.Pop(&s.queue).(staleEvent)
+	s.goOn(e.rank, e.at)
 }
 
 // goOn is a step of a rank.

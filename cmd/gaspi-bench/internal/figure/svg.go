@@ -109,6 +109,9 @@ func (p Panel) plot() (*plot.Plot, error) {
 	if p.XBytes {
 		pl.X.Scale, pl.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(byteTicks)
 	}
+	if p.XLog {
+		pl.X.Scale, pl.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(decadeTicks)
+	}
 	if p.LogY {
 		pl.Y.Scale, pl.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(decadeTicks)
 	}
@@ -138,7 +141,7 @@ func (p Panel) fit(pl *plot.Plot) {
 	if pl.X.Max <= pl.X.Min || math.IsInf(pl.X.Min, 0) {
 		pl.X.Min, pl.X.Max = pl.X.Min*0.9, pl.X.Min*1.1
 	}
-	if !p.XBytes {
+	if !p.XBytes && !p.XLog {
 		pl.X.Min = 0
 		pl.X.Max *= 1.03
 	}

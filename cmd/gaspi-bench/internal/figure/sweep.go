@@ -36,6 +36,9 @@ type Line struct {
 	Threshold, Processes float64
 	// NoOp leaves the arithmetic out.
 	NoOp bool
+	// Emit, if not nil, is an algorithm that the library does not have: it is simulated
+	// only.
+	Emit schedule.Emitter
 }
 
 // A Grid is the points of a sweep.
@@ -68,7 +71,11 @@ type Point struct {
 
 // A Timing is how long an operation takes, in seconds: the median of the rounds, and
 // the least and the most of them.
-type Timing struct{ Seconds, Low, High float64 }
+type Timing struct {
+	Seconds, Low, High float64
+	// Invalid says that this host could not carry the emulated network meanwhile.
+	Invalid bool
+}
 
 // Times are the results of a sweep in one way.
 type Times struct {
@@ -81,13 +88,14 @@ type Times struct {
 	Cut    string
 	points map[Point]Timing
 
-	invalid int     // rows whose emulated network the host could not carry
-	latest  float64 // the largest share of messages that were late
+	invalid map[Point]bool // whose emulated network the host could not carry
+	latest  float64        // the largest share of messages that were late
+	asked   map[Point]bool // since judge began; nil if it has not
 }
 
 // NewTimes are no times yet.
 func NewTimes(way Way, grid Grid, setting string) *Times {
-	return &Times{Way: way, Grid: grid, Setting: setting, points: make(map[Point]Timing)}
+	return &Times{Way: way, Grid: grid, Setting: setting, points: make(map[Point]Timing), invalid: make(map[Point]bool)}
 }
 
 // Set notes a time.
@@ -95,7 +103,11 @@ func (t *Times) Set(p Point, x Timing) { t.points[p] = x }
 
 // At is a time, and whether there is one.
 func (t *Times) At(line string, ranks, bytes int) (Timing, bool) {
-	x, ok := t.points[Point{line, ranks, bytes}]
+	p := Point{line, ranks, bytes}
+	x, ok := t.points[p]
+	if t.asked != nil && ok {
+		t.asked[p] = true
+	}
 	return x, ok && x.Seconds > 0
 }
 
