@@ -79,7 +79,7 @@ func (c *dnnCommand) flags(o *options) *pflag.FlagSet {
 	f.Float64Var(&c.cfg.Scale, "compute-scale", 1, "`FACTOR` on the time of computing")
 	f.StringVar(&c.compute, "compute", "sleep", "sleep: as if an accelerator computed; spin: on the core of the\nrank")
 	f.IntVar(&c.cfg.Repetitions, "repetitions", 5, "`STEPS` of each row, of which the median counts")
-	f.BoolVar(&c.simulate, "simulate", false, "measure nothing; price the steps for -n nodes of the machine that\nGASPI_MACHINE names, or of a network of 25 Gbit/s")
+	f.BoolVar(&c.simulate, "simulate", false, "measure nothing; price the steps for -n nodes of the machine that\nGASPI_MACHINE names, behind the network of --emulate or one of\n25 Gbit/s")
 	f.StringVar(&o.json, "json", "", "also write one JSON object per row to `FILE`")
 	f.StringVar(&c.plot, "plot", "", "also draw the rows to `FILE`, an SVG")
 	return f

@@ -40,6 +40,10 @@ func TestDNN(t *testing.T) {
 		{"loopback", append(slices.Clone(few), "--transport", "loopback", "-n", "3"), measured(3, "loopback")},
 		{"shm", append(slices.Clone(few), "--transport", "shm"), measured(2, "shm")},
 		{"tcp, spinning", append(slices.Clone(few), "--transport", "tcp", "--compute", "spin"), measured(2, "tcp")},
+		{"simulated, on a network", []string{"--model", "alexnet", "--simulate", "--emulate", "latency=1ms,bandwidth=10GB/s", "--fuse", "0", "--mode", "blocking"}, []dnnRow{
+			{Impl: "model", Mode: "compute only", N: 2},
+			{Impl: "model", Mode: "blocking", Algorithm: "auto", N: 2, Fuse: 0, Messages: 16},
+		}},
 		{"simulated", []string{"--model", "vgg11", "--simulate", "-n", "9", "--fuse", "64MiB", "--algorithm", "halving,ringx4", "--mode", "blocking"}, []dnnRow{
 			{Impl: "model", Mode: "compute only", N: 9},
 			{Impl: "model", Mode: "blocking", Algorithm: "halving", N: 9, Fuse: 64 << 20, Messages: 5},
@@ -114,6 +118,7 @@ func TestDNNRefuses(t *testing.T) {
 	// What cannot be simulated or written fails later, as well in a sentence.
 	for _, args := range [][]string{
 		{"dnn", "--simulate", "--mode", "nonblocking"},
+		{"dnn", "--simulate", "--emulate", "bandwidth=much"},
 		{"dnn", "--simulate", "--plot", filepath.Join(t.TempDir(), "missing", "x.svg")},
 		{"dnn", "--plot", filepath.Join(t.TempDir(), "missing", "x.svg"), "--transport", "loopback"},
 		{"dnn", "--json", filepath.Join(t.TempDir(), "missing", "x.json")},

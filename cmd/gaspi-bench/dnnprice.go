@@ -9,11 +9,12 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/dnn"
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
 // price does the work of dnn --simulate, which starts no ranks.
 func (c *dnnCommand) price(o *options, stdout, stderr *os.File) error {
-	m, name, err := modelMachine()
+	m, name, err := modelMachine(o.emulate)
 	if err != nil {
 		return err
 	}
@@ -29,8 +30,8 @@ func (c *dnnCommand) price(o *options, stdout, stderr *os.File) error {
 }
 
 // modelMachine is the machine that algorithms are chosen by, with a rank on each
-// node.
-func modelMachine() (*price.Machine, string, error) {
+// node, and behind an emulated network if one is named.
+func modelMachine(emulate string) (*price.Machine, string, error) {
 	m := collectives.DefaultMachine()
 	name := "a machine with a network of 25 Gbit/s"
 	if file := os.Getenv(envMachine); file != "" {
@@ -44,5 +45,15 @@ func modelMachine() (*price.Machine, string, error) {
 		name = "the machine of " + file
 	}
 	m.RanksPerNode = 1
+	if emulate != "" {
+		n, err := gaspi.ParseNetwork(emulate)
+		if err != nil {
+			return nil, "", fmt.Errorf("--emulate: %w", err)
+		}
+		overhead := n.Overhead.Seconds()
+		m.Network = price.Link{Latency: (n.Latency + n.Jitter/2).Seconds(), Put: overhead, Signal: overhead}
+		m.Bandwidth, m.SocketRate, m.Take = n.Bandwidth, 0, 0 // cards move bytes by themselves
+		name = "a machine with the network " + n.String()
+	}
 	return &m, name, m.Check()
 }

@@ -199,6 +199,10 @@ func checkGradients(grads []float32, size int) error {
 
 // results reduces times to those of the slowest rank.
 func (r *replay) results(ctx context.Context, all []contender, times [][]Times) ([]Result, error) {
+	network, invalid, err := r.emulated(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var results []Result
 	compute := time.Duration(0)
 	for i := range all {
@@ -210,6 +214,7 @@ func (r *replay) results(ctx context.Context, all []contender, times [][]Times) 
 			times[i][k] = Times{Step: time.Duration(pair[0]), Comm: time.Duration(pair[1])}
 		}
 		result := all[i].result
+		result.Emulated, result.Invalid = network, invalid
 		result.fill(times[i], compute)
 		if all[i].mode == Silent {
 			compute = time.Duration(result.P50US * 1e3)
@@ -219,4 +224,19 @@ func (r *replay) results(ctx context.Context, all []contender, times [][]Times) 
 	}
 	compare(results)
 	return results, nil
+}
+
+// emulated is the network that is emulated, if one is, and whether the host of some
+// rank could not carry it.
+func (r *replay) emulated(ctx context.Context) (network string, invalid bool, err error) {
+	n, ok := r.p.Emulated()
+	if !ok {
+		return "", false, nil
+	}
+	late := []int32{0}
+	if !r.p.Punctuality().Valid() {
+		late[0] = 1
+	}
+	err = gaspi.AllReduce(ctx, r.p.World(), late, late, gaspi.Max)
+	return n.String(), late[0] != 0, err
 }

@@ -85,6 +85,29 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// TestMeasureEmulated replays a network on an emulated one. Two ranks pass a vector of
+// 6,957,800 bytes in two halves, each of which takes 1 ms for a million bytes.
+func TestMeasureEmulated(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	const network = "latency=1ms,bandwidth=1GB/s"
+	cfg := Config{Model: "resnet110", Batch: 1, Fuse: []int{64 << 20}, Modes: []Mode{Blocking}, Ways: []Way{{Algorithm: "ring"}}, Repetitions: 1}
+	err := gaspi.Local(ctx, 2, gaspi.Config{Emulate: network}, func(ctx context.Context, p *gaspi.Proc) error {
+		got, err := Measure(ctx, p, cfg, nil)
+		if err != nil {
+			return err
+		}
+		want, ok := p.Emulated()
+		if r := got[1]; !ok || r.Emulated != want.String() || r.CommUS < 6957.8 {
+			t.Errorf("an emulated network: %+v", r)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestCheckGradients finds a wrong sum.
 func TestCheckGradients(t *testing.T) {
 	grads := make([]float32, 1000)
@@ -246,7 +269,7 @@ func TestSVG(t *testing.T) {
 			texts = append(texts, strings.TrimSpace(string(text)))
 		}
 	}
-	for _, want := range []string{"vgg11, 4 ranks, batch 32 per rank", "exposed communication", "compute only", "threaded, auto, 22 messages"} {
+	for _, want := range []string{"vgg11, 4 ranks, batch 32 per rank", "exposed communication", "compute only", "threaded, auto, not fused", "blocking, auto, fused to 64MiB"} {
 		if !slices.Contains(texts, want) {
 			t.Errorf("no text %q among %q", want, texts)
 		}
@@ -260,12 +283,12 @@ func TestSVG(t *testing.T) {
 func TestTable(t *testing.T) {
 	got := Table([]Result{
 		{Model: "alexnet", Mode: Silent, P50US: 1500, ComputeUS: 1500, SamplesPerS: 42.7},
-		{Model: "alexnet", Mode: Threaded, Fuse: 64 << 20, Messages: 5, Algorithm: "auto", Chosen: "ring", P50US: 2500, ComputeUS: 1500, CommUS: 4000, ExposedUS: 1000, Hidden: 0.75, SamplesPerS: 25.62, Gain: 1.5},
+		{Model: "alexnet", Mode: Threaded, Fuse: 64 << 20, Messages: 5, Algorithm: "auto", Chosen: "ring", P50US: 2500, ComputeUS: 1500, CommUS: 4000, ExposedUS: 1000, Hidden: 0.75, SamplesPerS: 25.62, Gain: 1.5, Invalid: true},
 	})
 	want := []string{
 		"model     mode              fuse messages  algorithm                  step ms  compute ms     comm ms  exposed ms  hidden  samples/s   gain",
 		"alexnet   compute only                                                  1.500       1.500                                       42.7",
-		"alexnet   threaded         64MiB        5  auto (ring)                  2.500       1.500       4.000       1.000     75%       25.6  1.50x",
+		"alexnet   threaded         64MiB        5  auto (ring)                  2.500       1.500       4.000       1.000     75%       25.6  1.50x  INVALID: the host could not carry the emulated network",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

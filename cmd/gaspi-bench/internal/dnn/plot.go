@@ -36,7 +36,7 @@ func WriteSVG(w io.Writer, results []Result) error {
 	p.Title.Text = fmt.Sprintf("%s, %d ranks, batch %d per rank", first.Model, first.N, first.Batch)
 	p.Title.TextStyle.Font = sans(titleSize)
 	p.X.Label.Text = "time of a step (ms)"
-	p.Legend.Top = true
+	p.Legend.Top, p.Legend.Padding = true, 3
 	p.Legend.TextStyle.Font = sans(textSize)
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Label.TextStyle.Font, a.Tick.Label.Font = sans(textSize), sans(textSize)
@@ -102,7 +102,11 @@ func label(r Result) string {
 	if r.Mode == Silent {
 		return string(r.Mode)
 	}
-	return fmt.Sprintf("%s, %s, %d messages", r.Mode, r.Algorithm, r.Messages)
+	fused := "not fused"
+	if r.Fuse > 0 {
+		fused = "fused to " + fuseText(r.Fuse)
+	}
+	return fmt.Sprintf("%s, %s, %s", r.Mode, r.Algorithm, fused)
 }
 
 func sans(size font.Length) font.Font {

@@ -38,6 +38,10 @@ type Result struct {
 	Hidden float64 `json:"hidden"`
 	// SamplesPerS is the throughput of all ranks together.
 	SamplesPerS float64 `json:"samples_per_s"`
+	// Emulated is the network between the ranks, if one is emulated. Invalid says that
+	// the host could not carry it on some rank: the figures are none of that network.
+	Emulated string `json:"emulated,omitempty"`
+	Invalid  bool   `json:"invalid,omitempty"`
 	// Gain is the time of the first contender that communicates by this one's.
 	Gain float64 `json:"gain,omitempty"`
 }

@@ -7,7 +7,8 @@ import (
 
 const tableFormat = "%-9s %-12s %9s %8v  %-22s %11s %11s %11s %11s %7s %10s %6s"
 
-// Table is results as aligned lines, the first of which names the columns.
+// Table is results as aligned lines, the first of which names the columns. Rows that
+// are not valid say so.
 func Table(results []Result) []string {
 	lines := []string{line("model", "mode", "fuse", "messages", "algorithm", "step ms", "compute ms", "comm ms", "exposed ms", "hidden", "samples/s", "gain")}
 	for _, r := range results {
@@ -21,6 +22,11 @@ func Table(results []Result) []string {
 		}
 		lines = append(lines, line(r.Model, r.Mode, fuseText(r.Fuse), r.Messages, algorithm, millis(r.P50US), millis(r.ComputeUS), millis(r.CommUS),
 			millis(r.ExposedUS), fmt.Sprintf("%.0f%%", 100*r.Hidden), fmt.Sprintf("%.1f", r.SamplesPerS), fmt.Sprintf("%.2fx", r.Gain)))
+	}
+	for i, r := range results {
+		if r.Invalid {
+			lines[1+i] += "  INVALID: the host could not carry the emulated network"
+		}
 	}
 	return lines
 }
