@@ -25,6 +25,7 @@ func TestParse(t *testing.T) {
 		{"--env A=b,c --env D= --timeout 90s --kill-grace 0 p", launcher.Config{Program: "p", Env: []string{"A=b,c", "D="}, Timeout: 90 * time.Second, KillGrace: -1, Heartbeat: 10 * time.Second}},
 		{"--hosts a:2,b --transport tcp --interface ^lo --tls --stage --heartbeat 3s p", launcher.Config{Program: "p", Hosts: []launcher.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 1}},
 			Transport: "tcp", Interface: "^lo", TLS: true, Remote: launcher.Remote{Stage: true}, Heartbeat: 3 * time.Second, KillGrace: 5 * time.Second}},
+		{"--emulate latency=1ms,bandwidth=1GB/s p", launcher.Config{Program: "p", Env: []string{"GASPI_EMULATE=latency=1ms,bandwidth=1GB/s"}, Heartbeat: 10 * time.Second, KillGrace: 5 * time.Second}},
 		{"--hosts=a --ssh=ssh\u00a0-p\u00a02222 p", launcher.Config{Program: "p", Hosts: []launcher.Host{{Name: "a", Slots: 1}}, Remote: launcher.Remote{SSH: []string{"ssh", "-p", "2222"}}, Heartbeat: 10 * time.Second, KillGrace: 5 * time.Second}},
 	}
 	for _, c := range cases {
@@ -96,6 +97,7 @@ func TestParseRefusals(t *testing.T) {
 		{"--timeout 0 p", "--timeout 0s: expected more than 0"},
 		{"--timeout 5 p", `--timeout "5": expected a duration such as`},
 		{"--heartbeat 1ms p", "--heartbeat 1ms: expected at least 100ms"},
+		{"--emulate latency=5 p", `--emulate: emulated network: latency: "5" is no time`},
 		{"--hosts a:x p", `list of hosts: host "a:x": "x" slots`},
 		{"--hostfile nope p", "file of hosts: open nope"},
 		{"--hosts a --hostfile b p", "--hosts and --hostfile: expected one of them"},

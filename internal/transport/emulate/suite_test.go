@@ -17,15 +17,30 @@ func memory(size uint64, notifications uint32) (*segment.Segment, error) {
 	return segment.New(size, notifications, notify.AmongGoroutines(0, 0))
 }
 
+// hubs are what ranks of this process meet in.
+type hubs struct {
+	size          int
+	inner, shared *loopback.Hub
+}
+
+func newHubs(n int) hubs {
+	return hubs{n, loopback.NewHub(n, transporttest.IDs), loopback.NewHub(n, 1)}
+}
+
+// config is that of rank r.
+func (h hubs) config(r base.Rank, net Network) Config {
+	return Config{
+		Rank: r, Size: h.size, Inner: h.inner.Join(r), Shared: h.shared.Join(r),
+		Memory: memory, Network: net, Waiting: notify.AmongGoroutines(0, 100*time.Microsecond),
+	}
+}
+
 // job makes n ranks that reach each other through an emulated network.
 func job(t *testing.T, n int, net Network) (ranks []*Transport) {
 	t.Helper()
-	hub, shared := loopback.NewHub(n, transporttest.IDs), loopback.NewHub(n, 1)
+	meet := newHubs(n)
 	for r := range base.Rank(n) {
-		x, err := New(Config{
-			Rank: r, Size: n, Inner: hub.Join(r), Shared: shared.Join(r),
-			Memory: memory, Network: net, Waiting: notify.AmongGoroutines(0, 100*time.Microsecond),
-		})
+		x, err := New(meet.config(r, net))
 		if err != nil {
 			t.Fatal(err)
 		}
