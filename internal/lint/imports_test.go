@@ -80,7 +80,7 @@ const table = `
 	unsafe < internal/sys, notify, segment, internal/reduce, internal/transport/shm, gaspi;
 
 	# Tests of any package may also use these.
-	github.com/google/go-cmp/..., internal/base, internal/testenv, internal/testenv/cluster,
+	github.com/google/go-cmp/..., github.com/anishathalye/porcupine, internal/base, internal/testenv, internal/testenv/cluster,
 	internal/transport/transporttest, launcher
 	< TEST;
 	NONE < internal/testenv;

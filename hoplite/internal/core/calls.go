@@ -87,11 +87,11 @@ func (c *Core) sendPut(o *object) {
 	if o.state == making {
 		m.Flags |= FlagOnce
 	}
-	if o.have == o.size {
+	if o.ready() == o.size {
 		m.Flags |= FlagComplete
 	}
 	s := Send{To: c.directoryOf(o.id), Msg: m}
-	if o.size > 0 && o.size <= c.cfg.Inline && o.have == o.size {
+	if o.size > 0 && o.size <= c.cfg.Inline && o.ready() == o.size {
 		s.Attach, s.Off, s.Len = true, o.off, o.size
 	}
 	c.out.Sends = append(c.out.Sends, s)

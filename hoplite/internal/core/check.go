@@ -22,17 +22,18 @@ func (c *Core) Copies(f func(id string, off, size int64)) {
 	}
 }
 
-// Known reports whether the directory of an id, at rest, knows of an object or of its loss.
-func Known(cores []*Core, dead []bool, id string) bool {
+// Known reports whether the directory of an id, at rest, knows of a complete object, or
+// that it was lost. A Get that waits for another has reason to.
+func Known(cores []*Core, dead []bool, id string) (there, lost bool) {
 	for r, c := range cores {
-		if dead[r] {
+		s := c.shards[ShardOf(id, c.cfg.Size)]
+		if dead[r] || s == nil || !s.owner || s.entries[id] == nil {
 			continue
 		}
-		if s := c.shards[ShardOf(id, c.cfg.Size)]; s != nil && s.owner && s.entries[id] != nil && s.entries[id].gen != 0 {
-			return true
-		}
+		e := s.entries[id]
+		return !e.lost && (e.inline || slices.ContainsFunc(e.copies, func(cp copyAt) bool { return cp.complete })), e.lost
 	}
-	return false
+	return false, false
 }
 
 // Left says what a core holds although nothing exists: "" is nothing.
@@ -53,6 +54,7 @@ func (c *Core) Left() string {
 	add(len(c.calls), "calls")
 	add(len(c.watched), "watches")
 	add(len(c.fills), "puts")
+	add(len(c.early), "early requests")
 	add(int(c.arena.used), "bytes of the store")
 	add(int(c.inlined), "bytes in its directory")
 	add(len(c.slots)-count(c.slots, nil), "slots")

@@ -22,6 +22,7 @@ type Core struct {
 	slots     []*object // what each slot receives
 	needs     []*need   // objects and jobs that wait for room, first come first
 	transfers map[uint64]*outgoing
+	early     []queued           // requests for streams of which the caller has not told this rank
 	refs      map[uint64]*object // held by the program
 	passing   map[*object]bool   // no longer found, but still in use
 	clock     uint64             // of uses, for eviction
@@ -154,8 +155,11 @@ func (c *Core) shardMoved(num int) {
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(c.reduces)) {
-		if r := c.reduces[n]; of(r.target) && r.withdrawn != 0 {
-			c.send(to, Message{Kind: Withdraw, ID: r.target, Gen: r.withdrawn})
+		r := c.reduces[n]
+		for _, token := range r.withdrawn {
+			if of(r.target) {
+				c.send(to, Message{Kind: Withdraw, ID: r.target, Token: token})
+			}
 		}
 	}
 	c.send(to, Message{Kind: Marker, Ref: uint64(num)})

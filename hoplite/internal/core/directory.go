@@ -61,6 +61,11 @@ func (c *Core) request(s *shard, from Rank, m Message) {
 		}
 	case Unwatch:
 		e.watches = slices.DeleteFunc(e.watches, func(o watch) bool { return o.rank == from && o.ref == m.Ref })
+	case Withdraw:
+		if e.gen != 0 && e.token == m.Token && !e.lost && e.deleting == nil {
+			c.withdraw(s, e)
+			return
+		}
 	case Evict:
 		c.evictRequest(s, e, from, m)
 	default:
@@ -88,12 +93,6 @@ func (c *Core) copyChanged(s *shard, e *entry, from Rank, m Message) {
 		if cp.ref == m.Ref {
 			e.remove(from)
 		}
-	case Withdraw:
-		if cp.origin && len(e.copies) > 0 && !c.otherHeads(e, cp) {
-			c.withdraw(s, e)
-			return
-		}
-		e.remove(from)
 	}
 	c.settle(s, e)
 	if !e.lost {
@@ -117,11 +116,6 @@ func (c *Core) orphaned(e *entry, cp *copyAt, m Message) {
 	}
 	e.detach(cp)
 	cp.orphan, cp.ref, cp.avoid = true, m.Ref, m.Rank
-}
-
-// otherHeads reports whether the object can still come from another copy than cp.
-func (c *Core) otherHeads(e *entry, cp *copyAt) bool {
-	return e.inline || slices.ContainsFunc(e.copies, func(o copyAt) bool { return o.rank != cp.rank && (o.complete || o.origin) })
 }
 
 // withdraw ends an object that was being made. Who wants it waits on.

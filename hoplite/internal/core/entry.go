@@ -237,7 +237,7 @@ func (c *Core) tell(e *entry, w watch) bool {
 	if e.gen == 0 || e.deleting != nil {
 		return false
 	}
-	m := Message{Kind: Located, ID: e.id, Gen: e.gen, Size: e.size, Ref: w.ref}
+	m := Message{Kind: Located, ID: e.id, Gen: e.gen, Token: e.token, Size: e.size, Ref: w.ref}
 	if e.lost {
 		m.Flags = FlagLost
 		c.send(w.rank, m)

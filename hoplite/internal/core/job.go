@@ -1,25 +1,295 @@
 package core
 
-type job struct{ out *object }
-type reduction struct {
-	target    string
-	withdrawn uint64
-	call      Call
+import "slices"
+
+// A job is a position of a reduction at the rank that fills it: it folds inputs from
+// other positions with a copy of this store, and others pull what comes out. The caller's
+// own job is one too, and makes the target.
+type job struct {
+	key   Stream
+	op    uint32
+	size  int64
+	own   []*object // copies of this store
+	bytes [][]byte  // inline sources; the caller's job alone
+	ins   []In
+	bufs  []*object // where ins are received; the first is also where the result grows
+	out   *object   // what is pulled: bufs[0], or the only source, or the target
+	done  int64     // [0, done) of out is final
+	need  *need
+	root  *reduction
 }
 
-func (c *Core) jobMessage(from Rank, m Message)              {}
-func (c *Core) jobsAfter(d Rank)                             {}
-func (c *Core) step(j *job)                                  {}
-func (c *Core) failJob(j *job, why Code)                     {}
-func (c *Core) roomForJob(n *need) bool                      { return false }
-func (c *Core) jobsHold() bool                               { return false }
-func (c *Core) reduceOf(o *object) *reduction                { return nil }
-func (c *Core) targetDropped(r *reduction, why Code)         {}
-func (c *Core) targetKnown(o *object, m Message)             {}
-func (c *Core) sourceLocated(r *reduction, i int, m Message) {}
-func (c *Core) endReduce(r *reduction, x bool)               {}
-func (c *Core) jobMemory(put func(*object))                  {}
-func (c *Core) Reduce(id Call, target string, sources []string, count int, op uint32) {
-	c.calls[id] = &call{id: id}
-	c.result(Result{Call: id, Code: Mismatch})
+// place is the key of a job's position, whatever its attempt.
+func (s Stream) place() Stream {
+	s.Attempt = 0
+	return s
+}
+
+// ready is the watermark of what others may be sent.
+func (o *object) ready() int64 {
+	if o.folds != nil {
+		return o.folds.done
+	}
+	return o.have
+}
+
+// jobMessage handles what callers of reductions and ranks of their sources say.
+func (c *Core) jobMessage(from Rank, m Message) {
+	j := c.streams[m.Stream.place()]
+	switch m.Kind {
+	case Job:
+		c.startJob(j, m)
+	case Input:
+		if j != nil && j.key.Attempt == m.Stream.Attempt && int(m.Slot) < len(j.ins) {
+			j.ins[m.Slot] = m.Ins[0]
+			if j.need == nil {
+				c.pullInput(j, int(m.Slot))
+			}
+		}
+	case JobEnd:
+		if j != nil {
+			c.endJob(j)
+		}
+	case JobFailed:
+		if r := c.reduces[m.Stream.Reduce]; r != nil {
+			c.placeFailed(r, m)
+		}
+	}
+}
+
+// startJob begins a position, or begins it anew because an input is another one now: what
+// was folded so far has contributions that will not be in the rest.
+func (c *Core) startJob(old *job, m Message) {
+	if old != nil && c.cfg.Mutant == MutantKeepPrefix && len(old.ins) == int(m.NumIns) && old.need == nil && len(old.bufs) > 0 {
+		old.key = m.Stream
+		for i := range old.ins {
+			if old.ins[i] != m.Ins[i] && m.Ins[i].Rank != NoRank && old.bufs[i].slot >= 0 {
+				old.ins[i] = m.Ins[i]
+				c.pullInput(old, i)
+			}
+		}
+		return
+	}
+	if old != nil {
+		c.endJob(old)
+	}
+	j := &job{key: m.Stream, op: m.Op, size: m.Size, ins: slices.Clone(m.Ins[:m.NumIns])}
+	o := c.source(Message{ID: m.ID, Gen: m.Gen, Token: m.Token})
+	if o == nil || o.state == wanted || o.size != m.Size {
+		c.send(m.Stream.Owner, Message{Kind: JobFailed, Code: Gone, Stream: m.Stream})
+		early := c.early
+		c.early = nil
+		for _, q := range early {
+			if q.msg.Stream == m.Stream {
+				c.send(q.from, Message{Kind: Stopped, Slot: q.msg.Slot, Seq: q.msg.Seq})
+			} else {
+				c.early = append(c.early, q)
+			}
+		}
+		return
+	}
+	j.own = append(j.own, o)
+	c.begin(j)
+}
+
+// begin enters a job and asks for room for its inputs.
+func (c *Core) begin(j *job) {
+	c.streams[j.key.place()] = j
+	defer c.serveStreams(func(q queued) bool { return q.msg.Stream.place() == j.key.place() })
+	for _, o := range j.own {
+		o.jobs = append(o.jobs, j)
+	}
+	if len(j.ins) == 0 && j.root == nil {
+		j.out = j.own[0]
+		return
+	}
+	for i := range j.ins {
+		if i == 0 && j.root != nil {
+			j.bufs = append(j.bufs, j.out)
+			continue
+		}
+		b := c.newObject("", fetching)
+		b.size = j.size
+		b.jobs = append(b.jobs, j)
+		j.bufs = append(j.bufs, b)
+	}
+	if j.root == nil {
+		j.out = j.bufs[0]
+	}
+	j.out.folds = j
+	j.need = &need{job: j}
+	c.wantRoom(j.need)
+}
+
+// roomForJob reports whether it has dealt with n. A job takes all its room at once.
+func (c *Core) roomForJob(n *need) bool {
+	j := n.job
+	all := j.bufs
+	if len(all) == 0 {
+		all = []*object{j.out}
+	}
+	for i, b := range all {
+		if c.reserve(b, len(j.ins) > 0) {
+			continue
+		}
+		for _, b := range all[:i] {
+			c.unreserve(b)
+		}
+		c.unreserve(b)
+		if c.evictFor(j.size*int64(len(all))) || c.willFree(func(*object) bool { return false }) {
+			return false
+		}
+		c.unneed(n)
+		j.need = nil
+		c.failJob(j, Full)
+		return true
+	}
+	c.unneed(n)
+	j.need = nil
+	if j.root != nil {
+		c.targetStored(j)
+	}
+	for i := range j.ins {
+		c.pullInput(j, i)
+	}
+	c.step(j)
+	return true
+}
+
+// pullInput asks for an input, if it is known who has it.
+func (c *Core) pullInput(j *job, i int) {
+	if in := j.ins[i]; in.Rank != NoRank && !c.dead[in.Rank] {
+		c.pull(j.bufs[i], in.Rank, Stream{Owner: j.key.Owner, Reduce: j.key.Reduce, Position: in.Position, Attempt: in.Attempt})
+	}
+}
+
+// step folds what is there of all inputs.
+func (c *Core) step(j *job) {
+	if j.need != nil || j.out.folds != j || j.out.state == dropped {
+		return
+	}
+	limit := j.size
+	for _, o := range j.own {
+		limit = min(limit, o.ready())
+	}
+	for _, b := range j.bufs {
+		limit = min(limit, b.have)
+	}
+	for j.done < limit {
+		c.fold(j, min(c.cfg.Chunk, limit-j.done))
+	}
+	for i := 0; i < len(j.out.outs); {
+		out := j.out.outs[i]
+		c.pump(out)
+		if i < len(j.out.outs) && j.out.outs[i] == out {
+			i++
+		}
+	}
+	for _, reader := range j.out.jobs {
+		if reader != j {
+			c.step(reader)
+		}
+	}
+	if j.root != nil && j.done == j.size {
+		c.targetMade(j.root)
+	}
+}
+
+// fold adds the next n bytes of all inputs to the result. Where no input is received into
+// the result, the first one is copied there.
+func (c *Core) fold(j *job, n int64) {
+	at := j.out.off + j.done
+	started := len(j.bufs) > 0
+	for i, b := range j.bufs {
+		if i > 0 {
+			c.command(Command{Op: OpFold, Off: at, Src: b.off + j.done, Len: n, Fold: j.op})
+		}
+	}
+	for _, o := range j.own {
+		op := OpFold
+		if !started {
+			op = OpCopy
+		}
+		started = true
+		c.command(Command{Op: op, Off: at, Src: o.off + j.done, Len: n, Fold: j.op})
+	}
+	for _, data := range j.bytes {
+		op := OpFoldData
+		if !started {
+			op = OpStore
+		}
+		started = true
+		c.command(Command{Op: op, Off: at, Data: data[j.done : j.done+n], Len: n, Fold: j.op})
+	}
+	j.done += n
+}
+
+// endJob forgets a job. Its memory goes back once nobody sends into or from it.
+func (c *Core) endJob(j *job) {
+	delete(c.streams, j.key.place())
+	if j.need != nil {
+		c.unneed(j.need)
+		j.need = nil
+	}
+	without := func(o *object) {
+		o.jobs = slices.DeleteFunc(o.jobs, func(x *job) bool { return x == j })
+	}
+	for _, o := range j.own {
+		without(o)
+		c.freeIdle(o)
+	}
+	for _, b := range j.bufs {
+		without(b)
+		if b.id == "" {
+			c.forget(b)
+		}
+	}
+}
+
+// failJob ends a job that cannot go on and tells the caller of the reduction.
+func (c *Core) failJob(j *job, why Code) {
+	if j.root != nil {
+		c.rootFailed(j.root, why)
+		return
+	}
+	c.endJob(j)
+	c.send(j.key.Owner, Message{Kind: JobFailed, Code: why, Stream: j.key})
+}
+
+// jobMemory calls f with what jobs receive into.
+func (c *Core) jobMemory(f func(*object)) {
+	for _, j := range c.streams {
+		for _, b := range j.bufs {
+			if b.id == "" {
+				f(b)
+			}
+		}
+	}
+}
+
+// jobsAfter ends the jobs of a caller that died, and replaces the dead in reductions
+// that are called here.
+func (c *Core) jobsAfter(d Rank) {
+	var ended []*job
+	for _, j := range c.streams {
+		if j.key.Owner == d {
+			ended = append(ended, j)
+		}
+	}
+	slices.SortFunc(ended, func(a, b *job) int {
+		if a.key.Reduce != b.key.Reduce {
+			return int(a.key.Reduce) - int(b.key.Reduce)
+		}
+		return int(a.key.Position) - int(b.key.Position)
+	})
+	for _, j := range ended {
+		c.endJob(j)
+	}
+	c.early = slices.DeleteFunc(c.early, func(q queued) bool { return q.from == d })
+	c.serveStreams(func(q queued) bool { return q.msg.Stream.Owner == d })
+	for _, n := range sortedKeys(c.reduces) {
+		if r := c.reduces[n]; r != nil {
+			c.placesAfter(r, d)
+		}
+	}
 }

@@ -1,5 +1,7 @@
 package core
 
+import "slices"
+
 // A state says where a copy is on its way.
 type state uint8
 
@@ -42,6 +44,7 @@ type object struct {
 	outs  []*outgoing // who is being sent to, in order of their requests
 	jobs  []*job      // that read it
 	need  *need       // it waits for room
+	folds *job        // makes it here
 }
 
 func (o *object) complete() bool { return o.state == complete || o.state == evicting }
@@ -70,9 +73,10 @@ func (c *Core) forget(o *object) {
 		o.need = nil
 	}
 	c.stopReceiving(o)
-	for i := 0; i < len(o.outs); {
-		if !c.stopSending(o.outs[i]) {
-			i++
+	for _, out := range slices.Clone(o.outs) {
+		// What a reduction reads of a complete object it may read to the end.
+		if !out.stream || o.id != "" && o.ready() < o.size || o.id == "" {
+			c.stopSending(out)
 		}
 	}
 	c.passing[o] = true
@@ -107,7 +111,7 @@ func (c *Core) drop(o *object, why Code) {
 		o.gets = nil
 	}
 	c.forget(o)
-	for o.have < o.size && len(o.jobs) > 0 {
+	for o.ready() < o.size && len(o.jobs) > 0 {
 		c.failJob(o.jobs[0], Gone)
 	}
 	if why != Restart {
@@ -140,8 +144,11 @@ func (c *Core) progress(o *object) {
 			i++
 		}
 	}
-	for _, j := range o.jobs {
+	for _, j := range slices.Clone(o.jobs) {
 		c.step(j)
+	}
+	if o.folds != nil && o.id != "" {
+		c.step(o.folds) // it receives into its target
 	}
 }
 

@@ -28,10 +28,12 @@ const (
 	OpCopy
 	// OpStore asks to copy Data to Off.
 	OpStore
+	// OpFoldData asks to combine: [Off, Off+Len) becomes itself op Data.
+	OpFoldData
 )
 
 // A Command is work on bytes. Commands are done in the order in which they are
-// given; OpFold, OpCopy and OpStore are done at once, as the next command may
+// given; OpFold, OpCopy, OpStore and OpFoldData are done at once, as the next command may
 // build on them.
 type Command struct {
 	Op   Op

@@ -77,7 +77,7 @@ func (c *Core) unreserve(o *object) {
 func (c *Core) roomForObject(n *need) bool {
 	o := n.obj
 	if !c.reserve(o, o.state == wanted) {
-		if c.evictFor(o.size) || c.willFree(func(*object) bool { return true }) || c.jobsHold() {
+		if c.evictFor(o.size) || c.willFree(func(*object) bool { return true }) {
 			return false
 		}
 		c.unneed(n)
@@ -121,7 +121,8 @@ func (c *Core) noRoom(o *object) {
 }
 
 // willFree reports whether memory that is in use now, and that counts, is going to be
-// free without a Delete.
+// free without a Delete. That of jobs never counts: a reduction may wait for the very
+// object that wants room.
 func (c *Core) willFree(counts func(*object) bool) bool {
 	for _, o := range c.objects {
 		if o.stored && (o.state == evicting || counts(o) && !o.pinned && o.state != filling && o.state != making) {

@@ -100,7 +100,7 @@ func (c *Core) finishTakeover(s *shard) {
 	rest := queue[:0]
 	for _, q := range queue {
 		e := s.at(q.msg.ID)
-		if q.msg.Kind == PutReq && e.gen != 0 && e.token == q.msg.Token || q.msg.Kind == Withdraw {
+		if (q.msg.Kind == PutReq || q.msg.Kind == Withdraw) && e.gen != 0 && e.token == q.msg.Token {
 			c.request(s, q.from, q.msg)
 		} else {
 			rest = append(rest, q)

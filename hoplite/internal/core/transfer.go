@@ -12,14 +12,15 @@ type outgoing struct {
 	next     int64 // the first byte that was not put yet
 	off      int64 // where the object begins in the receiver's store
 	inFlight int
+	stream   bool // of a reduction
 	stopping bool // the receiver, or the end of the object here, has stopped it
 }
 
 // pump puts what is there and not yet on its way, as far as the window allows.
 func (c *Core) pump(out *outgoing) {
 	o := out.obj
-	for !out.stopping && out.inFlight < c.cfg.Window && out.next < o.have {
-		n := min(c.cfg.Chunk, o.have-out.next)
+	for !out.stopping && out.inFlight < c.cfg.Window && out.next < o.ready() {
+		n := min(c.cfg.Chunk, o.ready()-out.next)
 		mark := out.next + n
 		if c.cfg.Mutant == MutantTailOmitted && o.size-mark < c.cfg.Chunk {
 			mark = o.size
@@ -74,9 +75,14 @@ func (c *Core) endSending(out *outgoing) {
 func (c *Core) pulled(from Rank, m Message) {
 	o := c.source(m)
 	if o == nil {
-		// The directory may have told others of this copy before it told this rank: unless
-		// it has died since, in which case it told nobody.
-		if o := c.objects[m.ID]; o != nil && o.gen == 0 && o.asked && m.Stream.none() && Rank(m.Ref) == c.directoryOf(m.ID) {
+		// The caller of a reduction may have told others of this position before it told
+		// this rank. So may the directory of a copy, unless it has died since.
+		if !m.Stream.none() {
+			if j := c.streams[m.Stream.place()]; !c.dead[m.Stream.Owner] && (j == nil || j.key.Attempt < m.Stream.Attempt) {
+				c.early = append(c.early, queued{from, m})
+				return
+			}
+		} else if o := c.objects[m.ID]; o != nil && o.gen == 0 && o.asked && Rank(m.Ref) == c.directoryOf(m.ID) {
 			o.early = append(o.early, queued{from, m})
 			return
 		}
@@ -85,7 +91,7 @@ func (c *Core) pulled(from Rank, m Message) {
 		c.send(from, Message{Kind: Stopped, Slot: m.Slot, Seq: m.Seq})
 		return
 	}
-	out := &outgoing{id: c.next(), obj: o, to: from, slot: m.Slot, seq: m.Seq, next: m.From, off: m.Off}
+	out := &outgoing{id: c.next(), obj: o, to: from, slot: m.Slot, seq: m.Seq, next: m.From, off: m.Off, stream: !m.Stream.none()}
 	if c.cfg.Mutant == MutantResumeZero && m.From > 0 {
 		out.off += m.From
 		out.next = 0
@@ -100,7 +106,7 @@ func (c *Core) pulled(from Rank, m Message) {
 // object before it told its maker the generation: then the put's token names it.
 func (c *Core) source(m Message) *object {
 	if !m.Stream.none() {
-		if j := c.streams[m.Stream]; j != nil {
+		if j := c.streams[m.Stream.place()]; j != nil && j.key == m.Stream {
 			return j.out
 		}
 		return nil
@@ -123,11 +129,24 @@ func (c *Core) serveEarly(o *object) {
 	}
 }
 
+// serveStreams looks again at requests for streams, some of which may be known now.
+func (c *Core) serveStreams(which func(queued) bool) {
+	early := c.early
+	c.early = nil
+	for _, q := range early {
+		if which(q) {
+			c.pulled(q.from, q.msg)
+		} else {
+			c.early = append(c.early, q)
+		}
+	}
+}
+
 func (c *Core) canceled(from Rank, m Message) {
+	mine := func(q queued) bool { return q.from == from && q.msg.Slot == m.Slot && q.msg.Seq == m.Seq }
+	c.early = slices.DeleteFunc(c.early, mine)
 	for _, o := range c.objects {
-		o.early = slices.DeleteFunc(o.early, func(q queued) bool {
-			return q.from == from && q.msg.Slot == m.Slot && q.msg.Seq == m.Seq
-		})
+		o.early = slices.DeleteFunc(o.early, mine)
 	}
 	for _, out := range c.transfers {
 		if out.to == from && out.slot == m.Slot && out.seq == m.Seq {

@@ -104,7 +104,9 @@ func (c *Core) Cancel(id Call) {
 	}
 	for _, n := range sortedKeys(c.reduces) {
 		if r := c.reduces[n]; r.call == id {
-			c.endReduce(r, true)
+			c.endReduce(r, Result{Code: Canceled})
+			c.makeRoom()
+			return
 		}
 	}
 	c.result(Result{Call: id, Code: Canceled})

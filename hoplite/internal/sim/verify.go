@@ -14,29 +14,35 @@ func (x *explorer) stuck(w *world) {
 		if w.err != nil || w.dead[p.op.Rank] || p.op.End != 0 {
 			continue
 		}
-		missing := false
-		switch p.op.Verb {
-		case Get, Locate:
-			missing = !core.Known(w.cores, w.dead, p.op.ID)
-			if p.op.Verb == Locate {
-				missing = true // it may follow
-			}
-		case Wait:
-			missing = true
-		case Reduce:
-			from := x.oracle.made[p.op.ID][p.at]
-			there := 0
-			for _, id := range from.sources {
-				if core.Known(w.cores, w.dead, id) {
-					there++
-				}
-			}
-			missing = there < from.count
-		}
-		if !missing {
+		if !x.mayWait(w, p) {
 			w.failf("call %d of rank %d (%s) waits for ever: it began in step %d", c, p.op.Rank, p.op, p.op.Begin)
 		}
 	}
+}
+
+// mayWait reports whether what a call waits for is not there.
+func (x *explorer) mayWait(w *world, p *pending) bool {
+	switch p.op.Verb {
+	case Get:
+		there, lost := core.Known(w.cores, w.dead, p.op.ID)
+		return !there && !lost
+	case Wait, Locate:
+		return true
+	case Reduce:
+		from := x.oracle.made[p.op.ID][p.at]
+		ready, possible := 0, len(from.sources)
+		for _, id := range from.sources {
+			there, lost := core.Known(w.cores, w.dead, id)
+			if there {
+				ready++
+			}
+			if lost {
+				possible--
+			}
+		}
+		return ready < from.count && possible >= from.count
+	}
+	return false
 }
 
 // verify reads all complete copies once more.

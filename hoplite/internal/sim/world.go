@@ -141,6 +141,10 @@ func (w *world) drain(r core.Rank) {
 			}
 		case core.OpCopy:
 			copy(dst, mem[cmd.Src:cmd.Src+cmd.Len])
+		case core.OpFoldData:
+			for i, b := range cmd.Data {
+				dst[i] += b
+			}
 		case core.OpStore:
 			copy(dst, cmd.Data)
 		}

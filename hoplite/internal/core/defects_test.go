@@ -1,0 +1,207 @@
+package core
+
+import (
+	"fmt"
+	"testing"
+)
+
+// A desk is a directory that a test talks to by hand, as all the other ranks.
+type desk struct {
+	t   *testing.T
+	c   *Core
+	id  string
+	gen uint64
+	ref uint64
+}
+
+func newDesk(t *testing.T) *desk {
+	d := &desk{t: t, c: New(Config{Size: 16, Inline: -1})}
+	for i := 0; d.id == ""; i++ {
+		if id := fmt.Sprint("x", i); ShardOf(id, 16) == 0 {
+			d.id = id
+		}
+	}
+	return d
+}
+
+// say sends a message and returns what the directory answers, but for what goes to other directories.
+func (d *desk) say(from Rank, m Message) []Send {
+	m.ID, m.Gen = d.id, d.gen
+	d.c.Receive(from, m)
+	return d.answers()
+}
+
+func (d *desk) answers() []Send {
+	var out Output
+	d.c.Drain(&out)
+	var sends []Send
+	for _, s := range out.Sends {
+		if s.Msg.Kind != Rep && s.Msg.Kind != Marker {
+			sends = append(sends, s)
+		}
+	}
+	return sends
+}
+
+func (d *desk) put(r Rank) {
+	d.t.Helper()
+	s := d.say(r, Message{Kind: PutReq, Size: 100, Token: uint64(r) + 1})
+	if len(s) == 0 || s[0].Msg.Kind != PutAck || s[0].Msg.Code != OK {
+		d.t.Fatalf("put by %d: %+v", r, s)
+	}
+	d.gen = s[0].Msg.Gen
+	d.say(r, Message{Kind: Done})
+}
+
+// get asks for a rank and expects to be sent to a source; NoRank expects to wait.
+func (d *desk) get(r, source Rank) {
+	d.t.Helper()
+	d.ref++
+	d.expect(d.say(r, Message{Kind: GetReq, Ref: d.ref}), r, source)
+}
+
+func (d *desk) orphan(r, bad, source Rank) {
+	d.t.Helper()
+	d.ref++
+	d.expect(d.say(r, Message{Kind: Orphan, Rank: bad, Flags: FlagStale, Ref: d.ref}), r, source)
+}
+
+func (d *desk) expect(s []Send, r, source Rank) {
+	d.t.Helper()
+	switch {
+	case source == NoRank && len(s) == 0:
+	case source != NoRank && len(s) == 1 && s[0].To == r && s[0].Msg.Kind == Assign && s[0].Msg.Rank == source && s[0].Msg.Ref == d.ref:
+	default:
+		d.t.Fatalf("rank %d asked, expected source %d: %+v", r, source, s)
+	}
+}
+
+// TestDeadIsNotOffered is the schedule in which the paper's code offers a dead rank, and
+// before that recovers a receiver twice: its chain then has the receiver two times.
+func TestDeadIsNotOffered(t *testing.T) {
+	d := newDesk(t)
+	const a, b, e, x, y, z = 1, 2, 3, 4, 5, 6
+	d.put(a)
+	d.get(b, a)
+	d.say(b, Message{Kind: Done})
+	d.get(e, a)
+	d.c.Down(a)
+	d.answers()
+	d.say(e, Message{Kind: Done})
+	d.get(x, b)
+	d.get(y, e)
+	d.c.Down(e)
+	d.answers()
+	d.orphan(y, e, x) // b still sends to x; y goes on behind x
+	d.say(x, Message{Kind: Done})
+	d.say(y, Message{Kind: Done})
+	for r := Rank(z); r < z+3; r++ {
+		d.ref++
+		s := d.say(r, Message{Kind: GetReq, Ref: d.ref})
+		if len(s) != 1 || s[0].Msg.Kind != Assign || s[0].Msg.Rank == e || s[0].Msg.Rank == a {
+			t.Fatalf("rank %d was sent to a dead rank: %+v", r, s)
+		}
+	}
+	if err := Check([]*Core{d.c}, make([]bool, 1), false); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSecondReport: a receiver that reports again, after its sender was removed, gets a
+// source again, and is not listed twice.
+func TestSecondReport(t *testing.T) {
+	d := newDesk(t)
+	d.put(1)
+	d.get(2, 1)
+	d.say(2, Message{Kind: Done})
+	d.get(3, 1)
+	d.c.Down(1)
+	d.answers()
+	d.orphan(3, 1, 2)
+	d.orphan(3, 1, 2)
+	if err := Check([]*Core{d.c}, make([]bool, 1), false); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLastCopyLost: who waits for an object whose last copy is gone is told, and so is who
+// asks later; a new put makes a new object.
+func TestLastCopyLost(t *testing.T) {
+	d := newDesk(t)
+	d.put(1)
+	d.get(2, 1)
+	d.get(3, 2)
+	d.c.Down(1)
+	if s := d.answers(); len(s) != 0 {
+		t.Fatalf("declared lost before rank 2 said what it has: %+v", s)
+	}
+	d.ref++
+	s := d.say(2, Message{Kind: Orphan, Rank: 1, Flags: FlagStale, Ref: d.ref})
+	if len(s) != 2 || s[0].Msg.Kind != Drop || s[0].Msg.Code != Lost || s[1].Msg.Kind != Drop || s[1].Msg.Code != Lost {
+		t.Fatalf("ranks 2 and 3 must hear that it is lost: %+v", s)
+	}
+	s = d.say(4, Message{Kind: GetReq, Ref: 9})
+	if len(s) != 1 || s[0].Msg.Kind != Fail || s[0].Msg.Code != Lost {
+		t.Fatalf("a later Get: %+v", s)
+	}
+	old := d.gen
+	d.put(5)
+	if d.gen <= old {
+		t.Errorf("generation %d after %d", d.gen, old)
+	}
+	d.get(4, 5)
+}
+
+// TestCompleteInTime: a receiver that had all bytes when its source died saves the object.
+func TestCompleteInTime(t *testing.T) {
+	d := newDesk(t)
+	d.put(1)
+	d.get(2, 1)
+	d.c.Down(1)
+	d.answers()
+	d.say(2, Message{Kind: Done})
+	d.get(3, 2)
+}
+
+// TestResumeUpstream: whoever is given to an orphan as its source does not depend on it.
+func TestResumeUpstream(t *testing.T) {
+	d := newDesk(t)
+	d.put(1)
+	d.get(2, 1)
+	d.say(2, Message{Kind: Done})
+	d.get(3, 1)
+	d.get(4, 2)
+	d.get(5, 3)
+	d.c.Down(1)
+	d.answers()
+	d.orphan(3, 1, 4) // not 5, which comes after 3
+}
+
+// TestLateWord: what is said about another generation changes nothing.
+func TestLateWord(t *testing.T) {
+	d := newDesk(t)
+	d.put(1)
+	old := d.gen
+	d.get(2, 1)
+	if s := d.say(3, Message{Kind: DelReq, Ref: 1}); len(s) != 2 {
+		t.Fatalf("two ranks must drop it: %+v", s)
+	}
+	d.say(1, Message{Kind: DropAck})
+	d.say(2, Message{Kind: DropAck})
+	d.c.Receive(1, Message{Kind: RepAck, ID: d.id})
+	if s := d.answers(); len(s) != 1 || s[0].Msg.Kind != DelAck {
+		t.Fatalf("deleted: %+v", s)
+	}
+	d.gen = 0
+	d.put(4)
+	gen := d.gen
+	d.get(2, 4)
+	d.gen = old
+	d.say(2, Message{Kind: Done})
+	d.gen = gen
+	d.get(5, 2) // still partial: 4 sends to 2
+	e := d.c.shards[0].entries[d.id]
+	if e.find(2).complete {
+		t.Error("a word about the old generation made the new copy complete")
+	}
+}

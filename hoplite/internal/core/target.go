@@ -1,0 +1,211 @@
+package core
+
+import "slices"
+
+// startRoot makes the target from the inputs that are known now. If it was being made
+// from others, that object is given up: part of it may have been read, and the rest would
+// not fit to it.
+func (c *Core) startRoot(r *reduction, ins []In) {
+	var gets []Call
+	var puts []*call
+	if r.obj != nil {
+		gets, puts = r.obj.gets, r.obj.puts
+		r.obj.gets, r.obj.puts = nil, nil
+		c.giveUp(r)
+	} else if o := c.objects[r.target]; o != nil {
+		if o.state != wanted {
+			c.endReduce(r, Result{Code: Exists, ID: r.target})
+			return
+		}
+		if o.asked {
+			c.ask(Message{Kind: Unwait, ID: o.id})
+		}
+		gets, puts = o.gets, o.puts
+		o.gets, o.puts = nil, nil
+		c.unreserve(o)
+		c.forget(o)
+	}
+	r.attempt++
+	o := c.newObject(r.target, making)
+	o.size, o.token, o.gets, o.puts = r.size, c.token(), gets, puts
+	o.pinned, o.mine = true, true
+	r.obj = o
+	j := &job{
+		key: Stream{Owner: c.cfg.Rank, Reduce: r.number, Position: 1<<32 - 1}, op: r.op, size: r.size,
+		ins: ins, out: o, root: r,
+	}
+	r.used = r.used[:0]
+	for i, s := range r.sources {
+		if s.state == used {
+			r.used = append(r.used, i)
+		}
+	}
+	for _, i := range r.local {
+		s := &r.sources[i]
+		if s.data != nil || r.size == 0 {
+			j.bytes = append(j.bytes, s.data)
+		} else if own := c.source(Message{ID: s.id, Gen: s.gen, Token: s.token}); own != nil && own.state != wanted {
+			j.own = append(j.own, own)
+		} else {
+			c.localGone(r, i)
+			return
+		}
+	}
+	r.root = j
+	if r.size == 0 {
+		o.folds = j
+		c.targetMade(r)
+		return
+	}
+	c.begin(j)
+}
+
+// localGone looks for a source elsewhere that was here when it was chosen.
+func (c *Core) localGone(r *reduction, i int) {
+	r.local = slices.DeleteFunc(r.local, func(k int) bool { return k == i })
+	r.root = nil
+	c.await(r, i)
+	c.admit(r)
+}
+
+// rootFailed handles the end of the caller's own job.
+func (c *Core) rootFailed(r *reduction, why Code) {
+	if why == Full {
+		c.endReduce(r, Result{Code: Full, ID: r.target})
+		return
+	}
+	j := r.root
+	c.endJob(j)
+	r.root = nil
+	for _, i := range slices.Clone(r.local) {
+		s := &r.sources[i]
+		if s.data == nil && c.source(Message{ID: s.id, Gen: s.gen, Token: s.token}) == nil {
+			r.local = slices.DeleteFunc(r.local, func(k int) bool { return k == i })
+			c.await(r, i)
+		}
+	}
+	c.admit(r)
+}
+
+// giveUp takes the target back that was being made.
+func (c *Core) giveUp(r *reduction) {
+	if r.root != nil {
+		c.endJob(r.root)
+		r.root = nil
+	}
+	o := r.obj
+	if o == nil {
+		return
+	}
+	r.obj = nil
+	if o.asked || o.gen != 0 {
+		r.withdrawn = append(r.withdrawn, o.token)
+		c.ask(Message{Kind: Withdraw, ID: o.id, Token: o.token})
+	}
+	c.forget(o)
+	c.askAgain(o)
+}
+
+// targetStored tells the directory of a target that has room and will take a while.
+func (c *Core) targetStored(j *job) {
+	if j.size > c.cfg.Inline {
+		c.sendPut(j.out)
+	}
+}
+
+// targetMade ends the making of a target.
+func (c *Core) targetMade(r *reduction) {
+	o := r.obj
+	if o.state != making || o.have == o.size && o.folds == nil {
+		return
+	}
+	o.have = o.size
+	c.endJob(r.root)
+	o.folds = nil
+	switch {
+	case o.size <= c.cfg.Inline || o.size == 0:
+		c.sendPut(o)
+	case o.gen != 0:
+		c.ask(Message{Kind: Done, ID: o.id, Gen: o.gen})
+		c.reduced(r)
+	}
+}
+
+// targetKnown handles the directory's answer about a target.
+func (c *Core) targetKnown(o *object, m Message) {
+	r := c.reduceOf(o)
+	o.asked = false
+	if m.Code != OK {
+		c.endReduce(r, Result{Code: m.Code, ID: o.id})
+		return
+	}
+	r.withdrawn = nil
+	o.gen = m.Gen
+	c.serveEarly(o)
+	if o.have == o.size && o.folds == nil {
+		if o.size > c.cfg.Inline {
+			c.ask(Message{Kind: Done, ID: o.id, Gen: o.gen})
+		}
+		c.reduced(r)
+	}
+}
+
+// reduced ends a reduction that is done.
+func (c *Core) reduced(r *reduction) {
+	o := r.obj
+	r.obj, r.root = nil, nil
+	which := r.used
+	if c.cfg.Mutant == MutantUsedWrong {
+		for i := range which {
+			which[i] = i
+		}
+	}
+	c.completed(o)
+	res := Result{Code: OK, ID: o.id, Size: o.size, Off: o.off, Held: true, Used: which, Ref: c.next()}
+	c.touch(o)
+	o.readers++
+	c.refs[res.Ref] = o
+	c.endReduce(r, res)
+}
+
+// targetDropped ends a reduction whose target was deleted while it was being made.
+func (c *Core) targetDropped(r *reduction, why Code) {
+	if r.root != nil {
+		c.endJob(r.root)
+		r.root = nil
+	}
+	r.obj = nil
+	c.endReduce(r, Result{Code: why, ID: r.target})
+}
+
+// reduceOf finds the reduction that makes a target.
+func (c *Core) reduceOf(o *object) *reduction {
+	for _, r := range c.reduces {
+		if r.obj == o {
+			return r
+		}
+	}
+	return nil
+}
+
+// endReduce ends a reduction with a result, and all jobs of it.
+func (c *Core) endReduce(r *reduction, res Result) {
+	if c.reduces[r.number] != r {
+		return
+	}
+	delete(c.reduces, r.number)
+	for i := range r.sources {
+		if ref := r.sources[i].ref; ref != 0 {
+			c.unwatch(ref)
+		}
+	}
+	for pos, p := range r.places {
+		if p.source >= 0 {
+			key := Stream{Owner: c.cfg.Rank, Reduce: r.number, Position: uint32(pos)}
+			c.send(r.sources[p.source].rank, Message{Kind: JobEnd, Stream: key})
+		}
+	}
+	c.giveUp(r)
+	res.Call = r.call
+	c.result(res)
+}

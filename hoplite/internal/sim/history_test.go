@@ -1,0 +1,147 @@
+package sim
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+)
+
+// An object, to its users: nothing, something that has a value, or something that is lost.
+// A Get that has a value found that value; one that was told of a loss or a deletion says
+// nothing about values. A Put or a Reduce that was refused met an object.
+type object struct {
+	there bool
+	value string
+}
+
+// model is one object of the store. A death may take any object away at any moment, so
+// its histories are of explorations without one, and a second model allows for it.
+func model(deaths bool) porcupine.Model {
+	m := porcupine.NondeterministicModel{
+		Partition: byID,
+		Init:      func() []any { return []any{object{}} },
+		Step: func(state, input, output any) []any {
+			next := step(state.(object), output.(Operation))
+			if deaths {
+				next = append(next, object{})
+			}
+			return next
+		},
+		Equal: func(a, b any) bool { return a == b },
+	}
+	return m.ToModel()
+}
+
+func byID(history []porcupine.Operation) [][]porcupine.Operation {
+	byID := map[string][]porcupine.Operation{}
+	for _, op := range history {
+		id := op.Input.(Operation).ID
+		byID[id] = append(byID[id], op)
+	}
+	var parts [][]porcupine.Operation
+	for _, id := range sortedKeys(byID) {
+		parts = append(parts, byID[id])
+	}
+	return parts
+}
+
+func step(s object, op Operation) []any {
+	switch op.Verb {
+	case Put, Reduce:
+		switch {
+		case op.End == 0 || op.Code == core.Canceled || op.Code == core.Deleted:
+			// It may have happened, or may yet, or never.
+			if s.there || op.Verb == Reduce {
+				return []any{s}
+			}
+			return []any{s, object{true, op.Value}}
+		case op.Code == core.Exists && s.there:
+			return []any{s}
+		case op.Code == core.OK && !s.there:
+			return []any{object{true, op.Value}}
+		case op.Code == core.OK && op.Verb == Put && s.value == op.Value:
+			return []any{s}
+		case op.Code != core.OK && op.Code != core.Exists:
+			return []any{s}
+		}
+		return nil
+	case Delete:
+		if op.End == 0 || op.Code != core.OK {
+			return []any{s, object{}}
+		}
+		return []any{object{}}
+	case Get:
+		if op.End == 0 || op.Code != core.OK || s.there && s.value == op.Value {
+			return []any{s}
+		}
+		return nil
+	}
+	return []any{s}
+}
+
+// TestHistories checks that the calls of explorations could have happened one after the
+// other: each at a moment between its beginning and its end.
+func TestHistories(t *testing.T) {
+	checked, calls := 0, 0
+	for s := range uint64(400) {
+		r, err := Explore(Options{Seed: s + 1, History: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var history []porcupine.Operation
+		last := int64(r.Steps) + 10
+		for _, op := range r.History {
+			end := op.End
+			if end == 0 {
+				end = last
+			}
+			history = append(history, porcupine.Operation{ClientId: op.Client, Input: op, Output: op, Call: op.Begin * 2, Return: end*2 + 1})
+		}
+		if len(history) == 0 {
+			continue
+		}
+		switch porcupine.CheckOperationsTimeout(model(r.Deaths > 0), history, 5*time.Second) {
+		case porcupine.Illegal:
+			t.Fatalf("seed %d: the calls could not have happened in any order", s+1)
+		case porcupine.Ok:
+			checked++
+			calls += len(history)
+		}
+	}
+	t.Logf("%d histories of %d calls", checked, calls)
+	if checked < 300 {
+		t.Errorf("only %d histories could be checked", checked)
+	}
+}
+
+// TestModelRefuses feeds the model histories that must not pass.
+func TestModelRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ops  []Operation
+	}{
+		{"a value that nobody put", []Operation{
+			{Verb: Put, ID: "a", Begin: 1, End: 2, Value: "x"}, {Verb: Get, ID: "a", Begin: 3, End: 4, Value: "y"}}},
+		{"found after it was deleted", []Operation{
+			{Verb: Put, ID: "a", Begin: 1, End: 2, Value: "x"}, {Verb: Delete, ID: "a", Begin: 3, End: 4},
+			{Verb: Get, ID: "a", Begin: 5, End: 6, Value: "x"}}},
+		{"found before it was put", []Operation{
+			{Verb: Get, ID: "a", Begin: 1, End: 2, Value: "x"}, {Verb: Put, ID: "a", Begin: 3, End: 4, Value: "x"}}},
+		{"refused though nothing is there", []Operation{{Verb: Put, ID: "a", Begin: 1, End: 2, Code: core.Exists, Value: "x"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var history []porcupine.Operation
+			for i, op := range c.ops {
+				history = append(history, porcupine.Operation{ClientId: i, Input: op, Output: op, Call: op.Begin * 2, Return: op.End * 2})
+			}
+			if porcupine.CheckOperations(model(false), history) {
+				t.Error("accepted")
+			}
+			slices.Reverse(history)
+		})
+	}
+}

@@ -1,0 +1,42 @@
+package sim
+
+import (
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+)
+
+// TestMutants breaks the protocol in one way after the other, and expects explorations to
+// notice each.
+func TestMutants(t *testing.T) {
+	const most = 6000
+	for m := core.MutantNone + 1; m < core.Mutants; m++ {
+		t.Run(m.String(), func(t *testing.T) {
+			for s := range uint64(most) {
+				if _, err := explore(t, Options{Seed: s + 1, Mutant: m}); err != nil {
+					t.Logf("found by %v", err)
+					return
+				}
+			}
+			t.Errorf("not found in %d seeds", most)
+		})
+	}
+}
+
+// explore takes a panic of a broken protocol for a defect that was found.
+func explore(t *testing.T, o Options) (r Report, err error) {
+	t.Helper()
+	defer func() {
+		if p := recover(); p != nil {
+			t.Logf("seed %d: panic: %v", o.Seed, p)
+			err = errPanic
+		}
+	}()
+	return Explore(o)
+}
+
+type panicked string
+
+func (p panicked) Error() string { return string(p) }
+
+const errPanic = panicked("a panic")
