@@ -73,7 +73,16 @@ func prepare[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gas
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return set, fromRank0(ctx, p, enough(need, p.LocalSize(), grid))
+	return set, fromRank0(ctx, p, enough(need, onHost(p), grid))
+}
+
+// onHost is how many ranks share the memory of this host. Where a network is emulated,
+// each believes to be alone.
+func onHost(p *gaspi.Proc) int {
+	if _, emulated := p.Emulated(); emulated {
+		return p.Size()
+	}
+	return p.LocalSize()
 }
 
 // config is the layout of a grid on so many ranks.

@@ -59,10 +59,14 @@ func TestProcesses(t *testing.T) {
 		{"pairwise", 3, "--grid 7x7x7 --alltoall pairwise", 1e-13, 1},
 		{"bruck", 4, "--grid 8x8x8 --alltoall bruck", 1e-13, 1},
 		{"emulated network", 2, "--grid 8x8x8 --alltoall direct", 1e-13, 1},
+		{"sockets", 4, "--grid 9x12x10 --decomposition pencil --overlap 2", 1e-13, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.name == "emulated network" {
+			switch c.name {
+			case "emulated network":
 				t.Setenv("GASPI_EMULATE", "latency=200us,bandwidth=1GB/s")
+			case "sockets":
+				t.Setenv("GASPI_TRANSPORT", "tcp")
 			}
 			dir := t.TempDir()
 			saved, drawn := filepath.Join(dir, "a.json"), filepath.Join(dir, "a.svg")

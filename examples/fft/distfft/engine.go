@@ -21,9 +21,9 @@ type engine[F Real] struct {
 }
 
 // newEngine makes teams and memory. It is collective over the group and blocks.
-func newEngine[F Real](ctx context.Context, group *gaspi.Group, cfg Config, real bool) (*engine[F], error) {
+func newEngine[F Real](ctx context.Context, group *gaspi.Group, cfg Config, isReal bool) (*engine[F], error) {
 	rank, _ := group.Rank()
-	s, err := newSteps[F](newLayout(cfg, real), rank, real)
+	s, err := newSteps[F](newLayout(cfg, isReal), rank, isReal)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/examples/fft/distfft"
@@ -78,6 +79,35 @@ func TestInterrupted(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestDeadRank sees that a transform that needs a rank that died says which.
+func TestDeadRank(t *testing.T) {
+	grid := distfft.Grid{NX: 6, NY: 6, NZ: 6}
+	died := errors.New("has had enough")
+	var told sync.WaitGroup // survivors stay until both have been told, or they would miss each other
+	told.Add(2)
+	err := gaspi.Local(t.Context(), 3, gaspi.Config{KeepGoing: true}, func(ctx context.Context, p *gaspi.Proc) error {
+		plan, err := distfft.New[float32, complex64](ctx, p.World(), distfft.Config{Grid: grid, P: 3, Q: 1, Depth: 1})
+		if err != nil {
+			return err
+		}
+		if p.Rank() == 1 {
+			return died
+		}
+		src, dst := make([]float32, plan.Input().Count()), make([]complex64, plan.Output().Count())
+		err = plan.Forward(ctx, dst, src)
+		told.Done()
+		told.Wait()
+		dead, ok := errors.AsType[*gaspi.RankError](err)
+		if !ok || dead.Rank != 1 {
+			t.Errorf("rank %d: %v does not name rank 1", p.Rank(), err)
+		}
+		return plan.Close()
+	})
+	if !errors.Is(err, died) {
+		t.Error(err)
 	}
 }
 

@@ -49,14 +49,11 @@ func (b Box) Count() int { return b.X.N * b.Y.N * b.Z.N }
 // ones get one more if there is a rest.
 func share(n, parts, i int) Range {
 	size, rest := n/parts, n%parts
-	return Range{Lo: i*size + min(i, rest), N: size + boolInt(i < rest)}
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
+	r := Range{Lo: i*size + min(i, rest), N: size}
+	if i < rest {
+		r.N++
 	}
-	return 0
+	return r
 }
 
 // A layout says which part of the grid each rank has at which time.
@@ -66,9 +63,9 @@ type layout struct {
 	p, q int
 }
 
-func newLayout(cfg Config, real bool) layout {
+func newLayout(cfg Config, isReal bool) layout {
 	l := layout{grid: cfg.Grid, nz: cfg.Grid.NZ, p: cfg.P, q: cfg.Q}
-	if real {
+	if isReal {
 		l.nz = l.grid.NZ/2 + 1
 	}
 	return l
@@ -95,7 +92,12 @@ func (l layout) output(rank int) Box {
 
 // parts is how many steps there are with an exchange between two: planes and then x for
 // slabs, z, y and x for pencils.
-func (l layout) parts() int { return 2 + boolInt(l.q > 1) }
+func (l layout) parts() int {
+	if l.q > 1 {
+		return 3
+	}
+	return 2
+}
 
 // bandsAtATime is how many bands are somewhere between their first and their last
 // step if depth of them are in each exchange.
@@ -124,8 +126,8 @@ func (l layout) yx(p, q int) trade {
 }
 
 // check reports whether so many ranks can do what cfg says.
-func (cfg Config) check(ranks int, real bool) error {
-	l := newLayout(cfg, real)
+func (cfg Config) check(ranks int, isReal bool) error {
+	l := newLayout(cfg, isReal)
 	if cfg.Depth < 0 || cfg.Depth > maxDepth {
 		return fmt.Errorf("%d exchanges at a time are not possible; expected 0 to %d", cfg.Depth, maxDepth)
 	}
@@ -170,21 +172,21 @@ func (l layout) check(ranks int) error {
 var errTooMany = errors.New("use fewer ranks, another grid of ranks, or a larger grid")
 
 // RankGrid is the grid of P by Q ranks for pencils that is the closest to a
-// square among those that grid allows, with the larger number first. real says
-// that the input is. It returns an error if there is none.
-func RankGrid(grid Grid, real bool, ranks int) (p, q int, err error) {
+// square among those that grid allows, with the larger number first. isReal says
+// that the input is real. It returns an error if there is none.
+func RankGrid(grid Grid, isReal bool, ranks int) (p, q int, err error) {
 	for small := 1; small*small <= ranks; small++ {
 		if ranks%small != 0 {
 			continue
 		}
 		for _, c := range []Config{{Grid: grid, P: small, Q: ranks / small}, {Grid: grid, P: ranks / small, Q: small}} {
-			if newLayout(c, real).check(ranks) == nil {
+			if newLayout(c, isReal).check(ranks) == nil {
 				p, q = c.P, c.Q
 			}
 		}
 	}
 	if p == 0 {
-		l := newLayout(Config{Grid: grid, P: 1, Q: 1}, real)
+		l := newLayout(Config{Grid: grid, P: 1, Q: 1}, isReal)
 		if err := l.check(1); err != nil {
 			return 0, 0, err
 		}
@@ -197,13 +199,13 @@ func RankGrid(grid Grid, real bool, ranks int) (p, q int, err error) {
 // Boxes are what a rank has before and after Forward of a Plan of these types, which
 // need not exist. It returns an error if it cannot.
 func Boxes[In Number, Out Complex](cfg Config, rank int) (input, output Box, err error) {
-	real, err := realInput[In, Out]()
+	isReal, err := realInput[In, Out]()
 	if err != nil {
 		return input, output, err
 	}
-	if err := cfg.check(cfg.P*cfg.Q, real); err != nil {
+	if err := cfg.check(cfg.P*cfg.Q, isReal); err != nil {
 		return input, output, err
 	}
-	l := newLayout(cfg, real)
+	l := newLayout(cfg, isReal)
 	return l.input(rank), l.output(rank), nil
 }

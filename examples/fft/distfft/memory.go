@@ -3,16 +3,17 @@ package distfft
 import "math"
 
 // Memory is how many bytes New takes on a rank that has as much as any, of buffers
-// and nothing else: to ask before allocating. The grids themselves, which the program holds, are not in it.
+// and nothing else: to ask before allocating. The grids themselves, which the program
+// holds, are not in it.
 func Memory[In Number, Out Complex](cfg Config) (uint64, error) {
-	real, err := realInput[In, Out]()
+	isReal, err := realInput[In, Out]()
 	if err != nil {
 		return 0, err
 	}
-	if err := cfg.check(cfg.P*cfg.Q, real); err != nil {
+	if err := cfg.check(cfg.P*cfg.Q, isReal); err != nil {
 		return 0, err
 	}
-	l := newLayout(cfg, real)
+	l := newLayout(cfg, isReal)
 	number := uint64(16)
 	if _, single := any(*new(Out)).(complex64); single {
 		number = 8
@@ -30,8 +31,11 @@ func Memory[In Number, Out Complex](cfg Config) (uint64, error) {
 	} else {
 		band += middle
 	}
-	plane := uint64(boolInt(l.q == 1)) * uint64(l.grid.NY) * uint64(l.nz)
-	return number * (band*uint64(l.bandsAtATime(cfg.Depth)) + plane), nil
+	all := band * uint64(l.bandsAtATime(cfg.Depth))
+	if l.q == 1 {
+		all += uint64(l.grid.NY) * uint64(l.nz) // a plane, between z and y
+	}
+	return number * all, nil
 }
 
 // An Exchange is one of those that a transform makes.

@@ -27,8 +27,9 @@ type Config struct {
 	// P and Q are the grid of ranks; their product is the number of ranks. Q = 1
 	// cuts the grid into slabs. RankGrid finds numbers for pencils.
 	P, Q int
-	// Depth is how many bands are in each exchange while others are computed. 0, the
-	// default, exchanges and computes in turns. Each takes the memory of a band twice, twice over with pencils.
+	// Depth is how many bands are in each exchange while others are computed, up to 64.
+	// 0, the default, exchanges and computes in turns. With too few, latency shows; each
+	// takes memory, of a band twice for slabs and eight times for pencils.
 	Depth int
 	// AllToAll forces an algorithm of collectives.AllToAll by name. Empty leaves the
 	// choice to its model.
@@ -55,10 +56,9 @@ type core interface {
 
 // Times says where a rank's time went.
 type Times struct {
-	// Local is the time in transforms of lines.
+	// Local is the time in transforms of lines, from where they are to where they belong.
 	Local time.Duration
-	// Pack is the time for loading lines into tiles and storing them where their
-	// blocks lie.
+	// Pack is the time for turning lines along z into lanes of a tile, and back.
 	Pack time.Duration
 	// Exchange is the time in calls that start exchanges and let them go on, which
 	// copy where ranks share memory.
@@ -76,19 +76,19 @@ func New[In Number, Out Complex](ctx context.Context, group *gaspi.Group, cfg Co
 	if !member {
 		return nil, fmt.Errorf("%w: rank %d is not in the group", gaspi.ErrBadRank, group.Proc().Rank())
 	}
-	real, err := realInput[In, Out]()
+	isReal, err := realInput[In, Out]()
 	if err != nil {
 		return nil, err
 	}
-	if err := cfg.check(group.Size(), real); err != nil {
+	if err := cfg.check(group.Size(), isReal); err != nil {
 		return nil, err
 	}
-	p := &Plan[In, Out]{layout: newLayout(cfg, real), rank: rank}
+	p := &Plan[In, Out]{layout: newLayout(cfg, isReal), rank: rank}
 	switch any(*new(Out)).(type) {
 	case complex64:
-		p.core, err = newEngine[float32](ctx, group, cfg, real)
+		p.core, err = newEngine[float32](ctx, group, cfg, isReal)
 	default:
-		p.core, err = newEngine[float64](ctx, group, cfg, real)
+		p.core, err = newEngine[float64](ctx, group, cfg, isReal)
 	}
 	if err != nil {
 		return nil, err
@@ -100,12 +100,12 @@ func New[In Number, Out Complex](ctx context.Context, group *gaspi.Group, cfg Co
 func realInput[In Number, Out Complex]() (bool, error) {
 	_, single := any(*new(Out)).(complex64)
 	wrong := false
-	real := false
+	isReal := false
 	switch any(*new(In)).(type) {
 	case float32:
-		real, wrong = true, !single
+		isReal, wrong = true, !single
 	case float64:
-		real, wrong = true, single
+		isReal, wrong = true, single
 	case complex64:
 		wrong = !single
 	case complex128:
@@ -115,7 +115,7 @@ func realInput[In Number, Out Complex]() (bool, error) {
 		return false, fmt.Errorf("a plan from %T to %T mixes precisions; choose complex64 with float32 or complex64, complex128 with float64 or complex128",
 			*new(In), *new(Out))
 	}
-	return real, nil
+	return isReal, nil
 }
 
 // Input is the box that this rank has before Forward, in points of type In.

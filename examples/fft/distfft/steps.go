@@ -4,18 +4,18 @@ package distfft
 type steps[F Real] struct {
 	layout
 	p, q   int
-	real   bool
+	isReal bool
 	plane  lines[F] // of slabs: one plane of constant x between the transforms along z and y
 	worker *worker[F]
 	scale  F // of Inverse
 }
 
-func newSteps[F Real](l layout, rank int, real bool) (*steps[F], error) {
+func newSteps[F Real](l layout, rank int, isReal bool) (*steps[F], error) {
 	w, err := newWorker[F](l.grid)
 	if err != nil {
 		return nil, err
 	}
-	s := &steps[F]{layout: l, real: real, worker: w}
+	s := &steps[F]{layout: l, isReal: isReal, worker: w}
 	s.p, s.q = l.place(rank)
 	points, _ := l.grid.Points()
 	s.scale = F(1 / float64(points))
@@ -70,7 +70,7 @@ func (s *steps[F]) inverse(b *band[F], dst, src []F) []func() error {
 
 func (s *steps[F]) kind(inverse bool) kind {
 	switch {
-	case !s.real:
+	case !s.isReal:
 		return complexLines
 	case inverse:
 		return halfToReal
