@@ -18,6 +18,8 @@ type Builder struct {
 	claims claims
 	counts []int32 // awaits so far, by slot
 
+	room []Region // for regions of steps: one allocation serves many
+
 	asked []int // how much scratch each call of Scratch asked for
 	rooms []int // how much to keep for each, at least: see need
 }
@@ -127,7 +129,7 @@ func (b *Builder) Put(dst, src Region, slot int) {
 	if b.dry {
 		return
 	}
-	all := []Region{dst, src}
+	all := append(b.regions(2), dst, src)
 	if b.layout.move(all) {
 		b.emit(Step{Kind: Put, Peer: dst.Rank, Slot: int32(slot), Dst: all[:1:1], Src: all[1:]})
 		return
@@ -167,7 +169,7 @@ func (b *Builder) CombineAll(dst, src []Region) {
 	if b.dry {
 		return
 	}
-	all := slices.Concat(dst, src)
+	all := append(append(b.regions(len(dst)+len(src)), dst...), src...)
 	if b.layout.move(all) { // nearly always, and choosing an algorithm at run time builds many schedules
 		b.combine(all[:len(dst):len(dst)], all[len(dst):])
 		return
@@ -207,7 +209,22 @@ func (b *Builder) emit(s Step) {
 		return
 	}
 	b.reserve(b.claims)
-	b.s.Lanes[b.lane] = append(b.s.Lanes[b.lane], s)
+	lane := b.s.Lanes[b.lane]
+	if lane == nil && b.lane > 0 { // lanes are mostly as long as the one before
+		lane = make(Lane, 0, max(1, len(b.s.Lanes[b.lane-1])))
+	}
+	b.s.Lanes[b.lane] = append(lane, s)
+}
+
+// regions is room for n regions of a step.
+func (b *Builder) regions(n int) []Region {
+	const block = 128
+	if cap(b.room)-len(b.room) < n {
+		b.room = make([]Region, 0, max(n, block))
+	}
+	at := len(b.room)
+	b.room = b.room[:at+n]
+	return b.room[at : at : at+n]
 }
 
 // place is the real region of r, which must lie in one piece.
