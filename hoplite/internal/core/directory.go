@@ -32,7 +32,7 @@ func (c *Core) request(s *shard, from Rank, m Message) {
 	e := s.at(m.ID)
 	if d := e.deleting; d != nil {
 		switch m.Kind {
-		case PutReq, GetReq, Unwait, Watch, Unwatch:
+		case PutReq, GetReq, Unwait, Watch, Unwatch, Withdraw:
 			d.parked = append(d.parked, queued{from, m})
 			return
 		}

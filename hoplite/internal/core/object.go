@@ -111,9 +111,7 @@ func (c *Core) drop(o *object, why Code) {
 		o.gets = nil
 	}
 	c.forget(o)
-	for o.ready() < o.size && len(o.jobs) > 0 {
-		c.failJob(o.jobs[0], Gone)
-	}
+	c.failReaders(o)
 	if why != Restart {
 		for _, g := range gets {
 			c.result(Result{Call: g, Code: why, ID: o.id})
@@ -121,6 +119,13 @@ func (c *Core) drop(o *object, why Code) {
 	}
 	c.askAgain(o)
 	c.freeIdle(o)
+}
+
+// failReaders ends the jobs that read an object which will not be complete.
+func (c *Core) failReaders(o *object) {
+	for o.ready() < o.size && len(o.jobs) > 0 {
+		c.failJob(o.jobs[0], Gone)
+	}
 }
 
 // askAgain starts the calls that wait for an object that is out of sight anew.

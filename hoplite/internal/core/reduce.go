@@ -20,6 +20,7 @@ type reduction struct {
 	obj       *object // the target
 	root      *job
 	used      []int // sources in what root makes: it may end before it hears that one is gone
+	made      bool  // the target has all its bytes: what becomes of sources does not matter any more
 	closed    bool  // enough sources were there, once
 	attempt   uint32
 	withdrawn []uint64 // tokens of targets that were given up, until the directory knows the next
@@ -85,13 +86,23 @@ func (c *Core) await(r *reduction, i int) {
 
 // sourceLocated handles the answer.
 func (c *Core) sourceLocated(r *reduction, i int, m Message) {
-	s := &r.sources[i]
-	s.ref = 0
-	if m.Flags&FlagLost != 0 {
-		s.state = gone
-		c.possible(r, s.id)
+	if r.made {
 		return
 	}
+	s := &r.sources[i]
+	if m.Flags&FlagLost != 0 {
+		if s.state != gone {
+			// Somebody may put it again while others make the reduction possible.
+			s.state = gone
+			s.ref = c.watch(&watching{id: s.id, room: 0, reduce: r, source: i})
+			c.possible(r, s.id)
+		}
+		return
+	}
+	if s.state == gone {
+		c.unwatch(s.ref)
+	}
+	s.ref = 0
 	if r.size >= 0 && r.size != m.Size {
 		c.endReduce(r, Result{Code: Mismatch, ID: s.id})
 		return
@@ -283,6 +294,9 @@ func (c *Core) inform(r *reduction, pos int, ins []In) {
 // placeFailed replaces a rank that cannot do its job.
 func (c *Core) placeFailed(r *reduction, m Message) {
 	pos := int(m.Stream.Position)
+	if r.made {
+		return
+	}
 	if pos >= len(r.places) || r.places[pos].source < 0 || r.places[pos].attempt != m.Stream.Attempt {
 		return
 	}
@@ -298,6 +312,9 @@ func (c *Core) placeFailed(r *reduction, m Message) {
 
 // placesAfter replaces a rank that died. Its sources may have other copies.
 func (c *Core) placesAfter(r *reduction, d Rank) {
+	if r.made {
+		return
+	}
 	hit := false
 	for i := range r.sources {
 		s := &r.sources[i]

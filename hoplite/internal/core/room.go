@@ -121,16 +121,16 @@ func (c *Core) noRoom(o *object) {
 }
 
 // willFree reports whether memory that is in use now, and that counts, is going to be
-// free without a Delete. That of jobs never counts: a reduction may wait for the very
-// object that wants room.
+// free without a Delete. That of jobs, and what they read, never counts: a reduction may
+// wait for the very object that wants room.
 func (c *Core) willFree(counts func(*object) bool) bool {
 	for _, o := range c.objects {
-		if o.stored && (o.state == evicting || counts(o) && !o.pinned && o.state != filling && o.state != making) {
+		if o.stored && (o.state == evicting || counts(o) && !o.pinned && len(o.jobs) == 0 && o.state != filling && o.state != making) {
 			return true
 		}
 	}
 	for o := range c.passing {
-		if o.stored && (counts(o) || o.readers == 0 && o.putCall == 0) {
+		if o.stored && len(o.jobs) == 0 && (counts(o) || o.readers == 0 && o.putCall == 0) {
 			return true
 		}
 	}

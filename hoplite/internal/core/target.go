@@ -103,7 +103,9 @@ func (c *Core) giveUp(r *reduction) {
 		c.ask(Message{Kind: Withdraw, ID: o.id, Token: o.token})
 	}
 	c.forget(o)
+	c.failReaders(o)
 	c.askAgain(o)
+	c.freeIdle(o)
 }
 
 // targetStored tells the directory of a target that has room and will take a while.
@@ -120,6 +122,7 @@ func (c *Core) targetMade(r *reduction) {
 		return
 	}
 	o.have = o.size
+	r.made = true
 	c.endJob(r.root)
 	o.folds = nil
 	switch {

@@ -83,6 +83,7 @@ func (x *explorer) act(w *world, i int) {
 		c.Get(x.next, p.op.ID)
 	case v < 15:
 		p.op.Verb, p.op.ID = Delete, x.ids[x.rng.IntN(len(x.ids))]
+		x.deleted[p.op.ID] = true
 		w.tracef("%d deletes %s: call %d", cl.rank, p.op.ID, x.next)
 		c.Delete(x.next, p.op.ID)
 	case v < 18:

@@ -36,7 +36,9 @@ func (x *explorer) mayWait(w *world, p *pending) bool {
 			if there {
 				ready++
 			}
-			if lost {
+			// A reduction that has chosen a copy does not hear that the object was deleted,
+			// put again, and lost.
+			if lost && !x.deleted[id] {
 				possible--
 			}
 		}
