@@ -95,7 +95,10 @@ func eventual10() Figure {
 	grids := thresholdGrids()
 	for way, g := range grids {
 		g.Bytes = g.LargeBytes()
-		g.Ranks = slices.DeleteFunc(slices.Clone(g.Ranks), func(p int) bool { return p < 4 }) // a quarter of 2 is none
+		g.Ranks = slices.DeleteFunc(slices.Clone(g.Ranks), func(p int) bool { return p < 8 }) // of which a quarter is two
+		if way != Simulated {
+			g.Ranks = append(g.Ranks, 16)
+		}
 		grids[way] = g
 	}
 	return Figure{

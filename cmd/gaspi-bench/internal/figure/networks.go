@@ -135,7 +135,7 @@ func (n *network) claim(best pricedStep) *Claim {
 		Why: []Reason{{
 			Outcome: anyMiss,
 			Text: fmt.Sprintf("Of a step with Rabenseifner's algorithm, %s is communication that is not hidden behind computing in this model; nothing can gain more than that."+
-				" On the paper's cluster its library moved a quarter of what the schedules allow (Fig. 3), and the rate of computing is not stated: the chart shows the gain on faster nodes.", Share.Show(best.exposed())),
+				" The library that the paper measured was slower than its schedules (Fig. 3), and how fast its nodes computed is not stated: the chart shows the gain on faster ones.", Share.Show(best.exposed())),
 		}},
 	}
 }

@@ -31,7 +31,7 @@ func pipelined2() Figure {
 		Op: schedule.AllReduce, Machine: edr(), Grids: grids(8, 9),
 		Lines: []Line{
 			whole(nameHalving, "halving"), fixed(nameHalving, "halving", 32*mib),
-			whole(nameRing, "ring"), fixed(nameRing, "ring", 2*mib), fixed(nameRing, "ring", 32*mib),
+			whole(nameRing, "ring"), fixed(nameRing, "ring", 32*mib), fixed(nameRing, "ring", 128*mib),
 		},
 	}
 	for _, way := range []Way{Emulated, Raw} {
@@ -39,7 +39,7 @@ func pipelined2() Figure {
 		g.Bytes, g.Large, g.Scale = []int{256 * kib, mib}, 256*kib, scale
 		sweep.Grids[way] = g
 	}
-	segmented := sweep.Lines[4].Name
+	segmented := sweep.Lines[3].Name
 	f := Figure{
 		Name: "pipelined-2", Paper: pipelined, Place: "Fig. 2", Title: "Allreduce in segments of fixed size",
 		About: fmt.Sprintf("The vector is cut into segments of a fixed size, of which %d are under way at a time.", underWay),
