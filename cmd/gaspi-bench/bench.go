@@ -14,10 +14,11 @@ type bench struct {
 	transport string
 	pause     func() // between two looks at a bare flag
 	seg       *gaspi.Segment
-	together  bool         // all ranks share memory, which most limits need
-	keep      []gaspi.Span // mappings that flags lie in
-	out       *output      // nil but on rank 0
-	tries     int          // operations that were checked, which number them
+	together  bool              // all ranks share memory, which most limits need
+	keep      []gaspi.Span      // mappings that flags lie in
+	out       *output           // nil but on rank 0
+	tries     int               // operations that were checked, which number them
+	punctual  gaspi.Punctuality // of the emulated network, if there is one
 }
 
 // Layout of the segment of each rank. Each area of flags begins at a page, so
@@ -95,6 +96,9 @@ func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *
 				return err
 			}
 		}
+	}
+	if err := b.out.punctual(p, b.punctual); err != nil {
+		return err
 	}
 	// A rank that leaves early would end the waits of the others.
 	if err := p.Barrier(ctx, p.World()); err != nil {

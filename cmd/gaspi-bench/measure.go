@@ -34,6 +34,7 @@ func (b *bench) measure(ctx context.Context, w workload) ([]row, error) {
 	for c := range times {
 		times[c] = make([]time.Duration, blocks)
 	}
+	b.p.RestartPunctuality() // what came before was not measured
 	before := mallocs()
 	for i := range blocks {
 		for c := range w.contenders {
@@ -65,7 +66,7 @@ func (b *bench) measure(ctx context.Context, w workload) ([]row, error) {
 		}
 		rows = append(rows, r)
 	}
-	return rows, nil
+	return rows, b.stampEmulated(ctx, rows)
 }
 
 // blocksFor is how many blocks of that length to measure in so much time: more than fit

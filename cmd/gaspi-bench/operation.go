@@ -74,7 +74,7 @@ const (
 
 // operations is everything there is to measure.
 func operations() []operation {
-	return append([]operation{latency(), bandwidth(), barrier(), notifyRate(), tune()}, collectiveOperations()...)
+	return append([]operation{latency(), bandwidth(), barrier(), notifyRate(), tune(), predict()}, collectiveOperations()...)
 }
 
 func operationNames() string {

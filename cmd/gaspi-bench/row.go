@@ -27,6 +27,12 @@ type row struct {
 	// numbers; absent for contenders that are not ours, and if checks allocate too.
 	AllocsPerOp *uint64 `json:"allocs_per_op,omitempty"`
 
+	// Emulated is the network that was emulated. Invalid says that this host could not
+	// carry it, because too many messages were late: LateShare of them.
+	Emulated  string  `json:"emulated,omitempty"`
+	Invalid   bool    `json:"invalid,omitempty"`
+	LateShare float64 `json:"late_share,omitempty"`
+
 	// What only rows beside peers have. Their figures are combined from rounds.
 	Version    string     `json:"version,omitempty"`
 	Way        string     `json:"way,omitempty"`        // of a peer, such as in-place

@@ -50,6 +50,9 @@ func tableLines(rows []row, withAlgorithm bool) []string {
 		}
 		lines = append(lines, trimmed(fmt.Sprintf(tableFormat, r.Op, bytes, r.Impl, algorithmWidth(withAlgorithm), r.Algorithm,
 			figure(r.MinUS), figure(r.P50US), figure(r.P99US), optional(r.GBPerS), optional(r.PerS/1e6), allocs, ratio)))
+		if r.Invalid {
+			lines = append(lines, fmt.Sprintf("  INVALID: %.0f%% of the messages were late; this host cannot carry the emulated network", 100*r.LateShare))
+		}
 	}
 	return lines
 }

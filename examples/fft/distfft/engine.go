@@ -39,22 +39,22 @@ func newEngine[F Real](ctx context.Context, group *gaspi.Group, cfg Config, isRe
 // open makes the teams that exchange, and the bands.
 func (e *engine[F]) open(ctx context.Context, group *gaspi.Group, cfg Config) error {
 	l := e.layout
-	zyTeam, err := e.team(ctx, group, l.q, func(i int) int { return e.p*l.q + i })
+	zyTeam, err := e.team(ctx, group, l.q, func(i int) int { return e.atP*l.q + i })
 	if err != nil {
 		return err
 	}
-	yxTeam, err := e.team(ctx, group, l.p, func(i int) int { return i*l.q + e.q })
+	yxTeam, err := e.team(ctx, group, l.p, func(i int) int { return i*l.q + e.atQ })
 	if err != nil {
 		return err
 	}
 	for range l.bandsAtATime(cfg.Depth) {
 		b := &band[F]{}
 		if l.q > 1 {
-			if b.zy, err = newExchange[F](ctx, zyTeam, l.zy(e.p, e.q), cfg.AllToAll); err != nil {
+			if b.zy, err = newExchange[F](ctx, zyTeam, l.zy(e.atP, e.atQ), cfg.AllToAll); err != nil {
 				return err
 			}
 		}
-		if b.yx, err = newExchange[F](ctx, yxTeam, l.yx(e.p, e.q), cfg.AllToAll); err != nil {
+		if b.yx, err = newExchange[F](ctx, yxTeam, l.yx(e.atP, e.atQ), cfg.AllToAll); err != nil {
 			return err
 		}
 		e.bands = append(e.bands, b)

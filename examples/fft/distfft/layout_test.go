@@ -110,24 +110,42 @@ func TestConfigsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestMemory states what the buffers of small cases take.
+// TestMemory states what the buffers of small cases take, beside those of a worker.
 func TestMemory(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		cfg  Config
 		want uint64
 	}{
-		{"one rank", Config{Grid: Grid{4, 4, 4}, P: 1, Q: 1}, 16 * (64 + 16)},
-		{"slabs", Config{Grid: Grid{4, 4, 4}, P: 2, Q: 1}, 16 * (2*32 + 16)},
-		{"slabs, two bands", Config{Grid: Grid{4, 4, 4}, P: 2, Q: 1, Depth: 1}, 16 * (2*2*32 + 16)},
-		{"pencils, three bands", Config{Grid: Grid{4, 4, 4}, P: 2, Q: 2, Depth: 1}, 16 * 3 * 4 * 16},
-		{"uneven slabs", Config{Grid: Grid{5, 4, 4}, P: 2, Q: 1}, 16 * (3*16 + 5*8 + 16)},
+		{"one rank", Config{Grid: Grid{4, 4, 4}, P: 1, Q: 1}, 64 + 16},
+		{"slabs", Config{Grid: Grid{4, 4, 4}, P: 2, Q: 1}, 2*32 + 16},
+		{"slabs, two bands", Config{Grid: Grid{4, 4, 4}, P: 2, Q: 1, Depth: 1}, 2*2*32 + 16},
+		{"pencils, three bands", Config{Grid: Grid{4, 4, 4}, P: 2, Q: 2, Depth: 1}, 3 * 4 * 16},
+		{"uneven slabs", Config{Grid: Grid{5, 4, 4}, P: 2, Q: 1}, 3*16 + 5*8 + 16},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Memory[complex128, complex128](c.cfg)
-			if err != nil || got != c.want {
-				t.Errorf("got %d, %v, want %d", got, err, c.want)
+			if want := 16 * (c.want + newLayout(c.cfg, false).workNumbers()); err != nil || got != want {
+				t.Errorf("got %d, %v, want %d", got, err, want)
 			}
 		})
+	}
+}
+
+// TestWorkStaysSmall sees that a worker has no more lanes than there are lines, so that it
+// takes no more than a few times the memory of its box.
+func TestWorkStaysSmall(t *testing.T) {
+	for _, c := range []struct {
+		grid Grid
+		p, q int
+	}{
+		{Grid{1, 1, 1 << 20}, 1, 1}, {Grid{1, 1 << 20, 1}, 1, 1}, {Grid{1 << 20, 1, 1}, 1, 1},
+		{Grid{1, 1 << 10, 1 << 10}, 1, 8}, {Grid{2, 2, 3 << 20}, 2, 1},
+	} {
+		l := newLayout(Config{Grid: c.grid, P: c.p, Q: c.q}, false)
+		points, _ := c.grid.Points()
+		if n := l.workNumbers(); n > 16*uint64(points)+1<<20 {
+			t.Errorf("grid %v on %dx%d: room for %d numbers", c.grid, c.p, c.q, n)
+		}
 	}
 }

@@ -2,8 +2,8 @@ package distfft
 
 import "math"
 
-// Memory is how many bytes New takes on a rank that has as much as any, of buffers
-// and nothing else: to ask before allocating. The grids themselves, which the program
+// Memory is how many bytes New takes on a rank that has as much as any, a little less
+// or more: to ask before allocating. The grids themselves, which the program
 // holds, are not in it.
 func Memory[In Number, Out Complex](cfg Config) (uint64, error) {
 	isReal, err := realInput[In, Out]()
@@ -31,7 +31,7 @@ func Memory[In Number, Out Complex](cfg Config) (uint64, error) {
 	} else {
 		band += middle
 	}
-	all := band * uint64(l.bandsAtATime(cfg.Depth))
+	all := band*uint64(l.bandsAtATime(cfg.Depth)) + l.workNumbers()
 	if l.q == 1 {
 		all += uint64(l.grid.NY) * uint64(l.nz) // a plane, between z and y
 	}

@@ -3,7 +3,8 @@ package distfft
 // steps are what one rank computes of a transform, between the exchanges.
 type steps[F Real] struct {
 	layout
-	p, q   int
+	atP    int // where this rank is in the grid of ranks
+	atQ    int
 	isReal bool
 	plane  lines[F] // of slabs: one plane of constant x between the transforms along z and y
 	worker *worker[F]
@@ -11,15 +12,15 @@ type steps[F Real] struct {
 }
 
 func newSteps[F Real](l layout, rank int, isReal bool) (*steps[F], error) {
-	w, err := newWorker[F](l.grid)
+	w, err := newWorker[F](l)
 	if err != nil {
 		return nil, err
 	}
 	s := &steps[F]{layout: l, isReal: isReal, worker: w}
-	s.p, s.q = l.place(rank)
+	s.atP, s.atQ = l.place(rank)
 	points, _ := l.grid.Points()
 	s.scale = F(1 / float64(points))
-	if s.layout.q == 1 {
+	if l.q == 1 {
 		s.plane = lines[F]{l.nz, []part[F]{{l.grid.NY, make([]F, 2*l.grid.NY*l.nz)}}}
 	}
 	return s, nil
@@ -46,7 +47,7 @@ func (s *steps[F]) forward(b *band[F], dst, src []F) []func() error {
 	}
 	return []func() error{
 		func() error {
-			return s.worker.rows(b.zy.near, 0, s.source(src), 0, s.x(s.p).N*s.firstY(s.q).N, s.kind(false), false, 1)
+			return s.worker.rows(b.zy.near, 0, s.source(src), 0, s.x(s.atP).N*s.firstY(s.atQ).N, s.kind(false), false, 1)
 		},
 		func() error { return s.alongY(b.yx.near, b.zy.far, false) },
 		last,
@@ -63,7 +64,7 @@ func (s *steps[F]) inverse(b *band[F], dst, src []F) []func() error {
 		first,
 		func() error { return s.alongY(b.zy.far, b.yx.near, true) },
 		func() error {
-			return s.worker.rows(s.source(dst), 0, b.zy.near, 0, s.x(s.p).N*s.firstY(s.q).N, s.kind(true), true, s.scale)
+			return s.worker.rows(s.source(dst), 0, b.zy.near, 0, s.x(s.atP).N*s.firstY(s.atQ).N, s.kind(true), true, s.scale)
 		},
 	}
 }
@@ -85,7 +86,7 @@ func (s *steps[F]) source(mem []F) lines[F] {
 
 // outside is what Forward writes and Inverse reads, as lines along x.
 func (s *steps[F]) outside(mem []F) lines[F] {
-	return lines[F]{s.lastY(s.p).N * s.layout.z(s.q).N, []part[F]{{s.grid.NX, mem}}}
+	return lines[F]{s.lastY(s.atP).N * s.layout.z(s.atQ).N, []part[F]{{s.grid.NX, mem}}}
 }
 
 func (s *steps[F]) alongX(dst, src lines[F], inverse bool) error {
@@ -93,7 +94,7 @@ func (s *steps[F]) alongX(dst, src lines[F], inverse bool) error {
 }
 
 func (s *steps[F]) alongY(dst, src lines[F], inverse bool) error {
-	for x := range s.x(s.p).N {
+	for x := range s.x(s.atP).N {
 		if err := s.worker.columns(axisY, dst, x, src, x, inverse); err != nil {
 			return err
 		}
@@ -105,7 +106,7 @@ func (s *steps[F]) alongY(dst, src lines[F], inverse bool) error {
 func (s *steps[F]) planes(dst, src lines[F]) error {
 	rows := s.grid.NY
 	byRow := lines[F]{1, []part[F]{{s.nz, s.plane.parts[0].mem}}}
-	for x := range s.x(s.p).N {
+	for x := range s.x(s.atP).N {
 		if err := s.worker.rows(byRow, 0, src, x*rows, rows, s.kind(false), false, 1); err != nil {
 			return err
 		}
@@ -120,7 +121,7 @@ func (s *steps[F]) planes(dst, src lines[F]) error {
 func (s *steps[F]) planesBack(dst, src lines[F]) error {
 	rows := s.grid.NY
 	byRow := lines[F]{1, []part[F]{{s.nz, s.plane.parts[0].mem}}}
-	for x := range s.x(s.p).N {
+	for x := range s.x(s.atP).N {
 		if err := s.worker.columns(axisY, s.plane, 0, src, x, true); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 // are to where they belong, as many at a time as stay in cache.
 type worker[F Real] struct {
 	plans       [3]*line.Plan[F] // by axis
+	lanes       [3]int
 	work        [3]*line.Work[F]
 	in, out     [3][][]F // rows of the lines that are transformed, by axis
 	tile, other []F      // lines along z and their transforms, turned around
@@ -35,32 +36,59 @@ const (
 	rowLanes           = 16 // along z: hardware follows about as many streams
 )
 
-func newWorker[F Real](g Grid) (*worker[F], error) {
+// lanes is how many lines of an axis are transformed at a time: no more than there are.
+func (l layout) lanes(axis int) int {
+	n := min(max(tileNumbers/l.length(axis), minLanes), maxLanes)
+	switch axis {
+	case axisX:
+		return min(n, l.lastY(0).N*l.z(0).N)
+	case axisY:
+		return min(n, l.z(0).N)
+	}
+	if l.q == 1 {
+		return min(n, rowLanes, l.grid.NY)
+	}
+	return min(n, rowLanes, l.x(0).N*l.firstY(0).N)
+}
+
+// length is the length of the lines of an axis.
+func (l layout) length(axis int) int {
+	return [...]int{axisX: l.grid.NX, axisY: l.grid.NY, axisZ: l.grid.NZ}[axis]
+}
+
+func newWorker[F Real](l layout) (*worker[F], error) {
 	w := &worker[F]{}
-	for axis, n := range []int{g.NX, g.NY, g.NZ} {
+	for axis := range w.plans {
+		n := l.length(axis)
 		var err error
 		if w.plans[axis], err = line.NewPlan[F](n); err != nil {
 			return nil, err
 		}
-		w.work[axis] = w.plans[axis].NewWork(lanes(n))
+		w.lanes[axis] = l.lanes(axis)
+		w.work[axis] = w.plans[axis].NewWork(w.lanes[axis])
 		w.in[axis], w.out[axis] = make([][]F, n), make([][]F, n)
 	}
-	n := 2 * g.NZ * w.rowLanes()
+	n := 2 * l.grid.NZ * w.lanes[axisZ]
 	w.tile, w.other = make([]F, n), make([]F, n)
 	return w, nil
 }
 
-// rowLanes is how many lines along z are transformed at a time.
-func (w *worker[F]) rowLanes() int { return min(rowLanes, lanes(w.plans[axisZ].Len())) }
-
-// lanes is how many lines of n numbers are transformed at a time.
-func lanes(n int) int { return min(max(tileNumbers/n, minLanes), maxLanes) }
+// workNumbers is how many complex numbers a worker has room for, about: at most three
+// tiles for each axis, two more along z, and the factors of transforms.
+func (l layout) workNumbers() uint64 {
+	n := 2 * uint64(l.lanes(axisZ)) * uint64(l.grid.NZ)
+	for axis := axisX; axis <= axisZ; axis++ {
+		n += (3*uint64(l.lanes(axis)) + 4) * uint64(l.length(axis))
+	}
+	return n
+}
 
 // columns transforms all lines of one axis, y or x, of one outer index; back is the
-// opposite sign. Indices of source and destination differ where one of them is a plane of its own.
+// opposite sign. Indices of source and destination differ where one of them is a plane
+// of its own.
 func (w *worker[F]) columns(axis int, dst lines[F], dstOuter int, src lines[F], srcOuter int, back bool) error {
 	plan, in, out := w.plans[axis], w.in[axis], w.out[axis]
-	width := lanes(plan.Len())
+	width := w.lanes[axis]
 	for at := 0; at < src.inner; at += width {
 		n := min(width, src.inner-at)
 		t := stopwatch{since: time.Now()}
@@ -79,7 +107,7 @@ func (w *worker[F]) columns(axis int, dst lines[F], dstOuter int, src lines[F], 
 // dstAt on; back is the opposite sign, times scale. Real lines are transformed two at a
 // time; those of the source are then real for Forward, and those of the destination for Inverse.
 func (w *worker[F]) rows(dst lines[F], dstAt int, src lines[F], srcAt, count int, kind kind, back bool, scale F) error {
-	width := w.rowLanes()
+	width := w.lanes[axisZ]
 	if kind != complexLines {
 		width *= 2
 	}
