@@ -112,6 +112,7 @@ func (c *Core) drop(o *object, why Code) {
 	}
 	c.forget(o)
 	c.failReaders(o)
+	c.sourceDropped(o)
 	if why != Restart {
 		for _, g := range gets {
 			c.result(Result{Call: g, Code: why, ID: o.id})

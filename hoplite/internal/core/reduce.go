@@ -53,8 +53,8 @@ type place struct {
 	ins     []In // as the rank knows them
 }
 
-// Reduce combines count of the sources, those which are there first, into a new object
-// that stays here until Delete. The result tells which were used and holds a reference. The
+// Reduce combines count of the sources, those which are complete first, into a new object
+// that stays here until Delete. If all are needed, they are streamed while they are made. The result tells which were used and holds a reference. The
 // operation must be associative and commutative; op is the runner's number of it.
 // Sources of unequal size end it with Mismatch, a target that exists with Exists, too
 // little room at a rank with Full, and sources that were lost, so that fewer than count can
@@ -81,7 +81,12 @@ func (c *Core) await(r *reduction, i int) {
 	}
 	s := &r.sources[i]
 	s.state, s.rank, s.data = awaited, NoRank, nil
-	s.ref = c.watch(&watching{id: s.id, flags: FlagOnce, room: room, reduce: r, source: i})
+	flags := FlagOnce
+	if r.count < len(r.sources) {
+		// There is a choice: do not take what has begun, and may never be ready, for what is there.
+		flags |= FlagComplete
+	}
+	s.ref = c.watch(&watching{id: s.id, flags: flags, room: room, reduce: r, source: i})
 }
 
 // sourceLocated handles the answer.

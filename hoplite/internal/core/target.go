@@ -68,6 +68,21 @@ func (c *Core) localGone(r *reduction, i int) {
 	c.admit(r)
 }
 
+// sourceDropped tells reductions that wait for others that a source which they would have
+// folded here is gone.
+func (c *Core) sourceDropped(o *object) {
+	for _, n := range sortedKeys(c.reduces) {
+		r := c.reduces[n]
+		if r == nil || r.root != nil || r.made {
+			continue
+		}
+		i := slices.IndexFunc(r.local, func(i int) bool { return r.sources[i].id == o.id && r.sources[i].data == nil })
+		if i >= 0 && r.sources[r.local[i]].gen == o.gen {
+			c.localGone(r, r.local[i])
+		}
+	}
+}
+
 // rootFailed handles the end of the caller's own job.
 func (c *Core) rootFailed(r *reduction, why Code) {
 	if why == Full {
