@@ -110,6 +110,9 @@ func (c *Core) answered(m Message) {
 		c.evicted(o, m)
 	case Drop:
 		if o != nil && o.gen == m.Gen {
+			if m.Code == Lost && o.complete() {
+				panic("hoplite: a directory calls an object lost of which a complete copy is here: " + o.id)
+			}
 			c.drop(o, m.Code)
 		}
 		if m.Code == Deleted {

@@ -80,7 +80,7 @@ func (c *Core) request(s *shard, from Rank, m Message) {
 // generation than the one that exists is late, and means nothing.
 func (c *Core) copyChanged(s *shard, e *entry, from Rank, m Message) {
 	cp := e.find(from)
-	if cp == nil || m.Gen != e.gen && c.cfg.Mutant != MutantNoGeneration {
+	if cp == nil || m.Gen != e.gen {
 		return
 	}
 	switch m.Kind {
@@ -103,7 +103,7 @@ func (c *Core) copyChanged(s *shard, e *entry, from Rank, m Message) {
 // orphaned notes that a copy has lost its source, and does not give it the same again. A
 // source that is dead, of which this directory may not have heard yet, is offered to nobody.
 func (c *Core) orphaned(e *entry, cp *copyAt, m Message) {
-	if cp.parent == NoRank && !cp.severed {
+	if cp.parent == NoRank {
 		switch c.cfg.Mutant {
 		case MutantNoAlternative:
 			return

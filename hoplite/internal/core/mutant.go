@@ -27,7 +27,7 @@ const (
 	MutantReuseEarly
 	// MutantLostTooEarly declares an object lost before orphans have said what they hold.
 	MutantLostTooEarly
-	// MutantNoGeneration ignores generations in what ranks say about copies.
+	// MutantNoGeneration sends what now has a name to who asked for what had it before.
 	MutantNoGeneration
 	// MutantDeleteLocal deletes no other copies than the caller's.
 	MutantDeleteLocal

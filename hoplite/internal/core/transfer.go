@@ -112,7 +112,10 @@ func (c *Core) source(m Message) *object {
 		return nil
 	}
 	o := c.objects[m.ID]
-	if o == nil || o.state == wanted || o.gen != m.Gen && (o.gen != 0 || o.token != m.Token) {
+	if o == nil || o.state == wanted {
+		return nil
+	}
+	if o.gen != m.Gen && (o.gen != 0 || o.token != m.Token) && c.cfg.Mutant != MutantNoGeneration {
 		return nil
 	}
 	return o

@@ -188,6 +188,13 @@ func (x *explorer) run(w *world) error {
 	settle()
 	x.stuck(w)
 	x.verify(w)
+	if x.history {
+		for _, c := range sortedKeys(x.calls) {
+			if p := x.calls[c]; p.op.End == 0 {
+				x.report.History = append(x.report.History, p.op)
+			}
+		}
+	}
 	x.ended = true
 	x.cancelAll(w)
 	settle()
