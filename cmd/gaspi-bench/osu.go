@@ -40,16 +40,8 @@ func osuLines(rows []row, apart bool) []string {
 
 // osuHead is what stands above the lines of a contender.
 func osuHead(r row) []string {
-	who := []string{r.Impl}
-	if r.Version != "" {
-		who[0] += " " + r.Version
-	}
-	for _, word := range []string{r.Congestion, r.Algorithm, r.Way} {
-		if word != "" {
-			who = append(who, word)
-		}
-	}
-	head := []string{fmt.Sprintf("# gaspi-bench %s, %d ranks over %s: %s", r.Op, r.N, r.Transport, strings.Join(who, ", "))}
+	who := strings.TrimSpace(r.Impl + " " + r.Version)
+	head := []string{fmt.Sprintf("# gaspi-bench %s, %d ranks over %s: %s", r.Op, r.N, r.Transport, list(who, r.Congestion, r.Algorithm, r.Way))}
 	switch {
 	case isBandwidth(r):
 		return append(head, fmt.Sprintf("%-10s%20s", "# Size", "Bandwidth (MB/s)"))

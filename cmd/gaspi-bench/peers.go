@@ -24,11 +24,11 @@ const ourCongestion = "reno"
 
 // A contest is the runtime and peers, measured in turns.
 type contest struct {
-	o     *options
-	cores int
-	out   *output
-	tcp   bool
-	err   *os.File
+	o      *options
+	cores  int
+	out    *output
+	tcp    bool
+	stderr *os.File
 
 	rivals []*rival
 	tally  tally
@@ -52,8 +52,8 @@ func runPeers(o *options, stdout, stderr *os.File) int {
 		say(stderr, err)
 		return exitFailed
 	}
-	c := &contest{o: o, err: stderr}
-	err := c.run(ctx, stdout, stderr)
+	c := &contest{o: o, stderr: stderr}
+	err := c.run(ctx, stdout)
 	if c.out != nil {
 		c.out.done()
 		err = errors.Join(err, c.out.close())
@@ -65,7 +65,7 @@ func runPeers(o *options, stdout, stderr *os.File) int {
 	return 0
 }
 
-func (c *contest) run(ctx context.Context, stdout, stderr *os.File) error {
+func (c *contest) run(ctx context.Context, stdout *os.File) error {
 	cores, err := sys.ThreadCores()
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (c *contest) run(ctx context.Context, stdout, stderr *os.File) error {
 		return err
 	}
 	transport := c.o.peerTransport()
-	if c.out, err = newOutput(c.o, stdout, stderr, headline(c.o.ranks, transport, c.cores, c.bound())); err != nil {
+	if c.out, err = newOutput(c.o, stdout, c.stderr, headline(c.o.ranks, transport, c.cores, c.bound())); err != nil {
 		return err
 	}
 	for round := range c.o.peers.repetitions {
@@ -179,7 +179,7 @@ func (c *contest) measureOurs(ctx context.Context, round int) error {
 	ours := *c.o
 	ours.json, ours.plot, ours.osu = filepath.Join(dir, "rows.json"), "", false
 	ours.args = append(c.o.args, "--json="+ours.json)
-	cfg, err := ours.job(nothing, c.err)
+	cfg, err := ours.job(nothing, c.stderr)
 	if err != nil {
 		return err
 	}

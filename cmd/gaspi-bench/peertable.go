@@ -52,7 +52,7 @@ func peerLines(rows []row) []string {
 		if r.Version != "" && r.Impl != implGaspi {
 			impl += " " + r.Version
 		}
-		how := strings.Join(slices.DeleteFunc([]string{r.Congestion, r.Algorithm, r.Way}, func(s string) bool { return s == "" }), ", ")
+		how := list(r.Congestion, r.Algorithm, r.Way)
 		if r.Note != "" {
 			lines = append(lines, trimmed(fmt.Sprintf("%-13s %7s  %-16s %-33s %s", r.Op, bytes, impl, how, r.Note)))
 			continue
@@ -79,7 +79,7 @@ func comparisonLines(op string, all []comparison) []string {
 	}
 	lines := []string{
 		op + ": p50 in microseconds, and the better peer's time by ours (above 1, ours is faster)",
-		head + fmt.Sprintf(" %8s %15s %11s %8s", "ratio", "of rounds", "limit", "of limit"),
+		head + fmt.Sprintf(" %8s %15s %11s %8s  %s", "ratio", "of rounds", "limit", "of limit", "better peer"),
 	}
 	for _, c := range all {
 		lines = append(lines, trimmed(c.line()))
@@ -95,6 +95,11 @@ func comparisonLines(op string, all []comparison) []string {
 		lines = append(lines, "geometric mean of ratios: "+strings.Join(words, ", "))
 	}
 	return lines
+}
+
+// list joins the words that there are.
+func list(words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), ", ")
 }
 
 // width is that of the column of a peer.
@@ -119,8 +124,14 @@ func (c comparison) line() string {
 		ratio, spread = fmt.Sprintf("%.2f", c.Ratio), fmt.Sprintf("%.2f to %.2f", c.RatioLow, c.RatioHigh)
 	}
 	line += fmt.Sprintf(" %8s %15s", ratio, spread)
+	limit, ofLimit := "-", "-"
 	if c.LimitUS > 0 {
-		line += fmt.Sprintf(" %11s %8.2f", figure(c.LimitUS), c.GaspiUS/c.LimitUS)
+		limit, ofLimit = figure(c.LimitUS), fmt.Sprintf("%.2f", c.GaspiUS/c.LimitUS)
+	}
+	line += fmt.Sprintf(" %11s %8s", limit, ofLimit)
+	if c.Better >= 0 {
+		p := c.Peers[c.Better]
+		line += "  " + list(p.label(), p.Algorithm, p.Way)
 	}
 	return line
 }

@@ -55,9 +55,9 @@ allreduce        1MiB  gaspi                                                   1
 allreduce        1MiB  openmpi 4.1.4    in-place                               30.00       60.00      600.00      140.00     86.05      3
 allreduce        1MiB  mpich 4.0.2      in-place                          over limit (20s)
 allreduce: p50 in microseconds, and the better peer's time by ours (above 1, ours is faster)
-  bytes       gaspi     openmpi       mpich    ratio       of rounds       limit of limit
-      8      0.2000      0.6000      2.0000     3.00    2.00 to 4.00      0.1000     2.00
-   1MiB       30.00       60.00  over limit     2.00    2.00 to 3.00
+  bytes       gaspi     openmpi       mpich    ratio       of rounds       limit of limit  better peer
+      8      0.2000      0.6000      2.0000     3.00    2.00 to 4.00      0.1000     2.00  openmpi, in-place
+   1MiB       30.00       60.00  over limit     2.00    2.00 to 3.00           -        -  openmpi, in-place
 geometric mean of ratios: openmpi 2.45, mpich 10.00 (1 of 2 sizes), better 2.45`
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("tables (-want +got):\n%s", d)
@@ -98,8 +98,8 @@ func TestNothingToCompareWith(t *testing.T) {
 	all.add(0, row{Op: "barrier", Impl: "mpich", Note: "failed (exit status 9: x)"})
 	got := strings.Join(comparisonLines("barrier", compare(all.sorted())), "\n")
 	want := `barrier: p50 in microseconds, and the better peer's time by ours (above 1, ours is faster)
-  bytes       gaspi       mpich    ratio       of rounds       limit of limit
-      -      1.0000      failed        -               -`
+  bytes       gaspi       mpich    ratio       of rounds       limit of limit  better peer
+      -      1.0000      failed        -               -           -        -`
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("table (-want +got):\n%s", d)
 	}

@@ -14,7 +14,7 @@ func Need(t testing.TB, commands ...string) {
 	t.Helper()
 	for _, command := range commands {
 		if _, err := exec.LookPath(command); err != nil {
-			Lack(t, "the command "+command+" is not in PATH: .ci/run tools installs it")
+			lack(t, "the command "+command+" is not in PATH: .ci/run tools installs it")
 		}
 	}
 }
@@ -24,12 +24,12 @@ func Need(t testing.TB, commands ...string) {
 func NeedRoot(t testing.TB, what string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		Lack(t, "only root can "+what)
+		lack(t, "only root can "+what)
 	}
 }
 
-// Lack skips the test for a reason.
-func Lack(t testing.TB, reason string) {
+// lack skips or fails the test for a reason.
+func lack(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv("GASPI_CI") == "1" {
 		t.Fatal(reason)
