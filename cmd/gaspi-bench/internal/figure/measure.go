@@ -100,7 +100,7 @@ func lastLine(s string) string {
 // it has when the time is up, if that is a whole round.
 func (s *Sweep) measure(ctx context.Context, b *Bench, way Way, end time.Time) (*Times, error) {
 	g := s.Grids[way]
-	t := NewTimes(way, g, setting(way, g))
+	t := NewTimes(way, g, s.setting(way))
 	all := make(map[Point][]float64)
 	var longest time.Duration
 	for round := range max(b.Rounds, 1) {
@@ -199,16 +199,17 @@ func (s *Sweep) arguments(line Line, ranks int, way Way) []string {
 }
 
 // setting says what was measured where.
-func setting(way Way, g Grid) string {
-	s := "ranks are processes that share memory"
+func (s *Sweep) setting(way Way) string {
+	g := s.Grids[way]
+	text := "ranks are processes that share memory"
 	if way == Emulated {
-		s = "each rank behind a link of " + g.Link
+		text = "each rank behind a link of " + g.Link
 	}
-	if way == Emulated && g.FoldRate > 0 {
-		s += fmt.Sprintf(", a rank folds %.3g MB/s", float64(g.FoldRate)*1e-6)
+	if way == Emulated && g.FoldRate > 0 && s.Op.Reduces() {
+		text += fmt.Sprintf(", a rank folds %.3g MB/s", float64(g.FoldRate)*1e-6)
 	}
 	if g.Scale > 1 {
-		s += fmt.Sprintf(", segments of a fixed size are shorter by %d", g.Scale)
+		text += fmt.Sprintf(", segments of a fixed size are shorter by %d", g.Scale)
 	}
-	return s
+	return text
 }

@@ -26,6 +26,9 @@ func pipelined5() Figure {
 			Why: []Reason{{
 				Outcome: Reversed, Ways: []Way{Emulated},
 				Text: "The gain is not one of links, which are busy either way: with several puts under way a rank that lost its processor to another leaves fewer gaps.",
+			}, {
+				Outcome: Stronger, Ways: []Way{Emulated},
+				Text: "The links are busy either way, and each further message costs the few cores that carry all ranks some time.",
 			}},
 		})
 	}
