@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -25,11 +26,14 @@ type output struct {
 	kept []row  // for both
 
 	apart bool // each of our algorithms is a contender of its own
+
+	begun  time.Time
+	stolen time.Duration // as stolen said then
 }
 
 // newOutput opens the files. head is the line that says what is measured where.
 func newOutput(o *options, stdout, stderr *os.File, head string) (*output, error) {
-	out := &output{table: stdout, head: head, algorithms: o.collective != nil, osu: o.osu, plot: o.plot}
+	out := &output{table: stdout, begun: time.Now(), stolen: stolen(), head: head, algorithms: o.collective != nil, osu: o.osu, plot: o.plot}
 	out.apart = o.collective != nil && o.collective.algorithm == algorithmAll
 	if term.IsTerminal(int(stderr.Fd())) {
 		out.progress = stderr

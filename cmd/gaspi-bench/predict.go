@@ -23,7 +23,7 @@ func predict() operation {
 consider: what the model says it takes, beside the median of what it took; then how
 many of these the model foretells within a quarter, and how often what it chooses
 takes at most a tenth longer than the fastest. It is meant for --emulate, whose
-network is the model's.`,
+network is the model's. Limit: none; the model stands beside what was measured.`,
 		minRanks: 2,
 		sizes:    []uint64{8, 1 << 10, 16 << 10, 128 << 10, 1 << 20},
 		main:     predictAll,
