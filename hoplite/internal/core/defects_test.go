@@ -152,6 +152,37 @@ func TestLastCopyLost(t *testing.T) {
 	d.get(4, 5)
 }
 
+// TestMutantLostTooEarly sees the mutant that TestLastCopyLost is there for.
+func TestMutantLostTooEarly(t *testing.T) {
+	d := newDesk(t)
+	d.c.cfg.Mutant = MutantLostTooEarly
+	d.put(1)
+	d.get(2, 1)
+	d.c.Down(1)
+	if s := d.answers(); len(s) != 1 || s[0].Msg.Code != Lost {
+		t.Errorf("the mutant was not seen: %+v", s)
+	}
+}
+
+// TestReplicaIsTold: the record of a small object, bytes and all, goes to the next rank; a
+// mutant sends nothing.
+func TestReplicaIsTold(t *testing.T) {
+	for _, m := range []Mutant{MutantNone, MutantNoReplica} {
+		d := newDesk(t)
+		d.c.cfg.Inline, d.c.cfg.InlineQuota, d.c.cfg.Mutant = 8, 8, m
+		d.c.Receive(3, Message{Kind: PutReq, ID: d.id, Size: 2, Token: 1, Flags: FlagComplete, Data: []byte("ab")})
+		var out Output
+		d.c.Drain(&out)
+		told := false
+		for _, s := range out.Sends {
+			told = told || s.To == 1 && s.Msg.Kind == Rep && string(s.Msg.Data) == "ab"
+		}
+		if told != (m == MutantNone) {
+			t.Errorf("mutant %s: replica told: %v", m, told)
+		}
+	}
+}
+
 // TestCompleteInTime: a receiver that had all bytes when its source died saves the object.
 func TestCompleteInTime(t *testing.T) {
 	d := newDesk(t)

@@ -43,7 +43,6 @@ type explorer struct {
 	calls   map[core.Call]*pending
 	next    core.Call
 	last    []int64 // arrival of the last message, by from*ranks+to
-	deaths  int
 	report  Report
 	ended   bool // no new calls
 	history bool

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	seeds = flag.Uint64("seeds", 3000, "explore so many seeds")
+	seeds = flag.Uint64("seeds", 2000, "explore so many seeds")
 	seed  = flag.Uint64("seed", 0, "explore this seed alone, and print its steps")
 )
 
