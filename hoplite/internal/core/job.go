@@ -185,7 +185,7 @@ func (c *Core) step(j *job) {
 			i++
 		}
 	}
-	for _, reader := range j.out.jobs {
+	for _, reader := range slices.Clone(j.out.jobs) { // a reader may end
 		if reader != j {
 			c.step(reader)
 		}
