@@ -213,7 +213,7 @@ func writeFile(name string, write func(io.Writer) error) error {
 	}
 	if err != nil {
 		os.Remove(f.Name()) // the error that matters is err
-		return unwritable("writing", name, err)
+		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return nil
 }

@@ -74,6 +74,9 @@ func (f ChartForm) charts(s *Sweep, t *Times) []Chart {
 		}
 		c.Panels = append(c.Panels, p)
 	}
+	if !c.drawable() {
+		return nil
+	}
 	return []Chart{c}
 }
 

@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -57,15 +58,10 @@ func (c Chart) WriteSVG(w io.Writer, onPage bool) error {
 	return err
 }
 
-func (c Chart) drawable() bool {
-	for _, p := range c.Panels {
-		for _, curve := range p.Curves {
-			if len(curve.X) > 0 {
-				return true
-			}
-		}
-	}
-	return false
+func (c Chart) drawable() bool { return slices.ContainsFunc(c.Panels, Panel.drawable) }
+
+func (p Panel) drawable() bool {
+	return slices.ContainsFunc(p.Curves, func(c Curve) bool { return len(c.X) > 0 })
 }
 
 // drawPanels draws the panels below so much room at the top.
@@ -98,6 +94,12 @@ func (c Chart) drawPanels(all draw.Canvas, rows, columns int, top vg.Length) err
 // plot makes a panel.
 func (p Panel) plot() (*plot.Plot, error) {
 	pl := plot.New()
+	pl.BackgroundColor = nil // that of the page
+	empty := !p.drawable()
+	if empty { // which no logarithm has
+		p.XBytes, p.XLog, p.LogY = false, false, false
+		p.Title += ": not measured"
+	}
 	pl.Title.Text, pl.X.Label.Text, pl.Y.Label.Text = p.Title, p.XLabel, p.YLabel
 	pl.Title.TextStyle.Font, pl.Title.Padding = sans(labelSize), 3
 	for _, a := range []*plot.Axis{&pl.X, &pl.Y} {
@@ -123,6 +125,10 @@ func (p Panel) plot() (*plot.Plot, error) {
 		if err := c.addTo(pl, strokeOf(i)); err != nil {
 			return nil, err
 		}
+	}
+	if empty {
+		pl.X.Min, pl.X.Max, pl.Y.Min, pl.Y.Max = 0, 1, 0, 1
+		return pl, nil
 	}
 	p.fit(pl)
 	return pl, nil
