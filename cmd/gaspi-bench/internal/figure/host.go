@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -33,6 +34,11 @@ func ThisHost() Host {
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		h.Commit = commitOf(info.Settings)
+	}
+	if h.Commit == unknown { // a build that was told not to note it
+		if text, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output(); err == nil {
+			h.Commit = strings.TrimSpace(string(text)) + " (of the directory that the report was made in)"
+		}
 	}
 	return h
 }
