@@ -58,6 +58,9 @@ func runPeers(o *options, stdout, stderr *os.File) int {
 		c.out.done()
 		err = errors.Join(err, c.out.close())
 	}
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted; nothing is shown, as rounds are missing")
+	}
 	if err != nil {
 		say(stderr, err)
 		return exitFailed
