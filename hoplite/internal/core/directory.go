@@ -100,7 +100,8 @@ func (c *Core) copyChanged(s *shard, e *entry, from Rank, m Message) {
 	}
 }
 
-// orphaned notes that a copy has lost its source, and does not give it the same again. A
+// orphaned notes that a copy has lost its source, and does not give it the same again,
+// unless that has withdrawn in the meantime: what it has now is another copy. A
 // source that is dead, of which this directory may not have heard yet, is offered to nobody.
 func (c *Core) orphaned(e *entry, cp *copyAt, m Message) {
 	if cp.parent == NoRank {
@@ -114,8 +115,12 @@ func (c *Core) orphaned(e *entry, cp *copyAt, m Message) {
 	if bad := e.find(m.Rank); bad != nil && m.Flags&FlagStale != 0 && c.cfg.Mutant != MutantOfferDead {
 		bad.leaving = true
 	}
+	avoid := NoRank
+	if cp.parent == m.Rank {
+		avoid = m.Rank
+	}
 	e.detach(cp)
-	cp.orphan, cp.ref, cp.avoid = true, m.Ref, m.Rank
+	cp.orphan, cp.ref, cp.avoid = true, m.Ref, avoid
 }
 
 // withdraw ends an object that was being made. Who wants it waits on.
