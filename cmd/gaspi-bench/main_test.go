@@ -204,7 +204,7 @@ func TestBadInputIsOneSentence(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no operation", nil, exitUsage, "no operation was given; choose one of latency, bandwidth, barrier, notify-rate, tune, allreduce"},
+		{"no operation", nil, exitUsage, "no operation was given; choose one of latency, bandwidth, barrier, notify-rate, tune, predict, allreduce"},
 		{"unknown operation", []string{"latencie"}, exitUsage, `unknown operation "latencie"; choose one of latency`},
 		{"two operations", []string{"latency", "barrier"}, exitUsage, `unexpected argument "barrier"`},
 		{"one rank", []string{"latency", "-n", "1"}, exitUsage, "-n 1: latency needs at least 2 ranks"},
