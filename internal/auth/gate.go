@@ -126,7 +126,7 @@ func (g *Gate) leave(v *visitor) bool {
 func (g *Gate) admit(v *visitor, pass func(net.Conn, Hello)) {
 	conn, hello, err := server(v.conn, g.cfg.Key, g.cfg.Check, g.cfg.TLS)
 	open := g.leave(v)
-	if err != nil && open {
+	if err != nil && (open || !errors.Is(err, net.ErrClosed)) { // which stop did
 		g.log.line(fmt.Sprintf("refused a connection from %s: %v", name(v.conn), err))
 		linger(v.conn)
 	}
