@@ -162,7 +162,7 @@ func checkPairs(t *testing.T, rows []row, transport string, want []row) {
 			if r.Op != w.Op || r.N != w.N || r.Bytes != w.Bytes || r.Impl != impl || r.Transport != transport {
 				t.Errorf("row %+v, want %s of %+v over %s", r, impl, w, transport)
 			}
-			if r.Iters < minBlocks || r.MinUS <= 0 || r.P50US < r.MinUS || r.P99US < r.P50US {
+			if r.Iters < fewBlocks || r.MinUS <= 0 || r.P50US < r.MinUS || r.P99US < r.P50US {
 				t.Errorf("figures make no sense: %+v", r)
 			}
 			if (r.GBPerS > 0) != (w.Op == "bandwidth" || w.Op == "put") || (r.PerS > 0) != (w.Op == "notify-rate") {
