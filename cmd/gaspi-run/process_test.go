@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -65,6 +66,11 @@ func TestHelpAndVersion(t *testing.T) {
 }
 
 func TestSignalsReachAllRanksAndTheirChildren(t *testing.T) {
+	// Under nohup a hangup is ignored, and stays so in programs that are started, unless
+	// somebody listens.
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
 	cases := []struct {
 		sig  syscall.Signal
 		name string
