@@ -118,31 +118,32 @@ func (c *crew) startRank(r *rank) error {
 	if c.program.file != nil {
 		inherited = append(inherited, c.program.file)
 	}
-	var process *os.Process
+	var pid int
 	err = c.family.begin(func() (int, error) {
-		process, err = os.StartProcess(c.program.path, append([]string{c.program.name}, c.args...), &os.ProcAttr{
-			Dir:   c.dir,
-			Env:   rankEnviron(c.inherited, c.added, own),
-			Files: inherited,
-			Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+		pid, err = r.start(func() (*os.Process, error) {
+			return os.StartProcess(c.program.path, append([]string{c.program.name}, c.args...), &os.ProcAttr{
+				Dir:   c.dir,
+				Env:   rankEnviron(c.inherited, c.added, own),
+				Files: inherited,
+				Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+			})
 		})
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", c.title, err)
 		}
-		return process.Pid, nil
+		return pid, nil
 	})
 	if err != nil {
 		return err
 	}
-	r.started(process)
 	if sig := c.endingBy(); sig != 0 {
 		r.signalGroup(sig) // it came while the rank was not there yet
 	}
-	c.log(fmt.Sprintf("rank %d is process %d", r.number, process.Pid))
+	c.log(fmt.Sprintf("rank %d is process %d", r.number, pid))
 	c.watching.Go(func() {
-		exit, err := sys.AwaitExit(process.Pid)
+		exit, err := sys.AwaitExit(pid)
 		after := time.Since(c.begun)
-		c.report(rankEnded{rank: r.number, pid: process.Pid, exit: exit, why: r.end(), after: after, err: err})
+		c.report(rankEnded{rank: r.number, pid: pid, exit: exit, why: r.end(), after: after, err: err})
 	})
 	return nil
 }

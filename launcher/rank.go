@@ -58,14 +58,20 @@ func (r *rank) kill(why string) error {
 	return syscall.Kill(r.process.Pid, syscall.SIGKILL)
 }
 
-// started takes the process over.
-func (r *rank) started(p *os.Process) {
+// start starts the rank's process by begin. A signal that comes meanwhile waits until
+// it can be sent: the process may run, and be known to others, before begin returns.
+func (r *rank) start(begin func() (*os.Process, error)) (pid int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	p, err := begin()
+	if err != nil {
+		return 0, err
+	}
 	r.process = p
 	if r.doomed {
 		syscall.Kill(p.Pid, syscall.SIGKILL)
 	}
+	return p.Pid, nil
 }
 
 // end notes that the rank has ended, and returns what it was killed for.
