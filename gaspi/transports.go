@@ -159,14 +159,16 @@ func (d *dialer) tcp(only bool) (transport.Transport, error) {
 		},
 		Lost:    d.lost,
 		Waiting: d.waiting,
-		Log:     d.cfg.Log,
+		Begin: func(t *tcp.Transport) {
+			d.waiting.Poll, d.waiting.PollFirst = t.Poll, only
+			d.waiting.Sleep = t.Parker(d.waiting.Sleep)
+		},
+		Log: d.cfg.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
 	d.own.TCP = wire.Address()
-	d.waiting.Poll, d.waiting.PollFirst = wire.Poll, only
-	d.waiting.Sleep = wire.Parker(d.waiting.Sleep)
 	return wire, nil
 }
 

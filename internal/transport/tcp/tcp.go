@@ -72,6 +72,9 @@ type Config struct {
 	// its Sleep, to Transport.Parker of what it was.
 	// Default: yield for a while, then sleep.
 	Waiting *notify.Waiting
+	// Begin, if not nil, is called with the transport before anybody can connect to
+	// it: the time to complete Waiting.
+	Begin func(*Transport)
 	// Log hears of connections that were refused. Default: nobody does.
 	Log *slog.Logger
 
@@ -167,6 +170,9 @@ func New(cfg Config) (*Transport, error) {
 		return nil, fmt.Errorf("tcp: %w", err)
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
+	if cfg.Begin != nil {
+		cfg.Begin(t)
+	}
 	if err := t.listen(server); err != nil {
 		t.cancel()
 		t.poller.Close()
