@@ -54,7 +54,7 @@ func (t *Team) prepareChoice() error {
 		onOneHost(&t.machine)
 	}
 	if network, ok := t.proc.Emulated(); ok {
-		onNetwork(&t.machine, network)
+		OnNetwork(&t.machine, network)
 	}
 	switch file := os.Getenv(envMachine); {
 	case t.cfg.Machine != nil:

@@ -50,9 +50,7 @@ func modelMachine(emulate string) (*price.Machine, string, error) {
 		if err != nil {
 			return nil, "", fmt.Errorf("--emulate: %w", err)
 		}
-		overhead := n.Overhead.Seconds()
-		m.Network = price.Link{Latency: (n.Latency + n.Jitter/2).Seconds(), Put: overhead, Signal: overhead}
-		m.Bandwidth, m.SocketRate, m.Take = n.Bandwidth, 0, 0 // cards move bytes by themselves
+		collectives.OnNetwork(&m, n)
 		name = "a machine with the network " + n.String()
 	}
 	return &m, name, m.Check()
