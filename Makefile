@@ -18,7 +18,7 @@ race: ## under the race detector, but for memory mapped between processes
 fuzz: ## each fuzz target for 30 s
 	FUZZTIME=30s .ci/run fuzz
 
-matrix: ## all cells of the matrix of collectives: an hour and a half on two idle cores; SHARD=0/4 does a quarter
+matrix: ## all cells of the matrix of collectives: hours, by estimate one and a half on two idle cores; SHARD=0/4 does a quarter
 	GASPI_TEST_MATRIX=full GASPI_TEST_SHARD=$(SHARD) GASPI_TEST_LONG=1 \
 		$(GO) test -count=1 -timeout 24h -v -run 'TestMatrix|TestCollLarge' ./collectives
 
