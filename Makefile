@@ -40,9 +40,6 @@ cover: ## coverage of the whole module, in total and under out/
 cross: ## arm64 and portable builds, without a C compiler
 	.ci/run build cross
 
-system: ## the tests across processes; nothing may be skipped
-	.ci/run system
-
 cluster: ## whole jobs across hosts that are network namespaces; needs root
 	.ci/run cluster
 

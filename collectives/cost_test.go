@@ -36,11 +36,15 @@ func allocations(ctx context.Context, p *gaspi.Proc, runs int, run func() error)
 	return n, errors.Join(err, p.Barrier(ctx, p.World()))
 }
 
-// TestRunsAllocateNothing runs plans of every algorithm again and again. Ranks do
-// not sleep, since timers allocate.
+// awake is ranks that do not sleep, since timers allocate.
+func awake() gaspi.Config {
+	cfg := small
+	cfg.Spin, cfg.Yield = 0, time.Minute
+	return cfg
+}
+
+// TestRunsAllocateNothing runs plans of every algorithm again and again.
 func TestRunsAllocateNothing(t *testing.T) {
-	awake := small
-	awake.Spin, awake.Yield = 0, time.Minute
 	const ranks, runs = 3, 50
 	d := newDealer(4, 1<<10)
 	var all []*instance
@@ -49,7 +53,7 @@ func TestRunsAllocateNothing(t *testing.T) {
 		x.memory = memory(len(all) % 2)
 		all = append(all, x)
 	}
-	local(t, ranks, awake, func(ctx context.Context, p *gaspi.Proc) error {
+	local(t, ranks, awake(), func(ctx context.Context, p *gaspi.Proc) error {
 		m, err := newMember(ctx, p.World(), collectives.Config{})
 		if err != nil {
 			return err
@@ -92,7 +96,7 @@ func TestRepeatedCallsAllocateNothing(t *testing.T) {
 		if _, err := algorithms.Lookup(schedule.AllReduce, how); how != "" && err != nil {
 			continue
 		}
-		onTeam(t, 2, cfg, func(ctx context.Context, team *collectives.Team) error {
+		onTeamOf(t, 2, awake(), cfg, func(ctx context.Context, team *collectives.Team) error {
 			heap, err := collectives.Alloc[float64](ctx, team, 100)
 			if err != nil {
 				return err

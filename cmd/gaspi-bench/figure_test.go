@@ -79,6 +79,9 @@ var outside = regexp.MustCompile(`(?i)(src|href)\s*=\s*"(https?:|//|[a-z0-9./-]+
 
 // Goal: the page is complete without a network, and has every figure.
 func TestReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates every figure: the race detector has nothing to see, and takes a minute")
+	}
 	file := filepath.Join(t.TempDir(), "r.html")
 	stdout, _, code := gaspiBench(t, "report", "--way", "simulated", "--quick", "--out", file)
 	if code != 0 || !strings.Contains(stdout, file) || !strings.Contains(stdout, "verdicts: ") {
