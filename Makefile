@@ -3,7 +3,7 @@
 
 GO ?= go
 
-.PHONY: check test race fuzz matrix stress bench benchdiff cover cross system cluster generate ci install
+.PHONY: check test race fuzz matrix stress bench benchdiff cover cross cluster generate ci install
 
 check: ## format, vet, staticcheck, quick tests
 	.ci/run fmt vet staticcheck
