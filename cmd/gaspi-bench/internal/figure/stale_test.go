@@ -75,6 +75,15 @@ func TestRunLoop(t *testing.T) {
 	}
 }
 
+// Goal: a host that could not carry the links casts doubt on the figure.
+func TestRunKnowsLateness(t *testing.T) {
+	l := loop{ranks: 2, iterations: 3, bytes: 4 * kib, slacks: []int{0}, link: "latency=100us,bandwidth=1GB/s"}
+	_, late, err := l.run(t.Context(), l.staleStep(0))
+	if err != nil || late.Delivered.Events == 0 {
+		t.Errorf("%v, %v; want the events of two ranks", late, err)
+	}
+}
+
 func TestReadFactors(t *testing.T) {
 	const text = `{"format":"mfsgd/1","runs":[
 		{"slack":0,"iterations":100,"seconds":10,"reached":true,"waiting_share":0.5,"mean":{"seconds":[0.1,0.2],"rmse":[null,0.9]}},

@@ -19,8 +19,11 @@ func runLoop(ctx context.Context, l loop) (*looped, error) {
 		r.setting += ", each behind a link of " + l.link
 	}
 	one := func(to *staleRow, l *loop, open opener) error {
-		row, doubt, err := l.run(ctx, open)
-		*to, r.doubt = row, max(r.doubt, doubt)
+		row, late, err := l.run(ctx, open)
+		*to = row
+		if !late.Valid() {
+			r.doubt = late.String()
+		}
 		return err
 	}
 	r.stale = make([]staleRow, len(l.slacks))
@@ -74,8 +77,9 @@ func (l *loop) ringStep(ctx context.Context, p *gaspi.Proc) (step, error) {
 	}}, nil
 }
 
-// run runs the loop with the steps that open makes.
-func (l *loop) run(ctx context.Context, open opener) (staleRow, string, error) {
+// run runs the loop with the steps that open makes, and says whether the host carried
+// the links, if there are any.
+func (l *loop) run(ctx context.Context, open opener) (staleRow, gaspi.Punctuality, error) {
 	var mu sync.Mutex
 	var sum staleRow           // guarded by mu
 	var longest time.Duration  // guarded by mu
@@ -91,16 +95,12 @@ func (l *loop) run(ctx context.Context, open opener) (staleRow, string, error) {
 		}
 		mu.Lock()
 		sum.call, sum.wait, longest = sum.call+call.Seconds(), sum.wait+wait.Seconds(), max(longest, took)
-		late.Merge(p.Punctuality())
+		late = late.Merge(p.Punctuality())
 		mu.Unlock()
 		return s.close(ctx) // at once: others may wait for what only this sends
 	})
 	n := float64(l.ranks * l.iterations)
-	doubt := ""
-	if l.link != "" && !late.Valid() {
-		doubt = late.String()
-	}
-	return staleRow{call: sum.call / n, wait: sum.wait / n, rate: float64(l.iterations) / longest.Seconds()}, doubt, err
+	return staleRow{call: sum.call / n, wait: sum.wait / n, rate: float64(l.iterations) / longest.Seconds()}, late, err
 }
 
 // iterate is the loop of one rank.
