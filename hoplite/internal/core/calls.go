@@ -56,6 +56,11 @@ func (c *Core) put(x *call) {
 			c.result(Result{Call: x.id, Code: Exists, ID: x.name})
 		}
 		return
+	case o.state == making && o.gen == 0 && !o.asked:
+		// Nobody has heard of the target, so the Put comes first, as another rank's would.
+		c.endReduce(c.reduceOf(o), Result{Code: Exists, ID: x.name})
+		c.put(x)
+		return
 	default:
 		o.puts = append(o.puts, x)
 		return
@@ -180,6 +185,7 @@ func (c *Core) get(id Call, name string) {
 		c.deliver(id, o)
 	default:
 		o.gets = append(o.gets, id)
+		c.lookOut(o)
 	}
 }
 
@@ -203,13 +209,14 @@ func (c *Core) assigned(o *object, m Message) {
 			c.wantRoom(o.need)
 			return
 		}
-		o.state, o.gen, o.token, o.sum = fetching, m.Gen, m.Token, m.Sum
+		o.state, o.gen, o.token, o.sum, o.born = fetching, m.Gen, m.Token, m.Sum, m.Ref
 		c.serveEarly(o)
 	}
 	if c.dead[m.Rank] {
-		o.from = m.Rank
+		o.from, o.fromCopy = m.Rank, m.Copy
 		c.sourceGone(o, true)
 		return
 	}
+	o.fromCopy = m.Copy
 	c.pull(o, m.Rank, Stream{})
 }

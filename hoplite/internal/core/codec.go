@@ -6,14 +6,14 @@ import (
 )
 
 // HeaderSize is how many bytes of a message have a fixed place. ID and Data follow.
-const HeaderSize = 168
+const HeaderSize = 184
 
 // MaxID is the longest id in bytes.
 const MaxID = 1024
 
 // Append writes m to b. It borrows m.Data until it returns.
 //
-//	| kind code flags ins | op | rank slot | seq gen token sum size from off ref | stream | ins | ranks | lengths | id | data |
+//	| kind code flags ins | op | rank slot | seq gen token sum size from off ref copy own | stream | ins | ranks | lengths | id | data |
 func (m *Message) Append(b []byte) []byte {
 	le := binary.LittleEndian
 	b = append(b, byte(m.Kind), byte(m.Code), m.Flags, m.NumIns, m.NumRanks, m.NumComplete, 0, 0)
@@ -21,7 +21,7 @@ func (m *Message) Append(b []byte) []byte {
 	b = le.AppendUint32(b, uint32(m.Rank))
 	b = le.AppendUint32(b, m.Slot)
 	b = le.AppendUint32(b, uint32(m.Stream.Owner))
-	for _, v := range [...]uint64{m.Seq, m.Gen, m.Token, m.Sum, uint64(m.Size), uint64(m.From), uint64(m.Off), m.Ref, m.Stream.Reduce} {
+	for _, v := range [...]uint64{m.Seq, m.Gen, m.Token, m.Sum, uint64(m.Size), uint64(m.From), uint64(m.Off), m.Ref, m.Copy, m.Own, m.Stream.Reduce} {
 		b = le.AppendUint64(b, v)
 	}
 	b = le.AppendUint32(b, m.Stream.Position)
@@ -69,6 +69,7 @@ func Decode(b []byte) (Message, error) {
 	m.Op, m.Rank, m.Slot, m.Stream.Owner = r.u32(), Rank(r.u32()), r.u32(), Rank(r.u32())
 	m.Seq, m.Gen, m.Token, m.Sum = r.u64(), r.u64(), r.u64(), r.u64()
 	m.Size, m.From, m.Off, m.Ref = r.i64(), r.i64(), r.i64(), r.u64()
+	m.Copy, m.Own = r.u64(), r.u64()
 	m.Stream.Reduce, m.Stream.Position, m.Stream.Attempt = r.u64(), r.u32(), r.u32()
 	for i := range m.Ins {
 		m.Ins[i] = In{Rank(r.u32()), r.u32(), r.u32()}

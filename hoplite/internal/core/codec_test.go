@@ -10,7 +10,7 @@ import (
 func TestCodec(t *testing.T) {
 	full := Message{
 		Kind: Job, Code: Lost, Flags: FlagOnce, Op: 1, Rank: NoRank, Slot: 3, Seq: 4, Gen: 5, Token: 6, Sum: 7,
-		Size: 8 << 40, From: 9, Off: 10, Ref: 11, Stream: Stream{12, 13, 14, 15}, NumIns: 2,
+		Size: 8 << 40, From: 9, Off: 10, Ref: 11, Copy: 24, Own: 25, Stream: Stream{12, 13, 14, 15}, NumIns: 2,
 		Ins: [2]In{{16, 17, 18}, {NoRank, 20, 21}}, NumRanks: 2, NumComplete: 1,
 		Ranks: [MaxRanks]Rank{22, 23}, ID: "weights/17", Data: []byte{1, 2, 3},
 	}

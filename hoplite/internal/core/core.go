@@ -192,8 +192,9 @@ func (c *Core) enlist(to Rank, o *object) {
 	set(FlagComplete, o.complete())
 	set(FlagOrigin, o.state == filling || o.state == making || o.mine)
 	set(FlagPinned, o.pinned)
+	m.Own = o.born
 	if o.state == fetching {
-		m.Rank = o.from
+		m.Rank, m.Copy = o.from, o.fromCopy
 		m.Ref = o.ask
 		set(FlagStale, o.from == NoRank)
 	}

@@ -100,27 +100,23 @@ func (c *Core) copyChanged(s *shard, e *entry, from Rank, m Message) {
 	}
 }
 
-// orphaned notes that a copy has lost its source, and does not give it the same again,
-// unless that has withdrawn in the meantime: what it has now is another copy. A
-// source that is dead, of which this directory may not have heard yet, is offered to nobody.
+// orphaned notes that a copy has lost its source, and does not give it the same again;
+// what that rank may have got since is another copy. A source that is dead, of which this
+// directory may not have heard yet, is offered to nobody.
 func (c *Core) orphaned(e *entry, cp *copyAt, m Message) {
 	if cp.parent == NoRank {
 		switch c.cfg.Mutant {
 		case MutantNoAlternative:
 			return
 		case MutantTwiceRecovered:
-			e.copies = append(e.copies, copyAt{rank: cp.rank, ref: m.Ref, parent: NoRank, child: NoRank, avoid: NoRank})
+			e.copies = append(e.copies, newCopy(cp.rank, m.Ref))
 		}
 	}
 	if bad := e.find(m.Rank); bad != nil && m.Flags&FlagStale != 0 && c.cfg.Mutant != MutantOfferDead {
 		bad.leaving = true
 	}
-	avoid := NoRank
-	if cp.parent == m.Rank {
-		avoid = m.Rank
-	}
 	e.detach(cp)
-	cp.orphan, cp.ref, cp.avoid = true, m.Ref, avoid
+	cp.orphan, cp.ref, cp.avoid = true, m.Ref, copyName{m.Rank, m.Copy}
 }
 
 // withdraw ends an object that was being made. Who wants it waits on.
@@ -149,7 +145,8 @@ func (c *Core) clear(e *entry) {
 
 func (c *Core) putRequest(s *shard, e *entry, from Rank, m Message) {
 	ack := Message{Kind: PutAck, ID: m.ID, Token: m.Token}
-	mine := copyAt{rank: from, parent: NoRank, child: NoRank, avoid: NoRank, origin: true, pinned: true, complete: m.Flags&FlagComplete != 0}
+	mine := newCopy(from, 0)
+	mine.origin, mine.pinned, mine.complete = true, true, m.Flags&FlagComplete != 0
 	switch {
 	case e.gen == 0 || e.lost:
 		c.clear(e)
@@ -178,6 +175,10 @@ func (c *Core) putRequest(s *shard, e *entry, from Rank, m Message) {
 func (c *Core) join(e *entry, mine copyAt) {
 	if cp := e.find(mine.rank); cp != nil {
 		e.detach(cp)
+		if cp.born != 0 {
+			e.sever(cp) // what it was to receive it makes itself, and who knows it by another name is refused
+			cp.born = 0
+		}
 		cp.ref, cp.origin, cp.pinned = 0, true, true
 		cp.complete = cp.complete || mine.complete
 		return
@@ -185,7 +186,7 @@ func (c *Core) join(e *entry, mine copyAt) {
 	e.copies = append(e.copies, mine)
 	for i := range e.copies {
 		// Known from a receiver that registered before the maker's put was repeated.
-		if cp := &e.copies[i]; cp.parent == mine.rank && e.find(mine.rank).child == NoRank {
+		if cp := &e.copies[i]; cp.parent == mine.rank && cp.from == 0 && e.find(mine.rank).child == NoRank {
 			e.find(mine.rank).child, cp.severed = cp.rank, false
 		}
 	}

@@ -21,13 +21,26 @@ type entry struct {
 // chains whose heads are complete or are being made.
 type copyAt struct {
 	rank                     Rank
+	born                     uint64 // its name: Message.Own
 	ref                      uint64 // of the question that the last Assign answered
 	parent, child            Rank
-	avoid                    Rank // a source that has failed it
+	from                     uint64   // which of the parent's copies
+	avoid                    copyName // a source that has failed it
 	complete, origin, pinned bool
 	leaving                  bool // the holder wants to give it up
 	severed                  bool // the parent is gone, and the holder has not yet said what it has
 	orphan                   bool // the holder has said that bytes are missing and nobody sends them
+}
+
+// A copyName tells a copy from an earlier one of the same rank.
+type copyName struct {
+	rank Rank
+	born uint64
+}
+
+// newCopy is a copy that is linked with no other.
+func newCopy(r Rank, born uint64) copyAt {
+	return copyAt{rank: r, born: born, ref: born, parent: NoRank, child: NoRank, avoid: copyName{rank: NoRank}}
 }
 
 // A waiter has asked for an object; ref goes into the answer.
@@ -63,7 +76,7 @@ func (e *entry) find(r Rank) *copyAt {
 // root is the head of a copy's chain, and how far away it is.
 func (e *entry) root(cp *copyAt) (*copyAt, int) {
 	depth := 0
-	for cp.parent != NoRank && depth <= len(e.copies) {
+	for cp.parent != NoRank && !cp.severed && depth <= len(e.copies) {
 		up := e.find(cp.parent)
 		if up == nil {
 			break
@@ -78,7 +91,7 @@ func (e *entry) root(cp *copyAt) (*copyAt, int) {
 // the end of the shortest chain whose bytes will come. It does not choose what
 // depends on the rank that asks.
 func (c *Core) pick(e *entry, asks Rank) *copyAt {
-	avoid := NoRank
+	avoid := copyName{rank: NoRank}
 	if cp := e.find(asks); cp != nil {
 		avoid = cp.avoid
 	}
@@ -86,7 +99,7 @@ func (c *Core) pick(e *entry, asks Rank) *copyAt {
 	bestDepth := 0
 	for i := range e.copies {
 		cp := &e.copies[i]
-		if cp.rank == asks || cp.rank == avoid || cp.leaving || cp.child != NoRank && c.cfg.Mutant != MutantTwoChildren {
+		if cp.rank == asks || cp.rank == avoid.rank && cp.born == avoid.born || cp.leaving || cp.child != NoRank && c.cfg.Mutant != MutantTwoChildren {
 			continue
 		}
 		if cp.complete {
@@ -105,14 +118,14 @@ func (c *Core) pick(e *entry, asks Rank) *copyAt {
 
 // assign makes src the sender to rank to, which has a record already or gets one.
 func (c *Core) assign(e *entry, to Rank, ref uint64, src Rank) {
-	cp := e.find(to)
-	if cp == nil {
-		e.copies = append(e.copies, copyAt{rank: to, parent: NoRank, child: NoRank, avoid: NoRank})
-		cp = e.find(to)
+	if e.find(to) == nil {
+		e.copies = append(e.copies, newCopy(to, ref))
 	}
-	cp.ref, cp.parent, cp.avoid, cp.orphan, cp.severed = ref, src, NoRank, false, false
-	e.find(src).child = to
-	c.send(to, Message{Kind: Assign, ID: e.id, Gen: e.gen, Token: e.token, Sum: e.sum, Size: e.size, Rank: src, Ref: ref})
+	cp, up := e.find(to), e.find(src)
+	cp.ref, cp.parent, cp.from, cp.orphan, cp.severed = ref, src, up.born, false, false
+	cp.avoid = copyName{rank: NoRank}
+	up.child = to
+	c.send(to, Message{Kind: Assign, ID: e.id, Gen: e.gen, Token: e.token, Sum: e.sum, Size: e.size, Rank: src, Copy: up.born, Ref: ref})
 }
 
 // serve gives sources to those that wait, orphans first: they hold up their chains.
@@ -159,12 +172,16 @@ func (e *entry) remove(r Rank) {
 		return
 	}
 	e.detach(cp)
-	if cp.child != NoRank {
-		if down := e.find(cp.child); down != nil && down.parent == r {
-			down.parent, down.severed = NoRank, true
-		}
-	}
+	e.sever(cp)
 	e.copies = slices.DeleteFunc(e.copies, func(cp copyAt) bool { return cp.rank == r })
+}
+
+// sever cuts off what cp sends to: it will get nothing from this copy, and must say what it has.
+func (e *entry) sever(cp *copyAt) {
+	if down := e.find(cp.child); down != nil && down.parent == cp.rank {
+		down.parent, down.severed = NoRank, true
+	}
+	cp.child = NoRank
 }
 
 // settle looks after an entry whose copies have changed: it gives out sources, or

@@ -74,8 +74,8 @@ func (c *Core) startJob(old *job, m Message) {
 		c.endJob(old)
 	}
 	j := &job{key: m.Stream, op: m.Op, size: m.Size, ins: slices.Clone(m.Ins[:m.NumIns])}
-	o := c.source(Message{ID: m.ID, Gen: m.Gen, Token: m.Token})
-	if o == nil || o.state == wanted || o.size != m.Size {
+	o := c.stored(m.ID, m.Gen, m.Token)
+	if o == nil || o.size != m.Size {
 		c.send(m.Stream.Owner, Message{Kind: JobFailed, Code: Gone, Stream: m.Stream})
 		early := c.early
 		c.early = nil

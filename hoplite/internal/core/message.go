@@ -83,6 +83,10 @@ type Message struct {
 	Op uint32
 	// Rank is a source, or a rank that failed.
 	Rank Rank
+	// Copy names the copy that Rank has, and Own that of the message's sender: the Ref of
+	// the question that brought it there, 0 if it was put or made there. A rank that gave
+	// its copy up and asked again has another.
+	Copy, Own uint64
 	// Slot and Seq name a transfer at its receiver.
 	Slot uint32
 	Seq  uint64

@@ -47,6 +47,8 @@ const (
 	MutantTwoChildren
 	// MutantResumeZero counts a resumed transfer as if it had started anew.
 	MutantResumeZero
+	// MutantAnyCopy sends from whatever copy is there, not only from the one that was meant.
+	MutantAnyCopy
 	// Mutants is their number.
 	Mutants
 )
@@ -55,7 +57,7 @@ const (
 func (m Mutant) String() string {
 	names := [...]string{"none", "offer-dead", "twice-recovered", "no-alternative", "never-lost", "any-source", "tail-omitted",
 		"evict-unasked", "evict-in-use", "reuse-early", "lost-too-early", "no-generation", "delete-local", "delete-early",
-		"keep-prefix", "count-twice", "used-wrong", "serve-early", "no-replica", "two-children", "resume-zero"}
+		"keep-prefix", "count-twice", "used-wrong", "serve-early", "no-replica", "two-children", "resume-zero", "any-copy"}
 	if int(m) < len(names) {
 		return names[m]
 	}

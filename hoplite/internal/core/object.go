@@ -27,6 +27,7 @@ type object struct {
 	pinned, mine    bool   // mine: made here, not received
 	asked           bool   // the directory owes an answer
 	ask             uint64 // and this is its number
+	born            uint64 // the question that brought it here; 0 of what was put or made here
 	answered        bool   // the Put has its result
 	readers         int    // references that the program holds
 	lastUse         uint64
@@ -38,6 +39,7 @@ type object struct {
 	slot     int // -1: none
 	seq      uint64
 	from     Rank // NoRank: nobody sends
+	fromCopy uint64
 	stopping bool // canceled, and the sender has not confirmed
 
 	early []queued    // requests of others that came before its generation

@@ -23,6 +23,7 @@ type reduction struct {
 	made      bool  // the target has all its bytes: what becomes of sources does not matter any more
 	closed    bool  // enough sources were there, once
 	attempt   uint32
+	lookout   uint64   // the watch on the target, 0 if there is none
 	withdrawn []uint64 // tokens of targets that were given up, until the directory knows the next
 }
 
@@ -165,7 +166,7 @@ func (c *Core) admit(r *reduction) {
 		s := &r.sources[i]
 		s.state = used
 		if s.rank == c.cfg.Rank {
-			if s.data == nil && r.size > 0 && c.source(Message{ID: s.id, Gen: s.gen, Token: s.token}) == nil {
+			if s.data == nil && r.size > 0 && c.stored(s.id, s.gen, s.token) == nil {
 				c.await(r, i) // it is gone since
 				continue
 			}

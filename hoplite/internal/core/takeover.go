@@ -72,7 +72,7 @@ func (c *Core) register(s *shard, from Rank, m Message) {
 		return
 	}
 	e.copies = append(e.copies, copyAt{
-		rank: from, ref: m.Ref, parent: m.Rank, child: NoRank, avoid: NoRank,
+		rank: from, born: m.Own, ref: m.Ref, parent: m.Rank, from: m.Copy, child: NoRank, avoid: copyName{rank: NoRank},
 		complete: m.Flags&FlagComplete != 0, origin: m.Flags&FlagOrigin != 0,
 		pinned: m.Flags&FlagPinned != 0, orphan: m.Flags&FlagStale != 0,
 	})
@@ -127,7 +127,7 @@ func (e *entry) link() {
 		}
 		up := e.find(cp.parent)
 		switch {
-		case up != nil && up.child == NoRank:
+		case up != nil && up.born == cp.from && up.child == NoRank:
 			up.child = cp.rank
 		default:
 			// It will say that its source is gone, or that it is complete.

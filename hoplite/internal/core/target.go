@@ -30,6 +30,7 @@ func (c *Core) startRoot(r *reduction, ins []In) {
 	o.size, o.token, o.gets, o.puts = r.size, c.token(), gets, puts
 	o.pinned, o.mine = true, true
 	r.obj = o
+	c.lookOut(o)
 	j := &job{
 		key: Stream{Owner: c.cfg.Rank, Reduce: r.number, Position: 1<<32 - 1}, op: r.op, size: r.size,
 		ins: ins, out: o, root: r,
@@ -44,7 +45,7 @@ func (c *Core) startRoot(r *reduction, ins []In) {
 		s := &r.sources[i]
 		if s.data != nil || r.size == 0 {
 			j.bytes = append(j.bytes, s.data)
-		} else if own := c.source(Message{ID: s.id, Gen: s.gen, Token: s.token}); own != nil && own.state != wanted {
+		} else if own := c.stored(s.id, s.gen, s.token); own != nil {
 			j.own = append(j.own, own)
 		} else {
 			c.localGone(r, i)
@@ -58,6 +59,34 @@ func (c *Core) startRoot(r *reduction, ins []In) {
 		return
 	}
 	c.begin(j)
+}
+
+// lookOut watches for an object that another makes under the name of a target, if Gets here
+// wait for the target and the directory has not heard of it: it may never be made.
+func (c *Core) lookOut(o *object) {
+	if o.state != making || o.gen != 0 || o.asked || len(o.gets) == 0 {
+		return
+	}
+	if r := c.reduceOf(o); r != nil && r.lookout == 0 {
+		r.lookout = c.watch(&watching{id: o.id, flags: FlagOnce, reduce: r, source: onTarget})
+	}
+}
+
+// targetLocated handles the answer: what is there is what Gets are to find.
+func (c *Core) targetLocated(r *reduction, m Message) {
+	r.lookout = 0
+	o := r.obj
+	switch {
+	case o == nil || o.gen != 0 || o.asked:
+	case m.Flags&FlagLost != 0:
+		gets := o.gets
+		o.gets = nil
+		for _, g := range gets {
+			c.result(Result{Call: g, Code: Lost, ID: o.id})
+		}
+	default:
+		c.endReduce(r, Result{Code: Exists, ID: r.target})
+	}
 }
 
 // localGone looks for a source elsewhere that was here when it was chosen.
@@ -94,7 +123,7 @@ func (c *Core) rootFailed(r *reduction, why Code) {
 	r.root = nil
 	for _, i := range slices.Clone(r.local) {
 		s := &r.sources[i]
-		if s.data == nil && c.source(Message{ID: s.id, Gen: s.gen, Token: s.token}) == nil {
+		if s.data == nil && c.stored(s.id, s.gen, s.token) == nil {
 			r.local = slices.DeleteFunc(r.local, func(k int) bool { return k == i })
 			c.await(r, i)
 		}
@@ -212,10 +241,9 @@ func (c *Core) endReduce(r *reduction, res Result) {
 		return
 	}
 	delete(c.reduces, r.number)
+	c.unwatch(r.lookout)
 	for i := range r.sources {
-		if ref := r.sources[i].ref; ref != 0 {
-			c.unwatch(ref)
-		}
+		c.unwatch(r.sources[i].ref)
 	}
 	for pos, p := range r.places {
 		if p.source >= 0 {

@@ -82,7 +82,7 @@ func (c *Core) pulled(from Rank, m Message) {
 				c.early = append(c.early, queued{from, m})
 				return
 			}
-		} else if o := c.objects[m.ID]; o != nil && o.gen == 0 && o.asked && Rank(m.Ref) == c.directoryOf(m.ID) {
+		} else if o := c.objects[m.ID]; o != nil && o.mayBecome(m.Copy) && Rank(m.Ref) == c.directoryOf(m.ID) {
 			o.early = append(o.early, queued{from, m})
 			return
 		}
@@ -102,8 +102,9 @@ func (c *Core) pulled(from Rank, m Message) {
 	c.pump(out)
 }
 
-// source finds what a Pull asks for. The directory may have told the receiver of an
-// object before it told its maker the generation: then the put's token names it.
+// source finds what a Pull asks for: this very copy. The directory has noted that the
+// copy which it named is gone, if this rank gave it up, and that who would have received
+// from it will say so; what came here since is another link of the chains.
 func (c *Core) source(m Message) *object {
 	if !m.Stream.none() {
 		if j := c.streams[m.Stream.place()]; j != nil && j.key == m.Stream {
@@ -111,14 +112,32 @@ func (c *Core) source(m Message) *object {
 		}
 		return nil
 	}
-	o := c.objects[m.ID]
-	if o == nil || o.state == wanted {
-		return nil
-	}
-	if o.gen != m.Gen && (o.gen != 0 || o.token != m.Token) && c.cfg.Mutant != MutantNoGeneration {
+	o := c.stored(m.ID, m.Gen, m.Token)
+	if o != nil && o.born != m.Copy && c.cfg.Mutant != MutantAnyCopy && c.cfg.Mutant != MutantNoGeneration {
 		return nil
 	}
 	return o
+}
+
+// stored finds a copy by id and generation, or by id and token while its maker has not
+// been told the generation.
+func (c *Core) stored(id string, gen, token uint64) *object {
+	o := c.objects[id]
+	if o == nil || o.state == wanted {
+		return nil
+	}
+	if o.gen != gen && (o.gen != 0 || o.token != token) && c.cfg.Mutant != MutantNoGeneration {
+		return nil
+	}
+	return o
+}
+
+// mayBecome reports whether the answer that o waits for may make it the copy with this name.
+func (o *object) mayBecome(name uint64) bool {
+	if o.gen != 0 || !o.asked {
+		return false
+	}
+	return o.state == wanted && o.ask == name || o.state != wanted && name == 0
 }
 
 // serveEarly looks again at requests for a copy that came before its generation.
@@ -166,7 +185,7 @@ func (c *Core) pull(o *object, from Rank, stream Stream) {
 	o.from = from
 	m := Message{
 		Kind: Pull, ID: o.id, Gen: o.gen, Token: o.token, Stream: stream, Slot: uint32(o.slot), Seq: o.seq,
-		Size: o.size, From: o.have, Off: o.off, Ref: uint64(c.directoryOf(o.id)),
+		Size: o.size, From: o.have, Off: o.off, Ref: uint64(c.directoryOf(o.id)), Copy: o.fromCopy,
 	}
 	c.send(from, m)
 }
@@ -203,7 +222,7 @@ func (c *Core) sourceGone(o *object, ask bool) {
 	}
 	o.asked, o.ask = true, c.next()
 	if ask {
-		m := Message{Kind: Orphan, ID: o.id, Gen: o.gen, Rank: bad, From: o.have, Ref: o.ask}
+		m := Message{Kind: Orphan, ID: o.id, Gen: o.gen, Rank: bad, Copy: o.fromCopy, From: o.have, Ref: o.ask}
 		if c.dead[bad] {
 			m.Flags = FlagStale
 		}

@@ -1,0 +1,178 @@
+package core
+
+import (
+	"fmt"
+	"testing"
+)
+
+// A scene is a few cores between which a test carries every message by hand.
+type scene struct {
+	t       *testing.T
+	cores   []*Core
+	dead    []bool
+	mail    map[[2]Rank][]Message // by from, to; in order
+	puts    []Command             // that are under way
+	results map[Call]Result       // the last of each call
+}
+
+func newScene(t *testing.T, size int, cfg Config) *scene {
+	s := &scene{t: t, dead: make([]bool, size), mail: map[[2]Rank][]Message{}, results: map[Call]Result{}}
+	for r := range Rank(size) {
+		cfg.Rank, cfg.Size = r, size
+		s.cores = append(s.cores, New(cfg))
+	}
+	return s
+}
+
+// at lets a rank do something and collects what it says.
+func (s *scene) at(r Rank, do func(*Core)) {
+	do(s.cores[r])
+	var out Output
+	s.cores[r].Drain(&out)
+	for _, cmd := range out.Commands {
+		if cmd.Op == OpPut {
+			s.puts = append(s.puts, cmd)
+		}
+	}
+	for _, m := range out.Sends {
+		if m.Attach {
+			m.Msg.Data = make([]byte, m.Len)
+		}
+		s.mail[[2]Rank{r, m.To}] = append(s.mail[[2]Rank{r, m.To}], m.Msg)
+	}
+	for _, res := range out.Results {
+		s.results[res.Call] = res
+	}
+}
+
+// take delivers what one rank has sent to another, which must begin with these kinds.
+func (s *scene) take(from, to Rank, kinds ...Kind) {
+	s.t.Helper()
+	way := [2]Rank{from, to}
+	for _, k := range kinds {
+		if len(s.mail[way]) == 0 || s.mail[way][0].Kind != k {
+			s.t.Fatalf("rank %d is to get kind %d from %d, under way is %+v", to, k, from, s.mail[way])
+		}
+		m := s.mail[way][0]
+		s.mail[way] = s.mail[way][1:]
+		s.at(to, func(c *Core) { c.Receive(from, m) })
+	}
+}
+
+// kill lets a rank die and all others know.
+func (s *scene) kill(d Rank) {
+	s.dead[d] = true
+	for r := range Rank(len(s.cores)) {
+		delete(s.mail, [2]Rank{d, r})
+		if !s.dead[r] {
+			s.at(r, func(c *Core) { c.Down(d) })
+		}
+	}
+}
+
+// rest delivers all that is under way, and what follows from it. No put lands.
+func (s *scene) rest() {
+	for again := true; again; {
+		again = false
+		for from := range Rank(len(s.cores)) {
+			for to := range Rank(len(s.cores)) {
+				if way := ([2]Rank{from, to}); len(s.mail[way]) > 0 {
+					again = true
+					s.take(from, to, s.mail[way][0].Kind)
+				}
+			}
+		}
+	}
+	if err := Check(s.cores, s.dead, true); err != nil && s.cores[0].cfg.Mutant == MutantNone {
+		s.t.Error(err)
+	}
+}
+
+// idOf returns an id whose directory is shard num of size.
+func idOf(num, size int) string {
+	for i := 0; ; i++ {
+		if id := fmt.Sprint("x", i); ShardOf(id, size) == num {
+			return id
+		}
+	}
+}
+
+// land lets all puts arrive, and those that follow.
+func (s *scene) land() {
+	for len(s.puts) > 0 {
+		cmd := s.puts[0]
+		s.puts = s.puts[1:]
+		s.at(cmd.Peer, func(c *Core) { c.Arrived(cmd.Slot, cmd.Watermark) })
+	}
+}
+
+// TestSourceThatCameBack: rank 2 gives up what it was to receive, as its slot is taken,
+// and asks again. Rank 3, which was to receive from it, hears so late that it finds the
+// second copy there. If it took that, the directory would wait for ever to hear that it has
+// no source: when the maker dies, the two would wait for each other.
+func TestSourceThatCameBack(t *testing.T) {
+	const directory, maker, back, late = 0, 1, 2, 3
+	x, other := idOf(directory, 4), idOf(maker, 4)
+	for _, mutant := range []Mutant{MutantNone, MutantAnyCopy} {
+		t.Run(mutant.String(), func(t *testing.T) {
+			s := newScene(t, 4, Config{Capacity: 1000, Slots: 1, Inline: -1, Mutant: mutant})
+			s.at(maker, func(c *Core) { c.Put(1, other, 100, 0); c.Filled(1, 100) })
+			s.rest()
+			s.at(back, func(c *Core) { c.Get(2, other) })
+			s.rest() // its bytes are under way, and take the slot
+			s.at(back, func(c *Core) { c.Get(3, x) })
+			s.take(back, directory, GetReq)
+			s.at(late, func(c *Core) { c.Get(4, x) })
+			s.take(late, directory, GetReq)
+			s.at(maker, func(c *Core) { c.Put(5, x, 100, 0) })
+			s.take(maker, directory, PutReq) // maker -> back -> late
+			s.take(directory, back, Assign)
+			s.take(back, directory, Forget)
+			s.land()
+			s.take(back, directory, GetReq)
+			s.take(directory, back, Assign) // maker -> back
+			s.take(directory, late, Assign) // the old one
+			s.rest()
+			s.kill(maker)
+			s.rest()
+			lost := s.results[3].Code == Lost && s.results[4].Code == Lost
+			if lost != (mutant == MutantNone) {
+				t.Errorf("the object is lost, its Gets end with %+v and %+v", s.results[3], s.results[4])
+			}
+		})
+	}
+}
+
+// TestTargetIsThereAlready: rank 1 makes a target of which nobody has heard, and which will
+// not be done, as its source is gone. A Get of the target there finds what another rank has
+// put under its name, and so ends a Put at rank 1 itself.
+func TestTargetIsThereAlready(t *testing.T) {
+	const caller, source, other = 1, 3, 2
+	x, a := idOf(0, 4), idOf(source, 4)
+	for _, c := range []struct {
+		name string
+		put  Rank
+	}{{"put elsewhere", other}, {"put at the caller", caller}} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScene(t, 4, Config{Capacity: 1000, Inline: 100, InlineQuota: 100, Links: Links{Bandwidth: 1e9, Latency: 1e-9}})
+			s.at(source, func(c *Core) { c.Put(1, a, 100, 0); c.Filled(1, 100) })
+			s.rest()
+			s.at(caller, func(c *Core) { c.Reduce(2, x, []string{a}, 1, 1) })
+			s.take(caller, source, Watch)
+			s.take(source, caller, Located)
+			s.at(source, func(c *Core) { c.Delete(3, a) })
+			s.rest()
+			if s.cores[caller].objects[x] == nil {
+				t.Fatal("the target is not being made: the test misses its aim")
+			}
+			s.at(caller, func(c *Core) { c.Get(4, x) })
+			s.at(c.put, func(c *Core) { c.Put(5, x, 50, 0); c.Filled(5, 50) })
+			s.rest()
+			for call, want := range map[Call]Code{2: Exists, 4: OK, 5: OK} {
+				if got := s.results[call]; got.Call != call || got.Code != want {
+					t.Errorf("call %d: %+v, expected %s", call, got, want)
+				}
+			}
+		})
+	}
+}
