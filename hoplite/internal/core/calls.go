@@ -56,11 +56,6 @@ func (c *Core) put(x *call) {
 			c.result(Result{Call: x.id, Code: Exists, ID: x.name})
 		}
 		return
-	case o.state == making && o.gen == 0 && !o.asked:
-		// Nobody has heard of the target, so the Put comes first, as another rank's would.
-		c.endReduce(c.reduceOf(o), Result{Code: Exists, ID: x.name})
-		c.put(x)
-		return
 	default:
 		o.puts = append(o.puts, x)
 		return
@@ -185,7 +180,6 @@ func (c *Core) get(id Call, name string) {
 		c.deliver(id, o)
 	default:
 		o.gets = append(o.gets, id)
-		c.lookOut(o)
 	}
 }
 

@@ -23,7 +23,6 @@ type reduction struct {
 	made      bool  // the target has all its bytes: what becomes of sources does not matter any more
 	closed    bool  // enough sources were there, once
 	attempt   uint32
-	lookout   uint64   // the watch on the target, 0 if there is none
 	withdrawn []uint64 // tokens of targets that were given up, until the directory knows the next
 }
 
@@ -238,7 +237,9 @@ func (r *reduction) inputs(children []int) []In {
 }
 
 // arrange tells every rank what has changed for it. A position begins anew if an input
-// that it knew is another now; so do all above it, and none below.
+// that it knew is another now; so do all above it, and none below. While a source is
+// awaited there is no target: what was made of it would not fit to the rest, and who
+// receives it, or waits for it here, would wait for what may never come.
 func (c *Core) arrange(r *reduction) {
 	children := r.children()
 	visited := make([]bool, len(r.places))
@@ -263,6 +264,8 @@ func (c *Core) arrange(r *reduction) {
 		if r.root == nil || !slices.Equal(r.root.ins, ins) {
 			c.startRoot(r, ins)
 		}
+	} else {
+		c.giveUp(r)
 	}
 }
 

@@ -30,7 +30,6 @@ func (c *Core) startRoot(r *reduction, ins []In) {
 	o.size, o.token, o.gets, o.puts = r.size, c.token(), gets, puts
 	o.pinned, o.mine = true, true
 	r.obj = o
-	c.lookOut(o)
 	j := &job{
 		key: Stream{Owner: c.cfg.Rank, Reduce: r.number, Position: 1<<32 - 1}, op: r.op, size: r.size,
 		ins: ins, out: o, root: r,
@@ -59,34 +58,6 @@ func (c *Core) startRoot(r *reduction, ins []In) {
 		return
 	}
 	c.begin(j)
-}
-
-// lookOut watches for an object that another makes under the name of a target, if Gets here
-// wait for the target and the directory has not heard of it: it may never be made.
-func (c *Core) lookOut(o *object) {
-	if o.state != making || o.gen != 0 || o.asked || len(o.gets) == 0 {
-		return
-	}
-	if r := c.reduceOf(o); r != nil && r.lookout == 0 {
-		r.lookout = c.watch(&watching{id: o.id, flags: FlagOnce, reduce: r, source: onTarget})
-	}
-}
-
-// targetLocated handles the answer: what is there is what Gets are to find.
-func (c *Core) targetLocated(r *reduction, m Message) {
-	r.lookout = 0
-	o := r.obj
-	switch {
-	case o == nil || o.gen != 0 || o.asked:
-	case m.Flags&FlagLost != 0:
-		gets := o.gets
-		o.gets = nil
-		for _, g := range gets {
-			c.result(Result{Call: g, Code: Lost, ID: o.id})
-		}
-	default:
-		c.endReduce(r, Result{Code: Exists, ID: r.target})
-	}
 }
 
 // localGone looks for a source elsewhere that was here when it was chosen.
@@ -241,7 +212,6 @@ func (c *Core) endReduce(r *reduction, res Result) {
 		return
 	}
 	delete(c.reduces, r.number)
-	c.unwatch(r.lookout)
 	for i := range r.sources {
 		c.unwatch(r.sources[i].ref)
 	}

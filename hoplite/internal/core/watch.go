@@ -8,12 +8,9 @@ type watching struct {
 	flags  uint8
 	room   int64
 	call   *call      // who asked: a call,
-	reduce *reduction // or a reduction about its source, or its target
-	source int        // onTarget: the target
+	reduce *reduction // or a reduction about its source
+	source int
 }
-
-// onTarget stands for the index of a source.
-const onTarget = -1
 
 func (c *Core) watch(w *watching) uint64 {
 	ref := c.next()
@@ -60,10 +57,6 @@ func (c *Core) located(m Message) {
 	}
 	if w.flags&FlagOnce != 0 {
 		delete(c.watched, m.Ref)
-	}
-	if w.reduce != nil && w.source == onTarget {
-		c.targetLocated(w.reduce, m)
-		return
 	}
 	if w.reduce != nil {
 		c.sourceLocated(w.reduce, w.source, m)
