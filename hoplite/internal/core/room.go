@@ -191,5 +191,6 @@ func (c *Core) evicted(o *object, m Message) {
 		return
 	}
 	c.forget(o)
+	c.sourceDropped(o)
 	c.askAgain(o)
 }

@@ -177,3 +177,31 @@ func TestNoTargetWithoutSources(t *testing.T) {
 		})
 	}
 }
+
+// TestEvictedSource: a source that the caller of a Reduce has itself is evicted while
+// another is awaited, and then its last copy dies. The Reduce hears of it.
+func TestEvictedSource(t *testing.T) {
+	const caller, maker, other = 1, 2, 0
+	a, b, next := idOf(other, 4), idOf(3, 4), idOf(caller, 4)
+	s := newScene(t, 4, Config{Capacity: 160, Inline: -1})
+	s.at(maker, func(c *Core) { c.Put(1, a, 100, 0); c.Filled(1, 100) })
+	s.at(other, func(c *Core) { c.Put(2, next, 100, 0); c.Filled(2, 100) })
+	s.rest()
+	s.at(caller, func(c *Core) { c.Get(3, a) })
+	s.rest()
+	s.land()
+	s.at(caller, func(c *Core) { c.Release(s.results[3].Ref) })
+	s.rest()
+	s.at(caller, func(c *Core) { c.Reduce(4, "sum", []string{a, b}, 2, 1) })
+	s.rest()
+	s.at(caller, func(c *Core) { c.Get(5, next) })
+	s.rest()
+	if s.cores[caller].objects[a] != nil {
+		t.Fatal("the source was not evicted: the test misses its aim")
+	}
+	s.kill(maker)
+	s.rest()
+	if got := s.results[4]; got.Code != Lost || got.ID != a {
+		t.Errorf("the Reduce: %+v, expected that %s is lost", got, a)
+	}
+}

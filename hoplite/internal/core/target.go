@@ -119,6 +119,7 @@ func (c *Core) giveUp(r *reduction) {
 	}
 	c.forget(o)
 	c.failReaders(o)
+	c.sourceDropped(o)
 	c.askAgain(o)
 	c.freeIdle(o)
 }
