@@ -85,6 +85,7 @@ const table = `
 	< TEST;
 	NONE < internal/testenv;
 	internal/testenv, internal/sys < internal/testenv/cluster;   # to be on the network of a host
+	internal/testenv < internal/testenv/vm;
 	gaspi, collectives < internal/system;   # tests of whole jobs, and nothing else
 `
 

@@ -1,0 +1,176 @@
+package vm
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
+)
+
+// Address is the IPv4 address of the guest's only RDMA device, rxe0.
+const Address = "192.0.2.1"
+
+// Memory and processors of the guest. The job and all its files fit into the
+// memory, or they fail.
+const (
+	memoryMiB  = 1536
+	processors = 2
+)
+
+// A Machine boots a guest for each job. Several may run at a time.
+type Machine struct {
+	image *image
+}
+
+// A Job is what a guest does.
+type Job struct {
+	// Script is run by the shell of busybox as root, in a folder that is in its
+	// PATH, with no limit of locked memory. Its exit status is the job's.
+	Script string
+	// Files are copied into that folder: the path of each here, by its name there.
+	// They keep whether they can be run. A program may need the libraries of
+	// libc6, libfabric1 and the packages of verbs, and no others.
+	Files map[string]string
+	// Output gets what the script prints, while it does; by default it is discarded.
+	Output io.Writer
+}
+
+// New returns a machine. The first call on a computer downloads some 75 MB of
+// packages to the user's cache and builds an image there, which takes a minute.
+// Without network, or on a system without apt, the test fails with the reason.
+func New(t testing.TB) *Machine {
+	t.Helper()
+	testenv.Need(t, "qemu-system-x86_64", "apt-get", "dpkg-deb")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatalf("no folder for the image of the virtual machine: %v", err)
+	}
+	img, err := openImage(t.Context(), filepath.Join(cache, "gaspi-vm"))
+	if err != nil {
+		t.Fatalf("no virtual machine: %v", err)
+	}
+	return &Machine{img}
+}
+
+// Run boots a guest, has it do the job, and returns the exit status of its script.
+// It is an error if there is none: ctx ended, or the guest did, and then the error
+// has the end of what the guest's console said. The guest takes some seconds to
+// boot.
+func (m *Machine) Run(ctx context.Context, j Job) (status int, err error) {
+	dir, err := os.MkdirTemp("", "gaspi-vm-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	initrd := filepath.Join(dir, "initrd.cpio")
+	if err := writeInitrd(initrd, m.image.base, j); err != nil {
+		return 0, err
+	}
+	console, answer := filepath.Join(dir, "console"), filepath.Join(dir, "status")
+	cmd := exec.CommandContext(ctx, "qemu-system-x86_64",
+		"-nodefaults", "-no-reboot", "-display", "none", "-machine", "q35",
+		"-accel", "tcg,thread=multi", "-cpu", "max", "-smp", strconv.Itoa(processors), "-m", strconv.Itoa(memoryMiB),
+		"-kernel", m.image.kernel, "-initrd", initrd,
+		"-append", "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on",
+		"-serial", "file:"+console, "-serial", "stdio", "-serial", "file:"+answer)
+	err = run(cmd, j.Output)
+	if text, readErr := os.ReadFile(answer); err == nil && readErr == nil {
+		if status, readErr = strconv.Atoi(strings.TrimSpace(string(text))); readErr == nil {
+			return status, nil
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("the guest was still running: %w", context.Cause(ctx))
+	case err == nil:
+		err = errors.New("the guest ended without an exit status")
+	}
+	return 0, fmt.Errorf("%w\nits console: %s", err, tail(console))
+}
+
+// run runs qemu, which ends when this process does. The kernel takes the thread
+// that started it for its parent, so that is kept.
+func run(cmd *exec.Cmd, output io.Writer) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = output, &stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("qemu-system-x86_64: %w %s", err, strings.TrimSpace(stderr.String()))
+	}
+	return nil
+}
+
+// tail returns the last lines of a file, or why there are none.
+func tail(file string) string {
+	const lines = 30
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(text), "\r", "")), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
+
+// writeInitrd writes the archive base, and after it one of what belongs to a job.
+func writeInitrd(name, base string, j Job) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	err = copyFile(w, base)
+	if err == nil {
+		err = addJob(newCPIO(w), j)
+	}
+	return errors.Join(err, w.Flush(), f.Close())
+}
+
+func copyFile(w io.Writer, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// addJob writes the archive of a job.
+func addJob(archive *cpioWriter, j Job) error {
+	if err := archive.File("job/job.sh", 0o644, strings.NewReader(j.Script), int64(len(j.Script))); err != nil {
+		return err
+	}
+	for name, file := range j.Files {
+		if err := addFile(archive, path.Join("job", name), file); err != nil {
+			return err
+		}
+	}
+	return archive.Close()
+}
+
+func addFile(archive *cpioWriter, name, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return archive.File(name, info.Mode(), f, info.Size())
+}
