@@ -64,6 +64,9 @@ func sameItems(t *testing.T, models []*Model) {
 // TestStaleRunsConverge factorizes with contributions that are as old as the
 // slack allows in every call, and with ages that vary.
 func TestStaleRunsConverge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long runs of what shorter tests run too")
+	}
 	tests := []struct {
 		ranks, slack int
 		limit        float64 // the final RMSE must be below this
