@@ -175,12 +175,22 @@ func (c *Core) get(id Call, name string) {
 		o = c.newObject(name, wanted)
 		o.gets = append(o.gets, id)
 		o.asked, o.ask = true, c.next()
-		c.ask(Message{Kind: GetReq, ID: name, Ref: o.ask})
+		c.ask(o.question())
 	case o.state == complete:
 		c.deliver(id, o)
 	default:
 		o.gets = append(o.gets, id)
 	}
+}
+
+// question asks where an object is. If room is kept for it, the directory must say so when
+// there is no such object any more.
+func (o *object) question() Message {
+	m := Message{Kind: GetReq, ID: o.id, Ref: o.ask}
+	if o.stored {
+		m.Flags = FlagKeep
+	}
+	return m
 }
 
 // assigned handles the answer to a Get: where to fetch it.

@@ -173,7 +173,7 @@ func (c *Core) enlist(to Rank, o *object) {
 	c.serveEarly(o)
 	if o.state == wanted {
 		if o.asked {
-			c.send(to, Message{Kind: GetReq, ID: o.id, Ref: o.ask})
+			c.send(to, o.question())
 		}
 		return
 	}

@@ -59,7 +59,7 @@ const (
 	FlagLost                       // a Rep or Located: no copy is left
 	FlagOnce                       // a Watch: one answer is enough
 	FlagStale                      // a Register: the source is gone
-	FlagKeep                       // a Withdraw: the object will be made anew
+	FlagKeep                       // a GetReq: room is kept for the object
 )
 
 // MaxRanks is how many locations a Located carries.

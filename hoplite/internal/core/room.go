@@ -89,7 +89,7 @@ func (c *Core) roomForObject(n *need) bool {
 	o.need = nil
 	if o.state == wanted {
 		o.asked, o.ask = true, c.next()
-		c.ask(Message{Kind: GetReq, Flags: FlagKeep, ID: o.id, Ref: o.ask})
+		c.ask(o.question())
 	} else {
 		c.fill(o)
 	}

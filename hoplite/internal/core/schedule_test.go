@@ -11,8 +11,13 @@ type scene struct {
 	cores   []*Core
 	dead    []bool
 	mail    map[[2]Rank][]Message // by from, to; in order
-	puts    []Command             // that are under way
+	puts    []put                 // that are under way
 	results map[Call]Result       // the last of each call
+}
+
+type put struct {
+	from Rank
+	cmd  Command
 }
 
 func newScene(t *testing.T, size int, cfg Config) *scene {
@@ -31,7 +36,7 @@ func (s *scene) at(r Rank, do func(*Core)) {
 	s.cores[r].Drain(&out)
 	for _, cmd := range out.Commands {
 		if cmd.Op == OpPut {
-			s.puts = append(s.puts, cmd)
+			s.puts = append(s.puts, put{r, cmd})
 		}
 	}
 	for _, m := range out.Sends {
@@ -64,6 +69,7 @@ func (s *scene) kill(d Rank) {
 	s.dead[d] = true
 	for r := range Rank(len(s.cores)) {
 		delete(s.mail, [2]Rank{d, r})
+		delete(s.mail, [2]Rank{r, d})
 		if !s.dead[r] {
 			s.at(r, func(c *Core) { c.Down(d) })
 		}
@@ -100,9 +106,14 @@ func idOf(num, size int) string {
 // land lets all puts arrive, and those that follow.
 func (s *scene) land() {
 	for len(s.puts) > 0 {
-		cmd := s.puts[0]
+		p := s.puts[0]
 		s.puts = s.puts[1:]
-		s.at(cmd.Peer, func(c *Core) { c.Arrived(cmd.Slot, cmd.Watermark) })
+		if !s.dead[p.cmd.Peer] && s.cores[p.cmd.Peer].Expects(p.cmd.Slot, p.cmd.Seq) {
+			s.at(p.cmd.Peer, func(c *Core) { c.Arrived(p.cmd.Slot, p.cmd.Watermark) })
+		}
+		if !s.dead[p.from] {
+			s.at(p.from, func(c *Core) { c.Sent(p.cmd.Transfer) })
+		}
 	}
 }
 
@@ -203,5 +214,44 @@ func TestEvictedSource(t *testing.T) {
 	s.rest()
 	if got := s.results[4]; got.Code != Lost || got.ID != a {
 		t.Errorf("the Reduce: %+v, expected that %s is lost", got, a)
+	}
+}
+
+// TestKeptRoomIsFreed: rank 1 has got room for an object that does not fit beside another,
+// and asks for it again. The directory dies, and the maker takes the object back, before
+// it has answered. The room must not be kept for what is not there.
+func TestKeptRoomIsFreed(t *testing.T) {
+	const directory, maker, getter, holder = 0, 1, 2, 3
+	x, a, late := idOf(directory, 4), idOf(holder, 4), idOf(maker, 4)
+	s := newScene(t, 4, Config{Capacity: 160, Inline: -1, Links: Links{Bandwidth: 1e9, Latency: 1e-9}})
+	s.at(holder, func(c *Core) { c.Put(1, a, 100, 0); c.Filled(1, 100) })
+	s.rest()
+	s.at(getter, func(c *Core) { c.Get(2, a) })
+	s.rest()
+	s.land()
+	s.at(getter, func(c *Core) { c.Release(s.results[2].Ref) })
+	s.rest()
+	s.at(maker, func(c *Core) { c.Reduce(3, x, []string{a}, 1, 1) })
+	s.take(maker, holder, Watch)
+	s.take(holder, maker, Located)
+	s.take(maker, directory, PutReq) // neither the replica nor the maker hears the answer
+	s.at(getter, func(c *Core) { c.Get(4, x) })
+	s.take(getter, directory, GetReq)
+	s.take(directory, getter, Assign)
+	for s.cores[getter].objects[a] != nil {
+		s.take(getter, holder, Evict)
+		s.take(holder, getter, EvictAck)
+	}
+	s.at(maker, func(c *Core) { c.Cancel(3) })
+	s.kill(directory)
+	s.rest()
+	s.land()
+	s.rest()
+	s.at(maker, func(c *Core) { c.Put(5, late, 80, 0); c.Filled(5, 80) })
+	s.at(getter, func(c *Core) { c.Get(6, late) })
+	s.rest()
+	s.land()
+	if got := s.results[6]; got.Call != 6 || got.Code != OK {
+		t.Errorf("the Get of another object: %+v", got)
 	}
 }
