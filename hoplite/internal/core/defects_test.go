@@ -236,3 +236,22 @@ func TestLateWord(t *testing.T) {
 		t.Error("a word about the old generation made the new copy complete")
 	}
 }
+
+// TestPutSurvivesWithdraw: a rank puts what another is making, and that gives it up. Who
+// receives goes on with what was put.
+func TestPutSurvivesWithdraw(t *testing.T) {
+	d := newDesk(t)
+	d.gen = d.say(1, Message{Kind: PutReq, Size: 100, Token: 7, Flags: FlagOnce})[0].Msg.Gen
+	d.get(3, 1)
+	if s := d.say(2, Message{Kind: PutReq, Size: 100, Token: 8}); len(s) != 1 || s[0].Msg.Code != OK || s[0].Msg.Gen != d.gen {
+		t.Fatalf("the same content: %+v", s)
+	}
+	d.say(2, Message{Kind: Done})
+	for range 2 { // a new directory may hear it again
+		if s := d.say(1, Message{Kind: Withdraw, Token: 7}); len(s) != 0 {
+			t.Fatalf("withdrawn: %+v", s)
+		}
+	}
+	d.ref++
+	d.expect(d.say(3, Message{Kind: Orphan, Rank: 1, Ref: d.ref}), 3, 2)
+}

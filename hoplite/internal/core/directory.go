@@ -63,7 +63,7 @@ func (c *Core) request(s *shard, from Rank, m Message) {
 		e.watches = slices.DeleteFunc(e.watches, func(o watch) bool { return o.rank == from && o.ref == m.Ref })
 	case Withdraw:
 		if e.gen != 0 && e.token == m.Token && !e.lost && e.deleting == nil {
-			c.withdraw(s, e)
+			c.withdraw(s, e, from)
 			return
 		}
 	case Evict:
@@ -119,8 +119,17 @@ func (c *Core) orphaned(e *entry, cp *copyAt, m Message) {
 	cp.orphan, cp.ref, cp.avoid = true, m.Ref, copyName{m.Rank, m.Copy}
 }
 
-// withdraw ends an object that was being made. Who wants it waits on.
-func (c *Core) withdraw(s *shard, e *entry) {
+// withdraw ends an object that was being made. Who wants it waits on. If another rank has
+// put the same meanwhile, only the maker's copy goes.
+func (c *Core) withdraw(s *shard, e *entry, from Rank) {
+	if slices.ContainsFunc(e.copies, func(cp copyAt) bool { return cp.origin && cp.rank != from }) {
+		e.remove(from)
+		e.token = 0 // that of what was withdrawn, should this be said again
+		c.record(s, e, 0)
+		c.settle(s, e)
+		c.tellWatches(e)
+		return
+	}
 	gen := e.gen
 	c.record(s, e, FlagRemove)
 	for _, cp := range e.copies {

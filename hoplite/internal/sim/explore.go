@@ -47,13 +47,15 @@ type explorer struct {
 	ended   bool // no new calls
 	history bool
 	holds   map[hold][]byte
+	streams bool // programs do little but reduce big objects
 }
 
 // A client is a program of a rank that makes one call at a time.
 type client struct {
-	rank core.Rank
-	left int
-	busy core.Call
+	rank  core.Rank
+	left  int
+	began bool
+	busy  core.Call
 }
 
 // A hold is a reference that a program has.
@@ -92,6 +94,12 @@ func Explore(o Options) (Report, error) {
 		cfg.Capacity += 400 // room enough: other things go wrong then
 		cfg.Slots += 8
 	}
+	if x.streams = rng.IntN(8) == 0; x.streams {
+		cfg.Size = 4 + rng.IntN(3)
+		cfg.Capacity += 1500
+		cfg.Slots += 8
+		cfg.Shape = core.Shape(rng.IntN(4))
+	}
 	x.last = make([]int64, cfg.Size*cfg.Size)
 	w := newWorld(cfg, x, x)
 	w.trace = o.Trace
@@ -106,6 +114,10 @@ func Explore(o Options) (Report, error) {
 
 // prepare chooses ids, programs and deaths.
 func (x *explorer) prepare(w *world) {
+	if x.streams {
+		x.prepareStreams(w)
+		return
+	}
 	n := 2 + x.rng.IntN(4)
 	common := int64(x.rng.IntN(30))
 	for i := range n {
@@ -129,6 +141,24 @@ func (x *explorer) prepare(w *world) {
 		if x.rng.IntN(2) == 0 {
 			w.at(x.rng.Int64N(3000), event{kind: die, rank: core.Rank(x.rng.IntN(w.cfg.Size))})
 		}
+	}
+}
+
+// prepareStreams lets each rank put an object of its own, then reduce some of all. The
+// objects are so big and their chunks so small that ranks die in the middle, when what is
+// above them has folded a part.
+func (x *explorer) prepareStreams(w *world) {
+	size := int64(60 + x.rng.IntN(140))
+	for r := range w.cfg.Size {
+		id := string(rune('a' + r))
+		x.ids = append(x.ids, id)
+		x.sizes[id] = size
+		x.clients = append(x.clients, client{rank: core.Rank(r), left: 2 + x.rng.IntN(3)})
+		x.later(w, r)
+	}
+	x.ids = append(x.ids, "sum0", "sum1")
+	for range 1 + x.rng.IntN(2) {
+		w.at(x.rng.Int64N(3000), event{kind: die, rank: core.Rank(x.rng.IntN(w.cfg.Size))})
 	}
 }
 

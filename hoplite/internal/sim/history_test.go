@@ -69,10 +69,10 @@ func step(s object, op Operation) []any {
 			return []any{s}
 		case op.Code == core.OK:
 			return nil
-		case op.Code == core.Exists && !s.there && op.Verb == Put:
+		case op.Code == core.Exists && !s.there && op.Verb == Put && !op.mayBeTarget():
 			return nil
 		}
-		return []any{s} // a target may be refused because of another that was then given up
+		return []any{s} // refused because of a target that was then given up
 	case Delete:
 		if op.End == 0 || op.Code != core.OK {
 			return []any{s, object{}}
@@ -89,6 +89,10 @@ func step(s object, op Operation) []any {
 	}
 	return []any{s}
 }
+
+// mayBeTarget reports whether reductions make this object: one may have begun to, and then
+// have given it up, while the call was open.
+func (o Operation) mayBeTarget() bool { return len(o.ID) > 1 }
 
 // linearizable checks the history of an exploration.
 func linearizable(r Report) porcupine.CheckResult {

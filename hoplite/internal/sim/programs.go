@@ -72,9 +72,29 @@ func (x *explorer) act(w *world, i int) {
 	cl.busy = x.next
 	p := &pending{client: i, op: Operation{Rank: cl.rank, Client: i, Begin: int64(w.steps)}}
 	x.calls[x.next] = p
+	x.choose(w, p)
+	if p.op.Verb != Put && x.rng.IntN(6) == 0 {
+		x.later(w, i) // perhaps to cancel it
+	}
+}
+
+// choose makes a call of some sort.
+func (x *explorer) choose(w *world, p *pending) {
+	cl := &x.clients[p.client]
 	p.op.ID = x.ids[x.rng.IntN(len(x.ids)-2)]
+	v := x.rng.IntN(20)
+	if x.streams {
+		v = x.rng.IntN(2) * 16 // gets and reductions only,
+		if !cl.began {
+			v = 0 // after the first put
+			p.op.ID = x.ids[cl.rank]
+		} else if v == 0 {
+			v = 7
+		}
+	}
+	cl.began = true
 	c := w.cores[cl.rank]
-	switch v := x.rng.IntN(20); {
+	switch {
 	case v < 7:
 		x.putSome(w, p)
 	case v < 14:
@@ -95,9 +115,6 @@ func (x *explorer) act(w *world, i int) {
 		p.op.Verb = Locate
 		c.Locate(x.next, p.op.ID, x.rng.IntN(2) == 0)
 	}
-	if p.op.Verb != Put && x.rng.IntN(6) == 0 {
-		x.later(w, i) // perhaps to cancel it
-	}
 }
 
 // putSome puts the usual content of an id, seldom another one.
@@ -106,6 +123,12 @@ func (x *explorer) putSome(w *world, p *pending) {
 	if x.rng.IntN(8) == 0 {
 		tag += 1000
 		size += int64(x.rng.IntN(2))
+	}
+	if !x.streams && x.rng.IntN(16) == 0 {
+		// What a reduction may be about to make: of a size that no other has, so that it is
+		// another, or the same if sum1 is made of sum0 alone.
+		p.op.ID = x.ids[len(x.ids)-1-x.rng.IntN(2)]
+		tag, size = 's', 45
 	}
 	p.op.Verb = Put
 	p.data = content(tag, size)
