@@ -255,3 +255,27 @@ func TestPutSurvivesWithdraw(t *testing.T) {
 	d.ref++
 	d.expect(d.say(3, Message{Kind: Orphan, Rank: 1, Ref: d.ref}), 3, 2)
 }
+
+// TestAnotherGeneration: who asks for what a name meant before is refused; a mutant sends
+// what it means now.
+func TestAnotherGeneration(t *testing.T) {
+	for _, m := range []Mutant{MutantNone, MutantNoGeneration} {
+		t.Run(m.String(), func(t *testing.T) {
+			s := newScene(t, 2, Config{Capacity: 1000, Inline: -1, Mutant: m})
+			id := idOf(0, 2)
+			for call := Call(1); call < 3; call++ {
+				s.at(1, func(c *Core) { c.Put(call, id, 100, 0); c.Filled(call, 100) })
+				s.rest()
+				if call == 1 {
+					s.at(0, func(c *Core) { c.Delete(9, id) })
+					s.rest()
+				}
+			}
+			old := Message{Kind: Pull, ID: id, Gen: s.cores[1].objects[id].gen - 1, Size: 100}
+			s.at(1, func(c *Core) { c.Receive(0, old) })
+			if refused := len(s.puts) == 0; refused != (m == MutantNone) {
+				t.Errorf("refused: %v; puts %+v", refused, s.puts)
+			}
+		})
+	}
+}

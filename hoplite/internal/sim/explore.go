@@ -47,7 +47,7 @@ type explorer struct {
 	ended   bool // no new calls
 	history bool
 	holds   map[hold][]byte
-	streams bool // programs do little but reduce big objects
+	mixture mixture
 }
 
 // A client is a program of a rank that makes one call at a time.
@@ -94,12 +94,7 @@ func Explore(o Options) (Report, error) {
 		cfg.Capacity += 400 // room enough: other things go wrong then
 		cfg.Slots += 8
 	}
-	if x.streams = rng.IntN(8) == 0; x.streams {
-		cfg.Size = 4 + rng.IntN(3)
-		cfg.Capacity += 1500
-		cfg.Slots += 8
-		cfg.Shape = core.Shape(rng.IntN(4))
-	}
+	x.mixture = draw(x, &cfg)
 	x.last = make([]int64, cfg.Size*cfg.Size)
 	w := newWorld(cfg, x, x)
 	w.trace = o.Trace
@@ -110,56 +105,6 @@ func Explore(o Options) (Report, error) {
 		err = fmt.Errorf("seed %d: %w", o.Seed, err)
 	}
 	return x.report, err
-}
-
-// prepare chooses ids, programs and deaths.
-func (x *explorer) prepare(w *world) {
-	if x.streams {
-		x.prepareStreams(w)
-		return
-	}
-	n := 2 + x.rng.IntN(4)
-	common := int64(x.rng.IntN(30))
-	for i := range n {
-		id := string(rune('a' + i))
-		x.ids = append(x.ids, id)
-		x.sizes[id] = common
-		if x.rng.IntN(4) == 0 {
-			x.sizes[id] = int64(x.rng.IntN(40))
-		}
-	}
-	for i := range 2 {
-		x.ids = append(x.ids, fmt.Sprintf("sum%d", i))
-	}
-	for r := range w.cfg.Size {
-		for range 1 + x.rng.IntN(2) {
-			x.clients = append(x.clients, client{rank: core.Rank(r), left: 1 + x.rng.IntN(6)})
-			x.later(w, len(x.clients)-1)
-		}
-	}
-	for range x.rng.IntN(w.cfg.Size) {
-		if x.rng.IntN(2) == 0 {
-			w.at(x.rng.Int64N(3000), event{kind: die, rank: core.Rank(x.rng.IntN(w.cfg.Size))})
-		}
-	}
-}
-
-// prepareStreams lets each rank put an object of its own, then reduce some of all. The
-// objects are so big and their chunks so small that ranks die in the middle, when what is
-// above them has folded a part.
-func (x *explorer) prepareStreams(w *world) {
-	size := int64(60 + x.rng.IntN(140))
-	for r := range w.cfg.Size {
-		id := string(rune('a' + r))
-		x.ids = append(x.ids, id)
-		x.sizes[id] = size
-		x.clients = append(x.clients, client{rank: core.Rank(r), left: 2 + x.rng.IntN(3)})
-		x.later(w, r)
-	}
-	x.ids = append(x.ids, "sum0", "sum1")
-	for range 1 + x.rng.IntN(2) {
-		w.at(x.rng.Int64N(3000), event{kind: die, rank: core.Rank(x.rng.IntN(w.cfg.Size))})
-	}
 }
 
 // later lets a client make its next call.

@@ -71,66 +71,49 @@ func (x *explorer) act(w *world, i int) {
 	x.report.Calls++
 	cl.busy = x.next
 	p := &pending{client: i, op: Operation{Rank: cl.rank, Client: i, Begin: int64(w.steps)}}
+	p.op.Verb, p.op.ID = x.verb(cl)
+	cl.began = true
 	x.calls[x.next] = p
-	x.choose(w, p)
+	x.call(w, p)
 	if p.op.Verb != Put && x.rng.IntN(6) == 0 {
 		x.later(w, i) // perhaps to cancel it
 	}
 }
 
-// choose makes a call of some sort.
-func (x *explorer) choose(w *world, p *pending) {
-	cl := &x.clients[p.client]
-	p.op.ID = x.ids[x.rng.IntN(len(x.ids)-2)]
-	v := x.rng.IntN(20)
-	if x.streams {
-		v = x.rng.IntN(2) * 16 // gets and reductions only,
-		if !cl.began {
-			v = 0 // after the first put
-			p.op.ID = x.ids[cl.rank]
-		} else if v == 0 {
-			v = 7
-		}
-	}
-	cl.began = true
-	c := w.cores[cl.rank]
-	switch {
-	case v < 7:
+// call begins a call.
+func (x *explorer) call(w *world, p *pending) {
+	c, id := w.cores[p.op.Rank], p.op.ID
+	switch p.op.Verb {
+	case Put:
 		x.putSome(w, p)
-	case v < 14:
-		p.op.Verb, p.op.ID = Get, x.ids[x.rng.IntN(len(x.ids))]
-		w.tracef("%d gets %s: call %d", cl.rank, p.op.ID, x.next)
-		c.Get(x.next, p.op.ID)
-	case v < 15:
-		p.op.Verb, p.op.ID = Delete, x.ids[x.rng.IntN(len(x.ids))]
-		x.deleted[p.op.ID] = true
-		w.tracef("%d deletes %s: call %d", cl.rank, p.op.ID, x.next)
-		c.Delete(x.next, p.op.ID)
-	case v < 18:
+	case Get:
+		w.tracef("%d gets %s: call %d", p.op.Rank, id, x.next)
+		c.Get(x.next, id)
+	case Delete:
+		x.deleted[id] = true
+		w.tracef("%d deletes %s: call %d", p.op.Rank, id, x.next)
+		c.Delete(x.next, id)
+	case Reduce:
 		x.reduce(w, p)
-	case v < 19:
-		p.op.Verb = Wait
+	case Wait:
 		c.Wait(x.next, x.ids[:1+x.rng.IntN(len(x.ids))])
-	default:
-		p.op.Verb = Locate
-		c.Locate(x.next, p.op.ID, x.rng.IntN(2) == 0)
+	case Locate:
+		c.Locate(x.next, id, x.rng.IntN(2) == 0)
 	}
 }
 
-// putSome puts the usual content of an id, seldom another one.
+// putSome puts the usual content of an id, seldom another one. What a reduction may make is
+// put with a size that no other object has: it is then another, or the same if sum1 is
+// made of sum0 alone.
 func (x *explorer) putSome(w *world, p *pending) {
 	tag, size := uint64(p.op.ID[0]), x.sizes[p.op.ID]
-	if x.rng.IntN(8) == 0 {
+	switch {
+	case size == 0 && p.op.ID[0] == 's':
+		size = 45
+	case x.rng.IntN(8) == 0:
 		tag += 1000
 		size += int64(x.rng.IntN(2))
 	}
-	if !x.streams && x.rng.IntN(16) == 0 {
-		// What a reduction may be about to make: of a size that no other has, so that it is
-		// another, or the same if sum1 is made of sum0 alone.
-		p.op.ID = x.ids[len(x.ids)-1-x.rng.IntN(2)]
-		tag, size = 's', 45
-	}
-	p.op.Verb = Put
 	p.data = content(tag, size)
 	p.op.Value = string(p.data)
 	x.oracle.note(p.op.ID, origin{put: true, tag: tag, size: size})
@@ -141,13 +124,12 @@ func (x *explorer) putSome(w *world, p *pending) {
 // reduce adds up some of the ids into one that is made in no other way.
 func (x *explorer) reduce(w *world, p *pending) {
 	n := len(x.ids) - 2
-	which := x.rng.IntN(2)
+	which := int(p.op.ID[len("sum")] - '0')
 	var sources []string
 	for _, i := range x.rng.Perm(n + which)[:1+x.rng.IntN(n)] {
 		sources = append(sources, x.ids[i])
 	}
 	count := 1 + x.rng.IntN(len(sources))
-	p.op.Verb, p.op.ID = Reduce, x.ids[n+which]
 	p.at = x.oracle.note(p.op.ID, origin{sources: sources, count: count})
 	w.tracef("%d reduces %d of %v to %s: call %d", p.op.Rank, count, sources, p.op.ID, x.next)
 	w.cores[p.op.Rank].Reduce(x.next, p.op.ID, sources, count, 1)

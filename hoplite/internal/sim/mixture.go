@@ -1,0 +1,132 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+)
+
+// A mixture is what the programs of an exploration do.
+type mixture uint8
+
+const (
+	everything mixture = iota // all calls, few and small objects, often too little room
+	streams                   // reductions of big objects in small chunks: ranks die in mid-stream
+	churn                     // one object that is put, got and deleted by all
+)
+
+// draw chooses a mixture, and what it needs.
+func draw(x *explorer, cfg *core.Config) mixture {
+	switch x.rng.IntN(8) {
+	case 0:
+		cfg.Size = 4 + x.rng.IntN(3)
+		cfg.Capacity += 1500
+		cfg.Slots += 8
+		return streams
+	case 1:
+		return churn
+	}
+	return everything
+}
+
+// prepare chooses ids, programs and deaths.
+func (x *explorer) prepare(w *world) {
+	deaths := 0
+	switch x.mixture {
+	case streams:
+		x.prepareStreams(w)
+		deaths = 1 + x.rng.IntN(2)
+	case churn:
+		x.prepareChurn(w)
+		deaths = x.rng.IntN(4) / 3
+	default:
+		x.prepareAll(w)
+		for range x.rng.IntN(w.cfg.Size) {
+			deaths += x.rng.IntN(2)
+		}
+	}
+	for i := range 2 {
+		x.ids = append(x.ids, fmt.Sprintf("sum%d", i))
+	}
+	for range deaths {
+		w.at(x.rng.Int64N(3000), event{kind: die, rank: core.Rank(x.rng.IntN(w.cfg.Size))})
+	}
+}
+
+// object names an object that programs put, and its usual size.
+func (x *explorer) object(i int, size int64) {
+	id := string(rune('a' + i))
+	x.ids = append(x.ids, id)
+	x.sizes[id] = size
+}
+
+// client adds a program that makes so many calls.
+func (x *explorer) client(w *world, r int, calls int) {
+	x.clients = append(x.clients, client{rank: core.Rank(r), left: calls})
+	x.later(w, len(x.clients)-1)
+}
+
+func (x *explorer) prepareAll(w *world) {
+	n := 2 + x.rng.IntN(4)
+	common := int64(x.rng.IntN(30))
+	for i := range n {
+		size := common
+		if x.rng.IntN(4) == 0 {
+			size = int64(x.rng.IntN(40))
+		}
+		x.object(i, size)
+	}
+	for r := range w.cfg.Size {
+		for range 1 + x.rng.IntN(2) {
+			x.client(w, r, 1+x.rng.IntN(6))
+		}
+	}
+}
+
+// prepareStreams lets each rank put an object of its own, then reduce some of all. They are
+// so big that what is above a rank that dies has folded a part.
+func (x *explorer) prepareStreams(w *world) {
+	size := int64(60 + x.rng.IntN(140))
+	for r := range w.cfg.Size {
+		x.object(r, size)
+		x.client(w, r, 2+x.rng.IntN(3))
+	}
+}
+
+func (x *explorer) prepareChurn(w *world) {
+	x.object(0, int64(x.rng.IntN(30)))
+	for r := range w.cfg.Size {
+		x.client(w, r, 3+x.rng.IntN(6))
+	}
+}
+
+// verb chooses a client's next call, and the object it is about.
+func (x *explorer) verb(cl *client) (Verb, string) {
+	n := len(x.ids) - 2 // the last two are made by reductions
+	some, any := x.ids[x.rng.IntN(n)], x.ids[x.rng.IntN(n+2)]
+	v := x.rng.IntN(20)
+	switch x.mixture {
+	case streams:
+		if !cl.began {
+			return Put, x.ids[cl.rank]
+		}
+		v = 7 + v%2*8
+	case churn:
+		return []Verb{Put, Get, Get, Delete}[v%4], some
+	}
+	switch {
+	case v < 7 && x.mixture == everything && x.rng.IntN(16) == 0:
+		return Put, x.ids[n+x.rng.IntN(2)]
+	case v < 7:
+		return Put, some
+	case v < 14:
+		return Get, any
+	case v < 15:
+		return Delete, any
+	case v < 18:
+		return Reduce, x.ids[n+x.rng.IntN(2)]
+	case v < 19:
+		return Wait, some
+	}
+	return Locate, some
+}
