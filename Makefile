@@ -3,7 +3,7 @@
 
 GO ?= go
 
-.PHONY: check test race fuzz matrix stress bench benchdiff cover cross cluster generate ci install
+.PHONY: check test race fuzz matrix stress bench benchdiff cover cross cluster rdma generate ci install
 
 check: ## format, vet, staticcheck, quick tests
 	.ci/run fmt vet staticcheck
@@ -42,6 +42,9 @@ cross: ## arm64 and portable builds, without a C compiler
 
 cluster: ## whole jobs across hosts that are network namespaces; needs root
 	.ci/run cluster
+
+rdma: ## the transport over libfabric: sockets here, verbs in a virtual machine; wants libfabric-dev and qemu
+	.ci/run rdma
 
 generate: ## make generated files again
 	$(GO) generate ./...

@@ -86,6 +86,7 @@ const table = `
 	NONE < internal/testenv;
 	internal/testenv, internal/sys < internal/testenv/cluster;   # to be on the network of a host
 	internal/testenv < internal/testenv/vm;
+	gaspi, internal/testenv/vm < internal/testenv/vm/verbs;   # tests of jobs in a virtual machine, and nothing else
 	gaspi, collectives < internal/system;   # tests of whole jobs, and nothing else
 `
 

@@ -1,0 +1,194 @@
+//go:build rdma
+
+package verbs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv/vm"
+)
+
+const (
+	module   = "github.com/gaspi-go/gaspi-go/"
+	provider = "verbs;ofi_rxm"
+)
+
+// jobLimit is what no guest here comes near, unless something hangs.
+const jobLimit = 5 * time.Minute
+
+// gate skips these tests unless they were asked for.
+func gate(t *testing.T) {
+	t.Helper()
+	if os.Getenv("GASPI_TEST_VM") != "1" {
+		t.Skip("GASPI_TEST_VM is not 1: it takes minutes and is run by .ci/run rdma")
+	}
+}
+
+// inGuest has a guest run a script with programs and returns what it printed, which
+// the log shows while it comes.
+func inGuest(t *testing.T, script string, files map[string]string) string {
+	t.Helper()
+	gate(t)
+	machine := vm.New(t)
+	ctx, cancel := context.WithTimeout(t.Context(), jobLimit)
+	defer cancel()
+	var printed strings.Builder
+	status, err := machine.Run(ctx, vm.Job{Script: script, Files: files, Output: io.MultiWriter(t.Output(), &printed)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status != 0 {
+		t.Fatalf("exit status %d, want 0", status)
+	}
+	return printed.String()
+}
+
+// command runs the Go command with the tag that puts libfabric into programs.
+func command(t *testing.T, args ...string) {
+	t.Helper()
+	gate(t)
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// programs builds programs of the module and returns where they are, by name.
+func programs(t *testing.T, names ...string) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	files := map[string]string{}
+	for _, name := range names {
+		files[name] = filepath.Join(dir, name)
+		command(t, "build", "-tags", "rdma", "-o", files[name], module+"cmd/"+name)
+	}
+	return files
+}
+
+// TestTransport runs the tests of the transport, its contract among them, where
+// libfabric finds verbs.
+func TestTransport(t *testing.T) {
+	test := filepath.Join(t.TempDir(), "transport.test")
+	command(t, "test", "-c", "-tags", "rdma", "-o", test, module+"internal/transport/rdma")
+	out := inGuest(t, `
+export GASPI_CI=1 GASPI_RDMA_PROVIDER='`+provider+`'
+transport.test -test.v -test.timeout 4m
+`, map[string]string{"transport.test": test})
+	passed := regexp.MustCompile(`(?m)^ *--- PASS: `).FindAllString(out, -1)
+	t.Logf("%d tests passed, with subtests", len(passed))
+	if skipped := regexp.MustCompile(`(?m)^ *--- SKIP: .*`).FindAllString(out, -1); len(skipped) > 0 {
+		t.Errorf("skipped, although everything must run here: %q", skipped)
+	}
+}
+
+// TestAllReduce checks the result of every algorithm for an allreduce, by two, three and
+// four ranks.
+func TestAllReduce(t *testing.T) {
+	out := inGuest(t, `
+for n in 2 3 4; do
+	gaspi-run -n $n --transport rdma --rdma-provider '`+provider+`' gaspi-bench allreduce \
+		--algorithm all --dtype float32 --sizes 12,4004,256KiB --time 10us --verify || exit
+done
+`, programs(t, "gaspi-run", "gaspi-bench"))
+	rows := regexp.MustCompile(`(?m)^.*\bgaspi\b.*\brdma\b.*$`).FindAllString(out, -1)
+	if len(rows) == 0 {
+		t.Error("no rows of gaspi over rdma")
+	}
+	t.Logf("%d rows", len(rows))
+}
+
+// TestLatency measures what means nothing on an emulated processor: that rows come is
+// the test.
+func TestLatency(t *testing.T) {
+	out := inGuest(t, `
+for op in latency bandwidth; do
+	gaspi-run -n 2 --transport rdma --rdma-provider '`+provider+`' gaspi-bench $op --sizes 8,4KiB,64KiB || exit
+done
+`, programs(t, "gaspi-run", "gaspi-bench"))
+	for _, op := range []string{"latency", "bandwidth"} {
+		if rows := regexp.MustCompile(`(?m)^.*\b`+op+`\b.*\brdma\b.*$`).FindAllString(out, -1); len(rows) < 3 {
+			t.Errorf("%d rows of %s, want at least 3", len(rows), op)
+		}
+	}
+}
+
+// heartbeat is how long a host may be silent in TestPeerKilledMidPut. Survivors
+// have to know within twice of it.
+const heartbeat = 4 * time.Second
+
+// TestPeerKilledMidPut kills one of three ranks while all put into each other's
+// memory: the others learn which one, end well, and leave no memory registered.
+func TestPeerKilledMidPut(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := programs(t, "gaspi-run")
+	files["ranks"] = self
+	seed := rand.Uint64() >> 1
+	t.Logf("seed %d", seed)
+	out := inGuest(t, fmt.Sprintf(`
+registered() { /bin/rdma resource show mr | grep -c pid; }
+for seed in %d %d %d; do
+	gaspi-run -n 3 --transport rdma --rdma-provider '%s' --heartbeat %v \
+		--on-failure continue --env %s=$seed ranks &
+	most=0
+	while [ -d /proc/$! ]; do
+		now=$(registered)
+		[ $now -le $most ] || most=$now
+		usleep 100000
+	done
+	wait $!
+	echo "status $?, registered $most at most and $(registered) at the end"
+done
+`, seed, seed+1, seed+2, provider, heartbeat, envSeed), files)
+	jobs := strings.SplitAfter(out, " at the end")
+	if len(jobs) != 4 {
+		t.Fatalf("%d jobs ended, want 3", len(jobs)-1)
+	}
+	for i, job := range jobs[:3] {
+		checkSurvivors(t, i, job)
+	}
+}
+
+// checkSurvivors checks what the ranks of one job printed.
+func checkSurvivors(t *testing.T, i int, job string) {
+	t.Helper()
+	killed := times(job, `\[2\] killed (\d+)`)
+	named := times(job, `\[[01]\] named (\d+)`)
+	closed := regexp.MustCompile(`(?m)\[[01]\] closed$`).FindAllString(job, -1)
+	if len(killed) != 1 || len(named) != 2 || len(closed) != 2 {
+		t.Fatalf("job %d: %d ranks killed, %d survivors named it and %d closed, want 1, 2 and 2", i, len(killed), len(named), len(closed))
+	}
+	for _, at := range named {
+		after := at.Sub(killed[0])
+		t.Logf("job %d: named after %v", i, after.Round(time.Millisecond))
+		if after > 2*heartbeat {
+			t.Errorf("job %d: named after %v; the limit is %v", i, after, 2*heartbeat)
+		}
+	}
+	if !regexp.MustCompile(`status 137, registered [1-9]\d* at most and 0 at the end`).MatchString(job) {
+		t.Errorf("job %d: want status 137, some registered memory before and none at the end", i)
+	}
+}
+
+// times returns the times that a pattern finds, in nanoseconds since 1970.
+func times(text, pattern string) (all []time.Time) {
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+		nanos, _ := strconv.ParseInt(m[1], 10, 64)
+		all = append(all, time.Unix(0, nanos))
+	}
+	return all
+}
