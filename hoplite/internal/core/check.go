@@ -114,7 +114,7 @@ func Check(cores []*Core, dead []bool, rest bool) error {
 
 // checkStore: what is stored lies within the store and nothing overlaps.
 func (c *Core) checkStore() error {
-	var spans []span
+	spans := c.spans[:0]
 	put := func(o *object) {
 		if o.stored {
 			spans = append(spans, span{o.off, c.arena.round(o.size)})
@@ -128,6 +128,7 @@ func (c *Core) checkStore() error {
 	}
 	c.jobMemory(put)
 	spans = append(spans, c.arena.free...)
+	c.spans = spans
 	slices.SortFunc(spans, func(a, b span) int { return int(a.off - b.off) })
 	end := int64(0)
 	for _, s := range spans {

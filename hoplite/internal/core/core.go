@@ -26,6 +26,7 @@ type Core struct {
 	refs      map[uint64]*object // held by the program
 	passing   map[*object]bool   // no longer found, but still in use
 	clock     uint64             // of uses, for eviction
+	spans     []span             // of checkStore, to be used again
 
 	// Calls of the program.
 	calls   map[Call]*call

@@ -80,16 +80,14 @@ type Output struct {
 	Results  []Result
 }
 
-// Drain moves what the core wants into out, whose slices it reuses. Call it after each
-// call or event, or after several.
+// Drain moves what the core wants into out, and takes the slices that were there to fill
+// them next: what an earlier Drain returned is not valid any more. Call it after each call
+// or event, or after several.
 func (c *Core) Drain(out *Output) {
-	out.Commands = append(out.Commands[:0], c.out.Commands...)
-	out.Sends = append(out.Sends[:0], c.out.Sends...)
-	out.Results = append(out.Results[:0], c.out.Results...)
-	clear(c.out.Commands)
-	clear(c.out.Sends)
-	clear(c.out.Results)
-	c.out.Commands, c.out.Sends, c.out.Results = c.out.Commands[:0], c.out.Sends[:0], c.out.Results[:0]
+	clear(out.Commands)
+	clear(out.Sends)
+	clear(out.Results)
+	*out, c.out = c.out, Output{Commands: out.Commands[:0], Sends: out.Sends[:0], Results: out.Results[:0]}
 }
 
 func (c *Core) send(to Rank, m Message) {

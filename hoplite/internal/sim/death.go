@@ -43,7 +43,7 @@ func (x *explorer) die(w *world, d core.Rank) {
 	})
 	for r := range w.cores {
 		if !w.dead[r] {
-			w.at(last[r]+x.rng.Int64N(longDelay), event{kind: notice, rank: core.Rank(r), from: d})
+			w.at(last[r]+x.rng.Int64N(longDelay), notice, core.Rank(r)).from = d
 		}
 	}
 }

@@ -109,7 +109,7 @@ func Explore(o Options) (Report, error) {
 
 // later lets a client make its next call.
 func (x *explorer) later(w *world, i int) {
-	w.at(w.now+x.delay(), event{kind: act, rank: x.clients[i].rank, hold: hold{size: int64(i)}})
+	w.at(w.now+x.delay(), act, x.clients[i].rank).client = i
 }
 
 func (x *explorer) delay() int64 {

@@ -18,14 +18,22 @@ const (
 
 // An event is something that happens at a rank.
 type event struct {
-	at   int64 // nanoseconds
-	seq  uint64
-	kind kind
-	rank core.Rank // where it happens
-	from core.Rank
-	msg  *core.Message
-	cmd  core.Command
-	hold hold
+	at     int64 // nanoseconds
+	seq    uint64
+	kind   kind
+	rank   core.Rank // where it happens
+	from   core.Rank
+	msg    core.Message
+	cmd    core.Command
+	hold   hold
+	client int // of act
+}
+
+// reuse empties an event whose bytes nobody reads any more.
+func (e *event) reuse() {
+	data := e.cmd.Data[:0]
+	*e = event{}
+	e.cmd.Data = data
 }
 
 // before orders events; those of one moment happen in the order of their making.

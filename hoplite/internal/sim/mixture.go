@@ -49,7 +49,7 @@ func (x *explorer) prepare(w *world) {
 		x.ids = append(x.ids, fmt.Sprintf("sum%d", i))
 	}
 	for range deaths {
-		w.at(x.rng.Int64N(3000), event{kind: die, rank: core.Rank(x.rng.IntN(w.cfg.Size))})
+		w.at(x.rng.Int64N(3000), die, core.Rank(x.rng.IntN(w.cfg.Size)))
 	}
 }
 

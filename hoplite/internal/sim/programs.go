@@ -39,7 +39,7 @@ type Operation struct {
 func (x *explorer) event(w *world, e *event) {
 	switch e.kind {
 	case act:
-		x.act(w, int(e.hold.size))
+		x.act(w, e.client)
 	case fill:
 		x.fillSome(w, e)
 	case let:
@@ -139,7 +139,7 @@ func (x *explorer) reduce(w *world, p *pending) {
 func (x *explorer) fill(w *world, r core.Rank, cmd core.Command) {
 	p := x.calls[cmd.Call]
 	p.room, p.filling = cmd.Off, true
-	w.at(w.now+x.delay(), event{kind: fill, rank: r, cmd: core.Command{Call: cmd.Call}})
+	w.at(w.now+x.delay(), fill, r).cmd.Call = cmd.Call
 }
 
 func (x *explorer) fillSome(w *world, e *event) {
@@ -149,7 +149,7 @@ func (x *explorer) fillSome(w *world, e *event) {
 	p.filled = to
 	w.cores[e.rank].Filled(e.cmd.Call, to)
 	if to < int64(len(p.data)) {
-		w.at(w.now+x.delay(), event{kind: fill, rank: e.rank, cmd: e.cmd})
+		w.at(w.now+x.delay(), fill, e.rank).cmd.Call = e.cmd.Call
 	} else if p.op.End != 0 {
 		delete(x.calls, e.cmd.Call)
 	}
@@ -206,7 +206,7 @@ func (x *explorer) succeeded(w *world, p *pending, res core.Result) {
 			got = w.memory[p.op.Rank][res.Off : res.Off+res.Size]
 			h := hold{rank: p.op.Rank, ref: res.Ref, id: p.op.ID, off: res.Off, size: res.Size}
 			x.holds[h] = bytes.Clone(got)
-			w.at(w.now+x.delay(), event{kind: let, rank: h.rank, hold: h})
+			w.at(w.now+x.delay(), let, h.rank).hold = h
 		}
 		p.op.Value = string(got)
 		if p.op.Verb == Reduce {

@@ -69,7 +69,7 @@ func (t *timing) carry(w *world, from, to core.Rank, n int64) (landed, left int6
 }
 
 func (t *timing) fill(w *world, r core.Rank, cmd core.Command) {
-	w.at(w.now, event{kind: fill, rank: r, cmd: cmd})
+	w.at(w.now, fill, r).cmd = cmd
 }
 
 func (t *timing) event(w *world, e *event) {
@@ -99,7 +99,7 @@ func (t *timing) prepare(r Run, first core.Rank, puts func(w *world, r core.Rank
 	}, t, t)
 	t.act = puts
 	for k := first; int(k) < r.Ranks; k++ {
-		w.at(0, event{kind: act, rank: k})
+		w.at(0, act, k)
 	}
 	return w
 }
@@ -130,7 +130,7 @@ func Broadcast(r Run) (Time, error) {
 	t.act = func(w *world, k core.Rank) { w.cores[k].Get(core.Call(k)+1, "x") }
 	for k := 1; k < r.Ranks; k++ {
 		last = begin + int64(r.Interval)*int64(k-1)
-		w.at(last, event{kind: act, rank: core.Rank(k)})
+		w.at(last, act, core.Rank(k))
 		t.open++
 	}
 	return t.finish(w, begin, last)
@@ -157,7 +157,7 @@ func Reduction(r Run) (Time, error) {
 	} else {
 		for k := range r.Ranks {
 			last = int64(r.Interval) * int64(k)
-			w.at(last, event{kind: act, rank: core.Rank(k)})
+			w.at(last, act, core.Rank(k))
 		}
 	}
 	ids := make([]string, r.Ranks)

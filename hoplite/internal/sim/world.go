@@ -16,6 +16,7 @@ type world struct {
 	now    int64
 	seq    uint64
 	queue  heap
+	spent  []*event // events that have happened, to be used again
 	out    core.Output
 	steps  int
 	err    error
@@ -62,10 +63,18 @@ func (w *world) tracef(format string, args ...any) {
 	}
 }
 
-func (w *world) at(t int64, e event) {
+// at adds an event to fill in.
+func (w *world) at(t int64, k kind, r core.Rank) *event {
+	var e *event
+	if n := len(w.spent); n > 0 {
+		e, w.spent = w.spent[n-1], w.spent[:n-1]
+	} else {
+		e = new(event)
+	}
 	w.seq++
-	e.at, e.seq = max(t, w.now), w.seq
-	w.queue.push(&e)
+	e.at, e.seq, e.kind, e.rank = max(t, w.now), w.seq, k, r
+	w.queue.push(e)
+	return e
 }
 
 // step lets the next thing happen and reports whether there was one.
@@ -76,16 +85,22 @@ func (w *world) step() bool {
 	e := w.queue.pop()
 	w.now = e.at
 	w.steps++
-	if w.dead[e.rank] {
-		return true
+	if !w.dead[e.rank] {
+		w.happen(e)
 	}
+	e.reuse()
+	w.spent = append(w.spent, e)
+	return true
+}
+
+func (w *world) happen(e *event) {
 	c := w.cores[e.rank]
 	switch e.kind {
 	case deliver:
 		if w.trace != nil {
-			w.tracef("%d <- %d %s", e.rank, e.from, describe(e.msg))
+			w.tracef("%d <- %d %s", e.rank, e.from, describe(&e.msg))
 		}
-		c.Receive(e.from, *e.msg)
+		c.Receive(e.from, e.msg)
 	case land:
 		w.land(e)
 	case sent:
@@ -99,7 +114,6 @@ func (w *world) step() bool {
 	if !w.dead[e.rank] {
 		w.drain(e.rank)
 	}
-	return true
 }
 
 // land lets a put arrive. The word of the slot may meanwhile belong to another object
@@ -131,10 +145,12 @@ func (w *world) drain(r core.Rank) {
 		case core.OpFill:
 			w.user.fill(w, r, cmd)
 		case core.OpPut:
-			cmd.Data = append([]byte(nil), mem[cmd.Src:cmd.Src+cmd.Len]...)
 			landed, known := w.links.put(w, r, &cmd)
-			w.at(landed, event{kind: land, rank: cmd.Peer, from: r, cmd: cmd})
-			w.at(known, event{kind: sent, rank: r, from: cmd.Peer, cmd: core.Command{Transfer: cmd.Transfer}})
+			e := w.at(landed, land, cmd.Peer)
+			cmd.Data = append(e.cmd.Data, mem[cmd.Src:cmd.Src+cmd.Len]...)
+			e.from, e.cmd = r, cmd
+			e = w.at(known, sent, r)
+			e.from, e.cmd.Transfer = cmd.Peer, cmd.Transfer
 		case core.OpFold:
 			for i, b := range mem[cmd.Src : cmd.Src+cmd.Len] {
 				dst[i] += b
@@ -149,12 +165,13 @@ func (w *world) drain(r core.Rank) {
 			copy(dst, cmd.Data)
 		}
 	}
-	for _, s := range w.out.Sends {
-		m := s.Msg
+	for i := range w.out.Sends {
+		s := &w.out.Sends[i]
 		if s.Attach {
-			m.Data = append([]byte(nil), mem[s.Off:s.Off+s.Len]...)
+			s.Msg.Data = append([]byte(nil), mem[s.Off:s.Off+s.Len]...)
 		}
-		w.at(w.links.message(w, r, s.To, &m), event{kind: deliver, rank: s.To, from: r, msg: &m})
+		e := w.at(w.links.message(w, r, s.To, &s.Msg), deliver, s.To)
+		e.from, e.msg = r, s.Msg
 	}
 	for _, res := range w.out.Results {
 		w.user.result(w, r, res)
