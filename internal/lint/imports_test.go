@@ -77,7 +77,8 @@ const table = `
 	github.com/mmcloughlin/avo/... < internal/reduce/asm; # a module of its own
 
 	# unsafe is a dependency like any other (and only in files that say so).
-	unsafe < internal/sys, notify, segment, internal/reduce, internal/transport/shm, gaspi;
+	unsafe < internal/sys, notify, segment, internal/reduce, internal/transport/shm, internal/transport/rdma, gaspi;
+	C < internal/transport/rdma;   # with the build tag rdma only
 
 	# Tests of any package may also use these.
 	github.com/google/go-cmp/..., github.com/anishathalye/porcupine, internal/base, internal/testenv, internal/testenv/cluster,

@@ -1,0 +1,378 @@
+package rdma
+
+import (
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/notify"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// This file is hot.
+
+// flow is what is under way on the fabric and what waits to be. All of it is guarded
+// by Transport.mu. A provider takes a bounded number of transfers, and its queue of
+// completions has room for those; the rest waits here, link by link, in order.
+type flow struct {
+	table   []*op // index is the token of a piece in flight; nil where free
+	free    []uint32
+	waiting []*link // those with a backlog
+	spare   *op     // to be used again
+	dying   []*link // lost within a call that still has operations of theirs in hand
+}
+
+type opKind uint8
+
+const (
+	opWrite opKind = iota
+	opRead
+	opMessage
+)
+
+// An op is an operation that could not end within its call: something the fabric
+// tells the end of, or that waits for room.
+type op struct {
+	transport.Op
+	link  *link
+	queue *transport.Queue // whose operation it is; nil if nobody's, or if that has ended
+	kind  opKind
+	next  *op // behind it in the backlog, or to be used again
+
+	keep   segment.Span // the memory here
+	mem    []byte
+	region *region // of keep, in use; nil if none is needed
+	to     *remote // in use; nil for messages
+	offset uint64  // there
+	posted uint64  // bytes
+	full   bool    // everything has been posted, or nothing more will be
+	open   int     // pieces in flight
+	fence  bool    // not before earlier writes are confirmed
+
+	withData bool
+	data     uint64
+	message  message
+	err      error
+
+	later *op // behind it among the reads of the link
+	ended bool
+	board *notify.Board // a read that has ended posts flag there
+	flag  transport.Flag
+}
+
+func (f *flow) init(inFlight int) {
+	f.table = make([]*op, inFlight)
+	for i := range f.table {
+		f.free = append(f.free, uint32(i))
+	}
+}
+
+func (f *flow) newOp() *op {
+	o := f.spare
+	if o == nil {
+		return new(op)
+	}
+	f.spare, o.next = o.next, nil
+	return o
+}
+
+func (f *flow) recycle(o *op) { *o = op{next: f.spare}; f.spare = o }
+
+// isIdleLocked reports whether nothing is under way.
+func (f *flow) isIdleLocked() bool { return len(f.free) == len(f.table) && len(f.waiting) == 0 }
+
+// submitLocked begins an operation: it counts in its queue until it has ended.
+func (t *Transport) submitLocked(o *op) {
+	l := o.link
+	l.used = true
+	if o.queue != nil {
+		o.queue.Begin(&o.Op)
+	}
+	if o.to != nil {
+		o.to.open++
+	}
+	if o.region != nil {
+		o.region.users++
+	}
+	if o.kind == opRead {
+		if l.newest == nil {
+			l.gets = o
+		} else {
+			l.newest.later = o
+		}
+		l.newest = o
+	}
+	if l.first == nil && t.pushLocked(o) {
+		return
+	}
+	if l.first == nil {
+		l.first = o
+	} else {
+		l.last.next = o
+	}
+	l.last = o
+	if !l.listed {
+		l.listed = true
+		t.waiting = append(t.waiting, l)
+		t.stir()
+	}
+}
+
+// pushLocked posts what can be posted of o and reports whether that was all, so that
+// what is behind may follow. o may have ended then.
+func (t *Transport) pushLocked(o *op) bool {
+	l := o.link
+	if gone := l.lost.Load(); gone != nil && !(o.kind == opMessage && o.message.kind == kindByeHeard) {
+		t.refuseLocked(o, gone)
+		return true
+	}
+	if !l.met.Load() {
+		l.setOutLocked()
+		if l.fault == nil {
+			return false
+		}
+		t.refuseLocked(o, l.fault)
+		return true
+	}
+	if o.fence && l.unconfirmed > 0 {
+		return false
+	}
+	if o.kind == opMessage {
+		if err := t.sendLocked(l, &o.message); err == errAgain {
+			return false
+		}
+		o.full = true
+		t.finishLocked(o)
+		return true
+	}
+	for !o.full {
+		if !t.pieceLocked(o) {
+			return false
+		}
+	}
+	if o.open == 0 {
+		t.finishLocked(o)
+	}
+	return true
+}
+
+// sendLocked sends a message.
+func (t *Transport) sendLocked(l *link, m *message) error {
+	m.secret, m.from = l.secret, uint32(t.cfg.Rank)
+	m.put(&t.raw)
+	err := t.fab.send(l.peer, &t.raw)
+	if err != nil && err != errAgain {
+		return l.unreachableLocked(err)
+	}
+	return err
+}
+
+// pieceLocked posts the next piece of a transfer, and reports whether it could.
+func (t *Transport) pieceLocked(o *op) bool {
+	rest := uint64(len(o.mem)) - o.posted
+	n := min(rest, t.course.piece)
+	if !t.fillLocked(o, n, n == rest) {
+		return false
+	}
+	o.posted += n
+	o.full = o.full || n == rest
+	return true
+}
+
+// fillLocked posts n bytes of o from o.posted on.
+func (t *Transport) fillLocked(o *op, n uint64, last bool) bool {
+	x := &t.x
+	*x = transfer{
+		peer: o.link.peer, local: o.mem[o.posted : o.posted+n], region: o.region,
+		remote: o.to.base + o.offset + o.posted, key: o.to.key,
+		data: o.data, withData: o.withData && last,
+	}
+	var err error
+	if o.kind == opWrite && n <= uint64(t.traits.inject) && !t.course.weak {
+		err = t.fab.inject(x)
+	} else {
+		free := len(t.free) - 1
+		if free < 0 {
+			return false
+		}
+		x.token, x.confirmed = t.free[free], t.course.weak
+		if o.kind == opRead {
+			err = t.fab.read(x)
+		} else {
+			err = t.fab.write(x)
+		}
+		if err == nil {
+			t.free = t.free[:free]
+			t.table[x.token] = o
+			o.open++
+			if t.course.weak && o.kind == opWrite {
+				o.link.unconfirmed++
+			}
+		}
+	}
+	switch err {
+	case nil:
+		return true
+	case errAgain:
+		return false
+	}
+	o.err, o.full = o.link.unreachableLocked(err), true
+	return true
+}
+
+// endedLocked deals with the end of the piece that has token.
+func (t *Transport) endedLocked(token uint32, err error) {
+	if uint64(token) >= uint64(len(t.table)) || t.table[token] == nil {
+		return // whose it was is not known, or it was an inject
+	}
+	o := t.table[token]
+	t.table[token] = nil
+	t.free = append(t.free, token)
+	l := o.link
+	o.open--
+	if t.course.weak && o.kind == opWrite {
+		l.unconfirmed--
+	}
+	if err != nil {
+		if o.err == nil {
+			o.err = l.unreachableLocked(err)
+		}
+		o.full = true
+	}
+	if o.full && o.open == 0 {
+		t.finishLocked(o)
+	}
+}
+
+// refuseLocked ends an operation of which nothing was posted.
+func (t *Transport) refuseLocked(o *op, err error) {
+	o.err, o.full = err, true
+	t.finishLocked(o)
+}
+
+// finishLocked ends an operation: nothing of it is in flight. Reads end in the order
+// in which they began, so that a notification behind one is behind all.
+func (t *Transport) finishLocked(o *op) {
+	if o.kind != opRead {
+		t.settleLocked(o)
+		return
+	}
+	o.ended = true
+	l := o.link
+	for l.gets != nil && l.gets.ended {
+		o := l.gets
+		if l.gets = o.later; l.gets == nil {
+			l.newest = nil
+		}
+		if o.err == nil && o.board != nil {
+			o.flag.Post(o.board)
+		}
+		t.settleLocked(o)
+	}
+}
+
+// settleLocked gives back what an operation that has ended had in use.
+func (t *Transport) settleLocked(o *op) {
+	if o.region != nil {
+		t.regions.leaveLocked(o.region)
+	}
+	if o.to != nil {
+		o.link.leaveLocked(o.to)
+	}
+	if o.queue != nil {
+		o.queue.End(&o.Op, o.err)
+	}
+	t.recycle(o)
+}
+
+// leaveLocked says that an operation with a peer's segment has ended.
+func (l *link) leaveLocked(r *remote) {
+	if r.open--; r.open == 0 && r.dead {
+		l.releaseLocked(r.id, r.generation)
+	}
+}
+
+// releaseLocked tells the peer that nothing of this side is on its way to a segment
+// that it has withdrawn.
+func (l *link) releaseLocked(id segment.ID, generation uint64) {
+	l.tellLocked(message{kind: kindReleased, segment: uint32(id), generation: generation})
+}
+
+// tellLocked sends a message behind everything else, without anybody waiting for it.
+func (l *link) tellLocked(m message) { l.noteLocked(nil, m, false) }
+
+// noteLocked sends a message behind everything else. It counts in q while it has to
+// wait for room, if q is not nil.
+func (l *link) noteLocked(q *transport.Queue, m message, fence bool) {
+	if l.lost.Load() != nil && m.kind != kindByeHeard { // who closes waits for that
+		return
+	}
+	t := l.t
+	l.used = true
+	if l.first == nil && l.met.Load() && !(fence && l.unconfirmed > 0) && t.sendLocked(l, &m) != errAgain {
+		return
+	}
+	o := t.newOp()
+	o.link, o.queue, o.kind, o.message, o.fence = l, q, opMessage, m, fence
+	t.submitLocked(o)
+}
+
+// retryLocked posts what waited for room. It reports whether anything moved.
+func (t *Transport) retryLocked() bool {
+	moved := false
+	for i := 0; i < len(t.waiting); i++ {
+		l := t.waiting[i]
+		for l.first != nil {
+			o := l.first
+			next := o.next // o may be used again at once
+			before := o.posted
+			done := t.pushLocked(o)
+			moved = moved || done || o.posted != before
+			if !done {
+				break
+			}
+			l.first = next
+		}
+		if l.first == nil {
+			l.last, l.listed = nil, false
+			t.waiting = append(t.waiting[:i], t.waiting[i+1:]...)
+			i--
+		}
+	}
+	return moved
+}
+
+// abandonLocked ends all operations of a link that is lost. What is in flight is
+// ended for its queue, but not forgotten: the fabric still tells its end.
+func (t *Transport) abandonLocked(l *link) {
+	err := l.gone()
+	for o := l.first; o != nil; {
+		next := o.next
+		o.next = nil
+		t.cutLocked(o, err)
+		o = next
+	}
+	l.first, l.last = nil, nil
+	for _, o := range t.table {
+		if o != nil && o.link == l {
+			t.cutLocked(o, err)
+		}
+	}
+	for _, q := range l.asked.empty() {
+		q.err = err
+		q.done.Store(true)
+	}
+	t.releasedLocked(l.rank, 0)
+}
+
+// cutLocked ends an operation for its queue.
+func (t *Transport) cutLocked(o *op, err error) {
+	if o.err == nil {
+		o.err = err
+	}
+	o.full = true
+	if o.queue != nil {
+		o.queue.End(&o.Op, o.err)
+		o.queue = nil
+	}
+	if o.open == 0 && !o.ended {
+		t.finishLocked(o)
+	}
+}

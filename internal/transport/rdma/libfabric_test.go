@@ -1,0 +1,53 @@
+//go:build rdma && cgo && linux
+
+package rdma
+
+import (
+	"net/netip"
+	"os"
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/internal/transport/transporttest"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// providerName is what GASPI_RDMA_PROVIDER says, or what every machine has.
+func providerName() string {
+	if name := os.Getenv("GASPI_RDMA_PROVIDER"); name != "" {
+		return name
+	}
+	return "tcp;ofi_rxm"
+}
+
+// openLibfabric opens an endpoint of the provider under test.
+func openLibfabric(t testing.TB, n int) func() fabric {
+	return func() fabric {
+		t.Helper()
+		f, err := open(providerName(), []netip.Addr{netip.MustParseAddr("127.0.0.1")}, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+}
+
+func fileMemory(size uint64, notifications uint32) (*segment.Segment, error) {
+	return segment.Create(size, notifications, polling())
+}
+
+func TestContract(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		memory transporttest.NewSegment
+	}{
+		{"memory files", fileMemory},
+		{"heap", heapMemory},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			transporttest.Run(t, func(t *testing.T, n int) []transport.Transport {
+				return asTransports(joinOver(t, n, openLibfabric(t, n)))
+			}, c.memory)
+		})
+	}
+}

@@ -1,0 +1,288 @@
+package rdma
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+)
+
+// A memoryNet is a network in memory that keeps its promises, and nothing else: what
+// is on its way moves when the receiver polls, in an order that is random where none
+// is promised, and is refused at random where it may be.
+type memoryNet struct {
+	promises traits
+	again    float64 // how often there is no room
+	based    bool    // first bytes have other addresses than 0
+
+	mu    sync.Mutex
+	rng   *rand.Rand
+	nodes []*memoryFabric
+	key   uint64
+}
+
+// newMemoryNet makes a network that promises what change leaves of a good one.
+func newMemoryNet(t testing.TB, change func(n *memoryNet)) *memoryNet {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	n := &memoryNet{
+		promises: traits{
+			provider: "memory", inject: 64, transfer: 1 << 30, inFlight: 256,
+			orderedWrites: 1 << 30, sendAfterWrite: true, dataBits: 64,
+		},
+		rng: rand.New(rand.NewPCG(seed, 1)),
+	}
+	if change != nil {
+		change(n)
+	}
+	return n
+}
+
+// A memoryFabric is one end.
+type memoryFabric struct {
+	net     *memoryNet
+	number  int
+	regions map[uint64]*region
+	coming  []*parcel
+	told    []event
+	busy    map[uint32]bool // tokens
+	dead    bool            // it does nothing any more, and who sends to it hears so
+
+	bell, ring *os.File // what waitFile returns, and its other end
+	armed      bool     // ring at the next parcel
+	rung       bool
+}
+
+// A parcel is something on its way.
+type parcel struct {
+	from *memoryFabric
+	x    transfer
+	kind eventKind // eventDone for transfers, eventMessage
+	read bool
+	quit bool // nobody waits for its end
+	m    [messageSize]byte
+}
+
+func (n *memoryNet) open() *memoryFabric {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f := &memoryFabric{net: n, number: len(n.nodes), regions: make(map[uint64]*region), busy: make(map[uint32]bool)}
+	var err error
+	if f.bell, f.ring, err = os.Pipe(); err != nil {
+		panic(err)
+	}
+	n.nodes = append(n.nodes, f)
+	return f
+}
+
+func (f *memoryFabric) traits() traits { return f.net.promises }
+func (f *memoryFabric) name() []byte   { return binary.LittleEndian.AppendUint32(nil, uint32(f.number)) }
+func (f *memoryFabric) waitFile() int  { return int(f.bell.Fd()) }
+
+func (f *memoryFabric) arm() bool {
+	f.net.mu.Lock()
+	defer f.net.mu.Unlock()
+	f.armed = len(f.told) == 0 && len(f.coming) == 0
+	return f.armed
+}
+
+// wakeLocked rings the bell of a node that sleeps.
+func (f *memoryFabric) wakeLocked() {
+	if f.armed {
+		f.armed, f.rung = false, true
+		_, _ = f.ring.Write([]byte{1})
+	}
+}
+
+func (f *memoryFabric) insert(name []byte) (uint64, error) {
+	if len(name) != 4 {
+		return 0, fmt.Errorf("%x is no name", name)
+	}
+	return uint64(binary.LittleEndian.Uint32(name)), nil
+}
+
+func (f *memoryFabric) register(mem []byte) (*region, error) {
+	n := f.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.key += 1 + n.rng.Uint64N(1<<20)
+	r := &region{mem: mem, key: n.key}
+	if n.based {
+		r.base = n.rng.Uint64() >> 16
+	}
+	f.regions[r.key] = r
+	return r, nil
+}
+
+func (f *memoryFabric) unregister(r *region) {
+	f.net.mu.Lock()
+	defer f.net.mu.Unlock()
+	if f.regions[r.key] != r {
+		panic("a region that is not registered")
+	}
+	delete(f.regions, r.key)
+}
+
+func (f *memoryFabric) write(x *transfer) error  { return f.post(x, false, false) }
+func (f *memoryFabric) read(x *transfer) error   { return f.post(x, true, false) }
+func (f *memoryFabric) inject(x *transfer) error { return f.post(x, false, true) }
+
+var errNobody = errors.New("nobody is there")
+
+// post takes what may go out, if it keeps the rules of fabric.
+func (f *memoryFabric) post(x *transfer, read, inject bool) error {
+	n := f.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p := n.promises
+	switch {
+	case inject && len(x.local) > p.inject, uint64(len(x.local)) > p.transfer:
+		panic(fmt.Sprintf("%d bytes are too many", len(x.local)))
+	case x.withData && p.dataBits == 0, x.withData && p.dataBits < 64 && x.data>>p.dataBits != 0:
+		panic(fmt.Sprintf("data %#x has more than %d bits", x.data, p.dataBits))
+	case p.localKeys && !inject && len(x.local) > 0 && (x.region == nil || f.regions[x.region.key] != x.region):
+		panic("memory that is not registered")
+	case !inject && f.busy[x.token]:
+		panic("a token that is in use")
+	case n.nodes[x.peer].dead:
+		return errNobody
+	case n.rng.Float64() < n.again, !inject && len(f.busy) >= p.inFlight:
+		return errAgain
+	}
+	q := &parcel{from: f, x: *x, kind: eventDone, read: read, quit: inject}
+	if !read && (inject || !x.confirmed) {
+		q.x.local = append([]byte(nil), x.local...)
+		if q.quit = true; !inject {
+			f.told = append(f.told, event{kind: eventDone, token: x.token})
+			f.wakeLocked()
+		}
+	}
+	if !inject {
+		f.busy[x.token] = true
+	}
+	n.nodes[x.peer].coming = append(n.nodes[x.peer].coming, q)
+	n.nodes[x.peer].wakeLocked()
+	return nil
+}
+
+func (f *memoryFabric) send(peer uint64, m *[messageSize]byte) error {
+	n := f.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case n.nodes[peer].dead:
+		return errNobody
+	case n.rng.Float64() < n.again:
+		return errAgain
+	}
+	n.nodes[peer].coming = append(n.nodes[peer].coming, &parcel{from: f, kind: eventMessage, m: *m})
+	n.nodes[peer].wakeLocked()
+	return nil
+}
+
+func (f *memoryFabric) poll(events []event) int {
+	n := f.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if f.rung {
+		f.rung = false
+		_, _ = f.bell.Read(make([]byte, 1))
+	}
+	for range 8 {
+		if f.dead || len(f.coming) == 0 || len(f.told) >= 2*len(events) {
+			break
+		}
+		at := f.pick()
+		p := f.coming[at]
+		f.coming = append(f.coming[:at:at], f.coming[at+1:]...)
+		f.arrive(p)
+	}
+	k := copy(events, f.told)
+	f.told = f.told[k:]
+	for _, e := range events[:k] {
+		if e.kind == eventDone || e.kind == eventFailed {
+			delete(f.busy, e.token)
+		}
+	}
+	return k
+}
+
+// pick is which parcel arrives next: messages stay in order, and so do writes if that
+// is promised, and both together if that is.
+func (f *memoryFabric) pick() int {
+	p := f.net.promises
+	for range 8 {
+		at := f.net.rng.IntN(len(f.coming))
+		c := f.coming[at]
+		ok := true
+		for _, before := range f.coming[:at] {
+			if before.from != c.from {
+				continue
+			}
+			bothMessages := before.kind == eventMessage && c.kind == eventMessage
+			bothWrites := before.kind == eventDone && c.kind == eventDone && !before.read && !c.read
+			behindWrite := before.kind == eventDone && c.kind == eventMessage
+			ok = ok && !bothMessages &&
+				!(bothWrites && uint64(len(before.x.local)) <= p.orderedWrites) && !(behindWrite && p.sendAfterWrite)
+		}
+		if ok {
+			return at
+		}
+	}
+	return 0
+}
+
+func (f *memoryFabric) arrive(p *parcel) {
+	if p.kind == eventMessage {
+		f.told = append(f.told, event{kind: eventMessage, message: p.m})
+		return
+	}
+	e := event{kind: eventDone, token: p.x.token}
+	r := f.regions[p.x.key]
+	at := p.x.remote
+	if r != nil {
+		at -= r.base
+	}
+	switch {
+	case r == nil || at > uint64(len(r.mem)) || uint64(len(p.x.local)) > uint64(len(r.mem))-at:
+		e.kind, e.err = eventFailed, fmt.Errorf("no memory with key %d at %d", p.x.key, p.x.remote)
+	case p.read:
+		copy(p.x.local, r.mem[at:])
+	default:
+		copy(r.mem[at:], p.x.local)
+		if p.x.withData {
+			f.told = append(f.told, event{kind: eventData, data: p.x.data})
+		}
+	}
+	if !p.quit {
+		p.from.told = append(p.from.told, e)
+	} else if e.err != nil {
+		p.from.told = append(p.from.told, event{kind: eventFailed, token: noToken, err: e.err})
+	}
+	p.from.wakeLocked()
+}
+
+// kill makes the node silent: what is on its way to it fails.
+func (f *memoryFabric) kill() {
+	f.net.mu.Lock()
+	defer f.net.mu.Unlock()
+	f.dead = true
+	for _, p := range f.coming {
+		if p.kind == eventDone && !p.quit {
+			p.from.told = append(p.from.told, event{kind: eventFailed, token: p.x.token, err: errNobody})
+			p.from.wakeLocked()
+		}
+	}
+	f.coming = nil
+}
+
+func (f *memoryFabric) close() {
+	f.net.mu.Lock()
+	defer f.net.mu.Unlock()
+	f.dead = true
+	f.bell.Close()
+	f.ring.Close()
+}

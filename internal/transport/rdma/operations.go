@@ -1,0 +1,278 @@
+package rdma
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/notify"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// This file is hot: from here to the call of the fabric there is no allocation and
+// one lock.
+
+var _ transport.Link = (*link)(nil)
+
+// enter is the peer's segment id with [offset, offset+n) in it, and leaves the lock
+// taken if there is no error.
+func (l *link) enter(id segment.ID, offset, n uint64) (*remote, error) {
+	for {
+		to, err := l.remote(id)
+		if err == nil {
+			err = to.check(offset, n)
+		}
+		if err != nil {
+			return nil, err
+		}
+		l.t.lock()
+		if gone := l.gone(); gone != nil {
+			l.t.unlock()
+			return nil, gone
+		}
+		if !to.dead {
+			return to, nil
+		}
+		l.t.unlock() // withdrawn since: it may be there anew
+	}
+}
+
+// Put implements transport.Link.
+func (l *link) Put(q *transport.Queue, dst transport.Addr, src segment.Span) error {
+	to, err := l.enter(dst.Segment, dst.Offset, src.Len())
+	if err != nil {
+		return err
+	}
+	defer l.t.unlock()
+	if src.Len() == 0 {
+		return nil
+	}
+	return l.writeLocked(q, to, dst.Offset, src, 0, false, false)
+}
+
+// PutNotify implements transport.Link.
+func (l *link) PutNotify(q *transport.Queue, dst transport.Addr, src segment.Span, f transport.Flag) error {
+	note, to, err := l.enterBoth(dst, src.Len(), f)
+	if err != nil {
+		return err
+	}
+	defer l.t.unlock()
+	course := &l.t.course
+	data, fits := course.packed(note, f)
+	if fits && !(course.weak && src.Len() > course.piece) {
+		return l.writeLocked(q, to, dst.Offset, src, data, true, false)
+	}
+	if src.Len() > 0 {
+		if err := l.writeLocked(q, to, dst.Offset, src, 0, false, false); err != nil {
+			return err
+		}
+	}
+	return l.notifyLocked(q, note, f)
+}
+
+// enterBoth is enter for a segment and the one that a flag is meant for, which comes
+// first.
+func (l *link) enterBoth(dst transport.Addr, n uint64, f transport.Flag) (note, to *remote, err error) {
+	for {
+		if note, err = l.remote(f.Segment); err != nil {
+			return nil, nil, err
+		}
+		if to, err = l.enter(dst.Segment, dst.Offset, n); err != nil {
+			return nil, nil, err
+		}
+		if note.dead {
+			l.t.unlock()
+			continue
+		}
+		if err := note.checkFlag(f); err != nil {
+			l.t.unlock()
+			return nil, nil, err
+		}
+		return note, to, nil
+	}
+}
+
+// Notify implements transport.Link.
+func (l *link) Notify(q *transport.Queue, f transport.Flag) error {
+	note, err := l.enter(f.Segment, 0, 0)
+	if err != nil {
+		return err
+	}
+	defer l.t.unlock()
+	if err := note.checkFlag(f); err != nil {
+		return err
+	}
+	return l.notifyLocked(q, note, f)
+}
+
+// notifyLocked posts a flag behind all writes before: as the data of an empty write
+// if it fits, or as a message.
+func (l *link) notifyLocked(q *transport.Queue, note *remote, f transport.Flag) error {
+	weak := l.t.course.weak
+	if data, fits := l.t.course.packed(note, f); fits {
+		return l.writeLocked(q, note, 0, segment.Span{}, data, true, weak)
+	}
+	m := message{
+		kind: kindNotify, segment: uint32(f.Segment), generation: note.generation,
+		a: uint64(f.ID) | uint64(f.Value)<<32,
+	}
+	if f.Add {
+		m.code = 1
+	}
+	l.noteLocked(q, m, weak)
+	return l.gone()
+}
+
+// writeLocked issues a write. Small ones are gone when it returns.
+func (l *link) writeLocked(q *transport.Queue, to *remote, offset uint64, src segment.Span, data uint64, withData, fence bool) error {
+	t := l.t
+	mem := src.Bytes()
+	if l.first == nil && len(mem) <= t.traits.inject && !t.course.weak {
+		l.used = true
+		t.x = transfer{peer: l.peer, local: mem, remote: to.base + offset, key: to.key, data: data, withData: withData}
+		err := t.fab.inject(&t.x)
+		if err == nil {
+			return nil
+		}
+		if err != errAgain {
+			return l.unreachableLocked(err)
+		}
+	}
+	region, err := t.localLocked(src)
+	if err != nil {
+		return err
+	}
+	o := t.newOp()
+	o.link, o.queue, o.kind, o.to, o.offset, o.fence = l, q, opWrite, to, offset, fence
+	o.keep, o.mem, o.region, o.data, o.withData = src, mem, region, data, withData
+	t.submitLocked(o)
+	return nil
+}
+
+// localLocked is the region that x lies in, nil where none is needed.
+func (t *Transport) localLocked(x segment.Span) (*region, error) {
+	if !t.traits.localKeys || x.Len() == 0 {
+		return nil, nil
+	}
+	return t.regions.ofLocked(x.Segment())
+}
+
+// Get implements transport.Link.
+func (l *link) Get(q *transport.Queue, dst segment.Span, src transport.Addr) error {
+	return l.get(q, dst, src, nil, transport.Flag{})
+}
+
+// GetNotify implements transport.Link.
+func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, f transport.Flag) error {
+	if dst.Len() > 0 {
+		return l.get(q, dst, src, b, f)
+	}
+	if err := l.gone(); err != nil {
+		return err
+	}
+	l.t.lock()
+	defer l.t.unlock()
+	if l.gets == nil {
+		f.Post(b)
+		return l.gone()
+	}
+	o := l.t.newOp()
+	o.link, o.queue, o.kind, o.board, o.flag, o.full = l, q, opRead, b, f, true
+	l.t.submitLocked(o)
+	return nil
+}
+
+func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, f transport.Flag) error {
+	from, err := l.enter(src.Segment, src.Offset, dst.Len())
+	if err != nil {
+		return err
+	}
+	t := l.t
+	defer t.unlock()
+	if dst.Len() == 0 {
+		return nil
+	}
+	region, err := t.localLocked(dst)
+	if err != nil {
+		return err
+	}
+	o := t.newOp()
+	o.link, o.queue, o.kind, o.to, o.offset = l, q, opRead, from, src.Offset
+	o.keep, o.mem, o.region, o.board, o.flag = dst, dst.Bytes(), region, b, f
+	t.submitLocked(o)
+	return nil
+}
+
+// Atomic implements transport.Link: the owner's processor does it, so that it is
+// atomic with the owner's own. Once the question is on its way it cannot be taken
+// back: after the error of ctx it may be applied all the same, once, and the same call
+// again waits for that answer instead of asking anew.
+func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.AtomicOp, operand, compare uint64) (uint64, error) {
+	to, err := l.remote(at.Segment)
+	if err != nil {
+		return 0, err
+	}
+	if err := to.check(at.Offset, 8); err != nil {
+		return 0, err
+	}
+	if at.Offset%8 != 0 {
+		return 0, fmt.Errorf("%w: byte %d", base.ErrUnaligned, at.Offset)
+	}
+	u := unclaimed{at: at, op: op, operand: operand, compare: compare}
+	if u.question = l.reclaim(u); u.question == nil {
+		u.question = new(question)
+		if err := l.ask(u.question, message{
+			kind: kindAtomic, code: uint8(op), segment: uint32(at.Segment), generation: to.generation,
+			a: operand, b: compare, c: at.Offset,
+		}); err != nil {
+			return 0, err
+		}
+	}
+	if err := l.answered(ctx, u.question); err != nil {
+		if !u.question.done.Load() {
+			l.abandon(u)
+		}
+		return 0, err
+	}
+	return u.question.answer.a, nil
+}
+
+// Size implements transport.Link. It is known without asking once a segment has been
+// used, until the peer withdraws it.
+func (l *link) Size(id segment.ID) (uint64, uint32, error) {
+	r, err := l.remote(id)
+	if err != nil {
+		return 0, 0, err
+	}
+	return r.size, r.notifications, nil
+}
+
+// Mapped implements transport.Link: there is no such memory.
+func (l *link) Mapped(transport.Addr, uint64) (segment.Span, bool) { return segment.Span{}, false }
+
+// Flush implements transport.Link. The peer answers behind what was written before.
+func (l *link) Flush(ctx context.Context, _ *transport.Queue) error {
+	if err := l.gone(); err != nil {
+		return err
+	}
+	l.t.lock()
+	used := l.used
+	l.t.unlock()
+	if !used { // so nothing was put
+		return nil
+	}
+	return l.consult(ctx, new(question), message{kind: kindFlush})
+}
+
+// Ping implements transport.Link. The peer's transport answers, whatever its program
+// does.
+func (l *link) Ping(ctx context.Context) error {
+	if err := l.gone(); err != nil {
+		return err
+	}
+	if err := l.meet(ctx); err != nil {
+		return err
+	}
+	return l.consult(ctx, new(question), message{kind: kindFlush})
+}

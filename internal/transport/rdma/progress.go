@@ -1,0 +1,192 @@
+package rdma
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/notify"
+)
+
+// progress is who moves the fabric on, which moves nothing by itself: callers that
+// wait, through Poll, and a thread for when there are none.
+type progress struct {
+	polls   atomic.Uint32 // calls of Poll; tells the thread that somebody polls
+	asleep  atomic.Bool   // the thread waits for the descriptor, or is about to
+	drained atomic.Bool   // the transport has closed; nobody makes progress any more
+
+	poller  *sys.Poller   // nil where the fabric has no descriptor
+	ready   sys.Events    // the thread's own
+	roused  chan struct{} // of one; somebody wants the thread to end its nap
+	alarm   *time.Timer   // the thread's own; ends its nap
+	stopped chan struct{} // closed when the thread has ended
+}
+
+const (
+	// eventsMost is how many events one look at the fabric returns.
+	eventsMost = 32
+	// Between these lies how long the thread naps: while others poll, before it looks
+	// whether they still do; and where there is nothing to wait for, or operations wait
+	// for room, before it looks again.
+	napLeast = 50 * time.Microsecond
+	napMost  = time.Millisecond
+	// triesMost is how often it looks again before it naps at all.
+	triesMost = 16
+)
+
+func (p *progress) init(file int) error {
+	p.roused = make(chan struct{}, 1)
+	p.alarm = time.NewTimer(0)
+	p.stopped = make(chan struct{})
+	if file < 0 {
+		return nil
+	}
+	var err error
+	if p.poller, err = sys.NewPoller(); err != nil {
+		return err
+	}
+	if err := p.poller.Add(file, 0, false); err != nil {
+		p.poller.Close()
+		return err
+	}
+	return nil
+}
+
+// Poll makes progress, without blocking, and reports whether there was any. It is for
+// callers that wait for something, who call it again and again. Of several callers one
+// at a time does the work, and those who have something to post go first.
+func (t *Transport) Poll() bool {
+	t.polls.Add(1)
+	t.stir()
+	if t.wanted.Load() > 0 || !t.mu.TryLock() {
+		return false
+	}
+	defer t.unlock()
+	return t.workLocked()
+}
+
+// workLocked deals with what has happened and posts what waited for room.
+func (t *Transport) workLocked() bool {
+	if t.drained.Load() || t.broken.Load() {
+		return false
+	}
+	n := t.fab.poll(t.events)
+	for i := range n {
+		t.handleLocked(&t.events[i])
+	}
+	return len(t.waiting) > 0 && t.retryLocked() || n > 0
+}
+
+// loop is the thread that makes progress when nobody polls. While somebody does it
+// naps: being woken by every message would take the core from those who wait for it.
+func (t *Transport) loop() {
+	defer close(t.stopped)
+	seen := t.polls.Load()
+	nap, tries := napLeast, 0
+	for !t.drained.Load() {
+		if t.polls.Load() != seen {
+			seen = t.leave()
+			nap = napLeast
+		}
+		moved, wait := t.turn()
+		if tries++; moved {
+			tries = 0
+		}
+		switch {
+		case moved:
+			nap = napLeast
+		case !wait && tries < triesMost:
+			runtime.Gosched()
+		case wait:
+			t.poller.Await(&t.ready)
+			t.asleep.Store(false)
+		default:
+			t.sleep(nap)
+			nap = min(2*nap, napMost)
+		}
+	}
+}
+
+// turn does what there is to do. wait says that the descriptor tells when there is
+// more; the thread counts as asleep then.
+func (t *Transport) turn() (moved, wait bool) {
+	t.mu.Lock()
+	defer t.unlock()
+	if t.workLocked() {
+		return true, false
+	}
+	if t.poller == nil || len(t.waiting) > 0 || t.drained.Load() || t.broken.Load() {
+		return false, false
+	}
+	t.asleep.Store(true) // before arm: whoever polls from now on wakes this thread
+	if !t.fab.arm() {
+		t.asleep.Store(false)
+		return false, false
+	}
+	return false, true
+}
+
+// leave leaves the work to those who poll until they do not any more. It returns the
+// count of polls at the end.
+func (t *Transport) leave() (seen uint32) {
+	first := napLeast
+	if t.cfg.Waiting.Spin == 0 {
+		first = napMost // ranks share cores: one that polls may have to wait for one
+	}
+	for nap := first; ; nap = min(2*nap, napMost) {
+		seen = t.polls.Load()
+		if t.sleep(nap) || t.polls.Load() == seen || t.drained.Load() {
+			break
+		}
+	}
+	select {
+	case <-t.roused: // too late to matter
+	default:
+	}
+	return t.polls.Load()
+}
+
+// sleep naps for d, and reports whether somebody has ended the nap. It leaves its
+// processor to others.
+func (t *Transport) sleep(d time.Duration) bool {
+	t.alarm.Reset(d)
+	select {
+	case <-t.roused:
+		return true
+	case <-t.alarm.C:
+		return false
+	}
+}
+
+// rouse ends the nap of the thread, or spares it the next one.
+func (t *Transport) rouse() {
+	select {
+	case t.roused <- struct{}{}:
+	default:
+	}
+}
+
+// stir wakes the thread if it waits for the descriptor: what operations wait for room
+// for is nothing that the descriptor tells, and what others find when they poll it
+// would tell nobody any more.
+func (t *Transport) stir() {
+	if t.asleep.Load() && t.asleep.CompareAndSwap(true, false) {
+		t.poller.Wake()
+	}
+}
+
+// Parker is p for waiters that poll this transport: before one goes to sleep, the
+// thread takes over from it, and does not first finish its nap.
+func (t *Transport) Parker(p notify.Parker) notify.Parker { return parker{t, p} }
+
+type parker struct {
+	t *Transport
+	notify.Parker
+}
+
+// Park implements notify.Parker.
+func (p parker) Park(word *atomic.Uint32, val uint32) {
+	p.t.rouse()
+	p.Parker.Park(word, val)
+}

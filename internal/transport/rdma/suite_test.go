@@ -1,0 +1,83 @@
+package rdma
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/internal/transport/transporttest"
+	"github.com/gaspi-go/gaspi-go/notify"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// polling yields for a while and then sleeps. It says that it spins, so that the
+// thread naps as shortly as it does where each rank has a core.
+func polling() *notify.Waiting { return notify.AmongProcesses(time.Nanosecond, 50*time.Microsecond) }
+
+// joinOver makes n ranks of this process, each on what open returns for it.
+func joinOver(t testing.TB, n int, open func() fabric) []*Transport {
+	t.Helper()
+	ranks := make([]*Transport, n)
+	for r := range ranks {
+		var err error
+		if ranks[r], err = newOn(open(), Config{
+			Rank: base.Rank(r), Size: n, IDs: transporttest.IDs, Waiting: polling(),
+			Lookup: func(_ context.Context, r base.Rank) (string, error) { return ranks[r].Address(), nil },
+			Begin: func(t *Transport) {
+				w := t.cfg.Waiting
+				w.Poll, w.Sleep = t.Poll, t.Parker(w.Sleep)
+			},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := ranks[r].Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return ranks
+}
+
+func heapMemory(size uint64, notifications uint32) (*segment.Segment, error) {
+	return segment.New(size, notifications, polling())
+}
+
+func asTransports(ranks []*Transport) (all []transport.Transport) {
+	for _, r := range ranks {
+		all = append(all, r)
+	}
+	return all
+}
+
+// The contract holds over everything that a provider may promise or not.
+func TestContractInMemory(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(n *memoryNet)
+	}{
+		{"good", nil},
+		{"no room now and then", func(n *memoryNet) { n.again = 0.3 }},
+		{"as verbs", func(n *memoryNet) {
+			n.promises.dataBits, n.promises.localKeys, n.based = 32, true, true
+			n.promises.orderedWrites, n.promises.inFlight = 8<<20, 3
+		}},
+		{"no data with writes", func(n *memoryNet) { n.promises.dataBits = 0 }},
+		{"small transfers", func(n *memoryNet) { n.promises.transfer, n.promises.inject = 1000, 0 }},
+		{"writes without order", func(n *memoryNet) { n.promises.orderedWrites = 0 }},
+		{"messages overtake writes", func(n *memoryNet) { n.promises.sendAfterWrite = false }},
+		{"no order, no data, small", func(n *memoryNet) {
+			n.promises.orderedWrites, n.promises.sendAfterWrite, n.promises.dataBits, n.promises.transfer = 0, false, 0, 100
+			n.promises.localKeys, n.based, n.again, n.promises.inFlight = true, true, 0.2, 2
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			transporttest.Run(t, func(t *testing.T, n int) []transport.Transport {
+				net := newMemoryNet(t, c.change)
+				return asTransports(joinOver(t, n, func() fabric { return net.open() }))
+			}, heapMemory)
+		})
+	}
+}
