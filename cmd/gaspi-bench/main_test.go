@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,18 @@ func rowsOf(t *testing.T, args ...string) []row {
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+// Goal: one side alone has the rows of that side, and no others.
+func TestSide(t *testing.T) {
+	for _, op := range []string{"latency", "allreduce"} {
+		for _, side := range []string{implGaspi, implLimit} {
+			rows := rowsOf(t, op, "--transport", "shm", "--sizes", "8,1KiB", "--side", side)
+			if len(rows) < 2 || slices.ContainsFunc(rows, func(r row) bool { return r.Impl != side }) {
+				t.Errorf("%s of side %s has rows %+v", op, side, rows)
+			}
+		}
+	}
 }
 
 // Goal: every operation runs on every transport, also with more ranks than
@@ -211,6 +224,7 @@ func TestBadInputIsOneSentence(t *testing.T) {
 		{"too many ranks", []string{"barrier", "-n", "100000"}, exitUsage, "at most 65536 ranks"},
 		{"ranks are no number", []string{"latency", "-n", "two"}, exitUsage, `-n "two": expected a whole number`},
 		{"unknown transport", []string{"latency", "--transport", "pigeon"}, exitUsage, `--transport "pigeon": expected auto, shm, tcp or loopback`},
+		{"unknown side", []string{"latency", "--side", "left"}, exitUsage, `--side "left": expected gaspi or limit`},
 		{"unknown binding", []string{"latency", "--bind", "rope"}, exitUsage, `--bind "rope": expected auto, core or none`},
 		{"bound goroutines", []string{"latency", "--transport", "loopback", "--bind", "core"}, exitUsage, "goroutines cannot be bound"},
 		{"no time", []string{"latency", "--time", "0s"}, exitUsage, "--time 0s: expected more than 0"},

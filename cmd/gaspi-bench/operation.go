@@ -66,6 +66,22 @@ type contender struct {
 	batch func(n int) error
 }
 
+// side is a workload of the contenders of one impl.
+func (w workload) side(impl string) workload {
+	only := w
+	only.contenders, only.checks = nil, nil
+	for i, c := range w.contenders {
+		if c.impl != impl {
+			continue
+		}
+		only.contenders = append(only.contenders, c)
+		if w.checks != nil {
+			only.checks = append(only.checks, w.checks[i])
+		}
+	}
+	return only
+}
+
 // The impl of rows.
 const (
 	implGaspi = "gaspi"

@@ -27,6 +27,7 @@ type options struct {
 	osu       bool     // OSU's format instead of the table
 	plot      string   // file of a drawing; empty for none
 	verify    bool     // check every result
+	side      string   // of which contender rows are measured; empty for all
 	out       string   // file for the parameters of tune; empty for none
 	args      []string // the command line, for the ranks
 
@@ -84,6 +85,7 @@ func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 	group.add(f)
 	o.peers.add(f)
 	f.BoolVar(&o.verify, "verify", false, "check the result of every operation, not only of the first and last;\neach then is a block of its own, which is rougher")
+	f.StringVar(&o.side, "side", "", "measure `ROWS` of one impl alone: gaspi or limit; as --peer does,\nsince each finds in the caches what the other has left there")
 	return f
 }
 
@@ -125,6 +127,8 @@ func (o *options) check() error {
 		return errors.New("--bind core: goroutines cannot be bound to cores; use --transport shm or tcp, or drop --bind")
 	case o.emulate != "" && o.ranks < 2 && o.ranksSet:
 		return errors.New("--emulate: a network needs at least 2 ranks; raise -n")
+	case o.side != "" && o.side != implGaspi && o.side != implLimit:
+		return fmt.Errorf("--side %q: expected %s or %s", o.side, implGaspi, implLimit)
 	case o.time <= 0:
 		return fmt.Errorf("--time %v: expected more than 0, such as 400ms or 5s", o.time)
 	}

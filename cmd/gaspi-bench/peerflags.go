@@ -70,6 +70,8 @@ func (o *options) checkPeers(f *pflag.FlagSet) error {
 		return fmt.Errorf("--peer-limit %v: expected at least 1s", p.limit)
 	case o.transport == "loopback":
 		return errors.New("--transport loopback: peers are processes; use shm or tcp")
+	case o.side == implLimit:
+		return errors.New("--side limit: there would be nothing to compare peers with; drop it or --peer")
 	case o.emulate != "":
 		return errors.New("--emulate: peers have no emulated network; drop it or --peer")
 	}

@@ -82,8 +82,10 @@ func (c *contest) run(ctx context.Context, stdout *os.File) error {
 		return err
 	}
 	for round := range c.o.peers.repetitions {
-		if err := c.measureOurs(ctx, round); err != nil {
-			return err
+		for _, side := range c.sides() {
+			if err := c.measureOurs(ctx, side, round); err != nil {
+				return err
+			}
 		}
 		for _, r := range c.rivals {
 			if err := c.measure(ctx, r, round, transport); err != nil {
@@ -166,9 +168,17 @@ func (c *contest) algorithms(ctx context.Context, p *peer.Peer) ([]string, error
 	return forced, nil
 }
 
+// sides are what ranks of the runtime measure, in runs of their own as peers have.
+func (c *contest) sides() []string {
+	if c.o.side != "" {
+		return []string{c.o.side}
+	}
+	return []string{implGaspi, implLimit}
+}
+
 // measureOurs runs the ranks of the runtime once over all sizes.
-func (c *contest) measureOurs(ctx context.Context, round int) error {
-	c.doing(round, implGaspi, "")
+func (c *contest) measureOurs(ctx context.Context, side string, round int) error {
+	c.doing(round, side, "")
 	dir, err := os.MkdirTemp("", "gaspi-bench-peers-")
 	if err != nil {
 		return err
@@ -181,7 +191,7 @@ func (c *contest) measureOurs(ctx context.Context, round int) error {
 	defer nothing.Close()
 	ours := *c.o
 	ours.json, ours.plot, ours.osu = filepath.Join(dir, "rows.json"), "", false
-	ours.args = append(c.o.args, "--json="+ours.json)
+	ours.args = append(c.o.args, "--json="+ours.json, "--side="+side)
 	cfg, err := ours.job(nothing, c.stderr)
 	if err != nil {
 		return err

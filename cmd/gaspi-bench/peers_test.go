@@ -28,6 +28,7 @@ func TestPeerFlagsThatMakeNoSense(t *testing.T) {
 		{"no rounds", beside("allreduce", "--repetitions", "0"), "--repetitions 0: expected at least 1"},
 		{"no patience", beside("allreduce", "--peer-limit", "10ms"), "--peer-limit 10ms: expected at least 1s"},
 		{"loopback", beside("allreduce", "--transport", "loopback"), "--transport loopback: peers are processes"},
+		{"limit alone", beside("allreduce", "--side", "limit"), "--side limit: there would be nothing to compare peers with"},
 		{"emulated network", beside("allreduce", "--emulate", "latency=1ms"), "--emulate: peers have no emulated network"},
 		{"operation of ours", beside("notify-rate"), "--peer: MPI has nothing to compare notify-rate with"},
 		{"another of ours", beside("exchange"), "--peer: MPI has nothing to compare exchange with"},
