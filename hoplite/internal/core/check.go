@@ -36,6 +36,25 @@ func Known(cores []*Core, dead []bool, id string) (there, lost bool) {
 	return false, false
 }
 
+// Chosen reports whether the reduction that a rank has called has chosen a source, and the
+// bytes of it are there, whatever has become of the object since.
+func Chosen(cores []*Core, dead []bool, caller Rank, id Call, name string) bool {
+	c := cores[caller]
+	for _, r := range c.reduces {
+		i := slices.IndexFunc(r.sources, func(s source) bool { return s.id == name })
+		if r.call != id || i < 0 || r.sources[i].state != used {
+			continue
+		}
+		s := &r.sources[i]
+		if s.rank == caller {
+			return s.data != nil || r.size == 0 || c.stored(s.id, s.gen, s.token) != nil
+		}
+		pos := slices.IndexFunc(r.places, func(p place) bool { return p.source == i })
+		return pos >= 0 && !dead[s.rank] && cores[s.rank].streams[Stream{Owner: caller, Reduce: r.number, Position: uint32(pos)}] != nil
+	}
+	return false
+}
+
 // Left says what a core holds although nothing exists: "" is nothing.
 func (c *Core) Left() string {
 	var left []string

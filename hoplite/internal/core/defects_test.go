@@ -279,3 +279,26 @@ func TestAnotherGeneration(t *testing.T) {
 		})
 	}
 }
+
+// TestLateRecord: the next owner of a shard hears first from a receiver of an object, and
+// then, from the owner that is dying, that the object was made anew. The receiver is told:
+// what it has is not a part of that.
+func TestLateRecord(t *testing.T) {
+	const old, next, receiver = 0, 1, 2
+	s := newScene(t, 3, Config{Capacity: 1000, Inline: -1})
+	id := idOf(old, 3)
+	s.at(next, func(c *Core) {
+		c.Receive(receiver, Message{Kind: Register, ID: id, Gen: 2, Token: 7, Size: 100, Rank: NoRank, Own: 5, Ref: 6, Flags: FlagStale})
+		c.Receive(receiver, Message{Kind: Marker})
+		c.Receive(old, Message{Kind: Rep, ID: id, Gen: 3, Token: 9, Size: 100})
+		c.Down(old)
+	})
+	s.take(next, next, Marker)
+	mail := s.mail[[2]Rank{next, receiver}]
+	if len(mail) == 0 || mail[0].Kind != Drop || mail[0].Code != Restart || mail[0].Gen != 2 {
+		t.Errorf("the receiver was told %+v", mail)
+	}
+	if e := s.cores[next].shards[old].entries[id]; !e.lost || e.gen != 3 {
+		t.Errorf("generation %d, lost: %v; 3 is lost", e.gen, e.lost)
+	}
+}

@@ -38,6 +38,9 @@ func (c *Core) recorded(from Rank, m Message) {
 		s.tidy(e)
 		c.send(from, Message{Kind: RepAck, ID: m.ID, Gen: m.Gen})
 	case m.Gen >= e.gen:
+		if m.Gen > e.gen {
+			c.supersede(e)
+		}
 		c.inlined += int64(len(m.Data)) - int64(len(e.data))
 		e.gen, e.token, e.sum, e.size = m.Gen, m.Token, m.Sum, m.Size
 		e.inline, e.data = m.Flags&FlagComplete != 0, m.Data
@@ -61,11 +64,8 @@ func (c *Core) register(s *shard, from Rank, m Message) {
 		c.send(from, Message{Kind: Drop, Code: Restart, ID: m.ID, Gen: m.Gen})
 		return
 	case m.Gen > e.gen:
-		for _, cp := range e.copies {
-			c.send(cp.rank, Message{Kind: Drop, Code: Restart, ID: m.ID, Gen: e.gen})
-		}
+		c.supersede(e)
 		c.clear(e)
-		e.copies = e.copies[:0]
 		e.gen, e.token, e.sum, e.size, e.inline = m.Gen, m.Token, m.Sum, m.Size, m.Size == 0
 	}
 	if e.find(from) != nil {
@@ -76,6 +76,14 @@ func (c *Core) register(s *shard, from Rank, m Message) {
 		complete: m.Flags&FlagComplete != 0, origin: m.Flags&FlagOrigin != 0,
 		pinned: m.Flags&FlagPinned != 0, orphan: m.Flags&FlagStale != 0,
 	})
+}
+
+// supersede gives up copies that ranks have registered of an older generation.
+func (c *Core) supersede(e *entry) {
+	for _, cp := range e.copies {
+		c.send(cp.rank, Message{Kind: Drop, Code: Restart, ID: e.id, Gen: e.gen})
+	}
+	e.copies = e.copies[:0]
 }
 
 // finishTakeover begins to serve a shard once every live rank has registered.

@@ -38,7 +38,6 @@ type explorer struct {
 	oracle  *oracle
 	clients []client
 	ids     []string
-	deleted map[string]bool
 	sizes   map[string]int64
 	calls   map[core.Call]*pending
 	next    core.Call
@@ -82,7 +81,7 @@ type pending struct {
 func Explore(o Options) (Report, error) {
 	rng := rand.New(rand.NewPCG(o.Seed, 0x5eed))
 	x := &explorer{
-		rng: rng, oracle: newOracle(), sizes: map[string]int64{}, deleted: map[string]bool{}, calls: map[core.Call]*pending{},
+		rng: rng, oracle: newOracle(), sizes: map[string]int64{}, calls: map[core.Call]*pending{},
 		history: o.History, holds: map[hold][]byte{},
 	}
 	cfg := core.Config{

@@ -90,7 +90,6 @@ func (x *explorer) call(w *world, p *pending) {
 		w.tracef("%d gets %s: call %d", p.op.Rank, id, x.next)
 		c.Get(x.next, id)
 	case Delete:
-		x.deleted[id] = true
 		w.tracef("%d deletes %s: call %d", p.op.Rank, id, x.next)
 		c.Delete(x.next, id)
 	case Reduce:

@@ -14,14 +14,14 @@ func (x *explorer) stuck(w *world) {
 		if w.err != nil || w.dead[p.op.Rank] || p.op.End != 0 {
 			continue
 		}
-		if !x.mayWait(w, p) {
+		if !x.mayWait(w, c, p) {
 			w.failf("call %d of rank %d (%s) waits for ever: it began in step %d", c, p.op.Rank, p.op, p.op.Begin)
 		}
 	}
 }
 
 // mayWait reports whether what a call waits for is not there.
-func (x *explorer) mayWait(w *world, p *pending) bool {
+func (x *explorer) mayWait(w *world, c core.Call, p *pending) bool {
 	switch p.op.Verb {
 	case Get:
 		there, lost := core.Known(w.cores, w.dead, p.op.ID)
@@ -36,9 +36,9 @@ func (x *explorer) mayWait(w *world, p *pending) bool {
 			if there {
 				ready++
 			}
-			// A reduction that has chosen a copy does not hear that the object was deleted,
-			// put again, and lost.
-			if lost && !x.deleted[id] {
+			// A reduction that has chosen a copy does not hear that another object of that
+			// name was lost.
+			if lost && !core.Chosen(w.cores, w.dead, p.op.Rank, c, id) {
 				possible--
 			}
 		}
