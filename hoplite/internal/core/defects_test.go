@@ -3,6 +3,8 @@ package core
 import (
 	"fmt"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A desk is a directory that a test talks to by hand, as all the other ranks.
@@ -300,5 +302,33 @@ func TestLateRecord(t *testing.T) {
 	}
 	if e := s.cores[next].shards[old].entries[id]; !e.lost || e.gen != 3 {
 		t.Errorf("generation %d, lost: %v; 3 is lost", e.gen, e.lost)
+	}
+}
+
+// TestCanceledPutGoesOn: a Put that has room is done although it was canceled, and has one
+// result only.
+func TestCanceledPutGoesOn(t *testing.T) {
+	c := New(Config{Size: 1, Capacity: 1000, Inline: -1})
+	var codes []Code
+	drain := func() {
+		var out Output
+		c.Drain(&out)
+		for _, r := range out.Results {
+			codes = append(codes, r.Code)
+		}
+		for _, s := range out.Sends {
+			c.Receive(0, s.Msg)
+		}
+	}
+	c.Put(1, "x", 100, 0)
+	drain()
+	c.Cancel(1)
+	drain()
+	c.Filled(1, 100)
+	drain()
+	c.Get(2, "x")
+	drain()
+	if d := cmp.Diff([]Code{Canceled, OK}, codes); d != "" {
+		t.Errorf("results of the Put and of a Get (-want +got):\n%s", d)
 	}
 }

@@ -99,7 +99,11 @@ func (c *Core) send(to Rank, m Message) {
 
 func (c *Core) command(cmd Command) { c.out.Commands = append(c.out.Commands, cmd) }
 
+// result ends a call. That of a call which was canceled, but goes on, is not given.
 func (c *Core) result(r Result) {
+	if c.calls[r.Call] == nil {
+		return
+	}
 	r.Final = true
 	delete(c.calls, r.Call)
 	c.out.Results = append(c.out.Results, r)

@@ -57,7 +57,7 @@ func (x *explorer) act(w *world, i int) {
 	}
 	if cl.busy != 0 {
 		// It has waited long enough, or it goes on waiting.
-		if p := x.calls[cl.busy]; p != nil && p.op.Verb != Put && x.rng.IntN(3) == 0 {
+		if p := x.calls[cl.busy]; p != nil && x.rng.IntN(3) == 0 {
 			w.tracef("%d cancels call %d", cl.rank, cl.busy)
 			w.cores[cl.rank].Cancel(cl.busy)
 		}
@@ -75,7 +75,7 @@ func (x *explorer) act(w *world, i int) {
 	cl.began = true
 	x.calls[x.next] = p
 	x.call(w, p)
-	if p.op.Verb != Put && x.rng.IntN(6) == 0 {
+	if x.rng.IntN(6) == 0 {
 		x.later(w, i) // perhaps to cancel it
 	}
 }
