@@ -1,0 +1,37 @@
+package reduce
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Code stands for an operation on elements of one type, by a number that means the same
+// in every process of a build: a rank is told it, and combines bytes of a type that its
+// own program may never have named. The zero Code is none.
+type Code uint32
+
+// CodeOf is the code of op on elements of type T. The error says why there is none.
+func CodeOf[T Element](op Op) (Code, error) {
+	k := kindOf[T]()
+	if !k.supports(op) {
+		return 0, errors.New("reduce: " + refusal[T](op))
+	}
+	return Code(op)<<8 | Code(k) + 1, nil
+}
+
+// Kernel is the operation on bytes, and the size of an element in bytes.
+func (c Code) Kernel() (two Kernel, size int, err error) {
+	k, op := kind(c&0xff)-1, Op(c>>8)
+	if c == 0 || k >= numKinds || c>>16 != 0 || !k.supports(op) {
+		return nil, 0, fmt.Errorf("reduce: no operation has code %#x", uint32(c))
+	}
+	return kernelOf(best, k, op), strides()[k], nil
+}
+
+// strides are the sizes of elements in bytes, by kind.
+func strides() [numKinds]int {
+	return [numKinds]int{
+		1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 2, 2, 8, 16,
+		stride[Loc[int32]](), stride[Loc[int64]](), stride[Loc[float32]](), stride[Loc[float64]](),
+	}
+}
