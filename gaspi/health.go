@@ -72,6 +72,15 @@ func (p *Proc) State() []Health {
 	return vec
 }
 
+// Health is the entry of rank r in the state vector, Corrupt if there is no such rank. It
+// is one load.
+func (p *Proc) Health(r Rank) Health {
+	if r < 0 || int(r) >= p.size {
+		return Corrupt
+	}
+	return Health(p.vector[r].Load())
+}
+
 // Failure is how rank r ended, or nil if nothing is known of an end. A rank that
 // ended normally has one too.
 func (p *Proc) Failure(r Rank) *RankError {

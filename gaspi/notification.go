@@ -77,6 +77,17 @@ func (s *Segment) WaitFor(ctx context.Context, look func() bool) error {
 	return nil
 }
 
+// WaitThrough is WaitFor that no death ends: when a rank died or left, look is called
+// again, and what it means is the program's business (Proc.Health, Proc.Failure). It
+// still ends with ctx, Close and Delete. An extension of the standard, for those who
+// serve the ranks that are there.
+func (s *Segment) WaitThrough(ctx context.Context, look func() bool) error {
+	if err := s.mem.Board().WaitFunc(ctx, look, s.p.stop, &s.p.stats.notifyWait); err != nil {
+		return segmentError("notify_waitthrough", s.id, err)
+	}
+	return nil
+}
+
 // Reset takes notification id off the board and returns its value: one atomic
 // exchange with 0. 0 means that it was not set, or that another goroutine took
 // it. It needs no wait before it: whoever gets a value sees all that was written

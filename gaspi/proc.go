@@ -43,6 +43,7 @@ type Proc struct {
 
 	others  []Rank       // all ranks but this one
 	anyStop func() error // for waits that any rank might end; bound once, so that waits allocate nothing
+	stop    func() error // for waits that no rank ends; likewise
 	closed  atomic.Bool
 	over    chan struct{}  // closed by Close
 	done    sync.WaitGroup // the failure watch
@@ -106,7 +107,7 @@ func start(ctx context.Context, d *dialer, wire transport.Transport) (*Proc, err
 	}
 	p.health.init(info.Size)
 	d.proc.Store(p)
-	p.anyStop = p.anyEnded
+	p.anyStop, p.stop = p.anyEnded, p.ended
 	p.segments.byID = make([]*Segment, cfg.Segments)
 	p.groups.place = make([]*Group, cfg.Groups)
 	p.queues.open(p)

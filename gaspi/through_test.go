@@ -1,0 +1,48 @@
+package gaspi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// TestWaitThroughGoesOnWhenARankDies has rank 1 die while the others sleep: they look, see
+// it, and wait on for each other.
+func TestWaitThroughGoesOnWhenARankDies(t *testing.T) {
+	mortals(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+		s := must(p.CreateSegment(ctx, 0, 64))
+		if h := p.Health(1); h != gaspi.Healthy {
+			return fmt.Errorf("rank 1 is %v before it dies", h)
+		}
+		if p.Rank() == 1 {
+			synctest.Wait()
+			return errDies
+		}
+		if err := s.WaitThrough(ctx, func() bool { return p.Health(1) == gaspi.Corrupt }); err != nil {
+			return err
+		}
+		if p.Failure(1) == nil {
+			return errors.New("rank 1 is dead, and nobody says why")
+		}
+		if p.Health(-1) != gaspi.Corrupt || p.Health(3) != gaspi.Corrupt {
+			return errors.New("a rank that does not exist is healthy")
+		}
+		if p.Rank() == 0 {
+			synctest.Wait() // the other sleeps, although rank 1 is dead
+			return p.Queue(0).Notify(s.At(2, 0), gaspi.Notification{ID: 5, Value: 1})
+		}
+		if err := s.WaitThrough(ctx, func() bool { return s.Peek(5) != 0 }); err != nil {
+			return err
+		}
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		if err := s.WaitThrough(ended, func() bool { return false }); !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("a wait whose context has ended: %v", err)
+		}
+		return nil
+	})
+}
