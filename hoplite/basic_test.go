@@ -1,0 +1,75 @@
+package hoplite_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/hoplite"
+)
+
+// job runs ranks of this process with a store each.
+func job(t *testing.T, ranks int, cfg hoplite.Config, do func(ctx context.Context, p *gaspi.Proc, s *hoplite.Store) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	err := gaspi.Local(ctx, ranks, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
+		s, err := hoplite.Open(ctx, p.World(), cfg)
+		if err != nil {
+			return err
+		}
+		if err := do(ctx, p, s); err != nil {
+			return err
+		}
+		return s.Close(ctx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// numbers are n values that tell of the tag.
+func numbers(tag, n int) []int64 {
+	xs := make([]int64, n)
+	for i := range xs {
+		xs[i] = int64(tag)<<32 | int64(i)
+	}
+	return xs
+}
+
+// same says where two slices differ, or nil.
+func same[T comparable](got, want []T) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%d elements, want %d", len(got), len(want))
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			return fmt.Errorf("element %d of %d is %v, want %v", i, len(got), got[i], want[i])
+		}
+	}
+	return nil
+}
+
+func TestEveryRankGetsWhatOnePuts(t *testing.T) {
+	for ranks := 1; ranks <= 5; ranks++ {
+		for _, n := range []int{0, 1, 100, 8191, 8192, 8193, 100_000} {
+			t.Run(fmt.Sprintf("%d ranks/%d elements", ranks, n), func(t *testing.T) {
+				job(t, ranks, hoplite.Config{Capacity: 4 << 20, Chunk: 4096}, func(ctx context.Context, p *gaspi.Proc, s *hoplite.Store) error {
+					want := numbers(7, n)
+					if int(p.Rank()) == ranks/2 {
+						if err := hoplite.Put(ctx, s, "x", want); err != nil {
+							return err
+						}
+					}
+					got, err := hoplite.Get[int64](ctx, s, "x")
+					if err != nil {
+						return err
+					}
+					return same(got, want)
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package hoplite
+
+import (
+	"context"
+	"fmt"
+)
+
+// A phase is how far a member is on its way out. Each step but the first two is told to
+// the others by a record of no bytes, behind everything that was sent before.
+type phase int
+
+const (
+	open    phase = iota
+	leaving       // makes no calls any more, and serves those who have not got so far
+	deaf          // nobody makes calls any more: messages mean nothing, and nothing is put
+	gone          // nobody writes to this member any more
+)
+
+// forever is the context of waits that others end.
+var forever = context.Background()
+
+// Close ends the store. It is collective: it returns when all members that live have
+// called it, and until then this rank goes on serving the others. Calls under way, and
+// later ones, end with ErrClosed. What a Ref shows must not be used any more; its memory
+// may read as zeros.
+//
+// When ctx ends first, Close goes on, and calling it again waits for the rest.
+func (s *Store) Close(ctx context.Context) error {
+	if err := s.inbox.put(request{what: leave}); err == nil {
+		s.help()
+	}
+	select {
+	case <-s.ended:
+	case <-ctx.Done():
+		return &Error{Call: "close", Err: ctx.Err()}
+	}
+	return s.release()
+}
+
+// beginLeaving is the first step of Close. The caller holds mu.
+func (s *Store) beginLeaving() {
+	if s.phase != open {
+		return
+	}
+	s.phase = leaving
+	for id := range s.calls {
+		s.core.Cancel(id)
+	}
+	s.announce()
+}
+
+// announce tells all members of a step.
+func (s *Store) announce() {
+	for i := range s.peers {
+		p := &s.peers[i]
+		if i == s.me || !p.live || p.mute {
+			continue
+		}
+		l := letter{step: true}
+		if s.phase == deaf && p.lane != nil {
+			l.ticket = s.flush(i)
+		}
+		p.out.backlog = append(p.out.backlog, l)
+		s.pushMail(i)
+	}
+}
+
+// advancePhase goes on with Close as far as the others have come. The caller holds mu.
+func (s *Store) advancePhase() {
+	if s.phase == leaving && len(s.calls) == 0 && s.allAt(leaving) {
+		s.phase = deaf
+		for _, l := range s.lanes {
+			l.held = nil
+		}
+		s.announce()
+	}
+	if s.phase == deaf && s.allAt(deaf) && s.delivered() {
+		s.phase = gone
+		s.inbox.shut(ErrClosed)
+	}
+}
+
+// allAt reports whether all other members that live have come to a step.
+func (s *Store) allAt(p phase) bool {
+	for i := range s.peers {
+		if other := &s.peers[i]; i != s.me && other.live && !other.mute && other.in.steps < p {
+			return false
+		}
+	}
+	return true
+}
+
+// delivered reports whether nothing waits for room any more.
+func (s *Store) delivered() bool {
+	for i := range s.peers {
+		if p := &s.peers[i]; p.live && !p.mute && len(p.out.backlog) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// release gives back what the store has taken, once its loop has ended.
+func (s *Store) release() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.released.Swap(true) {
+		return nil
+	}
+	for _, l := range s.lanes {
+		// What is still under way tells others of the end; they have seen it, or are dead.
+		close(l.work)
+	}
+	s.stopLanes()
+	for _, l := range s.lanes {
+		<-l.ended
+		_ = l.queue.Wait(forever) // the last credits may have come too late for their reader
+		l.queue.Purge()
+		if err := l.queue.Delete(); err != nil {
+			return closeError(err)
+		}
+	}
+	s.queue.Purge()
+	if err := s.queue.Delete(); err != nil {
+		return closeError(err)
+	}
+	if err := s.seg.Delete(); err != nil {
+		return closeError(err)
+	}
+	if s.broken != nil {
+		return closeError(s.broken)
+	}
+	return nil
+}
+
+func closeError(err error) error {
+	return &Error{Call: "close", Err: fmt.Errorf("the store was not closed well: %w", err)}
+}

@@ -1,0 +1,75 @@
+package hoplite
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+)
+
+// killPatience bounds how long the end of a member that cannot be reached is asked for.
+const killPatience = 10 * time.Second
+
+// hasEnded reports whether something is to be done about the end of a member. It costs
+// two loads.
+func (s *Store) hasEnded(p *peer) bool {
+	if s.proc.Health(p.rank) == gaspi.Corrupt {
+		return !p.kill || s.proc.Failure(p.rank) != nil
+	}
+	end := s.proc.Failure(p.rank)
+	return end != nil
+}
+
+// bury tells the core of the end of a member, after all that it has sent: nothing of it
+// arrives any more. The caller holds mu.
+//
+// A rank is really gone once whoever started it says so; package gaspi then hears nothing
+// of it any more. Before that it may only be that a connection broke, and a rank which some
+// take for dead and others not would break the protocol: it is ended for good.
+func (s *Store) bury(i int) bool {
+	p := &s.peers[i]
+	if !s.hasEnded(p) {
+		return false
+	}
+	if s.proc.Failure(p.rank) == nil {
+		p.kill, p.mute = true, true
+		go s.kill(i)
+		return true
+	}
+	s.buryNow(i)
+	return true
+}
+
+func (s *Store) buryNow(i int) {
+	p := &s.peers[i]
+	if !p.live {
+		return
+	}
+	s.readWords()
+	s.readMail(i, math.MaxInt)
+	p.live = false
+	p.out.backlog, p.in.part = nil, nil
+	s.active = slices.DeleteFunc(s.active, func(t transfer) bool { return int(t.from) == i })
+	if s.phase < deaf && s.broken == nil {
+		s.core.Down(core.Rank(i))
+	}
+}
+
+// kill ends a member that cannot be reached. If that fails, it is taken for dead all the
+// same: nobody here hears of it any more.
+func (s *Store) kill(i int) {
+	ctx, cancel := context.WithTimeout(context.Background(), killPatience)
+	defer cancel()
+	if err := s.proc.Kill(ctx, s.peers[i].rank); err == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.phase != gone && s.broken == nil {
+		s.buryNow(i)
+	}
+	s.ring()
+}

@@ -1,0 +1,187 @@
+package hoplite
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// fillAtOnce is how many bytes of a Put are copied to the store by whoever does the turn.
+// More are copied by the caller, so that the turn goes on; that takes two wake-ups.
+const fillAtOnce = 32 << 10
+
+// drain does what the core wants, and reports whether it wanted anything. The caller
+// holds mu.
+func (s *Store) drain() bool {
+	s.core.Drain(&s.output)
+	out := &s.output
+	for i := range out.Commands {
+		s.do(&out.Commands[i])
+	}
+	for i := range out.Sends {
+		s.send(&out.Sends[i])
+	}
+	for i := range out.Results {
+		s.result(&out.Results[i])
+	}
+	return len(out.Commands)+len(out.Sends)+len(out.Results) > 0
+}
+
+// at is [off, off+n) of the objects.
+func (s *Store) at(off, n int64) []byte { return s.mem[off:][:n:n] }
+
+// do carries out a command.
+func (s *Store) do(cmd *core.Command) {
+	switch cmd.Op {
+	case core.OpFill:
+		s.fill(cmd)
+	case core.OpPut:
+		s.put(cmd)
+	case core.OpFold:
+		s.fold(cmd, s.at(cmd.Src, cmd.Len))
+	case core.OpFoldData:
+		s.fold(cmd, cmd.Data)
+	case core.OpCopy:
+		segment.Copy(s.at(cmd.Off, cmd.Len), s.at(cmd.Src, cmd.Len))
+	case core.OpStore:
+		copy(s.at(cmd.Off, cmd.Len), cmd.Data)
+	}
+}
+
+// fill has the bytes of a Put copied.
+func (s *Store) fill(cmd *core.Command) {
+	c := s.calls[cmd.Call]
+	if c == nil {
+		panic("hoplite: the core wants the bytes of a call that has ended")
+	}
+	if cmd.Len > fillAtOnce {
+		c.tell(event{fill: true, off: cmd.Off})
+		return
+	}
+	copy(s.at(cmd.Off, cmd.Len), c.data)
+	s.core.Filled(c.id, cmd.Len)
+}
+
+// fold combines src into the store. What is no whole element at the end of an object stays
+// as it is: the caller of the reduction finds out by the size.
+func (s *Store) fold(cmd *core.Command, src []byte) {
+	k, known := s.kernels[cmd.Fold]
+	if !known {
+		two, size, err := reduce.Code(cmd.Fold).Kernel()
+		if err != nil {
+			s.fail(err)
+			return
+		}
+		k = kernel{two, size}
+		s.kernels[cmd.Fold] = k
+	}
+	n := len(src) - len(src)%k.size
+	dst := s.at(cmd.Off, int64(n))
+	k.two(dst, dst, src[:n])
+	s.stats.Folded += uint64(n)
+}
+
+// send posts a message, or hands it straight back if it is for this rank.
+func (s *Store) send(snd *core.Send) {
+	m := &snd.Msg
+	if snd.Attach {
+		m.Data = s.at(snd.Off, snd.Len)
+	}
+	if m.Kind == core.Pull {
+		s.expect(snd.To, m)
+	}
+	if int(snd.To) != s.me {
+		s.postMail(int(snd.To), m)
+		return
+	}
+	if snd.Attach {
+		m.Data = bytes.Clone(m.Data)
+	}
+	s.receive(snd.To, *m)
+}
+
+// expect remembers what a slot is about to receive.
+func (s *Store) expect(from core.Rank, m *core.Message) {
+	t := transfer{m.Slot, m.Size, from}
+	if i := slices.IndexFunc(s.active, func(t transfer) bool { return t.slot == m.Slot }); i >= 0 {
+		s.active[i] = t
+		return
+	}
+	s.active = append(s.active, t)
+}
+
+// receive hands a message to the core.
+func (s *Store) receive(from core.Rank, m core.Message) {
+	switch m.Kind {
+	case core.Pull:
+		s.asked[asked{from, m.Slot}] = m.Size
+	case core.Stopped:
+		// The slot may now be given to another transfer: what the old one has left in its
+		// word must not be taken for that one's.
+		s.readWord(m.Slot)
+	}
+	s.core.Receive(from, m)
+}
+
+// readWords tells the core how far transfers have come. The caller holds mu.
+func (s *Store) readWords() bool {
+	found := false
+	for i := 0; i < len(s.active); {
+		t := s.active[i]
+		mark := s.takeWord(t)
+		if mark > 0 {
+			found = true
+			s.core.Arrived(t.slot, mark)
+		}
+		if mark == t.size {
+			s.active[i] = s.active[len(s.active)-1]
+			s.active = s.active[:len(s.active)-1]
+			continue
+		}
+		i++
+	}
+	return found
+}
+
+// readWord is readWords for one slot, which is not expected to receive more.
+func (s *Store) readWord(slot uint32) {
+	for i, t := range s.active {
+		if t.slot == slot {
+			if mark := s.takeWord(t); mark > 0 {
+				s.core.Arrived(slot, mark)
+			}
+			s.active[i] = s.active[len(s.active)-1]
+			s.active = s.active[:len(s.active)-1]
+			return
+		}
+	}
+}
+
+// takeWord is the watermark that was posted to a slot since it was last asked for, 0 if
+// none was.
+func (s *Store) takeWord(t transfer) int64 {
+	id := s.lay.word(t.slot)
+	if s.seg.Peek(id) == 0 {
+		return 0
+	}
+	v, err := s.seg.Reset(id)
+	if err != nil || v == 0 {
+		return 0
+	}
+	return markOf(v, t.size)
+}
+
+// result ends a call, or is one of several answers.
+func (s *Store) result(res *core.Result) {
+	c := s.calls[res.Call]
+	if c == nil {
+		return
+	}
+	if res.Final {
+		delete(s.calls, res.Call)
+	}
+	c.tell(event{res: *res})
+}

@@ -1,0 +1,171 @@
+package hoplite
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+)
+
+// An inbox is what goroutines of this rank hand to whoever does the next turn.
+type inbox struct {
+	count atomic.Int64 // Add in put pairs with the Load in waiting
+
+	mu       sync.Mutex
+	requests []request // guarded by mu
+	spare    []request // guarded by mu; what requests was, empty
+	refusal  error     // guarded by mu; why there are no turns any more
+}
+
+// A request is one of them. Which one, its fields say.
+type request struct {
+	what   what
+	call   *call
+	number uint64 // released: the reference; sent: the transfer; flushed: the ticket
+	upTo   int64  // filled
+	peer   int    // flushed
+}
+
+type what uint8
+
+const (
+	begin    what = iota // a call begins
+	cancel               // it is to end
+	filled               // bytes of a Put are in the store
+	released             // a reference was given up
+	sent                 // a put has landed
+	flushed              // all puts to a peer have landed
+	room                 // a queue that was full has room
+	leave                // the store is to be closed
+)
+
+// put adds a request, or returns why there is nobody to take it.
+func (b *inbox) put(r request) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.refusal != nil {
+		return b.refusal
+	}
+	b.requests = append(b.requests, r)
+	b.count.Add(1)
+	return nil
+}
+
+func (b *inbox) waiting() bool { return b.count.Load() > 0 }
+
+// take returns all requests, which are the caller's until it calls take again.
+func (b *inbox) take() []request {
+	if !b.waiting() {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	taken := b.requests
+	b.requests, b.spare = b.spare[:0], taken
+	b.count.Add(-int64(len(taken)))
+	return taken
+}
+
+// drop forgets all requests; their calls have been told.
+func (b *inbox) drop() { clear(b.take()) }
+
+// shut makes every later put end with err, and tells the calls that have not begun.
+func (b *inbox) shut(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refusal = err
+	for _, r := range b.requests {
+		if r.what == begin {
+			r.call.tell(event{err: err})
+		}
+	}
+}
+
+// takeInbox does what was asked for here. The caller holds mu.
+func (s *Store) takeInbox() bool {
+	requests := s.inbox.take()
+	for i := range requests {
+		switch r := &requests[i]; r.what {
+		case begin:
+			s.beginCall(r.call)
+		case cancel:
+			s.core.Cancel(r.call.id)
+		case filled:
+			s.core.Filled(r.call.id, r.upTo)
+		case released:
+			s.core.Release(r.number)
+		case sent:
+			s.sent = append(s.sent, r.number)
+		case flushed:
+			s.peers[r.peer].out.flushed = max(s.peers[r.peer].out.flushed, r.number)
+			s.pushMail(r.peer)
+		case room:
+			s.retry()
+		case leave:
+			s.beginLeaving()
+		}
+	}
+	clear(requests)
+	return len(requests) > 0
+}
+
+// beginCall starts a call, unless the store is being closed. The caller holds mu.
+func (s *Store) beginCall(c *call) {
+	if s.phase != open {
+		c.tell(event{err: ErrClosed})
+		return
+	}
+	s.last++
+	c.id = s.last
+	s.calls[c.id] = c
+	s.stats.Calls++
+	c.start(s.core, c.id)
+}
+
+// takeSent tells the core what has landed. The caller holds mu.
+func (s *Store) takeSent() bool {
+	if len(s.sent) == 0 {
+		return false
+	}
+	landed := s.sent
+	s.sent = nil
+	for _, t := range landed {
+		s.core.Sent(t)
+	}
+	s.sent = append(landed[:0], s.sent...)
+	return true
+}
+
+// A call is a call of the program that is under way.
+type call struct {
+	id     core.Call // set when it begins
+	start  func(c *core.Core, id core.Call)
+	data   []byte     // of a Put: what to store
+	events chan event // to the caller
+	latest bool       // only the last of several answers counts
+}
+
+// An event is what happens to a call: it is to copy its bytes to the store, or it has
+// a result, or it ends because the store does.
+type event struct {
+	fill bool
+	off  int64
+	res  core.Result
+	err  error
+}
+
+// A call has at most two events, or only the last counts: telling never blocks.
+func newCall(start func(c *core.Core, id core.Call)) *call {
+	return &call{start: start, events: make(chan event, 2)}
+}
+
+// tell hands an event to the caller. The teller holds Store.mu or inbox.mu.
+func (c *call) tell(e event) {
+	if c.latest {
+		select {
+		case <-c.events:
+		default:
+		}
+	}
+	c.events <- e
+}

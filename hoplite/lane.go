@@ -1,0 +1,146 @@
+package hoplite
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+)
+
+// A lane is a queue to members whose memory this rank cannot address, and a goroutine that
+// waits for what was issued on it. Those who issue never wait.
+type lane struct {
+	queue *gaspi.Queue
+	hand  func(request) // takes what has ended
+	work  chan struct{} // has an element if there is something to wait for; closed by Close
+	ended chan struct{}
+	held  []core.Command // puts for which the queue has no room; guarded by Store.mu
+	full  bool           // somebody waits for room; guarded by Store.mu
+
+	mu      sync.Mutex
+	waiters []request // guarded by mu; who wants to be told, in order
+	ranks   map[int]gaspi.Rank
+}
+
+func newLane(q *gaspi.Queue, ranks map[int]gaspi.Rank, hand func(request)) *lane {
+	return &lane{queue: q, ranks: ranks, hand: hand, work: make(chan struct{}, 1), ended: make(chan struct{})}
+}
+
+// ask has r handed back when all that was issued before has ended here; for flushed, when
+// it has arrived there.
+func (l *lane) ask(r request) {
+	l.mu.Lock()
+	l.waiters = append(l.waiters, r)
+	l.mu.Unlock()
+	select {
+	case l.work <- struct{}{}:
+	default:
+	}
+}
+
+// askRoom has whoever does turns told when the queue has room again.
+func (l *lane) askRoom() {
+	if !l.full {
+		l.full = true
+		l.ask(request{what: room})
+	}
+}
+
+// loop waits for what was issued, until work is closed or ctx ends.
+func (l *lane) loop(ctx context.Context) {
+	defer close(l.ended)
+	var batch []request
+	for range l.work {
+		l.mu.Lock()
+		batch, l.waiters = l.waiters, batch[:0]
+		l.mu.Unlock()
+		if len(batch) == 0 {
+			continue
+		}
+		// What fails has ended too: its member is gone, and that is told elsewhere.
+		if err := l.queue.Wait(ctx); errors.Is(err, gaspi.ErrClosed) || ctx.Err() != nil {
+			return
+		}
+		for _, r := range batch {
+			if r.what == flushed {
+				_ = l.queue.Flush(ctx, l.ranks[r.peer])
+			}
+			l.hand(r)
+		}
+		clear(batch)
+	}
+}
+
+// put writes a chunk to a member's store, and then the word of its slot.
+func (s *Store) put(cmd *core.Command) {
+	p := &s.peers[cmd.Peer]
+	if p.lane != nil {
+		p.lane.held = append(p.lane.held, *cmd)
+		s.putHeld(p.lane)
+		return
+	}
+	src, dst, n := s.ends(cmd)
+	if p.live && !p.mute {
+		// It has landed when the call returns, and so have all before it.
+		s.post(p, nil, func(q *gaspi.Queue) error { return q.WriteNotify(dst, src, n) })
+	}
+	s.sent = append(s.sent, cmd.Transfer)
+}
+
+// ends are source, destination and word of a put.
+func (s *Store) ends(cmd *core.Command) (gaspi.Span, gaspi.Remote, gaspi.Notification) {
+	src, err := s.seg.Span(s.lay.objects()+uint64(cmd.Src), uint64(cmd.Len))
+	if err != nil {
+		panic("hoplite: a chunk outside the store: " + err.Error())
+	}
+	size := s.asked[asked{cmd.Peer, cmd.Slot}]
+	n := gaspi.Notification{ID: s.lay.word(cmd.Slot), Value: wordOf(cmd.Watermark, size)}
+	s.stats.Chunks++
+	s.stats.BytesSent += uint64(cmd.Len)
+	return src, s.seg.At(s.rankOf(cmd.Peer), s.lay.objects()+uint64(cmd.Off)), n
+}
+
+// putHeld issues puts of a lane while its queue has room. Only the notification comes after
+// all earlier writes of the queue: a WriteNotify would tell of its own bytes alone.
+func (s *Store) putHeld(l *lane) {
+	for len(l.held) > 0 {
+		cmd := &l.held[0]
+		p := &s.peers[cmd.Peer]
+		if p.live && !p.mute {
+			if l.queue.Depth()-l.queue.Size() < 2 {
+				l.askRoom()
+				return
+			}
+			src, dst, n := s.ends(cmd)
+			s.post(p, l, func(q *gaspi.Queue) error { return q.Write(dst, src) })
+			s.post(p, l, func(q *gaspi.Queue) error { return q.Notify(dst, n) })
+		}
+		l.ask(request{what: sent, number: cmd.Transfer})
+		l.held = l.held[1:]
+	}
+	l.held = nil
+}
+
+// flush asks that all puts to a member land, and returns the ticket that says so.
+func (s *Store) flush(to int) uint64 {
+	p := &s.peers[to]
+	p.out.tickets++
+	p.lane.ask(request{what: flushed, peer: to, number: p.out.tickets})
+	return p.out.tickets
+}
+
+// retry goes on with what a full queue has stopped. The caller holds mu.
+func (s *Store) retry() {
+	for _, l := range s.lanes {
+		l.full = false
+		s.putHeld(l)
+	}
+	for i := range s.peers {
+		if i != s.me {
+			s.pushMail(i)
+			s.giveCredit(i)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package hoplite
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+	"github.com/gaspi-go/gaspi-go/internal/agree"
+)
+
+// dataLanes is how many queues carry transfers to members that share no memory with this
+// rank. Members that share one also share the fate of waiting for whichever of them is
+// slowest to take what was issued; a queue for each would leave few for the program.
+const dataLanes = 8
+
+// Open makes a store over the members of group, which is committed. It is collective over
+// them, with the same cfg, and blocks; otherwise all get an error that matches
+// gaspi.ErrMismatch. No other goroutine of the rank may create segments or run
+// collectives of the group meanwhile. A store takes a segment, with the highest id that is
+// free on all members, and one queue, or up to ten where members share no memory.
+//
+// It cannot be resumed: after an error the group's collectives may be out of step.
+func Open(ctx context.Context, group *gaspi.Group, cfg Config) (*Store, error) {
+	me, member := group.Rank()
+	if !member {
+		return nil, openError(fmt.Errorf("%w: this rank, %d, is not in the group", gaspi.ErrBadRank, group.Proc().Rank()))
+	}
+	full, wrong := cfg.complete(group.Proc().Config())
+	if err := settle(ctx, group, full, wrong); err != nil {
+		return nil, openError(err)
+	}
+	id, err := agree.FreeSegment(ctx, group)
+	if err != nil {
+		return nil, openError(err)
+	}
+	s := &Store{
+		group: group, proc: group.Proc(), cfg: full, me: me, lay: newLayout(group.Size(), full.Slots),
+		ended: make(chan struct{}), calls: map[core.Call]*call{}, asked: map[asked]int64{}, kernels: map[uint32]kernel{},
+	}
+	s.lookFn = s.look
+	err = s.allocate(id)
+	if err := agree.Unanimous(ctx, group, err); err != nil {
+		s.giveBack()
+		return nil, openError(err)
+	}
+	err = s.connect()
+	if err == nil && full.Links == (Links{}) {
+		s.cfg.Links, err = s.measure(ctx)
+	}
+	if err := agree.Unanimous(ctx, group, err); err != nil {
+		s.giveBack()
+		return nil, openError(err)
+	}
+	s.start()
+	return s, nil
+}
+
+func openError(err error) error { return &Error{Call: "open", Err: err} }
+
+// settle makes sure that all members pass the same configuration, and that nobody's is
+// wrong. Otherwise all get an error, instead of waiting for each other.
+func settle(ctx context.Context, g *gaspi.Group, cfg Config, wrong error) error {
+	fields := []struct {
+		name  string
+		value int64
+	}{
+		{"Capacity", cfg.Capacity}, {"Inline", cfg.Inline}, {"InlineQuota", cfg.InlineQuota}, {"Chunk", cfg.Chunk},
+		{"Window", int64(cfg.Window)}, {"Slots", int64(cfg.Slots)}, {"Shape", int64(cfg.Shape)},
+		{"Links.Bandwidth", int64(math.Float64bits(cfg.Links.Bandwidth))}, {"Links.Latency", int64(math.Float64bits(cfg.Links.Latency))},
+	}
+	votes := make([]int64, 1, 1+2*len(fields)) // one for the verdict; of each field the highest and the lowest
+	for _, f := range fields {
+		votes = append(votes, f.value, ^f.value)
+	}
+	if err := agree.Verdict(ctx, g, votes, wrong); err != nil {
+		return err
+	}
+	for i, f := range fields {
+		if highest, lowest := votes[1+2*i], ^votes[2+2*i]; lowest != highest {
+			return fmt.Errorf("%w: Config.%s is not the same at all members", gaspi.ErrMismatch, f.name)
+		}
+	}
+	return nil
+}
+
+// allocate makes the segment and lets the members reach it. It is local.
+func (s *Store) allocate(id gaspi.SegmentID) (err error) {
+	size := s.lay.objects() + uint64(s.cfg.Capacity)
+	if s.seg, err = s.proc.AllocSegment(id, size, gaspi.WithNotifications(s.lay.ids())); err != nil {
+		return err
+	}
+	s.mem = s.seg.Bytes()[s.lay.objects():]
+	for _, r := range s.group.Ranks() {
+		s.peers = append(s.peers, peer{rank: r, live: true})
+		if err := s.seg.Register(r); err != nil {
+			return err
+		}
+	}
+	s.queue, err = s.proc.CreateQueue()
+	return err
+}
+
+// connect finds out who shares memory with this rank, and makes lanes to the others. The
+// members have registered their segments.
+func (s *Store) connect() error {
+	far := map[int]gaspi.Rank{}
+	for i := range s.peers {
+		p := &s.peers[i]
+		_, mapped := s.seg.Mapped(p.rank, 0, s.lay.objects())
+		if p.near = mapped || i == s.me; !p.near {
+			far[i] = p.rank
+		}
+	}
+	lanes := 0
+	if len(far) > 0 {
+		lanes = 1 + min(len(far), dataLanes)
+	}
+	for range lanes {
+		q, err := s.proc.CreateQueue()
+		if err != nil {
+			return err
+		}
+		s.lanes = append(s.lanes, newLane(q, far, s.hand))
+	}
+	next := 0
+	for i := range s.peers {
+		if !s.peers[i].near {
+			s.peers[i].lane = s.lanes[1+next%(lanes-1)]
+			next++
+		}
+	}
+	return nil
+}
+
+// start begins to serve the members.
+func (s *Store) start() {
+	s.core = core.New(core.Config{
+		Rank: core.Rank(s.me), Size: len(s.peers), Capacity: s.cfg.Capacity, Align: align,
+		Inline: s.cfg.Inline, InlineQuota: s.cfg.InlineQuota, Chunk: s.cfg.Chunk, Window: s.cfg.Window,
+		Slots: s.cfg.Slots, Links: s.cfg.Links, Shape: s.cfg.Shape,
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stopLanes = cancel
+	for _, l := range s.lanes {
+		go l.loop(ctx)
+	}
+	go s.loop()
+}
+
+// hand takes what a lane has waited for.
+func (s *Store) hand(r request) {
+	if s.inbox.put(r) == nil {
+		s.help()
+	}
+}
+
+// giveBack frees what a store that was never started has taken.
+func (s *Store) giveBack() {
+	queues := []*gaspi.Queue{s.queue}
+	for _, l := range s.lanes {
+		queues = append(queues, l.queue)
+	}
+	for _, q := range slices.DeleteFunc(queues, func(q *gaspi.Queue) bool { return q == nil }) {
+		q.Purge()
+		_ = q.Delete() // the error that led here says more
+	}
+	if s.seg != nil {
+		_ = s.seg.Delete()
+	}
+}
