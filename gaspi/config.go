@@ -9,11 +9,17 @@ import (
 // Config holds the parameters of a rank. The zero value of a field means its
 // default. All ranks of a job must use the same values, except where noted.
 type Config struct {
-	// Transport forces a transport: "auto" (the default), "shm", "tcp" or
+	// Transport forces a transport: "auto" (the default), "shm", "tcp", "rdma" or
 	// "loopback". With auto, ranks of one host share memory and others are reached
-	// over TCP; with tcp, all are. The environment variable GASPI_TRANSPORT sets it
-	// where this field is empty.
+	// by RDMA where both have it (see docs/RDMA.md), else over TCP; with tcp or
+	// rdma, all are. The environment variable GASPI_TRANSPORT sets it where this
+	// field is empty.
 	Transport string
+	// RDMAProvider is which provider of libfabric transport rdma uses, such as
+	// "verbs;ofi_rxm". Empty means the first that drives a network card which moves
+	// bytes by itself. The environment variable GASPI_RDMA_PROVIDER sets it where
+	// this field is empty.
+	RDMAProvider string
 	// Interface says on which of the host's addresses this rank can be reached over
 	// TCP: names of interfaces ("eth0,eth1"), those but some ("^lo,docker0"), a
 	// range ("10.0.0.0/8") or an address. Empty means the address by which it
@@ -109,9 +115,9 @@ func (c Config) withDefaults() Config {
 // validate returns an error that names the first parameter that makes no sense.
 func (c Config) validate() error {
 	switch c.Transport {
-	case "auto", "shm", "tcp", "loopback":
+	case "auto", "shm", "tcp", "rdma", "loopback":
 	default:
-		return fmt.Errorf("gaspi: Config.Transport is %q; want auto, shm, tcp or loopback", c.Transport)
+		return fmt.Errorf("gaspi: Config.Transport is %q; want auto, shm, tcp, rdma or loopback", c.Transport)
 	}
 	if c.Emulate != "" {
 		if _, err := ParseNetwork(c.Emulate); err != nil {

@@ -30,7 +30,7 @@ func Local(ctx context.Context, n int, cfg Config, rank func(ctx context.Context
 		return err
 	}
 	if cfg.Transport == "shm" {
-		return fmt.Errorf("gaspi: transport shm connects processes; ranks of one process need auto, loopback or tcp")
+		return fmt.Errorf("gaspi: transport shm connects processes; ranks of one process need auto, loopback, tcp or rdma")
 	}
 	j := &localJob{
 		cfg: cfg, boot: boot.NewLocal(n), hub: loopback.NewHub(n, cfg.Segments+1), main: rank,
@@ -106,7 +106,7 @@ func (j *localJob) join(ctx context.Context, r Rank) (*Proc, error) {
 // dial makes the transport of a rank.
 func (j *localJob) dial(d *dialer) (transport.Transport, error) {
 	switch {
-	case j.cfg.Transport == "tcp":
+	case j.cfg.Transport == "tcp", j.cfg.Transport == "rdma":
 		return d.dial()
 	case j.cards != nil:
 		return j.emulate(d, j.hub.Join(d.info.Rank))

@@ -35,6 +35,9 @@ func (c Config) overlay() Config {
 	if c.Emulate == "" {
 		c.Emulate = os.Getenv("GASPI_EMULATE")
 	}
+	if c.RDMAProvider == "" {
+		c.RDMAProvider = os.Getenv("GASPI_RDMA_PROVIDER")
+	}
 	return c
 }
 
@@ -43,6 +46,7 @@ type whereabouts struct {
 	Host   string `json:"host"`             // ranks of equal hosts share memory
 	Shared string `json:"shared,omitempty"` // where its memory files are found
 	TCP    string `json:"tcp,omitempty"`    // where it listens
+	RDMA   string `json:"rdma,omitempty"`   // where its network card is reached
 	Card   string `json:"card,omitempty"`   // where the memory of its emulated network card is found
 }
 
@@ -111,17 +115,22 @@ func (d *dialer) publish(wire transport.Transport) error {
 	return err
 }
 
-// choose takes memory if all ranks share it, TCP if none do or it is asked for, and
-// else both.
+// choose takes memory if all ranks share it, the network if none do or it is asked
+// for, and else both.
 func (d *dialer) choose() (transport.Transport, error) {
-	if d.cfg.Transport == "tcp" || d.info.LocalSize == 1 && d.info.Size > 1 {
+	switch {
+	case d.cfg.Transport == "tcp":
 		return d.tcp(true)
+	case d.cfg.Transport == "rdma":
+		return d.rdma(true)
+	case d.info.LocalSize == 1 && d.info.Size > 1:
+		return d.network(true)
 	}
 	shared, err := d.shared()
 	if err != nil || d.info.LocalSize == d.info.Size {
 		return shared, err
 	}
-	wire, err := d.tcp(false)
+	wire, err := d.network(false)
 	if err != nil {
 		_ = shared.Close()
 		return nil, err
@@ -159,11 +168,8 @@ func (d *dialer) tcp(only bool) (transport.Transport, error) {
 		},
 		Lost:    d.lost,
 		Waiting: d.waiting,
-		Begin: func(t *tcp.Transport) {
-			d.waiting.Poll, d.waiting.PollFirst = t.Poll, only
-			d.waiting.Sleep = t.Parker(d.waiting.Sleep)
-		},
-		Log: d.cfg.Log,
+		Begin:   func(t *tcp.Transport) { d.assist(t, only) },
+		Log:     d.cfg.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -249,12 +255,15 @@ func (p *Proc) Transport(r Rank) (string, error) {
 	if _, err := p.link(r); err != nil {
 		return "", &OpError{Op: "transport", Err: err}
 	}
-	if both, ok := p.wire.(*mixed.Transport); ok {
-		way, err := both.Via(r)
-		if err != nil {
+	way := p.wire
+	for {
+		both, ok := way.(*mixed.Transport)
+		if !ok {
+			return way.Name(), nil
+		}
+		var err error
+		if way, err = both.Via(r); err != nil {
 			return "", &OpError{Op: "transport", Err: err}
 		}
-		return way.Name(), nil
 	}
-	return p.wire.Name(), nil
 }

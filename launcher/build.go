@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -69,7 +70,12 @@ func goBuild(ctx context.Context, cfg Config, t target, output string, signals *
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	interrupted := signals.cancelOnEnd(cancel)
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", output, "--", t.pkg)
+	args := []string{"build", "-o", output, "--", t.pkg}
+	cmd := exec.CommandContext(ctx, "go", args...)
+	if cfg.Transport == transportRDMA { // which calls a C library, so that other builds lack it
+		cmd = exec.CommandContext(ctx, "go", slices.Insert(args, 1, "-tags", "rdma")...)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	}
 	cmd.Dir = t.dir
 	cmd.Stdout, cmd.Stderr = cfg.Stderr, cfg.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT}

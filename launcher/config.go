@@ -40,7 +40,8 @@ type Config struct {
 	Remote Remote
 
 	// Transport is how ranks reach each other: "auto" (shared memory on one host,
-	// else TCP), "shm" or "tcp". Empty leaves it to the environment.
+	// else RDMA where both have it, else TCP), "shm", "tcp" or "rdma", with which a
+	// package is built with RDMA. Empty leaves it to the environment.
 	Transport string
 
 	// Interface says which addresses ranks and the launcher listen on: the name
@@ -241,8 +242,8 @@ func (c Config) check() error {
 		return fmt.Errorf("heartbeat %v: expected at least %v", c.Heartbeat, MinHeartbeat)
 	case c.Bind < BindNone || c.Bind > BindCore:
 		return fmt.Errorf("unknown kind of binding %d", c.Bind)
-	case !slices.Contains([]string{"", "auto", "shm", "tcp"}, c.Transport):
-		return fmt.Errorf("unknown transport %q: expected auto, shm or tcp", c.Transport)
+	case !slices.Contains([]string{"", "auto", "shm", "tcp", transportRDMA}, c.Transport):
+		return fmt.Errorf("unknown transport %q: expected auto, shm, tcp or rdma", c.Transport)
 	case c.OnFailure < Abort || c.OnFailure > Continue:
 		return fmt.Errorf("unknown consequence of a failure %d", c.OnFailure)
 	}

@@ -70,6 +70,9 @@ const (
 	envInterface = "GASPI_INTERFACE"
 )
 
+// transportRDMA is the transport that programs have only if they were built with it.
+const transportRDMA = "rdma"
+
 // hostOwned are the variables that say something about a host or a login there.
 // Ranks on another host get those of its agent; all others they get from here.
 var hostOwned = [...]string{

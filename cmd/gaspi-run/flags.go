@@ -20,7 +20,7 @@ type options struct {
 
 	output, bind, onFailure string // as written
 	hosts, hostfile, ssh    string
-	emulate                 string
+	emulate, provider       string
 }
 
 // parse reads the command line. What is wrong with it is one sentence.
@@ -59,6 +59,15 @@ func parse(args []string) (*options, error) {
 			return nil, fmt.Errorf("--emulate: %w", err)
 		}
 		o.config.Env = append(o.config.Env, "GASPI_EMULATE="+o.emulate)
+	}
+	if flags.Changed("rdma-provider") {
+		if o.provider == "" {
+			return nil, errors.New("--rdma-provider: expected the name of a provider, such as verbs;ofi_rxm; gaspi-run info lists them")
+		}
+		o.config.Env = append(o.config.Env, "GASPI_RDMA_PROVIDER="+o.provider)
+	}
+	if o.verbose {
+		o.config.Env = append(o.config.Env, "GASPI_VERBOSE=1")
 	}
 	if err := o.choices(); err != nil {
 		return nil, err
@@ -129,7 +138,8 @@ func (o *options) flags() *pflag.FlagSet {
 	f.IntVarP(&c.Ranks, "ranks", "n", 0, "number of ranks; by default one for each slot of the hosts,\nor one for each core of this one")
 	f.StringVar(&o.hosts, "hosts", "", "where ranks run: `NAME:SLOTS`,NAME:SLOTS and so on; they are\nnumbered host by host")
 	f.StringVar(&o.hostfile, "hostfile", "", "`FILE` with hosts, one in a line: NAME slots=N")
-	f.StringVar(&c.Transport, "transport", "", "how ranks reach each other: auto (shared memory on one host,\nelse tcp), shm or tcp")
+	f.StringVar(&c.Transport, "transport", "", "how ranks reach each other: auto (shared memory on one host,\nelse rdma where both have it, else tcp), shm, tcp or rdma")
+	f.StringVar(&o.provider, "rdma-provider", "", "which provider of libfabric transport rdma uses: `NAME` is such\nas verbs;ofi_rxm; gaspi-run info lists them")
 	f.StringVar(&c.Interface, "interface", "", "addresses to listen on: eth0, ^lo,docker0 for all but those,\na network such as 10.0.0.0/8, or an address")
 	f.StringVar(&o.emulate, "emulate", "", "make each rank behave as if it were alone on a host behind a\nnetwork card of its own: `NETWORK` is such as\nlatency=100us,bandwidth=150MB/s (see docs/EMULATION.md)")
 	f.BoolVar(&c.TLS, "tls", false, "encrypt all connections (TLS 1.3)")

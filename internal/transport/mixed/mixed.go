@@ -99,7 +99,9 @@ func (t *Transport) Lose(err *base.RankError) {
 func (t *Transport) Close() error { return errors.Join(t.near.Close(), t.far.Close()) }
 
 // Hears reports whether something that rank r has sent may still arrive.
-func (t *Transport) Hears(r base.Rank) bool {
-	far, ok := t.far.(interface{ Hears(base.Rank) bool })
-	return ok && far.Hears(r)
+func (t *Transport) Hears(r base.Rank) bool { return hears(t.near, r) || hears(t.far, r) }
+
+func hears(t transport.Transport, r base.Rank) bool {
+	who, ok := t.(interface{ Hears(base.Rank) bool })
+	return ok && who.Hears(r)
 }

@@ -343,13 +343,18 @@ func (t *Transport) retryLocked() bool {
 // ended for its queue, but not forgotten: the fabric still tells its end.
 func (t *Transport) abandonLocked(l *link) {
 	err := l.gone()
-	for o := l.first; o != nil; {
+	o := l.first
+	l.first, l.last = nil, nil
+	for o != nil {
 		next := o.next
 		o.next = nil
-		t.cutLocked(o, err)
+		if o.message.kind == kindByeHeard {
+			l.first, l.last = o, o // there is only one
+		} else {
+			t.cutLocked(o, err)
+		}
 		o = next
 	}
-	l.first, l.last = nil, nil
 	for _, o := range t.table {
 		if o != nil && o.link == l {
 			t.cutLocked(o, err)

@@ -36,6 +36,10 @@ func fileMemory(size uint64, notifications uint32) (*segment.Segment, error) {
 	return segment.Create(size, notifications, polling())
 }
 
+func heapMemory(size uint64, notifications uint32) (*segment.Segment, error) {
+	return segment.New(size, notifications, polling())
+}
+
 func TestContract(t *testing.T) {
 	for _, c := range []struct {
 		name   string

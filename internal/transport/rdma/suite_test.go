@@ -41,8 +41,21 @@ func joinOver(t testing.TB, n int, open func() fabric) []*Transport {
 	return ranks
 }
 
-func heapMemory(size uint64, notifications uint32) (*segment.Segment, error) {
-	return segment.New(size, notifications, polling())
+// A crowd is ranks that waiters for anybody's memory poll, so that nothing waits for
+// a thread to end its nap.
+type crowd struct{ ranks []*Transport }
+
+func (c *crowd) poll() (moved bool) {
+	for _, r := range c.ranks {
+		moved = r.Poll() || moved
+	}
+	return moved
+}
+
+func (c *crowd) memory(size uint64, notifications uint32) (*segment.Segment, error) {
+	w := polling()
+	w.Poll = c.poll
+	return segment.New(size, notifications, w)
 }
 
 func asTransports(ranks []*Transport) (all []transport.Transport) {
@@ -74,10 +87,12 @@ func TestContractInMemory(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			all := new(crowd)
 			transporttest.Run(t, func(t *testing.T, n int) []transport.Transport {
 				net := newMemoryNet(t, c.change)
-				return asTransports(joinOver(t, n, func() fabric { return net.open() }))
-			}, heapMemory)
+				all.ranks = joinOver(t, n, func() fabric { return net.open() })
+				return asTransports(all.ranks)
+			}, all.memory)
 		})
 	}
 }
