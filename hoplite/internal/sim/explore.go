@@ -47,6 +47,7 @@ type explorer struct {
 	history bool
 	holds   map[hold][]byte
 	mixture mixture
+	late    bool // watermarks are seen late
 }
 
 // A client is a program of a rank that makes one call at a time.
@@ -94,6 +95,7 @@ func Explore(o Options) (Report, error) {
 		cfg.Slots += 8
 	}
 	x.mixture = draw(x, &cfg)
+	x.late = rng.IntN(2) == 0
 	x.last = make([]int64, cfg.Size*cfg.Size)
 	w := newWorld(cfg, x, x)
 	w.trace = o.Trace
@@ -138,6 +140,14 @@ func (x *explorer) put(w *world, from core.Rank, cmd *core.Command) (int64, int6
 		}
 	}
 	return landed, landed + x.delay()
+}
+
+// look: some ranks poll often, others do much else first.
+func (x *explorer) look(w *world) int64 {
+	if !x.late || x.rng.IntN(2) == 0 {
+		return w.now
+	}
+	return w.now + x.delay()
 }
 
 // run lets everything happen, then looks at what is left.

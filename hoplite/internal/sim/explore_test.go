@@ -6,9 +6,10 @@ import (
 )
 
 var (
-	first = flag.Uint64("first", 1, "explore from this seed on")
-	seeds = flag.Uint64("seeds", 2000, "explore so many seeds")
-	seed  = flag.Uint64("seed", 0, "explore this seed alone, and print its steps")
+	first     = flag.Uint64("first", 1, "explore from this seed on")
+	seeds     = flag.Uint64("seeds", 2000, "explore so many seeds")
+	histories = flag.Uint64("histories", 400, "check the histories of so many seeds")
+	seed      = flag.Uint64("seed", 0, "explore this seed alone, and print its steps")
 )
 
 func TestExplore(t *testing.T) {

@@ -8,6 +8,7 @@ type kind uint8
 const (
 	deliver kind = iota // a message arrives
 	land                // a put's bytes and its watermark arrive
+	see                 // the receiver sees the watermark
 	sent                // a sender learns that a put has landed
 	fill                // a program copies a part of its object into the store
 	act                 // a program calls

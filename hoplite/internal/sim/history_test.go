@@ -13,8 +13,9 @@ import (
 // A Get that has a value found that value; one that was told of a loss or a deletion says
 // nothing about values. A Put or a Reduce that was refused met an object.
 type object struct {
-	there bool
-	value string
+	there   bool
+	value   string
+	passing bool // the target of a Reduce that came to nothing: it may be gone at any moment
 }
 
 // model is one object of the store. A death may take any object away at any moment, so
@@ -24,7 +25,11 @@ func model(deaths bool) porcupine.Model {
 		Partition: byID,
 		Init:      func() []any { return []any{object{}} },
 		Step: func(state, input, output any) []any {
-			next := step(state.(object), output.(Operation))
+			s, op := state.(object), output.(Operation)
+			next := step(s, op)
+			if s.passing {
+				next = append(next, step(object{}, op)...)
+			}
 			if deaths {
 				next = append(next, object{})
 			}
@@ -56,23 +61,25 @@ func step(s object, op Operation) []any {
 	switch op.Verb {
 	case Put, Reduce:
 		switch {
-		case open && op.Verb == Reduce:
-			// Its target may have been there for a while, complete or not.
-			return []any{s, object{true, unknown}, object{}}
+		case op.Verb == Reduce && (open || op.Code != core.OK):
+			if s.there {
+				return []any{s}
+			}
+			return []any{s, object{true, unknown, true}}
 		case open && !s.there:
-			return []any{s, object{true, op.Value}} // it may yet happen, or never
+			return []any{s, object{there: true, value: op.Value}} // it may yet happen, or never
 		case open:
 			return []any{s}
 		case op.Code == core.OK && !s.there:
-			return []any{object{true, op.Value}}
-		case op.Code == core.OK && op.Verb == Put && s.value == op.Value:
-			return []any{s}
+			return []any{object{there: true, value: op.Value}}
+		case op.Code == core.OK && op.Verb == Put && (s.value == op.Value || s.value == unknown):
+			return []any{object{there: true, value: op.Value}}
 		case op.Code == core.OK:
 			return nil
 		case op.Code == core.Exists && !s.there && op.Verb == Put && !op.mayBeTarget():
 			return nil
 		}
-		return []any{s} // refused because of a target that was then given up
+		return []any{s}
 	case Delete:
 		if op.End == 0 || op.Code != core.OK {
 			return []any{s, object{}}
@@ -83,7 +90,7 @@ func step(s object, op Operation) []any {
 		case op.End == 0 || op.Code != core.OK || s.there && s.value == op.Value:
 			return []any{s}
 		case s.there && s.value == unknown:
-			return []any{object{true, op.Value}}
+			return []any{object{true, op.Value, s.passing}}
 		}
 		return nil
 	}
@@ -100,8 +107,8 @@ func linearizable(r Report) porcupine.CheckResult {
 	last := int64(r.Steps) + 10
 	for _, op := range r.History {
 		end := op.End
-		if end == 0 {
-			end = last
+		if end == 0 || op.Code == core.Canceled {
+			end = last // a Put or a Delete goes on
 		}
 		history = append(history, porcupine.Operation{ClientId: op.Client, Input: op, Output: op, Call: op.Begin * 2, Return: end*2 + 1})
 	}
@@ -112,21 +119,24 @@ func linearizable(r Report) porcupine.CheckResult {
 // other: each at a moment between its beginning and its end.
 func TestHistories(t *testing.T) {
 	checked, calls := 0, 0
-	for s := range uint64(400) {
+	for s := range *histories {
 		r, err := Explore(Options{Seed: s + 1, History: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		switch linearizable(r) {
 		case porcupine.Illegal:
-			t.Fatalf("seed %d: the calls could not have happened in any order", s+1)
+			for _, op := range r.History {
+				t.Logf("%d-%d client %d of rank %d: %s %s %.8x", op.Begin, op.End, op.Client, op.Rank, op, op.Code, op.Value)
+			}
+			t.Fatalf("seed %d, with %d deaths: the calls could not have happened in any order", s+1, r.Deaths)
 		case porcupine.Ok:
 			checked++
 			calls += len(r.History)
 		}
 	}
 	t.Logf("%d histories of %d calls", checked, calls)
-	if checked < 300 {
+	if uint64(checked) < *histories*3/4 {
 		t.Errorf("only %d histories could be checked", checked)
 	}
 }

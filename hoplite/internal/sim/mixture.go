@@ -13,18 +13,22 @@ const (
 	everything mixture = iota // all calls, few and small objects, often too little room
 	streams                   // reductions of big objects in small chunks: ranks die in mid-stream
 	churn                     // one object that is put, got and deleted by all
+	tight                     // many Gets of what does not fit into a store at once
 )
 
 // draw chooses a mixture, and what it needs.
 func draw(x *explorer, cfg *core.Config) mixture {
 	switch x.rng.IntN(8) {
 	case 0:
-		cfg.Size = 4 + x.rng.IntN(3)
+		cfg.Size = 4 + x.rng.IntN(5)
 		cfg.Capacity += 1500
 		cfg.Slots += 8
 		return streams
 	case 1:
 		return churn
+	case 2:
+		cfg.Capacity, cfg.Inline = int64(64+x.rng.IntN(64)), 0
+		return tight
 	}
 	return everything
 }
@@ -39,6 +43,9 @@ func (x *explorer) prepare(w *world) {
 	case churn:
 		x.prepareChurn(w)
 		deaths = x.rng.IntN(4) / 3
+	case tight:
+		x.prepareTight(w)
+		deaths = x.rng.IntN(2)
 	default:
 		x.prepareAll(w)
 		for range x.rng.IntN(w.cfg.Size) {
@@ -100,19 +107,29 @@ func (x *explorer) prepareChurn(w *world) {
 	}
 }
 
+// prepareTight lets every rank put an object of its own and get those of others.
+func (x *explorer) prepareTight(w *world) {
+	size := 16 + x.rng.Int64N(16)
+	for r := range w.cfg.Size {
+		x.object(r, size)
+		x.client(w, r, 2+x.rng.IntN(6))
+	}
+}
+
 // verb chooses a client's next call, and the object it is about.
 func (x *explorer) verb(cl *client) (Verb, string) {
 	n := len(x.ids) - 2 // the last two are made by reductions
 	some, any := x.ids[x.rng.IntN(n)], x.ids[x.rng.IntN(n+2)]
 	v := x.rng.IntN(20)
-	switch x.mixture {
-	case streams:
-		if !cl.began {
-			return Put, x.ids[cl.rank]
-		}
-		v = 7 + v%2*8
-	case churn:
+	switch {
+	case x.mixture == churn:
 		return []Verb{Put, Get, Get, Delete}[v%4], some
+	case x.mixture != everything && !cl.began:
+		return Put, x.ids[cl.rank]
+	case x.mixture == streams:
+		v = 7 + v%2*8
+	case x.mixture == tight:
+		return Get, some
 	}
 	switch {
 	case v < 7 && x.mixture == everything && x.rng.IntN(16) == 0:

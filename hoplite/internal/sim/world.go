@@ -31,6 +31,8 @@ type links interface {
 	message(w *world, from, to core.Rank, m *core.Message) int64
 	// put returns when the bytes of a put have landed, and when its sender knows.
 	put(w *world, from core.Rank, cmd *core.Command) (landed, known int64)
+	// look returns when a rank sees a watermark that lands now.
+	look(w *world) int64
 }
 
 // A user is the programs of all ranks.
@@ -103,6 +105,8 @@ func (w *world) happen(e *event) {
 		c.Receive(e.from, e.msg)
 	case land:
 		w.land(e)
+	case see:
+		w.see(e)
 	case sent:
 		c.Sent(e.cmd.Transfer)
 	case notice:
@@ -131,8 +135,20 @@ func (w *world) land(e *event) {
 		w.failf("rank %d put [%d:+%d) into slot %d of rank %d, which is not receiving that", e.from, cmd.Off, cmd.Len, cmd.Slot, e.rank)
 		return
 	}
-	w.tracef("%d has up to %d in slot %d from %d", e.rank, cmd.Watermark, cmd.Slot, e.from)
-	w.cores[e.rank].Arrived(cmd.Slot, cmd.Watermark)
+	if t := w.links.look(w); t > w.now {
+		later := w.at(t, see, e.rank)
+		later.from, later.cmd = e.from, core.Command{Slot: cmd.Slot, Seq: cmd.Seq, Watermark: cmd.Watermark}
+		return
+	}
+	w.see(e)
+}
+
+// see lets a rank look at the word of a slot. It may by then be about another transfer.
+func (w *world) see(e *event) {
+	if w.cores[e.rank].Expects(e.cmd.Slot, e.cmd.Seq) {
+		w.tracef("%d has up to %d in slot %d from %d", e.rank, e.cmd.Watermark, e.cmd.Slot, e.from)
+		w.cores[e.rank].Arrived(e.cmd.Slot, e.cmd.Watermark)
+	}
 }
 
 // drain does what a core wants.
