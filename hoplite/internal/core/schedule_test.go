@@ -255,3 +255,35 @@ func TestKeptRoomIsFreed(t *testing.T) {
 		t.Errorf("the Get of another object: %+v", got)
 	}
 }
+
+// TestPutThatJoined: two ranks put the same, and the directory sends a receiver to the one
+// that has not heard yet that its put was joined with the other's. The directory dies before
+// it hears. The next tells it, and so it must not have sent the receiver away: that would
+// never be sent there again.
+func TestPutThatJoined(t *testing.T) {
+	const directory, second, receiver, other = 0, 1, 2, 3
+	x := idOf(directory, 4)
+	s := newScene(t, 4, Config{Capacity: 1000, Inline: -1})
+	s.at(directory, func(c *Core) { c.Put(1, x, 100, 0) })
+	s.take(directory, directory, PutReq)
+	s.at(second, func(c *Core) { c.Put(2, x, 100, 0) })
+	s.take(second, directory, PutReq)
+	s.at(other, func(c *Core) { c.Get(3, x) })
+	s.take(other, directory, GetReq)
+	s.at(receiver, func(c *Core) { c.Get(4, x) })
+	s.take(receiver, directory, GetReq)
+	s.take(directory, receiver, Assign)
+	s.take(receiver, second, Pull)
+	s.kill(directory)
+	s.rest()
+	s.at(second, func(c *Core) { c.Filled(2, 100) })
+	for len(s.puts) > 0 {
+		s.land()
+		s.rest()
+	}
+	for call := Call(2); call <= 4; call++ {
+		if got := s.results[call]; got.Call != call || got.Code != OK {
+			t.Errorf("call %d: %+v, expected ok", call, got)
+		}
+	}
+}

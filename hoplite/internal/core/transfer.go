@@ -76,13 +76,13 @@ func (c *Core) pulled(from Rank, m Message) {
 	o := c.source(m)
 	if o == nil {
 		// The caller of a reduction may have told others of this position before it told
-		// this rank. So may the directory of a copy, unless it has died since.
+		// this rank. So may the directory of a copy.
 		if !m.Stream.none() {
 			if j := c.streams[m.Stream.place()]; !c.dead[m.Stream.Owner] && (j == nil || j.key.Attempt < m.Stream.Attempt) {
 				c.early = append(c.early, queued{from, m})
 				return
 			}
-		} else if o := c.objects[m.ID]; o != nil && o.mayBecome(m.Copy) && Rank(m.Ref) == c.directoryOf(m.ID) {
+		} else if o := c.objects[m.ID]; o != nil && c.mayBecome(o, m) {
 			o.early = append(o.early, queued{from, m})
 			return
 		}
@@ -132,12 +132,17 @@ func (c *Core) stored(id string, gen, token uint64) *object {
 	return o
 }
 
-// mayBecome reports whether the answer that o waits for may make it the copy with this name.
-func (o *object) mayBecome(name uint64) bool {
+// mayBecome reports whether the answer that o waits for may make it the copy that a Pull
+// asks for. What is put here will be answered in any case. What is wanted will not if its
+// directory has died: the next may wait for the very rank that pulls to say what it has.
+func (c *Core) mayBecome(o *object, m Message) bool {
 	if o.gen != 0 || !o.asked {
 		return false
 	}
-	return o.state == wanted && o.ask == name || o.state != wanted && name == 0
+	if o.state == wanted {
+		return o.ask == m.Copy && Rank(m.Ref) == c.directoryOf(m.ID)
+	}
+	return m.Copy == 0
 }
 
 // serveEarly looks again at requests for a copy that came before its generation.
