@@ -332,3 +332,17 @@ func TestCanceledPutGoesOn(t *testing.T) {
 		t.Errorf("results of the Put and of a Get (-want +got):\n%s", d)
 	}
 }
+
+// TestLastHopeAsksAnew: the only receiver whose source died may have all bytes, until it
+// asks as one that has none.
+func TestLastHopeAsksAnew(t *testing.T) {
+	d := newDesk(t)
+	d.put(1)
+	d.get(2, 1)
+	d.c.Down(1)
+	d.answers()
+	s := d.say(2, Message{Kind: GetReq, Ref: 9})
+	if len(s) != 1 || s[0].To != 2 || s[0].Msg.Kind != Fail || s[0].Msg.Code != Lost || s[0].Msg.Ref != 9 {
+		t.Errorf("rank 2 was told %+v, expected that it is lost", s)
+	}
+}

@@ -41,7 +41,7 @@ func (c *Core) request(s *shard, from Rank, m Message) {
 	case PutReq:
 		c.putRequest(s, e, from, m)
 	case GetReq:
-		c.getRequest(e, from, m)
+		c.getRequest(s, e, from, m)
 	case Unwait:
 		e.waiters = slices.DeleteFunc(e.waiters, func(w waiter) bool { return w.rank == from })
 	case DelReq:
@@ -201,7 +201,7 @@ func (c *Core) join(e *entry, mine copyAt) {
 	}
 }
 
-func (c *Core) getRequest(e *entry, from Rank, m Message) {
+func (c *Core) getRequest(s *shard, e *entry, from Rank, m Message) {
 	switch {
 	case e.lost:
 		c.send(from, Message{Kind: Fail, Code: Lost, ID: e.id, Gen: e.gen, Ref: m.Ref})
@@ -216,7 +216,7 @@ func (c *Core) getRequest(e *entry, from Rank, m Message) {
 	}
 	e.waiters = slices.DeleteFunc(e.waiters, func(w waiter) bool { return w.rank == from })
 	e.waiters = append(e.waiters, waiter{from, m.Ref})
-	c.serve(e)
+	c.settle(s, e) // what it had may have been the last that could be complete
 }
 
 // evictRequest marks a copy that its holder wants to give up. It is offered to nobody
