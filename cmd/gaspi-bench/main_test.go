@@ -223,7 +223,7 @@ func TestBadInputIsOneSentence(t *testing.T) {
 		{"one rank", []string{"latency", "-n", "1"}, exitUsage, "-n 1: latency needs at least 2 ranks"},
 		{"too many ranks", []string{"barrier", "-n", "100000"}, exitUsage, "at most 65536 ranks"},
 		{"ranks are no number", []string{"latency", "-n", "two"}, exitUsage, `-n "two": expected a whole number`},
-		{"unknown transport", []string{"latency", "--transport", "pigeon"}, exitUsage, `--transport "pigeon": expected auto, shm, tcp or loopback`},
+		{"unknown transport", []string{"latency", "--transport", "pigeon"}, exitUsage, `--transport "pigeon": expected auto, shm, tcp, rdma or loopback`},
 		{"unknown side", []string{"latency", "--side", "left"}, exitUsage, `--side "left": expected gaspi or limit`},
 		{"unknown binding", []string{"latency", "--bind", "rope"}, exitUsage, `--bind "rope": expected auto, core or none`},
 		{"bound goroutines", []string{"latency", "--transport", "loopback", "--bind", "core"}, exitUsage, "goroutines cannot be bound"},

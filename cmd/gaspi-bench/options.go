@@ -119,8 +119,8 @@ func (o *options) check() error {
 		return fmt.Errorf("-n %d: %s needs at least %d ranks", o.ranks, o.op.name, o.op.minRanks)
 	case o.ranks > launcher.MaxRanks:
 		return fmt.Errorf("-n %d: a job has at most %d ranks", o.ranks, launcher.MaxRanks)
-	case !slices.Contains([]string{"auto", "shm", "tcp", "loopback"}, o.transport):
-		return fmt.Errorf("--transport %q: expected auto, shm, tcp or loopback", o.transport)
+	case !slices.Contains([]string{"auto", "shm", "tcp", "rdma", "loopback"}, o.transport):
+		return fmt.Errorf("--transport %q: expected auto, shm, tcp, rdma or loopback", o.transport)
 	case o.bind != "auto" && o.bind != "core" && o.bind != "none":
 		return fmt.Errorf("--bind %q: expected auto, core or none", o.bind)
 	case o.bind == "core" && o.transport == "loopback":
