@@ -36,6 +36,7 @@ type health struct {
 	vector []atomic.Uint32             // index is the rank; a Health
 	ends   []atomic.Pointer[ending]    // index is the rank; nil while it is there
 	causes []atomic.Pointer[RankError] // index is the rank; what made it corrupt, nil if that is how it ended
+	silent []atomic.Bool               // index is the rank; it has ended, and nothing of it arrives any more
 	gone   atomic.Int32                // ranks that died or left
 	unseen atomic.Int32                // ranks that are corrupt: waits for anybody end while there are any
 	lost   atomic.Bool                 // the launcher is gone
@@ -52,6 +53,7 @@ func (h *health) init(size int) {
 	h.vector = make([]atomic.Uint32, size)
 	h.ends = make([]atomic.Pointer[ending], size)
 	h.causes = make([]atomic.Pointer[RankError], size)
+	h.silent = make([]atomic.Bool, size)
 }
 
 // mark makes rank r corrupt and reports whether it was healthy.
@@ -92,6 +94,12 @@ func (p *Proc) Failure(r Rank) *RankError {
 	}
 	return nil
 }
+
+// Silent reports whether rank r has ended, well or badly, and nothing that it wrote or
+// posted arrives here any more. Failure may tell of the end a moment earlier, while what
+// the rank had sent is still being received. It is one load. Where ranks are goroutines
+// (Local), one that was killed may go on: then it promises nothing.
+func (p *Proc) Silent(r Rank) bool { return r >= 0 && int(r) < p.size && p.silent[r].Load() }
 
 // ResetState declares the ranks healthy, all if none is named: the program has
 // dealt with what happened. Waits for notifications no longer end because of
@@ -263,6 +271,7 @@ func (p *Proc) noteEnd(f boot.Failure) {
 	}
 	p.alone.Store(false) // this one is news
 	p.wire.Lose(err)
+	p.silent[f.Rank].Store(true)
 	if !f.Left {
 		p.mark(f.Rank)
 	}

@@ -25,8 +25,8 @@ func TestWaitThroughGoesOnWhenARankDies(t *testing.T) {
 		if err := s.WaitThrough(ctx, func() bool { return p.Health(1) == gaspi.Corrupt }); err != nil {
 			return err
 		}
-		if p.Failure(1) == nil {
-			return errors.New("rank 1 is dead, and nobody says why")
+		if p.Failure(1) == nil || !p.Silent(1) || p.Silent(0) || p.Silent(3) {
+			return fmt.Errorf("rank 1 is dead (%v), silent are 0: %v, 1: %v, 3: %v", p.Failure(1), p.Silent(0), p.Silent(1), p.Silent(3))
 		}
 		if p.Health(-1) != gaspi.Corrupt || p.Health(3) != gaspi.Corrupt {
 			return errors.New("a rank that does not exist is healthy")
