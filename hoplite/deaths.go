@@ -16,25 +16,21 @@ const killPatience = 10 * time.Second
 // hasEnded reports whether something is to be done about the end of a member. It costs
 // two loads.
 func (s *Store) hasEnded(p *peer) bool {
-	if s.proc.Health(p.rank) == gaspi.Corrupt {
-		return !p.kill || s.proc.Failure(p.rank) != nil
-	}
-	end := s.proc.Failure(p.rank)
-	return end != nil
+	return s.proc.Silent(p.rank) || !p.kill && s.proc.Health(p.rank) == gaspi.Corrupt
 }
 
 // bury tells the core of the end of a member, after all that it has sent: nothing of it
 // arrives any more. The caller holds mu.
 //
-// A rank is really gone once whoever started it says so; package gaspi then hears nothing
-// of it any more. Before that it may only be that a connection broke, and a rank which some
-// take for dead and others not would break the protocol: it is ended for good.
+// A rank is gone once whoever started it says so, and nothing of it arrives once package
+// gaspi calls it silent. Before that it may only be that a connection broke, and a rank
+// which some take for dead and others not would break the protocol: it is ended for good.
 func (s *Store) bury(i int) bool {
 	p := &s.peers[i]
 	if !s.hasEnded(p) {
 		return false
 	}
-	if s.proc.Failure(p.rank) == nil {
+	if !s.proc.Silent(p.rank) {
 		p.kill, p.mute = true, true
 		go s.kill(i)
 		return true

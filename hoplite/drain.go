@@ -120,8 +120,10 @@ func (s *Store) receive(from core.Rank, m core.Message) {
 		s.asked[asked{from, m.Slot}] = m.Size
 	case core.Stopped:
 		// The slot may now be given to another transfer: what the old one has left in its
-		// word must not be taken for that one's.
-		s.readWord(m.Slot)
+		// word must not be taken for that one's. If it was given already, there was nothing.
+		if s.core.Expects(m.Slot, m.Seq) {
+			s.readWord(m.Slot)
+		}
 	}
 	s.core.Receive(from, m)
 }

@@ -39,7 +39,7 @@ func play(role string) error {
 		return err
 	}
 	defer p.Close()
-	roles := map[string]func(ctx context.Context, p *gaspi.Proc, arg string) error{"tour": playTour}
+	roles := map[string]func(ctx context.Context, p *gaspi.Proc, arg string) error{"tour": playTour, "mortal": playMortal}
 	return roles[part[2]](ctx, p, part[3])
 }
 
