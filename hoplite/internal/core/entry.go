@@ -38,6 +38,8 @@ type copyName struct {
 	born uint64
 }
 
+func (cp *copyAt) name() copyName { return copyName{cp.rank, cp.born} }
+
 // newCopy is a copy that is linked with no other.
 func newCopy(r Rank, born uint64) copyAt {
 	return copyAt{rank: r, born: born, ref: born, parent: NoRank, child: NoRank, avoid: copyName{rank: NoRank}}
@@ -99,7 +101,7 @@ func (c *Core) pick(e *entry, asks Rank) *copyAt {
 	bestDepth := 0
 	for i := range e.copies {
 		cp := &e.copies[i]
-		if cp.rank == asks || cp.rank == avoid.rank && cp.born == avoid.born || cp.leaving || cp.child != NoRank && c.cfg.Mutant != MutantTwoChildren {
+		if cp.rank == asks || cp.name() == avoid || cp.leaving || cp.child != NoRank && c.cfg.Mutant != MutantTwoChildren {
 			continue
 		}
 		if cp.complete {
