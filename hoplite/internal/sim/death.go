@@ -16,7 +16,9 @@ func (x *explorer) die(w *world, d core.Rank) {
 	}
 	w.tracef("%d dies", d)
 	w.dead[d] = true
-	x.report.Deaths++
+	if x.report.Deaths++; x.report.Deaths == 1 {
+		x.report.FirstDeath = w.steps
+	}
 	for h := range x.holds {
 		if h.rank == d {
 			delete(x.holds, h)

@@ -23,7 +23,9 @@ type Options struct {
 // A Report is what an exploration saw.
 type Report struct {
 	Steps, Calls, Deaths, Lost, Full int
-	History                          []Operation
+	// FirstDeath is its step, if there was one.
+	FirstDeath int
+	History    []Operation
 }
 
 // reach of random delays, in nanoseconds of simulated time.

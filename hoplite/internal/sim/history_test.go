@@ -18,9 +18,9 @@ type object struct {
 	passing bool // the target of a Reduce that came to nothing: it may be gone at any moment
 }
 
-// model is one object of the store. A death may take any object away at any moment, so
-// its histories are of explorations without one, and a second model allows for it.
-func model(deaths bool) porcupine.Model {
+// model is one object of the store. From the first death on, any object may be gone at any
+// moment; death is -1 if there is none.
+func model(death int) porcupine.Model {
 	m := porcupine.NondeterministicModel{
 		Partition: byID,
 		Init:      func() []any { return []any{object{}} },
@@ -30,7 +30,7 @@ func model(deaths bool) porcupine.Model {
 			if s.passing {
 				next = append(next, step(object{}, op)...)
 			}
-			if deaths {
+			if death >= 0 && (op.End == 0 || op.End >= int64(death)) {
 				next = append(next, object{})
 			}
 			return next
@@ -112,7 +112,11 @@ func linearizable(r Report) porcupine.CheckResult {
 		}
 		history = append(history, porcupine.Operation{ClientId: op.Client, Input: op, Output: op, Call: op.Begin * 2, Return: end*2 + 1})
 	}
-	return porcupine.CheckOperationsTimeout(model(r.Deaths > 0), history, 5*time.Second)
+	death := -1
+	if r.Deaths > 0 {
+		death = r.FirstDeath
+	}
+	return porcupine.CheckOperationsTimeout(model(death), history, 5*time.Second)
 }
 
 // TestHistories checks that the calls of explorations could have happened one after the
@@ -161,7 +165,7 @@ func TestModelRefuses(t *testing.T) {
 			for i, op := range c.ops {
 				history = append(history, porcupine.Operation{ClientId: i, Input: op, Output: op, Call: op.Begin * 2, Return: op.End * 2})
 			}
-			if porcupine.CheckOperations(model(false), history) {
+			if porcupine.CheckOperations(model(-1), history) {
 				t.Error("accepted")
 			}
 		})
