@@ -1,0 +1,170 @@
+package exchange
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// elementSize is that of a float32.
+const elementSize = 4
+
+// A directServer moves every vector between itself and one worker.
+//
+//	segment of rank 0:   | parameters | Turns: one contribution; Eager: one per rank |
+//	segment of a worker: | parameters | its contribution                              |
+type directServer struct {
+	*board
+	cfg     Config
+	members *members
+	params  []float32
+	sum     []float32
+	version ticket
+	last    gaspi.Rank   // whose contribution was taken last
+	owed    []gaspi.Rank // who gets the next parameters
+	failed  bool
+}
+
+// slots is how many contributions fit into the segment of this rank.
+func (cfg *Config) slots(p *gaspi.Proc) int {
+	if cfg.Way == Eager && p.Rank() == server {
+		return p.Size()
+	}
+	return 1
+}
+
+// slot is where rank r's contribution goes at rank 0, in bytes.
+func (cfg *Config) slot(r gaspi.Rank) uint64 {
+	at := uint64(cfg.Params)
+	if cfg.Way == Eager {
+		at += uint64(r) * uint64(cfg.Contribution)
+	}
+	return at * elementSize
+}
+
+func (cfg *Config) room(p *gaspi.Proc) uint64 {
+	return elementSize * (uint64(cfg.Params) + uint64(cfg.slots(p))*uint64(cfg.Contribution))
+}
+
+func newDirectServer(ctx context.Context, p *gaspi.Proc, cfg Config) (*directServer, error) {
+	b, err := newBoard(ctx, p, cfg.room(p))
+	if err != nil {
+		return nil, err
+	}
+	params, err := gaspi.View[float32](b.seg, 0, cfg.Params)
+	if err != nil {
+		return nil, err
+	}
+	s := &directServer{board: b, cfg: cfg, params: params, members: watch(p, b.seg, cfg.KeepGoing)}
+	s.owed = s.members.alive()
+	return s, nil
+}
+
+func (s *directServer) Workers() []gaspi.Rank { return s.members.alive() }
+
+// Publish writes to one worker after the other.
+func (s *directServer) Publish(ctx context.Context, params []float32) error {
+	copy(s.params, params)
+	s.version++
+	err := s.members.each(ctx, func(ctx context.Context, r gaspi.Rank) error {
+		if !s.owes(r) {
+			return nil
+		}
+		err := s.send(s.seg.At(r, 0), 0, uint64(len(params))*elementSize, gaspi.Notification{ID: ticketID, Value: s.version})
+		if err != nil {
+			return err
+		}
+		return s.queue.Wait(ctx)
+	})
+	s.failed = s.failed || err != nil
+	return err
+}
+
+func (s *directServer) Sum(ctx context.Context, use func(sum []float32, from []gaspi.Rank)) error {
+	if s.sum == nil {
+		s.sum = make([]float32, s.cfg.Contribution)
+	}
+	clear(s.sum)
+	err := s.Each(ctx, func(contribution []float32, _ gaspi.Rank) {
+		for i, x := range contribution {
+			s.sum[i] += x
+		}
+	})
+	if err == nil {
+		use(s.sum, s.owed)
+	}
+	return err
+}
+
+func (s *directServer) Each(ctx context.Context, use func(contribution []float32, from gaspi.Rank)) error {
+	s.owed = nil
+	err := s.members.with(ctx, func(ctx context.Context, live []gaspi.Rank) error {
+		live = slices.DeleteFunc(live, s.owes)
+		// What was taken from workers that have died since is taken all the same.
+		for len(live) > 0 && len(s.owed) < s.cfg.Quorum(len(live)+len(s.owed)) {
+			r, err := s.next(ctx, live)
+			if err != nil {
+				return err
+			}
+			contribution, err := s.contribution(ctx, r)
+			if err != nil {
+				return err
+			}
+			s.owed = append(s.owed, r)
+			live = slices.DeleteFunc(live, s.owes)
+			use(contribution, r)
+		}
+		return nil
+	})
+	slices.Sort(s.owed)
+	s.failed = s.failed || err != nil
+	return err
+}
+
+func (s *directServer) owes(r gaspi.Rank) bool { return slices.Contains(s.owed, r) }
+
+// next waits for a worker that has contributed. It begins to look behind the last one, so
+// that a fast worker does not keep others from being taken.
+func (s *directServer) next(ctx context.Context, live []gaspi.Rank) (gaspi.Rank, error) {
+	behind, _ := slices.BinarySearch(live, s.last+1)
+	order := slices.Concat(live[behind:], live[:behind])
+	at := -1
+	err := s.seg.WaitThrough(ctx, func() bool {
+		at = slices.IndexFunc(order, func(r gaspi.Rank) bool { return s.seg.Peek(s.readyID(r)) != 0 })
+		return at >= 0
+	})
+	if err != nil {
+		return 0, err
+	}
+	s.last = order[at]
+	_, err = s.seg.Reset(s.readyID(s.last))
+	return s.last, err
+}
+
+// contribution is rank r's, which is fetched unless it is here already.
+func (s *directServer) contribution(ctx context.Context, r gaspi.Rank) ([]float32, error) {
+	at := s.cfg.slot(r)
+	if s.cfg.Way == Turns {
+		size := uint64(s.cfg.Contribution) * elementSize
+		if err := s.fetch(at, s.seg.At(r, at), size); err != nil {
+			return nil, err
+		}
+		if err := s.queue.Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return gaspi.View[float32](s.seg, at, s.cfg.Contribution)
+}
+
+func (s *directServer) Close(ctx context.Context) error {
+	var err error
+	if !s.failed {
+		err = s.finish(ctx, s.members)
+	}
+	s.members.close()
+	if err != nil || s.failed {
+		return err
+	}
+	return s.board.close()
+}

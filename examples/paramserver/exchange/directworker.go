@@ -1,0 +1,76 @@
+package exchange
+
+import (
+	"context"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// A directWorker is the other side of a directServer.
+type directWorker struct {
+	*board
+	cfg     Config
+	members *members
+	params  []float32
+	mine    []float32
+	failed  bool
+}
+
+func newDirectWorker(ctx context.Context, p *gaspi.Proc, cfg Config) (*directWorker, error) {
+	b, err := newBoard(ctx, p, cfg.room(p))
+	if err != nil {
+		return nil, err
+	}
+	params, err := gaspi.View[float32](b.seg, 0, cfg.Params)
+	if err != nil {
+		return nil, err
+	}
+	mine, err := gaspi.View[float32](b.seg, uint64(cfg.Params)*elementSize, cfg.Contribution)
+	if err != nil {
+		return nil, err
+	}
+	return &directWorker{board: b, cfg: cfg, params: params, mine: mine, members: watch(p, b.seg, cfg.KeepGoing)}, nil
+}
+
+func (w *directWorker) Fetch(ctx context.Context, use func(params []float32)) (bool, error) {
+	var got ticket
+	err := w.members.with(ctx, func(ctx context.Context, _ []gaspi.Rank) (err error) {
+		got, err = w.take(ctx, ticketID)
+		return err
+	})
+	w.failed = w.failed || err != nil
+	if err != nil || got == noMore {
+		return false, err
+	}
+	use(w.params)
+	return true, nil
+}
+
+func (w *directWorker) Contribute(ctx context.Context, contribution []float32) error {
+	copy(w.mine, contribution)
+	err := w.members.with(ctx, func(ctx context.Context, _ []gaspi.Rank) error {
+		ready := gaspi.Notification{ID: w.readyID(w.p.Rank()), Value: 1}
+		size := uint64(len(contribution)) * elementSize
+		if w.cfg.Way == Turns {
+			size = 0 // rank 0 fetches it
+		}
+		if err := w.send(w.seg.At(server, w.cfg.slot(w.p.Rank())), uint64(w.cfg.Params)*elementSize, size, ready); err != nil {
+			return err
+		}
+		return w.queue.Wait(ctx)
+	})
+	w.failed = w.failed || err != nil
+	return err
+}
+
+func (w *directWorker) Close(ctx context.Context) error {
+	var err error
+	if !w.failed {
+		err = w.leave(ctx, w.members)
+	}
+	w.members.close()
+	if err != nil || w.failed {
+		return err
+	}
+	return w.board.close()
+}

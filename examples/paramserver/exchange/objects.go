@@ -1,0 +1,219 @@
+package exchange
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/hoplite"
+)
+
+// Objects have these names. A worker's n-th contribution is taken once, by the sum that
+// names it. A version of the parameters is what the tickets of its readers say.
+func contributionID(r gaspi.Rank, n int) string { return fmt.Sprintf("contribution/%d/%d", r, n) }
+func sumID(n int) string                        { return fmt.Sprintf("sum/%d", n) }
+func paramsID(version ticket) string            { return fmt.Sprintf("params/%d", version) }
+
+// openStore opens a store with room for all that may exist at a time, and a board beside it.
+func openStore(ctx context.Context, p *gaspi.Proc, cfg Config) (*hoplite.Store, *board, error) {
+	b, err := newBoard(ctx, p, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Rank 0 may hold a version of the parameters for every worker, if each reads another
+	// one, one that it makes and one that is being deleted; and all contributions, if it looks
+	// at each. A worker holds its own and the last one, and what is passed on through it.
+	held := int64(p.Size() + 4)
+	rounded := func(count int) int64 { return int64(count)*elementSize + 4096 }
+	capacity := held * (rounded(cfg.Params) + rounded(cfg.Contribution))
+	s, err := hoplite.Open(ctx, p.World(), hoplite.Config{Capacity: capacity, Chunk: cfg.Chunk})
+	return s, b, err
+}
+
+// An objectServer is rank 0's side with a store.
+type objectServer struct {
+	board   *board
+	cfg     Config
+	store   *hoplite.Store
+	members *members
+	reaper  *reaper
+
+	version ticket                // of the parameters that were published last
+	sums    int                   // that were begun
+	given   map[gaspi.Rank]ticket // which version a worker was given last; 0 before
+	turn    map[gaspi.Rank]int    // which of its contributions a worker makes
+	told    map[gaspi.Rank]bool   // who knows that the next version is for him
+	failed  bool
+}
+
+func newObjectServer(ctx context.Context, p *gaspi.Proc, cfg Config) (*objectServer, error) {
+	store, b, err := openStore(ctx, p, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &objectServer{
+		board: b, cfg: cfg, store: store, members: watch(p, b.seg, cfg.KeepGoing), reaper: newReaper(store),
+		given: map[gaspi.Rank]ticket{}, turn: map[gaspi.Rank]int{}, told: map[gaspi.Rank]bool{},
+	}
+	return s, s.tell(ctx, s.members.alive())
+}
+
+func (s *objectServer) Workers() []gaspi.Rank { return s.members.alive() }
+
+// tell gives workers the ticket of the version that will be published next. They begin to
+// ask for it at once, and so get its first bytes as soon as there are any.
+func (s *objectServer) tell(ctx context.Context, to []gaspi.Rank) error {
+	return s.members.each(ctx, func(ctx context.Context, r gaspi.Rank) error {
+		if !slices.Contains(to, r) || s.told[r] {
+			return nil
+		}
+		s.told[r] = true
+		return s.board.tell(ctx, r, ticketID, s.version+1)
+	})
+}
+
+func (s *objectServer) Publish(ctx context.Context, params []float32) error {
+	err := s.members.with(ctx, func(ctx context.Context, _ []gaspi.Rank) error {
+		return hoplite.Put(ctx, s.store, paramsID(s.version+1), params)
+	})
+	if err != nil {
+		s.failed = true
+		return err
+	}
+	s.version++
+	s.retire()
+	return nil
+}
+
+// retire deletes versions that nobody reads any more: who was given another one has read
+// its last one, since it has contributed with it.
+func (s *objectServer) retire() {
+	before := slices.Collect(maps.Values(s.given))
+	for r := range s.told {
+		s.given[r] = s.version
+	}
+	clear(s.told)
+	live := s.members.alive()
+	for r := range s.given {
+		if !slices.Contains(live, r) {
+			delete(s.given, r)
+			s.reaper.delete(contributionID(r, s.turn[r]))
+		}
+	}
+	after := slices.Collect(maps.Values(s.given))
+	slices.Sort(before)
+	for _, v := range slices.Compact(before) {
+		if !slices.Contains(after, v) {
+			s.reaper.delete(paramsID(v))
+		}
+	}
+}
+
+// sources are the contributions that live workers make or have made, one of each.
+func (s *objectServer) sources(live []gaspi.Rank) (ids []string, owner map[string]gaspi.Rank) {
+	owner = map[string]gaspi.Rank{}
+	for _, r := range live {
+		id := contributionID(r, s.turn[r])
+		ids = append(ids, id)
+		owner[id] = r
+	}
+	return ids, owner
+}
+
+func (s *objectServer) Sum(ctx context.Context, use func(sum []float32, from []gaspi.Rank)) error {
+	var (
+		from   []gaspi.Rank
+		target string
+	)
+	err := s.members.with(ctx, func(ctx context.Context, live []gaspi.Rank) error {
+		quorum := s.cfg.Quorum(len(live))
+		if quorum == len(live) && !s.cfg.KeepGoing {
+			// It is known beforehand who will be taken.
+			if err := s.tell(ctx, live); err != nil {
+				return err
+			}
+		}
+		ids, owner := s.sources(live)
+		target = sumID(s.sums)
+		s.sums++
+		of, err := hoplite.ReduceFirst[float32](ctx, s.store, target, ids, quorum, hoplite.Sum)
+		for _, id := range of {
+			from = append(from, owner[id])
+		}
+		return err
+	})
+	if err == nil {
+		err = s.taken(ctx, from)
+	}
+	var sum *hoplite.Ref[float32]
+	if err == nil {
+		sum, err = hoplite.GetReadOnly[float32](ctx, s.store, target)
+	}
+	if err != nil {
+		s.failed = true
+		return err
+	}
+	use(sum.Data(), from)
+	sum.Release()
+	s.reaper.delete(target)
+	return nil
+}
+
+// taken tells workers that they were taken from. They delete what they contributed.
+func (s *objectServer) taken(ctx context.Context, from []gaspi.Rank) error {
+	for _, r := range from {
+		s.turn[r]++
+	}
+	return s.tell(ctx, from)
+}
+
+func (s *objectServer) Each(ctx context.Context, use func(contribution []float32, from gaspi.Rank)) error {
+	var taken []gaspi.Rank
+	had := func(r gaspi.Rank) bool { return slices.Contains(taken, r) }
+	err := s.members.with(ctx, func(ctx context.Context, live []gaspi.Rank) error {
+		live = slices.DeleteFunc(live, had)
+		for len(live) > 0 && len(taken) < s.cfg.Quorum(len(live)+len(taken)) {
+			ids, owner := s.sources(live)
+			id, err := s.store.Wait(ctx, ids...)
+			if err != nil {
+				return err
+			}
+			got, err := hoplite.GetReadOnly[float32](ctx, s.store, id)
+			if err != nil {
+				return err
+			}
+			taken = append(taken, owner[id])
+			live = slices.DeleteFunc(live, had)
+			use(got.Data(), owner[id])
+			got.Release()
+		}
+		return nil
+	})
+	if err == nil {
+		err = s.taken(ctx, taken)
+	}
+	s.failed = s.failed || err != nil
+	return err
+}
+
+func (s *objectServer) Close(ctx context.Context) error {
+	defer s.members.close()
+	defer s.reaper.close()
+	if s.failed {
+		return nil
+	}
+	if err := s.board.finish(ctx, s.members); err != nil {
+		return err
+	}
+	return closeStore(ctx, s.store, s.board)
+}
+
+// closeStore gives back what openStore took.
+func closeStore(ctx context.Context, store *hoplite.Store, b *board) error {
+	if err := store.Close(ctx); err != nil {
+		return err
+	}
+	return b.close()
+}
