@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
@@ -36,14 +35,8 @@ func allocations(ctx context.Context, p *gaspi.Proc, runs int, run func() error)
 	return n, errors.Join(err, p.Barrier(ctx, p.World()))
 }
 
-// awake is ranks that do not sleep, since timers allocate.
-func awake() gaspi.Config {
-	cfg := small
-	cfg.Spin, cfg.Yield = 0, time.Minute
-	return cfg
-}
-
-// TestRunsAllocateNothing runs plans of every algorithm again and again.
+// TestRunsAllocateNothing runs plans of every algorithm again and again. Most
+// waits sleep.
 func TestRunsAllocateNothing(t *testing.T) {
 	const ranks, runs = 3, 50
 	d := newDealer(4, 1<<10)
@@ -53,7 +46,7 @@ func TestRunsAllocateNothing(t *testing.T) {
 		x.memory = memory(len(all) % 2)
 		all = append(all, x)
 	}
-	local(t, ranks, awake(), func(ctx context.Context, p *gaspi.Proc) error {
+	local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 		m, err := newMember(ctx, p.World(), collectives.Config{})
 		if err != nil {
 			return err
@@ -96,7 +89,7 @@ func TestRepeatedCallsAllocateNothing(t *testing.T) {
 		if _, err := algorithms.Lookup(schedule.AllReduce, how); how != "" && err != nil {
 			continue
 		}
-		onTeamOf(t, 2, awake(), cfg, func(ctx context.Context, team *collectives.Team) error {
+		onTeam(t, 2, cfg, func(ctx context.Context, team *collectives.Team) error {
 			heap, err := collectives.Alloc[float64](ctx, team, 100)
 			if err != nil {
 				return err

@@ -12,13 +12,7 @@ import (
 // onTeam runs main on every member of a team of all ranks of a job in this process.
 func onTeam(t *testing.T, ranks int, cfg collectives.Config, main func(ctx context.Context, team *collectives.Team) error) {
 	t.Helper()
-	onTeamOf(t, ranks, small, cfg, main)
-}
-
-// onTeamOf is onTeam for ranks of a configuration of their own.
-func onTeamOf(t *testing.T, ranks int, proc gaspi.Config, cfg collectives.Config, main func(ctx context.Context, team *collectives.Team) error) {
-	t.Helper()
-	local(t, ranks, proc, func(ctx context.Context, p *gaspi.Proc) error {
+	local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 		team, err := collectives.NewTeam(ctx, p.World(), cfg)
 		if err != nil {
 			return err

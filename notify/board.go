@@ -38,6 +38,7 @@ type Board struct {
 
 	wait   *Waiting
 	closed atomic.Bool
+	alarms alarms
 }
 
 // NewBoard lays a board over mem, which must be Bytes(count) bytes long, zero
@@ -137,6 +138,7 @@ func (b *Board) Wake() {
 func (b *Board) Close() {
 	b.closed.Store(true)
 	b.Wake()
+	b.alarms.close()
 }
 
 // Try looks once for what w wants. With Some it returns one id that is set and

@@ -36,35 +36,33 @@ func (Futex) Park(word *atomic.Uint32, val uint32) { sys.FutexWait(word, val, lo
 // Wake wakes all sleepers of all processes.
 func (Futex) Wake(word *atomic.Uint32) { sys.FutexWake(word) }
 
-// Goroutines is the parker for words of one process: sleepers are goroutines on
-// a channel, which the race detector and testing/synctest understand. The words
-// of one process may share one value. Its zero value is ready.
+// Goroutines is the parker for words of one process: sleepers are goroutines
+// that wait for a condition, which the race detector and testing/synctest
+// understand. The words of one process may share one value. Its zero value is
+// ready.
 type Goroutines struct {
 	mu    sync.Mutex
-	sleep chan struct{} // guarded by mu; closed by Wake; nil while nobody sleeps
+	cond  sync.Cond // its lock is mu, from the first Park on
+	turns uint64    // guarded by mu; how often Wake was called
 }
 
 // Park sleeps until the next Wake unless word has changed already.
 func (g *Goroutines) Park(word *atomic.Uint32, val uint32) {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	if word.Load() != val {
-		g.mu.Unlock()
 		return
 	}
-	if g.sleep == nil {
-		g.sleep = make(chan struct{})
+	g.cond.L = &g.mu
+	for turn := g.turns; g.turns == turn; {
+		g.cond.Wait()
 	}
-	sleep := g.sleep
-	g.mu.Unlock()
-	<-sleep
 }
 
 // Wake wakes all sleepers.
 func (g *Goroutines) Wake(*atomic.Uint32) {
 	g.mu.Lock()
-	if g.sleep != nil {
-		close(g.sleep)
-		g.sleep = nil
-	}
+	g.turns++
 	g.mu.Unlock()
+	g.cond.Broadcast()
 }

@@ -153,8 +153,8 @@ func waitSlow[S sight](ctx context.Context, b *Board, s S, stop func() error, st
 		return last(b, s, err)
 	}
 	if ctx.Done() != nil {
-		cancel := context.AfterFunc(ctx, b.Wake)
-		defer cancel()
+		b.alarms.begin(ctx, b)
+		defer b.alarms.end(ctx)
 	}
 	return sleep(ctx, b, s, stop)
 }

@@ -1,0 +1,123 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// Two goroutines wake each other again and again, with contexts that end some day,
+// while a third sleeps with another. Goal: waits that sleep allocate nothing.
+func TestSleepingWaitsAllocateNothing(t *testing.T) {
+	eachWay(t, func(t *testing.T, wait *Waiting) {
+		ping, pong := newBoard(2, wait), newBoard(2, wait)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		asleep, wakeUp := context.WithCancel(t.Context())
+		slept := make(chan error)
+		for _, b := range []*Board{ping, pong} {
+			go func() {
+				_, err := b.Wait(asleep, Some(1, 1), nil, nil)
+				slept <- err
+			}()
+		}
+		defer func() {
+			wakeUp()
+			for range 2 {
+				if err := <-slept; !errors.Is(err, context.Canceled) {
+					t.Errorf("the third: %v", err)
+				}
+			}
+		}()
+		const runs = 200
+		other := make(chan error)
+		go func() {
+			var err error
+			for range runs + 1 { // AllocsPerRun runs once more than it counts
+				if err = once(ctx, ping); err != nil {
+					break
+				}
+				pong.Post(0, 1)
+			}
+			other <- err
+		}()
+		var failed error
+		n := testing.AllocsPerRun(runs, func() {
+			ping.Post(0, 1)
+			failed = errors.Join(failed, once(ctx, pong))
+		})
+		if err := errors.Join(failed, <-other); err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			t.Errorf("%v allocations for two waits", n)
+		}
+	})
+}
+
+// once waits for notification 0 and takes it.
+func once(ctx context.Context, b *Board) error {
+	_, err := b.Wait(ctx, Some(0, 1), nil, nil)
+	b.Reset(0)
+	return err
+}
+
+// Goal: the end of a context wakes its own sleepers, also those that came when the
+// alarm was set for another, and those that sleep after a wait with the same context
+// has ended.
+func TestEachContextHasAnAlarm(t *testing.T) {
+	eachWay(t, func(t *testing.T, wait *Waiting) {
+		b := newBoard(3, wait)
+		first, endFirst := context.WithCancel(t.Context())
+		second, endSecond := context.WithCancel(t.Context())
+		defer endFirst()
+		defer endSecond()
+		sleepers := func(ctx context.Context) chan error {
+			ended := make(chan error, 2)
+			for id := range ID(2) {
+				go func() {
+					_, err := b.Wait(ctx, Some(id, 1), nil, nil)
+					ended <- err
+				}()
+			}
+			return ended
+		}
+		b.Post(2, 1)
+		if _, err := b.Wait(first, Some(2, 1), nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		a, c := sleepers(first), sleepers(second)
+		untilSomebodySleeps(b)
+		for _, end := range []struct {
+			cancel context.CancelFunc
+			ended  chan error
+		}{{endSecond, c}, {endFirst, a}} {
+			end.cancel()
+			for range 2 {
+				if err := <-end.ended; !errors.Is(err, context.Canceled) {
+					t.Errorf("got %v, want %v", err, context.Canceled)
+				}
+			}
+		}
+	})
+}
+
+// Goal: a context that lives on does not keep what a closed board was to do.
+func TestCloseUnsetsTheAlarm(t *testing.T) {
+	b := newBoard(1, AmongGoroutines(0, 0))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		untilSomebodySleeps(b)
+		b.Post(0, 1)
+	}()
+	if err := once(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	for _, a := range b.alarms.set {
+		if a.stop() {
+			t.Error("an alarm was still set")
+		}
+	}
+}
