@@ -45,7 +45,7 @@ func (b *bench) boxBytes() uint64 {
 	if b.opts.collective != nil {
 		return roundUp(uint64(boxAreas*b.p.Size())*boxSize, page)
 	}
-	return roundUp(slices.Max(b.opts.sizes), page)
+	return roundUp(slices.Max(b.opts.sizes), page) * b.opts.op.object.boxes(uint64(b.p.Size()))
 }
 
 func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
@@ -56,6 +56,7 @@ const (
 	noteAck   gaspi.NotificationID = 64  // in another cache line
 	noteCount gaspi.NotificationID = 128 // window of them
 	notePort  gaspi.NotificationID = 256
+	noteRelay gaspi.NotificationID = 320 // a rank's number of them
 )
 
 // segmentID is the one segment of a bench.
@@ -121,6 +122,9 @@ func (b *bench) sharing(ctx context.Context) (bool, error) {
 
 // rows are the rows of a workload, which is opened and closed if it wants that.
 func (b *bench) rows(ctx context.Context, w workload) ([]row, error) {
+	if w.run != nil {
+		return w.run(ctx)
+	}
 	if w.open == nil {
 		return b.measure(ctx, w)
 	}

@@ -56,6 +56,9 @@ func (o *options) chooseCollective(f *pflag.FlagSet, g *collectiveFlags) error {
 		o.op.team, o.op.prepare = true, prepareCollective
 	}
 	given := slices.DeleteFunc(collectiveNames(), func(name string) bool { return !f.Changed(name) })
+	if o.op.object != noObject { // every result of an operation with objects can be checked too
+		given = slices.DeleteFunc(given, func(name string) bool { return name == "verify" })
+	}
 	if !o.op.team {
 		if len(given) > 0 && o.op.maybe {
 			return fmt.Errorf("--%s: %s is the runtime's own; add --algorithm for that of package collectives", given[0], o.op.name)

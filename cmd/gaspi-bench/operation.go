@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -19,6 +20,7 @@ type operation struct {
 	// that it only does so if --algorithm is given.
 	team, maybe bool
 	tune        bool // it is tune
+	object      objectKind
 
 	// main is what each rank does instead of measuring workloads; nil for
 	// measureAll.
@@ -56,6 +58,9 @@ type workload struct {
 	// what gives back what they use.
 	open      func(ctx context.Context, w *workload) (release func(context.Context) error, err error)
 	algorithm string // of a collective operation; known once it was opened
+
+	// run measures it in a way of its own; nil for measure.
+	run func(ctx context.Context) ([]row, error)
 }
 
 // A contender is one way to do a workload.
@@ -86,11 +91,14 @@ func (w workload) side(impl string) workload {
 const (
 	implGaspi = "gaspi"
 	implLimit = "limit"
+
+	implStatic = "static" // a collective operation beside what objects do
 )
 
 // operations is everything there is to measure.
 func operations() []operation {
-	return append([]operation{latency(), bandwidth(), barrier(), notifyRate(), tune(), predict()}, collectiveOperations()...)
+	own := []operation{latency(), bandwidth(), barrier(), notifyRate(), tune(), predict()}
+	return slices.Concat(own, collectiveOperations(), objectOperations())
 }
 
 func operationNames() string {

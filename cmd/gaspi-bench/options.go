@@ -35,6 +35,7 @@ type options struct {
 	simulate func(o *options, stdout, stderr *os.File) error
 
 	collective *collective // nil for an operation that is none of package collectives
+	object     objectOptions
 	peers      peerOptions
 }
 
@@ -62,6 +63,9 @@ func parse(args []string) (*options, error) {
 	if err := o.chooseCollective(f, group); err != nil {
 		return nil, err
 	}
+	if err := o.chooseObject(f); err != nil {
+		return nil, err
+	}
 	if err := o.checkOutput(f); err != nil {
 		return nil, err
 	}
@@ -83,6 +87,7 @@ func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 	f.BoolVar(&o.osu, "osu", false, "print the text format of the OSU micro-benchmarks")
 	f.StringVar(&o.plot, "plot", "", "also draw the rows as an SVG `FILE`")
 	group.add(f)
+	o.object.add(f)
 	o.peers.add(f)
 	f.BoolVar(&o.verify, "verify", false, "check the result of every operation, not only of the first and last;\neach then is a block of its own, which is rougher")
 	f.StringVar(&o.side, "side", "", "measure `ROWS` of one impl alone: gaspi or limit; as --peer does,\nsince each finds in the caches what the other has left there")
@@ -219,6 +224,7 @@ Examples:
   gaspi-bench tune --out machine.json; export GASPI_MACHINE=machine.json
   gaspi-bench allreduce -n 2 --peer openmpi,mpich --sizes 8:64MiB
   gaspi-bench broadcast -n 4 --threshold 0.25 --sizes 8MiB
+  gaspi-bench object-broadcast -n 8 --sizes 1MiB --static auto --interval 5ms
 
 gaspi-bench dnn replays the gradients of a network in training; it has flags of
 its own, which gaspi-bench dnn --help shows.

@@ -33,7 +33,7 @@ type output struct {
 
 // newOutput opens the files. head is the line that says what is measured where.
 func newOutput(o *options, stdout, stderr *os.File, head string) (*output, error) {
-	out := &output{table: stdout, begun: time.Now(), stolen: stolen(), head: head, algorithms: o.collective != nil, osu: o.osu, plot: o.plot}
+	out := &output{table: stdout, begun: time.Now(), stolen: stolen(), head: head, algorithms: o.collective != nil || len(o.object.static) > 0, osu: o.osu, plot: o.plot}
 	out.apart = o.collective != nil && o.collective.algorithm == algorithmAll
 	if term.IsTerminal(int(stderr.Fd())) {
 		out.progress = stderr

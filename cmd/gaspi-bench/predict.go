@@ -178,16 +178,11 @@ const headStart = 2 * time.Millisecond
 // atOnce makes the calls of a block and returns the instant at which all ranks began, and
 // how long it took from then: a barrier would let them go when its last messages come.
 func (b *bench) atOnce(ctx context.Context, alarm *sys.Alarm, once func(context.Context) error) (began, took time.Duration, err error) {
-	now, err := sys.Monotonic()
+	begin, err := b.instant(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
-	network, _ := b.p.Emulated()
-	begin := []int64{now + int64(headStart+4*network.Latency)}
-	if err := gaspi.AllReduce(ctx, b.p.World(), begin, begin, gaspi.Max); err != nil {
-		return 0, 0, err
-	}
-	if err := alarm.Set(begin[0]); err != nil {
+	if err := alarm.Set(begin); err != nil {
 		return 0, 0, err
 	}
 	alarm.Wait()
@@ -197,7 +192,19 @@ func (b *bench) atOnce(ctx context.Context, alarm *sys.Alarm, once func(context.
 		}
 	}
 	end, err := sys.Monotonic()
-	return time.Duration(begin[0]), time.Duration(end - begin[0]), err
+	return time.Duration(begin), time.Duration(end - begin), err
+}
+
+// instant agrees on a time of the host's clock at which all ranks can begin.
+func (b *bench) instant(ctx context.Context) (int64, error) {
+	now, err := sys.Monotonic()
+	if err != nil {
+		return 0, err
+	}
+	network, _ := b.p.Emulated()
+	begin := []int64{now + int64(headStart+4*network.Latency)}
+	err = gaspi.AllReduce(ctx, b.p.World(), begin, begin, gaspi.Max)
+	return begin[0], err
 }
 
 // within reports whether the model was right about a point up to a part of it.

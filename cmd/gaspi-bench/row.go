@@ -33,6 +33,11 @@ type row struct {
 	Invalid   bool    `json:"invalid,omitempty"`
 	LateShare float64 `json:"late_share,omitempty"`
 
+	// LinksUS is how long the operation takes if nothing but the links of the emulated
+	// network takes time, by the formula LinksBy.
+	LinksUS float64 `json:"links_us,omitempty"`
+	LinksBy string  `json:"links_by,omitempty"`
+
 	// What only rows beside peers have. Their figures are combined from rounds.
 	Version    string     `json:"version,omitempty"`
 	Way        string     `json:"way,omitempty"`        // of a peer, such as in-place

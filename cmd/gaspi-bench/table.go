@@ -7,7 +7,7 @@ import (
 
 // tableFormat is the columns. They have fixed widths, because rows are printed
 // as they come.
-const tableFormat = "%-13s %7s  %-6s %-*s%11s %11s %11s %9s %9s %9s %7s"
+const tableFormat = "%-16s %7s  %-6s %-*s%11s %11s %11s %9s %9s %9s %7s"
 
 // algorithmWidth is the width of the column of algorithms, 0 where there is none.
 func algorithmWidth(withAlgorithm bool) int {
@@ -54,7 +54,23 @@ func tableLines(rows []row, withAlgorithm bool) []string {
 			lines = append(lines, fmt.Sprintf("  INVALID: %.0f%% of the messages were late; this host cannot carry the emulated network", 100*r.LateShare))
 		}
 	}
+	if len(rows) > 0 && rows[0].LinksUS > 0 {
+		lines = append(lines, linksLine(rows))
+	}
 	return lines
+}
+
+// linksLine compares rows with what the links take alone.
+func linksLine(rows []row) string {
+	line := fmt.Sprintf("  links alone: %s us by %s", figure(rows[0].LinksUS), rows[0].LinksBy)
+	for _, r := range rows {
+		name := r.Impl
+		if r.Impl == implStatic {
+			name = r.Algorithm
+		}
+		line += fmt.Sprintf("; %s %.3fx", name, r.P50US/r.LinksUS)
+	}
+	return line
 }
 
 func trimmed(line string) string { return strings.TrimRight(line, " ") }

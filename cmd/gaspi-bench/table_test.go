@@ -34,11 +34,11 @@ func TestTable(t *testing.T) {
 	for _, rows := range sampleRows() {
 		got += strings.Join(tableLines(rows, false), "\n") + "\n"
 	}
-	want := `op              bytes  impl        min us      p50 us      p99 us      GB/s       M/s allocs/op   ratio
-put              1MiB  gaspi        25.31       26.25        1234     39.95                   0   1.05x
-put              1MiB  limit        25.00       25.00       40.00     41.94
-notify-rate         -  gaspi       0.0249      0.0400      0.0600               25.00         2   1.60x
-notify-rate         -  limit       0.0080      0.0250      0.0300               40.00
+	want := `op                 bytes  impl        min us      p50 us      p99 us      GB/s       M/s allocs/op   ratio
+put                 1MiB  gaspi        25.31       26.25        1234     39.95                   0   1.05x
+put                 1MiB  limit        25.00       25.00       40.00     41.94
+notify-rate            -  gaspi       0.0249      0.0400      0.0600               25.00         2   1.60x
+notify-rate            -  limit       0.0080      0.0250      0.0300               40.00
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)

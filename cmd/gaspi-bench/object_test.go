@@ -1,0 +1,213 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Goal: every operation with objects runs, its results are right, and a limit stands
+// beside it.
+func TestObjects(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		want []row // Op, Impl, Algorithm, N and Bytes
+	}{
+		{"round trip", []string{"object-roundtrip", "--sizes", "1,1000,300000"}, []row{
+			{Op: "object-roundtrip", Impl: implGaspi, N: 2, Bytes: 4}, {Op: "object-roundtrip", Impl: implLimit, N: 2, Bytes: 4},
+			{Op: "object-roundtrip", Impl: implGaspi, N: 2, Bytes: 1000}, {Op: "object-roundtrip", Impl: implLimit, N: 2, Bytes: 1000},
+			{Op: "object-roundtrip", Impl: implGaspi, N: 2, Bytes: 300000}, {Op: "object-roundtrip", Impl: implLimit, N: 2, Bytes: 300000},
+		}},
+		{"round trip beside a rank that has no part", []string{"object-roundtrip", "-n", "3", "--sizes", "80"}, []row{
+			{Op: "object-roundtrip", Impl: implGaspi, N: 3, Bytes: 80}, {Op: "object-roundtrip", Impl: implLimit, N: 3, Bytes: 80},
+		}},
+		{"broadcast", []string{"object-broadcast", "-n", "3", "--sizes", "100001", "--static", "scatter-allgather,auto", "--chunk", "4KiB", "--inline", "1KiB"}, []row{
+			{Op: "object-broadcast", Impl: implGaspi, N: 3, Bytes: 100000},
+			{Op: "object-broadcast", Impl: implStatic, Algorithm: "scatter-allgather", N: 3, Bytes: 100000},
+			{Op: "object-broadcast", Impl: implStatic, Algorithm: "auto", N: 3, Bytes: 100000},
+			{Op: "object-broadcast", Impl: implLimit, N: 3, Bytes: 100000},
+		}},
+		{"broadcast to ranks that arrive", []string{"object-broadcast", "-n", "4", "--sizes", "8KiB", "--interval", "1ms", "--static", "binomial"}, []row{
+			{Op: "object-broadcast", Impl: implGaspi, N: 4, Bytes: 8192},
+			{Op: "object-broadcast", Impl: implStatic, Algorithm: "binomial", N: 4, Bytes: 8192},
+			{Op: "object-broadcast", Impl: implLimit, N: 4, Bytes: 8192},
+		}},
+		{"gather", []string{"object-gather", "-n", "3", "--sizes", "70000", "--static", "flat"}, []row{
+			{Op: "object-gather", Impl: implGaspi, N: 3, Bytes: 70000},
+			{Op: "object-gather", Impl: implStatic, Algorithm: "flat", N: 3, Bytes: 70000},
+			{Op: "object-gather", Impl: implLimit, N: 3, Bytes: 70000},
+		}},
+		{"reduce", []string{"object-reduce", "-n", "4", "--sizes", "300000", "--chunk", "64KiB", "--window", "1", "--static", "ring-gather"}, []row{
+			{Op: "object-reduce", Impl: implGaspi, N: 4, Bytes: 300000},
+			{Op: "object-reduce", Impl: implStatic, Algorithm: "ring-gather", N: 4, Bytes: 300000},
+			{Op: "object-reduce", Impl: implLimit, N: 4, Bytes: 300000},
+		}},
+		{"reduce of what arrives", []string{"object-reduce", "-n", "3", "--sizes", "4,300000", "--interval", "1ms"}, []row{
+			{Op: "object-reduce", Impl: implGaspi, N: 3, Bytes: 4}, {Op: "object-reduce", Impl: implLimit, N: 3, Bytes: 4},
+			{Op: "object-reduce", Impl: implGaspi, N: 3, Bytes: 300000}, {Op: "object-reduce", Impl: implLimit, N: 3, Bytes: 300000},
+		}},
+		{"allreduce", []string{"object-allreduce", "-n", "3", "--sizes", "300000", "--static", "ring", "--interval", "0s"}, []row{
+			{Op: "object-allreduce", Impl: implGaspi, N: 3, Bytes: 300000},
+			{Op: "object-allreduce", Impl: implStatic, Algorithm: "ring", N: 3, Bytes: 300000},
+			{Op: "object-allreduce", Impl: implLimit, N: 3, Bytes: 300000},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []row
+			for _, r := range rowsOf(t, append(c.args, "--transport", "loopback", "--time", "1ms", "--verify")...) {
+				if r.Iters < 1 || r.MinUS <= 0 || r.P50US < r.MinUS || r.Transport != "loopback" {
+					t.Errorf("figures make no sense: %+v", r)
+				}
+				got = append(got, row{Op: r.Op, Impl: r.Impl, Algorithm: r.Algorithm, N: r.N, Bytes: r.Bytes})
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Goal: ranks that are processes do the same, and on an emulated network rows say what its
+// links take alone.
+func TestObjectsOfProcesses(t *testing.T) {
+	for _, transport := range []string{"shm", "tcp"} {
+		rows := rowsOf(t, "object-allreduce", "-n", "3", "--transport", transport, "--sizes", "100000", "--time", "1ms", "--verify")
+		if len(rows) != 2 || rows[0].Transport != transport || rows[0].LinksUS != 0 {
+			t.Errorf("%s: rows %+v", transport, rows)
+		}
+	}
+	stdout, stderr, code := gaspiBench(t, "object-broadcast", "-n", "3", "--transport", "loopback", "--emulate", "latency=200us,bandwidth=50MB/s", "--sizes", "100000", "--time", "1ms", "--side", "gaspi")
+	if code != 0 || !strings.Contains(stdout, "  links alone: 2400 us by S/B + (n-1) L; gaspi ") || strings.Contains(stdout, " limit") {
+		t.Errorf("exit code %d, %s\n%s", code, stderr, stdout)
+	}
+}
+
+func TestObjectsRefuse(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"an interval of something else", []string{"latency", "--interval", "1ms"}, "--interval: latency has nothing to do with objects; drop the flag"},
+		{"an interval of a round trip", []string{"object-roundtrip", "--interval", "1ms"}, "--interval: object-roundtrip is between two ranks; drop the flag"},
+		{"a time before", []string{"object-reduce", "--interval", "-1ms"}, "--interval -1ms: expected 0 or more"},
+		{"no window", []string{"object-reduce", "--window", "0"}, "--window 0: expected at least 1"},
+		{"an odd chunk", []string{"object-reduce", "--chunk", "100"}, "--chunk 100: expected a multiple of 64 bytes"},
+		{"no chunk", []string{"object-reduce", "--chunk", "much"}, `--chunk: "much" is no size`},
+		{"an unknown algorithm", []string{"object-reduce", "--static", "magic"}, "--static: "},
+		{"nothing static", []string{"object-roundtrip", "--static", "auto"}, "--static auto: no collective operation does what object-roundtrip does"},
+		{"a type", []string{"object-reduce", "--dtype", "int8"}, "--dtype: object-reduce is no collective operation; drop the flag"},
+		{"a peer", []string{"object-reduce", "--peer", "mpich"}, "--peer: MPI has nothing to compare object-reduce with"},
+		{"one rank", []string{"object-reduce", "-n", "1"}, "-n 1: object-reduce needs at least 2 ranks"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stdout, stderr, code := gaspiBench(t, c.args...)
+			if code != exitUsage || stdout != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("exit code %d, %q, %q; want one sentence with %q", code, stdout, stderr, c.want)
+			}
+		})
+	}
+}
+
+// Goal: the contents that stand for objects differ between ranks and operations, and sums
+// of them are exact in float32.
+func TestObjectValues(t *testing.T) {
+	const ranks = 512
+	for element := range 200 {
+		for number := range 3 {
+			sum, exact := float32(0), 0
+			for r := range ranks {
+				sum += sourceValue(r, element, number)
+				exact += (r + 1) * pattern(element, number)
+			}
+			if int(sum) != exact || sum >= 1<<24 {
+				t.Fatalf("the sum at element %d of operation %d is %v, want %d", element, number, sum, exact)
+			}
+			if sourceValue(1, element, number) == sourceValue(1, element, number+1) || sourceValue(1, element, number) == sourceValue(2, element, number) {
+				t.Errorf("element %d does not tell operation %d or rank 1 from the next", element, number)
+			}
+		}
+	}
+}
+
+func TestObjectsFor(t *testing.T) {
+	for _, c := range []struct {
+		time, one time.Duration
+		want      int
+	}{
+		{time.Second, 0, maxBlocks},
+		{time.Second, time.Millisecond, 1000},
+		{time.Second, 100 * time.Millisecond, 15},
+		{time.Second, 5 * time.Second, 3},
+		{time.Second, 16 * time.Second, 0},
+	} {
+		if got := objectsFor(c.time, c.one); got != c.want {
+			t.Errorf("%v for operations of %v: %d of them, want %d", c.time, c.one, got, c.want)
+		}
+	}
+}
+
+func TestObjectModel(t *testing.T) {
+	for _, c := range []struct {
+		kind   objectKind
+		arrive bool
+		want   float64 // of 4 ranks, transfers of 1 s and latencies of 0.1 s
+	}{
+		{objectRoundTrip, false, 2.2},
+		{objectBroadcast, false, 1.3},
+		{objectBroadcast, true, 1.1},
+		{objectGather, false, 3.1},
+		{objectReduce, false, 1.3},
+		{objectReduce, true, 1.1},
+		{objectAllReduce, false, 2.1},
+	} {
+		if got, formula := c.kind.model(4, 1, 0.1, c.arrive); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("kind %d, arriving %v: %v by %s, want %v", c.kind, c.arrive, got, formula, c.want)
+		}
+	}
+}
+
+// Goal: what the paths of all ranks do fits together: who is sent to waits for it, at the
+// same place, and every path ends.
+func TestRelayPaths(t *testing.T) {
+	for _, n := range []int{2, 3, 5} {
+		for kind := objectRoundTrip; kind <= objectAllReduce; kind++ {
+			t.Run(fmt.Sprintf("kind %d, %d ranks", kind, n), func(t *testing.T) {
+				r := relayed{ranks: n, size: 100, inbox: page, outbox: 10 * page}
+				var all [][]hop
+				ends, sources := 0, 0
+				for me := range n {
+					all = append(all, r.paths(kind, me))
+				}
+				for me, hops := range all {
+					for _, h := range hops {
+						if h.source {
+							sources++
+						}
+						if h.ends {
+							ends++
+							continue
+						}
+						if !slices.ContainsFunc(all[h.next], func(x hop) bool { return !x.source && x.note == h.toNote && x.off == h.toOff }) {
+							t.Errorf("rank %d sends to rank %d, which does not wait for it: %+v", me, h.next, h)
+						}
+					}
+				}
+				want := map[objectKind][2]int{objectGather: {n - 1, n - 1}, objectRoundTrip: {1, 2}, objectAllReduce: {1, 2}}
+				w, ok := want[kind]
+				if !ok {
+					w = [2]int{1, 1}
+				}
+				if sources != w[0] || ends != w[1] {
+					t.Errorf("%d sources and %d ends, want %v", sources, ends, w)
+				}
+			})
+		}
+	}
+}
