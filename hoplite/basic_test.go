@@ -13,7 +13,7 @@ import (
 // job runs ranks of this process with a store each.
 func job(t *testing.T, ranks int, cfg hoplite.Config, do func(ctx context.Context, p *gaspi.Proc, s *hoplite.Store) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := awake(t.Context(), 20*time.Second)
 	defer cancel()
 	err := gaspi.Local(ctx, ranks, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
 		s, err := hoplite.Open(ctx, p.World(), cfg)

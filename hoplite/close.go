@@ -2,6 +2,7 @@ package hoplite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -34,7 +35,7 @@ func (s *Store) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return &Error{Call: "close", Err: ctx.Err()}
 	}
-	return s.release()
+	return s.release(ctx)
 }
 
 // beginLeaving is the first step of Close. The caller holds mu.
@@ -101,38 +102,43 @@ func (s *Store) delivered() bool {
 }
 
 // release gives back what the store has taken, once its loop has ended.
-func (s *Store) release() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *Store) release(ctx context.Context) error {
 	if s.released.Swap(true) {
 		return nil
 	}
 	for _, l := range s.lanes {
-		// What is still under way tells others of the end; they have seen it, or are dead.
+		// Others know by now that nothing more comes, or are dead. What is on its way may
+		// still be read from the segment.
+		_ = l.queue.Wait(ctx)
 		close(l.work)
 	}
 	s.stopLanes()
 	for _, l := range s.lanes {
 		<-l.ended
-		_ = l.queue.Wait(forever) // the last credits may have come too late for their reader
-		l.queue.Purge()
-		if err := l.queue.Delete(); err != nil {
-			return closeError(err)
-		}
 	}
-	s.queue.Purge()
-	if err := s.queue.Delete(); err != nil {
-		return closeError(err)
-	}
-	if err := s.seg.Delete(); err != nil {
-		return closeError(err)
-	}
+	err := s.giveBack()
 	if s.broken != nil {
-		return closeError(s.broken)
+		err = s.broken // the end of the process has taken the rest
+	}
+	if err != nil {
+		return &Error{Call: "close", Err: fmt.Errorf("the store was not closed well: %w", err)}
 	}
 	return nil
 }
 
-func closeError(err error) error {
-	return &Error{Call: "close", Err: fmt.Errorf("the store was not closed well: %w", err)}
+// giveBack frees the memory and the queues. Nobody uses them any more.
+func (s *Store) giveBack() error {
+	var errs []error
+	for _, l := range s.lanes {
+		l.queue.Purge()
+		errs = append(errs, l.queue.Delete())
+	}
+	if s.queue != nil {
+		s.queue.Purge()
+		errs = append(errs, s.queue.Delete())
+	}
+	if s.seg != nil {
+		errs = append(errs, s.seg.Delete())
+	}
+	return errors.Join(errs...)
 }

@@ -156,7 +156,7 @@ func callAtRandom(ctx context.Context, p *gaspi.Proc, s *hoplite.Store, seed uin
 
 // lastOrders makes sure that the store works for those that are left.
 func lastOrders(ctx context.Context, p *gaspi.Proc, s *hoplite.Store, victim gaspi.Rank) error {
-	ctx, cancel := context.WithTimeout(ctx, finalLimit)
+	ctx, cancel := awake(ctx, finalLimit)
 	defer cancel()
 	const n = 20_000
 	// All random objects go first: a store that is full of pinned ones has no room.

@@ -62,7 +62,7 @@ func (s *Store) fill(cmd *core.Command) {
 		return
 	}
 	copy(s.at(cmd.Off, cmd.Len), c.data)
-	s.core.Filled(c.id, cmd.Len)
+	s.core.Filled(c.number, cmd.Len)
 }
 
 // fold combines src into the store. What is no whole element at the end of an object stays
@@ -92,6 +92,9 @@ func (s *Store) send(snd *core.Send) {
 	}
 	if m.Kind == core.Pull {
 		s.expect(snd.To, m)
+		if m.ID != "" {
+			s.pulled = append(s.pulled, m.ID)
+		}
 	}
 	if int(snd.To) != s.me {
 		s.postMail(int(snd.To), m)
@@ -182,8 +185,23 @@ func (s *Store) result(res *core.Result) {
 	if c == nil {
 		return
 	}
+	if c.follower != nil {
+		s.moveOn() // what was copied of another object than this must be known as such
+	}
 	if res.Final {
-		delete(s.calls, res.Call)
+		s.endCall(c)
 	}
 	c.tell(event{res: *res})
+}
+
+// endCall forgets a call that has its result.
+func (s *Store) endCall(c *call) {
+	delete(s.calls, c.number)
+	if c.room == nil {
+		return
+	}
+	rest := slices.DeleteFunc(s.gets[c.id], func(o *call) bool { return o == c })
+	if s.gets[c.id] = rest; len(rest) == 0 {
+		delete(s.gets, c.id)
+	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
-	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // Get returns a copy of the object, which it waits for and brings to this rank's store if
@@ -16,16 +15,16 @@ import (
 // was deleted while its bytes were awaited, ErrFull if there is no room for it here, and
 // ErrMismatch if it is no whole number of elements.
 func Get[T any](ctx context.Context, s *Store, id string) ([]T, error) {
-	r, err := GetReadOnly[T](ctx, s, id)
+	var data []T
+	_, err := getCopy[T](ctx, s, id, func(count int) ([]T, error) {
+		if count != len(data) {
+			data = make([]T, count)
+		}
+		return data, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer r.Release()
-	if r.ref == 0 && r.own {
-		return r.data, nil
-	}
-	data := make([]T, len(r.data))
-	segment.Copy(reduce.BytesOf(data), reduce.BytesOf(r.data))
 	return data, nil
 }
 
@@ -33,16 +32,65 @@ func Get[T any](ctx context.Context, s *Store, id string) ([]T, error) {
 // the beginning of dst. An object that is longer is ErrMismatch. After an error the content
 // of dst is undefined.
 func GetInto[T any](ctx context.Context, s *Store, id string, dst []T) (int, error) {
-	r, err := GetReadOnly[T](ctx, s, id)
+	return getCopy[T](ctx, s, id, func(count int) ([]T, error) {
+		if count > len(dst) {
+			return nil, fmt.Errorf("%w: it has %d elements, there is room for %d", ErrMismatch, count, len(dst))
+		}
+		return dst[:count], nil
+	})
+}
+
+// getCopy copies an object to what place gives for its number of elements, which it
+// returns.
+func getCopy[T any](ctx context.Context, s *Store, id string, place func(count int) ([]T, error)) (int, error) {
+	if err := checkGet[T](id); err != nil {
+		return 0, err
+	}
+	count := 0
+	c := newGet(id)
+	c.room = func(size int64) ([]byte, error) {
+		var err error
+		if count, err = countOf[T](size); err != nil {
+			return nil, err
+		}
+		dst, err := place(count)
+		return reduce.BytesOf(dst), err
+	}
+	res, err := s.run(ctx, "get", id, c)
 	if err != nil {
 		return 0, err
 	}
-	defer r.Release()
-	if len(r.data) > len(dst) {
-		return 0, &Error{Call: "get", ID: id, Err: fmt.Errorf("%w: it has %d elements, there is room for %d", ErrMismatch, len(r.data), len(dst))}
+	if err := s.copyOut(c, res); err != nil {
+		return 0, &Error{Call: "get", ID: id, Err: err}
 	}
-	segment.Copy(reduce.BytesOf(dst[:len(r.data)]), reduce.BytesOf(r.data))
-	return len(r.data), nil
+	return count, nil
+}
+
+// checkGet says what is wrong with the arguments of a Get, or nil.
+func checkGet[T any](id string) error {
+	err := elements[T]()
+	if err == nil {
+		err = checkID(id)
+	}
+	if err != nil {
+		return &Error{Call: "get", ID: id, Err: err}
+	}
+	return nil
+}
+
+// countOf is how many elements an object of size bytes has.
+func countOf[T any](size int64) (int, error) {
+	t := reflect.TypeFor[T]()
+	if size%int64(t.Size()) != 0 {
+		return 0, fmt.Errorf("%w: it has %d bytes, which is no whole number of %v", ErrMismatch, size, t)
+	}
+	return int(size / int64(t.Size())), nil
+}
+
+func newGet(id string) *call {
+	c := newCall(func(c *core.Core, call core.Call) { c.Get(call, id) })
+	c.id = id
+	return c
 }
 
 // A Ref is an object in this rank's store. Its memory is not used for anything else until
@@ -50,7 +98,6 @@ func GetInto[T any](ctx context.Context, s *Store, id string, dst []T) (int, err
 type Ref[T any] struct {
 	store *Store
 	ref   uint64 // 0: the bytes are not in the store
-	own   bool   // nobody else sees the bytes
 	data  []T
 	done  atomic.Bool
 }
@@ -58,30 +105,30 @@ type Ref[T any] struct {
 // GetReadOnly is Get without a copy: it returns the object where it lies. Nobody may
 // change what the Ref shows. Until it is released it takes room that others may wait for.
 func GetReadOnly[T any](ctx context.Context, s *Store, id string) (*Ref[T], error) {
-	err := elements[T]()
-	if err == nil {
-		err = checkID(id)
+	if err := checkGet[T](id); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, &Error{Call: "get", ID: id, Err: err}
-	}
-	res, err := s.run(ctx, "get", id, newCall(func(c *core.Core, call core.Call) { c.Get(call, id) }))
+	res, err := s.run(ctx, "get", id, newGet(id))
 	if err != nil {
 		return nil, err
 	}
 	r := &Ref[T]{store: s, ref: res.Ref}
-	bytes := res.Data
-	if res.Held {
-		bytes = s.at(res.Off, res.Size)
-	}
-	if size := int64(reflect.TypeFor[T]().Size()); res.Size%size != 0 {
+	if _, err := countOf[T](res.Size); err != nil {
 		r.Release()
-		return nil, &Error{Call: "get", ID: id, Err: fmt.Errorf("%w: it has %d bytes, which is no whole number of %v", ErrMismatch, res.Size, reflect.TypeFor[T]())}
+		return nil, &Error{Call: "get", ID: id, Err: err}
 	}
-	if len(bytes) > 0 {
+	if bytes := s.bytesOf(res); len(bytes) > 0 {
 		r.data = reduce.Of[T](bytes)
 	}
 	return r, nil
+}
+
+// bytesOf is the object that a Get has brought.
+func (s *Store) bytesOf(res core.Result) []byte {
+	if res.Held {
+		return s.at(res.Off, res.Size)
+	}
+	return res.Data
 }
 
 // Data is the object. It must not be used after Release, or after the store was closed.
@@ -89,16 +136,16 @@ func (r *Ref[T]) Data() []T { return r.data }
 
 // Release gives the memory back. Calling it again does nothing.
 func (r *Ref[T]) Release() {
-	if r.done.Swap(true) || r.ref == 0 {
+	if r.done.Swap(true) {
 		return
 	}
 	r.data = nil
-	r.store.release1(r.ref)
+	r.store.letGo(r.ref)
 }
 
-// release1 gives up a reference.
-func (s *Store) release1(ref uint64) {
-	if s.inbox.put(request{what: released, number: ref}) == nil {
+// letGo gives up a reference; 0 is none.
+func (s *Store) letGo(ref uint64) {
+	if ref != 0 && s.inbox.put(request{what: released, number: ref}) == nil {
 		s.help()
 	}
 }

@@ -89,9 +89,9 @@ func (s *Store) takeInbox() bool {
 		case begin:
 			s.beginCall(r.call)
 		case cancel:
-			s.core.Cancel(r.call.id)
+			s.core.Cancel(r.call.number)
 		case filled:
-			s.core.Filled(r.call.id, r.upTo)
+			s.core.Filled(r.call.number, r.upTo)
 		case released:
 			s.core.Release(r.number)
 		case sent:
@@ -116,10 +116,13 @@ func (s *Store) beginCall(c *call) {
 		return
 	}
 	s.last++
-	c.id = s.last
-	s.calls[c.id] = c
+	c.number = s.last
+	s.calls[c.number] = c
+	if c.room != nil {
+		s.gets[c.id] = append(s.gets[c.id], c)
+	}
 	s.stats.Calls++
-	c.start(s.core, c.id)
+	c.start(s.core, c.number)
 }
 
 // takeSent tells the core what has landed. The caller holds mu.
@@ -138,20 +141,27 @@ func (s *Store) takeSent() bool {
 
 // A call is a call of the program that is under way.
 type call struct {
-	id     core.Call // set when it begins
+	number core.Call // set when it begins
 	start  func(c *core.Core, id core.Call)
-	data   []byte     // of a Put: what to store
 	events chan event // to the caller
 	latest bool       // only the last of several answers counts
+	data   []byte     // of a Put: what to store
+
+	// Of a Get that copies.
+	id       string
+	room     func(size int64) ([]byte, error) // where to; the caller's
+	follower *follower                        // guarded by Store.mu
+	caught   *follower                        // the caller's: it was told of it
 }
 
-// An event is what happens to a call: it is to copy its bytes to the store, or it has
-// a result, or it ends because the store does.
+// An event is what happens to a call: it is to copy its bytes to the store, or can begin
+// to copy them from there, or it has a result, or it ends because the store does.
 type event struct {
-	fill bool
-	off  int64
-	res  core.Result
-	err  error
+	fill   bool
+	off    int64
+	follow *follower
+	res    core.Result
+	err    error
 }
 
 // A call has at most two events, or only the last counts: telling never blocks.

@@ -246,7 +246,8 @@ func (s *Store) mailQueue(p *peer) *lane {
 
 // post issues an operation with a member on a lane, or if that is nil on the queue to near
 // ones. It reports false if it must be tried again when the lane has room. A member that
-// refuses it is gone, or leaves: it gets nothing more, and what was for it is dropped.
+// refuses it is gone, or leaves: it gets nothing more, and what was for it is dropped. Any
+// other refusal ends the store, as messages would be missing.
 func (s *Store) post(p *peer, l *lane, issue func(*gaspi.Queue) error) bool {
 	q := s.queue
 	if l != nil {
@@ -265,5 +266,8 @@ func (s *Store) post(p *peer, l *lane, issue func(*gaspi.Queue) error) bool {
 		return false
 	}
 	p.mute, p.out.backlog = true, nil
+	if !errors.Is(err, gaspi.ErrRankDead) && !errors.Is(err, gaspi.ErrNoSegment) {
+		s.fail(err)
+	}
 	return true
 }

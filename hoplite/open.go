@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
@@ -39,11 +38,12 @@ func Open(ctx context.Context, group *gaspi.Group, cfg Config) (*Store, error) {
 	s := &Store{
 		group: group, proc: group.Proc(), cfg: full, me: me, lay: newLayout(group.Size(), full.Slots),
 		ended: make(chan struct{}), calls: map[core.Call]*call{}, asked: map[asked]int64{}, kernels: map[uint32]kernel{},
+		gets: map[string][]*call{},
 	}
 	s.lookFn = s.look
 	err = s.allocate(id)
 	if err := agree.Unanimous(ctx, group, err); err != nil {
-		s.giveBack()
+		_ = s.giveBack() // the error that led here says more
 		return nil, openError(err)
 	}
 	err = s.connect()
@@ -51,7 +51,7 @@ func Open(ctx context.Context, group *gaspi.Group, cfg Config) (*Store, error) {
 		s.cfg.Links, err = s.measure(ctx)
 	}
 	if err := agree.Unanimous(ctx, group, err); err != nil {
-		s.giveBack()
+		_ = s.giveBack() // the error that led here says more
 		return nil, openError(err)
 	}
 	s.start()
@@ -154,20 +154,5 @@ func (s *Store) start() {
 func (s *Store) hand(r request) {
 	if s.inbox.put(r) == nil {
 		s.help()
-	}
-}
-
-// giveBack frees what a store that was never started has taken.
-func (s *Store) giveBack() {
-	queues := []*gaspi.Queue{s.queue}
-	for _, l := range s.lanes {
-		queues = append(queues, l.queue)
-	}
-	for _, q := range slices.DeleteFunc(queues, func(q *gaspi.Queue) bool { return q == nil }) {
-		q.Purge()
-		_ = q.Delete() // the error that led here says more
-	}
-	if s.seg != nil {
-		_ = s.seg.Delete()
 	}
 }

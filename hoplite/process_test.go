@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 // play is the life of a rank: "transport:network:role:argument".
 func play(role string) error {
 	part := strings.SplitN(role, ":", 4)
-	ctx, cancel := context.WithTimeout(context.Background(), roleLimit)
+	ctx, cancel := awake(context.Background(), roleLimit)
 	defer cancel()
 	p, err := gaspi.Init(ctx, gaspi.Config{Transport: part[0], Emulate: part[1]})
 	if err != nil {
@@ -43,7 +43,28 @@ func play(role string) error {
 	return roles[part[2]](ctx, p, part[3])
 }
 
+// roleLimit bounds the life of a rank.
 const roleLimit = 60 * time.Second
+
+// awake is a context that ends after a time in which this process was awake: one that the
+// system has stopped for a while has not waited in vain.
+func awake(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	const tick = 50 * time.Millisecond
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		ticker := time.NewTicker(tick)
+		defer ticker.Stop()
+		for range limit / tick {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+		}
+		cancel(context.DeadlineExceeded)
+	}()
+	return ctx, func() { cancel(context.Canceled) }
+}
 
 // processes runs this test binary as ranks.
 func processes(t *testing.T, ranks int, role string, onFailure launcher.OnFailure) (launcher.Result, string) {
@@ -51,7 +72,7 @@ func processes(t *testing.T, ranks int, role string, onFailure launcher.OnFailur
 	var out bytes.Buffer
 	res, err := launcher.Run(t.Context(), launcher.Config{
 		Program: "/proc/self/exe", Ranks: ranks, Env: []string{roleEnv + "=" + role},
-		Stdout: &out, Stderr: &out, OnFailure: onFailure, Timeout: roleLimit + 5*time.Second,
+		Stdout: &out, Stderr: &out, OnFailure: onFailure, Timeout: time.Hour, // ranks have limits of their own
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out.String())

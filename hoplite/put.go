@@ -77,14 +77,24 @@ func (s *Store) run(ctx context.Context, name, id string, c *call) (core.Result,
 	}
 	s.help()
 	done := ctx.Done()
+	var more chan struct{}
 	for {
 		select {
 		case e := <-c.events:
-			if e.fill {
+			switch {
+			case e.fill:
 				s.fillFrom(c, e.off)
 				continue
+			case e.follow != nil:
+				more = s.follow(c, e.follow)
+				continue
+			}
+			if f := c.caught; f != nil {
+				defer s.letGo(f.part.Ref)
 			}
 			return s.outcome(ctx, name, id, e, done == nil)
+		case <-more:
+			s.copyMore(c.caught)
 		case <-done:
 			done = nil
 			if s.inbox.put(request{what: cancel, call: c}) == nil {

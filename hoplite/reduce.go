@@ -68,9 +68,7 @@ func ReduceFirst[T Element](ctx context.Context, s *Store, target string, ids []
 	if err != nil {
 		return nil, err
 	}
-	if res.Held {
-		s.release1(res.Ref)
-	}
+	s.letGo(res.Ref)
 	if t := reflect.TypeFor[T](); res.Size%int64(t.Size()) != 0 {
 		if err := s.Delete(ctx, target); err != nil {
 			return nil, err

@@ -32,19 +32,22 @@ type Store struct {
 	stopLanes context.CancelFunc
 	released  atomic.Bool // memory and queues were given back
 
-	mu      sync.Mutex // guards all below; whoever holds it may do a turn
-	core    *core.Core
-	output  core.Output
-	calls   map[core.Call]*call
-	last    core.Call
-	peers   []peer // by number in the group
-	active  []transfer
-	asked   map[asked]int64 // sizes of what members have asked for
-	sent    []uint64        // transfers that have had a put land
-	kernels map[uint32]kernel
-	phase   phase
-	broken  error
-	stats   Stats
+	mu       sync.Mutex // guards all below; whoever holds it may do a turn
+	core     *core.Core
+	output   core.Output
+	calls    map[core.Call]*call
+	last     core.Call
+	peers    []peer // by number in the group
+	active   []transfer
+	asked    map[asked]int64 // sizes of what members have asked for
+	sent     []uint64        // transfers that have had a put land
+	gets     map[string][]*call
+	pulled   []string // ids of objects whose transfer has begun
+	followed []*follower
+	kernels  map[uint32]kernel
+	phase    phase
+	broken   error
+	stats    Stats
 }
 
 // A transfer is one that a slot of this rank receives.
@@ -151,6 +154,7 @@ func (s *Store) turn() bool {
 	for s.drain() {
 		worked = true
 	}
+	s.followPulled()
 	s.advancePhase()
 	return worked
 }

@@ -1,0 +1,104 @@
+package hoplite
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// A Get copies an object out of the store while it still arrives: the caller copies behind
+// the watermark, which turns move. Objects of a chunk or less are not worth it.
+
+// A follower is the part of a Get that goes on at the watermark.
+type follower struct {
+	part core.Part
+	have atomic.Int64  // bytes that are there; goneBytes if they mean nothing any more
+	more chan struct{} // has an element when have has changed
+
+	copied int64  // the caller's
+	dst    []byte // the caller's; nil if it has no room
+}
+
+const goneBytes = -1
+
+// followPulled begins to follow where a transfer has begun that Gets wait for. The caller
+// holds mu.
+func (s *Store) followPulled() {
+	for _, id := range s.pulled {
+		for _, c := range s.gets[id] {
+			if c.follower != nil {
+				continue
+			}
+			part, ok := s.core.Follow(c.number)
+			if !ok {
+				continue
+			}
+			if part.Size <= s.cfg.Chunk {
+				s.core.Release(part.Ref)
+				continue
+			}
+			c.follower = &follower{part: part, more: make(chan struct{}, 1)}
+			s.followed = append(s.followed, c.follower)
+			c.tell(event{follow: c.follower})
+		}
+	}
+	s.pulled = s.pulled[:0]
+	s.moveOn()
+}
+
+// moveOn tells followers how far their objects are. The caller holds mu.
+func (s *Store) moveOn() {
+	s.followed = slices.DeleteFunc(s.followed, func(f *follower) bool {
+		have, ok := s.core.Progress(f.part.Ref)
+		if !ok {
+			have = goneBytes
+		}
+		if f.have.Load() == have {
+			return false
+		}
+		f.have.Store(have)
+		select {
+		case f.more <- struct{}{}:
+		default:
+		}
+		return !ok || have == f.part.Size
+	})
+}
+
+// follow has the caller begin to copy, and returns what tells it that there is more.
+func (s *Store) follow(c *call, f *follower) chan struct{} {
+	c.caught = f
+	if dst, err := c.room(f.part.Size); err == nil { // otherwise the result says so again
+		f.dst = dst
+	}
+	s.copyMore(f)
+	return f.more
+}
+
+// copyMore copies what has arrived since.
+func (s *Store) copyMore(f *follower) {
+	have := f.have.Load()
+	if have == goneBytes || f.dst == nil {
+		return
+	}
+	segment.Copy(f.dst[f.copied:have], s.at(f.part.Off+f.copied, have-f.copied))
+	f.copied = have
+}
+
+// copyOut copies what a Get has brought, as far as it was not copied yet, and gives up
+// its references.
+func (s *Store) copyOut(c *call, res core.Result) error {
+	defer s.letGo(res.Ref)
+	dst, err := c.room(res.Size)
+	if err != nil {
+		return err
+	}
+	copied := int64(0)
+	if f := c.caught; f != nil && f.have.Load() != goneBytes && f.dst != nil {
+		copied = f.copied
+	}
+	segment.Copy(dst[copied:], s.bytesOf(res)[copied:])
+	return nil
+}

@@ -1,0 +1,243 @@
+package hoplite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/hoplite"
+)
+
+func TestMembersWithDifferentConfigurations(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		cfg  func(r gaspi.Rank) hoplite.Config
+		want [2]string
+	}{
+		{"capacity", func(r gaspi.Rank) hoplite.Config { return hoplite.Config{Capacity: 1<<20 + 64*int64(r)} },
+			[2]string{"Config.Capacity is not the same at all members", "Config.Capacity is not the same at all members"}},
+		{"links", func(r gaspi.Rank) hoplite.Config {
+			return hoplite.Config{Capacity: 1 << 20, Links: hoplite.Links{Bandwidth: 1e9 + float64(r)}}
+		}, [2]string{"Config.Links.Bandwidth is not the same", "Config.Links.Bandwidth is not the same"}},
+		{"one is wrong", func(r gaspi.Rank) hoplite.Config { return hoplite.Config{Capacity: 1 << 20, Chunk: 4096 + int64(r)} },
+			[2]string{"rank 1 cannot take part", "Config.Chunk is 4097; want a multiple of 64"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := gaspi.Local(t.Context(), 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
+				segments, queues := p.Segments(), p.Queues()
+				_, err := hoplite.Open(ctx, p.World(), c.cfg(p.Rank()))
+				if err := contains(err, c.want[p.Rank()]); err != nil {
+					return err
+				}
+				return unchanged(p, segments, queues)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func contains(err error, text string) error {
+	if err == nil || !strings.Contains(err.Error(), text) {
+		return fmt.Errorf("got %v, want an error that says %q", err, text)
+	}
+	return nil
+}
+
+// unchanged says what the rank has that it did not have before.
+func unchanged(p *gaspi.Proc, segments []gaspi.SegmentID, queues []int) error {
+	if d := cmp.Diff(segments, p.Segments()) + cmp.Diff(queues, p.Queues()); d != "" {
+		return fmt.Errorf("segments or queues (-before +after):\n%s", d)
+	}
+	return nil
+}
+
+// A store that is closed gives everything back, and ends what waits in it.
+func TestClose(t *testing.T) {
+	for _, transport := range []string{"loopback", "tcp"} {
+		for ranks := 1; ranks <= 4; ranks++ {
+			t.Run(fmt.Sprintf("%s/%d ranks", transport, ranks), func(t *testing.T) {
+				err := gaspi.Local(t.Context(), ranks, gaspi.Config{Transport: transport}, func(ctx context.Context, p *gaspi.Proc) error {
+					segments, queues := p.Segments(), p.Queues()
+					for round := range 3 {
+						if err := openAndClose(ctx, p, round); err != nil {
+							return err
+						}
+						if err := unchanged(p, segments, queues); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+func openAndClose(ctx context.Context, p *gaspi.Proc, round int) error {
+	s, err := hoplite.Open(ctx, p.World(), hoplite.Config{Capacity: 1 << 20, Chunk: 4096})
+	if err != nil {
+		return err
+	}
+	if err := reduceOnce(ctx, p, s, "x", 10_000); err != nil {
+		return err
+	}
+	waits := make(chan error, 2)
+	go func() {
+		_, err := hoplite.Get[byte](ctx, s, "never")
+		waits <- err
+	}()
+	go func() {
+		var err error
+		for _, err = range s.Watch(ctx, "never") {
+		}
+		waits <- err
+	}()
+	if round == 1 {
+		runtime.Gosched()
+	}
+	if err := s.Close(ctx); err != nil {
+		return err
+	}
+	for range 2 {
+		if err := wants("what waited when the store was closed", <-waits, hoplite.ErrClosed); err != nil {
+			return err
+		}
+	}
+	if err := wants("put into a closed store", hoplite.Put(ctx, s, "y", []byte{1}), hoplite.ErrClosed); err != nil {
+		return err
+	}
+	return s.Close(ctx)
+}
+
+// A process that is closed before its store ends the calls of the store.
+func TestProcessIsClosedFirst(t *testing.T) {
+	job := func(ctx context.Context, p *gaspi.Proc) error {
+		s, err := hoplite.Open(ctx, p.World(), hoplite.Config{Capacity: 1 << 20})
+		if err != nil {
+			return err
+		}
+		waits := make(chan error, 1)
+		go func() {
+			_, err := hoplite.Get[byte](ctx, s, "never")
+			waits <- err
+		}()
+		if err := p.Close(); err != nil {
+			return err
+		}
+		if err := wants("a get", <-waits, hoplite.ErrClosed); err != nil {
+			return err
+		}
+		return wants("close", s.Close(ctx), hoplite.ErrClosed)
+	}
+	if err := gaspi.Local(t.Context(), 1, gaspi.Config{}, job); err != nil {
+		t.Error(err)
+	}
+}
+
+// Traffic of many times the store stays within it, and leaves nothing behind.
+func TestTrafficStaysWithinTheStore(t *testing.T) {
+	capacity, times := int64(256<<10), int64(10)
+	if isLong() {
+		capacity = 1 << 30
+	}
+	seed := seedOf(t)
+	goroutines := runtime.NumGoroutine()
+	err := gaspi.Local(t.Context(), 3, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
+		segments, queues := p.Segments(), p.Queues()
+		s, err := hoplite.Open(ctx, p.World(), hoplite.Config{Capacity: capacity, Inline: 1000, Chunk: max(4096, capacity/4096)})
+		if err != nil {
+			return err
+		}
+		if err := traffic(ctx, p, s, seed, capacity, times*capacity); err != nil {
+			return err
+		}
+		if err := meet(ctx, p); err != nil {
+			return err
+		}
+		// Only if every byte is free there is room for this.
+		all := make([]byte, capacity)
+		if err := hoplite.Put(ctx, s, name("all", int(p.Rank())), all); err != nil {
+			return fmt.Errorf("after all was deleted: %w", err)
+		}
+		if err := s.Close(ctx); err != nil {
+			return err
+		}
+		return unchanged(p, segments, queues)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines; runtime.Gosched() {
+		if time.Now().After(until) {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), goroutines)
+		}
+	}
+}
+
+// traffic puts, gets and deletes until so many bytes were put by this rank.
+func traffic(ctx context.Context, p *gaspi.Proc, s *hoplite.Store, seed uint64, capacity, bytes int64) error {
+	rng := rand.New(rand.NewPCG(seed, uint64(p.Rank())))
+	var held []string
+	drop := func() error {
+		i := rng.IntN(len(held))
+		id := held[i]
+		held = slices.Delete(held, i, i+1)
+		return s.Delete(ctx, id)
+	}
+	buf := make([]byte, capacity/8)
+	for n := 0; bytes > 0; n++ {
+		data := buf[:1+rng.IntN(len(buf))]
+		data[0], data[len(data)-1] = byte(n), byte(n)
+		id := fmt.Sprintf("%d of %d", n, p.Rank())
+		err := hoplite.Put(ctx, s, id, data)
+		switch {
+		case errors.Is(err, hoplite.ErrFull) && len(held) > 0:
+			if err := drop(); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		held = append(held, id)
+		bytes -= int64(len(data))
+		// What another has put last may be gone when it is asked for.
+		short, cancel := brief(ctx)
+		ref, err := hoplite.GetReadOnly[byte](short, s, fmt.Sprintf("%d of %d", n, (int(p.Rank())+1)%p.Size()))
+		cancel()
+		if err == nil {
+			if d := ref.Data(); d[0] != byte(n) || d[len(d)-1] != byte(n) {
+				err = fmt.Errorf("%w: another object", errWrong)
+			}
+			ref.Release()
+		}
+		if err := (&client{}).judge(err); err != nil {
+			return err
+		}
+		if len(held) > 3 {
+			if err := drop(); err != nil {
+				return err
+			}
+		}
+	}
+	for len(held) > 0 {
+		if err := drop(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
