@@ -10,5 +10,5 @@
 // its own with nobody else on it, and no disk: nothing of a run stays.
 //
 // It is for tests alone. Where a tool is missing, New skips the test, or fails it
-// if GASPI_CI=1 is in the environment.
+// if GASPI_CI=1 is in the environment. README.md says what is tested with it.
 package vm
