@@ -16,6 +16,7 @@ type flow struct {
 	free    []uint32
 	waiting []*link // those with a backlog
 	spare   *op     // to be used again
+	refused bool    // the fabric had no room since workLocked began; nothing tells when it has
 	dying   []*link // lost within a call that still has operations of theirs in hand
 }
 
@@ -136,6 +137,7 @@ func (t *Transport) pushLocked(o *op) bool {
 	}
 	if o.kind == opMessage {
 		if err := t.sendLocked(l, &o.message); err == errAgain {
+			t.refused = true
 			return false
 		}
 		o.full = true
@@ -211,6 +213,7 @@ func (t *Transport) fillLocked(o *op, n uint64, last bool) bool {
 	case nil:
 		return true
 	case errAgain:
+		t.refused = true
 		return false
 	}
 	o.err, o.full = o.link.unreachableLocked(err), true

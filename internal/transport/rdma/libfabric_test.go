@@ -55,3 +55,25 @@ func TestContract(t *testing.T) {
 		})
 	}
 }
+
+func TestThousandsOutstanding(t *testing.T) {
+	thousandsOutstanding(t, joinOver(t, 2, openLibfabric(t, 2)), 5000)
+}
+
+func TestHugeTransfer(t *testing.T) {
+	hugeTransfer(t, joinOver(t, 2, openLibfabric(t, 2)), 48<<20+5)
+}
+
+func TestManySegments(t *testing.T) {
+	const count = 300
+	manySegments(t, joinOver(t, 2, openLibfabric(t, 2), func(cfg *Config) { cfg.IDs = count }), count)
+}
+
+// The largest job that this is for; soft devices have room for fewer endpoints.
+func TestManyRanksMeet(t *testing.T) {
+	n := 64
+	if providerName() != "tcp;ofi_rxm" {
+		n = 16
+	}
+	allMeet(t, joinOver(t, n, openLibfabric(t, n)))
+}

@@ -71,6 +71,7 @@ func (t *Transport) workLocked() bool {
 	if t.drained.Load() || t.broken.Load() {
 		return false
 	}
+	t.refused = false
 	n := t.fab.poll(t.events)
 	for i := range n {
 		t.handleLocked(&t.events[i])
@@ -116,7 +117,7 @@ func (t *Transport) turn() (moved, wait bool) {
 	if t.workLocked() {
 		return true, false
 	}
-	if t.poller == nil || len(t.waiting) > 0 || t.drained.Load() || t.broken.Load() {
+	if t.poller == nil || t.refused || t.drained.Load() || t.broken.Load() {
 		return false, false
 	}
 	t.asleep.Store(true) // before arm: whoever polls from now on wakes this thread

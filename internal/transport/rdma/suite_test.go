@@ -16,20 +16,25 @@ import (
 // thread naps as shortly as it does where each rank has a core.
 func polling() *notify.Waiting { return notify.AmongProcesses(time.Nanosecond, 50*time.Microsecond) }
 
-// joinOver makes n ranks of this process, each on what open returns for it.
-func joinOver(t testing.TB, n int, open func() fabric) []*Transport {
+// joinOver makes n ranks of this process, each on what open returns for it. change may
+// change what they are configured with.
+func joinOver(t testing.TB, n int, open func() fabric, change ...func(cfg *Config)) []*Transport {
 	t.Helper()
 	ranks := make([]*Transport, n)
 	for r := range ranks {
-		var err error
-		if ranks[r], err = newOn(open(), Config{
+		cfg := Config{
 			Rank: base.Rank(r), Size: n, IDs: transporttest.IDs, Waiting: polling(),
 			Lookup: func(_ context.Context, r base.Rank) (string, error) { return ranks[r].Address(), nil },
 			Begin: func(t *Transport) {
 				w := t.cfg.Waiting
 				w.Poll, w.Sleep = t.Poll, t.Parker(w.Sleep)
 			},
-		}); err != nil {
+		}
+		for _, do := range change {
+			do(&cfg)
+		}
+		var err error
+		if ranks[r], err = newOn(open(), cfg); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
