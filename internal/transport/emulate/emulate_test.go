@@ -163,6 +163,30 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// TestOrderWhateverTheReaction lets a rank seem to take longer and longer to notice what
+// comes: what is sent to it later must not be told of before what was sent first.
+func TestOrderWhateverTheReaction(t *testing.T) {
+	for _, bytes := range []uint64{0, 100} {
+		c := newCluster(t, 2, "latency=2ms,bandwidth=1GB/s")
+		q := transport.NewQueue(16, 0)
+		src, err := c.segs[0].Span(0, bytes)
+		c.ok(err)
+		const last = 5
+		for v := notify.Value(1); v <= last; v++ {
+			c.ranks[1].own.reaction.Store(uint64(v) * 400_000)
+			c.ok(c.link(0, 1).PutNotify(q, transport.Addr{Segment: 1}, src, transport.Flag{Segment: 1, ID: 3, Value: v}))
+		}
+		c.ranks[1].own.reaction.Store(0)
+		c.put(0, 1, q, 0, 4) // behind all of them
+		c.await(1, 4)
+		v, err := c.segs[1].Board().Reset(3)
+		if c.ok(err); v != last {
+			t.Errorf("%d bytes: %d was told last, want %d", bytes, v, last)
+		}
+		c.wait(q)
+	}
+}
+
 // What has been posted still arrives when the transport is closed.
 func TestCloseDrains(t *testing.T) {
 	c := newCluster(t, 2, "latency=20ms")

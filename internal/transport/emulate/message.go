@@ -53,6 +53,10 @@ type flow struct {
 type way struct {
 	first int64 // when the first byte of the last arrives
 	due   int64 // when all of it is there
+
+	// When these happen, which is before by what the reaction was when they were foreseen.
+	// It changes, and what comes later must not happen before.
+	arrives, delivers int64
 }
 
 // A stage is what happens to a message.
@@ -108,7 +112,22 @@ func (n *nic) flyLocked(m *message, first int64) {
 	if m.size > 0 {
 		at -= at % n.grain // nobody hears of the first byte of several
 	}
+	if w := m.way(); w != nil {
+		at = max(at, w.arrives)
+		w.arrives = at
+	}
 	n.expectLocked(at, arrives, m)
+}
+
+// way is the direction of its flow in which a message travels, nil where order does not matter.
+func (m *message) way() *way {
+	switch {
+	case m.flow == nil:
+		return nil
+	case m.back:
+		return &m.flow.here
+	}
+	return &m.flow.there
 }
 
 // arriveLocked takes a message in, in the order of first bytes.
@@ -126,17 +145,19 @@ func (n *nic) arriveLocked(m *message, at int64) {
 		busy := n.net.occupies(m.size)
 		due = card.in.take(due, busy, m.size) + busy
 	}
-	if m.flow != nil {
-		w := &m.flow.there
-		if m.back {
-			w = &m.flow.here
-		}
+	w := m.way()
+	if w != nil {
 		w.due = max(w.due, due)
 		due = w.due
 	}
 	if m.flagged || m.back || m.probe != nil {
 		m.due = due
-		n.expectLocked(max(at, due-m.reaction()), delivers, m)
+		at = max(at, due-m.reaction())
+		if w != nil {
+			at = max(at, w.delivers)
+			w.delivers = at
+		}
+		n.expectLocked(at, delivers, m)
 	}
 }
 
