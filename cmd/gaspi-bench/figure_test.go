@@ -37,7 +37,7 @@ func TestFigureList(t *testing.T) {
 	if code != 0 || stderr != "" {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	for _, name := range []string{"pipelined-1 ", "pipelined-table-1 ", "eventual-13 ", "gloo-table "} {
+	for _, name := range []string{"pipelined-1 ", "pipelined-table-1 ", "eventual-13 ", "gloo-table ", "hoplite-5 ", "hoplite-8 "} {
 		if !strings.Contains(stdout, "\n"+name) && !strings.HasPrefix(stdout, name) {
 			t.Errorf("%s is not in the list:\n%s", name, stdout)
 		}
@@ -95,7 +95,7 @@ func TestReport(t *testing.T) {
 	if bad := outside.FindString(page); bad != "" {
 		t.Errorf("the page needs %s", bad)
 	}
-	for _, want := range []string{"<!DOCTYPE html>", `id="pipelined-3"`, `id="eventual-12"`, `id="gloo-table"`, "<svg", "currentColor", "</html>"} {
+	for _, want := range []string{"<!DOCTYPE html>", `id="pipelined-3"`, `id="eventual-12"`, `id="gloo-table"`, `id="hoplite-6"`, "<svg", "currentColor", "</html>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}

@@ -93,7 +93,9 @@ func (b *bench) objectRows(ctx context.Context, w workload, count int) ([]row, e
 	var ways []objectWay
 	var release []func(context.Context) error
 	add := func(way objectWay, err error) error {
-		if err == nil && (b.opts.side == "" || b.opts.side == way.impl) {
+		// The store and what is measured beside it are one side.
+		wanted := b.opts.side == "" || (b.opts.side == implLimit) == (way.impl == implLimit)
+		if err == nil && wanted {
 			ways = append(ways, way)
 		}
 		if way.release != nil {

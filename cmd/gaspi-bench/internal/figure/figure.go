@@ -17,6 +17,7 @@ var (
 	pipelined = Paper{"pipelined", "Pipelined allreduce for distributed training"}
 	eventual  = Paper{"eventual", "Efficient and eventually consistent collective operations"}
 	gloo      = Paper{"gloo", "Gloo's list of algorithms"}
+	hoplite   = Paper{"hoplite", "Hoplite: efficient collective communication for task-based distributed systems"}
 )
 
 // A Figure is a figure or a table of a paper.
@@ -75,7 +76,7 @@ type Table struct {
 
 // All are all figures, in the order of the papers.
 func All() []Figure {
-	return slices.Concat(pipelinedFigures(), eventualFigures(), glooFigures())
+	return slices.Concat(pipelinedFigures(), eventualFigures(), glooFigures(), hopliteFigures())
 }
 
 // Lookup is the figure of that name.

@@ -30,20 +30,35 @@ type Bench struct {
 
 // A row is what a figure needs of the rows that gaspi-bench writes.
 type row struct {
-	Impl  string  `json:"impl"`
-	Bytes int     `json:"bytes"`
-	P50US float64 `json:"p50_us"`
+	Impl      string  `json:"impl"`
+	Algorithm string  `json:"algorithm"`
+	Bytes     int     `json:"bytes"`
+	P50US     float64 `json:"p50_us"`
+	// LinksUS is what the links of an emulated network take alone; only rows of objects
+	// have it.
+	LinksUS float64 `json:"links_us"`
 	// Invalid says that this host could not carry the emulated network: LateShare of the
 	// messages were late.
 	Invalid   bool    `json:"invalid"`
 	LateShare float64 `json:"late_share"`
 }
 
-// implGaspi is the impl of rows that are not those of a limit or a peer.
-const implGaspi = "gaspi"
+// The impl of rows: those of the library, of a limit, and of collective operations beside
+// the object store. Peers have others.
+const (
+	implGaspi  = "gaspi"
+	implLimit  = "limit"
+	implStatic = "static"
+)
 
 // Rows runs gaspi-bench with arguments and returns the rows of its own.
 func (b *Bench) Rows(ctx context.Context, args ...string) ([]row, error) {
+	all, err := b.allRows(ctx, args...)
+	return slices.DeleteFunc(all, func(r row) bool { return r.Impl != implGaspi }), err
+}
+
+// allRows runs gaspi-bench with arguments and returns its rows.
+func (b *Bench) allRows(ctx context.Context, args ...string) ([]row, error) {
 	dir, err := os.MkdirTemp("", "gaspi-bench-figure-")
 	if err != nil {
 		return nil, err
@@ -72,7 +87,7 @@ func (b *Bench) Rows(ctx context.Context, args ...string) ([]row, error) {
 	return readRows(f)
 }
 
-// readRows reads rows and keeps those of the library.
+// readRows reads rows.
 func readRows(r io.Reader) ([]row, error) {
 	var rows []row
 	for dec := json.NewDecoder(r); ; {
@@ -84,9 +99,7 @@ func readRows(r io.Reader) ([]row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading rows of gaspi-bench: %w", err)
 		}
-		if x.Impl == implGaspi {
-			rows = append(rows, x)
-		}
+		rows = append(rows, x)
 	}
 }
 

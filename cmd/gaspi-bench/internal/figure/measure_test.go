@@ -21,7 +21,7 @@ func TestReadRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []row{{Impl: "gaspi", Bytes: 8, P50US: 2.5}, {Impl: "gaspi", Bytes: 16, P50US: 3, Invalid: true, LateShare: 0.25}}
+	want := []row{{Impl: "gaspi", Bytes: 8, P50US: 2.5}, {Impl: "limit", Bytes: 8, P50US: 1}, {Impl: "gaspi", Bytes: 16, P50US: 3, Invalid: true, LateShare: 0.25}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
