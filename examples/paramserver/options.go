@@ -61,8 +61,8 @@ func flags(o *options) *pflag.FlagSet {
 		o.async = text == "async"
 		return nil
 	}}, "mode", "sync: a step takes the gradients of all workers; async: of the first that are finished, and workers may die")
-	f.Var(rankrun.Whole(&o.first, 0, 0, 1<<20), "first", "how many gradients a step of --mode async takes; 0 means half of the workers, rounded up")
-	f.Var(rankrun.Naive(&o.way), "naive", "move each vector between the server and one worker, as a baseline: turns, which is what --naive alone means, or eager (see the README)")
+	f.Var(rankrun.Whole(&o.first, 0, 1, 1<<20), "first", "how many gradients a step of --mode async takes; without it, half of the workers, rounded up")
+	f.Var(rankrun.Naive(&o.way), "naive", "move each vector between the server and one worker, as a baseline: turns, which is what --naive alone means, or eager, where all write at once")
 	f.Lookup("naive").NoOptDefVal = exchange.Turns.String()
 	f.Var(rankrun.Whole(&o.workers, 0, 1, 1023), "workers", "run the server and N workers as goroutines of one process, instead of as ranks of gaspi-run")
 	f.Var(rankrun.Whole(&o.batch, 16, 1, 1<<20), "batch", "points that a gradient is the mean of")

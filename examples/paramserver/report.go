@@ -72,7 +72,5 @@ func (r *Report) print(w io.Writer) {
 	if r.Died > 0 {
 		fmt.Fprintf(w, "%d of %d workers died\n", r.Died, r.Workers)
 	}
-	if r.Network != "" {
-		fmt.Fprintf(w, "emulated network: %s\n%s\n", r.Network, r.Text)
-	}
+	r.Verdict.Print(w)
 }

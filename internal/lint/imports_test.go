@@ -60,6 +60,9 @@ const table = `
 	< cmd/..., examples/...;
 	examples/fft/serial < examples/fft/distfft;   # in its tests
 	examples/fft/serial, examples/fft/distfft < examples/fft;
+	# Two programs of one server and its workers have the same traffic.
+	examples/paramserver/exchange < examples/paramserver/rankrun;
+	examples/paramserver/exchange, examples/paramserver/rankrun < examples/paramserver, examples/actors;
 	internal/sys, internal/bpf < cmd/gaspi-bench;
 	# Limits of collective operations fold with the same kernels; algorithms are named
 	# before ranks start; tune writes the parameters of the model.

@@ -3,6 +3,8 @@ package rankrun
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -39,4 +41,11 @@ func Judge(ctx context.Context, p *gaspi.Proc) (Verdict, error) {
 		Network: network.String(), Invalid: !own.Valid(), Late: max(own.Delivered.Share(), own.Noticed.Share()),
 		Text: own.String(),
 	}, nil
+}
+
+// Print says it to people, if a network was emulated.
+func (v *Verdict) Print(w io.Writer) {
+	if v.Network != "" {
+		fmt.Fprintf(w, "emulated network: %s\n%s\n", v.Network, v.Text)
+	}
 }

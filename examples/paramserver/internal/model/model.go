@@ -79,7 +79,7 @@ func (m *Model) Initial() []float32 { return make([]float32, m.size) }
 // Gradient stores in grad, of the model's size, the gradient at params on the points that
 // a worker draws for its step-th one, counted from 0. Both are numbers of the program.
 func (m *Model) Gradient(grad, params []float32, worker, step int) {
-	r := rand.New(rand.NewPCG(m.seed, uint64(worker+1)<<32|uint64(step)))
+	r := source(m.seed, worker, step)
 	var sums [Own]float64
 	for _, p := range m.draw(r, m.batch) {
 		prob := classify(params, &p.x)
@@ -96,6 +96,11 @@ func (m *Model) Gradient(grad, params []float32, worker, step int) {
 		grad[i] = float32(s / float64(m.batch))
 	}
 	m.ballast(grad, params, uint32(worker), uint32(step))
+}
+
+// source is what a worker draws the points of a step from.
+func source(seed uint64, worker, step int) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, uint64(worker+1)<<32|uint64(step)))
 }
 
 // ballast fills what is beyond the classifier: the way to each element's fixed value, and

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/launcher"
+)
+
+const (
+	// asRank makes the test program the example itself.
+	asRank = "PARAMSERVER_TEST_AS_RANK"
+	// dieOn makes rank 2 kill itself when there is a file of this name.
+	dieOn = "PARAMSERVER_TEST_DIE_ON"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asRank) != "" {
+		if file := os.Getenv(dieOn); file != "" && os.Getenv("GASPI_RANK") == "2" {
+			go dieWhenThere(file)
+		}
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+func dieWhenThere(file string) {
+	for {
+		if _, err := os.Stat(file); err == nil {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// A tripwire is an output that leaves a file when the first step was printed.
+type tripwire struct {
+	file string
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+// Write implements io.Writer.
+func (w *tripwire) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if bytes.Contains(p, []byte("step ")) {
+		if err := os.WriteFile(w.file, nil, 0o600); err != nil {
+			return 0, err
+		}
+	}
+	return w.text.Write(p)
+}
+
+// launch runs the program on n processes, as gaspi-run does. If deadly, rank 2 dies when
+// the first step was printed.
+func launch(t *testing.T, n int, deadly bool, then launcher.OnFailure, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := tripwire{file: filepath.Join(t.TempDir(), "die")}
+	env := []string{asRank + "=1"}
+	if deadly {
+		env = append(env, dieOn+"="+out.file)
+	}
+	var errs bytes.Buffer
+	result, err := launcher.Run(t.Context(), launcher.Config{
+		Program: self, Args: args, Ranks: n, Env: env, Stdout: &out, Stderr: &errs, OnFailure: then, Timeout: time.Minute,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.ExitCode, out.text.String(), errs.String()
+}
+
+func TestProcesses(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ranks int
+		args  string
+	}{
+		{"sync", 4, ""},
+		{"sync, turns", 4, "--naive"},
+		{"async", 4, "--mode async"},
+		{"async, eager", 4, "--mode async --naive=eager"},
+		{"two ranks", 2, "--params 840"},
+		{"odd size", 3, "--params 100003 --chunk 4096"},
+		{"emulated", 3, "--emulate latency=200us,bandwidth=500MB/s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			saved := filepath.Join(t.TempDir(), "a.json")
+			args := append([]string{"--params", "40kB", "--iterations", "20", "--verify", "--json", saved}, strings.Fields(c.args)...)
+			code, stdout, stderr := launch(t, c.ranks, false, launcher.Abort, args...)
+			if code != 0 || stderr != "" || !strings.Contains(stdout, "bit by bit") {
+				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+			}
+			for line := range strings.Lines(stdout) {
+				if !strings.HasPrefix(line, "[0] ") {
+					t.Errorf("another rank than 0 prints: %s", line)
+				}
+			}
+			text, err := os.ReadFile(saved)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkReport(t, text, c.ranks, strings.Contains(c.args, "emulate"))
+		})
+	}
+}
+
+// checkReport looks for contradictions.
+func checkReport(t *testing.T, text []byte, ranks int, emulated bool) {
+	t.Helper()
+	var r Report
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Format != reportFormat || r.Workers != ranks-1 || len(r.Seconds) != 20 || len(r.Losses) != 21 || !r.Verified || r.Died != 0 {
+		t.Errorf("a report of %d workers that cannot be: %s", ranks-1, text)
+	}
+	if !(r.Losses[20] < r.Losses[0]-0.5) || !(r.Throughput > 0) || !(r.StepSeconds > 0) {
+		t.Errorf("nothing was learned: %s", text)
+	}
+	if emulated != (r.Network != "") {
+		t.Errorf("emulated network %q", r.Network)
+	}
+}
+
+// TestProcessesDie kills a worker in the middle of the training.
+func TestProcessesDie(t *testing.T) {
+	for _, way := range []string{"", "--naive", "--naive=eager"} {
+		for _, mode := range []string{"async", "sync"} {
+			t.Run(mode+way, func(t *testing.T) {
+				args := append([]string{"--params", "40kB", "--work", "2ms", "--verify", "--iterations", "400", "--mode", mode}, strings.Fields(way)...)
+				code, stdout, stderr := launch(t, 4, true, launcher.Continue, args...)
+				if code == 0 {
+					t.Errorf("a rank was killed, and the job succeeds\n%s%s", stdout, stderr)
+				}
+				said := strings.Count(stderr, "paramserver: ")
+				if mode == "async" {
+					if said != 0 || !strings.Contains(stdout, "step 400 of 400") || !strings.Contains(stdout, "1 of 3 workers died") ||
+						!strings.Contains(stdout, "bit by bit") {
+						t.Errorf("the others do not go on\n%s%s", stdout, stderr)
+					}
+					return
+				}
+				if said != 1 || !strings.Contains(stderr, "rank 2") || !strings.Contains(stderr, "needs all workers") || strings.Contains(stdout, "step 400") {
+					t.Errorf("want one sentence that names rank 2\n%s%s", stdout, stderr)
+				}
+			})
+		}
+	}
+}
+
+func TestProcessesRefuse(t *testing.T) {
+	cases := refused()
+	cases = append(cases, struct{ args, want string }{"--workers 3", "--workers starts the workers within one process"},
+		struct{ args, want string }{"--json /nowhere/at/all.json", "/nowhere/at/all.json cannot be written"})
+	for i, c := range cases {
+		if i%4 != 3 && i < len(cases)-2 {
+			continue // TestParseRefuses has them all
+		}
+		t.Run(c.args, func(t *testing.T) {
+			code, stdout, stderr := launch(t, 3, false, launcher.Abort, strings.Fields(c.args)...)
+			if want := 2 - i/(len(cases)-1); code != want || stdout != "" {
+				t.Errorf("exit code %d, want %d\n%s", code, want, stdout)
+			}
+			if strings.Count(stderr, "paramserver: ") != 1 || !strings.Contains(stderr, c.want) {
+				t.Errorf("want one sentence with %q, got\n%s", c.want, stderr)
+			}
+		})
+	}
+}
+
+// TestWorkersInOneProcess starts the program alone.
+func TestWorkersInOneProcess(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--workers 3 --iterations 5 --params 10kB --verify", 0, ""},
+		{"--workers 2 --iterations 5 --mode async --verify --naive", 0, ""},
+		{"--iterations 5", 2, "a job of 1 rank has no workers"},
+		{"--emulate latency=1ms", 2, "a job of 1 rank has no workers"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			code := run(strings.Fields(c.args), &stdout, &stderr)
+			if code != c.code || !strings.Contains(stderr.String(), c.want) || (code == 0) != strings.Contains(stdout.String(), "bit by bit") {
+				t.Errorf("exit code %d, want %d\n%s%s", code, c.code, stdout.String(), stderr.String())
+			}
+		})
+	}
+}
+
+// TestHelpNamesEveryFlag sees that the help is complete and fits a terminal.
+func TestHelpNamesEveryFlag(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if code := run([]string{"--help"}, &stdout, &stderr); code != 0 || stderr.Len() > 0 {
+		t.Fatalf("exit code %d\n%s", code, stderr.String())
+	}
+	for _, name := range []string{"params", "iterations", "mode", "first", "naive", "workers", "batch", "work", "seed", "chunk", "emulate", "verify", "json"} {
+		if !strings.Contains(stdout.String(), "--"+name) {
+			t.Errorf("--%s is not explained", name)
+		}
+	}
+	for line := range strings.Lines(stdout.String()) {
+		if len(line) > 90 {
+			t.Error(fmt.Sprintf("a line of %d columns: %s", len(line), line))
+		}
+	}
+}
