@@ -346,3 +346,27 @@ func TestLastHopeAsksAnew(t *testing.T) {
 		t.Errorf("rank 2 was told %+v, expected that it is lost", s)
 	}
 }
+
+// TestWithdrawAfterTakeover: the next owner of a shard hears first from the rank whose put
+// was joined with what another makes, then from that one, which gives it up.
+func TestWithdrawAfterTakeover(t *testing.T) {
+	const old, next, putter, maker = 0, 1, 2, 3
+	s := newScene(t, 4, Config{Capacity: 1000, Inline: -1})
+	id := idOf(old, 4)
+	reg := Message{Kind: Register, ID: id, Gen: 2, Size: 100, Rank: NoRank, Flags: FlagOrigin | FlagPinned}
+	s.at(next, func(c *Core) {
+		reg.Token, reg.Flags = 8, reg.Flags|FlagComplete
+		c.Receive(putter, reg)
+		reg.Token, reg.Flags = 7, reg.Flags&^FlagComplete
+		c.Receive(maker, reg)
+		c.Receive(putter, Message{Kind: Marker})
+		c.Receive(maker, Message{Kind: Marker})
+		c.Receive(maker, Message{Kind: Withdraw, ID: id, Token: 7})
+		c.Down(old)
+	})
+	s.take(next, next, Marker)
+	e := s.cores[next].shards[old].entries[id]
+	if e.gen != 2 || e.find(maker) != nil || e.find(putter) == nil {
+		t.Errorf("generation %d, copies %+v; only that of rank %d is left", e.gen, e.copies, putter)
+	}
+}

@@ -62,8 +62,10 @@ func (c *Core) request(s *shard, from Rank, m Message) {
 	case Unwatch:
 		e.watches = slices.DeleteFunc(e.watches, func(o watch) bool { return o.rank == from && o.ref == m.Ref })
 	case Withdraw:
-		if e.gen != 0 && e.token == m.Token && !e.lost && e.deleting == nil {
-			c.withdraw(s, e, from)
+		cp := e.find(from)
+		mine := cp != nil && cp.origin && cp.token == m.Token
+		if e.gen != 0 && (mine || e.token == m.Token) && !e.lost {
+			c.withdraw(s, e, from, m.Token)
 			return
 		}
 	case Evict:
@@ -121,10 +123,12 @@ func (c *Core) orphaned(e *entry, cp *copyAt, m Message) {
 
 // withdraw ends an object that was being made. Who wants it waits on. If another rank has
 // put the same meanwhile, only the maker's copy goes.
-func (c *Core) withdraw(s *shard, e *entry, from Rank) {
-	if slices.ContainsFunc(e.copies, func(cp copyAt) bool { return cp.origin && cp.rank != from }) {
+func (c *Core) withdraw(s *shard, e *entry, from Rank, token uint64) {
+	if e.token != token || slices.ContainsFunc(e.copies, func(cp copyAt) bool { return cp.origin && cp.rank != from }) {
 		e.remove(from)
-		e.token = 0 // that of what was withdrawn, should this be said again
+		if e.token == token {
+			e.token = 0 // should this be said again
+		}
 		c.record(s, e, 0)
 		c.settle(s, e)
 		c.tellWatches(e)
@@ -155,7 +159,7 @@ func (c *Core) clear(e *entry) {
 func (c *Core) putRequest(s *shard, e *entry, from Rank, m Message) {
 	ack := Message{Kind: PutAck, ID: m.ID, Token: m.Token}
 	mine := newCopy(from, 0)
-	mine.origin, mine.pinned, mine.complete = true, true, m.Flags&FlagComplete != 0
+	mine.origin, mine.pinned, mine.complete, mine.token = true, true, m.Flags&FlagComplete != 0, m.Token
 	switch {
 	case e.gen == 0 || e.lost:
 		c.clear(e)
@@ -188,7 +192,7 @@ func (c *Core) join(e *entry, mine copyAt) {
 			e.sever(cp) // what it was to receive it makes itself, and who knows it by another name is refused
 			cp.born = 0
 		}
-		cp.ref, cp.origin, cp.pinned = 0, true, true
+		cp.ref, cp.origin, cp.pinned, cp.token = 0, true, true, mine.token
 		cp.complete = cp.complete || mine.complete
 		return
 	}

@@ -22,6 +22,7 @@ type entry struct {
 type copyAt struct {
 	rank                     Rank
 	born                     uint64 // its name: Message.Own
+	token                    uint64 // of the put that made it, if it is an origin
 	ref                      uint64 // of the question that the last Assign answered
 	parent, child            Rank
 	from                     uint64   // which of the parent's copies

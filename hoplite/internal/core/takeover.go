@@ -72,7 +72,7 @@ func (c *Core) register(s *shard, from Rank, m Message) {
 		return
 	}
 	e.copies = append(e.copies, copyAt{
-		rank: from, born: m.Own, ref: m.Ref, parent: m.Rank, from: m.Copy, child: NoRank, avoid: copyName{rank: NoRank},
+		rank: from, born: m.Own, token: m.Token, ref: m.Ref, parent: m.Rank, from: m.Copy, child: NoRank, avoid: copyName{rank: NoRank},
 		complete: m.Flags&FlagComplete != 0, origin: m.Flags&FlagOrigin != 0,
 		pinned: m.Flags&FlagPinned != 0, orphan: m.Flags&FlagStale != 0,
 	})
