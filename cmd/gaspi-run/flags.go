@@ -161,12 +161,14 @@ func (o *options) flags() *pflag.FlagSet {
 func help() string {
 	o := &options{}
 	return `Usage: gaspi-run [flags] PROGRAM [ARGS...]
+       gaspi-run info [flags]
 
 Starts PROGRAM as N ranks, on this host or on others, and ends when all have
 ended. PROGRAM is a binary (a path, or looked up in PATH) or a Go package (a
 directory, a .go file or an import path), which is built first. Flags end at
 PROGRAM; ARGS and the environment reach every rank exactly as given. Rank 0 reads
-standard input. In a Slurm allocation the ranks run on its nodes.
+standard input. In a Slurm allocation the ranks run on its nodes. With info it
+starts nothing and says how ranks would reach each other from this host.
 
 Examples:
   gaspi-run -n 4 ./examples/quickstart          build a Go package, run 4 ranks of it

@@ -31,6 +31,13 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 		return agent(args[1:], stdin, stderr)
 	}
 	say := func(sentence string) { fmt.Fprintln(stderr, "gaspi-run: "+sentence) }
+	if len(args) > 0 && args[0] == infoWord {
+		if err := info(args[1:], stdout); err != nil {
+			say(err.Error() + "; see gaspi-run --help")
+			return exitUsage
+		}
+		return 0
+	}
 	o, err := parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):

@@ -43,6 +43,8 @@ func (t *Transport) Close() error {
 	t.work.Wait()
 	t.lock()
 	defer t.unlock()
+	for t.fab.poll(t.events) > 0 { // what is left unread is fatal when libfabric 1.17 closes verbs
+	}
 	t.regions.closeLocked()
 	t.fab.close()
 	if t.poller != nil {

@@ -245,7 +245,7 @@ func list(provider string) ([]Provider, error) {
 	for i := range found[:n] {
 		o := &found[i]
 		all = append(all, Provider{
-			Name: C.GoString(&o.provider[0]), Device: C.GoString(&o.device[0]), Fabric: C.GoString(&o.fabric[0]),
+			Name: C.GoString(&o.provider[0]), Device: C.GoString(&o.device[0]),
 			Hardware: o.usable_hardware != 0,
 		})
 	}

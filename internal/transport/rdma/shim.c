@@ -165,8 +165,6 @@ int rf_list(const char *provider, struct rf_found *out, int most) {
 		memset(o, 0, sizeof *o);
 		snprintf(o->provider, sizeof o->provider, "%s", i->fabric_attr->prov_name);
 		snprintf(o->device, sizeof o->device, "%s", i->domain_attr->name ? i->domain_attr->name : "");
-		snprintf(o->fabric, sizeof o->fabric, "%s", i->fabric_attr->name ? i->fabric_attr->name : "");
-		o->version = i->fabric_attr->prov_version;
 		o->usable_hardware = is_hardware(o->provider);
 	}
 	lib.freeinfo(all);

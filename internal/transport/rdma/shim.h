@@ -36,8 +36,7 @@ struct rf_event {
 
 // A found provider, as rf_list tells of it.
 struct rf_found {
-	char provider[64], device[64], fabric[64], address[64];
-	uint32_t version;
+	char provider[64], device[64];
 	int usable_hardware;
 };
 
