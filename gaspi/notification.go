@@ -88,6 +88,15 @@ func (s *Segment) WaitThrough(ctx context.Context, look func() bool) error {
 	return nil
 }
 
+// SleepThrough is WaitThrough that neither spins nor yields: for a goroutine in the
+// background, which would only keep a core from those that have something to do.
+func (s *Segment) SleepThrough(ctx context.Context, look func() bool) error {
+	if err := s.mem.Board().SleepFunc(ctx, look, s.p.stop, &s.p.stats.notifyWait); err != nil {
+		return segmentError("notify_sleepthrough", s.id, err)
+	}
+	return nil
+}
+
 // Reset takes notification id off the board and returns its value: one atomic
 // exchange with 0. 0 means that it was not set, or that another goroutine took
 // it. It needs no wait before it: whoever gets a value sees all that was written

@@ -35,13 +35,16 @@ func TestWaitThroughGoesOnWhenARankDies(t *testing.T) {
 			synctest.Wait() // the other sleeps, although rank 1 is dead
 			return p.Queue(0).Notify(s.At(2, 0), gaspi.Notification{ID: 5, Value: 1})
 		}
-		if err := s.WaitThrough(ctx, func() bool { return s.Peek(5) != 0 }); err != nil {
+		if err := s.SleepThrough(ctx, func() bool { return s.Peek(5) != 0 }); err != nil {
 			return err
 		}
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
 		if err := s.WaitThrough(ended, func() bool { return false }); !errors.Is(err, context.Canceled) {
 			return fmt.Errorf("a wait whose context has ended: %v", err)
+		}
+		if err := s.SleepThrough(ended, func() bool { return false }); !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("a sleep whose context has ended: %v", err)
 		}
 		return nil
 	})

@@ -119,6 +119,25 @@ func (b *Board) WaitFunc(ctx context.Context, look func() bool, stop func() erro
 	return err
 }
 
+// SleepFunc is WaitFunc that neither spins nor yields: it leaves the core at once to those
+// who have something to do.
+func (b *Board) SleepFunc(ctx context.Context, look func() bool, stop func() error, spent *atomic.Int64) error {
+	if look() {
+		return nil
+	}
+	start := time.Now()
+	b.poll()
+	if ctx.Done() != nil {
+		cancel := context.AfterFunc(ctx, b.Wake)
+		defer cancel()
+	}
+	_, err := sleep(ctx, b, lookFunc(look), stop)
+	if spent != nil {
+		spent.Add(int64(time.Since(start)))
+	}
+	return err
+}
+
 // A sight is what a waiter looks at: a Want, or a function.
 type sight interface{ seen(b *Board) (ID, bool) }
 
