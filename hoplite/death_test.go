@@ -80,11 +80,11 @@ func TestARankIsKilledAtARandomMoment(t *testing.T) {
 func killOne(t *testing.T, transport string, seed uint64, checked *int) {
 	dir := t.TempDir()
 	role := strings.Join([]string{transport, "", "mortal", fmt.Sprintf("%d,%s", seed, dir)}, ":")
-	_, out := processes(t, mortalRanks, role, launcher.Continue)
+	res, out := processes(t, mortalRanks, role, launcher.Continue)
 	victim := gaspi.Rank(rand.New(rand.NewPCG(seed, 0)).IntN(mortalRanks))
 	for r := range gaspi.Rank(mortalRanks) {
 		if _, err := os.Stat(filepath.Join(dir, fmt.Sprintf("done-%d", r))); (err == nil) == (r == victim) {
-			t.Errorf("HOPLITE_TEST_SEED=%d over %s: rank %d did not end as expected; rank %d was to die\n%s", seed, transport, r, victim, out)
+			t.Errorf("HOPLITE_TEST_SEED=%d over %s: rank %d did not end as expected; rank %d was to die\n%s\n%s", seed, transport, r, victim, res.Sentence, out)
 			return
 		}
 	}

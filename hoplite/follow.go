@@ -67,14 +67,13 @@ func (s *Store) moveOn() {
 	})
 }
 
-// follow has the caller begin to copy, and returns what tells it that there is more.
-func (s *Store) follow(c *call, f *follower) chan struct{} {
+// follow has the caller begin to copy.
+func (s *Store) follow(c *call, f *follower) {
 	c.caught = f
 	if dst, err := c.room(f.part.Size); err == nil { // otherwise the result says so again
 		f.dst = dst
 	}
 	s.copyMore(f)
-	return f.more
 }
 
 // copyMore copies what has arrived since.

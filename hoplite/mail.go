@@ -203,7 +203,7 @@ func (s *Store) pushMail(to int) {
 			more = recordMore
 		}
 		copy(s.mirror(p, to, n), l.text)
-		if !s.writeRecord(to, n, more) {
+		if !s.writeRecord(to, n, more) || p.mute {
 			return
 		}
 		if l.text = l.text[n:]; len(l.text) == 0 {

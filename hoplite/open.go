@@ -38,7 +38,7 @@ func Open(ctx context.Context, group *gaspi.Group, cfg Config) (*Store, error) {
 	s := &Store{
 		group: group, proc: group.Proc(), cfg: full, me: me, lay: newLayout(group.Size(), full.Slots),
 		ended: make(chan struct{}), calls: map[core.Call]*call{}, asked: map[asked]int64{}, kernels: map[uint32]kernel{},
-		gets: map[string][]*call{},
+		gets: map[string][]*call{}, back: make(chan struct{}, 1),
 	}
 	s.lookFn = s.look
 	err = s.allocate(id)

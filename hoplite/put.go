@@ -76,30 +76,42 @@ func (s *Store) run(ctx context.Context, name, id string, c *call) (core.Result,
 		return core.Result{}, &Error{Call: name, ID: id, Err: err}
 	}
 	s.help()
-	done := ctx.Done()
-	var more chan struct{}
+	waits, canceled := ctx, false
 	for {
-		select {
-		case e := <-c.events:
-			switch {
-			case e.fill:
-				s.fillFrom(c, e.off)
-				continue
-			case e.follow != nil:
-				more = s.follow(c, e.follow)
-				continue
-			}
-			if f := c.caught; f != nil {
-				defer s.letGo(f.part.Ref)
-			}
-			return s.outcome(ctx, name, id, e, done == nil)
-		case <-more:
-			s.copyMore(c.caught)
-		case <-done:
-			done = nil
+		e, err := s.next(waits, c)
+		switch {
+		case err != nil:
+			waits, canceled = forever, true
 			if s.inbox.put(request{what: cancel, call: c}) == nil {
 				s.help()
 			}
+		case e.fill:
+			s.fillFrom(c, e.off)
+		case e.follow != nil:
+			s.follow(c, e.follow)
+		default:
+			if f := c.caught; f != nil {
+				defer s.letGo(f.part.Ref)
+			}
+			return s.outcome(ctx, name, id, e, canceled)
+		}
+	}
+}
+
+// next is the next event of a call. A caller that copies behind the watermark goes on with
+// that meanwhile, and leaves the turns to others.
+func (s *Store) next(ctx context.Context, c *call) (event, error) {
+	if c.caught == nil {
+		return s.await(ctx, c)
+	}
+	for {
+		select {
+		case e := <-c.events:
+			return e, nil
+		case <-c.caught.more:
+			s.copyMore(c.caught)
+		case <-ctx.Done():
+			return event{}, ctx.Err()
 		}
 	}
 }

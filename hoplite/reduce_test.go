@@ -16,9 +16,9 @@ func name(what string, rank int) string { return fmt.Sprintf("%s of %d", what, r
 func TestReduceOverAllRanksAndShapes(t *testing.T) {
 	for _, shape := range []hoplite.Shape{hoplite.ShapeAuto, hoplite.ShapeChain, hoplite.ShapeGrid, hoplite.ShapeTree} {
 		for ranks := 1; ranks <= 5; ranks++ {
-			for _, n := range []int{0, 1, 1000, 8192, 50_001} {
+			for _, n := range []int{0, 1, 8192, 50_001} {
 				t.Run(fmt.Sprintf("shape %d/%d ranks/%d elements", shape, ranks, n), func(t *testing.T) {
-					job(t, ranks, hoplite.Config{Capacity: 16 << 20, Chunk: 4096, Shape: shape}, func(ctx context.Context, p *gaspi.Proc, s *hoplite.Store) error {
+					job(t, ranks, hoplite.Config{Capacity: 6 << 20, Chunk: 4096, Shape: shape}, func(ctx context.Context, p *gaspi.Proc, s *hoplite.Store) error {
 						return reduceOnce(ctx, p, s, "x", n)
 					})
 				})

@@ -2,6 +2,7 @@ package hoplite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -27,6 +28,8 @@ type Store struct {
 	lanes  []*lane      // to those that do not; the first carries messages
 	inbox  inbox
 	lookFn func() bool
+	front  atomic.Bool   // a caller does turns; see await
+	back   chan struct{} // has an element if that caller has left since
 
 	ended     chan struct{} // closed when the loop has ended
 	stopLanes context.CancelFunc
@@ -88,36 +91,92 @@ func (s *Store) Group() *gaspi.Group { return s.group }
 // rankOf is the rank of the job that a member is.
 func (s *Store) rankOf(m core.Rank) gaspi.Rank { return s.peers[m].rank }
 
-// loop serves the other members until the store ends.
+// loop serves the other members until the store ends, while no caller does.
 func (s *Store) loop() {
 	defer close(s.ended)
 	for {
-		s.mu.Lock()
-		worked := s.turn()
-		over := s.phase == gone || s.broken != nil
-		s.mu.Unlock()
+		if s.front.Load() {
+			<-s.back
+			continue
+		}
+		worked, over := s.serve()
 		if over {
 			return
 		}
-		if worked {
-			continue
-		}
-		if err := s.seg.WaitThrough(forever, s.lookFn); err != nil {
-			s.mu.Lock()
-			s.fail(fmt.Errorf("%w: %w", ErrClosed, err))
-			s.mu.Unlock()
+		if !worked && s.rest(s.seg.SleepThrough(forever, s.lookFn)) != nil {
 			return
 		}
 	}
 }
 
-// look reports whether there may be something to do.
-func (s *Store) look() bool {
+// serve does a turn and reports whether the store has ended.
+func (s *Store) serve() (worked, over bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	worked = s.turn()
+	return worked, s.phase == gone || s.broken != nil
+}
+
+// rest ends the store if a wait did not end well.
+func (s *Store) rest(err error) error {
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.fail(fmt.Errorf("%w: %w", ErrClosed, err))
+	}
+	return err
+}
+
+// look reports whether there may be something to do for the loop, be it to leave it to a
+// caller.
+func (s *Store) look() bool { return s.front.Load() || s.mayWork() }
+
+// mayWork reports whether there may be something to do.
+func (s *Store) mayWork() bool {
 	if !s.mu.TryLock() {
 		return true
 	}
 	defer s.mu.Unlock()
 	return s.readyLocked()
+}
+
+// await blocks until a call has an event, or ctx ends. The first caller that waits does
+// turns itself, and the loop rests meanwhile: a reply then costs no switch from one
+// goroutine to another, and two of them do not contend for one core. The others wait
+// until they are told.
+func (s *Store) await(ctx context.Context, c *call) (event, error) {
+	if !s.front.CompareAndSwap(false, true) {
+		select {
+		case e := <-c.events:
+			return e, nil
+		case <-ctx.Done():
+			return event{}, ctx.Err()
+		}
+	}
+	defer func() {
+		s.front.Store(false)
+		select {
+		case s.back <- struct{}{}:
+		default:
+		}
+	}()
+	for {
+		select {
+		case e := <-c.events:
+			return e, nil
+		default:
+		}
+		if worked, over := s.serve(); worked || over {
+			if over {
+				return <-c.events, nil // the end of the store has told all calls
+			}
+			continue
+		}
+		err := s.rest(s.seg.WaitThrough(ctx, func() bool { return len(c.events) > 0 || s.mayWork() }))
+		if err != nil && ctx.Err() != nil {
+			return event{}, ctx.Err()
+		}
+	}
 }
 
 // readyLocked reports whether a turn would find something to do.
