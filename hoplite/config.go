@@ -47,7 +47,8 @@ type Config struct {
 	// Window is how many chunks of a transfer are under way. Default 2. Too few leave a
 	// long link idle; more delay what comes between.
 	Window int
-	// Slots is how many transfers a rank receives at a time. Default 256. The rest wait.
+	// Slots is how many transfers a rank receives at a time. Default 256. Gets wait for one; a
+	// reduction that finds none ends with ErrFull, as if there were no memory.
 	Slots int
 	// Shape forces a shape of reductions. Default ShapeAuto.
 	Shape Shape

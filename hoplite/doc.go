@@ -22,6 +22,6 @@
 // # Goroutines
 //
 // A store has one goroutine of its own, and one for each queue to members that share no
-// memory with this rank, at most 9. Whoever calls helps: work is done by whom it finds awake.
+// memory with this rank, at most 9. The caller that waits first does their work meanwhile.
 // An idle store uses no processor time.
 package hoplite
