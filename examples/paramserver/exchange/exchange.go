@@ -46,6 +46,7 @@ func (w Way) String() string {
 
 // Config holds what all ranks agree on before they begin.
 type Config struct {
+	// Way is how parameters and contributions travel.
 	Way Way
 	// Params and Contribution are numbers of elements: of the parameters, and of what a
 	// worker contributes at a time. At least 1.
