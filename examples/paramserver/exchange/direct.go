@@ -22,6 +22,7 @@ type directServer struct {
 	sum     []float32
 	version ticket
 	last    gaspi.Rank   // whose contribution was taken last
+	claimed gaspi.Rank   // who is not ready any more, but was not taken from yet; rank 0 is nobody
 	owed    []gaspi.Rank // who gets the next parameters
 	failed  bool
 }
@@ -67,13 +68,17 @@ func (s *directServer) Workers() []gaspi.Rank { return s.members.alive() }
 func (s *directServer) Publish(ctx context.Context, params []float32) error {
 	copy(s.params, params)
 	s.version++
+	sent := map[gaspi.Rank]bool{} // a second ticket would be taken for that of the next version
 	err := s.members.each(ctx, func(ctx context.Context, r gaspi.Rank) error {
 		if !s.owes(r) {
 			return nil
 		}
-		err := s.send(s.seg.At(r, 0), 0, uint64(len(params))*elementSize, gaspi.Notification{ID: ticketID, Value: s.version})
-		if err != nil {
-			return err
+		if !sent[r] {
+			sent[r] = true
+			err := s.send(s.seg.At(r, 0), 0, uint64(len(params))*elementSize, gaspi.Notification{ID: ticketID, Value: s.version})
+			if err != nil {
+				return err
+			}
 		}
 		return s.queue.Wait(ctx)
 	})
@@ -111,7 +116,7 @@ func (s *directServer) Each(ctx context.Context, use func(contribution []float32
 			if err != nil {
 				return err
 			}
-			s.owed = append(s.owed, r)
+			s.owed, s.claimed = append(s.owed, r), server
 			live = slices.DeleteFunc(live, s.owes)
 			use(contribution, r)
 		}
@@ -127,6 +132,9 @@ func (s *directServer) owes(r gaspi.Rank) bool { return slices.Contains(s.owed, 
 // next waits for a worker that has contributed. It begins to look behind the last one, so
 // that a fast worker does not keep others from being taken.
 func (s *directServer) next(ctx context.Context, live []gaspi.Rank) (gaspi.Rank, error) {
+	if slices.Contains(live, s.claimed) {
+		return s.claimed, nil // a death came between
+	}
 	behind, _ := slices.BinarySearch(live, s.last+1)
 	order := slices.Concat(live[behind:], live[:behind])
 	at := -1
@@ -137,7 +145,7 @@ func (s *directServer) next(ctx context.Context, live []gaspi.Rank) (gaspi.Rank,
 	if err != nil {
 		return 0, err
 	}
-	s.last = order[at]
+	s.last, s.claimed = order[at], order[at]
 	_, err = s.seg.Reset(s.readyID(s.last))
 	return s.last, err
 }

@@ -63,7 +63,8 @@ func newObjectServer(ctx context.Context, p *gaspi.Proc, cfg Config) (*objectSer
 func (s *objectServer) Workers() []gaspi.Rank { return s.members.alive() }
 
 // tell gives workers the ticket of the version that will be published next. They begin to
-// ask for it at once, and so get its first bytes as soon as there are any.
+// ask for it at once, and so get its first bytes as soon as there are any. Only who has
+// contributed since has taken the last ticket: another one would overwrite it.
 func (s *objectServer) tell(ctx context.Context, to []gaspi.Rank) error {
 	return s.members.each(ctx, func(ctx context.Context, r gaspi.Rank) error {
 		if !slices.Contains(to, r) || s.told[r] {
@@ -128,17 +129,10 @@ func (s *objectServer) Sum(ctx context.Context, use func(sum []float32, from []g
 		target string
 	)
 	err := s.members.with(ctx, func(ctx context.Context, live []gaspi.Rank) error {
-		quorum := s.cfg.Quorum(len(live))
-		if quorum == len(live) && !s.cfg.KeepGoing {
-			// It is known beforehand who will be taken.
-			if err := s.tell(ctx, live); err != nil {
-				return err
-			}
-		}
 		ids, owner := s.sources(live)
 		target = sumID(s.sums)
 		s.sums++
-		of, err := hoplite.ReduceFirst[float32](ctx, s.store, target, ids, quorum, hoplite.Sum)
+		of, err := hoplite.ReduceFirst[float32](ctx, s.store, target, ids, s.cfg.Quorum(len(live)), hoplite.Sum)
 		for _, id := range of {
 			from = append(from, owner[id])
 		}
