@@ -109,7 +109,7 @@ func (f *memoryFabric) register(mem []byte) (*region, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.key += 1 + n.rng.Uint64N(1<<20)
-	r := &region{mem: mem, key: n.key}
+	r := &region{mem: mem, key: n.key, handle: f}
 	if n.based {
 		r.base = n.rng.Uint64() >> 16
 	}
@@ -120,7 +120,7 @@ func (f *memoryFabric) register(mem []byte) (*region, error) {
 func (f *memoryFabric) unregister(r *region) {
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
-	if f.regions[r.key] != r {
+	if f.regions[r.key] != r || r.handle != f {
 		panic("a region that is not registered")
 	}
 	delete(f.regions, r.key)

@@ -164,7 +164,7 @@ func newOn(fab fabric, cfg Config) (*Transport, error) {
 		// The thread that makes progress would wait up to 10 ms for the only processor.
 		runtime.GOMAXPROCS(2)
 	}
-	cfg.Log.Info("gaspi: rdma", "rank", cfg.Rank, "provider", t.traits.provider, "device", t.traits.device, "notifications", t.course.reason)
+	cfg.Log.Info("gaspi: rdma", "rank", cfg.Rank, "provider", t.traits.provider, "device", t.traits.device, "version", t.traits.version, "notifications", t.course.reason)
 	go t.loop()
 	return t, nil
 }
