@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
@@ -31,6 +32,9 @@ type objectMeter struct {
 	b       *bench
 	alarm   *sys.Alarm
 	oneHost bool // the clock is that of all ranks
+	// late is how punctual the emulated network was while operations were timed. What ranks
+	// do between them, all at once, is no work that hosts of their own would wait for.
+	late gaspi.Punctuality
 }
 
 // measureObject measures ways in turns and returns a row for each, the same on all ranks.
@@ -45,7 +49,6 @@ func (b *bench) measureObject(ctx context.Context, w workload, ways []objectWay)
 	defer alarm.Close()
 	_, emulated := b.p.Emulated()
 	m := &objectMeter{b: b, alarm: alarm, oneHost: emulated || b.p.LocalSize() == b.p.Size()}
-	b.p.RestartPunctuality()
 	first := make([]time.Duration, len(ways)) // which warms up, unless it takes too long to be made again
 	for i := range ways {
 		if first[i], err = m.try(ctx, &ways[i], true); err != nil {
@@ -74,7 +77,7 @@ func (b *bench) measureObject(ctx context.Context, w workload, ways []objectWay)
 		rows = append(rows, r)
 	}
 	b.stampLinks(rows)
-	return rows, b.stampEmulated(ctx, rows)
+	return rows, b.stampPunctual(ctx, rows, m.late)
 }
 
 // objectsFor is how many operations of that length to measure in so much time; 0 if one
@@ -86,7 +89,7 @@ func objectsFor(time, one time.Duration) int {
 
 // turns times count operations of each way.
 func (m *objectMeter) turns(ctx context.Context, ways []objectWay, times [][]time.Duration, count int) error {
-	m.b.p.RestartPunctuality() // what came before is not measured
+	m.late = gaspi.Punctuality{} // what came before does not count
 	for n := range count {
 		for i := range ways {
 			took, err := m.try(ctx, &ways[i], m.b.opts.verify || n == count-1)
@@ -113,6 +116,7 @@ func (m *objectMeter) try(ctx context.Context, w *objectWay, checked bool) (time
 	if err != nil {
 		return 0, err
 	}
+	m.b.p.RestartPunctuality()
 	if err := w.once(ctx); err != nil {
 		return 0, fmt.Errorf("%s: %w", w.impl, err)
 	}
@@ -120,6 +124,7 @@ func (m *objectMeter) try(ctx context.Context, w *objectWay, checked bool) (time
 	if err != nil {
 		return 0, err
 	}
+	m.late = m.late.Merge(m.b.p.RestartPunctuality())
 	// Nothing is checked or deleted while others still work.
 	if err := m.b.p.Barrier(ctx, m.b.p.World()); err != nil {
 		return 0, err

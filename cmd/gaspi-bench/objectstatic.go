@@ -31,11 +31,6 @@ func (b *bench) staticWay(ctx context.Context, algorithm string, count int) (obj
 	}
 	number := 0
 	nothing := func(context.Context) error { return nil }
-	// A call is measured once its plan is made, as a call of the store once it is open.
-	k.own.fill(number)
-	if err := k.once(ctx); err != nil {
-		return objectWay{}, err
-	}
 	return objectWay{
 		impl: implStatic, algorithm: algorithm, timed: b.opts.op.object.timed(int(b.p.Rank())), arrives: b.opts.object.arrive,
 		fill:   func(n int) { number = n; k.own.fill(n) },

@@ -15,10 +15,14 @@ import (
 // carried is how punctual the emulated network of all ranks together was since the last
 // call, the same on all of them; false if none is emulated. All ranks call it.
 func (b *bench) carried(ctx context.Context) (gaspi.Punctuality, bool, error) {
+	return b.ofAll(ctx, b.p.RestartPunctuality())
+}
+
+// ofAll is carried for what each rank has seen itself.
+func (b *bench) ofAll(ctx context.Context, own gaspi.Punctuality) (gaspi.Punctuality, bool, error) {
 	if _, ok := b.p.Emulated(); !ok {
 		return gaspi.Punctuality{}, false, nil
 	}
-	own := b.p.RestartPunctuality()
 	sums := []int64{int64(own.Delivered.Events), int64(own.Delivered.Late), int64(own.Noticed.Events), int64(own.Noticed.Late)}
 	worst := []int64{
 		int64(own.Delivered.P50), int64(own.Delivered.P99), int64(own.Noticed.P50), int64(own.Noticed.P99), 0,
@@ -45,7 +49,12 @@ func (b *bench) carried(ctx context.Context) (gaspi.Punctuality, bool, error) {
 
 // stampEmulated says in rows what network was emulated, and whether the host carried it.
 func (b *bench) stampEmulated(ctx context.Context, rows []row) error {
-	p, emulated, err := b.carried(ctx)
+	return b.stampPunctual(ctx, rows, b.p.RestartPunctuality())
+}
+
+// stampPunctual is stampEmulated for what each rank has seen itself.
+func (b *bench) stampPunctual(ctx context.Context, rows []row, own gaspi.Punctuality) error {
+	p, emulated, err := b.ofAll(ctx, own)
 	if err != nil || !emulated {
 		return err
 	}

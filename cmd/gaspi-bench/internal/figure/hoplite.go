@@ -10,10 +10,11 @@ import (
 // way on one. Emulated objects are shorter by as much as less is under way: what is left
 // is the number of latencies that an object takes to be moved, 6,400 for 1 GB.
 const (
-	objectLink    = "latency=500us,bandwidth=20MB/s"
-	objectRate    = 20e6
+	objectLink    = "latency=1ms,bandwidth=10MB/s" // 16 ranks that pass pieces on are more than two cores carry at less
+	objectLatency = 1e-3
+	objectRate    = 10e6
 	paperUnderWay = 125e-6 * 1.25e9
-	objectScale   = 500e-6 * objectRate / paperUnderWay
+	objectScale   = objectLatency * objectRate / paperUnderWay
 )
 
 // scaled is the emulated size of an object of the paper's.
@@ -144,10 +145,7 @@ func hoplite6() Figure {
 			Text: "broadcast of 1 GB to 16 ranks is faster than scatter and ring allgather", Kind: Gain, Paper: exactly(1.9, "Section 6.1"), Accept: Band{1.75, 2},
 			Only: onLinks(), Number: beside("broadcast", 16, paperGB, 0),
 		}, {
-			Text: "broadcast of 1 GB to 4 ranks is", Kind: Gain, Paper: between(1.2, 1.9, "Section 6.1"), Accept: Band{1.4, 1.9},
-			Only: onLinks(), Number: beside("broadcast", 4, paperGB, 0),
-		}, {
-			Text: "broadcast of 32 MB to 4 ranks is", Kind: Gain, Paper: exactly(1.2, "Section 6.1"), Accept: Band{1.1, 1.6},
+			Text: "broadcast of 32 MB to 4 ranks is faster than that", Kind: Gain, Paper: exactly(1.2, "Section 6.1"), Accept: Band{1.1, 1.6},
 			Number: beside("broadcast", 4, paper32MB, 32*mib),
 		}, {
 			Text: "broadcast of 1 GB to 16 ranks takes what the links take alone", Kind: Alike, Paper: saying("pipelined", "Section 4.2"), Accept: Band{0.98, 1.1},
@@ -179,8 +177,8 @@ func hoplite6() Figure {
 	}, collectiveObjects)
 }
 
-// collectiveObjects are the runs of Fig. 6. A gather of 1 GB from 16 ranks would take a
-// minute, an allreduce half of one.
+// collectiveObjects are the runs of Fig. 6. Those of 1 GB, which take many seconds each,
+// are those that there is something to say about.
 func collectiveObjects(lab *Lab, way Way) *objectFigure {
 	var runs []objectRun
 	for _, op := range []string{"broadcast", "gather", "reduce", "allreduce"} {
@@ -192,12 +190,15 @@ func collectiveObjects(lab *Lab, way Way) *objectFigure {
 			continue
 		}
 		r.bytes = []int{scaled(paper32KB), scaled(paperMB), scaled(paper32MB)}
+		if op == "gather" { // of which the busiest link takes as many objects as there are ranks
+			r.ranks = []int{4}
+		}
 		runs = append(runs, r)
 		if op == "broadcast" || op == "reduce" {
 			if lab.Quick {
 				continue
 			}
-			runs = append(runs, objectRun{op: op, static: large, ranks: r.ranks, bytes: []int{scaled(paperGB)}})
+			runs = append(runs, objectRun{op: op, static: large, ranks: []int{16}, bytes: []int{scaled(paperGB)}})
 		}
 	}
 	if way == Raw {
