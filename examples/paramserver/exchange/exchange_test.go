@@ -273,7 +273,11 @@ func TestDeath(t *testing.T) {
 								return err
 							}
 						}
-						for len(s.Workers()) > 2 { // the two may have been heard too seldom to die before
+						most := 2
+						if !keep {
+							most = ranks - 2 // one death ends all
+						}
+						for len(s.Workers()) > most { // they may have been heard too seldom to die before
 							time.Sleep(time.Millisecond)
 						}
 						left = s.Workers()

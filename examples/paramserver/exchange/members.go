@@ -26,12 +26,13 @@ type members struct {
 	done    chan struct{}      // closed by loop
 }
 
-// watch begins to look after the ranks whose end matters to this one: all others, but
-// where workers may die rank 0 alone to a worker.
+// watch begins to look after the ranks whose end matters to this one: that of a worker to
+// rank 0, and that of rank 0 to all. So rank 0 is the first to end because of a worker, and
+// can say whose death it was.
 func watch(p *gaspi.Proc, seg *gaspi.Segment, keepGoing bool) *members {
 	m := &members{p: p, seg: seg, mortal: keepGoing, done: make(chan struct{})}
 	for r := range gaspi.Rank(p.Size()) {
-		if r != p.Rank() && (r == server || p.Rank() == server || !keepGoing) {
+		if r != p.Rank() && (r == server || p.Rank() == server) {
 			m.watched = append(m.watched, r)
 		}
 	}
@@ -113,7 +114,7 @@ func (m *members) enough(live []gaspi.Rank) error {
 // blame returns err, or if it is because of a death that this rank has still to hear of,
 // what is to be said about that.
 func (m *members) blame(ctx context.Context, err error, changed context.Context) error {
-	if !errors.Is(err, gaspi.ErrRankDead) && !errors.Is(err, hoplite.ErrLost) {
+	if !errors.Is(err, gaspi.ErrRankDead) && !errors.Is(err, gaspi.ErrNoSegment) && !errors.Is(err, hoplite.ErrLost) {
 		return err
 	}
 	select {
