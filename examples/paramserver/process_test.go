@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -217,7 +216,7 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	}
 	for line := range strings.Lines(stdout.String()) {
 		if len(line) > 90 {
-			t.Error(fmt.Sprintf("a line of %d columns: %s", len(line), line))
+			t.Errorf("a line of %d columns: %s", len(line), line)
 		}
 	}
 }
