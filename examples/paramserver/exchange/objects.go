@@ -44,7 +44,8 @@ type objectServer struct {
 	sums    int                   // that were begun
 	given   map[gaspi.Rank]ticket // which version a worker was given last; 0 before
 	turn    map[gaspi.Rank]int    // which of its contributions a worker makes
-	told    map[gaspi.Rank]bool   // who knows that the next version is for him
+	owed    []gaspi.Rank          // who gets the next version
+	told    map[gaspi.Rank]bool   // of them, who knows it
 	failed  bool
 }
 
@@ -57,17 +58,18 @@ func newObjectServer(ctx context.Context, p *gaspi.Proc, cfg Config) (*objectSer
 		board: b, cfg: cfg, store: store, members: watch(p, b.seg, cfg.KeepGoing), reaper: newReaper(store),
 		given: map[gaspi.Rank]ticket{}, turn: map[gaspi.Rank]int{}, told: map[gaspi.Rank]bool{},
 	}
-	return s, s.tell(ctx, s.members.alive())
+	s.owed = s.members.alive()
+	return s, nil
 }
 
 func (s *objectServer) Workers() []gaspi.Rank { return s.members.alive() }
 
-// tell gives workers the ticket of the version that will be published next. They begin to
+// tell gives workers the ticket of the version that is about to be published. They begin to
 // ask for it at once, and so get its first bytes as soon as there are any. Only who has
 // contributed since has taken the last ticket: another one would overwrite it.
-func (s *objectServer) tell(ctx context.Context, to []gaspi.Rank) error {
+func (s *objectServer) tell(ctx context.Context) error {
 	return s.members.each(ctx, func(ctx context.Context, r gaspi.Rank) error {
-		if !slices.Contains(to, r) || s.told[r] {
+		if !slices.Contains(s.owed, r) || s.told[r] {
 			return nil
 		}
 		s.told[r] = true
@@ -76,7 +78,12 @@ func (s *objectServer) tell(ctx context.Context, to []gaspi.Rank) error {
 }
 
 func (s *objectServer) Publish(ctx context.Context, params []float32) error {
-	err := s.members.with(ctx, func(ctx context.Context, _ []gaspi.Rank) error {
+	err := s.tell(ctx)
+	if err != nil {
+		s.failed = true
+		return err
+	}
+	err = s.members.with(ctx, func(ctx context.Context, _ []gaspi.Rank) error {
 		return hoplite.Put(ctx, s.store, paramsID(s.version+1), params)
 	})
 	if err != nil {
@@ -96,6 +103,7 @@ func (s *objectServer) retire() {
 		s.given[r] = s.version
 	}
 	clear(s.told)
+	s.owed = nil
 	live := s.members.alive()
 	for r := range s.given {
 		if !slices.Contains(live, r) {
@@ -138,9 +146,6 @@ func (s *objectServer) Sum(ctx context.Context, use func(sum []float32, from []g
 		}
 		return err
 	})
-	if err == nil {
-		err = s.taken(ctx, from)
-	}
 	var sum *hoplite.Ref[float32]
 	if err == nil {
 		sum, err = hoplite.GetReadOnly[float32](ctx, s.store, target)
@@ -149,18 +154,20 @@ func (s *objectServer) Sum(ctx context.Context, use func(sum []float32, from []g
 		s.failed = true
 		return err
 	}
+	s.taken(from)
 	use(sum.Data(), from)
 	sum.Release()
 	s.reaper.delete(target)
 	return nil
 }
 
-// taken tells workers that they were taken from. They delete what they contributed.
-func (s *objectServer) taken(ctx context.Context, from []gaspi.Rank) error {
+// taken notes whose contributions were taken. They get the next version, and then delete
+// what they contributed.
+func (s *objectServer) taken(from []gaspi.Rank) {
 	for _, r := range from {
 		s.turn[r]++
 	}
-	return s.tell(ctx, from)
+	s.owed = append(s.owed, from...)
 }
 
 func (s *objectServer) Each(ctx context.Context, use func(contribution []float32, from gaspi.Rank)) error {
@@ -185,9 +192,7 @@ func (s *objectServer) Each(ctx context.Context, use func(contribution []float32
 		}
 		return nil
 	})
-	if err == nil {
-		err = s.taken(ctx, taken)
-	}
+	s.taken(taken)
 	s.failed = s.failed || err != nil
 	return err
 }
