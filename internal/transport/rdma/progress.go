@@ -58,11 +58,12 @@ func (p *progress) init(file int) error {
 // at a time does the work, and those who have something to post go first.
 func (t *Transport) Poll() bool {
 	t.polls.Add(1)
-	t.stir()
 	if t.wanted.Load() > 0 || !t.mu.TryLock() {
+		t.stir()
 		return false
 	}
 	defer t.unlock()
+	t.stir() // under mu: the thread may have fallen asleep just now, and what is taken here would have woken it
 	return t.workLocked()
 }
 
