@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -168,11 +169,15 @@ func TestPassiveMessages(t *testing.T) {
 
 func TestDeadRankIsNamed(t *testing.T) {
 	var names [3]error
+	var both sync.WaitGroup // who ends could be named instead
+	both.Add(2)
 	err := gaspi.Local(t.Context(), 3, small, func(ctx context.Context, p *gaspi.Proc) error {
 		if p.Rank() == 1 {
 			return errors.New("out of luck")
 		}
 		names[p.Rank()] = p.Barrier(ctx, p.World())
+		both.Done()
+		both.Wait()
 		return nil
 	})
 	if err == nil || !errors.Is(names[0], gaspi.ErrRankDead) || !errors.Is(names[2], gaspi.ErrRankDead) {
