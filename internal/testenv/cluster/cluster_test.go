@@ -120,6 +120,9 @@ func TestSSH(t *testing.T) {
 			if got := must(t, from, ssh[0], append(ssh[1:], name, "hostname")...); got != to.Name+"\n" {
 				t.Errorf("ssh to %s: %q", name, got)
 			}
+			if got := must(t, from, ssh[0], append(ssh[1:], name, "printenv HOME")...); got != home+"\n" {
+				t.Errorf("home of a session on %s is %q, want %s: start-up files of the user who tests have no place there", name, got, home)
+			}
 		}
 	}
 	if err := c.Clean(within(t, time.Minute)); err != nil {

@@ -116,9 +116,12 @@ func (h *Host) shutDown() {
 	}
 }
 
+// home is the home of everyone on a host: a folder of its own that every host has.
+const home = "/tmp"
+
 // environment is what programs on a host start with, whatever the test has.
 func environment() []string {
-	return []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp", "LANG=C.UTF-8"}
+	return []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + home, "LANG=C.UTF-8"}
 }
 
 // Command returns a command that runs on the host, in the shared folder and with

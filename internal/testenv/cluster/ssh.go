@@ -28,6 +28,7 @@ PermitRootLogin prohibit-password
 MaxStartups 200
 UseDNS no
 KexAlgorithms curve25519-sha256
+SetEnv HOME=%[2]s
 `
 
 // SSH starts an sshd on every host, on the first call, and returns the command
@@ -56,7 +57,7 @@ func (c *Cluster) startSSH() error {
 			return fmt.Errorf("ssh-keygen: %w: %s", err, out)
 		}
 	}
-	if err := os.WriteFile(dir+"/sshd_config", fmt.Appendf(nil, sshdConfig, dir), 0o600); err != nil {
+	if err := os.WriteFile(dir+"/sshd_config", fmt.Appendf(nil, sshdConfig, dir, home), 0o600); err != nil {
 		return err
 	}
 	public, err := os.ReadFile(dir + "/host_key.pub")
