@@ -14,9 +14,9 @@ func (t *Transport) Close() error {
 	if !t.closed.CompareAndSwap(false, true) {
 		return nil
 	}
-	t.cancel()
 	until := time.Now().Add(partingMost)
 	t.until(until, t.isIdleLocked)
+	t.cancel()
 	t.each(func(l *link) {
 		if l.used && l.lost.Load() == nil {
 			l.tellLocked(message{kind: kindBye})

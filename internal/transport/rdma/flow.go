@@ -16,7 +16,6 @@ type flow struct {
 	free    []uint32
 	waiting []*link // those with a backlog
 	spare   *op     // to be used again
-	refused bool    // the fabric had no room since workLocked began; nothing tells when it has
 	dying   []*link // lost within a call that still has operations of theirs in hand
 }
 
@@ -45,6 +44,7 @@ type op struct {
 	posted uint64  // bytes
 	full   bool    // everything has been posted, or nothing more will be
 	open   int     // pieces in flight
+	queued bool    // in the backlog of link
 	fence  bool    // not before earlier writes are confirmed
 
 	withData bool
@@ -101,58 +101,73 @@ func (t *Transport) submitLocked(o *op) {
 		l.newest = o
 	}
 	if l.first == nil && t.pushLocked(o) {
+		t.concludeLocked(o)
 		return
 	}
-	if l.first == nil {
-		l.first = o
-	} else {
-		l.last.next = o
-	}
-	l.last = o
+	l.appendLocked(o)
 	if !l.listed {
 		l.listed = true
 		t.waiting = append(t.waiting, l)
-		t.stir()
 	}
 }
 
 // pushLocked posts what can be posted of o and reports whether that was all, so that
-// what is behind may follow. o may have ended then.
+// what is behind may follow, and concludeLocked is due.
 func (t *Transport) pushLocked(o *op) bool {
 	l := o.link
 	if gone := l.lost.Load(); gone != nil && !(o.kind == opMessage && o.message.kind == kindByeHeard) {
-		t.refuseLocked(o, gone)
-		return true
+		o.giveUp(gone)
 	}
-	if !l.met.Load() {
+	switch {
+	case o.full:
+		return true
+	case !l.met.Load():
 		l.setOutLocked()
-		if l.fault == nil {
-			return false
-		}
-		t.refuseLocked(o, l.fault)
-		return true
-	}
-	if o.fence && l.unconfirmed > 0 {
 		return false
-	}
-	if o.kind == opMessage {
-		if err := t.sendLocked(l, &o.message); err == errAgain {
-			t.refused = true
-			return false
+	case o.fence && l.unconfirmed > 0:
+		return false
+	case o.kind == opMessage:
+		err := t.sendLocked(l, &o.message)
+		if err != nil && err != errAgain {
+			o.giveUp(err)
 		}
-		o.full = true
-		t.finishLocked(o)
-		return true
+		o.full = o.full || err == nil
+		return o.full
 	}
 	for !o.full {
 		if !t.pieceLocked(o) {
 			return false
 		}
 	}
-	if o.open == 0 {
-		t.finishLocked(o)
-	}
 	return true
+}
+
+// giveUp says that nothing more of o will be posted, because of err.
+func (o *op) giveUp(err error) {
+	o.full = true
+	if o.err == nil {
+		o.err = err
+	}
+}
+
+// appendLocked puts o at the end of the backlog.
+func (l *link) appendLocked(o *op) {
+	if l.first == nil {
+		l.first = o
+	} else {
+		l.last.next = o
+	}
+	l.last, o.queued = o, true
+}
+
+// popLocked takes the first operation off the backlog.
+func (l *link) popLocked() *op {
+	o := l.first
+	if l.first = o.next; l.first == nil {
+		l.last = nil
+	}
+	o.next, o.queued = nil, false
+	return o
 }
 
 // sendLocked sends a message.
@@ -213,89 +228,10 @@ func (t *Transport) fillLocked(o *op, n uint64, last bool) bool {
 	case nil:
 		return true
 	case errAgain:
-		t.refused = true
 		return false
 	}
-	o.err, o.full = o.link.unreachableLocked(err), true
+	o.giveUp(o.link.unreachableLocked(err))
 	return true
-}
-
-// endedLocked deals with the end of the piece that has token.
-func (t *Transport) endedLocked(token uint32, err error) {
-	if uint64(token) >= uint64(len(t.table)) || t.table[token] == nil {
-		return // whose it was is not known, or it was an inject
-	}
-	o := t.table[token]
-	t.table[token] = nil
-	t.free = append(t.free, token)
-	l := o.link
-	o.open--
-	if t.course.weak && o.kind == opWrite {
-		l.unconfirmed--
-	}
-	if err != nil {
-		if o.err == nil {
-			o.err = l.unreachableLocked(err)
-		}
-		o.full = true
-	}
-	if o.full && o.open == 0 {
-		t.finishLocked(o)
-	}
-}
-
-// refuseLocked ends an operation of which nothing was posted.
-func (t *Transport) refuseLocked(o *op, err error) {
-	o.err, o.full = err, true
-	t.finishLocked(o)
-}
-
-// finishLocked ends an operation: nothing of it is in flight. Reads end in the order
-// in which they began, so that a notification behind one is behind all.
-func (t *Transport) finishLocked(o *op) {
-	if o.kind != opRead {
-		t.settleLocked(o)
-		return
-	}
-	o.ended = true
-	l := o.link
-	for l.gets != nil && l.gets.ended {
-		o := l.gets
-		if l.gets = o.later; l.gets == nil {
-			l.newest = nil
-		}
-		if o.err == nil && o.board != nil {
-			o.flag.Post(o.board)
-		}
-		t.settleLocked(o)
-	}
-}
-
-// settleLocked gives back what an operation that has ended had in use.
-func (t *Transport) settleLocked(o *op) {
-	if o.region != nil {
-		t.regions.leaveLocked(o.region)
-	}
-	if o.to != nil {
-		o.link.leaveLocked(o.to)
-	}
-	if o.queue != nil {
-		o.queue.End(&o.Op, o.err)
-	}
-	t.recycle(o)
-}
-
-// leaveLocked says that an operation with a peer's segment has ended.
-func (l *link) leaveLocked(r *remote) {
-	if r.open--; r.open == 0 && r.dead {
-		l.releaseLocked(r.id, r.generation)
-	}
-}
-
-// releaseLocked tells the peer that nothing of this side is on its way to a segment
-// that it has withdrawn.
-func (l *link) releaseLocked(id segment.ID, generation uint64) {
-	l.tellLocked(message{kind: kindReleased, segment: uint32(id), generation: generation})
 }
 
 // tellLocked sends a message behind everything else, without anybody waiting for it.
@@ -317,70 +253,34 @@ func (l *link) noteLocked(q *transport.Queue, m message, fence bool) {
 	t.submitLocked(o)
 }
 
+// dropLocked ends the whole backlog, since the peer cannot be found.
+func (l *link) dropLocked(err error) {
+	for l.first != nil {
+		o := l.popLocked()
+		o.giveUp(err)
+		l.t.concludeLocked(o)
+	}
+}
+
 // retryLocked posts what waited for room. It reports whether anything moved.
 func (t *Transport) retryLocked() bool {
 	moved := false
 	for i := 0; i < len(t.waiting); i++ {
 		l := t.waiting[i]
 		for l.first != nil {
-			o := l.first
-			next := o.next // o may be used again at once
-			before := o.posted
-			done := t.pushLocked(o)
-			moved = moved || done || o.posted != before
+			before := l.first.posted
+			done := t.pushLocked(l.first)
+			moved = moved || done || l.first.posted != before
 			if !done {
 				break
 			}
-			l.first = next
+			t.concludeLocked(l.popLocked())
 		}
 		if l.first == nil {
-			l.last, l.listed = nil, false
+			l.listed = false
 			t.waiting = append(t.waiting[:i], t.waiting[i+1:]...)
 			i--
 		}
 	}
 	return moved
-}
-
-// abandonLocked ends all operations of a link that is lost. What is in flight is
-// ended for its queue, but not forgotten: the fabric still tells its end.
-func (t *Transport) abandonLocked(l *link) {
-	err := l.gone()
-	o := l.first
-	l.first, l.last = nil, nil
-	for o != nil {
-		next := o.next
-		o.next = nil
-		if o.message.kind == kindByeHeard {
-			l.first, l.last = o, o // there is only one
-		} else {
-			t.cutLocked(o, err)
-		}
-		o = next
-	}
-	for _, o := range t.table {
-		if o != nil && o.link == l {
-			t.cutLocked(o, err)
-		}
-	}
-	for _, q := range l.asked.empty() {
-		q.err = err
-		q.done.Store(true)
-	}
-	t.releasedLocked(l.rank, 0)
-}
-
-// cutLocked ends an operation for its queue.
-func (t *Transport) cutLocked(o *op, err error) {
-	if o.err == nil {
-		o.err = err
-	}
-	o.full = true
-	if o.queue != nil {
-		o.queue.End(&o.Op, o.err)
-		o.queue = nil
-	}
-	if o.open == 0 && !o.ended {
-		t.finishLocked(o)
-	}
 }

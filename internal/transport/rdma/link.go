@@ -106,7 +106,6 @@ func (l *link) meet(ctx context.Context) error {
 		return nil
 	}
 	l.t.lock()
-	l.fault = nil
 	l.setOutLocked()
 	l.t.unlock()
 	var fault error
@@ -133,7 +132,7 @@ func (l *link) setOutLocked() {
 	if l.met.Load() || l.meets || l.gone() != nil {
 		return
 	}
-	l.meets = true
+	l.meets, l.fault = true, nil
 	l.t.work.Go(l.find)
 }
 
@@ -159,9 +158,11 @@ func (l *link) find() {
 	case t.ctx.Err() != nil:
 		return
 	case isGone:
+		l.dropLocked(gone)
 		l.loseLocked(gone, false)
 	case err != nil:
 		l.fault = fmt.Errorf("address of rank %d: %w", l.rank, err)
+		l.dropLocked(l.fault)
 	default:
 		l.secret = at.secret
 		l.met.Store(true)

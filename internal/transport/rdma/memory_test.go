@@ -50,6 +50,7 @@ type memoryFabric struct {
 	told    []event
 	busy    map[uint32]bool // tokens
 	dead    bool            // it does nothing any more, and who sends to it hears so
+	full    int             // so often there is no room
 
 	bell, ring *os.File // what waitFile returns, and its other end
 	armed      bool     // ring at the next parcel
@@ -149,7 +150,7 @@ func (f *memoryFabric) post(x *transfer, read, inject bool) error {
 		panic("a token that is in use")
 	case n.nodes[x.peer].dead:
 		return errNobody
-	case n.rng.Float64() < n.again, !inject && len(f.busy) >= p.inFlight:
+	case f.isFullLocked(), !inject && len(f.busy) >= p.inFlight:
 		return errAgain
 	}
 	q := &parcel{from: f, x: *x, kind: eventDone, read: read, quit: inject}
@@ -168,6 +169,22 @@ func (f *memoryFabric) post(x *transfer, read, inject bool) error {
 	return nil
 }
 
+// isFullLocked reports whether there is no room now.
+func (f *memoryFabric) isFullLocked() bool {
+	if f.full > 0 {
+		f.full--
+		return true
+	}
+	return f.net.rng.Float64() < f.net.again
+}
+
+// fill makes the next n operations find no room.
+func (f *memoryFabric) fill(n int) {
+	f.net.mu.Lock()
+	defer f.net.mu.Unlock()
+	f.full = n
+}
+
 func (f *memoryFabric) send(peer uint64, m *[messageSize]byte) error {
 	n := f.net
 	n.mu.Lock()
@@ -175,7 +192,7 @@ func (f *memoryFabric) send(peer uint64, m *[messageSize]byte) error {
 	switch {
 	case n.nodes[peer].dead:
 		return errNobody
-	case n.rng.Float64() < n.again:
+	case f.isFullLocked():
 		return errAgain
 	}
 	n.nodes[peer].coming = append(n.nodes[peer].coming, &parcel{from: f, kind: eventMessage, m: *m})

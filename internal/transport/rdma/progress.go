@@ -13,7 +13,7 @@ import (
 // wait, through Poll, and a thread for when there are none.
 type progress struct {
 	polls   atomic.Uint32 // calls of Poll; tells the thread that somebody polls
-	asleep  atomic.Bool   // the thread waits for the descriptor, or is about to
+	asleep  bool          // guarded by Transport.mu; the thread waits for the descriptor, or is about to
 	drained atomic.Bool   // the transport has closed; nobody makes progress any more
 
 	poller  *sys.Poller   // nil where the fabric has no descriptor
@@ -59,11 +59,9 @@ func (p *progress) init(file int) error {
 func (t *Transport) Poll() bool {
 	t.polls.Add(1)
 	if t.wanted.Load() > 0 || !t.mu.TryLock() {
-		t.stir()
 		return false
 	}
 	defer t.unlock()
-	t.stir() // under mu: the thread may have fallen asleep just now, and what is taken here would have woken it
 	return t.workLocked()
 }
 
@@ -72,7 +70,6 @@ func (t *Transport) workLocked() bool {
 	if t.drained.Load() || t.broken.Load() {
 		return false
 	}
-	t.refused = false
 	n := t.fab.poll(t.events)
 	for i := range n {
 		t.handleLocked(&t.events[i])
@@ -102,7 +99,6 @@ func (t *Transport) loop() {
 			runtime.Gosched()
 		case wait:
 			t.poller.Await(&t.ready)
-			t.asleep.Store(false)
 		default:
 			t.sleep(nap)
 			nap = min(2*nap, napMost)
@@ -111,22 +107,19 @@ func (t *Transport) loop() {
 }
 
 // turn does what there is to do. wait says that the descriptor tells when there is
-// more; the thread counts as asleep then.
+// more; the thread counts as asleep then, until its next turn.
 func (t *Transport) turn() (moved, wait bool) {
 	t.mu.Lock()
 	defer t.unlock()
+	t.asleep = false
 	if t.workLocked() {
 		return true, false
 	}
-	if t.poller == nil || t.refused || t.drained.Load() || t.broken.Load() {
+	if t.poller == nil || t.drained.Load() || t.broken.Load() {
 		return false, false
 	}
-	t.asleep.Store(true) // before arm: whoever polls from now on wakes this thread
-	if !t.fab.arm() {
-		t.asleep.Store(false)
-		return false, false
-	}
-	return false, true
+	t.asleep = t.fab.arm()
+	return false, t.asleep
 }
 
 // leave leaves the work to those who poll until they do not any more. It returns the
@@ -166,15 +159,6 @@ func (t *Transport) rouse() {
 	select {
 	case t.roused <- struct{}{}:
 	default:
-	}
-}
-
-// stir wakes the thread if it waits for the descriptor: what operations wait for room
-// for is nothing that the descriptor tells, and what others find when they poll it
-// would tell nobody any more.
-func (t *Transport) stir() {
-	if t.asleep.Load() && t.asleep.CompareAndSwap(true, false) {
-		t.poller.Wake()
 	}
 }
 

@@ -90,7 +90,7 @@ type Transport struct {
 
 	wanted  atomic.Int32 // goroutines that want mu for an operation; pollers let them
 	mu      sync.Mutex   // held in every call of fab
-	fab     fabric
+	fab     gate
 	x       transfer          // guarded by mu; scratch
 	raw     [messageSize]byte // guarded by mu; scratch
 	heard   message           // guarded by mu; scratch
@@ -134,7 +134,7 @@ func newOn(fab fabric, cfg Config) (*Transport, error) {
 		return nil, err
 	}
 	t := &Transport{
-		cfg: cfg, fab: fab, traits: fab.traits(),
+		cfg: cfg, fab: gate{fabric: fab}, traits: fab.traits(),
 		links:  make([]atomic.Pointer[link], cfg.Size),
 		events: make([]event, eventsMost),
 		board:  notify.NewBoard(make([]byte, notify.Bytes(1)), 1, cfg.Waiting),
@@ -246,12 +246,17 @@ func (t *Transport) lock() {
 	t.wanted.Add(-1)
 }
 
-// unlock gives mu back, after it has dealt with links that were lost meanwhile.
+// unlock gives mu back, after it has dealt with links that were lost meanwhile. It
+// wakes the thread that makes progress if that sleeps on what does not tell any more.
 func (t *Transport) unlock() {
 	for len(t.dying) > 0 {
 		l := t.dying[0]
 		t.dying = t.dying[1:]
 		t.abandonLocked(l)
+	}
+	if t.asleep && !t.fab.tells {
+		t.asleep = false
+		t.poller.Wake()
 	}
 	t.mu.Unlock()
 }

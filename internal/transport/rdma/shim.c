@@ -441,7 +441,8 @@ int rf_wait_file(rf *f) { return f->wait_file; }
 
 int rf_arm(rf *f) {
 	struct fid *q = &f->cq->fid;
-	return f->wait_file >= 0 && fi_trywait(f->fabric, &q, 1) == 0;
+	// Nothing tells when a receive can be posted again.
+	return f->wait_file >= 0 && !f->idle_receives && fi_trywait(f->fabric, &q, 1) == 0;
 }
 
 void rf_close(rf *f) {

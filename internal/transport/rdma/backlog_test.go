@@ -1,0 +1,138 @@
+package rdma
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// until waits until look reports true of tr, under its lock.
+func until(t testing.TB, tr *Transport, what string, look func() bool) {
+	t.Helper()
+	for ctx := within(t); ; time.Sleep(100 * time.Microsecond) { // sleep: nothing tells
+		tr.mu.Lock() // without unlock, which would wake the thread
+		seen := look()
+		tr.mu.Unlock()
+		if seen {
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("it never comes that %s", what)
+		}
+	}
+}
+
+// parted makes a rank not wait for another one when it closes.
+func parted(tr *Transport, from base.Rank) {
+	tr.Lose(&base.RankError{Rank: from, Reason: "the test is over"})
+}
+
+// An answer is refused for want of room after the thread fell asleep, by the goroutine
+// that has found out where the asker is: nobody else is about to try again, and nothing
+// tells of the room.
+func TestRefusedWhileTheThreadSleeps(t *testing.T) {
+	net := newMemoryNet(t, nil)
+	var ranks []*Transport
+	ranks = joinOver(t, 2, func() fabric { return net.open() }, func(cfg *Config) {
+		if lookup := cfg.Lookup; cfg.Rank == 1 {
+			cfg.Lookup = func(ctx context.Context, r base.Rank) (string, error) {
+				until(t, ranks[1], "the thread sleeps", func() bool { return ranks[1].asleep })
+				net.nodes[1].fill(3)
+				return lookup(ctx, r)
+			}
+		}
+	})
+	ok(t, linkTo(t, ranks[0], 1).Ping(within(t)))
+}
+
+// An operation that waits for room, and is the last one with a segment that the peer
+// has withdrawn: what is said then goes out behind it.
+func TestSegmentIsReleasedBehindTheBacklog(t *testing.T) {
+	ranks, nodes, _ := lifeNet(t)
+	own := exposed(t, ranks[0], 1, 64)
+	exposed(t, ranks[1], 1, 64)
+	l, q := linkTo(t, ranks[0], 1), newQueue()
+	_, _, err := l.Size(1)
+	ok(t, err)
+	nodes[0].fill(math.MaxInt)
+	ok(t, l.Put(q, transport.Addr{Segment: 1}, spanOf(t, own, 0, 8)))
+	gone := make(chan error)
+	go func() { gone <- ranks[1].Withdraw(1) }()
+	until(t, ranks[0], "the segment is forgotten", func() bool { return l.remotes[1].Load() == nil })
+	nodes[0].fill(0)
+	ok(t, <-gone)
+	ok(t, settle(t, q, ranks[0]))
+	if n := registrations(ranks[1]); n != 0 {
+		t.Errorf("%d registrations are left", n)
+	}
+}
+
+// A transfer fails while some of its pieces still wait for room.
+func TestTransferFailsInTheMiddleOfItsPieces(t *testing.T) {
+	for _, inFlight := range []int{1, 3} {
+		net := newMemoryNet(t, func(n *memoryNet) { n.promises.transfer, n.promises.inFlight = 10, inFlight })
+		ranks := joinOver(t, 2, func() fabric { return net.open() })
+		own := exposed(t, ranks[0], 1, 100)
+		exposed(t, ranks[1], 1, 100)
+		l, q := linkTo(t, ranks[0], 1), newQueue()
+		_, _, err := l.Size(1)
+		ok(t, err)
+		ranks[1].mu.Lock() // nothing arrives
+		ok(t, l.Get(q, own.All(), transport.Addr{Segment: 1}))
+		ok(t, l.Get(q, own.All(), transport.Addr{Segment: 1}))
+		net.nodes[1].kill()
+		isGone(t, "get", settle(t, q, ranks[0]), 1)
+		ranks[1].unlock()
+		until(t, ranks[0], "all is given back", func() bool { return len(ranks[0].free) == inFlight && l.gets == nil })
+		parted(ranks[1], 0)
+	}
+}
+
+// A read that has ended and waits for an earlier one, which never does, ends when the
+// peer is lost.
+func TestReadBehindAnotherEndsWithThePeer(t *testing.T) {
+	ranks, _, _ := lifeNet(t)
+	own := exposed(t, ranks[0], 1, 64)
+	exposed(t, ranks[1], 1, 64)
+	l, q := linkTo(t, ranks[0], 1), newQueue()
+	_, _, err := l.Size(1)
+	ok(t, err)
+	ranks[1].mu.Lock() // nothing arrives
+	defer ranks[1].unlock()
+	at := transport.Addr{Segment: 1}
+	ok(t, l.Get(q, own.All(), at))
+	ok(t, l.GetNotify(q, segment.Span{}, at, own.Board(), transport.Flag{ID: 3, Value: 1}))
+	ranks[0].Lose(&base.RankError{Rank: 1, Reason: "killed"})
+	isGone(t, "gets", settle(t, q, ranks[0]), 1)
+	if v := own.Board().Load(3); v != 0 {
+		t.Errorf("the notification behind a failed get was posted: %d", v)
+	}
+}
+
+// A peer whose address is of no use: what waited to go there ends, so that Close does
+// not wait for it.
+func TestAnswerToAPeerThatCannotBeFound(t *testing.T) {
+	net := newMemoryNet(t, nil)
+	ranks := joinOver(t, 2, func() fabric { return net.open() }, func(cfg *Config) {
+		if cfg.Rank == 1 {
+			cfg.Lookup = func(context.Context, base.Rank) (string, error) { return "nonsense", nil }
+		}
+	})
+	asking, cancel := context.WithCancel(t.Context())
+	said := make(chan error)
+	go func() { said <- linkTo(t, ranks[0], 1).Ping(asking) }()
+	until(t, ranks[1], "the answer is given up", func() bool {
+		l := ranks[1].links[0].Load()
+		return l != nil && l.fault != nil && l.first == nil
+	})
+	cancel()
+	if err := <-said; err == nil {
+		t.Error("an answer came from a rank that does not know where to send it")
+	}
+	parted(ranks[1], 0)
+}
