@@ -200,6 +200,9 @@ func (s *Store) endCall(c *call) {
 	if c.room == nil {
 		return
 	}
+	if f := c.follower; f != nil {
+		s.followed = slices.DeleteFunc(s.followed, func(o *follower) bool { return o == f })
+	}
 	rest := slices.DeleteFunc(s.gets[c.id], func(o *call) bool { return o == c })
 	if s.gets[c.id] = rest; len(rest) == 0 {
 		delete(s.gets, c.id)

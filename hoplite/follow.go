@@ -17,8 +17,9 @@ type follower struct {
 	have atomic.Int64  // bytes that are there; goneBytes if they mean nothing any more
 	more chan struct{} // has an element when have has changed
 
-	copied int64  // the caller's
-	dst    []byte // the caller's; nil if it has no room
+	copied   int64  // the caller's
+	dst      []byte // the caller's; nil if it has no room
+	released bool   // the caller's: its reference was given up
 }
 
 const goneBytes = -1
@@ -48,7 +49,9 @@ func (s *Store) followPulled() {
 	s.moveOn()
 }
 
-// moveOn tells followers how far their objects are. The caller holds mu.
+// moveOn tells followers how far their objects are. One that has all bytes of an object may
+// still hear that they mean nothing: the directory may refuse what was made here. The caller
+// holds mu.
 func (s *Store) moveOn() {
 	s.followed = slices.DeleteFunc(s.followed, func(f *follower) bool {
 		have, ok := s.core.Progress(f.part.Ref)
@@ -63,7 +66,7 @@ func (s *Store) moveOn() {
 		case f.more <- struct{}{}:
 		default:
 		}
-		return !ok || have == f.part.Size
+		return !ok
 	})
 }
 
@@ -76,14 +79,26 @@ func (s *Store) follow(c *call, f *follower) {
 	s.copyMore(f)
 }
 
-// copyMore copies what has arrived since.
+// copyMore copies what has arrived since. What means nothing any more is given up at once:
+// the Get waits for another object now, and perhaps for this one's memory.
 func (s *Store) copyMore(f *follower) {
 	have := f.have.Load()
+	if have == goneBytes {
+		s.unfollow(f)
+	}
 	if have == goneBytes || f.dst == nil {
 		return
 	}
 	segment.Copy(f.dst[f.copied:have], s.at(f.part.Off+f.copied, have-f.copied))
 	f.copied = have
+}
+
+// unfollow gives up the reference of a follower.
+func (s *Store) unfollow(f *follower) {
+	if !f.released {
+		f.released = true
+		s.letGo(f.part.Ref)
+	}
 }
 
 // copyOut copies what a Get has brought, as far as it was not copied yet, and gives up

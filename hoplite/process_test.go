@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,7 +36,10 @@ func play(role string) error {
 	part := strings.SplitN(role, ":", 4)
 	ctx, cancel := awake(context.Background(), roleLimit)
 	defer cancel()
-	p, err := gaspi.Init(ctx, gaspi.Config{Transport: part[0], Emulate: part[1]})
+	p, err := gaspi.Init(ctx, gaspi.Config{
+		Transport: part[0], Emulate: part[1],
+		Log: slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
 	if err != nil {
 		return err
 	}
@@ -66,13 +71,34 @@ func awake(ctx context.Context, limit time.Duration) (context.Context, context.C
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// processes runs this test binary as ranks.
+// A transcript is what ranks and launcher say, which goroutines of the launcher write.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+func (t *transcript) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(b)
+}
+
+func (t *transcript) line(s string) { fmt.Fprintln(t, "launcher:", s) }
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}
+
+// processes runs this test binary as ranks. It returns what they and the launcher say.
 func processes(t *testing.T, ranks int, role string, onFailure launcher.OnFailure) (launcher.Result, string) {
 	t.Helper()
-	var out bytes.Buffer
+	var out transcript
 	res, err := launcher.Run(t.Context(), launcher.Config{
 		Program: "/proc/self/exe", Ranks: ranks, Env: []string{roleEnv + "=" + role},
 		Stdout: &out, Stderr: &out, OnFailure: onFailure, Timeout: time.Hour, // ranks have limits of their own
+		Log: out.line, Notice: out.line,
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out.String())

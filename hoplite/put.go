@@ -91,7 +91,7 @@ func (s *Store) run(ctx context.Context, name, id string, c *call) (core.Result,
 			s.follow(c, e.follow)
 		default:
 			if f := c.caught; f != nil {
-				defer s.letGo(f.part.Ref)
+				defer s.unfollow(f)
 			}
 			return s.outcome(ctx, name, id, e, canceled)
 		}

@@ -69,7 +69,7 @@ func (c *Core) Left() string {
 	add(len(c.reduces), "reductions")
 	add(len(c.transfers), "transfers")
 	add(len(c.needs), "needs of room")
-	add(len(c.refs), "references")
+	add(len(c.refs)+len(c.follows), "references")
 	add(len(c.calls), "calls")
 	add(len(c.watched), "watches")
 	add(len(c.fills), "puts")

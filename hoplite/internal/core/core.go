@@ -24,6 +24,7 @@ type Core struct {
 	transfers map[uint64]*outgoing
 	early     []queued           // requests for streams of which the caller has not told this rank
 	refs      map[uint64]*object // held by the program
+	follows   map[uint64]*object // held by those who copy behind the watermark
 	passing   map[*object]bool   // no longer found, but still in use
 	clock     uint64             // of uses, for eviction
 	spans     []span             // of checkStore, to be used again
@@ -42,7 +43,7 @@ func New(cfg Config) *Core {
 	c := &Core{
 		cfg: cfg, dead: make([]bool, cfg.Size), shards: make([]*shard, cfg.Size),
 		objects: map[string]*object{}, streams: map[Stream]*job{}, arena: newArena(cfg.Capacity, cfg.Align),
-		slots: make([]*object, cfg.Slots), transfers: map[uint64]*outgoing{}, refs: map[uint64]*object{},
+		slots: make([]*object, cfg.Slots), transfers: map[uint64]*outgoing{}, refs: map[uint64]*object{}, follows: map[uint64]*object{},
 		passing: map[*object]bool{}, calls: map[Call]*call{}, fills: map[Call]*object{},
 		watched: map[uint64]*watching{}, reduces: map[uint64]*reduction{},
 	}

@@ -11,7 +11,9 @@ type Part struct {
 
 // Follow lets a Get that has not ended read what there is already of its object. The
 // reference is one as that of a Result: the memory is not used for anything else until
-// Release. It reports false while the object has no memory here, or is complete.
+// Release. It is to be released when the Get has ended, or at once when Progress reports
+// false: the Get may then wait for the very memory. It reports false while the object has no
+// memory here, or is complete.
 func (c *Core) Follow(id Call) (Part, bool) {
 	x := c.calls[id]
 	if x == nil {
@@ -22,8 +24,8 @@ func (c *Core) Follow(id Call) (Part, bool) {
 		return Part{}, false
 	}
 	p := Part{Ref: c.next(), Off: o.off, Size: o.size}
-	o.readers++
-	c.refs[p.Ref] = o
+	o.followers++
+	c.follows[p.Ref] = o
 	return p, true
 }
 
@@ -32,7 +34,7 @@ func (c *Core) Follow(id Call) (Part, bool) {
 // means nothing. While it reports true, a Result of the Get that was followed is this
 // object.
 func (c *Core) Progress(ref uint64) (have int64, ok bool) {
-	o := c.refs[ref]
+	o := c.follows[ref]
 	if o == nil || o.state == dropped {
 		return 0, false
 	}

@@ -30,6 +30,7 @@ type object struct {
 	born            uint64 // the question that brought it here; 0 of what was put or made here
 	answered        bool   // the Put has its result
 	readers         int    // references that the program holds
+	followers       int    // those of Follow, which it gives back by itself, and soon
 	lastUse         uint64
 	gets            []Call
 	putCall         Call // of filling; 0 if its result was given
@@ -53,7 +54,7 @@ func (o *object) complete() bool { return o.state == complete || o.state == evic
 
 // idle reports whether nothing reads or writes the object's memory.
 func (o *object) idle() bool {
-	return o.readers == 0 && len(o.outs) == 0 && len(o.jobs) == 0 && !o.stopping && (o.putCall == 0 || o.have == o.size || !o.stored)
+	return o.readers == 0 && o.followers == 0 && len(o.outs) == 0 && len(o.jobs) == 0 && !o.stopping && (o.putCall == 0 || o.have == o.size || !o.stored)
 }
 
 func (c *Core) newObject(id string, s state) *object {
@@ -188,14 +189,20 @@ func (c *Core) deliver(g Call, o *object) {
 	c.result(Result{Call: g, ID: o.id, Size: o.size, Off: o.off, Held: true, Ref: ref})
 }
 
-// Release gives up the reference of a Result. A reference that is not held is ignored.
+// Release gives up the reference of a Result, or of Follow. A reference that is not held is ignored.
 func (c *Core) Release(ref uint64) {
 	o := c.refs[ref]
-	if o == nil {
+	switch {
+	case o != nil:
+		delete(c.refs, ref)
+		o.readers--
+	case c.follows[ref] != nil:
+		o = c.follows[ref]
+		delete(c.follows, ref)
+		o.followers--
+	default:
 		return
 	}
-	delete(c.refs, ref)
-	o.readers--
 	c.freeIdle(o)
 	c.makeRoom()
 }

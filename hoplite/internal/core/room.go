@@ -149,7 +149,7 @@ func (c *Core) evictFor(size int64) bool {
 	for leaving < size {
 		var oldest *object
 		for _, o := range c.objects {
-			usable := o.state == complete && !o.pinned && o.readers == 0 && o.stored && len(o.jobs) == 0 &&
+			usable := o.state == complete && !o.pinned && o.readers == 0 && o.followers == 0 && o.stored && len(o.jobs) == 0 &&
 				(len(o.outs) == 0 || c.cfg.Mutant == MutantEvictInUse)
 			if usable && (oldest == nil || o.lastUse < oldest.lastUse) {
 				oldest = o

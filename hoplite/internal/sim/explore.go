@@ -18,6 +18,9 @@ type Options struct {
 	Trace func(string)
 	// History collects the calls, for a checker of linearizability.
 	History bool
+	// Clings lets programs that follow an object keep it until their Get ends, also when it
+	// is known to mean nothing: a defect to look for.
+	Clings bool
 }
 
 // A Report is what an exploration saw.
@@ -48,6 +51,8 @@ type explorer struct {
 	ended   bool // no new calls
 	history bool
 	holds   map[hold][]byte
+	follows []*follower // in the order of their beginning
+	clings  bool
 	mixture mixture
 	late    bool // watermarks are seen late
 }
@@ -78,6 +83,7 @@ type pending struct {
 	filled  int64
 	room    int64 // offset of a Put in the store
 	filling bool  // its bytes are asked for
+	follow  *follower
 }
 
 // Explore makes an exploration and says what was wrong, if anything.
@@ -85,7 +91,7 @@ func Explore(o Options) (Report, error) {
 	rng := rand.New(rand.NewPCG(o.Seed, 0x5eed))
 	x := &explorer{
 		rng: rng, oracle: newOracle(), sizes: map[string]int64{}, calls: map[core.Call]*pending{},
-		history: o.History, holds: map[hold][]byte{},
+		history: o.History, holds: map[hold][]byte{}, clings: o.Clings,
 	}
 	cfg := core.Config{
 		Size: 2 + rng.IntN(5), Capacity: int64(48 + 32*rng.IntN(8)), Align: 4, Chunk: int64(2 + rng.IntN(8)),

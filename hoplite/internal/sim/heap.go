@@ -13,6 +13,7 @@ const (
 	fill                // a program copies a part of its object into the store
 	act                 // a program calls
 	let                 // a program releases a reference
+	copyOn              // a program copies what it follows
 	die                 // a rank dies
 	notice              // a rank learns of a death
 )
@@ -27,6 +28,7 @@ type event struct {
 	msg    core.Message
 	cmd    core.Command
 	hold   hold
+	follow *follower // of copyOn
 	client int // of act
 }
 

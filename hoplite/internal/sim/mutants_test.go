@@ -32,6 +32,19 @@ func TestMutants(t *testing.T) {
 	}
 }
 
+// TestClinging expects explorations to notice programs that hold what they have followed in
+// vain until their Gets end, which may wait for that very memory.
+func TestClinging(t *testing.T) {
+	const most = 8000
+	for s := range uint64(most) {
+		if _, err := explore(t, Options{Seed: s + 1, Clings: true}); err != nil {
+			t.Logf("found by %v", err)
+			return
+		}
+	}
+	t.Errorf("not found in %d seeds", most)
+}
+
 // explore takes a panic of a broken protocol for a defect that was found.
 func explore(t *testing.T, o Options) (r Report, err error) {
 	t.Helper()

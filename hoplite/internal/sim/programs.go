@@ -44,6 +44,8 @@ func (x *explorer) event(w *world, e *event) {
 		x.fillSome(w, e)
 	case let:
 		x.let(w, e.hold)
+	case copyOn:
+		x.copyOn(w, e.follow)
 	case die:
 		x.die(w, e.rank)
 	}
@@ -166,6 +168,9 @@ func (x *explorer) result(w *world, r core.Rank, res core.Result) {
 	w.tracef("%d: call %d ends: %s %s", r, res.Call, res.Code, res.ID)
 	if !res.Final {
 		return
+	}
+	if p.follow != nil {
+		x.caught(w, p.follow, res)
 	}
 	p.op.End, p.op.Code = int64(w.steps)+1, res.Code
 	if !p.filling || p.filled == int64(len(p.data)) {

@@ -74,6 +74,8 @@ func (t *timing) fill(w *world, r core.Rank, cmd core.Command) {
 	w.at(w.now, fill, r).cmd = cmd
 }
 
+func (t *timing) turned(*world, core.Rank, []string) {}
+
 func (t *timing) event(w *world, e *event) {
 	switch e.kind {
 	case fill:

@@ -18,6 +18,7 @@ type world struct {
 	queue  heap
 	spent  []*event // events that have happened, to be used again
 	out    core.Output
+	pulled []string // of drain
 	steps  int
 	err    error
 	links  links
@@ -40,6 +41,9 @@ type user interface {
 	result(w *world, r core.Rank, res core.Result)
 	fill(w *world, r core.Rank, cmd core.Command)
 	event(w *world, e *event)
+	// turned is told when a rank has done what its core wanted; pulled are the objects that
+	// it has begun to fetch.
+	turned(w *world, r core.Rank, pulled []string)
 }
 
 // newWorld makes a job whose programs have not begun.
@@ -181,8 +185,12 @@ func (w *world) drain(r core.Rank) {
 			copy(dst, cmd.Data)
 		}
 	}
+	w.pulled = w.pulled[:0]
 	for i := range w.out.Sends {
 		s := &w.out.Sends[i]
+		if s.Msg.Kind == core.Pull && s.Msg.ID != "" {
+			w.pulled = append(w.pulled, s.Msg.ID)
+		}
 		if s.Attach {
 			s.Msg.Data = append([]byte(nil), mem[s.Off:s.Off+s.Len]...)
 		}
@@ -192,4 +200,5 @@ func (w *world) drain(r core.Rank) {
 	for _, res := range w.out.Results {
 		w.user.result(w, r, res)
 	}
+	w.user.turned(w, r, w.pulled)
 }
