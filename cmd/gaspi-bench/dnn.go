@@ -38,7 +38,7 @@ func parseDNN(args []string) (*options, error) {
 	if err := f.Parse(args[1:]); err != nil {
 		return nil, explain(err)
 	}
-	o.ranksSet = f.Changed("n")
+	o.inherit(f)
 	o.op.main = c.measure
 	if f.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; the network is named by --model", f.Arg(0))

@@ -209,6 +209,25 @@ func TestWriteNotifyDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// Under gaspi-run the ranks use the transport that it was told, unless their own
+// command line names one.
+func TestTransportIsInherited(t *testing.T) {
+	t.Setenv("GASPI_TRANSPORT", "tcp")
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"tcp", []string{"barrier"}},
+		{"shm", []string{"barrier", "--transport", "shm"}},
+		{"shm", []string{"barrier", "--transport", "auto"}},
+		{"loopback", []string{"barrier", "--transport", "loopback"}},
+	} {
+		if rows := rowsOf(t, c.args...); len(rows) == 0 || rows[0].Transport != c.want {
+			t.Errorf("gaspi-bench %v: rows %+v, want transport %s", c.args, rows, c.want)
+		}
+	}
+}
+
 func TestBadInputIsOneSentence(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing", "rows.json")
 	for _, c := range []struct {

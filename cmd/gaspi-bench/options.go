@@ -50,7 +50,7 @@ func parse(args []string) (*options, error) {
 	if err := f.Parse(args); err != nil {
 		return nil, explain(err)
 	}
-	o.ranksSet = f.Changed("n")
+	o.inherit(f)
 	if err := o.chooseOperation(f.Args()); err != nil {
 		return nil, err
 	}
@@ -97,9 +97,18 @@ func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 // addJob adds the flags about the ranks and how they are started.
 func (o *options) addJob(f *pflag.FlagSet) {
 	f.IntVarP(&o.ranks, "n", "n", 2, "number of ranks")
-	f.StringVar(&o.transport, "transport", "auto", "shm: ranks are processes that share memory;\ntcp: processes that do not; auto: shm on one host, else tcp;\nloopback: ranks are goroutines of one process")
+	f.StringVar(&o.transport, "transport", "auto", "shm: ranks are processes that share memory;\ntcp: processes that do not; rdma: so too, through libfabric\n(see docs/RDMA.md); loopback: ranks are goroutines of one process;\nauto: what gaspi-run or GASPI_TRANSPORT says, else shm on one\nhost, and tcp")
 	f.StringVar(&o.emulate, "emulate", "", "make each rank behave as if it were alone on a host behind a\nnetwork card of its own: `NETWORK` is such as\nlatency=100us,bandwidth=150MB/s (see docs/EMULATION.md)")
 	f.StringVar(&o.bind, "bind", "auto", "core: each rank runs on one core; none: the system places\nthem; auto: core if there is one for each rank (shm only)")
+}
+
+// inherit takes note of what the command line left open. Of gaspi-run, and of whoever
+// sets the variables of package gaspi, it takes the transport then.
+func (o *options) inherit(f *pflag.FlagSet) {
+	o.ranksSet = f.Changed("n")
+	if name := os.Getenv(envTransport); name != "" && !f.Changed("transport") {
+		o.transport = name
+	}
 }
 
 func (o *options) chooseOperation(args []string) error {

@@ -19,6 +19,8 @@ import (
 const (
 	// envRank is set in the ranks of a job.
 	envRank = "GASPI_RANK"
+	// envTransport is what gaspi-run tells the ranks of its --transport by.
+	envTransport = "GASPI_TRANSPORT"
 	// envCores tells the ranks how many cores they share: one that is bound to
 	// a core sees only that one.
 	envCores = "GASPI_BENCH_CORES"
