@@ -47,8 +47,9 @@ type Config struct {
 	// Window is how many chunks of a transfer are under way. Default 2. Too few leave a
 	// long link idle; more delay what comes between.
 	Window int
-	// Slots is how many transfers a rank receives at a time. Default 256. Gets wait for one; a
-	// reduction that finds none ends with ErrFull, as if there were no memory.
+	// Slots is how many transfers a rank receives at a time. Default 256. Who finds none waits
+	// for one that a Get uses. If reductions use all, which may be waiting for this very call,
+	// it ends with ErrFull, as if there were no memory.
 	Slots int
 	// Shape forces a shape of reductions. Default ShapeAuto.
 	Shape Shape

@@ -151,23 +151,26 @@ func step(s state, op operation) []any {
 
 func historyModel() porcupine.Model {
 	m := porcupine.NondeterministicModel{
-		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-			byID := map[string][]porcupine.Operation{}
-			for _, op := range history {
-				id := op.Input.(operation).ID
-				byID[id] = append(byID[id], op)
-			}
-			var parts [][]porcupine.Operation
-			for _, id := range slices.Sorted(maps.Keys(byID)) {
-				parts = append(parts, byID[id])
-			}
-			return parts
-		},
-		Init:  func() []any { return []any{state{}} },
-		Step:  func(s, _, out any) []any { return steps(s.(state), out.(operation)) },
-		Equal: func(a, b any) bool { return a == b },
+		Partition: partByID,
+		Init:      func() []any { return []any{state{}} },
+		Step:      func(s, _, out any) []any { return steps(s.(state), out.(operation)) },
+		Equal:     func(a, b any) bool { return a == b },
 	}
 	return m.ToModel()
+}
+
+// partByID is the histories of the objects, each on its own.
+func partByID(history []porcupine.Operation) [][]porcupine.Operation {
+	byID := map[string][]porcupine.Operation{}
+	for _, op := range history {
+		id := op.Input.(operation).ID
+		byID[id] = append(byID[id], op)
+	}
+	var parts [][]porcupine.Operation
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		parts = append(parts, byID[id])
+	}
+	return parts
 }
 
 const (
@@ -191,7 +194,26 @@ func checkHistories(t *testing.T, dir string) (porcupine.CheckResult, int) {
 		}
 		history = append(history, porcupine.Operation{ClientId: op.Client, Input: op, Output: op, Call: op.Begin, Return: end})
 	}
-	return porcupine.CheckOperationsTimeout(historyModel(), history, 5*time.Second), len(ops)
+	result := porcupine.CheckOperationsTimeout(historyModel(), history, 5*time.Second)
+	if result == impossible {
+		logImpossible(t, history)
+	}
+	return result, len(ops)
+}
+
+// logImpossible prints the calls on objects that could not have happened in any order.
+func logImpossible(t *testing.T, history []porcupine.Operation) {
+	t.Helper()
+	for _, part := range partByID(history) {
+		if porcupine.CheckOperationsTimeout(historyModel(), part, 5*time.Second) != impossible {
+			continue
+		}
+		slices.SortFunc(part, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
+		for _, op := range part {
+			o := op.Input.(operation)
+			t.Logf("%d to %d: client %d %s %s: %q %s", op.Call-part[0].Call, op.Return-part[0].Call, o.Client, o.Verb, o.ID, o.Code, o.Value)
+		}
+	}
 }
 
 // readHistories is all operations, of each only the last line. What a killed process has

@@ -200,13 +200,13 @@ func (c *Core) assigned(o *object, m Message) {
 		c.ask(decline) // the answer to a question of which nobody wants to know any more
 		return
 	}
-	o.asked = false
+	o.asked, o.made = false, m.Flags&FlagOnce != 0
 	if o.state == wanted {
 		if o.stored && o.size != m.Size {
 			c.unreserve(o)
 		}
 		o.size = m.Size
-		if !c.reserve(o, true) {
+		if c.reserveReceived(o) != nothing {
 			c.ask(decline)
 			c.serveEarly(o)
 			o.need = &need{obj: o}

@@ -194,6 +194,7 @@ func (c *Core) enlist(to Rank, o *object) {
 	set(FlagComplete, o.complete())
 	set(FlagOrigin, o.state == filling || o.state == making || o.mine)
 	set(FlagPinned, o.pinned)
+	set(FlagOnce, o.state == making)
 	m.Own = o.born
 	if o.state == fetching {
 		m.Rank, m.Copy = o.from, o.fromCopy

@@ -160,6 +160,7 @@ func (c *Core) putRequest(s *shard, e *entry, from Rank, m Message) {
 	ack := Message{Kind: PutAck, ID: m.ID, Token: m.Token}
 	mine := newCopy(from, 0)
 	mine.origin, mine.pinned, mine.complete, mine.token = true, true, m.Flags&FlagComplete != 0, m.Token
+	mine.made = m.Flags&FlagOnce != 0
 	switch {
 	case e.gen == 0 || e.lost:
 		c.clear(e)
@@ -192,7 +193,7 @@ func (c *Core) join(e *entry, mine copyAt) {
 			e.sever(cp) // what it was to receive it makes itself, and who knows it by another name is refused
 			cp.born = 0
 		}
-		cp.ref, cp.origin, cp.pinned, cp.token = 0, true, true, mine.token
+		cp.ref, cp.origin, cp.pinned, cp.token, cp.made = 0, true, true, mine.token, mine.made
 		cp.complete = cp.complete || mine.complete
 		return
 	}

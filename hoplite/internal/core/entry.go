@@ -28,6 +28,7 @@ type copyAt struct {
 	from                     uint64   // which of the parent's copies
 	avoid                    copyName // a source that has failed it
 	complete, origin, pinned bool
+	made                     bool // an origin: a Reduce makes it
 	leaving                  bool // the holder wants to give it up
 	severed                  bool // the parent is gone, and the holder has not yet said what it has
 	orphan                   bool // the holder has said that bytes are missing and nobody sends them
@@ -128,7 +129,11 @@ func (c *Core) assign(e *entry, to Rank, ref uint64, src Rank) {
 	cp.ref, cp.parent, cp.from, cp.orphan, cp.severed = ref, src, up.born, false, false
 	cp.avoid = copyName{rank: NoRank}
 	up.child = to
-	c.send(to, Message{Kind: Assign, ID: e.id, Gen: e.gen, Token: e.token, Sum: e.sum, Size: e.size, Rank: src, Copy: up.born, Ref: ref})
+	m := Message{Kind: Assign, ID: e.id, Gen: e.gen, Token: e.token, Sum: e.sum, Size: e.size, Rank: src, Copy: up.born, Ref: ref}
+	if head, _ := e.root(up); head.made && !head.complete {
+		m.Flags |= FlagOnce
+	}
+	c.send(to, m)
 }
 
 // serve gives sources to those that wait, orphans first: they hold up their chains.

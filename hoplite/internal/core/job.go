@@ -129,14 +129,16 @@ func (c *Core) roomForJob(n *need) bool {
 		all = []*object{j.out}
 	}
 	for i, b := range all {
-		if c.reserve(b, len(j.ins) > 0) {
+		lacks := c.reserve(b, len(j.ins) > 0)
+		if lacks == nothing {
 			continue
 		}
 		for _, b := range all[:i] {
 			c.unreserve(b)
 		}
 		c.unreserve(b)
-		if c.evictFor(j.size*int64(len(all))) || c.willFree(func(*object) bool { return false }) {
+		n.slot = lacks == slot && len(all) <= len(c.slots) && c.slotWillFree()
+		if n.slot || lacks == memory && (c.evictFor(j.size*int64(len(all))) || c.willFree(func(*object) bool { return false })) {
 			return false
 		}
 		c.unneed(n)

@@ -57,7 +57,7 @@ const (
 	FlagPinned                     // the copy stays until Delete
 	FlagRemove                     // a Rep: the entry is gone
 	FlagLost                       // a Rep or Located: no copy is left
-	FlagOnce                       // a Watch: one answer is enough
+	FlagOnce                       // a Watch: one answer is enough; else: a Reduce is making the object
 	FlagStale                      // a Register: the source is gone
 	FlagKeep                       // a GetReq: room is kept for the object
 )

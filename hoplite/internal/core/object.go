@@ -41,6 +41,7 @@ type object struct {
 	seq      uint64
 	from     Rank // NoRank: nobody sends
 	fromCopy uint64
+	made     bool // a reduction makes what is received
 	stopping bool // canceled, and the sender has not confirmed
 
 	early []queued    // requests of others that came before its generation

@@ -6,9 +6,19 @@ import "slices"
 // the order in which they asked. A job does not wait for what a program holds, nor for
 // another job: two reductions that wait for each other would wait for ever.
 type need struct {
-	obj *object
-	job *job
+	obj  *object
+	job  *job
+	slot bool // of a job: it waits for a slot
 }
+
+// A lack is what there is none of.
+type lack uint8
+
+const (
+	nothing lack = iota
+	slot
+	memory
+)
 
 func (c *Core) wantRoom(n *need) {
 	c.needs = append(c.needs, n)
@@ -39,26 +49,55 @@ func (c *Core) makeRoom() {
 	}
 }
 
-// reserve takes memory for o, and a slot if it will be received.
-func (c *Core) reserve(o *object, receive bool) bool {
-	slot := o.slot
-	if receive && slot < 0 {
-		if slot = slices.Index(c.slots, nil); slot < 0 {
-			return false
+// reserve takes memory for o, and a slot if it will be received, or says what is lacking.
+func (c *Core) reserve(o *object, receive bool) lack {
+	at := o.slot
+	if receive && at < 0 {
+		if at = slices.Index(c.slots, nil); at < 0 {
+			return slot
 		}
 	}
 	if !o.stored {
 		off, ok := c.arena.alloc(o.size)
 		if !ok {
-			return false
+			return memory
 		}
 		o.off, o.stored = off, true
 	}
 	if receive {
-		o.slot = slot
-		c.slots[slot] = o
+		o.slot = at
+		c.slots[at] = o
 	}
-	return true
+	return nothing
+}
+
+// reserveReceived is reserve of an object that is asked for. It leaves slots that become
+// free to a job that waits for them: Gets would take them one by one, and the job wants all
+// of its at once.
+func (c *Core) reserveReceived(o *object) lack {
+	promised := slices.ContainsFunc(c.needs, func(n *need) bool { return n.slot })
+	if o.slot < 0 && promised {
+		return slot
+	}
+	return c.reserve(o, true)
+}
+
+// slotWillFree reports whether a slot that is in use is going to be free whatever the
+// reductions wait for. That of a job is not sure to be: the job may wait for a source that
+// nobody puts, or for another rank's job that waits for a slot of a third reduction. Nor is
+// that of a Get, if what it gets is the target of a reduction that has made nothing yet.
+func (c *Core) slotWillFree() bool {
+	return slices.ContainsFunc(c.slots, func(o *object) bool {
+		switch {
+		case o == nil:
+			return false
+		case o.stopping:
+			return true
+		case o.id == "" || o.state == making:
+			return false
+		}
+		return o.state != fetching || !o.made || o.have > 0
+	})
 }
 
 // unreserve gives back what reserve took for an object that received nothing.
@@ -76,8 +115,15 @@ func (c *Core) unreserve(o *object) {
 // roomForObject reports whether it has dealt with n.
 func (c *Core) roomForObject(n *need) bool {
 	o := n.obj
-	if !c.reserve(o, o.state == wanted) {
-		if c.evictFor(o.size) || c.willFree(func(*object) bool { return true }) {
+	var lacks lack
+	if o.state == wanted {
+		lacks = c.reserveReceived(o)
+	} else {
+		lacks = c.reserve(o, false)
+	}
+	if lacks != nothing {
+		if lacks == slot && c.slotWillFree() ||
+			lacks == memory && (c.evictFor(o.size) || c.willFree(func(*object) bool { return true })) {
 			return false
 		}
 		c.unneed(n)

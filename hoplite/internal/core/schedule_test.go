@@ -287,3 +287,44 @@ func TestPutThatJoined(t *testing.T) {
 		}
 	}
 }
+
+// TestReduceWithoutASlot: a reduction waits for the slot of a Get, which will be free. It does
+// not wait for that of another reduction: the two may need each other's.
+func TestReduceWithoutASlot(t *testing.T) {
+	const caller, one, two = 0, 1, 2
+	for _, c := range []struct {
+		name  string
+		first func(*Core) // takes the slots of the caller
+		want  Code
+	}{
+		{"of gets", func(c *Core) { c.Get(0, "a"); c.Get(1, "b") }, OK},
+		{"of reductions", func(c *Core) {
+			c.Reduce(0, "another", []string{"a", "b"}, 2, 1)
+			c.Reduce(1, "other", []string{"a", "b"}, 2, 1)
+		}, Full},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScene(t, 3, Config{Capacity: 1000, Slots: 2, Inline: -1})
+			for r, id := range map[Rank]string{one: "a", two: "b"} {
+				s.at(r, func(c *Core) { c.Put(10, id, 100, 0); c.Filled(10, 100) })
+			}
+			s.rest()
+			s.at(caller, c.first)
+			s.rest()
+			s.at(caller, func(c *Core) { c.Reduce(2, "sum", []string{"a", "b"}, 2, 1) })
+			s.rest()
+			if res, ended := s.results[2]; ended != (c.want == Full) {
+				t.Fatalf("before anything has landed: ended is %v, with %v", ended, res.Code)
+			}
+			for len(s.puts) > 0 {
+				s.land()
+				s.rest()
+			}
+			for call, want := range map[Call]Code{0: OK, 1: OK, 2: c.want} {
+				if res, ended := s.results[call]; !ended || res.Code != want {
+					t.Errorf("call %d: ended is %v, with %v; want %v", call, ended, res.Code, want)
+				}
+			}
+		})
+	}
+}

@@ -75,6 +75,7 @@ func (c *Core) register(s *shard, from Rank, m Message) {
 		rank: from, born: m.Own, token: m.Token, ref: m.Ref, parent: m.Rank, from: m.Copy, child: NoRank, avoid: copyName{rank: NoRank},
 		complete: m.Flags&FlagComplete != 0, origin: m.Flags&FlagOrigin != 0,
 		pinned: m.Flags&FlagPinned != 0, orphan: m.Flags&FlagStale != 0,
+		made: m.Flags&FlagOnce != 0,
 	})
 }
 

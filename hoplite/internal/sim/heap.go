@@ -29,7 +29,7 @@ type event struct {
 	cmd    core.Command
 	hold   hold
 	follow *follower // of copyOn
-	client int // of act
+	client int       // of act
 }
 
 // reuse empties an event whose bytes nobody reads any more.

@@ -23,6 +23,9 @@ func draw(x *explorer, cfg *core.Config) mixture {
 		cfg.Size = 4 + x.rng.IntN(5)
 		cfg.Capacity += 1500
 		cfg.Slots += 8
+		if x.rng.IntN(3) == 0 {
+			cfg.Slots = 1 + x.rng.IntN(3) // then Gets and jobs wait for each other's
+		}
 		return streams
 	case 1:
 		return churn
