@@ -92,8 +92,10 @@ func (l *link) strikeLocked(err *base.RankError, told bool) {
 // anything to the peer. It returns why. The operations under way end when the lock is
 // given back, since the caller has one of them in hand.
 func (l *link) unreachableLocked(cause error) error {
-	if l.gone() == nil {
-		l.t.cfg.Log.Warn("gaspi: the connection with a rank broke", "rank", l.t.cfg.Rank, "peer", l.rank, "why", cause)
+	if l.lost.Load() == nil {
+		if !l.t.closed.Load() {
+			l.t.cfg.Log.Warn("gaspi: the connection with a rank broke", "rank", l.t.cfg.Rank, "peer", l.rank, "why", cause)
+		}
 		l.strikeLocked(&base.RankError{Rank: l.rank, Reason: "it cannot be reached: " + cause.Error()}, false)
 		l.t.dying = append(l.t.dying, l)
 	}
