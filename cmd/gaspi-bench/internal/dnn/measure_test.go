@@ -23,7 +23,7 @@ import (
 // TestMeasure replays a network among three goroutines in every mode, fused and not,
 // whose sums Measure checks, and looks at what ranks are told.
 func TestMeasure(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	const ranks = 3
 	cfg := Config{
@@ -88,7 +88,7 @@ func TestMeasure(t *testing.T) {
 // TestMeasureEmulated replays a network on an emulated one. Two ranks pass a vector of
 // 6,957,800 bytes in two halves, each of which takes 1 ms for a million bytes.
 func TestMeasureEmulated(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	const network = "latency=1ms,bandwidth=1GB/s"
 	cfg := Config{Model: "resnet110", Batch: 1, Fuse: []int{64 << 20}, Modes: []Mode{Blocking}, Ways: []Way{{Algorithm: "ring"}}, Repetitions: 1}
