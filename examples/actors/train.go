@@ -47,9 +47,9 @@ type Report struct {
 func (j *job) newReport(cfg exchange.Config) *Report {
 	actors := j.proc.Size() - 1
 	r := &Report{
-		Format: reportFormat, Algorithm: "a3c", Way: j.opts.way.String(), Actors: actors, Quorum: j.opts.quorum(actors),
-		Bytes: int64(cfg.Params) * elementSize, Sample: int64(cfg.Contribution) * elementSize,
-		StepTime: j.opts.stepTime.String(), Seed: j.opts.seed,
+		Format: reportFormat, Algorithm: "a3c", Way: j.opts.Way.String(), Actors: actors, Quorum: j.opts.Quorum(actors),
+		Bytes: int64(cfg.Params) * rankrun.ElementSize, Sample: int64(cfg.Contribution) * rankrun.ElementSize,
+		StepTime: j.opts.stepTime.String(), Seed: j.opts.Seed,
 	}
 	if j.opts.impala {
 		r.Algorithm = "impala"
@@ -82,10 +82,10 @@ func (j *job) train(ctx context.Context, cfg exchange.Config) error {
 	}
 	r.sumUp()
 	r.print(j.out)
-	if j.opts.json == "" {
+	if j.opts.JSON == "" {
 		return nil
 	}
-	return rankrun.Save(j.opts.json, r)
+	return rankrun.Save(j.opts.JSON, r)
 }
 
 // shownUpdates is about how many lines tell of the training.

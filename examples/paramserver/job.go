@@ -26,7 +26,7 @@ type job struct {
 // run does the job. All ranks call it.
 func (j *job) run(ctx context.Context) error {
 	var err error
-	if j.model, err = model.New(j.opts.seed, j.opts.params(), j.opts.batch); err != nil {
+	if j.model, err = model.New(j.opts.Seed, j.opts.params(), j.opts.batch); err != nil {
 		return err
 	}
 	j.grid = exchange.NewGrid(model.Limit, j.proc.Size()-1)
@@ -34,8 +34,8 @@ func (j *job) run(ctx context.Context) error {
 		return err
 	}
 	cfg := exchange.Config{
-		Way: j.opts.way, Params: j.opts.params(), Contribution: j.opts.params(),
-		Quorum: j.opts.quorum, KeepGoing: j.opts.async, Chunk: j.opts.chunk,
+		Way: j.opts.Way, Params: j.opts.params(), Contribution: j.opts.params(),
+		Quorum: j.opts.quorum, KeepGoing: j.opts.async, Chunk: j.opts.Chunk,
 	}
 	if j.proc.Rank() != 0 {
 		return j.work(ctx, cfg)
@@ -45,10 +45,10 @@ func (j *job) run(ctx context.Context) error {
 
 // check looks at what depends on rank 0 alone, before hours of computing.
 func (j *job) check() error {
-	if j.proc.Rank() != 0 || j.opts.json == "" {
+	if j.proc.Rank() != 0 || j.opts.JSON == "" {
 		return nil
 	}
-	return rankrun.CheckWritable(j.opts.json)
+	return rankrun.CheckWritable(j.opts.JSON)
 }
 
 // work is what a worker does.
@@ -58,7 +58,7 @@ func (j *job) work(ctx context.Context, cfg exchange.Config) error {
 		return err
 	}
 	rank := int(j.proc.Rank())
-	pause := rand.New(rand.NewPCG(j.opts.seed, uint64(rank)))
+	pause := rand.New(rand.NewPCG(j.opts.Seed, uint64(rank)))
 	grad := make([]float32, cfg.Params)
 	for step := 0; err == nil; step++ {
 		more := false
@@ -112,10 +112,10 @@ func (j *job) serve(ctx context.Context, cfg exchange.Config) error {
 		r.Verified = true
 		fmt.Fprintf(j.out, "the %d parameters are those that one process computes, bit by bit\n", r.Params)
 	}
-	if j.opts.json == "" {
+	if j.opts.JSON == "" {
 		return nil
 	}
-	return rankrun.Save(j.opts.json, r)
+	return rankrun.Save(j.opts.JSON, r)
 }
 
 // train makes the steps, and returns what came out and whose gradients each step took.

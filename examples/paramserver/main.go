@@ -15,7 +15,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 
@@ -28,16 +27,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 // run is main without the process around it; it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	opts, err := parse(args)
-	if opts.help && err == nil {
-		if rankrun.Speaks() {
-			fmt.Fprint(stdout, help())
-		}
-		return 0
-	}
-	program := rankrun.Program{
-		Name: "paramserver", Emulate: opts.emulate, Workers: opts.workers, KeepGoing: opts.async, Stderr: stderr,
-	}
-	return program.Run(context.Background(), err, func(ctx context.Context, p *gaspi.Proc) error {
+	program := rankrun.Program{Name: "paramserver", KeepGoing: opts.async, Stderr: stderr}
+	return program.Main(opts.Options, err, stdout, help, func(ctx context.Context, p *gaspi.Proc) error {
 		j := job{opts: opts, proc: p, out: stdout}
 		return j.run(ctx)
 	})

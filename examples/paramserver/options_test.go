@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/exchange"
+	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun"
+	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun/ranktest"
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestParse(t *testing.T) {
 	with := func(change func(*options)) options {
-		o := options{bytes: 1 << 20, iterations: 50, batch: 16, seed: 1}
+		o := options{Options: rankrun.Options{Seed: 1}, bytes: 1 << 20, iterations: 50, batch: 16}
 		change(&o)
 		return o
 	}
@@ -22,11 +24,11 @@ func TestParse(t *testing.T) {
 		{"", with(func(*options) {})},
 		{"--params 4MB --iterations 7", with(func(o *options) { o.bytes, o.iterations = 4e6, 7 })},
 		{"--params 1.5KiB", with(func(o *options) { o.bytes = 1536 })},
-		{"--mode async --first 3", with(func(o *options) { o.async, o.first = true, 3 })},
-		{"--naive", with(func(o *options) { o.way = exchange.Turns })},
-		{"--naive=eager --work 3ms", with(func(o *options) { o.way, o.work = exchange.Eager, 3*time.Millisecond })},
-		{"--workers 3 --chunk 64KiB --verify", with(func(o *options) { o.workers, o.chunk, o.verify = 3, 64<<10, true })},
-		{"--emulate latency=1ms --json a", with(func(o *options) { o.emulate, o.json = "latency=1ms", "a" })},
+		{"--mode async --first 3", with(func(o *options) { o.async, o.First = true, 3 })},
+		{"--naive", with(func(o *options) { o.Way = exchange.Turns })},
+		{"--naive=eager --work 3ms", with(func(o *options) { o.Way, o.work = exchange.Eager, 3*time.Millisecond })},
+		{"--workers 3 --chunk 64KiB --verify", with(func(o *options) { o.Workers, o.Chunk, o.verify = 3, 64<<10, true })},
+		{"--emulate latency=1ms --json a", with(func(o *options) { o.Emulate, o.JSON = "latency=1ms", "a" })},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			got, err := parse(strings.Fields(c.args))
@@ -53,8 +55,8 @@ func TestParams(t *testing.T) {
 }
 
 // refused are command lines and what is said of them.
-func refused() []struct{ args, want string } {
-	return []struct{ args, want string }{
+func refused() []ranktest.Refusal {
+	return []ranktest.Refusal{
 		{"--params 839", `invalid argument "839" for "--params" flag: expected a number of bytes such as 4MiB, at least 840`},
 		{"--params -1MiB", `invalid argument "-1MiB" for "--params" flag: expected a number of bytes such as 4MiB, at least 840`},
 		{"--params many", `invalid argument "many" for "--params" flag: expected a number of bytes such as 4MiB, at least 840`},
@@ -73,22 +75,18 @@ func refused() []struct{ args, want string } {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, c := range refused() {
-		_, err := parse(strings.Fields(c.args))
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %s", c.args, err, c.want)
-		}
-	}
+	ranktest.ParseRefuses(t, func(args []string) error { _, err := parse(args); return err }, refused())
 }
 
 // TestQuorum is how many gradients a step takes.
 func TestQuorum(t *testing.T) {
+	first := func(n int) options { return options{Options: rankrun.Options{First: n}, async: true} }
 	for _, c := range []struct {
 		o             options
 		workers, want int
 	}{
-		{options{}, 7, 7}, {options{async: true}, 7, 4}, {options{async: true}, 15, 8}, {options{async: true}, 1, 1},
-		{options{async: true}, 2, 1}, {options{async: true, first: 3}, 7, 3}, {options{async: true, first: 3}, 2, 2},
+		{options{}, 7, 7}, {first(0), 7, 3}, {first(0), 15, 7}, {first(0), 1, 1}, {first(0), 2, 1},
+		{first(3), 7, 3}, {first(3), 2, 2},
 	} {
 		if got := c.o.quorum(c.workers); got != c.want {
 			t.Errorf("%+v of %d workers is %d, want %d", c.o, c.workers, got, c.want)

@@ -6,23 +6,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun/ranktest"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
-const (
-	// asRank makes the test program the example itself.
-	asRank = "PARAMSERVER_TEST_AS_RANK"
-	// dieOn makes rank 2 kill itself when there is a file of this name.
-	dieOn = "PARAMSERVER_TEST_DIE_ON"
-)
+// dieOn makes rank 2 kill itself when there is a file of this name.
+const dieOn = "PARAMSERVER_TEST_DIE_ON"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asRank) != "" {
+	if ranktest.IsRank() {
 		if file := os.Getenv(dieOn); file != "" && os.Getenv("GASPI_RANK") == "2" {
 			go dieWhenThere(file)
 		}
@@ -40,46 +36,17 @@ func dieWhenThere(file string) {
 	}
 }
 
-// A tripwire is an output that leaves a file when the first step was printed.
-type tripwire struct {
-	file string
-	mu   sync.Mutex
-	text bytes.Buffer // guarded by mu
-}
+// A tripwire leaves a file when the first step was printed.
+type tripwire string
 
 // Write implements io.Writer.
-func (w *tripwire) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (w tripwire) Write(p []byte) (int, error) {
 	if bytes.Contains(p, []byte("step ")) {
-		if err := os.WriteFile(w.file, nil, 0o600); err != nil {
+		if err := os.WriteFile(string(w), nil, 0o600); err != nil {
 			return 0, err
 		}
 	}
-	return w.text.Write(p)
-}
-
-// launch runs the program on n processes, as gaspi-run does. If deadly, rank 2 dies when
-// the first step was printed.
-func launch(t *testing.T, n int, deadly bool, then launcher.OnFailure, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := tripwire{file: filepath.Join(t.TempDir(), "die")}
-	env := []string{asRank + "=1"}
-	if deadly {
-		env = append(env, dieOn+"="+out.file)
-	}
-	var errs bytes.Buffer
-	result, err := launcher.Run(t.Context(), launcher.Config{
-		Program: self, Args: args, Ranks: n, Env: env, Stdout: &out, Stderr: &errs, OnFailure: then, Timeout: time.Minute,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result.ExitCode, out.text.String(), errs.String()
+	return len(p), nil
 }
 
 func TestProcesses(t *testing.T) {
@@ -98,8 +65,9 @@ func TestProcesses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			saved := filepath.Join(t.TempDir(), "a.json")
-			args := append([]string{"--params", "40kB", "--iterations", "20", "--verify", "--json", saved}, strings.Fields(c.args)...)
-			code, stdout, stderr := launch(t, c.ranks, false, launcher.Abort, args...)
+			code, stdout, stderr := ranktest.Launch{
+				Ranks: c.ranks, Args: "--params 40kB --iterations 20 --verify --json " + saved + " " + c.args,
+			}.Run(t)
 			if code != 0 || stderr != "" || !strings.Contains(stdout, "bit by bit") {
 				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 			}
@@ -140,8 +108,11 @@ func TestProcessesDie(t *testing.T) {
 	for _, way := range []string{"", "--naive", "--naive=eager"} {
 		for _, mode := range []string{"async", "sync"} {
 			t.Run(mode+way, func(t *testing.T) {
-				args := append([]string{"--params", "40kB", "--work", "2ms", "--verify", "--iterations", "400", "--mode", mode}, strings.Fields(way)...)
-				code, stdout, stderr := launch(t, 4, true, launcher.Continue, args...)
+				file := tripwire(filepath.Join(t.TempDir(), "die"))
+				code, stdout, stderr := ranktest.Launch{
+					Ranks: 4, Args: "--params 40kB --work 2ms --verify --iterations 400 --mode " + mode + " " + way,
+					Env: []string{dieOn + "=" + string(file)}, OnFailure: launcher.Continue, Tee: file,
+				}.Run(t)
 				if code == 0 {
 					t.Errorf("a rank was killed, and the job succeeds\n%s%s", stdout, stderr)
 				}
@@ -162,23 +133,11 @@ func TestProcessesDie(t *testing.T) {
 }
 
 func TestProcessesRefuse(t *testing.T) {
-	cases := refused()
-	cases = append(cases, struct{ args, want string }{"--workers 3", "--workers starts the workers within one process"},
-		struct{ args, want string }{"--json /nowhere/at/all.json", "/nowhere/at/all.json cannot be written"})
-	for i, c := range cases {
-		if i%4 != 3 && i < len(cases)-2 {
-			continue // TestParseRefuses has them all
-		}
-		t.Run(c.args, func(t *testing.T) {
-			code, stdout, stderr := launch(t, 3, false, launcher.Abort, strings.Fields(c.args)...)
-			if want := 2 - i/(len(cases)-1); code != want || stdout != "" {
-				t.Errorf("exit code %d, want %d\n%s", code, want, stdout)
-			}
-			if strings.Count(stderr, "paramserver: ") != 1 || !strings.Contains(stderr, c.want) {
-				t.Errorf("want one sentence with %q, got\n%s", c.want, stderr)
-			}
-		})
+	for _, c := range refused()[:3] { // TestParseRefuses has them all
+		ranktest.ProgramRefuses(t, "paramserver", 2, c)
 	}
+	ranktest.ProgramRefuses(t, "paramserver", 2, ranktest.Refusal{"--workers 3", "--workers starts the workers within one process"})
+	ranktest.ProgramRefuses(t, "paramserver", 1, ranktest.Refusal{"--json /nowhere/at/all.json", "/nowhere/at/all.json cannot be written"})
 }
 
 // TestWorkersInOneProcess starts the program alone.
@@ -209,14 +168,5 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	if code := run([]string{"--help"}, &stdout, &stderr); code != 0 || stderr.Len() > 0 {
 		t.Fatalf("exit code %d\n%s", code, stderr.String())
 	}
-	for _, name := range []string{"params", "iterations", "mode", "first", "naive", "workers", "batch", "work", "seed", "chunk", "emulate", "verify", "json"} {
-		if !strings.Contains(stdout.String(), "--"+name) {
-			t.Errorf("--%s is not explained", name)
-		}
-	}
-	for line := range strings.Lines(stdout.String()) {
-		if len(line) > 90 {
-			t.Errorf("a line of %d columns: %s", len(line), line)
-		}
-	}
+	ranktest.HelpNames(t, stdout.String(), "params", "iterations", "mode", "batch", "work", "verify")
 }

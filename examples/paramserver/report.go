@@ -46,9 +46,9 @@ func (j *job) newReport() *Report {
 		mode = "async"
 	}
 	return &Report{
-		Format: reportFormat, Mode: mode, Way: j.opts.way.String(), Workers: workers, Quorum: j.opts.quorum(workers),
-		Bytes: int64(j.opts.params()) * elementSize, Params: j.opts.params(), Batch: j.opts.batch,
-		Work: j.opts.work.String(), Seed: j.opts.seed,
+		Format: reportFormat, Mode: mode, Way: j.opts.Way.String(), Workers: workers, Quorum: j.opts.quorum(workers),
+		Bytes: int64(j.opts.params()) * rankrun.ElementSize, Params: j.opts.params(), Batch: j.opts.batch,
+		Work: j.opts.work.String(), Seed: j.opts.Seed,
 	}
 }
 

@@ -63,6 +63,7 @@ const table = `
 	# Two programs of one server and its workers have the same traffic.
 	examples/paramserver/exchange < examples/paramserver/rankrun;
 	examples/paramserver/exchange, examples/paramserver/rankrun < examples/paramserver, examples/actors;
+	examples/paramserver/rankrun/ranktest < examples/paramserver, examples/actors;   # in their tests
 	internal/sys, internal/bpf < cmd/gaspi-bench;
 	# Limits of collective operations fold with the same kernels; algorithms are named
 	# before ranks start; tune writes the parameters of the model.

@@ -261,7 +261,7 @@ func TestDeath(t *testing.T) {
 					mu   sync.Mutex
 					left []gaspi.Rank
 				)
-				half := func(workers int) int { return (workers + 1) / 2 }
+				half := func(workers int) int { return max(1, workers/2) }
 				err := play{
 					ranks: ranks, cfg: exchange.Config{Way: way, Params: size, Contribution: size, Quorum: half, KeepGoing: keep},
 					server: func(ctx context.Context, s exchange.Server) error {

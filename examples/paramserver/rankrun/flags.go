@@ -1,13 +1,10 @@
 package rankrun
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/gaspi-go/gaspi-go/examples/paramserver/exchange"
 )
 
 // A Value is a flag whose text is checked while flags are parsed, so that the message
@@ -79,17 +76,4 @@ func parseBytes(text string) (int64, error) {
 		return int64(n), nil
 	}
 	return 0, fmt.Errorf("%q is no size", text)
-}
-
-// Naive is the flag for how vectors travel: by objects, or, to compare with, without.
-func Naive(to *exchange.Way) *Value {
-	return &Value{Text: exchange.Objects.String(), Kind: "WAY", Take: func(text string) error {
-		for _, way := range []exchange.Way{exchange.Turns, exchange.Eager} {
-			if text == way.String() {
-				*to = way
-				return nil
-			}
-		}
-		return errors.New("expected turns or eager")
-	}}
 }

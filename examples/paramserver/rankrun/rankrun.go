@@ -21,13 +21,12 @@ const (
 
 // A Program is one command.
 type Program struct {
-	Name    string // as errors begin
-	Emulate string // network; see gaspi.Config.Emulate
-	// Workers is how many workers, beside rank 0, are started as goroutines of this process.
-	// 0 means that the ranks are those of the job that this process is in.
-	Workers   int
-	KeepGoing bool // whether goroutines go on when one fails
+	Name      string // as errors begin
+	KeepGoing bool   // whether goroutines go on when one fails
 	Stderr    io.Writer
+
+	emulate string // network; see gaspi.Config.Emulate
+	workers int    // as Options.Workers
 }
 
 // A UsageError is a command line that asks for what cannot be. Every rank finds it by
@@ -43,24 +42,38 @@ func (e UsageError) Unwrap() error { return e.Err }
 // rankVariable is set in the ranks that gaspi-run starts.
 const rankVariable = "GASPI_RANK"
 
-// Speaks reports whether this process is the one of a job to print what needs no job.
-func Speaks() bool {
+// speaks reports whether this process is the one of a job to print what needs no job.
+func speaks() bool {
 	rank, launched := os.LookupEnv(rankVariable)
 	return !launched || rank == "0"
 }
 
-// Run calls body on every rank of the job, and returns the exit code. usage is what is
+// Main is the whole of a program: it prints help if that was asked for, and otherwise runs
+// body on every rank of the job. usage is what is wrong with the command line, or nil. It
+// returns the exit code.
+func (pr Program) Main(o Options, usage error, stdout io.Writer, help func() string, body func(ctx context.Context, p *gaspi.Proc) error) int {
+	if o.Help && usage == nil {
+		if speaks() {
+			fmt.Fprint(stdout, help())
+		}
+		return 0
+	}
+	pr.emulate, pr.workers = o.Emulate, o.Workers
+	return pr.run(context.Background(), usage, body)
+}
+
+// run calls body on every rank of the job, and returns the exit code. usage is what is
 // wrong with the command line, which one rank says for all, or nil.
-func (pr Program) Run(ctx context.Context, usage error, body func(ctx context.Context, p *gaspi.Proc) error) int {
+func (pr Program) run(ctx context.Context, usage error, body func(ctx context.Context, p *gaspi.Proc) error) int {
 	_, launched := os.LookupEnv(rankVariable)
-	cfg := gaspi.Config{Emulate: pr.Emulate, KeepGoing: pr.KeepGoing}
+	cfg := gaspi.Config{Emulate: pr.emulate, KeepGoing: pr.KeepGoing}
 	if usage != nil {
 		cfg.Emulate = ""
 	}
-	if pr.Workers > 0 && launched && usage == nil {
+	if pr.workers > 0 && launched && usage == nil {
 		usage = errors.New("--workers starts the workers within one process; under gaspi-run, say how many ranks there are with -n")
 	}
-	if pr.Workers > 0 && usage == nil {
+	if pr.workers > 0 && usage == nil {
 		return pr.local(ctx, cfg, body)
 	}
 	if !launched {
@@ -86,7 +99,7 @@ func (pr Program) local(ctx context.Context, cfg gaspi.Config, body func(ctx con
 		mu    sync.Mutex
 		first error // of rank 0, which speaks for all
 	)
-	err := gaspi.Local(ctx, pr.Workers+1, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+	err := gaspi.Local(ctx, pr.workers+1, cfg, func(ctx context.Context, p *gaspi.Proc) error {
 		err := body(ctx, p)
 		if p.Rank() == 0 && err != nil {
 			mu.Lock()
