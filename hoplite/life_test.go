@@ -2,14 +2,10 @@ package hoplite_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -146,98 +142,4 @@ func TestProcessIsClosedFirst(t *testing.T) {
 	if err := gaspi.Local(t.Context(), 1, gaspi.Config{}, job); err != nil {
 		t.Error(err)
 	}
-}
-
-// Traffic of many times the store stays within it, and leaves nothing behind.
-func TestTrafficStaysWithinTheStore(t *testing.T) {
-	capacity, times := int64(256<<10), int64(10)
-	if isLong() {
-		capacity = 1 << 30
-	}
-	seed := seedOf(t)
-	goroutines := runtime.NumGoroutine()
-	err := gaspi.Local(t.Context(), 3, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
-		segments, queues := p.Segments(), p.Queues()
-		s, err := hoplite.Open(ctx, p.World(), hoplite.Config{Capacity: capacity, Inline: 1000, Chunk: max(4096, capacity/4096)})
-		if err != nil {
-			return err
-		}
-		if err := traffic(ctx, p, s, seed, capacity, times*capacity); err != nil {
-			return err
-		}
-		if err := meet(ctx, p); err != nil {
-			return err
-		}
-		// Only if every byte is free there is room for this.
-		all := make([]byte, capacity)
-		if err := hoplite.Put(ctx, s, name("all", int(p.Rank())), all); err != nil {
-			return fmt.Errorf("after all was deleted: %w", err)
-		}
-		if err := s.Close(ctx); err != nil {
-			return err
-		}
-		return unchanged(p, segments, queues)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for until := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines; runtime.Gosched() {
-		if time.Now().After(until) {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), goroutines)
-		}
-	}
-}
-
-// traffic puts, gets and deletes until so many bytes were put by this rank.
-func traffic(ctx context.Context, p *gaspi.Proc, s *hoplite.Store, seed uint64, capacity, bytes int64) error {
-	rng := rand.New(rand.NewPCG(seed, uint64(p.Rank())))
-	var held []string
-	drop := func() error {
-		i := rng.IntN(len(held))
-		id := held[i]
-		held = slices.Delete(held, i, i+1)
-		return s.Delete(ctx, id)
-	}
-	buf := make([]byte, capacity/8)
-	for n := 0; bytes > 0; n++ {
-		data := buf[:1+rng.IntN(len(buf))]
-		data[0], data[len(data)-1] = byte(n), byte(n)
-		id := fmt.Sprintf("%d of %d", n, p.Rank())
-		err := hoplite.Put(ctx, s, id, data)
-		switch {
-		case errors.Is(err, hoplite.ErrFull) && len(held) > 0:
-			if err := drop(); err != nil {
-				return err
-			}
-			continue
-		case err != nil:
-			return err
-		}
-		held = append(held, id)
-		bytes -= int64(len(data))
-		// What another has put last may be gone when it is asked for.
-		short, cancel := brief(ctx)
-		ref, err := hoplite.GetReadOnly[byte](short, s, fmt.Sprintf("%d of %d", n, (int(p.Rank())+1)%p.Size()))
-		cancel()
-		if err == nil {
-			if d := ref.Data(); d[0] != byte(n) || d[len(d)-1] != byte(n) {
-				err = fmt.Errorf("%w: another object", errWrong)
-			}
-			ref.Release()
-		}
-		if err := (&client{}).judge(err); err != nil {
-			return err
-		}
-		if len(held) > 3 {
-			if err := drop(); err != nil {
-				return err
-			}
-		}
-	}
-	for len(held) > 0 {
-		if err := drop(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

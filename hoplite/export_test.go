@@ -1,0 +1,34 @@
+package hoplite
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Leftovers says what a store still has although all objects were deleted: "" is nothing.
+func (s *Store) Leftovers() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var left []string
+	add := func(n int, what string) {
+		if n != 0 {
+			left = append(left, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	if text := s.core.Left(); text != "" {
+		left = append(left, text)
+	}
+	words := 0
+	for slot := range uint32(s.cfg.Slots) {
+		if s.seg.Peek(s.lay.word(slot)) != 0 {
+			words++
+		}
+	}
+	add(words, "words of slots that nobody took")
+	add(len(s.calls), "calls of the runner")
+	add(len(s.active), "transfers that it looks at")
+	add(len(s.sent), "puts that have landed")
+	add(len(s.gets), "ids that Gets wait for")
+	add(len(s.followed), "Gets that follow")
+	return strings.Join(left, ", ")
+}
