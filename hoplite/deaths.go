@@ -47,7 +47,7 @@ func (s *Store) buryNow(i int) {
 	s.readWords()
 	s.readMail(i, math.MaxInt)
 	p.live = false
-	p.out.backlog, p.in.part = nil, nil
+	p.out.backlog, p.out.spare, p.in.part = nil, nil, nil
 	s.active = slices.DeleteFunc(s.active, func(t transfer) bool { return int(t.from) == i })
 	if s.phase < deaf && s.broken == nil {
 		s.core.Down(core.Rank(i))

@@ -37,7 +37,7 @@ type incoming struct {
 	at       int    // slot of the next record
 	taken    uint32 // slots read, wrapping around
 	credited uint32 // of which the sender was told
-	part     []byte // of a message whose end has not come
+	part     []byte // of a message whose end has not come; its memory is used again and again
 	steps    phase  // records of no bytes: how far the member's Close is
 }
 
@@ -47,6 +47,7 @@ type outgoing struct {
 	written uint32 // slots, wrapping around
 	freed   uint32 // of which the reader has told
 	backlog []letter
+	spare   []byte // the memory of a letter that was sent
 	tickets uint64 // flushes asked for
 	flushed uint64 // of which this is the last that is done
 }
@@ -54,6 +55,7 @@ type outgoing struct {
 // A letter waits for room in a ring.
 type letter struct {
 	text   []byte // what is left of it
+	whole  []byte // all of it
 	step   bool   // it is a record of no bytes
 	ticket uint64 // of the flush that must be done before; 0 is none
 }
@@ -105,8 +107,8 @@ func (s *Store) readRecord(from int, v gaspi.Value) {
 		in.part = append(in.part, text...)
 		return
 	case len(in.part) > 0:
-		text = append(in.part, text...)
-		in.part = in.part[:0]
+		in.part = append(in.part, text...)
+		text, in.part = in.part, in.part[:0] // Decode copies what it keeps
 	}
 	m, err := core.Decode(text)
 	if err != nil {
@@ -174,7 +176,11 @@ func (s *Store) postMail(to int, m *core.Message) {
 			}
 		}
 	}
-	l := letter{text: m.Append(make([]byte, 0, size))}
+	if cap(p.out.spare) < size {
+		p.out.spare = make([]byte, 0, size)
+	}
+	l := letter{text: m.Append(p.out.spare[:0])}
+	l.whole, p.out.spare = l.text, nil
 	if m.Kind == core.Stopped && !p.near {
 		// Nothing that was put may arrive after the word that nothing does.
 		l.ticket = s.flush(to)
@@ -207,6 +213,7 @@ func (s *Store) pushMail(to int) {
 			return
 		}
 		if l.text = l.text[n:]; len(l.text) == 0 {
+			p.out.spare = l.whole
 			p.out.backlog[0] = letter{}
 			p.out.backlog = p.out.backlog[1:]
 		}
