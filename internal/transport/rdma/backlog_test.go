@@ -3,6 +3,7 @@ package rdma
 import (
 	"context"
 	"math"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,9 +28,11 @@ func until(t testing.TB, tr *Transport, what string, look func() bool) {
 	}
 }
 
-// parted makes a rank not wait for another one when it closes.
-func parted(tr *Transport, from base.Rank) {
-	tr.Lose(&base.RankError{Rank: from, Reason: "the test is over"})
+// part makes two ranks not wait for each other when they close.
+func part(ranks []*Transport) {
+	for r, tr := range ranks {
+		tr.Lose(&base.RankError{Rank: base.Rank(1 - r), Reason: "the test is over"})
+	}
 }
 
 // An answer is refused for want of room after the thread fell asleep, by the goroutine
@@ -89,7 +92,7 @@ func TestTransferFailsInTheMiddleOfItsPieces(t *testing.T) {
 		isGone(t, "get", settle(t, q, ranks[0]), 1)
 		ranks[1].unlock()
 		until(t, ranks[0], "all is given back", func() bool { return len(ranks[0].free) == inFlight && l.gets == nil })
-		parted(ranks[1], 0)
+		part(ranks)
 	}
 }
 
@@ -134,5 +137,24 @@ func TestAnswerToAPeerThatCannotBeFound(t *testing.T) {
 	if err := <-said; err == nil {
 		t.Error("an answer came from a rank that does not know where to send it")
 	}
-	parted(ranks[1], 0)
+	part(ranks)
+}
+
+// Both close at the same time: none is gone before the last word of the other has come,
+// which the network in memory watches.
+func TestBothClose(t *testing.T) {
+	for range 50 {
+		net := newMemoryNet(t, func(n *memoryNet) { n.again = 0.3 })
+		ranks := joinOver(t, 2, func() fabric { return net.open() })
+		ok(t, linkTo(t, ranks[0], 1).Ping(within(t)))
+		var wg sync.WaitGroup
+		for _, tr := range ranks {
+			wg.Go(func() {
+				if err := tr.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
 }

@@ -14,20 +14,26 @@ func (t *Transport) Close() error {
 	if !t.closed.CompareAndSwap(false, true) {
 		return nil
 	}
-	until := time.Now().Add(partingMost)
+	start := time.Now()
+	until := start.Add(partingMost)
 	t.until(until, t.isIdleLocked)
 	t.cancel()
 	t.each(func(l *link) {
-		if l.used && l.lost.Load() == nil {
+		if l.used && l.lost.Load() == nil && !l.left { // who has left has had this rank's last word
 			l.tellLocked(message{kind: kindBye})
 		} else {
 			l.parted = true
 		}
 	})
+	silent := false
 	t.until(until, func() bool {
-		all := t.isIdleLocked()
-		t.eachLocked(func(l *link) { all = all && (l.parted || l.left || l.lost.Load() != nil) })
-		return all
+		heard := t.isIdleLocked()
+		silent = heard
+		t.eachLocked(func(l *link) {
+			silent = silent && l.isSilentLocked()
+			heard = heard && (l.left || l.isSilentLocked())
+		})
+		return silent || heard && time.Since(start) > partingGrace
 	})
 	t.drained.Store(true)
 	if t.poller != nil {
@@ -43,15 +49,26 @@ func (t *Transport) Close() error {
 	t.work.Wait()
 	t.lock()
 	defer t.unlock()
-	for t.fab.poll(t.events) > 0 { // what is left unread is fatal when libfabric 1.17 closes verbs
+	for t.fab.poll(t.events) > 0 { // as fatal as what comes while the endpoint closes
 	}
 	t.regions.closeLocked()
-	t.fab.close()
+	if silent {
+		t.fab.close()
+	}
 	if t.poller != nil {
 		t.poller.Close()
 	}
 	return nil
 }
+
+// isSilentLocked reports whether nothing more comes from the peer: it has heard that
+// this rank closes, and that it says so is the last that it sends; or it is dead.
+//
+// Closing an endpoint to which something comes just then makes libfabric 1.17 receive
+// on a connection that it has freed (rxm_close_conn, and what that reads of the
+// connection's queue). So an endpoint is left open, until the process ends, if it is
+// not known that all are silent.
+func (l *link) isSilentLocked() bool { return l.parted || l.lost.Load() != nil && !l.left }
 
 func (t *Transport) each(do func(l *link)) {
 	t.lock()

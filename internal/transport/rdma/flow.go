@@ -240,7 +240,7 @@ func (l *link) tellLocked(m message) { l.noteLocked(nil, m, false) }
 // noteLocked sends a message behind everything else. It counts in q while it has to
 // wait for room, if q is not nil.
 func (l *link) noteLocked(q *transport.Queue, m message, fence bool) {
-	if l.lost.Load() != nil && m.kind != kindByeHeard { // who closes waits for that
+	if (l.left || l.lost.Load() != nil) && m.kind != kindByeHeard { // who closes waits for that, the last word
 		return
 	}
 	t := l.t

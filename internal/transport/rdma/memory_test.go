@@ -22,6 +22,8 @@ type memoryNet struct {
 	rng   *rand.Rand
 	nodes []*memoryFabric
 	key   uint64
+	late  []string // what came, or was to come, to an endpoint that closes, which may be fatal
+	lies  bool     // somebody forges messages, so that things may come late
 }
 
 // newMemoryNet makes a network that promises what change leaves of a good one.
@@ -38,6 +40,13 @@ func newMemoryNet(t testing.TB, change func(n *memoryNet)) *memoryNet {
 	if change != nil {
 		change(n)
 	}
+	t.Cleanup(func() { // after the ranks have closed
+		for _, what := range n.late {
+			if !n.lies {
+				t.Error(what)
+			}
+		}
+	})
 	return n
 }
 
@@ -50,6 +59,7 @@ type memoryFabric struct {
 	told    []event
 	busy    map[uint32]bool // tokens
 	dead    bool            // it does nothing any more, and who sends to it hears so
+	closed  bool            // by its owner
 	full    int             // so often there is no room
 
 	bell, ring *os.File // what waitFile returns, and its other end
@@ -148,7 +158,10 @@ func (f *memoryFabric) post(x *transfer, read, inject bool) error {
 		panic("memory that is not registered")
 	case !inject && f.busy[x.token]:
 		panic("a token that is in use")
-	case n.nodes[x.peer].dead:
+	case f.dead || n.nodes[x.peer].dead:
+		if n.nodes[x.peer].closed && !f.dead {
+			n.nodes[x.peer].lateLocked(f, eventDone)
+		}
 		return errNobody
 	case f.isFullLocked(), !inject && len(f.busy) >= p.inFlight:
 		return errAgain
@@ -190,7 +203,10 @@ func (f *memoryFabric) send(peer uint64, m *[messageSize]byte) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
-	case n.nodes[peer].dead:
+	case f.dead || n.nodes[peer].dead:
+		if n.nodes[peer].closed && !f.dead {
+			n.nodes[peer].lateLocked(f, eventMessage)
+		}
 		return errNobody
 	case f.isFullLocked():
 		return errAgain
@@ -282,6 +298,15 @@ func (f *memoryFabric) arrive(p *parcel) {
 	p.from.wakeLocked()
 }
 
+// lateLocked takes note of what an endpoint sends to one that closes.
+func (f *memoryFabric) lateLocked(from *memoryFabric, kind eventKind) {
+	what := "a transfer"
+	if kind == eventMessage {
+		what = "a message"
+	}
+	f.net.late = append(f.net.late, fmt.Sprintf("endpoint %d closes while %s of endpoint %d comes", f.number, what, from.number))
+}
+
 // kill makes the node silent: what is on its way to it fails.
 func (f *memoryFabric) kill() {
 	f.net.mu.Lock()
@@ -299,7 +324,10 @@ func (f *memoryFabric) kill() {
 func (f *memoryFabric) close() {
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
-	f.dead = true
+	for _, p := range f.coming {
+		f.lateLocked(p.from, p.kind)
+	}
+	f.dead, f.closed = true, true
 	f.bell.Close()
 	f.ring.Close()
 }

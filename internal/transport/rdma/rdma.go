@@ -58,6 +58,9 @@ const (
 	withdrawMost = 2 * time.Second
 	// partingMost bounds how long Close waits for peers to take what was issued.
 	partingMost = 2 * time.Second
+	// partingGrace bounds how long it waits for the last word of peers that close too,
+	// since they may be gone before that has left.
+	partingGrace = 200 * time.Millisecond
 )
 
 // withDefaults returns a copy of cfg that is complete, or says what is wrong.

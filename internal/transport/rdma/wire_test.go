@@ -166,7 +166,7 @@ func FuzzHear(f *testing.F) {
 		f.Add(raw[8:])
 	}
 	f.Fuzz(func(t *testing.T, tail []byte) {
-		net := newMemoryNet(t, nil)
+		net := newMemoryNet(t, func(n *memoryNet) { n.lies = true })
 		ranks := joinOver(t, 2, func() fabric { return net.open() })
 		s := exposed(t, ranks[0], 1, 64)
 		var raw [messageSize]byte

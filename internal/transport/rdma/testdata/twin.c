@@ -3,7 +3,10 @@
 // writes of which 64 are under way. It is what this transport is compared with, as
 // fabtests' fi_rma_pingpong and fi_rma_bw would be.
 //
-//	cc -O2 -o twin twin.c -lfabric && ./twin 'tcp;ofi_rxm' 127.0.0.1 8 4096 65536
+//	cc -O2 -o twin twin.c -lfabric && ./twin [-d] 'tcp;ofi_rxm' 127.0.0.1 8 4096 65536
+//
+// With -d the completion queue has a descriptor, as this transport's has: a program
+// that does not poll all the time needs it, and providers pay for it.
 //
 // Two processes, each bound to a core; the address may be empty. A line for each size:
 // bytes, microseconds one way (best and median of 20 rounds), GB/s (best and median).
@@ -34,6 +37,7 @@ static struct fid_mr *mr;
 static fi_addr_t peer;
 static char *mem;
 static uint64_t there, key;
+static enum fi_wait_obj wait_object = FI_WAIT_NONE;
 static int sent, done, got; // writes with a completion to come, such that came, data that came
 static struct fi_context2 contexts[WINDOW];
 
@@ -60,7 +64,7 @@ static void setup(const char *provider, const char *address) {
 	struct fid_domain *domain;
 	CHECK(fi_fabric(info->fabric_attr, &fabric, NULL));
 	CHECK(fi_domain(fabric, info, &domain, NULL));
-	struct fi_cq_attr c = { .size = 4096, .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_NONE };
+	struct fi_cq_attr c = { .size = 4096, .format = FI_CQ_FORMAT_DATA, .wait_obj = wait_object };
 	CHECK(fi_cq_open(domain, &c, &cq, NULL));
 	struct fi_av_attr a = { .type = FI_AV_UNSPEC, .count = 2 };
 	CHECK(fi_av_open(domain, &a, &av, NULL));
@@ -173,8 +177,13 @@ static double stream(int first, size_t n, int times) {
 }
 
 int main(int argc, char **argv) {
+	if (argc > 1 && !strcmp(argv[1], "-d")) {
+		wait_object = FI_WAIT_FD;
+		argc--;
+		argv++;
+	}
 	if (argc < 4) {
-		fprintf(stderr, "usage: twin PROVIDER ADDRESS BYTES...\n");
+		fprintf(stderr, "usage: twin [-d] PROVIDER ADDRESS BYTES...\n");
 		return 2;
 	}
 	int up[2], down[2];
