@@ -10,9 +10,11 @@ import (
 // way on one. Emulated objects are shorter by as much as less is under way: what is left
 // is the number of latencies that an object takes to be moved, 6,400 for 1 GB.
 const (
-	objectLink    = "latency=2ms,bandwidth=5MB/s" // 16 ranks that pass pieces on and add them are more than two cores carry at 1 ms
-	objectLatency = 2e-3
-	objectRate    = 5e6
+	// Reductions of 16 ranks are more than two cores carry on such links; half as fast,
+	// where they are not, Fig. 6 alone would take six minutes.
+	objectLink    = "latency=1ms,bandwidth=10MB/s"
+	objectLatency = 1e-3
+	objectRate    = 10e6
 	paperUnderWay = 125e-6 * 1.25e9
 	objectScale   = objectLatency * objectRate / paperUnderWay
 )

@@ -22,9 +22,9 @@ func TestObjectArguments(t *testing.T) {
 		{"raw, with bare writes", &objectFigure{}, objectRun{op: "roundtrip", limit: true}, join{8, -1},
 			"object-roundtrip -n 4 --sizes 8 --transport shm"},
 		{"emulated", emulated, objectRun{op: "reduce", static: "binomial,ring-gather"}, join{64_000_000, -1},
-			"object-reduce -n 4 --sizes 64000000 --static binomial,ring-gather --side gaspi --chunk 65536 --inline 4196 --emulate latency=2ms,bandwidth=5MB/s"},
+			"object-reduce -n 4 --sizes 64000000 --static binomial,ring-gather --side gaspi --chunk 65536 --inline 4196 --emulate latency=1ms,bandwidth=10MB/s"},
 		{"joining", emulated, objectRun{op: "broadcast"}, join{400_000, 3 * time.Millisecond},
-			"object-broadcast -n 4 --sizes 400000 --side gaspi --interval 3ms --chunk 12480 --inline 4196 --emulate latency=2ms,bandwidth=5MB/s"},
+			"object-broadcast -n 4 --sizes 400000 --side gaspi --interval 3ms --chunk 12480 --inline 4196 --emulate latency=1ms,bandwidth=10MB/s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, strings.Join(c.f.arguments(&c.run, 4, c.at), " ")); diff != "" {
