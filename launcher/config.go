@@ -93,9 +93,10 @@ type Config struct {
 	Heartbeat time.Duration
 
 	// Foreground says that running this job is what the process is for. Signals
-	// that this process gets are then forwarded to the ranks, and processes that
-	// leave their rank's process group are ended with the job. Both change
-	// settings of the whole process, so a library should leave it false.
+	// that this process gets are then forwarded to the ranks, those that would end
+	// it do nothing once the job has ended, and processes that leave their rank's
+	// process group are ended with the job. All of it changes settings of the whole
+	// process, so a library should leave it false.
 	Foreground bool
 
 	// Notice is called with one sentence when the job fails: which rank died of

@@ -41,7 +41,18 @@ func catchSignals() *signals {
 	return s
 }
 
-func (s *signals) release() { signal.Stop(s.ch) }
+// release gives the signals back but for those that end a job, which remain caught and
+// do nothing: one more interrupt, between the end of the job and that of the process that
+// was there for it, must not take the place of the job's result.
+func (s *signals) release() {
+	ended := make(chan os.Signal, 1)
+	for sig := range endSignals {
+		if !signal.Ignored(sig) {
+			signal.Notify(ended, sig)
+		}
+	}
+	signal.Stop(s.ch)
+}
 
 // channel is nil, and so never ready, for a job that gets no signals.
 func (s *signals) channel() <-chan os.Signal {
