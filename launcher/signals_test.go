@@ -3,6 +3,7 @@ package launcher
 import (
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"testing"
 )
@@ -12,9 +13,11 @@ import (
 func TestInterruptAfterTheJob(t *testing.T) {
 	catchSignals().release()
 	t.Cleanup(func() { signal.Reset(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) })
+	runtime.LockOSThread() // a signal for one's own thread arrives before the call returns
+	defer runtime.UnlockOSThread()
 	for sig := range endSignals {
-		if err := syscall.Kill(os.Getpid(), sig); err != nil {
-			t.Error(err)
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_TGKILL, uintptr(os.Getpid()), uintptr(syscall.Gettid()), uintptr(sig)); errno != 0 {
+			t.Error(errno)
 		}
 	}
 }
