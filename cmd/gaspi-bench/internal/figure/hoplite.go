@@ -10,8 +10,8 @@ import (
 // way on one. Emulated objects are shorter by as much as less is under way: what is left
 // is the number of latencies that an object takes to be moved, 6,400 for 1 GB.
 const (
-	// Reductions of 16 ranks are more than two cores carry on such links; half as fast,
-	// where they are not, Fig. 6 alone would take six minutes.
+	// Reductions of 16 ranks are more than two cores carry on such links. On links half
+	// as fast they are not, but long objects take twice as long, and a report too long.
 	objectLink    = "latency=1ms,bandwidth=10MB/s"
 	objectLatency = 1e-3
 	objectRate    = 10e6
