@@ -178,18 +178,18 @@ func look(ctx context.Context, s *hoplite.Store, id string, mark byte) error {
 	return nil
 }
 
-// TestObjectsBeyond2GiB puts objects whose sizes no int32 holds, gets one at another rank and
-// reduces them.
-func TestObjectsBeyond2GiB(t *testing.T) {
-	if !isLong() {
-		t.Skip("it takes 13 GiB; set GASPI_TEST_LONG=1")
+// TestLargeObjects puts large objects, gets one at another rank and reduces them: of 16 MiB,
+// and of more than 2 GiB, sizes that no int32 holds, when GASPI_TEST_LONG is 1.
+func TestLargeObjects(t *testing.T) {
+	size, need := 16<<20+4097, int64(128<<20)
+	if isLong() {
+		size, need = 2<<30+4097, 14<<30
 	}
-	const size, need = 2<<30 + 4097, 14 << 30
 	if free := available(t); free < need {
 		t.Fatalf("%d MiB of memory are free, and it takes %d; free some, or unset GASPI_TEST_LONG", free>>20, need>>20)
 	}
 	err := gaspi.Local(t.Context(), 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
-		s, err := hoplite.Open(ctx, p.World(), hoplite.Config{Capacity: 2*size + 1<<20})
+		s, err := hoplite.Open(ctx, p.World(), hoplite.Config{Capacity: 2*int64(size) + 1<<20})
 		if err != nil {
 			return err
 		}
