@@ -12,10 +12,10 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
-// A ring is the limit of collective operations where ranks do not share memory:
-// bare TCP connections from each rank to the next, over which all of them send and
-// receive at once as many bytes as the operation must move, without computing and
-// without waiting for what is sent on to arrive first.
+// A ring is the limit of collective operations where ranks do not share memory, except
+// of an alltoall, which has a mesh: bare TCP connections from each rank to the next,
+// over which all of them send and receive at once as many bytes as the operation must
+// move, without computing and without waiting for what is sent on to arrive first.
 type ring struct {
 	b          *bench
 	next, prev int // descriptors; the same between two ranks
@@ -136,8 +136,9 @@ func (r *ring) connect(ctx context.Context) error {
 	return nil
 }
 
-func closeLate(r *ring, fd int) {
-	runtime.AddCleanup(r, func(fd int) { _ = sys.CloseFile(fd) }, fd)
+// closeLate closes a descriptor when nothing leads to its owner any more.
+func closeLate[T any](owner *T, fd int) {
+	runtime.AddCleanup(owner, func(fd int) { _ = sys.CloseFile(fd) }, fd)
 }
 
 // exchange sends and receives what one operation must move.

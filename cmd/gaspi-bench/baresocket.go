@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
-	"runtime"
 	"syscall"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -37,7 +36,7 @@ func (b *bench) connect(ctx context.Context, peer gaspi.Rank) (*wire, error) {
 		return nil, err
 	}
 	w := &wire{b: b, fd: fd}
-	runtime.AddCleanup(w, func(fd int) { _ = sys.CloseFile(fd) }, fd)
+	closeLate(w, fd)
 	return w, nil
 }
 

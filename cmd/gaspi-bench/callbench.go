@@ -96,7 +96,16 @@ type bareCall = func(context.Context) error
 // bareLimit is what a call is compared with, and what fills and checks its vectors;
 // nil if there is nothing.
 func (b *bench) bareLimit(ctx context.Context, t *collectives.Team, c *collective, s *shape, k *call) (bareCall, sides, error) {
-	if !b.together {
+	switch {
+	case b.together:
+	case s.op == schedule.AllToAll:
+		ways, check, err := b.bareMesh(ctx, s)
+		if err != nil || ways == nil {
+			return nil, sides{}, err
+		}
+		bare, err := b.fastest(ctx, ways)
+		return bare, check, err
+	default:
 		return b.bareRing(ctx, s)
 	}
 	bare, err := b.bareCollective(ctx, t, c, s, k)

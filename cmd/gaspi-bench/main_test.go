@@ -119,7 +119,7 @@ func TestEveryOperation(t *testing.T) {
 }
 
 // Over sockets, latency and bandwidth stand beside a bare connection, collective
-// operations beside a ring of them, all else stands alone.
+// operations beside a ring of them, an alltoall beside a mesh, all else stands alone.
 func TestOverTCP(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -142,6 +142,9 @@ func TestOverTCP(t *testing.T) {
 		}},
 		{"alltoall", []string{"alltoall", "--sizes", "300KiB", "--verify"}, []row{
 			{Op: "alltoall", Impl: implGaspi, Bytes: 300 << 10}, {Op: "alltoall", Impl: implLimit, Bytes: 300 << 10},
+		}},
+		{"alltoall of three ranks", []string{"alltoall", "-n", "3", "--sizes", "4KiB", "--verify"}, []row{
+			{Op: "alltoall", Impl: implGaspi, Bytes: 4096}, {Op: "alltoall", Impl: implLimit, Bytes: 4096},
 		}},
 		{"reduce", []string{"reduce", "-n", "3", "--root", "1", "--sizes", "80"}, []row{
 			{Op: "reduce", Impl: implGaspi, Bytes: 80}, {Op: "reduce", Impl: implLimit, Bytes: 80},
