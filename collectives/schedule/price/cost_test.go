@@ -135,10 +135,11 @@ func TestSame(t *testing.T) {
 }
 
 // Goal: a call that has more under way than the nearest cache holds finds slower
-// sockets, and nothing else is different.
+// sockets; one that has less finds its scratch there; nothing else is different.
 func TestMachineAt(t *testing.T) {
 	m := Machine{Call: 1, SocketRate: 8, SocketFar: 4, Near: 100}
-	far := m
+	near, far := m, m
+	near.near = true
 	far.SocketRate = 4
 	free := Machine{SocketFar: 4, Near: 100} // messages land by themselves
 	for _, c := range []struct {
@@ -147,7 +148,7 @@ func TestMachineAt(t *testing.T) {
 		bytes int
 		want  Machine
 	}{
-		{"near", m, 100, m},
+		{"near", m, 100, near},
 		{"far", m, 101, far},
 		{"no cost", free, 101, free},
 		{"one rate", Machine{SocketRate: 8}, 101, Machine{SocketRate: 8}},

@@ -58,6 +58,8 @@ type Machine struct {
 	// a core from one rank to another.
 	Cores  int     `json:"cores"`
 	Switch float64 `json:"switch"`
+
+	near bool // what has come through a socket is in the cache when it is combined
 }
 
 // A Link is what a message costs between two ranks, in seconds.
@@ -98,10 +100,15 @@ const (
 )
 
 // At is the machine as a call finds it that has so many bytes of a rank's vectors under
-// way at a time: all of them, or segments.
+// way at a time: all of them, or segments. Where these are few and come through sockets,
+// scratch is in the cache when it is combined.
 func (m *Machine) At(bytes int) Machine {
 	at := *m
-	if at.SocketRate > 0 && at.SocketFar > 0 && bytes > at.Near {
+	switch {
+	case at.SocketRate == 0:
+	case bytes <= at.Near:
+		at.near = true
+	case at.SocketFar > 0:
 		at.SocketRate = at.SocketFar
 	}
 	return at

@@ -35,6 +35,7 @@ func (s *sim) place(hosts []int) error {
 		}
 	}
 	s.nodes, s.ranks = make([]node, count), make([]rank, s.p.size)
+	s.near = s.m.near && count > 1
 	for r, n := range of {
 		s.ranks[r].node = n
 	}

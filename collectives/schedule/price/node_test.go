@@ -14,6 +14,9 @@ func TestSharedNode(t *testing.T) {
 		RanksPerNode: 2, Bandwidth: 8, CopyRate: 32,
 		Network: Link{Latency: 16, Put: 0.25}, Shared: Link{Latency: 1, Put: 0.5, Signal: 0.125},
 	}
+	sockets := Machine{SocketRate: 8, ReduceRate: 8, Memory: 4, Near: 100}
+	vector := fold(1, 8)
+	vector.Src[0].Buf, vector.Dst[0].Buf = schedule.In, schedule.Out
 	// Every rank works for 4 s and then for 2 s, between which it waits for its peer.
 	meet := func(me int) lanes {
 		return one(clone(me, 4), signal(1-me, 0), await(0, 1), clone(me, 2))
@@ -91,6 +94,19 @@ func TestSharedNode(t *testing.T) {
 		load:   Load{Element: 2},
 		ranks:  []lanes{one(clone(0, 8)), one(clone(1, 8))},
 		finish: []float64{2, 4},
+	}, {
+		// Rank 0 has all in scratch, rank 1 an operand and the result in vectors.
+		name: "scratch of what came through sockets is near", machine: sockets.At(100),
+		ranks:  []lanes{one(fold(0, 8)), one(vector)},
+		finish: []float64{1, 4},
+	}, {
+		name: "scratch of much that came through sockets", machine: sockets.At(101),
+		ranks:  []lanes{one(fold(0, 8)), one(vector)},
+		finish: []float64{6, 6},
+	}, {
+		name: "scratch of what came from the same node", machine: sockets.At(100), nodes: []int{0, 0},
+		ranks:  []lanes{one(fold(0, 8)), none()},
+		finish: []float64{6, 0},
 	}, {
 		name: "a fold reads two and writes one", machine: Machine{ReduceRate: 8, Memory: 4},
 		ranks:  []lanes{one(fold(0, 8))},

@@ -34,6 +34,7 @@ type op struct {
 	joint   bool  // a signal right behind that put, with which it travels between nodes
 	sources int16 // of a combine
 	stores  int16 // destinations of a combine
+	vectors int16 // sources and destinations of a combine that are not scratch
 	peer    int32 // of a put or signal
 	slot    int32 // among those of all ranks, or negative
 	count   int32
@@ -155,6 +156,7 @@ func (p *Program) op(me int, s *schedule.Step, coded []schedule.Region) (op, err
 		o.count = s.Count
 	case schedule.Combine:
 		o.n, o.sources, o.stores = s.Dst[0].Len, int16(len(s.Src)), int16(len(s.Dst))
+		o.vectors = vectorsAmong(s.Src) + vectorsAmong(s.Dst)
 		mine.Combined += (len(s.Src) - 1) * o.n
 		mine.Copied += (len(s.Dst) - 1) * o.n
 		if len(s.Src) == 1 {
@@ -168,6 +170,16 @@ func (p *Program) op(me int, s *schedule.Step, coded []schedule.Region) (op, err
 		mine.Coded += o.n
 	}
 	return o, p.place(&o, s)
+}
+
+// vectorsAmong is how many regions are not scratch.
+func vectorsAmong(regions []schedule.Region) (count int16) {
+	for i := range regions {
+		if regions[i].Buf != schedule.Scratch {
+			count++
+		}
+	}
+	return count
 }
 
 // place finds the slot of a step.

@@ -18,6 +18,7 @@ type sim struct {
 	element  int
 	runs     int
 	freeFold bool
+	near     bool // scratch is in the cache when it is combined
 
 	events events
 	ranks  []rank

@@ -81,14 +81,18 @@ func per(bytes, rate float64) float64 {
 func (s *sim) combine(r *rank, o *op, now float64) float64 {
 	n := s.bytes(o)
 	sources, stores := float64(o.sources), float64(o.stores)
+	traffic := float64((sources + stores) * n)
+	if s.near {
+		traffic = float64(float64(o.vectors) * n)
+	}
 	if o.sources == 1 {
-		return s.move(r, now, s.m.Step+stores*per(n, s.m.CopyRate), (1+stores)*n)
+		return s.move(r, now, s.m.Step+stores*per(n, s.m.CopyRate), traffic)
 	}
 	if s.freeFold {
 		return now
 	}
 	fold, spread := float64((sources-1)*per(n, s.m.ReduceRate)), float64((stores-1)*per(n, s.m.CopyRate))
-	return s.move(r, now, s.m.Step+fold+spread, (sources+stores)*n)
+	return s.move(r, now, s.m.Step+fold+spread, traffic)
 }
 
 // put sends a message with data.
