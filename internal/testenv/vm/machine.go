@@ -23,9 +23,9 @@ import (
 const Address = "192.0.2.1"
 
 // Memory and processors of the guest. The job and all its files fit into the
-// memory, or they fail.
+// memory, or they fail; what they do not use is not taken from this machine.
 const (
-	memoryMiB  = 1536
+	memoryMiB  = 4096
 	processors = 2
 )
 

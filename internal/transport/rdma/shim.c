@@ -32,15 +32,42 @@ static struct {
 	uint32_t (*version)(void);
 } lib;
 
+// What soft-RoCE's completion queues have room for, and how many sends, and
+// receives, ofi_rxm wants to have under way on a connection.
+enum { QUEUE_ROOM = 32767, CONNECTION_DEPTH = 128 };
+
+static void setenv_number(const char *name, int number) {
+	char text[16];
+	snprintf(text, sizeof text, "%d", number);
+	setenv(name, text, 0);
+}
+
+// prepare sets what providers learn from the environment alone, unless it is set
+// already.
+static void prepare(int peers) {
+	// ofi_rxm keeps some 128 receives of 16 KiB ready on every connection. All
+	// messages here are of 64 bytes.
+	setenv("FI_OFI_RXM_BUFFER_SIZE", "512", 0);
+	// Providers size their queues by the number of peers, 256 unless they are told. It
+	// cannot be less: over verbs, ofi_rxm takes no more connections than that.
+	setenv_number("FI_UNIVERSE_SIZE", peers);
+	// Over verbs a completion queue has room for the sends and receives of all
+	// connections, 128 each. Soft-RoCE has room for 32767, as some cards have for few
+	// more.
+	int depth = (QUEUE_ROOM / 2) / (peers > 0 ? peers : 1);
+	if (depth < CONNECTION_DEPTH) {
+		if (depth < 16)
+			depth = 16;
+		setenv_number("FI_OFI_RXM_MSG_TX_SIZE", depth);
+		setenv_number("FI_OFI_RXM_MSG_RX_SIZE", depth);
+	}
+}
+
 static const char *load(int peers) {
 	static char wrong[256];
 	if (lib.handle)
 		return NULL;
-	// Providers size their queues by the number of peers, 256 unless they are told;
-	// soft-RoCE does not have that much room.
-	char text[16];
-	snprintf(text, sizeof text, "%d", peers);
-	setenv("FI_UNIVERSE_SIZE", text, 0);
+	prepare(peers);
 	// Over verbs libfabric keeps registrations by address, and learns from the C
 	// library's munmap that memory is gone. Go calls the system itself: a segment at the
 	// address of an earlier one would get that one's registration, and its pages.

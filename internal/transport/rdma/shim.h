@@ -40,7 +40,8 @@ struct rf_found {
 	int usable_hardware;
 };
 
-// rf_load opens the library, once. It returns NULL, or what is wrong.
+// rf_load opens the library, once. It returns NULL, or what is wrong. libfabric learns
+// the number of peers for the whole process, from the first call.
 const char *rf_load(int peers);
 uint32_t rf_version(void);
 int rf_list(const char *provider, struct rf_found *out, int most);

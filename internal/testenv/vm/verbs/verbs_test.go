@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -67,13 +68,14 @@ func command(t *testing.T, args ...string) {
 }
 
 // programs builds programs of the module and returns where they are, by name.
-func programs(t *testing.T, names ...string) map[string]string {
+func programs(t *testing.T, packages ...string) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string]string{}
-	for _, name := range names {
+	for _, p := range packages {
+		name := path.Base(p)
 		files[name] = filepath.Join(dir, name)
-		command(t, "build", "-tags", "rdma", "-o", files[name], module+"cmd/"+name)
+		command(t, "build", "-tags", "rdma", "-o", files[name], module+p)
 	}
 	return files
 }
@@ -103,9 +105,28 @@ for n in 2 3 4; do
 	gaspi-bench allreduce -n $n --transport rdma --algorithm all --dtype float32 \
 		--sizes 12,4004,256KiB --time 10us --side gaspi --verify || exit
 done
-`, programs(t, "gaspi-bench"))
+`, programs(t, "cmd/gaspi-bench"))
 	for n := 2; n <= 4; n++ {
 		checkRows(t, out, fmt.Sprintf("%d ranks over rdma", n), "allreduce", 20)
+	}
+}
+
+// TestFactorize runs the factorization with a slack flag by one and the same command line
+// over shared memory and over verbs: what has no slack learns the same to the last bit.
+func TestFactorize(t *testing.T) {
+	out := inGuest(t, `
+for transport in shm rdma; do
+	gaspi-run -n 3 --transport $transport --rdma-provider '`+provider+`' mfsgd \
+		--synthetic 200x60x4000 --slack 0,2 --iterations 2 --seed 1 --json $transport.json || exit
+	echo "$transport: $(tr -d '\n' <$transport.json)"
+done
+`, programs(t, "cmd/gaspi-run", "examples/mfsgd"))
+	learnt := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^(shm|rdma): .*?"rmse": *([0-9.e-]+)`).FindAllStringSubmatch(out, -1) {
+		learnt[m[1]] = m[2]
+	}
+	if learnt["rdma"] == "" || learnt["rdma"] != learnt["shm"] {
+		t.Errorf("held-out error %q over rdma, %q over shm; want the same", learnt["rdma"], learnt["shm"])
 	}
 }
 
@@ -117,7 +138,7 @@ export GASPI_RDMA_PROVIDER='`+provider+`'
 for op in latency bandwidth; do
 	gaspi-bench $op -n 2 --transport rdma --sizes 8,4KiB,64KiB --time 50ms || exit
 done
-`, programs(t, "gaspi-bench"))
+`, programs(t, "cmd/gaspi-bench"))
 	checkRows(t, out, "2 ranks over rdma", "latency", 3)
 	checkRows(t, out, "2 ranks over rdma", "bandwidth", 3)
 }
@@ -143,7 +164,7 @@ func TestPeerKilledMidPut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := programs(t, "gaspi-run")
+	files := programs(t, "cmd/gaspi-run")
 	files["ranks"] = self
 	seed := rand.Uint64() >> 1
 	t.Logf("seed %d", seed)
