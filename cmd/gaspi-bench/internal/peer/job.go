@@ -14,8 +14,8 @@ import (
 // the same ranks.
 type Job struct {
 	Ranks      int
-	Bound      bool   // each rank has a core of its own, else the system places them
-	Yield      bool   // ranks outnumber cores
+	Bound      bool   // each rank runs on one core, else the system places them
+	Yield      bool   // ranks outnumber cores, and share them
 	TCP        bool   // over TCP on the loopback interface, else through shared memory
 	Congestion string // of TCP; empty for the system's
 	Algorithm  string // one of Algorithms; empty for the library's own choice

@@ -25,18 +25,26 @@ func openMPICommand(j Job) launch {
 		// It refuses to run as root unless it is told twice.
 		env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"},
 	}
-	if j.Bound {
-		l.args = append(l.args, "--bind-to", "core")
-	} else {
-		// Ranks that outnumber cores then yield while they wait.
-		l.args = append(l.args, "--oversubscribe", "--bind-to", "none")
-	}
+	l.args = append(l.args, openMPIPlaces(j)...)
 	l.args = append(l.args, "--mca", "pml", "ob1")
 	if !j.TCP {
 		return l.and(launch{args: []string{"--mca", "btl", "vader,self"}})
 	}
 	// One-sided calls have transports of their own, one of which is memory.
 	return l.and(launch{args: []string{"--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo", "--mca", "osc", "^sm,ucx"}})
+}
+
+// openMPIPlaces says where ranks run. Those that are told that they outnumber cores
+// yield while they wait.
+func openMPIPlaces(j Job) []string {
+	switch {
+	case !j.Bound:
+		return []string{"--oversubscribe", "--bind-to", "none"}
+	case j.Yield:
+		return []string{"--oversubscribe", "--map-by", "core", "--bind-to", "core:overload-allowed"}
+	default:
+		return []string{"--bind-to", "core"}
+	}
 }
 
 // openMPIAlgorithms asks the library: it has more from version to version.

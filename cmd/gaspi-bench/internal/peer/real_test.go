@@ -60,6 +60,7 @@ func TestLibraries(t *testing.T) {
 		{"openmpi", everything(), Job{Ranks: 2, DType: "float64", Op: "sum", Root: 1, Most: 127}},
 		{"openmpi", some(), Job{Ranks: 3, DType: "int32", Op: "max", Root: 2, Most: 127, Verify: true, Yield: true}},
 		{"openmpi", some(), Job{Ranks: 2, DType: "complex64", Op: "prod", Most: 127, TCP: true}},
+		{"openmpi", []string{"alltoall"}, Job{Ranks: 3, DType: "float32", Op: "sum", Most: 127, TCP: true, Bound: true, Yield: true}},
 		// MPICH 4.0.2 crashes in a reduction in place whose root is not rank 0.
 		{"mpich", everything(), Job{Ranks: 2, DType: "float32", Op: "sum", Most: 127, Verify: true}},
 		{"mpich", some(), Job{Ranks: 2, DType: "uint8", Op: "xor", Most: 127, TCP: true}},
