@@ -14,6 +14,7 @@ import (
 type progress struct {
 	polls   atomic.Uint32 // calls of Poll; tells the thread that somebody polls
 	asleep  bool          // guarded by Transport.mu; the thread waits for the descriptor, or is about to
+	parked  atomic.Int32  // waiters that have gone to sleep
 	drained atomic.Bool   // the transport has closed; nobody makes progress any more
 
 	poller  *sys.Poller   // nil where the fabric has no descriptor
@@ -33,6 +34,10 @@ const (
 	napMost  = time.Millisecond
 	// triesMost is how often it looks again before it naps at all.
 	triesMost = 16
+	// linger is how long the thread looks again, after the descriptor has told, before it
+	// waits for it another time, if the program sleeps too: about what it costs to sleep
+	// and to be woken.
+	linger = defaultYield
 )
 
 func (p *progress) init(file int) error {
@@ -83,22 +88,27 @@ func (t *Transport) loop() {
 	defer close(t.stopped)
 	seen := t.polls.Load()
 	nap, tries := napLeast, 0
+	var woken time.Time
 	for !t.drained.Load() {
 		if t.polls.Load() != seen {
 			seen = t.leave()
 			nap = napLeast
 		}
-		moved, wait := t.turn()
+		lingers := t.lingers(woken)
+		moved, wait := t.turn(lingers)
 		if tries++; moved {
 			tries = 0
 		}
 		switch {
 		case moved:
-			nap = napLeast
-		case !wait && tries < triesMost:
-			runtime.Gosched()
+			nap, woken = napLeast, time.Time{}
 		case wait:
 			t.poller.Await(&t.ready)
+			woken = time.Now()
+		case lingers:
+			sys.Relax()
+		case tries < triesMost:
+			runtime.Gosched()
 		default:
 			t.sleep(nap)
 			nap = min(2*nap, napMost)
@@ -106,16 +116,24 @@ func (t *Transport) loop() {
 	}
 }
 
+// lingers reports whether the thread, which the descriptor woke then, should not wait
+// for it again yet: a large transfer arrives bit by bit, and most bits are no event.
+// After an event it should: a waiter that it wakes may need the thread's core.
+func (t *Transport) lingers(woken time.Time) bool {
+	return t.parked.Load() > 0 && t.cfg.Waiting.Spin > 0 && time.Since(woken) < linger
+}
+
 // turn does what there is to do. wait says that the descriptor tells when there is
-// more; the thread counts as asleep then, until its next turn.
-func (t *Transport) turn() (moved, wait bool) {
+// more; the thread counts as asleep then, until its next turn. It is not asked to if
+// the thread stays awake.
+func (t *Transport) turn(awake bool) (moved, wait bool) {
 	t.mu.Lock()
 	defer t.unlock()
 	t.asleep = false
 	if t.workLocked() {
 		return true, false
 	}
-	if t.poller == nil || t.drained.Load() || t.broken.Load() {
+	if awake || t.poller == nil || t.drained.Load() || t.broken.Load() {
 		return false, false
 	}
 	t.asleep = t.fab.arm()
@@ -173,6 +191,8 @@ type parker struct {
 
 // Park implements notify.Parker.
 func (p parker) Park(word *atomic.Uint32, val uint32) {
+	p.t.parked.Add(1)
+	defer p.t.parked.Add(-1)
 	p.t.rouse()
 	p.Parker.Park(word, val)
 }
