@@ -3,15 +3,19 @@
 // writes of which 64 are under way. It is what this transport is compared with, as
 // fabtests' fi_rma_pingpong and fi_rma_bw would be.
 //
-//	cc -O2 -o twin twin.c -lfabric && ./twin [-d] 'tcp;ofi_rxm' 127.0.0.1 8 4096 65536
+//	cc -O2 -o twin twin.c -lfabric && ./twin [-d | -t] 'tcp;ofi_rxm' 127.0.0.1 8 4096 65536
 //
 // With -d the completion queue has a descriptor, as this transport's has: a program
-// that does not poll all the time needs it, and providers pay for it.
+// that does not poll all the time needs it, and providers pay for it. With -t there is
+// a thread too that sleeps on the descriptor and makes progress when nobody else does,
+// and a lock for the two: the least that it takes to receive while the program computes.
 //
 // Two processes, each bound to a core; the address may be empty. A line for each size:
 // bytes, microseconds one way (best and median of 20 rounds), GB/s (best and median).
 
 #define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -30,6 +34,7 @@
 enum { MEMORY = 64 << 20, ROUNDS = 20, WINDOW = 64 };
 
 static struct fi_info *info;
+static struct fid_fabric *fabric;
 static struct fid_ep *ep;
 static struct fid_av *av;
 static struct fid_cq *cq;
@@ -38,7 +43,10 @@ static fi_addr_t peer;
 static char *mem;
 static uint64_t there, key;
 static enum fi_wait_obj wait_object = FI_WAIT_NONE;
-static int sent, done, got; // writes with a completion to come, such that came, data that came
+static volatile int sent, done, got; // writes with a completion to come, such that came, data that came
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int threaded;
+static volatile unsigned looks; // of the main thread
 static struct fi_context2 contexts[WINDOW];
 
 #define CHECK(call) \
@@ -60,7 +68,6 @@ static void setup(const char *provider, const char *address) {
 	h->tx_attr->msg_order = h->rx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_WAW | FI_ORDER_RMA_WAW;
 	h->fabric_attr->prov_name = strdup(provider);
 	CHECK(fi_getinfo(FI_VERSION(1, 14), *address ? address : NULL, *address ? "0" : NULL, *address ? FI_SOURCE : 0, h, &info));
-	struct fid_fabric *fabric;
 	struct fid_domain *domain;
 	CHECK(fi_fabric(info->fabric_attr, &fabric, NULL));
 	CHECK(fi_domain(fabric, info, &domain, NULL));
@@ -94,7 +101,7 @@ static void meet(int in, int out) {
 	CHECK(fi_av_insert(av, m.name, 1, &peer, 0, NULL));
 }
 
-static void progress(void) {
+static void look(void) {
 	struct fi_cq_data_entry e[16];
 	ssize_t n = fi_cq_read(cq, e, 16);
 	if (n == -FI_EAGAIN)
@@ -107,30 +114,67 @@ static void progress(void) {
 			done++;
 }
 
+static void progress(void) {
+	if (!threaded) {
+		look();
+		return;
+	}
+	looks++;
+	pthread_mutex_lock(&lock);
+	look();
+	pthread_mutex_unlock(&lock);
+}
+
+// helper is the thread that makes progress when nobody else does.
+static void *helper(void *unused) {
+	(void)unused;
+	struct pollfd p = { .events = POLLIN };
+	CHECK(fi_control(&cq->fid, FI_GETWAIT, &p.fd));
+	for (unsigned seen = looks;;) {
+		if (seen != looks) {
+			seen = looks;
+			usleep(1000);
+			continue;
+		}
+		pthread_mutex_lock(&lock);
+		look();
+		struct fid *q = &cq->fid;
+		int quiet = fi_trywait(fabric, &q, 1) == 0;
+		pthread_mutex_unlock(&lock);
+		if (quiet)
+			poll(&p, 1, -1);
+	}
+}
+
 // put writes n bytes; data says whether the other side is told.
 static void put(size_t n, int data) {
 	ssize_t r;
 	for (;;) {
 		void *c = &contexts[sent % WINDOW];
+		if (threaded)
+			pthread_mutex_lock(&lock);
 		if (n <= info->tx_attr->inject_size)
 			r = data ? fi_inject_writedata(ep, mem, n, 1, peer, there, key) : fi_inject_write(ep, mem, n, peer, there, key);
 		else if (data)
 			r = fi_writedata(ep, mem, n, fi_mr_desc(mr), 1, peer, there, key, c);
 		else
 			r = fi_write(ep, mem, n, fi_mr_desc(mr), peer, there, key, c);
+		if (!r && n > info->tx_attr->inject_size)
+			sent++;
+		if (threaded)
+			pthread_mutex_unlock(&lock);
 		if (r != -FI_EAGAIN)
 			break;
 		progress();
 	}
 	CHECK(r);
-	if (n > info->tx_attr->inject_size)
-		sent++;
 }
 
 static void await(int count) {
-	while (got < count)
+	static int taken;
+	taken += count;
+	while (got < taken)
 		progress();
-	got -= count;
 }
 
 static double now(void) {
@@ -177,13 +221,14 @@ static double stream(int first, size_t n, int times) {
 }
 
 int main(int argc, char **argv) {
-	if (argc > 1 && !strcmp(argv[1], "-d")) {
+	if (argc > 1 && argv[1][0] == '-') {
 		wait_object = FI_WAIT_FD;
+		threaded = !strcmp(argv[1], "-t");
 		argc--;
 		argv++;
 	}
 	if (argc < 4) {
-		fprintf(stderr, "usage: twin [-d] PROVIDER ADDRESS BYTES...\n");
+		fprintf(stderr, "usage: twin [-d | -t] PROVIDER ADDRESS BYTES...\n");
 		return 2;
 	}
 	int up[2], down[2];
@@ -196,6 +241,9 @@ int main(int argc, char **argv) {
 	sched_setaffinity(0, sizeof core, &core);
 	setup(argv[1], argv[2]);
 	meet(first ? up[0] : down[0], first ? down[1] : up[1]);
+	pthread_t thread;
+	if (threaded && pthread_create(&thread, NULL, helper, NULL))
+		return 1;
 	for (int i = 3; i < argc; i++) {
 		size_t n = strtoull(argv[i], NULL, 10);
 		if (n < 1 || n > MEMORY)
