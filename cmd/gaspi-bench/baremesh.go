@@ -118,28 +118,39 @@ func (m *mesh) keep(conn *net.TCPConn, r int) (err error) {
 func (m *mesh) exchange(ctx context.Context, sends, takes int) error {
 	clear(m.sent)
 	clear(m.taken)
+	copied := 0
 	for looks := 1; ; looks++ {
 		n, unsent, err := m.some(sends, &m.out, m.sent, m.src, m.ahead, (*sys.Vector).Send)
 		if err != nil {
 			return err
 		}
-		if looks == 1 { // meanwhile the others send
-			copy(m.of(m.dst, m.me), m.of(m.src, m.me))
-		}
 		k, untaken, err := m.some(takes, &m.in, m.taken, m.dst, m.back, (*sys.Vector).Receive)
 		if err != nil {
 			return err
 		}
-		if unsent+untaken == 0 {
+		switch {
+		case unsent+untaken == 0 && copied == m.block:
 			return nil
-		}
-		if n+k == 0 {
+		case n+k > 0:
+		case copied < m.block: // where it would wait
+			copied += m.copyOwn(copied)
+		default:
 			m.b.pause()
 		}
 		if looks%looksPerCheck == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// meshCopy is how much of its own block a rank copies before it looks at the
+// connections again.
+const meshCopy = 64 << 10
+
+// copyOwn copies a part of the own block, from there on, and returns how much.
+func (m *mesh) copyOwn(from int) int {
+	end := min(from+meshCopy, m.block)
+	return copy(m.of(m.dst, m.me)[from:end], m.of(m.src, m.me)[from:end])
 }
 
 // some moves a chunk of each of the first blocks that have not moved to their end, most
