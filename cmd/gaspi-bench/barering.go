@@ -70,7 +70,7 @@ func (s *shape) around(place int) (send, take int) {
 	case schedule.AllReduce:
 		n := 2 * whole * (s.ranks - 1) / s.ranks
 		return n, n
-	case schedule.ReduceScatter, schedule.AllGather, schedule.AllToAll:
+	case schedule.ReduceScatter, schedule.AllGather:
 		return others, others
 	case schedule.Barrier:
 		return 1, 1

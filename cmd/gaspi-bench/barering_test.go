@@ -20,7 +20,7 @@ func TestAroundARing(t *testing.T) {
 			{schedule.AllReduce, n, n, n, 2 * n * (ranks - 1)},
 			{schedule.ReduceScatter, n, block, n, n * (ranks - 1)},
 			{schedule.AllGather, block, n, block, n * (ranks - 1)},
-			{schedule.AllToAll, n, n, n, n * (ranks - 1)},
+			{schedule.AllToAll, n, n, n, -ranks}, // has a mesh
 			{schedule.Broadcast, n, n, n, n * (ranks - 1)},
 			{schedule.Broadcast, n, n, n / 4, n / 4 * (ranks - 1)},
 			{schedule.Reduce, n, n, n, n * (ranks - 1)},

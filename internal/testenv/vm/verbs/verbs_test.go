@@ -86,7 +86,7 @@ func TestTransport(t *testing.T) {
 	test := filepath.Join(t.TempDir(), "transport.test")
 	command(t, "test", "-c", "-tags", "rdma", "-o", test, module+"internal/transport/rdma")
 	out := inGuest(t, `
-export GASPI_CI=1 GASPI_RDMA_PROVIDER='`+provider+`'
+export GASPI_CI=1 GASPI_RDMA_PROVIDER='`+provider+`' GASPI_TEST_LONG='`+os.Getenv("GASPI_TEST_LONG")+`'
 transport.test -test.v -test.timeout 18m -test.skip 'InMemory|Jobs' # the same everywhere, and needs the Go command
 `, map[string]string{"transport.test": test})
 	passed := regexp.MustCompile(`(?m)^ *--- PASS: `).FindAllString(out, -1)

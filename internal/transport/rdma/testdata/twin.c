@@ -221,9 +221,9 @@ static double stream(int first, size_t n, int times) {
 }
 
 int main(int argc, char **argv) {
-	if (argc > 1 && argv[1][0] == '-') {
+	threaded = argc > 1 && !strcmp(argv[1], "-t");
+	if (threaded || (argc > 1 && !strcmp(argv[1], "-d"))) {
 		wait_object = FI_WAIT_FD;
-		threaded = !strcmp(argv[1], "-t");
 		argc--;
 		argv++;
 	}
