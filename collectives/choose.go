@@ -336,6 +336,9 @@ func (t *Team) predict(call *schedule.Call, size int, c choice) (float64, error)
 		near *= call.Size
 	}
 	machine := t.machine.At(near)
+	if t.floods(call, size, c) {
+		machine = machine.Flooded()
+	}
 	var seconds float64
 	var err error
 	if c.segments == (schedule.Segmentation{}) {

@@ -70,7 +70,8 @@ type Config struct {
 	// rank has a core, else nothing; negative means nothing. May differ per rank.
 	Spin time.Duration
 	// Yield is how long a wait gives up its core again and again before it
-	// sleeps. Zero means 100 us; negative means nothing. May differ per rank.
+	// sleeps. Zero means 100 us, or 1 ms where ranks share cores but no memory;
+	// negative means nothing. May differ per rank.
 	Yield time.Duration
 
 	// KeepGoing matters to Local alone: the other ranks go on when one fails. A
@@ -156,6 +157,11 @@ func (c Config) common() string {
 const (
 	defaultSpin  = 100 * time.Microsecond // of the order of a sleep and a wake-up across cores
 	defaultYield = 100 * time.Microsecond
+	// pollYield is defaultYield where ranks share cores and nothing arrives unless they
+	// poll: who sleeps leaves that to a thread, which has to wait for a core too. Ranks
+	// that share memory lose by it: those who wait for a barrier meanwhile made round
+	// trips of two others twice as long.
+	pollYield = time.Millisecond
 )
 
 // spinTime is how long waits spin where ranks local ranks share cores cores.

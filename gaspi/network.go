@@ -32,6 +32,9 @@ func (d *dialer) assist(t assistant, only bool) {
 		}
 	}
 	w.Poll, w.PollFirst = poll, only
+	if only && w.Spin == 0 && d.cfg.Yield == 0 && d.cfg.Emulate == "" {
+		w.Yield = pollYield
+	}
 	w.Sleep = t.Parker(w.Sleep)
 }
 

@@ -31,7 +31,7 @@ func movements() []Algorithm {
 		{Op: schedule.AllGather, Name: "spread", Emit: allGatherSpread, Shares: true, Exposes: true},
 		{Op: schedule.AllGather, Name: "flip", Emit: allGatherFlip, Whole: true},
 
-		{Op: schedule.AllToAll, Name: "direct", Emit: allToAllDirect, Fits: bothWays, Exposes: true},
+		{Op: schedule.AllToAll, Name: "direct", Emit: allToAllDirect, Fits: bothWays, Exposes: true, Burst: true},
 		{Op: schedule.AllToAll, Name: "pairwise", Emit: allToAllPairwise, Fits: bothWays, Exposes: true},
 		{Op: schedule.AllToAll, Name: "bruck", Emit: allToAllBruck, Fits: evenBlocks, Whole: true},
 		{Op: schedule.AllToAll, Name: "shared", Emit: allToAllShared, Fits: bothWays, Shares: true, Exposes: true, Pulls: true},

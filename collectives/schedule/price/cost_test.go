@@ -158,3 +158,20 @@ func TestMachineAt(t *testing.T) {
 		}
 	}
 }
+
+// Goal: what comes from memory takes the time of a read longer, and nothing is different
+// where messages land by themselves or memory has no limit.
+func TestMachineFlooded(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		m, want Machine
+	}{
+		{"sockets", Machine{Call: 1, SocketRate: 4, CoreMemory: 2}, Machine{Call: 1, SocketRate: 2, CoreMemory: 2}},
+		{"no sockets", Machine{CoreMemory: 2}, Machine{CoreMemory: 2}},
+		{"no limit", Machine{SocketRate: 4}, Machine{SocketRate: 4}},
+	} {
+		if got := c.m.Flooded(); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}

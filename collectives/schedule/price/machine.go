@@ -114,6 +114,15 @@ func (m *Machine) At(bytes int) Machine {
 	return at
 }
 
+// Flooded is the machine where more lies in the sockets of a host than its caches hold:
+// what a rank receives comes from memory.
+func (m Machine) Flooded() Machine {
+	if m.SocketRate > 0 && m.CoreMemory > 0 {
+		m.SocketRate = 1 / (1/m.SocketRate + 1/(2*m.CoreMemory)) // which also counts what is sent
+	}
+	return m
+}
+
 // nodeOf is the node of each rank.
 func (m *Machine) nodeOf(size int, nodes []int) ([]int32, int, error) {
 	of, count := make([]int32, size), 0

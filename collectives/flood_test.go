@@ -1,0 +1,68 @@
+package collectives
+
+import (
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+)
+
+func TestConnections(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		nodes, hosts []int
+		want         int
+	}{
+		{"memory shared by all", []int{0, 0, 0, 0}, nil, 0},
+		{"a host each", []int{0, 1, 2}, nil, 2},
+		{"one host, sockets between all", []int{0, 1, 2, 3}, []int{0, 0, 0, 0}, 12},
+		{"two and two", []int{0, 0, 2, 2}, nil, 4},
+		{"three and one", []int{0, 0, 0, 3}, nil, 3},
+		{"one rank", []int{0}, nil, 0},
+	} {
+		if got := connections(c.nodes, c.hosts); got != c.want {
+			t.Errorf("%s: %d connections to a host, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// Goal: blocks of 2 MiB to all three others at once are too many for the caches of a host,
+// and those to one at a time or in segments are not.
+func TestFloods(t *testing.T) {
+	const elements = 2 << 20 / 8
+	team := &Team{hosts: []int{0, 0, 0, 0}, machine: DefaultMachine()}
+	sockets, memory := []int{0, 1, 2, 3}, []int{0, 0, 0, 0}
+	for _, c := range []struct {
+		name, algorithm string
+		nodes           []int
+		count           int
+		segments        schedule.Segmentation
+		want            bool
+	}{
+		{"at once", "direct", sockets, elements, schedule.Segmentation{}, true},
+		{"of half the length", "direct", sockets, elements / 2, schedule.Segmentation{}, false},
+		{"of twice the length, of which sockets hold as much", "pairwise", sockets, 2 * elements, schedule.Segmentation{}, false},
+		{"through memory", "direct", memory, elements, schedule.Segmentation{}, false},
+		{"a segment at a time", "direct", sockets, elements, schedule.Segmentation{Size: elements / 4, Concurrency: 1}, false},
+		{"all segments at a time", "direct", sockets, elements, schedule.Segmentation{Concurrency: 4}, true},
+		{"one at a time", "pairwise", sockets, elements, schedule.Segmentation{}, false},
+		{"one at a time in each of many lanes", "pairwise", sockets, elements, schedule.Segmentation{Concurrency: 4}, true},
+	} {
+		a, err := algorithms.Lookup(schedule.AllToAll, c.algorithm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := &schedule.Call{Op: schedule.AllToAll, Size: 4, Count: c.count, Nodes: c.nodes}
+		if got := team.floods(call, 8, choice{algorithm: a, segments: c.segments}); got != c.want {
+			t.Errorf("%s %s: %v, want %v", c.algorithm, c.name, got, c.want)
+		}
+	}
+	ring, err := algorithms.Lookup(schedule.AllGather, "ring")
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := &schedule.Call{Op: schedule.AllGather, Size: 4, Count: 16 * elements, Nodes: sockets}
+	if team.floods(call, 8, choice{algorithm: ring}) {
+		t.Error("a ring, in which a rank sends to one other, floods")
+	}
+}
