@@ -18,6 +18,7 @@ type progress struct {
 	drained atomic.Bool   // the transport has closed; nobody makes progress any more
 
 	poller  *sys.Poller   // nil where the fabric has no descriptor
+	file    int           // the descriptor
 	ready   sys.Events    // the thread's own
 	roused  chan struct{} // of one; somebody wants the thread to end its nap
 	alarm   *time.Timer   // the thread's own; ends its nap
@@ -51,10 +52,12 @@ func (p *progress) init(file int) error {
 	if p.poller, err = sys.NewPoller(); err != nil {
 		return err
 	}
-	if err := p.poller.Add(file, 0, false); err != nil {
+	if err := p.poller.Add(file, 0, false); err != nil { // the last moment to tell of it
 		p.poller.Close()
 		return err
 	}
+	p.poller.Remove(file) // until it is waited for; see await
+	p.file = file
 	return nil
 }
 
@@ -103,7 +106,7 @@ func (t *Transport) loop() {
 		case moved:
 			nap, woken = napLeast, time.Time{}
 		case wait:
-			t.poller.Await(&t.ready)
+			t.await()
 			woken = time.Now()
 		case lingers:
 			sys.Relax()
@@ -121,6 +124,17 @@ func (t *Transport) loop() {
 // After an event it should: a waiter that it wakes may need the thread's core.
 func (t *Transport) lingers(woken time.Time) bool {
 	return t.parked.Load() > 0 && t.cfg.Waiting.Spin > 0 && time.Since(woken) < linger
+}
+
+// await waits for the descriptor. Nobody else listens to it: while callers poll, the system
+// would go through the list of who does for every message.
+func (t *Transport) await() {
+	if err := t.poller.Add(t.file, 0, false); err != nil {
+		t.sleep(napMost)
+		return
+	}
+	t.poller.Await(&t.ready)
+	t.poller.Remove(t.file)
 }
 
 // turn does what there is to do. wait says that the descriptor tells when there is
