@@ -13,6 +13,7 @@ import (
 // wait, through Poll, and a thread for when there are none.
 type progress struct {
 	polls   atomic.Uint32 // calls of Poll; tells the thread that somebody polls
+	hogging atomic.Bool   // somebody has polled for so long that it should let others run; see Poll
 	asleep  bool          // guarded by Transport.mu; the thread waits for the descriptor, or is about to
 	parked  atomic.Int32  // waiters that have gone to sleep
 	drained atomic.Bool   // the transport has closed; nobody makes progress any more
@@ -33,6 +34,13 @@ const (
 	// for room, before it looks again.
 	napLeast = 50 * time.Microsecond
 	napMost  = time.Millisecond
+	// leaveMost is how long it naps at most while others poll: no longer than they have
+	// polled by then. Each nap's end takes the core from them for some 15 us, where
+	// they share one.
+	leaveMost = 4 * time.Millisecond
+	// pollEvery is how often somebody calls Poll at least that counts as polling, where
+	// ranks do not share cores. One that looks now and then leaves the thread its work.
+	pollEvery = 100 * time.Microsecond
 	// triesMost is how often it looks again before it naps at all.
 	triesMost = 16
 	// linger is how long the thread looks again, after the descriptor has told, before it
@@ -66,11 +74,22 @@ func (p *progress) init(file int) error {
 // at a time does the work, and those who have something to post go first.
 func (t *Transport) Poll() bool {
 	t.polls.Add(1)
+	if t.hogging.Load() {
+		t.yield()
+	}
 	if t.wanted.Load() > 0 || !t.mu.TryLock() {
 		return false
 	}
 	defer t.unlock()
 	return t.workLocked()
+}
+
+// yield lets other goroutines run. Go's monitor (sysmon) takes a processor away that has
+// run one goroutine for 10 ms and is inside a call into C, and then looks again every 20 us
+// for some milliseconds: a tenth of all round trips took three times as long as the others.
+func (t *Transport) yield() {
+	t.hogging.Store(false)
+	runtime.Gosched()
 }
 
 // workLocked deals with what has happened and posts what waited for room.
@@ -157,15 +176,18 @@ func (t *Transport) turn(awake bool) (moved, wait bool) {
 // leave leaves the work to those who poll until they do not any more. It returns the
 // count of polls at the end.
 func (t *Transport) leave() (seen uint32) {
-	first := napLeast
-	if t.cfg.Waiting.Spin == 0 {
-		first = napMost // ranks share cores: one that polls may have to wait for one
+	nap, most := napLeast, leaveMost
+	shared := t.cfg.Waiting.Spin == 0
+	if shared {
+		nap, most = napMost, napMost // one that polls may have to wait for a core
 	}
-	for nap := first; ; nap = min(2*nap, napMost) {
-		seen = t.polls.Load()
-		if t.sleep(nap) || t.polls.Load() == seen || t.drained.Load() {
+	for seen = t.polls.Load(); !t.sleep(nap) && !t.drained.Load(); nap = min(2*nap, most) {
+		polls := t.polls.Load() - seen
+		if polls == 0 || !shared && polls < uint32(nap/pollEvery) {
 			break
 		}
+		seen += polls
+		t.hogging.Store(nap == leaveMost)
 	}
 	select {
 	case <-t.roused: // too late to matter
