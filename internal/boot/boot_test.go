@@ -7,7 +7,9 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -308,12 +310,54 @@ func TestNothingIsLeftOpen(t *testing.T) {
 	for range 20 {
 		cycle()
 	}
-	// The last ones may be about to close: who is on the other end does that.
-	after := openDescriptors(t)
-	for limit := time.Now().Add(5 * time.Second); after > before && time.Now().Before(limit); after = openDescriptors(t) {
-		time.Sleep(time.Millisecond)
-	}
-	if after > before {
+	if after := openDescriptors(t); after > before {
 		t.Errorf("%d descriptors before, %d after 20 jobs", before, after)
 	}
+}
+
+// A slowConn takes its time to close. Who closes it once more does not wait, as
+// with a socket.
+type slowConn struct {
+	net.Conn
+	begun   atomic.Bool
+	release chan struct{} // closed when the closing may end
+}
+
+func (c *slowConn) CloseRead() error { return nil } // as a socket whose peer has closed
+
+func (c *slowConn) Close() error {
+	if c.begun.Swap(true) {
+		return net.ErrClosed
+	}
+	<-c.release
+	return c.Conn.Close()
+}
+
+func TestCloseWaitsForAConnectionThatIsClosing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startServer(t, 1)
+		ours, theirs := net.Pipe()
+		conn := &slowConn{Conn: ours, release: make(chan struct{})}
+		if err := s.serve(0, conn, false); err != nil {
+			t.Fatal(err)
+		}
+		theirs.Close()
+		synctest.Wait() // the server closes its end by itself
+		if !conn.begun.Load() {
+			t.Error("the connection is not being closed")
+		}
+		done := make(chan struct{})
+		go func() {
+			s.Close()
+			close(done)
+		}()
+		synctest.Wait()
+		select {
+		case <-done:
+			t.Error("Close has returned before the connection was closed")
+		default:
+		}
+		close(conn.release)
+		<-done
+	})
 }

@@ -80,7 +80,7 @@ func (s *Server) serve(r base.Rank, conn net.Conn, remote bool) error {
 		conn.Close()
 		return err
 	}
-	l := &link{server: s, rank: r, remote: remote, wire: newWire(conn), received: make(chan struct{})}
+	l := &link{server: s, rank: r, remote: remote, wire: newWire(conn), received: make(chan struct{}), closed: make(chan struct{})}
 	s.links[r] = l
 	hello := message{Kind: kindHello, Version: protocolVersion, Job: s.job, Rank: r, Size: s.hub.size, Hosted: s.hosted}
 	if remote { // the rank has the key, and others may listen
@@ -147,7 +147,9 @@ func (s *Server) Announce(f Failure) {
 	}
 }
 
-// Close ends all sessions: a rank that still lives sees its launcher lost.
+// Close ends all sessions: a rank that still lives sees its launcher lost. All
+// connections are closed when it returns. It waits for kill and for what OnError
+// has set, so neither may call it.
 func (s *Server) Close() {
 	s.mu.Lock()
 	if s.ending == "" {
@@ -162,8 +164,7 @@ func (s *Server) Close() {
 		}
 		all.Go(func() {
 			l.wire.closeRead()
-			<-l.received
-			l.wire.close(goodbyePatience)
+			<-l.closed
 		})
 	}
 	all.Wait()
@@ -186,6 +187,7 @@ type link struct {
 	remote   bool // it is reached over a network
 	wire     *wire
 	received chan struct{} // closed when nothing more will be received
+	closed   chan struct{} // closed when the connection is
 
 	announced bool // guarded by the server's mu: somebody knows what became of the rank
 }
@@ -207,7 +209,8 @@ func (l *link) receiveLoop() {
 	}
 	close(l.received)
 	l.server.noteEnd(l, err)
-	l.wire.close(goodbyePatience)
+	l.wire.close(goodbyePatience) // Server.Close waits: closing once more would not, for this one
+	close(l.closed)
 }
 
 // serve returns how the talk with the rank ended.
