@@ -13,7 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
 )
 
-// peerOptions are what the command line says about peers: MPI libraries that are
+// peerOptions are what the command line says about peers: libraries that are
 // measured in turns with the runtime.
 type peerOptions struct {
 	names       []string
@@ -31,14 +31,14 @@ func peerFlagNames() []string {
 }
 
 func (p *peerOptions) add(f *pflag.FlagSet) {
-	f.StringSliceVar(&p.names, "peer", nil, "measure MPI libraries in turns with the runtime, a `LIST` of\n"+strings.Join(peer.Names(), ", ")+"; each counts by its faster way, such as in place or not")
+	f.StringSliceVar(&p.names, "peer", nil, "measure libraries in turns with the runtime, a `LIST` of\n"+strings.Join(peer.Names()[:2], ", ")+"; each counts by its faster way, such as in place or\nnot. Over rdma: libfabric, by a program in C that polls all the time, and\n"+strings.Join(peer.Names()[3:], ", ")+", by one that could sleep,\nand one that also receives while it computes")
 	f.IntVar(&p.repetitions, "repetitions", 5, "how often each side is measured beside peers")
 	f.StringSliceVar(&p.forced, "peer-algorithm", nil, "force algorithms of peers, a `LIST` such as openmpi:ring")
 	f.BoolVar(&p.best, "peer-best", false, "measure every algorithm that peers have; the best counts")
 	f.DurationVar(&p.limit, "peer-limit", 20*time.Second, "give a peer up at a size that takes it longer than this")
 }
 
-// checkPeers finds out whether what is asked for can be measured beside MPI.
+// checkPeers finds out whether what is asked for can be measured beside peers.
 func (o *options) checkPeers(f *pflag.FlagSet) error {
 	p := &o.peers
 	if len(p.names) == 0 {
@@ -75,6 +75,9 @@ func (o *options) checkPeers(f *pflag.FlagSet) error {
 	case o.emulate != "":
 		return errors.New("--emulate: peers have no emulated network; drop it or --peer")
 	}
+	if err := o.checkPeerTransport(); err != nil {
+		return err
+	}
 	if err := o.checkPeerOperation(f); err != nil {
 		return err
 	}
@@ -82,10 +85,35 @@ func (o *options) checkPeers(f *pflag.FlagSet) error {
 	return p.chooseAlgorithms()
 }
 
-// checkPeerOperation finds out whether MPI has the operation.
+// checkPeerTransport finds out whether peers can be measured over the transport.
+func (o *options) checkPeerTransport() error {
+	rdma := o.transport == "rdma"
+	for _, name := range o.peers.names {
+		switch {
+		case peer.MPI(name) && rdma:
+			return fmt.Errorf("--peer %s: MPI is measured over shm and tcp; over rdma, use --peer libfabric", name)
+		case peer.MPI(name):
+		case !rdma:
+			return fmt.Errorf("--peer %s: it is measured over rdma alone; add --transport rdma, or name a peer of MPI", name)
+		case o.ranks != 2:
+			return fmt.Errorf("-n %d: %s is measured between 2 ranks; drop the flag", o.ranks, name)
+		case os.Getenv(envProvider) == "":
+			return fmt.Errorf("--peer %s: both sides need the same provider; set %s, such as to tcp;ofi_rxm", name, envProvider)
+		}
+	}
+	return nil
+}
+
+// checkPeerOperation finds out whether peers have the operation.
 func (o *options) checkPeerOperation(f *pflag.FlagSet) error {
-	if len(peer.Ways(o.op.name)) == 0 {
-		return fmt.Errorf("--peer: MPI has nothing to compare %s with; drop the flag", o.op.name)
+	for _, name := range o.peers.names {
+		switch {
+		case len(peer.Ways(name, o.op.name)) > 0:
+		case peer.MPI(name):
+			return fmt.Errorf("--peer: MPI has nothing to compare %s with; drop the flag", o.op.name)
+		default:
+			return fmt.Errorf("--peer %s: it has nothing to compare %s with, only latency and bandwidth; drop the flag", name, o.op.name)
+		}
 	}
 	c := o.collective
 	if c == nil {

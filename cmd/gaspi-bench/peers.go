@@ -267,6 +267,7 @@ func (c *contest) newRival(p *peer.Peer, algorithm, congestion string) *rival {
 	r := &rival{peer: p, job: peer.Job{
 		Ranks: c.o.ranks, Bound: c.bound(), Yield: c.o.ranks > c.cores, TCP: c.tcp, Congestion: congestion, Algorithm: algorithm,
 		DType: "float64", Op: "sum", Most: 1, Time: c.o.time, Verify: c.o.verify, Limit: c.o.peers.limit,
+		Provider: os.Getenv(envProvider),
 	}}
 	if g := c.o.collective; g != nil {
 		r.job.DType, r.job.Op, r.job.Root = g.dtype.name, g.op.String(), g.root
@@ -277,7 +278,7 @@ func (c *contest) newRival(p *peer.Peer, algorithm, congestion string) *rival {
 	}
 	for _, bytes := range c.o.sizes {
 		for _, op := range c.operations() {
-			for _, way := range peer.Ways(op) {
+			for _, way := range peer.Ways(p.Name, op) {
 				made := row{Op: op, Impl: p.Name, Version: p.Version, Algorithm: algorithm, Congestion: congestion, Way: way, Bytes: bytes}
 				point := peer.Point{Operation: op, Count: bytes, Way: way}
 				if g := c.o.collective; g != nil {
@@ -299,7 +300,7 @@ func (c *contest) operations() []string {
 	switch {
 	case c.o.op.name == "latency":
 		return []string{"latency", "delivery"}
-	case c.o.op.name == "bandwidth" && c.tcp:
+	case c.o.op.name == "bandwidth" && c.o.peerTransport() != "shm":
 		return []string{"bandwidth"}
 	case c.o.op.name == "bandwidth":
 		return []string{"bandwidth", "put"}

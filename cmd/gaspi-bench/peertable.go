@@ -8,7 +8,7 @@ import (
 )
 
 // Columns of the table of rows beside peers.
-const peerFormat = "%-13s %7s  %-16s %-33s%11s %11s %11s %11s %9s %6s"
+const peerFormat = "%-13s %7s  %-*s %-33s%11s %11s %11s %11s %9s %6s"
 
 // show prints everything that was measured.
 func (c *contest) show() error {
@@ -42,29 +42,37 @@ func (c *contest) describe() []string {
 
 // peerLines are the table of rows.
 func peerLines(rows []row) []string {
-	lines := []string{trimmed(fmt.Sprintf(peerFormat, "op", "bytes", "impl", "how", "min us", "p50 us", "p99 us", "mean us", "+-95%", "rounds"))}
+	wide := 16
+	for _, r := range rows {
+		wide = max(wide, len(r.implementation()))
+	}
+	lines := []string{trimmed(fmt.Sprintf(peerFormat, "op", "bytes", wide, "impl", "how", "min us", "p50 us", "p99 us", "mean us", "+-95%", "rounds"))}
 	for _, r := range rows {
 		bytes := "-"
 		if r.Bytes > 0 {
 			bytes = formatSize(r.Bytes)
 		}
-		impl := r.Impl
-		if r.Version != "" && r.Impl != implGaspi {
-			impl += " " + r.Version
-		}
 		how := list(r.Congestion, r.Algorithm, r.Way)
 		if r.Note != "" {
-			lines = append(lines, trimmed(fmt.Sprintf("%-13s %7s  %-16s %-33s %s", r.Op, bytes, impl, how, r.Note)))
+			lines = append(lines, trimmed(fmt.Sprintf("%-13s %7s  %-*s %-33s %s", r.Op, bytes, wide, r.implementation(), how, r.Note)))
 			continue
 		}
 		interval := "-"
 		if len(r.Rounds) > 1 {
 			interval = figure(r.MeanCI95US)
 		}
-		lines = append(lines, trimmed(fmt.Sprintf(peerFormat, r.Op, bytes, impl, how,
+		lines = append(lines, trimmed(fmt.Sprintf(peerFormat, r.Op, bytes, wide, r.implementation(), how,
 			figure(r.MinUS), figure(r.P50US), figure(r.P99US), figure(r.MeanUS), interval, fmt.Sprint(len(r.Rounds)))))
 	}
 	return lines
+}
+
+// implementation names whose row it is, with the version of a peer.
+func (r row) implementation() string {
+	if r.Version == "" || r.Impl == implGaspi {
+		return r.Impl
+	}
+	return r.Impl + " " + r.Version
 }
 
 // comparisonLines are the closing table of an operation.

@@ -21,6 +21,8 @@ const (
 	envRank = "GASPI_RANK"
 	// envTransport is what gaspi-run tells the ranks of its --transport by.
 	envTransport = "GASPI_TRANSPORT"
+	// envProvider is the provider of libfabric that ranks use.
+	envProvider = "GASPI_RDMA_PROVIDER"
 	// envCores tells the ranks how many cores they share: one that is bound to
 	// a core sees only that one.
 	envCores = "GASPI_BENCH_CORES"

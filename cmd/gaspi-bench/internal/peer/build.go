@@ -10,12 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
-// source is the benchmark. The line with go:build keeps the go command from
-// compiling it.
+// source are the benchmarks. The line with go:build keeps the go command from
+// compiling them.
 //
-//go:embed mpibench.c *.h
+//go:embed *.c *.h
 var source embed.FS
 
 // optimise is how the benchmark is compiled. What it measures is in the library,
@@ -24,19 +26,20 @@ var optimise = []string{"-O3", "-march=native"}
 
 // build compiles the benchmark into dir, unless it is there: same source, same
 // compiler, same library. It returns the program's path.
-func build(ctx context.Context, dir, name, compiler, library string) (string, error) {
+func (l library) build(ctx context.Context, dir, compiler, library string) (string, error) {
 	said, err := ask(ctx, compiler, "--version")
 	if err != nil {
 		return "", fmt.Errorf("asking %s for its version: %w", filepath.Base(compiler), err)
 	}
-	key, err := digest(compiler, said, library)
+	key, err := digest(compiler, said, library, strings.Join(l.link, " "))
 	if err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
 	}
-	program := filepath.Join(dir, "mpibench-"+name+"-"+key)
+	name := strings.TrimSuffix(l.source, ".c")
+	program := filepath.Join(dir, name+"-"+l.name+"-"+key)
 	if _, err := os.Stat(program); err == nil {
 		return program, nil
 	}
@@ -49,8 +52,8 @@ func build(ctx context.Context, dir, name, compiler, library string) (string, er
 	if err := os.CopyFS(scratch, source); err != nil {
 		return "", err
 	}
-	fresh := filepath.Join(scratch, "mpibench")
-	args := append(optimise[:len(optimise):len(optimise)], "-o", fresh, filepath.Join(scratch, "mpibench.c"))
+	fresh := filepath.Join(scratch, name)
+	args := slices.Concat(optimise, []string{"-o", fresh, filepath.Join(scratch, l.source)}, l.link)
 	if out, err := exec.CommandContext(ctx, compiler, args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w: %s", filepath.Base(compiler), err, reason(string(out)))
 	}

@@ -18,6 +18,7 @@ type Job struct {
 	Yield      bool   // ranks outnumber cores, and share them
 	TCP        bool   // over TCP on the loopback interface, else through shared memory
 	Congestion string // of TCP; empty for the system's
+	Provider   string // of libfabric
 	Algorithm  string // one of Algorithms; empty for the library's own choice
 
 	DType  string // of elements, as gaspi-bench calls it
@@ -37,7 +38,7 @@ type Point struct {
 	Way       string // one of Ways
 }
 
-// String is the point as mpibench takes it: OPERATION:COUNT:WAY.
+// String is the point as programs take it: OPERATION:COUNT:WAY.
 func (p Point) String() string {
 	return p.Operation + ":" + strconv.FormatUint(p.Count, 10) + ":" + p.Way
 }
@@ -51,28 +52,15 @@ type Result struct {
 	Failed     string          // why it has failed, and there is nothing else
 }
 
-// Ways are the ways in which MPI does an operation, the better of which is
-// what it can do; nil if it has no such operation.
-func Ways(operation string) []string {
-	switch operation {
-	case "allreduce", "reduce", "scan", "exscan":
-		return []string{"in-place", "separate"}
-	case "broadcast", "allgather", "gather", "scatter", "alltoall", "reducescatter", "barrier":
-		return []string{""}
-	case "latency", "delivery", "bandwidth":
-		return []string{"send-recv", "put"}
-	case "put":
-		return []string{"put"}
+// Ways are the ways in which a library does an operation, the better of which is
+// what it can do; nil if it has no such operation, or there is no such library.
+func Ways(name, operation string) []string {
+	for _, l := range libraries() {
+		if l.name == name {
+			return l.ways(operation)
+		}
 	}
 	return nil
-}
-
-// DTypes are the types of elements that MPI has.
-func DTypes() []string {
-	return []string{
-		"float64", "float32", "complex128", "complex64", "int64", "int32", "int16", "int8",
-		"uint64", "uint32", "uint16", "uint8",
-	}
 }
 
 // Algorithms are the names that Job.Algorithm takes for an operation, sorted; none
@@ -100,18 +88,17 @@ func (p *Peer) launch(ctx context.Context, j Job) (launch, error) {
 		}
 		l = l.and(forced)
 	}
-	return l.and(launch{args: append([]string{p.program}, j.args()...)}), nil
+	if p.library.launcher != "" {
+		l.args = append(l.args, p.program)
+	}
+	return l.and(launch{args: p.library.arguments(j)}), nil
 }
 
-// args are those of the program.
-func (j Job) args() []string {
-	bit := map[bool]string{true: "1"}
-	args := []string{
-		j.DType, j.Op, strconv.Itoa(j.Root), strconv.Itoa(j.Most),
-		strconv.FormatInt(j.Time.Microseconds(), 10), "0" + bit[j.Verify], "0" + bit[j.Yield],
-	}
+// points are the last arguments of every program.
+func (j Job) points() []string {
+	var all []string
 	for _, point := range j.Points {
-		args = append(args, point.String())
+		all = append(all, point.String())
 	}
-	return args
+	return all
 }

@@ -10,7 +10,8 @@ import (
 func mpich() library {
 	return library{
 		name: "mpich", title: "MPICH", compiler: "mpicc.mpich", launcher: "mpiexec.mpich",
-		packages:   "mpich libmpich-dev gcc",
+		packages: "mpich libmpich-dev gcc",
+		source:   "mpibench.c", ways: mpiWays, arguments: mpiArguments,
 		command:    mpichCommand,
 		algorithms: mpichAlgorithms,
 	}

@@ -13,7 +13,8 @@ import (
 func openMPI() library {
 	return library{
 		name: "openmpi", title: "Open MPI", compiler: "mpicc.openmpi", launcher: "mpirun.openmpi",
-		packages:   "openmpi-bin libopenmpi-dev gcc",
+		packages: "openmpi-bin libopenmpi-dev gcc",
+		source:   "mpibench.c", ways: mpiWays, arguments: mpiArguments,
 		command:    openMPICommand,
 		algorithms: openMPIAlgorithms,
 	}

@@ -1,42 +1,8 @@
 // Ranks 0 and 1 writing to each other, by messages (way send-recv) or into each
 // other's memory (way put): put, flush, put of a flag, flush, and the other looks
 // at the flag, which is what a write with notification is made of in MPI.
-// The numbers in messages are those of gaspi-bench's stamp.go.
 
 enum { message_tag = 1, answer_tag = 2 };
-
-// Windows as in gaspi-bench's bandwidth.go.
-enum { window_bytes = 4 << 20, min_window = 4, max_window = 64 };
-
-static char short_byte(uint32_t v, size_t i) { return (char)(v >> 8 * (i % 4)); }
-
-// stamp writes v at both ends of a message.
-static void stamp(char *message, size_t size, uint32_t v)
-{
-	if (size < 8) {
-		for (size_t i = 0; i < size; i++)
-			message[i] = short_byte(v, i);
-		return;
-	}
-	memcpy(message, &v, 4);
-	memcpy(message + size - 4, &v, 4);
-}
-
-// look checks what stamp wrote. Memory that others put into is not cached.
-static void look(const char *message, size_t size, uint32_t v)
-{
-	uint32_t head, tail;
-	if (size < 8) {
-		for (size_t i = 0; i < size; i++)
-			if (message[i] != short_byte(v, i))
-				fail("message %u arrived with byte %zu wrong", v, i);
-		return;
-	}
-	memcpy(&head, message, 4);
-	memcpy(&tail, message + size - 4, 4);
-	if (head != v || tail != v)
-		fail("message %u arrived with number %u at its start and %u at its end", v, head, tail);
-}
 
 // put_flag makes v appear in the other's flag, after all puts before.
 static void put_flag(struct work *w, uint32_t v)
@@ -201,8 +167,7 @@ static int open_pair(struct work *w, const char *name, const char *way)
 		w->looking = !strcmp(name, "delivery");
 		w->batch = latency_batch;
 	} else if (!strcmp(name, "bandwidth") || (by_put && !strcmp(name, "put"))) {
-		size_t fit = window_bytes / w->count;
-		w->window = w->steps = fit < min_window ? min_window : fit > max_window ? max_window : (int)fit;
+		w->window = w->steps = window_of(w->count);
 		w->batch = strcmp(name, "put") ? bandwidth_batch : put_batch;
 	} else {
 		return 0;

@@ -1,37 +1,44 @@
-// Package peer measures MPI libraries beside gaspi-bench: it compiles a small C
-// program of this project with a library's compiler, runs it by the library's
-// launcher with the transport forced, and reads the times of its blocks.
+// Package peer measures other libraries beside gaspi-bench, those of MPI and libfabric:
+// it compiles a small C program of this project with a library's compiler, runs it by
+// the library's launcher with the transport forced, and reads the times of its blocks.
 //
 // It does not know what gaspi-bench measures itself, and draws no conclusions.
-// The program follows the rules of gaspi-bench: see mpibench.c.
+// The programs follow the rules of gaspi-bench: see mpibench.c and fabricbench.c.
 package peer
 
 import (
 	"context"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 )
 
-// A Peer is an MPI library that is ready to be measured.
+// A Peer is a library that is ready to be measured.
 type Peer struct {
 	Name    string // as Names has it
-	Version string // of its launcher, such as 4.1.4
+	Version string // such as 4.1.4
 
 	library  library
-	launcher string // path
+	launcher string // path; the program itself where there is no launcher
 	program  string // path
 }
 
-// A library is what there is to know about an MPI library.
+// A library is what there is to know about a library.
 type library struct {
 	name     string
-	title    string // for sentences
-	compiler string // commands; Debian lets several libraries live together by such names
-	launcher string
-	packages string // of Debian
+	title    string   // for sentences
+	source   string   // the program
+	compiler string   // commands; Debian lets several libraries live together by such names
+	link     []string // arguments of the compiler, behind the source
+	launcher string   // empty if the program starts its ranks itself
+	packages string   // of Debian
 
+	// ways are the ways in which it does an operation; nil if it has no such operation.
+	ways func(operation string) []string
+	// arguments are those of the program.
+	arguments func(j Job) []string
 	// command is how a job is launched, without the program and its arguments.
 	command func(j Job) launch
 	// algorithms are the names that can be forced for an operation, and how.
@@ -49,7 +56,7 @@ func (l launch) and(more launch) launch {
 }
 
 // libraries are all there are, in the order of the help.
-func libraries() []library { return []library{openMPI(), mpich()} }
+func libraries() []library { return append([]library{openMPI(), mpich()}, fabrics()...) }
 
 // Names are the names that Open takes.
 func Names() []string {
@@ -78,20 +85,44 @@ func (l library) open(ctx context.Context, dir string) (*Peer, error) {
 		return nil, err
 	}
 	p := &Peer{Name: l.name, library: l}
-	if p.launcher, err = l.find(l.launcher); err != nil {
-		return nil, err
+	said := ""
+	if l.launcher != "" {
+		if p.launcher, err = l.find(l.launcher); err != nil {
+			return nil, err
+		}
+		if said, err = p.askVersion(ctx); err != nil {
+			return nil, err
+		}
 	}
+	if p.program, err = l.build(ctx, dir, compiler, said); err != nil {
+		return nil, fmt.Errorf("compiling the benchmark for %s: %w", l.title, l.hint(err))
+	}
+	if l.launcher == "" {
+		p.launcher = p.program
+		_, err = p.askVersion(ctx)
+	}
+	return p, err
+}
+
+// hint adds what may be missing, where there is no launcher whose absence has told.
+func (l library) hint(err error) error {
+	if l.launcher != "" {
+		return err
+	}
+	return fmt.Errorf("%w; on Debian, apt-get install %s", err, l.packages)
+}
+
+// askVersion asks the launcher for the version, and returns all that it says.
+func (p *Peer) askVersion(ctx context.Context) (string, error) {
+	name := filepath.Base(p.launcher)
 	said, err := ask(ctx, p.launcher, "--version")
 	if err != nil {
-		return nil, fmt.Errorf("asking %s for its version: %w", l.launcher, err)
+		return "", fmt.Errorf("asking %s for its version: %w", name, err)
 	}
 	if p.Version = version.FindString(said); p.Version == "" {
-		return nil, fmt.Errorf("%s --version tells no version: %q; is it that of %s?", l.launcher, said, l.title)
+		return "", fmt.Errorf("%s --version tells no version: %q; is it that of %s?", name, said, p.library.title)
 	}
-	if p.program, err = build(ctx, dir, l.name, compiler, said); err != nil {
-		return nil, fmt.Errorf("compiling the benchmark for %s: %w", l.title, err)
-	}
-	return p, nil
+	return said, nil
 }
 
 // version is a number of a version, wherever it stands.
@@ -122,8 +153,10 @@ func reason(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if own, ok := strings.CutPrefix(line, "mpibench: "); ok {
-			return own
+		for _, program := range []string{"mpibench: ", "fabricbench: "} {
+			if own, ok := strings.CutPrefix(line, program); ok {
+				return own
+			}
 		}
 		if strings.Trim(line, "-=*") != "" {
 			lines = append(lines, line)

@@ -1,0 +1,96 @@
+// The rules of gaspi-bench's measure.go. Whoever includes this has rank, allocate, meet,
+// slowest_of, which leaves the longest times of all ranks to all of them, and a struct work
+// with batch, fill, check, timed, steps and tries.
+
+static const double block_time = 500e3; // nanoseconds
+enum { min_blocks = 15, max_blocks = 4000, max_batch = 1 << 20 };
+
+// So many rounds go before calibration: libraries set up what an operation needs
+// when it is first called.
+enum { warm_up = 4 };
+
+static double budget; // nanoseconds for a point
+static int verify;    // every operation is checked
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+// try_once does one operation with fresh inputs, and checks its result.
+static double try_once(struct work *w)
+{
+	w->tries++;
+	w->fill(w);
+	meet();
+	double start = now();
+	w->batch(w, 1);
+	double took = now() - start;
+	w->check(w);
+	return took;
+}
+
+// block is the time of one batch here, 0 where this rank's clock does not count.
+static double block(struct work *w, int n)
+{
+	if (verify && w->fill)
+		return try_once(w);
+	meet();
+	double start = now();
+	w->batch(w, n);
+	return w->timed ? now() - start : 0;
+}
+
+// slowest is the longest time of all ranks, for all of them.
+static double slowest(double mine)
+{
+	double most;
+	slowest_of(&mine, &most, 1);
+	return most;
+}
+
+// calibrate finds how many rounds fill a block, and how long that takes.
+static int calibrate(struct work *w, double *took)
+{
+	double enough = (block_time < budget ? block_time : budget) / 2;
+	if (verify && w->fill) {
+		*took = slowest(try_once(w));
+		return 1;
+	}
+	w->batch(w, warm_up);
+	for (int n = 1;; n *= 2) {
+		// The better of two: what first touches memory would end this early.
+		double first = block(w, n), second = block(w, n);
+		*took = slowest(first < second ? first : second);
+		if (*took >= enough || n >= max_batch)
+			return n;
+	}
+}
+
+// measure times a point and prints its blocks.
+static void measure(struct work *w, int point)
+{
+	if (w->fill)
+		try_once(w);
+	double took;
+	int n = calibrate(w, &took);
+	double fit = budget / (took > 1 ? took : 1);
+	int blocks = fit < min_blocks ? min_blocks : fit > max_blocks ? max_blocks : (int)fit;
+	double *mine = allocate(blocks * sizeof *mine), *most = allocate(blocks * sizeof *most);
+	for (int i = 0; i < blocks; i++)
+		mine[i] = block(w, n);
+	slowest_of(mine, most, blocks);
+	if (w->fill)
+		try_once(w);
+	if (rank == 0) {
+		printf("times %d %d", point, n * w->steps);
+		for (int i = 0; i < blocks; i++)
+			printf(" %.0f", most[i]);
+		printf("\n");
+		fflush(stdout);
+	}
+	free(mine);
+	free(most);
+}

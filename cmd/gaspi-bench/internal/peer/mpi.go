@@ -1,0 +1,39 @@
+package peer
+
+import "strconv"
+
+// MPI reports whether the library of that name is one of MPI.
+func MPI(name string) bool { return name == openMPI().name || name == mpich().name }
+
+// mpiWays are the ways in which MPI does an operation.
+func mpiWays(operation string) []string {
+	switch operation {
+	case "allreduce", "reduce", "scan", "exscan":
+		return []string{"in-place", "separate"}
+	case "broadcast", "allgather", "gather", "scatter", "alltoall", "reducescatter", "barrier":
+		return []string{""}
+	case "latency", "delivery", "bandwidth":
+		return []string{"send-recv", "put"}
+	case "put":
+		return []string{"put"}
+	}
+	return nil
+}
+
+// DTypes are the types of elements that MPI has.
+func DTypes() []string {
+	return []string{
+		"float64", "float32", "complex128", "complex64", "int64", "int32", "int16", "int8",
+		"uint64", "uint32", "uint16", "uint8",
+	}
+}
+
+// mpiArguments are those of mpibench.
+func mpiArguments(j Job) []string {
+	bit := map[bool]string{true: "1"}
+	args := []string{
+		j.DType, j.Op, strconv.Itoa(j.Root), strconv.Itoa(j.Most),
+		strconv.FormatInt(j.Time.Microseconds(), 10), "0" + bit[j.Verify], "0" + bit[j.Yield],
+	}
+	return append(args, j.points()...)
+}
