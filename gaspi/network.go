@@ -32,10 +32,18 @@ func (d *dialer) assist(t assistant, only bool) {
 		}
 	}
 	w.Poll, w.PollFirst = poll, only
-	if only && w.Spin == 0 && d.cfg.Yield == 0 && d.cfg.Emulate == "" {
-		w.Yield = pollYield
+	if only && w.Spin == 0 {
+		d.yieldLonger()
 	}
 	w.Sleep = t.Parker(w.Sleep)
+}
+
+// yieldLonger is for waits that do the work of a thread as long as they last: to hand it
+// over and to be woken costs more than a sleep does.
+func (d *dialer) yieldLonger() {
+	if d.cfg.Yield == 0 && d.cfg.Emulate == "" {
+		d.waiting.Yield = pollYield
+	}
 }
 
 // network is the way to other hosts: RDMA to those that have it too, where this one
@@ -83,8 +91,13 @@ func (d *dialer) rdma(only bool) (transport.Transport, error) {
 		},
 		Lost:    d.lost,
 		Waiting: d.waiting,
-		Begin:   func(t *rdma.Transport) { d.assist(t, only) },
-		Log:     d.cfg.Log,
+		Begin: func(t *rdma.Transport) {
+			d.assist(t, only)
+			if only {
+				d.yieldLonger()
+			}
+		},
+		Log: d.cfg.Log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("transport rdma: %w", err)

@@ -24,6 +24,7 @@ type memoryNet struct {
 	key   uint64
 	late  []string // what came, or was to come, to an endpoint that closes, which may be fatal
 	lies  bool     // somebody forges messages, so that things may come late
+	deaf  bool     // waitFile can be read all the time
 }
 
 // newMemoryNet makes a network that promises what change leaves of a good one.
@@ -65,6 +66,7 @@ type memoryFabric struct {
 	bell, ring *os.File // what waitFile returns, and its other end
 	armed      bool     // ring at the next parcel
 	rung       bool
+	polls      int // calls of poll
 }
 
 // A parcel is something on its way.
@@ -84,6 +86,9 @@ func (n *memoryNet) open() *memoryFabric {
 	var err error
 	if f.bell, f.ring, err = os.Pipe(); err != nil {
 		panic(err)
+	}
+	if n.deaf {
+		_, _ = f.ring.Write([]byte{1})
 	}
 	n.nodes = append(n.nodes, f)
 	return f
@@ -220,6 +225,7 @@ func (f *memoryFabric) poll(events []event) int {
 	n := f.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	f.polls++
 	if f.rung {
 		f.rung = false
 		_, _ = f.bell.Read(make([]byte, 1))

@@ -43,6 +43,11 @@ const (
 	pollEvery = 100 * time.Microsecond
 	// triesMost is how often it looks again before it naps at all.
 	triesMost = 16
+	// vainMost is how often in a row the descriptor may tell at once, and nothing happens,
+	// before the thread naps between looks: for some milliseconds a large transfer is like
+	// that, and for ever the descriptor of provider net of libfabric 1.17, whose fi_trywait
+	// does nothing.
+	vainMost = 64
 	// linger is how long the thread looks again, after the descriptor has told, before it
 	// waits for it another time, if the program sleeps too: about what it costs to sleep
 	// and to be woken.
@@ -109,26 +114,27 @@ func (t *Transport) workLocked() bool {
 func (t *Transport) loop() {
 	defer close(t.stopped)
 	seen := t.polls.Load()
-	nap, tries := napLeast, 0
+	nap, tries, vain := napLeast, 0, 0
 	var woken time.Time
 	for !t.drained.Load() {
 		if t.polls.Load() != seen {
 			seen = t.leave()
 			nap = napLeast
 		}
-		lingers := t.lingers(woken)
+		lingers := vain < vainMost && t.lingers(woken)
 		moved, wait := t.turn(lingers)
 		if tries++; moved {
 			tries = 0
 		}
 		switch {
 		case moved:
-			nap, woken = napLeast, time.Time{}
-		case wait:
-			t.await()
-			woken = time.Now()
+			nap, woken, vain = napLeast, time.Time{}, 0
+		case wait && t.await():
+			woken, vain = time.Now(), 0
+		case wait && vain < vainMost:
+			woken, vain = time.Now(), vain+1
 		case lingers:
-			sys.Relax()
+			sys.Yield() // a waiter that was woken meanwhile may need this core
 		case tries < triesMost:
 			runtime.Gosched()
 		default:
@@ -145,15 +151,20 @@ func (t *Transport) lingers(woken time.Time) bool {
 	return t.parked.Load() > 0 && t.cfg.Waiting.Spin > 0 && time.Since(woken) < linger
 }
 
-// await waits for the descriptor. Nobody else listens to it: while callers poll, the system
-// would go through the list of who does for every message.
-func (t *Transport) await() {
+// await waits for the descriptor. It returns false if it need not have waited, since that
+// tells already. Nobody else listens to it: while callers poll, the system would go through
+// the list of who does for every message.
+func (t *Transport) await() bool {
 	if err := t.poller.Add(t.file, 0, false); err != nil {
 		t.sleep(napMost)
-		return
+		return true
+	}
+	defer t.poller.Remove(t.file)
+	if t.poller.Look(&t.ready) > 0 {
+		return false
 	}
 	t.poller.Await(&t.ready)
-	t.poller.Remove(t.file)
+	return true
 }
 
 // turn does what there is to do. wait says that the descriptor tells when there is

@@ -37,3 +37,26 @@ func TestThreadAndThoseWhoPoll(t *testing.T) {
 		t.Error("Poll did not let others run")
 	}
 }
+
+// A descriptor that can be read all the time, as that of a provider is: the thread gives
+// it up, and naps.
+func TestDescriptorThatNeverStopsTelling(t *testing.T) {
+	net := newMemoryNet(t, func(n *memoryNet) { n.deaf = true })
+	ranks := joinOver(t, 2, func() fabric { return net.open() })
+	ok(t, linkTo(t, ranks[1], 0).Ping(within(t)))
+	polls := func() int {
+		net.mu.Lock()
+		defer net.mu.Unlock()
+		return net.nodes[0].polls
+	}
+	const least, most = 5, 500 // in so long: a thread that does not nap polls 50,000 times
+	for ctx := within(t); ; {
+		before := polls()
+		time.Sleep(100 * time.Millisecond) // sleep: what is being tested
+		if n := polls() - before; n >= least && n <= most {
+			return
+		} else if ctx.Err() != nil {
+			t.Fatalf("the thread polls %d times in 100 ms", n)
+		}
+	}
+}
