@@ -93,13 +93,17 @@ func (l *link) setOut(n int) error {
 
 // dial makes the connection of a lane, or finds out that the peer is gone.
 func (l *link) dial(n int, opened chan struct{}) {
-	c, err := l.connect(n)
-	if err == nil {
-		l.join(c, n)
-		return
-	}
-	lane := &l.lanes[n]
-	if errors.Is(err, auth.ErrRefused) && strings.Contains(err.Error(), useMine) {
+	var err error
+	// Twice, as time is over at once for ranks that were suspended meanwhile.
+	for range 2 {
+		var c net.Conn
+		if c, err = l.connect(n); err == nil {
+			l.join(c, n)
+			return
+		}
+		if !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), useMine) {
+			break
+		}
 		late := time.NewTimer(l.t.cfg.Silence)
 		defer late.Stop()
 		select {
@@ -110,6 +114,7 @@ func (l *link) dial(n int, opened chan struct{}) {
 		case <-late.C:
 		}
 	}
+	lane := &l.lanes[n]
 	if l.t.ctx.Err() != nil {
 		return
 	}

@@ -177,6 +177,39 @@ func TestConnectionsThatAreRefused(t *testing.T) {
 	}
 }
 
+// A rank that is to wait for the peer's connection asks once more when its time is over,
+// as it is at once where both were suspended.
+func TestConnectionThatComesLate(t *testing.T) {
+	var lost losses
+	var ranks []*Transport
+	var once sync.Once
+	asked, again := make(chan struct{}), make(chan struct{})
+	asks := 0 // of rank 1, one after the other
+	ranks = join(t, 2, func(me base.Rank, cfg *Config) {
+		cfg.Silence, cfg.Lost = 200*time.Millisecond, lost.note
+		cfg.Lookup = func(ctx context.Context, r base.Rank) (string, error) {
+			if me == 0 { // it is about to connect until rank 1 has asked once more
+				once.Do(func() { close(asked) })
+				select {
+				case <-again:
+				case <-ctx.Done():
+				}
+			} else if asks++; asks == 2 {
+				close(again)
+			}
+			return ranks[r].Address(), nil
+		}
+	})
+	pinged := make(chan error)
+	go func() { pinged <- linkTo(t, ranks[0], 1).Ping(within(t)) }()
+	<-asked
+	ok(t, linkTo(t, ranks[1], 0).Ping(within(t)))
+	ok(t, <-pinged)
+	if lost.count() != 0 {
+		t.Errorf("ranks were lost: %v", lost.all)
+	}
+}
+
 // A peer that was let in and ends before it is of any use does not block the lane.
 func TestConnectionThatComesToNothing(t *testing.T) {
 	ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Silence = 200 * time.Millisecond })
