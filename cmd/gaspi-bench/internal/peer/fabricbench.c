@@ -65,16 +65,7 @@ static void child_ended(int signal)
 			fail(#call ": %s", fi_strerror(-r_)); \
 	} while (0)
 
-static void *allocate(size_t bytes)
-{
-	enum { page = 4096 };
-	size_t whole = (bytes + page) / page * page;
-	void *memory = aligned_alloc(page, whole);
-	if (!memory)
-		fail("no memory for %zu bytes", bytes);
-	memset(memory, 0, whole);
-	return memory;
-}
+#include "memory.h"
 
 // A piece of work that can be timed. open_pair makes one.
 struct work {
