@@ -241,20 +241,6 @@ static void receive_message(struct work *w, uint32_t v)
 		look(w->inbox, w->count, v);
 }
 
-// latency_batch is n round trips.
-static void latency_batch(struct work *w, int n)
-{
-	for (int i = 0; i < n; i++) {
-		uint32_t v = ++w->sequence;
-		if (rank == 0)
-			send_message(w, v);
-		receive_message(w, v);
-		if (rank == 1)
-			send_message(w, v);
-	}
-	look(w->inbox, w->count, w->sequence);
-}
-
 // bandwidth_batch is n windows of messages, each with an answer.
 static void bandwidth_batch(struct work *w, int n)
 {
@@ -286,7 +272,7 @@ static void open_pair(struct work *w, const char *name)
 	} else if (!strcmp(name, "latency") || !strcmp(name, "delivery")) {
 		w->steps = 2;
 		w->looking = !strcmp(name, "delivery");
-		w->batch = latency_batch;
+		w->batch = round_trips;
 	} else {
 		fail("there is no %s", name);
 	}

@@ -1,5 +1,5 @@
 // Messages between two ranks, with the numbers of gaspi-bench's stamp.go in them. Whoever
-// includes this has fail.
+// includes this has rank, fail, a struct work, and the two functions below.
 
 // Windows as in gaspi-bench's bandwidth.go.
 enum { window_bytes = 4 << 20, min_window = 4, max_window = 64 };
@@ -39,4 +39,21 @@ static void look(const char *message, size_t size, uint32_t v)
 	memcpy(&tail, message + size - 4, 4);
 	if (head != v || tail != v)
 		fail("message %u arrived with number %u at its start and %u at its end", v, head, tail);
+}
+
+static void send_message(struct work *w, uint32_t v);
+static void receive_message(struct work *w, uint32_t v);
+
+// round_trips are n of them, begun by rank 0.
+static void round_trips(struct work *w, int n)
+{
+	for (int i = 0; i < n; i++) {
+		uint32_t v = ++w->sequence;
+		if (rank == 0)
+			send_message(w, v);
+		receive_message(w, v);
+		if (rank == 1)
+			send_message(w, v);
+	}
+	look(w->inbox, w->count, w->sequence);
 }

@@ -54,20 +54,10 @@ static void receive_message(struct work *w, uint32_t v)
 		look(w->inbox, w->count, v);
 }
 
-// latency_batch is n round trips.
 static void latency_batch(struct work *w, int n)
 {
-	if (!w->part)
-		return;
-	for (int i = 0; i < n; i++) {
-		uint32_t v = ++w->sequence;
-		if (rank == 0)
-			send_message(w, v);
-		receive_message(w, v);
-		if (rank == 1)
-			send_message(w, v);
-	}
-	look(w->inbox, w->count, w->sequence);
+	if (w->part)
+		round_trips(w, n);
 }
 
 static void send_window(struct work *w, uint32_t v)
