@@ -44,6 +44,7 @@ func forEachJob(t *testing.T, size int, test func(*testing.T, *job)) {
 	})
 	t.Run("network", func(t *testing.T) {
 		s, gate := startRendezvous(t, size, false)
+		s.vanish = time.Hour // however long it takes until leave goes on
 		j := &job{}
 		j.leave = func(f Failure) { // as a process that ends: its connection goes too
 			j.sessions[f.Rank].(*client).wire.conn.Close()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -39,16 +40,21 @@ func plansOfJob(t *testing.T, size int) []networkPlan {
 	return plans
 }
 
-// freeAddress returns an address of this host that nobody listens on. Somebody
-// may take it before it is used; it is drawn from tens of thousands.
+// freeAddress returns an address of this host that nobody listens on. Its port is below
+// those that the system gives to whoever asks for any, as other tests do all the time, so
+// that none of them takes it before it is used.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	var err error
+	for range 100 {
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.N(20_000))); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal(err)
+	return ""
 }
 
 // joinAll joins all ranks at once.
