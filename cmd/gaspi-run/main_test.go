@@ -144,11 +144,15 @@ func startCommand(t *testing.T, name string, args ...string) *launch {
 	if l.stdin, err = l.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	stdout, err := l.cmd.StdoutPipe()
+	// StdoutPipe would be closed by Wait, with lines in it that nobody has read yet.
+	stdout, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.cmd.Start(); err != nil {
+	l.cmd.Stdout = w
+	err = l.cmd.Start()
+	w.Close()
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -158,6 +162,7 @@ func startCommand(t *testing.T, name string, args ...string) *launch {
 	})
 	go func() {
 		defer close(l.lines)
+		defer stdout.Close()
 		for s := bufio.NewScanner(stdout); s.Scan(); {
 			l.lines <- s.Text()
 		}
