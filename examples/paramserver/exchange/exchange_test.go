@@ -258,14 +258,18 @@ func TestDeath(t *testing.T) {
 		for _, keep := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%v/keep going %v", way, keep), func(t *testing.T) {
 				var (
-					mu   sync.Mutex
-					left []gaspi.Rank
+					mu    sync.Mutex
+					left  []gaspi.Rank
+					begun sync.WaitGroup // none may die while others still make their segments
 				)
+				begun.Add(ranks - 1)
 				half := func(workers int) int { return max(1, workers/2) }
 				err := play{
 					ranks: ranks, cfg: exchange.Config{Way: way, Params: size, Contribution: size, Quorum: half, KeepGoing: keep},
 					server: func(ctx context.Context, s exchange.Server) error {
-						for n := range rounds {
+						// Until both have been heard often enough to die, however slow they are;
+						// if one death ends all, until then.
+						for n := 0; n < rounds || !keep || len(s.Workers()) > 2; n++ {
 							if err := s.Publish(ctx, slices.Repeat([]float32{float32(n)}, size)); err != nil {
 								return err
 							}
@@ -273,18 +277,13 @@ func TestDeath(t *testing.T) {
 								return err
 							}
 						}
-						most := 2
-						if !keep {
-							most = ranks - 2 // one death ends all
-						}
-						for len(s.Workers()) > most { // they may have been heard too seldom to die before
-							time.Sleep(time.Millisecond)
-						}
 						left = s.Workers()
 						return nil
 					},
 					worker: func(ctx context.Context, p *gaspi.Proc, w exchange.Worker) error {
+						begun.Done()
 						if r := p.Rank(); r == 2 || r == 3 {
+							begun.Wait()
 							return dieAfter(ctx, p, w, int(r), size)
 						}
 						err := workFirst(ctx, p, w, nil, false, size)
