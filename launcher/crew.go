@@ -62,13 +62,13 @@ var errEnded = errors.New("the job has ended before all ranks were started")
 // start is that of a site.
 func (c *crew) start() (err error) {
 	c.begun = time.Now()
+	c.keeper = startKeeper(c)
 	c.thread.do(func() { err = c.startInThread() })
 	for _, r := range c.ranks {
 		if r.pid() == 0 {
 			c.report(rankEnded{rank: r.number})
 		}
 	}
-	c.keeper = startKeeper(c)
 	c.stops.begin()
 	return err
 }
@@ -136,6 +136,7 @@ func (c *crew) startRank(r *rank) error {
 	if err != nil {
 		return err
 	}
+	c.keeper.keep(pid)
 	if sig := c.endingBy(); sig != 0 {
 		r.signalGroup(sig) // it came while the rank was not there yet
 	}

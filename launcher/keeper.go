@@ -3,17 +3,19 @@ package launcher
 import (
 	"fmt"
 	"os"
-	"strings"
 	"syscall"
 )
 
-// keeperScript waits until the launcher says that all is well, and kills the
-// ranks' process groups when it goes without a word. It uses nothing but what a
-// shell has built in.
+// keeperScript reads the process groups of the ranks, a line each, until the launcher
+// says that all is well, and kills them when it goes without a word. It uses nothing but
+// what a shell has built in.
 const keeperScript = `trap '' HUP INT QUIT TERM TSTP
-read -r groups || exit 0
-read -r over && exit 0
-kill -s KILL -- $groups 2>/dev/null`
+groups=
+while read -r line; do
+	test "$line" != over || exit 0
+	groups="$groups -$line"
+done
+test -z "$groups" || kill -s KILL -- $groups 2>/dev/null`
 
 // A keeper is a tiny process that outlives a launcher killed by signal 9. The
 // system kills the ranks then, but not what they have started. All methods work
@@ -23,7 +25,7 @@ type keeper struct {
 	pipe    *os.File
 }
 
-// startKeeper starts the keeper of the ranks that a crew has started.
+// startKeeper starts the keeper of the ranks that a crew is about to start.
 func startKeeper(c *crew) *keeper {
 	k, err := newKeeper(c)
 	if err != nil {
@@ -62,19 +64,15 @@ func newKeeper(c *crew) (*keeper, error) {
 		ours.Close()
 		return nil, err
 	}
-	var groups strings.Builder
-	for _, r := range c.ranks {
-		if pid := r.pid(); pid != 0 {
-			fmt.Fprintf(&groups, "-%d ", pid)
-		}
-	}
-	groups.WriteByte('\n')
-	if _, err := ours.WriteString(groups.String()); err != nil {
-		ours.Close()
-		process.Wait()
-		return nil, err
-	}
 	return &keeper{process: process, pipe: ours}, nil
+}
+
+// keep tells the number of a process group, as soon as it is there: what its rank starts
+// from then on does not survive the launcher.
+func (k *keeper) keep(group int) {
+	if k != nil {
+		fmt.Fprintln(k.pipe, group)
+	}
 }
 
 // dismiss ends the keeper: nothing is left to be kept.
