@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 )
 
 // A row is the figures of one contender, as they are written to JSON.
@@ -62,8 +63,15 @@ func newRow(w workload, impl string, s summary, iters int) row {
 	return r
 }
 
-// round keeps what the clock can tell: tenths of a nanosecond.
-func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+// round keeps what the clock can tell of microseconds, tenths of a nanosecond, but four
+// digits of whatever is less than 1: a rate or a ratio may be tiny.
+func round(x float64) float64 {
+	if math.Abs(x) >= 1 {
+		return math.Round(x*1e4) / 1e4
+	}
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
+	return x
+}
 
 // writeJSON writes one object per line.
 func writeJSON(w io.Writer, rows []row) error {

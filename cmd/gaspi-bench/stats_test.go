@@ -102,3 +102,13 @@ func TestBlocksFor(t *testing.T) {
 		}
 	}
 }
+
+func TestRound(t *testing.T) {
+	for x, want := range map[float64]float64{
+		0: 0, 12345.678912: 12345.6789, -2.00004: -2, 0.99996: 1, 0.123456: 0.1235, 0.0000481937: 0.00004819, -1e-9: -1e-9,
+	} {
+		if got := round(x); got != want {
+			t.Errorf("%v is rounded to %v, want %v", x, got, want)
+		}
+	}
+}
