@@ -77,15 +77,21 @@ func start(t *testing.T, h *cluster.Host, env []string, name string, args ...str
 	j := &job{cmd: h.Command(ctx, name, args...), stop: cancel}
 	j.cmd.Env = append(j.cmd.Env, env...)
 	j.cmd.Stdout, j.cmd.Stderr = &j.stdout, &j.stderr
+	over := make(chan struct{})
+	j.stdout.over, j.stderr.over = over, over
 	if err := j.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	go func() {
+		defer close(over)
+		j.cmd.Wait()
+	}()
 	return j
 }
 
 // wait returns the exit code, -1 if the job did not end in time.
 func (j *job) wait() int {
-	j.cmd.Wait()
+	<-j.stdout.over
 	return j.cmd.ProcessState.ExitCode()
 }
 

@@ -16,6 +16,8 @@ type output struct {
 	text  bytes.Buffer // guarded by mu
 	lines []line       // guarded by mu
 	rest  string       // guarded by mu; the line that is not whole
+
+	over chan struct{} // closed when nothing comes any more
 }
 
 type line struct {
@@ -59,13 +61,18 @@ func (o *output) find(pattern string) []line {
 	return found
 }
 
-// await returns the first n lines that match, as soon as there are as many.
+// await returns the first n lines that match, as soon as there are as many, or an error if
+// the job ends before.
 func (o *output) await(ctx context.Context, n int, pattern string) ([]line, error) {
-	for {
+	for over := false; ; {
 		if found := o.find(pattern); len(found) >= n {
 			return found[:n], nil
+		} else if over {
+			return nil, fmt.Errorf("the job has ended with %d lines of %d like %s", len(found), n, pattern)
 		}
 		select {
+		case <-o.over:
+			over = true
 		case <-ctx.Done():
 			return nil, fmt.Errorf("%d lines of %d like %s: %w", len(o.find(pattern)), n, pattern, ctx.Err())
 		case <-time.After(5 * time.Millisecond): // a few times a line is printed
