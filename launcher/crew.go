@@ -136,7 +136,9 @@ func (c *crew) startRank(r *rank) error {
 	if err != nil {
 		return err
 	}
-	c.keeper.keep(pid)
+	if err := c.keeper.keep(pid); err != nil {
+		c.log(fmt.Sprintf(unkept, err))
+	}
 	if sig := c.endingBy(); sig != 0 {
 		r.signalGroup(sig) // it came while the rank was not there yet
 	}

@@ -25,11 +25,14 @@ type keeper struct {
 	pipe    *os.File
 }
 
+// unkept is what is said about what nobody keeps.
+const unkept = "processes started by ranks will survive if this launcher is killed by signal 9: %v"
+
 // startKeeper starts the keeper of the ranks that a crew is about to start.
 func startKeeper(c *crew) *keeper {
 	k, err := newKeeper(c)
 	if err != nil {
-		c.log(fmt.Sprintf("processes started by ranks will survive if this launcher is killed by signal 9: %v", err))
+		c.log(fmt.Sprintf(unkept, err))
 		return nil
 	}
 	return k
@@ -69,10 +72,12 @@ func newKeeper(c *crew) (*keeper, error) {
 
 // keep tells the number of a process group, as soon as it is there: what its rank starts
 // from then on does not survive the launcher.
-func (k *keeper) keep(group int) {
-	if k != nil {
-		fmt.Fprintln(k.pipe, group)
+func (k *keeper) keep(group int) error {
+	if k == nil {
+		return nil
 	}
+	_, err := fmt.Fprintln(k.pipe, group)
+	return err
 }
 
 // dismiss ends the keeper: nothing is left to be kept.
