@@ -1,10 +1,12 @@
 package collectives_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -79,20 +81,16 @@ func TestDeadRankIsNamed(t *testing.T) {
 }
 
 // lose is one rank's part: the victim dies after some runs, and the others stay
-// until all have seen it, so that nobody names one of them.
+// until all have seen it, so that nobody names one of them. Others may still be at a
+// run, or have no memory yet, when the victim is done with its own part.
 func lose(ctx context.Context, p *gaspi.Proc, x *instance, warm int, victim gaspi.Rank, seen chan struct{}) error {
 	m, err := newMember(ctx, p.World(), collectives.Config{})
-	if err != nil {
-		return err
-	}
-	for range warm { // others may still be at it when the victim has done
-		if err = m.run(ctx, x, func(error) {}); err != nil {
-			break
-		}
+	for i := 0; i < warm && err == nil; i++ {
+		err = m.run(ctx, x, func(error) {})
 	}
 	switch {
 	case p.Rank() == victim:
-		return errDied
+		return cmp.Or(err, errDied)
 	case err != nil:
 		err = names(err, victim)
 	default:
@@ -113,8 +111,12 @@ func lose(ctx context.Context, p *gaspi.Proc, x *instance, warm int, victim gasp
 func TestResetNeedsAllMembers(t *testing.T) {
 	cfg := small
 	cfg.KeepGoing = true
+	var made sync.WaitGroup // rank 1 dies when both have a team
+	made.Add(2)
 	err := gaspi.Local(t.Context(), 2, cfg, func(ctx context.Context, p *gaspi.Proc) error {
 		team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
+		made.Done()
+		made.Wait()
 		if err != nil {
 			return err
 		}

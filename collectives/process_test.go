@@ -227,16 +227,11 @@ func TestKilledProcessIsNamed(t *testing.T) {
 
 // playDeath has rank 1 kill itself while the others call an operation.
 func playDeath(ctx context.Context, p *gaspi.Proc, number uint64) error {
-	m, err := newMember(ctx, p.World(), collectives.Config{})
-	if err != nil {
-		return err
-	}
 	const victim = 1
 	x := newDealer(number, 1<<10).draw(p.Size(), schedule.Operation(number), "")
-	for range 3 {
-		if err = m.run(ctx, x, func(error) {}); err != nil {
-			break
-		}
+	m, err := newMember(ctx, p.World(), collectives.Config{})
+	for i := 0; i < 3 && err == nil; i++ {
+		err = m.run(ctx, x, func(error) {})
 	}
 	switch {
 	case p.Rank() == victim:
