@@ -86,10 +86,14 @@ func TestInterrupted(t *testing.T) {
 func TestDeadRank(t *testing.T) {
 	grid := distfft.Grid{NX: 6, NY: 6, NZ: 6}
 	died := errors.New("has had enough")
+	var made sync.WaitGroup // rank 1 dies when all have a plan
+	made.Add(3)
 	var told sync.WaitGroup // survivors stay until both have been told, or they would miss each other
 	told.Add(2)
 	err := gaspi.Local(t.Context(), 3, gaspi.Config{KeepGoing: true}, func(ctx context.Context, p *gaspi.Proc) error {
 		plan, err := distfft.New[float32, complex64](ctx, p.World(), distfft.Config{Grid: grid, P: 3, Q: 1, Depth: 1})
+		made.Done()
+		made.Wait()
 		if err != nil {
 			return err
 		}
