@@ -260,9 +260,8 @@ func TestDeath(t *testing.T) {
 				var (
 					mu    sync.Mutex
 					left  []gaspi.Rank
-					begun sync.WaitGroup // none may die while others still make their segments
+					begun = make(chan struct{}, ranks-1) // none may die while others still make their segments
 				)
-				begun.Add(ranks - 1)
 				half := func(workers int) int { return max(1, workers/2) }
 				err := play{
 					ranks: ranks, cfg: exchange.Config{Way: way, Params: size, Contribution: size, Quorum: half, KeepGoing: keep},
@@ -281,9 +280,11 @@ func TestDeath(t *testing.T) {
 						return nil
 					},
 					worker: func(ctx context.Context, p *gaspi.Proc, w exchange.Worker) error {
-						begun.Done()
+						begun <- struct{}{}
 						if r := p.Rank(); r == 2 || r == 3 {
-							begun.Wait()
+							for len(begun) < ranks-1 && ctx.Err() == nil {
+								time.Sleep(time.Millisecond)
+							}
 							return dieAfter(ctx, p, w, int(r), size)
 						}
 						err := workFirst(ctx, p, w, nil, false, size)
