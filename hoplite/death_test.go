@@ -1,6 +1,7 @@
 package hoplite_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,7 +139,13 @@ func playMortal(ctx context.Context, p *gaspi.Proc, arg string) error {
 	rng := rand.New(rand.NewPCG(seed, 0)) // the same at all ranks
 	victim := gaspi.Rank(rng.IntN(mortalRanks))
 	moment := time.Duration(rng.Int64N(int64(lifeTime)))
+	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("open-%d", p.Rank())), nil, 0o600); err != nil {
+		return err
+	}
 	if p.Rank() == victim {
+		if err := awaitOpen(ctx, dir); err != nil {
+			return err
+		}
 		time.AfterFunc(moment, func() {
 			self, _ := os.FindProcess(os.Getpid())
 			_ = self.Kill()
@@ -155,6 +162,18 @@ func playMortal(ctx context.Context, p *gaspi.Proc, arg string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("done-%d", p.Rank())), nil, 0o600)
+}
+
+// awaitOpen waits until all ranks have opened their store: one of which a peer dies before
+// that does not open.
+func awaitOpen(ctx context.Context, dir string) error {
+	for {
+		open, err := filepath.Glob(filepath.Join(dir, "open-*"))
+		if err = cmp.Or(err, ctx.Err()); err != nil || len(open) == mortalRanks {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // callAtRandom makes calls from several goroutines for a while.
