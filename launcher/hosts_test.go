@@ -162,7 +162,7 @@ func TestHostsThatCannotBeHad(t *testing.T) {
 			"host a: gaspi-run cannot be started there (sh: 1: /nowhere/gaspi-run: not found): install it at the same path, or use --stage"},
 		{"ends at once", "a", func(c *Config) { c.Remote.Agent = []string{"true"} }, "ended before the agent had connected"},
 		{"no ssh", "a", func(c *Config) { c.Remote.SSH = []string{"/nowhere/ssh"} }, "host a: fork/exec /nowhere/ssh: no such file or directory"},
-		{"silent", "a,silent", func(c *Config) { c.Remote.Patience = 300 * time.Millisecond }, "host silent: no agent has connected within 300 ms to 127.0.0.1:"},
+		{"silent", "a,silent", func(c *Config) { c.Remote.Patience = 2 * time.Second }, "host silent: no agent has connected within 2 s to 127.0.0.1:"},
 		{"deaf", "deaf", func(c *Config) { c.Remote.Patience = 300 * time.Millisecond }, "host deaf: no agent has connected"},
 		{"too many ranks", "a:2,b", func(c *Config) { c.Ranks = 4 }, "4 ranks do not fit into the 3 slots of 2 hosts"},
 		{"interface", "a", func(c *Config) { c.Interface = "nope0" }, "listen for other hosts: "},
