@@ -36,6 +36,7 @@ type health struct {
 	vector []atomic.Uint32             // index is the rank; a Health
 	ends   []atomic.Pointer[ending]    // index is the rank; nil while it is there
 	causes []atomic.Pointer[RankError] // index is the rank; what made it corrupt, nil if that is how it ended
+	broken []atomic.Pointer[RankError] // index is the rank; how the connection with it broke, nil if it did not
 	silent []atomic.Bool               // index is the rank; it has ended, and nothing of it arrives any more
 	gone   atomic.Int32                // ranks that died or left
 	unseen atomic.Int32                // ranks that are corrupt: waits for anybody end while there are any
@@ -53,6 +54,7 @@ func (h *health) init(size int) {
 	h.vector = make([]atomic.Uint32, size)
 	h.ends = make([]atomic.Pointer[ending], size)
 	h.causes = make([]atomic.Pointer[RankError], size)
+	h.broken = make([]atomic.Pointer[RankError], size)
 	h.silent = make([]atomic.Bool, size)
 }
 
@@ -199,8 +201,21 @@ const (
 	verdictLook     = 10 * time.Millisecond
 )
 
-// linkLost takes note of a connection that broke.
-func (p *Proc) linkLost(err *RankError) { go p.judge(err) }
+// linkLost takes note of a connection that broke. It does not block.
+func (p *Proc) linkLost(err *RankError) {
+	p.broken[err.Rank].Store(err)
+	go p.judge(err)
+}
+
+// reportLosses tells whoever started the job of ranks that this one has lost and of whose
+// end nothing is known. Others are about to lose this one, and may end before it.
+func (p *Proc) reportLosses() {
+	for r := range p.broken {
+		if err := p.broken[r].Load(); err != nil && p.ends[r].Load() == nil {
+			p.boot.Miss(err.Rank, err.Reason)
+		}
+	}
+}
 
 // judge makes a rank corrupt unless it turns out that it has ended.
 func (p *Proc) judge(err *RankError) {
@@ -216,6 +231,7 @@ func (p *Proc) judge(err *RankError) {
 			return
 		}
 	}
+	p.boot.Miss(err.Rank, err.Reason)
 	p.cfg.Log.Warn("gaspi: lost a connection", "rank", p.rank, "peer", err.Rank, "reason", err.Reason)
 	_ = p.fault(err.Rank, err)
 }

@@ -191,6 +191,7 @@ func (p *Proc) Close() error {
 	}
 	close(p.over)
 	p.wakeAll()
+	p.reportLosses()
 	err := p.boot.Close() // ends the failure watch
 	p.done.Wait()
 	for _, s := range p.segments.all() {

@@ -80,6 +80,7 @@ func TestSentences(t *testing.T) {
 			"rank 1 (pid 5) exited with status 3 after 1.2 s"},
 		{cause{what: "x", after: 90 * time.Second, peers: 3, fatal: true}, true, "x after 1m30s; ended the other 3 ranks"},
 		{cause{what: "x", after: 42 * time.Millisecond, peers: 1, fatal: true}, true, "x after 42 ms; ended the other rank"},
+		{cause{what: "x", after: 42 * time.Millisecond, loss: "it had lost rank 4 (silence)", peers: 1}, true, "x after 42 ms, once it had lost rank 4 (silence); the other rank goes on"},
 		{cause{what: "x", peers: 2, fatal: true}, false, "x; waiting for the other 2 ranks to end"},
 		{cause{what: "x", peers: 2, fatal: true, everyone: true}, true, "x; ended the 2 ranks"},
 		{cause{what: "x", peers: 1, fatal: true, everyone: true}, true, "x; ended the rank"},

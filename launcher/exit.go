@@ -48,6 +48,9 @@ func (c *cause) sentence(over bool) string {
 	if c.after > 0 {
 		s += " after " + seconds(c.after)
 	}
+	if c.loss != "" {
+		s += ", once " + c.loss
+	}
 	if c.peers == 0 {
 		return s
 	}

@@ -16,9 +16,10 @@ type cause struct {
 	code     int
 	what     string // such as "rank 2 (pid 1234) exited with status 3"
 	after    time.Duration
-	peers    int  // ranks that were still running
-	everyone bool // it came over all ranks, not from one of them
-	fatal    bool // the ranks that still run are told to end
+	peers    int    // ranks that were still running
+	everyone bool   // it came over all ranks, not from one of them
+	loss     string // of a rank by another before that, such as "rank 2 had lost rank 0 (...)"; may be empty
+	fatal    bool   // the ranks that still run are told to end
 	told     bool
 }
 
@@ -55,6 +56,7 @@ func (j *job) end(sig syscall.Signal) {
 		return
 	}
 	j.ending = true
+	j.losses.stop()
 	if j.cfg.KillGrace < 0 {
 		j.killAll()
 		return
@@ -66,6 +68,7 @@ func (j *job) end(sig syscall.Signal) {
 
 func (j *job) killAll() {
 	j.ending = true
+	j.losses.stop()
 	j.signalAll(syscall.SIGKILL)
 }
 

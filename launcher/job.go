@@ -25,6 +25,7 @@ type job struct {
 	input   *input
 	thread  *thread
 	family  *family
+	losses  *losses
 
 	places       []place
 	sites        []site
@@ -55,7 +56,7 @@ type job struct {
 
 func newJob(cfg Config, p *program, signals *signals) (*job, error) {
 	j := &job{
-		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &family{},
+		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &family{}, losses: newLosses(cfg.Ranks),
 		siteOf: make([]site, cfg.Ranks), exits: make([]RankExit, cfg.Ranks), gone: make([]bool, cfg.Ranks), running: cfg.Ranks,
 		events: make(chan any, 2*cfg.Ranks), over: make(chan struct{}),
 	}
@@ -76,6 +77,10 @@ func newJob(cfg Config, p *program, signals *signals) (*job, error) {
 	j.server.SetHeartbeat(cfg.Heartbeat)
 	j.server.OnError(func(r base.Rank, err error) {
 		cfg.Log(fmt.Sprintf("dropped the connection of rank %d: %v", r, err))
+	})
+	j.server.OnMiss(func(by base.Rank, what boot.Failure) {
+		cfg.Log(fmt.Sprintf("rank %d has lost rank %d (%s)", by, what.Rank, what.Reason))
+		j.losses.note(by, what)
 	})
 	return j, nil
 }
@@ -280,7 +285,9 @@ func (j *job) rankEnded(e rankEnded) {
 	if j.first == nil {
 		j.first = &exit
 	}
-	j.fail(cause{code: exit.Code(), what: exit.describe(), after: exit.After, fatal: j.cfg.OnFailure == Abort})
+	j.fail(cause{
+		code: exit.Code(), what: exit.describe(), after: exit.After, loss: j.losses.behind(exit), fatal: j.cfg.OnFailure == Abort,
+	})
 }
 
 // record notes the end of a rank and announces it, once.
@@ -289,6 +296,7 @@ func (j *job) record(e rankEnded) bool {
 		return false
 	}
 	j.gone[e.rank] = true
+	j.losses.seen(e.rank)
 	j.running--
 	if e.pid == 0 && e.lost == "" {
 		j.server.Announce(boot.Failure{Rank: e.rank, Reason: "it was not started"})

@@ -120,6 +120,11 @@ type Session interface {
 	// still stands; calling again continues to wait.
 	Kill(ctx context.Context, r base.Rank) error
 
+	// Miss tells whoever started the job that this rank cannot reach rank r any more,
+	// for a reason of which 1 KiB is kept. It does not block, and nobody answers: the
+	// launcher says it beside what became of a rank, others do not.
+	Miss(r base.Rank, reason string)
+
 	// Failures delivers the other ranks that are gone, each once, never dropping
 	// one; also those that went before this session began. The channel is closed
 	// by Close, and also when the launcher is gone: Lost then reports true.

@@ -22,6 +22,7 @@ import (
 type job struct {
 	sessions []Session
 	leave    func(Failure)
+	onMiss   func(func(by base.Rank, what Failure)) // nil where nobody is told
 }
 
 func forEachJob(t *testing.T, size int, test func(*testing.T, *job)) {
@@ -36,7 +37,7 @@ func forEachJob(t *testing.T, size int, test func(*testing.T, *job)) {
 	})
 	t.Run("wire", func(t *testing.T) {
 		s := startServer(t, size)
-		j := &job{leave: s.Announce}
+		j := &job{leave: s.Announce, onMiss: s.OnMiss}
 		for r := range size {
 			j.sessions = append(j.sessions, join(t, s, base.Rank(r)))
 		}
@@ -45,7 +46,7 @@ func forEachJob(t *testing.T, size int, test func(*testing.T, *job)) {
 	t.Run("network", func(t *testing.T) {
 		s, gate := startRendezvous(t, size, false)
 		s.vanish = time.Hour // however long it takes until leave goes on
-		j := &job{}
+		j := &job{onMiss: s.OnMiss}
 		j.leave = func(f Failure) { // as a process that ends: its connection goes too
 			j.sessions[f.Rank].(*client).wire.conn.Close()
 			s.Announce(f)
@@ -170,6 +171,36 @@ func TestFailuresFromBeforeTheSession(t *testing.T) {
 	case <-limit(t).Done():
 		t.Fatal("it never came")
 	}
+}
+
+// TestMiss has a rank miss others, and leave: whoever started the job hears it.
+func TestMiss(t *testing.T) {
+	forEachJob(t, 3, func(t *testing.T, j *job) {
+		heard := make(chan string, 3)
+		if j.onMiss != nil {
+			j.onMiss(func(by base.Rank, what Failure) { heard <- fmt.Sprintf("%d misses %+v", by, what) })
+		}
+		j.sessions[1].Miss(2, "no answer")
+		j.sessions[1].Miss(0, strings.Repeat("x", maxReason+1))
+		j.sessions[1].Close()
+		j.sessions[1].Miss(2, "too late")
+		if j.onMiss == nil {
+			return // it is one process, which knows
+		}
+		for _, want := range []Failure{{Rank: 2, Reason: "no answer"}, {Rank: 0, Reason: strings.Repeat("x", maxReason)}} {
+			select {
+			case got := <-heard:
+				if d := cmp.Diff(fmt.Sprintf("1 misses %+v", want), got); d != "" {
+					t.Errorf("(-want +got):\n%s", d)
+				}
+			case <-limit(t).Done():
+				t.Fatalf("nobody heard %+v", want)
+			}
+		}
+		if len(heard) > 0 {
+			t.Errorf("one too many: %s", <-heard)
+		}
+	})
 }
 
 func TestKill(t *testing.T) {

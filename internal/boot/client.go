@@ -174,6 +174,10 @@ func (c *client) Kill(ctx context.Context, r base.Rank) error {
 	})
 }
 
+func (c *client) Miss(r base.Rank, reason string) {
+	c.wire.send(message{Kind: kindMiss, Rank: r, Reason: reason})
+}
+
 func (c *client) Lost() bool { return c.lost.Load() }
 
 // Close says goodbye and waits for the server to hang up, so that the goodbye is

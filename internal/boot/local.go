@@ -104,6 +104,9 @@ func (s *localSession) Kill(ctx context.Context, r base.Rank) error {
 	return s.kill(ctx, r, func() error { return s.local.askKill(r) })
 }
 
+// Miss tells nobody: what a rank of this process returns says it.
+func (s *localSession) Miss(base.Rank, string) {}
+
 // Lost is never true: the owner of the job is this process.
 func (s *localSession) Lost() bool { return false }
 

@@ -11,7 +11,7 @@ import (
 
 // protocolVersion is the first thing both sides say. It changes whenever an old
 // peer could misunderstand a message.
-const protocolVersion = 3
+const protocolVersion = 4
 
 // maxLine bounds a message on the wire, its newline included.
 const maxLine = 1 << 20
@@ -26,6 +26,7 @@ const (
 	kindGet    = "get"    // to the launcher: rank whose value is wanted, name
 	kindFence  = "fence"  // to the launcher: name, word
 	kindKill   = "kill"   // to the launcher: rank to kill
+	kindMiss   = "miss"   // to the launcher: rank that this one cannot reach any more, reason
 	kindBye    = "bye"    // to the launcher, last
 	kindValue  = "value"  // to the rank: rank, name, value: the answer to get
 	kindNever  = "never"  // to the rank: rank, name, reason: it is gone, and put no such value
@@ -107,7 +108,7 @@ func (m message) check() error {
 		return checkFence(m.Name, m.Word)
 	case kindGet, kindNever, kindFenced, kindBroken:
 		return checkName(m.Name)
-	case kindKill, kindBye, kindGone, kindRefuse, kindDie, kindBeat, kindError:
+	case kindKill, kindMiss, kindBye, kindGone, kindRefuse, kindDie, kindBeat, kindError:
 		return nil
 	default:
 		return fmt.Errorf("message of unknown kind %.20q", m.Kind)

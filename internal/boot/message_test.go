@@ -14,8 +14,8 @@ func TestMessagesGolden(t *testing.T) {
 		message message
 		line    string
 	}{
-		{message{Kind: kindHello, Version: 3, Job: "0a-F", Rank: 2, Size: 3}, `{"kind":"hello","version":3,"job":"0a-F","rank":2,"size":3}`},
-		{message{Kind: kindHello, Version: 3, Job: "j", Size: 1, Key: "6b"}, `{"kind":"hello","version":3,"job":"j","rank":0,"size":1,"key":"6b"}`},
+		{message{Kind: kindHello, Version: 4, Job: "0a-F", Rank: 2, Size: 3}, `{"kind":"hello","version":4,"job":"0a-F","rank":2,"size":3}`},
+		{message{Kind: kindHello, Version: 4, Job: "j", Size: 1, Key: "6b"}, `{"kind":"hello","version":4,"job":"j","rank":0,"size":1,"key":"6b"}`},
 		{message{Kind: kindPut, Rank: 1, Name: "tcp", Value: []byte("v")}, `{"kind":"put","rank":1,"name":"tcp","value":"dg=="}`},
 		{message{Kind: kindGet, Rank: 2, Name: "tcp"}, `{"kind":"get","rank":2,"name":"tcp"}`},
 		{message{Kind: kindValue, Rank: 2, Name: "tcp", Value: []byte("v")}, `{"kind":"value","rank":2,"name":"tcp","value":"dg=="}`},
@@ -24,6 +24,7 @@ func TestMessagesGolden(t *testing.T) {
 		{message{Kind: kindFenced, Name: "start"}, `{"kind":"fenced","rank":0,"name":"start"}`},
 		{message{Kind: kindBroken, Rank: 3, Name: "start", Reason: "exit status 3"}, `{"kind":"broken","rank":3,"name":"start","reason":"exit status 3"}`},
 		{message{Kind: kindKill, Rank: 7}, `{"kind":"kill","rank":7}`},
+		{message{Kind: kindMiss, Rank: 7, Reason: "silent"}, `{"kind":"miss","rank":7,"reason":"silent"}`},
 		{message{Kind: kindBye}, `{"kind":"bye","rank":0}`},
 		{message{Kind: kindGone, Rank: 1, Left: true, Reason: "exit status 0"}, `{"kind":"gone","rank":1,"left":true,"reason":"exit status 0"}`},
 		{message{Kind: kindRefuse, Rank: 1, Reason: "no \"such\" <process>\n"}, `{"kind":"refuse","rank":1,"reason":"no \"such\" \u003cprocess\u003e\n"}`},
@@ -62,12 +63,12 @@ func TestMalformedMessages(t *testing.T) {
 		{"long word", `{"kind":"fence","rank":0,"name":"x","word":"` + strings.Repeat("w", 1025) + `"}`, "at most 1024 bytes"},
 		{"get without name", `{"kind":"get","rank":0}`, "1 to 256 bytes"},
 		{"put without name", `{"kind":"put","rank":0,"value":"dg=="}`, "1 to 256 bytes"},
-		{"old version", `{"kind":"hello","version":0,"job":"j","rank":0,"size":1}`, "protocol version 0; this side speaks version 3"},
-		{"new version", `{"kind":"hello","version":4,"job":"j","rank":0,"size":1}`, "protocol version 4"},
-		{"no job", `{"kind":"hello","version":3,"rank":0,"size":1}`, "job id"},
-		{"job is a path", `{"kind":"hello","version":3,"job":"../x","rank":0,"size":1}`, `character '.'`},
-		{"rank beyond size", `{"kind":"hello","version":3,"job":"j","rank":1,"size":1}`, "rank 1 of a job of 1"},
-		{"no size", `{"kind":"hello","version":3,"job":"j","rank":0}`, "job of 0"},
+		{"old version", `{"kind":"hello","version":0,"job":"j","rank":0,"size":1}`, "protocol version 0; this side speaks version 4"},
+		{"new version", `{"kind":"hello","version":5,"job":"j","rank":0,"size":1}`, "protocol version 5"},
+		{"no job", `{"kind":"hello","version":4,"rank":0,"size":1}`, "job id"},
+		{"job is a path", `{"kind":"hello","version":4,"job":"../x","rank":0,"size":1}`, `character '.'`},
+		{"rank beyond size", `{"kind":"hello","version":4,"job":"j","rank":1,"size":1}`, "rank 1 of a job of 1"},
+		{"no size", `{"kind":"hello","version":4,"job":"j","rank":0}`, "job of 0"},
 	}
 	for _, c := range cases {
 		if m, err := decode([]byte(c.line)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -93,7 +94,7 @@ func TestReasonsAreMadeToFit(t *testing.T) {
 // survives another trip.
 func FuzzDecode(f *testing.F) {
 	for _, m := range []message{
-		{Kind: kindHello, Version: 3, Job: "job", Size: 1},
+		{Kind: kindHello, Version: 4, Job: "job", Size: 1},
 		{Kind: kindPut, Name: "x", Value: []byte("v")},
 		{Kind: kindFence, Name: "x", Word: "w"},
 		{Kind: kindGone, Rank: 3, Left: true, Reason: "r"},

@@ -29,6 +29,7 @@ type Server struct {
 	mu      sync.Mutex
 	links   []*link // index is the rank; nil until attached
 	onError func(base.Rank, error)
+	onMiss  func(by base.Rank, what Failure)
 	ending  string // why no rank is let in any more; empty while they are
 }
 
@@ -55,6 +56,14 @@ func (s *Server) OnError(report func(base.Rank, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onError = report
+}
+
+// OnMiss sets a function that hears which rank another one cannot reach any more, and
+// why. It is called from goroutines of the server.
+func (s *Server) OnMiss(report func(by base.Rank, what Failure)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.onMiss = report
 }
 
 // Attach makes the connection of rank r and returns the rank's end of it, to be
@@ -149,7 +158,7 @@ func (s *Server) Announce(f Failure) {
 
 // Close ends all sessions: a rank that still lives sees its launcher lost. All
 // connections are closed when it returns. It waits for kill and for what OnError
-// has set, so neither may call it.
+// and OnMiss have set, so none of them may call it.
 func (s *Server) Close() {
 	s.mu.Lock()
 	if s.ending == "" {
@@ -239,6 +248,8 @@ func (l *link) handle(m message, greeted bool) error {
 		return l.server.hub.come(l.rank, m.Name, m.Word)
 	case kindKill:
 		return l.handleKill(m.Rank)
+	case kindMiss:
+		return l.handleMiss(m)
 	case kindBye:
 		return errBye
 	case kindError:
@@ -270,6 +281,19 @@ func (l *link) handleKill(r base.Rank) error {
 	}
 	if err := l.server.kill(r); err != nil {
 		return l.wire.send(message{Kind: kindRefuse, Rank: r, Reason: err.Error()})
+	}
+	return nil
+}
+
+func (l *link) handleMiss(m message) error {
+	if m.Rank == l.rank || int(m.Rank) >= l.server.hub.size {
+		return fmt.Errorf("rank %d cannot be reached from rank %d, of a job of %d", m.Rank, l.rank, l.server.hub.size)
+	}
+	l.server.mu.Lock()
+	report := l.server.onMiss
+	l.server.mu.Unlock()
+	if report != nil {
+		report(l.rank, Failure{Rank: m.Rank, Reason: m.Reason})
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 
 // hello is what a well-behaved rank 0 of 2 says first.
 func hello(s *Server) string {
-	return fmt.Sprintf(`{"kind":"hello","version":3,"job":"%s","rank":0,"size":2}`+"\n", s.job)
+	return fmt.Sprintf(`{"kind":"hello","version":4,"job":"%s","rank":0,"size":2}`+"\n", s.job)
 }
 
 func TestServerDropsRanksThatSendNonsense(t *testing.T) {
@@ -23,7 +23,7 @@ func TestServerDropsRanksThatSendNonsense(t *testing.T) {
 		{"no JSON", "GET / HTTP/1.1\n", "malformed message"},
 		{"no hello", `{"kind":"bye","rank":0}` + "\n", "began with a bye message"},
 		{"wrong version", `{"kind":"hello","version":9,"job":"j","rank":0,"size":2}` + "\n", "protocol version 9"},
-		{"wrong job", `{"kind":"hello","version":3,"job":"other","rank":0,"size":2}` + "\n", "of job other; it is rank 0 of 2 of job"},
+		{"wrong job", `{"kind":"hello","version":4,"job":"other","rank":0,"size":2}` + "\n", "of job other; it is rank 0 of 2 of job"},
 		{"wrong rank", "HELLO1", "takes itself for rank 1"},
 		{"second hello", "HELLO" + "HELLO", "unexpected hello message"},
 		{"launcher's message", "HELLO" + `{"kind":"gone","rank":1}` + "\n", "unexpected gone message"},
@@ -32,6 +32,8 @@ func TestServerDropsRanksThatSendNonsense(t *testing.T) {
 		{"put twice", "HELLO" + strings.Repeat(`{"kind":"put","rank":0,"name":"x"}`+"\n", 2), "second value"},
 		{"fence twice", "HELLO" + strings.Repeat(`{"kind":"fence","rank":0,"name":"x"}`+"\n", 2), "came twice"},
 		{"kill nobody", "HELLO" + `{"kind":"kill","rank":2}` + "\n", "request to kill rank 2"},
+		{"miss itself", "HELLO" + `{"kind":"miss","rank":0,"reason":"x"}` + "\n", "rank 0 cannot be reached from rank 0"},
+		{"miss nobody", "HELLO" + `{"kind":"miss","rank":2,"reason":"x"}` + "\n", "rank 2 cannot be reached"},
 		{"endless line", "HELLO" + strings.Repeat("x", maxLine+1), "more than 1048576 bytes"},
 		{"own error", "HELLO" + `{"kind":"error","rank":0,"reason":"I give up"}` + "\n", "I give up"},
 	}
@@ -93,10 +95,10 @@ func TestClientRefusesAWrongLauncher(t *testing.T) {
 	cases := []struct{ name, lines, want string }{
 		{"no JSON", "hi\n", "malformed message"},
 		{"no hello", `{"kind":"gone","rank":1}` + "\n", "not with hello"},
-		{"other version", `{"kind":"hello","version":4,"job":"j","rank":0,"size":2}` + "\n", "same version of the module"},
-		{"other job", `{"kind":"hello","version":3,"job":"k","rank":0,"size":2}` + "\n", "of job k, but the environment says"},
-		{"other size", `{"kind":"hello","version":3,"job":"j","rank":0,"size":3}` + "\n", "rank 0 of 3"},
-		{"no key", `{"kind":"hello","version":3,"job":"j","rank":0,"size":2}` + "\n", "64 hexadecimal digits"},
+		{"other version", `{"kind":"hello","version":5,"job":"j","rank":0,"size":2}` + "\n", "same version of the module"},
+		{"other job", `{"kind":"hello","version":4,"job":"k","rank":0,"size":2}` + "\n", "of job k, but the environment says"},
+		{"other size", `{"kind":"hello","version":4,"job":"j","rank":0,"size":3}` + "\n", "rank 0 of 3"},
+		{"no key", `{"kind":"hello","version":4,"job":"j","rank":0,"size":2}` + "\n", "64 hexadecimal digits"},
 	}
 	for _, c := range cases {
 		if _, err := dial(fakeLauncher(t, c.lines), info); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -114,7 +116,7 @@ func TestClientRefusesAWrongLauncher(t *testing.T) {
 }
 
 func TestClientEndsOnNonsense(t *testing.T) {
-	good := `{"kind":"hello","version":3,"job":"j","rank":0,"size":2,"key":"` + auth.NewKey().Text() + `"}` + "\n"
+	good := `{"kind":"hello","version":4,"job":"j","rank":0,"size":2,"key":"` + auth.NewKey().Text() + `"}` + "\n"
 	cases := []struct{ name, lines, want string }{
 		{"no JSON", "hi\n", "malformed message"},
 		{"line cut off", `{"kind":"gone","rank":1}`, ""},

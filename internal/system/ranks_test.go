@@ -54,6 +54,7 @@ func playReduce(ctx context.Context, p *gaspi.Proc) error {
 	if !isGone {
 		return fmt.Errorf("allreduce: %w, want an error that names a rank", err)
 	}
+	fmt.Println(err)
 	fmt.Println("named", gone.Rank)
 	for {
 		var lost []string

@@ -29,8 +29,8 @@ type Config struct {
 	Network Network
 	// Waiting says how calls that must block wait.
 	Waiting *notify.Waiting
-	// Lost, if not nil, is told of a peer that has fallen silent, in a goroutine of
-	// its own. It must not call Close.
+	// Lost, if not nil, is told of a peer that has fallen silent. It must neither block
+	// nor call the transport.
 	Lost func(*base.RankError)
 }
 

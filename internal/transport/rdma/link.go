@@ -79,12 +79,12 @@ func (l *link) loseLocked(err *base.RankError, told bool) {
 func (l *link) strikeLocked(err *base.RankError, told bool) {
 	t := l.t
 	first := l.lost.Load() == nil
+	if first && !told && t.cfg.Lost != nil && !t.closed.Load() {
+		t.cfg.Lost(err)
+	}
 	if first || told && !l.told {
 		l.lost.Store(err)
 		l.told = told
-	}
-	if first && !told && t.cfg.Lost != nil && !t.closed.Load() {
-		t.work.Go(func() { t.cfg.Lost(err) })
 	}
 }
 

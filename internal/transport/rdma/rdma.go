@@ -36,8 +36,8 @@ type Config struct {
 	// *base.RankError says that the rank is gone.
 	Lookup func(ctx context.Context, r base.Rank) (string, error)
 
-	// Lost, if not nil, is told of a peer that cannot be reached any more, once per
-	// peer, in a goroutine of its own. It must not call Close.
+	// Lost, if not nil, is told of a peer that cannot be reached any more, once per peer
+	// and before anything ends because of it. It must neither block nor call the transport.
 	Lost func(*base.RankError)
 	// Waiting says how calls that must block wait. Its Poll is the caller's to set, to
 	// Transport.Poll, and its Sleep, to Transport.Parker of what it was.

@@ -65,14 +65,14 @@ func (l *link) gone() error {
 func (l *link) lose(err *base.RankError, told bool) {
 	l.mu.Lock()
 	first := l.lost.Load() == nil
+	if lost := l.t.cfg.Lost; first && !told && lost != nil && !l.t.closed.Load() {
+		lost(err)
+	}
 	if first || told && !l.told {
 		l.lost.Store(err)
 		l.told = told
 	} else {
 		err = l.lost.Load()
-	}
-	if lost := l.t.cfg.Lost; first && !told && lost != nil && !l.t.closed.Load() {
-		l.t.work.Go(func() { lost(err) })
 	}
 	l.mu.Unlock()
 	for i := range l.lanes {

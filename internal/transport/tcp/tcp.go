@@ -64,8 +64,8 @@ type Config struct {
 	// Default 10 s. Too short a time takes a slow network for a dead peer.
 	Silence time.Duration
 
-	// Lost, if not nil, is told of a peer whose connection broke, once per peer, in
-	// a goroutine of its own. It must not call Close.
+	// Lost, if not nil, is told of a peer whose connection broke, once per peer and
+	// before anything ends because of it. It must neither block nor call the transport.
 	Lost func(*base.RankError)
 	// Waiting says how calls that must block wait: atomics, flushes, the first use
 	// of a peer or segment. Its Poll is the caller's to set, to Transport.Poll, and
