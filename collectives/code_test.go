@@ -122,54 +122,6 @@ func (p *Plan) runWith(ctx context.Context, corrupt func(form []byte)) error {
 	return p.t.queue.Wait(ctx)
 }
 
-// TestCodingAllocatesNothing tests what a plan that compresses does beside what others
-// do.
-func TestCodingAllocatesNothing(t *testing.T) {
-	cfg := gaspi.Config{Segments: 64, Groups: 4, Notifications: 64, PassiveMax: 64}
-	err := gaspi.Local(t.Context(), 2, cfg, func(ctx context.Context, p *gaspi.Proc) error {
-		team, err := NewTeam(ctx, p.World(), Config{})
-		if err != nil {
-			return err
-		}
-		for _, how := range []Compression{Lossless(), ErrorBound(1e-3), TopK(0.1)} {
-			plan, err := PlanAllReduce(ctx, team, make([]float64, 5000), Sum, Compress(how))
-			if err == nil {
-				err = plan.Run(ctx)
-			}
-			if err != nil {
-				return err
-			}
-			r, coded, put := &plan.run, 0, 0
-			again := func() {
-				r.bind(&plan.task)
-				for i := range plan.lanes[0] {
-					switch in := &plan.lanes[0][i]; {
-					case in.kind == schedule.Encode || in.kind == schedule.Decode:
-						coded++
-						err = errors.Join(err, r.code(in))
-					case in.coded:
-						put++
-						_, e := form(in.src[0])
-						err = errors.Join(err, e)
-					}
-				}
-			}
-			if p.Rank() == 0 { // the other one waits
-				if n := testing.AllocsPerRun(20, again); n >= 1 || coded != 21*5 || put != 21*2 {
-					err = errors.Join(err, fmt.Errorf("%v: %v allocations for %d codings and %d puts", how, n, coded, put))
-				}
-			}
-			if err := errors.Join(err, p.Barrier(ctx, p.World())); err != nil {
-				return err
-			}
-		}
-		return team.Close()
-	})
-	if err != nil {
-		t.Error(err)
-	}
-}
-
 func TestFormsThatAreSent(t *testing.T) {
 	call := schedule.Call{Op: schedule.AllReduce, Size: 3, Count: 30, Line: 8}
 	emit := func(b *schedule.Builder, c *schedule.Call) {
