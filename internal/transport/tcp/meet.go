@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
@@ -141,8 +143,46 @@ type lookupError struct{ err error }
 // Error is that of the lookup.
 func (e *lookupError) Error() string { return e.err.Error() }
 
-// connect tries the peer's addresses one after the other.
-func (l *link) connect(n int) (net.Conn, error) {
+// A peer of which the network says that there is no way to it is asked again after a
+// pause, for as long as it may be silent: ways come and go, as when a cable was pulled
+// or a host has just been plugged in and its neighbours do not know it yet.
+const (
+	wayPause = 100 * time.Millisecond
+	wayTries = 2 // at least: time is over at once for a rank that was suspended meanwhile
+)
+
+// connect tries the peer's addresses, again and again while there is no way to any.
+func (l *link) connect(n int) (c net.Conn, err error) {
+	begun := time.Now()
+	for try := 1; ; try++ {
+		c, err = l.connectOnce(n)
+		if err == nil || !noWay(err) || l.gone() != nil || try >= wayTries && time.Since(begun) >= l.t.cfg.Silence {
+			return c, err
+		}
+		select {
+		case <-time.After(wayPause):
+		case <-l.t.ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// noWay reports whether err, which may be one for each address, says nothing more than
+// that there is no way to the peer.
+func noWay(err error) bool {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		return !slices.ContainsFunc(all.Unwrap(), func(err error) bool { return !noWay(err) })
+	}
+	for _, why := range []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN} {
+		if errors.Is(err, why) {
+			return true
+		}
+	}
+	return false
+}
+
+// connectOnce tries the peer's addresses one after the other.
+func (l *link) connectOnce(n int) (net.Conn, error) {
 	cfg := &l.t.cfg
 	addresses, err := cfg.Lookup(l.t.ctx, l.rank)
 	if err != nil {
