@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -270,7 +271,9 @@ func TestLastRankDoesNotWaitForEver(t *testing.T) {
 		}
 		// A program that knows it may wait for its own goroutines.
 		ok(p.ResetState())
-		go tell(p, s, 0, 5)
+		var told sync.WaitGroup
+		defer told.Wait() // it has not done with its queue when the notification is there
+		told.Go(func() { tell(p, s, 0, 5) })
 		_, err := s.WaitSome(ctx, 0, 8)
 		return err
 	})
