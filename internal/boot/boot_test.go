@@ -393,3 +393,22 @@ func TestCloseWaitsForAConnectionThatIsClosing(t *testing.T) {
 		<-done
 	})
 }
+
+// TestLostIsKnownAtOnce has launchers go: a rank that hears no more of failures knows why,
+// or it would go on without a launcher.
+func TestLostIsKnownAtOnce(t *testing.T) {
+	for range 300 {
+		s := startServer(t, 1)
+		c := join(t, s, 0)
+		known := make(chan bool)
+		go func() {
+			for range c.Failures() {
+			}
+			known <- c.Lost()
+		}()
+		s.Close()
+		if !<-known {
+			t.Fatal("the feed of failures has ended, and the launcher is not lost yet")
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
@@ -25,7 +24,6 @@ type client struct {
 	wire     *wire
 	hosted   bool // the server is a part of rank 0, and gone with it
 	remote   bool // it is reached over a network
-	lost     atomic.Bool
 	received chan struct{} // closed when the receiving goroutine has ended
 }
 
@@ -116,9 +114,7 @@ func (c *client) end(err error) {
 		}
 		c.rankGone(Failure{Rank: 0, Reason: text})
 	}
-	if c.finish(reason) {
-		c.lost.Store(true)
-	}
+	c.finish(reason)
 	c.wire.close(goodbyePatience)
 }
 
@@ -177,8 +173,6 @@ func (c *client) Kill(ctx context.Context, r base.Rank) error {
 func (c *client) Miss(r base.Rank, reason string) {
 	c.wire.send(message{Kind: kindMiss, Rank: r, Reason: reason})
 }
-
-func (c *client) Lost() bool { return c.lost.Load() }
 
 // Close says goodbye and waits for the server to hang up, so that the goodbye is
 // not lost with what else was on the way.

@@ -286,6 +286,14 @@ func (b *inbox) finish(err error) bool {
 	return true
 }
 
+// Lost reports whether the session has ended because its server went away. Who sees that
+// the channel of failures is closed sees this too.
+func (b *inbox) Lost() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return errors.Is(b.end, ErrLost)
+}
+
 // checkNamed refuses what the wire could not carry.
 func checkNamed(name string, value []byte) error {
 	if err := checkName(name); err != nil {

@@ -107,9 +107,6 @@ func (s *localSession) Kill(ctx context.Context, r base.Rank) error {
 // Miss tells nobody: what a rank of this process returns says it.
 func (s *localSession) Miss(base.Rank, string) {}
 
-// Lost is never true: the owner of the job is this process.
-func (s *localSession) Lost() bool { return false }
-
 func (s *localSession) Close() error {
 	s.local.hub.detach(s.info.Rank)
 	s.finish(fmt.Errorf("boot session: %w", base.ErrClosed))
