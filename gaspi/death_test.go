@@ -288,6 +288,7 @@ func TestWaitsCareForThoseWhoCanWrite(t *testing.T) {
 		if p.Rank() > 1 {
 			ok(p.Barrier(ctx, p.World()))
 			if p.Rank() == 2 {
+				synctest.Wait() // nobody is in the barrier any more
 				return errDies
 			}
 			return nil
@@ -305,6 +306,7 @@ func TestWaitsCareForThoseWhoCanWrite(t *testing.T) {
 		}
 		ok(p.Barrier(ctx, two))
 		if p.Rank() == 1 {
+			synctest.Wait()
 			return errDies
 		}
 		if _, err := s.WaitSome(ctx, 0, 8); !names(err, 1) {
