@@ -22,8 +22,8 @@ const (
 type client struct {
 	*inbox
 	wire     *wire
-	hosted   bool // the server is a part of rank 0, and gone with it
-	remote   bool // it is reached over a network
+	hosted   bool          // the server is a part of rank 0, and gone with it
+	remote   bool          // it is reached over a network
 	received chan struct{} // closed when the receiving goroutine has ended
 }
 
