@@ -374,9 +374,13 @@ func (c *compiler) reachable(m memory, run int) ([]byte, error) {
 		span, err := at.seg.Span(at.offset, size)
 		return span.Bytes(), err
 	}
-	span, ok := at.seg.Mapped(c.p.t.ranks[m.rank], at.offset, size)
+	rank := c.p.t.ranks[m.rank]
+	span, ok := at.seg.Mapped(rank, at.offset, size)
 	if !ok {
-		return nil, fmt.Errorf("%w: the memory of rank %d cannot be addressed from here", gaspi.ErrNotSupported, c.p.t.ranks[m.rank])
+		if _, _, err := c.p.t.proc.RemoteSize(rank, at.seg.ID()); err != nil {
+			return nil, c.p.t.blame(err) // it is gone
+		}
+		return nil, fmt.Errorf("%w: the memory of rank %d cannot be addressed from here", gaspi.ErrNotSupported, rank)
 	}
 	c.p.keep = append(c.p.keep, span)
 	return span.Bytes(), nil

@@ -80,6 +80,49 @@ func TestDeadRankIsNamed(t *testing.T) {
 	}
 }
 
+// TestFirstUseAfterDeath makes the first call of its shape when a member is known to be
+// dead, with every algorithm: memory of the dead that an algorithm would address is no
+// reason of its own.
+func TestFirstUseAfterDeath(t *testing.T) {
+	const ranks, victim = 4, 2
+	d := newDealer(1, 1<<10)
+	for _, op := range schedule.Operations() {
+		for _, a := range algorithms.For(op) {
+			x := d.draw(ranks, op, a.Name)
+			t.Run(fmt.Sprintf("%v %s", op, a.Name), func(t *testing.T) {
+				t.Parallel()
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				cfg := small
+				cfg.KeepGoing = true
+				seen := make(chan struct{}, ranks)
+				var made sync.WaitGroup // the victim dies when all have their memory
+				made.Add(ranks)
+				err := gaspi.Local(ctx, ranks, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+					m, err := newMember(ctx, p.World(), collectives.Config{})
+					made.Done()
+					made.Wait()
+					if err != nil || p.Rank() == victim {
+						return cmp.Or(err, errDied)
+					}
+					for p.Failure(victim) == nil && ctx.Err() == nil {
+						time.Sleep(time.Millisecond)
+					}
+					err = m.untilDead(ctx, x, victim)
+					seen <- struct{}{}
+					for len(seen) < ranks-1 && ctx.Err() == nil { // so that nobody names one of the others
+						time.Sleep(time.Millisecond)
+					}
+					return err
+				})
+				if err == nil || err.Error() != fmt.Sprintf("rank %d: %v", victim, errDied) {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
 // lose is one rank's part: the victim dies after some runs, and the others stay
 // until all have seen it, so that nobody names one of them. Others may still be at a
 // run, or have no memory yet, when the victim is done with its own part.

@@ -177,18 +177,15 @@ func (b *barrier) missing() []Rank {
 	return ranks
 }
 
-// why is asked by waits whether they should end: when a member has died, since
-// the signal may depend on it through others; when one has left, only if its
-// own signal is missing, for it may have left after its part was done.
+// why is asked by waits whether they should end: when a member has died or is lost
+// to this rank, since the signal may depend on it through others; when one has left,
+// only if its own signal is missing, for it may have left after its part was done.
 func (b *barrier) why() error {
 	p := b.g.p
 	if err := p.ended(); err != nil {
 		return err
 	}
-	if p.gone.Load() == 0 {
-		return nil
-	}
-	if err := p.diedAmong(b.g.ranks); err != nil {
+	if err := p.lostAmong(b.g.ranks); err != nil || p.gone.Load() == 0 {
 		return err
 	}
 	for _, r := range b.missing() {

@@ -333,8 +333,8 @@ func (g *Group) takeRecord(ctx context.Context, m int) error {
 		if err := p.awaits(from); err != nil {
 			return err
 		}
-		// Who knows that another member has died never commits this group.
-		return p.diedAmong(g.ranks)
+		// A member that has lost another never commits this group.
+		return p.lostAmong(g.ranks)
 	}
 	if _, err := p.system.Board().Wait(ctx, notify.Some(slot, 1), stop, nil); err != nil {
 		return err

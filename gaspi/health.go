@@ -85,16 +85,18 @@ func (p *Proc) Health(r Rank) Health {
 	return Health(p.vector[r].Load())
 }
 
-// Failure is how rank r ended, or nil if nothing is known of an end. A rank that
-// ended normally has one too.
+// Failure returns how rank r ended, or why this rank has lost it if nothing is known of
+// an end: two ranks that have lost each other may both go on. It returns nil for a rank
+// that is there. A rank that ended normally has a Failure too. ResetState does not
+// change it. It does not block.
 func (p *Proc) Failure(r Rank) *RankError {
 	if r < 0 || int(r) >= p.size {
 		return nil
 	}
-	if end := p.ends[r].Load(); end != nil {
-		return end.err
+	if p.ends[r].Load() == nil && p.causes[r].Load() == nil && p.Health(r) == Healthy {
+		return nil
 	}
-	return nil
+	return p.goneError(r)
 }
 
 // Silent reports whether rank r has ended, well or badly, and nothing that it wrote or
@@ -346,11 +348,19 @@ func (p *Proc) awaits(r Rank) error {
 	return nil
 }
 
-// diedAmong returns the end of the first of ranks that died.
-func (p *Proc) diedAmong(ranks []Rank) error {
+// lostAmong returns why the collectives of ranks cannot end: the first of them that
+// died, or that this rank has lost although nobody tells of its end. A rank that left
+// normally counts only for who waits for it, whatever failed afterwards.
+func (p *Proc) lostAmong(ranks []Rank) error {
+	if p.gone.Load() == 0 && p.unseen.Load() == 0 {
+		return nil
+	}
 	for _, r := range ranks {
-		if end := p.ends[r].Load(); end != nil && !end.left {
+		switch end := p.ends[r].Load(); {
+		case end != nil && !end.left:
 			return p.fault(r, end.err)
+		case end == nil && p.Health(r) == Corrupt:
+			return p.goneError(r)
 		}
 	}
 	return nil
@@ -364,7 +374,9 @@ func (p *Proc) left(r Rank) error {
 	return nil
 }
 
-func (p *Proc) goneError(r Rank) error {
+// goneError returns how a rank ended that has ended or is Corrupt, or else why it is
+// Corrupt.
+func (p *Proc) goneError(r Rank) *RankError {
 	if end := p.ends[r].Load(); end != nil {
 		return end.err
 	}

@@ -295,10 +295,7 @@ func (v *vectorOp) why() error {
 	if err := v.g.p.ended(); err != nil {
 		return err
 	}
-	if v.g.p.gone.Load() == 0 {
-		return nil
-	}
-	return v.g.p.diedAmong(v.g.ranks)
+	return v.g.p.lostAmong(v.g.ranks)
 }
 
 func (v *vectorOp) fail(err error) error {

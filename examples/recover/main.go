@@ -92,9 +92,8 @@ func (j *job) try(ctx context.Context) error {
 // survivors makes a group of the ranks that are left, and says who is not.
 func (j *job) survivors() (*gaspi.Group, error) {
 	var left []gaspi.Rank
-	for r, health := range j.p.State() {
-		r := gaspi.Rank(r)
-		switch gone := health == gaspi.Corrupt || j.p.Failure(r) != nil; {
+	for r := range gaspi.Rank(j.p.Size()) {
+		switch gone := j.p.Failure(r) != nil; {
 		case !gone && !slices.Contains(j.lost, r):
 			left = append(left, r)
 		case gone && !slices.Contains(j.lost, r):

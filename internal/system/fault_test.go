@@ -140,10 +140,12 @@ func TestHostsLoseEachOther(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 3)
 	h := s.Hosts()
-	for _, onFailure := range []string{"abort", "continue"} {
-		t.Run(onFailure, func(t *testing.T) {
+	for _, c := range []struct{ role, onFailure string }{
+		{"stop", "abort"}, {"stop", "continue"}, {"barrier", "abort"}, {"small", "abort"}, {"shapes", "abort"}, {"commit", "abort"},
+	} {
+		t.Run(c.role+"/"+c.onFailure, func(t *testing.T) {
 			defer s.Join(h[0], h[1])
-			j := s.play(t, "stop", append(s.onHosts(s.List(2)), "--on-failure", onFailure)...)
+			j := s.play(t, c.role, append(s.onHosts(s.List(2)), "--on-failure", c.onFailure)...)
 			if _, err := j.stdout.await(t.Context(), 6, `begun$`); err != nil {
 				t.Fatalf("%v\n%v", err, j)
 			}

@@ -22,6 +22,10 @@ import (
 //	           says, and ends well
 //	many       a barrier and a reduction, with few descriptors
 //	stop       the same, but it ends with the error, as most programs do
+//	barrier    barriers of all ranks for ever, until one ends with an error
+//	small      the same with reductions of package gaspi
+//	shapes     the same with allreduces of lengths that no call had before
+//	commit     the same with groups of all ranks
 func play(role string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), jobLimit)
 	defer cancel()
@@ -37,6 +41,9 @@ func play(role string) error {
 		return playReduce(ctx, p)
 	case "stop":
 		return reduceForEver(ctx, p)
+	}
+	if step, ok := steps[role]; ok {
+		return repeat(ctx, p, step)
 	}
 	return fmt.Errorf("no role is called %s", role)
 }
@@ -100,6 +107,50 @@ func reduceForEver(ctx context.Context, p *gaspi.Proc) error {
 			fmt.Println("begun")
 		}
 	}
+}
+
+// A stepper makes what a rank does again and again, which ends with an error when the
+// rank has lost another.
+type stepper func(ctx context.Context, p *gaspi.Proc) (func(step int) error, error)
+
+var steps = map[string]stepper{
+	"barrier": func(ctx context.Context, p *gaspi.Proc) (func(int) error, error) {
+		return func(int) error { return p.Barrier(ctx, p.World()) }, nil
+	},
+	"small": func(ctx context.Context, p *gaspi.Proc) (func(int) error, error) {
+		x := make([]int64, 8)
+		return func(int) error { return gaspi.AllReduce(ctx, p.World(), x, x, gaspi.Max) }, nil
+	},
+	"shapes": func(ctx context.Context, p *gaspi.Proc) (func(int) error, error) {
+		team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
+		return func(step int) error { return collectives.AllReduce(ctx, team, make([]int32, 1+step), collectives.Sum) }, err
+	},
+	"commit": func(ctx context.Context, p *gaspi.Proc) (func(int) error, error) {
+		return func(int) error {
+			g, err := p.NewGroup(p.World().Ranks()...)
+			if err == nil {
+				err = g.Commit(ctx)
+			}
+			if err == nil {
+				err = p.Barrier(ctx, p.World()) // nobody is in the commit any more
+			}
+			if err == nil {
+				err = g.Delete()
+			}
+			return err
+		}, nil
+	},
+}
+
+// repeat ends with the error of a step.
+func repeat(ctx context.Context, p *gaspi.Proc, of stepper) error {
+	do, err := of(ctx, p)
+	for step := 0; err == nil; step++ {
+		if err = do(step); step == 3 && err == nil {
+			fmt.Println("begun")
+		}
+	}
+	return err
 }
 
 // meet makes a group of the survivors, which proves that they can go on.
