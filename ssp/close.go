@@ -60,7 +60,6 @@ func (w *wire) close(ctx context.Context, g *gaspi.Group) error {
 
 // release gives back the memory and the queue, as far as they were made.
 func (w *wire) release() error {
-	w.nap.End()
 	if w.queue != nil {
 		if err := w.queue.Delete(); err != nil {
 			return err

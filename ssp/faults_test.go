@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -33,6 +34,44 @@ func TestGoneRankIsNamed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A death ends the wait of every member at once, also of those without a link to the
+// dead: the clock of the bubble moves only when everybody sleeps, so it stands still.
+func TestDeathIsHeardWithoutALink(t *testing.T) {
+	const ranks = 8
+	cfg := small
+	cfg.Spin, cfg.Yield, cfg.KeepGoing = -1, -1, true
+	synctest.Test(t, func(t *testing.T) {
+		var died time.Time
+		err := gaspi.Local(t.Context(), ranks, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+			r, err := ssp.New[int64](ctx, p.World(), 3, ssp.Sum, 0)
+			if err != nil {
+				return err
+			}
+			if p.Rank() == 0 {
+				synctest.Wait() // until all others sleep in the call
+				died = time.Now()
+				return errOutOfLuck
+			}
+			_, err = r.AllReduce(ctx, make([]int64, 3))
+			if late := time.Since(died); late != 0 {
+				t.Errorf("rank %d heard of the death after %v", p.Rank(), late)
+			}
+			var dead *gaspi.RankError
+			if !errors.As(err, &dead) || dead.Rank != 0 {
+				t.Errorf("rank %d got %v, which does not name rank 0", p.Rank(), err)
+			}
+			// Nobody is taken for gone before all have seen who was.
+			limited, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			<-limited.Done()
+			return nil
+		})
+		if !errors.Is(err, errOutOfLuck) {
+			t.Error(err)
+		}
+	})
 }
 
 func nameTheGone(t *testing.T, ranks, slack int, gone gaspi.Rank, how error) {

@@ -149,6 +149,7 @@ func (w *wire) open(s shape, lay layout, message uint64, id gaspi.SegmentID) (er
 	if err != nil {
 		return err
 	}
+	w.lookFn = w.look
 	w.links = make([]link, s.links())
 	for i := range w.links {
 		if err := w.openLink(i, s, lay, message); err != nil {

@@ -80,10 +80,8 @@ func (r *Reduction[T]) Slack() int { return r.slack }
 //
 // When ctx ends first, calling AllReduce again goes on with the same call: the
 // same clock, and the contribution passed first. (If Clock did not move, the
-// call had not begun.) When a rank it depends on is gone, it returns a
-// *gaspi.RankError naming it. So it does when a rank of the job dies that is no
-// member, as every wait for notifications does; after Proc.ResetState the call
-// can be made again.
+// call had not begun.) When a member is gone, it returns a *gaspi.RankError naming it,
+// whether or not a link goes there. Ranks that are no members do not matter.
 func (r *Reduction[T]) AllReduce(ctx context.Context, mine []T) (Result[T], error) {
 	if err := r.enter("allreduce"); err != nil {
 		return Result[T]{}, err

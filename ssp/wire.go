@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // This file is hot: it allocates nothing unless a rank sleeps or something fails.
@@ -24,21 +23,16 @@ const (
 	maxSlots = slotsNewest
 )
 
-// lookAgain is how often a sleeping rank makes sure that all members are still
-// there. A death ends its sleep at once; but a rank that returned without Close
-// is no failure to package gaspi, and would be waited for for ever.
-const lookAgain = 500 * time.Millisecond
-
 // wire is what carries messages between this member and those it has links to.
 // It knows slots and numbers, and neither elements nor steps.
 type wire struct {
-	proc  *gaspi.Proc
-	ranks []gaspi.Rank // of the group
-	seg   *gaspi.Segment
-	queue *gaspi.Queue // of its own, so that waiting for it waits for nobody else's transfers
-	ids   uint32       // notifications in use: of every link one per slot, then one for credits
-	links []link
-	nap   nap.Nap
+	proc   *gaspi.Proc
+	ranks  []gaspi.Rank // of the group
+	seg    *gaspi.Segment
+	queue  *gaspi.Queue // of its own, so that waiting for it waits for nobody else's transfers
+	ids    uint32       // notifications in use: of every link one per slot, then one for credits
+	links  []link
+	lookFn func() bool // bound once, so that waits allocate nothing
 
 	waited  time.Duration // in the present call
 	drained bool          // nothing is sent any more
@@ -267,28 +261,32 @@ func (w *wire) await(ctx context.Context, l *link, clock, need int64) (slot int,
 	return slot, nil
 }
 
-// doze waits until something has arrived on any link.
+// doze waits until something has arrived on any link or a member is gone.
 func (w *wire) doze(ctx context.Context) error {
 	if err := w.credits(ctx); err != nil {
 		return err
 	}
-	for {
-		if err := w.missing(); err != nil {
-			return err
-		}
-		_, err := w.seg.WaitSome(w.nap.In(ctx, lookAgain), 0, w.ids)
-		switch {
-		case errors.Is(err, gaspi.ErrRankDead):
-			if end := w.missing(); end != nil {
-				return end // err may be about a rank that is no member, or about all
-			}
-			return err
-		case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
-			return err
-		case ctx.Err() != nil:
-			return ctx.Err()
+	if err := w.seg.WaitThrough(ctx, w.lookFn); err != nil {
+		return err
+	}
+	gone := w.missing()
+	if w.arrived() { // before the end of whoever sent it
+		return nil
+	}
+	return gone
+}
+
+// look reports whether there is a reason to end a wait.
+func (w *wire) look() bool { return w.arrived() || w.missing() != nil }
+
+// arrived reports whether a notification waits to be taken.
+func (w *wire) arrived() bool {
+	for id := range w.ids {
+		if w.seg.Peek(gaspi.NotificationID(id)) != 0 {
+			return true
 		}
 	}
+	return false
 }
 
 // missing is the end of a member that is gone, or nil. A result depends on all
