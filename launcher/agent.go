@@ -210,7 +210,7 @@ func (a *agent) begin(p *program) {
 		defer close(a.begun)
 		s := started{}
 		if err := a.crew.start(); err != nil {
-			s.Problem, s.Missing = err.Error(), isMissing(err)
+			s.Problem, s.Because = err.Error(), obstacleOf(err)
 		}
 		a.relay.endUnopened()
 		for _, r := range a.crew.ranks {

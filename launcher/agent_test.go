@@ -22,13 +22,13 @@ func TestAgentConfig(t *testing.T) {
 		host       int
 		want       string // of the error
 	}{
-		{"host", `{"version":1,"host":3}` + "\n", 3, ""},
-		{"node", `{"version":1,"nodes":{"h1":4,"h2":5}}` + "\n", 5, ""},
-		{"other node", `{"version":1,"nodes":{"h1":4}}` + "\n", 0, `SLURMD_NODENAME="h2" is none of the nodes`},
+		{"host", `{"version":2,"host":3}` + "\n", 3, ""},
+		{"node", `{"version":2,"nodes":{"h1":4,"h2":5}}` + "\n", 5, ""},
+		{"other node", `{"version":2,"nodes":{"h1":4}}` + "\n", 0, `SLURMD_NODENAME="h2" is none of the nodes`},
 		{"nothing", "", 0, "an agent is started by gaspi-run"},
-		{"cut", `{"version":1`, 0, "an agent is started by gaspi-run"},
+		{"cut", `{"version":2`, 0, "an agent is started by gaspi-run"},
 		{"nonsense", "hello\n", 0, "makes no sense"},
-		{"version", `{"version":2}` + "\n", 0, "speaks version 1 to agents and that of the launcher version 2: install the same one on both hosts, or use --stage"},
+		{"version", `{"version":1}` + "\n", 0, "speaks version 2 to agents and that of the launcher version 1: install the same one on both hosts, or use --stage"},
 	}
 	for _, c := range cases {
 		got, err := readAgentConfig(strings.NewReader(c.line))

@@ -95,11 +95,24 @@ func goBuild(ctx context.Context, cfg Config, t target, output string, signals *
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
-		return fmt.Errorf("%s is a Go package, and the go command to build it is not in PATH", cfg.Program)
+		return unfit(cfg.Program, "it is a Go package, and the go command to build it is not in PATH; install Go, or build the package elsewhere")
+	case errors.As(err, &exit) && !isKnown(ctx, cmd, t):
+		return fmt.Errorf("%s: %w: it is neither a file nor a directory, and the go command knows no package of that import path", cfg.Program, ErrNotFound)
 	case errors.As(err, &exit):
 		return &BuildError{Package: cfg.Program, ExitCode: max(exit.ExitCode(), 1)}
 	}
 	return fmt.Errorf("build %s: %w", cfg.Program, err)
+}
+
+// isKnown reports whether the go command knows the package that it could not build. It
+// is asked about import paths: a file or directory has been seen.
+func isKnown(ctx context.Context, build *exec.Cmd, t target) bool {
+	if t.dir != "" {
+		return true
+	}
+	list := exec.CommandContext(ctx, "go", "list", "-find", "--", t.pkg)
+	list.Env = build.Env
+	return list.Run() == nil || ctx.Err() != nil
 }
 
 // checkProgram refuses what go build makes of a package other than main.
@@ -111,7 +124,7 @@ func checkProgram(path, name string) error {
 	defer f.Close()
 	var magic [4]byte
 	if _, err := io.ReadFull(f, magic[:]); err != nil || string(magic[:]) != "\x7fELF" {
-		return fmt.Errorf("%s: %w: it is a Go package but no program, because its name is not main", name, ErrNotExecutable)
+		return unfit(name, "it is a Go package that gives no program for this system; its name must be main, and GOOS, if it is set, linux")
 	}
 	return nil
 }

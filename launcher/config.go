@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 )
 
@@ -190,6 +191,13 @@ const (
 	Continue
 )
 
+// Check is the error that Run has for a Config that makes no sense, whatever is on this
+// host and others; it starts nothing and looks for no program.
+func (c Config) Check() error {
+	_, err := c.withDefaults()
+	return err
+}
+
 // withDefaults returns a checked copy in which every default is filled in.
 func (c Config) withDefaults() (Config, error) {
 	if c.Ranks == 0 {
@@ -248,10 +256,26 @@ func (c Config) check() error {
 	case c.OnFailure < Abort || c.OnFailure > Continue:
 		return fmt.Errorf("unknown consequence of a failure %d", c.OnFailure)
 	}
-	for _, arg := range c.Args {
+	for _, arg := range append([]string{c.Program}, c.Args...) {
 		if strings.ContainsRune(arg, 0) {
 			return fmt.Errorf("argument %q contains a zero byte, which no program can be given", arg)
 		}
 	}
-	return checkEnv(c.Env)
+	if err := checkEnv(c.Env); err != nil {
+		return err
+	}
+	return c.checkHosts()
+}
+
+// checkHosts refuses hosts that cannot be, cannot take the ranks, or cannot be joined
+// by the transport.
+func (c Config) checkHosts() error {
+	all, err := places(c)
+	switch {
+	case err != nil:
+		return err
+	case c.Transport == "shm" && len(all) > 1:
+		return fmt.Errorf("transport shm connects ranks of one host, and these are on %d: use auto or tcp", len(all))
+	}
+	return address.Check(c.Interface)
 }

@@ -75,6 +75,9 @@ func (c *crew) start() (err error) {
 
 // startInThread starts the ranks one after the other.
 func (c *crew) startInThread() error {
+	if err := checkWhole(c.program.seen(), c.title); err != nil {
+		return err
+	}
 	var cores []int
 	if c.bind == BindCore {
 		all, err := sys.ThreadCores()
@@ -94,6 +97,9 @@ func (c *crew) startInThread() error {
 			return errEnded
 		}
 		if err := c.startRank(r); err != nil {
+			if _, ok := errors.AsType[*startError](err); ok {
+				return err // which is true of any rank
+			}
 			return fmt.Errorf("start rank %d: %w", r.number, err)
 		}
 	}
@@ -129,7 +135,7 @@ func (c *crew) startRank(r *rank) error {
 			})
 		})
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", c.title, err)
+			return 0, whyNotStarted(err, c.program.seen(), c.title, c.dir)
 		}
 		return pid, nil
 	})

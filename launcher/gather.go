@@ -2,7 +2,9 @@ package launcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -33,7 +35,9 @@ func (j *job) gather(ctx context.Context) error {
 // prepareRemotes opens the doorway and sends for the agents.
 func (j *job) prepareRemotes(remotes []*remote) (err error) {
 	if j.ships() {
-		if j.shipment, err = os.ReadFile(j.program.path); err != nil {
+		if j.shipment, err = os.ReadFile(j.program.path); errors.Is(err, fs.ErrPermission) {
+			return unfit(j.cfg.Program, "it cannot be read, to be copied to other hosts: %v; chmod +r, or install it there and leave out --stage", errors.Unwrap(err))
+		} else if err != nil {
 			return fmt.Errorf("copy the program: %w", err)
 		}
 	}

@@ -3,6 +3,7 @@ package launcher
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -219,8 +220,8 @@ func TestStartThatFailsElsewhere(t *testing.T) {
 	if err := os.WriteFile(cfg.Remote.SSH[0], []byte(ssh), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	want := "host b: start rank 0: " + program + ": fork/exec " + program + ": no such file or directory; the program and its directory must be there too, or be copied with --stage"
-	if o, err := runJob(t, cfg); err == nil || err.Error() != want {
+	want := "host b: " + program + ": no such program: there is no file " + program + "; the program and its directory must be there too, or be copied with --stage"
+	if o, err := runJob(t, cfg); !errors.Is(err, ErrNotFound) || err.Error() != want {
 		t.Errorf("%v, want %s; %+v", err, want, o)
 	}
 }

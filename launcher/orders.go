@@ -3,6 +3,7 @@ package launcher
 import (
 	"bytes"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"syscall"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 // agentVersion is that of what launcher and agent say to each other. It changes
 // whenever an old peer could misunderstand a new one.
-const agentVersion = 1
+const agentVersion = 2
 
 // What launcher and agent say to each other. Data is a gob unless it says bytes
 // or text. A stream is an output of a rank: twice its place among the ranks of
@@ -73,7 +74,30 @@ type ready struct {
 type started struct {
 	PIDs    []int  // 0: not started
 	Problem string // why not all were
-	Missing bool   // because there is no such program
+	Because obstacle
+}
+
+// An obstacle is the kind of a startError on its way.
+type obstacle int
+
+const (
+	otherObstacle obstacle = iota
+	noProgram
+	unfitProgram
+	noDirectory
+)
+
+// obstacles are the kinds, index is the obstacle.
+var obstacles = [...]error{nil, ErrNotFound, ErrNotExecutable, errNoDirectory}
+
+// obstacleOf is the kind of an error of a start.
+func obstacleOf(err error) obstacle {
+	for i, kind := range obstacles {
+		if kind != nil && errors.Is(err, kind) {
+			return obstacle(i)
+		}
+	}
+	return otherObstacle
 }
 
 // endedFrame and stoppedFrame are rankEnded and rankStopped on their way.

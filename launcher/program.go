@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // ErrNotFound says that there is no such program.
@@ -34,6 +35,14 @@ type program struct {
 	built bool     // it is a memory file of this process, so no other host has it
 	file  *os.File // what a rank inherits as programFD, if path says so; else nil
 	close func()
+}
+
+// seen is a path at which this process finds the program.
+func (p *program) seen() string {
+	if p.file != nil {
+		return fmt.Sprintf("/proc/self/fd/%d", p.file.Fd())
+	}
+	return p.path
 }
 
 // prepare finds the program and builds it if it is a package.
@@ -66,7 +75,21 @@ func findTarget(name string) (target, error) {
 	case errors.Is(err, exec.ErrDot):
 		return target{}, fmt.Errorf("%s: %w in PATH but in the current directory; write ./%s", name, ErrNotFound, name)
 	}
+	if path, info := unmarked(name); info != nil {
+		return target{}, notMarked(path, info)
+	}
 	return target{}, fmt.Errorf("%s: %w in PATH, and no directory with a Go package is here by that name", name, ErrNotFound)
+}
+
+// unmarked is the first file of that name in PATH, of which none can be executed.
+func unmarked(name string) (path string, info fs.FileInfo) {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		path = filepath.Join(dir, name)
+		if info, err := os.Stat(path); name != "" && err == nil && info.Mode().IsRegular() {
+			return path, info
+		}
+	}
+	return "", nil
 }
 
 // targetAtPath looks at what is there; what is not there may be an import path.
@@ -77,18 +100,20 @@ func targetAtPath(name string) (target, error) {
 		return target{pkg: name, name: path.Base(name)}, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return target{}, fmt.Errorf("%s: %w: there is no such file or directory", name, ErrNotFound)
+	case isMissing(err):
+		return target{}, fmt.Errorf("%s: %w: %w", name, ErrNotFound, errors.Unwrap(err))
 	case err != nil:
-		return target{}, fmt.Errorf("%s: %w", name, errors.Unwrap(err))
+		return target{}, unfit(name, "%v; a directory above it is closed to this user", errors.Unwrap(err))
 	case info.IsDir():
 		return packageTarget(name)
 	case strings.HasSuffix(name, ".go"):
 		base := filepath.Base(name)
 		return target{dir: filepath.Dir(name), pkg: base, name: strings.TrimSuffix(base, ".go")}, nil
 	case !info.Mode().IsRegular():
-		return target{}, fmt.Errorf("%s: %w: it is neither a file nor a directory", name, ErrNotExecutable)
+		return target{}, whyUnfit(0, name, name)
 	}
 	if _, err := exec.LookPath(name); err != nil {
-		return target{}, fmt.Errorf("%s: %w: it is a file with mode %v; chmod +x makes a program of it", name, ErrNotExecutable, info.Mode())
+		return target{}, whyUnfit(syscall.EACCES, name, name)
 	}
 	return target{binary: name, name: name}, nil
 }
@@ -97,7 +122,7 @@ func targetAtPath(name string) (target, error) {
 func packageTarget(dir string) (target, error) {
 	files, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.go"))
 	if err != nil || len(files) == 0 {
-		return target{}, fmt.Errorf("%s: %w: the directory has no Go files", dir, ErrNotFound)
+		return target{}, unfit(dir, "it is a directory without Go files; name a binary, or a directory with a Go package")
 	}
 	full, err := filepath.Abs(dir)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,10 +69,10 @@ func TestFindTarget(t *testing.T) {
 		{program: "/nope/x", err: ErrNotFound, says: "no such file"},
 		{program: "bin/nope", err: ErrNotFound, says: "no such file"},
 		{program: "nope.go", err: ErrNotFound, says: "no such file"},
-		{program: "./empty", err: ErrNotFound, says: "no Go files"},
+		{program: "./empty", err: ErrNotExecutable, says: "without Go files"},
 		{program: "./plain", err: ErrNotExecutable, says: "chmod +x"},
-		{program: "/dev/null", err: ErrNotExecutable, says: "neither a file"},
-		{program: "plain/x", says: "not a directory"},
+		{program: "/dev/null", err: ErrNotExecutable, says: "it is a device"},
+		{program: "plain/x", err: ErrNotFound, says: "not a directory"},
 	}
 	for _, c := range cases {
 		t.Run(c.program, func(t *testing.T) {
@@ -120,5 +121,24 @@ func TestPackagesAreBuilt(t *testing.T) {
 	t.Setenv("PATH", temp)
 	if _, err := runJob(t, Config{Program: "./hello", Ranks: 2}); err == nil || !strings.Contains(err.Error(), "go command") {
 		t.Errorf("without the go command: %v", err)
+	}
+}
+
+func TestArgumentsThatAreTooLong(t *testing.T) {
+	const most = 128 << 10 // of one argument, in the kernel
+	_, err := runJob(t, Config{Program: "true", Ranks: 1, Args: []string{strings.Repeat("x", most)}})
+	if want := "true: not executable: its arguments and environment are longer than the system takes; shorten them, or pass a file"; !errors.Is(err, ErrNotExecutable) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestDirectoryThatIsNotThere is about another host: this one has it.
+func TestDirectoryThatIsNotThere(t *testing.T) {
+	err := whyNotStarted(syscall.ENOENT, "/bin/sh", "sh", "/nowhere")
+	r := newRemote(&job{program: &program{}}, place{name: "b"})
+	err = r.problem(started{Problem: err.Error(), Because: obstacleOf(err)})
+	const want = "host b: sh: there is no directory /nowhere to start it in; the program and its directory must be there too, or be copied with --stage"
+	if !errors.Is(err, errNoDirectory) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

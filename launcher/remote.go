@@ -177,15 +177,19 @@ func (r *remote) hasStarted(s started) error {
 	return nil
 }
 
-// problem is the sentence about ranks that could not be started.
+// problem is the error about ranks that could not be started.
 func (r *remote) problem(s started) error {
-	switch {
-	case s.Problem == "":
+	if s.Problem == "" {
 		return nil
-	case s.Missing && !r.job.ships():
-		return fmt.Errorf("host %s: %s; the program and its directory must be there too, or be copied with --stage", r.name, s.Problem)
 	}
-	return fmt.Errorf("host %s: %s", r.name, s.Problem)
+	sentence := fmt.Sprintf("host %s: %s", r.name, s.Problem)
+	if (s.Because == noProgram || s.Because == noDirectory) && !r.job.ships() {
+		sentence += "; the program and its directory must be there too, or be copied with --stage"
+	}
+	if s.Because <= otherObstacle || int(s.Because) >= len(obstacles) {
+		return errors.New(sentence)
+	}
+	return &startError{obstacles[s.Because], sentence}
 }
 
 func (r *remote) ended(e endedFrame) error {

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -179,8 +178,8 @@ func TestStartThatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := runJob(t, Config{Program: bad, Ranks: 3})
-	if !errors.Is(err, syscall.ENOEXEC) || !strings.Contains(err.Error(), "start rank 0") {
-		t.Errorf("%v, want a format error for rank 0", err)
+	if !errors.Is(err, ErrNotExecutable) || !strings.Contains(err.Error(), "neither an ELF program nor a script") {
+		t.Errorf("%v, want a sentence about its format", err)
 	}
 }
 

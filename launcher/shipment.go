@@ -2,12 +2,9 @@ package launcher
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime"
-	"syscall"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
@@ -68,12 +65,6 @@ func keyFile(key string) (*os.File, error) {
 		return nil, fmt.Errorf("file with the key of the job: %w", err)
 	}
 	return f, nil
-}
-
-// isMissing reports whether a program could not be started because it, or the
-// directory to start it in, is not there.
-func isMissing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // cores is how many this process may use at once.

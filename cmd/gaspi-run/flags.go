@@ -37,8 +37,8 @@ func parse(args []string) (*options, error) {
 		return nil, errors.New("no PROGRAM was given")
 	}
 	o.config.Program, o.config.Args = flags.Arg(0), flags.Args()[1:]
-	if flags.Changed("ranks") && o.config.Ranks < 1 {
-		return nil, fmt.Errorf("-n %d: a job has at least 1 rank", o.config.Ranks)
+	if flags.Changed("ranks") && (o.config.Ranks < 1 || o.config.Ranks > launcher.MaxRanks) {
+		return nil, fmt.Errorf("-n %d: a job has 1 to %d ranks", o.config.Ranks, launcher.MaxRanks)
 	}
 	if flags.Changed("kill-grace") {
 		if o.config.KillGrace < 0 {
@@ -72,7 +72,10 @@ func parse(args []string) (*options, error) {
 	if err := o.choices(); err != nil {
 		return nil, err
 	}
-	return o, o.places(os.LookupEnv)
+	if err := o.places(flags, os.LookupEnv); err != nil {
+		return nil, err
+	}
+	return o, o.config.Check()
 }
 
 // explain says in a user's words what pflag says in Go's.
@@ -179,8 +182,10 @@ Examples:
 Flags:
 ` + o.flags().FlagUsages() + `
 The exit code is 0 if all ranks end with status 0, else that of the first rank
-that fails, 128 plus the signal if one killed it. 124: timed out; 126 and 127:
-PROGRAM cannot be executed or is not there; 2: the flags make no sense. Ctrl-C
-is passed on to all ranks; a second one kills them.
+that fails, 128 plus the signal if one killed it. 124: timed out; 126: PROGRAM is
+there, on this host or another, and cannot be executed; 127: it is not there; 2:
+the flags make no sense; 1: the job could not be started for another reason, such
+as a package that does not compile or a host out of reach. Ctrl-C is passed on to
+all ranks; a second one kills them.
 `
 }

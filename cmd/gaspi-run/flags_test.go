@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -78,39 +77,6 @@ func TestPlacesInASlurmAllocation(t *testing.T) {
 				t.Errorf("srun %v, want %v; hosts (-want +got):\n%s", o.config.Remote.Srun, c.srun, d)
 			}
 		})
-	}
-}
-
-func TestParseRefusals(t *testing.T) {
-	cases := []struct{ line, want string }{
-		{"", "no PROGRAM"},
-		{"-n 2", "no PROGRAM"},
-		{"-n 0 p", "-n 0: a job has at least 1 rank"},
-		{"-n -3 p", "-n -3"},
-		{"-n four p", `-n "four": expected a whole number`},
-		{"--bogus p", "unknown flag: --bogus"},
-		{"--output p", "no PROGRAM"},
-		{"--output file p", `--output "file": expected label, raw or dir:PATH`},
-		{"--output dir: p", `--output "dir:"`},
-		{"--bind socket p", `--bind "socket": expected core or none`},
-		{"--on-failure ignore p", `--on-failure "ignore": expected abort or continue`},
-		{"--timeout 0 p", "--timeout 0s: expected more than 0"},
-		{"--timeout 5 p", `--timeout "5": expected a duration such as`},
-		{"--heartbeat 1ms p", "--heartbeat 1ms: expected at least 100ms"},
-		{"--emulate latency=5 p", `--emulate: emulated network: latency: "5" is no time`},
-		{"--hosts a:x p", `list of hosts: host "a:x": "x" slots`},
-		{"--hostfile nope p", "file of hosts: open nope"},
-		{"--hosts a --hostfile b p", "--hosts and --hostfile: expected one of them"},
-		{"--ssh= --hosts a,, p", "a name is missing"},
-		{"--kill-grace -1s p", "--kill-grace -1s: expected 0 or more"},
-	}
-	for _, c := range cases {
-		if o, err := parse(strings.Fields(c.line)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %+v, %v; want an error with %q", c.line, o, err, c.want)
-		}
-	}
-	if _, err := parse([]string{"--help"}); !errors.Is(err, pflag.ErrHelp) {
-		t.Errorf("--help: %v", err)
 	}
 }
 

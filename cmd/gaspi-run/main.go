@@ -68,7 +68,7 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 func refused(err error, stderr io.Writer) int {
 	var build *launcher.BuildError
 	if errors.As(err, &build) {
-		return build.ExitCode // the go command has said why
+		return exitFailed // the go command has said why; its exit codes mean something else
 	}
 	fmt.Fprintf(stderr, "gaspi-run: %v\n", err)
 	switch {

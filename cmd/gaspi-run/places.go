@@ -6,17 +6,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
 // places finds out where ranks run: on the hosts that the flags name, else on
 // the nodes of the Slurm allocation that this is, else here.
-func (o *options) places(lookup func(string) (string, bool)) (err error) {
+func (o *options) places(flags *pflag.FlagSet, lookup func(string) (string, bool)) (err error) {
 	c := &o.config
-	if o.ssh != "" {
-		if c.Remote.SSH = strings.Fields(o.ssh); len(c.Remote.SSH) == 0 {
-			return fmt.Errorf("--ssh %q: expected a command", o.ssh)
+	for _, name := range []string{"ssh", "hosts", "hostfile"} {
+		if f := flags.Lookup(name); f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+			word, _ := pflag.UnquoteUsage(f)
+			return fmt.Errorf("--%s %q: expected %s", name, f.Value.String(), word)
 		}
+	}
+	if o.ssh != "" {
+		c.Remote.SSH = strings.Fields(o.ssh)
 	}
 	switch {
 	case o.hosts != "" && o.hostfile != "":

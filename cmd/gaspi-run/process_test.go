@@ -23,22 +23,15 @@ import (
 const idle = `while :; do sleep 0.01; done`
 
 func TestCommandLine(t *testing.T) {
-	dir := t.TempDir()
 	cases := []struct {
 		name   string
 		args   []string
 		code   int
 		stderr string // the whole of it, one line
 	}{
-		{"nothing", nil, 2, "gaspi-run: no PROGRAM was given; see gaspi-run --help"},
-		{"bad flag", []string{"-n", "x", "true"}, 2, `gaspi-run: -n "x": expected a whole number; see gaspi-run --help`},
-		{"not in PATH", []string{"nope-nope"}, 127, "gaspi-run: nope-nope: no such program in PATH, and no directory with a Go package is here by that name"},
-		{"no such file", []string{"./nope"}, 127, "gaspi-run: ./nope: no such program: there is no such file or directory"},
-		{"no program", []string{"./main.go.txt"}, 127, "gaspi-run: ./main.go.txt: no such program: there is no such file or directory"},
-		{"not executable", []string{"./main_test.go/"}, 1, "gaspi-run: ./main_test.go/: not a directory"},
-		{"environment", []string{"--env", "X", "true"}, 1, `gaspi-run: environment entry "X": expected NAME=VALUE`},
-		{"empty directory", []string{dir}, 127, "gaspi-run: " + dir + ": no such program: the directory has no Go files"},
 		{"output", []string{"--output", "dir:main.go/x", "true"}, 1, "gaspi-run: output directory: mkdir main.go: not a directory"},
+		{"interface of another host", []string{"--hosts", "b", "--interface", "nope0", "true"}, 1, `gaspi-run: listen for other hosts: network interface "nope0": `},
+		{"no ssh", []string{"--hosts", "b", "--ssh", "/nowhere/ssh", "true"}, 1, "gaspi-run: host b: fork/exec /nowhere/ssh: no such file or directory"},
 		{"timeout", []string{"-n", "1", "--timeout", "50ms", "sleep", "1000"}, 124, "gaspi-run: timed out after 50ms; ended the rank"},
 		{"fine", []string{"-n", "1", "true"}, 0, ""},
 	}
@@ -46,7 +39,7 @@ func TestCommandLine(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			l := start(t, c.args...)
 			code := l.wait()
-			if got := strings.TrimSuffix(l.stderr.String(), "\n"); code != c.code || got != c.stderr {
+			if got := l.stderr.String(); code != c.code || !strings.HasPrefix(got, c.stderr) || strings.Count(got, "\n") > 1 {
 				t.Errorf("exit code %d, stderr %q; want %d, %q", code, got, c.code, c.stderr)
 			}
 		})

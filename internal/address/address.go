@@ -47,6 +47,19 @@ func Choose(spec string, hint netip.Addr) ([]netip.Addr, error) {
 	return choose(spec, hint, all, route)
 }
 
+// Check refuses a spec that can mean nothing on any host.
+func Check(spec string) error {
+	if spec = strings.TrimSpace(spec); spec == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(strings.TrimPrefix(spec, "^"), ",") {
+		if _, err := match(strings.TrimSpace(part), nil); errors.Is(err, errMalformed) {
+			return fmt.Errorf("network interface %q: %w", spec, err)
+		}
+	}
+	return nil
+}
+
 // devices returns what this host has.
 func devices() ([]device, error) {
 	list, err := net.Interfaces()

@@ -137,22 +137,27 @@ func TestJobsThatCannotStartBySSH(t *testing.T) {
 	s := newSite(t, 2, "examples/quickstart")
 	ssh, run, quickstart := s.SSH(), s.program("gaspi-run"), s.program("quickstart")
 	succeeds(t, s.Head(), nil, "cp", quickstart, "/run/here")
+	if err := os.WriteFile(filepath.Join(s.Dir(), "script"), []byte("#!/run/here\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		args []string
+		code int
 		want string
 	}{
-		{"program on this host alone", []string{"--hosts", "h1:3,h2:3", "/run/here"}, "h[12].*--stage"},
-		{"unknown host", []string{"--hosts", "h1:1,nowhere:1", quickstart}, "nowhere"},
-		{"no key", []string{"--hosts", "h1:1,h2:1", "--ssh", ssh + " -o PubkeyAuthentication=no", quickstart}, "h1|h2"},
-		{"program missing", []string{"--hosts", "h1:1,h2:1", s.Dir() + "/nothing"}, "nothing"},
-		{"too many ranks", []string{"--hosts", "h1:1,h2:1", "-n", "3", quickstart}, "2"},
+		{"program on this host alone", []string{"--hosts", "h1:3,h2:3", "/run/here"}, 127, "h[12].*--stage"},
+		{"interpreter on this host alone", []string{"--hosts", "h1:3,h2:3", s.Dir() + "/script"}, 126, `h[12].*interpreter "/run/here", which is not there`},
+		{"unknown host", []string{"--hosts", "h1:1,nowhere:1", quickstart}, 1, "nowhere"},
+		{"no key", []string{"--hosts", "h1:1,h2:1", "--ssh", ssh + " -o PubkeyAuthentication=no", quickstart}, 1, "h1|h2"},
+		{"program missing", []string{"--hosts", "h1:1,h2:1", s.Dir() + "/nothing"}, 127, "nothing"},
+		{"too many ranks", []string{"--hosts", "h1:1,h2:1", "-n", "3", quickstart}, 2, "2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := start(t, s.Head(), nil, run, append([]string{"--ssh", ssh}, c.args...)...)
 			code := j.wait()
-			if code <= 0 || len(j.stderr.find(`^gaspi-run: .*(`+c.want+`)`)) != 1 {
-				t.Errorf("exit code %d, want one sentence with %q\n%v", code, c.want, j)
+			if code != c.code || len(j.stderr.find(`^gaspi-run: .*(`+c.want+`)`)) != 1 {
+				t.Errorf("exit code %d, want %d and one sentence with %q\n%v", code, c.code, c.want, j)
 			}
 			s.clean(t)
 		})

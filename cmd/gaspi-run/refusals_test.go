@@ -1,0 +1,329 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// badFlags are command lines that make no sense, and their sentences: the exit code is 2.
+var badFlags = []struct{ line, want string }{
+	{"", "no PROGRAM was given"},
+	{"-n 2", "no PROGRAM was given"},
+	{"EMPTY", "no program was given: name a binary or a Go package"},
+	{"-n x true", `-n "x": expected a whole number`},
+	{"--ranks 2.5 true", `-n "2.5": expected a whole number`},
+	{"-n 0 true", "-n 0: a job has 1 to 65536 ranks"},
+	{"-n -1 true", "-n -1: a job has 1 to 65536 ranks"},
+	{"-n 70000 true", "-n 70000: a job has 1 to 65536 ranks"},
+	{"-n 99999999999999999999 true", `-n "99999999999999999999": expected a whole number`},
+	{"-n", "flag needs an argument: 'n' in -n"},
+	{"--bogus true", "unknown flag: --bogus"},
+	{"--hosts a:x true", `list of hosts: host "a:x": "x" slots: expected a number from 1 to 65536`},
+	{"--hosts EMPTY true", `--hosts "": expected NAME:SLOTS`},
+	{"--hosts a,, true", `list of hosts "a,,": a name is missing; expected NAME:SLOTS,NAME:SLOTS`},
+	{"--hosts -a true", `list of hosts: host "-a": the character '-' at byte 0 is not allowed in the name of a host`},
+	{"--hosts a:2 -n 3 true", "3 ranks do not fit into the 2 slots of 1 host: name more hosts, or give them more slots (NAME:SLOTS)"},
+	{"--hosts a --hostfile b true", "--hosts and --hostfile: expected one of them"},
+	{"--hostfile EMPTY true", `--hostfile "": expected FILE`},
+	{"--hostfile nowhere true", "file of hosts: open nowhere: no such file or directory"},
+	{"--transport infiniband true", `unknown transport "infiniband": expected auto, shm, tcp or rdma`},
+	{"--transport shm --hosts a,b true", "transport shm connects ranks of one host, and these are on 2: use auto or tcp"},
+	{"--rdma-provider EMPTY true", "--rdma-provider: expected the name of a provider, such as verbs;ofi_rxm; gaspi-run info lists them"},
+	{"--interface 10.0.0.0/99 true", `network interface "10.0.0.0/99": "10.0.0.0/99" is no network: expected a name, a network such as 10.0.0.0/8, or an address`},
+	{"--interface ^lo,, true", `network interface "^lo,,": an empty part of the list: expected a name, a network such as 10.0.0.0/8, or an address`},
+	{"--emulate fast true", `--emulate: emulated network: "fast" has no value; expected fields such as latency=100us,bandwidth=150MB/s`},
+	{"--tls=maybe true", `--tls "maybe": expected true or false`},
+	{"--stage=2 true", `--stage "2": expected true or false`},
+	{"--ssh EMPTY true", `--ssh "": expected COMMAND`},
+	{"--heartbeat 1ms true", "--heartbeat 1ms: expected at least 100ms"},
+	{"--heartbeat 0 true", "--heartbeat 0s: expected at least 100ms"},
+	{"--heartbeat soon true", `--heartbeat "soon": expected a duration such as 500ms, 30s or 10m`},
+	{"--output file true", `--output "file": expected label, raw or dir:PATH`},
+	{"--output dir: true", `--output "dir:": expected label, raw or dir:PATH`},
+	{"--output EMPTY true", `--output "": expected label, raw or dir:PATH`},
+	{"--env A true", `environment entry "A": expected NAME=VALUE`},
+	{"--env =A true", `environment entry "=A": expected NAME=VALUE`},
+	{"--env EMPTY true", `environment entry "": expected NAME=VALUE`},
+	{"--env GASPI_RANK=1 true", `environment entry "GASPI_RANK=1": the launcher sets GASPI_RANK itself`},
+	{"--timeout 0 true", "--timeout 0s: expected more than 0, such as 30s or 10m"},
+	{"--timeout -5s true", "--timeout -5s: expected more than 0, such as 30s or 10m"},
+	{"--timeout 5 true", `--timeout "5": expected a duration such as 500ms, 30s or 10m`},
+	{"--bind socket true", `--bind "socket": expected core or none`},
+	{"--kill-grace -1s true", "--kill-grace -1s: expected 0 or more"},
+	{"--kill-grace long true", `--kill-grace "long": expected a duration such as 500ms, 30s or 10m`},
+	{"--on-failure ignore true", `--on-failure "ignore": expected abort or continue`},
+	{"--verbose=loud true", `-v "loud": expected true or false`},
+	{"--version=loud", `--version "loud": expected true or false`},
+	{"info --hosts a:x", `list of hosts: host "a:x": "x" slots: expected a number from 1 to 65536`},
+	{"info --transport x", `unknown transport "x": expected auto, shm, tcp or rdma`},
+}
+
+func TestFlagsThatMakeNoSense(t *testing.T) {
+	for _, c := range badFlags {
+		t.Run(c.line, func(t *testing.T) {
+			args := strings.Fields(c.line)
+			for i := range args {
+				args[i] = strings.TrimPrefix(args[i], "EMPTY")
+			}
+			checkRefusal(t, start(t, args...), exitUsage, c.want+"; see gaspi-run --help")
+		})
+	}
+}
+
+// TestEveryFlagIsRefusedOnce keeps a new flag from coming without a line above.
+func TestEveryFlagIsRefusedOnce(t *testing.T) {
+	(&options{}).flags().VisitAll(func(f *pflag.Flag) {
+		for _, c := range badFlags {
+			if strings.HasPrefix(c.line, "--"+f.Name) {
+				return
+			}
+		}
+		t.Errorf("badFlags has no line that begins with --%s", f.Name)
+	})
+}
+
+// checkRefusal waits for a job that does not run.
+func checkRefusal(t *testing.T, l *launch, code int, sentence string) {
+	t.Helper()
+	got, text := l.wait(), l.stderr.String()
+	if want := "gaspi-run: " + sentence + "\n"; got != code || text != want {
+		t.Errorf("exit code %d, stderr %q; want %d, %q", got, text, code, want)
+	}
+	if line, more := <-l.lines; more {
+		t.Errorf("standard output has %q", line)
+	}
+}
+
+// A badProgram is a PROGRAM of which no rank can be started. make puts it at a path;
+// says is the sentence behind the path and a colon.
+type badProgram struct {
+	name string
+	make func(t *testing.T, path string)
+	code int
+	says string
+	// early is the sentence of the launcher where it looks before it starts anything,
+	// if it is another; a directory on another host is not taken for a package.
+	early string
+}
+
+// content makes a file that is marked as a program.
+func content(text string) func(*testing.T, string) {
+	return func(t *testing.T, path string) { writeFile(t, path, text, 0o755) }
+}
+
+func writeFile(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// badPrograms are all the kinds that there are.
+func badPrograms(t *testing.T) []badProgram {
+	binary, err := os.ReadFile(gaspiRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	this, machine, other, name := ownMachine(t)
+	foreign := bytes.Clone(binary)
+	foreign[18], foreign[19] = byte(other), byte(other>>8)
+	const cut = "not executable: it is an ELF file that is cut off or damaged; copy or build it again"
+	return []badProgram{
+		{name: "missing", make: func(*testing.T, string) {}, code: 127,
+			says: "no such program: there is no file PATH", early: "no such program: there is no such file or directory"},
+		{name: "directory", make: func(t *testing.T, path string) {
+			if err := os.Mkdir(path, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}, code: 126, says: "not executable: it is a directory; name a binary, or a directory with a Go package",
+			early: "not executable: it is a directory without Go files; name a binary, or a directory with a Go package"},
+		{name: "not marked", make: func(t *testing.T, path string) { writeFile(t, path, "#!/bin/sh\n", 0o644) }, code: 126,
+			says: "not executable: it is a file with mode -rw-r--r--; chmod +x makes a program of it"},
+		{name: "empty", make: content(""), code: 126, says: "not executable: the file is empty; copy or build it again"},
+		{name: "text", make: content("echo hello\n"), code: 126,
+			says: "not executable: it is neither an ELF program nor a script; a script begins with a line such as #!/bin/sh"},
+		{name: "no interpreter named", make: content("#!\n"), code: 126,
+			says: "not executable: its first line is #! without an interpreter; write one such as #!/bin/sh"},
+		{name: "interpreter missing", make: content("#! /nowhere/sh -e\n"), code: 126,
+			says: `not executable: its first line names the interpreter "/nowhere/sh", which is not there; install it or correct the line`},
+		{name: "interpreter of another system", make: content("#!/bin/sh\r\n"), code: 126,
+			says: `not executable: its first line names the interpreter "/bin/sh\r", which is not there; install it or correct the line`},
+		{name: "interpreter is a directory", make: content("#!/usr\n"), code: 126,
+			says: `not executable: its first line names the interpreter "/usr", which is a directory; install it or correct the line`},
+		{name: "interpreter not marked", make: content("#!/etc/passwd\n"), code: 126,
+			says: `not executable: its first line names the interpreter "/etc/passwd", which is a file of mode -rw-r--r-- that cannot be executed; install it or correct the line`},
+		{name: "another machine", make: content(string(foreign)), code: 126,
+			says: "not executable: it is built for " + name + ", and this host is " + machine + "; build it for this one"},
+		{name: "header cut", make: content(string(binary[:40])), code: 126, says: cut},
+		{name: "segments cut", make: content(string(binary[:len(binary)/8])), code: 126, says: cut},
+		{name: "no dynamic loader", make: content(dynamic(this, "/nowhere/ld.so")), code: 126,
+			says: "not executable: it needs the dynamic loader /nowhere/ld.so, which is not there; install that, or link the program statically"},
+	}
+}
+
+// ownMachine is what ELF files are for here, and another machine, with their names.
+func ownMachine(t *testing.T) (this elf.Machine, name string, other elf.Machine, otherName string) {
+	f, err := elf.Open(gaspiRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.Machine == elf.EM_AARCH64 {
+		return f.Machine, "arm64", elf.EM_X86_64, "amd64"
+	}
+	return f.Machine, "amd64", elf.EM_AARCH64, "arm64"
+}
+
+// dynamic is a program that nothing but its loader can start.
+func dynamic(machine elf.Machine, loader string) string {
+	loader += "\x00"
+	const headers = 64 + 2*56
+	size := uint64(headers + len(loader))
+	var b bytes.Buffer
+	for _, v := range []any{
+		elf.Header64{
+			Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
+			Type:  uint16(elf.ET_DYN), Machine: uint16(machine), Version: 1, Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 2, Shentsize: 64,
+		},
+		elf.Prog64{Type: uint32(elf.PT_INTERP), Flags: uint32(elf.PF_R), Off: headers, Filesz: uint64(len(loader)), Memsz: uint64(len(loader)), Align: 1},
+		elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R), Filesz: size, Memsz: size, Align: 4096},
+		[]byte(loader),
+	} {
+		if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
+			panic(err)
+		}
+	}
+	return b.String()
+}
+
+// TestProgramsThatCannotBeExecuted starts each kind on this host, on another one that
+// has got a good one of its own kind here, and as a copy that was sent there.
+func TestProgramsThatCannotBeExecuted(t *testing.T) {
+	for _, bad := range badPrograms(t) {
+		early := bad.early
+		if early == "" {
+			early = bad.says
+		}
+		t.Run(bad.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "program")
+			says := func(s string) string { return path + ": " + strings.ReplaceAll(s, "PATH", path) }
+			bad.make(t, path)
+			checkRefusal(t, start(t, "-n", "2", path), bad.code, says(early))
+			checkRefusal(t, startOnHosts(t, "b:2", path), bad.code, onB(says(early), bad))
+			checkRefusal(t, startOnHosts(t, "b:2", "--stage", path), bad.code, onB(says(early), bad))
+
+			there := filepath.Join(dir, "there")
+			if bad.code != 127 {
+				if err := os.Rename(path, there); err != nil {
+					t.Fatal(err)
+				}
+			}
+			writeFile(t, path, "#!/bin/sh\n", 0o755)
+			ssh := filepath.Join(t.TempDir(), "ssh")
+			writeFile(t, ssh, fmt.Sprintf("#!/bin/sh\nrm %s\nmv %s %s 2>/dev/null\n", path, there, path)+strings.TrimPrefix(fakeSSH, "#!/bin/sh\n"), 0o755)
+			want := "host b: " + says(bad.says)
+			if bad.code == 127 {
+				want += "; the program and its directory must be there too, or be copied with --stage"
+			}
+			checkRefusal(t, start(t, "--hosts", "b:2", "--ssh", ssh, "--interface", "127.0.0.1", path), bad.code, want)
+		})
+	}
+}
+
+// onB is the sentence of what no look at the file here has found: it comes from there.
+func onB(sentence string, bad badProgram) string {
+	if bad.early != "" || bad.name == "not marked" {
+		return sentence
+	}
+	return "host b: " + sentence
+}
+
+// TestPackagesThatCannotBeBuilt also has what is found before a job begins, by name.
+func TestPackagesThatCannotBeBuilt(t *testing.T) {
+	dir := t.TempDir()
+	for path, text := range map[string]string{
+		"go.mod":          "module example.test/m\n\ngo 1.21\n",
+		"broken/main.go":  "package main\n\nfunc main() { undefined() }\n",
+		"library/code.go": "package library\n",
+		"fine/main.go":    "package main\n\nfunc main() {}\n",
+		"bin/marked":      "#!/bin/sh\n",
+	} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(path)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, path), text, 0o644)
+	}
+	t.Chdir(dir)
+	t.Setenv("GOFLAGS", "-mod=mod")
+	_, _, _, otherName := ownMachine(t)
+	path := os.Getenv("PATH")
+	cases := []struct {
+		program, path, goarch string
+		code                  int
+		says                  string // all that is said; the go command says more than its first words
+	}{
+		{program: "./broken", code: 1, says: "# example.test/m/broken\n"},
+		{program: "./library", code: 126, says: "gaspi-run: ./library: not executable: it is a Go package that gives no program for this system; its name must be main, and GOOS, if it is set, linux\n"},
+		{program: "./fine", goarch: otherName, code: 126, says: "gaspi-run: ./fine: not executable: it is built for " + otherName + ", and this host is "},
+		{program: "./fine", path: filepath.Join(dir, "bin"), code: 126, says: "gaspi-run: ./fine: not executable: it is a Go package, and the go command to build it is not in PATH; install Go, or build the package elsewhere\n"},
+		{program: "nowhere/no/package", code: 127, says: "package nowhere/no/package is not in std"},
+		{program: "nope-nope", code: 127, says: "gaspi-run: nope-nope: no such program in PATH, and no directory with a Go package is here by that name\n"},
+		{program: "go.mod", code: 127, says: "gaspi-run: go.mod: no such program in PATH; for the file in this directory write ./go.mod\n"},
+		{program: "./go.mod/x", code: 127, says: "gaspi-run: ./go.mod/x: no such program: not a directory\n"},
+		{program: "./" + strings.Repeat("x", 300), code: 127, says: "gaspi-run: ./" + strings.Repeat("x", 300) + ": no such program: file name too long\n"},
+		{program: "marked", path: path + ":" + filepath.Join(dir, "bin"), code: 126, says: "gaspi-run: " + filepath.Join(dir, "bin/marked") + ": not executable: it is a file with mode -rw-r--r--; chmod +x makes a program of it\n"},
+		{program: "/dev/null", code: 126, says: "gaspi-run: /dev/null: not executable: it is a device; name a binary, or a directory with a Go package\n"},
+	}
+	for _, c := range cases {
+		t.Run(c.program, func(t *testing.T) {
+			if c.path != "" {
+				t.Setenv("PATH", c.path)
+			}
+			if c.goarch != "" {
+				t.Setenv("GOARCH", c.goarch)
+			}
+			l := start(t, "-n", "2", c.program)
+			if code := l.wait(); code != c.code || !strings.HasPrefix(l.stderr.String(), c.says) {
+				t.Errorf("exit code %d, stderr %q; want %d, %q", code, l.stderr, c.code, c.says)
+			}
+		})
+	}
+}
+
+// TestProgramThatCanOnlyBeExecuted runs one that no process of this user can read.
+func TestProgramThatCanOnlyBeExecuted(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "program")
+	binary, err := os.ReadFile(gaspiRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, string(binary), 0o111)
+	as := []string{gaspiRun}
+	if os.Geteuid() == 0 { // who may read everything
+		for _, d := range []string{filepath.Dir(gaspiRun), filepath.Dir(dir), dir} {
+			if err := os.Chmod(d, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		as = []string{"setpriv", "--reuid=65534", "--clear-groups", gaspiRun}
+	}
+	run := func(args ...string) *launch { return startCommand(t, as[0], append(as[1:], args...)...) }
+	l := run("-n", "2", path, "--version")
+	if code := l.wait(); code != 0 {
+		t.Errorf("exit code %d, stderr %q", code, l.stderr)
+	}
+	ssh := filepath.Join(dir, "ssh")
+	writeFile(t, ssh, fakeSSH, 0o755)
+	checkRefusal(t, run("--hosts", "b", "--ssh", ssh, "--interface", "127.0.0.1", "--stage", path, "--version"), 126,
+		path+": not executable: it cannot be read, to be copied to other hosts: permission denied; chmod +r, or install it there and leave out --stage")
+}
