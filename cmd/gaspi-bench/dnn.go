@@ -118,6 +118,11 @@ func (c *dnnCommand) choose(f *pflag.FlagSet) error {
 			return fmt.Errorf("--%s 0: expected more than that", name)
 		}
 	}
+	if c.simulate {
+		if err := dnn.CheckSimulated(c.cfg.Modes); err != nil {
+			return fmt.Errorf("--mode: %w", err)
+		}
+	}
 	check := c.cfg // whose defaults are not those of a simulation
 	return check.Check()
 }
@@ -203,6 +208,5 @@ Columns: step is the median, of the slowest rank; comm is the time in which some
 reduction was under way, exposed what communication adds to a step without it,
 hidden the share of comm that did not; samples/s are those of all ranks; gain is
 the first row with communication over this one.
-Exit codes: 1 if the measurement failed, 2 if the flags make no sense.
-`
+` + exitCodes
 }

@@ -106,6 +106,8 @@ func TestDNNRefuses(t *testing.T) {
 		{"argument", []string{"alexnet"}, "--model"},
 		{"empty file", []string{"--plot", ""}, "--plot"},
 		{"simulated transport", []string{"--simulate", "--transport", "tcp"}, "--transport"},
+		{"simulated mode", []string{"--simulate", "--mode", "nonblocking"}, "--mode: mode nonblocking cannot be simulated"},
+		{"network", []string{"--simulate", "--emulate", "bandwidth=much"}, "--emulate"},
 		{"unknown", []string{"--dtype", "int8"}, "dtype"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -117,8 +119,6 @@ func TestDNNRefuses(t *testing.T) {
 	}
 	// What cannot be simulated or written fails later, as well in a sentence.
 	for _, args := range [][]string{
-		{"dnn", "--simulate", "--mode", "nonblocking"},
-		{"dnn", "--simulate", "--emulate", "bandwidth=much"},
 		{"dnn", "--simulate", "--plot", filepath.Join(t.TempDir(), "missing", "x.svg")},
 		{"dnn", "--plot", filepath.Join(t.TempDir(), "missing", "x.svg"), "--transport", "loopback"},
 		{"dnn", "--json", filepath.Join(t.TempDir(), "missing", "x.json")},

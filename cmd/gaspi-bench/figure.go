@@ -113,6 +113,11 @@ func parseFigures(args []string) (*figureOptions, error) {
 	if o.svg == "" {
 		o.svg = o.name + ".svg"
 	}
+	if wanted > 0 {
+		if _, err := figures.Lookup(o.name); err != nil {
+			return nil, err
+		}
+	}
 	_, err := figures.ParseWays(o.ways)
 	if err != nil {
 		err = fmt.Errorf("--way: %w", err)
@@ -229,7 +234,7 @@ of HTML that needs nothing else: charts, tables, what the papers say beside what
 out, and the machine.
 
 Flags:
-` + figureFlags(o).FlagUsages()
+` + figureFlags(o).FlagUsages() + exitCodes
 	}
 	return `Usage: gaspi-bench figure NAME [flags]
        gaspi-bench figure --list
@@ -239,5 +244,5 @@ size, on emulated links, and on this machine as it is. It prints the numbers, an
 each statement of the paper whether it holds, and draws an SVG for each way.
 
 Flags:
-` + figureFlags(o).FlagUsages()
+` + figureFlags(o).FlagUsages() + exitCodes
 }

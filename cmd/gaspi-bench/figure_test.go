@@ -46,7 +46,7 @@ func TestFigureList(t *testing.T) {
 
 func TestFigureUnknown(t *testing.T) {
 	_, stderr, code := gaspiBench(t, "figure", "pipelined-99")
-	if code != exitFailed || !strings.Contains(stderr, `unknown figure "pipelined-99"; choose one of pipelined-table-1,`) {
+	if code != exitUsage || !strings.Contains(stderr, `unknown figure "pipelined-99"; choose one of pipelined-table-1,`) {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }

@@ -21,6 +21,11 @@ const (
 	exitUsage  = 2
 )
 
+// exitCodes is the end of every help.
+const exitCodes = `
+Exit codes: 1 if the measurement failed, 2 if the flags make no sense.
+`
+
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is main without the process around it; it returns the exit code.

@@ -256,6 +256,7 @@ func TestBadInputIsOneSentence(t *testing.T) {
 		{"size too large", []string{"bandwidth", "--sizes", "2GiB"}, exitUsage, `--sizes: "2GiB" is out of range; sizes go from 1 byte to 1GiB`},
 		{"sizes for a barrier", []string{"barrier", "--sizes", "8"}, exitUsage, "--sizes: barrier moves no data"},
 		{"nameless file", []string{"barrier", "--json", ""}, exitUsage, "--json needs the name of a file"},
+		{"unknown network", []string{"barrier", "--emulate", "fast"}, exitUsage, `--emulate: emulated network: "fast" has no value`},
 		{"unknown flag", []string{"barrier", "--fast"}, exitUsage, "unknown flag: --fast"},
 		{"unwritable file over shm", []string{"barrier", "--json", missing}, exitFailed, "no such file or directory; name a file that can be written"},
 		{"unwritable file over loopback", []string{"barrier", "--transport", "loopback", "--json", missing}, exitFailed, "name a file that can be written"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -146,6 +147,11 @@ func (o *options) check() error {
 	case o.time <= 0:
 		return fmt.Errorf("--time %v: expected more than 0, such as 400ms or 5s", o.time)
 	}
+	if o.emulate != "" {
+		if _, err := gaspi.ParseNetwork(o.emulate); err != nil {
+			return fmt.Errorf("--emulate: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -244,6 +250,5 @@ Columns: min, p50 and p99 are of blocks of operations of about half a
 millisecond, in microseconds per operation; ratio is p50 of gaspi over p50 of
 its limit; allocs/op is counted as go test -benchmem does. Started under
 gaspi-run, gaspi-bench measures the job that it is part of.
-Exit codes: 1 if the measurement failed, 2 if the flags make no sense.
-`
+` + exitCodes
 }

@@ -3,6 +3,7 @@ package dnn
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
@@ -29,6 +30,9 @@ func Simulate(cfg Config, m *price.Machine, ranks int) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := CheckSimulated(cfg.Modes); err != nil {
+		return nil, err
+	}
 	s := &simulation{machine: m, ranks: ranks, known: make(map[priced]quote)}
 	silent := cfg.result(model, cfg.trace(model, 0), Silent, 0, Way{})
 	silent.Impl, silent.N = "model", ranks
@@ -39,9 +43,6 @@ func Simulate(cfg Config, m *price.Machine, ranks int) ([]Result, error) {
 		trace := cfg.trace(model, fuse)
 		for _, way := range cfg.Ways {
 			for _, mode := range cfg.Modes {
-				if mode == Nonblocking {
-					return nil, fmt.Errorf("mode %s cannot be simulated: the model carries one allreduce at a time; use %s or %s", mode, Blocking, Threaded)
-				}
 				r := cfg.result(model, trace, mode, fuse, way)
 				r.Impl, r.N = silent.Impl, ranks
 				times, err := s.step(trace, mode, way, &r)
@@ -55,6 +56,14 @@ func Simulate(cfg Config, m *price.Machine, ranks int) ([]Result, error) {
 	}
 	compare(results)
 	return results, nil
+}
+
+// CheckSimulated refuses modes that Simulate has no price for.
+func CheckSimulated(modes []Mode) error {
+	if slices.Contains(modes, Nonblocking) {
+		return fmt.Errorf("mode %s cannot be simulated: the model carries one allreduce at a time; use %s or %s", Nonblocking, Blocking, Threaded)
+	}
+	return nil
 }
 
 // A simulation remembers what messages cost.
