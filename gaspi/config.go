@@ -138,7 +138,7 @@ func (c Config) validate() error {
 		{"Groups", c.Groups, 1, 1 << 12},
 		{"AllReduceElements", c.AllReduceElements, 1, 1 << 20},
 		{"PassiveMax", c.PassiveMax, 1, 1 << 26},
-		{"Notifications", int(c.Notifications), 1, 1 << 28},
+		{"Notifications", int(c.Notifications), 1, maxNotifications},
 	} {
 		if f.value < f.min || f.value > f.max {
 			return fmt.Errorf("gaspi: Config.%s is %d; want %d to %d", f.name, f.value, f.min, f.max)

@@ -172,6 +172,8 @@ func (q *Queue) checkEnd(link transport.Link, r Rank, end *listEnd) error {
 	switch {
 	case end.isLocal && end.local == nil:
 		return fmt.Errorf("%w: no local segment is given for the notification", ErrNoSegment)
+	case end.isLocal && end.local.mem.Closed():
+		return fmt.Errorf("local segment: %w", ErrClosed)
 	case end.isLocal:
 		have = end.local.Notifications()
 	default:

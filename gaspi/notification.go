@@ -110,7 +110,7 @@ func (s *Segment) Reset(id NotificationID) (Value, error) {
 }
 
 // Peek is the present value of notification id without taking it, 0 if it is not
-// set or there is no such notification. Whoever gets a value sees all that was
+// set, there is no such notification, or the segment is deleted. Whoever gets a value sees all that was
 // written before it was posted.
 func (s *Segment) Peek(id NotificationID) Value { return s.mem.Board().Load(id) }
 

@@ -35,7 +35,10 @@ type segmentOptions struct {
 // Over makes a collective creation one of the members of g instead of all ranks.
 func Over(g *Group) SegmentOption { return func(o *segmentOptions) { o.group = g } }
 
-// WithNotifications gives the segment n notifications instead of
+// maxNotifications is how many notifications a segment has at most, 1 GiB of them.
+const maxNotifications = 1 << 28
+
+// WithNotifications gives the segment n notifications, 1 to 2^28, instead of
 // Config.Notifications.
 func WithNotifications(n uint32) SegmentOption {
 	return func(o *segmentOptions) { o.notifications = n }
@@ -46,8 +49,11 @@ func (p *Proc) options(opts []SegmentOption) (segmentOptions, error) {
 	for _, set := range opts {
 		set(&o)
 	}
-	if o.notifications == 0 || o.notifications > 1<<28 {
-		return o, fmt.Errorf("%w: %d notifications; want 1 to %d", ErrOutOfRange, o.notifications, 1<<28)
+	switch {
+	case o.notifications == 0:
+		return o, fmt.Errorf("0 notifications were asked for; a segment has 1 to %d", maxNotifications)
+	case o.notifications > maxNotifications:
+		return o, fmt.Errorf("%w: %d notifications were asked for; a segment has 1 to %d", ErrTooLarge, o.notifications, maxNotifications)
 	}
 	return o, nil
 }
@@ -241,6 +247,9 @@ func (s *Segment) Notifications() uint32 { return s.mem.Board().Len() }
 // Span is the range [offset, offset+size) in bytes, for writes and reads. Its
 // bounds are checked here and never again.
 func (s *Segment) Span(offset, size uint64) (Span, error) {
+	if s.mem.Closed() {
+		return Span{}, segmentError("span", s.id, ErrClosed)
+	}
 	x, err := s.mem.Span(offset, size)
 	if err != nil {
 		return Span{}, segmentError("span", s.id, err)
@@ -249,8 +258,13 @@ func (s *Segment) Span(offset, size uint64) (Span, error) {
 }
 
 // Bytes is all the memory of the segment, aliased. It must not be used after
-// Delete.
-func (s *Segment) Bytes() []byte { return s.mem.All().Bytes() }
+// Delete, which makes Bytes nil.
+func (s *Segment) Bytes() []byte {
+	if s.mem.Closed() {
+		return nil
+	}
+	return s.mem.All().Bytes()
+}
 
 // At is the address offset bytes into rank r's segment of the same id. The
 // operation that uses it checks it.
@@ -262,22 +276,32 @@ func (s *Segment) At(r Rank, offset uint64) Remote {
 // rank can read and write it directly: on the same host, unless its owner bound
 // its own memory. False where it cannot. Ordering is the program's business:
 // only notifications and atomics give any. What queues do with such memory is done
-// when the call returns: a write has arrived and its source is free.
+// when the call returns: a write has arrived and its source is free. False once this
+// rank has deleted s.
 func (s *Segment) Mapped(r Rank, offset, size uint64) (Span, bool) {
 	link, err := s.p.link(r)
-	if err != nil {
+	if err != nil || s.mem.Closed() {
 		return Span{}, false
 	}
 	return link.Mapped(s.At(r, offset).addr(), size)
 }
 
 // OffsetOf is where mem, which aliases memory of the segment, begins in it, in
-// bytes; false if not all of mem is the segment's, or mem is empty.
-func (s *Segment) OffsetOf(mem []byte) (offset uint64, ok bool) { return s.mem.OffsetOf(mem) }
+// bytes; false if not all of mem is the segment's, mem is empty, or the segment is
+// deleted.
+func (s *Segment) OffsetOf(mem []byte) (offset uint64, ok bool) {
+	if s.mem.Closed() {
+		return 0, false
+	}
+	return s.mem.OffsetOf(mem)
+}
 
 // View is the segment's memory from byte offset as count elements of type T,
 // aliased. The offset must suit T's alignment.
 func View[T Element](s *Segment, offset uint64, count int) ([]T, error) {
+	if s.mem.Closed() {
+		return nil, segmentError("view", s.id, ErrClosed)
+	}
 	xs, err := segment.View[T](s.mem, offset, count)
 	if err != nil {
 		return nil, segmentError("view", s.id, err)

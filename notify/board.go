@@ -32,12 +32,15 @@ type Board struct {
 	wake  *atomic.Uint32
 	words []atomic.Uint32
 
+	// room is one more than the number of words, and 0 once the board is closed: the
+	// comparison that keeps ids on the board is also the look for that.
+	room atomic.Uint64
+
 	// cursor is where the next search for "any of a range" begins, one after
 	// the last hit, so that a busy low id cannot starve a high one.
 	cursor atomic.Uint32
 
 	wait   *Waiting
-	closed atomic.Bool
 	alarms alarms
 }
 
@@ -48,7 +51,9 @@ func NewBoard(mem []byte, count uint32, wait *Waiting) *Board {
 	if uint64(len(mem)) < Bytes(count) {
 		panic(fmt.Sprintf("notify: %d bytes cannot hold a board of %d", len(mem), count))
 	}
-	return &Board{wake: &wordsOf(mem, 1)[0], words: wordsOf(mem[HeaderSize:], int(count)), wait: wait}
+	b := &Board{wake: &wordsOf(mem, 1)[0], words: wordsOf(mem[HeaderSize:], int(count)), wait: wait}
+	b.room.Store(uint64(count) + 1)
+	return b
 }
 
 // Len is the number of notifications.
@@ -102,10 +107,11 @@ func (b *Board) Add(id ID, delta Value) {
 
 // Reset takes notification id off the board: one atomic exchange with 0 that
 // returns the old value. 0 means that it was not set, or that somebody else
-// took it; of several callers exactly one gets the value.
+// took it; of several callers exactly one gets the value. After Close it returns
+// base.ErrClosed.
 func (b *Board) Reset(id ID) (Value, error) {
-	if uint64(id) >= uint64(len(b.words)) {
-		return 0, fmt.Errorf("%w: id %d, but the segment has %d", base.ErrNoNotification, id, len(b.words))
+	if uint64(id)+1 >= b.room.Load() {
+		return 0, b.outside(Some(id, 1))
 	}
 	// A plain look first: an exchange takes the cache line away from the poster
 	// even when there is nothing to take.
@@ -115,9 +121,10 @@ func (b *Board) Reset(id ID) (Value, error) {
 	return Value(b.words[id].Swap(0)), nil
 }
 
-// Load is the present value of notification id, 0 if it is not on the board.
+// Load is the present value of notification id, 0 if it is not on the board or the
+// board is closed.
 func (b *Board) Load(id ID) Value {
-	if uint64(id) >= uint64(len(b.words)) {
+	if uint64(id)+1 >= b.room.Load() {
 		return 0
 	}
 	return Value(b.words[id].Load())
@@ -134,9 +141,10 @@ func (b *Board) Wake() {
 	}
 }
 
-// Close ends all waits on the board, now and later, with base.ErrClosed.
+// Close ends all waits on the board, now and later, with base.ErrClosed, and so all
+// looks that return an error. Posts go on to reach its words, which nobody sees.
 func (b *Board) Close() {
-	b.closed.Store(true)
+	b.room.Store(0)
 	b.Wake()
 	b.alarms.close()
 }
@@ -144,12 +152,25 @@ func (b *Board) Close() {
 // Try looks once for what w wants. With Some it returns one id that is set and
 // resets nothing; with count 0 it succeeds at once. It never blocks.
 func (b *Board) Try(w Want) (ID, bool, error) {
-	if w.end() > uint64(len(b.words)) {
-		return 0, false, w.outside(len(b.words))
+	if w.end() >= b.room.Load() {
+		return 0, false, b.outside(w)
 	}
 	id, ok := b.look(w)
 	return id, ok, nil
 }
+
+// outside is why a range does not lie on the board: it leaves it, or it is closed.
+func (b *Board) outside(w Want) error {
+	switch {
+	case b.closed():
+		return base.ErrClosed
+	case w.count() == 1:
+		return fmt.Errorf("%w: id %d, but the segment has %d", base.ErrNoNotification, w.first(), len(b.words))
+	}
+	return fmt.Errorf("%w: ids %d to %d, but the segment has %d", base.ErrNoNotification, w.first(), w.end()-1, len(b.words))
+}
+
+func (b *Board) closed() bool { return b.room.Load() == 0 }
 
 // look is Try without the range check. One notification comes first because
 // that is what most waits are for.

@@ -244,6 +244,9 @@ func TestResetHandsOutEachValueOnce(t *testing.T) {
 		wg.Go(func() {
 			for {
 				v, err := b.Reset(0)
+				if errors.Is(err, base.ErrClosed) {
+					return
+				}
 				if err != nil {
 					t.Error(err)
 				}

@@ -5,12 +5,6 @@
 // segment lays it out, transports post to it, programs wait on it.
 package notify
 
-import (
-	"fmt"
-
-	"github.com/gaspi-go/gaspi-go/internal/base"
-)
-
 // ID numbers a notification of a board, from 0.
 type ID uint32
 
@@ -94,8 +88,3 @@ func EveryUntil(first ID, count uint32, how Compare, value Value) Want {
 
 // end is the id behind the last.
 func (w Want) end() uint64 { return uint64(w.first()) + uint64(w.count()) }
-
-// outside is the error of a range that leaves a board of size words.
-func (w Want) outside(size int) error {
-	return fmt.Errorf("%w: ids %d to %d, but the board has %d", base.ErrNoNotification, w.first(), w.end()-1, size)
-}

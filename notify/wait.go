@@ -84,8 +84,8 @@ const firstLooks = 32
 // microsecond is not measured. The caller that finds its want at once pays
 // nothing for any of this.
 func (b *Board) Wait(ctx context.Context, w Want, stop func() error, spent *atomic.Int64) (ID, error) {
-	if w.end() > uint64(len(b.words)) {
-		return 0, w.outside(len(b.words))
+	if w.end() >= b.room.Load() {
+		return 0, b.outside(w)
 	}
 	looks := b.wait.looks()
 	if w.count() == 1 {
@@ -109,6 +109,9 @@ func (b *Board) Wait(ctx context.Context, w Want, stop func() error, spent *atom
 // until look reports true. look is called in the waiting goroutine, again and
 // again, and at least once after every post; it must not block.
 func (b *Board) WaitFunc(ctx context.Context, look func() bool, stop func() error, spent *atomic.Int64) error {
+	if b.closed() {
+		return base.ErrClosed
+	}
 	for looks := b.wait.looks(); looks > 0; looks-- {
 		if look() {
 			return nil
@@ -122,6 +125,9 @@ func (b *Board) WaitFunc(ctx context.Context, look func() bool, stop func() erro
 // SleepFunc is WaitFunc that neither spins nor yields: it leaves the core at once to those
 // who have something to do.
 func (b *Board) SleepFunc(ctx context.Context, look func() bool, stop func() error, spent *atomic.Int64) error {
+	if b.closed() {
+		return base.ErrClosed
+	}
 	if look() {
 		return nil
 	}
@@ -250,7 +256,7 @@ func sleep[S sight](ctx context.Context, b *Board, s S, stop func() error) (ID, 
 
 // ended returns why a wait should end now, or nil.
 func (b *Board) ended(ctx context.Context, stop func() error) error {
-	if b.closed.Load() {
+	if b.closed() {
 		return base.ErrClosed
 	}
 	if stop != nil {

@@ -86,7 +86,7 @@ func (o *owner) close() {
 	o.mu.Unlock()
 	o.file.Board().Post(closedWord(o.ranks), 1)
 	o.closing.Store(true)
-	o.file.Board().Close()
+	o.file.Board().Wake()
 	<-o.done
 	// The file is not discarded, as Segment.Close would: the last replies are in
 	// it. Its pages go with the last mapping.
@@ -100,7 +100,7 @@ func (o *owner) serveLoop() {
 	requests := o.file.Board()
 	some := notify.Some(0, uint32(closedWord(o.ranks)))
 	for !o.closing.Load() {
-		id, err := requests.Wait(context.Background(), some, nil, nil)
+		id, err := requests.Wait(context.Background(), some, o.ended, nil)
 		if err != nil {
 			break
 		}
@@ -112,6 +112,14 @@ func (o *owner) serveLoop() {
 		o.serve(id)
 	}
 	runtime.KeepAlive(o.file)
+}
+
+// ended is what ends the wait for requests: the board stays open for the last round.
+func (o *owner) ended() error {
+	if o.closing.Load() {
+		return base.ErrClosed
+	}
+	return nil
 }
 
 // serve answers the request at station id, if its client has not taken it back.
