@@ -22,6 +22,7 @@ const bindRoleEnv = "GASPI_BIND_TEST_ROLE"
 type rankMain func(ctx context.Context, p *gaspi.Proc) error
 
 var bindRoles = map[string]rankMain{
+	"addresses":  addressMatrix,
 	"everything": bindEverything,
 	"death":      bindDeath,
 }

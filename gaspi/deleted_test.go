@@ -46,15 +46,19 @@ var afterDelete = map[string]func(ctx context.Context, s *gaspi.Segment, mem []b
 	"Mapped": func(_ context.Context, s *gaspi.Segment, _ []byte) error {
 		return wants(second(s.Mapped(0, 0, 8)), false)
 	},
-	"OffsetOf": func(_ context.Context, s *gaspi.Segment, mem []byte) error { return wants(second(s.OffsetOf(mem)), false) },
-	"Peek":     func(_ context.Context, s *gaspi.Segment, _ []byte) error { return wants(s.Peek(5), gaspi.Value(0)) },
+	"OffsetOf": func(_ context.Context, s *gaspi.Segment, mem []byte) error {
+		return wants(second(s.OffsetOf(mem)), false)
+	},
+	"Peek": func(_ context.Context, s *gaspi.Segment, _ []byte) error { return wants(s.Peek(5), gaspi.Value(0)) },
 	"Span": func(_ context.Context, s *gaspi.Segment, _ []byte) error {
 		return errors.Join(refuses("span")(second(s.Span(0, 8))), refuses("span")(second(s.Span(0, 0))))
 	},
 	"Register": func(_ context.Context, s *gaspi.Segment, _ []byte) error {
 		return refuses("segment_register")(s.Register(0))
 	},
-	"Delete": func(_ context.Context, s *gaspi.Segment, _ []byte) error { return refuses("segment_delete")(s.Delete()) },
+	"Delete": func(_ context.Context, s *gaspi.Segment, _ []byte) error {
+		return refuses("segment_delete")(s.Delete())
+	},
 	"Reset": func(_ context.Context, s *gaspi.Segment, _ []byte) error {
 		return errors.Join(refuses("notify_reset")(second(s.Reset(0))), refuses("notify_reset")(second(s.Reset(5))))
 	},

@@ -15,7 +15,7 @@ type Transfer struct {
 
 // WriteList is one Write per entry, all issued or none: if the queue has not
 // room for all of them, or any of them is wrong, nothing is written. Entries of
-// size 0 take no place in the queue. An empty list does nothing.
+// size 0 take no place in the queue; their addresses are checked as all others. An empty list does nothing.
 func (q *Queue) WriteList(list []Transfer) error {
 	return q.list("write_list", list, nil, transport.Link.Put)
 }
@@ -99,14 +99,14 @@ func (q *Queue) account(op string, n uint64) {
 // which every link orders behind the reads before it.
 func (q *Queue) endList(link transport.Link, list []Transfer, end *listEnd) error {
 	q.notifies.Add(1)
-	if !end.isLocal {
+	switch {
+	case !end.isLocal:
 		return link.Notify(q.traffic, end.n.flag(end.at.Segment))
+	case len(list) == 0:
+		end.n.flag(0).Post(end.local.mem.Board())
+		return nil
 	}
-	var at transport.Addr
-	if len(list) > 0 {
-		at = list[0].Remote.addr()
-	}
-	return link.GetNotify(q.traffic, Span{}, at, end.local.mem.Board(), end.n.flag(0))
+	return link.GetNotify(q.traffic, Span{}, list[0].Remote.addr(), end.local.mem.Board(), end.n.flag(0))
 }
 
 // checkList checks all of a list before any of it is issued, and returns the
@@ -151,9 +151,6 @@ func (q *Queue) checkList(list []Transfer, end *listEnd) (link transport.Link, r
 // checkRemote checks a range at a peer without moving anything. The link checks
 // it again when it moves: the peer may withdraw the segment in between.
 func checkRemote(link transport.Link, at Remote, n uint64) error {
-	if n == 0 {
-		return nil
-	}
 	size, _, err := link.Size(at.Segment)
 	if err != nil {
 		return err

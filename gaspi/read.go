@@ -3,14 +3,15 @@ package gaspi
 // Read copies src, at another rank, to dst. It does not block: dst is filled
 // once the next Wait on the queue has returned. It is not ordered against any
 // other operation. If the queue is full it returns ErrQueueFull and has had no
-// effect.
+// effect. With an empty dst it moves nothing and takes no entry of the queue; src
+// must lie in a segment all the same, or at its end.
 func (q *Queue) Read(dst Span, src Remote) error {
 	way, err := q.enter(src, dst)
 	if err != nil {
 		return q.refused("read", src, dst.Len(), err)
 	}
 	if dst.Len() == 0 {
-		return nil
+		return q.empty("read", src, way.Get(q.traffic, dst, src.addr()))
 	}
 	if !q.take(src.Rank, 1) {
 		return ErrQueueFull

@@ -12,14 +12,16 @@ import (
 
 // Write copies src to dst. It does not block: it borrows src until the next
 // successful Wait on the queue. It is not ordered against any other write. If
-// the queue is full it returns ErrQueueFull and has had no effect.
+// the queue is full it returns ErrQueueFull and has had no effect. With an empty
+// src it moves nothing and takes no entry of the queue; dst must lie in a segment
+// all the same, or at its end.
 func (q *Queue) Write(dst Remote, src Span) error {
 	way, err := q.enter(dst, src)
 	if err != nil {
 		return q.refused("write", dst, src.Len(), err)
 	}
 	if src.Len() == 0 {
-		return nil
+		return q.empty("write", dst, way.Put(q.traffic, dst.addr(), src))
 	}
 	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
@@ -170,6 +172,15 @@ func (q *Queue) take(r Rank, n int) bool {
 // a rank that is gone.
 func (q *Queue) refused(op string, at Remote, n uint64, err error) error {
 	return transferError(op, at, n, q.p.faultIn(at.Rank, err))
+}
+
+// empty is the end of an operation that moves nothing and has no entry: the link has
+// checked the address.
+func (q *Queue) empty(op string, at Remote, err error) error {
+	if err != nil {
+		return q.refused(op, at, 0, err)
+	}
+	return nil
 }
 
 // dropped is refused for an operation that has its entry.

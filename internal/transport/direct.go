@@ -194,10 +194,8 @@ func (d *Direct) Get(_ *Queue, dst segment.Span, src Addr) error {
 
 // GetNotify implements Link. Earlier gets are complete.
 func (d *Direct) GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Board, f Flag) error {
-	if dst.Len() > 0 {
-		if err := d.Get(q, dst, src); err != nil {
-			return err
-		}
+	if err := d.Get(q, dst, src); err != nil {
+		return err
 	}
 	f.Post(b)
 	return nil

@@ -76,6 +76,9 @@ type Transport interface {
 // PutNotify sees the bytes of that put; whoever sees one posted by Notify sees
 // the bytes of all puts issued before it to the same peer on the same queue.
 // Nothing else is ordered. A method that returns an error has had no effect.
+//
+// A put or get of no bytes moves nothing and is counted in no queue. Its address is
+// checked like any other: it must lie in a segment of the peer, or at its end.
 type Link interface {
 	// Put copies src to dst at the peer. It borrows src until the operation is
 	// complete on q.
@@ -88,7 +91,7 @@ type Link interface {
 	Get(q *Queue, dst segment.Span, src Addr) error
 	// GetNotify is Get, and then posts f on the local board b, after all earlier
 	// gets from the same peer on the same queue. The segment of f is not used.
-	// With an empty dst it only posts. The caller has made sure of b.Check.
+	// The caller has made sure of b.Check.
 	GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Board, f Flag) error
 
 	// Atomic applies op to the 64-bit word at the peer and returns its old

@@ -186,11 +186,7 @@ func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Add
 func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, f transport.Flag) error {
 	n := l.t.nic
 	now := n.now()
-	if dst.Len() > 0 || b == nil {
-		if err := l.ready(src, dst.Len()); err != nil {
-			return err
-		}
-	} else if err := l.gone(); err != nil {
+	if err := l.ready(src, dst.Len()); err != nil {
 		return err
 	}
 	fl := l.flow(q)

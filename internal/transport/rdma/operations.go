@@ -168,10 +168,9 @@ func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Add
 	if dst.Len() > 0 {
 		return l.get(q, dst, src, b, f)
 	}
-	if err := l.gone(); err != nil {
+	if _, err := l.enter(src.Segment, src.Offset, 0); err != nil {
 		return err
 	}
-	l.t.lock()
 	defer l.t.unlock()
 	if l.gets == nil {
 		f.Post(b)

@@ -91,7 +91,7 @@ func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Add
 	if dst.Len() > 0 {
 		return l.get(q, dst, src, b, n)
 	}
-	if err := l.gone(); err != nil {
+	if err := l.get(q, dst, src, nil, n); err != nil {
 		return err
 	}
 	c := l.lanes[q.Lane()%uint32(len(l.lanes))].conn.Load()

@@ -75,6 +75,59 @@ func emptyTransfers(j *job) {
 	j.holds("after empty puts", peer, 0, nil)
 }
 
+// addresses has every operation of size 0 and 1 at places in, at and behind the end of
+// segments that are there, were withdrawn, or never were: what an operation does not
+// move does not make its address a right one.
+func addresses(j *job) {
+	const size, gone, unknown = 64, segment.ID(2), segment.ID(3)
+	j.start(2)
+	own := j.open(0, 1, size)
+	j.open(1, 1, size)
+	for r := range base.Rank(2) {
+		j.open(r, gone, size)
+		q, l := newQueue(), j.link(0, r)
+		j.ok(j.ended(l, q, l.Put(q, transport.Addr{Segment: gone}, j.span(own, 0, 1)))) // so that it is known here
+		j.ok(j.ranks[r].Withdraw(gone))
+		j.ok(l.Flush(j.Context(), q)) // behind the news of it
+		for _, id := range []segment.ID{1, gone, unknown, IDs, math.MaxUint32} {
+			for _, offset := range []uint64{0, size - 1, size, size + 1, 1 << 40, math.MaxUint64} {
+				for n := range uint64(2) {
+					var want error
+					switch {
+					case id != 1:
+						want = base.ErrNoSegment
+					case offset > size || n > size-offset:
+						want = base.ErrOutOfRange
+					}
+					j.address(l, own, transport.Addr{Segment: id, Offset: offset}, n, want)
+				}
+			}
+		}
+	}
+}
+
+// address does every operation of n bytes at a place of a peer.
+func (j *job) address(l transport.Link, own *segment.Segment, at transport.Addr, n uint64, want error) {
+	f := transport.Flag{Segment: 1, ID: 2, Value: 5}
+	for name, do := range map[string]func(q *transport.Queue, local segment.Span) error{
+		"put":        func(q *transport.Queue, local segment.Span) error { return l.Put(q, at, local) },
+		"put_notify": func(q *transport.Queue, local segment.Span) error { return l.PutNotify(q, at, local, f) },
+		"get":        func(q *transport.Queue, local segment.Span) error { return l.Get(q, local, at) },
+		"get_notify": func(q *transport.Queue, local segment.Span) error { return l.GetNotify(q, local, at, own.Board(), f) },
+	} {
+		locals := []segment.Span{j.span(own, 0, n)}
+		if n == 0 {
+			locals = append(locals, segment.Span{}, j.span(own, own.Size(), 0))
+		}
+		for _, local := range locals {
+			q := newQueue()
+			if err := j.ended(l, q, do(q, local)); want == nil && err != nil || !errors.Is(err, want) {
+				j.Errorf("%s of %d bytes at segment %d offset %d: %v, want %v", name, n, at.Segment, at.Offset, err, want)
+			}
+		}
+	}
+}
+
 func bounds(j *job) {
 	const size, top = 64, math.MaxUint64
 	j.start(2)

@@ -33,6 +33,7 @@ func Run(t *testing.T, factory Factory, newSegment NewSegment) {
 	}{
 		{"put and get anywhere", putAndGetAnywhere},
 		{"empty transfers", emptyTransfers},
+		{"addresses", addresses},
 		{"bounds", bounds},
 		{"flags that are refused", refusedFlags},
 		{"flags", flags},
