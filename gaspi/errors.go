@@ -19,7 +19,8 @@ var (
 	ErrRankDead = base.ErrRankDead
 	// ErrBadRank says that there is no such rank.
 	ErrBadRank = base.ErrBadRank
-	// ErrOutOfRange says that bytes outside a segment were meant.
+	// ErrOutOfRange says that an argument is none of those that are possible: bytes
+	// outside a segment, mostly.
 	ErrOutOfRange = base.ErrOutOfRange
 	// ErrNoSegment says that a rank has no such segment, or has not registered
 	// it with this one.

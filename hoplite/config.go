@@ -2,6 +2,7 @@ package hoplite
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
@@ -29,7 +30,8 @@ type Links = core.Links
 // Config holds the parameters of a store, the same at all members. The zero value of a
 // field means its default.
 type Config struct {
-	// Capacity is how many bytes of objects one rank stores. Default 256 MiB; memory
+	// Capacity is how many bytes of objects one rank stores, rounded up to a multiple of 64
+	// as every object is: an empty store takes one of Capacity bytes. Default 256 MiB; memory
 	// costs nothing until it is used. What is too small makes calls wait for room, or end
 	// with ErrFull.
 	Capacity int64
@@ -96,8 +98,10 @@ func (cfg Config) complete(limit gaspi.Config) (Config, error) {
 		return cfg, fmt.Errorf("%w: Config.%s is %v; want "+want, gaspi.ErrOutOfRange, field, got, most)
 	}
 	switch {
-	case cfg.Capacity < align:
-		return wrong("Capacity", cfg.Capacity, "%d or more", align)
+	case cfg.Capacity < 1:
+		return wrong("Capacity", cfg.Capacity, "%d or more", 1)
+	case cfg.Capacity > math.MaxInt64-align:
+		return wrong("Capacity", cfg.Capacity, "at most %d", int64(math.MaxInt64-align))
 	case cfg.Inline > maxInline:
 		return wrong("Inline", cfg.Inline, "at most %d", maxInline)
 	case cfg.InlineQuota < 0:
@@ -115,5 +119,6 @@ func (cfg Config) complete(limit gaspi.Config) (Config, error) {
 	case !(cfg.Links.Bandwidth >= 0 && cfg.Links.Latency >= 0):
 		return wrong("Links", cfg.Links, "nothing below %d", 0)
 	}
+	cfg.Capacity = (cfg.Capacity + align - 1) / align * align
 	return cfg, nil
 }

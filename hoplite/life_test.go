@@ -26,6 +26,8 @@ func TestMembersWithDifferentConfigurations(t *testing.T) {
 		}, [2]string{"Config.Links.Bandwidth is not the same", "Config.Links.Bandwidth is not the same"}},
 		{"one is wrong", func(r gaspi.Rank) hoplite.Config { return hoplite.Config{Capacity: 1 << 20, Chunk: 4096 + int64(r)} },
 			[2]string{"rank 1 cannot take part", "Config.Chunk is 4097; want a multiple of 64"}},
+		{"no capacity", func(gaspi.Rank) hoplite.Config { return hoplite.Config{Capacity: -1} },
+			[2]string{"open: out of range: Config.Capacity is -1; want 1 or more", "open: out of range: Config.Capacity is -1; want 1 or more"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := gaspi.Local(t.Context(), 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {

@@ -258,3 +258,74 @@ func available(t *testing.T) int64 {
 	t.Fatal("/proc/meminfo does not say how much memory is available")
 	return 0
 }
+
+// An empty store takes one object of as many bytes as its capacity, whatever that is, at
+// the rank that puts it and at one that gets it, and again once that is deleted.
+func TestEmptyStoreTakesItsCapacity(t *testing.T) {
+	seed := seedOf(t)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	capacities := []int64{1, 2, 63, 64, 65, 127, 128, 129, 1000, 4095, 4097, 1_500_000}
+	for range 20 {
+		capacities = append(capacities, 1+rng.Int64N(1<<(1+rng.IntN(20))))
+	}
+	err := gaspi.Local(t.Context(), 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
+		for _, capacity := range capacities {
+			for _, inline := range []int64{-1, 64 << 10} {
+				if err := fill(ctx, p, hoplite.Config{Capacity: capacity, Inline: inline}); err != nil {
+					return fmt.Errorf("seed %d, a store of %d bytes, %d inline: %w", seed, capacity, inline, err)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fill puts an object at rank 0 and gets it at rank 1, twice, and one that is too large.
+func fill(ctx context.Context, p *gaspi.Proc, cfg hoplite.Config) error {
+	s, err := hoplite.Open(ctx, p.World(), cfg)
+	if err != nil {
+		return err
+	}
+	object := make([]byte, cfg.Capacity)
+	object[cfg.Capacity-1] = 7
+	for round := range 2 {
+		id := name("object", round)
+		if p.Rank() == 0 {
+			err = hoplite.Put(ctx, s, id, object)
+		} else {
+			got := make([]byte, cfg.Capacity)
+			if _, err = hoplite.GetInto(ctx, s, id, got); err == nil {
+				err = same(got, object)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if err := meet(ctx, p); err != nil {
+			return err
+		}
+		if p.Rank() == 0 {
+			if err := s.Delete(ctx, id); err != nil {
+				return err
+			}
+		}
+		if err := meet(ctx, p); err != nil {
+			return err
+		}
+		if err := leftNothing(s); err != nil {
+			return err
+		}
+		if err := meet(ctx, p); err != nil {
+			return err
+		}
+	}
+	if p.Rank() == 0 {
+		if err := wants("more than the capacity", hoplite.Put(ctx, s, "more", make([]byte, cfg.Capacity+64)), hoplite.ErrFull); err != nil {
+			return err
+		}
+	}
+	return s.Close(ctx)
+}

@@ -18,8 +18,9 @@ var (
 	// again, or post to another queue.
 	ErrQueueFull = errors.New("queue full: request not issued; wait on the queue, then post again")
 
-	// ErrOutOfRange says that an offset and length leave the segment.
-	ErrOutOfRange = errors.New("range outside segment")
+	// ErrOutOfRange says that an argument is none of those that are possible, such as an
+	// offset and length that leave the segment.
+	ErrOutOfRange = errors.New("out of range")
 
 	// ErrNoSegment says that no such segment is registered for this rank there.
 	ErrNoSegment = errors.New("no such segment")
