@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // idle is a rank that says it is there and then only waits; what follows ends up
@@ -295,9 +297,7 @@ func TestInterruptedBuild(t *testing.T) {
 }
 
 func TestOnATerminal(t *testing.T) {
-	if _, err := exec.LookPath("script"); err != nil {
-		t.Skip("no script(1) here to make a terminal")
-	}
+	testenv.Need(t, "script")
 	rank := filepath.Join(t.TempDir(), "rank.sh")
 	text := "#!/bin/sh\n[ $GASPI_RANK = 0 ] || exit 0\nprintf 'name? '; read name\necho \"hello $name, tty=$GASPI_OUTPUT_TTY width=$GASPI_OUTPUT_WIDTH\"\n"
 	if err := os.WriteFile(rank, []byte(text), 0o700); err != nil {

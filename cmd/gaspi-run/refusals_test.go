@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // badFlags are command lines that make no sense, and their sentences: the exit code is 2.
@@ -310,6 +312,7 @@ func TestProgramThatCanOnlyBeExecuted(t *testing.T) {
 	writeFile(t, path, string(binary), 0o111)
 	as := []string{gaspiRun}
 	if os.Geteuid() == 0 { // who may read everything
+		testenv.Need(t, "setpriv")
 		for _, d := range []string{filepath.Dir(gaspiRun), filepath.Dir(dir), dir} {
 			if err := os.Chmod(d, 0o755); err != nil {
 				t.Fatal(err)

@@ -113,7 +113,7 @@ func loadTree(root string) (*tree, error) {
 			}
 			return nil
 		}
-		if !d.Type().IsRegular() || ignored(patterns, rel) {
+		if !d.Type().IsRegular() || ignored(patterns, rel) || rel == ".git" { // a file in a worktree
 			return nil
 		}
 		return t.add(name, rel)
