@@ -288,6 +288,8 @@ func (r record) of(hash uint64) bool {
 	return uint64(r)&^0xffff == hash&^0xffff && r.index() != withdrawn
 }
 
+// sendRecord tells member m. An exchange that is on its way is waited for: none may come
+// after a later one.
 func (g *Group) sendRecord(ctx context.Context, m int, r record) error {
 	p, to := g.p, g.ranks[m]
 	link, err := p.link(to)
@@ -295,7 +297,7 @@ func (g *Group) sendRecord(ctx context.Context, m int, r record) error {
 		return err
 	}
 	at := transport.Addr{Segment: p.lay.id, Offset: p.lay.commitIn(p.rank)}
-	if _, err := link.Atomic(ctx, at, transport.Swap, uint64(r), 0); err != nil {
+	if _, err := carriedOut(ctx, link, at, transport.Swap, uint64(r), 0); err != nil {
 		return p.fault(to, err)
 	}
 	return p.fault(to, link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.commitSlot(p.rank), Value: 1}))

@@ -342,6 +342,11 @@ func (p *Proc) awaits(r Rank) error {
 	if err := p.ended(); err != nil {
 		return err
 	}
+	return p.absent(r)
+}
+
+// absent is why rank r, which has ended or is corrupt, does nothing any more, or nil.
+func (p *Proc) absent(r Rank) error {
 	if p.ends[r].Load() != nil || Health(p.vector[r].Load()) == Corrupt {
 		return p.goneError(r)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
@@ -19,6 +21,12 @@ import (
 // both sides always agree on whether the message was delivered.
 //
 //	state word: | ticket: 32 bits, never 0 | length: 32 bits |
+//
+// The room has one writer at a time. The sender writes it when the word is 0 and
+// nobody copies: after a receipt, or after it has exchanged the word back. Its
+// exchanges are therefore carried out to the end, whatever becomes of its context:
+// one that came later than its error would announce the next message too early, with
+// the length of the one before.
 
 // passive is this rank's side of all lanes.
 type passive struct {
@@ -38,11 +46,39 @@ func newPassive(p *Proc) *passive {
 	return s
 }
 
+// end waits until no message is half sent or half received, for at most closingMost.
+// The rank has closed: nobody begins.
+func (s *passive) end() {
+	late := time.NewTimer(closingMost)
+	defer late.Stop()
+	for _, token := range append(slices.Clone(s.turn), s.receive) {
+		select {
+		case token <- struct{}{}:
+			<-token
+		case <-late.C:
+			return
+		}
+	}
+}
+
+// closingMost bounds how long Close waits for peers that a message is being withdrawn
+// from: one that is stopped would never answer.
+const closingMost = 2 * time.Second
+
 // PassiveSend sends the bytes of src, at most Config.PassiveMax, to rank to, and
 // blocks until they have been received; src is the caller's again. The receiver
-// need not know the sender. When ctx ends first, the message is withdrawn: the
-// error says for certain that it was not and will not be received. Messages from
-// several goroutines to one rank are sent one after the other.
+// need not know the sender. Messages from several goroutines to one rank are sent one
+// after the other.
+//
+// When ctx ends first, the message is withdrawn: an error says that it was not and
+// will not be received. The same goes for the end of this rank's part by Close. There
+// are two exceptions. If the receiver is gone (a *RankError), it is not known whether it
+// had received the message; and so it is if this rank closes and the receiver, which is
+// stopped or cut off, does not answer for two seconds. To withdraw a message takes an
+// answer of the receiver's process, whose program need do nothing: where that process is
+// stopped, PassiveSend outlasts ctx until it goes on or is gone. A message that the
+// receiver has begun to copy is not withdrawn: PassiveSend returns nil, though ctx has
+// ended.
 func (p *Proc) PassiveSend(ctx context.Context, to Rank, src Span) error {
 	if err := p.passiveSend(ctx, to, src); err != nil {
 		return &OpError{Op: "passive_send", At: fmt.Sprintf("to rank %d [%d bytes]", to, src.Len()), Err: p.faultIn(to, err)}
@@ -70,65 +106,96 @@ func (p *Proc) passiveSend(ctx context.Context, to Rank, src Span) error {
 	}
 	ticket := nextEpoch(notify.Value(p.passive.ticket[to]))
 	p.passive.ticket[to] = uint32(ticket)
-	lane := transport.Addr{Segment: p.lay.id, Offset: p.lay.passiveLane(p.rank)}
-	state := uint64(ticket)<<32 | src.Len()
-	if err := p.deliver(ctx, way.Link, lane, src, state); err != nil {
+	m := &passiveMessage{p: p, link: way.Link, to: to, state: uint64(ticket)<<32 | src.Len()}
+	m.lane = transport.Addr{Segment: p.lay.id, Offset: p.lay.passiveLane(p.rank)}
+	if _, err := p.system.Board().Reset(p.lay.passiveReceipt(to)); err != nil { // of an earlier message
 		return err
 	}
-	return p.awaitReceipt(ctx, way.Link, to, lane, state)
+	if err := m.announce(ctx, src); err != nil {
+		return err
+	}
+	return m.awaitReceipt(ctx)
 }
 
-// deliver puts the message into the lane. The flush comes before the state word,
-// because atomics are not ordered with writes.
-func (p *Proc) deliver(ctx context.Context, link transport.Link, lane transport.Addr, src Span, state uint64) error {
-	body := lane
+// A passiveMessage is one that this rank sends.
+type passiveMessage struct {
+	p     *Proc
+	link  transport.Link
+	to    Rank
+	lane  transport.Addr // there
+	state uint64
+}
+
+// announce puts the message into the lane. The flush comes before the state word,
+// because atomics are not ordered with writes. After an error nothing is announced,
+// unless the receiver is gone or this rank has closed.
+func (m *passiveMessage) announce(ctx context.Context, src Span) error {
+	body := m.lane
 	body.Offset += passiveHeader
-	if err := link.Put(p.internal, body, src); err != nil {
+	if err := m.link.Put(m.p.internal, body, src); err != nil {
 		return err
 	}
-	if err := link.Flush(ctx, p.internal); err != nil {
+	if err := m.link.Flush(ctx, m.p.internal); err != nil {
 		// The message may not have left src yet, which the caller is about to get back.
-		if serr := p.settle(context.WithoutCancel(ctx)); serr != nil {
+		if serr := m.p.settle(context.WithoutCancel(ctx)); serr != nil {
 			return serr
 		}
 		return err
 	}
-	if _, err := link.Atomic(ctx, lane, transport.Swap, state, 0); err != nil {
-		return err
-	}
-	return link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.passiveArrival(p.rank), Value: 1})
+	_, err := carriedOut(ctx, m.link, m.lane, transport.Swap, m.state, 0)
+	return err
 }
 
-func (p *Proc) awaitReceipt(ctx context.Context, link transport.Link, to Rank, lane transport.Addr, state uint64) error {
-	slot, ticket := p.lay.passiveReceipt(to), notify.Value(state>>32)
-	stop := func() error { return p.awaits(to) }
-	_, err := p.system.Board().Wait(ctx, notify.Until(slot, notify.Equal, ticket), stop, nil)
+// awaitReceipt posts the arrival of a message that was announced and waits until it has
+// been received. It returns nil if it has, else why not.
+func (m *passiveMessage) awaitReceipt(ctx context.Context) error {
+	p := m.p
+	err := m.link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.passiveArrival(p.rank), Value: 1})
+	if err == nil {
+		err = m.received(ctx, func() error { return p.awaits(m.to) })
+	}
 	if err == nil {
 		return nil
 	}
 	// Whatever ended the wait: the withdrawal itself must not be cut short, or
 	// nobody would know.
-	old, aerr := link.Atomic(context.WithoutCancel(ctx), lane, transport.CompareSwap, 0, state)
+	ctx = context.WithoutCancel(ctx)
+	old, aerr := carriedOut(ctx, m.link, m.lane, transport.CompareSwap, 0, m.state)
 	if aerr != nil {
 		return aerr
 	}
-	if old == state {
+	if old == m.state {
 		return fmt.Errorf("withdrawn: %w", err)
 	}
-	// The receiver has claimed it and is copying: this wait is short. If this
-	// rank closes meanwhile, the message is received all the same.
-	_, err = p.system.Board().Wait(context.WithoutCancel(ctx), notify.Until(slot, notify.Equal, ticket), stop, nil)
+	// The receiver has claimed it and is copying: this wait is short, and nothing but
+	// the receiver's end ends it, since the room is not this rank's before. If this
+	// rank closes meanwhile, it writes there no more, and the message is received all
+	// the same.
+	err = m.received(ctx, func() error {
+		if p.closed.Load() {
+			return ErrClosed
+		}
+		return p.absent(m.to)
+	})
 	if errors.Is(err, ErrRankDead) {
 		return err
 	}
 	return nil
 }
 
+// received waits for the receipt.
+func (m *passiveMessage) received(ctx context.Context, stop func() error) error {
+	receipt := notify.Until(m.p.lay.passiveReceipt(m.to), notify.Equal, notify.Value(m.state>>32))
+	_, err := m.p.system.Board().Wait(ctx, receipt, stop, nil)
+	return err
+}
+
 // PassiveReceive blocks until a passive message from any rank has arrived,
 // copies it to the start of dst, and returns who sent it and its length in
-// bytes. A message that is longer than dst is left for another call with a
-// larger one, and the error says how long it is. Several goroutines may receive;
-// they take turns.
+// bytes. It is whole, and its PassiveSend does not return an error unless this rank ends
+// before it hears of the receipt. A message that is longer than dst is left for another
+// call with a larger one, and the error says how long it is; after any error nothing was
+// received. Several goroutines may receive; they take turns.
 func (p *Proc) PassiveReceive(ctx context.Context, dst Span) (from Rank, n uint64, err error) {
 	if from, n, err = p.passiveReceive(ctx, dst); err != nil {
 		return 0, 0, &OpError{Op: "passive_receive", Err: err}
@@ -157,26 +224,30 @@ func (p *Proc) passiveReceive(ctx context.Context, dst Span) (Rank, uint64, erro
 			return 0, 0, err
 		}
 		from := Rank(id - first)
-		n, ticket, err := p.claim(from, dst)
-		if err != nil {
+		link, err := p.link(from)
+		if err != nil && !errors.Is(err, ErrRankDead) {
 			board.Post(id, 1) // it is still there
 			return 0, 0, err
 		}
+		n, ticket, err := p.claim(from, dst)
+		if err != nil {
+			board.Post(id, 1) // likewise
+			return 0, 0, err
+		}
 		if ticket != 0 {
-			return from, n, p.receipt(from, ticket)
+			p.receipt(link, from, ticket)
+			return from, n, nil
 		}
 	}
 }
 
-// receipt tells the sender that its message was received. That the sender died
-// meanwhile does not make the message undone.
-func (p *Proc) receipt(to Rank, ticket Value) error {
-	link, err := p.link(to)
-	if err != nil {
-		return err
+// receipt tells the sender, by link unless that is nil, that its message was received.
+// That the sender died meanwhile does not make the message undone.
+func (p *Proc) receipt(link transport.Link, to Rank, ticket Value) {
+	if link == nil {
+		return
 	}
 	_ = p.fault(to, link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.passiveReceipt(p.rank), Value: ticket}))
-	return nil
 }
 
 // claim takes the message in the lane of rank from and returns its length and
@@ -197,12 +268,12 @@ func (p *Proc) claim(from Rank, dst Span) (n uint64, ticket Value, err error) {
 	case n > dst.Len():
 		return 0, 0, fmt.Errorf("%w: the message of rank %d has %d bytes, the destination %d", ErrTooLarge, from, n, dst.Len())
 	}
-	if !word.CompareAndSwap(state, 0) {
-		return 0, 0, nil
-	}
 	body, err := p.system.Bytes(lane+passiveHeader, n)
 	if err != nil {
 		return 0, 0, err
+	}
+	if !word.CompareAndSwap(state, 0) {
+		return 0, 0, nil
 	}
 	copy(dst.Bytes(), body)
 	return n, Value(state >> 32), nil

@@ -191,6 +191,7 @@ func (p *Proc) Close() error {
 	}
 	close(p.over)
 	p.wakeAll()
+	p.passive.end()
 	p.reportLosses()
 	err := p.boot.Close() // ends the failure watch
 	p.done.Wait()

@@ -96,9 +96,17 @@ type Link interface {
 
 	// Atomic applies op to the 64-bit word at the peer and returns its old
 	// value. It blocks. It is atomic against all other Atomics on that word,
-	// whoever issues them. It is applied at most once, however often a
-	// transport has to ask for it; after an error it was not applied, unless the
-	// error is that of ctx: then it may be, once, and the same call again goes on.
+	// whoever issues them, and every call is an operation of its own: it is applied
+	// at most once, and never by another call.
+	//
+	// ctx bounds reaching the peer. Once the request is on its way it is carried
+	// out: the call waits for the answer, and returns it also if ctx has ended
+	// meanwhile, for at most AnswerMost after that. With a context that has ended
+	// before the call, the operation is carried out if the peer is reached already.
+	// After an error of ctx it was not applied and never will be, unless the error
+	// is a *base.InDoubtError: the peer did not answer in that time. After a
+	// *base.RankError, and base.ErrClosed of a call that was under way, it is not
+	// known. After any other error it was not applied.
 	Atomic(ctx context.Context, at Addr, op AtomicOp, operand, compare uint64) (uint64, error)
 
 	// Size is the number of bytes of the peer's segment, and its number of

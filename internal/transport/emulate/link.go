@@ -2,6 +2,7 @@ package emulate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -217,19 +218,31 @@ func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *
 }
 
 // Atomic implements transport.Link. It is applied when the question would reach the
-// peer; from then on the call goes on for a latency, whatever becomes of ctx.
+// peer, and if that takes too long, never. From then on the call goes on for a latency.
 func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.AtomicOp, operand, compare uint64) (uint64, error) {
 	if err := l.gone(); err != nil {
 		return 0, err
 	}
-	if err := l.travel(ctx, nil, false); err != nil {
+	var grace transport.Grace
+	there := l.depart(nil, false)
+	if err := grace.Wait(ctx, func(ctx context.Context) error { return l.end(ctx, there) }); err != nil {
 		return 0, err
 	}
 	old, err := l.inner.Atomic(ctx, at, op, operand, compare)
 	if err != nil {
 		return 0, err
 	}
-	if err := l.travel(context.WithoutCancel(ctx), nil, false); err != nil {
+	back := l.depart(nil, false)
+	err = grace.Wait(ctx, func(ctx context.Context) error { return l.end(ctx, back) })
+	if err != nil && errors.Is(err, ctx.Err()) {
+		return 0, base.InDoubt(err, func(ctx context.Context) (uint64, error) {
+			if err := l.end(ctx, back); err != nil {
+				return 0, err
+			}
+			return old, nil
+		})
+	}
+	if err != nil {
 		return 0, err
 	}
 	return old, nil
@@ -238,6 +251,11 @@ func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.Atomi
 // travel sends a message without data to the peer, behind all others of a flow if
 // that is not nil, and waits until it is there, or, for a round, back.
 func (l *link) travel(ctx context.Context, f *flow, round bool) error {
+	return l.end(ctx, l.depart(f, round))
+}
+
+// depart is the first half of travel.
+func (l *link) depart(f *flow, round bool) *probe {
 	n := l.t.nic
 	now := n.now()
 	p := &probe{round: round}
@@ -245,6 +263,11 @@ func (l *link) travel(ctx context.Context, f *flow, round bool) error {
 	// Not one to be used again: who gives up waiting leaves it behind.
 	n.departLocked(&message{link: l, flow: f, probe: p}, now)
 	n.sentUnlock()
+	return p
+}
+
+// end is the second half of travel.
+func (l *link) end(ctx context.Context, p *probe) error {
 	if err := l.board.WaitFunc(ctx, p.done.Load, l.gone, nil); err != nil {
 		return err
 	}

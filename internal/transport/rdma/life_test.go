@@ -1,7 +1,6 @@
 package rdma
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -65,36 +64,6 @@ func TestPeerDiesInTheMiddleOfPuts(t *testing.T) {
 	ok(t, ranks[0].Close())
 	if n := len(nodes[0].regions); n != 0 {
 		t.Errorf("%d registrations are left", n)
-	}
-}
-
-// An atomic whose caller gave up is applied once, and the same call again gets its
-// result.
-func TestAtomicGoesOnAfterATimeLimit(t *testing.T) {
-	ranks, _, _ := lifeNet(t)
-	exposed(t, ranks[0], 1, 64)
-	s := exposed(t, ranks[1], 1, 64)
-	l, at := linkTo(t, ranks[0], 1), transport.Addr{Segment: 1, Offset: 8}
-	_, _, err := l.Size(1)
-	ok(t, err)
-	ranks[1].mu.Lock() // it is as if the peer were stopped
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	_, err = l.Atomic(ctx, at, transport.FetchAdd, 5, 0)
-	ranks[1].unlock()
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("%v, want the deadline", err)
-	}
-	if old, err := l.Atomic(within(t), at, transport.FetchAdd, 5, 0); err != nil || old != 0 {
-		t.Errorf("the same call again: %d, %v; want 0", old, err)
-	}
-	if old, err := l.Atomic(within(t), at, transport.FetchAdd, 5, 0); err != nil || old != 5 {
-		t.Errorf("another one: %d, %v; want 5", old, err)
-	}
-	word, err := s.Word(8)
-	ok(t, err)
-	if v := word.Load(); v != 10 {
-		t.Errorf("the word holds %d, want 10", v)
 	}
 }
 

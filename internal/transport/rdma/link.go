@@ -36,7 +36,6 @@ type link struct {
 
 	gets, newest *op // reads that have not ended, in order
 	asked        questions
-	abandoned    []*unclaimed // oldest first
 }
 
 // A remote is what a peer's segment is like.
@@ -175,27 +174,40 @@ func (l *link) find() {
 
 // remote is the peer's segment id, asked for if need be.
 func (l *link) remote(id segment.ID) (*remote, error) {
+	if r, err := l.known(id); r != nil || err != nil {
+		return r, err
+	}
+	return l.attach(context.Background(), new(transport.Grace), id)
+}
+
+// known is the peer's segment id if it need not be asked for, else nil.
+func (l *link) known(id segment.ID) (*remote, error) {
 	if err := l.gone(); err != nil {
 		return nil, err
 	}
 	if uint64(id) < uint64(len(l.remotes)) {
-		if r := l.remotes[id].Load(); r != nil {
-			return r, nil
-		}
+		return l.remotes[id].Load(), nil
 	}
-	return l.attach(id)
+	return nil, nil
 }
 
-func (l *link) attach(id segment.ID) (*remote, error) {
+func (l *link) attach(ctx context.Context, grace *transport.Grace, id segment.ID) (*remote, error) {
 	if uint64(id) >= uint64(len(l.remotes)) {
 		return nil, fmt.Errorf("%w: id %d; ids go from 0 to %d", base.ErrNoSegment, id, len(l.remotes)-1)
 	}
-	if err := l.meet(context.Background()); err != nil {
+	if err := l.meet(ctx); err != nil {
 		return nil, err
 	}
 	q := new(question)
-	if err := l.consult(context.Background(), q, message{kind: kindAttach, segment: uint32(id)}); err != nil {
+	if err := l.ask(q, message{kind: kindAttach, segment: uint32(id)}); err != nil {
 		return nil, err
+	}
+	if err := l.late(ctx, grace, q); err != nil {
+		l.takeBack(q)
+		return nil, err
+	}
+	if q.err != nil {
+		return nil, q.err
 	}
 	if q.remote == nil {
 		return nil, fmt.Errorf("rank %d answers nonsense about segment %d", l.rank, id)

@@ -204,11 +204,13 @@ func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *
 }
 
 // Atomic implements transport.Link: the owner's processor does it, so that it is
-// atomic with the owner's own. Once the question is on its way it cannot be taken
-// back: after the error of ctx it may be applied all the same, once, and the same call
-// again waits for that answer instead of asking anew.
+// atomic with the owner's own.
 func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.AtomicOp, operand, compare uint64) (uint64, error) {
-	to, err := l.remote(at.Segment)
+	var grace transport.Grace
+	to, err := l.known(at.Segment)
+	if to == nil && err == nil {
+		to, err = l.attach(ctx, &grace, at.Segment)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -218,23 +220,14 @@ func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.Atomi
 	if at.Offset%8 != 0 {
 		return 0, fmt.Errorf("%w: byte %d", base.ErrUnaligned, at.Offset)
 	}
-	u := unclaimed{at: at, op: op, operand: operand, compare: compare}
-	if u.question = l.reclaim(u); u.question == nil {
-		u.question = new(question)
-		if err := l.ask(u.question, message{
-			kind: kindAtomic, code: uint8(op), segment: uint32(at.Segment), generation: to.generation,
-			a: operand, b: compare, c: at.Offset,
-		}); err != nil {
-			return 0, err
-		}
-	}
-	if err := l.answered(ctx, u.question); err != nil {
-		if !u.question.done.Load() {
-			l.abandon(u)
-		}
+	q := new(question)
+	if err := l.ask(q, message{
+		kind: kindAtomic, code: uint8(op), segment: uint32(at.Segment), generation: to.generation,
+		a: operand, b: compare, c: at.Offset,
+	}); err != nil {
 		return 0, err
 	}
-	return u.question.answer.a, nil
+	return l.settled(ctx, &grace, q)
 }
 
 // Size implements transport.Link. It is known without asking once a segment has been

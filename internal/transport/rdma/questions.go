@@ -2,15 +2,17 @@ package rdma
 
 import (
 	"context"
-	"slices"
+	"errors"
 	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
 // A question is a message to a peer that has not been answered.
 type question struct {
 	kind   kind
+	number uint32
 	answer message
 	remote *remote // kindAttach: what was learnt
 	err    error
@@ -59,9 +61,38 @@ func (l *link) ask(q *question, m message) error {
 		return err
 	}
 	q.kind = m.kind
-	m.number = l.asked.add(q)
+	q.number = l.asked.add(q)
+	m.number = q.number
 	l.noteLocked(nil, m, l.t.course.weak)
 	return nil
+}
+
+// takeBack drops q if it has not left the backlog yet, and reports whether it did.
+func (l *link) takeBack(q *question) bool {
+	l.t.lock()
+	defer l.t.unlock()
+	if l.asked.open[q.number] != q { // answered, and the number may be another's
+		return false
+	}
+	var before *op
+	for o := l.first; o != nil; before, o = o, o.next {
+		if o.kind != opMessage || o.message.kind != q.kind || o.message.number != q.number {
+			continue
+		}
+		if before == nil {
+			l.popLocked()
+		} else {
+			before.next, o.queued = o.next, false
+			if l.last == o {
+				l.last = before
+			}
+		}
+		l.asked.take(q.number)
+		o.full = true
+		l.t.concludeLocked(o)
+		return true
+	}
+	return false
 }
 
 // consult asks a question and waits for the answer. When ctx ends, the answer is
@@ -70,49 +101,31 @@ func (l *link) consult(ctx context.Context, q *question, m message) error {
 	if err := l.ask(q, m); err != nil {
 		return err
 	}
-	return l.answered(ctx, q)
-}
-
-// answered waits for the answer to q.
-func (l *link) answered(ctx context.Context, q *question) error {
 	if err := l.t.waitFor(ctx, q.done.Load); err != nil {
+		l.takeBack(q)
 		return err
 	}
 	return q.err
 }
 
-// unclaimed is an atomic whose caller ran out of time before the answer came.
-type unclaimed struct {
-	at       transport.Addr
-	op       transport.AtomicOp
-	operand  uint64
-	compare  uint64
-	question *question
-}
-
-// unclaimedMost bounds what is kept of callers that never come back.
-const unclaimedMost = 64
-
-// abandon keeps a question whose caller does not wait any longer.
-func (l *link) abandon(u unclaimed) {
-	l.t.lock()
-	defer l.t.unlock()
-	if len(l.abandoned) == unclaimedMost {
-		l.abandoned = slices.Delete(l.abandoned, 0, 1)
+// settled waits for the old value that q asks for, as grace says. After that the answer
+// is given to who waits for it with the error.
+func (l *link) settled(ctx context.Context, grace *transport.Grace, q *question) (uint64, error) {
+	err := l.late(ctx, grace, q)
+	switch {
+	case err == nil:
+		return q.answer.a, q.err
+	case !errors.Is(err, ctx.Err()) || l.takeBack(q):
+		return 0, err
 	}
-	l.abandoned = append(l.abandoned, &u)
-}
-
-// reclaim is the question of the same call before, if it was abandoned.
-func (l *link) reclaim(want unclaimed) *question {
-	l.t.lock()
-	defer l.t.unlock()
-	for i, u := range l.abandoned {
-		got := *u
-		if got.question = nil; got == want {
-			l.abandoned = slices.Delete(l.abandoned, i, i+1)
-			return u.question
+	return 0, base.InDoubt(err, func(ctx context.Context) (uint64, error) {
+		if err := l.t.waitFor(ctx, q.done.Load); err != nil {
+			return 0, err
 		}
-	}
-	return nil
+		return q.answer.a, q.err
+	})
+}
+
+func (l *link) late(ctx context.Context, grace *transport.Grace, q *question) error {
+	return grace.Wait(ctx, func(ctx context.Context) error { return l.t.waitFor(ctx, q.done.Load) })
 }

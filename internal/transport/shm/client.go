@@ -2,10 +2,13 @@ package shm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -16,6 +19,9 @@ type lane struct {
 	file *segment.Segment // the owner's lane file
 	all  [stationsPerPeer]*station
 	free chan *station // stations that nobody holds; they are given in the order of asking
+
+	closed bool           // guarded by link.mu
+	work   sync.WaitGroup // goroutines: one for each station whose atomic is in doubt
 
 	ended func() error // why waiting is in vain; bound once, so that waits allocate nothing
 }
@@ -43,6 +49,21 @@ func (n *lane) take(wait bool) *station {
 	}
 }
 
+// takeBy takes a station, or returns the error of ctx if none is free before it ends.
+func (n *lane) takeBy(ctx context.Context) (*station, error) {
+	select {
+	case s := <-n.free:
+		return s, nil
+	default:
+	}
+	select {
+	case s := <-n.free:
+		return s, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // send makes request r at station s.
 func (n *lane) send(s *station, r request) {
 	r.write(s)
@@ -52,26 +73,108 @@ func (n *lane) send(s *station, r request) {
 	n.file.Board().Post(s.id, s.sent)
 }
 
-// receive waits for the reply to the last request at s, which was for f, and
-// returns the old value of an atomic. An end of ctx or of the owner's service
-// counts while the owner has not begun; what it has begun it finishes soon.
-func (n *lane) receive(ctx context.Context, f *far, s *station) (uint64, error) {
-	replied := notify.Until(0, notify.Equal, s.sent)
-	_, err := s.reply.Wait(ctx, replied, n.ended, nil)
+// receive waits for the reply to the last request at s, which was for f. An end of the
+// owner's service counts while the owner has not begun; what it has begun it finishes.
+func (n *lane) receive(f *far, s *station) error {
+	err := n.replied(context.Background(), s, n.ended)
 	if err != nil {
-		if back, _ := n.file.Board().Reset(s.id); back != 0 {
-			return 0, n.final(f, err)
+		if n.takeBack(s) {
+			return n.final(f, err)
 		}
-		if _, err = s.reply.Wait(context.Background(), replied, n.lost, nil); err != nil {
-			return 0, err
+		if err = n.replied(context.Background(), s, n.lost); err != nil {
+			return err
 		}
 	}
+	_, err = n.outcome(f, s)
+	return err
+}
+
+// replied waits for the reply to the last request at s.
+func (n *lane) replied(ctx context.Context, s *station, stop func() error) error {
+	_, err := s.reply.Wait(ctx, notify.Until(0, notify.Equal, s.sent), stop, nil)
+	return err
+}
+
+// takeBack takes the last request at s back unless the owner has begun, and reports
+// whether it did.
+func (n *lane) takeBack(s *station) bool {
+	back, _ := n.file.Board().Reset(s.id)
+	return back != 0
+}
+
+// outcome is what the reply at s says of a request for f: the old value of an atomic.
+func (n *lane) outcome(f *far, s *station) (uint64, error) {
 	value, outcome := s.answer[1].Load(), status(s.answer[0].Load())
 	runtime.KeepAlive(n)
 	if outcome == statusDone {
 		return value, nil
 	}
 	return 0, n.refusal(f, outcome)
+}
+
+// atomic makes request r for f at a free station and returns the old value. When ctx has
+// ended and the grace is over, the request is taken back; if the owner has begun and been
+// stopped, it is in doubt.
+func (n *lane) atomic(ctx context.Context, f *far, r request) (uint64, error) {
+	var grace transport.Grace
+	var s *station
+	err := grace.Wait(ctx, func(ctx context.Context) (err error) {
+		s, err = n.takeBy(ctx)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	n.send(s, r)
+	err = grace.Wait(ctx, func(ctx context.Context) error { return n.replied(ctx, s, n.ended) })
+	if err != nil {
+		if n.takeBack(s) {
+			n.free <- s
+			return 0, n.final(f, err)
+		}
+		if errors.Is(err, ctx.Err()) {
+			return 0, n.doubt(err, f, s)
+		}
+		err = n.replied(context.Background(), s, n.lost)
+	}
+	defer func() { n.free <- s }()
+	if err != nil {
+		return 0, err
+	}
+	return n.outcome(f, s)
+}
+
+// doubt is the error of an atomic at s that the owner has begun and not finished. The
+// station is free again when it has, whether anybody waits for that or not.
+func (n *lane) doubt(cause error, f *far, s *station) error {
+	n.link.mu.Lock()
+	defer n.link.mu.Unlock()
+	if n.closed {
+		return base.ErrClosed
+	}
+	var old uint64
+	var err error
+	known := make(chan struct{})
+	n.work.Go(func() {
+		defer close(known)
+		if err = n.replied(context.Background(), s, n.lost); err == nil {
+			old, err = n.outcome(f, s)
+		}
+		n.free <- s
+	})
+	return base.InDoubt(cause, func(ctx context.Context) (uint64, error) {
+		select {
+		case <-known:
+			return old, err
+		default:
+		}
+		select {
+		case <-known:
+			return old, err
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	})
 }
 
 // errServiceEnded says that the owner has closed its transport.
@@ -124,9 +227,11 @@ func (n *lane) wake() {
 	}
 }
 
-// close ends all waits for replies with base.ErrClosed.
+// close ends all waits for replies with base.ErrClosed. The caller holds link.mu.
 func (n *lane) close() {
+	n.closed = true
 	for _, s := range n.all {
 		s.reply.Close()
 	}
+	n.work.Wait()
 }

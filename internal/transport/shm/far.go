@@ -152,8 +152,8 @@ func (l *peerLink) GetNotify(q *transport.Queue, dst segment.Span, src transport
 }
 
 // Atomic implements transport.Link. The owner uses the processor's own atomics,
-// as it does for its own operations on that word. When ctx ends before the owner
-// has begun, the request is taken back.
+// as it does for its own operations on that word. A request that the owner has not begun
+// when the time is over is taken back.
 func (l *peerLink) Atomic(ctx context.Context, at transport.Addr, op transport.AtomicOp, operand, compare uint64) (uint64, error) {
 	old, err := l.Direct.Atomic(ctx, at, op, operand, compare)
 	if f, ok := err.(*far); ok {
@@ -185,16 +185,9 @@ func (f *far) atomic(ctx context.Context, offset uint64, op transport.AtomicOp, 
 	if err := f.check(offset, 8); err != nil {
 		return 0, err
 	}
-	select {
-	case s := <-f.lane.free:
-		defer func() { f.lane.free <- s }()
-		r := f.request(opAtomic+operation(op), offset)
-		r.operand, r.compare = operand, compare
-		f.lane.send(s, r)
-		return f.lane.receive(ctx, f, s)
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	}
+	r := f.request(opAtomic+operation(op), offset)
+	r.operand, r.compare = operand, compare
+	return f.lane.atomic(ctx, f, r)
 }
 
 func (f *far) request(op operation, offset uint64) request {
@@ -233,7 +226,7 @@ func (f *far) transfer(op operation, offset uint64, local []byte) error {
 			}
 		}
 		s := flight[received%stationsPerPeer]
-		if _, err := f.lane.receive(context.Background(), f, s); err != nil {
+		if err := f.lane.receive(f, s); err != nil {
 			failure = err
 			chunks = sent
 		} else if op == opGet {

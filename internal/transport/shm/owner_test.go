@@ -340,7 +340,7 @@ func TestOwnerBelievesNothing(t *testing.T) {
 			c.change(&r)
 			copy(s.bounce, "12345678")
 			f.lane.send(s, r)
-			f.lane.receive(t.Context(), f, s)
+			f.lane.receive(f, s)
 			if got := status(s.answer[0].Load()); got != c.want {
 				t.Errorf("status %d, want %d", got, c.want)
 			}

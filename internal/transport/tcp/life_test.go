@@ -259,31 +259,3 @@ func TestARankThatOnlyComputes(t *testing.T) {
 		_ = old
 	}
 }
-
-// A call that ran out of time goes on when it is made again.
-func TestAtomicsAreResumed(t *testing.T) {
-	ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Lanes = 1 })
-	exposed(t, ranks[1], 1, 64)
-	l, at := linkTo(t, ranks[0], 1), transport.Addr{Segment: 1, Offset: 8}
-	add := func(ctx context.Context, n uint64) (uint64, error) {
-		return l.Atomic(ctx, at, transport.FetchAdd, n, 0)
-	}
-	if _, err := add(t.Context(), 5); err != nil {
-		t.Fatal(err)
-	}
-	resume := stall(t, ranks[1], 0, 0)
-	for range 3 { // the same operation, again and again
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		if _, err := add(ctx, 7); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("%v, want the deadline", err)
-		}
-		cancel()
-	}
-	resume()
-	if old, err := add(within(t), 7); err != nil || old != 5 {
-		t.Errorf("%d, %v; want 5", old, err)
-	}
-	if old, err := add(within(t), 7); err != nil || old != 12 { // a new one
-		t.Errorf("%d, %v; want 12", old, err)
-	}
-}

@@ -24,9 +24,8 @@ type link struct {
 
 	lost atomic.Pointer[base.RankError]
 
-	mu        sync.Mutex
-	told      bool         // guarded by mu; lost is what somebody else said
-	abandoned []*unclaimed // guarded by mu; oldest first
+	mu   sync.Mutex
+	told bool // guarded by mu; lost is what somebody else said
 }
 
 // A remote is what a peer's segment is like.
@@ -142,27 +141,36 @@ func (l *link) forget(id segment.ID, generation uint64) {
 // remote is the peer's segment id, asked for if need be through the connection of
 // lane n.
 func (l *link) remote(id segment.ID, n uint32) (*remote, error) {
+	if r, err := l.known(id); r != nil || err != nil {
+		return r, err
+	}
+	return l.attach(context.Background(), new(transport.Grace), id, n)
+}
+
+// known is the peer's segment id if it need not be asked for, else nil.
+func (l *link) known(id segment.ID) (*remote, error) {
 	if err := l.gone(); err != nil {
 		return nil, err
 	}
 	if uint64(id) < uint64(len(l.remotes)) {
-		if r := l.remotes[id].Load(); r != nil {
-			return r, nil
-		}
+		return l.remotes[id].Load(), nil
 	}
-	return l.attach(id, n)
+	return nil, nil
 }
 
-func (l *link) attach(id segment.ID, n uint32) (*remote, error) {
+func (l *link) attach(ctx context.Context, grace *transport.Grace, id segment.ID, n uint32) (*remote, error) {
 	if uint64(id) >= uint64(len(l.remotes)) {
 		return nil, fmt.Errorf("%w: id %d; ids go from 0 to %d", base.ErrNoSegment, id, len(l.remotes)-1)
 	}
-	c, err := l.conn(context.Background(), n)
+	c, err := l.conn(ctx, n)
 	if err != nil {
 		return nil, err
 	}
 	r := new(request)
-	if err := c.consult(context.Background(), r, &frame{kind: kindAttach, segment: uint32(id)}); err != nil {
+	if err := c.ask(r, &frame{kind: kindAttach, segment: uint32(id)}); err != nil {
+		return nil, err
+	}
+	if err := c.answered(ctx, grace, r); err != nil {
 		return nil, err
 	}
 	f := &r.answer

@@ -3,7 +3,6 @@ package tcp
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -122,23 +121,13 @@ func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *
 	})
 }
 
-// unclaimed is an atomic whose caller ran out of time before the answer came.
-type unclaimed struct {
-	at       transport.Addr
-	op       transport.AtomicOp
-	operand  uint64
-	compare  uint64
-	question *request
-}
-
-// unclaimedMost bounds what is kept of callers that never come back.
-const unclaimedMost = 64
-
-// Atomic implements transport.Link. Once the question is on its way it cannot be
-// taken back: after the error of ctx it may be applied all the same, once, and
-// the same call again waits for that answer instead of asking anew.
+// Atomic implements transport.Link.
 func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.AtomicOp, operand, compare uint64) (uint64, error) {
-	to, err := l.remote(at.Segment, l.quiet())
+	var grace transport.Grace
+	to, err := l.known(at.Segment)
+	if to == nil && err == nil {
+		to, err = l.attach(ctx, &grace, at.Segment, l.quiet())
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -148,51 +137,18 @@ func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.Atomi
 	if at.Offset%8 != 0 {
 		return 0, fmt.Errorf("%w: byte %d", base.ErrUnaligned, at.Offset)
 	}
-	u := unclaimed{at: at, op: op, operand: operand, compare: compare}
-	if u.question = l.reclaim(u); u.question == nil {
-		c, err := l.conn(ctx, l.quiet())
-		if err != nil {
-			return 0, err
-		}
-		u.question = new(request)
-		if err := c.ask(u.question, &frame{
-			kind: kindAtomic, code: uint8(op), segment: uint32(at.Segment), generation: to.generation, offset: at.Offset,
-			a: operand, b: compare,
-		}); err != nil {
-			return 0, err
-		}
-	}
-	if err := l.answered(ctx, u.question); err != nil {
-		if !u.question.done.Load() {
-			l.abandon(u)
-		}
+	c, err := l.conn(ctx, l.quiet())
+	if err != nil {
 		return 0, err
 	}
-	return u.question.answer.a, nil
-}
-
-// abandon keeps a question whose caller does not wait any longer.
-func (l *link) abandon(u unclaimed) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.abandoned) == unclaimedMost {
-		l.abandoned = slices.Delete(l.abandoned, 0, 1)
+	r := new(request)
+	if err := c.ask(r, &frame{
+		kind: kindAtomic, code: uint8(op), segment: uint32(at.Segment), generation: to.generation, offset: at.Offset,
+		a: operand, b: compare,
+	}); err != nil {
+		return 0, err
 	}
-	l.abandoned = append(l.abandoned, &u)
-}
-
-// reclaim is the question of the same call before, if it was abandoned.
-func (l *link) reclaim(want unclaimed) *request {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, u := range l.abandoned {
-		got := *u
-		if got.question = nil; got == want {
-			l.abandoned = slices.Delete(l.abandoned, i, i+1)
-			return u.question
-		}
-	}
-	return nil
+	return c.settled(ctx, &grace, r)
 }
 
 // Size implements transport.Link. It is known without asking once a segment has

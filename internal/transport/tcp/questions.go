@@ -2,8 +2,10 @@ package tcp
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -211,19 +213,70 @@ func (l *link) finish(r *request, err error) {
 	r.queue.End(&r.op, err)
 }
 
+// takeBack drops r if it has not been asked yet, and reports whether it did.
+func (c *conn) takeBack(r *request) bool {
+	c.out.mu.Lock()
+	defer c.out.mu.Unlock()
+	s := &c.out.asked
+	var before *request
+	for at := s.first; at != nil; before, at = at, at.next {
+		if at != r {
+			continue
+		}
+		if before == nil {
+			s.first = r.next
+		} else {
+			before.next = r.next
+		}
+		if s.last == r {
+			s.last = before
+		}
+		return true
+	}
+	return false
+}
+
 // consult asks a question and waits for the answer. When ctx ends, the answer is
 // given to nobody.
 func (c *conn) consult(ctx context.Context, r *request, f *frame) error {
 	if err := c.ask(r, f); err != nil {
 		return err
 	}
-	return c.link.answered(ctx, r)
-}
-
-// answered waits for the answer to r.
-func (l *link) answered(ctx context.Context, r *request) error {
-	if err := l.await(ctx, r.done.Load); err != nil {
+	if err := c.link.await(ctx, r.done.Load); err != nil {
+		c.takeBack(r)
 		return err
 	}
 	return r.err
+}
+
+// answered waits for the answer to r, as grace says. After that the answer is given to
+// nobody.
+func (c *conn) answered(ctx context.Context, grace *transport.Grace, r *request) error {
+	if err := c.late(ctx, grace, r); err != nil {
+		c.takeBack(r)
+		return err
+	}
+	return r.err
+}
+
+// settled waits for the old value that r asks for, as grace says. After that the answer
+// is given to who waits for it with the error.
+func (c *conn) settled(ctx context.Context, grace *transport.Grace, r *request) (uint64, error) {
+	err := c.late(ctx, grace, r)
+	switch {
+	case err == nil:
+		return r.answer.a, r.err
+	case !errors.Is(err, ctx.Err()) || c.takeBack(r):
+		return 0, err
+	}
+	return 0, base.InDoubt(err, func(ctx context.Context) (uint64, error) {
+		if err := c.link.await(ctx, r.done.Load); err != nil {
+			return 0, err
+		}
+		return r.answer.a, r.err
+	})
+}
+
+func (c *conn) late(ctx context.Context, grace *transport.Grace, r *request) error {
+	return grace.Wait(ctx, func(ctx context.Context) error { return c.link.await(ctx, r.done.Load) })
 }
