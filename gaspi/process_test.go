@@ -32,6 +32,7 @@ var processRoles = map[string]func(ctx context.Context, p *gaspi.Proc) error{
 	"passive":        playPassive,
 	"oversubscribed": playOversubscribed,
 	"allocations":    playAllocations,
+	"stopped":        playStopped,
 }
 
 // TestRankOfAJob is no test but what such a process runs.
