@@ -348,7 +348,10 @@ func (g *Group) takeRecord(ctx context.Context, m int) error {
 	if err != nil {
 		return err
 	}
-	r := record(word.Load())
+	r := record(word.Swap(0)) // or a later notification would show it again
+	if r == 0 {
+		return nil // taken behind an earlier notification
+	}
 	p.groups.keep(from, r)
 	if r, mine := p.groups.recall(from, g.commit.hash); mine {
 		return g.accept(m, r)

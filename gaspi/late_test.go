@@ -332,3 +332,45 @@ func sendUntil(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) (sent []uin
 		sent = append(sent, serial)
 	}
 }
+
+// A commit that was given up is not taken for a later one, whatever of its records was on
+// its way: ranks begin commits, give up half of them, and commit other groups.
+func TestCommitsThatAreGivenUp(t *testing.T) {
+	const n, rounds = 4, 60
+	seed := rand.Uint64()
+	everyWire(t, n, func(t *testing.T, ctx context.Context, p *gaspi.Proc) error {
+		hurry := newHurry(seed, p, 0, 300*time.Microsecond)
+		common := rand.New(rand.NewPCG(seed, 1<<63)) // the same at all ranks
+		for round := range rounds {
+			in := uint(1+common.IntN(1<<n-1)) | 1<<common.IntN(n)
+			givesUp := common.IntN(2) == 0
+			if in>>p.Rank()&1 != 0 {
+				g := must(p.NewGroup())
+				for r := range gaspi.Rank(n) {
+					if in>>r&1 != 0 {
+						ok(g.Add(r))
+					}
+				}
+				var err error
+				for try := 0; try == 0 || isLate(err) && !(givesUp && try == 3); try++ {
+					limited, cancel := hurry.limit(ctx)
+					err = g.Commit(limited)
+					cancel()
+					ok(ctx.Err())
+				}
+				if err != nil && !isLate(err) {
+					return fmt.Errorf("seed %d, round %d: %w", seed, round, err)
+				}
+				if !givesUp {
+					ok(p.Barrier(ctx, g))
+				}
+				ok(p.Barrier(ctx, p.World()))
+				ok(g.Delete())
+			} else {
+				ok(p.Barrier(ctx, p.World()))
+			}
+			ok(p.Barrier(ctx, p.World()))
+		}
+		return nil
+	})
+}
