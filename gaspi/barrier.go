@@ -23,7 +23,7 @@ func (p *Proc) Barrier(ctx context.Context, g *Group) error {
 		return err
 	}
 	p.stats.barriers.Add(1)
-	return g.barrier.run(ctx, "barrier", "barrier")
+	return g.barrier.run(ctx, "barrier")
 }
 
 // barrier is one barrier of a group and how far it has come. All its state but
@@ -36,7 +36,6 @@ type barrier struct {
 
 	epoch  notify.Value // number of the barrier under way or of the last one; never 0
 	active bool         // a barrier is under way
-	what   string       // the call that it is part of
 	round  int
 	sent   bool // the signals of this round are sent
 
@@ -100,19 +99,16 @@ func distances(n int) iter.Seq[int] {
 	}
 }
 
-// run does one barrier, or goes on with the one that ended early, which must have
-// been part of the same call: what says which, and op is its name in errors.
-func (b *barrier) run(ctx context.Context, op, what string) error {
+// run does one barrier, or goes on with the one that ended early. op is the name
+// of the call in errors.
+func (b *barrier) run(ctx context.Context, op string) error {
 	if !b.busy.CompareAndSwap(false, true) {
-		return b.g.error(op, fmt.Errorf("%w: the same call is under way in another goroutine", ErrInUse))
+		return b.g.error(op, fmt.Errorf("%w: a barrier of the group is under way in another goroutine; use a group for each, made by Dup", ErrInUse))
 	}
 	defer b.busy.Store(false)
 	if !b.active {
 		b.epoch = nextEpoch(b.epoch)
-		b.active, b.what, b.round, b.sent = true, what, 0, false
-	}
-	if b.what != what {
-		return b.g.error(op, fmt.Errorf("%w: %s ended early on this group and is to be finished first, by the same call again", ErrInUse, b.what))
+		b.active, b.round, b.sent = true, 0, false
 	}
 	if b.rounds == nil {
 		b.plan()
@@ -181,19 +177,10 @@ func (b *barrier) missing() []Rank {
 // to this rank, since the signal may depend on it through others; when one has left,
 // only if its own signal is missing, for it may have left after its part was done.
 func (b *barrier) why() error {
-	p := b.g.p
-	if err := p.ended(); err != nil {
+	if err := b.g.over(); err != nil {
 		return err
 	}
-	if err := p.lostAmong(b.g.ranks); err != nil || p.gone.Load() == 0 {
-		return err
-	}
-	for _, r := range b.missing() {
-		if err := p.left(r); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.g.p.leftAmong(b.missing)
 }
 
 func (b *barrier) fail(op string, err error) error {

@@ -10,12 +10,14 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/internal/transport"
-	"github.com/gaspi-go/gaspi-go/notify"
 )
 
 // A Group is a set of ranks that act together. Ranks in it are kept in ascending
-// order. Collective calls on one group must come in the same order on all its
-// members; a barrier and an AllReduce may be under way at the same time.
+// order. Barriers of one group must come in the same order on all its members, and
+// so must its reductions, each from one goroutine at a time; a second one gets
+// ErrInUse. A barrier, a reduction, creations of segments and Dups may be under way
+// at the same time. Goroutines that must not wait for each other use a group each,
+// made by Dup.
 //
 // A group's number is local: members need not agree on it, deleting a group
 // renumbers no other, and two groups may have the same ranks.
@@ -36,6 +38,8 @@ type Group struct {
 	commits  atomic.Bool  // somebody is in Commit
 	barrier  *barrier
 	internal *barrier // of collective calls of package gaspi itself
+	ballot   *ballot  // likewise
+	turns    *turns   // of those calls
 	vector   *vectorOp
 }
 
@@ -118,6 +122,9 @@ func (g *Group) Delete() error {
 		return g.error("group_delete", ErrClosed)
 	}
 	g.withdraw()
+	if g.turns != nil {
+		g.turns.giveUp()
+	}
 	g.p.groups.give(g)
 	return nil
 }
@@ -136,19 +143,27 @@ func (g *Group) ready(op string) error {
 	return nil
 }
 
+// over is why no collective of the group can end any more: this rank is closed, or a
+// member has died, on which others may depend.
+func (g *Group) over() error {
+	if err := g.p.ended(); err != nil {
+		return err
+	}
+	return g.p.lostAmong(g.ranks)
+}
+
 // commitState is how far a commit has come.
 type commitState struct {
-	hash    uint64
-	sent    []bool // index is the member; true also of those who need no record
-	got     []bool // true also of those whose record is not needed
-	strange []bool // the member is committing a group of other ranks
-	indexOf []int
+	hash record
+	sent []bool // index is the member; true also of those who need no record
+	got  []bool // true also of those whose record is not needed
 }
 
 // Commit makes the group ready for use. It is collective over its members, which
 // must all have the same ranks in it, and blocks. When ctx ends first, calling
-// Commit again goes on. It is called from one goroutine at a time, and in the
-// same order for all groups that share members.
+// Commit again goes on. Groups may be committed in several goroutines at a time, in
+// any order at each member. Those of equal ranks match by their order, and wait for
+// each other: for several of these in several goroutines, use Dup.
 func (g *Group) Commit(ctx context.Context) error {
 	if !g.commits.CompareAndSwap(false, true) {
 		return g.error("group_commit", fmt.Errorf("%w: Commit is under way in another goroutine", ErrInUse))
@@ -160,17 +175,18 @@ func (g *Group) Commit(ctx context.Context) error {
 	if g.committed.Load() {
 		return nil
 	}
-	if err := g.beginCommit(); err != nil {
-		return g.error("group_commit", err)
+	if err := g.beginCommit(ctx); err != nil {
+		return g.wrap("group_commit", err)
 	}
 	if err := g.exchange(ctx); err != nil {
 		return err
 	}
 	// When the barrier of the new group is done, every member has taken every
-	// record, so the place of the records is free for the next commit.
-	if err := g.internal.run(ctx, "group_commit", "group_commit"); err != nil {
+	// record, so the places of the records are free for the next group of the number.
+	if err := g.internal.run(ctx, "group_commit"); err != nil {
 		return err
 	}
+	g.p.groups.committed(g)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.commit = nil
@@ -179,22 +195,27 @@ func (g *Group) Commit(ctx context.Context) error {
 }
 
 // beginCommit freezes the ranks, unless a commit that ended early did so before.
-func (g *Group) beginCommit() error {
+func (g *Group) beginCommit(ctx context.Context) error {
+	ranks := g.Ranks()
+	me, member := slices.BinarySearch(ranks, g.p.rank)
+	if !member {
+		return fmt.Errorf("%w: this rank, %d, is not in the group", ErrBadRank, g.p.rank)
+	}
+	hash := hashRanks(ranks)
+	if err := g.p.groups.queue(ctx, g, ranks, hash); err != nil {
+		return err
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.commit != nil {
 		return nil
 	}
-	me, member := slices.BinarySearch(g.ranks, g.p.rank)
-	if !member {
-		return fmt.Errorf("%w: this rank, %d, is not in the group", ErrBadRank, g.p.rank)
-	}
-	g.open(me)
-	n := len(g.ranks)
-	g.commit = &commitState{
-		hash: hashRanks(g.ranks), sent: slices.Repeat([]bool{true}, n), got: slices.Repeat([]bool{true}, n),
-		strange: make([]bool, n), indexOf: g.indexOf,
-	}
+	n := len(ranks)
+	g.p.clearGroup(g.index)
+	g.ranks = ranks
+	g.open(me, make([]int, n))
+	g.indexOf[me] = g.index
+	g.commit = &commitState{hash: hash, sent: slices.Repeat([]bool{true}, n), got: slices.Repeat([]bool{true}, n)}
 	for _, m := range signalled(me, n) {
 		g.commit.got[m] = false
 	}
@@ -224,28 +245,25 @@ func signallers(me, n int) []int {
 	return members
 }
 
-// open clears the group's slots and makes its collectives.
-func (g *Group) open(me int) {
-	first := g.p.lay.groupSlot(g.index)
-	for i := range groupSlots {
-		_, _ = g.p.system.Board().Reset(first + notify.ID(i)) // the id is on the board by layout
-	}
-	g.me = me
-	g.indexOf = make([]int, len(g.ranks))
-	g.indexOf[me] = g.index
+// open makes the group's collectives. Its slots are clear.
+func (g *Group) open(me int, indexOf []int) {
+	g.me, g.indexOf = me, indexOf
 	g.barrier = newBarrier(g, slotBarrier, &g.p.stats.barrierWait)
 	g.internal = newBarrier(g, slotInternal, nil)
+	g.ballot = newBallot(g)
+	g.turns = newTurns(g)
 	g.vector = newVectorOp(g)
 }
 
-func hashRanks(ranks []Rank) uint64 {
+// hashRanks is the record of a group of ranks.
+func hashRanks(ranks []Rank) record {
 	h := fnv.New64a()
 	for _, r := range ranks {
 		var b [4]byte
 		binary.LittleEndian.PutUint32(b[:], uint32(r))
 		h.Write(b[:])
 	}
-	return h.Sum64()
+	return record(h.Sum64() | 1)
 }
 
 // exchange tells the members that will write here where the group lies, and learns
@@ -255,7 +273,7 @@ func (g *Group) exchange(ctx context.Context) error {
 		if g.commit.sent[m] {
 			continue
 		}
-		if err := g.sendRecord(ctx, m, newRecord(g.commit.hash, g.index)); err != nil {
+		if err := g.sendRecord(ctx, m, g.commit.hash); err != nil {
 			return g.error("group_commit", err)
 		}
 		g.commit.sent[m] = true
@@ -270,23 +288,13 @@ func (g *Group) exchange(ctx context.Context) error {
 	return nil
 }
 
-// A record is what a member says of a group that it commits, in one word, so
-// that a newer one can replace it while it is read:
-//
-//	| hash of the ranks: 48 bits | index of the group at the member + 1: 16 bits, 0 if withdrawn |
+// A record is what a member says of a group that it commits: the hash of its ranks,
+// which is not 0. Its place at the other member says where the group lies at the
+// first one; see layout.commitIn. Whoever takes it makes it 0.
 type record uint64
 
-func newRecord(hash uint64, index int) record { return record(hash&^0xffff | uint64(index+1)) }
-
-// withdrawn is the index of a record that takes the one before it back.
-const withdrawn = -1
-
-func (r record) index() int { return int(r&0xffff) - 1 }
-
-// of reports whether r says where a group of ranks with that hash lies.
-func (r record) of(hash uint64) bool {
-	return uint64(r)&^0xffff == hash&^0xffff && r.index() != withdrawn
-}
+// withdrawn is the record that takes the one before it back.
+const withdrawn record = 0
 
 // sendRecord tells member m. An exchange that is on its way is waited for: none may come
 // after a later one.
@@ -296,7 +304,7 @@ func (g *Group) sendRecord(ctx context.Context, m int, r record) error {
 	if err != nil {
 		return err
 	}
-	at := transport.Addr{Segment: p.lay.id, Offset: p.lay.commitIn(p.rank)}
+	at := transport.Addr{Segment: p.lay.id, Offset: p.lay.commitIn(p.rank, g.index)}
 	if _, err := carriedOut(ctx, link, at, transport.Swap, uint64(r), 0); err != nil {
 		return p.fault(to, err)
 	}
@@ -314,23 +322,19 @@ func (g *Group) withdraw() {
 	for m, sent := range g.commit.sent {
 		if sent && m != g.me {
 			// A member that is gone needs none.
-			_ = g.sendRecord(context.Background(), m, newRecord(g.commit.hash, withdrawn))
+			_ = g.sendRecord(context.Background(), m, withdrawn)
 		}
 	}
 }
 
-// takeRecord waits for a record of member m and takes it off the board. One of
-// other ranks is kept: the member may already be committing what this rank will
-// commit when it has given this group up, as after a death that not all have
-// learned of at the same time. A newer record replaces an older one.
+// takeRecord waits for the record of member m and takes it. Others stay for their
+// groups: the member may already be committing what this rank will commit when it has
+// given this group up, as after a death that not all have learned of at the same time.
+// The notification that comes with a record only wakes who waits.
 func (g *Group) takeRecord(ctx context.Context, m int) error {
 	p, from := g.p, g.ranks[m]
-	slot := p.lay.commitSlot(from)
-	if p.system.Board().Load(slot) == 0 {
-		if r, kept := p.groups.recall(from, g.commit.hash); kept {
-			return g.accept(m, r)
-		}
-	}
+	words := p.records(from)
+	find := func() bool { return slices.ContainsFunc(words, g.commit.hash.is) }
 	stop := func() error {
 		if err := p.awaits(from); err != nil {
 			return err
@@ -338,99 +342,42 @@ func (g *Group) takeRecord(ctx context.Context, m int) error {
 		// A member that has lost another never commits this group.
 		return p.lostAmong(g.ranks)
 	}
-	if _, err := p.system.Board().Wait(ctx, notify.Some(slot, 1), stop, nil); err != nil {
+	if err := p.system.Board().WaitFunc(ctx, find, stop, nil); err != nil {
 		return err
 	}
-	if _, err := p.system.Board().Reset(slot); err != nil {
-		return err
+	i := slices.IndexFunc(words, g.commit.hash.is)
+	if i < 0 || !words[i].CompareAndSwap(uint64(g.commit.hash), uint64(withdrawn)) {
+		return nil // it was withdrawn meanwhile
 	}
-	word, err := p.system.Word(p.lay.commitIn(from))
-	if err != nil {
-		return err
-	}
-	r := record(word.Swap(0)) // or a later notification would show it again
-	if r == 0 {
-		return nil // taken behind an earlier notification
-	}
-	p.groups.keep(from, r)
-	if r, mine := p.groups.recall(from, g.commit.hash); mine {
-		return g.accept(m, r)
-	}
-	g.commit.strange[m] = r.index() != withdrawn
+	g.indexOf[m], g.commit.got[m] = i, true
 	return nil
 }
 
-// accept takes over where the group lies at member m.
-func (g *Group) accept(m int, r record) error {
-	if r.index() >= g.p.cfg.Groups {
-		return fmt.Errorf("rank %d says that its group has number %d; at most %d are possible", g.ranks[m], r.index(), g.p.cfg.Groups)
+// is reports whether a word holds r.
+func (r record) is(word *atomic.Uint64) bool { return word.Load() == uint64(r) }
+
+// records are the words that rank from writes its records to; the index is the number
+// of the group there.
+func (p *Proc) records(from Rank) []*atomic.Uint64 {
+	words := make([]*atomic.Uint64, p.cfg.Groups)
+	for i := range words {
+		word, err := p.system.Word(p.lay.commitIn(from, i))
+		if err != nil {
+			panic(err) // the layout places every word in the segment
+		}
+		words[i] = word
 	}
-	g.indexOf[m] = r.index()
-	g.commit.got[m] = true
-	return nil
+	return words
 }
 
 func (g *Group) commitError(m int, err error) error {
 	e := &OpError{Op: "group_commit", At: g.String(), Err: err}
 	if isTimeLimit(err) {
 		e.Wait = fmt.Sprintf("rank %d to commit the same ranks %v", g.ranks[m], g.ranks)
-		if g.commit.strange[m] {
+		other := func(word *atomic.Uint64) bool { r := record(word.Load()); return r != withdrawn && r != g.commit.hash }
+		if slices.ContainsFunc(g.p.records(g.ranks[m]), other) {
 			e.Wait += " (it is committing a group of other ranks)"
 		}
 	}
 	return e
-}
-
-// groupTable holds the places of groups.
-type groupTable struct {
-	mu    sync.Mutex
-	place []*Group        // guarded by mu; nil where free
-	kept  map[Rank]record // guarded by mu; the newest record of a rank that no commit has taken
-}
-
-// keep replaces what is kept of a rank.
-func (t *groupTable) keep(from Rank, r record) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.kept == nil {
-		t.kept = make(map[Rank]record)
-	}
-	t.kept[from] = r
-}
-
-// recall takes out what is kept of a rank if it is for ranks with that hash.
-func (t *groupTable) recall(from Rank, hash uint64) (record, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	r, there := t.kept[from]
-	if !there || !r.of(hash) {
-		return 0, false
-	}
-	delete(t.kept, from)
-	return r, true
-}
-
-func (t *groupTable) take(p *Proc) (*Group, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	i := slices.Index(t.place, nil)
-	if i < 0 {
-		return nil, fmt.Errorf("%w: Config.Groups is %d", ErrTooMany, len(t.place))
-	}
-	t.place[i] = &Group{p: p, index: i}
-	return t.place[i], nil
-}
-
-func (t *groupTable) give(g *Group) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.place[g.index] = nil
-}
-
-// Groups are the groups that exist on this rank, committed or not, the world
-// first.
-func (p *Proc) Groups() []*Group {
-	p.groups.mu.Lock()
-	defer p.groups.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(p.groups.place), func(g *Group) bool { return g == nil })
 }

@@ -379,6 +379,20 @@ func (p *Proc) left(r Rank) error {
 	return nil
 }
 
+// leftAmong returns the end of the first of ranks that left normally. ranks is not
+// called while all are there.
+func (p *Proc) leftAmong(ranks func() []Rank) error {
+	if p.gone.Load() == 0 {
+		return nil
+	}
+	for _, r := range ranks() {
+		if err := p.left(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // goneError returns how a rank ended that has ended or is Corrupt, or else why it is
 // Corrupt.
 func (p *Proc) goneError(r Rank) *RankError {

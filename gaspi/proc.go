@@ -174,7 +174,7 @@ func (p *Proc) openWorld() {
 			p.others = append(p.others, r)
 		}
 	}
-	g.open(int(p.rank))
+	g.open(int(p.rank), make([]int, p.size))
 	g.committed.Store(true)
 	p.groups.place[0] = g
 	p.world = g

@@ -1,7 +1,6 @@
 package gaspi
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,6 +29,7 @@ type SegmentOption func(*segmentOptions)
 type segmentOptions struct {
 	group         *Group
 	notifications uint32
+	tag           Tag
 }
 
 // Over makes a collective creation one of the members of g instead of all ranks.
@@ -44,6 +44,10 @@ func WithNotifications(n uint32) SegmentOption {
 	return func(o *segmentOptions) { o.notifications = n }
 }
 
+// WithTag tells a creation of AnySegment from others over the same group that
+// other goroutines make at the same time.
+func WithTag(tag Tag) SegmentOption { return func(o *segmentOptions) { o.tag = tag } }
+
 func (p *Proc) options(opts []SegmentOption) (segmentOptions, error) {
 	o := segmentOptions{group: p.world, notifications: p.cfg.Notifications}
 	for _, set := range opts {
@@ -55,27 +59,7 @@ func (p *Proc) options(opts []SegmentOption) (segmentOptions, error) {
 	case o.notifications > maxNotifications:
 		return o, fmt.Errorf("%w: %d notifications were asked for; a segment has 1 to %d", ErrTooLarge, o.notifications, maxNotifications)
 	}
-	return o, nil
-}
-
-// CreateSegment makes segment id of size bytes, zeroed, and registers it with
-// every rank, or with those of the group named by Over. It is collective over
-// them and blocks; when it returns, every member can use every member's segment.
-// Sizes may differ. When ctx ends first, the same call again goes on; until it
-// has been finished, no other segment can be created over the same group.
-func (p *Proc) CreateSegment(ctx context.Context, id SegmentID, size uint64, opts ...SegmentOption) (*Segment, error) {
-	alloc := func(o segmentOptions) (*segment.Segment, error) { return p.newMemory(size, o.notifications) }
-	return p.share(ctx, "segment_create", id, size, nil, opts, alloc)
-}
-
-// UseSegment is CreateSegment with memory that the caller owns and keeps, at
-// least until the segment is deleted; then no peer touches it any more. Ranks of
-// other processes of this host reach it through this process: their operations
-// return when it has carried them out, which takes microseconds while it gets a
-// core, and Segment.Mapped is false there.
-func (p *Proc) UseSegment(ctx context.Context, id SegmentID, mem []byte, opts ...SegmentOption) (*Segment, error) {
-	bind := func(o segmentOptions) (*segment.Segment, error) { return p.bindMemory(mem, o.notifications) }
-	return p.share(ctx, "segment_use", id, uint64(len(mem)), mem, opts, bind)
+	return o, o.tag.check()
 }
 
 // AllocSegment makes segment id of size bytes, zeroed, for this rank alone; see
@@ -98,54 +82,23 @@ func (p *Proc) addSegment(op string, id SegmentID, opts []SegmentOption, alloc m
 	if err != nil {
 		return nil, segmentError(op, id, err)
 	}
-	s, err := p.segments.add(p, id, func() (*segment.Segment, error) { return alloc(o) })
+	s, err := p.segments.add(p, id, false, func() (*segment.Segment, error) { return alloc(o) })
 	if err != nil {
 		return nil, segmentError(op, id, err)
 	}
-	return s, nil
-}
-
-// share is addSegment, registration with a group, and a barrier of the group. A
-// call that ended early left the segment behind as unfinished business, which
-// the next one finds and goes on with.
-func (p *Proc) share(ctx context.Context, op string, id SegmentID, size uint64, mem []byte, opts []SegmentOption, alloc makeMemory) (*Segment, error) {
-	o, err := p.options(opts)
-	if err != nil {
-		return nil, segmentError(op, id, err)
-	}
-	if err := o.group.ready(op); err != nil {
-		return nil, err
-	}
-	what := halfDone{group: o.group, size: size}
-	if len(mem) > 0 {
-		what.mem = &mem[0]
-	}
-	s := p.segments.unfinished(id, what)
-	if s == nil {
-		if s, err = p.addSegment(op, id, opts, alloc); err != nil {
-			return nil, err
-		}
-		for _, r := range o.group.ranks {
-			if err := s.Register(r); err != nil {
-				return nil, segmentError(op, id, err)
-			}
-		}
-		p.segments.begin(id, what)
-	}
-	if err := o.group.internal.run(ctx, op, fmt.Sprintf("%s of segment %d", op, id)); err != nil {
-		return nil, segmentError(op, id, err)
-	}
-	p.segments.finish(id)
 	return s, nil
 }
 
 func segmentError(op string, id SegmentID, err error) error {
 	at := fmt.Sprintf("segment %d", id)
+	if id == AnySegment {
+		at = "of any free id"
+	}
 	if inner, ok := errors.AsType[*OpError](err); ok {
 		// The group that a collective creation waited for says the same thing.
 		return &OpError{Op: op, At: at, Err: inner.Err, Wait: inner.Wait}
 	}
-	return &OpError{Op: op, At: fmt.Sprintf("segment %d", id), Err: err}
+	return &OpError{Op: op, At: at, Err: err}
 }
 
 // Register lets rank r use the segment. That it returned says nothing to r: tell
@@ -215,7 +168,7 @@ func (p *Proc) FreeSegmentID(first SegmentID) (SegmentID, error) {
 	p.segments.mu.Lock()
 	defer p.segments.mu.Unlock()
 	for id := uint64(first); id < uint64(len(p.segments.byID)); id++ {
-		if p.segments.byID[id] == nil {
+		if p.segments.freeLocked(SegmentID(id)) {
 			return SegmentID(id), nil
 		}
 	}
@@ -307,103 +260,4 @@ func View[T Element](s *Segment, offset uint64, count int) ([]T, error) {
 		return nil, segmentError("view", s.id, err)
 	}
 	return xs, nil
-}
-
-// segmentTable holds this rank's segments.
-type segmentTable struct {
-	mu   sync.Mutex
-	byID []*Segment             // guarded by mu; nil where free
-	half map[SegmentID]halfDone // guarded by mu; collective creations that have not ended
-}
-
-// halfDone says which call a collective creation was.
-type halfDone struct {
-	group *Group
-	size  uint64
-	mem   *byte // the caller's memory, if it is bound
-}
-
-// add makes a segment under a free id and exposes it.
-func (t *segmentTable) add(p *Proc, id SegmentID, alloc func() (*segment.Segment, error)) (*Segment, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch {
-	case p.closed.Load():
-		return nil, ErrClosed
-	case uint64(id) >= uint64(len(t.byID)):
-		return nil, p.badSegment()
-	case t.byID[id] != nil:
-		return nil, fmt.Errorf("%w: delete the segment of that id first", ErrInUse)
-	}
-	mem, err := alloc()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.wire.Expose(id, mem); err != nil {
-		_ = mem.Close()
-		return nil, err
-	}
-	s := &Segment{p: p, id: id, mem: mem}
-	s.stop = s.orphaned
-	t.byID[id] = s
-	return s, nil
-}
-
-// remove withdraws s from peers and takes it out.
-func (t *segmentTable) remove(s *Segment) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.byID[s.id] != s {
-		return ErrClosed
-	}
-	t.byID[s.id] = nil
-	delete(t.half, s.id)
-	return s.p.wire.Withdraw(s.id)
-}
-
-func (t *segmentTable) get(id SegmentID) *Segment {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if uint64(id) >= uint64(len(t.byID)) {
-		return nil
-	}
-	return t.byID[id]
-}
-
-func (t *segmentTable) all() []*Segment {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var segs []*Segment
-	for _, s := range t.byID {
-		if s != nil {
-			segs = append(segs, s)
-		}
-	}
-	return segs
-}
-
-func (t *segmentTable) begin(id SegmentID, what halfDone) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.half == nil {
-		t.half = make(map[SegmentID]halfDone)
-	}
-	t.half[id] = what
-}
-
-func (t *segmentTable) finish(id SegmentID) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.half, id)
-}
-
-// unfinished is the segment of a creation with the same arguments that ended
-// early, or nil.
-func (t *segmentTable) unfinished(id SegmentID, what halfDone) *Segment {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if half, ok := t.half[id]; !ok || half != what {
-		return nil
-	}
-	return t.byID[id]
 }

@@ -39,14 +39,16 @@ const (
 	// CreateSegment cannot be mistaken for the program's own.
 	slotBarrier  = 0
 	slotInternal = barrierSlots
-	slotVector   = 2 * barrierSlots // from each child, then from the parent
-	groupSlots   = slotVector + fanout + 1
+	slotVector   = 2 * barrierSlots            // from each child, then from the parent
+	slotBallot   = slotVector + slotResult + 1 // likewise
+	slotTurn     = slotBallot + slotResult + 1 // from the parent; see turns
+	groupSlots   = slotTurn + 1
 
 	// A group has room for the vectors of its children, for the result from its
 	// parent, and for what it accumulates.
 	vectorSlots = fanout + 2
 
-	commitRecord  = 8  // bytes
+	commitRecord  = 8  // bytes of a record; see record
 	passiveHeader = 64 // bytes; one cache line
 )
 
@@ -58,7 +60,7 @@ func newLayout(c Config, ranks int) layout {
 		groups:      c.Groups,
 		vectorSlot:  vector,
 		groupBytes:  vectorSlots * vector,
-		commitBytes: commitRecord,
+		commitBytes: uint64(commitRecord * c.Groups),
 		laneBytes:   passiveHeader + roundUp(uint64(c.PassiveMax), 64),
 		passiveMax:  uint64(c.PassiveMax),
 	}
@@ -75,14 +77,19 @@ func (l layout) notifications() uint32 { return uint32(l.passiveReceipt(Rank(l.r
 // groupAt is where group g has its vectors.
 func (l layout) groupAt(g int) uint64 { return uint64(g) * l.groupBytes }
 
-// commitIn is where rank r writes its commit record.
-func (l layout) commitIn(r Rank) uint64 {
+// commitsIn is where rank r writes its commit records, and commitIn that of its
+// group with a given number. Each has a place of its own, so that none replaces
+// another that was not taken yet.
+func (l layout) commitsIn(r Rank) uint64 {
 	return l.groupAt(l.groups) + uint64(r)*l.commitBytes
+}
+func (l layout) commitIn(r Rank, index int) uint64 {
+	return l.commitsIn(r) + uint64(index)*commitRecord
 }
 
 // passiveOut is where this rank keeps the header of the message it sends to r.
 func (l layout) passiveOut(r Rank) uint64 {
-	return roundUp(l.commitIn(Rank(l.ranks)), 64) + uint64(r)*passiveHeader
+	return roundUp(l.commitsIn(Rank(l.ranks)), 64) + uint64(r)*passiveHeader
 }
 
 // passiveLane is where rank r writes the passive message it sends here.

@@ -45,33 +45,21 @@ func (s signature) String() string {
 
 func kindOf[T Element]() uint8 { return uint8(reflect.TypeFor[T]().Kind()) }
 
-// vectorOp is the small reduction of a group and how far it has come. The
-// members form a tree: the children of member i are 16i+1 to 16i+16. All state
+// vectorOp is the small reduction of a group and how far it has come. All state
 // but busy belongs to the caller who holds busy.
 type vectorOp struct {
-	g    *Group
+	tree
 	busy atomic.Bool
 
 	epoch  notify.Value
 	active bool
-	stage  vectorStage
+	stage  treeStage
 	sig    signature
-
-	upStop, downStop func() error
 }
 
-type vectorStage int
-
-const (
-	gathering  vectorStage = iota // waiting for the children
-	delivering                    // to the parent
-	awaiting                      // the result
-	spreading                     // the result to the children
-)
-
 func newVectorOp(g *Group) *vectorOp {
-	v := &vectorOp{g: g}
-	v.upStop, v.downStop = v.whyUp, v.whyDown
+	v := &vectorOp{}
+	v.plant(g, v.written)
 	return v
 }
 
@@ -157,12 +145,9 @@ func (v *vectorOp) step(ctx context.Context, combine func(acc, in []byte)) error
 	return nil
 }
 
-// Slots of a group's vectors; those of the children are 0 to fanout-1. The slot
-// of a notification has the same number.
-const (
-	slotResult      = fanout
-	slotAccumulator = fanout + 1
-)
+// slotAccumulator is behind the slots of the tree. The slot of a notification has
+// the same number.
+const slotAccumulator = slotResult + 1
 
 // slot is this rank's slot i.
 func (v *vectorOp) slot(i int) []byte {
@@ -180,27 +165,6 @@ func (v *vectorOp) result() []byte {
 		return v.slot(slotAccumulator)
 	}
 	return v.slot(slotResult)
-}
-
-func (v *vectorOp) parent() int     { return parentOf(v.g.me) }
-func (v *vectorOp) firstChild() int { return firstChildOf(v.g.me) }
-func (v *vectorOp) children() int   { return childrenOf(v.g.me, len(v.g.ranks)) }
-
-// The tree of n members.
-func parentOf(me int) int      { return (me - 1) / fanout }
-func firstChildOf(me int) int  { return me*fanout + 1 }
-func childrenOf(me, n int) int { return max(0, min(fanout, n-firstChildOf(me))) }
-
-// relatives are the parent and the children of member me of n.
-func relatives(me, n int) []int {
-	var members []int
-	if me > 0 {
-		members = append(members, parentOf(me))
-	}
-	for c := range childrenOf(me, n) {
-		members = append(members, firstChildOf(me)+c)
-	}
-	return members
 }
 
 // absorb combines the vector of a member into the accumulator. Two that were
@@ -268,36 +232,6 @@ func (v *vectorOp) written(slot int) bool {
 	return there
 }
 
-// whyUp and whyDown are asked by waits whether they should end; see barrier.why.
-func (v *vectorOp) whyUp() error {
-	if err := v.why(); err != nil || v.g.p.gone.Load() == 0 {
-		return err
-	}
-	for c := range v.children() {
-		if err := v.g.p.left(v.g.ranks[v.firstChild()+c]); err != nil && !v.written(c) {
-			return err
-		}
-	}
-	return nil
-}
-
-func (v *vectorOp) whyDown() error {
-	if err := v.why(); err != nil || v.g.p.gone.Load() == 0 {
-		return err
-	}
-	if err := v.g.p.left(v.g.ranks[v.parent()]); err != nil && !v.written(slotResult) {
-		return err
-	}
-	return nil
-}
-
-func (v *vectorOp) why() error {
-	if err := v.g.p.ended(); err != nil {
-		return err
-	}
-	return v.g.p.lostAmong(v.g.ranks)
-}
-
 func (v *vectorOp) fail(err error) error {
 	e := &OpError{Op: "allreduce", At: v.g.String(), Err: err}
 	if !isTimeLimit(err) {
@@ -307,13 +241,7 @@ func (v *vectorOp) fail(err error) error {
 		e.Wait = fmt.Sprintf("the result from rank %d", v.g.ranks[v.parent()])
 		return e
 	}
-	var missing []Rank
-	for c := range v.children() {
-		if !v.written(c) {
-			missing = append(missing, v.g.ranks[v.firstChild()+c])
-		}
-	}
-	e.Wait = rankList(missing)
+	e.Wait = rankList(v.missing())
 	return e
 }
 

@@ -1,0 +1,123 @@
+package gaspi
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/notify"
+)
+
+// A draw finds the highest number that is free at all members of a group: of
+// segments, or of groups. Each member reserves its highest free number below a limit,
+// all take the least of these as the next limit, and so on until it is the limit
+// itself: then everybody has reserved it. Limits only fall, so it ends, and draws of
+// other groups meanwhile pass over what is reserved. Nobody waits for a number.
+type draw struct {
+	pool   pool
+	limit  int  // the highest number that may still be found
+	number int  // reserved here; -1 if none is
+	found  bool // it is reserved at all members
+	cast   bool // a ballot is under way, and the number stays until it has ended
+	noun   string
+}
+
+// A pool is where numbers are reserved.
+type pool interface {
+	// reserve takes the highest free number up to limit, or returns -1.
+	reserve(limit int) int
+	// release gives it back.
+	release(number int)
+}
+
+// newDraw is a draw of the numbers below count. noun says in errors what they are.
+func newDraw(from pool, count int, noun string) *draw {
+	return &draw{pool: from, limit: count - 1, number: -1, noun: noun}
+}
+
+// Votes of a draw. The least one counts: rank r cannot take part, then no number is
+// free, then the numbers.
+func (p *Proc) veto() notify.Value           { return notify.Value(p.rank) + 1 }
+func (p *Proc) none() notify.Value           { return notify.Value(p.size) + 1 }
+func (p *Proc) vote(number int) notify.Value { return p.none() + 1 + notify.Value(number) }
+
+// run goes on until a number is found and reserved, or nobody finds one. After an
+// error that ends the call for all members, ended is true and nothing is reserved.
+func (d *draw) run(ctx context.Context, g *Group) (ended bool, err error) {
+	for !d.found {
+		if !d.cast {
+			d.propose()
+		}
+		least, err := d.ballot(ctx, g, g.p.vote(d.number))
+		if err != nil {
+			return false, err
+		}
+		if least <= g.p.none() {
+			d.giveUp()
+			return true, d.refused(g.p, least)
+		}
+		limit := int(least - g.p.vote(0))
+		d.found = limit == d.limit
+		d.limit = limit
+	}
+	return false, nil
+}
+
+// propose reserves the highest free number up to the limit.
+func (d *draw) propose() {
+	if d.number == d.limit {
+		return
+	}
+	d.giveUp()
+	d.number = d.pool.reserve(d.limit)
+}
+
+// ballot is one ballot of the draw. It is the caller's turn.
+func (d *draw) ballot(ctx context.Context, g *Group, vote notify.Value) (notify.Value, error) {
+	d.cast = true
+	least, err := g.ballot.run(ctx, vote)
+	if err != nil {
+		e := &OpError{At: g.String(), Err: err}
+		if isTimeLimit(err) {
+			e.Wait = g.ballot.waitingFor()
+		}
+		return 0, e
+	}
+	d.cast = false
+	return least, nil
+}
+
+// giveUp releases what is reserved.
+func (d *draw) giveUp() {
+	if d.number >= 0 {
+		d.pool.release(d.number)
+		d.number = -1
+	}
+}
+
+// verdict ends the call: it returns nil if wrong is nil on all members, and otherwise
+// an error on all of them. ended is false if it is to be called again.
+func (d *draw) verdict(ctx context.Context, g *Group, wrong error) (ended bool, err error) {
+	vote := g.p.vote(0)
+	if wrong != nil {
+		vote = g.p.veto()
+	}
+	least, err := d.ballot(ctx, g, vote)
+	if err != nil {
+		return false, err
+	}
+	if wrong != nil {
+		return true, wrong
+	}
+	return true, d.refused(g.p, least)
+}
+
+// refused is the error that the least vote of a ballot stands for, or nil.
+func (d *draw) refused(p *Proc, least notify.Value) error {
+	switch none := p.none(); {
+	case least < none:
+		return fmt.Errorf("%w: rank %d cannot take part, and says why", ErrMismatch, least-1)
+	case least == none:
+		return fmt.Errorf("%w: no %s is free on all members", ErrTooMany, d.noun)
+	}
+	return nil
+}

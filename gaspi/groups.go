@@ -1,0 +1,106 @@
+package gaspi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// groupTable holds the places of groups.
+type groupTable struct {
+	mu         sync.Mutex
+	place      []*Group          // guarded by mu; nil where free
+	committing map[record]*Group // guarded by mu; by what its members say of it
+}
+
+// take takes the lowest free place.
+func (t *groupTable) take(p *Proc) (*Group, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.Index(t.place, nil)
+	if i < 0 {
+		return nil, fmt.Errorf("%w: Config.Groups is %d", ErrTooMany, len(t.place))
+	}
+	t.place[i] = &Group{p: p, index: i}
+	return t.place[i], nil
+}
+
+// reserve takes the highest free place up to limit, or returns -1.
+func (t *groupTable) reserve(p *Proc, limit int) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := limit; i >= 0; i-- {
+		if t.place[i] == nil {
+			t.place[i] = &Group{p: p, index: i}
+			return i
+		}
+	}
+	return -1
+}
+
+// at is the group in a place.
+func (t *groupTable) at(i int) *Group {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.place[i]
+}
+
+func (t *groupTable) give(g *Group) {
+	t.committed(g)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.place[g.index] = nil
+}
+
+// queue blocks until no other group of equal ranks is being committed: their records
+// could not be told apart.
+func (t *groupTable) queue(ctx context.Context, g *Group, ranks []Rank, hash record) error {
+	p := g.p
+	mine := func() bool {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.committing == nil {
+			t.committing = make(map[record]*Group)
+		}
+		if t.committing[hash] == nil {
+			t.committing[hash] = g
+		}
+		return t.committing[hash] == g
+	}
+	stop := func() error {
+		if err := p.ended(); err != nil {
+			return err
+		}
+		return p.lostAmong(ranks)
+	}
+	err := p.system.Board().WaitFunc(ctx, mine, stop, nil)
+	if err == nil {
+		return nil
+	}
+	e := &OpError{At: g.String(), Err: err}
+	if isTimeLimit(err) {
+		e.Wait = "another group of the same ranks, whose Commit is to be finished first, or the group deleted"
+	}
+	return e
+}
+
+// committed lets the next group of equal ranks be committed.
+func (t *groupTable) committed(g *Group) {
+	t.mu.Lock()
+	for hash, other := range t.committing {
+		if other == g {
+			delete(t.committing, hash)
+		}
+	}
+	t.mu.Unlock()
+	g.p.system.Board().Rouse()
+}
+
+// Groups are the groups that exist on this rank, committed or not, the world
+// first. Those that libraries have made for themselves are among them.
+func (p *Proc) Groups() []*Group {
+	p.groups.mu.Lock()
+	defer p.groups.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(p.groups.place), func(g *Group) bool { return g == nil })
+}

@@ -1,0 +1,178 @@
+package gaspi
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/gaspi-go/gaspi-go/notify"
+)
+
+// turns orders the collective calls that package gaspi itself makes over a group:
+// creations of segments, and Dup. Several goroutines of a rank may make them at a
+// time, in another order at each member. The first member decides: it begins one
+// call at a time and sends its key down the tree; at the others, the call with that
+// key goes on, and the rest wait. The key of the next call is sent when the one
+// before has ended, which takes all members, so no key is overwritten.
+//
+// A goroutine that waits for its turn also forwards keys that are not its own.
+type turns struct {
+	g    *Group
+	stop func() error
+
+	mu   sync.Mutex
+	key  turnKey // guarded by mu; of the call under way, 0 if none is known here
+	told int     // guarded by mu; children that the key was forwarded to
+	what string  // guarded by mu; the call under way if it has begun here, else empty
+	held bool    // guarded by mu; a goroutine is in it; false if what is set: it ended early
+	work any     // of the caller whose turn it is: how far the call has come
+}
+
+// A turnKey tells calls over one group apart, alike on all members: the kind of the
+// call, and behind it the id of a segment or a tag.
+type turnKey uint32
+
+const (
+	turnSegment turnKey = (iota + 1) << tagBits // CreateSegment and UseSegment of an id
+	turnAny                                     // the same of AnySegment
+	turnDup
+)
+
+// A Tag tells calls apart that are made over one group in several goroutines at a
+// time and have nothing else that does: Group.Dup, and creations of AnySegment. It is
+// below 1<<28, and those from 1<<16 on are for libraries. Calls with one tag match by
+// their order, which is then to be the same on all members.
+type Tag uint32
+
+const tagBits = 28
+
+func newTurns(g *Group) *turns {
+	t := &turns{g: g}
+	t.stop = t.why
+	return t
+}
+
+func (t *turns) slot() notify.ID { return t.g.p.lay.groupSlot(t.g.index) + slotTurn }
+
+// enter blocks until it is the turn of the call with a key, or of the same call that
+// ended early. what is the call as messages show it.
+func (t *turns) enter(ctx context.Context, key turnKey, what string) error {
+	board := t.g.p.system.Board()
+	ready := func() bool { return t.ready(key) }
+	for {
+		if err := board.WaitFunc(ctx, ready, t.stop, nil); err != nil {
+			return t.fail(err)
+		}
+		if mine, err := t.advance(key, what); mine || err != nil {
+			return err
+		}
+		board.Rouse() // the others look at the new key
+	}
+}
+
+// ready reports whether advance has something to do.
+func (t *turns) ready(key turnKey) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.key == 0:
+		return t.g.me == 0 || t.g.p.system.Board().Load(t.slot()) != 0
+	case t.told < childrenOf(t.g.me, len(t.g.ranks)):
+		return true
+	}
+	return t.key == key && !t.held
+}
+
+// advance takes a key off the board, or decides on one, forwards it, and reports
+// whether it is the caller's turn. It does not block.
+func (t *turns) advance(key turnKey, what string) (mine bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.key == 0 {
+		next := key
+		if t.g.me != 0 {
+			v, _ := t.g.p.system.Board().Reset(t.slot()) // on the board by layout
+			next = turnKey(v)
+		}
+		t.key, t.told = next, 0
+	}
+	if t.key == 0 {
+		return false, nil
+	}
+	for ; t.told < childrenOf(t.g.me, len(t.g.ranks)); t.told++ {
+		child := firstChildOf(t.g.me) + t.told
+		slot := t.g.p.lay.groupSlot(t.g.indexOf[child]) + slotTurn
+		if err := t.g.tell(child, slot, notify.Value(t.key)); err != nil {
+			return false, err
+		}
+	}
+	if t.key != key || t.held {
+		return false, nil
+	}
+	t.held, t.what = true, what
+	return true, nil
+}
+
+// leave gives the turn to the next call, unless this one is to be finished first.
+func (t *turns) leave(done bool) {
+	t.mu.Lock()
+	t.held = false
+	if done {
+		t.key, t.what, t.work = 0, "", nil
+	}
+	t.mu.Unlock()
+	t.g.p.system.Board().Rouse()
+}
+
+// giveUp gives back what an unfinished call has taken: the group is deleted.
+func (t *turns) giveUp() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if work, there := t.work.(interface{ giveUp() }); there && !t.held {
+		work.giveUp()
+		t.work = nil
+	}
+}
+
+// why is asked by waits whether they should end. Who waits here has not begun, so no
+// member that has left can have done its part.
+func (t *turns) why() error {
+	if err := t.g.over(); err != nil {
+		return err
+	}
+	return t.g.p.leftAmong(func() []Rank { return t.g.ranks })
+}
+
+// fail is the error of a call whose turn has not come.
+func (t *turns) fail(err error) error {
+	e := &OpError{At: t.g.String(), Err: err}
+	if !isTimeLimit(err) {
+		return e
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.key == 0:
+		e.Wait = fmt.Sprintf("rank %d, to begin the call", t.g.ranks[parentOf(t.g.me)])
+	case t.what == "":
+		e.Wait = fmt.Sprintf("its turn: rank %d has begun %v over the group, which no goroutine here has called", t.g.ranks[0], t.key)
+	case !t.held:
+		e.Wait = t.what + ", which ended early on this group and is to be finished first, by the same call again"
+		e.Err = fmt.Errorf("%w: %w", ErrInUse, err)
+	default:
+		e.Wait = t.what + " in another goroutine"
+	}
+	return e
+}
+
+// String is the call that a key stands for.
+func (k turnKey) String() string {
+	value := k & (1<<tagBits - 1)
+	switch k &^ (1<<tagBits - 1) {
+	case turnSegment:
+		return fmt.Sprintf("the creation of segment %d", value)
+	case turnAny:
+		return fmt.Sprintf("a creation of AnySegment with tag %d", value)
+	}
+	return fmt.Sprintf("a Dup with tag %d", value)
+}
