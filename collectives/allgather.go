@@ -17,7 +17,7 @@ func AllGather[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option
 		in = out
 	}
 	g := glance{schedule.AllGather, inPlace, 0, 0, reduce.TypeWord[T](), len(in), len(out)}
-	if done, err := t.again(ctx, &g, opts, in, out); done {
+	if p, err := t.again(ctx, &g, opts, in, out); p != nil || err != nil {
 		return err
 	}
 	task := AllGatherTask(t, dst, src, opts...)

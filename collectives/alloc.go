@@ -29,6 +29,10 @@ type place struct {
 // collective, blocks, and takes a segment; n is the same on all members and at
 // least 1. Release gives it back.
 func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
+	if !t.enter() {
+		return nil, refused("alloc")
+	}
+	defer t.leave()
 	typ := reflect.TypeFor[T]()
 	var err error
 	switch {
@@ -39,7 +43,7 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 	case t.closed:
 		err = gaspi.ErrClosed
 	}
-	if err := agree.Unanimous(ctx, t.group, err); err != nil {
+	if err := agree.Unanimous(ctx, t.own, err); err != nil {
 		return nil, teamError("alloc", err)
 	}
 	seg, err := t.newSegment(ctx, uint64(n)*uint64(typ.Size()), 1)
@@ -52,17 +56,17 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 
 // newSegment makes a segment over the team under an id that is free everywhere.
 func (t *Team) newSegment(ctx context.Context, size uint64, notifications uint32) (*gaspi.Segment, error) {
-	id, err := agree.FreeSegment(ctx, t.group)
-	if err != nil {
-		return nil, err
-	}
-	return t.proc.CreateSegment(ctx, id, size, gaspi.Over(t.group), gaspi.WithNotifications(notifications))
+	return t.proc.CreateSegment(ctx, gaspi.AnySegment, size, gaspi.Over(t.own), gaspi.WithNotifications(notifications))
 }
 
 // Use makes operations use buffers in seg in place. seg was created over the
 // group of the team, or all ranks, and every member calls Use for its segment of
 // the same id, in the same order.
 func (t *Team) Use(seg *gaspi.Segment) error {
+	if !t.enter() {
+		return refused("use")
+	}
+	defer t.leave()
 	if t.closed {
 		return teamError("use", gaspi.ErrClosed)
 	}
@@ -85,11 +89,15 @@ func (t *Team) adopt(seg *gaspi.Segment, own bool) {
 // blocks until all members have called it. Plans bound to it must not be used any
 // more, nor may buf.
 func Release[T any](ctx context.Context, t *Team, buf []T) error {
+	if !t.enter() {
+		return refused("release")
+	}
+	defer t.leave()
 	at := t.locate(reduce.BytesOf(buf))
 	if at.alloc == 0 || at.offset != 0 || !t.heap[at.alloc-1].own {
 		return teamError("release", fmt.Errorf("%w: the slice is not what Alloc of this team returned", gaspi.ErrNoSegment))
 	}
-	if err := t.proc.Barrier(ctx, t.group); err != nil {
+	if err := t.proc.Barrier(ctx, t.own); err != nil {
 		return teamError("release", err)
 	}
 	a := &t.heap[at.alloc-1]

@@ -15,7 +15,7 @@ import (
 func AllReduce[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Option) error {
 	mem := reduce.BytesOf(buf)
 	g := glance{schedule.AllReduce, true, op, 0, reduce.TypeWord[T](), len(mem), len(mem)}
-	if done, err := t.again(ctx, &g, opts, mem, mem); done {
+	if p, err := t.again(ctx, &g, opts, mem, mem); p != nil || err != nil {
 		return err
 	}
 	task := AllReduceTask(buf, op, opts...)

@@ -166,7 +166,7 @@ func (a *arena) recycle(ctx context.Context) error {
 		}
 	}
 	a.t.last = nil
-	if err := a.t.proc.Barrier(ctx, a.t.group); err != nil {
+	if err := a.t.proc.Barrier(ctx, a.t.own); err != nil {
 		return err
 	}
 	return a.flush(ctx)
@@ -198,7 +198,7 @@ func (a *arena) flush(ctx context.Context) error {
 		}
 		return drop
 	})
-	return a.t.proc.Barrier(ctx, a.t.group)
+	return a.t.proc.Barrier(ctx, a.t.own)
 }
 
 // quiet waits until no post of an operation that was given up can arrive any
@@ -212,7 +212,7 @@ func (a *arena) quiet(ctx context.Context) error {
 	if err := a.t.queue.Wait(ctx); err != nil {
 		return err
 	}
-	if err := a.t.proc.Barrier(ctx, a.t.group); err != nil {
+	if err := a.t.proc.Barrier(ctx, a.t.own); err != nil {
 		return err
 	}
 	for id := range a.control.Notifications() {

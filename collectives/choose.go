@@ -93,6 +93,10 @@ type Candidate struct {
 // Explain returns the candidates for a task, the fastest first, as the team would
 // choose among them. It is local and begins nothing.
 func Explain(t *Team, task Task) ([]Candidate, error) {
+	if !t.enter() {
+		return nil, refused("explain " + task.String())
+	}
+	defer t.leave()
 	if task.err != nil {
 		return nil, t.failed(&task, task.err)
 	}

@@ -15,6 +15,16 @@ type Handle struct{ r *run }
 // Wait blocks until the operation has ended and returns its error. When ctx ends
 // first, the operation goes on, and so does Wait when called again.
 func (h *Handle) Wait(ctx context.Context) error {
+	t := h.r.p.t
+	if !t.enter() {
+		return refused(h.r.p.task.String())
+	}
+	defer t.leave()
+	return h.wait(ctx)
+}
+
+// wait is Wait in a call of the team.
+func (h *Handle) wait(ctx context.Context) error {
 	r := h.r
 	if r.state != ended {
 		if err := r.p.t.finish(ctx, r); err != nil {
@@ -35,10 +45,14 @@ func (h *Handle) Status() Status { return h.r.p.t.status(&h.r.p.task) }
 // Test makes progress without blocking and reports whether the operation has
 // ended, and its error.
 func (h *Handle) Test() (bool, error) {
-	r := h.r
+	r, t := h.r, h.r.p.t
+	if !t.enter() {
+		return false, refused(r.p.task.String())
+	}
+	defer t.leave()
 	if r.state != ended {
-		if _, err := r.p.t.progress(context.Background()); err != nil {
-			return true, r.failed(r.p.t.fail(err))
+		if _, err := t.progress(context.Background()); err != nil {
+			return true, r.failed(t.fail(err))
 		}
 	}
 	if r.state == ended && r.err != nil {

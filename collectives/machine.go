@@ -155,7 +155,7 @@ func parseAlgorithm(text string) (tuning, error) {
 // number of cores is that of the smallest host.
 func (t *Team) agreeOnMachine(ctx context.Context) error {
 	cores := []int64{int64(t.machine.Cores)}
-	if err := agree.AllReduce(ctx, t.group, cores, gaspi.Min); err != nil {
+	if err := agree.AllReduce(ctx, t.own, cores, gaspi.Min); err != nil {
 		return err
 	}
 	t.machine.Cores = int(cores[0])
@@ -164,7 +164,7 @@ func (t *Team) agreeOnMachine(ctx context.Context) error {
 	fmt.Fprintf(h, "|%v", t.ranks)
 	sum := h.Sum64()
 	both := []uint64{sum, ^sum}
-	if err := agree.AllReduce(ctx, t.group, both, gaspi.Max); err != nil {
+	if err := agree.AllReduce(ctx, t.own, both, gaspi.Max); err != nil {
 		return err
 	}
 	if both[0] != ^both[1] {

@@ -92,6 +92,10 @@ const cacheLine = 64
 // called by all members; the first run finds out whether they agree. It takes
 // memory and notifications of the team until Close.
 func NewPlan(ctx context.Context, t *Team, task Task) (*Plan, error) {
+	if !t.enter() {
+		return nil, refused(task.String())
+	}
+	defer t.leave()
 	if err := t.usable(&task); err != nil {
 		return nil, t.failed(&task, err)
 	}
@@ -121,6 +125,16 @@ func (t *Team) planned() int {
 // has ended.
 func (p *Plan) Start() (*Handle, error) {
 	t := p.t
+	if !t.enter() {
+		return nil, refused(p.task.String())
+	}
+	defer t.leave()
+	return p.start()
+}
+
+// start is Start in a call of the team.
+func (p *Plan) start() (*Handle, error) {
+	t := p.t
 	if p.claim.slab == nil {
 		return nil, t.failed(&p.task, gaspi.ErrClosed)
 	}
@@ -139,22 +153,26 @@ func (p *Plan) Start() (*Handle, error) {
 // or says how it ended if other calls of the team have gone on with it meanwhile.
 func (p *Plan) Run(ctx context.Context) error {
 	t := p.t
+	if !t.enter() {
+		return refused(p.task.String())
+	}
+	defer t.leave()
 	if p.claim.slab == nil {
 		return t.failed(&p.task, gaspi.ErrClosed)
 	}
 	var err error
 	switch {
 	case p.early:
-		err = p.run.handle.Wait(ctx)
+		err = p.run.handle.wait(ctx)
 	case p.idle():
 		p.run.bind(&p.task)
 		err = p.run.once(ctx)
 	default:
-		h, serr := p.Start()
+		h, serr := p.start()
 		if serr != nil {
 			return serr
 		}
-		err = h.Wait(ctx)
+		err = h.wait(ctx)
 	}
 	p.early = p.run.state != ended
 	if t.resume == &p.run {
@@ -169,6 +187,10 @@ func (p *Plan) plain() bool { return p.key.in.alloc == 0 && p.key.out.alloc == 0
 // Close gives the plan up. It is called by all members at the same point between
 // their calls, and not while a run is under way.
 func (p *Plan) Close() error {
+	if !p.t.enter() {
+		return refused("close of the plan of " + p.task.String())
+	}
+	defer p.t.leave()
 	if p.claim.slab == nil {
 		return nil
 	}

@@ -24,20 +24,24 @@ type glance struct {
 	in, out int     // bytes
 }
 
-// again runs the last plan again if a call is what it was made for, and reports
-// whether it was.
-func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []byte) (bool, error) {
+// again runs the last plan again if a call is what it was made for, and returns it
+// if it was.
+func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []byte) (*Plan, error) {
+	if !t.enter() {
+		return nil, refused(g.op.String())
+	}
+	defer t.leave()
 	p := t.last
 	if p == nil {
-		return false, nil
+		return nil, nil
 	}
 	segment.Expect(p.next[p.runs&1]) // before the checks, so that it comes meanwhile
 	if p.glance != *g || !p.idle() || !p.bound(in, out) || !p.tuned(opts) {
-		return false, nil
+		return nil, nil
 	}
 	r := &p.run
 	r.operands[memIn], r.operands[memOut], r.fold = in, out, p.fold
-	return true, r.once(ctx)
+	return p, r.once(ctx)
 }
 
 // idle reports whether a run of p may take the short way: nothing else is under

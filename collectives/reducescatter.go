@@ -18,7 +18,7 @@ func ReduceScatter[T Element](ctx context.Context, t *Team, dst, src []T, op Op,
 		out = in
 	}
 	g := glance{schedule.ReduceScatter, inPlace, op, 0, reduce.TypeWord[T](), len(in), len(out)}
-	if done, err := t.again(ctx, &g, opts, in, out); done {
+	if p, err := t.again(ctx, &g, opts, in, out); p != nil || err != nil {
 		return err
 	}
 	task := ReduceScatterTask(t, dst, src, op, opts...)

@@ -56,6 +56,14 @@ func (t *Team) limit(task *Task) {
 	}
 }
 
+// statusOf is the status of the calls of a plan, nothing if there is none.
+func (t *Team) statusOf(p *Plan) Status {
+	if p == nil {
+		return Status{}
+	}
+	return t.status(&p.task)
+}
+
 // status is what a task does, once limit was applied.
 func (t *Team) status(task *Task) Status {
 	return Status{Elements: task.call.Count, Of: task.of, size: t.Size(), engaged: task.call.Engaged}

@@ -126,6 +126,10 @@ func (task *Task) String() string {
 // is used up, until all members have come as far. The buffers are the team's
 // until the handle says that the operation has ended.
 func Start(ctx context.Context, t *Team, task Task) (*Handle, error) {
+	if !t.enter() {
+		return nil, refused(task.String())
+	}
+	defer t.leave()
 	if err := t.usable(&task); err != nil {
 		return nil, t.failed(&task, err)
 	}
@@ -145,6 +149,10 @@ func Start(ctx context.Context, t *Team, task Task) (*Handle, error) {
 func Do(ctx context.Context, t *Team, task Task) error { return t.do(ctx, &task) }
 
 func (t *Team) do(ctx context.Context, task *Task) error {
+	if !t.enter() {
+		return refused(task.String())
+	}
+	defer t.leave()
 	if t.resume != nil || t.closed || t.broken != nil || task.err != nil {
 		return t.doSlow(ctx, task)
 	}

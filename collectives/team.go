@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
@@ -29,6 +30,11 @@ type Config struct {
 	// Machine is what algorithms are chosen by. Nil means the file that
 	// GASPI_MACHINE names, written by gaspi-bench tune, or built-in figures.
 	Machine *price.Machine
+	// Tag tells NewTeam from other calls of it over the same group that other
+	// goroutines make at the same time; see gaspi.Tag. Default 0, at most 65535.
+	// Without it such calls match by their order, which then has to be the same on all
+	// members.
+	Tag gaspi.Tag
 	// Algorithms forces algorithms: "allreduce:ring,alltoall:pairwise". Empty
 	// means the environment variable GASPI_COLL.
 	Algorithms string
@@ -42,7 +48,9 @@ const (
 
 // A Team is a group of ranks that run collective operations together.
 type Team struct {
-	group *gaspi.Group
+	group *gaspi.Group  // that the team was made of
+	own   *gaspi.Group  // of the same ranks, for this team alone
+	busy  atomic.Uint32 // 1 while somebody is in a call; see enter
 	proc  *gaspi.Proc
 	queue *gaspi.Queue
 	cfg   Config
@@ -82,28 +90,48 @@ type Team struct {
 }
 
 // NewTeam makes a team of the members of group, which is committed. It is
-// collective over them, with the same cfg, and blocks. A team takes a queue and
-// some segments, with the highest ids that are free on all members.
+// collective over them, with the same cfg, and blocks. A team takes a queue, a group
+// of its own (Config.Groups of package gaspi) and some segments, with the highest ids
+// that are free on all members.
+//
+// Several goroutines of a rank may make teams at a time, of the same group with
+// different tags. Calls of different teams never touch each other, nor what the program
+// calls over group. When NewTeam ends with an error of its context or with the death of a
+// member, the group number stays taken, because others may still write to it.
 func NewTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error) {
 	if _, member := group.Rank(); !member {
 		return nil, teamError("team", fmt.Errorf("%w: this rank, %d, is not in the group", gaspi.ErrBadRank, group.Proc().Rank()))
 	}
+	own, err := agree.Private(ctx, group, agree.Teams, cfg.Tag)
+	if err != nil {
+		return nil, teamError("team", err)
+	}
 	t := &Team{
-		group: group, proc: group.Proc(), cfg: cfg, ranks: group.Ranks(),
+		group: group, own: own, proc: group.Proc(), cfg: cfg, ranks: group.Ranks(),
 		plans: make(map[key]*Plan), chosen: make(map[question]choice),
 	}
 	t.lookFn, t.rowFn, t.stall = t.look, t.rowArrived, stallAfter(len(t.ranks))
+	if err := t.build(ctx); err != nil {
+		if t.queue != nil {
+			_ = t.queue.Delete() // it was not used
+		}
+		_ = t.arena.close() // err says more
+		agree.GiveUp(own, err)
+		return nil, teamError("team", err)
+	}
+	return t, nil
+}
+
+// build makes what the team has.
+func (t *Team) build(ctx context.Context) error {
 	err := t.configure()
 	if err == nil {
 		t.queue, err = t.proc.CreateQueue()
 	}
-	if err := agree.Unanimous(ctx, group, err); err != nil {
-		return nil, teamError("team", err)
+	if err := agree.Unanimous(ctx, t.own, err); err != nil {
+		return err
 	}
-	if err := t.open(ctx); err != nil {
-		return nil, teamError("team", err)
-	}
-	return t, nil
+	return t.open(ctx)
 }
 
 // configure checks the configuration and fills in defaults.
@@ -154,6 +182,10 @@ func (t *Team) Group() *gaspi.Group { return t.group }
 // up. It is local: make sure, by a barrier for instance, that all members have
 // finished with it.
 func (t *Team) Close() error {
+	if !t.enter() {
+		return refused("close")
+	}
+	defer t.leave()
 	if t.closed {
 		return nil
 	}
@@ -173,6 +205,11 @@ func (t *Team) Close() error {
 	if derr := t.arena.close(); err == nil {
 		err = derr
 	}
+	if t.broken == nil { // else members that have not learned of it may still write to its slots
+		if derr := t.own.Delete(); err == nil {
+			err = derr
+		}
+	}
 	return err
 }
 
@@ -181,6 +218,10 @@ func (t *Team) Close() error {
 // must be alive, and blocks. What the buffers of abandoned operations hold is
 // undefined.
 func (t *Team) Reset(ctx context.Context) error {
+	if !t.enter() {
+		return refused("reset")
+	}
+	defer t.leave()
 	if t.closed {
 		return teamError("reset", gaspi.ErrClosed)
 	}
@@ -220,7 +261,7 @@ func (t *Team) findNodes(ctx context.Context) error {
 			break
 		}
 	}
-	if err := agree.AllReduce(ctx, t.group, first, gaspi.Sum); err != nil {
+	if err := agree.AllReduce(ctx, t.own, first, gaspi.Sum); err != nil {
 		return err
 	}
 	t.one = true

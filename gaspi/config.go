@@ -55,8 +55,9 @@ type Config struct {
 	// ListMax is the largest number of entries of a list operation. Default 255.
 	ListMax int
 
-	// Groups is how many groups may exist at a time, the world included.
-	// Default 32. Each costs about 40 KiB when it is used.
+	// Groups is how many groups may exist at a time: the world, those of the program,
+	// and one for each team and each stale reduction. Default 128. Each costs about
+	// 40 KiB when it is used, and 8 bytes per rank of the job when it is committed.
 	Groups int
 	// AllReduceElements is the longest vector of the small AllReduce, in
 	// elements of 8 bytes. Default 255.
@@ -98,7 +99,7 @@ func (c Config) withDefaults() Config {
 	fill(&c.QueueDepth, 1024)
 	fill(&c.Segments, 1024)
 	fill(&c.ListMax, 255)
-	fill(&c.Groups, 32)
+	fill(&c.Groups, 128)
 	fill(&c.AllReduceElements, 255)
 	fill(&c.PassiveMax, 65535)
 	if c.Notifications == 0 {

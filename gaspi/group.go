@@ -113,7 +113,8 @@ func (g *Group) String() string {
 }
 
 // Delete gives the group's place back. It is local, and not possible for the
-// world. No collective of the group may be under way on any member.
+// world. No collective of the group may be under way on any member. If one has ended
+// early here, the place stays taken: others may still write to its slots.
 func (g *Group) Delete() error {
 	if g == g.p.world {
 		return g.error("group_delete", fmt.Errorf("%w: the world cannot be deleted", ErrInUse))
@@ -125,8 +126,17 @@ func (g *Group) Delete() error {
 	if g.turns != nil {
 		g.turns.giveUp()
 	}
-	g.p.groups.give(g)
+	g.p.groups.committed(g)
+	if !g.unfinished() {
+		g.p.groups.give(g)
+	}
 	return nil
+}
+
+// unfinished reports whether a collective of the group ended early here. Nobody is
+// in one.
+func (g *Group) unfinished() bool {
+	return g.turns != nil && (g.barrier.active || g.internal.active || g.ballot.active || g.vector.active || g.turns.what != "")
 }
 
 // error wraps err with the group's name.

@@ -47,7 +47,6 @@ func (t *groupTable) at(i int) *Group {
 }
 
 func (t *groupTable) give(g *Group) {
-	t.committed(g)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.place[g.index] = nil

@@ -55,6 +55,10 @@ type Config struct {
 	Slots int
 	// Shape forces a shape of reductions. Default ShapeAuto.
 	Shape Shape
+	// Tag tells Open from other calls of it over the same group that other goroutines make
+	// at the same time; see gaspi.Tag. Default 0, at most 65535. Without it such calls match
+	// by their order, which then has to be the same at all members.
+	Tag gaspi.Tag
 	// Links is what shapes are chosen by. Zero means that Open measures it between the first
 	// two members, in a few milliseconds.
 	Links Links

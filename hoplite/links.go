@@ -22,7 +22,7 @@ const (
 // measure finds out what the link between the first two members is like, and tells all of
 // them. The ring that each has for the other serves as scratch for the messages, and the
 // objects' memory for the stream; nothing else uses them yet.
-func (s *Store) measure(ctx context.Context) (Links, error) {
+func (s *Store) measure(ctx context.Context, own *gaspi.Group) (Links, error) {
 	if len(s.peers) == 1 {
 		return Links{}, nil
 	}
@@ -34,10 +34,10 @@ func (s *Store) measure(ctx context.Context) (Links, error) {
 	case 1:
 		err = s.pong(ctx)
 	}
-	if err := agree.Unanimous(ctx, s.group, err); err != nil {
+	if err := agree.Unanimous(ctx, own, err); err != nil {
 		return Links{}, err
 	}
-	if err := agree.AllReduce(ctx, s.group, found, gaspi.Max); err != nil {
+	if err := agree.AllReduce(ctx, own, found, gaspi.Max); err != nil {
 		return Links{}, err
 	}
 	return Links{Latency: found[0], Bandwidth: found[1]}, nil

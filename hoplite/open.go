@@ -17,45 +17,53 @@ const dataLanes = 8
 
 // Open makes a store over the members of group, which is committed. It is collective over
 // them, with the same cfg, and blocks; otherwise all get an error that matches
-// gaspi.ErrMismatch. No other goroutine of the rank may create segments or run
-// collectives of the group meanwhile. A store takes a segment, with the highest id that is
-// free on all members, and one queue, or up to ten where members share no memory.
+// gaspi.ErrMismatch. A store takes a segment, with the highest id that is free on all
+// members, and one queue, or up to ten where members share no memory; Open itself takes a
+// group number (Config.Groups of package gaspi).
 //
-// It cannot be resumed: after an error the group's collectives may be out of step.
+// What other goroutines call over group meanwhile does not matter to it; several may open
+// stores at a time, with different tags. It cannot be resumed: after an error of ctx, or
+// the death of a member, the group number stays taken.
 func Open(ctx context.Context, group *gaspi.Group, cfg Config) (*Store, error) {
 	me, member := group.Rank()
 	if !member {
 		return nil, openError(fmt.Errorf("%w: this rank, %d, is not in the group", gaspi.ErrBadRank, group.Proc().Rank()))
 	}
-	full, wrong := cfg.complete(group.Proc().Config())
-	if err := settle(ctx, group, full, wrong); err != nil {
-		return nil, openError(err)
-	}
-	id, err := agree.FreeSegment(ctx, group)
+	own, err := agree.Private(ctx, group, agree.Stores, cfg.Tag)
 	if err != nil {
 		return nil, openError(err)
 	}
 	s := &Store{
-		group: group, proc: group.Proc(), cfg: full, me: me, lay: newLayout(group.Size(), full.Slots),
+		group: group, proc: group.Proc(), me: me,
 		ended: make(chan struct{}), calls: map[core.Call]*call{}, asked: map[asked]int64{}, kernels: map[uint32]kernel{},
 		gets: map[string][]*call{}, back: make(chan struct{}, 1),
 	}
 	s.lookFn = s.look
-	err = s.allocate(id)
-	if err := agree.Unanimous(ctx, group, err); err != nil {
+	if err := s.build(ctx, own, cfg); err != nil {
 		_ = s.giveBack() // the error that led here says more
+		agree.GiveUp(own, err)
 		return nil, openError(err)
 	}
-	err = s.connect()
-	if err == nil && full.Links == (Links{}) {
-		s.cfg.Links, err = s.measure(ctx)
-	}
-	if err := agree.Unanimous(ctx, group, err); err != nil {
-		_ = s.giveBack() // the error that led here says more
-		return nil, openError(err)
-	}
+	_ = own.Delete() // the store needs it no more
 	s.start()
 	return s, nil
+}
+
+// build makes what the store has.
+func (s *Store) build(ctx context.Context, own *gaspi.Group, cfg Config) error {
+	full, wrong := cfg.complete(s.proc.Config())
+	if err := settle(ctx, own, full, wrong); err != nil {
+		return err
+	}
+	s.cfg, s.lay = full, newLayout(own.Size(), full.Slots)
+	if err := s.allocate(ctx, own); err != nil {
+		return err
+	}
+	err := agree.Unanimous(ctx, own, s.connect())
+	if err == nil && full.Links == (Links{}) {
+		s.cfg.Links, err = s.measure(ctx, own)
+	}
+	return err
 }
 
 func openError(err error) error { return &Error{Call: "open", Err: err} }
@@ -86,21 +94,22 @@ func settle(ctx context.Context, g *gaspi.Group, cfg Config, wrong error) error 
 	return nil
 }
 
-// allocate makes the segment and lets the members reach it. It is local.
-func (s *Store) allocate(id gaspi.SegmentID) (err error) {
+// allocate makes the queue, and the segment, which all members can reach.
+func (s *Store) allocate(ctx context.Context, own *gaspi.Group) (err error) {
+	s.queue, err = s.proc.CreateQueue()
+	if err := agree.Unanimous(ctx, own, err); err != nil {
+		return err
+	}
 	size := s.lay.objects() + uint64(s.cfg.Capacity)
-	if s.seg, err = s.proc.AllocSegment(id, size, gaspi.WithNotifications(s.lay.ids())); err != nil {
+	s.seg, err = s.proc.CreateSegment(ctx, gaspi.AnySegment, size, gaspi.Over(own), gaspi.WithNotifications(s.lay.ids()))
+	if err != nil {
 		return err
 	}
 	s.mem = s.seg.Bytes()[s.lay.objects():]
-	for _, r := range s.group.Ranks() {
+	for _, r := range own.Ranks() {
 		s.peers = append(s.peers, peer{rank: r, live: true})
-		if err := s.seg.Register(r); err != nil {
-			return err
-		}
 	}
-	s.queue, err = s.proc.CreateQueue()
-	return err
+	return nil
 }
 
 // connect finds out who shares memory with this rank, and makes lanes to the others. The

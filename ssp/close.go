@@ -2,8 +2,6 @@ package ssp
 
 import (
 	"context"
-
-	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
 // Close ends this rank's part, collectively: it returns when all members have
@@ -36,7 +34,7 @@ func (r *Reduction[T]) Close(ctx context.Context) error {
 		}
 		r.settled = r.partial.fresh == final
 	}
-	if err := r.wire.close(ctx, r.group); err != nil {
+	if err := r.wire.close(ctx); err != nil {
 		return r.error("close", err)
 	}
 	r.closed = true
@@ -44,7 +42,7 @@ func (r *Reduction[T]) Close(ctx context.Context) error {
 }
 
 // close drains the links and gives everything back once all members have done so.
-func (w *wire) close(ctx context.Context, g *gaspi.Group) error {
+func (w *wire) close(ctx context.Context) error {
 	if !w.drained {
 		if err := w.drain(ctx); err != nil {
 			return err
@@ -52,10 +50,13 @@ func (w *wire) close(ctx context.Context, g *gaspi.Group) error {
 		// Not again: once this rank is in the barrier, others may be through it.
 		w.drained = true
 	}
-	if err := w.proc.Barrier(ctx, g); err != nil {
+	if err := w.proc.Barrier(ctx, w.own); err != nil {
 		return err
 	}
-	return w.release()
+	if err := w.release(); err != nil {
+		return err
+	}
+	return w.own.Delete()
 }
 
 // release gives back the memory and the queue, as far as they were made.

@@ -14,6 +14,14 @@ type Option func(*options)
 
 type options struct {
 	segment int64 // -1: agree on one
+	tag     gaspi.Tag
+}
+
+// WithTag tells New from other calls of it over the same group that other goroutines
+// make at the same time; see gaspi.Tag. It is at most 65535. Calls with one tag, or with
+// none, match by their order, which then has to be the same on all members.
+func WithTag(tag gaspi.Tag) Option {
+	return func(o *options) { o.tag = tag }
 }
 
 // WithSegment makes the reduction use segment id, which must be free on all
@@ -28,10 +36,11 @@ func WithSegment(id gaspi.SegmentID) Option {
 // an exact allreduce. All members call it with the same arguments; otherwise all
 // get an error that matches gaspi.ErrMismatch.
 //
-// It is collective, blocks, and takes a segment and a queue; no other goroutine
-// of the rank may create segments or run collectives of the group meanwhile.
-// It cannot be resumed: after an error the group's collectives may be out of
-// step, and the group is best given up.
+// It is collective, blocks, and takes a segment, a queue and a group of its own
+// (Config.Groups of package gaspi). What other goroutines call over group meanwhile does
+// not matter to it; several may make reductions at a time, with different tags. It
+// cannot be resumed: after an error of ctx, or the death of a member, the number of its
+// group stays taken.
 func New[T gaspi.Number](ctx context.Context, group *gaspi.Group, n int, op Op, slack int, opts ...Option) (*Reduction[T], error) {
 	o := options{segment: -1}
 	for _, set := range opts {
@@ -41,19 +50,18 @@ func New[T gaspi.Number](ctx context.Context, group *gaspi.Group, n int, op Op, 
 	if !member {
 		return nil, openError(group, fmt.Errorf("%w: this rank, %d, is not in the group", gaspi.ErrBadRank, group.Proc().Rank()))
 	}
+	own, err := agree.Private(ctx, group, agree.Reductions, o.tag)
+	if err != nil {
+		return nil, openError(group, err)
+	}
+	r := &Reduction[T]{group: group, op: op, slack: slack, shape: newShape(group.Size(), index)}
 	a := arguments{n: n, op: op, slack: slack, kind: reflect.TypeFor[T]().Kind(), segment: o.segment}
-	if err := settleArguments(ctx, group, a, check[T](a, group.Proc().Config())); err != nil {
+	if err := r.open(ctx, own, a); err != nil {
+		agree.GiveUp(own, err)
 		return nil, openError(group, err)
 	}
-	r := &Reduction[T]{group: group, op: op, slack: slack, shape: newShape(group.Size(), index), result: make([]T, n)}
-	r.steps = stepsOf(r.shape)
-	r.own = r.result
-	if r.shape.links() == 0 {
-		return r, nil
-	}
-	message := headerSize + uint64(n)*uint64(reflect.TypeFor[T]().Size())
-	if err := r.open(ctx, newLayout(slack, message), message, o.segment); err != nil {
-		return nil, openError(group, err)
+	if r.wire == nil {
+		_ = own.Delete() // it is new
 	}
 	return r, nil
 }
@@ -62,24 +70,36 @@ func openError(g *gaspi.Group, err error) error {
 	return agree.Outermost(&gaspi.OpError{Op: "ssp_new", At: g.String(), Err: err})
 }
 
-// open makes the wire and the views of its memory. message is the size of one
-// message in bytes; segment is the id to use, or -1.
-func (r *Reduction[T]) open(ctx context.Context, lay layout, message uint64, segment int64) error {
-	if segment < 0 {
-		id, err := agree.FreeSegment(ctx, r.group)
-		if err != nil {
-			return err
-		}
-		segment = int64(id)
+// open makes sure that all members pass the same arguments, and makes the memory.
+func (r *Reduction[T]) open(ctx context.Context, own *gaspi.Group, a arguments) error {
+	if err := settleArguments(ctx, own, a, check[T](a, own.Proc().Config())); err != nil {
+		return err
 	}
-	r.wire = &wire{proc: r.group.Proc(), ranks: r.group.Ranks(), ids: lay.ids(r.shape.links())}
-	err := r.wire.open(r.shape, lay, message, gaspi.SegmentID(segment))
+	r.steps = stepsOf(r.shape)
+	r.result = make([]T, a.n)
+	r.own = r.result
+	if r.shape.links() == 0 {
+		return nil
+	}
+	message := headerSize + uint64(a.n)*uint64(reflect.TypeFor[T]().Size())
+	return r.connect(ctx, own, newLayout(r.slack, message), message, a.segment)
+}
+
+// connect makes the wire and the views of its memory. message is the size of one
+// message in bytes; segment is the id to use, or -1.
+func (r *Reduction[T]) connect(ctx context.Context, own *gaspi.Group, lay layout, message uint64, segment int64) error {
+	w := &wire{proc: own.Proc(), own: own, ranks: own.Ranks(), ids: lay.ids(r.shape.links())}
+	r.wire = w
+	err := w.open(ctx, r.shape, lay, segment)
+	if err == nil {
+		err = w.connect(r.shape, lay, message)
+	}
 	if err == nil {
 		err = r.views(lay)
 	}
 	// Nobody writes before everybody is ready to be written to.
-	if err := agree.Unanimous(ctx, r.group, err); err != nil {
-		_ = r.wire.release() // err says more
+	if err := agree.Unanimous(ctx, own, err); err != nil {
+		_ = w.release() // err says more
 		return err
 	}
 	r.own = r.out[0]
@@ -139,16 +159,25 @@ func (y layout) id(link int) gaspi.NotificationID {
 	return gaspi.NotificationID(y.ids(link))
 }
 
-// open makes the queue and the segment of a reduction and lets the members reach
-// it. It is local.
-func (w *wire) open(s shape, lay layout, message uint64, id gaspi.SegmentID) (err error) {
-	if w.queue, err = w.proc.CreateQueue(); err != nil {
-		return err
+// open makes the queue and the segment of a reduction. segment is the id to use, or
+// -1: then the members have agreed on one when it returns.
+func (w *wire) open(ctx context.Context, s shape, lay layout, segment int64) error {
+	var qerr, err error
+	w.queue, qerr = w.proc.CreateQueue()
+	size, notes := lay.size(s.links()), gaspi.WithNotifications(w.ids)
+	if segment >= 0 {
+		w.seg, err = w.proc.AllocSegment(gaspi.SegmentID(segment), size, notes)
+	} else {
+		w.seg, err = w.proc.CreateSegment(ctx, gaspi.AnySegment, size, notes, gaspi.Over(w.own))
 	}
-	w.seg, err = w.proc.AllocSegment(id, lay.size(s.links()), gaspi.WithNotifications(w.ids))
-	if err != nil {
-		return err
+	if qerr != nil {
+		return qerr
 	}
+	return err
+}
+
+// connect makes the links and lets their members reach the segment. It is local.
+func (w *wire) connect(s shape, lay layout, message uint64) error {
 	w.lookFn = w.look
 	w.links = make([]link, s.links())
 	for i := range w.links {

@@ -27,6 +27,7 @@ const (
 // It knows slots and numbers, and neither elements nor steps.
 type wire struct {
 	proc   *gaspi.Proc
+	own    *gaspi.Group // of the same ranks, for this reduction alone
 	ranks  []gaspi.Rank // of the group
 	seg    *gaspi.Segment
 	queue  *gaspi.Queue // of its own, so that waiting for it waits for nobody else's transfers

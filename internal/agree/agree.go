@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -36,27 +35,39 @@ func Verdict(ctx context.Context, g *gaspi.Group, votes []int64, wrong error) er
 	return nil
 }
 
-// FreeSegment is the highest id that no member has a segment of: programs count
-// theirs from 0. All members get the same.
-func FreeSegment(ctx context.Context, g *gaspi.Group) (gaspi.SegmentID, error) {
-	p := g.Proc()
-	limit := p.Config().Segments
-	used := make([]uint64, (limit+63)/64)
-	for _, id := range p.Segments() {
-		used[id/64] |= 1 << (id % 64)
+// A Library is who makes a group by Private. Libraries do not disturb each other.
+type Library gaspi.Tag
+
+// The libraries.
+const (
+	Teams Library = iota + 1
+	Reductions
+	Stores
+)
+
+// tagBits is how much of a gaspi.Tag is the program's.
+const tagBits = 16
+
+// Private makes a group of the ranks of g for a library's own use, so that nothing else
+// that is called over g disturbs it. It is collective. Calls of one library with
+// different tags may be made in several goroutines at a time.
+func Private(ctx context.Context, g *gaspi.Group, by Library, tag gaspi.Tag) (*gaspi.Group, error) {
+	if tag >= 1<<tagBits {
+		return nil, fmt.Errorf("%w: tag %d; want less than %d", gaspi.ErrOutOfRange, tag, 1<<tagBits)
 	}
-	if over := limit % 64; over > 0 {
-		used[len(used)-1] |= ^uint64(0) << over // ids that do not exist
-	}
-	if err := AllReduce(ctx, g, used, gaspi.Or); err != nil {
-		return 0, err
-	}
-	for word := len(used) - 1; word >= 0; word-- {
-		if free := ^used[word]; free != 0 {
-			return gaspi.SegmentID(64*word + bits.Len64(free) - 1), nil
+	return g.Dup(ctx, gaspi.Tag(by)<<tagBits|tag)
+}
+
+// GiveUp deletes a group of Private after an error that all members have. After others
+// the group stays, since members that go on may still write to its slots here, which
+// must not become those of another group.
+func GiveUp(g *gaspi.Group, err error) {
+	for _, alone := range []error{context.Canceled, context.DeadlineExceeded, gaspi.ErrRankDead} {
+		if errors.Is(err, alone) {
+			return
 		}
 	}
-	return 0, fmt.Errorf("%w: no segment id is free on all members; Config.Segments is %d", gaspi.ErrTooMany, limit)
+	_ = g.Delete() // it is new
 }
 
 // AllReduce reduces xs in place over g, however long it is.
