@@ -3,6 +3,7 @@ package gaspi
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -10,28 +11,43 @@ import (
 // A draw finds the highest number that is free at all members of a group: of
 // segments, or of groups. Each member reserves its highest free number below a limit,
 // all take the least of these as the next limit, and so on until it is the limit
-// itself: then everybody has reserved it. Limits only fall, so it ends, and draws of
-// other groups meanwhile pass over what is reserved. Nobody waits for a number.
+// itself: then everybody has reserved it. Nobody waits for a number: limits only fall,
+// and draws of other groups meanwhile pass over what is reserved.
+//
+// Two draws that share members could push each other down like this, step by step. So
+// who meets the number of another draw passes over some more, at random, and when
+// nothing is left after that, the draw begins anew.
 type draw struct {
 	pool   pool
+	count  int // numbers go from 0 to count-1
+	noun   string
 	limit  int  // the highest number that may still be found
 	number int  // reserved here; -1 if none is
 	found  bool // it is reserved at all members
+
 	cast   bool // a ballot is under way, and the number stays until it has ended
-	noun   string
+	asking bool // the ballot finds out whether a member has hopped
+	hopped bool // this one has met the number of another draw since the draw began anew
+	rounds int  // since then
+	tries  int  // how often it began
 }
+
+// mostTries is how often a draw begins. Each time is enough where fewer draws go on at
+// a time than there are numbers.
+const mostTries = 32
 
 // A pool is where numbers are reserved.
 type pool interface {
-	// reserve takes the highest free number up to limit, or returns -1.
-	reserve(limit int) int
+	// reserve takes the highest free number up to limit, or returns -1. hop is how many
+	// to pass over where another draw has reserved one.
+	reserve(limit int, hop func() int) int
 	// release gives it back.
 	release(number int)
 }
 
 // newDraw is a draw of the numbers below count. noun says in errors what they are.
 func newDraw(from pool, count int, noun string) *draw {
-	return &draw{pool: from, limit: count - 1, number: -1, noun: noun}
+	return &draw{pool: from, count: count, noun: noun, limit: count - 1, number: -1, tries: 1}
 }
 
 // Votes of a draw. The least one counts: rank r cannot take part, then no number is
@@ -44,20 +60,42 @@ func (p *Proc) vote(number int) notify.Value { return p.none() + 1 + notify.Valu
 // error that ends the call for all members, ended is true and nothing is reserved.
 func (d *draw) run(ctx context.Context, g *Group) (ended bool, err error) {
 	for !d.found {
-		if !d.cast {
-			d.propose()
+		if ended, err := d.round(ctx, g); err != nil {
+			return ended, err
 		}
-		least, err := d.ballot(ctx, g, g.p.vote(d.number))
-		if err != nil {
-			return false, err
+	}
+	return false, nil
+}
+
+// round is one ballot and what follows from it, the same at all members.
+func (d *draw) round(ctx context.Context, g *Group) (ended bool, err error) {
+	p := g.p
+	if !d.cast && !d.asking {
+		d.propose()
+	}
+	vote := p.vote(d.number)
+	if d.asking {
+		vote = p.vote(1)
+		if d.hopped {
+			vote = p.vote(0)
 		}
-		if least <= g.p.none() {
-			d.giveUp()
-			return true, d.refused(g.p, least)
-		}
-		limit := int(least - g.p.vote(0))
-		d.found = limit == d.limit
-		d.limit = limit
+	}
+	least, err := d.ballot(ctx, g, vote)
+	switch {
+	case err != nil:
+		return false, err
+	case d.asking && (least != p.vote(0) || d.tries == mostTries):
+		return true, d.refused(p, p.none())
+	case d.asking:
+		d.asking, d.hopped, d.rounds, d.limit = false, false, 0, d.count-1
+		d.tries++
+	case least == p.none():
+		d.giveUp()
+		d.asking = true
+	default:
+		limit := int(least - p.vote(0))
+		d.found, d.limit = limit == d.limit, limit
+		d.rounds++
 	}
 	return false, nil
 }
@@ -68,7 +106,14 @@ func (d *draw) propose() {
 		return
 	}
 	d.giveUp()
-	d.number = d.pool.reserve(d.limit)
+	d.number = d.pool.reserve(d.limit, d.hop)
+}
+
+// hop is how many numbers to pass over: the more, the longer the draw has taken, but a
+// small part of all, as those that count from 0 are others'.
+func (d *draw) hop() int {
+	d.hopped = true
+	return 1 + rand.IntN(max(1, min(2<<d.rounds, d.count/8)))
 }
 
 // ballot is one ballot of the draw. It is the caller's turn.

@@ -40,7 +40,7 @@ func (g *Group) Dup(ctx context.Context, tag Tag) (*Group, error) {
 	}
 	// Everybody has reserved the number and cleared its slots. Others may write to
 	// them from now on.
-	dup := g.p.groups.at(d.number)
+	dup := g.p.groups.drawn(d.number)
 	dup.ranks = slices.Clone(g.ranks)
 	dup.open(g.me, slices.Repeat([]int{d.number}, len(g.ranks)))
 	dup.committed.Store(true)
@@ -68,8 +68,8 @@ func (g *Group) wrap(op string, err error) error {
 type groupPool struct{ p *Proc }
 
 // reserve implements pool. Nobody writes to the slots of a number that is free.
-func (pool *groupPool) reserve(limit int) int {
-	i := pool.p.groups.reserve(pool.p, limit)
+func (pool *groupPool) reserve(limit int, hop func() int) int {
+	i := pool.p.groups.reserve(pool.p, limit, hop)
 	if i >= 0 {
 		pool.p.clearGroup(i)
 	}

@@ -23,7 +23,8 @@ import (
 // renumbers no other, and two groups may have the same ranks.
 type Group struct {
 	p     *Proc
-	index int // of the group's slots in the system segment of this rank
+	index int  // of the group's slots in the system segment of this rank
+	drawn bool // guarded by the table's mu; the place is reserved by a draw, and no group yet
 
 	mu        sync.Mutex
 	ranks     []Rank // guarded by mu until committed, then constant; ascending

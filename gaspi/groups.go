@@ -26,17 +26,30 @@ func (t *groupTable) take(p *Proc) (*Group, error) {
 	return t.place[i], nil
 }
 
-// reserve takes the highest free place up to limit, or returns -1.
-func (t *groupTable) reserve(p *Proc, limit int) int {
+// reserve takes the highest free place up to limit, or returns -1; see pool.
+func (t *groupTable) reserve(p *Proc, limit int, hop func() int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i := limit; i >= 0; i-- {
-		if t.place[i] == nil {
-			t.place[i] = &Group{p: p, index: i}
+	for i := limit; i >= 0; {
+		switch g := t.place[i]; {
+		case g == nil:
+			t.place[i] = &Group{p: p, index: i, drawn: true}
 			return i
+		case g.drawn:
+			i -= hop()
+		default:
+			i--
 		}
 	}
 	return -1
+}
+
+// drawn is the group in a place whose number was found.
+func (t *groupTable) drawn(i int) *Group {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.place[i].drawn = false
+	return t.place[i]
 }
 
 // at is the group in a place.
@@ -101,5 +114,5 @@ func (t *groupTable) committed(g *Group) {
 func (p *Proc) Groups() []*Group {
 	p.groups.mu.Lock()
 	defer p.groups.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(p.groups.place), func(g *Group) bool { return g == nil })
+	return slices.DeleteFunc(slices.Clone(p.groups.place), func(g *Group) bool { return g == nil || g.drawn })
 }

@@ -54,7 +54,6 @@ func (t *segmentTable) add(p *Proc, id SegmentID, drawn bool, alloc func() (*seg
 	s := &Segment{p: p, id: id, mem: mem}
 	s.stop = s.orphaned
 	t.byID[id] = s
-	delete(t.drawn, id)
 	return s, nil
 }
 
@@ -98,11 +97,16 @@ func (t *segmentTable) freeLocked(id SegmentID) bool {
 }
 
 // reserve implements pool.
-func (t *segmentTable) reserve(limit int) int {
+func (t *segmentTable) reserve(limit int, hop func() int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for id := limit; id >= 0; id-- {
-		if t.freeLocked(SegmentID(id)) {
+	for id := limit; id >= 0; {
+		switch {
+		case t.byID[id] != nil:
+			id--
+		case t.drawn[SegmentID(id)]:
+			id -= hop()
+		default:
 			if t.drawn == nil {
 				t.drawn = make(map[SegmentID]bool)
 			}
