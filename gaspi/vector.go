@@ -67,7 +67,7 @@ func newVectorOp(g *Group) *vectorOp {
 // when it begins, out written when it is done.
 func (v *vectorOp) run(ctx context.Context, in, out []byte, sig signature, combine func(acc, in []byte)) error {
 	if !v.busy.CompareAndSwap(false, true) {
-		return v.g.error("allreduce", fmt.Errorf("%w: another AllReduce is under way on the group", ErrInUse))
+		return v.g.error("allreduce", fmt.Errorf("%w: an AllReduce of the group is under way in another goroutine; use a group for each, made by Dup", ErrInUse))
 	}
 	defer v.busy.Store(false)
 	if err := v.begin(ctx, in, sig); err != nil {
