@@ -62,7 +62,7 @@ func isLate(err error) bool {
 
 // settled is the outcome of an atomic: whether it was applied, for which it waits if that
 // is in doubt.
-func settled(ctx context.Context, old uint64, err error) (uint64, bool, error) {
+func claimed(ctx context.Context, old uint64, err error) (uint64, bool, error) {
 	if doubt, is := errors.AsType[*gaspi.InDoubtError](err); is {
 		old, err = doubt.Wait(ctx)
 		return old, err == nil, err
@@ -90,7 +90,7 @@ func TestAnErrorOfTheContextMeansNotApplied(t *testing.T) {
 					limited, cancel := hurry.limit(ctx)
 					old, err := p.FetchAdd(limited, s.At(0, 8), v)
 					cancel()
-					if _, was, err := settled(ctx, old, err); err != nil {
+					if _, was, err := claimed(ctx, old, err); err != nil {
 						t.Error(err)
 					} else if was {
 						told.Add(v)
@@ -145,7 +145,7 @@ func TestAnAtomicIsNotOlderThanANotification(t *testing.T) {
 				limited, cancel := hurry.limit(ctx)
 				old, err := p.FetchAdd(limited, s.At(0, 8), 0)
 				cancel()
-				if old, was, err := settled(ctx, old, err); err != nil || was && old != round {
+				if old, was, err := claimed(ctx, old, err); err != nil || was && old != round {
 					return fmt.Errorf("seed %d: %d, %v; want %d", seed, old, err, round)
 				}
 			}
@@ -179,7 +179,7 @@ func TestAnAtomicIsAppliedToTheSegmentThatExists(t *testing.T) {
 						limited, cancel := hurry.limit(ctx)
 						old, err := p.FetchAdd(limited, s.At(0, 8), 1)
 						cancel()
-						if old, was, err := settled(ctx, old, err); err != nil || was && old>>32 != round {
+						if old, was, err := claimed(ctx, old, err); err != nil || was && old>>32 != round {
 							t.Errorf("seed %d, round %d: old value %d of round %d, %v", seed, round, old&(1<<32-1), old>>32, err)
 						} else if was {
 							told.Add(1)
