@@ -14,6 +14,7 @@ func blocks(counts []int) []int { return append([]int{}, counts...) }
 func (task *Task) blockwise(t *Team, short string, block int, long string, all int) {
 	c := &task.call
 	if c.Counts != nil {
+		c.Count = 0 // choices see what all members know alike, and not this member's block
 		if len(c.Counts) != t.Size() {
 			task.lengths("counts", len(c.Counts), t.Size())
 			return

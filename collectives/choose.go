@@ -12,86 +12,16 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// A choice is how a call is done.
-type choice struct {
-	algorithm algorithms.Algorithm
-	segments  schedule.Segmentation
-	radix     int
-	staging   staging
-	vectors   int // of each rank
-}
-
-// staging is what is done about buffers that peers cannot reach.
-type staging uint8
-
-const (
-	inPlace  staging = iota // nothing: peers can, or need not
-	stageIn                 // In is copied to scratch
-	stageAll                // In is copied to scratch and Out comes from there
-)
-
-// stagingFor is what an algorithm needs for plain slices.
-func stagingFor(p *Plan, a algorithms.Algorithm) staging {
-	switch {
-	case !p.plain() || a.Plain || p.call.Op == schedule.Barrier:
-		return inPlace
-	case a.Pulls:
-		return stageIn
-	}
-	return stageAll
-}
-
-// emitter is the algorithm with all that is done around it.
-func (c choice) emitter() schedule.Emitter {
-	if c.segments == (schedule.Segmentation{}) {
-		return c.uncut()
-	}
-	return schedule.Pipeline(c.segments, c.uncut())
-}
-
-// uncut is emitter for a single segment.
-func (c choice) uncut() schedule.Emitter {
-	emit := c.algorithm.Emit
-	switch c.staging {
-	case stageIn:
-		emit = schedule.StageIn(emit)
-	case stageAll:
-		emit = schedule.Stage(emit)
-	}
-	if c.vectors > 1 {
-		emit = schedule.Fan(c.vectors, emit)
-	}
-	return emit
-}
-
-// String is the choice as GASPI_COLL takes it, without "staged": "ring/4096x4" is
-// segments of 4096 elements, four at a time.
-func (c choice) String() string {
-	s := c.algorithm.Name
-	if c.segments.Size > 0 {
-		s += fmt.Sprintf("/%d", c.segments.Size)
-	}
-	if c.segments.Concurrency > 1 {
-		s += fmt.Sprintf("x%d", c.segments.Concurrency)
-	}
-	if c.radix > 0 {
-		s += fmt.Sprintf(" radix %d", c.radix)
-	}
-	if c.staging != inPlace {
-		s += " staged"
-	}
-	return s
-}
-
 // A Candidate is one way to do a call and what the model says of it.
 type Candidate struct {
-	Algorithm string  // with segments, as in "ring/4096x4"
+	Algorithm string  // with segments, as in "ring/4096x4": the option Algorithm takes it
 	Seconds   float64 // predicted
 	Chosen    bool
 }
 
 // Explain returns the candidates for a task, the fastest first, as the team would
-// choose among them. It is local and begins nothing.
+// choose among them, and what the task's options demand, if that is another way. It is
+// local, begins nothing, and changes no choice.
 func Explain(t *Team, task Task) ([]Candidate, error) {
 	if !t.enter() {
 		return nil, refused("explain " + task.String())
@@ -112,8 +42,14 @@ func Explain(t *Team, task Task) ([]Candidate, error) {
 	if err != nil {
 		return nil, t.failed(&task, err)
 	}
+	q := p.question()
+	call := q.call(p)
+	ways := t.candidates(p, &call, tuning{})
+	if !slices.ContainsFunc(ways, func(c choice) bool { return c.String() == chosen.String() }) {
+		ways = append(ways, chosen)
+	}
 	var all []Candidate
-	for _, c := range t.candidates(p, tuning{}) {
+	for _, c := range ways {
 		seconds, err := t.predict(&p.call, p.task.elem.size, c)
 		if err == nil {
 			all = append(all, Candidate{c.String(), seconds, c.String() == chosen.String()})
@@ -124,7 +60,7 @@ func Explain(t *Team, task Task) ([]Candidate, error) {
 }
 
 // A question is what choices depend on beside the team: calls that are alike in
-// it are done alike.
+// it are done alike. All members ask the same: nothing in it is of one member.
 type question struct {
 	op            schedule.Operation
 	ordered       bool
@@ -136,24 +72,40 @@ type question struct {
 	tuning        tuning
 }
 
-// choose finds the way to do a call that takes least time by the model. It depends
-// on what all members know alike.
-func (t *Team) choose(p *Plan) (choice, error) {
-	q := question{
+func (p *Plan) question() question {
+	return question{
 		op: p.call.Op, ordered: p.task.order, plain: p.plain(), inPlace: p.call.InPlace, engaged: p.call.Engaged != nil,
 		size: p.task.elem.size, vectors: 1 + len(p.task.extra), class: class(p.call.Count), tuning: p.key.tuning,
 	}
+}
+
+// call is the call that is priced in place of p's: of the length of the class, and
+// with root 0. So the answer depends on the question alone, and not on the calls that
+// a member has made or explained before. Blocks of different lengths have no class: all
+// members know all of them, and each such call is priced as it is.
+func (q *question) call(p *Plan) schedule.Call {
+	call := p.call
+	if call.Counts != nil {
+		return call
+	}
+	call.Count, call.Root = q.class, 0
+	if call.Engaged != nil {
+		call.Engaged = algorithms.Engage(call.Size, 0, q.tuning.engaged)
+	}
+	return call
+}
+
+// choose finds the way to do a call that takes least time by the model. It depends
+// on what all members know alike.
+func (t *Team) choose(p *Plan) (choice, error) {
+	q := p.question()
 	if c, ok := t.chosen[q]; ok && p.call.Counts == nil && fits(c, &p.call) == nil {
 		return c, nil
 	}
-	want := t.wanted(p)
-	all := t.candidates(p, want)
+	want, call := t.wanted(p), q.call(p)
+	all := t.candidates(p, &call, want)
 	if len(all) == 0 {
 		return choice{}, t.whyNone(p, want)
-	}
-	call := p.call
-	if call.Counts == nil {
-		call.Count = q.class
 	}
 	best := all[0]
 	if len(all) > 1 {
@@ -183,7 +135,7 @@ func (t *Team) quickest(all []choice, call *schedule.Call, size int) choice {
 	}
 	best := -1
 	for i, c := range all {
-		if seconds[i] <= least*aboutEqual && (best < 0 || c.segments.Concurrency < all[best].segments.Concurrency) {
+		if seconds[i] <= least*aboutEqual && (best < 0 || c.cuts() < all[best].cuts()) {
 			best = i
 		}
 	}
@@ -209,22 +161,23 @@ func (t *Team) wanted(p *Plan) tuning {
 			if want.segmentSize == 0 && want.concurrency == 0 {
 				want.segmentSize, want.concurrency = forced.segmentSize, forced.concurrency
 			}
+			want.radix = cmp.Or(want.radix, forced.radix)
 		}
 	}
 	return want
 }
 
 // candidates are the ways to do a call that the members' memory, the operation
-// and what is wanted allow, in a fixed order. Those that share memory come first: of
+// and what is wanted allow, in a fixed order; call is what is priced. Those that share memory come first: of
 // equals by the model they have fewer steps in the queue between.
-func (t *Team) candidates(p *Plan, want tuning) []choice {
+func (t *Team) candidates(p *Plan, call *schedule.Call, want tuning) []choice {
 	var all []choice
 	for _, a := range algorithms.For(p.call.Op) {
 		if want.algorithm != a.Name && (want.algorithm != "" || a.Differs) || t.refuses(p, a) != nil {
 			continue
 		}
 		c := choice{algorithm: a, radix: want.radix, staging: stagingFor(p, a), vectors: 1 + len(p.task.extra)}
-		for _, c.segments = range t.segmentations(p, a, want) {
+		for _, c.segments = range t.segmentations(p, call, a, want) {
 			if fits(c, &p.call) == nil {
 				all = append(all, c)
 			}
@@ -305,23 +258,22 @@ const (
 // 11 ms instead of 16.
 const segmentNear = 512 << 10
 
-// segmentations are the ways to cut a call that are worth a look.
-func (t *Team) segmentations(p *Plan, a algorithms.Algorithm, want tuning) []schedule.Segmentation {
-	whole := []schedule.Segmentation{{}}
+// segmentations are the ways to cut a call that are worth a look. What is cut is each
+// block, so the longest decides: of blocks of 1 MiB and of nothing it is worth as much
+// as of blocks of 1 MiB alone.
+func (t *Team) segmentations(p *Plan, call *schedule.Call, a algorithms.Algorithm, want tuning) []schedule.Segmentation {
 	if want.segmentSize > 0 || want.concurrency > 0 {
 		return []schedule.Segmentation{{Size: want.segmentSize, Concurrency: want.concurrency}}
 	}
-	bytes := p.call.Count * p.task.elem.size
-	if a.Whole || bytes <= segmentLong {
-		return whole
+	bytes := call.Longest() * p.task.elem.size
+	if a.Whole || bytes <= segmentLong || a.Shares && !p.plain() {
+		return []schedule.Segmentation{{}}
 	}
 	if p.plain() {
 		short, long := max(1, segmentShort/p.task.elem.size), max(1, segmentLong/p.task.elem.size)
 		return []schedule.Segmentation{{Size: long, Concurrency: 1}, {Size: short, Concurrency: 2}}
 	}
-	if a.Shares {
-		return whole
-	}
+	whole := []schedule.Segmentation{{Concurrency: 1}} // which its name says, since there are others
 	if bytes >= 2*segmentNear {
 		near := max(1, segmentNear/p.task.elem.size)
 		whole = append(whole, schedule.Segmentation{Size: near, Concurrency: 1}, schedule.Segmentation{Size: near, Concurrency: 2})
@@ -335,20 +287,36 @@ func (t *Team) predict(call *schedule.Call, size int, c choice) (float64, error)
 	with := *call
 	with.Radix = c.radix
 	load := price.Load{Element: size, Runs: 2, Hosts: t.hosts}
-	near := c.segments.UnderWay(call.Count) * size
-	if call.Op.Blockwise() {
-		near *= call.Size
-	}
+	near := underWay(call, c.segments) * size
 	machine := t.machine.At(near)
 	if t.floods(call, size, c) {
 		machine = machine.Flooded()
 	}
 	var seconds float64
 	var err error
-	if c.segments == (schedule.Segmentation{}) {
+	if c.cuts() == 0 {
 		seconds, err = price.Predict(&machine, &with, c.uncut(), load)
 	} else {
 		seconds, err = price.PredictSegments(&machine, &with, c.segments, c.uncut(), load)
 	}
 	return seconds / float64(load.Runs), err
+}
+
+// underWay is how many elements of a rank's longer vector are under way at a time: of an
+// AllToAll whose blocks differ, those of the mean rank.
+func underWay(call *schedule.Call, s schedule.Segmentation) int {
+	switch {
+	case !call.Op.Blockwise():
+		return s.UnderWay(call.Count)
+	case call.Counts == nil:
+		return s.UnderWay(call.Count) * call.Size
+	}
+	n := 0
+	for _, k := range call.Counts {
+		n += s.UnderWay(k)
+	}
+	if call.Op == schedule.AllToAll {
+		n /= call.Size
+	}
+	return n
 }

@@ -23,7 +23,14 @@ func (t *Team) floods(call *schedule.Call, size int, c choice) bool {
 	if lanes, others := max(c.segments.Concurrency, 1), call.Size-1; !c.algorithm.Burst && lanes < others {
 		used = used * lanes / others
 	}
-	block := min(c.segments.UnderWay(call.Count)*size, socketHolds)
+	blocks, block := call.Counts, 0 // the mean of them
+	if blocks == nil {
+		blocks = []int{call.Count}
+	}
+	for _, n := range blocks {
+		block += min(c.segments.UnderWay(n)*size, socketHolds)
+	}
+	block /= len(blocks)
 	return used*block > floodedCaches*t.machine.Cache
 }
 

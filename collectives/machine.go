@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
@@ -120,37 +119,6 @@ func operationNamed(name string) (schedule.Operation, bool) {
 	return 0, false
 }
 
-// parseAlgorithm reads "ring", "ring/4096", "ringx4" or "ring/4096x4".
-func parseAlgorithm(text string) (tuning, error) {
-	number := func(s string) (int, error) {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			return 0, fmt.Errorf("%q is no number of elements or segments", s)
-		}
-		return n, nil
-	}
-	var want tuning
-	var err error
-	rest, size, hasSize := strings.Cut(text, "/")
-	tail := &rest
-	if hasSize {
-		tail = &size
-	}
-	if i := strings.LastIndexByte(*tail, 'x'); i >= 0 && i+1 < len(*tail) && (*tail)[i+1] >= '0' && (*tail)[i+1] <= '9' {
-		if want.concurrency, err = number((*tail)[i+1:]); err != nil {
-			return want, err
-		}
-		*tail = (*tail)[:i]
-	}
-	if hasSize {
-		if want.segmentSize, err = number(size); err != nil {
-			return want, err
-		}
-	}
-	want.algorithm = rest
-	return want, nil
-}
-
 // agreeOnMachine makes sure that all members choose by the same figures. The
 // number of cores is that of the smallest host.
 func (t *Team) agreeOnMachine(ctx context.Context) error {
@@ -160,7 +128,7 @@ func (t *Team) agreeOnMachine(ctx context.Context) error {
 	}
 	t.machine.Cores = int(cores[0])
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%+v|%v|%v|%v", t.machine, t.forced, t.cfg.Scratch, t.cfg.Slots)
+	fmt.Fprintf(h, "%+v|%v|%v|%v|%v", t.machine, t.forced, t.cfg.Scratch, t.cfg.Slots, t.proc.LocalSize() == t.proc.Size())
 	fmt.Fprintf(h, "|%v", t.ranks)
 	sum := h.Sum64()
 	both := []uint64{sum, ^sum}

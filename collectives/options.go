@@ -1,6 +1,7 @@
 package collectives
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
@@ -23,8 +24,25 @@ type tuning struct {
 	compress    Compression
 }
 
-// Algorithm forces an algorithm by name, as in "ring".
-func Algorithm(name string) Option { return func(o *tuning) { o.algorithm = name } }
+// Algorithm forces an algorithm by name, as in "ring". It takes all that Explain,
+// Plan.Algorithm and errors print: "ring/4096x4" also sets SegmentSize and Concurrency,
+// and "bcube radix 4" Radix, unless a later option does; "staged" follows from where
+// buffers lie and changes nothing. "ringx1" is a single segment, and "ring" the best.
+func Algorithm(name string) Option { return func(o *tuning) { o.force(name) } }
+
+// force sets what a name says. Operations refuse a name that is none.
+func (o *tuning) force(name string) {
+	want, err := parseAlgorithm(name)
+	if err != nil {
+		o.algorithm = name
+		return
+	}
+	o.algorithm = want.algorithm
+	if want.segmentSize > 0 || want.concurrency > 0 {
+		o.segmentSize, o.concurrency = want.segmentSize, want.concurrency
+	}
+	o.radix = cmp.Or(want.radix, o.radix)
+}
 
 // Concurrency cuts the vector into n segments that are under way at the same
 // time: pipelining with a fixed degree of concurrency.

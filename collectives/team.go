@@ -35,8 +35,9 @@ type Config struct {
 	// Without it such calls match by their order, which then has to be the same on all
 	// members.
 	Tag gaspi.Tag
-	// Algorithms forces algorithms: "allreduce:ring,alltoall:pairwise". Empty
-	// means the environment variable GASPI_COLL.
+	// Algorithms forces algorithms, by names as the option Algorithm takes them:
+	// "allreduce:ring/4096x4,alltoall:pairwise". Empty means the environment variable
+	// GASPI_COLL.
 	Algorithms string
 }
 

@@ -1,6 +1,9 @@
 package schedule
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // An Operation is a kind of collective operation.
 type Operation uint8
@@ -70,8 +73,8 @@ type Call struct {
 	// Count is the elements of the vector, or of every block if the operation is
 	// Blockwise and Counts is nil.
 	Count int
-	// Counts are the elements of each block. For AllToAll it has Size x Size
-	// entries, and entry i*Size+j is what rank i sends to rank j.
+	// Counts are the elements of each block; Count then means nothing. For AllToAll it
+	// has Size x Size entries, and entry i*Size+j is what rank i sends to rank j.
 	Counts []int
 	// Rounds is the number of partners of an Exchange, each of which gets the
 	// Chunk of the vector that belongs to its round.
@@ -167,6 +170,15 @@ func (c *Call) Total() int {
 	}
 	off, n := c.Block(c.Size - 1)
 	return off + n
+}
+
+// Longest is the elements of the longest block, or of the vector if the operation is
+// not Blockwise. It is the same on all ranks.
+func (c *Call) Longest() int {
+	if len(c.Counts) > 0 {
+		return slices.Max(c.Counts)
+	}
+	return c.Count
 }
 
 // Partner is whom rank r exchanges with in round k of an Exchange: the partner of

@@ -134,15 +134,11 @@ type part struct {
 
 // segments cuts the call. A blockwise call is cut within each block.
 func (c *Call) segments(how Segmentation) []part {
-	longest := c.Count
-	for _, n := range c.Counts {
-		longest = max(longest, n)
-	}
 	if c.Op == Exchange {
 		how = Segmentation{}
 	}
 	var parts []part
-	for _, s := range how.Segments(longest) {
+	for _, s := range how.Segments(c.Longest()) {
 		sub := *c
 		sub.Count = s.Len
 		p := part{length: s.Len}

@@ -36,10 +36,7 @@ func PredictSegments(m *Machine, c *schedule.Call, how schedule.Segmentation, em
 	if how != (schedule.Segmentation{}) {
 		q.emit = schedule.Pipeline(how, emit)
 	}
-	longest := c.Count
-	for _, n := range c.Counts {
-		longest = max(longest, n)
-	}
+	longest := c.Longest()
 	// Segments that are under way together are not equal, since some start first;
 	// that has evened out after a few turns. Where an algorithm uses Flip, all segments
 	// are under way at a time, whatever was asked for.
