@@ -66,7 +66,7 @@ func (t *Team) differ(a, b note) error {
 	}
 	other := ""
 	if a.text == b.text {
-		other = " of other block sizes or options"
+		other = " of other block sizes or options, or after other plans"
 	}
 	return fmt.Errorf("%w: rank %d called %s and rank %d called %s%s as call %d of the team, which is unusable until Reset",
 		gaspi.ErrMismatch, t.rankOf(a.member), a.text, t.rankOf(b.member), b.text, other, a.call+1)

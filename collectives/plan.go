@@ -1,6 +1,7 @@
 package collectives
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -18,8 +19,10 @@ type Plan struct {
 	key    key
 	call   schedule.Call
 	choice choice
+	bid    bid
 	claim  claim
-	pinned bool // made by NewPlan: kept until Close
+	sign   uint64 // its signature
+	pinned bool   // made by NewPlan: kept until Close
 
 	lanes     []lane
 	operands  [][]byte     // by operand.mem; the first are the caller's buffers
@@ -46,7 +49,11 @@ type Plan struct {
 
 // newPlan makes the plan of a task. It is the same on all members.
 func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
-	p := t.draft(task, k)
+	p := t.drafted // unless it is nil, of a call like this one, that ended early
+	if p == nil {
+		p = t.draft(task, k)
+	}
+	p.task = *task
 	err := p.call.Check()
 	if err != nil {
 		return nil, err
@@ -67,7 +74,11 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	p.block, p.ahead = max(1, foldBlock/size)*size, max(1, aheadBlock/size)*size
 	scratch := roundUp(uint64(s.Scratch*size), cacheLine)
 	flip := roundUp(uint64(s.Flip*size), cacheLine)
-	if p.claim, err = t.arena.claim(ctx, s.Slots, scratch+2*flip); err != nil {
+	if t.drafted == nil {
+		p.bid = t.arena.bid(s.Slots, scratch+2*flip)
+		p.sign = p.signature()
+	}
+	if err := t.reserve(ctx, p); err != nil {
 		return nil, err
 	}
 	if err := p.compile(s, scratch, flip); err != nil {
@@ -104,20 +115,20 @@ func NewPlan(ctx context.Context, t *Team, task Task) (*Plan, error) {
 		return nil, t.failed(&task, err)
 	}
 	k := task.key(t)
-	k.plan = t.planned()
+	k.plan = t.made + 1 // alike on all members
+	if err := t.unfinished(k); err != nil {
+		return nil, t.failed(&task, err)
+	}
 	p, err := t.newPlan(ctx, &task, k)
+	if !ctxErr(err) {
+		t.made = k.plan
+	}
 	if err != nil {
 		return nil, t.failed(&task, err)
 	}
 	p.pinned = true
 	t.plans[k] = p
 	return p, nil
-}
-
-// planned numbers the plans of NewPlan, alike on all members.
-func (t *Team) planned() int {
-	t.made++
-	return t.made
 }
 
 // Start begins a run; see Handle. One run of a plan is under way at a time:
@@ -138,7 +149,7 @@ func (p *Plan) start() (*Handle, error) {
 	if p.claim.slab == nil {
 		return nil, t.failed(&p.task, gaspi.ErrClosed)
 	}
-	if err := t.usable(&p.task); err != nil {
+	if err := cmp.Or(t.usable(&p.task), t.unfinished(p.key)); err != nil {
 		return nil, t.failed(&p.task, err)
 	}
 	r := &p.run
@@ -224,8 +235,9 @@ func (p *Plan) renew() {
 // signature is a number that two calls share only if they match.
 func (p *Plan) signature() uint64 {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%s|%v|%v|%d|%v|%v", p.text(), p.choice, p.key.tuning, p.key.plan, p.key.in, p.key.out)
-	fmt.Fprintf(h, "|%v|%v|%v", p.call.Counts, p.call.InPlace, p.call.Engaged)
+	k := &p.key
+	fmt.Fprintf(h, "%s|%v|%v|%d|%v|%v|%v|%v", p.text(), p.choice, k.tuning, k.plan, k.in, k.out, k.order, k.elem.size)
+	fmt.Fprintf(h, "|%v|%v|%v|%v|%v", p.call.Counts, p.call.InPlace, p.call.Engaged, p.call.Rounds, p.bid)
 	return h.Sum64()
 }
 
@@ -245,7 +257,7 @@ func (p *Plan) text() string {
 	if p.key.tuning != (tuning{}) {
 		where += " by " + p.choice.String()
 	}
-	if p.pinned {
+	if p.key.plan != 0 {
 		where += fmt.Sprintf(" as plan %d", p.key.plan)
 	}
 	return p.task.String() + where
@@ -253,5 +265,5 @@ func (p *Plan) text() string {
 
 // note is what this member says of its call of that number.
 func (p *Plan) note(call uint64) note {
-	return note{call: call, signature: p.signature(), member: p.t.me, text: p.text()}
+	return note{call: call, signature: p.sign, member: p.t.me, text: p.text()}
 }

@@ -1,6 +1,7 @@
 package collectives
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -73,8 +74,8 @@ func (task *Task) key(t *Team) key {
 // pass buffers alike, also those that have nothing to give or to get.
 func (t *Team) places(task *Task) (in, out place) {
 	out = t.locate(task.out)
-	if task.call.InPlace || task.call.Op == schedule.Broadcast {
-		return out, out
+	if op := task.call.Op; op == schedule.Broadcast || task.call.InPlace && op != schedule.AllToAll {
+		return out, out // all have what it is part of
 	}
 	if in = t.locate(task.in); in.alloc == 0 || out.alloc == 0 || t.someEmpty(task) {
 		return place{}, place{}
@@ -153,9 +154,14 @@ func (t *Team) do(ctx context.Context, task *Task) error {
 		return refused(task.String())
 	}
 	defer t.leave()
-	if t.resume != nil || t.closed || t.broken != nil || task.err != nil {
+	if t.resume != nil || t.drafted != nil || t.closed || t.broken != nil || task.err != nil {
 		return t.doSlow(ctx, task)
 	}
+	return t.doNew(ctx, task)
+}
+
+// doNew is do of what is not under way.
+func (t *Team) doNew(ctx context.Context, task *Task) error {
 	t.limit(task)
 	p, err := t.plan(ctx, task)
 	if err != nil {
@@ -170,8 +176,11 @@ func (t *Team) doSlow(ctx context.Context, task *Task) error {
 	if err := t.usable(task); err != nil {
 		return t.failed(task, err)
 	}
-	t.limit(task)
 	r := t.resume
+	if r == nil {
+		return t.doNew(ctx, task)
+	}
+	t.limit(task)
 	k := task.key(t)
 	if k != r.p.key || start(task.out) != start(r.operands[memOut]) || start(task.in) != start(r.operands[memIn]) {
 		return t.failed(task, fmt.Errorf("%w: %v ended early and is to be finished first", gaspi.ErrMismatch, &r.p.task))
@@ -186,7 +195,7 @@ func (t *Team) doSlow(ctx context.Context, task *Task) error {
 // plan is the plan of a single call.
 func (t *Team) plan(ctx context.Context, task *Task) (*Plan, error) {
 	k := task.key(t)
-	if err := task.room(t); err != nil {
+	if err := cmp.Or(t.unfinished(k), task.room(t)); err != nil {
 		return nil, err
 	}
 	if t.last != nil && t.last.key == k {

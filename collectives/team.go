@@ -76,6 +76,7 @@ type Team struct {
 	active  []*run // under way, in the order of their calls
 	waiting []*run // not begun because too many are under way, or their plan is
 	resume  *run   // a single call that ended early
+	drafted *Plan  // that members agree on before they claim its memory; see settle.go
 	agreed  uint64 // agreements begun so far
 	gossip  gossip
 	nap     nap.Nap
@@ -249,7 +250,7 @@ func (t *Team) abandon() {
 	for _, r := range slices.Concat(t.active, t.waiting) {
 		r.end(errAbandoned)
 	}
-	t.active, t.waiting, t.resume = nil, nil, nil
+	t.active, t.waiting, t.resume, t.drafted = nil, nil, nil, nil
 }
 
 // findNodes finds out which members share memory, and which share cores without it. A

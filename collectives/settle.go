@@ -1,0 +1,79 @@
+package collectives
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// Members whose calls do not match may claim unlike memory, and what one member claims
+// may be more than its arena has, so that it alone would wait in a collective growth.
+// So a plan that the arena has no room for is agreed on before it is claimed, by the
+// agreement that its first run would have begun with: a run without lanes, as a call of
+// its own. A member with room for another plan meets it in the agreement of that one.
+
+// A bid is what a plan claims and where, with the arena as it is. Members whose bids
+// are alike have made like claims before.
+type bid struct {
+	slots     int
+	size      uint64
+	slot, at  uint64 // where they would lie
+	slabs     int
+	total     uint64 // bytes of all slabs
+	available bool   // without a word from others
+}
+
+func (a *arena) bid(slots int, size uint64) bid {
+	b := bid{slots: slots, size: roundUp(size, 64), slabs: len(a.slabs), total: a.total}
+	var slotted, placed bool
+	b.slot, _, slotted = a.slots.gap(uint64(slots))
+	b.at, _, placed = a.slabs[len(a.slabs)-1].space.gap(b.size)
+	b.available = slotted && placed
+	return b
+}
+
+// reserve claims the memory of a plan. It is collective if the arena has no room, and
+// then all members mean the same. When ctx ends first, the same call made again goes on.
+func (t *Team) reserve(ctx context.Context, p *Plan) error {
+	if !p.bid.available && !p.agreed {
+		if err := t.settle(ctx, p); err != nil {
+			return err
+		}
+	}
+	var err error
+	p.claim, err = t.arena.claim(ctx, p.bid.slots, p.bid.size)
+	if !ctxErr(err) {
+		t.drafted = nil
+	}
+	return err
+}
+
+// settle makes the members agree on a plan, behind all operations under way.
+func (t *Team) settle(ctx context.Context, p *Plan) error {
+	r := &p.run
+	if t.drafted == nil {
+		if err := t.drain(ctx); err != nil {
+			return err
+		}
+		r.p, r.handle.r, r.call = p, r, t.calls
+		r.operands = make([][]byte, memExtra+len(p.task.extra))
+		t.calls++
+		t.drafted = p
+		t.activate(r)
+	}
+	if err := t.finish(ctx, r); err != nil {
+		return r.failed(err)
+	}
+	p.runs = 0
+	return nil
+}
+
+// unfinished returns why a call cannot be begun whose plan has that key: another one
+// ended early while members agreed on it.
+func (t *Team) unfinished(k key) error {
+	if t.drafted == nil || t.drafted.key == k {
+		return nil
+	}
+	return fmt.Errorf("%w: %v ended early and is to be finished first", gaspi.ErrMismatch, &t.drafted.task)
+}
