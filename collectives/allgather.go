@@ -48,7 +48,7 @@ func allGather[T any](t *Team, dst, src []T, counts []int, opts []Option) Task {
 	}
 	task.tuned(opts)
 	task.blockwise(t, "src", len(src), "dst", len(dst))
-	if off, n := task.ownBlock(t); task.err == nil && task.total(t) > 0 && same(src, dst[off:off+n]) {
+	if isInPlace(&task, t, dst, src) {
 		task.call.InPlace, task.in = true, task.out
 	}
 	return task

@@ -40,14 +40,21 @@ func (task *Task) total(t *Team) int {
 	return n
 }
 
-// ownBlock is where this member's block lies in the longer vector, nothing if the
-// task is wrong.
-func (task *Task) ownBlock(t *Team) (off, n int) {
-	if task.err != nil {
-		return 0, 0
+// isInPlace reports whether a member's block is the part of the longer vector that the
+// operation takes it for. Of an empty block nobody can say: one behind the vector and an
+// empty part at its end are the same slice. So where some block is empty, none is in
+// place, and what is done is right for both.
+func isInPlace[T any](task *Task, t *Team, long, block []T) bool {
+	if task.err != nil || task.call.Counts == nil && len(block) == 0 || task.someBlockEmpty() {
+		return false
 	}
-	return task.call.Block(t.me)
+	off, n := task.call.Block(t.me)
+	return same(block, long[off:off+n])
 }
+
+// someBlockEmpty reports whether some member's block of those of different lengths is
+// empty, which all members know.
+func (task *Task) someBlockEmpty() bool { return slices.Contains(task.call.Counts, 0) }
 
 // same reports whether two slices are the same memory. Of empty ones it says
 // whether they are the same part of a slice.

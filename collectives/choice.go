@@ -32,7 +32,7 @@ func stagingFor(p *Plan, a algorithms.Algorithm) staging {
 	switch {
 	case !p.plain() || a.Plain || p.call.Op == schedule.Barrier:
 		return inPlace
-	case a.Pulls:
+	case a.Pulls && !(p.call.Op == schedule.ReduceScatter && p.task.someBlockEmpty()): // where Out may be part of In
 		return stageIn
 	}
 	return stageAll

@@ -13,9 +13,9 @@
 //
 // All members of a team make the same calls in the same order, with the same
 // counts, types, roots and options. Buffers are all from Alloc, the same one at
-// the same place in it, or all plain slices; an empty block of one from Alloc is an
-// empty part of it. Two members that call different things both get an error that
-// names both calls (gaspi.ErrMismatch), and the team is unusable until Reset.
+// the same place in it, or all plain slices; it does not matter where empty ones lie.
+// Two members that call different things both get an error that names both calls
+// (gaspi.ErrMismatch), and the team is unusable until Reset.
 //
 // # Waiting
 //

@@ -1,11 +1,52 @@
 package collectives
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+)
 
 // PretendHosts makes a team take its members for ranks of several hosts: member i is
 // on host nodes[i].
-func PretendHosts(t *Team, nodes []int) { t.nodes, t.one = nodes, false }
+func PretendHosts(t *Team, nodes []int) {
+	t.nodes, t.one = nodes, false
+	clear(t.chosen)
+}
 
 // WaitPatiently makes a team not look for the reason of a wait, however long that takes:
 // on a busy machine some take long, and the look allocates.
 func WaitPatiently(t *Team) { t.stall = time.Hour }
+
+// Force is Config.Algorithms of a team that is there.
+func Force(t *Team, text string) error {
+	forced, err := parseForced(text)
+	if err == nil {
+		t.forced = forced
+		clear(t.chosen)
+	}
+	return err
+}
+
+// Outline is how a member would do a task that no plan serves: all that has to be alike
+// on the members before one of them claims memory or sends anything.
+func Outline(t *Team, task Task) string {
+	if err := task.err; err != nil {
+		return err.Error()
+	}
+	t.limit(&task)
+	if err := task.check(t); err != nil {
+		return err.Error()
+	}
+	k := task.key(t)
+	p := t.draft(&task, k)
+	var err error
+	if p.choice, err = t.choose(p); err != nil {
+		return err.Error()
+	}
+	p.call.Radix = p.choice.radix
+	s := schedule.Build(&p.call, t.me, p.choice.emitter())
+	p.bid = t.arena.bid(s.Slots, uint64((s.Scratch+2*s.Flip)*p.task.elem.size))
+	return fmt.Sprintf("%v by %v: plain %v, in %v, out %v, %d elements of scratch and %d of flip, %+v, signature %x",
+		p.text(), p.choice, p.plain(), k.in, k.out, s.Scratch, s.Flip, p.bid, p.signature())
+}

@@ -63,7 +63,7 @@ func reduceScatter[T any](t *Team, dst, src []T, counts []int, elem elementType,
 	}
 	task.tuned(opts)
 	task.blockwise(t, "dst", len(dst), "src", len(src))
-	if off, n := task.ownBlock(t); task.err == nil && task.total(t) > 0 && same(dst, src[off:off+n]) {
+	if isInPlace(&task, t, src, dst) {
 		task.call.InPlace, task.out = true, task.in
 	}
 	return task

@@ -71,8 +71,11 @@ func (task *Task) key(t *Team) key {
 
 // places are where the buffers of a task lie, nowhere unless both lie in
 // allocations: peers could not reach the other. It is the same on all members that
-// pass buffers alike, also those that have nothing to give or to get.
+// pass buffers alike, also where some have nothing to give or to get: then it is nowhere.
 func (t *Team) places(task *Task) (in, out place) {
+	if task.call.Count == 0 && task.call.Counts == nil {
+		return place{}, place{}
+	}
 	out = t.locate(task.out)
 	if op := task.call.Op; op == schedule.Broadcast || task.call.InPlace && op != schedule.AllToAll {
 		return out, out // all have what it is part of
