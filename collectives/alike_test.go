@@ -70,7 +70,9 @@ func skewed(r *rand.Rand, n, size int) []int {
 // drawView draws a call of so many members, of elements of so many bytes.
 func drawView(r *rand.Rand, ranks, size int) *view {
 	all := schedule.Operations()
-	v := &view{op: all[r.IntN(len(all))], memory: memory(r.IntN(int(memories))), inPlace: r.IntN(2) == 0, vectors: 1, root: r.IntN(ranks)}
+	v := &view{
+		op: all[r.IntN(len(all))], memory: memory(r.IntN(int(memories))), inPlace: r.IntN(2) == 0, vectors: 1, root: r.IntN(ranks),
+	}
 	v.count = edged(r, size)
 	switch {
 	case v.op == schedule.AllToAll:

@@ -96,6 +96,44 @@ func (d *dealer) draw(ranks int, op schedule.Operation, algorithm string) *insta
 	}
 }
 
+// drawSkewed is an instance with blocks of lengths about which choices change, beside
+// short ones and nothing. The team chooses if the algorithm cannot do any.
+func (d *dealer) drawSkewed(ranks int, op schedule.Operation, algorithm string) *instance {
+	r := d.random
+	for {
+		x := d.draw(ranks, op, algorithm)
+		if _, isFunction := x.kind.(interface{ isFunction() }); isFunction || x.kind.size() < 4 {
+			continue
+		}
+		x.uneven, x.mode, x.rounds = true, []mode{blocking, planned}[r.IntN(2)], 2
+		x.skew(r)
+		if algorithm != "" {
+			d.tune(x) // segments are parts of the longest block
+		}
+		switch {
+		case !x.fits():
+			algorithm = "" // that one is for blocks of one length
+		case x.longest()*x.kind.size() <= skewedMost:
+			return x
+		}
+	}
+}
+
+// skew draws lengths of blocks.
+func (x *instance) skew(r *rand.Rand) {
+	n := x.ranks
+	if x.op == schedule.AllToAll {
+		n *= n
+	}
+	x.lengths = skewed(r, n, x.kind.size())
+	for i := range x.lengths {
+		if from, to := i/x.ranks, i%x.ranks; x.op == schedule.AllToAll && x.inPlace && from < to {
+			x.lengths[i] = x.lengths[to*x.ranks+from]
+		}
+	}
+	x.count = slices.Max(x.lengths)
+}
+
 // tune draws the options of an instance.
 func (d *dealer) tune(x *instance) {
 	r := d.random
@@ -154,6 +192,9 @@ func sample(seed uint64, sizes []int, sparse bool) []*instance {
 			}
 			if !sparse && (ranks <= 9 || ranks == 16) {
 				all = append(all, d.draw(ranks, op, ""))
+				if op.Blockwise() {
+					all = append(all, d.drawSkewed(ranks, op, ""), d.drawSkewed(ranks, op, each[turn%len(each)].Name))
+				}
 			}
 		}
 	}

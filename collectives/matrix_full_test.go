@@ -31,7 +31,8 @@ type lister struct {
 }
 
 // cells are two products for a number of ranks, by every algorithm: of lengths with
-// roots, places, memory and segments, and of lengths with types and operations.
+// roots, places, memory and segments, and of lengths with types and operations; and
+// blocks of skewed lengths, which are drawn.
 func cells(ranks int) []*instance {
 	l := &lister{ranks: ranks}
 	for _, a := range algorithms.All() {
@@ -52,8 +53,22 @@ func cells(ranks int) []*instance {
 			}
 		}
 	}
+	d := newDealer(uint64(ranks), 1<<20)
+	for _, op := range schedule.Operations() {
+		for _, a := range append(algorithms.For(op), algorithms.Algorithm{}) {
+			for range skewedCells {
+				if op.Blockwise() {
+					l.all = append(l.all, d.drawSkewed(ranks, op, a.Name))
+				}
+			}
+		}
+	}
 	return l.all
 }
+
+// skewedCells are how many cells with long blocks beside short ones there are of each
+// algorithm.
+const skewedCells = 24
 
 // counts are the lengths, each once.
 func (l *lister) counts() []int {

@@ -39,6 +39,7 @@ type instance struct {
 	kind      kind
 	count     int // elements of the vector, or of the blocks
 	uneven    bool
+	lengths   []int // of uneven blocks, or nil: drawn by seed
 	root      int
 	inPlace   bool
 	memory    memory
@@ -61,6 +62,9 @@ func (x *instance) String() string {
 	fmt.Fprintf(&b, "%d ranks, %v/%s, %d %s", x.ranks, x.op, name, x.count, x.kind.name())
 	if x.uneven {
 		b.WriteString(", uneven blocks")
+		if x.lengths != nil && len(x.lengths) <= 9 {
+			fmt.Fprintf(&b, " %v", x.lengths)
+		}
 	}
 	if x.op.Rooted() {
 		fmt.Fprintf(&b, ", root %d", x.root)
@@ -110,8 +114,13 @@ func (x *instance) exchanges() int { return bits.Len(uint(x.ranks)) }
 // block is the length of block i, or of the one that rank i sends to rank j in an
 // alltoall. In place both directions are alike.
 func (x *instance) block(i, j int) int {
-	if !x.uneven {
+	switch {
+	case !x.uneven:
 		return x.count
+	case x.lengths != nil && x.op == schedule.AllToAll:
+		return x.lengths[i*x.ranks+j]
+	case x.lengths != nil:
+		return x.lengths[i]
 	}
 	if x.op != schedule.AllToAll {
 		j = 0
@@ -127,6 +136,9 @@ func (x *instance) block(i, j int) int {
 
 // longest is the elements of the longer vector, at most.
 func (x *instance) longest() int {
+	if x.lengths != nil {
+		return sumOf(x.lengths)
+	}
 	if x.op.Blockwise() {
 		return x.count * x.ranks
 	}
@@ -155,14 +167,13 @@ func (x *instance) fits() bool {
 	}
 	c := schedule.Call{Op: x.op, Size: x.ranks, Root: x.root, Count: x.count, InPlace: x.inPlace, Radix: x.radix, Line: 1, Rounds: x.exchanges()}
 	if x.uneven {
-		c.Counts = make([]int, x.ranks)
-		if x.op == schedule.AllToAll {
-			c.Counts = make([]int, x.ranks*x.ranks)
-		}
-		for i := range c.Counts {
-			c.Counts[i] = x.block(i, 0)
-			if x.op == schedule.AllToAll {
-				c.Counts[i] = x.block(i/x.ranks, i%x.ranks)
+		for i := range x.ranks {
+			if x.op != schedule.AllToAll {
+				c.Counts = append(c.Counts, x.block(i, 0))
+				continue
+			}
+			for j := range x.ranks {
+				c.Counts = append(c.Counts, x.block(i, j))
 			}
 		}
 	}

@@ -13,10 +13,12 @@ import (
 )
 
 // storeSize is the bytes that a rank has for buffers of either sort, and bufferMost
-// those of the longest vector of an instance: up to eight of them are used at once.
+// those of the longest vector of an instance: up to eight of them are used at once. Of
+// one with long blocks it is skewedMost, and two are.
 const (
-	storeSize  = 2 << 20
+	storeSize  = 8 << 20
 	bufferMost = 128 << 10
+	skewedMost = 3 << 20
 )
 
 // A store is memory for the buffers of one instance after the other.
