@@ -50,3 +50,28 @@ func Outline(t *Team, task Task) string {
 	return fmt.Sprintf("%v by %v: plain %v, in %v, out %v, %d elements of scratch and %d of flip, %+v, signature %x",
 		p.text(), p.choice, p.plain(), k.in, k.out, s.Scratch, s.Flip, p.bid, p.signature())
 }
+
+// Names are those of all ways to do a task that its options allow, and of those that
+// Explain prints, without their prices; and the one chosen, if it is the only one.
+func Names(t *Team, task Task) ([]string, error) {
+	if task.err != nil {
+		return nil, task.err
+	}
+	t.limit(&task)
+	if err := task.check(t); err != nil {
+		return nil, err
+	}
+	p := t.draft(&task, task.key(t))
+	q := p.question()
+	call := q.call(p)
+	var names []string
+	for _, want := range []tuning{t.wanted(p), {}} {
+		for _, c := range t.candidates(p, &call, want) {
+			names = append(names, c.String())
+		}
+		if len(names) == 1 {
+			break
+		}
+	}
+	return names, nil
+}

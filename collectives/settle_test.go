@@ -101,7 +101,9 @@ func TestGrowthThatEndsEarly(t *testing.T) {
 // of writing to the wrong place, until the plan is closed.
 func TestPlansThatDoNotMatch(t *testing.T) {
 	onTeam(t, 2, collectives.Config{}, func(ctx context.Context, team *collectives.Team) error {
-		sum := func(n int) collectives.Task { return collectives.AllReduceTask(make([]int32, n), collectives.Sum, whole()) }
+		sum := func(n int) collectives.Task {
+			return collectives.AllReduceTask(make([]int32, n), collectives.Sum, whole())
+		}
 		plan, err := collectives.NewPlan(ctx, team, sum([]int{largeSum, 40}[team.Rank()]))
 		if team.Rank() == 1 && err == nil {
 			err = plan.Run(ctx)
