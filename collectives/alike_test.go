@@ -129,18 +129,18 @@ func (v *view) draw(r *rand.Rand) {
 type room[T any] struct {
 	plain, heap []T
 	own         *rand.Rand
-	next        int // in heap
+	next        int
 }
 
 // take is a buffer of n elements: in the heap at the same place on all members, which
 // have up to longest.
 func (m *room[T]) take(n, longest int, allocated bool) []T {
+	at := m.next
+	m.next += longest + 1000
 	if !allocated {
-		at := m.own.IntN(1000)
+		at += m.own.IntN(1000)
 		return m.plain[at : at+n]
 	}
-	at := m.next
-	m.next += longest
 	return m.heap[at : at+n]
 }
 
@@ -189,7 +189,7 @@ func task[T collectives.Element](ctx context.Context, t *collectives.Team, v *vi
 	case schedule.ExScan:
 		return collectives.ExScanTask(take(n), collectives.Sum, v.opts...), nil
 	case schedule.Exchange:
-		return collectives.ExchangeTask(take(n), m.plain[:n], 3, v.opts...), nil
+		return collectives.ExchangeTask(take(n), m.take(n, longest, false), 3, v.opts...), nil
 	case schedule.Barrier:
 		return collectives.BarrierTask(v.opts...), nil
 	case schedule.ReduceScatter:
@@ -296,7 +296,7 @@ type outlines struct {
 }
 
 func newOutlines(ranks, calls int) *outlines {
-	o := &outlines{views: make([]*view, calls), all: make([][]string, calls), apart: make([]byte, 12<<20)}
+	o := &outlines{views: make([]*view, calls), all: make([][]string, calls), apart: make([]byte, 64<<20)}
 	for i := range o.all {
 		o.all[i] = make([]string, ranks)
 	}

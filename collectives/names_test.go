@@ -30,7 +30,7 @@ func TestNamesOfCandidates(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			n := &namer{team: team, seed: seed, room: room[float64]{plain: make([]float64, 4<<20), heap: heap}, named: make(map[string]bool)}
+			n := &namer{team: team, seed: seed, room: room[float64]{plain: make([]float64, 8<<20), heap: heap}, named: make(map[string]bool)}
 			for _, nodes := range [][]int{make([]int, ranks), vector(ranks, func(i int) int { return i % 2 })} {
 				collectives.PretendHosts(team, nodes)
 				for _, op := range schedule.Operations() {
