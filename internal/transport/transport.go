@@ -75,7 +75,8 @@ type Transport interface {
 // has ended. Order: whoever sees a notification posted by
 // PutNotify sees the bytes of that put; whoever sees one posted by Notify sees
 // the bytes of all puts issued before it to the same peer on the same queue.
-// Nothing else is ordered. A method that returns an error has had no effect.
+// Nothing else is ordered. A method that returns an error has had no effect, but for
+// what Atomic says.
 //
 // A put or get of no bytes moves nothing and is counted in no queue. Its address is
 // checked like any other: it must lie in a segment of the peer, or at its end.
