@@ -182,9 +182,10 @@ func (p *Proc) openWorld() {
 
 // Close ends this rank's part in the job. What must be complete before, the program
 // completes by Wait, Flush and Barrier; what has been issued to other hosts still
-// goes out, for at most a few seconds. Close waits for no other rank, except that
-// rank 0 of a job without a launcher serves the others until they have left. Every
-// wait under way ends with ErrClosed. It is idempotent.
+// goes out, for at most a few seconds, and passive messages under way are withdrawn or
+// received before. Close waits for no other rank, except that rank 0 of a job without
+// a launcher serves the others until they have left. Every wait under way ends with
+// ErrClosed. It is idempotent.
 func (p *Proc) Close() error {
 	if !p.closed.CompareAndSwap(false, true) {
 		return nil

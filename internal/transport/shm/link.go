@@ -39,6 +39,9 @@ func newPeerLink(t *Transport, r base.Rank) *peerLink {
 // open finds segment id of the peer and maps it. For a bound segment, which
 // nobody can map, the error is the *far that reaches it.
 func (l *peerLink) open(id segment.ID) (*transport.Window, error) {
+	if uint64(id) >= uint64(l.t.ids) {
+		return nil, noSegment(l.rank, id, l.t.rank)
+	}
 	if l.rank == l.t.rank {
 		return l.t.openOwn(id)
 	}

@@ -104,7 +104,7 @@ func errorMeansNotApplied(j *job) {
 // "Every call is an operation of its own": a call never returns what an earlier one was
 // answered, which would be older than what the caller has seen since.
 func noAnswerOfAnother(j *job) {
-	const rounds = 300
+	const rounds = 60
 	j.start(2)
 	own := j.open(0, 1, 64)
 	j.open(1, 1, 64)
