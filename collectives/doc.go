@@ -28,5 +28,10 @@
 // An operation with a member that died ends on all others with an error that
 // names it (gaspi.ErrRankDead).
 //
-// A Team and its plans and handles are for one goroutine at a time.
+// # Goroutines
+//
+// A Team, its plans and its handles are for one goroutine at a time: a call that meets
+// another one gets gaspi.ErrInUse and has no effect. Each team has a group of its own, so
+// that several goroutines use a team each without regard to each other, over one group or
+// over several; see Config.Tag for making them at a time.
 package collectives

@@ -30,18 +30,21 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 	if !t.enter() {
 		return nil, refused(g.op.String())
 	}
-	defer t.leave()
 	p := t.last
 	if p == nil {
+		t.leave()
 		return nil, nil
 	}
 	segment.Expect(p.next[p.runs&1]) // before the checks, so that it comes meanwhile
 	if p.glance != *g || !p.idle() || !p.bound(in, out) || !p.tuned(opts) {
+		t.leave()
 		return nil, nil
 	}
 	r := &p.run
 	r.operands[memIn], r.operands[memOut], r.fold = in, out, p.fold
-	return p, r.once(ctx)
+	err := r.once(ctx) // calls nothing of the program, which might panic
+	t.leave()
+	return p, err
 }
 
 // idle reports whether a run of p may take the short way: nothing else is under

@@ -38,6 +38,13 @@
 // may depend on it, ends with an error that matches ErrRankDead and is a
 // *RankError. See Proc.State.
 //
-// All methods may be called from any goroutine unless they say otherwise. There
-// is no package-level state: one process may hold many ranks (see Local).
+// # Goroutines
+//
+// All methods may be called from any goroutine unless they say otherwise. Collective
+// calls over one group are ordered by the runtime where they have an id or a Tag to match
+// by, and are one at a time where they do not (Barrier, AllReduce): goroutines that must
+// not wait for each other use a group each, made by Group.Dup. The table is in
+// docs/GASPI.md.
+//
+// There is no package-level state: one process may hold many ranks (see Local).
 package gaspi

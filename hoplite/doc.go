@@ -24,4 +24,7 @@
 // A store has one goroutine of its own, and one for each queue to members that share no
 // memory with this rank, at most 9. The caller that waits first does their work meanwhile.
 // An idle store uses no processor time.
+//
+// All calls of a store may be made by many goroutines at a time. Several may open stores at a
+// time, over one group with different tags; see Config.Tag.
 package hoplite

@@ -93,6 +93,7 @@ const table = `
 	internal/testenv < internal/testenv/vm;
 	gaspi, internal/testenv/vm < internal/testenv/vm/verbs;   # tests of jobs in a virtual machine, and nothing else
 	gaspi, collectives < internal/system;   # tests of whole jobs, and nothing else
+	gaspi, collectives, ssp, hoplite < internal/threads;   # tests of many goroutines, and nothing else
 `
 
 // advice says what to do instead, by what was imported.
