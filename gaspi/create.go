@@ -24,9 +24,9 @@ const AnySegment SegmentID = math.MaxUint32
 // tag by their order. When ctx ends first, the same call again goes on; until it has
 // been finished, other creations over the same group wait.
 //
-// With AnySegment an error that is not of ctx or of a rank that is gone is one on all
-// members. Otherwise a member whose own id or size is at fault returns, and the others
-// wait for it.
+// With AnySegment, memory that a member does not get, and an id that there is not, are
+// errors on all members. Otherwise a member whose own arguments are at fault returns, and
+// the others wait for it.
 func (p *Proc) CreateSegment(ctx context.Context, id SegmentID, size uint64, opts ...SegmentOption) (*Segment, error) {
 	alloc := func(o segmentOptions) (*segment.Segment, error) { return p.newMemory(size, o.notifications) }
 	return p.share(ctx, "segment_create", id, creationKey{size: size}, opts, alloc)

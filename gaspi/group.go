@@ -137,7 +137,7 @@ func (g *Group) Delete() error {
 // unfinished reports whether a collective of the group ended early here. Nobody is
 // in one.
 func (g *Group) unfinished() bool {
-	return g.turns != nil && (g.barrier.active || g.internal.active || g.ballot.active || g.vector.active || g.turns.what != "")
+	return g.turns != nil && (g.barrier.active || g.internal.active || g.ballot.active || g.vector.active || g.turns.begun())
 }
 
 // error wraps err with the group's name.

@@ -163,7 +163,7 @@ func (p *Proc) Segments() []SegmentID {
 }
 
 // FreeSegmentID is the lowest id from first on that no segment of this rank has.
-// Another rank may have one: agree before a collective creation.
+// Another rank may have one, and another goroutine may take it: see AnySegment.
 func (p *Proc) FreeSegmentID(first SegmentID) (SegmentID, error) {
 	p.segments.mu.Lock()
 	defer p.segments.mu.Unlock()

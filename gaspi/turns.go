@@ -124,6 +124,13 @@ func (t *turns) leave(done bool) {
 	t.g.p.system.Board().Rouse()
 }
 
+// begun reports whether a call has begun here and not ended.
+func (t *turns) begun() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.what != ""
+}
+
 // giveUp gives back what an unfinished call has taken: the group is deleted.
 func (t *turns) giveUp() {
 	t.mu.Lock()
