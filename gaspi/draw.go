@@ -32,9 +32,11 @@ type draw struct {
 	tries  int  // how often it began
 }
 
-// mostTries is how often a draw begins. Each time is enough where fewer draws go on at
-// a time than there are numbers.
-const mostTries = 32
+// mostTries is how often a draw begins. One or two are enough where many more numbers
+// are free than draws go on at a time. Where few are, other draws may have reserved all
+// of them while their goroutines wait for a core, for some 10 ms on a busy machine, and a
+// try of ranks that share memory takes about 10 us.
+const mostTries = 1 << 12
 
 // A pool is where numbers are reserved.
 type pool interface {
