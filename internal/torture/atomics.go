@@ -1,0 +1,259 @@
+package torture
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// Each member holds words for every kind of history. All are hit by all members, from
+// several goroutines each, with contexts that end early. An error of such a context says
+// that nothing was done; every other answer is the word's value just before.
+const (
+	ticketWord = iota // FetchAdd of 1: the answers are 0, 1, 2 ... without gap or repetition
+	addWord           // FetchAdd of anything: the sum
+	casWord           // CompareSwap of what was read to one more: the number of successes
+	chainWord         // Swap and CompareSwap of values used once: each is returned once
+	xorWord           // FetchXor of anything
+	maxWord           // FetchMax of values that grow
+	minWord           // FetchMin of values that fall
+	bitsWord          // FetchOr and FetchAnd: each goroutine sets and clears a bit of its own
+	atomicWords
+)
+
+// tally is what a goroutine knows of the words of one member. Its numbers add up over all
+// goroutines of all members to what the word must be.
+type tally struct {
+	tickets, ticketSum, ticketSquares uint64
+	sum, swaps, xor                   uint64
+	chainIn, chainOut                 uint64 // sums of hashes of what was stored and returned
+	lastTicket, high, low             uint64
+	bit                               uint64 // whether this goroutine's bit is set
+}
+
+// contender is one goroutine of the family.
+type contender struct {
+	*scene
+	rng     *rand.Rand
+	seg     *gaspi.Segment
+	number  uint64 // among all goroutines of all members
+	serial  uint64
+	tallies []tally // by member
+}
+
+func atomics(ctx context.Context, s *scene) error {
+	rng, n := s.own(), len(s.members)
+	threads, steps := 1+s.plan.IntN(4), 20+s.plan.IntN(300)
+	shift := 8 * s.plan.IntN(5)
+	seg, err := s.create(ctx, rng, s.base, uint64(shift+8*atomicWords), 64, s.plan.IntN(3) == 0)
+	if err != nil {
+		return err
+	}
+	words, err := gaspi.View[uint64](seg, uint64(shift), atomicWords)
+	if err != nil {
+		return err
+	}
+	words[minWord] = ^uint64(0)
+	if err := s.barrier(ctx, rng); err != nil {
+		return err
+	}
+	contenders := make([]*contender, threads)
+	tasks := make([]func(ctx context.Context) error, threads)
+	for i := range contenders {
+		c := &contender{scene: s, rng: s.own(uint64(i)), seg: seg, number: uint64(s.me*threads + i), tallies: make([]tally, n)}
+		for m := range c.tallies {
+			c.tallies[m].low = ^uint64(0)
+		}
+		contenders[i] = c
+		tasks[i] = func(ctx context.Context) error { return c.contend(ctx, uint64(shift), steps) }
+	}
+	if err := parallel(ctx, tasks...); err != nil {
+		return err
+	}
+	if err := s.settleAtomics(ctx, rng, contenders, words); err != nil {
+		return err
+	}
+	if err := s.await(ctx, rng, s.p.Queue(0)); err != nil {
+		return err
+	}
+	if err := s.barrier(ctx, rng); err != nil {
+		return err
+	}
+	return seg.Delete()
+}
+
+// contend does the steps of a goroutine.
+func (c *contender) contend(ctx context.Context, shift uint64, steps int) error {
+	for range steps {
+		member, kind := c.rng.IntN(len(c.members)), c.rng.IntN(atomicWords)
+		at := c.seg.At(c.members[member], shift+uint64(8*kind))
+		short, cancel := cut(ctx, c.rng, 2+c.rng.IntN(12))
+		err := c.one(ctx, short, at, kind, member)
+		early := timeLimit(err) && short.Err() != nil && ctx.Err() == nil
+		cancel()
+		if err != nil && !early {
+			return fmt.Errorf("goroutine %d, word %d of member %d: %w", c.number, kind, member, err)
+		}
+		c.did(1)
+	}
+	return nil
+}
+
+// one does an atomic on a word, until short ends, and compares its answer with what this
+// goroutine knows.
+func (c *contender) one(ctx, short context.Context, at gaspi.Remote, kind, member int) error {
+	t := &c.tallies[member]
+	switch kind {
+	case ticketWord:
+		return c.ticket(ctx, short, at, t, member)
+	case addWord:
+		v := c.rng.Uint64()
+		_, err := c.p.FetchAdd(short, at, v)
+		if err == nil {
+			t.sum += v
+		}
+		return err
+	case xorWord:
+		v := c.rng.Uint64()
+		_, err := c.p.FetchXor(short, at, v)
+		if err == nil {
+			t.xor ^= v
+		}
+		return err
+	case casWord:
+		return c.compare(short, at, t)
+	case chainWord:
+		return c.chain(short, at, t)
+	case maxWord, minWord:
+		return c.bound(short, at, t, kind)
+	}
+	return c.flip(short, at, t)
+}
+
+// ticket draws a ticket, or looks which is next. Peers that are told of a ticket do not
+// find an older one afterwards: the notification comes after the atomic.
+func (c *contender) ticket(ctx, short context.Context, at gaspi.Remote, t *tally, member int) error {
+	id := gaspi.NotificationID(member)
+	least := uint64(c.seg.Peek(id))
+	add := min(c.rng.Uint64N(4), 1) // 0 looks
+	got, err := c.p.FetchAdd(short, at, add)
+	if c.mutant("stale answer") && got > 0 {
+		got--
+	}
+	if c.mutant("done twice") && add == 1 && err == nil && t.tickets == 3 {
+		_, err = c.p.FetchAdd(ctx, at, add)
+	}
+	if err != nil {
+		return err
+	}
+	if got < least || got < t.lastTicket {
+		return fmt.Errorf("FetchAdd of %d returned %d; a notification seen before it says %d, this goroutine's own last answer %d",
+			add, got, least, t.lastTicket)
+	}
+	t.lastTicket = got + add
+	if add == 1 {
+		t.tickets, t.ticketSum, t.ticketSquares = t.tickets+1, t.ticketSum+got, t.ticketSquares+got*got
+	}
+	if c.mutant("error although done") && t.tickets == 2 && add == 1 {
+		t.tickets, t.ticketSum, t.ticketSquares = t.tickets-1, t.ticketSum-got, t.ticketSquares-got*got
+	}
+	if got == 0 {
+		return nil
+	}
+	q, peer := c.p.Queue(0), c.members[c.rng.IntN(len(c.members))]
+	return c.post(ctx, c.rng, q, func() error {
+		return q.Notify(c.seg.At(peer, 0), gaspi.Notification{ID: id, Value: gaspi.Value(got)})
+	})
+}
+
+// compare adds one by CompareSwap.
+func (c *contender) compare(ctx context.Context, at gaspi.Remote, t *tally) error {
+	old, err := c.p.CompareSwap(ctx, at, 0, 1)
+	for err == nil {
+		if old == 0 {
+			t.swaps++
+			return nil
+		}
+		expected := old
+		if old, err = c.p.CompareSwap(ctx, at, expected, expected+1); err == nil && old == expected {
+			t.swaps++
+			return nil
+		}
+		if c.rng.IntN(4) == 0 {
+			return err
+		}
+	}
+	return err
+}
+
+// chain stores a value that is used once.
+func (c *contender) chain(ctx context.Context, at gaspi.Remote, t *tally) error {
+	c.serial++
+	v := c.serial<<16 | c.number + 1
+	if c.rng.IntN(2) == 0 {
+		old, err := c.p.Swap(ctx, at, v)
+		if err == nil {
+			t.chainIn, t.chainOut = t.chainIn+mix(v), t.chainOut+mix(old)
+		}
+		return err
+	}
+	guess, err := c.p.FetchAdd(ctx, at, 0)
+	if err != nil {
+		return err
+	}
+	old, err := c.p.CompareSwap(ctx, at, guess, v)
+	if err == nil && old == guess {
+		t.chainIn, t.chainOut = t.chainIn+mix(v), t.chainOut+mix(old)
+	}
+	return err
+}
+
+// bound raises the greatest value, or lowers the least.
+func (c *contender) bound(ctx context.Context, at gaspi.Remote, t *tally, kind int) error {
+	c.serial++
+	v := c.serial<<16 | c.number
+	if kind == maxWord {
+		old, err := c.p.FetchMax(ctx, at, v)
+		if err == nil && old < t.high {
+			return fmt.Errorf("FetchMax returned %#x, although the word has been %#x", old, t.high)
+		}
+		if err == nil {
+			t.high = max(v, old)
+		}
+		return err
+	}
+	old, err := c.p.FetchMin(ctx, at, ^v)
+	if err == nil && old > t.low {
+		return fmt.Errorf("FetchMin returned %#x, although the word has been %#x", old, t.low)
+	}
+	if err == nil {
+		t.low = min(^v, old)
+	}
+	return err
+}
+
+// flip sets or clears this goroutine's bit.
+func (c *contender) flip(ctx context.Context, at gaspi.Remote, t *tally) error {
+	mask := uint64(1) << (c.number % 64)
+	set := c.rng.IntN(2) == 0
+	var old uint64
+	var err error
+	if set {
+		old, err = c.p.FetchOr(ctx, at, mask)
+	} else {
+		old, err = c.p.FetchAnd(ctx, at, ^mask)
+	}
+	if err != nil {
+		return err
+	}
+	if old&mask != t.bit {
+		return fmt.Errorf("bit %d was %d before, want %d: nobody else changes it", c.number%64, min(old&mask, 1), min(t.bit, 1))
+	}
+	t.bit = 0
+	if set {
+		t.bit = mask
+	}
+	return nil
+}

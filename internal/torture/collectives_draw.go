@@ -1,0 +1,171 @@
+package torture
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// triple is an element that no operation knows; it can only be moved.
+type triple [3]byte
+
+// affine is the function x -> a*x + b modulo 2^32. One after the other is a function of
+// the kind, and the order matters.
+type affine struct{ A, B uint32 }
+
+func triples() arithmetic[triple] {
+	return arithmetic[triple]{of: func(_ gaspi.Op, x uint64) triple { return triple{byte(x), byte(x >> 8), byte(x >> 16)} }}
+}
+
+func affines(ordered bool) arithmetic[affine] {
+	return arithmetic[affine]{
+		of: func(_ gaspi.Op, x uint64) affine { return affine{uint32(x), uint32(x >> 32)} },
+		fold: func(_ gaspi.Op, f, g affine) affine {
+			if ordered {
+				return affine{f.A * g.A, f.A*g.B + f.B}
+			}
+			return affine{f.A + g.A, f.B ^ g.B}
+		},
+	}
+}
+
+// draw makes a random call.
+func (e *ensemble) draw(ctx context.Context) (*call, error) {
+	e.alloc = e.plan.IntN(3) == 0
+	switch kind := e.plan.IntN(20); {
+	case kind == 0 && !e.style.vforms:
+		return e.meet(), nil
+	case kind < 4 && !e.style.vforms:
+		return e.fold(ctx)
+	case kind < 12 && !e.style.vforms, kind < 8:
+		return e.number(ctx)
+	}
+	return e.move(ctx)
+}
+
+// number draws a reduction of numbers, by their type.
+func (e *ensemble) number(ctx context.Context) (*call, error) {
+	switch e.plan.IntN(18) {
+	case 0:
+		return reduction(ctx, e, integer[int8]())
+	case 1:
+		return reduction(ctx, e, integer[int16]())
+	case 2:
+		return reduction(ctx, e, integer[int32]())
+	case 3:
+		return reduction(ctx, e, integer[int64]())
+	case 4:
+		return reduction(ctx, e, integer[int]())
+	case 5:
+		return reduction(ctx, e, integer[uint8]())
+	case 6:
+		return reduction(ctx, e, integer[uint16]())
+	case 7:
+		return reduction(ctx, e, integer[uint32]())
+	case 8:
+		return reduction(ctx, e, integer[uint64]())
+	case 9:
+		return reduction(ctx, e, integer[uint]())
+	case 10:
+		return reduction(ctx, e, floating[float32]())
+	case 11:
+		return reduction(ctx, e, half(collectives.ToFloat16, collectives.Float16.Float32))
+	case 12:
+		return reduction(ctx, e, half(collectives.ToBFloat16, collectives.BFloat16.Float32))
+	case 13:
+		return reduction(ctx, e, complexes[complex64]())
+	case 14:
+		return reduction(ctx, e, complexes[complex128]())
+	case 15:
+		return reduction(ctx, e, locations[int32]())
+	case 16:
+		return reduction(ctx, e, locations[float64]())
+	}
+	return reduction(ctx, e, floating[float64]())
+}
+
+// move draws an operation that combines nothing, by the type of elements.
+func (e *ensemble) move(ctx context.Context) (*call, error) {
+	switch e.plan.IntN(5) {
+	case 0:
+		return movement(ctx, e, triples())
+	case 1:
+		return movement(ctx, e, affines(false))
+	case 2:
+		return movement(ctx, e, integer[uint8]())
+	case 3:
+		return movement(ctx, e, complexes[complex128]())
+	}
+	return movement(ctx, e, floating[float64]())
+}
+
+// meet is a barrier, without anything to check.
+func (e *ensemble) meet() *call {
+	return &call{
+		name:     "Barrier",
+		task:     func(context.Context) (collectives.Task, error) { return collectives.BarrierTask(), nil },
+		blocking: func(ctx context.Context) (collectives.Status, error) { return simple(collectives.Barrier(ctx, e.team)) },
+		fill:     func(uint64) {},
+		check:    func(uint64, collectives.Status) error { return nil },
+	}
+}
+
+// simple is the result of a call without a status.
+func simple(err error) (collectives.Status, error) { return collectives.Status{}, err }
+
+// shape is a call with its buffers, before it is known what it does with them.
+type shape[T comparable] struct {
+	*ensemble
+	a        arithmetic[T]
+	op       gaspi.Op
+	key      uint64
+	n        int // elements of a block
+	root     int
+	inPlace  bool
+	src, dst []T
+	counts   []int // of blocks, if they differ
+}
+
+// newShape draws the numbers of a call, and no buffers.
+func newShape[T comparable](e *ensemble, a arithmetic[T]) *shape[T] {
+	s := &shape[T]{ensemble: e, a: a, key: e.plan.Uint64(), n: e.length(), root: e.plan.IntN(e.size), inPlace: e.plan.IntN(2) == 0}
+	if len(a.ops) > 0 {
+		s.op = pick(e.plan, a.ops...)
+	}
+	if e.style.vforms {
+		s.counts = e.lengths()
+	}
+	return s
+}
+
+// of is the input of a member in a run.
+func (s *shape[T]) of(run uint64, member, n int) []T {
+	return s.a.vector(s.op, mix(s.key, run), member, n)
+}
+
+// sum is the reduction of some members' inputs.
+func (s *shape[T]) sum(run uint64, members []int, n int) []T {
+	return s.a.combine(s.op, mix(s.key, run), members, n)
+}
+
+// other is what a buffer holds that a call must not change, or will overwrite.
+func (s *shape[T]) other(run uint64, n int) []T {
+	return s.a.vector(s.op, mix(s.key, run, 99), s.place, n)
+}
+
+// call completes a call: what it is called, its input, and what must be there at its end.
+func (s *shape[T]) call(name string, fill func(run uint64), check func(run uint64, st collectives.Status) error) *call {
+	var zero T
+	c := &call{name: fmt.Sprintf("%s of %d %T", name, s.n, zero), fill: fill, check: check}
+	if s.counts != nil {
+		c.name = fmt.Sprintf("%s of %v %T", name, s.counts, zero)
+	}
+	c.harm = func() {
+		if len(s.dst) > 0 {
+			s.dst[len(s.dst)-1] = s.a.of(s.op, s.key)
+		}
+	}
+	return c
+}

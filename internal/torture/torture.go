@@ -1,0 +1,172 @@
+package torture
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// Options say what a job does, the same on all ranks.
+type Options struct {
+	Seed     uint64
+	Families []string      // those that rounds are made of
+	Duration time.Duration // no round begins later than this after the first
+	First    uint64        // the first round
+	Rounds   uint64        // at most so many; zero means no limit
+	Limit    time.Duration // how long a round may take; zero means DefaultLimit
+	Mutant   string        // the mutant that is active; empty for none
+}
+
+// DefaultLimit is what an Options.Limit of zero means: far more than a round needs on a
+// machine that is busy with other things.
+const DefaultLimit = 2 * time.Minute
+
+// A Report says what a rank has done.
+type Report struct {
+	Rounds     uint64
+	Operations map[string]uint64 // by family
+	PeakMiB    uint64            // of memory, of the whole process
+}
+
+// family is one kind of round, run by all members of a scene.
+type family func(ctx context.Context, s *scene) error
+
+// families returns all families by name.
+func families() map[string]family {
+	all := map[string]family{
+		"memory":        memory,
+		"recreate":      recreate,
+		"atomics":       atomics,
+		"passive":       passive,
+		"notifications": notifications,
+		"groups":        groups,
+		"collectives":   collective,
+		"vforms":        vforms,
+		"forced":        forced,
+		"stale":         stale,
+		"objects":       objects,
+		"refusals":      refusals,
+		"edges":         edges,
+	}
+	all["together"] = together
+	return all
+}
+
+// Families returns the names of all families, sorted.
+func Families() []string { return slices.Sorted(maps.Keys(families())) }
+
+// Config returns the configuration that the ranks of a job use: small queues, small
+// messages and the like come from the seed.
+func Config(seed uint64) gaspi.Config {
+	rng := stream(seed, keyConfig)
+	return gaspi.Config{
+		QueueDepth:    pick(rng, 8, 33, 256, 1024),
+		PassiveMax:    pick(rng, 64, 1000, 20_000, 65_535),
+		TransferMax:   8 << 20,
+		Notifications: pick[uint32](rng, 512, 4096, 65_536),
+		Segments:      pick(rng, 128, 1024),
+		ListMax:       pick(rng, 8, 64, 255),
+	}
+}
+
+// job is what a rank keeps from round to round.
+type job struct {
+	Options
+	p     *gaspi.Proc
+	mu    sync.Mutex
+	count map[string]uint64 // guarded by mu; operations by family
+}
+
+// Run runs the rounds of one rank. It returns the first thing that was not as the model
+// has it, with round and family.
+func Run(ctx context.Context, p *gaspi.Proc, o Options) (Report, error) {
+	if o.Limit == 0 {
+		o.Limit = DefaultLimit
+	}
+	j := &job{Options: o, p: p, count: map[string]uint64{}}
+	begin := time.Now()
+	n := o.First
+	for ; o.Rounds == 0 || n < o.First+o.Rounds; n++ {
+		over, err := j.over(ctx, time.Since(begin) >= o.Duration)
+		if err != nil {
+			return Report{}, fmt.Errorf("before round %d: %w", n, err)
+		}
+		if over {
+			break
+		}
+		if err := j.round(ctx, n); err != nil {
+			return Report{}, err
+		}
+	}
+	peak, err := checkSize()
+	return Report{Rounds: n - o.First, Operations: j.count, PeakMiB: peak}, err
+}
+
+// over reports whether rank 0 says that the time is over.
+func (j *job) over(ctx context.Context, late bool) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, j.Limit)
+	defer cancel()
+	word := []uint32{0}
+	if late && j.p.Rank() == 0 {
+		word[0] = 1
+	}
+	err := gaspi.AllReduce(ctx, j.p.World(), word, word, gaspi.Max)
+	return word[0] == 1, err
+}
+
+// round runs one round under a watch, and checks that it gives back what it took.
+func (j *job) round(ctx context.Context, n uint64) error {
+	plan := stream(j.Seed, keyRound, n)
+	name := pick(plan, j.Families...)
+	run := families()[name]
+	if run == nil {
+		return fmt.Errorf("no family is called %q; there are %v", name, Families())
+	}
+	s := &scene{job: j, family: name, key: plan.Uint64(), g: j.p.World()}
+	s.begin()
+	before := holdings(j.p)
+	what := fmt.Sprintf("round %d, %s", n, name)
+	ctx, end := watch(ctx, j.Limit, fmt.Sprintf("seed %d, rank %d, %s", j.Seed, j.p.Rank(), what))
+	defer end()
+	err := s.harness(ctx, run)
+	if err != nil {
+		if late := context.Cause(ctx); late != nil {
+			err = fmt.Errorf("%w: %w", late, err)
+		}
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if after := holdings(j.p); after != before {
+		return fmt.Errorf("%s: the rank holds %s after it, %s before", what, after, before)
+	}
+	return nil
+}
+
+// harness runs the family, and what the mutants of the harness do.
+func (s *scene) harness(ctx context.Context, run family) error {
+	if s.mutant(mutantHang) {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if s.mutant(mutantSegment) {
+		if _, err := s.p.AllocSegment(s.base+segmentsPerScene-1, 8); err != nil {
+			return err
+		}
+	}
+	return s.guard(ctx, run)
+}
+
+// did counts n operations of a family.
+func (j *job) did(family string, n uint64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.count[family] += n
+}
+
+// pick returns one of several values.
+func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
