@@ -89,7 +89,7 @@ func (c *contender) contend(ctx context.Context, shift uint64, steps int) error 
 	for range steps {
 		member, kind := c.rng.IntN(len(c.members)), c.rng.IntN(atomicWords)
 		at := c.seg.At(c.members[member], shift+uint64(8*kind))
-		short, cancel := cut(ctx, c.rng, 2+c.rng.IntN(12))
+		short, cancel := c.cut(ctx, c.rng, 2+c.rng.IntN(12))
 		err := c.one(ctx, short, at, kind, member)
 		early := timeLimit(err) && short.Err() != nil && ctx.Err() == nil
 		cancel()

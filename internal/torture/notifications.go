@@ -20,7 +20,8 @@ type bulletin struct {
 	*scene
 	seg   *gaspi.Segment
 	shift gaspi.NotificationID
-	steps int // of each pair
+	steps int      // of each pair
+	want  []uint64 // what each writer adds in all
 
 	mu    sync.Mutex
 	added []uint64      // guarded by mu; by writer
@@ -31,7 +32,12 @@ func notifications(ctx context.Context, s *scene) error {
 	n, rng := len(s.members), s.own()
 	b := &bulletin{
 		scene: s, shift: gaspi.NotificationID(s.plan.IntN(150)), steps: 1 + s.plan.IntN(40),
-		added: make([]uint64, n), last: make([]gaspi.Value, n),
+		want: make([]uint64, n), added: make([]uint64, n), last: make([]gaspi.Value, n),
+	}
+	for w := range b.want {
+		for _, v := range b.additions(w, s.me) {
+			b.want[w] += uint64(v)
+		}
 	}
 	count := uint32(b.shift) + uint32(3*n+s.plan.IntN(70))
 	var err error
@@ -112,11 +118,7 @@ func (b *bulletin) complete() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for w := range b.members {
-		var want uint64
-		for _, v := range b.additions(w, b.me) {
-			want += uint64(v)
-		}
-		if b.added[w] < want || b.last[w] < gaspi.Value(b.steps) {
+		if b.added[w] < b.want[w] || b.last[w] < gaspi.Value(b.steps) {
 			return false
 		}
 	}
@@ -132,7 +134,7 @@ func (b *bulletin) takeAll(ctx context.Context, rng *rand.Rand) error {
 		if rng.IntN(2) == 0 {
 			first, count = b.shift, uint32(2*n)
 		}
-		short, cancel := cut(ctx, rng, 6)
+		short, cancel := b.cut(ctx, rng, 6)
 		// A value may go to another goroutine, so that nobody waits without a limit.
 		short, stop := context.WithTimeout(short, b.patience(rng))
 		ids, err := b.look(short, rng, first, count)
@@ -140,6 +142,9 @@ func (b *bulletin) takeAll(ctx context.Context, rng *rand.Rand) error {
 		cancel()
 		if err != nil && (!timeLimit(err) || ctx.Err() != nil) {
 			return err
+		}
+		if err != nil {
+			continue
 		}
 		for _, id := range ids {
 			if id < first || uint64(id) >= uint64(first)+uint64(count) {
@@ -228,17 +233,13 @@ func (b *bulletin) take(ctx context.Context, rng *rand.Rand, id gaspi.Notificati
 
 // takeSum counts additions of a writer.
 func (b *bulletin) takeSum(w int, v gaspi.Value) error {
-	var want uint64
-	for _, v := range b.additions(w, b.me) {
-		want += uint64(v)
-	}
 	if b.mutant("added twice") {
 		v++
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.added[w] += uint64(v); b.added[w] > want {
-		return fmt.Errorf("of member %d, which adds %d in all, %d were taken", w, want, b.added[w])
+	if b.added[w] += uint64(v); b.added[w] > b.want[w] {
+		return fmt.Errorf("of member %d, which adds %d in all, %d were taken", w, b.want[w], b.added[w])
 	}
 	return nil
 }

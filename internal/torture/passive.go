@@ -93,7 +93,7 @@ func (s *scene) mail(ctx context.Context, rng *rand.Rand, seg *gaspi.Segment, th
 		}
 		hash := letter(uint64(s.me), number<<8|uint64(thread), span.Bytes())
 		to := rng.IntN(len(s.members))
-		short, cancel := cut(ctx, rng, 1+rng.IntN(12))
+		short, cancel := s.cut(ctx, rng, 1+rng.IntN(12))
 		err = s.p.PassiveSend(short, s.members[to], span)
 		early := timeLimit(err) && short.Err() != nil && ctx.Err() == nil
 		cancel()
@@ -122,7 +122,7 @@ func (b *mailbox) receive(ctx, receiving context.Context, rng *rand.Rand, seg *g
 		if err != nil {
 			return err
 		}
-		short, cancel := cut(receiving, rng, 2+rng.IntN(12))
+		short, cancel := b.cut(receiving, rng, 2+rng.IntN(12))
 		from, size, err := b.p.PassiveReceive(short, span)
 		cancel()
 		switch {

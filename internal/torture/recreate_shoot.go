@@ -30,7 +30,7 @@ func (w *writer) shoot(ctx context.Context, g int) (uint64, error) {
 	case 2:
 		return 0, w.post(ctx, w.rng, w.shots, func() error { return w.shots.Notify(at, note) })
 	}
-	short, cancel := cut(ctx, w.rng, 3)
+	short, cancel := w.cut(ctx, w.rng, 3)
 	defer cancel()
 	_, err = w.p.FetchAdd(short, at, 1)
 	if timeLimit(err) && ctx.Err() == nil {

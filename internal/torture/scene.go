@@ -100,7 +100,10 @@ func timeLimit(err error) bool {
 
 // cut returns a context that has ended, that ends soon, or that does not end before ctx.
 // The more attempts were made, the longer it lasts.
-func cut(ctx context.Context, rng *rand.Rand, attempt int) (context.Context, context.CancelFunc) {
+func (s *scene) cut(ctx context.Context, rng *rand.Rand, attempt int) (context.Context, context.CancelFunc) {
+	if s.Whole {
+		return context.WithCancel(ctx)
+	}
 	soon := time.Duration(1 + rng.Int64N(int64(20*time.Microsecond)<<min(attempt, 12)))
 	switch kind := rng.IntN(5); {
 	case kind == 0 && attempt < 8:
@@ -121,7 +124,7 @@ func cut(ctx context.Context, rng *rand.Rand, attempt int) (context.Context, con
 // otherwise than by one.
 func (s *scene) resume(ctx context.Context, rng *rand.Rand, call func(ctx context.Context) error) error {
 	for attempt := 0; ; attempt++ {
-		short, cancel := cut(ctx, rng, attempt)
+		short, cancel := s.cut(ctx, rng, attempt)
 		err := call(short)
 		ended := short.Err() != nil
 		cancel()

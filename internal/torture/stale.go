@@ -37,7 +37,7 @@ func stale(ctx context.Context, s *scene) error {
 
 func follow[T gaspi.Number](ctx context.Context, s *scene, a arithmetic[T]) error {
 	f := &follower[T]{scene: s, a: a, op: pick(s.plan, gaspi.Sum, gaspi.Max), slack: int64(pick(s.plan, 0, 1, 2, 5, 40)), key: s.plan.Uint64()}
-	f.n = len(s.members) + pick(s.plan, 0, 5, 1000, 40_000)
+	f.n = len(s.members) + pick(s.plan, 0, 5, 1000, 9000)
 	most := 1 + s.plan.Int64N(30)
 	for range s.members {
 		f.calls = append(f.calls, 1+s.plan.Int64N(most))

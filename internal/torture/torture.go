@@ -20,6 +20,7 @@ type Options struct {
 	First    uint64        // the first round
 	Rounds   uint64        // at most so many; zero means no limit
 	Limit    time.Duration // how long a round may take; zero means DefaultLimit
+	Whole    bool          // no context is cut short
 	Mutant   string        // the mutant that is active; empty for none
 }
 

@@ -39,6 +39,7 @@ func parseFlags() *settings {
 	flag.Uint64Var(&s.Rounds, "rounds", 0, "most rounds of each job; 0 means no limit")
 	flag.DurationVar(&s.Limit, "limit", DefaultLimit, "how long a round may take")
 	flag.StringVar(&s.Mutant, "mutant", "", "the mutant that is active")
+	flag.BoolVar(&s.Whole, "whole", false, "cut no context short: shows whether a failure has to do with that")
 	flag.BoolVar(&s.rank, "rank", false, "be a rank of a job")
 	flag.Parse()
 	s.Families = chosen(s.families)
@@ -59,7 +60,8 @@ func chosen(list string) []string {
 func (s *settings) flags() []string {
 	return []string{
 		"-seed", fmt.Sprint(s.Seed), "-families", strings.Join(s.Families, ","), "-first", fmt.Sprint(s.First),
-		"-rounds", fmt.Sprint(s.Rounds), "-duration", s.Duration.String(), "-limit", s.Limit.String(), "-mutant", s.Mutant,
+		"-rounds", fmt.Sprint(s.Rounds), "-duration", s.Duration.String(), "-limit", s.Limit.String(),
+		fmt.Sprint("-whole=", s.Whole), "-mutant", s.Mutant,
 	}
 }
 
@@ -146,6 +148,7 @@ func readSettings(t *testing.T) *settings {
 	value := func(name string) any { return flag.Lookup(name).Value.(flag.Getter).Get() }
 	s.Seed, s.First, s.Rounds = value("seed").(uint64), value("first").(uint64), value("rounds").(uint64)
 	s.Duration, s.Limit = value("duration").(time.Duration), value("limit").(time.Duration)
+	s.Whole = value("whole").(bool)
 	s.Mutant, s.transports, s.ranks = value("mutant").(string), value("transports").(string), value("ranks").(int)
 	s.Families = chosen(value("families").(string))
 	if s.Seed == 0 {
