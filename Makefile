@@ -3,7 +3,7 @@
 
 GO ?= go
 
-.PHONY: check test race fuzz matrix stress bench benchdiff cover cross cluster rdma generate ci install
+.PHONY: check test race fuzz matrix stress torture bench benchdiff cover cross cluster rdma generate ci install
 
 check: ## format, vet, staticcheck, quick tests
 	.ci/run fmt vet staticcheck
@@ -24,6 +24,10 @@ matrix: ## all cells of the matrix of collectives: hours, by estimate one and a 
 
 stress: ## ordering, concurrency and shutdown again and again, on 1, 2 and 4 threads
 	$(GO) test -count=20 -cpu=1,2,4 -timeout 30m -run 'Order|Litmus|Concurrent|Parallel|Cancel|Close|Kill|Stress' ./...
+
+torture: ## random programs against the public interface: DURATION=1h SEED=1 TRANSPORTS=shm,tcp,mixed; mixed needs root
+	$(GO) test ./internal/torture -run '^TestTorture$$' -count=1 -v -timeout 0 \
+		-duration $(or $(DURATION),1h) -seed $(or $(SEED),0) -transports $(or $(TRANSPORTS),shm,tcp,mixed)
 
 bench: ## Go benchmarks, then gaspi-bench with its JSON lines under out/
 	$(GO) test -run '^$$' -bench . ./...

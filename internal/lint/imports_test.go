@@ -94,6 +94,7 @@ const table = `
 	gaspi, internal/testenv/vm < internal/testenv/vm/verbs;   # tests of jobs in a virtual machine, and nothing else
 	gaspi, collectives < internal/system;   # tests of whole jobs, and nothing else
 	gaspi, collectives, ssp, hoplite < internal/threads;   # tests of many goroutines, and nothing else
+	gaspi, collectives, ssp, hoplite < internal/torture;   # sees what a user sees
 `
 
 // advice says what to do instead, by what was imported.

@@ -91,7 +91,7 @@ func (c *contender) contend(ctx context.Context, shift uint64, steps int) error 
 		at := c.seg.At(c.members[member], shift+uint64(8*kind))
 		short, cancel := c.cut(ctx, c.rng, 2+c.rng.IntN(12))
 		err := c.one(ctx, short, at, kind, member)
-		early := timeLimit(err) && short.Err() != nil && ctx.Err() == nil
+		early := gaveUp(ctx, short, err) // and nothing was done
 		cancel()
 		if err != nil && !early {
 			return fmt.Errorf("goroutine %d, word %d of member %d: %w", c.number, kind, member, err)

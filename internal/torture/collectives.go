@@ -88,15 +88,16 @@ func ensembles(ctx context.Context, s *scene, st style) error {
 // in another. Where this rank is no member it has no scene.
 func (s *scene) ensemble(ctx context.Context, rng *rand.Rand, st style) (*ensemble, error) {
 	sub, ranks, key := s, s.members, s.plan.Uint64()
-	if s.plan.IntN(2) == 0 {
+	if s.plan.IntN(2) == 0 && !s.beside {
 		ranks = subset(s.plan, s.members)
 		var err error
 		if sub, err = s.subgroup(ctx, rng, ranks, key); sub == nil {
 			return &ensemble{}, err
 		}
 	}
-	cfg := collectives.Config{Scratch: pick[uint64](s.common(key), 0, 1<<16, 4<<20)}
-	if s.common(key, 1).IntN(2) == 0 {
+	plan := stream(key, keyPlan)
+	cfg := collectives.Config{Scratch: pick[uint64](plan, 0, 1<<16, 4<<20)}
+	if plan.IntN(2) == 0 {
 		cfg.Order = slices.Clone(ranks)
 	}
 	team, err := collectives.NewTeam(ctx, sub.g, cfg)
@@ -114,14 +115,9 @@ func (s *scene) ensemble(ctx context.Context, rng *rand.Rand, st style) (*ensemb
 	return e, nil
 }
 
-// common is a stream that all members know.
-func (s *scene) common(key uint64, number ...uint64) *rand.Rand {
-	return stream(append([]uint64{key, keyPlan}, number...)...)
-}
-
 // act makes one call, or several that are under way at the same time.
 func (e *ensemble) act(ctx context.Context, rng *rand.Rand, key uint64) error {
-	e.plan = e.common(key, 2)
+	e.plan = stream(key, keyCall)
 	calls := make([]*call, 1)
 	mode := e.plan.IntN(4)
 	if mode == 0 {
@@ -271,7 +267,7 @@ func (e *ensemble) options(task func(opts ...collectives.Option) collectives.Tas
 		slices.Sort(names)
 		name := pick(e.plan, slices.Compact(names)...)
 		if !slices.ContainsFunc(candidates, func(c collectives.Candidate) bool { return c.Chosen }) {
-			return nil, "", errors.New("Explain says that none of the candidates is chosen")
+			return nil, "", errors.New("none of the candidates of Explain is chosen")
 		}
 		return []collectives.Option{collectives.Algorithm(name)}, " by " + name, nil
 	}

@@ -150,7 +150,7 @@ func mismatchedReductions(ctx context.Context, s *scene) error {
 		return err
 	}
 	if _, err := ssp.New[float64](ctx, g.g, n, ssp.Sum, 1); !errors.Is(err, gaspi.ErrMismatch) {
-		return fmt.Errorf("New of different lengths: %v, want %v", err, gaspi.ErrMismatch)
+		return fmt.Errorf("calls of New with different lengths: %v, want %v", err, gaspi.ErrMismatch)
 	}
 	if err := s.barrier(ctx, s.own(5)); err != nil {
 		return err
@@ -171,7 +171,7 @@ func mismatchedCalls(ctx context.Context, s *scene) error {
 	buf := make([]int32, n)
 	err = collectives.AllReduce(ctx, team, buf, collectives.Sum)
 	if len(s.members) > 1 && !errors.Is(err, gaspi.ErrMismatch) {
-		return fmt.Errorf("AllReduce of %d elements, where member %d has another number: %v, want %v", n, odd, err, gaspi.ErrMismatch)
+		return fmt.Errorf("an AllReduce of %d elements, where member %d has another number: %v, want %v", n, odd, err, gaspi.ErrMismatch)
 	}
 	if len(s.members) > 1 {
 		if err := collectives.Barrier(ctx, team); err == nil {

@@ -39,7 +39,7 @@ func groups(ctx context.Context, s *scene) error {
 		return err
 	}
 	for _, c := range circles {
-		if c.scene != nil {
+		if c.scene != nil && c.g != s.g {
 			if err := c.g.Delete(); err != nil {
 				return err
 			}
@@ -90,8 +90,12 @@ func (s *scene) subgroup(ctx context.Context, rng *rand.Rand, ranks []gaspi.Rank
 	return sub, nil
 }
 
+// circle makes a random group, or beside other scenes one of all members.
 func (s *scene) circle(ctx context.Context, rng *rand.Rand, i int, seg *gaspi.Segment) (*circle, error) {
 	ranks, key := subset(s.plan, s.members), s.plan.Uint64()
+	if s.beside {
+		return &circle{scene: s, counter: seg.At(s.members[0], uint64(8*i))}, nil
+	}
 	sub, err := s.subgroup(ctx, rng, ranks, key)
 	return &circle{scene: sub, counter: seg.At(slices.Min(ranks), uint64(8*i))}, err
 }

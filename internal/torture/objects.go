@@ -257,7 +257,7 @@ func (d *depot) locate(ctx context.Context, id string, length int) error {
 	if got, err := d.store.Wait(ctx, id); err != nil {
 		return err
 	} else if got != id {
-		return fmt.Errorf("Wait for %q returned %q", id, got)
+		return fmt.Errorf("a Wait for %q returned %q", id, got)
 	}
 	at, err := d.store.Locations(ctx, id)
 	if err != nil {

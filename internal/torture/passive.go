@@ -95,7 +95,7 @@ func (s *scene) mail(ctx context.Context, rng *rand.Rand, seg *gaspi.Segment, th
 		to := rng.IntN(len(s.members))
 		short, cancel := s.cut(ctx, rng, 1+rng.IntN(12))
 		err = s.p.PassiveSend(short, s.members[to], span)
-		early := timeLimit(err) && short.Err() != nil && ctx.Err() == nil
+		early := gaveUp(ctx, short, err) // and the message is not received
 		cancel()
 		if err != nil && !early {
 			return fmt.Errorf("message of %d bytes to member %d: %w", size, to, err)

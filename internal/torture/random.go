@@ -42,22 +42,6 @@ func word(key uint64, i int) uint64 {
 	return x ^ x>>29
 }
 
-// filled returns the position of the first byte that is not that of the key, or -1.
-func filled(got []byte, key uint64) int {
-	n := len(got) &^ 7
-	for i := 0; i < n; i += 8 {
-		if binary.LittleEndian.Uint64(got[i:]) != word(key, i) {
-			return i + differ(got[i:i+8], binary.LittleEndian.AppendUint64(nil, word(key, i)))
-		}
-	}
-	var last [8]byte
-	binary.LittleEndian.PutUint64(last[:], word(key, n))
-	if i := differ(got[n:], last[:len(got)-n]); i >= 0 {
-		return n + i
-	}
-	return -1
-}
-
 // differ returns the position of the first byte that differs, or -1.
 func differ(a, b []byte) int {
 	if bytes.Equal(a, b) {

@@ -35,7 +35,8 @@ type scene struct {
 	key     uint64 // the seed of the scene, the same on all members
 	plan    *rand.Rand
 	members []gaspi.Rank
-	me      int // the index of this rank in members
+	me      int  // the index of this rank in members
+	beside  bool // other scenes are under way: no groups are made, since only one goroutine may
 }
 
 // segmentsPerScene is how many segment ids a scene has for itself, from base.
@@ -98,6 +99,11 @@ func timeLimit(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
+// gaveUp reports whether a call that got short, a part of ctx, ended because short did.
+func gaveUp(ctx, short context.Context, err error) bool {
+	return timeLimit(err) && short.Err() != nil && ctx.Err() == nil
+}
+
 // cut returns a context that has ended, that ends soon, or that does not end before ctx.
 // The more attempts were made, the longer it lasts.
 func (s *scene) cut(ctx context.Context, rng *rand.Rand, attempt int) (context.Context, context.CancelFunc) {
@@ -126,13 +132,14 @@ func (s *scene) resume(ctx context.Context, rng *rand.Rand, call func(ctx contex
 	for attempt := 0; ; attempt++ {
 		short, cancel := s.cut(ctx, rng, attempt)
 		err := call(short)
-		ended := short.Err() != nil
+		again := gaveUp(ctx, short, err)
+		early := timeLimit(err) && short.Err() == nil
 		cancel()
-		if !timeLimit(err) || ctx.Err() != nil {
-			return err
-		}
-		if !ended {
+		if early {
 			return fmt.Errorf("a call returned %q before its context had ended", err)
+		}
+		if !again {
+			return err
 		}
 	}
 }

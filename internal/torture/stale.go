@@ -82,7 +82,7 @@ func (f *follower[T]) step(ctx context.Context, rng *rand.Rand, r *ssp.Reduction
 		return err
 	}
 	if r.Clock() != clock {
-		return fmt.Errorf("Clock is %d", r.Clock())
+		return fmt.Errorf("the Clock is %d", r.Clock())
 	}
 	return f.check(got, clock)
 }
@@ -120,7 +120,7 @@ func (f *follower[T]) check(got ssp.Result[T], clock int64) error {
 		oldest--
 	}
 	if got.Oldest != oldest || got.Newest != newest {
-		return fmt.Errorf("Oldest and Newest are %d and %d; the values are those of %d to %d", got.Oldest, got.Newest, oldest, newest)
+		return fmt.Errorf("the Oldest and Newest are %d and %d; the values are those of %d to %d", got.Oldest, got.Newest, oldest, newest)
 	}
 	return same("the reduction", got.Values, want)
 }

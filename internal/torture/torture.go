@@ -14,7 +14,7 @@ import (
 
 // Options say what a job does, the same on all ranks.
 type Options struct {
-	Seed     uint64
+	Seed     uint64        // what everything random follows from
 	Families []string      // those that rounds are made of
 	Duration time.Duration // no round begins later than this after the first
 	First    uint64        // the first round

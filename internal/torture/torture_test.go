@@ -32,7 +32,7 @@ func parseFlags() *settings {
 	s := &settings{}
 	flag.Uint64Var(&s.Seed, "seed", 0, "seed of the first job, the next job has the next one; 0 draws one")
 	flag.DurationVar(&s.Duration, "duration", 6*time.Second, "how long TestTorture runs, in all")
-	flag.StringVar(&s.transports, "transports", "loopback,shm,tcp", "transports that jobs use in turns: loopback, shm, tcp, emulated, mixed (which needs root)")
+	flag.StringVar(&s.transports, "transports", defaultTransports, "transports that jobs use in turns: loopback, shm, tcp, emulated, mixed (which needs root)")
 	flag.StringVar(&s.families, "families", strings.Join(Families(), ","), "families that rounds are made of; those that begin with - are left out")
 	flag.IntVar(&s.ranks, "ranks", 0, "number of ranks; 0 draws it")
 	flag.Uint64Var(&s.First, "first", 0, "first round of each job")
