@@ -179,7 +179,7 @@ func mismatchedCalls(ctx context.Context, s *scene) error {
 		}
 	}
 	if err := team.Reset(ctx); err != nil {
-		return fmt.Errorf("Reset: %w", err)
+		return fmt.Errorf("team.Reset: %w", err)
 	}
 	one := []int32{int32(s.me)}
 	if err := collectives.AllReduce(ctx, team, one, collectives.Max); err != nil || one[0] != int32(len(s.members)-1) {

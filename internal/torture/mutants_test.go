@@ -15,7 +15,7 @@ func TestMutants(t *testing.T) {
 			family, name, _ := strings.Cut(mutant, "/")
 			o := Options{Seed: 1, Families: []string{family}, Duration: time.Minute, Rounds: 60, Mutant: mutant}
 			if name == mutantHang {
-				o.Limit = time.Second
+				o.Limit = 2 * time.Second
 			}
 			_, err := runGoroutines(t, o, 3)
 			if err == nil || !strings.Contains(err.Error(), ", "+family+":") {
