@@ -78,7 +78,7 @@ func fullStore(ctx context.Context, s *scene) error {
 		if err := hoplite.Put(ctx, store, "all", data); err != nil {
 			return fmt.Errorf("put of %d bytes into an empty store of that capacity: %w", capacity, err)
 		}
-		if err := hoplite.Put(ctx, store, "more", data[:1<<17]); !errors.Is(err, hoplite.ErrFull) {
+		if err := hoplite.Put(ctx, store, "more", data[:90_000]); !errors.Is(err, hoplite.ErrFull) {
 			return fmt.Errorf("put into a store that is full: %v, want %v", err, hoplite.ErrFull)
 		}
 	}
