@@ -160,7 +160,7 @@ func (d *dialer) tcp(only bool) (transport.Transport, error) {
 	}
 	wire, err := tcp.New(tcp.Config{
 		Rank: d.info.Rank, Size: d.info.Size, IDs: d.cfg.Segments + 1,
-		Job: d.info.Job, Key: d.session.Key(), TLS: os.Getenv(boot.EnvTLS) == "1",
+		Job: d.info.Job, Credentials: d.session.Credentials(), TLS: os.Getenv(boot.EnvTLS) == "1",
 		Listen: listen, Congestion: os.Getenv("GASPI_TCP_CONGESTION"), Silence: silence(),
 		Lookup: func(ctx context.Context, r Rank) (string, error) {
 			at, err := d.find(ctx, r)

@@ -162,6 +162,9 @@ func (a *agent) take(f talk.Frame) (err error) {
 	if a.order, err = decode[order](f); err != nil {
 		return err
 	}
+	if len(a.order.Identities) != len(a.order.Ranks) {
+		return fmt.Errorf("an order with %d identities for %d ranks", len(a.order.Identities), len(a.order.Ranks))
+	}
 	if a.order.Program == "" {
 		a.program, err = newShipment(a.order.Name)
 		return err
@@ -195,7 +198,9 @@ func (a *agent) begin(p *program) {
 			bind: o.Bind, grace: o.Grace, stopLimit: o.StopLimit, adopt: true,
 		},
 		first: o.First, files: a.relay.files, report: a.report, log: a.log,
-		link:   func(Rank) (*os.File, error) { return keyFile(o.Key) },
+		link: func(r Rank) (*os.File, error) {
+			return keyFile(a.config.proof.Key.Text() + "\n" + o.Identities[r-o.First])
+		},
 		thread: a.thread, family: a.family,
 	}
 	for i, env := range o.Ranks {

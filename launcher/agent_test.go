@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -13,18 +14,29 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/auth"
 )
 
 func TestAgentConfig(t *testing.T) {
 	t.Setenv("SLURMD_NODENAME", "h2")
+	job := auth.NewAuthority("j")
+	node := func(host int) string {
+		text, err := json.Marshal(agentNode{Host: host, Credentials: job.Agent(int32(host)).Text()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
 	cases := []struct {
 		name, line string
 		host       int
 		want       string // of the error
 	}{
-		{"host", `{"version":2,"host":3}` + "\n", 3, ""},
-		{"node", `{"version":2,"nodes":{"h1":4,"h2":5}}` + "\n", 5, ""},
-		{"other node", `{"version":2,"nodes":{"h1":4}}` + "\n", 0, `SLURMD_NODENAME="h2" is none of the nodes`},
+		{"host", `{"version":2,"nodes":{"*":` + node(3) + "}}\n", 3, ""},
+		{"node", `{"version":2,"nodes":{"h1":` + node(4) + `,"h2":` + node(5) + "}}\n", 5, ""},
+		{"other node", `{"version":2,"nodes":{"h1":` + node(4) + "}}\n", 0, `SLURMD_NODENAME="h2" is none of the nodes`},
+		{"no credentials", `{"version":2,"nodes":{"*":{"host":1}}}` + "\n", 0, "makes no sense"},
 		{"nothing", "", 0, "an agent is started by gaspi-run"},
 		{"cut", `{"version":2`, 0, "an agent is started by gaspi-run"},
 		{"nonsense", "hello\n", 0, "makes no sense"},
@@ -32,7 +44,7 @@ func TestAgentConfig(t *testing.T) {
 	}
 	for _, c := range cases {
 		got, err := readAgentConfig(strings.NewReader(c.line))
-		if c.want == "" && (err != nil || got.Host != c.host) {
+		if c.want == "" && (err != nil || got.host != c.host) {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
 		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	maxAgentConfig  = 1 << 20                // bytes of the first line an agent reads
-	addressTimeout  = 5 * time.Second        // for one address: a wrong one may swallow packets
-	addressHeadway  = 200 * time.Millisecond // before the next address is tried as well
-	agentConfigRead = 30 * time.Second       // for the first line to come
+	maxAgentConfig   = 32 << 20               // bytes of the first line an agent reads
+	addressTimeout   = 5 * time.Second        // for one address: a wrong one may swallow packets
+	addressHeadway   = 200 * time.Millisecond // before the next address is tried as well
+	handshakeTimeout = 10 * time.Second       // for the launcher to finish a handshake
 )
 
 // An agentConfig is the first line that an agent reads: where its launcher is,
@@ -28,16 +28,26 @@ const (
 type agentConfig struct {
 	Version   int           `json:"version"`
 	Job       string        `json:"job"`
-	Key       string        `json:"key"`
 	Addresses []string      `json:"addresses"` // host:port, best first
 	TLS       bool          `json:"tls"`
 	Silence   time.Duration `json:"silence"` // how long the launcher may be silent
-	Host      int           `json:"host"`    // which host of the job this is
 
-	// Nodes replaces Host when one command starts the agents of all hosts: the
-	// numbers of the hosts by the names of the nodes.
-	Nodes map[string]int `json:"nodes,omitempty"`
+	// Nodes are the hosts that the same command starts agents on, by the names of the
+	// nodes, or the only one under anyNode.
+	Nodes map[string]agentNode `json:"nodes"`
+
+	host  int              // which host of the job this is
+	proof auth.Credentials // of its agent
 }
+
+// An agentNode is what the agent of one host is told.
+type agentNode struct {
+	Host        int    `json:"host"`
+	Credentials string `json:"credentials"`
+}
+
+// anyNode stands for the node that the agent is on, whatever its name.
+const anyNode = "*"
 
 // readAgentConfig reads the line, and finds out which host this is.
 func readAgentConfig(in io.Reader) (agentConfig, error) {
@@ -52,47 +62,54 @@ func readAgentConfig(in io.Reader) (agentConfig, error) {
 	if c.Version != agentVersion {
 		return agentConfig{}, fmt.Errorf("gaspi-run here speaks version %d to agents and that of the launcher version %d: install the same one on both hosts, or use --stage", agentVersion, c.Version)
 	}
-	if c.Nodes != nil {
-		if c.Host, err = whichNode(c.Nodes); err != nil {
+	node, ok := c.Nodes[anyNode]
+	if !ok {
+		if node, err = whichNode(c.Nodes); err != nil {
 			return agentConfig{}, err
 		}
+	}
+	c.host, c.Nodes = node.Host, nil
+	if c.proof, err = auth.ParseCredentials(node.Credentials); err != nil {
+		return agentConfig{}, fmt.Errorf("the launcher's first line makes no sense: %w", err)
 	}
 	return c, nil
 }
 
 // whichNode asks Slurm's environment which of the hosts this is.
-func whichNode(nodes map[string]int) (int, error) {
+func whichNode(nodes map[string]agentNode) (agentNode, error) {
 	name := os.Getenv("SLURMD_NODENAME")
 	if n, ok := nodes[name]; ok {
 		return n, nil
 	}
-	return 0, fmt.Errorf("SLURMD_NODENAME=%s is none of the nodes of the job", strconv.Quote(name))
+	return agentNode{}, fmt.Errorf("SLURMD_NODENAME=%s is none of the nodes of the job", strconv.Quote(name))
 }
 
 // connect reaches the launcher at the first of its addresses that answers, and
-// proves to it that this is its agent.
+// proves to it that this is its agent. A launcher that does not finish the handshake, as
+// one that strangers keep busy, is tried again; so is somebody who has proven nothing.
 func (c agentConfig) connect() (conn net.Conn, reached string, err error) {
-	key, err := auth.ParseKey(c.Key)
-	if err != nil {
-		return nil, "", err
-	}
 	var secure *tls.Config
 	if c.TLS {
-		if _, secure, err = key.TLS(c.Job); err != nil {
+		if _, secure, err = c.proof.Key.TLS(c.Job); err != nil {
 			return nil, "", err
 		}
 	}
-	hello := auth.Hello{Role: auth.RoleAgent, Job: c.Job, From: int32(c.Host), Version: agentVersion}
-	raw, reached, err := dialAny(c.Addresses)
-	if err != nil {
-		return nil, "", fmt.Errorf("cannot reach the launcher: %w; choose another address with --interface", err)
-	}
-	conn, err = auth.Client(raw, key, hello, secure)
-	if err != nil {
+	hello := auth.Hello{Role: auth.RoleAgent, Job: c.Job, From: int32(c.host), Version: agentVersion}
+	for limit := time.Now().Add(handshakeTimeout); ; {
+		raw, reached, err := dialAny(c.Addresses)
+		if err != nil {
+			return nil, "", fmt.Errorf("cannot reach the launcher: %w; choose another address with --interface", err)
+		}
+		conn, err = auth.Client(raw, c.proof, hello, secure)
+		if err == nil {
+			return conn, reached, nil
+		}
 		raw.Close()
-		return nil, "", fmt.Errorf("the launcher at %s: %w", reached, err)
+		if errors.Is(err, auth.ErrRefused) || time.Now().After(limit) {
+			return nil, "", fmt.Errorf("the launcher at %s: %w", reached, err)
+		}
+		<-time.After(addressHeadway)
 	}
-	return conn, reached, nil
 }
 
 // dialAny tries the addresses one after the other, without waiting long for one

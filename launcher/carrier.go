@@ -89,18 +89,20 @@ func srunCarrier(remotes []*remote, agent []string) *carrier {
 }
 
 // startCarrier starts a carrier, and tells the agents what they need to know on
-// its standard input, where nobody else can read it.
+// its standard input: arguments and the environment can be read by others. ssh encrypts
+// it on its way; srun of a Slurm without TLS does not.
 func (j *job) startCarrier(c *carrier, binary []byte) error {
 	config := agentConfig{
-		Version: agentVersion, Job: j.id, Key: j.server.Key().Text(),
+		Version: agentVersion, Job: j.id,
 		Addresses: j.doorway.addresses, TLS: j.cfg.TLS, Silence: j.cfg.Heartbeat,
-		Host: c.brings[0].number,
+		Nodes: map[string]agentNode{},
 	}
-	if j.cfg.Remote.Srun {
-		config.Nodes = map[string]int{}
-		for _, r := range c.brings {
-			config.Nodes[r.name] = r.number
+	for _, r := range c.brings {
+		name := r.name
+		if !j.cfg.Remote.Srun {
+			name = anyNode
 		}
+		config.Nodes[name] = agentNode{Host: r.number, Credentials: j.server.Authority().Agent(int32(r.number)).Text()}
 	}
 	line, err := json.Marshal(config)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
-// A doorway is where agents and ranks of other hosts come in. Whoever does not
-// hold the key of the job stays outside.
+// A doorway is where agents and ranks of other hosts come in. Whoever has no
+// credentials of the job stays outside.
 type doorway struct {
 	job       *job
 	listeners []net.Listener
@@ -35,7 +35,7 @@ func openDoorway(j *job, agents []*remote) (*doorway, error) {
 	var secure *tls.Config
 	if j.cfg.TLS {
 		var err error
-		if secure, _, err = j.server.Key().TLS(j.id); err != nil {
+		if secure, _, err = j.server.Credentials().Key.TLS(j.id); err != nil {
 			return nil, err
 		}
 	}
@@ -43,7 +43,7 @@ func openDoorway(j *job, agents []*remote) (*doorway, error) {
 		d.close()
 		return nil, fmt.Errorf("listen for other hosts: %w", err)
 	}
-	gate := auth.NewGate(auth.GateConfig{Key: j.server.Key(), TLS: secure, Check: d.check, Log: j.cfg.Log})
+	gate := auth.NewGate(auth.GateConfig{Credentials: j.server.Credentials(), TLS: secure, Check: d.check, Log: j.cfg.Log})
 	for _, l := range d.listeners {
 		d.serving.Go(func() {
 			if err := gate.Serve(l, d.pass); err != nil {

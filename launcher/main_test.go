@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -60,6 +61,7 @@ func play(role string) int {
 
 // playWithBoot are the roles that talk to the launcher.
 func playWithBoot(role string) int {
+	credentials, _ := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", bootFD))
 	s, err := boot.FromEnvironment(context.Background(), nil)
 	if err != nil {
 		fmt.Println(err)
@@ -79,6 +81,17 @@ func playWithBoot(role string) int {
 		}
 		err = errors.Join(err, s.Fence(ctx, "end", ""))
 		fmt.Printf("%q %v\n", values, err)
+		s.Close()
+	case "secretive": // tells all that nobody else may know, to its launcher and its peers
+		err := s.Put("name", []byte(os.Getenv("WIRETAP_SECRET")))
+		for r := range info.Size {
+			if err == nil {
+				_, err = s.Get(ctx, base.Rank(r), "name")
+			}
+		}
+		fmt.Printf("%q %v\n", credentials, err)
+		bufio.NewReader(os.Stdin).ReadString('\n') // rank 0 goes on when it is told to
+		fmt.Println(s.Fence(ctx, "end", ""))
 		s.Close()
 	case "left": // rank 0 ends; the others learn that it left normally
 		if info.Rank != 0 {

@@ -58,8 +58,11 @@ type order struct {
 
 	First Rank
 	Ranks [][]string // own variables of each rank
-	Key   string     // of the job, for a file that ranks inherit
 	Reads bool       // the first rank gets input
+
+	// Identities make each rank itself: with the job's key, which the agent has and no
+	// frame carries, they are the file that it inherits.
+	Identities []string
 }
 
 // A ready is the first word of an agent.

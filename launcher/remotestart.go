@@ -84,7 +84,7 @@ func (r *remote) order() (order, error) {
 		Name: j.program.name, Title: j.cfg.Program, Args: j.cfg.Args,
 		Env: portable(os.Environ()), Added: j.cfg.Env, Dir: dir, AnyDir: j.ships(),
 		Bind: j.cfg.Bind, Grace: j.cfg.KillGrace, StopLimit: j.cfg.Heartbeat,
-		First: r.first, Key: j.server.Key().Text(), Reads: r.first == 0 && j.cfg.Stdin != nil,
+		First: r.first, Reads: r.first == 0 && j.cfg.Stdin != nil,
 	}
 	if !j.ships() {
 		if o.Program, err = filepath.Abs(j.program.path); err != nil {
@@ -95,6 +95,7 @@ func (r *remote) order() (order, error) {
 		info := j.info(r.place, i)
 		env := info.RemoteEnviron(j.doorway.addressesFrom(r.agent.Reached), fmt.Sprintf("/proc/self/fd/%d", bootFD))
 		o.Ranks = append(o.Ranks, append(env, j.environ(info.Rank)...))
+		o.Identities = append(o.Identities, j.server.Authority().Rank(int32(info.Rank)).Identity.Text())
 	}
 	return o, nil
 }

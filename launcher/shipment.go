@@ -52,15 +52,15 @@ func (s *shipment) complete() (*program, error) {
 	return p, nil
 }
 
-// keyFile makes the file in which a rank finds the key of its job. It has no
-// name, and is gone with its last descriptor.
-func keyFile(key string) (*os.File, error) {
-	fd, err := sys.CreateMemory("gaspi-key", int64(len(key)))
+// keyFile makes the file in which a rank finds its credentials. It has no name, and
+// is gone with its last descriptor.
+func keyFile(text string) (*os.File, error) {
+	fd, err := sys.CreateMemory("gaspi-key", int64(len(text)))
 	if err != nil {
 		return nil, fmt.Errorf("file with the key of the job: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), "key")
-	if _, err := f.WriteAt([]byte(key), 0); err != nil {
+	if _, err := f.WriteAt([]byte(text), 0); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("file with the key of the job: %w", err)
 	}

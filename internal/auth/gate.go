@@ -5,62 +5,48 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"sync"
 	"time"
 )
 
-// maxUnderWay bounds the handshakes of one gate that are under way, and with
-// them what strangers can make a process allocate: each takes about 1.5 KiB.
-// More connections wait in the backlog of the system.
-const maxUnderWay = 32
-
-// crowded is how long a handshake may take while others wait for their turn. An
-// honest one takes milliseconds, or a second on a machine that is starting
-// hundreds of ranks; who is thrown out by mistake comes again. So silence at all
-// places keeps nobody out for longer than this.
-const crowded = 2 * time.Second
-
 // GateConfig says whom a gate lets pass.
 type GateConfig struct {
-	Key   Key               // what visitors must prove to hold
-	TLS   *tls.Config       // nil: no TLS; else the server's half of [Key.TLS]
-	Check func(Hello) error // refuses with its error, which is told to the peer; nil: all who hold the key. Safe for concurrent use.
-	Log   func(line string) // hears of refusals, at most 10 lines in 10 s; nil: nobody does. Safe for concurrent use.
+	Credentials                   // what this side proves, and visitors must prove to belong to
+	TLS         *tls.Config       // nil: no TLS; else the server's half of [Key.TLS]
+	Check       func(Hello) error // refuses with its error, which is told to the peer; nil: all who belong to the job. Safe for concurrent use.
+	Log         func(line string) // hears of refusals, at most 10 lines in 10 s; nil: nobody does. Safe for concurrent use.
 }
 
-// A Gate runs the handshakes of one listener, several at a time.
+// A Gate runs the handshakes of one or several listeners, many at a time. No number of
+// strangers keeps a peer that has the key outside: see crowd.
 type Gate struct {
 	cfg     GateConfig
 	log     limitedLog
-	places  chan struct{} // a token for each handshake under way
 	ongoing sync.WaitGroup
 
 	mu       sync.Mutex
-	underWay []*visitor // oldest first
+	visitors crowd // who has proven nothing yet
+	inside   map[*visitor]bool
 	closed   bool
 }
 
-// A visitor is a connection whose handshake is under way.
-type visitor struct {
-	conn  net.Conn
-	since time.Time
-}
+// errCrowded is why a visitor was thrown out.
+var errCrowded = errors.New("it has not proven anything in time, and others are waiting")
 
 // NewGate returns a gate.
 func NewGate(cfg GateConfig) *Gate {
-	g := &Gate{cfg: cfg, places: make(chan struct{}, maxUnderWay)}
+	g := &Gate{cfg: cfg, visitors: newCrowd(placesHere()), inside: map[*visitor]bool{}}
 	g.log.print = cfg.Log
 	return g
 }
 
 // Serve accepts connections of l, lets each prove what it is, and calls pass
-// with those that may pass and what they said. pass takes the connection; it
-// runs on a goroutine of its own and must return soon.
+// with those that may pass and what they said. pass takes the connection, which is what
+// [Client] describes; it runs on a goroutine of its own and must return soon.
 //
 // It blocks until l is closed, which is its caller's business; then it ends the
 // handshakes under way, waits for calls of pass, and returns nil. Other errors
-// are those of l.
+// are those of l. A gate whose first listener was closed lets nobody in any more.
 func (g *Gate) Serve(l net.Listener, pass func(net.Conn, Hello)) error {
 	defer g.stop()
 	for {
@@ -79,62 +65,85 @@ func (g *Gate) Serve(l net.Listener, pass func(net.Conn, Hello)) error {
 			time.Sleep(50 * time.Millisecond) // sleep: out of descriptors; nothing tells when there are some again
 			continue
 		}
-		g.place()
-		v := g.enter(conn)
-		g.ongoing.Go(func() { g.admit(v, pass) })
+		v := &visitor{conn: conn, from: sourceOf(conn), since: time.Now()}
+		conn.SetDeadline(v.since.Add(patience))
+		if g.enter(v) {
+			g.ongoing.Go(func() { g.admit(v, pass) })
+		}
 	}
 }
 
-// place waits until fewer than maxUnderWay handshakes are under way. Those that
-// have had their share of time are hurried.
-func (g *Gate) place() {
-	select {
-	case g.places <- struct{}{}:
-		return
-	default:
-	}
-	g.mu.Lock()
-	for _, v := range g.underWay {
-		v.conn.SetDeadline(v.since.Add(crowded))
-	}
-	g.mu.Unlock()
-	g.places <- struct{}{}
-}
-
-// enter notes a visitor and sets its time limit; nothing but the gate changes
-// it until the handshake is over.
-func (g *Gate) enter(conn net.Conn) *visitor {
-	v := &visitor{conn: conn, since: time.Now()}
+// enter gives a visitor a place, and throws out somebody else if need be.
+func (g *Gate) enter(v *visitor) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	conn.SetDeadline(v.since.Add(patience))
-	g.underWay = append(g.underWay, v)
-	return v
+	if g.closed {
+		v.conn.Close()
+		return false
+	}
+	if late := g.visitors.add(v); late != nil {
+		late.thrown = true
+		late.conn.Close()
+	}
+	return true
 }
 
-// leave forgets a visitor, removes its time limit, and reports whether the gate
-// is still open.
+// heard notes that a visitor has said who it wants to be.
+func (g *Gate) heard(v *visitor) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	v.spoke = true
+}
+
+// proven takes a visitor that holds the key out of the crowd, unless it is too late.
+func (g *Gate) proven(v *visitor) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if v.thrown || g.closed {
+		return errCrowded
+	}
+	g.visitors.remove(v)
+	g.inside[v] = true
+	return nil
+}
+
+// leave forgets a visitor, and reports whether the gate is still open for it.
 func (g *Gate) leave(v *visitor) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.underWay = slices.DeleteFunc(g.underWay, func(o *visitor) bool { return o == v })
-	v.conn.SetDeadline(time.Time{})
-	return !g.closed
+	if !v.thrown {
+		g.visitors.remove(v)
+	}
+	delete(g.inside, v)
+	return !g.closed && !v.thrown
 }
 
 // admit lets one visitor pass or refuses it.
 func (g *Gate) admit(v *visitor, pass func(net.Conn, Hello)) {
-	conn, hello, err := server(v.conn, g.cfg.Key, g.cfg.Check, g.cfg.TLS)
-	open := g.leave(v)
-	if err != nil && (open || !errors.Is(err, net.ErrClosed)) { // which stop did
+	cfg := g.cfg
+	cfg.Check = func(h Hello) error {
+		if err := g.proven(v); err != nil {
+			return err
+		}
+		if g.cfg.Check == nil {
+			return nil
+		}
+		return g.cfg.Check(h)
+	}
+	conn, hello, err := server(v.conn, cfg, func() { g.heard(v) })
+	if err != nil && !errors.Is(err, net.ErrClosed) {
 		g.log.line(fmt.Sprintf("refused a connection from %s: %v", name(v.conn), err))
 		linger(v.conn)
 	}
-	<-g.places
+	open := g.leave(v)
+	if err != nil && v.thrown {
+		g.log.line(fmt.Sprintf("refused a connection from %s: %v", name(v.conn), errCrowded))
+	}
 	if err != nil || !open {
 		v.conn.Close()
 		return
 	}
+	v.conn.SetDeadline(time.Time{})
 	pass(conn, hello)
 }
 
@@ -153,7 +162,10 @@ func linger(conn net.Conn) {
 func (g *Gate) stop() {
 	g.mu.Lock()
 	g.closed = true
-	for _, v := range g.underWay {
+	for _, v := range g.visitors.all {
+		v.conn.Close()
+	}
+	for v := range g.inside {
 		v.conn.Close()
 	}
 	g.mu.Unlock()

@@ -48,34 +48,46 @@ const MaxJob = 64
 // The opening is the first message of a connection, 120 bytes, numbers in
 // little endian:
 //
-//	| 0 magic, 8 | 8 role | 9 length of job | 10 lane, 2 | 12 version, 2 | 14 next | 15 zero |
-//	| 16 from, 4 | 20 to, 4 | 24 job, padded with zeros, 64 | 88 nonce, 32 |
+//	| 0 magic, 8 | 8 role | 9 length of job | 10 lane, 2 | 12 version, 2 | 14 next | 15 shows |
+//	| 16 from, 4 | 20 to, 4 | 24 job, padded with zeros, 64 | 88 share, 32 |
 const (
-	magic       = "GASPIGO\x01" // the last byte is the version of the handshake
-	nonceSize   = 32
+	magic       = "GASPIGO\x02" // the last byte is the version of the handshake
+	shareSize   = 32
 	helloAt     = len(magic)
 	nextAt      = 14
+	showsAt     = 15
 	jobAt       = 24
-	nonceAt     = jobAt + MaxJob
-	openingSize = nonceAt + nonceSize
+	shareAt     = jobAt + MaxJob
+	openingSize = shareAt + shareSize
 )
 
 // What follows the handshake, as the side that connects has it. Sides that are
 // not of one mind are told so, instead of waiting for each other.
 const (
-	nextPlain = 0
-	nextTLS   = 1
+	nextPlain  = 0
+	nextTLS    = 1
+	nextSealed = 2 // records, see sealed.go
 )
+
+// next is what follows the handshake where there is no TLS. What controls a job is
+// sealed; data is not.
+func (h Hello) next() byte {
+	if h.Role == RoleLane {
+		return nextPlain
+	}
+	return nextSealed
+}
 
 // errNoHandshake says that the peer speaks something else.
 var errNoHandshake = errors.New("it does not speak this protocol")
 
-// putHello writes h, and what comes next, into an opening.
-func putHello(b *[openingSize]byte, h Hello, next byte) error {
+// putHello writes h, what comes next, and whether this side shows an identity, into an
+// opening.
+func putHello(b *[openingSize]byte, h Hello, next byte, shows bool) error {
 	if err := h.check(); err != nil {
 		return err
 	}
-	clear(b[:nonceAt])
+	clear(b[:shareAt])
 	copy(b[:], magic)
 	b[helloAt] = byte(h.Role)
 	b[9] = byte(len(h.Job))
@@ -84,18 +96,21 @@ func putHello(b *[openingSize]byte, h Hello, next byte) error {
 	binary.LittleEndian.PutUint32(b[16:], uint32(h.From))
 	binary.LittleEndian.PutUint32(b[20:], uint32(h.To))
 	b[nextAt] = next
-	copy(b[jobAt:nonceAt], h.Job)
+	if shows {
+		b[showsAt] = 1
+	}
+	copy(b[jobAt:shareAt], h.Job)
 	return nil
 }
 
 // getHello reads an opening. It accepts exactly what putHello writes.
-func getHello(b *[openingSize]byte) (h Hello, next byte, err error) {
+func getHello(b *[openingSize]byte) (h Hello, next byte, shows bool, err error) {
 	if err := checkMagic(b[:helloAt]); err != nil {
-		return Hello{}, 0, err
+		return Hello{}, 0, false, err
 	}
 	n := int(b[9])
 	if n > MaxJob {
-		return Hello{}, 0, fmt.Errorf("malformed hello: a job id of %d bytes", n)
+		return Hello{}, 0, false, fmt.Errorf("malformed hello: a job id of %d bytes", n)
 	}
 	h = Hello{
 		Role:    Role(b[helloAt]),
@@ -106,15 +121,15 @@ func getHello(b *[openingSize]byte) (h Hello, next byte, err error) {
 		Version: binary.LittleEndian.Uint16(b[12:]),
 	}
 	if err := h.check(); err != nil {
-		return Hello{}, 0, fmt.Errorf("malformed hello: %w", err)
+		return Hello{}, 0, false, fmt.Errorf("malformed hello: %w", err)
 	}
-	next = b[nextAt]
+	next, shows = b[nextAt], b[showsAt] == 1
 	var again [openingSize]byte
-	putHello(&again, h, next)
-	if next > nextTLS || [nonceAt]byte(again[:nonceAt]) != [nonceAt]byte(b[:nonceAt]) {
-		return Hello{}, 0, errors.New("malformed hello: bytes are set that mean nothing")
+	putHello(&again, h, next, shows)
+	if next > nextSealed || [shareAt]byte(again[:shareAt]) != [shareAt]byte(b[:shareAt]) {
+		return Hello{}, 0, false, errors.New("malformed hello: bytes are set that mean nothing")
 	}
-	return h, next, nil
+	return h, next, shows, nil
 }
 
 func checkMagic(b []byte) error {

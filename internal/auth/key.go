@@ -4,8 +4,8 @@
 // It knows no ranks, no frames and no rendezvous: it is given a connection and
 // either lets it pass or says why not. Package boot, the launcher and the
 // transports call it on every connection before they read anything else.
-// Without TLS it keeps strangers out, but does not hide or protect what
-// is sent afterwards from somebody who sits on the path.
+// What controls a job is encrypted and authenticated from then on. Data between
+// ranks is not without TLS: somebody on the path can read and change it.
 package auth
 
 import (
@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 )
 
@@ -41,25 +40,6 @@ func ParseKey(s string) (Key, error) {
 	k := Key(b)
 	if k == (Key{}) {
 		return Key{}, errors.New("the job key is all zeros: make a random one, such as with: openssl rand -hex 32")
-	}
-	return k, nil
-}
-
-// ReadKey reads the key from a file: as Text wrote it, with or without a
-// newline. The file may be a descriptor, such as /proc/self/fd/7.
-func ReadKey(path string) (Key, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Key{}, fmt.Errorf("reading the job key: %w", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 1024))
-	if err != nil {
-		return Key{}, fmt.Errorf("reading the job key: %w", err)
-	}
-	k, err := ParseKey(string(text))
-	if err != nil {
-		return Key{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return k, nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -58,7 +59,7 @@ func TestParseKeyRefuses(t *testing.T) {
 	}
 }
 
-func TestReadKey(t *testing.T) {
+func TestReadCredentials(t *testing.T) {
 	k := NewKey()
 	path := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(path, []byte(k.Text()+"\n"), 0o600); err != nil {
@@ -70,15 +71,21 @@ func TestReadKey(t *testing.T) {
 	}
 	defer f.Close()
 	for _, p := range []string{path, fmt.Sprintf("/proc/self/fd/%d", f.Fd())} {
-		if got, err := ReadKey(p); err != nil || got != k {
+		if got, err := ReadCredentials(p); err != nil || got.Key != k {
 			t.Errorf("%s: %v; it is not the key that was written", p, err)
 		}
 	}
-	if _, err := ReadKey(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "none") {
+	if _, err := ReadCredentials(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if _, err := ReadKey("/dev/zero"); err == nil || !strings.Contains(err.Error(), "1024 bytes") {
+	if _, err := ReadCredentials("/dev/zero"); err == nil || !strings.Contains(err.Error(), "regular file") {
 		t.Errorf("an endless file: %v", err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Repeat("00", 1<<20)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadCredentials(path); err == nil || !strings.Contains(err.Error(), "1024 bytes") {
+		t.Errorf("a long file: %v", err)
 	}
 }
 
@@ -93,5 +100,40 @@ func TestDerivedBytesDiffer(t *testing.T) {
 	}
 	if strings.Contains(k.Text(), k.JobID()) {
 		t.Error("the job id shows part of the key")
+	}
+}
+
+// TestKeyFilesOfOthersAreRefused tries every mode of a file.
+func TestKeyFilesOfOthersAreRefused(t *testing.T) {
+	k := NewKey()
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, []byte(k.Text()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode := os.FileMode(0o400); mode <= 0o777; mode++ {
+		if mode&0o400 == 0 {
+			continue // not even its owner can read it
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadCredentials(path)
+		if mode&0o077 == 0 && (err != nil || got.Key != k) {
+			t.Errorf("mode %04o: %v", mode, err)
+		}
+		if want := fmt.Sprintf("the job key in %s is open to other users (mode %04o)", path, mode); mode&0o077 != 0 && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "chmod 600")) {
+			t.Errorf("mode %04o: %v, want an error with %q", mode, err, want)
+		}
+	}
+}
+
+// TestNamedPipeIsNoKeyFile would wait for ever without O_NONBLOCK.
+func TestNamedPipeIsNoKeyFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadCredentials(path); err == nil || !strings.Contains(err.Error(), "is not in a regular file") {
+		t.Errorf("%v, want that it is no regular file", err)
 	}
 }

@@ -6,10 +6,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"errors"
 	"fmt"
 	"math/big"
-	"net"
 	"time"
 )
 
@@ -88,52 +86,4 @@ func rankCertificate(root *x509.Certificate, authority ed25519.PrivateKey) (tls.
 		return tls.Certificate{}, err
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private}, nil
-}
-
-// Client is Dial, and then, if secure is not nil, TLS with those settings. The
-// handshake comes first so that strangers never reach the TLS code, and comes
-// again inside, where it is tied to that very TLS connection. It returns the
-// connection to use from then on, which is conn itself without TLS.
-//
-// It blocks for at most 10 s. After an error the caller closes conn.
-func Client(conn net.Conn, k Key, me Hello, secure *tls.Config) (net.Conn, error) {
-	if secure == nil {
-		return conn, Dial(conn, k, me)
-	}
-	inner := tls.Client(conn, secure)
-	return inner, within(conn, func() error {
-		if err := dial(conn, k, me, nextTLS); err != nil {
-			return err
-		}
-		return dial(inner, k, me, nextPlain)
-	})
-}
-
-// Server is Accept, and then TLS as in [Client].
-func Server(conn net.Conn, k Key, check func(Hello) error, secure *tls.Config) (inner net.Conn, h Hello, err error) {
-	err = within(conn, func() error {
-		inner, h, err = server(conn, k, check, secure)
-		return err
-	})
-	return inner, h, err
-}
-
-// server is Server within whatever limits conn has.
-func server(conn net.Conn, k Key, check func(Hello) error, secure *tls.Config) (net.Conn, Hello, error) {
-	if secure == nil {
-		h, err := accept(conn, k, check, nextPlain)
-		return conn, h, err
-	}
-	h, err := accept(conn, k, check, nextTLS)
-	if err != nil {
-		return conn, h, err
-	}
-	inner := tls.Server(conn, secure)
-	_, err = accept(inner, k, func(again Hello) error {
-		if again != h {
-			return errors.New("it said something else about itself before TLS")
-		}
-		return nil
-	}, nextPlain)
-	return inner, h, err
 }

@@ -242,11 +242,11 @@ func TestFenceRefusals(t *testing.T) {
 func TestAllRanksHaveOneKey(t *testing.T) {
 	forEachJob(t, 3, func(t *testing.T, j *job) {
 		for r, s := range j.sessions {
-			if s.Key() != j.sessions[0].Key() {
+			if s.Credentials().Key != j.sessions[0].Credentials().Key {
 				t.Errorf("rank %d has another key than rank 0", r)
 			}
 		}
-		if NewLocal(1).Session(0).Key() == j.sessions[0].Key() {
+		if NewLocal(1).Session(0).Credentials().Key == j.sessions[0].Credentials().Key {
 			t.Error("another job has the same key")
 		}
 	})

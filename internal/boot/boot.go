@@ -110,9 +110,9 @@ type Session interface {
 	// error of ctx. It takes one short message each way per rank.
 	Fence(ctx context.Context, name, word string) error
 
-	// Key is the key of the job, with which ranks prove to each other that they are
-	// of the same one.
-	Key() auth.Key
+	// Credentials are what ranks prove to each other with that they are of the same job
+	// and, where a launcher has handed them out, which rank each is.
+	Credentials() auth.Credentials
 
 	// Kill asks for another rank to be killed (SIGKILL), and returns when it is
 	// gone, at once if it already was. The own rank is an error, and so is a

@@ -34,13 +34,13 @@ func dial(conn net.Conn, info Info) (*client, error) {
 }
 
 // dialRemote is dial for a rank that has reached its rendezvous over a network,
-// and has proven there that it holds the key.
-func dialRemote(conn net.Conn, info Info, key auth.Key) (*client, error) {
+// and has proven there what it is.
+func dialRemote(conn net.Conn, info Info, proof auth.Credentials) (*client, error) {
 	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
 		info.Rendezvous = tcp.AddrPort().Addr().Unmap()
 	}
 	c := &client{inbox: newInbox(info), remote: true}
-	c.key = key
+	c.proof = proof
 	return greeted(c, conn)
 }
 
@@ -78,7 +78,7 @@ func (c *client) greet(conn net.Conn) error {
 	c.hosted = m.Hosted
 	if c.remote {
 		c.wire.watch(time.Duration(min(m.Beat, maxBeat)) * time.Millisecond)
-	} else if c.key, err = auth.ParseKey(m.Key); err != nil {
+	} else if c.proof, err = auth.ParseCredentials(m.Key); err != nil {
 		return fmt.Errorf("greeting the launcher: %w", err)
 	}
 	return nil

@@ -40,7 +40,7 @@ func (h *host) open(info Info, m meeting, heartbeat time.Duration, log func(stri
 	if h.server, err = NewServer(info.Job, info.Size, h.kill); err != nil {
 		return err
 	}
-	h.server.hosted, h.server.key = true, m.key
+	h.server.hosted, h.server.authority, h.server.own = true, nil, m.proof
 	h.server.SetHeartbeat(heartbeat)
 	h.server.OnError(func(r base.Rank, err error) {
 		if log != nil {
@@ -49,11 +49,11 @@ func (h *host) open(info Info, m meeting, heartbeat time.Duration, log func(stri
 	})
 	var secure *tls.Config
 	if m.secure {
-		if secure, _, err = m.key.TLS(info.Job); err != nil {
+		if secure, _, err = m.proof.Key.TLS(info.Job); err != nil {
 			return err
 		}
 	}
-	gate := auth.NewGate(auth.GateConfig{Key: m.key, TLS: secure, Check: h.server.Check, Log: log})
+	gate := auth.NewGate(auth.GateConfig{Credentials: m.proof, TLS: secure, Check: h.server.Check, Log: log})
 	for _, l := range h.listeners {
 		done := make(chan struct{})
 		h.serving = append(h.serving, done)

@@ -32,7 +32,7 @@ func plansOfJob(t *testing.T, size int) []networkPlan {
 	for r := range size {
 		plans = append(plans, networkPlan{
 			info:      Info{Rank: base.Rank(r), Size: size, LocalSize: 1, Job: key.JobID(), Host: fmt.Sprint(r)},
-			meeting:   meeting{addresses: []string{address}, key: key, patience: 20 * time.Second},
+			meeting:   meeting{addresses: []string{address}, proof: auth.Credentials{Key: key}, patience: 20 * time.Second},
 			serves:    r == 0,
 			heartbeat: DefaultHeartbeat,
 		})

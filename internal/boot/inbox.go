@@ -16,7 +16,7 @@ import (
 // been told. Whoever feeds it (a hub or a connection) never blocks on it.
 type inbox struct {
 	info     Info
-	key      auth.Key
+	proof    auth.Credentials
 	failures chan Failure  // room for every rank, so that a send never blocks
 	done     chan struct{} // closed when the session has ended
 
@@ -64,9 +64,9 @@ func newInbox(info Info) *inbox {
 	}
 }
 
-func (b *inbox) Info() Info               { return b.info }
-func (b *inbox) Key() auth.Key            { return b.key }
-func (b *inbox) Failures() <-chan Failure { return b.failures }
+func (b *inbox) Info() Info                    { return b.info }
+func (b *inbox) Credentials() auth.Credentials { return b.proof }
+func (b *inbox) Failures() <-chan Failure      { return b.failures }
 
 // wait returns the answer to a. send is called to ask, once for all callers
 // that wait at the same time, and for those that come back because their

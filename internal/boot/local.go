@@ -36,7 +36,7 @@ func NewLocal(n int) *Local {
 	for r := range l.sessions {
 		info := Info{Rank: base.Rank(r), Size: n, LocalRank: r, LocalSize: n, Job: job, Host: localHost}
 		s := &localSession{inbox: newInbox(info), local: l}
-		s.key = key
+		s.proof.Key = key
 		l.sessions[r] = s
 		l.hub.attach(info.Rank, s)
 	}

@@ -21,7 +21,7 @@ const maxReason = 1024
 
 // The kinds of messages. A message is one line: a JSON object and a newline.
 const (
-	kindHello  = "hello"  // both ways, first: version, job, rank, size; to the rank also key, beat, hosted
+	kindHello  = "hello"  // both ways, first: version, job, rank, size; to the rank also its credentials, beat, hosted
 	kindPut    = "put"    // to the launcher: name, value
 	kindGet    = "get"    // to the launcher: rank whose value is wanted, name
 	kindFence  = "fence"  // to the launcher: name, word

@@ -33,11 +33,11 @@ func fromNetwork(ctx context.Context, v *variables, log func(string)) (Session, 
 	if !ok {
 		return nil, fmt.Errorf("%s is not set although %s is: name the file with the key of the job (64 hexadecimal digits, such as from: openssl rand -hex 32)", EnvKeyFile, EnvRendezvous)
 	}
-	key, err := takeKey(keyFile)
+	proof, err := takeCredentials(keyFile)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", EnvKeyFile, err)
 	}
-	plan, err := parseNetwork(v, key)
+	plan, err := parseNetwork(v, proof)
 	if err != nil {
 		return nil, err
 	}
@@ -49,6 +49,7 @@ func fromNetwork(ctx context.Context, v *variables, log func(string)) (Session, 
 
 func (p networkPlan) join(ctx context.Context, log func(string)) (Session, error) {
 	if !p.serves {
+		p.meeting.log = log
 		c, err := p.meeting.join(ctx, p.info)
 		if err != nil {
 			return nil, err
@@ -66,18 +67,18 @@ func (p networkPlan) join(ctx context.Context, log func(string)) (Session, error
 	return h, nil
 }
 
-func parseNetwork(v *variables, key auth.Key) (networkPlan, error) {
+func parseNetwork(v *variables, proof auth.Credentials) (networkPlan, error) {
 	for _, name := range []string{EnvRank, EnvSize, EnvRendezvous} {
 		if !v.has(name) {
 			return networkPlan{}, fmt.Errorf("%s is not set although %s is: a rank that joins over a network needs %s, %s, %s and %s",
 				name, EnvKeyFile, EnvRank, EnvSize, EnvRendezvous, EnvKeyFile)
 		}
 	}
-	p := networkPlan{info: v.info(key.JobID())}
+	p := networkPlan{info: v.info(proof.Key.JobID())}
 	if !v.has(EnvHost) {
 		p.info.Host = fmt.Sprintf("rank-%d", p.info.Rank) // alone, as far as anybody knows
 	}
-	p.meeting = v.meeting(key)
+	p.meeting = v.meeting(proof)
 	p.meeting.addresses = v.addresses(EnvRendezvous)
 	p.serves = v.choice(EnvServer, serverRank0, serverLauncher) == serverRank0 && p.info.Rank == 0
 	p.heartbeat = v.duration(EnvHeartbeat, MinHeartbeat, DefaultHeartbeat)
@@ -85,8 +86,8 @@ func parseNetwork(v *variables, key auth.Key) (networkPlan, error) {
 }
 
 // meeting returns what is common to all ways of joining over a network.
-func (v *variables) meeting(key auth.Key) meeting {
-	m := meeting{key: key, secure: v.flag(EnvTLS)}
+func (v *variables) meeting(proof auth.Credentials) meeting {
+	m := meeting{proof: proof, secure: v.flag(EnvTLS)}
 	m.patience = v.duration(EnvJoinTimeout, time.Second, defaultJoin)
 	if m.patience == 0 {
 		m.patience = 365 * 24 * time.Hour // whoever says 0 ends the job himself
@@ -94,12 +95,12 @@ func (v *variables) meeting(key auth.Key) meeting {
 	return m
 }
 
-// takeKey reads the key, and closes the descriptor if the file is one that was
+// takeCredentials reads a file with credentials, and closes the descriptor if the file is one that was
 // inherited, so that children of this process do not have it.
-func takeKey(path string) (auth.Key, error) {
-	key, err := auth.ReadKey(path)
+func takeCredentials(path string) (auth.Credentials, error) {
+	proof, err := auth.ReadCredentials(path)
 	if err != nil {
-		return auth.Key{}, err
+		return auth.Credentials{}, err
 	}
 	for _, prefix := range []string{"/proc/self/fd/", "/dev/fd/"} {
 		if digits, ok := strings.CutPrefix(path, prefix); ok {
@@ -108,5 +109,5 @@ func takeKey(path string) (auth.Key, error) {
 			}
 		}
 	}
-	return key, nil
+	return proof, nil
 }

@@ -50,10 +50,10 @@ func startRendezvous(t *testing.T, size int, secure bool) (*Server, *rendezvous)
 	s := startServer(t, size)
 	s.vanish = 20 * time.Millisecond
 	v := &rendezvous{secure: secure, lines: make(chan string, 1000)}
-	cfg := auth.GateConfig{Key: s.Key(), Check: s.Check, Log: v.log}
+	cfg := auth.GateConfig{Credentials: s.Credentials(), Check: s.Check, Log: v.log}
 	if secure {
 		var err error
-		if cfg.TLS, _, err = s.Key().TLS(s.job); err != nil {
+		if cfg.TLS, _, err = s.Credentials().Key.TLS(s.job); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,8 +79,9 @@ func startRendezvous(t *testing.T, size int, secure bool) (*Server, *rendezvous)
 	return s, v
 }
 
-func (v *rendezvous) meeting(s *Server) meeting {
-	return meeting{addresses: []string{v.address}, key: s.Key(), secure: v.secure, patience: 20 * time.Second}
+// meeting is how rank r joins.
+func (v *rendezvous) meeting(s *Server, r base.Rank) meeting {
+	return meeting{addresses: []string{v.address}, proof: s.Authority().Rank(int32(r)), secure: v.secure, patience: 20 * time.Second}
 }
 
 func infoOf(s *Server, r base.Rank) Info {
@@ -89,7 +90,7 @@ func infoOf(s *Server, r base.Rank) Info {
 
 func joinOverNetwork(t *testing.T, s *Server, v *rendezvous, r base.Rank) *client {
 	t.Helper()
-	c, err := v.meeting(s).join(t.Context(), infoOf(s, r))
+	c, err := v.meeting(s, r).join(t.Context(), infoOf(s, r))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +128,8 @@ func TestJoinRefusals(t *testing.T) {
 	s, v := startRendezvous(t, 2, false)
 	joinOverNetwork(t, s, v, 0)
 	s.Announce(Failure{Rank: 1, Reason: "host lost"})
-	other, tlsRank := v.meeting(s), v.meeting(s)
-	other.key = auth.NewKey()
+	alone, tlsRank := v.meeting(s, 1), v.meeting(s, 1)
+	alone.proof.Identity = nil
 	tlsRank.secure = true
 	for _, c := range []struct {
 		name    string
@@ -136,22 +137,20 @@ func TestJoinRefusals(t *testing.T) {
 		info    Info
 		want    string
 	}{
-		{"wrong key", other, infoOf(s, 1), "another key"},
-		{"wrong job", v.meeting(s), Info{Rank: 1, Size: 2, Job: "other"}, "of job other; this is job " + s.job},
-		{"rank that is there", v.meeting(s), infoOf(s, 0), "attached already"},
-		{"rank taken for dead", v.meeting(s), infoOf(s, 1), "taken for dead"},
-		{"no such rank", v.meeting(s), infoOf(s, 2), "no such rank"},
+		{"identity of another", v.meeting(s, 0), infoOf(s, 1), "does not prove to be rank 1"},
+		{"key alone", alone, infoOf(s, 1), "shows no identity"},
+		{"rank that is there", v.meeting(s, 0), infoOf(s, 0), "attached already"},
+		{"rank taken for dead", v.meeting(s, 1), infoOf(s, 1), "taken for dead"},
+		{"no such rank", v.meeting(s, 2), infoOf(s, 2), "no such rank"},
 		{"TLS on one side", tlsRank, infoOf(s, 1), "GASPI_TLS"},
 	} {
-		c, err := c.meeting.join(limit(t), c.info)
-		if !errors.Is(err, auth.ErrRefused) {
-			t.Errorf("%v, %v; want a refusal", c, err)
-		} else if !strings.Contains(err.Error(), v.address) {
-			t.Errorf("%v; it does not say where", err)
+		_, err := c.meeting.join(limit(t), c.info)
+		if !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), v.address) {
+			t.Errorf("%s: %v; want a refusal with %q and %s", c.name, err, c.want, v.address)
 		}
 	}
 	log := v.logged(t, 6)
-	if strings.Count(log, "refused a connection") != 6 || strings.Contains(log, s.Key().Text()[:8]) {
+	if strings.Count(log, "refused a connection") != 6 || strings.Contains(log, s.Credentials().Key.Text()[:8]) {
 		t.Errorf("want six refusals without the key, got:\n%s", log)
 	}
 }
@@ -171,7 +170,7 @@ func TestKeyDoesNotTravel(t *testing.T) {
 			break
 		}
 	}
-	if sent := all.String(); !strings.Contains(sent, `"kind":"hello"`) || strings.Contains(sent, "key") || strings.Contains(sent, s.Key().Text()[:16]) {
+	if sent := all.String(); !strings.Contains(sent, `"kind":"hello"`) || strings.Contains(sent, "key") || strings.Contains(sent, s.Credentials().Key.Text()[:16]) {
 		t.Errorf("sent: %s", sent)
 	}
 }
@@ -206,7 +205,7 @@ func TestJoinTriesAllAddressesUntilOneIsThere(t *testing.T) {
 	nobody := early.Addr().String()
 	early.Close()
 	s, v := startRendezvous(t, 1, false)
-	m := v.meeting(s)
+	m := v.meeting(s, 0)
 	m.addresses = []string{nobody, v.address}
 	c, err := m.join(limit(t), infoOf(s, 0))
 	if err != nil {
@@ -241,7 +240,7 @@ func TestSilentListenerEndsWithTheContext(t *testing.T) {
 		cancel()
 		<-ctx.Done()
 	}()
-	m := meeting{addresses: []string{l.Addr().String()}, key: auth.NewKey(), patience: time.Hour}
+	m := meeting{addresses: []string{l.Addr().String()}, proof: auth.Credentials{Key: auth.NewKey()}, patience: time.Hour}
 	if _, err := m.join(ctx, Info{Size: 1, Job: "j"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
@@ -309,7 +308,7 @@ func TestLastWordsOfARemoteRankCount(t *testing.T) {
 // silentRank joins with a proper handshake and hello, and then says nothing.
 func silentRank(t *testing.T, s *Server, v *rendezvous, r base.Rank) net.Conn {
 	t.Helper()
-	conn, err := v.meeting(s).connect(t.Context(), infoOf(s, r), nil)
+	conn, err := v.meeting(s, r).connect(t.Context(), infoOf(s, r), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,20 +348,13 @@ func TestSilentServerIsLost(t *testing.T) {
 	}
 	defer l.Close()
 	k := auth.NewKey()
-	go func() {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
+	go auth.NewGate(auth.GateConfig{Credentials: auth.Credentials{Key: k}}).Serve(l, func(conn net.Conn, _ auth.Hello) {
 		defer conn.Close()
-		if _, err := auth.Accept(conn, k, nil); err != nil {
-			t.Error(err)
-		}
 		line, _ := encode(message{Kind: kindHello, Version: protocolVersion, Job: "j", Rank: 1, Size: 2, Key: k.Text(), Beat: 100, Hosted: true})
 		conn.Write(line)
 		io.Copy(io.Discard, conn)
-	}()
-	c, err := meeting{addresses: []string{l.Addr().String()}, key: k, patience: 20 * time.Second}.join(limit(t), Info{Rank: 1, Size: 2, Job: "j"})
+	})
+	c, err := meeting{addresses: []string{l.Addr().String()}, proof: auth.Credentials{Key: k}, patience: 20 * time.Second}.join(limit(t), Info{Rank: 1, Size: 2, Job: "j"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -385,7 +377,7 @@ func TestManySessionsOverTCP(t *testing.T) {
 	var all sync.WaitGroup
 	for r := range base.Rank(size) {
 		all.Go(func() {
-			c, err := v.meeting(s).join(limit(t), infoOf(s, r))
+			c, err := v.meeting(s, r).join(limit(t), infoOf(s, r))
 			if err != nil {
 				t.Errorf("rank %d: %v", r, err)
 				return

@@ -22,9 +22,10 @@ const (
 // A meeting is how a rank reaches the rendezvous of its job.
 type meeting struct {
 	addresses []string // host:port, tried in this order
-	key       auth.Key
+	proof     auth.Credentials
 	secure    bool          // over TLS
 	patience  time.Duration // for the rendezvous to be there
+	log       func(string)  // hears once that somebody else seems to be there; nil: nobody does
 }
 
 // join begins a session over a network. It blocks until the rendezvous has
@@ -33,7 +34,7 @@ func (m meeting) join(ctx context.Context, info Info) (*client, error) {
 	var secure *tls.Config
 	if m.secure {
 		var err error
-		if _, secure, err = m.key.TLS(info.Job); err != nil {
+		if _, secure, err = m.proof.Key.TLS(info.Job); err != nil {
 			return nil, err
 		}
 	}
@@ -41,10 +42,11 @@ func (m meeting) join(ctx context.Context, info Info) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dialRemote(conn, info, m.key)
+	return dialRemote(conn, info, m.proof)
 }
 
-// connect returns a connection on which both sides have proven who they are.
+// connect returns a connection on which both sides have proven who they are. It believes
+// a refusal of the rendezvous itself; who proves nothing may be there for a moment only.
 func (m meeting) connect(ctx context.Context, info Info, secure *tls.Config) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.patience)
 	defer cancel()
@@ -53,11 +55,15 @@ func (m meeting) connect(ctx context.Context, info Info, secure *tls.Config) (ne
 		var errs []error
 		refused := false
 		for _, address := range m.addresses {
-			conn, err := knock(ctx, address, m.key, hello, secure)
+			conn, err := knock(ctx, address, m.proof, hello, secure)
 			if err == nil {
 				return conn, nil
 			}
 			refused = refused || errors.Is(err, auth.ErrRefused)
+			if errors.Is(err, auth.ErrUnproven) && m.log != nil {
+				m.log(fmt.Sprintf("at %s there is not the rendezvous of this job (%v); trying for %v in all", address, err, m.patience))
+				m.log = nil
+			}
 			errs = append(errs, err)
 		}
 		if refused {
@@ -73,14 +79,14 @@ func (m meeting) connect(ctx context.Context, info Info, secure *tls.Config) (ne
 }
 
 // knock tries one address once.
-func knock(ctx context.Context, address string, k auth.Key, hello auth.Hello, secure *tls.Config) (net.Conn, error) {
+func knock(ctx context.Context, address string, proof auth.Credentials, hello auth.Hello, secure *tls.Config) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: dialTimeout}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	inner, err := auth.Client(conn, k, hello, secure)
+	inner, err := auth.Client(conn, proof, hello, secure)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}

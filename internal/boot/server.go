@@ -16,13 +16,14 @@ import (
 // A Server is the launcher's side of the sessions of one job.
 type Server struct {
 	job  string
-	key  auth.Key
+	own  auth.Credentials // what it proves with
 	hub  *hub
 	kill func(base.Rank) error
 
-	hosted    bool          // it is part of rank 0; set before anything is attached
-	heartbeat time.Duration // how long a remote rank may be silent; set before one is served
-	vanish    time.Duration // how long somebody may take to say better what became of one; so too
+	authority *auth.Authority // hands out the credentials of ranks; nil where they have them already
+	hosted    bool            // it is part of rank 0; set before anything is attached
+	heartbeat time.Duration   // how long a remote rank may be silent; set before one is served
+	vanish    time.Duration   // how long somebody may take to say better what became of one; so too
 
 	announcing sync.WaitGroup // calls of Announce that wait for last words
 
@@ -44,11 +45,16 @@ func NewServer(job string, size int, kill func(base.Rank) error) (*Server, error
 	if size < 1 {
 		return nil, fmt.Errorf("a job of %d ranks; it needs at least 1", size)
 	}
-	return &Server{job: job, key: auth.NewKey(), heartbeat: DefaultHeartbeat, vanish: vanishPatience, hub: newHub(size), kill: kill, links: make([]*link, size)}, nil
+	authority := auth.NewAuthority(job)
+	return &Server{job: job, authority: authority, own: authority.Launcher(), heartbeat: DefaultHeartbeat, vanish: vanishPatience, hub: newHub(size), kill: kill, links: make([]*link, size)}, nil
 }
 
-// Key is the key of the job, which the server made and tells its ranks.
-func (s *Server) Key() auth.Key { return s.key }
+// Credentials are those of the server: of the job's launcher, or, in rank 0, the key that
+// all ranks have.
+func (s *Server) Credentials() auth.Credentials { return s.own }
+
+// Authority hands out the credentials of ranks and agents. A server in rank 0 has none.
+func (s *Server) Authority() *auth.Authority { return s.authority }
 
 // OnError sets a function that hears about ranks whose connection was closed
 // because of what they sent. It is called from goroutines of the server.
@@ -92,10 +98,13 @@ func (s *Server) serve(r base.Rank, conn net.Conn, remote bool) error {
 	l := &link{server: s, rank: r, remote: remote, wire: newWire(conn), received: make(chan struct{}), closed: make(chan struct{})}
 	s.links[r] = l
 	hello := message{Kind: kindHello, Version: protocolVersion, Job: s.job, Rank: r, Size: s.hub.size, Hosted: s.hosted}
-	if remote { // the rank has the key, and others may listen
+	switch {
+	case remote: // the rank has credentials
 		hello.Beat = s.heartbeat.Milliseconds()
-	} else {
-		hello.Key = s.key.Text()
+	case s.authority != nil:
+		hello.Key = s.authority.Rank(int32(r)).Text()
+	default:
+		hello.Key = s.own.Text()
 	}
 	l.wire.send(hello)
 	if remote {

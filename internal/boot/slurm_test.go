@@ -131,7 +131,7 @@ func task(s Session) int {
 	}
 	leaks := 0
 	for _, kv := range os.Environ() {
-		if strings.Contains(kv, s.Key().Text()) {
+		if strings.Contains(kv, s.Credentials().Text()) {
 			leaks++
 		}
 	}

@@ -22,7 +22,7 @@ import (
 func fromSlurm(ctx context.Context, v *variables, log func(string)) (Session, error) {
 	plan := networkPlan{info: v.slurmInfo(), heartbeat: v.duration(EnvHeartbeat, MinHeartbeat, DefaultHeartbeat)}
 	plan.serves = plan.info.Rank == 0
-	plan.meeting = v.meeting(auth.Key{})
+	plan.meeting = v.meeting(auth.Credentials{})
 	if v.err != nil {
 		return nil, v.err
 	}
@@ -41,11 +41,11 @@ func fromSlurm(ctx context.Context, v *variables, log func(string)) (Session, er
 // compute alike, or where the user says.
 func (p networkPlan) fromFirstHost(ctx context.Context, v *variables, log func(string)) (Session, error) {
 	file, _ := v.lookup(EnvKeyFile)
-	key, err := takeKey(file)
+	proof, err := takeCredentials(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", EnvKeyFile, err)
 	}
-	p.meeting.key = key
+	p.meeting.proof = proof
 	if v.has(EnvRendezvous) {
 		p.meeting.addresses = v.addresses(EnvRendezvous)
 	} else {
@@ -54,7 +54,7 @@ func (p networkPlan) fromFirstHost(ctx context.Context, v *variables, log func(s
 		if host == "" {
 			v.fail(slurmNodes, list, "the hosts of the step")
 		}
-		p.meeting.addresses = []string{net.JoinHostPort(host, strconv.Itoa(agreedPort(key, p.info.Job)))}
+		p.meeting.addresses = []string{net.JoinHostPort(host, strconv.Itoa(agreedPort(proof.Key, p.info.Job)))}
 	}
 	if v.err != nil {
 		return nil, v.err
@@ -123,7 +123,7 @@ func (p networkPlan) tellPMI(ctx context.Context, slurm *pmi, v *variables, log 
 	for _, l := range listeners {
 		where = append(where, l.Addr().String())
 	}
-	p.meeting.key = auth.NewKey()
+	p.meeting.proof.Key = auth.NewKey()
 	h, err := newHost(listeners, p.info, p.meeting, p.heartbeat, log)
 	if err != nil {
 		slurm.conn.Close()
@@ -131,7 +131,7 @@ func (p networkPlan) tellPMI(ctx context.Context, slurm *pmi, v *variables, log 
 	}
 	if err := errors.Join(
 		slurm.put(ctx, pmiRendezvous, strings.Join(where, ",")),
-		slurm.put(ctx, pmiKey, p.meeting.key.Text()),
+		slurm.put(ctx, pmiKey, p.meeting.proof.Key.Text()),
 		slurm.fence(ctx),
 		slurm.close(ctx),
 	); err != nil {
@@ -155,7 +155,7 @@ func (p *networkPlan) hearPMI(ctx context.Context, slurm *pmi) error {
 		slurm.conn.Close()
 		return err
 	}
-	if p.meeting.key, err = auth.ParseKey(key); err != nil {
+	if p.meeting.proof.Key, err = auth.ParseKey(key); err != nil {
 		slurm.conn.Close()
 		return fmt.Errorf("what rank 0 told through PMI-2: %w", err)
 	}

@@ -48,9 +48,9 @@ func TestParseNetwork(t *testing.T) {
 	} {
 		env := maps.Clone(least)
 		maps.Copy(env, c.more)
-		p, err := parseNetwork(&variables{lookup: lookupIn(env)}, key)
+		p, err := parseNetwork(&variables{lookup: lookupIn(env)}, auth.Credentials{Key: key})
 		got := want{p.info, strings.Join(p.meeting.addresses, " "), p.meeting.secure, p.meeting.patience, p.serves, p.heartbeat}
-		if err != nil || got != c.want || p.meeting.key != key {
+		if err != nil || got != c.want || p.meeting.proof.Key != key {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestParseNetworkRefuses(t *testing.T) {
 		if c.value == "-" {
 			delete(env, c.variable)
 		}
-		_, err := parseNetwork(&variables{lookup: lookupIn(env)}, auth.NewKey())
+		_, err := parseNetwork(&variables{lookup: lookupIn(env)}, auth.Credentials{Key: auth.NewKey()})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s=%q: %v, want an error with %q", c.variable, c.value, err, c.want)
 		}
@@ -123,7 +123,7 @@ func heir(s Session) int {
 		}
 	}
 	is, _ := os.Readlink("/proc/self/fd/3") // it may be another thing by now
-	fmt.Println(s.Info().Job == s.Key().JobID(), left, strings.HasPrefix(is, "pipe:"), s.Close())
+	fmt.Println(s.Info().Job == s.Credentials().Key.JobID(), left, strings.HasPrefix(is, "pipe:"), s.Close())
 	return 0
 }
 

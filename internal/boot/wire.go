@@ -17,11 +17,15 @@ import (
 // maxUnsent bounds what a peer that does not read may pile up here, in bytes.
 const maxUnsent = 64 << 20
 
+// outBuffer is how much of a batch leaves at once, in bytes: a sealed record.
+const outBuffer = 16 << 10
+
 // A wire sends and receives messages over a connection of any kind. Sending
 // never blocks: a goroutine of its own writes what is queued.
 type wire struct {
 	conn  net.Conn
 	lines *bufio.Scanner // used by the one goroutine that receives
+	out   *bufio.Writer  // used by the one that sends: lines of one batch leave together
 
 	silence atomic.Int64 // how long the peer may be silent, in nanoseconds; 0 for ever
 
@@ -36,7 +40,7 @@ type wire struct {
 }
 
 func newWire(conn net.Conn) *wire {
-	w := &wire{conn: conn, wake: make(chan struct{}, 1), sent: make(chan struct{})}
+	w := &wire{conn: conn, out: bufio.NewWriterSize(conn, outBuffer), wake: make(chan struct{}, 1), sent: make(chan struct{})}
 	w.lines = bufio.NewScanner(listener{w})
 	w.lines.Buffer(nil, maxLine)
 	w.lines.Split(splitLine)
@@ -146,9 +150,11 @@ func (w *wire) write(batch [][]byte) error {
 	size := 0
 	for _, line := range batch {
 		size += len(line)
+		if _, err := w.out.Write(line); err != nil {
+			return err
+		}
 	}
-	buffers := net.Buffers(batch)
-	if _, err := buffers.WriteTo(w.conn); err != nil {
+	if err := w.out.Flush(); err != nil {
 		return err
 	}
 	w.mu.Lock()

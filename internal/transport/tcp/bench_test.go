@@ -71,7 +71,7 @@ func (b *benchRank) open(key auth.Key, peer func() string, change func(*Config))
 	b.wait.PollFirst = true
 	var err error
 	cfg := Config{
-		Rank: b.rank, Size: 2, IDs: 4, Job: "bench", Key: key, Waiting: b.wait,
+		Rank: b.rank, Size: 2, IDs: 4, Job: "bench", Credentials: auth.Credentials{Key: key}, Waiting: b.wait,
 		Lookup: func(context.Context, base.Rank) (string, error) { return peer(), nil },
 	}
 	if change != nil {

@@ -25,7 +25,8 @@ func intruder(t testing.TB, tr *Transport) net.Conn {
 	c, err := net.Dial("tcp", tr.Address())
 	ok(t, err)
 	t.Cleanup(func() { c.Close() })
-	ok(t, auth.Dial(c, tr.cfg.Key, auth.Hello{Role: auth.RoleLane, Job: tr.cfg.Job, From: 1, To: 0, Lane: 0, Version: Version}))
+	_, err = auth.Client(c, tr.cfg.Credentials, auth.Hello{Role: auth.RoleLane, Job: tr.cfg.Job, From: 1, To: 0, Lane: 0, Version: Version}, nil)
+	ok(t, err)
 	ok(t, c.SetDeadline(time.Now().Add(generous)))
 	return c
 }

@@ -247,7 +247,7 @@ func (l *link) connectTo(address string, n int) (net.Conn, error) {
 	}
 	stop := context.AfterFunc(l.t.ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	secured, err := auth.Client(c, cfg.Key, auth.Hello{
+	secured, err := auth.Client(c, cfg.Credentials, auth.Hello{
 		Role: auth.RoleLane, Job: cfg.Job, From: int32(cfg.Rank), To: int32(l.rank), Lane: uint16(n), Version: Version,
 	}, l.t.secure)
 	if err != nil {

@@ -145,7 +145,7 @@ func TestSeveralAddresses(t *testing.T) {
 // Whoever may not connect is refused, without an effect, and the job goes on.
 func TestConnectionsThatAreRefused(t *testing.T) {
 	key := auth.NewKey()
-	ranks := join(t, 3, func(_ base.Rank, cfg *Config) { cfg.Key, cfg.Lanes = key, 2 })
+	ranks := join(t, 3, func(_ base.Rank, cfg *Config) { cfg.Credentials.Key, cfg.Lanes = key, 2 })
 	good := auth.Hello{Role: auth.RoleLane, Job: "test", From: 2, To: 0, Lane: 1, Version: Version}
 	with := func(change func(h *auth.Hello)) auth.Hello { h := good; change(&h); return h }
 	for _, c := range []struct {
@@ -169,7 +169,11 @@ func TestConnectionsThatAreRefused(t *testing.T) {
 			conn, err := net.Dial("tcp", ranks[0].Address())
 			ok(t, err)
 			defer conn.Close()
-			if err := auth.Dial(conn, c.key, c.hello); !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), c.want) {
+			want := auth.ErrRefused
+			if c.key != key {
+				want = auth.ErrUnproven
+			}
+			if _, err := auth.Client(conn, auth.Credentials{Key: c.key}, c.hello, nil); !errors.Is(err, want) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v; want a refusal with %q", err, c.want)
 			}
 			ok(t, linkTo(t, ranks[1], 0).Ping(within(t)))

@@ -25,7 +25,7 @@ func join(t testing.TB, n int, change func(r base.Rank, cfg *Config)) []*Transpo
 	ranks := make([]*Transport, n)
 	for r := range ranks {
 		cfg := Config{
-			Rank: base.Rank(r), Size: n, IDs: transporttest.IDs, Job: "test", Key: key, Waiting: polling(),
+			Rank: base.Rank(r), Size: n, IDs: transporttest.IDs, Job: "test", Credentials: auth.Credentials{Key: key}, Waiting: polling(),
 			Lookup: func(_ context.Context, r base.Rank) (string, error) { return ranks[r].Address(), nil },
 		}
 		if change != nil {

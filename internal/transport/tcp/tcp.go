@@ -34,15 +34,15 @@ import (
 // versions refuse each other.
 const Version = 1
 
-// Config says what New needs. Rank, Size, IDs, Job, Key and Lookup are required.
+// Config says what New needs. Rank, Size, IDs, Job, Credentials and Lookup are required.
 type Config struct {
 	Rank base.Rank // Rank is this rank
 	Size int       // ranks of the job
 	IDs  int       // segment ids go from 0 to IDs-1
 
-	Job string   // id of the job, as auth.Hello wants it
-	Key auth.Key // what peers must prove to hold
-	TLS bool     // encrypt; all ranks alike
+	Job         string           // id of the job, as auth.Hello wants it
+	Credentials auth.Credentials // what this rank proves, and peers must prove to belong to
+	TLS         bool             // encrypt; all ranks alike
 
 	// Listen are the addresses where peers reach this rank, each at a port that
 	// the system chooses. Default: 127.0.0.1.
@@ -162,7 +162,7 @@ func New(cfg Config) (*Transport, error) {
 	t.own = transport.NewDirect(cfg.Rank, cfg.IDs, t.exposed.openOwn, func(ctx context.Context) error { return ctx.Err() })
 	var server *tls.Config
 	if cfg.TLS {
-		if server, t.secure, err = cfg.Key.TLS(cfg.Job); err != nil {
+		if server, t.secure, err = cfg.Credentials.Key.TLS(cfg.Job); err != nil {
 			return nil, err
 		}
 	}
@@ -264,11 +264,11 @@ func (t *Transport) listen(server *tls.Config) error {
 		names = append(names, l.Addr().String())
 	}
 	t.name = strings.Join(names, ",")
+	gate := auth.NewGate(auth.GateConfig{
+		Credentials: t.cfg.Credentials, TLS: server, Check: t.admit,
+		Log: func(line string) { t.cfg.Log.Warn("gaspi: "+line, "rank", t.cfg.Rank) },
+	})
 	for _, l := range t.listeners {
-		gate := auth.NewGate(auth.GateConfig{
-			Key: t.cfg.Key, TLS: server, Check: t.admit,
-			Log: func(line string) { t.cfg.Log.Warn("gaspi: "+line, "rank", t.cfg.Rank) },
-		})
 		t.work.Go(func() {
 			if err := gate.Serve(l, t.adopt); err != nil {
 				t.cfg.Log.Error("gaspi: "+err.Error(), "rank", t.cfg.Rank)

@@ -2,10 +2,12 @@
 // both ways over one connection, signs of life, and an end that both notice.
 //
 // It knows neither ranks nor processes; what frames mean is package launcher's
-// business. Both ends hold the job's key before a Conn is made.
+// business. The connection is sealed, and both ends have proven who they are, before a
+// Conn is made of it.
 package talk
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +19,9 @@ import (
 
 // goodbye is how long Close lets what is queued leave.
 const goodbye = 2 * time.Second
+
+// outBuffer is how many bytes of what is queued leave at once: a sealed record.
+const outBuffer = 16 << 10
 
 // ErrSilent is wrapped by the error of Receive when the other side has given no
 // sign of life for as long as the limit.
@@ -150,12 +155,16 @@ func (c *Conn) wakeLocked() {
 
 // sendLoop writes what is queued until the connection is closed or broken.
 func (c *Conn) sendLoop() {
+	out := bufio.NewWriterSize(c.conn, outBuffer)
 	for range c.wake {
 		c.mu.Lock()
 		batch, flushed, closing := c.queue, c.flushed, c.closing
 		c.queue, c.flushed = nil, nil
 		c.mu.Unlock()
-		_, err := batch.WriteTo(c.conn)
+		_, err := batch.WriteTo(out)
+		if err == nil {
+			err = out.Flush()
+		}
 		for _, done := range flushed {
 			close(done)
 		}
