@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -95,27 +94,32 @@ func (l *link) setOut(n int) error {
 
 // dial makes the connection of a lane, or finds out that the peer is gone.
 func (l *link) dial(n int, opened chan struct{}) {
-	var err error
-	// Twice, as time is over at once for ranks that were suspended meanwhile.
-	for range 2 {
-		var c net.Conn
-		if c, err = l.connect(n); err == nil {
+	for {
+		c, err := l.connect(n)
+		if err == nil {
 			l.join(c, n)
 			return
 		}
 		if !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), useMine) {
-			break
+			l.failed(n, err)
+			return
 		}
+		// The peer is there, and connecting. If that takes long, it is asked whether it still is.
 		late := time.NewTimer(l.t.cfg.Silence)
-		defer late.Stop()
 		select {
 		case <-opened:
-			return
 		case <-l.t.ctx.Done():
-			return
 		case <-late.C:
 		}
+		late.Stop()
+		if l.lanes[n].conn.Load() != nil || l.t.ctx.Err() != nil || l.gone() != nil {
+			return
+		}
 	}
+}
+
+// failed draws the conclusions from an attempt to connect that came to nothing.
+func (l *link) failed(n int, err error) {
 	lane := &l.lanes[n]
 	if l.t.ctx.Err() != nil {
 		return
@@ -143,42 +147,52 @@ type lookupError struct{ err error }
 // Error is that of the lookup.
 func (e *lookupError) Error() string { return e.err.Error() }
 
-// A peer of which the network says that there is no way to it is asked again after a
-// pause, for as long as it may be silent: ways come and go, as when a cable was pulled
-// or a host has just been plugged in and its neighbours do not know it yet.
+// A peer that cannot be reached is asked again after a pause, for as long as it may be
+// silent: ways come and go, as when a cable was pulled or a host has just been plugged in
+// and its neighbours do not know it yet, and whoever holds the rendezvous is faster than
+// that to say that a rank is gone. A peer whose host answers, and that only does not finish
+// the handshake, is not silent: it is one of hundreds that share a few cores, or suspended,
+// or among strangers. It is asked until it is known to be gone.
 const (
-	wayPause = 100 * time.Millisecond
-	wayTries = 2 // at least: time is over at once for a rank that was suspended meanwhile
+	firstPause = 20 * time.Millisecond
+	lastPause  = 500 * time.Millisecond
+	leastTries = 2 // time is over at once for a rank that was suspended meanwhile
 )
 
-// connect tries the peer's addresses, again and again while there is no way to any.
+// errUnfinished says that the peer's host has answered, and the handshake came to no end.
+var errUnfinished = errors.New("the handshake came to no end")
+
+// connect tries the peer's addresses, again and again.
 func (l *link) connect(n int) (c net.Conn, err error) {
-	begun := time.Now()
+	heard, pause := time.Now(), firstPause
 	for try := 1; ; try++ {
 		c, err = l.connectOnce(n)
-		if err == nil || !noWay(err) || l.gone() != nil || try >= wayTries && time.Since(begun) >= l.t.cfg.Silence {
+		if err == nil || l.gone() != nil || isFinal(err) {
 			return c, err
 		}
+		if errors.Is(err, errUnfinished) {
+			heard, try = time.Now(), 1
+		}
+		if try >= leastTries && time.Since(heard) >= l.t.cfg.Silence {
+			return nil, err
+		}
 		select {
-		case <-time.After(wayPause):
+		case <-time.After(pause):
 		case <-l.t.ctx.Done():
 			return nil, err
 		}
+		pause = min(2*pause, lastPause)
 	}
 }
 
-// noWay reports whether err, which may be one for each address, says nothing more than
-// that there is no way to the peer.
-func noWay(err error) bool {
-	if all, ok := err.(interface{ Unwrap() []error }); ok {
-		return !slices.ContainsFunc(all.Unwrap(), func(err error) bool { return !noWay(err) })
+// isFinal reports whether another attempt would not end otherwise: the peer itself does not
+// want the connection, or the question where it is was answered.
+func isFinal(err error) bool {
+	if _, ok := errors.AsType[*base.RankError](err); ok {
+		return true
 	}
-	for _, why := range []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN} {
-		if errors.Is(err, why) {
-			return true
-		}
-	}
-	return false
+	_, unknown := errors.AsType[*lookupError](err)
+	return unknown || errors.Is(err, auth.ErrRefused)
 }
 
 // connectOnce tries the peer's addresses one after the other.
@@ -193,7 +207,7 @@ func (l *link) connectOnce(n int) (net.Conn, error) {
 	}
 	var failures []error
 	for address := range strings.SplitSeq(addresses, ",") {
-		c, err := l.connectPatiently(address, n)
+		c, err := l.connectTo(address, n)
 		if err == nil {
 			return c, nil
 		}
@@ -205,35 +219,6 @@ func (l *link) connectOnce(n int) (net.Conn, error) {
 	return nil, errors.Join(failures...)
 }
 
-// A peer that is there but has no time for a handshake, among hundreds of ranks that
-// share a few cores, is asked again: at most so often, after a pause.
-const (
-	connectTries = 5
-	connectPause = 50 * time.Millisecond
-)
-
-// errUnfinished says that a handshake came to no end.
-var errUnfinished = errors.New("the handshake came to no end")
-
-func (l *link) connectPatiently(address string, n int) (c net.Conn, err error) {
-	for try := range connectTries {
-		if c, err = l.connectTo(address, n); err == nil || l.gone() != nil {
-			return c, err
-		}
-		// Time is over at once for a rank that was suspended meanwhile: it tries again.
-		slow, ok := errors.AsType[net.Error](err)
-		if !errors.Is(err, errUnfinished) && (!ok || !slow.Timeout() || try > 0) {
-			return nil, err
-		}
-		select {
-		case <-time.After(connectPause << try):
-		case <-l.t.ctx.Done():
-			return nil, err
-		}
-	}
-	return nil, err
-}
-
 func (l *link) connectTo(address string, n int) (net.Conn, error) {
 	cfg := &l.t.cfg
 	dialer := net.Dialer{Timeout: cfg.Silence, KeepAlive: -1}
@@ -242,6 +227,9 @@ func (l *link) connectTo(address string, n int) (net.Conn, error) {
 		c, err = dialer.DialContext(l.t.ctx, "tcp", address)
 		return err
 	})
+	if errors.Is(err, syscall.ECONNRESET) { // somebody has accepted, and closed before this side saw it
+		err = fmt.Errorf("%w: %w", errUnfinished, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +240,8 @@ func (l *link) connectTo(address string, n int) (net.Conn, error) {
 	}, l.t.secure)
 	if err != nil {
 		c.Close()
-		if !errors.Is(err, auth.ErrRefused) {
+		// At an address that hosts give out themselves, another host's process may listen.
+		if !errors.Is(err, auth.ErrRefused) && !errors.Is(err, auth.ErrUnproven) {
 			err = fmt.Errorf("%w: %w", errUnfinished, err)
 		}
 		return nil, err

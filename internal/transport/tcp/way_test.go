@@ -1,8 +1,8 @@
 package tcp
 
 import (
-	"errors"
-	"fmt"
+	"context"
+	"io"
 	"net"
 	"os"
 	"strings"
@@ -11,13 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 // A peer to which there is no way for a moment is no lost peer: the neighbours of a host
 // that was just plugged in may still have noted that it does not answer.
 func TestNoWayForAMoment(t *testing.T) {
-	for _, why := range []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN} {
+	for _, why := range []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ETIMEDOUT} {
 		t.Run(why.Error(), func(t *testing.T) {
 			var lost losses
 			var refuse atomic.Int32 // attempts that find no way; none while ranks begin to listen
@@ -56,25 +57,136 @@ func TestNoWayAtAll(t *testing.T) {
 	shut.Store(1)
 	err := linkTo(t, ranks[0], 1).Ping(within(t))
 	isGone(t, "ping", err, 1)
-	if !strings.Contains(err.Error(), "no route to host") || tries.Load() < wayTries || lost.count() != 1 {
+	if !strings.Contains(err.Error(), "no route to host") || tries.Load() < leastTries || lost.count() != 1 {
 		t.Errorf("%v after %d attempts; lost %v", err, tries.Load(), lost.all)
 	}
 }
 
-func TestNoWay(t *testing.T) {
-	none := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.EHOSTUNREACH)}
+// A peer whose host answers, and that finishes no handshake for longer than a peer may be
+// silent, is not lost: it may be busy, suspended or among strangers.
+func TestHandshakesThatComeToNoEnd(t *testing.T) {
 	for _, c := range []struct {
-		err  error
-		want bool
+		name string
+		do   func(c net.Conn)
 	}{
-		{none, true},
-		{errors.Join(none, fmt.Errorf("dial: %w", syscall.ENETUNREACH)), true},
-		{errors.Join(none, syscall.ECONNREFUSED), false}, // it is there, and nobody listens
-		{os.ErrDeadlineExceeded, false},
-		{fmt.Errorf("%w: %w", errUnfinished, syscall.ECONNRESET), false},
+		{"closed at once", func(c net.Conn) {}},
+		{"closed after the opening", func(c net.Conn) { io.ReadFull(c, make([]byte, 120)) }},
+		{"reset", func(c net.Conn) { c.(*net.TCPConn).SetLinger(0) }},
 	} {
-		if got := noWay(c.err); got != c.want {
-			t.Errorf("%v: %v, want %v", c.err, got, c.want)
+		t.Run(c.name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			ok(t, err)
+			defer l.Close()
+			var calls atomic.Int32
+			begun, enough := time.Now(), make(chan struct{})
+			const silence = 100 * time.Millisecond
+			go func() {
+				for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+					c.do(conn)
+					conn.Close()
+					if calls.Add(1) >= 5 && time.Since(begun) > 4*silence {
+						close(enough)
+						return
+					}
+				}
+			}()
+			var lost losses
+			var ranks []*Transport
+			ranks = join(t, 2, func(me base.Rank, cfg *Config) {
+				cfg.Silence, cfg.Lost = silence, lost.note
+				cfg.Lookup = func(_ context.Context, r base.Rank) (string, error) {
+					select {
+					case <-enough:
+						return ranks[r].Address(), nil
+					default:
+						return l.Addr().String(), nil
+					}
+				}
+			})
+			ok(t, linkTo(t, ranks[0], 1).Ping(within(t)))
+			if lost.count() != 0 {
+				t.Errorf("ranks were lost: %v", lost.all)
+			}
+		})
+	}
+}
+
+// One that is known to be gone is not asked again.
+func TestHandshakesWithOneThatIsGone(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ok(t, err)
+	defer l.Close()
+	ranks := join(t, 2, func(_ base.Rank, cfg *Config) {
+		cfg.Lookup = func(context.Context, base.Rank) (string, error) { return l.Addr().String(), nil }
+	})
+	go func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			conn.Close()
+			ranks[0].Lose(&base.RankError{Rank: 1, Reason: "the launcher says so"})
 		}
+	}()
+	err = linkTo(t, ranks[0], 1).Ping(within(t))
+	isGone(t, "ping", err, 1)
+	if !strings.Contains(err.Error(), "the launcher says so") {
+		t.Error(err)
+	}
+}
+
+// Somebody else at the peer's address is not the peer, however long it answers.
+func TestSomebodyElseAtThePeersAddress(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ok(t, err)
+	defer l.Close()
+	go func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\n\r\n"+strings.Repeat(" ", 100))
+			io.ReadFull(conn, make([]byte, 120))
+			conn.Close()
+		}
+	}()
+	ranks := join(t, 2, func(_ base.Rank, cfg *Config) {
+		cfg.Silence = 250 * time.Millisecond
+		cfg.Lookup = func(context.Context, base.Rank) (string, error) { return l.Addr().String(), nil }
+	})
+	err = linkTo(t, ranks[0], 1).Ping(within(t))
+	isGone(t, "ping", err, 1)
+	if !strings.Contains(err.Error(), auth.ErrUnproven.Error()) {
+		t.Error(err)
+	}
+}
+
+// 3,000 strangers that say nothing, or an opening, hold up neither first contact nor life.
+func TestStrangersAtEveryRank(t *testing.T) {
+	strangers := 3000
+	var limit syscall.Rlimit
+	ok(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	const ends, listeners = 2, 2 // this process has both ends of all connections
+	if most := int(limit.Cur)/(ends*listeners) - 200; strangers > most {
+		strangers = most
+	}
+	if strangers < 100 {
+		t.Skipf("only %d descriptors", limit.Cur)
+	}
+	var lost losses
+	ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Lost = lost.note })
+	for i := range strangers * listeners {
+		c, err := net.Dial("tcp", ranks[i%listeners].Address())
+		ok(t, err)
+		defer c.Close()
+		if i%4 == 0 {
+			io.WriteString(c, "GASPIGO\x02")
+		}
+	}
+	begun := time.Now()
+	for _, l := range []*link{linkTo(t, ranks[0], 1), linkTo(t, ranks[1], 0)} {
+		for n := range ranks[0].cfg.Lanes {
+			_, err := l.conn(within(t), uint32(n))
+			ok(t, err)
+		}
+		ok(t, l.Ping(within(t)))
+	}
+	t.Logf("%d strangers at each rank; first contact on %d lanes took %v", strangers, ranks[0].cfg.Lanes, time.Since(begun))
+	if lost.count() != 0 {
+		t.Errorf("ranks were lost: %v", lost.all)
 	}
 }
