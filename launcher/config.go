@@ -164,7 +164,8 @@ const (
 	// OutputRaw lets the ranks write to Stdout and Stderr themselves.
 	OutputRaw
 	// OutputDir makes two files for each rank, named after it: 0.stdout,
-	// 0.stderr and so on. Files of that name are overwritten.
+	// 0.stderr and so on. Files of that name are overwritten; links, and what is no
+	// regular file, are refused.
 	OutputDir
 )
 

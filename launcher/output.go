@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -27,6 +26,7 @@ type output struct {
 
 	reading sync.WaitGroup
 	pipes   []*os.File // our ends
+	dir     *os.File   // of OutputDir; else nil
 }
 
 func newOutput(cfg Config) (*output, error) {
@@ -35,6 +35,11 @@ func newOutput(cfg Config) (*output, error) {
 		if err := os.MkdirAll(cfg.OutputDir, 0o777); err != nil {
 			return nil, fmt.Errorf("output directory: %w", err)
 		}
+		dir, err := os.Open(cfg.OutputDir)
+		if err != nil {
+			return nil, fmt.Errorf("output directory: %w", err)
+		}
+		o.dir = dir
 	}
 	// What ends up in the same place shares a display, and so a lock: lines of
 	// stdout and stderr then do not mix either.
@@ -132,8 +137,7 @@ func (o *output) sink(r Rank, kind string) (sink, error) {
 
 // create makes the file of an output of rank r.
 func (o *output) create(r Rank, kind string) (*os.File, error) {
-	path := filepath.Join(o.cfg.OutputDir, fmt.Sprintf("%d.%s", r, kind))
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o666)
+	f, err := sys.CreateIn(o.dir, fmt.Sprintf("%d.%s", r, kind), 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("output file: %w", err)
 	}
@@ -232,5 +236,8 @@ func (o *output) hurry() {
 func (o *output) close() {
 	for _, p := range o.pipes {
 		p.Close()
+	}
+	if o.dir != nil {
+		o.dir.Close()
 	}
 }

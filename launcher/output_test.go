@@ -88,6 +88,47 @@ func TestOutputToADirectory(t *testing.T) {
 	}
 }
 
+// TestOutputIsWrittenToNothingElse puts into the directory what somebody else may have put
+// there to have another file overwritten, or to make the job wait.
+func TestOutputIsWrittenToNothingElse(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		plant      func(precious, path string) error
+	}{
+		{"link", "is a symbolic link", os.Symlink},
+		{"dangling link", "is a symbolic link", func(precious, path string) error { return os.Symlink(precious+"-new", path) }},
+		{"second name", "is a second name of another file", os.Link},
+		{"pipe", "is no regular file", func(_, path string) error { return syscall.Mkfifo(path, 0o600) }},
+		{"directory", "is no regular file", func(_, path string) error { return os.Mkdir(path, 0o700) }},
+	} {
+		for _, list := range []string{"", "a:2"} {
+			t.Run(c.name+" "+list, func(t *testing.T) {
+				dir, precious := t.TempDir(), filepath.Join(t.TempDir(), "precious")
+				if err := os.WriteFile(precious, []byte("text"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if err := c.plant(precious, filepath.Join(dir, "1.stderr")); err != nil {
+					t.Fatal(err)
+				}
+				cfg := shell(2, "echo out; echo err >&2")
+				if list != "" {
+					cfg.Ranks = 0
+					cfg = onHosts(t, cfg, list)
+				}
+				cfg.Output, cfg.OutputDir = OutputDir, dir
+				_, err := runJob(t, cfg)
+				if err == nil || !strings.Contains(err.Error(), dir+"/1.stderr "+c.want) || !strings.Contains(err.Error(), "remove it") {
+					t.Errorf("%v, want that it %s", err, c.want)
+				}
+				text, err := os.ReadFile(precious)
+				if left, _ := filepath.Glob(precious + "*"); err != nil || string(text) != "text" || len(left) != 1 {
+					t.Errorf("the other file is now %q, %v; %v", text, err, left)
+				}
+			})
+		}
+	}
+}
+
 func TestStandardFilesAreOrdinary(t *testing.T) {
 	o, err := runJob(t, role("flags", 1))
 	if err != nil || o.stdout != "[0] nonblocking false\n" {

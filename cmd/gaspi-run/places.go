@@ -15,7 +15,7 @@ import (
 // the nodes of the Slurm allocation that this is, else here.
 func (o *options) places(flags *pflag.FlagSet, lookup func(string) (string, bool)) (err error) {
 	c := &o.config
-	for _, name := range []string{"ssh", "hosts", "hostfile"} {
+	for _, name := range []string{"ssh", "hosts", "hostfile", "transport", "interface"} {
 		if f := flags.Lookup(name); f.Changed && strings.TrimSpace(f.Value.String()) == "" {
 			word, _ := pflag.UnquoteUsage(f)
 			return fmt.Errorf("--%s %q: expected %s", name, f.Value.String(), word)

@@ -45,6 +45,8 @@ var badFlags = []struct{ line, want string }{
 	{"--tls=maybe true", `--tls "maybe": expected true or false`},
 	{"--stage=2 true", `--stage "2": expected true or false`},
 	{"--ssh EMPTY true", `--ssh "": expected COMMAND`},
+	{"--transport EMPTY true", `--transport "": expected NAME`},
+	{"--interface EMPTY true", `--interface "": expected LIST`},
 	{"--heartbeat 1ms true", "--heartbeat 1ms: expected at least 100ms"},
 	{"--heartbeat 0 true", "--heartbeat 0s: expected at least 100ms"},
 	{"--heartbeat soon true", `--heartbeat "soon": expected a duration such as 500ms, 30s or 10m`},

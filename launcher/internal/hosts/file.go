@@ -2,22 +2,34 @@ package hosts
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"syscall"
 )
 
 // maxLine bounds a line of a file of hosts, in bytes.
 const maxLine = 4096
 
-// ReadFile reads the file of hosts at path; see ParseFile.
+// ReadFile reads the file of hosts at path; see ParseFile. The file is a regular one, or a
+// descriptor such as /dev/fd/63 or /dev/stdin.
 func ReadFile(path string) ([]Host, error) {
-	f, err := os.Open(path)
+	// Without O_NONBLOCK, opening a pipe waits for somebody who writes to it.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("file of hosts: %w", err)
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("file of hosts: %w", err)
+	}
+	inherited := path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
+	if !info.Mode().IsRegular() && !inherited {
+		return nil, fmt.Errorf("file of hosts %s: it is no regular file (%v); expected one with lines such as: a slots=2", path, info.Mode().Type())
+	}
 	return ParseFile(path, f)
 }
 
@@ -45,7 +57,9 @@ func ParseFile(path string, r io.Reader) ([]Host, error) {
 			return nil, fmt.Errorf("%s:%d: %w", path, number, err)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("%s:%d: a line of more than %d bytes; expected lines such as: a slots=2", path, number+1, maxLine)
+	} else if err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", path, number+1, err)
 	}
 	if len(all.hosts) == 0 {

@@ -2,7 +2,10 @@ package hosts
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -80,7 +83,7 @@ func TestParseFile(t *testing.T) {
 		"a slots=4 max_slots=2\n":         "hosts:1: host a: 4 slots, but at most 2",
 		"a\n-b\n":                         `hosts:2: host "-b"`,
 		"a:x slots=2":                     `hosts:1: host "a:x"`,
-		"a\n" + strings.Repeat("b", 5000): "hosts:2: bufio.Scanner: token too long",
+		"a\n" + strings.Repeat("b", 5000): "hosts:2: a line of more than 4096 bytes; expected lines such as: a slots=2",
 	} {
 		if got, err := ParseFile("hosts", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v; want an error with %q", text, got, err, want)
@@ -88,6 +91,31 @@ func TestParseFile(t *testing.T) {
 	}
 	if _, err := ReadFile("nope/nope"); err == nil || !strings.Contains(err.Error(), "file of hosts: open nope/nope") {
 		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// TestReadFileOfKinds reads what is no regular file. A pipe with a name would let it wait for
+// ever.
+func TestReadFileOfKinds(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{fifo, t.TempDir(), "/dev/null"} {
+		if got, err := ReadFile(path); err == nil || !strings.Contains(err.Error(), path+": it is no regular file") {
+			t.Errorf("%s: %v, %v", path, got, err)
+		}
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	fmt.Fprintln(w, "a slots=2")
+	w.Close()
+	got, err := ReadFile(fmt.Sprintf("/dev/fd/%d", r.Fd()))
+	if d := cmp.Diff([]Host{{"a", 2}}, got); d != "" || err != nil {
+		t.Errorf("an inherited pipe: %v (-want +got):\n%s", err, d)
 	}
 }
 
