@@ -192,3 +192,19 @@ func TestLastLine(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
+
+// FuzzReadAgentConfig checks that whatever comes first is a sentence or a host with
+// credentials.
+func FuzzReadAgentConfig(f *testing.F) {
+	f.Add([]byte("hello\n"))
+	f.Add([]byte(`{"version":2,"nodes":{"*":{"host":1}}}` + "\n"))
+	text, _ := json.Marshal(agentConfig{Version: agentVersion, Job: "j", Addresses: []string{"127.0.0.1:1"},
+		Nodes: map[string]agentNode{anyNode: {Host: 1, Credentials: auth.NewAuthority("j").Agent(1).Text()}}})
+	f.Add(append(text, '\n'))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		c, err := readAgentConfig(bytes.NewReader(in))
+		if err == nil && (c.Version != agentVersion || c.proof.Key == auth.Key{}) {
+			t.Errorf("%q was read as %+v", in, c)
+		}
+	})
+}

@@ -95,7 +95,7 @@ func TestPeersThatCannotBeReached(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var lost losses
 			ranks := join(t, 2, func(_ base.Rank, cfg *Config) {
-				cfg.Lost = lost.note
+				cfg.Lost, cfg.Silence = lost.note, 250*time.Millisecond
 				cfg.Lookup = func(context.Context, base.Rank) (string, error) { return c.lookup() }
 			})
 			l := linkTo(t, ranks[0], 1)
