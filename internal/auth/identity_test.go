@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -83,8 +84,8 @@ func TestIdentityOfAnotherJobIsNone(t *testing.T) {
 	}
 }
 
-// TestHolderOfTheKeyCannotStandBetween lets a rank pass on what two others say with shares
-// of its own, as it must to read what follows.
+// TestHolderOfTheKeyCannotStandBetween lets a rank talk to two others with shares of its
+// own, as it must to read what they say to each other.
 func TestHolderOfTheKeyCannotStandBetween(t *testing.T) {
 	job := NewAuthority(jobName)
 	hello := Hello{Role: RoleSession, Job: jobName, From: 1}
@@ -96,7 +97,7 @@ func TestHolderOfTheKeyCannotStandBetween(t *testing.T) {
 		a.Close()
 	}()
 	var tr transcript
-	b.Read(tr.opening[:])
+	io.ReadFull(b, tr.opening[:])
 	copy(tr.challenge[:], magic)
 	copy(tr.challenge[len(magic):], tr.share())
 	b.Write(tr.challenge[:])
@@ -107,10 +108,35 @@ func TestHolderOfTheKeyCannotStandBetween(t *testing.T) {
 	copy(seen[:], shown)
 	b.Close()
 
-	attacker.Identity = &Identity{authority: attacker.Identity.authority, private: attacker.Identity.private}
+	// What it has seen, in a handshake of its own with the launcher.
+	mine, its := net.Pipe()
+	refused := make(chan error, 1)
+	go func() {
+		_, _, err := server(its, GateConfig{Credentials: launcher}, nil)
+		its.Close()
+		refused <- err
+	}()
+	var own transcript
+	if err := putHello(&own.opening, hello, nextSealed, true); err != nil {
+		t.Fatal(err)
+	}
+	copy(own.opening[shareAt:], own.share())
+	mine.Write(own.opening[:])
+	if err := readChallenge(mine, &own); err != nil {
+		t.Fatal(err)
+	}
+	mine.Write(append(own.mac(attacker.Key, "dial", seen[:]), seen[:]...))
+	io.Copy(io.Discard, mine)
+	if err := <-refused; err == nil || !strings.Contains(err.Error(), "does not prove to be rank 1") {
+		t.Errorf("what rank 1 has shown to another: %v, want that it is not rank 1", err)
+	}
+
+	// The victim's public key and certificate, and a signature of its own.
+	public := seen[:ed25519.PublicKeySize]
+	attacker.Identity.private = append(attacker.Identity.private.Seed(), public...)
 	copy(attacker.Identity.certificate[:], seen[ed25519.PublicKeySize:])
 	if o := meet(hello, attacker, launcher); o.accept == nil || !strings.Contains(o.accept.Error(), "does not prove to be rank 1") {
-		t.Errorf("%v, want that it is not rank 1", o.accept)
+		t.Errorf("a signature of its own: %v, want that it is not rank 1", o.accept)
 	}
 }
 
