@@ -3,6 +3,7 @@ package launcher
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -50,6 +51,58 @@ func TestAgentConfig(t *testing.T) {
 		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
 		}
+	}
+}
+
+// A picky listener ends its first connections, as a launcher may among strangers.
+type pickyListener struct {
+	net.Listener
+	left int
+}
+
+func (l *pickyListener) Accept() (net.Conn, error) {
+	for ; l.left > 0; l.left-- {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		conn.Close()
+	}
+	return l.Listener.Accept()
+}
+
+func TestAgentTriesUntilTheHandshakeIsThrough(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := auth.NewAuthority("j")
+	served, came := make(chan error, 1), make(chan auth.Hello, 1)
+	go func() {
+		gate := auth.NewGate(auth.GateConfig{Credentials: job.Launcher(), Check: func(h auth.Hello) error {
+			if h.From != 1 {
+				return fmt.Errorf("host %d is not expected", h.From)
+			}
+			return nil
+		}})
+		served <- gate.Serve(&pickyListener{l, 3}, func(conn net.Conn, h auth.Hello) { conn.Close(); came <- h })
+	}()
+	c := agentConfig{Job: "j", Addresses: []string{l.Addr().String()}, host: 1, proof: job.Agent(1)}
+	conn, _, err := c.connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	if h := <-came; h.From != 1 || h.Role != auth.RoleAgent {
+		t.Errorf("%+v came", h)
+	}
+	c.host, c.proof = 2, job.Agent(2)
+	if _, _, err := c.connect(); !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), "host 2 is not expected") {
+		t.Errorf("%v, want the launcher's refusal at once", err)
+	}
+	l.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
 }
 
