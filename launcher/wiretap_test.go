@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -204,8 +205,8 @@ func TestWiretapHearsNothing(t *testing.T) {
 			}
 		}
 	}
-	if len(made) != 5 || bytesHeard < 5000 {
-		t.Errorf("%d connections with %d bytes were heard; want those of 2 agents and 3 ranks", len(made), bytesHeard)
+	if len(made) < 5 || bytesHeard < 5000 {
+		t.Errorf("%d connections with %d bytes were heard; want at least those of 2 agents and 3 ranks", len(made), bytesHeard)
 	}
 	t.Logf("%d bytes on %d connections, %d replays", bytesHeard, len(made), replays)
 }
@@ -241,8 +242,9 @@ func searchProcesses(t *testing.T, secrets map[string]string, argument string) (
 // up to every message of the handshake, and what agents and ranks have said after it to
 // each other's connections.
 func (w *wiretap) replayAll(t *testing.T) (replays int) {
-	_, made := w.heard()
 	const opening, proof = 120, 32 + 160
+	_, made := w.heard()
+	made = slices.DeleteFunc(made, func(said []byte) bool { return len(said) <= opening+proof }) // what came to nothing
 	for i, said := range made {
 		other := made[(i+1)%len(made)]
 		for _, again := range [][]byte{said, said[:opening+proof], append(bytes.Clone(said[:opening+proof]), other[opening+proof:]...), append(bytes.Clone(other[:opening]), said[opening:]...)} {

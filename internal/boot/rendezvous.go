@@ -51,6 +51,7 @@ func (m meeting) connect(ctx context.Context, info Info, secure *tls.Config) (ne
 	ctx, cancel := context.WithTimeout(ctx, m.patience)
 	defer cancel()
 	hello := auth.Hello{Role: auth.RoleSession, Job: info.Job, From: int32(info.Rank), Version: protocolVersion}
+	var stranger error // the last who answered and proved nothing: time may be over in the middle of another try
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		var errs []error
 		refused := false
@@ -60,7 +61,10 @@ func (m meeting) connect(ctx context.Context, info Info, secure *tls.Config) (ne
 				return conn, nil
 			}
 			refused = refused || errors.Is(err, auth.ErrRefused)
-			if errors.Is(err, auth.ErrUnproven) && m.log != nil {
+			if errors.Is(err, auth.ErrUnproven) {
+				stranger = err
+			}
+			if stranger != nil && m.log != nil {
 				m.log(fmt.Sprintf("at %s there is not the rendezvous of this job (%v); trying for %v in all", address, err, m.patience))
 				m.log = nil
 			}
@@ -71,8 +75,12 @@ func (m meeting) connect(ctx context.Context, info Info, secure *tls.Config) (ne
 		}
 		select {
 		case <-ctx.Done():
+			why := errors.Join(append(errs, ctx.Err())...)
+			if stranger != nil && !errors.Is(why, auth.ErrUnproven) {
+				why = errors.Join(stranger, why)
+			}
 			return nil, fmt.Errorf("no rendezvous at %s after %v (%w): is rank 0 or the launcher running, and can this host reach it?",
-				strings.Join(m.addresses, ","), m.patience, errors.Join(append(errs, ctx.Err())...))
+				strings.Join(m.addresses, ","), m.patience, why)
 		case <-time.After(pause): // the rendezvous may not be up yet
 		}
 	}

@@ -58,7 +58,7 @@ func TestWhoHasProvenNothingIsAskedAgain(t *testing.T) {
 			if line := <-told; !strings.Contains(line, "not the rendezvous of this job") || len(told) > 0 {
 				t.Errorf("told %q and %d lines more, want one", line, len(told))
 			}
-			m.addresses = append(m.addresses, v.address)
+			m.addresses, m.patience = append(m.addresses, v.address), 20*time.Second
 			session, err := m.join(limit(t), infoOf(s, 1))
 			if err != nil {
 				t.Fatal(err)
@@ -73,7 +73,7 @@ func TestLauncherOfAnotherAuthorityIsNone(t *testing.T) {
 	s, v := startRendezvous(t, 2, false)
 	other := auth.NewAuthority(s.job)
 	m := v.meeting(s, 1)
-	m.proof.Identity, m.patience = other.Rank(1).Identity, 200*time.Millisecond
+	m.proof.Identity, m.patience = other.Rank(1).Identity, 2*time.Second
 	if _, err := m.join(limit(t), infoOf(s, 1)); !errors.Is(err, auth.ErrUnproven) || !strings.Contains(err.Error(), "does not prove to be the launcher") {
 		t.Errorf("%v, want that it is not the launcher", err)
 	}
