@@ -2,6 +2,7 @@ package threads
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -63,6 +64,8 @@ type thread struct {
 	team   *collectives.Team
 	held   [][]int64 // of Alloc
 	doing  string
+	mortal bool   // a rank ends itself in the middle
+	die    func() // ends this one; nil if it is another
 }
 
 // plays are the things that a thread does, with how often.
@@ -109,6 +112,28 @@ func play(ctx context.Context, p *gaspi.Proc, seed uint64, threads, rounds int) 
 	return p.Barrier(context.WithoutCancel(ctx), p.World())
 }
 
+// playToDeath is play of a job in which a rank ends itself in the middle: every goroutine of
+// the others comes to an end, well or with an error that names the rank.
+func playToDeath(ctx context.Context, p *gaspi.Proc, seed uint64, threads int, victim gaspi.Rank, die func()) error {
+	sets := subsets(p.Size(), seed)
+	errs := make([]error, threads)
+	var all sync.WaitGroup
+	for i := range threads {
+		all.Go(func() {
+			t := &thread{number: i, ctx: ctx, p: p, random: rand.New(rand.NewPCG(seed, uint64(i))), mortal: true}
+			if p.Rank() == victim && i == 0 {
+				t.die = die
+			}
+			err := guard(func() { t.run(200, sets) })
+			if err != nil && !errors.Is(err, gaspi.ErrRankDead) {
+				errs[i] = fmt.Errorf("goroutine %d, %s: %w", i, t.doing, err)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
 func (t *thread) run(rounds int, sets [][]gaspi.Rank) {
 	t.doing = "begin"
 	if !t.join(sets) {
@@ -119,6 +144,9 @@ func (t *thread) run(rounds int, sets [][]gaspi.Rank) {
 		total += x.often
 	}
 	for round := range rounds {
+		if t.die != nil && round == 10 {
+			t.die()
+		}
 		k := t.random.IntN(total)
 		for _, x := range plays {
 			if k -= x.often; k < 0 {
@@ -270,6 +298,9 @@ func (t *thread) playReduction() {
 }
 
 func (t *thread) playStore() {
+	if t.mortal {
+		return // a store goes on without the dead, and a Get waits for who has the object
+	}
 	s := must(hoplite.Open(t.ctx, t.group, hoplite.Config{
 		Capacity: 256 << 10, Slots: 8, Tag: t.tag(), Links: hoplite.Links{Latency: 1e-6, Bandwidth: 1e9},
 	}))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -42,7 +43,39 @@ func playRank(text string) error {
 		return err
 	}
 	defer p.Close()
+	if os.Getenv(envVictim) != "" {
+		return playToDeath(ctx, p, seed, 6, victim, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+	}
 	return play(ctx, p, seed, 6, 25)
+}
+
+// envVictim makes a rank end itself.
+const (
+	envVictim = "GASPI_THREADS_VICTIM"
+	victim    = gaspi.Rank(1)
+)
+
+// TestThreadsOfSurvivors kills a rank while six goroutines of each are in all kinds of
+// calls. Those of the others end.
+func TestThreadsOfSurvivors(t *testing.T) {
+	for _, transport := range []string{"auto", "tcp"} {
+		t.Run(transport, func(t *testing.T) {
+			var out strings.Builder
+			result, err := launcher.Run(t.Context(), launcher.Config{
+				Program: "/proc/self/exe", Args: []string{"-test.run=^TestRankOfAJob$"}, Ranks: 4,
+				Env:    []string{fmt.Sprintf("%s=%d", envPlay, newSeed(t)), envVictim + "=1", "GASPI_TRANSPORT=" + transport},
+				Stdout: &out, Stderr: &out, Timeout: patience, OnFailure: launcher.Continue,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range result.Ranks {
+				if r.Failed() != (r.Rank == victim) {
+					t.Errorf("rank %d: status %d, signal %v\n%s", r.Rank, r.Status, r.Signal, out.String())
+				}
+			}
+		})
+	}
 }
 
 // TestThreadsOfProcesses plays with ranks that share memory, and with ranks that do not.
