@@ -191,7 +191,8 @@ func (o *figureOptions) one(ctx context.Context, lab *figures.Lab, stdout io.Wri
 			if i > 0 {
 				name = insert(name, fmt.Sprint(i+1))
 			}
-			if err := writeFile(name, func(w io.Writer) error { return c.WriteSVG(w, false) }); err != nil {
+			c.Title = f.Title + ", " + c.Title
+			if err := writeFile(name, c.WriteSVG); err != nil {
 				return err
 			}
 			fmt.Fprintf(stdout, "drawn: %s\n", name)

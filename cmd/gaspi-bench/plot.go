@@ -5,22 +5,22 @@ import (
 	"os"
 	"slices"
 
-	figures "github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/figure"
+	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
 // plotRows draws medians over sizes: a panel for each operation, a curve for each
 // contender, of a peer its best. Bars go from the least to the largest median of a
 // round. Our rows are one contender unless apart says that each algorithm is one.
 func plotRows(file, title string, rows []row, apart bool) error {
-	chart := figures.Chart{Title: title}
+	drawing := chart.Chart{Title: title}
 	for _, r := range rows {
 		if r.Note != "" || r.Bytes == 0 {
 			continue
 		}
-		i := slices.IndexFunc(chart.Panels, func(p figures.Panel) bool { return p.Title == r.Op })
+		i := slices.IndexFunc(drawing.Panels, func(p chart.Panel) bool { return p.Title == r.Op })
 		if i < 0 {
-			i = len(chart.Panels)
-			chart.Panels = append(chart.Panels, figures.Panel{Title: r.Op, XLabel: "bytes", YLabel: "time (us), p50", XBytes: true, LogY: true})
+			i = len(drawing.Panels)
+			drawing.Panels = append(drawing.Panels, chart.Panel{Title: r.Op, XLabel: "bytes", YLabel: "time (us), p50", XBytes: true, LogY: true})
 		}
 		name := r.Impl
 		switch {
@@ -29,13 +29,13 @@ func plotRows(file, title string, rows []row, apart bool) error {
 		case r.Impl == implGaspi && apart:
 			name += "/" + r.Algorithm
 		}
-		plotRow(&chart.Panels[i], name, r)
+		plotRow(&drawing.Panels[i], name, r)
 	}
 	f, err := os.Create(file)
 	if err != nil {
 		return unwritable("--plot", file, err)
 	}
-	if err := chart.WriteSVG(f, false); err != nil {
+	if err := drawing.WriteSVG(f); err != nil {
 		f.Close()
 		return fmt.Errorf("--plot: %w", err)
 	}
@@ -43,11 +43,11 @@ func plotRows(file, title string, rows []row, apart bool) error {
 }
 
 // plotRow adds a point, or replaces a slower one of the same contender.
-func plotRow(p *figures.Panel, name string, r row) {
-	i := slices.IndexFunc(p.Curves, func(c figures.Curve) bool { return c.Name == name })
+func plotRow(p *chart.Panel, name string, r row) {
+	i := slices.IndexFunc(p.Curves, func(c chart.Curve) bool { return c.Name == name })
 	if i < 0 {
 		i = len(p.Curves)
-		p.Curves = append(p.Curves, figures.Curve{Name: name})
+		p.Curves = append(p.Curves, chart.Curve{Name: name})
 	}
 	c := &p.Curves[i]
 	low, high := r.P50US, r.P50US

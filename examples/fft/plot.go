@@ -3,14 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"image/color"
 	"os"
-	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
+	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
 // A bar is one bar of the drawing: a rank of a single run, or the average rank of one of
@@ -31,9 +26,9 @@ func (r *Report) bars() []bar {
 	}
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		name := fmt.Sprintf("%s\noverlap %d", run.Grid, run.Overlap)
+		name := fmt.Sprintf("%s, overlap %d", run.Grid, run.Overlap)
 		if len(run.Exchanges) > 0 {
-			name = fmt.Sprintf("%s\n%s\noverlap %d\nalltoall %.0f %%", run.Grid, run.Exchanges[0].size(), run.Overlap, 100*run.alltoall())
+			name = fmt.Sprintf("%s, %s, overlap %d, alltoall %.0f %%", run.Grid, run.Exchanges[0].size(), run.Overlap, 100*run.alltoall())
 		}
 		all = append(all, bar{name, run.mean()})
 	}
@@ -54,53 +49,21 @@ func (r *Run) mean() Split {
 	return m
 }
 
-// layers are the parts of a bar from below, in colours of Okabe and Ito, which differ
-// in lightness too.
-func layers() []struct {
-	name  string
-	color color.Color
-	of    func(Split) float64
-} {
-	return []struct {
-		name  string
-		color color.Color
-		of    func(Split) float64
-	}{
-		{"local transforms", color.RGBA{R: 0, G: 114, B: 178, A: 255}, func(s Split) float64 { return s.Local }},
-		{"pack", color.RGBA{R: 86, G: 180, B: 233, A: 255}, func(s Split) float64 { return s.Pack }},
-		{"exchange", color.RGBA{R: 213, G: 94, B: 0, A: 255}, func(s Split) float64 { return s.Exchange }},
-		{"waiting", color.RGBA{R: 240, G: 228, B: 66, A: 255}, func(s Split) float64 { return s.Waiting }},
-		{"other", color.Gray{Y: 190}, func(s Split) float64 { return s.Other }},
-	}
-}
-
-// Sizes of the drawing, in points.
-const (
-	width, height = 760, 380
-	titleSize     = 11
-	textSize      = 9
-	widestBar     = 44
-)
-
-// savePlot draws where the time went.
+// savePlot draws where the time went, into a file that is replaced.
 func savePlot(r *Report, path string) error {
-	p := plot.New()
-	style(p)
-	p.Title.Text = r.title()
-	p.Y.Label.Text = "ms per band, there and back"
-	bars := r.bars()
-	var names []string
-	for _, b := range bars {
-		names = append(names, b.name)
+	drawing := chart.Bars{Title: r.title(), Axis: "ms per band, there and back"}
+	drawing.Layers = []chart.Layer{{Name: "local transforms"}, {Name: "pack"}, {Name: "exchange"}, {Name: "waiting"}, {Name: "other"}}
+	for _, b := range r.bars() {
+		drawing.Names = append(drawing.Names, b.name)
+		for i, seconds := range []float64{b.split.Local, b.split.Pack, b.split.Exchange, b.split.Waiting, b.split.Other} {
+			drawing.Layers[i].Values = append(drawing.Layers[i].Values, 1e3*seconds)
+		}
 	}
-	p.NominalX(names...)
-	if err := stack(p, bars); err != nil {
-		return err
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("the drawing cannot be written: %w", err)
 	}
-	const headroom = 1.15 // for the legend
-	p.Y.Min, p.Y.Max = 0, headroom*p.Y.Max
-	p.X.Min, p.X.Max = -0.6, float64(len(bars))-0.4
-	return write(p, path)
+	return errors.Join(drawing.WriteSVG(f), f.Close())
 }
 
 // title says what was measured.
@@ -114,62 +77,4 @@ func (r *Report) title() string {
 		text += ", network emulated with " + r.Network
 	}
 	return text
-}
-
-// stack adds the bars, layer by layer, and the legend in the order of the layers.
-func stack(p *plot.Plot, bars []bar) error {
-	wide := vg.Length(min(widestBar, 0.5*width/float64(len(bars))))
-	var charts []*plotter.BarChart
-	for i, layer := range layers() {
-		var heights plotter.Values
-		for _, b := range bars {
-			heights = append(heights, 1e3*layer.of(b.split))
-		}
-		chart, err := plotter.NewBarChart(heights, wide)
-		if err != nil {
-			return err
-		}
-		chart.Color, chart.LineStyle.Width = layer.color, 0
-		if i > 0 {
-			chart.StackOn(charts[i-1])
-		}
-		p.Add(chart)
-		charts = append(charts, chart)
-	}
-	for i, chart := range slices.Backward(charts) {
-		p.Legend.Add(layers()[i].name, chart)
-	}
-	return nil
-}
-
-// style gives a plot the house's looks.
-func style(p *plot.Plot) {
-	sans := func(size font.Length) font.Font {
-		return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
-	}
-	p.Title.TextStyle.Font, p.Title.Padding = sans(titleSize), 6
-	p.Legend.TextStyle.Font, p.Legend.Top, p.Legend.Padding = sans(textSize), true, 2
-	p.Legend.XOffs, p.Legend.YOffs = -6, -2
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle.Font, a.Tick.Label.Font = sans(textSize+1), sans(textSize)
-		a.LineStyle.Width, a.Tick.LineStyle.Width = 0.7, 0.7
-	}
-	grid := plotter.NewGrid()
-	grid.Vertical.Color = nil
-	grid.Horizontal.Color = color.Gray{Y: 225}
-	p.Add(grid)
-}
-
-// write writes a drawing as an SVG, whatever the file is called.
-func write(p *plot.Plot, path string) error {
-	to, err := p.WriterTo(width, height, "svg")
-	if err != nil {
-		return err
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("the drawing cannot be written: %w", err)
-	}
-	_, err = to.WriteTo(f)
-	return errors.Join(err, f.Close())
 }

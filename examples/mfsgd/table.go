@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/gaspi-go/gaspi-go/examples/mfsgd/internal/figure"
+	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
 // writeTable prints one line per slack, and what slack was worth.
@@ -95,17 +95,24 @@ func (s Series) firstAtMost(level float64) int {
 }
 
 // figure returns the drawing of the report.
-func (r *Report) figure() figure.Figure {
-	f := figure.Figure{
-		Title:  fmt.Sprintf("Matrix factorization with stale-synchronous sums: %s, jitter %s", plural(r.Ranks, "rank"), r.Jitter),
-		Target: r.UntilRMSE,
-	}
+//
+// It follows Figure 6 of "Eventually consistent collectives": the error over time on
+// the left, the iterations done over time on the right.
+func (r *Report) figure() chart.Chart {
+	left := chart.Panel{XLabel: "time (s)", YLabel: "held-out RMSE (stars)", Cut: true, Level: r.UntilRMSE}
+	right := chart.Panel{XLabel: "time (s)", YLabel: "iterations"}
 	for _, run := range r.Runs {
-		f.Curves = append(f.Curves, figure.Curve{
-			Name: fmt.Sprintf("slack %d", run.Slack), Seconds: run.Mean.Seconds, RMSE: run.Mean.RMSE,
-		})
+		errs := chart.Curve{Name: fmt.Sprintf("slack %d", run.Slack), X: run.Mean.Seconds, Y: run.Mean.RMSE}
+		done := chart.Curve{Name: errs.Name, X: errs.X, Y: make([]float64, len(errs.X))}
+		for i := range done.Y {
+			done.Y[i] = float64(i + 1)
+		}
+		left.Curves, right.Curves = append(left.Curves, errs), append(right.Curves, done)
 	}
-	return f
+	return chart.Chart{
+		Title:  fmt.Sprintf("Matrix factorization with stale-synchronous sums: %s, jitter %s", plural(r.Ranks, "rank"), r.Jitter),
+		Panels: []chart.Panel{left, right},
+	}
 }
 
 // plural writes a number and what it counts.

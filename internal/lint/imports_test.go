@@ -7,7 +7,7 @@ import "testing"
 // moving a line needs a reason in the commit, and a wider line a measurement.
 const table = `
 	# The bottom knows nothing of ours.
-	NONE < internal/base, internal/sys, internal/reduce, internal/bpf,
+	NONE < internal/base, internal/sys, internal/reduce, internal/chart,
 	       internal/lint, internal/nap, internal/auth, internal/address, collectives/schedule;
 
 	# A flag word, then memory that carries such words.
@@ -23,15 +23,14 @@ const table = `
 	internal/base, internal/sys, notify, segment < internal/transport;
 	internal/base, internal/sys, notify, segment, internal/transport
 	< internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
-	  internal/transport/rdma, internal/transport/sim, internal/transport/mixed,
+	  internal/transport/rdma, internal/transport/mixed,
 	  internal/transport/emulate, internal/transport/transporttest;
-	internal/bpf < internal/transport/tcp;
 	internal/transport/loopback < internal/transport/mixed, internal/transport/emulate;   # their tests are made of it
 
 	# The runtime. It picks transports and knows nothing of what is built on it.
 	internal/base, internal/boot, internal/reduce, notify, segment, internal/transport,
 	internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
-	internal/transport/rdma, internal/transport/sim, internal/transport/mixed,
+	internal/transport/rdma, internal/transport/mixed,
 	internal/transport/emulate
 	< gaspi;
 	internal/sys < gaspi;   # to give up the core while waiting, and to end its own process
@@ -58,13 +57,14 @@ const table = `
 	# limits, which takes bare memory and the choice of a core.
 	gaspi, notify, segment, collectives, collectives/schedule, ssp, hoplite, launcher
 	< cmd/..., examples/...;
+	internal/chart < cmd/..., examples/...;   # figures as SVG; pure
 	examples/fft/serial < examples/fft/distfft;   # in its tests
 	examples/fft/serial, examples/fft/distfft < examples/fft;
 	# Two programs of one server and its workers have the same traffic.
 	examples/paramserver/exchange < examples/paramserver/rankrun;
 	examples/paramserver/exchange, examples/paramserver/rankrun < examples/paramserver, examples/actors;
 	examples/paramserver/rankrun/ranktest < examples/paramserver, examples/actors;   # in their tests
-	internal/sys, internal/bpf < cmd/gaspi-bench;
+	internal/sys < cmd/gaspi-bench;
 	# Limits of collective operations fold with the same kernels; algorithms are named
 	# before ranks start; tune writes the parameters of the model.
 	internal/reduce, collectives/algorithms, collectives/schedule/price < cmd/gaspi-bench;
@@ -72,10 +72,8 @@ const table = `
 	# Outside dependencies and their owners.
 	golang.org/x/sys/unix < internal/sys;
 	golang.org/x/sys/cpu < internal/reduce;
-	github.com/cilium/ebpf/... < internal/bpf;
 	github.com/klauspost/compress/... < examples/mfsgd, hoplite, collectives/codec;
 	github.com/spf13/pflag, golang.org/x/term < cmd/..., examples/...;
-	gonum.org/v1/plot/... < examples/..., cmd/gaspi-bench;
 	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < cmd/gaspi-bench;   # confidence intervals
 	gonum.org/v1/gonum/dsp/fourier < examples/fft/serial, examples/fft/distfft;   # what transforms are checked with
 	github.com/mmcloughlin/avo/... < internal/reduce/asm; # a module of its own
@@ -102,11 +100,9 @@ var advice = map[string]string{
 	"unsafe":                            "use the typed views of package segment, or put the few lines into a *_unsafe.go file of a package that may",
 	"golang.org/x/sys/unix":             "wrap the system call in internal/sys and call that",
 	"golang.org/x/sys/cpu":              "let internal/reduce choose by CPU feature and call that",
-	"github.com/cilium/ebpf/...":        "put the program in internal/bpf and read its results from there",
 	"github.com/spf13/pflag":            "take a struct or arguments; flags are parsed in cmd and examples",
 	"github.com/google/go-cmp/...":      "compare by hand; go-cmp is for _test files",
 	"github.com/klauspost/compress/...": "take an io.Reader or io.Writer; only where data is (de)compressed may know the format",
-	"gonum.org/v1/plot/...":             "return the numbers; examples and gaspi-bench draw them",
 	"gonum.org/v1/gonum/stat":           "return the numbers; gaspi-bench judges them",
 	"gonum.org/v1/gonum/stat/distuv":    "return the numbers; gaspi-bench judges them",
 	"gonum.org/v1/gonum/dsp/fourier":    "transform with examples/fft/distfft; gonum's is what that is checked with",

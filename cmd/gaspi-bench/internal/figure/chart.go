@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
 // A ChartForm says how the times of a sweep are drawn.
@@ -18,40 +20,15 @@ type ChartForm struct {
 	LogY bool
 }
 
-// A Chart is panels side by side with one legend.
-type Chart struct {
-	Title  string
-	Panels []Panel
-}
-
-// A Panel is curves between two axes.
-type Panel struct {
-	Title          string
-	XLabel, YLabel string
-	XBytes         bool // the lower axis is lengths in bytes, logarithmic
-	XLog           bool // the lower axis is logarithmic, of numbers
-	LogY           bool
-	Cut            bool // the left axis begins near the lowest point, not at 0
-	Curves         []Curve
-}
-
-// A Curve is points in the order of X. Low and High are the ends of error bars, nil for
-// none.
-type Curve struct {
-	Name      string
-	X, Y      []float64
-	Low, High []float64
-}
-
 // charts are the drawing of a sweep.
-func (f ChartForm) charts(s *Sweep, t *Times) []Chart {
-	c := Chart{Title: t.Way.String()}
+func (f ChartForm) charts(s *Sweep, t *Times) []chart.Chart {
+	c := chart.Chart{Title: t.Way.String()}
 	outer, inner := t.Grid.Ranks, t.Grid.Bytes
 	if f.OverRanks {
 		outer, inner = inner, outer
 	}
 	for _, fixed := range outer {
-		p := Panel{Title: fmt.Sprintf("%d ranks", fixed), XLabel: "length of the vector", XBytes: true, LogY: f.LogY}
+		p := chart.Panel{Title: fmt.Sprintf("%d ranks", fixed), XLabel: "length of the vector", XBytes: true, LogY: f.LogY}
 		if f.OverRanks {
 			p.Title, p.XLabel, p.XBytes = showBytes(float64(fixed)), "ranks", false
 		}
@@ -60,7 +37,7 @@ func (f ChartForm) charts(s *Sweep, t *Times) []Chart {
 			p.YLabel = "time (us)"
 		}
 		for _, line := range s.in(t.Way) {
-			curve := Curve{Name: line.Name}
+			curve := chart.Curve{Name: line.Name}
 			for _, moving := range inner {
 				ranks, bytes := fixed, moving
 				if f.OverRanks {
@@ -74,10 +51,10 @@ func (f ChartForm) charts(s *Sweep, t *Times) []Chart {
 		}
 		c.Panels = append(c.Panels, p)
 	}
-	if !c.drawable() {
+	if !c.Drawable() {
 		return nil
 	}
-	return []Chart{c}
+	return []chart.Chart{c}
 }
 
 // in are the lines that there are in a way.
@@ -89,7 +66,7 @@ func (s *Sweep) in(way Way) []Line {
 }
 
 // add appends a time to a curve.
-func (f ChartForm) add(c *Curve, x float64, bytes int, t Timing) {
+func (f ChartForm) add(c *chart.Curve, x float64, bytes int, t Timing) {
 	y := func(seconds float64) float64 {
 		if f.AsTime {
 			return seconds * 1e6

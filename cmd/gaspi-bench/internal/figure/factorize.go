@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gaspi-go/gaspi-go/internal/chart"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -97,7 +98,7 @@ func (p *Part) readFactors(text []byte, way Way) error {
 	if len(report.Runs) < 2 || report.Runs[0].Slack != 0 {
 		return errors.New("the report of mfsgd has no run with slack 0 before others")
 	}
-	p.Charts = []Chart{factorChart(report.Runs, way)}
+	p.Charts = []chart.Chart{factorChart(report.Runs, way)}
 	t := Table{Title: "Until the error was reached", Head: []string{"slack", "iterations", "seconds", "waiting"}}
 	for _, run := range report.Runs {
 		t.Rows = append(t.Rows, []string{fmt.Sprint(run.Slack), fmt.Sprint(run.Iterations), showNumber(run.Seconds), Share.Show(run.Waiting)})
@@ -138,11 +139,11 @@ func factorClaims(zero, run factorRun) []*Claim {
 }
 
 // factorChart draws error and iterations over time.
-func factorChart(runs []factorRun, way Way) Chart {
-	left := Panel{Title: "error", XLabel: "time (s)", YLabel: "held-out RMSE (stars)", Cut: true}
-	right := Panel{Title: "speed", XLabel: "time (s)", YLabel: "iterations"}
+func factorChart(runs []factorRun, way Way) chart.Chart {
+	left := chart.Panel{Title: "error", XLabel: "time (s)", YLabel: "held-out RMSE (stars)", Cut: true}
+	right := chart.Panel{Title: "speed", XLabel: "time (s)", YLabel: "iterations"}
 	for _, run := range runs {
-		errs, done := Curve{Name: fmt.Sprintf("slack %d", run.Slack)}, Curve{Name: fmt.Sprintf("slack %d", run.Slack)}
+		errs, done := chart.Curve{Name: fmt.Sprintf("slack %d", run.Slack)}, chart.Curve{Name: fmt.Sprintf("slack %d", run.Slack)}
 		for i, s := range run.Mean.Seconds {
 			if s == nil || i >= len(run.Mean.RMSE) || run.Mean.RMSE[i] == nil {
 				continue
@@ -152,5 +153,5 @@ func factorChart(runs []factorRun, way Way) Chart {
 		}
 		left.Curves, right.Curves = append(left.Curves, errs), append(right.Curves, done)
 	}
-	return Chart{Title: strings.ToLower(way.String()), Panels: []Panel{left, right}}
+	return chart.Chart{Title: strings.ToLower(way.String()), Panels: []chart.Panel{left, right}}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
 // A Paper is where figures are from.
@@ -62,7 +64,7 @@ type Part struct {
 	Doubt    string // why the numbers cannot be trusted, empty if they can
 	Cut      string // why some are missing, empty if none are
 	Missing  string // why there are none, empty if there are
-	Charts   []Chart
+	Charts   []chart.Chart
 	Tables   []Table
 	Verdicts []Verdict
 }

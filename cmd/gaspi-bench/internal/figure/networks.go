@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/dnn"
 	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
 // pipelined9 is Fig. 9.
@@ -72,9 +73,9 @@ func networks(ctx context.Context, lab *Lab, way Way) (*Part, error) {
 		Title: fmt.Sprintf("A step on nodes of %.0f GFLOP/s", nodeRate*1e-9),
 		Head:  []string{"network", "ranks", "batch", "computing (ms)", "step with RSA (ms)", "RNG (ms)", "RNG x4 (ms)", "gain", "exposed with RSA"},
 	}
-	chart := Chart{Title: way.String()}
+	drawing := chart.Chart{Title: way.String()}
 	for _, ranks := range []int{8, 9} {
-		chart.Panels = append(chart.Panels, Panel{
+		drawing.Panels = append(drawing.Panels, chart.Panel{
 			Title: fmt.Sprintf("%d ranks, batches of 32", ranks), XLabel: "TFLOP/s of a node", YLabel: "gain of the ring in four segments", XLog: true, Cut: true,
 		})
 	}
@@ -98,11 +99,11 @@ func networks(ctx context.Context, lab *Lab, way Way) (*Part, error) {
 			if err != nil {
 				return nil, err
 			}
-			chart.Panels[i].Curves = append(chart.Panels[i].Curves, curve)
+			drawing.Panels[i].Curves = append(drawing.Panels[i].Curves, curve)
 		}
 		part.add(net.claim(best), best.gain())
 	}
-	part.Tables, part.Charts = []Table{table}, []Chart{chart}
+	part.Tables, part.Charts = []Table{table}, []chart.Chart{drawing}
 	return part, nil
 }
 
@@ -114,8 +115,8 @@ func (n *network) row(ranks, batch int, x pricedStep) []string {
 }
 
 // overRates is the gain on faster and faster nodes.
-func (n *network) overRates(ranks int, m *price.Machine) (Curve, error) {
-	c := Curve{Name: n.name}
+func (n *network) overRates(ranks int, m *price.Machine) (chart.Curve, error) {
+	c := chart.Curve{Name: n.name}
 	for _, rate := range nodeRates() {
 		x, err := priceStep(n.model, 32, ranks, rate, m)
 		if err != nil {

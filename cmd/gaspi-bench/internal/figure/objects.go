@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
 // An objectRun is an operation of the object store as gaspi-bench measures it, for several
@@ -151,15 +153,15 @@ func (f *objectFigure) setting() string {
 // part makes what is shown: a table and a panel for each run, and a verdict for each claim.
 func (f *objectFigure) part(t *Times, claims []*Claim) *Part {
 	p := &Part{Setting: t.Setting, Doubt: t.Doubt}
-	chart := Chart{Title: t.Way.String()}
+	drawing := chart.Chart{Title: t.Way.String()}
 	for i := range f.runs {
 		r := &f.runs[i]
 		p.Tables = append(p.Tables, r.table(t, f.rate))
 		for _, ranks := range r.ranks {
-			chart.Panels = append(chart.Panels, r.panel(t, ranks, f.rate))
+			drawing.Panels = append(drawing.Panels, r.panel(t, ranks, f.rate))
 		}
 	}
-	p.Charts = []Chart{chart}
+	p.Charts = []chart.Chart{drawing}
 	for _, c := range claims {
 		p.Verdicts = append(p.Verdicts, c.judge(t))
 	}
@@ -209,13 +211,13 @@ func (r *objectRun) table(t *Times, rate float64) Table {
 	return table
 }
 
-func (r *objectRun) panel(t *Times, ranks int, rate float64) Panel {
-	p := Panel{Title: fmt.Sprintf("%s, %d ranks", r.op, ranks), XLabel: "size of the object", YLabel: "time (ms)", XBytes: true, LogY: true}
+func (r *objectRun) panel(t *Times, ranks int, rate float64) chart.Panel {
+	p := chart.Panel{Title: fmt.Sprintf("%s, %d ranks", r.op, ranks), XLabel: "size of the object", YLabel: "time (ms)", XBytes: true, LogY: true}
 	if r.joins != nil {
 		p.XLabel, p.YLabel, p.XBytes, p.LogY = "interval (ms)", "time since the last rank has joined (ms)", false, false
 	}
 	for _, line := range r.lines(t) {
-		curve := Curve{Name: line}
+		curve := chart.Curve{Name: line}
 		for _, at := range r.points(rate) {
 			x, ok := t.At(object(r.op, line), ranks, at.key())
 			if !ok {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
 //go:embed page.html
@@ -111,11 +113,11 @@ func (p *Page) Write(w io.Writer) error {
 	return t.Execute(w, p)
 }
 
-// inline is a chart as part of the page. What WriteSVG writes is a drawing of ours,
+// inline is a chart as part of the page. What WriteInlineSVG writes is a drawing of ours,
 // whose text it has escaped.
-func inline(c Chart) (template.HTML, error) {
+func inline(c chart.Chart) (template.HTML, error) {
 	var b bytes.Buffer
-	if err := c.WriteSVG(&b, true); err != nil {
+	if err := c.WriteInlineSVG(&b); err != nil {
 		return "", err
 	}
 	return template.HTML(b.String()), nil

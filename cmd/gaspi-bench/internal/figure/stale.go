@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
 // staleFigures are Figs. 6 and 7 of the paper on eventually consistent collectives.
@@ -166,10 +167,10 @@ func (r *looped) monotone() float64 {
 }
 
 // charts draw the time of a call and its waiting over the slack.
-func (r *looped) charts(way Way) []Chart {
+func (r *looped) charts(way Way) []chart.Chart {
 	names := []string{"stale reduction", "waiting for contributions", nameRing}
-	curves := make([]Curve, len(names))
-	rate := Curve{Name: names[0]}
+	curves := make([]chart.Curve, len(names))
+	rate := chart.Curve{Name: names[0]}
 	for i, name := range names {
 		curves[i].Name = name
 		for j, slack := range r.slacks {
@@ -180,9 +181,9 @@ func (r *looped) charts(way Way) []Chart {
 	for j, slack := range r.slacks {
 		rate.X, rate.Y = append(rate.X, float64(slack)), append(rate.Y, r.stale[j].rate)
 	}
-	return []Chart{{Title: way.String(), Panels: []Panel{
+	return []chart.Chart{{Title: way.String(), Panels: []chart.Panel{
 		{Title: "time of a call", XLabel: "slack (iterations)", YLabel: "time (ms)", Curves: curves},
-		{Title: "speed", XLabel: "slack (iterations)", YLabel: "iterations per second", Curves: []Curve{rate}},
+		{Title: "speed", XLabel: "slack (iterations)", YLabel: "iterations per second", Curves: []chart.Curve{rate}},
 	}}}
 }
 
