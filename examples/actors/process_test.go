@@ -59,6 +59,36 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
+// TestLearnsByDefault runs the program as it is: in the last updates the actors reach the
+// end. Which rollouts an update takes is up to the system; see
+// corridor.TestLearningFromStaleRollouts for many seeds and every order.
+func TestLearnsByDefault(t *testing.T) {
+	for _, args := range []string{"--seed 1", "--seed 2", "--seed 1 --algorithm impala"} {
+		t.Run(args, func(t *testing.T) {
+			saved := filepath.Join(t.TempDir(), "a.json")
+			var stdout, stderr bytes.Buffer
+			if code := run(append(strings.Fields(args), "--workers", "7", "--json", saved), &stdout, &stderr); code != 0 {
+				t.Fatalf("exit code %d\n%s%s", code, stdout.String(), stderr.String())
+			}
+			text, err := os.ReadFile(saved)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r Report
+			if err := json.Unmarshal(text, &r); err != nil {
+				t.Fatal(err)
+			}
+			reached := 0.0
+			for _, part := range r.Reached[80:] {
+				reached += part / 20
+			}
+			if reached < 0.95 {
+				t.Errorf("in the last 20 updates %.0f %% reach the end; rollouts of %.1f steps", 100*reached, r.Lengths[80:])
+			}
+		})
+	}
+}
+
 // refused are command lines and what is said of them.
 func refused() []ranktest.Refusal {
 	return []ranktest.Refusal{

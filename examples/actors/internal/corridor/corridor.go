@@ -17,7 +17,13 @@ const (
 	MostSteps = 200
 
 	discount = 0.95
-	rate     = 0.5
+	// An update moves a value by at most valueRate of its error. A gradient of a policy
+	// that is d updates old corrects the same error d times more before the correction
+	// shows: from a rate of 2 sin(pi/(4d+2)) on, the value swings further and further.
+	// A value above every reward makes every action look bad and ends learning. 0.1 is
+	// stable for d up to 15.
+	valueRate  = 0.1
+	policyRate = 2
 )
 
 // A Step is a place, what was done there (0 left, 1 right), and how probable that was.
@@ -57,13 +63,17 @@ func Roll(params []float32, r *rand.Rand) Rollout {
 
 // Gradient adds to grad, of at least Own elements, the way in which params should change
 // because of a rollout, which may have been made by older ones: steps that were more
-// probable then than now count less, as in IMPALA.
+// probable then than now count less, as in IMPALA. A place counts once, by the average
+// of its visits, so that no rollout moves a value by more than its error.
 func (o *Rollout) Gradient(grad, params []float32) {
 	gain := float32(0)
 	if o.Reached {
 		gain = 1
 	}
-	weight := 1 / float32(len(o.Steps))
+	var visits [length]float32
+	for _, s := range o.Steps {
+		visits[s.Place]++
+	}
 	for i := len(o.Steps) - 1; i >= 0; i-- {
 		s := o.Steps[i]
 		right := policy(params, s.Place)
@@ -72,7 +82,7 @@ func (o *Rollout) Gradient(grad, params []float32) {
 			now = right
 		}
 		ratio := min(now/s.Probability, 1)
-		advantage := weight * ratio * (gain - params[3*s.Place+2])
+		advantage := ratio / visits[s.Place] * (gain - params[3*s.Place+2])
 		grad[3*s.Place+s.Action] += advantage * (1 - now)
 		grad[3*s.Place+1-s.Action] -= advantage * (1 - now)
 		grad[3*s.Place+2] += advantage
@@ -83,7 +93,11 @@ func (o *Rollout) Gradient(grad, params []float32) {
 // Apply moves params, of Own elements, by the sum of so many gradients.
 func Apply(params, sum []float32, gradients int) {
 	for i := range params[:Own] {
-		params[i] += rate / float32(gradients) * sum[i] * length
+		rate := float32(policyRate)
+		if i%3 == 2 {
+			rate = valueRate
+		}
+		params[i] += rate * sum[i] / float32(gradients)
 	}
 }
 
