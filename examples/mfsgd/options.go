@@ -63,7 +63,7 @@ func flags(o *options) *pflag.FlagSet {
 	f := pflag.NewFlagSet("mfsgd", pflag.ContinueOnError)
 	f.SortFlags = false
 	f.Usage = func() {}
-	f.StringVar(&o.ratings, "ratings", "", "learn from `FILE`, a MovieLens ratings.csv, plain, .gz or .zst")
+	f.StringVar(&o.ratings, "ratings", "", "learn from `FILE` of MovieLens: ratings.csv, ratings.dat or u.data, plain, .gz, .zst, or in\nthe .zip that is downloaded")
 	f.Var(&value{defaultShape().String(), "USERSxITEMSxRATINGS", func(s string) (err error) {
 		o.shape, err = synth.ParseShape(s)
 		return err
@@ -177,7 +177,7 @@ Examples:
   gaspi-run -n 4 ./examples/mfsgd --slack 2
 
   # MovieLens 25M (https://grouplens.org/datasets/movielens/25m/)
-  gaspi-run -n 4 ./examples/mfsgd --ratings ml-25m/ratings.csv --slack 2
+  gaspi-run -n 4 ./examples/mfsgd --ratings ml-25m.zip --slack 2
 
   # what slack is worth on a noisy cluster, as figures and as a drawing
   gaspi-run -n 8 ./examples/mfsgd --synthetic 8000x2000x300000 --slack 0,2,32 \

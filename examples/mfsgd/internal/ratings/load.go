@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/klauspost/compress/zip"
 )
 
 // Part says which ratings a rank wants.
@@ -14,8 +16,9 @@ type Part struct {
 	Seed        uint64 // of the split into training and held-out ratings
 }
 
-// Load reads a MovieLens ratings.csv, plain or compressed with gzip or zstd, and
-// returns the rank's part of it.
+// Load reads a file of ratings in any form in which MovieLens hands them out, and
+// returns the rank's part of it: ratings.csv, ratings.dat or u.data, plain, compressed
+// with gzip or zstd, or in the zip archive that is downloaded.
 //
 // It reads the file once. Items are numbered in the order in which they first
 // appear and users are handed out by Owners as they first appear, which every
@@ -26,18 +29,18 @@ type Part struct {
 // Errors name the file, and the line and its text where there is one
 // (*LineError); fewer users than ranks is a *FewUsersError.
 func Load(path string, part Part) (*Shard, error) {
-	text, done, err := open(path)
+	in, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	defer in.close()
 	l := loader{
 		part:   part,
 		owners: NewOwners(part.Ranks),
 		users:  make(map[uint64]user),
 		items:  make(map[uint64]uint32),
 	}
-	if err := eachRecord(text, path, l.add); err != nil {
+	if err := eachRecord(in.text, in.name, l.add); err != nil {
 		return nil, err
 	}
 	if len(l.users) < part.Ranks {
@@ -95,23 +98,27 @@ func (l *loader) user(name uint64) user {
 	return u
 }
 
-// eachRecord checks the header and calls add for every line after it. Lines end
-// in LF or CR LF; the last may lack its end.
+// eachRecord tells the form by the first line and calls add for every rating. Lines
+// end in LF or CR LF; the last may lack its end.
 func eachRecord(text io.Reader, path string, add func(record)) error {
 	in := bufio.NewReaderSize(text, readSize)
+	var f form
 	for number := 1; ; number++ {
 		line, err := in.ReadSlice('\n')
 		if err != nil && (err != io.EOF || len(line) == 0) {
-			return endOfText(err, path, number, line)
+			return f.endOfText(err, path, number, line)
 		}
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
 		if number == 1 {
-			if string(line) == header {
+			var known bool
+			if f, known = formOf(line); !known {
+				return &LineError{File: path, Line: 1, Text: string(line), Problem: "expected " + wanted}
+			}
+			if f.headed {
 				continue
 			}
-			return &LineError{File: path, Line: 1, Text: string(line), Problem: fmt.Sprintf("expected the header %q", header)}
 		}
-		rec, problem := parseLine(line)
+		rec, problem := f.parse(line)
 		if problem != "" {
 			return &LineError{File: path, Line: number, Text: string(line), Problem: problem}
 		}
@@ -121,11 +128,11 @@ func eachRecord(text io.Reader, path string, add func(record)) error {
 
 // endOfText tells the proper end of a file from a broken one. Number is the line
 // that could not be read and line what there is of it.
-func endOfText(err error, path string, number int, line []byte) error {
+func (f form) endOfText(err error, path string, number int, line []byte) error {
 	switch {
 	case err == io.EOF && number == 1:
-		return fmt.Errorf("%s is empty; expected the header %q and one rating per line", path, header)
-	case err == io.EOF && number == 2:
+		return emptyError(path)
+	case err == io.EOF && number == 2 && f.headed:
 		return fmt.Errorf("%s holds a header and no ratings", path)
 	case err == io.EOF:
 		return nil
@@ -135,6 +142,8 @@ func endOfText(err error, path string, number int, line []byte) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &LineError{File: path, Line: number, Text: string(line),
 			Problem: "the compressed data ends early; the file is cut off, fetch it again"}
+	case errors.Is(err, zip.ErrChecksum):
+		return &LineError{File: path, Line: number, Text: string(line), Problem: "the archive is damaged; fetch it again"}
 	}
 	return &LineError{File: path, Line: number, Text: string(line), Problem: fmt.Sprintf("the file cannot be read on: %v", cause(err))}
 }

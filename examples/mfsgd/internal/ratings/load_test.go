@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -52,6 +53,46 @@ func zstded(t testing.TB, text string) []byte {
 	return z.EncodeAll([]byte(text), nil)
 }
 
+// zipped is an archive of pairs of a name and a text. Members whose name begins with
+// "stored:" are not compressed.
+func zipped(t testing.TB, pairs ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for i := 0; i < len(pairs); i += 2 {
+		h := &zip.FileHeader{Name: pairs[i], Method: zip.Deflate}
+		if name, stored := strings.CutPrefix(pairs[i], "stored:"); stored {
+			h.Name, h.Method = name, zip.Store
+		}
+		w, err := z.CreateHeader(h)
+		if err == nil {
+			_, err = w.Write([]byte(pairs[i+1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// unpackable is an archive whose member is compressed in a way that nobody knows.
+func unpackable(t testing.TB) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	w, err := z.CreateRaw(&zip.FileHeader{Name: "u.data", Method: 99, CompressedSize64: 1, UncompressedSize64: 1})
+	if err == nil {
+		_, err = w.Write([]byte("x"))
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 // TestLoadRejects states the sentence that a user gets for each way in which a
 // file can be wrong. PATH stands for the path of the file.
 func TestLoadRejects(t *testing.T) {
@@ -62,11 +103,11 @@ func TestLoadRejects(t *testing.T) {
 		ranks            int
 		want             string
 	}{
-		{name: "empty file", text: "", want: `PATH is empty; expected the header "userId,movieId,rating,timestamp" and one rating per line`},
-		{name: "empty inside gzip", file: "r.csv.gz", text: string(gzipped(t, "")), want: `PATH is empty; expected the header "userId,movieId,rating,timestamp" and one rating per line`},
+		{name: "empty file", text: "", want: `PATH is empty; expected the header "userId,movieId,rating,timestamp" of a ratings.csv, or a rating with "::" (ratings.dat) or tabs (u.data) between its fields`},
+		{name: "empty inside gzip", file: "r.csv.gz", text: string(gzipped(t, "")), want: `PATH is empty; expected the header "userId,movieId,rating,timestamp" of a ratings.csv, or a rating with "::" (ratings.dat) or tabs (u.data) between its fields`},
 		{name: "header only", text: top, want: `PATH holds a header and no ratings`},
-		{name: "no header", text: "1,2,3.0,4\n", want: `PATH:1: expected the header "userId,movieId,rating,timestamp"; the line is "1,2,3.0,4"`},
-		{name: "another file of the same set", text: "movieId,title,genres\n", want: `PATH:1: expected the header "userId,movieId,rating,timestamp"; the line is "movieId,title,genres"`},
+		{name: "no header", text: "1,2,3.0,4\n", want: `PATH:1: expected the header "userId,movieId,rating,timestamp" of a ratings.csv, or a rating with "::" (ratings.dat) or tabs (u.data) between its fields; the line is "1,2,3.0,4"`},
+		{name: "another file of the same set", text: "movieId,title,genres\n", want: `PATH:1: expected the header "userId,movieId,rating,timestamp" of a ratings.csv, or a rating with "::" (ratings.dat) or tabs (u.data) between its fields; the line is "movieId,title,genres"`},
 		{name: "second header", text: top + "1,2,3.0,4\n" + top, want: `PATH:3: a second header; expected one at the top of the file only; the line is "userId,movieId,rating,timestamp"`},
 		{name: "three fields", text: top + "1,2,3.0\n", want: `PATH:2: expected 4 fields (userId,movieId,rating,timestamp), found 3; the line is "1,2,3.0"`},
 		{name: "five fields", text: top + "1,2,3.0,4,5\n", want: `PATH:2: expected 4 fields (userId,movieId,rating,timestamp), found 5; the line is "1,2,3.0,4,5"`},
@@ -87,6 +128,20 @@ func TestLoadRejects(t *testing.T) {
 		{name: "named gz", file: "r.csv.gz", text: top, want: `PATH is named .gz but holds something else; fetch it again or rename it`},
 		{name: "named zst", file: "r.csv.zst", text: top, want: `PATH is named .zst but holds something else; fetch it again or rename it`},
 		{name: "gzip cut in its header", file: "r.csv.gz", text: string(big[:6]), want: `PATH is no complete gzip file (unexpected EOF); fetch it again`},
+		{name: "named zip", file: "r.zip", text: top, want: `PATH is named .zip but holds something else; fetch it again or rename it`},
+		{name: "zip cut off", file: "r.zip", text: string(zipped(t, "ml/u.data", "1\t2\t3\t4\n")[:60]), want: `PATH is no complete zip archive (zip: not a valid zip file); fetch it again`},
+		{name: "zip of nothing", file: "r.zip", text: string(zipped(t)), want: `PATH holds no ratings.csv, ratings.dat or u.data; fetch a data set of ratings (https://grouplens.org/datasets/movielens/)`},
+		{name: "zip of other things", file: "r.zip", text: string(zipped(t, "ml/tags.csv", "x", "my-ratings.csv", "y")), want: `PATH holds no ratings.csv, ratings.dat or u.data; fetch a data set of ratings (https://grouplens.org/datasets/movielens/)`},
+		{name: "zip of two sets", file: "r.zip", text: string(zipped(t, "a/ratings.csv", "x", "b/u.data", "y")), want: `PATH holds both a/ratings.csv and b/u.data; take one of them out of it and give its path`},
+		{name: "bad line in a zip", file: "r.zip", text: string(zipped(t, "ml/ratings.csv", top+"1,2,9,4\n")), want: `PATH/ml/ratings.csv:2: rating "9" is not on the scale; expected 0.5 to 5.0 in steps of 0.5; the line is "1,2,9,4"`},
+		{name: "damaged zip", file: "r.zip", text: strings.Replace(string(zipped(t, "stored:u.data", "1\t2\t3\t4\n")), "1\t2\t3\t4", "1\t2\t3\t5", 1), want: `PATH/u.data:2: the archive is damaged; fetch it again; the line is ""`},
+		{name: "zip of an unknown kind", file: "r.zip", text: string(unpackable(t)), want: `PATH/u.data cannot be unpacked (zip: unsupported compression algorithm); unpack it and give its path`},
+		{name: "dat with three fields", file: "ratings.dat", text: "1::2::3\n", want: `PATH:1: expected 4 fields (userId::movieId::rating::timestamp), found 3; the line is "1::2::3"`},
+		{name: "dat with a single colon", file: "ratings.dat", text: "1::2::3::4\n1::2:3::4\n", want: `PATH:2: expected 4 fields (userId::movieId::rating::timestamp), found 3; the line is "1::2:3::4"`},
+		{name: "dat with a word", file: "ratings.dat", text: "1::two::3::4\n", want: `PATH:1: movieId "two" is not a whole number of 0 or more; the line is "1::two::3::4"`},
+		{name: "tabs, off the scale", file: "u.data", text: "1\t2\t3\t4\n1\t2\t0\t4\n", want: `PATH:2: rating "0" is not on the scale; expected 0.5 to 5.0 in steps of 0.5; the line is "1\t2\t0\t4"`},
+		{name: "tabs, five fields", file: "u.data", text: "1\t2\t3\t4\t5\n", want: `PATH:1: expected 4 fields (userId tab movieId tab rating tab timestamp), found 5; the line is "1\t2\t3\t4\t5"`},
+		{name: "forms mixed", file: "u.data", text: "1\t2\t3\t4\n1::2::3::4\n", want: `PATH:2: expected 4 fields (userId tab movieId tab rating tab timestamp), found 1; the line is "1::2::3::4"`},
 		{name: "too few users", text: top + "7,1,1,1\n8,1,1,1\n", ranks: 3, want: `PATH has 2 users, too few for 3 ranks: every rank needs at least one, so start at most 2`},
 	}
 	for _, tt := range tests {
@@ -133,8 +188,8 @@ func TestLoadCutCompressed(t *testing.T) {
 func TestLoadUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	tests := []struct{ name, path, want string }{
-		{"missing", "nowhere/ratings.csv", "nowhere/ratings.csv does not exist; give the path of a MovieLens ratings.csv (https://grouplens.org/datasets/movielens/)"},
-		{"directory", dir, dir + " is a directory; expected the ratings.csv in it"},
+		{"missing", "nowhere/ratings.csv", "nowhere/ratings.csv does not exist; give the path of a MovieLens data set (https://grouplens.org/datasets/movielens/)"},
+		{"directory", dir, dir + " is a directory; expected the ratings file in it"},
 		{"name with a zero byte", "a\x00b", "a\x00b cannot be read: invalid argument"},
 	}
 	for _, tt := range tests {
@@ -150,7 +205,8 @@ func TestLoadUnreadable(t *testing.T) {
 	}
 }
 
-// TestLoadForms reads the same ratings in every accepted spelling.
+// TestLoadForms reads the same ratings in every form that MovieLens has, in every
+// accepted spelling, packed in every way.
 func TestLoadForms(t *testing.T) {
 	const plain = top + "1,296,5.0,1147880044\n1,306,3.5,1147868817\n9000000000,296,0.5,1\n"
 	want, err := Load(write(t, "ratings.csv", []byte(plain)), Part{Ranks: 1, Seed: 1})
@@ -160,28 +216,41 @@ func TestLoadForms(t *testing.T) {
 	if want.Items != 2 || want.TotalUsers != 2 || want.TotalRatings != 3 {
 		t.Fatalf("read %d items, %d users, %d ratings; want 2, 2, 3", want.Items, want.TotalUsers, want.TotalRatings)
 	}
-	tests := []struct {
-		name, file string
-		data       []byte
-	}{
-		{"CR LF", "ratings.csv", []byte(strings.ReplaceAll(plain, "\n", "\r\n"))},
-		{"no newline at the end", "ratings.csv", []byte(strings.TrimSuffix(plain, "\n"))},
-		{"short spelling of ratings", "ratings.csv", []byte(strings.ReplaceAll(plain, "5.0", "5"))},
-		{"long spelling of ratings", "ratings.csv", []byte(strings.ReplaceAll(plain, "0.5", "0.500"))},
-		{"gzip", "ratings.csv.gz", gzipped(t, plain)},
-		{"gzip under another name", "ratings.csv", gzipped(t, plain)},
-		{"zstd", "ratings.csv.zst", zstded(t, plain)},
+	rows := func(text, separator string) string { // without the header
+		return strings.ReplaceAll(strings.TrimPrefix(text, top), ",", separator)
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := Load(write(t, tt.file, tt.data), Part{Ranks: 1, Seed: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("shard (-want +got):\n%s", diff)
-			}
-		})
+	for name, text := range map[string]string{
+		"ratings.csv":                          plain,
+		"ratings.csv, CR LF":                   strings.ReplaceAll(plain, "\n", "\r\n"),
+		"ratings.csv, no newline at the end":   strings.TrimSuffix(plain, "\n"),
+		"ratings.csv, short spelling":          strings.ReplaceAll(plain, "5.0", "5"),
+		"ratings.csv, long spelling":           strings.ReplaceAll(plain, "0.5", "0.500"),
+		"ratings.dat, 10M":                     rows(plain, "::"),
+		"ratings.dat, CR LF":                   strings.ReplaceAll(rows(plain, "::"), "\n", "\r\n"),
+		"u.data, 100K":                         rows(plain, "\t"),
+		"u.data, no newline at the end, CR LF": strings.TrimSuffix(strings.ReplaceAll(rows(plain, "\t"), "\n", "\r\n"), "\r\n"),
+	} {
+		name, about, _ := strings.Cut(name, ", ")
+		data := map[string][]byte{
+			name:                   []byte(text),
+			name + ".gz":           gzipped(t, text),
+			name + ".zst":          zstded(t, text),
+			"gzip under/" + name:   gzipped(t, text),
+			"set.zip":              zipped(t, "ml/README.txt", "x", "ml/", "", "ml/"+name, text, "__MACOSX/ml/._"+name, "y"),
+			"stored.zip":           zipped(t, "stored:"+name, text),
+			"an archive named.csv": zipped(t, `ml\`+strings.ToUpper(name), text),
+		}
+		for file, bytes := range data {
+			t.Run(file+" "+about, func(t *testing.T) {
+				got, err := Load(write(t, filepath.Base(file), bytes), Part{Ranks: 1, Seed: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("shard (-want +got):\n%s", diff)
+				}
+			})
+		}
 	}
 }
 

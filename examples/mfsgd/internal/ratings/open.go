@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -18,61 +19,109 @@ import (
 // longest line that is accepted, which no ratings file comes near.
 const readSize = 256 << 10
 
+// An input is the text of a ratings file.
+type input struct {
+	name  string // for messages: the path, and the member of an archive behind it
+	text  io.Reader
+	close func()
+}
+
 // open returns the text of a ratings file. Compression is known by the first
 // bytes and not by the name, so a renamed file works; a name that promises
 // compression must keep its promise.
-func open(path string) (text io.Reader, close func(), err error) {
+func open(path string) (*input, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, openError(path, err)
+		return nil, openError(path, err)
 	}
-	close = func() { f.Close() }
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		close()
-		return nil, nil, fmt.Errorf("%s is a directory; expected the ratings.csv in it", path)
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a directory; expected the ratings file in it", path)
 	}
-	raw := bufio.NewReaderSize(f, readSize)
-	text, release, err := decompress(raw, path)
+	var in *input
+	if err == nil {
+		in, err = decompress(f, info.Size(), path)
+	}
 	if err != nil {
-		close()
-		return nil, nil, err
+		f.Close()
+		return nil, err
 	}
-	return text, func() { release(); f.Close() }, nil
+	release := in.close
+	in.close = func() { release(); f.Close() }
+	return in, nil
 }
 
-// decompress puts the decoder before raw that its first bytes ask for.
-func decompress(raw *bufio.Reader, path string) (text io.Reader, release func(), err error) {
-	const gzipMagic, zstdMagic = "\x1f\x8b", "\x28\xb5\x2f\xfd"
+// decompress returns the text of a file of a size, by the decoder that its first
+// bytes ask for.
+func decompress(f *os.File, size int64, path string) (*input, error) {
+	const gzipMagic, zstdMagic, zipMagic, noZip = "\x1f\x8b", "\x28\xb5\x2f\xfd", "PK\x03\x04", "PK\x05\x06"
+	raw := bufio.NewReaderSize(f, readSize)
 	magic, err := raw.Peek(4)
 	if err != nil && err != io.EOF {
-		return nil, nil, fmt.Errorf("%s: %w", path, cause(err))
+		return nil, fmt.Errorf("%s cannot be read: %w", path, cause(err))
 	}
 	switch ext := strings.ToLower(filepath.Ext(path)); {
 	case len(magic) == 0:
-		return nil, nil, fmt.Errorf("%s is empty; expected the header %q and one rating per line", path, header)
+		return nil, emptyError(path)
 	case strings.HasPrefix(string(magic), gzipMagic):
 		z, err := gzip.NewReader(raw)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s is no complete gzip file (%w); fetch it again", path, err)
+			return nil, fmt.Errorf("%s is no complete gzip file (%w); fetch it again", path, err)
 		}
-		return z, func() { z.Close() }, nil
+		return &input{path, z, func() { z.Close() }}, nil
 	case string(magic) == zstdMagic:
 		// One decoder thread: the ranks of a job already fill the cores.
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1))
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s is no complete zstd file (%w); fetch it again", path, err)
+			return nil, fmt.Errorf("%s is no complete zstd file (%w); fetch it again", path, err)
 		}
-		return z, z.Close, nil
-	case ext == ".gz" || ext == ".zst":
-		return nil, nil, fmt.Errorf("%s is named %s but holds something else; fetch it again or rename it", path, ext)
+		return &input{path, z, z.Close}, nil
+	case string(magic) == zipMagic || string(magic) == noZip: // noZip: an archive of nothing
+		return openMember(f, size, path)
+	case ext == ".gz" || ext == ".zst" || ext == ".zip":
+		return nil, fmt.Errorf("%s is named %s but holds something else; fetch it again or rename it", path, ext)
 	}
-	return raw, func() {}, nil
+	return &input{path, raw, func() {}}, nil
+}
+
+// openMember returns the ratings file of a zip archive of a size: the member with one
+// of MovieLens's names.
+func openMember(archive io.ReaderAt, size int64, path string) (*input, error) {
+	const names = "ratings.csv, ratings.dat or u.data"
+	z, err := zip.NewReader(archive, size)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no complete zip archive (%w); fetch it again", path, err)
+	}
+	var found []*zip.File
+	for _, member := range z.File {
+		switch strings.ToLower(member.Name[strings.LastIndexAny(member.Name, `/\`)+1:]) {
+		case "ratings.csv", "ratings.dat", "u.data":
+			found = append(found, member)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return nil, fmt.Errorf("%s holds no %s; fetch a data set of ratings (https://grouplens.org/datasets/movielens/)", path, names)
+	case len(found) > 1:
+		return nil, fmt.Errorf("%s holds both %s and %s; take one of them out of it and give its path", path, found[0].Name, found[1].Name)
+	}
+	name := path + "/" + found[0].Name
+	text, err := found[0].Open()
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be unpacked (%w); unpack it and give its path", name, err)
+	}
+	return &input{name, text, func() { text.Close() }}, nil
+}
+
+// emptyError is of a file without text.
+func emptyError(path string) error {
+	return fmt.Errorf("%s is empty; expected %s", path, wanted)
 }
 
 // openError says what to do about a file that cannot be opened.
 func openError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s does not exist; give the path of a MovieLens ratings.csv (https://grouplens.org/datasets/movielens/)", path)
+		return fmt.Errorf("%s does not exist; give the path of a MovieLens data set (https://grouplens.org/datasets/movielens/)", path)
 	}
 	return fmt.Errorf("%s cannot be read: %w", path, cause(err))
 }

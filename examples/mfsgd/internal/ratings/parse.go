@@ -3,10 +3,33 @@ package ratings
 import (
 	"bytes"
 	"fmt"
+	"strings"
 )
 
 // header is the first line of MovieLens's ratings.csv.
 const header = "userId,movieId,rating,timestamp"
+
+// wanted says which first lines are known.
+const wanted = "the header \"" + header + "\" of a ratings.csv, or a rating with \"::\" (ratings.dat) or tabs (u.data) between its fields"
+
+// A form is how the lines of a ratings file are written. All have the same four fields.
+type form struct {
+	separator string // one or two characters
+	headed    bool   // the first line is the header
+}
+
+// formOf tells the form by the first line.
+func formOf(line []byte) (f form, ok bool) {
+	switch {
+	case string(line) == header: // MovieLens Latest, 20M, 25M and 32M
+		return form{",", true}, true
+	case bytes.Contains(line, []byte("::")): // 1M and 10M
+		return form{"::", false}, true
+	case bytes.IndexByte(line, '\t') >= 0: // 100K
+		return form{"\t", false}, true
+	}
+	return form{}, false
+}
 
 // A record is one parsed line.
 type record struct {
@@ -14,32 +37,33 @@ type record struct {
 	half       uint8 // rating in half stars
 }
 
-// parseLine reads "userId,movieId,rating,timestamp". An empty problem means
-// that the line is good.
-func parseLine(line []byte) (rec record, problem string) {
+// parse reads user, item, rating and timestamp. An empty problem means that the
+// line is good.
+func (f form) parse(line []byte) (rec record, problem string) {
 	var ok bool
 	rest := line
-	if rec.user, rest, ok = leadingID(rest); !ok {
-		return rec, explain(line)
+	if rec.user, rest, ok = f.leadingID(rest); !ok {
+		return rec, f.explain(line)
 	}
-	if rec.item, rest, ok = leadingID(rest); !ok {
-		return rec, explain(line)
+	if rec.item, rest, ok = f.leadingID(rest); !ok {
+		return rec, f.explain(line)
 	}
-	if rec.half, rest, ok = leadingRating(rest); !ok {
-		return rec, explain(line)
+	if rec.half, rest, ok = f.leadingRating(rest); !ok {
+		return rec, f.explain(line)
 	}
 	if !isNumber(rest) {
-		return rec, explain(line)
+		return rec, f.explain(line)
 	}
 	return rec, ""
 }
 
-// leadingID reads an unsigned number that ends at a comma and returns what
-// follows the comma.
-func leadingID(b []byte) (id uint64, rest []byte, ok bool) {
+// leadingID reads an unsigned number that ends at a separator and returns what
+// follows that.
+func (f form) leadingID(b []byte) (id uint64, rest []byte, ok bool) {
 	for i, c := range b {
-		if c == ',' {
-			return id, b[i+1:], i > 0
+		if c == f.separator[0] {
+			rest, ok := bytes.CutPrefix(b[i:], []byte(f.separator))
+			return id, rest, ok && i > 0
 		}
 		d := uint64(c - '0')
 		if d > 9 {
@@ -53,10 +77,10 @@ func leadingID(b []byte) (id uint64, rest []byte, ok bool) {
 	return 0, nil, false
 }
 
-// leadingRating reads a number of stars that ends at a comma: a digit, and
+// leadingRating reads a number of stars that ends at a separator: a digit, and
 // possibly a point followed by digits that spell 0 or one half.
-func leadingRating(b []byte) (half uint8, rest []byte, ok bool) {
-	end := bytes.IndexByte(b, ',')
+func (f form) leadingRating(b []byte) (half uint8, rest []byte, ok bool) {
+	end := bytes.Index(b, []byte(f.separator))
 	if end < 1 || b[0] < '0' || b[0] > '5' {
 		return 0, nil, false
 	}
@@ -74,7 +98,7 @@ func leadingRating(b []byte) (half uint8, rest []byte, ok bool) {
 			}
 		}
 	}
-	return half, b[end+1:], half >= 1 && half <= MaxHalves
+	return half, b[end+len(f.separator):], half >= 1 && half <= MaxHalves
 }
 
 // isNumber reports whether b is a run of digits.
@@ -89,23 +113,24 @@ func isNumber(b []byte) bool {
 
 // explain finds out what is wrong with a line that did not parse. It is called
 // once per file at most and may be slow.
-func explain(line []byte) string {
-	if string(line) == header {
+func (f form) explain(line []byte) string {
+	if f.headed && string(line) == header {
 		return "a second header; expected one at the top of the file only"
 	}
-	fields := bytes.Split(line, []byte{','})
+	fields := bytes.Split(line, []byte(f.separator))
 	if len(fields) != 4 {
-		return fmt.Sprintf("expected 4 fields (%s), found %d", header, len(fields))
+		names := strings.ReplaceAll(header, ",", strings.ReplaceAll(f.separator, "\t", " tab "))
+		return fmt.Sprintf("expected 4 fields (%s), found %d", names, len(fields))
 	}
 	for i, name := range []string{"userId", "movieId"} {
 		if !isNumber(fields[i]) {
 			return fmt.Sprintf("%s %q is not a whole number of 0 or more", name, fields[i])
 		}
-		if _, _, ok := leadingID(append(bytes.Clone(fields[i]), ',')); !ok {
+		if _, _, ok := f.leadingID(append(bytes.Clone(fields[i]), f.separator...)); !ok {
 			return fmt.Sprintf("%s %q does not fit into 64 bits", name, fields[i])
 		}
 	}
-	if _, _, ok := leadingRating(append(bytes.Clone(fields[2]), ',')); !ok {
+	if _, _, ok := f.leadingRating(append(bytes.Clone(fields[2]), f.separator...)); !ok {
 		return fmt.Sprintf("rating %q is not on the scale; expected 0.5 to 5.0 in steps of 0.5", fields[2])
 	}
 	return fmt.Sprintf("timestamp %q is not a whole number of seconds", fields[3])

@@ -11,15 +11,19 @@ import (
 // library: they accept the same lines, up to spellings that the library alone
 // allows, and read the same values; a rejected line has an explanation.
 func FuzzParseLine(f *testing.F) {
+	forms := []form{{",", true}, {"::", false}, {"\t", false}}
 	for _, s := range []string{
 		"1,296,5.0,1147880044", "0,0,0.5,0", "18446744073709551615,1,3,1", "18446744073709551616,1,3,1",
 		"1,2,3.50,4", "1,2,3.,4", "1,2,.5,4", "1,2,6,4", "1,2,3,", ",,,", "", header, "1,2,3,4,5", "a,b,c,d",
 	} {
-		f.Add(s)
+		for i, form := range forms {
+			f.Add(strings.ReplaceAll(s, ",", form.separator), uint(i))
+		}
 	}
-	f.Fuzz(func(t *testing.T, line string) {
-		rec, problem := parseLine([]byte(line))
-		want, ok := slowParse(line)
+	f.Fuzz(func(t *testing.T, line string, i uint) {
+		form := forms[i%uint(len(forms))]
+		rec, problem := form.parse([]byte(line))
+		want, ok := slowParse(line, form.separator)
 		if ok != (problem == "") {
 			t.Fatalf("%q: problem is %q, the reference accepts it: %v", line, problem, ok)
 		}
@@ -30,8 +34,8 @@ func FuzzParseLine(f *testing.F) {
 }
 
 // slowParse is the reference.
-func slowParse(line string) (rec record, ok bool) {
-	fields := strings.Split(line, ",")
+func slowParse(line, separator string) (rec record, ok bool) {
+	fields := strings.Split(line, separator)
 	if len(fields) != 4 {
 		return rec, false
 	}
