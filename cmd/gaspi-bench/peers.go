@@ -18,7 +18,7 @@ import (
 )
 
 // ourCongestion is the congestion control that the runtime selects for connections
-// within a host (SameHost in internal/transport/tcp). Peers are measured under it
+// within a host (sameHost in internal/transport/tcp). Peers are measured under it
 // and under the system's.
 const ourCongestion = "reno"
 
