@@ -30,16 +30,19 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is main without the process around it; it returns the exit code.
 func run(args []string, stdout, stderr *os.File) int {
+	if code, done := general(args, stdout, stderr); done {
+		return code
+	}
 	if isFigures(args) {
 		return runFigures(args, stdout, stderr)
 	}
 	o, err := parse(args)
 	switch {
-	case errors.Is(err, pflag.ErrHelp) && isDNN(args):
-		fmt.Fprint(stdout, helpDNN())
-		return 0
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stdout, help())
+		if err := helpFor(stdout, args); err != nil {
+			say(stderr, err)
+			return exitFailed
+		}
 		return 0
 	case err != nil:
 		// Every rank reads the same command line, but one must say it for all.

@@ -241,8 +241,14 @@ Examples:
   gaspi-bench broadcast -n 4 --threshold 0.25 --sizes 8MiB
   gaspi-bench object-broadcast -n 8 --sizes 1MiB --static auto --interval 5ms
 
-gaspi-bench dnn replays the gradients of a network in training; it has flags of
-its own, which gaspi-bench dnn --help shows.
+Other commands, with flags of their own, which COMMAND --help shows:
+  dnn: replays the gradients of a network in training
+  figure: makes a figure of a paper, and says which of its statements hold
+  report: makes all figures, as one page of HTML
+  help [OPERATION], version (or --version)
+  completion bash|zsh|fish: such as in: source <(gaspi-bench completion bash)
+
+gaspi-bench OPERATION --help shows only the flags that mean something to it.
 
 Flags:
 ` + all.FlagUsages() + `

@@ -11,6 +11,7 @@ import (
 )
 
 func main() {
+	noArguments()
 	ctx := context.Background()
 	p, err := gaspi.Init(ctx, gaspi.Config{}) // joins the job that gaspi-run started
 	check(err)

@@ -16,17 +16,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
 func main() {
 	log.SetFlags(0)
-	steps := pflag.Int64("steps", 300, "how many steps to make")
-	work := pflag.Duration("work", 20*time.Millisecond, "how long a step takes beside its communication")
-	pflag.Parse()
+	steps, work := options()
 	ctx := context.Background()
 	p, err := gaspi.Init(ctx, gaspi.Config{})
 	if err != nil {
@@ -34,7 +30,7 @@ func main() {
 	}
 	defer p.Close()
 	fmt.Printf("process %d\n", os.Getpid())
-	j := job{p: p, steps: *steps, work: *work}
+	j := job{p: p, steps: steps, work: work}
 	for {
 		err := j.try(ctx)
 		if err == nil {

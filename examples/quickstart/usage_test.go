@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestCommandLine: --help starts no job, and what the program does not know is refused.
+func TestCommandLine(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args       string
+		code       int
+		want, errs string
+	}{
+		{"--help", 0, "Usage:\n  gaspi-run -n RANKS ./examples/quickstart\n", ""},
+		{"-h", 0, "Usage:\n", ""},
+		{"again", 2, "", `quickstart: unexpected argument "again"; it takes none` + "\n"},
+		{"--help again", 2, "", `quickstart: unexpected argument "--help"; it takes none` + "\n"},
+	} {
+		var stdout, stderr bytes.Buffer
+		cmd := exec.CommandContext(t.Context(), self, strings.Fields(c.args)...)
+		cmd.Env = append(os.Environ(), asRank+"=1")
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		_ = cmd.Run() // its code is looked at
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(stdout.String(), c.want) ||
+			(c.want == "") != (stdout.Len() == 0) || stderr.String() != c.errs {
+			t.Errorf("%s: code %d\n%s%s", c.args, code, stdout.String(), stderr.String())
+		}
+	}
+}

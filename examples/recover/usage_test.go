@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestCommandLine: --help starts no job, and what the program does not know is refused.
+func TestCommandLine(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args       string
+		code       int
+		want, errs string
+	}{
+		{"--help", 0, "--work duration", ""},
+		{"again", 2, "", `recover: unexpected argument "again"; everything is said with flags; see recover --help` + "\n"},
+		{"--steps many", 2, "", `recover: invalid argument "many" for "--steps" flag: strconv.ParseInt: parsing "many": invalid syntax; see recover --help` + "\n"},
+		{"--work -1s", 2, "", "recover: --steps 300, --work -1s: expected 0 or more; see recover --help\n"},
+	} {
+		var stdout, stderr bytes.Buffer
+		cmd := exec.CommandContext(t.Context(), self, strings.Fields(c.args)...)
+		cmd.Env = append(os.Environ(), asRank+"=1")
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		_ = cmd.Run() // its code is looked at
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(stdout.String(), c.want) ||
+			(c.want == "") != (stdout.Len() == 0) || stderr.String() != c.errs {
+			t.Errorf("%s: code %d\n%s%s", c.args, code, stdout.String(), stderr.String())
+		}
+	}
+}
