@@ -107,7 +107,7 @@ func loadTree(root string) (*tree, error) {
 		}
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			hidden := strings.HasPrefix(d.Name(), ".") && rel != "." && rel != ".ci"
+			hidden := strings.HasPrefix(d.Name(), ".") && rel != "." && rel != ".ci" && rel != ".github"
 			if hidden || ignored(patterns, rel+"/") {
 				return fs.SkipDir
 			}
