@@ -296,10 +296,11 @@ func TestCloseLeavesNoPassiveMessageBehind(t *testing.T) {
 		everyWire(t, 2, func(t *testing.T, ctx context.Context, p *gaspi.Proc) error {
 			s := must(p.AllocSegment(0, 256))
 			if p.Rank() == 1 {
+				src := must(s.Span(0, 64))
 				hurry := newHurry(seed, p, round, 3*time.Millisecond)
 				closing := time.AfterFunc(time.Duration(hurry.IntN(int(hurry.most))), func() { p.Close() })
 				defer closing.Stop()
-				sent, err := sendUntil(ctx, p, s)
+				sent, err := sendUntil(ctx, p, src)
 				if !errors.Is(err, gaspi.ErrClosed) {
 					t.Errorf("seed %d, round %d: %v, want ErrClosed", seed, round, err)
 				}
@@ -323,10 +324,10 @@ func TestCloseLeavesNoPassiveMessageBehind(t *testing.T) {
 }
 
 // sendUntil sends messages to rank 0 until that fails, and returns which arrived.
-func sendUntil(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) (sent []uint64, err error) {
+func sendUntil(ctx context.Context, p *gaspi.Proc, src gaspi.Span) (sent []uint64, err error) {
 	for serial := uint64(1); ; serial++ {
-		fillMessage(s.Bytes()[:64], p.Rank(), serial)
-		if err := p.PassiveSend(ctx, 0, must(s.Span(0, 64))); err != nil {
+		fillMessage(src.Bytes(), p.Rank(), serial)
+		if err := p.PassiveSend(ctx, 0, src); err != nil {
 			return sent, err
 		}
 		sent = append(sent, serial)
