@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/internal/transport/faulty"
 	"github.com/gaspi-go/gaspi-go/internal/transport/loopback"
 )
 
@@ -37,7 +38,11 @@ func Local(ctx context.Context, n int, cfg Config, rank func(ctx context.Context
 		cancel: make([]context.CancelCauseFunc, n), errs: make([]error, n),
 		ended: make([]bool, n),
 	}
-	j.boot.OnKill(j.kill)
+	j.boot.OnKill(func(r Rank) { j.kill(r, errKilled) })
+	if j.faults = faulty.From(ctx); j.faults != nil {
+		j.boot.OnKill(j.faults.Kill)
+		j.faults.Begin(faulty.Launcher{Kill: j.kill, Announce: j.announce, Orphan: j.boot.Orphan})
+	}
 	if cfg.Emulate != "" {
 		j.cards = loopback.NewHub(n, 1)
 		defer roomForCards(n)()
@@ -52,6 +57,8 @@ type localJob struct {
 	hub   *loopback.Hub
 	cards *loopback.Hub // of the emulated network; nil if there is none
 	main  func(context.Context, *Proc) error
+
+	faults *faulty.Network // between the ranks, in tests; nil elsewhere
 
 	mu     sync.Mutex
 	cancel []context.CancelCauseFunc // guarded by mu; index is the rank
@@ -110,6 +117,8 @@ func (j *localJob) dial(d *dialer) (transport.Transport, error) {
 		return d.dial()
 	case j.cards != nil:
 		return j.emulate(d, j.hub.Join(d.info.Rank))
+	case j.faults != nil:
+		return j.faults.Join(d.info.Rank, j.hub.Join(d.info.Rank), d.lost)
 	}
 	return j.hub.Join(d.info.Rank), nil
 }
@@ -140,6 +149,15 @@ func (j *localJob) abortLocked(r Rank) {
 	}
 }
 
+// announce tells the others of the end of rank r, which does not hear of it.
+func (j *localJob) announce(r Rank, reason error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.ended[r] {
+		j.announceLocked(r, reason)
+	}
+}
+
 func (j *localJob) announceLocked(r Rank, err error) {
 	j.ended[r] = true
 	f := boot.Failure{Rank: r, Left: err == nil, Reason: "returned without an error"}
@@ -151,7 +169,7 @@ func (j *localJob) announceLocked(r Rank, err error) {
 
 // kill ends rank r as far as the others can tell: its context is cancelled and
 // its end announced at once, whatever its goroutine still does.
-func (j *localJob) kill(r Rank) {
+func (j *localJob) kill(r Rank, reason error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.ended[r] {
@@ -159,10 +177,10 @@ func (j *localJob) kill(r Rank) {
 	}
 	first := !j.failed
 	if first || j.cfg.KeepGoing {
-		j.errs[r] = fmt.Errorf("rank %d: %w", r, errKilled)
+		j.errs[r] = fmt.Errorf("rank %d: %w", r, reason)
 	}
-	j.cancel[r](errKilled)
-	j.announceLocked(r, errKilled)
+	j.cancel[r](reason)
+	j.announceLocked(r, reason)
 	if first && !j.cfg.KeepGoing {
 		j.abortLocked(r)
 	}

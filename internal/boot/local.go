@@ -53,6 +53,12 @@ func (l *Local) Leave(r base.Rank, f Failure) {
 	l.hub.leave(f)
 }
 
+// Orphan ends the session of rank r as the loss of its launcher does.
+func (l *Local) Orphan(r base.Rank) {
+	l.hub.detach(r)
+	l.sessions[r].finish(ErrLost)
+}
+
 // OnKill sets the function that Session.Kill calls, on a goroutine of its own.
 // It must make the rank end, and call Leave for it. Without one, Kill is an error.
 func (l *Local) OnKill(kill func(base.Rank)) {

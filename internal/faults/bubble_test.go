@@ -1,0 +1,484 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/transport/faulty"
+)
+
+// Times of a bubble, which cost nothing.
+const (
+	latency   = 200 * time.Microsecond // of a message between hosts, at most
+	silence   = 2 * time.Second        // of a host, until it counts as lost
+	noticed   = silence + silence/4    // when that has been noticed by all
+	verdictOf = 5 * time.Millisecond   // a death is announced within
+	patience  = time.Second            // how long package gaspi waits for news of a lost connection
+	look      = 10 * time.Millisecond  // how often it looks meanwhile
+	moment    = 5 * time.Millisecond   // the fault comes within, after all are prepared
+	gap       = time.Millisecond       // between two calls, at most
+	lateness  = 20 * time.Second       // how late is late
+
+	// known is when all know of the fault that had a connection with who is lost.
+	known = moment + noticed + patience + time.Second
+	// leave is when ranks leave whose calls have failed: those that had none have tried.
+	leave = known + noticed + patience + time.Second
+	// limit is when what has not ended hangs.
+	limit = leave + noticed + patience + lateness
+)
+
+// A cell is a call and a fault in a job, all of it drawn from a seed.
+type cell struct {
+	job
+	row     *row
+	wires   string
+	seed    uint64
+	members []int // index is the rank: which group it is in
+	shift   int
+	count   int
+	warm    int  // calls before the fault may come
+	after   bool // the first call comes when the fault is known
+	arrive  []time.Duration
+}
+
+// String is what is needed to see it again.
+func (c *cell) String() string {
+	return fmt.Sprintf("GASPI_TEST_CELL=%d: %v, %s, %s: ranks on hosts %v, groups %v, rank %d (other end %d), %d elements, shift %d, warm %d, after %v",
+		c.seed, c.row, c.fault, c.wires, c.hosts, c.members, c.victim, c.other, c.count, c.shift, c.warm, c.after)
+}
+
+// A combination is a call, a fault, and how ranks are connected.
+type combination struct {
+	row   *row
+	fault fault
+	wires string
+}
+
+// combinations are all that there are.
+func combinations(rows []row) []combination {
+	var all []combination
+	for i := range rows {
+		for _, wires := range []string{"shm", "tcp", "mixed"} {
+			for _, f := range faultsOf(wires) {
+				if x := &rows[i]; x.faults == nil || slices.Contains(x.faults, f) {
+					all = append(all, combination{x, f, wires})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// drawCell draws the cell of a seed: seeds in succession go through all combinations.
+func drawCell(all []combination, seed uint64) *cell {
+	draw := rand.New(rand.NewPCG(seed, 2))
+	x := all[seed%uint64(len(all))]
+	c := &cell{job: job{fault: x.fault}, row: x.row, wires: x.wires, seed: seed}
+	ranks := 2 + draw.IntN(8)
+	if x.wires == "mixed" {
+		ranks = max(ranks, 3)
+	}
+	hosts := map[string]int{"shm": 1, "tcp": ranks, "mixed": 2 + draw.IntN(max(1, ranks/2))}[x.wires]
+	for r := range ranks {
+		c.hosts = append(c.hosts, r%hosts)
+	}
+	draw.Shuffle(ranks, func(i, j int) { c.hosts[i], c.hosts[j] = c.hosts[j], c.hosts[i] })
+	c.victim = gaspi.Rank(draw.IntN(ranks))
+	for c.other = c.victim; hosts > 1 && c.hosts[c.other] == c.hosts[c.victim]; {
+		c.other = gaspi.Rank(draw.IntN(ranks))
+	}
+	c.members = drawGroups(draw, ranks)
+	c.count = []int{1, 5, 100, 1000}[draw.IntN(4)]
+	c.shift = 1 + draw.IntN(3)
+	c.warm, c.after = draw.IntN(3), draw.IntN(4) == 0
+	return c
+}
+
+// drawGroups are all ranks in one group, two groups at random, or the rows or columns of a
+// grid.
+func drawGroups(draw *rand.Rand, ranks int) []int {
+	groups := make([]int, ranks)
+	width := 2 + draw.IntN(2)
+	switch draw.IntN(4) {
+	case 1:
+		for r := range groups {
+			groups[r] = draw.IntN(2)
+		}
+	case 2:
+		for r := range groups {
+			groups[r] = r / width
+		}
+	case 3:
+		for r := range groups {
+			groups[r] = r % width
+		}
+	}
+	return groups
+}
+
+// A trial is a cell under way. Its times are those of the bubble.
+type trial struct {
+	*cell
+	net      *faulty.Network
+	prepared sync.WaitGroup
+	begun    chan struct{} // closed when the calls may begin
+	zero     time.Time     // when that was
+
+	mu    sync.Mutex
+	wrong []string
+	left  []time.Time // index is the rank: when it left with an error
+	ended int         // calls that ended
+}
+
+// run runs a cell in a bubble and returns what was wrong.
+func (c *cell) run(t *testing.T) *trial {
+	x := &trial{cell: c, begun: make(chan struct{}), left: make([]time.Time, len(c.hosts))}
+	synctest.Test(t, func(t *testing.T) {
+		x.begun = make(chan struct{}) // of the bubble
+		x.net = faulty.New(faulty.Config{Hosts: c.hosts, Latency: latency, Silence: silence, Verdict: verdictOf, Seed: c.seed})
+		x.prepared.Add(len(c.hosts))
+		cfg := gaspi.Config{
+			Segments: 32, Groups: 8, Notifications: 64, PassiveMax: 64, Queues: 2, QueuesMax: 32, Spin: -1, Yield: -1, KeepGoing: true,
+		}
+		ctx := faulty.With(t.Context(), x.net)
+		go x.breakIt()
+		_ = gaspi.Local(ctx, len(c.hosts), cfg, x.rank) // errors are judged where they come up
+	})
+	return x
+}
+
+// breakIt brings the fault about.
+func (x *trial) breakIt() {
+	draw := rand.New(rand.NewPCG(x.seed, 3))
+	x.prepared.Wait()
+	x.zero = time.Now()
+	close(x.begun)
+	time.Sleep(time.Duration(draw.Int64N(int64(moment)))) // sleep: the moment of the fault
+	switch v := x.hosts[x.victim]; x.fault {
+	case killed:
+		x.net.Kill(x.victim)
+	case stopped:
+		x.net.Stop(x.victim)
+	case host:
+		x.net.CutHost(v)
+	case link:
+		x.net.Cut(v, x.hosts[x.other])
+		x.net.Cut(x.hosts[x.other], v)
+	case oneWay:
+		x.net.Cut(v, x.hosts[x.other])
+	case launcher:
+		x.net.CutLauncher(v)
+	}
+}
+
+// fault notes that something was wrong.
+func (x *trial) fails(r gaspi.Rank, format string, args ...any) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.wrong = append(x.wrong, fmt.Sprintf("rank %d, at %v: %s", r, time.Since(x.zero), fmt.Sprintf(format, args...)))
+}
+
+// at waits until a time after zero.
+func (x *trial) at(ctx context.Context, d time.Duration) { pause(ctx, time.Until(x.zero.Add(d))) }
+
+// rank is the life of a rank.
+func (x *trial) rank(ctx context.Context, p *gaspi.Proc) error {
+	r := p.Rank()
+	m, do, err := x.prepare(ctx, p)
+	x.prepared.Done()
+	<-x.begun
+	if err != nil {
+		x.fails(r, "preparation: %v", err)
+		return err
+	}
+	ctx, cancel := context.WithDeadline(ctx, x.zero.Add(limit))
+	defer cancel()
+	err = x.calls(ctx, m, do)
+	if x.net.Killed(r) {
+		return err
+	}
+	if err != nil {
+		x.at(ctx, leave)
+		x.mu.Lock()
+		x.left[r] = time.Now()
+		x.mu.Unlock()
+		return err
+	}
+	x.at(ctx, limit-time.Second) // others may need it
+	return nil
+}
+
+// prepare makes the group of a rank and opens the row.
+func (x *trial) prepare(ctx context.Context, p *gaspi.Proc) (*member, step, error) {
+	var ranks []gaspi.Rank
+	for r, group := range x.members {
+		if group == x.members[p.Rank()] {
+			ranks = append(ranks, gaspi.Rank(r))
+		}
+	}
+	g, err := p.NewGroup(ranks...)
+	if err == nil {
+		err = g.Commit(ctx)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	me, _ := g.Rank()
+	m := &member{p: p, group: g, me: me, shift: x.shift, count: x.count, victim: x.victim, draw: rand.New(rand.NewPCG(x.seed, 100+uint64(p.Rank())))}
+	do, err := x.row.open(ctx, m)
+	for i := 0; i < x.warm && err == nil && !x.row.once; i++ {
+		err = do(ctx, i)
+	}
+	return m, do, err
+}
+
+// calls makes the calls of a rank and judges how they end. The calls of one whose calls go
+// on are as many at all members of its group, some of them when the fault is long known.
+func (x *trial) calls(ctx context.Context, m *member, do step) error {
+	r := m.p.Rank()
+	want := x.verdict(r, func(r gaspi.Rank) []gaspi.Rank { return x.needs(m, r) })
+	const before, afterwards = 3, 2
+	for i := range 10_000 {
+		switch {
+		case i == 0 && x.fault == late && r == x.victim:
+			x.at(ctx, lateness)
+		case i == 0 && x.after, i == before && want != fails:
+			x.at(ctx, known)
+		}
+		pause(ctx, time.Duration(m.draw.Int64N(int64(gap))))
+		begin := time.Now()
+		err := do(ctx, x.warm+i)
+		x.judge(m, want, begin, err)
+		if err != nil || x.row.once || want != fails && i == before+afterwards {
+			return err
+		}
+	}
+	x.fails(r, "10,000 calls without an error")
+	return nil
+}
+
+// needs are the ranks that calls of rank r need; m is another member or r itself.
+func (x *trial) needs(m *member, r gaspi.Rank) []gaspi.Rank {
+	var group, all []gaspi.Rank
+	me := 0
+	for o, g := range x.members {
+		all = append(all, gaspi.Rank(o))
+		if g == x.members[r] {
+			if gaspi.Rank(o) == r {
+				me = len(group)
+			}
+			group = append(group, gaspi.Rank(o))
+		}
+	}
+	var needed []gaspi.Rank
+	switch x.row.needs {
+	case needsPeer:
+		needed = []gaspi.Rank{group[(me+x.shift)%len(group)]}
+	case needsTeam:
+		needed = group
+	case needsJob:
+		needed = all
+	}
+	return slices.DeleteFunc(needed, func(o gaspi.Rank) bool { return o == r })
+}
+
+// judge notes what is wrong with how a call has ended.
+func (x *trial) judge(m *member, want verdict, begin time.Time, err error) {
+	r, now := m.p.Rank(), time.Now()
+	x.mu.Lock()
+	x.ended++
+	x.mu.Unlock()
+	if x.net.Killed(r) {
+		return
+	}
+	needed := x.needs(m, r)
+	since, any := x.since(r, needed)
+	if err == nil {
+		if want == fails && any && begin.After(since) && x.row.once {
+			x.fails(r, "no error of a call that began when the loss was known")
+		}
+		return
+	}
+	gone, named := errors.AsType[*gaspi.RankError](err)
+	orphan := x.net.Orphaned(r)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		x.fails(r, "hangs since %v: %v", begin.Sub(x.zero), err)
+	case want == goesOn:
+		x.fails(r, "an error of a call that needs nobody who is lost: %v", err)
+	case errors.Is(err, gaspi.ErrLauncherLost):
+		if orphan.IsZero() {
+			x.fails(r, "the launcher is there: %v", err)
+		}
+	case !errors.Is(err, gaspi.ErrRankDead) || !named:
+		x.fails(r, "an error that names nobody: %v", err)
+	case !x.isLost(r, gone.Rank):
+		x.fails(r, "it names rank %d, which is not lost: %v", gone.Rank, err)
+	case any:
+		if latest := later(begin, since).Add(x.allowed()); now.After(latest) {
+			x.fails(r, "%v too late: %v", now.Sub(latest), err)
+		}
+	}
+	if want == fails {
+		x.checkState(m)
+	}
+}
+
+// allowed is how late an error may be, after the loss was known and the call had begun:
+// nothing within a host, else what is under way between hosts, and how often package
+// gaspi looks for news.
+func (x *trial) allowed() time.Duration {
+	if x.wires == "shm" {
+		return 0
+	}
+	return 20*latency + look
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// since is when rank r had to know that it lost one of others, if it did.
+func (x *trial) since(r gaspi.Rank, others []gaspi.Rank) (first time.Time, any bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, o := range others {
+		loss := x.net.Loss(r, o)
+		times := []time.Time{loss.Announced, x.left[o]}
+		if !loss.Broken.IsZero() {
+			times = append(times, loss.Broken.Add(patience))
+		}
+		for _, at := range times {
+			if !at.IsZero() && (!any || at.Before(first)) {
+				first, any = at, true
+			}
+		}
+	}
+	return first, any
+}
+
+// isLost reports whether rank r has lost another.
+func (x *trial) isLost(r, other gaspi.Rank) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	loss := x.net.Loss(r, other)
+	return !loss.Announced.IsZero() || !loss.Broken.IsZero() || !x.left[other].IsZero()
+}
+
+// checkState notes ranks that are not healthy although they are not lost.
+func (x *trial) checkState(m *member) {
+	for o, h := range m.p.State() {
+		if h != gaspi.Healthy && !x.isLost(m.p.Rank(), gaspi.Rank(o)) {
+			x.fails(m.p.Rank(), "rank %d counts as corrupt: %v", o, m.p.Failure(gaspi.Rank(o)))
+		}
+	}
+}
+
+// envTime says for how long TestMatrix goes on, envCell which single cell it runs, and
+// envSeed where it begins.
+const (
+	envTime = "GASPI_TEST_FAULTS"
+	envCell = "GASPI_TEST_CELL"
+	envSeed = "GASPI_TEST_SEED"
+)
+
+// seedOf is where a test begins: what the environment says, or a random number.
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	seed := rand.Uint64() >> 1
+	if text := os.Getenv(envSeed); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("%s: %v", envSeed, err)
+		}
+	}
+	t.Logf("%s=%d", envSeed, seed)
+	return seed
+}
+
+// TestMatrix runs cells for some seconds. The first pass through all combinations is of
+// all rows and faults; GASPI_TEST_FAULTS=10m goes on for so long.
+func TestMatrix(t *testing.T) {
+	table := rows()
+	all := combinations(table)
+	if text := os.Getenv(envCell); text != "" {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", envCell, err)
+		}
+		tryCell(t, drawCell(all, seed))
+		return
+	}
+	until := time.Now().Add(timeOf(t))
+	var next, calls sync.Mutex
+	seed, cells, ended := seedOf(t), 0, 0
+	first := seed
+	draw := func() (uint64, bool) {
+		next.Lock()
+		defer next.Unlock()
+		if time.Now().After(until) {
+			return 0, false
+		}
+		seed++
+		cells++
+		return seed, true
+	}
+	begin := time.Now()
+	t.Run("cells", func(t *testing.T) {
+		for i := range runtime.GOMAXPROCS(0) {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Parallel()
+				for !t.Failed() {
+					seed, ok := draw()
+					if !ok {
+						return
+					}
+					n := tryCell(t, drawCell(all, seed))
+					calls.Lock()
+					ended += n
+					calls.Unlock()
+				}
+			})
+		}
+	})
+	t.Logf("%d cells of %d combinations from seed %d on: %d calls, %.0f cells a second", cells, len(all), first, ended, float64(cells)/time.Since(begin).Seconds())
+}
+
+// timeOf is how long TestMatrix takes.
+func timeOf(t *testing.T) time.Duration {
+	t.Helper()
+	text := os.Getenv(envTime)
+	if text == "" {
+		return 3 * time.Second
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("%s: %v", envTime, err)
+	}
+	return d
+}
+
+// tryCell runs a cell and returns how many calls ended.
+func tryCell(t *testing.T, c *cell) int {
+	t.Helper()
+	x := c.run(t)
+	if len(x.wrong) > 0 {
+		t.Errorf("%v\n\t%s", c, strings.Join(x.wrong, "\n\t"))
+	}
+	return x.ended
+}

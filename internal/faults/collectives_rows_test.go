@@ -1,0 +1,213 @@
+package faults
+
+import (
+	"context"
+
+	"github.com/gaspi-go/gaspi-go/collectives"
+)
+
+// teamConfig is what teams of these tests are made with: little memory, since there are
+// thousands of them.
+func teamConfig() collectives.Config { return collectives.Config{Slots: 1024, Scratch: 1 << 16} }
+
+// A collective makes a call of a team.
+type collective func(ctx context.Context, t *collectives.Team, x *vectors) error
+
+// vectors are the operands of collective calls, made once.
+type vectors struct {
+	a, b, all, all2 []int64
+	counts          []int
+	root            int
+}
+
+func newVectors(m *member) *vectors {
+	n, size := m.count, m.size()
+	x := &vectors{a: make([]int64, n), b: make([]int64, n), all: make([]int64, n*size), all2: make([]int64, n*size), root: m.shift % size}
+	for range size {
+		x.counts = append(x.counts, n)
+	}
+	return x
+}
+
+// inTeam makes an open of a call of a team that was made before.
+func inTeam(do collective) func(context.Context, *member) (step, error) {
+	return func(ctx context.Context, m *member) (step, error) {
+		t, err := collectives.NewTeam(ctx, m.group, teamConfig())
+		x := newVectors(m)
+		return func(ctx context.Context, _ int) error { return do(ctx, t, x) }, err
+	}
+}
+
+func status(_ collectives.Status, err error) error { return err }
+
+func add(dst, a, b []int64) {
+	for i := range dst {
+		dst[i] = a[i] + b[i]
+	}
+}
+
+func collectiveRows() []row {
+	type team = collectives.Team
+	sum := collectives.Sum
+	calls := map[string]collective{
+		"AllGather": func(ctx context.Context, t *team, x *vectors) error { return collectives.AllGather(ctx, t, x.all, x.a) },
+		"AllGatherV": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.AllGatherV(ctx, t, x.all, x.a, x.counts)
+		},
+		"AllReduce": func(ctx context.Context, t *team, x *vectors) error { return collectives.AllReduce(ctx, t, x.a, sum) },
+		"AllReduceFunc": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.AllReduceFunc(ctx, t, x.a, add, x.root%2 == 0)
+		},
+		"AllReduceInto": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.AllReduceInto(ctx, t, x.b, x.a, sum)
+		},
+		"AllReduceMany": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.AllReduceMany(ctx, t, [][]int64{x.a, x.b}, sum)
+		},
+		"AllToAll": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.AllToAll(ctx, t, x.all2, x.all)
+		},
+		"AllToAllV": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.AllToAllV(ctx, t, x.all2, x.counts, x.all, x.counts)
+		},
+		"AllToAllVTask": func(ctx context.Context, t *team, x *vectors) error {
+			task, err := collectives.AllToAllVTask(ctx, t, x.all2, x.counts, x.all, x.counts)
+			if err != nil {
+				return err
+			}
+			return collectives.Do(ctx, t, task)
+		},
+		"Alloc": func(ctx context.Context, t *team, x *vectors) error {
+			v, err := collectives.Alloc[int64](ctx, t, len(x.a))
+			if err != nil {
+				return err
+			}
+			return collectives.Release(ctx, t, v)
+		},
+		"Barrier": func(ctx context.Context, t *team, _ *vectors) error { return collectives.Barrier(ctx, t) },
+		"Broadcast": func(ctx context.Context, t *team, x *vectors) error {
+			return status(collectives.Broadcast(ctx, t, x.root, x.a))
+		},
+		"Do": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.Do(ctx, t, collectives.ScanTask(x.a, sum))
+		},
+		"ExScan": func(ctx context.Context, t *team, x *vectors) error { return collectives.ExScan(ctx, t, x.a, sum) },
+		"ExScanFunc": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.ExScanFunc(ctx, t, x.a, add, true)
+		},
+		"Exchange": func(ctx context.Context, t *team, x *vectors) error { return collectives.Exchange(ctx, t, x.b, x.a, 1) },
+		"Gather": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.Gather(ctx, t, x.root, x.all, x.a)
+		},
+		"GatherV": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.GatherV(ctx, t, x.root, x.all, x.a, x.counts)
+		},
+		"Handle.Wait": func(ctx context.Context, t *team, x *vectors) error {
+			h, err := collectives.Start(ctx, t, collectives.AllReduceTask(x.a, sum))
+			if err != nil {
+				return err
+			}
+			g, err := collectives.Start(ctx, t, collectives.AllReduceTask(x.b, sum))
+			if err != nil {
+				return err
+			}
+			if err := g.Wait(ctx); err != nil {
+				return err
+			}
+			return h.Wait(ctx)
+		},
+		"Reduce": func(ctx context.Context, t *team, x *vectors) error {
+			return status(collectives.Reduce(ctx, t, x.root, x.a, sum))
+		},
+		"ReduceFunc": func(ctx context.Context, t *team, x *vectors) error {
+			return status(collectives.ReduceFunc(ctx, t, x.root, x.a, add, false))
+		},
+		"ReduceInto": func(ctx context.Context, t *team, x *vectors) error {
+			return status(collectives.ReduceInto(ctx, t, x.root, x.b, x.a, sum))
+		},
+		"ReduceScatter": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.ReduceScatter(ctx, t, x.a, x.all, sum)
+		},
+		"ReduceScatterFunc": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.ReduceScatterFunc(ctx, t, x.a, x.all, add, true)
+		},
+		"ReduceScatterV": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.ReduceScatterV(ctx, t, x.a, x.all, x.counts, sum)
+		},
+		"Release": func(ctx context.Context, t *team, x *vectors) error {
+			v, err := collectives.Alloc[int64](ctx, t, len(x.a))
+			if err == nil {
+				err = collectives.AllReduce(ctx, t, v, sum)
+			}
+			if err != nil {
+				return err
+			}
+			return collectives.Release(ctx, t, v)
+		},
+		"Scan": func(ctx context.Context, t *team, x *vectors) error { return collectives.Scan(ctx, t, x.a, sum) },
+		"ScanFunc": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.ScanFunc(ctx, t, x.a, add, true)
+		},
+		"Scatter": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.Scatter(ctx, t, x.root, x.a, x.all)
+		},
+		"ScatterV": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.ScatterV(ctx, t, x.root, x.a, x.all, x.counts)
+		},
+		"Start": func(ctx context.Context, t *team, x *vectors) error {
+			h, err := collectives.Start(ctx, t, collectives.AllGatherTask(t, x.all, x.a))
+			if err != nil {
+				return err
+			}
+			return h.Wait(ctx)
+		},
+		"Team.Reset": func(ctx context.Context, t *team, _ *vectors) error { return t.Reset(ctx) },
+	}
+	var rows []row
+	for call, do := range calls {
+		rows = append(rows, row{call: "collectives." + call, needs: needsTeam, open: inTeam(do)})
+	}
+	return append(rows, planRows()...)
+}
+
+func planRows() []row {
+	// planned makes an open of a plan that is run again and again.
+	planned := func(plan func(ctx context.Context, t *collectives.Team, x *vectors) (*collectives.Plan, error)) func(context.Context, *member) (step, error) {
+		return func(ctx context.Context, m *member) (step, error) {
+			t, err := collectives.NewTeam(ctx, m.group, teamConfig())
+			if err != nil {
+				return nil, err
+			}
+			p, err := plan(ctx, t, newVectors(m))
+			return func(ctx context.Context, _ int) error { return p.Run(ctx) }, err
+		}
+	}
+	return []row{
+		{call: "collectives.NewTeam", needs: needsTeam, open: of(func(ctx context.Context, m *member) error {
+			t, err := collectives.NewTeam(ctx, m.group, teamConfig())
+			if err == nil {
+				err = collectives.Barrier(ctx, t)
+			}
+			if err == nil {
+				err = t.Close()
+			}
+			return err
+		})},
+		{call: "collectives.Plan.Run", needs: needsTeam, open: planned(func(ctx context.Context, t *collectives.Team, x *vectors) (*collectives.Plan, error) {
+			return collectives.NewPlan(ctx, t, collectives.AllToAllTask(t, x.all2, x.all))
+		})},
+		{call: "collectives.PlanAllReduce", needs: needsTeam, open: planned(func(ctx context.Context, t *collectives.Team, x *vectors) (*collectives.Plan, error) {
+			return collectives.PlanAllReduce(ctx, t, x.a, collectives.Sum)
+		})},
+		{call: "collectives.NewPlan", needs: needsTeam, open: inTeam(func(ctx context.Context, t *collectives.Team, x *vectors) error {
+			p, err := collectives.NewPlan(ctx, t, collectives.AllReduceIntoTask(x.b, x.a, collectives.Max))
+			if err == nil {
+				err = p.Run(ctx)
+			}
+			if err == nil {
+				err = p.Close()
+			}
+			return err
+		})},
+	}
+}

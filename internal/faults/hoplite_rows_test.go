@@ -1,0 +1,125 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/hoplite"
+)
+
+// storeConfig has its links given, since nothing is measured in a bubble. Objects of more
+// than 64 bytes lie with whoever has put them.
+func storeConfig() hoplite.Config {
+	return hoplite.Config{Capacity: 1 << 20, Inline: 64, Chunk: 4096, Slots: 64, Links: hoplite.Links{Bandwidth: 1e9, Latency: 1e-4}}
+}
+
+// objects is how many objects each member has put before the call.
+const objects = 4
+
+func object(r gaspi.Rank, i int) string { return fmt.Sprintf("%d of %d", i%objects, r) }
+
+// inStore makes an open of a call of a store, in which each member has put objects.
+func inStore(do func(ctx context.Context, m *member, s *hoplite.Store, i int) error) func(context.Context, *member) (step, error) {
+	return func(ctx context.Context, m *member) (step, error) {
+		s, err := hoplite.Open(ctx, m.group, storeConfig())
+		for i := 0; i < objects && err == nil; i++ {
+			err = hoplite.Put(ctx, s, object(m.p.Rank(), i), make([]int64, m.count))
+		}
+		if err == nil {
+			err = m.p.Barrier(ctx, m.group)
+		}
+		return func(ctx context.Context, i int) error { return do(ctx, m, s, i) }, err
+	}
+}
+
+// unless returns err, but nil if it says that an object of a rank that this one has lost
+// is lost.
+func unless(err error, m *member, owners ...gaspi.Rank) error {
+	for _, r := range owners {
+		if errors.Is(err, hoplite.ErrLost) && m.p.Failure(r) != nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func hopliteRows() []row {
+	type store = hoplite.Store
+	// get is a call that needs an object of another member, or of all.
+	get := func(call string, do func(ctx context.Context, s *store, id string) error) row {
+		return row{call: "hoplite." + call, needs: needsNobody, open: inStore(func(ctx context.Context, m *member, s *store, i int) error {
+			r := m.next(i)
+			return unless(do(ctx, s, object(r, i/m.size())), m, r)
+		})}
+	}
+	reduce := func(call string, do func(ctx context.Context, s *store, target string, ids []string) error) row {
+		return row{call: "hoplite." + call, needs: needsNobody, open: inStore(func(ctx context.Context, m *member, s *store, i int) error {
+			var ids []string
+			for _, r := range m.group.Ranks() {
+				ids = append(ids, object(r, i))
+			}
+			return unless(do(ctx, s, fmt.Sprintf("sum %d of %d", i, m.me), ids), m, m.group.Ranks()...)
+		})}
+	}
+	own := func(m *member, i int) string { return fmt.Sprintf("own %d of %d", i, m.me) }
+	return []row{
+		{call: "hoplite.Open", needs: needsTeam, open: of(func(ctx context.Context, m *member) error {
+			s, err := hoplite.Open(ctx, m.group, storeConfig())
+			if err != nil {
+				return err
+			}
+			return s.Close(ctx)
+		})},
+		{call: "hoplite.Store.Close", needs: needsNobody, once: true, open: inStore(func(ctx context.Context, m *member, s *store, _ int) error {
+			return s.Close(ctx)
+		})},
+		{call: "hoplite.Put", needs: needsNobody, open: inStore(func(ctx context.Context, m *member, s *store, i int) error {
+			return hoplite.Put(ctx, s, own(m, i), make([]int64, m.count))
+		})},
+		{call: "hoplite.Store.Delete", needs: needsNobody, open: inStore(func(ctx context.Context, m *member, s *store, i int) error {
+			if err := hoplite.Put(ctx, s, own(m, i), make([]int64, m.count)); err != nil {
+				return err
+			}
+			return s.Delete(ctx, own(m, i))
+		})},
+		get("Get", func(ctx context.Context, s *store, id string) error {
+			_, err := hoplite.Get[int64](ctx, s, id)
+			return err
+		}),
+		get("GetInto", func(ctx context.Context, s *store, id string) error {
+			_, err := hoplite.GetInto(ctx, s, id, make([]int64, 1<<12))
+			return err
+		}),
+		get("GetReadOnly", func(ctx context.Context, s *store, id string) error {
+			ref, err := hoplite.GetReadOnly[int64](ctx, s, id)
+			if err == nil {
+				ref.Release()
+			}
+			return err
+		}),
+		get("Store.Locations", func(ctx context.Context, s *store, id string) error {
+			_, err := s.Locations(ctx, id)
+			return err
+		}),
+		get("Store.Wait", func(ctx context.Context, s *store, id string) error {
+			_, err := s.Wait(ctx, id)
+			return err
+		}),
+		get("Store.Watch", func(ctx context.Context, s *store, id string) error {
+			for _, err := range s.Watch(ctx, id) {
+				return err // the first news is enough
+			}
+			return nil
+		}),
+		reduce("Reduce", func(ctx context.Context, s *store, target string, ids []string) error {
+			_, err := hoplite.Reduce[int64](ctx, s, target, ids, hoplite.Sum)
+			return err
+		}),
+		reduce("ReduceFirst", func(ctx context.Context, s *store, target string, ids []string) error {
+			_, err := hoplite.ReduceFirst[int64](ctx, s, target, ids, (len(ids)+1)/2, hoplite.Sum)
+			return err
+		}),
+	}
+}

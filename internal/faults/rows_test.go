@@ -1,0 +1,77 @@
+package faults
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// A need says whose loss must end a call with an error.
+type need int
+
+const (
+	needsNobody need = iota // it goes on without whoever is lost
+	needsPeer               // one other rank
+	needsTeam               // all ranks of its group
+	needsJob                // all ranks of the job
+)
+
+// A row is a call that blocks.
+type row struct {
+	call   string // as the lint names it, such as "gaspi.Proc.Barrier"
+	way    string // which way of several to use it; may be empty
+	needs  need
+	once   bool    // it can be made once only
+	faults []fault // nil for all
+	// open prepares the call, which all members of a group do together.
+	open func(ctx context.Context, m *member) (step, error)
+}
+
+func (x *row) String() string {
+	if x.way == "" {
+		return x.call
+	}
+	return x.call + " (" + x.way + ")"
+}
+
+// A step makes the call of a row for the i-th time.
+type step func(ctx context.Context, i int) error
+
+// A member is a rank that makes the call of a row.
+type member struct {
+	p      *gaspi.Proc
+	group  *gaspi.Group
+	me     int        // number in the group
+	shift  int        // its peer is so many members further
+	count  int        // elements of vectors
+	victim gaspi.Rank // whom the fault concerns
+	draw   *rand.Rand // of this rank alone
+}
+
+// size is how many members the group has.
+func (m *member) size() int { return m.group.Size() }
+
+// next is a member further on.
+func (m *member) next(by int) gaspi.Rank { return m.group.Ranks()[(m.me+by)%m.size()] }
+
+// peer is the rank that a call to a single one goes to.
+func (m *member) peer() gaspi.Rank { return m.next(m.shift) }
+
+// needed are the ranks, but the own, that the call of a row needs.
+func (m *member) needed(x *row) []gaspi.Rank {
+	var ranks []gaspi.Rank
+	switch x.needs {
+	case needsPeer:
+		ranks = []gaspi.Rank{m.peer()}
+	case needsTeam:
+		ranks = m.group.Ranks()
+	case needsJob:
+		ranks = m.p.World().Ranks()
+	}
+	return slices.DeleteFunc(ranks, func(r gaspi.Rank) bool { return r == m.p.Rank() })
+}
+
+// rows are all rows, by package.
+func rows() []row { return slices.Concat(gaspiRows(), collectiveRows(), sspRows(), hopliteRows()) }

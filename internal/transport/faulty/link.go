@@ -1,0 +1,279 @@
+package faulty
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/notify"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// A link is the way to a rank of another host.
+type link struct {
+	t     *Transport
+	rank  base.Rank
+	inner transport.Link
+
+	// All guarded by net.mu.
+	lost *base.RankError
+	dial chan struct{}           // closed when the connection is there or lost; nil before first use
+	open map[*operation]struct{} // that have not ended
+}
+
+var _ transport.Link = (*link)(nil)
+
+// An operation goes to the peer and comes back.
+type operation struct {
+	entry transport.Op
+	queue *transport.Queue // nil for one that its caller waits for
+	done  chan struct{}    // closed when it has ended
+	err   error            // valid then
+}
+
+// loseLocked ends all that needs the peer with err.
+func (l *link) loseLocked(err *base.RankError) {
+	if l.lost != nil {
+		return
+	}
+	l.lost = err
+	for x := range l.open {
+		l.endLocked(x, err)
+	}
+	if l.dial != nil && !l.t.net.joined[pair(l.t.rank, l.rank)] {
+		close(l.dial)
+	}
+}
+
+func (l *link) endLocked(x *operation, err error) {
+	if _, open := l.open[x]; !open {
+		return
+	}
+	delete(l.open, x)
+	x.err = err
+	if x.queue != nil {
+		x.queue.End(&x.entry, err)
+	}
+	close(x.done)
+}
+
+func (l *link) goneLocked() error {
+	switch {
+	case l.t.closed:
+		return base.ErrClosed
+	case l.lost != nil:
+		return l.lost
+	}
+	return nil
+}
+
+// connect returns when there is a connection.
+func (l *link) connect(ctx context.Context) error {
+	if err := l.t.pass(); err != nil {
+		return err
+	}
+	n := l.t.net
+	n.mu.Lock()
+	if err := l.goneLocked(); err != nil || n.joined[pair(l.t.rank, l.rank)] {
+		n.mu.Unlock()
+		return err
+	}
+	if l.dial == nil {
+		l.dial = make(chan struct{})
+		time.AfterFunc(2*n.randomLocked(n.cfg.Latency), l.meet)
+	}
+	made := l.dial
+	n.mu.Unlock()
+	select {
+	case <-made:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return l.goneLocked()
+}
+
+// meet makes the connection if the two hear each other. Else it is tried for as long as
+// a host may be silent.
+func (l *link) meet() {
+	n := l.t.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	mine, theirs := l, n.ranks[l.rank].links[l.t.rank]
+	both := pair(l.t.rank, l.rank)
+	switch {
+	case l.lost != nil || n.joined[both]:
+	case n.hearsLocked(l.t.rank, l.rank) && n.hearsLocked(l.rank, l.t.rank):
+		n.joined[both] = true
+		for _, end := range []*link{mine, theirs} {
+			if end.dial != nil {
+				close(end.dial)
+			}
+		}
+	default:
+		time.AfterFunc(n.noticedLocked(), func() {
+			n.lose(l.t.rank, l.rank, fmt.Sprintf("no connection within %v", n.cfg.Silence))
+		})
+	}
+}
+
+// issue sends an operation: there happens at the peer, and here when it is back, both
+// with the lock held. It does not wait for that.
+func (l *link) issue(ctx context.Context, q *transport.Queue, lane uint32, there, here func() error) (*operation, error) {
+	if err := l.connect(ctx); err != nil {
+		return nil, err
+	}
+	n := l.t.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := l.goneLocked(); err != nil {
+		return nil, err
+	}
+	x := &operation{queue: q, done: make(chan struct{})}
+	l.open[x] = struct{}{}
+	if q != nil {
+		q.Begin(&x.entry)
+	}
+	n.sendLocked(l.t.rank, l.rank, lane, func() {
+		if n.ranks[l.rank].links[l.t.rank].lost != nil {
+			return // the peer has closed its end
+		}
+		err := there()
+		n.sendLocked(l.rank, l.t.rank, lane, func() {
+			if _, open := l.open[x]; open && err == nil {
+				err = here()
+			}
+			l.endLocked(x, err)
+		})
+	})
+	return x, nil
+}
+
+func nothing() error { return nil }
+
+// ask is issue that waits for the answer.
+func (l *link) ask(ctx context.Context, lane uint32, there func() error) error {
+	x, err := l.issue(ctx, nil, lane, there, nothing)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-x.done:
+		return x.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// room returns an error unless n bytes at a can be reached.
+func (l *link) room(a transport.Addr, n uint64) error {
+	size, _, err := l.Size(a.Segment)
+	if err == nil && (a.Offset > size || n > size-a.Offset) {
+		err = fmt.Errorf("%w: bytes [%d:+%d] of %d", base.ErrOutOfRange, a.Offset, n, size)
+	}
+	return err
+}
+
+// flag returns an error unless f can be posted.
+func (l *link) flag(f transport.Flag) error {
+	_, notes, err := l.Size(f.Segment)
+	switch {
+	case err != nil:
+		return err
+	case f.Value == 0:
+		return base.ErrZeroValue
+	case uint32(f.ID) >= notes:
+		return fmt.Errorf("%w: id %d, but the segment has %d", base.ErrNoNotification, f.ID, notes)
+	}
+	return nil
+}
+
+// Put implements transport.Link.
+func (l *link) Put(q *transport.Queue, dst transport.Addr, src segment.Span) error {
+	if err := l.room(dst, src.Len()); err != nil || src.Len() == 0 {
+		return err
+	}
+	_, err := l.issue(context.Background(), q, q.Lane(), func() error { return l.inner.Put(q, dst, src) }, nothing)
+	return err
+}
+
+// PutNotify implements transport.Link.
+func (l *link) PutNotify(q *transport.Queue, dst transport.Addr, src segment.Span, f transport.Flag) error {
+	if err := l.room(dst, src.Len()); err != nil {
+		return err
+	}
+	if err := l.flag(f); err != nil {
+		return err
+	}
+	_, err := l.issue(context.Background(), q, q.Lane(), func() error { return l.inner.PutNotify(q, dst, src, f) }, nothing)
+	return err
+}
+
+// Notify implements transport.Link.
+func (l *link) Notify(q *transport.Queue, f transport.Flag) error {
+	if err := l.flag(f); err != nil {
+		return err
+	}
+	_, err := l.issue(context.Background(), q, q.Lane(), func() error { return l.inner.Notify(q, f) }, nothing)
+	return err
+}
+
+// Get implements transport.Link.
+func (l *link) Get(q *transport.Queue, dst segment.Span, src transport.Addr) error {
+	if err := l.room(src, dst.Len()); err != nil || dst.Len() == 0 {
+		return err
+	}
+	_, err := l.issue(context.Background(), q, q.Lane(), nothing, func() error { return l.inner.Get(q, dst, src) })
+	return err
+}
+
+// GetNotify implements transport.Link.
+func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, f transport.Flag) error {
+	if dst.Len() > 0 {
+		if err := l.room(src, dst.Len()); err != nil {
+			return err
+		}
+	}
+	_, err := l.issue(context.Background(), q, q.Lane(), nothing, func() error { return l.inner.GetNotify(q, dst, src, b, f) })
+	return err
+}
+
+// Atomic implements transport.Link. A call that ctx has ended is not taken up again.
+func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.AtomicOp, operand, compare uint64) (old uint64, err error) {
+	if err := l.room(at, 8); err != nil {
+		return 0, err
+	}
+	err = l.ask(ctx, 0, func() (err error) {
+		old, err = l.inner.Atomic(ctx, at, op, operand, compare)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return old, nil
+}
+
+// Size implements transport.Link.
+func (l *link) Size(id segment.ID) (uint64, uint32, error) {
+	l.t.net.mu.Lock()
+	err := l.goneLocked()
+	l.t.net.mu.Unlock()
+	if err != nil {
+		return 0, 0, err
+	}
+	return l.inner.Size(id)
+}
+
+// Mapped implements transport.Link: there is no such memory.
+func (l *link) Mapped(transport.Addr, uint64) (segment.Span, bool) { return segment.Span{}, false }
+
+// Flush implements transport.Link.
+func (l *link) Flush(ctx context.Context, q *transport.Queue) error {
+	return l.ask(ctx, q.Lane(), nothing)
+}
+
+// Ping implements transport.Link.
+func (l *link) Ping(ctx context.Context) error { return l.ask(ctx, 0, nothing) }
