@@ -41,7 +41,7 @@ func Local(ctx context.Context, n int, cfg Config, rank func(ctx context.Context
 	j.boot.OnKill(func(r Rank) { j.kill(r, errKilled) })
 	if j.faults = faulty.From(ctx); j.faults != nil {
 		j.boot.OnKill(j.faults.Kill)
-		j.faults.Begin(faulty.Launcher{Kill: j.kill, Announce: j.announce, Orphan: j.boot.Orphan})
+		j.faults.Begin(faulty.Launcher{Kill: j.kill, Announce: j.announce, Mute: j.boot.Mute, Orphan: j.boot.Orphan})
 	}
 	if cfg.Emulate != "" {
 		j.cards = loopback.NewHub(n, 1)

@@ -52,7 +52,7 @@ func (l *lane) askRoom() {
 func (l *lane) loop(ctx context.Context) {
 	defer close(l.ended)
 	var batch []request
-	for range l.work {
+	for l.wanted(ctx) {
 		l.mu.Lock()
 		batch, l.waiters = l.waiters, batch[:0]
 		l.mu.Unlock()
@@ -70,6 +70,16 @@ func (l *lane) loop(ctx context.Context) {
 			l.hand(r)
 		}
 		clear(batch)
+	}
+}
+
+// wanted waits for work, and reports false when there will be none.
+func (l *lane) wanted(ctx context.Context) bool {
+	select {
+	case _, more := <-l.work:
+		return more
+	case <-ctx.Done():
+		return false
 	}
 }
 

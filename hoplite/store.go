@@ -242,6 +242,7 @@ func (s *Store) ring() {
 func (s *Store) fail(err error) {
 	if s.broken == nil {
 		s.broken = err
+		s.stopLanes()
 	}
 	for id, c := range s.calls {
 		c.tell(event{err: s.broken})

@@ -53,9 +53,12 @@ func (l *Local) Leave(r base.Rank, f Failure) {
 	l.hub.leave(f)
 }
 
+// Mute lets rank r hear nothing of the others any more.
+func (l *Local) Mute(r base.Rank) { l.hub.detach(r) }
+
 // Orphan ends the session of rank r as the loss of its launcher does.
 func (l *Local) Orphan(r base.Rank) {
-	l.hub.detach(r)
+	l.Mute(r)
 	l.sessions[r].finish(ErrLost)
 }
 

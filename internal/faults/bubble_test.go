@@ -28,7 +28,6 @@ const (
 	patience  = time.Second            // how long package gaspi waits for news of a lost connection
 	look      = 10 * time.Millisecond  // how often it looks meanwhile
 	moment    = 5 * time.Millisecond   // the fault comes within, after all are prepared
-	gap       = time.Millisecond       // between two calls, at most
 	lateness  = 20 * time.Second       // how late is late
 
 	// known is when all know of the fault that had a connection with who is lost.
@@ -38,6 +37,15 @@ const (
 	// limit is when what has not ended hangs.
 	limit = leave + noticed + patience + lateness
 )
+
+// gapAt is how long a rank does something else before its i-th call: little at first, when
+// the fault comes, and more when it is waited for.
+func gapAt(draw *rand.Rand, i int) time.Duration {
+	if i < 20 {
+		return time.Duration(draw.Int64N(int64(time.Millisecond)))
+	}
+	return time.Duration(draw.Int64N(int64(200 * time.Millisecond)))
+}
 
 // A cell is a call and a fault in a job, all of it drawn from a seed.
 type cell struct {
@@ -206,7 +214,13 @@ func (x *trial) rank(ctx context.Context, p *gaspi.Proc) error {
 	ctx, cancel := context.WithDeadline(ctx, x.zero.Add(limit))
 	defer cancel()
 	err = x.calls(ctx, m, do)
+	if err == nil && m.end != nil {
+		if err = m.end(ctx, 0); err != nil && !x.net.Killed(r) {
+			x.fails(r, "the end: %v", err)
+		}
+	}
 	if x.net.Killed(r) {
+		<-ctx.Done() // its end is announced
 		return err
 	}
 	if err != nil {
@@ -248,16 +262,16 @@ func (x *trial) prepare(ctx context.Context, p *gaspi.Proc) (*member, step, erro
 // on are as many at all members of its group, some of them when the fault is long known.
 func (x *trial) calls(ctx context.Context, m *member, do step) error {
 	r := m.p.Rank()
-	want := x.verdict(r, func(r gaspi.Rank) []gaspi.Rank { return x.needs(m, r) })
+	want := x.verdict(r, x.needs)
 	const before, afterwards = 3, 2
-	for i := range 10_000 {
+	for i := range mostCalls {
 		switch {
 		case i == 0 && x.fault == late && r == x.victim:
 			x.at(ctx, lateness)
 		case i == 0 && x.after, i == before && want != fails:
 			x.at(ctx, known)
 		}
-		pause(ctx, time.Duration(m.draw.Int64N(int64(gap))))
+		pause(ctx, gapAt(m.draw, i))
 		begin := time.Now()
 		err := do(ctx, x.warm+i)
 		x.judge(m, want, begin, err)
@@ -265,12 +279,15 @@ func (x *trial) calls(ctx context.Context, m *member, do step) error {
 			return err
 		}
 	}
-	x.fails(r, "10,000 calls without an error")
+	x.fails(r, "%d calls without an error", mostCalls)
 	return nil
 }
 
-// needs are the ranks that calls of rank r need; m is another member or r itself.
-func (x *trial) needs(m *member, r gaspi.Rank) []gaspi.Rank {
+// mostCalls is more than a rank makes until the loss is known.
+const mostCalls = 1000
+
+// needs are the ranks that calls of rank r need, but itself.
+func (x *trial) needs(r gaspi.Rank) []gaspi.Rank {
 	var group, all []gaspi.Rank
 	me := 0
 	for o, g := range x.members {
@@ -303,7 +320,7 @@ func (x *trial) judge(m *member, want verdict, begin time.Time, err error) {
 	if x.net.Killed(r) {
 		return
 	}
-	needed := x.needs(m, r)
+	needed := x.needs(r)
 	since, any := x.since(r, needed)
 	if err == nil {
 		if want == fails && any && begin.After(since) && x.row.once {
@@ -314,13 +331,14 @@ func (x *trial) judge(m *member, want verdict, begin time.Time, err error) {
 	gone, named := errors.AsType[*gaspi.RankError](err)
 	orphan := x.net.Orphaned(r)
 	switch {
+	case errors.Is(err, context.DeadlineExceeded) && (x.row.dark && x.losses(m) > 1 || want == fails && !x.anyLoss(r)):
 	case errors.Is(err, context.DeadlineExceeded):
 		x.fails(r, "hangs since %v: %v", begin.Sub(x.zero), err)
 	case want == goesOn:
 		x.fails(r, "an error of a call that needs nobody who is lost: %v", err)
 	case errors.Is(err, gaspi.ErrLauncherLost):
-		if orphan.IsZero() {
-			x.fails(r, "the launcher is there: %v", err)
+		if latest := later(begin, orphan).Add(x.allowed()); orphan.IsZero() || now.After(latest) {
+			x.fails(r, "the launcher was lost at %v: %v", orphan.Sub(x.zero), err)
 		}
 	case !errors.Is(err, gaspi.ErrRankDead) || !named:
 		x.fails(r, "an error that names nobody: %v", err)
@@ -360,6 +378,9 @@ func (x *trial) since(r gaspi.Rank, others []gaspi.Rank) (first time.Time, any b
 	for _, o := range others {
 		loss := x.net.Loss(r, o)
 		times := []time.Time{loss.Announced, x.left[o]}
+		if x.orphans(r) { // nobody tells it
+			times = nil
+		}
 		if !loss.Broken.IsZero() {
 			times = append(times, loss.Broken.Add(patience))
 		}
@@ -372,12 +393,34 @@ func (x *trial) since(r gaspi.Rank, others []gaspi.Rank) (first time.Time, any b
 	return first, any
 }
 
+// anyLoss reports whether rank r, or one that it needs, has lost one that it needs. If a
+// link is cut that none of them uses, all goes on.
+func (x *trial) anyLoss(r gaspi.Rank) bool {
+	for _, o := range append(x.needs(r), r) {
+		if _, any := x.since(o, x.needs(o)); any {
+			return true
+		}
+	}
+	return false
+}
+
 // isLost reports whether rank r has lost another.
 func (x *trial) isLost(r, other gaspi.Rank) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	loss := x.net.Loss(r, other)
 	return !loss.Announced.IsZero() || !loss.Broken.IsZero() || !x.left[other].IsZero()
+}
+
+// losses is how many members of its group a rank has lost.
+func (x *trial) losses(m *member) int {
+	n := 0
+	for _, r := range m.group.Ranks() {
+		if x.isLost(m.p.Rank(), r) {
+			n++
+		}
+	}
+	return n
 }
 
 // checkState notes ranks that are not healthy although they are not lost.
@@ -443,12 +486,15 @@ func TestMatrix(t *testing.T) {
 		for i := range runtime.GOMAXPROCS(0) {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
-				for !t.Failed() {
+				for failed := 0; failed < mostFailures; {
 					seed, ok := draw()
 					if !ok {
 						return
 					}
-					n := tryCell(t, drawCell(all, seed))
+					n, right := tryCell(t, drawCell(all, seed))
+					if !right {
+						failed++
+					}
 					calls.Lock()
 					ended += n
 					calls.Unlock()
@@ -473,12 +519,15 @@ func timeOf(t *testing.T) time.Duration {
 	return d
 }
 
-// tryCell runs a cell and returns how many calls ended.
-func tryCell(t *testing.T, c *cell) int {
+// mostFailures is after how many a test gives up.
+const mostFailures = 20
+
+// tryCell runs a cell and returns how many calls ended, and whether all was right.
+func tryCell(t *testing.T, c *cell) (calls int, right bool) {
 	t.Helper()
 	x := c.run(t)
 	if len(x.wrong) > 0 {
 		t.Errorf("%v\n\t%s", c, strings.Join(x.wrong, "\n\t"))
 	}
-	return x.ended
+	return x.ended, len(x.wrong) == 0
 }

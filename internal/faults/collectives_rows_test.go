@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"math/bits"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 )
@@ -95,7 +96,9 @@ func collectiveRows() []row {
 		"ExScanFunc": func(ctx context.Context, t *team, x *vectors) error {
 			return collectives.ExScanFunc(ctx, t, x.a, add, true)
 		},
-		"Exchange": func(ctx context.Context, t *team, x *vectors) error { return collectives.Exchange(ctx, t, x.b, x.a, 1) },
+		"Exchange": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.Exchange(ctx, t, x.b, x.a, bits.Len(uint(t.Size()-1)))
+		},
 		"Gather": func(ctx context.Context, t *team, x *vectors) error {
 			return collectives.Gather(ctx, t, x.root, x.all, x.a)
 		},

@@ -128,7 +128,7 @@ func receiveLoop(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 	dst, err := s.Span(64, 8)
 	for ctx.Err() == nil && err == nil {
 		if _, _, rerr := p.PassiveReceive(ctx, dst); rerr != nil {
-			pause(ctx, time.Millisecond)
+			pause(ctx, 100*time.Millisecond)
 		}
 	}
 }
@@ -136,9 +136,9 @@ func receiveLoop(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 // sendLoop sends until it cannot.
 func sendLoop(ctx context.Context, m *member, s *gaspi.Segment) {
 	src, err := s.Span(0, 8)
-	for ctx.Err() == nil && err == nil {
+	for i := 0; ctx.Err() == nil && err == nil; i++ {
 		if err = m.p.PassiveSend(ctx, m.peer(), src); err == nil {
-			pause(ctx, time.Millisecond)
+			pause(ctx, gapAt(m.draw, i))
 		}
 	}
 }

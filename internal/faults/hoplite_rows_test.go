@@ -12,7 +12,7 @@ import (
 // storeConfig has its links given, since nothing is measured in a bubble. Objects of more
 // than 64 bytes lie with whoever has put them.
 func storeConfig() hoplite.Config {
-	return hoplite.Config{Capacity: 1 << 20, Inline: 64, Chunk: 4096, Slots: 64, Links: hoplite.Links{Bandwidth: 1e9, Latency: 1e-4}}
+	return hoplite.Config{Capacity: 1 << 18, Inline: 64, Chunk: 4096, Slots: 64, Links: hoplite.Links{Bandwidth: 1e9, Latency: 1e-4}}
 }
 
 // objects is how many objects each member has put before the call.
@@ -28,10 +28,22 @@ func inStore(do func(ctx context.Context, m *member, s *hoplite.Store, i int) er
 			err = hoplite.Put(ctx, s, object(m.p.Rank(), i), make([]int64, m.count))
 		}
 		if err == nil {
-			err = m.p.Barrier(ctx, m.group)
+			err = meet(ctx, m)
 		}
+		m.end = func(ctx context.Context, _ int) error { return s.Close(ctx) }
 		return func(ctx context.Context, i int) error { return do(ctx, m, s, i) }, err
 	}
+}
+
+// meet connects all members. A store holds its lock while it connects, which would stop
+// the clock of a bubble.
+func meet(ctx context.Context, m *member) error {
+	for _, r := range m.group.Ranks() {
+		if err := m.p.Ping(ctx, r); err != nil {
+			return err
+		}
+	}
+	return m.p.Barrier(ctx, m.group)
 }
 
 // unless returns err, but nil if it says that an object of a rank that this one has lost
@@ -49,13 +61,13 @@ func hopliteRows() []row {
 	type store = hoplite.Store
 	// get is a call that needs an object of another member, or of all.
 	get := func(call string, do func(ctx context.Context, s *store, id string) error) row {
-		return row{call: "hoplite." + call, needs: needsNobody, open: inStore(func(ctx context.Context, m *member, s *store, i int) error {
+		return row{call: "hoplite." + call, needs: needsNobody, dark: true, open: inStore(func(ctx context.Context, m *member, s *store, i int) error {
 			r := m.next(i)
 			return unless(do(ctx, s, object(r, i/m.size())), m, r)
 		})}
 	}
 	reduce := func(call string, do func(ctx context.Context, s *store, target string, ids []string) error) row {
-		return row{call: "hoplite." + call, needs: needsNobody, open: inStore(func(ctx context.Context, m *member, s *store, i int) error {
+		return row{call: "hoplite." + call, needs: needsNobody, dark: true, open: inStore(func(ctx context.Context, m *member, s *store, i int) error {
 			var ids []string
 			for _, r := range m.group.Ranks() {
 				ids = append(ids, object(r, i))
@@ -65,13 +77,15 @@ func hopliteRows() []row {
 	}
 	own := func(m *member, i int) string { return fmt.Sprintf("own %d of %d", i, m.me) }
 	return []row{
-		{call: "hoplite.Open", needs: needsTeam, open: of(func(ctx context.Context, m *member) error {
-			s, err := hoplite.Open(ctx, m.group, storeConfig())
-			if err != nil {
-				return err
-			}
-			return s.Close(ctx)
-		})},
+		{call: "hoplite.Open", needs: needsTeam, open: func(ctx context.Context, m *member) (step, error) {
+			return func(ctx context.Context, _ int) error {
+				s, err := hoplite.Open(ctx, m.group, storeConfig())
+				if err != nil {
+					return err
+				}
+				return s.Close(ctx)
+			}, meet(ctx, m)
+		}},
 		{call: "hoplite.Store.Close", needs: needsNobody, once: true, open: inStore(func(ctx context.Context, m *member, s *store, _ int) error {
 			return s.Close(ctx)
 		})},

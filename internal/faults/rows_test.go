@@ -24,6 +24,7 @@ type row struct {
 	way    string // which way of several to use it; may be empty
 	needs  need
 	once   bool    // it can be made once only
+	dark   bool    // after two losses it may wait for ever, for what was forgotten with both
 	faults []fault // nil for all
 	// open prepares the call, which all members of a group do together.
 	open func(ctx context.Context, m *member) (step, error)
@@ -48,6 +49,7 @@ type member struct {
 	count  int        // elements of vectors
 	victim gaspi.Rank // whom the fault concerns
 	draw   *rand.Rand // of this rank alone
+	end    step       // what a member does whose calls have all ended well; may be nil
 }
 
 // size is how many members the group has.
@@ -58,20 +60,6 @@ func (m *member) next(by int) gaspi.Rank { return m.group.Ranks()[(m.me+by)%m.si
 
 // peer is the rank that a call to a single one goes to.
 func (m *member) peer() gaspi.Rank { return m.next(m.shift) }
-
-// needed are the ranks, but the own, that the call of a row needs.
-func (m *member) needed(x *row) []gaspi.Rank {
-	var ranks []gaspi.Rank
-	switch x.needs {
-	case needsPeer:
-		ranks = []gaspi.Rank{m.peer()}
-	case needsTeam:
-		ranks = m.group.Ranks()
-	case needsJob:
-		ranks = m.p.World().Ranks()
-	}
-	return slices.DeleteFunc(ranks, func(r gaspi.Rank) bool { return r == m.p.Rank() })
-}
 
 // rows are all rows, by package.
 func rows() []row { return slices.Concat(gaspiRows(), collectiveRows(), sspRows(), hopliteRows()) }

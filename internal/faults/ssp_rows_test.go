@@ -11,6 +11,7 @@ func sspRows() []row {
 		return func(ctx context.Context, m *member) (step, error) {
 			r, err := ssp.New[int64](ctx, m.group, m.count, ssp.Sum, slack)
 			mine := make([]int64, m.count)
+			m.end = func(ctx context.Context, _ int) error { return r.Close(ctx) }
 			return func(ctx context.Context, _ int) error {
 				_, err := r.AllReduce(ctx, mine)
 				return err

@@ -18,9 +18,10 @@ type link struct {
 	inner transport.Link
 
 	// All guarded by net.mu.
-	lost *base.RankError
-	dial chan struct{}           // closed when the connection is there or lost; nil before first use
-	open map[*operation]struct{} // that have not ended
+	lost    *base.RankError
+	dial    chan struct{}           // closed when the connection is there or lost; nil before first use
+	dialled bool                    // dial is closed
+	open    map[*operation]struct{} // that have not ended
 }
 
 var _ transport.Link = (*link)(nil)
@@ -33,16 +34,28 @@ type operation struct {
 	err   error            // valid then
 }
 
-// loseLocked ends all that needs the peer with err.
+// closed is why a connection broke whose other end was closed.
+const closed = "its connection broke: it was closed at the other end"
+
+// loseLocked ends all that needs the peer with err, and closes this end of the connection.
 func (l *link) loseLocked(err *base.RankError) {
 	if l.lost != nil {
 		return
 	}
 	l.lost = err
+	if n := l.t.net; n.joined[pair(l.t.rank, l.rank)] && n.hearsLocked(l.t.rank, l.rank) {
+		time.AfterFunc(n.randomLocked(n.cfg.Latency), func() { n.lose(l.rank, l.t.rank, closed) })
+	}
 	for x := range l.open {
 		l.endLocked(x, err)
 	}
-	if l.dial != nil && !l.t.net.joined[pair(l.t.rank, l.rank)] {
+	l.closeDialLocked()
+}
+
+// closeDialLocked ends the waits for a connection that was not made.
+func (l *link) closeDialLocked() {
+	if l.dial != nil && !l.dialled {
+		l.dialled = true
 		close(l.dial)
 	}
 }
@@ -61,7 +74,7 @@ func (l *link) endLocked(x *operation, err error) {
 
 func (l *link) goneLocked() error {
 	switch {
-	case l.t.closed:
+	case l.t.closed || l.t.net.dead[l.t.rank]:
 		return base.ErrClosed
 	case l.lost != nil:
 		return l.lost
@@ -69,9 +82,9 @@ func (l *link) goneLocked() error {
 	return nil
 }
 
-// connect returns when there is a connection.
+// connect returns when there is a connection. One that is stopped needs none.
 func (l *link) connect(ctx context.Context) error {
-	if err := l.t.pass(); err != nil {
+	if silent, err := l.t.silent(); silent {
 		return err
 	}
 	n := l.t.net
@@ -106,13 +119,10 @@ func (l *link) meet() {
 	both := pair(l.t.rank, l.rank)
 	switch {
 	case l.lost != nil || n.joined[both]:
-	case n.hearsLocked(l.t.rank, l.rank) && n.hearsLocked(l.rank, l.t.rank):
+	case !n.stopped[l.t.rank] && n.hearsLocked(l.t.rank, l.rank) && n.hearsLocked(l.rank, l.t.rank):
 		n.joined[both] = true
-		for _, end := range []*link{mine, theirs} {
-			if end.dial != nil {
-				close(end.dial)
-			}
-		}
+		mine.closeDialLocked()
+		theirs.closeDialLocked()
 	default:
 		time.AfterFunc(n.noticedLocked(), func() {
 			n.lose(l.t.rank, l.rank, fmt.Sprintf("no connection within %v", n.cfg.Silence))

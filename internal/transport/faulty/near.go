@@ -8,8 +8,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-// near is the way to a rank of the same host: its memory. A rank that is stopped or
-// killed does nothing there any more.
+// near is the way to a rank of the same host: its memory. What a rank does there that is
+// stopped or killed has no effect.
 type near struct {
 	transport.Link
 	t *Transport
@@ -17,7 +17,7 @@ type near struct {
 
 // Put implements transport.Link.
 func (l *near) Put(q *transport.Queue, dst transport.Addr, src segment.Span) error {
-	if err := l.t.pass(); err != nil {
+	if silent, err := l.t.silent(); silent {
 		return err
 	}
 	return l.Link.Put(q, dst, src)
@@ -25,7 +25,7 @@ func (l *near) Put(q *transport.Queue, dst transport.Addr, src segment.Span) err
 
 // PutNotify implements transport.Link.
 func (l *near) PutNotify(q *transport.Queue, dst transport.Addr, src segment.Span, f transport.Flag) error {
-	if err := l.t.pass(); err != nil {
+	if silent, err := l.t.silent(); silent {
 		return err
 	}
 	return l.Link.PutNotify(q, dst, src, f)
@@ -33,7 +33,7 @@ func (l *near) PutNotify(q *transport.Queue, dst transport.Addr, src segment.Spa
 
 // Notify implements transport.Link.
 func (l *near) Notify(q *transport.Queue, f transport.Flag) error {
-	if err := l.t.pass(); err != nil {
+	if silent, err := l.t.silent(); silent {
 		return err
 	}
 	return l.Link.Notify(q, f)
@@ -41,7 +41,7 @@ func (l *near) Notify(q *transport.Queue, f transport.Flag) error {
 
 // Get implements transport.Link.
 func (l *near) Get(q *transport.Queue, dst segment.Span, src transport.Addr) error {
-	if err := l.t.pass(); err != nil {
+	if silent, err := l.t.silent(); silent {
 		return err
 	}
 	return l.Link.Get(q, dst, src)
@@ -49,7 +49,7 @@ func (l *near) Get(q *transport.Queue, dst segment.Span, src transport.Addr) err
 
 // GetNotify implements transport.Link.
 func (l *near) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, f transport.Flag) error {
-	if err := l.t.pass(); err != nil {
+	if silent, err := l.t.silent(); silent {
 		return err
 	}
 	return l.Link.GetNotify(q, dst, src, b, f)
@@ -57,7 +57,7 @@ func (l *near) GetNotify(q *transport.Queue, dst segment.Span, src transport.Add
 
 // Atomic implements transport.Link.
 func (l *near) Atomic(ctx context.Context, at transport.Addr, op transport.AtomicOp, operand, compare uint64) (uint64, error) {
-	if err := l.t.pass(); err != nil {
+	if silent, err := l.t.silent(); silent {
 		return 0, err
 	}
 	return l.Link.Atomic(ctx, at, op, operand, compare)

@@ -25,7 +25,8 @@ type Config struct {
 type Launcher struct {
 	Kill     func(r base.Rank, reason error) // ends a rank and announces its end
 	Announce func(r base.Rank, reason error) // announces the end of a rank that goes on
-	Orphan   func(r base.Rank)               // takes the launcher from a rank
+	Mute     func(r base.Rank)               // lets a rank hear nothing of the launcher any more
+	Orphan   func(r base.Rank)               // makes a rank know that the launcher is gone
 }
 
 // A Network is what the ranks of one job share.
@@ -40,6 +41,7 @@ type Network struct {
 	joined    map[[2]base.Rank]bool      // guarded by mu; pairs that are connected, lower rank first
 	cuts      map[[2]int]bool            // guarded by mu; from a host to another
 	frozen    []chan struct{}            // guarded by mu; index is the rank: open while it is stopped
+	stopped   []bool                     // guarded by mu; index is the rank
 	dead      []bool                     // guarded by mu; index is the rank: it was killed
 	announced []time.Time                // guarded by mu; index is the rank: when its end was announced
 	broken    map[[2]base.Rank]time.Time // guarded by mu; of a rank and a peer: when its connection was lost
@@ -51,7 +53,7 @@ func New(cfg Config) *Network {
 	size := len(cfg.Hosts)
 	n := &Network{
 		cfg: cfg, draw: rand.New(rand.NewPCG(cfg.Seed, 1)), ranks: make([]*Transport, size), flows: make(map[flowKey]*flow),
-		joined: make(map[[2]base.Rank]bool), cuts: make(map[[2]int]bool), frozen: make([]chan struct{}, size),
+		joined: make(map[[2]base.Rank]bool), cuts: make(map[[2]int]bool), stopped: make([]bool, size),
 		dead: make([]bool, size), announced: make([]time.Time, size), broken: make(map[[2]base.Rank]time.Time),
 		orphaned: make([]time.Time, size),
 	}
@@ -131,12 +133,12 @@ func (n *Network) killLocked(r base.Rank, reason error) {
 		return
 	}
 	n.dead[r] = true
-	if thaw := n.frozen[r]; thaw != nil {
-		close(thaw)
+	if t := n.ranks[r]; t != nil {
+		t.endLocked()
 	}
 	for peer := range base.Rank(len(n.ranks)) {
 		if n.joined[pair(r, peer)] {
-			time.AfterFunc(n.randomLocked(n.cfg.Latency), func() { n.lose(peer, r, "its connection broke: it was closed at the other end") })
+			time.AfterFunc(n.randomLocked(n.cfg.Latency), func() { n.lose(peer, r, closed) })
 		}
 	}
 	time.AfterFunc(n.randomLocked(n.cfg.Verdict), func() { n.announce(r, reason, n.launcher.Kill) })
@@ -157,7 +159,7 @@ func (n *Network) announce(r base.Rank, reason error, tell func(base.Rank, error
 func (n *Network) Stop(r base.Rank) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.frozen[r] = make(chan struct{})
+	n.stopped[r] = true
 	time.AfterFunc(n.noticedLocked(), func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -200,6 +202,7 @@ func (n *Network) cutLauncherLocked(host int) {
 		if n.cfg.Hosts[r] != host {
 			continue
 		}
+		n.launcher.Mute(r)
 		time.AfterFunc(missed, func() { n.announce(r, reason, n.launcher.Announce) })
 		time.AfterFunc(n.noticedLocked(), func() {
 			n.mu.Lock()
@@ -238,12 +241,14 @@ func (n *Network) lose(r, peer base.Rank, reason string) {
 	err := &base.RankError{Rank: peer, Reason: reason}
 	n.broken[[2]base.Rank{r, peer}] = time.Now()
 	l.loseLocked(err)
-	t.lost(err)
+	if t.lost != nil {
+		t.lost(err)
+	}
 }
 
 // hearsLocked reports whether what rank from sends reaches rank to.
 func (n *Network) hearsLocked(from, to base.Rank) bool {
-	return !n.cuts[[2]int{n.cfg.Hosts[from], n.cfg.Hosts[to]}] && n.frozen[to] == nil && !n.dead[to]
+	return !n.cuts[[2]int{n.cfg.Hosts[from], n.cfg.Hosts[to]}] && !n.stopped[to] && !n.dead[to]
 }
 
 // A flow is what one rank sends to another on a lane, in order.
@@ -259,7 +264,7 @@ type flowKey struct {
 
 // sendLocked makes do happen at rank to, unless it is not reached.
 func (n *Network) sendLocked(from, to base.Rank, lane uint32, do func()) {
-	if !n.hearsLocked(from, to) {
+	if n.stopped[from] || !n.hearsLocked(from, to) {
 		return // sent again and again until the connection is lost
 	}
 	key := flowKey{from, to, lane}

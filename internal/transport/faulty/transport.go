@@ -22,8 +22,8 @@ type Transport struct {
 var _ transport.Transport = (*Transport)(nil)
 
 // Join makes the transport of rank r on one that connects goroutines, once per rank,
-// when it is time for that rank. lost is told of connections that broke; it must neither
-// block nor call the transport.
+// when it is time for that rank. lost, if not nil, is told of connections that broke; it
+// must neither block nor call the transport.
 func (n *Network) Join(r base.Rank, below transport.Transport, lost func(*base.RankError)) (*Transport, error) {
 	if n.cfg.Arrive != nil {
 		time.Sleep(n.cfg.Arrive[r]) // sleep: this is how late the rank is meant to be
@@ -77,25 +77,33 @@ func (t *Transport) Hears(r base.Rank) bool {
 	return false
 }
 
-// Close implements transport.Transport. What is under way still arrives.
+// Close implements transport.Transport. What is under way still arrives, but nobody waits
+// for it any more.
 func (t *Transport) Close() error {
 	t.net.mu.Lock()
 	t.closed = true
+	t.endLocked()
 	t.net.mu.Unlock()
 	return t.Transport.Close()
 }
 
-// pass returns when the rank may do something, with an error if it never may again.
-func (t *Transport) pass() error {
+// endLocked ends all that waits for other ranks.
+func (t *Transport) endLocked() {
+	for _, l := range t.links {
+		for x := range l.open {
+			l.endLocked(x, base.ErrClosed)
+		}
+		l.closeDialLocked()
+	}
+}
+
+// silent reports whether nothing of this rank reaches others, since it was stopped, with
+// an error if it was killed.
+func (t *Transport) silent() (bool, error) {
 	t.net.mu.Lock()
-	thaw, dead := t.net.frozen[t.rank], t.net.dead[t.rank]
-	t.net.mu.Unlock()
-	if thaw != nil && !dead {
-		<-thaw
-		dead = true
+	defer t.net.mu.Unlock()
+	if t.net.dead[t.rank] {
+		return true, base.ErrClosed
 	}
-	if dead {
-		return base.ErrClosed
-	}
-	return nil
+	return t.net.stopped[t.rank], nil
 }
