@@ -110,9 +110,7 @@ func (s *Store) release(ctx context.Context) error {
 		// Others know by now that nothing more comes, or are dead. What is on its way may
 		// still be read from the segment.
 		_ = l.queue.Wait(ctx)
-		close(l.work)
 	}
-	s.stopLanes()
 	for _, l := range s.lanes {
 		<-l.ended
 	}

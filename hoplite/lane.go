@@ -14,7 +14,7 @@ import (
 type lane struct {
 	queue *gaspi.Queue
 	hand  func(request) // takes what has ended
-	work  chan struct{} // has an element if there is something to wait for; closed by Close
+	work  chan struct{} // has an element if there is something to wait for
 	ended chan struct{}
 	held  []core.Command // puts for which the queue has no room; guarded by Store.mu
 	full  bool           // somebody waits for room; guarded by Store.mu
@@ -48,7 +48,7 @@ func (l *lane) askRoom() {
 	}
 }
 
-// loop waits for what was issued, until work is closed or ctx ends.
+// loop waits for what was issued, until ctx ends.
 func (l *lane) loop(ctx context.Context) {
 	defer close(l.ended)
 	var batch []request
@@ -76,8 +76,8 @@ func (l *lane) loop(ctx context.Context) {
 // wanted waits for work, and reports false when there will be none.
 func (l *lane) wanted(ctx context.Context) bool {
 	select {
-	case _, more := <-l.work:
-		return more
+	case <-l.work:
+		return true
 	case <-ctx.Done():
 		return false
 	}

@@ -32,7 +32,7 @@ type Store struct {
 	back   chan struct{} // has an element if that caller has left since
 
 	ended     chan struct{} // closed when the loop has ended
-	stopLanes context.CancelFunc
+	stopLanes context.CancelFunc // the loop does when it ends
 	released  atomic.Bool // memory and queues were given back
 
 	mu       sync.Mutex // guards all below; whoever holds it may do a turn
@@ -94,6 +94,7 @@ func (s *Store) rankOf(m core.Rank) gaspi.Rank { return s.peers[m].rank }
 // loop serves the other members until the store ends, while no caller does.
 func (s *Store) loop() {
 	defer close(s.ended)
+	defer s.stopLanes()
 	for {
 		if s.front.Load() {
 			<-s.back
@@ -242,7 +243,6 @@ func (s *Store) ring() {
 func (s *Store) fail(err error) {
 	if s.broken == nil {
 		s.broken = err
-		s.stopLanes()
 	}
 	for id, c := range s.calls {
 		c.tell(event{err: s.broken})

@@ -5,11 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -37,15 +33,6 @@ const (
 	// limit is when what has not ended hangs.
 	limit = leave + noticed + patience + lateness
 )
-
-// gapAt is how long a rank does something else before its i-th call: little at first, when
-// the fault comes, and more when it is waited for.
-func gapAt(draw *rand.Rand, i int) time.Duration {
-	if i < 20 {
-		return time.Duration(draw.Int64N(int64(time.Millisecond)))
-	}
-	return time.Duration(draw.Int64N(int64(200 * time.Millisecond)))
-}
 
 // A cell is a call and a fault in a job, all of it drawn from a seed.
 type cell struct {
@@ -250,7 +237,7 @@ func (x *trial) prepare(ctx context.Context, p *gaspi.Proc) (*member, step, erro
 		return nil, nil, err
 	}
 	me, _ := g.Rank()
-	m := &member{p: p, group: g, me: me, shift: x.shift, count: x.count, victim: x.victim, draw: rand.New(rand.NewPCG(x.seed, 100+uint64(p.Rank())))}
+	m := &member{p: p, group: g, id: 1, me: me, shift: x.shift, count: x.count, victim: x.victim, draw: rand.New(rand.NewPCG(x.seed, 100+uint64(p.Rank())))}
 	do, err := x.row.open(ctx, m)
 	for i := 0; i < x.warm && err == nil && !x.row.once; i++ {
 		err = do(ctx, i)
@@ -432,102 +419,3 @@ func (x *trial) checkState(m *member) {
 	}
 }
 
-// envTime says for how long TestMatrix goes on, envCell which single cell it runs, and
-// envSeed where it begins.
-const (
-	envTime = "GASPI_TEST_FAULTS"
-	envCell = "GASPI_TEST_CELL"
-	envSeed = "GASPI_TEST_SEED"
-)
-
-// seedOf is where a test begins: what the environment says, or a random number.
-func seedOf(t *testing.T) uint64 {
-	t.Helper()
-	seed := rand.Uint64() >> 1
-	if text := os.Getenv(envSeed); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("%s: %v", envSeed, err)
-		}
-	}
-	t.Logf("%s=%d", envSeed, seed)
-	return seed
-}
-
-// TestMatrix runs cells for some seconds. The first pass through all combinations is of
-// all rows and faults; GASPI_TEST_FAULTS=10m goes on for so long.
-func TestMatrix(t *testing.T) {
-	table := rows()
-	all := combinations(table)
-	if text := os.Getenv(envCell); text != "" {
-		seed, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("%s: %v", envCell, err)
-		}
-		tryCell(t, drawCell(all, seed))
-		return
-	}
-	until := time.Now().Add(timeOf(t))
-	var next, calls sync.Mutex
-	seed, cells, ended := seedOf(t), 0, 0
-	first := seed
-	draw := func() (uint64, bool) {
-		next.Lock()
-		defer next.Unlock()
-		if time.Now().After(until) {
-			return 0, false
-		}
-		seed++
-		cells++
-		return seed, true
-	}
-	begin := time.Now()
-	t.Run("cells", func(t *testing.T) {
-		for i := range runtime.GOMAXPROCS(0) {
-			t.Run(fmt.Sprint(i), func(t *testing.T) {
-				t.Parallel()
-				for failed := 0; failed < mostFailures; {
-					seed, ok := draw()
-					if !ok {
-						return
-					}
-					n, right := tryCell(t, drawCell(all, seed))
-					if !right {
-						failed++
-					}
-					calls.Lock()
-					ended += n
-					calls.Unlock()
-				}
-			})
-		}
-	})
-	t.Logf("%d cells of %d combinations from seed %d on: %d calls, %.0f cells a second", cells, len(all), first, ended, float64(cells)/time.Since(begin).Seconds())
-}
-
-// timeOf is how long TestMatrix takes.
-func timeOf(t *testing.T) time.Duration {
-	t.Helper()
-	text := os.Getenv(envTime)
-	if text == "" {
-		return 3 * time.Second
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatalf("%s: %v", envTime, err)
-	}
-	return d
-}
-
-// mostFailures is after how many a test gives up.
-const mostFailures = 20
-
-// tryCell runs a cell and returns how many calls ended, and whether all was right.
-func tryCell(t *testing.T, c *cell) (calls int, right bool) {
-	t.Helper()
-	x := c.run(t)
-	if len(x.wrong) > 0 {
-		t.Errorf("%v\n\t%s", c, strings.Join(x.wrong, "\n\t"))
-	}
-	return x.ended, len(x.wrong) == 0
-}

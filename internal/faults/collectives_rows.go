@@ -3,6 +3,8 @@ package faults
 import (
 	"context"
 	"math/bits"
+	"slices"
+	"strings"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 )
@@ -48,13 +50,21 @@ func add(dst, a, b []int64) {
 }
 
 func collectiveRows() []row {
+	var rows []row
+	for _, calls := range []map[string]collective{reductions(), movements(), others()} {
+		for call, do := range calls {
+			rows = append(rows, row{call: "collectives." + call, needs: needsTeam, open: inTeam(do)})
+		}
+	}
+	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.call, b.call) })
+	return append(rows, planRows()...)
+}
+
+// reductions are calls that combine vectors.
+func reductions() map[string]collective {
 	type team = collectives.Team
 	sum := collectives.Sum
-	calls := map[string]collective{
-		"AllGather": func(ctx context.Context, t *team, x *vectors) error { return collectives.AllGather(ctx, t, x.all, x.a) },
-		"AllGatherV": func(ctx context.Context, t *team, x *vectors) error {
-			return collectives.AllGatherV(ctx, t, x.all, x.a, x.counts)
-		},
+	return map[string]collective{
 		"AllReduce": func(ctx context.Context, t *team, x *vectors) error { return collectives.AllReduce(ctx, t, x.a, sum) },
 		"AllReduceFunc": func(ctx context.Context, t *team, x *vectors) error {
 			return collectives.AllReduceFunc(ctx, t, x.a, add, x.root%2 == 0)
@@ -65,59 +75,9 @@ func collectiveRows() []row {
 		"AllReduceMany": func(ctx context.Context, t *team, x *vectors) error {
 			return collectives.AllReduceMany(ctx, t, [][]int64{x.a, x.b}, sum)
 		},
-		"AllToAll": func(ctx context.Context, t *team, x *vectors) error {
-			return collectives.AllToAll(ctx, t, x.all2, x.all)
-		},
-		"AllToAllV": func(ctx context.Context, t *team, x *vectors) error {
-			return collectives.AllToAllV(ctx, t, x.all2, x.counts, x.all, x.counts)
-		},
-		"AllToAllVTask": func(ctx context.Context, t *team, x *vectors) error {
-			task, err := collectives.AllToAllVTask(ctx, t, x.all2, x.counts, x.all, x.counts)
-			if err != nil {
-				return err
-			}
-			return collectives.Do(ctx, t, task)
-		},
-		"Alloc": func(ctx context.Context, t *team, x *vectors) error {
-			v, err := collectives.Alloc[int64](ctx, t, len(x.a))
-			if err != nil {
-				return err
-			}
-			return collectives.Release(ctx, t, v)
-		},
-		"Barrier": func(ctx context.Context, t *team, _ *vectors) error { return collectives.Barrier(ctx, t) },
-		"Broadcast": func(ctx context.Context, t *team, x *vectors) error {
-			return status(collectives.Broadcast(ctx, t, x.root, x.a))
-		},
-		"Do": func(ctx context.Context, t *team, x *vectors) error {
-			return collectives.Do(ctx, t, collectives.ScanTask(x.a, sum))
-		},
 		"ExScan": func(ctx context.Context, t *team, x *vectors) error { return collectives.ExScan(ctx, t, x.a, sum) },
 		"ExScanFunc": func(ctx context.Context, t *team, x *vectors) error {
 			return collectives.ExScanFunc(ctx, t, x.a, add, true)
-		},
-		"Exchange": func(ctx context.Context, t *team, x *vectors) error {
-			return collectives.Exchange(ctx, t, x.b, x.a, bits.Len(uint(t.Size()-1)))
-		},
-		"Gather": func(ctx context.Context, t *team, x *vectors) error {
-			return collectives.Gather(ctx, t, x.root, x.all, x.a)
-		},
-		"GatherV": func(ctx context.Context, t *team, x *vectors) error {
-			return collectives.GatherV(ctx, t, x.root, x.all, x.a, x.counts)
-		},
-		"Handle.Wait": func(ctx context.Context, t *team, x *vectors) error {
-			h, err := collectives.Start(ctx, t, collectives.AllReduceTask(x.a, sum))
-			if err != nil {
-				return err
-			}
-			g, err := collectives.Start(ctx, t, collectives.AllReduceTask(x.b, sum))
-			if err != nil {
-				return err
-			}
-			if err := g.Wait(ctx); err != nil {
-				return err
-			}
-			return h.Wait(ctx)
 		},
 		"Reduce": func(ctx context.Context, t *team, x *vectors) error {
 			return status(collectives.Reduce(ctx, t, x.root, x.a, sum))
@@ -137,6 +97,85 @@ func collectiveRows() []row {
 		"ReduceScatterV": func(ctx context.Context, t *team, x *vectors) error {
 			return collectives.ReduceScatterV(ctx, t, x.a, x.all, x.counts, sum)
 		},
+		"Scan": func(ctx context.Context, t *team, x *vectors) error { return collectives.Scan(ctx, t, x.a, sum) },
+		"ScanFunc": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.ScanFunc(ctx, t, x.a, add, true)
+		},
+	}
+}
+
+// movements are calls that move vectors.
+func movements() map[string]collective {
+	type team = collectives.Team
+	return map[string]collective{
+		"AllGather": func(ctx context.Context, t *team, x *vectors) error { return collectives.AllGather(ctx, t, x.all, x.a) },
+		"AllGatherV": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.AllGatherV(ctx, t, x.all, x.a, x.counts)
+		},
+		"AllToAll": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.AllToAll(ctx, t, x.all2, x.all)
+		},
+		"AllToAllV": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.AllToAllV(ctx, t, x.all2, x.counts, x.all, x.counts)
+		},
+		"Broadcast": func(ctx context.Context, t *team, x *vectors) error {
+			return status(collectives.Broadcast(ctx, t, x.root, x.a))
+		},
+		"Exchange": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.Exchange(ctx, t, x.b, x.a, bits.Len(uint(t.Size()-1)))
+		},
+		"Gather": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.Gather(ctx, t, x.root, x.all, x.a)
+		},
+		"GatherV": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.GatherV(ctx, t, x.root, x.all, x.a, x.counts)
+		},
+		"Scatter": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.Scatter(ctx, t, x.root, x.a, x.all)
+		},
+		"ScatterV": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.ScatterV(ctx, t, x.root, x.a, x.all, x.counts)
+		},
+	}
+}
+
+// others are calls of other kinds.
+func others() map[string]collective {
+	type team = collectives.Team
+	sum := collectives.Sum
+	return map[string]collective{
+		"AllToAllVTask": func(ctx context.Context, t *team, x *vectors) error {
+			task, err := collectives.AllToAllVTask(ctx, t, x.all2, x.counts, x.all, x.counts)
+			if err != nil {
+				return err
+			}
+			return collectives.Do(ctx, t, task)
+		},
+		"Alloc": func(ctx context.Context, t *team, x *vectors) error {
+			v, err := collectives.Alloc[int64](ctx, t, len(x.a))
+			if err != nil {
+				return err
+			}
+			return collectives.Release(ctx, t, v)
+		},
+		"Barrier": func(ctx context.Context, t *team, _ *vectors) error { return collectives.Barrier(ctx, t) },
+		"Do": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.Do(ctx, t, collectives.ScanTask(x.a, sum))
+		},
+		"Handle.Wait": func(ctx context.Context, t *team, x *vectors) error {
+			h, err := collectives.Start(ctx, t, collectives.AllReduceTask(x.a, sum))
+			if err != nil {
+				return err
+			}
+			g, err := collectives.Start(ctx, t, collectives.AllReduceTask(x.b, sum))
+			if err != nil {
+				return err
+			}
+			if err := g.Wait(ctx); err != nil {
+				return err
+			}
+			return h.Wait(ctx)
+		},
 		"Release": func(ctx context.Context, t *team, x *vectors) error {
 			v, err := collectives.Alloc[int64](ctx, t, len(x.a))
 			if err == nil {
@@ -147,16 +186,6 @@ func collectiveRows() []row {
 			}
 			return collectives.Release(ctx, t, v)
 		},
-		"Scan": func(ctx context.Context, t *team, x *vectors) error { return collectives.Scan(ctx, t, x.a, sum) },
-		"ScanFunc": func(ctx context.Context, t *team, x *vectors) error {
-			return collectives.ScanFunc(ctx, t, x.a, add, true)
-		},
-		"Scatter": func(ctx context.Context, t *team, x *vectors) error {
-			return collectives.Scatter(ctx, t, x.root, x.a, x.all)
-		},
-		"ScatterV": func(ctx context.Context, t *team, x *vectors) error {
-			return collectives.ScatterV(ctx, t, x.root, x.a, x.all, x.counts)
-		},
 		"Start": func(ctx context.Context, t *team, x *vectors) error {
 			h, err := collectives.Start(ctx, t, collectives.AllGatherTask(t, x.all, x.a))
 			if err != nil {
@@ -166,11 +195,6 @@ func collectiveRows() []row {
 		},
 		"Team.Reset": func(ctx context.Context, t *team, _ *vectors) error { return t.Reset(ctx) },
 	}
-	var rows []row
-	for call, do := range calls {
-		rows = append(rows, row{call: "collectives." + call, needs: needsTeam, open: inTeam(do)})
-	}
-	return append(rows, planRows()...)
 }
 
 func planRows() []row {

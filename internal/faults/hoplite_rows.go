@@ -58,25 +58,8 @@ func unless(err error, m *member, owners ...gaspi.Rank) error {
 }
 
 func hopliteRows() []row {
-	type store = hoplite.Store
-	// get is a call that needs an object of another member, or of all.
-	get := func(call string, do func(ctx context.Context, s *store, id string) error) row {
-		return row{call: "hoplite." + call, needs: needsNobody, dark: true, open: inStore(func(ctx context.Context, m *member, s *store, i int) error {
-			r := m.next(i)
-			return unless(do(ctx, s, object(r, i/m.size())), m, r)
-		})}
-	}
-	reduce := func(call string, do func(ctx context.Context, s *store, target string, ids []string) error) row {
-		return row{call: "hoplite." + call, needs: needsNobody, dark: true, open: inStore(func(ctx context.Context, m *member, s *store, i int) error {
-			var ids []string
-			for _, r := range m.group.Ranks() {
-				ids = append(ids, object(r, i))
-			}
-			return unless(do(ctx, s, fmt.Sprintf("sum %d of %d", i, m.me), ids), m, m.group.Ranks()...)
-		})}
-	}
 	own := func(m *member, i int) string { return fmt.Sprintf("own %d of %d", i, m.me) }
-	return []row{
+	rows := []row{
 		{call: "hoplite.Open", needs: needsTeam, open: func(ctx context.Context, m *member) (step, error) {
 			return func(ctx context.Context, _ int) error {
 				s, err := hoplite.Open(ctx, m.group, storeConfig())
@@ -86,52 +69,80 @@ func hopliteRows() []row {
 				return s.Close(ctx)
 			}, meet(ctx, m)
 		}},
-		{call: "hoplite.Store.Close", needs: needsNobody, once: true, open: inStore(func(ctx context.Context, m *member, s *store, _ int) error {
+		{call: "hoplite.Store.Close", needs: needsNobody, once: true, open: inStore(func(ctx context.Context, m *member, s *hoplite.Store, _ int) error {
 			return s.Close(ctx)
 		})},
-		{call: "hoplite.Put", needs: needsNobody, open: inStore(func(ctx context.Context, m *member, s *store, i int) error {
+		{call: "hoplite.Put", needs: needsNobody, open: inStore(func(ctx context.Context, m *member, s *hoplite.Store, i int) error {
 			return hoplite.Put(ctx, s, own(m, i), make([]int64, m.count))
 		})},
-		{call: "hoplite.Store.Delete", needs: needsNobody, open: inStore(func(ctx context.Context, m *member, s *store, i int) error {
+		{call: "hoplite.Store.Delete", needs: needsNobody, open: inStore(func(ctx context.Context, m *member, s *hoplite.Store, i int) error {
 			if err := hoplite.Put(ctx, s, own(m, i), make([]int64, m.count)); err != nil {
 				return err
 			}
 			return s.Delete(ctx, own(m, i))
 		})},
-		get("Get", func(ctx context.Context, s *store, id string) error {
+	}
+	return append(append(rows, getRows()...), reduceRows()...)
+}
+
+// getRows are calls that need an object of another member.
+func getRows() []row {
+	get := func(call string, do func(ctx context.Context, s *hoplite.Store, id string) error) row {
+		return row{call: "hoplite." + call, needs: needsNobody, dark: true, open: inStore(func(ctx context.Context, m *member, s *hoplite.Store, i int) error {
+			r := m.next(i)
+			return unless(do(ctx, s, object(r, i/m.size())), m, r)
+		})}
+	}
+	return []row{
+		get("Get", func(ctx context.Context, s *hoplite.Store, id string) error {
 			_, err := hoplite.Get[int64](ctx, s, id)
 			return err
 		}),
-		get("GetInto", func(ctx context.Context, s *store, id string) error {
+		get("GetInto", func(ctx context.Context, s *hoplite.Store, id string) error {
 			_, err := hoplite.GetInto(ctx, s, id, make([]int64, 1<<12))
 			return err
 		}),
-		get("GetReadOnly", func(ctx context.Context, s *store, id string) error {
+		get("GetReadOnly", func(ctx context.Context, s *hoplite.Store, id string) error {
 			ref, err := hoplite.GetReadOnly[int64](ctx, s, id)
 			if err == nil {
 				ref.Release()
 			}
 			return err
 		}),
-		get("Store.Locations", func(ctx context.Context, s *store, id string) error {
+		get("Store.Locations", func(ctx context.Context, s *hoplite.Store, id string) error {
 			_, err := s.Locations(ctx, id)
 			return err
 		}),
-		get("Store.Wait", func(ctx context.Context, s *store, id string) error {
+		get("Store.Wait", func(ctx context.Context, s *hoplite.Store, id string) error {
 			_, err := s.Wait(ctx, id)
 			return err
 		}),
-		get("Store.Watch", func(ctx context.Context, s *store, id string) error {
+		get("Store.Watch", func(ctx context.Context, s *hoplite.Store, id string) error {
 			for _, err := range s.Watch(ctx, id) {
 				return err // the first news is enough
 			}
 			return nil
 		}),
-		reduce("Reduce", func(ctx context.Context, s *store, target string, ids []string) error {
+	}
+}
+
+// reduceRows are calls that need an object of each member.
+func reduceRows() []row {
+	reduce := func(call string, do func(ctx context.Context, s *hoplite.Store, target string, ids []string) error) row {
+		return row{call: "hoplite." + call, needs: needsNobody, dark: true, open: inStore(func(ctx context.Context, m *member, s *hoplite.Store, i int) error {
+			var ids []string
+			for _, r := range m.group.Ranks() {
+				ids = append(ids, object(r, i))
+			}
+			return unless(do(ctx, s, fmt.Sprintf("sum %d of %d", i, m.me), ids), m, m.group.Ranks()...)
+		})}
+	}
+	return []row{
+		reduce("Reduce", func(ctx context.Context, s *hoplite.Store, target string, ids []string) error {
 			_, err := hoplite.Reduce[int64](ctx, s, target, ids, hoplite.Sum)
 			return err
 		}),
-		reduce("ReduceFirst", func(ctx context.Context, s *store, target string, ids []string) error {
+		reduce("ReduceFirst", func(ctx context.Context, s *hoplite.Store, target string, ids []string) error {
 			_, err := hoplite.ReduceFirst[int64](ctx, s, target, ids, (len(ids)+1)/2, hoplite.Sum)
 			return err
 		}),

@@ -2,6 +2,8 @@ package faults
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -17,7 +19,7 @@ func of(do func(ctx context.Context, m *member) error) func(context.Context, *me
 // on makes an open of a call that uses a segment of the group.
 func on(do func(ctx context.Context, m *member, s *gaspi.Segment, i int) error) func(context.Context, *member) (step, error) {
 	return func(ctx context.Context, m *member) (step, error) {
-		s, err := m.p.CreateSegment(ctx, 1, 1024, gaspi.Over(m.group))
+		s, err := m.p.CreateSegment(ctx, m.id, 1024, gaspi.Over(m.group))
 		return func(ctx context.Context, i int) error { return do(ctx, m, s, i) }, err
 	}
 }
@@ -47,11 +49,11 @@ func gaspiRows() []row {
 			return err
 		})},
 		{call: "gaspi.Proc.CreateSegment", needs: needsTeam, open: of(func(ctx context.Context, m *member) error {
-			s, err := m.p.CreateSegment(ctx, 2, 64, gaspi.Over(m.group))
+			s, err := m.p.CreateSegment(ctx, m.id+1, 64, gaspi.Over(m.group))
 			return deleted(ctx, m, s, err)
 		})},
 		{call: "gaspi.Proc.UseSegment", needs: needsTeam, open: of(func(ctx context.Context, m *member) error {
-			s, err := m.p.UseSegment(ctx, 2, make([]byte, 64), gaspi.Over(m.group))
+			s, err := m.p.UseSegment(ctx, m.id+1, make([]byte, 64), gaspi.Over(m.group))
 			return deleted(ctx, m, s, err)
 		})},
 		{call: "gaspi.Proc.Ping", needs: needsPeer, open: of(func(ctx context.Context, m *member) error { return m.p.Ping(ctx, m.peer()) })},
@@ -143,14 +145,6 @@ func sendLoop(ctx context.Context, m *member, s *gaspi.Segment) {
 	}
 }
 
-// pause waits for a time or the end of ctx.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
 // slot is the notification of the i-th time. A member may be ahead of the next by as many
 // times as there are others.
 func slot(i int) gaspi.NotificationID { return gaspi.NotificationID(i % 16) }
@@ -230,5 +224,6 @@ func atomicRows() []row {
 			return err
 		})})
 	}
+	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.call, b.call) })
 	return rows
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -44,12 +45,13 @@ type step func(ctx context.Context, i int) error
 type member struct {
 	p      *gaspi.Proc
 	group  *gaspi.Group
-	me     int        // number in the group
-	shift  int        // its peer is so many members further
-	count  int        // elements of vectors
-	victim gaspi.Rank // whom the fault concerns
-	draw   *rand.Rand // of this rank alone
-	end    step       // what a member does whose calls have all ended well; may be nil
+	id     gaspi.SegmentID // of its own, and so is the next
+	me     int             // number in the group
+	shift  int             // its peer is so many members further
+	count  int             // elements of vectors
+	victim gaspi.Rank      // whom the fault concerns
+	draw   *rand.Rand      // of this rank alone
+	end    step            // what a member does whose calls have all ended well; may be nil
 }
 
 // size is how many members the group has.
@@ -63,3 +65,20 @@ func (m *member) peer() gaspi.Rank { return m.next(m.shift) }
 
 // rows are all rows, by package.
 func rows() []row { return slices.Concat(gaspiRows(), collectiveRows(), sspRows(), hopliteRows()) }
+
+// gapAt is how long a rank does something else before its i-th call: little at first, when
+// the fault comes, and more when it is waited for.
+func gapAt(draw *rand.Rand, i int) time.Duration {
+	if i < 20 {
+		return time.Duration(draw.Int64N(int64(time.Millisecond)))
+	}
+	return time.Duration(draw.Int64N(int64(200 * time.Millisecond)))
+}
+
+// pause waits for a time or the end of ctx.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
