@@ -57,7 +57,7 @@ func (c *cell) String() string {
 // A combination is a call, a fault, and how ranks are connected.
 type combination struct {
 	row   *row
-	fault fault
+	fault faultKind
 	wires string
 }
 
@@ -202,7 +202,7 @@ func (x *trial) rank(ctx context.Context, p *gaspi.Proc) error {
 	defer cancel()
 	err = x.calls(ctx, m, do)
 	if err == nil && m.end != nil {
-		if err = m.end(ctx, 0); err != nil && !x.net.Killed(r) {
+		if err = m.end(ctx, 0); err != nil && !x.net.Killed(r) && !x.inTheDark(m) {
 			x.fails(r, "the end: %v", err)
 		}
 	}
@@ -210,7 +210,7 @@ func (x *trial) rank(ctx context.Context, p *gaspi.Proc) error {
 		<-ctx.Done() // its end is announced
 		return err
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		x.at(ctx, leave)
 		x.mu.Lock()
 		x.left[r] = time.Now()
@@ -274,29 +274,7 @@ func (x *trial) calls(ctx context.Context, m *member, do step) error {
 const mostCalls = 1000
 
 // needs are the ranks that calls of rank r need, but itself.
-func (x *trial) needs(r gaspi.Rank) []gaspi.Rank {
-	var group, all []gaspi.Rank
-	me := 0
-	for o, g := range x.members {
-		all = append(all, gaspi.Rank(o))
-		if g == x.members[r] {
-			if gaspi.Rank(o) == r {
-				me = len(group)
-			}
-			group = append(group, gaspi.Rank(o))
-		}
-	}
-	var needed []gaspi.Rank
-	switch x.row.needs {
-	case needsPeer:
-		needed = []gaspi.Rank{group[(me+x.shift)%len(group)]}
-	case needsTeam:
-		needed = group
-	case needsJob:
-		needed = all
-	}
-	return slices.DeleteFunc(needed, func(o gaspi.Rank) bool { return o == r })
-}
+func (x *trial) needs(r gaspi.Rank) []gaspi.Rank { return neededBy(x.row, x.members, x.shift, r) }
 
 // judge notes what is wrong with how a call has ended.
 func (x *trial) judge(m *member, want verdict, begin time.Time, err error) {
@@ -318,7 +296,7 @@ func (x *trial) judge(m *member, want verdict, begin time.Time, err error) {
 	gone, named := errors.AsType[*gaspi.RankError](err)
 	orphan := x.net.Orphaned(r)
 	switch {
-	case errors.Is(err, context.DeadlineExceeded) && (x.row.dark && x.losses(m) > 1 || want == fails && !x.anyLoss(r)):
+	case errors.Is(err, context.DeadlineExceeded) && (x.inTheDark(m) || want == fails && !x.anyLoss(r)):
 	case errors.Is(err, context.DeadlineExceeded):
 		x.fails(r, "hangs since %v: %v", begin.Sub(x.zero), err)
 	case want == goesOn:
@@ -399,15 +377,15 @@ func (x *trial) isLost(r, other gaspi.Rank) bool {
 	return !loss.Announced.IsZero() || !loss.Broken.IsZero() || !x.left[other].IsZero()
 }
 
-// losses is how many members of its group a rank has lost.
-func (x *trial) losses(m *member) int {
+// inTheDark reports whether calls may wait for ever, since more than one member is lost.
+func (x *trial) inTheDark(m *member) bool {
 	n := 0
 	for _, r := range m.group.Ranks() {
 		if x.isLost(m.p.Rank(), r) {
 			n++
 		}
 	}
-	return n
+	return n > 1 && x.row.dark
 }
 
 // checkState notes ranks that are not healthy although they are not lost.
@@ -418,4 +396,3 @@ func (x *trial) checkState(m *member) {
 		}
 	}
 }
-

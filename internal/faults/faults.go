@@ -6,31 +6,31 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// A fault is what happens to a job.
-type fault string
+// A faultKind is what happens to a job.
+type faultKind string
 
 const (
-	killed   fault = "kill"             // a rank is killed
-	stopped  fault = "stop"             // a rank is stopped, and killed when it has been silent for too long
-	host     fault = "host cut"         // a host is off the network
-	link     fault = "link cut"         // two hosts do not reach each other
-	oneWay   fault = "link cut one way" // one host does not reach another
-	launcher fault = "launcher cut"     // a host and the launcher do not reach each other
-	late     fault = "late"             // a rank comes very late, and nothing is wrong
+	killed   faultKind = "kill"             // a rank is killed
+	stopped  faultKind = "stop"             // a rank is stopped, and killed when it has been silent for too long
+	host     faultKind = "host cut"         // a host is off the network
+	link     faultKind = "link cut"         // two hosts do not reach each other
+	oneWay   faultKind = "link cut one way" // one host does not reach another
+	launcher faultKind = "launcher cut"     // a host and the launcher do not reach each other
+	late     faultKind = "late"             // a rank comes very late, and nothing is wrong
 )
 
 // faultsOf are those that can happen to ranks that are connected in a way: "shm", all on
 // one host; "tcp", each on its own; or "mixed".
-func faultsOf(wires string) []fault {
+func faultsOf(wires string) []faultKind {
 	if wires == "shm" {
-		return []fault{killed, stopped, late}
+		return []faultKind{killed, stopped, late}
 	}
-	return []fault{killed, stopped, host, link, oneWay, launcher, late}
+	return []faultKind{killed, stopped, host, link, oneWay, launcher, late}
 }
 
 // A job is one that a fault concerns.
 type job struct {
-	fault  fault
+	fault  faultKind
 	hosts  []int      // index is the rank
 	victim gaspi.Rank // which is killed, stopped or late, or whose host is cut off
 	other  gaspi.Rank // of the host at the other end of a link that is cut
@@ -99,4 +99,29 @@ func (j *job) verdict(r gaspi.Rank, needs func(gaspi.Rank) []gaspi.Rank) verdict
 		return fails
 	}
 	return goesOn
+}
+
+// neededBy are the ranks that a call of rank r needs, but itself; groups has the group of
+// each rank.
+func neededBy(x *row, groups []int, shift int, r gaspi.Rank) []gaspi.Rank {
+	var group, all, needed []gaspi.Rank
+	me := 0
+	for o, g := range groups {
+		all = append(all, gaspi.Rank(o))
+		if g == groups[r] {
+			if gaspi.Rank(o) == r {
+				me = len(group)
+			}
+			group = append(group, gaspi.Rank(o))
+		}
+	}
+	switch x.needs {
+	case needsPeer:
+		needed = []gaspi.Rank{group[(me+shift)%len(group)]}
+	case needsTeam:
+		needed = group
+	case needsJob:
+		needed = all
+	}
+	return slices.DeleteFunc(needed, func(o gaspi.Rank) bool { return o == r })
 }

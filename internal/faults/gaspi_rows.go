@@ -57,7 +57,7 @@ func gaspiRows() []row {
 			return deleted(ctx, m, s, err)
 		})},
 		{call: "gaspi.Proc.Ping", needs: needsPeer, open: of(func(ctx context.Context, m *member) error { return m.p.Ping(ctx, m.peer()) })},
-		{call: "gaspi.Proc.Kill", needs: needsNobody, once: true, faults: []fault{killed, stopped}, open: of(func(ctx context.Context, m *member) error {
+		{call: "gaspi.Proc.Kill", needs: needsNobody, once: true, faults: []faultKind{killed, stopped}, open: of(func(ctx context.Context, m *member) error {
 			if m.p.Rank() == m.victim {
 				return nil
 			}

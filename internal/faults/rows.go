@@ -24,9 +24,9 @@ type row struct {
 	call   string // as the lint names it, such as "gaspi.Proc.Barrier"
 	way    string // which way of several to use it; may be empty
 	needs  need
-	once   bool    // it can be made once only
-	dark   bool    // after two losses it may wait for ever, for what was forgotten with both
-	faults []fault // nil for all
+	once   bool        // it can be made once only
+	dark   bool        // after two losses it may wait for ever, for what was forgotten with both
+	faults []faultKind // nil for all
 	// open prepares the call, which all members of a group do together.
 	open func(ctx context.Context, m *member) (step, error)
 }

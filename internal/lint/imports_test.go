@@ -24,14 +24,14 @@ const table = `
 	internal/base, internal/sys, notify, segment, internal/transport
 	< internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
 	  internal/transport/rdma, internal/transport/mixed,
-	  internal/transport/emulate, internal/transport/transporttest;
-	internal/transport/loopback < internal/transport/mixed, internal/transport/emulate;   # their tests are made of it
+	  internal/transport/emulate, internal/transport/faulty, internal/transport/transporttest;
+	internal/transport/loopback < internal/transport/mixed, internal/transport/emulate, internal/transport/faulty;   # their tests are made of it
 
 	# The runtime. It picks transports and knows nothing of what is built on it.
 	internal/base, internal/boot, internal/reduce, notify, segment, internal/transport,
 	internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
 	internal/transport/rdma, internal/transport/mixed,
-	internal/transport/emulate
+	internal/transport/emulate, internal/transport/faulty
 	< gaspi;
 	internal/sys < gaspi;   # to give up the core while waiting, and to end its own process
 
@@ -90,7 +90,8 @@ const table = `
 	internal/testenv, internal/sys < internal/testenv/cluster;   # to be on the network of a host
 	internal/testenv < internal/testenv/vm;
 	gaspi, internal/testenv/vm < internal/testenv/vm/verbs;   # tests of jobs in a virtual machine, and nothing else
-	gaspi, collectives < internal/system;   # tests of whole jobs, and nothing else
+	gaspi, collectives, internal/faults < internal/system;   # tests of whole jobs, and nothing else
+	gaspi, collectives, ssp, hoplite, internal/transport/faulty < internal/faults;   # what tests of faults need, in bubbles and in whole jobs
 	gaspi, collectives, ssp, hoplite < internal/threads;   # tests of many goroutines, and nothing else
 	gaspi, collectives, ssp, hoplite < internal/torture;   # sees what a user sees
 `

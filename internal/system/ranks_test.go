@@ -26,6 +26,7 @@ import (
 //	small      the same with reductions of package gaspi
 //	shapes     the same with allreduces of lengths that no call had before
 //	commit     the same with groups of all ranks
+//	trial      what envTrial says
 func play(role string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), jobLimit)
 	defer cancel()
@@ -41,6 +42,8 @@ func play(role string) error {
 		return playReduce(ctx, p)
 	case "stop":
 		return reduceForEver(ctx, p)
+	case "trial":
+		return playTrial(ctx, p)
 	}
 	if step, ok := steps[role]; ok {
 		return repeat(ctx, p, step)

@@ -36,7 +36,7 @@ type Cluster struct {
 	wire  *Host  // the bridge lives here, and nothing else
 	head  *Host
 	hosts []*Host
-	cut   map[[2]int]bool // partitioned pairs, lower number first
+	cut   map[[2]int]bool // by index: what the first host sends does not reach the second
 	ssh   string          // what SSH returns, when it has been called
 	slurm bool
 }

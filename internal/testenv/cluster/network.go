@@ -85,27 +85,34 @@ func (c *Cluster) port(h *Host, state string) {
 // Partition loses all packets between two hosts, while both still reach the others.
 func (c *Cluster) Partition(a, b *Host) {
 	c.t.Helper()
-	c.cut[pair(a, b)] = true
+	c.cut[[2]int{a.Index, b.Index}] = true
+	c.cut[[2]int{b.Index, a.Index}] = true
 	c.filter()
 }
 
-// Join ends a partition.
+// CutOneWay loses all packets that host from sends to host to, and none of the others.
+func (c *Cluster) CutOneWay(from, to *Host) {
+	c.t.Helper()
+	c.cut[[2]int{from.Index, to.Index}] = true
+	c.filter()
+}
+
+// Join ends a partition, or a cut in either direction.
 func (c *Cluster) Join(a, b *Host) {
 	c.t.Helper()
-	delete(c.cut, pair(a, b))
+	delete(c.cut, [2]int{a.Index, b.Index})
+	delete(c.cut, [2]int{b.Index, a.Index})
 	c.filter()
 }
 
-func pair(a, b *Host) [2]int { return [2]int{min(a.Index, b.Index), max(a.Index, b.Index)} }
-
-// filter makes the switch drop what partitioned pairs send each other.
+// filter makes the switch drop what is cut.
 func (c *Cluster) filter() {
 	c.t.Helper()
 	need(c.t, "nft")
 	text := "add table bridge cut\ndelete table bridge cut\ntable bridge cut {\nchain pairs {\ntype filter hook forward priority 0\n"
 	byNumber := func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
 	for _, p := range slices.SortedFunc(maps.Keys(c.cut), byNumber) {
-		text += fmt.Sprintf("iifname p%d oifname p%d drop\niifname p%d oifname p%d drop\n", p[0], p[1], p[1], p[0])
+		text += fmt.Sprintf("iifname p%d oifname p%d drop\n", p[0], p[1])
 	}
 	if err := c.wire.inNetwork(text+"}\n}\n", "nft", "-f", "-"); err != nil {
 		c.t.Fatal(err)
