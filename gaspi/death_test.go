@@ -164,6 +164,30 @@ func TestResetStateLetsWaitsGoOn(t *testing.T) {
 	})
 }
 
+// A call that a death has ended early cannot be finished: another call of the group ends
+// with the death too, and does not ask for the first one.
+func TestOtherCallsOfAGroupEndAfterADeath(t *testing.T) {
+	mortals(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+		if p.Rank() == 1 {
+			synctest.Wait()
+			return errDies
+		}
+		_, first := p.CreateSegment(ctx, 0, 64)
+		_, second := p.UseSegment(ctx, 1, make([]byte, 64))
+		x, y := []int64{1}, []float32{1, 2}
+		third := gaspi.AllReduce(ctx, p.World(), x, x, gaspi.Sum)
+		for name, err := range map[string]error{
+			"create": first, "use": second, "allreduce": third, "another allreduce": gaspi.AllReduce(ctx, p.World(), y, y, gaspi.Sum),
+		} {
+			if !names(err, 1) {
+				t.Errorf("%s: got %v, want a RankError about rank 1", name, err)
+			}
+		}
+		quiet(ctx) // until the other has looked too
+		return nil
+	})
+}
+
 // Rank 1 begins to commit with rank 2, which dies. Rank 0 already knows, and
 // commits without it: rank 1 must not wait for rank 0 to join its group.
 func TestCommitEndsWhenAnyMemberDies(t *testing.T) {

@@ -18,13 +18,13 @@ import (
 // Times of a bubble, which cost nothing.
 const (
 	latency   = 200 * time.Microsecond // of a message between hosts, at most
-	silence   = 2 * time.Second        // of a host, until it counts as lost
+	silence   = 500 * time.Millisecond // of a host, until it counts as lost
 	noticed   = silence + silence/4    // when that has been noticed by all
 	verdictOf = 5 * time.Millisecond   // a death is announced within
 	patience  = time.Second            // how long package gaspi waits for news of a lost connection
 	look      = 10 * time.Millisecond  // how often it looks meanwhile
 	moment    = 5 * time.Millisecond   // the fault comes within, after all are prepared
-	lateness  = 20 * time.Second       // how late is late
+	lateness  = 4 * time.Second        // how late is late
 
 	// known is when all know of the fault that had a connection with who is lost.
 	known = moment + noticed + patience + time.Second
@@ -201,7 +201,7 @@ func (x *trial) rank(ctx context.Context, p *gaspi.Proc) error {
 	ctx, cancel := context.WithDeadline(ctx, x.zero.Add(limit))
 	defer cancel()
 	err = x.calls(ctx, m, do)
-	if err == nil && m.end != nil {
+	if err == nil && m.end != nil && x.verdict(r, x.needs) == goesOn {
 		if err = m.end(ctx, 0); err != nil && !x.net.Killed(r) && !x.inTheDark(m) {
 			x.fails(r, "the end: %v", err)
 		}

@@ -268,3 +268,43 @@ func TestNothingOutlivesTheTest(t *testing.T) {
 		t.Errorf("%s is still there after the next cluster: %v", dir, err)
 	}
 }
+
+// TestCutOneWay sends datagrams between two hosts, one of which does not reach the other.
+func TestCutOneWay(t *testing.T) {
+	c := New(t, 2)
+	a, b := c.Hosts()[0], c.Hosts()[1]
+	inboxes := map[*Host]*net.UDPConn{}
+	for _, h := range []*Host{a, b} {
+		if err := h.Within(func() (err error) {
+			inboxes[h], err = net.ListenUDP("udp4", &net.UDPAddr{IP: h.IPv4.AsSlice(), Port: 7001})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		defer inboxes[h].Close()
+	}
+	// arrives sends datagrams until one is there.
+	arrives := func(from, to *Host, limit time.Duration) bool {
+		text := make([]byte, 16)
+		for end := time.Now().Add(limit); time.Now().Before(end); {
+			if _, err := inboxes[from].WriteTo([]byte("hello"), &net.UDPAddr{IP: to.IPv4.AsSlice(), Port: 7001}); err != nil {
+				t.Fatal(err)
+			}
+			_ = inboxes[to].SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+			if n, _, err := inboxes[to].ReadFrom(text); err == nil && n == 5 {
+				return true
+			}
+		}
+		return false
+	}
+	for _, step := range []struct {
+		do             func()
+		forth, andBack bool
+	}{{func() {}, true, true}, {func() { c.CutOneWay(a, b) }, false, true}, {func() { c.Join(b, a) }, true, true}} {
+		step.do()
+		limit := map[bool]time.Duration{true: 20 * time.Second, false: time.Second}
+		if forth, back := arrives(a, b, limit[step.forth]), arrives(b, a, limit[step.andBack]); forth != step.forth || back != step.andBack {
+			t.Errorf("datagrams arrive there: %v, back: %v; want %v and %v", forth, back, step.forth, step.andBack)
+		}
+	}
+}
