@@ -250,19 +250,20 @@ func (x *trial) prepare(ctx context.Context, p *gaspi.Proc) (*member, step, erro
 func (x *trial) calls(ctx context.Context, m *member, do step) error {
 	r := m.p.Rank()
 	want := x.verdict(r, x.needs)
+	untilError := want == fails || x.dies(r)
 	const before, afterwards = 3, 2
 	for i := range mostCalls {
 		switch {
 		case i == 0 && x.fault == late && r == x.victim:
 			x.at(ctx, lateness)
-		case i == 0 && x.after, i == before && want != fails:
+		case i == 0 && x.after, i == before && !untilError:
 			x.at(ctx, known)
 		}
 		pause(ctx, gapAt(m.draw, i))
 		begin := time.Now()
 		err := do(ctx, x.warm+i)
 		x.judge(m, want, begin, err)
-		if err != nil || x.row.once || want != fails && i == before+afterwards {
+		if err != nil || x.row.once || !untilError && i == before+afterwards {
 			return err
 		}
 	}
@@ -296,7 +297,7 @@ func (x *trial) judge(m *member, want verdict, begin time.Time, err error) {
 	gone, named := errors.AsType[*gaspi.RankError](err)
 	orphan := x.net.Orphaned(r)
 	switch {
-	case errors.Is(err, context.DeadlineExceeded) && (x.inTheDark(m) || want == fails && !x.anyLoss(r)):
+	case !now.Before(x.zero.Add(limit)) && (x.inTheDark(m) || want == fails && !x.anyLoss(r)):
 	case errors.Is(err, context.DeadlineExceeded):
 		x.fails(r, "hangs since %v: %v", begin.Sub(x.zero), err)
 	case want == goesOn:

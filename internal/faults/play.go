@@ -99,12 +99,15 @@ func (t *Trial) Play(ctx context.Context, p *gaspi.Proc) error {
 	}
 	fmt.Println("ready")
 	err = x.first(ctx, t.row(t.Calls[0]), members[0], steps[0])
-	if first, _ := t.Reports(p.Rank()); first {
+	first, ever := t.Reports(p.Rank())
+	if first {
 		for i := 1; i < len(steps); i++ {
 			x.once(ctx, t.row(t.Calls[i]), steps[i])
 		}
 	}
-	fmt.Println("done")
+	if ever {
+		fmt.Println("done")
+	}
 	x.await(ctx, func() bool {
 		_, err := os.Stat(filepath.Join(t.Dir, "leave"))
 		return err == nil
@@ -155,14 +158,14 @@ func (x *player) first(ctx context.Context, of *row, m *member, do step) error {
 		if i == 0 && x.job.fault == late && x.p.Rank() == x.Victim {
 			pause(ctx, x.Limit/8)
 		}
-		if i == before && want != fails {
+		if i == before && want == goesOn {
 			x.known(ctx)
 		}
 		pause(ctx, gapAt(m.draw, i))
 		begin := time.Now()
 		err := do(ctx, i)
 		x.judge(of, want, begin, err)
-		if err != nil || of.once || want != fails && i == before+afterwards {
+		if err != nil || of.once || want == goesOn && i == before+afterwards {
 			if want == fails && len(x.lost) > 0 {
 				x.known(ctx)
 			}
