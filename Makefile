@@ -3,7 +3,7 @@
 
 GO ?= go
 
-.PHONY: check test race fuzz matrix stress torture bench benchdiff cover cross cluster rdma generate ci install
+.PHONY: check test race fuzz matrix faults stress torture bench benchdiff cover cross cluster rdma generate ci install
 
 check: ## format, vet, staticcheck, quick tests
 	.ci/run fmt vet staticcheck
@@ -21,6 +21,10 @@ fuzz: ## each fuzz target for 30 s
 matrix: ## all cells of the matrix of collectives: hours, by estimate one and a half on two idle cores; SHARD=0/4 does a quarter
 	GASPI_TEST_MATRIX=full GASPI_TEST_SHARD=$(SHARD) GASPI_TEST_LONG=1 \
 		$(GO) test -count=1 -timeout 24h -v -run 'TestMatrix|TestCollLarge' ./collectives
+
+faults: ## all calls that block against all faults: half an hour in bubbles, then hours with processes; needs root
+	GASPI_TEST_FAULTS=30m $(GO) test -count=1 -timeout 40m -v -run TestMatrix ./internal/faults
+	GASPI_TEST_CLUSTER=1 GASPI_TEST_LONG=1 GASPI_CI=1 $(GO) test -count=1 -timeout 6h -v -run TestMatrixOfProcesses ./internal/system
 
 stress: ## ordering, concurrency and shutdown again and again, on 1, 2 and 4 threads
 	$(GO) test -count=20 -cpu=1,2,4 -timeout 30m -run 'Order|Litmus|Concurrent|Parallel|Cancel|Close|Kill|Stress' ./...

@@ -263,7 +263,7 @@ func (x *trial) calls(ctx context.Context, m *member, do step) error {
 		begin := time.Now()
 		err := do(ctx, x.warm+i)
 		x.judge(m, want, begin, err)
-		if err != nil || x.row.once || !untilError && i == before+afterwards {
+		if err != nil || x.net.Killed(r) || x.row.once || !untilError && i == before+afterwards {
 			return err
 		}
 	}
