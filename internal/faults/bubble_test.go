@@ -45,7 +45,6 @@ type cell struct {
 	count   int
 	warm    int  // calls before the fault may come
 	after   bool // the first call comes when the fault is known
-	arrive  []time.Duration
 }
 
 // String is what is needed to see it again.

@@ -156,7 +156,7 @@ func (x *player) first(ctx context.Context, of *row, m *member, do step) error {
 	const before, afterwards = 3, 2
 	for i := 0; ; i++ {
 		if i == 0 && x.job.fault == late && x.p.Rank() == x.Victim {
-			pause(ctx, x.Limit/8)
+			pause(ctx, x.Limit/12)
 		}
 		if i == before && want == goesOn {
 			x.known(ctx)
@@ -166,7 +166,7 @@ func (x *player) first(ctx context.Context, of *row, m *member, do step) error {
 		err := do(ctx, i)
 		x.judge(of, want, begin, err)
 		if err != nil || of.once || want == goesOn && i == before+afterwards {
-			if want == fails && len(x.lost) > 0 {
+			if want != either {
 				x.known(ctx)
 			}
 			return err

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -114,6 +115,7 @@ func (s *site) try(t *testing.T, x *faults.Trial, where ...string) {
 		t.Fatalf("%s\n%v\n%v", text, err, j)
 	}
 	time.Sleep(time.Duration(rand.Int64N(int64(20 * time.Millisecond)))) // the fault comes at any moment
+	begin := time.Now()
 	heal := s.bring(t, x)
 	defer heal()
 	first, ever := 0, 0
@@ -133,7 +135,11 @@ func (s *site) try(t *testing.T, x *faults.Trial, where ...string) {
 	if done < ever || len(wrong) > 0 {
 		t.Errorf("%s\n%d of %d ranks have come to an end, and %d calls ended wrongly\n%v", text, done, ever, len(wrong), j)
 	}
-	t.Logf("%d cells", len(j.stdout.find(`\bcell `)))
+	latest := time.Duration(0) // of the errors that the call got which the fault came to
+	for _, l := range j.stdout.find(`cell ` + regexp.QuoteMeta(x.Calls[0]) + `: rank \d+ is lost`) {
+		latest = max(latest, l.at.Sub(begin))
+	}
+	t.Logf("%d cells; the last error of the first call came %v after the fault", len(j.stdout.find(`\bcell `)), latest.Round(time.Millisecond))
 	s.clean(t)
 }
 
