@@ -40,7 +40,6 @@ type Network struct {
 	flows     map[flowKey]*flow          // guarded by mu
 	joined    map[[2]base.Rank]bool      // guarded by mu; pairs that are connected, lower rank first
 	cuts      map[[2]int]bool            // guarded by mu; from a host to another
-	frozen    []chan struct{}            // guarded by mu; index is the rank: open while it is stopped
 	stopped   []bool                     // guarded by mu; index is the rank
 	dead      []bool                     // guarded by mu; index is the rank: it was killed
 	announced []time.Time                // guarded by mu; index is the rank: when its end was announced
