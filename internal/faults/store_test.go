@@ -16,6 +16,9 @@ func TestStoreEndsWithItsRank(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := faulty.With(t.Context(), faulty.New(faulty.Config{Hosts: []int{0, 1, 2}, Latency: latency, Silence: silence}))
 		err := gaspi.Local(ctx, 3, gaspi.Config{Spin: -1, Yield: -1}, func(ctx context.Context, p *gaspi.Proc) error {
+			if err := meet(ctx, &member{p: p, group: p.World()}); err != nil {
+				return err
+			}
 			s, err := hoplite.Open(ctx, p.World(), storeConfig())
 			if err != nil {
 				return err
