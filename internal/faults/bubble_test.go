@@ -297,6 +297,7 @@ func (x *trial) judge(m *member, want verdict, begin time.Time, err error) {
 	orphan := x.net.Orphaned(r)
 	switch {
 	case !now.Before(x.zero.Add(limit)) && (x.inTheDark(m) || want == fails && !x.anyLoss(r)):
+		return // nothing is known, or nobody used what was cut
 	case errors.Is(err, context.DeadlineExceeded):
 		x.fails(r, "hangs since %v: %v", begin.Sub(x.zero), err)
 	case want == goesOn:

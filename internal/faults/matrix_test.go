@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,8 +35,9 @@ func seedOf(t *testing.T) uint64 {
 	return seed
 }
 
-// TestMatrix runs cells for some seconds. The first pass through all combinations is of
-// all rows and faults; GASPI_TEST_FAULTS=10m goes on for so long.
+// TestMatrix runs cells for some seconds, in an order that goes through all combinations of
+// calls, faults and wires. GASPI_TEST_FAULTS=10m goes on for so long, GASPI_TEST_SEED says
+// where it begins, and GASPI_TEST_CELL runs one cell again.
 func TestMatrix(t *testing.T) {
 	table := rows()
 	all := combinations(table)
@@ -47,6 +49,7 @@ func TestMatrix(t *testing.T) {
 		tryCell(t, drawCell(all, seed))
 		return
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // each cell is a new job: a third of the time
 	until := time.Now().Add(timeOf(t))
 	var next, calls sync.Mutex
 	seed, cells, ended := seedOf(t), 0, 0
