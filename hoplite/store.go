@@ -31,9 +31,9 @@ type Store struct {
 	front  atomic.Bool   // a caller does turns; see await
 	back   chan struct{} // has an element if that caller has left since
 
-	ended     chan struct{} // closed when the loop has ended
+	ended     chan struct{}      // closed when the loop has ended
 	stopLanes context.CancelFunc // the loop does when it ends
-	released  atomic.Bool // memory and queues were given back
+	released  atomic.Bool        // memory and queues were given back
 
 	mu       sync.Mutex // guards all below; whoever holds it may do a turn
 	core     *core.Core
