@@ -86,8 +86,9 @@ type player struct {
 
 // Play is the life of a rank of a trial. It prints "ready" when the fault may come, a line
 // that begins with "cell" for each call that ended as it should, one that begins with
-// "wrong" for each that did not, and "done"; then it waits for the file "leave", and ends
-// with the error of the first call.
+// "wrong" for each that did not, "told" if it is one that reports before others leave, and
+// "done" if it reports at all; then it waits for the file "leave", and ends with the error
+// of the first call.
 func (t *Trial) Play(ctx context.Context, p *gaspi.Proc) error {
 	ctx, cancel := context.WithTimeout(ctx, t.Limit)
 	defer cancel()
@@ -104,6 +105,7 @@ func (t *Trial) Play(ctx context.Context, p *gaspi.Proc) error {
 		for i := 1; i < len(steps); i++ {
 			x.once(ctx, t.row(t.Calls[i]), steps[i])
 		}
+		fmt.Println("told")
 	}
 	if ever {
 		fmt.Println("done")

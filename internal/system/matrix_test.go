@@ -123,7 +123,7 @@ func (s *site) try(t *testing.T, x *faults.Trial, where ...string) {
 		now, sometime := x.Reports(r)
 		first, ever = first+one(now), ever+one(sometime)
 	}
-	if _, err := j.stdout.await(t.Context(), first, `done$`); err != nil {
+	if _, err := j.stdout.await(t.Context(), first, `told$`); err != nil {
 		t.Errorf("%d ranks were to say how their calls ended: %v", first, err)
 	}
 	if err := os.WriteFile(filepath.Join(x.Dir, "leave"), nil, 0o666); err != nil {
