@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -101,21 +102,25 @@ func written(m *member, s *gaspi.Segment, complete func(q *gaspi.Queue) error) e
 }
 
 func passiveRows() []row {
-	return []row{
-		{call: "gaspi.Proc.PassiveSend", needs: needsPeer, open: on(func(ctx context.Context, m *member, s *gaspi.Segment, i int) error {
-			if i == 0 {
-				go receiveLoop(ctx, m.p, s)
+	// beside makes an open of a call whose other side goes on beside it, from the start.
+	beside := func(loop func(ctx context.Context, m *member, s *gaspi.Segment), do func(ctx context.Context, m *member, s *gaspi.Segment) error) func(context.Context, *member) (step, error) {
+		return func(ctx context.Context, m *member) (step, error) {
+			s, err := m.p.CreateSegment(ctx, m.id, 1024, gaspi.Over(m.group))
+			if err == nil {
+				go loop(ctx, m, s)
 			}
+			return func(ctx context.Context, _ int) error { return do(ctx, m, s) }, err
+		}
+	}
+	return []row{
+		{call: "gaspi.Proc.PassiveSend", needs: needsPeer, open: beside(receiveLoop, func(ctx context.Context, m *member, s *gaspi.Segment) error {
 			src, err := s.Span(0, 8)
 			if err != nil {
 				return err
 			}
 			return m.p.PassiveSend(ctx, m.peer(), src)
 		})},
-		{call: "gaspi.Proc.PassiveReceive", needs: needsJob, open: on(func(ctx context.Context, m *member, s *gaspi.Segment, i int) error {
-			if i == 0 {
-				go sendLoop(ctx, m, s)
-			}
+		{call: "gaspi.Proc.PassiveReceive", needs: needsJob, open: beside(sendLoop, func(ctx context.Context, m *member, s *gaspi.Segment) error {
 			dst, err := s.Span(64, 8)
 			if err == nil {
 				_, _, err = m.p.PassiveReceive(ctx, dst)
@@ -126,10 +131,10 @@ func passiveRows() []row {
 }
 
 // receiveLoop receives whatever happens to others.
-func receiveLoop(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
+func receiveLoop(ctx context.Context, m *member, s *gaspi.Segment) {
 	dst, err := s.Span(64, 8)
 	for ctx.Err() == nil && err == nil {
-		if _, _, rerr := p.PassiveReceive(ctx, dst); rerr != nil {
+		if _, _, rerr := m.p.PassiveReceive(ctx, dst); rerr != nil {
 			pause(ctx, 100*time.Millisecond)
 		}
 	}
@@ -138,9 +143,10 @@ func receiveLoop(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 // sendLoop sends until it cannot.
 func sendLoop(ctx context.Context, m *member, s *gaspi.Segment) {
 	src, err := s.Span(0, 8)
+	draw := rand.New(rand.NewPCG(uint64(m.me), 5)) // that of the member is for its calls
 	for i := 0; ctx.Err() == nil && err == nil; i++ {
 		if err = m.p.PassiveSend(ctx, m.peer(), src); err == nil {
-			pause(ctx, gapAt(m.draw, i))
+			pause(ctx, gapAt(draw, i))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/hoplite"
@@ -47,12 +48,18 @@ func meet(ctx context.Context, m *member) error {
 }
 
 // unless returns err, but nil if it says that an object of a rank that this one has lost
-// is lost.
+// is lost. The directory may have heard of that a moment earlier.
 func unless(err error, m *member, owners ...gaspi.Rank) error {
-	for _, r := range owners {
-		if errors.Is(err, hoplite.ErrLost) && m.p.Failure(r) != nil {
-			return nil
+	if !errors.Is(err, hoplite.ErrLost) {
+		return err
+	}
+	for range 100 {
+		for _, r := range owners {
+			if m.p.Failure(r) != nil {
+				return nil
+			}
 		}
+		pause(context.Background(), time.Millisecond)
 	}
 	return err
 }
