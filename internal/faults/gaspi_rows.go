@@ -25,6 +25,17 @@ func on(do func(ctx context.Context, m *member, s *gaspi.Segment, i int) error) 
 	}
 }
 
+// dropped deletes g, which was made with err, when nobody is in its making any more.
+func dropped(ctx context.Context, m *member, g *gaspi.Group, err error) error {
+	if err == nil {
+		err = m.p.Barrier(ctx, m.group)
+	}
+	if err == nil {
+		err = g.Delete()
+	}
+	return err
+}
+
 func gaspiRows() []row {
 	rows := []row{
 		{call: "gaspi.Proc.Barrier", needs: needsTeam, open: of(func(ctx context.Context, m *member) error { return m.p.Barrier(ctx, m.group) })},
@@ -41,13 +52,11 @@ func gaspiRows() []row {
 			if err == nil {
 				err = g.Commit(ctx)
 			}
-			if err == nil {
-				err = m.p.Barrier(ctx, m.group) // nobody is in the commit any more
-			}
-			if err == nil {
-				err = g.Delete()
-			}
-			return err
+			return dropped(ctx, m, g, err)
+		})},
+		{call: "gaspi.Group.Dup", needs: needsTeam, open: of(func(ctx context.Context, m *member) error {
+			g, err := m.group.Dup(ctx, 0)
+			return dropped(ctx, m, g, err)
 		})},
 		{call: "gaspi.Proc.CreateSegment", needs: needsTeam, open: of(func(ctx context.Context, m *member) error {
 			s, err := m.p.CreateSegment(ctx, m.id+1, 64, gaspi.Over(m.group))
