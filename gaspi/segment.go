@@ -210,14 +210,9 @@ func (s *Segment) Span(offset, size uint64) (Span, error) {
 	return x, nil
 }
 
-// Bytes is all the memory of the segment, aliased. It must not be used after
-// Delete, which makes Bytes nil.
-func (s *Segment) Bytes() []byte {
-	if s.mem.Closed() {
-		return nil
-	}
-	return s.mem.All().Bytes()
-}
+// Bytes is all the memory of the segment, aliased. It must not be used after Delete:
+// then it is dead memory, which nobody else sees, as long as s is kept.
+func (s *Segment) Bytes() []byte { return s.mem.All().Bytes() }
 
 // At is the address offset bytes into rank r's segment of the same id. The
 // operation that uses it checks it.

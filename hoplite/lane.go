@@ -101,15 +101,22 @@ func (s *Store) put(cmd *core.Command) {
 
 // ends are source, destination and word of a put.
 func (s *Store) ends(cmd *core.Command) (gaspi.Span, gaspi.Remote, gaspi.Notification) {
-	src, err := s.seg.Span(s.lay.objects()+uint64(cmd.Src), uint64(cmd.Len))
-	if err != nil {
-		panic("hoplite: a chunk outside the store: " + err.Error())
-	}
+	src := s.span(s.lay.objects()+uint64(cmd.Src), int(cmd.Len))
 	size := s.asked[asked{cmd.Peer, cmd.Slot}]
 	n := gaspi.Notification{ID: s.lay.word(cmd.Slot), Value: wordOf(cmd.Watermark, size)}
 	s.stats.Chunks++
 	s.stats.BytesSent += uint64(cmd.Len)
 	return src, s.seg.At(s.rankOf(cmd.Peer), s.lay.objects()+uint64(cmd.Off)), n
+}
+
+// span returns part of the store's segment, in bytes. It is empty if the rank has closed
+// meanwhile: then so is the queue that it is for.
+func (s *Store) span(at uint64, size int) gaspi.Span {
+	part, err := s.seg.Span(at, uint64(size))
+	if err != nil && !errors.Is(err, gaspi.ErrClosed) {
+		panic("hoplite: outside the segment: " + err.Error())
+	}
+	return part
 }
 
 // putHeld issues puts of a lane while its queue has room. Only the notification comes after

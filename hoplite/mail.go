@@ -228,10 +228,7 @@ func (s *Store) pushMail(to int) {
 func (s *Store) writeRecord(to, size, flags int) bool {
 	p := &s.peers[to]
 	off := uint64(p.out.at * slotSize)
-	src, err := s.seg.Span(s.lay.out(to)+off, uint64(size))
-	if err != nil {
-		panic("hoplite: a record outside the segment: " + err.Error())
-	}
+	src := s.span(s.lay.out(to)+off, size)
 	n := gaspi.Notification{ID: s.lay.mail(s.me, p.out.at), Value: gaspi.Value(size<<recordShift | flags | recordSet)}
 	dst := s.seg.At(p.rank, s.lay.in(s.me)+off)
 	if !s.post(p, s.mailQueue(p), func(q *gaspi.Queue) error { return q.WriteNotify(dst, src, n) }) {
