@@ -37,20 +37,43 @@ func AllToAllTask[T any](t *Team, dst, src []T, opts ...Option) Task {
 
 // AllToAllV is AllToAll with blocks of different lengths: this member sends
 // sends[j] elements to member j and gets receives[i] from member i. Blocks lie one
-// behind the other. It first tells all members the lengths, by an AllGather.
+// behind the other. It first tells all members the lengths, by an AllGather. When ctx
+// ends in any part of it, the same call made again, with the same lengths, goes on.
 func AllToAllV[T any](ctx context.Context, t *Team, dst []T, receives []int, src []T, sends []int, opts ...Option) error {
-	task, err := AllToAllVTask(ctx, t, dst, receives, src, sends, opts...)
-	if err != nil {
-		return err
+	task := allToAllV(t, dst, receives, src, sends, opts)
+	if !t.enter() {
+		return refused(task.String())
 	}
-	return t.do(ctx, &task)
+	defer t.leave()
+	x, err := task.tellCounts(ctx, t, sends, receives)
+	if err == nil {
+		err = t.call(ctx, &task)
+	}
+	if ctxErr(err) {
+		t.telling = x
+	}
+	return err
 }
 
 // AllToAllVTask is AllToAllV as a task. It is collective and blocks until the
-// lengths are known.
+// lengths are known. When ctx ends first, the same call made again goes on.
 func AllToAllVTask[T any](ctx context.Context, t *Team, dst []T, receives []int, src []T, sends []int, opts ...Option) (Task, error) {
+	task := allToAllV(t, dst, receives, src, sends, opts)
+	if !t.enter() {
+		return task, refused(task.String())
+	}
+	defer t.leave()
+	x, err := task.tellCounts(ctx, t, sends, receives)
+	if ctxErr(err) {
+		t.telling = x
+	}
+	return task, err
+}
+
+// allToAllV is the task as far as one member alone knows it.
+func allToAllV[T any](t *Team, dst []T, receives []int, src []T, sends []int, opts []Option) Task {
 	task := Task{
-		call: schedule.Call{Op: schedule.AllToAll, InPlace: same(dst, src)},
+		call: schedule.Call{Op: schedule.AllToAll, Counts: []int{}, InPlace: same(dst, src)},
 		elem: movable[T](), in: memoryOf(src), out: memoryOf(dst),
 	}
 	task.tuned(opts)
@@ -60,23 +83,7 @@ func AllToAllVTask[T any](ctx context.Context, t *Team, dst []T, receives []int,
 		task.lengths("src", len(src), sum(sends))
 		task.lengths("dst", len(dst), sum(receives))
 	}
-	if task.err != nil {
-		return task, t.failed(&task, task.err)
-	}
-	matrix, err := task.tellCounts(ctx, t, sends)
-	if err != nil {
-		return task, err
-	}
-	task.call.Counts = matrix
-	for i, want := range receives {
-		if n := matrix[i*t.Size()+t.me]; n != want {
-			task.err = fmt.Errorf("%w: rank %d sends %d elements to this one, which wants %d", gaspi.ErrMismatch, t.ranks[i], n, want)
-		}
-	}
-	if task.err != nil {
-		return task, t.failed(&task, task.err)
-	}
-	return task, nil
+	return task
 }
 
 // What members say of their buffers beside the lengths: only those that have
@@ -87,35 +94,88 @@ const (
 	noElements
 )
 
-// tellCounts tells all members how much this one sends to each, and returns what
-// all do. It also finds out whether the operation is in place.
-func (task *Task) tellCounts(ctx context.Context, t *Team, sends []int) ([]int, error) {
+// A telling is how members tell each other the lengths of an AllToAllV. The team keeps
+// that of a call that ended early, for the same call to go on with.
+type telling struct {
+	task            Task // as far as this member alone knows it
+	sends, receives []int
+	row, rows       []int64
+	done            bool
+}
+
+// newTelling copies the lengths: the caller's are its own when the call has ended.
+func newTelling(t *Team, task *Task, sends, receives []int) *telling {
 	size := t.Size()
-	row, rows := make([]int64, size+1), make([]int64, size*(size+1))
+	x := &telling{
+		task: *task, sends: slices.Clone(sends), receives: slices.Clone(receives),
+		row: make([]int64, size+1), rows: make([]int64, size*(size+1)),
+	}
 	for i, n := range sends {
-		row[i] = int64(n)
+		x.row[i] = int64(n)
 	}
 	switch {
 	case len(task.in) == 0 && len(task.out) == 0:
-		row[size] = noElements
+		x.row[size] = noElements
 	case task.call.InPlace:
-		row[size] = together
+		x.row[size] = together
 	}
-	if err := AllGather(ctx, t, rows, row); err != nil {
-		return nil, err
+	return x
+}
+
+// of reports whether x is that of a call.
+func (x *telling) of(task *Task, sends, receives []int) bool {
+	return start(x.task.in) == start(task.in) && start(x.task.out) == start(task.out) && x.task.elem == task.elem &&
+		x.task.tuning == task.tuning && slices.Equal(x.sends, sends) && slices.Equal(x.receives, receives)
+}
+
+// tellCounts tells all members how much this one sends to each, and stores in the task
+// how much all do. It also finds out whether the operation is in place. It takes what an
+// earlier call left in the team, and returns what to leave there if this one ends early.
+func (task *Task) tellCounts(ctx context.Context, t *Team, sends, receives []int) (*telling, error) {
+	if err := t.usable(task); err != nil {
+		return nil, t.failed(task, err)
 	}
-	var matrix []int
+	x := t.telling
+	if x == nil {
+		x = newTelling(t, task, sends, receives)
+	} else if !x.of(task, sends, receives) {
+		return nil, t.failed(task, unfinished(&x.task))
+	}
+	t.telling = nil
+	if !x.done {
+		lengths := AllGatherTask(t, x.rows, x.row)
+		if err := t.call(ctx, &lengths); err != nil {
+			return x, err
+		}
+		x.done = true
+	}
+	return x, x.complete(t, task, receives)
+}
+
+// complete stores in the task what all members told.
+func (x *telling) complete(t *Team, task *Task, receives []int) error {
+	size := t.Size()
+	matrix := make([]int, 0, size*size)
 	said := make(map[int64]bool)
-	for row := range slices.Chunk(rows, size+1) {
+	for row := range slices.Chunk(x.rows, size+1) {
 		for _, n := range row[:size] {
 			matrix = append(matrix, int(n))
 		}
 		said[row[size]] = true
 	}
-	if row[size] == noElements {
+	if x.row[size] == noElements {
 		task.call.InPlace = said[together]
 	}
-	return matrix, nil
+	task.call.Counts = matrix
+	for i, want := range receives {
+		if n := matrix[i*size+t.me]; n != want {
+			task.err = fmt.Errorf("%w: rank %d sends %d elements to this one, which wants %d", gaspi.ErrMismatch, t.ranks[i], n, want)
+		}
+	}
+	if task.err != nil {
+		return t.failed(task, task.err)
+	}
+	return nil
 }
 
 func sum(counts []int) int {

@@ -116,7 +116,7 @@ func NewPlan(ctx context.Context, t *Team, task Task) (*Plan, error) {
 	}
 	k := task.key(t)
 	k.plan = t.made + 1 // alike on all members
-	if err := t.unfinished(k); err != nil {
+	if err := t.hindered(k); err != nil {
 		return nil, t.failed(&task, err)
 	}
 	p, err := t.newPlan(ctx, &task, k)
@@ -149,7 +149,7 @@ func (p *Plan) start() (*Handle, error) {
 	if p.claim.slab == nil {
 		return nil, t.failed(&p.task, gaspi.ErrClosed)
 	}
-	if err := cmp.Or(t.usable(&p.task), t.unfinished(p.key)); err != nil {
+	if err := cmp.Or(t.usable(&p.task), t.hindered(p.key)); err != nil {
 		return nil, t.failed(&p.task, err)
 	}
 	r := &p.run

@@ -332,7 +332,7 @@ func (t *Team) fail(err error) error {
 	for _, r := range t.waiting {
 		r.end(t.broken)
 	}
-	t.active, t.waiting, t.resume, t.drafted = nil, nil, nil, nil
+	t.active, t.waiting, t.resume, t.drafted, t.telling = nil, nil, nil, nil, nil
 	return err
 }
 

@@ -69,11 +69,19 @@ func (t *Team) settle(ctx context.Context, p *Plan) error {
 	return nil
 }
 
-// unfinished returns why a call cannot be begun whose plan has that key: another one
-// ended early while members agreed on it.
-func (t *Team) unfinished(k key) error {
-	if t.drafted == nil || t.drafted.key == k {
-		return nil
+// hindered returns why a call cannot be begun whose plan has that key: another one
+// ended early while members told each other lengths, or agreed on it.
+func (t *Team) hindered(k key) error {
+	switch {
+	case t.telling != nil:
+		return unfinished(&t.telling.task)
+	case t.drafted != nil && t.drafted.key != k:
+		return unfinished(&t.drafted.task)
 	}
-	return fmt.Errorf("%w: %v ended early and is to be finished first", gaspi.ErrMismatch, &t.drafted.task)
+	return nil
+}
+
+// unfinished is the error of a call made after one that ended early.
+func unfinished(earlier *Task) error {
+	return fmt.Errorf("%w: %v ended early and is to be finished first", gaspi.ErrMismatch, earlier)
 }

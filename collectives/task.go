@@ -157,6 +157,11 @@ func (t *Team) do(ctx context.Context, task *Task) error {
 		return refused(task.String())
 	}
 	defer t.leave()
+	return t.call(ctx, task)
+}
+
+// call is do in a call of the team.
+func (t *Team) call(ctx context.Context, task *Task) error {
 	if t.resume != nil || t.drafted != nil || t.closed || t.broken != nil || task.err != nil {
 		return t.doSlow(ctx, task)
 	}
@@ -186,7 +191,7 @@ func (t *Team) doSlow(ctx context.Context, task *Task) error {
 	t.limit(task)
 	k := task.key(t)
 	if k != r.p.key || start(task.out) != start(r.operands[memOut]) || start(task.in) != start(r.operands[memIn]) {
-		return t.failed(task, fmt.Errorf("%w: %v ended early and is to be finished first", gaspi.ErrMismatch, &r.p.task))
+		return t.failed(task, unfinished(&r.p.task))
 	}
 	if err := t.finish(ctx, r); err != nil {
 		return r.failed(err)
@@ -198,7 +203,7 @@ func (t *Team) doSlow(ctx context.Context, task *Task) error {
 // plan is the plan of a single call.
 func (t *Team) plan(ctx context.Context, task *Task) (*Plan, error) {
 	k := task.key(t)
-	if err := cmp.Or(t.unfinished(k), task.room(t)); err != nil {
+	if err := cmp.Or(t.hindered(k), task.room(t)); err != nil {
 		return nil, err
 	}
 	if t.last != nil && t.last.key == k {

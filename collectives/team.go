@@ -71,13 +71,14 @@ type Team struct {
 	forced  map[schedule.Operation]tuning
 	chosen  map[question]choice
 
-	made    int    // plans of NewPlan so far
-	calls   uint64 // calls so far, which number them
-	active  []*run // under way, in the order of their calls
-	waiting []*run // not begun because too many are under way, or their plan is
-	resume  *run   // a single call that ended early
-	drafted *Plan  // that members agree on before they claim its memory; see settle.go
-	agreed  uint64 // agreements begun so far
+	made    int      // plans of NewPlan so far
+	calls   uint64   // calls so far, which number them
+	active  []*run   // under way, in the order of their calls
+	waiting []*run   // not begun because too many are under way, or their plan is
+	resume  *run     // a single call that ended early
+	drafted *Plan    // that members agree on before they claim its memory; see settle.go
+	telling *telling // of an AllToAllV that ended early
+	agreed  uint64   // agreements begun so far
 	gossip  gossip
 	nap     nap.Nap
 	stall   time.Duration // how long a sleep lasts before its reason is looked for
@@ -250,7 +251,7 @@ func (t *Team) abandon() {
 	for _, r := range slices.Concat(t.active, t.waiting) {
 		r.end(errAbandoned)
 	}
-	t.active, t.waiting, t.resume, t.drafted = nil, nil, nil, nil
+	t.active, t.waiting, t.resume, t.drafted, t.telling = nil, nil, nil, nil, nil
 }
 
 // findNodes finds out which members share memory, and which share cores without it. A
