@@ -6,7 +6,6 @@ import (
 	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/agree"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
@@ -27,26 +26,22 @@ type place struct {
 // Alloc makes a vector of n elements, zeroed, that all members of the team can
 // reach: operations use it, and any part of it, in place. T has no pointers. It is
 // collective, blocks, and takes a segment; n is the same on all members and at
-// least 1. Release gives it back.
+// least 1. Release gives it back. When ctx ends first, the same call made again goes on,
+// and others are refused until then.
 func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 	if !t.enter() {
 		return nil, refused("alloc")
 	}
 	defer t.leave()
 	typ := reflect.TypeFor[T]()
-	var err error
-	switch {
-	case n < 1:
-		err = fmt.Errorf("%w: %d elements; want at least 1", gaspi.ErrOutOfRange, n)
-	case !reduce.PointerFree(typ):
-		err = fmt.Errorf("%w: elements of type %v have pointers, which mean nothing to other ranks", gaspi.ErrOutOfRange, typ)
-	case t.closed:
-		err = gaspi.ErrClosed
-	}
-	if err := agree.Unanimous(ctx, t.own, err); err != nil {
+	h := holding{call: meetAlloc, size: uint64(max(n, 0)) * uint64(typ.Size())}
+	if err := t.hold(ctx, h, allocatable(typ, n)); err != nil {
 		return nil, teamError("alloc", err)
 	}
-	seg, err := t.newSegment(ctx, uint64(n)*uint64(typ.Size()), 1)
+	seg, err := t.newSegment(ctx, h.size, 1, true)
+	if !ctxErr(err) {
+		t.held = holding{}
+	}
 	if err != nil {
 		return nil, teamError("alloc", err)
 	}
@@ -54,9 +49,79 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 	return reduce.Of[T](seg.Bytes()), nil
 }
 
-// newSegment makes a segment over the team under an id that is free everywhere.
-func (t *Team) newSegment(ctx context.Context, size uint64, notifications uint32) (*gaspi.Segment, error) {
-	return t.proc.CreateSegment(ctx, gaspi.AnySegment, size, gaspi.Over(t.own), gaspi.WithNotifications(notifications))
+// allocatable returns why n elements of a type cannot be allocated, or nil.
+func allocatable(typ reflect.Type, n int) error {
+	switch {
+	case n < 1:
+		return fmt.Errorf("%w: %d elements; want at least 1", gaspi.ErrOutOfRange, n)
+	case !reduce.PointerFree(typ):
+		return fmt.Errorf("%w: elements of type %v have pointers, which mean nothing to other ranks", gaspi.ErrOutOfRange, typ)
+	}
+	return nil
+}
+
+// A holding is an Alloc or a Release. The team keeps one that ended early, and makes no
+// other call until the same call has ended it.
+type holding struct {
+	call  uint64 // meetAlloc or meetRelease; 0 for none
+	size  uint64 // bytes that are to be allocated
+	alloc int    // that is released
+	met   bool   // all members have called it
+}
+
+// String is the call as messages show it.
+func (h holding) String() string {
+	if h.call == meetAlloc {
+		return fmt.Sprintf("alloc of %d bytes", h.size)
+	}
+	return fmt.Sprintf("release of allocation %d", h.alloc)
+}
+
+// hold meets all members in an Alloc or a Release, and returns why it cannot be done:
+// wrong, or something at another member.
+func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
+	before := t.held
+	if h.met = before.met; before != h {
+		var err error
+		switch {
+		case t.closed:
+			err = gaspi.ErrClosed
+		case before.call != 0:
+			err = unfinished(before)
+		case t.step != gathering:
+			err = errResetting
+		case t.resume != nil:
+			err = unfinished(&t.resume.p.task)
+		default:
+			err = t.hindered(key{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if h.met {
+		return nil
+	}
+	t.held = h
+	more := uint64(0)
+	if wrong != nil {
+		more = meetUnable
+	}
+	heard, err := t.meet(ctx, h.call, more)
+	switch {
+	case err != nil:
+	case wrong != nil:
+		err = wrong
+	case heard&meetUnable != 0:
+		err = fmt.Errorf("%w: another member cannot take part, and says why", gaspi.ErrMismatch)
+	default:
+		err = sameCall(heard, h.call)
+	}
+	t.held.met = err == nil
+	if err != nil && !ctxErr(err) {
+		t.held = holding{}
+	}
+	return err
 }
 
 // Use makes operations use buffers in seg in place. seg was created over the
@@ -86,7 +151,8 @@ func (t *Team) adopt(seg *gaspi.Segment, own bool) {
 }
 
 // Release gives back what Alloc made; buf is all of it. It is collective and
-// blocks until all members have called it. Plans bound to it must not be used any
+// blocks until all members have called it. When ctx ends first, the same call made again
+// goes on. Plans bound to it must not be used any
 // more, nor may buf.
 func Release[T any](ctx context.Context, t *Team, buf []T) error {
 	if !t.enter() {
@@ -97,9 +163,10 @@ func Release[T any](ctx context.Context, t *Team, buf []T) error {
 	if at.alloc == 0 || at.offset != 0 || !t.heap[at.alloc-1].own {
 		return teamError("release", fmt.Errorf("%w: the slice is not what Alloc of this team returned", gaspi.ErrNoSegment))
 	}
-	if err := t.proc.Barrier(ctx, t.own); err != nil {
+	if err := t.hold(ctx, holding{call: meetRelease, alloc: at.alloc}, nil); err != nil {
 		return teamError("release", err)
 	}
+	t.held = holding{}
 	a := &t.heap[at.alloc-1]
 	for k, p := range t.plans {
 		if k.in.alloc == at.alloc || k.out.alloc == at.alloc {

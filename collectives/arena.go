@@ -11,8 +11,8 @@ import (
 
 // An arena is the memory and the notifications of a team's plans. All members
 // claim and free in the same order, so that everything has the same place on all
-// of them without a word being exchanged. What is freed is used again only after a
-// flush, which is collective: until then a slow member may still be reading it.
+// of them without a word being exchanged. What is freed is used again only after it was
+// recycled, which is collective: until then a slow member may still be reading it.
 type arena struct {
 	t       *Team
 	control *gaspi.Segment // its board has all notifications of the team
@@ -21,6 +21,7 @@ type arena struct {
 	slots   space
 	slabs   []*slab // the first is the end of the control segment; claims go to the last
 	total   uint64  // bytes of all slabs
+	step    recycling
 }
 
 // A slab is scratch for plans.
@@ -79,7 +80,7 @@ func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
 func (a *arena) open(ctx context.Context, t *Team) error {
 	a.t, a.lay = t, newLayout(len(t.ranks))
 	first := min(t.cfg.Scratch, firstSlab)
-	seg, err := t.newSegment(ctx, a.lay.after+first, uint32(a.lay.slots())+t.cfg.Slots)
+	seg, err := t.newSegment(ctx, a.lay.after+first, uint32(a.lay.slots())+t.cfg.Slots, false)
 	if err != nil {
 		return err
 	}
@@ -113,14 +114,14 @@ type claim struct {
 }
 
 // claim finds slots and bytes of scratch for a plan. It is collective when there
-// are none left, and then blocks until all members need them.
+// are none left, and then blocks until all members need them. When ctx ends first, the
+// same call again goes on.
 func (a *arena) claim(ctx context.Context, slots int, size uint64) (claim, error) {
 	if slots > int(a.t.cfg.Slots) {
 		return claim{}, fmt.Errorf("%w: the operation needs %d notifications; Config.Slots is %d", gaspi.ErrTooMany, slots, a.t.cfg.Slots)
 	}
 	size = roundUp(size, 64)
-	slab := a.slabs[len(a.slabs)-1]
-	if !a.slots.fits(uint64(slots)) || !slab.space.fits(size) && a.total+size > a.t.cfg.Scratch {
+	if a.step != untouched || !a.slots.fits(uint64(slots)) || !a.last().space.fits(size) && a.total+size > a.t.cfg.Scratch {
 		if err := a.recycle(ctx); err != nil {
 			return claim{}, err
 		}
@@ -129,52 +130,91 @@ func (a *arena) claim(ctx context.Context, slots int, size uint64) (claim, error
 				gaspi.ErrTooMany, a.slots.free(), a.t.cfg.Slots)
 		}
 	}
-	if !slab.space.fits(size) {
-		grown, err := a.grow(ctx, size)
-		if err != nil {
+	if !a.last().space.fits(size) {
+		if err := a.grow(ctx, size); err != nil {
 			return claim{}, err
 		}
-		slab = grown
 	}
+	slab := a.last()
 	slab.plans++
 	return claim{slot: uint32(a.slots.take(uint64(slots))), slots: uint32(slots), slab: slab, at: slab.space.take(size), size: size}, nil
 }
 
+// last is the slab that claims go to.
+func (a *arena) last() *slab { return a.slabs[len(a.slabs)-1] }
+
 // grow adds a slab with room for size bytes.
-func (a *arena) grow(ctx context.Context, size uint64) (*slab, error) {
+func (a *arena) grow(ctx context.Context, size uint64) error {
 	size = max(roundUp(size, 4096), min(a.total, a.t.cfg.Scratch/4))
-	seg, err := a.t.newSegment(ctx, size, 1)
+	seg, err := a.t.newSegment(ctx, size, 1, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s := &slab{seg: seg, space: space{to: size}}
-	a.slabs = append(a.slabs, s)
-	a.total += size
-	return s, nil
+	a.add(seg)
+	return nil
 }
 
-// recycle gives up the plans of single calls, once all members have finished all
-// calls.
+func (a *arena) add(seg *gaspi.Segment) {
+	a.slabs = append(a.slabs, &slab{seg: seg, space: space{to: seg.Size()}})
+	a.total += seg.Size()
+}
+
+// A recycling is how far the arena has come in giving up what single calls have of it.
+type recycling int
+
+const (
+	untouched recycling = iota
+	arrived             // all posts of all members have
+	swept               // this member has given it up
+	recycled            // all have
+)
+
+// recycle gives up the plans of single calls. All members have finished all calls.
 func (a *arena) recycle(ctx context.Context) error {
-	if err := a.t.drain(ctx); err != nil {
-		return err
-	}
-	for k, p := range a.t.plans {
-		if !p.pinned {
-			p.claim.slab.plans--
-			delete(a.t.plans, k)
+	if a.step == untouched {
+		if err := a.arrive(ctx); err != nil {
+			return err
 		}
+		if err := a.meet(ctx); err != nil {
+			return err
+		}
+		a.step = arrived
 	}
-	a.t.last = nil
-	if err := a.t.proc.Barrier(ctx, a.t.own); err != nil {
-		return err
+	if a.step == arrived {
+		for k, p := range a.t.plans {
+			if !p.pinned {
+				p.claim.slab.plans--
+				delete(a.t.plans, k)
+			}
+		}
+		a.t.last = nil
+		a.sweep()
+		a.step = swept
 	}
-	return a.flush(ctx)
+	if a.step == swept {
+		if err := a.meet(ctx); err != nil {
+			return err
+		}
+		a.step = recycled
+	}
+	return nil
 }
 
-// flush makes everything free that no plan holds. All members are in it, and
-// nobody has an operation under way.
-func (a *arena) flush(ctx context.Context) error {
+// meet blocks until all members have come as far.
+func (a *arena) meet(ctx context.Context) error {
+	heard, err := a.t.meet(ctx, meetFlush, 0)
+	if err == nil {
+		err = sameCall(heard, meetFlush)
+	}
+	if err != nil {
+		return a.t.fail(err)
+	}
+	return nil
+}
+
+// sweep makes everything free that no plan holds. No member has an operation under way,
+// and none begins one before all have swept.
+func (a *arena) sweep() {
 	a.slots.used = nil
 	for _, s := range a.slabs {
 		s.space.used = nil
@@ -198,30 +238,26 @@ func (a *arena) flush(ctx context.Context) error {
 		}
 		return drop
 	})
-	return a.t.proc.Barrier(ctx, a.t.own)
 }
 
-// quiet waits until no post of an operation that was given up can arrive any
-// more, and takes all such posts off the board.
-func (a *arena) quiet(ctx context.Context) error {
+// arrive waits until no post of this member can arrive at others any more.
+func (a *arena) arrive(ctx context.Context) error {
 	for _, r := range a.t.ranks {
 		if err := a.t.queue.Flush(ctx, r); err != nil {
 			return err
 		}
 	}
-	if err := a.t.queue.Wait(ctx); err != nil {
-		return err
-	}
-	if err := a.t.proc.Barrier(ctx, a.t.own); err != nil {
-		return err
-	}
+	return a.t.queue.Wait(ctx)
+}
+
+// clean takes all posts of operations that were given up off the board. None can arrive
+// any more.
+func (a *arena) clean() {
+	a.step = untouched
 	for id := range a.control.Notifications() {
-		if _, err := a.control.Reset(gaspi.NotificationID(id)); err != nil {
-			return err
-		}
+		_, _ = a.control.Reset(gaspi.NotificationID(id)) // in range
 	}
 	clear(a.control.Bytes()[:a.lay.after])
-	return nil
 }
 
 // A space is a range of numbers, parts of which are taken.

@@ -120,3 +120,148 @@ func lettersCut(ctx context.Context, team *collectives.Team, cut *cutter, seed u
 	}
 	return matches("dst", dst, func(i int) int64 { return want[i] })
 }
+
+// crowded is a team whose memory for plans is used up by a few calls.
+var crowded = collectives.Config{Scratch: 32 << 10, Slots: 256}
+
+// sumCut makes an AllReduce of n elements, as a single call or by a plan, and checks it.
+func sumCut(ctx context.Context, team *collectives.Team, cut *cutter, n int, how int) error {
+	size := team.Size()
+	buf := vector(n, func(i int) int32 { return int32(i * (team.Rank() + 1)) })
+	call := func(ctx context.Context) error {
+		return collectives.AllReduce(ctx, team, buf, collectives.Sum, whole())
+	}
+	var plan *collectives.Plan
+	switch how {
+	case 1:
+		err := cut.through(ctx, func(ctx context.Context) (err error) {
+			plan, err = collectives.NewPlan(ctx, team, collectives.AllReduceTask(buf, collectives.Sum, whole()))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		call = plan.Run
+	case 2:
+		var h *collectives.Handle
+		err := cut.through(ctx, func(ctx context.Context) (err error) {
+			h, err = collectives.Start(ctx, team, collectives.AllReduceTask(buf, collectives.Sum, whole()))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		call = h.Wait
+	}
+	if err := cut.through(ctx, call); err != nil {
+		return err
+	}
+	if err := matches("sum", buf, func(i int) int32 { return int32(i * size * (size + 1) / 2) }); err != nil || plan == nil {
+		return err
+	}
+	if err := cut.through(ctx, func(ctx context.Context) error { return collectives.Barrier(ctx, team) }); err != nil {
+		return err
+	}
+	return plan.Close()
+}
+
+// allocCut makes a vector by Alloc, reduces in it, and gives it back.
+func allocCut(ctx context.Context, team *collectives.Team, cut *cutter, n int) error {
+	var buf []int64
+	err := cut.through(ctx, func(ctx context.Context) (err error) {
+		buf, err = collectives.Alloc[int64](ctx, team, n)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := range buf {
+		buf[i] += int64(i)
+	}
+	if err := cut.through(ctx, func(ctx context.Context) error { return collectives.AllReduce(ctx, team, buf, collectives.Sum) }); err != nil {
+		return err
+	}
+	if err := matches("sum", buf, func(i int) int64 { return int64(i * team.Size()) }); err != nil {
+		return err
+	}
+	return cut.through(ctx, func(ctx context.Context) error { return collectives.Release(ctx, team, buf) })
+}
+
+// TestMemoryGoesOn cuts calls that grow the team's memory or recycle it, Alloc, Release
+// and Reset: the same call goes on, and results are exact.
+func TestMemoryGoesOn(t *testing.T) {
+	for _, ranks := range []int{2, 5} {
+		for _, seed := range cutSeeds(t) {
+			onTeam(t, ranks, crowded, func(ctx context.Context, team *collectives.Team) error {
+				plan, cut := rand.New(rand.NewPCG(seed, 1<<40)), newCutter(seed, team.Rank())
+				for round := range 60 {
+					kind, n := plan.IntN(8), 1+plan.IntN(6000)
+					var err error
+					switch kind {
+					case 0:
+						err = allocCut(ctx, team, cut, n)
+					case 1:
+						err = cut.through(ctx, team.Reset)
+					default:
+						err = sumCut(ctx, team, cut, n, kind%3)
+					}
+					if err != nil {
+						return fmt.Errorf("seed %d, round %d, kind %d: %w", seed, round, kind, err)
+					}
+				}
+				return nil
+			})
+		}
+	}
+}
+
+// TestResetAtAnyPoint has members give up a call, Alloc or Release at points of their
+// own: after Reset, itself cut, the team is as new.
+func TestResetAtAnyPoint(t *testing.T) {
+	for _, ranks := range []int{2, 5} {
+		for _, seed := range cutSeeds(t) {
+			onTeam(t, ranks, crowded, func(ctx context.Context, team *collectives.Team) error {
+				plan, cut := rand.New(rand.NewPCG(seed, 1<<41)), newCutter(seed, team.Rank())
+				ended, cancel := context.WithCancel(ctx)
+				cancel()
+				for round := range 40 {
+					kind, n := plan.IntN(3), 1+plan.IntN(6000)
+					buf := make([]int32, n)
+					for range cut.rng.IntN(60) {
+						var err error
+						if kind == 0 {
+							_, err = collectives.Alloc[int64](ended, team, n)
+						} else {
+							err = collectives.AllReduce(ended, team, buf, collectives.Sum, whole())
+						}
+						if err == nil || !errors.Is(err, context.Canceled) {
+							break // also where others are in Reset already
+						}
+						runtime.Gosched()
+					}
+					if err := cut.through(ctx, team.Reset); err != nil {
+						return fmt.Errorf("seed %d, round %d, kind %d: reset: %w", seed, round, kind, err)
+					}
+					if err := allTell(ctx, team); err != nil {
+						return fmt.Errorf("seed %d, round %d, kind %d: after it: %w", seed, round, kind, err)
+					}
+				}
+				return nil
+			})
+		}
+	}
+}
+
+// allTell makes two calls that a team that is as new can make.
+func allTell(ctx context.Context, team *collectives.Team) error {
+	for n := range 2 {
+		one := []int64{int64(team.Rank() + n)}
+		if err := collectives.AllReduce(ctx, team, one, collectives.Max); err != nil {
+			return err
+		}
+		if one[0] != int64(team.Size()-1+n) {
+			return fmt.Errorf("the greatest of %d numbers is %d", team.Size(), one[0])
+		}
+	}
+	return nil
+}

@@ -1,6 +1,7 @@
 package collectives
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -9,6 +10,9 @@ import (
 
 // errAbandoned is what handles of operations say that Reset or Close gave up.
 var errAbandoned = fmt.Errorf("%w: the operation was given up by Reset or Close", gaspi.ErrClosed)
+
+// errResetting is why a team is unusable whose Reset ended early.
+var errResetting = errors.New("a Reset ended early and is to be called again")
 
 // teamError is an error of what concerns a whole team.
 func teamError(op string, err error) error {

@@ -44,7 +44,7 @@ func (t *Team) reserve(ctx context.Context, p *Plan) error {
 	var err error
 	p.claim, err = t.arena.claim(ctx, p.bid.slots, p.bid.size)
 	if !ctxErr(err) {
-		t.drafted = nil
+		t.drafted, t.arena.step = nil, untouched
 	}
 	return err
 }
@@ -75,6 +75,8 @@ func (t *Team) hindered(k key) error {
 	switch {
 	case t.telling != nil:
 		return unfinished(&t.telling.task)
+	case t.held.call != 0:
+		return unfinished(t.held)
 	case t.drafted != nil && t.drafted.key != k:
 		return unfinished(&t.drafted.task)
 	}
@@ -82,6 +84,6 @@ func (t *Team) hindered(k key) error {
 }
 
 // unfinished is the error of a call made after one that ended early.
-func unfinished(earlier *Task) error {
+func unfinished(earlier fmt.Stringer) error {
 	return fmt.Errorf("%w: %v ended early and is to be finished first", gaspi.ErrMismatch, earlier)
 }

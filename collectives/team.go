@@ -71,25 +71,29 @@ type Team struct {
 	forced  map[schedule.Operation]tuning
 	chosen  map[question]choice
 
-	made    int      // plans of NewPlan so far
-	calls   uint64   // calls so far, which number them
-	active  []*run   // under way, in the order of their calls
-	waiting []*run   // not begun because too many are under way, or their plan is
-	resume  *run     // a single call that ended early
-	drafted *Plan    // that members agree on before they claim its memory; see settle.go
-	telling *telling // of an AllToAllV that ended early
-	agreed  uint64   // agreements begun so far
-	gossip  gossip
-	nap     nap.Nap
-	stall   time.Duration // how long a sleep lasts before its reason is looked for
-	lookFn  func() bool
-	row     []instruction // awaits that once waits for
-	rowOf   *run
-	rowFn   func() bool
-	broken  error
-	closed  bool
-	sources [][]byte // of the fold that is being done
-	temp    []byte   // for folds whose result lies in a source
+	made     int      // plans of NewPlan so far
+	calls    uint64   // calls so far, which number them
+	active   []*run   // under way, in the order of their calls
+	waiting  []*run   // not begun because too many are under way, or their plan is
+	resume   *run     // a single call that ended early
+	drafted  *Plan    // that members agree on before they claim its memory; see settle.go
+	telling  *telling // of an AllToAllV that ended early
+	agreed   uint64   // agreements begun so far
+	held     holding  // an Alloc or a Release that ended early
+	segments making
+	step     reset // of a Reset that ended early
+	behind   bool  // others have begun to make a segment that this member has not
+	gossip   gossip
+	nap      nap.Nap
+	stall    time.Duration // how long a sleep lasts before its reason is looked for
+	lookFn   func() bool
+	row      []instruction // awaits that once waits for
+	rowOf    *run
+	rowFn    func() bool
+	broken   error
+	closed   bool
+	sources  [][]byte // of the fold that is being done
+	temp     []byte   // for folds whose result lies in a source
 }
 
 // NewTeam makes a team of the members of group, which is committed. It is
@@ -219,7 +223,8 @@ func (t *Team) Close() error {
 // Reset makes a team usable again after an error: all operations under way are
 // given up, and all plans are as new. It is collective over all members, which
 // must be alive, and blocks. What the buffers of abandoned operations hold is
-// undefined.
+// undefined. When ctx ends first, the team is unusable until Reset, called again, has
+// gone on. An Alloc that ended early is given up.
 func (t *Team) Reset(ctx context.Context) error {
 	if !t.enter() {
 		return refused("reset")
@@ -229,21 +234,13 @@ func (t *Team) Reset(ctx context.Context) error {
 		return teamError("reset", gaspi.ErrClosed)
 	}
 	t.abandon()
-	if err := t.arena.quiet(ctx); err != nil {
+	if t.broken == nil {
+		t.broken = errResetting
+	}
+	if err := t.reset(ctx); err != nil {
 		return teamError("reset", err)
 	}
-	t.broken = nil
-	t.calls, t.agreed = 0, 0
-	t.gossip = newGossip(len(t.ranks))
-	for k, p := range t.plans {
-		if !p.pinned {
-			delete(t.plans, k)
-			continue
-		}
-		p.renew()
-	}
-	t.last = nil
-	return t.arena.flush(ctx)
+	return nil
 }
 
 // abandon forgets the operations under way.
@@ -252,6 +249,7 @@ func (t *Team) abandon() {
 		r.end(errAbandoned)
 	}
 	t.active, t.waiting, t.resume, t.drafted, t.telling = nil, nil, nil, nil, nil
+	t.held = holding{}
 }
 
 // findNodes finds out which members share memory, and which share cores without it. A
