@@ -42,7 +42,9 @@ var afterDelete = map[string]func(ctx context.Context, s *gaspi.Segment, mem []b
 	"At": func(_ context.Context, s *gaspi.Segment, _ []byte) error {
 		return wants(s.At(0, 8), gaspi.Remote{Rank: 0, Segment: 3, Offset: 8})
 	},
-	"Bytes": func(_ context.Context, s *gaspi.Segment, _ []byte) error { return wants(uint64(len(s.Bytes())), s.Size()) },
+	"Bytes": func(_ context.Context, s *gaspi.Segment, _ []byte) error {
+		return wants(uint64(len(s.Bytes())), s.Size())
+	},
 	"Mapped": func(_ context.Context, s *gaspi.Segment, _ []byte) error {
 		return wants(second(s.Mapped(0, 0, 8)), false)
 	},

@@ -33,6 +33,7 @@ func everyWire(t *testing.T, n int, main func(t *testing.T, ctx context.Context,
 		t.Run(c.name, func(t *testing.T) {
 			cfg := small
 			c.cfg(&cfg)
+			cfg.Groups = 128             // one that is given up keeps its number
 			cfg.Spin, cfg.Yield = -1, -1 // so that a wait looks at its limit at once
 			if err := gaspi.Local(t.Context(), n, cfg, func(ctx context.Context, p *gaspi.Proc) error { return main(t, ctx, p) }); err != nil {
 				t.Error(err)
