@@ -2,6 +2,7 @@ package faulty
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,6 +33,21 @@ type operation struct {
 	queue *transport.Queue // nil for one that its caller waits for
 	done  chan struct{}    // closed when it has ended
 	err   error            // valid then
+}
+
+// wait blocks until the operation has ended, and returns its error.
+func (x *operation) wait(ctx context.Context) error {
+	select {
+	case <-x.done:
+		return x.err
+	default:
+	}
+	select {
+	case <-x.done:
+		return x.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // closed is why a connection broke whose other end was closed.
@@ -170,12 +186,7 @@ func (l *link) ask(ctx context.Context, lane uint32, there func() error) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case <-x.done:
-		return x.err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return x.wait(ctx)
 }
 
 // room returns an error unless n bytes at a can be reached.
@@ -251,19 +262,30 @@ func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Add
 	return err
 }
 
-// Atomic implements transport.Link. A call that ctx has ended is not taken up again.
-func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.AtomicOp, operand, compare uint64) (old uint64, err error) {
+// Atomic implements transport.Link. Once the request is on its way it is carried out.
+func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.AtomicOp, operand, compare uint64) (uint64, error) {
 	if err := l.room(at, 8); err != nil {
 		return 0, err
 	}
-	err = l.ask(ctx, 0, func() (err error) {
-		old, err = l.inner.Atomic(ctx, at, op, operand, compare)
+	var old uint64
+	x, err := l.issue(ctx, nil, 0, func() (err error) {
+		old, err = l.inner.Atomic(context.WithoutCancel(ctx), at, op, operand, compare)
 		return err
-	})
+	}, nothing)
 	if err != nil {
 		return 0, err
 	}
-	return old, nil
+	answer := func(ctx context.Context) (uint64, error) {
+		if err := x.wait(ctx); err != nil {
+			return 0, err
+		}
+		return old, nil
+	}
+	var grace transport.Grace
+	if err := grace.Wait(ctx, x.wait); err != nil && errors.Is(err, ctx.Err()) {
+		return 0, base.InDoubt(err, answer)
+	}
+	return answer(context.WithoutCancel(ctx)) // which is there
 }
 
 // Size implements transport.Link.
