@@ -2,6 +2,7 @@ package torture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -10,7 +11,8 @@ import (
 
 // Each member holds words for every kind of history. All are hit by all members, from
 // several goroutines each, with contexts that end early. An error of such a context says
-// that nothing was done; every other answer is the word's value just before.
+// that nothing was done, unless the outcome is in doubt, which is then waited for; every
+// other answer is the word's value just before.
 const (
 	ticketWord = iota // FetchAdd of 1: the answers are 0, 1, 2 ... without gap or repetition
 	addWord           // FetchAdd of anything: the sum
@@ -101,6 +103,17 @@ func (c *contender) contend(ctx context.Context, shift uint64, steps int) error 
 	return nil
 }
 
+// outcome is that of an atomic whose context may have ended: also where the rank did not
+// answer in time, so that the error does not say what was done.
+func outcome(ctx context.Context) func(old uint64, err error) (uint64, error) {
+	return func(old uint64, err error) (uint64, error) {
+		if doubt, is := errors.AsType[*gaspi.InDoubtError](err); is {
+			return doubt.Wait(ctx)
+		}
+		return old, err
+	}
+}
+
 // one does an atomic on a word, until short ends, and compares its answer with what this
 // goroutine knows.
 func (c *contender) one(ctx, short context.Context, at gaspi.Remote, kind, member int) error {
@@ -110,26 +123,26 @@ func (c *contender) one(ctx, short context.Context, at gaspi.Remote, kind, membe
 		return c.ticket(ctx, short, at, t, member)
 	case addWord:
 		v := c.rng.Uint64()
-		_, err := c.p.FetchAdd(short, at, v)
+		_, err := outcome(ctx)(c.p.FetchAdd(short, at, v))
 		if err == nil {
 			t.sum += v
 		}
 		return err
 	case xorWord:
 		v := c.rng.Uint64()
-		_, err := c.p.FetchXor(short, at, v)
+		_, err := outcome(ctx)(c.p.FetchXor(short, at, v))
 		if err == nil {
 			t.xor ^= v
 		}
 		return err
 	case casWord:
-		return c.compare(short, at, t)
+		return c.compare(ctx, short, at, t)
 	case chainWord:
-		return c.chain(short, at, t)
+		return c.chain(ctx, short, at, t)
 	case maxWord, minWord:
-		return c.bound(short, at, t, kind)
+		return c.bound(ctx, short, at, t, kind)
 	}
-	return c.flip(short, at, t)
+	return c.flip(ctx, short, at, t)
 }
 
 // ticket draws a ticket, or looks which is next. Peers that are told of a ticket do not
@@ -138,7 +151,7 @@ func (c *contender) ticket(ctx, short context.Context, at gaspi.Remote, t *tally
 	id := gaspi.NotificationID(member)
 	least := uint64(c.seg.Peek(id))
 	add := min(c.rng.Uint64N(4), 1) // 0 looks
-	got, err := c.p.FetchAdd(short, at, add)
+	got, err := outcome(ctx)(c.p.FetchAdd(short, at, add))
 	if c.mutant("stale answer") && got > 0 {
 		got--
 	}
@@ -169,15 +182,15 @@ func (c *contender) ticket(ctx, short context.Context, at gaspi.Remote, t *tally
 }
 
 // compare adds one by CompareSwap.
-func (c *contender) compare(ctx context.Context, at gaspi.Remote, t *tally) error {
-	old, err := c.p.CompareSwap(ctx, at, 0, 1)
+func (c *contender) compare(ctx, short context.Context, at gaspi.Remote, t *tally) error {
+	old, err := outcome(ctx)(c.p.CompareSwap(short, at, 0, 1))
 	for err == nil {
 		if old == 0 {
 			t.swaps++
 			return nil
 		}
 		expected := old
-		if old, err = c.p.CompareSwap(ctx, at, expected, expected+1); err == nil && old == expected {
+		if old, err = outcome(ctx)(c.p.CompareSwap(short, at, expected, expected+1)); err == nil && old == expected {
 			t.swaps++
 			return nil
 		}
@@ -189,21 +202,21 @@ func (c *contender) compare(ctx context.Context, at gaspi.Remote, t *tally) erro
 }
 
 // chain stores a value that is used once.
-func (c *contender) chain(ctx context.Context, at gaspi.Remote, t *tally) error {
+func (c *contender) chain(ctx, short context.Context, at gaspi.Remote, t *tally) error {
 	c.serial++
 	v := c.serial<<16 | c.number + 1
 	if c.rng.IntN(2) == 0 {
-		old, err := c.p.Swap(ctx, at, v)
+		old, err := outcome(ctx)(c.p.Swap(short, at, v))
 		if err == nil {
 			t.chainIn, t.chainOut = t.chainIn+mix(v), t.chainOut+mix(old)
 		}
 		return err
 	}
-	guess, err := c.p.FetchAdd(ctx, at, 0)
+	guess, err := outcome(ctx)(c.p.FetchAdd(short, at, 0))
 	if err != nil {
 		return err
 	}
-	old, err := c.p.CompareSwap(ctx, at, guess, v)
+	old, err := outcome(ctx)(c.p.CompareSwap(short, at, guess, v))
 	if err == nil && old == guess {
 		t.chainIn, t.chainOut = t.chainIn+mix(v), t.chainOut+mix(old)
 	}
@@ -211,11 +224,11 @@ func (c *contender) chain(ctx context.Context, at gaspi.Remote, t *tally) error 
 }
 
 // bound raises the greatest value, or lowers the least.
-func (c *contender) bound(ctx context.Context, at gaspi.Remote, t *tally, kind int) error {
+func (c *contender) bound(ctx, short context.Context, at gaspi.Remote, t *tally, kind int) error {
 	c.serial++
 	v := c.serial<<16 | c.number
 	if kind == maxWord {
-		old, err := c.p.FetchMax(ctx, at, v)
+		old, err := outcome(ctx)(c.p.FetchMax(short, at, v))
 		if err == nil && old < t.high {
 			return fmt.Errorf("FetchMax returned %#x, although the word has been %#x", old, t.high)
 		}
@@ -224,7 +237,7 @@ func (c *contender) bound(ctx context.Context, at gaspi.Remote, t *tally, kind i
 		}
 		return err
 	}
-	old, err := c.p.FetchMin(ctx, at, ^v)
+	old, err := outcome(ctx)(c.p.FetchMin(short, at, ^v))
 	if err == nil && old > t.low {
 		return fmt.Errorf("FetchMin returned %#x, although the word has been %#x", old, t.low)
 	}
@@ -235,15 +248,15 @@ func (c *contender) bound(ctx context.Context, at gaspi.Remote, t *tally, kind i
 }
 
 // flip sets or clears this goroutine's bit.
-func (c *contender) flip(ctx context.Context, at gaspi.Remote, t *tally) error {
+func (c *contender) flip(ctx, short context.Context, at gaspi.Remote, t *tally) error {
 	mask := uint64(1) << (c.number % 64)
 	set := c.rng.IntN(2) == 0
 	var old uint64
 	var err error
 	if set {
-		old, err = c.p.FetchOr(ctx, at, mask)
+		old, err = outcome(ctx)(c.p.FetchOr(short, at, mask))
 	} else {
-		old, err = c.p.FetchAnd(ctx, at, ^mask)
+		old, err = outcome(ctx)(c.p.FetchAnd(short, at, ^mask))
 	}
 	if err != nil {
 		return err

@@ -88,8 +88,8 @@ func ensembles(ctx context.Context, s *scene, st style) error {
 // in another. Where this rank is no member it has no scene.
 func (s *scene) ensemble(ctx context.Context, rng *rand.Rand, st style) (*ensemble, error) {
 	sub, ranks, key := s, s.members, s.plan.Uint64()
-	if s.plan.IntN(2) == 0 && !s.beside {
-		ranks = subset(s.plan, s.members)
+	if part := subset(s.plan, s.members); s.plan.IntN(2) == 0 && s.groupable(part) {
+		ranks = part
 		var err error
 		if sub, err = s.subgroup(ctx, rng, ranks, key); sub == nil {
 			return &ensemble{}, err

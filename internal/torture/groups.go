@@ -90,10 +90,10 @@ func (s *scene) subgroup(ctx context.Context, rng *rand.Rand, ranks []gaspi.Rank
 	return sub, nil
 }
 
-// circle makes a random group, or beside other scenes one of all members.
+// circle makes a random group; one of all members where that is another scene's.
 func (s *scene) circle(ctx context.Context, rng *rand.Rand, i int, seg *gaspi.Segment) (*circle, error) {
 	ranks, key := subset(s.plan, s.members), s.plan.Uint64()
-	if s.beside {
+	if !s.groupable(ranks) {
 		return &circle{scene: s, counter: seg.At(s.members[0], uint64(8*i))}, nil
 	}
 	sub, err := s.subgroup(ctx, rng, ranks, key)

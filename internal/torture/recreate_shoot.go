@@ -32,7 +32,7 @@ func (w *writer) shoot(ctx context.Context, g int) (uint64, error) {
 	}
 	short, cancel := w.cut(ctx, w.rng, 3)
 	defer cancel()
-	_, err = w.p.FetchAdd(short, at, 1)
+	_, err = outcome(ctx)(w.p.FetchAdd(short, at, 1))
 	if gaveUp(ctx, short, err) {
 		return 0, nil // not applied
 	}

@@ -35,8 +35,11 @@ type scene struct {
 	key     uint64 // the seed of the scene, the same on all members
 	plan    *rand.Rand
 	members []gaspi.Rank
-	me      int  // the index of this rank in members
-	beside  bool // other scenes are under way: no groups are made, since only one goroutine may
+	me      int // the index of this rank in members
+
+	// Of so many scenes that are under way at a time this is the one with that number. Groups
+	// of equal ranks match by order, so that each list of ranks belongs to one scene.
+	scenes, number int
 }
 
 // segmentsPerScene is how many segment ids a scene has for itself, from base.
@@ -47,6 +50,15 @@ func (s *scene) begin() {
 	s.plan = stream(s.key, keyPlan)
 	s.members = s.g.Ranks()
 	s.me = slices.Index(s.members, s.p.Rank())
+}
+
+// groupable reports whether the scene may make groups of some ranks.
+func (s *scene) groupable(ranks []gaspi.Rank) bool {
+	var list uint64
+	for _, r := range ranks {
+		list += mix(uint64(r))
+	}
+	return s.scenes == 0 || list%uint64(s.scenes) == uint64(s.number)
 }
 
 // own is a stream of this rank's random numbers, another for each number.

@@ -9,8 +9,8 @@ import (
 )
 
 // together runs several families in goroutines of their own at the same time, each over a
-// group of its own, of some or all ranks. Groups are made one after the other, as Commit
-// wants it; whatever the families make after that, they make at the same time.
+// group of its own, of some or all ranks. These groups are made one after the other, as they
+// may have equal ranks; whatever the families make after that, they make at the same time.
 func together(ctx context.Context, s *scene) error {
 	names := []string{"memory", "recreate", "atomics", "passive", "notifications", "groups", "collectives", "stale", "objects"}
 	s.plan.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
@@ -30,7 +30,7 @@ func together(ctx context.Context, s *scene) error {
 		if sub == nil {
 			continue
 		}
-		sub.family, sub.beside = name, true
+		sub.family, sub.scenes, sub.number = name, len(names), i
 		sub.base += gaspi.SegmentID(segmentsPerScene * (i + 1))
 		subs = append(subs, sub)
 		tasks = append(tasks, func(ctx context.Context) error {
