@@ -20,6 +20,7 @@ type ensemble struct {
 	style style
 
 	plan    *rand.Rand // of the present call
+	rng     *rand.Rand // this rank's own
 	alloc   bool       // its buffers are from Alloc
 	release []func(ctx context.Context) error
 }
@@ -117,7 +118,12 @@ func (s *scene) ensemble(ctx context.Context, rng *rand.Rand, st style) (*ensemb
 
 // act makes one call, or several that are under way at the same time.
 func (e *ensemble) act(ctx context.Context, rng *rand.Rand, key uint64) error {
-	e.plan = stream(key, keyCall)
+	e.plan, e.rng = stream(key, keyCall), rng
+	if e.plan.IntN(12) == 0 {
+		if err := e.resume(ctx, rng, e.team.Reset); err != nil {
+			return err
+		}
+	}
 	calls := make([]*call, 1)
 	mode := e.plan.IntN(4)
 	if mode == 0 {
@@ -145,7 +151,7 @@ func (e *ensemble) act(ctx context.Context, rng *rand.Rand, key uint64) error {
 	}
 	e.did(len(calls))
 	for _, release := range e.release {
-		if err := release(ctx); err != nil {
+		if err := e.resume(ctx, rng, release); err != nil {
 			return err
 		}
 	}
@@ -188,7 +194,11 @@ func (e *ensemble) atOnce(ctx context.Context, rng *rand.Rand, calls []*call) er
 		if err != nil {
 			return err
 		}
-		if handles[i], err = collectives.Start(ctx, e.team, task); err != nil {
+		err = e.resume(ctx, rng, func(ctx context.Context) (err error) {
+			handles[i], err = collectives.Start(ctx, e.team, task)
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -223,7 +233,11 @@ func (e *ensemble) planned(ctx context.Context, rng *rand.Rand, c *call) error {
 	if err != nil {
 		return err
 	}
-	plan, err := collectives.NewPlan(ctx, e.team, task)
+	var plan *collectives.Plan
+	err = e.resume(ctx, rng, func(ctx context.Context) (err error) {
+		plan, err = collectives.NewPlan(ctx, e.team, task)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -288,7 +302,11 @@ func buffer[T any](ctx context.Context, e *ensemble, n int) ([]T, error) {
 	if !e.alloc {
 		return make([]T, n+shift)[shift:], nil
 	}
-	all, err := collectives.Alloc[T](ctx, e.team, n+shift+1)
+	var all []T
+	err := e.resume(ctx, e.rng, func(ctx context.Context) (err error) {
+		all, err = collectives.Alloc[T](ctx, e.team, n+shift+1)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
