@@ -69,3 +69,12 @@ func (e *RankError) Error() string {
 
 // Is reports whether target is ErrRankDead.
 func (e *RankError) Is(target error) bool { return target == ErrRankDead }
+
+// Lacking returns err, which matches ErrNotSupported too if it says that the system lacks
+// a feature (errors.ErrUnsupported), as package sys does.
+func Lacking(err error) error {
+	if errors.Is(err, errors.ErrUnsupported) {
+		return fmt.Errorf("%w: %w", ErrNotSupported, err)
+	}
+	return err
+}

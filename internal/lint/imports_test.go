@@ -88,7 +88,7 @@ const table = `
 	< TEST;
 	NONE < internal/testenv;
 	internal/testenv, internal/sys < internal/testenv/cluster;   # to be on the network of a host
-	internal/testenv < internal/testenv/vm;
+	internal/testenv, internal/sys < internal/testenv/vm;   # whose programs end with the test
 	gaspi, internal/testenv/vm < internal/testenv/vm/verbs;   # tests of jobs in a virtual machine, and nothing else
 	gaspi, collectives, internal/faults < internal/system;   # tests of whole jobs, and nothing else
 	gaspi, collectives, ssp, hoplite, internal/transport/faulty < internal/faults;   # what tests of faults need, in bubbles and in whole jobs

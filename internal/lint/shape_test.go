@@ -9,7 +9,8 @@ import (
 // a build that .ci/run makes, for a system or processor, or for no build.
 var knownTags = map[string]bool{
 	"linux": true, "unix": true, "amd64": true, "arm64": true,
-	"race": true, "asan": true, "msan": true, // set by -race, -asan, -msan
+	"portable": true,                             // on Linux: the files for other systems; the step cross
+	"race":     true, "asan": true, "msan": true, // set by -race, -asan, -msan
 	"cgo":    true, // set when a C compiler may be used
 	"rdma":   true, // the transport over libfabric, which needs cgo; the step rdma
 	"ignore": true, // a generator, run by go generate

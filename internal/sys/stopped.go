@@ -1,3 +1,5 @@
+//go:build linux && !portable
+
 package sys
 
 import "golang.org/x/sys/unix"

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // A Host is a machine of the cluster as far as programs can tell: a name, a
@@ -80,10 +82,11 @@ func (h *Host) boot() error {
 	h.init.Dir = "/"
 	h.init.Env = environment()
 	h.init.Stderr = &h.noise
-	h.init.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET,
+	h.init.SysProcAttr = &syscall.SysProcAttr{}
+	err := sys.OwnHost(h.init.SysProcAttr)
+	if err != nil {
+		return err
 	}
-	var err error
 	if h.life, err = h.init.StdinPipe(); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
@@ -111,7 +112,8 @@ func run(cmd *exec.Cmd, output io.Writer) error {
 	defer runtime.UnlockOSThread()
 	var stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = output, &stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	sys.DieWithParent(cmd.SysProcAttr, syscall.SIGKILL)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("qemu-system-x86_64: %w %s", err, strings.TrimSpace(stderr.String()))
 	}

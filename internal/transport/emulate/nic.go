@@ -1,6 +1,7 @@
 package emulate
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -8,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
@@ -47,7 +49,7 @@ func newNIC(t *Transport, net Network) (*nic, error) {
 	}
 	alarm, err := sys.NewAlarm()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("an emulated network: %w", base.Lacking(err))
 	}
 	return &nic{
 		t: t, net: net, grain: grainOf(net), alarm: alarm, epoch: epoch, zero: zero, until: never, stopped: make(chan struct{}),

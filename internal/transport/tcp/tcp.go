@@ -167,7 +167,7 @@ func New(cfg Config) (*Transport, error) {
 		}
 	}
 	if t.poller, err = sys.NewPoller(); err != nil {
-		return nil, fmt.Errorf("tcp: %w", err)
+		return nil, fmt.Errorf("tcp: %w", base.Lacking(err))
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	if cfg.Begin != nil {

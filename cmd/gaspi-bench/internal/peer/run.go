@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // Patience with launchers.
@@ -112,14 +114,17 @@ func (a *attempt) failed(ended error, said string) error {
 // and then itself, and killed if it does not.
 func command(ctx context.Context, launcher string, l launch, congestion string) *exec.Cmd {
 	name, args := launcher, l.args
-	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	attr := &syscall.SysProcAttr{}
+	sys.DieWithParent(attr, syscall.SIGTERM)
+	var err error
 	if congestion != "" {
 		name, args = isolated(congestion, launcher, args)
-		attr.Cloneflags = syscall.CLONE_NEWNET
+		err = sys.OwnNetwork(attr)
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), l.env...)
 	cmd.SysProcAttr = attr
+	cmd.Err = errors.Join(cmd.Err, err)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = killPatience
 	return cmd

@@ -1,0 +1,120 @@
+//go:build !linux || portable
+
+package sys
+
+import (
+	"net"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// EventsMost is how many events one look returns.
+const EventsMost = 64
+
+// VectorMost is how many pieces of memory a Vector holds.
+const VectorMost = 32
+
+const tcpFeature = "the transport over TCP"
+
+// Events is empty: there is no Poller.
+type Events struct{}
+
+// Len is 0.
+func (*Events) Len() int { return 0 }
+
+// At is not called: there are no events.
+func (*Events) At(int) (key int, in, out bool) { return 0, false, false }
+
+// A Poller says which of many descriptors can be read or written. There is none:
+// NewPoller returns an error.
+type Poller struct{}
+
+// NewPoller returns an error.
+func NewPoller() (*Poller, error) { return nil, onlyLinux(tcpFeature) }
+
+// Add returns an error.
+func (*Poller) Add(int, int, bool) error { return onlyLinux(tcpFeature) }
+
+// Watch returns an error.
+func (*Poller) Watch(int, int, bool) error { return onlyLinux(tcpFeature) }
+
+// Remove does nothing.
+func (*Poller) Remove(int) {}
+
+// Look finds nothing.
+func (*Poller) Look(*Events) int { return 0 }
+
+// Await finds nothing.
+func (*Poller) Await(*Events) int { return 0 }
+
+// Wake does nothing.
+func (*Poller) Wake() {}
+
+// Close does nothing.
+func (*Poller) Close() {}
+
+// SocketOptions say how a connection behaves. None of them has an effect here.
+type SocketOptions struct {
+	Congestion string        // name of the congestion control
+	Silence    time.Duration // half of how long an idle connection may go without an answer
+}
+
+// TakeSocket closes c and returns an error.
+func TakeSocket(c *net.TCPConn, _ SocketOptions) (int, error) {
+	c.Close()
+	return -1, onlyLinux(tcpFeature)
+}
+
+// SetSocket does nothing.
+func SetSocket(*net.TCPConn, SocketOptions) {}
+
+// Congestion is empty: the system does not say.
+func Congestion(int) string { return "" }
+
+// Unsent returns an error.
+func Unsent(int) (int, error) { return 0, onlyLinux(tcpFeature) }
+
+// UnsentOf returns an error.
+func UnsentOf(*net.TCPConn) (int, error) { return 0, onlyLinux(tcpFeature) }
+
+// EndSending tells the peer that nothing more comes.
+func EndSending(fd int) { _ = unix.Shutdown(fd, unix.SHUT_WR) }
+
+// Again reports whether a system call that did not block found nothing to do.
+func Again(errno syscall.Errno) bool { return errno == syscall.EAGAIN || errno == syscall.EINTR }
+
+// SocketSilent returns an error.
+func SocketSilent(int, time.Duration) (bool, error) { return false, onlyLinux(tcpFeature) }
+
+// ConnSilent returns an error.
+func ConnSilent(*net.TCPConn, time.Duration) (bool, error) { return false, onlyLinux(tcpFeature) }
+
+// A Vector is memory that one call sends or receives into. No call does so here.
+type Vector struct{ n, bytes int }
+
+// Reset empties the vector.
+func (v *Vector) Reset() { *v = Vector{} }
+
+// Add appends b, unless it is empty. It reports whether there was room.
+func (v *Vector) Add(b []byte) bool {
+	if len(b) == 0 {
+		return true
+	}
+	if v.n == VectorMost {
+		return false
+	}
+	v.n++
+	v.bytes += len(b)
+	return true
+}
+
+// Len is the number of bytes in the vector.
+func (v *Vector) Len() int { return v.bytes }
+
+// Send returns an error.
+func (*Vector) Send(int) (int, syscall.Errno) { return 0, syscall.ENOTSUP }
+
+// Receive returns an error.
+func (*Vector) Receive(int) (int, syscall.Errno) { return 0, syscall.ENOTSUP }
