@@ -217,10 +217,11 @@ func (a *arena) meet(ctx context.Context) error {
 func (a *arena) sweep() {
 	a.slots.used = nil
 	for _, s := range a.slabs {
-		s.space.used = nil
+		s.space.used, s.plans = nil, 0
 	}
 	for _, p := range a.t.plans {
 		c := p.claim
+		c.slab.plans++
 		a.slots.hold(uint64(c.slot), uint64(c.slots))
 		c.slab.space.hold(c.at, c.size)
 	}
