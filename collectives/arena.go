@@ -11,7 +11,7 @@ import (
 
 // An arena is the memory and the notifications of a team's plans. All members
 // claim and free in the same order, so that everything has the same place on all
-// of them without a word being exchanged. What is freed is used again only after it was
+// of them without a word being exchanged. Freed memory is used again only after it was
 // recycled, which is collective: until then a slow member may still be reading it.
 type arena struct {
 	t       *Team

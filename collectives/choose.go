@@ -258,8 +258,8 @@ const (
 // 11 ms instead of 16.
 const segmentNear = 512 << 10
 
-// segmentations are the ways to cut a call that are worth a look. What is cut is each
-// block, so the longest decides: of blocks of 1 MiB and of nothing it is worth as much
+// segmentations are the ways to cut a call that are worth a look. Each block is cut
+// on its own, so the longest decides: of blocks of 1 MiB and of nothing it is worth as much
 // as of blocks of 1 MiB alone.
 func (t *Team) segmentations(p *Plan, call *schedule.Call, a algorithms.Algorithm, want tuning) []schedule.Segmentation {
 	if want.segmentSize > 0 || want.concurrency > 0 {

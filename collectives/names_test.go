@@ -17,7 +17,7 @@ import (
 // TestNamesOfCandidates has every candidate of every operation, plain and allocated, on
 // one host and on two, of short and long vectors and blocks, also with a radix and of the
 // algorithms that are used by name alone, chosen by the name that Explain prints: by the
-// option Algorithm and by GASPI_COLL. What is chosen then has that name again.
+// option Algorithm and by GASPI_COLL. The choice has that name again.
 func TestNamesOfCandidates(t *testing.T) {
 	seed := seedOf(t)
 	for _, ranks := range []int{1, 2, 4, 5} {

@@ -97,7 +97,7 @@ func TestGrowthThatEndsEarly(t *testing.T) {
 }
 
 // TestPlansThatDoNotMatch makes plans of which one needs more memory: both ranks are told
-// of both. What they claimed differs from then on, which the next new call says instead
+// of both. Their claims differ from then on, which the next new call says instead
 // of writing to the wrong place, until the plan is closed.
 func TestPlansThatDoNotMatch(t *testing.T) {
 	onTeam(t, 2, collectives.Config{}, func(ctx context.Context, team *collectives.Team) error {

@@ -97,8 +97,8 @@ func (p *Proc) atomic(ctx context.Context, at Remote, op transport.AtomicOp, ope
 	return old, nil
 }
 
-// atomicError says where err happened. What it says of an operation in doubt, Wait says
-// of its outcome.
+// atomicError says where err happened. Wait says the same of the
+// outcome of an operation in doubt.
 func (p *Proc) atomicError(at Remote, op transport.AtomicOp, err error) error {
 	if doubt, is := errors.AsType[*InDoubtError](err); is {
 		done := sync.OnceFunc(func() { p.stats.atomics.Add(1) })

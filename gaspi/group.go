@@ -173,7 +173,7 @@ type commitState struct {
 // Commit makes the group ready for use. It is collective over its members, which
 // must all have the same ranks in it, and blocks. When ctx ends first, calling
 // Commit again goes on. Groups may be committed in several goroutines at a time, in
-// any order at each member. Those of equal ranks match by their order, and wait for
+// any order at each member. Commits of equal ranks match by their order, and wait for
 // each other: for several of these in several goroutines, use Dup.
 func (g *Group) Commit(ctx context.Context) error {
 	if !g.commits.CompareAndSwap(false, true) {

@@ -141,7 +141,7 @@ func (t *turns) giveUp() {
 	}
 }
 
-// why is asked by waits whether they should end. Who waits here has not begun, so no
+// why is asked by waits whether they should end. A caller that waits here has not begun, so no
 // member that has left can have done its part.
 func (t *turns) why() error {
 	if err := t.g.over(); err != nil {

@@ -113,8 +113,8 @@ func (p *Page) Write(w io.Writer) error {
 	return t.Execute(w, p)
 }
 
-// inline is a chart as part of the page. What WriteInlineSVG writes is a drawing of ours,
-// whose text it has escaped.
+// inline is a chart as part of the page. WriteInlineSVG escapes its
+// text.
 func inline(c chart.Chart) (template.HTML, error) {
 	var b bytes.Buffer
 	if err := c.WriteInlineSVG(&b); err != nil {
