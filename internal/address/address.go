@@ -131,6 +131,9 @@ func choose(spec string, hint netip.Addr, all []device, route func(netip.Addr) (
 func byHint(hint netip.Addr, all []device, route func(netip.Addr) (netip.Addr, error)) ([]netip.Addr, error) {
 	if hint.IsValid() {
 		a, err := route(hint)
+		if err != nil && hint.IsLoopback() {
+			return nil, fmt.Errorf("no way to %v: %w; the loopback interface has to be up (ip link set lo up): this host has %s", hint, err, describe(all))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("no way to %v: %w; name a network interface: this host has %s", hint, err, describe(all))
 		}

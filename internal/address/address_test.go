@@ -38,9 +38,11 @@ func someHost() []device {
 	return all
 }
 
-// routes are those of someHost.
+// routes answers as the routing table of someHost would.
 func routes(to netip.Addr) (netip.Addr, error) {
 	switch {
+	case to == netip.MustParseAddr("127.0.0.99"):
+		return netip.Addr{}, errors.New("no route")
 	case to.IsLoopback():
 		return to, nil
 	case to.Is6():
@@ -102,6 +104,7 @@ func TestChooseRefuses(t *testing.T) {
 		{"empty part", "eth0,,eth1", "", "empty part"},
 		{"not a malformed network", "^10.0.0.0/40", "", "is no network: expected"},
 		{"nothing left", "^eth0,eth1,docker0", "", "leaves no address"},
+		{"no way to loopback", "", "127.0.0.99", "no way to 127.0.0.99: no route; the loopback interface has to be up (ip link set lo up)"},
 		{"no way", "", "2001:db8::1", "no way to 2001:db8::1"},
 	} {
 		var hint netip.Addr

@@ -22,9 +22,9 @@ const (
 // share of time: firstWord to say who it wants to be, and crowded for all it has to say. An
 // honest peer takes milliseconds, or a second on a machine that is starting hundreds of
 // ranks; who is thrown out by mistake comes again. If all places are taken, somebody leaves
-// in any case, so whoever comes gets in. Who that is, is drawn: an eighth of the places for
-// one address are as many as it may have before all who come from elsewhere are spared, and
-// among those that are left it is who came first.
+// in any case, so whoever comes gets in. The choice is: if one address has more than an eighth
+// of the places, connections from all others are spared; among the remaining ones the oldest
+// leaves.
 const (
 	firstWord = time.Second
 	crowded   = 2 * time.Second

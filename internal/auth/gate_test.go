@@ -314,7 +314,7 @@ func TestLogIsLimited(t *testing.T) {
 		for i := range 100 {
 			l.line(fmt.Sprint(i))
 		}
-		time.Sleep(period + time.Second)
+		time.Sleep(period + time.Second) // sleep: by the clock of the bubble the period is over
 		l.line("later")
 		want := []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "and 90 more refusals that are not shown", "later"}
 		if d := cmp.Diff(want, lines); d != "" {

@@ -361,7 +361,7 @@ func TestSilenceAndSlownessEnd(t *testing.T) {
 		{"silence after the opening", func(a net.Conn) { a.Write(opening(t)) }},
 		{"one byte a second", func(a net.Conn) {
 			for _, b := range opening(t) {
-				time.Sleep(time.Second)
+				time.Sleep(time.Second) // sleep: the pause of a slow peer, by the clock of the bubble
 				if _, err := a.Write([]byte{b}); err != nil {
 					return
 				}

@@ -61,15 +61,15 @@ const (
 	openingSize = shareAt + shareSize
 )
 
-// What follows the handshake, as the side that connects has it. Sides that are
-// not of one mind are told so, instead of waiting for each other.
+// Protocols that follow the handshake, as the side that connects has chosen. Sides that
+// disagree get an error, instead of waiting for each other.
 const (
 	nextPlain  = 0
 	nextTLS    = 1
 	nextSealed = 2 // records, see sealed.go
 )
 
-// next is what follows the handshake where there is no TLS. What controls a job is
+// next is what follows the handshake where there is no TLS. Connections that control a job are
 // sealed; data is not.
 func (h Hello) next() byte {
 	if h.Role == RoleLane {

@@ -28,8 +28,8 @@ type Identity struct {
 	certificate [ed25519.SignatureSize]byte
 }
 
-// What a side shows of its identity: its public key, the certificate, and a signature
-// of the transcript under that key.
+// Layout of the proof of identity that a side sends: its public key, the certificate, and a
+// signature of the transcript under that key.
 //
 //	shown                | 0 public key, 32 | 32 certificate, 64 | 96 signature, 64 |
 //

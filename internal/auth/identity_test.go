@@ -108,7 +108,7 @@ func TestHolderOfTheKeyCannotStandBetween(t *testing.T) {
 	copy(seen[:], shown)
 	b.Close()
 
-	// What it has seen, in a handshake of its own with the launcher.
+	// The recorded bytes, in another handshake with the launcher.
 	mine, its := net.Pipe()
 	refused := make(chan error, 1)
 	go func() {

@@ -4,7 +4,7 @@
 // It knows no ranks, no frames and no rendezvous: it is given a connection and
 // either lets it pass or says why not. Package boot, the launcher and the
 // transports call it on every connection before they read anything else.
-// What controls a job is encrypted and authenticated from then on. Data between
+// Connections that control a job are encrypted and authenticated from then on. Data between
 // ranks is not without TLS: somebody on the path can read and change it.
 package auth
 

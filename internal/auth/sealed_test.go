@@ -82,8 +82,8 @@ func TestRecordsGolden(t *testing.T) {
 	}
 }
 
-// goldenSecret is that of the golden tests: the bytes 101 to 132 as X25519 secret, the
-// key of the bytes 1 to 32, and opening and challenge with shares of zeros.
+// goldenSecret returns the secret of the golden tests: the bytes 101 to 132 as X25519 secret,
+// the key of the bytes 1 to 32, and opening and challenge with shares of zeros.
 func goldenSecret(t testing.TB) (secret, salt []byte, tr *transcript) {
 	for i := range 32 {
 		secret = append(secret, byte(101+i))

@@ -60,6 +60,7 @@ var (
 type RankError struct {
 	Rank   Rank   // the rank that is gone
 	Reason string // what became of it, such as "killed by signal 9"
+	Left   bool   // it left the job normally: it ended with status 0, or closed its connections
 }
 
 // Error names the rank and what became of it.

@@ -5,7 +5,8 @@ import "context"
 // An InDoubtError says that a context ended while an atomic operation was under way,
 // and that its peer did not answer in the second after that: the operation may have
 // been applied, may be applied later, or never. It is the identity of that operation:
-// Wait returns its outcome. Who drops it drops the outcome; no other call gets it.
+// Wait returns its outcome. A program that drops the error drops the outcome; no other call
+// returns it.
 type InDoubtError struct {
 	cause error
 	wait  func(ctx context.Context) (old uint64, err error)

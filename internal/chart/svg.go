@@ -28,7 +28,8 @@ var axisStroke = stroke{color: ink, width: 0.7}
 
 // strokeOf returns the look of the i-th curve. Hue, lightness and dashes all differ, so
 // that curves can be told apart in print and by readers who do not see some colours. The
-// colours are those of Okabe and Ito that can be seen on black and on white.
+// palette of Okabe and Ito is used, without the colours that cannot be seen on black or on
+// white.
 func strokeOf(i int) stroke {
 	looks := []stroke{
 		{color: "#0072B2"},
@@ -133,8 +134,8 @@ func number(x float64) string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// widths are those of the characters from the space to the tilde in Helvetica, whose
-// widths Liberation Sans and Arial share, in thousandths of the size.
+// widths are the widths, in thousandths of the font size, of the characters from the space to
+// the tilde in Helvetica, Liberation Sans and Arial.
 var widths = [...]uint16{
 	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278,
 	556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556,

@@ -15,7 +15,7 @@ func TestNapEndsAfterItsLimit(t *testing.T) {
 		var n nap.Nap
 		defer n.End()
 		ctx := n.In(t.Context(), time.Second)
-		time.Sleep(time.Hour) // nobody sleeps yet
+		time.Sleep(time.Hour) // sleep: by the clock of the bubble the limit is over, but nobody waits yet
 		if err := ctx.Err(); err != nil {
 			t.Errorf("before anybody sleeps: %v", err)
 		}

@@ -10,7 +10,7 @@ import "math"
 type Float16 uint16
 
 // BFloat16 is the upper half of a float32: a sign, 8 bits of exponent, 7 of
-// fraction. What is said of Float16 holds for it too.
+// fraction. The rules for Float16 hold for it too.
 type BFloat16 uint16
 
 // The infinities and the only NaNs that a reduction returns.

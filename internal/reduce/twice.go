@@ -13,7 +13,7 @@ import "errors"
 // The four have the same length, a whole number of elements, and begin at addresses
 // that suit the element type; a Twice panics otherwise, before it writes. Each of dst
 // and back may be exactly a or exactly b; no two overlap in another way, which is not
-// checked. What is said of a Kernel's calls holds for those of a Twice.
+// checked. The rules for calls of a Kernel hold for a Twice.
 type Twice func(dst, back, a, b []byte)
 
 // A twiceFunc is a vectorFunc that stores what it computes in two places.

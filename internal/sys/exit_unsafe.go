@@ -4,7 +4,6 @@ package sys
 
 import (
 	"fmt"
-	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -17,40 +16,24 @@ type Exit struct {
 	Core   bool        // it left a core dump
 }
 
-// AwaitExit waits for a child of this process to end and says how it did. The
-// child is not reaped: its number, and that of its process group, stay taken
-// until somebody waits for it. No thread is held meanwhile.
-func AwaitExit(pid int) (Exit, error) {
-	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
-	if err != nil {
-		return Exit{}, fmt.Errorf("pidfd_open %d: %w", pid, err)
+// awaitExitOnThread waits for a child to end, leaves it to be reaped, and says how it ended. It
+// holds a thread.
+func awaitExitOnThread(pid int) (Exit, error) {
+	for {
+		exit, ended, err := peekExit(unix.P_PID, pid, 0)
+		if err != nil {
+			return Exit{}, fmt.Errorf("wait for process %d: %w", pid, err)
+		}
+		if ended {
+			return exit, nil
+		}
 	}
-	f := os.NewFile(uintptr(fd), "pidfd") // non-blocking, so the poller takes it
-	defer f.Close()
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return Exit{}, fmt.Errorf("pidfd of %d: %w", pid, err)
-	}
-	var exit Exit
-	var waitErr error
-	err = conn.Read(func(fd uintptr) bool {
-		var ended bool
-		exit, ended, waitErr = peekExit(int(fd))
-		return ended || waitErr != nil
-	})
-	if waitErr != nil {
-		err = waitErr
-	}
-	if err != nil {
-		return Exit{}, fmt.Errorf("wait for process %d: %w", pid, err)
-	}
-	return exit, nil
 }
 
-// peekExit asks for the end of the child behind a pidfd without reaping it.
-func peekExit(pidfd int) (exit Exit, ended bool, err error) {
+// peekExit asks for the end of a child without reaping it; kind says what id is.
+func peekExit(kind, id, options int) (exit Exit, ended bool, err error) {
 	var info unix.Siginfo
-	err = unix.Waitid(unix.P_PIDFD, pidfd, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
+	err = unix.Waitid(kind, id, &info, unix.WEXITED|unix.WNOWAIT|options, nil)
 	if err == unix.EINTR || err == unix.EAGAIN {
 		return Exit{}, false, nil
 	}

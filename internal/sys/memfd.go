@@ -4,6 +4,8 @@ package sys
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,6 +16,9 @@ import (
 // last descriptor and mapping, also when every process is killed.
 func CreateMemory(name string, size int64) (fd int, err error) {
 	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if refusesCall(err) {
+		return -1, fmt.Errorf("memfd_create: %w: this kernel lacks it, or a filter of system calls (seccomp) such as a container's forbids it", err)
+	}
 	if err != nil {
 		return -1, fmt.Errorf("memfd_create: %w", err)
 	}
@@ -34,10 +39,23 @@ func CreateMemory(name string, size int64) (fd int, err error) {
 func OpenPeerFile(pid, fd int) (int, error) {
 	path := fmt.Sprintf("/proc/%d/fd/%d", pid, fd)
 	got, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return -1, fmt.Errorf("open %s: %w", path, err)
+	var st unix.Stat_t
+	switch {
+	case err == nil:
+		return got, nil
+	case err == unix.EACCES && unix.Stat(fmt.Sprintf("/proc/%d/fd", pid), &st) == nil && int(st.Uid) != unix.Geteuid():
+		return -1, fmt.Errorf("open %s: %w: the system keeps the files of this process from others of its user, as it does with a program that can be executed and not read, is setuid, or has capabilities: chmod +r its file, or use transport tcp", path, err)
 	}
-	return got, nil
+	if err == unix.ENOENT && !seesItself() {
+		return -1, fmt.Errorf("open %s: %w: ranks open each other's memory through /proc, which is not mounted here, or is that of another PID namespace: mount -t proc proc /proc, or use transport tcp", path, err)
+	}
+	return -1, fmt.Errorf("open %s: %w", path, err)
+}
+
+// seesItself reports whether /proc has this process under its own id.
+func seesItself() bool {
+	pid, err := os.Readlink("/proc/self")
+	return err == nil && pid == strconv.Itoa(os.Getpid())
 }
 
 // FileSize is the size in bytes of the file behind fd.

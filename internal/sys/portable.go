@@ -15,7 +15,7 @@ import (
 
 // This file and its siblings portable*.go are for systems other than Linux, where ranks
 // are goroutines of one process (gaspi.Local): memory that one process maps, and waits of
-// goroutines on channels, need nothing special. What only Linux can do is an error that
+// goroutines on channels, need nothing special. A feature that only Linux has is an error that
 // says so. With the build tag portable Linux takes these files too, for tests.
 
 // onlyLinux is the error of a feature that other systems lack.

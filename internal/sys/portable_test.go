@@ -47,7 +47,7 @@ func TestMemoryFile(t *testing.T) {
 func TestOnlyLinux(t *testing.T) {
 	_, poller := NewPoller()
 	_, alarm := NewAlarm()
-	_, exit := AwaitExit(1)
+	_, exit := WatchExits()
 	_, file := OpenPeerFile(1, 1)
 	_, program := CreateProgramFile("x")
 	for name, err := range map[string]error{

@@ -29,8 +29,43 @@ type Exit struct {
 	Core   bool        // it left a core dump
 }
 
-// AwaitExit returns an error: a process cannot be waited for without reaping it.
-func AwaitExit(int) (Exit, error) { return Exit{}, onlyLinux("starting ranks as processes") }
+// ProcessRanks returns an error: ranks cannot be processes on this system.
+func ProcessRanks() error { return onlyLinux("starting ranks as processes") }
+
+// Pipe returns the two ends of a pipe, which block and are closed on exec.
+func Pipe() (read, write int, err error) {
+	syscall.ForkLock.RLock() // no process may start between the two calls
+	defer syscall.ForkLock.RUnlock()
+	var fds [2]int
+	if err := unix.Pipe(fds[:]); err != nil {
+		return -1, -1, os.NewSyscallError("pipe", err)
+	}
+	unix.CloseOnExec(fds[0])
+	unix.CloseOnExec(fds[1])
+	return fds[0], fds[1], nil
+}
+
+// An ExitWatch does not exist: a process cannot be waited for without reaping it.
+type ExitWatch struct{}
+
+// An Ended is the end of a child.
+type Ended struct {
+	PID  int
+	Exit Exit
+	Err  error // why it is not known how the child ended, or nil
+}
+
+// WatchExits returns an error.
+func WatchExits() (*ExitWatch, error) { return nil, ProcessRanks() }
+
+// Add returns an error.
+func (*ExitWatch) Add(int) error { return ProcessRanks() }
+
+// Wait returns an error.
+func (*ExitWatch) Wait() ([]Ended, error) { return nil, ProcessRanks() }
+
+// Close does nothing.
+func (*ExitWatch) Close() {}
 
 // ReapIfEnded takes the remains of a child that has ended, and reports whether it did so.
 func ReapIfEnded(pid int) bool {

@@ -3,8 +3,10 @@
 package sys
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,10 +15,18 @@ import (
 // PID is the id of this process.
 func PID() int { return os.Getpid() }
 
+// refusesCall reports whether the error of a system call says that the kernel lacks it or
+// that a filter (seccomp) such as a container's forbids it.
+func refusesCall(err error) bool { return err == unix.ENOSYS || err == unix.EPERM }
+
 // HoldProcess returns a descriptor that stands for process pid as long as it is
-// open, also after the process has ended and its number is used again.
+// open, also after the process has ended and its number is used again. Where the system
+// refuses pidfds it is that of the process's directory in /proc.
 func HoldProcess(pid int) (int, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
+	if refusesCall(err) {
+		fd, err = unix.Open(fmt.Sprintf("/proc/%d", pid), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	}
 	if err != nil {
 		return -1, fmt.Errorf("pidfd_open %d: %w", pid, err)
 	}
@@ -33,8 +43,47 @@ func AwaitProcessEnd(fd int, limit time.Duration) bool {
 	for {
 		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		n, err := unix.Poll(p, int(max(0, time.Until(deadline).Milliseconds())))
+		if n == 1 && isDirectory(fd) { // which poll says nothing about
+			return awaitEndOfDirectory(fd, deadline)
+		}
 		if err != unix.EINTR || time.Now().After(deadline) {
 			return err == nil && n == 1
 		}
 	}
+}
+
+func isDirectory(fd int) bool {
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR
+}
+
+// awaitEndOfDirectory is AwaitProcessEnd for a directory of /proc.
+func awaitEndOfDirectory(fd int, deadline time.Time) bool {
+	for pause := 100 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
+		if directoryEnded(fd) {
+			return true
+		}
+		if time.Now().After(deadline) {
+			return false
+		}
+		time.Sleep(pause) // sleep: nothing but a pidfd tells of the end of another process
+	}
+}
+
+// directoryEnded reports whether the process of a directory of /proc has ended: it is a
+// zombie, or reaped, whereupon nothing in the directory can be opened.
+func directoryEnded(fd int) bool {
+	file, err := unix.Openat(fd, "stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err == unix.ESRCH || err == unix.ENOENT
+	}
+	defer unix.Close(file)
+	var text [512]byte
+	n, err := unix.Read(file, text[:])
+	if err != nil {
+		return err == unix.ESRCH
+	}
+	// The state is the third word, behind the name in parentheses.
+	_, rest, _ := strings.Cut(string(text[bytes.LastIndexByte(text[:n], ')')+1:n]), " ")
+	return strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X")
 }

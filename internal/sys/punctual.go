@@ -31,7 +31,7 @@ func PunctualThread() (before bool, err error) {
 	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, nanosecond, 0, 0, 0); err != nil {
 		return false, fmt.Errorf("prctl timer slack: %w", err)
 	}
-	// What it starts must not inherit the priority.
+	// Threads that it starts must not inherit the priority.
 	err = unix.SchedSetAttr(0, &unix.SchedAttr{
 		Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: punctualPriority,
 		Flags: unix.SCHED_FLAG_RESET_ON_FORK,

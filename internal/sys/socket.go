@@ -16,16 +16,19 @@ import (
 type SocketOptions struct {
 	// Congestion is the name of the congestion control.
 	Congestion string
-	// Silence is about half of how long an idle connection may go without an answer
-	// to probes before it counts as broken, rounded up to seconds. See SocketSilent
-	// for one that is not idle.
+	// Silence is how long the host at the other end may be silent. An idle connection is
+	// probed, so that SocketSilent can tell: see there.
 	Silence time.Duration
 }
 
 // probesMost is how many probes of an idle connection stay unanswered in a row
-// before it counts as broken. With 2, and 256 busy processes on two cores, whose
-// systems answer late, connections broke whose peers were there.
+// before the system takes it for broken: it is the last to notice. With 2, and 256 busy
+// processes on two cores, whose systems answer late, connections broke whose peers were there.
 const probesMost = 6
+
+// LeastSilence is the shortest silence of an idle connection that is noticed in time: the
+// system probes in whole seconds.
+const LeastSilence = probedLeast * time.Second
 
 // TakeSocket makes a descriptor of c's connection that is the caller's, not
 // blocking, without delay for small packets and with those options, and closes c.
@@ -66,7 +69,7 @@ func (opt SocketOptions) apply(fd int) {
 		_ = unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, opt.Congestion)
 	}
 	if opt.Silence > 0 {
-		seconds := int((opt.Silence + time.Second - 1) / time.Second)
+		seconds := int(opt.Silence / time.Second) // the third probe goes out within max(Silence, LeastSilence)
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, max(1, seconds/2))
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, max(1, seconds/4))
@@ -101,6 +104,12 @@ func UnsentOf(c *net.TCPConn) (n int, err error) {
 
 // EndSending tells the peer that nothing more comes.
 func EndSending(fd int) { _ = unix.Shutdown(fd, unix.SHUT_WR) }
+
+// ResetOnClose makes the close of a connection tell the peer that it broke, at once and
+// instead of all that was sent and has not arrived.
+func ResetOnClose(fd int) {
+	_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+}
 
 // Again reports whether a system call that did not block found nothing to do.
 func Again(errno syscall.Errno) bool { return errno == syscall.EAGAIN || errno == syscall.EINTR }

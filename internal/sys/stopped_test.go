@@ -31,9 +31,7 @@ func TestStoppedBy(t *testing.T) {
 		await(t, pid, 0)
 	}
 	stdin.Close()
-	if _, err := AwaitExit(pid); err != nil {
-		t.Error(err)
-	}
+	awaitExit(t, pid)
 	await(t, pid, 0)
 	cmd.Wait()
 }

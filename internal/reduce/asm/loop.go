@@ -22,7 +22,7 @@ import (
 // cache line are worth it: at a dst one element off, 8 KiB take 128 ns instead
 // of 184, 64 KiB 1.45 us instead of 1.69 (AVX2).
 //
-// What is stored in several places is asked for ahead, in all of them.
+// Destinations of a kernel that stores in several places are prefetched, all of them.
 func generate(m machine, k kernel, name string, places, sources []string) {
 	c := &context{m: m, constants: map[string]reg.VecVirtual{}}
 	TEXT(name, NOSPLIT, fmt.Sprintf("func(%s *byte, n uint64)", strings.Join(slices.Concat(places, sources), ", ")))
