@@ -1,11 +1,19 @@
-// Package testenv is what tests may need of the machine that they run on. What is
-// missing skips a test, or fails it where everything must be there: when
-// GASPI_CI=1 is in the environment. It is for tests alone.
+// Package testenv is what tests may need of the machine that they run on. A missing thing skips
+// a test, or fails it where everything must be there: when GASPI_CI=1 is in the environment.
+// Each function tries what a test needs, as rights alone say too little: a container, a chroot
+// or a security module takes some away. A test asks before it starts anything, with the t that
+// is to be skipped. It is for tests alone.
 package testenv
 
 import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -14,25 +22,85 @@ func Need(t testing.TB, commands ...string) {
 	t.Helper()
 	for _, command := range commands {
 		if _, err := exec.LookPath(command); err != nil {
-			lack(t, "the command "+command+" is not in PATH: .ci/run tools installs it")
+			Lack(t, "the command "+command+" is not in PATH: .ci/run tools installs it")
 		}
 	}
 }
 
-// NeedRoot skips the test if it does not run as root; what says for what it is
-// needed.
-func NeedRoot(t testing.TB, what string) {
+// NeedSuccess skips the test if a command fails, which tries what the test is going to
+// do; what says that in the infinitive.
+func NeedSuccess(t testing.TB, what, command string, args ...string) {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		lack(t, "only root can "+what)
+	if out, err := exec.CommandContext(t.Context(), command, args...).CombinedOutput(); err != nil {
+		Lack(t, fmt.Sprintf("cannot %s here: %s: %v: %s", what, command, err, bytes.TrimSpace(out)))
 	}
 }
 
-// lack skips or fails the test for a reason.
-func lack(t testing.TB, reason string) {
+// NeedListener skips the test if nothing can listen at an IP address of this host.
+func NeedListener(t testing.TB, address string) {
 	t.Helper()
+	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
+	if err != nil {
+		Lack(t, "cannot listen at "+address+" here: "+err.Error())
+		return
+	}
+	l.Close()
+}
+
+// FreeAddress returns an address of this host that nobody listens on. Its port is below those
+// that the system gives to a program that asks for any port, as other tests do all the time,
+// so that none of them takes it before it is used.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	var err error
+	for range 100 {
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.N(20_000))); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
+	t.Fatal(err)
+	return ""
+}
+
+// NeedStep skips the test unless a variable is 1, which a step of .ci/run sets: the test
+// takes minutes, and more of the machine than others. It skips where GASPI_CI is 1, too.
+func NeedStep(t testing.TB, variable, step string) {
+	t.Helper()
+	if os.Getenv(variable) != "1" {
+		t.Skip(variable + " is not 1: it takes minutes and is run by .ci/run " + step)
+	}
+}
+
+// Lack skips the test for a reason, which is something that this machine lacks, or
+// fails it where everything must be there.
+func Lack(t testing.TB, reason string) {
+	t.Helper()
+	reason = strings.ReplaceAll(reason, "\n", "; ") // readers of logs take the last line for all of it
 	if os.Getenv("GASPI_CI") == "1" {
 		t.Fatal(reason)
 	}
 	t.Skip(reason)
+}
+
+// NeedOpenFiles skips the test if this process may not have n open files.
+func NeedOpenFiles(t testing.TB, n uint64) {
+	t.Helper()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < n {
+		Lack(t, fmt.Sprintf("a process may have %d open files here, and the test opens %d: raise the hard limit (ulimit -Hn)", limit.Cur, n))
+	}
+}
+
+// NeedHostName skips the test if the name of this host does not resolve.
+func NeedHostName(t testing.TB) {
+	t.Helper()
+	name, err := os.Hostname()
+	if err == nil {
+		_, err = net.DefaultResolver.LookupHost(t.Context(), name)
+	}
+	if err != nil {
+		Lack(t, "the name of this host does not resolve: "+err.Error())
+	}
 }

@@ -9,11 +9,13 @@
 // Nothing of it is visible outside: addresses, interfaces and processes are in
 // namespaces without a name, which go when the last process in them ends; and
 // those end when the test process does, whatever it dies of. It is for tests
-// alone and needs root. Where that or a tool is missing, New skips the test, or
-// fails it if GASPI_CI=1 is in the environment.
+// alone and needs rights that root has outside of containers. Where these or a tool is
+// missing, New skips the test, or fails it if GASPI_CI=1 is in the environment; StartSlurm
+// does so with the test that called New where there is no Slurm.
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,8 +23,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // MaxHosts bounds the hosts of a cluster.
@@ -48,11 +53,13 @@ func New(t testing.TB, hosts int) *Cluster {
 	if hosts < 1 || hosts > MaxHosts {
 		t.Fatalf("%d hosts: a cluster has 1 to %d", hosts, MaxHosts)
 	}
-	needRoot(t)
-	need(t, "ip", "nsenter", "setpriv", "mount", "env", "sh", "cat")
+	need(t, "ip", "nft", "ssh", "ssh-keygen", "sshd", "nsenter", "setpriv", "mount", "env", "sh", "cat")
+	if err := possible(); err != nil {
+		testenv.Lack(t, "cannot make hosts out of namespaces here: "+err.Error())
+	}
 	c := &Cluster{t: t, cut: map[[2]int]bool{}}
 	sweep()
-	dir, err := os.MkdirTemp("", prefix+strconv.Itoa(os.Getpid())+"-")
+	dir, err := NewDir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +74,20 @@ func New(t testing.TB, hosts int) *Cluster {
 	}
 	return c
 }
+
+// possible returns why this machine cannot make hosts. It makes two, the way between
+// them, and a partition: that is what needs rights.
+var possible = sync.OnceValue(func() error {
+	dir, err := NewDir()
+	if err != nil {
+		return err
+	}
+	c := &Cluster{dir: dir, cut: map[[2]int]bool{{0, 1}: true}}
+	if err = c.build(1); err == nil {
+		err = c.applyCuts()
+	}
+	return errors.Join(err, c.end())
+})
 
 // build starts the hosts and joins them.
 func (c *Cluster) build(hosts int) error {
@@ -131,19 +152,31 @@ func (c *Cluster) names() string {
 }
 
 func (c *Cluster) close() {
+	if err := c.end(); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// end ends all hosts and removes the shared folder.
+func (c *Cluster) end() error {
 	for _, h := range append([]*Host{c.wire, c.head}, c.hosts...) {
 		if h != nil {
 			h.shutDown()
 		}
 	}
-	if err := os.RemoveAll(c.dir); err != nil {
-		c.t.Error(err)
-	}
+	return os.RemoveAll(c.dir)
 }
 
 // prefix begins the names of the shared folders; the process number of their
 // owner follows.
 const prefix = "gaspi-cluster-"
+
+// NewDir makes a folder for files that several clusters of this process link to, on the file
+// system of their own folders. The caller removes it; if this process is killed, a later New
+// does.
+func NewDir() (string, error) {
+	return os.MkdirTemp("", prefix+strconv.Itoa(os.Getpid())+"-")
+}
 
 // sweep removes the folders of tests that were killed. Nothing else is left of
 // them. Errors do not matter: another test may be doing the same.
@@ -163,7 +196,7 @@ func sweep() {
 func (c *Cluster) Build(t testing.TB, packages ...string) string {
 	t.Helper()
 	bin := c.file("bin") + "/"
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"build", "-o", bin}, packages...)...)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"build", "-buildvcs=false", "-o", bin}, packages...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}

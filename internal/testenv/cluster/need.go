@@ -11,9 +11,3 @@ func need(t testing.TB, tools ...string) {
 	t.Helper()
 	testenv.Need(t, tools...)
 }
-
-// needRoot skips or fails a test that cannot make namespaces.
-func needRoot(t testing.TB) {
-	t.Helper()
-	testenv.NeedRoot(t, "make hosts out of namespaces")
-}

@@ -69,7 +69,7 @@ func (h *Host) Within(do func() error) error {
 }
 
 // Cut takes the host off the switch, like a cable that is pulled: nobody is told,
-// packets both ways are lost. What runs on it goes on.
+// packets both ways are lost. Processes on it go on.
 func (c *Cluster) Cut(h *Host) { c.port(h, "down") }
 
 // Heal plugs the host in again.
@@ -108,13 +108,17 @@ func (c *Cluster) Join(a, b *Host) {
 // filter makes the switch drop what is cut.
 func (c *Cluster) filter() {
 	c.t.Helper()
-	need(c.t, "nft")
+	if err := c.applyCuts(); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// applyCuts gives the switch the rules for what is cut now.
+func (c *Cluster) applyCuts() error {
 	text := "add table bridge cut\ndelete table bridge cut\ntable bridge cut {\nchain pairs {\ntype filter hook forward priority 0\n"
 	byNumber := func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
 	for _, p := range slices.SortedFunc(maps.Keys(c.cut), byNumber) {
 		text += fmt.Sprintf("iifname p%d oifname p%d drop\n", p[0], p[1])
 	}
-	if err := c.wire.inNetwork(text+"}\n}\n", "nft", "-f", "-"); err != nil {
-		c.t.Fatal(err)
-	}
+	return c.wire.inNetwork(text+"}\n}\n", "nft", "-f", "-")
 }

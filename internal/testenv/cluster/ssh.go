@@ -39,7 +39,6 @@ func (c *Cluster) SSH() string {
 	if c.ssh != "" {
 		return c.ssh
 	}
-	need(c.t, "ssh", "ssh-keygen", "sshd")
 	if err := c.startSSH(); err != nil {
 		c.t.Fatalf("sshd: %v", err)
 	}

@@ -104,7 +104,7 @@ func build(ctx context.Context, dir string, debs []string) error {
 
 // fill writes the archive to w and the kernel to a file.
 func fill(ctx context.Context, w io.Writer, kernel string, debs []string) error {
-	t := &tree{archive: newCPIO(w), modules: moduleSet{}, kernel: kernel}
+	t := &fileTree{archive: newCPIO(w), modules: moduleSet{}, kernel: kernel}
 	for _, folder := range merged {
 		if err := t.archive.Folder("usr/" + folder); err != nil {
 			return err
@@ -140,7 +140,7 @@ func fill(ctx context.Context, w io.Writer, kernel string, debs []string) error 
 
 // addModules adds the modules that the guest loads. Their names begin with a
 // number: the guest loads them in the order of names.
-func (t *tree) addModules() error {
+func (t *fileTree) addModules() error {
 	names, err := t.modules.order(modules)
 	if err != nil {
 		return err

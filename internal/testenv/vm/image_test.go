@@ -160,7 +160,7 @@ func TestTreeTakesFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tr := &tree{archive: newCPIO(&archive), modules: moduleSet{}, kernel: filepath.Join(t.TempDir(), "vmlinuz")}
+	tr := &fileTree{archive: newCPIO(&archive), modules: moduleSet{}, kernel: filepath.Join(t.TempDir(), "vmlinuz")}
 	if err := tr.read(tar.NewReader(&deb)); err != nil {
 		t.Fatal(err)
 	}

@@ -2,18 +2,17 @@ package vm
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // gate skips the tests that boot a guest unless they were asked for.
 func gate(t *testing.T) {
 	t.Helper()
-	if os.Getenv("GASPI_TEST_VM") != "1" {
-		t.Skip("GASPI_TEST_VM is not 1: it takes minutes and is run by .ci/run rdma")
-	}
+	testenv.NeedStep(t, "GASPI_TEST_VM", "rdma")
 }
 
 // run boots a guest for a job and shows what it prints.

@@ -35,9 +35,9 @@ Description: takes the place of packages that the guest does not need
 `
 
 // fetch downloads the packages and what they depend on to a folder, and returns
-// the paths of the files. What is there already is not downloaded again; what is
-// downloaded, apt checks against the signatures of the sources it is configured
-// with. Nothing is installed, and apt's own state stays as it is.
+// the paths of the files. Packages that are there already are not downloaded again; apt checks
+// downloads against the signatures of the sources it is configured with. Nothing is installed,
+// and apt's own state stays as it is.
 func fetch(ctx context.Context, dir string) ([]string, error) {
 	// apt-get lists only what it would download, so it is shown an empty cache.
 	empty := filepath.Join(dir, "empty")

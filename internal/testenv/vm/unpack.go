@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// A tree collects the files of packages.
-type tree struct {
+// A fileTree collects the files of packages.
+type fileTree struct {
 	archive *cpioWriter // the files that the guest sees
 	modules moduleSet   // those that may matter
 	kernel  string      // the path to write the kernel to
@@ -22,7 +22,7 @@ type tree struct {
 }
 
 // unpack adds the files of one package, as far as the guest needs them.
-func (t *tree) unpack(ctx context.Context, deb string) error {
+func (t *fileTree) unpack(ctx context.Context, deb string) error {
 	cmd := exec.CommandContext(ctx, "dpkg-deb", "--fsys-tarfile", deb)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -47,7 +47,7 @@ func (t *tree) unpack(ctx context.Context, deb string) error {
 	return nil
 }
 
-func (t *tree) read(r *tar.Reader) error {
+func (t *fileTree) read(r *tar.Reader) error {
 	for {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -63,7 +63,7 @@ func (t *tree) read(r *tar.Reader) error {
 }
 
 // add takes one file.
-func (t *tree) add(h *tar.Header, data io.Reader) error {
+func (t *fileTree) add(h *tar.Header, data io.Reader) error {
 	name := place(h.Name)
 	switch {
 	case strings.HasPrefix(name, "boot/vmlinuz-"):

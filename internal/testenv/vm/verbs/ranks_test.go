@@ -112,7 +112,7 @@ func killSoon(ctx context.Context, seg *gaspi.Segment) error {
 			fmt.Println(err)
 			return
 		}
-		time.Sleep(wait)
+		time.Sleep(wait) // sleep: the moment of the kill
 		fmt.Println("killed", time.Now().UnixNano())
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}()

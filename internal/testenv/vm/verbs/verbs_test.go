@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/testenv/vm"
 )
 
@@ -32,9 +33,7 @@ const jobLimit = 20 * time.Minute
 // gate skips these tests unless they were asked for.
 func gate(t *testing.T) {
 	t.Helper()
-	if os.Getenv("GASPI_TEST_VM") != "1" {
-		t.Skip("GASPI_TEST_VM is not 1: it takes minutes and is run by .ci/run rdma")
-	}
+	testenv.NeedStep(t, "GASPI_TEST_VM", "rdma")
 }
 
 // inGuest has a guest run a script with programs and returns what it printed, which
@@ -75,7 +74,7 @@ func programs(t *testing.T, packages ...string) map[string]string {
 	for _, p := range packages {
 		name := path.Base(p)
 		files[name] = filepath.Join(dir, name)
-		command(t, "build", "-tags", "rdma", "-o", files[name], module+p)
+		command(t, "build", "-buildvcs=false", "-tags", "rdma", "-o", files[name], module+p)
 	}
 	return files
 }

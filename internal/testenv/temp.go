@@ -1,0 +1,72 @@
+package testenv
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+)
+
+// Run calls run, which is m.Run of a TestMain or calls it, and returns its exit status.
+// In these tests, t.TempDir
+// returns directories in which programs can be executed: where TMPDIR is on a file system
+// that is mounted noexec, they are beside the test program, which has been executed itself.
+func Run(run func() int) int {
+	remove, err := programTemp()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer remove()
+	return run()
+}
+
+// programTemp sets GOTMPDIR, which t.TempDir obeys, to a new directory beside this program
+// if programs cannot be executed where it points, and returns a function that removes
+// what it has made.
+func programTemp() (remove func(), err error) {
+	temp := os.Getenv("GOTMPDIR")
+	if temp == "" {
+		temp = os.TempDir()
+	}
+	if err := executable(temp); err == nil {
+		return func() {}, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(self), "temp-")
+	if err == nil {
+		if err = executable(dir); err != nil {
+			os.RemoveAll(dir)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("programs can be executed neither in %s nor beside %s (%w): set GOTMPDIR to a directory in which they can", temp, self, err)
+	}
+	return func() { os.RemoveAll(dir) }, os.Setenv("GOTMPDIR", dir)
+}
+
+// executable returns nil if programs in a directory can be executed. The system is asked
+// to execute an empty one: it refuses that for its format unless it refuses the place.
+func executable(dir string) error {
+	f, err := os.CreateTemp(dir, "empty-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	err = f.Chmod(0o700)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	if err = exec.Command(f.Name()).Run(); errors.Is(err, syscall.ENOEXEC) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,49 @@
+package testenv
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// roleEnv makes this test program one that is run by Run, as another package's would be.
+const roleEnv = "TESTENV_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(roleEnv) == "" {
+		os.Exit(m.Run())
+	}
+	os.Exit(Run(m.Run))
+}
+
+// TestTemporaryDirectories runs a copy of this program, alone in a directory, where
+// programs can be executed in its temporary directories, and where they cannot.
+func TestTemporaryDirectories(t *testing.T) {
+	if os.Getenv(roleEnv) != "" {
+		if err := executable(t.TempDir()); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	const mount = `mount -t tmpfs -o noexec tmpfs "$NOEXEC"`
+	noexec := t.TempDir()
+	t.Setenv("NOEXEC", noexec)
+	Need(t, "unshare", "mount", "sh", "cp")
+	NeedSuccess(t, "mount in a namespace", "unshare", "--mount", "sh", "-c", mount)
+	good := t.TempDir()
+	self := filepath.Join(good, "self.test")
+	if out, err := exec.Command("cp", os.Args[0], self).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, c := range []struct{ tmpdir, gotmpdir string }{{good, ""}, {noexec, good}, {noexec, ""}, {good, noexec}} {
+		cmd := exec.Command("unshare", "--mount", "sh", "-c", mount+` && exec "$0" "$@"`, self, "-test.run=^TestTemporaryDirectories$")
+		cmd.Env = append(os.Environ(), roleEnv+"=1", "TMPDIR="+c.tmpdir, "GOTMPDIR="+c.gotmpdir)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("TMPDIR=%s GOTMPDIR=%s: %v\n%s", c.tmpdir, c.gotmpdir, err, out)
+		}
+		if left, err := os.ReadDir(good); err != nil || len(left) != 1 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	}
+}
