@@ -137,3 +137,18 @@ func carriedOut(ctx context.Context, link transport.Link, at transport.Addr, op 
 	}
 	return old, err
 }
+
+// whileAttached is carriedOut, but ends with ErrLauncherLost when this rank loses the
+// launcher, and with it the job: whether the operation was applied is then not known.
+func (p *Proc) whileAttached(ctx context.Context, link transport.Link, at transport.Addr, op transport.AtomicOp, operand, compare uint64) (uint64, error) {
+	both, cancel := transport.WithEnd(ctx, p.attached)
+	defer cancel()
+	old, err := link.Atomic(both, at, op, operand, compare)
+	if doubt, is := errors.AsType[*InDoubtError](err); is {
+		old, err = doubt.Wait(p.attached)
+	}
+	if isTimeLimit(err) && p.attached.Err() != nil {
+		err = ErrLauncherLost
+	}
+	return old, err
+}

@@ -12,7 +12,7 @@ import (
 // and has slots that nothing else uses. All state belongs to the caller whose turn
 // it is; see turns.
 //
-// Each slot is taken off the board by its reader before the reader sends what
+// Each slot is taken off the array by its reader before the reader sends what
 // follows from it, and written again only after that. So no vote is overwritten.
 type ballot struct {
 	tree
@@ -24,7 +24,7 @@ type ballot struct {
 
 func newBallot(g *Group) *ballot {
 	b := &ballot{}
-	b.plant(g, func(slot int) bool { return g.p.system.Board().Load(b.id(g.index, slot)) != 0 })
+	b.plant(g, func(slot int) bool { return g.p.system.Notifications().Load(b.id(g.index, slot)) != 0 })
 	return b
 }
 
@@ -49,15 +49,15 @@ func (b *ballot) run(ctx context.Context, vote notify.Value) (notify.Value, erro
 
 // step does one stage; an error leaves the rest of the stage to be done again.
 func (b *ballot) step(ctx context.Context) error {
-	board := b.g.p.system.Board()
+	array := b.g.p.system.Notifications()
 	switch b.stage {
 	case gathering:
 		first := b.id(b.g.index, 0)
-		if _, err := board.Wait(ctx, notify.Every(first, uint32(b.children())), b.upStop, nil); err != nil {
+		if _, err := array.Wait(ctx, notify.Every(first, uint32(b.children())), b.upStop, nil); err != nil {
 			return err
 		}
 		for c := range b.children() {
-			v, _ := board.Reset(first + notify.ID(c)) // on the board by layout
+			v, _ := array.Reset(first + notify.ID(c)) // on the array by layout
 			b.least = min(b.least, v)
 		}
 		b.stage = delivering
@@ -65,20 +65,20 @@ func (b *ballot) step(ctx context.Context) error {
 			b.stage = spreading
 		}
 	case delivering:
-		if err := b.send(b.parent(), (b.g.me-1)%fanout); err != nil {
+		if err := b.send(ctx, b.parent(), (b.g.me-1)%fanout); err != nil {
 			return err
 		}
 		b.stage = awaiting
 	case awaiting:
 		id := b.id(b.g.index, slotResult)
-		if _, err := board.Wait(ctx, notify.Some(id, 1), b.downStop, nil); err != nil {
+		if _, err := array.Wait(ctx, notify.Some(id, 1), b.downStop, nil); err != nil {
 			return err
 		}
-		b.least, _ = board.Reset(id) // on the board by layout
+		b.least, _ = array.Reset(id) // on the array by layout
 		b.stage = spreading
 	case spreading:
 		for ; b.told < b.children(); b.told++ {
-			if err := b.send(b.firstChild()+b.told, slotResult); err != nil {
+			if err := b.send(ctx, b.firstChild()+b.told, slotResult); err != nil {
 				return err
 			}
 		}
@@ -87,18 +87,17 @@ func (b *ballot) step(ctx context.Context) error {
 	return nil
 }
 
-func (b *ballot) send(member, slot int) error {
-	return b.g.tell(member, b.id(b.g.indexOf[member], slot), b.least)
+func (b *ballot) send(ctx context.Context, member, slot int) error {
+	return b.g.fault(ctx, b.g.ranks[member], b.g.tell(member, b.id(b.g.indexOf[member], slot), b.least))
 }
 
-// tell posts a notification in the system segment of a member.
+// tell posts a notification in the system segment of a member. Its error is for fault.
 func (g *Group) tell(member int, id notify.ID, v notify.Value) error {
-	p, to := g.p, g.ranks[member]
-	way, err := p.route(to)
+	way, err := g.p.route(g.ranks[member])
 	if err != nil {
 		return err
 	}
-	return p.fault(to, way.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: id, Value: v}))
+	return way.Notify(g.p.internal, transport.Flag{Segment: g.p.lay.id, ID: id, Value: v})
 }
 
 // waitingFor is whom a ballot that ended early was waiting for.

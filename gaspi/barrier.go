@@ -10,10 +10,9 @@ import (
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
-// Barrier blocks until all members of g have called it. What a rank wrote and
-// notified before it is not thereby complete: a barrier orders nothing but
-// itself. When ctx ends first, calling Barrier again goes on with the same
-// barrier and sends nothing twice.
+// Barrier blocks until all members of g have called it. A barrier orders nothing but itself:
+// writes and notifications that a rank posted before it are not complete because of it. When
+// ctx ends first, calling Barrier again goes on with the same barrier and sends nothing twice.
 //
 // It is a dissemination barrier with radix 16: in round k each rank signals up
 // to 15 ranks at distances j x 16^k, and waits for as many. It takes
@@ -116,7 +115,7 @@ func (b *barrier) run(ctx context.Context, op string) error {
 	for ; b.round < len(b.rounds); b.round++ {
 		round := &b.rounds[b.round]
 		if !b.sent {
-			if err := b.signal(round); err != nil {
+			if err := b.signal(ctx, round); err != nil {
 				return b.g.error(op, err)
 			}
 			b.sent = true
@@ -140,15 +139,15 @@ func nextEpoch(e notify.Value) notify.Value {
 
 // signal tells the members of this round. Doing it again after an error does no
 // harm: the same number is posted.
-func (b *barrier) signal(round *barrierRound) error {
+func (b *barrier) signal(ctx context.Context, round *barrierRound) error {
 	p := b.g.p
 	for _, to := range round.to {
 		way, err := p.route(to.rank)
-		if err != nil {
-			return err
+		if err == nil {
+			err = way.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: to.id, Value: b.epoch})
 		}
-		if err := way.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: to.id, Value: b.epoch}); err != nil {
-			return p.fault(to.rank, err)
+		if err != nil {
+			return b.g.fault(ctx, to.rank, err)
 		}
 	}
 	return nil
@@ -156,7 +155,7 @@ func (b *barrier) signal(round *barrierRound) error {
 
 func (b *barrier) wait(ctx context.Context, round *barrierRound) error {
 	want := notify.EveryUntil(round.first, uint32(len(round.from)), notify.Reached, b.epoch)
-	_, err := b.g.p.system.Board().Wait(ctx, want, b.stop, b.spent)
+	_, err := b.g.p.system.Notifications().Wait(ctx, want, b.stop, b.spent)
 	return err
 }
 
@@ -166,7 +165,7 @@ func (b *barrier) missing() []Rank {
 	var ranks []Rank
 	for j, r := range round.from {
 		want := notify.Until(round.first+notify.ID(j), notify.Reached, b.epoch)
-		if _, there, _ := b.g.p.system.Board().Try(want); !there {
+		if _, there, _ := b.g.p.system.Notifications().Try(want); !there {
 			ranks = append(ranks, r)
 		}
 	}
@@ -177,10 +176,7 @@ func (b *barrier) missing() []Rank {
 // to this rank, since the signal may depend on it through others; when one has left,
 // only if its own signal is missing, for it may have left after its part was done.
 func (b *barrier) why() error {
-	if err := b.g.over(); err != nil {
-		return err
-	}
-	return b.g.p.leftAmong(b.missing)
+	return b.g.overWithout(b.missing)
 }
 
 func (b *barrier) fail(op string, err error) error {

@@ -57,7 +57,7 @@ type Config struct {
 
 	// Groups is how many groups may exist at a time: the world, those of the program,
 	// and one for each team and each stale reduction. Default 128. Each costs about
-	// 40 KiB when it is used, and 8 bytes per rank of the job when it is committed.
+	// 40 KiB when it is used, and 16 bytes per rank of the job when it is committed.
 	Groups int
 	// AllReduceElements is the longest vector of the small AllReduce, in
 	// elements of 8 bytes. Default 255.
@@ -154,6 +154,10 @@ func (c Config) common() string {
 	return fmt.Sprintf("Segments %d, Groups %d, AllReduceElements %d, PassiveMax %d, Emulate %q",
 		c.Segments, c.Groups, c.AllReduceElements, c.PassiveMax, c.Emulate)
 }
+
+// segmentIDs is how many ids of segments there are: those of the program and of the
+// runtime's own two.
+func (c Config) segmentIDs() int { return c.Segments + 2 }
 
 const (
 	defaultSpin  = 100 * time.Microsecond // of the order of a sleep and a wake-up across cores

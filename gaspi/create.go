@@ -101,6 +101,7 @@ func (c *creation) make(id SegmentID) (*Segment, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.group = c.o.group
 	for _, r := range c.o.group.ranks {
 		if err := s.Register(r); err != nil {
 			_ = s.Delete() // just made

@@ -248,8 +248,8 @@ func TestSurvivorsFormAGroupAndGoOn(t *testing.T) {
 	})
 }
 
-// A rank that returned nil has done its part. Whoever needs nothing of it must
-// not notice; whoever waits for it alone must not wait for ever.
+// A rank that returned nil has done its part. A rank that needs nothing of it must not notice;
+// a rank that waits for it alone must not wait for ever.
 func TestRankThatLeftDisturbsNobody(t *testing.T) {
 	bubble(t, 4, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))

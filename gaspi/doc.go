@@ -19,12 +19,11 @@
 //
 // # Blocking and time limits
 //
-// Whatever can block takes a context first; Try forms never block. A deadline
-// of the context is the standard's timeout: the call ends with an error that
-// matches context.DeadlineExceeded, nothing is lost, and the same call made
-// again goes on where the first one stopped. (Two differ: Init leaves the job,
-// and PassiveSend withdraws its message.) On the path that does not block, a
-// context costs nothing.
+// Every call that can block takes a context first; Try forms never block. A deadline of the
+// context is the standard's timeout: the call ends with an error that matches
+// context.DeadlineExceeded, nothing is lost, and the same call made again goes on where the
+// first one stopped. (Two differ: Init leaves the job, and PassiveSend withdraws its message.)
+// On the path that does not block, a context costs nothing.
 //
 // # Ownership
 //

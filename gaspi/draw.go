@@ -18,7 +18,7 @@ import (
 // who meets the number of another draw passes over some more, at random, and when
 // nothing is left after that, the draw begins anew.
 type draw struct {
-	pool   pool
+	pool   numberPool
 	count  int // numbers go from 0 to count-1
 	noun   string
 	limit  int  // the highest number that may still be found
@@ -38,8 +38,8 @@ type draw struct {
 // try of ranks that share memory takes about 10 us.
 const mostTries = 1 << 12
 
-// A pool is where numbers are reserved.
-type pool interface {
+// A numberPool is where numbers are reserved.
+type numberPool interface {
 	// reserve takes the highest free number up to limit, or returns -1. hop is how many
 	// to pass over where another draw has reserved one.
 	reserve(limit int, hop func() int) int
@@ -48,7 +48,7 @@ type pool interface {
 }
 
 // newDraw is a draw of the numbers below count. noun says in errors what they are.
-func newDraw(from pool, count int, noun string) *draw {
+func newDraw(from numberPool, count int, noun string) *draw {
 	return &draw{pool: from, count: count, noun: noun, limit: count - 1, number: -1, tries: 1}
 }
 

@@ -34,16 +34,23 @@ func (g *Group) Dup(ctx context.Context, tag Tag) (*Group, error) {
 		g.turns.work = d
 	}
 	ended, err := d.run(ctx, g)
+	var least notify.Value
+	if err == nil { // the tag of the new group is the highest that the place has on a member
+		least, err = d.ballot(ctx, g, notify.Value(lastTag+1-g.p.groups.at(d.number).tag))
+	}
 	if err != nil {
 		g.turns.leave(ended)
 		return nil, g.wrap("group_dup", err)
 	}
 	// Everybody has reserved the number and cleared its slots. Others may write to
 	// them from now on.
-	dup := g.p.groups.drawn(d.number)
+	n, tells := len(g.ranks), lastTag+1-uint32(least)
+	dup := g.p.groups.at(d.number)
 	dup.ranks = slices.Clone(g.ranks)
-	dup.open(g.me, slices.Repeat([]int{d.number}, len(g.ranks)))
+	dup.open(g.me, slices.Repeat([]int{d.number}, n), slices.Repeat([]uint32{tells}, n))
 	dup.committed.Store(true)
+	g.p.groups.drawn(d.number, tells)
+	g.p.heed(d.number)
 	g.turns.leave(true)
 	return dup, nil
 }
@@ -82,7 +89,7 @@ func (pool *groupPool) release(i int) { pool.p.groups.give(pool.p.groups.at(i)) 
 // clearGroup clears the slots of a group.
 func (p *Proc) clearGroup(index int) {
 	first := p.lay.groupSlot(index)
-	for i := range groupSlots {
-		_, _ = p.system.Board().Reset(first + notify.ID(i)) // the id is on the board by layout
+	for i := range p.lay.slotsOfGroup() {
+		_, _ = p.system.Notifications().Reset(first + notify.ID(i)) // the id is on the array by layout
 	}
 }

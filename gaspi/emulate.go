@@ -49,11 +49,11 @@ func (p *Proc) punctuality(begin bool) Punctuality {
 	return Punctuality{}
 }
 
-// patient is how ranks wait for an emulated network: they sleep at once. Whoever
-// looked again and again would keep the cores from those who deliver, and whoever
-// yielded would get its core back only after the slice of a rank that computes.
-func patient() *notify.Waiting {
-	return &notify.Waiting{YieldOnce: func() {}, Sleep: notify.Futex{}}
+// patient is how ranks wait for an emulated network: they sleep at once. A rank that polled
+// would keep the cores from the threads that deliver, and a rank that yielded would get its
+// core back only after the time slice of a rank that computes.
+func patient() *notify.WaitPolicy {
+	return &notify.WaitPolicy{YieldOnce: func() {}, Sleep: notify.Futex{}}
 }
 
 // emulateApart emulates a network between processes of this host.
@@ -77,7 +77,7 @@ func (d *dialer) emulateApart(wire transport.Transport) (transport.Transport, er
 }
 
 // makeSegment makes memory of so many bytes with so many notifications.
-type makeSegment func(size uint64, notifications uint32, w *notify.Waiting) (*segment.Segment, error)
+type makeSegment func(size uint64, notifications uint32, w *notify.WaitPolicy) (*segment.Segment, error)
 
 // emulate emulates a network on top of wire, between cards in memory that all ranks
 // reach. It closes both if it fails.
@@ -87,24 +87,22 @@ func (d *dialer) emulate(wire, cards transport.Transport, memory makeSegment) (t
 		return nil, errors.Join(err, wire.Close(), cards.Close())
 	}
 	t, err := emulate.New(emulate.Config{
-		Rank: d.info.Rank, Size: d.info.Size, Inner: wire, Shared: cards, Network: network, Waiting: d.waiting, Lost: d.fallen,
+		Rank: d.info.Rank, Size: d.info.Size, Inner: wire, Shared: cards, Network: network, WaitPolicy: d.waitPolicy, Lost: d.fallen,
 		Memory: func(size uint64, notifications uint32) (*segment.Segment, error) {
-			return memory(size, notifications, d.waiting)
+			return memory(size, notifications, d.waitPolicy)
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	d.waiting.Sleep = t.Parker(d.waiting.Sleep)
+	d.waitPolicy.Sleep = t.Parker(d.waitPolicy.Sleep)
 	return t, nil
 }
 
 // fallen hears of ranks whose emulated host has fallen silent. It stands for whoever
 // started them, who would say so of a host.
 func (d *dialer) fallen(err *RankError) {
-	if p := d.proc.Load(); p != nil {
-		p.noteEnd(boot.Failure{Rank: err.Rank, Reason: err.Reason})
-	}
+	d.tell(func(p *Proc) { p.noteEnd(boot.Failure{Rank: err.Rank, Reason: err.Reason}) })
 }
 
 // emulate emulates a network between ranks of this process.

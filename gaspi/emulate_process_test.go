@@ -9,7 +9,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
-// What processes of a host do with each other, they do through an emulated network too.
+// Processes of a host communicate in all ways through an emulated network, too.
 func TestProcessesEmulated(t *testing.T) {
 	for _, c := range []struct{ role, transport string }{
 		{"message", "shm"}, {"message", "tcp"}, {"passive", "shm"}, {"passive", "tcp"},

@@ -47,6 +47,8 @@ var (
 	// ErrMismatch says that the ranks of a group called a collective with
 	// different arguments.
 	ErrMismatch = base.ErrMismatch
+	// ErrRevoked is matched by every *RevokedError.
+	ErrRevoked = errors.New("the group was revoked")
 	// ErrLauncherLost says that the launcher of the job is gone.
 	ErrLauncherLost = errors.New("the launcher of this job is gone")
 )

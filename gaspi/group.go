@@ -1,6 +1,7 @@
 package gaspi
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -23,17 +24,21 @@ import (
 // renumbers no other, and two groups may have the same ranks.
 type Group struct {
 	p     *Proc
-	index int  // of the group's slots in the system segment of this rank
-	drawn bool // guarded by the table's mu; the place is reserved by a draw, and no group yet
+	index int    // of the group's slots in the system segment of this rank
+	tag   uint32 // guarded by the table's mu; tells it from others that have had the place
+	drawn bool   // guarded by the table's mu; the place is reserved by a draw, and no group yet
 
 	mu        sync.Mutex
 	ranks     []Rank // guarded by mu until committed, then constant; ascending
 	committed atomic.Bool
 	deleted   atomic.Bool
 
+	revocation revocation
+
 	// Constant once committed.
-	me      int   // index of this rank in ranks
-	indexOf []int // index is the member; the group's index at a member this one signals
+	me      int      // index of this rank in ranks
+	indexOf []int    // index is the member; the group's index there
+	tagOf   []uint32 // index is the member; the group's tag there
 
 	commit   *commitState // set under mu; nil unless a commit is under way; else ranks are constant
 	commits  atomic.Bool  // somebody is in Commit
@@ -42,6 +47,9 @@ type Group struct {
 	ballot   *ballot  // likewise
 	turns    *turns   // of those calls
 	vector   *vectorOp
+	consent  *consent
+	shrink   shrinking
+	also     func() error // one more reason for over, or nil
 }
 
 // NewGroup makes a group of ranks in any order, without Commit: it can be
@@ -115,7 +123,8 @@ func (g *Group) String() string {
 
 // Delete gives the group's place back. It is local, and not possible for the
 // world. No collective of the group may be under way on any member. If one has ended
-// early here, the place stays taken: others may still write to its slots.
+// early here, or the group was revoked, the place stays taken: others may still write to
+// its slots.
 func (g *Group) Delete() error {
 	if g == g.p.world {
 		return g.error("group_delete", fmt.Errorf("%w: the world cannot be deleted", ErrInUse))
@@ -123,6 +132,7 @@ func (g *Group) Delete() error {
 	if !g.deleted.CompareAndSwap(false, true) {
 		return g.error("group_delete", ErrClosed)
 	}
+	g.part()
 	g.withdraw()
 	if g.turns != nil {
 		g.turns.giveUp()
@@ -134,10 +144,10 @@ func (g *Group) Delete() error {
 	return nil
 }
 
-// unfinished reports whether a collective of the group ended early here. Nobody is
-// in one.
+// unfinished reports whether a collective of the group ended early here, or may have at
+// others. Nobody is in one.
 func (g *Group) unfinished() bool {
-	return g.turns != nil && (g.barrier.active || g.internal.active || g.ballot.active || g.vector.active || g.turns.begun())
+	return g.turns != nil && (g.Revoked() != nil || g.consent.active || g.barrier.active || g.internal.active || g.ballot.active || g.vector.active || g.turns.begun())
 }
 
 // error wraps err with the group's name.
@@ -145,6 +155,17 @@ func (g *Group) error(op string, err error) error { return &OpError{Op: op, At: 
 
 // ready returns an error unless collectives of the group can be called.
 func (g *Group) ready(op string) error {
+	if err := g.made(op); err != nil {
+		return err
+	}
+	if err := g.Revoked(); err != nil {
+		return g.error(op, err)
+	}
+	return nil
+}
+
+// made returns an error unless the group is committed, and not deleted.
+func (g *Group) made(op string) error {
 	switch {
 	case g.p.closed.Load() || g.deleted.Load():
 		return g.error(op, ErrClosed)
@@ -154,13 +175,28 @@ func (g *Group) ready(op string) error {
 	return nil
 }
 
-// over is why no collective of the group can end any more: this rank is closed, or a
-// member has died, on which others may depend.
+// over is why no collective of the group can end any more: this rank is closed, the
+// group revoked, or a member has died, on which others may depend.
 func (g *Group) over() error {
 	if err := g.p.ended(); err != nil {
 		return err
 	}
-	return g.p.lostAmong(g.ranks)
+	lost := g.p.lostAmong(g.ranks)
+	if lost == nil && g.also != nil {
+		lost = g.also()
+	}
+	return cmp.Or(g.Revoked(), g.lostAround(lost), lost)
+}
+
+// overWithout is over, or the end of the first of ranks that left normally.
+func (g *Group) overWithout(ranks func() []Rank) error {
+	if err := g.over(); err != nil {
+		return err
+	}
+	if err := g.p.leftAmong(ranks); err != nil {
+		return cmp.Or(g.Revoked(), err)
+	}
+	return nil
 }
 
 // commitState is how far a commit has come.
@@ -168,6 +204,9 @@ type commitState struct {
 	hash record
 	sent []bool // index is the member; true also of those who need no record
 	got  []bool // true also of those whose record is not needed
+
+	places []uint64 // by place.put; nil until all records were taken
+	shared int      // how many words of places all members have
 }
 
 // Commit makes the group ready for use. It is collective over its members, which
@@ -186,10 +225,16 @@ func (g *Group) Commit(ctx context.Context) error {
 	if g.committed.Load() {
 		return nil
 	}
+	if err := g.Revoked(); err != nil {
+		return g.error("group_commit", err)
+	}
 	if err := g.beginCommit(ctx); err != nil {
 		return g.wrap("group_commit", err)
 	}
 	if err := g.exchange(ctx); err != nil {
+		return err
+	}
+	if err := g.sharePlaces(ctx); err != nil {
 		return err
 	}
 	// When the barrier of the new group is done, every member has taken every
@@ -224,7 +269,7 @@ func (g *Group) beginCommit(ctx context.Context) error {
 	n := len(ranks)
 	g.p.clearGroup(g.index)
 	g.ranks = ranks
-	g.open(me, make([]int, n))
+	g.open(me, make([]int, n), make([]uint32, n))
 	g.indexOf[me] = g.index
 	g.commit = &commitState{hash: hash, sent: slices.Repeat([]bool{true}, n), got: slices.Repeat([]bool{true}, n)}
 	for _, m := range signalled(me, n) {
@@ -237,8 +282,8 @@ func (g *Group) beginCommit(ctx context.Context) error {
 }
 
 // signalled are the members, of n, that the collectives of member me write to, some
-// more than once. It need not know where the group lies at others, so that a
-// commit takes about 15 messages per member for each factor 16 of n.
+// more than once. Where the group lies at others it learns in a reduction over these, so
+// that a commit takes about 15 messages per member for each factor 16 of n.
 func signalled(me, n int) []int {
 	members := relatives(me, n)
 	for d := range distances(n) {
@@ -257,13 +302,14 @@ func signallers(me, n int) []int {
 }
 
 // open makes the group's collectives. Its slots are clear.
-func (g *Group) open(me int, indexOf []int) {
-	g.me, g.indexOf = me, indexOf
+func (g *Group) open(me int, indexOf []int, tagOf []uint32) {
+	g.me, g.indexOf, g.tagOf = me, indexOf, tagOf
 	g.barrier = newBarrier(g, slotBarrier, &g.p.stats.barrierWait)
 	g.internal = newBarrier(g, slotInternal, nil)
 	g.ballot = newBallot(g)
 	g.turns = newTurns(g)
 	g.vector = newVectorOp(g)
+	g.consent = newConsent(g)
 }
 
 // hashRanks is the record of a group of ranks.
@@ -284,7 +330,7 @@ func (g *Group) exchange(ctx context.Context) error {
 		if g.commit.sent[m] {
 			continue
 		}
-		if err := g.sendRecord(ctx, m, g.commit.hash); err != nil {
+		if err := g.fault(ctx, g.ranks[m], g.sendRecord(ctx, m, g.commit.hash)); err != nil {
 			return g.error("group_commit", err)
 		}
 		g.commit.sent[m] = true
@@ -301,14 +347,14 @@ func (g *Group) exchange(ctx context.Context) error {
 
 // A record is what a member says of a group that it commits: the hash of its ranks,
 // which is not 0. Its place at the other member says where the group lies at the
-// first one; see layout.commitIn. Whoever takes it makes it 0.
+// first one; see layout.commitIn. The member that takes it sets it to 0.
 type record uint64
 
 // withdrawn is the record that takes the one before it back.
 const withdrawn record = 0
 
 // sendRecord tells member m. An exchange that is on its way is waited for: none may come
-// after a later one.
+// after a later one. A rank that has lost the launcher makes no later one.
 func (g *Group) sendRecord(ctx context.Context, m int, r record) error {
 	p, to := g.p, g.ranks[m]
 	link, err := p.link(to)
@@ -316,10 +362,10 @@ func (g *Group) sendRecord(ctx context.Context, m int, r record) error {
 		return err
 	}
 	at := transport.Addr{Segment: p.lay.id, Offset: p.lay.commitIn(p.rank, g.index)}
-	if _, err := carriedOut(ctx, link, at, transport.Swap, uint64(r), 0); err != nil {
-		return p.fault(to, err)
+	if _, err := p.whileAttached(ctx, link, at, transport.Swap, uint64(r), 0); err != nil {
+		return err
 	}
-	return p.fault(to, link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.commitSlot(p.rank), Value: 1}))
+	return link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.commitSlot(p.rank), Value: 1})
 }
 
 // withdraw takes back what was said of a commit that is given up, so that no
@@ -351,9 +397,9 @@ func (g *Group) takeRecord(ctx context.Context, m int) error {
 			return err
 		}
 		// A member that has lost another never commits this group.
-		return p.lostAmong(g.ranks)
+		return g.over()
 	}
-	if err := p.system.Board().WaitFunc(ctx, find, stop, nil); err != nil {
+	if err := p.system.Notifications().WaitFunc(ctx, find, stop, nil); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(words, g.commit.hash.is)

@@ -253,7 +253,7 @@ func TestCommitAfterOneThatWasGivenUp(t *testing.T) {
 }
 
 // Rank 0 gives a group up and makes another of the same ranks, in another place.
-// What it said of the first must not be taken for the second.
+// Its record of the first must not be taken for one of the second.
 func TestCommitOfTheSameRanksAfterOneThatWasGivenUp(t *testing.T) {
 	bubble(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 8))

@@ -1,6 +1,7 @@
 package gaspi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 type groupTable struct {
 	mu         sync.Mutex
 	place      []*Group          // guarded by mu; nil where free
+	tags       []uint32          // guarded by mu; of the groups in the places, or the last ones
 	committing map[record]*Group // guarded by mu; by what its members say of it
 }
 
@@ -22,7 +24,7 @@ func (t *groupTable) take(p *Proc) (*Group, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("%w: Config.Groups is %d", ErrTooMany, len(t.place))
 	}
-	t.place[i] = &Group{p: p, index: i}
+	t.putLocked(p, i)
 	return t.place[i], nil
 }
 
@@ -33,7 +35,7 @@ func (t *groupTable) reserve(p *Proc, limit int, hop func() int) int {
 	for i := limit; i >= 0; {
 		switch g := t.place[i]; {
 		case g == nil:
-			t.place[i] = &Group{p: p, index: i, drawn: true}
+			t.putLocked(p, i).drawn = true
 			return i
 		case g.drawn:
 			i -= hop()
@@ -44,11 +46,31 @@ func (t *groupTable) reserve(p *Proc, limit int, hop func() int) int {
 	return -1
 }
 
-// drawn is the group in a place whose number was found.
-func (t *groupTable) drawn(i int) *Group {
+// putLocked makes a group in a free place. The caller holds mu.
+func (t *groupTable) putLocked(p *Proc, i int) *Group {
+	t.tags[i] = nextTag(t.tags[i])
+	t.place[i] = &Group{p: p, index: i, tag: t.tags[i]}
+	return t.place[i]
+}
+
+// tagged is the group in a place with its tag, or nil if there is none or it is being
+// drawn.
+func (t *groupTable) tagged(i int) (*Group, uint32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.place[i].drawn = false
+	if g := t.place[i]; g != nil && !g.drawn {
+		return g, g.tag
+	}
+	return nil, 0
+}
+
+// drawn is the group in a place whose number was found. It gets a tag that is the same on
+// all members.
+func (t *groupTable) drawn(i int, tag uint32) *Group {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tags[i] = tag
+	t.place[i].drawn, t.place[i].tag = false, tag
 	return t.place[i]
 }
 
@@ -84,9 +106,10 @@ func (t *groupTable) queue(ctx context.Context, g *Group, ranks []Rank, hash rec
 		if err := p.ended(); err != nil {
 			return err
 		}
-		return p.lostAmong(ranks)
+		lost := p.lostAmong(ranks)
+		return cmp.Or(g.Revoked(), lost)
 	}
-	err := p.system.Board().WaitFunc(ctx, mine, stop, nil)
+	err := p.system.Notifications().WaitFunc(ctx, mine, stop, nil)
 	if err == nil {
 		return nil
 	}
@@ -106,7 +129,7 @@ func (t *groupTable) committed(g *Group) {
 		}
 	}
 	t.mu.Unlock()
-	g.p.system.Board().Rouse()
+	g.p.system.Notifications().WakeSleepers()
 }
 
 // Groups are the groups that exist on this rank, committed or not, the world

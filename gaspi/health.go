@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
-	"github.com/gaspi-go/gaspi-go/internal/transport/faulty"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
 // Health is what this rank knows of another: a local view, not an agreement.
@@ -37,12 +37,23 @@ type health struct {
 	vector []atomic.Uint32             // index is the rank; a Health
 	ends   []atomic.Pointer[ending]    // index is the rank; nil while it is there
 	causes []atomic.Pointer[RankError] // index is the rank; what made it corrupt, nil if that is how it ended
-	broken []atomic.Pointer[RankError] // index is the rank; how the connection with it broke, nil if it did not
+	broken []atomic.Pointer[breakage]  // index is the rank; how the connection with it broke, nil if it did not
+	turns  []atomic.Int32              // index is the rank; the how many-th to end or be lost it was, 0 if it is there
+	losses atomic.Int32                // how many have
+	untold []atomic.Bool               // index is the rank; it is lost, and nobody told of its end within verdictPatience
+	missed []atomic.Bool               // index is the rank; it is lost to this one, and nobody tells of its end
+	misses atomic.Int32                // ranks that were missed
 	silent []atomic.Bool               // index is the rank; it has ended, and nothing of it arrives any more
 	gone   atomic.Int32                // ranks that died or left
 	unseen atomic.Int32                // ranks that are corrupt: waits for anybody end while there are any
 	lost   atomic.Bool                 // the launcher is gone
 	alone  atomic.Bool                 // the program knows which ranks have left
+}
+
+// A breakage is how and when the connection with a rank broke.
+type breakage struct {
+	err *RankError
+	at  time.Time
 }
 
 // An ending is how a rank ended.
@@ -55,12 +66,16 @@ func (h *health) init(size int) {
 	h.vector = make([]atomic.Uint32, size)
 	h.ends = make([]atomic.Pointer[ending], size)
 	h.causes = make([]atomic.Pointer[RankError], size)
-	h.broken = make([]atomic.Pointer[RankError], size)
+	h.broken = make([]atomic.Pointer[breakage], size)
 	h.silent = make([]atomic.Bool, size)
+	h.untold = make([]atomic.Bool, size)
+	h.missed = make([]atomic.Bool, size)
+	h.turns = make([]atomic.Int32, size)
 }
 
 // mark makes rank r corrupt and reports whether it was healthy.
 func (h *health) mark(r Rank) bool {
+	h.count(r) // before others see that it is corrupt
 	if !h.vector[r].CompareAndSwap(uint32(Healthy), uint32(Corrupt)) {
 		return false
 	}
@@ -133,12 +148,20 @@ func (p *Proc) pardon(r Rank) {
 	}
 }
 
-// Ping finds out whether rank r is alive, and marks it corrupt if it is not. It
-// needs no help from the program that runs there.
+// Ping finds out whether rank r is alive, and marks it corrupt if it is not. It needs no help
+// from the program that runs there, and does not ask one that is corrupt. If the rank is gone
+// and nobody has told of its end, Ping blocks until that is told, until a quarter of a second
+// after the connection broke at most: FirstFailure knows then of ranks that ended before it.
 func (p *Proc) Ping(ctx context.Context, r Rank) error {
 	link, err := p.link(r)
 	if err == nil {
-		err = p.fault(r, link.Ping(ctx))
+		if err = p.absent(r); err == nil {
+			err = link.Ping(ctx)
+		}
+		if gone, ok := errors.AsType[*RankError](err); ok {
+			_ = p.verdict(ctx, gone, func() bool { return false }) // err says enough without it
+		}
+		err = p.fault(r, err)
 	}
 	if err != nil {
 		return &OpError{Op: "ping", At: fmt.Sprintf("rank %d", r), Err: err}
@@ -190,23 +213,33 @@ func (p *Proc) settle(ctx context.Context) error {
 	if p.internal.Idle() {
 		return nil
 	}
-	if err := p.internal.Wait(ctx, p.waiting, p.ended); err != nil {
+	if err := p.internal.Wait(ctx, p.waitPolicy, p.ended); err != nil {
 		return err
 	}
-	_ = p.faulty(p.internal.Failure())
+	p.doubt(p.internal.Failure())
 	return nil
 }
 
 // A broken connection may be the end of a process that nobody has told of yet:
 // whoever started it knows why it ended, and whether well. So much time they get.
-const (
-	verdictPatience = time.Second
-	verdictLook     = 10 * time.Millisecond
-)
+const verdictPatience = time.Second
+
+// certainAfter is how long after its connection broke it is certain that nobody will tell of
+// the end of a rank: as long as whoever started it takes to notice that its host is silent.
+func certainAfter() time.Duration {
+	switch s := silence(); s {
+	case forever: // only connections that end tell
+		return verdictPatience
+	case 0:
+		return transport.LossMost(boot.DefaultHeartbeat)
+	default:
+		return transport.LossMost(s)
+	}
+}
 
 // linkLost takes note of a connection that broke. It does not block.
 func (p *Proc) linkLost(err *RankError) {
-	p.broken[err.Rank].Store(err)
+	p.broken[err.Rank].Store(&breakage{err, time.Now()})
 	go p.judge(err)
 }
 
@@ -214,29 +247,40 @@ func (p *Proc) linkLost(err *RankError) {
 // end nothing is known. Others are about to lose this one, and may end before it.
 func (p *Proc) reportLosses() {
 	for r := range p.broken {
-		if err := p.broken[r].Load(); err != nil && p.ends[r].Load() == nil {
-			p.boot.Miss(err.Rank, err.Reason)
+		if b := p.broken[r].Load(); b != nil && p.ends[r].Load() == nil {
+			p.boot.Miss(b.err.Rank, b.err.Reason)
 		}
 	}
 }
 
-// judge makes a rank corrupt unless it turns out that it has ended.
+// judge makes a rank corrupt unless it turns out that it has ended, and later missed.
 func (p *Proc) judge(err *RankError) {
-	look := time.NewTicker(verdictLook)
-	defer look.Stop()
-	for until := time.Now().Add(verdictPatience); time.Now().Before(until); {
-		if p.ends[err.Rank].Load() != nil {
-			return
-		}
-		select {
-		case <-look.C:
-		case <-p.over:
-			return
-		}
+	if p.endsWithin(err.Rank, verdictPatience) {
+		return
 	}
 	p.boot.Miss(err.Rank, err.Reason)
+	p.untold[err.Rank].Store(true)
+	p.wakeAll() // also if it is corrupt already
 	p.cfg.Log.Warn("gaspi: lost a connection", "rank", p.rank, "peer", err.Rank, "reason", err.Reason)
 	_ = p.fault(err.Rank, err)
+	if p.endsWithin(err.Rank, p.certain-verdictPatience) {
+		return
+	}
+	p.missed[err.Rank].Store(true)
+	p.misses.Add(1)
+	p.wakeAll()
+}
+
+// endsWithin waits for a time, and reports whether rank r has ended then, or this one has closed.
+func (p *Proc) endsWithin(r Rank, d time.Duration) bool {
+	late := time.NewTimer(d)
+	defer late.Stop()
+	select {
+	case <-late.C:
+		return p.ends[r].Load() != nil
+	case <-p.over:
+		return true
+	}
 }
 
 // watchLoop takes note of ranks that are gone, until the session closes.
@@ -251,9 +295,10 @@ func (p *Proc) watchLoop() {
 	}
 	if p.boot.Lost() {
 		p.lost.Store(true)
+		p.detach()
 		p.wakeAll()
-		p.cfg.Log.Error("gaspi: the launcher is gone; this rank ends", "rank", p.rank)
-		if _, tested := p.wire.(*faulty.Transport); !tested { // it is a process of its own
+		p.cfg.Log.Error("gaspi: the launcher is gone, or rank 0 of a job without one; this rank ends", "rank", p.rank)
+		if !p.inside {
 			endSelf()
 		}
 	}
@@ -266,13 +311,18 @@ func (p *Proc) hears(r Rank) bool {
 	return ok && r >= 0 && int(r) < p.size && wire.Hears(r)
 }
 
+// leftPatience bounds how long the news that a rank left normally is held back while something
+// that it sent may still arrive. Its transport says when nothing does; the bound is for one
+// that cannot.
+const leftPatience = 10 * time.Second
+
 // noteEndLater is noteEnd for a rank that has left well, after what it sent before:
 // the launcher's news must not overtake a last notification, or a wait for it would
 // end as one in vain.
 func (p *Proc) noteEndLater(f boot.Failure) {
-	look := time.NewTicker(verdictLook / 10)
+	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
-	for until := time.Now().Add(verdictPatience); p.hears(f.Rank) && time.Now().Before(until); {
+	for until := time.Now().Add(leftPatience); p.hears(f.Rank) && time.Now().Before(until); {
 		select {
 		case <-look.C:
 		case <-p.over:
@@ -286,7 +336,8 @@ func (p *Proc) noteEnd(f boot.Failure) {
 	if f.Rank < 0 || int(f.Rank) >= p.size || f.Rank == p.rank {
 		return
 	}
-	err := &RankError{Rank: f.Rank, Reason: f.Reason}
+	err := &RankError{Rank: f.Rank, Reason: f.Reason, Left: f.Left}
+	p.announced(f.Rank) // before others see that it has ended
 	if !p.ends[f.Rank].CompareAndSwap(nil, &ending{left: f.Left, err: err}) {
 		return
 	}
@@ -298,114 +349,6 @@ func (p *Proc) noteEnd(f boot.Failure) {
 	}
 	p.gone.Add(1)
 	p.wakeAll()
-}
-
-// ended is why no wait of this rank makes sense any more, or nil.
-func (p *Proc) ended() error {
-	switch {
-	case p.closed.Load():
-		return ErrClosed
-	case p.lost.Load():
-		return ErrLauncherLost
-	}
-	return nil
-}
-
-// anyEnded is why a wait for any rank of the job should end.
-func (p *Proc) anyEnded() error {
-	if err := p.ended(); err != nil {
-		return err
-	}
-	if p.gone.Load() == 0 && p.unseen.Load() == 0 {
-		return nil
-	}
-	return p.orphanedBy(p.others)
-}
-
-// orphanedBy is why a wait for any of others should end: one of them died, or all
-// have left and the program has not said that it knows.
-func (p *Proc) orphanedBy(others []Rank) error {
-	left := 0
-	for _, r := range others {
-		switch end := p.ends[r].Load(); {
-		case Health(p.vector[r].Load()) == Corrupt:
-			return p.goneError(r)
-		case end != nil:
-			left++
-		}
-	}
-	if left == 0 || left < len(others) || p.alone.Load() {
-		return nil
-	}
-	return &RankError{Rank: others[0], Reason: "it and all others that could write here have left the job"}
-}
-
-// awaits is why a wait for rank r alone should end.
-func (p *Proc) awaits(r Rank) error {
-	if err := p.ended(); err != nil {
-		return err
-	}
-	return p.absent(r)
-}
-
-// absent is why rank r, which has ended or is corrupt, does nothing any more, or nil.
-func (p *Proc) absent(r Rank) error {
-	if p.ends[r].Load() != nil || Health(p.vector[r].Load()) == Corrupt {
-		return p.goneError(r)
-	}
-	return nil
-}
-
-// lostAmong returns why the collectives of ranks cannot end: the first of them that
-// died, or that this rank has lost although nobody tells of its end. A rank that left
-// normally counts only for who waits for it, whatever failed afterwards.
-func (p *Proc) lostAmong(ranks []Rank) error {
-	if p.gone.Load() == 0 && p.unseen.Load() == 0 {
-		return nil
-	}
-	for _, r := range ranks {
-		switch end := p.ends[r].Load(); {
-		case end != nil && !end.left:
-			return p.fault(r, end.err)
-		case end == nil && p.Health(r) == Corrupt:
-			return p.goneError(r)
-		}
-	}
-	return nil
-}
-
-// left returns the end of rank r if it left normally.
-func (p *Proc) left(r Rank) error {
-	if end := p.ends[r].Load(); end != nil && end.left {
-		return end.err
-	}
-	return nil
-}
-
-// leftAmong returns the end of the first of ranks that left normally. ranks is not
-// called while all are there.
-func (p *Proc) leftAmong(ranks func() []Rank) error {
-	if p.gone.Load() == 0 {
-		return nil
-	}
-	for _, r := range ranks() {
-		if err := p.left(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// goneError returns how a rank ended that has ended or is Corrupt, or else why it is
-// Corrupt.
-func (p *Proc) goneError(r Rank) *RankError {
-	if end := p.ends[r].Load(); end != nil {
-		return end.err
-	}
-	if cause := p.causes[r].Load(); cause != nil {
-		return cause
-	}
-	return &RankError{Rank: r, Reason: "an operation to it failed"}
 }
 
 // endSelf asks this process to end, in the way that a program may catch: without

@@ -96,7 +96,7 @@ func poll(try func(ctx context.Context) error) error {
 	}
 }
 
-// await takes notification id off the board, waiting for it if need be.
+// await takes notification id off the array, waiting for it if need be.
 func await(ctx context.Context, s *gaspi.Segment, id gaspi.NotificationID) gaspi.Value {
 	must(s.WaitSome(ctx, id, 1))
 	return must(s.Reset(id))

@@ -42,6 +42,15 @@ func everyWire(t *testing.T, n int, main func(t *testing.T, ctx context.Context,
 	}
 }
 
+// unlessShort is how often something is done: a fifth of n in short tests, as the race
+// detector takes them.
+func unlessShort(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 // hurry is a source of contexts that end at once or soon.
 type hurry struct {
 	*rand.Rand
@@ -77,7 +86,8 @@ func claimed(ctx context.Context, old uint64, err error) (uint64, bool, error) {
 // "The operation was not applied and never will be": several goroutines of every rank add
 // something with contexts that end soon, and what they were told is the word.
 func TestAnErrorOfTheContextMeansNotApplied(t *testing.T) {
-	const n, workers, each = 3, 4, 2000
+	const n, workers = 3, 4
+	each := unlessShort(2000)
 	seed := rand.Uint64()
 	var told atomic.Uint64
 	everyWire(t, n, func(t *testing.T, ctx context.Context, p *gaspi.Proc) error {
@@ -161,7 +171,8 @@ func TestAnAtomicIsNotOlderThanANotification(t *testing.T) {
 // made again while others add to it, and each addition is in the segment that its old
 // value says, which is not one that was gone before the call.
 func TestAnAtomicIsAppliedToTheSegmentThatExists(t *testing.T) {
-	const n, workers, rounds = 3, 2, 25
+	const n, workers = 3, 2
+	rounds := uint64(unlessShort(25))
 	seed := rand.Uint64()
 	everyWire(t, n, func(t *testing.T, ctx context.Context, p *gaspi.Proc) error {
 		for round := uint64(1); round <= rounds; round++ {
@@ -229,7 +240,8 @@ func readMessage(b []byte, from gaspi.Rank) (serial uint64, err error) {
 // whole": senders give up after times of the order of a delivery, and what arrives is
 // exactly what they were told.
 func TestAPassiveMessageIsReceivedOrWithdrawn(t *testing.T) {
-	const n, messages = 4, 1500
+	const n = 4
+	messages := uint64(unlessShort(1500))
 	seed := rand.Uint64()
 	var sent, received [n][]uint64
 	everyWire(t, n, func(t *testing.T, ctx context.Context, p *gaspi.Proc) error {
@@ -243,7 +255,7 @@ func TestAPassiveMessageIsReceivedOrWithdrawn(t *testing.T) {
 			receiveAll(t, ctx, p, s, &received)
 		} else {
 			hurry := newHurry(seed, p, 0, 400*time.Microsecond)
-			for serial := range uint64(messages) {
+			for serial := range messages {
 				src := must(s.Span(0, 8*uint64(1+hurry.IntN(32))))
 				fillMessage(src.Bytes(), p.Rank(), serial)
 				limited, cancel := hurry.limit(ctx)

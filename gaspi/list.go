@@ -103,10 +103,10 @@ func (q *Queue) endList(link transport.Link, list []Transfer, end *listEnd) erro
 	case !end.isLocal:
 		return link.Notify(q.traffic, end.n.flag(end.at.Segment))
 	case len(list) == 0:
-		end.n.flag(0).Post(end.local.mem.Board())
+		end.n.flag(0).Post(end.local.mem.Notifications())
 		return nil
 	}
-	return link.GetNotify(q.traffic, Span{}, list[0].Remote.addr(), end.local.mem.Board(), end.n.flag(0))
+	return link.GetNotify(q.traffic, Span{}, list[0].Remote.addr(), end.local.mem.Notifications(), end.n.flag(0))
 }
 
 // checkList checks all of a list before any of it is issued, and returns the

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
-	"github.com/gaspi-go/gaspi-go/internal/transport/faulty"
 	"github.com/gaspi-go/gaspi-go/internal/transport/loopback"
 )
 
@@ -34,14 +33,14 @@ func Local(ctx context.Context, n int, cfg Config, rank func(ctx context.Context
 		return fmt.Errorf("gaspi: transport shm connects processes; ranks of one process need auto, loopback, tcp or rdma")
 	}
 	j := &localJob{
-		cfg: cfg, boot: boot.NewLocal(n), hub: loopback.NewHub(n, cfg.Segments+1), main: rank,
+		cfg: cfg, boot: boot.NewLocal(n), hub: loopback.NewHub(n, cfg.segmentIDs()), main: rank,
 		cancel: make([]context.CancelCauseFunc, n), errs: make([]error, n),
 		ended: make([]bool, n),
 	}
 	j.boot.OnKill(func(r Rank) { j.kill(r, errKilled) })
-	if j.faults = faulty.From(ctx); j.faults != nil {
-		j.boot.OnKill(j.faults.Kill)
-		j.faults.Begin(faulty.Launcher{Kill: j.kill, Announce: j.announce, Mute: j.boot.Mute, Orphan: j.boot.Orphan})
+	if j.network = transport.NetworkOf(ctx); j.network != nil {
+		j.boot.OnKill(j.network.Kill)
+		j.network.Begin(transport.Launcher{Kill: j.kill, Announce: j.announce, Mute: j.boot.Mute, Orphan: j.boot.Orphan})
 	}
 	if cfg.Emulate != "" {
 		j.cards = loopback.NewHub(n, 1)
@@ -58,7 +57,7 @@ type localJob struct {
 	cards *loopback.Hub // of the emulated network; nil if there is none
 	main  func(context.Context, *Proc) error
 
-	faults *faulty.Network // between the ranks, in tests; nil elsewhere
+	network transport.TestNetwork // between the ranks, in tests; nil elsewhere
 
 	mu     sync.Mutex
 	cancel []context.CancelCauseFunc // guarded by mu; index is the rank
@@ -103,6 +102,7 @@ func (j *localJob) one(ctx context.Context, r Rank) (err error) {
 // join makes rank r.
 func (j *localJob) join(ctx context.Context, r Rank) (*Proc, error) {
 	d := newDialer(j.cfg, j.boot.Session(r), false)
+	d.inside = true
 	wire, err := j.dial(d)
 	if err != nil {
 		return nil, err
@@ -117,8 +117,8 @@ func (j *localJob) dial(d *dialer) (transport.Transport, error) {
 		return d.dial()
 	case j.cards != nil:
 		return j.emulate(d, j.hub.Join(d.info.Rank))
-	case j.faults != nil:
-		return j.faults.Join(d.info.Rank, j.hub.Join(d.info.Rank), d.lost)
+	case j.network != nil:
+		return j.network.Join(d.info.Rank, j.hub.Join(d.info.Rank), d.lost)
 	}
 	return j.hub.Join(d.info.Rank), nil
 }

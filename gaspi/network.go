@@ -14,16 +14,16 @@ import (
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
-// An assistant is a transport that makes progress when those who wait poll it.
-type assistant interface {
+// A polledTransport is one that makes progress when those who wait poll it.
+type polledTransport interface {
 	Poll() bool
 	Parker(p notify.Parker) notify.Parker
 }
 
-// assist lets the waits of this rank poll t, besides what they poll already. only says
+// pollWhileWaiting lets the waits of this rank poll t, besides what they poll already. only says
 // that nothing arrives without.
-func (d *dialer) assist(t assistant, only bool) {
-	w := d.waiting
+func (d *dialer) pollWhileWaiting(t polledTransport, only bool) {
+	w := d.waitPolicy
 	poll := t.Poll
 	if before := w.Poll; before != nil {
 		poll = func() bool {
@@ -42,7 +42,7 @@ func (d *dialer) assist(t assistant, only bool) {
 // over and to be woken costs more than a sleep does.
 func (d *dialer) yieldLonger() {
 	if d.cfg.Yield == 0 && d.cfg.Emulate == "" {
-		d.waiting.Yield = pollYield
+		d.waitPolicy.Yield = pollYield
 	}
 }
 
@@ -79,9 +79,13 @@ func (d *dialer) rdma(only bool) (transport.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
+	ports, err := ports()
+	if err != nil {
+		return nil, err
+	}
 	wire, err := rdma.New(rdma.Config{
-		Rank: d.info.Rank, Size: d.info.Size, IDs: d.cfg.Segments + 1,
-		Provider: d.cfg.RDMAProvider, Source: source,
+		Rank: d.info.Rank, Size: d.info.Size, IDs: d.cfg.segmentIDs(),
+		Provider: d.cfg.RDMAProvider, Source: source, Ports: ports,
 		Lookup: func(ctx context.Context, r Rank) (string, error) {
 			at, err := d.find(ctx, r)
 			if err == nil && at.RDMA == "" {
@@ -89,10 +93,10 @@ func (d *dialer) rdma(only bool) (transport.Transport, error) {
 			}
 			return at.RDMA, err
 		},
-		Lost:    d.lost,
-		Waiting: d.waiting,
+		Lost:       d.lost,
+		WaitPolicy: d.waitPolicy,
 		Begin: func(t *rdma.Transport) {
-			d.assist(t, only)
+			d.pollWhileWaiting(t, only)
 			if only {
 				d.yieldLonger()
 			}

@@ -1,6 +1,7 @@
 package gaspi
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/notify"
@@ -29,7 +30,8 @@ const (
 // yields, then sleeps. When ctx ends it returns its error and nothing is lost.
 // When a rank that the segment is registered with died it returns a *RankError,
 // since that rank might have been the one to write; after ResetState it waits on.
-// So it does when all of them have left the job.
+// So it does when all of them have left the job, and when the group that the segment was
+// created over is revoked.
 func (s *Segment) WaitSome(ctx context.Context, first NotificationID, count uint32) (NotificationID, error) {
 	return s.wait(ctx, "notify_waitsome", notify.Some(first, count))
 }
@@ -71,7 +73,7 @@ func (s *Segment) TryUntil(id NotificationID, how notify.Compare, v Value) (bool
 // it is like WaitSome. An extension of the standard, for those who wait for
 // several things at once that are no range of notifications.
 func (s *Segment) WaitFor(ctx context.Context, look func() bool) error {
-	if err := s.mem.Board().WaitFunc(ctx, look, s.stop, &s.p.stats.notifyWait); err != nil {
+	if err := s.mem.Notifications().WaitFunc(ctx, look, s.stop, &s.p.stats.notifyWait); err != nil {
 		return segmentError("notify_waitfor", s.id, err)
 	}
 	return nil
@@ -82,7 +84,7 @@ func (s *Segment) WaitFor(ctx context.Context, look func() bool) error {
 // still ends with ctx, Close and Delete. An extension of the standard, for those who
 // serve the ranks that are there.
 func (s *Segment) WaitThrough(ctx context.Context, look func() bool) error {
-	if err := s.mem.Board().WaitFunc(ctx, look, s.p.stop, &s.p.stats.notifyWait); err != nil {
+	if err := s.mem.Notifications().WaitFunc(ctx, look, s.p.stop, &s.p.stats.notifyWait); err != nil {
 		return segmentError("notify_waitthrough", s.id, err)
 	}
 	return nil
@@ -91,32 +93,32 @@ func (s *Segment) WaitThrough(ctx context.Context, look func() bool) error {
 // SleepThrough is WaitThrough that neither spins nor yields: for a goroutine in the
 // background, which would only keep a core from those that have something to do.
 func (s *Segment) SleepThrough(ctx context.Context, look func() bool) error {
-	if err := s.mem.Board().SleepFunc(ctx, look, s.p.stop, &s.p.stats.notifyWait); err != nil {
+	if err := s.mem.Notifications().SleepFunc(ctx, look, s.p.stop, &s.p.stats.notifyWait); err != nil {
 		return segmentError("notify_sleepthrough", s.id, err)
 	}
 	return nil
 }
 
-// Reset takes notification id off the board and returns its value: one atomic
+// Reset takes notification id off the array and returns its value: one atomic
 // exchange with 0. 0 means that it was not set, or that another goroutine took
 // it. It needs no wait before it: whoever gets a value sees all that was written
 // before it was posted.
 func (s *Segment) Reset(id NotificationID) (Value, error) {
-	v, err := s.mem.Board().Reset(id)
+	v, err := s.mem.Notifications().Reset(id)
 	if err != nil {
 		return 0, segmentError("notify_reset", s.id, err)
 	}
 	return v, nil
 }
 
-// Peek is the present value of notification id without taking it, 0 if it is not
-// set, there is no such notification, or the segment is deleted. Whoever gets a value sees all that was
-// written before it was posted.
-func (s *Segment) Peek(id NotificationID) Value { return s.mem.Board().Load(id) }
+// Peek returns the present value of notification id without resetting it: 0 if it is not set,
+// there is no such notification, or the segment is deleted. A rank that reads a value sees all
+// bytes that were written before the value was posted.
+func (s *Segment) Peek(id NotificationID) Value { return s.mem.Notifications().Load(id) }
 
-// wait waits on the board for want.
-func (s *Segment) wait(ctx context.Context, op string, want notify.Want) (NotificationID, error) {
-	id, err := s.mem.Board().Wait(ctx, want, s.stop, &s.p.stats.notifyWait)
+// wait waits on the array for want.
+func (s *Segment) wait(ctx context.Context, op string, want notify.Condition) (NotificationID, error) {
+	id, err := s.mem.Notifications().Wait(ctx, want, s.stop, &s.p.stats.notifyWait)
 	if err != nil {
 		return 0, segmentError(op, s.id, err)
 	}
@@ -131,6 +133,16 @@ func (s *Segment) orphaned() error {
 	if err := p.ended(); err != nil {
 		return err
 	}
+	lost := s.lost()
+	if s.group != nil {
+		return cmp.Or(s.group.Revoked(), lost)
+	}
+	return lost
+}
+
+// lost is orphaned as far as it concerns those that may write here.
+func (s *Segment) lost() error {
+	p := s.p
 	if p.gone.Load() == 0 && p.unseen.Load() == 0 {
 		return nil
 	}
@@ -139,10 +151,10 @@ func (s *Segment) orphaned() error {
 	return p.orphanedBy(s.writers)
 }
 
-func (s *Segment) try(op string, w notify.Want) (NotificationID, bool, error) {
-	id, ok, err := s.mem.Board().Try(w)
-	if poll := s.p.waiting.Poll; !ok && err == nil && poll != nil && poll() {
-		id, ok, err = s.mem.Board().Try(w)
+func (s *Segment) try(op string, w notify.Condition) (NotificationID, bool, error) {
+	id, ok, err := s.mem.Notifications().Try(w)
+	if poll := s.p.waitPolicy.Poll; !ok && err == nil && poll != nil && poll() {
+		id, ok, err = s.mem.Notifications().Try(w)
 	}
 	if err != nil {
 		return 0, false, segmentError(op, s.id, err)

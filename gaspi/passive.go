@@ -108,7 +108,7 @@ func (p *Proc) passiveSend(ctx context.Context, to Rank, src Span) error {
 	p.passive.ticket[to] = uint32(ticket)
 	m := &passiveMessage{p: p, link: way.Link, to: to, state: uint64(ticket)<<32 | src.Len()}
 	m.lane = transport.Addr{Segment: p.lay.id, Offset: p.lay.passiveLane(p.rank)}
-	if _, err := p.system.Board().Reset(p.lay.passiveReceipt(to)); err != nil { // of an earlier message
+	if _, err := p.system.Notifications().Reset(p.lay.passiveReceipt(to)); err != nil { // of an earlier message
 		return err
 	}
 	if err := m.announce(ctx, src); err != nil {
@@ -157,8 +157,8 @@ func (m *passiveMessage) awaitReceipt(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	// Whatever ended the wait: the withdrawal itself must not be cut short, or
-	// nobody would know.
+	// The withdrawal itself must not be cut short by the end of ctx, or its outcome would be
+	// unknown.
 	ctx = context.WithoutCancel(ctx)
 	old, aerr := carriedOut(ctx, m.link, m.lane, transport.CompareSwap, 0, m.state)
 	if aerr != nil {
@@ -186,7 +186,7 @@ func (m *passiveMessage) awaitReceipt(ctx context.Context) error {
 // received waits for the receipt.
 func (m *passiveMessage) received(ctx context.Context, stop func() error) error {
 	receipt := notify.Until(m.p.lay.passiveReceipt(m.to), notify.Equal, notify.Value(m.state>>32))
-	_, err := m.p.system.Board().Wait(ctx, receipt, stop, nil)
+	_, err := m.p.system.Notifications().Wait(ctx, receipt, stop, nil)
 	return err
 }
 
@@ -214,24 +214,24 @@ func (p *Proc) passiveReceive(ctx context.Context, dst Span) (Rank, uint64, erro
 	case <-ctx.Done():
 		return 0, 0, ctx.Err()
 	}
-	board, first := p.system.Board(), p.lay.passiveArrival(0)
+	array, first := p.system.Notifications(), p.lay.passiveArrival(0)
 	for {
-		id, err := board.Wait(ctx, notify.Some(first, uint32(p.size)), p.anyStop, nil)
+		id, err := array.Wait(ctx, notify.Some(first, uint32(p.size)), p.anyStop, nil)
 		if err != nil {
 			return 0, 0, err
 		}
-		if _, err := board.Reset(id); err != nil {
+		if _, err := array.Reset(id); err != nil {
 			return 0, 0, err
 		}
 		from := Rank(id - first)
 		link, err := p.link(from)
 		if err != nil && !errors.Is(err, ErrRankDead) {
-			board.Post(id, 1) // it is still there
+			array.Set(id, 1) // it is still there
 			return 0, 0, err
 		}
 		n, ticket, err := p.claim(from, dst)
 		if err != nil {
-			board.Post(id, 1) // likewise
+			array.Set(id, 1) // likewise
 			return 0, 0, err
 		}
 		if ticket != 0 {
@@ -247,7 +247,7 @@ func (p *Proc) receipt(link transport.Link, to Rank, ticket Value) {
 	if link == nil {
 		return
 	}
-	_ = p.fault(to, link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.passiveReceipt(p.rank), Value: ticket}))
+	p.doubt(link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.passiveReceipt(p.rank), Value: ticket}))
 }
 
 // claim takes the message in the lane of rank from and returns its length and

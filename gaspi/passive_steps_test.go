@@ -12,8 +12,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
-// What becomes of a passive message when one of its steps fails or is late. Rank 1 sends
-// to rank 0 by a link that does what the test says.
+// These tests let one step of a passive message fail or come late. Rank 1 sends to rank 0 by a
+// link that the test controls.
 
 // A knobbedLink is a link whose next steps can be made to fail or to wait.
 type knobbedLink struct {

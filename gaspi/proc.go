@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -15,11 +18,12 @@ import (
 
 // A Proc is one rank of a job. Init makes it, or Local.
 type Proc struct {
-	cfg   Config
-	boot  boot.Session
-	wire  transport.Transport
-	lay   layout
-	apart bool // the ranks of the job are processes
+	cfg    Config
+	boot   boot.Session
+	wire   transport.Transport
+	lay    layout
+	apart  bool // the ranks of the job are processes
+	inside bool // they are goroutines of this one (Local)
 
 	rank      Rank
 	size      int
@@ -27,10 +31,13 @@ type Proc struct {
 	localSize int
 	job       string
 
-	links    []atomic.Pointer[route] // index is the rank; nil until used
-	waiting  *notify.Waiting
-	system   *segment.Segment
-	internal *transport.Queue // of the runtime's own operations
+	links      []atomic.Pointer[route] // index is the rank; nil until used
+	waitPolicy *notify.WaitPolicy
+	system     *segment.Segment
+	news       *segment.Segment // of revocations; see heedNews
+	heeded     []atomic.Uint32  // index is the place of a group; the last news of it that were read
+	floods     sync.WaitGroup   // revocations that are being told to others
+	internal   *transport.Queue // of the runtime's own operations
 
 	segments segmentTable
 	queues   queueTable
@@ -46,18 +53,28 @@ type Proc struct {
 	stop    func() error // for waits that no rank ends; likewise
 	closed  atomic.Bool
 	over    chan struct{}  // closed by Close
-	done    sync.WaitGroup // the failure watch
+	done    sync.WaitGroup // the failure watch, and that of revocations
+
+	attached context.Context    // ends when the launcher is lost
+	detach   context.CancelFunc // ends attached
+	certain  time.Duration      // certainAfter, constant
 }
 
-// Init joins the job that this process was started for by gaspi-run. A process
-// that was started without it is a job of one rank. Init blocks until all ranks
-// have joined.
+// Init joins the job that this process was started for by gaspi-run, or by another
+// starter that docs/BOOT.md names: mpiexec, mpirun, srun, torchrun, or variables. A
+// process that none of them has started is a job of one rank; one that is announced to
+// be one of several, and cannot find the others, gets an error. Init blocks until all
+// ranks have joined. While some are missing, a line on standard error says after 10 s,
+// and then every minute, which; without a launcher, it returns an error when they have
+// not come within GASPI_JOIN_TIMEOUT, 30 s unless set.
 func Init(ctx context.Context, cfg Config) (*Proc, error) {
 	cfg, err := prepare(cfg)
 	if err != nil {
 		return nil, err
 	}
-	session, err := boot.FromEnvironment(ctx, func(line string) { cfg.Log.Warn("gaspi: " + line) })
+	session, err := boot.FromEnvironment(ctx,
+		func(line string) { cfg.Log.Warn("gaspi: " + line) },
+		func(line string) { fmt.Fprintln(os.Stderr, "gaspi: "+line) })
 	if err != nil {
 		return nil, &OpError{Op: "init", Err: err}
 	}
@@ -95,21 +112,23 @@ func prepare(cfg Config) (Config, error) {
 func start(ctx context.Context, d *dialer, wire transport.Transport) (*Proc, error) {
 	cfg, info := d.cfg, d.info
 	p := &Proc{
-		cfg: cfg, boot: d.session, wire: wire, lay: newLayout(cfg, info.Size), apart: d.apart,
+		cfg: cfg, boot: d.session, wire: wire, lay: newLayout(cfg, info.Size), apart: d.apart, inside: d.inside,
 		rank: info.Rank, size: info.Size, localRank: info.LocalRank, localSize: info.LocalSize, job: info.Job,
-		links:    make([]atomic.Pointer[route], info.Size),
-		waiting:  d.waiting,
-		internal: transport.NewQueue(1, cfg.QueuesMax),
-		over:     make(chan struct{}),
+		links:      make([]atomic.Pointer[route], info.Size),
+		waitPolicy: d.waitPolicy,
+		internal:   transport.NewQueue(1, cfg.QueuesMax),
+		over:       make(chan struct{}),
+		certain:    certainAfter(),
 	}
 	if _, ok := p.Emulated(); ok { // each rank counts as alone on its host
 		p.localRank, p.localSize = 0, 1
 	}
 	p.health.init(info.Size)
-	d.proc.Store(p)
+	p.attached, p.detach = context.WithCancel(context.Background())
 	p.anyStop, p.stop = p.anyEnded, p.ended
 	p.segments.byID = make([]*Segment, cfg.Segments)
-	p.groups.place = make([]*Group, cfg.Groups)
+	p.heeded = make([]atomic.Uint32, cfg.Groups)
+	p.groups.place, p.groups.tags = make([]*Group, cfg.Groups), make([]uint32, cfg.Groups)
 	p.queues.open(p)
 	if err := p.openSystem(); err != nil {
 		p.abandon()
@@ -117,13 +136,15 @@ func start(ctx context.Context, d *dialer, wire transport.Transport) (*Proc, err
 	}
 	p.passive = newPassive(p)
 	p.openWorld()
+	d.started(p)
 	// From here on peers may write: everything they write to is in place.
 	if err := p.meet(ctx); err != nil {
 		p.abandon()
 		return nil, err
 	}
-	p.done.Add(1)
+	p.done.Add(2)
 	go p.watchLoop()
+	go p.heedNews()
 	cfg.Log.Info("gaspi: joined", "job", p.job, "rank", p.rank, "size", p.size, "transport", wire.Name())
 	return p, nil
 }
@@ -134,24 +155,39 @@ func (p *Proc) abandon() {
 	if p.system != nil {
 		_ = p.system.Close()
 	}
+	if p.news != nil {
+		_ = p.news.Close()
+	}
 }
 
-// openSystem makes the system segment and lets every rank reach it.
+// openSystem makes the runtime's own segments and lets every rank reach them.
 func (p *Proc) openSystem() error {
-	seg, err := p.newMemory(p.lay.size(), p.lay.notifications())
-	if err != nil {
+	var err error
+	if p.system, err = p.openOwn(p.lay.id, p.lay.size(), p.lay.notifications()); err != nil {
 		return fmt.Errorf("system segment: %w", err)
 	}
-	p.system = seg
-	if err := p.wire.Expose(p.lay.id, seg); err != nil {
-		return err
-	}
-	for r := range Rank(p.size) {
-		if err := p.wire.Grant(p.lay.id, r); err != nil {
-			return err
-		}
+	if p.news, err = p.openOwn(p.lay.news, 8, uint32(p.cfg.Groups)); err != nil {
+		return fmt.Errorf("segment of revocations: %w", err)
 	}
 	return nil
+}
+
+// openOwn makes a segment that every rank can reach.
+func (p *Proc) openOwn(id segment.ID, size uint64, notifications uint32) (*segment.Segment, error) {
+	seg, err := p.newMemory(size, notifications)
+	if err != nil {
+		return nil, err
+	}
+	if err = p.wire.Expose(id, seg); err != nil {
+		_ = seg.Close()
+		return nil, err
+	}
+	for r := range Rank(p.size) {
+		if err == nil {
+			err = p.wire.Grant(id, r)
+		}
+	}
+	return seg, err
 }
 
 // meet waits for all ranks, and checks that they agree on where things lie in
@@ -167,25 +203,23 @@ func (p *Proc) meet(ctx context.Context) error {
 // openWorld makes the group of all ranks, which has number 0 everywhere and so
 // needs no exchange.
 func (p *Proc) openWorld() {
-	g := &Group{p: p}
+	g := p.groups.putLocked(p, 0) // nobody else is here yet
 	for r := range Rank(p.size) {
 		g.ranks = append(g.ranks, r)
 		if r != p.rank {
 			p.others = append(p.others, r)
 		}
 	}
-	g.open(int(p.rank), make([]int, p.size))
+	g.open(int(p.rank), make([]int, p.size), slices.Repeat([]uint32{g.tag}, p.size))
 	g.committed.Store(true)
-	p.groups.place[0] = g
 	p.world = g
 }
 
-// Close ends this rank's part in the job. What must be complete before, the program
-// completes by Wait, Flush and Barrier; what has been issued to other hosts still
-// goes out, for at most a few seconds, and passive messages under way are withdrawn or
-// received before. Close waits for no other rank, except that rank 0 of a job without
-// a launcher serves the others until they have left. Every wait under way ends with
-// ErrClosed. It is idempotent.
+// Close ends this rank's part in the job. The program completes operations that must be
+// complete before, by Wait, Flush and Barrier. Operations issued to other hosts still go out,
+// for at most a few seconds, and passive messages under way are withdrawn or received before.
+// Close waits for no other rank, except that rank 0 of a job without a launcher serves the
+// others until they have left. Every wait under way ends with ErrClosed. It is idempotent.
 func (p *Proc) Close() error {
 	if !p.closed.CompareAndSwap(false, true) {
 		return nil
@@ -193,6 +227,7 @@ func (p *Proc) Close() error {
 	close(p.over)
 	p.wakeAll()
 	p.passive.end()
+	p.spreadNews()
 	p.reportLosses()
 	err := p.boot.Close() // ends the failure watch
 	p.done.Wait()
@@ -203,6 +238,7 @@ func (p *Proc) Close() error {
 		err = werr
 	}
 	_ = p.system.Close()
+	_ = p.news.Close()
 	return err
 }
 
@@ -275,8 +311,9 @@ func (p *Proc) badRank(r Rank) error {
 
 // wakeAll makes every wait of this rank look again.
 func (p *Proc) wakeAll() {
-	p.system.Board().Wake()
+	p.system.Notifications().Wake()
+	p.news.Notifications().Wake()
 	for _, s := range p.segments.all() {
-		s.mem.Board().Wake()
+		s.mem.Notifications().Wake()
 	}
 }

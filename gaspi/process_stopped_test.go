@@ -42,7 +42,7 @@ func playStopped(ctx context.Context, p *gaspi.Proc) error {
 	pid := int(must(p.FetchAdd(ctx, s.At(0, 0), 0)))
 	for !isStopped(pid) {
 		ok(ctx.Err())
-		time.Sleep(time.Millisecond) // sleep: the system does not tell
+		time.Sleep(time.Millisecond) // sleep: the system tells the parent alone that a process was stopped
 	}
 	defer syscall.Kill(pid, syscall.SIGCONT) // also where this test fails
 	limited, cancel := context.WithTimeout(ctx, time.Millisecond)

@@ -33,6 +33,7 @@ var processRoles = map[string]func(ctx context.Context, p *gaspi.Proc) error{
 	"oversubscribed": playOversubscribed,
 	"allocations":    playAllocations,
 	"stopped":        playStopped,
+	"halo":           halo,
 }
 
 // TestRankOfAJob is no test but what such a process runs.
@@ -96,6 +97,21 @@ func eachCount(t *testing.T, role string, counts ...int) {
 				})
 				if result.ExitCode != 0 {
 					t.Errorf("exit code %d, %s\n%s", result.ExitCode, result.Sentence, out)
+				}
+			})
+		}
+	}
+}
+
+// TestProcessesHalo runs the program of README.md.
+func TestProcessesHalo(t *testing.T) {
+	for _, transport := range []string{"shm", "tcp"} {
+		for _, n := range []int{1, 2, 4} {
+			t.Run(fmt.Sprintf("%s, %d ranks", transport, n), func(t *testing.T) {
+				result, out := processes(t, n, "halo", func(c *launcher.Config) { c.Transport = transport })
+				mean := fmt.Sprintf(" of %d has %.3f\n", n, float64(n-1)/2)
+				if result.ExitCode != 0 || strings.Count(out, mean) != n {
+					t.Errorf("exit code %d, %s, want %d times %q\n%s", result.ExitCode, result.Sentence, n, mean, out)
 				}
 			})
 		}
@@ -341,7 +357,7 @@ func playSleeper(ctx context.Context, p *gaspi.Proc) error {
 	}
 	s := must(p.CreateSegment(ctx, 0, 8))
 	if p.Rank() == 1 {
-		time.Sleep(sleep) // the length of rank 0's wait
+		time.Sleep(sleep) // sleep: the length of rank 0's wait, in which its processor time is counted
 		tell(p, s, 0, 1)
 		return nil
 	}

@@ -132,7 +132,7 @@ func (q *Queue) Wait(ctx context.Context) error {
 
 // waitSlow is Wait where something is under way or has failed.
 func (q *Queue) waitSlow(ctx context.Context, issued uint64) error {
-	if err := q.traffic.Wait(ctx, q.p.waiting, q.p.ended); err != nil {
+	if err := q.traffic.Wait(ctx, q.p.waitPolicy, q.p.ended); err != nil {
 		return err
 	}
 	q.traffic.Settle(issued)

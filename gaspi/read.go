@@ -33,7 +33,7 @@ func (q *Queue) ReadNotify(dst Span, src Remote, n Notification) error {
 		err = ErrNoSegment
 	}
 	if err == nil {
-		err = dst.Segment().Board().Check(n.ID, n.Value)
+		err = dst.Segment().Notifications().Check(n.ID, n.Value)
 	}
 	if err != nil {
 		return q.refused("read_notify", src, dst.Len(), err)
@@ -41,7 +41,7 @@ func (q *Queue) ReadNotify(dst Span, src Remote, n Notification) error {
 	if !q.take(src.Rank, 1) {
 		return ErrQueueFull
 	}
-	if err := way.GetNotify(q.traffic, dst, src.addr(), dst.Segment().Board(), n.flag(0)); err != nil {
+	if err := way.GetNotify(q.traffic, dst, src.addr(), dst.Segment().Notifications(), n.flag(0)); err != nil {
 		return q.dropped("read_notify", src, dst.Len(), err)
 	}
 	q.reads.Add(1)

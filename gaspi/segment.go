@@ -10,12 +10,14 @@ import (
 )
 
 // A Segment is memory of this rank that the ranks it is registered with may
-// write and read: bytes and a board of notifications. Other ranks may have
+// write and read: bytes and an array of notifications. Other ranks may have
 // segments of other sizes under the same id.
 type Segment struct {
 	p   *Proc
 	id  SegmentID
 	mem *segment.Segment
+
+	group *Group // that it was created over; nil if one rank made it alone
 
 	mu      sync.Mutex
 	writers []Rank // guarded by mu; the other ranks it is registered with
@@ -122,10 +124,10 @@ func (s *Segment) Register(r Rank) error {
 }
 
 // Delete ends the segment here; its id is free again. It is local: make sure,
-// by a barrier for instance, that no peer still uses it. What a straggler writes
-// to it later goes into the dead memory or ends with ErrNoSegment there, and
-// never lands in another segment of the same id. Spans and views of it must not
-// be used any more; memory that was bound is the caller's again.
+// by a barrier for instance, that no peer still uses it. A later write of a straggler goes into
+// the dead memory or ends with ErrNoSegment there, and never lands in another segment of the
+// same id. Spans and views of it must not be used any more; memory that was bound is the
+// caller's again.
 func (s *Segment) Delete() error {
 	if err := s.p.segments.remove(s); err != nil {
 		return segmentError("segment_delete", s.id, err)
@@ -195,7 +197,7 @@ func (s *Segment) ID() SegmentID { return s.id }
 func (s *Segment) Size() uint64 { return s.mem.Size() }
 
 // Notifications is its number of notifications.
-func (s *Segment) Notifications() uint32 { return s.mem.Board().Len() }
+func (s *Segment) Notifications() uint32 { return s.mem.Notifications().Len() }
 
 // Span is the range [offset, offset+size) in bytes, for writes and reads. Its
 // bounds are checked here and never again.
@@ -223,9 +225,9 @@ func (s *Segment) At(r Rank, offset uint64) Remote {
 // Mapped is rank r's segment of the same id, [offset, offset+size), where this
 // rank can read and write it directly: on the same host, unless its owner bound
 // its own memory. False where it cannot. Ordering is the program's business:
-// only notifications and atomics give any. What queues do with such memory is done
-// when the call returns: a write has arrived and its source is free. False once this
-// rank has deleted s.
+// only notifications and atomics give any. Operations of queues on such memory are complete
+// when the call returns: a write has arrived and its source may be reused. False once this rank
+// has deleted s.
 func (s *Segment) Mapped(r Rank, offset, size uint64) (Span, bool) {
 	link, err := s.p.link(r)
 	if err != nil || s.mem.Closed() {

@@ -26,7 +26,7 @@ type Stats struct {
 	AllReduceWait time.Duration // in small reductions
 }
 
-// counters are the live counts. Those of transfers are kept by the queues.
+// counters are the live counts. The queues keep the counts of transfers.
 type counters struct {
 	queueWaits, barriers, allReduces, atomics atomic.Uint64
 	passiveSent, passiveReceived              atomic.Uint64
@@ -35,7 +35,7 @@ type counters struct {
 	base atomic.Pointer[Stats] // what ResetStats found; nil before
 }
 
-// Stats are this rank's counts. Those of deleted queues are not in them.
+// Stats are this rank's counts. They do not include the counts of deleted queues.
 func (p *Proc) Stats() Stats {
 	now := p.total()
 	if base := p.stats.base.Load(); base != nil {

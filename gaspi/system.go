@@ -14,6 +14,7 @@ import (
 //	notifications: | group 0 | group 1 | ... | commits        | passive arrivals    | passive receipts |
 type layout struct {
 	id     segment.ID
+	news   segment.ID // of revocations
 	ranks  int
 	groups int
 
@@ -42,7 +43,7 @@ const (
 	slotVector   = 2 * barrierSlots            // from each child, then from the parent
 	slotBallot   = slotVector + slotResult + 1 // likewise
 	slotTurn     = slotBallot + slotResult + 1 // from the parent; see turns
-	groupSlots   = slotTurn + 1
+	slotConsent  = slotTurn + 1                // two from each rank of the job, as numbers of members; see consent
 
 	// A group has room for the vectors of its children, for the result from its
 	// parent, and for what it accumulates.
@@ -56,6 +57,7 @@ func newLayout(c Config, ranks int) layout {
 	vector := roundUp(uint64(vectorHeader+8*c.AllReduceElements), 64)
 	return layout{
 		id:          segment.ID(c.Segments),
+		news:        segment.ID(c.Segments) + 1,
 		ranks:       ranks,
 		groups:      c.Groups,
 		vectorSlot:  vector,
@@ -98,7 +100,16 @@ func (l layout) passiveLane(r Rank) uint64 {
 }
 
 // groupSlot is the first notification of group g.
-func (l layout) groupSlot(g int) notify.ID { return notify.ID(g * groupSlots) }
+func (l layout) groupSlot(g int) notify.ID { return notify.ID(g * l.slotsOfGroup()) }
+
+// slotsOfGroup is how many notifications a group has.
+func (l layout) slotsOfGroup() int { return slotConsent + 2*l.ranks }
+
+// consentSlot is the notification of group g that member m posts in the first or second
+// part of an agreement.
+func (l layout) consentSlot(g, part, m int) notify.ID {
+	return l.groupSlot(g) + slotConsent + notify.ID(part*l.ranks+m)
+}
 
 // commitSlot is the notification of a commit record from rank r.
 func (l layout) commitSlot(r Rank) notify.ID { return l.groupSlot(l.groups) + notify.ID(r) }

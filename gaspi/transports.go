@@ -8,7 +8,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/address"
@@ -56,13 +56,41 @@ const published = "whereabouts"
 // A dialer makes the transport of a rank, says how the rank waits, and tells the
 // others where it is.
 type dialer struct {
-	cfg     Config
-	session boot.Session
-	info    boot.Info
-	apart   bool // the ranks of the job are processes
-	waiting *notify.Waiting
-	own     whereabouts
-	proc    atomic.Pointer[Proc] // nil until the rank has been started
+	cfg        Config
+	session    boot.Session
+	info       boot.Info
+	apart      bool // the ranks of the job are processes
+	inside     bool // they are goroutines of this one (Local)
+	waitPolicy *notify.WaitPolicy
+	own        whereabouts
+
+	mu    sync.Mutex
+	proc  *Proc         // guarded by mu; nil until the rank has been started
+	early []func(*Proc) // guarded by mu; what it is to hear then
+}
+
+// started makes p the rank that hears of losses, also of those that came before.
+func (d *dialer) started(p *Proc) {
+	d.mu.Lock()
+	early := d.early
+	d.proc, d.early = p, nil
+	d.mu.Unlock()
+	for _, news := range early {
+		news(p)
+	}
+}
+
+// tell lets the rank hear news, as soon as it has been started.
+func (d *dialer) tell(news func(*Proc)) {
+	d.mu.Lock()
+	p := d.proc
+	if p == nil {
+		d.early = append(d.early, news)
+	}
+	d.mu.Unlock()
+	if p != nil {
+		news(p)
+	}
 }
 
 // newDialer makes the dialer of a rank whose peers are processes of their own, or
@@ -73,11 +101,11 @@ func newDialer(cfg Config, session boot.Session, apart bool) *dialer {
 	spin, yield := cfg.spinTime(info.LocalSize, localCores()), cfg.yieldTime()
 	switch {
 	case cfg.Emulate != "":
-		d.waiting = patient()
+		d.waitPolicy = patient()
 	case apart:
-		d.waiting = notify.AmongProcesses(spin, yield)
+		d.waitPolicy = notify.ProcessWait(spin, yield)
 	default:
-		d.waiting = notify.AmongGoroutines(spin, yield)
+		d.waitPolicy = notify.GoroutineWait(spin, yield)
 	}
 	return d
 }
@@ -89,7 +117,7 @@ func (d *dialer) dial() (transport.Transport, error) {
 	case name == "loopback" && info.Size > 1:
 		return nil, fmt.Errorf("transport loopback connects ranks of one process only; this job has %d processes: use auto, shm or tcp", info.Size)
 	case name == "loopback":
-		return loopback.NewHub(1, d.cfg.Segments+1).Join(0), nil
+		return loopback.NewHub(1, d.cfg.segmentIDs()).Join(0), nil
 	case name == "shm" && info.LocalSize != info.Size:
 		return nil, fmt.Errorf("%w: transport shm connects ranks of one host, and only %d of %d are on this one: use auto or tcp", ErrNotSupported, info.LocalSize, info.Size)
 	}
@@ -140,14 +168,14 @@ func (d *dialer) choose() (transport.Transport, error) {
 
 // shared is the way through memory.
 func (d *dialer) shared() (transport.Transport, error) {
-	wire, err := shm.Join(d.info.Rank, d.info.Size, d.cfg.Segments+1, func(ctx context.Context, r Rank) (string, error) {
+	wire, err := shm.Join(d.info.Rank, d.info.Size, d.cfg.segmentIDs(), func(ctx context.Context, r Rank) (string, error) {
 		at, err := d.find(ctx, r)
 		return at.Shared, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	wire.WaitWith(d.waiting)
+	wire.WaitWith(d.waitPolicy)
 	d.own.Shared = wire.Address()
 	return wire, nil
 }
@@ -158,24 +186,37 @@ func (d *dialer) tcp(only bool) (transport.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
+	ports, err := ports()
+	if err != nil {
+		return nil, err
+	}
 	wire, err := tcp.New(tcp.Config{
-		Rank: d.info.Rank, Size: d.info.Size, IDs: d.cfg.Segments + 1,
+		Rank: d.info.Rank, Size: d.info.Size, IDs: d.cfg.segmentIDs(),
 		Job: d.info.Job, Credentials: d.session.Credentials(), TLS: os.Getenv(boot.EnvTLS) == "1",
-		Listen: listen, Congestion: os.Getenv("GASPI_TCP_CONGESTION"), Silence: silence(),
+		Listen: listen, Ports: ports, Congestion: os.Getenv("GASPI_TCP_CONGESTION"), Silence: silence(),
 		Lookup: func(ctx context.Context, r Rank) (string, error) {
 			at, err := d.find(ctx, r)
 			return at.TCP, err
 		},
-		Lost:    d.lost,
-		Waiting: d.waiting,
-		Begin:   func(t *tcp.Transport) { d.assist(t, only) },
-		Log:     d.cfg.Log,
+		Lost:       d.lost,
+		WaitPolicy: d.waitPolicy,
+		Begin:      func(t *tcp.Transport) { d.pollWhileWaiting(t, only) },
+		Log:        d.cfg.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
 	d.own.TCP = wire.Address()
 	return wire, nil
+}
+
+// ports returns the range of ports that this rank may listen at.
+func ports() (address.Ports, error) {
+	ports, err := address.ParsePorts(os.Getenv(boot.EnvPorts))
+	if err != nil {
+		return ports, fmt.Errorf("%s: %w", boot.EnvPorts, err)
+	}
+	return ports, nil
 }
 
 // hint is an address that peers are reached the same way as, if one is known.
@@ -186,20 +227,26 @@ func (d *dialer) hint() netip.Addr {
 	return d.info.Rendezvous
 }
 
-// silence is how long a peer's host may be silent, 0 for the transport's default.
+// forever is a silence that no job outlasts. Longer ones do not fit into an option of a
+// socket, which has milliseconds.
+const forever = 20 * 24 * time.Hour
+
+// silence is how long a peer's host may be silent, 0 for the transport's default. A
+// heartbeat of 0 is for ever.
 func silence() time.Duration {
 	d, err := time.ParseDuration(os.Getenv(boot.EnvHeartbeat))
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0
+	case d == 0:
+		return forever
 	}
 	return d
 }
 
 // lost hears of peers whose connection broke.
 func (d *dialer) lost(err *RankError) {
-	if p := d.proc.Load(); p != nil {
-		p.linkLost(err)
-	}
+	d.tell(func(p *Proc) { p.linkLost(err) })
 }
 
 // find is where rank r is.
@@ -236,18 +283,18 @@ func localCores() int {
 // newMemory makes a segment's memory where the transport's peers can reach it.
 func (p *Proc) newMemory(size uint64, notifications uint32) (*segment.Segment, error) {
 	if p.apart {
-		return segment.Create(size, notifications, p.waiting)
+		return segment.Create(size, notifications, p.waitPolicy)
 	}
-	return segment.New(size, notifications, p.waiting)
+	return segment.New(size, notifications, p.waitPolicy)
 }
 
-// bindMemory makes a segment of caller-owned memory, with a board that peers can
+// bindMemory makes a segment of caller-owned memory, with an array that peers can
 // reach.
 func (p *Proc) bindMemory(mem []byte, notifications uint32) (*segment.Segment, error) {
 	if p.apart {
-		return segment.BindShared(mem, notifications, p.waiting)
+		return segment.BindShared(mem, notifications, p.waitPolicy)
 	}
-	return segment.Bind(mem, notifications, p.waiting)
+	return segment.Bind(mem, notifications, p.waitPolicy)
 }
 
 // Transport is the name of the transport that connects this rank with r.

@@ -57,8 +57,8 @@ func TestWriteNotifyIn(t *testing.T) {
 	})
 }
 
-// What a peer refuses is an error of the post or of the next Wait, which gives the
-// entries back, and of no Wait after that.
+// A refusal of a peer is an error of the post or of the next Wait, which gives the entries
+// back, and of no Wait after that.
 func TestRefusedWriteIsReportedOnce(t *testing.T) {
 	over(t, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))

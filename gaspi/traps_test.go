@@ -12,8 +12,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// What implementers of GASPI get wrong, in the words of a survey of GPI-2 and its
-// users, and the test that holds each here.
+// Mistakes of implementers of GASPI, in the words of a survey of GPI-2 and its users, each with
+// the tests that exclude it here.
 //
 //	 1 a full queue: not issued, no fault        TestQueueFullIsNoFault, TestQueueFullAllocatesNothing
 //	   lists all or nothing                      TestListsAreAllOrNothing

@@ -62,17 +62,11 @@ func (t *tree) missing() []Rank {
 
 // whyUp and whyDown are like barrier.why.
 func (t *tree) whyUp() error {
-	if err := t.g.over(); err != nil {
-		return err
-	}
-	return t.g.p.leftAmong(t.missing)
+	return t.g.overWithout(t.missing)
 }
 
 func (t *tree) whyDown() error {
-	if err := t.g.over(); err != nil {
-		return err
-	}
-	return t.g.p.leftAmong(func() []Rank {
+	return t.g.overWithout(func() []Rank {
 		if t.has(slotResult) {
 			return nil
 		}

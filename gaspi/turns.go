@@ -57,16 +57,17 @@ func (t *turns) slot() notify.ID { return t.g.p.lay.groupSlot(t.g.index) + slotT
 // enter blocks until it is the turn of the call with a key, or of the same call that
 // ended early. what is the call as messages show it.
 func (t *turns) enter(ctx context.Context, key turnKey, what string) error {
-	board := t.g.p.system.Board()
+	array := t.g.p.system.Notifications()
 	ready := func() bool { return t.ready(key) }
 	for {
-		if err := board.WaitFunc(ctx, ready, t.stop, nil); err != nil {
+		if err := array.WaitFunc(ctx, ready, t.stop, nil); err != nil {
 			return t.fail(err)
 		}
-		if mine, err := t.advance(key, what); mine || err != nil {
-			return err
+		mine, child, err := t.advance(key, what)
+		if mine || err != nil {
+			return t.g.fault(ctx, t.g.ranks[child], err)
 		}
-		board.Rouse() // the others look at the new key
+		array.WakeSleepers() // the others look at the new key
 	}
 }
 
@@ -76,41 +77,41 @@ func (t *turns) ready(key turnKey) bool {
 	defer t.mu.Unlock()
 	switch {
 	case t.key == 0:
-		return t.g.me == 0 || t.g.p.system.Board().Load(t.slot()) != 0
+		return t.g.me == 0 || t.g.p.system.Notifications().Load(t.slot()) != 0
 	case t.told < childrenOf(t.g.me, len(t.g.ranks)):
 		return true
 	}
 	return t.key == key && !t.held
 }
 
-// advance takes a key off the board, or decides on one, forwards it, and reports
-// whether it is the caller's turn. It does not block.
-func (t *turns) advance(key turnKey, what string) (mine bool, err error) {
+// advance takes a key off the array, or decides on one, forwards it, and reports
+// whether it is the caller's turn. Its error is that of telling a child. It does not block.
+func (t *turns) advance(key turnKey, what string) (mine bool, child int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.key == 0 {
 		next := key
 		if t.g.me != 0 {
-			v, _ := t.g.p.system.Board().Reset(t.slot()) // on the board by layout
+			v, _ := t.g.p.system.Notifications().Reset(t.slot()) // on the array by layout
 			next = turnKey(v)
 		}
 		t.key, t.told = next, 0
 	}
 	if t.key == 0 {
-		return false, nil
+		return false, 0, nil
 	}
 	for ; t.told < childrenOf(t.g.me, len(t.g.ranks)); t.told++ {
-		child := firstChildOf(t.g.me) + t.told
+		child = firstChildOf(t.g.me) + t.told
 		slot := t.g.p.lay.groupSlot(t.g.indexOf[child]) + slotTurn
 		if err := t.g.tell(child, slot, notify.Value(t.key)); err != nil {
-			return false, err
+			return false, child, err
 		}
 	}
 	if t.key != key || t.held {
-		return false, nil
+		return false, 0, nil
 	}
 	t.held, t.what = true, what
-	return true, nil
+	return true, 0, nil
 }
 
 // leave gives the turn to the next call, unless this one is to be finished first.
@@ -121,7 +122,7 @@ func (t *turns) leave(done bool) {
 		t.key, t.what, t.work = 0, "", nil
 	}
 	t.mu.Unlock()
-	t.g.p.system.Board().Rouse()
+	t.g.p.system.Notifications().WakeSleepers()
 }
 
 // begun reports whether a call has begun here and not ended.
@@ -144,10 +145,7 @@ func (t *turns) giveUp() {
 // why is asked by waits whether they should end. A caller that waits here has not begun, so no
 // member that has left can have done its part.
 func (t *turns) why() error {
-	if err := t.g.over(); err != nil {
-		return err
-	}
-	return t.g.p.leftAmong(func() []Rank { return t.g.ranks })
+	return t.g.overWithout(func() []Rank { return t.g.ranks })
 }
 
 // fail is the error of a call whose turn has not come.

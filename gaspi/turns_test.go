@@ -219,7 +219,7 @@ func TestAnySegmentIsFreeOnAllMembers(t *testing.T) {
 	})
 }
 
-// What fails on one member, when memory is made, is an error on all, and leaves nothing.
+// A failure of one member to make memory is an error on all, and leaves nothing behind.
 func TestAnySegmentFailsTogether(t *testing.T) {
 	bubble(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
 		size := uint64(64)
@@ -240,7 +240,7 @@ func TestAnySegmentFailsTogether(t *testing.T) {
 	})
 }
 
-// What is called over a group has nothing to do with what is called over its copies.
+// Calls over a group and calls over its copies do not match each other.
 func TestDupIsAGroupOfItsOwn(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 17} {
 		bubble(t, n, func(ctx context.Context, p *gaspi.Proc) error {

@@ -86,8 +86,8 @@ func (v *vectorOp) run(ctx context.Context, in, out []byte, sig signature, combi
 	return nil
 }
 
-// begin takes the contribution, unless a reduction is under way. What the one
-// before sent may still be on its way from the accumulator.
+// begin takes the contribution, unless a reduction is under way. Messages of the previous
+// reduction may still be leaving the accumulator.
 func (v *vectorOp) begin(ctx context.Context, in []byte, sig signature) error {
 	if v.active {
 		if sig != v.sig {
@@ -124,7 +124,7 @@ func (v *vectorOp) step(ctx context.Context, combine func(acc, in []byte)) error
 			v.stage = spreading
 		}
 	case delivering:
-		if err := v.send(slotAccumulator, v.parent(), (v.g.me-1)%fanout); err != nil {
+		if err := v.send(ctx, slotAccumulator, v.parent(), (v.g.me-1)%fanout); err != nil {
 			return err
 		}
 		v.stage = awaiting
@@ -139,7 +139,7 @@ func (v *vectorOp) step(ctx context.Context, combine func(acc, in []byte)) error
 			from = slotAccumulator
 		}
 		for c := range v.children() {
-			if err := v.send(from, v.firstChild()+c, slotResult); err != nil {
+			if err := v.send(ctx, from, v.firstChild()+c, slotResult); err != nil {
 				return err
 			}
 		}
@@ -204,11 +204,11 @@ func disagreement(result []byte) error {
 func (v *vectorOp) bytes() int { return int(v.sig.count) * kindBytes(v.sig.kind) }
 
 // send writes this rank's slot from to slot to of a member, with its number.
-func (v *vectorOp) send(from, member, to int) error {
+func (v *vectorOp) send(ctx context.Context, from, member, to int) error {
 	p := v.g.p
 	link, err := p.link(v.g.ranks[member])
 	if err != nil {
-		return err
+		return v.g.fault(ctx, v.g.ranks[member], err)
 	}
 	src, err := p.system.Span(p.lay.groupAt(v.g.index)+uint64(from)*p.lay.vectorSlot, uint64(vectorHeader+v.bytes()))
 	if err != nil {
@@ -217,21 +217,21 @@ func (v *vectorOp) send(from, member, to int) error {
 	index := v.g.indexOf[member]
 	dst := transport.Addr{Segment: p.lay.id, Offset: p.lay.groupAt(index) + uint64(to)*p.lay.vectorSlot}
 	flag := transport.Flag{Segment: p.lay.id, ID: p.lay.groupSlot(index) + slotVector + notify.ID(to), Value: v.epoch}
-	return p.fault(v.g.ranks[member], link.PutNotify(p.internal, dst, src, flag))
+	return v.g.fault(ctx, v.g.ranks[member], link.PutNotify(p.internal, dst, src, flag))
 }
 
 // await waits until count slots from first have been written.
 func (v *vectorOp) await(ctx context.Context, first, count uint32, stop func() error) error {
 	p := v.g.p
 	id := p.lay.groupSlot(v.g.index) + slotVector + notify.ID(first)
-	_, err := p.system.Board().Wait(ctx, notify.EveryUntil(id, count, notify.Reached, v.epoch), stop, &p.stats.allReduceWait)
+	_, err := p.system.Notifications().Wait(ctx, notify.EveryUntil(id, count, notify.Reached, v.epoch), stop, &p.stats.allReduceWait)
 	return err
 }
 
 func (v *vectorOp) written(slot int) bool {
 	p := v.g.p
 	id := p.lay.groupSlot(v.g.index) + slotVector + notify.ID(slot)
-	_, there, _ := p.system.Board().Try(notify.Until(id, notify.Reached, v.epoch))
+	_, there, _ := p.system.Notifications().Try(notify.Until(id, notify.Reached, v.epoch))
 	return there
 }
 

@@ -34,9 +34,8 @@ func (q *Queue) Write(dst Remote, src Span) error {
 }
 
 // WriteNotify copies src to dst and then posts n in the same segment there.
-// Whoever sees the notification sees the data; nothing else is ordered, not even
-// earlier writes of the same queue. Otherwise it is like Write. With an empty
-// src it only notifies.
+// A rank that sees the notification sees the data; nothing else is ordered, not even earlier
+// writes of the same queue. Otherwise it is like Write. With an empty src it only notifies.
 func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 	// The latency of small messages is decided on these lines: the window of the
 	// last operation, if it will do, spares five hops from queue to memory.

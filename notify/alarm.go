@@ -24,7 +24,7 @@ type alarm struct {
 }
 
 // begin makes the end of ctx, which can end, wake the sleepers of b until end is called.
-func (a *alarms) begin(ctx context.Context, b *Board) {
+func (a *alarms) begin(ctx context.Context, b *Array) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	i := a.find(ctx.Done())

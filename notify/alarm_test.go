@@ -9,13 +9,13 @@ import (
 // Two goroutines wake each other again and again, with contexts that end some day,
 // while a third sleeps with another. Goal: waits that sleep allocate nothing.
 func TestSleepingWaitsAllocateNothing(t *testing.T) {
-	eachWay(t, func(t *testing.T, wait *Waiting) {
-		ping, pong := newBoard(2, wait), newBoard(2, wait)
+	eachWay(t, func(t *testing.T, wait *WaitPolicy) {
+		ping, pong := newArray(2, wait), newArray(2, wait)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		asleep, wakeUp := context.WithCancel(t.Context())
 		slept := make(chan error)
-		for _, b := range []*Board{ping, pong} {
+		for _, b := range []*Array{ping, pong} {
 			go func() {
 				_, err := b.Wait(asleep, Some(1, 1), nil, nil)
 				slept <- err
@@ -37,13 +37,13 @@ func TestSleepingWaitsAllocateNothing(t *testing.T) {
 				if err = once(ctx, ping); err != nil {
 					break
 				}
-				pong.Post(0, 1)
+				pong.Set(0, 1)
 			}
 			other <- err
 		}()
 		var failed error
 		n := testing.AllocsPerRun(runs, func() {
-			ping.Post(0, 1)
+			ping.Set(0, 1)
 			failed = errors.Join(failed, once(ctx, pong))
 		})
 		if err := errors.Join(failed, <-other); err != nil {
@@ -56,7 +56,7 @@ func TestSleepingWaitsAllocateNothing(t *testing.T) {
 }
 
 // once waits for notification 0 and takes it.
-func once(ctx context.Context, b *Board) error {
+func once(ctx context.Context, b *Array) error {
 	_, err := b.Wait(ctx, Some(0, 1), nil, nil)
 	b.Reset(0)
 	return err
@@ -66,8 +66,8 @@ func once(ctx context.Context, b *Board) error {
 // alarm was set for another, and those that sleep after a wait with the same context
 // has ended.
 func TestEachContextHasAnAlarm(t *testing.T) {
-	eachWay(t, func(t *testing.T, wait *Waiting) {
-		b := newBoard(3, wait)
+	eachWay(t, func(t *testing.T, wait *WaitPolicy) {
+		b := newArray(3, wait)
 		first, endFirst := context.WithCancel(t.Context())
 		second, endSecond := context.WithCancel(t.Context())
 		defer endFirst()
@@ -82,7 +82,7 @@ func TestEachContextHasAnAlarm(t *testing.T) {
 			}
 			return ended
 		}
-		b.Post(2, 1)
+		b.Set(2, 1)
 		if _, err := b.Wait(first, Some(2, 1), nil, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -102,14 +102,14 @@ func TestEachContextHasAnAlarm(t *testing.T) {
 	})
 }
 
-// Goal: a context that lives on does not keep what a closed board was to do.
+// Goal: a context that lives on does not keep what a closed array was to do.
 func TestCloseUnsetsTheAlarm(t *testing.T) {
-	b := newBoard(1, AmongGoroutines(0, 0))
+	b := newArray(1, GoroutineWait(0, 0))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
 		untilSomebodySleeps(b)
-		b.Post(0, 1)
+		b.Set(0, 1)
 	}()
 	if err := once(ctx, b); err != nil {
 		t.Fatal(err)

@@ -9,16 +9,16 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
-// AmongProcesses is how a rank waits whose peers are processes: it yields and
-// sleeps through the operating system.
-func AmongProcesses(spin, yield time.Duration) *Waiting {
-	return &Waiting{Spin: spin, Yield: yield, YieldOnce: sys.Yield, Sleep: Futex{}}
+// ProcessWait returns the wait policy of a rank whose peers are processes: it yields and sleeps
+// through the operating system.
+func ProcessWait(spin, yield time.Duration) *WaitPolicy {
+	return &WaitPolicy{Spin: spin, Yield: yield, YieldOnce: sys.Yield, Sleep: Futex{}}
 }
 
-// AmongGoroutines is how a rank waits whose peers are goroutines of the same
+// GoroutineWait returns the wait policy of a rank whose peers are goroutines of the same
 // process: it yields and sleeps through the Go scheduler.
-func AmongGoroutines(spin, yield time.Duration) *Waiting {
-	return &Waiting{Spin: spin, Yield: yield, YieldOnce: runtime.Gosched, Sleep: &Goroutines{}}
+func GoroutineWait(spin, yield time.Duration) *WaitPolicy {
+	return &WaitPolicy{Spin: spin, Yield: yield, YieldOnce: runtime.Gosched, Sleep: &Goroutines{}}
 }
 
 // lookAgain bounds one sleep on a futex: a value that appeared without a

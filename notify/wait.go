@@ -17,9 +17,9 @@ type Parker interface {
 	Wake(word *atomic.Uint32)
 }
 
-// Waiting says how a process waits: it spins, then yields, then sleeps. One
-// value serves all boards of a process; it is not changed once in use.
-type Waiting struct {
+// WaitPolicy says how a process waits: it spins, then yields, then sleeps. One
+// value serves all arrays of a process; it is not changed once in use.
+type WaitPolicy struct {
 	// Spin is how long a waiter looks again and again without giving up its
 	// core. Zero where the ranks of this host outnumber its cores: there a
 	// spinner only keeps away the rank that it waits for.
@@ -43,7 +43,7 @@ type Waiting struct {
 }
 
 // looks is how often a waiter looks before it does anything else.
-func (w *Waiting) looks() int {
+func (w *WaitPolicy) looks() int {
 	if w.Spin > 0 && !w.PollFirst {
 		return firstLooks
 	}
@@ -51,7 +51,7 @@ func (w *Waiting) looks() int {
 }
 
 // chunk is how often a spinner looks between two polls.
-func (w *Waiting) chunk() int {
+func (w *WaitPolicy) chunk() int {
 	if w.PollFirst {
 		return 1
 	}
@@ -60,7 +60,7 @@ func (w *Waiting) chunk() int {
 
 // park is the parker of w, or one that wakes other processes when this one only
 // posts.
-func (w *Waiting) park() Parker {
+func (w *WaitPolicy) park() Parker {
 	if w == nil {
 		return Futex{}
 	}
@@ -76,14 +76,13 @@ const spinChunk = 16
 // clock or asking the context would delay its discovery.
 const firstLooks = 32
 
-// Wait blocks until what w wants holds and returns the id as Try does. It ends
-// early with the error of ctx, with the error of stop, which is asked before the
-// wait begins to sleep and whenever the board was woken, or with base.ErrClosed.
-// An early end changes nothing: waiting again goes on. stop may be nil. spent,
-// if not nil, grows by the nanoseconds waited; a wait of less than about a
-// microsecond is not measured. The caller that finds its want at once pays
+// Wait blocks until condition w holds and returns the id as Try does. It ends early with the
+// error of ctx, with the error of stop, which is asked before the wait begins to sleep and
+// whenever the array was woken, or with base.ErrClosed. An early end changes nothing: waiting
+// again goes on. stop may be nil. spent, if not nil, grows by the nanoseconds waited; a wait of
+// less than about a microsecond is not measured. A caller whose condition holds at once pays
 // nothing for any of this.
-func (b *Board) Wait(ctx context.Context, w Want, stop func() error, spent *atomic.Int64) (ID, error) {
+func (b *Array) Wait(ctx context.Context, w Condition, stop func() error, spent *atomic.Int64) (ID, error) {
 	if w.end() >= b.room.Load() {
 		return 0, b.outside(w)
 	}
@@ -97,7 +96,7 @@ func (b *Board) Wait(ctx context.Context, w Want, stop func() error, spent *atom
 		}
 	}
 	for ; looks > 0; looks-- {
-		if id, ok := b.lookMany(w); ok {
+		if id, ok := b.testMany(w); ok {
 			return id, nil
 		}
 		sys.Relax()
@@ -105,10 +104,10 @@ func (b *Board) Wait(ctx context.Context, w Want, stop func() error, spent *atom
 	return waitOn(ctx, b, w, stop, spent)
 }
 
-// WaitFunc is Wait for anything that notifications of the board say: it blocks
+// WaitFunc is Wait for anything that notifications of the array say: it blocks
 // until look reports true. look is called in the waiting goroutine, again and
 // again, and at least once after every post; it must not block.
-func (b *Board) WaitFunc(ctx context.Context, look func() bool, stop func() error, spent *atomic.Int64) error {
+func (b *Array) WaitFunc(ctx context.Context, look func() bool, stop func() error, spent *atomic.Int64) error {
 	if b.closed() {
 		return base.ErrClosed
 	}
@@ -118,13 +117,13 @@ func (b *Board) WaitFunc(ctx context.Context, look func() bool, stop func() erro
 		}
 		sys.Relax()
 	}
-	_, err := waitOn(ctx, b, lookFunc(look), stop, spent)
+	_, err := waitOn(ctx, b, predicateFunc(look), stop, spent)
 	return err
 }
 
 // SleepFunc is WaitFunc that neither spins nor yields: it leaves the core at once to those
 // who have something to do.
-func (b *Board) SleepFunc(ctx context.Context, look func() bool, stop func() error, spent *atomic.Int64) error {
+func (b *Array) SleepFunc(ctx context.Context, look func() bool, stop func() error, spent *atomic.Int64) error {
 	if b.closed() {
 		return base.ErrClosed
 	}
@@ -137,25 +136,26 @@ func (b *Board) SleepFunc(ctx context.Context, look func() bool, stop func() err
 		cancel := context.AfterFunc(ctx, b.Wake)
 		defer cancel()
 	}
-	_, err := sleep(ctx, b, lookFunc(look), stop)
+	_, err := sleep(ctx, b, predicateFunc(look), stop)
 	if spent != nil {
 		spent.Add(int64(time.Since(start)))
 	}
 	return err
 }
 
-// A sight is what a waiter looks at: a Want, or a function.
-type sight interface{ seen(b *Board) (ID, bool) }
+// A predicate decides whether a wait is over: a Condition, or a function. holds returns the id
+// that satisfies it.
+type predicate interface{ holds(b *Array) (ID, bool) }
 
-func (w Want) seen(b *Board) (ID, bool) { return b.look(w) }
+func (w Condition) holds(b *Array) (ID, bool) { return b.test(w) }
 
-type lookFunc func() bool
+type predicateFunc func() bool
 
-func (f lookFunc) seen(*Board) (ID, bool) { return 0, f() }
+func (f predicateFunc) holds(*Array) (ID, bool) { return 0, f() }
 
 // waitOn is a wait whose first looks were in vain. It and what it calls are
-// generic so that a Want stays in registers and no wait allocates.
-func waitOn[S sight](ctx context.Context, b *Board, s S, stop func() error, spent *atomic.Int64) (ID, error) {
+// generic so that a Condition stays in registers and no wait allocates.
+func waitOn[S predicate](ctx context.Context, b *Array, s S, stop func() error, spent *atomic.Int64) (ID, error) {
 	if err := b.ended(ctx, stop); err != nil { // also what makes an ended context a quick test
 		return last(b, s, err)
 	}
@@ -167,7 +167,7 @@ func waitOn[S sight](ctx context.Context, b *Board, s S, stop func() error, spen
 	return id, err
 }
 
-func waitSlow[S sight](ctx context.Context, b *Board, s S, stop func() error, start time.Time) (ID, error) {
+func waitSlow[S predicate](ctx context.Context, b *Array, s S, stop func() error, start time.Time) (ID, error) {
 	if id, ok := spin(b, s, start); ok {
 		return id, nil
 	}
@@ -184,12 +184,12 @@ func waitSlow[S sight](ctx context.Context, b *Board, s S, stop func() error, st
 	return sleep(ctx, b, s, stop)
 }
 
-// spin looks until Waiting.Spin after start.
-func spin[S sight](b *Board, s S, start time.Time) (ID, bool) {
+// spin looks until WaitPolicy.Spin after start.
+func spin[S predicate](b *Array, s S, start time.Time) (ID, bool) {
 	for b.wait.Spin > 0 && time.Since(start) < b.wait.Spin {
 		b.poll()
 		for range b.wait.chunk() {
-			if id, ok := s.seen(b); ok {
+			if id, ok := s.holds(b); ok {
 				return id, true
 			}
 			sys.Relax()
@@ -198,9 +198,9 @@ func spin[S sight](b *Board, s S, start time.Time) (ID, bool) {
 	return 0, false
 }
 
-// yield looks and lets others run in turn, until Waiting.Yield after the spin.
+// yield looks and lets others run in turn, until WaitPolicy.Yield after the spin.
 // It yields at least once, so that others run even where waits should not yield.
-func yield[S sight](b *Board, s S, start time.Time) (ID, bool) {
+func yield[S predicate](b *Array, s S, start time.Time) (ID, bool) {
 	until := b.wait.Spin + b.wait.Yield
 	for turn := 1; ; turn++ {
 		b.wait.YieldOnce()
@@ -208,7 +208,7 @@ func yield[S sight](b *Board, s S, start time.Time) (ID, bool) {
 			runtime.Gosched()
 		}
 		b.poll()
-		if id, ok := s.seen(b); ok {
+		if id, ok := s.holds(b); ok {
 			return id, true
 		}
 		if until <= 0 || turn%clockEvery == 0 && time.Since(start) >= until {
@@ -227,7 +227,7 @@ const clockEvery = 8
 // times slower: runtime.Gosched wakes another thread to look for goroutines.
 const goschedEvery = 32
 
-func (b *Board) poll() {
+func (b *Array) poll() {
 	if b.wait.Poll != nil {
 		b.wait.Poll()
 	}
@@ -237,10 +237,10 @@ func (b *Board) poll() {
 // word changes. A value may appear without a wake-up, because hardware wrote it
 // or the poster died between its two steps: parkers therefore return now and
 // then by themselves.
-func sleep[S sight](ctx context.Context, b *Board, s S, stop func() error) (ID, error) {
+func sleep[S predicate](ctx context.Context, b *Array, s S, stop func() error) (ID, error) {
 	for {
 		word := b.wake.Or(1) | 1
-		if id, ok := s.seen(b); ok {
+		if id, ok := s.holds(b); ok {
 			return id, nil
 		}
 		if err := b.ended(ctx, stop); err != nil {
@@ -248,14 +248,14 @@ func sleep[S sight](ctx context.Context, b *Board, s S, stop func() error) (ID, 
 		}
 		b.wait.Sleep.Park(b.wake, word)
 		b.poll()
-		if id, ok := s.seen(b); ok {
+		if id, ok := s.holds(b); ok {
 			return id, nil
 		}
 	}
 }
 
 // ended returns why a wait should end now, or nil.
-func (b *Board) ended(ctx context.Context, stop func() error) error {
+func (b *Array) ended(ctx context.Context, stop func() error) error {
 	if b.closed() {
 		return base.ErrClosed
 	}
@@ -269,8 +269,8 @@ func (b *Board) ended(ctx context.Context, stop func() error) error {
 
 // last looks once more before a wait ends with err: what arrived before the
 // cause of the end must not be lost to it.
-func last[S sight](b *Board, s S, err error) (ID, error) {
-	if id, ok := s.seen(b); ok {
+func last[S predicate](b *Array, s S, err error) (ID, error) {
+	if id, ok := s.holds(b); ok {
 		return id, nil
 	}
 	return 0, err

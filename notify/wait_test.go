@@ -23,7 +23,7 @@ func (patientFutex) Park(word *atomic.Uint32, val uint32) { sys.FutexWait(word, 
 
 // eachWay runs test for both parkers, with waits that sleep at once and waits
 // that spin and yield a little, so that posts meet every phase of a wait.
-func eachWay(t *testing.T, test func(t *testing.T, wait *Waiting)) {
+func eachWay(t *testing.T, test func(t *testing.T, wait *WaitPolicy)) {
 	for _, phase := range []struct {
 		name        string
 		spin, yield time.Duration
@@ -33,33 +33,33 @@ func eachWay(t *testing.T, test func(t *testing.T, wait *Waiting)) {
 		{"spin, yield, sleep", time.Microsecond, time.Microsecond},
 	} {
 		t.Run("goroutines/"+phase.name, func(t *testing.T) {
-			test(t, AmongGoroutines(phase.spin, phase.yield))
+			test(t, GoroutineWait(phase.spin, phase.yield))
 		})
 		t.Run("futex/"+phase.name, func(t *testing.T) {
-			test(t, &Waiting{Spin: phase.spin, Yield: phase.yield, YieldOnce: sys.Yield, Sleep: patientFutex{}})
+			test(t, &WaitPolicy{Spin: phase.spin, Yield: phase.yield, YieldOnce: sys.Yield, Sleep: patientFutex{}})
 		})
 	}
 }
 
 // untilSomebodySleeps returns when a waiter has announced itself in the wake
 // word. It may still look once more before it sleeps.
-func untilSomebodySleeps(b *Board) {
+func untilSomebodySleeps(b *Array) {
 	for b.wake.Load()&1 == 0 {
 		runtime.Gosched()
 	}
 }
 
-// Pairs of goroutines play ping-pong, all on one board, so that every post
+// Pairs of goroutines play ping-pong, all on one array, so that every post
 // meets sleepers that it does not concern and every sleeper foreign wake-ups.
 // Goal: no wake-up is lost, whatever the interleaving.
 func TestNoWakeUpIsLost(t *testing.T) {
 	const pairs, rounds = 4, 1500
-	eachWay(t, func(t *testing.T, wait *Waiting) {
-		b := newBoard(2*pairs, wait)
+	eachWay(t, func(t *testing.T, wait *WaitPolicy) {
+		b := newArray(2*pairs, wait)
 		play := func(mine, theirs ID, serve bool) {
 			for v := Value(1); v <= rounds; v++ {
 				if serve {
-					b.Post(theirs, v)
+					b.Set(theirs, v)
 				}
 				if _, err := b.Wait(t.Context(), Some(mine, 1), nil, nil); err != nil {
 					t.Error(err)
@@ -69,7 +69,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 					return
 				}
 				if !serve {
-					b.Post(theirs, v)
+					b.Set(theirs, v)
 				}
 			}
 		}
@@ -86,9 +86,9 @@ func TestNoWakeUpIsLost(t *testing.T) {
 // by whoever's Reset gets it, and nobody sleeps on.
 func TestManyWaitersShareARange(t *testing.T) {
 	const posters, waiters, posts = 3, 3, 1000
-	eachWay(t, func(t *testing.T, wait *Waiting) {
-		b := newBoard(posters, wait)
-		free := newBoard(posters, wait) // one slot per poster: "yours has been taken"
+	eachWay(t, func(t *testing.T, wait *WaitPolicy) {
+		b := newArray(posters, wait)
+		free := newArray(posters, wait) // one slot per poster: "yours has been taken"
 		var taken atomic.Int64
 		var all, post sync.WaitGroup
 		for range waiters {
@@ -100,7 +100,7 @@ func TestManyWaitersShareARange(t *testing.T) {
 					}
 					if v, _ := b.Reset(id); v != 0 {
 						taken.Add(1)
-						free.Post(id, 1)
+						free.Set(id, 1)
 					}
 				}
 			})
@@ -108,7 +108,7 @@ func TestManyWaitersShareARange(t *testing.T) {
 		for id := range ID(posters) {
 			post.Go(func() {
 				for range posts {
-					b.Post(id, 1)
+					b.Set(id, 1)
 					_, _ = free.Wait(t.Context(), Some(id, 1), nil, nil)
 					_, _ = free.Reset(id)
 				}
@@ -125,8 +125,8 @@ func TestManyWaitersShareARange(t *testing.T) {
 
 func TestWaitEndsEarlyAndGoesOn(t *testing.T) {
 	cause := errors.New("cause")
-	eachWay(t, func(t *testing.T, wait *Waiting) {
-		b := newBoard(2, wait)
+	eachWay(t, func(t *testing.T, wait *WaitPolicy) {
+		b := newArray(2, wait)
 		var stopped atomic.Bool
 		stop := func() error {
 			if stopped.Load() {
@@ -153,7 +153,7 @@ func TestWaitEndsEarlyAndGoesOn(t *testing.T) {
 			stopped.Store(false)
 			cancel()
 		}
-		b.Post(1, 5)
+		b.Set(1, 5)
 		if id, err := b.Wait(t.Context(), Some(0, 2), stop, nil); err != nil || id != 1 {
 			t.Errorf("the next wait: %d, %v; want 1", id, err)
 		}
@@ -161,8 +161,8 @@ func TestWaitEndsEarlyAndGoesOn(t *testing.T) {
 }
 
 func TestCloseEndsWaits(t *testing.T) {
-	eachWay(t, func(t *testing.T, wait *Waiting) {
-		b := newBoard(1, wait)
+	eachWay(t, func(t *testing.T, wait *WaitPolicy) {
+		b := newArray(1, wait)
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
@@ -180,23 +180,23 @@ func TestCloseEndsWaits(t *testing.T) {
 	})
 }
 
-// What had arrived before the cause of an early end is not lost to it.
+// An arrival before the cause of an early end is not lost to it.
 func TestArrivalBeatsTheEnd(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range []struct {
 		name string
 		ctx  context.Context
-		stop func(*Board) error
+		stop func(*Array) error
 	}{
-		{"context", ended, func(*Board) error { return nil }},
-		{"stop", t.Context(), func(b *Board) error { b.Post(0, 1); return errors.New("too late") }},
-		{"close", t.Context(), func(b *Board) error { b.Post(0, 1); b.Close(); return nil }},
+		{"context", ended, func(*Array) error { return nil }},
+		{"stop", t.Context(), func(b *Array) error { b.Set(0, 1); return errors.New("too late") }},
+		{"close", t.Context(), func(b *Array) error { b.Set(0, 1); b.Close(); return nil }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBoard(1, AmongGoroutines(0, 0))
+			b := newArray(1, GoroutineWait(0, 0))
 			if c.name == "context" {
-				b.Post(0, 1)
+				b.Set(0, 1)
 			}
 			if id, err := b.Wait(c.ctx, Some(0, 1), func() error { return c.stop(b) }, nil); err != nil || id != 0 {
 				t.Errorf("got %d, %v; want 0", id, err)
@@ -208,7 +208,7 @@ func TestArrivalBeatsTheEnd(t *testing.T) {
 // A network card writes the flag and wakes nobody; so does a poster that dies
 // between its two steps.
 func TestFutexNoticesAValueWithoutWakeUp(t *testing.T) {
-	b := newBoard(4, AmongProcesses(0, 0))
+	b := newArray(4, ProcessWait(0, 0))
 	go func() {
 		untilSomebodySleeps(b)
 		b.words[3].Store(9)
@@ -219,12 +219,12 @@ func TestFutexNoticesAValueWithoutWakeUp(t *testing.T) {
 }
 
 func TestPollCanEndAWait(t *testing.T) {
-	wait := AmongGoroutines(0, 0)
-	b := newBoard(4, wait)
+	wait := GoroutineWait(0, 0)
+	b := newArray(4, wait)
 	polls := 0
 	wait.Poll = func() bool {
 		polls++
-		b.Post(2, 1)
+		b.Set(2, 1)
 		return true
 	}
 	if id, err := b.Wait(t.Context(), Some(0, 4), nil, nil); err != nil || id != 2 || polls != 1 {
@@ -244,11 +244,11 @@ func TestLooksPerPoll(t *testing.T) {
 		{"network", true, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			wait := AmongGoroutines(time.Hour, 0)
+			wait := GoroutineWait(time.Hour, 0)
 			wait.PollFirst = c.pollFirst
 			polls, looks := 0, 0
 			wait.Poll = func() bool { polls++; return false }
-			err := newBoard(1, wait).WaitFunc(t.Context(), func() bool {
+			err := newArray(1, wait).WaitFunc(t.Context(), func() bool {
 				if polls < 2 {
 					looks++
 				}
@@ -265,7 +265,7 @@ func TestLooksPerPoll(t *testing.T) {
 // figure is exact.
 func TestSpentIsTheTimeWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBoard(1, AmongGoroutines(0, 0))
+		b := newArray(1, GoroutineWait(0, 0))
 		var spent atomic.Int64
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
@@ -275,23 +275,23 @@ func TestSpentIsTheTimeWaited(t *testing.T) {
 		if got := time.Duration(spent.Load()); got != 3*time.Second {
 			t.Errorf("spent %v, want 3s", got)
 		}
-		b.Post(0, 1)
+		b.Set(0, 1)
 		if _, err := b.Wait(ctx, Some(0, 1), nil, &spent); err != nil || spent.Load() != int64(3*time.Second) {
 			t.Errorf("a wait that found at once: %v, spent %v", err, time.Duration(spent.Load()))
 		}
 	})
 }
 
-// A board that is only posted to, as a peer's is, wakes sleepers of another
-// board on the same memory, as in another process.
-func TestPostThroughAnotherBoardOnTheMemory(t *testing.T) {
+// An array that is only posted to, as a peer's is, wakes sleepers of another
+// array on the same memory, as in another process.
+func TestPostThroughAnotherArrayOnTheMemory(t *testing.T) {
 	mem := make([]byte, Bytes(2))
-	own := NewBoard(mem, 2, &Waiting{YieldOnce: runtime.Gosched, Sleep: patientFutex{}})
-	peer := NewBoard(mem, 2, nil)
+	own := NewArray(mem, 2, &WaitPolicy{YieldOnce: runtime.Gosched, Sleep: patientFutex{}})
+	peer := NewArray(mem, 2, nil)
 	for v := Value(1); v <= 500; v++ {
 		go func() {
 			untilSomebodySleeps(own)
-			peer.Post(1, v)
+			peer.Set(1, v)
 		}()
 		if _, err := own.Wait(t.Context(), Until(1, Equal, v), nil, nil); err != nil {
 			t.Fatal(err)
@@ -305,24 +305,24 @@ func BenchmarkPingPong(b *testing.B) {
 		spin, yield time.Duration
 	}{{"spin", time.Second, 0}, {"yield", 0, time.Second}, {"sleep", 0, 0}} {
 		b.Run(fmt.Sprintf("goroutines/%s", phase.name), func(b *testing.B) {
-			board := newBoard(64, AmongGoroutines(phase.spin, phase.yield))
+			array := newArray(64, GoroutineWait(phase.spin, phase.yield))
 			ctx, cancel := context.WithCancel(b.Context())
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
 				for {
-					if _, err := board.Wait(ctx, Some(0, 1), nil, nil); err != nil {
+					if _, err := array.Wait(ctx, Some(0, 1), nil, nil); err != nil {
 						return
 					}
-					_, _ = board.Reset(0)
-					board.Post(32, 1)
+					_, _ = array.Reset(0)
+					array.Set(32, 1)
 				}
 			}()
 			b.ReportAllocs()
 			for b.Loop() {
-				board.Post(0, 1)
-				_, _ = board.Wait(ctx, Some(32, 1), nil, nil)
-				_, _ = board.Reset(32)
+				array.Set(0, 1)
+				_, _ = array.Wait(ctx, Some(32, 1), nil, nil)
+				_, _ = array.Reset(32)
 			}
 			cancel()
 			<-done

@@ -11,7 +11,7 @@ import (
 func wordsOf(mem []byte, count int) []atomic.Uint32 {
 	p := unsafe.Pointer(unsafe.SliceData(mem))
 	if uintptr(p)%4 != 0 {
-		panic("notify: board memory is not aligned to 4 bytes")
+		panic("notify: array memory is not aligned to 4 bytes")
 	}
 	return unsafe.Slice((*atomic.Uint32)(p), count)
 }

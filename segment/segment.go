@@ -1,5 +1,5 @@
 // Package segment implements memory that other ranks may write: a notification
-// board and page-aligned data, in one memory file or on the heap.
+// array and page-aligned data, in one memory file or on the heap.
 //
 // It knows neither ranks nor queues nor wires. Package gaspi creates segments
 // and says who may reach them; transports move bytes between them.
@@ -28,12 +28,12 @@ const (
 	sizeMax = 1 << 46
 )
 
-// A Segment is memory with a notification board. Its memory stays mapped while
+// A Segment is memory with a notification array. Its memory stays mapped while
 // the Segment or any Span of it is reachable, also after Close, so that a
 // straggling operation hits dead memory and never someone else's.
 type Segment struct {
 	data   []byte
-	board  *notify.Board
+	array  *notify.Array
 	fd     int  // memory file; -1 on the heap and for memory of a peer
 	bound  bool // data is memory of the caller's, not of mem
 	mem    []byte
@@ -61,8 +61,8 @@ func checkSize(size uint64) error {
 }
 
 // Create makes a segment of size bytes in a new memory file, zeroed, with a
-// board of so many notifications. The board waits as wait says.
-func Create(size uint64, notifications uint32, wait *notify.Waiting) (*Segment, error) {
+// array of so many notifications. The array waits as wait says.
+func Create(size uint64, notifications uint32, wait *notify.WaitPolicy) (*Segment, error) {
 	if err := checkSize(size); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func Create(size uint64, notifications uint32, wait *notify.Waiting) (*Segment, 
 
 // Open maps the segment behind the memory file fd, made by Create in another
 // process with the same size and notifications. It takes fd and closes it. The
-// board of the result can be posted to, not waited on.
+// array of the result can be posted to, not waited on.
 func Open(fd int, size uint64, notifications uint32) (*Segment, error) {
 	defer sys.CloseFile(fd)
 	if err := checkSize(size); err != nil {
@@ -98,7 +98,7 @@ func Open(fd int, size uint64, notifications uint32) (*Segment, error) {
 	return mapFile(fd, size, notifications, nil)
 }
 
-func mapFile(fd int, size uint64, notifications uint32, wait *notify.Waiting) (*Segment, error) {
+func mapFile(fd int, size uint64, notifications uint32, wait *notify.WaitPolicy) (*Segment, error) {
 	at := dataOffset(notifications)
 	mem, err := sys.Map(fd, int(at+size))
 	if err != nil {
@@ -109,7 +109,7 @@ func mapFile(fd int, size uint64, notifications uint32, wait *notify.Waiting) (*
 	}
 	s := &Segment{
 		data:  mem[at : at+size : at+size],
-		board: notify.NewBoard(mem, notifications, wait),
+		array: notify.NewArray(mem, notifications, wait),
 		fd:    -1,
 		mem:   mem,
 	}
@@ -121,7 +121,7 @@ func unmap(mem []byte) { _ = sys.Unmap(mem) }
 
 // New makes a segment of size bytes on the heap, zeroed, for ranks of one
 // process.
-func New(size uint64, notifications uint32, wait *notify.Waiting) (*Segment, error) {
+func New(size uint64, notifications uint32, wait *notify.WaitPolicy) (*Segment, error) {
 	if err := checkSize(size); err != nil {
 		return nil, err
 	}
@@ -129,23 +129,23 @@ func New(size uint64, notifications uint32, wait *notify.Waiting) (*Segment, err
 }
 
 // Bind makes a segment of memory that the caller owns and keeps until Close;
-// only the board is allocated. The memory must not be empty. Where it starts at
+// only the array is allocated. The memory must not be empty. Where it starts at
 // a multiple of 8 bytes, all of it can be used for 64-bit atomics.
-func Bind(data []byte, notifications uint32, wait *notify.Waiting) (*Segment, error) {
+func Bind(data []byte, notifications uint32, wait *notify.WaitPolicy) (*Segment, error) {
 	if err := checkSize(uint64(len(data))); err != nil {
 		return nil, err
 	}
-	board := heap(notify.Bytes(notifications))
-	return &Segment{data: data[:len(data):len(data)], board: notify.NewBoard(board, notifications, wait), fd: -1, bound: true}, nil
+	array := heap(notify.Bytes(notifications))
+	return &Segment{data: data[:len(data):len(data)], array: notify.NewArray(array, notifications, wait), fd: -1, bound: true}, nil
 }
 
 // BoundFileSize is what Open is told for the size of the file that BindShared
 // makes: one byte of data, because there is no segment without, that nobody uses.
 const BoundFileSize = 1
 
-// BindShared is Bind with the board in a memory file, so that other processes
+// BindShared is Bind with the array in a memory file, so that other processes
 // can post to it although they cannot map the data.
-func BindShared(data []byte, notifications uint32, wait *notify.Waiting) (*Segment, error) {
+func BindShared(data []byte, notifications uint32, wait *notify.WaitPolicy) (*Segment, error) {
 	if err := checkSize(uint64(len(data))); err != nil {
 		return nil, err
 	}
@@ -161,8 +161,8 @@ func BindShared(data []byte, notifications uint32, wait *notify.Waiting) (*Segme
 // Size is the number of bytes of data.
 func (s *Segment) Size() uint64 { return uint64(len(s.data)) }
 
-// Board is the notification board.
-func (s *Segment) Board() *notify.Board { return s.board }
+// Notifications returns the notification array.
+func (s *Segment) Notifications() *notify.Array { return s.array }
 
 // File is the descriptor of the memory file, which stays the segment's; -1 if
 // there is none.
@@ -175,14 +175,14 @@ func (s *Segment) Bound() bool { return s.bound }
 // Closed reports whether Close was called.
 func (s *Segment) Closed() bool { return s.closed.Load() }
 
-// Close ends the use of the segment: waits on its board end with base.ErrClosed,
+// Close ends the use of the segment: waits on its array end with base.ErrClosed,
 // its memory file is closed and its pages go back to the system at once. Spans
 // and views of it must not be used any more. Close is idempotent.
 func (s *Segment) Close() error {
 	if !s.closed.CompareAndSwap(false, true) {
 		return nil
 	}
-	s.board.Close()
+	s.array.Close()
 	if s.fd < 0 {
 		return nil
 	}

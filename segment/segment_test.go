@@ -16,7 +16,7 @@ import (
 
 // ways are the ways to make a segment of size bytes with 64 notifications.
 func ways() map[string]func(size uint64) (*Segment, error) {
-	wait := notify.AmongGoroutines(0, 0)
+	wait := notify.GoroutineWait(0, 0)
 	return map[string]func(uint64) (*Segment, error){
 		"Create":     func(n uint64) (*Segment, error) { return Create(n, 64, wait) },
 		"New":        func(n uint64) (*Segment, error) { return New(n, 64, wait) },
@@ -53,11 +53,11 @@ func TestNewSegmentIsZeroAndAsLargeAsAsked(t *testing.T) {
 				if !bytes.Equal(all.Bytes(), make([]byte, size)) {
 					t.Error("not zeroed")
 				}
-				if n := s.Board().Len(); n != 64 {
+				if n := s.Notifications().Len(); n != 64 {
 					t.Errorf("%d notifications, want 64", n)
 				}
 				for id := range notify.ID(64) {
-					if v := s.Board().Load(id); v != 0 {
+					if v := s.Notifications().Load(id); v != 0 {
 						t.Errorf("notification %d is %d", id, v)
 					}
 				}
@@ -137,7 +137,7 @@ func TestSizesThatNoSegmentHas(t *testing.T) {
 	}
 }
 
-// What another process does with a memory file, on a second descriptor.
+// open opens a memory file as another process does, on a second descriptor.
 func open(t *testing.T, s *Segment, size uint64, notifications uint32) (*Segment, error) {
 	t.Helper()
 	fd, err := sys.OpenPeerFile(sys.PID(), s.File())
@@ -148,7 +148,7 @@ func open(t *testing.T, s *Segment, size uint64, notifications uint32) (*Segment
 }
 
 func TestOpenMapsTheSameMemory(t *testing.T) {
-	s, err := Create(10_000, 100, notify.AmongProcesses(0, 0))
+	s, err := Create(10_000, 100, notify.ProcessWait(0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,11 +158,11 @@ func TestOpenMapsTheSameMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	peer.All().Bytes()[9_999] = 5
-	peer.Board().Post(99, 7)
+	peer.Notifications().Set(99, 7)
 	if got := s.All().Bytes()[9_999]; got != 5 {
 		t.Errorf("byte %d, want 5", got)
 	}
-	if id, err := s.Board().Wait(t.Context(), notify.Some(0, 100), nil, nil); err != nil || id != 99 {
+	if id, err := s.Notifications().Wait(t.Context(), notify.Some(0, 100), nil, nil); err != nil || id != 99 {
 		t.Errorf("notification %d, %v; want 99", id, err)
 	}
 	if _, err := open(t, s, 20_000, 100); err == nil {
@@ -190,7 +190,7 @@ func TestMemoryStaysMappedAfterClose(t *testing.T) {
 	}
 	runtime.GC()
 	peer.All().Bytes()[0] = 1
-	peer.Board().Post(63, 1)
+	peer.Notifications().Set(63, 1)
 	span.Bytes()[1] = 1
 }
 
@@ -208,7 +208,7 @@ func TestCloseIsIdempotentAndLeavesNoDescriptor(t *testing.T) {
 		if !s.Closed() {
 			t.Error("not closed")
 		}
-		if _, err := s.Board().Wait(t.Context(), notify.Some(0, 1), nil, nil); !errors.Is(err, base.ErrClosed) {
+		if _, err := s.Notifications().Wait(t.Context(), notify.Some(0, 1), nil, nil); !errors.Is(err, base.ErrClosed) {
 			t.Errorf("wait on a closed segment: %v", err)
 		}
 	})

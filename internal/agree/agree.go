@@ -62,7 +62,7 @@ func Private(ctx context.Context, g *gaspi.Group, by Library, tag gaspi.Tag) (*g
 // the group stays, since members that go on may still write to its slots here, which
 // must not become those of another group.
 func GiveUp(g *gaspi.Group, err error) {
-	for _, alone := range []error{context.Canceled, context.DeadlineExceeded, gaspi.ErrRankDead} {
+	for _, alone := range []error{context.Canceled, context.DeadlineExceeded, gaspi.ErrRankDead, gaspi.ErrRevoked} {
 		if errors.Is(err, alone) {
 			return
 		}

@@ -12,19 +12,19 @@ const maxPuts = 4096
 // A board holds the values that ranks have put, and who waits for others. It is
 // part of the hub and guarded by its lock.
 type board struct {
-	values map[place][]byte
-	wanted map[place][]base.Rank // ranks that wait for what is not there yet
-	puts   []int                 // index is the rank: how many values it has put
+	values map[valueKey][]byte
+	wanted map[valueKey][]base.Rank // ranks that wait for what is not there yet
+	puts   []int                    // index is the rank: how many values it has put
 }
 
-// A place is where a value hangs: whose it is, and its name.
-type place struct {
+// A valueKey is where a value hangs: whose it is, and its name.
+type valueKey struct {
 	rank base.Rank
 	name string
 }
 
 func newBoard(size int) board {
-	return board{values: map[place][]byte{}, wanted: map[place][]base.Rank{}, puts: make([]int, size)}
+	return board{values: map[valueKey][]byte{}, wanted: map[valueKey][]base.Rank{}, puts: make([]int, size)}
 }
 
 // put hangs up a value of rank r, which it keeps, and tells those who wait for
@@ -32,7 +32,7 @@ func newBoard(size int) board {
 func (h *hub) put(r base.Rank, name string, value []byte) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	at, b := place{r, name}, &h.board
+	at, b := valueKey{r, name}, &h.board
 	if _, there := b.values[at]; there {
 		return fmt.Errorf("rank %d put a second value %q", r, name)
 	}
@@ -55,7 +55,7 @@ func (h *hub) get(asker, r base.Rank, name string) error {
 	if int(r) >= h.size {
 		return fmt.Errorf("rank %d asks for a value of rank %d of a job of %d", asker, r, h.size)
 	}
-	at, b := place{r, name}, &h.board
+	at, b := valueKey{r, name}, &h.board
 	value, there := b.values[at]
 	switch {
 	case there:

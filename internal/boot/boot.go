@@ -28,21 +28,23 @@ const (
 	EnvFD        = "GASPI_BOOT_FD"    // descriptor of the connection to the launcher
 )
 
-// The environment of a rank that joins its job over a network. The first two,
-// EnvRank and EnvSize are needed, the rest is not.
+// The environment of a rank that joins its job over a network. The first, one of the two
+// with the key, EnvRank and EnvSize are needed, the rest is not. A starter that gaspi knows
+// says rank and size by variables of its own.
 const (
 	EnvRendezvous  = "GASPI_RENDEZVOUS"   // where the rendezvous is: host:port, several separated by commas are tried in order
 	EnvKeyFile     = "GASPI_KEY_FILE"     // file with the key of the job, 64 hexadecimal digits
+	EnvKey         = "GASPI_KEY"          // the key itself, where there is no file
 	EnvServer      = "GASPI_SERVER"       // who serves there: "rank0", which is the default, or "launcher"
 	EnvInterface   = "GASPI_INTERFACE"    // which addresses of its host a rank uses, as package address reads it
+	EnvPorts       = "GASPI_PORTS"        // which ports a rank listens at, as package address reads it; the system chooses without
 	EnvTLS         = "GASPI_TLS"          // "1": connections use TLS 1.3; the same for all ranks
 	EnvHeartbeat   = "GASPI_HEARTBEAT"    // how long a rank may be silent, such as 10s; 0 for ever; that of whoever serves counts
-	EnvJoinTimeout = "GASPI_JOIN_TIMEOUT" // how long to wait for the rendezvous to be there, such as 30s
+	EnvJoinTimeout = "GASPI_JOIN_TIMEOUT" // how long to wait for the rendezvous, and then for all ranks, to be there, such as 30s
 )
 
-// What a rank may want to know about where its output ends up. Its own standard
-// output is usually a pipe to the launcher, so asking the system whether it is
-// a terminal gives the wrong answer.
+// Variables that tell a rank where its output ends up. Its own standard output is usually a
+// pipe to the launcher, so asking the system whether it is a terminal gives the wrong answer.
 const (
 	// EnvOutputTTY is "1" when a progress line that rewrites itself with a
 	// carriage return makes sense, because the launcher shows the output of this
@@ -54,8 +56,17 @@ const (
 	EnvOutputWidth = "GASPI_OUTPUT_WIDTH"
 )
 
-// ErrLost says that the launcher is gone, so nothing more can be asked of it.
+// ErrLost says that the launcher is gone, so nothing more can be asked of it. Where rank 0
+// holds the rendezvous, an error that says so matches it.
 var ErrLost = errors.New("the launcher is gone")
+
+// errHolderLost is ErrLost in a job without a launcher.
+var errHolderLost error = holderLost{}
+
+type holderLost struct{}
+
+func (holderLost) Error() string        { return "rank 0, which held the rendezvous of the job, is gone" }
+func (holderLost) Is(target error) bool { return target == ErrLost }
 
 // An Info says who a rank is.
 type Info struct {
@@ -80,7 +91,7 @@ type Failure struct {
 
 // rankError is what an operation that needed the rank returns.
 func (f Failure) rankError() *base.RankError {
-	return &base.RankError{Rank: f.Rank, Reason: f.Reason}
+	return &base.RankError{Rank: f.Rank, Reason: f.Reason, Left: f.Left}
 }
 
 // A Session is a rank's line to whoever started it. It is safe for concurrent

@@ -347,8 +347,7 @@ func TestNothingIsLeftOpen(t *testing.T) {
 	}
 }
 
-// A slowConn takes its time to close. Who closes it once more does not wait, as
-// with a socket.
+// A slowConn takes its time to close. A second Close does not wait, as with a socket.
 type slowConn struct {
 	net.Conn
 	begun   atomic.Bool

@@ -65,15 +65,17 @@ func (c *client) greet(conn net.Conn) error {
 	m, err := c.wire.receive()
 	conn.SetReadDeadline(time.Time{})
 	switch {
+	case errors.Is(err, io.EOF) && c.remote:
+		return errors.New("the rendezvous has closed the connection: it is gone, or has ended its talk with an earlier process of this rank")
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("%w, or has ended its talk with an earlier process of this rank", ErrLost)
 	case err != nil:
-		return fmt.Errorf("greeting the launcher: %w", err)
+		return fmt.Errorf("greeting %s: %w", c.holder(), err)
 	case m.Kind != kindHello:
-		return fmt.Errorf("greeting the launcher: it began with a %q message, not with hello", m.Kind)
+		return fmt.Errorf("greeting %s: it began with a %q message, not with hello", c.holder(), m.Kind)
 	case m.Job != c.info.Job || m.Rank != c.info.Rank || m.Size != c.info.Size:
-		return fmt.Errorf("greeting the launcher: it takes this process for rank %d of %d of job %s, but the environment says rank %d of %d of job %s",
-			m.Rank, m.Size, m.Job, c.info.Rank, c.info.Size, c.info.Job)
+		return fmt.Errorf("greeting %s: it takes this process for rank %d of %d of job %s, but the environment says rank %d of %d of job %s",
+			c.holder(), m.Rank, m.Size, m.Job, c.info.Rank, c.info.Size, c.info.Job)
 	}
 	c.hosted = m.Hosted
 	if c.remote {
@@ -82,6 +84,14 @@ func (c *client) greet(conn net.Conn) error {
 		return fmt.Errorf("greeting the launcher: %w", err)
 	}
 	return nil
+}
+
+// holder names the other side before it has said what it is.
+func (c *client) holder() string {
+	if c.remote {
+		return "the rendezvous"
+	}
+	return "the launcher"
 }
 
 // receiveLoop hands on what the launcher says until it is gone or Close is called.
@@ -103,9 +113,12 @@ func (c *client) receiveLoop() {
 // end ends a session whose server is gone or talks nonsense.
 func (c *client) end(err error) {
 	reason := ErrLost
+	if c.hosted {
+		reason = errHolderLost
+	}
 	if !errors.Is(err, io.EOF) {
 		c.wire.send(message{Kind: kindError, Reason: err.Error()})
-		reason = fmt.Errorf("%w: %w", ErrLost, err)
+		reason = fmt.Errorf("%w: %w", reason, err)
 	}
 	if c.hosted && c.info.Rank != 0 {
 		text := "its connection ended without goodbye"

@@ -49,36 +49,64 @@ func (i Info) RemoteEnviron(addresses []string, keyFile string) []string {
 
 // FromEnvironment begins the session of the process it is called in, in the
 // first of these ways that the environment names: by the connection inherited
-// from gaspi-run (EnvFD), over a network (EnvRendezvous and EnvKeyFile), or as a
-// task of a Slurm step. It returns nil, nil when the process was started in no
-// such way, and an error that names the variable when the environment is
-// incomplete or makes no sense.
+// from gaspi-run (EnvFD), over a network (EnvRank and EnvSize), as a worker of
+// torchrun, as a rank of Open MPI's mpirun, through PMI-1 as Hydra speaks it, as a
+// task of a Slurm step, or as a rank of another starter of the table in starters.go.
+// It returns nil, nil when the process was started in no such way, or as the only one
+// of its job, and an error that names the variable when the environment is incomplete
+// or makes no sense, or announces other ranks without a way to find them.
 //
 // It blocks until the rendezvous has answered, for as long as EnvJoinTimeout
 // says, and less if ctx ends. log hears, in one line each, of connections that
-// were refused where this rank holds the rendezvous; it may be nil.
+// were refused where this rank holds the rendezvous; wait hears what has been waited
+// for, after 10 s and then every minute, until all ranks have joined. Both may be nil.
 //
 // It takes what it finds: variables and descriptors that would let a child of
 // this process take itself for the rank are removed. It can therefore be called
 // once.
-func FromEnvironment(ctx context.Context, log func(line string)) (Session, error) {
+func FromEnvironment(ctx context.Context, log, wait func(line string)) (Session, error) {
 	v := &variables{lookup: os.LookupEnv}
+	begin := v.way()
+	if begin == nil {
+		return nil, v.announced()
+	}
+	nameProcess()
+	return begin(ctx, v, reports{log: log, wait: wait})
+}
+
+// A way begins a session.
+type way func(ctx context.Context, v *variables, tell reports) (Session, error)
+
+// way returns the first way that the environment names, or nil. A process that one starter has
+// started inside of another one has the variables of both, so starters that run inside of
+// others are looked for first.
+func (v *variables) way() way {
 	switch {
 	case v.has(EnvFD):
-		return fromLauncher(v)
-	case (v.has(EnvRendezvous) || v.has(EnvKeyFile)) && (v.has(EnvRank) || !inSlurmStep(v)):
-		return fromNetwork(ctx, v, log)
-	case v.has(EnvRank) || v.has(EnvSize) || v.has(EnvLocalRank) || v.has(EnvLocalSize) || v.has(EnvJob):
-		_, _, err := parseEnvironment(os.LookupEnv)
-		return nil, err
-	case inSlurmStep(v):
-		return fromSlurm(ctx, v, log)
+		return fromLauncher
+	case v.has(EnvRank) || v.has(EnvSize) || v.has(EnvLocalRank) || v.has(EnvLocalSize):
+		return fromNetwork
 	}
-	return nil, nil
+	if s := v.starter(inner); s != nil {
+		return s.begin
+	}
+	switch {
+	case v.hasPMI1():
+		return fromPMI1
+	case inSlurmStep(v):
+		return fromSlurm
+	}
+	if s := v.starter(outer); s != nil {
+		return s.begin
+	}
+	if v.has(EnvRendezvous) || v.has(EnvKeyFile) || v.has(EnvKey) || v.has(EnvJob) {
+		return fromNetwork
+	}
+	return nil
 }
 
 // fromLauncher begins the session over the connection that was inherited.
-func fromLauncher(v *variables) (Session, error) {
+func fromLauncher(_ context.Context, v *variables, _ reports) (Session, error) {
 	info, fd, err := parseEnvironment(os.LookupEnv)
 	if err != nil {
 		return nil, err
@@ -92,7 +120,6 @@ func fromLauncher(v *variables) (Session, error) {
 	}
 	os.Unsetenv(EnvFD)
 	os.Unsetenv(EnvRendezvous)
-	nameProcess()
 	c, err := dial(conn, info)
 	if err != nil {
 		return nil, err
@@ -113,8 +140,8 @@ func parseEnvironment(lookup func(string) (string, bool)) (info Info, fd int, er
 		}
 	}
 	if len(missing) > 0 {
-		return Info{}, -1, fmt.Errorf("%s is not set although %s is: start the program with gaspi-run, or unset all GASPI_ variables to run it alone (a child of a rank is no rank)",
-			missing[0], strings.Join(present, ", "))
+		return Info{}, -1, fmt.Errorf("%s %s not set although %s %s: start the program with gaspi-run, which sets them all, or unset all GASPI_ variables to run it alone",
+			list(missing), plural(missing), list(present), plural(present))
 	}
 	info = v.info("")
 	fd = v.number(EnvFD, 3, manyRanks, 0)

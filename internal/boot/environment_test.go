@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 // child is a process that a launcher has started: it says who it is, gives a
 // value, and tells what its own children would inherit.
 func child() int {
-	s, err := FromEnvironment(context.Background(), nil)
+	s, err := FromEnvironment(context.Background(), nil, func(line string) { fmt.Println(line) })
 	if err != nil || s == nil {
 		fmt.Println(s, err)
 		return 1
@@ -37,7 +37,7 @@ func child() int {
 		return task(s)
 	}
 	_, inherited := os.LookupEnv(EnvFD)
-	_, again := FromEnvironment(context.Background(), nil)
+	_, again := FromEnvironment(context.Background(), nil, nil)
 	name, _ := os.ReadFile("/proc/self/comm")
 	open, err := exec.Command("sh", "-c", "test -e /proc/self/fd/3; echo $?").Output()
 	fmt.Printf("%+v\n%v\n%v\n%s%s%v\n", s.Info(), inherited, again, name, open, err)
@@ -62,14 +62,14 @@ func TestFromEnvironment(t *testing.T) {
 	cmd.ExtraFiles = []*os.File{conn}
 	out, err := cmd.CombinedOutput()
 	conn.Close()
-	want := fmt.Sprintf("%+v\nfalse\nGASPI_BOOT_FD is not set although GASPI_RANK, GASPI_SIZE, GASPI_LOCAL_RANK, GASPI_LOCAL_SIZE, GASPI_JOB is: start the program with gaspi-run, or unset all GASPI_ variables to run it alone (a child of a rank is no rank)\nsolver\n1\n<nil>\n", info)
+	want := fmt.Sprintf("%+v\nfalse\nGASPI_RENDEZVOUS and GASPI_KEY_FILE (or GASPI_KEY) are not set although GASPI_RANK, GASPI_SIZE, GASPI_LOCAL_RANK, GASPI_LOCAL_SIZE and GASPI_JOB are: start the program with gaspi-run, or set all of GASPI_RANK, GASPI_SIZE, GASPI_RENDEZVOUS and GASPI_KEY_FILE for a rank that joins over a network, or unset all GASPI_ variables to run it alone (a child of a rank is no rank)\nsolver\n1\n<nil>\n", info)
 	if d := cmp.Diff(want, string(out)); d != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
 }
 
 func TestFromEnvironmentAlone(t *testing.T) {
-	if s, err := FromEnvironment(t.Context(), nil); s != nil || err != nil {
+	if s, err := FromEnvironment(t.Context(), nil, nil); s != nil || err != nil {
 		t.Errorf("%v, %v; want nothing in a process that nobody started as a rank", s, err)
 	}
 }
@@ -85,7 +85,7 @@ func TestFromEnvironmentWithoutConnection(t *testing.T) {
 			k, v, _ := strings.Cut(kv, "=")
 			t.Setenv(k, v)
 		}
-		if s, err := FromEnvironment(t.Context(), nil); s != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("GASPI_BOOT_FD=%d is not the connection", fd)) {
+		if s, err := FromEnvironment(t.Context(), nil, nil); s != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("GASPI_BOOT_FD=%d is not the connection", fd)) {
 			t.Errorf("descriptor %d: %v, %v", fd, s, err)
 		}
 	}

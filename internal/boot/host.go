@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
@@ -21,44 +22,41 @@ type host struct {
 	*client
 	server    *Server
 	listeners []net.Listener
-	serving   []chan struct{} // closed when the gate of the listener has ended
+	over      chan struct{} // closed when the rendezvous ends
+	ending    sync.Once
+	serving   sync.WaitGroup // what runs until then
 }
 
 // newHost serves a job on listeners, which it takes, and begins the session of
-// rank 0. log hears of connections that were refused.
-func newHost(listeners []net.Listener, info Info, m meeting, heartbeat time.Duration, log func(string)) (*host, error) {
-	h := &host{listeners: listeners}
-	if err := h.open(info, m, heartbeat, log); err != nil {
+// rank 0.
+func newHost(listeners []net.Listener, info Info, m meeting, heartbeat time.Duration) (*host, error) {
+	h := &host{listeners: listeners, over: make(chan struct{})}
+	if err := h.open(info, m, heartbeat); err != nil {
 		h.stop()
 		return nil, err
 	}
 	return h, nil
 }
 
-func (h *host) open(info Info, m meeting, heartbeat time.Duration, log func(string)) error {
+func (h *host) open(info Info, m meeting, heartbeat time.Duration) error {
 	var err error
 	if h.server, err = NewServer(info.Job, info.Size, h.kill); err != nil {
 		return err
 	}
 	h.server.hosted, h.server.authority, h.server.own = true, nil, m.proof
 	h.server.SetHeartbeat(heartbeat)
-	h.server.OnError(func(r base.Rank, err error) {
-		if log != nil {
-			log(fmt.Sprintf("rank %d: %v", r, err))
-		}
-	})
+	h.server.OnError(func(r base.Rank, err error) { m.tell.logs(fmt.Sprintf("rank %d: %v", r, err)) })
 	var secure *tls.Config
 	if m.secure {
 		if secure, _, err = m.proof.Key.TLS(info.Job); err != nil {
 			return err
 		}
 	}
-	gate := auth.NewGate(auth.GateConfig{Credentials: m.proof, TLS: secure, Check: h.server.Check, Log: log})
+	gate := auth.NewGate(auth.GateConfig{Credentials: m.proof, TLS: secure, Check: h.server.Check, Log: m.tell.log})
 	for _, l := range h.listeners {
-		done := make(chan struct{})
-		h.serving = append(h.serving, done)
-		go h.acceptLoop(gate, l, done)
+		h.serving.Go(func() { h.acceptLoop(gate, l) })
 	}
+	h.serving.Go(func() { h.server.AwaitAll(h.over, m.patience, m.tell.wait) })
 	child, err := h.server.Attach(info.Rank)
 	if err != nil {
 		return err
@@ -76,8 +74,7 @@ func (h *host) open(info Info, m meeting, heartbeat time.Duration, log func(stri
 }
 
 // acceptLoop lets ranks in until its listener is closed.
-func (h *host) acceptLoop(gate *auth.Gate, l net.Listener, done chan struct{}) {
-	defer close(done)
+func (h *host) acceptLoop(gate *auth.Gate, l net.Listener) {
 	err := gate.Serve(l, func(conn net.Conn, hello auth.Hello) {
 		if err := h.server.Serve(conn, base.Rank(hello.From)); err != nil {
 			h.server.report(base.Rank(hello.From), err)
@@ -111,12 +108,11 @@ func (h *host) Close() error {
 }
 
 func (h *host) stop() {
+	h.ending.Do(func() { close(h.over) })
 	for _, l := range h.listeners {
 		l.Close()
 	}
-	for _, done := range h.serving {
-		<-done
-	}
+	h.serving.Wait()
 	if h.server != nil {
 		h.server.Close()
 	}

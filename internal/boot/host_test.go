@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -22,12 +21,13 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // plansOfJob returns how each rank of a job without a launcher joins.
 func plansOfJob(t *testing.T, size int) []networkPlan {
 	t.Helper()
-	address, key := freeAddress(t), auth.NewKey()
+	address, key := testenv.FreeAddress(t), auth.NewKey()
 	var plans []networkPlan
 	for r := range size {
 		plans = append(plans, networkPlan{
@@ -40,23 +40,6 @@ func plansOfJob(t *testing.T, size int) []networkPlan {
 	return plans
 }
 
-// freeAddress returns an address of this host that nobody listens on. Its port is below
-// those that the system gives to whoever asks for any, as other tests do all the time, so
-// that none of them takes it before it is used.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	var err error
-	for range 100 {
-		var l net.Listener
-		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.N(20_000))); err == nil {
-			defer l.Close()
-			return l.Addr().String()
-		}
-	}
-	t.Fatal(err)
-	return ""
-}
-
 // joinAll joins all ranks at once.
 func joinAll(t *testing.T, plans []networkPlan) []Session {
 	t.Helper()
@@ -64,7 +47,7 @@ func joinAll(t *testing.T, plans []networkPlan) []Session {
 	var all sync.WaitGroup
 	for r, p := range plans {
 		all.Go(func() {
-			s, err := p.join(limit(t), nil)
+			s, err := p.join(limit(t))
 			if err != nil {
 				t.Errorf("rank %d: %v", r, err)
 				return
@@ -148,7 +131,7 @@ func TestRankThatComesAfterTheEndIsTold(t *testing.T) {
 	closed := make(chan error)
 	go func() { closed <- sessions[0].Close() }()
 	failureAt(t, sessions[1]) // rank 0 has left
-	if _, err := plans[2].join(limit(t), nil); !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), "rank 0, which holds the rendezvous, has left") {
+	if _, err := plans[2].join(limit(t)); !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), "rank 0, which holds the rendezvous, has left") {
 		t.Errorf("%v, want to be refused because rank 0 has left", err)
 	}
 	sessions[1].Close()
@@ -171,7 +154,7 @@ func TestRendezvousPortThatIsTaken(t *testing.T) {
 	defer l.Close()
 	p := plansOfJob(t, 1)[0]
 	p.meeting.addresses = []string{l.Addr().String()}
-	if s, err := p.join(limit(t), nil); !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), l.Addr().String()) {
+	if s, err := p.join(limit(t)); !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), l.Addr().String()) {
 		t.Errorf("%v, %v; want that the address is in use", s, err)
 	}
 }
@@ -265,7 +248,7 @@ func startProcesses(t *testing.T, size int, more ...string) []*processRank {
 	if err := os.WriteFile(file, []byte(auth.NewKey().Text()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := append([]string{childEnv + "=stranger", EnvSize + "=" + fmt.Sprint(size), EnvRendezvous + "=" + freeAddress(t), EnvKeyFile + "=" + file}, more...)
+	env := append([]string{childEnv + "=stranger", EnvSize + "=" + fmt.Sprint(size), EnvRendezvous + "=" + testenv.FreeAddress(t), EnvKeyFile + "=" + file}, more...)
 	var ranks []*processRank
 	for r := range size {
 		p := &processRank{t: t, cmd: exec.Command(os.Args[0]), lines: make(chan string, 1000)}

@@ -91,9 +91,9 @@ func (h *hub) tellLocked(r base.Rank, m message) {
 	}
 }
 
-// isGone reports whether rank r has left.
-func (h *hub) isGone(r base.Rank) bool {
+// failure returns how rank r has left, or nil while it is there.
+func (h *hub) failure(r base.Rank) *Failure {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.gone[r] != nil
+	return h.gone[r]
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
-// An inbox is a rank's half of a session: what it waits for and what it has
-// been told. Whoever feeds it (a hub or a connection) never blocks on it.
+// An inbox is a rank's half of a session: what it waits for and what it has been told. The hub
+// or connection that feeds it never blocks on it.
 type inbox struct {
 	info     Info
 	proof    auth.Credentials
@@ -286,8 +286,8 @@ func (b *inbox) finish(err error) bool {
 	return true
 }
 
-// Lost reports whether the session has ended because its server went away. Who sees that
-// the channel of failures is closed sees this too.
+// Lost reports whether the session has ended because its server went away. A caller that sees
+// the channel of failures closed sees this too.
 func (b *inbox) Lost() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -73,8 +73,8 @@ func encode(m message) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-// decode reads a line without its newline. What it returns passed check; whether
-// ranks are within the job is for the caller to see.
+// decode reads a line without its newline. The message passed check; whether its ranks are
+// within the job is for the caller to see.
 func decode(line []byte) (message, error) {
 	var m message
 	dec := json.NewDecoder(bytes.NewReader(line))

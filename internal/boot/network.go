@@ -3,12 +3,14 @@ package boot
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 )
 
@@ -24,32 +26,73 @@ type networkPlan struct {
 	meeting   meeting
 	serves    bool // this rank holds the rendezvous
 	heartbeat time.Duration
+	ports     address.Ports // to listen at, where nothing says a port
 }
 
 // fromNetwork begins the session of a rank whom somebody told its number, where
 // the rendezvous is, and the key.
-func fromNetwork(ctx context.Context, v *variables, log func(string)) (Session, error) {
-	keyFile, ok := v.lookup(EnvKeyFile)
-	if !ok {
-		return nil, fmt.Errorf("%s is not set although %s is: name the file with the key of the job (64 hexadecimal digits, such as from: openssl rand -hex 32)", EnvKeyFile, EnvRendezvous)
+func fromNetwork(ctx context.Context, v *variables, tell reports) (Session, error) {
+	if err := v.complete(); err != nil {
+		return nil, err
 	}
-	proof, err := takeCredentials(keyFile)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", EnvKeyFile, err)
-	}
-	plan, err := parseNetwork(v, proof)
+	proof, _, err := v.credentials()
 	if err != nil {
 		return nil, err
 	}
-	os.Unsetenv(EnvKeyFile)
-	os.Unsetenv(EnvRendezvous)
-	nameProcess()
-	return plan.join(ctx, log)
+	plan, err := parseNetwork(v, proof, tell)
+	if err != nil {
+		return nil, err
+	}
+	plan.info.settle()
+	return plan.join(ctx)
 }
 
-func (p networkPlan) join(ctx context.Context, log func(string)) (Session, error) {
+// complete refuses an environment that says a part of what a rank needs that joins over a
+// network.
+func (v *variables) complete() error {
+	var missing, present []string
+	for _, name := range []string{EnvRank, EnvSize, EnvRendezvous, EnvKeyFile} {
+		switch {
+		case v.has(name):
+			present = append(present, name)
+		case name == EnvKeyFile && v.has(EnvKey):
+			present = append(present, EnvKey)
+		case name == EnvKeyFile:
+			missing = append(missing, EnvKeyFile+" (or "+EnvKey+")")
+		default:
+			missing = append(missing, name)
+		}
+	}
+	for _, name := range []string{EnvLocalRank, EnvLocalSize, EnvJob} {
+		if v.has(name) {
+			present = append(present, name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s %s not set although %s %s: start the program with gaspi-run, or set all of %s, %s, %s and %s for a rank that joins over a network, or unset all GASPI_ variables to run it alone (a child of a rank is no rank)",
+		list(missing), plural(missing), list(present), plural(present), EnvRank, EnvSize, EnvRendezvous, EnvKeyFile)
+}
+
+// list joins names as a sentence does.
+func list(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+func plural(names []string) string {
+	if len(names) == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func (p networkPlan) join(ctx context.Context) (Session, error) {
 	if !p.serves {
-		p.meeting.log = log
 		c, err := p.meeting.join(ctx, p.info)
 		if err != nil {
 			return nil, err
@@ -60,39 +103,69 @@ func (p networkPlan) join(ctx context.Context, log func(string)) (Session, error
 	if err != nil {
 		return nil, err
 	}
-	h, err := newHost(listeners, p.info, p.meeting, p.heartbeat, log)
+	return p.serve(listeners)
+}
+
+// serve is join at the rank that holds the rendezvous, on listeners, which it takes.
+func (p networkPlan) serve(listeners []net.Listener) (Session, error) {
+	h, err := newHost(listeners, p.info, p.meeting, p.heartbeat)
 	if err != nil {
 		return nil, err
 	}
 	return h, nil
 }
 
-func parseNetwork(v *variables, proof auth.Credentials) (networkPlan, error) {
-	for _, name := range []string{EnvRank, EnvSize, EnvRendezvous} {
-		if !v.has(name) {
-			return networkPlan{}, fmt.Errorf("%s is not set although %s is: a rank that joins over a network needs %s, %s, %s and %s",
-				name, EnvKeyFile, EnvRank, EnvSize, EnvRendezvous, EnvKeyFile)
-		}
-	}
+func parseNetwork(v *variables, proof auth.Credentials, tell reports) (networkPlan, error) {
 	p := networkPlan{info: v.info(proof.Key.JobID())}
 	if !v.has(EnvHost) {
 		p.info.Host = fmt.Sprintf("rank-%d", p.info.Rank) // alone, as far as anybody knows
 	}
-	p.meeting = v.meeting(proof)
+	p.limits(v, tell)
+	p.meeting.proof = proof
 	p.meeting.addresses = v.addresses(EnvRendezvous)
-	p.serves = v.choice(EnvServer, serverRank0, serverLauncher) == serverRank0 && p.info.Rank == 0
-	p.heartbeat = v.duration(EnvHeartbeat, MinHeartbeat, DefaultHeartbeat)
+	p.meeting.launched = v.choice(EnvServer, serverRank0, serverLauncher) == serverLauncher
+	p.serves = !p.meeting.launched && p.info.Rank == 0
 	return p, v.err
 }
 
-// meeting returns what is common to all ways of joining over a network.
-func (v *variables) meeting(proof auth.Credentials) meeting {
-	m := meeting{proof: proof, secure: v.flag(EnvTLS)}
-	m.patience = v.duration(EnvJoinTimeout, time.Second, defaultJoin)
-	if m.patience == 0 {
-		m.patience = 365 * 24 * time.Hour // whoever says 0 ends the job himself
+// limits reads what is common to all ways of joining over a network.
+func (p *networkPlan) limits(v *variables, tell reports) {
+	p.heartbeat = v.duration(EnvHeartbeat, MinHeartbeat, DefaultHeartbeat)
+	p.ports = v.ports(EnvPorts)
+	p.meeting = meeting{secure: v.flag(EnvTLS), tell: tell, patience: v.duration(EnvJoinTimeout, time.Second, defaultJoin)}
+	if p.meeting.patience == 0 {
+		p.meeting.patience = 365 * 24 * time.Hour // whoever says 0 ends the job himself
 	}
-	return m
+}
+
+// credentials returns the key of the job from a file or a variable, and whether there is
+// one.
+func (v *variables) credentials() (proof auth.Credentials, given bool, err error) {
+	file, inFile := v.lookup(EnvKeyFile)
+	text, inVariable := v.lookup(EnvKey)
+	switch {
+	case inFile && inVariable:
+		return proof, true, fmt.Errorf("%s and %s are both set: keep one of them", EnvKeyFile, EnvKey)
+	case inFile:
+		if proof, err = takeCredentials(file); err != nil {
+			err = fmt.Errorf("%s: %w", EnvKeyFile, err)
+		}
+	case inVariable:
+		if proof.Key, err = auth.ParseKey(text); err != nil {
+			err = fmt.Errorf("%s: %w", EnvKey, err)
+		}
+	}
+	return proof, inFile || inVariable, err
+}
+
+// settle keeps children of this process from taking themselves for the rank: they find
+// its number, and no way to its job.
+func (i Info) settle() {
+	for _, name := range []string{EnvKeyFile, EnvKey, EnvRendezvous} {
+		os.Unsetenv(name)
+	}
+	os.Setenv(EnvRank, strconv.Itoa(int(i.Rank)))
+	os.Setenv(EnvSize, strconv.Itoa(i.Size))
 }
 
 // takeCredentials reads a file with credentials, and closes the descriptor if the file is one that was

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // A rendezvous is the gate of a server on the loopback interface.
@@ -305,6 +306,29 @@ func TestLastWordsOfARemoteRankCount(t *testing.T) {
 	}
 }
 
+// TestEndsAreToldInTheOrderOfAnnouncements: the last words of rank 1 are waited for, and the
+// ends of ranks that are announced after it wait, too: of one with a connection that has
+// ended, of one on this host, and of one that has never joined.
+func TestEndsAreToldInTheOrderOfAnnouncements(t *testing.T) {
+	s, v := startRendezvous(t, 5, false)
+	s.vanish = time.Millisecond // and what a connection says does not come before
+	watcher := joinOverNetwork(t, s, v, 0)
+	joinOverNetwork(t, s, v, 1)
+	ended := joinOverNetwork(t, s, v, 2)
+	join(t, s, 3)
+	for r := base.Rank(1); r < 5; r++ {
+		s.Announce(Failure{Rank: r, Reason: "killed by signal 9"})
+		if r == 2 {
+			ended.wire.conn.Close()
+		}
+	}
+	for r := base.Rank(1); r < 5; r++ {
+		if f := failureAt(t, watcher); f.Rank != r || f.Reason != "killed by signal 9" {
+			t.Errorf("%+v, want the end of rank %d", f, r)
+		}
+	}
+}
+
 // silentRank joins with a proper handshake and hello, and then says nothing.
 func silentRank(t *testing.T, s *Server, v *rendezvous, r base.Rank) net.Conn {
 	t.Helper()
@@ -362,8 +386,8 @@ func TestSilentServerIsLost(t *testing.T) {
 	if f := failureAt(t, c); f != (Failure{Rank: 0, Reason: "no sign of life for 100ms"}) {
 		t.Errorf("%+v, want that rank 0 is gone", f)
 	}
-	if _, err := c.Get(limit(t), 0, "x"); !errors.Is(err, ErrLost) {
-		t.Errorf("%v, want ErrLost", err)
+	if _, err := c.Get(limit(t), 0, "x"); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "rank 0, which held the rendezvous of the job, is gone") || strings.Contains(err.Error(), "launcher") {
+		t.Errorf("%v, want ErrLost that names rank 0 and no launcher", err)
 	}
 	if !c.Lost() {
 		t.Error("Lost() is false")
@@ -372,6 +396,7 @@ func TestSilentServerIsLost(t *testing.T) {
 
 func TestManySessionsOverTCP(t *testing.T) {
 	const size = 256
+	testenv.NeedOpenFiles(t, 4*size)
 	s, v := startRendezvous(t, size, false)
 	sessions := make([]*client, size)
 	var all sync.WaitGroup

@@ -8,7 +8,6 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // PMI-2 is how the tasks of a Slurm step exchange a few values at start: text
@@ -24,14 +23,14 @@ const (
 
 // A pmi is a task's connection to Slurm.
 type pmi struct {
-	conn net.Conn
-	job  string // as Slurm calls it
+	pmiConn
+	job string // as Slurm calls it
 }
 
 // openPMI begins to speak over conn, which it takes, and returns how many tasks
 // the step has. It blocks until ctx ends, as all of its methods do.
 func openPMI(ctx context.Context, conn net.Conn, job string, rank int) (p *pmi, size int, err error) {
-	p = &pmi{conn: conn, job: job}
+	p = &pmi{pmiConn{conn, "PMI-2"}, job}
 	err = p.within(ctx, func() error {
 		if _, err := io.WriteString(conn, pmiInit); err != nil {
 			return err
@@ -64,54 +63,36 @@ func (p *pmi) put(ctx context.Context, key, value string) error {
 	if len(value) > maxPMIValue {
 		return fmt.Errorf("PMI-2: a value of %d bytes; at most %d are allowed", len(value), maxPMIValue)
 	}
-	return p.within(ctx, func() error {
-		_, err := p.call("kvs-put", "key", key, "value", value)
-		return err
-	})
+	_, err := p.ask(ctx, "kvs-put", "key", key, "value", value)
+	return err
 }
 
 // fence waits for all tasks of the step.
 func (p *pmi) fence(ctx context.Context) error {
-	return p.within(ctx, func() error {
-		_, err := p.call("kvs-fence")
-		return err
-	})
+	_, err := p.ask(ctx, "kvs-fence")
+	return err
 }
 
 // get returns a value that was put before the last fence.
-func (p *pmi) get(ctx context.Context, key string) (value string, err error) {
-	err = p.within(ctx, func() error {
-		answer, err := p.call("kvs-get", "jobid", p.job, "srcid", "-1", "key", key)
-		if err == nil && answer["found"] == "FALSE" {
-			err = fmt.Errorf("no task has put %q", key)
-		}
-		value = answer["value"]
-		return err
-	})
-	return value, err
+func (p *pmi) get(ctx context.Context, key string) (string, error) {
+	answer, err := p.ask(ctx, "kvs-get", "jobid", p.job, "srcid", "-1", "key", key)
+	if err == nil && answer["found"] == "FALSE" {
+		err = fmt.Errorf("%s: no task has put %q", p.version, key)
+	}
+	return answer["value"], err
 }
 
 // close ends the talk. Slurm takes a task that ends without it for one that
 // broke off.
 func (p *pmi) close(ctx context.Context) error {
 	defer p.conn.Close()
-	return p.within(ctx, func() error {
-		_, err := p.call("finalize")
-		return err
-	})
+	_, err := p.ask(ctx, "finalize")
+	return err
 }
 
-// within runs f until ctx ends.
-func (p *pmi) within(ctx context.Context, f func() error) error {
-	stop := context.AfterFunc(ctx, func() { p.conn.SetDeadline(time.Unix(1, 0)) })
-	err := f()
-	if !stop() && ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return fmt.Errorf("PMI-2: %w", err)
-	}
-	return nil
+// ask makes a call that ends with ctx.
+func (p *pmi) ask(ctx context.Context, command string, args ...string) (map[string]string, error) {
+	return p.askWithin(ctx, func() (map[string]string, error) { return p.call(command, args...) })
 }
 
 // call sends a command and returns the answer to it.

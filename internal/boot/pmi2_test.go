@@ -57,10 +57,17 @@ func TestPMI(t *testing.T) {
 	if err != nil || size != 8 {
 		t.Fatalf("%d, %v", size, err)
 	}
-	if err := errors.Join(p.put(ctx, "k", "a;b=c"), p.fence(ctx)); err != nil {
+	exchangeOne(t, ctx, p, "a;b=c", heard)
+}
+
+// exchangeOne puts a value called k, gets it after a fence, and closes the connection; heard
+// is as play returns it.
+func exchangeOne(t *testing.T, ctx context.Context, p store, value string, heard chan string) {
+	t.Helper()
+	if err := errors.Join(p.put(ctx, "k", value), p.fence(ctx)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := p.get(ctx, "k"); err != nil || got != "a;b=c" {
+	if got, err := p.get(ctx, "k"); err != nil || got != value {
 		t.Errorf("%q, %v", got, err)
 	}
 	if err := p.close(ctx); err != nil {

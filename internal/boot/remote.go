@@ -58,7 +58,7 @@ func (s *Server) Serve(conn net.Conn, r base.Rank) error {
 // noteEnd draws the conclusions when the talk with a rank is over. A launcher
 // sees what becomes of the processes of its own host; who is told only by a
 // connection must believe the connection.
-func (s *Server) noteEnd(l *link, err error) {
+func (s *Server) noteEnd(l *rankLink, err error) {
 	f := Failure{Rank: l.rank}
 	bye := errors.Is(err, errBye)
 	switch {
@@ -78,8 +78,16 @@ func (s *Server) noteEnd(l *link, err error) {
 		return
 	}
 	time.AfterFunc(s.vanish, func() {
-		if s.hub.leave(f) && errors.Is(err, io.EOF) {
+		if !s.isAnnounced(l) && s.hub.leave(f) && errors.Is(err, io.EOF) {
 			s.report(f.Rank, errors.New(f.Reason))
 		}
 	})
+}
+
+// isAnnounced reports whether somebody knows what became of the rank of a link, and tells
+// all others in its turn.
+func (s *Server) isAnnounced(l *rankLink) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return l.announced
 }

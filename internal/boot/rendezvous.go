@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
@@ -24,8 +25,9 @@ type meeting struct {
 	addresses []string // host:port, tried in this order
 	proof     auth.Credentials
 	secure    bool          // over TLS
-	patience  time.Duration // for the rendezvous to be there
-	log       func(string)  // hears once that somebody else seems to be there; nil: nobody does
+	launched  bool          // the launcher holds the rendezvous, not rank 0
+	patience  time.Duration // for the rendezvous to be there, and then for all ranks
+	tell      reports       // log hears once that somebody else seems to be there
 }
 
 // join begins a session over a network. It blocks until the rendezvous has
@@ -49,8 +51,16 @@ func (m meeting) join(ctx context.Context, info Info) (*client, error) {
 // a refusal of the rendezvous itself; who proves nothing may be there for a moment only.
 func (m meeting) connect(ctx context.Context, info Info, secure *tls.Config) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.patience)
+	var reminding sync.WaitGroup
+	defer reminding.Wait()
 	defer cancel()
+	if info.reminds() {
+		reminding.Go(func() {
+			m.tell.remind(ctx.Done(), func() string { return m.holder() + " to be at " + strings.Join(m.addresses, ",") })
+		})
+	}
 	hello := auth.Hello{Role: auth.RoleSession, Job: info.Job, From: int32(info.Rank), Version: protocolVersion}
+	told := false      // the log has heard of a stranger
 	var stranger error // the last who answered and proved nothing: time may be over in the middle of another try
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		var errs []error
@@ -64,9 +74,9 @@ func (m meeting) connect(ctx context.Context, info Info, secure *tls.Config) (ne
 			if errors.Is(err, auth.ErrUnproven) {
 				stranger = err
 			}
-			if stranger != nil && m.log != nil {
-				m.log(fmt.Sprintf("at %s there is not the rendezvous of this job (%v); trying for %v in all", address, err, m.patience))
-				m.log = nil
+			if stranger != nil && !told {
+				m.tell.logs(fmt.Sprintf("at %s there is not the rendezvous of this job (%v); trying for %v in all", address, err, m.patience))
+				told = true
 			}
 			errs = append(errs, err)
 		}
@@ -79,11 +89,19 @@ func (m meeting) connect(ctx context.Context, info Info, secure *tls.Config) (ne
 			if stranger != nil && !errors.Is(why, auth.ErrUnproven) {
 				why = errors.Join(stranger, why)
 			}
-			return nil, fmt.Errorf("no rendezvous at %s after %v (%w): is rank 0 or the launcher running, and can this host reach it?",
-				strings.Join(m.addresses, ","), m.patience, why)
+			return nil, fmt.Errorf("no rendezvous at %s after %v, the limit of %s (%w): is %s running, and can this host reach it?",
+				strings.Join(m.addresses, ","), m.patience, EnvJoinTimeout, why, m.holder())
 		case <-time.After(pause): // the rendezvous may not be up yet
 		}
 	}
+}
+
+// holder names who holds the rendezvous.
+func (m meeting) holder() string {
+	if m.launched {
+		return "the launcher"
+	}
+	return "rank 0"
 }
 
 // knock tries one address once.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ type Server struct {
 	job  string
 	own  auth.Credentials // what it proves with
 	hub  *hub
+	roll *roll
 	kill func(base.Rank) error
 
 	authority *auth.Authority // hands out the credentials of ranks; nil where they have them already
@@ -25,10 +27,12 @@ type Server struct {
 	heartbeat time.Duration   // how long a remote rank may be silent; set before one is served
 	vanish    time.Duration   // how long somebody may take to say better what became of one; so too
 
-	announcing sync.WaitGroup // calls of Announce that wait for last words
+	announcing sync.WaitGroup // calls of Announce that wait for last words, or for earlier calls
 
 	mu      sync.Mutex
-	links   []*link // index is the rank; nil until attached
+	told    chan struct{} // closed when all ranks were told of the last end that was announced
+	links   []*rankLink   // index is the rank; nil until attached
+	former  []*rankLink   // connections of ranks that did not join over them
 	onError func(base.Rank, error)
 	onMiss  func(by base.Rank, what Failure)
 	ending  string // why no rank is let in any more; empty while they are
@@ -46,11 +50,16 @@ func NewServer(job string, size int, kill func(base.Rank) error) (*Server, error
 		return nil, fmt.Errorf("a job of %d ranks; it needs at least 1", size)
 	}
 	authority := auth.NewAuthority(job)
-	return &Server{job: job, authority: authority, own: authority.Launcher(), heartbeat: DefaultHeartbeat, vanish: vanishPatience, hub: newHub(size), kill: kill, links: make([]*link, size)}, nil
+	told := make(chan struct{})
+	close(told)
+	return &Server{
+		job: job, authority: authority, own: authority.Launcher(), heartbeat: DefaultHeartbeat, vanish: vanishPatience,
+		hub: newHub(size), roll: newRoll(size), kill: kill, told: told, links: make([]*rankLink, size),
+	}, nil
 }
 
-// Credentials are those of the server: of the job's launcher, or, in rank 0, the key that
-// all ranks have.
+// Credentials returns the credentials of the server: those of the job's launcher, or, in rank
+// 0, the key that all ranks have.
 func (s *Server) Credentials() auth.Credentials { return s.own }
 
 // Authority hands out the credentials of ranks and agents. A server in rank 0 has none.
@@ -95,24 +104,32 @@ func (s *Server) serve(r base.Rank, conn net.Conn, remote bool) error {
 		conn.Close()
 		return err
 	}
-	l := &link{server: s, rank: r, remote: remote, wire: newWire(conn), received: make(chan struct{}), closed: make(chan struct{})}
-	s.links[r] = l
-	hello := message{Kind: kindHello, Version: protocolVersion, Job: s.job, Rank: r, Size: s.hub.size, Hosted: s.hosted}
-	switch {
-	case remote: // the rank has credentials
-		hello.Beat = s.heartbeat.Milliseconds()
-	case s.authority != nil:
-		hello.Key = s.authority.Rank(int32(r)).Text()
-	default:
-		hello.Key = s.own.Text()
+	if old := s.links[r]; old != nil { // the rank has given that connection up
+		s.former = append(s.former, old)
+		old.wire.closeRead()
 	}
-	l.wire.send(hello)
+	l := &rankLink{server: s, rank: r, remote: remote, wire: newWire(conn), received: make(chan struct{}), closed: make(chan struct{})}
+	s.links[r] = l
 	if remote {
 		l.wire.watch(s.heartbeat)
 	}
-	s.hub.attach(r, l)
 	go l.receiveLoop()
 	return nil
+}
+
+// hello is the server's first message to a rank, in answer to that of the rank.
+func (l *rankLink) hello() message {
+	s := l.server
+	m := message{Kind: kindHello, Version: protocolVersion, Job: s.job, Rank: l.rank, Size: s.hub.size, Hosted: s.hosted}
+	switch {
+	case l.remote: // the rank has credentials
+		m.Beat = s.heartbeat.Milliseconds()
+	case s.authority != nil:
+		m.Key = s.authority.Rank(int32(l.rank)).Text()
+	default:
+		m.Key = s.own.Text()
+	}
+	return m
 }
 
 // admissibleLocked says why rank r cannot be attached, if so.
@@ -122,47 +139,76 @@ func (s *Server) admissibleLocked(r base.Rank) error {
 		return fmt.Errorf("attach rank %d to a job of %d: %w", r, s.hub.size, base.ErrBadRank)
 	case s.ending != "":
 		return fmt.Errorf("attach rank %d: %s: %w", r, s.ending, base.ErrClosed)
-	case s.links[r] != nil:
+	case s.links[r] != nil && (s.links[r].joined || !s.links[r].remote):
 		return fmt.Errorf("attach rank %d: it is attached already", r)
-	case s.hub.isGone(r):
-		return fmt.Errorf("attach rank %d: it is taken for dead", r)
+	}
+	if f := s.hub.failure(r); f != nil {
+		return fmt.Errorf("attach rank %d: it is taken for dead: %s", r, f.Reason)
 	}
 	return nil
 }
 
-// Announce says that the process of a rank has ended. What the rank had sent
-// before it ended still counts: it is handled first. All other ranks are told,
-// and what needs a value of the rank fails; for a rank that was served over a
-// network that happens up to a second after Announce has returned. Only the
-// first call for a rank counts.
+// Announce says that the process of a rank has ended. Messages that the rank had sent before it
+// ended still count: they are handled first. All other ranks are told, and calls that need a
+// value of the rank fail; for a rank that was served over a network, and for those that are
+// announced while others wait for that, it happens up to a second after Announce has returned.
+// All ranks are told of ends in the order of these calls, so that a rank that ended because of
+// another one comes after it. Only the first call for a rank counts.
 func (s *Server) Announce(f Failure) {
+	l, before, done := s.enterAnnouncement(f.Rank)
+	s.roll.drop(f.Rank)
+	if done == nil {
+		return
+	}
+	announce := func() {
+		if l != nil {
+			l.awaitLastWords()
+		}
+		<-before
+		s.hub.leave(f)
+		close(done)
+	}
+	select {
+	case <-before:
+		if l == nil || !l.remote {
+			announce()
+			return
+		}
+	default:
+	}
+	s.announcing.Go(announce)
+}
+
+// enterAnnouncement notes that the end of a rank is known, and returns its link, nil if there
+// is none, the end of the announcement before, and what is to be closed at the end of this
+// one: nil if the rank was announced before.
+func (s *Server) enterAnnouncement(r base.Rank) (l *rankLink, before <-chan struct{}, done chan struct{}) {
 	s.mu.Lock()
-	l := s.links[f.Rank]
-	again := l != nil && l.announced
+	defer s.mu.Unlock()
+	l = s.links[r]
+	if l != nil && l.announced {
+		return l, nil, nil
+	}
 	if l != nil {
 		l.announced = true
 	}
-	s.mu.Unlock()
-	switch {
-	case again:
-	case l == nil:
-		s.hub.leave(f)
-	case !l.remote:
-		l.wire.closeRead()
-		<-l.received
-		s.hub.leave(f)
-	default:
-		s.announcing.Go(func() {
-			// Its last words may be on the way. Then so is the end of its connection.
-			select {
-			case <-l.received:
-			case <-time.After(lastWords):
-				l.wire.closeRead()
-				<-l.received
-			}
-			s.hub.leave(f)
-		})
+	before, done = s.told, make(chan struct{})
+	s.told = done
+	return l, before, done
+}
+
+// awaitLastWords returns when what the rank had sent before its process ended was handled. Of
+// a remote rank it may be on the way, and then so is the end of its connection.
+func (l *rankLink) awaitLastWords() {
+	if l.remote {
+		select {
+		case <-l.received:
+			return
+		case <-time.After(lastWords):
+		}
 	}
+	l.wire.closeRead()
+	<-l.received
 }
 
 // Close ends all sessions: a rank that still lives sees its launcher lost. All
@@ -173,7 +219,7 @@ func (s *Server) Close() {
 	if s.ending == "" {
 		s.ending = "the job is over"
 	}
-	links := s.links
+	links := slices.Concat(s.links, s.former)
 	s.mu.Unlock()
 	var all sync.WaitGroup
 	for _, l := range links {
@@ -198,8 +244,8 @@ func (s *Server) report(r base.Rank, err error) {
 	}
 }
 
-// A link is the server's end of one rank's connection.
-type link struct {
+// A rankLink is the server's end of one rank's connection.
+type rankLink struct {
 	server   *Server
 	rank     base.Rank
 	remote   bool // it is reached over a network
@@ -207,16 +253,50 @@ type link struct {
 	received chan struct{} // closed when nothing more will be received
 	closed   chan struct{} // closed when the connection is
 
+	joined    bool // guarded by the server's mu: the rank uses this connection and no other
 	announced bool // guarded by the server's mu: somebody knows what became of the rank
+}
+
+// join answers the hello of the rank, from which on it is there. It fails if the rank has a
+// later connection.
+func (l *rankLink) join() error {
+	l.server.mu.Lock()
+	defer l.server.mu.Unlock()
+	if l.server.links[l.rank] != l {
+		return io.EOF
+	}
+	l.joined = true
+	l.wire.send(l.hello())
+	l.server.hub.attach(l.rank, l)
+	return nil
+}
+
+// detach makes the hub say no more over l, and reports whether the rank had joined over it.
+// A rank that had not may still join over another connection: an answer to its handshake may
+// have come too late for it.
+func (l *rankLink) detach() bool {
+	s := l.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.links[l.rank] != l {
+		return false
+	}
+	if l.joined {
+		s.hub.detach(l.rank)
+	} else if l.remote {
+		s.links[l.rank] = nil
+		s.former = append(s.former, l)
+	}
+	return l.joined
 }
 
 // errBye is how a handler says that the rank has said goodbye.
 var errBye = errors.New("bye")
 
 // receiveLoop serves the rank until it says goodbye, is gone, or sends nonsense.
-func (l *link) receiveLoop() {
+func (l *rankLink) receiveLoop() {
 	err := l.serve()
-	l.server.hub.detach(l.rank)
+	joined := l.detach()
 	switch {
 	case errors.Is(err, errBye), errors.Is(err, io.EOF):
 	case errors.As(err, &errSilent{}):
@@ -226,13 +306,15 @@ func (l *link) receiveLoop() {
 		l.server.report(l.rank, err)
 	}
 	close(l.received)
-	l.server.noteEnd(l, err)
+	if joined {
+		l.server.noteEnd(l, err)
+	}
 	l.wire.close(goodbyePatience) // Server.Close waits: closing once more would not, for this one
 	close(l.closed)
 }
 
 // serve returns how the talk with the rank ended.
-func (l *link) serve() error {
+func (l *rankLink) serve() error {
 	for greeted := false; ; greeted = true {
 		m, err := l.wire.receive()
 		if err != nil {
@@ -244,7 +326,7 @@ func (l *link) serve() error {
 	}
 }
 
-func (l *link) handle(m message, greeted bool) error {
+func (l *rankLink) handle(m message, greeted bool) error {
 	if !greeted {
 		return l.handleHello(m)
 	}
@@ -268,7 +350,7 @@ func (l *link) handle(m message, greeted bool) error {
 	}
 }
 
-func (l *link) handleHello(m message) error {
+func (l *rankLink) handleHello(m message) error {
 	switch {
 	case m.Kind == kindError:
 		return fmt.Errorf("it closed the connection: %s", m.Reason)
@@ -278,14 +360,18 @@ func (l *link) handleHello(m message) error {
 		return fmt.Errorf("it takes itself for rank %d of %d of job %s; it is rank %d of %d of job %s",
 			m.Rank, m.Size, m.Job, l.rank, l.server.hub.size, l.server.job)
 	}
+	if err := l.join(); err != nil {
+		return err
+	}
+	l.server.roll.join(l.rank)
 	return nil
 }
 
-func (l *link) handleKill(r base.Rank) error {
+func (l *rankLink) handleKill(r base.Rank) error {
 	if r == l.rank || int(r) >= l.server.hub.size {
 		return fmt.Errorf("request to kill rank %d from rank %d of a job of %d", r, l.rank, l.server.hub.size)
 	}
-	if l.server.hub.isGone(r) {
+	if l.server.hub.failure(r) != nil {
 		return nil // the announcement is already on its way
 	}
 	if err := l.server.kill(r); err != nil {
@@ -294,7 +380,7 @@ func (l *link) handleKill(r base.Rank) error {
 	return nil
 }
 
-func (l *link) handleMiss(m message) error {
+func (l *rankLink) handleMiss(m message) error {
 	if m.Rank == l.rank || int(m.Rank) >= l.server.hub.size {
 		return fmt.Errorf("rank %d cannot be reached from rank %d, of a job of %d", m.Rank, l.rank, l.server.hub.size)
 	}
@@ -309,4 +395,4 @@ func (l *link) handleMiss(m message) error {
 
 // tell is what the hub calls. It only queues; a wire that no longer sends belongs
 // to a rank that is gone or about to be dropped.
-func (l *link) tell(m message) { l.wire.send(m) }
+func (l *rankLink) tell(m message) { l.wire.send(m) }

@@ -9,7 +9,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
-// What Slurm tells the tasks of a step.
+// Variables that Slurm sets for the tasks of a step.
 const (
 	slurmProc    = "SLURM_PROCID"
 	slurmTasks   = "SLURM_STEP_NUM_TASKS"

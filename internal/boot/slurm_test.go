@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/testenv/cluster"
@@ -84,12 +85,12 @@ func TestSlurmWithoutAWayToMeet(t *testing.T) {
 	for k, v := range map[string]string{slurmProc: "1", slurmTasks: "2", slurmPerNode: "1(x2)", slurmNode: "1", slurmLocal: "0", slurmJob: "17", slurmStep: "0"} {
 		t.Setenv(k, v)
 	}
-	_, err := FromEnvironment(t.Context(), nil)
+	_, err := FromEnvironment(t.Context(), nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "srun --mpi=pmi2") || !strings.Contains(err.Error(), "task 1 of 2") {
 		t.Errorf("%v", err)
 	}
 	t.Setenv(slurmTasks, "1")
-	if s, err := FromEnvironment(t.Context(), nil); s != nil || err != nil {
+	if s, err := FromEnvironment(t.Context(), nil, nil); s != nil || err != nil {
 		t.Errorf("alone in a step: %v, %v; want a process that nobody started as a rank", s, err)
 	}
 }
@@ -98,7 +99,7 @@ func TestAgreedPort(t *testing.T) {
 	k := auth.NewKey()
 	ports := map[int]bool{}
 	for step := range 100 {
-		port := agreedPort(k, fmt.Sprint("slurm-17-", step))
+		port := agreedPort(k, fmt.Sprint("slurm-17-", step), address.Ports{})
 		if port < 20000 || port >= 32000 {
 			t.Fatalf("port %d", port)
 		}
@@ -108,8 +109,15 @@ func TestAgreedPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if agreedPort(k, "slurm-17-0") != agreedPort(same, "slurm-17-0") || len(ports) < 50 {
+	if agreedPort(k, "slurm-17-0", address.Ports{}) != agreedPort(same, "slurm-17-0", address.Ports{}) || len(ports) < 50 {
 		t.Errorf("100 steps have %d ports, or one step has two", len(ports))
+	}
+	chosen := map[int]bool{}
+	for step := range 100 {
+		chosen[agreedPort(k, fmt.Sprint("slurm-17-", step), address.Ports{Low: 65534, High: 65535})] = true
+	}
+	if !chosen[65534] || !chosen[65535] || len(chosen) != 2 {
+		t.Errorf("100 steps with the ports 65534 and 65535 meet at %v", chosen)
 	}
 }
 

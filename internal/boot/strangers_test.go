@@ -50,7 +50,7 @@ func TestWhoHasProvenNothingIsAskedAgain(t *testing.T) {
 			defer l.Close()
 			m := v.meeting(s, 1)
 			told := make(chan string, 100)
-			m.addresses, m.log = []string{l.Addr().String()}, func(line string) { told <- line }
+			m.addresses, m.tell.log = []string{l.Addr().String()}, func(line string) { told <- line }
 			m.patience = time.Second
 			if _, err := m.join(limit(t), infoOf(s, 1)); !errors.Is(err, auth.ErrUnproven) || !strings.Contains(err.Error(), "no rendezvous at") {
 				t.Errorf("%v, want that nobody there is the rendezvous", err)

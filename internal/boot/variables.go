@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
@@ -87,6 +88,16 @@ func (v *variables) choice(name string, words ...string) string {
 	return words[0]
 }
 
+// ports returns a range of ports; the zero value if it is not set.
+func (v *variables) ports(name string) address.Ports {
+	text, _ := v.lookup(name)
+	ports, err := address.ParsePorts(text)
+	if err != nil {
+		v.fail(name, text, "a range of ports LOW-HIGH, such as 7000-7099")
+	}
+	return ports
+}
+
 // addresses returns a list of host:port.
 func (v *variables) addresses(name string) []string {
 	text, _ := v.lookup(name)
@@ -102,14 +113,20 @@ func (v *variables) addresses(name string) []string {
 	return list
 }
 
-// info returns who a rank is. A job that is not named is called job, and no
-// name at all is refused.
+// info returns who a rank is, as the GASPI_ variables say. A job that is not named is
+// called job, and no name at all is refused.
 func (v *variables) info(job string) Info {
 	i := Info{Job: job, Host: localHost}
 	i.Size = v.number(EnvSize, 1, manyRanks, 1)
 	i.Rank = base.Rank(v.number(EnvRank, 0, i.Size, 0))
 	i.LocalSize = v.number(EnvLocalSize, 1, i.Size+1, 1)
 	i.LocalRank = v.number(EnvLocalRank, 0, i.LocalSize, 0)
+	v.names(&i)
+	return i
+}
+
+// names gives a job and a host the names that the user has chosen.
+func (v *variables) names(i *Info) {
 	if text, ok := v.lookup(EnvJob); ok {
 		i.Job = text
 	}
@@ -122,5 +139,4 @@ func (v *variables) info(job string) Info {
 			v.fail(EnvHost, text, fmt.Sprintf("the number or name of this host, 1 to %d bytes of UTF-8", maxHost))
 		}
 	}
-	return i
 }

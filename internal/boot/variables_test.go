@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 func TestParseNetwork(t *testing.T) {
@@ -48,7 +49,7 @@ func TestParseNetwork(t *testing.T) {
 	} {
 		env := maps.Clone(least)
 		maps.Copy(env, c.more)
-		p, err := parseNetwork(&variables{lookup: lookupIn(env)}, auth.Credentials{Key: key})
+		p, err := parseNetwork(&variables{lookup: lookupIn(env)}, auth.Credentials{Key: key}, reports{})
 		got := want{p.info, strings.Join(p.meeting.addresses, " "), p.meeting.secure, p.meeting.patience, p.serves, p.heartbeat}
 		if err != nil || got != c.want || p.meeting.proof.Key != key {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
@@ -59,7 +60,7 @@ func TestParseNetwork(t *testing.T) {
 func TestParseNetworkRefuses(t *testing.T) {
 	least := map[string]string{EnvRank: "0", EnvSize: "4", EnvRendezvous: "h1:7117", EnvKeyFile: "k"}
 	for _, c := range []struct{ variable, value, want string }{ // value "-" removes it
-		{EnvRank, "-", "GASPI_RANK is not set although GASPI_KEY_FILE is"},
+		{EnvRank, "-", "GASPI_RANK is not set although GASPI_SIZE, GASPI_RENDEZVOUS and GASPI_KEY_FILE are: start the program with gaspi-run"},
 		{EnvSize, "-", "GASPI_SIZE is not set"},
 		{EnvRendezvous, "-", "GASPI_RENDEZVOUS is not set"},
 		{EnvRank, "4", `GASPI_RANK="4": expected a number from 0 to 3`},
@@ -86,7 +87,11 @@ func TestParseNetworkRefuses(t *testing.T) {
 		if c.value == "-" {
 			delete(env, c.variable)
 		}
-		_, err := parseNetwork(&variables{lookup: lookupIn(env)}, auth.Credentials{Key: auth.NewKey()})
+		v := &variables{lookup: lookupIn(env)}
+		err := v.complete()
+		if err == nil {
+			_, err = parseNetwork(v, auth.Credentials{Key: auth.NewKey()}, reports{})
+		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s=%q: %v, want an error with %q", c.variable, c.value, err, c.want)
 		}
@@ -98,16 +103,18 @@ func TestKeyFileThatIsNone(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("password"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv(EnvRank, "0")
+	t.Setenv(EnvSize, "2")
 	t.Setenv(EnvRendezvous, "127.0.0.1:7117")
 	for _, c := range []struct{ name, file, want string }{
-		{"not set", "", "GASPI_KEY_FILE is not set although GASPI_RENDEZVOUS is"},
+		{"not set", "", "GASPI_KEY_FILE (or GASPI_KEY) is not set although GASPI_RANK, GASPI_SIZE and GASPI_RENDEZVOUS are"},
 		{"not there", bad + "x", "GASPI_KEY_FILE: reading the job key: open " + bad + "x"},
 		{"no key in it", bad, "64 hexadecimal digits; this text of 8 bytes is none"},
 	} {
 		if c.file != "" {
 			t.Setenv(EnvKeyFile, c.file)
 		}
-		if s, err := FromEnvironment(t.Context(), nil); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "password") {
+		if s, err := FromEnvironment(t.Context(), nil, nil); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "password") {
 			t.Errorf("%s: %v, %v; want an error with %q", c.name, s, err, c.want)
 		}
 	}
@@ -136,7 +143,7 @@ func TestInheritedKeyIsNotInheritedAgain(t *testing.T) {
 	fmt.Fprintln(w, auth.NewKey().Text())
 	w.Close()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"=heir", EnvRank+"=0", EnvSize+"=1", EnvRendezvous+"="+freeAddress(t), EnvKeyFile+"=/proc/self/fd/3")
+	cmd.Env = append(os.Environ(), childEnv+"=heir", EnvRank+"=0", EnvSize+"=1", EnvRendezvous+"="+testenv.FreeAddress(t), EnvKeyFile+"=/proc/self/fd/3")
 	cmd.ExtraFiles = []*os.File{r}
 	out, err := cmd.CombinedOutput()
 	if d := cmp.Diff("true [] false <nil>\n", string(out)); d != "" || err != nil {

@@ -153,9 +153,8 @@ func undocumented(f *goFile, pos token.Pos, full, first string) string {
 		f.at(pos), full, first)
 }
 
-// packageDocs wants exactly one package comment per package. That of a library
-// starts with "Package name"; that of a program names the program in its first
-// line.
+// packageDocs wants exactly one package comment per package. The comment of a library starts
+// with "Package name"; the comment of a program names the program in its first line.
 func packageDocs(files []*goFile) []string {
 	type pkg struct{ dir, name string }
 	docs := map[pkg][]*goFile{}

@@ -16,7 +16,7 @@ const table = `
 
 	# Who may connect at all, and where to listen. What launcher and rank agree on; it is all they share.
 	internal/auth < internal/boot, internal/transport/tcp, launcher, gaspi;
-	internal/address < internal/boot, internal/transport/tcp, launcher, gaspi;
+	internal/address < internal/boot, internal/transport/tcp, internal/transport/rdma, launcher, gaspi;
 	internal/base < internal/boot;
 
 	# The seam and what is below it. Transports do not know each other.
@@ -25,13 +25,15 @@ const table = `
 	< internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
 	  internal/transport/rdma, internal/transport/mixed,
 	  internal/transport/emulate, internal/transport/faulty, internal/transport/transporttest;
+	internal/base, notify, segment, internal/transport < internal/transport/remote;
+	internal/transport/remote < internal/transport/loopback, internal/transport/tcp, internal/transport/rdma;   # their common parts
 	internal/transport/loopback < internal/transport/mixed, internal/transport/emulate, internal/transport/faulty;   # their tests are made of it
 
 	# The runtime. It picks transports and knows nothing of what is built on it.
 	internal/base, internal/boot, internal/reduce, notify, segment, internal/transport,
 	internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
 	internal/transport/rdma, internal/transport/mixed,
-	internal/transport/emulate, internal/transport/faulty
+	internal/transport/emulate
 	< gaspi;
 	internal/sys < gaspi;   # to give up the core while waiting, and to end its own process
 
@@ -70,7 +72,7 @@ const table = `
 	internal/reduce, collectives/algorithms, collectives/schedule/price < cmd/gaspi-bench;
 
 	# Outside dependencies and their owners.
-	golang.org/x/sys/unix < internal/sys;
+	golang.org/x/sys/unix < internal/sys, internal/testenv/refuse;
 	golang.org/x/sys/cpu < internal/reduce;
 	github.com/klauspost/compress/... < examples/mfsgd, hoplite, collectives/codec;
 	github.com/spf13/pflag, golang.org/x/term < cmd/..., examples/...;
@@ -79,19 +81,21 @@ const table = `
 	github.com/mmcloughlin/avo/... < internal/reduce/asm; # a module of its own
 
 	# unsafe is a dependency like any other (and only in files that say so).
-	unsafe < internal/sys, notify, segment, internal/reduce, internal/transport/shm, internal/transport/rdma, gaspi;
+	unsafe < internal/sys, notify, segment, internal/reduce, internal/transport/shm, internal/transport/rdma, gaspi, internal/testenv/refuse;
 	C < internal/transport/rdma;   # with the build tag rdma only
 
 	# Tests of any package may also use these.
-	github.com/google/go-cmp/..., github.com/anishathalye/porcupine, internal/base, internal/testenv, internal/testenv/cluster,
+	github.com/google/go-cmp/..., github.com/anishathalye/porcupine, internal/base, internal/testenv, internal/testenv/cluster, internal/testenv/kills,
 	internal/transport/transporttest, launcher
 	< TEST;
 	NONE < internal/testenv;
+	NONE < internal/testenv/refuse;   # a command that takes system calls away from another
 	internal/testenv, internal/sys < internal/testenv/cluster;   # to be on the network of a host
+	launcher < internal/testenv/kills;   # whose jobs lose ranks
 	internal/testenv, internal/sys < internal/testenv/vm;   # whose programs end with the test
 	gaspi, internal/testenv/vm < internal/testenv/vm/verbs;   # tests of jobs in a virtual machine, and nothing else
 	gaspi, collectives, internal/faults < internal/system;   # tests of whole jobs, and nothing else
-	gaspi, collectives, ssp, hoplite, internal/transport/faulty < internal/faults;   # what tests of faults need, in bubbles and in whole jobs
+	gaspi, collectives, collectives/algorithms, collectives/schedule, ssp, hoplite, internal/transport, internal/transport/faulty < internal/faults;   # what tests of faults need, in bubbles and in whole jobs
 	gaspi, collectives, ssp, hoplite < internal/threads;   # tests of many goroutines, and nothing else
 	gaspi, collectives, ssp, hoplite < internal/torture;   # sees what a user sees
 `

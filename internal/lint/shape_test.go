@@ -11,9 +11,10 @@ var knownTags = map[string]bool{
 	"linux": true, "unix": true, "amd64": true, "arm64": true,
 	"portable": true,                             // on Linux: the files for other systems; the step cross
 	"race":     true, "asan": true, "msan": true, // set by -race, -asan, -msan
-	"cgo":    true, // set when a C compiler may be used
-	"rdma":   true, // the transport over libfabric, which needs cgo; the step rdma
-	"ignore": true, // a generator, run by go generate
+	"cgo":     true, // set when a C compiler may be used
+	"rdma":    true, // the transport over libfabric, which needs cgo; the step rdma
+	"mutants": true, // deliberate defects of the object store's protocol; the step test
+	"ignore":  true, // a generator, run by go generate
 }
 
 func TestLength(t *testing.T)     { report(t, checkLength(loadModule(t).files)) }
@@ -115,7 +116,8 @@ func f() {
 }
 `
 	m := fake(t, map[string]string{"p/a.go": src, "p/a_test.go": src, "examples/x/a.go": src})
-	expect(t, checkSleep(m.files), "p/a.go:4: time.Sleep", "p/a.go:9: time.Sleep")
+	expect(t, checkSleep(m.files), "p/a.go:4: time.Sleep", "p/a.go:9: time.Sleep",
+		"p/a_test.go:4: time.Sleep", "p/a_test.go:9: time.Sleep")
 }
 
 func TestCheckTags(t *testing.T) {

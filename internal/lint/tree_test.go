@@ -2,8 +2,10 @@ package lint
 
 import (
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -40,7 +42,8 @@ func loadModule(t *testing.T) *tree {
 func fake(t *testing.T, sources map[string]string) *tree {
 	t.Helper()
 	m := &tree{root: t.TempDir(), module: "example.org/m", fset: token.NewFileSet()}
-	for name, data := range sources {
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		data := sources[name]
 		file := filepath.Join(m.root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			t.Fatal(err)

@@ -24,7 +24,7 @@ type Window struct {
 	id    segment.ID
 	lost  *atomic.Pointer[base.RankError]
 	mem   []byte
-	board *notify.Board
+	array *notify.Array
 }
 
 // Admits reports whether the window is on segment id of rank r, usable, and has
@@ -33,7 +33,7 @@ type Window struct {
 func (w *Window) Admits(r base.Rank, id segment.ID, offset, size uint64, f notify.ID, v notify.Value) bool {
 	room := uint64(len(w.mem))
 	return w.peer == r && w.id == id && w.usable() &&
-		offset <= room && size <= room-offset && w.board.Check(f, v) == nil
+		offset <= room && size <= room-offset && w.array.Check(f, v) == nil
 }
 
 func (w *Window) usable() bool { return w.Live.Load() == w.Generation && w.lost.Load() == nil }
@@ -43,11 +43,11 @@ func (w *Window) usable() bool { return w.Live.Load() == w.Generation && w.lost.
 // messages is decided here and in its caller. moved grows by the bytes: the count
 // is also what orders the notification before the look for sleepers.
 func (w *Window) Move(offset uint64, src segment.Span, f notify.ID, v notify.Value, moved *atomic.Uint64) {
-	w.board.Expect(f)
+	w.array.Prefetch(f)
 	segment.Copy(w.mem[offset:], src.Bytes())
-	w.board.Mark(f, v)
+	w.array.StoreRelease(f, v)
 	moved.Add(src.Len())
-	w.board.Rouse()
+	w.array.WakeSleepers()
 	// A mapping ends with its Segment, which the bytes do not keep alive.
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(src)
@@ -114,7 +114,7 @@ func (d *Direct) windowSlow(id segment.ID) (*segment.Segment, error) {
 		return nil, err
 	}
 	w.peer, w.id, w.lost = d.peer, id, &d.lost
-	w.mem, w.board = w.Segment.All().Bytes(), w.Segment.Board()
+	w.mem, w.array = w.Segment.All().Bytes(), w.Segment.Notifications()
 	d.windows[id].Store(w)
 	return w.Segment, nil
 }
@@ -154,11 +154,11 @@ func (d *Direct) PutNotify(_ *Queue, dst Addr, src segment.Span, f Flag) error {
 			return err
 		}
 	}
-	if err := flags.Board().Check(f.ID, f.Value); err != nil {
+	if err := flags.Notifications().Check(f.ID, f.Value); err != nil {
 		return err
 	}
 	segment.Copy(mem, src.Bytes())
-	f.Post(flags.Board())
+	f.Post(flags.Notifications())
 	runtime.KeepAlive(seg)
 	runtime.KeepAlive(flags)
 	runtime.KeepAlive(src)
@@ -172,10 +172,10 @@ func (d *Direct) Notify(_ *Queue, f Flag) error {
 	if err != nil {
 		return err
 	}
-	if err := seg.Board().Check(f.ID, f.Value); err != nil {
+	if err := seg.Notifications().Check(f.ID, f.Value); err != nil {
 		return err
 	}
-	f.Post(seg.Board())
+	f.Post(seg.Notifications())
 	runtime.KeepAlive(seg)
 	return nil
 }
@@ -193,7 +193,7 @@ func (d *Direct) Get(_ *Queue, dst segment.Span, src Addr) error {
 }
 
 // GetNotify implements Link. Earlier gets are complete.
-func (d *Direct) GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Board, f Flag) error {
+func (d *Direct) GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Array, f Flag) error {
 	if err := d.Get(q, dst, src); err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (d *Direct) Size(id segment.ID) (uint64, uint32, error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	return seg.Size(), seg.Board().Len(), nil
+	return seg.Size(), seg.Notifications().Len(), nil
 }
 
 // Mapped implements Link.

@@ -27,14 +27,14 @@ type Flag struct {
 	Add     bool // add Value to the word instead of overwriting it
 }
 
-// Post sets or adds f on the board of its segment. The caller has made sure of
-// the board's Check.
-func (f Flag) Post(b *notify.Board) {
+// Post sets or adds f on the array of its segment. The caller has made sure of
+// the array's Check.
+func (f Flag) Post(b *notify.Array) {
 	if f.Add {
 		b.Add(f.ID, f.Value)
 		return
 	}
-	b.Post(f.ID, f.Value)
+	b.Set(f.ID, f.Value)
 }
 
 // A Transport connects this rank with others. Package gaspi makes it once.
@@ -90,10 +90,10 @@ type Link interface {
 	Notify(q *Queue, f Flag) error
 	// Get copies src at the peer to dst. dst is valid once complete on q.
 	Get(q *Queue, dst segment.Span, src Addr) error
-	// GetNotify is Get, and then posts f on the local board b, after all earlier
+	// GetNotify is Get, and then posts f on the local array b, after all earlier
 	// gets from the same peer on the same queue. The segment of f is not used.
 	// The caller has made sure of b.Check.
-	GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Board, f Flag) error
+	GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Array, f Flag) error
 
 	// Atomic applies op to the 64-bit word at the peer and returns its old
 	// value. It blocks. It is atomic against all other Atomics on that word,

@@ -19,11 +19,11 @@ type Op struct {
 
 // underway are the operations of a queue that have not ended, in the order in
 // which they began. They end in any order: of several peers, or of several
-// connections. What ends within its call is never here and costs nothing.
+// connections. An operation that ends within its call is never here and costs nothing.
 type underway struct {
 	open   atomic.Int64 // how many; may be a little late for others than Begin and End
 	failed atomic.Pointer[failure]
-	board  atomic.Pointer[notify.Board] // what waiters sleep on; nil until one waits
+	array  atomic.Pointer[notify.Array] // what waiters sleep on; nil until one waits
 
 	mu          sync.Mutex
 	first, last *Op    // guarded by mu
@@ -68,8 +68,8 @@ func (u *underway) End(op *Op, err error) {
 	op.prev, op.next = nil, nil
 	u.mu.Unlock()
 	u.open.Add(-1) // sequentially consistent: before the look for sleepers
-	if b := u.board.Load(); b != nil {
-		b.Rouse()
+	if b := u.array.Load(); b != nil {
+		b.WakeSleepers()
 	}
 }
 
@@ -95,7 +95,7 @@ func (u *underway) Idle() bool { return u.open.Load() == 0 && u.failed.Load() ==
 // Wait blocks until every operation that began before the call has ended, well or
 // badly. It ends early with the error of ctx or of stop, as waits for notifications
 // do. w says how the process waits, the same for all calls.
-func (u *underway) Wait(ctx context.Context, w *notify.Waiting, stop func() error) error {
+func (u *underway) Wait(ctx context.Context, w *notify.WaitPolicy, stop func() error) error {
 	if u.open.Load() == 0 {
 		return nil
 	}
@@ -126,12 +126,12 @@ func (u *underway) endedThrough(mark uint64) bool {
 	return u.first == nil || u.first.number > mark
 }
 
-// sleepers is the board that waiters sleep on. It has no notification that anybody
+// sleepers is the array that waiters sleep on. It has no notification that anybody
 // posts: its wake word is what counts.
-func (u *underway) sleepers(w *notify.Waiting) *notify.Board {
-	if b := u.board.Load(); b != nil {
+func (u *underway) sleepers(w *notify.WaitPolicy) *notify.Array {
+	if b := u.array.Load(); b != nil {
 		return b
 	}
-	u.board.CompareAndSwap(nil, notify.NewBoard(make([]byte, notify.Bytes(1)), 1, w))
-	return u.board.Load()
+	u.array.CompareAndSwap(nil, notify.NewArray(make([]byte, notify.Bytes(1)), 1, w))
+	return u.array.Load()
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
-func sleeping() *notify.Waiting { return notify.AmongGoroutines(0, -1) }
+func sleeping() *notify.WaitPolicy { return notify.GoroutineWait(0, -1) }
 
 func TestWaitEndsWhenWhatBeganBeforeHasEnded(t *testing.T) {
 	for _, c := range []struct {

@@ -50,7 +50,7 @@ func clocksOn(memory segment.Span) (*clocks, error) {
 	}, nil
 }
 
-// clocksOf are those of rank r.
+// clocksOf returns the clocks of rank r.
 func clocksOf(shared transport.Transport, r base.Rank) (*clocks, error) {
 	l, err := shared.Link(r)
 	if err != nil {

@@ -58,24 +58,24 @@ func TestHeap(t *testing.T) {
 	const seed = 5
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var h heap
-	var want []event
+	var want []timedEvent
 	for i := range uint64(500) {
-		e := event{at: rng.Int64N(50), seq: i, m: &message{size: i % 3}}
+		e := timedEvent{at: rng.Int64N(50), seq: i, m: &packetTrain{size: i % 3}}
 		want = append(want, e)
 		h.push(e)
 	}
-	third := func(e event) bool { return e.m.size == 2 }
+	third := func(e timedEvent) bool { return e.m.size == 2 }
 	out := h.extract(third)
 	for _, e := range out {
 		if !third(e) {
 			t.Fatalf("seed %d: event %d was taken out", seed, e.seq)
 		}
 	}
-	if want := slices.DeleteFunc(slices.Clone(want), func(e event) bool { return !third(e) }); len(out) != len(want) {
+	if want := slices.DeleteFunc(slices.Clone(want), func(e timedEvent) bool { return !third(e) }); len(out) != len(want) {
 		t.Errorf("seed %d: %d events were taken out, want %d", seed, len(out), len(want))
 	}
 	want = slices.DeleteFunc(want, third)
-	slices.SortStableFunc(want, func(a, b event) int { return int(a.at - b.at) })
+	slices.SortStableFunc(want, func(a, b timedEvent) int { return int(a.at - b.at) })
 	var got, order []uint64
 	for i := range want {
 		order = append(order, want[i].seq)

@@ -17,10 +17,10 @@
 // card Latency later, plus up to Jitter, and the message is there when that card,
 // which also takes one message at a time, in the order of first bytes, has taken it
 // in. Cards are full duplex and shared by all peers. Messages of a queue to a peer
-// stay in order. Messages without data take no room in cards. Those of at most
-// shortMessage bytes slip in between the packets of longer ones. A get is a message without data
-// and an answer with it, an atomic and a flush are two messages without data. It is
-// the model of package price.
+// stay in order. Messages without data take no room in cards. Messages of at most shortMessage
+// bytes slip in between the packets of longer ones. A get is a message without data and an
+// answer with it, an atomic and a flush are two messages without data. It is the model of
+// package price.
 //
 // When a card is free next is a word of memory that all ranks reach. Each rank has a
 // thread that sleeps until its next message is due (see nic), and that counts how late

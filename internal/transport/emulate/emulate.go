@@ -27,8 +27,8 @@ type Config struct {
 	Memory func(size uint64, notifications uint32) (*segment.Segment, error)
 	// Network is what is emulated.
 	Network Network
-	// Waiting says how calls that must block wait.
-	Waiting *notify.Waiting
+	// WaitPolicy says how calls that must block wait.
+	WaitPolicy *notify.WaitPolicy
 	// Lost, if not nil, is told of a peer that has fallen silent. It must neither block
 	// nor call the transport.
 	Lost func(*base.RankError)
@@ -132,8 +132,8 @@ func (t *Transport) Link(r base.Rank) (transport.Link, error) {
 		return nil, err
 	}
 	l := &link{
-		t: t, rank: r, inner: inner, peer: peer, flows: make(map[uint32]*flow),
-		board: notify.NewBoard(make([]byte, notify.Bytes(1)), 1, t.cfg.Waiting),
+		t: t, rank: r, inner: inner, peer: peer, flows: make(map[uint32]*queueFlow),
+		array: notify.NewArray(make([]byte, notify.Bytes(1)), 1, t.cfg.WaitPolicy),
 	}
 	if mapped, ok := inner.(interface{ Memory() *transport.Direct }); ok {
 		l.direct = mapped.Memory()
@@ -142,7 +142,7 @@ func (t *Transport) Link(r base.Rank) (transport.Link, error) {
 		l.lost.Store(gone)
 	}
 	if t.closed.Load() {
-		l.board.Close()
+		l.array.Close()
 	}
 	t.links[r] = l
 	return l, nil
@@ -183,15 +183,15 @@ func (t *Transport) Hears(r base.Rank) bool {
 // drainLimit is how long Close waits for what is under way.
 const drainLimit = 5 * time.Second
 
-// Close implements transport.Transport. What is under way still goes out, for at
-// most a few seconds.
+// Close implements transport.Transport. Operations under way still go out, for at most a few
+// seconds.
 func (t *Transport) Close() error {
 	if !t.closed.CompareAndSwap(false, true) {
 		return nil
 	}
 	t.mu.Lock()
 	for _, l := range t.links {
-		l.board.Close()
+		l.array.Close()
 	}
 	t.mu.Unlock()
 	if t.alarm != nil {
@@ -213,7 +213,7 @@ func (t *Transport) Network() Network { return t.cfg.Network }
 
 // wait waits until what was begun on a queue below has ended.
 func (t *Transport) wait(q *transport.Queue) error {
-	if err := q.Wait(context.Background(), t.cfg.Waiting, nil); err != nil {
+	if err := q.Wait(context.Background(), t.cfg.WaitPolicy, nil); err != nil {
 		return err
 	}
 	return q.Failure()

@@ -68,14 +68,14 @@ func (c *cluster) put(from, to int, q *transport.Queue, bytes uint64, id notify.
 // await waits for notification id of a rank.
 func (c *cluster) await(rank int, id notify.ID) {
 	c.Helper()
-	_, err := c.segs[rank].Board().Wait(c.Context(), notify.Some(id, 1), nil, nil)
+	_, err := c.segs[rank].Notifications().Wait(c.Context(), notify.Some(id, 1), nil, nil)
 	c.ok(err)
 }
 
 // wait waits for the operations of a queue.
 func (c *cluster) wait(q *transport.Queue) {
 	c.Helper()
-	c.ok(q.Wait(c.Context(), notify.AmongGoroutines(0, 0), nil))
+	c.ok(q.Wait(c.Context(), notify.GoroutineWait(0, 0), nil))
 	c.ok(q.Failure())
 }
 
@@ -179,7 +179,7 @@ func TestOrderWhateverTheReaction(t *testing.T) {
 		c.ranks[1].own.reaction.Store(0)
 		c.put(0, 1, q, 0, 4) // behind all of them
 		c.await(1, 4)
-		v, err := c.segs[1].Board().Reset(3)
+		v, err := c.segs[1].Notifications().Reset(3)
 		if c.ok(err); v != last {
 			t.Errorf("%d bytes: %d was told last, want %d", bytes, v, last)
 		}
@@ -187,7 +187,7 @@ func TestOrderWhateverTheReaction(t *testing.T) {
 	}
 }
 
-// What has been posted still arrives when the transport is closed.
+// Posted operations still arrive when the transport is closed.
 func TestCloseDrains(t *testing.T) {
 	c := newCluster(t, 2, "latency=20ms")
 	c.ok(c.link(0, 1).Notify(newQueue(), transport.Flag{Segment: 1, ID: 1, Value: 7}))
@@ -195,7 +195,7 @@ func TestCloseDrains(t *testing.T) {
 		t.Error("rank 1 does not expect what is under way")
 	}
 	c.ok(c.ranks[0].Close())
-	if v := c.segs[1].Board().Load(1); v != 7 {
+	if v := c.segs[1].Notifications().Load(1); v != 7 {
 		t.Errorf("after Close notification 1 is %d, want 7", v)
 	}
 	if c.ranks[1].Hears(0) {
@@ -204,7 +204,7 @@ func TestCloseDrains(t *testing.T) {
 	c.took("it was closed", 20*time.Millisecond)
 }
 
-// What is under way to a rank that is lost ends with why, and nothing of it arrives.
+// Operations under way to a lost rank end with the reason, and nothing of them arrives.
 func TestLoseUnderWay(t *testing.T) {
 	c := newCluster(t, 2, "latency=10m,bandwidth=1MB/s")
 	l, why := c.link(0, 1), &base.RankError{Rank: 1, Reason: "killed by signal 9"}
@@ -212,7 +212,7 @@ func TestLoseUnderWay(t *testing.T) {
 	c.put(0, 1, put, 1<<20, 1)
 	dst, err := c.segs[0].Span(0, 8)
 	c.ok(err)
-	c.ok(l.GetNotify(get, dst, transport.Addr{Segment: 1}, c.segs[0].Board(), transport.Flag{ID: 3, Value: 1}))
+	c.ok(l.GetNotify(get, dst, transport.Addr{Segment: 1}, c.segs[0].Notifications(), transport.Flag{ID: 3, Value: 1}))
 	go func() { ended <- l.Flush(context.Background(), put) }()
 	go func() {
 		_, err := l.Atomic(context.Background(), transport.Addr{Segment: 1}, transport.FetchAdd, 1, 0)
@@ -225,13 +225,13 @@ func TestLoseUnderWay(t *testing.T) {
 		}
 	}
 	for name, q := range map[string]*transport.Queue{"put": put, "get": get} {
-		c.ok(q.Wait(t.Context(), notify.AmongGoroutines(0, 0), nil))
+		c.ok(q.Wait(t.Context(), notify.GoroutineWait(0, 0), nil))
 		if err := q.Failure(); !errors.Is(err, why) {
 			t.Errorf("%s: %v, want %v", name, err, why)
 		}
 	}
 	c.ok(c.ranks[0].Close()) // at once: nothing is under way
-	if c.segs[1].Board().Load(1) != 0 || c.segs[0].Board().Load(3) != 0 {
+	if c.segs[1].Notifications().Load(1) != 0 || c.segs[0].Notifications().Load(3) != 0 {
 		t.Error("a notification came all the same")
 	}
 }
@@ -266,7 +266,7 @@ func TestSilence(t *testing.T) {
 	c.ok(c.link(0, 2).Ping(t.Context()))
 	c.await(2, 2)
 	for r, s := range c.segs {
-		if s.Board().Load(1) != 0 {
+		if s.Notifications().Load(1) != 0 {
 			t.Errorf("a message that silence should have swallowed reached rank %d", r)
 		}
 	}

@@ -1,19 +1,19 @@
 package emulate
 
-// An event is something that happens at a time on the system's monotonic clock.
-type event struct {
+// A timedEvent is something that happens at a time on the system's monotonic clock.
+type timedEvent struct {
 	at   int64
 	seq  uint64 // of two at one time, the one that was foreseen first
 	what stage
-	m    *message
+	m    *packetTrain
 }
 
 // A heap holds events, the earliest first.
-type heap []event
+type heap []timedEvent
 
-func (e event) before(f event) bool { return e.at < f.at || e.at == f.at && e.seq < f.seq }
+func (e timedEvent) before(f timedEvent) bool { return e.at < f.at || e.at == f.at && e.seq < f.seq }
 
-func (h *heap) push(e event) {
+func (h *heap) push(e timedEvent) {
 	*h = append(*h, e)
 	all := *h
 	i := len(all) - 1
@@ -29,11 +29,11 @@ func (h *heap) push(e event) {
 }
 
 // pop takes the earliest event; there is one.
-func (h *heap) pop() event {
+func (h *heap) pop() timedEvent {
 	all := *h
 	first, last := all[0], len(all)-1
 	e := all[last]
-	all[last] = event{}
+	all[last] = timedEvent{}
 	*h = all[:last]
 	if last > 0 {
 		(*h).sink(0, e)
@@ -42,7 +42,7 @@ func (h *heap) pop() event {
 }
 
 // sink puts e at place i or below it.
-func (h heap) sink(i int, e event) {
+func (h heap) sink(i int, e timedEvent) {
 	for {
 		down := 2*i + 1
 		if down >= len(h) {
@@ -61,7 +61,7 @@ func (h heap) sink(i int, e event) {
 }
 
 // extract takes out the events that are wanted.
-func (h *heap) extract(want func(event) bool) (out []event) {
+func (h *heap) extract(want func(timedEvent) bool) (out []timedEvent) {
 	rest := (*h)[:0]
 	for _, e := range *h {
 		if want(e) {

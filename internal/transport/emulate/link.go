@@ -19,12 +19,12 @@ type link struct {
 	inner  transport.Link
 	direct *transport.Direct // of inner; nil if it cannot be addressed
 	peer   *clocks
-	board  *notify.Board // what calls that block wait on; nobody posts to it
+	array  *notify.Array // what calls that block wait on; nobody posts to it
 
 	lost atomic.Pointer[base.RankError]
 
-	flows    map[uint32]*flow // guarded by the lock of the nic; by the lane of the queue
-	stranded []*message       // guarded by the lock of the nic; silence has swallowed them, and somebody waits
+	flows    map[uint32]*queueFlow // guarded by the lock of the nic; by the lane of the queue
+	stranded []*packetTrain        // guarded by the lock of the nic; silence has swallowed them, and somebody waits
 }
 
 var _ transport.Link = (*link)(nil)
@@ -64,7 +64,7 @@ func (l *link) target(f transport.Flag) (*transport.Window, error) {
 	}
 	if l.direct != nil {
 		if w := l.direct.Usable(f.Segment); w != nil {
-			return w, w.Segment.Board().Check(f.ID, f.Value)
+			return w, w.Segment.Notifications().Check(f.ID, f.Value)
 		}
 	}
 	if f.Value == 0 {
@@ -141,7 +141,7 @@ const soon = 20_000
 
 // departLocked lets a message leave the card of this rank, foresees when it arrives,
 // and returns when its last byte has left.
-func (n *nic) departLocked(m *message, now int64) (end int64) {
+func (n *nic) departLocked(m *packetTrain, now int64) (end int64) {
 	start := n.issueLocked(now)
 	if m.size > 0 {
 		if m.flow != nil {
@@ -161,14 +161,14 @@ func (n *nic) departLocked(m *message, now int64) (end int64) {
 	return end
 }
 
-// flow is that of a queue.
-func (l *link) flow(q *transport.Queue) *flow {
+// flow returns the flow of a queue to this link's peer.
+func (l *link) flow(q *transport.Queue) *queueFlow {
 	n := l.t.nic
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f := l.flows[q.Lane()]
 	if f == nil {
-		f = &flow{inner: transport.NewQueue(1, int(q.Lane()))}
+		f = &queueFlow{inner: transport.NewQueue(1, int(q.Lane()))}
 		l.flows[q.Lane()] = f
 	}
 	return f
@@ -180,11 +180,11 @@ func (l *link) Get(q *transport.Queue, dst segment.Span, src transport.Addr) err
 }
 
 // GetNotify implements transport.Link.
-func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, f transport.Flag) error {
+func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Array, f transport.Flag) error {
 	return l.get(q, dst, src, b, f)
 }
 
-func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, f transport.Flag) error {
+func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Array, f transport.Flag) error {
 	n := l.t.nic
 	now := n.now()
 	if err := l.ready(src, dst.Len()); err != nil {
@@ -207,7 +207,7 @@ func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *
 	fl.gets++
 	m := n.newMessageLocked()
 	m.link, m.flow, m.size, m.back, m.queue = l, fl, dst.Len(), true, q
-	m.flagged, m.flag, m.board = b != nil, f, b
+	m.flagged, m.flag, m.array = b != nil, f, b
 	m.held = true
 	q.Begin(&m.op)
 	there := n.issueLocked(now) + n.latencyLocked()
@@ -250,25 +250,25 @@ func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.Atomi
 
 // travel sends a message without data to the peer, behind all others of a flow if
 // that is not nil, and waits until it is there, or, for a round, back.
-func (l *link) travel(ctx context.Context, f *flow, round bool) error {
+func (l *link) travel(ctx context.Context, f *queueFlow, round bool) error {
 	return l.end(ctx, l.depart(f, round))
 }
 
 // depart is the first half of travel.
-func (l *link) depart(f *flow, round bool) *probe {
+func (l *link) depart(f *queueFlow, round bool) *probe {
 	n := l.t.nic
 	now := n.now()
 	p := &probe{round: round}
 	n.mu.Lock()
 	// Not one to be used again: who gives up waiting leaves it behind.
-	n.departLocked(&message{link: l, flow: f, probe: p}, now)
+	n.departLocked(&packetTrain{link: l, flow: f, probe: p}, now)
 	n.sentUnlock()
 	return p
 }
 
 // end is the second half of travel.
 func (l *link) end(ctx context.Context, p *probe) error {
-	if err := l.board.WaitFunc(ctx, p.done.Load, l.gone, nil); err != nil {
+	if err := l.array.WaitFunc(ctx, p.done.Load, l.gone, nil); err != nil {
 		return err
 	}
 	return p.err
@@ -322,7 +322,7 @@ func (c *clocks) silentBy(at int64) bool {
 }
 
 // strand keeps a message that will never arrive if somebody waits for it.
-func (l *link) strand(m *message) {
+func (l *link) strand(m *packetTrain) {
 	if m.held && m.back || m.probe != nil {
 		l.stranded = append(l.stranded, m)
 	}
@@ -335,7 +335,7 @@ func (l *link) lose(err *base.RankError) {
 	}
 	n := l.t.nic
 	n.mu.Lock()
-	for _, e := range n.events.extract(func(e event) bool { return e.m.link == l }) {
+	for _, e := range n.events.extract(func(e timedEvent) bool { return e.m.link == l }) {
 		e.m.failLocked(n, err)
 	}
 	for _, m := range l.stranded {
@@ -343,11 +343,11 @@ func (l *link) lose(err *base.RankError) {
 	}
 	l.stranded = nil
 	n.mu.Unlock()
-	l.board.Wake()
+	l.array.Wake()
 }
 
 // failLocked ends what waits for a message.
-func (m *message) failLocked(n *nic, err error) {
+func (m *packetTrain) failLocked(n *nic, err error) {
 	m.events = 0
 	if m.held {
 		n.completeLocked(m, err)

@@ -10,17 +10,17 @@ import (
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
-// A message is what is under way between this rank and a peer. It belongs to the nic
+// A packetTrain is what is under way between this rank and a peer. It belongs to the nic
 // until its last event has happened.
-type message struct {
-	next   *message // to be used again
-	events int      // foreseen
+type packetTrain struct {
+	next   *packetTrain // to be used again
+	events int          // foreseen
 
 	link *link
-	flow *flow  // nil where order does not matter
-	size uint64 // bytes
-	due  int64  // when its first byte arrives, and once it has, when all of it does
-	back bool   // its data travels from the peer to this rank
+	flow *queueFlow // nil where order does not matter
+	size uint64     // bytes
+	due  int64      // when its first byte arrives, and once it has, when all of it does
+	back bool       // its data travels from the peer to this rank
 
 	queue *transport.Queue // whose operation it is; nil for a probe
 	op    transport.Op
@@ -29,7 +29,7 @@ type message struct {
 	flagged bool // posts flag when it is there
 	flag    transport.Flag
 	window  *transport.Window // on the segment of flag as it was when posted; nil if it cannot be addressed
-	board   *notify.Board     // the local one of flag, of a get
+	array   *notify.Array     // the local one of flag, of a get
 	probe   *probe            // somebody waits for it here; nil if nobody does
 }
 
@@ -40,8 +40,8 @@ type probe struct {
 	round bool // it comes back before it is done
 }
 
-// A flow is the messages of a queue to a peer, which stay in order. Guarded by the lock of the nic.
-type flow struct {
+// A queueFlow is the messages of a queue to a peer, which stay in order. Guarded by the lock of the nic.
+type queueFlow struct {
 	inner  *transport.Queue // carries them below
 	leaves int64            // when the last has left
 	there  way              // to the peer
@@ -71,7 +71,7 @@ const (
 
 // happenLocked does what is due. It gives up the lock meanwhile where that calls the
 // transport below.
-func (n *nic) happenLocked(e event) {
+func (n *nic) happenLocked(e timedEvent) {
 	m := e.m
 	m.events--
 	switch e.what {
@@ -86,13 +86,13 @@ func (n *nic) happenLocked(e event) {
 		n.deliverLocked(m, e.at)
 	}
 	if m.events == 0 && !m.held && m.probe == nil {
-		*m = message{next: n.spare}
+		*m = packetTrain{next: n.spare}
 		n.spare = m
 	}
 }
 
 // answerLocked lets the data of a get leave the card of the peer.
-func (n *nic) answerLocked(m *message, at int64) {
+func (n *nic) answerLocked(m *packetTrain, at int64) {
 	if m.link.silent(at) {
 		m.link.strand(m)
 		return
@@ -106,7 +106,7 @@ func (n *nic) answerLocked(m *message, at int64) {
 // flyLocked foresees that the first byte of a message arrives. Those who wait for
 // messages take a while to notice, and so they are told before: here, since what has no
 // bytes has no other event.
-func (n *nic) flyLocked(m *message, first int64) {
+func (n *nic) flyLocked(m *packetTrain, first int64) {
 	m.due = first
 	at := first - m.reaction()
 	if m.size > 0 {
@@ -120,7 +120,7 @@ func (n *nic) flyLocked(m *message, first int64) {
 }
 
 // way is the direction of its flow in which a message travels, nil where order does not matter.
-func (m *message) way() *way {
+func (m *packetTrain) way() *way {
 	switch {
 	case m.flow == nil:
 		return nil
@@ -131,7 +131,7 @@ func (m *message) way() *way {
 }
 
 // arriveLocked takes a message in, in the order of first bytes.
-func (n *nic) arriveLocked(m *message, at int64) {
+func (n *nic) arriveLocked(m *packetTrain, at int64) {
 	due := m.due
 	if m.link.silent(due) {
 		m.link.strand(m)
@@ -162,7 +162,7 @@ func (n *nic) arriveLocked(m *message, at int64) {
 }
 
 // reaction is how long whoever waits for a message takes to notice it.
-func (m *message) reaction() int64 {
+func (m *packetTrain) reaction() int64 {
 	if m.back || m.probe != nil {
 		return int64(m.link.t.own.reaction.Load())
 	}
@@ -170,7 +170,7 @@ func (m *message) reaction() int64 {
 }
 
 // deliverLocked makes known that a message is there.
-func (n *nic) deliverLocked(m *message, at int64) {
+func (n *nic) deliverLocked(m *packetTrain, at int64) {
 	if p := m.probe; p != nil && p.round {
 		p.round = false
 		m.due += n.latencyLocked()
@@ -203,7 +203,7 @@ func (n *nic) deliverLocked(m *message, at int64) {
 }
 
 // notify posts the notification of a message at the peer.
-func (m *message) notify() error {
+func (m *packetTrain) notify() error {
 	w := m.window
 	if w == nil {
 		return m.link.inner.Notify(m.flow.inner, m.flag)
@@ -211,13 +211,13 @@ func (m *message) notify() error {
 	if w.Live.Load() != w.Generation {
 		return fmt.Errorf("%w: rank %d has withdrawn segment %d", base.ErrNoSegment, m.link.rank, m.flag.Segment)
 	}
-	m.flag.Post(w.Segment.Board())
+	m.flag.Post(w.Segment.Notifications())
 	runtime.KeepAlive(w) // and with it the mapping
 	return nil
 }
 
 // endLocked ends an operation that is held, later if the transport below is not as far.
-func (n *nic) endLocked(m *message, err error) {
+func (n *nic) endLocked(m *packetTrain, err error) {
 	if !m.held {
 		return
 	}
@@ -229,10 +229,10 @@ func (n *nic) endLocked(m *message, err error) {
 }
 
 // completeLocked is endLocked for an operation that has ended below too.
-func (n *nic) completeLocked(m *message, err error) {
+func (n *nic) completeLocked(m *packetTrain, err error) {
 	m.held = false
 	if err == nil && m.flagged && m.back {
-		m.flag.Post(m.board)
+		m.flag.Post(m.array)
 	}
 	m.queue.End(&m.op, err)
 }
@@ -241,5 +241,5 @@ func (n *nic) completeLocked(m *message, err error) {
 func (p *probe) end(l *link, err error) {
 	p.err = err
 	p.done.Store(true)
-	l.board.Rouse()
+	l.array.WakeSleepers()
 }

@@ -36,7 +36,7 @@ type Network struct {
 // defaultDetect is about what a heartbeat on a quick network takes.
 const defaultDetect = 100 * time.Millisecond
 
-// What Parse accepts, as sentences show it.
+// example is a network that Parse accepts, for error messages.
 const example = "latency=100us,bandwidth=150MB/s"
 
 // Parse reads "latency=100us,bandwidth=150MB/s" and, each if wanted, "jitter=20us",

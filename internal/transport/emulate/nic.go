@@ -14,7 +14,7 @@ import (
 )
 
 // A nic is the network card of a rank: what is under way, and a thread that does what
-// is due. Grade: warm. Whoever posts takes its lock for a few hundred nanoseconds.
+// is due. Grade: warm. A call that posts takes its lock for a few hundred nanoseconds.
 type nic struct {
 	t      *Transport
 	net    Network
@@ -27,16 +27,16 @@ type nic struct {
 	stopped chan struct{} // closed when the thread has ended
 
 	mu     sync.Mutex
-	events heap       // guarded by mu
-	seq    uint64     // guarded by mu; events ever foreseen
-	until  int64      // guarded by mu; what the alarm is set for, but for lead
-	lead   int64      // guarded by mu; nanoseconds that the thread takes to get up
-	cpu    int64      // guarded by mu; when the sender's processor is free
-	draw   *rand.Rand // guarded by mu
-	spare  *message   // guarded by mu; to be used again
-	ending bool       // guarded by mu; the thread ends when nothing is under way
-	at     tally      // guarded by mu; how late events happened
-	up     tally      // guarded by mu; how late the rank noticed
+	events heap         // guarded by mu
+	seq    uint64       // guarded by mu; events ever foreseen
+	until  int64        // guarded by mu; what the alarm is set for, but for lead
+	lead   int64        // guarded by mu; nanoseconds that the thread takes to get up
+	cpu    int64        // guarded by mu; when the sender's processor is free
+	draw   *rand.Rand   // guarded by mu
+	spare  *packetTrain // guarded by mu; to be used again
+	ending bool         // guarded by mu; the thread ends when nothing is under way
+	at     tally        // guarded by mu; how late events happened
+	up     tally        // guarded by mu; how late the rank noticed
 }
 
 // never is when nothing is due.
@@ -154,10 +154,10 @@ func (n *nic) setLocked(at int64) {
 }
 
 // expectLocked foresees an event.
-func (n *nic) expectLocked(at int64, what stage, m *message) {
+func (n *nic) expectLocked(at int64, what stage, m *packetTrain) {
 	m.events++
 	n.seq++
-	n.events.push(event{at: at, seq: n.seq, what: what, m: m})
+	n.events.push(timedEvent{at: at, seq: n.seq, what: what, m: m})
 }
 
 // sentUnlock gives up the lock after something was foreseen. It does not wake the thread.
@@ -183,10 +183,10 @@ func (n *nic) issueLocked(now int64) int64 {
 }
 
 // newMessageLocked is a message that is released when its last event has happened.
-func (n *nic) newMessageLocked() *message {
+func (n *nic) newMessageLocked() *packetTrain {
 	m := n.spare
 	if m == nil {
-		return new(message)
+		return new(packetTrain)
 	}
 	n.spare, m.next = m.next, nil
 	return m

@@ -15,7 +15,8 @@ func (t *Transport) foresee() {
 	if t.rank == n.net.Loss {
 		t.own.silent.Store(uint64(n.now() + int64(n.net.Silent)))
 	}
-	t.alarm = time.AfterFunc(n.net.Silent+n.net.Detect, t.judge)
+	t.alarm = time.AfterFunc(time.Hour, t.judge)
+	t.alarm.Reset(n.net.Silent + n.net.Detect) // judge uses alarm
 }
 
 // judge takes a rank that has been silent for long enough for lost; the rank itself
@@ -26,7 +27,10 @@ func (t *Transport) judge() {
 	if t.rank != loss {
 		var err error
 		if card, err = clocksOf(t.shared, loss); err != nil {
-			return // it has left, or ended otherwise
+			if !t.closed.Load() { // it has not come yet, or has left
+				t.alarm.Reset(max(t.nic.net.Detect, time.Millisecond))
+			}
+			return
 		}
 	}
 	since := time.Duration(t.nic.now() - int64(card.silent.Load()))

@@ -9,8 +9,8 @@ type slow struct {
 
 	mu      sync.Mutex
 	some    *sync.Cond
-	waiting []*message // guarded by mu
-	closed  bool       // guarded by mu
+	waiting []*packetTrain // guarded by mu
+	closed  bool           // guarded by mu
 }
 
 func newSlow(t *Transport) *slow {
@@ -20,7 +20,7 @@ func newSlow(t *Transport) *slow {
 }
 
 // add takes an operation.
-func (s *slow) add(m *message) {
+func (s *slow) add(m *packetTrain) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waiting = append(s.waiting, m)
@@ -41,7 +41,7 @@ func (s *slow) loop() {
 }
 
 // take is the next operation, nil once there is none and none will come.
-func (s *slow) take() *message {
+func (s *slow) take() *packetTrain {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.waiting) == 0 {

@@ -14,7 +14,7 @@ import (
 
 // memory makes segments for ranks of this process.
 func memory(size uint64, notifications uint32) (*segment.Segment, error) {
-	return segment.New(size, notifications, notify.AmongGoroutines(0, 0))
+	return segment.New(size, notifications, notify.GoroutineWait(0, 0))
 }
 
 // hubs are what ranks of this process meet in.
@@ -27,11 +27,11 @@ func newHubs(n int) hubs {
 	return hubs{n, loopback.NewHub(n, transporttest.IDs), loopback.NewHub(n, 1)}
 }
 
-// config is that of rank r.
+// config returns the configuration of rank r.
 func (h hubs) config(r base.Rank, net Network) Config {
 	return Config{
 		Rank: r, Size: h.size, Inner: h.inner.Join(r), Shared: h.shared.Join(r),
-		Memory: memory, Network: net, Waiting: notify.AmongGoroutines(0, 100*time.Microsecond),
+		Memory: memory, Network: net, WaitPolicy: notify.GoroutineWait(0, 100*time.Microsecond),
 	}
 }
 

@@ -7,5 +7,6 @@
 // nothing can be heard is lost after Config.Silence, at both ends. All times come from
 // package time, so that in a bubble of testing/synctest they take no time.
 //
-// A test makes a Network and hands it to gaspi.Local in the context (With).
+// A test makes a Network and hands it to gaspi.Local in the context
+// (transport.WithNetwork). Programs link nothing of this package.
 package faulty

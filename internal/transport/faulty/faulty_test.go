@@ -42,7 +42,7 @@ func TestContract(t *testing.T) {
 				})
 				return ranks
 			}, func(size uint64, notifications uint32) (*segment.Segment, error) {
-				return segment.New(size, notifications, notify.AmongGoroutines(0, 0))
+				return segment.New(size, notifications, notify.GoroutineWait(0, 0))
 			})
 		})
 	}

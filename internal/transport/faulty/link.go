@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
@@ -31,6 +32,9 @@ var _ transport.Link = (*link)(nil)
 type operation struct {
 	entry transport.Op
 	queue *transport.Queue // nil for one that its caller waits for
+	src   segment.Span     // of a write, read when it arrives; a copy if it ended before
+	sum   uint64           // of the bytes of src, taken when the write was posted
+	there bool             // it has arrived at the peer
 	done  chan struct{}    // closed when it has ended
 	err   error            // valid then
 }
@@ -81,11 +85,32 @@ func (l *link) endLocked(x *operation, err error) {
 		return
 	}
 	delete(l.open, x)
+	if !x.there && x.src.Len() > 0 { // it may still arrive, and its sender may write there now
+		l.checkLocked(x)
+		x.src = copied(x.src)
+	}
 	x.err = err
 	if x.queue != nil {
 		x.queue.End(&x.entry, err)
 	}
 	close(x.done)
+}
+
+// checkLocked keeps an error if the source of a write has changed since the write was posted:
+// the source belongs to the operation until that has ended.
+func (l *link) checkLocked(x *operation) {
+	if n := l.t.net; n.changed == nil && n.sumLocked(x.src) != x.sum {
+		n.changed = fmt.Errorf("rank %d changed the source of a write of %d bytes to rank %d while it was on its way", l.t.rank, x.src.Len(), l.rank)
+	}
+}
+
+// copied is a span with the same bytes in memory of its own.
+func copied(src segment.Span) segment.Span {
+	seg, err := segment.Bind(slices.Clone(src.Bytes()), 1, notify.GoroutineWait(0, 0))
+	if err != nil {
+		panic(err) // which has no bounds that src was not in
+	}
+	return seg.All()
 }
 
 func (l *link) goneLocked() error {
@@ -146,9 +171,9 @@ func (l *link) meet() {
 	}
 }
 
-// issue sends an operation: there happens at the peer, and here when it is back, both
-// with the lock held. It does not wait for that.
-func (l *link) issue(ctx context.Context, q *transport.Queue, lane uint32, there, here func() error) (*operation, error) {
+// issue sends an operation, which takes bytes from src: there happens at the peer, and here
+// when it is back, both with the lock held. It does not wait for that.
+func (l *link) issue(ctx context.Context, q *transport.Queue, lane uint32, src segment.Span, there func(src segment.Span) error, here func() error) (*operation, error) {
 	if err := l.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -158,7 +183,7 @@ func (l *link) issue(ctx context.Context, q *transport.Queue, lane uint32, there
 	if err := l.goneLocked(); err != nil {
 		return nil, err
 	}
-	x := &operation{queue: q, done: make(chan struct{})}
+	x := &operation{queue: q, src: src, sum: n.sumLocked(src), done: make(chan struct{})}
 	l.open[x] = struct{}{}
 	if q != nil {
 		q.Begin(&x.entry)
@@ -167,7 +192,11 @@ func (l *link) issue(ctx context.Context, q *transport.Queue, lane uint32, there
 		if n.ranks[l.rank].links[l.t.rank].lost != nil {
 			return // the peer has closed its end
 		}
-		err := there()
+		if _, open := l.open[x]; open {
+			l.checkLocked(x)
+		}
+		x.there = true
+		err := there(x.src)
 		n.sendLocked(l.rank, l.t.rank, lane, func() {
 			if _, open := l.open[x]; open && err == nil {
 				err = here()
@@ -178,11 +207,16 @@ func (l *link) issue(ctx context.Context, q *transport.Queue, lane uint32, there
 	return x, nil
 }
 
-func nothing() error { return nil }
+// none is what an operation takes that writes nothing, and nothing happens at an
+// end that has no part in it.
+func none() segment.Span { return segment.Span{} }
 
-// ask is issue that waits for the answer.
-func (l *link) ask(ctx context.Context, lane uint32, there func() error) error {
-	x, err := l.issue(ctx, nil, lane, there, nothing)
+func nothing() error               { return nil }
+func nothingOf(segment.Span) error { return nil }
+
+// ask asks the peer for an answer and waits for it.
+func (l *link) ask(ctx context.Context, lane uint32) error {
+	x, err := l.issue(ctx, nil, lane, none(), nothingOf, nothing)
 	if err != nil {
 		return err
 	}
@@ -217,7 +251,7 @@ func (l *link) Put(q *transport.Queue, dst transport.Addr, src segment.Span) err
 	if err := l.room(dst, src.Len()); err != nil || src.Len() == 0 {
 		return err
 	}
-	_, err := l.issue(context.Background(), q, q.Lane(), func() error { return l.inner.Put(q, dst, src) }, nothing)
+	_, err := l.issue(context.Background(), q, q.Lane(), src, func(src segment.Span) error { return l.inner.Put(q, dst, src) }, nothing)
 	return err
 }
 
@@ -229,7 +263,7 @@ func (l *link) PutNotify(q *transport.Queue, dst transport.Addr, src segment.Spa
 	if err := l.flag(f); err != nil {
 		return err
 	}
-	_, err := l.issue(context.Background(), q, q.Lane(), func() error { return l.inner.PutNotify(q, dst, src, f) }, nothing)
+	_, err := l.issue(context.Background(), q, q.Lane(), src, func(src segment.Span) error { return l.inner.PutNotify(q, dst, src, f) }, nothing)
 	return err
 }
 
@@ -238,7 +272,7 @@ func (l *link) Notify(q *transport.Queue, f transport.Flag) error {
 	if err := l.flag(f); err != nil {
 		return err
 	}
-	_, err := l.issue(context.Background(), q, q.Lane(), func() error { return l.inner.Notify(q, f) }, nothing)
+	_, err := l.issue(context.Background(), q, q.Lane(), none(), func(segment.Span) error { return l.inner.Notify(q, f) }, nothing)
 	return err
 }
 
@@ -247,18 +281,18 @@ func (l *link) Get(q *transport.Queue, dst segment.Span, src transport.Addr) err
 	if err := l.room(src, dst.Len()); err != nil || dst.Len() == 0 {
 		return err
 	}
-	_, err := l.issue(context.Background(), q, q.Lane(), nothing, func() error { return l.inner.Get(q, dst, src) })
+	_, err := l.issue(context.Background(), q, q.Lane(), none(), nothingOf, func() error { return l.inner.Get(q, dst, src) })
 	return err
 }
 
 // GetNotify implements transport.Link.
-func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, f transport.Flag) error {
+func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Array, f transport.Flag) error {
 	if dst.Len() > 0 {
 		if err := l.room(src, dst.Len()); err != nil {
 			return err
 		}
 	}
-	_, err := l.issue(context.Background(), q, q.Lane(), nothing, func() error { return l.inner.GetNotify(q, dst, src, b, f) })
+	_, err := l.issue(context.Background(), q, q.Lane(), none(), nothingOf, func() error { return l.inner.GetNotify(q, dst, src, b, f) })
 	return err
 }
 
@@ -268,7 +302,7 @@ func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.Atomi
 		return 0, err
 	}
 	var old uint64
-	x, err := l.issue(ctx, nil, 0, func() (err error) {
+	x, err := l.issue(ctx, nil, 0, none(), func(segment.Span) (err error) {
 		old, err = l.inner.Atomic(context.WithoutCancel(ctx), at, op, operand, compare)
 		return err
 	}, nothing)
@@ -304,8 +338,8 @@ func (l *link) Mapped(transport.Addr, uint64) (segment.Span, bool) { return segm
 
 // Flush implements transport.Link.
 func (l *link) Flush(ctx context.Context, q *transport.Queue) error {
-	return l.ask(ctx, q.Lane(), nothing)
+	return l.ask(ctx, q.Lane())
 }
 
 // Ping implements transport.Link.
-func (l *link) Ping(ctx context.Context) error { return l.ask(ctx, 0, nothing) }
+func (l *link) Ping(ctx context.Context) error { return l.ask(ctx, 0) }

@@ -8,8 +8,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-// near is the way to a rank of the same host: its memory. What a rank does there that is
-// stopped or killed has no effect.
+// near is the way to a rank of the same host: its memory. Operations of a rank that is stopped
+// or killed have no effect.
 type near struct {
 	transport.Link
 	t *Transport
@@ -48,7 +48,7 @@ func (l *near) Get(q *transport.Queue, dst segment.Span, src transport.Addr) err
 }
 
 // GetNotify implements transport.Link.
-func (l *near) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, f transport.Flag) error {
+func (l *near) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Array, f transport.Flag) error {
 	if silent, err := l.t.silent(); silent {
 		return err
 	}

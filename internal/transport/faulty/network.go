@@ -1,14 +1,16 @@
 package faulty
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // Config says what a Network is like.
@@ -21,21 +23,13 @@ type Config struct {
 	Seed    uint64          // what random times are drawn from
 }
 
-// A Launcher is what a Network needs of whoever runs the ranks. Its functions do not block.
-type Launcher struct {
-	Kill     func(r base.Rank, reason error) // ends a rank and announces its end
-	Announce func(r base.Rank, reason error) // announces the end of a rank that goes on
-	Mute     func(r base.Rank)               // lets a rank hear nothing of the launcher any more
-	Orphan   func(r base.Rank)               // makes a rank know that the launcher is gone
-}
-
 // A Network is what the ranks of one job share.
 type Network struct {
 	cfg Config
 
 	mu        sync.Mutex
 	draw      *rand.Rand                 // guarded by mu
-	launcher  Launcher                   // guarded by mu
+	launcher  transport.Launcher         // guarded by mu
 	ranks     []*Transport               // guarded by mu; index is the rank; nil until Join
 	flows     map[flowKey]*flow          // guarded by mu
 	joined    map[[2]base.Rank]bool      // guarded by mu; pairs that are connected, lower rank first
@@ -45,7 +39,11 @@ type Network struct {
 	announced []time.Time                // guarded by mu; index is the rank: when its end was announced
 	broken    map[[2]base.Rank]time.Time // guarded by mu; of a rank and a peer: when its connection was lost
 	orphaned  []time.Time                // guarded by mu; index is the rank: when it lost the launcher
+	changed   error                      // guarded by mu; the first write whose source changed on its way
+	hash      maphash.Hash               // guarded by mu
 }
+
+var _ transport.TestNetwork = (*Network)(nil)
 
 // New makes a network.
 func New(cfg Config) *Network {
@@ -59,21 +57,8 @@ func New(cfg Config) *Network {
 	return n
 }
 
-type contextKey struct{}
-
-// With returns a context that hands n to gaspi.Local.
-func With(ctx context.Context, n *Network) context.Context {
-	return context.WithValue(ctx, contextKey{}, n)
-}
-
-// From returns the network of a context, nil if it has none.
-func From(ctx context.Context) *Network {
-	n, _ := ctx.Value(contextKey{}).(*Network)
-	return n
-}
-
-// Begin says who runs the ranks.
-func (n *Network) Begin(l Launcher) {
+// Begin implements transport.Network.
+func (n *Network) Begin(l transport.Launcher) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.launcher = l
@@ -90,6 +75,24 @@ func (n *Network) Loss(r, peer base.Rank) Loss {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return Loss{Broken: n.broken[[2]base.Rank{r, peer}], Announced: n.announced[peer]}
+}
+
+// Changed returns an error that names the first write whose source the program changed before
+// the write had ended, nil if there was none.
+func (n *Network) Changed() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.changed
+}
+
+// sumLocked returns a checksum of the bytes of a span.
+func (n *Network) sumLocked(s segment.Span) uint64 {
+	if s.Len() == 0 {
+		return 0
+	}
+	n.hash.Reset()
+	n.hash.Write(s.Bytes()) // never fails
+	return n.hash.Sum64()
 }
 
 // Killed reports whether rank r was killed.
@@ -153,8 +156,8 @@ func (n *Network) announce(r base.Rank, reason error, tell func(base.Rank, error
 	tell(r, reason)
 }
 
-// Stop suspends rank r, which goes on to own its memory and connections. Whoever started
-// it kills it when it has been silent for too long.
+// Stop suspends rank r, which goes on to own its memory and connections. Its launcher kills it
+// when it has been silent for too long.
 func (n *Network) Stop(r base.Rank) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

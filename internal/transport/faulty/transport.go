@@ -21,10 +21,8 @@ type Transport struct {
 
 var _ transport.Transport = (*Transport)(nil)
 
-// Join makes the transport of rank r on one that connects goroutines, once per rank,
-// when it is time for that rank. lost, if not nil, is told of connections that broke; it
-// must neither block nor call the transport.
-func (n *Network) Join(r base.Rank, below transport.Transport, lost func(*base.RankError)) (*Transport, error) {
+// Join implements transport.Network. It returns when it is time for rank r.
+func (n *Network) Join(r base.Rank, below transport.Transport, lost func(*base.RankError)) (transport.Transport, error) {
 	if n.cfg.Arrive != nil {
 		time.Sleep(n.cfg.Arrive[r]) // sleep: this is how late the rank is meant to be
 	}
@@ -77,8 +75,8 @@ func (t *Transport) Hears(r base.Rank) bool {
 	return false
 }
 
-// Close implements transport.Transport. What is under way still arrives, but nobody waits
-// for it any more.
+// Close implements transport.Transport. Operations under way still arrive, but nobody waits for
+// them any more.
 func (t *Transport) Close() error {
 	t.net.mu.Lock()
 	t.closed = true

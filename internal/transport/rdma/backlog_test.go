@@ -44,7 +44,7 @@ func TestRefusedWhileTheThreadSleeps(t *testing.T) {
 	ranks = joinOver(t, 2, func() fabric { return net.open() }, func(cfg *Config) {
 		if lookup := cfg.Lookup; cfg.Rank == 1 {
 			cfg.Lookup = func(ctx context.Context, r base.Rank) (string, error) {
-				until(t, ranks[1], "the thread sleeps", func() bool { return ranks[1].asleep })
+				until(t, ranks[1], "the thread sleeps", func() bool { return ranks[1].progress.asleep })
 				net.nodes[1].fill(3)
 				return lookup(ctx, r)
 			}
@@ -66,7 +66,7 @@ func TestSegmentIsReleasedBehindTheBacklog(t *testing.T) {
 	ok(t, l.Put(q, transport.Addr{Segment: 1}, spanOf(t, own, 0, 8)))
 	gone := make(chan error)
 	go func() { gone <- ranks[1].Withdraw(1) }()
-	until(t, ranks[0], "the segment is forgotten", func() bool { return l.remotes[1].Load() == nil })
+	until(t, ranks[0], "the segment is forgotten", func() bool { return l.segments.Get(1) == nil })
 	nodes[0].fill(0)
 	ok(t, <-gone)
 	ok(t, settle(t, q, ranks[0]))
@@ -91,7 +91,7 @@ func TestTransferFailsInTheMiddleOfItsPieces(t *testing.T) {
 		net.nodes[1].kill()
 		isGone(t, "get", settle(t, q, ranks[0]), 1)
 		ranks[1].unlock()
-		until(t, ranks[0], "all is given back", func() bool { return len(ranks[0].free) == inFlight && l.gets == nil })
+		until(t, ranks[0], "all is given back", func() bool { return len(ranks[0].free) == inFlight && l.reads == nil })
 		part(ranks)
 	}
 }
@@ -109,10 +109,10 @@ func TestReadBehindAnotherEndsWithThePeer(t *testing.T) {
 	defer ranks[1].unlock()
 	at := transport.Addr{Segment: 1}
 	ok(t, l.Get(q, own.All(), at))
-	ok(t, l.GetNotify(q, segment.Span{}, at, own.Board(), transport.Flag{ID: 3, Value: 1}))
+	ok(t, l.GetNotify(q, segment.Span{}, at, own.Notifications(), transport.Flag{ID: 3, Value: 1}))
 	ranks[0].Lose(&base.RankError{Rank: 1, Reason: "killed"})
 	isGone(t, "gets", settle(t, q, ranks[0]), 1)
-	if v := own.Board().Load(3); v != 0 {
+	if v := own.Notifications().Load(3); v != 0 {
 		t.Errorf("the notification behind a failed get was posted: %d", v)
 	}
 }
@@ -130,7 +130,7 @@ func TestAnswerToAPeerThatCannotBeFound(t *testing.T) {
 	said := make(chan error)
 	go func() { said <- linkTo(t, ranks[0], 1).Ping(asking) }()
 	until(t, ranks[1], "the answer is given up", func() bool {
-		l := ranks[1].links[0].Load()
+		l := ranks[1].links.Get(0)
 		return l != nil && l.fault != nil && l.first == nil
 	})
 	cancel()

@@ -4,11 +4,11 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 )
 
-// Close implements transport.Transport. What was issued goes out before, and peers
-// are told that this rank leaves; one that does not hear of it in time is not waited
-// for. It ends every operation and every wait under way with base.ErrClosed, and is
+// Close implements transport.Transport. It posts all operations that were issued and sends
+// kindBye to all peers. It does not wait for a peer that does not acknowledge it in time. It ends every operation and every wait under way with base.ErrClosed, and is
 // idempotent.
 func (t *Transport) Close() error {
 	if !t.closed.CompareAndSwap(false, true) {
@@ -19,56 +19,55 @@ func (t *Transport) Close() error {
 	t.until(until, t.isIdleLocked)
 	t.cancel()
 	t.each(func(l *link) {
-		if l.used && l.lost.Load() == nil && !l.left { // who has left has had this rank's last word
-			l.tellLocked(message{kind: kindBye})
+		if l.used && l.peer.Lost() == nil && !l.byeReceived { // a peer that has left has its kindByeAck
+			l.sendControlLocked(message{kind: kindBye})
 		} else {
-			l.parted = true
+			l.byeAcked = true
 		}
 	})
 	silent := false
 	t.until(until, func() bool {
-		heard := t.isIdleLocked()
-		silent = heard
+		acked := t.isIdleLocked()
+		silent = acked
 		t.eachLocked(func(l *link) {
 			silent = silent && l.isSilentLocked()
-			heard = heard && (l.left || l.isSilentLocked())
+			acked = acked && (l.byeReceived || l.isSilentLocked())
 		})
-		return silent || heard && time.Since(start) > partingGrace
+		return silent || acked && time.Since(start) > partingGrace
 	})
-	t.drained.Store(true)
-	if t.poller != nil {
-		t.poller.Wake()
-	}
-	t.rouse()
-	<-t.stopped
+	t.progress.Stop(func() {
+		if t.progress.poller != nil {
+			t.progress.poller.Wake()
+		}
+	})
 	t.each(func(l *link) {
-		l.lost.CompareAndSwap(nil, &base.RankError{Rank: l.rank, Reason: "this rank has closed"})
-		t.abandonLocked(l)
+		l.peer.MarkLost(&base.RankError{Rank: l.peer.Rank, Reason: "this rank has closed"}, false, nil)
+		t.failOperationsLocked(l)
 	})
-	t.board.Close()
+	t.array.Close()
 	t.work.Wait()
 	t.lock()
 	defer t.unlock()
-	for t.fab.poll(t.events) > 0 { // as fatal as what comes while the endpoint closes
+	for t.fab.poll(t.events) > 0 { // events after this point would be lost in the same way
 	}
-	t.regions.closeLocked()
+	t.memory.closeLocked()
 	if silent {
 		t.fab.close()
 	}
-	if t.poller != nil {
-		t.poller.Close()
+	if t.progress.poller != nil {
+		t.progress.poller.Close()
 	}
 	return nil
 }
 
-// isSilentLocked reports whether nothing more comes from the peer: it has heard that
-// this rank closes, and that it says so is the last that it sends; or it is dead.
+// isSilentLocked reports whether the peer sends nothing more: it has sent kindByeAck, its
+// last message, or it is dead.
 //
 // Closing an endpoint to which something comes just then makes libfabric 1.17 receive
-// on a connection that it has freed (rxm_close_conn, and what that reads of the
+// on a connection that it has freed (rxm_close_conn, and its reads of the
 // connection's queue). So an endpoint is left open, until the process ends, if it is
 // not known that all are silent.
-func (l *link) isSilentLocked() bool { return l.parted || l.lost.Load() != nil && !l.left }
+func (l *link) isSilentLocked() bool { return l.byeAcked || l.peer.Lost() != nil && !l.byeReceived }
 
 func (t *Transport) each(do func(l *link)) {
 	t.lock()
@@ -77,11 +76,7 @@ func (t *Transport) each(do func(l *link)) {
 }
 
 func (t *Transport) eachLocked(do func(l *link)) {
-	for i := range t.links {
-		if l := t.links[i].Load(); l != nil {
-			do(l)
-		}
-	}
+	t.links.Each(do)
 }
 
 // until makes progress until done reports true, or the time is over.
@@ -95,7 +90,7 @@ func (t *Transport) until(limit time.Time, done func() bool) {
 			return
 		}
 		if !moved {
-			time.Sleep(napLeast) // sleep: some fabrics have nothing that tells
+			time.Sleep(remote.NapLeast) // sleep: some fabrics have no descriptor
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	netaddr "github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -25,6 +26,10 @@ func TestMain(m *testing.M) {
 		victim(at)
 		return
 	}
+	if at := os.Getenv(envPorts); at != "" {
+		listen(at)
+		return
+	}
 	os.Exit(m.Run())
 }
 
@@ -36,7 +41,7 @@ func victim(peer string) {
 			os.Exit(1)
 		}
 	}
-	f, err := open(providerName(), loopbackSource(), 2)
+	f, err := open(providerName(), loopbackSource(), netaddr.Ports{}, 2)
 	fail(err)
 	tr, err := newOn(f, Config{Rank: 1, Size: 2, IDs: 4, Lookup: func(context.Context, base.Rank) (string, error) { return peer, nil }})
 	fail(err)
@@ -64,7 +69,7 @@ func TestProcessIsKilledInTheMiddleOfPuts(t *testing.T) {
 	f := openLibfabric(t, 2)()
 	w := polling()
 	tr, err := newOn(f, Config{
-		Rank: 0, Size: 2, IDs: 4, Lookup: lookup, Waiting: w, Lost: func(err *base.RankError) { told <- err },
+		Rank: 0, Size: 2, IDs: 4, Lookup: lookup, WaitPolicy: w, Lost: func(err *base.RankError) { told <- err },
 		Begin: func(tr *Transport) { w.Poll, w.Sleep = tr.Poll, tr.Parker(w.Sleep) },
 	})
 	ok(t, err)
@@ -107,7 +112,7 @@ func TestProcessIsKilledInTheMiddleOfPuts(t *testing.T) {
 	}
 	ok(t, tr.Withdraw(1))
 	ok(t, tr.Close())
-	if n := len(tr.regions.all) + len(tr.shelf.limbo); n != 0 {
+	if n := len(tr.memory.all) + len(tr.deferred); n != 0 {
 		t.Errorf("%d registrations are left", n)
 	}
 }

@@ -10,5 +10,6 @@
 // Everything but the calls of libfabric itself is plain Go over a small interface,
 // and is tested over a fabric in memory that can be as bad as its promises allow.
 // The calls need the build tag rdma and cgo; libfabric is opened at run time. Without
-// the tag, New says so. docs/RDMA.md tells more.
+// the tag, New returns an error. Package remote holds the parts that do not depend on the
+// fabric. docs/RDMA.md has the details.
 package rdma

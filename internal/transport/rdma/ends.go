@@ -2,7 +2,7 @@ package rdma
 
 import "github.com/gaspi-go/gaspi-go/segment"
 
-// This file is hot, but for what is lost.
+// This file is hot, but for failOperationsLocked and failLocked.
 
 // endedLocked deals with the end of the piece that has token.
 func (t *Transport) endedLocked(token uint32, err error) {
@@ -14,18 +14,18 @@ func (t *Transport) endedLocked(token uint32, err error) {
 	t.free = append(t.free, token)
 	l := o.link
 	o.open--
-	if t.course.weak && o.kind == opWrite {
+	if t.mode.weak && o.kind == opWrite {
 		l.unconfirmed--
 	}
 	if err != nil {
 		o.giveUp(l.unreachableLocked(err))
 	}
-	t.concludeLocked(o)
+	t.finishIfDoneLocked(o)
 }
 
-// concludeLocked ends an operation of which nothing waits any more and nothing is in
+// finishIfDoneLocked ends an operation of which nothing waits any more and nothing is in
 // flight. o may be another one afterwards.
-func (t *Transport) concludeLocked(o *op) {
+func (t *Transport) finishIfDoneLocked(o *op) {
 	if o.full && o.open == 0 && !o.queued && !o.ended {
 		t.finishLocked(o)
 	}
@@ -35,30 +35,30 @@ func (t *Transport) concludeLocked(o *op) {
 // in which they began, so that a notification behind one is behind all.
 func (t *Transport) finishLocked(o *op) {
 	if o.kind != opRead {
-		t.settleLocked(o)
+		t.retireLocked(o)
 		return
 	}
 	o.ended = true
 	l := o.link
-	for l.gets != nil && l.gets.ended {
-		o := l.gets
-		if l.gets = o.later; l.gets == nil {
-			l.newest = nil
+	for l.reads != nil && l.reads.ended {
+		o := l.reads
+		if l.reads = o.later; l.reads == nil {
+			l.lastRead = nil
 		}
-		if o.err == nil && o.board != nil {
-			o.flag.Post(o.board)
+		if o.err == nil && o.array != nil {
+			o.flag.Post(o.array)
 		}
-		t.settleLocked(o)
+		t.retireLocked(o)
 	}
 }
 
-// settleLocked gives back what an operation that has ended had in use.
-func (t *Transport) settleLocked(o *op) {
+// retireLocked gives back the resources of an operation that has ended.
+func (t *Transport) retireLocked(o *op) {
 	if o.region != nil {
-		t.regions.leaveLocked(o.region)
+		t.memory.leaveLocked(o.region)
 	}
 	if o.to != nil {
-		o.link.leaveLocked(o.to)
+		o.link.endUseLocked(o.to)
 	}
 	if o.queue != nil {
 		o.queue.End(&o.Op, o.err)
@@ -66,29 +66,30 @@ func (t *Transport) settleLocked(o *op) {
 	t.recycle(o)
 }
 
-// leaveLocked says that an operation with a peer's segment has ended.
-func (l *link) leaveLocked(r *remote) {
+// endUseLocked records that an operation on a peer's segment has ended.
+func (l *link) endUseLocked(r *remoteSegment) {
 	if r.open--; r.open == 0 && r.dead {
-		l.releaseLocked(r.id, r.generation)
+		l.releaseLocked(r.id, r.Generation)
 	}
 }
 
-// releaseLocked tells the peer that nothing of this side is on its way to a segment
-// that it has withdrawn.
+// releaseLocked tells the peer that no operation of this side on a segment that it has
+// withdrawn is under way.
 func (l *link) releaseLocked(id segment.ID, generation uint64) {
-	l.tellLocked(message{kind: kindReleased, segment: uint32(id), generation: generation})
+	l.sendControlLocked(message{kind: kindReleased, segment: uint32(id), generation: generation})
 }
 
-// abandonLocked ends all operations of a link that is lost. What is in flight is
-// ended for its queue, but not forgotten: the fabric still tells its end.
-func (t *Transport) abandonLocked(l *link) {
-	err := l.gone()
+// failOperationsLocked completes all operations of a lost link with the link's error. An
+// operation that the fabric has accepted completes for its queue, but stays in the table,
+// because the fabric reports its end later.
+func (t *Transport) failOperationsLocked(l *link) {
+	err := l.peer.Err()
 	var last *op
 	for l.first != nil {
-		if o := l.popLocked(); o.message.kind == kindByeHeard {
+		if o := l.popLocked(); o.message.kind == kindByeAck {
 			last = o // there is only one
 		} else {
-			t.cutLocked(o, err)
+			t.failLocked(o, err)
 		}
 	}
 	if last != nil {
@@ -96,25 +97,24 @@ func (t *Transport) abandonLocked(l *link) {
 	}
 	for _, o := range t.table {
 		if o != nil && o.link == l {
-			t.cutLocked(o, err)
+			t.failLocked(o, err)
 		}
 	}
-	for o := l.gets; o != nil; o = o.later { // those that have ended, behind one that is in flight
-		t.cutLocked(o, err)
+	for o := l.reads; o != nil; o = o.later { // those that have ended, behind one that is in flight
+		t.failLocked(o, err)
 	}
-	for _, q := range l.asked.empty() {
-		q.err = err
-		q.done.Store(true)
+	for _, r := range l.requests.Drain() {
+		r.Complete(0, err)
 	}
-	t.releasedLocked(l.rank, 0)
+	t.handleReleasedLocked(l.peer.Rank, 0)
 }
 
-// cutLocked ends an operation for its queue.
-func (t *Transport) cutLocked(o *op, err error) {
+// failLocked ends an operation for its queue.
+func (t *Transport) failLocked(o *op, err error) {
 	o.giveUp(err)
 	if o.queue != nil {
 		o.queue.End(&o.Op, o.err)
 		o.queue = nil
 	}
-	t.concludeLocked(o)
+	t.finishIfDoneLocked(o)
 }

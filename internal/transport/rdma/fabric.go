@@ -3,22 +3,22 @@ package rdma
 import "errors"
 
 // A fabric is one endpoint of a network that moves bytes between registered memory
-// and carries short messages: what this package needs of libfabric. Its methods are
+// and carries short messages: the part of libfabric that this package uses. Its methods are
 // called by one goroutine at a time, but for waitFile. None blocks.
 //
 // Where a method returns errAgain it had no effect, and may succeed after the next
-// poll. Any other error of write, inject, read or send says that the peer cannot be
+// poll. Any other error of write, inject, read or send means that the peer cannot be
 // reached any more.
 type fabric interface {
 	traits() traits
-	// name is what peers give to insert to reach this endpoint.
+	// name returns the name of this endpoint, for insert of peers.
 	name() []byte
 	insert(name []byte) (peer uint64, err error)
 
 	// register lets peers reach mem, and transfers use it here. mem stays in place
 	// until unregister.
-	register(mem []byte) (*region, error)
-	unregister(r *region)
+	register(mem []byte) (*memoryRegion, error)
+	unregister(r *memoryRegion)
 
 	// write begins to copy x.local to the peer, read the other way round. Each gives
 	// one event with x.token in the end; x itself is not kept.
@@ -31,7 +31,7 @@ type fabric interface {
 	send(peer uint64, m *[messageSize]byte) error
 
 	// poll makes progress and returns how many events it has filled in.
-	poll(events []event) int
+	poll(events []completion) int
 	// waitFile is a descriptor that can be read when poll has something to do, if arm
 	// has returned true since the last poll; -1 if there is none.
 	waitFile() int
@@ -39,10 +39,10 @@ type fabric interface {
 	close()
 }
 
-// errAgain says that there is no room now.
+// errAgain means that there is no room now.
 var errAgain = errors.New("no room now")
 
-// traits is what a fabric promises and how much it takes.
+// traits are the promises and the limits of a fabric.
 type traits struct {
 	provider string // such as "verbs;ofi_rxm"
 	device   string
@@ -63,11 +63,11 @@ type traits struct {
 	localKeys bool
 }
 
-// A region is memory that is registered.
-type region struct {
+// A memoryRegion is registered memory.
+type memoryRegion struct {
 	mem  []byte
-	key  uint64 // what peers name it by
-	base uint64 // what they call its first byte
+	key  uint64 // remote key
+	base uint64 // remote address of the first byte
 
 	handle  any // the fabric's own
 	users   int // transfers that use it here
@@ -78,8 +78,8 @@ type region struct {
 type transfer struct {
 	peer   uint64
 	local  []byte
-	region *region // that local lies in; nil if traits.localKeys is false, and for inject
-	remote uint64  // place in the peer's memory: region.base plus an offset
+	region *memoryRegion // that local lies in; nil if traits.localKeys is false, and for inject
+	remote uint64        // place in the peer's memory: region.base plus an offset
 	key    uint64
 	data   uint64 // arrives as an event behind the bytes, if withData is set
 	token  uint32
@@ -101,8 +101,8 @@ const (
 // noToken is the token of no transfer.
 const noToken = ^uint32(0)
 
-// An event is something that poll has noticed.
-type event struct {
+// A completion is something that poll has noticed.
+type completion struct {
 	kind    eventKind
 	token   uint32
 	data    uint64

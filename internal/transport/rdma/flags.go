@@ -17,7 +17,7 @@ import (
 // flagPage is how many flags a page has.
 const flagPage = 1024
 
-// A coding says how a notification is packed into the data of a write.
+// A coding is the layout of a notification in the data of a write.
 type coding struct{ flagBits, valueBits uint }
 
 func codingFor(dataBits int) coding {
@@ -31,7 +31,7 @@ func codingFor(dataBits int) coding {
 	}
 }
 
-// pages is how many pages of flags there are in all.
+// pages returns the number of pages of flags.
 func (c coding) pages() int {
 	if c.flagBits == 0 {
 		return 0
@@ -39,7 +39,7 @@ func (c coding) pages() int {
 	return 1 << c.flagBits / flagPage
 }
 
-// pack is flag number and f as data, and whether they fit.
+// pack returns flag number and f as data, and whether they fit.
 func (c coding) pack(number uint64, f transport.Flag) (uint64, bool) {
 	if number>>c.flagBits != 0 || uint64(f.Value)>>c.valueBits != 0 {
 		return 0, false
@@ -57,19 +57,19 @@ func (c coding) unpack(data uint64) (number uint64, value notify.Value, add bool
 	return number, value, data>>(c.flagBits+c.valueBits)&1 != 0
 }
 
-// flagSpace is what a rank's flags mean.
+// A flagSpace assigns the flags of a rank to its regions.
 type flagSpace struct {
 	coding
-	pages []*exposure // index is the page; nil where free
+	pages []*region // index is the page; nil where free
 }
 
-// pagesMost is what a message can say.
+// pagesMost is the most pages that a message can contain.
 const pagesMost = 1<<16 - 1
 
-// take gives x pages for its first notifications: for all if there is room, and
-// never more than an eighth of what there is.
-func (s *flagSpace) take(x *exposure) {
-	want := min((int(x.board.Len())+flagPage-1)/flagPage, max(s.coding.pages()/8, 1), pagesMost)
+// take assigns pages to the first notifications of x: to all if there is room, and never
+// more than an eighth of all pages.
+func (s *flagSpace) take(x *region) {
+	want := min((int(x.Notifications.Len())+flagPage-1)/flagPage, max(s.coding.pages()/8, 1), pagesMost)
 	if s.coding.pages() == 0 {
 		return
 	}
@@ -85,35 +85,35 @@ func (s *flagSpace) take(x *exposure) {
 			for i := range want {
 				s.pages[first+i] = x
 			}
-			x.flagFirst, x.flagPages = first*flagPage, want
+			x.State.flagFirst, x.State.flagPages = first*flagPage, want
 			return
 		}
 		first += free + 1
 	}
 }
 
-// free takes back what take gave.
-func (s *flagSpace) free(x *exposure) {
-	for i := range x.flagPages {
-		s.pages[x.flagFirst/flagPage+i] = nil
+// free takes back the pages of x.
+func (s *flagSpace) free(x *region) {
+	for i := range x.State.flagPages {
+		s.pages[x.State.flagFirst/flagPage+i] = nil
 	}
-	x.flagPages = 0
+	x.State.flagPages = 0
 }
 
-// post does what the data of a write that arrived says.
+// post posts the notification that the data of an arrived write contains.
 func (s *flagSpace) post(data uint64) error {
 	number, value, add := s.unpack(data)
 	page := number / flagPage
 	if page >= uint64(len(s.pages)) || s.pages[page] == nil {
-		return fmt.Errorf("a write with notification %d, which is nobody's", number)
+		return fmt.Errorf("a write with flag %d, which belongs to no segment", number)
 	}
 	x := s.pages[page]
-	f := transport.Flag{ID: notify.ID(number - uint64(x.flagFirst)), Value: value, Add: add}
-	if err := x.board.Check(f.ID, f.Value); err != nil {
+	f := transport.Flag{ID: notify.ID(number - uint64(x.State.flagFirst)), Value: value, Add: add}
+	if err := x.Notifications.Check(f.ID, f.Value); err != nil {
 		return err
 	}
-	if x.usable() {
-		f.Post(x.board)
+	if x.Usable() {
+		f.Post(x.Notifications)
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 
 // This file is hot.
 
-// flow is what is under way on the fabric and what waits to be. All of it is guarded
-// by Transport.mu. A provider takes a bounded number of transfers, and its queue of
+// flow is the flow control: the operations in flight on the fabric and those that wait for
+// room. All of it is guarded by Transport.mu. A provider takes a bounded number of transfers, and its queue of
 // completions has room for those; the rest waits here, link by link, in order.
 type flow struct {
 	table   []*op // index is the token of a piece in flight; nil where free
@@ -27,25 +27,25 @@ const (
 	opMessage
 )
 
-// An op is an operation that could not end within its call: something the fabric
-// tells the end of, or that waits for room.
+// An op is an operation that could not end within its call: the fabric reports its end,
+// or it waits for room.
 type op struct {
 	transport.Op
 	link  *link
-	queue *transport.Queue // whose operation it is; nil if nobody's, or if that has ended
+	queue *transport.Queue // owns the operation; nil if there is none, or if it has ended for the queue
 	kind  opKind
 	next  *op // behind it in the backlog, or to be used again
 
 	keep   segment.Span // the memory here
 	mem    []byte
-	region *region // of keep, in use; nil if none is needed
-	to     *remote // in use; nil for messages
-	offset uint64  // there
-	posted uint64  // bytes
-	full   bool    // everything has been posted, or nothing more will be
-	open   int     // pieces in flight
-	queued bool    // in the backlog of link
-	fence  bool    // not before earlier writes are confirmed
+	region *memoryRegion  // of keep, in use; nil if none is needed
+	to     *remoteSegment // in use; nil for messages
+	offset uint64         // there
+	posted uint64         // bytes
+	full   bool           // everything has been posted, or nothing more will be
+	open   int            // pieces in flight
+	queued bool           // in the backlog of link
+	fence  bool           // not before earlier writes are confirmed
 
 	withData bool
 	data     uint64
@@ -54,7 +54,7 @@ type op struct {
 
 	later *op // behind it among the reads of the link
 	ended bool
-	board *notify.Board // a read that has ended posts flag there
+	array *notify.Array // a read that has ended posts flag there
 	flag  transport.Flag
 }
 
@@ -93,15 +93,15 @@ func (t *Transport) submitLocked(o *op) {
 		o.region.users++
 	}
 	if o.kind == opRead {
-		if l.newest == nil {
-			l.gets = o
+		if l.lastRead == nil {
+			l.reads = o
 		} else {
-			l.newest.later = o
+			l.lastRead.later = o
 		}
-		l.newest = o
+		l.lastRead = o
 	}
 	if l.first == nil && t.pushLocked(o) {
-		t.concludeLocked(o)
+		t.finishIfDoneLocked(o)
 		return
 	}
 	l.appendLocked(o)
@@ -111,18 +111,18 @@ func (t *Transport) submitLocked(o *op) {
 	}
 }
 
-// pushLocked posts what can be posted of o and reports whether that was all, so that
-// what is behind may follow, and concludeLocked is due.
+// pushLocked posts as much of o as the fabric takes and reports whether that was all. Then
+// the operations behind o may follow, and the caller calls finishIfDoneLocked.
 func (t *Transport) pushLocked(o *op) bool {
 	l := o.link
-	if gone := l.lost.Load(); gone != nil && !(o.kind == opMessage && o.message.kind == kindByeHeard) {
+	if gone := l.peer.Lost(); gone != nil && !(o.kind == opMessage && o.message.kind == kindByeAck) {
 		o.giveUp(gone)
 	}
 	switch {
 	case o.full:
 		return true
-	case !l.met.Load():
-		l.setOutLocked()
+	case !l.resolved.Load():
+		l.startResolveLocked()
 		return false
 	case o.fence && l.unconfirmed > 0:
 		return false
@@ -142,7 +142,7 @@ func (t *Transport) pushLocked(o *op) bool {
 	return true
 }
 
-// giveUp says that nothing more of o will be posted, because of err.
+// giveUp ends the posting of o because of err.
 func (o *op) giveUp(err error) {
 	o.full = true
 	if o.err == nil {
@@ -174,7 +174,7 @@ func (l *link) popLocked() *op {
 func (t *Transport) sendLocked(l *link, m *message) error {
 	m.secret, m.from = l.secret, uint32(t.cfg.Rank)
 	m.put(&t.raw)
-	err := t.fab.send(l.peer, &t.raw)
+	err := t.fab.send(l.address, &t.raw)
 	if err != nil && err != errAgain {
 		return l.unreachableLocked(err)
 	}
@@ -184,7 +184,7 @@ func (t *Transport) sendLocked(l *link, m *message) error {
 // pieceLocked posts the next piece of a transfer, and reports whether it could.
 func (t *Transport) pieceLocked(o *op) bool {
 	rest := uint64(len(o.mem)) - o.posted
-	n := min(rest, t.course.piece)
+	n := min(rest, t.mode.piece)
 	if !t.fillLocked(o, n, n == rest) {
 		return false
 	}
@@ -197,19 +197,19 @@ func (t *Transport) pieceLocked(o *op) bool {
 func (t *Transport) fillLocked(o *op, n uint64, last bool) bool {
 	x := &t.x
 	*x = transfer{
-		peer: o.link.peer, local: o.mem[o.posted : o.posted+n], region: o.region,
+		peer: o.link.address, local: o.mem[o.posted : o.posted+n], region: o.region,
 		remote: o.to.base + o.offset + o.posted, key: o.to.key,
 		data: o.data, withData: o.withData && last,
 	}
 	var err error
-	if o.kind == opWrite && n <= uint64(t.traits.inject) && !t.course.weak {
+	if o.kind == opWrite && n <= uint64(t.traits.inject) && !t.mode.weak {
 		err = t.fab.inject(x)
 	} else {
 		free := len(t.free) - 1
 		if free < 0 {
 			return false
 		}
-		x.token, x.confirmed = t.free[free], t.course.weak
+		x.token, x.confirmed = t.free[free], t.mode.weak
 		if o.kind == opRead {
 			err = t.fab.read(x)
 		} else {
@@ -219,7 +219,7 @@ func (t *Transport) fillLocked(o *op, n uint64, last bool) bool {
 			t.free = t.free[:free]
 			t.table[x.token] = o
 			o.open++
-			if t.course.weak && o.kind == opWrite {
+			if t.mode.weak && o.kind == opWrite {
 				o.link.unconfirmed++
 			}
 		}
@@ -234,18 +234,18 @@ func (t *Transport) fillLocked(o *op, n uint64, last bool) bool {
 	return true
 }
 
-// tellLocked sends a message behind everything else, without anybody waiting for it.
-func (l *link) tellLocked(m message) { l.noteLocked(nil, m, false) }
+// sendControlLocked sends a message behind all earlier operations. It belongs to no queue.
+func (l *link) sendControlLocked(m message) { l.queueMessageLocked(nil, m, false) }
 
-// noteLocked sends a message behind everything else. It counts in q while it has to
-// wait for room, if q is not nil.
-func (l *link) noteLocked(q *transport.Queue, m message, fence bool) {
-	if (l.left || l.lost.Load() != nil) && m.kind != kindByeHeard { // who closes waits for that, the last word
+// queueMessageLocked sends a message behind all earlier operations. It counts in q while it
+// has to wait for room, if q is not nil.
+func (l *link) queueMessageLocked(q *transport.Queue, m message, fence bool) {
+	if (l.byeReceived || l.peer.Lost() != nil) && m.kind != kindByeAck { // a peer that closes waits for kindByeAck, the last message
 		return
 	}
 	t := l.t
 	l.used = true
-	if l.first == nil && l.met.Load() && !(fence && l.unconfirmed > 0) && t.sendLocked(l, &m) != errAgain {
+	if l.first == nil && l.resolved.Load() && !(fence && l.unconfirmed > 0) && t.sendLocked(l, &m) != errAgain {
 		return
 	}
 	o := t.newOp()
@@ -258,11 +258,11 @@ func (l *link) dropLocked(err error) {
 	for l.first != nil {
 		o := l.popLocked()
 		o.giveUp(err)
-		l.t.concludeLocked(o)
+		l.t.finishIfDoneLocked(o)
 	}
 }
 
-// retryLocked posts what waited for room. It reports whether anything moved.
+// retryLocked posts operations that wait for room. It reports whether any could be posted.
 func (t *Transport) retryLocked() bool {
 	moved := false
 	for i := 0; i < len(t.waiting); i++ {
@@ -274,7 +274,7 @@ func (t *Transport) retryLocked() bool {
 			if !done {
 				break
 			}
-			t.concludeLocked(l.popLocked())
+			t.finishIfDoneLocked(l.popLocked())
 		}
 		if l.first == nil {
 			l.listed = false

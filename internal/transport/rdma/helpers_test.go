@@ -32,7 +32,7 @@ func ok(t testing.TB, err error) {
 // exposed makes a segment of tr that all ranks may reach.
 func exposed(t testing.TB, tr *Transport, id segment.ID, size uint64) *segment.Segment {
 	t.Helper()
-	s, err := segment.New(size, 16, tr.cfg.Waiting)
+	s, err := segment.New(size, 16, tr.cfg.WaitPolicy)
 	ok(t, err)
 	ok(t, tr.Expose(id, s))
 	for r := range tr.cfg.Size {
@@ -60,17 +60,17 @@ func newQueue() *transport.Queue { return transport.NewQueue(1<<20, 0) }
 // settle waits for all that is under way on q and returns why something failed.
 func settle(t testing.TB, q *transport.Queue, tr *Transport) error {
 	t.Helper()
-	ok(t, q.Wait(within(t), tr.cfg.Waiting, nil))
+	ok(t, q.Wait(within(t), tr.cfg.WaitPolicy, nil))
 	return q.Failure()
 }
 
 // awaitNote waits for a notification and takes it.
 func awaitNote(t testing.TB, s *segment.Segment, id notify.ID) notify.Value {
 	t.Helper()
-	if _, err := s.Board().Wait(within(t), notify.Some(id, 1), nil, nil); err != nil {
+	if _, err := s.Notifications().Wait(within(t), notify.Some(id, 1), nil, nil); err != nil {
 		t.Fatalf("notification %d: %v", id, err)
 	}
-	v, err := s.Board().Reset(id)
+	v, err := s.Notifications().Reset(id)
 	ok(t, err)
 	return v
 }

@@ -20,7 +20,7 @@ const module = "github.com/gaspi-go/gaspi-go/"
 func build(t *testing.T, packages ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	args := []string{"build", "-tags", "rdma", "-o", dir + "/"}
+	args := []string{"build", "-buildvcs=false", "-tags", "rdma", "-o", dir + "/"}
 	for _, name := range packages {
 		args = append(args, module+name)
 	}
@@ -53,10 +53,17 @@ func runJob(t *testing.T, dir, program string, args ...string) string {
 	return string(out)
 }
 
+// TestJobs runs programs whose ranks are connected by libfabric.
+func TestJobs(t *testing.T) {
+	dir := build(t, "cmd/gaspi-run", "cmd/gaspi-bench", "examples/mfsgd")
+	t.Run("allreduce", func(t *testing.T) { allReduce(t, dir) })
+	t.Run("factorize", func(t *testing.T) { factorize(t, dir) })
+	t.Run("gaspi-run", func(t *testing.T) { ofGaspiRun(t, dir) })
+}
+
 // Every algorithm for an allreduce, by two, three and four ranks, with every result
 // checked.
-func TestJobsAllReduce(t *testing.T) {
-	dir := build(t, "cmd/gaspi-bench")
+func allReduce(t *testing.T, dir string) {
 	for _, n := range []int{2, 3, 4} {
 		for _, kind := range [][]string{{"--dtype", "float32", "--sizes", "12,4004,256KiB"}, {"--dtype", "int64", "--sizes", "8,80008"}} {
 			args := append([]string{
@@ -73,8 +80,7 @@ func TestJobsAllReduce(t *testing.T) {
 
 // The factorization with a slack flag by one and the same command line over shared
 // memory and over libfabric: what has no slack learns the same to the last bit.
-func TestJobsFactorize(t *testing.T) {
-	dir := build(t, "cmd/gaspi-run", "examples/mfsgd")
+func factorize(t *testing.T, dir string) {
 	learnt := map[string]float64{}
 	for _, transport := range []string{"shm", "rdma"} {
 		file := filepath.Join(dir, transport+".json")
@@ -98,8 +104,7 @@ func TestJobsFactorize(t *testing.T) {
 }
 
 // The ranks of gaspi-run are connected as it was told.
-func TestJobsOfGaspiRun(t *testing.T) {
-	dir := build(t, "cmd/gaspi-run", "cmd/gaspi-bench")
+func ofGaspiRun(t *testing.T, dir string) {
 	out := runJob(t, dir, "gaspi-run", "-n", "2", "--transport", "rdma", "--rdma-provider", providerName(),
 		filepath.Join(dir, "gaspi-bench"), "barrier", "--time", "1ms")
 	if want := "2 ranks over rdma"; !strings.Contains(out, want) {

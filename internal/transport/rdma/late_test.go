@@ -9,7 +9,7 @@ import (
 
 // Goal: atomics at a peer that does not answer end, are told apart, and leave nothing
 // behind.
-func TestUnanswered(t *testing.T) {
+func TestUnansweredInMemory(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(n *memoryNet)
@@ -27,8 +27,8 @@ func TestUnanswered(t *testing.T) {
 				all.ranks[1].mu.Lock()
 				return all.ranks[1].unlock
 			})
-			if l := linkTo(t, all.ranks[0], 1); len(l.asked.open) != 0 || l.first != nil {
-				t.Errorf("%d questions are open, %v waits for room", len(l.asked.open), l.first)
+			if l := linkTo(t, all.ranks[0], 1); l.requests.Len() != 0 || l.first != nil {
+				t.Errorf("%d requests are pending, %v waits for room", l.requests.Len(), l.first)
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"testing"
 
+	netaddr "github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/transporttest"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -31,7 +32,7 @@ func loopbackSource() []netip.Addr { return []netip.Addr{netip.MustParseAddr("12
 func openLibfabric(t testing.TB, n int) func() fabric {
 	return func() fabric {
 		t.Helper()
-		f, err := open(providerName(), loopbackSource(), n)
+		f, err := open(providerName(), loopbackSource(), netaddr.Ports{}, n)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,8 +16,10 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
+	"strings"
 	"unsafe"
 
+	netaddr "github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
@@ -33,17 +35,17 @@ type libfabric struct {
 	events []C.struct_rf_event // filled by C; memory of Go's, which holds no pointers
 }
 
-// load opens the library for jobs of so many ranks.
-func load(size int) error {
-	if wrong := C.rf_load(C.int(size)); wrong != nil {
+// load opens the library for jobs of so many ranks, whose sockets listen at these ports.
+func load(size int, ports netaddr.Ports) error {
+	if wrong := C.rf_load(C.int(size), C.int(ports.Low), C.int(ports.High)); wrong != nil {
 		return fmt.Errorf("%w: RDMA needs libfabric (Debian: libfabric1): %s", base.ErrNotSupported, C.GoString(wrong))
 	}
 	return nil
 }
 
 // open opens an endpoint.
-func open(provider string, source []netip.Addr, size int) (fabric, error) {
-	if err := load(size); err != nil {
+func open(provider string, source []netip.Addr, ports netaddr.Ports, size int) (fabric, error) {
+	if err := load(size, ports); err != nil {
 		return nil, err
 	}
 	if provider == "" {
@@ -65,9 +67,18 @@ func open(provider string, source []netip.Addr, size int) (fabric, error) {
 		if first != nil {
 			err = first
 		}
-		return nil, fmt.Errorf("%w: %w", base.ErrNotSupported, err)
+		return nil, fmt.Errorf("%w: %w%s", base.ErrNotSupported, err, portHint(provider, ports))
 	}
 	return l, nil
+}
+
+// portHint is the end of a sentence about a provider that takes its ports from a range, in
+// which there may be none left; what libfabric says of that varies.
+func portHint(provider string, ports netaddr.Ports) string {
+	if ports == (netaddr.Ports{}) || !strings.HasPrefix(provider, "tcp") {
+		return ""
+	}
+	return fmt.Sprintf("; if all ports from %d to %d are in use, a wider range is --ports or GASPI_PORTS", ports.Low, ports.High)
 }
 
 // hardware is the first provider that drives a network card which moves bytes by
@@ -136,8 +147,8 @@ func (l *libfabric) insert(name []byte) (uint64, error) {
 // keys of 32 bits and more are hardly ever in use.
 const keyTries = 8
 
-func (l *libfabric) register(mem []byte) (*region, error) {
-	r := &region{mem: mem}
+func (l *libfabric) register(mem []byte) (*memoryRegion, error) {
+	r := &memoryRegion{mem: mem}
 	at := addressOf(mem)
 	for try := 1; ; try++ {
 		var raw [8]byte
@@ -169,7 +180,7 @@ func (l *libfabric) unregistrable(status C.int) error {
 	return l.fault(status)
 }
 
-func (l *libfabric) unregister(r *region) { C.rf_unregister(r.handle.(unsafe.Pointer)) }
+func (l *libfabric) unregister(r *memoryRegion) { C.rf_unregister(r.handle.(unsafe.Pointer)) }
 
 func (l *libfabric) write(x *transfer) error  { return l.move(x, 0) }
 func (l *libfabric) read(x *transfer) error   { return l.move(x, C.RF_READ) }
@@ -208,7 +219,7 @@ func (l *libfabric) status(s C.int) error {
 
 func (l *libfabric) fault(status C.int) error { return errors.New(C.GoString(C.rf_strerror(status))) }
 
-func (l *libfabric) poll(events []event) int {
+func (l *libfabric) poll(events []completion) int {
 	n := int(C.rf_poll(l.f, &l.events[0], C.int(min(len(events), len(l.events)))))
 	for i := range n {
 		from, to := &l.events[i], &events[i]
@@ -234,7 +245,7 @@ func addressOf(mem []byte) C.uintptr_t {
 
 // list is what libfabric offers, of one provider or of all.
 func list(provider string) ([]Provider, error) {
-	if err := load(1); err != nil {
+	if err := load(1, netaddr.Ports{}); err != nil {
 		return nil, err
 	}
 	name := C.CString(provider)

@@ -53,7 +53,7 @@ func TestPeerDiesInTheMiddleOfPuts(t *testing.T) {
 	} {
 		isGone(t, what, err, 1)
 	}
-	ok(t, q.Wait(within(t), ranks[0].cfg.Waiting, nil))
+	ok(t, q.Wait(within(t), ranks[0].cfg.WaitPolicy, nil))
 	select {
 	case gone := <-heard:
 		isGone(t, "what Lost was told", gone, 1)
@@ -99,7 +99,7 @@ func TestWithdrawOfWhatAStoppedPeerKnows(t *testing.T) {
 	}
 }
 
-// What was issued before Close arrives, and peers know that the rank has left.
+// Operations issued before Close arrive, and peers know that the rank has left.
 func TestCloseSendsWhatWasIssued(t *testing.T) {
 	ranks, _, _ := lifeNet(t)
 	own := exposed(t, ranks[0], 1, 1000)
@@ -137,7 +137,7 @@ func TestEndpointBreaks(t *testing.T) {
 	l := linkTo(t, ranks[0], 1)
 	ok(t, l.Ping(within(t)))
 	nodes[0].net.mu.Lock()
-	nodes[0].told = append(nodes[0].told, event{kind: eventBroken, err: errNobody})
+	nodes[0].told = append(nodes[0].told, completion{kind: eventBroken, err: errNobody})
 	nodes[0].wakeLocked()
 	nodes[0].net.mu.Unlock()
 	var err error

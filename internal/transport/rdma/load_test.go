@@ -18,7 +18,7 @@ func thousandsOutstanding(t *testing.T, ranks []*Transport, puts int) {
 	const size = 200
 	own, peer := exposed(t, ranks[0], 1, size), exposed(t, ranks[1], 1, size)
 	l, q := linkTo(t, ranks[0], 1), newQueue()
-	sources, err := segment.New(uint64(puts)*size, 1, ranks[0].cfg.Waiting)
+	sources, err := segment.New(uint64(puts)*size, 1, ranks[0].cfg.WaitPolicy)
 	ok(t, err)
 	for i := range uint64(puts) {
 		src := spanOf(t, sources, i*size, size)
@@ -30,7 +30,7 @@ func thousandsOutstanding(t *testing.T, ranks []*Transport, puts int) {
 	ok(t, settle(t, q, ranks[0]))
 	awaitNote(t, peer, 4)
 	ok(t, l.Flush(within(t), q))
-	if v := peer.Board().Load(3); v != notify.Value(puts) {
+	if v := peer.Notifications().Load(3); v != notify.Value(puts) {
 		t.Errorf("%d notifications were added, want %d", v, puts)
 	}
 	if want := sources.All().Bytes()[:size]; !bytes.Equal(peer.All().Bytes(), want) {
@@ -39,8 +39,8 @@ func thousandsOutstanding(t *testing.T, ranks []*Transport, puts int) {
 	for range puts / 2 {
 		ok(t, l.Get(q, spanOf(t, own, 0, size), transport.Addr{Segment: 1}))
 	}
-	ok(t, l.GetNotify(q, spanOf(t, own, 0, size), transport.Addr{Segment: 1}, own.Board(), transport.Flag{ID: 5, Value: 1}))
-	ok(t, l.GetNotify(q, segment.Span{}, transport.Addr{Segment: 1}, own.Board(), transport.Flag{ID: 6, Value: 1}))
+	ok(t, l.GetNotify(q, spanOf(t, own, 0, size), transport.Addr{Segment: 1}, own.Notifications(), transport.Flag{ID: 5, Value: 1}))
+	ok(t, l.GetNotify(q, segment.Span{}, transport.Addr{Segment: 1}, own.Notifications(), transport.Flag{ID: 6, Value: 1}))
 	awaitNote(t, own, 5)
 	awaitNote(t, own, 6)
 	ok(t, settle(t, q, ranks[0]))
@@ -66,7 +66,7 @@ func hugeTransfer(t *testing.T, ranks []*Transport, size uint64) {
 	}
 	ok(t, settle(t, q, ranks[0]))
 	clear(own.All().Bytes())
-	ok(t, l.GetNotify(q, src, transport.Addr{Segment: 1, Offset: 7}, own.Board(), transport.Flag{ID: 2, Value: 1}))
+	ok(t, l.GetNotify(q, src, transport.Addr{Segment: 1, Offset: 7}, own.Notifications(), transport.Flag{ID: 2, Value: 1}))
 	awaitNote(t, own, 2)
 	if !bytes.Equal(peer.All().Bytes()[7:7+size], src.Bytes()) {
 		t.Fatal("other bytes were read")
@@ -104,7 +104,7 @@ func manySegments(t *testing.T, ranks []*Transport, count int) {
 func registrations(tr *Transport) int {
 	tr.lock()
 	defer tr.unlock()
-	return len(tr.regions.all) + len(tr.shelf.limbo)
+	return len(tr.memory.all) + len(tr.deferred)
 }
 
 // Each rank finds all others and tells the next one, all at the same time.
@@ -127,8 +127,8 @@ func allMeet(t *testing.T, ranks []*Transport) {
 	}
 	wg.Wait()
 	for r, s := range segs {
-		if _, err := s.Board().Wait(within(t), notify.Until(2, notify.AtLeast, 2), nil, nil); err != nil {
-			t.Fatalf("rank %d has heard %d of 2: %v", r, s.Board().Load(2), err)
+		if _, err := s.Notifications().Wait(within(t), notify.Until(2, notify.AtLeast, 2), nil, nil); err != nil {
+			t.Fatalf("rank %d has heard %d of 2: %v", r, s.Notifications().Load(2), err)
 		}
 	}
 	first := ranks[0]

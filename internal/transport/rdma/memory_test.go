@@ -55,9 +55,9 @@ func newMemoryNet(t testing.TB, change func(n *memoryNet)) *memoryNet {
 type memoryFabric struct {
 	net     *memoryNet
 	number  int
-	regions map[uint64]*region
+	regions map[uint64]*memoryRegion
 	coming  []*parcel
-	told    []event
+	told    []completion
 	busy    map[uint32]bool // tokens
 	dead    bool            // it does nothing any more, and who sends to it hears so
 	closed  bool            // by its owner
@@ -82,7 +82,7 @@ type parcel struct {
 func (n *memoryNet) open() *memoryFabric {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	f := &memoryFabric{net: n, number: len(n.nodes), regions: make(map[uint64]*region), busy: make(map[uint32]bool)}
+	f := &memoryFabric{net: n, number: len(n.nodes), regions: make(map[uint64]*memoryRegion), busy: make(map[uint32]bool)}
 	var err error
 	if f.bell, f.ring, err = os.Pipe(); err != nil {
 		panic(err)
@@ -120,12 +120,12 @@ func (f *memoryFabric) insert(name []byte) (uint64, error) {
 	return uint64(binary.LittleEndian.Uint32(name)), nil
 }
 
-func (f *memoryFabric) register(mem []byte) (*region, error) {
+func (f *memoryFabric) register(mem []byte) (*memoryRegion, error) {
 	n := f.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.key += 1 + n.rng.Uint64N(1<<20)
-	r := &region{mem: mem, key: n.key, handle: f}
+	r := &memoryRegion{mem: mem, key: n.key, handle: f}
 	if n.based {
 		r.base = n.rng.Uint64() >> 16
 	}
@@ -133,7 +133,7 @@ func (f *memoryFabric) register(mem []byte) (*region, error) {
 	return r, nil
 }
 
-func (f *memoryFabric) unregister(r *region) {
+func (f *memoryFabric) unregister(r *memoryRegion) {
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
 	if f.regions[r.key] != r || r.handle != f {
@@ -175,7 +175,7 @@ func (f *memoryFabric) post(x *transfer, read, inject bool) error {
 	if !read && (inject || !x.confirmed) {
 		q.x.local = append([]byte(nil), x.local...)
 		if q.quit = true; !inject {
-			f.told = append(f.told, event{kind: eventDone, token: x.token})
+			f.told = append(f.told, completion{kind: eventDone, token: x.token})
 			f.wakeLocked()
 		}
 	}
@@ -221,7 +221,7 @@ func (f *memoryFabric) send(peer uint64, m *[messageSize]byte) error {
 	return nil
 }
 
-func (f *memoryFabric) poll(events []event) int {
+func (f *memoryFabric) poll(events []completion) int {
 	n := f.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -276,10 +276,10 @@ func (f *memoryFabric) pick() int {
 
 func (f *memoryFabric) arrive(p *parcel) {
 	if p.kind == eventMessage {
-		f.told = append(f.told, event{kind: eventMessage, message: p.m})
+		f.told = append(f.told, completion{kind: eventMessage, message: p.m})
 		return
 	}
-	e := event{kind: eventDone, token: p.x.token}
+	e := completion{kind: eventDone, token: p.x.token}
 	r := f.regions[p.x.key]
 	at := p.x.remote
 	if r != nil {
@@ -293,13 +293,13 @@ func (f *memoryFabric) arrive(p *parcel) {
 	default:
 		copy(r.mem[at:], p.x.local)
 		if p.x.withData {
-			f.told = append(f.told, event{kind: eventData, data: p.x.data})
+			f.told = append(f.told, completion{kind: eventData, data: p.x.data})
 		}
 	}
 	if !p.quit {
 		p.from.told = append(p.from.told, e)
 	} else if e.err != nil {
-		p.from.told = append(p.from.told, event{kind: eventFailed, token: noToken, err: e.err})
+		p.from.told = append(p.from.told, completion{kind: eventFailed, token: noToken, err: e.err})
 	}
 	p.from.wakeLocked()
 }
@@ -320,7 +320,7 @@ func (f *memoryFabric) kill() {
 	f.dead = true
 	for _, p := range f.coming {
 		if p.kind == eventDone && !p.quit {
-			p.from.told = append(p.from.told, event{kind: eventFailed, token: p.x.token, err: errNobody})
+			p.from.told = append(p.from.told, completion{kind: eventFailed, token: p.x.token, err: errNobody})
 			p.from.wakeLocked()
 		}
 	}

@@ -10,38 +10,29 @@ import (
 //
 //	| secret 8 | kind 1 | code 1 | pages 2 | from 4 | number 4 | segment 4 | generation 8 | a 8 | b 8 | c 8 | d 8 |
 //
-// The secret is the receiver's, which it has told the ranks of its job alone.
+// The secret is the receiver's. Only the ranks of its job know it.
 const messageSize = 64
 
-type kind uint8
+type messageKind uint8
 
 const (
-	kindAttach    kind = iota + 1 // what is this segment like?
-	kindAttached                  // a size, b notifications and first flag << 32, c base, d key, pages of flags
-	kindRefused                   // code is why
-	kindWithdrawn                 // the segment is gone
-	kindReleased                  // the answer to it: nothing of this side is on its way there any more
-	kindNotify                    // a id and value << 32; code 1 adds
-	kindAtomic                    // code operation, a operand, b compare, c offset
-	kindResult                    // a is the old value
-	kindFlush                     // are you there, and have you everything up to here?
-	kindBye                       // this rank closes
-	kindByeHeard
-	kindLast = kindByeHeard
-)
-
-// A refusal is why a question was not answered.
-type refusal uint8
-
-const (
-	refusedSegment refusal = iota + 1
-	refusedUnaligned
-	refusedRange
+	kindAttach    messageKind = iota + 1 // requests the descriptor of a segment
+	kindAttached                         // a size, b notifications and first flag << 32, c base, d key, pages of flags
+	kindRefused                          // code is a remote.Refusal
+	kindWithdrawn                        // the segment was withdrawn
+	kindReleased                         // reply to kindWithdrawn: no operation of this side on the segment is under way
+	kindNotify                           // a id and value << 32; code 1 adds
+	kindAtomic                           // code operation, a operand, b compare, c offset
+	kindResult                           // a is the old value
+	kindFlush                            // requests a reply once all earlier messages and writes have arrived
+	kindBye                              // this rank closes
+	kindByeAck
+	kindLast = kindByeAck
 )
 
 type message struct {
 	secret     uint64
-	kind       kind
+	kind       messageKind
 	code       uint8
 	pages      uint16
 	from       uint32
@@ -66,20 +57,20 @@ func (m *message) put(to *[messageSize]byte) {
 	le.PutUint64(to[56:], m.d)
 }
 
-var errStranger = errors.New("a message of somebody who does not know this rank's secret")
+var errBadSecret = errors.New("a message without this rank's secret")
 
 // parse reads a message that was sent to the owner of secret by one of size ranks.
 func (m *message) parse(raw *[messageSize]byte, secret uint64, size int) error {
 	le := binary.LittleEndian
 	*m = message{
-		secret: le.Uint64(raw[0:]), kind: kind(raw[8]), code: raw[9], pages: le.Uint16(raw[10:]),
+		secret: le.Uint64(raw[0:]), kind: messageKind(raw[8]), code: raw[9], pages: le.Uint16(raw[10:]),
 		from: le.Uint32(raw[12:]), number: le.Uint32(raw[16:]), segment: le.Uint32(raw[20:]),
 		generation: le.Uint64(raw[24:]),
 		a:          le.Uint64(raw[32:]), b: le.Uint64(raw[40:]), c: le.Uint64(raw[48:]), d: le.Uint64(raw[56:]),
 	}
 	switch {
 	case m.secret != secret:
-		return errStranger
+		return errBadSecret
 	case m.kind == 0 || m.kind > kindLast:
 		return fmt.Errorf("a message of kind %d", m.kind)
 	case uint64(m.from) >= uint64(size):

@@ -2,10 +2,9 @@ package rdma
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -15,19 +14,19 @@ import (
 
 var _ transport.Link = (*link)(nil)
 
-// enter is the peer's segment id with [offset, offset+n) in it, and leaves the lock
-// taken if there is no error.
-func (l *link) enter(id segment.ID, offset, n uint64) (*remote, error) {
+// enter returns the descriptor of the peer's segment id after it has checked that the
+// bytes [offset, offset+n) lie in it. It leaves Transport.mu locked if there is no error.
+func (l *link) enter(id segment.ID, offset, n uint64) (*remoteSegment, error) {
 	for {
-		to, err := l.remote(id)
+		to, err := l.segment(id)
 		if err == nil {
-			err = to.check(offset, n)
+			err = to.Check(offset, n)
 		}
 		if err != nil {
 			return nil, err
 		}
 		l.t.lock()
-		if gone := l.gone(); gone != nil {
+		if gone := l.peer.Err(); gone != nil {
 			l.t.unlock()
 			return nil, gone
 		}
@@ -58,9 +57,9 @@ func (l *link) PutNotify(q *transport.Queue, dst transport.Addr, src segment.Spa
 		return err
 	}
 	defer l.t.unlock()
-	course := &l.t.course
-	data, fits := course.packed(note, f)
-	if fits && !(course.weak && src.Len() > course.piece) {
+	mode := &l.t.mode
+	data, fits := mode.packed(note, f)
+	if fits && !(mode.weak && src.Len() > mode.piece) {
 		return l.writeLocked(q, to, dst.Offset, src, data, true, false)
 	}
 	if src.Len() > 0 {
@@ -71,11 +70,10 @@ func (l *link) PutNotify(q *transport.Queue, dst transport.Addr, src segment.Spa
 	return l.notifyLocked(q, note, f)
 }
 
-// enterBoth is enter for a segment and the one that a flag is meant for, which comes
-// first.
-func (l *link) enterBoth(dst transport.Addr, n uint64, f transport.Flag) (note, to *remote, err error) {
+// enterBoth is enter for a segment and for the segment of a flag, which it returns first.
+func (l *link) enterBoth(dst transport.Addr, n uint64, f transport.Flag) (note, to *remoteSegment, err error) {
 	for {
-		if note, err = l.remote(f.Segment); err != nil {
+		if note, err = l.segment(f.Segment); err != nil {
 			return nil, nil, err
 		}
 		if to, err = l.enter(dst.Segment, dst.Offset, n); err != nil {
@@ -85,7 +83,7 @@ func (l *link) enterBoth(dst transport.Addr, n uint64, f transport.Flag) (note, 
 			l.t.unlock()
 			continue
 		}
-		if err := note.checkFlag(f); err != nil {
+		if err := note.CheckFlag(f); err != nil {
 			l.t.unlock()
 			return nil, nil, err
 		}
@@ -100,7 +98,7 @@ func (l *link) Notify(q *transport.Queue, f transport.Flag) error {
 		return err
 	}
 	defer l.t.unlock()
-	if err := note.checkFlag(f); err != nil {
+	if err := note.CheckFlag(f); err != nil {
 		return err
 	}
 	return l.notifyLocked(q, note, f)
@@ -108,29 +106,29 @@ func (l *link) Notify(q *transport.Queue, f transport.Flag) error {
 
 // notifyLocked posts a flag behind all writes before: as the data of an empty write
 // if it fits, or as a message.
-func (l *link) notifyLocked(q *transport.Queue, note *remote, f transport.Flag) error {
-	weak := l.t.course.weak
-	if data, fits := l.t.course.packed(note, f); fits {
+func (l *link) notifyLocked(q *transport.Queue, note *remoteSegment, f transport.Flag) error {
+	weak := l.t.mode.weak
+	if data, fits := l.t.mode.packed(note, f); fits {
 		return l.writeLocked(q, note, 0, segment.Span{}, data, true, weak)
 	}
 	m := message{
-		kind: kindNotify, segment: uint32(f.Segment), generation: note.generation,
-		a: uint64(f.ID) | uint64(f.Value)<<32,
+		kind: kindNotify, segment: uint32(f.Segment), generation: note.Generation,
+		a: remote.PackFlag(f),
 	}
 	if f.Add {
 		m.code = 1
 	}
-	l.noteLocked(q, m, weak)
-	return l.gone()
+	l.queueMessageLocked(q, m, weak)
+	return l.peer.Err()
 }
 
 // writeLocked issues a write. Small ones are gone when it returns.
-func (l *link) writeLocked(q *transport.Queue, to *remote, offset uint64, src segment.Span, data uint64, withData, fence bool) error {
+func (l *link) writeLocked(q *transport.Queue, to *remoteSegment, offset uint64, src segment.Span, data uint64, withData, fence bool) error {
 	t := l.t
 	mem := src.Bytes()
-	if l.first == nil && len(mem) <= t.traits.inject && !t.course.weak {
+	if l.first == nil && len(mem) <= t.traits.inject && !t.mode.weak {
 		l.used = true
-		t.x = transfer{peer: l.peer, local: mem, remote: to.base + offset, key: to.key, data: data, withData: withData}
+		t.x = transfer{peer: l.address, local: mem, remote: to.base + offset, key: to.key, data: data, withData: withData}
 		err := t.fab.inject(&t.x)
 		if err == nil {
 			return nil
@@ -150,12 +148,12 @@ func (l *link) writeLocked(q *transport.Queue, to *remote, offset uint64, src se
 	return nil
 }
 
-// localLocked is the region that x lies in, nil where none is needed.
-func (t *Transport) localLocked(x segment.Span) (*region, error) {
+// localLocked returns the memory region that contains x, nil where none is needed.
+func (t *Transport) localLocked(x segment.Span) (*memoryRegion, error) {
 	if !t.traits.localKeys || x.Len() == 0 {
 		return nil, nil
 	}
-	return t.regions.ofLocked(x.Segment())
+	return t.memory.ofLocked(x.Segment())
 }
 
 // Get implements transport.Link.
@@ -164,7 +162,7 @@ func (l *link) Get(q *transport.Queue, dst segment.Span, src transport.Addr) err
 }
 
 // GetNotify implements transport.Link.
-func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, f transport.Flag) error {
+func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Array, f transport.Flag) error {
 	if dst.Len() > 0 {
 		return l.get(q, dst, src, b, f)
 	}
@@ -172,17 +170,17 @@ func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Add
 		return err
 	}
 	defer l.t.unlock()
-	if l.gets == nil {
+	if l.reads == nil {
 		f.Post(b)
-		return l.gone()
+		return l.peer.Err()
 	}
 	o := l.t.newOp()
-	o.link, o.queue, o.kind, o.board, o.flag, o.full = l, q, opRead, b, f, true
+	o.link, o.queue, o.kind, o.array, o.flag, o.full = l, q, opRead, b, f, true
 	l.t.submitLocked(o)
 	return nil
 }
 
-func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, f transport.Flag) error {
+func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Array, f transport.Flag) error {
 	from, err := l.enter(src.Segment, src.Offset, dst.Len())
 	if err != nil {
 		return err
@@ -198,7 +196,7 @@ func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *
 	}
 	o := t.newOp()
 	o.link, o.queue, o.kind, o.to, o.offset = l, q, opRead, from, src.Offset
-	o.keep, o.mem, o.region, o.board, o.flag = dst, dst.Bytes(), region, b, f
+	o.keep, o.mem, o.region, o.array, o.flag = dst, dst.Bytes(), region, b, f
 	t.submitLocked(o)
 	return nil
 }
@@ -214,38 +212,35 @@ func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.Atomi
 	if err != nil {
 		return 0, err
 	}
-	if err := to.check(at.Offset, 8); err != nil {
+	if err := to.CheckWord(at.Offset); err != nil {
 		return 0, err
 	}
-	if at.Offset%8 != 0 {
-		return 0, fmt.Errorf("%w: byte %d", base.ErrUnaligned, at.Offset)
-	}
-	q := new(question)
-	if err := l.ask(q, message{
-		kind: kindAtomic, code: uint8(op), segment: uint32(at.Segment), generation: to.generation,
+	r := new(request)
+	if err := l.send(r, message{
+		kind: kindAtomic, code: uint8(op), segment: uint32(at.Segment), generation: to.Generation,
 		a: operand, b: compare, c: at.Offset,
 	}); err != nil {
 		return 0, err
 	}
-	return l.settled(ctx, &grace, q)
+	return r.AwaitValue(ctx, &grace, l.t.array, func() bool { return l.cancel(r) })
 }
 
 // Size implements transport.Link. It is known without asking once a segment has been
 // used, until the peer withdraws it.
 func (l *link) Size(id segment.ID) (uint64, uint32, error) {
-	r, err := l.remote(id)
+	r, err := l.segment(id)
 	if err != nil {
 		return 0, 0, err
 	}
-	return r.size, r.notifications, nil
+	return r.Size, r.Notifications, nil
 }
 
 // Mapped implements transport.Link: there is no such memory.
 func (l *link) Mapped(transport.Addr, uint64) (segment.Span, bool) { return segment.Span{}, false }
 
-// Flush implements transport.Link. The peer answers behind what was written before.
+// Flush implements transport.Link. The reply of the peer follows all earlier writes.
 func (l *link) Flush(ctx context.Context, _ *transport.Queue) error {
-	if err := l.gone(); err != nil {
+	if err := l.peer.Err(); err != nil {
 		return err
 	}
 	l.t.lock()
@@ -254,17 +249,16 @@ func (l *link) Flush(ctx context.Context, _ *transport.Queue) error {
 	if !used { // so nothing was put
 		return nil
 	}
-	return l.consult(ctx, new(question), message{kind: kindFlush})
+	return l.call(ctx, message{kind: kindFlush})
 }
 
-// Ping implements transport.Link. The peer's transport answers, whatever its program
-// does.
+// Ping implements transport.Link. The peer's transport replies, whatever its program does.
 func (l *link) Ping(ctx context.Context) error {
-	if err := l.gone(); err != nil {
+	if err := l.peer.Err(); err != nil {
 		return err
 	}
-	if err := l.meet(ctx); err != nil {
+	if err := l.resolve(ctx); err != nil {
 		return err
 	}
-	return l.consult(ctx, new(question), message{kind: kindFlush})
+	return l.call(ctx, message{kind: kindFlush})
 }

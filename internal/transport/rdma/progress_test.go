@@ -16,7 +16,7 @@ func TestThreadAndThoseWhoPoll(t *testing.T) {
 	var work sync.WaitGroup
 	work.Go(func() {
 		for !stop.Load() {
-			tr.polls.Add(1)
+			tr.progress.Polled()
 			if sparse.Load() {
 				time.Sleep(time.Millisecond) // sleep: what is being tested
 			}
@@ -25,15 +25,15 @@ func TestThreadAndThoseWhoPoll(t *testing.T) {
 	defer work.Wait()
 	defer stop.Store(true)
 	until(t, tr, "who polls should let others run", func() bool {
-		tr.poller.Wake() // the thread may have fallen asleep before
-		tr.asleep = false
-		return tr.hogging.Load()
+		tr.progress.poller.Wake() // the thread may have fallen asleep before
+		tr.progress.asleep = false
+		return tr.progress.hogging.Load()
 	})
 	sparse.Store(true)
-	until(t, tr, "the thread sleeps again", func() bool { return tr.asleep })
-	tr.hogging.Store(true)
+	until(t, tr, "the thread sleeps again", func() bool { return tr.progress.asleep })
+	tr.progress.hogging.Store(true)
 	tr.Poll()
-	if tr.hogging.Load() {
+	if tr.progress.hogging.Load() {
 		t.Error("Poll did not let others run")
 	}
 }

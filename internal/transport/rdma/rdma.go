@@ -8,17 +8,18 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	netaddr "github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
-// Config says what New needs. Rank, Size, IDs and Lookup are required.
+// Config is the configuration of New. Rank, Size, IDs and Lookup are required.
 type Config struct {
 	Rank base.Rank // Rank is this rank
 	Size int       // ranks of the job
@@ -31,39 +32,42 @@ type Config struct {
 	// Source are addresses of this host to use, the first that the provider has; if
 	// it has none of them, or none is given, the provider chooses.
 	Source []netip.Addr
-	// Lookup returns what Address of rank r returned there. It may block until that
-	// is known; it is called on the first use of a peer. An error of type
-	// *base.RankError says that the rank is gone.
+	// Ports is the range of ports that libfabric's provider tcp listens at. It holds for
+	// the first transport of a process, unless FI_TCP_PORT_LOW_RANGE is set. The provider
+	// chooses with the zero value, and all others always.
+	Ports netaddr.Ports
+	// Lookup returns the Address of rank r. It may block until that is known; it is called
+	// on the first use of a peer. An error of type *base.RankError means that the rank is
+	// gone.
 	Lookup func(ctx context.Context, r base.Rank) (string, error)
 
-	// Lost, if not nil, is told of a peer that cannot be reached any more, once per peer
+	// Lost, if not nil, is called when a peer cannot be reached any more, once per peer
 	// and before anything ends because of it. It must neither block nor call the transport.
 	Lost func(*base.RankError)
-	// Waiting says how calls that must block wait. Its Poll is the caller's to set, to
-	// Transport.Poll, and its Sleep, to Transport.Parker of what it was.
+	// WaitPolicy is the policy of calls that block. The caller sets its Poll to Transport.Poll,
+	// and wraps its Sleep with Transport.Parker.
 	// Default: yield for a while, then sleep.
-	Waiting *notify.Waiting
+	WaitPolicy *notify.WaitPolicy
 	// Begin, if not nil, is called with the transport before anything is received: the
 	// time to complete Waiting.
 	Begin func(*Transport)
-	// Log hears how notifications travel, and of messages that make no sense.
-	// Default: nobody does.
+	// Log records how notifications travel, and messages that are invalid. Default: none.
 	Log *slog.Logger
 }
 
 const (
-	// defaultYield is about what a sleep and a wake-up across cores cost together.
+	// defaultYield is about the cost of a sleep and a wake-up across cores together.
 	defaultYield = 100 * time.Microsecond
 	// withdrawMost bounds how long Withdraw waits for peers to let go of a segment.
 	withdrawMost = 2 * time.Second
-	// partingMost bounds how long Close waits for peers to take what was issued.
+	// partingMost bounds how long Close waits for peers to take the operations that were issued.
 	partingMost = 2 * time.Second
 	// partingGrace bounds how long it waits for the last word of peers that close too,
 	// since they may be gone before that has left.
 	partingGrace = 200 * time.Millisecond
 )
 
-// withDefaults returns a copy of cfg that is complete, or says what is wrong.
+// withDefaults returns a copy of cfg with all defaults. It fails if a value is invalid.
 func (cfg Config) withDefaults() (Config, error) {
 	if cfg.Size < 1 || cfg.Rank < 0 || int(cfg.Rank) >= cfg.Size {
 		return cfg, fmt.Errorf("%w: rank %d of %d", base.ErrBadRank, cfg.Rank, cfg.Size)
@@ -71,8 +75,8 @@ func (cfg Config) withDefaults() (Config, error) {
 	if cfg.Lookup == nil || cfg.IDs < 1 {
 		return cfg, errors.New("rdma: Config.Lookup and Config.IDs are required")
 	}
-	if cfg.Waiting == nil {
-		cfg.Waiting = notify.AmongProcesses(0, defaultYield)
+	if cfg.WaitPolicy == nil {
+		cfg.WaitPolicy = notify.ProcessWait(0, defaultYield)
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -83,25 +87,27 @@ func (cfg Config) withDefaults() (Config, error) {
 // Transport is one rank's side.
 type Transport struct {
 	cfg    Config
-	course course
+	mode   mode
 	traits traits
 	own    *transport.Direct
-	secret uint64        // what messages to this rank carry
-	board  *notify.Board // what calls that block wait on; nobody posts to it
+	secret uint64        // contained in messages to this rank
+	array  *notify.Array // wakes the calls that block; it has no notification that anybody posts
 
-	links []atomic.Pointer[link] // index is the rank; nil until used
+	links remote.LinkTable[link] // to other ranks
 
-	wanted  atomic.Int32 // goroutines that want mu for an operation; pollers let them
-	mu      sync.Mutex   // held in every call of fab
-	fab     gate
-	x       transfer          // guarded by mu; scratch
-	raw     [messageSize]byte // guarded by mu; scratch
-	heard   message           // guarded by mu; scratch
-	shelf   shelf             // guarded by mu, but for what its fields say
-	regions                   // guarded by mu
-	flow                      // guarded by mu
-	events  []event           // guarded by mu
-	makes   sync.Mutex        // held while a link is made
+	wanted atomic.Int32 // goroutines that want mu for an operation; pollers let them
+	mu     sync.Mutex   // held in every call of fab
+	fab    trackedFabric
+	x      transfer          // guarded by mu; scratch
+	raw    [messageSize]byte // guarded by mu; scratch
+	parsed message           // guarded by mu; scratch
+	memory memoryRegions     // guarded by mu
+	flow                     // guarded by mu
+	events []completion      // guarded by mu
+
+	registry remote.Registry[registration] // has a lock of its own, which is taken after mu
+	flags    flagSpace                     // guarded by mu
+	deferred []*region                     // guarded by mu; withdrawn, and not yet released by all peers
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -109,20 +115,20 @@ type Transport struct {
 	closed atomic.Bool
 	broken atomic.Bool //  the endpoint is of no use any more
 
-	progress
+	progress progress
 }
 
 var _ transport.Transport = (*Transport)(nil)
 
-// New makes the transport of one rank. It connects to nobody yet. An error that wraps
-// base.ErrNotSupported says what is missing: the library, a provider, or the right to
-// lock memory.
+// New makes the transport of one rank. It makes no connection yet. A process with one Go
+// processor gets a second. An error that wraps base.ErrNotSupported names what is missing:
+// the library, a provider, or the right to lock memory.
 func New(cfg Config) (*Transport, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	fab, err := open(cfg.Provider, cfg.Source, cfg.Size)
+	fab, err := open(cfg.Provider, cfg.Source, cfg.Ports, cfg.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -137,23 +143,23 @@ func newOn(fab fabric, cfg Config) (*Transport, error) {
 		return nil, err
 	}
 	t := &Transport{
-		cfg: cfg, fab: gate{fabric: fab}, traits: fab.traits(),
-		links:  make([]atomic.Pointer[link], cfg.Size),
-		events: make([]event, eventsMost),
-		board:  notify.NewBoard(make([]byte, notify.Bytes(1)), 1, cfg.Waiting),
+		cfg: cfg, fab: trackedFabric{fabric: fab}, traits: fab.traits(),
+		events: make([]completion, eventsMost),
+		array:  notify.NewArray(make([]byte, notify.Bytes(1)), 1, cfg.WaitPolicy),
 	}
-	if t.course, err = choose(t.traits); err != nil {
+	if t.mode, err = choose(t.traits); err != nil {
 		fab.close()
 		return nil, err
 	}
 	var secret [8]byte
 	_, _ = rand.Read(secret[:]) // it does not fail
 	t.secret = binary.LittleEndian.Uint64(secret[:])
-	t.shelf.slots = make([]atomic.Pointer[exposure], cfg.IDs)
-	t.shelf.flags.coding = t.course.coding
-	t.regions.init(fab)
+	t.registry.Init(cfg.Rank, cfg.Size, cfg.IDs)
+	t.links.Init(cfg.Size, func(r base.Rank) *link { return newLink(t, r) })
+	t.flags.coding = t.mode.coding
+	t.memory.init(fab)
 	t.flow.init(t.traits.inFlight)
-	t.own = transport.NewDirect(cfg.Rank, cfg.IDs, t.openOwn, func(ctx context.Context) error { return ctx.Err() })
+	t.own = transport.NewDirect(cfg.Rank, cfg.IDs, t.registry.OwnWindow, func(ctx context.Context) error { return ctx.Err() })
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	if err := t.progress.init(fab.waitFile()); err != nil {
 		t.cancel()
@@ -163,12 +169,8 @@ func newOn(fab fabric, cfg Config) (*Transport, error) {
 	if cfg.Begin != nil {
 		cfg.Begin(t)
 	}
-	if runtime.GOMAXPROCS(0) == 1 {
-		// The thread that makes progress would wait up to 10 ms for the only processor.
-		runtime.GOMAXPROCS(2)
-	}
-	cfg.Log.Info("gaspi: rdma", "rank", cfg.Rank, "provider", t.traits.provider, "device", t.traits.device, "version", t.traits.version, "notifications", t.course.reason)
-	go t.loop()
+	cfg.Log.Info("gaspi: rdma", "rank", cfg.Rank, "provider", t.traits.provider, "device", t.traits.device, "version", t.traits.version, "notifications", t.mode.reason)
+	t.progress.Start(t.loop)
 	return t, nil
 }
 
@@ -178,8 +180,8 @@ func (t *Transport) Name() string { return "rdma" }
 // Provider is the name of the provider in use.
 func (t *Transport) Provider() string { return t.traits.provider }
 
-// Reason says how notifications travel, and why.
-func (t *Transport) Reason() string { return t.course.reason }
+// Reason describes how notifications travel, and why.
+func (t *Transport) Reason() string { return t.mode.reason }
 
 // Address is where peers reach this rank, for their Config.Lookup. It holds the
 // secret that peers show, so it is for them alone.
@@ -197,22 +199,7 @@ func (t *Transport) Link(r base.Rank) (transport.Link, error) {
 	if r == t.cfg.Rank {
 		return t.own, nil
 	}
-	return t.link(r), nil
-}
-
-// link is the link to another rank, made on first use.
-func (t *Transport) link(r base.Rank) *link {
-	if l := t.links[r].Load(); l != nil {
-		return l
-	}
-	t.makes.Lock()
-	defer t.makes.Unlock()
-	if l := t.links[r].Load(); l != nil {
-		return l
-	}
-	l := newLink(t, r)
-	t.links[r].Store(l)
-	return l
+	return t.links.To(r), nil
 }
 
 // Lose implements transport.Transport.
@@ -221,28 +208,28 @@ func (t *Transport) Lose(err *base.RankError) {
 		t.own.Lose(err)
 		return
 	}
-	l := t.link(err.Rank)
+	l := t.links.To(err.Rank)
 	t.lock()
 	defer t.unlock()
-	l.loseLocked(err, true)
+	l.markLostAndFailLocked(err, true)
 }
 
 // Hears reports whether something that rank r has sent may still arrive: it has been
-// heard of, and has not said that it closes.
+// contacted, and has not sent kindBye.
 func (t *Transport) Hears(r base.Rank) bool {
 	if r == t.cfg.Rank || r < 0 || int(r) >= t.cfg.Size {
 		return false
 	}
-	l := t.links[r].Load()
+	l := t.links.Get(r)
 	if l == nil {
 		return false
 	}
 	t.lock()
 	defer t.unlock()
-	return l.heard && !l.left && l.lost.Load() == nil
+	return l.contacted && !l.byeReceived && l.peer.Lost() == nil
 }
 
-// lock takes mu ahead of those who only poll.
+// lock takes mu ahead of callers that only poll.
 func (t *Transport) lock() {
 	t.wanted.Add(1)
 	t.mu.Lock()
@@ -250,23 +237,23 @@ func (t *Transport) lock() {
 }
 
 // unlock gives mu back, after it has dealt with links that were lost meanwhile. It
-// wakes the thread that makes progress if that sleeps on what does not tell any more.
+// wakes the thread if that sleeps on a descriptor that is not reliable any more.
 func (t *Transport) unlock() {
 	for len(t.dying) > 0 {
 		l := t.dying[0]
 		t.dying = t.dying[1:]
-		t.abandonLocked(l)
+		t.failOperationsLocked(l)
 	}
-	if t.asleep && !t.fab.tells {
-		t.asleep = false
-		t.poller.Wake()
+	if t.progress.asleep && !t.fab.reliable {
+		t.progress.asleep = false
+		t.progress.poller.Wake()
 	}
 	t.mu.Unlock()
 }
 
 // waitFor blocks until look reports true, ctx ends, or the transport is closed.
 func (t *Transport) waitFor(ctx context.Context, look func() bool) error {
-	return t.board.WaitFunc(ctx, look, nil, nil)
+	return t.array.WaitFunc(ctx, look, nil, nil)
 }
 
 // awaitFor is waitFor for at most d.
@@ -276,5 +263,5 @@ func (t *Transport) awaitFor(d time.Duration, look func() bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	_ = t.waitFor(ctx, look) // who is late is dealt with when it comes
+	_ = t.waitFor(ctx, look) // a late event is handled when it comes
 }

@@ -44,13 +44,18 @@ static void setenv_number(const char *name, int number) {
 
 // prepare sets what providers learn from the environment alone, unless it is set
 // already.
-static void prepare(int peers) {
+static void prepare(int peers, int low_port, int high_port) {
 	// ofi_rxm keeps some 128 receives of 16 KiB ready on every connection. All
 	// messages here are of 64 bytes.
 	setenv("FI_OFI_RXM_BUFFER_SIZE", "512", 0);
 	// Providers size their queues by the number of peers, 256 unless they are told. It
 	// cannot be less: over verbs, ofi_rxm takes no more connections than that.
 	setenv_number("FI_UNIVERSE_SIZE", peers);
+	// The only provider whose ports can be chosen. Both ends, or none, are the user's.
+	if (low_port && !getenv("FI_TCP_PORT_LOW_RANGE") && !getenv("FI_TCP_PORT_HIGH_RANGE")) {
+		setenv_number("FI_TCP_PORT_LOW_RANGE", low_port);
+		setenv_number("FI_TCP_PORT_HIGH_RANGE", high_port);
+	}
 	// Over verbs a completion queue has room for the sends and receives of all
 	// connections, 128 each. Soft-RoCE has room for 32767, as some cards have for few
 	// more.
@@ -63,11 +68,11 @@ static void prepare(int peers) {
 	}
 }
 
-static const char *load(int peers) {
+static const char *load(int peers, int low_port, int high_port) {
 	static char wrong[256];
 	if (lib.handle)
 		return NULL;
-	prepare(peers);
+	prepare(peers, low_port, high_port);
 	// Over verbs libfabric keeps registrations by address, and learns from the C
 	// library's munmap that memory is gone. Go calls the system itself: a segment at the
 	// address of an earlier one would get that one's registration, and its pages.
@@ -96,10 +101,10 @@ static const char *load(int peers) {
 	return NULL;
 }
 
-const char *rf_load(int peers) {
+const char *rf_load(int peers, int low_port, int high_port) {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	pthread_mutex_lock(&lock);
-	const char *wrong = load(peers);
+	const char *wrong = load(peers, low_port, high_port);
 	pthread_mutex_unlock(&lock);
 	return wrong;
 }

@@ -41,8 +41,9 @@ struct rf_found {
 };
 
 // rf_load opens the library, once. It returns NULL, or what is wrong. libfabric learns
-// the number of peers for the whole process, from the first call.
-const char *rf_load(int peers);
+// the number of peers and the ports of its provider tcp, if low_port is not 0, for the whole
+// process, from the first call.
+const char *rf_load(int peers, int low_port, int high_port);
 uint32_t rf_version(void);
 int rf_list(const char *provider, struct rf_found *out, int most);
 

@@ -14,7 +14,7 @@ import (
 
 // polling yields for a while and then sleeps. It says that it spins, so that the
 // thread naps as shortly as it does where each rank has a core.
-func polling() *notify.Waiting { return notify.AmongProcesses(time.Nanosecond, 50*time.Microsecond) }
+func polling() *notify.WaitPolicy { return notify.ProcessWait(time.Nanosecond, 50*time.Microsecond) }
 
 // joinOver makes n ranks of this process, each on what open returns for it. change may
 // change what they are configured with.
@@ -23,10 +23,10 @@ func joinOver(t testing.TB, n int, open func() fabric, change ...func(cfg *Confi
 	ranks := make([]*Transport, n)
 	for r := range ranks {
 		cfg := Config{
-			Rank: base.Rank(r), Size: n, IDs: transporttest.IDs, Waiting: polling(),
+			Rank: base.Rank(r), Size: n, IDs: transporttest.IDs, WaitPolicy: polling(),
 			Lookup: func(_ context.Context, r base.Rank) (string, error) { return ranks[r].Address(), nil },
 			Begin: func(t *Transport) {
-				w := t.cfg.Waiting
+				w := t.cfg.WaitPolicy
 				w.Poll, w.Sleep = t.Poll, t.Parker(w.Sleep)
 			},
 		}

@@ -33,7 +33,7 @@ func TestMessageOnTheWire(t *testing.T) {
 	if err := back.parse(&raw, m.secret, 4); err != nil || back != m {
 		t.Errorf("%+v, %v", back, err)
 	}
-	if err := back.parse(&raw, m.secret+1, 4); !errors.Is(err, errStranger) {
+	if err := back.parse(&raw, m.secret+1, 4); !errors.Is(err, errBadSecret) {
 		t.Errorf("%v, want that it is a stranger's", err)
 	}
 	if back.parse(&raw, m.secret, 3) == nil {
@@ -83,10 +83,10 @@ func TestNotificationsAsData(t *testing.T) {
 // Flags are handed out while there are any, and again once they have come back.
 func TestFlagSpace(t *testing.T) {
 	s := flagSpace{coding: codingFor(32)}
-	board := notify.NewBoard(make([]byte, notify.Bytes(65536)), 65536, nil)
-	var all []*exposure
+	array := notify.NewArray(make([]byte, notify.Bytes(65536)), 65536, nil)
+	var all []*region
 	for range 10 {
-		x := &exposure{board: board}
+		x := &region{Notifications: array}
 		s.take(x)
 		all = append(all, x)
 	}
@@ -95,14 +95,14 @@ func TestFlagSpace(t *testing.T) {
 		if i >= 8 {
 			want = 0
 		}
-		if x.flagPages != want || want > 0 && x.flagFirst != i*16*flagPage {
-			t.Errorf("the %d.: %d pages from %d", i, x.flagPages, x.flagFirst)
+		if x.State.flagPages != want || want > 0 && x.State.flagFirst != i*16*flagPage {
+			t.Errorf("the %d.: %d pages from %d", i, x.State.flagPages, x.State.flagFirst)
 		}
 	}
 	s.free(all[3])
-	x := &exposure{board: board}
-	if s.take(x); x.flagFirst != 3*16*flagPage || x.flagPages != 16 {
-		t.Errorf("%d pages from %d, want those that came back", x.flagPages, x.flagFirst)
+	x := &region{Notifications: array}
+	if s.take(x); x.State.flagFirst != 3*16*flagPage || x.State.flagPages != 16 {
+		t.Errorf("%d pages from %d, want those that came back", x.State.flagPages, x.State.flagFirst)
 	}
 	s.free(all[5])
 	for _, number := range []uint64{5 * 16 * flagPage, 6*16*flagPage - 1} {
@@ -156,10 +156,10 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// What comes over the network may be anything: it is answered, dropped or obeyed, and
-// never reaches memory that is not there.
+// Messages from the network may be anything: each is answered, dropped or obeyed, and never
+// reaches memory that is not there.
 func FuzzHear(f *testing.F) {
-	for k := kind(0); k <= kindLast+1; k++ {
+	for k := messageKind(0); k <= kindLast+1; k++ {
 		m := message{kind: k, from: 1, segment: 1, generation: 1, a: 1 << 40, c: 8}
 		var raw [messageSize]byte
 		m.put(&raw)
@@ -173,8 +173,8 @@ func FuzzHear(f *testing.F) {
 		copy(raw[8:], tail)
 		ranks[0].lock()
 		binary.LittleEndian.PutUint64(raw[:], ranks[0].secret)
-		_ = ranks[0].hearLocked(&raw)
-		_ = ranks[0].shelf.flags.post(binary.LittleEndian.Uint64(raw[8:]))
+		_ = ranks[0].handleMessageLocked(&raw)
+		_ = ranks[0].flags.post(binary.LittleEndian.Uint64(raw[8:]))
 		ranks[0].unlock()
 		if before := s.All().Bytes(); raw[8] != byte(kindAtomic) && !bytes.Equal(before, make([]byte, 64)) {
 			t.Error("something was written")

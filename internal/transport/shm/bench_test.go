@@ -14,7 +14,7 @@ const benchMost = 1 << 20
 
 // targetRole has a bound segment 0 and a mapped segment 1 until its input ends.
 func targetRole(t *testing.T, tr *Transport, in *bufio.Reader) {
-	tr.WaitWith(notify.AmongProcesses(0, defaultYield))
+	tr.WaitWith(notify.ProcessWait(0, defaultYield))
 	bind(t, tr, 0, make([]byte, benchMost))
 	mapped, err := segment.Create(benchMost, 8, waiting())
 	if err != nil {
@@ -29,7 +29,7 @@ func targetRole(t *testing.T, tr *Transport, in *bufio.Reader) {
 // turns, so that their ratio means something on a noisy machine.
 func BenchmarkPut(b *testing.B) {
 	tr, children := processes(b, 2, "target")
-	tr.WaitWith(notify.AmongProcesses(0, defaultYield))
+	tr.WaitWith(notify.ProcessWait(0, defaultYield))
 	children[1].hear(b)
 	l := link(b, tr, 1)
 	all := local(b, random(1, benchMost))

@@ -21,7 +21,7 @@ import (
 //
 //	| generation | kind | descriptor | notifications | size | grants: 1 bit per rank |
 //
-// kind says whether the descriptor's file holds board and data, or the board
+// kind says whether the descriptor's file holds array and data, or the array
 // alone because the owner bound other memory. generation is 0 while the entry is
 // free. The owner fills the other words and then stores a generation that it
 // never used before; a reader loads it first and last, and what it read between
@@ -112,7 +112,7 @@ func (c *card) publish(id segment.ID, generation uint64, s *segment.Segment) {
 	}
 	e[wordKind].Store(kind)
 	e[wordDescriptor].Store(uint64(s.File()))
-	e[wordNotifications].Store(uint64(s.Board().Len()))
+	e[wordNotifications].Store(uint64(s.Notifications().Len()))
 	e[wordSize].Store(s.Size())
 	e[wordGeneration].Store(generation)
 }

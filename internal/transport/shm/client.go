@@ -13,8 +13,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-// A lane is this rank's stations at one owner.
-type lane struct {
+// A requestClient is this rank's stations at one owner.
+type requestClient struct {
 	link *peerLink
 	file *segment.Segment // the owner's lane file
 	all  [stationsPerPeer]*station
@@ -26,8 +26,8 @@ type lane struct {
 	ended func() error // why waiting is in vain; bound once, so that waits allocate nothing
 }
 
-func newLane(l *peerLink, file *segment.Segment) *lane {
-	n := &lane{link: l, file: file, free: make(chan *station, stationsPerPeer)}
+func newLane(l *peerLink, file *segment.Segment) *requestClient {
+	n := &requestClient{link: l, file: file, free: make(chan *station, stationsPerPeer)}
 	n.ended = n.whyEnded
 	for i := range n.all {
 		n.all[i] = stationAt(file, stationID(l.t.rank, i), l.t.wait)
@@ -37,7 +37,7 @@ func newLane(l *peerLink, file *segment.Segment) *lane {
 }
 
 // take takes a station, nil if none is free and wait is false.
-func (n *lane) take(wait bool) *station {
+func (n *requestClient) take(wait bool) *station {
 	if wait {
 		return <-n.free
 	}
@@ -50,7 +50,7 @@ func (n *lane) take(wait bool) *station {
 }
 
 // takeBy takes a station, or returns the error of ctx if none is free before it ends.
-func (n *lane) takeBy(ctx context.Context) (*station, error) {
+func (n *requestClient) takeBy(ctx context.Context) (*station, error) {
 	select {
 	case s := <-n.free:
 		return s, nil
@@ -65,17 +65,17 @@ func (n *lane) takeBy(ctx context.Context) (*station, error) {
 }
 
 // send makes request r at station s.
-func (n *lane) send(s *station, r request) {
+func (n *requestClient) send(s *station, r memoryRequest) {
 	r.write(s)
 	if s.sent++; s.sent == 0 {
 		s.sent = 1
 	}
-	n.file.Board().Post(s.id, s.sent)
+	n.file.Notifications().Set(s.id, s.sent)
 }
 
 // receive waits for the reply to the last request at s, which was for f. An end of the
 // owner's service counts while the owner has not begun; what it has begun it finishes.
-func (n *lane) receive(f *far, s *station) error {
+func (n *requestClient) receive(f *far, s *station) error {
 	err := n.replied(context.Background(), s, n.ended)
 	if err != nil {
 		if n.takeBack(s) {
@@ -90,20 +90,20 @@ func (n *lane) receive(f *far, s *station) error {
 }
 
 // replied waits for the reply to the last request at s.
-func (n *lane) replied(ctx context.Context, s *station, stop func() error) error {
+func (n *requestClient) replied(ctx context.Context, s *station, stop func() error) error {
 	_, err := s.reply.Wait(ctx, notify.Until(0, notify.Equal, s.sent), stop, nil)
 	return err
 }
 
 // takeBack takes the last request at s back unless the owner has begun, and reports
 // whether it did.
-func (n *lane) takeBack(s *station) bool {
-	back, _ := n.file.Board().Reset(s.id)
+func (n *requestClient) takeBack(s *station) bool {
+	back, _ := n.file.Notifications().Reset(s.id)
 	return back != 0
 }
 
 // outcome is what the reply at s says of a request for f: the old value of an atomic.
-func (n *lane) outcome(f *far, s *station) (uint64, error) {
+func (n *requestClient) outcome(f *far, s *station) (uint64, error) {
 	value, outcome := s.answer[1].Load(), status(s.answer[0].Load())
 	runtime.KeepAlive(n)
 	if outcome == statusDone {
@@ -115,7 +115,7 @@ func (n *lane) outcome(f *far, s *station) (uint64, error) {
 // atomic makes request r for f at a free station and returns the old value. When ctx has
 // ended and the grace is over, the request is taken back; if the owner has begun and been
 // stopped, it is in doubt.
-func (n *lane) atomic(ctx context.Context, f *far, r request) (uint64, error) {
+func (n *requestClient) atomic(ctx context.Context, f *far, r memoryRequest) (uint64, error) {
 	var grace transport.Grace
 	var s *station
 	err := grace.Wait(ctx, func(ctx context.Context) (err error) {
@@ -146,7 +146,7 @@ func (n *lane) atomic(ctx context.Context, f *far, r request) (uint64, error) {
 
 // doubt is the error of an atomic at s that the owner has begun and not finished. The
 // station is free again when it has, whether anybody waits for that or not.
-func (n *lane) doubt(cause error, f *far, s *station) error {
+func (n *requestClient) doubt(cause error, f *far, s *station) error {
 	n.link.mu.Lock()
 	defer n.link.mu.Unlock()
 	if n.closed {
@@ -180,18 +180,18 @@ func (n *lane) doubt(cause error, f *far, s *station) error {
 // errServiceEnded says that the owner has closed its transport.
 var errServiceEnded = fmt.Errorf("%w: its owner has closed", base.ErrNoSegment)
 
-func (n *lane) whyEnded() error {
+func (n *requestClient) whyEnded() error {
 	if err := n.lost(); err != nil {
 		return err
 	}
-	if n.file.Board().Load(closedWord(n.link.t.size)) != 0 {
+	if n.file.Notifications().Load(closedWord(n.link.t.size)) != 0 {
 		return errServiceEnded
 	}
 	return nil
 }
 
 // lost is the owner's end, or nil.
-func (n *lane) lost() error {
+func (n *requestClient) lost() error {
 	if err := n.link.lost.Load(); err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (n *lane) lost() error {
 }
 
 // final is the error of a request that was taken back because of err.
-func (n *lane) final(f *far, err error) error {
+func (n *requestClient) final(f *far, err error) error {
 	if err == errServiceEnded {
 		return n.refusal(f, statusNoSegment)
 	}
@@ -207,7 +207,7 @@ func (n *lane) final(f *far, err error) error {
 }
 
 // refusal is the error that stands for an outcome.
-func (n *lane) refusal(f *far, outcome status) error {
+func (n *requestClient) refusal(f *far, outcome status) error {
 	switch outcome {
 	case statusNoSegment:
 		return noSegment(n.link.rank, f.id, n.link.t.rank)
@@ -221,14 +221,14 @@ func (n *lane) refusal(f *far, outcome status) error {
 }
 
 // wake makes everybody who waits for a reply look again.
-func (n *lane) wake() {
+func (n *requestClient) wake() {
 	for _, s := range n.all {
 		s.reply.Wake()
 	}
 }
 
 // close ends all waits for replies with base.ErrClosed. The caller holds link.mu.
-func (n *lane) close() {
+func (n *requestClient) close() {
 	n.closed = true
 	for _, s := range n.all {
 		s.reply.Close()

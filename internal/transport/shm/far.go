@@ -11,14 +11,14 @@ import (
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-// A far is a peer's bound segment as this rank reaches it: its board is mapped,
+// A far is a peer's bound segment as this rank reaches it: its array is mapped,
 // its bytes are moved by the owner.
 //
 // It is an error too, so that it can travel through transport.Direct, whose open
 // returns it for a segment that cannot be addressed: the operations on memory
 // that is mapped, which are nearly all, then pay nothing for this kind.
 type far struct {
-	lane       *lane
+	lane       *requestClient
 	id         segment.ID
 	flags      *segment.Segment // of its data nothing is used
 	size       uint64
@@ -96,7 +96,7 @@ func (l *peerLink) putNotifyFar(f *far, q *transport.Queue, dst transport.Addr, 
 			flags = w.Segment
 		}
 	}
-	if err := flags.Board().Check(flag.ID, flag.Value); err != nil {
+	if err := flags.Notifications().Check(flag.ID, flag.Value); err != nil {
 		return err
 	}
 	var err error
@@ -108,7 +108,7 @@ func (l *peerLink) putNotifyFar(f *far, q *transport.Queue, dst transport.Addr, 
 	if err != nil {
 		return err
 	}
-	flag.Post(flags.Board())
+	flag.Post(flags.Notifications())
 	runtime.KeepAlive(flags)
 	return nil
 }
@@ -120,10 +120,10 @@ func (l *peerLink) Notify(q *transport.Queue, flag transport.Flag) error {
 	if !ok {
 		return err
 	}
-	if err := f.flags.Board().Check(flag.ID, flag.Value); err != nil {
+	if err := f.flags.Notifications().Check(flag.ID, flag.Value); err != nil {
 		return err
 	}
-	flag.Post(f.flags.Board())
+	flag.Post(f.flags.Notifications())
 	runtime.KeepAlive(f)
 	return nil
 }
@@ -138,7 +138,7 @@ func (l *peerLink) Get(q *transport.Queue, dst segment.Span, src transport.Addr)
 }
 
 // GetNotify implements transport.Link.
-func (l *peerLink) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, flag transport.Flag) error {
+func (l *peerLink) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Array, flag transport.Flag) error {
 	err := l.Direct.GetNotify(q, dst, src, b, flag)
 	f, ok := err.(*far)
 	if !ok {
@@ -166,7 +166,7 @@ func (l *peerLink) Atomic(ctx context.Context, at transport.Addr, op transport.A
 func (l *peerLink) Size(id segment.ID) (uint64, uint32, error) {
 	bytes, notifications, err := l.Direct.Size(id)
 	if f, ok := err.(*far); ok {
-		return f.size, f.flags.Board().Len(), nil
+		return f.size, f.flags.Notifications().Len(), nil
 	}
 	return bytes, notifications, err
 }
@@ -185,13 +185,13 @@ func (f *far) atomic(ctx context.Context, offset uint64, op transport.AtomicOp, 
 	if err := f.check(offset, 8); err != nil {
 		return 0, err
 	}
-	r := f.request(opAtomic+operation(op), offset)
+	r := f.request(opAtomic+opcode(op), offset)
 	r.operand, r.compare = operand, compare
 	return f.lane.atomic(ctx, f, r)
 }
 
-func (f *far) request(op operation, offset uint64) request {
-	return request{op: op, segment: f.id, generation: f.generation, offset: offset}
+func (f *far) request(op opcode, offset uint64) memoryRequest {
+	return memoryRequest{op: op, segment: f.id, generation: f.generation, offset: offset}
 }
 
 // transfer puts local to offset of the segment, or gets it from there, in
@@ -202,7 +202,7 @@ func (f *far) request(op operation, offset uint64) request {
 //
 // A transfer that a withdrawal meets in its middle ends with base.ErrNoSegment
 // and may have written a part while that was allowed.
-func (f *far) transfer(op operation, offset uint64, local []byte) error {
+func (f *far) transfer(op opcode, offset uint64, local []byte) error {
 	if err := f.check(offset, uint64(len(local))); err != nil {
 		return err
 	}

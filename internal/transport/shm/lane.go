@@ -13,18 +13,18 @@ import (
 // that they cannot map: that of bound segments. It is laid out as a segment of
 // its own, made by the owner, mapped by peers on first use:
 //
-//	| board: a word per station, then the word "closed" | pad to page | stations of rank 0 | of rank 1 | ... |
+//	| array: a word per station, then the word "closed" | pad to page | stations of rank 0 | of rank 1 | ... |
 //
 // Every rank has stationsPerPeer stations there. One carries one request at a
 // time, and each of its parts has one writer, client or owner:
 //
-//	| reply board: wake word, one word; 128 bytes (owner) | request: 64 bytes (client) | answer: 64 bytes (owner) | bounce: 64 KiB |
+//	| reply array: wake word, one word; 128 bytes (owner) | request: 64 bytes (client) | answer: 64 bytes (owner) | bounce: 64 KiB |
 //
 // A station that nobody used has no pages, so a lane file costs what is used of
 // it, to the next page.
 //
 // Why no byte is seen before it is written: the client fills request and bounce
-// and then posts the station's word on the board; the owner takes that word by
+// and then posts the station's word on the array; the owner takes that word by
 // Reset and then reads them (Post pairs with Reset). The owner does what it was
 // asked to, fills answer and bounce, and then posts the reply word; the client
 // waits for that word and then reads them (Post pairs with the load in Wait). The
@@ -45,7 +45,7 @@ const (
 	// 32 and 128 KiB are hardly slower; at 16 KiB the turns begin to cost.
 	bounceBytes = 64 << 10
 
-	requestAt    = 128 // behind the reply board, whose one word is in its second cache line
+	requestAt    = 128 // behind the reply array, whose one word is in its second cache line
 	answerAt     = requestAt + 64
 	bounceAt     = answerAt + 64
 	stationBytes = bounceAt + bounceBytes
@@ -60,7 +60,7 @@ func laneSize(ranks int) (bytes uint64, words uint32) {
 func closedWord(ranks int) notify.ID { return notify.ID(ranks * stationsPerPeer) }
 
 // stationID is the number of station i of rank r: its place, and its word on the
-// board.
+// array.
 func stationID(r base.Rank, i int) notify.ID { return notify.ID(int(r)*stationsPerPeer + i) }
 
 // clientOf is the rank that station id belongs to.
@@ -72,7 +72,7 @@ type station struct {
 	id      notify.ID
 	request []atomic.Uint64
 	answer  []atomic.Uint64
-	reply   *notify.Board
+	reply   *notify.Array
 	bounce  []byte
 
 	// sent is the value of the last request, used by the client alone, who
@@ -83,33 +83,33 @@ type station struct {
 
 // stationAt lays station id over file. wait is how replies are waited for, nil at
 // the owner, who only posts them.
-func stationAt(file *segment.Segment, id notify.ID, wait *notify.Waiting) *station {
+func stationAt(file *segment.Segment, id notify.ID, wait *notify.WaitPolicy) *station {
 	at := uint64(id) * stationBytes
 	mem := file.All().Bytes()[at : at+stationBytes]
 	return &station{
 		id:      id,
 		request: wordsOf(mem[requestAt:answerAt]),
 		answer:  wordsOf(mem[answerAt:bounceAt]),
-		reply:   notify.NewBoard(mem[:requestAt], 1, wait),
+		reply:   notify.NewArray(mem[:requestAt], 1, wait),
 		bounce:  mem[bounceAt:],
 	}
 }
 
-// An operation is what a request asks for. Those from opAtomic on are opAtomic
+// An opcode is what a request asks for. Those from opAtomic on are opAtomic
 // plus a transport.AtomicOp.
-type operation uint64
+type opcode uint64
 
 const (
-	opPut    operation = iota + 1 // bounce to memory
-	opGet                         // memory to bounce
-	opAtomic                      // on a word of the memory
-	opEnd    = opAtomic + operation(transport.FetchXor) + 1
+	opPut    opcode = iota + 1 // bounce to memory
+	opGet                      // memory to bounce
+	opAtomic                   // on a word of the memory
+	opEnd    = opAtomic + opcode(transport.FetchXor) + 1
 )
 
-// A request asks for bytes [offset, offset+length) of a segment, or for an atomic
+// A memoryRequest asks for bytes [offset, offset+length) of a segment, or for an atomic
 // on the word there.
-type request struct {
-	op         operation
+type memoryRequest struct {
+	op         opcode
 	segment    segment.ID
 	generation uint64 // the owner refuses any but the present one
 	offset     uint64
@@ -119,7 +119,7 @@ type request struct {
 }
 
 // write fills the request part of s.
-func (r request) write(s *station) {
+func (r memoryRequest) write(s *station) {
 	for i, v := range [...]uint64{uint64(r.op), uint64(r.segment), r.generation, r.offset, r.length, r.operand, r.compare} {
 		s.request[i].Store(v)
 	}
@@ -127,13 +127,13 @@ func (r request) write(s *station) {
 
 // readRequest copies the request out of s. Each word is loaded once, so that what
 // is checked and what is used are the same, whatever the client does meanwhile.
-func readRequest(s *station) request {
+func readRequest(s *station) memoryRequest {
 	var v [7]uint64
 	for i := range v {
 		v[i] = s.request[i].Load()
 	}
-	return request{
-		op: operation(v[0]), segment: segment.ID(v[1]), generation: v[2], offset: v[3],
+	return memoryRequest{
+		op: opcode(v[0]), segment: segment.ID(v[1]), generation: v[2], offset: v[3],
 		length: v[4], operand: v[5], compare: v[6],
 	}
 }

@@ -26,7 +26,7 @@ type peerLink struct {
 	mu    sync.Mutex
 	card  *card               // guarded by mu; mapped on first use, then kept for ever, because windows point into it
 	pid   int                 // guarded by mu; pidfd of the peer, -1 until known
-	lane  *lane               // guarded by mu; nil until a bound segment is used, then kept
+	lane  *requestClient      // guarded by mu; nil until a bound segment is used, then kept
 	bound map[segment.ID]*far // guarded by mu; bound segments that were used, perhaps withdrawn since
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // The files of a rank that was killed are gone before anybody announces its
-// death. Whoever needs one for the first time then must hear that the rank is
+// death. A rank that needs one for the first time then must get the error that the rank is
 // dead, not that a file is missing.
 func TestFirstUseOfADeadRankNamesIt(t *testing.T) {
 	peer := exec.Command("cat") // ends when its input does

@@ -25,7 +25,7 @@ import (
 type owner struct {
 	card  *card
 	ranks int
-	file  *segment.Segment // the lane file; its board has the requests
+	file  *segment.Segment // the lane file; its array has the requests
 
 	mu    sync.Mutex
 	bound map[segment.ID]exposure // guarded by mu, held while memory is copied
@@ -44,7 +44,7 @@ type exposure struct {
 // newOwner makes the lane file and starts to serve. The goroutine waits as wait
 // says, except that it never spins: it would take a core from this rank's own
 // program, which does not wait for it.
-func newOwner(c *card, wait *notify.Waiting) (*owner, error) {
+func newOwner(c *card, wait *notify.WaitPolicy) (*owner, error) {
 	gently := *wait
 	gently.Spin = 0
 	size, words := laneSize(c.ranks)
@@ -84,20 +84,20 @@ func (o *owner) close() {
 	o.mu.Lock()
 	clear(o.bound)
 	o.mu.Unlock()
-	o.file.Board().Post(closedWord(o.ranks), 1)
+	o.file.Notifications().Set(closedWord(o.ranks), 1)
 	o.closing.Store(true)
-	o.file.Board().Wake()
+	o.file.Notifications().Wake()
 	<-o.done
 	// The file is not discarded, as Segment.Close would: the last replies are in
 	// it. Its pages go with the last mapping.
 	_ = sys.CloseFile(o.file.File())
 }
 
-// serveLoop is the owner's goroutine. The board's search goes round, so no peer
+// serveLoop is the owner's goroutine. The array's search goes round, so no peer
 // keeps another waiting for more than one request of each.
 func (o *owner) serveLoop() {
 	defer close(o.done)
-	requests := o.file.Board()
+	requests := o.file.Notifications()
 	some := notify.Some(0, uint32(closedWord(o.ranks)))
 	for !o.closing.Load() {
 		id, err := requests.Wait(context.Background(), some, o.ended, nil)
@@ -114,7 +114,7 @@ func (o *owner) serveLoop() {
 	runtime.KeepAlive(o.file)
 }
 
-// ended is what ends the wait for requests: the board stays open for the last round.
+// ended is what ends the wait for requests: the array stays open for the last round.
 func (o *owner) ended() error {
 	if o.closing.Load() {
 		return base.ErrClosed
@@ -124,7 +124,7 @@ func (o *owner) ended() error {
 
 // serve answers the request at station id, if its client has not taken it back.
 func (o *owner) serve(id notify.ID) {
-	sent, err := o.file.Board().Reset(id)
+	sent, err := o.file.Notifications().Reset(id)
 	if err != nil || sent == 0 {
 		return
 	}
@@ -136,13 +136,13 @@ func (o *owner) serve(id notify.ID) {
 	value, err := o.do(clientOf(id), readRequest(s), s.bounce)
 	s.answer[0].Store(uint64(statusOf(err)))
 	s.answer[1].Store(value)
-	s.reply.Post(0, sent)
+	s.reply.Set(0, sent)
 }
 
 var errMalformed = errors.New("malformed request")
 
 // do does what client asks for and returns the old value of an atomic.
-func (o *owner) do(client base.Rank, r request, bounce []byte) (uint64, error) {
+func (o *owner) do(client base.Rank, r memoryRequest, bounce []byte) (uint64, error) {
 	if r.op < opPut || r.op >= opEnd || r.length > uint64(len(bounce)) {
 		return 0, errMalformed
 	}

@@ -127,7 +127,7 @@ func TestAtomicThatTheOwnerHasBegunIsFinished(t *testing.T) {
 			return false
 		}
 		for _, s := range l.lane.all {
-			if s.request[0].Load() != 0 && o.file.Board().Load(s.id) == 0 {
+			if s.request[0].Load() != 0 && o.file.Notifications().Load(s.id) == 0 {
 				return true
 			}
 		}

@@ -199,7 +199,7 @@ func TestStoppedOwner(t *testing.T) {
 
 // asked reports whether a request of l waits for its owner to take it.
 func asked(l *peerLink) bool {
-	requests := l.lane.file.Board()
+	requests := l.lane.file.Notifications()
 	return slices.ContainsFunc(l.lane.all[:], func(s *station) bool { return requests.Load(s.id) != 0 })
 }
 
@@ -213,8 +213,8 @@ func stop(t *testing.T, c *child) {
 	}
 }
 
-// An owner that is killed answers no more. What waits for it ends when the rank
-// is declared lost, and what comes later ends at once.
+// An owner that is killed answers no more. Calls that wait for it end when the rank is declared
+// lost, and later calls end at once.
 func TestOwnerKilledInATransfer(t *testing.T) {
 	tr, children := processes(t, 2, "keeper")
 	keeper := children[1]
@@ -284,7 +284,7 @@ func checkerRole(t *testing.T, tr *Transport, in *bufio.Reader) {
 		for task := range tasks {
 			all.Go(func() {
 				c := conversation{
-					l: link(t, tr, peer), board: s.Board(), parts: parts,
+					l: link(t, tr, peer), array: s.Notifications(), parts: parts,
 					out: int(tr.rank)*tasks + task, in: int(peer)*tasks + task,
 				}
 				if err := c.run(t.Context(), mem); err != nil {
@@ -304,7 +304,7 @@ func checkerRole(t *testing.T, tr *Transport, in *bufio.Reader) {
 // A conversation is one goroutine's part of the exchange with one peer.
 type conversation struct {
 	l       *peerLink
-	board   *notify.Board
+	array   *notify.Array
 	parts   int
 	out, in int // the part that is written at the peer, and the one that the peer writes here
 }
@@ -325,7 +325,7 @@ func (c conversation) run(ctx context.Context, mem []byte) error {
 		if err := c.l.PutNotify(queue, dst, own.All(), transport.Flag{ID: notify.ID(c.out), Value: round}); err != nil {
 			return err
 		}
-		if _, err := c.board.Wait(ctx, notify.Until(notify.ID(c.in), notify.Equal, round), nil, nil); err != nil {
+		if _, err := c.array.Wait(ctx, notify.Until(notify.ID(c.in), notify.Equal, round), nil, nil); err != nil {
 			return err
 		}
 		if !bytes.Equal(mine, data) {
@@ -335,14 +335,14 @@ func (c conversation) run(ctx context.Context, mem []byte) error {
 		if err := c.l.Notify(queue, transport.Flag{ID: notify.ID(c.parts + c.out), Value: round}); err != nil {
 			return err
 		}
-		if _, err := c.board.Wait(ctx, notify.Until(notify.ID(c.parts+c.in), notify.Equal, round), nil, nil); err != nil {
+		if _, err := c.array.Wait(ctx, notify.Until(notify.ID(c.parts+c.in), notify.Equal, round), nil, nil); err != nil {
 			return err
 		}
 		if round%10 != 0 {
 			continue
 		}
-		// What was written last comes back. The peer has not been told to go on
-		// with a part that only this side writes.
+		// The bytes that were written last come back. The peer has not been told to go on with
+		// a part that only this side writes.
 		clear(data)
 		if err := c.l.Get(queue, own.All(), dst); err != nil {
 			return err

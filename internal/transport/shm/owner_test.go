@@ -25,7 +25,7 @@ import (
 const testIDs = 4
 
 // waiting yields hardly and then sleeps, so that the tests go through the futex.
-func waiting() *notify.Waiting { return notify.AmongProcesses(0, 20*time.Microsecond) }
+func waiting() *notify.WaitPolicy { return notify.ProcessWait(0, 20*time.Microsecond) }
 
 // join makes n ranks of this process.
 func join(t testing.TB, n int) []*Transport {
@@ -142,7 +142,7 @@ func TestBoundPutAndGetOfEverySize(t *testing.T) {
 func TestBoundNotifications(t *testing.T) {
 	ranks := join(t, 2)
 	mem := make([]byte, 64)
-	board := bind(t, ranks[1], 0, mem).Board()
+	array := bind(t, ranks[1], 0, mem).Notifications()
 	mapped, err := segment.Create(64, 8, waiting())
 	if err != nil {
 		t.Fatal(err)
@@ -159,25 +159,25 @@ func TestBoundNotifications(t *testing.T) {
 	steps := []struct {
 		name  string
 		do    func() error
-		board *notify.Board
+		array *notify.Array
 		id    notify.ID
 		want  notify.Value
 	}{
-		{"put and flag", func() error { return l.PutNotify(queue, at(0), src, flag{ID: 1, Value: 7}) }, board, 1, 7},
-		{"flag over the first", func() error { return l.Notify(queue, flag{ID: 1, Value: 9}) }, board, 1, 9},
-		{"count up", func() error { return l.Notify(queue, flag{ID: 1, Value: 2, Add: true}) }, board, 1, 11},
-		{"nothing and flag", func() error { return l.PutNotify(queue, at(0), none, flag{ID: 2, Value: 3, Add: true}) }, board, 2, 3},
-		{"bytes bound, flag mapped", func() error { return l.PutNotify(queue, at(0), src, flag{Segment: 1, ID: 3, Value: 4}) }, mapped.Board(), 3, 4},
-		{"bytes mapped, flag bound", func() error { return l.PutNotify(queue, at(1), src, flag{ID: 4, Value: 5}) }, board, 4, 5},
+		{"put and flag", func() error { return l.PutNotify(queue, at(0), src, flag{ID: 1, Value: 7}) }, array, 1, 7},
+		{"flag over the first", func() error { return l.Notify(queue, flag{ID: 1, Value: 9}) }, array, 1, 9},
+		{"count up", func() error { return l.Notify(queue, flag{ID: 1, Value: 2, Add: true}) }, array, 1, 11},
+		{"nothing and flag", func() error { return l.PutNotify(queue, at(0), none, flag{ID: 2, Value: 3, Add: true}) }, array, 2, 3},
+		{"bytes bound, flag mapped", func() error { return l.PutNotify(queue, at(0), src, flag{Segment: 1, ID: 3, Value: 4}) }, mapped.Notifications(), 3, 4},
+		{"bytes mapped, flag bound", func() error { return l.PutNotify(queue, at(1), src, flag{ID: 4, Value: 5}) }, array, 4, 5},
 		{"get and local flag", func() error {
-			return l.GetNotify(queue, dst, at(0), dst.Segment().Board(), flag{ID: 5, Value: 6})
-		}, dst.Segment().Board(), 5, 6},
+			return l.GetNotify(queue, dst, at(0), dst.Segment().Notifications(), flag{ID: 5, Value: 6})
+		}, dst.Segment().Notifications(), 5, 6},
 	}
 	for _, s := range steps {
 		if err := s.do(); err != nil {
 			t.Fatalf("%s: %v", s.name, err)
 		}
-		if got := s.board.Load(s.id); got != s.want {
+		if got := s.array.Load(s.id); got != s.want {
 			t.Errorf("%s: notification %d is %d, want %d", s.name, s.id, got, s.want)
 		}
 	}
@@ -295,7 +295,7 @@ func TestBoundSizeAndRefusals(t *testing.T) {
 	if diff := cmp.Diff(make([]byte, 108), mem); diff != "" {
 		t.Errorf("what was refused had an effect:\n%s", diff)
 	}
-	if s.Board().Load(1) != 0 {
+	if s.Notifications().Load(1) != 0 {
 		t.Error("a put that was refused set its flag")
 	}
 }
@@ -311,27 +311,27 @@ func TestOwnerBelievesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := l.bound[0]
-	good := request{op: opPut, segment: 0, generation: f.generation, length: 8}
+	good := memoryRequest{op: opPut, segment: 0, generation: f.generation, length: 8}
 	for _, c := range []struct {
 		name   string
-		change func(*request)
+		change func(*memoryRequest)
 		want   status
 	}{
-		{"good", func(*request) {}, statusDone},
-		{"no operation", func(r *request) { r.op = 0 }, statusMalformed},
-		{"operation after the last", func(r *request) { r.op = opEnd }, statusMalformed},
-		{"huge operation", func(r *request) { r.op = math.MaxUint64 }, statusMalformed},
-		{"longer than the bounce", func(r *request) { r.length = bounceBytes + 1 }, statusMalformed},
-		{"huge length", func(r *request) { r.length = math.MaxUint64 }, statusMalformed},
-		{"over the end", func(r *request) { r.offset = 97 }, statusOutOfRange},
-		{"sum overflows", func(r *request) { r.offset = math.MaxUint64 - 3 }, statusOutOfRange},
-		{"get over the end", func(r *request) { r.op, r.offset = opGet, 97 }, statusOutOfRange},
-		{"atomic over the end", func(r *request) { r.op, r.offset = opAtomic, 104 }, statusOutOfRange},
-		{"crooked atomic", func(r *request) { r.op, r.offset = opAtomic, 4 }, statusUnaligned},
-		{"generation before", func(r *request) { r.generation-- }, statusNoSegment},
-		{"generation after", func(r *request) { r.generation++ }, statusNoSegment},
-		{"segment that is not there", func(r *request) { r.segment = 3 }, statusNoSegment},
-		{"segment beyond all", func(r *request) { r.segment = math.MaxUint32 }, statusNoSegment},
+		{"good", func(*memoryRequest) {}, statusDone},
+		{"no operation", func(r *memoryRequest) { r.op = 0 }, statusMalformed},
+		{"operation after the last", func(r *memoryRequest) { r.op = opEnd }, statusMalformed},
+		{"huge operation", func(r *memoryRequest) { r.op = math.MaxUint64 }, statusMalformed},
+		{"longer than the bounce", func(r *memoryRequest) { r.length = bounceBytes + 1 }, statusMalformed},
+		{"huge length", func(r *memoryRequest) { r.length = math.MaxUint64 }, statusMalformed},
+		{"over the end", func(r *memoryRequest) { r.offset = 97 }, statusOutOfRange},
+		{"sum overflows", func(r *memoryRequest) { r.offset = math.MaxUint64 - 3 }, statusOutOfRange},
+		{"get over the end", func(r *memoryRequest) { r.op, r.offset = opGet, 97 }, statusOutOfRange},
+		{"atomic over the end", func(r *memoryRequest) { r.op, r.offset = opAtomic, 104 }, statusOutOfRange},
+		{"crooked atomic", func(r *memoryRequest) { r.op, r.offset = opAtomic, 4 }, statusUnaligned},
+		{"generation before", func(r *memoryRequest) { r.generation-- }, statusNoSegment},
+		{"generation after", func(r *memoryRequest) { r.generation++ }, statusNoSegment},
+		{"segment that is not there", func(r *memoryRequest) { r.segment = 3 }, statusNoSegment},
+		{"segment beyond all", func(r *memoryRequest) { r.segment = math.MaxUint32 }, statusNoSegment},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := f.lane.take(true)
@@ -365,7 +365,7 @@ func TestBoundOperationsAllocateNothing(t *testing.T) {
 		"put notify": func() error { return l.PutNotify(queue, at, src, flag) },
 		"notify":     func() error { return l.Notify(queue, flag) },
 		"get":        func() error { return l.Get(queue, src, at) },
-		"get notify": func() error { return l.GetNotify(queue, src, at, src.Segment().Board(), flag) },
+		"get notify": func() error { return l.GetNotify(queue, src, at, src.Segment().Notifications(), flag) },
 		"atomic": func() error {
 			_, err := l.Atomic(context.Background(), at, transport.FetchAdd, 1, 0)
 			return err

@@ -44,7 +44,7 @@ type Transport struct {
 
 	own     *card
 	ownFile int
-	wait    *notify.Waiting
+	wait    *notify.WaitPolicy
 
 	mu       sync.Mutex
 	exposed  map[segment.ID]*segment.Segment // guarded by mu
@@ -66,7 +66,7 @@ func Join(r base.Rank, size, ids int, find Find) (*Transport, error) {
 	}
 	t := &Transport{
 		rank: r, size: size, ids: ids, find: find, own: own, ownFile: fd,
-		wait:     notify.AmongProcesses(0, defaultYield),
+		wait:     notify.ProcessWait(0, defaultYield),
 		exposed:  make(map[segment.ID]*segment.Segment),
 		links:    make([]*peerLink, size),
 		lostWhen: make([]*base.RankError, size),
@@ -89,7 +89,7 @@ const defaultYield = 100 * time.Microsecond
 // WaitWith says how this rank waits for the owners of bound segments, and for
 // requests for its own. It is called before the transport is used; without it,
 // waits yield for a while and then sleep.
-func (t *Transport) WaitWith(w *notify.Waiting) { t.wait = w }
+func (t *Transport) WaitWith(w *notify.WaitPolicy) { t.wait = w }
 
 // Name implements transport.Transport.
 func (t *Transport) Name() string { return "shm" }

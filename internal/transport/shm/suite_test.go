@@ -17,7 +17,7 @@ import (
 // without it; loopback runs the same one with it.
 func TestContract(t *testing.T) {
 	transporttest.Run(t, ranksOfOneProcess, func(size uint64, notifications uint32) (*segment.Segment, error) {
-		return segment.Create(size, notifications, notify.AmongProcesses(0, 0))
+		return segment.Create(size, notifications, notify.ProcessWait(0, 0))
 	})
 }
 

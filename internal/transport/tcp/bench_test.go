@@ -62,16 +62,16 @@ type benchRank struct {
 	bare  int // descriptor of the bare connection
 	buf   []byte
 	vec   sys.Vector
-	wait  *notify.Waiting
+	wait  *notify.WaitPolicy
 }
 
 // open makes the transport; peer says where the other rank is.
 func (b *benchRank) open(key auth.Key, peer func() string, change func(*Config)) error {
-	b.wait = notify.AmongProcesses(time.Second, 0)
+	b.wait = notify.ProcessWait(time.Second, 0)
 	b.wait.PollFirst = true
 	var err error
 	cfg := Config{
-		Rank: b.rank, Size: 2, IDs: 4, Job: "bench", Credentials: auth.Credentials{Key: key}, Waiting: b.wait,
+		Rank: b.rank, Size: 2, IDs: 4, Job: "bench", Credentials: auth.Credentials{Key: key}, WaitPolicy: b.wait,
 		Lookup: func(context.Context, base.Rank) (string, error) { return peer(), nil },
 	}
 	if change != nil {
@@ -178,11 +178,11 @@ func (b *benchRank) rounds() error {
 }
 
 func (b *benchRank) awaitValue(v int) error {
-	board := b.seg.Board()
-	if _, err := board.Wait(context.Background(), notify.Until(0, notify.Equal, notify.Value(v)), nil, nil); err != nil {
+	array := b.seg.Notifications()
+	if _, err := array.Wait(context.Background(), notify.Until(0, notify.Equal, notify.Value(v)), nil, nil); err != nil {
 		return err
 	}
-	_, err := board.Reset(0)
+	_, err := array.Reset(0)
 	return err
 }
 

@@ -7,14 +7,13 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
-// partingMost bounds how long Close waits for peers to take what was issued: one
-// that is stopped would never.
+// partingMost bounds how long Close waits for peers to take the data that was issued: a
+// peer that is stopped never would.
 const partingMost = 2 * time.Second
 
-// Close implements transport.Transport. What was issued goes out before, unless
-// a peer does not take it in time; then peers are told that this rank leaves. It
-// ends every operation and every wait under way with base.ErrClosed, and is
-// idempotent.
+// Close implements transport.Transport. It sends all data that was issued, unless a peer
+// does not take it in time, and then kindBye to all peers. It ends every operation and
+// every wait under way with base.ErrClosed, and is idempotent.
 func (t *Transport) Close() error {
 	if !t.closed.CompareAndSwap(false, true) {
 		return nil
@@ -25,38 +24,31 @@ func (t *Transport) Close() error {
 	}
 	until := time.Now().Add(t.parting)
 	t.until(until, func(c *conn) bool { return c.out.idle() })
-	t.each(func(c *conn) { c.tell(&frame{kind: kindBye}) })
+	t.each(func(c *conn) { c.sendControl(&frame{kind: kindBye}) })
 	t.until(until, func(c *conn) bool { return c.out.idle() })
 	t.each(func(c *conn) { c.endSending() })
 	t.until(until, func(c *conn) bool { return c.delivered() })
 
-	t.drained.Store(true)
-	t.poller.Wake()
-	t.rouse()
-	<-t.stopped
-	for i := range t.links {
-		if l := t.links[i].Load(); l != nil {
-			l.close()
-		}
-	}
+	t.progress.Stop(t.poller.Wake)
+	t.links.Each((*link).close)
 	t.work.Wait()
-	t.turn.Lock()
-	defer t.turn.Unlock()
+	t.progress.polling.Lock()
+	defer t.progress.polling.Unlock()
 	t.poller.Close()
 	return nil
 }
 
-// close ends all connections of a link and all waits. Nobody makes new ones:
-// whoever is about to has l.mu and is waited for, or sees that it is too late.
+// close ends all connections of a link and all waits. No new ones are made: a goroutine
+// that is about to make one holds l.mu, or sees that the transport is closed.
 func (l *link) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := range l.lanes {
-		if c := l.lanes[i].conn.Load(); c != nil {
+	for i := range l.channels {
+		if c := l.channels[i].conn.Load(); c != nil {
 			c.end(base.ErrClosed)
 		}
 	}
-	l.board.Close()
+	l.array.Close()
 }
 
 func (t *Transport) each(do func(c *conn)) {
@@ -81,8 +73,8 @@ func (t *Transport) until(limit time.Time, done func(c *conn) bool) {
 	}
 }
 
-// endSending says that nothing more comes. What comes from the peer is still
-// received, lest the system takes back what it has not read yet.
+// endSending shuts down the sending direction. The other stays open: if data that
+// arrives were not read, the system would discard data that the peer has not read yet.
 func (c *conn) endSending() {
 	c.out.mu.Lock()
 	defer c.out.mu.Unlock()
@@ -91,7 +83,7 @@ func (c *conn) endSending() {
 	}
 }
 
-// delivered reports whether the peer's host has all that was sent.
+// delivered reports whether the peer's host has acknowledged all data.
 func (c *conn) delivered() bool {
 	c.out.mu.Lock()
 	defer c.out.mu.Unlock()

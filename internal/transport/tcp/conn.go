@@ -7,24 +7,24 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
-// A conn is one connection to a peer, for both directions. Its two halves have
-// locks of their own; who holds that of the inbox may take that of the outbox.
+// A conn is one connection to a peer, for both directions. Its two halves have locks of
+// their own. The lock of the outbox is taken after that of the inbox.
 type conn struct {
 	t      *Transport
 	link   *link
 	key    int          // index in Transport.conns
 	fd     int          // -1 with TLS
 	secure net.Conn     // with TLS, else nil
-	under  *net.TCPConn // what secure goes through
+	under  *net.TCPConn // below secure
 
-	left atomic.Bool // the peer has said that nothing more comes
+	byeReceived atomic.Bool // the peer sends nothing more
 
 	out outbox
-	in  inbox
+	in  receiver
 }
 
-func newConn(t *Transport, l *link, lane int) *conn {
-	c := &conn{t: t, link: l, key: int(l.rank)*t.cfg.Lanes + lane, fd: -1}
+func newConn(t *Transport, l *link, n int) *conn {
+	c := &conn{t: t, link: l, key: int(l.peer.Rank)*t.cfg.Connections + n, fd: -1}
 	c.out.init(c)
 	return c
 }
@@ -35,15 +35,15 @@ func (c *conn) end(err error) {
 	c.in.mu.Lock()
 	c.out.mu.Lock()
 	ended := c.out.ended != nil
-	var records *record
+	var queued *queuedFrame
 	var requests []*request
 	if !ended {
 		c.out.ended = err
 		c.in.ended = true
 		c.in.forget()
-		records, requests = c.out.emptyLocked()
+		queued, requests = c.out.emptyLocked()
 		if c.secure != nil {
-			c.under.Close() // without TLS's own goodbye, which may block: ours is inside
+			c.under.Close() // without TLS's close_notify, which may block: kindBye replaces it
 			c.out.more.Broadcast()
 		} else {
 			c.t.poller.Remove(c.fd)
@@ -52,19 +52,19 @@ func (c *conn) end(err error) {
 	}
 	c.out.mu.Unlock()
 	c.in.mu.Unlock()
-	for r := records; r != nil; r = r.next {
+	for r := queued; r != nil; r = r.next {
 		if r.queue != nil {
 			r.queue.End(&r.op, err)
 		}
 	}
 	for _, r := range requests {
-		c.link.finish(r, err)
+		c.link.finish(r, 0, err)
 	}
 }
 
 // release lets go of a segment that was withdrawn: when it returns, nothing is
 // written into the segment or sent from it any more.
-func (c *conn) release(x *exposure) {
+func (c *conn) release(x *region) {
 	c.in.mu.Lock()
 	if c.in.into == x {
 		c.in.dst = nil

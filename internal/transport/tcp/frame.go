@@ -3,6 +3,7 @@ package tcp
 import (
 	"encoding/binary"
 	"fmt"
+	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
@@ -13,40 +14,31 @@ const headSize = 64
 // lengthMost bounds transfers: as large as a segment can be.
 const lengthMost = 1 << 46
 
-// A kind says what a frame is. The numbers are on the wire.
-type kind uint8
+// A frameKind is the kind of a frame. The numbers are on the wire.
+type frameKind uint8
 
 const (
-	kindPut       kind = 1  // bytes for a segment, with or without a notification
-	kindNotify    kind = 2  // a notification alone
-	kindGet       kind = 3  // asks for bytes of a segment
-	kindData      kind = 4  // bytes of an answer to kindGet
-	kindAtomic    kind = 5  // asks for an atomic operation
-	kindFlush     kind = 6  // asks whether all frames before it have been dealt with
-	kindAttach    kind = 7  // asks what a segment is like
-	kindResult    kind = 8  // answer to kindAtomic and kindFlush
-	kindAttached  kind = 9  // answer to kindAttach
-	kindRefused   kind = 10 // says that a frame was not obeyed
-	kindWithdrawn kind = 11 // says that a segment is no more
-	kindBye       kind = 12 // the last frame of a connection
-	kindEnd       kind = 13
+	kindPut       frameKind = 1  // bytes for a segment, with or without a notification
+	kindNotify    frameKind = 2  // a notification alone
+	kindGet       frameKind = 3  // requests bytes of a segment
+	kindData      frameKind = 4  // bytes of the reply to kindGet
+	kindAtomic    frameKind = 5  // requests an atomic operation
+	kindFlush     frameKind = 6  // requests a reply once all earlier frames were handled
+	kindAttach    frameKind = 7  // requests the descriptor of a segment
+	kindResult    frameKind = 8  // reply to kindAtomic and kindFlush
+	kindAttached  frameKind = 9  // reply to kindAttach
+	kindRefused   frameKind = 10 // refusal of a frame
+	kindWithdrawn frameKind = 11 // announces that a segment was withdrawn
+	kindBye       frameKind = 12 // the last frame of a connection
+	kindEnd       frameKind = 13
 )
 
 // The flags.
 const (
 	flagNote   = 1 << 0 // kindPut, kindNotify: a, b and c are a notification
 	flagAdd    = 1 << 1 // the notification is added to the word
-	flagLast   = 1 << 2 // kindData: the answer ends with this frame
+	flagLast   = 1 << 2 // kindData: the reply ends with this frame
 	flagPosted = 1 << 3 // kindRefused: number is that of a queue, not of a request
-)
-
-// A refusal says why a frame was not obeyed.
-type refusal uint8
-
-const (
-	refusedSegment   refusal = 1 // no such segment, of that generation, for this rank
-	refusedUnaligned refusal = 2 // the memory does not suit 64-bit atomics there
-	refusalEnd       refusal = 3
 )
 
 // mark is in every header, so that a stream out of step is noticed.
@@ -58,9 +50,9 @@ const mark = 'G'
 //	| 16 segment, 4 | 20 zero, 4 | 24 generation, 8 | 32 offset, 8 |
 //	| 40 a, 8 | 48 b, 8 | 56 c, 8 |
 //
-// docs/WIRE.md says what they mean in each kind.
+// docs/WIRE.md defines them for each kind.
 type frame struct {
-	kind       kind
+	kind       frameKind
 	flags      uint8
 	code       uint8
 	number     uint32
@@ -90,7 +82,7 @@ func parse(h *[headSize]byte) (f frame, err error) {
 	first := le.Uint64(h[0:])
 	place := le.Uint64(h[16:])
 	f = frame{
-		kind: kind(first), flags: uint8(first >> 8), code: uint8(first >> 16), number: uint32(first >> 32),
+		kind: frameKind(first), flags: uint8(first >> 8), code: uint8(first >> 16), number: uint32(first >> 32),
 		length: le.Uint64(h[8:]), segment: uint32(place), generation: le.Uint64(h[24:]), offset: le.Uint64(h[32:]),
 		a: le.Uint64(h[40:]), b: le.Uint64(h[48:]), c: le.Uint64(h[56:]),
 	}
@@ -100,8 +92,8 @@ func parse(h *[headSize]byte) (f frame, err error) {
 	return f, nil
 }
 
-// wellFormed reports whether the fields go together. What they refer to is
-// checked by whoever obeys the frame.
+// wellFormed reports whether the fields go together. Whether they refer to anything is
+// checked when the frame is handled.
 func (f *frame) wellFormed() bool {
 	if f.length > lengthMost {
 		return false
@@ -109,9 +101,9 @@ func (f *frame) wellFormed() bool {
 	place := uint64(f.segment) | f.generation | f.offset
 	switch f.kind {
 	case kindPut:
-		return f.code == 0 && (f.flags == 0 && f.a|f.b|f.c == 0 || f.noteWellFormed())
+		return f.code == 0 && (f.flags == 0 && f.a|f.b|f.c == 0 || f.flagWellFormed())
 	case kindNotify:
-		return uint64(f.code)|f.length|place == 0 && f.noteWellFormed()
+		return uint64(f.code)|f.length|place == 0 && f.flagWellFormed()
 	case kindGet:
 		return uint64(f.flags|f.code)|f.a|f.b|f.c == 0 && f.length > 0
 	case kindData:
@@ -127,24 +119,24 @@ func (f *frame) wellFormed() bool {
 	case kindAttached:
 		return uint64(f.flags|f.code)|f.length|f.b|f.c == 0 && f.generation != 0 && f.offset <= lengthMost && f.a < 1<<32
 	case kindRefused:
-		return f.flags&^flagPosted == 0 && f.code > 0 && refusal(f.code) < refusalEnd && f.length|f.offset|f.a|f.b|f.c == 0
+		return f.flags&^flagPosted == 0 && f.code > 0 && remote.Refusal(f.code) <= remote.RefusedUnaligned && f.length|f.offset|f.a|f.b|f.c == 0
 	case kindWithdrawn:
 		return uint64(f.flags|f.code)|uint64(f.number)|f.length|f.offset|f.a|f.b|f.c == 0
 	}
 	return false
 }
 
-func (f *frame) noteWellFormed() bool {
+func (f *frame) flagWellFormed() bool {
 	return f.flags&^flagAdd == flagNote && f.a>>32 != 0 && f.b>>32 == 0
 }
 
-// setNote puts a notification into f: id and value, segment, generation.
-func (f *frame) setNote(n transport.Flag, generation uint64) {
+// setFlag puts a notification into f: id and value, segment, generation.
+func (f *frame) setFlag(n transport.Flag, generation uint64) {
 	f.flags |= flagNote
 	if n.Add {
 		f.flags |= flagAdd
 	}
-	f.a = uint64(n.ID) | uint64(n.Value)<<32
+	f.a = remote.PackFlag(n)
 	f.b = uint64(n.Segment)
 	f.c = generation
 }

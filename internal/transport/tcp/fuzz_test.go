@@ -34,8 +34,8 @@ func FuzzParse(f *testing.F) {
 }
 
 // FuzzConnection feeds a connection with bytes, cut at several places, that a peer
-// with the key may send. Whatever they are, nothing panics, nothing but segment 1
-// is written to, and little is allocated.
+// with the key may send. For all bytes, nothing panics, nothing but segment 1 is written to,
+// and little is allocated.
 func FuzzConnection(f *testing.F) {
 	var all []byte
 	for _, name := range []string{"put", "put and notify", "notify", "get", "compare and swap", "flush", "attach", "data, last", "put refused", "withdrawn", "bye"} {
@@ -71,14 +71,14 @@ func FuzzConnection(f *testing.F) {
 				t.Fatal("memory outside the segment was written")
 			}
 		}
-		if n := len(c.out.asked.all); n != 1 {
-			t.Fatalf("%d requests, want the one that is open", n)
+		if n := c.out.requests.pending.Len(); n > 1 {
+			t.Fatalf("%d requests are pending, want at most the one that was sent", n)
 		}
 		records := 0
 		for r := c.out.first; r != nil; r = r.next {
 			records++
 		}
-		if records > owedMost+1 || len(c.out.serving) > owedMost {
+		if records > repliesMost+1 || len(c.out.gets) > repliesMost {
 			t.Fatalf("%d answers wait", records)
 		}
 	})
@@ -95,22 +95,23 @@ func (c *conn) feedCopy(b []byte) error {
 func fuzzed(t *testing.T) (*conn, [][]byte) {
 	w := polling()
 	tr := &Transport{
-		cfg:   Config{Rank: 0, Size: 2, IDs: 4, Lanes: 1, Waiting: w, Lookup: nil},
-		links: make([]atomic.Pointer[link], 2), conns: make([]atomic.Pointer[conn], 2),
+		cfg:   Config{Rank: 0, Size: 2, IDs: 4, Connections: 1, WaitPolicy: w, Lookup: nil},
+		conns: make([]atomic.Pointer[conn], 2),
 	}
-	tr.exposed.init(tr, 4)
+	tr.registry.Init(0, 2, 4)
+	tr.links.Init(2, func(r base.Rank) *link { return newLink(tr, r) })
 	mem := make([]byte, 64+64+64)
 	s, err := segment.Bind(mem[64:128:128], 16, w)
 	ok(t, err)
 	ok(t, tr.Expose(1, s))
 	ok(t, tr.Grant(1, base.Rank(1)))
-	c := newConn(tr, tr.link(1), 0)
+	c := newConn(tr, tr.links.To(1), 0)
 	c.secure = new(net.TCPConn) // frames wait for a sender that there is not
 	dst := make([]byte, 64+16+64)
 	d, err := segment.Bind(dst[64:80:80], 1, w)
 	ok(t, err)
 	q := transport.NewQueue(4, 0)
 	r := &request{queue: q, dst: d.All().Bytes(), keep: d.All()}
-	ok(t, c.ask(r, &frame{kind: kindGet, length: 16, segment: 1, generation: 1}))
+	ok(t, c.send(r, &frame{kind: kindGet, length: 16, segment: 1, generation: 1}))
 	return c, [][]byte{mem[:64], mem[128:], dst[:64], dst[80:]}
 }

@@ -2,14 +2,14 @@ package tcp
 
 import "github.com/gaspi-go/gaspi-go/internal/base"
 
-// Hears reports whether something that rank r has sent may still arrive: there is
-// a connection on which the peer has not said that nothing more comes.
+// Hears reports whether data that rank r has sent may still arrive: there is a connection
+// on which the peer has not sent kindBye.
 func (t *Transport) Hears(r base.Rank) bool {
 	if r == t.cfg.Rank || r < 0 || int(r) >= t.cfg.Size {
 		return false
 	}
-	for lane := range t.cfg.Lanes {
-		if c := t.conns[int(r)*t.cfg.Lanes+lane].Load(); c != nil && c.hears() {
+	for n := range t.cfg.Connections {
+		if c := t.conns[int(r)*t.cfg.Connections+n].Load(); c != nil && c.hears() {
 			return true
 		}
 	}
@@ -17,7 +17,7 @@ func (t *Transport) Hears(r base.Rank) bool {
 }
 
 func (c *conn) hears() bool {
-	if c.left.Load() {
+	if c.byeReceived.Load() {
 		return false
 	}
 	c.in.mu.Lock()

@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"testing"
-	"time"
 )
 
 // A rank is heard from its first connection until it has said that it leaves.
@@ -24,9 +23,5 @@ func TestHearsUntilThePeerHasLeft(t *testing.T) {
 	if err := ranks[1].Close(); err != nil {
 		t.Fatal(err)
 	}
-	for until := time.Now().Add(10 * time.Second); ranks[0].Hears(1); time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("still heard after it has closed")
-		}
-	}
+	eventually(t, "a rank that has closed is no longer heard", func() bool { return !ranks[0].Hears(1) })
 }

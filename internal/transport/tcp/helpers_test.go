@@ -34,7 +34,7 @@ func ok(t testing.TB, err error) {
 // exposed makes a segment of tr that all ranks may reach.
 func exposed(t testing.TB, tr *Transport, id segment.ID, size uint64) *segment.Segment {
 	t.Helper()
-	s, err := segment.New(size, 16, tr.cfg.Waiting)
+	s, err := segment.New(size, 16, tr.cfg.WaitPolicy)
 	ok(t, err)
 	ok(t, tr.Expose(id, s))
 	for r := range tr.cfg.Size {
@@ -74,10 +74,10 @@ func fill(b []byte, seed uint64) {
 // awaitNote waits for a notification and takes it.
 func awaitNote(t testing.TB, s *segment.Segment, id notify.ID) notify.Value {
 	t.Helper()
-	if _, err := s.Board().Wait(within(t), notify.Some(id, 1), nil, nil); err != nil {
+	if _, err := s.Notifications().Wait(within(t), notify.Some(id, 1), nil, nil); err != nil {
 		t.Fatalf("notification %d: %v", id, err)
 	}
-	v, err := s.Board().Reset(id)
+	v, err := s.Notifications().Reset(id)
 	ok(t, err)
 	return v
 }
@@ -99,7 +99,7 @@ func stall(t testing.TB, tr *Transport, peer base.Rank, lane int) (resume func()
 	t.Helper()
 	var c *conn
 	eventually(t, "the lane is open", func() bool {
-		c = tr.conns[int(peer)*tr.cfg.Lanes+lane].Load()
+		c = tr.conns[int(peer)*tr.cfg.Connections+lane].Load()
 		return c != nil
 	})
 	c.in.mu.Lock()

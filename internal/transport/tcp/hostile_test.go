@@ -3,6 +3,7 @@ package tcp
 import (
 	"bytes"
 	"encoding/binary"
+	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"io"
 	"math"
 	"net"
@@ -46,7 +47,7 @@ func setByte(b []byte, i int, to byte) []byte {
 
 func note(id notify.ID, v notify.Value, seg uint32, generation uint64) (a, b, c uint64) {
 	var f frame
-	f.setNote(transport.Flag{ID: id, Value: v, Segment: segment.ID(seg)}, generation)
+	f.setFlag(transport.Flag{ID: id, Value: v, Segment: segment.ID(seg)}, generation)
 	return f.a, f.b, f.c
 }
 
@@ -86,10 +87,10 @@ func TestMalformedFramesCloseTheConnection(t *testing.T) {
 		{"an atomic behind the end", encoded(frame{kind: kindAtomic, segment: 1, generation: 1, offset: size}), "leaves the segment"},
 		{"an atomic that is not aligned", encoded(frame{kind: kindAtomic, segment: 1, generation: 1, offset: 4}), "malformed"},
 		{"an atomic that does not exist", encoded(frame{kind: kindAtomic, code: 8, segment: 1, generation: 1}), "malformed"},
-		{"data that nobody asked for", encoded(frame{kind: kindData, flags: flagLast, length: 8}, 1, 2, 3, 4, 5, 6, 7, 8), "not asked"},
-		{"a result that nobody asked for", encoded(frame{kind: kindResult, number: 7}), "not asked"},
-		{"a description that nobody asked for", encoded(frame{kind: kindAttached, generation: 1, offset: 8, segment: 1}), "not asked"},
-		{"a refusal of what was not asked", encoded(frame{kind: kindRefused, code: 1, segment: 1}), "not asked"},
+		{"data without a request", encoded(frame{kind: kindData, flags: flagLast, length: 8}, 1, 2, 3, 4, 5, 6, 7, 8), "belongs to no request"},
+		{"a result without a request", encoded(frame{kind: kindResult, number: 7}), "belongs to no request"},
+		{"a descriptor without a request", encoded(frame{kind: kindAttached, generation: 1, offset: 8, segment: 1}), "belongs to no request"},
+		{"a refusal without a request", encoded(frame{kind: kindRefused, code: 1, segment: 1}), "belongs to no request"},
 		{"a refusal without a reason", encoded(frame{kind: kindRefused}), "malformed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -113,7 +114,7 @@ func TestMalformedFramesCloseTheConnection(t *testing.T) {
 			if !bytes.Equal(s.All().Bytes(), want) {
 				t.Errorf("memory was written: %v", s.All().Bytes())
 			}
-			if _, set, _ := s.Board().Try(notify.Some(0, 16)); set {
+			if _, set, _ := s.Notifications().Try(notify.Some(0, 16)); set {
 				t.Error("a notification was posted")
 			}
 		})
@@ -149,18 +150,43 @@ func TestForeignSegmentsAreRefused(t *testing.T) {
 			ok(t, err)
 			f, err := parse(&h)
 			ok(t, err)
-			if f.kind != kindRefused || f.flags != x.posted || refusal(f.code) != refusedSegment {
+			if f.kind != kindRefused || f.flags != x.posted || remote.Refusal(f.code) != remote.RefusedSegment {
 				t.Errorf("answer %+v, want a refusal", f)
 			}
-			if !bytes.Equal(s.All().Bytes(), make([]byte, 64)) || s.Board().Load(1) != 0 {
+			if !bytes.Equal(s.All().Bytes(), make([]byte, 64)) || s.Notifications().Load(1) != 0 {
 				t.Error("a segment that was not granted was written")
 			}
 		})
 	}
 }
 
-// A peer that asks and asks and reads no answer.
-func TestAnswersThatAreNotTaken(t *testing.T) {
+// A reply with a segment that cannot exist ends the connection, and so the request.
+func TestReplyForASegmentThatCannotExist(t *testing.T) {
+	ranks := join(t, 2, nil)
+	conn := intruder(t, ranks[0])
+	l := linkTo(t, ranks[0], 1)
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := l.Size(1)
+		ended <- err
+	}()
+	var h [headSize]byte
+	_, err := io.ReadFull(conn, h[:])
+	ok(t, err)
+	request, err := parse(&h)
+	ok(t, err)
+	_, err = conn.Write(encoded(frame{kind: kindAttached, number: request.number, segment: math.MaxUint32, generation: 1, offset: 8}))
+	ok(t, err)
+	select {
+	case err := <-ended:
+		isGone(t, "size", err, 1)
+	case <-within(t).Done():
+		t.Fatal("the request has no end")
+	}
+}
+
+// A peer that sends requests and reads no reply.
+func TestRepliesThatAreNotRead(t *testing.T) {
 	var lost losses
 	ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Lost = lost.note })
 	exposed(t, ranks[0], 1, 1<<20)
@@ -172,8 +198,8 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 		}
 	}
 	eventually(t, "the rank is lost", func() bool { return lost.count() == 1 })
-	if why := lost.all[0]; !strings.Contains(why.Reason, errFlood.Error()) && !strings.Contains(why.Reason, "reset") {
-		t.Errorf("%v; want %v", why, errFlood)
+	if why := lost.all[0]; !strings.Contains(why.Reason, errTooManyReplies.Error()) && !strings.Contains(why.Reason, "reset") {
+		t.Errorf("%v; want %v", why, errTooManyReplies)
 	}
 }
 
@@ -191,7 +217,7 @@ func TestFramesInPieces(t *testing.T) {
 		_, err := conn.Write([]byte{x})
 		ok(t, err)
 	}
-	if _, err := s.Board().Wait(within(t), notify.Until(3, notify.Equal, 36), nil, nil); err != nil {
+	if _, err := s.Notifications().Wait(within(t), notify.Until(3, notify.Equal, 36), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i := range uint64(4) {

@@ -2,10 +2,10 @@ package tcp
 
 import (
 	"net/netip"
-	"os"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/testenv/cluster"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/transporttest"
@@ -14,9 +14,7 @@ import (
 // Goal: the contract holds between hosts, two ranks on each: the ranks are in this
 // process, but their sockets are on the networks of four hosts.
 func TestContractAcrossHosts(t *testing.T) {
-	if os.Getenv("GASPI_TEST_CLUSTER") != "1" {
-		t.Skip("GASPI_TEST_CLUSTER is not 1: it needs root and is run by .ci/run cluster")
-	}
+	testenv.NeedStep(t, "GASPI_TEST_CLUSTER", "cluster")
 	hosts := cluster.New(t, 4).Hosts()
 	for _, c := range []struct {
 		name    string

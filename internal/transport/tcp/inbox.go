@@ -29,29 +29,29 @@ const (
 	turnMost = 512 << 10
 )
 
-// An inbox is the receiving half of a connection. Between two reads it keeps no
+// A receiver is the receiving half of a connection. Between two reads it keeps no
 // more than a part of a header.
-type inbox struct {
+type receiver struct {
 	mu    sync.Mutex
 	ended bool           // guarded by mu, as is all below
 	part  [headSize]byte // beginning of a header
 	have  int            // how much of it there is
 
 	// The frame whose payload is arriving, if rest is not 0.
-	f    frame
-	rest uint64    // bytes still to come
-	dst  []byte    // where they go; nil: nowhere
-	into *exposure // kindPut: what dst lies in
-	note *exposure // kindPut: where the notification goes
-	req  *request  // kindData: what it answers
+	f       frame
+	rest    uint64   // bytes still to come
+	dst     []byte   // where they go; nil: nowhere
+	into    *region  // kindPut: contains dst
+	flagged *region  // kindPut: region of the notification
+	req     *request // kindData: the request that it replies to
 }
 
-// forget lets go of all memory of others.
-func (i *inbox) forget() { i.dst, i.into, i.note, i.req = nil, nil, nil, nil }
+// forget drops the references to the memory of segments.
+func (i *receiver) forget() { i.dst, i.into, i.flagged, i.req = nil, nil, nil, nil }
 
-// receive takes what has arrived, one turn of it. It reports whether there was
-// anything; an error means that the connection is of no more use.
-func (c *conn) receive(w *worker) (moved bool, err error) {
+// receive takes data that has arrived, about turnMost bytes of it. It reports whether
+// there was any. An error means that the connection cannot be used any more.
+func (c *conn) receive(w *progressThread) (moved bool, err error) {
 	if !c.in.mu.TryLock() {
 		return false, nil
 	}
@@ -59,7 +59,7 @@ func (c *conn) receive(w *worker) (moved bool, err error) {
 	return c.receiveLocked(w)
 }
 
-func (c *conn) receiveLocked(w *worker) (moved bool, err error) {
+func (c *conn) receiveLocked(w *progressThread) (moved bool, err error) {
 	i := &c.in
 	for budget := turnMost; budget > 0 && !i.ended; {
 		direct, head := c.aim(w)
@@ -95,10 +95,10 @@ func (c *conn) receiveLocked(w *worker) (moved bool, err error) {
 // aim sets the worker's vector to where the next bytes go: the payload that is
 // arriving, and behind its end the scratch memory. It returns how many bytes go
 // straight to their place, and how many are in the scratch memory already.
-func (c *conn) aim(w *worker) (direct, head int) {
+func (c *conn) aim(w *progressThread) (direct, head int) {
 	i := &c.in
 	w.vec.Reset()
-	if i.rest > 0 && i.into != nil && !i.into.usable() {
+	if i.rest > 0 && i.into != nil && !i.into.Usable() {
 		i.dst = nil
 	}
 	if i.rest > 0 && i.dst != nil {
@@ -124,7 +124,7 @@ func (c *conn) feed(b []byte) error {
 	for len(b) > 0 && !i.ended {
 		if i.rest > 0 {
 			part := b[:min(i.rest, uint64(len(b)))]
-			if i.into != nil && !i.into.usable() {
+			if i.into != nil && !i.into.Usable() {
 				i.dst = nil
 			}
 			if i.dst != nil {
@@ -145,7 +145,7 @@ func (c *conn) feed(b []byte) error {
 			return err
 		}
 		b = b[headSize:]
-		if err := c.obey(&f); err != nil {
+		if err := c.handle(&f); err != nil {
 			return fmt.Errorf("%w (in a frame of kind %d)", err, f.kind)
 		}
 	}
@@ -163,7 +163,7 @@ func (c *conn) advance(n uint64) error {
 		return nil
 	}
 	if i.f.kind == kindData {
-		return c.arrived()
+		return c.dataArrived()
 	}
-	return c.landed()
+	return c.putArrived()
 }

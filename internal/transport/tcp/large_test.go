@@ -3,6 +3,8 @@ package tcp
 import (
 	"bytes"
 	"fmt"
+	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
+	"github.com/gaspi-go/gaspi-go/segment"
 	"sync/atomic"
 	"testing"
 
@@ -53,7 +55,7 @@ func TestPendingPutsEndInOrder(t *testing.T) {
 		l, q := linkTo(t, ranks[0], 1), queueOn(0)
 		ok(t, l.Ping(t.Context()))
 		resume := stall(t, ranks[1], 0, 0)
-		ok(t, l.remoteOf(t, ranks[1], 1))
+		l.knowSegment(ranks[1], 1)
 		ok(t, l.Put(q, transport.Addr{Segment: 1}, own.All()))
 		for i := range uint64(n) {
 			ok(t, l.PutNotify(q, transport.Addr{Segment: 1, Offset: big + i*small}, spanOf(t, own, i*small, small),
@@ -66,7 +68,7 @@ func TestPendingPutsEndInOrder(t *testing.T) {
 		resume()
 		ok(t, settle(t, q))
 		awaitNote(t, peer, 0)
-		if v := peer.Board().Load(1); v != n {
+		if v := peer.Notifications().Load(1); v != n {
 			t.Errorf("%d notifications before the fence, want %d", v, n)
 		}
 		if got := peer.All().Bytes(); !bytes.Equal(got[:big], own.All().Bytes()) || !bytes.Equal(got[big:], own.All().Bytes()[:small*n]) {
@@ -75,35 +77,36 @@ func TestPendingPutsEndInOrder(t *testing.T) {
 	})
 }
 
-// remoteOf makes l know segment id without asking, for a peer that does not answer.
-func (l *link) remoteOf(t *testing.T, peer *Transport, id int) error {
-	x := peer.exposed.slots[id].Load()
-	return l.learn(&frame{segment: uint32(id), generation: x.generation, offset: uint64(len(x.data)), a: uint64(x.board.Len())})
+// knowSegment gives l the descriptor of segment id without a request, for a peer that does
+// not reply.
+func (l *link) knowSegment(peer *Transport, id segment.ID) {
+	x := peer.registry.At(id)
+	l.segments.Set(id, &remote.Descriptor{Generation: x.Generation, Size: uint64(len(x.Data)), Notifications: x.Notifications.Len()})
 }
 
 // More gets than may be asked at a time; notifications come behind all before.
 func TestManyGets(t *testing.T) {
 	both(t, func(t *testing.T, change func(base.Rank, *Config)) {
-		const n, size = 3 * questionsMost, 512
+		const n, size = 3 * pendingMost, 512
 		ranks := join(t, 2, change)
 		own, peer := exposed(t, ranks[0], 1, n*size), exposed(t, ranks[1], 1, n*size)
 		fill(peer.All().Bytes(), 2)
 		l, q := linkTo(t, ranks[0], 1), queueOn(0)
 		ok(t, l.Ping(t.Context()))
-		ok(t, l.remoteOf(t, ranks[1], 1))
+		l.knowSegment(ranks[1], 1)
 		resume := stall(t, ranks[1], 0, 0)
 		for i := range uint64(n) {
 			at := transport.Addr{Segment: 1, Offset: i * size}
 			dst := spanOf(t, own, i*size, size)
 			if i == n-1 {
-				ok(t, l.GetNotify(q, dst, at, own.Board(), transport.Flag{ID: 1, Value: 1}))
+				ok(t, l.GetNotify(q, dst, at, own.Notifications(), transport.Flag{ID: 1, Value: 1}))
 			} else {
 				ok(t, l.Get(q, dst, at))
 			}
 		}
-		ok(t, l.GetNotify(q, spanOf(t, own, 0, 0), transport.Addr{Segment: 1}, own.Board(), transport.Flag{ID: 2, Value: 5}))
-		ok(t, l.GetNotify(q, spanOf(t, own, 0, 0), transport.Addr{Segment: 1}, own.Board(), transport.Flag{ID: 3, Value: 6}))
-		if own.Board().Load(2) != 0 {
+		ok(t, l.GetNotify(q, spanOf(t, own, 0, 0), transport.Addr{Segment: 1}, own.Notifications(), transport.Flag{ID: 2, Value: 5}))
+		ok(t, l.GetNotify(q, spanOf(t, own, 0, 0), transport.Addr{Segment: 1}, own.Notifications(), transport.Flag{ID: 3, Value: 6}))
+		if own.Notifications().Load(2) != 0 {
 			t.Fatal("a notification came before the gets ahead of it")
 		}
 		resume()
@@ -172,7 +175,7 @@ func TestTraffic(t *testing.T) {
 // chatter is one rank of TestTraffic: in each round it puts to all others, on a
 // lane that changes, and checks what they put.
 func chatter(tr *Transport, me base.Rank, n, rounds int, size uint64) error {
-	in, out := tr.exposed.slots[1].Load().seg, tr.exposed.slots[2].Load().seg
+	in, out := tr.registry.At(1).Segment, tr.registry.At(2).Segment
 	ctx := tr.ctx
 	for round := range rounds {
 		q := queueOn(round)
@@ -196,7 +199,7 @@ func chatter(tr *Transport, me base.Rank, n, rounds int, size uint64) error {
 		}
 		for r := range n {
 			value := notify.Value(round + 1)
-			if _, err := in.Board().Wait(ctx, notify.Until(notify.ID(r), notify.AtLeast, value), nil, nil); err != nil {
+			if _, err := in.Notifications().Wait(ctx, notify.Until(notify.ID(r), notify.AtLeast, value), nil, nil); err != nil {
 				return err
 			}
 			got := in.All().Bytes()[uint64(r)*size:][:size-uint64(round*(r+1))]
@@ -204,7 +207,7 @@ func chatter(tr *Transport, me base.Rank, n, rounds int, size uint64) error {
 				return fmt.Errorf("round %d: rank %d found other bytes of rank %d", round, me, r)
 			}
 		}
-		if err := q.Wait(ctx, tr.cfg.Waiting, nil); err != nil {
+		if err := q.Wait(ctx, tr.cfg.WaitPolicy, nil); err != nil {
 			return err
 		}
 		if err := q.Failure(); err != nil {
@@ -219,7 +222,7 @@ func chatter(tr *Transport, me base.Rank, n, rounds int, size uint64) error {
 
 // agree is a barrier.
 func agree(tr *Transport, me base.Rank, n, round int) error {
-	in := tr.exposed.slots[1].Load().seg
+	in := tr.registry.At(1).Segment
 	for r := range base.Rank(n) {
 		l, err := tr.Link(r)
 		if err != nil {
@@ -229,6 +232,6 @@ func agree(tr *Transport, me base.Rank, n, round int) error {
 			return err
 		}
 	}
-	_, err := in.Board().Wait(tr.ctx, notify.Until(8, notify.AtLeast, notify.Value(n*(round+1))), nil, nil)
+	_, err := in.Notifications().Wait(tr.ctx, notify.Until(8, notify.AtLeast, notify.Value(n*(round+1))), nil, nil)
 	return err
 }

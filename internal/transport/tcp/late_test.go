@@ -12,31 +12,31 @@ import (
 )
 
 // Goal: atomics at a peer that does not answer end, are told apart, and leave nothing
-// behind: neither the numbers of questions nor those that wait for one.
+// behind: neither pending requests nor unsent ones.
 func TestUnanswered(t *testing.T) {
 	both(t, func(t *testing.T, change func(base.Rank, *Config)) {
 		var ranks []*Transport
 		transporttest.RunUnanswered(t, func(t *testing.T, n int) (all []transport.Transport) {
 			ranks = join(t, n, func(r base.Rank, cfg *Config) {
 				change(r, cfg)
-				cfg.Lanes = 1
+				cfg.Connections = 1
 			})
 			for _, r := range ranks {
 				all = append(all, r)
 			}
 			return all
 		}, heapMemory, func([]transport.Transport) func() { return stall(t, ranks[1], 0, 0) })
-		asked := &ranks[0].conns[1].Load().out.asked
-		if asked.open != 0 || asked.first != nil || len(asked.all) > questionsMost {
-			t.Errorf("%d questions are open, %v waits to be asked, %d numbers", asked.open, asked.first, len(asked.all))
+		requests := &ranks[0].conns[1].Load().out.requests
+		if n := requests.pending.Len(); n != 0 || requests.first != nil {
+			t.Errorf("%d requests are pending, %v is unsent", n, requests.first)
 		}
 	})
 }
 
-// Goal: the context bounds the first use of a segment too. The question what it is like
+// Goal: the context bounds the first use of a segment too. The request for its descriptor
 // has no effect, so nothing is in doubt.
 func TestUnansweredFirstUse(t *testing.T) {
-	ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Lanes = 1 })
+	ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Connections = 1 })
 	s := exposed(t, ranks[1], 1, 64)
 	l, at := linkTo(t, ranks[0], 1), transport.Addr{Segment: 1, Offset: 8}
 	ok(t, l.Ping(within(t)))
@@ -69,7 +69,7 @@ func TestDoubtEnds(t *testing.T) {
 		{"by Close", func(ranks []*Transport) { ranks[0].Close() }, base.ErrClosed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Lanes = 1 })
+			ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Connections = 1 })
 			exposed(t, ranks[1], 1, 64)
 			l, at := linkTo(t, ranks[0], 1), transport.Addr{Segment: 1}
 			_, err := l.Atomic(within(t), at, transport.FetchAdd, 1, 0)

@@ -41,7 +41,7 @@ func (x *losses) count() int {
 // gets on all lanes. It returns their queues.
 func waiting(t *testing.T, l *link, own transport.Addr, body []byte, lanes int) (queues []*transport.Queue) {
 	t.Helper()
-	s := l.t.exposed.slots[own.Segment].Load().seg
+	s := l.t.registry.At(own.Segment).Segment
 	for lane := range lanes {
 		q := queueOn(lane)
 		at := transport.Addr{Segment: 1, Offset: uint64(lane * len(body))}
@@ -63,8 +63,8 @@ func TestLostPeerEndsWhatIsUnderWay(t *testing.T) {
 				ranks[0].Lose(&base.RankError{Rank: 1, Reason: "killed by signal 9"})
 			}, 0},
 			{"one connection breaks", func(ranks []*Transport) {
-				c := ranks[0].conns[ranks[0].cfg.Lanes].Load()
-				ranks[0].broken(c, errors.New("test"))
+				c := ranks[0].conns[ranks[0].cfg.Connections].Load()
+				ranks[0].fail(c, errors.New("test"))
 			}, 1},
 		} {
 			t.Run(c.name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestLostPeerEndsWhatIsUnderWay(t *testing.T) {
 				var lost losses
 				ranks := join(t, 2, func(r base.Rank, cfg *Config) {
 					change(r, cfg)
-					cfg.Lanes = 2
+					cfg.Connections = 2
 					if r == 0 {
 						cfg.Lost = lost.note
 					}
@@ -97,7 +97,7 @@ func TestLostPeerEndsWhatIsUnderWay(t *testing.T) {
 					blocked <- err
 				}()
 				go func() {
-					if err := queues[1].Wait(context.Background(), ranks[0].cfg.Waiting, nil); err != nil {
+					if err := queues[1].Wait(context.Background(), ranks[0].cfg.WaitPolicy, nil); err != nil {
 						blocked <- err
 						return
 					}
@@ -126,12 +126,12 @@ func TestLostPeerEndsWhatIsUnderWay(t *testing.T) {
 	})
 }
 
-// What somebody else says counts more than what a connection shows.
+// A report from outside counts more than the state of a connection.
 func TestLoseOverridesABrokenConnection(t *testing.T) {
 	ranks := join(t, 2, nil)
 	l := linkTo(t, ranks[0], 1)
 	ok(t, l.Ping(t.Context()))
-	ranks[0].broken(ranks[0].conns[ranks[0].cfg.Lanes].Load(), errors.New("test"))
+	ranks[0].fail(ranks[0].conns[ranks[0].cfg.Connections].Load(), errors.New("test"))
 	isGone(t, "ping", l.Ping(t.Context()), 1)
 	said := &base.RankError{Rank: 1, Reason: "killed by signal 9"}
 	ranks[0].Lose(said)
@@ -161,7 +161,7 @@ func TestCloseDeliversAndSaysGoodbye(t *testing.T) {
 		if v := awaitNote(t, peer, 1); v != 4 || !bytes.Equal(peer.All().Bytes(), own.All().Bytes()) {
 			t.Errorf("value %d, or other bytes", v)
 		}
-		eventually(t, "the peer knows that the rank has left", func() bool { return back.gone() != nil })
+		eventually(t, "the peer knows that the rank has left", func() bool { return back.peer.Err() != nil })
 		err := back.Ping(t.Context())
 		isGone(t, "ping", err, 0)
 		if !strings.Contains(err.Error(), "has closed") {
@@ -226,7 +226,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 					_ = s
 				}
 			})
-			// What Go's own network code leaves for a moment goes by itself.
+			// Goroutines that Go's own network code leaves for a moment end by themselves.
 			if round == 0 {
 				goroutines, descriptors = runtime.NumGoroutine(), files()
 				continue
@@ -246,11 +246,11 @@ func TestARankThatOnlyComputes(t *testing.T) {
 	for range 3 {
 		ok(t, l.Put(q, transport.Addr{Segment: 1}, own.All()))
 		ok(t, l.Flush(within(t), q))
-		ok(t, l.GetNotify(q, own.All(), transport.Addr{Segment: 1}, own.Board(), transport.Flag{ID: 1, Value: 1}))
+		ok(t, l.GetNotify(q, own.All(), transport.Addr{Segment: 1}, own.Notifications(), transport.Flag{ID: 1, Value: 1}))
 		awaitNote(t, own, 1)
 		// Rank 1 has waited a while and then computes: its thread takes over.
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Millisecond)
-		if _, err := peer.Board().Wait(ctx, notify.Some(5, 1), nil, nil); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := peer.Notifications().Wait(ctx, notify.Some(5, 1), nil, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
 		cancel()

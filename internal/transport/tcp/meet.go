@@ -16,54 +16,56 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
-// A lane is a connection that may not have been made yet.
-type lane struct {
+// A channel is the place of one connection to a peer, which may not have been made yet.
+type channel struct {
 	conn atomic.Pointer[conn]
 
 	// All guarded by link.mu.
 	dialling bool          // this side is connecting
 	coming   *time.Timer   // this side has agreed to a connection of the peer's, until then; else nil
+	reached  time.Time     // when that was
 	fault    error         // why the last attempt came to nothing, though the peer is not gone
 	opened   chan struct{} // closed when conn is there
 }
 
 // Both ranks may connect at the same time, when only one connection is wanted:
-// then the one that the lower rank dials is it. The other rank, which is told so,
-// waits for it.
+// then the connection that the lower rank dials is used. The other rank's is refused with
+// useMine, and it waits.
 const useMine = "use the connection that is coming from here"
 
 var errUseMine = errors.New(useMine)
 
-// conn is the connection of lane n, made if need be.
+// conn returns the connection of channel n modulo the number of channels. It makes it if
+// need be, and blocks.
 func (l *link) conn(ctx context.Context, n uint32) (*conn, error) {
-	n %= uint32(len(l.lanes))
-	if c := l.lanes[n].conn.Load(); c != nil {
+	n %= uint32(len(l.channels))
+	if c := l.channels[n].conn.Load(); c != nil {
 		return c, nil
 	}
 	return l.open(ctx, int(n))
 }
 
-// open waits for a connection. Whoever comes first sets out to make it.
+// open blocks until channel n has a connection. The first caller starts to dial.
 func (l *link) open(ctx context.Context, n int) (*conn, error) {
-	lane := &l.lanes[n]
+	ch, begun := &l.channels[n], time.Now()
 	for {
-		if err := l.setOut(n); err != nil {
+		if err := l.startDial(n, begun); err != nil {
 			return nil, err
 		}
 		var fault error
 		err := l.await(ctx, func() bool {
-			if lane.conn.Load() != nil || l.lost.Load() != nil {
+			if ch.conn.Load() != nil || l.peer.Lost() != nil {
 				return true
 			}
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			fault = lane.fault
-			return fault != nil || !lane.dialling && lane.coming == nil
+			fault = ch.fault
+			return fault != nil || !ch.dialling && ch.coming == nil
 		})
-		if gone := l.gone(); gone != nil {
+		if gone := l.peer.Err(); gone != nil {
 			return nil, gone
 		}
-		if c := lane.conn.Load(); c != nil {
+		if c := ch.conn.Load(); c != nil {
 			return c, nil
 		}
 		if err == nil {
@@ -76,35 +78,41 @@ func (l *link) open(ctx context.Context, n int) (*conn, error) {
 	}
 }
 
-// setOut begins to connect, unless it is being done.
-func (l *link) setOut(n int) error {
+// startDial starts to connect, unless a connection is being made. The peer's host counts as
+// silent since reached, or since the peer was heard of later.
+func (l *link) startDial(n int, reached time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.gone(); err != nil {
+	if err := l.peer.Err(); err != nil {
 		return err
 	}
-	lane := &l.lanes[n]
-	if lane.conn.Load() == nil && !lane.dialling && lane.coming == nil {
+	ch := &l.channels[n]
+	if ch.conn.Load() == nil && !ch.dialling && ch.coming == nil {
 		opened := make(chan struct{})
-		lane.dialling, lane.fault, lane.opened = true, nil, opened
-		l.t.work.Go(func() { l.dial(n, opened) })
+		if ch.reached.After(reached) {
+			reached = ch.reached
+		}
+		ch.dialling, ch.fault, ch.opened = true, nil, opened
+		l.t.work.Go(func() { l.dial(n, reached, opened) })
 	}
 	return nil
 }
 
-// dial makes the connection of a lane, or finds out that the peer is gone.
-func (l *link) dial(n int, opened chan struct{}) {
+// dial makes the connection of channel n, or finds out that the peer is gone. The peer's host
+// counts as silent since reached.
+func (l *link) dial(n int, reached time.Time, opened chan struct{}) {
 	for {
-		c, err := l.connect(n)
+		c, err := l.connect(n, reached)
 		if err == nil {
-			l.join(c, n)
+			l.install(c, n)
 			return
 		}
 		if !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), useMine) {
 			l.failed(n, err)
 			return
 		}
-		// The peer is there, and connecting. If that takes long, it is asked whether it still is.
+		// The peer is there, and connecting. If that takes long, this rank tries again.
+		reached = time.Now()
 		late := time.NewTimer(l.t.cfg.Silence)
 		select {
 		case <-opened:
@@ -112,68 +120,73 @@ func (l *link) dial(n int, opened chan struct{}) {
 		case <-late.C:
 		}
 		late.Stop()
-		if l.lanes[n].conn.Load() != nil || l.t.ctx.Err() != nil || l.gone() != nil {
+		if l.channels[n].conn.Load() != nil || l.t.ctx.Err() != nil || l.peer.Err() != nil {
 			return
 		}
 	}
 }
 
-// failed draws the conclusions from an attempt to connect that came to nothing.
+// failed ends an attempt to connect that has failed with err.
 func (l *link) failed(n int, err error) {
-	lane := &l.lanes[n]
+	ch := &l.channels[n]
 	if l.t.ctx.Err() != nil {
 		return
 	}
 	if gone, ok := errors.AsType[*base.RankError](err); ok {
-		l.lose(gone, false)
+		l.markLost(gone, false)
 		return
 	}
 	if unknown, ok := errors.AsType[*lookupError](err); ok {
 		l.mu.Lock()
-		lane.dialling, lane.fault = false, unknown.err
+		ch.dialling, ch.fault = false, unknown.err
 		l.mu.Unlock()
-		l.board.Wake()
+		l.array.Wake()
 		return
 	}
-	if lane.conn.Load() == nil {
-		l.lose(&base.RankError{Rank: l.rank, Reason: "cannot connect to it: " + err.Error()}, false)
+	if ch.conn.Load() == nil {
+		l.markLost(&base.RankError{Rank: l.peer.Rank, Reason: "cannot connect to it: " + err.Error()}, false)
 	}
 }
 
-// lookupError says that it is not known where a rank is. That tells nothing about
-// the rank.
+// A lookupError means that the address of a rank is not known. The rank may be alive.
 type lookupError struct{ err error }
 
-// Error is that of the lookup.
+// Error returns the text of the lookup's error.
 func (e *lookupError) Error() string { return e.err.Error() }
 
-// A peer that cannot be reached is asked again after a pause, for as long as it may be
-// silent: ways come and go, as when a cable was pulled or a host has just been plugged in
-// and its neighbours do not know it yet, and whoever holds the rendezvous is faster than
-// that to say that a rank is gone. A peer whose host answers, and that only does not finish
-// the handshake, is not silent: it is one of hundreds that share a few cores, or suspended,
-// or among strangers. It is asked until it is known to be gone.
+// A connection attempt to a peer that cannot be reached is repeated after a pause, until
+// Config.Silence is over: routes come and go, as when a cable was pulled, or a host was
+// just plugged in and its neighbours do not know it yet; and the rendezvous reports a dead
+// rank sooner. A peer whose host answers, and that only does not finish the handshake, is
+// not silent: it is one of hundreds that share a few cores, or suspended, or another
+// process has its address. The attempts go on until the peer is known to be gone.
+//
+// A host that refuses connections counts as silent: it may be out of room for them, or just
+// have started. An attempt has what is left of the silence to reach the host, and at least a
+// quarter of it and leastAttempt.
 const (
-	firstPause = 20 * time.Millisecond
-	lastPause  = 500 * time.Millisecond
-	leastTries = 2 // time is over at once for a rank that was suspended meanwhile
+	firstPause   = 20 * time.Millisecond
+	lastPause    = 500 * time.Millisecond
+	leastAttempt = 500 * time.Millisecond
+	leastTries   = 2 // time is over at once for a rank that was suspended meanwhile
 )
 
-// errUnfinished says that the peer's host has answered, and the handshake came to no end.
+// errUnfinished means that the peer's host has answered, but the handshake did not end.
 var errUnfinished = errors.New("the handshake came to no end")
 
-// connect tries the peer's addresses, again and again.
-func (l *link) connect(n int) (c net.Conn, err error) {
-	heard, pause := time.Now(), firstPause
+// connect tries the peer's addresses, again and again. Its host counts as silent since
+// reached.
+func (l *link) connect(n int, reached time.Time) (c net.Conn, err error) {
+	silence, pause := l.t.cfg.Silence, firstPause
 	for try := 1; ; try++ {
-		c, err = l.connectOnce(n)
-		if err == nil || l.gone() != nil || isFinal(err) {
+		c, err = l.connectOnce(n, max(silence-time.Since(reached), silence/4, leastAttempt))
+		if err == nil || l.peer.Err() != nil || isFinal(err) {
 			return c, err
 		}
 		if errors.Is(err, errUnfinished) {
-			heard, try = time.Now(), 1
+			reached, try = time.Now(), 1
 		}
-		if try >= leastTries && time.Since(heard) >= l.t.cfg.Silence {
+		if try >= leastTries && time.Since(reached) >= silence {
 			return nil, err
 		}
 		select {
@@ -185,8 +198,8 @@ func (l *link) connect(n int) (c net.Conn, err error) {
 	}
 }
 
-// isFinal reports whether another attempt would not end otherwise: the peer itself does not
-// want the connection, or the question where it is was answered.
+// isFinal reports whether another attempt would fail in the same way: the peer is gone, has
+// refused the connection, or has no known address.
 func isFinal(err error) bool {
 	if _, ok := errors.AsType[*base.RankError](err); ok {
 		return true
@@ -195,19 +208,21 @@ func isFinal(err error) bool {
 	return unknown || errors.Is(err, auth.ErrRefused)
 }
 
-// connectOnce tries the peer's addresses one after the other.
-func (l *link) connectOnce(n int) (net.Conn, error) {
+// connectOnce tries the peer's addresses one after the other. Their hosts have limit to answer,
+// all together.
+func (l *link) connectOnce(n int, limit time.Duration) (net.Conn, error) {
 	cfg := &l.t.cfg
-	addresses, err := cfg.Lookup(l.t.ctx, l.rank)
+	addresses, err := cfg.Lookup(l.t.ctx, l.peer.Rank)
 	if err != nil {
 		if _, ok := errors.AsType[*base.RankError](err); ok {
 			return nil, err
 		}
-		return nil, &lookupError{fmt.Errorf("address of rank %d: %w", l.rank, err)}
+		return nil, &lookupError{fmt.Errorf("address of rank %d: %w", l.peer.Rank, err)}
 	}
 	var failures []error
-	for address := range strings.SplitSeq(addresses, ",") {
-		c, err := l.connectTo(address, n)
+	all := strings.Split(addresses, ",")
+	for _, address := range all {
+		c, err := l.connectTo(address, n, limit/time.Duration(len(all)))
 		if err == nil {
 			return c, nil
 		}
@@ -219,15 +234,15 @@ func (l *link) connectOnce(n int) (net.Conn, error) {
 	return nil, errors.Join(failures...)
 }
 
-func (l *link) connectTo(address string, n int) (net.Conn, error) {
+func (l *link) connectTo(address string, n int, limit time.Duration) (net.Conn, error) {
 	cfg := &l.t.cfg
-	dialer := net.Dialer{Timeout: cfg.Silence, KeepAlive: -1}
+	dialer := net.Dialer{Timeout: limit, KeepAlive: -1}
 	var c net.Conn
 	err := cfg.within(func() (err error) {
 		c, err = dialer.DialContext(l.t.ctx, "tcp", address)
 		return err
 	})
-	if errors.Is(err, syscall.ECONNRESET) { // somebody has accepted, and closed before this side saw it
+	if errors.Is(err, syscall.ECONNRESET) { // the other side has accepted and closed at once
 		err = fmt.Errorf("%w: %w", errUnfinished, err)
 	}
 	if err != nil {
@@ -235,13 +250,18 @@ func (l *link) connectTo(address string, n int) (net.Conn, error) {
 	}
 	stop := context.AfterFunc(l.t.ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	secured, err := auth.Client(c, cfg.Credentials, auth.Hello{
-		Role: auth.RoleLane, Job: cfg.Job, From: int32(cfg.Rank), To: int32(l.rank), Lane: uint16(n), Version: Version,
-	}, l.t.secure)
+	var secured net.Conn
+	err = whileHeard(c.(*net.TCPConn), cfg.Silence, func() (err error) {
+		secured, err = auth.Client(c, cfg.Credentials, auth.Hello{
+			Role: auth.RoleLane, Job: cfg.Job, From: int32(cfg.Rank), To: int32(l.peer.Rank), Lane: uint16(n), Version: Version,
+		}, l.t.secure)
+		return err
+	})
 	if err != nil {
 		c.Close()
 		// At an address that hosts give out themselves, another host's process may listen.
-		if !errors.Is(err, auth.ErrRefused) && !errors.Is(err, auth.ErrUnproven) {
+		_, silent := errors.AsType[errSilent](err)
+		if !silent && !errors.Is(err, auth.ErrRefused) && !errors.Is(err, auth.ErrUnproven) {
 			err = fmt.Errorf("%w: %w", errUnfinished, err)
 		}
 		return nil, err
@@ -249,7 +269,7 @@ func (l *link) connectTo(address string, n int) (net.Conn, error) {
 	return secured, nil
 }
 
-// admit says whether a peer that has proven to hold the key may connect.
+// admit returns an error unless the peer, which has proven to hold the key, may connect.
 func (t *Transport) admit(h auth.Hello) error {
 	switch {
 	case h.Role != auth.RoleLane:
@@ -262,66 +282,66 @@ func (t *Transport) admit(h auth.Hello) error {
 		return fmt.Errorf("this is rank %d", t.cfg.Rank)
 	case int(h.From) >= t.cfg.Size || h.From == h.To:
 		return fmt.Errorf("there is no rank %d of %d to connect from", h.From, t.cfg.Size)
-	case int(h.Lane) >= t.cfg.Lanes:
-		return fmt.Errorf("there is no lane %d of %d", h.Lane, t.cfg.Lanes)
+	case int(h.Lane) >= t.cfg.Connections:
+		return fmt.Errorf("there is no lane %d of %d", h.Lane, t.cfg.Connections)
 	}
-	l := t.link(base.Rank(h.From))
+	l := t.links.To(base.Rank(h.From))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.gone(); err != nil {
+	if err := l.peer.Err(); err != nil {
 		return err
 	}
-	lane := &l.lanes[h.Lane]
-	if lane.conn.Load() != nil || lane.dialling && t.cfg.Rank < l.rank {
+	ch := &l.channels[h.Lane]
+	if ch.conn.Load() != nil || ch.dialling && t.cfg.Rank < l.peer.Rank {
 		return errUseMine
 	}
-	if lane.coming != nil {
-		lane.coming.Stop() // that attempt came to nothing, or the peer would not try again
+	if ch.coming != nil {
+		ch.coming.Stop() // that attempt came to nothing, or the peer would not try again
 	}
-	// What is agreed may come to nothing when the peer ends now.
+	// The agreed connection may never come when the peer ends now.
 	var coming *time.Timer
 	coming = time.AfterFunc(t.cfg.Silence, func() {
 		l.mu.Lock()
-		if lane.coming == coming {
-			lane.coming = nil
+		if ch.coming == coming {
+			ch.coming = nil
 		}
 		l.mu.Unlock()
-		l.board.Wake()
+		l.array.Wake()
 	})
-	lane.coming = coming
+	ch.coming, ch.reached = coming, time.Now()
 	return nil
 }
 
-// adopt takes a connection that a peer has made.
-func (t *Transport) adopt(c net.Conn, h auth.Hello) {
-	t.link(base.Rank(h.From)).join(c, int(h.Lane))
+// accept takes a connection that a peer has made.
+func (t *Transport) accept(c net.Conn, h auth.Hello) {
+	t.links.To(base.Rank(h.From)).install(c, int(h.Lane))
 }
 
-// join makes nc the connection of a lane. Both sides of a lane agree on which one
-// it is before, so there is no other.
-func (l *link) join(nc net.Conn, n int) {
+// install makes nc the connection of channel n. Both sides have agreed on it before, so
+// there is no other.
+func (l *link) install(nc net.Conn, n int) {
 	c := newConn(l.t, l, n)
 	if err := c.open(nc); err != nil {
-		l.lose(&base.RankError{Rank: l.rank, Reason: "its connection cannot be used: " + err.Error()}, false)
+		l.markLost(&base.RankError{Rank: l.peer.Rank, Reason: "its connection cannot be used: " + err.Error()}, false)
 		return
 	}
 	l.mu.Lock()
-	lane := &l.lanes[n]
-	err := l.gone()
-	if err == nil && lane.conn.Load() != nil {
+	ch := &l.channels[n]
+	err := l.peer.Err()
+	if err == nil && ch.conn.Load() != nil {
 		err = errUseMine
 	}
-	if lane.coming != nil {
-		lane.coming.Stop()
-		lane.coming = nil
+	if ch.coming != nil {
+		ch.coming.Stop()
+		ch.coming = nil
 	}
 	if err == nil {
-		lane.dialling = false
-		lane.conn.Store(c)
+		ch.dialling = false
+		ch.conn.Store(c)
 		l.t.conns[c.key].Store(c)
-		if lane.opened != nil {
-			close(lane.opened)
-			lane.opened = nil
+		if ch.opened != nil {
+			close(ch.opened)
+			ch.opened = nil
 		}
 	}
 	l.mu.Unlock()
@@ -330,7 +350,7 @@ func (l *link) join(nc net.Conn, n int) {
 		return
 	}
 	c.start()
-	l.board.Wake()
+	l.array.Wake()
 }
 
 // open makes c a connection with nc's socket.
@@ -359,7 +379,7 @@ func sameHost(nc net.Conn) bool {
 // start lets the connection make progress, once it is in the tables.
 func (c *conn) start() {
 	if c.secure == nil {
-		c.listen(true)
+		c.watchReads(true)
 		return
 	}
 	c.t.work.Go(c.sendLoop)

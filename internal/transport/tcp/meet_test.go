@@ -24,7 +24,7 @@ func TestEverybodyConnectsAtOnce(t *testing.T) {
 			var lost losses
 			ranks := join(t, n, func(r base.Rank, cfg *Config) {
 				change(r, cfg)
-				cfg.Lanes = lanes
+				cfg.Connections = lanes
 				cfg.Lost = lost.note
 			})
 			start := make(chan struct{})
@@ -142,10 +142,10 @@ func TestSeveralAddresses(t *testing.T) {
 	ok(t, linkTo(t, ranks[0], 1).Ping(within(t)))
 }
 
-// Whoever may not connect is refused, without an effect, and the job goes on.
+// A peer that may not connect is refused, without an effect, and the job goes on.
 func TestConnectionsThatAreRefused(t *testing.T) {
 	key := auth.NewKey()
-	ranks := join(t, 3, func(_ base.Rank, cfg *Config) { cfg.Credentials.Key, cfg.Lanes = key, 2 })
+	ranks := join(t, 3, func(_ base.Rank, cfg *Config) { cfg.Credentials.Key, cfg.Connections = key, 2 })
 	good := auth.Hello{Role: auth.RoleLane, Job: "test", From: 2, To: 0, Lane: 1, Version: Version}
 	with := func(change func(h *auth.Hello)) auth.Hello { h := good; change(&h); return h }
 	for _, c := range []struct {

@@ -2,9 +2,7 @@ package tcp
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -18,11 +16,11 @@ var _ transport.Link = (*link)(nil)
 // Put implements transport.Link.
 func (l *link) Put(q *transport.Queue, dst transport.Addr, src segment.Span) error {
 	n := src.Len()
-	to, err := l.remote(dst.Segment, q.Lane())
+	to, err := l.descriptor(dst.Segment, q.Lane())
 	if err != nil {
 		return err
 	}
-	if err := to.check(dst.Offset, n); err != nil || n == 0 {
+	if err := to.Check(dst.Offset, n); err != nil || n == 0 {
 		return err
 	}
 	c, err := l.conn(context.Background(), q.Lane())
@@ -30,45 +28,45 @@ func (l *link) Put(q *transport.Queue, dst transport.Addr, src segment.Span) err
 		return err
 	}
 	return c.post(q, &frame{
-		kind: kindPut, length: n, segment: uint32(dst.Segment), generation: to.generation, offset: dst.Offset,
+		kind: kindPut, length: n, segment: uint32(dst.Segment), generation: to.Generation, offset: dst.Offset,
 	}, src)
 }
 
 // PutNotify implements transport.Link.
 func (l *link) PutNotify(q *transport.Queue, dst transport.Addr, src segment.Span, n transport.Flag) error {
-	to, err := l.remote(dst.Segment, q.Lane())
+	to, err := l.descriptor(dst.Segment, q.Lane())
 	if err != nil {
 		return err
 	}
-	if err := to.check(dst.Offset, src.Len()); err != nil {
+	if err := to.Check(dst.Offset, src.Len()); err != nil {
 		return err
 	}
-	note := to
+	flags := to
 	if n.Segment != dst.Segment {
-		if note, err = l.remote(n.Segment, q.Lane()); err != nil {
+		if flags, err = l.descriptor(n.Segment, q.Lane()); err != nil {
 			return err
 		}
 	}
-	if err := note.checkNote(n); err != nil {
+	if err := flags.CheckFlag(n); err != nil {
 		return err
 	}
 	c, err := l.conn(context.Background(), q.Lane())
 	if err != nil {
 		return err
 	}
-	f := frame{kind: kindPut, length: src.Len(), segment: uint32(dst.Segment), generation: to.generation, offset: dst.Offset}
-	f.setNote(n, note.generation)
+	f := frame{kind: kindPut, length: src.Len(), segment: uint32(dst.Segment), generation: to.Generation, offset: dst.Offset}
+	f.setFlag(n, flags.Generation)
 	return c.post(q, &f, src)
 }
 
-// Notify implements transport.Link. What was put before on the same queue travels
-// on the same connection, ahead of it.
+// Notify implements transport.Link. Earlier puts of the same queue travel on the same
+// connection, ahead of the notification.
 func (l *link) Notify(q *transport.Queue, n transport.Flag) error {
-	note, err := l.remote(n.Segment, q.Lane())
+	flags, err := l.descriptor(n.Segment, q.Lane())
 	if err != nil {
 		return err
 	}
-	if err := note.checkNote(n); err != nil {
+	if err := flags.CheckFlag(n); err != nil {
 		return err
 	}
 	c, err := l.conn(context.Background(), q.Lane())
@@ -76,7 +74,7 @@ func (l *link) Notify(q *transport.Queue, n transport.Flag) error {
 		return err
 	}
 	f := frame{kind: kindNotify}
-	f.setNote(n, note.generation)
+	f.setFlag(n, flags.Generation)
 	return c.post(q, &f, segment.Span{})
 }
 
@@ -86,27 +84,27 @@ func (l *link) Get(q *transport.Queue, dst segment.Span, src transport.Addr) err
 }
 
 // GetNotify implements transport.Link.
-func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, n transport.Flag) error {
+func (l *link) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Array, n transport.Flag) error {
 	if dst.Len() > 0 {
 		return l.get(q, dst, src, b, n)
 	}
 	if err := l.get(q, dst, src, nil, n); err != nil {
 		return err
 	}
-	c := l.lanes[q.Lane()%uint32(len(l.lanes))].conn.Load()
-	if c == nil { // so nothing was asked there
+	c := l.channels[q.Lane()%uint32(len(l.channels))].conn.Load()
+	if c == nil { // no get was issued there
 		n.Post(b)
 		return nil
 	}
-	return c.behind(q, b, n)
+	return c.notifyAfterGets(q, b, n)
 }
 
-func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Board, n transport.Flag) error {
-	from, err := l.remote(src.Segment, q.Lane())
+func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Array, n transport.Flag) error {
+	from, err := l.descriptor(src.Segment, q.Lane())
 	if err != nil {
 		return err
 	}
-	if err := from.check(src.Offset, dst.Len()); err != nil || dst.Len() == 0 {
+	if err := from.Check(src.Offset, dst.Len()); err != nil || dst.Len() == 0 {
 		return err
 	}
 	c, err := l.conn(context.Background(), q.Lane())
@@ -115,9 +113,9 @@ func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *
 	}
 	c.out.mu.Lock()
 	r := c.out.requestLocked()
-	r.queue, r.dst, r.keep, r.board, r.flag = q, dst.Bytes(), dst, b, n
-	return c.askAndUnlock(r, &frame{
-		kind: kindGet, length: dst.Len(), segment: uint32(src.Segment), generation: from.generation, offset: src.Offset,
+	r.queue, r.dst, r.keep, r.array, r.flag = q, dst.Bytes(), dst, b, n
+	return c.sendAndUnlock(r, &frame{
+		kind: kindGet, length: dst.Len(), segment: uint32(src.Segment), generation: from.Generation, offset: src.Offset,
 	})
 }
 
@@ -126,59 +124,56 @@ func (l *link) Atomic(ctx context.Context, at transport.Addr, op transport.Atomi
 	var grace transport.Grace
 	to, err := l.known(at.Segment)
 	if to == nil && err == nil {
-		to, err = l.attach(ctx, &grace, at.Segment, l.quiet())
+		to, err = l.attach(ctx, &grace, at.Segment, l.idleChannel())
 	}
 	if err != nil {
 		return 0, err
 	}
-	if err := to.check(at.Offset, 8); err != nil {
+	if err := to.CheckWord(at.Offset); err != nil {
 		return 0, err
 	}
-	if at.Offset%8 != 0 {
-		return 0, fmt.Errorf("%w: byte %d", base.ErrUnaligned, at.Offset)
-	}
-	c, err := l.conn(ctx, l.quiet())
+	c, err := l.conn(ctx, l.idleChannel())
 	if err != nil {
 		return 0, err
 	}
 	r := new(request)
-	if err := c.ask(r, &frame{
-		kind: kindAtomic, code: uint8(op), segment: uint32(at.Segment), generation: to.generation, offset: at.Offset,
+	if err := c.send(r, &frame{
+		kind: kindAtomic, code: uint8(op), segment: uint32(at.Segment), generation: to.Generation, offset: at.Offset,
 		a: operand, b: compare,
 	}); err != nil {
 		return 0, err
 	}
-	return c.settled(ctx, &grace, r)
+	return r.AwaitValue(ctx, &grace, l.array, func() bool { return c.cancel(r) })
 }
 
-// Size implements transport.Link. It is known without asking once a segment has
-// been used; news of a withdrawal arrive before the answer to any later Flush.
+// Size implements transport.Link. It sends nothing once a segment has been used. The
+// announcement of a withdrawal arrives before the reply to any later Flush.
 func (l *link) Size(id segment.ID) (uint64, uint32, error) {
-	r, err := l.remote(id, l.quiet())
+	d, err := l.descriptor(id, l.idleChannel())
 	if err != nil {
 		return 0, 0, err
 	}
-	return r.size, r.notifications, nil
+	return d.Size, d.Notifications, nil
 }
 
 // Mapped implements transport.Link: there is no such memory.
 func (l *link) Mapped(transport.Addr, uint64) (segment.Span, bool) { return segment.Span{}, false }
 
-// Flush implements transport.Link. It returns too what the peer refused of the
-// puts before.
+// Flush implements transport.Link. It also returns a refusal of an earlier put by the
+// peer.
 func (l *link) Flush(ctx context.Context, q *transport.Queue) error {
-	if err := l.gone(); err != nil {
+	if err := l.peer.Err(); err != nil {
 		return err
 	}
-	c := l.lanes[q.Lane()%uint32(len(l.lanes))].conn.Load()
-	if c == nil { // so nothing was put there
+	c := l.channels[q.Lane()%uint32(len(l.channels))].conn.Load()
+	if c == nil { // nothing was put there
 		return nil
 	}
-	if err := c.consult(ctx, new(request), &frame{kind: kindFlush}); err != nil {
+	if err := c.call(ctx, &frame{kind: kindFlush}); err != nil {
 		return err
 	}
 	c.out.mu.Lock()
-	refused := c.out.tags.taken(q)
+	refused := c.out.queueIDs.takeRefusal(q)
 	c.out.mu.Unlock()
 	if refused != nil && q.Forget(refused) {
 		return refused
@@ -186,23 +181,24 @@ func (l *link) Flush(ctx context.Context, q *transport.Queue) error {
 	return nil
 }
 
-// Ping implements transport.Link. The peer's transport answers, whatever its
-// program does.
+// Ping implements transport.Link. The peer's transport replies, whatever its program
+// does.
 func (l *link) Ping(ctx context.Context) error {
-	if err := l.gone(); err != nil {
+	if err := l.peer.Err(); err != nil {
 		return err
 	}
-	c, err := l.conn(ctx, l.quiet())
+	c, err := l.conn(ctx, l.idleChannel())
 	if err != nil {
 		return err
 	}
-	return c.consult(ctx, new(request), &frame{kind: kindFlush})
+	return c.call(ctx, &frame{kind: kindFlush})
 }
 
-// quiet is the number of a lane that is open and has nothing to send, or 0.
-func (l *link) quiet() uint32 {
-	for i := range l.lanes {
-		if c := l.lanes[i].conn.Load(); c != nil && !c.out.armed.Load() {
+// idleChannel returns the number of a channel that is open and has nothing to send,
+// or 0.
+func (l *link) idleChannel() uint32 {
+	for i := range l.channels {
+		if c := l.channels[i].conn.Load(); c != nil && !c.out.armed.Load() {
 			return uint32(i)
 		}
 	}

@@ -19,9 +19,9 @@ import (
 // system takes one piece of memory 0.1 us sooner than two.
 const inlineMost = 192
 
-// postMost is about how much goes out in the call that issued it, where the peer
-// takes it all the while: half a millisecond's worth. The rest is for whoever makes
-// progress, and the caller goes on.
+// postMost is about the number of bytes that the call sends which issued them, if the
+// peer takes them all the while: half a millisecond's worth. The rest is sent by the next
+// Poll or by the thread, and the call returns.
 const postMost = 4 << 20
 
 // An outbox is the sending half of a connection. Frames leave it in the order in
@@ -36,49 +36,49 @@ type outbox struct {
 	short  [headSize + inlineMost]byte // guarded by mu; a short frame as it is sent
 	armed  atomic.Bool                 // written under mu; something waits until the socket takes it
 	listed bool                        // guarded by mu; the poller watches the socket
-	first  *record                     // guarded by mu; frames that wait, the first one perhaps sent in part
-	last   *record                     // guarded by mu
-	spare  *record                     // guarded by mu; records to be used again
-	more   *sync.Cond                  // of mu; with TLS, tells the sender of new frames
+	first  *queuedFrame                // guarded by mu; frames that wait, the first one perhaps sent in part
+	last   *queuedFrame                // guarded by mu
+	spare  *queuedFrame                // guarded by mu; records to be used again
+	more   *sync.Cond                  // of mu; with TLS, wakes the sender
 	busy   bool                        // guarded by mu; with TLS, a frame is being sent that is no longer in the list
 
-	owed    int       // guarded by mu; answers to the peer that wait
-	serving servings  // guarded by mu; what is read from here in several frames
-	tags    tags      // guarded by mu
-	asked   questions // guarded by mu
+	replies  int        // guarded by mu; replies that wait to be sent
+	gets     getReplies // guarded by mu
+	queueIDs queueIDs   // guarded by mu
+	requests requests   // guarded by mu
 }
 
-// A record is a frame that waits, whole or in part. It never holds a copy of what
-// is sent.
-type record struct {
+// A queuedFrame is a frame that waits, whole or in part. It never holds a copy of its
+// payload.
+type queuedFrame struct {
 	op    transport.Op
-	queue *transport.Queue // whose operation ends when all is sent; nil: nobody's
-	next  *record
+	queue *transport.Queue // its operation ends when all is sent; nil if there is none
+	next  *queuedFrame
 	head  [headSize]byte
 	body  []byte
-	keep  segment.Span // what body lies in, for a put
-	from  *exposure    // what body lies in, for an answer
-	owed  bool         // it is an answer
+	keep  segment.Span // contains body, for a put
+	from  *region      // contains body, for a reply
+	reply bool         // counts in outbox.replies
 	sent  int          // of head and body together
 }
 
-func (r *record) size() int { return headSize + len(r.body) }
+func (r *queuedFrame) size() int { return headSize + len(r.body) }
 
 func (o *outbox) init(c *conn) {
 	o.c = c
 	o.more = sync.NewCond(&o.mu)
 }
 
-// post sends a put or a notification of q. What the socket does not take now goes
-// later, and q knows of it.
+// post sends a put or a notification of q. Bytes that the socket does not take now are sent
+// later, and q counts the operation as open.
 func (c *conn) post(q *transport.Queue, f *frame, src segment.Span) error {
 	o := &c.out
 	o.mu.Lock()
 	if o.ended != nil {
 		o.mu.Unlock()
-		return c.link.gone()
+		return c.link.peer.Err()
 	}
-	f.number = o.tags.of(q)
+	f.number = o.queueIDs.of(q)
 	f.put(&o.head)
 	r, errno := o.passLocked(src.Bytes())
 	if r != nil {
@@ -87,14 +87,14 @@ func (c *conn) post(q *transport.Queue, f *frame, src segment.Span) error {
 	}
 	o.mu.Unlock()
 	if errno != 0 {
-		return c.broke(errno)
+		return c.sendFailed(errno)
 	}
 	return nil
 }
 
 // passLocked sends the frame of o.head and body. It returns a record of it if some
 // of it has to wait.
-func (o *outbox) passLocked(body []byte) (*record, syscall.Errno) {
+func (o *outbox) passLocked(body []byte) (*queuedFrame, syscall.Errno) {
 	sent := 0
 	if o.first == nil && o.c.secure == nil {
 		var errno syscall.Errno
@@ -136,12 +136,12 @@ func (o *outbox) sendLocked(body []byte) (sent int, errno syscall.Errno) {
 }
 
 // queueLocked puts the frame of o.head and body behind the others.
-func (o *outbox) queueLocked(body []byte) *record {
+func (o *outbox) queueLocked(body []byte) *queuedFrame {
 	r := o.spare
 	if r != nil {
 		o.spare = r.next
 	} else {
-		r = new(record)
+		r = new(queuedFrame)
 	}
 	r.head, r.body, r.next, r.sent = o.head, body, nil, 0
 	if o.last == nil {
@@ -173,15 +173,15 @@ func (o *outbox) armLocked(on bool) {
 		_ = o.c.t.poller.Watch(o.c.fd, o.c.key, on)
 	}
 	if on {
-		o.c.t.blocked.Add(1)
+		o.c.t.progress.blocked.Add(1)
 	} else {
-		o.c.t.blocked.Add(-1)
+		o.c.t.progress.blocked.Add(-1)
 	}
 }
 
-var errFlood = errors.New("it asks without taking the answers")
+var errTooManyReplies = errors.New("it does not read the replies to its requests")
 
-// reply answers the peer. It returns an error if the peer is owed too much.
+// reply sends a reply. It fails if the peer leaves too many replies unread.
 func (c *conn) reply(f *frame) error {
 	o := &c.out
 	o.mu.Lock()
@@ -193,23 +193,23 @@ func (o *outbox) replyLocked(f *frame) error {
 	if o.ended != nil {
 		return nil
 	}
-	if o.owed >= owedMost {
-		return errFlood
+	if o.replies >= repliesMost {
+		return errTooManyReplies
 	}
 	f.put(&o.head)
 	if o.last != nil && o.last.sent == 0 && f.kind == kindRefused && o.last.head == o.head {
-		return nil // said already, and not yet heard
+		return nil // the same refusal is still queued
 	}
-	// An error here is noticed by whoever receives.
+	// The next receive notices an error.
 	if r, _ := o.passLocked(nil); r != nil {
-		r.owed = true
-		o.owed++
+		r.reply = true
+		o.replies++
 	}
 	return nil
 }
 
-// tell sends a frame that nobody asked for.
-func (c *conn) tell(f *frame) {
+// sendControl sends a frame that is not a reply.
+func (c *conn) sendControl(f *frame) {
 	c.out.mu.Lock()
 	defer c.out.mu.Unlock()
 	if c.out.ended == nil {
@@ -218,8 +218,8 @@ func (c *conn) tell(f *frame) {
 	}
 }
 
-// flush sends what waits, about limit bytes, as far as the socket takes it. It
-// reports whether it took anything.
+// flush sends about limit bytes of the queued frames, as far as the socket takes them. It
+// reports whether it took any.
 func (c *conn) flush(limit int) (moved bool, err error) {
 	o := &c.out
 	if !o.mu.TryLock() {
@@ -269,7 +269,7 @@ func (o *outbox) gatherLocked(limit int) {
 	}
 }
 
-// sentLocked notes that n bytes of what waited are sent.
+// sentLocked records that n bytes of the queued frames are sent.
 func (o *outbox) sentLocked(n int) {
 	for n > 0 {
 		r := o.first
@@ -286,29 +286,29 @@ func (o *outbox) sentLocked(n int) {
 	}
 }
 
-// doneLocked ends a frame that is sent, and goes on with what it was a part of.
-func (o *outbox) doneLocked(r *record) {
+// doneLocked ends a frame that is sent, and queues the next piece of a reply to a get.
+func (o *outbox) doneLocked(r *queuedFrame) {
 	if r.queue != nil {
 		r.queue.End(&r.op, nil)
 	}
-	if r.owed {
-		o.owed--
+	if r.reply {
+		o.replies--
 	}
-	r.queue, r.body, r.keep, r.from, r.owed = nil, nil, segment.Span{}, nil, false
+	r.queue, r.body, r.keep, r.from, r.reply = nil, nil, segment.Span{}, nil, false
 	r.next, o.spare = o.spare, r
-	o.serveLocked()
+	o.streamLocked()
 }
 
 // emptyLocked takes everything out of an outbox that has ended.
-func (o *outbox) emptyLocked() (*record, []*request) {
+func (o *outbox) emptyLocked() (*queuedFrame, []*request) {
 	first := o.first
-	o.first, o.last, o.spare, o.owed, o.serving = nil, nil, nil, 0, servings{}
+	o.first, o.last, o.spare, o.replies, o.gets = nil, nil, nil, 0, getReplies{}
 	if o.armed.Load() && o.c.secure == nil {
-		o.c.t.blocked.Add(-1)
+		o.c.t.progress.blocked.Add(-1)
 	}
 	o.armed.Store(false)
 	o.vec.Reset()
-	return first, o.asked.empty()
+	return first, o.requests.drain()
 }
 
 // idle reports whether everything is sent.
@@ -318,10 +318,10 @@ func (o *outbox) idle() bool {
 	return o.ended != nil || o.first == nil && !o.busy
 }
 
-// broke is what a sender does whose connection does not take anything any more:
-// the peer may have said why, so everything that it sent is dealt with first. It
-// returns what became of the peer.
-func (c *conn) broke(cause error) error {
+// sendFailed ends the connection after a system call to send has failed because of cause:
+// the peer may have told the reason, so everything that it sent is handled first. It
+// returns why the peer is gone.
+func (c *conn) sendFailed(cause error) error {
 	w := newWorker(c.t)
 	c.in.mu.Lock()
 	for {
@@ -334,8 +334,8 @@ func (c *conn) broke(cause error) error {
 		}
 	}
 	c.in.mu.Unlock()
-	c.t.broken(c, cause)
-	if err := c.link.gone(); err != nil {
+	c.t.fail(c, cause)
+	if err := c.link.peer.Err(); err != nil {
 		return err
 	}
 	return base.ErrClosed

@@ -41,8 +41,8 @@ func TestPeerIsKilled(t *testing.T) {
 			t.Errorf("atomic: %v", err)
 		}
 		eventually(t, "Lost was told", func() bool { return lost.count() == 1 })
-		// What was under way when the process was killed may have failed the queue
-		// once more, and then nothing does. The count of it may be a little late.
+		// An operation that was under way when the process was killed may have failed the queue
+		// once more, and then none does. The count of it may be a little late.
 		eventually(t, "nothing is under way", func() bool {
 			_ = pair.q.Failure()
 			return pair.q.Idle()

@@ -20,9 +20,9 @@ func withdrawn(t *testing.T, change func(base.Rank, *Config)) (ranks []*Transpor
 	exposed(t, ranks[1], 2, 64)
 	l = linkTo(t, ranks[0], 1)
 	for id := range 2 {
-		_, err := l.remote(1, 0)
+		_, err := l.descriptor(1, 0)
 		ok(t, err)
-		_, err = l.remote(2, 0)
+		_, err = l.descriptor(2, 0)
 		ok(t, err)
 		_ = id
 	}
@@ -40,23 +40,23 @@ func TestRefusals(t *testing.T) {
 			do   func(t *testing.T, l *link, q *transport.Queue) error
 		}{
 			{"put", func(t *testing.T, l *link, q *transport.Queue) error {
-				return l.Put(q, transport.Addr{Segment: 1}, spanOf(t, l.t.exposed.slots[1].Load().seg, 0, 100_000))
+				return l.Put(q, transport.Addr{Segment: 1}, spanOf(t, l.t.registry.At(1).Segment, 0, 100_000))
 			}},
 			{"put_notify", func(t *testing.T, l *link, q *transport.Queue) error {
-				return l.PutNotify(q, transport.Addr{Segment: 1}, spanOf(t, l.t.exposed.slots[1].Load().seg, 0, 8), flag)
+				return l.PutNotify(q, transport.Addr{Segment: 1}, spanOf(t, l.t.registry.At(1).Segment, 0, 8), flag)
 			}},
 			{"put_notify of nothing", func(t *testing.T, l *link, q *transport.Queue) error {
-				return l.PutNotify(q, transport.Addr{Segment: 1}, spanOf(t, l.t.exposed.slots[1].Load().seg, 0, 0), flag)
+				return l.PutNotify(q, transport.Addr{Segment: 1}, spanOf(t, l.t.registry.At(1).Segment, 0, 0), flag)
 			}},
 			{"put_notify with the flag elsewhere", func(t *testing.T, l *link, q *transport.Queue) error {
-				return l.PutNotify(q, transport.Addr{Segment: 2}, spanOf(t, l.t.exposed.slots[1].Load().seg, 0, 8), flag)
+				return l.PutNotify(q, transport.Addr{Segment: 2}, spanOf(t, l.t.registry.At(1).Segment, 0, 8), flag)
 			}},
 			{"notify", func(t *testing.T, l *link, q *transport.Queue) error { return l.Notify(q, flag) }},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				ranks, l, resume := withdrawn(t, change)
 				q, other := queueOn(0), queueOn(0)
-				ok(t, l.Put(other, transport.Addr{Segment: 2}, spanOf(t, ranks[0].exposed.slots[1].Load().seg, 0, 8)))
+				ok(t, l.Put(other, transport.Addr{Segment: 2}, spanOf(t, ranks[0].registry.At(1).Segment, 0, 8)))
 				ok(t, c.do(t, l, q))
 				resume()
 				ok(t, l.Flush(within(t), other))
@@ -65,9 +65,9 @@ func TestRefusals(t *testing.T) {
 				}
 				ok(t, l.Flush(within(t), q))
 				ok(t, settle(t, q))
-				fresh := ranks[1].exposed.slots[1].Load().seg
-				if !bytes.Equal(fresh.All().Bytes(), make([]byte, 1<<20)) || fresh.Board().Load(1) != 0 {
-					t.Error("what was meant for one segment landed in another")
+				fresh := ranks[1].registry.At(1).Segment
+				if !bytes.Equal(fresh.All().Bytes(), make([]byte, 1<<20)) || fresh.Notifications().Load(1) != 0 {
+					t.Error("what was meant for one segment putArrived in another")
 				}
 				if bytes, _, err := l.Size(1); err != nil || bytes != 1<<20 { // the new one
 					t.Errorf("%d, %v", bytes, err)
@@ -92,17 +92,17 @@ func TestRefusalIsReportedByWait(t *testing.T) {
 
 func TestRefusedGetsAndAtomics(t *testing.T) {
 	ranks, l, resume := withdrawn(t, nil)
-	own := ranks[0].exposed.slots[1].Load().seg
+	own := ranks[0].registry.At(1).Segment
 	q := queueOn(0)
 	fill(own.All().Bytes(), 4)
 	before := bytes.Clone(own.All().Bytes())
-	ok(t, l.GetNotify(q, own.All(), transport.Addr{Segment: 1}, own.Board(), transport.Flag{ID: 1, Value: 1}))
+	ok(t, l.GetNotify(q, own.All(), transport.Addr{Segment: 1}, own.Notifications(), transport.Flag{ID: 1, Value: 1}))
 	go func() { // once both are on their way
-		c := ranks[0].conns[ranks[0].cfg.Lanes].Load()
-		eventually(t, "two questions are open", func() bool {
+		c := ranks[0].conns[ranks[0].cfg.Connections].Load()
+		eventually(t, "two requests are pending", func() bool {
 			c.out.mu.Lock()
 			defer c.out.mu.Unlock()
-			return c.out.asked.open == 2
+			return c.out.requests.pending.Len() == 2
 		})
 		resume()
 	}()
@@ -112,7 +112,7 @@ func TestRefusedGetsAndAtomics(t *testing.T) {
 	if err := settle(t, q); !errors.Is(err, base.ErrNoSegment) {
 		t.Errorf("wait: %v, want ErrNoSegment", err)
 	}
-	if own.Board().Load(1) != 0 || !bytes.Equal(own.All().Bytes(), before) {
+	if own.Notifications().Load(1) != 0 || !bytes.Equal(own.All().Bytes(), before) {
 		t.Error("a get that was refused has had an effect")
 	}
 }
@@ -130,7 +130,7 @@ func TestWithdrawInTheMiddleOfAPut(t *testing.T) {
 		ok(t, l.PutNotify(q, transport.Addr{Segment: 1}, own.All(), transport.Flag{Segment: 1, ID: 1, Value: 1}))
 		ok(t, ranks[1].Withdraw(1)) // in the middle, or before, or after
 		at := bytes.LastIndexByte(peer.All().Bytes(), 1)
-		seen := peer.Board().Load(1)
+		seen := peer.Notifications().Load(1)
 		err := l.Flush(within(t), q)
 		if waited := settle(t, q); err == nil {
 			err = waited
@@ -138,7 +138,7 @@ func TestWithdrawInTheMiddleOfAPut(t *testing.T) {
 		if seen == 0 && !errors.Is(err, base.ErrNoSegment) {
 			t.Errorf("%v; want ErrNoSegment, since it did not arrive", err)
 		}
-		if now := bytes.LastIndexByte(peer.All().Bytes(), 1); now != at || peer.Board().Load(1) != seen {
+		if now := bytes.LastIndexByte(peer.All().Bytes(), 1); now != at || peer.Notifications().Load(1) != seen {
 			t.Errorf("after the withdrawal the segment was still written to: byte %d and then %d", at, now)
 		}
 		ok(t, l.Ping(within(t))) // the connection goes on
@@ -157,7 +157,7 @@ func TestWithdrawInTheMiddleOfAGet(t *testing.T) {
 		l, q := linkTo(t, ranks[0], 1), queueOn(0)
 		_, _, err := l.Size(1)
 		ok(t, err)
-		resume := stall(t, ranks[0], 1, int(l.quiet()))
+		resume := stall(t, ranks[0], 1, int(l.idleChannel()))
 		ok(t, l.Get(q, own.All(), transport.Addr{Segment: 1}))
 		c := ranks[1].conns[0].Load()
 		eventually(t, "the answer is under way", func() bool { return c.out.armed.Load() })

@@ -3,7 +3,7 @@ package tcp
 // With TLS, the same frames go through a stream that blocks, by one goroutine for
 // each direction.
 
-// sendLoop sends what waits in the outbox of a connection with TLS.
+// sendLoop sends the queued frames of a connection with TLS.
 func (c *conn) sendLoop() {
 	o := &c.out
 	buf := make([]byte, 0, scratchSize)
@@ -28,7 +28,7 @@ func (c *conn) sendLoop() {
 		o.busy = false
 		if err != nil {
 			o.mu.Unlock()
-			c.t.broken(c, err)
+			c.t.fail(c, err)
 			o.mu.Lock()
 			if r.queue != nil {
 				r.queue.End(&r.op, o.ended)
@@ -39,9 +39,8 @@ func (c *conn) sendLoop() {
 	}
 }
 
-// write sends one frame, in pieces that are a TLS record each. buf is what they
-// are put together in.
-func (c *conn) write(r *record, buf []byte) error {
+// write sends one frame, in pieces that are a TLS record each. It assembles them in buf.
+func (c *conn) write(r *queuedFrame, buf []byte) error {
 	buf = append(buf, r.head[:]...)
 	for at := 0; ; {
 		n := c.copyBody(buf[len(buf):cap(buf)], r, at)
@@ -53,28 +52,28 @@ func (c *conn) write(r *record, buf []byte) error {
 	}
 }
 
-// copyBody copies what follows at in the payload of r. Answers are read under the
-// lock that a withdrawal waits for, and not after it.
-func (c *conn) copyBody(dst []byte, r *record, at int) int {
+// copyBody copies the payload of r from byte at on. It reads the payload of a reply under
+// the lock that a withdrawal waits for, and zeros after the withdrawal.
+func (c *conn) copyBody(dst []byte, r *queuedFrame, at int) int {
 	if r.from == nil {
 		return copy(dst, r.body[at:])
 	}
 	c.out.mu.Lock()
 	defer c.out.mu.Unlock()
 	n := min(len(dst), len(r.body)-at)
-	if r.from.usable() {
+	if r.from.Usable() {
 		return copy(dst, r.body[at:])
 	}
 	clear(dst[:n])
 	return n
 }
 
-// receiveLoop takes what arrives on a connection with TLS. It copies, so that no
-// memory of a segment is in use while it waits.
+// receiveLoop receives on a connection with TLS. It copies, so that no memory of a
+// segment is in use while it blocks.
 func (c *conn) receiveLoop() {
 	buf := make([]byte, directMost)
 	for {
-		head := copy(buf, c.in.part[:c.in.have]) // nobody else changes them
+		head := copy(buf, c.in.part[:c.in.have]) // changed by this goroutine alone
 		n, err := c.secure.Read(buf[head:])
 		if n > 0 {
 			c.in.mu.Lock()
@@ -85,7 +84,7 @@ func (c *conn) receiveLoop() {
 			}
 		}
 		if err != nil {
-			c.t.broken(c, err)
+			c.t.fail(c, err)
 			return
 		}
 	}

@@ -2,6 +2,9 @@ package tcp
 
 import (
 	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
@@ -13,9 +16,12 @@ import (
 // reads too slowly: one of hundreds of ranks on a few cores, or a job that the user
 // has suspended.
 
+// lookEvery is how often silence is looked for; see transport.LossMost.
+func lookEvery(silence time.Duration) time.Duration { return max(silence/4, 10*time.Millisecond) }
+
 // watch ends connections whose peers are silent, until the transport closes.
 func (t *Transport) watch() {
-	look := time.NewTicker(max(t.cfg.Silence/4, 10*time.Millisecond))
+	look := time.NewTicker(lookEvery(t.cfg.Silence))
 	defer look.Stop()
 	for {
 		select {
@@ -27,18 +33,23 @@ func (t *Transport) watch() {
 	}
 }
 
-// check ends the connection if nothing has been heard from the peer's host for
-// limit in spite of questions.
+// check ends the connection if the peer's host has acknowledged nothing for limit, though
+// data was sent.
 func (c *conn) check(limit time.Duration) {
 	silent, err := c.silent(limit)
 	if err == nil && silent {
-		c.t.broken(c, fmt.Errorf("no answer from its host for %v", limit))
+		c.t.fail(c, errSilent{limit})
 	}
 }
 
-func (c *conn) silent(limit time.Duration) (bool, error) {
+// silent reports whether the peer's host is. If so, the connection will end by a reset: where
+// only one way is cut, the peer gets answers, and learns of it by that alone.
+func (c *conn) silent(limit time.Duration) (silent bool, err error) {
 	if c.secure != nil {
-		return sys.ConnSilent(c.under, limit)
+		if silent, err = sys.ConnSilent(c.under, limit); silent {
+			_ = c.under.SetLinger(0)
+		}
+		return silent, err
 	}
 	// The descriptor belongs to the connection until it has ended.
 	c.in.mu.Lock()
@@ -46,5 +57,46 @@ func (c *conn) silent(limit time.Duration) (bool, error) {
 	if c.in.ended {
 		return false, nil
 	}
-	return sys.SocketSilent(c.fd, limit)
+	if silent, err = sys.SocketSilent(c.fd, limit); silent {
+		sys.ResetOnClose(c.fd)
+	}
+	return silent, err
 }
+
+// whileHeard makes a handshake on nc, which takes as long as the peer's process needs, but
+// ends when its host is silent for limit.
+func whileHeard(nc *net.TCPConn, limit time.Duration, handshake func() error) error {
+	sys.SetSocket(nc, sys.SocketOptions{Silence: limit})
+	done := make(chan struct{})
+	var silent atomic.Bool
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		look := time.NewTicker(lookEvery(limit))
+		defer look.Stop()
+		for {
+			select {
+			case <-look.C:
+				if now, err := sys.ConnSilent(nc, limit); err == nil && now {
+					silent.Store(true)
+					nc.SetDeadline(time.Unix(1, 0))
+					return
+				}
+			case <-done:
+				return
+			}
+		}
+	})
+	err := handshake()
+	close(done)
+	watch.Wait()
+	if silent.Load() {
+		return errSilent{limit}
+	}
+	return err
+}
+
+// errSilent says that a host was silent for so long.
+type errSilent struct{ limit time.Duration }
+
+// Error says so.
+func (e errSilent) Error() string { return fmt.Sprintf("no answer from its host for %v", e.limit) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/transporttest"
 	"github.com/gaspi-go/gaspi-go/notify"
@@ -15,7 +16,7 @@ import (
 )
 
 // polling yields for a while and then sleeps.
-func polling() *notify.Waiting { return notify.AmongProcesses(0, 50*time.Microsecond) }
+func polling() *notify.WaitPolicy { return notify.ProcessWait(0, 50*time.Microsecond) }
 
 // join makes n ranks of this process. change may change what each is configured
 // with.
@@ -25,7 +26,7 @@ func join(t testing.TB, n int, change func(r base.Rank, cfg *Config)) []*Transpo
 	ranks := make([]*Transport, n)
 	for r := range ranks {
 		cfg := Config{
-			Rank: base.Rank(r), Size: n, IDs: transporttest.IDs, Job: "test", Credentials: auth.Credentials{Key: key}, Waiting: polling(),
+			Rank: base.Rank(r), Size: n, IDs: transporttest.IDs, Job: "test", Credentials: auth.Credentials{Key: key}, WaitPolicy: polling(),
 			Lookup: func(_ context.Context, r base.Rank) (string, error) { return ranks[r].Address(), nil },
 		}
 		if change != nil {
@@ -35,7 +36,7 @@ func join(t testing.TB, n int, change func(r base.Rank, cfg *Config)) []*Transpo
 		if ranks[r], err = New(cfg); err != nil {
 			t.Fatal(err)
 		}
-		cfg.Waiting.Poll, cfg.Waiting.Sleep = ranks[r].Poll, ranks[r].Parker(cfg.Waiting.Sleep)
+		cfg.WaitPolicy.Poll, cfg.WaitPolicy.Sleep = ranks[r].Poll, ranks[r].Parker(cfg.WaitPolicy.Sleep)
 		t.Cleanup(func() {
 			if err := ranks[r].Close(); err != nil {
 				t.Error(err)
@@ -69,6 +70,7 @@ func TestContract(t *testing.T) {
 			if raceDetector && c.name == "memory files" {
 				t.Skip("the race detector does not see what memory files order")
 			}
+			testenv.NeedListener(t, c.listen)
 			transporttest.Run(t, func(t *testing.T, n int) (ranks []transport.Transport) {
 				for _, r := range join(t, n, func(_ base.Rank, cfg *Config) {
 					cfg.Listen = []netip.Addr{netip.MustParseAddr(c.listen)}

@@ -1,11 +1,11 @@
 // Package tcp connects ranks of different hosts by TCP connections, several per
 // pair so that big transfers of one queue do not hold up small ones of another.
 //
-// Bytes are sent straight from their source and received straight into the
-// segment that they are meant for. Whoever posts sends what the socket takes at
-// once; the rest, and all receiving, is done by whoever waits, through Poll, and
-// by a thread of the transport when nobody does. A connection that breaks is a
-// peer that is gone: none is made again. docs/WIRE.md is what travels.
+// Bytes are sent straight from their source and received straight into their segment. A
+// call that posts sends as much as the socket takes at once. Callers that wait send the
+// rest and receive, through Poll; a thread of the transport does while no caller polls. A
+// peer whose connection breaks is gone: it is not connected again. docs/WIRE.md defines the
+// frames. Package remote holds the parts that do not depend on sockets.
 package tcp
 
 import (
@@ -13,83 +13,86 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"log/slog"
 	"net"
 	"net/netip"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
-	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-// Version is that of the protocol that follows the handshake. Ranks of different
+// Version is the version of the protocol that follows the handshake. Ranks of different
 // versions refuse each other.
 const Version = 1
 
-// Config says what New needs. Rank, Size, IDs, Job, Credentials and Lookup are required.
+// Config is the configuration of New. Rank, Size, IDs, Job, Credentials and Lookup are
+// required.
 type Config struct {
 	Rank base.Rank // Rank is this rank
 	Size int       // ranks of the job
 	IDs  int       // segment ids go from 0 to IDs-1
 
 	Job         string           // id of the job, as auth.Hello wants it
-	Credentials auth.Credentials // what this rank proves, and peers must prove to belong to
+	Credentials auth.Credentials // proof that this rank and its peers belong to the job
 	TLS         bool             // encrypt; all ranks alike
 
 	// Listen are the addresses where peers reach this rank, each at a port that
 	// the system chooses. Default: 127.0.0.1.
 	Listen []netip.Addr
-	// Lookup returns what Address of rank r returned there. It may block until
-	// that is known; it is called on the first use of a peer, possibly by several
-	// goroutines. An error of type *base.RankError says that the rank is gone.
+	// Ports is the range of these ports. With the zero value the system chooses.
+	Ports address.Ports
+	// Lookup returns the Address of rank r. It may block until that is known; it is
+	// called on the first use of a peer, possibly by several goroutines. An error of
+	// type *base.RankError means that the rank is gone.
 	Lookup func(ctx context.Context, r base.Rank) (string, error)
-	// Lanes is how many connections there are to a peer at most; a queue uses the
-	// one that its lane number says, modulo Lanes. All ranks alike. Default 4. With
-	// 1, a big transfer holds up everything behind it; more cost memory and
-	// descriptors where ranks have many peers.
-	Lanes int
+	// Connections is the most connections to one peer. A queue uses the one with the
+	// number transport.Queue.Lane modulo Connections. All ranks alike. Default 4. With
+	// 1, a big transfer holds up everything behind it; more cost memory and descriptors
+	// where ranks have many peers.
+	Connections int
 	// Congestion is the congestion control of connections. Default: reno where
-	// both ends are on one host, else what the system uses.
+	// both ends are on one host, else the default of the system.
 	Congestion string
-	// Silence is how long a peer's host may answer to nothing before the
-	// connection counts as broken, and how long a connection attempt may take.
-	// Default 10 s. Too short a time takes a slow network for a dead peer.
+	// Silence is the time for which a peer's host may acknowledge nothing before the
+	// connection counts as broken, and the limit of a connection attempt. Default 10 s.
+	// If it is too short, a peer behind a slow network counts as dead.
 	Silence time.Duration
 
-	// Lost, if not nil, is told of a peer whose connection broke, once per peer and
-	// before anything ends because of it. It must neither block nor call the transport.
+	// Lost, if not nil, is called when the connection with a peer breaks, once per peer
+	// and before anything ends because of it. It must neither block nor call the transport.
 	Lost func(*base.RankError)
-	// Waiting says how calls that must block wait: atomics, flushes, the first use
-	// of a peer or segment. Its Poll is the caller's to set, to Transport.Poll, and
-	// its Sleep, to Transport.Parker of what it was.
+	// WaitPolicy is the policy of calls that block: atomics, flushes, the first use of a
+	// peer or segment. The caller sets its Poll to Transport.Poll, and wraps its Sleep
+	// with Transport.Parker.
 	// Default: yield for a while, then sleep.
-	Waiting *notify.Waiting
+	WaitPolicy *notify.WaitPolicy
 	// Begin, if not nil, is called with the transport before anybody can connect to
 	// it: the time to complete Waiting.
 	Begin func(*Transport)
-	// Log hears of connections that were refused. Default: nobody does.
+	// Log records connections that were refused. Default: none.
 	Log *slog.Logger
 
-	// within runs what makes sockets. Tests put ranks on other hosts by it.
+	// within runs the functions that make sockets. Tests place ranks on other hosts by it.
 	within func(do func() error) error
 }
 
 const (
-	defaultLanes   = 4
-	defaultSilence = 10 * time.Second
-	// defaultYield is about what a sleep and a wake-up across cores cost together.
+	defaultConnections = 4
+	defaultSilence     = 10 * time.Second
+	// defaultYield is about the cost of a sleep and a wake-up across cores together.
 	defaultYield = 100 * time.Microsecond
 )
 
-// withDefaults returns a copy of cfg that is complete, or says what is wrong.
+// withDefaults returns a copy of cfg with all defaults. It fails if a value is invalid.
 func (cfg Config) withDefaults() (Config, error) {
 	if cfg.Size < 1 || cfg.Rank < 0 || int(cfg.Rank) >= cfg.Size {
 		return cfg, fmt.Errorf("%w: rank %d of %d", base.ErrBadRank, cfg.Rank, cfg.Size)
@@ -97,11 +100,11 @@ func (cfg Config) withDefaults() (Config, error) {
 	if cfg.Lookup == nil || cfg.IDs < 1 {
 		return cfg, errors.New("tcp: Config.Lookup and Config.IDs are required")
 	}
-	if cfg.Lanes == 0 {
-		cfg.Lanes = defaultLanes
+	if cfg.Connections == 0 {
+		cfg.Connections = defaultConnections
 	}
-	if cfg.Lanes < 1 || cfg.Lanes > 1<<15 {
-		return cfg, fmt.Errorf("tcp: %d lanes; want 1 to %d", cfg.Lanes, 1<<15)
+	if cfg.Connections < 1 || cfg.Connections > 1<<15 {
+		return cfg, fmt.Errorf("tcp: %d lanes; want 1 to %d", cfg.Connections, 1<<15)
 	}
 	if cfg.Silence == 0 {
 		cfg.Silence = defaultSilence
@@ -109,8 +112,8 @@ func (cfg Config) withDefaults() (Config, error) {
 	if len(cfg.Listen) == 0 {
 		cfg.Listen = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
 	}
-	if cfg.Waiting == nil {
-		cfg.Waiting = notify.AmongProcesses(0, defaultYield)
+	if cfg.WaitPolicy == nil {
+		cfg.WaitPolicy = notify.ProcessWait(0, defaultYield)
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -123,16 +126,15 @@ func (cfg Config) withDefaults() (Config, error) {
 
 // Transport is one rank's side.
 type Transport struct {
-	cfg     Config
-	name    string // own addresses
-	secure  *tls.Config
-	own     *transport.Direct
-	poller  *sys.Poller
-	exposed shelf
+	cfg      Config
+	name     string // own addresses
+	secure   *tls.Config
+	own      *transport.Direct
+	poller   *sys.Poller
+	registry remote.Registry[struct{}]
 
-	links []atomic.Pointer[link] // index is the rank; nil until used, nil for the own rank
-	conns []atomic.Pointer[conn] // index is rank x lanes + lane; nil until open
-	makes sync.Mutex             // held while a link is made
+	links remote.LinkTable[link] // to other ranks
+	conns []atomic.Pointer[conn] // index is rank x connections + channel; nil until open
 
 	listeners []net.Listener
 	ctx       context.Context // ends with Close
@@ -141,13 +143,13 @@ type Transport struct {
 	closed    atomic.Bool
 	parting   time.Duration // bounds how long Close waits for peers
 
-	progress
+	progress progress
 }
 
 var _ transport.Transport = (*Transport)(nil)
 
-// New makes the transport of one rank and listens. It connects to nobody yet. A
-// process with one Go processor, as one that is bound to a core, gets a second.
+// New makes the transport of one rank and listens. It makes no connection yet. A process
+// with one Go processor, such as one that is bound to a core, gets a second.
 func New(cfg Config) (*Transport, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -155,11 +157,13 @@ func New(cfg Config) (*Transport, error) {
 	}
 	t := &Transport{
 		cfg: cfg, parting: partingMost,
-		links: make([]atomic.Pointer[link], cfg.Size),
-		conns: make([]atomic.Pointer[conn], cfg.Size*cfg.Lanes),
+		conns: make([]atomic.Pointer[conn], cfg.Size*cfg.Connections),
 	}
-	t.exposed.init(t, cfg.IDs)
-	t.own = transport.NewDirect(cfg.Rank, cfg.IDs, t.exposed.openOwn, func(ctx context.Context) error { return ctx.Err() })
+	t.registry.Init(cfg.Rank, cfg.Size, cfg.IDs)
+	t.links.Init(cfg.Size, func(r base.Rank) *link { return newLink(t, r) })
+	t.progress.Init()
+	t.progress.worker = newWorker(t)
+	t.own = transport.NewDirect(cfg.Rank, cfg.IDs, t.registry.OwnWindow, func(ctx context.Context) error { return ctx.Err() })
 	var server *tls.Config
 	if cfg.TLS {
 		if server, t.secure, err = cfg.Credentials.Key.TLS(cfg.Job); err != nil {
@@ -178,17 +182,12 @@ func New(cfg Config) (*Transport, error) {
 		t.poller.Close()
 		return nil, err
 	}
-	if runtime.GOMAXPROCS(0) == 1 {
-		// The thread would wait up to 10 ms for the only processor, and keep it for
-		// a while when it blocks. The system divides the core better.
-		runtime.GOMAXPROCS(2)
-	}
-	t.progress.start(t)
+	t.progress.Start(t.loop)
 	t.work.Go(t.watch)
 	return t, nil
 }
 
-// Address is where peers reach this rank, for their Config.Lookup: addresses with
+// Address returns the address of this rank, for the Config.Lookup of peers: addresses with
 // ports, separated by commas.
 func (t *Transport) Address() string { return t.name }
 
@@ -203,38 +202,8 @@ func (t *Transport) Link(r base.Rank) (transport.Link, error) {
 	if r == t.cfg.Rank {
 		return t.own, nil
 	}
-	return t.link(r), nil
+	return t.links.To(r), nil
 }
-
-// link is the link to another rank, made on first use.
-func (t *Transport) link(r base.Rank) *link {
-	if l := t.links[r].Load(); l != nil {
-		return l
-	}
-	t.makes.Lock()
-	defer t.makes.Unlock()
-	if l := t.links[r].Load(); l != nil {
-		return l
-	}
-	l := newLink(t, r)
-	t.links[r].Store(l)
-	return l
-}
-
-// Expose implements transport.Transport.
-func (t *Transport) Expose(id segment.ID, s *segment.Segment) error {
-	if t.closed.Load() {
-		return base.ErrClosed
-	}
-	return t.exposed.expose(id, s)
-}
-
-// Grant implements transport.Transport.
-func (t *Transport) Grant(id segment.ID, r base.Rank) error { return t.exposed.grant(id, r) }
-
-// Withdraw implements transport.Transport. When it returns, nothing that peers
-// send is written into the segment any more.
-func (t *Transport) Withdraw(id segment.ID) error { return t.exposed.withdraw(id) }
 
 // Lose implements transport.Transport.
 func (t *Transport) Lose(err *base.RankError) {
@@ -242,7 +211,7 @@ func (t *Transport) Lose(err *base.RankError) {
 		t.own.Lose(err)
 		return
 	}
-	t.link(err.Rank).lose(err, true)
+	t.links.To(err.Rank).markLost(err, true)
 }
 
 // listen opens the listeners and serves them.
@@ -250,9 +219,11 @@ func (t *Transport) listen(server *tls.Config) error {
 	var names []string
 	for _, a := range t.cfg.Listen {
 		var l net.Listener
-		err := t.cfg.within(func() (err error) {
-			l, err = net.Listen("tcp", netip.AddrPortFrom(a, 0).String())
-			return err
+		err := t.cfg.within(func() error {
+			return t.cfg.Ports.Open(func(port uint16) (err error) {
+				l, err = net.Listen("tcp", netip.AddrPortFrom(a, port).String())
+				return err
+			})
 		})
 		if err != nil {
 			for _, l := range t.listeners {
@@ -270,7 +241,7 @@ func (t *Transport) listen(server *tls.Config) error {
 	})
 	for _, l := range t.listeners {
 		t.work.Go(func() {
-			if err := gate.Serve(l, t.adopt); err != nil {
+			if err := gate.Serve(l, t.accept); err != nil {
 				t.cfg.Log.Error("gaspi: "+err.Error(), "rank", t.cfg.Rank)
 			}
 		})

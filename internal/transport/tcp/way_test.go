@@ -132,6 +132,31 @@ func TestHandshakesWithOneThatIsGone(t *testing.T) {
 	}
 }
 
+// A refused connection is tried again for as long as the peer may be silent, and no longer
+// than until it is known to be gone.
+func TestRefusedByOneThatIsGone(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ok(t, err)
+	ok(t, l.Close()) // nobody listens there now
+	const tries = 3
+	var ranks []*Transport
+	var dials atomic.Int32
+	ranks = join(t, 2, func(r base.Rank, cfg *Config) {
+		cfg.Silence = time.Hour
+		cfg.Lookup = func(context.Context, base.Rank) (string, error) {
+			if dials.Add(1) == tries {
+				ranks[r].Lose(&base.RankError{Rank: 1 - r, Reason: "the launcher says so"})
+			}
+			return l.Addr().String(), nil
+		}
+	})
+	err = linkTo(t, ranks[0], 1).Ping(within(t))
+	isGone(t, "ping", err, 1)
+	if n := dials.Load(); !strings.Contains(err.Error(), "the launcher says so") || n < tries {
+		t.Errorf("%v after %d attempts", err, n)
+	}
+}
+
 // Somebody else at the peer's address is not the peer, however long it answers.
 func TestSomebodyElseAtThePeersAddress(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -179,13 +204,13 @@ func TestStrangersAtEveryRank(t *testing.T) {
 	}
 	begun := time.Now()
 	for _, l := range []*link{linkTo(t, ranks[0], 1), linkTo(t, ranks[1], 0)} {
-		for n := range ranks[0].cfg.Lanes {
+		for n := range ranks[0].cfg.Connections {
 			_, err := l.conn(within(t), uint32(n))
 			ok(t, err)
 		}
 		ok(t, l.Ping(within(t)))
 	}
-	t.Logf("%d strangers at each rank; first contact on %d lanes took %v", strangers, ranks[0].cfg.Lanes, time.Since(begun))
+	t.Logf("%d strangers at each rank; first contact on %d lanes took %v", strangers, ranks[0].cfg.Connections, time.Since(begun))
 	if lost.count() != 0 {
 		t.Errorf("ranks were lost: %v", lost.all)
 	}

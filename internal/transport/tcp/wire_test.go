@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"encoding/hex"
+	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"os"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 // examples are the frames of docs/WIRE.md, section "Examples".
 func examples() map[string]frame {
 	noted := func(f frame, n transport.Flag, generation uint64) frame {
-		f.setNote(n, generation)
+		f.setFlag(n, generation)
 		return f
 	}
 	return map[string]frame{
@@ -30,8 +31,8 @@ func examples() map[string]frame {
 		"attach":           {kind: kindAttach, number: 20, segment: 1},
 		"result":           {kind: kindResult, number: 18, a: 41},
 		"attached":         {kind: kindAttached, number: 20, segment: 1, generation: 5, offset: 1 << 20, a: 65536},
-		"put refused":      {kind: kindRefused, flags: flagPosted, code: uint8(refusedSegment), number: 2, segment: 1, generation: 5},
-		"atomic refused":   {kind: kindRefused, code: uint8(refusedUnaligned), number: 18, segment: 1, generation: 5},
+		"put refused":      {kind: kindRefused, flags: flagPosted, code: uint8(remote.RefusedSegment), number: 2, segment: 1, generation: 5},
+		"atomic refused":   {kind: kindRefused, code: uint8(remote.RefusedUnaligned), number: 18, segment: 1, generation: 5},
 		"withdrawn":        {kind: kindWithdrawn, segment: 1, generation: 5},
 		"bye":              {kind: kindBye},
 	}

@@ -25,9 +25,9 @@ func hurried(random *rand.Rand) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), time.Duration(random.IntN(int(200*time.Microsecond))))
 }
 
-// outcome is that of an atomic, waited for if it is in doubt: whether it was applied. It
-// fails the test for every error but those that must name.
-func (j *job) outcome(old uint64, err error, must ...error) (uint64, bool) {
+// outcome returns the old value of an atomic and whether it was applied, and waits for the
+// answer if that is in doubt. It fails the test for every error but those in must.
+func (j *fixture) outcome(old uint64, err error, must ...error) (uint64, bool) {
 	j.Helper()
 	if doubt, is := errors.AsType[*base.InDoubtError](err); is {
 		if old, err = doubt.Wait(j.Context()); isTimeLimit(err) {
@@ -47,7 +47,7 @@ func (j *job) outcome(old uint64, err error, must ...error) (uint64, bool) {
 
 // "With a context that has ended before the call, the operation is carried out if the
 // peer is reached already."
-func endedContextIsCarriedOut(j *job) {
+func endedContextIsCarriedOut(j *fixture) {
 	j.start(2)
 	s := j.open(1, 1, 64)
 	l, at := j.link(0, 1), transport.Addr{Segment: 1, Offset: 8}
@@ -69,8 +69,9 @@ func endedContextIsCarriedOut(j *job) {
 
 // "After an error of ctx it was not applied and never will be": what the callers were
 // told adds up to the word, from the first use of the peer on.
-func errorMeansNotApplied(j *job) {
-	const n, callers, each = 3, 4, 300
+func errorMeansNotApplied(j *fixture) {
+	const n, callers = 3, 4
+	each := often(300)
 	j.start(n)
 	s := j.open(n-1, 1, 64)
 	seed := rand.Uint64()
@@ -103,7 +104,7 @@ func errorMeansNotApplied(j *job) {
 
 // "Every call is an operation of its own": a call never returns what an earlier one was
 // answered, which would be older than what the caller has seen since.
-func noAnswerOfAnother(j *job) {
+func noAnswerOfAnother(j *fixture) {
 	const rounds = 60
 	j.start(2)
 	own := j.open(0, 1, 64)
@@ -130,8 +131,9 @@ func noAnswerOfAnother(j *job) {
 
 // "It is applied at most once, and never by another call", to the segment that is there:
 // the owner withdraws it and exposes another again and again.
-func atomicsAndGenerations(j *job) {
-	const n, callers, rounds = 3, 2, 40
+func atomicsAndGenerations(j *fixture) {
+	const n, callers = 3, 2
+	rounds := uint64(often(40))
 	j.start(n)
 	var now atomic.Uint64 // the generation that is there for certain, or was
 	var over atomic.Bool
@@ -197,7 +199,7 @@ func atomicsAndGenerations(j *job) {
 // RunUnanswered is the part of the suite about a peer that does not answer. stop makes
 // rank 1 like one whose process is stopped, until the function that it returns is called.
 func RunUnanswered(t *testing.T, factory Factory, newSegment NewSegment, stop func(ranks []transport.Transport) (resume func())) {
-	j := &job{T: t, factory: factory, newSegment: newSegment}
+	j := &fixture{T: t, factory: factory, newSegment: newSegment}
 	j.start(2)
 	s := j.open(1, 1, 64)
 	l, at := j.link(0, 1), transport.Addr{Segment: 1, Offset: 8}
@@ -248,7 +250,7 @@ func RunUnanswered(t *testing.T, factory Factory, newSegment NewSegment, stop fu
 
 // claim waits for the outcome of some of n increments that are in doubt, twice: each has
 // one of its own, and keeps it.
-func (j *job) claim(doubts []*base.InDoubtError, n uint64) {
+func (j *fixture) claim(doubts []*base.InDoubtError, n uint64) {
 	j.Helper()
 	seen := make(map[uint64]bool)
 	for _, doubt := range doubts {

@@ -13,7 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-func putAndGetAnywhere(j *job) {
+func putAndGetAnywhere(j *fixture) {
 	const size = 70_000
 	j.start(2)
 	own, peer := j.open(0, 1, size), j.open(1, 1, size)
@@ -40,7 +40,7 @@ func putAndGetAnywhere(j *job) {
 				j.holds(what, there, offset, src.Bytes())
 				back := j.span(own, 0, n)
 				if n*2 <= size { // where source and destination do not overlap
-					j.ok(l.GetNotify(q, back, transport.Addr{Segment: id, Offset: offset}, own.Board(), transport.Flag{ID: 1, Value: 1}))
+					j.ok(l.GetNotify(q, back, transport.Addr{Segment: id, Offset: offset}, own.Notifications(), transport.Flag{ID: 1, Value: 1}))
 					j.await(own, 1)
 					if string(back.Bytes()) != string(src.Bytes()) {
 						j.Fatalf("%s: read back other bytes", what)
@@ -53,7 +53,7 @@ func putAndGetAnywhere(j *job) {
 	}
 }
 
-func emptyTransfers(j *job) {
+func emptyTransfers(j *fixture) {
 	j.start(2)
 	own, peer := j.open(0, 1, 64), j.open(1, 1, 64)
 	l, q := j.link(0, 1), newQueue()
@@ -66,7 +66,7 @@ func emptyTransfers(j *job) {
 			if v := j.await(peer, 2); v != 5 {
 				j.Errorf("notification of an empty put at %d: %d, want 5", offset, v)
 			}
-			j.ok(l.GetNotify(q, none, at, own.Board(), transport.Flag{ID: 3, Value: 6}))
+			j.ok(l.GetNotify(q, none, at, own.Notifications(), transport.Flag{ID: 3, Value: 6}))
 			if v := j.await(own, 3); v != 6 {
 				j.Errorf("notification of an empty get at %d: %d, want 6", offset, v)
 			}
@@ -78,7 +78,7 @@ func emptyTransfers(j *job) {
 // addresses has every operation of size 0 and 1 at places in, at and behind the end of
 // segments that are there, were withdrawn, or never were: what an operation does not
 // move does not make its address a right one.
-func addresses(j *job) {
+func addresses(j *fixture) {
 	const size, gone, unknown = 64, segment.ID(2), segment.ID(3)
 	j.start(2)
 	own := j.open(0, 1, size)
@@ -107,13 +107,15 @@ func addresses(j *job) {
 }
 
 // address does every operation of n bytes at a place of a peer.
-func (j *job) address(l transport.Link, own *segment.Segment, at transport.Addr, n uint64, want error) {
+func (j *fixture) address(l transport.Link, own *segment.Segment, at transport.Addr, n uint64, want error) {
 	f := transport.Flag{Segment: 1, ID: 2, Value: 5}
 	for name, do := range map[string]func(q *transport.Queue, local segment.Span) error{
 		"put":        func(q *transport.Queue, local segment.Span) error { return l.Put(q, at, local) },
 		"put_notify": func(q *transport.Queue, local segment.Span) error { return l.PutNotify(q, at, local, f) },
 		"get":        func(q *transport.Queue, local segment.Span) error { return l.Get(q, local, at) },
-		"get_notify": func(q *transport.Queue, local segment.Span) error { return l.GetNotify(q, local, at, own.Board(), f) },
+		"get_notify": func(q *transport.Queue, local segment.Span) error {
+			return l.GetNotify(q, local, at, own.Notifications(), f)
+		},
 	} {
 		locals := []segment.Span{j.span(own, 0, n)}
 		if n == 0 {
@@ -128,7 +130,7 @@ func (j *job) address(l transport.Link, own *segment.Segment, at transport.Addr,
 	}
 }
 
-func bounds(j *job) {
+func bounds(j *fixture) {
 	const size, top = 64, math.MaxUint64
 	j.start(2)
 	own, peer := j.open(0, 1, size), j.open(1, 1, size)
@@ -142,7 +144,7 @@ func bounds(j *job) {
 			at, src := transport.Addr{Segment: 1, Offset: c.offset}, j.span(own, 0, c.n)
 			for name, err := range map[string]error{
 				"put": l.Put(q, at, src), "put_notify": l.PutNotify(q, at, src, f), "get": l.Get(q, src, at),
-				"get_notify": l.GetNotify(q, src, at, own.Board(), f),
+				"get_notify": l.GetNotify(q, src, at, own.Notifications(), f),
 			} {
 				if !errors.Is(err, base.ErrOutOfRange) {
 					j.Errorf("%s [%d:+%d] at rank %d: %v, want ErrOutOfRange", name, c.offset, c.n, to, err)
@@ -154,12 +156,12 @@ func bounds(j *job) {
 	pattern(want, 1)
 	j.holds("source", own, 0, want)
 	j.holds("peer", peer, 0, nil)
-	if own.Board().Load(2) != 0 || peer.Board().Load(2) != 0 {
+	if own.Notifications().Load(2) != 0 || peer.Notifications().Load(2) != 0 {
 		j.Error("an operation that was refused has notified")
 	}
 }
 
-func refusedFlags(j *job) {
+func refusedFlags(j *fixture) {
 	j.start(2)
 	own, peer := j.open(0, 1, 64), j.open(1, 1, 64)
 	pattern(own.All().Bytes(), 1)
@@ -185,12 +187,12 @@ func refusedFlags(j *job) {
 		}
 	}
 	j.holds("peer", peer, 0, nil) // the data of a refused put_notify neither
-	if _, set, _ := peer.Board().Try(notify.Some(0, 16)); set {
+	if _, set, _ := peer.Notifications().Try(notify.Some(0, 16)); set {
 		j.Error("a flag that was refused is set")
 	}
 }
 
-func flags(j *job) {
+func flags(j *fixture) {
 	j.start(2)
 	own, peer := j.open(0, 1, 64), j.open(1, 1, 64)
 	l, q := j.link(0, 1), newQueue()
@@ -207,19 +209,19 @@ func flags(j *job) {
 	}
 }
 
-func flagElsewhere(j *job) {
+func flagElsewhere(j *fixture) {
 	j.start(2)
 	own, data, board := j.open(0, 1, 64), j.open(1, 1, 64), j.open(1, 2, 8)
 	pattern(own.All().Bytes(), 1)
 	l, q := j.link(0, 1), newQueue()
 	j.ok(l.PutNotify(q, transport.Addr{Segment: 1}, own.All(), transport.Flag{Segment: 2, ID: 4, Value: 3}))
-	if v := j.await(board, 4); v != 3 || data.Board().Load(4) != 0 {
-		j.Errorf("notification %d in the segment meant, %d in the other", v, data.Board().Load(4))
+	if v := j.await(board, 4); v != 3 || data.Notifications().Load(4) != 0 {
+		j.Errorf("notification %d in the segment meant, %d in the other", v, data.Notifications().Load(4))
 	}
 	j.holds("data", data, 0, own.All().Bytes())
 }
 
-func getNotify(j *job) {
+func getNotify(j *fixture) {
 	j.start(2)
 	own, peer := j.open(0, 1, 64), j.open(1, 1, 64)
 	pattern(peer.All().Bytes(), 5)
@@ -227,7 +229,7 @@ func getNotify(j *job) {
 	for i := range uint64(7) {
 		j.ok(l.Get(q, j.span(own, 8*i, 8), transport.Addr{Segment: 1, Offset: 8 * i}))
 	}
-	j.ok(l.GetNotify(q, j.span(own, 56, 8), transport.Addr{Segment: 1, Offset: 56}, own.Board(), transport.Flag{ID: 9, Value: 2}))
+	j.ok(l.GetNotify(q, j.span(own, 56, 8), transport.Addr{Segment: 1, Offset: 56}, own.Notifications(), transport.Flag{ID: 9, Value: 2}))
 	if v := j.await(own, 9); v != 2 {
 		j.Errorf("value %d, want 2", v)
 	}
@@ -238,10 +240,10 @@ func getNotify(j *job) {
 // flag 0, whose value is the round; rank 1 checks the words and answers. There are
 // fewer rounds where they take longer than streamMost: an emulated network or
 // processor needs milliseconds for one.
-func (j *job) stream(send func(l transport.Link, q *transport.Queue, own *segment.Segment, f transport.Flag)) {
+func (j *fixture) stream(send func(l transport.Link, q *transport.Queue, own *segment.Segment, f transport.Flag)) {
 	const streamMost = 2 * time.Second
 	var last atomic.Uint64 // round
-	last.Store(2000)
+	last.Store(uint64(often(2000)))
 	j.start(2)
 	own, peer := j.open(0, 1, 256), j.open(1, 1, 256)
 	words, err := segment.View[uint64](own, 0, 16)
@@ -281,13 +283,13 @@ func (j *job) stream(send func(l transport.Link, q *transport.Queue, own *segmen
 	<-done
 }
 
-func flagShowsItsPut(j *job) {
+func flagShowsItsPut(j *fixture) {
 	j.stream(func(l transport.Link, q *transport.Queue, own *segment.Segment, f transport.Flag) {
 		j.ok(l.PutNotify(q, transport.Addr{Segment: 1, Offset: 128}, j.span(own, 0, 128), f))
 	})
 }
 
-func notifyIsAFence(j *job) {
+func notifyIsAFence(j *fixture) {
 	j.stream(func(l transport.Link, q *transport.Queue, own *segment.Segment, f transport.Flag) {
 		for i := range uint64(16) {
 			j.ok(l.Put(q, transport.Addr{Segment: 1, Offset: 128 + 8*i}, j.span(own, 8*i, 8)))
@@ -296,7 +298,7 @@ func notifyIsAFence(j *job) {
 	})
 }
 
-func flushMeansArrival(j *job) {
+func flushMeansArrival(j *fixture) {
 	other := newQueue() // so that nothing but the flush orders the flag
 	j.stream(func(l transport.Link, q *transport.Queue, own *segment.Segment, f transport.Flag) {
 		j.ok(l.Put(q, transport.Addr{Segment: 1, Offset: 128}, j.span(own, 0, 128)))

@@ -14,7 +14,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-func atomics(j *job) {
+func atomics(j *fixture) {
 	j.start(2)
 	j.open(0, 1, 64)
 	j.open(1, 1, 64)
@@ -50,7 +50,7 @@ func atomics(j *job) {
 	}
 }
 
-func refusedAtomics(j *job) {
+func refusedAtomics(j *fixture) {
 	j.start(2)
 	j.open(0, 1, 60)
 	peer := j.open(1, 1, 60)
@@ -76,8 +76,9 @@ func refusedAtomics(j *job) {
 
 // All ranks add to a word of the last one, which adds too, and take turns with a
 // lock made of a compare-and-swap.
-func contendedAtomics(j *job) {
-	const n, each = 3, 1000
+func contendedAtomics(j *fixture) {
+	const n = 3
+	each := often(1000)
 	j.start(n)
 	s := j.open(n-1, 1, 64)
 	inside, turns := 0, 0
@@ -109,12 +110,12 @@ func contendedAtomics(j *job) {
 	wg.Wait()
 	word, err := s.Word(0)
 	j.ok(err)
-	if got := word.Load(); got != 3*n*each || turns != n*each {
+	if got := word.Load(); got != uint64(3*n*each) || turns != n*each {
 		j.Errorf("sum %d after %d turns, want %d after %d", got, turns, 3*n*each, n*each)
 	}
 }
 
-func exposure(j *job) {
+func exposure(j *fixture) {
 	j.start(1)
 	t := j.ranks[0]
 	j.ok(t.Expose(3, j.memory(8)))
@@ -135,7 +136,7 @@ func exposure(j *job) {
 	j.ok(t.Expose(3, j.memory(16)))
 }
 
-func grants(j *job) {
+func grants(j *fixture) {
 	const n = 3
 	j.start(n)
 	j.ok(j.ranks[0].Expose(1, j.memory(8)))
@@ -170,7 +171,7 @@ func grants(j *job) {
 	}
 }
 
-func generations(j *job) {
+func generations(j *fixture) {
 	j.start(2)
 	own := j.open(0, 1, 64)
 	pattern(own.All().Bytes(), 3)
@@ -199,7 +200,7 @@ func generations(j *job) {
 
 // Rank 0 puts into segment 5 of rank 1 without pause, while rank 1 withdraws it
 // and exposes another under the id, for itself alone.
-func latePut(j *job) {
+func latePut(j *fixture) {
 	j.start(2)
 	own := j.open(0, 1, 64)
 	pattern(own.All().Bytes(), 3)
@@ -225,7 +226,7 @@ func latePut(j *job) {
 			}
 		}
 	}()
-	for range 50 {
+	for range often(50) {
 		old := j.memory(64)
 		j.ok(j.ranks[1].Expose(5, old))
 		j.ok(j.ranks[1].Grant(5, 0))
@@ -238,7 +239,7 @@ func latePut(j *job) {
 			runtime.Gosched()
 		}
 		j.holds("the new segment", fresh, 0, nil)
-		if v := fresh.Board().Load(1); v != 0 {
+		if v := fresh.Notifications().Load(1); v != 0 {
 			j.Fatalf("notification %d in the new segment", v)
 		}
 		j.ok(j.ranks[1].Withdraw(5))
@@ -249,7 +250,7 @@ func latePut(j *job) {
 	<-done
 }
 
-func sizeAndMapped(j *job) {
+func sizeAndMapped(j *fixture) {
 	j.start(2)
 	j.open(0, 1, 8)
 	s := j.open(1, 1, 100)
@@ -278,7 +279,7 @@ func sizeAndMapped(j *job) {
 }
 
 // isGone fails the test unless every operation on l ends with err.
-func (j *job) isGone(l transport.Link, own *segment.Segment, want *base.RankError) {
+func (j *fixture) isGone(l transport.Link, own *segment.Segment, want *base.RankError) {
 	j.Helper()
 	q, at, src := newQueue(), transport.Addr{Segment: 1}, own.All()
 	f := transport.Flag{Segment: 1, ID: 1, Value: 1}
@@ -286,7 +287,7 @@ func (j *job) isGone(l transport.Link, own *segment.Segment, want *base.RankErro
 	_, _, sizeErr := l.Size(1)
 	for name, err := range map[string]error{
 		"put": l.Put(q, at, src), "put_notify": l.PutNotify(q, at, src, f), "notify": l.Notify(q, f),
-		"get": l.Get(q, src, at), "get_notify": l.GetNotify(q, src, at, own.Board(), f), "atomic": addErr,
+		"get": l.Get(q, src, at), "get_notify": l.GetNotify(q, src, at, own.Notifications(), f), "atomic": addErr,
 		"size": sizeErr, "flush": l.Flush(j.Context(), q), "ping": l.Ping(j.Context()),
 	} {
 		var dead *base.RankError
@@ -299,7 +300,7 @@ func (j *job) isGone(l transport.Link, own *segment.Segment, want *base.RankErro
 	}
 }
 
-func lose(j *job) {
+func lose(j *fixture) {
 	j.start(3)
 	own := j.open(0, 1, 64)
 	peer, other := j.open(1, 1, 64), j.open(2, 1, 64)
@@ -320,7 +321,7 @@ func lose(j *job) {
 	j.ok(j.link(2, 1).Ping(j.Context())) // rank 2 has lost nobody
 }
 
-func loseFirst(j *job) {
+func loseFirst(j *fixture) {
 	j.start(2)
 	own := j.open(0, 1, 64)
 	j.open(1, 1, 64)
@@ -329,7 +330,7 @@ func loseFirst(j *job) {
 	j.isGone(j.link(0, 1), own, gone)
 }
 
-func ping(j *job) {
+func ping(j *fixture) {
 	j.start(2)
 	for _, to := range []base.Rank{0, 1} {
 		for range 2 {
@@ -340,7 +341,7 @@ func ping(j *job) {
 	}
 }
 
-func links(j *job) {
+func links(j *fixture) {
 	j.start(2)
 	if j.ranks[0].Name() == "" || j.ranks[0].Name() != j.ranks[1].Name() {
 		j.Errorf("names %q and %q", j.ranks[0].Name(), j.ranks[1].Name())

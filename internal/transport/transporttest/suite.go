@@ -29,7 +29,7 @@ type NewSegment func(size uint64, notifications uint32) (*segment.Segment, error
 func Run(t *testing.T, factory Factory, newSegment NewSegment) {
 	for _, c := range []struct {
 		name string
-		test func(j *job)
+		test func(j *fixture)
 	}{
 		{"put and get anywhere", putAndGetAnywhere},
 		{"empty transfers", emptyTransfers},
@@ -60,13 +60,13 @@ func Run(t *testing.T, factory Factory, newSegment NewSegment) {
 		{"links", links},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.test(&job{T: t, factory: factory, newSegment: newSegment})
+			c.test(&fixture{T: t, factory: factory, newSegment: newSegment})
 		})
 	}
 }
 
-// job is what one test of the suite works with.
-type job struct {
+// fixture is what one test of the suite works with.
+type fixture struct {
 	*testing.T
 	factory    Factory
 	newSegment NewSegment
@@ -74,10 +74,10 @@ type job struct {
 }
 
 // start makes n ranks.
-func (j *job) start(n int) { j.ranks = j.factory(j.T, n) }
+func (j *fixture) start(n int) { j.ranks = j.factory(j.T, n) }
 
 // memory makes a segment of size bytes with 16 notifications.
-func (j *job) memory(size uint64) *segment.Segment {
+func (j *fixture) memory(size uint64) *segment.Segment {
 	j.Helper()
 	s, err := j.newSegment(size, 16)
 	j.ok(err)
@@ -85,8 +85,17 @@ func (j *job) memory(size uint64) *segment.Segment {
 	return s
 }
 
+// often is how often a test does something of which any time may go wrong: n times, or a
+// quarter in short tests, as the race detector takes them, which watches every time.
+func often(n int) int {
+	if testing.Short() {
+		return n / 4
+	}
+	return n
+}
+
 // open makes a segment of rank r under id that all ranks may reach.
-func (j *job) open(r base.Rank, id segment.ID, size uint64) *segment.Segment {
+func (j *fixture) open(r base.Rank, id segment.ID, size uint64) *segment.Segment {
 	j.Helper()
 	s := j.memory(size)
 	j.ok(j.ranks[r].Expose(id, s))
@@ -97,14 +106,14 @@ func (j *job) open(r base.Rank, id segment.ID, size uint64) *segment.Segment {
 }
 
 // link is rank from's way to rank to.
-func (j *job) link(from, to base.Rank) transport.Link {
+func (j *fixture) link(from, to base.Rank) transport.Link {
 	j.Helper()
 	l, err := j.ranks[from].Link(to)
 	j.ok(err)
 	return l
 }
 
-func (j *job) ok(err error) {
+func (j *fixture) ok(err error) {
 	j.Helper()
 	if err != nil {
 		j.Fatal(err)
@@ -112,7 +121,7 @@ func (j *job) ok(err error) {
 }
 
 // span is [offset, offset+n) of s, which must be in it.
-func (j *job) span(s *segment.Segment, offset, n uint64) segment.Span {
+func (j *fixture) span(s *segment.Segment, offset, n uint64) segment.Span {
 	j.Helper()
 	x, err := s.Span(offset, n)
 	j.ok(err)
@@ -120,19 +129,19 @@ func (j *job) span(s *segment.Segment, offset, n uint64) segment.Span {
 }
 
 // arrived flushes what was put on q.
-func (j *job) arrived(l transport.Link, q *transport.Queue) {
+func (j *fixture) arrived(l transport.Link, q *transport.Queue) {
 	j.Helper()
 	j.ok(l.Flush(context.Background(), q))
 }
 
 // ended is how an operation on q ended whose call returned err: with that, or with
 // what the next Flush says, or the next Wait. After it q knows of no failure.
-func (j *job) ended(l transport.Link, q *transport.Queue, err error) error {
+func (j *fixture) ended(l transport.Link, q *transport.Queue, err error) error {
 	j.Helper()
 	if flushed := l.Flush(j.Context(), q); err == nil {
 		err = flushed
 	}
-	if waited := q.Wait(j.Context(), notify.AmongGoroutines(0, 0), nil); err == nil {
+	if waited := q.Wait(j.Context(), notify.GoroutineWait(0, 0), nil); err == nil {
 		err = waited
 	}
 	if failed := q.Failure(); err == nil {
@@ -142,11 +151,11 @@ func (j *job) ended(l transport.Link, q *transport.Queue, err error) error {
 }
 
 // await waits for notification id of s and takes it.
-func (j *job) await(s *segment.Segment, id notify.ID) notify.Value {
-	if _, err := s.Board().Wait(j.Context(), notify.Some(id, 1), nil, nil); err != nil {
+func (j *fixture) await(s *segment.Segment, id notify.ID) notify.Value {
+	if _, err := s.Notifications().Wait(j.Context(), notify.Some(id, 1), nil, nil); err != nil {
 		j.Errorf("waiting for notification %d: %v", id, err)
 	}
-	v, err := s.Board().Reset(id)
+	v, err := s.Notifications().Reset(id)
 	if err != nil {
 		j.Errorf("reset of notification %d: %v", id, err)
 	}
@@ -161,7 +170,7 @@ func pattern(b []byte, seed int) {
 }
 
 // holds fails the test unless s holds want from offset and zeros around it.
-func (j *job) holds(what string, s *segment.Segment, offset uint64, want []byte) {
+func (j *fixture) holds(what string, s *segment.Segment, offset uint64, want []byte) {
 	j.Helper()
 	all := make([]byte, s.Size())
 	copy(all[offset:], want)

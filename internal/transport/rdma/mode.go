@@ -6,11 +6,11 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
-// A course is how puts and notifications go over a fabric.
-type course struct {
+// A mode is the ordering strategy of puts and notifications on a fabric.
+type mode struct {
 	coding
 	piece uint64 // bytes; most of one write
-	// weak says that writes are not ordered: each is confirmed by the peer, and a
+	// weak means that writes are not ordered: each is confirmed by the peer, and a
 	// notification that comes after others waits for that.
 	weak   bool
 	reason string
@@ -20,9 +20,9 @@ type course struct {
 // into pieces that have it.
 const orderedLeast = 64 << 10
 
-// choose takes the cheapest way that is right.
-func choose(t traits) (course, error) {
-	c := course{coding: codingFor(t.dataBits), piece: t.transfer}
+// choose returns the cheapest mode that is correct on a fabric with these traits.
+func choose(t traits) (mode, error) {
+	c := mode{coding: codingFor(t.dataBits), piece: t.transfer}
 	if t.transfer == 0 || t.inFlight == 0 {
 		return c, fmt.Errorf("%w: provider %s moves no bytes at all", base.ErrNotSupported, t.provider)
 	}

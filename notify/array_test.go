@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// newBoard makes a board of count notifications on the heap, where Go aligns
+// newArray makes an array of count notifications on the heap, where Go aligns
 // everything of this size to 8 bytes.
-func newBoard(count uint32, wait *Waiting) *Board {
-	return NewBoard(make([]byte, Bytes(count)), count, wait)
+func newArray(count uint32, wait *WaitPolicy) *Array {
+	return NewArray(make([]byte, Bytes(count)), count, wait)
 }
 
 func TestCompare(t *testing.T) {
@@ -65,7 +65,7 @@ func TestTry(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		set  map[ID]Value
-		want Want
+		want Condition
 		id   ID
 		ok   bool
 	}{
@@ -76,9 +76,9 @@ func TestTry(t *testing.T) {
 		{"last of the range", map[ID]Value{5: 1}, Some(2, 4), 5, true},
 		{"one before the range", map[ID]Value{1: 1}, Some(2, 4), 0, false},
 		{"one behind the range", map[ID]Value{6: 1}, Some(2, 4), 0, false},
-		{"last of the board", map[ID]Value{7: 1}, Some(7, 1), 7, true},
+		{"last of the array", map[ID]Value{7: 1}, Some(7, 1), 7, true},
 		{"any of none", nil, Some(3, 0), 3, true},
-		{"any of none, at the end of the board", nil, Some(8, 0), 8, true},
+		{"any of none, at the end of the array", nil, Some(8, 0), 8, true},
 		{"every one", map[ID]Value{2: 1, 3: 9, 4: 1}, Every(2, 3), 2, true},
 		{"every one but the last", map[ID]Value{2: 1, 3: 9}, Every(2, 3), 0, false},
 		{"every one but the first", map[ID]Value{3: 1, 4: 1}, Every(2, 3), 0, false},
@@ -90,9 +90,9 @@ func TestTry(t *testing.T) {
 		{"every one until, one behind", map[ID]Value{0: 7, 1: 6}, EveryUntil(0, 2, Reached, 7), 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBoard(8, nil)
+			b := newArray(8, nil)
 			for id, v := range c.set {
-				b.Post(id, v)
+				b.Set(id, v)
 			}
 			id, ok, err := b.Try(c.want)
 			if err != nil || ok != c.ok || ok && id != c.id {
@@ -107,9 +107,9 @@ func TestTry(t *testing.T) {
 	}
 }
 
-func TestBoardRefuses(t *testing.T) {
-	b := newBoard(8, AmongGoroutines(0, 0))
-	try := func(w Want) error { _, _, err := b.Try(w); return err }
+func TestArrayRefuses(t *testing.T) {
+	b := newArray(8, GoroutineWait(0, 0))
+	try := func(w Condition) error { _, _, err := b.Try(w); return err }
 	for _, c := range []struct {
 		name string
 		got  error
@@ -139,7 +139,7 @@ func TestBoardRefuses(t *testing.T) {
 	}
 }
 
-func TestNewBoardRefusesMemory(t *testing.T) {
+func TestNewArrayRefusesMemory(t *testing.T) {
 	mem := make([]byte, Bytes(8)+8)
 	for _, c := range []struct {
 		name string
@@ -154,15 +154,15 @@ func TestNewBoardRefusesMemory(t *testing.T) {
 					t.Error("no panic")
 				}
 			}()
-			NewBoard(c.mem, 8, nil)
+			NewArray(c.mem, 8, nil)
 		})
 	}
 }
 
 func TestSlotKeepsLastPostAndSumsAdds(t *testing.T) {
-	b := newBoard(2, nil)
+	b := newArray(2, nil)
 	for v := range Value(3) {
-		b.Post(0, v+10)
+		b.Set(0, v+10)
 		b.Add(1, v+10)
 	}
 	for id, want := range []Value{12, 33} {
@@ -180,12 +180,12 @@ func TestSlotKeepsLastPostAndSumsAdds(t *testing.T) {
 	}
 }
 
-// Whoever finds the busy low id first every time starves the high ones.
+// A scan that always begins at the lowest id starves the high ones.
 func TestTryTurnsThroughARange(t *testing.T) {
 	for _, first := range []ID{0, 3} {
-		b := newBoard(16, nil)
+		b := newArray(16, nil)
 		for id := range ID(16) {
-			b.Post(id, 1)
+			b.Set(id, 1)
 		}
 		var got, want []ID
 		for range 3 {
@@ -206,13 +206,13 @@ func TestTryTurnsThroughARange(t *testing.T) {
 // it fails this within milliseconds where there are two cores.
 func TestResetIsOneExchange(t *testing.T) {
 	const posts = 200_000
-	b := newBoard(1, nil)
+	b := newArray(1, nil)
 	var taken [2][]Value
 	var wg sync.WaitGroup
 	for i := range Value(2) {
 		wg.Go(func() {
 			for n := range Value(posts) {
-				b.Post(0, 2*n+i+1)
+				b.Set(0, 2*n+i+1)
 				for range 3 {
 					if v, _ := b.Reset(0); v != 0 {
 						taken[i] = append(taken[i], v)
@@ -237,7 +237,7 @@ func TestResetIsOneExchange(t *testing.T) {
 // is handed out twice, each taker sees them grow, and the last is not lost.
 func TestResetHandsOutEachValueOnce(t *testing.T) {
 	const last, takers = 30_000, 4
-	b := newBoard(1, AmongGoroutines(0, 0))
+	b := newArray(1, GoroutineWait(0, 0))
 	got := make([][]Value, takers)
 	var wg sync.WaitGroup
 	for i := range got {
@@ -264,7 +264,7 @@ func TestResetHandsOutEachValueOnce(t *testing.T) {
 		})
 	}
 	for v := range Value(last) {
-		b.Post(0, v+1)
+		b.Set(0, v+1)
 	}
 	wg.Wait()
 	owner := make(map[Value]int)
@@ -284,18 +284,18 @@ func TestResetHandsOutEachValueOnce(t *testing.T) {
 	}
 }
 
-func TestBoardAllocatesNothing(t *testing.T) {
-	b := newBoard(64, AmongGoroutines(0, 0))
+func TestArrayAllocatesNothing(t *testing.T) {
+	b := newArray(64, GoroutineWait(0, 0))
 	ctx := t.Context()
 	for _, c := range []struct {
 		name string
 		run  func()
 	}{
-		{"Post", func() { b.Post(40, 1) }},
+		{"Post", func() { b.Set(40, 1) }},
 		{"Add", func() { b.Add(40, 1) }},
 		{"Try", func() { b.Try(Some(0, 64)) }},
 		{"Wait that finds at once", func() { b.Wait(ctx, Some(0, 64), nil, nil) }},
-		{"Reset", func() { b.Post(3, 1); b.Reset(3) }},
+		{"Reset", func() { b.Set(3, 1); b.Reset(3) }},
 	} {
 		if n := testing.AllocsPerRun(1000, c.run); n != 0 {
 			t.Errorf("%s: %v allocations", c.name, n)
@@ -303,9 +303,9 @@ func TestBoardAllocatesNothing(t *testing.T) {
 	}
 }
 
-func ExampleBoard_Reset() {
-	b := newBoard(4, nil)
-	b.Post(2, 7)
+func ExampleArray_Reset() {
+	b := newArray(4, nil)
+	b.Set(2, 7)
 	fmt.Println(b.Reset(2))
 	fmt.Println(b.Reset(2))
 	// Output:

@@ -11,13 +11,13 @@ import (
 // registered too. There is no other memory, since every Span lies in a segment, so
 // neither copies through buffers nor a cache of address ranges are needed. All is
 // guarded by Transport.mu.
-type regions struct {
+type memoryRegions struct {
 	fab fabric
-	all map[*segment.Segment]*region
+	all map[*segment.Segment]*memoryRegion
 }
 
 // ofLocked is the region of s, registered if need be.
-func (g *regions) ofLocked(s *segment.Segment) (*region, error) {
+func (g *memoryRegions) ofLocked(s *segment.Segment) (*memoryRegion, error) {
 	if r := g.all[s]; r != nil {
 		return r, nil
 	}
@@ -30,9 +30,9 @@ func (g *regions) ofLocked(s *segment.Segment) (*region, error) {
 	return r, nil
 }
 
-// sweepLocked drops regions of segments that were closed. What peers may reach is
+// sweepLocked drops regions of segments that were closed. Regions that peers may reach are
 // withdrawn before.
-func (g *regions) sweepLocked() {
+func (g *memoryRegions) sweepLocked() {
 	for s := range g.all {
 		if s.Closed() {
 			g.forgetLocked(s)
@@ -41,7 +41,7 @@ func (g *regions) sweepLocked() {
 }
 
 // forgetLocked ends the region of s once nothing uses it.
-func (g *regions) forgetLocked(s *segment.Segment) {
+func (g *memoryRegions) forgetLocked(s *segment.Segment) {
 	if r := g.all[s]; r != nil {
 		delete(g.all, s)
 		r.dropped = true
@@ -49,25 +49,25 @@ func (g *regions) forgetLocked(s *segment.Segment) {
 	}
 }
 
-// leaveLocked says that one use of r has ended.
-func (g *regions) leaveLocked(r *region) {
+// leaveLocked records that one use of r has ended.
+func (g *memoryRegions) leaveLocked(r *memoryRegion) {
 	r.users--
 	g.settleLocked(r)
 }
 
-func (g *regions) settleLocked(r *region) {
+func (g *memoryRegions) settleLocked(r *memoryRegion) {
 	if r.dropped && r.users == 0 {
 		g.fab.unregister(r)
 	}
 }
 
-func (g *regions) init(fab fabric) {
+func (g *memoryRegions) init(fab fabric) {
 	g.fab = fab
-	g.all = make(map[*segment.Segment]*region)
+	g.all = make(map[*segment.Segment]*memoryRegion)
 }
 
 // closeLocked ends all regions.
-func (g *regions) closeLocked() {
+func (g *memoryRegions) closeLocked() {
 	for s, r := range g.all {
 		delete(g.all, s)
 		g.fab.unregister(r)

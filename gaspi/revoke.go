@@ -1,0 +1,299 @@
+package gaspi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/notify"
+)
+
+// A revocation is told by notifications of a segment that every rank has for this alone,
+// with one notification for each of its group places. A member posts it at those that it
+// signals in barriers; each of them does so too, once, whatever its program does: a
+// goroutine waits for these notifications. So a revocation reaches all members that are
+// alive although the member that began it dies, as long as their circle stays connected,
+// in which each has at least fanout-1 successors.
+
+// A RevokedError says that a group was revoked. It matches ErrRevoked.
+type RevokedError struct {
+	// Cause is why: a *RankError if a rank was lost; else what Group.Revoke was called
+	// with, nil on the other members.
+	Cause error
+}
+
+// Error says why.
+func (e *RevokedError) Error() string {
+	if e.Cause == nil {
+		return "the group was revoked by another member"
+	}
+	return "the group was revoked: " + e.Cause.Error()
+}
+
+// Is reports whether target is ErrRevoked.
+func (e *RevokedError) Is(target error) bool { return target == ErrRevoked }
+
+// Unwrap is the cause.
+func (e *RevokedError) Unwrap() error { return e.Cause }
+
+// newRevoked is the error of a revocation because of cause: the loss of a rank, if that
+// is in it.
+func newRevoked(cause error) *RevokedError {
+	if earlier, ok := errors.AsType[*RevokedError](cause); ok {
+		return earlier
+	}
+	if gone, ok := errors.AsType[*RankError](cause); ok {
+		return &RevokedError{Cause: gone}
+	}
+	return &RevokedError{Cause: cause}
+}
+
+// revocation is what a group knows of its own.
+type revocation struct {
+	err atomic.Pointer[RevokedError] // nil until the group is revoked
+
+	mu   sync.Mutex
+	with []*Group // guarded by mu; groups that are revoked with this one
+	of   []*Group // guarded by mu; groups that this one is revoked with
+}
+
+// Revoke ends all that the members call over the group, as MPI_Comm_revoke does: calls
+// under way and those not yet begun end on every member with a *RevokedError, which
+// matches ErrRevoked. So do waits for notifications of segments that were created over
+// the group. If cause says that a rank was lost, the error does so on every member,
+// and matches ErrRankDead; any other cause is known to the caller alone. Agree, Shrink and
+// Delete go on. Nothing makes the group usable again: Shrink makes another.
+//
+// It is no collective call, does not block, and may be called by any goroutine. The first
+// revocation counts on each member, and further ones change nothing. The others learn of
+// it also if this rank ends meanwhile, unless it ends before it has told anybody.
+func (g *Group) Revoke(cause error) error {
+	if err := g.made("group_revoke"); err != nil {
+		return err
+	}
+	g.revoke(newRevoked(cause))
+	return nil
+}
+
+// Revoked is the *RevokedError of the group, or nil. It is a few loads. A revocation that a
+// rank began before it ended is known here before its end is.
+func (g *Group) Revoked() error {
+	if err := g.revocation.err.Load(); err != nil {
+		return err
+	}
+	if g.p.gone.Load()|g.p.unseen.Load() == 0 {
+		return nil
+	}
+	return g.revokedLately()
+}
+
+// revokedLately is Revoked when ranks are gone: what they told comes before their end, and
+// the goroutine that takes note of it may not have run since.
+func (g *Group) revokedLately() error {
+	g.p.readNews()
+	if err := g.revocation.err.Load(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// RevokeWith makes the group end with another one: when other is revoked, so is g, on
+// every member that has called this. Members of g are members of other. It is local and
+// does not block; g need not be committed.
+func (g *Group) RevokeWith(other *Group) error {
+	if g.deleted.Load() {
+		return g.error("group_revoke_with", ErrClosed)
+	}
+	if err := other.made("group_revoke_with"); err != nil {
+		return err
+	}
+	g.revocation.mu.Lock()
+	g.revocation.of = append(g.revocation.of, other)
+	g.revocation.mu.Unlock()
+	other.revocation.mu.Lock()
+	other.revocation.with = append(other.revocation.with, g)
+	other.revocation.mu.Unlock()
+	if err := other.revocation.err.Load(); err != nil {
+		g.end(err)
+	}
+	return nil
+}
+
+// part ends that the group is revoked with others.
+func (g *Group) part() {
+	g.revocation.mu.Lock()
+	of := g.revocation.of
+	g.revocation.of = nil
+	g.revocation.mu.Unlock()
+	for _, other := range of {
+		other.revocation.mu.Lock()
+		other.revocation.with = remove(other.revocation.with, g)
+		other.revocation.mu.Unlock()
+	}
+}
+
+// remove is groups without g.
+func remove(groups []*Group, g *Group) []*Group {
+	var rest []*Group
+	for _, other := range groups {
+		if other != g {
+			rest = append(rest, other)
+		}
+	}
+	return rest
+}
+
+// revoke takes note of a revocation, passes it on, and makes all waits of this rank look
+// again. Only the first one counts.
+func (g *Group) revoke(err *RevokedError) {
+	if !g.end(err) {
+		return
+	}
+	g.flood(err)
+	g.p.wakeAll()
+}
+
+// end takes note of a revocation, also for the groups that are revoked with this one, and
+// reports whether it is the first.
+func (g *Group) end(err *RevokedError) bool {
+	if !g.revocation.err.CompareAndSwap(nil, err) {
+		return false
+	}
+	g.revocation.mu.Lock()
+	with := g.revocation.with
+	g.revocation.mu.Unlock()
+	for _, other := range with {
+		other.end(err)
+	}
+	g.p.wakeAll()
+	return true
+}
+
+// The notification of a revocation says which group is meant of those that have had the
+// place, and whom it has lost.
+//
+//	| tag of the group at the receiver: 15 bits, never 0 | rank that was lost + 1, or 0: 17 bits |
+const (
+	lostBits = 17
+	lastTag  = 1<<(32-lostBits) - 1
+)
+
+// nextTag is the tag of the group that gets a place after the one with a tag.
+func nextTag(tag uint32) uint32 { return tag%lastTag + 1 }
+
+// news is the notification of a revocation for the group with a tag.
+func (e *RevokedError) news(tag uint32) notify.Value {
+	lost := uint32(0)
+	if gone, ok := errors.AsType[*RankError](e.Cause); ok {
+		lost = uint32(gone.Rank) + 1
+	}
+	return notify.Value(tag<<lostBits | lost)
+}
+
+// flood tells the members that this one signals. Each is told by a goroutine of its own,
+// since a rank that no connection leads to yet may be slow to reach.
+func (g *Group) flood(err *RevokedError) {
+	told := make([]bool, len(g.ranks))
+	told[g.me] = true
+	for _, m := range signalled(g.me, len(g.ranks)) {
+		if told[m] || g.p.ends[g.ranks[m]].Load() != nil {
+			continue
+		}
+		told[m] = true
+		g.p.floods.Add(1)
+		go func() {
+			defer g.p.floods.Done()
+			g.p.tell(g.ranks[m], transport.Flag{Segment: g.p.lay.news, ID: notify.ID(g.indexOf[m]), Value: err.news(g.tagOf[m])})
+		}()
+	}
+}
+
+// tell posts a notification at another rank. One that cannot be told needs no news, and when
+// it is corrupt is judged elsewhere: it may have ended because of an earlier loss.
+func (p *Proc) tell(to Rank, flag transport.Flag) {
+	way, err := p.route(to)
+	if err == nil {
+		err = way.Notify(p.internal, flag)
+	}
+	p.doubt(err)
+}
+
+// spreadNews waits until revocations of this rank have gone out, for at most closingMost.
+func (p *Proc) spreadNews() {
+	out := make(chan struct{})
+	go func() {
+		p.floods.Wait()
+		close(out)
+	}()
+	late := time.NewTimer(closingMost)
+	defer late.Stop()
+	select {
+	case <-out:
+	case <-late.C:
+	}
+}
+
+// heedNews takes note of revocations, until this rank closes.
+func (p *Proc) heedNews() {
+	defer p.done.Done()
+	array := p.news.Notifications()
+	look := func() bool {
+		for i := range p.heeded {
+			if uint32(array.Load(notify.ID(i))) != p.heeded[i].Load() {
+				return true
+			}
+		}
+		return false
+	}
+	for array.SleepFunc(context.Background(), look, p.stop, nil) == nil {
+		p.readNews()
+	}
+}
+
+// readNews takes note of revocations that have arrived.
+func (p *Proc) readNews() {
+	for i := range p.heeded {
+		if v := uint32(p.news.Notifications().Load(notify.ID(i))); v != p.heeded[i].Load() {
+			p.heed(i)
+			p.heeded[i].Store(v) // afterwards, so that nobody takes for read what is not yet heeded
+		}
+	}
+}
+
+// heed takes note of the revocation that the notification of a place tells of, if it is
+// that of the group in the place. A group that is being drawn has no number yet that
+// others know: it looks itself when it has one.
+func (p *Proc) heed(index int) {
+	v := uint32(p.news.Notifications().Load(notify.ID(index)))
+	g, tag := p.groups.tagged(index)
+	if g == nil || v == 0 || v>>lostBits != tag {
+		return
+	}
+	err := &RevokedError{}
+	if lost := v & (1<<lostBits - 1); lost > 0 {
+		err.Cause = p.lostElsewhere(Rank(lost - 1))
+	}
+	g.revoke(err)
+}
+
+// lostElsewhere returns why rank r is gone, which another one has lost. If that is this rank,
+// it returns the first loss that this rank knows of: the two have lost each other.
+func (p *Proc) lostElsewhere(r Rank) error {
+	switch {
+	case int(r) >= p.size:
+		return fmt.Errorf("%w: %d", ErrBadRank, r)
+	case r == p.rank:
+		if first, any := p.earliest(p.others, func(r Rank) bool { return p.Failure(r) != nil }); any {
+			return p.Failure(first)
+		}
+		return &RankError{Rank: r, Reason: "another member of the group has lost this rank, and both are alive"}
+	}
+	if gone := p.Failure(r); gone != nil {
+		return gone
+	}
+	return &RankError{Rank: r, Reason: "another member of the group has lost it"}
+}

@@ -1,0 +1,267 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/address"
+	"github.com/gaspi-go/gaspi-go/internal/auth"
+)
+
+// A store is what a process manager offers its processes to find each other: values
+// that all can read after a fence. PMI-1 and PMI-2 are two. Its methods block until
+// ctx ends.
+type store interface {
+	name() string                                        // such as "PMI-2"
+	put(ctx context.Context, key, value string) error    // for all to read after the next fence
+	fence(ctx context.Context) error                     // returns when all processes have called it
+	get(ctx context.Context, key string) (string, error) // of what was put before the last fence
+	close(ctx context.Context) error                     // ends the talk well
+	abandon()                                            // ends it otherwise
+}
+
+// A patientStore is a store whose answers are waited for no longer than patience.
+type patientStore struct {
+	store
+	patience time.Duration
+}
+
+func (s patientStore) within(ctx context.Context, call func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	err := call(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("no answer within %v, the limit of %s: %w", s.patience, EnvJoinTimeout, err)
+	}
+	return err
+}
+
+func (s patientStore) put(ctx context.Context, key, value string) error {
+	return s.within(ctx, func(ctx context.Context) error { return s.store.put(ctx, key, value) })
+}
+
+func (s patientStore) fence(ctx context.Context) error { return s.within(ctx, s.store.fence) }
+
+func (s patientStore) get(ctx context.Context, key string) (value string, err error) {
+	err = s.within(ctx, func(ctx context.Context) error {
+		value, err = s.store.get(ctx, key)
+		return err
+	})
+	return value, err
+}
+
+func (s patientStore) close(ctx context.Context) error { return s.within(ctx, s.store.close) }
+
+// The names of what rank 0 tells the others through a store.
+const (
+	storeRendezvous = "gaspi-rendezvous"
+	storeKey        = "gaspi-key"
+	storeKeyGiven   = "given" // in place of a key that the user has given to all ranks
+)
+
+// A referral is what rank 0 tells the others through a store or a local socket.
+type referral struct {
+	addresses []string // of the rendezvous
+	key       string   // auth.Key.Text, or storeKeyGiven
+}
+
+// refer returns the referral to a rendezvous at addresses. If the user has given no
+// key, it makes one.
+func (p *networkPlan) refer(addresses []string, given bool) referral {
+	if given {
+		return referral{addresses, storeKeyGiven}
+	}
+	p.meeting.proof.Key = auth.NewKey()
+	return referral{addresses, p.meeting.proof.Key.Text()}
+}
+
+// follow makes a referral of rank 0 the way this rank joins. given says that the user has
+// given this rank a key, which then is not that of the referral. from names who brought
+// the referral.
+func (p *networkPlan) follow(r referral, given bool, from string) error {
+	switch {
+	case r.key == storeKeyGiven && !given:
+		return fmt.Errorf("rank 0 has a key from %s or %s, and this rank has none: set it for all ranks or for none", EnvKeyFile, EnvKey)
+	case r.key != storeKeyGiven && given:
+		return fmt.Errorf("this rank has a key from %s or %s, and rank 0 has none: set it for all ranks or for none", EnvKeyFile, EnvKey)
+	case !given:
+		var err error
+		if p.meeting.proof.Key, err = auth.ParseKey(r.key); err != nil {
+			return fmt.Errorf("the key that rank 0 told through %s: %w", from, err)
+		}
+	}
+	p.meeting.addresses = r.addresses
+	v := &variables{lookup: func(string) (string, bool) { return strings.Join(r.addresses, ","), true }}
+	v.addresses("the rendezvous that rank 0 told through " + from)
+	return v.err
+}
+
+// overStore lets rank 0 open the rendezvous, and tell the others through a store, which
+// it takes, where it is and the key. given says that the user has given a key. hint is
+// an address that other hosts may be reached by, if one is known.
+func (p networkPlan) overStore(ctx context.Context, manager store, v *variables, given bool, hint netip.Addr) (Session, error) {
+	s := patientStore{manager, p.meeting.patience}
+	if p.serves {
+		return p.tellStore(ctx, s, v, given, hint)
+	}
+	r, err := p.hearStore(ctx, s)
+	if err == nil {
+		err = p.follow(r, given, s.name())
+	}
+	if err != nil {
+		s.abandon()
+		return nil, err
+	}
+	if err := s.close(ctx); err != nil {
+		return nil, err
+	}
+	p.nameJob(v)
+	if v.err != nil {
+		return nil, v.err
+	}
+	p.info.settle()
+	return p.join(ctx)
+}
+
+// tellStore is overStore at rank 0.
+func (p networkPlan) tellStore(ctx context.Context, s store, v *variables, given bool, hint netip.Addr) (Session, error) {
+	listeners, addresses, err := p.openRendezvous(ctx, v, hint)
+	if err != nil {
+		s.abandon()
+		return nil, err
+	}
+	r := p.refer(addresses, given)
+	if err = s.put(ctx, storeRendezvous, strings.Join(r.addresses, ",")); err == nil {
+		err = s.put(ctx, storeKey, r.key)
+	}
+	if err == nil {
+		err = p.fenceStore(ctx, s)
+	}
+	if err == nil {
+		err = s.close(ctx)
+	} else {
+		s.abandon()
+	}
+	p.nameJob(v)
+	if err = errors.Join(err, v.err); err != nil {
+		closeAll(listeners)
+		return nil, err
+	}
+	p.info.settle()
+	return p.serve(listeners)
+}
+
+// hearStore is overStore at the others, up to where they know where to go.
+func (p networkPlan) hearStore(ctx context.Context, s store) (r referral, err error) {
+	if err = p.fenceStore(ctx, s); err != nil {
+		return r, err
+	}
+	where, err := s.get(ctx, storeRendezvous)
+	if err != nil {
+		return r, err
+	}
+	r.addresses = strings.Split(where, ",")
+	r.key, err = s.get(ctx, storeKey)
+	return r, err
+}
+
+// fenceStore waits for all ranks at the fence of a store, which does not say who is
+// missing.
+func (p networkPlan) fenceStore(ctx context.Context, s store) error {
+	done := make(chan struct{})
+	defer close(done)
+	if p.serves {
+		go p.meeting.tell.remind(done, func() string {
+			return fmt.Sprintf("all %d ranks to come to the fence of %s", p.info.Size, s.name())
+		})
+	}
+	if err := s.fence(ctx); err != nil {
+		return fmt.Errorf("the fence of %s, to which all %d ranks must come: %w", s.name(), p.info.Size, err)
+	}
+	return nil
+}
+
+// nameJob names a job without a name after its key.
+func (p *networkPlan) nameJob(v *variables) {
+	if p.info.Job == "" {
+		p.info.Job = p.meeting.proof.Key.JobID()
+	}
+	v.names(&p.info)
+}
+
+// openRendezvous listens where the user says, or else at a free port of p.ports, and returns
+// where other ranks find the listeners.
+func (p networkPlan) openRendezvous(ctx context.Context, v *variables, hint netip.Addr) ([]net.Listener, []string, error) {
+	if v.has(EnvRendezvous) {
+		addresses := v.addresses(EnvRendezvous)
+		if v.err != nil {
+			return nil, nil, v.err
+		}
+		listeners, err := listen(ctx, addresses)
+		return listeners, addresses, err
+	}
+	listeners, err := p.listenAnywhere(v, hint)
+	var addresses []string
+	for _, l := range listeners {
+		addresses = append(addresses, l.Addr().String())
+	}
+	return listeners, addresses, err
+}
+
+// listenAnywhere opens a free port of p.ports on each of the addresses by which other hosts
+// can reach this one, or on loopback if there are none.
+func (p networkPlan) listenAnywhere(v *variables, hint netip.Addr) ([]net.Listener, error) {
+	addresses, err := p.reachable(v, hint)
+	if err != nil {
+		return nil, err
+	}
+	const few = 8 // more take too long to try, and do not fit into a value
+	var out []net.Listener
+	var errs []error
+	for _, a := range addresses[:min(len(addresses), few)] {
+		var l net.Listener
+		err := p.ports.Open(func(port uint16) (err error) {
+			l, err = net.Listen("tcp", netip.AddrPortFrom(a, port).String())
+			return err
+		})
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		out = append(out, l)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("opening the rendezvous of the job: %w", errors.Join(errs...))
+	}
+	return out, nil
+}
+
+// reachable returns the addresses of this host, best first: the one that leads
+// to the hint is most likely to be the one that others see.
+func (p networkPlan) reachable(v *variables, hint netip.Addr) ([]netip.Addr, error) {
+	spec, _ := v.lookup(EnvInterface)
+	if p.info.LocalSize == p.info.Size {
+		return address.Choose(spec, netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	}
+	all, err := address.Choose(spec, netip.Addr{})
+	if err != nil || spec != "" || !hint.IsValid() || hint.IsLoopback() {
+		return all, err
+	}
+	best, err := address.Choose("", hint)
+	if err != nil {
+		return all, nil // only the starter may be able to reach the hint
+	}
+	return append(best, slices.DeleteFunc(all, func(a netip.Addr) bool { return a == best[0] })...), nil
+}
+
+func closeAll(listeners []net.Listener) {
+	for _, l := range listeners {
+		l.Close()
+	}
+}

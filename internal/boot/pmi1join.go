@@ -1,0 +1,188 @@
+package boot
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+// Variables that process managers which speak PMI-1 set for the processes that they start,
+// besides pmiFD.
+const (
+	pmiRank    = "PMI_RANK"
+	pmiSize    = "PMI_SIZE"
+	pmiPort    = "PMI_PORT"            // host:port in place of pmiFD
+	pmiID      = "PMI_ID"              // number of the process, where there is pmiPort
+	hydraLocal = "MPI_LOCALRANKID"     // Hydra alone sets it
+	pmiMapping = "PMI_process_mapping" // no variable but a value: which rank is on which host
+)
+
+// hasPMI1 reports whether this process has a connection to a process manager that speaks
+// PMI-1, or could open one. Inside of a Slurm step it reports false, and PMI-2 is used, unless
+// Hydra runs in the step.
+func (v *variables) hasPMI1() bool {
+	if v.has(pmiPort) && v.has(pmiID) {
+		return true
+	}
+	if !v.has(pmiFD) || !v.has(pmiRank) || !v.has(pmiSize) {
+		return false
+	}
+	size, _ := v.lookup(pmiSize)
+	tasks, _ := v.lookup(slurmTasks)
+	return !inSlurmStep(v) || v.has(hydraLocal) || size != tasks
+}
+
+// fromPMI1 begins the session of a process whose manager speaks PMI-1. The only process
+// of a job is a job of one rank.
+func fromPMI1(ctx context.Context, v *variables, tell reports) (Session, error) {
+	var plan networkPlan
+	plan.limits(v, tell)
+	proof, given, err := v.credentials()
+	if err != nil {
+		return nil, err
+	}
+	plan.meeting.proof = proof
+	p, err := plan.openPMI1(ctx, v)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	plan.serves = plan.info.Rank == 0
+	return plan.overStore(ctx, p, v, given, netip.Addr{})
+}
+
+// openPMI1 begins to speak to the process manager, and notes who this rank is. It returns
+// nil for the only process of a job.
+func (p *networkPlan) openPMI1(ctx context.Context, v *variables) (*pmi1, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.meeting.patience)
+	defer cancel()
+	manager, err := v.dialPMI1(ctx, &p.info)
+	if manager == nil || err != nil {
+		return nil, err
+	}
+	if err := manager.begin(ctx); err != nil {
+		return nil, err
+	}
+	if p.info.Size == 1 {
+		return nil, manager.close(ctx)
+	}
+	p.place(ctx, manager)
+	return manager, nil
+}
+
+// dialPMI1 returns the connection to the process manager and notes rank and size, or
+// returns nil for the only process of a job, if that is known without asking.
+func (v *variables) dialPMI1(ctx context.Context, i *Info) (*pmi1, error) {
+	if !v.has(pmiFD) {
+		return v.callPMI1(ctx, i)
+	}
+	i.Size = v.number(pmiSize, 1, manyRanks, 1)
+	i.Rank = base.Rank(v.number(pmiRank, 0, i.Size, 0))
+	if v.err != nil || i.Size == 1 {
+		return nil, v.err
+	}
+	conn, err := v.takePMI()
+	if err != nil {
+		return nil, err
+	}
+	return newPMI1(conn), nil
+}
+
+// callPMI1 opens the connection, and asks who this process is.
+func (v *variables) callPMI1(ctx context.Context, i *Info) (*pmi1, error) {
+	address, _ := v.lookup(pmiPort)
+	id := v.number(pmiID, 0, manyRanks, 0)
+	if v.err != nil {
+		return nil, v.err
+	}
+	dialer := net.Dialer{Timeout: dialTimeout}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("%s=%.80q is not where a process manager can be reached: %w", pmiPort, address, err)
+	}
+	p := newPMI1(conn)
+	rank, size, err := p.introduce(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	os.Unsetenv(pmiPort)
+	i.Rank, i.Size = base.Rank(rank), size
+	return p, nil
+}
+
+// place notes on which host this rank is. Each rank is alone on its host if the manager
+// does not say it.
+func (p *networkPlan) place(ctx context.Context, s store) {
+	p.info.Host, p.info.LocalRank, p.info.LocalSize = fmt.Sprintf("rank-%d", p.info.Rank), 0, 1
+	text, err := s.get(ctx, pmiMapping)
+	var blocks []hostBlock
+	if err == nil {
+		blocks, err = parseMapping(text)
+	}
+	if err != nil {
+		p.meeting.tell.logs(fmt.Sprintf("ranks share no memory, since the process manager does not say which are on one host: %v", err))
+		return
+	}
+	host, localRank, localSize := locate(blocks, int(p.info.Rank), p.info.Size)
+	p.info.Host, p.info.LocalRank, p.info.LocalSize = strconv.Itoa(host), localRank, localSize
+}
+
+// A hostBlock says that each of some hosts takes so many ranks.
+type hostBlock struct{ first, hosts, ranks int }
+
+// parseMapping reads PMI's "(vector,(0,2,4),(2,1,1))": hosts 0 and 1 take four ranks each,
+// and then host 2 takes one.
+func parseMapping(text string) ([]hostBlock, error) {
+	wrong := fmt.Errorf("%s is %.80q; expected a vector such as (vector,(0,2,4))", pmiMapping, text)
+	inside, ok := strings.CutPrefix(strings.TrimSpace(text), "(vector,(")
+	inside, end := strings.CutSuffix(inside, "))")
+	if !ok || !end {
+		return nil, wrong
+	}
+	var out []hostBlock
+	for part := range strings.SplitSeq(inside, "),(") {
+		fields := strings.Split(part, ",")
+		if len(fields) != 3 {
+			return nil, wrong
+		}
+		var n [3]int
+		for i, field := range fields {
+			var err error
+			if n[i], err = strconv.Atoi(field); err != nil || n[i] < min(i, 1) || n[i] > manyRanks {
+				return nil, wrong
+			}
+		}
+		out = append(out, hostBlock{n[0], n[1], n[2]})
+	}
+	return out, nil
+}
+
+// locate returns on which host a rank is, its number there, and how many of size ranks
+// are there. The blocks are filled again and again, in order, until all ranks have a host.
+func locate(blocks []hostBlock, rank, size int) (host, localRank, localSize int) {
+	hosts := make([]int, 0, size) // index is the rank
+	for len(hosts) < size {
+		for _, b := range blocks {
+			for h := 0; h < b.hosts && len(hosts) < size; h++ {
+				for r := 0; r < b.ranks && len(hosts) < size; r++ {
+					hosts = append(hosts, b.first+h)
+				}
+			}
+		}
+	}
+	host = hosts[rank]
+	for r, h := range hosts {
+		if h == host && r < rank {
+			localRank++
+		}
+		if h == host {
+			localSize++
+		}
+	}
+	return host, localRank, localSize
+}

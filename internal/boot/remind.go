@@ -1,0 +1,84 @@
+package boot
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+const (
+	firstReminder = 10 * time.Second // a wait that users wonder about
+	nextReminder  = time.Minute
+)
+
+// Remind calls say after 10 s, and then every minute, with how long it has been called,
+// such as "70 s". It blocks until done is closed.
+func Remind(done <-chan struct{}, say func(since string)) {
+	begun := time.Now()
+	for pause := firstReminder; ; pause = nextReminder {
+		select {
+		case <-done:
+			return
+		case <-time.After(pause):
+			say(fmt.Sprintf("%d s", int(time.Since(begun).Round(time.Second).Seconds())))
+		}
+	}
+}
+
+// reports are the functions that hear of the beginning of a session, in one line each. Nil
+// functions hear nothing.
+type reports struct {
+	log  func(line string) // of connections that were refused
+	wait func(line string) // what has been waited for, for a while
+}
+
+func (r reports) logs(line string) {
+	if r.log != nil {
+		r.log(line)
+	}
+}
+
+// remind tells wait what is waited for until done is closed.
+func (r reports) remind(done <-chan struct{}, what func() string) {
+	Remind(done, func(since string) {
+		if r.wait != nil {
+			r.wait(fmt.Sprintf("waiting for %s for %s", what(), since))
+		}
+	})
+}
+
+// missingText names the ranks that have not come, in order, to a job of size ranks:
+// "ranks 2, 4 to 7 (5 of 9 are missing)". It names a few and counts all.
+func missingText(missing []base.Rank, size int) string {
+	const most = 8 // parts
+	var parts []string
+	for i := 0; i < len(missing); {
+		last := i
+		for last+1 < len(missing) && missing[last+1] == missing[last]+1 {
+			last++
+		}
+		switch {
+		case len(parts) == most:
+			parts = append(parts, "...")
+		case last == i:
+			parts = append(parts, fmt.Sprint(missing[i]))
+		default:
+			parts = append(parts, fmt.Sprintf("%d to %d", missing[i], missing[last]))
+		}
+		if len(parts) > most {
+			break
+		}
+		i = last + 1
+	}
+	noun, verb := "ranks", "are"
+	if len(missing) == 1 {
+		noun, verb = "rank", "is"
+	}
+	return fmt.Sprintf("%s %s (%d of %d %s missing)", noun, strings.Join(parts, ", "), len(missing), size, verb)
+}
+
+// reminds reports whether a rank says that rank 0 is missing: two of each host do, since
+// one may be rank 0.
+func (i Info) reminds() bool { return i.LocalRank < 2 }

@@ -1,0 +1,105 @@
+package boot
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+// A roll says which ranks of a job have come: joined, or left without.
+type roll struct {
+	mu    sync.Mutex
+	came  []bool        // index is the rank
+	left  int           // ranks that have not come
+	begun chan struct{} // closed when the first has joined
+	full  chan struct{} // closed when all have
+}
+
+func newRoll(size int) *roll {
+	return &roll{came: make([]bool, size), left: size, begun: make(chan struct{}), full: make(chan struct{})}
+}
+
+// join notes that rank r has joined.
+func (l *roll) join(r base.Rank) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.begun:
+	default:
+		close(l.begun)
+	}
+	l.noteLocked(r)
+}
+
+// drop notes that rank r has ended: nobody waits for it any more.
+func (l *roll) drop(r base.Rank) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.noteLocked(r)
+}
+
+func (l *roll) noteLocked(r base.Rank) {
+	if l.came[r] {
+		return
+	}
+	l.came[r] = true
+	l.left--
+	if l.left == 0 {
+		close(l.full)
+	}
+}
+
+// missing returns the ranks that have not come, in order.
+func (l *roll) missing() []base.Rank {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []base.Rank
+	for r, came := range l.came {
+		if !came {
+			out = append(out, base.Rank(r))
+		}
+	}
+	return out
+}
+
+// text names the ranks that have not come.
+func (l *roll) text() string { return missingText(l.missing(), len(l.came)) }
+
+// AwaitAll blocks until all ranks have joined or are gone, or stop is closed. Once the
+// first has joined, wait hears after 10 s, and then every minute, which are missing. Those
+// that are missing after limit are taken for dead, so that the others do not wait for
+// them; a limit of 0 is none.
+func (s *Server) AwaitAll(stop <-chan struct{}, limit time.Duration, wait func(line string)) {
+	var end <-chan time.Time
+	if limit > 0 {
+		end = time.After(limit)
+	}
+	done := make(chan struct{})
+	var reminding sync.WaitGroup
+	reminding.Go(func() {
+		select {
+		case <-s.roll.begun:
+			reports{wait: wait}.remind(done, s.roll.text)
+		case <-done:
+		}
+	})
+	select {
+	case <-s.roll.full:
+	case <-stop:
+	case <-end:
+		s.giveUp(limit)
+	}
+	close(done)
+	reminding.Wait()
+}
+
+// giveUp takes the ranks that have not come for dead.
+func (s *Server) giveUp(limit time.Duration) {
+	missing := s.roll.missing()
+	text := missingText(missing, s.hub.size)
+	for _, r := range missing {
+		s.hub.leave(Failure{Rank: r, Reason: fmt.Sprintf("it has not joined: waiting for %s ended after %v, the limit of %s", text, limit, EnvJoinTimeout)})
+	}
+}

@@ -1,0 +1,97 @@
+package boot
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+)
+
+func TestMissingText(t *testing.T) {
+	for want, missing := range map[string][]base.Rank{
+		"rank 2 (1 of 40 is missing)":                                {2},
+		"ranks 0, 2 (2 of 40 are missing)":                           {0, 2},
+		"ranks 1 to 3, 7, 9 to 10 (6 of 40 are missing)":             {1, 2, 3, 7, 9, 10},
+		"ranks 0, 2, 4, 6, 8, 10, 12, 14, ... (9 of 40 are missing)": {0, 2, 4, 6, 8, 10, 12, 14, 16},
+	} {
+		if got := missingText(missing, 40); got != want {
+			t.Errorf("%v: %q, want %q", missing, got, want)
+		}
+	}
+}
+
+// rollCall runs AwaitAll of a job of 3 ranks with a limit while script plays, and returns
+// what was said, each with its time, until it returned.
+func rollCall(t *testing.T, limit time.Duration, script func(s *Server, stop chan struct{})) []string {
+	var said []string
+	synctest.Test(t, func(t *testing.T) {
+		s, err := NewServer("j", 3, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun, stop := time.Now(), make(chan struct{})
+		note := func(line string) { said = append(said, fmt.Sprintf("%v: %s", time.Since(begun), line)) }
+		go script(s, stop)
+		s.AwaitAll(stop, limit, note)
+		note("done")
+		for _, f := range s.hub.gone {
+			if f != nil {
+				note(fmt.Sprintf("rank %d: %s", f.Rank, f.Reason))
+			}
+		}
+	})
+	return said
+}
+
+func TestRollCall(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		limit  time.Duration
+		script func(s *Server, stop chan struct{})
+		want   string
+	}{
+		{"all come at once", time.Hour, func(s *Server, _ chan struct{}) {
+			for r := range base.Rank(3) {
+				s.roll.join(r)
+			}
+		}, "0s: done"},
+		{"one comes late", time.Hour, func(s *Server, _ chan struct{}) {
+			s.roll.join(0)
+			s.roll.join(1)
+			s.roll.join(1)                // again
+			time.Sleep(131 * time.Second) // sleep: it comes late, by the clock of the bubble
+			s.roll.join(2)
+		}, `10s: waiting for rank 2 (1 of 3 is missing) for 10 s
+1m10s: waiting for rank 2 (1 of 3 is missing) for 70 s
+2m10s: waiting for rank 2 (1 of 3 is missing) for 130 s
+2m11s: done`},
+		{"some never come", 30 * time.Second, func(s *Server, _ chan struct{}) { s.roll.join(0) },
+			`10s: waiting for ranks 1 to 2 (2 of 3 are missing) for 10 s
+30s: done
+30s: rank 1: it has not joined: waiting for ranks 1 to 2 (2 of 3 are missing) ended after 30s, the limit of GASPI_JOIN_TIMEOUT
+30s: rank 2: it has not joined: waiting for ranks 1 to 2 (2 of 3 are missing) ended after 30s, the limit of GASPI_JOIN_TIMEOUT`},
+		{"nobody joins at all", 0, func(s *Server, stop chan struct{}) { // programs that are no ranks
+			s.roll.drop(1)
+			time.Sleep(time.Hour) // sleep: by the clock of the bubble
+			close(stop)
+		}, "1h0m0s: done"},
+		{"one ends without joining", 0, func(s *Server, _ chan struct{}) {
+			s.roll.join(0)
+			time.Sleep(5 * time.Second) // sleep: by the clock of the bubble
+			s.roll.drop(2)
+			time.Sleep(6 * time.Second) // sleep: by the clock of the bubble
+			s.roll.join(1)
+		}, "10s: waiting for rank 1 (1 of 3 is missing) for 10 s\n11s: done"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, strings.Join(rollCall(t, c.limit, c.script), "\n")); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package boot
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+)
+
+// begin begins the session of a process of the starter. Ranks that have a key meet at the
+// address that the user or the starter gives. Without a key, ranks that are all on one host
+// find rank 0 through a Unix socket. For a job of one process it returns no session.
+func (s *starter) begin(ctx context.Context, v *variables, tell reports) (Session, error) {
+	plan := networkPlan{info: s.info(v)}
+	plan.limits(v, tell)
+	plan.serves = plan.info.Rank == 0
+	if v.err != nil || plan.info.Size == 1 {
+		return nil, v.err
+	}
+	proof, given, err := v.credentials()
+	if err != nil {
+		return nil, err
+	}
+	plan.meeting.proof = proof
+	start := s.start(v)
+	at := s.rendezvous(v)
+	switch near := start != "" && plan.info.LocalSize == plan.info.Size; {
+	case given && at != nil:
+		plan.meeting.addresses = at
+		plan.nameJob(v)
+		if v.err != nil {
+			return nil, v.err
+		}
+		plan.info.settle()
+		return plan.join(ctx)
+	case near:
+		v.err = nil // of an address that is not needed
+		return plan.overSocket(ctx, v, given, socketName(s.name, start))
+	}
+	return nil, s.unmet(plan.info, given, at != nil)
+}
+
+// unmet says that the ranks of a job cannot find each other, and how they could.
+func (s *starter) unmet(i Info, given, placed bool) error {
+	lacking := EnvKeyFile + " (or " + EnvKey + ")"
+	switch {
+	case given:
+		lacking = EnvRendezvous
+	case !placed:
+		lacking = EnvRendezvous + " and " + lacking
+	}
+	return fmt.Errorf("this is rank %d of %d of %s, which does not say that all ranks are on one host, so they need %s to find each other: start the program with gaspi-run --hosts, or set that for all ranks (%s is HOST:PORT of rank 0)",
+		i.Rank, i.Size, s.name, lacking, EnvRendezvous)
+}
+
+// overSocket lets rank 0 open the rendezvous, and tell the others of this host through a
+// socket called name where it is and the key.
+func (p networkPlan) overSocket(ctx context.Context, v *variables, given bool, name string) (Session, error) {
+	if p.serves {
+		return p.tellSocket(ctx, v, given, name)
+	}
+	r, err := p.hearSocket(ctx, name)
+	if err == nil {
+		err = p.follow(r, given, "a local socket")
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.nameJob(v)
+	if v.err != nil {
+		return nil, v.err
+	}
+	p.info.settle()
+	return p.join(ctx)
+}
+
+// tellSocket is overSocket at rank 0. The socket is there until all ranks have come.
+func (p networkPlan) tellSocket(ctx context.Context, v *variables, given bool, name string) (Session, error) {
+	socket, err := listenNear(name)
+	if err != nil {
+		return nil, fmt.Errorf("rank 0 tells the other ranks of this host where it is, and cannot: %w", err)
+	}
+	listeners, addresses, err := p.openRendezvous(ctx, v, netip.Addr{})
+	if err != nil {
+		socket.Close()
+		return nil, err
+	}
+	r := p.refer(addresses, given)
+	p.nameJob(v)
+	if v.err != nil {
+		closeAll(append(listeners, socket))
+		return nil, v.err
+	}
+	p.info.settle()
+	h, err := newHost(listeners, p.info, p.meeting, p.heartbeat)
+	if err != nil {
+		socket.Close()
+		return nil, err
+	}
+	h.serving.Go(func() { serveNear(socket, r) })
+	h.serving.Go(func() {
+		defer socket.Close()
+		select {
+		case <-h.server.roll.full:
+		case <-h.over:
+		}
+	})
+	return h, nil
+}

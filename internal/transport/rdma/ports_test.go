@@ -1,0 +1,87 @@
+//go:build rdma && cgo && linux
+
+package rdma
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	netaddr "github.com/gaspi-go/gaspi-go/internal/address"
+)
+
+// envPorts makes a process of this test open an endpoint at a port of a range. libfabric
+// learns the range once per process.
+const envPorts = "GASPI_TEST_PORTS"
+
+// listen opens an endpoint and prints its name as libfabric has it.
+func listen(text string) {
+	ports, err := netaddr.ParsePorts(text)
+	if err == nil {
+		var f fabric
+		if f, err = open(providerName(), loopbackSource(), ports, 2); err == nil {
+			fmt.Printf("%x\n", f.name())
+			f.close()
+			return
+		}
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// takenPort listens at a port of all addresses, since an endpoint is opened at any where the
+// wanted one has no room, and returns it. The next count ports were free just now.
+func takenPort(t *testing.T, count int) int {
+	t.Helper()
+search:
+	for range 100 {
+		l, err := net.Listen("tcp", ":0")
+		ok(t, err)
+		low := l.Addr().(*net.TCPAddr).Port
+		for port := low + 1; port <= low+count; port++ {
+			next, err := net.Listen("tcp", ":"+strconv.Itoa(port))
+			if err != nil {
+				l.Close()
+				continue search
+			}
+			next.Close()
+		}
+		t.Cleanup(func() { l.Close() })
+		return low
+	}
+	t.Fatal("no free ports in a row")
+	return 0
+}
+
+func TestPorts(t *testing.T) {
+	const more = 5
+	low := takenPort(t, more)
+	run := func(ports string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), envPorts+"="+ports)
+		out, err := cmd.CombinedOutput()
+		return strings.TrimSpace(string(out)), err
+	}
+	name, err := run(fmt.Sprintf("%d-%d", low, low+more))
+	if err != nil {
+		t.Fatalf("%v: %s", err, name)
+	}
+	if !strings.HasPrefix(providerName(), "tcp") {
+		return // others choose themselves, and were not kept from it
+	}
+	var address []byte
+	if _, err := fmt.Sscanf(name, "%x", &address); err != nil || len(address) < 4 {
+		t.Fatalf("%v: the name of an endpoint is %q", err, name)
+	}
+	if port := int(binary.BigEndian.Uint16(address[2:])); port <= low || port > low+more {
+		t.Errorf("listens at port %d, want one of %d to %d", port, low+1, low+more)
+	}
+	if said, err := run(strconv.Itoa(low)); err == nil || !strings.Contains(said, fmt.Sprintf("if all ports from %d to %d are in use", low, low)) {
+		t.Errorf("with all ports in use: %v: %s", err, said)
+	}
+}
