@@ -44,7 +44,7 @@ func (a *agreement) advance(ctx context.Context, t *Team) (done bool, err error)
 			a.sent = true
 		}
 		cell := lay.cell(a.number, a.round)
-		if !reached(t.arena.control.Peek(gaspi.NotificationID(cell)), valueOf(uint32(a.number)+1)) {
+		if !a.arrived(t) {
 			return false, nil
 		}
 		in := t.arena.control.Bytes()[lay.in+cell*messageSize:]
@@ -59,6 +59,12 @@ func (a *agreement) advance(ctx context.Context, t *Team) (done bool, err error)
 		return true, t.differ(a.mine, a.other)
 	}
 	return true, nil
+}
+
+// arrived reports whether the message of the round has arrived.
+func (a *agreement) arrived(t *Team) bool {
+	cell := t.arena.lay.cell(a.number, a.round)
+	return reached(t.arena.control.Peek(gaspi.NotificationID(cell)), valueOf(uint32(a.number)+1))
 }
 
 func (a *agreement) send(ctx context.Context, t *Team) error {
@@ -76,10 +82,10 @@ func (a *agreement) send(ctx context.Context, t *Team) error {
 		return err
 	}
 	peer := t.ranks[(t.me+1<<a.round)%len(t.ranks)]
-	return t.post(ctx, func() error {
+	return t.unneeded(t.post(ctx, func() error {
 		return t.queue.WriteNotify(t.arena.control.At(peer, lay.in+cell*messageSize), src,
 			gaspi.Notification{ID: gaspi.NotificationID(cell), Value: valueOf(uint32(a.number) + 1)})
-	})
+	}))
 }
 
 // valueOf is what a notification holds after its n-th post. Odd, so that it is

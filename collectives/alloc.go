@@ -16,9 +16,9 @@ type allocation struct {
 	own   bool // made by Alloc, not by the program
 }
 
-// A place is where a buffer lies: in an allocation, the same at every member, or
+// A bufferPlace is where a buffer lies: in an allocation, the same at every member, or
 // nowhere that peers can reach.
-type place struct {
+type bufferPlace struct {
 	alloc  int // index in the heap plus 1; 0 for a plain slice
 	offset uint64
 }
@@ -36,14 +36,14 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 	typ := reflect.TypeFor[T]()
 	h := holding{call: meetAlloc, size: uint64(max(n, 0)) * uint64(typ.Size())}
 	if err := t.hold(ctx, h, allocatable(typ, n)); err != nil {
-		return nil, teamError("alloc", err)
+		return nil, teamError("alloc", t.lost(err))
 	}
 	seg, err := t.newSegment(ctx, h.size, 1, true)
 	if !ctxErr(err) {
 		t.held = holding{}
 	}
 	if err != nil {
-		return nil, teamError("alloc", err)
+		return nil, teamError("alloc", t.lost(err))
 	}
 	t.adopt(seg, true)
 	return reduce.Of[T](seg.Bytes()), nil
@@ -88,12 +88,8 @@ func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
 			err = gaspi.ErrClosed
 		case before.call != 0:
 			err = unfinished(before)
-		case t.step != gathering:
-			err = errResetting
-		case t.resume != nil:
-			err = unfinished(&t.resume.p.task)
 		default:
-			err = t.hindered(key{})
+			err = t.between()
 		}
 		if err != nil {
 			return err
@@ -122,6 +118,17 @@ func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
 		t.held = holding{}
 	}
 	return err
+}
+
+// between returns what is to be finished before members meet, or nil.
+func (t *Team) between() error {
+	switch {
+	case t.step != gathering:
+		return errResetting
+	case t.resume != nil:
+		return unfinished(&t.resume.p.task)
+	}
+	return t.hindered(key{})
 }
 
 // Use makes operations use buffers in seg in place. seg was created over the
@@ -164,7 +171,7 @@ func Release[T any](ctx context.Context, t *Team, buf []T) error {
 		return teamError("release", fmt.Errorf("%w: the slice is not what Alloc of this team returned", gaspi.ErrNoSegment))
 	}
 	if err := t.hold(ctx, holding{call: meetRelease, alloc: at.alloc}, nil); err != nil {
-		return teamError("release", err)
+		return teamError("release", t.lost(err))
 	}
 	t.held = holding{}
 	a := &t.heap[at.alloc-1]
@@ -179,16 +186,16 @@ func Release[T any](ctx context.Context, t *Team, buf []T) error {
 }
 
 // locate is where a buffer lies, or an empty part of one.
-func (t *Team) locate(mem []byte) place {
+func (t *Team) locate(mem []byte) bufferPlace {
 	if len(mem) == 0 && cap(mem) > 0 {
 		mem = mem[:1]
 	}
 	for i := range t.heap {
 		if a := &t.heap[i]; a.seg != nil {
 			if off, ok := a.seg.OffsetOf(mem); ok {
-				return place{i + 1, off}
+				return bufferPlace{i + 1, off}
 			}
 		}
 	}
-	return place{}
+	return bufferPlace{}
 }

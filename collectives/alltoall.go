@@ -86,7 +86,7 @@ func allToAllV[T any](t *Team, dst []T, receives []int, src []T, sends []int, op
 	return task
 }
 
-// What members say of their buffers beside the lengths: only those that have
+// Statements of a member about its buffers, beside their lengths: only members that have
 // elements know whether dst is src.
 const (
 	apart = iota

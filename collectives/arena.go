@@ -15,9 +15,9 @@ import (
 // recycled, which is collective: until then a slow member may still be reading it.
 type arena struct {
 	t       *Team
-	control *gaspi.Segment // its board has all notifications of the team
+	control *gaspi.Segment // its array has all notifications of the team
 	board   []gaspi.Remote // the control segment of each member, by number in the team
-	lay     layout
+	lay     controlLayout
 	slots   space
 	slabs   []*slab // the first is the end of the control segment; claims go to the last
 	total   uint64  // bytes of all slabs
@@ -31,49 +31,56 @@ type slab struct {
 	plans int // that have memory in it
 }
 
-// A layout says where things lie in the control segment. In its data:
+// A controlLayout says where things lie in the control segment. In its data:
 //
-//	| agreement cells: in | out | rows of all members | own row | verdicts of all members | own verdict | scratch |
+//	| agreement cells: in | out | rows of all members | rows for all members | verdicts of all members | own verdict | scratch |
 //
-// and on its board:
+// and on its array:
 //
 //	| one per agreement cell | rows | rows that were read | verdicts | slots of plans |
 //
-// A cell is a message of one round of one agreement, a row what calls a member has
-// made last, a verdict what it found wrong; see agreement.go and stall.go.
-type layout struct {
-	members, rounds                          int
-	in, out, rows, row, verdicts, own, after uint64
+// A cell is a message of one round of one agreement, a row the calls that a member has
+// made last, a verdict two calls that it found to differ; see agreement.go and stall.go.
+type controlLayout struct {
+	members, rounds                             int
+	in, out, rows, staged, verdicts, own, after uint64
 }
 
-func newLayout(members int) layout {
-	l := layout{members: members, rounds: bits.Len(uint(members - 1))}
+// rowSize is the length of a row in bytes.
+const rowSize = window * noteSize
+
+func newLayout(members int) controlLayout {
+	l := controlLayout{members: members, rounds: bits.Len(uint(members - 1))}
 	cells := uint64(agreementCells * max(l.rounds, 1) * messageSize)
-	row := uint64(window * noteSize)
+	rows := uint64(members) * rowSize
 	l.out = l.in + cells
 	l.rows = l.out + cells
-	l.row = l.rows + uint64(members)*row
-	l.verdicts = l.row + row
+	l.staged = l.rows + rows
+	l.verdicts = l.staged + rows
 	l.own = l.verdicts + uint64(members)*messageSize
 	l.after = roundUp(l.own+messageSize, 4096)
 	return l
 }
 
 // cell is the number of the cell of a round of the a-th agreement.
-func (l layout) cell(a uint64, round int) uint64 {
+func (l controlLayout) cell(a uint64, round int) uint64 {
 	return (a%agreementCells)*uint64(l.rounds) + uint64(round)
 }
 
 // rowNote is the notification for the rows of a member, readNote that for those of
 // ours that it has read, and verdictNote that for its verdict.
-func (l layout) rowNote(member int) gaspi.NotificationID {
+func (l controlLayout) rowNote(member int) gaspi.NotificationID {
 	return gaspi.NotificationID(agreementCells*l.rounds + member)
 }
-func (l layout) readNote(member int) gaspi.NotificationID    { return l.rowNote(l.members + member) }
-func (l layout) verdictNote(member int) gaspi.NotificationID { return l.rowNote(2*l.members + member) }
+func (l controlLayout) readNote(member int) gaspi.NotificationID {
+	return l.rowNote(l.members + member)
+}
+func (l controlLayout) verdictNote(member int) gaspi.NotificationID {
+	return l.rowNote(2*l.members + member)
+}
 
 // slots is the first notification for plans.
-func (l layout) slots() uint64 { return uint64(l.rowNote(3 * l.members)) }
+func (l controlLayout) slots() uint64 { return uint64(l.rowNote(3 * l.members)) }
 
 func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
 
@@ -118,7 +125,7 @@ type claim struct {
 // same call again goes on.
 func (a *arena) claim(ctx context.Context, slots int, size uint64) (claim, error) {
 	if slots > int(a.t.cfg.Slots) {
-		return claim{}, fmt.Errorf("%w: the operation needs %d notifications; Config.Slots is %d", gaspi.ErrTooMany, slots, a.t.cfg.Slots)
+		return claim{}, fmt.Errorf("%w: the operation needs %d notifications and Config.Slots is %d; raise it, or use fewer segments", gaspi.ErrTooMany, slots, a.t.cfg.Slots)
 	}
 	size = roundUp(size, 64)
 	if a.step != untouched || !a.slots.fits(uint64(slots)) || !a.last().space.fits(size) && a.total+size > a.t.cfg.Scratch {
@@ -251,7 +258,7 @@ func (a *arena) arrive(ctx context.Context) error {
 	return a.t.queue.Wait(ctx)
 }
 
-// clean takes all posts of operations that were given up off the board. None can arrive
+// clean takes all posts of operations that were given up off the array. None can arrive
 // any more.
 func (a *arena) clean() {
 	a.step = untouched

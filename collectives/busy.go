@@ -14,7 +14,7 @@ import (
 var errBusy = fmt.Errorf("%w: another goroutine is in a call of this team; make a team for each goroutine, with a Config.Tag of its own, or hold a lock around its calls", gaspi.ErrInUse)
 
 // enter makes sure that one goroutine at a time is in a call of the team, its plans
-// and its handles. Whoever is refused must not look at the team.
+// and its handles. A caller that it refuses must not look at the team.
 func (t *Team) enter() bool { return t.busy.CompareAndSwap(0, 1) }
 
 // leave pairs with the next enter.

@@ -89,7 +89,7 @@ func (c choice) String() string {
 	return s
 }
 
-// What follows the segments in the name of a choice.
+// Suffixes of the name of a choice, after the segments.
 const (
 	radixIs  = " radix "
 	isStaged = " staged"

@@ -11,9 +11,9 @@ import (
 // A lane is the code of one lane of a schedule.
 type lane []instruction
 
-// An instruction is a step bound to memory and notifications. What depends on the
-// run is little: the values of notifications, the copy of flip memory that is in
-// use, and where the caller's buffers lie.
+// An instruction is a step bound to memory and notifications. Little depends on the run: the
+// values of notifications, the copy of flip memory that is in use, and where the caller's
+// buffers lie.
 type instruction struct {
 	kind   schedule.Kind
 	joint  bool // put: data and notification go in one operation
@@ -287,31 +287,31 @@ func (c *compiler) put(in *instruction, s *schedule.Step) error {
 	return nil
 }
 
-// An address is a segment and a byte in it, at any member.
-type address struct {
+// A memberAddress is a segment and a byte in it, at any member.
+type memberAddress struct {
 	seg    *gaspi.Segment
 	offset uint64
 }
 
 // address is where a region lies in runs that are even (0) or odd (1).
-func (c *compiler) address(r schedule.Region, run int) (address, error) {
+func (c *compiler) address(r schedule.Region, run int) (memberAddress, error) {
 	slab, at := c.p.claim.slab.seg, c.p.claim.at
 	off := uint64(r.Off * c.size)
 	switch r.Buf {
 	case schedule.Scratch:
-		return address{slab, at + off}, nil
+		return memberAddress{slab, at + off}, nil
 	case schedule.Flip:
-		return address{slab, at + c.scratch + uint64(run)*c.flip + off}, nil
+		return memberAddress{slab, at + c.scratch + uint64(run)*c.flip + off}, nil
 	case schedule.In, schedule.Out:
 		where := c.p.key.in
 		if r.Buf == schedule.Out {
 			where = c.p.key.out
 		}
 		if where.alloc != 0 {
-			return address{c.p.t.heap[where.alloc-1].seg, where.offset + off}, nil
+			return memberAddress{c.p.t.heap[where.alloc-1].seg, where.offset + off}, nil
 		}
 	}
-	return address{}, fmt.Errorf("%w: the algorithm needs %v where peers can reach it", gaspi.ErrNoSegment, r.Buf)
+	return memberAddress{}, fmt.Errorf("%w: the algorithm needs %v where peers can reach it", gaspi.ErrNoSegment, r.Buf)
 }
 
 // fold resolves the operands of a combine.

@@ -68,9 +68,10 @@ func TestDeadRankIsNamed(t *testing.T) {
 				defer cancel()
 				cfg := small
 				cfg.KeepGoing = true
-				seen := make(chan struct{}, ranks)
+				var seen sync.WaitGroup
+				seen.Add(ranks - 1)
 				err := gaspi.Local(ctx, ranks, cfg, func(ctx context.Context, p *gaspi.Proc) error {
-					return lose(ctx, p, x, warm, victim, seen)
+					return lose(ctx, p, x, warm, victim, &seen)
 				})
 				if err == nil || err.Error() != fmt.Sprintf("rank %d: %v", victim, errDied) {
 					t.Error(err)
@@ -95,23 +96,23 @@ func TestFirstUseAfterDeath(t *testing.T) {
 				defer cancel()
 				cfg := small
 				cfg.KeepGoing = true
-				seen := make(chan struct{}, ranks)
-				var made sync.WaitGroup // the victim dies when all have their memory
+				var made, seen sync.WaitGroup // the victim dies when all have their memory; nobody leaves before all have seen it
 				made.Add(ranks)
+				seen.Add(ranks - 1)
 				err := gaspi.Local(ctx, ranks, cfg, func(ctx context.Context, p *gaspi.Proc) error {
 					m, err := newMember(ctx, p.World(), collectives.Config{})
 					made.Done()
 					made.Wait()
-					if err != nil || p.Rank() == victim {
+					if p.Rank() == victim {
 						return cmp.Or(err, errDied)
 					}
-					for p.Failure(victim) == nil && ctx.Err() == nil {
-						time.Sleep(time.Millisecond)
+					defer seen.Wait()
+					defer seen.Done()
+					if err == nil {
+						err = names(p.Barrier(ctx, p.World()), victim) // which ends when the death is known
 					}
-					err = m.untilDead(ctx, x, victim)
-					seen <- struct{}{}
-					for len(seen) < ranks-1 && ctx.Err() == nil { // so that nobody names one of the others
-						time.Sleep(time.Millisecond)
+					if err == nil {
+						err = m.untilDead(ctx, x, victim)
 					}
 					return err
 				})
@@ -126,28 +127,20 @@ func TestFirstUseAfterDeath(t *testing.T) {
 // lose is one rank's part: the victim dies after some runs, and the others stay
 // until all have seen it, so that nobody names one of them. Others may still be at a
 // run, or have no memory yet, when the victim is done with its own part.
-func lose(ctx context.Context, p *gaspi.Proc, x *instance, warm int, victim gaspi.Rank, seen chan struct{}) error {
+func lose(ctx context.Context, p *gaspi.Proc, x *instance, warm int, victim gaspi.Rank, seen *sync.WaitGroup) error {
 	m, err := newMember(ctx, p.World(), collectives.Config{})
 	for i := 0; i < warm && err == nil; i++ {
 		err = m.run(ctx, x, func(error) {})
 	}
-	switch {
-	case p.Rank() == victim:
+	if p.Rank() == victim {
 		return cmp.Or(err, errDied)
-	case err != nil:
-		err = names(err, victim)
-	default:
-		err = m.untilDead(ctx, x, victim)
 	}
-	seen <- struct{}{}
-	for len(seen) < p.Size()-1 {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Millisecond):
-		}
+	defer seen.Wait()
+	defer seen.Done()
+	if err != nil {
+		return names(err, victim)
 	}
-	return err
+	return m.untilDead(ctx, x, victim)
 }
 
 // TestResetNeedsAllMembers says who is missing.

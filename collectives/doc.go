@@ -19,14 +19,16 @@
 //
 // # Waiting
 //
-// Operations make progress while any call of the team waits or tests. What blocks
-// takes a context; when that ends first, the operation is still under way, and the
-// same call made again, or Wait of its handle, goes on. Nothing is sent twice.
+// Operations make progress while any call of the team waits or tests. A call that blocks takes
+// a context. When the context ends first, the operation is still under way, and the same call
+// made again, or Wait of its handle, resumes it. Nothing is sent twice.
 //
 // # Faults
 //
 // An operation with a member that died ends on all others with an error that
-// names it (gaspi.ErrRankDead).
+// names it (gaspi.ErrRankDead). A member may leave the job after its last call, also while
+// others are still in theirs. An operation that waits for a member that left before making
+// the call ends on all others with an error that names it and has RankError.Left.
 //
 // # Goroutines
 //

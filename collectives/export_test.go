@@ -51,8 +51,8 @@ func Outline(t *Team, task Task) string {
 		p.text(), p.choice, p.plain(), k.in, k.out, s.Scratch, s.Flip, p.bid, p.signature())
 }
 
-// Names are those of all ways to do a task that its options allow, and of those that
-// Explain prints, without their prices; and the one chosen, if it is the only one.
+// Names returns the names of all ways to do a task that its options allow and that Explain
+// prints, without their prices, and the name of the chosen one if it is the only one.
 func Names(t *Team, task Task) ([]string, error) {
 	if task.err != nil {
 		return nil, task.err

@@ -12,7 +12,13 @@ import (
 // onTeam runs main on every member of a team of all ranks of a job in this process.
 func onTeam(t *testing.T, ranks int, cfg collectives.Config, main func(ctx context.Context, team *collectives.Team) error) {
 	t.Helper()
-	local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
+	onTeamOf(t, small, ranks, cfg, main)
+}
+
+// onTeamOf is onTeam in a job with a configuration of its own.
+func onTeamOf(t *testing.T, job gaspi.Config, ranks int, cfg collectives.Config, main func(ctx context.Context, team *collectives.Team) error) {
+	t.Helper()
+	local(t, ranks, job, func(ctx context.Context, p *gaspi.Proc) error {
 		team, err := collectives.NewTeam(ctx, p.World(), cfg)
 		if err != nil {
 			return err

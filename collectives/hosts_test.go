@@ -44,11 +44,15 @@ func TestHosts(t *testing.T) {
 // acrossHosts is instances of the algorithms for several hosts, and of the choices.
 func acrossHosts(ranks int) []*instance {
 	d := newDealer(uint64(ranks), 1<<16)
+	draws := 20
+	if testing.Short() {
+		draws = 5
+	}
 	var all []*instance
 	for _, a := range algorithms.All() {
 		switch {
 		case a.Hosts:
-			for range 20 {
+			for range draws {
 				all = append(all, d.draw(ranks, a.Op, a.Name))
 			}
 		case !a.Shares:

@@ -22,8 +22,8 @@ const (
 	envShard  = "GASPI_TEST_SHARD"  // "2/5": the third of five parts of them
 )
 
-// A lister lists the cells of the matrix for a number of ranks. What is not crossed
-// with the rest is taken in turns.
+// A lister lists the cells of the matrix for a number of ranks. Dimensions that are not crossed
+// with the rest take their values in turn.
 type lister struct {
 	ranks int
 	turn  int

@@ -86,7 +86,7 @@ func (x *instance) String() string {
 	return b.String()
 }
 
-// options are those of the call.
+// options returns the options of the call.
 func (x *instance) options() []collectives.Option {
 	var all []collectives.Option
 	if x.algorithm != "" {

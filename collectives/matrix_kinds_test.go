@@ -43,7 +43,7 @@ func reductionKinds() []kind {
 	return append(all,
 		function[oracle.Matrix]{oracle.Matrices(), true},
 		function[oracle.Permutation]{oracle.Permutations(), true},
-		function[oracle.Run]{oracle.Runs(), true},
+		function[oracle.OrderedRange]{oracle.Runs(), true},
 		function[uint16]{oracle.Integers[uint16](collectives.Sum), false},
 		function[uint64]{oracle.Integers[uint64](collectives.Xor), true}, // pretends not to commute
 	)

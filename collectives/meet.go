@@ -15,7 +15,7 @@ import (
 // ahead of where the others take it to be: all hear the same, and whoever hears of another
 // call than its own knows that the calls do not match.
 
-// What is said in a meeting: the call that it is of, and more.
+// Flags of a meeting: the call that holds it, and more.
 const (
 	meetFlush uint64 = 1 << iota
 	meetAlloc

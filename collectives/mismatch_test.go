@@ -241,3 +241,35 @@ func TestMismatchAcrossCalls(t *testing.T) {
 		return team.Reset(ctx)
 	})
 }
+
+// TestMismatchThroughShortQueues has one member call something else than the others, after
+// calls that all agreed on, where a queue holds fewer operations than there are members: the
+// member that finds the reason tells all others, whatever room its queue has.
+func TestMismatchThroughShortQueues(t *testing.T) {
+	const members = 9
+	for _, depth := range []int{1, 2, 8, members} {
+		t.Run(fmt.Sprint(depth), func(t *testing.T) {
+			t.Parallel() // they wait most of the time
+			onTeamOf(t, gaspi.Config{QueueDepth: depth}, members, collectives.Config{}, func(ctx context.Context, team *collectives.Team) error {
+				for range 2 {
+					for _, n := range []int{3, 4} {
+						if err := collectives.AllReduce(ctx, team, make([]int32, n), collectives.Sum); err != nil {
+							return err
+						}
+					}
+					n := 3
+					if team.Rank() == 5 {
+						n = 4
+					}
+					if err := collectives.AllReduce(ctx, team, make([]int32, n), collectives.Sum); !errors.Is(err, gaspi.ErrMismatch) {
+						return fmt.Errorf("got %v, want %v", err, gaspi.ErrMismatch)
+					}
+					if err := team.Reset(ctx); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+}

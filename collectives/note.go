@@ -38,8 +38,7 @@ func (n note) put(b []byte) {
 	le.PutUint64(b, checksum(b[8:]))
 }
 
-// noteIn is the note in b, or false if there is none or only part of one: a row
-// may be written anew by its owner while it is on its way.
+// noteIn returns the note in b, or false if there is none, or only part of one.
 func noteIn(b []byte) (note, bool) {
 	le := binary.LittleEndian
 	b = slices.Clone(b[:noteSize])

@@ -32,7 +32,11 @@ func scarce(ctx context.Context, team *collectives.Team) error {
 		plan *collectives.Plan
 	}
 	var plans []kept
-	for round := range 200 {
+	rounds := 200
+	if testing.Short() {
+		rounds = 60
+	}
+	for round := range rounds {
 		n := 1 + (round*37)%700
 		buf := vector(n, func(i int) int64 { return int64(i*round) + me })
 		var opts []collectives.Option

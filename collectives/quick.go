@@ -52,7 +52,7 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 func (p *Plan) idle() bool {
 	t := p.t
 	return p.agreed && len(p.lanes) == 1 && p.run.state == ended &&
-		len(t.active) == 0 && len(t.waiting) == 0 && t.resume == nil && t.drafted == nil && t.telling == nil && t.held.call == 0 && t.broken == nil && !t.closed
+		len(t.active) == 0 && len(t.waiting) == 0 && t.resume == nil && t.drafted == nil && t.telling == nil && t.held.call == 0 && t.broken == nil && !t.closed && t.own.Revoked() == nil
 }
 
 // tuned reports whether options are those of p's calls.

@@ -19,7 +19,7 @@ import (
 type run struct {
 	p        *Plan
 	handle   Handle
-	state    state
+	state    runState
 	call     uint64 // its number
 	number   uint32 // of this run among those of the plan
 	operands [][]byte
@@ -29,12 +29,12 @@ type run struct {
 	err      error
 }
 
-type state uint8
+type runState uint8
 
 const (
-	ended    state = iota // or never begun
-	queued                // until the plan or the window has room
-	agreeing              // on what the call is
+	ended    runState = iota // or never begun
+	queued                   // until the plan or the window has room
+	agreeing                 // on what the call is
 	going
 )
 
@@ -99,6 +99,9 @@ func (r *run) end(err error) {
 // progress does what can be done for all operations, in the order of their calls,
 // and reports whether anything was.
 func (t *Team) progress(ctx context.Context) (moved bool, err error) {
+	if err := t.own.Revoked(); err != nil {
+		return false, err
+	}
 	for i := 0; i < len(t.active); i++ {
 		r := t.active[i]
 		m, err := r.advance(ctx)
@@ -150,7 +153,7 @@ func (r *run) advance(ctx context.Context) (moved bool, err error) {
 		return moved, nil
 	}
 	if r.p.puts {
-		if err := t.queue.Wait(ctx); err != nil {
+		if err := t.waitQueue(ctx); err != nil {
 			return true, err
 		}
 	}
@@ -184,7 +187,7 @@ func (r *run) step(ctx context.Context, in *instruction) error {
 	case schedule.Encode, schedule.Decode:
 		return r.code(in)
 	case schedule.Flush:
-		return r.p.t.queue.Wait(ctx)
+		return r.p.t.waitQueue(ctx)
 	}
 	return nil
 }
@@ -220,12 +223,36 @@ func (r *run) post(ctx context.Context, in *instruction) error {
 			}
 		}
 		if err != gaspi.ErrQueueFull {
-			return err
+			return r.p.t.unneeded(err)
 		}
-		if err := q.Wait(ctx); err != nil {
+		if err := r.p.t.waitQueue(ctx); err != nil {
 			return err
 		}
 	}
+}
+
+// waitQueue blocks until the operations of the queue have ended. One to a member that has left
+// normally may have failed.
+func (t *Team) waitQueue(ctx context.Context) error {
+	for {
+		err := t.queue.Wait(ctx)
+		if err == nil || t.unneeded(err) != nil {
+			return err
+		}
+	}
+}
+
+// unneeded returns err unless it says that an operation failed because its target has left
+// normally: the target did not need the operation. If a member needs the one that left, its
+// wait says so.
+func (t *Team) unneeded(err error) error {
+	if err == nil || ctxErr(err) {
+		return err
+	}
+	if f, ok := errors.AsType[*gaspi.RankError](t.blame(err)); ok && f.Left {
+		return nil
+	}
+	return err
 }
 
 // post does something with the queue again until it is not full.
@@ -235,7 +262,7 @@ func (t *Team) post(ctx context.Context, do func() error) error {
 		if err != gaspi.ErrQueueFull {
 			return err
 		}
-		if err := t.queue.Wait(ctx); err != nil {
+		if err := t.waitQueue(ctx); err != nil {
 			return err
 		}
 	}
@@ -245,8 +272,7 @@ func (t *Team) post(ctx context.Context, do func() error) error {
 func (t *Team) look() bool {
 	for _, r := range t.active {
 		if r.state == agreeing {
-			cell := t.arena.lay.cell(r.agree.number, r.agree.round)
-			if reached(t.arena.control.Peek(gaspi.NotificationID(cell)), valueOf(uint32(r.agree.number)+1)) {
+			if r.agree.arrived(t) {
 				return true
 			}
 			continue
@@ -299,7 +325,7 @@ func (t *Team) sleep(ctx context.Context) error {
 		default:
 			return t.fail(err)
 		}
-		if err := t.stalled(); err != nil {
+		if err := t.stalled(ctx); err != nil {
 			return t.fail(err)
 		}
 	}
@@ -323,6 +349,10 @@ func (t *Team) fail(err error) error {
 		return err
 	}
 	err = t.blame(err)
+	if f, ok := errors.AsType[*gaspi.RankError](err); ok && f.Left && t.broken == nil {
+		t.tellOfLeaver(f.Rank)
+	}
+	spread(t.cfg.RevokeWith, err)
 	if t.broken == nil {
 		t.broken = err
 	}
@@ -346,7 +376,18 @@ func (t *Team) usable(task *Task) error {
 	case t.closed:
 		return gaspi.ErrClosed
 	case t.broken != nil:
-		return fmt.Errorf("the team is unusable until Reset, because of an earlier error: %w", t.broken)
+		return t.unusable()
+	case t.own.Revoked() != nil:
+		return t.fail(t.own.Revoked())
 	}
 	return task.err
+}
+
+// unusable is the error of calls after one that made the team unusable.
+func (t *Team) unusable() error {
+	until := "until Reset"
+	if t.own.Revoked() != nil {
+		until = "until it is made anew"
+	}
+	return fmt.Errorf("the team is unusable %s, because of an earlier error: %w", until, t.broken)
 }

@@ -44,7 +44,7 @@ type key struct {
 	count   int
 	rounds  int
 	extra   int
-	in, out place
+	in, out bufferPlace
 	counts  string // bytes of the block sizes
 	tuning  tuning
 	plan    int // number of a plan of its own, 0 for single calls
@@ -72,16 +72,16 @@ func (task *Task) key(t *Team) key {
 // places are where the buffers of a task lie, nowhere unless both lie in
 // allocations: peers could not reach the other. It is the same on all members that
 // pass buffers alike, also where some have nothing to give or to get: then it is nowhere.
-func (t *Team) places(task *Task) (in, out place) {
+func (t *Team) places(task *Task) (in, out bufferPlace) {
 	if task.call.Count == 0 && task.call.Counts == nil {
-		return place{}, place{}
+		return bufferPlace{}, bufferPlace{}
 	}
 	out = t.locate(task.out)
 	if op := task.call.Op; op == schedule.Broadcast || task.call.InPlace && op != schedule.AllToAll {
 		return out, out // all have what it is part of
 	}
 	if in = t.locate(task.in); in.alloc == 0 || out.alloc == 0 || t.someEmpty(task) {
-		return place{}, place{}
+		return bufferPlace{}, bufferPlace{}
 	}
 	return in, out
 }
@@ -162,7 +162,7 @@ func (t *Team) do(ctx context.Context, task *Task) error {
 
 // call is do in a call of the team.
 func (t *Team) call(ctx context.Context, task *Task) error {
-	if t.resume != nil || t.drafted != nil || t.closed || t.broken != nil || task.err != nil {
+	if t.resume != nil || t.drafted != nil || t.closed || t.broken != nil || t.own.Revoked() != nil || task.err != nil {
 		return t.doSlow(ctx, task)
 	}
 	return t.doNew(ctx, task)
@@ -270,5 +270,5 @@ func (task *Task) room(t *Team) error {
 
 // failed is the error of a task that was not begun.
 func (t *Team) failed(task *Task, err error) error {
-	return agree.Outermost(&gaspi.OpError{Op: "collectives: " + task.String(), Err: err})
+	return agree.Outermost(&gaspi.OpError{Op: "collectives: " + task.String(), Err: t.lost(err)})
 }

@@ -39,6 +39,13 @@ type Config struct {
 	// "allreduce:ring/4096x4,alltoall:pairwise". Empty means the environment variable
 	// GASPI_COLL.
 	Algorithms string
+	// RevokeWith is a group that this team ends with: when it is revoked, so is the team, and
+	// when the team fails at a member, that revokes the group. The members of the team are
+	// members of it. So teams that share it end together. Nil, the default, means that the team
+	// ends alone; Split sets it.
+	RevokeWith *gaspi.Group
+	// Independent makes teams that are split from this one end each alone; see Split.
+	Independent bool
 }
 
 const (
@@ -92,8 +99,11 @@ type Team struct {
 	rowFn    func() bool
 	broken   error
 	closed   bool
-	sources  [][]byte // of the fold that is being done
-	temp     []byte   // for folds whose result lies in a source
+	owns     bool             // group was made for this team
+	member   *revocationScope // that this team was split into; nil if it was not
+	family   *revocationScope // of teams that are split from this one; nil before the first Split
+	sources  [][]byte         // of the fold that is being done
+	temp     []byte           // for folds whose result lies in a source
 }
 
 // NewTeam makes a team of the members of group, which is committed. It is
@@ -106,12 +116,21 @@ type Team struct {
 // calls over group. When NewTeam ends with an error of its context or with the death of a
 // member, the group number stays taken, because others may still write to it.
 func NewTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error) {
+	t, err := newTeam(ctx, group, cfg)
+	if err != nil {
+		return nil, teamError("team", err)
+	}
+	return t, nil
+}
+
+func newTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error) {
 	if _, member := group.Rank(); !member {
-		return nil, teamError("team", fmt.Errorf("%w: this rank, %d, is not in the group", gaspi.ErrBadRank, group.Proc().Rank()))
+		return nil, fmt.Errorf("%w: this rank, %d, is not in the group", gaspi.ErrBadRank, group.Proc().Rank())
 	}
 	own, err := agree.Private(ctx, group, agree.Teams, cfg.Tag)
 	if err != nil {
-		return nil, teamError("team", err)
+		spread(cfg.RevokeWith, err)
+		return nil, err
 	}
 	t := &Team{
 		group: group, own: own, proc: group.Proc(), cfg: cfg, ranks: group.Ranks(),
@@ -119,18 +138,24 @@ func NewTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error)
 	}
 	t.lookFn, t.rowFn, t.stall = t.look, t.rowArrived, stallAfter(len(t.ranks))
 	if err := t.build(ctx); err != nil {
+		spread(cfg.RevokeWith, err)
 		if t.queue != nil {
 			_ = t.queue.Delete() // it was not used
 		}
 		_ = t.arena.close() // err says more
 		agree.GiveUp(own, err)
-		return nil, teamError("team", err)
+		return nil, err
 	}
 	return t, nil
 }
 
 // build makes what the team has.
 func (t *Team) build(ctx context.Context) error {
+	if t.cfg.RevokeWith != nil {
+		if err := t.own.RevokeWith(t.cfg.RevokeWith); err != nil {
+			return err
+		}
+	}
 	err := t.configure()
 	if err == nil {
 		t.queue, err = t.proc.CreateQueue()
@@ -187,7 +212,8 @@ func (t *Team) Group() *gaspi.Group { return t.group }
 
 // Close gives the team's memory and queue back. Operations under way are given
 // up. It is local: make sure, by a barrier for instance, that all members have
-// finished with it.
+// finished with it; after the loss of a rank by Agree, since members may still read from the
+// memory of one that has got an error already.
 func (t *Team) Close() error {
 	if !t.enter() {
 		return refused("close")
@@ -217,14 +243,24 @@ func (t *Team) Close() error {
 			err = derr
 		}
 	}
+	if t.owns {
+		if derr := t.group.Delete(); err == nil {
+			err = derr
+		}
+	}
+	for _, f := range []*revocationScope{t.member, t.family} {
+		if derr := f.leave(); err == nil {
+			err = derr
+		}
+	}
 	return err
 }
 
 // Reset makes a team usable again after an error: all operations under way are
 // given up, and all plans are as new. It is collective over all members, which
-// must be alive, and blocks. What the buffers of abandoned operations hold is
-// undefined. When ctx ends first, the team is unusable until Reset, called again, has
-// gone on. An Alloc that ended early is given up.
+// must be alive, and blocks. A team that was revoked stays revoked: see Shrink. The contents of
+// the buffers of abandoned operations are undefined. When ctx ends first, the team is unusable
+// until another call of Reset has completed. Reset also abandons an Alloc that ended early.
 func (t *Team) Reset(ctx context.Context) error {
 	if !t.enter() {
 		return refused("reset")
@@ -233,12 +269,15 @@ func (t *Team) Reset(ctx context.Context) error {
 	if t.closed {
 		return teamError("reset", gaspi.ErrClosed)
 	}
+	if err := t.own.Revoked(); err != nil {
+		return teamError("reset", t.fail(err))
+	}
 	t.abandon()
 	if t.broken == nil {
 		t.broken = errResetting
 	}
 	if err := t.reset(ctx); err != nil {
-		return teamError("reset", err)
+		return teamError("reset", t.lost(err))
 	}
 	return nil
 }

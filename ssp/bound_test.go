@@ -125,8 +125,7 @@ func (b *bounded) toTheBound() error {
 	return nil
 }
 
-// resume finishes the call that toTheBound began. What is passed now does not
-// count.
+// resume finishes the call that toTheBound began. The arguments of this call do not count.
 func (b *bounded) resume(ctx context.Context) error {
 	clear(b.mine)
 	res, err := b.r.AllReduce(ctx, b.mine)

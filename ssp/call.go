@@ -105,7 +105,7 @@ func (r *Reduction[T]) step(ctx context.Context, s step) error {
 	}
 }
 
-func (r *Reduction[T]) listen(ctx context.Context, link int, l *link) error {
+func (r *Reduction[T]) listen(ctx context.Context, link int, l *neighbour) error {
 	slot, err := r.wire.await(ctx, l, r.clock, r.need())
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (r *Reduction[T]) listen(ctx context.Context, link int, l *link) error {
 	return nil
 }
 
-func (r *Reduction[T]) exchange(ctx context.Context, link int, l *link) error {
+func (r *Reduction[T]) exchange(ctx context.Context, link int, l *neighbour) error {
 	if err := r.wire.offer(ctx, l, r.clock, r.partial); err != nil {
 		return err
 	}
@@ -172,11 +172,11 @@ func (r *Reduction[T]) forExtra(link int, in []T, inStamp stamp) {
 	r.restStamp = r.combine(to, from, r.restStamp, in, inStamp)
 }
 
-func (r *Reduction[T]) reply(ctx context.Context, link int, l *link) error {
+func (r *Reduction[T]) reply(ctx context.Context, link int, l *neighbour) error {
 	return r.wire.offer(ctx, l, r.clock, r.restStamp)
 }
 
-func (r *Reduction[T]) ask(ctx context.Context, link int, l *link) error {
+func (r *Reduction[T]) ask(ctx context.Context, link int, l *neighbour) error {
 	if err := r.wire.offer(ctx, l, r.clock, r.ownStamp); err != nil {
 		return err
 	}

@@ -10,9 +10,9 @@ import (
 )
 
 // An Option changes how a Reduction is made. All members must pass the same.
-type Option func(*options)
+type Option func(*reductionOptions)
 
-type options struct {
+type reductionOptions struct {
 	segment int64 // -1: agree on one
 	tag     gaspi.Tag
 }
@@ -21,14 +21,14 @@ type options struct {
 // make at the same time; see gaspi.Tag. It is at most 65535. Calls with one tag, or with
 // none, match by their order, which then has to be the same on all members.
 func WithTag(tag gaspi.Tag) Option {
-	return func(o *options) { o.tag = tag }
+	return func(o *reductionOptions) { o.tag = tag }
 }
 
 // WithSegment makes the reduction use segment id, which must be free on all
 // members and which the program must not use while the reduction lives. Without
 // this option the members agree on the highest id that is free on all of them.
 func WithSegment(id gaspi.SegmentID) Option {
-	return func(o *options) { o.segment = int64(id) }
+	return func(o *reductionOptions) { o.segment = int64(id) }
 }
 
 // New makes a reduction of vectors of n elements over the members of group,
@@ -37,12 +37,11 @@ func WithSegment(id gaspi.SegmentID) Option {
 // get an error that matches gaspi.ErrMismatch.
 //
 // It is collective, blocks, and takes a segment, a queue and a group of its own
-// (Config.Groups of package gaspi). What other goroutines call over group meanwhile does
-// not matter to it; several may make reductions at a time, with different tags. It
-// cannot be resumed: after an error of ctx, or the death of a member, the number of its
-// group stays taken.
+// (Config.Groups of package gaspi). Calls of other goroutines over group do not disturb it;
+// several may make reductions at a time, with different tags. It cannot be resumed: after an
+// error of ctx, or the death of a member, the number of its group stays taken.
 func New[T gaspi.Number](ctx context.Context, group *gaspi.Group, n int, op Op, slack int, opts ...Option) (*Reduction[T], error) {
-	o := options{segment: -1}
+	o := reductionOptions{segment: -1}
 	for _, set := range opts {
 		set(&o)
 	}
@@ -87,7 +86,7 @@ func (r *Reduction[T]) open(ctx context.Context, own *gaspi.Group, a arguments) 
 
 // connect makes the wire and the views of its memory. message is the size of one
 // message in bytes; segment is the id to use, or -1.
-func (r *Reduction[T]) connect(ctx context.Context, own *gaspi.Group, lay layout, message uint64, segment int64) error {
+func (r *Reduction[T]) connect(ctx context.Context, own *gaspi.Group, lay slotLayout, message uint64, segment int64) error {
 	w := &wire{proc: own.Proc(), own: own, ranks: own.Ranks(), ids: lay.ids(r.shape.links())}
 	r.wire = w
 	err := w.open(ctx, r.shape, lay, segment)
@@ -112,7 +111,7 @@ func (r *Reduction[T]) connect(ctx context.Context, own *gaspi.Group, lay layout
 	return nil
 }
 
-func (r *Reduction[T]) views(lay layout) (err error) {
+func (r *Reduction[T]) views(lay slotLayout) (err error) {
 	view := func(offset uint64) []T {
 		xs, verr := gaspi.View[T](r.wire.seg, offset+headerSize, len(r.result))
 		if verr != nil {
@@ -130,38 +129,38 @@ func (r *Reduction[T]) views(lay layout) (err error) {
 	return err
 }
 
-// A layout says where things lie in the segment of a rank:
+// A slotLayout says where things lie in the segment of a rank:
 //
 //	| link 0: slot 0 | slot 1 | ... | source | link 1: ... |
 //
-// all of them one stride apart, and on its board:
+// all of them one stride apart, and on its array:
 //
 //	| link 0: slot 0 | slot 1 | ... | credit | link 1: ... |
-type layout struct {
+type slotLayout struct {
 	exact  bool // see inbox
 	slots  int
 	stride uint64 // bytes of a message, rounded up
 }
 
-func newLayout(slack int, message uint64) layout {
-	lay := layout{slots: slotsNewest, stride: (message + 63) / 64 * 64}
+func newLayout(slack int, message uint64) slotLayout {
+	lay := slotLayout{slots: slotsNewest, stride: (message + 63) / 64 * 64}
 	if slack == 0 {
 		lay.exact, lay.slots = true, slotsExact
 	}
 	return lay
 }
 
-func (y layout) slot(link, slot int) uint64 { return uint64(link*(y.slots+1)+slot) * y.stride }
-func (y layout) source(link int) uint64     { return y.slot(link, y.slots) }
-func (y layout) size(links int) uint64      { return y.slot(links, 0) }
-func (y layout) ids(links int) uint32       { return uint32(links * (y.slots + 1)) }
-func (y layout) id(link int) gaspi.NotificationID {
+func (y slotLayout) slot(link, slot int) uint64 { return uint64(link*(y.slots+1)+slot) * y.stride }
+func (y slotLayout) source(link int) uint64     { return y.slot(link, y.slots) }
+func (y slotLayout) size(links int) uint64      { return y.slot(links, 0) }
+func (y slotLayout) ids(links int) uint32       { return uint32(links * (y.slots + 1)) }
+func (y slotLayout) id(link int) gaspi.NotificationID {
 	return gaspi.NotificationID(y.ids(link))
 }
 
 // open makes the queue and the segment of a reduction. segment is the id to use, or
 // -1: then the members have agreed on one when it returns.
-func (w *wire) open(ctx context.Context, s shape, lay layout, segment int64) error {
+func (w *wire) open(ctx context.Context, s shape, lay slotLayout, segment int64) error {
 	var qerr, err error
 	w.queue, qerr = w.proc.CreateQueue()
 	size, notes := lay.size(s.links()), gaspi.WithNotifications(w.ids)
@@ -177,9 +176,9 @@ func (w *wire) open(ctx context.Context, s shape, lay layout, segment int64) err
 }
 
 // connect makes the links and lets their members reach the segment. It is local.
-func (w *wire) connect(s shape, lay layout, message uint64) error {
+func (w *wire) connect(s shape, lay slotLayout, message uint64) error {
 	w.lookFn = w.look
-	w.links = make([]link, s.links())
+	w.links = make([]neighbour, s.links())
 	for i := range w.links {
 		if err := w.openLink(i, s, lay, message); err != nil {
 			return err
@@ -191,13 +190,13 @@ func (w *wire) connect(s shape, lay layout, message uint64) error {
 	return nil
 }
 
-func (w *wire) openLink(i int, s shape, lay layout, message uint64) error {
+func (w *wire) openLink(i int, s shape, lay slotLayout, message uint64) error {
 	peer, there := w.ranks[s.peer(i)], s.linkThere(i)
 	l := &w.links[i]
-	*l = link{
+	*l = neighbour{
 		peer: peer, slot0: w.seg.At(peer, lay.slot(there, 0)), id0: lay.id(there), stride: lay.stride,
 		out: outbox{slots: int64(lay.slots)},
-		in:  inbox{slots: int64(lay.slots), exact: lay.exact},
+		in:  receiveWindow{slots: int64(lay.slots), exact: lay.exact},
 	}
 	var err error
 	if l.source, err = w.seg.Span(lay.source(i), message); err != nil {

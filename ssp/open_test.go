@@ -79,7 +79,7 @@ func TestNewRefusesOtherTypes(t *testing.T) {
 	})
 }
 
-// What fails on one member alone, when memory is made, is an error on all.
+// A failure of one member alone to make memory is an error on all.
 func TestNewFailsTogether(t *testing.T) {
 	cfg := small
 	cfg.Queues, cfg.QueuesMax = 1, 2

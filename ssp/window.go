@@ -50,8 +50,8 @@ func (o *outbox) credited(v gaspi.Value) {
 // unique among any 2^31 numbers in a row.
 func valueOf(seq int64) gaspi.Value { return gaspi.Value(uint32(seq)<<1 | 1) }
 
-// inbox is the receiver's half of a direction.
-type inbox struct {
+// receiveWindow is the receiver's half of a direction.
+type receiveWindow struct {
 	slots int64
 	// exact says that messages are used in order, one per call, and each once.
 	// Otherwise the newest is used, as often as it is fresh enough.
@@ -63,7 +63,7 @@ type inbox struct {
 
 // arrive takes note that slot holds message seq, and reports whether that can be.
 // Messages may overtake each other.
-func (b *inbox) arrive(slot int, seq int64) bool {
+func (b *receiveWindow) arrive(slot int, seq int64) bool {
 	if seq%b.slots != int64(slot) || seq <= b.there[slot] || seq > b.released+b.slots {
 		return false
 	}
@@ -81,7 +81,7 @@ func (b *inbox) arrive(slot int, seq int64) bool {
 }
 
 // current is the slot to read in call clock, and false if there is none yet.
-func (b *inbox) current(clock int64) (slot int, ok bool) {
+func (b *receiveWindow) current(clock int64) (slot int, ok bool) {
 	seq := b.newest
 	if b.exact {
 		seq = clock
@@ -92,7 +92,7 @@ func (b *inbox) current(clock int64) (slot int, ok bool) {
 
 // used says that call clock has read what it needs. Where the newest message may
 // be used again, it stays until a newer one comes.
-func (b *inbox) used(clock int64) {
+func (b *receiveWindow) used(clock int64) {
 	if b.exact {
 		b.released = clock
 	}
@@ -103,6 +103,6 @@ func (b *inbox) used(clock int64) {
 // sender has, to its knowledge, no slot left, it may hold back something that
 // this receiver is going to wait for. In exact mode it always has one: see
 // docs/decisions/0002-ssp-slots.md.
-func (b *inbox) owesCredit() bool {
+func (b *receiveWindow) owesCredit() bool {
 	return !b.exact && b.released > b.told && b.newest >= b.told+b.slots
 }

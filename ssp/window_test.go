@@ -10,7 +10,7 @@ import (
 // is under way overtakes what else is under way as the seed decides.
 type endpoint struct {
 	out     outbox
-	in      inbox
+	in      receiveWindow
 	clock   int64 // calls begun
 	sent    bool  // exact: the message of this call
 	pending bool
@@ -36,7 +36,7 @@ func newSimulation(seed uint64, exact bool) *simulation {
 		slots = slotsExact
 	}
 	for i := range s.ends {
-		s.ends[i] = endpoint{out: outbox{slots: slots}, in: inbox{slots: slots, exact: exact}}
+		s.ends[i] = endpoint{out: outbox{slots: slots}, in: receiveWindow{slots: slots, exact: exact}}
 	}
 	return s
 }
@@ -208,7 +208,7 @@ func TestArriveRefusesWhatCannotBe(t *testing.T) {
 		{"zero", 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := inbox{slots: slotsNewest}
+			b := receiveWindow{slots: slotsNewest}
 			if !b.arrive(1, 1) || !b.arrive(2, 2) { // message 1 is released by message 2
 				t.Fatal("refused messages 1 and 2")
 			}

@@ -32,15 +32,15 @@ type wire struct {
 	seg    *gaspi.Segment
 	queue  *gaspi.Queue // of its own, so that waiting for it waits for nobody else's transfers
 	ids    uint32       // notifications in use: of every link one per slot, then one for credits
-	links  []link
+	links  []neighbour
 	lookFn func() bool // bound once, so that waits allocate nothing
 
 	waited  time.Duration // in the present call
 	drained bool          // nothing is sent any more
 }
 
-// A link is one connection with another member, in both directions.
-type link struct {
+// A neighbour is one connection with another member, in both directions.
+type neighbour struct {
 	peer gaspi.Rank
 
 	// Towards the peer. The source is one message in this rank's segment.
@@ -57,27 +57,27 @@ type link struct {
 	final    bool  // what was sent last can never change any more
 
 	// From the peer.
-	in      inbox
+	in      receiveWindow
 	headers [maxSlots]header
 	stamps  [maxSlots]stamp
 }
 
 // creditID is the notification, at the peer, by which released slots are told.
-func (l *link) creditID() gaspi.NotificationID {
+func (l *neighbour) creditID() gaspi.NotificationID {
 	return l.id0 + gaspi.NotificationID(l.out.slots)
 }
 
 // usable is the slot whose message may be used in call clock, which needs one of
 // freshness need at least.
-func (l *link) usable(clock, need int64) (slot int, ok bool) {
+func (l *neighbour) usable(clock, need int64) (slot int, ok bool) {
 	slot, ok = l.in.current(clock)
 	return slot, ok && l.stamps[slot].fresh >= need
 }
 
-// reuse makes the source of a link writable. What it held and was never sent is
-// dropped, so the caller must offer what takes its place before it waits for
-// anybody: others may depend on it.
-func (w *wire) reuse(ctx context.Context, l *link) error {
+// reuse makes the source of a link writable. A contribution in it that was never sent is
+// dropped, so the caller must offer its successor before it waits for anybody: others may
+// depend on it.
+func (w *wire) reuse(ctx context.Context, l *neighbour) error {
 	if l.pending && l.in.exact {
 		panic("ssp: a contribution of an exact reduction was not sent")
 	}
@@ -104,7 +104,7 @@ func (w *wire) settle(ctx context.Context) error {
 // offer sends the source of l, which is complete with stamp s, as soon as there
 // is a slot for it. It does not wait for one. Offering again in the same call
 // goes on with the first offer.
-func (w *wire) offer(ctx context.Context, l *link, clock int64, s stamp) error {
+func (w *wire) offer(ctx context.Context, l *neighbour, clock int64, s stamp) error {
 	if l.clock != clock {
 		l.clock, l.stamp = clock, s
 		// Once something final is sent, the peer needs nothing more, and may have
@@ -118,7 +118,7 @@ func (w *wire) offer(ctx context.Context, l *link, clock int64, s stamp) error {
 }
 
 // send sends what is pending on l if there is a slot for it.
-func (w *wire) send(ctx context.Context, l *link) error {
+func (w *wire) send(ctx context.Context, l *neighbour) error {
 	if !l.pending || !l.out.room() {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (w *wire) send(ctx context.Context, l *link) error {
 }
 
 // credit tells the peer what is released if it must know.
-func (w *wire) credit(ctx context.Context, l *link) error {
+func (w *wire) credit(ctx context.Context, l *neighbour) error {
 	if !l.in.owesCredit() {
 		return nil
 	}
@@ -240,7 +240,7 @@ func (w *wire) take(id gaspi.NotificationID) error {
 
 // await waits until l has a message that call clock may use, and returns its
 // slot. Meanwhile it serves all links: others may be waiting for this rank.
-func (w *wire) await(ctx context.Context, l *link, clock, need int64) (slot int, err error) {
+func (w *wire) await(ctx context.Context, l *neighbour, clock, need int64) (slot int, err error) {
 	if err := w.poll(ctx); err != nil {
 		return 0, err
 	}

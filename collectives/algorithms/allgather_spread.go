@@ -3,8 +3,7 @@ package algorithms
 import "github.com/gaspi-go/gaspi-go/collectives/schedule"
 
 // allGatherSpread is for ranks that share memory: each stores its block in the
-// results of all. What is read is one block per rank, and not all of them as in
-// allGatherDirect.
+// results of all. A rank reads one block, and not all of them as in allGatherDirect.
 //
 // Cost: two signals per peer; a block read once and written P times by each rank;
 // no scratch. Nobody writes before all have said that their results may be

@@ -9,8 +9,8 @@ import "github.com/gaspi-go/gaspi-go/collectives/schedule"
 // Cost: 4(P-1) messages, which overlap two by two; 2n(P-1)/P elements sent, n(P-1)/P
 // combined; 2n/P elements of scratch, which stay in the cache: a chunk goes into one
 // of two inboxes after a credit for the chunk that was there two steps before, which
-// has long come. Those of the first two steps are not needed, nor any for results:
-// whoever holds a finished chunk knows that all ranks have combined it.
+// has long come. Credits of the first two steps are not needed, nor any for results: a rank
+// that holds a finished chunk knows that all ranks have combined it.
 func allReduceGlooRingChunked(b *schedule.Builder, c *schedule.Call) {
 	me, p := b.Rank(), c.Size
 	if p == 1 {

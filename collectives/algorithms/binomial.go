@@ -25,7 +25,7 @@ func (t binomial) parent(rank int) (int, bool) {
 }
 
 // level is the logarithm of the distance of a rank from its parent: the stage, from
-// 0, in which a reduction sends to it. That of the root is stages().
+// 0, in which a reduction sends to it. The root's level is stages().
 func (t binomial) level(rank int) int {
 	if v := t.number(rank); v != 0 {
 		return bits.TrailingZeros(uint(v))

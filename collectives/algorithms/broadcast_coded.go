@@ -20,7 +20,7 @@ func broadcastCoded(b *schedule.Builder, c *schedule.Call) {
 	parent, _ := tree.parent(b.Rank())
 	children := tree.children(b.Rank())
 	slices.Reverse(children) // the largest subtree first
-	handDown(b, c, family{parent, children, tree.level, tree.stages()})
+	handDown(b, c, treePlace{parent, children, tree.level, tree.stages()})
 }
 
 // broadcastCodedChain hands the coded form on from rank to rank, for large vectors
@@ -30,16 +30,16 @@ func broadcastCoded(b *schedule.Builder, c *schedule.Call) {
 // in coded form by each rank but the last; n encoded by the root and n decoded by each
 // rank; scratch and credits as in broadcastCoded.
 func broadcastCodedChain(b *schedule.Builder, c *schedule.Call) {
-	f := family{parent: mod(b.Rank()-1, c.Size), level: func(int) int { return 0 }, levels: 1}
+	f := treePlace{parent: mod(b.Rank()-1, c.Size), level: func(int) int { return 0 }, levels: 1}
 	if right := mod(b.Rank()+1, c.Size); right != c.Root {
 		f.children = []int{right}
 	}
 	handDown(b, c, f)
 }
 
-// A family is a rank's place in a tree. Children differ in their levels, of which
+// A treePlace is a rank's place in a tree. Children differ in their levels, of which
 // there are so many.
-type family struct {
+type treePlace struct {
 	parent   int // not of the root
 	children []int
 	level    func(rank int) int
@@ -48,7 +48,7 @@ type family struct {
 
 // handDown broadcasts a coded form down a tree. The credit of a child arrives in the
 // slot of its level.
-func handDown(b *schedule.Builder, c *schedule.Call, f family) {
+func handDown(b *schedule.Builder, c *schedule.Call, f treePlace) {
 	me, n := b.Rank(), c.Count
 	if c.Size == 1 {
 		return

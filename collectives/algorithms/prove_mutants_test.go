@@ -367,7 +367,7 @@ func unflip(m *mutation) bool {
 }
 
 // harmless are the mutants that need not be wrong: of an algorithm, by the kind, and
-// why. What may pass is little, and all else must not.
+// why. Few mutants may pass, and all others must fail.
 func harmless(a Algorithm, kind string) string {
 	return map[string]string{
 		"allgather doubling: a credit is dropped with its await":          "its peer hears of the rank in earlier steps, too, when ranks are no power of two",

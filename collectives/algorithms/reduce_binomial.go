@@ -12,8 +12,8 @@ import "github.com/gaspi-go/gaspi-go/collectives/schedule"
 // contribution of its own.
 //
 // Cost: log P steps, rounded up; each sends n elements once; the root combines n log
-// P; scratch for as many vectors and one more. Who has read what arrived says so to
-// its sender, who awaits that at the end: the last such signal comes a step after the
+// P; scratch for as many vectors and one more. A receiver signals its sender when it has read a
+// vector, and the sender awaits that at the end: the last such signal comes a step after the
 // root has the result.
 func reduceBinomial(b *schedule.Builder, c *schedule.Call) {
 	m, n := membersOf(c, b.Rank()), c.Count

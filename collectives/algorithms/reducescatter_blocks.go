@@ -8,8 +8,8 @@ import "github.com/gaspi-go/gaspi-go/collectives/schedule"
 // It needs a step more than reduceScatterHalving, and keeps the order of ranks.
 //
 // Cost: log P + 1 steps, P rounded up to a power of two; about n elements sent and n
-// combined; about 2n elements of scratch. Who has read what arrived says so to its
-// sender, who awaits that at the end.
+// combined; about 2n elements of scratch. A receiver signals its sender when it has read a
+// block, and the sender awaits that at the end.
 func reduceScatterBlocks(b *schedule.Builder, c *schedule.Call) {
 	me, p := b.Rank(), c.Size
 	total := c.Total()

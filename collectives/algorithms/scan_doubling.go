@@ -8,9 +8,9 @@ import "github.com/gaspi-go/gaspi-go/collectives/schedule"
 //
 // Cost: log P steps, rounded up; n log P elements sent and as many combined, twice
 // as many for the exclusive one; n(log P + 2) elements of scratch and one vector
-// more for the exclusive one. The order of ranks is kept. Who has read what arrived
-// says so to its sender, who awaits that before it overwrites what it sent, two
-// steps later, and otherwise at the end.
+// more for the exclusive one. The order of ranks is kept. A receiver signals its sender when it
+// has read a block. The sender awaits that before it overwrites the block, two steps later, or
+// else at the end.
 func scanDoubling(b *schedule.Builder, c *schedule.Call) {
 	me, p, n := b.Rank(), c.Size, c.Count
 	s := claimScan(b, c)

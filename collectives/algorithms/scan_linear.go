@@ -6,8 +6,8 @@ import "github.com/gaspi-go/gaspi-go/collectives/schedule"
 // it is a pipeline that sends and combines every element once.
 //
 // Cost: P-1 steps, n elements sent and n combined; n elements of scratch, twice that
-// for the exclusive one. The order of ranks is kept. Who has read what arrived says
-// so to its sender, who awaits that at the end.
+// for the exclusive one. The order of ranks is kept. A receiver signals its sender when it has
+// read a block, and the sender awaits that at the end.
 func scanLinear(b *schedule.Builder, c *schedule.Call) {
 	me, n := b.Rank(), c.Count
 	arrived, folded := b.Scratch(n), schedule.Memory{}

@@ -17,14 +17,14 @@ import (
 // A Method is a way to code. Methods are equal if they do the same. The zero
 // Method is none.
 type Method struct {
-	kind  kind
+	kind  methodKind
 	value float64
 }
 
-type kind uint8
+type methodKind uint8
 
 const (
-	none kind = iota
+	none methodKind = iota
 	lossless
 	errorBound
 	topK
@@ -35,8 +35,8 @@ const (
 func Lossless() Method { return Method{kind: lossless} }
 
 // ErrorBound gives back numbers that differ from what they were by at most bound,
-// which is positive. What cannot be kept by a multiple of twice the bound, such as
-// infinities, NaN and numbers beyond 2^30 of them, is kept exactly.
+// which is positive. A number that has no multiple of twice the bound near it, such as an
+// infinity, NaN or a number beyond 2^30 times that, is kept exactly.
 func ErrorBound(bound float64) Method { return Method{errorBound, bound} }
 
 // TopK gives back the part of the numbers that is largest by magnitude, at least

@@ -29,8 +29,8 @@ func NewCoder(m Method, e Element) (*Coder, error) {
 // lost, if not nil, has an entry per element: what coding has lost of it so far.
 // It is added to what is coded, and set to what is lost now. So the sum of what is
 // given back in many calls differs from the sum of what was given by what is in lost
-// at the end and by rounding. What Lossless and ErrorBound promise of one call holds
-// all the same: half of the bound is for what was lost before.
+// at the end and by rounding. The promises of Lossless and ErrorBound for one call hold all the
+// same: half of the bound is for the loss carried over.
 func (c *Coder) Encode(dst, src []byte, lost []float64) int {
 	size := c.element.Size
 	count := len(src) / size

@@ -77,7 +77,7 @@ func near(a, b, bound float64) bool {
 	if m := math.Abs(d); m != bound {
 		return m < bound // rounding does not cross a number that there is
 	}
-	// d may have been rounded to the bound. What was cut off is a number, too.
+	// d may have been rounded to the bound. The part that was cut off is a number, too.
 	v := d - a
 	cut := float64(a-float64(d-v)) - float64(b+v)
 	return d > 0 && cut <= 0 || d < 0 && cut >= 0

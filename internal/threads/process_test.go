@@ -56,7 +56,7 @@ const (
 )
 
 // TestThreadsOfSurvivors kills a rank while six goroutines of each are in all kinds of
-// calls. Those of the others end.
+// calls. The calls of the other ranks end.
 func TestThreadsOfSurvivors(t *testing.T) {
 	for _, transport := range []string{"auto", "tcp"} {
 		t.Run(transport, func(t *testing.T) {

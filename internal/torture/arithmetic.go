@@ -167,8 +167,8 @@ func same[T comparable](what string, got, want []T) error {
 	return fmt.Errorf("%s: element %d of %d is %v, want %v; %d elements are wrong", what, at, len(got), got[at], want[at], wrong)
 }
 
-// small is AllReduce of package gaspi. What it is given first counts: where a call is cut
-// short, the next gets other numbers.
+// small is AllReduce of package gaspi. The arguments of its first call count: where a call is
+// cut short, the next gets other numbers.
 func small[T gaspi.Number](ctx context.Context, s *scene, rng, plan *rand.Rand, a arithmetic[T]) error {
 	op, key := pick(plan, a.ops...), plan.Uint64()
 	n := 1 + plan.IntN(s.p.Config().AllReduceElements)

@@ -25,9 +25,9 @@ const (
 	atomicWords
 )
 
-// tally is what a goroutine knows of the words of one member. Its numbers add up over all
+// wordTally is what a goroutine knows of the words of one member. Its numbers add up over all
 // goroutines of all members to what the word must be.
-type tally struct {
+type wordTally struct {
 	tickets, ticketSum, ticketSquares uint64
 	sum, swaps, xor                   uint64
 	chainIn, chainOut                 uint64 // sums of hashes of what was stored and returned
@@ -35,14 +35,14 @@ type tally struct {
 	bit                               uint64 // whether this goroutine's bit is set
 }
 
-// contender is one goroutine of the family.
-type contender struct {
+// atomicWorker is one goroutine of the family.
+type atomicWorker struct {
 	*scene
 	rng     *rand.Rand
 	seg     *gaspi.Segment
 	number  uint64 // among all goroutines of all members
 	serial  uint64
-	tallies []tally // by member
+	tallies []wordTally // by member
 }
 
 func atomics(ctx context.Context, s *scene) error {
@@ -61,10 +61,10 @@ func atomics(ctx context.Context, s *scene) error {
 	if err := s.barrier(ctx, rng); err != nil {
 		return err
 	}
-	contenders := make([]*contender, threads)
+	contenders := make([]*atomicWorker, threads)
 	tasks := make([]func(ctx context.Context) error, threads)
 	for i := range contenders {
-		c := &contender{scene: s, rng: s.own(uint64(i)), seg: seg, number: uint64(s.me*threads + i), tallies: make([]tally, n)}
+		c := &atomicWorker{scene: s, rng: s.own(uint64(i)), seg: seg, number: uint64(s.me*threads + i), tallies: make([]wordTally, n)}
 		for m := range c.tallies {
 			c.tallies[m].low = ^uint64(0)
 		}
@@ -87,7 +87,7 @@ func atomics(ctx context.Context, s *scene) error {
 }
 
 // contend does the steps of a goroutine.
-func (c *contender) contend(ctx context.Context, shift uint64, steps int) error {
+func (c *atomicWorker) contend(ctx context.Context, shift uint64, steps int) error {
 	for range steps {
 		member, kind := c.rng.IntN(len(c.members)), c.rng.IntN(atomicWords)
 		at := c.seg.At(c.members[member], shift+uint64(8*kind))
@@ -103,8 +103,8 @@ func (c *contender) contend(ctx context.Context, shift uint64, steps int) error 
 	return nil
 }
 
-// outcome is that of an atomic whose context may have ended: also where the rank did not
-// answer in time, so that the error does not say what was done.
+// outcome returns the result of an atomic whose context may have ended. If the peer did not
+// answer in time, so that the error leaves the operation in doubt, it waits for the answer.
 func outcome(ctx context.Context) func(old uint64, err error) (uint64, error) {
 	return func(old uint64, err error) (uint64, error) {
 		if doubt, is := errors.AsType[*gaspi.InDoubtError](err); is {
@@ -116,7 +116,7 @@ func outcome(ctx context.Context) func(old uint64, err error) (uint64, error) {
 
 // one does an atomic on a word, until short ends, and compares its answer with what this
 // goroutine knows.
-func (c *contender) one(ctx, short context.Context, at gaspi.Remote, kind, member int) error {
+func (c *atomicWorker) one(ctx, short context.Context, at gaspi.Remote, kind, member int) error {
 	t := &c.tallies[member]
 	switch kind {
 	case ticketWord:
@@ -147,7 +147,7 @@ func (c *contender) one(ctx, short context.Context, at gaspi.Remote, kind, membe
 
 // ticket draws a ticket, or looks which is next. Peers that are told of a ticket do not
 // find an older one afterwards: the notification comes after the atomic.
-func (c *contender) ticket(ctx, short context.Context, at gaspi.Remote, t *tally, member int) error {
+func (c *atomicWorker) ticket(ctx, short context.Context, at gaspi.Remote, t *wordTally, member int) error {
 	id := gaspi.NotificationID(member)
 	least := uint64(c.seg.Peek(id))
 	add := min(c.rng.Uint64N(4), 1) // 0 looks
@@ -182,7 +182,7 @@ func (c *contender) ticket(ctx, short context.Context, at gaspi.Remote, t *tally
 }
 
 // compare adds one by CompareSwap.
-func (c *contender) compare(ctx, short context.Context, at gaspi.Remote, t *tally) error {
+func (c *atomicWorker) compare(ctx, short context.Context, at gaspi.Remote, t *wordTally) error {
 	old, err := outcome(ctx)(c.p.CompareSwap(short, at, 0, 1))
 	for err == nil {
 		if old == 0 {
@@ -202,7 +202,7 @@ func (c *contender) compare(ctx, short context.Context, at gaspi.Remote, t *tall
 }
 
 // chain stores a value that is used once.
-func (c *contender) chain(ctx, short context.Context, at gaspi.Remote, t *tally) error {
+func (c *atomicWorker) chain(ctx, short context.Context, at gaspi.Remote, t *wordTally) error {
 	c.serial++
 	v := c.serial<<16 | c.number + 1
 	if c.rng.IntN(2) == 0 {
@@ -224,7 +224,7 @@ func (c *contender) chain(ctx, short context.Context, at gaspi.Remote, t *tally)
 }
 
 // bound raises the greatest value, or lowers the least.
-func (c *contender) bound(ctx, short context.Context, at gaspi.Remote, t *tally, kind int) error {
+func (c *atomicWorker) bound(ctx, short context.Context, at gaspi.Remote, t *wordTally, kind int) error {
 	c.serial++
 	v := c.serial<<16 | c.number
 	if kind == maxWord {
@@ -248,7 +248,7 @@ func (c *contender) bound(ctx, short context.Context, at gaspi.Remote, t *tally,
 }
 
 // flip sets or clears this goroutine's bit.
-func (c *contender) flip(ctx, short context.Context, at gaspi.Remote, t *tally) error {
+func (c *atomicWorker) flip(ctx, short context.Context, at gaspi.Remote, t *wordTally) error {
 	mask := uint64(1) << (c.number % 64)
 	set := c.rng.IntN(2) == 0
 	var old uint64

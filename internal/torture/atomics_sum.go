@@ -11,7 +11,7 @@ const perMember = 8
 
 // settleAtomics adds up what all goroutines of all members have done to the words of each
 // member, and compares the own words with it.
-func (s *scene) settleAtomics(ctx context.Context, rng *rand.Rand, contenders []*contender, words []uint64) error {
+func (s *scene) settleAtomics(ctx context.Context, rng *rand.Rand, contenders []*atomicWorker, words []uint64) error {
 	n := len(s.members)
 	sums := make([]uint64, n*perMember+2*64)
 	for _, c := range contenders {
@@ -47,7 +47,7 @@ func (s *scene) settleAtomics(ctx context.Context, rng *rand.Rand, contenders []
 
 // settleBits does the same for words that do not add up: the exclusive or bit by bit, as
 // sums whose lowest bits count, and the bounds by what the owners of values say.
-func (s *scene) settleBits(ctx context.Context, rng *rand.Rand, contenders []*contender, words []uint64) error {
+func (s *scene) settleBits(ctx context.Context, rng *rand.Rand, contenders []*atomicWorker, words []uint64) error {
 	for m := range s.members {
 		odd := make([]uint64, 64)
 		beyond := make([]uint64, 2)

@@ -28,8 +28,8 @@ type ensemble struct {
 // style says which calls a family makes.
 type style struct{ vforms, forced bool }
 
-// call is one operation with its buffers.
-type call struct {
+// boundCall is one operation with its buffers.
+type boundCall struct {
 	name     string
 	task     func(ctx context.Context) (collectives.Task, error)
 	blocking func(ctx context.Context) (collectives.Status, error) // the same as one call
@@ -124,10 +124,10 @@ func (e *ensemble) act(ctx context.Context, rng *rand.Rand, key uint64) error {
 			return err
 		}
 	}
-	calls := make([]*call, 1)
+	calls := make([]*boundCall, 1)
 	mode := e.plan.IntN(4)
 	if mode == 0 {
-		calls = make([]*call, 1+e.plan.IntN(4))
+		calls = make([]*boundCall, 1+e.plan.IntN(4))
 	}
 	var names []string
 	for i := range calls {
@@ -160,7 +160,7 @@ func (e *ensemble) act(ctx context.Context, rng *rand.Rand, key uint64) error {
 }
 
 // verify checks one run of a call.
-func (e *ensemble) verify(c *call, run uint64, s collectives.Status) error {
+func (e *ensemble) verify(c *boundCall, run uint64, s collectives.Status) error {
 	if e.mutant("wrong element") && c.harm != nil {
 		c.harm()
 	}
@@ -168,7 +168,7 @@ func (e *ensemble) verify(c *call, run uint64, s collectives.Status) error {
 }
 
 // once makes a call that blocks.
-func (e *ensemble) once(ctx context.Context, rng *rand.Rand, c *call) error {
+func (e *ensemble) once(ctx context.Context, rng *rand.Rand, c *boundCall) error {
 	c.fill(0)
 	var status collectives.Status
 	err := e.resume(ctx, rng, func(ctx context.Context) (err error) {
@@ -182,7 +182,7 @@ func (e *ensemble) once(ctx context.Context, rng *rand.Rand, c *call) error {
 }
 
 // atOnce starts all calls, and waits for them in any order.
-func (e *ensemble) atOnce(ctx context.Context, rng *rand.Rand, calls []*call) error {
+func (e *ensemble) atOnce(ctx context.Context, rng *rand.Rand, calls []*boundCall) error {
 	handles := make([]*collectives.Handle, len(calls))
 	for i, c := range calls {
 		c.fill(0)
@@ -224,7 +224,7 @@ func (e *ensemble) finish(ctx context.Context, rng *rand.Rand, h *collectives.Ha
 }
 
 // planned makes a plan and runs it some times.
-func (e *ensemble) planned(ctx context.Context, rng *rand.Rand, c *call) error {
+func (e *ensemble) planned(ctx context.Context, rng *rand.Rand, c *boundCall) error {
 	var task collectives.Task
 	err := e.resume(ctx, rng, func(ctx context.Context) (err error) {
 		task, err = c.task(ctx)
@@ -267,8 +267,13 @@ func (e *ensemble) planned(ctx context.Context, rng *rand.Rand, c *call) error {
 	return plan.Close()
 }
 
-// options are random ways to do a call that change nothing about its result.
-func (e *ensemble) options(task func(opts ...collectives.Option) collectives.Task) ([]collectives.Option, string, error) {
+// mostSegments bounds the segments of a call: each needs notifications of its own, some for
+// each member, of which a team has collectives.Config.Slots.
+const mostSegments = 256
+
+// options are random ways to do a call on at most the given number of elements that change
+// nothing about its result.
+func (e *ensemble) options(elements int, task func(opts ...collectives.Option) collectives.Task) ([]collectives.Option, string, error) {
 	if e.style.forced {
 		candidates, err := collectives.Explain(e.team, task())
 		if err != nil {
@@ -287,7 +292,7 @@ func (e *ensemble) options(task func(opts ...collectives.Option) collectives.Tas
 	}
 	switch e.plan.IntN(6) {
 	case 0:
-		n := 1 + e.plan.IntN(5000)
+		n := 1 + elements/mostSegments + e.plan.IntN(5000)
 		return []collectives.Option{collectives.SegmentSize(n)}, fmt.Sprintf(" in segments of %d", n), nil
 	case 1:
 		n := 1 + e.plan.IntN(5)

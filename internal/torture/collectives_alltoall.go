@@ -8,10 +8,10 @@ import (
 )
 
 // between is the number that stands for a pair of members, as a contributor.
-func (s *shape[T]) between(from, to int) int { return 1000 + from*s.size + to }
+func (s *callShape[T]) between(from, to int) int { return 1000 + from*s.size + to }
 
 // letters is what a member sends to all, or gets from all, one block behind the other.
-func (s *shape[T]) letters(run uint64, sends bool, lengths []int) []T {
+func (s *callShape[T]) letters(run uint64, sends bool, lengths []int) []T {
 	var all []T
 	for peer, n := range lengths {
 		pair := s.between(peer, s.place)
@@ -23,7 +23,7 @@ func (s *shape[T]) letters(run uint64, sends bool, lengths []int) []T {
 	return all
 }
 
-func (s *shape[T]) allToAll(ctx context.Context) (*call, error) {
+func (s *callShape[T]) allToAll(ctx context.Context) (*boundCall, error) {
 	s.n = s.n / s.size
 	if err := s.take(ctx, s.n*s.size, s.n*s.size); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (s *shape[T]) allToAll(ctx context.Context) (*call, error) {
 }
 
 // allToAllV has a block for each pair, of a length that both can tell.
-func (s *shape[T]) allToAllV(ctx context.Context) (*call, error) {
+func (s *callShape[T]) allToAllV(ctx context.Context) (*boundCall, error) {
 	length := func(from, to int) int {
 		return stream(s.key, uint64(from), uint64(to)).IntN(1 + s.counts[(from+to)%s.size]/2)
 	}
@@ -72,7 +72,7 @@ func (s *shape[T]) allToAllV(ctx context.Context) (*call, error) {
 
 // exchange is the pairwise exchange: part k of src goes to the member whose number differs
 // in bit k.
-func (s *shape[T]) exchange(ctx context.Context) (*call, error) {
+func (s *callShape[T]) exchange(ctx context.Context) (*boundCall, error) {
 	rounds := 1 + s.plan.IntN(4)
 	s.n = s.n / rounds
 	if err := s.take(ctx, s.n*rounds, s.n*rounds); err != nil {
@@ -102,7 +102,7 @@ func (s *shape[T]) exchange(ctx context.Context) (*call, error) {
 }
 
 // broadcast is of all of the vector, of its first part, or in coded form.
-func (s *shape[T]) broadcast(ctx context.Context) (*call, error) {
+func (s *callShape[T]) broadcast(ctx context.Context) (*boundCall, error) {
 	if err := s.take(ctx, 0, s.n); err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (s *shape[T]) broadcast(ctx context.Context) (*call, error) {
 }
 
 // relaxed draws a threshold or a compression, or neither.
-func (s *shape[T]) relaxed() (fraction float64, more []collectives.Option, how string) {
+func (s *callShape[T]) relaxed() (fraction float64, more []collectives.Option, how string) {
 	if s.style.forced {
 		return 1, nil, ""
 	}
@@ -150,10 +150,10 @@ func (s *shape[T]) relaxed() (fraction float64, more []collectives.Option, how s
 }
 
 // portion is how many elements a threshold leaves; fractions are quarters, so that it is exact.
-func (s *shape[T]) portion(fraction float64) int { return (s.n*int(4*fraction) + 3) / 4 }
+func (s *callShape[T]) portion(fraction float64) int { return (s.n*int(4*fraction) + 3) / 4 }
 
 // status checks what a call says that it did. A run of a plan without a handle says nothing.
-func (s *shape[T]) status(st collectives.Status, first int) error {
+func (s *callShape[T]) status(st collectives.Status, first int) error {
 	if st.Elements >= 0 && (st.Elements != first || st.Of != s.n) {
 		return fmt.Errorf("status: %d elements of %d, want %d of %d", st.Elements, st.Of, first, s.n)
 	}

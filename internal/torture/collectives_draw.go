@@ -32,7 +32,7 @@ func affines(ordered bool) arithmetic[affine] {
 }
 
 // draw makes a random call.
-func (e *ensemble) draw(ctx context.Context) (*call, error) {
+func (e *ensemble) draw(ctx context.Context) (*boundCall, error) {
 	e.alloc = e.plan.IntN(3) == 0
 	switch kind := e.plan.IntN(20); {
 	case kind == 0 && !e.style.vforms:
@@ -46,7 +46,7 @@ func (e *ensemble) draw(ctx context.Context) (*call, error) {
 }
 
 // number draws a reduction of numbers, by their type.
-func (e *ensemble) number(ctx context.Context) (*call, error) {
+func (e *ensemble) number(ctx context.Context) (*boundCall, error) {
 	switch e.plan.IntN(18) {
 	case 0:
 		return reduction(ctx, e, integer[int8]())
@@ -87,7 +87,7 @@ func (e *ensemble) number(ctx context.Context) (*call, error) {
 }
 
 // move draws an operation that combines nothing, by the type of elements.
-func (e *ensemble) move(ctx context.Context) (*call, error) {
+func (e *ensemble) move(ctx context.Context) (*boundCall, error) {
 	switch e.plan.IntN(5) {
 	case 0:
 		return movement(ctx, e, triples())
@@ -102,8 +102,8 @@ func (e *ensemble) move(ctx context.Context) (*call, error) {
 }
 
 // meet is a barrier, without anything to check.
-func (e *ensemble) meet() *call {
-	return &call{
+func (e *ensemble) meet() *boundCall {
+	return &boundCall{
 		name:     "Barrier",
 		task:     func(context.Context) (collectives.Task, error) { return collectives.BarrierTask(), nil },
 		blocking: func(ctx context.Context) (collectives.Status, error) { return simple(collectives.Barrier(ctx, e.team)) },
@@ -115,8 +115,8 @@ func (e *ensemble) meet() *call {
 // simple is the result of a call without a status.
 func simple(err error) (collectives.Status, error) { return collectives.Status{}, err }
 
-// shape is a call with its buffers, before it is known what it does with them.
-type shape[T comparable] struct {
+// callShape is a call with its buffers, before it is known what it does with them.
+type callShape[T comparable] struct {
 	*ensemble
 	a        arithmetic[T]
 	op       gaspi.Op
@@ -129,8 +129,8 @@ type shape[T comparable] struct {
 }
 
 // newShape draws the numbers of a call, and no buffers.
-func newShape[T comparable](e *ensemble, a arithmetic[T]) *shape[T] {
-	s := &shape[T]{ensemble: e, a: a, key: e.plan.Uint64(), n: e.length(), root: e.plan.IntN(e.size), inPlace: e.plan.IntN(2) == 0}
+func newShape[T comparable](e *ensemble, a arithmetic[T]) *callShape[T] {
+	s := &callShape[T]{ensemble: e, a: a, key: e.plan.Uint64(), n: e.length(), root: e.plan.IntN(e.size), inPlace: e.plan.IntN(2) == 0}
 	if len(a.ops) > 0 {
 		s.op = pick(e.plan, a.ops...)
 	}
@@ -141,24 +141,24 @@ func newShape[T comparable](e *ensemble, a arithmetic[T]) *shape[T] {
 }
 
 // of is the input of a member in a run.
-func (s *shape[T]) of(run uint64, member, n int) []T {
+func (s *callShape[T]) of(run uint64, member, n int) []T {
 	return s.a.vector(s.op, mix(s.key, run), member, n)
 }
 
 // sum is the reduction of some members' inputs.
-func (s *shape[T]) sum(run uint64, members []int, n int) []T {
+func (s *callShape[T]) sum(run uint64, members []int, n int) []T {
 	return s.a.combine(s.op, mix(s.key, run), members, n)
 }
 
 // other is what a buffer holds that a call must not change, or will overwrite.
-func (s *shape[T]) other(run uint64, n int) []T {
+func (s *callShape[T]) other(run uint64, n int) []T {
 	return s.a.vector(s.op, mix(s.key, run, 99), s.place, n)
 }
 
 // call completes a call: what it is called, its input, and what must be there at its end.
-func (s *shape[T]) call(name string, fill func(run uint64), check func(run uint64, st collectives.Status) error) *call {
+func (s *callShape[T]) call(name string, fill func(run uint64), check func(run uint64, st collectives.Status) error) *boundCall {
 	var zero T
-	c := &call{name: fmt.Sprintf("%s of %d %T", name, s.n, zero), fill: fill, check: check}
+	c := &boundCall{name: fmt.Sprintf("%s of %d %T", name, s.n, zero), fill: fill, check: check}
 	if s.counts != nil {
 		c.name = fmt.Sprintf("%s of %v %T", name, s.counts, zero)
 	}

@@ -15,7 +15,7 @@ func fewest(thirds, size int) int { return (thirds*size + 2) / 3 }
 func reduction[T interface {
 	collectives.Element
 	comparable
-}](ctx context.Context, e *ensemble, a arithmetic[T]) (*call, error) {
+}](ctx context.Context, e *ensemble, a arithmetic[T]) (*boundCall, error) {
 	s := newShape(e, a)
 	if e.style.vforms {
 		return reduceScatterV(ctx, s)
@@ -43,17 +43,17 @@ func reduction[T interface {
 }
 
 // input fills the buffer that is input and result.
-func (s *shape[T]) input(run uint64) { copy(s.dst, s.of(run, s.place, s.n)) }
+func (s *callShape[T]) input(run uint64) { copy(s.dst, s.of(run, s.place, s.n)) }
 
 // summed checks the reduction of all members.
-func (s *shape[T]) summed(run uint64, _ collectives.Status) error {
+func (s *callShape[T]) summed(run uint64, _ collectives.Status) error {
 	return same("buf", s.dst, s.sum(run, upTo(s.size), s.n))
 }
 
 func allReduce[T interface {
 	collectives.Element
 	comparable
-}](s *shape[T]) (*call, error) {
+}](s *callShape[T]) (*boundCall, error) {
 	var more []collectives.Option
 	c := s.call(fmt.Sprintf("AllReduce, %v,", s.op), s.input, s.summed)
 	if !s.style.forced && s.plan.IntN(4) == 0 {
@@ -72,7 +72,7 @@ func allReduce[T interface {
 func allReduceInto[T interface {
 	collectives.Element
 	comparable
-}](s *shape[T]) (*call, error) {
+}](s *callShape[T]) (*boundCall, error) {
 	fill := func(run uint64) { copy(s.src, s.of(run, s.place, s.n)) }
 	check := func(run uint64, st collectives.Status) error {
 		if err := same("src", s.src, s.of(run, s.place, s.n)); err != nil {
@@ -94,7 +94,7 @@ func allReduceInto[T interface {
 func allReduceMany[T interface {
 	collectives.Element
 	comparable
-}](ctx context.Context, s *shape[T]) (*call, error) {
+}](ctx context.Context, s *callShape[T]) (*boundCall, error) {
 	s.op = s.a.ops[0]
 	fill := func(run uint64) {
 		copy(s.dst, s.of(run, s.place, s.n))
@@ -121,7 +121,7 @@ func allReduceMany[T interface {
 func reduce[T interface {
 	collectives.Element
 	comparable
-}](s *shape[T]) (*call, error) {
+}](s *callShape[T]) (*boundCall, error) {
 	fraction, thirds, how := 1.0, 3, ""
 	var more []collectives.Option
 	switch kind := s.plan.IntN(4); {
@@ -166,7 +166,7 @@ func reduce[T interface {
 func reduceInto[T interface {
 	collectives.Element
 	comparable
-}](s *shape[T]) (*call, error) {
+}](s *callShape[T]) (*boundCall, error) {
 	dst := s.dst
 	if !s.alloc && s.place != s.root {
 		dst = nil

@@ -8,7 +8,7 @@ import (
 )
 
 // movement draws an operation that moves blocks and combines nothing.
-func movement[T comparable](ctx context.Context, e *ensemble, a arithmetic[T]) (*call, error) {
+func movement[T comparable](ctx context.Context, e *ensemble, a arithmetic[T]) (*boundCall, error) {
 	s := newShape(e, a)
 	if e.style.vforms {
 		switch e.plan.IntN(4) {
@@ -37,7 +37,7 @@ func movement[T comparable](ctx context.Context, e *ensemble, a arithmetic[T]) (
 }
 
 // take makes the two buffers of a call.
-func (s *shape[T]) take(ctx context.Context, src, dst int) (err error) {
+func (s *callShape[T]) take(ctx context.Context, src, dst int) (err error) {
 	if s.src, err = buffer[T](ctx, s.ensemble, src); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s *shape[T]) take(ctx context.Context, src, dst int) (err error) {
 }
 
 // whole is the inputs of all members, one behind the other.
-func (s *shape[T]) whole(run uint64, lengths []int) []T {
+func (s *callShape[T]) whole(run uint64, lengths []int) []T {
 	var all []T
 	for m, n := range lengths {
 		all = append(all, s.of(run, m, n)...)
@@ -55,7 +55,7 @@ func (s *shape[T]) whole(run uint64, lengths []int) []T {
 }
 
 // equal is one length for each member.
-func (s *shape[T]) equal() []int {
+func (s *callShape[T]) equal() []int {
 	all := make([]int, s.size)
 	for i := range all {
 		all[i] = s.n
@@ -72,13 +72,13 @@ func sumOf(lengths []int) (sum int) {
 }
 
 // finishing gives a call its task and its blocking form.
-func (s *shape[T]) finishing(c *call, task func(opts ...collectives.Option) collectives.Task,
-	blocking func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error), more ...collectives.Option) (*call, error) {
+func (s *callShape[T]) finishing(c *boundCall, task func(opts ...collectives.Option) collectives.Task,
+	blocking func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error), more ...collectives.Option) (*boundCall, error) {
 	var opts []collectives.Option
 	if s.counts == nil && len(more) == 0 {
 		var how string
 		var err error
-		if opts, how, err = s.options(task); err != nil {
+		if opts, how, err = s.options(s.n*s.size, task); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
 		c.name += how
@@ -89,7 +89,7 @@ func (s *shape[T]) finishing(c *call, task func(opts ...collectives.Option) coll
 	return c, nil
 }
 
-func (s *shape[T]) gather(ctx context.Context) (*call, error) {
+func (s *callShape[T]) gather(ctx context.Context) (*boundCall, error) {
 	if err := s.take(ctx, s.n, s.n*s.size); err != nil {
 		return nil, err
 	}
@@ -109,14 +109,14 @@ func (s *shape[T]) gather(ctx context.Context) (*call, error) {
 }
 
 // atRoot checks a gather.
-func (s *shape[T]) atRoot(run uint64, lengths []int) error {
+func (s *callShape[T]) atRoot(run uint64, lengths []int) error {
 	if err := same("src", s.src, s.of(run, s.place, len(s.src))); err != nil || s.place != s.root {
 		return err
 	}
 	return same("dst of the root", s.dst, s.whole(run, lengths))
 }
 
-func (s *shape[T]) gatherV(ctx context.Context) (*call, error) {
+func (s *callShape[T]) gatherV(ctx context.Context) (*boundCall, error) {
 	if err := s.take(ctx, 1<<18, sumOf(s.counts)); err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *shape[T]) gatherV(ctx context.Context) (*call, error) {
 
 // scatterFill and scatterCheck are of both forms of scatter: block m of the root is what
 // member m would contribute.
-func (s *shape[T]) scatterFill(lengths []int) func(run uint64) {
+func (s *callShape[T]) scatterFill(lengths []int) func(run uint64) {
 	return func(run uint64) {
 		if s.place == s.root {
 			copy(s.src, s.whole(run, lengths))
@@ -142,11 +142,11 @@ func (s *shape[T]) scatterFill(lengths []int) func(run uint64) {
 	}
 }
 
-func (s *shape[T]) scatterCheck(run uint64, _ collectives.Status) error {
+func (s *callShape[T]) scatterCheck(run uint64, _ collectives.Status) error {
 	return same("dst", s.dst, s.of(run, s.place, len(s.dst)))
 }
 
-func (s *shape[T]) scatter(ctx context.Context) (*call, error) {
+func (s *callShape[T]) scatter(ctx context.Context) (*boundCall, error) {
 	if err := s.take(ctx, s.n*s.size, s.n); err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (s *shape[T]) scatter(ctx context.Context) (*call, error) {
 		})
 }
 
-func (s *shape[T]) scatterV(ctx context.Context) (*call, error) {
+func (s *callShape[T]) scatterV(ctx context.Context) (*boundCall, error) {
 	if err := s.take(ctx, sumOf(s.counts), 1<<18); err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (s *shape[T]) scatterV(ctx context.Context) (*call, error) {
 		})
 }
 
-func (s *shape[T]) allGather(ctx context.Context) (*call, error) {
+func (s *callShape[T]) allGather(ctx context.Context) (*boundCall, error) {
 	if err := s.take(ctx, s.n, s.n*s.size); err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (s *shape[T]) allGather(ctx context.Context) (*call, error) {
 		})
 }
 
-func (s *shape[T]) allGatherV(ctx context.Context) (*call, error) {
+func (s *callShape[T]) allGatherV(ctx context.Context) (*boundCall, error) {
 	if err := s.take(ctx, 1<<18, sumOf(s.counts)); err != nil {
 		return nil, err
 	}

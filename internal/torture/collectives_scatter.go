@@ -8,14 +8,14 @@ import (
 )
 
 // block checks one block of the reduction of long vectors.
-func (s *shape[T]) block(run uint64, first, total int) error {
+func (s *callShape[T]) block(run uint64, first, total int) error {
 	return same("dst", s.dst, s.sum(run, upTo(s.size), total)[first:first+len(s.dst)])
 }
 
 func reduceScatter[T interface {
 	collectives.Element
 	comparable
-}](ctx context.Context, s *shape[T]) (*call, error) {
+}](ctx context.Context, s *callShape[T]) (*boundCall, error) {
 	s.n = s.n / s.size
 	total := s.n * s.size
 	if err := s.take(ctx, total, s.n); err != nil {
@@ -38,7 +38,7 @@ func reduceScatter[T interface {
 func reduceScatterV[T interface {
 	collectives.Element
 	comparable
-}](ctx context.Context, s *shape[T]) (*call, error) {
+}](ctx context.Context, s *callShape[T]) (*boundCall, error) {
 	total := sumOf(s.counts)
 	if err := s.take(ctx, total, 1<<18); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func reduceScatterV[T interface {
 }
 
 // prefix checks a scan: the reduction of the first members, or what was there if there are none.
-func (s *shape[T]) prefix(members int) func(run uint64, _ collectives.Status) error {
+func (s *callShape[T]) prefix(members int) func(run uint64, _ collectives.Status) error {
 	return func(run uint64, _ collectives.Status) error {
 		if members == 0 {
 			return same("buf", s.dst, s.of(run, s.place, s.n))
@@ -70,7 +70,7 @@ func (s *shape[T]) prefix(members int) func(run uint64, _ collectives.Status) er
 func scan[T interface {
 	collectives.Element
 	comparable
-}](s *shape[T]) (*call, error) {
+}](s *callShape[T]) (*boundCall, error) {
 	return s.finishing(s.call(fmt.Sprintf("Scan, %v,", s.op), s.input, s.prefix(s.place+1)),
 		func(opts ...collectives.Option) collectives.Task {
 			return collectives.ScanTask(s.dst, s.op, opts...)
@@ -83,7 +83,7 @@ func scan[T interface {
 func exScan[T interface {
 	collectives.Element
 	comparable
-}](s *shape[T]) (*call, error) {
+}](s *callShape[T]) (*boundCall, error) {
 	return s.finishing(s.call(fmt.Sprintf("ExScan, %v,", s.op), s.input, s.prefix(s.place)),
 		func(opts ...collectives.Option) collectives.Task {
 			return collectives.ExScanTask(s.dst, s.op, opts...)
@@ -94,7 +94,7 @@ func exScan[T interface {
 }
 
 // fold draws a reduction by a function of the program, which may depend on the order.
-func (e *ensemble) fold(ctx context.Context) (*call, error) {
+func (e *ensemble) fold(ctx context.Context) (*boundCall, error) {
 	ordered := e.plan.IntN(2) == 0
 	s := newShape(e, affines(ordered))
 	fn := func(dst, a, b []affine) {
@@ -139,7 +139,7 @@ func (e *ensemble) fold(ctx context.Context) (*call, error) {
 }
 
 // reduceFunc is ReduceFunc of affine functions.
-func (s *shape[T]) reduceFunc(fn collectives.Func[T], ordered bool) (*call, error) {
+func (s *callShape[T]) reduceFunc(fn collectives.Func[T], ordered bool) (*boundCall, error) {
 	check := func(run uint64, _ collectives.Status) error {
 		if s.place != s.root {
 			return same("buf of another member than the root", s.dst, s.of(run, s.place, s.n))
@@ -156,7 +156,7 @@ func (s *shape[T]) reduceFunc(fn collectives.Func[T], ordered bool) (*call, erro
 }
 
 // scatterFunc is ReduceScatterFunc of affine functions.
-func (s *shape[T]) scatterFunc(ctx context.Context, fn collectives.Func[T], ordered bool) (*call, error) {
+func (s *callShape[T]) scatterFunc(ctx context.Context, fn collectives.Func[T], ordered bool) (*boundCall, error) {
 	s.n = s.n / s.size
 	total := s.n * s.size
 	if err := s.take(ctx, total, s.n); err != nil {

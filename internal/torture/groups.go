@@ -81,7 +81,7 @@ func (s *scene) subgroup(ctx context.Context, rng *rand.Rand, ranks []gaspi.Rank
 	if err := s.resume(ctx, rng, g.Commit); err != nil {
 		return nil, err
 	}
-	sub := &scene{job: s.job, family: s.family, g: g, base: s.base, key: key}
+	sub := &scene{rankJob: s.rankJob, family: s.family, g: g, base: s.base, key: key}
 	sub.begin()
 	want := slices.Sorted(slices.Values(ranks))
 	if place, is := g.Rank(); !slices.Equal(sub.members, want) || g.Size() != len(want) || !is || place != sub.me {

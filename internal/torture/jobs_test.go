@@ -25,11 +25,11 @@ const (
 const emulatedNetwork = "latency=50us,bandwidth=1GB/s,jitter=20us"
 
 // runJob runs one job and returns what its ranks have done, all together.
-func runJob(t *testing.T, h *hosts, s settings, transport string, ranks int) (Report, error) {
+func runJob(t *testing.T, h *hosts, s settings, transport string, ranks int) (RankReport, error) {
 	t.Helper()
 	switch transport {
 	case "loopback":
-		return runGoroutines(t, s.Options, ranks)
+		return runGoroutines(t, s.JobOptions, ranks)
 	case "mixed":
 		return h.run(t, s)
 	}
@@ -37,12 +37,12 @@ func runJob(t *testing.T, h *hosts, s settings, transport string, ranks int) (Re
 }
 
 // runGoroutines runs the ranks of a job in this process.
-func runGoroutines(t *testing.T, o Options, ranks int) (Report, error) {
+func runGoroutines(t *testing.T, o JobOptions, ranks int) (RankReport, error) {
 	before, err := Count()
 	if err != nil {
-		return Report{}, err
+		return RankReport{}, err
 	}
-	reports := make([]Report, ranks)
+	reports := make([]RankReport, ranks)
 	err = gaspi.Local(t.Context(), ranks, Config(o.Seed), func(ctx context.Context, p *gaspi.Proc) (err error) {
 		reports[p.Rank()], err = Run(ctx, p, o)
 		return err
@@ -51,13 +51,13 @@ func runGoroutines(t *testing.T, o Options, ranks int) (Report, error) {
 		err = before.Compare()
 	}
 	if err != nil {
-		return Report{}, fmt.Errorf("seed %d, %w", o.Seed, err)
+		return RankReport{}, fmt.Errorf("seed %d, %w", o.Seed, err)
 	}
 	return merge(reports)
 }
 
 // runProcesses runs the ranks of a job as processes of this host. They leave no file.
-func runProcesses(t *testing.T, s settings, transport string, ranks int) (Report, error) {
+func runProcesses(t *testing.T, s settings, transport string, ranks int) (RankReport, error) {
 	temporary := t.TempDir()
 	env := []string{"TMPDIR=" + temporary}
 	if transport == "emulated" {
@@ -66,7 +66,7 @@ func runProcesses(t *testing.T, s settings, transport string, ranks int) (Report
 	}
 	shared, err := sharedFiles()
 	if err != nil {
-		return Report{}, err
+		return RankReport{}, err
 	}
 	var out strings.Builder
 	result, err := launcher.Run(t.Context(), launcher.Config{
@@ -77,14 +77,14 @@ func runProcesses(t *testing.T, s settings, transport string, ranks int) (Report
 		err = fmt.Errorf("exit code %d, %s\n%s", result.ExitCode, result.Sentence, &out)
 	}
 	if err != nil {
-		return Report{}, err
+		return RankReport{}, err
 	}
 	left, err := os.ReadDir(temporary)
 	if err != nil || len(left) > 0 {
-		return Report{}, fmt.Errorf("the job left %v in the temporary folder (%v)", left, err)
+		return RankReport{}, fmt.Errorf("the job left %v in the temporary folder (%v)", left, err)
 	}
 	if after, err := sharedFiles(); err != nil || after > shared {
-		return Report{}, fmt.Errorf("the job left files in /dev/shm: there were %d, and are %d (%v)", shared, after, err)
+		return RankReport{}, fmt.Errorf("the job left files in /dev/shm: there were %d, and are %d (%v)", shared, after, err)
 	}
 	return collect(out.String(), ranks)
 }
@@ -96,21 +96,21 @@ func sharedFiles() (int, error) {
 }
 
 // collect reads the reports out of what ranks have printed.
-func collect(out string, ranks int) (Report, error) {
-	var reports []Report
+func collect(out string, ranks int) (RankReport, error) {
+	var reports []RankReport
 	for line := range strings.Lines(out) {
 		_, text, is := strings.Cut(line, reportMark)
 		if !is {
 			continue
 		}
-		var r Report
+		var r RankReport
 		if err := json.Unmarshal([]byte(text), &r); err != nil {
-			return Report{}, fmt.Errorf("%q: %w", line, err)
+			return RankReport{}, fmt.Errorf("%q: %w", line, err)
 		}
 		reports = append(reports, r)
 	}
 	if len(reports) != ranks {
-		return Report{}, fmt.Errorf("%d of %d ranks have reported:\n%s", len(reports), ranks, out)
+		return RankReport{}, fmt.Errorf("%d of %d ranks have reported:\n%s", len(reports), ranks, out)
 	}
 	return merge(reports)
 }
@@ -130,14 +130,14 @@ func newHosts(t *testing.T) *hosts {
 }
 
 // run runs a job on all hosts, which it must leave as they were.
-func (h *hosts) run(t *testing.T, s settings) (Report, error) {
+func (h *hosts) run(t *testing.T, s settings) (RankReport, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), s.Duration+3*s.Limit)
 	defer cancel()
 	args := []string{"--hosts", h.List(hostSlots), "--ssh", h.ssh, "--heartbeat", "1m", "--kill-grace", "1s", h.Self(t)}
 	cmd := h.Head().Command(ctx, h.launch, append(append(args, s.flags()...), "-rank")...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return Report{}, fmt.Errorf("%w\n%s", err, out)
+		return RankReport{}, fmt.Errorf("%w\n%s", err, out)
 	}
 	report, err := collect(string(out), hostCount*hostSlots)
 	if err != nil {

@@ -32,18 +32,18 @@ const (
 	firstRead = readWait
 )
 
-// A step is one transfer of a pair of ranks, which both know beforehand.
-type step struct {
+// A transferStep is one transfer of a pair of ranks, which both know beforehand.
+type transferStep struct {
 	kind    int
 	data    int // index of the segment that holds the data
 	board   int // index of the segment that holds the notification
-	parts   []part
+	parts   []areaRange
 	queue   int
 	another int // another queue
 }
 
-// A part is a range of a pair's area. Parts of a step do not overlap.
-type part struct {
+// An areaRange is a range of a pair's area. Parts of a step do not overlap.
+type areaRange struct {
 	offset, size int
 	key          uint64 // of its content
 }
@@ -141,11 +141,11 @@ func (a *arena) close(ctx context.Context, rng *rand.Rand) error {
 }
 
 // plans returns the steps of the pair of two members.
-func (a *arena) plans(from, to int) []step {
+func (a *arena) plans(from, to int) []transferStep {
 	rng := stream(a.key, keyPair, uint64(from), uint64(to))
-	steps := make([]step, rng.IntN(a.steps+1))
+	steps := make([]transferStep, rng.IntN(a.steps+1))
 	for i := range steps {
-		st := step{
+		st := transferStep{
 			kind: rng.IntN(stepKinds), data: rng.IntN(len(a.segments)), board: rng.IntN(len(a.segments)),
 			queue: rng.IntN(1 << 10), another: rng.IntN(1 << 10),
 		}
@@ -166,7 +166,7 @@ func (a *arena) plans(from, to int) []step {
 }
 
 // ranges cuts random ranges that do not overlap out of an area, some of them empty.
-func ranges(rng *rand.Rand, area, parts int) []part {
+func ranges(rng *rand.Rand, area, parts int) []areaRange {
 	cuts := make([]int, 2*parts)
 	for i := range cuts {
 		cuts[i] = rng.IntN(area + 1)
@@ -175,14 +175,14 @@ func ranges(rng *rand.Rand, area, parts int) []part {
 		}
 	}
 	slices.Sort(cuts)
-	all := make([]part, parts)
+	all := make([]areaRange, parts)
 	for i := range all {
-		all[i] = part{cuts[2*i], cuts[2*i+1] - cuts[2*i], rng.Uint64()}
+		all[i] = areaRange{cuts[2*i], cuts[2*i+1] - cuts[2*i], rng.Uint64()}
 		if rng.IntN(12) == 0 {
 			all[i].size = 0
 		}
 	}
-	slices.SortFunc(all, func(a, b part) int { return cmp.Compare(a.key, b.key) })
+	slices.SortFunc(all, func(a, b areaRange) int { return cmp.Compare(a.key, b.key) })
 	return all
 }
 

@@ -13,7 +13,7 @@ type mover struct {
 	*arena
 	rng   *rand.Rand
 	to    int
-	step  step
+	step  transferStep
 	value gaspi.Value
 	q     *gaspi.Queue
 }

@@ -13,7 +13,7 @@ func TestMutants(t *testing.T) {
 		t.Run(mutant, func(t *testing.T) {
 			t.Parallel()
 			family, name, _ := strings.Cut(mutant, "/")
-			o := Options{Seed: 1, Families: []string{family}, Duration: time.Minute, Rounds: 60, Mutant: mutant}
+			o := JobOptions{Seed: 1, Families: []string{family}, Duration: time.Minute, Rounds: 60, Mutant: mutant}
 			if name == mutantHang {
 				o.Limit = 2 * time.Second
 			}
@@ -28,9 +28,13 @@ func TestMutants(t *testing.T) {
 
 // Without a mutant the same rounds find nothing: what TestMutants finds are the mutants.
 func TestNoMutant(t *testing.T) {
+	rounds := uint64(4)
+	if testing.Short() {
+		rounds = 2
+	}
 	for _, family := range Families() {
 		t.Run(family, func(t *testing.T) {
-			report, err := runGoroutines(t, Options{Seed: 1, Families: []string{family}, Duration: time.Minute, Rounds: 4}, 3)
+			report, err := runGoroutines(t, JobOptions{Seed: 1, Families: []string{family}, Duration: time.Minute, Rounds: rounds}, 3)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// bulletin is the board of a member in a round, and what was taken off it. Each writer has
-// two notifications on each board: one that it adds to, and one that it sets, to 1, 2, 3
+// bulletin is the array of a member in a round, and what was taken off it. Each writer has
+// two notifications on each array: one that it adds to, and one that it sets, to 1, 2, 3
 // and so on, the next when the last was taken, of which it hears by a notification back.
 //
 //	| additions of each writer | sequence of each writer | how far each of mine was taken |
@@ -67,7 +67,7 @@ func notifications(ctx context.Context, s *scene) error {
 	return b.seg.Delete()
 }
 
-// additions are what a writer adds to a member's board, known to both.
+// additions are what a writer adds to a member's array, known to both.
 func (b *bulletin) additions(from, to int) []gaspi.Value {
 	rng := stream(b.key, keyPair, uint64(from), uint64(to))
 	all := make([]gaspi.Value, b.steps)
@@ -77,14 +77,14 @@ func (b *bulletin) additions(from, to int) []gaspi.Value {
 	return all
 }
 
-// notify posts to a member's board.
+// notify posts to a member's array.
 func (b *bulletin) notify(ctx context.Context, rng *rand.Rand, to int, n gaspi.Notification) error {
 	b.did(1)
 	n.ID += b.shift
 	return b.post(ctx, rng, b.p.Queue(1), func() error { return b.p.Queue(1).Notify(b.seg.At(b.members[to], 0), n) })
 }
 
-// addTo adds to a peer's board.
+// addTo adds to a peer's array.
 func (b *bulletin) addTo(ctx context.Context, to int) error {
 	rng := b.own(1, uint64(to))
 	for _, v := range b.additions(b.me, to) {
@@ -95,7 +95,7 @@ func (b *bulletin) addTo(ctx context.Context, to int) error {
 	return nil
 }
 
-// countFor counts on a peer's board, as fast as that takes.
+// countFor counts on a peer's array, as fast as that takes.
 func (b *bulletin) countFor(ctx context.Context, to int) error {
 	rng, n := b.own(2, uint64(to)), gaspi.NotificationID(len(b.members))
 	for i := range b.steps {
@@ -205,7 +205,7 @@ func (b *bulletin) look(ctx context.Context, rng *rand.Rand, first gaspi.Notific
 	return some(), err
 }
 
-// take takes a notification off the board and compares it with what its writer can have
+// take takes a notification off the array and compares it with what its writer can have
 // posted.
 func (b *bulletin) take(ctx context.Context, rng *rand.Rand, id gaspi.NotificationID) error {
 	v, err := b.seg.Reset(id)

@@ -13,8 +13,8 @@ import (
 // target is the segment that its owner deletes and makes again, and control is the one by
 // which the owner and its writers agree:
 //
-//	writer's board  0: generation g is open (2g+1), or closed (2g+2)
-//	owner's board   1+w: writer w has stopped in generation g (g+1)
+//	writer's array  0: generation g is open (2g+1), or closed (2g+2)
+//	owner's array   1+w: writer w has stopped in generation g (g+1)
 //	owner's data    8w: how many additions writer w did in that generation
 //
 // A generation is closed quietly, when the writers have stopped and flushed, or under fire:
@@ -248,7 +248,7 @@ func (w *writer) generation(ctx context.Context, g int) error {
 	if err := w.until(ctx, gaspi.Value(2*g+1)); err != nil {
 		return err
 	}
-	// What is left of a generation that was closed under fire ends now at the latest.
+	// The operations left of a generation that was closed under fire end now at the latest.
 	if err := w.settle(ctx, g > 0 && !w.quiet[g-1]); err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func refuse(ctx context.Context, s *scene, list func(b *bad) []refusal) error {
 		return err
 	}
 	for _, r := range list(b) {
-		// What was refused late holds its entry of the queue until the next Wait.
+		// An operation that was refused late holds its entry of the queue until the next Wait.
 		if err := b.await(ctx, rng, b.q); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func refuse(ctx context.Context, s *scene, list func(b *bad) []refusal) error {
 
 // all lists the refusals in a random order.
 func (b *bad) all() []refusal {
-	list := append(b.writes(), b.boards()...)
+	list := append(b.writes(), b.arrays()...)
 	list = append(list, b.segments()...)
 	list = append(list, b.groups()...)
 	list = append(list, b.atomics()...)

@@ -6,8 +6,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// boards are refusals of waits.
-func (b *bad) boards() []refusal {
+// arrays are refusals of waits.
+func (b *bad) arrays() []refusal {
 	out := gaspi.NotificationID(16)
 	return []refusal{
 		{"WaitSome beyond the board", gaspi.ErrNoNotification, func() error { _, err := b.seg.WaitSome(b.ctx, 10, 7); return err }},

@@ -28,7 +28,7 @@ const (
 // A scene is one family at work over one group. Several may be under way at a time, each
 // with a group, with segments and with random numbers of its own.
 type scene struct {
-	*job
+	*rankJob
 	family  string
 	g       *gaspi.Group // over which everything collective of the scene is done
 	base    gaspi.SegmentID
@@ -67,7 +67,7 @@ func (s *scene) own(number ...uint64) *rand.Rand {
 }
 
 // did counts n operations.
-func (s *scene) did(n int) { s.job.did(s.family, uint64(n)) }
+func (s *scene) did(n int) { s.rankJob.did(s.family, uint64(n)) }
 
 // mutant reports whether the mutant of that name is active in this scene. It harms one
 // rank alone, the last.
@@ -76,7 +76,7 @@ func (s *scene) mutant(name string) bool {
 }
 
 // guard runs a family; a panic is an error with a stack.
-func (s *scene) guard(ctx context.Context, run family) (err error) {
+func (s *scene) guard(ctx context.Context, run roundKind) (err error) {
 	defer func() {
 		if bug := recover(); bug != nil {
 			err = fmt.Errorf("panic: %v\n%s", bug, debug.Stack())

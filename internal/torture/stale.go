@@ -9,11 +9,11 @@ import (
 	"github.com/gaspi-go/gaspi-go/ssp"
 )
 
-// follower is one rank's part in a reduction. A contribution says whose it is and of which
+// staleMember is one rank's part in a reduction. A contribution says whose it is and of which
 // clock: element j is the clock of member j in what member j contributes, and 0 in all
 // others, so that a sum or maximum shows which contributions are in it. The elements
 // behind are a load that must be that of exactly these.
-type follower[T gaspi.Number] struct {
+type staleMember[T gaspi.Number] struct {
 	*scene
 	op    gaspi.Op
 	slack int64
@@ -36,7 +36,7 @@ func stale(ctx context.Context, s *scene) error {
 }
 
 func follow[T gaspi.Number](ctx context.Context, s *scene, a arithmetic[T]) error {
-	f := &follower[T]{scene: s, a: a, op: pick(s.plan, gaspi.Sum, gaspi.Max), slack: int64(pick(s.plan, 0, 1, 2, 5, 40)), key: s.plan.Uint64()}
+	f := &staleMember[T]{scene: s, a: a, op: pick(s.plan, gaspi.Sum, gaspi.Max), slack: int64(pick(s.plan, 0, 1, 2, 5, 40)), key: s.plan.Uint64()}
 	f.n = len(s.members) + pick(s.plan, 0, 5, 1000, 9000)
 	most := 1 + s.plan.Int64N(30)
 	for range s.members {
@@ -57,7 +57,7 @@ func follow[T gaspi.Number](ctx context.Context, s *scene, a arithmetic[T]) erro
 }
 
 // contribution is what a member contributes at a clock.
-func (f *follower[T]) contribution(member int, clock int64) []T {
+func (f *staleMember[T]) contribution(member int, clock int64) []T {
 	v := make([]T, f.n)
 	v[member] = T(clock)
 	for i := len(f.members); i < f.n; i++ {
@@ -66,9 +66,9 @@ func (f *follower[T]) contribution(member int, clock int64) []T {
 	return v
 }
 
-// step is one call, begun once and finished by as many as it takes. What is passed once it
-// has begun does not count.
-func (f *follower[T]) step(ctx context.Context, rng *rand.Rand, r *ssp.Reduction[T], clock int64) error {
+// step is one call, begun once and finished by as many as it takes. Arguments of the later
+// calls do not count.
+func (f *staleMember[T]) step(ctx context.Context, rng *rand.Rand, r *ssp.Reduction[T], clock int64) error {
 	mine := f.contribution(f.me, clock)
 	var got ssp.Result[T]
 	err := f.resume(ctx, rng, func(ctx context.Context) (err error) {
@@ -88,7 +88,7 @@ func (f *follower[T]) step(ctx context.Context, rng *rand.Rand, r *ssp.Reduction
 }
 
 // check compares a result with the contributions that it says it has.
-func (f *follower[T]) check(got ssp.Result[T], clock int64) error {
+func (f *staleMember[T]) check(got ssp.Result[T], clock int64) error {
 	n := len(f.members)
 	if f.mutant("wrong sum") {
 		got.Values[f.n-1]++

@@ -12,8 +12,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// Options say what a job does, the same on all ranks.
-type Options struct {
+// JobOptions say what a job does, the same on all ranks.
+type JobOptions struct {
 	Seed     uint64        // what everything random follows from
 	Families []string      // those that rounds are made of
 	Duration time.Duration // no round begins later than this after the first
@@ -28,19 +28,19 @@ type Options struct {
 // machine that is busy with other things.
 const DefaultLimit = 2 * time.Minute
 
-// A Report says what a rank has done.
-type Report struct {
+// A RankReport says what a rank has done.
+type RankReport struct {
 	Rounds     uint64
 	Operations map[string]uint64 // by family
 	PeakMiB    uint64            // of memory, of the whole process
 }
 
-// family is one kind of round, run by all members of a scene.
-type family func(ctx context.Context, s *scene) error
+// roundKind is one kind of round, run by all members of a scene.
+type roundKind func(ctx context.Context, s *scene) error
 
 // families returns all families by name.
-func families() map[string]family {
-	all := map[string]family{
+func families() map[string]roundKind {
+	all := map[string]roundKind{
 		"memory":        memory,
 		"recreate":      recreate,
 		"atomics":       atomics,
@@ -76,9 +76,9 @@ func Config(seed uint64) gaspi.Config {
 	}
 }
 
-// job is what a rank keeps from round to round.
-type job struct {
-	Options
+// rankJob is what a rank keeps from round to round.
+type rankJob struct {
+	JobOptions
 	p     *gaspi.Proc
 	mu    sync.Mutex
 	count map[string]uint64 // guarded by mu; operations by family
@@ -86,31 +86,31 @@ type job struct {
 
 // Run runs the rounds of one rank. It returns the first thing that was not as the model
 // has it, with round and family.
-func Run(ctx context.Context, p *gaspi.Proc, o Options) (Report, error) {
+func Run(ctx context.Context, p *gaspi.Proc, o JobOptions) (RankReport, error) {
 	if o.Limit == 0 {
 		o.Limit = DefaultLimit
 	}
-	j := &job{Options: o, p: p, count: map[string]uint64{}}
+	j := &rankJob{JobOptions: o, p: p, count: map[string]uint64{}}
 	begin := time.Now()
 	n := o.First
 	for ; o.Rounds == 0 || n < o.First+o.Rounds; n++ {
 		over, err := j.over(ctx, time.Since(begin) >= o.Duration)
 		if err != nil {
-			return Report{}, fmt.Errorf("before round %d: %w", n, err)
+			return RankReport{}, fmt.Errorf("before round %d: %w", n, err)
 		}
 		if over {
 			break
 		}
 		if err := j.round(ctx, n); err != nil {
-			return Report{}, err
+			return RankReport{}, err
 		}
 	}
 	peak, err := checkSize()
-	return Report{Rounds: n - o.First, Operations: j.count, PeakMiB: peak}, err
+	return RankReport{Rounds: n - o.First, Operations: j.count, PeakMiB: peak}, err
 }
 
 // over reports whether rank 0 says that the time is over.
-func (j *job) over(ctx context.Context, late bool) (bool, error) {
+func (j *rankJob) over(ctx context.Context, late bool) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.Limit)
 	defer cancel()
 	word := []uint32{0}
@@ -122,14 +122,14 @@ func (j *job) over(ctx context.Context, late bool) (bool, error) {
 }
 
 // round runs one round under a watch, and checks that it gives back what it took.
-func (j *job) round(ctx context.Context, n uint64) error {
+func (j *rankJob) round(ctx context.Context, n uint64) error {
 	plan := stream(j.Seed, keyRound, n)
 	name := pick(plan, j.Families...)
 	run := families()[name]
 	if run == nil {
 		return fmt.Errorf("no family is called %q; there are %v", name, Families())
 	}
-	s := &scene{job: j, family: name, key: plan.Uint64(), g: j.p.World()}
+	s := &scene{rankJob: j, family: name, key: plan.Uint64(), g: j.p.World()}
 	s.begin()
 	before := holdings(j.p)
 	what := fmt.Sprintf("round %d, %s", n, name)
@@ -149,7 +149,7 @@ func (j *job) round(ctx context.Context, n uint64) error {
 }
 
 // harness runs the family, and what the mutants of the harness do.
-func (s *scene) harness(ctx context.Context, run family) error {
+func (s *scene) harness(ctx context.Context, run roundKind) error {
 	if s.mutant(mutantHang) {
 		<-ctx.Done()
 		return ctx.Err()
@@ -163,7 +163,7 @@ func (s *scene) harness(ctx context.Context, run family) error {
 }
 
 // did counts n operations of a family.
-func (j *job) did(family string, n uint64) {
+func (j *rankJob) did(family string, n uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.count[family] += n

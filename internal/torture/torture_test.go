@@ -21,7 +21,7 @@ import (
 // settings are the flags of TestTorture. A rank of it is this program with the same flags
 // and -rank.
 type settings struct {
-	Options
+	JobOptions
 	transports, families string
 	ranks                int
 	rank                 bool
@@ -71,14 +71,14 @@ func TestMain(m *testing.M) {
 	if !s.rank {
 		os.Exit(m.Run())
 	}
-	if err := playRank(s.Options); err != nil {
+	if err := playRank(s.JobOptions); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
 // playRank is what a process of a job does.
-func playRank(o Options) error {
+func playRank(o JobOptions) error {
 	runtime.GOMAXPROCS(pick(stream(o.Seed, keyConfig, 1), 1, 2, runtime.GOMAXPROCS(0)))
 	before, err := Count()
 	if err != nil {
@@ -96,10 +96,10 @@ func playRank(o Options) error {
 	return err
 }
 
-func joinAndRun(o Options) (Report, error) {
+func joinAndRun(o JobOptions) (RankReport, error) {
 	p, err := gaspi.Init(context.Background(), Config(o.Seed))
 	if err != nil {
-		return Report{}, err
+		return RankReport{}, err
 	}
 	report, err := Run(context.Background(), p, o)
 	if err != nil {
@@ -180,7 +180,7 @@ func (s settings) again(transport string, ranks int) string {
 }
 
 // operations lists counts of operations by family.
-func operations(r Report) string {
+func operations(r RankReport) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(r.Operations)) {
 		words = append(words, fmt.Sprintf(" %s %d", name, r.Operations[name]))
@@ -189,8 +189,8 @@ func operations(r Report) string {
 }
 
 // merge adds up what all ranks have done.
-func merge(reports []Report) (Report, error) {
-	sum := Report{Operations: map[string]uint64{}}
+func merge(reports []RankReport) (RankReport, error) {
+	sum := RankReport{Operations: map[string]uint64{}}
 	for _, r := range reports {
 		if sum.Rounds != 0 && sum.Rounds != r.Rounds {
 			return sum, errors.New("the ranks have not run the same number of rounds")

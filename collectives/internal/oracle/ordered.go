@@ -44,21 +44,23 @@ func Permutations() Elements[Permutation] {
 	return e
 }
 
-// A Run says that contributions From to To-1 were combined in their order, with
+// An OrderedRange says that contributions From to To-1 were combined in their order, with
 // Sum the sum of what each says; Bad that others were.
-type Run struct {
+type OrderedRange struct {
 	From, To int32
 	Bad      bool
 	Sum      uint32
 }
 
 // Runs are combined by appending one to the other. Part p says that it is p.
-func Runs() Elements[Run] {
-	return Elements[Run]{
-		Make: func(h uint64, part, _ int) Run { return Run{From: int32(part), To: int32(part + 1), Sum: uint32(h)} },
-		Fold: func(a, b Run) Run {
-			return Run{From: a.From, To: b.To, Bad: a.Bad || b.Bad || a.To != b.From, Sum: a.Sum + b.Sum}
+func Runs() Elements[OrderedRange] {
+	return Elements[OrderedRange]{
+		Make: func(h uint64, part, _ int) OrderedRange {
+			return OrderedRange{From: int32(part), To: int32(part + 1), Sum: uint32(h)}
 		},
-		Same: func(a, b Run) bool { return a == b },
+		Fold: func(a, b OrderedRange) OrderedRange {
+			return OrderedRange{From: a.From, To: b.To, Bad: a.Bad || b.Bad || a.To != b.From, Sum: a.Sum + b.Sum}
+		},
+		Same: func(a, b OrderedRange) bool { return a == b },
 	}
 }

@@ -54,8 +54,8 @@ type Machine struct {
 	// RanksPerNode is how many consecutive ranks share a node if the call does not
 	// say where ranks are; 0 means 1.
 	RanksPerNode int `json:"ranks_per_node"`
-	// Cores is those of a host, 0 for one per rank; Switch is what it costs to hand
-	// a core from one rank to another.
+	// Cores is the number of cores of a host, 0 for one per rank. Switch is the seconds that it
+	// takes to hand a core from one rank to another.
 	Cores  int     `json:"cores"`
 	Switch float64 `json:"switch"`
 

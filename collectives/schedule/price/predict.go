@@ -11,12 +11,12 @@ import (
 //
 // It builds and simulates the schedules of all ranks if there are at most 32 or if
 // they have at most 32,768 steps in all, as logarithmic algorithms of a thousand ranks
-// have. What has more is priced for the first 8, 16 and 32 ranks, and the curve
-// a+bP+c/P through these is followed to P. That is exact where the cost is such a
-// sum, as of rings and direct exchanges, and within a tenth elsewhere, up to 128
-// ranks. An algorithm whose steps do not follow such a curve, as one that divides the
-// number of ranks into factors, is simulated in full, and so are nodes of more than 8
-// ranks, however long that takes: a million steps are about a quarter of a second.
+// have. A larger schedule is priced for the first 8, 16 and 32 ranks, and the curve a+bP+c/P
+// through these prices is followed to P. That is exact where the cost is such a sum, as of
+// rings and direct exchanges, and within a tenth elsewhere, up to 128 ranks. An algorithm whose
+// steps do not follow such a curve, as one that divides the number of ranks into factors, is
+// simulated in full, and so are nodes of more than 8 ranks, however long that takes: a million
+// steps are about a quarter of a second.
 func Predict(m *Machine, c *schedule.Call, emit schedule.Emitter, l Load) (float64, error) {
 	return PredictSegments(m, c, schedule.Segmentation{}, emit, l)
 }

@@ -117,7 +117,7 @@ func TestClosedForm(t *testing.T) {
 		ranks:  []lanes{one(put(2, 32, 0)), one(put(2, 32, 1)), one(await(0, 1), await(1, 1))},
 		finish: []float64{4, 4, 5 + 4}, steps: 1,
 	}, {
-		// What arrives during the first copy delays the second.
+		// A message that arrives during the first copy delays the second.
 		name: "a processor with something else to do", machine: Machine{Network: Link{Latency: 1}, Bandwidth: 16, SocketRate: 32, CopyRate: 1},
 		ranks:  []lanes{one(put(1, 32, 0)), one(clone(1, 10), await(0, 1), clone(1, 1))},
 		finish: []float64{2, 10 + 1 + 1}, steps: 1,

@@ -22,7 +22,7 @@ type sim struct {
 
 	events events
 	ranks  []rank
-	lanes  []lane
+	lanes  []laneTime
 	nodes  []node
 	hosts  []host
 	slots  []slot
@@ -30,8 +30,8 @@ type sim struct {
 	left   []float64 // when a message began to leave, by instance of an op
 	landed []float64 // when it and earlier puts of the lane to the peer are there; pending if not known
 
-	messages []message // on their way to ports
-	spare    []int32   // of messages, free
+	messages []messageUnderWay // on their way to ports
+	spare    []int32           // of messages, free
 }
 
 // pending is not a time.
@@ -53,23 +53,23 @@ type rank struct {
 	run      int32
 	depth    chain
 	core     int32 // or -1
-	state    state
+	state    rankState
 	sent     int // bytes of coded forms
 	received int
 }
 
-// A state is what a rank is about.
-type state uint8
+// A rankState is what a rank is about.
+type rankState uint8
 
 const (
-	idle   state = iota // waiting for a post or a flush, or not yet there
-	queued              // waiting for a core
+	idle   rankState = iota // waiting for a post or a flush, or not yet there
+	queued                  // waiting for a core
 	running
 	done
 )
 
-// A lane is how far a lane is.
-type lane struct {
+// A laneTime is how far a lane is.
+type laneTime struct {
 	next  int32   // op
 	depth chain   // the longest so far
 	free  float64 // when the sources of its puts are free
@@ -105,8 +105,8 @@ func (c chain) and(data bool) chain {
 	return c
 }
 
-// A message is on its way from one node to another.
-type message struct {
+// A messageUnderWay is on its way from one node to another.
+type messageUnderWay struct {
 	bytes   float64
 	seconds float64 // that it occupies a port
 	id      int32   // instance of an op
@@ -142,7 +142,7 @@ func (p *Program) simulate(m *Machine, l Load, freeFold bool) (*sim, error) {
 // start puts every rank before its first step.
 func (s *sim) start(l Load) {
 	p := s.p
-	s.lanes = make([]lane, len(p.lanes))
+	s.lanes = make([]laneTime, len(p.lanes))
 	s.slots = make([]slot, len(p.stride))
 	total := int32(0)
 	for i, n := range p.stride {
@@ -270,7 +270,7 @@ func (s *sim) pick(id int32, now float64) float64 {
 
 // ready is when a lane can take its next step: never if that is not known, in
 // which case the rank is woken when it is.
-func (s *sim) ready(r *rank, ln *lane) float64 {
+func (s *sim) ready(r *rank, ln *laneTime) float64 {
 	o := &s.p.ops[ln.next]
 	switch o.kind {
 	case schedule.Await:

@@ -58,7 +58,7 @@ func (s *sim) move(r *rank, now, seconds, bytes float64) float64 {
 	return end
 }
 
-// bytes are those of an op.
+// bytes returns the size of an op in bytes.
 func (s *sim) bytes(o *op) float64 { return float64(o.n * s.element) }
 
 // coded is the length of the coded form of bytes.
@@ -96,7 +96,7 @@ func (s *sim) combine(r *rank, o *op, now float64) float64 {
 }
 
 // put sends a message with data.
-func (s *sim) put(r *rank, ln *lane, o *op, now float64) float64 {
+func (s *sim) put(r *rank, ln *laneTime, o *op, now float64) float64 {
 	id, after, bytes := s.instance(r, ln.next), s.instance(r, o.after), s.bytes(o)
 	if o.coded {
 		bytes = s.coded(bytes)
@@ -106,26 +106,26 @@ func (s *sim) put(r *rank, ln *lane, o *op, now float64) float64 {
 	depth := ln.depth.and(true)
 	if to := s.ranks[o.peer].node; to == r.node {
 		now = s.move(r, now, s.m.Shared.Put+per(bytes, s.m.CopyRate), 2*bytes)
-		s.land(message{id: id, after: after, depth: depth}, o, now+s.m.Shared.Latency)
+		s.land(messageUnderWay{id: id, after: after, depth: depth}, o, now+s.m.Shared.Latency)
 		return now
 	}
 	begin := s.work(r, now, s.m.Network.Put)
 	now = s.work(r, begin, per(bytes, s.m.SocketRate))
 	if bytes == 0 || s.m.Bandwidth == 0 {
-		s.send(message{id: id, after: after, depth: depth}, o, now)
+		s.send(messageUnderWay{id: id, after: after, depth: depth}, o, now)
 		return now
 	}
 	seconds := max(bytes/s.m.Bandwidth, now-begin) // a port waits for a slow processor
 	start, end := s.nodes[r.node].out.take(begin, seconds)
 	ln.free, r.free = max(ln.free, end), max(r.free, end)
 	s.left[id], s.landed[id] = start, pending
-	s.fly(message{bytes, seconds, id, after, depth}, start+s.m.Network.Latency)
+	s.fly(messageUnderWay{bytes, seconds, id, after, depth}, start+s.m.Network.Latency)
 	return now
 }
 
 // signal sends a message without data.
-func (s *sim) signal(r *rank, ln *lane, o *op, now float64) float64 {
-	m := message{id: s.instance(r, ln.next), after: s.instance(r, o.after), depth: ln.depth.and(o.data)}
+func (s *sim) signal(r *rank, ln *laneTime, o *op, now float64) float64 {
+	m := messageUnderWay{id: s.instance(r, ln.next), after: s.instance(r, o.after), depth: ln.depth.and(o.data)}
 	if s.ranks[o.peer].node == r.node {
 		now = s.work(r, now, s.m.Shared.Signal)
 		s.land(m, o, now+s.m.Shared.Latency)
@@ -149,7 +149,7 @@ func (s *sim) instance(r *rank, op int32) int32 {
 
 // send sends a message that takes no room in ports, but leaves no earlier than
 // the put that it must not overtake.
-func (s *sim) send(m message, o *op, now float64) {
+func (s *sim) send(m messageUnderWay, o *op, now float64) {
 	if m.after >= 0 {
 		now = max(now, s.left[m.after])
 	}
@@ -163,7 +163,7 @@ func (s *sim) send(m message, o *op, now float64) {
 }
 
 // fly foresees that a message reaches the ports of its node.
-func (s *sim) fly(m message, at float64) {
+func (s *sim) fly(m messageUnderWay, at float64) {
 	var i int32
 	if n := len(s.spare); n > 0 {
 		i, s.spare = s.spare[n-1], s.spare[:n-1]
@@ -212,9 +212,9 @@ func (s *sim) takeIn(r *rank, now, bytes, taking float64) float64 {
 	return r.inbox
 }
 
-// land makes known when a message is there. What it must not overtake is known
-// already, since that reached its port before.
-func (s *sim) land(m message, o *op, at float64) {
+// land records when a message arrives. The messages that it must not overtake have reached the
+// port before it, so their times are recorded already.
+func (s *sim) land(m messageUnderWay, o *op, at float64) {
 	if m.after >= 0 && (o.kind == schedule.Signal || o.n == 0) {
 		at = max(at, s.landed[m.after])
 	}

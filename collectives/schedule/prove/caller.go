@@ -7,7 +7,7 @@ import "github.com/gaspi-go/gaspi-go/collectives/schedule"
 func (k *check) open() {
 	p := k.call.Size
 	k.terms = newTerms()
-	k.wanted = make(map[promiseKey]value)
+	k.wanted = make(map[promiseKey]foldedValue)
 	k.slots = make([]*slot, p*k.plans[0].Slots)
 	k.begun = make([]int32, p)
 	k.makeRoom()
@@ -47,12 +47,12 @@ func (k *check) makeRoom() {
 			}
 		}
 	}
-	k.events = make([]event, 0, (k.opts.Runs+1)*events)
+	k.events = make([]access, 0, (k.opts.Runs+1)*events)
 	k.sent = make([]sent, 0, k.opts.Runs*sends)
 }
 
-// lanesOf are the lanes of a rank, at least one. What the rank does outside of a
-// run happens in the first.
+// lanesOf are the lanes of a rank, at least one. Steps of the rank outside of a run belong to
+// its first lane.
 func (k *check) lanesOf(rank int) []lane { return k.lanes[k.first[rank]:k.first[rank+1]] }
 
 // begin lets the caller of a rank have its vectors, and starts the rank's lanes.
@@ -80,7 +80,7 @@ func (k *check) turn(rank int) error {
 	l := &k.lanesOf(rank)[0]
 	l.now++
 	id := int32(len(k.events))
-	k.events = append(k.events, event{
+	k.events = append(k.events, access{
 		run: int32(k.run), rank: l.rank, lane: -1, mark: mark{l.id, l.now}, sent: -1,
 	})
 	for _, buf := range k.vectorsOf() {

@@ -9,20 +9,20 @@ type clock struct {
 	holders int
 }
 
-// pool makes clocks of one length and takes them back.
-type pool struct {
+// clockPool makes clocks of one length and takes them back.
+type clockPool struct {
 	length int
 	free   []*clock
 }
 
 // zero is a clock that knows nothing.
-func (p *pool) zero() *clock {
+func (p *clockPool) zero() *clock {
 	c := p.get()
 	clear(c.seen)
 	return c
 }
 
-func (p *pool) get() *clock {
+func (p *clockPool) get() *clock {
 	if n := len(p.free); n > 0 {
 		c := p.free[n-1]
 		p.free = p.free[:n-1]
@@ -39,14 +39,14 @@ func (c *clock) hold() *clock {
 }
 
 // drop gives up one hold.
-func (p *pool) drop(c *clock) {
+func (p *clockPool) drop(c *clock) {
 	if c.holders--; c.holders == 0 {
 		p.free = append(p.free, c)
 	}
 }
 
 // own is c for a holder who wants to change it.
-func (p *pool) own(c *clock) *clock {
+func (p *clockPool) own(c *clock) *clock {
 	if c.holders == 1 {
 		return c
 	}
@@ -84,9 +84,9 @@ type lane struct {
 // A fence is what a lane posts to one peer by signals.
 type fence struct{ signals []int32 } // in check.sent
 
-// An event is something that happened: a step, or, with lane -1, what a caller
+// An access is something that happened: a step, or, with lane -1, what a caller
 // did to its vectors between two runs.
-type event struct {
+type access struct {
 	run, rank, lane, step int32
 	mark                  mark
 	sent                  int32 // of a put or signal, in check.sent; otherwise -1

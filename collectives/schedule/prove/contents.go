@@ -12,12 +12,12 @@ func (k *check) written(rank int, buf schedule.Buffer) []piece {
 	n := k.memoryOf(int32(rank), buf).n
 	m := newMemory(n)
 	rest := leaf{rest: true, run: int32(k.run), rank: int32(rank), local: int32(buf)}
-	k.lay(&m, 0, piece{n, value{k.terms.leaf(rest), 0}})
+	k.lay(&m, 0, piece{n, foldedValue{k.terms.leaf(rest), 0}})
 	if in := k.placed(rank, schedule.In); in.Buf == buf {
-		k.lay(&m, in.Off, piece{in.Len, value{k.given(rank, 0), 0}})
+		k.lay(&m, in.Off, piece{in.Len, foldedValue{k.given(rank, 0), 0}})
 	}
 	if buf >= schedule.Extra(0) {
-		k.lay(&m, 0, piece{n, value{k.given(rank, 1+int(buf-schedule.Extra(0))), 0}})
+		k.lay(&m, 0, piece{n, foldedValue{k.given(rank, 1+int(buf-schedule.Extra(0))), 0}})
 	}
 	return m.appendTo(nil, 0, len(m.cells))
 }
@@ -69,7 +69,7 @@ func (k *check) keeps(rank int) error {
 const anything = -1
 
 // same reports whether an element holds what it must.
-func (k *check) same(have, must value) bool {
+func (k *check) same(have, must foldedValue) bool {
 	if have == must || must.seq == anything {
 		return true
 	}
@@ -88,7 +88,7 @@ func (k *check) want(rank int, buf schedule.Buffer) *memory {
 	}
 	c := k.call
 	if c.InPlace && (c.Op == schedule.ReduceScatter && buf == schedule.In || c.Op == schedule.AllToAll && buf == schedule.Out) {
-		k.lay(&m, 0, piece{n, value{seq: anything}})
+		k.lay(&m, 0, piece{n, foldedValue{seq: anything}})
 	}
 	if out := k.placed(rank, schedule.Out); out.Len > 0 && (out.Buf == buf || buf >= schedule.Extra(0)) {
 		k.promise(rank, func(off int, p piece) { k.lay(&m, out.Off+off, p) })
@@ -99,7 +99,7 @@ func (k *check) want(rank int, buf schedule.Buffer) *memory {
 // promise calls lay for each piece of a rank's result that the operation defines.
 func (k *check) promise(rank int, lay func(off int, p piece)) {
 	c := k.call
-	block := func(off, n, from, index int) { lay(off, piece{n, value{k.given(from, 0), index}}) }
+	block := func(off, n, from, index int) { lay(off, piece{n, foldedValue{k.given(from, 0), index}}) }
 	switch c.Op {
 	case schedule.AllReduce, schedule.Reduce:
 		if sum, ok := k.sum(0, c.Size); ok {
@@ -108,7 +108,7 @@ func (k *check) promise(rank int, lay func(off int, p piece)) {
 	case schedule.ReduceScatter:
 		off, n := c.Block(rank)
 		sum, _ := k.sum(0, c.Size)
-		lay(0, piece{n, value{sum.seq, off}})
+		lay(0, piece{n, foldedValue{sum.seq, off}})
 	case schedule.Broadcast:
 		block(0, c.Count, c.Root, 0)
 	case schedule.AllGather, schedule.Gather:
@@ -147,18 +147,18 @@ type promiseKey struct{ run, from, to int }
 
 // sum is the fold of the contributions of ranks [from,to), false if there are
 // none.
-func (k *check) sum(from, to int) (value, bool) {
+func (k *check) sum(from, to int) (foldedValue, bool) {
 	key := promiseKey{k.run, from, to}
 	if sum, ok := k.wanted[key]; ok {
 		return sum, sum.seq != poison
 	}
-	var sum value
+	var sum foldedValue
 	for r := from; r < to; r++ {
 		if e := k.call.Engaged; e != nil && k.call.Op == schedule.Reduce && !e[r] {
 			continue
 		}
 		for local := range k.opts.Locals {
-			next := value{k.given(r, local), 0}
+			next := foldedValue{k.given(r, local), 0}
 			if sum.seq == poison {
 				sum = next
 			} else {

@@ -17,7 +17,7 @@ func noBarrier(rank int) string {
 }
 
 // differ says what an element holds and what it should hold instead.
-func (k *check) differ(have, must value) string {
+func (k *check) differ(have, must foldedValue) string {
 	s := "holds " + k.describe(have) + ", not " + k.describe(must)
 	if have.seq == poison {
 		return s
@@ -40,19 +40,19 @@ func (k *check) differ(have, must value) string {
 }
 
 // without are the values of a that b does not have, each as often as that.
-func without(a, b []value) []value {
-	count := make(map[value]int)
+func without(a, b []foldedValue) []foldedValue {
+	count := make(map[foldedValue]int)
 	for _, v := range b {
 		count[v]++
 	}
-	return slices.DeleteFunc(slices.Clone(a), func(v value) bool {
+	return slices.DeleteFunc(slices.Clone(a), func(v foldedValue) bool {
 		count[v]--
 		return count[v] >= 0
 	})
 }
 
 // describe is a value for readers.
-func (k *check) describe(v value) string {
+func (k *check) describe(v foldedValue) string {
 	if v.seq == poison {
 		return "anything"
 	}
@@ -60,7 +60,7 @@ func (k *check) describe(v value) string {
 }
 
 // list names contributions, some of them if there are many.
-func (k *check) list(all []value, sep string) string {
+func (k *check) list(all []foldedValue, sep string) string {
 	var words []string
 	for i, v := range all {
 		if i == maxTerms {
@@ -74,7 +74,7 @@ func (k *check) list(all []value, sep string) string {
 
 // term is one contribution: whose, of which element, and of which run unless it
 // is the present one.
-func (k *check) term(v value) string {
+func (k *check) term(v foldedValue) string {
 	n := &k.terms.nodes[v.seq]
 	if n.kind == 'c' {
 		return "a coded form"

@@ -1,7 +1,7 @@
 // Package prove checks the schedules of all ranks of a call against each other.
 // It runs them symbolically, several runs back to back without a barrier
-// between, and refuses whatever some timing could turn into a wrong result. What
-// steps mean is said by package schedule; what is demanded is:
+// between, and refuses whatever some timing could turn into a wrong result. Package schedule
+// defines the meaning of steps. The demands are:
 //
 //   - Form: regions lie in their buffers, peers and slots exist, lengths agree,
 //     and only memory is touched that Options allow.

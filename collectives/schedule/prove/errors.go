@@ -49,7 +49,7 @@ func (e *Error) Error() string {
 }
 
 // where is a step in a message.
-func (k *check) where(e *event) string {
+func (k *check) where(e *access) string {
 	if e.lane < 0 {
 		return fmt.Sprintf("the caller of rank %d before run %d", e.rank, e.run)
 	}
@@ -57,10 +57,10 @@ func (k *check) where(e *event) string {
 }
 
 // step is the step of an event.
-func (k *check) step(e *event) *schedule.Step { return &k.plans[e.rank].Lanes[e.lane][e.step] }
+func (k *check) step(e *access) *schedule.Step { return &k.plans[e.rank].Lanes[e.lane][e.step] }
 
 // errorAt is an error about the step of an event, or about the caller.
-func (k *check) errorAt(e *event, rule Rule, format string, args ...any) error {
+func (k *check) errorAt(e *access, rule Rule, format string, args ...any) error {
 	err := &Error{Rule: rule, Run: int(e.run), Rank: int(e.rank), Lane: -1, What: fmt.Sprintf(format, args...)}
 	if e.lane < 0 {
 		err.What = "the caller " + err.What

@@ -14,7 +14,7 @@ type memory struct {
 // its value is that of its first element.
 type cell struct {
 	off    int
-	held   value
+	held   foldedValue
 	writer int32   // the event that wrote it last, or nobody
 	reader int32   // an event that has read it since, or nobody
 	others []int32 // further events that have
@@ -26,7 +26,7 @@ const nobody = -1
 // A piece is n elements of one value.
 type piece struct {
 	n    int
-	held value
+	held foldedValue
 }
 
 // newMemory is n elements that hold nothing.
@@ -90,7 +90,7 @@ func (m *memory) fill(i, j int, pieces []piece, writer int32) {
 }
 
 // follows reports whether a value at off goes on with what the cell holds.
-func follows(c cell, off int, held value) bool {
+func follows(c cell, off int, held foldedValue) bool {
 	return c.held.seq == held.seq && c.held.delta+off-c.off == held.delta
 }
 

@@ -78,14 +78,14 @@ type check struct {
 	first    []int32  // rank -> its first lane
 	slots    []*slot  // rank*Slots + slot; nil if never used
 	spare    []slot   // not yet in use
-	events   []event
+	events   []access
 	sent     []sent
-	clocks   pool
+	clocks   clockPool
 
 	run    int
 	ready  []int32 // lanes that may go on
 	begun  []int32 // rank -> when its run began, by its first lane's clock
-	wanted map[promiseKey]value
+	wanted map[promiseKey]foldedValue
 
 	pieces [][]piece // of each source of a step, reused
 	folded []piece

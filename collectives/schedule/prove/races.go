@@ -24,7 +24,7 @@ func (k *check) read(l *lane, id int32, r schedule.Region, dst []piece) ([]piece
 }
 
 // unwritten says of a value that is not to be read what it is, "" of others.
-func (k *check) unwritten(v value) string {
+func (k *check) unwritten(v foldedValue) string {
 	switch n := &k.terms.nodes[v.seq]; {
 	case v.seq == poison:
 		return "anything: nobody has written it"

@@ -37,7 +37,7 @@ func (k *check) slotOf(rank, number int32) *slot {
 }
 
 // post counts a post of a step and lets those go on who wait for it.
-func (k *check) post(l *lane, e *event, peer, number, id int32) error {
+func (k *check) post(l *lane, e *access, peer, number, id int32) error {
 	s := k.slotOf(peer, number)
 	if s.last >= 0 {
 		if err := k.inOrder(l, e, &k.sent[s.last], peer, number, k.sent[id].signal); err != nil {
@@ -55,7 +55,7 @@ func (k *check) post(l *lane, e *event, peer, number, id int32) error {
 }
 
 // inOrder checks that a post to a slot arrives after the last one.
-func (k *check) inOrder(l *lane, e *event, last *sent, peer, number int32, signal bool) error {
+func (k *check) inOrder(l *lane, e *access, last *sent, peer, number int32, signal bool) error {
 	before := &k.events[last.event]
 	if before.rank != e.rank {
 		return k.errorAt(e, Slots, "slot %d of rank %d is also posted by %s; a slot has one writer", number, peer, k.where(before))
@@ -68,7 +68,7 @@ func (k *check) inOrder(l *lane, e *event, last *sent, peer, number int32, signa
 }
 
 // await goes on if its slot has been posted often enough.
-func (k *check) await(l *lane, e *event, step *schedule.Step) bool {
+func (k *check) await(l *lane, e *access, step *schedule.Step) bool {
 	s := k.slotOf(l.rank, step.Slot)
 	if len(s.posts) < int(step.Count) {
 		s.waiting = append(s.waiting, l.id)

@@ -18,7 +18,7 @@ func (k *check) advance(l *lane) error {
 	for l.at < len(steps) {
 		l.now++
 		id := int32(len(k.events))
-		k.events = append(k.events, event{
+		k.events = append(k.events, access{
 			run: int32(k.run), rank: l.rank, lane: l.lane, step: int32(l.at), mark: mark{l.id, l.now}, sent: -1,
 		})
 		e, step := &k.events[id], &steps[l.at]
@@ -38,7 +38,7 @@ func (k *check) advance(l *lane) error {
 }
 
 // do does a step that does not wait.
-func (k *check) do(l *lane, id int32, e *event, step *schedule.Step) error {
+func (k *check) do(l *lane, id int32, e *access, step *schedule.Step) error {
 	switch step.Kind {
 	case schedule.Flush:
 		l.flushes = append(l.flushes, l.now)
@@ -120,13 +120,13 @@ func (k *check) foldPieces(dst []piece, srcs [][]piece) []piece {
 		for i, s := range srcs {
 			n = min(n, s[at[i]].n-used[i])
 		}
-		var sum value
+		var sum foldedValue
 		for i, s := range srcs {
 			v := s[at[i]].held
 			v.delta += used[i]
 			switch {
 			case k.terms.nodes[v.seq].kind == 'c':
-				sum = value{}
+				sum = foldedValue{}
 			case i == 0:
 				sum = v
 			case sum.seq != poison:
@@ -158,7 +158,7 @@ func (k *check) code(l *lane, id int32, step *schedule.Step) error {
 				return k.errorAt(&k.events[id], Contents, "encodes a coded form")
 			}
 		}
-		return k.write(l, id, dst, []piece{{dst.Len, value{k.terms.encode(from, dst.Len), 0}}})
+		return k.write(l, id, dst, []piece{{dst.Len, foldedValue{k.terms.encode(from, dst.Len), 0}}})
 	}
 	if n := k.terms.nodes[from[0].held.seq]; len(from) == 1 && n.kind == 'c' && from[0].held.delta == 0 {
 		if c := k.terms.codes[n.code]; c.length <= from[0].n && total(c.pieces) == dst.Len {

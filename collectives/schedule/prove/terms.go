@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A value says what an element holds: a sequence of contributions that were
+// A foldedValue says what an element holds: a sequence of contributions that were
 // folded in this order. Elements of a vector that were treated alike differ only
 // in their index, so a value is the number of the sequence, as seen from the first of
 // its contributions, and the index of that.
-type value struct {
+type foldedValue struct {
 	seq   int32
 	delta int
 }
@@ -37,7 +37,7 @@ type terms struct {
 	nodes  []node
 	leaves map[leaf]int32
 	pairs  map[pair]int32
-	sorted map[int32]value
+	sorted map[int32]foldedValue
 	codes  []code
 }
 
@@ -58,7 +58,7 @@ type code struct {
 func newTerms() *terms {
 	return &terms{
 		nodes: make([]node, 1), leaves: make(map[leaf]int32),
-		pairs: make(map[pair]int32), sorted: make(map[int32]value),
+		pairs: make(map[pair]int32), sorted: make(map[int32]foldedValue),
 	}
 }
 
@@ -73,14 +73,14 @@ func (t *terms) leaf(l leaf) int32 {
 }
 
 // join is the value of b folded to a.
-func (t *terms) join(a, b value) value {
+func (t *terms) join(a, b foldedValue) foldedValue {
 	p := pair{a.seq, b.seq, b.delta - a.delta}
 	id, ok := t.pairs[p]
 	if !ok {
 		id = t.add(node{kind: 'p', pair: p})
 		t.pairs[p] = id
 	}
-	return value{id, a.delta}
+	return foldedValue{id, a.delta}
 }
 
 // encode is the sequence that stands for the coded form of pieces, of so many
@@ -96,28 +96,28 @@ func (t *terms) add(n node) int32 {
 }
 
 // flat are the contributions of a value in order, each of one.
-func (t *terms) flat(dst []value, v value) []value {
+func (t *terms) flat(dst []foldedValue, v foldedValue) []foldedValue {
 	n := &t.nodes[v.seq]
 	if n.kind != 'p' {
 		return append(dst, v)
 	}
-	dst = t.flat(dst, value{n.pair.left, v.delta})
-	return t.flat(dst, value{n.pair.right, v.delta + n.pair.rel})
+	dst = t.flat(dst, foldedValue{n.pair.left, v.delta})
+	return t.flat(dst, foldedValue{n.pair.right, v.delta + n.pair.rel})
 }
 
 // level is the value folded from left to right; of values that hold the same
 // contributions in the same order it is the same. If they may come in any order, it
 // is the same for all orders.
-func (t *terms) level(v value, ordered bool) value {
+func (t *terms) level(v foldedValue, ordered bool) foldedValue {
 	key := v.seq
 	if ordered {
 		key = -key
 	}
 	s, ok := t.sorted[key]
 	if !ok {
-		all := t.flat(nil, value{v.seq, 0})
+		all := t.flat(nil, foldedValue{v.seq, 0})
 		if !ordered {
-			slices.SortFunc(all, func(a, b value) int {
+			slices.SortFunc(all, func(a, b foldedValue) int {
 				return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.delta, b.delta))
 			})
 		}
@@ -127,5 +127,5 @@ func (t *terms) level(v value, ordered bool) value {
 		}
 		t.sorted[key] = s
 	}
-	return value{s.seq, s.delta + v.delta}
+	return foldedValue{s.seq, s.delta + v.delta}
 }

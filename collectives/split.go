@@ -1,0 +1,170 @@
+package collectives
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/agree"
+)
+
+// Undefined is the colour of members that Split gives no team.
+const Undefined = math.MinInt
+
+// errSplitting is why a team is unusable whose Split ended early.
+var errSplitting = fmt.Errorf("%w: a Split ended early", gaspi.ErrMismatch)
+
+// Split makes teams of the members of this one, as MPI_Comm_split does: those that pass the
+// same color are in one team, numbered by key, and by their number here where keys are
+// equal. A member that passes Undefined gets none: nil. The teams have the configuration of
+// this one; memory, queue and groups are their own, and Close gives them back.
+//
+// Unless Config.Independent is set, teams that were split from one team, and those split from
+// these, end together: when a call of one of them fails at a member because a rank was lost,
+// or for a reason that ends the team, all of them are revoked, and that their calls end with
+// an error that names the rank. A member of a team without the dead rank would otherwise
+// wait for one that has given up. This team itself goes on as far as it can.
+//
+// It is collective over all members, and blocks. When ctx ends first, this team can only be
+// closed, revoked and shrunk.
+func (t *Team) Split(ctx context.Context, color, key int) (*Team, error) {
+	if !t.enter() {
+		return nil, refused("split")
+	}
+	defer t.leave()
+	switch {
+	case t.closed:
+		return nil, teamError("split", gaspi.ErrClosed)
+	case t.broken != nil:
+		return nil, teamError("split", t.unusable())
+	}
+	if err := t.between(); err != nil {
+		return nil, teamError("split", err)
+	}
+	t.broken = errSplitting
+	part, err := t.split(ctx, color, key)
+	if err != nil {
+		spread(t.family.groupOf(), err) // others may wait for this member in other teams
+		return nil, teamError("split", t.lost(err))
+	}
+	t.broken = nil
+	return part, nil
+}
+
+func (t *Team) split(ctx context.Context, color, key int) (*Team, error) {
+	if err := t.found(ctx); err != nil {
+		return nil, err
+	}
+	ranks, err := t.colored(ctx, color, key)
+	if err != nil || color == Undefined {
+		return nil, err
+	}
+	cfg := t.cfg
+	cfg.RevokeWith, cfg.Order = t.family.groupOf(), ranks
+	part, err := t.make(ctx, ranks, cfg)
+	if err != nil {
+		return nil, err
+	}
+	part.member = t.family.enter()
+	return part, nil
+}
+
+// A revocationScope holds the teams of a rank that are revoked together.
+type revocationScope struct {
+	group *gaspi.Group // that is revoked then
+	own   bool         // it was made for them, and the last one deletes it
+	teams atomic.Int32
+}
+
+// groupOf is the group of a family, nil if there is none.
+func (f *revocationScope) groupOf() *gaspi.Group {
+	if f == nil {
+		return nil
+	}
+	return f.group
+}
+
+// enter counts one team more, of a family that may be nil.
+func (f *revocationScope) enter() *revocationScope {
+	if f != nil {
+		f.teams.Add(1)
+	}
+	return f
+}
+
+// leave counts one team less, of a family that may be nil.
+func (f *revocationScope) leave() error {
+	if f == nil || f.teams.Add(-1) > 0 || !f.own {
+		return nil
+	}
+	return f.group.Delete()
+}
+
+// found makes the family of teams that are split from this one, which is that of this
+// team itself if it is in one.
+func (t *Team) found(ctx context.Context) error {
+	switch {
+	case t.cfg.Independent || t.family != nil:
+		return nil
+	case t.member != nil:
+		t.family = t.member.enter()
+		return nil
+	case t.cfg.RevokeWith != nil:
+		t.family = (&revocationScope{group: t.cfg.RevokeWith}).enter()
+		return nil
+	}
+	g, err := agree.Private(ctx, t.own, agree.Teams, 0)
+	if err == nil {
+		t.family = (&revocationScope{group: g, own: true}).enter()
+	}
+	return err
+}
+
+// colored are the members of a color, by their number in the new team.
+func (t *Team) colored(ctx context.Context, color, key int) ([]gaspi.Rank, error) {
+	said := make([]int64, 2*len(t.ranks))
+	said[2*t.me], said[2*t.me+1] = int64(color), int64(key)
+	if err := agree.AllReduce(ctx, t.own, said, gaspi.Sum); err != nil {
+		return nil, err
+	}
+	var members []int
+	for i := range t.ranks {
+		if said[2*i] == int64(color) {
+			members = append(members, i)
+		}
+	}
+	slices.SortStableFunc(members, func(a, b int) int { return cmp.Compare(said[2*a+1], said[2*b+1]) })
+	ranks := make([]gaspi.Rank, len(members))
+	for i, m := range members {
+		ranks[i] = t.ranks[m]
+	}
+	return ranks, nil
+}
+
+// make makes a team of ranks with a group that is its own.
+func (t *Team) make(ctx context.Context, ranks []gaspi.Rank, cfg Config) (*Team, error) {
+	g, err := t.proc.NewGroup(ranks...)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.RevokeWith != nil {
+		err = g.RevokeWith(cfg.RevokeWith)
+	}
+	if err == nil {
+		err = g.Commit(ctx)
+	}
+	var part *Team
+	if err == nil {
+		part, err = newTeam(ctx, g, cfg)
+	}
+	if err != nil {
+		agree.GiveUp(g, err)
+		return nil, err
+	}
+	part.owns = true
+	return part, nil
+}
