@@ -22,12 +22,12 @@ var forever = context.Background()
 
 // Close ends the store. It is collective: it returns when all members that live have
 // called it, and until then this rank goes on serving the others. Calls under way, and
-// later ones, end with ErrClosed. What a Ref shows must not be used any more; its memory
-// may read as zeros.
+// later ones, end with ErrClosed. The bytes of a Ref must not be used any more; its memory may
+// read as zeros.
 //
 // When ctx ends first, Close goes on, and calling it again waits for the rest.
 func (s *Store) Close(ctx context.Context) error {
-	if err := s.inbox.put(request{what: leave}); err == nil {
+	if err := s.inbox.put(submission{what: leave}); err == nil {
 		s.help()
 	}
 	select {
@@ -107,8 +107,8 @@ func (s *Store) release(ctx context.Context) error {
 		return nil
 	}
 	for _, l := range s.lanes {
-		// Others know by now that nothing more comes, or are dead. What is on its way may
-		// still be read from the segment.
+		// Others know by now that nothing more comes, or are dead. Puts under way may still be
+		// read from the segment.
 		_ = l.queue.Wait(ctx)
 	}
 	for _, l := range s.lanes {

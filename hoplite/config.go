@@ -32,8 +32,8 @@ type Links = core.Links
 type Config struct {
 	// Capacity is how many bytes of objects one rank stores, rounded up to a multiple of 64
 	// as every object is: an empty store takes one of Capacity bytes. Default 256 MiB; memory
-	// costs nothing until it is used. What is too small makes calls wait for room, or end
-	// with ErrFull.
+	// costs nothing until it is used. If it is too small, calls wait for memory or end with
+	// ErrFull.
 	Capacity int64
 	// Inline is the greatest size in bytes of objects that the directory carries itself,
 	// which spares a Get one trip. Default 64 KiB, at most 1 MiB; negative means none. Too
@@ -49,9 +49,9 @@ type Config struct {
 	// Window is how many chunks of a transfer are under way. Default 2. Too few leave a
 	// long link idle; more delay what comes between.
 	Window int
-	// Slots is how many transfers a rank receives at a time. Default 256. Who finds none waits
-	// for one that a Get uses. If reductions use all, which may be waiting for this very call,
-	// it ends with ErrFull, as if there were no memory.
+	// Slots is how many transfers a rank receives at a time. Default 256. A call that finds no
+	// free slot waits for one that a Get uses. If reductions use all slots, which may be
+	// waiting for this very call, the call ends with ErrFull, as if there were no memory.
 	Slots int
 	// Shape forces a shape of reductions. Default ShapeAuto.
 	Shape Shape

@@ -58,15 +58,15 @@ func (s *Store) fill(cmd *core.Command) {
 		panic("hoplite: the core wants the bytes of a call that has ended")
 	}
 	if cmd.Len > fillAtOnce {
-		c.tell(event{fill: true, off: cmd.Off})
+		c.tell(callEvent{fill: true, off: cmd.Off})
 		return
 	}
 	copy(s.at(cmd.Off, cmd.Len), c.data)
 	s.core.Filled(c.number, cmd.Len)
 }
 
-// fold combines src into the store. What is no whole element at the end of an object stays
-// as it is: the caller of the reduction finds out by the size.
+// fold combines src into the store. Bytes at the end of an object that are no whole element
+// stay as they are: the caller of the reduction finds out by the size.
 func (s *Store) fold(cmd *core.Command, src []byte) {
 	k, known := s.kernels[cmd.Fold]
 	if !known {
@@ -180,7 +180,7 @@ func (s *Store) takeWord(t transfer) int64 {
 }
 
 // result ends a call, or is one of several answers.
-func (s *Store) result(res *core.Result) {
+func (s *Store) result(res *core.CallResult) {
 	c := s.calls[res.Call]
 	if c == nil {
 		return
@@ -191,11 +191,11 @@ func (s *Store) result(res *core.Result) {
 	if res.Final {
 		s.endCall(c)
 	}
-	c.tell(event{res: *res})
+	c.tell(callEvent{res: *res})
 }
 
 // endCall forgets a call that has its result.
-func (s *Store) endCall(c *call) {
+func (s *Store) endCall(c *openCall) {
 	delete(s.calls, c.number)
 	if c.room == nil {
 		return
@@ -203,7 +203,7 @@ func (s *Store) endCall(c *call) {
 	if f := c.follower; f != nil {
 		s.followed = slices.DeleteFunc(s.followed, func(o *follower) bool { return o == f })
 	}
-	rest := slices.DeleteFunc(s.gets[c.id], func(o *call) bool { return o == c })
+	rest := slices.DeleteFunc(s.gets[c.id], func(o *openCall) bool { return o == c })
 	if s.gets[c.id] = rest; len(rest) == 0 {
 		delete(s.gets, c.id)
 	}

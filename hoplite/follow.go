@@ -13,7 +13,7 @@ import (
 
 // A follower is the part of a Get that goes on at the watermark.
 type follower struct {
-	part core.Part
+	part core.PartialObject
 	have atomic.Int64  // bytes that are there; goneBytes if they mean nothing any more
 	more chan struct{} // has an element when have has changed
 
@@ -42,7 +42,7 @@ func (s *Store) followPulled() {
 			}
 			c.follower = &follower{part: part, more: make(chan struct{}, 1)}
 			s.followed = append(s.followed, c.follower)
-			c.tell(event{follow: c.follower})
+			c.tell(callEvent{follow: c.follower})
 		}
 	}
 	s.pulled = s.pulled[:0]
@@ -71,7 +71,7 @@ func (s *Store) moveOn() {
 }
 
 // follow has the caller begin to copy.
-func (s *Store) follow(c *call, f *follower) {
+func (s *Store) follow(c *openCall, f *follower) {
 	c.caught = f
 	if dst, err := c.room(f.part.Size); err == nil { // otherwise the result says so again
 		f.dst = dst
@@ -79,8 +79,8 @@ func (s *Store) follow(c *call, f *follower) {
 	s.copyMore(f)
 }
 
-// copyMore copies what has arrived since. What means nothing any more is given up at once:
-// the Get waits for another object now, and perhaps for this one's memory.
+// copyMore copies what has arrived since. A follower that is no longer of use is given up at
+// once: the Get waits for another object now, and perhaps for this one's memory.
 func (s *Store) copyMore(f *follower) {
 	have := f.have.Load()
 	if have == goneBytes {
@@ -103,7 +103,7 @@ func (s *Store) unfollow(f *follower) {
 
 // copyOut copies what a Get has brought, as far as it was not copied yet, and gives up
 // its references.
-func (s *Store) copyOut(c *call, res core.Result) error {
+func (s *Store) copyOut(c *openCall, res core.CallResult) error {
 	defer s.letGo(res.Ref)
 	dst, err := c.room(res.Size)
 	if err != nil {

@@ -87,8 +87,8 @@ func countOf[T any](size int64) (int, error) {
 	return int(size / int64(t.Size())), nil
 }
 
-func newGet(id string) *call {
-	c := newCall(func(c *core.Core, call core.Call) { c.Get(call, id) })
+func newGet(id string) *openCall {
+	c := newCall(func(c *core.Core, call core.CallID) { c.Get(call, id) })
 	c.id = id
 	return c
 }
@@ -124,7 +124,7 @@ func GetReadOnly[T any](ctx context.Context, s *Store, id string) (*Ref[T], erro
 }
 
 // bytesOf is the object that a Get has brought.
-func (s *Store) bytesOf(res core.Result) []byte {
+func (s *Store) bytesOf(res core.CallResult) []byte {
 	if res.Held {
 		return s.at(res.Off, res.Size)
 	}
@@ -145,7 +145,7 @@ func (r *Ref[T]) Release() {
 
 // letGo gives up a reference; 0 is none.
 func (s *Store) letGo(ref uint64) {
-	if ref != 0 && s.inbox.put(request{what: released, number: ref}) == nil {
+	if ref != 0 && s.inbox.put(submission{what: released, number: ref}) == nil {
 		s.help()
 	}
 }

@@ -216,7 +216,7 @@ func logImpossible(t *testing.T, history []porcupine.Operation) {
 	}
 }
 
-// readHistories is all operations, of each only the last line. What a killed process has
+// readHistories is all operations, of each only the last line. A line that a killed process has
 // not finished writing is left out.
 func readHistories(t *testing.T, dir string) []operation {
 	t.Helper()

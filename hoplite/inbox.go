@@ -12,15 +12,15 @@ type inbox struct {
 	count atomic.Int64 // Add in put pairs with the Load in waiting
 
 	mu       sync.Mutex
-	requests []request // guarded by mu
-	spare    []request // guarded by mu; what requests was, empty
-	refusal  error     // guarded by mu; why there are no turns any more
+	requests []submission // guarded by mu
+	spare    []submission // guarded by mu; what requests was, empty
+	refusal  error        // guarded by mu; why there are no turns any more
 }
 
-// A request is one of them. Which one, its fields say.
-type request struct {
+// A submission is one entry of the inbox; its field what selects the other fields that are set.
+type submission struct {
 	what   what
-	call   *call
+	call   *openCall
 	number uint64 // released: the reference; sent: the transfer; flushed: the ticket
 	upTo   int64  // filled
 	peer   int    // flushed
@@ -40,7 +40,7 @@ const (
 )
 
 // put adds a request, or returns why there is nobody to take it.
-func (b *inbox) put(r request) error {
+func (b *inbox) put(r submission) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.refusal != nil {
@@ -54,7 +54,7 @@ func (b *inbox) put(r request) error {
 func (b *inbox) waiting() bool { return b.count.Load() > 0 }
 
 // take returns all requests, which are the caller's until it calls take again.
-func (b *inbox) take() []request {
+func (b *inbox) take() []submission {
 	if !b.waiting() {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (b *inbox) shut(err error) {
 	b.refusal = err
 	for _, r := range b.requests {
 		if r.what == begin {
-			r.call.tell(event{err: err})
+			r.call.tell(callEvent{err: err})
 		}
 	}
 }
@@ -110,9 +110,9 @@ func (s *Store) takeInbox() bool {
 }
 
 // beginCall starts a call, unless the store is being closed. The caller holds mu.
-func (s *Store) beginCall(c *call) {
+func (s *Store) beginCall(c *openCall) {
 	if s.phase != open {
-		c.tell(event{err: ErrClosed})
+		c.tell(callEvent{err: ErrClosed})
 		return
 	}
 	s.last++
@@ -139,13 +139,13 @@ func (s *Store) takeSent() bool {
 	return true
 }
 
-// A call is a call of the program that is under way.
-type call struct {
-	number core.Call // set when it begins
-	start  func(c *core.Core, id core.Call)
-	events chan event // to the caller
-	latest bool       // only the last of several answers counts
-	data   []byte     // of a Put: what to store
+// An openCall is a call of the program that is under way.
+type openCall struct {
+	number core.CallID // set when it begins
+	start  func(c *core.Core, id core.CallID)
+	events chan callEvent // to the caller
+	latest bool           // only the last of several answers counts
+	data   []byte         // of a Put: what to store
 
 	// Of a Get that copies.
 	id       string
@@ -154,23 +154,23 @@ type call struct {
 	caught   *follower                        // the caller's: it was told of it
 }
 
-// An event is what happens to a call: it is to copy its bytes to the store, or can begin
+// A callEvent is what happens to a call: it is to copy its bytes to the store, or can begin
 // to copy them from there, or it has a result, or it ends because the store does.
-type event struct {
+type callEvent struct {
 	fill   bool
 	off    int64
 	follow *follower
-	res    core.Result
+	res    core.CallResult
 	err    error
 }
 
 // A call has at most two events, or only the last counts: telling never blocks.
-func newCall(start func(c *core.Core, id core.Call)) *call {
-	return &call{start: start, events: make(chan event, 2)}
+func newCall(start func(c *core.Core, id core.CallID)) *openCall {
+	return &openCall{start: start, events: make(chan callEvent, 2)}
 }
 
 // tell hands an event to the caller. The teller holds Store.mu or inbox.mu.
-func (c *call) tell(e event) {
+func (c *openCall) tell(e callEvent) {
 	if c.latest {
 		select {
 		case <-c.events:

@@ -9,28 +9,28 @@ import (
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 )
 
-// A lane is a queue to members whose memory this rank cannot address, and a goroutine that
+// A sendQueue is a queue to members whose memory this rank cannot address, and a goroutine that
 // waits for what was issued on it. Those who issue never wait.
-type lane struct {
+type sendQueue struct {
 	queue *gaspi.Queue
-	hand  func(request) // takes what has ended
-	work  chan struct{} // has an element if there is something to wait for
+	hand  func(submission) // takes what has ended
+	work  chan struct{}    // has an element if there is something to wait for
 	ended chan struct{}
 	held  []core.Command // puts for which the queue has no room; guarded by Store.mu
 	full  bool           // somebody waits for room; guarded by Store.mu
 
 	mu      sync.Mutex
-	waiters []request // guarded by mu; who wants to be told, in order
+	waiters []submission // guarded by mu; who wants to be told, in order
 	ranks   map[int]gaspi.Rank
 }
 
-func newLane(q *gaspi.Queue, ranks map[int]gaspi.Rank, hand func(request)) *lane {
-	return &lane{queue: q, ranks: ranks, hand: hand, work: make(chan struct{}, 1), ended: make(chan struct{})}
+func newLane(q *gaspi.Queue, ranks map[int]gaspi.Rank, hand func(submission)) *sendQueue {
+	return &sendQueue{queue: q, ranks: ranks, hand: hand, work: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 // ask has r handed back when all that was issued before has ended here; for flushed, when
 // it has arrived there.
-func (l *lane) ask(r request) {
+func (l *sendQueue) ask(r submission) {
 	l.mu.Lock()
 	l.waiters = append(l.waiters, r)
 	l.mu.Unlock()
@@ -41,17 +41,17 @@ func (l *lane) ask(r request) {
 }
 
 // askRoom has whoever does turns told when the queue has room again.
-func (l *lane) askRoom() {
+func (l *sendQueue) askRoom() {
 	if !l.full {
 		l.full = true
-		l.ask(request{what: room})
+		l.ask(submission{what: room})
 	}
 }
 
 // loop waits for what was issued, until ctx ends.
-func (l *lane) loop(ctx context.Context) {
+func (l *sendQueue) loop(ctx context.Context) {
 	defer close(l.ended)
-	var batch []request
+	var batch []submission
 	for l.wanted(ctx) {
 		l.mu.Lock()
 		batch, l.waiters = l.waiters, batch[:0]
@@ -59,7 +59,8 @@ func (l *lane) loop(ctx context.Context) {
 		if len(batch) == 0 {
 			continue
 		}
-		// What fails has ended too: its member is gone, and that is told elsewhere.
+		// An operation that fails has ended, too: its member is gone, which the store learns
+		// elsewhere.
 		if err := l.queue.Wait(ctx); errors.Is(err, gaspi.ErrClosed) || ctx.Err() != nil {
 			return
 		}
@@ -74,7 +75,7 @@ func (l *lane) loop(ctx context.Context) {
 }
 
 // wanted waits for work, and reports false when there will be none.
-func (l *lane) wanted(ctx context.Context) bool {
+func (l *sendQueue) wanted(ctx context.Context) bool {
 	select {
 	case <-l.work:
 		return true
@@ -121,7 +122,7 @@ func (s *Store) span(at uint64, size int) gaspi.Span {
 
 // putHeld issues puts of a lane while its queue has room. Only the notification comes after
 // all earlier writes of the queue: a WriteNotify would tell of its own bytes alone.
-func (s *Store) putHeld(l *lane) {
+func (s *Store) putHeld(l *sendQueue) {
 	for len(l.held) > 0 {
 		cmd := &l.held[0]
 		p := &s.peers[cmd.Peer]
@@ -134,7 +135,7 @@ func (s *Store) putHeld(l *lane) {
 			s.post(p, l, func(q *gaspi.Queue) error { return q.Write(dst, src) })
 			s.post(p, l, func(q *gaspi.Queue) error { return q.Notify(dst, n) })
 		}
-		l.ask(request{what: sent, number: cmd.Transfer})
+		l.ask(submission{what: sent, number: cmd.Transfer})
 		l.held = l.held[1:]
 	}
 	l.held = nil
@@ -144,7 +145,7 @@ func (s *Store) putHeld(l *lane) {
 func (s *Store) flush(to int) uint64 {
 	p := &s.peers[to]
 	p.out.tickets++
-	p.lane.ask(request{what: flushed, peer: to, number: p.out.tickets})
+	p.lane.ask(submission{what: flushed, peer: to, number: p.out.tickets})
 	return p.out.tickets
 }
 

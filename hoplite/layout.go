@@ -6,18 +6,20 @@ const (
 	// slotSize is the unit in which rings are handed out. A message without data fits into
 	// one if its id has at most 70 letters or so.
 	slotSize = 256
-	// Bytes of one ring. Two per member take at most ringTotal, unless that would leave
-	// less than ringLeast: a message goes in parts if it must, but parts wait for credit.
-	ringTotal = 4 << 20
-	ringMost  = 256 << 10
-	ringLeast = 16 << 10
+	// Bytes of one ring: room for ringObjects of the greatest objects that messages carry,
+	// within bounds. Two per member take at most ringTotal, unless that would leave less than
+	// ringLeast: a message goes in parts if it must, but parts wait for credit.
+	ringObjects = 4
+	ringTotal   = 4 << 20
+	ringMost    = 256 << 10
+	ringLeast   = 16 << 10
 )
 
 // A layout says where things lie in the segment of a member, the same at all:
 //
 //	| rings: in from member 0 | in from 1 | ... | out to 0 | out to 1 | ... | objects |
 //
-// and on its board:
+// and on its array:
 //
 //	| doorbell | word of slot 0 | ... | mail of member 0: slot 0 | slot 1 | ... | credit of 0 | credit of 1 | ... |
 //
@@ -30,9 +32,9 @@ type layout struct {
 	slots   int // transfers
 }
 
-func newLayout(members, slots int) layout {
+func newLayout(members, slots int, inline int64) layout {
 	ring := ringMost
-	for ring > ringLeast && 2*members*ring > ringTotal {
+	for ring > ringLeast && (2*members*ring > ringTotal || int64(ring/2) >= ringObjects*inline) {
 		ring /= 2
 	}
 	return layout{members: members, ring: ring, slots: slots}

@@ -16,7 +16,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	if err := checkID(id); err != nil {
 		return &Error{Call: "delete", ID: id, Err: err}
 	}
-	_, err := s.run(ctx, "delete", id, newCall(func(c *core.Core, call core.Call) { c.Delete(call, id) }))
+	_, err := s.run(ctx, "delete", id, newCall(func(c *core.Core, call core.CallID) { c.Delete(call, id) }))
 	return err
 }
 
@@ -31,7 +31,7 @@ func (s *Store) Wait(ctx context.Context, ids ...string) (string, error) {
 			return "", &Error{Call: "wait", ID: id, Err: err}
 		}
 	}
-	res, err := s.run(ctx, "wait", "", newCall(func(c *core.Core, call core.Call) { c.Wait(call, ids) }))
+	res, err := s.run(ctx, "wait", "", newCall(func(c *core.Core, call core.CallID) { c.Wait(call, ids) }))
 	return res.ID, err
 }
 
@@ -51,14 +51,14 @@ func (s *Store) Locations(ctx context.Context, id string) (Locations, error) {
 	if err := checkID(id); err != nil {
 		return Locations{}, &Error{Call: "locations", ID: id, Err: err}
 	}
-	res, err := s.run(ctx, "locations", id, newCall(func(c *core.Core, call core.Call) { c.Locate(call, id, false) }))
+	res, err := s.run(ctx, "locations", id, newCall(func(c *core.Core, call core.CallID) { c.Locate(call, id, false) }))
 	if err != nil {
 		return Locations{}, err
 	}
 	return s.locations(res), nil
 }
 
-func (s *Store) locations(res core.Result) Locations {
+func (s *Store) locations(res core.CallResult) Locations {
 	l := Locations{Size: res.Size, Complete: res.Complete, Ranks: make([]gaspi.Rank, len(res.Ranks))}
 	for i, m := range res.Ranks {
 		l.Ranks[i] = s.rankOf(m)
@@ -76,15 +76,15 @@ func (s *Store) Watch(ctx context.Context, id string) iter.Seq2[Locations, error
 			fail(err)
 			return
 		}
-		c := newCall(func(c *core.Core, call core.Call) { c.Locate(call, id, true) })
-		c.events, c.latest = make(chan event, 1), true
-		if err := s.inbox.put(request{what: begin, call: c}); err != nil {
+		c := newCall(func(c *core.Core, call core.CallID) { c.Locate(call, id, true) })
+		c.events, c.latest = make(chan callEvent, 1), true
+		if err := s.inbox.put(submission{what: begin, call: c}); err != nil {
 			fail(err)
 			return
 		}
 		s.help()
 		defer func() {
-			if s.inbox.put(request{what: cancel, call: c}) == nil {
+			if s.inbox.put(submission{what: cancel, call: c}) == nil {
 				s.help()
 			}
 		}()
@@ -103,7 +103,7 @@ func (s *Store) Watch(ctx context.Context, id string) iter.Seq2[Locations, error
 }
 
 // tellWatcher passes an event on and reports whether there may be another.
-func (s *Store) tellWatcher(id string, e event, yield func(Locations, error) bool) bool {
+func (s *Store) tellWatcher(id string, e callEvent, yield func(Locations, error) bool) bool {
 	err := e.err
 	if err == nil {
 		err = causeOf(e.res.Code)

@@ -11,8 +11,8 @@ import (
 // Messages go through rings: the sender writes a record into the reader's ring, from the
 // place of its own segment that mirrors it, with a notification of the record's first slot.
 // The reader looks at the slot that comes next, so records are read in order however they
-// arrive. What was read is given back by a credit, which also says that the mirror may be
-// written again: who has read a record has received it.
+// arrive. A credit gives slots back that were read, and says that the mirror may be written
+// again: a record that was read has been received.
 //
 // A message is one record, or several where it meets the end of the ring or a full one.
 // Records of no bytes are not messages: each is a step of Close.
@@ -25,7 +25,7 @@ const (
 	creditPart = 4
 )
 
-// What the value of a record's notification says besides its length in bytes.
+// Flags in the value of a record's notification, besides the record's length in bytes.
 const (
 	recordSet   = 1 << 0 // always, as values are not 0
 	recordMore  = 1 << 1 // the message goes on in the next record
@@ -241,7 +241,7 @@ func (s *Store) writeRecord(to, size, flags int) bool {
 
 // mailQueue carries messages to a member: not that of its transfers, behind which they
 // would wait.
-func (s *Store) mailQueue(p *peer) *lane {
+func (s *Store) mailQueue(p *peer) *sendQueue {
 	if p.near {
 		return nil
 	}
@@ -252,7 +252,7 @@ func (s *Store) mailQueue(p *peer) *lane {
 // ones. It reports false if it must be tried again when the lane has room. A member that
 // refuses it is gone, or leaves: it gets nothing more, and what was for it is dropped. Any
 // other refusal ends the store, as messages would be missing.
-func (s *Store) post(p *peer, l *lane, issue func(*gaspi.Queue) error) bool {
+func (s *Store) post(p *peer, l *sendQueue, issue func(*gaspi.Queue) error) bool {
 	q := s.queue
 	if l != nil {
 		q = l.queue

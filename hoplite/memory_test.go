@@ -70,13 +70,7 @@ func TestTrafficStaysWithinTheStore(t *testing.T) {
 		if err := traffic(ctx, p, s, seed, capacity, times*capacity); err != nil {
 			return err
 		}
-		if err := meet(ctx, p); err != nil {
-			return err
-		}
-		if err := leftNothing(s); err != nil {
-			return err
-		}
-		if err := meet(ctx, p); err != nil {
+		if err := emptyEverywhere(ctx, p, s); err != nil {
 			return err
 		}
 		// Only if every byte is free there is room for this.
@@ -93,6 +87,18 @@ func TestTrafficStaysWithinTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	leaksNothing(t, before)
+}
+
+// emptyEverywhere fails unless nothing is left on any member. All call it, and none goes on
+// before all have.
+func emptyEverywhere(ctx context.Context, p *gaspi.Proc, s *hoplite.Store) error {
+	if err := meet(ctx, p); err != nil {
+		return err
+	}
+	if err := leftNothing(s); err != nil {
+		return err
+	}
+	return meet(ctx, p)
 }
 
 // leftNothing waits until the last words about what was deleted have arrived.
@@ -135,7 +141,7 @@ func traffic(ctx context.Context, p *gaspi.Proc, s *hoplite.Store, seed uint64, 
 		}
 		held = append(held, id)
 		bytes -= int64(len(data))
-		// What another has put last may be gone when it is asked for.
+		// The object that another rank has put last may be gone when it is asked for.
 		short, cancel := brief(ctx)
 		err = look(short, s, fmt.Sprintf("%d of %d", n, (int(p.Rank())+1)%p.Size()), byte(n))
 		cancel()
@@ -312,13 +318,7 @@ func fill(ctx context.Context, p *gaspi.Proc, cfg hoplite.Config) error {
 				return err
 			}
 		}
-		if err := meet(ctx, p); err != nil {
-			return err
-		}
-		if err := leftNothing(s); err != nil {
-			return err
-		}
-		if err := meet(ctx, p); err != nil {
+		if err := emptyEverywhere(ctx, p, s); err != nil {
 			return err
 		}
 	}

@@ -21,9 +21,9 @@ const dataLanes = 8
 // members, and one queue, or up to ten where members share no memory; Open itself takes a
 // group number (Config.Groups of package gaspi).
 //
-// What other goroutines call over group meanwhile does not matter to it; several may open
-// stores at a time, with different tags. It cannot be resumed: after an error of ctx, or
-// the death of a member, the group number stays taken.
+// Calls of other goroutines over group do not disturb it; several may open stores at a time,
+// with different tags. It cannot be resumed: after an error of ctx, or the death of a member,
+// the group number stays taken.
 func Open(ctx context.Context, group *gaspi.Group, cfg Config) (*Store, error) {
 	me, member := group.Rank()
 	if !member {
@@ -35,8 +35,8 @@ func Open(ctx context.Context, group *gaspi.Group, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		group: group, proc: group.Proc(), me: me,
-		ended: make(chan struct{}), calls: map[core.Call]*call{}, asked: map[asked]int64{}, kernels: map[uint32]kernel{},
-		gets: map[string][]*call{}, back: make(chan struct{}, 1),
+		ended: make(chan struct{}), calls: map[core.CallID]*openCall{}, asked: map[asked]int64{}, kernels: map[uint32]kernel{},
+		gets: map[string][]*openCall{}, back: make(chan struct{}, 1),
 	}
 	s.lookFn = s.look
 	if err := s.build(ctx, own, cfg); err != nil {
@@ -55,7 +55,7 @@ func (s *Store) build(ctx context.Context, own *gaspi.Group, cfg Config) error {
 	if err := settle(ctx, own, full, wrong); err != nil {
 		return err
 	}
-	s.cfg, s.lay = full, newLayout(own.Size(), full.Slots)
+	s.cfg, s.lay = full, newLayout(own.Size(), full.Slots, full.Inline)
 	if err := s.allocate(ctx, own); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (s *Store) start() {
 }
 
 // hand takes what a lane has waited for.
-func (s *Store) hand(r request) {
+func (s *Store) hand(r submission) {
 	if s.inbox.put(r) == nil {
 		s.help()
 	}

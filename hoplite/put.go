@@ -51,7 +51,7 @@ func (s *Store) putBytes(ctx context.Context, id string, data []byte) error {
 		return &Error{Call: "put", ID: id, Err: err}
 	}
 	size, sum := int64(len(data)), s.sumOf(data)
-	c := newCall(func(c *core.Core, call core.Call) { c.Put(call, id, size, sum) })
+	c := newCall(func(c *core.Core, call core.CallID) { c.Put(call, id, size, sum) })
 	c.data = data
 	_, err := s.run(ctx, "put", id, c)
 	return err
@@ -68,12 +68,12 @@ func (s *Store) sumOf(data []byte) uint64 {
 
 // run makes a call and waits for its result. If ctx ends it takes the call back, and still
 // waits for the word that it was: nobody touches the caller's memory after that.
-func (s *Store) run(ctx context.Context, name, id string, c *call) (core.Result, error) {
+func (s *Store) run(ctx context.Context, name, id string, c *openCall) (core.CallResult, error) {
 	if err := ctx.Err(); err != nil {
-		return core.Result{}, &Error{Call: name, ID: id, Err: err}
+		return core.CallResult{}, &Error{Call: name, ID: id, Err: err}
 	}
-	if err := s.inbox.put(request{what: begin, call: c}); err != nil {
-		return core.Result{}, &Error{Call: name, ID: id, Err: err}
+	if err := s.inbox.put(submission{what: begin, call: c}); err != nil {
+		return core.CallResult{}, &Error{Call: name, ID: id, Err: err}
 	}
 	s.help()
 	waits, canceled := ctx, false
@@ -82,7 +82,7 @@ func (s *Store) run(ctx context.Context, name, id string, c *call) (core.Result,
 		switch {
 		case err != nil:
 			waits, canceled = forever, true
-			if s.inbox.put(request{what: cancel, call: c}) == nil {
+			if s.inbox.put(submission{what: cancel, call: c}) == nil {
 				s.help()
 			}
 		case e.fill:
@@ -100,7 +100,7 @@ func (s *Store) run(ctx context.Context, name, id string, c *call) (core.Result,
 
 // next is the next event of a call. A caller that copies behind the watermark goes on with
 // that meanwhile, and leaves the turns to others.
-func (s *Store) next(ctx context.Context, c *call) (event, error) {
+func (s *Store) next(ctx context.Context, c *openCall) (callEvent, error) {
 	if c.caught == nil {
 		return s.await(ctx, c)
 	}
@@ -111,13 +111,13 @@ func (s *Store) next(ctx context.Context, c *call) (event, error) {
 		case <-c.caught.more:
 			s.copyMore(c.caught)
 		case <-ctx.Done():
-			return event{}, ctx.Err()
+			return callEvent{}, ctx.Err()
 		}
 	}
 }
 
 // outcome is what a call returns.
-func (s *Store) outcome(ctx context.Context, name, id string, e event, canceled bool) (core.Result, error) {
+func (s *Store) outcome(ctx context.Context, name, id string, e callEvent, canceled bool) (core.CallResult, error) {
 	err := e.err
 	if err == nil {
 		err = causeOf(e.res.Code)
@@ -136,12 +136,12 @@ func (s *Store) outcome(ctx context.Context, name, id string, e event, canceled 
 
 // fillFrom copies the bytes of a Put to the store, and tells of each chunk, so that others
 // can have it.
-func (s *Store) fillFrom(c *call, off int64) {
+func (s *Store) fillFrom(c *openCall, off int64) {
 	for at := int64(0); at < int64(len(c.data)); {
 		n := min(s.cfg.Chunk, int64(len(c.data))-at)
 		segment.Copy(s.at(off+at, n), c.data[at:at+n])
 		at += n
-		if s.inbox.put(request{what: filled, call: c, upTo: at}) != nil {
+		if s.inbox.put(submission{what: filled, call: c, upTo: at}) != nil {
 			return
 		}
 		s.help()

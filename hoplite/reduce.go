@@ -63,7 +63,7 @@ func ReduceFirst[T Element](ctx context.Context, s *Store, target string, ids []
 	if err != nil {
 		return nil, &Error{Call: "reduce", ID: target, Err: err}
 	}
-	c := newCall(func(c *core.Core, call core.Call) { c.Reduce(call, target, ids, k, uint32(code)) })
+	c := newCall(func(c *core.Core, call core.CallID) { c.Reduce(call, target, ids, k, uint32(code)) })
 	res, err := s.run(ctx, "reduce", target, c)
 	if err != nil {
 		return nil, err

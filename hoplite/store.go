@@ -25,7 +25,7 @@ type Store struct {
 	seg    *gaspi.Segment
 	mem    []byte       // of objects
 	queue  *gaspi.Queue // to members that share memory with this rank, its own included
-	lanes  []*lane      // to those that do not; the first carries messages
+	lanes  []*sendQueue // to those that do not; the first carries messages
 	inbox  inbox
 	lookFn func() bool
 	front  atomic.Bool   // a caller does turns; see await
@@ -38,13 +38,13 @@ type Store struct {
 	mu       sync.Mutex // guards all below; whoever holds it may do a turn
 	core     *core.Core
 	output   core.Output
-	calls    map[core.Call]*call
-	last     core.Call
+	calls    map[core.CallID]*openCall
+	last     core.CallID
 	peers    []peer // by number in the group
 	active   []transfer
 	asked    map[asked]int64 // sizes of what members have asked for
 	sent     []uint64        // transfers that have had a put land
-	gets     map[string][]*call
+	gets     map[string][]*openCall
 	pulled   []string // ids of objects whose transfer has begun
 	followed []*follower
 	kernels  map[uint32]kernel
@@ -70,10 +70,10 @@ type asked struct {
 type peer struct {
 	rank gaspi.Rank
 	live bool
-	near bool  // its memory can be addressed: what is issued has ended when the call returns
-	lane *lane // of its transfers, if it is not near
-	mute bool  // it does not take anything any more, though its end was not told yet
-	kill bool  // its end was asked for
+	near bool       // its memory can be addressed: what is issued has ended when the call returns
+	lane *sendQueue // of its transfers, if it is not near
+	mute bool       // it does not take anything any more, though its end was not told yet
+	kill bool       // its end was asked for
 
 	in  incoming
 	out outgoing
@@ -145,13 +145,13 @@ func (s *Store) mayWork() bool {
 // turns itself, and the loop rests meanwhile: a reply then costs no switch from one
 // goroutine to another, and two of them do not contend for one core. The others wait
 // until they are told.
-func (s *Store) await(ctx context.Context, c *call) (event, error) {
+func (s *Store) await(ctx context.Context, c *openCall) (callEvent, error) {
 	if !s.front.CompareAndSwap(false, true) {
 		select {
 		case e := <-c.events:
 			return e, nil
 		case <-ctx.Done():
-			return event{}, ctx.Err()
+			return callEvent{}, ctx.Err()
 		}
 	}
 	defer func() {
@@ -175,7 +175,7 @@ func (s *Store) await(ctx context.Context, c *call) (event, error) {
 		}
 		err := s.rest(s.seg.WaitThrough(ctx, func() bool { return len(c.events) > 0 || s.mayWork() }))
 		if err != nil && ctx.Err() != nil {
-			return event{}, ctx.Err()
+			return callEvent{}, ctx.Err()
 		}
 	}
 }
@@ -194,7 +194,7 @@ func (s *Store) readyLocked() bool {
 }
 
 // turn does what there is to do, once round, and reports whether it found anything. The
-// caller holds mu. What arrives goes in, and what the core wants is done.
+// caller holds mu. It passes arrivals to the core and carries out the core's commands.
 func (s *Store) turn() bool {
 	if s.phase == gone || s.broken != nil {
 		s.inbox.drop()
@@ -219,8 +219,8 @@ func (s *Store) turn() bool {
 	return worked
 }
 
-// help does a turn if nobody else does, and otherwise sees to it that somebody will. What
-// is left when it has ended is for the loop.
+// help does a turn if no other goroutine does one, and otherwise makes the loop do one. The
+// loop does the work that is left when help has returned.
 func (s *Store) help() {
 	if s.mu.TryLock() {
 		s.turn()
@@ -245,7 +245,7 @@ func (s *Store) fail(err error) {
 		s.broken = err
 	}
 	for id, c := range s.calls {
-		c.tell(event{err: s.broken})
+		c.tell(callEvent{err: s.broken})
 		delete(s.calls, id)
 	}
 	s.inbox.shut(s.broken)

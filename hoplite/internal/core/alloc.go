@@ -2,9 +2,9 @@ package core
 
 import "slices"
 
-// An arena hands out ranges of a store, first fit. Ranges that are free next to
+// A rangeAllocator hands out ranges of a store, first fit. Ranges that are free next to
 // each other are one.
-type arena struct {
+type rangeAllocator struct {
 	align int64
 	free  []span // by offset, never adjacent, never empty
 	used  int64
@@ -12,18 +12,18 @@ type arena struct {
 
 type span struct{ off, n int64 }
 
-func newArena(capacity, align int64) arena {
-	a := arena{align: align}
+func newArena(capacity, align int64) rangeAllocator {
+	a := rangeAllocator{align: align}
 	if n := capacity / align * align; n > 0 {
 		a.free = []span{{0, n}}
 	}
 	return a
 }
 
-func (a *arena) round(n int64) int64 { return (n + a.align - 1) / a.align * a.align }
+func (a *rangeAllocator) round(n int64) int64 { return (n + a.align - 1) / a.align * a.align }
 
 // alloc returns the offset of n bytes, n > 0.
-func (a *arena) alloc(n int64) (int64, bool) {
+func (a *rangeAllocator) alloc(n int64) (int64, bool) {
 	n = a.round(n)
 	for i := range a.free {
 		s := &a.free[i]
@@ -43,7 +43,7 @@ func (a *arena) alloc(n int64) (int64, bool) {
 }
 
 // release gives back what alloc returned for n.
-func (a *arena) release(off, n int64) {
+func (a *rangeAllocator) release(off, n int64) {
 	n = a.round(n)
 	a.used -= n
 	i, _ := slices.BinarySearchFunc(a.free, off, func(s span, off int64) int { return int(min(max(s.off-off, -1), 1)) })

@@ -8,7 +8,7 @@ import (
 
 // A call is a call of the program that is not only a name in a list.
 type call struct {
-	id      Call
+	id      CallID
 	deletes bool
 	name    string // the id of its object
 	size    int64
@@ -24,7 +24,7 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps
 // until Delete. An object of the same id is no error if its size is the same, and its sum
 // too if both were given: the content must then be the same. Else the code is Exists. Full
 // means that only a Delete could make room.
-func (c *Core) Put(id Call, name string, size int64, sum uint64) {
+func (c *Core) Put(id CallID, name string, size int64, sum uint64) {
 	x := &call{id: id, name: name, size: size, sum: sum}
 	c.calls[id] = x
 	c.put(x)
@@ -37,8 +37,8 @@ func (c *Core) put(x *call) {
 	case o == nil:
 		o = c.newObject(x.name, filling)
 	case o.state == wanted:
-		// What the program asked for it makes itself. An answer that is under way finds
-		// a Put, and means nothing.
+		// The program makes the object that it asked for. An answer that is under way finds a
+		// Put, and has no effect.
 		if o.asked {
 			c.ask(Message{Kind: Unwait, ID: o.id})
 		}
@@ -51,9 +51,9 @@ func (c *Core) put(x *call) {
 	case o.state == complete:
 		if o.size == x.size && (o.sum == 0 || x.sum == 0 || o.sum == x.sum) {
 			o.pinned = true
-			c.result(Result{Call: x.id})
+			c.result(CallResult{Call: x.id})
 		} else {
-			c.result(Result{Call: x.id, Code: Exists, ID: x.name})
+			c.result(CallResult{Call: x.id, Code: Exists, ID: x.name})
 		}
 		return
 	default:
@@ -98,7 +98,7 @@ func (c *Core) sendPut(o *object) {
 }
 
 // Filled reports that the first upTo bytes of a Put are in the store.
-func (c *Core) Filled(id Call, upTo int64) {
+func (c *Core) Filled(id CallID, upTo int64) {
 	o := c.fills[id]
 	if o == nil || upTo <= o.have {
 		return
@@ -109,7 +109,7 @@ func (c *Core) Filled(id Call, upTo int64) {
 		switch {
 		case o.state == dropped:
 			if !o.answered {
-				c.result(Result{Call: id}) // it was put, and deleted since
+				c.result(CallResult{Call: id}) // it was put, and deleted since
 			}
 			c.freeIdle(o)
 		case o.size <= c.cfg.Inline:
@@ -127,7 +127,7 @@ func (c *Core) Filled(id Call, upTo int64) {
 
 func (c *Core) filled(o *object) {
 	if o.putCall != 0 {
-		c.result(Result{Call: o.putCall, ID: o.id, Size: o.size})
+		c.result(CallResult{Call: o.putCall, ID: o.id, Size: o.size})
 		o.putCall = 0
 	}
 	c.completed(o)
@@ -145,7 +145,7 @@ func (c *Core) acknowledged(o *object, m Message) {
 	o.asked = false
 	if m.Code != OK {
 		// The program's bytes may still be on their way into the memory: freeIdle waits.
-		c.result(Result{Call: o.putCall, Code: m.Code, ID: o.id})
+		c.result(CallResult{Call: o.putCall, Code: m.Code, ID: o.id})
 		o.answered = true
 		c.drop(o, Restart)
 		return
@@ -162,13 +162,13 @@ func (c *Core) acknowledged(o *object, m Message) {
 
 // Get brings an object here. Its result holds a reference to the bytes in the store, or
 // has them in Data if they are few. It waits until the object exists.
-func (c *Core) Get(id Call, name string) {
+func (c *Core) Get(id CallID, name string) {
 	c.calls[id] = &call{id: id, name: name}
 	c.get(id, name)
 	c.makeRoom()
 }
 
-func (c *Core) get(id Call, name string) {
+func (c *Core) get(id CallID, name string) {
 	o := c.objects[name]
 	switch {
 	case o == nil:

@@ -38,7 +38,7 @@ func Known(cores []*Core, dead []bool, id string) (there, lost bool) {
 
 // Chosen reports whether the reduction that a rank has called has chosen a source, and the
 // bytes of it are there, whatever has become of the object since.
-func Chosen(cores []*Core, dead []bool, caller Rank, id Call, name string) bool {
+func Chosen(cores []*Core, dead []bool, caller Rank, id CallID, name string) bool {
 	c := cores[caller]
 	for _, r := range c.reduces {
 		i := slices.IndexFunc(r.sources, func(s source) bool { return s.id == name })

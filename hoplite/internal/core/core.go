@@ -17,8 +17,8 @@ type Core struct {
 
 	// The store.
 	objects   map[string]*object
-	streams   map[Stream]*job
-	arena     arena
+	streams   map[Stream]*reductionNode
+	arena     rangeAllocator
 	slots     []*object // what each slot receives
 	needs     []*need   // objects and jobs that wait for room, first come first
 	transfers map[uint64]*outgoing
@@ -30,8 +30,8 @@ type Core struct {
 	spans     []span             // of checkStore, to be used again
 
 	// Calls of the program.
-	calls   map[Call]*call
-	fills   map[Call]*object
+	calls   map[CallID]*call
+	fills   map[CallID]*object
 	watched map[uint64]*watching
 	reduces map[uint64]*reduction
 	last    uint64 // numbers of transfers, references, tokens, watches, reductions
@@ -42,9 +42,9 @@ func New(cfg Config) *Core {
 	cfg = cfg.withDefaults()
 	c := &Core{
 		cfg: cfg, dead: make([]bool, cfg.Size), shards: make([]*shard, cfg.Size),
-		objects: map[string]*object{}, streams: map[Stream]*job{}, arena: newArena(cfg.Capacity, cfg.Align),
+		objects: map[string]*object{}, streams: map[Stream]*reductionNode{}, arena: newArena(cfg.Capacity, cfg.Align),
 		slots: make([]*object, cfg.Slots), transfers: map[uint64]*outgoing{}, refs: map[uint64]*object{}, follows: map[uint64]*object{},
-		passing: map[*object]bool{}, calls: map[Call]*call{}, fills: map[Call]*object{},
+		passing: map[*object]bool{}, calls: map[CallID]*call{}, fills: map[CallID]*object{},
 		watched: map[uint64]*watching{}, reduces: map[uint64]*reduction{},
 	}
 	c.shardAt(int(cfg.Rank)).owner = true
@@ -59,7 +59,7 @@ func (c *Core) next() uint64 {
 // token is a name for a put that no other rank gives.
 func (c *Core) token() uint64 { return c.next()<<20 | uint64(c.cfg.Rank)&(1<<20-1) }
 
-// Receive handles a message. It takes m.Data. What a dead rank has sent is dropped.
+// Receive handles a message. It takes m.Data. Messages of a dead rank are dropped.
 func (c *Core) Receive(from Rank, m Message) {
 	if c.dead[from] {
 		return
@@ -78,8 +78,8 @@ func (c *Core) Receive(from Rank, m Message) {
 	case k == Stopped:
 		c.stopped(from, m)
 	case k == DelAck:
-		if c.calls[Call(m.Ref)] != nil {
-			c.result(Result{Call: Call(m.Ref)})
+		if c.calls[CallID(m.Ref)] != nil {
+			c.result(CallResult{Call: CallID(m.Ref)})
 		}
 	case k >= Job:
 		c.jobMessage(from, m)
@@ -101,7 +101,7 @@ func (c *Core) answered(m Message) {
 		if o != nil && o.state == wanted && o.asked && o.ask == m.Ref {
 			c.forget(o)
 			for _, g := range o.gets {
-				c.result(Result{Call: g, ID: o.id, Size: m.Size, Data: m.Data})
+				c.result(CallResult{Call: g, ID: o.id, Size: m.Size, Data: m.Data})
 			}
 		}
 	case Fail:

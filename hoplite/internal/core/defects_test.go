@@ -154,24 +154,13 @@ func TestLastCopyLost(t *testing.T) {
 	d.get(4, 5)
 }
 
-// TestMutantLostTooEarly sees the mutant that TestLastCopyLost is there for.
-func TestMutantLostTooEarly(t *testing.T) {
-	d := newDesk(t)
-	d.c.cfg.Mutant = MutantLostTooEarly
-	d.put(1)
-	d.get(2, 1)
-	d.c.Down(1)
-	if s := d.answers(); len(s) != 1 || s[0].Msg.Code != Lost {
-		t.Errorf("the mutant was not seen: %+v", s)
-	}
-}
-
 // TestReplicaIsTold: the record of a small object, bytes and all, goes to the next rank; a
 // mutant sends nothing.
 func TestReplicaIsTold(t *testing.T) {
-	for _, m := range []Mutant{MutantNone, MutantNoReplica} {
+	for _, m := range withAndWithout(MutantNoReplica) {
 		d := newDesk(t)
-		d.c.cfg.Inline, d.c.cfg.InlineQuota, d.c.cfg.Mutant = 8, 8, m
+		d.c.cfg = broken(d.c.cfg, m)
+		d.c.cfg.Inline, d.c.cfg.InlineQuota = 8, 8
 		d.c.Receive(3, Message{Kind: PutReq, ID: d.id, Size: 2, Token: 1, Flags: FlagComplete, Data: []byte("ab")})
 		var out Output
 		d.c.Drain(&out)
@@ -239,8 +228,8 @@ func TestLateWord(t *testing.T) {
 	}
 }
 
-// TestPutSurvivesWithdraw: a rank puts what another is making, and that gives it up. Who
-// receives goes on with what was put.
+// TestPutSurvivesWithdraw: a rank puts what another is making, and that gives it up. A receiver
+// goes on with the object that was put.
 func TestPutSurvivesWithdraw(t *testing.T) {
 	d := newDesk(t)
 	d.gen = d.say(1, Message{Kind: PutReq, Size: 100, Token: 7, Flags: FlagOnce})[0].Msg.Gen
@@ -261,11 +250,11 @@ func TestPutSurvivesWithdraw(t *testing.T) {
 // TestAnotherGeneration: who asks for what a name meant before is refused; a mutant sends
 // what it means now.
 func TestAnotherGeneration(t *testing.T) {
-	for _, m := range []Mutant{MutantNone, MutantNoGeneration} {
+	for _, m := range withAndWithout(MutantNoGeneration) {
 		t.Run(m.String(), func(t *testing.T) {
-			s := newScene(t, 2, Config{Capacity: 1000, Inline: -1, Mutant: m})
+			s := newScene(t, 2, broken(Config{Capacity: 1000, Inline: -1}, m))
 			id := idOf(0, 2)
-			for call := Call(1); call < 3; call++ {
+			for call := CallID(1); call < 3; call++ {
 				s.at(1, func(c *Core) { c.Put(call, id, 100, 0); c.Filled(call, 100) })
 				s.rest()
 				if call == 1 {

@@ -2,9 +2,9 @@ package core
 
 import "slices"
 
-// direct handles a request to the directory. Who asks this rank believes that it owns
-// the shard, and nobody but the dead owned it before: if this rank does not know that
-// yet, it will.
+// direct handles a request to the directory. The sender believes that this rank owns the shard.
+// Only dead ranks owned it earlier, so the request is valid even if this rank has not yet heard
+// of those deaths.
 func (c *Core) direct(from Rank, m Message) {
 	num := ShardOf(m.ID, c.cfg.Size)
 	if m.Kind == Marker {
@@ -20,7 +20,7 @@ func (c *Core) direct(from Rank, m Message) {
 	case m.Kind == Marker:
 		s.markers = append(s.markers, from)
 		c.finishTakeover(s)
-	case s.pending && c.cfg.Mutant != MutantServeEarly:
+	case s.pending && !c.cfg.has(MutantServeEarly):
 		s.queue = append(s.queue, queued{from, m})
 	default:
 		c.request(s, from, m)
@@ -107,22 +107,22 @@ func (c *Core) copyChanged(s *shard, e *entry, from Rank, m Message) {
 // directory may not have heard yet, is offered to nobody.
 func (c *Core) orphaned(e *entry, cp *copyAt, m Message) {
 	if cp.parent == NoRank {
-		switch c.cfg.Mutant {
-		case MutantNoAlternative:
+		if c.cfg.has(MutantNoAlternative) {
 			return
-		case MutantTwiceRecovered:
+		}
+		if c.cfg.has(MutantTwiceRecovered) {
 			e.copies = append(e.copies, newCopy(cp.rank, m.Ref))
 		}
 	}
-	if bad := e.find(m.Rank); bad != nil && m.Flags&FlagStale != 0 && c.cfg.Mutant != MutantOfferDead {
+	if bad := e.find(m.Rank); bad != nil && m.Flags&FlagStale != 0 && !c.cfg.has(MutantOfferDead) {
 		bad.leaving = true
 	}
 	e.detach(cp)
 	cp.orphan, cp.ref, cp.avoid = true, m.Ref, copyName{m.Rank, m.Copy}
 }
 
-// withdraw ends an object that was being made. Who wants it waits on. If another rank has
-// put the same meanwhile, only the maker's copy goes.
+// withdraw ends an object that was being made. Calls that wait for the object go on waiting. If
+// another rank has put the same meanwhile, only the maker's copy goes.
 func (c *Core) withdraw(s *shard, e *entry, from Rank, token uint64) {
 	if e.token != token || slices.ContainsFunc(e.copies, func(cp copyAt) bool { return cp.origin && cp.rank != from }) {
 		e.remove(from)
@@ -273,17 +273,13 @@ func (c *Core) deleteRequest(s *shard, e *entry, from Rank, m Message) {
 		return
 	}
 	d := &deletion{clients: []queued{{from, m}}, replica: c.record(s, e, FlagRemove)}
+	c.mutantDeletes(e, from)
 	for _, cp := range e.copies {
-		if c.cfg.Mutant != MutantDeleteLocal || cp.rank == from {
-			d.holders = append(d.holders, cp.rank)
-		}
-	}
-	if c.cfg.Mutant == MutantDeleteLocal {
-		e.copies = slices.DeleteFunc(e.copies, func(cp copyAt) bool { return cp.rank != from })
+		d.holders = append(d.holders, cp.rank)
 	}
 	c.release(e, Deleted)
 	e.deleting = d
-	if c.cfg.Mutant == MutantDeleteEarly {
+	if c.cfg.has(MutantDeleteEarly) {
 		d.holders = nil
 	}
 	c.finishDelete(s, e)

@@ -5,10 +5,9 @@
 // A Core is one rank's part: a shard of the directory (and the replica of
 // another), the store's book-keeping, and the calls of the local program. It is
 // pure. Calls and events go in; messages, commands and results come out. It has
-// no clock, no goroutine, no I/O and never looks at an object's bytes. What it
-// may rely on is written in docs/HOPLITE.md; in short: messages from one rank to
-// another arrive in order, a rank that is reported as down is really gone and
-// nothing it sent arrives afterwards.
+// no clock, no goroutine, no I/O and never looks at an object's bytes. docs/HOPLITE.md states
+// its assumptions; in short: messages from one rank to another arrive in order, a rank that is
+// reported as down is really gone and nothing it sent arrives afterwards.
 //
 // The runner on one-sided calls and the simulator in hoplite/internal/sim drive
 // the same code.

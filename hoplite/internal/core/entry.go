@@ -103,14 +103,14 @@ func (c *Core) pick(e *entry, asks Rank) *copyAt {
 	bestDepth := 0
 	for i := range e.copies {
 		cp := &e.copies[i]
-		if cp.rank == asks || cp.name() == avoid || cp.leaving || cp.child != NoRank && c.cfg.Mutant != MutantTwoChildren {
+		if cp.rank == asks || cp.name() == avoid || cp.leaving || cp.child != NoRank && !c.cfg.has(MutantTwoChildren) {
 			continue
 		}
 		if cp.complete {
 			return cp
 		}
 		root, depth := e.root(cp)
-		if c.cfg.Mutant != MutantAnySource && (root.rank == asks || !root.complete && !root.origin) {
+		if !c.cfg.has(MutantAnySource) && (root.rank == asks || !root.complete && !root.origin) {
 			continue
 		}
 		if best == nil || depth < bestDepth {
@@ -173,7 +173,8 @@ func (e *entry) detach(cp *copyAt) {
 	cp.parent, cp.severed, cp.orphan = NoRank, false, false
 }
 
-// remove forgets the copy of a rank. What it was sending to must say what it has.
+// remove forgets the copy of a rank. The copies that the rank was sending to must report how
+// much they have.
 func (e *entry) remove(r Rank) {
 	cp := e.find(r)
 	if cp == nil {
@@ -201,12 +202,12 @@ func (c *Core) settle(s *shard, e *entry) {
 	}
 	c.letGo(e)
 	c.serve(e)
-	if e.inline || c.cfg.Mutant == MutantNeverLost {
+	if e.inline || c.cfg.has(MutantNeverLost) {
 		return
 	}
 	for i := range e.copies {
 		cp := &e.copies[i]
-		if cp.complete || cp.origin || cp.severed && c.cfg.Mutant != MutantLostTooEarly {
+		if cp.complete || cp.origin || cp.severed && !c.cfg.has(MutantLostTooEarly) {
 			return
 		}
 	}

@@ -2,9 +2,9 @@ package core
 
 import "slices"
 
-// A Part is an object of which some bytes are here: [Off, Off+have) of the store, where
+// A PartialObject is an object of which some bytes are here: [Off, Off+have) of the store, where
 // have only grows.
-type Part struct {
+type PartialObject struct {
 	Ref       uint64
 	Off, Size int64
 }
@@ -14,16 +14,16 @@ type Part struct {
 // Release. It is to be released when the Get has ended, or at once when Progress reports
 // false: the Get may then wait for the very memory. It reports false while the object has no
 // memory here, or is complete.
-func (c *Core) Follow(id Call) (Part, bool) {
+func (c *Core) Follow(id CallID) (PartialObject, bool) {
 	x := c.calls[id]
 	if x == nil {
-		return Part{}, false
+		return PartialObject{}, false
 	}
 	o := c.objects[x.name]
 	if o == nil || !o.stored || !slices.Contains(o.gets, id) || o.state != fetching && o.state != filling && o.state != making {
-		return Part{}, false
+		return PartialObject{}, false
 	}
-	p := Part{Ref: c.next(), Off: o.off, Size: o.size}
+	p := PartialObject{Ref: c.next(), Off: o.off, Size: o.size}
 	o.followers++
 	c.follows[p.Ref] = o
 	return p, true

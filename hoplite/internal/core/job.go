@@ -2,10 +2,10 @@ package core
 
 import "slices"
 
-// A job is a position of a reduction at the rank that fills it: it folds inputs from
+// A reductionNode is a position of a reduction at the rank that fills it: it folds inputs from
 // other positions with a copy of this store, and others pull what comes out. The caller's
 // own job is one too, and makes the target.
-type job struct {
+type reductionNode struct {
 	key   Stream
 	op    uint32
 	size  int64
@@ -59,21 +59,14 @@ func (c *Core) jobMessage(from Rank, m Message) {
 
 // startJob begins a position, or begins it anew because an input is another one now: what
 // was folded so far has contributions that will not be in the rest.
-func (c *Core) startJob(old *job, m Message) {
-	if old != nil && c.cfg.Mutant == MutantKeepPrefix && len(old.ins) == int(m.NumIns) && old.need == nil && len(old.bufs) > 0 {
-		old.key = m.Stream
-		for i := range old.ins {
-			if old.ins[i] != m.Ins[i] && m.Ins[i].Rank != NoRank && old.bufs[i].slot >= 0 {
-				old.ins[i] = m.Ins[i]
-				c.pullInput(old, i)
-			}
-		}
+func (c *Core) startJob(old *reductionNode, m Message) {
+	if c.mutantKeepsPrefix(old, m) {
 		return
 	}
 	if old != nil {
 		c.endJob(old)
 	}
-	j := &job{key: m.Stream, op: m.Op, size: m.Size, ins: slices.Clone(m.Ins[:m.NumIns])}
+	j := &reductionNode{key: m.Stream, op: m.Op, size: m.Size, ins: slices.Clone(m.Ins[:m.NumIns])}
 	o := c.stored(m.ID, m.Gen, m.Token)
 	if o == nil || o.size != m.Size {
 		c.send(m.Stream.Owner, Message{Kind: JobFailed, Code: Gone, Stream: m.Stream})
@@ -93,7 +86,7 @@ func (c *Core) startJob(old *job, m Message) {
 }
 
 // begin enters a job and asks for room for its inputs.
-func (c *Core) begin(j *job) {
+func (c *Core) begin(j *reductionNode) {
 	c.streams[j.key.place()] = j
 	defer c.serveStreams(func(q queued) bool { return q.msg.Stream.place() == j.key.place() })
 	for _, o := range j.own {
@@ -159,14 +152,14 @@ func (c *Core) roomForJob(n *need) bool {
 }
 
 // pullInput asks for an input, if it is known who has it.
-func (c *Core) pullInput(j *job, i int) {
+func (c *Core) pullInput(j *reductionNode, i int) {
 	if in := j.ins[i]; in.Rank != NoRank && !c.dead[in.Rank] {
 		c.pull(j.bufs[i], in.Rank, Stream{Owner: j.key.Owner, Reduce: j.key.Reduce, Position: in.Position, Attempt: in.Attempt})
 	}
 }
 
 // step folds what is there of all inputs.
-func (c *Core) step(j *job) {
+func (c *Core) step(j *reductionNode) {
 	if j.need != nil || j.out.folds != j || j.out.state == dropped {
 		return
 	}
@@ -199,7 +192,7 @@ func (c *Core) step(j *job) {
 
 // fold adds the next n bytes of all inputs to the result. Where no input is received into
 // the result, the first one is copied there.
-func (c *Core) fold(j *job, n int64) {
+func (c *Core) fold(j *reductionNode, n int64) {
 	at := j.out.off + j.done
 	started := len(j.bufs) > 0
 	for i, b := range j.bufs {
@@ -227,14 +220,14 @@ func (c *Core) fold(j *job, n int64) {
 }
 
 // endJob forgets a job. Its memory goes back once nobody sends into or from it.
-func (c *Core) endJob(j *job) {
+func (c *Core) endJob(j *reductionNode) {
 	delete(c.streams, j.key.place())
 	if j.need != nil {
 		c.unneed(j.need)
 		j.need = nil
 	}
 	without := func(o *object) {
-		o.jobs = slices.DeleteFunc(o.jobs, func(x *job) bool { return x == j })
+		o.jobs = slices.DeleteFunc(o.jobs, func(x *reductionNode) bool { return x == j })
 	}
 	for _, o := range j.own {
 		without(o)
@@ -249,7 +242,7 @@ func (c *Core) endJob(j *job) {
 }
 
 // failJob ends a job that cannot go on and tells the caller of the reduction.
-func (c *Core) failJob(j *job, why Code) {
+func (c *Core) failJob(j *reductionNode, why Code) {
 	if j.root != nil {
 		c.rootFailed(j.root, why)
 		return
@@ -272,13 +265,13 @@ func (c *Core) jobMemory(f func(*object)) {
 // jobsAfter ends the jobs of a caller that died, and replaces the dead in reductions
 // that are called here.
 func (c *Core) jobsAfter(d Rank) {
-	var ended []*job
+	var ended []*reductionNode
 	for _, j := range c.streams {
 		if j.key.Owner == d {
 			ended = append(ended, j)
 		}
 	}
-	slices.SortFunc(ended, func(a, b *job) int {
+	slices.SortFunc(ended, func(a, b *reductionNode) int {
 		if a.key.Reduce != b.key.Reduce {
 			return int(a.key.Reduce) - int(b.key.Reduce)
 		}

@@ -110,6 +110,6 @@ type Message struct {
 	NumRanks, NumComplete uint8
 	Ranks                 [MaxRanks]Rank
 	ID                    string
-	// Data is an object's bytes. Who receives it owns it.
+	// Data is an object's bytes. The receiver owns it.
 	Data []byte
 }

@@ -1,7 +1,8 @@
 package core
 
 // A Mutant is a defect that a test asks for, to see that the simulator finds it.
-// Zero is none. Each is one that an implementation of the paper had, or could have.
+// Zero is none. Each is one that an implementation of the paper had, or could have. Only
+// builds with the tag mutants contain them: Config.has is the constant false in others.
 type Mutant uint8
 
 const (

@@ -32,8 +32,8 @@ type object struct {
 	readers         int    // references that the program holds
 	followers       int    // those of Follow, which it gives back by itself, and soon
 	lastUse         uint64
-	gets            []Call
-	putCall         Call // of filling; 0 if its result was given
+	gets            []CallID
+	putCall         CallID // of filling; 0 if its result was given
 	puts            []*call
 
 	// Receiving.
@@ -44,11 +44,11 @@ type object struct {
 	made     bool // a reduction makes what is received
 	stopping bool // canceled, and the sender has not confirmed
 
-	early []queued    // requests of others that came before its generation
-	outs  []*outgoing // who is being sent to, in order of their requests
-	jobs  []*job      // that read it
-	need  *need       // it waits for room
-	folds *job        // makes it here
+	early []queued         // requests of others that came before its generation
+	outs  []*outgoing      // who is being sent to, in order of their requests
+	jobs  []*reductionNode // that read it
+	need  *need            // it waits for room
+	folds *reductionNode   // makes it here
 }
 
 func (o *object) complete() bool { return o.state == complete || o.state == evicting }
@@ -78,7 +78,7 @@ func (c *Core) forget(o *object) {
 	}
 	c.stopReceiving(o)
 	for _, out := range slices.Clone(o.outs) {
-		// What a reduction reads of a complete object it may read to the end.
+		// A reduction that reads a complete object may read it to the end.
 		if !out.stream || o.id != "" && o.ready() < o.size || o.id == "" {
 			c.stopSending(out)
 		}
@@ -90,7 +90,7 @@ func (c *Core) forget(o *object) {
 
 // freeIdle frees an object that is out of sight and out of use.
 func (c *Core) freeIdle(o *object) {
-	if o.state != dropped || !o.idle() && !(c.cfg.Mutant == MutantReuseEarly && o.stopping && o.readers == 0) {
+	if o.state != dropped || !o.idle() && !(c.cfg.has(MutantReuseEarly) && o.stopping && o.readers == 0) {
 		return
 	}
 	delete(c.passing, o)
@@ -119,7 +119,7 @@ func (c *Core) drop(o *object, why Code) {
 	c.sourceDropped(o)
 	if why != Restart {
 		for _, g := range gets {
-			c.result(Result{Call: g, Code: why, ID: o.id})
+			c.result(CallResult{Call: g, Code: why, ID: o.id})
 		}
 	}
 	c.askAgain(o)
@@ -182,12 +182,12 @@ func (c *Core) touch(o *object) {
 }
 
 // deliver ends a Get with a reference to a complete object.
-func (c *Core) deliver(g Call, o *object) {
+func (c *Core) deliver(g CallID, o *object) {
 	c.touch(o)
 	ref := c.next()
 	o.readers++
 	c.refs[ref] = o
-	c.result(Result{Call: g, ID: o.id, Size: o.size, Off: o.off, Held: true, Ref: ref})
+	c.result(CallResult{Call: g, ID: o.id, Size: o.size, Off: o.off, Held: true, Ref: ref})
 }
 
 // Release gives up the reference of a Result, or of Follow. A reference that is not held is ignored.

@@ -11,13 +11,13 @@ type Send struct {
 	Off, Len int64
 }
 
-// An Op is what a Command asks of the runner.
-type Op uint8
+// A CommandKind is what a Command asks of the runner.
+type CommandKind uint8
 
 const (
 	// OpFill asks for the bytes of a Put: copy them to [Off, Off+Len) and report
 	// with Filled, in as many parts as is useful.
-	OpFill Op = iota
+	OpFill CommandKind = iota
 	// OpPut asks to write [Src, Src+Len) of the store to [Off, Off+Len) of Peer's store
 	// and then to set the word of Slot there to Watermark. Report with Sent once the
 	// bytes have landed.
@@ -36,8 +36,8 @@ const (
 // given; OpFold, OpCopy, OpStore and OpFoldData are done at once, as the next command may
 // build on them.
 type Command struct {
-	Op   Op
-	Call Call // OpFill: the Put
+	Op   CommandKind
+	Call CallID // OpFill: the Put
 	// Src, Off and Len are bytes of stores.
 	Src, Off, Len int64
 	// Peer, Slot, Seq and Watermark belong to OpPut, Transfer names it in Sent.
@@ -51,16 +51,16 @@ type Command struct {
 	Data []byte
 }
 
-// A Result ends a call, or is one of several answers of Locate.
-type Result struct {
-	Call Call
+// A CallResult ends a call, or is one of several answers of Locate.
+type CallResult struct {
+	Call CallID
 	Code Code
 	// Final says that no other result of this call follows.
 	Final bool
 	// ID is the object that a Wait or Locate is about, or the one that failed a Reduce.
 	ID string
-	// Size is that of the object. Off is where it lies in the store, if Held says so:
-	// then it stays there until Release(Ref). Otherwise Data has its bytes.
+	// Size is the size of the object in bytes. If Held is set, Off is its offset in the store,
+	// where it stays until Release(Ref). Otherwise Data has its bytes.
 	Size, Off int64
 	Held      bool
 	Ref       uint64
@@ -77,7 +77,7 @@ type Result struct {
 type Output struct {
 	Commands []Command
 	Sends    []Send
-	Results  []Result
+	Results  []CallResult
 }
 
 // Drain moves what the core wants into out, and takes the slices that were there to fill
@@ -99,8 +99,8 @@ func (c *Core) send(to Rank, m Message) {
 
 func (c *Core) command(cmd Command) { c.out.Commands = append(c.out.Commands, cmd) }
 
-// result ends a call. That of a call which was canceled, but goes on, is not given.
-func (c *Core) result(r Result) {
+// result ends a call. It drops the result of a call that was canceled.
+func (c *Core) result(r CallResult) {
 	if c.calls[r.Call] == nil {
 		return
 	}

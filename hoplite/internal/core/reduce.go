@@ -8,7 +8,7 @@ import (
 // A reduction is a Reduce at its caller, who decides what comes where.
 type reduction struct {
 	number    uint64
-	call      Call
+	call      CallID
 	target    string
 	op        uint32
 	count     int
@@ -18,7 +18,7 @@ type reduction struct {
 	places    []place // by position
 	local     []int   // sources that the caller folds itself
 	obj       *object // the target
-	root      *job
+	root      *reductionNode
 	used      []int // sources in what root makes: it may end before it hears that one is gone
 	made      bool  // the target has all its bytes: what becomes of sources does not matter any more
 	closed    bool  // enough sources were there, once
@@ -59,7 +59,7 @@ type place struct {
 // Sources of unequal size end it with Mismatch, a target that exists with Exists, too
 // little room at a rank with Full, and sources that were lost, so that fewer than count can
 // ever be there, with Lost. count is in 1..len(sources), and no id is given twice.
-func (c *Core) Reduce(id Call, target string, sources []string, count int, op uint32) {
+func (c *Core) Reduce(id CallID, target string, sources []string, count int, op uint32) {
 	c.calls[id] = &call{id: id, name: target}
 	r := &reduction{number: c.next(), call: id, target: target, op: op, count: count, size: -1}
 	c.reduces[r.number] = r
@@ -109,7 +109,7 @@ func (c *Core) sourceLocated(r *reduction, i int, m Message) {
 	}
 	s.ref = 0
 	if r.size >= 0 && r.size != m.Size {
-		c.endReduce(r, Result{Code: Mismatch, ID: s.id})
+		c.endReduce(r, CallResult{Code: Mismatch, ID: s.id})
 		return
 	}
 	if r.size < 0 {
@@ -150,8 +150,8 @@ func (c *Core) possible(r *reduction, lost string) {
 			n++
 		}
 	}
-	if n < r.count && c.cfg.Mutant != MutantNeverLost {
-		c.endReduce(r, Result{Code: Lost, ID: lost})
+	if n < r.count && !c.cfg.has(MutantNeverLost) {
+		c.endReduce(r, CallResult{Code: Lost, ID: lost})
 	}
 }
 
@@ -176,7 +176,7 @@ func (c *Core) admit(r *reduction) {
 		if pos < 0 {
 			pos = len(r.places)
 			r.places = append(r.places, place{})
-		} else if c.cfg.Mutant == MutantCountTwice {
+		} else if c.cfg.has(MutantCountTwice) {
 			if other := slices.IndexFunc(r.places, func(p place) bool { return p.source >= 0 }); other >= 0 {
 				i = r.places[other].source
 			}
@@ -311,7 +311,7 @@ func (c *Core) placeFailed(r *reduction, m Message) {
 	}
 	i := r.places[pos].source
 	if m.Code == Full {
-		c.endReduce(r, Result{Code: Full, ID: r.sources[i].id})
+		c.endReduce(r, CallResult{Code: Full, ID: r.sources[i].id})
 		return
 	}
 	r.places[pos].source = -1

@@ -7,7 +7,7 @@ import "slices"
 // another job: two reductions that wait for each other would wait for ever.
 type need struct {
 	obj  *object
-	job  *job
+	job  *reductionNode
 	slot bool // of a job: it waits for a slot
 }
 
@@ -83,9 +83,9 @@ func (c *Core) reserveReceived(o *object) lack {
 }
 
 // slotWillFree reports whether a slot that is in use is going to be free whatever the
-// reductions wait for. That of a job is not sure to be: the job may wait for a source that
-// nobody puts, or for another rank's job that waits for a slot of a third reduction. Nor is
-// that of a Get, if what it gets is the target of a reduction that has made nothing yet.
+// reductions wait for. A job's slot is not sure to be: the job may wait for a source that
+// nobody puts, or for another rank's job that waits for a slot of a third reduction. Nor is a
+// Get's slot, if the Get waits for the target of a reduction that has made nothing yet.
 func (c *Core) slotWillFree() bool {
 	return slices.ContainsFunc(c.slots, func(o *object) bool {
 		switch {
@@ -145,7 +145,7 @@ func (c *Core) roomForObject(n *need) bool {
 // noRoom ends the calls that wait for an object for which there never will be room.
 func (c *Core) noRoom(o *object) {
 	if o.state == filling && o.putCall != 0 {
-		c.result(Result{Call: o.putCall, Code: Full, ID: o.id})
+		c.result(CallResult{Call: o.putCall, Code: Full, ID: o.id})
 		o.putCall = 0
 	}
 	wasPut := o.state == filling
@@ -158,7 +158,7 @@ func (c *Core) noRoom(o *object) {
 		if wasPut {
 			c.get(g, o.id) // the object may yet come from elsewhere
 		} else {
-			c.result(Result{Call: g, Code: Full, ID: o.id})
+			c.result(CallResult{Call: g, Code: Full, ID: o.id})
 		}
 	}
 	for _, p := range puts {
@@ -167,8 +167,8 @@ func (c *Core) noRoom(o *object) {
 }
 
 // willFree reports whether memory that is in use now, and that counts, is going to be
-// free without a Delete. That of jobs, and what they read, never counts: a reduction may
-// wait for the very object that wants room.
+// free without a Delete. Memory that jobs use or read never counts: a reduction may wait for
+// the very object that needs memory.
 func (c *Core) willFree(counts func(*object) bool) bool {
 	for _, o := range c.objects {
 		if o.stored && (o.state == evicting || counts(o) && !o.pinned && len(o.jobs) == 0 && o.state != filling && o.state != making) {
@@ -196,7 +196,7 @@ func (c *Core) evictFor(size int64) bool {
 		var oldest *object
 		for _, o := range c.objects {
 			usable := o.state == complete && !o.pinned && o.readers == 0 && o.followers == 0 && o.stored && len(o.jobs) == 0 &&
-				(len(o.outs) == 0 || c.cfg.Mutant == MutantEvictInUse)
+				(len(o.outs) == 0 || c.cfg.has(MutantEvictInUse))
 			if usable && (oldest == nil || o.lastUse < oldest.lastUse) {
 				oldest = o
 			}
@@ -211,15 +211,8 @@ func (c *Core) evictFor(size int64) bool {
 }
 
 func (c *Core) evict(o *object) {
-	switch c.cfg.Mutant {
-	case MutantEvictUnasked:
-		c.forget(o)
+	if c.mutantEvicts(o) {
 		return
-	case MutantEvictInUse:
-		for _, out := range o.outs {
-			delete(c.transfers, out.id)
-		}
-		o.outs = nil
 	}
 	o.state = evicting
 	c.ask(Message{Kind: Evict, ID: o.id, Gen: o.gen})

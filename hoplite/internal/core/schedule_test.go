@@ -12,7 +12,7 @@ type scene struct {
 	dead    []bool
 	mail    map[[2]Rank][]Message // by from, to; in order
 	puts    []put                 // that are under way
-	results map[Call]Result       // the last of each call
+	results map[CallID]CallResult // the last of each call
 }
 
 type put struct {
@@ -21,7 +21,7 @@ type put struct {
 }
 
 func newScene(t *testing.T, size int, cfg Config) *scene {
-	s := &scene{t: t, dead: make([]bool, size), mail: map[[2]Rank][]Message{}, results: map[Call]Result{}}
+	s := &scene{t: t, dead: make([]bool, size), mail: map[[2]Rank][]Message{}, results: map[CallID]CallResult{}}
 	for r := range Rank(size) {
 		cfg.Rank, cfg.Size = r, size
 		s.cores = append(s.cores, New(cfg))
@@ -89,7 +89,7 @@ func (s *scene) rest() {
 			}
 		}
 	}
-	if err := Check(s.cores, s.dead, true); err != nil && s.cores[0].cfg.Mutant == MutantNone {
+	if err := Check(s.cores, s.dead, true); err != nil && s.cores[0].cfg.mutation == (mutation{}) {
 		s.t.Error(err)
 	}
 }
@@ -124,9 +124,9 @@ func (s *scene) land() {
 func TestSourceThatCameBack(t *testing.T) {
 	const directory, maker, back, late = 0, 1, 2, 3
 	x, other := idOf(directory, 4), idOf(maker, 4)
-	for _, mutant := range []Mutant{MutantNone, MutantAnyCopy} {
+	for _, mutant := range withAndWithout(MutantAnyCopy) {
 		t.Run(mutant.String(), func(t *testing.T) {
-			s := newScene(t, 4, Config{Capacity: 1000, Slots: 1, Inline: -1, Mutant: mutant})
+			s := newScene(t, 4, broken(Config{Capacity: 1000, Slots: 1, Inline: -1}, mutant))
 			s.at(maker, func(c *Core) { c.Put(1, other, 100, 0); c.Filled(1, 100) })
 			s.rest()
 			s.at(back, func(c *Core) { c.Get(2, other) })
@@ -180,7 +180,7 @@ func TestNoTargetWithoutSources(t *testing.T) {
 			s.at(caller, func(c *Core) { c.Get(4, x) })
 			s.at(c.put, func(c *Core) { c.Put(5, x, 50, 0); c.Filled(5, 50) })
 			s.rest()
-			for _, call := range []Call{4, 5} {
+			for _, call := range []CallID{4, 5} {
 				if got := s.results[call]; got.Call != call || got.Code != OK {
 					t.Errorf("call %d: %+v, expected ok", call, got)
 				}
@@ -281,7 +281,7 @@ func TestPutThatJoined(t *testing.T) {
 		s.land()
 		s.rest()
 	}
-	for call := Call(2); call <= 4; call++ {
+	for call := CallID(2); call <= 4; call++ {
 		if got := s.results[call]; got.Call != call || got.Code != OK {
 			t.Errorf("call %d: %+v, expected ok", call, got)
 		}
@@ -320,7 +320,7 @@ func TestReduceWithoutASlot(t *testing.T) {
 				s.land()
 				s.rest()
 			}
-			for call, want := range map[Call]Code{0: OK, 1: OK, 2: c.want} {
+			for call, want := range map[CallID]Code{0: OK, 1: OK, 2: c.want} {
 				if res, ended := s.results[call]; !ended || res.Code != want {
 					t.Errorf("call %d: ended is %v, with %v; want %v", call, ended, res.Code, want)
 				}

@@ -6,7 +6,7 @@ import "slices"
 // for it: until it has arrived, its maker's own copy stands in for it. A Delete does.
 func (c *Core) record(s *shard, e *entry, flags uint8) Rank {
 	to := c.replicaOf(s.num)
-	if to == NoRank || c.cfg.Mutant == MutantNoReplica {
+	if to == NoRank || c.cfg.has(MutantNoReplica) {
 		return NoRank
 	}
 	m := Message{Kind: Rep, Flags: flags, ID: e.id, Gen: e.gen, Token: e.token, Sum: e.sum, Size: e.size}
@@ -189,7 +189,7 @@ func (c *Core) purge(s *shard, d Rank) {
 			continue
 		}
 		had := e.find(d) != nil
-		if c.cfg.Mutant != MutantOfferDead {
+		if !c.cfg.has(MutantOfferDead) {
 			e.remove(d)
 		}
 		c.settle(s, e)

@@ -6,7 +6,7 @@ import "slices"
 // from others, that object is given up: part of it may have been read, and the rest would
 // not fit to it.
 func (c *Core) startRoot(r *reduction, ins []In) {
-	var gets []Call
+	var gets []CallID
 	var puts []*call
 	if r.obj != nil {
 		gets, puts = r.obj.gets, r.obj.puts
@@ -14,7 +14,7 @@ func (c *Core) startRoot(r *reduction, ins []In) {
 		c.giveUp(r)
 	} else if o := c.objects[r.target]; o != nil {
 		if o.state != wanted {
-			c.endReduce(r, Result{Code: Exists, ID: r.target})
+			c.endReduce(r, CallResult{Code: Exists, ID: r.target})
 			return
 		}
 		if o.asked {
@@ -30,7 +30,7 @@ func (c *Core) startRoot(r *reduction, ins []In) {
 	o.size, o.token, o.gets, o.puts = r.size, c.token(), gets, puts
 	o.pinned, o.mine = true, true
 	r.obj = o
-	j := &job{
+	j := &reductionNode{
 		key: Stream{Owner: c.cfg.Rank, Reduce: r.number, Position: 1<<32 - 1}, op: r.op, size: r.size,
 		ins: ins, out: o, root: r,
 	}
@@ -86,7 +86,7 @@ func (c *Core) sourceDropped(o *object) {
 // rootFailed handles the end of the caller's own job.
 func (c *Core) rootFailed(r *reduction, why Code) {
 	if why == Full {
-		c.endReduce(r, Result{Code: Full, ID: r.target})
+		c.endReduce(r, CallResult{Code: Full, ID: r.target})
 		return
 	}
 	j := r.root
@@ -125,7 +125,7 @@ func (c *Core) giveUp(r *reduction) {
 }
 
 // targetStored tells the directory of a target that has room and will take a while.
-func (c *Core) targetStored(j *job) {
+func (c *Core) targetStored(j *reductionNode) {
 	if j.size > c.cfg.Inline {
 		c.sendPut(j.out)
 	}
@@ -155,7 +155,7 @@ func (c *Core) targetKnown(o *object, m Message) {
 	r := c.reduceOf(o)
 	o.asked = false
 	if m.Code != OK {
-		c.endReduce(r, Result{Code: m.Code, ID: o.id})
+		c.endReduce(r, CallResult{Code: m.Code, ID: o.id})
 		return
 	}
 	r.withdrawn = nil
@@ -174,13 +174,13 @@ func (c *Core) reduced(r *reduction) {
 	o := r.obj
 	r.obj, r.root = nil, nil
 	which := r.used
-	if c.cfg.Mutant == MutantUsedWrong {
+	if c.cfg.has(MutantUsedWrong) {
 		for i := range which {
 			which[i] = i
 		}
 	}
 	c.completed(o)
-	res := Result{Code: OK, ID: o.id, Size: o.size, Off: o.off, Held: true, Used: which, Ref: c.next()}
+	res := CallResult{Code: OK, ID: o.id, Size: o.size, Off: o.off, Held: true, Used: which, Ref: c.next()}
 	c.touch(o)
 	o.readers++
 	c.refs[res.Ref] = o
@@ -194,7 +194,7 @@ func (c *Core) targetDropped(r *reduction, why Code) {
 		r.root = nil
 	}
 	r.obj = nil
-	c.endReduce(r, Result{Code: why, ID: r.target})
+	c.endReduce(r, CallResult{Code: why, ID: r.target})
 }
 
 // reduceOf finds the reduction that makes a target.
@@ -208,7 +208,7 @@ func (c *Core) reduceOf(o *object) *reduction {
 }
 
 // endReduce ends a reduction with a result, and all jobs of it.
-func (c *Core) endReduce(r *reduction, res Result) {
+func (c *Core) endReduce(r *reduction, res CallResult) {
 	if c.reduces[r.number] != r {
 		return
 	}

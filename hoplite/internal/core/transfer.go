@@ -22,7 +22,7 @@ func (c *Core) pump(out *outgoing) {
 	for !out.stopping && out.inFlight < c.cfg.Window && out.next < o.ready() {
 		n := min(c.cfg.Chunk, o.ready()-out.next)
 		mark := out.next + n
-		if c.cfg.Mutant == MutantTailOmitted && o.size-mark < c.cfg.Chunk {
+		if c.cfg.has(MutantTailOmitted) && o.size-mark < c.cfg.Chunk {
 			mark = o.size
 		}
 		c.command(Command{
@@ -92,7 +92,7 @@ func (c *Core) pulled(from Rank, m Message) {
 		return
 	}
 	out := &outgoing{id: c.next(), obj: o, to: from, slot: m.Slot, seq: m.Seq, next: m.From, off: m.Off, stream: !m.Stream.none()}
-	if c.cfg.Mutant == MutantResumeZero && m.From > 0 {
+	if c.cfg.has(MutantResumeZero) && m.From > 0 {
 		out.off += m.From
 		out.next = 0
 	}
@@ -113,7 +113,7 @@ func (c *Core) source(m Message) *object {
 		return nil
 	}
 	o := c.stored(m.ID, m.Gen, m.Token)
-	if o != nil && o.born != m.Copy && c.cfg.Mutant != MutantAnyCopy && c.cfg.Mutant != MutantNoGeneration {
+	if o != nil && o.born != m.Copy && !c.cfg.has(MutantAnyCopy) && !c.cfg.has(MutantNoGeneration) {
 		return nil
 	}
 	return o
@@ -126,15 +126,15 @@ func (c *Core) stored(id string, gen, token uint64) *object {
 	if o == nil || o.state == wanted {
 		return nil
 	}
-	if o.gen != gen && (o.gen != 0 || o.token != token) && c.cfg.Mutant != MutantNoGeneration {
+	if o.gen != gen && (o.gen != 0 || o.token != token) && !c.cfg.has(MutantNoGeneration) {
 		return nil
 	}
 	return o
 }
 
 // mayBecome reports whether the answer that o waits for may make it the copy that a Pull
-// asks for. What is put here will be answered in any case. What is wanted will not if its
-// directory has died: the next may wait for the very rank that pulls to say what it has.
+// asks for. A Put of this rank will be answered in any case. A Get will not if its directory
+// has died: the next directory may wait for the very rank that pulls to say what it has.
 func (c *Core) mayBecome(o *object, m Message) bool {
 	if o.gen != 0 || !o.asked {
 		return false

@@ -6,9 +6,9 @@ type Rank int32
 // NoRank stands where no rank is meant.
 const NoRank Rank = -1
 
-// A Call is the runner's name for one call of the local program. It is not used
+// A CallID is the runner's name for one call of the local program. It is not used
 // again while the call is open.
-type Call uint64
+type CallID uint64
 
 // A Code says how a call ended, or why a message is sent.
 type Code uint8
@@ -73,8 +73,8 @@ type Config struct {
 	Rank Rank
 	// Size is the number of ranks.
 	Size int
-	// Capacity is the size of the store in bytes. What is too small makes calls
-	// wait or end with Full.
+	// Capacity is the size of the store in bytes. If it is too small, calls wait or end with
+	// Full.
 	Capacity int64
 	// Align is the multiple of bytes at which objects start; 0 means 64. Greater
 	// wastes room, smaller makes ranks share cache lines.
@@ -82,7 +82,7 @@ type Config struct {
 	// Inline is the greatest size that the directory carries itself; the paper has
 	// 64 KiB. Negative: none but objects of no bytes. It bounds the size of a message.
 	Inline int64
-	// InlineQuota is how many such bytes one rank's directory holds. What does not
+	// InlineQuota is how many such bytes one rank's directory holds. An object that does not
 	// fit is fetched from the store of the rank that put it.
 	InlineQuota int64
 	// Chunk is the size of one put, 0 means 256 KiB. Smaller lets the next rank start
@@ -96,8 +96,9 @@ type Config struct {
 	Links Links
 	// Shape forces a shape.
 	Shape Shape
-	// Mutant breaks the protocol on purpose; for tests of the tests.
-	Mutant Mutant
+	// Builds with the tag mutants can break the protocol on purpose: field Mutant. Other
+	// builds have neither the field nor the code.
+	mutation
 }
 
 func (c Config) withDefaults() Config {

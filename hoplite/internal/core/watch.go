@@ -28,7 +28,7 @@ func (c *Core) unwatch(ref uint64) {
 
 // Wait ends as soon as one of the objects is complete somewhere. The result names it.
 // The code is Lost if the first that can be told of is one whose copies are all gone.
-func (c *Core) Wait(id Call, names []string) {
+func (c *Core) Wait(id CallID, names []string) {
 	x := &call{id: id}
 	c.calls[id] = x
 	for _, name := range names {
@@ -39,7 +39,7 @@ func (c *Core) Wait(id Call, names []string) {
 // Locate ends as soon as an object exists, and says where its copies are: at most
 // MaxRanks of them. If it is to follow, it says so again whenever that has changed,
 // until Cancel. An object without copies is Lost.
-func (c *Core) Locate(id Call, name string, follow bool) {
+func (c *Core) Locate(id CallID, name string, follow bool) {
 	x := &call{id: id, name: name, follow: follow}
 	c.calls[id] = x
 	flags := FlagOnce
@@ -62,7 +62,7 @@ func (c *Core) located(m Message) {
 		c.sourceLocated(w.reduce, w.source, m)
 		return
 	}
-	r := Result{Call: w.call.id, ID: w.id, Size: m.Size, Ranks: slices.Clone(m.Ranks[:m.NumRanks]), Complete: int(m.NumComplete)}
+	r := CallResult{Call: w.call.id, ID: w.id, Size: m.Size, Ranks: slices.Clone(m.Ranks[:m.NumRanks]), Complete: int(m.NumComplete)}
 	if m.Flags&FlagLost != 0 {
 		r.Code = Lost
 	}
@@ -85,7 +85,7 @@ func (c *Core) endCall(x *call) {
 // Delete removes an object everywhere. When it has ended, no Get that begins finds it; a
 // Get that waits for its bytes ends with Deleted; a new Put makes a new object. To delete
 // what does not exist is no error.
-func (c *Core) Delete(id Call, name string) {
+func (c *Core) Delete(id CallID, name string) {
 	c.calls[id] = &call{id: id, deletes: true, name: name}
 	c.ask(Message{Kind: DelReq, ID: name, Ref: uint64(id)})
 }
@@ -93,7 +93,7 @@ func (c *Core) Delete(id Call, name string) {
 // Cancel ends a call with Canceled. A Put that has room, and a Delete, are not undone:
 // they go on, and only their results are not given. A Put whose command was given still
 // needs its bytes. A call that has ended is ignored.
-func (c *Core) Cancel(id Call) {
+func (c *Core) Cancel(id CallID) {
 	x := c.calls[id]
 	if x == nil {
 		return
@@ -104,18 +104,18 @@ func (c *Core) Cancel(id Call) {
 	}
 	for _, n := range sortedKeys(c.reduces) {
 		if r := c.reduces[n]; r.call == id {
-			c.endReduce(r, Result{Code: Canceled})
+			c.endReduce(r, CallResult{Code: Canceled})
 			c.makeRoom()
 			return
 		}
 	}
-	c.result(Result{Call: id, Code: Canceled})
+	c.result(CallResult{Call: id, Code: Canceled})
 	c.makeRoom()
 }
 
 // cancelOn takes a call away from the object that it waits for.
 func (c *Core) cancelOn(x *call, o *object) {
-	o.gets = slices.DeleteFunc(o.gets, func(g Call) bool { return g == x.id })
+	o.gets = slices.DeleteFunc(o.gets, func(g CallID) bool { return g == x.id })
 	o.puts = slices.DeleteFunc(o.puts, func(p *call) bool { return p == x })
 	switch {
 	case o.state == filling && o.putCall == x.id && o.need != nil:

@@ -8,12 +8,12 @@ import (
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 )
 
-// Options of an exploration. The zero value is the usual mixture.
-type Options struct {
+// ExplorationOptions determine an exploration. The zero value is the usual mixture.
+type ExplorationOptions struct {
 	// Seed makes the exploration, all of it.
 	Seed uint64
-	// Mutant is a defect to look for.
-	Mutant core.Mutant
+	// Configure changes the drawn configuration of the cores, to look for a mutant.
+	Configure func(*core.Config)
 	// Trace is told of every step. It costs time.
 	Trace func(string)
 	// History collects the calls, for a checker of linearizability.
@@ -23,8 +23,8 @@ type Options struct {
 	Clings bool
 }
 
-// A Report is what an exploration saw.
-type Report struct {
+// An Exploration is what an exploration saw.
+type Exploration struct {
 	Steps, Calls, Deaths, Lost, Full int
 	// FirstDeath is its step, if there was one.
 	FirstDeath int
@@ -44,10 +44,10 @@ type explorer struct {
 	clients []client
 	ids     []string
 	sizes   map[string]int64
-	calls   map[core.Call]*pending
-	next    core.Call
+	calls   map[core.CallID]*pending
+	next    core.CallID
 	last    []int64 // arrival of the last message, by from*ranks+to
-	report  Report
+	report  Exploration
 	ended   bool // no new calls
 	history bool
 	holds   map[hold][]byte
@@ -62,7 +62,7 @@ type client struct {
 	rank  core.Rank
 	left  int
 	began bool
-	busy  core.Call
+	busy  core.CallID
 }
 
 // A hold is a reference that a program has.
@@ -87,22 +87,25 @@ type pending struct {
 }
 
 // Explore makes an exploration and says what was wrong, if anything.
-func Explore(o Options) (Report, error) {
+func Explore(o ExplorationOptions) (Exploration, error) {
 	rng := rand.New(rand.NewPCG(o.Seed, 0x5eed))
 	x := &explorer{
-		rng: rng, oracle: newOracle(), sizes: map[string]int64{}, calls: map[core.Call]*pending{},
+		rng: rng, oracle: newOracle(), sizes: map[string]int64{}, calls: map[core.CallID]*pending{},
 		history: o.History, holds: map[hold][]byte{}, clings: o.Clings,
 	}
 	cfg := core.Config{
 		Size: 2 + rng.IntN(5), Capacity: int64(48 + 32*rng.IntN(8)), Align: 4, Chunk: int64(2 + rng.IntN(8)),
 		Window: 1 + rng.IntN(3), Slots: 1 + rng.IntN(8), Inline: int64(rng.IntN(3) * 6), InlineQuota: int64(rng.IntN(3) * 12),
-		Shape: core.Shape(rng.IntN(4)), Links: core.Links{Bandwidth: 1e9, Latency: 1e-8 * float64(rng.IntN(3))}, Mutant: o.Mutant,
+		Shape: core.Shape(rng.IntN(4)), Links: core.Links{Bandwidth: 1e9, Latency: 1e-8 * float64(rng.IntN(3))},
 	}
 	if rng.IntN(2) == 0 {
 		cfg.Capacity += 400 // room enough: other things go wrong then
 		cfg.Slots += 8
 	}
 	x.mixture = draw(x, &cfg)
+	if o.Configure != nil {
+		o.Configure(&cfg)
+	}
 	x.late = rng.IntN(2) == 0
 	x.last = make([]int64, cfg.Size*cfg.Size)
 	w := newWorld(cfg, x, x)

@@ -14,16 +14,16 @@ var (
 
 func TestExplore(t *testing.T) {
 	if *seed != 0 {
-		_, err := Explore(Options{Seed: *seed, Trace: func(s string) { t.Log(s) }})
+		_, err := Explore(ExplorationOptions{Seed: *seed, Trace: func(s string) { t.Log(s) }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	var sum Report
+	var sum Exploration
 	failures := 0
 	for s := *first; s < *first+*seeds; s++ {
-		r, err := Explore(Options{Seed: s})
+		r, err := Explore(ExplorationOptions{Seed: s})
 		if err != nil {
 			t.Error(err)
 			if failures++; failures == 10 {

@@ -12,9 +12,9 @@ import (
 
 // A follower is a Get that copies what has come.
 type follower struct {
-	call   core.Call
+	call   core.CallID
 	rank   core.Rank
-	part   core.Part
+	part   core.PartialObject
 	have   int64  // that the program was told of
 	gone   bool   // it was told that what it has copied means nothing
 	copied []byte // by the program
@@ -71,8 +71,8 @@ func (x *explorer) wake(w *world, f *follower) {
 	}
 }
 
-// copyOn lets a program copy what it was told of. What means nothing it gives up, and so it
-// does when its Get has ended.
+// copyOn lets a program copy what it was told of. It gives up a follower that is no longer of
+// use, or whose Get has ended.
 func (x *explorer) copyOn(w *world, f *follower) {
 	f.busy = false
 	if !f.gone && !f.ended {
@@ -86,7 +86,7 @@ func (x *explorer) copyOn(w *world, f *follower) {
 
 // caught compares what a program has copied with what its Get has brought, and lets it give
 // up the reference, later.
-func (x *explorer) caught(w *world, f *follower, res core.Result) {
+func (x *explorer) caught(w *world, f *follower, res core.CallResult) {
 	x.moveOn(w, f.rank)
 	x.follows = slices.DeleteFunc(x.follows, func(o *follower) bool { return o == f })
 	f.ended = true

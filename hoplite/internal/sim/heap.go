@@ -2,27 +2,27 @@ package sim
 
 import "github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 
-// A kind says what happens in an event.
-type kind uint8
+// An eventKind says what happens in an event.
+type eventKind uint8
 
 const (
-	deliver kind = iota // a message arrives
-	land                // a put's bytes and its watermark arrive
-	see                 // the receiver sees the watermark
-	sent                // a sender learns that a put has landed
-	fill                // a program copies a part of its object into the store
-	act                 // a program calls
-	let                 // a program releases a reference
-	copyOn              // a program copies what it follows
-	die                 // a rank dies
-	notice              // a rank learns of a death
+	deliver eventKind = iota // a message arrives
+	land                     // a put's bytes and its watermark arrive
+	see                      // the receiver sees the watermark
+	sent                     // a sender learns that a put has landed
+	fill                     // a program copies a part of its object into the store
+	act                      // a program calls
+	let                      // a program releases a reference
+	copyOn                   // a program copies what it follows
+	die                      // a rank dies
+	notice                   // a rank learns of a death
 )
 
 // An event is something that happens at a rank.
 type event struct {
 	at     int64 // nanoseconds
 	seq    uint64
-	kind   kind
+	kind   eventKind
 	rank   core.Rank // where it happens
 	from   core.Rank
 	msg    core.Message

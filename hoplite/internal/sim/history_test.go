@@ -102,7 +102,7 @@ func step(s object, op Operation) []any {
 func (o Operation) mayBeTarget() bool { return len(o.ID) > 1 }
 
 // linearizable checks the history of an exploration.
-func linearizable(r Report) porcupine.CheckResult {
+func linearizable(r Exploration) porcupine.CheckResult {
 	var history []porcupine.Operation
 	last := int64(r.Steps) + 10
 	for _, op := range r.History {
@@ -124,7 +124,7 @@ func linearizable(r Report) porcupine.CheckResult {
 func TestHistories(t *testing.T) {
 	checked, calls := 0, 0
 	for s := range *histories {
-		r, err := Explore(Options{Seed: s + 1, History: true})
+		r, err := Explore(ExplorationOptions{Seed: s + 1, History: true})
 		if err != nil {
 			t.Fatal(err)
 		}

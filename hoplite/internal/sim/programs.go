@@ -103,9 +103,9 @@ func (x *explorer) call(w *world, p *pending) {
 	}
 }
 
-// putSome puts the usual content of an id, seldom another one. What a reduction may make is
-// put with a size that no other object has: it is then another, or the same if sum1 is
-// made of sum0 alone.
+// putSome puts the usual content of an id, seldom another one. An object that a reduction may
+// also make is put with a size that no other object has: it is then another, or the same if
+// sum1 is made of sum0 alone.
 func (x *explorer) putSome(w *world, p *pending) {
 	tag, size := uint64(p.op.ID[0]), x.sizes[p.op.ID]
 	switch {
@@ -157,7 +157,7 @@ func (x *explorer) fillSome(w *world, e *event) {
 }
 
 // result ends a call.
-func (x *explorer) result(w *world, r core.Rank, res core.Result) {
+func (x *explorer) result(w *world, r core.Rank, res core.CallResult) {
 	p := x.calls[res.Call]
 	if p == nil || p.op.End != 0 {
 		if !x.ended {
@@ -194,7 +194,7 @@ func (x *explorer) result(w *world, r core.Rank, res core.Result) {
 	}
 }
 
-func (x *explorer) succeeded(w *world, p *pending, res core.Result) {
+func (x *explorer) succeeded(w *world, p *pending, res core.CallResult) {
 	switch p.op.Verb {
 	case Reduce:
 		from := &x.oracle.made[p.op.ID][p.at]

@@ -7,8 +7,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 )
 
-// A Run is a timing to make: one object, or one from each rank.
-type Run struct {
+// A TimedRun is a timing to make: one object, or one from each rank.
+type TimedRun struct {
 	// Ranks take part, at least 2.
 	Ranks int
 	// Size of an object, and Chunk of a put, in bytes.
@@ -31,7 +31,7 @@ type Time struct {
 
 // timing is the links and the programs of a run.
 type timing struct {
-	run     Run
+	run     TimedRun
 	egress  []int64 // when each card is free again
 	ingress []int64
 	act     func(w *world, r core.Rank)
@@ -85,7 +85,7 @@ func (t *timing) event(w *world, e *event) {
 	}
 }
 
-func (t *timing) result(w *world, _ core.Rank, res core.Result) {
+func (t *timing) result(w *world, _ core.Rank, res core.CallResult) {
 	if res.Code != core.OK {
 		t.failed = res.Code
 	}
@@ -94,7 +94,7 @@ func (t *timing) result(w *world, _ core.Rank, res core.Result) {
 }
 
 // prepare makes the job and lets the ranks in who act first, before the clock counts.
-func (t *timing) prepare(r Run, first core.Rank, puts func(w *world, r core.Rank)) *world {
+func (t *timing) prepare(r TimedRun, first core.Rank, puts func(w *world, r core.Rank)) *world {
 	t.run = r
 	t.egress, t.ingress = make([]int64, r.Ranks), make([]int64, r.Ranks)
 	w := newWorld(core.Config{
@@ -121,7 +121,7 @@ func (t *timing) finish(w *world, begin int64, last int64) (Time, error) {
 }
 
 // Broadcast times the Gets of all ranks but 0, whose Put has ended.
-func Broadcast(r Run) (Time, error) {
+func Broadcast(r TimedRun) (Time, error) {
 	t := &timing{}
 	w := t.prepare(r, core.Rank(r.Ranks), nil)
 	t.open = 1
@@ -131,7 +131,7 @@ func Broadcast(r Run) (Time, error) {
 	}
 	begin := w.now
 	last := begin
-	t.act = func(w *world, k core.Rank) { w.cores[k].Get(core.Call(k)+1, "x") }
+	t.act = func(w *world, k core.Rank) { w.cores[k].Get(core.CallID(k)+1, "x") }
 	for k := 1; k < r.Ranks; k++ {
 		last = begin + int64(r.Interval)*int64(k-1)
 		w.at(last, act, core.Rank(k))
@@ -142,10 +142,10 @@ func Broadcast(r Run) (Time, error) {
 
 // Reduction times a Reduce by rank 0 of one object of each rank. Without an interval
 // the Puts have ended; with one, ranks put at that interval, rank 0 first, after the call.
-func Reduction(r Run) (Time, error) {
+func Reduction(r TimedRun) (Time, error) {
 	t := &timing{}
 	put := func(w *world, k core.Rank) {
-		w.cores[k].Put(core.Call(k)+1, fmt.Sprint("x", k), r.Size, 0)
+		w.cores[k].Put(core.CallID(k)+1, fmt.Sprint("x", k), r.Size, 0)
 	}
 	w := t.prepare(r, core.Rank(r.Ranks), put)
 	t.open = r.Ranks + 1

@@ -9,11 +9,11 @@ import (
 )
 
 // link has B x L = 100 bytes: 100 MB/s and 1 us. Only ratios count.
-func link(ranks int, sizeOverBL, chunk int64) Run {
-	return Run{Ranks: ranks, Size: 100 * sizeOverBL, Chunk: chunk, Bandwidth: 1e8, Latency: time.Microsecond}
+func link(ranks int, sizeOverBL, chunk int64) TimedRun {
+	return TimedRun{Ranks: ranks, Size: 100 * sizeOverBL, Chunk: chunk, Bandwidth: 1e8, Latency: time.Microsecond}
 }
 
-func (r Run) wire() time.Duration { return time.Duration(float64(r.Size) / r.Bandwidth * 1e9) }
+func (r TimedRun) wire() time.Duration { return time.Duration(float64(r.Size) / r.Bandwidth * 1e9) }
 
 // TestBroadcastBound compares broadcasts with S/B + (n-1)L, and with scatter and ring
 // allgather, 2(n-1)/n S/B, the best static schedule.
@@ -74,7 +74,7 @@ func TestArrivals(t *testing.T) {
 	for _, percent := range []int64{6, 12, 25, 40, 60} {
 		r := link(16, 640, 50)
 		r.Interval = r.wire() * time.Duration(percent) / 100
-		for name, f := range map[string]func(Run) (Time, error){"broadcast": Broadcast, "reduce": Reduction} {
+		for name, f := range map[string]func(TimedRun) (Time, error){"broadcast": Broadcast, "reduce": Reduction} {
 			got, err := f(r)
 			if err != nil {
 				t.Fatal(err)

@@ -21,7 +21,7 @@ func (x *explorer) stuck(w *world) {
 }
 
 // mayWait reports whether what a call waits for is not there.
-func (x *explorer) mayWait(w *world, c core.Call, p *pending) bool {
+func (x *explorer) mayWait(w *world, c core.CallID, p *pending) bool {
 	switch p.op.Verb {
 	case Get:
 		there, lost := core.Known(w.cores, w.dead, p.op.ID)

@@ -38,7 +38,7 @@ type links interface {
 
 // A user is the programs of all ranks.
 type user interface {
-	result(w *world, r core.Rank, res core.Result)
+	result(w *world, r core.Rank, res core.CallResult)
 	fill(w *world, r core.Rank, cmd core.Command)
 	event(w *world, e *event)
 	// turned is told when a rank has done what its core wanted; pulled are the objects that
@@ -70,7 +70,7 @@ func (w *world) tracef(format string, args ...any) {
 }
 
 // at adds an event to fill in.
-func (w *world) at(t int64, k kind, r core.Rank) *event {
+func (w *world) at(t int64, k eventKind, r core.Rank) *event {
 	var e *event
 	if n := len(w.spent); n > 0 {
 		e, w.spent = w.spent[n-1], w.spent[:n-1]
