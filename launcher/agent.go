@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
@@ -51,7 +52,7 @@ func RunAgent(stdin io.Reader, stderr io.Writer, staged string) int {
 		config: config,
 		conn:   talk.New(conn, config.Silence),
 		thread: newThread(),
-		family: &family{},
+		family: &ownChildren{},
 		told:   make(chan os.Signal, 1),
 	}
 	signal.Notify(a.told, syscall.SIGTERM)
@@ -75,10 +76,12 @@ type agent struct {
 	config agentConfig
 	conn   *talk.Conn
 	thread *thread
-	family *family
+	family *ownChildren
 	told   chan os.Signal // to end, by somebody on this host
 
 	order   order
+	member  *member   // nil unless this is a node, with output of its own
+	own     *program  // of a member
 	program *shipment // nil unless the program comes over the connection
 	crew    *crew
 	relay   *relay
@@ -137,10 +140,15 @@ func (a *agent) handle(f talk.Frame) error {
 		if n := Rank(f.Number) - a.order.First; n >= 0 && int(n) < len(a.crew.ranks) {
 			a.crew.kill(Rank(f.Number))
 		}
-	case frameInput:
-		a.readInput(f.Data)
-	case frameTaken:
-		a.relay.taken(f)
+	case frameInput, frameTaken:
+		if a.relay == nil {
+			return fmt.Errorf("frame of kind %d for a node that has its own input and output", f.Kind)
+		}
+		if f.Kind == frameTaken {
+			a.relay.taken(f)
+		} else {
+			a.readInput(f.Data)
+		}
 	case frameFinish:
 		if a.done == nil {
 			a.done = make(chan struct{})
@@ -164,6 +172,13 @@ func (a *agent) take(f talk.Frame) (err error) {
 	}
 	if len(a.order.Identities) != len(a.order.Ranks) {
 		return fmt.Errorf("an order with %d identities for %d ranks", len(a.order.Identities), len(a.order.Ranks))
+	}
+	if a.member != nil {
+		if _, err := auth.ParseKey(a.order.Key); err != nil {
+			return err
+		}
+		a.begin(a.own)
+		return nil
 	}
 	if a.order.Program == "" {
 		a.program, err = newShipment(a.order.Name)
@@ -190,23 +205,28 @@ func (a *agent) receive(piece []byte) error {
 func (a *agent) begin(p *program) {
 	o := a.order
 	a.begun = make(chan struct{})
-	a.relay = newRelay(a.conn, o, a.begun)
 	a.crew = &crew{
-		task: task{
-			program: p, title: o.Title, args: o.Args, dir: o.Dir,
-			inherited: settle(o.Env), added: o.Added,
-			bind: o.Bind, grace: o.Grace, stopLimit: o.StopLimit, adopt: true,
-		},
-		first: o.First, files: a.relay.files, report: a.report, log: a.log,
+		task:  a.task(p),
+		first: o.First, report: a.report, log: a.log,
 		link: func(r Rank) (*os.File, error) {
-			return keyFile(a.config.proof.Key.Text() + "\n" + o.Identities[r-o.First])
+			return keyFile(a.jobKey() + "\n" + o.Identities[r-o.First])
 		},
 		thread: a.thread, family: a.family,
 	}
 	for i, env := range o.Ranks {
-		a.crew.ranks = append(a.crew.ranks, &rank{number: o.First + Rank(i), env: env})
+		r := &rank{number: o.First + Rank(i), env: env}
+		if a.member != nil {
+			r.env = append(r.env, a.member.environ(r.number)...)
+		}
+		a.crew.ranks = append(a.crew.ranks, r)
 	}
-	a.crew.stops = newStopWatch(a.crew)
+	if a.member != nil {
+		a.crew.files = a.member.files
+	} else {
+		a.relay = newRelay(a.conn, o, a.begun)
+		a.crew.files = a.relay.files
+	}
+	a.crew.equip()
 	if info, err := os.Stat(o.Dir); o.AnyDir && (err != nil || !info.IsDir()) {
 		a.crew.dir = ""
 		a.log(fmt.Sprintf("there is no directory %s; ranks start elsewhere", o.Dir))
@@ -217,12 +237,39 @@ func (a *agent) begin(p *program) {
 		if err := a.crew.start(); err != nil {
 			s.Problem, s.Because = err.Error(), obstacleOf(err)
 		}
-		a.relay.endUnopened()
+		if a.relay != nil {
+			a.relay.endUnopened()
+		}
 		for _, r := range a.crew.ranks {
 			s.PIDs = append(s.PIDs, r.pid())
 		}
 		a.conn.Send(encode(frameStarted, 0, s))
 	}()
+}
+
+// task is what the crew does: of a node, what its own user has said.
+func (a *agent) task(p *program) task {
+	o := a.order
+	t := task{
+		program: p, title: o.Title, args: o.Args, dir: o.Dir,
+		inherited: settle(o.Env), added: o.Added,
+		bind: o.Bind, grace: o.Grace, stopLimit: o.StopLimit, adopt: true,
+	}
+	if a.member != nil {
+		own := a.member.cfg
+		t.title, t.args, t.dir = own.Program, own.Args, ""
+		t.inherited, t.added = os.Environ(), own.Env
+		t.bind, t.adopt = own.Bind, own.Foreground
+	}
+	return t
+}
+
+// jobKey is the key of the job as text.
+func (a *agent) jobKey() string {
+	if a.member != nil {
+		return a.order.Key
+	}
+	return a.config.proof.Key.Text()
 }
 
 // signal passes a signal on. A launcher that suspends its job is about to be
@@ -266,7 +313,9 @@ func (a *agent) finish() {
 	<-a.begun
 	a.crew.finish(a.hurry)
 	a.conn.Send(talk.Frame{Kind: frameFinished})
-	time.AfterFunc(drainPatience, a.relay.hurry)
+	if a.relay != nil {
+		time.AfterFunc(drainPatience, a.relay.hurry)
+	}
 }
 
 // abandon ends all ranks at once: nobody is there any more to whom they belong.
@@ -277,7 +326,7 @@ func (a *agent) abandon() {
 	<-a.begun
 	a.crew.signal(syscall.SIGKILL)
 	a.hurried.Do(func() { close(a.hurry) })
-	a.crew.watching.Wait()
+	a.crew.ends.await()
 	a.crew.finish(nil)
 }
 
@@ -286,7 +335,9 @@ func (a *agent) close() {
 		if a.done != nil {
 			<-a.done
 		}
-		a.relay.close()
+		if a.relay != nil {
+			a.relay.close()
+		}
 		a.crew.close()
 	}
 	a.conn.Close()

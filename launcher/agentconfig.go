@@ -94,22 +94,33 @@ func (c agentConfig) connect() (conn net.Conn, reached string, err error) {
 			return nil, "", err
 		}
 	}
-	hello := auth.Hello{Role: auth.RoleAgent, Job: c.Job, From: int32(c.host), Version: agentVersion}
 	for limit := time.Now().Add(handshakeTimeout); ; {
-		raw, reached, err := dialAny(c.Addresses)
-		if err != nil {
-			return nil, "", fmt.Errorf("cannot reach the launcher: %w; choose another address with --interface", err)
-		}
-		conn, err = auth.Client(raw, c.proof, hello, secure)
-		if err == nil {
+		conn, reached, err := c.attempt(secure)
+		switch {
+		case err == nil:
 			return conn, reached, nil
-		}
-		raw.Close()
-		if errors.Is(err, auth.ErrRefused) || time.Now().After(limit) {
+		case reached == "":
+			return nil, "", fmt.Errorf("cannot reach the launcher: %w; choose another address with --interface", err)
+		case errors.Is(err, auth.ErrRefused) || time.Now().After(limit):
 			return nil, "", fmt.Errorf("the launcher at %s: %w", reached, err)
 		}
 		<-time.After(addressHeadway)
 	}
+}
+
+// attempt tries all addresses once, and proves to the first that answers what this is.
+// With an error, reached is that address, or empty if none answered.
+func (c agentConfig) attempt(secure *tls.Config) (conn net.Conn, reached string, err error) {
+	raw, reached, err := dialAny(c.Addresses)
+	if err != nil {
+		return nil, "", err
+	}
+	hello := auth.Hello{Role: auth.RoleAgent, Job: c.Job, From: int32(c.host), Version: agentVersion}
+	if conn, err = auth.Client(raw, c.proof, hello, secure); err != nil {
+		raw.Close()
+		return nil, reached, err
+	}
+	return conn, reached, nil
 }
 
 // dialAny tries the addresses one after the other, without waiting long for one

@@ -8,7 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -70,15 +70,21 @@ func goBuild(ctx context.Context, cfg Config, t target, output string, signals *
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	interrupted := signals.cancelOnEnd(cancel)
-	args := []string{"build", "-o", output, "--", t.pkg}
-	cmd := exec.CommandContext(ctx, "go", args...)
+	args := []string{"build"}
+	if !strings.Contains(os.Getenv("GOFLAGS"), "-buildvcs") {
+		// As in go run: a checkout of another user, which git distrusts, is built too.
+		args = append(args, "-buildvcs=false")
+	}
 	if cfg.Transport == transportRDMA { // which calls a C library, so that other builds lack it
-		cmd = exec.CommandContext(ctx, "go", slices.Insert(args, 1, "-tags", "rdma")...)
+		args = append(args, "-tags", "rdma")
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, "-o", output, "--", t.pkg)...)
+	if cfg.Transport == transportRDMA {
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 	}
 	cmd.Dir = t.dir
 	cmd.Stdout, cmd.Stderr = cfg.Stderr, cfg.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT}
+	cmd.SysProcAttr = dyingWithParent(syscall.SysProcAttr{}, syscall.SIGINT)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = DefaultKillGrace
 	// The signal for the death of the parent follows the thread that started cmd.

@@ -94,7 +94,7 @@ func srunCarrier(remotes []*remote, agent []string) *carrier {
 func (j *job) startCarrier(c *carrier, binary []byte) error {
 	config := agentConfig{
 		Version: agentVersion, Job: j.id,
-		Addresses: j.doorway.addresses, TLS: j.cfg.TLS, Silence: j.cfg.Heartbeat,
+		Addresses: j.doorway.addresses, TLS: j.cfg.TLS, Silence: j.cfg.silence(),
 		Nodes: map[string]agentNode{},
 	}
 	for _, r := range c.brings {
@@ -114,7 +114,7 @@ func (j *job) startCarrier(c *carrier, binary []byte) error {
 	c.cmd.Stderr = &c.said
 	c.cmd.WaitDelay = 100 * time.Millisecond // a shared connection of ssh may keep its standard error open
 	// Out of reach of the terminal's signals: it must outlive the agents.
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	c.cmd.SysProcAttr = dyingWithParent(syscall.SysProcAttr{Setpgid: true}, syscall.SIGKILL)
 	c.said.tell = func(line string) { j.cfg.Log(c.words[0] + ": " + line) }
 	j.cfg.Log("running " + shellLine(c.words))
 	j.thread.do(func() {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/address"
+	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 )
 
@@ -40,6 +41,10 @@ type Config struct {
 	// know. It means nothing when there are none.
 	Remote Remote
 
+	// Node says which part of a job that is started on each of its nodes this is. The zero
+	// value means that all ranks are started from here.
+	Node Node
+
 	// Transport is how ranks reach each other: "auto" (shared memory on one host,
 	// else RDMA where both have it, else TCP), "shm", "tcp" or "rdma", with which a
 	// package is built with RDMA. Empty leaves it to the environment.
@@ -49,6 +54,12 @@ type Config struct {
 	// of an interface, "^lo,docker0" for all but those, a network such as
 	// 10.0.0.0/8, or an address. Empty means whatever reaches the others.
 	Interface string
+
+	// Ports is the range, such as 7000-7099, that the ports at which ranks and the
+	// launcher listen are taken from; the port of Node.Rendezvous is not. Of RDMA it holds
+	// for libfabric's provider tcp: the others listen at no port of TCP that could be chosen.
+	// Empty leaves it to GASPI_PORTS, and without that to the system.
+	Ports string
 
 	// TLS encrypts all connections between hosts (TLS 1.3).
 	TLS bool
@@ -89,8 +100,8 @@ type Config struct {
 
 	// Heartbeat is how long silence may last before it counts as death: that of a
 	// rank that is stopped (SIGSTOP), of a connection, or of a host. Such a rank
-	// is killed. Zero means 10 s. With less than a second, a machine that is
-	// busy looks like one that is dead.
+	// is killed. Zero means 10 s, and NoHeartbeat for ever. With less than a second, a
+	// machine that is busy looks like one that is dead.
 	Heartbeat time.Duration
 
 	// Foreground says that running this job is what the process is for. Signals
@@ -103,7 +114,8 @@ type Config struct {
 	// Notice is called with one sentence when the job fails: which rank died of
 	// what, and what became of the others. It comes after their output, unless
 	// they take long to end. It is also called when a rank was stopped while the
-	// job was not. Nil means that nobody is told before Run returns.
+	// job was not, and while ranks or hosts have not joined, after 10 s and then every
+	// minute. Nil means that nobody is told before Run returns.
 	Notice func(sentence string)
 
 	// Log is called with lines about what the launcher does. Nil means silence.
@@ -149,7 +161,10 @@ const DefaultKillGrace = 5 * time.Second
 // DefaultHeartbeat is what a Config.Heartbeat of zero means.
 const DefaultHeartbeat = 10 * time.Second
 
-// MinHeartbeat is the least that Config.Heartbeat may be.
+// NoHeartbeat is a Config.Heartbeat without a limit: only a connection that ends is a loss.
+const NoHeartbeat = time.Duration(-1)
+
+// MinHeartbeat is the least that any other Config.Heartbeat may be.
 const MinHeartbeat = 100 * time.Millisecond
 
 // An Output says what becomes of what the ranks print.
@@ -213,6 +228,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Remote.Patience == 0 {
 		c.Remote.Patience = DefaultPatience
 	}
+	if c.Node.JoinTimeout == 0 {
+		c.Node.JoinTimeout = DefaultJoinTimeout
+	}
+	if c.Ports == "" {
+		c.Ports = os.Getenv(boot.EnvPorts)
+	}
 	if c.Stdout == nil {
 		c.Stdout = os.Stdout
 	}
@@ -248,8 +269,8 @@ func (c Config) check() error {
 		return fmt.Errorf("output directory %s was given, but the output does not go to a directory", c.OutputDir)
 	case c.Timeout < 0:
 		return fmt.Errorf("timeout %v is negative; 0 means none", c.Timeout)
-	case c.Heartbeat < MinHeartbeat:
-		return fmt.Errorf("heartbeat %v: expected at least %v", c.Heartbeat, MinHeartbeat)
+	case c.Heartbeat < MinHeartbeat && c.Heartbeat != NoHeartbeat:
+		return fmt.Errorf("heartbeat %v: expected at least %v, or NoHeartbeat", c.Heartbeat, MinHeartbeat)
 	case c.Bind < BindNone || c.Bind > BindCore:
 		return fmt.Errorf("unknown kind of binding %d", c.Bind)
 	case !slices.Contains([]string{"", "auto", "shm", "tcp", transportRDMA}, c.Transport):
@@ -265,8 +286,14 @@ func (c Config) check() error {
 	if err := checkEnv(c.Env); err != nil {
 		return err
 	}
+	if err := c.Node.check(c); err != nil {
+		return err
+	}
 	return c.checkHosts()
 }
+
+// silence is Heartbeat as connections and stopped ranks take it: 0 for ever.
+func (c Config) silence() time.Duration { return max(c.Heartbeat, 0) }
 
 // checkHosts refuses hosts that cannot be, cannot take the ranks, or cannot be joined
 // by the transport.
@@ -277,6 +304,9 @@ func (c Config) checkHosts() error {
 		return err
 	case c.Transport == "shm" && len(all) > 1:
 		return fmt.Errorf("transport shm connects ranks of one host, and these are on %d: use auto or tcp", len(all))
+	}
+	if _, err := address.ParsePorts(c.Ports); err != nil {
+		return err
 	}
 	return address.Check(c.Interface)
 }

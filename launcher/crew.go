@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -46,12 +47,13 @@ type crew struct {
 	report func(event any)
 	log    func(line string)
 	thread *thread
-	family *family
+	family *ownChildren
 
-	begun    time.Time
-	keeper   *keeper
-	stops    *stopWatch
-	watching sync.WaitGroup
+	begun   time.Time
+	started atomic.Int64 // ranks
+	keeper  *keeper
+	stops   *stopWatch
+	ends    *endWatch
 
 	mu     sync.Mutex
 	ending syscall.Signal // what told the ranks to end, or 0; then no more are started
@@ -59,11 +61,19 @@ type crew struct {
 
 var errEnded = errors.New("the job has ended before all ranks were started")
 
-// start is that of a site.
+// equip makes what watches the ranks.
+func (c *crew) equip() { c.stops, c.ends = newStopWatch(c), newEndWatch(c) }
+
+// start starts the ranks of this host one after the other, and reports a rankEnded for each one
+// that could not be started.
 func (c *crew) start() (err error) {
 	c.begun = time.Now()
 	c.keeper = startKeeper(c)
-	c.thread.do(func() { err = c.startInThread() })
+	if err = c.ends.begin(); err != nil {
+		err = c.hint(err)
+	} else {
+		c.thread.do(func() { err = c.startInThread() })
+	}
 	for _, r := range c.ranks {
 		if r.pid() == 0 {
 			c.report(rankEnded{rank: r.number})
@@ -100,10 +110,32 @@ func (c *crew) startInThread() error {
 			if _, ok := errors.AsType[*startError](err); ok {
 				return err // which is true of any rank
 			}
-			return fmt.Errorf("start rank %d: %w", r.number, err)
+			return fmt.Errorf("start rank %d: %w", r.number, c.hint(err))
 		}
 	}
 	return nil
+}
+
+// Open files of this process, as they are counted: for each rank its output, its error
+// output, its line to the launcher and two descriptors of its process; and some for all.
+const (
+	filesOfRank = 5
+	filesOfAll  = 32
+)
+
+// hint adds to an error what helps against it.
+func (c *crew) hint(err error) error {
+	if !errors.Is(err, syscall.EMFILE) {
+		return err
+	}
+	// The soft limit has been raised to the hard one by the Go runtime.
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return err
+	}
+	need := filesOfRank*len(c.ranks) + filesOfAll
+	return fmt.Errorf("%w: %d %s of one host take about %d open files here, and %d are allowed; raise the hard limit (ulimit -Hn %d as root, /etc/security/limits.conf or LimitNOFILE), or spread them over more hosts",
+		err, len(c.ranks), plural(len(c.ranks), "rank", "ranks"), need, limit.Cur, need)
 }
 
 // startRank starts one rank and begins to watch it.
@@ -131,7 +163,7 @@ func (c *crew) startRank(r *rank) error {
 				Dir:   c.dir,
 				Env:   rankEnviron(c.inherited, c.added, own),
 				Files: inherited,
-				Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+				Sys:   dyingWithParent(syscall.SysProcAttr{Setpgid: true}, syscall.SIGKILL),
 			})
 		})
 		if err != nil {
@@ -142,6 +174,8 @@ func (c *crew) startRank(r *rank) error {
 	if err != nil {
 		return err
 	}
+	c.started.Add(1)
+	c.ends.watch(r, pid)
 	if err := c.keeper.keep(pid); err != nil {
 		c.log(fmt.Sprintf(unkept, err))
 	}
@@ -149,13 +183,11 @@ func (c *crew) startRank(r *rank) error {
 		r.signalGroup(sig) // it came while the rank was not there yet
 	}
 	c.log(fmt.Sprintf("rank %d is process %d", r.number, pid))
-	c.watching.Go(func() {
-		exit, err := sys.AwaitExit(pid)
-		after := time.Since(c.begun)
-		c.report(rankEnded{rank: r.number, pid: pid, exit: exit, why: r.end(), after: after, err: err})
-	})
 	return nil
 }
+
+// begunRanks returns the number of ranks that have been started.
+func (c *crew) begunRanks() int { return int(c.started.Load()) }
 
 func (c *crew) endingBy() syscall.Signal {
 	c.mu.Lock()
@@ -163,8 +195,8 @@ func (c *crew) endingBy() syscall.Signal {
 	return c.ending
 }
 
-// signal is that of a site. SIGTSTP suspends the ranks until SIGCONT: they do
-// not count as stopped meanwhile.
+// signal sends sig to the process group of each rank. SIGTSTP suspends the ranks until SIGCONT:
+// they do not count as stopped meanwhile.
 func (c *crew) signal(sig syscall.Signal) {
 	if sig == syscall.SIGKILL || endSignals[sig] != "" && c.endingBy() == 0 {
 		c.mu.Lock()
@@ -182,12 +214,13 @@ func (c *crew) signal(sig syscall.Signal) {
 	}
 }
 
-// kill is that of a site.
+// kill kills rank r, at once or as soon as it has been started.
 func (c *crew) kill(r Rank) error { return c.ranks[r-c.first].kill("") }
 
-// close is that of a site.
+// close ends the watch for stopped ranks, waits for the goroutines that watch ranks, and
+// dismisses the keeper.
 func (c *crew) close() {
 	c.stops.close()
-	c.watching.Wait()
+	c.ends.close()
 	c.keeper.dismiss()
 }

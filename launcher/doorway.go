@@ -14,8 +14,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
-// A doorway is where agents and ranks of other hosts come in. Whoever has no
-// credentials of the job stays outside.
+// A doorway is where agents and ranks of other hosts come in. It refuses a peer without
+// credentials of the job.
 type doorway struct {
 	job       *job
 	listeners []net.Listener
@@ -26,7 +26,7 @@ type doorway struct {
 	agents map[int32]*remote // by the number of the host; those that have not come yet
 }
 
-// openDoorway listens, on ports that the system chooses.
+// openDoorway listens, on ports that the system chooses or of Config.Ports.
 func openDoorway(j *job, agents []*remote) (*doorway, error) {
 	d := &doorway{job: j, agents: map[int32]*remote{}}
 	for _, r := range agents {
@@ -60,8 +60,19 @@ func (d *doorway) listen() error {
 	if err != nil {
 		return err
 	}
+	ports, err := address.ParsePorts(d.job.cfg.Ports)
+	if err != nil {
+		return err
+	}
+	open := func(host string) (l net.Listener, err error) {
+		err = ports.Open(func(port uint16) (err error) {
+			l, err = net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(int(port))))
+			return err
+		})
+		return l, err
+	}
 	if d.job.cfg.Interface == "" {
-		l, err := net.Listen("tcp", ":0")
+		l, err := open("")
 		if err != nil {
 			return err
 		}
@@ -73,7 +84,7 @@ func (d *doorway) listen() error {
 		return nil
 	}
 	for _, a := range chosen {
-		l, err := net.Listen("tcp", net.JoinHostPort(a.String(), "0"))
+		l, err := open(a.String())
 		if err != nil {
 			return err
 		}
@@ -87,6 +98,26 @@ func (d *doorway) listen() error {
 func (d *doorway) addressesFrom(worked string) []string {
 	all := slices.DeleteFunc(slices.Clone(d.addresses), func(a string) bool { return a == worked })
 	return append([]string{worked}, all...)
+}
+
+// addressesOf returns all addresses, first that of this host by which somebody has come, if
+// the doorway is open there.
+func (d *doorway) addressesOf(at net.Addr) []string {
+	tcp, ok := at.(*net.TCPAddr)
+	if !ok {
+		return d.addresses
+	}
+	own := tcp.AddrPort().Addr().Unmap().WithZone("").String()
+	if d.job.cfg.Interface == "" && len(d.listeners) > 0 {
+		_, port, _ := net.SplitHostPort(d.listeners[0].Addr().String())
+		return d.addressesFrom(net.JoinHostPort(own, port))
+	}
+	for _, a := range d.addresses {
+		if host, _, _ := net.SplitHostPort(a); host == own {
+			return d.addressesFrom(a)
+		}
+	}
+	return d.addresses
 }
 
 // check refuses who holds the key but is not expected.

@@ -61,7 +61,7 @@ func rankEnviron(inherited, added, own []string) []string {
 // reserved are the variables that only the launcher sets.
 var reserved = [...]string{
 	boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, boot.EnvJob, boot.EnvFD,
-	boot.EnvHost, boot.EnvRendezvous, boot.EnvKeyFile, boot.EnvServer, boot.EnvOutputTTY, boot.EnvOutputWidth, boot.EnvLocalCores,
+	boot.EnvHost, boot.EnvRendezvous, boot.EnvKeyFile, boot.EnvKey, boot.EnvServer, boot.EnvOutputTTY, boot.EnvOutputWidth, boot.EnvLocalCores,
 }
 
 // The variables that package gaspi reads and the launcher only hands on.

@@ -38,8 +38,8 @@ func unfit(title, format string, args ...any) error {
 const maxFirstLine = 256
 
 // checkWhole refuses an ELF file that ends before its last segment does: the system
-// would start it, and a signal would end it. What it makes of others is for the system
-// to say; a file that cannot be read may still be one that can be executed.
+// would start it, and a signal would end it. Other files are left to the system to judge; a
+// file that cannot be read may still be executable.
 func checkWhole(path, title string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -186,6 +186,18 @@ func whyUnfit(cause syscall.Errno, path, title string) error {
 		return unfit(title, "%v; its mode is %v, and it cannot be read to see why", cause, info.Mode())
 	}
 	defer f.Close()
+	if err := unfitContent(cause, f, title); err != nil {
+		return err
+	}
+	if cause == syscall.EACCES || cause == syscall.EPERM {
+		return unfit(title, "%v, although its mode is %v; is its file system mounted noexec, or a directory above it closed to this user?", cause, info.Mode())
+	}
+	return unfit(title, "%v", cause)
+}
+
+// unfitContent looks for what keeps a file from being executed in what it holds, and
+// returns nil if that is fine. cause is what the system has said; 0 if it was not asked.
+func unfitContent(cause syscall.Errno, f *os.File, title string) error {
 	line := firstLine(f)
 	switch script, isScript := bytes.CutPrefix(line, []byte("#!")); {
 	case len(line) == 0:
@@ -193,16 +205,11 @@ func whyUnfit(cause syscall.Errno, path, title string) error {
 	case isScript:
 		return whyNoScript(cause, string(script), title)
 	case bytes.HasPrefix(line, []byte(elf.ELFMAG)):
-		if err := checkELF(f, title); err != nil {
-			return err
-		}
-	case cause == syscall.ENOEXEC:
+		return checkELF(f, title)
+	case cause == syscall.ENOEXEC, cause == 0:
 		return unfit(title, "it is neither an ELF program nor a script; a script begins with a line such as #!/bin/sh")
 	}
-	if cause == syscall.EACCES || cause == syscall.EPERM {
-		return unfit(title, "%v, although its mode is %v; is its file system mounted noexec, or a directory above it closed to this user?", cause, info.Mode())
-	}
-	return unfit(title, "%v", cause)
+	return nil
 }
 
 // whyNoScript says what is wrong with what runs a script; line is what follows #! in it.
@@ -214,6 +221,9 @@ func whyNoScript(cause syscall.Errno, line, title string) error {
 		return unfit(title, "its first line is #! without an interpreter; write one such as #!/bin/sh")
 	case wrong != "":
 		return unfit(title, "its first line names the interpreter %q, which %s; install it or correct the line", name, wrong)
+	}
+	if cause == 0 {
+		return nil
 	}
 	return unfit(title, "its interpreter %q cannot be started: %v", name, cause)
 }

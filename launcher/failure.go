@@ -82,16 +82,7 @@ func (j *job) signalAll(sig syscall.Signal) {
 func (j *job) signal(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
-		if j.interrupt != 0 {
-			j.killAll() // the user has asked twice
-			return
-		}
-		j.interrupt = sig
-		j.blame(cause{code: 128 + int(sig), what: "interrupted by " + endSignals[sig], after: time.Since(j.begun), everyone: true, fatal: true})
-		if j.ending {
-			j.signalAll(sig)
-		}
-		j.end(sig)
+		j.interruptedBy(sig, "")
 	case syscall.SIGTSTP:
 		j.signalAll(syscall.SIGTSTP)
 		j.limit.pause()
@@ -104,6 +95,43 @@ func (j *job) signal(sig syscall.Signal) {
 	default:
 		j.signalAll(sig)
 	}
+}
+
+// interruptedBy ends the job for a signal that a user has sent; where says to what, if
+// that is not this process.
+func (j *job) interruptedBy(sig syscall.Signal, where string) {
+	if j.interrupt != 0 {
+		j.killAll() // the user has asked twice
+		return
+	}
+	j.interrupt = sig
+	j.blame(cause{code: 128 + int(sig), what: "interrupted by " + endSignals[sig] + where, after: time.Since(j.begun), everyone: true, fatal: true})
+	if j.ending {
+		j.signalAll(sig)
+	}
+	j.end(sig)
+}
+
+// demanded does what another node wants.
+func (j *job) demanded(e nodeDemands) {
+	where := " at " + e.node.title()
+	if sig := syscall.Signal(e.demand.Signal); endSignals[sig] != "" {
+		j.interruptedBy(sig, where)
+		return
+	}
+	j.fail(cause{code: max(e.demand.Code, 1), what: e.demand.What + where, everyone: true, fatal: true})
+}
+
+// verdict is how the job has ended, for other nodes. It is called when nothing more can
+// happen.
+func (j *job) verdict() verdict {
+	switch {
+	case j.startErr != nil:
+		return refusalOf(j.startErr)
+	case j.cause != nil:
+		return verdict{Code: j.cause.code, Sentence: j.cause.sentence(true)}
+	}
+	return verdict{}
 }
 
 // outputBroken ends a job whose output nobody reads, as a broken pipe would end

@@ -7,17 +7,17 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
-// A family is the children of this process that are nobody's leftovers: ranks,
+// An ownChildren is the children of this process that are nobody's leftovers: ranks,
 // the keeper, and what carries agents. All others are processes that the system
 // has given to this one because their own parent has ended.
-type family struct {
+type ownChildren struct {
 	mu      sync.Mutex
 	members []int
 }
 
 // begin starts a process that is a member from the beginning: with the lock
 // held, nobody takes it for an orphan.
-func (f *family) begin(start func() (pid int, err error)) error {
+func (f *ownChildren) begin(start func() (pid int, err error)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	pid, err := start()
@@ -28,7 +28,7 @@ func (f *family) begin(start func() (pid int, err error)) error {
 }
 
 // leave takes a process out that somebody else has waited for.
-func (f *family) leave(pid int) {
+func (f *ownChildren) leave(pid int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.members = slices.DeleteFunc(f.members, func(m int) bool { return m == pid })
@@ -36,7 +36,7 @@ func (f *family) leave(pid int) {
 
 // orphans returns the children that are no members, after it has reaped those
 // of them that have ended.
-func (f *family) orphans() []int {
+func (f *ownChildren) orphans() []int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var living []int

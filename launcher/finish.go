@@ -48,9 +48,9 @@ func (j *job) endLeftovers() {
 	}
 }
 
-// settle waits until all output has been passed on. Whoever takes it may have
-// stopped: then the user is told all the same, and a signal that would end the
-// job cuts the wait short, as does one that came before, after the grace.
+// settle waits until all output has been passed on. If its reader has stopped reading, settle
+// tells the user, and a signal that would end the job cuts the wait short, as does an earlier
+// signal after the grace.
 func (j *job) settle() {
 	done := j.output.settled()
 	hurry := time.After(drainPatience)

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"syscall"
+	"sync"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/boot"
 )
 
 // gather makes the sites of the job: it starts agents on all other hosts, and
@@ -23,6 +25,9 @@ func (j *job) gather(ctx context.Context) error {
 		r := newRemote(j, p)
 		remotes = append(remotes, r)
 		j.addSite(r, p)
+	}
+	if j.muster != nil {
+		return j.openDoor(nil)
 	}
 	if len(remotes) > 0 {
 		if err := j.prepareRemotes(remotes); err != nil {
@@ -41,11 +46,19 @@ func (j *job) prepareRemotes(remotes []*remote) (err error) {
 			return fmt.Errorf("copy the program: %w", err)
 		}
 	}
-	if j.doorway, err = openDoorway(j, remotes); err != nil {
+	if err := j.openDoor(remotes); err != nil {
+		return err
+	}
+	return j.startCarriers(remotes)
+}
+
+// openDoor lets ranks of other hosts in, and agents that are yet to come.
+func (j *job) openDoor(agents []*remote) (err error) {
+	if j.doorway, err = openDoorway(j, agents); err != nil {
 		return err
 	}
 	j.cfg.Log("other hosts reach this one at " + strings.Join(j.doorway.addresses, ", "))
-	return j.startCarriers(remotes)
+	return nil
 }
 
 // ships reports whether the program is copied to other hosts.
@@ -54,6 +67,13 @@ func (j *job) ships() bool { return j.cfg.Remote.Stage || j.program.built }
 // await waits until all agents are there. Signals are heeded meanwhile.
 func (j *job) await(ctx context.Context) error {
 	limit := time.After(j.cfg.Remote.Patience)
+	done := make(chan struct{})
+	var reminding sync.WaitGroup
+	defer reminding.Wait()
+	defer close(done)
+	reminding.Go(func() {
+		boot.Remind(done, func(since string) { j.cfg.Notice(fmt.Sprintf("waiting for %s for %s", j.absent(), since)) })
+	})
 	for _, s := range j.sites {
 		r, ok := s.(*remote)
 		if !ok {
@@ -82,11 +102,8 @@ func (j *job) awaitOne(ctx context.Context, r *remote, limit <-chan time.Time) e
 		case <-ctx.Done():
 			return ctx.Err()
 		case sig := <-j.signals.channel():
-			switch number := sig.(syscall.Signal); {
-			case endSignals[number] != "":
-				return &interruptedError{number}
-			case number == syscall.SIGTSTP:
-				suspendSelf()
+			if err := j.signals.early(sig); err != nil {
+				return err
 			}
 		}
 	}
@@ -104,6 +121,25 @@ func (j *job) carrierGone(c *carrier) error {
 }
 
 func (j *job) nobodyCame(r *remote) error {
-	return fmt.Errorf("host %s: no agent has connected within %s to %s: is there a firewall, or an address that only this host knows? choose one with --interface",
-		r.name, round(j.cfg.Remote.Patience), strings.Join(j.doorway.addresses, ", "))
+	return fmt.Errorf("host %s: no agent has connected within %s to %s, waiting for %s: is there a firewall, or an address that only this host knows? choose one with --interface",
+		r.name, round(j.cfg.Remote.Patience), strings.Join(j.doorway.addresses, ", "), j.absent())
+}
+
+// absent names the hosts whose agents have not connected: "hosts b, d (2 of 3 are missing)".
+func (j *job) absent() string {
+	var names []string
+	remotes := 0
+	for _, s := range j.sites {
+		if r, ok := s.(*remote); ok {
+			remotes++
+			if !r.connected() {
+				names = append(names, r.name)
+			}
+		}
+	}
+	noun, verb := "hosts", "are"
+	if len(names) == 1 {
+		noun, verb = "host", "is"
+	}
+	return fmt.Sprintf("%s %s (%d of %d %s missing)", noun, strings.Join(names, ", "), len(names), remotes, verb)
 }

@@ -93,7 +93,7 @@ func TestHostsNumberTheirRanks(t *testing.T) {
 }
 
 func TestSignalsOfOtherHostsAreAtTheirDefaults(t *testing.T) {
-	o, err := runJob(t, onHosts(t, Config{Program: "grep", Args: []string{"Sig[IB]", "/proc/self/status"}}, "localhost,b"))
+	o, err := runJob(t, onHosts(t, statusLines("SigI*|SigB*", 0), "localhost,b"))
 	if err != nil || o.ExitCode != 0 {
 		t.Fatalf("%v, %+v", err, o)
 	}
@@ -163,6 +163,7 @@ func TestHostsThatCannotBeHad(t *testing.T) {
 		{"ends at once", "a", func(c *Config) { c.Remote.Agent = []string{"true"} }, "ended before the agent had connected"},
 		{"no ssh", "a", func(c *Config) { c.Remote.SSH = []string{"/nowhere/ssh"} }, "host a: fork/exec /nowhere/ssh: no such file or directory"},
 		{"silent", "a,silent", func(c *Config) { c.Remote.Patience = 2 * time.Second }, "host silent: no agent has connected within 2 s to 127.0.0.1:"},
+		{"silent alone", "silent", func(c *Config) { c.Remote.Patience = 300 * time.Millisecond }, "waiting for host silent (1 of 1 is missing)"},
 		{"deaf", "deaf", func(c *Config) { c.Remote.Patience = 300 * time.Millisecond }, "host deaf: no agent has connected"},
 		{"too many ranks", "a:2,b", func(c *Config) { c.Ranks = 4 }, "4 ranks do not fit into the 3 slots of 2 hosts"},
 		{"interface", "a", func(c *Config) { c.Interface = "nope0" }, "listen for other hosts: "},

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,12 +25,13 @@ type job struct {
 	output  *output
 	input   *input
 	thread  *thread
-	family  *family
+	family  *ownChildren
 	losses  *losses
 
 	places       []place
 	sites        []site
 	siteOf       []site   // index is the rank
+	muster       *muster  // where nodes have come together; nil without any
 	doorway      *doorway // where agents and ranks of other hosts come in; nil without any
 	shipment     []byte   // the program, if it is copied to other hosts
 	carriers     []*carrier
@@ -51,22 +53,20 @@ type job struct {
 	grace     <-chan time.Time // when to kill
 	notice    <-chan time.Time // when to tell the user although ranks still run
 	limit     pausingTimer
+	progress  startProgress
 	first     *RankExit
 }
 
-func newJob(cfg Config, p *program, signals *signals) (*job, error) {
+func newJob(cfg Config, p *program, all []place, signals *signals) (*job, error) {
 	j := &job{
-		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &family{}, losses: newLosses(cfg.Ranks),
+		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &ownChildren{}, losses: newLosses(cfg.Ranks),
 		siteOf: make([]site, cfg.Ranks), exits: make([]RankExit, cfg.Ranks), gone: make([]bool, cfg.Ranks), running: cfg.Ranks,
-		events: make(chan any, 2*cfg.Ranks), over: make(chan struct{}),
+		places: all, events: make(chan any, 2*cfg.Ranks), over: make(chan struct{}),
 	}
 	for r := range j.exits {
 		j.exits[r].Rank = Rank(r)
 	}
 	var err error
-	if j.places, err = places(cfg); err != nil {
-		return nil, err
-	}
 	if j.output, err = newOutput(cfg); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func newJob(cfg Config, p *program, signals *signals) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.server.SetHeartbeat(cfg.Heartbeat)
+	j.server.SetHeartbeat(cfg.silence())
 	j.server.OnError(func(r base.Rank, err error) {
 		cfg.Log(fmt.Sprintf("dropped the connection of rank %d: %v", r, err))
 	})
@@ -100,15 +100,19 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	defer j.dismissCarriers()
 	defer func() { j.doorway.close() }()
 	if err := j.gather(ctx); err != nil {
+		j.startErr = err
 		close(j.over)
 		j.closeSites()
 		return Result{}, err
 	}
 	j.begun = time.Now()
 	j.startSites()
+	go j.awaitRanks()
+	j.progress.begin(j)
 	j.input.begin()
 	j.limit.start(j.cfg.Timeout)
 	j.loop(ctx)
+	j.progress.end()
 	close(j.over)
 	j.finish()
 	if j.startErr != nil {
@@ -141,7 +145,7 @@ func (j *job) localCrew(p place) *crew {
 		task: task{
 			program: j.program, title: j.cfg.Program, args: j.cfg.Args,
 			inherited: os.Environ(), added: j.cfg.Env,
-			bind: j.cfg.Bind, grace: j.cfg.KillGrace, stopLimit: j.cfg.Heartbeat, adopt: j.cfg.Foreground,
+			bind: j.cfg.Bind, grace: j.cfg.KillGrace, stopLimit: j.cfg.silence(), adopt: j.cfg.Foreground,
 		},
 		first: p.first, report: j.report, log: j.cfg.Log, thread: j.thread, family: j.family,
 	}
@@ -155,7 +159,7 @@ func (j *job) localCrew(p place) *crew {
 			func(f *rankFiles) (*os.File, error) { return j.input.file(r, f) },
 			func(kind string, f *rankFiles) (*os.File, error) { return j.output.file(r, kind, f) })
 	}
-	c.stops = newStopWatch(c)
+	c.equip()
 	return c
 }
 
@@ -173,23 +177,31 @@ func (j *job) spread() bool {
 	return slices.ContainsFunc(j.places, func(p place) bool { return !p.here })
 }
 
-// environ returns what all ranks are told in the same way, and where the output
-// of this one ends up.
+// environ returns what a rank is told beside who it is, and where its output ends up.
 func (j *job) environ(r Rank) []string {
+	env := j.commonEnviron()
+	if j.cfg.Interface != "" {
+		env = append(env, envInterface+"="+j.cfg.Interface)
+	}
+	return append(env, j.output.environ(r)...)
+}
+
+// commonEnviron returns what all ranks are told in the same way, on all nodes.
+func (j *job) commonEnviron() []string {
 	var env []string
 	if j.cfg.Transport != "" {
 		env = append(env, envTransport+"="+j.cfg.Transport)
 	}
-	if j.cfg.Interface != "" {
-		env = append(env, envInterface+"="+j.cfg.Interface)
+	if j.cfg.Ports != "" {
+		env = append(env, boot.EnvPorts+"="+j.cfg.Ports)
 	}
 	if j.spread() || j.cfg.TLS {
 		env = append(env, boot.EnvTLS+"="+map[bool]string{false: "0", true: "1"}[j.cfg.TLS])
 	}
 	if j.spread() {
-		env = append(env, boot.EnvHeartbeat+"="+j.cfg.Heartbeat.String())
+		env = append(env, boot.EnvHeartbeat+"="+j.cfg.silence().String())
 	}
-	return append(env, j.output.environ(r)...)
+	return env
 }
 
 // report is how sites say what has happened.
@@ -204,8 +216,36 @@ func (j *job) report(event any) {
 func (j *job) startSites() {
 	j.starting = len(j.sites)
 	for _, s := range j.sites {
-		go func() { j.report(siteStarted{err: s.start()}) }()
+		go func() {
+			err := s.start()
+			if _, here := s.(*crew); here && err != nil && j.muster != nil {
+				err = atFirst(err)
+			}
+			j.report(siteStarted{err: err})
+		}()
 	}
+}
+
+// awaitRanks tells the user, once the first rank has joined, which others have not. It
+// returns when all have, or the job is over.
+func (j *job) awaitRanks() {
+	j.server.AwaitAll(j.over, j.joinLimit(), func(line string) { j.report(ranksMissing{line}) })
+}
+
+// joinLimit is how long ranks may take to join once the first has. There is no limit
+// unless the environment of ranks has one that makes sense.
+func (j *job) joinLimit() time.Duration {
+	text := os.Getenv(boot.EnvJoinTimeout)
+	for _, kv := range j.cfg.Env {
+		if value, ok := strings.CutPrefix(kv, boot.EnvJoinTimeout+"="); ok {
+			text = value
+		}
+	}
+	limit, err := time.ParseDuration(text)
+	if err != nil {
+		return 0
+	}
+	return max(limit, 0)
 }
 
 // loop handles what happens until every rank has ended.
@@ -231,6 +271,8 @@ func (j *job) loop(ctx context.Context) {
 		case <-j.notice:
 			j.notice = nil
 			j.tell()
+		case <-j.progress.due:
+			j.progress.show()
 		}
 	}
 }
@@ -239,7 +281,9 @@ func (j *job) loop(ctx context.Context) {
 func (j *job) handle(event any) {
 	switch e := event.(type) {
 	case siteStarted:
-		j.starting--
+		if j.starting--; j.starting == 0 {
+			j.progress.end()
+		}
 		if e.err != nil && j.startErr == nil && !j.ending {
 			j.startErr = e.err
 			j.killAll()
@@ -250,6 +294,10 @@ func (j *job) handle(event any) {
 		j.rankStopped(e)
 	case siteLost:
 		j.siteLost(e)
+	case ranksMissing:
+		j.output.interject(func() { j.cfg.Notice(e.sentence) })
+	case nodeDemands:
+		j.demanded(e)
 	}
 }
 
@@ -309,8 +357,7 @@ func (j *job) record(e rankEnded) bool {
 		exit.Status = 1
 	}
 	if e.err != nil { // not seen to happen; the rank must count as failed
-		exit.Status = 1
-		j.cfg.Log(e.err.Error())
+		exit.Status, exit.Lost = 1, "its end cannot be seen: "+e.err.Error()
 	}
 	j.cfg.Log(exit.describe() + " after " + seconds(exit.After))
 	j.server.Announce(boot.Failure{Rank: e.rank, Left: !exit.Failed(), Reason: exit.reason()})

@@ -27,12 +27,12 @@ func TestKeeperKnowsARankAtOnce(t *testing.T) {
 	script := `(trap '' HUP INT TERM; while :; do sleep 0.01; done) & echo begun; wait`
 	c := &crew{
 		task:  task{program: &program{path: "/bin/sh", name: "sh"}, args: []string{"-c", script}},
-		ranks: []*rank{{number: 0}, {number: 1}}, family: &family{}, thread: newThread(),
+		ranks: []*rank{{number: 0}, {number: 1}}, family: &ownChildren{}, thread: newThread(),
 		link:   func(Rank) (*os.File, error) { return os.Open(os.DevNull) },
 		report: func(any) {}, log: func(string) {},
 	}
 	defer c.thread.close()
-	c.stops = newStopWatch(c)
+	c.equip()
 	c.files = func(r Rank) (*rankFiles, error) {
 		if r == 0 {
 			return &rankFiles{stdin: null, stdout: in, stderr: null}, nil

@@ -8,16 +8,17 @@
 // flags; a program that measures or tests something can call Run with its own
 // path.
 //
-// What a job leaves behind is nothing, on any host: ranks, their children, and
-// connections end with it, and also when the launcher itself is killed by
-// signal 9.
+// A job leaves nothing behind on any host: ranks, their children, and connections end with it,
+// and also when the launcher itself is killed by signal 9.
 package launcher
 
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // Rank numbers a process of a job, from 0 to Ranks-1.
@@ -27,16 +28,21 @@ type Rank = base.Rank
 // output has been passed on. An error means that the job did not run: a bad
 // Config, a program that is not there (ErrNotFound, ErrNotExecutable), one that
 // cannot be built (*BuildError) or started. It also returns the error of ctx,
-// whose end ends the job. That ranks failed is no error but a Result.
+// whose end ends the job. That ranks failed is no error but a Result. On systems
+// other than Linux the error is gaspi.ErrNotSupported.
 func Run(ctx context.Context, cfg Config) (Result, error) {
-	cfg, err := cfg.withDefaults()
-	if err != nil {
-		return Result{}, err
+	if err := sys.ProcessRanks(); err != nil {
+		return Result{}, fmt.Errorf("%w: %w; gaspi.Local runs them as goroutines of one process", base.ErrNotSupported, err)
 	}
+	cfg, err := cfg.withDefaults()
 	var signals *signals
 	if cfg.Foreground {
 		signals = catchSignals()
 		defer signals.release()
+	}
+	if err != nil {
+		decline(ctx, cfg, err, signals)
+		return Result{}, err
 	}
 	result, err := prepareAndRun(ctx, cfg, signals)
 	if interrupted, ok := errors.AsType[*interruptedError](err); ok {
@@ -47,13 +53,47 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 
 func prepareAndRun(ctx context.Context, cfg Config, signals *signals) (Result, error) {
 	program, err := prepare(ctx, cfg, signals)
+	if err == nil {
+		defer program.close()
+	}
+	if cfg.Node.several() && cfg.Node.Number > 0 {
+		return runMember(ctx, cfg, program, err, signals)
+	}
+	if err != nil {
+		decline(ctx, cfg, err, signals)
+		return Result{}, err
+	}
+	if cfg.Node.several() {
+		return runNodes(ctx, cfg, program, signals)
+	}
+	all, err := places(cfg)
 	if err != nil {
 		return Result{}, err
 	}
-	defer program.close()
-	j, err := newJob(cfg, program, signals)
+	j, err := newJob(cfg, program, all, signals)
 	if err != nil {
 		return Result{}, err
 	}
+	return j.run(ctx)
+}
+
+// runNodes is Run at node 0: it waits for the other nodes, and runs the job.
+func runNodes(ctx context.Context, cfg Config, p *program, signals *signals) (Result, error) {
+	m, err := openMuster(ctx, cfg)
+	if err != nil {
+		return Result{}, err
+	}
+	defer m.close()
+	if err := m.gather(ctx, signals); err != nil {
+		return Result{}, err
+	}
+	all := m.places()
+	cfg.Ranks = int(all[len(all)-1].first) + all[len(all)-1].ranks
+	j, err := newJob(cfg, p, all, signals)
+	if err != nil {
+		m.dismiss(refusalOf(atFirst(err)))
+		return Result{}, err
+	}
+	j.muster = m
 	return j.run(ctx)
 }

@@ -14,9 +14,8 @@ const (
 	leftoverPatience = 2 * time.Second      // for processes to vanish after they were killed
 )
 
-// finish is that of a site. It ends the processes that ranks have started and
-// left behind, as the ranks themselves are ended: they are told to, and killed
-// after the grace.
+// finish ends the processes that ranks have started and left behind, by the signals that end
+// the ranks themselves: SIGTERM first, and SIGKILL after the grace.
 func (c *crew) finish(hurry <-chan struct{}) {
 	for _, r := range c.ranks {
 		r.reap()

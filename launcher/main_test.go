@@ -17,6 +17,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // roleEnv makes this test binary a rank: its value says what the rank does.
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "agent" {
 		os.Exit(RunAgent(os.Stdin, os.Stderr, strings.Join(os.Args[2:], "")))
 	}
-	os.Exit(m.Run())
+	os.Exit(testenv.Run(m.Run))
 }
 
 // play is what a rank of these tests does; it returns the exit status.
@@ -46,13 +47,18 @@ func play(role string) int {
 	case "deaf": // to every signal that can be ignored
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
 		fmt.Println("ready")
-		select {}
+		time.Sleep(time.Hour) // sleep: until it is killed; select would be a deadlock without other goroutines
 	case "wait":
 		fmt.Println("ready")
-		select {}
+		time.Sleep(time.Hour) // sleep: until it is killed
 	case "flags": // is the standard output an ordinary, blocking file?
 		flags, _, _ := syscall.Syscall(syscall.SYS_FCNTL, 1, syscall.F_GETFL, 0)
 		fmt.Println("nonblocking", flags&syscall.O_NONBLOCK != 0)
+	case "absent": // rank 1 never joins
+		if os.Getenv(boot.EnvRank) == "1" {
+			time.Sleep(time.Hour) // sleep: until it is killed
+		}
+		return playWithBoot(role)
 	default:
 		return playWithBoot(role)
 	}
@@ -62,7 +68,7 @@ func play(role string) int {
 // playWithBoot are the roles that talk to the launcher.
 func playWithBoot(role string) int {
 	credentials, _ := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", bootFD))
-	s, err := boot.FromEnvironment(context.Background(), nil)
+	s, err := boot.FromEnvironment(context.Background(), nil, nil)
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -105,6 +111,14 @@ func playWithBoot(role string) int {
 		var dead *base.RankError
 		err := s.Fence(ctx, "late", "")
 		fmt.Println(errors.As(err, &dead), err)
+	case "mourns": // rank 0 learns in which order all others are killed
+		fmt.Println("pid", os.Getpid())
+		if info.Rank != 0 {
+			<-ctx.Done()
+		}
+		for range info.Size - 1 {
+			fmt.Println("gone", (<-s.Failures()).Rank)
+		}
 	case "stops": // rank 1 stops; rank 0 learns what became of it
 		if info.Rank == 1 {
 			syscall.Kill(os.Getpid(), syscall.SIGSTOP)
@@ -117,6 +131,11 @@ func playWithBoot(role string) int {
 		}
 		fmt.Printf("%+v\n", <-s.Failures())
 		fmt.Printf("%+v\n", <-s.Failures())
+	case "absent":
+		if err := s.Fence(context.Background(), "all", ""); err != nil {
+			fmt.Println(err)
+			return 1
+		}
 	case "kills": // rank 0 has rank 1 killed
 		if info.Rank != 0 {
 			<-ctx.Done()

@@ -12,24 +12,25 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
-// agentVersion is that of what launcher and agent say to each other. It changes
-// whenever an old peer could misunderstand a new one.
-const agentVersion = 2
+// agentVersion is the version of the protocol between launcher and agent. It changes whenever
+// an old peer could misunderstand a new one.
+const agentVersion = 3
 
-// What launcher and agent say to each other. Data is a gob unless it says bytes
-// or text. A stream is an output of a rank: twice its place among the ranks of
-// the host, plus 1 for stderr.
+// Kinds of frames between launcher and agent. Data is a gob unless the comment says bytes or
+// text. A stream is an output of a rank: twice its place among the ranks of the host, plus 1
+// for stderr.
 const (
 	// To the agent.
-	frameOrder   talk.Kind = iota + 1 // order
-	frameProgram                      // bytes of the program; none: that was all
-	frameSignal                       // number: signal for all ranks
-	frameKill                         // number: rank to kill
-	frameInput                        // bytes for rank 0 to read; none: the end
-	frameTaken                        // number: stream; data: count of its bytes that were taken
-	frameFinish                       // end what the ranks have left behind
-	frameHurry                        // and do not wait for it
-	frameOver                         // the job is over
+	frameOrder   talk.FrameKind = iota + 1 // order
+	frameProgram                           // bytes of the program; none: that was all
+	frameSignal                            // number: signal for all ranks
+	frameKill                              // number: rank to kill
+	frameInput                             // bytes for rank 0 to read; none: the end
+	frameTaken                             // number: stream; data: count of its bytes that were taken
+	frameFinish                            // end what the ranks have left behind
+	frameHurry                             // and do not wait for it
+	frameOver                              // the job is over; for a node: verdict
+	frameNotice                            // text for the user of a node
 
 	// To the launcher.
 	frameReady     // ready: the agent is there
@@ -40,6 +41,7 @@ const (
 	frameInputDone // number: bytes of the input that were taken; negative: no more is wanted
 	frameFinished  // nothing is left
 	frameLog       // text
+	frameDemand    // demand of a node
 )
 
 // An order is what an agent is to do.
@@ -63,6 +65,10 @@ type order struct {
 	// Identities make each rank itself: with the job's key, which the agent has and no
 	// frame carries, they are the file that it inherits.
 	Identities []string
+
+	// Key is the key of the job. A node gets it over a sealed connection, after it has proven
+	// that it holds the key of all jobs of that node.
+	Key string
 }
 
 // A ready is the first word of an agent.
@@ -70,7 +76,8 @@ type ready struct {
 	Host    string // what the host calls itself
 	PID     int
 	Cores   int
-	Reached string // the address of the launcher that worked
+	Reached string      // the address of the launcher that worked
+	Node    *enlistment // nil for the agent of a host
 }
 
 // A started says how the start of the ranks went.
@@ -121,7 +128,7 @@ type stoppedFrame struct {
 }
 
 // encode returns v for a frame.
-func encode(kind talk.Kind, number int32, v any) talk.Frame {
+func encode(kind talk.FrameKind, number int32, v any) talk.Frame {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(v); err != nil {
 		panic(fmt.Sprintf("launcher: %T cannot be encoded: %v", v, err))

@@ -41,8 +41,8 @@ func newOutput(cfg Config) (*output, error) {
 		}
 		o.dir = dir
 	}
-	// What ends up in the same place shares a display, and so a lock: lines of
-	// stdout and stderr then do not mix either.
+	// Outputs that end up in the same place share a display, and so a lock: lines of stdout and
+	// stderr then do not mix either.
 	o.stdout, o.stderr = newDisplay(cfg.Stdout), newDisplay(cfg.Stderr)
 	if samePlace(cfg.Stdout, cfg.Stderr) {
 		o.stderr = o.stdout
@@ -144,8 +144,8 @@ func (o *output) create(r Rank, kind string) (*os.File, error) {
 	return f, nil
 }
 
-// file opens an output for a rank of this host. What needs no label the rank
-// writes itself.
+// file opens an output for a rank of this host. The rank itself writes output that needs no
+// label.
 func (o *output) file(r Rank, kind string, files *rankFiles) (*os.File, error) {
 	w := o.cfg.Stdout
 	if kind == "stderr" {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // A rankFiles is what a rank inherits as its standard files.
@@ -19,8 +21,8 @@ func (f *rankFiles) closeChildEnds() {
 }
 
 // openRankFiles opens the standard files of a rank, each with its function; an
-// output is told by its kind, stdout or stderr. What they open for the rank alone
-// they add to own.
+// output is told by its kind, stdout or stderr. The functions add files that they open for the
+// rank alone to own.
 func openRankFiles(stdin func(*rankFiles) (*os.File, error), output func(kind string, f *rankFiles) (*os.File, error)) (_ *rankFiles, err error) {
 	f := &rankFiles{}
 	if f.stdin, err = stdin(f); err == nil {
@@ -49,16 +51,16 @@ func (f *rankFiles) openNull() (*os.File, error) {
 // outputPipe makes a pipe of which only our end is non-blocking: the other one
 // belongs to a program that expects an ordinary file.
 func outputPipe() (ours, theirs *os.File, err error) {
-	var fds [2]int
-	if err := syscall.Pipe2(fds[:], syscall.O_CLOEXEC); err != nil {
-		return nil, nil, os.NewSyscallError("pipe2", err)
+	read, write, err := sys.Pipe()
+	if err != nil {
+		return nil, nil, err
 	}
-	if err := syscall.SetNonblock(fds[0], true); err != nil {
-		syscall.Close(fds[0])
-		syscall.Close(fds[1])
+	if err := syscall.SetNonblock(read, true); err != nil {
+		sys.CloseFile(read)
+		sys.CloseFile(write)
 		return nil, nil, os.NewSyscallError("fcntl", err)
 	}
-	return os.NewFile(uintptr(fds[0]), "output of a rank"), os.NewFile(uintptr(fds[1]), "output"), nil
+	return os.NewFile(uintptr(read), "output of a rank"), os.NewFile(uintptr(write), "output"), nil
 }
 
 // readLoop hands on what comes through a pipe until its end.

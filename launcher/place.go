@@ -16,6 +16,8 @@ type place struct {
 	here   bool // it is this host
 	first  Rank
 	ranks  int
+
+	recruit *recruit // of a node that has started itself; else nil
 }
 
 // places returns where the ranks of a Config go, host by host. This host is one

@@ -134,10 +134,11 @@ func TestArgumentsThatAreTooLong(t *testing.T) {
 
 // TestDirectoryThatIsNotThere is about another host: this one has it.
 func TestDirectoryThatIsNotThere(t *testing.T) {
-	err := whyNotStarted(syscall.ENOENT, "/bin/sh", "sh", "/nowhere")
+	dir := filepath.Join(t.TempDir(), "nowhere")
+	err := whyNotStarted(syscall.ENOENT, "/bin/sh", "sh", dir)
 	r := newRemote(&job{program: &program{}}, place{name: "b"})
 	err = r.problem(started{Problem: err.Error(), Because: obstacleOf(err)})
-	const want = "host b: sh: there is no directory /nowhere to start it in; the program and its directory must be there too, or be copied with --stage"
+	want := "host b: sh: there is no directory " + dir + " to start it in; the program and its directory must be there too, or be copied with --stage"
 	if !errors.Is(err, errNoDirectory) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

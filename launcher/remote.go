@@ -49,6 +49,10 @@ func newRemote(j *job, p place) *remote {
 		input: talk.NewCredit(),
 		pids:  make([]int, p.ranks), gone: make([]bool, p.ranks),
 	}
+	if p.recruit != nil {
+		r.attachNode(p.recruit)
+		return r
+	}
 	for range 2 * p.ranks {
 		r.flows = append(r.flows, talk.NewInflow())
 	}
@@ -57,24 +61,49 @@ func newRemote(j *job, p place) *remote {
 
 // attach takes the connection of the agent, which has proven who it is.
 func (r *remote) attach(conn net.Conn) {
-	c := talk.New(conn, r.job.cfg.Heartbeat)
+	c := talk.New(conn, r.job.cfg.silence())
 	if !r.conn.CompareAndSwap(nil, c) {
 		c.Close() // the doorway lets each agent in once; this one came at the same time
 		return
 	}
-	r.receiving.Go(r.receiveLoop)
+	r.receiving.Go(func() { r.receiveLoop(c.Receive, false) })
+}
+
+// attachNode takes the connection of a node that has joined. It shows the output of its
+// ranks itself.
+func (r *remote) attachNode(node *recruit) {
+	r.conn.Store(node.conn)
+	r.agent = node.ready
+	r.ready <- nil
+	waiting := true // for what came before the start
+	receive := func() (talk.Frame, error) {
+		if waiting {
+			waiting = false
+			first := <-node.next
+			return first.frame, first.err
+		}
+		return node.conn.Receive()
+	}
+	r.receiving.Go(func() { r.receiveLoop(receive, true) })
+}
+
+// title is what a user calls the host.
+func (r *remote) title() string {
+	if r.recruit != nil {
+		return r.name
+	}
+	return "host " + r.name
 }
 
 // connected reports whether the agent has come.
 func (r *remote) connected() bool { return r.conn.Load() != nil }
 
 // receiveLoop handles what the agent says until the connection ends.
-func (r *remote) receiveLoop() {
+func (r *remote) receiveLoop(receive func() (talk.Frame, error), greeted bool) {
 	defer close(r.over)
 	conn := r.conn.Load()
-	greeted := false
 	for {
-		f, err := conn.Receive()
+		f, err := receive()
 		if err == nil && !greeted {
 			greeted = true
 			err = r.greet(f)
@@ -141,7 +170,13 @@ func (r *remote) handle(f talk.Frame) error {
 			close(r.done)
 		}
 	case frameLog:
-		r.job.cfg.Log("host " + r.name + ": " + strings.ToValidUTF8(string(f.Data), "?"))
+		r.job.cfg.Log(r.title() + ": " + strings.ToValidUTF8(string(f.Data), "?"))
+	case frameDemand:
+		d, err := decode[demand](f)
+		if err == nil {
+			r.job.report(nodeDemands{r, d})
+		}
+		return err
 	default:
 		return fmt.Errorf("frame of unknown kind %d", f.Kind)
 	}
@@ -182,14 +217,26 @@ func (r *remote) problem(s started) error {
 	if s.Problem == "" {
 		return nil
 	}
-	sentence := fmt.Sprintf("host %s: %s", r.name, s.Problem)
-	if (s.Because == noProgram || s.Because == noDirectory) && !r.job.ships() {
+	sentence := r.title() + ": " + s.Problem
+	if r.recruit == nil && (s.Because == noProgram || s.Because == noDirectory) && !r.job.ships() {
 		sentence += "; the program and its directory must be there too, or be copied with --stage"
 	}
 	if s.Because <= otherObstacle || int(s.Because) >= len(obstacles) {
 		return errors.New(sentence)
 	}
 	return &startError{obstacles[s.Because], sentence}
+}
+
+// begunRanks returns the number of ranks of the host that are known to have been started.
+func (r *remote) begunRanks() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, pid := range r.pids {
+		if pid != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *remote) ended(e endedFrame) error {
@@ -214,7 +261,7 @@ func (r *remote) ended(e endedFrame) error {
 
 // lost draws the conclusions from the end of the connection.
 func (r *remote) lost(err error) {
-	reason := "host " + r.name + " is lost: " + r.explain(err)
+	reason := r.title() + " is lost: " + r.explain(err)
 	select {
 	case r.ready <- errors.New(reason):
 	default:
@@ -247,14 +294,18 @@ func (r *remote) lost(err error) {
 func (r *remote) explain(err error) string {
 	switch {
 	case errors.Is(err, talk.ErrSilent):
-		return "no sign of life for " + round(r.job.cfg.Heartbeat)
+		return "no sign of life for " + round(r.job.cfg.silence())
 	case talk.Ended(err), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		if r.recruit != nil {
+			return "the connection to its gaspi-run has ended"
+		}
 		return "the connection to its agent has ended"
 	}
 	return err.Error()
 }
 
-// signal is that of a site.
+// signal sends the agent the order to signal the ranks. A signal that ends the job, before the
+// order to start the ranks was sent, keeps that order from being sent.
 func (r *remote) signal(sig syscall.Signal) {
 	r.sending.Lock()
 	defer r.sending.Unlock()
@@ -271,7 +322,8 @@ func (r *remote) signal(sig syscall.Signal) {
 	}
 }
 
-// kill is that of a site.
+// kill sends the agent the order to kill rank n; it fails before the ranks were ordered to
+// start.
 func (r *remote) kill(n Rank) error {
 	r.sending.Lock()
 	defer r.sending.Unlock()
@@ -282,7 +334,9 @@ func (r *remote) kill(n Rank) error {
 	return nil
 }
 
-// finish is that of a site.
+// finish asks the agent to end the processes that the ranks have left behind. It returns when
+// the agent has reported that none is left, when the connection has ended, or leftoverPatience
+// after hurry was closed.
 func (r *remote) finish(hurry <-chan struct{}) {
 	r.sending.Lock()
 	ordered := r.ordered
@@ -310,7 +364,8 @@ func (r *remote) finish(hurry <-chan struct{}) {
 	}
 }
 
-// close is that of a site.
+// close tells the agent that the job is over, closes the connection and waits for its receiver
+// to end. It does nothing before there is a connection.
 func (r *remote) close() {
 	conn := r.conn.Load()
 	if conn == nil {
@@ -319,7 +374,11 @@ func (r *remote) close() {
 	r.mu.Lock()
 	r.closing = true
 	r.mu.Unlock()
-	conn.Send(talk.Frame{Kind: frameOver})
+	over := talk.Frame{Kind: frameOver}
+	if r.recruit != nil {
+		over = encode(frameOver, 0, r.job.verdict())
+	}
+	conn.Send(over)
 	conn.Close()
 	r.receiving.Wait()
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
-// start is that of a site.
+// start sends the agent the order to start the ranks, with the program if the order copies it,
+// and returns when the agent has reported that all have begun, or why not.
 func (r *remote) start() error {
 	for i, flow := range r.flows {
 		s, err := r.job.output.sink(r.first+Rank(i/2), []string{"stdout", "stderr"}[i%2])
@@ -42,7 +43,7 @@ func (r *remote) send(o order) bool {
 	}
 	conn := r.conn.Load()
 	conn.Send(encode(frameOrder, 0, o))
-	if o.Program == "" {
+	if o.Program == "" && r.recruit == nil {
 		for piece := range slices.Chunk(r.job.shipment, talk.MaxData/16) {
 			conn.Send(talk.Frame{Kind: frameProgram, Data: piece})
 		}
@@ -74,30 +75,54 @@ func (r *remote) refuse(err error) error {
 }
 
 // order says what the agent is to do.
-func (r *remote) order() (order, error) {
+func (r *remote) order() (o order, err error) {
 	j := r.job
-	dir, err := os.Getwd()
-	if err != nil {
-		return order{}, fmt.Errorf("the directory to start ranks in: %w", err)
+	o = order{
+		Name: j.program.name, Grace: j.cfg.KillGrace, StopLimit: j.cfg.silence(), First: r.first,
 	}
-	o := order{
-		Name: j.program.name, Title: j.cfg.Program, Args: j.cfg.Args,
-		Env: portable(os.Environ()), Added: j.cfg.Env, Dir: dir, AnyDir: j.ships(),
-		Bind: j.cfg.Bind, Grace: j.cfg.KillGrace, StopLimit: j.cfg.Heartbeat,
-		First: r.first, Reads: r.first == 0 && j.cfg.Stdin != nil,
-	}
-	if !j.ships() {
-		if o.Program, err = filepath.Abs(j.program.path); err != nil {
-			return order{}, err
-		}
+	if r.recruit != nil {
+		o.Key = j.server.Credentials().Key.Text()
+	} else if err := r.equip(&o); err != nil {
+		return order{}, err
 	}
 	for i := range r.ranks {
 		info := j.info(r.place, i)
-		env := info.RemoteEnviron(j.doorway.addressesFrom(r.agent.Reached), fmt.Sprintf("/proc/self/fd/%d", bootFD))
-		o.Ranks = append(o.Ranks, append(env, j.environ(info.Rank)...))
+		env := info.RemoteEnviron(r.rendezvous(), fmt.Sprintf("/proc/self/fd/%d", bootFD))
+		o.Ranks = append(o.Ranks, append(env, r.environ(info.Rank)...))
 		o.Identities = append(o.Identities, j.server.Authority().Rank(int32(info.Rank)).Identity.Text())
 	}
 	return o, nil
+}
+
+// equip adds what the ranks of a host run, and with what.
+func (r *remote) equip(o *order) (err error) {
+	j := r.job
+	if o.Dir, err = os.Getwd(); err != nil {
+		return fmt.Errorf("the directory to start ranks in: %w", err)
+	}
+	o.Title, o.Args, o.Bind = j.cfg.Program, j.cfg.Args, j.cfg.Bind
+	o.Env, o.Added, o.AnyDir = portable(os.Environ()), j.cfg.Env, j.ships()
+	o.Reads = r.first == 0 && j.cfg.Stdin != nil
+	if !j.ships() {
+		o.Program, err = filepath.Abs(j.program.path)
+	}
+	return err
+}
+
+// rendezvous is where the ranks reach this process, the address that has worked first.
+func (r *remote) rendezvous() []string {
+	if r.recruit == nil {
+		return r.job.doorway.addressesFrom(r.agent.Reached)
+	}
+	return r.job.doorway.addressesOf(r.recruit.at)
+}
+
+// environ is what a rank is told here; a node adds what is its own.
+func (r *remote) environ(n Rank) []string {
+	if r.recruit != nil {
+		return r.job.commonEnviron()
+	}
+	return r.job.environ(n)
 }
 
 // flowLoop passes on one output, at the pace of whoever takes it.

@@ -31,7 +31,7 @@ type RankExit struct {
 	Core   bool           // it left a core dump
 	After  time.Duration  // since the start of the job
 	Ended  bool           // the launcher had told it to end before it did
-	Lost   string         // why nobody saw it end, such as "host b is lost: no sign of life for 10 s"; Status is 1 then
+	Lost   string         // why nobody saw it end, such as "host b is lost: no sign of life for 10 s" or what the system has against it; Status is 1 then
 	Why    string         // what the launcher killed it for, such as "stopped by signal 19 for 10s"; empty if it did not
 }
 

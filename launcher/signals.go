@@ -94,6 +94,17 @@ func (s *signals) cancelOnEnd(cancel context.CancelFunc) func() syscall.Signal {
 	}
 }
 
+// early handles a signal that comes before the ranks are started: its error ends the job.
+func (s *signals) early(sig os.Signal) error {
+	switch number := sig.(syscall.Signal); {
+	case endSignals[number] != "":
+		return &interruptedError{number}
+	case number == syscall.SIGTSTP:
+		suspendSelf()
+	}
+	return nil
+}
+
 // suspendSelf stops this process as the terminal's suspend key would have, had
 // the signal not been caught. It returns when somebody resumes the process.
 func suspendSelf() { syscall.Kill(os.Getpid(), syscall.SIGSTOP) }

@@ -8,13 +8,17 @@ import (
 )
 
 // A site is one host as the job sees it: a crew of this process, or an agent at
-// the other end of a connection. What happens to ranks is reported as events,
-// from any goroutine and in the order in which it happened to a rank.
+// the other end of a connection. A site reports changes of its ranks as events, from any
+// goroutine; the events of one rank come in their order, and the ends of ranks in the order in
+// which they happened.
 type site interface {
 	// start starts the ranks and returns when all have begun to execute the
 	// program, or why not all have. Either way one rankEnded is reported for
 	// each rank in the end.
 	start() error
+
+	// begunRanks is how many ranks have been started so far, as far as is known.
+	begunRanks() int
 
 	// signal sends sig to all ranks and their children. A signal that ends the
 	// job keeps ranks that are not started yet from being started.
@@ -51,6 +55,11 @@ type rankStopped struct {
 	limit time.Duration // after which it is killed; 0 for never
 }
 
+// A ranksMissing says which ranks have not joined for a while, although others have.
+type ranksMissing struct {
+	sentence string
+}
+
 // A siteStarted is what start of a site has returned.
 type siteStarted struct {
 	err error
@@ -61,4 +70,10 @@ type siteStarted struct {
 type siteLost struct {
 	reason string // such as "host b is lost: no sign of life for 10 s"
 	ranks  []rankEnded
+}
+
+// A nodeDemands is reported when the user of another node wants the job to end.
+type nodeDemands struct {
+	node   *remote
+	demand demand
 }

@@ -1,6 +1,11 @@
 package launcher
 
-import "runtime"
+import (
+	"runtime"
+	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+)
 
 // A thread starts processes from one thread of the system, which lives until
 // close: the system kills a process with Pdeathsig when the thread that started
@@ -40,4 +45,11 @@ func (t *thread) do(f func()) {
 func (t *thread) close() {
 	close(t.work)
 	<-t.ended
+}
+
+// dyingWithParent returns attr for a process that gets signal when the thread that
+// starts it ends.
+func dyingWithParent(attr syscall.SysProcAttr, signal syscall.Signal) *syscall.SysProcAttr {
+	sys.DieWithParent(&attr, signal)
+	return &attr
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // tappedSSH is fakeSSH that leads agents, and so their ranks, through a tap: it tells
@@ -131,6 +132,7 @@ func disguises(secret string) map[string][]byte {
 // searches the capture for the key, identities, variables, arguments, input and output, and
 // tries to get in with it.
 func TestWiretapHearsNothing(t *testing.T) {
+	testenv.Need(t, "sed")
 	w := newWiretap(t)
 	random := auth.NewKey().Text()
 	variable, argument, line := "variable-"+random[:16], "argument-"+random[16:32], "input-"+random[32:48]

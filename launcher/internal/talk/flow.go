@@ -57,8 +57,8 @@ func (c *Credit) Close() {
 	c.cond.Broadcast()
 }
 
-// An Inflow is the receiver's side of one stream: what has come and was not
-// taken yet. Whoever fills it never blocks.
+// An Inflow is the receiver's side of one stream: the bytes that have come and were not taken
+// yet. Filling it never blocks.
 type Inflow struct {
 	mu      sync.Mutex
 	cond    sync.Cond
@@ -108,7 +108,7 @@ func (f *Inflow) Next() []byte {
 	return piece
 }
 
-// Close says that nothing more will come. What has come can still be taken.
+// Close says that nothing more will come. Bytes that have come can still be taken.
 func (f *Inflow) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,17 +13,17 @@ const MaxData = 16 << 20
 //
 //	| 0 kind | 1 zero, 3 | 4 number, 4 | 8 length of data, 4 | 12 data |
 type Frame struct {
-	Kind   Kind
+	Kind   FrameKind
 	Number int32 // a rank, a stream, a signal, a count: it depends on the kind
 	Data   []byte
 }
 
-// A Kind says what a frame means. The kinds are the business of the users of
+// A FrameKind says what a frame means. The kinds are the business of the users of
 // this package; 0 is its own.
-type Kind uint8
+type FrameKind uint8
 
 // ping is a sign of life.
-const ping Kind = 0
+const ping FrameKind = 0
 
 const headerSize = 12
 
@@ -48,7 +48,7 @@ func readFrame(r io.Reader) (Frame, error) {
 	if h[1]|h[2]|h[3] != 0 || size > MaxData {
 		return Frame{}, fmt.Errorf("malformed frame %x: expected three zeros after the kind and a length of at most %d", h, MaxData)
 	}
-	f := Frame{Kind: Kind(h[0]), Number: int32(binary.LittleEndian.Uint32(h[4:]))}
+	f := Frame{Kind: FrameKind(h[0]), Number: int32(binary.LittleEndian.Uint32(h[4:]))}
 	for rest := int(size); rest > 0; {
 		n := min(rest, max(growth, len(f.Data)))
 		at := len(f.Data)

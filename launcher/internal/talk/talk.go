@@ -48,9 +48,13 @@ type Conn struct {
 	working sync.WaitGroup
 }
 
+// unlimitedPeriod is the time between two signs of life where silence has no limit: they
+// keep what lies between the hosts from forgetting the connection.
+const unlimitedPeriod = 10 * time.Second
+
 // New returns a Conn over conn, which it takes. It sends signs of life, and
-// expects some: after limit without any, Receive fails. Time during which this
-// process itself was stopped does not count.
+// expects some: after limit without any, Receive fails; a limit of 0 is none. Time during
+// which this process itself was stopped does not count.
 func New(conn net.Conn, limit time.Duration) *Conn {
 	c := &Conn{conn: conn, limit: limit, wake: make(chan struct{}, 1), over: make(chan struct{})}
 	c.working.Go(c.sendLoop)
@@ -183,6 +187,9 @@ func (c *Conn) sendLoop() {
 // watchLoop gives signs of life, and looks for those of the other side.
 func (c *Conn) watchLoop() {
 	period := max(c.limit/8, 10*time.Millisecond)
+	if c.limit == 0 {
+		period = unlimitedPeriod
+	}
 	tick := time.NewTicker(period)
 	defer tick.Stop()
 	var quiet time.Duration
@@ -203,7 +210,7 @@ func (c *Conn) watchLoop() {
 			seen, quiet = now, 0
 			continue
 		}
-		if quiet += passed; quiet >= c.limit {
+		if quiet += passed; c.limit > 0 && quiet >= c.limit {
 			c.silent.Store(true)
 			c.conn.Close()
 			return

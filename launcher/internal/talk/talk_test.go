@@ -20,7 +20,7 @@ func TestFramesArriveInOrder(t *testing.T) {
 		var want []Frame
 		go left.Receive() // it hears the signs of life of the other side
 		for i := range 60 {
-			f := Frame{Kind: Kind(1 + i%7), Number: int32(-i)}
+			f := Frame{Kind: FrameKind(1 + i%7), Number: int32(-i)}
 			if i%3 > 0 {
 				f.Data = bytes.Repeat([]byte{byte(i)}, 50*i)
 			}
@@ -28,7 +28,7 @@ func TestFramesArriveInOrder(t *testing.T) {
 			left.Send(f)
 		}
 		go func() {
-			time.Sleep(time.Minute) // signs of life meanwhile
+			time.Sleep(time.Minute) // sleep: by the clock of the bubble, with signs of life meanwhile
 			left.Send(Frame{Kind: 9})
 			left.Close()
 		}()
@@ -67,6 +67,25 @@ func TestSilenceIsNoticed(t *testing.T) {
 	})
 }
 
+func TestSilenceWithoutALimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := net.Pipe()
+		go io.Copy(io.Discard, b)
+		c := New(a, 0)
+		go func() {
+			time.Sleep(24 * time.Hour) // sleep: silence, by the clock of the bubble
+			f := Frame{Kind: 3, Number: 5}
+			h := f.header()
+			b.Write(h[:])
+		}()
+		if f, err := c.Receive(); err != nil || f.Number != 5 {
+			t.Errorf("%+v, %v after a day of silence", f, err)
+		}
+		b.Close()
+		c.Close()
+	})
+}
+
 func TestSilenceIsAllowedInAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := net.Pipe()
@@ -74,7 +93,7 @@ func TestSilenceIsAllowedInAPause(t *testing.T) {
 		c := New(a, time.Second)
 		c.Pause(true)
 		go func() {
-			time.Sleep(time.Hour)
+			time.Sleep(time.Hour) // sleep: silence, by the clock of the bubble
 			f := Frame{Kind: 3, Number: 5}
 			h := f.header()
 			b.Write(h[:])

@@ -1,0 +1,112 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"os/exec"
+
+	"github.com/gaspi-go/gaspi-go/internal/address"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+)
+
+// A JobMap lists the hosts, ranks and cores that Run would use, and the program that it would
+// start.
+type JobMap struct {
+	Program string // a path, or what the go command would build
+	Package bool   // it would be built first
+	Ranks   int    // of the job; of a node, those of that node
+	Places  []Placement
+}
+
+// A Placement is a host with its ranks.
+type Placement struct {
+	Host  string // as the user named it
+	By    string // what starts its ranks: "this process", or a command such as "ssh"
+	First Rank   // of a node, 0: it follows from the nodes before
+	Ranks int    // from First on
+	Cores []int  // those that this process may use; nil on another host, where they are not known
+}
+
+// MapJob returns the map of a job, and starts nothing. Its error is the one that Run would have
+// for the Config, for a program of this host that is not there or cannot be executed, for a
+// key, an interface or a command that is missing here; a package is not built, and other hosts
+// are not asked.
+func MapJob(cfg Config) (JobMap, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return JobMap{}, err
+	}
+	t, err := findTarget(cfg.Program)
+	if err != nil {
+		return JobMap{}, err
+	}
+	p := JobMap{Program: t.binary, Package: t.binary == "", Ranks: cfg.Ranks}
+	if p.Package {
+		p.Program = or(t.dir, t.pkg)
+	} else if err := checkStart(t.binary, cfg.Program); err != nil {
+		return JobMap{}, err
+	}
+	all, err := places(cfg)
+	if err != nil {
+		return JobMap{}, err
+	}
+	cores, err := sys.ThreadCores()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return JobMap{}, fmt.Errorf("cores of this process: %w", err)
+	}
+	for _, place := range all {
+		where := Placement{Host: place.name, By: "this process", First: place.first, Ranks: place.ranks, Cores: cores}
+		if !place.here {
+			where.By, where.Cores = cfg.carrierName(), nil
+			if _, err := exec.LookPath(where.By); err != nil {
+				return JobMap{}, fmt.Errorf("host %s: %w", place.name, err)
+			}
+		}
+		p.Places = append(p.Places, where)
+	}
+	return p, cfg.checkHere(all)
+}
+
+// carrierName is the command that brings agents to other hosts.
+func (c Config) carrierName() string {
+	if c.Remote.Srun {
+		return "srun"
+	}
+	return c.Remote.SSH[0]
+}
+
+// checkHere looks for what a job on several hosts needs of this one.
+func (c Config) checkHere(all []place) error {
+	if c.Node.several() {
+		if _, err := c.Node.key(); err != nil {
+			return err
+		}
+	}
+	for _, p := range all {
+		if !p.here || c.Node.several() {
+			_, err := address.Choose(c.Interface, netip.Addr{})
+			return err
+		}
+	}
+	return nil
+}
+
+// checkStart says what would keep a file from being started, as far as its content tells.
+// A host that executes other formats (binfmt_misc) takes what others do not.
+func checkStart(path, title string) error {
+	if err := checkWhole(path, title); err != nil {
+		return err
+	}
+	if others, _ := os.ReadDir("/proc/sys/fs/binfmt_misc"); len(others) > 2 { // beside register and status
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // it may be one that can only be executed
+	}
+	defer f.Close()
+	return unfitContent(0, f, title)
+}

@@ -1,0 +1,237 @@
+package launcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
+)
+
+// A member is a node other than 0: an agent that runs a program of its own, and shows the
+// output of its ranks itself.
+type member struct {
+	agent
+	cfg     Config
+	signals *signals
+	output  *output
+	frames  chan received
+	over    chan struct{} // closed when nobody takes frames any more
+	asked   syscall.Signal
+	verdict *verdict // nil until the job is over
+}
+
+// errAskedTwice says that a user did not want to wait for the job to end.
+var errAskedTwice = errors.New("interrupted twice; killed the ranks of this node")
+
+// runMember joins node 0 and runs the ranks of this node. program is what prepare has
+// returned, and problem its error, which is then told to node 0 if that is there.
+func runMember(ctx context.Context, cfg Config, p *program, problem error, signals *signals) (Result, error) {
+	key, err := cfg.Node.key()
+	if problem != nil {
+		if err == nil {
+			reportProblem(cfg, key, problem)
+		}
+		return Result{}, problem
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	conn, err := cfg.Node.join(ctx, cfg, key, signals)
+	if err != nil {
+		return Result{}, err
+	}
+	m := &member{cfg: cfg, signals: signals, frames: make(chan received), over: make(chan struct{})}
+	m.agent = agent{
+		config: agentConfig{Silence: cfg.silence(), proof: auth.Credentials{Key: key}},
+		conn:   talk.New(conn, cfg.silence()), thread: newThread(), family: &ownChildren{},
+		hurry: make(chan struct{}), member: m, own: p,
+	}
+	defer m.agent.close()
+	if m.output, err = newOutput(cfg); err != nil {
+		reportProblem(cfg, key, err)
+		return Result{}, err
+	}
+	defer m.output.close()
+	if cfg.Foreground {
+		if err := sys.AdoptOrphans(); err != nil {
+			cfg.Log(fmt.Sprintf("processes that leave their group will not be found: %v", err))
+		}
+	}
+	cfg.Node.greet(m.conn, cfg, nil)
+	return m.run(ctx)
+}
+
+// reportProblem tells node 0, if it is there already, why this node cannot take part.
+func reportProblem(cfg Config, key auth.Key, problem error) {
+	n := cfg.Node
+	n.JoinTimeout = addressHeadway
+	quiet := cfg
+	quiet.Notice = func(string) {}
+	if conn, err := n.join(context.Background(), quiet, key, nil); err == nil {
+		line := talk.New(conn, cfg.silence())
+		n.greet(line, cfg, problem)
+		line.Close()
+	}
+}
+
+// run does what node 0 says until the job is over, or node 0 is gone.
+func (m *member) run(ctx context.Context) (Result, error) {
+	begun := time.Now()
+	go m.receiveLoop()
+	err := m.loop(ctx)
+	close(m.over)
+	m.conn.Break()
+	if err != nil {
+		m.abandon()
+		m.settle()
+	}
+	if errors.Is(err, errAskedTwice) {
+		return Result{ExitCode: 128 + int(m.asked), Sentence: err.Error()}, nil
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	if m.done != nil {
+		<-m.done
+	}
+	m.settle()
+	if err := m.verdict.err(); err != nil {
+		return Result{}, err
+	}
+	result := Result{ExitCode: m.verdict.Code, Sentence: m.verdict.Sentence, Elapsed: time.Since(begun)}
+	if result.Sentence != "" {
+		m.output.interject(func() { m.cfg.Notice(result.Sentence) })
+		m.settle()
+	}
+	return result, ctx.Err()
+}
+
+func (m *member) receiveLoop() {
+	for {
+		f, err := m.conn.Receive()
+		select {
+		case m.frames <- received{f, err}:
+		case <-m.over:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// loop returns nil once the verdict is there.
+func (m *member) loop(ctx context.Context) error {
+	done := ctx.Done()
+	for m.verdict == nil {
+		select {
+		case r := <-m.frames:
+			if r.err != nil {
+				return m.lost(r.err)
+			}
+			if err := m.obey(r.frame); err != nil {
+				return fmt.Errorf("node 0 makes no sense: %w", err)
+			}
+		case sig := <-m.signals.channel():
+			if err := m.signalled(sig.(syscall.Signal)); err != nil {
+				return err
+			}
+		case err := <-m.output.broken:
+			m.ask(demand{Code: 1, What: fmt.Sprintf("cannot write the output: %v", err)})
+		case <-done:
+			done = nil
+			if m.crew == nil {
+				return ctx.Err()
+			}
+			m.ask(demand{Code: 1, What: "stopped: " + context.Cause(ctx).Error()})
+		}
+	}
+	return nil
+}
+
+// obey does what one frame says.
+func (m *member) obey(f talk.Frame) error {
+	switch f.Kind {
+	case frameNotice:
+		m.output.interject(func() { m.cfg.Notice(string(f.Data)) })
+		return nil
+	case frameOver:
+		v, err := decode[verdict](f)
+		m.verdict = &v
+		return err
+	}
+	return m.handle(f)
+}
+
+func (m *member) ask(d demand) { m.conn.Send(encode(frameDemand, 0, d)) }
+
+// signalled handles a signal that this process got. A signal that ends a job ends it on all
+// nodes.
+func (m *member) signalled(sig syscall.Signal) error {
+	switch {
+	case endSignals[sig] != "" && m.crew == nil:
+		return &interruptedError{sig}
+	case endSignals[sig] != "" && m.asked == 0:
+		m.asked = sig
+		m.ask(demand{Signal: int(sig)})
+	case endSignals[sig] != "":
+		return errAskedTwice
+	case sig == syscall.SIGTSTP:
+		m.cfg.Log("a job on several nodes is suspended at node 0")
+	case sig != syscall.SIGPIPE && sig != syscall.SIGCONT && m.crew != nil:
+		m.crew.signal(sig)
+	}
+	return nil
+}
+
+// lost is the error of a node that has lost node 0.
+func (m *member) lost(err error) error {
+	why := err.Error()
+	switch {
+	case errors.Is(err, talk.ErrSilent):
+		why = "no sign of life for " + round(m.cfg.silence())
+	case talk.Ended(err), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		why = "the connection to its gaspi-run has ended"
+	}
+	return errors.New("node 0 is lost: " + why + "; the ranks of this node are ended")
+}
+
+// settle waits until the output of the ranks has been passed on.
+func (m *member) settle() {
+	done := m.output.settled()
+	hurry := time.After(drainPatience)
+	for {
+		select {
+		case <-done:
+			return
+		case <-hurry:
+			m.output.hurry()
+		case sig := <-m.signals.channel():
+			if endSignals[sig.(syscall.Signal)] != "" {
+				return
+			}
+		}
+	}
+}
+
+// files opens the standard files of a rank of this node.
+func (m *member) files(r Rank) (*rankFiles, error) {
+	return openRankFiles(
+		func(f *rankFiles) (*os.File, error) { return f.openNull() },
+		func(kind string, f *rankFiles) (*os.File, error) { return m.output.file(r, kind, f) })
+}
+
+// environ is what is told to a rank beside what node 0 says.
+func (m *member) environ(r Rank) []string {
+	var env []string
+	if m.cfg.Interface != "" {
+		env = append(env, envInterface+"="+m.cfg.Interface)
+	}
+	return append(env, m.output.environ(r)...)
+}

@@ -1,0 +1,335 @@
+package launcher
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
+)
+
+// A muster is where node 0 meets the other nodes: it listens at the rendezvous until the
+// job is over. It refuses a peer that does not hold the key of the job.
+type muster struct {
+	cfg       Config
+	key       auth.Key
+	listeners []net.Listener
+	serving   sync.WaitGroup
+	events    chan recruitEvent
+	over      chan struct{} // closed when nobody listens to events any more
+
+	mu      sync.Mutex
+	taken   map[int32]string // guarded by mu; by its number, from where a node has joined
+	refused string           // guarded by mu; the last connection that was not let in
+
+	nodes []*recruit // index is the node; nil for node 0 and those that have not come
+}
+
+// A recruit is a node that has joined, before its ranks have numbers.
+type recruit struct {
+	number int
+	conn   *talk.Conn
+	at     net.Addr // of this host, by which it has come
+	ready  ready
+	next   chan received // holds what came after its first word
+}
+
+type received struct {
+	frame talk.Frame
+	err   error
+}
+
+// A recruitEvent says that a node has joined, or, if gone says so, left before the start.
+type recruitEvent struct {
+	node *recruit
+	gone error
+}
+
+// String names the node.
+func (r *recruit) String() string { return nodeName(r.number, r.ready.Host) }
+
+func nodeName(number int, host string) string {
+	if host == "" {
+		return fmt.Sprintf("node %d", number)
+	}
+	return fmt.Sprintf("node %d (%s)", number, host)
+}
+
+// openMuster listens at the rendezvous.
+func openMuster(ctx context.Context, cfg Config) (*muster, error) {
+	key, err := cfg.Node.key()
+	if err != nil {
+		return nil, err
+	}
+	m := &muster{
+		cfg: cfg, key: key, events: make(chan recruitEvent), over: make(chan struct{}),
+		taken: map[int32]string{}, nodes: make([]*recruit, cfg.Node.Count),
+	}
+	var secure *tls.Config
+	if cfg.TLS {
+		if secure, _, err = key.TLS(key.JobID()); err != nil {
+			return nil, err
+		}
+	}
+	for _, at := range boot.ListenAt(ctx, []string{cfg.Node.Rendezvous}) {
+		l, err := net.Listen("tcp", at)
+		if err != nil {
+			m.close()
+			return nil, fmt.Errorf("node 0 holds the rendezvous of the job, and cannot: %w; choose another port with --rendezvous, on all nodes", err)
+		}
+		m.listeners = append(m.listeners, l)
+	}
+	gate := auth.NewGate(auth.GateConfig{Credentials: auth.Credentials{Key: key}, TLS: secure, Check: m.check, Log: m.log})
+	for _, l := range m.listeners {
+		m.serving.Go(func() {
+			if err := gate.Serve(l, m.pass); err != nil {
+				cfg.Log(err.Error())
+			}
+		})
+	}
+	return m, nil
+}
+
+// log keeps the last refusal, which may be why a node is missing.
+func (m *muster) log(line string) {
+	m.cfg.Log(line)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refused = line
+}
+
+// check refuses who holds the key but is not expected.
+func (m *muster) check(h auth.Hello) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	from, taken := m.taken[h.From]
+	switch {
+	case h.Role != auth.RoleAgent:
+		return fmt.Errorf("this is where nodes meet, and no place for a %s", h.Role)
+	case h.Version != agentVersion:
+		return fmt.Errorf("gaspi-run of node %d speaks version %d and that of node 0 version %d: install the same one on all nodes", h.From, h.Version, agentVersion)
+	case h.Job != m.key.JobID():
+		return fmt.Errorf("it is of job %s; this is job %s", h.Job, m.key.JobID())
+	case h.From == 0:
+		return errors.New("node 0 holds the rendezvous itself")
+	case int(h.From) >= m.cfg.Node.Count:
+		return fmt.Errorf("node 0 was started with --nnodes %d, so there is no node %d", m.cfg.Node.Count, h.From)
+	case taken:
+		return fmt.Errorf("node %d has joined already, from %s: each node needs a --node-rank of its own", h.From, from)
+	}
+	return nil
+}
+
+// pass takes the connection of a node.
+func (m *muster) pass(conn net.Conn, h auth.Hello) {
+	m.mu.Lock()
+	_, taken := m.taken[h.From]
+	if !taken {
+		m.taken[h.From] = conn.RemoteAddr().String()
+	}
+	m.mu.Unlock()
+	if taken {
+		conn.Close() // two came at the same time
+		return
+	}
+	r := &recruit{number: int(h.From), conn: talk.New(conn, m.cfg.silence()), at: conn.LocalAddr(), next: make(chan received, 1)}
+	go m.hearLoop(r)
+}
+
+// hearLoop waits for the first word of a node, and for what comes after it: that is the
+// job's business, or the end of the node.
+func (m *muster) hearLoop(r *recruit) {
+	f, err := r.conn.Receive()
+	if err == nil && f.Kind != frameReady {
+		err = fmt.Errorf("its first frame is of kind %d", f.Kind)
+	}
+	if err == nil {
+		r.ready, err = decode[ready](f)
+	}
+	if err == nil && r.ready.Node == nil {
+		err = errors.New("it says nothing of itself")
+	}
+	if !m.report(recruitEvent{r, err}) || err != nil {
+		return
+	}
+	f, err = r.conn.Receive()
+	r.next <- received{f, err}
+	if err != nil {
+		m.report(recruitEvent{r, err})
+	}
+}
+
+func (m *muster) report(e recruitEvent) bool {
+	select {
+	case m.events <- e:
+		return true
+	case <-m.over:
+		return false
+	}
+}
+
+// gather waits until all nodes have joined. Its error is told to those that have.
+func (m *muster) gather(ctx context.Context, signals *signals) (err error) {
+	defer close(m.over)
+	defer func() {
+		if err != nil {
+			m.dismiss(refusalOf(err))
+		}
+	}()
+	wait := newPatience(m.cfg.Node.JoinTimeout)
+	defer wait.stop()
+	return m.await(ctx, signals, wait, m.handle)
+}
+
+// await has handle take note of who has come or gone until no node is missing, or the time
+// is over.
+func (m *muster) await(ctx context.Context, signals *signals, wait *patience, handle func(recruitEvent) error) error {
+	for len(m.missing()) > 0 {
+		select {
+		case e := <-m.events:
+			if err := handle(e); err != nil {
+				return err
+			}
+		case <-wait.word.C:
+			m.tell(fmt.Sprintf("waiting for %s for %s", m.whoIsMissing(), round(wait.passed())))
+		case <-wait.over:
+			return m.overdue(wait)
+		case <-ctx.Done():
+			return ctx.Err()
+		case sig := <-signals.channel():
+			if err := signals.early(sig); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// handle takes note of who has come or gone.
+func (m *muster) handle(e recruitEvent) error {
+	r := e.node
+	if e.gone != nil {
+		if m.nodes[r.number] == r {
+			m.nodes[r.number] = nil
+			m.tell(fmt.Sprintf("%v has left before the start; waiting for %s", r, m.whoIsMissing()))
+		}
+		m.forget(r)
+		return nil
+	}
+	own := r.ready.Node
+	if own.Problem != "" {
+		return verdict{Problem: r.String() + ": " + own.Problem, Because: own.Because}.err()
+	}
+	if err := m.differs(r); err != nil {
+		m.cfg.Notice(err.Error())
+		r.conn.Send(encode(frameOver, 0, refusalOf(err)))
+		m.forget(r)
+		return nil
+	}
+	m.nodes[r.number] = r
+	m.cfg.Log(fmt.Sprintf("%v has joined: %d ranks, process %d, %d cores", r, own.Ranks, r.ready.PID, r.ready.Cores))
+	return nil
+}
+
+// differs says what a node has to be told apart from this one, which it must not be.
+func (m *muster) differs(r *recruit) error {
+	own, ranks := r.ready.Node, m.cfg.Ranks+r.ready.Node.Ranks
+	for _, other := range m.nodes {
+		if other != nil {
+			ranks += other.ready.Node.Ranks
+		}
+	}
+	switch {
+	case own.Nodes != m.cfg.Node.Count:
+		return fmt.Errorf("%v was started with --nnodes %d and node 0 with --nnodes %d: start all with the same", r, own.Nodes, m.cfg.Node.Count)
+	case own.Transport != m.cfg.Transport:
+		return fmt.Errorf("%v was started with --transport %q and node 0 with %q: start all with the same", r, own.Transport, m.cfg.Transport)
+	case own.Ranks < 1 || ranks > MaxRanks:
+		return fmt.Errorf("%v has %d ranks, which makes %d in all: a job has 1 to %d", r, own.Ranks, ranks, MaxRanks)
+	}
+	return nil
+}
+
+// forget lets a node go, so that it may come again.
+func (m *muster) forget(r *recruit) {
+	go r.conn.Close()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.taken, int32(r.number))
+}
+
+func (m *muster) missing() (list []int) {
+	for i, r := range m.nodes {
+		if i > 0 && r == nil {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// whoIsMissing is such as "node 2 (1 of 3 is missing)".
+func (m *muster) whoIsMissing() string {
+	list := m.missing()
+	return fmt.Sprintf("%s %s (%d of %d %s missing)", plural(len(list), "node", "nodes"), numbers(list), len(list), m.cfg.Node.Count, plural(len(list), "is", "are"))
+}
+
+func (m *muster) overdue(p *patience) error {
+	list := m.missing()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	hint := ""
+	if m.refused != "" {
+		hint = "; " + m.refused
+	}
+	return fmt.Errorf("%s %s %s not joined within %s (%d of %d %s missing)%s: each node is started with the same --nnodes, --rendezvous and key, and a longer wait is --join-timeout",
+		plural(len(list), "node", "nodes"), numbers(list), plural(len(list), "has", "have"), round(p.limit), len(list), m.cfg.Node.Count, plural(len(list), "is", "are"), hint)
+}
+
+// tell says something to the users of all nodes that have joined.
+func (m *muster) tell(sentence string) {
+	m.cfg.Notice(sentence)
+	for _, r := range m.nodes {
+		if r != nil {
+			r.conn.Send(talk.Frame{Kind: frameNotice, Data: []byte(sentence)})
+		}
+	}
+}
+
+// dismiss tells all nodes that the job does not run, and lets them go.
+func (m *muster) dismiss(v verdict) {
+	var all sync.WaitGroup
+	for _, r := range m.nodes {
+		if r != nil {
+			r.conn.Send(encode(frameOver, 0, v))
+			all.Go(r.conn.Close)
+		}
+	}
+	all.Wait()
+}
+
+// places returns where the ranks are, node by node.
+func (m *muster) places() []place {
+	out := []place{{name: "this node", here: true, ranks: m.cfg.Ranks}}
+	first := Rank(m.cfg.Ranks)
+	for _, r := range m.nodes[1:] {
+		out = append(out, place{name: r.String(), number: r.number, first: first, ranks: r.ready.Node.Ranks, recruit: r})
+		first += Rank(r.ready.Node.Ranks)
+	}
+	return out
+}
+
+// close lets nobody in any more. It works on nil.
+func (m *muster) close() {
+	if m == nil {
+		return
+	}
+	for _, l := range m.listeners {
+		l.Close()
+	}
+	m.serving.Wait()
+}
