@@ -87,7 +87,7 @@ func prepareWired(ctx context.Context, s *stream, seen workload, peer gaspi.Rank
 	if err != nil {
 		return nil, err
 	}
-	limit := wiredMail{mail: s.mail, wire: w}
+	limit := wiredMail{mail: s.mail, socketPair: w}
 	bare := limit.receiver(ctx, s.window)
 	if s.first {
 		bare = limit.sender(ctx, s.window)

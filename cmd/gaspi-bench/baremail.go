@@ -17,7 +17,7 @@ type mailing struct {
 	seq     counter
 	parcels []parcel
 	flags   [2][]flag // raised by the senders of what this rank gets
-	jobs    [2][]job
+	jobs    [2][]boundMove
 	credits []flag // raised by those who got a parcel and send none
 	thanks  []flag // of those who sent one and get none
 }
@@ -103,7 +103,7 @@ func (m *mailing) bind(v *vectors, moves []move, inbox map[piece][2][]byte) {
 			if mv.dst[0].n == 0 {
 				continue
 			}
-			j := job{dst: [][]byte{v.piece(mv.dst[0])}}
+			j := boundMove{dst: [][]byte{v.piece(mv.dst[0])}}
 			for _, p := range mv.src {
 				src, far := inbox[p]
 				if !far {

@@ -19,14 +19,14 @@ type pooling struct {
 	way  poolWay
 
 	rounds  int
-	layouts []layout  // of each rank
-	gives   []passage // from this rank's vector to its boxes
+	layouts []boxLayout // of each rank
+	gives   []passage   // from this rank's vector to its boxes
 	folds   []sum
 	takes   []passage // from boxes of others to its vector
 	to      [][]byte  // what a fold writes
 
-	// What this rank says to others and hears from them, each a number of a round:
-	// parts of it were given, were folded, and were taken.
+	// Flags of others that this rank sets and its own flags that they set, each to the number
+	// of a round whose parts were given, folded or taken.
 	tellGave, tellFolded, tellTook []flag
 	given, folded, used, took      []flag
 }
@@ -39,8 +39,8 @@ type poolWay struct {
 	back  bool // who folds what a rank gave for it puts the result in its place
 }
 
-// slots is how many rounds have boxes of their own. Whoever writes to a box finds
-// that all have read it, unless somebody is late; what comes back has been.
+// slots is how many rounds have boxes of their own. A rank that writes to a box finds that all
+// have read it, unless one is late; a box that came back has been read.
 func (w poolWay) slots() int {
 	if w.back && w.ahead == 0 {
 		return 1

@@ -103,17 +103,17 @@ func (s *shape) alone(me int, own sides) *vectors {
 	return v
 }
 
-// A layout is where in a slot of a rank's boxes is what it gives and what it folds
+// A boxLayout is where in a slot of a rank's boxes is what it gives and what it folds
 // for others, the same in all slots.
-type layout struct {
+type boxLayout struct {
 	given  map[piece]int // what it gives, by what that is of its vector
 	order  []piece       // the same
 	folded []int         // the results of its moves, -1 for those that need no place
 	size   int
 }
 
-func (w poolWay) layout(s *shape, rank int) layout {
-	l := layout{given: make(map[piece]int)}
+func (w poolWay) layout(s *shape, rank int) boxLayout {
+	l := boxLayout{given: make(map[piece]int)}
 	place := func(n int) int {
 		at := l.size
 		l.size += int(roundUp(uint64(min(n, w.part)), cacheLine))
@@ -220,8 +220,8 @@ func (w poolWay) returns(d piece, m move) bool {
 // contribution is the same part of what a rank contributes as d is of its result.
 func contribution(d piece) piece { return piece{d.rank, false, d.off, d.n} }
 
-// connect finds the flags that a way needs. Whoever gives to the one that folds for
-// it says by that what it has taken.
+// connect finds the flags that a way needs. A rank that gives to the one that folds for it
+// thereby acknowledges what it has taken.
 func (p *pooling) connect(s *shape) error {
 	me := int(p.b.p.Rank())
 	for r := range s.ranks {

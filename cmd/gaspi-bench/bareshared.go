@@ -19,18 +19,18 @@ func (v *vectors) piece(p piece) []byte {
 	return v.in[p.rank][p.off : p.off+p.n]
 }
 
-// A job is a move that is bound to memory.
-type job struct {
+// A boundMove is a move that is bound to memory.
+type boundMove struct {
 	dst, src [][]byte
 	// first is the destination that a fold writes while it still reads: none of the
 	// sources but the first two. -1 if there is none.
 	first int
 }
 
-func (v *vectors) jobs(moves []move) []job {
-	var all []job
+func (v *vectors) jobs(moves []move) []boundMove {
+	var all []boundMove
 	for _, m := range moves {
-		var j job
+		var j boundMove
 		for _, p := range m.dst {
 			j.dst = append(j.dst, v.piece(p))
 		}
@@ -42,7 +42,7 @@ func (v *vectors) jobs(moves []move) []job {
 	return all
 }
 
-func (j job) aimed() job {
+func (j boundMove) aimed() boundMove {
 	late := j.src[min(2, len(j.src)):]
 	j.first = slices.IndexFunc(j.dst, func(d []byte) bool {
 		return !slices.ContainsFunc(late, func(s []byte) bool { return same(s, d) })
@@ -74,7 +74,7 @@ func newWorker(f folds) *worker {
 
 // work does jobs. Those with folds have operands of one length, and each block goes
 // through them in their order.
-func (w *worker) work(jobs []job) {
+func (w *worker) work(jobs []boundMove) {
 	if w.fold == nil {
 		for i := range jobs {
 			w.copy(&jobs[i])
@@ -88,7 +88,7 @@ func (w *worker) work(jobs []job) {
 	}
 }
 
-func (w *worker) copy(j *job) {
+func (w *worker) copy(j *boundMove) {
 	n, src := len(j.dst[0]), j.src[0]
 	if len(j.dst) == 1 || n >= workWhole {
 		for _, d := range j.dst {
@@ -104,7 +104,7 @@ func (w *worker) copy(j *job) {
 	}
 }
 
-func (w *worker) block(j *job, at, n int) {
+func (w *worker) block(j *boundMove, at, n int) {
 	if len(j.src) == 2 && len(j.dst) == 2 {
 		w.twice(j.dst[0][at:at+n], j.dst[1][at:at+n], j.src[0][at:at+n], j.src[1][at:at+n])
 		return
@@ -135,7 +135,7 @@ type sharing struct {
 	*worker
 	b     *bench
 	seq   counter
-	jobs  []job
+	jobs  []boundMove
 	ready []flag // raised by those whose memory this rank touches
 	chime []flag // of those, raised when it has finished
 	bell  []flag // of those who touch this rank's memory, raised when they may

@@ -11,10 +11,10 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
-// A wire is what limits are made of where ranks do not share memory: one TCP
+// A socketPair is what limits are made of where ranks do not share memory: one TCP
 // connection between ranks 0 and 1 that both ends send on and receive from as
 // soon as they can, without sleeping and without anything around it.
-type wire struct {
+type socketPair struct {
 	b       *bench
 	fd      int
 	out, in sys.Vector
@@ -26,7 +26,7 @@ func (b *bench) wired() bool { return b.p.LocalSize() == b.p.Size() }
 
 // connect makes the wire between ranks 0 and 1. They meet by a notification, whose
 // value is the port that rank 1 listens on.
-func (b *bench) connect(ctx context.Context, peer gaspi.Rank) (*wire, error) {
+func (b *bench) connect(ctx context.Context, peer gaspi.Rank) (*socketPair, error) {
 	conn, err := b.meet(ctx, peer)
 	if err != nil {
 		return nil, fmt.Errorf("the connection to compare with: %w", err)
@@ -35,7 +35,7 @@ func (b *bench) connect(ctx context.Context, peer gaspi.Rank) (*wire, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &wire{b: b, fd: fd}
+	w := &socketPair{b: b, fd: fd}
 	closeLate(w, fd)
 	return w, nil
 }
@@ -92,19 +92,19 @@ func takeBare(conn *net.TCPConn) (int, error) {
 }
 
 // send sends all of data.
-func (w *wire) send(ctx context.Context, data []byte) error {
+func (w *socketPair) send(ctx context.Context, data []byte) error {
 	return w.move(ctx, &w.out, data, (*sys.Vector).Send)
 }
 
 // receive fills data.
-func (w *wire) receive(ctx context.Context, data []byte) error {
+func (w *socketPair) receive(ctx context.Context, data []byte) error {
 	return w.move(ctx, &w.in, data, (*sys.Vector).Receive)
 }
 
 type callOfSystem func(v *sys.Vector, fd int) (int, syscall.Errno)
 
 // move calls the system until all of data has moved.
-func (w *wire) move(ctx context.Context, v *sys.Vector, data []byte, call callOfSystem) error {
+func (w *socketPair) move(ctx context.Context, v *sys.Vector, data []byte, call callOfSystem) error {
 	for looks := 1; len(data) > 0; looks++ {
 		v.Reset()
 		v.Add(data)
@@ -128,7 +128,7 @@ func (w *wire) move(ctx context.Context, v *sys.Vector, data []byte, call callOf
 // wiredMail is mail whose limit goes over a wire.
 type wiredMail struct {
 	*mail
-	*wire
+	*socketPair
 	ack [4]byte
 }
 

@@ -37,8 +37,8 @@ const (
 	algorithmAll  = "all"
 )
 
-// options are those of the call. An algorithm is forced by the team instead, so
-// that the calls are those that need least.
+// options returns the options of the call. The team, not an option, forces an algorithm, so
+// that each call needs as few options as possible.
 func (c *collective) options() []collectives.Option {
 	var opts []collectives.Option
 	if c.algorithm == algorithmAuto {

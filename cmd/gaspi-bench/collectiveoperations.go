@@ -1,7 +1,7 @@
 package main
 
-// collectiveOperations are the operations of package collectives. The limits that are
-// told are those of shared memory; over sockets it is what barering.go and baremesh.go say.
+// collectiveOperations are the operations of package collectives. The limits in their
+// descriptions hold for shared memory; barering.go and baremesh.go state those for sockets.
 func collectiveOperations() []operation {
 	vector := []uint64{8, 1 << 10, 64 << 10, 1 << 20, 8 << 20}
 	block := []uint64{8, 1 << 10, 32 << 10, 256 << 10}

@@ -53,7 +53,7 @@ func most(args []string, n int) error {
 	return nil
 }
 
-// version is that of the module and of Go.
+// version returns the versions of the module and of Go.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
@@ -179,22 +179,27 @@ func firstWords() string {
 }
 
 func completeBash(w io.Writer) {
-	fmt.Fprintf(w, "_gaspi_bench() {\n\tlocal words=\n\tif ((COMP_CWORD == 1)); then\n\t\twords='%s'\n\telse\n\t\tcase ${COMP_WORDS[1]} in\n", firstWords())
-	for _, name := range commandNames() {
-		flags, _ := visible(name)
-		fmt.Fprintf(w, "\t\t%s) words='%s' ;;\n", name, strings.Join(flags, " "))
-	}
-	fmt.Fprintf(w, "\t\thelp) words='%s' ;;\n\t\tcompletion) words='bash zsh fish' ;;\n\t\tesac\n\tfi\n", strings.Join(commandNames(), " "))
+	completeByCase(w, "_gaspi_bench() {\n\tlocal words=\n\tif ((COMP_CWORD == 1)); then\n\t\twords='%s'\n\telse\n\t\tcase ${COMP_WORDS[1]} in\n",
+		"\t\t%s) words='%s' ;;\n",
+		"\t\thelp) words='%s' ;;\n\t\tcompletion) words='bash zsh fish' ;;\n\t\tesac\n\tfi\n")
 	fmt.Fprint(w, "\tCOMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n}\ncomplete -o default -F _gaspi_bench gaspi-bench\n")
 }
 
 func completeZsh(w io.Writer) {
-	fmt.Fprintf(w, "#compdef gaspi-bench\n_gaspi_bench() {\n\tif ((CURRENT == 2)); then\n\t\tcompadd -- %s\n\t\treturn\n\tfi\n\tcase $words[2] in\n", firstWords())
+	completeByCase(w, "#compdef gaspi-bench\n_gaspi_bench() {\n\tif ((CURRENT == 2)); then\n\t\tcompadd -- %s\n\t\treturn\n\tfi\n\tcase $words[2] in\n",
+		"\t%s) compadd -- %s ;;\n",
+		"\thelp) compadd -- %s ;;\n\tcompletion) compadd -- bash zsh fish ;;\n\tesac\n\t_files\n}\ncompdef _gaspi_bench gaspi-bench\n")
+}
+
+// completeByCase writes a case statement over commands in the syntax of a shell: head with the
+// words that may come first, command for each with its flags, and tail with the commands.
+func completeByCase(w io.Writer, head, command, tail string) {
+	fmt.Fprintf(w, head, firstWords())
 	for _, name := range commandNames() {
 		flags, _ := visible(name)
-		fmt.Fprintf(w, "\t%s) compadd -- %s ;;\n", name, strings.Join(flags, " "))
+		fmt.Fprintf(w, command, name, strings.Join(flags, " "))
 	}
-	fmt.Fprintf(w, "\thelp) compadd -- %s ;;\n\tcompletion) compadd -- bash zsh fish ;;\n\tesac\n\t_files\n}\ncompdef _gaspi_bench gaspi-bench\n", strings.Join(commandNames(), " "))
+	fmt.Fprintf(w, tail, strings.Join(commandNames(), " "))
 }
 
 func completeFish(w io.Writer) {

@@ -2,14 +2,13 @@ package main
 
 import (
 	"bytes"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // command runs general in this process.
@@ -101,10 +100,9 @@ func TestHelpShowsWhatIsTaken(t *testing.T) {
 	}
 }
 
-// TestCompletion runs the script of bash, and of the other shells where they are; each
-// names every command and flag.
+// TestCompletion asks each shell itself; its script names every command and flag.
 func TestCompletion(t *testing.T) {
-	for _, shell := range []string{"bash", "zsh", "fish"} {
+	for _, shell := range testenv.Shells {
 		t.Run(shell, func(t *testing.T) {
 			script, stderr, code, _ := command("completion", shell)
 			if code != 0 || stderr != "" {
@@ -118,20 +116,7 @@ func TestCompletion(t *testing.T) {
 					}
 				}
 			}
-			path, err := exec.LookPath(shell)
-			if err != nil {
-				return // its script cannot be read here; the names were checked
-			}
-			file := filepath.Join(t.TempDir(), "script")
-			if err := os.WriteFile(file, []byte(script), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			if out, err := exec.Command(path, "-n", file).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			if shell != "bash" {
-				return
-			}
+			testenv.NeedShell(t, shell)
 			for typed, want := range map[string]string{
 				"gaspi-bench lat":                 "latency",
 				"gaspi-bench fig":                 "figure",
@@ -141,10 +126,8 @@ func TestCompletion(t *testing.T) {
 				"gaspi-bench completion f":        "fish",
 				"gaspi-bench help object-roundtr": "object-roundtrip",
 			} {
-				run := `source "$1"; COMP_WORDS=($2); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _gaspi_bench; echo "${COMPREPLY[*]}"`
-				out, err := exec.Command(path, "-c", run, "bash", file, typed).CombinedOutput()
-				if got := strings.TrimSpace(string(out)); err != nil || got != want {
-					t.Errorf("%q completes to %q, want %q: %v", typed, got, want, err)
+				if got := strings.Join(testenv.Offered(t, shell, script, typed), " "); got != want {
+					t.Errorf("%q completes to %q, want %q", typed, got, want)
 				}
 			}
 		})

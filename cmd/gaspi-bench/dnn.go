@@ -29,8 +29,7 @@ type dnnCommand struct {
 	simulate            bool
 }
 
-// parseDNN reads a command line that begins with dnn. What is wrong with it is one
-// sentence.
+// parseDNN reads a command line that begins with dnn. Its error is one sentence.
 func parseDNN(args []string) (*options, error) {
 	o := &options{args: args, op: operation{name: dnnName, minRanks: 1}, time: 1}
 	c := &dnnCommand{}
@@ -157,7 +156,7 @@ func (c *dnnCommand) measure(ctx context.Context, p *gaspi.Proc, _ *options, _ i
 }
 
 // show prints, writes and draws results.
-func (c *dnnCommand) show(out *output, results []dnn.Result) error {
+func (c *dnnCommand) show(out *output, results []dnn.ContenderResult) error {
 	if out == nil {
 		return nil
 	}
@@ -179,7 +178,7 @@ func (c *dnnCommand) show(out *output, results []dnn.Result) error {
 	return drawDNN(c.plot, results)
 }
 
-func drawDNN(name string, results []dnn.Result) error {
+func drawDNN(name string, results []dnn.ContenderResult) error {
 	f, err := os.Create(name)
 	if err != nil {
 		return unwritable("--plot", name, err)

@@ -62,9 +62,9 @@ func TestDNN(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []dnnRow
-			var results []dnn.Result
+			var results []dnn.ContenderResult
 			for line := range strings.Lines(string(data)) {
-				var r dnn.Result
+				var r dnn.ContenderResult
 				if err := json.Unmarshal([]byte(line), &r); err != nil {
 					t.Fatalf("row %q: %v", line, err)
 				}
@@ -117,7 +117,7 @@ func TestDNNRefuses(t *testing.T) {
 			}
 		})
 	}
-	// What cannot be simulated or written fails later, as well in a sentence.
+	// A run that cannot be simulated or written fails later, also in one sentence.
 	for _, args := range [][]string{
 		{"dnn", "--simulate", "--plot", filepath.Join(t.TempDir(), "missing", "x.svg")},
 		{"dnn", "--plot", filepath.Join(t.TempDir(), "missing", "x.svg"), "--transport", "loopback"},

@@ -16,7 +16,7 @@ type dtype struct {
 	supports func(collectives.Op) bool
 	// fold is what the limit computes with.
 	fold func(collectives.Op) (folds, error)
-	// vectors are those of a rank in its own memory.
+	// vectors makes the vectors of a rank in its own memory.
 	vectors func(me int, c *collective, s *shape) sides
 	// open makes the vectors of a call that all ranks make.
 	open opener
@@ -95,7 +95,7 @@ func foldsOf[T reduce.Element](op collectives.Op) (folds, error) {
 	return folds{fold, twice}, err
 }
 
-// noFolds are those of --no-op.
+// noFolds returns the folds of --no-op, which combine nothing.
 func noFolds() folds {
 	return folds{func([]byte, [][]byte) {}, func(dst, back, _, _ []byte) { copy(back, dst) }}
 }

@@ -16,7 +16,7 @@ func (o *figureOptions) report(ctx context.Context, lab *figures.Lab, stdout, st
 		return err
 	}
 	began := time.Now()
-	var results []*figures.Result
+	var results []*figures.FigureResult
 	for _, f := range figures.All() {
 		r, err := lab.Run(ctx, &f)
 		if err != nil {

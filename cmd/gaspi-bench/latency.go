@@ -54,7 +54,7 @@ func prepareLatency(ctx context.Context, b *bench, size uint64) ([]workload, err
 		if err != nil {
 			return nil, err
 		}
-		limit := wiredMail{mail: m, wire: w}
+		limit := wiredMail{mail: m, socketPair: w}
 		seen.contenders = append(seen.contenders, contender{implLimit, m.checked(m.rounds(ctx, limit.sendMessage, limit.receiveMessage))})
 		read.contenders = append(read.contenders, contender{implLimit, m.rounds(ctx, limit.sendMessage, m.reading(limit.receiveMessage))})
 		return []workload{seen, read}, nil

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // benchEnv makes this test binary gaspi-bench, also in the ranks it starts.
@@ -20,7 +22,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(benchEnv) != "" {
 		os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 	}
-	os.Exit(m.Run())
+	os.Exit(testenv.Run(m.Run))
 }
 
 // gaspiBench runs the command in a process of its own.

@@ -32,8 +32,9 @@ type objectMeter struct {
 	b       *bench
 	alarm   *sys.Alarm
 	oneHost bool // the clock is that of all ranks
-	// late is how punctual the emulated network was while operations were timed. What ranks
-	// do between them, all at once, is no work that hosts of their own would wait for.
+	// late is how punctual the emulated network was while operations were timed. Work of the
+	// ranks between operations, all at once, does not count: on hosts of their own nothing
+	// would wait for it.
 	late gaspi.Punctuality
 }
 

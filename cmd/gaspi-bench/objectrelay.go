@@ -66,8 +66,8 @@ type relayed struct {
 	arrive              bool // then only the way to the last rank counts
 }
 
-// paths are the hops of a rank. What a rank sends first lies in its outbox, what it
-// receives in its inbox, or behind it what comes along the second path.
+// paths returns the hops of a rank. A rank sends from its outbox and receives into its inbox;
+// bytes of the second path go behind those of the first.
 func (r *relayed) paths(kind objectKind, me int) []hop {
 	n, inbox, outbox, arrive := r.ranks, r.inbox, r.outbox, r.arrive
 	second := inbox + roundUp(r.size, page)

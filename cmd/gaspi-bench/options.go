@@ -40,7 +40,7 @@ type options struct {
 	peers      peerOptions
 }
 
-// parse reads the command line. What is wrong with it is one sentence.
+// parse reads the command line. Its error is one sentence.
 func parse(args []string) (*options, error) {
 	if isDNN(args) {
 		return parseDNN(args)

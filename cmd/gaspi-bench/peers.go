@@ -140,7 +140,7 @@ func (c *contest) congestions() []string {
 	return []string{"", ourCongestion}
 }
 
-// algorithms are those of a peer that are measured, of which "" is its own choice.
+// algorithms returns the algorithms of a peer to measure; "" stands for the peer's own choice.
 func (c *contest) algorithms(ctx context.Context, p *peer.Peer) ([]string, error) {
 	forced := c.o.peers.algorithms[p.Name]
 	if !c.o.peers.best && len(forced) == 0 {
@@ -235,7 +235,7 @@ func (c *contest) measure(ctx context.Context, r *rival, round int, transport st
 	}
 	return r.peer.Run(ctx, job, func(i int) {
 		c.doing(round, rows[i].Impl, rows[i].what())
-	}, func(result peer.Result) {
+	}, func(result peer.PointResult) {
 		made := rows[result.Point]
 		made.Transport, made.N = transport, c.o.ranks
 		switch {
@@ -309,7 +309,7 @@ func (c *contest) operations() []string {
 }
 
 // fill computes the figures of a row.
-func (r *row) fill(result peer.Result) {
+func (r *row) fill(result peer.PointResult) {
 	w := workload{op: r.Op, bytes: r.Bytes, moves: r.Bytes > 0 && r.Op != "latency" && r.Op != "delivery"}
 	blocks := append([]time.Duration(nil), result.Blocks...)
 	made := newRow(w, r.Impl, summarize(blocks, result.Operations), len(blocks)*result.Operations)

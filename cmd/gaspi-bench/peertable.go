@@ -110,7 +110,7 @@ func list(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), ", ")
 }
 
-// width is that of the column of a peer.
+// width returns the width of a peer's column in characters.
 func (p challenge) width() int { return max(11, len(p.label())) }
 
 // line is a line of the closing table.

@@ -30,8 +30,8 @@ network is the model's. Limit: none; the model stands beside what was measured.`
 	}
 }
 
-// A point is a call in the model and in truth. Times are seconds.
-type point struct {
+// A pricedCall is a call in the model and in truth. Times are seconds.
+type pricedCall struct {
 	guess
 	op     string
 	chosen bool // by the library
@@ -44,7 +44,7 @@ func predictAll(ctx context.Context, p *gaspi.Proc, o *options, _ int, out *outp
 		return err
 	}
 	b := &bench{opts: o, p: p, transport: transport, out: out}
-	var all []point
+	var all []pricedCall
 	for _, op := range schedule.Operations() {
 		for i, size := range o.sizes {
 			if op == schedule.Barrier && i > 0 {
@@ -65,7 +65,7 @@ func predictAll(ctx context.Context, p *gaspi.Proc, o *options, _ int, out *outp
 
 // predictCall measures a call by every algorithm that comes into question, each cut as
 // the model finds best.
-func (b *bench) predictCall(ctx context.Context, op schedule.Operation, size uint64) ([]point, error) {
+func (b *bench) predictCall(ctx context.Context, op schedule.Operation, size uint64) ([]pricedCall, error) {
 	auto := collective{what: op, algorithm: algorithmAuto, dtype: dtypes()[0]}
 	if op == schedule.AllToAll { // whose size is that of a block
 		size = max(8, size/uint64(b.p.Size()))
@@ -74,7 +74,7 @@ func (b *bench) predictCall(ctx context.Context, op schedule.Operation, size uin
 	if err != nil {
 		return nil, err
 	}
-	var points []point
+	var points []pricedCall
 	var names []string
 	for _, c := range all {
 		name := algorithmOf(c.Algorithm)
@@ -91,7 +91,7 @@ func (b *bench) predictCall(ctx context.Context, op schedule.Operation, size uin
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Algorithm, err)
 		}
-		points = append(points, point{guess{bytes, c.Algorithm, c.Seconds, seconds}, op.String(), c.Chosen})
+		points = append(points, pricedCall{guess{bytes, c.Algorithm, c.Seconds, seconds}, op.String(), c.Chosen})
 	}
 	return points, nil
 }
@@ -210,14 +210,14 @@ func (b *bench) instant(ctx context.Context) (int64, error) {
 // within reports whether the model was right about a point up to a part of it.
 func (g *guess) within(part float64) bool { return math.Abs(g.predicted/g.measured-1) <= part }
 
-// What counts as foretold, and as chosen well.
+// Limits within which a prediction counts as right, and a choice as good.
 const (
 	foretold   = 0.25
 	chosenWell = 1.10
 )
 
 // points prints what the model said beside what was, and what that comes to.
-func (out *output) points(ranks int, all []point) error {
+func (out *output) points(ranks int, all []pricedCall) error {
 	if out == nil {
 		return nil
 	}
@@ -241,7 +241,7 @@ func percent(part, all int) float64 { return 100 * float64(part) / float64(max(a
 
 // predictions counts the points that the model foretold, and the calls, which are
 // points of one operation and size, for which it chose well.
-func predictions(all []point) (right, well, calls int) {
+func predictions(all []pricedCall) (right, well, calls int) {
 	for len(all) > 0 {
 		n := 1
 		for n < len(all) && all[n].op == all[0].op && all[n].bytes == all[0].bytes {

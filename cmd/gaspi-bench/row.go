@@ -39,7 +39,7 @@ type row struct {
 	LinksUS float64 `json:"links_us,omitempty"`
 	LinksBy string  `json:"links_by,omitempty"`
 
-	// What only rows beside peers have. Their figures are combined from rounds.
+	// Only rows beside peers have the following fields. Their figures are combined from rounds.
 	Version    string     `json:"version,omitempty"`
 	Way        string     `json:"way,omitempty"`        // of a peer, such as in-place
 	Congestion string     `json:"congestion,omitempty"` // control of TCP

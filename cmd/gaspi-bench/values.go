@@ -63,7 +63,7 @@ func (v *values[T]) contribution(rank, element, iteration int) int {
 func (v *values[T]) stale(element int) T { return v.number[(element+1)%2] }
 
 // fill writes what a rank has before a call.
-func (v *values[T]) fill(p pair[T], iteration int) {
+func (v *values[T]) fill(p vectorPair[T], iteration int) {
 	for i := range p.in {
 		p.in[i] = v.number[v.contribution(v.me, i, iteration)]
 	}
@@ -76,7 +76,7 @@ func (v *values[T]) fill(p pair[T], iteration int) {
 }
 
 // check compares what a rank has after a call with what it must have.
-func (v *values[T]) check(p pair[T], iteration int) error {
+func (v *values[T]) check(p vectorPair[T], iteration int) error {
 	next := 0 // first element that was not looked at
 	before := func(i int) T {
 		if v.shape.inPlace() {

@@ -48,12 +48,12 @@ func openVectors[T reduce.Element](of func(int) T) opener {
 	}
 }
 
-// A pair is the vectors of a rank.
-type pair[T reduce.Element] struct{ in, out []T }
+// A vectorPair is the vectors of a rank.
+type vectorPair[T reduce.Element] struct{ in, out []T }
 
 // plainPair makes vectors of a rank's own.
-func plainPair[T reduce.Element](s *shape) pair[T] {
-	p := pair[T]{in: make([]T, max(1, s.in/s.element))}
+func plainPair[T reduce.Element](s *shape) vectorPair[T] {
+	p := vectorPair[T]{in: make([]T, max(1, s.in/s.element))}
 	if p.out = p.in; !s.inPlace() {
 		p.out = make([]T, max(1, s.out/s.element))
 	}
@@ -61,8 +61,8 @@ func plainPair[T reduce.Element](s *shape) pair[T] {
 }
 
 // allocate makes vectors that all ranks can reach.
-func allocate[T reduce.Element](ctx context.Context, t *collectives.Team, s *shape) (pair[T], func(context.Context) error, error) {
-	var p pair[T]
+func allocate[T reduce.Element](ctx context.Context, t *collectives.Team, s *shape) (vectorPair[T], func(context.Context) error, error) {
+	var p vectorPair[T]
 	var err error
 	if p.in, err = collectives.Alloc[T](ctx, t, max(1, s.in/s.element)); err != nil {
 		return p, nil, err
@@ -84,7 +84,7 @@ func allocate[T reduce.Element](ctx context.Context, t *collectives.Team, s *sha
 
 // call is the call on the vectors of p, as a task and as the function a program
 // would use.
-func (p pair[T]) call(t *collectives.Team, c *collective, s *shape) (collectives.Task, func(context.Context) error) {
+func (p vectorPair[T]) call(t *collectives.Team, c *collective, s *shape) (collectives.Task, func(context.Context) error) {
 	opts, op, root := c.options(), c.op, c.root
 	switch {
 	case c.noOp:
@@ -128,7 +128,7 @@ func (p pair[T]) call(t *collectives.Team, c *collective, s *shape) (collectives
 }
 
 // callMoving is call of operations on blocks that are only moved.
-func (p pair[T]) callMoving(t *collectives.Team, c *collective, s *shape) (collectives.Task, func(context.Context) error) {
+func (p vectorPair[T]) callMoving(t *collectives.Team, c *collective, s *shape) (collectives.Task, func(context.Context) error) {
 	opts, root := c.options(), c.root
 	switch c.what {
 	case schedule.AllGather:
@@ -157,7 +157,7 @@ func (p pair[T]) callMoving(t *collectives.Team, c *collective, s *shape) (colle
 }
 
 // callFunc is call of a reduction with an operation of our own.
-func (p pair[T]) callFunc(t *collectives.Team, c *collective, fn collectives.Func[T]) (collectives.Task, func(context.Context) error) {
+func (p vectorPair[T]) callFunc(t *collectives.Team, c *collective, fn collectives.Func[T]) (collectives.Task, func(context.Context) error) {
 	opts, root := c.options(), c.root
 	switch c.what {
 	case schedule.Reduce:
@@ -195,7 +195,7 @@ func slowFold[T reduce.Element](op collectives.Op, rate uint64) collectives.Func
 }
 
 // sides is p without its type.
-func (p pair[T]) sides(me int, c *collective, s *shape, of func(int) T) sides {
+func (p vectorPair[T]) sides(me int, c *collective, s *shape, of func(int) T) sides {
 	v := newValues(me, c, s, of)
 	return sides{
 		in: reduce.BytesOf(p.in), out: reduce.BytesOf(p.out),

@@ -17,17 +17,19 @@ type options struct {
 	config  launcher.Config
 	verbose bool
 	version bool
+	dryRun  bool // print the map and start nothing
+	display bool // print the map first
 
 	output, bind, onFailure string // as written
 	hosts, hostfile, ssh    string
 	emulate, provider       string
 }
 
-// parse reads the command line. What is wrong with it is one sentence.
+// parse reads the command line. Its error is one sentence.
 func parse(args []string) (*options, error) {
 	o := &options{}
 	flags := o.flags()
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(respell(args, flags)); err != nil {
 		return nil, explain(err)
 	}
 	if o.version {
@@ -51,8 +53,17 @@ func parse(args []string) (*options, error) {
 	if flags.Changed("timeout") && o.config.Timeout <= 0 {
 		return nil, fmt.Errorf("--timeout %v: expected more than 0, such as 30s or 10m", o.config.Timeout)
 	}
-	if flags.Changed("heartbeat") && o.config.Heartbeat < launcher.MinHeartbeat {
-		return nil, fmt.Errorf("--heartbeat %v: expected at least %v", o.config.Heartbeat, launcher.MinHeartbeat)
+	if flags.Changed("heartbeat") {
+		switch h := o.config.Heartbeat; {
+		case h == 0:
+			o.config.Heartbeat = launcher.NoHeartbeat
+		case h < launcher.MinHeartbeat:
+			return nil, fmt.Errorf("--heartbeat %v: expected at least %v, or 0 for ever", h, launcher.MinHeartbeat)
+		}
+	}
+	var err error
+	if o.config.Env, err = fromHere(o.config.Env); err != nil {
+		return nil, err
 	}
 	if flags.Changed("emulate") {
 		if _, err := gaspi.ParseNetwork(o.emulate); err != nil {
@@ -70,6 +81,9 @@ func parse(args []string) (*options, error) {
 		o.config.Env = append(o.config.Env, "GASPI_VERBOSE=1")
 	}
 	if err := o.choices(); err != nil {
+		return nil, err
+	}
+	if err := o.node(flags, os.LookupEnv); err != nil {
 		return nil, err
 	}
 	if err := o.places(flags, os.LookupEnv); err != nil {
@@ -136,25 +150,30 @@ func (o *options) flags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("gaspi-run", pflag.ContinueOnError)
 	f.SetInterspersed(false)
 	f.SortFlags = false
+	f.SetNormalizeFunc(byOwnName)
 	f.Usage = func() {}
 	c := &o.config
-	f.IntVarP(&c.Ranks, "ranks", "n", 0, "number of ranks; by default one for each slot of the hosts,\nor one for each core of this one")
-	f.StringVar(&o.hosts, "hosts", "", "where ranks run: `NAME:SLOTS`,NAME:SLOTS and so on; they are\nnumbered host by host")
+	f.IntVarP(&c.Ranks, "ranks", "n", 0, "number of ranks, also -np and --np; by default one for each slot of\nthe hosts, or one for each core of this one")
+	f.StringVar(&o.hosts, "hosts", "", "where ranks run, also --host: `NAME:SLOTS`,NAME:SLOTS and so on;\nthey are numbered host by host")
 	f.StringVar(&o.hostfile, "hostfile", "", "`FILE` with hosts, one in a line: NAME slots=N")
+	o.nodeFlags(f)
 	f.StringVar(&c.Transport, "transport", "", "how ranks reach each other: `NAME` is auto (shared memory on one host,\nelse rdma where both have it, else tcp), shm, tcp or rdma")
 	f.StringVar(&o.provider, "rdma-provider", "", "which provider of libfabric transport rdma uses: `NAME` is such\nas verbs;ofi_rxm; gaspi-run info lists them")
 	f.StringVar(&c.Interface, "interface", "", "addresses to listen on: `LIST` is eth0, ^lo,docker0 for all but those,\na network such as 10.0.0.0/8, or an address")
+	f.StringVar(&c.Ports, "ports", "", "ports to listen at, for ranks and launcher: `LOW-HIGH`")
 	f.StringVar(&o.emulate, "emulate", "", "make each rank behave as if it were alone on a host behind a\nnetwork card of its own: `NETWORK` is such as\nlatency=100us,bandwidth=150MB/s (see docs/EMULATION.md)")
 	f.BoolVar(&c.TLS, "tls", false, "encrypt all connections (TLS 1.3)")
 	f.BoolVar(&c.Remote.Stage, "stage", false, "copy gaspi-run and PROGRAM to the other hosts for this job")
 	f.StringVar(&o.ssh, "ssh", "", "`COMMAND` instead of ssh, such as \"ssh -p 2222\"")
-	f.DurationVar(&c.Heartbeat, "heartbeat", launcher.DefaultHeartbeat, "how long a rank may be stopped, or a host silent, before it\ncounts as dead")
+	f.DurationVar(&c.Heartbeat, "heartbeat", launcher.DefaultHeartbeat, "how long a rank may be stopped, or a host silent, before it\ncounts as dead; 0 for ever")
 	f.StringVar(&o.output, "output", "label", "label: whole lines after \"[rank] \"; raw: as ranks write it;\ndir:PATH: in files PATH/0.stdout and so on")
-	f.StringArrayVar(&c.Env, "env", nil, "add `NAME=VALUE` to the environment of all ranks; repeatable")
+	f.StringArrayVarP(&c.Env, "env", "x", nil, "add `NAME=VALUE` to the environment of all ranks, or NAME with the\nvalue that it has here; repeatable")
 	f.DurationVar(&c.Timeout, "timeout", 0, "end the job with exit code 124 if it runs longer, such as 10m\n(default none)")
 	f.StringVar(&o.bind, "bind", "none", "core: rank i runs on the i-th core, modulo their number;\nnone: wherever the system puts it")
 	f.DurationVar(&c.KillGrace, "kill-grace", launcher.DefaultKillGrace, "how long ranks that were told to end may take before they\nare killed")
 	f.StringVar(&o.onFailure, "on-failure", "abort", "when a rank fails: abort ends the others; continue lets them\ngo on and tells them")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print where ranks would run, on which cores, and how they would\nreach each other; start nothing")
+	f.BoolVar(&o.display, "display-map", false, "print the same on standard error, and start them")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say what the launcher does")
 	f.BoolVar(&o.version, "version", false, "print the version and end")
 	return f
@@ -165,18 +184,22 @@ func help() string {
 	o := &options{}
 	return `Usage: gaspi-run [flags] PROGRAM [ARGS...]
        gaspi-run info [flags]
+       gaspi-run help | version | completion bash|zsh|fish
 
 Starts PROGRAM as N ranks, on this host or on others, and ends when all have
 ended. PROGRAM is a binary (a path, or looked up in PATH) or a Go package (a
 directory, a .go file or an import path), which is built first. Flags end at
 PROGRAM; ARGS and the environment reach every rank exactly as given. Rank 0 reads
 standard input. In a Slurm allocation the ranks run on its nodes. With info it
-starts nothing and says how ranks would reach each other from this host.
+starts nothing and says how ranks would reach each other from this host. A program
+that is called info, help, version, completion or agent is started as ./help.
 
 Examples:
   gaspi-run -n 4 ./examples/quickstart          build a Go package, run 4 ranks of it
   gaspi-run --bind core --timeout 10m ./solver --input big.dat
   gaspi-run --hosts a:4,b:4 ./solver            8 ranks on two hosts, by ssh
+  gaspi-run --nnodes 2 --node-rank 0 --rendezvous a:7117 --key-file job.key -n 4 ./solver
+                                                on a, and with --node-rank 1 on b
   gaspi-run -n 8 --output dir:logs --env GOGC=200 ./solver
 
 Flags:

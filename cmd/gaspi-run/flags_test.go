@@ -24,9 +24,16 @@ func TestParse(t *testing.T) {
 		{"--env A=b,c --env D= --timeout 90s --kill-grace 0 p", launcher.Config{Program: "p", Env: []string{"A=b,c", "D="}, Timeout: 90 * time.Second, KillGrace: -1, Heartbeat: 10 * time.Second}},
 		{"--hosts a:2,b --transport tcp --interface ^lo --tls --stage --heartbeat 3s p", launcher.Config{Program: "p", Hosts: []launcher.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 1}},
 			Transport: "tcp", Interface: "^lo", TLS: true, Remote: launcher.Remote{Stage: true}, Heartbeat: 3 * time.Second, KillGrace: 5 * time.Second}},
+		{"-np 3 -v -x A=-np -x HERE --host a:3 p -np 4", launcher.Config{Program: "p", Args: []string{"-np", "4"}, Ranks: 3, Hosts: []launcher.Host{{Name: "a", Slots: 3}},
+			Env: []string{"A=-np", "HERE=x=y", "GASPI_VERBOSE=1"}, KillGrace: 5 * time.Second, Heartbeat: 10 * time.Second}},
+		{"--np 2 -vx -np=1 -host a,b -- -np", launcher.Config{Program: "-np", Ranks: 2, Hosts: []launcher.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}},
+			Env: []string{"-np=1", "GASPI_VERBOSE=1"}, KillGrace: 5 * time.Second, Heartbeat: 10 * time.Second}},
+		{"-np4 --heartbeat 0 ./help", launcher.Config{Program: "./help", Ranks: 4, KillGrace: 5 * time.Second, Heartbeat: launcher.NoHeartbeat}},
+		{"-np=5 -- help", launcher.Config{Program: "help", Ranks: 5, KillGrace: 5 * time.Second, Heartbeat: 10 * time.Second}},
 		{"--emulate latency=1ms,bandwidth=1GB/s p", launcher.Config{Program: "p", Env: []string{"GASPI_EMULATE=latency=1ms,bandwidth=1GB/s"}, Heartbeat: 10 * time.Second, KillGrace: 5 * time.Second}},
 		{"--hosts=a --ssh=ssh\u00a0-p\u00a02222 p", launcher.Config{Program: "p", Hosts: []launcher.Host{{Name: "a", Slots: 1}}, Remote: launcher.Remote{SSH: []string{"ssh", "-p", "2222"}}, Heartbeat: 10 * time.Second, KillGrace: 5 * time.Second}},
 	}
+	t.Setenv("HERE", "x=y")
 	for _, c := range cases {
 		o, err := parse(splitLine(c.line))
 		if err != nil {

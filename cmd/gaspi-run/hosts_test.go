@@ -14,20 +14,31 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // fakeSSH stands for ssh: every host is this machine.
 const fakeSSH = "#!/bin/sh\nHOSTNAME=$5 sh -c \"$6\"\nexit $?\n"
 
 // startOnHosts runs gaspi-run with ranks on hosts that are all this machine.
-// What an agent starts is in the session of the test too.
+// Processes that an agent starts are in the session of the test, too.
 func startOnHosts(t *testing.T, hosts string, args ...string) *launch {
 	t.Helper()
-	ssh := filepath.Join(t.TempDir(), "ssh")
-	if err := os.WriteFile(ssh, []byte(fakeSSH), 0o700); err != nil {
+	sshInPath(t, fakeSSH)
+	return start(t, append([]string{"--hosts", hosts, "--interface", "127.0.0.1"}, args...)...)
+}
+
+// sshInPath makes a script the ssh of PATH: --ssh takes no path with blanks, which that of
+// a temporary directory may have.
+func sshInPath(t *testing.T, script string) {
+	t.Helper()
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "ssh"), script, 0o755)
+	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return start(t, append([]string{"--hosts", hosts, "--ssh", ssh, "--interface", "127.0.0.1"}, args...)...)
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
 func TestSignalsReachOtherHosts(t *testing.T) {
@@ -105,7 +116,7 @@ func TestSuspensionIsNoSilence(t *testing.T) {
 	eventually(t, stopped(true))
 	<-time.After(1200 * time.Millisecond) // more than twice the heartbeat
 	l.signal(syscall.SIGCONT)
-	if code := l.wait(); code != 0 || l.stderr.String() != "" {
+	if code := l.wait(); code != 0 || l.complaints() != "" {
 		var rest []string
 		for line := range l.lines {
 			rest = append(rest, line)
@@ -127,6 +138,7 @@ func TestLauncherOfHostsKilledByNine(t *testing.T) {
 }
 
 func TestProcessesThatLeaveTheirGroupEndOnOtherHosts(t *testing.T) {
+	testenv.Need(t, "setsid")
 	l := startOnHosts(t, "a:1,b:1", "--kill-grace", "100ms", "sh", "-c", `setsid sh -c 'trap "" TERM; echo $$; exec >/dev/null; `+idle+`' & test $GASPI_RANK = 1 && exec sleep 1000; read x; exit 1`)
 	pids := l.pids(2)
 	if code := l.wait(); code != 1 {
@@ -225,5 +237,67 @@ func TestManyRanksOnManyHosts(t *testing.T) {
 	}
 	if code := l.wait(); code != 0 {
 		t.Errorf("exit code %d; stderr %s", code, l.stderr)
+	}
+}
+
+// freePorts returns the first of n ports in a row at which nobody listens.
+func freePorts(t *testing.T, n int) int {
+	t.Helper()
+	for base := 20000 + os.Getpid()%1000*10; base < 32000; base += n {
+		free := 0
+		for ; free < n; free++ {
+			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", base+free))
+			if err != nil {
+				break
+			}
+			defer l.Close()
+		}
+		if free == n {
+			return base
+		}
+	}
+	t.Fatalf("no %d ports in a row are free", n)
+	return 0
+}
+
+func TestPorts(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	low := freePorts(t, 4)
+	flags := []string{"-v", "--env", roleEnv + "=barriers", "--ports", fmt.Sprintf("%d-%d", low, low+3), self}
+	l := startOnHosts(t, "a:2,b:1", flags...)
+	l.pids(3)
+	for port := low; port < low+4; port++ { // of three ranks and the launcher
+		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			t.Errorf("nobody listens: %v", err)
+			continue
+		}
+		conn.Close()
+	}
+	if code := l.wait(); code != 0 {
+		t.Errorf("exit code %d; stderr %s", code, l.stderr)
+	}
+	flags[4] = fmt.Sprintf("%d-%d", low, low+2)
+	l = startOnHosts(t, "a:2,b:1", flags...)
+	want := fmt.Sprintf("all ports from %d to %d are in use: a wider range is --ports or GASPI_PORTS", low, low+2)
+	var said []string
+	for line := range l.lines {
+		said = append(said, line)
+	}
+	if code := l.wait(); code != 1 || !slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, want) }) {
+		t.Errorf("exit code %d, output %q; want 1 and %q; stderr %s", code, said, want, l.stderr)
+	}
+	holder, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", low))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	l = startOnHosts(t, "a:1", "--ports", fmt.Sprint(low), "true")
+	want = fmt.Sprintf("gaspi-run: listen for other hosts: all ports from %d to %d are in use: ", low, low)
+	if code := l.wait(); code != 1 || !strings.HasPrefix(l.stderr.String(), want) {
+		t.Errorf("exit code %d, stderr %q; want 1, %q", code, l.stderr, want)
 	}
 }

@@ -31,11 +31,10 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 		return agent(args[1:], stdin, stderr)
 	}
 	say := func(sentence string) { fmt.Fprintln(stderr, "gaspi-run: "+sentence) }
-	if len(args) > 0 && args[0] == infoWord {
-		if err := info(args[1:], stdout); err != nil {
-			say(err.Error() + "; see gaspi-run --help")
-			return exitUsage
-		}
+	if done, err := general(args, stdout); err != nil {
+		say(err.Error() + "; see gaspi-run --help")
+		return exitUsage
+	} else if done {
 		return 0
 	}
 	o, err := parse(args)
@@ -44,11 +43,23 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 		fmt.Fprint(stdout, help())
 		return 0
 	case err != nil:
+		decline(args, err, say)
 		say(err.Error() + "; see gaspi-run --help")
 		return exitUsage
 	case o.version:
 		fmt.Fprintln(stdout, "gaspi-run "+version())
 		return 0
+	}
+	if o.dryRun {
+		if err := o.showMap(stdout); err != nil {
+			return refused(err, stderr)
+		}
+		return 0
+	}
+	if o.display {
+		if err := o.showMap(stderr); err != nil {
+			return refused(err, stderr)
+		}
 	}
 	cfg := o.config
 	cfg.Stdin, cfg.Stdout, cfg.Stderr = stdin, stdout, stderr
@@ -80,7 +91,7 @@ func refused(err error, stderr io.Writer) int {
 	return exitFailed
 }
 
-// version is that of the module this command was built from.
+// version returns the version of the module that this command was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

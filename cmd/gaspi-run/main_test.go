@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // gaspiRun is the path of the command, built once for all tests.
@@ -30,7 +32,7 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv(roleEnv); role != "" {
 		os.Exit(play(role))
 	}
-	os.Exit(buildAndRun(m))
+	os.Exit(testenv.Run(func() int { return buildAndRun(m) }))
 }
 
 // play says its role when a signal comes that ends it; a rank starts a child
@@ -73,20 +75,20 @@ func meet() int {
 			fmt.Println(i, err)
 			return 1
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // sleep: a rank computes between barriers
 	}
 	return 0
 }
 
 func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "gaspi-run-test-")
+	dir, err := os.MkdirTemp(os.Getenv("GOTMPDIR"), "gaspi-run-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer os.RemoveAll(dir)
 	gaspiRun = filepath.Join(dir, "gaspi-run")
-	if out, err := exec.Command("go", "build", "-o", gaspiRun, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", gaspiRun, ".").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1
 	}
@@ -220,6 +222,14 @@ func (l *launch) wait() int {
 	}
 	return status.ExitStatus()
 }
+
+// startUnderWay is a line about a start that takes long, as it does where others keep the
+// processors busy.
+var startUnderWay = regexp.MustCompile(`(?m)^gaspi-run: started \d+ of \d+ ranks\n`)
+
+// complaints returns stderr without the lines about a start that takes long. It must be
+// called after wait.
+func (l *launch) complaints() string { return startUnderWay.ReplaceAllString(l.stderr.String(), "") }
 
 // nothingLeft waits for the session to be empty, and looks for files.
 func (l *launch) nothingLeft() {

@@ -15,7 +15,7 @@ import (
 // the nodes of the Slurm allocation that this is, else here.
 func (o *options) places(flags *pflag.FlagSet, lookup func(string) (string, bool)) (err error) {
 	c := &o.config
-	for _, name := range []string{"ssh", "hosts", "hostfile", "transport", "interface"} {
+	for _, name := range []string{"ssh", "hosts", "hostfile", "rendezvous", "transport", "interface", "ports"} {
 		if f := flags.Lookup(name); f.Changed && strings.TrimSpace(f.Value.String()) == "" {
 			word, _ := pflag.UnquoteUsage(f)
 			return fmt.Errorf("--%s %q: expected %s", name, f.Value.String(), word)
@@ -25,6 +25,8 @@ func (o *options) places(flags *pflag.FlagSet, lookup func(string) (string, bool
 		c.Remote.SSH = strings.Fields(o.ssh)
 	}
 	switch {
+	case c.Node.Count > 0:
+		return nil // each node is the host of its ranks
 	case o.hosts != "" && o.hostfile != "":
 		return errors.New("--hosts and --hostfile: expected one of them")
 	case o.hosts != "":

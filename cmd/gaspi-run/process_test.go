@@ -49,7 +49,8 @@ func TestCommandLine(t *testing.T) {
 }
 
 func TestHelpAndVersion(t *testing.T) {
-	for flag, want := range map[string]string{"--help": "Usage: gaspi-run [flags] PROGRAM [ARGS...]", "--version": "gaspi-run "} {
+	for flag, want := range map[string]string{"--help": "Usage: gaspi-run [flags] PROGRAM [ARGS...]", "--version": "gaspi-run ",
+		"help": "Usage: gaspi-run [flags] PROGRAM [ARGS...]", "version": "gaspi-run "} {
 		l := start(t, flag)
 		if line := l.line(); !strings.HasPrefix(line, want) {
 			t.Errorf("%s begins with %q, want %q", flag, line, want)
@@ -126,7 +127,7 @@ func TestKillGraceEndsDeafRanks(t *testing.T) {
 }
 
 func TestHangupStaysIgnored(t *testing.T) {
-	l := startCommand(t, "sh", "-c", `trap '' HUP; exec $GASPI_RUN -n 1 sh -c 'echo ready; read line; echo $line'`)
+	l := startCommand(t, "sh", "-c", `trap '' HUP; exec "$GASPI_RUN" -n 1 sh -c 'echo ready; read line; echo $line'`)
 	l.line()
 	l.signal(syscall.SIGHUP)
 	fmt.Fprintln(l.stdin, "still here")
@@ -216,6 +217,7 @@ func TestLauncherKilledByNine(t *testing.T) {
 }
 
 func TestProcessesThatLeaveTheirGroupEnd(t *testing.T) {
+	testenv.Need(t, "setsid")
 	l := start(t, "-n", "2", "--kill-grace", "100ms", "sh", "-c", `setsid sh -c 'trap "" TERM; echo $$; exec >/dev/null; `+idle+`' & test $GASPI_RANK = 1 && exec sleep 1000; read x; exit 1`)
 	pids := l.pids(2)
 	if code := l.wait(); code != 1 {
@@ -247,7 +249,7 @@ func TestOrphansAreReaped(t *testing.T) {
 }
 
 func TestOutputThatIsClosedEndsTheJob(t *testing.T) {
-	l := startCommand(t, "sh", "-c", `{ $GASPI_RUN -n 2 yes; echo $? >&2; } | head -n 2`)
+	l := startCommand(t, "sh", "-c", `{ "$GASPI_RUN" -n 2 yes; echo $? >&2; } | head -n 2`)
 	if code := l.wait(); code != 0 {
 		t.Errorf("exit code of head %d", code)
 	}
@@ -306,7 +308,7 @@ func TestOnATerminal(t *testing.T) {
 	t.Setenv("RANK", rank)
 	t.Setenv("TERM", "xterm")
 	t.Setenv("SHELL", "/bin/sh")
-	l := startCommand(t, "script", "-qec", `stty cols 60; exec $GASPI_RUN -n 2 $RANK`, "/dev/null")
+	l := startCommand(t, "script", "-qec", `stty cols 60; exec "$GASPI_RUN" -n 2 "$RANK"`, "/dev/null")
 	fmt.Fprintln(l.stdin, "you")
 	var all string
 	for !strings.Contains(all, "hello") {

@@ -26,6 +26,15 @@ var badFlags = []struct{ line, want string }{
 	{"-n -1 true", "-n -1: a job has 1 to 65536 ranks"},
 	{"-n 70000 true", "-n 70000: a job has 1 to 65536 ranks"},
 	{"-n 99999999999999999999 true", `-n "99999999999999999999": expected a whole number`},
+	{"-np x true", `-n "x": expected a whole number`},
+	{"-nprog true", `-n "prog": expected a whole number`},
+	{"-np 0 true", "-n 0: a job has 1 to 65536 ranks"},
+	{"--np", "flag needs an argument: --np"},
+	{"--host a:x true", `list of hosts: host "a:x": "x" slots: expected a number from 1 to 65536`},
+	{"help me", `help: unexpected argument "me"; a program of that name is started as ./help`},
+	{"version 2", `version: unexpected argument "2"; a program of that name is started as ./version`},
+	{"completion", "completion: expected one of bash, zsh and fish, such as in: source <(gaspi-run completion bash)"},
+	{"completion tcsh", "completion: expected one of bash, zsh and fish, such as in: source <(gaspi-run completion bash)"},
 	{"-n", "flag needs an argument: 'n' in -n"},
 	{"--bogus true", "unknown flag: --bogus"},
 	{"--hosts a:x true", `list of hosts: host "a:x": "x" slots: expected a number from 1 to 65536`},
@@ -36,6 +45,23 @@ var badFlags = []struct{ line, want string }{
 	{"--hosts a --hostfile b true", "--hosts and --hostfile: expected one of them"},
 	{"--hostfile EMPTY true", `--hostfile "": expected FILE`},
 	{"--hostfile nowhere true", "file of hosts: open nowhere: no such file or directory"},
+	{"--nnodes 0 true", "--nnodes 0: a job has 1 to 65536 nodes"},
+	{"--nnodes 2 --hosts a true", "--hosts and --nnodes: expected one of them; with --hosts, gaspi-run is started once, and with --nnodes on every node"},
+	{"--nnodes 2 --rendezvous a:1 --key-file k true", "--nnodes: expected --node-rank K, the number of this node from 0, since neither JOB_COMPLETION_INDEX nor SLURM_NODEID says it"},
+	{"--nnodes 2 --node-rank 0 true", "--nnodes: expected --rendezvous HOST:PORT, where node 0 is reached, the same on all nodes"},
+	{"--nnodes 2 --node-rank 0 --rendezvous a:1 true", "a job on several nodes needs a key, the same on each: --key-file FILE, or GASPI_KEY_FILE or GASPI_KEY in the environment; openssl rand -hex 32 makes one"},
+	{"--nnodes 2 --node-rank 0 --rendezvous a:1 --key-file k --transport shm true", "transport shm connects ranks of one host, and these are on 2 nodes: use auto or tcp"},
+	{"--nnodes 2 --node-rank 0 --rendezvous a:1 --key-file k --stage true", "nodes start what each of them has, so nothing can be copied to them"},
+	{"--nnodes 2 --node-rank 0 --rendezvous a --key-file k true", `rendezvous "a": expected where node 0 is reached, as HOST:PORT, with a port from 1 to 65535`},
+	{"--node-rank 2 --nnodes 2 true", "--node-rank 2: the nodes of --nnodes 2 are numbered from 0 to 1"},
+	{"--node-rank 1 true", "--node-rank is for a job that is started on each of its nodes: say on how many with --nnodes"},
+	{"--rendezvous a:1 true", "--rendezvous is for a job that is started on each of its nodes: say on how many with --nnodes"},
+	{"--rendezvous EMPTY --nnodes 2 --node-rank 1 true", "--nnodes: expected --rendezvous HOST:PORT, where node 0 is reached, the same on all nodes"},
+	{"--key-file EMPTY --nnodes 2 --node-rank 1 --rendezvous a:1 true", `--key-file "": expected FILE`},
+	{"--join-timeout -1s --nnodes 2 --node-rank 1 --rendezvous a:1 --key-file k true", "--join-timeout -1s: expected more than 0, such as 10m, or 0 for ever"},
+	{"--join-timeout 5 true", `--join-timeout "5": expected a duration such as 500ms, 30s or 10m`},
+	{"--ports EMPTY true", `--ports "": expected LOW-HIGH`},
+	{"--ports 9-7 true", `range of ports "9-7": expected LOW-HIGH, two numbers from 1 to 65535 of which the first is not larger`},
 	{"--transport infiniband true", `unknown transport "infiniband": expected auto, shm, tcp or rdma`},
 	{"--transport shm --hosts a,b true", "transport shm connects ranks of one host, and these are on 2: use auto or tcp"},
 	{"--rdma-provider EMPTY true", "--rdma-provider: expected the name of a provider, such as verbs;ofi_rxm; gaspi-run info lists them"},
@@ -47,13 +73,14 @@ var badFlags = []struct{ line, want string }{
 	{"--ssh EMPTY true", `--ssh "": expected COMMAND`},
 	{"--transport EMPTY true", `--transport "": expected NAME`},
 	{"--interface EMPTY true", `--interface "": expected LIST`},
-	{"--heartbeat 1ms true", "--heartbeat 1ms: expected at least 100ms"},
-	{"--heartbeat 0 true", "--heartbeat 0s: expected at least 100ms"},
+	{"--heartbeat 1ms true", "--heartbeat 1ms: expected at least 100ms, or 0 for ever"},
+	{"--heartbeat -1ns true", "--heartbeat -1ns: expected at least 100ms, or 0 for ever"},
 	{"--heartbeat soon true", `--heartbeat "soon": expected a duration such as 500ms, 30s or 10m`},
 	{"--output file true", `--output "file": expected label, raw or dir:PATH`},
 	{"--output dir: true", `--output "dir:": expected label, raw or dir:PATH`},
 	{"--output EMPTY true", `--output "": expected label, raw or dir:PATH`},
-	{"--env A true", `environment entry "A": expected NAME=VALUE`},
+	{"--env NO_SUCH_VARIABLE true", "-x NO_SUCH_VARIABLE: there is no variable of that name here; write NO_SUCH_VARIABLE=VALUE"},
+	{"-x NO_SUCH_VARIABLE true", "-x NO_SUCH_VARIABLE: there is no variable of that name here; write NO_SUCH_VARIABLE=VALUE"},
 	{"--env =A true", `environment entry "=A": expected NAME=VALUE`},
 	{"--env EMPTY true", `environment entry "": expected NAME=VALUE`},
 	{"--env GASPI_RANK=1 true", `environment entry "GASPI_RANK=1": the launcher sets GASPI_RANK itself`},
@@ -64,6 +91,8 @@ var badFlags = []struct{ line, want string }{
 	{"--kill-grace -1s true", "--kill-grace -1s: expected 0 or more"},
 	{"--kill-grace long true", `--kill-grace "long": expected a duration such as 500ms, 30s or 10m`},
 	{"--on-failure ignore true", `--on-failure "ignore": expected abort or continue`},
+	{"--dry-run=2 true", `--dry-run "2": expected true or false`},
+	{"--display-map=x true", `--display-map "x": expected true or false`},
 	{"--verbose=loud true", `-v "loud": expected true or false`},
 	{"--version=loud", `--version "loud": expected true or false`},
 	{"info --hosts a:x", `list of hosts: host "a:x": "x" slots: expected a number from 1 to 65536`},
@@ -125,7 +154,11 @@ func content(text string) func(*testing.T, string) {
 
 func writeFile(t *testing.T, path, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+	err := os.WriteFile(path, []byte(text), mode)
+	if err == nil {
+		err = os.Chmod(path, mode) // whatever the umask is
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -222,6 +255,7 @@ func TestProgramsThatCannotBeExecuted(t *testing.T) {
 			says := func(s string) string { return path + ": " + strings.ReplaceAll(s, "PATH", path) }
 			bad.make(t, path)
 			checkRefusal(t, start(t, "-n", "2", path), bad.code, says(early))
+			checkRefusal(t, start(t, "-n", "2", "--dry-run", path), bad.code, says(early))
 			checkRefusal(t, startOnHosts(t, "b:2", path), bad.code, onB(says(early), bad))
 			checkRefusal(t, startOnHosts(t, "b:2", "--stage", path), bad.code, onB(says(early), bad))
 
@@ -232,13 +266,12 @@ func TestProgramsThatCannotBeExecuted(t *testing.T) {
 				}
 			}
 			writeFile(t, path, "#!/bin/sh\n", 0o755)
-			ssh := filepath.Join(t.TempDir(), "ssh")
-			writeFile(t, ssh, fmt.Sprintf("#!/bin/sh\nrm %s\nmv %s %s 2>/dev/null\n", path, there, path)+strings.TrimPrefix(fakeSSH, "#!/bin/sh\n"), 0o755)
+			sshInPath(t, fmt.Sprintf("#!/bin/sh\nrm '%s'\nmv '%s' '%s' 2>/dev/null\n", path, there, path)+strings.TrimPrefix(fakeSSH, "#!/bin/sh\n"))
 			want := "host b: " + says(bad.says)
 			if bad.code == 127 {
 				want += "; the program and its directory must be there too, or be copied with --stage"
 			}
-			checkRefusal(t, start(t, "--hosts", "b:2", "--ssh", ssh, "--interface", "127.0.0.1", path), bad.code, want)
+			checkRefusal(t, start(t, "--hosts", "b:2", "--interface", "127.0.0.1", path), bad.code, want)
 		})
 	}
 }
@@ -312,14 +345,22 @@ func TestProgramThatCanOnlyBeExecuted(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, path, string(binary), 0o111)
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rank := filepath.Join(dir, "rank")
+	writeFile(t, rank, string(self), 0o111)
 	as := []string{gaspiRun}
-	if os.Geteuid() == 0 { // who may read everything
+	if f, err := os.Open(path); err == nil { // as root, who may read everything
+		f.Close()
 		testenv.Need(t, "setpriv")
 		for _, d := range []string{filepath.Dir(gaspiRun), filepath.Dir(dir), dir} {
 			if err := os.Chmod(d, 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
+		testenv.NeedSuccess(t, "reach the temporary directory as another user", "setpriv", "--reuid=65534", "--clear-groups", "test", "-x", path)
 		as = []string{"setpriv", "--reuid=65534", "--clear-groups", gaspiRun}
 	}
 	run := func(args ...string) *launch { return startCommand(t, as[0], append(as[1:], args...)...) }
@@ -327,8 +368,36 @@ func TestProgramThatCanOnlyBeExecuted(t *testing.T) {
 	if code := l.wait(); code != 0 {
 		t.Errorf("exit code %d, stderr %q", code, l.stderr)
 	}
-	ssh := filepath.Join(dir, "ssh")
-	writeFile(t, ssh, fakeSSH, 0o755)
-	checkRefusal(t, run("--hosts", "b", "--ssh", ssh, "--interface", "127.0.0.1", "--stage", path, "--version"), 126,
+	ranks := func(transport string, code int, says string) {
+		t.Helper()
+		l := run("-n", "2", "--transport", transport, "--env", roleEnv+"=barriers", rank)
+		var said []string
+		for line := range l.lines {
+			said = append(said, line)
+		}
+		if got, text := l.wait(), strings.Join(said, "\n"); got != code || !strings.Contains(text, says) {
+			t.Errorf("%s: exit code %d, output %q; want %d, %q; stderr %q", transport, got, text, code, says, l.stderr)
+		}
+	}
+	ranks("tcp", 0, "")
+	ranks("shm", 1, "permission denied: the system keeps the files of this process from others of its user, as it does with a program that can be executed and not read")
+	sshInPath(t, fakeSSH)
+	checkRefusal(t, run("--hosts", "b", "--interface", "127.0.0.1", "--stage", path, "--version"), 126,
 		path+": not executable: it cannot be read, to be copied to other hosts: permission denied; chmod +r, or install it there and leave out --stage")
+}
+
+// TestTooManyOpenFiles starts more ranks than there may be open files for.
+func TestTooManyOpenFiles(t *testing.T) {
+	l := startCommand(t, "sh", "-c", `ulimit -n 64; exec "$GASPI_RUN" -n 40 sleep 1000`)
+	want := "too many open files: 40 ranks of one host take about 232 open files here, and 64 are allowed; raise the hard limit (ulimit -Hn 232 as root, "
+	if code, text := l.wait(), l.stderr.String(); code != 1 || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 {
+		t.Errorf("exit code %d, stderr %q; want 1, %q", code, text, want)
+	}
+	// The number is enough, and a soft limit is raised.
+	for _, limit := range []string{"ulimit -n 232", "ulimit -Sn 64; ulimit -Hn 232"} {
+		l = startCommand(t, "sh", "-c", limit+`; exec "$GASPI_RUN" -n 40 sh -c 'echo ready; read x; exit 0'`)
+		if code, text := l.wait(), l.complaints(); code != 0 || text != "" {
+			t.Errorf("%s: exit code %d, stderr %q", limit, code, text)
+		}
+	}
 }

@@ -46,7 +46,7 @@ func (l *Layer) normalized() {
 }
 
 // alexNet is the network of one column, without groups.
-func alexNet() *Model {
+func alexNet() *NeuralNetwork {
 	b := &builder{channels: 3}
 	b.conv(11, 96, 55)
 	b.conv(5, 256, 27)
@@ -56,10 +56,10 @@ func alexNet() *Model {
 	b.full(256*6*6, 4096)
 	b.full(4096, 4096)
 	b.full(4096, 1000)
-	return &Model{Name: "alexnet", Data: "ImageNet", Layers: b.layers}
+	return &NeuralNetwork{Name: "alexnet", Data: "ImageNet", Layers: b.layers}
 }
 
-func vgg11() *Model {
+func vgg11() *NeuralNetwork {
 	b := &builder{channels: 3}
 	for _, c := range []struct{ out, edge int }{{64, 224}, {128, 112}, {256, 56}, {256, 56}, {512, 28}, {512, 28}, {512, 14}, {512, 14}} {
 		b.conv(3, c.out, c.edge)
@@ -67,12 +67,12 @@ func vgg11() *Model {
 	b.full(512*7*7, 4096)
 	b.full(4096, 4096)
 	b.full(4096, 1000)
-	return &Model{Name: "vgg11", Data: "ImageNet", Layers: b.layers}
+	return &NeuralNetwork{Name: "vgg11", Data: "ImageNet", Layers: b.layers}
 }
 
 // resNet50 halves the picture in the 3x3 convolutions ("version 1.5"): so it has
 // the operations of Table 2.
-func resNet50() *Model {
+func resNet50() *NeuralNetwork {
 	b := &builder{channels: 3}
 	b.conv(7, 64, 112).normalized()
 	edge := 56
@@ -92,13 +92,13 @@ func resNet50() *Model {
 		}
 	}
 	b.full(2048, 1000)
-	return &Model{Name: "resnet50", Data: "ImageNet", Layers: b.layers}
+	return &NeuralNetwork{Name: "resnet50", Data: "ImageNet", Layers: b.layers}
 }
 
 // resNet110 is the variant whose parameters and operations both are exactly those of
 // Table 2, which does not say which it is: each stage begins with a
 // normalized shortcut, and a normalized product of 64 x 64 comes before the last.
-func resNet110() *Model {
+func resNet110() *NeuralNetwork {
 	b := &builder{channels: 3}
 	b.conv(3, 16, 32).normalized()
 	for stage := range 3 {
@@ -113,5 +113,5 @@ func resNet110() *Model {
 	}
 	b.full(64, 64).normalized()
 	b.full(64, 10)
-	return &Model{Name: "resnet110", Data: "Cifar10", Layers: b.layers}
+	return &NeuralNetwork{Name: "resnet110", Data: "Cifar10", Layers: b.layers}
 }

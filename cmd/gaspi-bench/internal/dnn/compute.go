@@ -8,9 +8,9 @@ import (
 )
 
 // A sleeper emulates an accelerator: the processor is free while it computes.
-// What it oversleeps it takes off the next layer, so that a step of hundreds of
-// short layers still has its length. Its clock is the system's: time.Sleep rounds
-// to milliseconds, and many layers are shorter.
+// It takes the time that it oversleeps off the next layer, so that a step of hundreds of short
+// layers still has its length. Its clock is the system's: time.Sleep rounds to milliseconds,
+// and many layers are shorter.
 type sleeper struct {
 	late  time.Duration
 	never atomic.Uint32 // nobody wakes who waits on it

@@ -26,7 +26,7 @@ type Config struct {
 	Modes []Mode
 	// Ways are algorithms of the allreduce, each measured; nil means the library's
 	// choice.
-	Ways []Way
+	Ways []Variant
 	// Repetitions is the steps of each; 0 means 5. The median counts.
 	Repetitions int
 }
@@ -39,14 +39,14 @@ const (
 	horovodFuse        = 64 << 20
 )
 
-// A Way is an algorithm of the allreduce and how it is pipelined.
-type Way struct {
+// A Variant is an algorithm of the allreduce and how it is pipelined.
+type Variant struct {
 	Algorithm string // empty: what the library chooses
 	Segments  int    // under way together; 0: what the library chooses, or 1 if Algorithm is set
 }
 
 // String is the way as ParseWay takes it: "auto", "ring", "ringx4".
-func (w Way) String() string {
+func (w Variant) String() string {
 	name := w.Algorithm
 	if name == "" {
 		name = "auto"
@@ -78,7 +78,7 @@ func (c *Config) Check() error {
 		c.Modes = Modes()
 	}
 	if c.Ways == nil {
-		c.Ways = []Way{{}}
+		c.Ways = []Variant{{}}
 	}
 	if c.Repetitions == 0 {
 		c.Repetitions = defaultRepetitions
@@ -119,6 +119,6 @@ func modeNames() string {
 }
 
 // trace is the step of the model with messages of up to fuse bytes.
-func (c *Config) trace(m *Model, fuse int) *Trace {
+func (c *Config) trace(m *NeuralNetwork, fuse int) *Trace {
 	return NewTrace(m, c.Batch, c.Rate/c.Scale, fuse)
 }

@@ -21,7 +21,7 @@ type replay struct {
 
 // A contender is one way to do the step.
 type contender struct {
-	result Result
+	result ContenderResult
 	trace  *Trace
 	mode   Mode
 	tasks  []collectives.Task // by message
@@ -35,7 +35,7 @@ type contender struct {
 //
 // The sums of the first and of the last step of every contender are checked; a wrong
 // one is an error. progress, which may be nil, is told how much is done.
-func Measure(ctx context.Context, p *gaspi.Proc, cfg Config, progress func(done, of int)) ([]Result, error) {
+func Measure(ctx context.Context, p *gaspi.Proc, cfg Config, progress func(done, of int)) ([]ContenderResult, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func Measure(ctx context.Context, p *gaspi.Proc, cfg Config, progress func(done,
 }
 
 // contenders are all that take part, the one without communication first.
-func (r *replay) contenders(m *Model) ([]contender, error) {
-	all := []contender{r.contender(m, Silent, 0, Way{})}
+func (r *replay) contenders(m *NeuralNetwork) ([]contender, error) {
+	all := []contender{r.contender(m, Silent, 0, Variant{})}
 	for _, fuse := range r.cfg.Fuse {
 		for _, way := range r.cfg.Ways {
 			for _, mode := range r.cfg.Modes {
@@ -90,7 +90,7 @@ func (r *replay) contenders(m *Model) ([]contender, error) {
 	return all, nil
 }
 
-func (r *replay) contender(m *Model, mode Mode, fuse int, way Way) contender {
+func (r *replay) contender(m *NeuralNetwork, mode Mode, fuse int, way Variant) contender {
 	c := contender{trace: r.cfg.trace(m, fuse), mode: mode}
 	for _, msg := range c.trace.Messages {
 		part := r.grads[msg.Offset : msg.Offset+msg.Count]
@@ -102,8 +102,8 @@ func (r *replay) contender(m *Model, mode Mode, fuse int, way Way) contender {
 }
 
 // result is a Result without its figures.
-func (c *Config) result(m *Model, t *Trace, mode Mode, fuse int, way Way) Result {
-	r := Result{Op: "dnn", Model: m.Name, Batch: c.Batch, Compute: "sleep", Mode: mode}
+func (c *Config) result(m *NeuralNetwork, t *Trace, mode Mode, fuse int, way Variant) ContenderResult {
+	r := ContenderResult{Op: "dnn", Model: m.Name, Batch: c.Batch, Compute: "sleep", Mode: mode}
 	if c.Spin {
 		r.Compute = "spin"
 	}
@@ -198,12 +198,12 @@ func checkGradients(grads []float32, size int) error {
 }
 
 // results reduces times to those of the slowest rank.
-func (r *replay) results(ctx context.Context, all []contender, times [][]Times) ([]Result, error) {
+func (r *replay) results(ctx context.Context, all []contender, times [][]Times) ([]ContenderResult, error) {
 	network, invalid, err := r.emulated(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var results []Result
+	var results []ContenderResult
 	compute := time.Duration(0)
 	for i := range all {
 		for k := range times[i] {

@@ -28,9 +28,9 @@ func TestMeasure(t *testing.T) {
 	const ranks = 3
 	cfg := Config{
 		Model: "resnet110", Batch: 1, Rate: 1e12, Scale: 0.5, Fuse: []int{0, 100_000, 64 << 20},
-		Ways: []Way{{}, {Algorithm: "ring", Segments: 4}}, Repetitions: 1,
+		Ways: []Variant{{}, {Algorithm: "ring", Segments: 4}}, Repetitions: 1,
 	}
-	all := make([][]Result, ranks)
+	all := make([][]ContenderResult, ranks)
 	told := 0
 	err := gaspi.Local(ctx, ranks, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
 		var progress func(done, of int)
@@ -91,7 +91,7 @@ func TestMeasureEmulated(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	const network = "latency=1ms,bandwidth=1GB/s"
-	cfg := Config{Model: "resnet110", Batch: 1, Fuse: []int{64 << 20}, Modes: []Mode{Blocking}, Ways: []Way{{Algorithm: "ring"}}, Repetitions: 1}
+	cfg := Config{Model: "resnet110", Batch: 1, Fuse: []int{64 << 20}, Modes: []Mode{Blocking}, Ways: []Variant{{Algorithm: "ring"}}, Repetitions: 1}
 	err := gaspi.Local(ctx, 2, gaspi.Config{Emulate: network}, func(ctx context.Context, p *gaspi.Proc) error {
 		got, err := Measure(ctx, p, cfg, nil)
 		if err != nil {
@@ -130,9 +130,9 @@ func TestCheckGradients(t *testing.T) {
 // TestFill works out the figures of five steps.
 func TestFill(t *testing.T) {
 	ms := time.Millisecond
-	r := Result{N: 4, Batch: 8, Mode: Threaded}
+	r := ContenderResult{N: 4, Batch: 8, Mode: Threaded}
 	r.fill([]Times{{50 * ms, 30 * ms}, {30 * ms, 20 * ms}, {40 * ms, 25 * ms}, {90 * ms, 80 * ms}, {35 * ms, 22 * ms}}, 30*ms)
-	want := Result{
+	want := ContenderResult{
 		N: 4, Batch: 8, Mode: Threaded, Iters: 5, MinUS: 30e3, P50US: 40e3, P99US: 90e3,
 		ComputeUS: 30e3, CommUS: 25e3, ExposedUS: 10e3, Hidden: 0.6, SamplesPerS: 800,
 	}
@@ -144,7 +144,7 @@ func TestFill(t *testing.T) {
 // TestSimulate compares with the sum of what the model says of each message.
 func TestSimulate(t *testing.T) {
 	m := &price.Machine{Network: price.Link{Latency: 1e-6}, Bandwidth: 1e9}
-	cfg := Config{Model: "alexnet", Fuse: []int{64 << 20}, Ways: []Way{{Algorithm: "ring"}}, Rate: 1e15}
+	cfg := Config{Model: "alexnet", Fuse: []int{64 << 20}, Ways: []Variant{{Algorithm: "ring"}}, Rate: 1e15}
 	got, err := Simulate(cfg, m, 8)
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestSimulate(t *testing.T) {
 	comm := 62_378_344 * 4 * 2 * 7. / 8 / 1e9 * 1e6
 	compute := 2_270_512_192 * 32 * 3 / 1e15 * 1e6
 	near := cmpopts.EquateApprox(0.01, 0)
-	want := []Result{
+	want := []ContenderResult{
 		{Op: "dnn", Impl: "model", N: 8, Iters: 1, Model: "alexnet", Batch: 32, Compute: "sleep", Mode: Silent},
 		{Op: "dnn", Impl: "model", N: 8, Iters: 1, Model: "alexnet", Batch: 32, Compute: "sleep", Mode: Blocking},
 		{Op: "dnn", Impl: "model", N: 8, Iters: 1, Model: "alexnet", Batch: 32, Compute: "sleep", Mode: Threaded},
@@ -184,7 +184,7 @@ func TestSimulate(t *testing.T) {
 func TestSimulateChooses(t *testing.T) {
 	m := collectives.DefaultMachine()
 	m.RanksPerNode = 1
-	ways := []Way{{}, {Algorithm: "ring"}, {Algorithm: "ring", Segments: 4}, {Algorithm: "halving"}, {Algorithm: "doubling"}, {Segments: 4}}
+	ways := []Variant{{}, {Algorithm: "ring"}, {Algorithm: "ring", Segments: 4}, {Algorithm: "halving"}, {Algorithm: "doubling"}, {Segments: 4}}
 	all, err := Simulate(Config{Model: "resnet50", Ways: ways, Fuse: []int{0}, Modes: []Mode{Blocking}}, &m, 9)
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func TestRefuses(t *testing.T) {
 		{"mode", Config{Model: "vgg11", Modes: []Mode{"sometimes"}}, `"sometimes"`},
 		{"silent", Config{Model: "vgg11", Modes: []Mode{Silent}}, "blocking, threaded, nonblocking"},
 		{"simulated", Config{Model: "vgg11", Modes: []Mode{Nonblocking}}, "cannot be simulated"},
-		{"algorithm", Config{Model: "vgg11", Ways: []Way{{Algorithm: "telepathy"}}}, "telepathy"},
+		{"algorithm", Config{Model: "vgg11", Ways: []Variant{{Algorithm: "telepathy"}}}, "telepathy"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Simulate(c.cfg, &price.Machine{Bandwidth: 1}, 2)
@@ -229,11 +229,11 @@ func TestRefuses(t *testing.T) {
 func TestParseWay(t *testing.T) {
 	for _, c := range []struct {
 		text string
-		want Way
+		want Variant
 		bad  bool
 	}{
-		{text: "auto"}, {text: "autox4", want: Way{Segments: 4}}, {text: "ring", want: Way{Algorithm: "ring"}},
-		{text: "ringx12", want: Way{"ring", 12}}, {text: "double-tree", want: Way{Algorithm: "double-tree"}},
+		{text: "auto"}, {text: "autox4", want: Variant{Segments: 4}}, {text: "ring", want: Variant{Algorithm: "ring"}},
+		{text: "ringx12", want: Variant{"ring", 12}}, {text: "double-tree", want: Variant{Algorithm: "double-tree"}},
 		{text: "ringx0", bad: true}, {text: "ringx", bad: true}, {text: "x4", bad: true}, {text: "", bad: true},
 	} {
 		got, err := ParseWay(c.text)
@@ -281,7 +281,7 @@ func TestSVG(t *testing.T) {
 
 // TestTable aligns rows of both sorts.
 func TestTable(t *testing.T) {
-	got := Table([]Result{
+	got := Table([]ContenderResult{
 		{Model: "alexnet", Mode: Silent, P50US: 1500, ComputeUS: 1500, SamplesPerS: 42.7},
 		{Model: "alexnet", Mode: Threaded, Fuse: 64 << 20, Messages: 5, Algorithm: "auto", Chosen: "ring", P50US: 2500, ComputeUS: 1500, CommUS: 4000, ExposedUS: 1000, Hidden: 0.75, SamplesPerS: 25.62, Gain: 1.5, Invalid: true},
 	})

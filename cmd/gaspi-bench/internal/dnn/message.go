@@ -16,11 +16,11 @@ type Message struct {
 // Bytes is the length of a message.
 func (m Message) Bytes() int { return m.Count * elementSize }
 
-// Messages are those of a backward pass, in its order: the last layer's tensors
-// come first, and of a layer the last one. With fuse above 0, consecutive gradients
-// go together as long as they have at most fuse bytes, as Horovod does it; one that
-// is longer goes alone. fuse 0 sends each by itself.
-func (m *Model) Messages(fuse int) []Message {
+// Messages returns the messages of a backward pass, in its order: the last layer's tensors come
+// first, and in a layer its last tensor. With fuse above 0, consecutive gradients go together
+// as long as they have at most fuse bytes, as Horovod does it; one that is longer goes alone.
+// fuse 0 sends each by itself.
+func (m *NeuralNetwork) Messages(fuse int) []Message {
 	var all []Message
 	offset := 0
 	for l := len(m.Layers) - 1; l >= 0; l-- {

@@ -23,15 +23,15 @@ type Layer struct {
 	Flops   float64  // of the forward pass, for one sample; a multiply-add is two
 }
 
-// A Model is a network as far as its gradients and its work go.
-type Model struct {
+// A NeuralNetwork is a network as far as its gradients and its work go.
+type NeuralNetwork struct {
 	Name   string
 	Data   string  // the set of pictures it is trained on, which sets its sizes
 	Layers []Layer // in the order of the forward pass
 }
 
 // Parameters is the elements of all tensors: Table 2 of the paper.
-func (m *Model) Parameters() int {
+func (m *NeuralNetwork) Parameters() int {
 	n := 0
 	for _, l := range m.Layers {
 		for _, t := range l.Tensors {
@@ -41,8 +41,9 @@ func (m *Model) Parameters() int {
 	return n
 }
 
-// Flops is that of the forward pass for one sample: Table 2 of the paper.
-func (m *Model) Flops() float64 {
+// Flops returns the floating-point operations of the forward pass for one sample: Table 2 of
+// the paper.
+func (m *NeuralNetwork) Flops() float64 {
 	sum := 0.0
 	for _, l := range m.Layers {
 		sum += l.Flops
@@ -52,9 +53,9 @@ func (m *Model) Flops() float64 {
 
 // Named is the model of a name: alexnet, vgg11, resnet50 or resnet110. The error
 // lists them.
-func Named(name string) (*Model, error) {
+func Named(name string) (*NeuralNetwork, error) {
 	all := models()
-	i := slices.IndexFunc(all, func(m *Model) bool { return m.Name == name })
+	i := slices.IndexFunc(all, func(m *NeuralNetwork) bool { return m.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("there is no model %q; expected one of %s", name, strings.Join(Names(), ", "))
 	}
@@ -70,4 +71,4 @@ func Names() []string {
 	return names
 }
 
-func models() []*Model { return []*Model{alexNet(), vgg11(), resNet50(), resNet110()} }
+func models() []*NeuralNetwork { return []*NeuralNetwork{alexNet(), vgg11(), resNet50(), resNet110()} }

@@ -9,7 +9,7 @@ import (
 
 // WriteSVG draws a bar for each result: how long a step computes, and how much
 // communication adds to it. It fails if there are no results.
-func WriteSVG(w io.Writer, results []Result) error {
+func WriteSVG(w io.Writer, results []ContenderResult) error {
 	bars := chart.Bars{Axis: "time of a step (ms)"}
 	compute, exposed := chart.Layer{Name: "computing"}, chart.Layer{Name: "exposed communication"}
 	for _, r := range results {
@@ -23,7 +23,7 @@ func WriteSVG(w io.Writer, results []Result) error {
 }
 
 // label names the bar of a result.
-func label(r Result) string {
+func label(r ContenderResult) string {
 	if r.Mode == Silent {
 		return string(r.Mode)
 	}

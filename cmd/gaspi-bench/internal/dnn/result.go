@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A Result is the figures of one contender, as they are written to JSON. Times are
+// A ContenderResult is the figures of one contender, as they are written to JSON. Times are
 // of the slowest rank.
-type Result struct {
+type ContenderResult struct {
 	Op        string `json:"op"`               // "dnn"
 	Impl      string `json:"impl"`             // "gaspi", or "model" if it was simulated
 	Algorithm string `json:"algorithm"`        // as ParseWay takes it
@@ -59,7 +59,7 @@ func Exposed(step, compute, comm time.Duration) (exposed time.Duration, hidden f
 
 // fill sets what follows from the times of steps, which it sorts, and of
 // communication in them. steps is not empty.
-func (r *Result) fill(steps []Times, compute time.Duration) {
+func (r *ContenderResult) fill(steps []Times, compute time.Duration) {
 	slices.SortFunc(steps, func(a, b Times) int { return cmp.Compare(a.Step, b.Step) })
 	median := steps[nearest(len(steps), 50)]
 	exposed, hidden := Exposed(median.Step, compute, median.Comm)
@@ -85,7 +85,7 @@ func nearest(n int, p float64) int {
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
 // compare sets the gains.
-func compare(all []Result) {
+func compare(all []ContenderResult) {
 	first := 0.0
 	for i := range all {
 		r := &all[i]

@@ -16,7 +16,7 @@ import (
 // all ranks reach each message together. The model carries one operation at a time,
 // so mode Nonblocking, where several share the network, is refused;
 // without c.Modes the other two are priced.
-func Simulate(cfg Config, m *price.Machine, ranks int) ([]Result, error) {
+func Simulate(cfg Config, m *price.Machine, ranks int) ([]ContenderResult, error) {
 	if cfg.Modes == nil {
 		cfg.Modes = []Mode{Blocking, Threaded}
 	}
@@ -34,11 +34,11 @@ func Simulate(cfg Config, m *price.Machine, ranks int) ([]Result, error) {
 		return nil, err
 	}
 	s := &simulation{machine: m, ranks: ranks, known: make(map[priced]quote)}
-	silent := cfg.result(model, cfg.trace(model, 0), Silent, 0, Way{})
+	silent := cfg.result(model, cfg.trace(model, 0), Silent, 0, Variant{})
 	silent.Impl, silent.N = "model", ranks
 	compute := cfg.trace(model, 0).Compute()
 	silent.fill([]Times{{Step: compute}}, compute)
-	results := []Result{silent}
+	results := []ContenderResult{silent}
 	for _, fuse := range cfg.Fuse {
 		trace := cfg.trace(model, fuse)
 		for _, way := range cfg.Ways {
@@ -75,18 +75,18 @@ type simulation struct {
 
 // priced is what the price of a message depends on.
 type priced struct {
-	way   Way
+	way   Variant
 	count int
 }
 
 // A quote is the price of a message, and the way it is for.
 type quote struct {
 	cost time.Duration
-	way  Way
+	way  Variant
 }
 
 // step is the time of one step.
-func (s *simulation) step(t *Trace, mode Mode, way Way, r *Result) (Times, error) {
+func (s *simulation) step(t *Trace, mode Mode, way Variant, r *ContenderResult) (Times, error) {
 	costs := make([]time.Duration, len(t.Messages))
 	for i, m := range t.Messages {
 		q, err := s.price(way, m.Count)
@@ -119,7 +119,7 @@ func (t *Trace) replay(mode Mode, costs []time.Duration) Times {
 
 // price is what an allreduce costs: half of what two runs take, one of which may
 // begin before the other has ended everywhere, as the library reckons too.
-func (s *simulation) price(way Way, count int) (quote, error) {
+func (s *simulation) price(way Variant, count int) (quote, error) {
 	key := priced{way, count}
 	if q, ok := s.known[key]; ok {
 		return q, nil
@@ -130,7 +130,7 @@ func (s *simulation) price(way Way, count int) (quote, error) {
 }
 
 // best is the cheapest of the algorithms and segments that a way allows.
-func (s *simulation) best(way Way, count int) (quote, error) {
+func (s *simulation) best(way Variant, count int) (quote, error) {
 	cheapest, best, last := math.Inf(1), way, error(nil)
 	for _, a := range algorithms.For(schedule.AllReduce) {
 		if way.Algorithm != a.Name && (way.Algorithm != "" || a.Differs || a.Coded || a.Shares) {
@@ -141,7 +141,7 @@ func (s *simulation) best(way Way, count int) (quote, error) {
 			if err != nil {
 				last = err
 			} else if seconds < cheapest {
-				cheapest, best = seconds, Way{Algorithm: a.Name, Segments: segments}
+				cheapest, best = seconds, Variant{Algorithm: a.Name, Segments: segments}
 			}
 		}
 	}
@@ -152,7 +152,7 @@ func (s *simulation) best(way Way, count int) (quote, error) {
 }
 
 // segmentsOf are the numbers of segments to try.
-func segmentsOf(way Way, whole bool) []int {
+func segmentsOf(way Variant, whole bool) []int {
 	switch {
 	case way.Segments > 0:
 		return []int{way.Segments}

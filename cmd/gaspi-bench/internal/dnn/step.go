@@ -20,7 +20,7 @@ type waiter interface {
 // step does a step of a trace on one rank. compute passes the time of a layer.
 func step(ctx context.Context, t *Trace, mode Mode, compute func(time.Duration), start starter) (Times, error) {
 	begin := time.Now()
-	lane := &lane{start: start, several: mode == Nonblocking, wake: make(chan struct{}, 1)}
+	lane := &messageQueue{start: start, several: mode == Nonblocking, wake: make(chan struct{}, 1)}
 	finish := func() error { return nil }
 	if mode == Threaded || mode == Nonblocking {
 		var loop sync.WaitGroup
@@ -52,9 +52,9 @@ func step(ctx context.Context, t *Trace, mode Mode, compute func(time.Duration),
 	return Times{Step: time.Since(begin), Comm: lane.busy}, nil
 }
 
-// A lane is the communication of a rank: messages come in and are reduced in their
+// A messageQueue is the communication of a rank: messages come in and are reduced in their
 // order, one at a time or several.
-type lane struct {
+type messageQueue struct {
 	start   starter
 	several bool
 	busy    time.Duration // with at least one reduction under way
@@ -69,7 +69,7 @@ type lane struct {
 }
 
 // offer hands a message to loop.
-func (l *lane) offer(message int) {
+func (l *messageQueue) offer(message int) {
 	l.mu.Lock()
 	l.offered = append(l.offered, message)
 	l.mu.Unlock()
@@ -77,14 +77,14 @@ func (l *lane) offer(message int) {
 }
 
 // end says that no message follows.
-func (l *lane) end() {
+func (l *messageQueue) end() {
 	l.mu.Lock()
 	l.ended = true
 	l.mu.Unlock()
 	l.nudge()
 }
 
-func (l *lane) nudge() {
+func (l *messageQueue) nudge() {
 	l.mu.Lock()
 	if l.interrupt != nil && l.several {
 		l.interrupt()
@@ -98,7 +98,7 @@ func (l *lane) nudge() {
 
 // next is a message that was offered and not yet taken; ended says that there is
 // none and none will come.
-func (l *lane) next() (message int, ok, ended bool) {
+func (l *messageQueue) next() (message int, ok, ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.offered) == 0 {
@@ -109,7 +109,7 @@ func (l *lane) next() (message int, ok, ended bool) {
 }
 
 // loop reduces what is offered until that has ended and all is reduced.
-func (l *lane) loop(ctx context.Context) error {
+func (l *messageQueue) loop(ctx context.Context) error {
 	for {
 		message, ok, ended := l.next()
 		var err error
@@ -136,7 +136,7 @@ func (l *lane) loop(ctx context.Context) error {
 }
 
 // reduce does all of one reduction.
-func (l *lane) reduce(ctx context.Context, message int) error {
+func (l *messageQueue) reduce(ctx context.Context, message int) error {
 	begin := time.Now()
 	w, err := l.start(ctx, message)
 	if err == nil {
@@ -147,7 +147,7 @@ func (l *lane) reduce(ctx context.Context, message int) error {
 }
 
 // launch starts a reduction.
-func (l *lane) launch(ctx context.Context, message int) error {
+func (l *messageQueue) launch(ctx context.Context, message int) error {
 	if len(l.flying) == 0 {
 		l.since = time.Now()
 	}
@@ -157,7 +157,7 @@ func (l *lane) launch(ctx context.Context, message int) error {
 }
 
 // land waits for the oldest reduction, or until there is something to start.
-func (l *lane) land(ctx context.Context) error {
+func (l *messageQueue) land(ctx context.Context) error {
 	until, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l.mu.Lock()

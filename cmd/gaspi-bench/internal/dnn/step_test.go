@@ -82,7 +82,7 @@ func TestStep(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &wire{costs: c.costs, shared: c.shared}
-				got, err := step(t.Context(), trace(), c.mode, time.Sleep, w.start)
+				got, err := step(t.Context(), trace(), c.mode, time.Sleep, w.start) // sleep: the layers, by the clock of the bubble
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -121,6 +121,7 @@ func TestStepFails(t *testing.T) {
 		} {
 			t.Run(string(mode)+" "+c.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
+					// sleep: the layers, by the clock of the bubble
 					if _, err := step(t.Context(), trace(), mode, time.Sleep, c.start); !errors.Is(err, broken) {
 						t.Errorf("got %v, want %v", err, broken)
 					}
@@ -132,6 +133,7 @@ func TestStepFails(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 				defer cancel()
 				w := &wire{costs: []time.Duration{time.Hour, time.Hour, time.Hour}}
+				// sleep: the layers, by the clock of the bubble
 				if _, err := step(ctx, trace(), mode, time.Sleep, w.start); !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
 				}

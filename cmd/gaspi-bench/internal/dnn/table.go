@@ -9,7 +9,7 @@ const tableFormat = "%-9s %-12s %9s %8v  %-22s %11s %11s %11s %11s %7s %10s %6s"
 
 // Table is results as aligned lines, the first of which names the columns. Rows that
 // are not valid say so.
-func Table(results []Result) []string {
+func Table(results []ContenderResult) []string {
 	lines := []string{line("model", "mode", "fuse", "messages", "algorithm", "step ms", "compute ms", "comm ms", "exposed ms", "hidden", "samples/s", "gain")}
 	for _, r := range results {
 		if r.Mode == Silent {

@@ -25,7 +25,7 @@ type Stage struct {
 
 // NewTrace lays out a step of a model for a batch of so many samples per rank, on a
 // rank that does rate operations per second.
-func NewTrace(m *Model, batch int, rate float64, fuse int) *Trace {
+func NewTrace(m *NeuralNetwork, batch int, rate float64, fuse int) *Trace {
 	lasts := func(flops float64) time.Duration {
 		return time.Duration(flops * float64(batch) / rate * float64(time.Second))
 	}
@@ -70,7 +70,7 @@ const (
 // Modes are those that communicate. The caller owns the slice.
 func Modes() []Mode { return []Mode{Blocking, Threaded, Nonblocking} }
 
-// Times are those of one step on one rank.
+// Times are the durations of the parts of one step on one rank.
 type Times struct {
 	Step time.Duration // from its begin until the last gradient is reduced
 	Comm time.Duration // in which at least one reduction was under way

@@ -12,14 +12,14 @@ import (
 
 // ParseWay reads "auto", "ring", "ringx4" or "autox4": an algorithm of the
 // allreduce, and into how many segments that are under way together it cuts a vector.
-func ParseWay(text string) (Way, error) {
-	w := Way{Algorithm: text}
+func ParseWay(text string) (Variant, error) {
+	w := Variant{Algorithm: text}
 	if i := strings.LastIndexByte(text, 'x'); i > 0 {
 		if n, err := strconv.Atoi(text[i+1:]); err == nil {
 			if n < 1 {
-				return Way{}, fmt.Errorf("%q cuts into %d segments; expected at least 1", text, n)
+				return Variant{}, fmt.Errorf("%q cuts into %d segments; expected at least 1", text, n)
 			}
-			w = Way{Algorithm: text[:i], Segments: n}
+			w = Variant{Algorithm: text[:i], Segments: n}
 		}
 	}
 	if w.Algorithm == "auto" {
@@ -30,8 +30,8 @@ func ParseWay(text string) (Way, error) {
 	return w, err
 }
 
-// options are those of the call.
-func (w Way) options() []collectives.Option {
+// options returns the options of the call.
+func (w Variant) options() []collectives.Option {
 	var all []collectives.Option
 	segments := w.Segments
 	if w.Algorithm != "" {

@@ -21,7 +21,7 @@ type ChartForm struct {
 }
 
 // charts are the drawing of a sweep.
-func (f ChartForm) charts(s *Sweep, t *Times) []chart.Chart {
+func (f ChartForm) charts(s *Sweep, t *SweepTimes) []chart.Chart {
 	c := chart.Chart{Title: t.Way.String()}
 	outer, inner := t.Grid.Ranks, t.Grid.Bytes
 	if f.OverRanks {
@@ -58,7 +58,7 @@ func (f ChartForm) charts(s *Sweep, t *Times) []chart.Chart {
 }
 
 // in are the lines that there are in a way.
-func (s *Sweep) in(way Way) []Line {
+func (s *Sweep) in(way Setting) []Line {
 	if way == Simulated {
 		return s.Lines
 	}
@@ -79,7 +79,7 @@ func (f ChartForm) add(c *chart.Curve, x float64, bytes int, t Timing) {
 }
 
 // table is the times of a sweep, in microseconds.
-func (s *Sweep) table(t *Times) Table {
+func (s *Sweep) table(t *SweepTimes) Table {
 	table := Table{Title: "Time in microseconds", Head: []string{"ranks", "length"}}
 	for _, line := range s.in(t.Way) {
 		table.Head = append(table.Head, line.Name)

@@ -15,7 +15,7 @@ type Reading struct {
 }
 
 // Show writes a reading of a number of that kind.
-func (r *Reading) Show(k Kind) string {
+func (r *Reading) Show(k Quantity) string {
 	if r.Text != "" {
 		return r.Text
 	}
@@ -36,14 +36,14 @@ func saying(text, source string) Reading { return Reading{Text: text, Source: so
 // A Claim is what a paper says of a figure.
 type Claim struct {
 	Text  string // the statement, without its number
-	Kind  Kind
+	Kind  Quantity
 	Paper Reading
 	// Accept is what counts as the same shape. The zero band is the reading itself.
 	Accept Band
 	// Only are the ways in which there is such a number; nil is all.
-	Only []Way
+	Only []Setting
 	// Number is ours.
-	Number func(t *Times) float64
+	Number func(t *SweepTimes) float64
 	// Why says, where the outcome is that and the way is that, where it comes from. It is
 	// looked up by way and outcome, then by outcome, so that nothing is said of what did
 	// not happen.
@@ -53,16 +53,16 @@ type Claim struct {
 // A Reason explains an outcome.
 type Reason struct {
 	Outcome Outcome
-	Ways    []Way // nil for all
+	Ways    []Setting // nil for all
 	Text    string
 	// Detail, if not nil, is numbers to go with it.
-	Detail func(t *Times) string
+	Detail func(t *SweepTimes) string
 }
 
 // A Verdict is a claim beside our number in one way.
 type Verdict struct {
 	Claim   *Claim
-	Way     Way
+	Way     Setting
 	Number  float64
 	Outcome Outcome
 	Why     string // empty where there is nothing to say
@@ -70,7 +70,7 @@ type Verdict struct {
 }
 
 // judge compares a claim with what came out.
-func (c *Claim) judge(t *Times) Verdict {
+func (c *Claim) judge(t *SweepTimes) Verdict {
 	accepted := c.Accept
 	if accepted == (Band{}) {
 		accepted = c.Paper.Band
@@ -84,7 +84,7 @@ func (c *Claim) judge(t *Times) Verdict {
 
 // ask is a number of times, and why it cannot be trusted: because times that it comes from
 // cannot, or all.
-func (t *Times) ask(number func(*Times) float64) (x float64, doubt string) {
+func (t *SweepTimes) ask(number func(*SweepTimes) float64) (x float64, doubt string) {
 	t.asked = make(map[Point]bool)
 	defer func() { t.asked = nil }()
 	x = number(t)
@@ -104,7 +104,7 @@ func (t *Times) ask(number func(*Times) float64) (x float64, doubt string) {
 }
 
 // why is the first reason that speaks of the way and the outcome.
-func (c *Claim) why(t *Times, o Outcome) string {
+func (c *Claim) why(t *SweepTimes, o Outcome) string {
 	for _, r := range append(c.Why[:len(c.Why):len(c.Why)], oneMachine) {
 		if r.Outcome != o && !(r.Outcome == anyMiss && o != Holds && o != Unknown) || !r.speaksOf(t.Way) {
 			continue
@@ -117,7 +117,7 @@ func (c *Claim) why(t *Times, o Outcome) string {
 	return ""
 }
 
-func (r *Reason) speaksOf(w Way) bool {
+func (r *Reason) speaksOf(w Setting) bool {
 	for _, x := range r.Ways {
 		if x == w {
 			return true
@@ -131,7 +131,7 @@ const anyMiss Outcome = -1
 
 // oneMachine is what is true of everything that differs on one machine.
 var oneMachine = Reason{
-	Outcome: anyMiss, Ways: []Way{Raw},
+	Outcome: anyMiss, Ways: []Setting{Raw},
 	Text: "All ranks share the processors and the memory of one machine here: what counts is the bytes and the work of all ranks together, not those of the busiest link.",
 }
 

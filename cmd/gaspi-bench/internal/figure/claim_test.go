@@ -10,13 +10,13 @@ func TestJudgeClaim(t *testing.T) {
 		Text: "a is faster", Kind: Gain, Paper: between(1.1, 1.25, "Section 9"), Accept: Band{1.1, 1.3},
 		Number: faster("a", "b", 8),
 		Why: []Reason{
-			{Outcome: Stronger, Ways: []Way{Simulated}, Text: "Too good.", Detail: func(*Times) string { return "By far." }},
+			{Outcome: Stronger, Ways: []Setting{Simulated}, Text: "Too good.", Detail: func(*SweepTimes) string { return "By far." }},
 			{Outcome: Absent, Text: "Nothing."},
 		},
 	}
 	for _, test := range []struct {
 		name string
-		way  Way
+		way  Setting
 		b    float64 // of a's 10
 		want string
 	}{
@@ -51,8 +51,8 @@ func TestDoubt(t *testing.T) {
 	if v := c.judge(times); !strings.Contains(v.Line(), "(not valid: in 1 of its 2 times this host could not carry the emulated network)") {
 		t.Errorf("a doubt is not told: %q", v.Line())
 	}
-	none := &Times{Way: Emulated, Doubt: "late"}
-	if v := (&Claim{Kind: Gain, Number: func(*Times) float64 { return 2 }}).judge(none); v.Doubt != "late" {
+	none := &SweepTimes{Way: Emulated, Doubt: "late"}
+	if v := (&Claim{Kind: Gain, Number: func(*SweepTimes) float64 { return 2 }}).judge(none); v.Doubt != "late" {
 		t.Errorf("the doubt about all is told as %q", v.Doubt)
 	}
 }

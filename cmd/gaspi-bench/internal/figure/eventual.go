@@ -9,7 +9,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 )
 
-// eventualFigures are those of the paper on eventually consistent collectives.
+// eventualFigures returns the figures of the paper on eventually consistent collectives.
 func eventualFigures() []Figure {
 	return slices.Concat(staleFigures(), []Figure{eventual8(), eventual9(), eventual10(), eventual11(), eventual12(), eventual13()})
 }
@@ -21,10 +21,10 @@ const (
 )
 
 // thresholdGrids are the paper's points, and ranks and lengths that two cores can carry.
-func thresholdGrids() map[Way]Grid {
+func thresholdGrids() map[Setting]Grid {
 	emulated := emulatedGrid(2, 4, 8)
 	emulated.Bytes, emulated.Large = []int{tenThousand, million / 8}, million/8
-	return map[Way]Grid{
+	return map[Setting]Grid{
 		Simulated: {Ranks: []int{2, 4, 8, 16, 32}, Bytes: []int{tenThousand, million}, Large: million},
 		Emulated:  emulated,
 		Raw:       {Ranks: []int{2, 4, 8}, Bytes: []int{tenThousand, million}, Large: million},
@@ -51,14 +51,14 @@ func dataPart(line *Line, part float64)    { line.Threshold = part }
 func processPart(line *Line, part float64) { line.Processes = part }
 
 // large is the number of a claim over all ranks, for large vectors.
-func large(line, than string) func(*Times) float64 {
-	return func(t *Times) float64 { return t.Faster(line, than, t.Grid.Ranks, t.Grid.LargeBytes()) }
+func large(line, than string) func(*SweepTimes) float64 {
+	return func(t *SweepTimes) float64 { return t.Faster(line, than, t.Grid.Ranks, t.Grid.LargeBytes()) }
 }
 
 // overLatency explains a gain that is smaller because part of the time does not depend on
 // the length.
 var overLatency = Reason{
-	Outcome: Weaker, Ways: []Way{Simulated, Emulated},
+	Outcome: Weaker, Ways: []Setting{Simulated, Emulated},
 	Text: "Part of the time does not depend on the length, and that part a quarter of the data does not save.",
 }
 
@@ -135,8 +135,8 @@ func rivals() []string { return []string{nameRing, nameDoubling, nameHalving, na
 
 // overRivals is how many times as fast the segmented ring is as the best other at one
 // length, on the most ranks of the grid.
-func overRivals(bytes func(Grid) int) func(*Times) float64 {
-	return func(t *Times) float64 {
+func overRivals(bytes func(Grid) int) func(*SweepTimes) float64 {
+	return func(t *SweepTimes) float64 {
 		return t.FasterThanBest(segmentedRing, rivals(), slices.Max(t.Grid.Ranks), bytes(t.Grid))
 	}
 }
@@ -157,7 +157,7 @@ func eventual11() Figure {
 		}, {
 			Text: "the best other is faster than the segmented ring for 10,000 doubles", Kind: Gain,
 			Paper: saying("significantly better", "Section V-d"), Accept: Band{1.1, 20},
-			Number: func(t *Times) float64 { return 1 / overRivals(shortest)(t) },
+			Number: func(t *SweepTimes) float64 { return 1 / overRivals(shortest)(t) },
 			Why: []Reason{{
 				Outcome: Reversed, Text: "A step of the ring is one put with its notification, which is cheap enough here for vectors this short.",
 			}, {
@@ -177,7 +177,7 @@ func eventual12() Figure {
 		About: "Allreduce of 1,024 to 8 million doubles on 32 ranks.",
 		Sweep: &Sweep{
 			Op: schedule.AllReduce, Machine: fdr(), Lines: ringRivals(),
-			Grids: map[Way]Grid{
+			Grids: map[Setting]Grid{
 				Simulated: {Ranks: []int{32}, Bytes: powers(8*kib, 64*mib, 1), Large: 2 * mib}, Emulated: emulated, Raw: raw,
 			},
 		},
@@ -185,7 +185,7 @@ func eventual12() Figure {
 		Claims: []Claim{{
 			Text: "length from which on the segmented ring is fastest", Kind: Crossover,
 			Paper: between(mib, 2*mib, "Section V-d: slower up to 1,048 KB, faster from 2,097 KB on"), Accept: Band{mib / 4, 4 * mib},
-			Number: func(t *Times) float64 { return t.Crossover(segmentedRing, rivals(), t.Grid.Ranks[0], 1) },
+			Number: func(t *SweepTimes) float64 { return t.Crossover(segmentedRing, rivals(), t.Grid.Ranks[0], 1) },
 			Why: []Reason{{
 				Outcome: Stronger, Text: "A step of the ring costs a put and a notification, so it wins from shorter vectors on; on fewer ranks it also has fewer steps.",
 			}},
@@ -195,7 +195,7 @@ func eventual12() Figure {
 		}, {
 			Text: "the segmented ring is faster than recursive doubling for the longest vectors", Kind: Gain,
 			Paper: saying("faster", "Fig. 12"), Accept: Band{2, 10},
-			Number: func(t *Times) float64 {
+			Number: func(t *SweepTimes) float64 {
 				return t.Faster(segmentedRing, nameDoubling, t.Grid.Ranks, t.Grid.Bytes[len(t.Grid.Bytes)-1:])
 			},
 		}},
@@ -212,14 +212,14 @@ func eventual13() Figure {
 		About: "Alltoall of blocks of 8 bytes to 32 KiB: every rank puts all its blocks at once (direct), in rounds (pairwise), or in log P steps (bruck).",
 		Sweep: &Sweep{
 			Op: schedule.AllToAll, Machine: omniPath(), Lines: []Line{whole(direct, direct), whole(pairwise, pairwise), whole(bruck, bruck), whole(nameChosen, auto)},
-			Grids: map[Way]Grid{
+			Grids: map[Setting]Grid{
 				Simulated: {Ranks: []int{16, 32, 64}, Bytes: powers(8, 32*kib, 1), Large: 32 * kib}, Emulated: emulated, Raw: raw,
 			},
 		},
 		Chart: ChartForm{AsTime: true, LogY: true},
 	}
 	busy := []Reason{{
-		Outcome: Absent, Ways: []Way{Simulated},
+		Outcome: Absent, Ways: []Setting{Simulated},
 		Text: "Blocks this long keep the link of a node busy in either way:", Detail: busyLinks(&f.Sweep.Machine, direct, pairwise),
 	}}
 	f.Claims = []Claim{{
@@ -228,7 +228,7 @@ func eventual13() Figure {
 	}, {
 		Text: "direct and the better of the others are alike for blocks of at most 1 KiB", Kind: Alike,
 		Paper: saying("similar", "Section V-e: up to about 1,024 bytes"), Accept: Band{0.7, 1.4},
-		Number: func(t *Times) float64 {
+		Number: func(t *SweepTimes) float64 {
 			product, count := 1.0, 0
 			for _, p := range t.Grid.Ranks {
 				for _, n := range t.Grid.Bytes {
@@ -249,8 +249,8 @@ func eventual13() Figure {
 
 // busyLinks says how much of what the busiest link of a node can carry each of two
 // lines of an AllToAll uses, at the longest blocks.
-func busyLinks(m *price.Machine, lines ...string) func(*Times) string {
-	return func(t *Times) string {
+func busyLinks(m *price.Machine, lines ...string) func(*SweepTimes) string {
+	return func(t *SweepTimes) string {
 		block := longest(t.Grid)
 		var parts []string
 		for _, line := range lines {

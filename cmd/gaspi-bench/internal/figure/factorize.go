@@ -32,7 +32,7 @@ func eventual6() Figure {
 	return Figure{
 		Name: "eventual-6", Paper: eventual, Place: "Fig. 6", Title: "Stale reductions: learning",
 		About: "Matrix factorization by stochastic gradient descent (examples/mfsgd) until the same error is reached, with slacks from 0 to 64.",
-		Ways:  []Way{Emulated, Raw}, Other: factorize,
+		Ways:  []Setting{Emulated, Raw}, Other: factorize,
 	}
 }
 
@@ -50,7 +50,7 @@ type factorRun struct {
 }
 
 // factorize runs mfsgd and reads what it measured.
-func factorize(ctx context.Context, lab *Lab, way Way) (*Part, error) {
+func factorize(ctx context.Context, lab *Lab, way Setting) (*Part, error) {
 	if lab.Bench.Doing != nil {
 		lab.Bench.Doing("matrix factorization, " + way.String())
 	}
@@ -88,7 +88,7 @@ func factorize(ctx context.Context, lab *Lab, way Way) (*Part, error) {
 }
 
 // readFactors fills a part with what mfsgd wrote.
-func (p *Part) readFactors(text []byte, way Way) error {
+func (p *Part) readFactors(text []byte, way Setting) error {
 	var report struct {
 		Runs []factorRun `json:"runs"`
 	}
@@ -106,7 +106,7 @@ func (p *Part) readFactors(text []byte, way Way) error {
 	p.Tables = []Table{t}
 	for _, run := range report.Runs[1:] {
 		for _, c := range factorClaims(report.Runs[0], run) {
-			p.Verdicts = append(p.Verdicts, c.judge(&Times{Way: way, Doubt: p.Doubt}))
+			p.Verdicts = append(p.Verdicts, c.judge(&SweepTimes{Way: way, Doubt: p.Doubt}))
 		}
 	}
 	return nil
@@ -120,7 +120,7 @@ func factorClaims(zero, run factorRun) []*Claim {
 	if zero.Reached && run.Reached {
 		speed, more = zero.Seconds/run.Seconds, float64(run.Iterations)/float64(zero.Iterations)-1
 	}
-	number := func(x float64) func(*Times) float64 { return func(*Times) float64 { return x } }
+	number := func(x float64) func(*SweepTimes) float64 { return func(*SweepTimes) float64 { return x } }
 	return []*Claim{{
 		Text: fmt.Sprintf("slack %d reaches the same error sooner than slack 0", run.Slack), Kind: Gain,
 		Paper: exactly(1/(1-paper.saved), fmt.Sprintf("Section V-a: %.3g %% faster", 100*paper.saved)), Accept: Band{1.02, 1.5}, Number: number(speed),
@@ -139,7 +139,7 @@ func factorClaims(zero, run factorRun) []*Claim {
 }
 
 // factorChart draws error and iterations over time.
-func factorChart(runs []factorRun, way Way) chart.Chart {
+func factorChart(runs []factorRun, way Setting) chart.Chart {
 	left := chart.Panel{Title: "error", XLabel: "time (s)", YLabel: "held-out RMSE (stars)", Cut: true}
 	right := chart.Panel{Title: "speed", XLabel: "time (s)", YLabel: "iterations"}
 	for _, run := range runs {

@@ -34,15 +34,15 @@ type Figure struct {
 	Chart  ChartForm
 	Claims []Claim
 	// Other makes a figure that is no sweep.
-	Other func(ctx context.Context, lab *Lab, way Way) (*Part, error)
+	Other func(ctx context.Context, lab *Lab, way Setting) (*Part, error)
 	// Ways are those that Other knows.
-	Ways []Way
+	Ways []Setting
 }
 
 // A Lab is what figures are made with.
 type Lab struct {
 	Bench Bench
-	Ways  []Way
+	Ways  []Setting
 	// Quick looks at fewer points.
 	Quick bool
 	// Budget is how long a figure may take in each way that measures. A round that has
@@ -50,8 +50,8 @@ type Lab struct {
 	Budget time.Duration
 }
 
-// A Result is a figure as it came out.
-type Result struct {
+// A FigureResult is a figure as it came out.
+type FigureResult struct {
 	Figure *Figure
 	Parts  []Part // one for each way
 	Took   time.Duration
@@ -59,7 +59,7 @@ type Result struct {
 
 // A Part is a figure in one way.
 type Part struct {
-	Way      Way
+	Way      Setting
 	Setting  string
 	Doubt    string // why the numbers cannot be trusted, empty if they can
 	Cut      string // why some are missing, empty if none are
@@ -94,18 +94,18 @@ func Lookup(name string) (*Figure, error) {
 }
 
 // ways are those in which a figure can be looked at.
-func (f *Figure) ways() []Way {
+func (f *Figure) ways() []Setting {
 	if f.Sweep == nil {
 		return f.Ways
 	}
-	return slices.DeleteFunc(Ways(), func(w Way) bool { _, ok := f.Sweep.Grids[w]; return !ok })
+	return slices.DeleteFunc(Ways(), func(w Setting) bool { _, ok := f.Sweep.Grids[w]; return !ok })
 }
 
-// Run makes a figure in all ways that the lab asks for. What cannot be measured is a part
-// that says why; the error is that of a lab that ends.
-func (l *Lab) Run(ctx context.Context, f *Figure) (*Result, error) {
+// Run makes a figure in all ways that the lab asks for. If a way cannot be measured, its part
+// of the result says why. Run fails only when the lab ends.
+func (l *Lab) Run(ctx context.Context, f *Figure) (*FigureResult, error) {
 	began := time.Now()
-	r := &Result{Figure: f}
+	r := &FigureResult{Figure: f}
 	for _, way := range f.ways() {
 		if !slices.Contains(l.Ways, way) {
 			continue
@@ -129,7 +129,7 @@ func (l *Lab) Run(ctx context.Context, f *Figure) (*Result, error) {
 }
 
 // unknown are the verdicts of a way in which nothing was measured.
-func (f *Figure) unknown(way Way) []Verdict {
+func (f *Figure) unknown(way Setting) []Verdict {
 	var all []Verdict
 	for _, c := range f.claimsIn(way) {
 		all = append(all, Verdict{Claim: c, Way: way, Number: Missing()})
@@ -138,7 +138,7 @@ func (f *Figure) unknown(way Way) []Verdict {
 }
 
 // claimsIn are the claims that there is a number for in a way.
-func (f *Figure) claimsIn(way Way) []*Claim {
+func (f *Figure) claimsIn(way Setting) []*Claim {
 	var all []*Claim
 	for i := range f.Claims {
 		if c := &f.Claims[i]; c.Only == nil || slices.Contains(c.Only, way) {
@@ -149,7 +149,7 @@ func (f *Figure) claimsIn(way Way) []*Claim {
 }
 
 // part makes a figure in one way.
-func (l *Lab) part(ctx context.Context, f *Figure, way Way) (*Part, error) {
+func (l *Lab) part(ctx context.Context, f *Figure, way Setting) (*Part, error) {
 	if f.Sweep == nil {
 		return f.Other(ctx, l, way)
 	}
@@ -173,8 +173,8 @@ func (l *Lab) part(ctx context.Context, f *Figure, way Way) (*Part, error) {
 // errLate is the cause of a context that ended because a figure took too long.
 var errLate = errors.New("it took longer than --budget allows")
 
-// times are those of a sweep.
-func (l *Lab) times(ctx context.Context, s *Sweep, way Way) (*Times, error) {
+// times returns the measured or simulated times of a sweep.
+func (l *Lab) times(ctx context.Context, s *Sweep, way Setting) (*SweepTimes, error) {
 	if way == Simulated {
 		return s.simulate(ctx)
 	}

@@ -20,7 +20,7 @@ func TestFoldedHalving(t *testing.T) {
 		for 2*blocks <= p {
 			blocks *= 2
 		}
-		// What is folded in all is the vector, once for each rank but one.
+		// In all, the vector is folded once for each rank but one.
 		res, err := price.Run(&price.Machine{}, &c, func(r int) *schedule.Schedule { return schedule.Build(&c, r, foldedHalving) }, price.Load{})
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ func glooFigures() []Figure {
 	return []Figure{{
 		Name: "gloo-table", Paper: gloo, Place: "The list", Title: "Steps and bytes of every algorithm",
 		About: "Communication steps and bytes that a rank puts on the wire, as Gloo states them and as counted in the schedules. Gloo rounds P-1 of P up to P, and counts what a rank keeps to itself.",
-		Ways:  []Way{Simulated}, Other: glooTable,
+		Ways:  []Setting{Simulated}, Other: glooTable,
 	}}
 }
 
@@ -104,7 +104,7 @@ func (r *glooRow) asListed(k *price.Counts, steps, bytes float64) (float64, floa
 const rounding = 1e-9
 
 // glooTable counts in the schedules.
-func glooTable(context.Context, *Lab, Way) (*Part, error) {
+func glooTable(context.Context, *Lab, Setting) (*Part, error) {
 	part := &Part{Setting: "counts, which are the same on any machine"}
 	rows := glooRows()
 	within := make([]int, len(rows))

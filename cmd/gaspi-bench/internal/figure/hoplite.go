@@ -38,17 +38,17 @@ func emulatedObjects(runs ...objectRun) *objectFigure {
 	return &objectFigure{runs: runs, link: objectLink, rate: objectRate, inline: scaled(paperInline)}
 }
 
-// hopliteFigures are those of the paper on Hoplite. None is simulated: the store's
-// protocol is no schedule, and what simulates it has no links.
+// hopliteFigures returns the figures of the paper on Hoplite. None is simulated: the store's
+// protocol is no schedule, and its simulator has no links.
 func hopliteFigures() []Figure {
 	return []Figure{hoplite5(), hoplite6(), hoplite7(), hoplite8()}
 }
 
 // hopliteFigure is a figure of what runs and claims make for a way.
-func hopliteFigure(f Figure, make func(lab *Lab, way Way) *objectFigure) Figure {
+func hopliteFigure(f Figure, make func(lab *Lab, way Setting) *objectFigure) Figure {
 	f.Paper = hoplite
 	claims := f.Claims
-	f.Other = func(ctx context.Context, lab *Lab, way Way) (*Part, error) {
+	f.Other = func(ctx context.Context, lab *Lab, way Setting) (*Part, error) {
 		o := make(lab, way)
 		t, err := o.measure(ctx, lab, way)
 		if err != nil {
@@ -66,15 +66,15 @@ func hopliteFigure(f Figure, make func(lab *Lab, way Way) *objectFigure) Figure 
 }
 
 // over is how long one line takes in terms of another at a point of a way.
-func over(op, line, than string, ranks int, key func(Way) int) func(*Times) float64 {
-	return func(t *Times) float64 {
+func over(op, line, than string, ranks int, key func(Setting) int) func(*SweepTimes) float64 {
+	return func(t *SweepTimes) float64 {
 		return t.Faster(object(op, than), object(op, line), []int{ranks}, []int{key(t.Way)})
 	}
 }
 
-// size is that of the paper on emulated links, and another where memory is shared.
-func size(paper float64, raw int) func(Way) int {
-	return func(w Way) int {
+// size returns the paper's size on emulated links, and raw where memory is shared.
+func size(paper float64, raw int) func(Setting) int {
+	return func(w Setting) int {
 		if w == Raw {
 			return raw
 		}
@@ -83,7 +83,7 @@ func size(paper float64, raw int) func(Way) int {
 }
 
 // onLinks are the ways in which links are what takes time.
-func onLinks() []Way { return []Way{Emulated} }
+func onLinks() []Setting { return []Setting{Emulated} }
 
 const roundTrip = "roundtrip"
 
@@ -91,7 +91,7 @@ func hoplite5() Figure {
 	return hopliteFigure(Figure{
 		Name: "hoplite-5", Place: "Fig. 5", Title: "Round trip between two ranks",
 		About: "Rank 0 puts an object, rank 1 gets it and puts another, rank 0 gets that. Beside it a write with a notification and another one back, which is what MPI's send and receive are in the paper: the least that a program needs that knows where everything is.",
-		Ways:  []Way{Emulated, Raw},
+		Ways:  []Setting{Emulated, Raw},
 		Claims: []Claim{{
 			Text: "messages are faster than objects of 1 KB", Kind: Gain, Paper: exactly(1.8, "Section 6.1"), Accept: Band{1 + near, 2},
 			Number: over(roundTrip, lineStore, lineBare, 2, size(paperKB, kib)),
@@ -106,7 +106,7 @@ func hoplite5() Figure {
 			Text: "objects of 1 GB take as long as messages", Kind: Alike, Paper: exactly(1.002, "Section 6.1"), Accept: Band{0.95, 1.05},
 			Number: over(roundTrip, lineStore, lineBare, 2, size(paperGB, 64*mib)),
 		}},
-	}, func(_ *Lab, way Way) *objectFigure {
+	}, func(_ *Lab, way Setting) *objectFigure {
 		r := objectRun{op: roundTrip, limit: true, ranks: []int{2}}
 		if way == Raw {
 			r.bytes = []int{kib, mib, 64 * mib}
@@ -132,7 +132,7 @@ func staticOf(op string) (small, large string) {
 }
 
 // beside is how many times as long the static schedule takes as the store.
-func beside(op string, ranks int, paper float64, raw int) func(*Times) float64 {
+func beside(op string, ranks int, paper float64, raw int) func(*SweepTimes) float64 {
 	_, static := staticOf(op)
 	return over(op, static, lineStore, ranks, size(paper, raw))
 }
@@ -142,7 +142,7 @@ func hoplite6() Figure {
 	return hopliteFigure(Figure{
 		Name: "hoplite-6", Place: "Fig. 6", Title: "Broadcast, gather, reduce and allreduce of objects",
 		About: "Objects have been put; then one rank or all get them, or their sum. Beside the store stand the schedules that MPI uses for long vectors, and for short ones, run whole by package collectives; and what the links take alone.",
-		Ways:  []Way{Emulated, Raw},
+		Ways:  []Setting{Emulated, Raw},
 		Claims: []Claim{{
 			Text: "broadcast of 1 GB to 16 ranks is faster than scatter and ring allgather", Kind: Gain, Paper: exactly(1.9, "Section 6.1"), Accept: Band{1.75, 2},
 			Only: onLinks(), Number: beside("broadcast", 16, paperGB, 0),
@@ -179,9 +179,9 @@ func hoplite6() Figure {
 	}, collectiveObjects)
 }
 
-// collectiveObjects are the runs of Fig. 6. Those of 1 GB, which take many seconds each,
-// are those that there is something to say about.
-func collectiveObjects(lab *Lab, way Way) *objectFigure {
+// collectiveObjects are the runs of Fig. 6. Runs of 1 GB, which take many seconds each, are
+// limited to the ones that the paper makes a claim about.
+func collectiveObjects(lab *Lab, way Setting) *objectFigure {
 	var runs []objectRun
 	for _, op := range []string{"broadcast", "gather", "reduce", "allreduce"} {
 		small, large := staticOf(op)

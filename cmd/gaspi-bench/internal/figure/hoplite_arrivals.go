@@ -37,7 +37,7 @@ func hoplite7() Figure {
 			Text: "a reduce whose ranks join apart is faster after the last rank has joined than reduce-scatter and gather, which wait for all", Kind: Gain,
 			Paper: saying("MPI waits until all are ready", "Section 6.1"), Accept: Band{1.6, 2.2}, Number: overAt("reduce", 0.12),
 		}},
-	}, func(*Lab, Way) *objectFigure {
+	}, func(*Lab, Setting) *objectFigure {
 		var runs []objectRun
 		for _, op := range []string{"broadcast", "reduce"} {
 			_, static := staticOf(op)
@@ -48,18 +48,18 @@ func hoplite7() Figure {
 }
 
 // overAt is how many times as long the static schedule takes as the store at an interval.
-func overAt(op string, part float64) func(*Times) float64 {
+func overAt(op string, part float64) func(*SweepTimes) float64 {
 	_, static := staticOf(op)
-	return over(op, static, lineStore, 16, func(Way) int { return arrivalKey(part) })
+	return over(op, static, lineStore, 16, func(Setting) int { return arrivalKey(part) })
 }
 
 // worstAfterLast is the most that the store takes, over all intervals, in terms of one
 // transfer on a link.
-func worstAfterLast(op string) func(*Times) float64 {
-	return func(t *Times) float64 {
+func worstAfterLast(op string) func(*SweepTimes) float64 {
+	return func(t *SweepTimes) float64 {
 		worst := math.NaN()
 		for _, part := range arrivalParts() {
-			x := over(op, lineStore, lineLinks, 16, func(Way) int { return arrivalKey(part) })(t)
+			x := over(op, lineStore, lineLinks, 16, func(Setting) int { return arrivalKey(part) })(t)
 			if !math.IsNaN(x) && !(x <= worst) { // also the first, which is greater than no number
 				worst = x
 			}
@@ -87,7 +87,7 @@ func hoplite8() Figure {
 				Outcome: Stronger, Text: "Without computing, nothing but transfers is left to be faster.",
 			}},
 		}},
-	}, func(*Lab, Way) *objectFigure {
+	}, func(*Lab, Setting) *objectFigure {
 		var runs []objectRun
 		for _, op := range []string{"allreduce", "reduce", "broadcast"} {
 			r := objectRun{op: op, ranks: []int{8, 16}, bytes: []int{serverBytes}}
@@ -101,8 +101,8 @@ func hoplite8() Figure {
 }
 
 // step8 is how many times as long a step takes with a flat reduce and a flat broadcast.
-func step8(ranks int) func(*Times) float64 {
-	return func(t *Times) float64 {
+func step8(ranks int) func(*SweepTimes) float64 {
+	return func(t *SweepTimes) float64 {
 		total := 0.0
 		for _, op := range []string{"reduce", "broadcast"} {
 			x, ok := t.At(object(op, flat), ranks, serverBytes)

@@ -77,7 +77,7 @@ func TestHopliteClaims(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lab := &Lab{Bench: store(t), Ways: []Way{Emulated}, Budget: time.Minute}
+			lab := &Lab{Bench: store(t), Ways: []Setting{Emulated}, Budget: time.Minute}
 			r, err := lab.Run(t.Context(), f)
 			if err != nil {
 				t.Fatal(err)
@@ -113,11 +113,11 @@ func TestHopliteRaw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := (&Lab{Bench: store(t), Ways: []Way{Raw}, Budget: time.Minute}).Run(t.Context(), f)
+	r, err := (&Lab{Bench: store(t), Ways: []Setting{Raw}, Budget: time.Minute}).Run(t.Context(), f)
 	if err != nil || len(r.Parts) != 1 || len(r.Parts[0].Verdicts) != 1 || r.Parts[0].Verdicts[0].Number != 1.9 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	r, err = (&Lab{Bench: fakeBench(t, "echo oh >&2; exit 1"), Ways: []Way{Raw}, Budget: time.Minute}).Run(t.Context(), f)
+	r, err = (&Lab{Bench: fakeBench(t, "echo oh >&2; exit 1"), Ways: []Setting{Raw}, Budget: time.Minute}).Run(t.Context(), f)
 	if err != nil || !strings.Contains(r.Parts[0].Missing, "oh") {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A Host is where a report was made.
-type Host struct {
+// A HostInfo is where a report was made.
+type HostInfo struct {
 	Name, Kernel, Processor string
 	Cores                   int
 	Go                      string
@@ -20,9 +20,9 @@ type Host struct {
 // unknown stands for what the system does not tell.
 const unknown = "unknown"
 
-// ThisHost is the present one. What the system does not tell is unknown.
-func ThisHost() Host {
-	h := Host{Name: unknown, Kernel: unknown, Processor: unknown, Cores: runtime.NumCPU(), Go: runtime.Version(), Commit: unknown}
+// ThisHost is the present one. A fact that the system does not tell is unknown.
+func ThisHost() HostInfo {
+	h := HostInfo{Name: unknown, Kernel: unknown, Processor: unknown, Cores: runtime.NumCPU(), Go: runtime.Version(), Commit: unknown}
 	if name, err := os.Hostname(); err == nil {
 		h.Name = name
 	}
@@ -68,6 +68,6 @@ func commitOf(settings []debug.BuildSetting) string {
 }
 
 // String is a host in a line.
-func (h Host) String() string {
+func (h HostInfo) String() string {
 	return fmt.Sprintf("%s, %d cores of %s, kernel %s, %s, commit %s", h.Name, h.Cores, h.Processor, h.Kernel, h.Go, h.Commit)
 }

@@ -41,14 +41,14 @@ func (o Outcome) String() string {
 	return "not measured"
 }
 
-// A Kind is what sort of number a claim is about.
-type Kind int
+// A Quantity is what sort of number a claim is about.
+type Quantity int
 
 // The kinds of claims.
 const (
 	// Gain is how many times as fast something is as something else. It is expected to
 	// be above 1.
-	Gain Kind = iota
+	Gain Quantity = iota
 	// NoGain is the same, where the paper found that there is nothing to be gained.
 	NoGain
 	// Alike is the same, where the paper found no difference in either direction.
@@ -73,7 +73,7 @@ const near = 0.05
 
 // Judge is what became of a claim of that kind whose number is x where the paper's
 // findings are in the band.
-func Judge(kind Kind, accepted Band, x float64) Outcome {
+func Judge(kind Quantity, accepted Band, x float64) Outcome {
 	if math.IsNaN(x) {
 		return Unknown
 	}
@@ -149,7 +149,7 @@ func judgeShare(accepted Band, x float64) Outcome {
 }
 
 // Show writes a number of that kind.
-func (k Kind) Show(x float64) string {
+func (k Quantity) Show(x float64) string {
 	switch {
 	case math.IsNaN(x):
 		return "-"
@@ -170,7 +170,7 @@ func (k Kind) Show(x float64) string {
 }
 
 // ShowBand writes an interval of numbers of that kind.
-func (k Kind) ShowBand(b Band) string {
+func (k Quantity) ShowBand(b Band) string {
 	switch {
 	case b.Low == b.High:
 		return k.Show(b.Low)

@@ -9,7 +9,7 @@ func TestJudge(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
 		name     string
-		kind     Kind
+		kind     Quantity
 		accepted Band
 		number   float64
 		want     Outcome
@@ -51,7 +51,7 @@ func TestJudge(t *testing.T) {
 
 func TestShow(t *testing.T) {
 	for _, c := range []struct {
-		kind Kind
+		kind Quantity
 		band Band
 		want string
 	}{

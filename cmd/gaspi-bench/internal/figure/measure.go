@@ -28,8 +28,8 @@ type Bench struct {
 	Done func()
 }
 
-// A row is what a figure needs of the rows that gaspi-bench writes.
-type row struct {
+// A benchRow is what a figure needs of the rows that gaspi-bench writes.
+type benchRow struct {
 	Impl      string  `json:"impl"`
 	Algorithm string  `json:"algorithm"`
 	Bytes     int     `json:"bytes"`
@@ -52,13 +52,13 @@ const (
 )
 
 // Rows runs gaspi-bench with arguments and returns the rows of its own.
-func (b *Bench) Rows(ctx context.Context, args ...string) ([]row, error) {
+func (b *Bench) Rows(ctx context.Context, args ...string) ([]benchRow, error) {
 	all, err := b.allRows(ctx, args...)
-	return slices.DeleteFunc(all, func(r row) bool { return r.Impl != implGaspi }), err
+	return slices.DeleteFunc(all, func(r benchRow) bool { return r.Impl != implGaspi }), err
 }
 
 // allRows runs gaspi-bench with arguments and returns its rows.
-func (b *Bench) allRows(ctx context.Context, args ...string) ([]row, error) {
+func (b *Bench) allRows(ctx context.Context, args ...string) ([]benchRow, error) {
 	dir, err := os.MkdirTemp("", "gaspi-bench-figure-")
 	if err != nil {
 		return nil, err
@@ -88,10 +88,10 @@ func (b *Bench) allRows(ctx context.Context, args ...string) ([]row, error) {
 }
 
 // readRows reads rows.
-func readRows(r io.Reader) ([]row, error) {
-	var rows []row
+func readRows(r io.Reader) ([]benchRow, error) {
+	var rows []benchRow
 	for dec := json.NewDecoder(r); ; {
-		var x row
+		var x benchRow
 		err := dec.Decode(&x)
 		if errors.Is(err, io.EOF) {
 			return rows, nil
@@ -111,7 +111,7 @@ func lastLine(s string) string {
 // measure runs a sweep on this machine, by turns: each round has all lines, so that
 // they meet the machine in the same moods. It ends after the last round, or with what
 // it has when the time is up, if that is a whole round.
-func (s *Sweep) measure(ctx context.Context, b *Bench, way Way, end time.Time) (*Times, error) {
+func (s *Sweep) measure(ctx context.Context, b *Bench, way Setting, end time.Time) (*SweepTimes, error) {
 	g := s.Grids[way]
 	t := NewTimes(way, g, s.setting(way))
 	all := make(map[Point][]float64)
@@ -145,7 +145,7 @@ func (s *Sweep) measure(ctx context.Context, b *Bench, way Way, end time.Time) (
 }
 
 // settle sets the times of what was measured.
-func (t *Times) settle(all map[Point][]float64) *Times {
+func (t *SweepTimes) settle(all map[Point][]float64) *SweepTimes {
 	for p, seconds := range all {
 		slices.Sort(seconds)
 		t.Set(p, Timing{Seconds: median(seconds), Low: seconds[0], High: seconds[len(seconds)-1], Invalid: t.invalid[p]})
@@ -159,7 +159,7 @@ func (t *Times) settle(all map[Point][]float64) *Times {
 
 // note takes the rows of a line in. They come in the order of the grid's lengths,
 // though their own may differ by what is rounded to whole elements.
-func (t *Times) note(all map[Point][]float64, line Line, ranks int, rows []row) error {
+func (t *SweepTimes) note(all map[Point][]float64, line Line, ranks int, rows []benchRow) error {
 	if len(rows) != len(t.Grid.Bytes) {
 		return fmt.Errorf("gaspi-bench wrote %d rows for %d lengths", len(rows), len(t.Grid.Bytes))
 	}
@@ -173,14 +173,14 @@ func (t *Times) note(all map[Point][]float64, line Line, ranks int, rows []row) 
 	return nil
 }
 
-// median is that of sorted numbers.
+// median returns the median of sorted numbers.
 func median(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// arguments are those of gaspi-bench for a line.
-func (s *Sweep) arguments(line Line, ranks int, way Way) []string {
+// arguments returns the command line of gaspi-bench for a line of the figure.
+func (s *Sweep) arguments(line Line, ranks int, way Setting) []string {
 	g := s.Grids[way]
 	var sizes []string
 	for _, n := range g.Bytes {
@@ -212,7 +212,7 @@ func (s *Sweep) arguments(line Line, ranks int, way Way) []string {
 }
 
 // setting says what was measured where.
-func (s *Sweep) setting(way Way) string {
+func (s *Sweep) setting(way Setting) string {
 	g := s.Grids[way]
 	text := "ranks are processes that share memory"
 	if way == Emulated {

@@ -21,7 +21,7 @@ func TestReadRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []row{{Impl: "gaspi", Bytes: 8, P50US: 2.5}, {Impl: "limit", Bytes: 8, P50US: 1}, {Impl: "gaspi", Bytes: 16, P50US: 3, Invalid: true, LateShare: 0.25}}
+	want := []benchRow{{Impl: "gaspi", Bytes: 8, P50US: 2.5}, {Impl: "limit", Bytes: 8, P50US: 1}, {Impl: "gaspi", Bytes: 16, P50US: 3, Invalid: true, LateShare: 0.25}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -33,7 +33,7 @@ func TestReadRows(t *testing.T) {
 func TestArguments(t *testing.T) {
 	s := &Sweep{
 		Op: schedule.AllReduce,
-		Grids: map[Way]Grid{
+		Grids: map[Setting]Grid{
 			Emulated: {Bytes: []int{kib, mib}, FoldRate: 100e6, Link: "latency=1us", Scale: 4},
 			Raw:      {Bytes: []int{mib}},
 		},
@@ -41,7 +41,7 @@ func TestArguments(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		line Line
-		way  Way
+		way  Setting
 		want string
 	}{
 		{"whole, raw", whole("a", "ring"), Raw, "allreduce -n 3 --sizes 1048576 --algorithm ring --segments 1 --transport shm"},
@@ -75,7 +75,7 @@ func fakeBench(t *testing.T, body string) Bench {
 func measured() *Sweep {
 	return &Sweep{
 		Op: schedule.AllReduce, Lines: []Line{whole("a", "ring")},
-		Grids: map[Way]Grid{Raw: {Ranks: []int{2}, Bytes: []int{8, 16}}},
+		Grids: map[Setting]Grid{Raw: {Ranks: []int{2}, Bytes: []int{8, 16}}},
 	}
 }
 

@@ -14,7 +14,7 @@ func pipelined9() Figure {
 	return Figure{
 		Name: "pipelined-9", Paper: pipelined, Place: "Fig. 9", Title: "Training of four networks",
 		About: "A step of training: gradients come in the order of back-propagation, are fused up to 64 MiB and reduced by one thread while the rest is computed. How many times as fast is a step with the ring in four segments as with Rabenseifner's algorithm, which MPI chose?",
-		Ways:  []Way{Simulated}, Other: networks,
+		Ways:  []Setting{Simulated}, Other: networks,
 	}
 }
 
@@ -39,7 +39,8 @@ func paperNetworks() []network {
 // uses about half.
 const nodeRate = 1e12
 
-// nodeRates are those of faster nodes, whose steps have more communication in them.
+// nodeRates returns the rates of faster nodes, which spend a larger share of a step on
+// communication.
 func nodeRates() []float64 {
 	return []float64{1 * nodeRate, 2 * nodeRate, 5 * nodeRate, 10 * nodeRate, 20 * nodeRate, 50 * nodeRate, 100 * nodeRate}
 }
@@ -52,7 +53,7 @@ func (p pricedStep) exposed() float64 { return (p.rsa - p.computing) / p.rsa }
 
 // priceStep prices a step of a network.
 func priceStep(model string, batch, ranks int, rate float64, m *price.Machine) (pricedStep, error) {
-	ways := []dnn.Way{{Algorithm: "halving", Segments: 1}, {Algorithm: "ring", Segments: 1}, {Algorithm: "ring", Segments: 4}}
+	ways := []dnn.Variant{{Algorithm: "halving", Segments: 1}, {Algorithm: "ring", Segments: 1}, {Algorithm: "ring", Segments: 4}}
 	results, err := dnn.Simulate(dnn.Config{
 		Model: model, Batch: batch, Rate: rate, Fuse: []int{64 * mib}, Ways: ways, Modes: []dnn.Mode{dnn.Threaded},
 	}, m, ranks)
@@ -66,7 +67,7 @@ func priceStep(model string, batch, ranks int, rate float64, m *price.Machine) (
 }
 
 // networks prices a step of each network.
-func networks(ctx context.Context, lab *Lab, way Way) (*Part, error) {
+func networks(ctx context.Context, lab *Lab, way Setting) (*Part, error) {
 	m := edr()
 	part := &Part{Setting: fmt.Sprintf("%s; nodes of %.0f GFLOP/s in the table", describe(&m), nodeRate*1e-9)}
 	table := Table{

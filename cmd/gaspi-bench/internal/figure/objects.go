@@ -43,7 +43,7 @@ const (
 func object(op, line string) string { return op + " " + line }
 
 // measure runs everything once; each row is a median of its own.
-func (f *objectFigure) measure(ctx context.Context, lab *Lab, way Way) (*Times, error) {
+func (f *objectFigure) measure(ctx context.Context, lab *Lab, way Setting) (*SweepTimes, error) {
 	t := NewTimes(way, Grid{Link: f.link}, f.setting())
 	all := 0
 	for i := range f.runs {
@@ -72,7 +72,7 @@ func (f *objectFigure) measure(ctx context.Context, lab *Lab, way Way) (*Times, 
 }
 
 // noteObject sets the times of a row.
-func (t *Times) noteObject(op string, ranks, key int, x *row) {
+func (t *SweepTimes) noteObject(op string, ranks, key int, x *benchRow) {
 	name := map[string]string{implGaspi: lineStore, implLimit: lineBare, implStatic: x.Algorithm}[x.Impl]
 	p := Point{object(op, name), ranks, key}
 	seconds := x.P50US * 1e-6
@@ -99,7 +99,7 @@ func (j join) key() int {
 	return int(j.interval.Microseconds())
 }
 
-// points are those of a run, on links of that many bytes per second.
+// points returns the points of a run on links of rate bytes per second.
 func (r *objectRun) points(rate float64) []join {
 	var all []join
 	for _, n := range r.bytes {
@@ -119,7 +119,7 @@ func intervalOf(part float64, n int, rate float64) time.Duration {
 	return time.Duration(part * float64(n) / rate * float64(time.Second)).Round(time.Microsecond)
 }
 
-// arguments are those of gaspi-bench.
+// arguments returns the command line of gaspi-bench.
 func (f *objectFigure) arguments(r *objectRun, ranks int, at join) []string {
 	args := []string{"object-" + r.op, "-n", strconv.Itoa(ranks), "--sizes", strconv.Itoa(at.bytes)}
 	if r.static != "" {
@@ -151,7 +151,7 @@ func (f *objectFigure) setting() string {
 }
 
 // part makes what is shown: a table and a panel for each run, and a verdict for each claim.
-func (f *objectFigure) part(t *Times, claims []*Claim) *Part {
+func (f *objectFigure) part(t *SweepTimes, claims []*Claim) *Part {
 	p := &Part{Setting: t.Setting, Doubt: t.Doubt}
 	drawing := chart.Chart{Title: t.Way.String()}
 	for i := range f.runs {
@@ -168,8 +168,8 @@ func (f *objectFigure) part(t *Times, claims []*Claim) *Part {
 	return p
 }
 
-// lines are those of a run that there are times of.
-func (r *objectRun) lines(t *Times) []string {
+// lines returns the lines of a run that have times.
+func (r *objectRun) lines(t *SweepTimes) []string {
 	all := []string{lineStore}
 	if r.static != "" {
 		all = append(all, strings.Split(r.static, ",")...)
@@ -184,7 +184,7 @@ func (r *objectRun) lines(t *Times) []string {
 	})
 }
 
-func (r *objectRun) table(t *Times, rate float64) Table {
+func (r *objectRun) table(t *SweepTimes, rate float64) Table {
 	table := Table{Title: r.op + ": time in milliseconds", Head: []string{"ranks", "object"}}
 	if r.joins != nil {
 		table.Title += " since the last rank has joined"
@@ -211,7 +211,7 @@ func (r *objectRun) table(t *Times, rate float64) Table {
 	return table
 }
 
-func (r *objectRun) panel(t *Times, ranks int, rate float64) chart.Panel {
+func (r *objectRun) panel(t *SweepTimes, ranks int, rate float64) chart.Panel {
 	p := chart.Panel{Title: fmt.Sprintf("%s, %d ranks", r.op, ranks), XLabel: "size of the object", YLabel: "time (ms)", XBytes: true, LogY: true}
 	if r.joins != nil {
 		p.XLabel, p.YLabel, p.XBytes, p.LogY = "interval (ms)", "time since the last rank has joined (ms)", false, false

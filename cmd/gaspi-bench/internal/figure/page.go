@@ -17,11 +17,11 @@ var pageText string
 
 // A Page is a report: one file of HTML with everything in it.
 type Page struct {
-	Host    Host
+	Host    HostInfo
 	Began   time.Time
 	Took    time.Duration
 	Papers  []PagePaper
-	results []*Result
+	results []*FigureResult
 }
 
 // A PagePaper is the figures of a paper.
@@ -32,7 +32,7 @@ type PagePaper struct {
 
 // A PageFigure is a figure as the page shows it.
 type PageFigure struct {
-	*Result
+	*FigureResult
 	Claims []PageClaim
 }
 
@@ -44,7 +44,7 @@ type PageClaim struct {
 }
 
 // NewPage is the page of results, which are in the order of All.
-func NewPage(results []*Result, host Host, began time.Time, took time.Duration) *Page {
+func NewPage(results []*FigureResult, host HostInfo, began time.Time, took time.Duration) *Page {
 	p := &Page{Host: host, Began: began, Took: took, results: results}
 	for _, r := range results {
 		if n := len(p.Papers); n == 0 || p.Papers[n-1].Paper != r.Figure.Paper {
@@ -57,7 +57,7 @@ func NewPage(results []*Result, host Host, began time.Time, took time.Duration) 
 }
 
 // claims brings the verdicts of all ways on a claim together.
-func (r *Result) claims() []PageClaim {
+func (r *FigureResult) claims() []PageClaim {
 	var all []PageClaim
 	at := make(map[string]int)
 	for i := range r.Parts {

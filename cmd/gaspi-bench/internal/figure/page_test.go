@@ -13,8 +13,8 @@ func TestPageOfNothing(t *testing.T) {
 	if charts := f.Chart.charts(f.Sweep, times); charts != nil {
 		t.Errorf("%d charts", len(charts))
 	}
-	r := &Result{Figure: f, Parts: []Part{{Way: Raw, Cut: "late", Tables: []Table{f.Sweep.table(times)}}}}
-	if err := NewPage([]*Result{r}, Host{}, time.Now(), 0).Write(io.Discard); err != nil {
+	r := &FigureResult{Figure: f, Parts: []Part{{Way: Raw, Cut: "late", Tables: []Table{f.Sweep.table(times)}}}}
+	if err := NewPage([]*FigureResult{r}, HostInfo{}, time.Now(), 0).Write(io.Discard); err != nil {
 		t.Error(err)
 	}
 }

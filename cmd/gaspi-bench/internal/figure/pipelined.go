@@ -8,7 +8,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 )
 
-// pipelinedFigures are those of the paper on pipelined allreduce.
+// pipelinedFigures returns the figures of the paper on pipelined allreduce.
 func pipelinedFigures() []Figure {
 	return slices.Concat(
 		[]Figure{pipelinedTable1(), pipelined1(), pipelined2(), pipelined3(), pipelined4()},
@@ -55,8 +55,8 @@ func simulatedGrid(ranks ...int) Grid {
 }
 
 // grids are all three for the same numbers of ranks.
-func grids(ranks ...int) map[Way]Grid {
-	return map[Way]Grid{Simulated: simulatedGrid(ranks...), Emulated: emulatedGrid(ranks...), Raw: rawGrid(ranks...)}
+func grids(ranks ...int) map[Setting]Grid {
+	return map[Setting]Grid{Simulated: simulatedGrid(ranks...), Emulated: emulatedGrid(ranks...), Raw: rawGrid(ranks...)}
 }
 
 // whole are lines that do a call in one piece.
@@ -80,8 +80,8 @@ func times(name string, k int) string { return fmt.Sprintf("%s x%d", name, k) }
 
 // faster is the number of a claim that one line is faster than another for large
 // vectors.
-func faster(line, than string, ranks ...int) func(*Times) float64 {
-	return func(t *Times) float64 { return t.Faster(line, than, ranks, t.Grid.LargeBytes()) }
+func faster(line, than string, ranks ...int) func(*SweepTimes) float64 {
+	return func(t *SweepTimes) float64 { return t.Faster(line, than, ranks, t.Grid.LargeBytes()) }
 }
 
 // pipelined1 is Fig. 1.
@@ -124,16 +124,16 @@ func pipelined1() Figure {
 func ringOverHalving(ranks int) []Reason {
 	lacking := "The schedules of the library do not explain the paper's factor:"
 	return []Reason{
-		{Outcome: Absent, Ways: []Way{Simulated, Emulated}, Text: lacking, Detail: bytesOfBoth(ranks)},
-		{Outcome: Weaker, Ways: []Way{Simulated, Emulated}, Text: lacking, Detail: bytesOfBoth(ranks)},
-		{Outcome: Reversed, Ways: []Way{Simulated, Emulated}, Text: lacking, Detail: bytesOfBoth(ranks)},
+		{Outcome: Absent, Ways: []Setting{Simulated, Emulated}, Text: lacking, Detail: bytesOfBoth(ranks)},
+		{Outcome: Weaker, Ways: []Setting{Simulated, Emulated}, Text: lacking, Detail: bytesOfBoth(ranks)},
+		{Outcome: Reversed, Ways: []Setting{Simulated, Emulated}, Text: lacking, Detail: bytesOfBoth(ranks)},
 	}
 }
 
 // bytesOfBoth says what the busiest port moves under each, and how much of the paper's
 // factor that leaves to the library that it measured.
-func bytesOfBoth(ranks int) func(*Times) string {
-	return func(*Times) string {
+func bytesOfBoth(ranks int) func(*SweepTimes) string {
+	return func(*SweepTimes) string {
 		const n = 5040 // any length that all blocks divide
 		halving, err := counts(schedule.AllReduce, "halving", ranks, n)
 		if err != nil {
@@ -153,7 +153,7 @@ func bytesOfBoth(ranks int) func(*Times) string {
 }
 
 // movedOnNine says what MPI's way with a rank beyond a power of two costs.
-func movedOnNine(*Times) string {
+func movedOnNine(*SweepTimes) string {
 	const n = 5040
 	c := schedule.Call{Op: schedule.AllReduce, Size: 9, Count: n, Line: 1}
 	folded, err := price.Cost(&c, foldedHalving)
@@ -193,29 +193,29 @@ func pipelined3() Figure {
 	}
 	f.Claims = append(f.Claims, Claim{
 		Text: "the ring in four segments is faster than Rabenseifner's algorithm as MPI has it for large vectors on 9 ranks", Kind: Gain,
-		Paper: exactly(4000.0/800, "Section 5.2: from 800 to 4000 MB/s"), Accept: Band{2, 6}, Only: []Way{Simulated},
+		Paper: exactly(4000.0/800, "Section 5.2: from 800 to 4000 MB/s"), Accept: Band{2, 6}, Only: []Setting{Simulated},
 		Number: faster(times(nameRing, 4), nameFolded, 9),
 	}, Claim{
 		Text: "Rabenseifner's algorithm as MPI has it is slower on 9 ranks than on 8, for large vectors", Kind: Gain,
-		Paper: exactly(1400.0/800, "Section 5.2: 1400 and 800 MB/s"), Accept: Band{1.4, 2.3}, Only: []Way{Simulated},
-		Number: func(t *Times) float64 { return t.slowdown(nameFolded, 8, 9) },
+		Paper: exactly(1400.0/800, "Section 5.2: 1400 and 800 MB/s"), Accept: Band{1.4, 2.3}, Only: []Setting{Simulated},
+		Number: func(t *SweepTimes) float64 { return t.slowdown(nameFolded, 8, 9) },
 	}, Claim{
 		Text: "Rabenseifner's algorithm is slower on 9 ranks than on 8, for large vectors", Kind: Gain,
 		Paper: exactly(1400.0/800, "Section 5.2: 1400 and 800 MB/s"), Accept: Band{1.4, 2.1},
-		Number: func(t *Times) float64 { return t.slowdown(nameHalving, 8, 9) },
+		Number: func(t *SweepTimes) float64 { return t.slowdown(nameHalving, 8, 9) },
 		Why: []Reason{{
 			Outcome: Weaker, Text: "The library cuts 9 ranks into binary blocks of 8 and 1; MPI gives the vector of the ninth to a neighbour before and the result back after.", Detail: movedOnNine,
 		}},
 	}, Claim{
 		Text: "the ring is not slower on 9 ranks than on 8, for large vectors", Kind: Alike,
 		Paper: exactly(1, "Section 5.2: 4000 MB/s both times"), Accept: Band{0.9, 1.1},
-		Number: func(t *Times) float64 { return t.slowdown(times(nameRing, 4), 8, 9) },
+		Number: func(t *SweepTimes) float64 { return t.slowdown(times(nameRing, 4), 8, 9) },
 	}, Claim{
 		Text: "length from which on four segments make the ring faster on 8 ranks", Kind: Crossover,
 		Paper: exactly(2*mib, `Section 5.2: "larger than 2 MB"`), Accept: Band{mib / 2, 8 * mib},
-		Number: func(t *Times) float64 { return t.Crossover(times(nameRing, 4), []string{nameRing}, 8, 1+near) },
+		Number: func(t *SweepTimes) float64 { return t.Crossover(times(nameRing, 4), []string{nameRing}, 8, 1+near) },
 		Why: []Reason{{
-			Outcome: Stronger, Ways: []Way{Simulated, Emulated},
+			Outcome: Stronger, Ways: []Setting{Simulated, Emulated},
 			Text: "A segment costs us a put and a notification, not another collective call with a schedule of its own, so shorter vectors gain too.",
 		}},
 	})
@@ -224,16 +224,16 @@ func pipelined3() Figure {
 
 // fourSegments explains what becomes of the gain of the ring in four segments.
 var fourSegments = []Reason{{
-	Outcome: Stronger, Ways: []Way{Simulated},
+	Outcome: Stronger, Ways: []Setting{Simulated},
 	Text: "In the model all folding but that of the first segment hides behind transfers; the paper's library left up to 14 % of the time exposed (Fig. 4).",
 }, {
-	Outcome: Stronger, Ways: []Way{Emulated},
+	Outcome: Stronger, Ways: []Setting{Emulated},
 	Text: "Folding takes as long as moving here and a rank does both at once; the paper's library left up to 14 % of the time exposed (Fig. 4).",
 }}
 
 // slowdown is how many times as long a line takes on more ranks as on fewer, for large
 // vectors.
-func (t *Times) slowdown(line string, ranks, more int) float64 {
+func (t *SweepTimes) slowdown(line string, ranks, more int) float64 {
 	product, count := 1.0, 0
 	for _, n := range t.Grid.LargeBytes() {
 		a, okA := t.At(line, ranks, n)

@@ -40,14 +40,14 @@ func pipelined14() Figure {
 		About: "Allreduce by the algorithm that MPI chose, in segments, on 30 and 32 nodes of Marconi100.",
 		Sweep: &Sweep{
 			Op: schedule.AllReduce, Machine: edr(), Lines: concurrent(name, "halving", 1, 2, 4, 8),
-			Grids: map[Way]Grid{Simulated: simulated, Emulated: emulated, Raw: raw},
+			Grids: map[Setting]Grid{Simulated: simulated, Emulated: emulated, Raw: raw},
 		},
 	}
 	for i, text := range []string{"no power of two", "a power of two"} {
 		f.Claims = append(f.Claims, Claim{
 			Text: "four segments make it faster where the number of ranks is " + text, Kind: Gain,
 			Paper: saying("significant", "Appendix A.3"), Accept: Band{1 + near, 1.6},
-			Number: func(t *Times) float64 {
+			Number: func(t *SweepTimes) float64 {
 				return t.Faster(times(name, 4), name, t.Grid.Ranks[i:i+1], t.Grid.LargeBytes())
 			},
 		})

@@ -24,10 +24,10 @@ func pipelined5() Figure {
 			Paper: between(0.9, 1, "Section 6.1: no improvement, a loss in part"), Accept: Band{0.9, 1 + near},
 			Number: faster(times(name, 4), name, p),
 			Why: []Reason{{
-				Outcome: Reversed, Ways: []Way{Emulated},
+				Outcome: Reversed, Ways: []Setting{Emulated},
 				Text: "The gain is not one of links, which are busy either way: with several puts under way a rank that lost its processor to another leaves fewer gaps.",
 			}, {
-				Outcome: Stronger, Ways: []Way{Emulated},
+				Outcome: Stronger, Ways: []Setting{Emulated},
 				Text: "The links are busy either way, and each further message costs the few cores that carry all ranks some time.",
 			}},
 		})
@@ -52,7 +52,7 @@ func pipelined6() Figure {
 			Text: fmt.Sprintf("four times as many segments make the chain faster for large vectors on %d ranks", p), Kind: Gain,
 			Paper: paper[i], Accept: Band{1.3, 1.8}, Number: faster(times("chain", 32), times("chain", 8), p),
 			Why: []Reason{{
-				Outcome: Weaker, Ways: []Way{Emulated},
+				Outcome: Weaker, Ways: []Setting{Emulated},
 				Text: "Segments are short here, so that what each message costs eats part of the gain.",
 			}},
 		})
@@ -72,7 +72,7 @@ func pipelined7() Figure {
 	g.Large = 16 * mib
 	f.Sweep.Grids[Simulated] = g
 	beyond := []Reason{{
-		Outcome: Stronger, Ways: []Way{Simulated, Emulated},
+		Outcome: Stronger, Ways: []Setting{Simulated, Emulated},
 		Text: "The paper's library has one algorithm that reduces everything at one rank and scatters it from there; in a ring folding hides behind transfers, as in its allreduce.",
 	}}
 	f.Claims = []Claim{{
@@ -82,9 +82,9 @@ func pipelined7() Figure {
 	}, {
 		Text: "four segments do not make it faster for shorter vectors", Kind: NoGain,
 		Paper: saying("one segment is best below 16 MB", "Section 6.3"), Accept: Band{0, 1 + near},
-		Number: func(t *Times) float64 { return t.Faster(times(name, 4), name, []int{7, 8}, t.Grid.smallBytes()) },
+		Number: func(t *SweepTimes) float64 { return t.Faster(times(name, 4), name, []int{7, 8}, t.Grid.smallBytes()) },
 		Why: []Reason{{
-			Outcome: Reversed, Ways: []Way{Simulated, Emulated},
+			Outcome: Reversed, Ways: []Setting{Simulated, Emulated},
 			Text: "A segment costs us a put and a notification; in the paper's library it is a collective call, which is dear enough to eat the gain below 16 MB.",
 		}},
 	}}

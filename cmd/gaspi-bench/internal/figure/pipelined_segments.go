@@ -34,7 +34,7 @@ func pipelined2() Figure {
 			whole(nameRing, "ring"), fixed(nameRing, "ring", 32*mib), fixed(nameRing, "ring", 128*mib),
 		},
 	}
-	for _, way := range []Way{Emulated, Raw} {
+	for _, way := range []Setting{Emulated, Raw} {
 		g := sweep.Grids[way]
 		g.Bytes, g.Large, g.Scale = []int{256 * kib, mib}, 256*kib, scale
 		sweep.Grids[way] = g
@@ -59,19 +59,19 @@ func pipelined2() Figure {
 		Paper: between(4000.0/3500, 4000.0/3000, "Section 5.1: 4000 MB/s where the whole vector falls from 3500 to 3000"), Accept: Band{1.08, 1.4},
 		Number: faster(segmented, nameRing, 8, 9),
 		Why: []Reason{{
-			Outcome: Weaker, Ways: []Way{Simulated},
+			Outcome: Weaker, Ways: []Setting{Simulated},
 			Text: "The model folds at one rate: the part of the gain that comes from segments that stay in the cache is left out.",
 		}},
 	}, Claim{
 		Text: "the ring in segments keeps its throughput at the longest vectors", Kind: Alike,
 		Paper: exactly(1, "Section 5.1: 4000 MB/s"), Accept: Band{0.85, 1.15},
-		Number: func(t *Times) float64 { return t.tail(segmented, 8) },
+		Number: func(t *SweepTimes) float64 { return t.tail(segmented, 8) },
 	})
 	return f
 }
 
 // tail is the throughput of a line at the longest vectors by that at the second longest.
-func (t *Times) tail(line string, ranks int) float64 {
+func (t *SweepTimes) tail(line string, ranks int) float64 {
 	n := len(t.Grid.Bytes)
 	if n < 2 {
 		return math.NaN()
@@ -93,8 +93,8 @@ func pipelined4() Figure {
 		line.Name, line.NoOp = line.Name+noOp, true
 		lines = append(lines, line)
 	}
-	exposed := func(line string) func(*Times) float64 {
-		return func(t *Times) float64 {
+	exposed := func(line string) func(*SweepTimes) float64 {
+		return func(t *SweepTimes) float64 {
 			return 1 - 1/t.Faster(line+noOp, line, t.Grid.Ranks, t.Grid.LargeBytes())
 		}
 	}

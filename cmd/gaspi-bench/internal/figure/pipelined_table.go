@@ -30,7 +30,7 @@ func pipelinedTable1() Figure {
 	return Figure{
 		Name: "pipelined-table-1", Paper: pipelined, Place: "Table 1", Title: "Theoretical cost of allreduce",
 		About: "The coefficients of latency (in messages, one after the other), bandwidth and arithmetic (in vectors), counted in the schedules of all ranks.",
-		Ways:  []Way{Simulated}, Other: table1,
+		Ways:  []Setting{Simulated}, Other: table1,
 	}
 }
 
@@ -52,7 +52,7 @@ func table1Rows() []table1Row {
 }
 
 // table1 counts in the schedules.
-func table1(context.Context, *Lab, Way) (*Part, error) {
+func table1(context.Context, *Lab, Setting) (*Part, error) {
 	part := &Part{Setting: "counts, which are the same on any machine"}
 	sizes := []int{2, 4, 8, 16, 32, 64}
 	for _, r := range table1Rows() {
@@ -90,6 +90,6 @@ func table1(context.Context, *Lab, Way) (*Part, error) {
 
 // add judges a claim whose number is known.
 func (p *Part) add(c *Claim, number float64) {
-	c.Number = func(*Times) float64 { return number }
-	p.Verdicts = append(p.Verdicts, c.judge(&Times{Way: Simulated}))
+	c.Number = func(*SweepTimes) float64 { return number }
+	p.Verdicts = append(p.Verdicts, c.judge(&SweepTimes{Way: Simulated}))
 }

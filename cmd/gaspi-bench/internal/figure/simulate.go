@@ -9,11 +9,11 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 )
 
-// cacheLine is that of the papers' processors.
+// cacheLine is the length in bytes of a cache line of the papers' processors.
 const cacheLine = 64
 
 // simulate prices all points of a sweep on the model of the paper's machine.
-func (s *Sweep) simulate(ctx context.Context) (*Times, error) {
+func (s *Sweep) simulate(ctx context.Context) (*SweepTimes, error) {
 	g := s.Grids[Simulated]
 	t := NewTimes(Simulated, g, describe(&s.Machine))
 	for _, line := range s.Lines {

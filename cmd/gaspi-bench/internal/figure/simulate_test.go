@@ -9,7 +9,7 @@ import (
 // Goal: every figure that can be simulated has a number for each claim, a chart that can
 // be drawn, and names that are its own.
 func TestEveryFigureSimulated(t *testing.T) {
-	lab := &Lab{Ways: []Way{Simulated}}
+	lab := &Lab{Ways: []Setting{Simulated}}
 	seen := make(map[string]bool)
 	for _, f := range All() {
 		t.Run(f.Name, func(t *testing.T) {
@@ -46,14 +46,14 @@ func TestEveryFigureSimulated(t *testing.T) {
 	}
 }
 
-// verdicts are those of a figure in the simulation.
+// verdicts returns the verdicts on a figure in the simulation.
 func verdicts(t *testing.T, name string) []Verdict {
 	t.Helper()
 	f, err := Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := (&Lab{Ways: []Way{Simulated}}).Run(t.Context(), f)
+	r, err := (&Lab{Ways: []Setting{Simulated}}).Run(t.Context(), f)
 	if err != nil {
 		t.Fatal(err)
 	}

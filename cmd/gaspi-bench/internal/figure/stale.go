@@ -37,7 +37,7 @@ type loop struct {
 // loops are what is looked at in each way. On the paper's cluster a vector of 4 MB, that of
 // the items of MovieLens 25M in 16 factors, moves from rank to rank in a third of a
 // millisecond.
-func loops(way Way) loop {
+func loops(way Setting) loop {
 	slacks := []int{0, 2, 8, 32, 64}
 	switch way {
 	case Simulated:
@@ -91,7 +91,7 @@ type looped struct {
 }
 
 // eventual7 makes Fig. 7.
-func eventual7(ctx context.Context, lab *Lab, way Way) (*Part, error) {
+func eventual7(ctx context.Context, lab *Lab, way Setting) (*Part, error) {
 	l := loops(way)
 	if lab.Quick {
 		l.iterations, l.slacks = l.iterations/3, []int{0, 2, 64}
@@ -112,19 +112,19 @@ func eventual7(ctx context.Context, lab *Lab, way Way) (*Part, error) {
 		Doubt:   r.doubt, Charts: r.charts(way), Tables: []Table{r.table()},
 	}
 	for _, c := range r.claims() {
-		v := c.judge(&Times{Way: way, Doubt: r.doubt})
+		v := c.judge(&SweepTimes{Way: way, Doubt: r.doubt})
 		p.Verdicts = append(p.Verdicts, v)
 	}
 	return p, nil
 }
 
-// claims are those of Fig. 7, and of the right half of Fig. 6.
+// claims returns the claims of Fig. 7 and of the right half of Fig. 6.
 func (r *looped) claims() []*Claim {
 	first, last, best := r.stale[0], r.stale[len(r.stale)-1], math.Inf(1)
 	for _, row := range r.stale {
 		best = min(best, row.call)
 	}
-	number := func(x float64) func(*Times) float64 { return func(*Times) float64 { return x } }
+	number := func(x float64) func(*SweepTimes) float64 { return func(*SweepTimes) float64 { return x } }
 	return []*Claim{{
 		Text: "the ring is faster than the stale reduction for large vectors where ranks do not differ", Kind: Gain,
 		Paper:  Reading{Text: "at least 1.58x", Band: Band{1.58, math.Inf(1)}, Source: "Section V-a: the hypercube shuffles the entire vector"},
@@ -167,7 +167,7 @@ func (r *looped) monotone() float64 {
 }
 
 // charts draw the time of a call and its waiting over the slack.
-func (r *looped) charts(way Way) []chart.Chart {
+func (r *looped) charts(way Setting) []chart.Chart {
 	names := []string{"stale reduction", "waiting for contributions", nameRing}
 	curves := make([]chart.Curve, len(names))
 	rate := chart.Curve{Name: names[0]}

@@ -36,24 +36,24 @@ func runLoop(ctx context.Context, l loop) (*looped, error) {
 	return r, errors.Join(one(&r.calm[0], calm, l.staleStep(0)), one(&r.calm[1], calm, l.ringStep), one(&r.ring, &l, l.ringStep))
 }
 
-// A step is the reduction of one iteration.
-type step struct {
+// A reductionStep is the reduction of one iteration.
+type reductionStep struct {
 	reduce func(ctx context.Context) (waited time.Duration, err error)
 	close  func(ctx context.Context) error
 }
 
 // An opener makes the step of a rank.
-type opener func(context.Context, *gaspi.Proc) (step, error)
+type opener func(context.Context, *gaspi.Proc) (reductionStep, error)
 
 // staleStep is a step with a stale reduction.
 func (l *loop) staleStep(slack int) opener {
-	return func(ctx context.Context, p *gaspi.Proc) (step, error) {
+	return func(ctx context.Context, p *gaspi.Proc) (reductionStep, error) {
 		r, err := ssp.New[float64](ctx, p.World(), l.bytes/elementBytes, ssp.Sum, slack)
 		if err != nil {
-			return step{}, err
+			return reductionStep{}, err
 		}
 		mine := make([]float64, l.bytes/elementBytes)
-		return step{reduce: func(ctx context.Context) (time.Duration, error) {
+		return reductionStep{reduce: func(ctx context.Context) (time.Duration, error) {
 			res, err := r.AllReduce(ctx, mine)
 			return res.Waited, err
 		}, close: r.Close}, nil
@@ -61,16 +61,16 @@ func (l *loop) staleStep(slack int) opener {
 }
 
 // ringStep is a step with a ring allreduce.
-func (l *loop) ringStep(ctx context.Context, p *gaspi.Proc) (step, error) {
+func (l *loop) ringStep(ctx context.Context, p *gaspi.Proc) (reductionStep, error) {
 	t, err := collectives.NewTeam(ctx, p.World(), collectives.Config{Algorithms: "allreduce:ring"})
 	if err != nil {
-		return step{}, err
+		return reductionStep{}, err
 	}
 	mine, err := collectives.Alloc[float64](ctx, t, l.bytes/elementBytes)
 	if err != nil {
-		return step{}, err
+		return reductionStep{}, err
 	}
-	return step{reduce: func(ctx context.Context) (time.Duration, error) {
+	return reductionStep{reduce: func(ctx context.Context) (time.Duration, error) {
 		return 0, collectives.AllReduce(ctx, t, mine, collectives.Sum)
 	}, close: func(ctx context.Context) error {
 		return errors.Join(collectives.Release(ctx, t, mine), t.Close())
@@ -104,7 +104,7 @@ func (l *loop) run(ctx context.Context, open opener) (staleRow, gaspi.Punctualit
 }
 
 // iterate is the loop of one rank.
-func (l *loop) iterate(ctx context.Context, p *gaspi.Proc, s step) (call, wait, took time.Duration, err error) {
+func (l *loop) iterate(ctx context.Context, p *gaspi.Proc, s reductionStep) (call, wait, took time.Duration, err error) {
 	if err := p.Barrier(ctx, p.World()); err != nil {
 		return 0, 0, 0, err
 	}

@@ -157,7 +157,7 @@ func (s *staleSim) goOn(id int, now float64) {
 	if r.step < 0 {
 		r.clock++
 		r.step, r.oldest, r.began = 0, r.clock, now
-		// What the call before sent from is overwritten by this one.
+		// This call overwrites the buffer that the call before sent from.
 		if r.free > now {
 			heap.Push(&s.queue, staleEvent{r.free, id})
 			return

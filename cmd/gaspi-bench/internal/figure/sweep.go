@@ -8,8 +8,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 )
 
-// elementBytes is that of the float64 that all sweeps work on, as both papers do
-// where they say it.
+// elementBytes is the size of a float64. All sweeps work on float64, as both papers do where
+// they state the type.
 const elementBytes = 8
 
 // A Sweep is a collective operation done in several ways for several numbers of ranks
@@ -20,7 +20,7 @@ type Sweep struct {
 	// Machine is the model of the paper's machine.
 	Machine price.Machine
 	// Grids are what is looked at in each way. A way without one is left out.
-	Grids map[Way]Grid
+	Grids map[Setting]Grid
 }
 
 // A Line is one curve of a chart.
@@ -77,9 +77,9 @@ type Timing struct {
 	Invalid bool
 }
 
-// Times are the results of a sweep in one way.
-type Times struct {
-	Way     Way
+// SweepTimes are the results of a sweep in one way.
+type SweepTimes struct {
+	Way     Setting
 	Grid    Grid
 	Setting string // the machine and where its figures are from
 	// Doubt says why the times cannot be trusted, empty if they can.
@@ -94,15 +94,15 @@ type Times struct {
 }
 
 // NewTimes are no times yet.
-func NewTimes(way Way, grid Grid, setting string) *Times {
-	return &Times{Way: way, Grid: grid, Setting: setting, points: make(map[Point]Timing), invalid: make(map[Point]bool)}
+func NewTimes(way Setting, grid Grid, setting string) *SweepTimes {
+	return &SweepTimes{Way: way, Grid: grid, Setting: setting, points: make(map[Point]Timing), invalid: make(map[Point]bool)}
 }
 
 // Set notes a time.
-func (t *Times) Set(p Point, x Timing) { t.points[p] = x }
+func (t *SweepTimes) Set(p Point, x Timing) { t.points[p] = x }
 
 // At is a time, and whether there is one.
-func (t *Times) At(line string, ranks, bytes int) (Timing, bool) {
+func (t *SweepTimes) At(line string, ranks, bytes int) (Timing, bool) {
 	p := Point{line, ranks, bytes}
 	x, ok := t.points[p]
 	if t.asked != nil && ok {
@@ -113,7 +113,7 @@ func (t *Times) At(line string, ranks, bytes int) (Timing, bool) {
 
 // Faster is how many times as fast one line is as another, as a geometric mean over
 // the points that both have; NaN if there is none.
-func (t *Times) Faster(line, than string, ranks, bytes []int) float64 {
+func (t *SweepTimes) Faster(line, than string, ranks, bytes []int) float64 {
 	sum, count := 0.0, 0
 	for _, r := range ranks {
 		for _, n := range bytes {
@@ -131,7 +131,7 @@ func (t *Times) Faster(line, than string, ranks, bytes []int) float64 {
 }
 
 // Best is the least time of several lines at a point, NaN if one is missing.
-func (t *Times) Best(lines []string, ranks, bytes int) float64 {
+func (t *SweepTimes) Best(lines []string, ranks, bytes int) float64 {
 	least := math.Inf(1)
 	for _, line := range lines {
 		x, ok := t.At(line, ranks, bytes)
@@ -144,7 +144,7 @@ func (t *Times) Best(lines []string, ranks, bytes int) float64 {
 }
 
 // FasterThanBest is how many times as fast a line is as the best of others.
-func (t *Times) FasterThanBest(line string, others []string, ranks, bytes int) float64 {
+func (t *SweepTimes) FasterThanBest(line string, others []string, ranks, bytes int) float64 {
 	x, ok := t.At(line, ranks, bytes)
 	if !ok {
 		return math.NaN()
@@ -155,7 +155,7 @@ func (t *Times) FasterThanBest(line string, others []string, ranks, bytes int) f
 // Crossover is the length from which on a line is faster than the best of others, by
 // more than so many times, for all longer vectors of the grid: +Inf if it is not even
 // for the longest, NaN if a time is missing.
-func (t *Times) Crossover(line string, others []string, ranks int, times float64) float64 {
+func (t *SweepTimes) Crossover(line string, others []string, ranks int, times float64) float64 {
 	at := math.Inf(1)
 	for _, n := range slices.Backward(slices.Sorted(slices.Values(t.Grid.Bytes))) {
 		faster := t.FasterThanBest(line, others, ranks, n)

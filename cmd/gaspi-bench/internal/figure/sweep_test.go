@@ -8,7 +8,7 @@ import (
 )
 
 // timesOf are times of two lines, a and b, on 8 ranks, in microseconds.
-func timesOf(bytes []int, a, b []float64) *Times {
+func timesOf(bytes []int, a, b []float64) *SweepTimes {
 	t := NewTimes(Simulated, Grid{Ranks: []int{8}, Bytes: bytes, Large: mib}, "")
 	for i, n := range bytes {
 		for name, all := range map[string][]float64{"a": a, "b": b} {

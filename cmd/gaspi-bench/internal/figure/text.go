@@ -8,7 +8,7 @@ import (
 )
 
 // WriteText writes a result for a terminal: tables, then a line for each verdict.
-func (r *Result) WriteText(w io.Writer) error {
+func (r *FigureResult) WriteText(w io.Writer) error {
 	t := &sticky{w: w}
 	f := r.Figure
 	t.printf("%s: %s of %q: %s\n%s\n", f.Name, f.Place, f.Paper.Title, f.Title, f.About)

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// A Way is how the numbers of a figure come about.
-type Way int
+// A Setting is how the numbers of a figure come about.
+type Setting int
 
 // The ways, in the order in which they are shown.
 const (
 	// Simulated: the schedules of all ranks on a model of the paper's machine, at
 	// the paper's number of ranks and sizes.
-	Simulated Way = iota
+	Simulated Setting = iota
 	// Emulated: ranks are processes of this machine, each behind a network card of
-	// its own that is made up. What happens is real but for the links.
+	// its own that is made up. All but the links is real.
 	Emulated
 	// Raw: ranks are processes of this machine.
 	Raw
@@ -23,7 +23,7 @@ const (
 )
 
 // String is the name of a way, as --way takes it.
-func (w Way) String() string {
+func (w Setting) String() string {
 	switch w {
 	case Simulated:
 		return "simulated"
@@ -36,17 +36,17 @@ func (w Way) String() string {
 }
 
 // Ways are all there are.
-func Ways() []Way {
-	all := make([]Way, ways)
+func Ways() []Setting {
+	all := make([]Setting, ways)
 	for i := range all {
-		all[i] = Way(i)
+		all[i] = Setting(i)
 	}
 	return all
 }
 
 // ParseWays reads "simulated,raw".
-func ParseWays(text string) ([]Way, error) {
-	var chosen []Way
+func ParseWays(text string) ([]Setting, error) {
+	var chosen []Setting
 next:
 	for field := range strings.SplitSeq(text, ",") {
 		for _, w := range Ways() {

@@ -20,8 +20,8 @@ import (
 //go:embed *.c *.h
 var source embed.FS
 
-// optimise is how the benchmark is compiled. What it measures is in the library,
-// so that this matters little.
+// optimise is how the benchmark is compiled. The code that it measures is in the library, so
+// that this matters little.
 var optimise = []string{"-O3", "-march=native"}
 
 // build compiles the benchmark into dir, unless it is there: same source, same

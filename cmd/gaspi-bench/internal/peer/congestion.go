@@ -1,7 +1,10 @@
 package peer
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -26,6 +29,10 @@ func CanIsolate() error {
 	}
 	if _, err := exec.LookPath("ip"); err != nil {
 		return errors.New("no ip in PATH to set up a network namespace for them; on Debian, apt-get install iproute2")
+	}
+	cmd := command(context.Background(), "true", launch{}, SystemCongestion())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("no network namespace can be set up for them: %w: %s", err, bytes.TrimSpace(out))
 	}
 	return nil
 }

@@ -79,32 +79,34 @@ func steps(otherwise string) string { return strings.Replace(every, "%s", otherw
 const generous = time.Minute
 
 func TestRun(t *testing.T) {
-	ok := func(i int) Result { return Result{Point: i, Operations: 2, Blocks: []time.Duration{100, 300}} }
-	over := func(i int) Result { return Result{Point: i, OverLimit: true} }
-	failed := func(i int, why string) Result { return Result{Point: i, Failed: why} }
+	ok := func(i int) PointResult {
+		return PointResult{Point: i, Operations: 2, Blocks: []time.Duration{100, 300}}
+	}
+	over := func(i int) PointResult { return PointResult{Point: i, OverLimit: true} }
+	failed := func(i int, why string) PointResult { return PointResult{Point: i, Failed: why} }
 	const short = 3 * time.Second // long enough for a script on a busy machine
 	for _, c := range []struct {
 		name, script string
 		job          Job
-		want         []Result
+		want         []PointResult
 		launched     []string
 	}{
-		{"all points", steps(""), job(generous, "a", "b"), []Result{ok(0), ok(1)}, []string{"a:8: b:8: ."}},
+		{"all points", steps(""), job(generous, "a", "b"), []PointResult{ok(0), ok(1)}, []string{"a:8: b:8: ."}},
 		{"a point that hangs, and one after it", steps("slow*) exec /bin/sleep 60;;"), job(short, "a", "slow", "c"),
-			[]Result{ok(0), over(1), ok(2)}, []string{"a:8: slow:8: c:8: .", "c:8: ."}},
+			[]PointResult{ok(0), over(1), ok(2)}, []string{"a:8: slow:8: c:8: .", "c:8: ."}},
 		{"a point with a wrong result, and one after it", steps(`b*) echo "mpibench: rank 1: it is wrong" >&2; echo noise >&2; exit 1;;`), job(generous, "a", "b", "c"),
-			[]Result{ok(0), failed(1, "exit status 1: rank 1: it is wrong"), ok(2)}, []string{"a:8: b:8: c:8: .", "c:8: ."}},
+			[]PointResult{ok(0), failed(1, "exit status 1: rank 1: it is wrong"), ok(2)}, []string{"a:8: b:8: c:8: .", "c:8: ."}},
 		{"all points fail", "begin; echo crash >&2; exit 1", job(generous, "a", "b"),
-			[]Result{failed(0, "exit status 1: crash"), failed(1, "exit status 1: crash")}, []string{"a:8: b:8: .", "b:8: ."}},
-		{"an end between points", "begin; end", job(generous, "a", "b"), []Result{ok(0), failed(1, "exit status 0: ")}, []string{"a:8: b:8: ."}},
-		{"noise and a bad end after all is done", steps("") + "\necho bye; exit 3", job(generous, "a"), []Result{ok(0)}, []string{"a:8: ."}},
-		{"hangs when all is done", steps("") + "\nexec /bin/sleep 60", job(generous, "a"), []Result{ok(0)}, []string{"a:8: ."}},
+			[]PointResult{failed(0, "exit status 1: crash"), failed(1, "exit status 1: crash")}, []string{"a:8: b:8: .", "b:8: ."}},
+		{"an end between points", "begin; end", job(generous, "a", "b"), []PointResult{ok(0), failed(1, "exit status 0: ")}, []string{"a:8: b:8: ."}},
+		{"noise and a bad end after all is done", steps("") + "\necho bye; exit 3", job(generous, "a"), []PointResult{ok(0)}, []string{"a:8: ."}},
+		{"hangs when all is done", steps("") + "\nexec /bin/sleep 60", job(generous, "a"), []PointResult{ok(0)}, []string{"a:8: ."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake(t, c.script)
-			var got []Result
+			var got []PointResult
 			began := map[int]bool{}
-			err := f.open(t).Run(t.Context(), c.job, func(i int) { began[i] = true }, func(r Result) { got = append(got, r) })
+			err := f.open(t).Run(t.Context(), c.job, func(i int) { began[i] = true }, func(r PointResult) { got = append(got, r) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +134,7 @@ func TestRunFails(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake(t, c.script)
-			err := f.open(t).Run(t.Context(), job(generous, "a", "b"), func(int) {}, func(Result) {})
+			err := f.open(t).Run(t.Context(), job(generous, "a", "b"), func(int) {}, func(PointResult) {})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
@@ -144,7 +146,7 @@ func TestRunFails(t *testing.T) {
 func TestRunIsCancelled(t *testing.T) {
 	f := newFake(t, `echo $$ >"`+"$0"+`.pid"; begin; exec /bin/sleep 60`)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := f.open(t).Run(ctx, job(generous, "a"), func(int) { cancel() }, func(Result) {})
+	err := f.open(t).Run(ctx, job(generous, "a"), func(int) { cancel() }, func(PointResult) {})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
@@ -226,7 +228,7 @@ func TestUnknownAlgorithm(t *testing.T) {
 	j := job(generous, "allreduce")
 	j.Algorithm = "magic"
 	const want = `Open MPI has no algorithm "magic" for allreduce; choose from ring`
-	if err := p.Run(t.Context(), j, func(int) {}, func(Result) {}); err == nil || !strings.Contains(err.Error(), want) {
+	if err := p.Run(t.Context(), j, func(int) {}, func(PointResult) {}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want one with %q", err, want)
 	}
 }

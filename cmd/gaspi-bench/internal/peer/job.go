@@ -43,8 +43,8 @@ func (p Point) String() string {
 	return p.Operation + ":" + strconv.FormatUint(p.Count, 10) + ":" + p.Way
 }
 
-// A Result is what became of a point.
-type Result struct {
+// A PointResult is what became of a point.
+type PointResult struct {
 	Point      int             // index in Job.Points
 	Operations int             // in each block
 	Blocks     []time.Duration // of the slowest rank each, in the order of time

@@ -39,7 +39,7 @@ func TestLibfabricWithoutProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := Job{Ranks: 2, Provider: "nothing", Limit: generous, Points: []Point{{Operation: "latency", Count: 8}}}
-	err = p.Run(t.Context(), j, func(int) {}, func(r Result) { t.Errorf("a result: %+v", r) })
+	err = p.Run(t.Context(), j, func(int) {}, func(r PointResult) { t.Errorf("a result: %+v", r) })
 	if err == nil || !strings.Contains(err.Error(), "provider nothing is not there") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v, want one sentence about the provider", err)
 	}

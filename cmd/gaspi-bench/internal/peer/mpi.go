@@ -28,7 +28,7 @@ func DTypes() []string {
 	}
 }
 
-// mpiArguments are those of mpibench.
+// mpiArguments returns the arguments of mpibench.
 func mpiArguments(j Job) []string {
 	bit := map[bool]string{true: "1"}
 	args := []string{

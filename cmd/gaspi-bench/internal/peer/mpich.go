@@ -28,8 +28,8 @@ func mpichCommand(j Job) launch {
 	return l
 }
 
-// mpichAlgorithms are those of MPICH 4.0, which has no list that a program could
-// read. Left out are auto, and those that only make sense across hosts.
+// mpichAlgorithms returns the algorithms of MPICH 4.0, which has no list that a program could
+// read. It leaves out auto and the algorithms that only make sense across hosts.
 func mpichAlgorithms(_ context.Context, operation string) (map[string]launch, error) {
 	call, ok := map[string]struct{ name, algorithms string }{
 		"allreduce":     {"ALLREDUCE", "nb recursive_doubling reduce_scatter_allgather release_gather"},

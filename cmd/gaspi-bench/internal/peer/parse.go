@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What lines of the program say; see mpibench.c.
+// Kinds of lines of the program; see mpibench.c.
 const (
 	lineOther = iota // a launcher's own
 	lineStart
@@ -23,8 +23,8 @@ type line struct {
 	blocks     []time.Duration
 }
 
-// parseLine reads a line. What is none of the program's is of kind lineOther;
-// what only begins like one is an error.
+// parseLine reads a line. A line that is not the program's is of kind lineOther; a line that
+// only begins like one of the program's is an error.
 func parseLine(text string) (line, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {

@@ -37,7 +37,7 @@ type library struct {
 
 	// ways are the ways in which it does an operation; nil if it has no such operation.
 	ways func(operation string) []string
-	// arguments are those of the program.
+	// arguments returns the arguments of the program.
 	arguments func(j Job) []string
 	// command is how a job is launched, without the program and its arguments.
 	command func(j Job) launch

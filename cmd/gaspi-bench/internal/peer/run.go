@@ -28,7 +28,7 @@ const (
 // points. A point that is over the limit or fails, by a crash or a wrong result,
 // has that as its result; the points after it are measured by a fresh job. It is
 // an error if no point begins at all.
-func (p *Peer) Run(ctx context.Context, j Job, begin func(point int), result func(Result)) error {
+func (p *Peer) Run(ctx context.Context, j Job, begin func(point int), result func(PointResult)) error {
 	done := 0
 	for done < len(j.Points) {
 		rest := j
@@ -46,7 +46,7 @@ func (p *Peer) Run(ctx context.Context, j Job, begin func(point int), result fun
 type attempt struct {
 	job    Job
 	begin  func(int)
-	result func(Result)
+	result func(PointResult)
 	first  int // index of its first point in the job as a whole
 
 	current int // the point that has begun, or -1
@@ -105,7 +105,7 @@ func (a *attempt) failed(ended error, said string) error {
 	case a.current < 0 && a.ended == 0:
 		return fmt.Errorf("it ended before its first point began: %w: %s", ended, said)
 	}
-	a.result(Result{Point: a.first + a.ended, Failed: fmt.Sprintf("%v: %s", ended, said)})
+	a.result(PointResult{Point: a.first + a.ended, Failed: fmt.Sprintf("%v: %s", ended, said)})
 	a.ended++
 	return nil
 }
@@ -159,7 +159,7 @@ func (a *attempt) follow(ctx context.Context, lines <-chan string) error {
 			case a.current < 0 && a.ended == 0:
 				return fmt.Errorf("no point began within %v; is the machine busy, or the launcher waiting for a network?", max(startPatience, a.job.Limit))
 			}
-			a.result(Result{Point: a.first + a.ended, OverLimit: true})
+			a.result(PointResult{Point: a.first + a.ended, OverLimit: true})
 			a.ended++
 			return nil
 		case <-ctx.Done():
@@ -184,7 +184,7 @@ func (a *attempt) take(text string) error {
 			a.begin(a.first + l.point)
 			return nil
 		}
-		a.result(Result{Point: a.first + l.point, Operations: l.operations, Blocks: l.blocks})
+		a.result(PointResult{Point: a.first + l.point, Operations: l.operations, Blocks: l.blocks})
 		a.ended++
 		a.current = -1
 	case lineDone:
