@@ -113,11 +113,11 @@ func whole(params []float32) error {
 	return nil
 }
 
-// A tally is what the trainer has heard.
-type tally struct{ rollouts, steps, reached int }
+// A rolloutTally is what the trainer has heard.
+type rolloutTally struct{ rollouts, steps, reached int }
 
 // update waits for contributions and changes params.
-func (j *job) update(ctx context.Context, s exchange.Server, params []float32, n int) (got tally, err error) {
+func (j *job) update(ctx context.Context, s exchange.Server, params []float32, n int) (got rolloutTally, err error) {
 	count := func(rollouts int, steps, reached float32) {
 		got.rollouts += rollouts
 		got.steps += int(steps)

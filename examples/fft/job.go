@@ -142,8 +142,8 @@ func sizeOf[T distfft.Number]() uint64 {
 	return 16
 }
 
-// enough reports whether the ranks of this host have so much memory each. What the
-// system cannot tell is taken for enough.
+// enough returns an error unless the ranks of this host have need bytes of memory each. If the
+// system cannot tell, it returns nil.
 func enough(need uint64, ranks int, grid distfft.Grid) error {
 	free, err := availableMemory()
 	if errors.Is(err, os.ErrNotExist) {

@@ -18,8 +18,8 @@ type lap struct {
 	times            distfft.Times // of this one, both directions
 }
 
-// A contender is one of the overlaps that are compared on a grid.
-type contender[In distfft.Number, Out distfft.Complex] struct {
+// An overlapVariant is one of the overlaps that are compared on a grid.
+type overlapVariant[In distfft.Number, Out distfft.Complex] struct {
 	bands[In, Out]
 	run  Run
 	laps []lap
@@ -28,7 +28,7 @@ type contender[In distfft.Number, Out distfft.Complex] struct {
 // measure makes the runs of one grid, a repetition of each in turn, so that a machine
 // that is slow for a while is so for all. All ranks call it, and return the same.
 func measure[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gaspi.Proc, set []distfft.Config, o options) ([]Run, error) {
-	var all []*contender[In, Out]
+	var all []*overlapVariant[In, Out]
 	data, err := newBands[In, Out](p, set[0], o)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func measure[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gas
 		if err != nil {
 			return nil, err
 		}
-		c := &contender[In, Out]{bands: data}
+		c := &overlapVariant[In, Out]{bands: data}
 		c.plan = plan
 		c.run = Run{Grid: cfg.Grid.String(), P: cfg.P, Q: cfg.Q, Overlap: cfg.Depth, Exchanges: exchanges(plan.Exchanges())}
 		if c.run.Errors, err = c.check(ctx, o.verify); err != nil {
@@ -75,7 +75,7 @@ func measure[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gas
 }
 
 // sumUp makes a run of its laps. It is collective.
-func (c *contender[In, Out]) sumUp(ctx context.Context, o options) error {
+func (c *overlapVariant[In, Out]) sumUp(ctx context.Context, o options) error {
 	run := &c.run
 	run.ForwardSeconds = median(c.laps, func(l lap) time.Duration { return l.forward }).forward.Seconds() / float64(o.bands)
 	run.InverseSeconds = median(c.laps, func(l lap) time.Duration { return l.inverse }).inverse.Seconds() / float64(o.bands)

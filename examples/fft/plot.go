@@ -15,7 +15,7 @@ type bar struct {
 	split Split
 }
 
-// bars are those of a report.
+// bars returns the bars of the chart of a report.
 func (r *Report) bars() []bar {
 	var all []bar
 	if len(r.Runs) == 1 {

@@ -4,10 +4,10 @@
 //
 //	gaspi-run -n 4 ./examples/mfsgd --slack 2
 //
-// Each rank owns some users and learns from their ratings. What all ranks learn
-// about the items meets in package ssp, the only communication while learning.
-// Package mf (in internal/mf) explains the method, what a rank contributes and
-// how that differs from the paper, and how the ranks stop together.
+// Each rank owns some users and learns from their ratings. Package ssp sums what all ranks
+// learn about the items; it is the only communication while learning. Package mf (in
+// internal/mf) explains the method, what a rank contributes and how that differs from the
+// paper, and how the ranks stop together.
 package main
 
 import (

@@ -42,12 +42,12 @@ func (j *job) measure(ctx context.Context, slack int) (Run, error) {
 }
 
 // learn runs the descent on this rank.
-func (j *job) learn(ctx context.Context, model *mf.Model, exchange mf.Exchange, slack int) (mf.Outcome, error) {
-	plan := mf.Plan{
+func (j *job) learn(ctx context.Context, model *mf.Model, exchange mf.VectorSum, slack int) (mf.Outcome, error) {
+	plan := mf.RunOptions{
 		Iterations: j.opts.iterations, UntilRMSE: j.opts.untilRMSE, Slack: slack, Leader: j.leads(),
 		Pause: j.opts.jitter.For(int(j.proc.Rank()), j.opts.seed).Pause,
 	}
-	show := progress{out: j.out, tty: j.tty, width: j.width, plan: plan}
+	show := progressLine{out: j.out, tty: j.tty, width: j.width, plan: plan}
 	if j.leads() {
 		plan.Observe = show.observe
 	}

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/term"
 )
 
-// A progress shows how a run goes: on a terminal one line that changes, anywhere
+// A progressLine shows how a run goes: on a terminal one line that changes, anywhere
 // else a new line about every second.
-type progress struct {
+type progressLine struct {
 	out   io.Writer
 	tty   bool
 	width int // columns of the terminal; 0 if unknown
-	plan  mf.Plan
+	plan  mf.RunOptions
 
 	next  time.Duration // when to show again, since the run began
 	shown int           // the iteration shown last
@@ -47,7 +47,7 @@ func terminal(out *os.File, getenv func(string) string) (tty bool, width int) {
 }
 
 // observe shows an iteration if it is time to.
-func (p *progress) observe(iteration int, s mf.Sample) {
+func (p *progressLine) observe(iteration int, s mf.Sample) {
 	if s.Elapsed < p.next && iteration > 1 {
 		return
 	}
@@ -62,7 +62,7 @@ func (p *progress) observe(iteration int, s mf.Sample) {
 }
 
 // finish shows the last iteration and ends the line.
-func (p *progress) finish(samples []mf.Sample) {
+func (p *progressLine) finish(samples []mf.Sample) {
 	if n := len(samples); n > p.shown {
 		p.show(n, samples[n-1])
 	}
@@ -73,7 +73,7 @@ func (p *progress) finish(samples []mf.Sample) {
 }
 
 // show writes one line.
-func (p *progress) show(iteration int, s mf.Sample) {
+func (p *progressLine) show(iteration int, s mf.Sample) {
 	p.shown = iteration
 	line := p.line(iteration, s)
 	if !p.tty {
@@ -89,7 +89,7 @@ func (p *progress) show(iteration int, s mf.Sample) {
 }
 
 // line says how far the run is.
-func (p *progress) line(iteration int, s mf.Sample) string {
+func (p *progressLine) line(iteration int, s mf.Sample) string {
 	perSecond := float64(iteration) / max(s.Elapsed.Seconds(), 1e-9)
 	head := fmt.Sprintf("slack %d  iteration %*d", p.plan.Slack, len(strconv.Itoa(p.plan.Iterations)), iteration)
 	if p.plan.UntilRMSE > 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 // play shows n iterations of the given length and returns what was written.
-func play(p *progress, n int, each time.Duration) string {
+func play(p *progressLine, n int, each time.Duration) string {
 	var out strings.Builder
 	p.out = &out
 	var samples []mf.Sample
@@ -26,7 +26,7 @@ func play(p *progress, n int, each time.Duration) string {
 }
 
 func TestProgressPlain(t *testing.T) {
-	p := &progress{plan: mf.Plan{Iterations: 100, Slack: 2}}
+	p := &progressLine{plan: mf.RunOptions{Iterations: 100, Slack: 2}}
 	const want = `slack 2  iteration   1/100  held-out RMSE 1.0000  25.0 iterations/s  4 s left
 slack 2  iteration  26/100  held-out RMSE 0.8750  25.0 iterations/s  3 s left
 slack 2  iteration  51/100  held-out RMSE 0.7500  25.0 iterations/s  2 s left
@@ -40,14 +40,14 @@ slack 2  iteration 100/100  held-out RMSE 0.5050  25.0 iterations/s  0 s left
 
 // TestProgressIsBounded runs for a day: no log file drowns.
 func TestProgressIsBounded(t *testing.T) {
-	p := &progress{plan: mf.Plan{Iterations: 86_400}}
+	p := &progressLine{plan: mf.RunOptions{Iterations: 86_400}}
 	if lines := strings.Count(play(p, 86_400, time.Second), "\n"); lines < 50 || lines > 300 {
 		t.Errorf("%d lines in a day, want some hundred", lines)
 	}
 }
 
 func TestProgressTarget(t *testing.T) {
-	p := &progress{plan: mf.Plan{Iterations: 2000, UntilRMSE: 0.8}}
+	p := &progressLine{plan: mf.RunOptions{Iterations: 2000, UntilRMSE: 0.8}}
 	const want = "slack 0  iteration    1  held-out RMSE 1.0000, to reach 0.8  2.0 iterations/s\n"
 	if diff := cmp.Diff(want, play(p, 1, 500*time.Millisecond)); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
@@ -57,7 +57,7 @@ func TestProgressTarget(t *testing.T) {
 // TestProgressTerminal sees one line that is rewritten, never wider than the
 // terminal, with nothing of a longer one left, and ended once.
 func TestProgressTerminal(t *testing.T) {
-	p := &progress{tty: true, width: 50, plan: mf.Plan{Iterations: 30}}
+	p := &progressLine{tty: true, width: 50, plan: mf.RunOptions{Iterations: 30}}
 	got := play(p, 30, 100*time.Second)
 	if strings.Count(got, "\n") != 1 || !strings.HasSuffix(got, "\n") {
 		t.Errorf("not ended once: %q", got)

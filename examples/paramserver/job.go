@@ -20,7 +20,7 @@ type job struct {
 	proc  *gaspi.Proc
 	out   io.Writer // where rank 0 reports to
 	model *model.Model
-	grid  exchange.Grid
+	grid  exchange.Quantizer
 }
 
 // run does the job. All ranks call it.

@@ -2,47 +2,46 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun/ranktest"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
-// dieOn makes rank 2 kill itself when there is a file of this name.
+// dieOn names a gate: rank 2 kills itself when it is open.
 const dieOn = "PARAMSERVER_TEST_DIE_ON"
 
 func TestMain(m *testing.M) {
 	if ranktest.IsRank() {
-		if file := os.Getenv(dieOn); file != "" && os.Getenv("GASPI_RANK") == "2" {
-			go dieWhenThere(file)
+		if gate := os.Getenv(dieOn); gate != "" && os.Getenv("GASPI_RANK") == "2" {
+			go dieAt(gate)
 		}
 		main()
 	}
 	os.Exit(m.Run())
 }
 
-func dieWhenThere(file string) {
-	for {
-		if _, err := os.Stat(file); err == nil {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		}
-		time.Sleep(2 * time.Millisecond)
+func dieAt(gate string) {
+	if err := testenv.AwaitGate(context.Background(), gate); err != nil {
+		panic(err)
 	}
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 }
 
-// A tripwire leaves a file in the middle of the training, when all workers have long begun.
-type tripwire string
+// A tripwire opens a gate in the middle of the training, when all workers have long begun.
+type tripwire struct{ gate *testenv.Gate }
 
 // Write implements io.Writer.
 func (w tripwire) Write(p []byte) (int, error) {
 	if bytes.Contains(p, []byte("step 200 ")) {
-		if err := os.WriteFile(string(w), nil, 0o600); err != nil {
+		if err := w.gate.Open(); err != nil {
 			return 0, err
 		}
 	}
@@ -66,7 +65,7 @@ func TestProcesses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			saved := filepath.Join(t.TempDir(), "a.json")
 			code, stdout, stderr := ranktest.Launch{
-				Ranks: c.ranks, Args: "--params 40kB --iterations 20 --verify --json " + saved + " " + c.args,
+				Ranks: c.ranks, Args: "--params 40kB --iterations 20 --verify " + c.args, JSON: saved,
 			}.Run(t)
 			if code != 0 || stderr != "" || !strings.Contains(stdout, "bit by bit") {
 				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
@@ -105,13 +104,18 @@ func checkReport(t *testing.T, text []byte, ranks int, emulated bool) {
 
 // TestProcessesDie kills a worker in the middle of the training.
 func TestProcessesDie(t *testing.T) {
-	for _, way := range []string{"", "--naive", "--naive=eager"} {
+	ways := []string{"", "--naive", "--naive=eager"}
+	if testing.Short() {
+		ways = ways[:1]
+	}
+	for _, way := range ways {
 		for _, mode := range []string{"async", "sync"} {
 			t.Run(mode+way, func(t *testing.T) {
-				file := tripwire(filepath.Join(t.TempDir(), "die"))
+				path := filepath.Join(t.TempDir(), "die")
+				wire := tripwire{testenv.NewGate(t, path)}
 				code, stdout, stderr := ranktest.Launch{
 					Ranks: 4, Args: "--params 40kB --work 2ms --verify --iterations 400 --mode " + mode + " " + way,
-					Env: []string{dieOn + "=" + string(file)}, OnFailure: launcher.Continue, Tee: file,
+					Env: []string{dieOn + "=" + path}, OnFailure: launcher.Continue, Tee: wire,
 				}.Run(t)
 				if code == 0 {
 					t.Errorf("a rank was killed, and the job succeeds\n%s%s", stdout, stderr)

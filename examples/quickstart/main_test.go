@@ -49,29 +49,3 @@ func TestRing(t *testing.T) {
 		})
 	}
 }
-
-// TestReadmeShowsThisProgram holds the README's first code to what is run here.
-func TestReadmeShowsThisProgram(t *testing.T) {
-	program, err := os.ReadFile("main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, found := strings.Cut(string(readme), "```go\n")
-	code, _, closed := strings.Cut(rest, "```")
-	if !found || !closed {
-		t.Fatal("README.md has no Go code")
-	}
-	lines := strings.Split(string(program), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimSpace(lines[i])
-	}
-	for line := range strings.Lines(code) {
-		if line = strings.TrimSpace(line); line != "" && !slices.Contains(lines, line) {
-			t.Errorf("README.md has a line that the program has not: %s", line)
-		}
-	}
-}

@@ -30,16 +30,29 @@ func main() {
 	}
 	defer p.Close()
 	fmt.Printf("process %d\n", os.Getpid())
-	j := job{p: p, steps: steps, work: work}
-	for {
-		err := j.try(ctx)
-		if err == nil {
-			break
+	j := survivorJob{p: p, steps: steps, work: work}
+	for group := p.World(); ; {
+		team, err := j.try(ctx, group)
+		if err != nil {
+			if !errors.Is(err, gaspi.ErrRankDead) && !errors.Is(err, gaspi.ErrRevoked) {
+				log.Fatal(err) // it is not for us to repair
+			}
+			fmt.Println(err)
+			_ = group.Revoke(err) // it is committed
 		}
-		if !errors.Is(err, gaspi.ErrRankDead) { // anything else is not for us to repair
+		over, err := j.over(ctx, group, err == nil)
+		if team != nil {
+			_ = team.Close() // not before, since others may have read from its memory until then
+		}
+		if err == nil && !over {
+			group, err = j.survivors(ctx, group)
+		}
+		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(err)
+		if over {
+			break
+		}
 	}
 	fmt.Printf("step %d: the total is %d\n", j.now.step, j.now.total)
 }
@@ -47,68 +60,63 @@ func main() {
 // A state is what a rank needs to go on from a step.
 type state struct{ step, total int64 }
 
-// A job is what survives the death of a rank.
-type job struct {
+// A survivorJob is what survives the death of a rank.
+type survivorJob struct {
 	p           *gaspi.Proc
 	steps       int64
 	work        time.Duration
 	now, before state // after the last step, and before it
-	lost        []gaspi.Rank
 }
 
-// try runs the job with the ranks that are left, to its end or to the next death.
-func (j *job) try(ctx context.Context) error {
-	group, err := j.survivors()
+// try runs the job with the ranks of a group, to its end or to the next death, and returns
+// the team that it has used, if there is one.
+func (j *survivorJob) try(ctx context.Context, group *gaspi.Group) (*collectives.Team, error) {
+	team, err := collectives.NewTeam(ctx, group, collectives.Config{RevokeWith: group})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer group.Delete()
-	if err := group.Commit(ctx); err != nil {
-		return err
-	}
-	team, err := collectives.NewTeam(ctx, group, collectives.Config{})
-	if err != nil {
-		return err
-	}
-	defer team.Close()
-	if err := j.agree(ctx, group); err != nil {
-		return err
+	if err := j.goBack(ctx, group); err != nil {
+		return team, err
 	}
 	for j.now.step < j.steps {
 		time.Sleep(j.work)
 		sum := []int64{1 + int64(j.p.Rank())} // what this rank adds in each step
 		if err := collectives.AllReduce(ctx, team, sum, collectives.Sum); err != nil {
-			return err
+			return team, err
 		}
 		j.before, j.now = j.now, state{j.now.step + 1, j.now.total + sum[0]}
 	}
-	return j.p.Barrier(ctx, group) // nobody leaves whom others may still need
+	return team, nil
+}
+
+// over reports whether all that are left have come to the end: else others still need
+// this rank.
+func (j *survivorJob) over(ctx context.Context, group *gaspi.Group, done bool) (bool, error) {
+	flags := uint32(0)
+	if done {
+		flags = 1
+	}
+	flags, err := group.Agree(ctx, flags)
+	return flags == 1, err
 }
 
 // survivors makes a group of the ranks that are left, and says who is not.
-func (j *job) survivors() (*gaspi.Group, error) {
-	var left []gaspi.Rank
-	for r := range gaspi.Rank(j.p.Size()) {
-		switch gone := j.p.Failure(r) != nil; {
-		case !gone && !slices.Contains(j.lost, r):
-			left = append(left, r)
-		case gone && !slices.Contains(j.lost, r):
-			j.lost = append(j.lost, r)
+func (j *survivorJob) survivors(ctx context.Context, group *gaspi.Group) (*gaspi.Group, error) {
+	left, err := group.Shrink(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range group.Ranks() {
+		if !slices.Contains(left.Ranks(), r) {
 			fmt.Printf("step %d: rank %d is lost\n", j.now.step, r)
 		}
 	}
-	if len(j.lost) > 0 {
-		// From here on they are no news, and waits do not end because of them.
-		if err := j.p.ResetState(j.lost...); err != nil {
-			return nil, err
-		}
-	}
-	return j.p.NewGroup(left...)
+	return left, nil
 }
 
-// agree goes back to the last step that all have. They are apart by one at most:
+// goBack goes back to the last step that all have. They are apart by one at most:
 // nobody can finish a step that another one has not begun.
-func (j *job) agree(ctx context.Context, group *gaspi.Group) error {
+func (j *survivorJob) goBack(ctx context.Context, group *gaspi.Group) error {
 	last := make([]int64, 1)
 	if err := gaspi.AllReduce(ctx, group, []int64{j.now.step}, last, gaspi.Min); err != nil {
 		return err
@@ -116,7 +124,7 @@ func (j *job) agree(ctx context.Context, group *gaspi.Group) error {
 	if last[0] < j.now.step {
 		j.now = j.before
 	}
-	if len(j.lost) > 0 {
+	if group.Size() < j.p.Size() {
 		fmt.Printf("step %d: %d ranks go on\n", j.now.step, group.Size())
 	}
 	return nil

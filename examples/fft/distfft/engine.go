@@ -2,6 +2,7 @@ package distfft
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
@@ -14,8 +15,7 @@ type engine[F Real] struct {
 	*steps[F]
 	depth  int
 	teams  []*collectives.Team
-	groups []*gaspi.Group // those that were made here
-	bands  []*band[F]     // in use in turn
+	bands  []*band[F] // in use in turn
 	under  []*collectives.Handle
 	polled time.Time // when they were last helped on
 }
@@ -36,14 +36,20 @@ func newEngine[F Real](ctx context.Context, group *gaspi.Group, cfg Config, isRe
 	return e, nil
 }
 
-// open makes the teams that exchange, and the bands.
+// open makes the teams that exchange, and the bands. Teams of rows and columns are split
+// from one team, so that the loss of a rank ends the calls of all of them.
 func (e *engine[F]) open(ctx context.Context, group *gaspi.Group, cfg Config) error {
-	l := e.layout
-	zyTeam, err := e.team(ctx, group, l.q, func(i int) int { return e.atP*l.q + i })
+	l := e.distribution
+	all, err := collectives.NewTeam(ctx, group, collectives.Config{})
 	if err != nil {
 		return err
 	}
-	yxTeam, err := e.team(ctx, group, l.p, func(i int) int { return i*l.q + e.atQ })
+	e.teams = append(e.teams, all)
+	zyTeam, err := e.team(ctx, all, l.q, e.atP, e.atQ)
+	if err != nil {
+		return err
+	}
+	yxTeam, err := e.team(ctx, all, l.p, e.atQ, e.atP)
 	if err != nil {
 		return err
 	}
@@ -62,27 +68,17 @@ func (e *engine[F]) open(ctx context.Context, group *gaspi.Group, cfg Config) er
 	return nil
 }
 
-// team makes a team of size members of the group, whose numbers in it member tells;
-// nil for a team of one. It is collective over the members and blocks.
-func (e *engine[F]) team(ctx context.Context, group *gaspi.Group, size int, member func(int) int) (*collectives.Team, error) {
-	if size == 1 {
+// team makes the team of the members that are in a line of the grid of ranks, of size
+// members, with this rank at a place in it; nil for a team of one. It is collective over
+// all members and blocks.
+func (e *engine[F]) team(ctx context.Context, all *collectives.Team, size, line, at int) (*collectives.Team, error) {
+	switch size {
+	case 1:
 		return nil, nil
+	case all.Size():
+		return all, nil
 	}
-	if size < group.Size() {
-		all, ranks := group.Ranks(), []gaspi.Rank(nil)
-		for i := range size {
-			ranks = append(ranks, all[member(i)])
-		}
-		var err error
-		if group, err = group.Proc().NewGroup(ranks...); err != nil {
-			return nil, err
-		}
-		e.groups = append(e.groups, group)
-		if err := group.Commit(ctx); err != nil {
-			return nil, err
-		}
-	}
-	team, err := collectives.NewTeam(ctx, group, collectives.Config{})
+	team, err := all.Split(ctx, line, at)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +93,7 @@ func (e *engine[F]) transform(ctx context.Context, bands int, inverse bool, buff
 	active := min(len(e.bands), bands)
 	parts := make([][]func() error, active) // by place of the band
 	begun := make([][]*collectives.Handle, active)
-	last := e.layout.parts() - 1
+	last := e.distribution.parts() - 1
 	for t := 0; t <= bands-1+last*e.depth; t++ {
 		for part := 0; part <= last; part++ {
 			i := t - part*e.depth
@@ -134,7 +130,7 @@ func (e *engine[F]) transform(ctx context.Context, bands int, inverse bool, buff
 
 // exchange makes the exchanges of one band and nothing else.
 func (e *engine[F]) exchange(ctx context.Context) error {
-	for part := range e.layout.parts() - 1 {
+	for part := range e.distribution.parts() - 1 {
 		h, err := e.begin(e.bands[0], part, false)
 		if err == nil {
 			err = e.await(ctx, h)
@@ -212,16 +208,11 @@ func (e *engine[F]) spent() *Times { return &e.worker.times }
 // close gives everything back, without asking others.
 func (e *engine[F]) close() error {
 	var first error
-	for _, t := range e.teams {
+	for _, t := range slices.Backward(e.teams) {
 		if err := t.Close(); first == nil {
 			first = err
 		}
 	}
-	for _, g := range e.groups {
-		if err := g.Delete(); first == nil {
-			first = err
-		}
-	}
-	e.teams, e.groups = nil, nil
+	e.teams = nil
 	return first
 }

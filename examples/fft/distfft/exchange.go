@@ -41,8 +41,8 @@ func newExchange[F Real](ctx context.Context, team *collectives.Team, t trade, a
 	for i := range size {
 		sends[i], receives[i] = 2*t.block(me, i), 2*t.block(i, me)
 	}
-	// What a member has of its own result stays where it is, unless the algorithm
-	// wants blocks of one length.
+	// A member's own part of its result stays where it is, unless the algorithm wants blocks of
+	// one length.
 	whole := algorithm == evenAlgorithm
 	var own []F
 	if !whole {

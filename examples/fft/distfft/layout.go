@@ -56,15 +56,15 @@ func share(n, parts, i int) Range {
 	return r
 }
 
-// A layout says which part of the grid each rank has at which time.
-type layout struct {
+// A distribution says which part of the grid each rank has at which time.
+type distribution struct {
 	grid Grid
 	nz   int // points along z after the first transform: fewer for real input
 	p, q int
 }
 
-func newLayout(cfg Config, isReal bool) layout {
-	l := layout{grid: cfg.Grid, nz: cfg.Grid.NZ, p: cfg.P, q: cfg.Q}
+func newLayout(cfg Config, isReal bool) distribution {
+	l := distribution{grid: cfg.Grid, nz: cfg.Grid.NZ, p: cfg.P, q: cfg.Q}
 	if isReal {
 		l.nz = l.grid.NZ/2 + 1
 	}
@@ -72,27 +72,27 @@ func newLayout(cfg Config, isReal bool) layout {
 }
 
 // Where a rank has what, by its place in the grid of ranks.
-func (l layout) x(p int) Range             { return share(l.grid.NX, l.p, p) } // until the last exchange
-func (l layout) firstY(q int) Range        { return share(l.grid.NY, l.q, q) } // before the first exchange
-func (l layout) lastY(p int) Range         { return share(l.grid.NY, l.p, p) } // after the last exchange
-func (l layout) z(q int) Range             { return share(l.nz, l.q, q) }      // after the first exchange
-func (l layout) place(rank int) (p, q int) { return rank / l.q, rank % l.q }
+func (l distribution) x(p int) Range             { return share(l.grid.NX, l.p, p) } // until the last exchange
+func (l distribution) firstY(q int) Range        { return share(l.grid.NY, l.q, q) } // before the first exchange
+func (l distribution) lastY(p int) Range         { return share(l.grid.NY, l.p, p) } // after the last exchange
+func (l distribution) z(q int) Range             { return share(l.nz, l.q, q) }      // after the first exchange
+func (l distribution) place(rank int) (p, q int) { return rank / l.q, rank % l.q }
 
 // input is what a rank has before Forward.
-func (l layout) input(rank int) Box {
+func (l distribution) input(rank int) Box {
 	p, q := l.place(rank)
 	return Box{X: l.x(p), Y: l.firstY(q), Z: Range{N: l.grid.NZ}}
 }
 
 // output is what a rank has after Forward.
-func (l layout) output(rank int) Box {
+func (l distribution) output(rank int) Box {
 	p, q := l.place(rank)
 	return Box{X: Range{N: l.grid.NX}, Y: l.lastY(p), Z: l.z(q)}
 }
 
 // parts is how many steps there are with an exchange between two: planes and then x for
 // slabs, z, y and x for pencils.
-func (l layout) parts() int {
+func (l distribution) parts() int {
 	if l.q > 1 {
 		return 3
 	}
@@ -101,10 +101,10 @@ func (l layout) parts() int {
 
 // bandsAtATime is how many bands are somewhere between their first and their last
 // step if depth of them are in each exchange.
-func (l layout) bandsAtATime(depth int) int { return (l.parts()-1)*depth + 1 }
+func (l distribution) bandsAtATime(depth int) int { return (l.parts()-1)*depth + 1 }
 
 // zy is what the ranks of one p exchange between the steps along z and y.
-func (l layout) zy(p, q int) trade {
+func (l distribution) zy(p, q int) trade {
 	return trade{
 		block:       func(i, j int) int { return l.x(p).N * l.firstY(i).N * l.z(j).N },
 		before:      func(i int) int { return l.z(i).N },
@@ -115,7 +115,7 @@ func (l layout) zy(p, q int) trade {
 }
 
 // yx is what the ranks of one q exchange between the steps along y and x.
-func (l layout) yx(p, q int) trade {
+func (l distribution) yx(p, q int) trade {
 	return trade{
 		block:       func(i, j int) int { return l.x(i).N * l.lastY(j).N * l.z(q).N },
 		before:      func(i int) int { return l.lastY(i).N },
@@ -142,12 +142,12 @@ func (cfg Config) check(ranks int, isReal bool) error {
 }
 
 // even reports whether all blocks of an exchange have one length.
-func (l layout) even() bool {
+func (l distribution) even() bool {
 	return l.grid.NX%l.p == 0 && l.grid.NY%l.p == 0 && l.grid.NY%l.q == 0 && l.nz%l.q == 0
 }
 
 // check reports whether so many ranks can share the grid.
-func (l layout) check(ranks int) error {
+func (l distribution) check(ranks int) error {
 	if l.grid.NX < 1 || l.grid.NY < 1 || l.grid.NZ < 1 {
 		return fmt.Errorf("grid %v has no points; every size must be at least 1", l.grid)
 	}

@@ -44,7 +44,7 @@ type Exchange struct {
 	Smallest, Largest int // bytes that one of them sends to another, over all pairs
 }
 
-// Exchanges are those of this plan in the order of Forward: none on one rank, one
+// Exchanges returns the exchanges of this plan in the order of Forward: none on one rank, one
 // of slabs, and one or two of pencils.
 func (p *Plan[In, Out]) Exchanges() []Exchange {
 	number := 16

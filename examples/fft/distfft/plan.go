@@ -41,7 +41,7 @@ type Config struct {
 // the same order.
 type Plan[In Number, Out Complex] struct {
 	core   core
-	layout layout
+	layout distribution
 	rank   int
 	failed error
 }

@@ -2,7 +2,7 @@ package distfft
 
 // steps are what one rank computes of a transform, between the exchanges.
 type steps[F Real] struct {
-	layout
+	distribution
 	atP    int // where this rank is in the grid of ranks
 	atQ    int
 	isReal bool
@@ -11,12 +11,12 @@ type steps[F Real] struct {
 	scale  F // of Inverse
 }
 
-func newSteps[F Real](l layout, rank int, isReal bool) (*steps[F], error) {
+func newSteps[F Real](l distribution, rank int, isReal bool) (*steps[F], error) {
 	w, err := newWorker[F](l)
 	if err != nil {
 		return nil, err
 	}
-	s := &steps[F]{layout: l, isReal: isReal, worker: w}
+	s := &steps[F]{distribution: l, isReal: isReal, worker: w}
 	s.atP, s.atQ = l.place(rank)
 	points, _ := l.grid.Points()
 	s.scale = F(1 / float64(points))
@@ -69,7 +69,7 @@ func (s *steps[F]) inverse(b *band[F], dst, src []F) []func() error {
 	}
 }
 
-func (s *steps[F]) kind(inverse bool) kind {
+func (s *steps[F]) kind(inverse bool) lineKind {
 	switch {
 	case !s.isReal:
 		return complexLines
@@ -86,7 +86,7 @@ func (s *steps[F]) source(mem []F) lines[F] {
 
 // outside is what Forward writes and Inverse reads, as lines along x.
 func (s *steps[F]) outside(mem []F) lines[F] {
-	return lines[F]{s.lastY(s.atP).N * s.layout.z(s.atQ).N, []part[F]{{s.grid.NX, mem}}}
+	return lines[F]{s.lastY(s.atP).N * s.distribution.z(s.atQ).N, []part[F]{{s.grid.NX, mem}}}
 }
 
 func (s *steps[F]) alongX(dst, src lines[F], inverse bool) error {

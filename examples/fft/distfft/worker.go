@@ -9,7 +9,7 @@ import (
 // A worker does the local part of the transforms: it transforms lines from where they
 // are to where they belong, as many at a time as stay in cache.
 type worker[F Real] struct {
-	plans       [3]*line.Plan[F] // by axis
+	plans       [3]*line.Transform[F] // by axis
 	lanes       [3]int
 	work        [3]*line.Work[F]
 	in, out     [3][][]F // rows of the lines that are transformed, by axis
@@ -37,7 +37,7 @@ const (
 )
 
 // lanes is how many lines of an axis are transformed at a time: no more than there are.
-func (l layout) lanes(axis int) int {
+func (l distribution) lanes(axis int) int {
 	n := min(max(tileNumbers/l.length(axis), minLanes), maxLanes)
 	switch axis {
 	case axisX:
@@ -52,11 +52,11 @@ func (l layout) lanes(axis int) int {
 }
 
 // length is the length of the lines of an axis.
-func (l layout) length(axis int) int {
+func (l distribution) length(axis int) int {
 	return [...]int{axisX: l.grid.NX, axisY: l.grid.NY, axisZ: l.grid.NZ}[axis]
 }
 
-func newWorker[F Real](l layout) (*worker[F], error) {
+func newWorker[F Real](l distribution) (*worker[F], error) {
 	w := &worker[F]{}
 	for axis := range w.plans {
 		n := l.length(axis)
@@ -75,7 +75,7 @@ func newWorker[F Real](l layout) (*worker[F], error) {
 
 // workNumbers is how many complex numbers a worker has room for, about: at most three
 // tiles for each axis, two more along z, and the factors of transforms.
-func (l layout) workNumbers() uint64 {
+func (l distribution) workNumbers() uint64 {
 	n := 2 * uint64(l.lanes(axisZ)) * uint64(l.grid.NZ)
 	for axis := axisX; axis <= axisZ; axis++ {
 		n += (3*uint64(l.lanes(axis)) + 4) * uint64(l.length(axis))
@@ -106,7 +106,7 @@ func (w *worker[F]) columns(axis int, dst lines[F], dstOuter int, src lines[F], 
 // rows transforms count lines along z, those from srcAt on, and stores them as those from
 // dstAt on; back is the opposite sign, times scale. Real lines are transformed two at a
 // time; those of the source are then real for Forward, and those of the destination for Inverse.
-func (w *worker[F]) rows(dst lines[F], dstAt int, src lines[F], srcAt, count int, kind kind, back bool, scale F) error {
+func (w *worker[F]) rows(dst lines[F], dstAt int, src lines[F], srcAt, count int, kind lineKind, back bool, scale F) error {
 	width := w.lanes[axisZ]
 	if kind != complexLines {
 		width *= 2
@@ -121,18 +121,18 @@ func (w *worker[F]) rows(dst lines[F], dstAt int, src lines[F], srcAt, count int
 	return nil
 }
 
-// What lines along z are: the numbers that are stored for real ones are half of those
-// that there are.
-type kind int
+// A lineKind says whether lines along z are real or complex: half of the numbers of a real
+// transform are stored.
+type lineKind int
 
 const (
-	complexLines kind = iota
+	complexLines lineKind = iota
 	realToHalf
 	halfToReal
 )
 
 // tileOfRows does a tile of what rows does. It returns the time.
-func (w *worker[F]) tileOfRows(dst lines[F], dstAt int, src lines[F], srcAt, count int, kind kind, back bool, scale F) time.Time {
+func (w *worker[F]) tileOfRows(dst lines[F], dstAt int, src lines[F], srcAt, count int, kind lineKind, back bool, scale F) time.Time {
 	t := stopwatch{since: time.Now()}
 	plan, in, out := w.plans[axisZ], w.in[axisZ], w.out[axisZ]
 	n, width := plan.Len(), count

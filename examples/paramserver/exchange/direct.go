@@ -7,7 +7,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// elementSize is that of a float32.
+// elementSize is the size of a float32 in bytes.
 const elementSize = 4
 
 // A directServer moves every vector between itself and one worker.
@@ -106,7 +106,7 @@ func (s *directServer) Each(ctx context.Context, use func(contribution []float32
 	s.owed = nil
 	err := s.members.with(ctx, func(ctx context.Context, live []gaspi.Rank) error {
 		live = slices.DeleteFunc(live, s.owes)
-		// What was taken from workers that have died since is taken all the same.
+		// Contributions of workers that have died since count all the same.
 		for len(live) > 0 && len(s.owed) < s.cfg.Quorum(len(live)+len(s.owed)) {
 			r, err := s.next(ctx, live)
 			if err != nil {

@@ -7,7 +7,7 @@
 // parameters are objects with names, sums are made along the way and parameters passed on
 // by those who have them. Turns and Eager are what one would write first, with gaspi's
 // one-sided calls between rank 0 and each of the others; they are the baseline that
-// Objects is compared with. What a program computes is the same whichever it uses.
+// Objects is compared with. A program computes the same with each of the three.
 package exchange
 
 import (

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -250,6 +251,24 @@ func workFirst(ctx context.Context, p *gaspi.Proc, w exchange.Worker, gate chan 
 
 var errBroken = errors.New("broken on purpose")
 
+// A gate opens when as many have arrived as it was made for.
+type gate struct {
+	missing atomic.Int32
+	open    chan struct{}
+}
+
+func newGate(n int) *gate {
+	g := &gate{open: make(chan struct{})}
+	g.missing.Store(int32(n))
+	return g
+}
+
+func (g *gate) arrive() {
+	if g.missing.Add(-1) == 0 {
+		close(g.open)
+	}
+}
+
 // TestDeath lets workers die in the middle: with KeepGoing the others go on, without it
 // all end, and the error names who died.
 func TestDeath(t *testing.T) {
@@ -260,7 +279,7 @@ func TestDeath(t *testing.T) {
 				var (
 					mu    sync.Mutex
 					left  []gaspi.Rank
-					begun = make(chan struct{}, ranks-1) // none may die while others still make their segments
+					begun = newGate(ranks - 1) // none may die while others still make their segments
 				)
 				half := func(workers int) int { return max(1, workers/2) }
 				err := play{
@@ -280,10 +299,11 @@ func TestDeath(t *testing.T) {
 						return nil
 					},
 					worker: func(ctx context.Context, p *gaspi.Proc, w exchange.Worker) error {
-						begun <- struct{}{}
+						begun.arrive()
 						if r := p.Rank(); r == 2 || r == 3 {
-							for len(begun) < ranks-1 && ctx.Err() == nil {
-								time.Sleep(time.Millisecond)
+							select {
+							case <-begun.open:
+							case <-ctx.Done():
 							}
 							return dieAfter(ctx, p, w, int(r), size)
 						}

@@ -7,8 +7,8 @@ import (
 )
 
 // A reaper deletes objects one after the other while the program goes on: a Delete takes
-// some round trips, which nobody need wait for. What is to be deleted is bounded, so that
-// a program that is faster than its reaper waits.
+// some round trips, which nobody need wait for. The list of objects to delete is bounded, so
+// that a program that is faster than its reaper waits.
 type reaper struct {
 	store *hoplite.Store
 	ids   chan string

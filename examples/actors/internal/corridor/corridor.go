@@ -1,7 +1,7 @@
 // Package corridor is a world to learn in, as small as one can be: an agent stands somewhere
-// in a corridor, steps left or right, and is rewarded at the right end. Who knows nothing
-// walks about for long, who has learned goes straight, so that the length of a rollout is
-// random and falls. A policy is a table, learned by advantage actor-critic.
+// in a corridor, steps left or right, and is rewarded at the right end. An untrained agent
+// walks about for long, a trained one goes straight, so that the length of a rollout is random
+// and falls. A policy is a table, learned by advantage actor-critic.
 package corridor
 
 import (
@@ -26,15 +26,15 @@ const (
 	policyRate = 2
 )
 
-// A Step is a place, what was done there (0 left, 1 right), and how probable that was.
-type Step struct {
+// A Transition is a place, what was done there (0 left, 1 right), and how probable that was.
+type Transition struct {
 	Place, Action int
 	Probability   float32
 }
 
 // A Rollout is one walk.
 type Rollout struct {
-	Steps   []Step
+	Steps   []Transition
 	Reached bool // the right end
 }
 
@@ -50,7 +50,7 @@ func Roll(params []float32, r *rand.Rand) Rollout {
 	place := r.IntN(length - 1)
 	for len(out.Steps) < MostSteps && !out.Reached {
 		right := policy(params, place)
-		s := Step{Place: place, Probability: 1 - right}
+		s := Transition{Place: place, Probability: 1 - right}
 		if r.Float32() < right {
 			s.Action, s.Probability = 1, right
 		}
@@ -118,10 +118,10 @@ func (o *Rollout) Pack(to []float32) {
 
 // Unpack reads what Pack has written.
 func Unpack(from []float32) Rollout {
-	out := Rollout{Steps: make([]Step, int(from[0])), Reached: from[1] != 0}
+	out := Rollout{Steps: make([]Transition, int(from[0])), Reached: from[1] != 0}
 	for i := range out.Steps {
 		at := from[2+3*i:]
-		out.Steps[i] = Step{Place: int(at[0]), Action: int(at[1]), Probability: at[2]}
+		out.Steps[i] = Transition{Place: int(at[0]), Action: int(at[1]), Probability: at[2]}
 	}
 	return out
 }

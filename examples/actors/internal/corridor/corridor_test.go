@@ -65,7 +65,7 @@ func TestPack(t *testing.T) {
 		left[3*place] = 50 // never reaches the end
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, want := range []Rollout{Roll(make([]float32, Own), r), Roll(left, r), {Steps: []Step{}}} {
+	for _, want := range []Rollout{Roll(make([]float32, Own), r), Roll(left, r), {Steps: []Transition{}}} {
 		packed := make([]float32, Elements)
 		want.Pack(packed)
 		if d := cmp.Diff(want, Unpack(packed)); d != "" {

@@ -16,17 +16,17 @@ import (
 // A Spec says how long a rank sleeps in each iteration. The zero Spec is no
 // sleep at all.
 type Spec struct {
-	kind   kind
+	kind   delayKind
 	mean   time.Duration
 	sigma  float64 // of the logarithm, kind lognormal
 	rank   int     // the slow one, kind straggler
 	factor float64 // by which it is slow
 }
 
-type kind int
+type delayKind int
 
 const (
-	none kind = iota
+	none delayKind = iota
 	constant
 	lognormal
 	straggler

@@ -5,7 +5,7 @@
 //
 // A rating is predicted as mean + user bias + item bias + user factors · item
 // factors. The biases and factors of a user live on the rank that owns the user
-// and nowhere else. Those of the items are shared:
+// and nowhere else. The biases and factors of items are shared:
 //
 //	items = initial items + sum over all ranks of the rank's accumulated update
 //

@@ -46,7 +46,7 @@ func mixed(slack int) func(to, from, call int) int {
 }
 
 // join returns the exchange as rank sees it.
-func (h *hub) join(rank int) Exchange {
+func (h *hub) join(rank int) VectorSum {
 	var sum []float32
 	call := 0
 	return func(ctx context.Context, mine []float32) (Sum, error) {
@@ -91,7 +91,7 @@ type job struct {
 	shape      synth.Shape
 	ranks      int
 	factors    int
-	plan       Plan
+	plan       RunOptions
 	age        func(to, from, call int) int
 	seed       uint64
 	afterStart func(rank int, m *Model)

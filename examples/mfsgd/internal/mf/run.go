@@ -15,14 +15,13 @@ type Sum struct {
 	Waited time.Duration // time spent waiting for contributions that were too old
 }
 
-// An Exchange adds up the ranks' vectors. Contributions of other ranks may be up
-// to slack calls old; that of the rank itself is the one just passed. It borrows
-// mine until it returns.
-type Exchange func(ctx context.Context, mine []float32) (Sum, error)
+// A VectorSum sums vectors over all ranks. Contributions of other ranks may be up to slack
+// calls old; that of the rank itself is the one just passed. It borrows mine until it returns.
+type VectorSum func(ctx context.Context, mine []float32) (Sum, error)
 
-// A Plan says how a run goes. Every rank passes the same values but Leader,
-// Pause and Observe.
-type Plan struct {
+// RunOptions say how a run goes. Every rank passes the same values but Leader, Pause and
+// Observe.
+type RunOptions struct {
 	Iterations int     // how many at most, at least 1
 	UntilRMSE  float64 // stop early once the held-out RMSE is at most this; 0 means never
 	Slack      int     // of the exchange
@@ -57,7 +56,7 @@ const divergedRMSE = 4.5
 // call it; they make the same number of calls to the exchange and end with the
 // same items. It returns the first error of the exchange or the pause as it is,
 // and ErrDiverged on all ranks if the error grows beyond all bounds.
-func Run(ctx context.Context, m *Model, exchange Exchange, plan Plan) (Outcome, error) {
+func Run(ctx context.Context, m *Model, exchange VectorSum, plan RunOptions) (Outcome, error) {
 	r := runner{model: m, exchange: exchange, plan: plan, last: plan.Iterations, enough: plan.Iterations, start: time.Now()}
 	for r.call < r.last {
 		if err := r.iterate(ctx); err != nil {
@@ -76,8 +75,8 @@ func Run(ctx context.Context, m *Model, exchange Exchange, plan Plan) (Outcome, 
 // A runner is the state of one run on one rank.
 type runner struct {
 	model    *Model
-	exchange Exchange
-	plan     Plan
+	exchange VectorSum
+	plan     RunOptions
 	start    time.Time
 	out      Outcome
 

@@ -21,7 +21,7 @@ func smallShape() synth.Shape { return synth.Shape{Users: 500, Items: 150, Ratin
 func TestExactRunsAgree(t *testing.T) {
 	var one float64
 	for _, ranks := range []int{1, 3, 4, 8} {
-		j := job{shape: smallShape(), ranks: ranks, factors: 8, seed: 1, age: exact, plan: Plan{Iterations: 100}}
+		j := job{shape: smallShape(), ranks: ranks, factors: 8, seed: 1, age: exact, plan: RunOptions{Iterations: 100}}
 		outs, errs, models := j.run(t)
 		if err := firstError(errs); err != nil {
 			t.Fatalf("%d ranks: %v", ranks, err)
@@ -76,7 +76,7 @@ func TestStaleRunsConverge(t *testing.T) {
 	for _, tt := range tests {
 		for name, age := range map[string]func(to, from, call int) int{"oldest": oldest(tt.slack), "mixed": mixed(tt.slack)} {
 			t.Run(fmt.Sprintf("ranks=%d/slack=%d/%s", tt.ranks, tt.slack, name), func(t *testing.T) {
-				j := job{shape: smallShape(), ranks: tt.ranks, factors: 8, seed: 2, age: age, plan: Plan{Iterations: 160, Slack: tt.slack}}
+				j := job{shape: smallShape(), ranks: tt.ranks, factors: 8, seed: 2, age: age, plan: RunOptions{Iterations: 160, Slack: tt.slack}}
 				outs, errs, models := j.run(t)
 				if err := firstError(errs); err != nil {
 					t.Fatal(err)
@@ -101,7 +101,7 @@ func TestStaleRunsConverge(t *testing.T) {
 // run with the initial items plus what each rank says it changed.
 func TestUpdatesAreNeitherLostNorDoubled(t *testing.T) {
 	const ranks, slack = 5, 7
-	j := job{shape: smallShape(), ranks: ranks, factors: 3, seed: 3, age: mixed(slack), plan: Plan{Iterations: 25, Slack: slack}}
+	j := job{shape: smallShape(), ranks: ranks, factors: 3, seed: 3, age: mixed(slack), plan: RunOptions{Iterations: 25, Slack: slack}}
 	_, errs, models := j.run(t)
 	if err := firstError(errs); err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestUntilRMSE(t *testing.T) {
 			for _, ranks := range []int{1, 6} {
 				t.Run(fmt.Sprintf("%s/slack=%d/ranks=%d", tt.name, slack, ranks), func(t *testing.T) {
 					j := job{shape: smallShape(), ranks: ranks, factors: 4, seed: 4, age: mixed(slack),
-						plan: Plan{Iterations: iterations, Slack: slack, UntilRMSE: tt.target}}
+						plan: RunOptions{Iterations: iterations, Slack: slack, UntilRMSE: tt.target}}
 					outs, errs, models := j.run(t)
 					if err := firstError(errs); err != nil {
 						t.Fatal(err)
@@ -177,7 +177,7 @@ func checkReached(t *testing.T, outs []Outcome, target float64, reach bool) {
 // with the same error.
 func TestDivergence(t *testing.T) {
 	for _, slack := range []int{0, 3} {
-		j := job{shape: smallShape(), ranks: 4, factors: 4, seed: 5, age: mixed(slack), plan: Plan{Iterations: 40, Slack: slack},
+		j := job{shape: smallShape(), ranks: 4, factors: 4, seed: 5, age: mixed(slack), plan: RunOptions{Iterations: 40, Slack: slack},
 			afterStart: func(rank int, m *Model) {
 				if rank == 2 {
 					m.users[0] = float32(math.NaN())
@@ -199,7 +199,7 @@ func TestRunStopsOnErrors(t *testing.T) {
 	good := newHub(1, exact)
 	tests := []struct {
 		name     string
-		exchange Exchange
+		exchange VectorSum
 		pause    func(context.Context) error
 	}{
 		{"exchange", func(context.Context, []float32) (Sum, error) { return Sum{}, broken }, nil},
@@ -207,9 +207,9 @@ func TestRunStopsOnErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			j := job{shape: smallShape(), ranks: 1, factors: 2, seed: 6, age: exact, plan: Plan{Iterations: 1}}
+			j := job{shape: smallShape(), ranks: 1, factors: 2, seed: 6, age: exact, plan: RunOptions{Iterations: 1}}
 			_, _, models := j.run(t)
-			_, err := Run(t.Context(), models[0], tt.exchange, Plan{Iterations: 3, Pause: tt.pause})
+			_, err := Run(t.Context(), models[0], tt.exchange, RunOptions{Iterations: 3, Pause: tt.pause})
 			if err != broken {
 				t.Errorf("error is %v, want %v", err, broken)
 			}
@@ -221,7 +221,7 @@ func TestRunStopsOnErrors(t *testing.T) {
 // numbers.
 func TestRunsAreReproducible(t *testing.T) {
 	rmses := func() (all [][]float64) {
-		j := job{shape: smallShape(), ranks: 3, factors: 4, seed: 7, age: mixed(4), plan: Plan{Iterations: 10, Slack: 4}}
+		j := job{shape: smallShape(), ranks: 3, factors: 4, seed: 7, age: mixed(4), plan: RunOptions{Iterations: 10, Slack: 4}}
 		outs, _, _ := j.run(t)
 		for _, out := range outs {
 			var r []float64

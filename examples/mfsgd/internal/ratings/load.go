@@ -1,13 +1,12 @@
 package ratings
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/klauspost/compress/zip"
 )
 
 // Part says which ratings a rank wants.

@@ -1,7 +1,9 @@
 package ratings
 
 import (
+	"archive/zip"
 	"bufio"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zip"
 	"github.com/klauspost/compress/zstd"
 )
 

@@ -24,6 +24,7 @@ func IsRank() bool { return os.Getenv(asRank) != "" }
 type Launch struct {
 	Ranks int
 	Args  string // of the program, separated by spaces
+	JSON  string // path of the report, for the flag --json; may have spaces
 	// Env is added to the environment of the ranks.
 	Env []string
 	// OnFailure is what a rank's failure means for the others.
@@ -32,7 +33,7 @@ type Launch struct {
 	Tee io.Writer
 }
 
-// limit is how long a job may take. What takes longer hangs.
+// limit is the time after which a job is taken to hang.
 const limit = time.Minute
 
 // Run runs the job as gaspi-run does, and returns its exit code and what was printed. It fails
@@ -44,12 +45,16 @@ func (l Launch) Run(t *testing.T) (code int, stdout, stderr string) {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
+	args := strings.Fields(l.Args)
+	if l.JSON != "" {
+		args = append(args, "--json", l.JSON)
+	}
 	var to io.Writer = &out
 	if l.Tee != nil {
 		to = io.MultiWriter(&out, l.Tee)
 	}
 	result, err := launcher.Run(t.Context(), launcher.Config{
-		Program: self, Args: strings.Fields(l.Args), Ranks: l.Ranks, Env: append([]string{asRank + "=1"}, l.Env...),
+		Program: self, Args: args, Ranks: l.Ranks, Env: append([]string{asRank + "=1"}, l.Env...),
 		Stdout: to, Stderr: &errs, OnFailure: l.OnFailure, Timeout: limit,
 	})
 	if err != nil {

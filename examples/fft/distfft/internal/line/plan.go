@@ -9,9 +9,9 @@ import (
 // Real is what the parts of complex numbers may be.
 type Real interface{ float32 | float64 }
 
-// A Plan knows how to transform lines of one length. It holds no state of a
+// A Transform knows how to transform lines of one length. It holds no state of a
 // transform, so that any number of goroutines may use it.
-type Plan[F Real] struct {
+type Transform[F Real] struct {
 	n      int
 	passes []pass[F]
 }
@@ -23,18 +23,19 @@ type pass[F Real] struct {
 	// twiddles are the factors that number r of group i is multiplied with, for
 	// r from 1 on: pairs of real and imaginary part at 2*(i*(radix-1)+r-1).
 	twiddles []F
-	// roots are those of unity of order radix, for odd radices that have no step of their own.
+	// roots are the roots of unity of order radix, for odd radices that have no step of their
+	// own.
 	roots []F
 }
 
 // NewPlan prepares transforms of lines of n complex numbers, at least 1. A
 // transform takes time in proportion to n times the sum of the factors of n: a
 // large prime is slow, but right.
-func NewPlan[F Real](n int) (*Plan[F], error) {
+func NewPlan[F Real](n int) (*Transform[F], error) {
 	if n < 1 {
 		return nil, fmt.Errorf("a line of %d numbers cannot be transformed; lines have 1 or more", n)
 	}
-	p := &Plan[F]{n: n}
+	p := &Transform[F]{n: n}
 	for left := n; left > 1; {
 		r := radixOf(left)
 		p.passes = append(p.passes, newPass[F](r, left/r))
@@ -106,7 +107,7 @@ func halfRoot(k, n int) (re, im float64) {
 }
 
 // Len is the length of the lines.
-func (p *Plan[F]) Len() int { return p.n }
+func (p *Transform[F]) Len() int { return p.n }
 
 // Work is memory for transforms of one plan, used by one goroutine at a time.
 type Work[F Real] struct {
@@ -116,7 +117,7 @@ type Work[F Real] struct {
 }
 
 // NewWork makes memory for tiles of up to w lanes.
-func (p *Plan[F]) NewWork(w int) *Work[F] {
+func (p *Transform[F]) NewWork(w int) *Work[F] {
 	widest := 0
 	for _, pass := range p.passes {
 		widest = max(widest, pass.radix)
@@ -135,7 +136,7 @@ func (p *Plan[F]) NewWork(w int) *Work[F] {
 // elements, and row k of dst is to be number k of the results: the sum over i of
 // number i times exp(-2 pi i*k sqrt(-1)/n). There are Len() rows of both, anywhere in
 // memory; rows of dst overlap no rows of src.
-func (p *Plan[F]) Forward(dst, src [][]F, w int, work *Work[F]) {
+func (p *Transform[F]) Forward(dst, src [][]F, w int, work *Work[F]) {
 	if len(p.passes) == 0 {
 		copy(dst[0], src[0])
 		return
@@ -197,7 +198,7 @@ func (p *pass[F]) end(dst [][]F, src []F, done, row int, work *Work[F]) {
 	}
 }
 
-// factors are those of group i.
+// factors returns the twiddle factors of group i.
 func (p *pass[F]) factors(i int) []F {
 	n := 2 * (p.radix - 1)
 	return p.twiddles[i*n : (i+1)*n]

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
+)
+
+// TestStartedByMPI starts the example as an MPI program is started.
+func TestStartedByMPI(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		command string
+		args    []string
+	}{
+		{"hydra", "mpiexec.mpich", nil},
+		{"hydra with ports", "mpiexec.mpich", []string{"-pmi-port"}},
+		{"hydra on two hosts", "mpiexec.mpich", []string{"-launcher", "fork", "-hosts", "a,b"}}, // both are this one
+		{"open mpi", "mpirun.openmpi", []string{"--oversubscribe"}},
+	} {
+		for _, n := range []int{1, 2, 5} {
+			t.Run(fmt.Sprintf("%s/%d", c.name, n), func(t *testing.T) {
+				need(t, c.command)
+				if slices.Contains(c.args, "-pmi-port") {
+					testenv.NeedHostName(t)
+				}
+				cmd := exec.CommandContext(t.Context(), c.command, append(c.args, "-n", fmt.Sprint(n), self)...)
+				cmd.Env = append(os.Environ(), asRank+"=1", "GASPI_JOIN_TIMEOUT=5m", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+				var stdout, stderr bytes.Buffer
+				cmd.Stdout, cmd.Stderr = &stdout, &stderr
+				if err := cmd.Run(); err != nil {
+					t.Errorf("%v\n%s", err, stderr.String())
+				}
+				var want []string
+				for r := range n {
+					want = append(want, fmt.Sprintf("rank %d of %d got %d", r, n, 100+(r+n-1)%n))
+				}
+				got := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+				slices.Sort(got)
+				if d := cmp.Diff(want, got); d != "" {
+					t.Errorf("output (-want +got):\n%s", d)
+				}
+			})
+		}
+	}
+}
+
+// need skips the test without the command.
+func need(t *testing.T, command string) {
+	t.Helper()
+	if command == "mpiexec.mpich" {
+		testenv.Need(t, "mpiexec.mpich")
+		return
+	}
+	testenv.Need(t, "mpirun.openmpi")
+}
+
+// TestStarterThatDoesNotSayHow is a process that is one of several and has no way to the others: it
+// does not become a job of its own.
+func TestStarterThatDoesNotSayHow(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, announced := range []string{"PMI_SIZE=2", "OMPI_COMM_WORLD_SIZE=2", "WORLD_SIZE=2", "PMIX_RANK=0"} {
+		cmd := exec.CommandContext(t.Context(), self)
+		cmd.Env = append(os.Environ(), asRank+"=1", announced)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		_ = cmd.Run() // its code is looked at
+		name, _, _ := strings.Cut(announced, "=")
+		if code := cmd.ProcessState.ExitCode(); code != 1 || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 ||
+			!strings.Contains(stderr.String(), "start the program with gaspi-run") || !strings.Contains(stderr.String(), "unset "+name+" to run it alone") {
+			t.Errorf("%s: code %d\n%s%s", announced, code, stdout.String(), stderr.String())
+		}
+	}
+}
+
+// TestRankThatNeverComes starts two ranks of three by variables: the first says who is
+// missing after 10 s, and both end at the limit.
+func TestRankThatNeverComes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for 12 s")
+	}
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := testenv.FreeAddress(t)
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, fmt.Appendf(nil, "%064x", 7), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := make([]bytes.Buffer, 2)
+	var both sync.WaitGroup
+	for r := range said {
+		both.Go(func() {
+			cmd := exec.CommandContext(t.Context(), self)
+			cmd.Env = append(os.Environ(), asRank+"=1", fmt.Sprintf("GASPI_RANK=%d", r), "GASPI_SIZE=3", "GASPI_RENDEZVOUS="+address,
+				"GASPI_KEY_FILE="+key, "GASPI_JOIN_TIMEOUT=12s")
+			cmd.Stdout, cmd.Stderr = &said[r], &said[r]
+			if err := cmd.Run(); err == nil {
+				t.Errorf("rank %d ended well", r)
+			}
+		})
+	}
+	both.Wait()
+	const missing = `waiting for (rank 2 \(1 of 3 is|ranks 1 to 2 \(2 of 3 are) missing\)` // rank 1 may be late
+	for r, want := range []string{"(?s)^gaspi: " + missing + " for 1.*" + missing + " ended after 12s", "the limit of GASPI_JOIN_TIMEOUT"} {
+		if got := said[r].String(); !regexp.MustCompile(want).MatchString(got) || strings.Contains(got, "the launcher is gone") {
+			t.Errorf("rank %d said %q, want %s", r, got, want)
+		}
+	}
+}
