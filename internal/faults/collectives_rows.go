@@ -11,7 +11,9 @@ import (
 
 // teamConfig is what teams of these tests are made with: little memory, since there are
 // thousands of them.
-func teamConfig() collectives.Config { return collectives.Config{Slots: 1024, Scratch: 1 << 16} }
+func teamConfig(m *member) collectives.Config {
+	return collectives.Config{Slots: 1024, Scratch: 1 << 16, Algorithms: m.forced}
+}
 
 // A collective makes a call of a team.
 type collective func(ctx context.Context, t *collectives.Team, x *vectors) error
@@ -35,7 +37,7 @@ func newVectors(m *member) *vectors {
 // inTeam makes an open of a call of a team that was made before.
 func inTeam(do collective) func(context.Context, *member) (step, error) {
 	return func(ctx context.Context, m *member) (step, error) {
-		t, err := collectives.NewTeam(ctx, m.group, teamConfig())
+		t, err := collectives.NewTeam(ctx, m.group, teamConfig(m))
 		x := newVectors(m)
 		return func(ctx context.Context, _ int) error { return do(ctx, t, x) }, err
 	}
@@ -57,7 +59,11 @@ func collectiveRows() []row {
 		}
 	}
 	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.call, b.call) })
-	return append(rows, planRows()...)
+	agree := inTeam(func(ctx context.Context, t *collectives.Team, _ *vectors) error {
+		_, err := t.Agree(ctx, 1)
+		return err
+	})
+	return slices.Concat(rows, planRows(), agreements("collectives.Team.Agree", agree), agreements("collectives.Team.Shrink", shrunkTeam))
 }
 
 // reductions are calls that combine vectors.
@@ -197,11 +203,49 @@ func others() map[string]collective {
 	}
 }
 
+// shrunkTeam opens Shrink of a team, each time of the one that came out the last time.
+func shrunkTeam(ctx context.Context, m *member) (step, error) {
+	t, err := collectives.NewTeam(ctx, m.group, teamConfig(m))
+	return func(ctx context.Context, _ int) error {
+		next, err := t.Shrink(ctx)
+		if err == nil {
+			err = t.Close()
+			t = next
+		}
+		return err
+	}, err
+}
+
+// inGrid opens an AllReduce of the team of the row and of that of the column by turns, in
+// a grid of two columns: the loss of a rank ends the calls of all, also of those that are in
+// no team with it.
+func inGrid(ctx context.Context, m *member) (step, error) {
+	all, err := collectives.NewTeam(ctx, m.group, teamConfig(m))
+	if err != nil {
+		return nil, err
+	}
+	var teams [2]*collectives.Team
+	for i, color := range []int{all.Rank() / 2, all.Rank() % 2} {
+		if teams[i], err = all.Split(ctx, color, 0); err != nil {
+			return nil, err
+		}
+	}
+	x := newVectors(m)
+	return func(ctx context.Context, _ int) error {
+		for _, t := range teams {
+			if err := collectives.AllReduce(ctx, t, x.a, collectives.Sum); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
 func planRows() []row {
 	// planned makes an open of a plan that is run again and again.
 	planned := func(plan func(ctx context.Context, t *collectives.Team, x *vectors) (*collectives.Plan, error)) func(context.Context, *member) (step, error) {
 		return func(ctx context.Context, m *member) (step, error) {
-			t, err := collectives.NewTeam(ctx, m.group, teamConfig())
+			t, err := collectives.NewTeam(ctx, m.group, teamConfig(m))
 			if err != nil {
 				return nil, err
 			}
@@ -211,7 +255,7 @@ func planRows() []row {
 	}
 	return []row{
 		{call: "collectives.NewTeam", needs: needsTeam, open: of(func(ctx context.Context, m *member) error {
-			t, err := collectives.NewTeam(ctx, m.group, teamConfig())
+			t, err := collectives.NewTeam(ctx, m.group, teamConfig(m))
 			if err == nil {
 				err = collectives.Barrier(ctx, t)
 			}
@@ -220,6 +264,17 @@ func planRows() []row {
 			}
 			return err
 		})},
+		{call: "collectives.Team.Split", needs: needsTeam, told: true, slack: mostGap, open: inTeam(func(ctx context.Context, t *collectives.Team, _ *vectors) error {
+			part, err := t.Split(ctx, t.Rank()%2, 0)
+			if err == nil {
+				err = collectives.Barrier(ctx, t)
+			}
+			if err == nil {
+				err = part.Close()
+			}
+			return err
+		})},
+		{call: "collectives.AllReduce", way: "rows and columns in turn", needs: needsTeam, told: true, slack: mostGap, faults: certain, open: inGrid},
 		{call: "collectives.Plan.Run", needs: needsTeam, open: planned(func(ctx context.Context, t *collectives.Team, x *vectors) (*collectives.Plan, error) {
 			return collectives.NewPlan(ctx, t, collectives.AllToAllTask(t, x.all2, x.all))
 		})},

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -36,15 +37,49 @@ func dropped(ctx context.Context, m *member, g *gaspi.Group, err error) error {
 	return err
 }
 
+// shortVector is the longest vector of the small reductions of package gaspi here, in elements.
+const shortVector = 8
+
+// certain are the faults after which all that go on know who has ended: agreements go on
+// without these, also where a host has lost the launcher alone. partial are those after which
+// members have lost each other, and both live: these cannot agree, and all members hear so.
+var (
+	certain = []faultKind{killed, stopped, host, launcher, late}
+	partial = []faultKind{link, oneWay}
+)
+
+// agreements are rows of a call that agrees, which makes two of them.
+func agreements(call string, open func(ctx context.Context, m *member) (step, error)) []row {
+	return []row{
+		{call: call, needs: needsNobody, faults: certain, open: open},
+		{call: call, way: "without a link", needs: needsTeam, told: true, faults: partial, unsure: true, open: open},
+	}
+}
+
+// shrunk opens Shrink of a group, each time of the one that came out the last time.
+func shrunk(_ context.Context, m *member) (step, error) {
+	g := m.group
+	return func(ctx context.Context, _ int) error {
+		next, err := g.Shrink(ctx)
+		if err == nil && g != m.group {
+			err = g.Delete()
+		}
+		if err == nil {
+			g = next
+		}
+		return err
+	}, nil
+}
+
 func gaspiRows() []row {
 	rows := []row{
 		{call: "gaspi.Proc.Barrier", needs: needsTeam, open: of(func(ctx context.Context, m *member) error { return m.p.Barrier(ctx, m.group) })},
 		{call: "gaspi.AllReduce", needs: needsTeam, open: of(func(ctx context.Context, m *member) error {
-			x := make([]int64, min(m.count, 255))
+			x := make([]int64, min(m.count, shortVector))
 			return gaspi.AllReduce(ctx, m.group, x, x, gaspi.Sum)
 		})},
 		{call: "gaspi.AllReduceFunc", needs: needsTeam, open: of(func(ctx context.Context, m *member) error {
-			x := make([]int64, min(m.count, 255))
+			x := make([]int64, min(m.count, shortVector))
 			return gaspi.AllReduceFunc(ctx, m.group, x, x, func(acc, in []int64) {})
 		})},
 		{call: "gaspi.Group.Commit", needs: needsTeam, open: of(func(ctx context.Context, m *member) error {
@@ -80,7 +115,14 @@ func gaspiRows() []row {
 			return written(m, s, func(q *gaspi.Queue) error { return q.Flush(ctx, m.peer()) })
 		})},
 	}
-	return append(append(append(rows, passiveRows()...), notificationRows()...), atomicRows()...)
+	agree := of(func(ctx context.Context, m *member) error {
+		flags, err := m.group.Agree(ctx, 5)
+		if err == nil && flags != 5 {
+			err = fmt.Errorf("agreement on %d, want 5", flags)
+		}
+		return err
+	})
+	return slices.Concat(rows, agreements("gaspi.Group.Agree", agree), agreements("gaspi.Group.Shrink", shrunk), passiveRows(), notificationRows(), atomicRows())
 }
 
 // deleted deletes a segment that all members have made.

@@ -13,8 +13,12 @@ import (
 // storeConfig has its links given, since nothing is measured in a bubble. Objects of more
 // than 64 bytes lie with whoever has put them.
 func storeConfig() hoplite.Config {
-	return hoplite.Config{Capacity: 1 << 18, Inline: 64, Chunk: 4096, Slots: 64, Links: hoplite.Links{Bandwidth: 1e9, Latency: 1e-4}}
+	return hoplite.Config{Capacity: 1 << 17, Inline: 64, Chunk: 1024, Slots: 16, Links: hoplite.Links{Bandwidth: 1e9, Latency: 1e-4}}
 }
+
+// elements is the length of the objects of a member: a store does not get full until the
+// fault is known, also of those of a rank that is stopped, whose calls go on alone.
+func (m *member) elements() int { return min(m.count, 300) }
 
 // objects is how many objects each member has put before the call.
 const objects = 4
@@ -26,7 +30,7 @@ func inStore(do func(ctx context.Context, m *member, s *hoplite.Store, i int) er
 	return func(ctx context.Context, m *member) (step, error) {
 		s, err := hoplite.Open(ctx, m.group, storeConfig())
 		for i := 0; i < objects && err == nil; i++ {
-			err = hoplite.Put(ctx, s, object(m.p.Rank(), i), make([]int64, m.count))
+			err = hoplite.Put(ctx, s, object(m.p.Rank(), i), make([]int64, m.elements()))
 		}
 		if err == nil {
 			err = meet(ctx, m)
@@ -80,10 +84,10 @@ func hopliteRows() []row {
 			return s.Close(ctx)
 		})},
 		{call: "hoplite.Put", needs: needsNobody, open: inStore(func(ctx context.Context, m *member, s *hoplite.Store, i int) error {
-			return hoplite.Put(ctx, s, own(m, i), make([]int64, m.count))
+			return hoplite.Put(ctx, s, own(m, i), make([]int64, m.elements()))
 		})},
 		{call: "hoplite.Store.Delete", needs: needsNobody, open: inStore(func(ctx context.Context, m *member, s *hoplite.Store, i int) error {
-			if err := hoplite.Put(ctx, s, own(m, i), make([]int64, m.count)); err != nil {
+			if err := hoplite.Put(ctx, s, own(m, i), make([]int64, m.elements())); err != nil {
 				return err
 			}
 			return s.Delete(ctx, own(m, i))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/faulty"
 )
 
@@ -38,7 +39,7 @@ func TestJoin(t *testing.T) {
 			if kill {
 				time.AfterFunc(when, func() { net.Kill(victim) })
 			}
-			err := gaspi.Local(faulty.With(t.Context(), net), ranks, gaspi.Config{PassiveMax: 64, Groups: 4, KeepGoing: true, Spin: -1, Yield: -1},
+			err := gaspi.Local(transport.WithNetwork(t.Context(), net), ranks, gaspi.Config{PassiveMax: 64, Groups: 4, KeepGoing: true, Spin: -1, Yield: -1},
 				func(ctx context.Context, p *gaspi.Proc) error {
 					joined.Add(1)
 					if kill && p.Rank() == victim {

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,11 +15,12 @@ import (
 	"time"
 )
 
-// envTime says for how long TestMatrix goes on, envCell which single cell it runs, and
-// envSeed where it begins.
+// envTime says for how long TestMatrix goes on, envCell which single cell it runs, envOnly
+// which combinations it keeps to, and envSeed where it begins.
 const (
 	envTime = "GASPI_TEST_FAULTS"
 	envCell = "GASPI_TEST_CELL"
+	envOnly = "GASPI_TEST_ONLY"
 	envSeed = "GASPI_TEST_SEED"
 )
 
@@ -37,8 +40,10 @@ func seedOf(t *testing.T) uint64 {
 
 // TestMatrix runs cells for some seconds, in an order that goes through all combinations of
 // calls, faults and wires. GASPI_TEST_FAULTS=10m goes on for so long, GASPI_TEST_SEED says
-// where it begins, and GASPI_TEST_CELL runs one cell again.
+// where it begins, GASPI_TEST_ONLY='Shrink, .*cut, tcp' keeps to combinations that match, and
+// GASPI_TEST_CELL runs one cell again.
 func TestMatrix(t *testing.T) {
+	t.Setenv("GASPI_HEARTBEAT", silence.String()) // of which agreements take account
 	table := rows()
 	all := combinations(table)
 	if text := os.Getenv(envCell); text != "" {
@@ -50,7 +55,7 @@ func TestMatrix(t *testing.T) {
 		return
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // each cell is a new job: a third of the time
-	until := time.Now().Add(timeOf(t))
+	until, keep := time.Now().Add(timeOf(t)), onlyOf(t, all)
 	var next, calls sync.Mutex
 	seed, cells, ended := seedOf(t), 0, 0
 	first := seed
@@ -60,7 +65,8 @@ func TestMatrix(t *testing.T) {
 		if time.Now().After(until) {
 			return 0, false
 		}
-		seed++
+		for seed++; !keep(seed); seed++ {
+		}
 		cells++
 		return seed, true
 	}
@@ -86,6 +92,23 @@ func TestMatrix(t *testing.T) {
 		}
 	})
 	t.Logf("%d cells of %d combinations from seed %d on: %d calls, %.0f cells a second", cells, len(all), first, ended, float64(cells)/time.Since(begin).Seconds())
+}
+
+// onlyOf reports of a seed whether the combination of its cell is one that TestMatrix keeps to.
+func onlyOf(t *testing.T, all []combination) func(seed uint64) bool {
+	t.Helper()
+	only, err := regexp.Compile(os.Getenv(envOnly))
+	if err != nil {
+		t.Fatalf("%s: %v", envOnly, err)
+	}
+	kept := make([]bool, len(all))
+	for i, x := range all {
+		kept[i] = only.MatchString(fmt.Sprintf("%v, %s, %s", x.row, x.fault, x.wires))
+	}
+	if !slices.Contains(kept, true) {
+		t.Fatalf("%s: no combination matches", envOnly)
+	}
+	return func(seed uint64) bool { return kept[seed%uint64(len(kept))] }
 }
 
 // timeOf is how long TestMatrix takes.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
 // A Trial is a job of processes that a fault comes to: its ranks make a call again and
@@ -24,6 +25,16 @@ type Trial struct {
 	Shift, Count  int
 	Dir           string        // a folder that all ranks see
 	Limit         time.Duration // what takes longer hangs
+}
+
+// patience is how long package gaspi waits for news of a lost connection.
+const patience = time.Second
+
+// Bound is how long after the fault the first call may go on at ranks that lose one that it
+// needs, where silence counts as a loss after heartbeat: docs/HOSTS.md has the formula. A row may
+// be slower, and a rank may do something else before the call.
+func (t *Trial) Bound(heartbeat time.Duration) time.Duration {
+	return transport.LossMost(heartbeat) + patience + t.row(t.Calls[0]).later(heartbeat) + mostGap
 }
 
 // Faults are those that can come to processes: on one host, or on several.
@@ -165,7 +176,7 @@ func (x *player) first(ctx context.Context, of *row, m *member, do step) error {
 		}
 		pause(ctx, gapAt(m.draw, i))
 		begin := time.Now()
-		err := do(ctx, i)
+		err := x.call(ctx, of, do, i)
 		x.judge(of, want, begin, err)
 		if err != nil || of.once || want == goesOn && i == before+afterwards {
 			if want != either {
@@ -176,11 +187,21 @@ func (x *player) first(ctx context.Context, of *row, m *member, do step) error {
 	}
 }
 
+// call makes a call, and ends one that may wait for ever.
+func (x *player) call(ctx context.Context, of *row, do step, i int) error {
+	if x.inTheDark(of) {
+		limited, cancel := context.WithTimeout(ctx, x.Limit/6)
+		defer cancel()
+		ctx = limited
+	}
+	return do(ctx, i)
+}
+
 // once makes a call when the loss is known.
 func (x *player) once(ctx context.Context, of *row, do step) {
 	want := x.job.verdict(x.p.Rank(), x.needs(of))
-	if of.dark && len(x.lost) > 1 || want == fails && !x.direct(of) {
-		return // it may wait for what was forgotten, or for ranks that leave later
+	if x.inTheDark(of) || want == fails && !x.direct(of) || want == goesOn && !x.meets(of, x.p.Rank()) {
+		return // it may wait for what was forgotten, for ranks that leave later, or for some in their first call
 	}
 	begin := time.Now()
 	err := do(ctx, 0)
@@ -193,6 +214,26 @@ func (x *player) once(ctx context.Context, of *row, do step) {
 	if err == nil && want == fails {
 		fmt.Printf("wrong %v: no error, although it needs one of %v\n", of, x.lost)
 	}
+}
+
+// meets reports whether all whom a call of rank r waits for make it too. Those that say
+// nothing before others leave are in their first call until then.
+func (t *Trial) meets(of *row, r gaspi.Rank) bool {
+	return of.needs != needsTeam && of.needs != needsJob || !slices.ContainsFunc(t.needs(of)(r), func(o gaspi.Rank) bool {
+		first, _ := t.Reports(o)
+		return !first
+	})
+}
+
+// inTheDark reports whether a call may wait for ever, since more than one member is lost.
+func (x *player) inTheDark(of *row) bool {
+	n := 0
+	for _, r := range x.lost {
+		if x.Groups[r] == x.Groups[x.p.Rank()] {
+			n++
+		}
+	}
+	return n > 1 && of.dark
 }
 
 func (x *player) direct(of *row) bool {
@@ -225,6 +266,8 @@ func (x *player) judge(of *row, want verdict, begin time.Time, err error) {
 	case err == nil && want == fails:
 	case err == nil:
 		fmt.Printf("cell %v: no error, after %v\n", of, took)
+	case errors.Is(err, context.DeadlineExceeded) && x.inTheDark(of):
+		fmt.Printf("cell %v: nothing is known any more, after %v\n", of, took)
 	case errors.Is(err, context.DeadlineExceeded):
 		fmt.Printf("wrong %v: hangs for %v: %v\n", of, took, err)
 	case want == goesOn:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
 // A need says whose loss must end a call with an error.
@@ -24,9 +25,12 @@ type row struct {
 	call   string // as the lint names it, such as "gaspi.Proc.Barrier"
 	way    string // which way of several to use it; may be empty
 	needs  need
-	once   bool        // it can be made once only
-	dark   bool        // after two losses it may wait for ever, for what was forgotten with both
-	faults []faultKind // nil for all
+	once   bool          // it can be made once only
+	dark   bool          // after two losses it may wait for ever, for what was forgotten with both
+	faults []faultKind   // nil for all
+	told   bool          // who is lost may be told by other members, before this rank has lost it
+	slack  time.Duration // how much later an error may come than others
+	unsure bool          // an error of a lost connection waits until nobody can tell of an end any more
 	// open prepares the call, which all members of a group do together.
 	open func(ctx context.Context, m *member) (step, error)
 }
@@ -36,6 +40,15 @@ func (x *row) String() string {
 		return x.call
 	}
 	return x.call + " (" + x.way + ")"
+}
+
+// later is how much later than others errors of the row may come, where a host may be silent for
+// silence.
+func (x *row) later(silence time.Duration) time.Duration {
+	if x.unsure {
+		return x.slack + transport.LossMost(silence) - patience
+	}
+	return x.slack
 }
 
 // A step makes the call of a row for the i-th time.
@@ -49,6 +62,7 @@ type member struct {
 	me     int             // number in the group
 	shift  int             // its peer is so many members further
 	count  int             // elements of vectors
+	forced string          // algorithms of teams, as collectives.Config takes them; empty for those that the model chooses
 	victim gaspi.Rank      // whom the fault concerns
 	draw   *rand.Rand      // of this rank alone
 	end    step            // what a member does whose calls have all ended well; may be nil
@@ -72,8 +86,12 @@ func gapAt(draw *rand.Rand, i int) time.Duration {
 	if i < 20 {
 		return time.Duration(draw.Int64N(int64(time.Millisecond)))
 	}
-	return time.Duration(draw.Int64N(int64(200 * time.Millisecond)))
+	return time.Duration(draw.Int64N(int64(mostGap)))
 }
+
+// mostGap is the upper bound of gapAt. A call may wait this long for a member that is between
+// two calls and has not learned of a loss yet.
+const mostGap = 200 * time.Millisecond
 
 // pause waits for a time or the end of ctx.
 func pause(ctx context.Context, d time.Duration) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/hoplite"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/faulty"
 )
 
@@ -14,7 +15,7 @@ import (
 // on, or else the bubble would not end.
 func TestStoreEndsWithItsRank(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx := faulty.With(t.Context(), faulty.New(faulty.Config{Hosts: []int{0, 1, 2}, Latency: latency, Silence: silence}))
+		ctx := transport.WithNetwork(t.Context(), faulty.New(faulty.Config{Hosts: []int{0, 1, 2}, Latency: latency, Silence: silence}))
 		err := gaspi.Local(ctx, 3, gaspi.Config{Spin: -1, Yield: -1}, func(ctx context.Context, p *gaspi.Proc) error {
 			if err := meet(ctx, &member{p: p, group: p.World()}); err != nil {
 				return err

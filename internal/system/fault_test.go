@@ -106,13 +106,13 @@ func TestHostIsCutOff(t *testing.T) {
 // TestRecoverFromTheLossOfAHost runs the example that goes on with who is left.
 func TestRecoverFromTheLossOfAHost(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 4, "examples/recover")
+	s := newSite(t, 4, "recover")
 	args := append(s.onHosts(s.List(2)), "--on-failure", "continue", s.program("recover"), "--steps", "200", "--work", "10ms")
 	j := start(t, s.Head(), nil, s.program("gaspi-run"), args...)
 	if _, err := j.stdout.await(t.Context(), 8, `process \d+$`); err != nil {
 		t.Fatalf("%v\n%v", err, j)
 	}
-	time.Sleep(300 * time.Millisecond) // some steps
+	time.Sleep(300 * time.Millisecond) // sleep: the moment of the fault, in some step
 	s.Cut(s.Hosts()[2])
 	if code := j.wait(); code <= 0 {
 		t.Errorf("exit code %d, want that of a job that lost ranks\n%v", code, j)
@@ -134,8 +134,8 @@ func TestRecoverFromTheLossOfAHost(t *testing.T) {
 }
 
 // TestHostsLoseEachOther cuts two hosts off from each other alone. Their ranks end
-// with an error, and so do all others, which miss nobody themselves. Whoever ends first,
-// the user reads which ranks have lost each other.
+// with an error, and so do all others, which miss nobody themselves. In each order of their
+// ends, the user reads which ranks have lost each other.
 func TestHostsLoseEachOther(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 3)
@@ -174,7 +174,7 @@ func TestLauncherIsGone(t *testing.T) {
 		{"killed", func(j *job) { j.stop() }},
 		{"stopped and killed", func(j *job) {
 			cluster.Signal(j.cmd, syscall.SIGSTOP)
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond) // sleep: how long it is stopped before it is killed
 			j.stop()
 		}},
 		{"interrupted", func(j *job) { cluster.Signal(j.cmd, syscall.SIGINT) }},
@@ -248,7 +248,7 @@ func (s *site) die(t *testing.T, d death, flags []string) {
 	if err != nil {
 		t.Fatalf("%v\n%v", err, j)
 	}
-	time.Sleep(d.wait)
+	time.Sleep(d.wait) // sleep: the moment of the death
 	if err := syscall.Kill(pid, d.sig); err != nil {
 		t.Fatalf("%v\n%v", err, j)
 	}

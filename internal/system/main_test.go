@@ -2,13 +2,17 @@ package system
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/testenv/cluster"
 )
 
@@ -18,7 +22,7 @@ const envRole = "SYSTEM_TEST_ROLE"
 func TestMain(m *testing.M) {
 	role := os.Getenv(envRole)
 	if role == "" {
-		os.Exit(m.Run())
+		os.Exit(shareBuild(m.Run))
 	}
 	if err := play(role); err != nil {
 		fmt.Println(err)
@@ -32,9 +36,7 @@ const jobLimit = 90 * time.Second
 // gate skips these tests unless they were asked for.
 func gate(t *testing.T) {
 	t.Helper()
-	if os.Getenv("GASPI_TEST_CLUSTER") != "1" {
-		t.Skip("GASPI_TEST_CLUSTER is not 1: it takes minutes and is run by .ci/run cluster")
-	}
+	testenv.NeedStep(t, "GASPI_TEST_CLUSTER", "cluster")
 }
 
 // A site is a cluster with the programs of this project on it.
@@ -45,16 +47,54 @@ type site struct {
 
 const module = "github.com/gaspi-go/gaspi-go/"
 
-// newSite makes a cluster and builds gaspi-run and other programs of the module.
+// built is the folder of the programs of all sites, which the first site builds.
+var built struct {
+	dir  string
+	once sync.Once
+	err  error
+}
+
+// shareBuild calls run, which is m.Run, with an empty folder for programs.
+func shareBuild(run func() int) int {
+	dir, err := cluster.NewDir()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	built.dir = dir
+	return run()
+}
+
+// build builds the programs, unless another test has.
+func build() error {
+	built.once.Do(func() {
+		args := []string{"build", "-buildvcs=false", "-o", built.dir + "/"}
+		for _, p := range []string{"cmd/gaspi-run", "examples/mfsgd", "examples/quickstart", "examples/recover"} {
+			args = append(args, module+p)
+		}
+		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("go build: %w\n%s", err, out)
+		}
+	})
+	return built.err
+}
+
+// newSite makes a cluster with gaspi-run and other programs of this project.
 func newSite(t *testing.T, hosts int, programs ...string) *site {
 	t.Helper()
 	gate(t)
 	s := &site{Cluster: cluster.New(t, hosts)}
-	packages := []string{module + "cmd/gaspi-run"}
-	for _, p := range programs {
-		packages = append(packages, module+p)
+	s.bin = filepath.Join(s.Dir(), "bin")
+	err := errors.Join(build(), os.Mkdir(s.bin, 0o755))
+	for _, p := range append(programs, "gaspi-run") {
+		// A link, since a program that this process writes cannot be executed while a child
+		// that another test starts has the file open, too.
+		err = errors.Join(err, os.Link(filepath.Join(built.dir, p), s.program(p)))
 	}
-	s.bin = s.Build(t, packages...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -105,7 +145,7 @@ func (j *job) String() string {
 func succeeds(t *testing.T, h *cluster.Host, env []string, name string, args ...string) string {
 	t.Helper()
 	j := start(t, h, env, name, args...)
-	if code := j.wait(); code != 0 || j.stderr.String() != "" {
+	if code := j.wait(); code != 0 || j.stderr.complaints() != "" {
 		t.Fatalf("exit code %d\n%v", code, j)
 	}
 	return j.stdout.String()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,13 +18,18 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/faults"
 )
 
-// envTrial holds the trial that a rank plays, as JSON.
-const envTrial = "SYSTEM_TEST_TRIAL"
+// envTrial holds the trial that a rank plays, as JSON, and envOneTrial the only one that
+// TestMatrixOfProcesses runs.
+const (
+	envTrial    = "SYSTEM_TEST_TRIAL"
+	envOneTrial = "GASPI_TEST_TRIAL"
+)
 
-// Times of trials. Bounds only tell an error from a hang, also on a busy machine.
+// Times of trials. The limit only tells an error from a hang.
 const (
 	trialBeat  = 2 * time.Second
 	trialLimit = 60 * time.Second
+	trialSlack = 3 // so many times its bound a call may take: the machine is busy
 )
 
 func playTrial(ctx context.Context, p *gaspi.Proc) error {
@@ -74,10 +80,15 @@ func trialsOf(random *rand.Rand, fault string, hosts, ranks int) []*faults.Trial
 }
 
 // TestMatrixOfProcesses brings faults to jobs of processes on one host, over memory and
-// over TCP, and on hosts of two ranks each, over both.
+// over TCP, and on hosts of two ranks each, over both. GASPI_TEST_TRIAL, as a failed trial is
+// printed, runs that one again.
 func TestMatrixOfProcesses(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 3)
+	if text := os.Getenv(envOneTrial); text != "" {
+		s.tryAgain(t, text)
+		return
+	}
 	random := rand.New(rand.NewPCG(newSeed(t), 0))
 	for _, wires := range []string{"shm", "tcp"} {
 		for _, fault := range faults.Faults(1) {
@@ -94,6 +105,21 @@ func TestMatrixOfProcesses(t *testing.T) {
 				s.try(t, x, "--hosts", s.List(2), "--ssh", s.SSH())
 			})
 		}
+	}
+}
+
+// tryAgain runs a trial again that a failed test has printed, as JSON.
+func (s *site) tryAgain(t *testing.T, text string) {
+	var x faults.Trial
+	if err := json.Unmarshal([]byte(text), &x); err != nil {
+		t.Fatalf("%s: %v", envOneTrial, err)
+	}
+	if slices.Max(x.Hosts) > 0 {
+		s.try(t, &x, "--hosts", s.List(2), "--ssh", s.SSH())
+		return
+	}
+	for _, wires := range []string{"shm", "tcp"} {
+		t.Run(wires, func(t *testing.T) { s.try(t, &x, "-n", fmt.Sprint(len(x.Hosts)), "--transport", wires) })
 	}
 }
 
@@ -114,7 +140,7 @@ func (s *site) try(t *testing.T, x *faults.Trial, where ...string) {
 	if _, err := j.stdout.await(t.Context(), ranks, `ready$`); err != nil {
 		t.Fatalf("%s\n%v\n%v", text, err, j)
 	}
-	time.Sleep(time.Duration(rand.Int64N(int64(20 * time.Millisecond)))) // the fault comes at any moment
+	time.Sleep(time.Duration(rand.Int64N(int64(20 * time.Millisecond)))) // sleep: the moment of the fault
 	begin := time.Now()
 	heal := s.bring(t, x)
 	defer heal()
@@ -126,6 +152,7 @@ func (s *site) try(t *testing.T, x *faults.Trial, where ...string) {
 	if _, err := j.stdout.await(t.Context(), first, `told$`); err != nil {
 		t.Errorf("%d ranks were to say how their calls ended: %v", first, err)
 	}
+	leave := time.Now()
 	if err := os.WriteFile(filepath.Join(x.Dir, "leave"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -135,12 +162,29 @@ func (s *site) try(t *testing.T, x *faults.Trial, where ...string) {
 	if done < ever || len(wrong) > 0 {
 		t.Errorf("%s\n%d of %d ranks have come to an end, and %d calls ended wrongly\n%v", text, done, ever, len(wrong), j)
 	}
-	latest := time.Duration(0) // of the errors that the call got which the fault came to
-	for _, l := range j.stdout.find(`cell ` + regexp.QuoteMeta(x.Calls[0]) + `: rank \d+ is lost`) {
-		latest = max(latest, l.at.Sub(begin))
+	lost, left, bound := latest(j, x, true, begin), latest(j, x, false, leave), x.Bound(trialBeat)
+	t.Logf("%d cells; the last error of the first call, %s, came %v after the fault where a rank that it needs was lost, and %v after others left where these had lost one; the bound is %v",
+		len(j.stdout.find(`\bcell `)), x.Calls[0], lost, left, bound)
+	if most := trialSlack * bound; lost > most || left > most {
+		t.Errorf("%s\nan error came more than %v too late\n%v", text, most-bound, j)
 	}
-	t.Logf("%d cells; the last error of the first call came %v after the fault", len(j.stdout.find(`\bcell `)), latest.Round(time.Millisecond))
 	s.clean(t)
+}
+
+// latest is how long after begin the last error came of the call that the fault came to, at
+// ranks that tell of it before others leave, or at those that do not.
+func latest(j *job, x *faults.Trial, told bool, begin time.Time) time.Duration {
+	last := begin
+	for _, l := range j.stdout.find(`cell ` + regexp.QuoteMeta(x.Calls[0]) + `: rank \d+ is lost`) {
+		var r gaspi.Rank
+		if _, err := fmt.Sscanf(l.text, "[%d]", &r); err != nil {
+			continue // no line of a rank
+		}
+		if first, _ := x.Reports(r); first == told && l.at.After(last) {
+			last = l.at
+		}
+	}
+	return last.Sub(begin).Round(time.Millisecond)
 }
 
 func one(is bool) int {

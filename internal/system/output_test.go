@@ -47,6 +47,14 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
+// complaints is everything so far but the lines that say for how long something has been
+// waited for, which come where the machine is slow.
+func (o *output) complaints() string {
+	return stillWaiting.ReplaceAllString(o.String(), "")
+}
+
+var stillWaiting = regexp.MustCompile(`(?m)^gaspi(-run)?: .*waiting for .+ for \S+ ?s\n`)
+
 // find returns the lines that match, so far.
 func (o *output) find(pattern string) []line {
 	o.mu.Lock()

@@ -27,6 +27,7 @@ import (
 //	shapes     the same with allreduces of lengths that no call had before
 //	commit     the same with groups of all ranks
 //	trial      what envTrial says
+//	pressed    small reductions until envGate says that it is enough
 func play(role string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), jobLimit)
 	defer cancel()
@@ -44,6 +45,8 @@ func play(role string) error {
 		return reduceForEver(ctx, p)
 	case "trial":
 		return playTrial(ctx, p)
+	case "pressed":
+		return playPressed(ctx, p)
 	}
 	if step, ok := steps[role]; ok {
 		return repeat(ctx, p, step)
@@ -80,7 +83,7 @@ func playReduce(ctx context.Context, p *gaspi.Proc) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("lost only %v: %w", lost, err)
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // sleep: no call waits for one more loss, and its time is not asserted
 	}
 	return meet(ctx, p)
 }

@@ -11,7 +11,7 @@ import (
 // TestQuickstartBySlurm starts the quickstart in every way that Slurm knows.
 func TestQuickstartBySlurm(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 4, "examples/quickstart")
+	s := newSite(t, 4, "quickstart")
 	s.StartSlurm()
 	run, quickstart := s.program("gaspi-run"), s.program("quickstart")
 	for _, c := range []struct {
@@ -40,6 +40,7 @@ func TestQuickstartBySlurm(t *testing.T) {
 		succeeds(t, s.Head(), nil, "sbatch", "--quiet", "-N4", "-n8", "--output=batch.out", "--wrap="+run+" "+quickstart+"; echo status $?")
 		// sbatch --wait looks every few seconds only.
 		text, found := "", false
+		// sleep: a batch job tells its end by its output alone
 		for limit := time.Now().Add(jobLimit); !found && time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
 			out, _ := os.ReadFile(filepath.Join(s.Dir(), "batch.out")) // not there until the job begins
 			text, _, found = strings.Cut(string(out), "status 0\n")

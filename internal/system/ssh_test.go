@@ -40,7 +40,7 @@ func checkRing(t *testing.T, n int, labelled bool, got string) {
 // TestQuickstartBySSH runs the first program of the README across hosts.
 func TestQuickstartBySSH(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 4, "examples/quickstart")
+	s := newSite(t, 4, "quickstart")
 	ssh, run, quickstart := s.SSH(), s.program("gaspi-run"), s.program("quickstart")
 	hostfile := filepath.Join(s.Dir(), "hostfile")
 	if err := os.WriteFile(hostfile, []byte("# two hosts\nh2 slots=2\nh3:1\nh2\n"), 0o644); err != nil {
@@ -79,7 +79,7 @@ func TestQuickstartBySSH(t *testing.T) {
 // TestStage starts a job whose programs are on the head alone.
 func TestStage(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 2, "examples/quickstart")
+	s := newSite(t, 2, "quickstart")
 	succeeds(t, s.Head(), nil, "mkdir", "/run/only")
 	succeeds(t, s.Head(), nil, "mv", s.program("gaspi-run"), s.program("quickstart"), "/run/only")
 	args := []string{"--hosts", s.List(2), "--ssh", s.SSH(), "/run/only/quickstart"}
@@ -134,7 +134,7 @@ func TestRanksThatFailAtOnce(t *testing.T) {
 // TestJobsThatCannotStartBySSH are told in one sentence that names the host.
 func TestJobsThatCannotStartBySSH(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 2, "examples/quickstart")
+	s := newSite(t, 2, "quickstart")
 	ssh, run, quickstart := s.SSH(), s.program("gaspi-run"), s.program("quickstart")
 	succeeds(t, s.Head(), nil, "cp", quickstart, "/run/here")
 	if err := os.WriteFile(filepath.Join(s.Dir(), "script"), []byte("#!/run/here\n"), 0o755); err != nil {
@@ -167,7 +167,7 @@ func TestJobsThatCannotStartBySSH(t *testing.T) {
 // TestFactorizationBySSH runs the large example across 4 hosts with 2 ranks each.
 func TestFactorizationBySSH(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 4, "examples/mfsgd")
+	s := newSite(t, 4, "mfsgd")
 	ratings, err := os.ReadFile("../../examples/mfsgd/testdata/ratings.csv")
 	if err != nil {
 		t.Fatal(err)
