@@ -3,7 +3,7 @@
 
 GO ?= go
 
-.PHONY: check test race fuzz matrix faults stress torture bench benchdiff cover cross cluster rdma generate ci install
+.PHONY: check test bare race fuzz matrix faults kills stress torture bench benchdiff cover cross cluster rdma generate ci install
 
 check: ## format, vet, staticcheck, quick tests
 	.ci/run fmt vet staticcheck
@@ -11,6 +11,9 @@ check: ## format, vet, staticcheck, quick tests
 
 test: ## everything that needs no special machine
 	$(GO) test ./...
+
+bare: ## both commands of the README on machines that lack something, in full: an hour and a half; needs root
+	.ci/bare --full
 
 race: ## under the race detector, but for memory mapped between processes
 	.ci/run race
@@ -22,6 +25,10 @@ matrix: ## all cells of the matrix of collectives: hours, by estimate one and a 
 	GASPI_TEST_MATRIX=full GASPI_TEST_SHARD=$(SHARD) GASPI_TEST_LONG=1 \
 		$(GO) test -count=1 -timeout 24h -v -run 'TestMatrix|TestCollLarge' ./collectives
 
+kills: ## ranks of examples/recover and of Fourier transforms killed at 900 random moments: a quarter of an hour
+	GASPI_TEST_KILLS=500,200 $(GO) test -count=1 -timeout 60m -v -run TestKills ./examples/recover
+	GASPI_TEST_KILLS=200 GASPI_TEST_BOUND=500ms $(GO) test -count=1 -timeout 60m -v -run TestKills ./examples/fft/distfft
+
 faults: ## all calls that block against all faults: half an hour in bubbles, then hours with processes; needs root
 	GASPI_TEST_FAULTS=30m $(GO) test -count=1 -timeout 40m -v -run TestMatrix ./internal/faults
 	GASPI_TEST_CLUSTER=1 GASPI_TEST_LONG=1 GASPI_CI=1 $(GO) test -count=1 -timeout 6h -v -run TestMatrixOfProcesses ./internal/system
@@ -29,9 +36,12 @@ faults: ## all calls that block against all faults: half an hour in bubbles, the
 stress: ## ordering, concurrency and shutdown again and again, on 1, 2 and 4 threads
 	$(GO) test -count=20 -cpu=1,2,4 -timeout 30m -run 'Order|Litmus|Concurrent|Parallel|Cancel|Close|Kill|Stress' ./...
 
+# Transports of make torture, in turns; a comma would end an argument of $(or).
+TRANSPORTS ?= shm,tcp,mixed
+
 torture: ## random programs against the public interface: DURATION=1h SEED=1 TRANSPORTS=shm,tcp,mixed; mixed needs root
 	$(GO) test ./internal/torture -run '^TestTorture$$' -count=1 -v -timeout 0 \
-		-duration $(or $(DURATION),1h) -seed $(or $(SEED),0) -transports $(or $(TRANSPORTS),shm,tcp,mixed)
+		-duration $(or $(DURATION),1h) -seed $(or $(SEED),0) -transports $(TRANSPORTS)
 
 bench: ## Go benchmarks, then gaspi-bench with its JSON lines under out/
 	$(GO) test -run '^$$' -bench . ./...
@@ -46,7 +56,7 @@ cover: ## coverage of the whole module, in total and under out/
 	$(GO) tool cover -func=out/cover.out | tail -n 1
 
 cross: ## arm64 and portable builds, without a C compiler
-	.ci/run build cross
+	.ci/run build cross portable
 
 cluster: ## whole jobs across hosts that are network namespaces; needs root
 	.ci/run cluster
