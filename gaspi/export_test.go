@@ -15,3 +15,7 @@ func (p *Proc) FindGone(r Rank) error { return p.fault(r, &RankError{Rank: r, Re
 func (g *Group) FindGone(ctx context.Context, r Rank) error {
 	return g.fault(ctx, r, &RankError{Rank: r, Reason: "found gone"})
 }
+
+// BeginRevocation is as much of Revoke as another goroutine may have done that was stopped
+// in it: the group is revoked, those that are revoked with it are not yet.
+func (g *Group) BeginRevocation(cause error) { g.revocation.err.Store(newRevoked(cause)) }

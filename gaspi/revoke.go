@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -158,19 +159,35 @@ func (g *Group) revoke(err *RevokedError) {
 }
 
 // end takes note of a revocation, also for the groups that are revoked with this one, and
-// reports whether it is the first.
+// reports whether it is the first. When it returns, all of them are revoked, also if another
+// goroutine takes note of the revocation at the same time and is not that far.
 func (g *Group) end(err *RevokedError) bool {
-	if !g.revocation.err.CompareAndSwap(nil, err) {
-		return false
+	first := g.revocation.err.CompareAndSwap(nil, err)
+	err = g.revocation.err.Load()
+	ended := false
+	for _, other := range g.revokedWith() {
+		ended = other.revocation.err.CompareAndSwap(nil, err) || ended
 	}
-	g.revocation.mu.Lock()
-	with := g.revocation.with
-	g.revocation.mu.Unlock()
-	for _, other := range with {
-		other.end(err)
+	if first || ended {
+		g.p.wakeAll()
 	}
-	g.p.wakeAll()
-	return true
+	return first
+}
+
+// revokedWith returns the groups that are revoked with g, also because one of these is.
+func (g *Group) revokedWith() []*Group {
+	found := []*Group{g}
+	for i := 0; i < len(found); i++ {
+		r := &found[i].revocation
+		r.mu.Lock()
+		for _, other := range r.with {
+			if !slices.Contains(found, other) {
+				found = append(found, other)
+			}
+		}
+		r.mu.Unlock()
+	}
+	return found[1:]
 }
 
 // The notification of a revocation says which group is meant of those that have had the

@@ -172,6 +172,29 @@ func TestAgreeRefuses(t *testing.T) {
 	})
 }
 
+// Goal: groups that are revoked with another one are revoked when Revoke returns, also if
+// a goroutine that has begun the same revocation is not that far: directly, through a third
+// group, and where two groups are revoked with each other.
+func TestRevokeReturnsWhenAllAreRevoked(t *testing.T) {
+	bubble(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+		var groups [4]*gaspi.Group
+		for i := range groups {
+			groups[i] = must(p.World().Dup(ctx, 0))
+		}
+		for _, with := range [][2]int{{1, 0}, {2, 1}, {1, 2}, {0, 2}} {
+			ok(groups[with[0]].RevokeWith(groups[with[1]]))
+		}
+		groups[0].BeginRevocation(errStops)
+		ok(groups[0].Revoke(nil))
+		for i, g := range groups[:3] {
+			if err := g.Revoked(); !errors.Is(err, errStops) {
+				return fmt.Errorf("group %d after Revoke: %v, want the cause", i, err)
+			}
+		}
+		return p.Barrier(ctx, groups[3])
+	})
+}
+
 // Goal: a connection may break long before the launcher notices that a host is dead, and says
 // so: members agree without the ranks of that host all the same.
 func TestAgreeWhenTheLauncherIsLate(t *testing.T) {
