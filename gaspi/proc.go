@@ -36,7 +36,7 @@ type Proc struct {
 	system     *segment.Segment
 	news       *segment.Segment // of revocations; see heedNews
 	heeded     []atomic.Uint32  // index is the place of a group; the last news of it that were read
-	floods     sync.WaitGroup   // revocations that are being told to others
+	telling    underWay         // revocations that are being told to others
 	internal   *transport.Queue // of the runtime's own operations
 
 	segments segmentTable
@@ -227,7 +227,7 @@ func (p *Proc) Close() error {
 	close(p.over)
 	p.wakeAll()
 	p.passive.end()
-	p.spreadNews()
+	p.telling.wait(closingMost)
 	p.reportLosses()
 	err := p.boot.Close() // ends the failure watch
 	p.done.Wait()

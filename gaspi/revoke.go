@@ -221,9 +221,9 @@ func (g *Group) flood(err *RevokedError) {
 			continue
 		}
 		told[m] = true
-		g.p.floods.Add(1)
+		g.p.telling.begin()
 		go func() {
-			defer g.p.floods.Done()
+			defer g.p.telling.end()
 			g.p.tell(g.ranks[m], transport.Flag{Segment: g.p.lay.news, ID: notify.ID(g.indexOf[m]), Value: err.news(g.tagOf[m])})
 		}()
 	}
@@ -239,17 +239,45 @@ func (p *Proc) tell(to Rank, flag transport.Flag) {
 	p.doubt(err)
 }
 
-// spreadNews waits until revocations of this rank have gone out, for at most closingMost.
-func (p *Proc) spreadNews() {
-	out := make(chan struct{})
-	go func() {
-		p.floods.Wait()
-		close(out)
-	}()
-	late := time.NewTimer(closingMost)
+// underWay counts what is under way. Unlike with a sync.WaitGroup, some of it may begin while
+// wait blocks and nothing else is under way.
+type underWay struct {
+	mu    sync.Mutex
+	count int           // guarded by mu
+	none  chan struct{} // guarded by mu; closed when count becomes 0; nil while nobody waits
+}
+
+func (w *underWay) begin() {
+	w.mu.Lock()
+	w.count++
+	w.mu.Unlock()
+}
+
+func (w *underWay) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.count--
+	if w.count == 0 && w.none != nil {
+		close(w.none)
+		w.none = nil
+	}
+}
+
+// wait blocks until nothing was under way for a moment, for at most most. One goroutine calls
+// it at a time.
+func (w *underWay) wait(most time.Duration) {
+	w.mu.Lock()
+	none := make(chan struct{})
+	if w.count == 0 {
+		close(none)
+	} else {
+		w.none = none
+	}
+	w.mu.Unlock()
+	late := time.NewTimer(most)
 	defer late.Stop()
 	select {
-	case <-out:
+	case <-none:
 	case <-late.C:
 	}
 }
