@@ -81,6 +81,9 @@ func (r *Reduction[T]) finish(ctx context.Context) error {
 		r.at++
 	}
 	if r.wire != nil {
+		if err := r.wire.supply(ctx, r.need()); err != nil {
+			return err
+		}
 		if err := r.wire.credits(ctx); err != nil {
 			return err
 		}

@@ -13,7 +13,9 @@
 // clock c contains exactly one contribution of every rank: the caller's of this
 // call, and of each other rank one with a clock of at least c-s. It is the newest that
 // has made its way, so it may well have a clock above c. Result.Oldest
-// and Result.Newest tell. A rank waits only for what is older than c-s.
+// and Result.Newest tell. A rank waits only for what is older than c-s, and before it returns
+// until each of its neighbours has room for what that one needs in its own call with clock c,
+// so that a rank which makes no further call delays nobody in the same one.
 //
 // With slack 0 it is an ordinary allreduce: every contribution is that of the
 // same call, and all ranks get the same bits.
@@ -47,7 +49,8 @@
 // Every link has a constant number of slots on the receiver's side. A sender
 // writes only slots that the receiver has released, so nobody ever reads a
 // contribution that is half written, and nobody copies or checks one. A sender
-// that finds no slot does not wait: it keeps its newest until there is one.
+// that finds no slot keeps its newest until there is one. It waits for that only where it would
+// otherwise return with something that a neighbour needs for the call with the same clock.
 //
 // # Memory
 //

@@ -31,8 +31,8 @@ type Result[T gaspi.Number] struct {
 	// it, the caller's own included. Oldest is below the bound only if a rank with
 	// an old contribution has closed.
 	Oldest, Newest int64
-	// Waited is how long the call waited for contributions that were too old,
-	// attempts that ended early included.
+	// Waited is how long the call waited for contributions that were too old, and for
+	// neighbours to have room for its own, attempts that ended early included.
 	Waited time.Duration
 }
 

@@ -3,8 +3,11 @@ package ssp_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/ssp"
@@ -77,4 +80,53 @@ func TestStressEveryContributionOnceAndWithinSlack(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Ranks that make as many calls as the others and then wait for them in another operation hold
+// back nothing that these still need, whoever was late in which call.
+func TestOtherWaitsAfterTheLastCall(t *testing.T) {
+	seeds := uint64(40)
+	if testing.Short() {
+		seeds = 4
+	}
+	for _, ranks := range []int{2, 3, 4, 5, 7} {
+		for _, slack := range []int{0, 1, 2, 5, 9} {
+			t.Run(fmt.Sprintf("ranks=%d/slack=%d", ranks, slack), func(t *testing.T) {
+				for seed := range seeds {
+					synctest.Test(t, func(t *testing.T) {
+						asleep := small
+						asleep.Spin, asleep.Yield = -1, -1 // time in a bubble stands still while a rank looks
+						ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+						defer cancel()
+						if err := gaspi.Local(ctx, ranks, asleep, func(ctx context.Context, p *gaspi.Proc) error {
+							return stayAway(ctx, p, slack, rand.New(rand.NewPCG(seed, uint64(p.Rank()))))
+						}); err != nil {
+							t.Fatalf("seed %d: %v", seed, err)
+						}
+					})
+				}
+			})
+		}
+	}
+}
+
+// stayAway makes some calls, a barrier, and again, and sleeps before some of the calls: at times
+// for so long that the others fill all slots of this rank.
+func stayAway(ctx context.Context, p *gaspi.Proc, slack int, random *rand.Rand) error {
+	r, err := ssp.New[int64](ctx, p.World(), 8, ssp.Sum, slack)
+	if err != nil {
+		return err
+	}
+	for range 5 {
+		for range 3 + slack {
+			time.Sleep(time.Duration(random.IntN(3)*random.IntN(200)) * time.Microsecond) // sleep: in the time of the bubble
+			if _, err := r.AllReduce(ctx, make([]int64, 8)); err != nil {
+				return err
+			}
+		}
+		if err := p.Barrier(ctx, p.World()); err != nil {
+			return err
+		}
+	}
+	return r.Close(ctx)
 }

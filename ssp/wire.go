@@ -54,7 +54,7 @@ type neighbour struct {
 	clock    int64 // call in which the source was last offered
 	pending  bool  // the source is complete and waits for a slot
 	borrowed bool  // the queue may still read the source
-	final    bool  // what was sent last can never change any more
+	sent     int64 // freshness of what was sent last
 
 	// From the peer.
 	in      receiveWindow
@@ -109,7 +109,7 @@ func (w *wire) offer(ctx context.Context, l *neighbour, clock int64, s stamp) er
 		l.clock, l.stamp = clock, s
 		// Once something final is sent, the peer needs nothing more, and may have
 		// stopped making room.
-		l.pending = l.in.exact || !l.final
+		l.pending = l.in.exact || l.sent != final
 	}
 	if err := w.send(ctx, l); err != nil || !l.pending {
 		return err
@@ -136,7 +136,7 @@ func (w *wire) send(ctx context.Context, l *neighbour) error {
 		}
 	}
 	l.out.sent, l.in.told = seq, released
-	l.pending, l.borrowed, l.final = false, true, l.stamp.fresh == final
+	l.pending, l.borrowed, l.sent = false, true, l.stamp.fresh
 	return nil
 }
 
@@ -260,6 +260,36 @@ func (w *wire) await(ctx context.Context, l *neighbour, clock, need int64) (slot
 		slot, ok = l.usable(clock, need)
 	}
 	return slot, nil
+}
+
+// supply waits until each peer has been sent a message of freshness need at least, serving all
+// links meanwhile. A caller that stays away afterwards, in another collective operation say,
+// then holds back nothing that a peer's call with the same clock waits for.
+func (w *wire) supply(ctx context.Context, need int64) error {
+	if !w.owes(need) {
+		return nil
+	}
+	start := time.Now()
+	defer func() { w.waited += time.Since(start) }()
+	for {
+		if err := w.poll(ctx); err != nil || !w.owes(need) {
+			return err
+		}
+		if err := w.doze(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// owes reports whether something waits for a slot at a peer that was sent nothing of
+// freshness need.
+func (w *wire) owes(need int64) bool {
+	for i := range w.links {
+		if l := &w.links[i]; l.pending && l.sent < need {
+			return true
+		}
+	}
+	return false
 }
 
 // doze waits until something has arrived on any link or a member is gone.
