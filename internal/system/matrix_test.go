@@ -27,7 +27,7 @@ const (
 
 // Times of trials. The limit only tells an error from a hang.
 const (
-	trialBeat  = 2 * time.Second
+	trialBeat  = 3 * time.Second
 	trialLimit = 60 * time.Second
 	trialSlack = 3 // so many times its bound a call may take: the machine is busy
 )
