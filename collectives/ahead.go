@@ -3,7 +3,7 @@ package collectives
 import (
 	"slices"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // AllReduce combines the vectors buf of all members element by element and stores

@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // A Candidate is one way to do a call and what the model says of it.

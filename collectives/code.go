@@ -3,9 +3,9 @@ package collectives
 import (
 	"slices"
 
-	"github.com/gaspi-go/gaspi-go/collectives/codec"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/codec"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // This file does encodes, decodes and puts of coded forms. A form lies in a region

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/collectives/codec"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/codec"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // TestCorruptForms has rank 1 send forms that are none. Rank 0 says so, and its team

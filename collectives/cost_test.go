@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
-	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/oracle"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // allocations is how often a run allocates, on all ranks together: rank 0 counts.

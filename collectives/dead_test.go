@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
-	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
 
 var errDied = errors.New("died of the test")

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // Exchange is a pairwise exchange in rounds, as in the steps of halving and

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // PretendHosts makes a team take its members for ranks of several hosts: member i is

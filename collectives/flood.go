@@ -1,6 +1,6 @@
 package collectives
 
-import "github.com/gaspi-go/gaspi-go/collectives/schedule"
+import "github.com/gaspi-go/gaspi-go/internal/schedule"
 
 const (
 	// socketHolds is about how many bytes the two ends of a connection hold while

@@ -3,8 +3,8 @@ package collectives
 import (
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
 
 func TestConnections(t *testing.T) {

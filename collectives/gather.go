@@ -3,7 +3,7 @@ package collectives
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // Gather stores src of member i in block i of dst of member root. Blocks have

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
-	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/oracle"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
 
 // envLong has tests use all the time and memory that they are worth.

@@ -8,11 +8,11 @@ import (
 	"os"
 	"strings"
 
-	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // Environment variables.
@@ -21,11 +21,16 @@ const (
 	envAlgorithms = "GASPI_COLL"    // see Config.Algorithms
 )
 
+// A Machine is the parameters of the model that algorithms are chosen by: what messages,
+// copies and folds cost, in seconds and bytes per second. GASPI_MACHINE names a file of them,
+// which gaspi-bench tune writes; DefaultMachine has values for all.
+type Machine = price.Machine
+
 // DefaultMachine is what algorithms are chosen by where nothing was measured: a
 // server of the present day, whose ranks share memory or a network of 25 Gbit/s.
 // A team replaces its Cores by those of the smallest host.
-func DefaultMachine() price.Machine {
-	return price.Machine{
+func DefaultMachine() Machine {
+	return Machine{
 		Call: 70e-9, Await: 4e-9, Step: 65e-9,
 		Network:   price.Link{Latency: 5e-6, Put: 1e-6, Signal: 1e-6},
 		Shared:    price.Link{Latency: 105e-9, Put: 55e-9, Signal: 60e-9},
@@ -39,7 +44,7 @@ func DefaultMachine() price.Machine {
 // onOneHost changes a machine to what it is where all ranks are on one host: sockets
 // there have no wire, so that nearly all of a message is work of processors, which the
 // ranks share.
-func onOneHost(m *price.Machine) {
+func onOneHost(m *Machine) {
 	m.Network = price.Link{Latency: 0.5e-6, Put: 3.5e-6, Signal: 3.5e-6}
 	m.Take = 2.5e-6
 	m.Bandwidth = 20e9 // more than processors can move
@@ -75,7 +80,7 @@ func (t *Team) prepareChoice() error {
 	return err
 }
 
-func readMachine(file string, m *price.Machine) error {
+func readMachine(file string, m *Machine) error {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w; write it with gaspi-bench tune", envMachine, err)

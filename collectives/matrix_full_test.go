@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
-	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
 
 const (

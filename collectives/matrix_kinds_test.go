@@ -6,7 +6,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/oracle"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // A kind is an element type, with an operation on it if the call combines.

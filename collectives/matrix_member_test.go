@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // storeSize is the bytes that a rank has for buffers of either sort, and bufferMost

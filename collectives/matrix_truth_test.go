@@ -3,7 +3,7 @@ package collectives_test
 import (
 	"sync"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // truths are results of an instance that are the same on several ranks, or of which

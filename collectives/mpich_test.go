@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
-	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/oracle"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
 
 // The tests of this file ask what the programs of MPICH's test/mpi/coll ask; the

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"hash/fnv"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // A Plan is a call that was prepared: an algorithm chosen, its schedule bound to

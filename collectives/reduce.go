@@ -3,8 +3,8 @@ package collectives
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // Reduce combines the vectors buf of all members element by element and stores the

@@ -3,7 +3,7 @@ package collectives
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // Scatter stores block i of src of member root in dst of member i. Blocks have

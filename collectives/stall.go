@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // A member that waits in vain for a while tells all others which calls it has made

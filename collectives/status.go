@@ -3,7 +3,7 @@ package collectives
 import (
 	"math"
 
-	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
 
 // A Status says how much of an eventually consistent operation was done.

@@ -7,11 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
 	"github.com/gaspi-go/gaspi-go/internal/nap"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // Config holds the parameters of a team, the same on all members. The zero value
@@ -29,7 +28,7 @@ type Config struct {
 	Slots uint32
 	// Machine is what algorithms are chosen by. Nil means the file that
 	// GASPI_MACHINE names, written by gaspi-bench tune, or built-in figures.
-	Machine *price.Machine
+	Machine *Machine
 	// Tag tells NewTeam from other calls of it over the same group that other
 	// goroutines make at the same time; see gaspi.Tag. Default 0, at most 65535.
 	// Without it such calls match by their order, which then has to be the same on all
@@ -74,7 +73,7 @@ type Team struct {
 	last  *Plan  // of the last single call
 	want  tuning // of the present call
 
-	machine price.Machine // what algorithms are chosen by
+	machine Machine // what algorithms are chosen by
 	forced  map[schedule.Operation]tuning
 	chosen  map[question]choice
 

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // Goal: what a rank sends, the next one takes, and all of it together is no more than

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // openCollective makes the team, the vectors and the contenders of a workload, and

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
-	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
 
 // A collective is what the command line says about a collective operation.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // An objectKind is what is done with objects in package hoplite's store.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 

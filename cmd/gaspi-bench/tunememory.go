@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // tuneMemory finds out how large vectors may be to stay in the caches, and how fast

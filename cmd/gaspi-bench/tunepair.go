@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 

@@ -8,7 +8,7 @@ import "testing"
 const table = `
 	# The bottom knows nothing of ours.
 	NONE < internal/base, internal/sys, internal/reduce, internal/chart,
-	       internal/lint, internal/nap, internal/auth, internal/address, collectives/schedule;
+	       internal/lint, internal/nap, internal/auth, internal/address, internal/schedule;
 
 	# A flag word, then memory that carries such words.
 	internal/base, internal/sys < notify;
@@ -39,16 +39,15 @@ const table = `
 
 	# What is built on it: one-sided calls and pure code, never a transport,
 	# never each other.
-	gaspi, notify, segment, internal/reduce, internal/nap, internal/agree, collectives/schedule
+	gaspi, notify, segment, internal/reduce, internal/nap, internal/agree
 	< collectives, ssp, hoplite;
 	gaspi < internal/agree;
 
 	# Collectives as data: the language; what proves and prices schedules; the
 	# algorithms, whose tests prove and price them. All of it is pure.
-	collectives/schedule < collectives/schedule/prove, collectives/schedule/price;
-	collectives/schedule, collectives/schedule/prove, collectives/schedule/price < collectives/algorithms;
-	internal/reduce < collectives/codec;   # vectors to shorter forms and back, pure too
-	collectives/algorithms, collectives/schedule/price, collectives/codec < collectives;
+	internal/schedule < internal/schedule/prove, internal/schedule/price;
+	internal/schedule, internal/schedule/prove, internal/schedule/price < internal/schedule/algorithms;
+	internal/schedule, internal/schedule/algorithms, internal/schedule/price < collectives;
 
 	internal/sys < collectives;   # to ask for cache lines before they are needed
 
@@ -57,7 +56,7 @@ const table = `
 
 	# Programs see what a user sees. gaspi-bench also measures the machine's own
 	# limits, which takes bare memory and the choice of a core.
-	gaspi, notify, segment, collectives, collectives/schedule, ssp, hoplite, launcher
+	gaspi, notify, segment, collectives, ssp, hoplite, launcher
 	< cmd/..., examples/...;
 	internal/chart < cmd/..., examples/...;   # figures as SVG; pure
 	examples/fft/serial < examples/fft/distfft;   # in its tests
@@ -69,12 +68,12 @@ const table = `
 	internal/sys < cmd/gaspi-bench;
 	# Limits of collective operations fold with the same kernels; algorithms are named
 	# before ranks start; tune writes the parameters of the model.
-	internal/reduce, collectives/algorithms, collectives/schedule/price < cmd/gaspi-bench;
+	internal/reduce, internal/schedule, internal/schedule/algorithms, internal/schedule/price < cmd/gaspi-bench;
 
 	# Outside dependencies and their owners.
 	golang.org/x/sys/unix < internal/sys, internal/testenv/refuse;
 	golang.org/x/sys/cpu < internal/reduce;
-	github.com/klauspost/compress/... < examples/mfsgd, hoplite, collectives/codec;
+	github.com/klauspost/compress/... < examples/mfsgd, hoplite, collectives;   # of collectives, its codec
 	github.com/spf13/pflag, golang.org/x/term < cmd/..., examples/...;
 	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < cmd/gaspi-bench;   # confidence intervals
 	gonum.org/v1/gonum/dsp/fourier < examples/fft/serial, examples/fft/distfft;   # what transforms are checked with
@@ -95,7 +94,7 @@ const table = `
 	internal/testenv, internal/sys < internal/testenv/vm;   # whose programs end with the test
 	gaspi, internal/testenv/vm < internal/testenv/vm/verbs;   # tests of jobs in a virtual machine, and nothing else
 	gaspi, collectives, internal/faults < internal/system;   # tests of whole jobs, and nothing else
-	gaspi, collectives, collectives/algorithms, collectives/schedule, ssp, hoplite, internal/transport, internal/transport/faulty < internal/faults;   # what tests of faults need, in bubbles and in whole jobs
+	gaspi, collectives, internal/schedule/algorithms, internal/schedule, ssp, hoplite, internal/transport, internal/transport/faulty < internal/faults;   # what tests of faults need, in bubbles and in whole jobs
 	gaspi, collectives, ssp, hoplite < internal/threads;   # tests of many goroutines, and nothing else
 	gaspi, collectives, ssp, hoplite < internal/torture;   # sees what a user sees
 `
@@ -119,7 +118,7 @@ var advice = map[string]string{
 	"internal/boot":                     "only launcher and gaspi meet there; use one of them",
 	"internal/lint":                     "it only tests the code",
 	"gaspi":                             "packages below gaspi and the launcher do not know it; pass what you need as an argument",
-	"collectives":                       "write it with the one-sided calls of package gaspi, or share pure code in collectives/schedule",
+	"collectives":                       "write it with the one-sided calls of package gaspi, or share pure code such as internal/schedule",
 	"ssp":                               "write it with the one-sided calls of package gaspi",
 	"hoplite":                           "write it with the one-sided calls of package gaspi",
 	"launcher":                          "the launcher stands beside the runtime; only programs and tests use it",

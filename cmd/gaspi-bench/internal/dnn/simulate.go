@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // Simulate prices the same steps for so many ranks of a model machine. The time of

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // eventualFigures returns the figures of the paper on eventually consistent collectives.

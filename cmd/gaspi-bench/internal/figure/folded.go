@@ -3,7 +3,7 @@ package figure
 import (
 	"math/bits"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // foldedHalving is Rabenseifner's algorithm as MPI libraries have it (Thakur, Rabenseifner

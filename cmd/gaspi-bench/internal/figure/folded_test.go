@@ -3,8 +3,8 @@ package figure
 import (
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // Goal: it ends, moves what is said of it, and folds every contribution in once.

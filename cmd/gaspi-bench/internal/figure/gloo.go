@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // glooFigures is Gloo's list.

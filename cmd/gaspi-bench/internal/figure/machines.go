@@ -1,6 +1,6 @@
 package figure
 
-import "github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+import "github.com/gaspi-go/gaspi-go/internal/schedule/price"
 
 // The machines of the papers, as the model of package price takes them. Latencies and
 // bandwidths are what the papers state; overheads are those of such networks; a rank

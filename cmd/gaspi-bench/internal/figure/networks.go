@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/dnn"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 	"github.com/gaspi-go/gaspi-go/internal/chart"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // pipelined9 is Fig. 9.

@@ -3,7 +3,7 @@ package figure
 import (
 	"slices"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // pipelinedAppendix are Figs. 13 and 14: other networks, more ranks.

@@ -3,7 +3,7 @@ package figure
 import (
 	"fmt"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // pipelinedOthers are Figs. 5 to 7: operations beside allreduce.

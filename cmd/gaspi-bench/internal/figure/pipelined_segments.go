@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // root is the geometric mean of count numbers with that product, NaN of none.

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
 	"github.com/gaspi-go/gaspi-go/internal/chart"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // staleFigures are Figs. 6 and 7 of the paper on eventually consistent collectives.

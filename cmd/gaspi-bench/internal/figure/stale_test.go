@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // quietLoop is a loop whose times one can say: a vector moves in 1 ms and is folded in

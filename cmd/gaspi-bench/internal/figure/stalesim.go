@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // simulateLoop prices a loop: stale reductions by the events of all ranks, the ring by its

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule/price"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // elementBytes is the size of a float64. All sweeps work on float64, as both papers do where

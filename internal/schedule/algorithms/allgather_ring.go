@@ -1,0 +1,35 @@
+package algorithms
+
+import "github.com/gaspi-go/gaspi-go/internal/schedule"
+
+// allGatherRing lets blocks go round: in every step each rank writes to its right
+// the block that it got last from its left. For large blocks.
+//
+// Cost: P-1 steps; all blocks but one sent by each rank; no scratch. A rank's one
+// credit tells its left that its result may be overwritten; each block has a place of
+// its own there.
+func allGatherRing(b *schedule.Builder, c *schedule.Call) {
+	me, p := b.Rank(), c.Size
+	block := blocksOf(c)
+	ready, data := b.Slots(1), b.Slots(p-1)
+	left, right := mod(me-1, p), mod(me+1, p)
+	if p > 1 {
+		b.Signal(left, ready)
+		b.Await(ready)
+	}
+	own := block[me]
+	from := b.In(me, 0, own.Len)
+	for k := range p - 1 {
+		send := block[mod(me-k, p)]
+		b.Put(b.Out(right, send.Off, send.Len), from, data+k)
+		if k == 0 {
+			b.Copy(b.Out(me, own.Off, own.Len), from)
+		}
+		b.Await(data + k)
+		got := block[mod(me-k-1, p)]
+		from = b.Out(me, got.Off, got.Len)
+	}
+	if p == 1 {
+		b.Copy(b.Out(me, own.Off, own.Len), from)
+	}
+}

@@ -1,0 +1,145 @@
+package algorithms
+
+import (
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+)
+
+// allReduceExchange folds whole vectors among groups of ranks, round by round: in
+// a round of factor f, those f ranks that differ in one digit of their number send
+// each other what they have. The product of the factors is the core. Of the first
+// ranks, as many pairs as there are ranks beyond the core act as one number each:
+// the first of a pair gives its contribution to the second and gets the result back.
+//
+// Every partial fold is of consecutive ranks and made alike by all who make it: the
+// order of ranks is kept, and all ranks get the very same result.
+//
+// Flip suffices, since in every run each rank hears from all to whom it sends.
+// Partial folds replace what has arrived, so that no source of a put is written in
+// the run; only the result may be where In was, and a flush comes before that.
+func allReduceExchange(b *schedule.Builder, c *schedule.Call, factors []int) {
+	me, n := b.Rank(), c.Count
+	ranks := make([]int, c.Size)
+	for r := range ranks {
+		ranks[r] = r
+	}
+	e := claimExchange(b, ranks, n, factors)
+	e.run(b, b.In(me, 0, n), b.Out(me, 0, n), c.InPlace)
+}
+
+// run leaves the fold of what all of the exchange have in out. It flushes before it
+// writes there if out is where own is.
+func (e *exchange) run(b *schedule.Builder, own, out schedule.Region, flush bool) {
+	me := b.Rank()
+	if e.gives() {
+		deliver(b, e.given.At(e.ranks[e.me+1], 0, e.n), own, e.give)
+		b.Await(e.take)
+		b.Copy(out, e.taken.At(me, 0, e.n))
+		return
+	}
+	part := own
+	if e.doubles() {
+		part = e.given.At(me, 0, e.n)
+		b.Await(e.give)
+		b.Combine(part, part, own)
+	}
+	dist := 1
+	for s, f := range e.factors {
+		from := e.round(b, s, dist, part)
+		part = e.got[s].At(me, 0, e.n)
+		if s == len(e.factors)-1 {
+			part = out
+			if flush {
+				b.Flush()
+			}
+		}
+		b.Combine(part, from...)
+		dist *= f
+	}
+	b.Copy(out, part)
+	if e.doubles() {
+		deliver(b, e.taken.At(e.ranks[e.me-1], 0, e.n), out, e.take)
+	}
+}
+
+// exchange is what all rounds need.
+type exchange struct {
+	ranks     []int // that take part
+	me        int   // the rank's place among them, or -1
+	factors   []int
+	n, stride int // elements of the vector, and between two copies of it
+	extra     int // ranks beyond the core
+
+	got  []schedule.Memory // of each round: the vectors of the other members
+	slot []int             // of each round: the first of as many
+
+	given, taken schedule.Memory // of the second and of the first rank of a pair
+	give, take   int
+}
+
+func claimExchange(b *schedule.Builder, ranks []int, n int, factors []int) *exchange {
+	e := &exchange{ranks: ranks, me: slices.Index(ranks, b.Rank()), factors: factors, n: n, stride: b.RoundUp(n)}
+	core := 1
+	for _, f := range factors {
+		core *= f
+		e.got = append(e.got, b.Flip((f-1)*e.stride))
+		e.slot = append(e.slot, b.Slots(f-1))
+	}
+	if e.extra = len(ranks) - core; e.extra > 0 {
+		e.given, e.taken = b.Flip(e.n), b.Flip(e.n)
+		e.give, e.take = b.Slots(1), b.Slots(1)
+	}
+	return e
+}
+
+// gives and doubles report whether the rank is the first or the second of a pair.
+func (e *exchange) gives() bool   { return e.me < 2*e.extra && e.me%2 == 0 }
+func (e *exchange) doubles() bool { return e.me < 2*e.extra && e.me%2 == 1 }
+
+// number is the number of the rank in the core.
+func (e *exchange) number() int {
+	if e.me < 2*e.extra {
+		return e.me / 2
+	}
+	return e.me - e.extra
+}
+
+// rank is who has that number.
+func (e *exchange) rank(number int) int {
+	if number < e.extra {
+		return e.ranks[2*number+1]
+	}
+	return e.ranks[number+e.extra]
+}
+
+// round sends part to the other members of the group of round s, awaits theirs and
+// returns all of them in the order of ranks.
+func (e *exchange) round(b *schedule.Builder, s, dist int, part schedule.Region) []schedule.Region {
+	me, f := e.number(), e.factors[s]
+	digit := me / dist % f
+	for d := 1; d < f; d++ {
+		to := mod(digit+d, f)
+		at := among(digit, to)
+		deliver(b, e.got[s].At(e.rank(me+(to-digit)*dist), at*e.stride, e.n), part, e.slot[s]+at)
+	}
+	all := make([]schedule.Region, f)
+	for from := range f {
+		if from == digit {
+			all[from] = part
+			continue
+		}
+		at := among(from, digit)
+		b.Await(e.slot[s] + at)
+		all[from] = e.got[s].At(b.Rank(), at*e.stride, e.n)
+	}
+	return all
+}
+
+// among is the place of member i of a group among those who are not member j.
+func among(i, j int) int {
+	if i > j {
+		return i - 1
+	}
+	return i
+}

@@ -1,0 +1,53 @@
+package algorithms
+
+import "github.com/gaspi-go/gaspi-go/internal/schedule"
+
+// allToAllFlip lets everybody write to everybody in one round, through memory that
+// is free without a credit. For tiny blocks.
+//
+// Cost: 1 step; all blocks but its own sent by each rank; a copy of the vector; twice
+// the vector of scratch, each block on cache lines of its own. Everybody hears of
+// everybody in every run, and so writes into memory that was last used in a run that
+// its owner has finished. In place, what arrived is copied over what was sent only
+// when that has left.
+func allToAllFlip(b *schedule.Builder, c *schedule.Call) {
+	me, p := b.Rank(), c.Size
+	cells := make([][]int, p) // of each rank, where the blocks of others arrive
+	longest := 0
+	for r := range cells {
+		cells[r] = apart(b, received(c, r))
+		longest = max(longest, cells[r][p])
+	}
+	hold, data := b.Flip(longest), b.Slots(p)
+	for d := 1; d < p; d++ {
+		r := mod(me+d, p)
+		off, n := c.Sent(me, r)
+		deliver(b, hold.At(r, cells[r][me], n), b.In(me, off, n), data+me)
+	}
+	off, n := c.Sent(me, me)
+	b.Copy(arrival(b, c, me, me), b.In(me, off, n))
+	if c.InPlace {
+		b.Flush()
+	}
+	for d := 1; d < p; d++ {
+		r := mod(me+d, p)
+		b.Await(data + r)
+		to := arrival(b, c, me, r)
+		b.Copy(to, hold.At(me, cells[me][r], to.Len))
+	}
+}
+
+// received are the blocks of a rank's result.
+func received(c *schedule.Call, rank int) blocks {
+	all := make(blocks, c.Size)
+	off := 0
+	for i := range all {
+		n := c.Count
+		if c.Counts != nil {
+			n = c.Counts[i*c.Size+rank]
+		}
+		all[i] = schedule.Range{Off: off, Len: n}
+		off += n
+	}
+	return all
+}

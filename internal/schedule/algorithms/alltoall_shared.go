@@ -1,0 +1,23 @@
+package algorithms
+
+import "github.com/gaspi-go/gaspi-go/internal/schedule"
+
+// allToAllShared is for ranks that share memory: each copies the blocks that are
+// its own straight from the vectors of the others.
+//
+// Cost: two signals per peer; each block read and written once, twice in place; no
+// scratch, or the vector in place. Nobody ends before all have read its blocks.
+func allToAllShared(b *schedule.Builder, c *schedule.Call) {
+	me, p := b.Rank(), c.Size
+	ready, done := b.Slots(p), b.Slots(p)
+	from := departures(b, c)
+	signalAll(b, p, ready)
+	b.Copy(arrival(b, c, me, me), from(me, me))
+	for d := 1; d < p; d++ {
+		r := mod(me+d, p)
+		b.Await(ready + r)
+		b.Copy(arrival(b, c, me, r), from(r, me))
+		b.Signal(r, done+me)
+	}
+	awaitAll(b, p, done)
+}

@@ -1,0 +1,27 @@
+package algorithms
+
+import "github.com/gaspi-go/gaspi-go/internal/schedule"
+
+// barrierRadix is the default, that of the runtime's own barrier: up to 16 ranks
+// need one round. Ranks that share cores pay a turn of the scheduler for each.
+const barrierRadix = 16
+
+// barrierDissemination is the n-way dissemination barrier: after each round a rank
+// knows of Radix times as many ranks before it, itself among them, that they have
+// begun. Radix 2 is the classic.
+//
+// Cost: log P rounds to the base of the radix, rounded up, of at most Radix-1 signals
+// each; no memory.
+func barrierDissemination(b *schedule.Builder, c *schedule.Call) {
+	me, p, radix := b.Rank(), c.Size, max(2, radixOr(c, barrierRadix))
+	for known := 1; known < p; known *= radix {
+		slot := b.Slots(radix - 1)
+		steps := min(radix, (p+known-1)/known) // beyond them are ranks that are known
+		for i := 1; i < steps; i++ {
+			b.Signal(mod(me+i*known, p), slot+i-1)
+		}
+		for i := 1; i < steps; i++ {
+			b.Await(slot + i - 1)
+		}
+	}
+}

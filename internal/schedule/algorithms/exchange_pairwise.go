@@ -1,0 +1,44 @@
+package algorithms
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+)
+
+// exchangePairwise is Gloo's pairwise exchange, the communication of halving and
+// doubling with parts of equal length: in round k each rank exchanges the k-th part of
+// its vector with the rank whose number differs in bit k, if there is one.
+//
+// Cost: Rounds steps; n elements sent by a rank that has all partners; no scratch.
+// Credits, sent at once, say that results may be overwritten.
+func exchangePairwise(b *schedule.Builder, c *schedule.Call) {
+	me := b.Rank()
+	ready, data := b.Slots(c.Rounds), b.Slots(c.Rounds)
+	for k := range c.Rounds {
+		if peer, ok := c.Partner(me, k); ok {
+			b.Signal(peer, ready+k)
+		}
+	}
+	for k := range c.Rounds {
+		if peer, ok := c.Partner(me, k); ok {
+			part := schedule.Chunk(c.Count, c.Rounds, k)
+			b.Await(ready + k)
+			b.Put(b.Out(peer, part.Off, part.Len), b.In(me, part.Off, part.Len), data+k)
+			b.Await(data + k)
+		}
+	}
+}
+
+// exchangeFits refuses an exchange in place, whose partners would overwrite what
+// they have yet to be sent, and numbers of rounds that no rank has a bit for.
+func exchangeFits(c *schedule.Call) error {
+	if c.InPlace {
+		return errors.New("an exchange is not done in place")
+	}
+	if c.Rounds > 31 {
+		return fmt.Errorf("an exchange has at most 31 rounds, not %d", c.Rounds)
+	}
+	return nil
+}

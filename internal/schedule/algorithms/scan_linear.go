@@ -1,0 +1,45 @@
+package algorithms
+
+import "github.com/gaspi-go/gaspi-go/internal/schedule"
+
+// scanLinear hands the fold from rank to rank, inclusive or exclusive. In segments
+// it is a pipeline that sends and combines every element once.
+//
+// Cost: P-1 steps, n elements sent and n combined; n elements of scratch, twice that
+// for the exclusive one. The order of ranks is kept. A receiver signals its sender when it has
+// read a block, and the sender awaits that at the end.
+func scanLinear(b *schedule.Builder, c *schedule.Call) {
+	me, n := b.Rank(), c.Count
+	arrived, folded := b.Scratch(n), schedule.Memory{}
+	if c.Op == schedule.ExScan {
+		folded = b.Scratch(n)
+	}
+	data, read := b.Slots(1), b.Slots(1)
+	own, out, got := b.In(me, 0, n), b.Out(me, 0, n), arrived.At(me, 0, n)
+	incl := own
+	if me > 0 {
+		b.Await(data)
+		if c.Op == schedule.Scan {
+			incl = out
+			b.Combine(incl, got, own)
+		} else if me < c.Size-1 {
+			incl = folded.At(me, 0, n)
+			b.Combine(incl, got, own)
+		}
+	}
+	if me < c.Size-1 {
+		b.Put(arrived.At(me+1, 0, n), incl, data)
+	}
+	switch {
+	case c.Op == schedule.Scan:
+		b.Copy(out, incl)
+	case me > 0:
+		b.Copy(out, got)
+	}
+	if me > 0 {
+		b.Signal(me-1, read)
+	}
+	if me < c.Size-1 {
+		b.Await(read)
+	}
+}

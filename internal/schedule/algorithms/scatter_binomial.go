@@ -1,0 +1,39 @@
+package algorithms
+
+import "github.com/gaspi-go/gaspi-go/internal/schedule"
+
+// scatterBinomial hands blocks down a binomial tree: each rank gets the blocks of
+// its subtree as one piece and passes on those of its children. For small blocks.
+//
+// Cost: log P steps, rounded up; the blocks of its subtree but its own sent by each
+// rank; twice the largest subtree's blocks of scratch, about half the vector each.
+// Blocks go into memory that ranks use in turns. Each tells its parent that it has
+// begun, and the parent does not end before it has heard that: so in the next run it
+// knows that the child has finished the last run but one.
+func scatterBinomial(b *schedule.Builder, c *schedule.Call) {
+	me := b.Rank()
+	tree, block := binomial{c.Size, c.Root}, blocksOf(c)
+	hold := b.Flip(largestSubtree(tree, block))
+	data, begun := b.Slots(1), b.Slots(tree.stages())
+	own := b.In(me, block[me].Off, block[me].Len)
+	if parent, ok := tree.parent(me); ok {
+		own = hold.At(me, 0, block[me].Len)
+		b.Signal(parent, begun+tree.level(me))
+		b.Await(data)
+	}
+	children := tree.children(me)
+	for k := len(children) - 1; k >= 0; k-- {
+		child := children[k]
+		to := block.ranges(child, tree.subtree(child))
+		n := block.span(child, tree.subtree(child))
+		if me == c.Root {
+			deliverAll(b, child, pieces(hold.At(child, 0, n), to), regions(b.In, me, to), data)
+		} else {
+			deliver(b, hold.At(child, 0, n), hold.At(me, block.span(me, mod(child-me, c.Size)), n), data)
+		}
+	}
+	b.Copy(b.Out(me, 0, own.Len), own)
+	for k := range children {
+		b.Await(begun + k)
+	}
+}

@@ -1,0 +1,122 @@
+package prove
+
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+)
+
+// Options say what is demanded of schedules beside the result. The zero value
+// demands least of the order and allows least memory.
+type Options struct {
+	// Ordered says that contributions must be folded in the order of ranks; by
+	// default any order will do.
+	Ordered bool
+	// Runs is how many runs follow each other without a barrier. 0 means 2, or 4
+	// if the schedules use Flip, whose copies repeat every second run. With less
+	// than that, what a run does to the next is not seen; more finds no more.
+	Runs int
+	// Locals is the number of local vectors that Fan serves, 0 or 1 for one. The
+	// call must then be an AllReduce or Scan in place.
+	Locals int
+	// Shares allows a Combine to touch memory of peers.
+	Shares bool
+	// Hosts is the host of each rank: with Shares, only of peers of the same host.
+	// Nil means that all share memory.
+	Hosts []int
+	// Exposes allows peers to touch the caller's vectors.
+	Exposes bool
+}
+
+// Check proves the schedules that build makes for the ranks of a call. It returns
+// nil if they are right, otherwise an *Error that says where they are not. It
+// keeps none of the schedules.
+func Check(c *schedule.Call, build func(rank int) *schedule.Schedule, opts Options) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	opts.Locals = max(opts.Locals, 1)
+	k := &check{call: c, opts: opts, layout: c.Layout()}
+	if err := k.accepts(); err != nil {
+		return err
+	}
+	for r := range c.Size {
+		k.plans = append(k.plans, build(r))
+	}
+	if err := k.form(); err != nil {
+		return err
+	}
+	if k.opts.Runs == 0 {
+		k.opts.Runs = 2
+		if k.plans[0].Flip > 0 {
+			k.opts.Runs = 4
+		}
+	}
+	k.open()
+	for run := range k.opts.Runs {
+		if err := k.walk(run); err != nil {
+			return err
+		}
+	}
+	k.run = k.opts.Runs
+	for r := range c.Size {
+		if err := k.turn(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check is the state of one proof.
+type check struct {
+	call   *schedule.Call
+	opts   Options
+	layout schedule.Layout // where In and Out lie if the call is in place
+	plans  []*schedule.Schedule
+
+	terms    *terms
+	memories []memory // of all ranks; see memoryOf
+	lanes    []lane   // of all ranks; see lanesOf
+	first    []int32  // rank -> its first lane
+	slots    []*slot  // rank*Slots + slot; nil if never used
+	spare    []slot   // not yet in use
+	events   []access
+	sent     []sent
+	clocks   clockPool
+
+	run    int
+	ready  []int32 // lanes that may go on
+	begun  []int32 // rank -> when its run began, by its first lane's clock
+	wanted map[promiseKey]foldedValue
+
+	pieces [][]piece // of each source of a step, reused
+	folded []piece
+}
+
+// walk does one run: all lanes until none can go on, then what callers do.
+func (k *check) walk(run int) error {
+	k.run = run
+	for r := range k.call.Size {
+		if err := k.begin(r); err != nil {
+			return err
+		}
+	}
+	for len(k.ready) > 0 {
+		last := len(k.ready) - 1
+		at := k.ready[last]
+		k.ready = k.ready[:last]
+		if err := k.advance(&k.lanes[at]); err != nil {
+			return err
+		}
+	}
+	if err := k.stuck(); err != nil {
+		return err
+	}
+	if err := k.unawaited(); err != nil {
+		return err
+	}
+	for r := range k.call.Size {
+		if err := k.end(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
