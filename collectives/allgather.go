@@ -3,6 +3,7 @@ package collectives
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -43,10 +44,10 @@ func AllGatherVTask[T any](t *Team, dst, src []T, counts []int, opts ...Option) 
 
 func allGather[T any](t *Team, dst, src []T, counts []int, opts []Option) Task {
 	task := Task{
-		call: schedule.Call{Op: schedule.AllGather, Count: len(src), Counts: counts},
+		call: choice.Signature{Call: schedule.Call{Op: schedule.AllGather, Count: len(src), Counts: counts}},
 		elem: movable[T](), in: memoryOf(src), out: memoryOf(dst),
 	}
-	task.tuned(opts)
+	task.set(opts)
 	task.blockwise(t, "src", len(src), "dst", len(dst))
 	if isInPlace(&task, t, dst, src) {
 		task.call.InPlace, task.in = true, task.out

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -26,10 +27,10 @@ func AllReduce[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...
 func AllReduceTask[T Element](buf []T, op Op, opts ...Option) Task {
 	mem := reduce.BytesOf(buf)
 	task := Task{
-		call: schedule.Call{Op: schedule.AllReduce, Count: len(buf), InPlace: true},
+		call: choice.Signature{Call: schedule.Call{Op: schedule.AllReduce, Count: len(buf), InPlace: true}},
 		elem: combinable[T](), op: op, in: mem, out: mem,
 	}
-	task.tuned(opts)
+	task.set(opts)
 	return task
 }
 
@@ -43,10 +44,10 @@ func AllReduceInto[T Element](ctx context.Context, t *Team, dst, src []T, op Op,
 // AllReduceIntoTask is AllReduceInto as a task.
 func AllReduceIntoTask[T Element](dst, src []T, op Op, opts ...Option) Task {
 	task := Task{
-		call: schedule.Call{Op: schedule.AllReduce, Count: len(src)},
+		call: choice.Signature{Call: schedule.Call{Op: schedule.AllReduce, Count: len(src)}},
 		elem: combinable[T](), op: op, in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
 	}
-	task.tuned(opts)
+	task.set(opts)
 	task.lengths("dst", len(dst), len(src))
 	return task
 }
@@ -67,6 +68,7 @@ func AllReduceManyTask[T Element](bufs [][]T, op Op, opts ...Option) Task {
 		return task
 	}
 	task := AllReduceTask(bufs[0], op, opts...)
+	task.call.Extra = len(bufs) - 1
 	for i, b := range bufs[1:] {
 		task.extra = append(task.extra, reduce.BytesOf(b))
 		task.lengths(fmt.Sprintf("vector %d", i+1), len(b), len(bufs[0]))
@@ -86,10 +88,10 @@ func AllReduceFunc[T any](ctx context.Context, t *Team, buf []T, fn Func[T], ord
 func AllReduceFuncTask[T any](buf []T, fn Func[T], ordered bool, opts ...Option) Task {
 	mem := reduce.BytesOf(buf)
 	task := Task{
-		call: schedule.Call{Op: schedule.AllReduce, Count: len(buf), InPlace: true},
-		elem: movable[T](), user: ofFunc(fn), order: ordered, in: mem, out: mem,
+		call: choice.Signature{Call: schedule.Call{Op: schedule.AllReduce, Count: len(buf), InPlace: true}, Ordered: ordered},
+		elem: movable[T](), user: ofFunc(fn), in: mem, out: mem,
 	}
-	task.tuned(opts)
+	task.set(opts)
 	return task
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -26,10 +27,10 @@ func AllToAll[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option)
 // AllToAllTask is AllToAll as a task.
 func AllToAllTask[T any](t *Team, dst, src []T, opts ...Option) Task {
 	task := Task{
-		call: schedule.Call{Op: schedule.AllToAll, Count: len(src) / t.Size(), InPlace: len(src) > 0 && same(dst, src)},
+		call: choice.Signature{Call: schedule.Call{Op: schedule.AllToAll, Count: len(src) / t.Size(), InPlace: len(src) > 0 && same(dst, src)}},
 		elem: movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
 	}
-	task.tuned(opts)
+	task.set(opts)
 	task.lengths("src", len(src), task.call.Count*t.Size())
 	task.lengths("dst", len(dst), len(src))
 	return task
@@ -73,10 +74,10 @@ func AllToAllVTask[T any](ctx context.Context, t *Team, dst []T, receives []int,
 // allToAllV is the task as far as one member alone knows it.
 func allToAllV[T any](t *Team, dst []T, receives []int, src []T, sends []int, opts []Option) Task {
 	task := Task{
-		call: schedule.Call{Op: schedule.AllToAll, Counts: []int{}, InPlace: same(dst, src)},
+		call: choice.Signature{Call: schedule.Call{Op: schedule.AllToAll, Counts: []int{}, InPlace: same(dst, src)}},
 		elem: movable[T](), in: memoryOf(src), out: memoryOf(dst),
 	}
-	task.tuned(opts)
+	task.set(opts)
 	task.lengths("sends", len(sends), t.Size())
 	task.lengths("receives", len(receives), t.Size())
 	if task.err == nil {
@@ -125,7 +126,7 @@ func newTelling(t *Team, task *Task, sends, receives []int) *telling {
 // of reports whether x is that of a call.
 func (x *telling) of(task *Task, sends, receives []int) bool {
 	return start(x.task.in) == start(task.in) && start(x.task.out) == start(task.out) && x.task.elem == task.elem &&
-		x.task.tuning == task.tuning && slices.Equal(x.sends, sends) && slices.Equal(x.receives, receives)
+		x.task.call.Options == task.call.Options && slices.Equal(x.sends, sends) && slices.Equal(x.receives, receives)
 }
 
 // tellCounts tells all members how much this one sends to each, and stores in the task

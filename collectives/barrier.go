@@ -3,6 +3,7 @@ package collectives
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -19,7 +20,7 @@ func Barrier(ctx context.Context, t *Team, opts ...Option) error {
 
 // BarrierTask is Barrier as a task.
 func BarrierTask(opts ...Option) Task {
-	task := Task{call: schedule.Call{Op: schedule.Barrier}, elem: movable[byte]()}
-	task.tuned(opts)
+	task := Task{call: choice.Signature{Call: schedule.Call{Op: schedule.Barrier}}, elem: movable[byte]()}
+	task.set(opts)
 	return task
 }

@@ -45,16 +45,12 @@ func (task *Task) total(t *Team) int {
 // empty part at its end are the same slice. So where some block is empty, none is in
 // place, and what is done is right for both.
 func isInPlace[T any](task *Task, t *Team, long, block []T) bool {
-	if task.err != nil || task.call.Counts == nil && len(block) == 0 || task.someBlockEmpty() {
+	if task.err != nil || task.call.Counts == nil && len(block) == 0 || task.call.SomeBlockEmpty() {
 		return false
 	}
 	off, n := task.call.Block(t.me)
 	return same(block, long[off:off+n])
 }
-
-// someBlockEmpty reports whether some member's block of those of different lengths is
-// empty, which all members know.
-func (task *Task) someBlockEmpty() bool { return slices.Contains(task.call.Counts, 0) }
 
 // same reports whether two slices are the same memory. Of empty ones it says
 // whether they are the same part of a slice.

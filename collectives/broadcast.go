@@ -3,6 +3,7 @@ package collectives
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -25,10 +26,10 @@ func Broadcast[T any](ctx context.Context, t *Team, root int, buf []T, opts ...O
 func BroadcastTask[T any](root int, buf []T, opts ...Option) Task {
 	mem := reduce.BytesOf(buf)
 	task := Task{
-		call: schedule.Call{Op: schedule.Broadcast, Count: len(buf), Root: root, InPlace: true},
+		call: choice.Signature{Call: schedule.Call{Op: schedule.Broadcast, Count: len(buf), Root: root, InPlace: true}},
 		elem: movable[T](), in: mem, out: mem,
 	}
-	task.tuned(opts)
+	task.set(opts)
 	return task
 }
 

@@ -45,7 +45,7 @@ func (c *compiler) holdsForm(r schedule.Region) bool {
 // code resolves the operands of an encode or a decode.
 func (c *compiler) code(in *instruction, s *schedule.Step) error {
 	k := &c.p.coding
-	how := c.p.key.tuning.compress
+	how := c.p.call.Options.Compress
 	if k.coder == nil {
 		coder, err := codec.NewCoder(how, c.p.task.elem.coded())
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/codec"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -22,7 +23,7 @@ type Compression = codec.Method
 // An AllReduce codes each contribution once and the result once. A Broadcast codes
 // the vector once, and of a Compression that loses something the root, too, keeps
 // only what the others get.
-func Compress(how Compression) Option { return func(o *tuning) { o.compress = how } }
+func Compress(how Compression) Option { return func(o *choice.Settings) { o.Compress = how } }
 
 // Lossless is for every element and operation; results are those of other
 // algorithms that fold in the order of ranks.
@@ -51,7 +52,7 @@ func TopK(part float64) Compression { return codec.TopK(part) }
 
 // compressible returns why a task's compression cannot be, or nil.
 func (task *Task) compressible() error {
-	how := task.tuning.compress
+	how := task.call.Options.Compress
 	op := task.call.Op
 	switch {
 	case how.None():

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -21,10 +22,10 @@ func Exchange[T any](ctx context.Context, t *Team, dst, src []T, rounds int, opt
 // ExchangeTask is Exchange as a task.
 func ExchangeTask[T any](dst, src []T, rounds int, opts ...Option) Task {
 	task := Task{
-		call: schedule.Call{Op: schedule.Exchange, Count: len(src), Rounds: rounds},
+		call: choice.Signature{Call: schedule.Call{Op: schedule.Exchange, Count: len(src), Rounds: rounds}},
 		elem: movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
 	}
-	task.tuned(opts)
+	task.set(opts)
 	task.lengths("dst", len(dst), len(src))
 	if task.err == nil && len(src) > 0 && same(dst, src) {
 		task.err = fmt.Errorf("%w: dst is src, but an exchange is not done in place", gaspi.ErrNotSupported)

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // PretendHosts makes a team take its members for ranks of several hosts: member i is
 // on host nodes[i].
 func PretendHosts(t *Team, nodes []int) {
-	t.nodes, t.one = nodes, false
-	clear(t.chosen)
+	t.nodes = nodes
+	t.chooser = choice.Chooser{Machine: t.chooser.Machine, Forced: t.chooser.Forced, Hosts: t.chooser.Hosts}
 }
 
 // WaitPatiently makes a team not look for the reason of a wait, however long that takes:
@@ -20,10 +21,10 @@ func WaitPatiently(t *Team) { t.stall = time.Hour }
 
 // Force is Config.Algorithms of a team that is there.
 func Force(t *Team, text string) error {
-	forced, err := parseForced(text)
+	forced, err := choice.ParseForced(text)
 	if err == nil {
-		t.forced = forced
-		clear(t.chosen)
+		old := &t.chooser
+		t.chooser = choice.Chooser{Machine: old.Machine, Forced: forced, Hosts: old.Hosts, OneNode: old.OneNode}
 	}
 	return err
 }
@@ -41,14 +42,14 @@ func Outline(t *Team, task Task) string {
 	k := task.key(t)
 	p := t.draft(&task, k)
 	var err error
-	if p.choice, err = t.choose(p); err != nil {
+	if p.variant, err = t.chooser.Choose(&p.call); err != nil {
 		return err.Error()
 	}
-	p.call.Radix = p.choice.radix
-	s := schedule.Build(&p.call, t.me, p.choice.emitter())
+	p.call.Radix = p.variant.Radix
+	s := schedule.Build(&p.call.Call, t.me, p.variant.Emitter())
 	p.bid = t.arena.bid(s.Slots, uint64((s.Scratch+2*s.Flip)*p.task.elem.size))
 	return fmt.Sprintf("%v by %v: plain %v, in %v, out %v, %d elements of scratch and %d of flip, %+v, signature %x",
-		p.text(), p.choice, p.plain(), k.in, k.out, s.Scratch, s.Flip, p.bid, p.signature())
+		p.text(), p.variant, p.plain(), k.in, k.out, s.Scratch, s.Flip, p.bid, p.signature())
 }
 
 // Names returns the names of all ways to do a task that its options allow and that Explain
@@ -62,12 +63,10 @@ func Names(t *Team, task Task) ([]string, error) {
 		return nil, err
 	}
 	p := t.draft(&task, task.key(t))
-	q := p.question()
-	call := q.call(p)
 	var names []string
-	for _, want := range []tuning{t.wanted(p), {}} {
-		for _, c := range t.candidates(p, &call, want) {
-			names = append(names, c.String())
+	for _, want := range []choice.Settings{t.chooser.Wanted(&p.call), {}} {
+		for _, v := range t.chooser.Candidates(&p.call, want) {
+			names = append(names, v.String())
 		}
 		if len(names) == 1 {
 			break

@@ -3,6 +3,7 @@ package collectives
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -33,10 +34,10 @@ func GatherVTask[T any](t *Team, root int, dst, src []T, counts []int, opts ...O
 
 func gather[T any](t *Team, root int, dst, src []T, counts []int, opts []Option) Task {
 	task := Task{
-		call: schedule.Call{Op: schedule.Gather, Root: root, Count: len(src), Counts: counts},
+		call: choice.Signature{Call: schedule.Call{Op: schedule.Gather, Root: root, Count: len(src), Counts: counts}},
 		elem: movable[T](), in: memoryOf(src), out: memoryOf(dst),
 	}
-	task.tuned(opts)
+	task.set(opts)
 	long := len(dst)
 	if t.me != root && long == 0 {
 		long = task.total(t)

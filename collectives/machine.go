@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
-	"strings"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
-	"github.com/gaspi-go/gaspi-go/internal/schedule"
-	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
@@ -50,25 +48,34 @@ func onOneHost(m *Machine) {
 	m.Bandwidth = 20e9 // more than processors can move
 }
 
+// OnNetwork changes a machine to what it is where a network is emulated, as a team does
+// by itself: the model is the emulator's own, so nothing is measured. Cards move bytes
+// by themselves.
+func OnNetwork(m *Machine, n gaspi.Network) {
+	overhead := n.Overhead.Seconds()
+	m.Network = price.Link{Latency: (n.Latency + n.Jitter/2).Seconds(), Put: overhead, Signal: overhead}
+	m.Bandwidth, m.SocketRate, m.Take = n.Bandwidth, 0, 0
+}
+
 // prepareChoice finds out what algorithms are chosen by.
 func (t *Team) prepareChoice() error {
-	t.machine = DefaultMachine()
-	t.machine.Cores = t.proc.LocalCores()
+	t.chooser.Machine = DefaultMachine()
+	t.chooser.Machine.Cores = t.proc.LocalCores()
 	if t.proc.LocalSize() == t.proc.Size() {
-		onOneHost(&t.machine)
+		onOneHost(&t.chooser.Machine)
 	}
 	if network, ok := t.proc.Emulated(); ok {
-		OnNetwork(&t.machine, network)
+		OnNetwork(&t.chooser.Machine, network)
 	}
 	switch file := os.Getenv(envMachine); {
 	case t.cfg.Machine != nil:
-		t.machine = *t.cfg.Machine
+		t.chooser.Machine = *t.cfg.Machine
 	case file != "":
-		if err := readMachine(file, &t.machine); err != nil {
+		if err := readMachine(file, &t.chooser.Machine); err != nil {
 			return err
 		}
 	}
-	if err := t.machine.Check(); err != nil {
+	if err := t.chooser.Machine.Check(); err != nil {
 		return err
 	}
 	text := t.cfg.Algorithms
@@ -76,8 +83,10 @@ func (t *Team) prepareChoice() error {
 		text = os.Getenv(envAlgorithms)
 	}
 	var err error
-	t.forced, err = parseForced(text)
-	return err
+	if t.chooser.Forced, err = choice.ParseForced(text); err != nil {
+		return fmt.Errorf("%s: %w", envAlgorithms, err)
+	}
+	return nil
 }
 
 func readMachine(file string, m *Machine) error {
@@ -91,49 +100,16 @@ func readMachine(file string, m *Machine) error {
 	return nil
 }
 
-// parseForced reads "allreduce:ring/4096x4,alltoall:pairwise".
-func parseForced(text string) (map[schedule.Operation]tuning, error) {
-	forced := make(map[schedule.Operation]tuning)
-	for field := range strings.SplitSeq(text, ",") {
-		if field = strings.TrimSpace(field); field == "" {
-			continue
-		}
-		name, how, ok := strings.Cut(field, ":")
-		op, known := operationNamed(name)
-		if !ok || !known {
-			return nil, fmt.Errorf("%s: %q; expected an operation and an algorithm, such as allreduce:ring", envAlgorithms, field)
-		}
-		want, err := parseAlgorithm(how)
-		if err == nil {
-			_, err = algorithms.Lookup(op, want.algorithm)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %q: %w", envAlgorithms, field, err)
-		}
-		forced[op] = want
-	}
-	return forced, nil
-}
-
-func operationNamed(name string) (schedule.Operation, bool) {
-	for _, op := range schedule.Operations() {
-		if op.String() == name {
-			return op, true
-		}
-	}
-	return 0, false
-}
-
 // agreeOnMachine makes sure that all members choose by the same figures. The
 // number of cores is that of the smallest host.
 func (t *Team) agreeOnMachine(ctx context.Context) error {
-	cores := []int64{int64(t.machine.Cores)}
+	cores := []int64{int64(t.chooser.Machine.Cores)}
 	if err := agree.AllReduce(ctx, t.own, cores, gaspi.Min); err != nil {
 		return err
 	}
-	t.machine.Cores = int(cores[0])
+	t.chooser.Machine.Cores = int(cores[0])
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%+v|%v|%v|%v|%v", t.machine, t.forced, t.cfg.Scratch, t.cfg.Slots, t.proc.LocalSize() == t.proc.Size())
+	fmt.Fprintf(h, "%+v|%v|%v|%v|%v", t.chooser.Machine, t.chooser.Forced, t.cfg.Scratch, t.cfg.Slots, t.proc.LocalSize() == t.proc.Size())
 	fmt.Fprintf(h, "|%v", t.ranks)
 	sum := h.Sum64()
 	both := []uint64{sum, ^sum}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -14,15 +15,15 @@ import (
 // A Plan is a call that was prepared: an algorithm chosen, its schedule bound to
 // buffers, scratch and notifications. Running it again allocates nothing.
 type Plan struct {
-	t      *Team
-	task   Task
-	key    key
-	call   schedule.Call
-	choice choice
-	bid    bid
-	claim  claim
-	sign   uint64 // its signature
-	pinned bool   // made by NewPlan: kept until Close
+	t       *Team
+	task    Task
+	key     key
+	call    choice.Signature
+	variant choice.Variant
+	bid     bid
+	claim   claim
+	sign    uint64 // its signature
+	pinned  bool   // made by NewPlan: kept until Close
 
 	lanes     []lane
 	operands  [][]byte     // by operand.mem; the first are the caller's buffers
@@ -35,9 +36,9 @@ type Plan struct {
 	ahead     int           // the same of one that asks for what it needs
 	puts      bool          // sources are borrowed until a wait for the queue
 
-	untuned bool   // those calls have no options
-	glance  glance // of calls that again may serve; zero if there are none
-	in, out *byte  // where their buffers begin, if peers can reach them
+	optionless bool   // those calls have no options
+	glance     glance // of calls that again may serve; zero if there are none
+	in, out    *byte  // where their buffers begin, if peers can reach them
 
 	next   [2][]byte // where even and odd runs write first, if that is mapped
 	runs   uint32    // begun so far
@@ -58,10 +59,10 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.choice, err = t.choose(p); err != nil {
+	if p.variant, err = t.chooser.Choose(&p.call); err != nil {
 		return nil, err
 	}
-	p.call.Radix = p.choice.radix
+	p.call.Radix = p.variant.Radix
 	if p.call.Op.Reduces() && task.user == nil {
 		folds, err := task.elem.kernel(task.op)
 		if err != nil {
@@ -69,7 +70,7 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 		}
 		p.fold, p.foldAll, p.foldTwice = folds.two, folds.many, folds.twice
 	}
-	s := schedule.Build(&p.call, t.me, p.choice.emitter())
+	s := schedule.Build(&p.call.Call, t.me, p.variant.Emitter())
 	size := task.elem.size
 	p.block, p.ahead = max(1, foldBlock/size)*size, max(1, aheadBlock/size)*size
 	scratch := roundUp(uint64(s.Scratch*size), cacheLine)
@@ -83,7 +84,7 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	}
 	if err := p.compile(s, scratch, flip); err != nil {
 		p.claim.slab.plans-- // its place is free after the next flush
-		return nil, fmt.Errorf("%v: %w", p.choice, err)
+		return nil, fmt.Errorf("%v: %w", p.variant, err)
 	}
 	p.run.prepare(p)
 	return p, nil
@@ -94,6 +95,7 @@ func (t *Team) draft(task *Task, k key) *Plan {
 	p := &Plan{t: t, task: *task, key: k, call: task.call}
 	p.call.Size, p.call.Nodes = len(t.ranks), t.nodes
 	p.call.Line = max(1, cacheLine/max(1, task.elem.size))
+	p.call.Plain = k.plain()
 	return p
 }
 
@@ -193,7 +195,7 @@ func (p *Plan) Run(ctx context.Context) error {
 }
 
 // plain reports whether the buffers are where peers cannot reach them.
-func (p *Plan) plain() bool { return p.key.in.alloc == 0 && p.key.out.alloc == 0 }
+func (p *Plan) plain() bool { return p.call.Plain }
 
 // Close gives the plan up. It is called by all members at the same point between
 // their calls, and not while a run is under way.
@@ -214,7 +216,7 @@ func (p *Plan) Close() error {
 
 // Algorithm is the name of what the plan runs, with its parameters, as in
 // "ring x4".
-func (p *Plan) Algorithm() string { return p.choice.String() }
+func (p *Plan) Algorithm() string { return p.variant.String() }
 
 // forget drops a plan. Its place in the arena is free after the next flush.
 func (t *Team) forget(p *Plan) {
@@ -236,8 +238,7 @@ func (p *Plan) renew() {
 func (p *Plan) signature() uint64 {
 	h := fnv.New64a()
 	k := &p.key
-	fmt.Fprintf(h, "%s|%v|%v|%d|%v|%v|%v|%v", p.text(), p.choice, k.tuning, k.plan, k.in, k.out, k.order, k.elem.size)
-	fmt.Fprintf(h, "|%v|%v|%v|%v|%v", p.call.Counts, p.call.InPlace, p.call.Engaged, p.call.Rounds, p.bid)
+	fmt.Fprintf(h, "%s|%v|%v|%d|%v|%v|%v", p.text(), p.variant, k.call, k.plan, k.in, k.out, p.bid)
 	return h.Sum64()
 }
 
@@ -254,8 +255,8 @@ func (p *Plan) text() string {
 		}
 		where += fmt.Sprintf(" in allocation %d at byte %d", a.alloc, a.offset)
 	}
-	if p.key.tuning != (tuning{}) {
-		where += " by " + p.choice.String()
+	if p.call.Options != (choice.Settings{}) {
+		where += " by " + p.variant.String()
 	}
 	if p.key.plan != 0 {
 		where += fmt.Sprintf(" as plan %d", p.key.plan)

@@ -36,7 +36,7 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 		return nil, nil
 	}
 	segment.Expect(p.next[p.runs&1]) // before the checks, so that it comes meanwhile
-	if p.glance != *g || !p.idle() || !p.bound(in, out) || !p.tuned(opts) {
+	if p.glance != *g || !p.idle() || !p.bound(in, out) || !p.hasOptions(opts) {
 		t.leave()
 		return nil, nil
 	}
@@ -55,12 +55,12 @@ func (p *Plan) idle() bool {
 		len(t.active) == 0 && len(t.waiting) == 0 && t.resume == nil && t.drafted == nil && t.telling == nil && t.held.call == 0 && t.broken == nil && !t.closed && t.own.Revoked() == nil
 }
 
-// tuned reports whether options are those of p's calls.
-func (p *Plan) tuned(opts []Option) bool {
+// hasOptions reports whether opts are those of p's calls.
+func (p *Plan) hasOptions(opts []Option) bool {
 	if len(opts) == 0 {
-		return p.untuned
+		return p.optionless
 	}
-	return p.t.tune(opts) == p.key.tuning
+	return p.t.options(opts) == p.call.Options
 }
 
 // bound reports whether buffers lie where those of p's calls do.

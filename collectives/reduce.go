@@ -3,6 +3,7 @@ package collectives
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -25,10 +26,10 @@ func Reduce[T Element](ctx context.Context, t *Team, root int, buf []T, op Op, o
 func ReduceTask[T Element](root int, buf []T, op Op, opts ...Option) Task {
 	mem := reduce.BytesOf(buf)
 	task := Task{
-		call: schedule.Call{Op: schedule.Reduce, Count: len(buf), Root: root, InPlace: true},
+		call: choice.Signature{Call: schedule.Call{Op: schedule.Reduce, Count: len(buf), Root: root, InPlace: true}},
 		elem: combinable[T](), op: op, in: mem, out: mem,
 	}
-	task.tuned(opts)
+	task.set(opts)
 	return task
 }
 
@@ -45,10 +46,10 @@ func ReduceInto[T Element](ctx context.Context, t *Team, root int, dst, src []T,
 // ReduceIntoTask is ReduceInto as a task.
 func ReduceIntoTask[T Element](root int, dst, src []T, op Op, opts ...Option) Task {
 	task := Task{
-		call: schedule.Call{Op: schedule.Reduce, Count: len(src), Root: root},
+		call: choice.Signature{Call: schedule.Call{Op: schedule.Reduce, Count: len(src), Root: root}},
 		elem: combinable[T](), op: op, in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
 	}
-	task.tuned(opts)
+	task.set(opts)
 	return task
 }
 
@@ -62,9 +63,9 @@ func ReduceFunc[T any](ctx context.Context, t *Team, root int, buf []T, fn Func[
 func ReduceFuncTask[T any](root int, buf []T, fn Func[T], ordered bool, opts ...Option) Task {
 	mem := reduce.BytesOf(buf)
 	task := Task{
-		call: schedule.Call{Op: schedule.Reduce, Count: len(buf), Root: root, InPlace: true},
-		elem: movable[T](), user: ofFunc(fn), order: ordered, in: mem, out: mem,
+		call: choice.Signature{Call: schedule.Call{Op: schedule.Reduce, Count: len(buf), Root: root, InPlace: true}, Ordered: ordered},
+		elem: movable[T](), user: ofFunc(fn), in: mem, out: mem,
 	}
-	task.tuned(opts)
+	task.set(opts)
 	return task
 }

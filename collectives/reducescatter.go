@@ -3,6 +3,7 @@ package collectives
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -52,16 +53,16 @@ func ReduceScatterFunc[T any](ctx context.Context, t *Team, dst, src []T, fn Fun
 // ReduceScatterFuncTask is ReduceScatterFunc as a task.
 func ReduceScatterFuncTask[T any](t *Team, dst, src []T, fn Func[T], ordered bool, opts ...Option) Task {
 	task := reduceScatter(t, dst, src, nil, movable[T](), 0, opts)
-	task.user, task.order = ofFunc(fn), ordered
+	task.user, task.call.Ordered = ofFunc(fn), ordered
 	return task
 }
 
 func reduceScatter[T any](t *Team, dst, src []T, counts []int, elem elementType, op Op, opts []Option) Task {
 	task := Task{
-		call: schedule.Call{Op: schedule.ReduceScatter, Count: len(dst), Counts: counts},
+		call: choice.Signature{Call: schedule.Call{Op: schedule.ReduceScatter, Count: len(dst), Counts: counts}},
 		elem: elem, op: op, in: memoryOf(src), out: memoryOf(dst),
 	}
-	task.tuned(opts)
+	task.set(opts)
 	task.blockwise(t, "dst", len(dst), "src", len(src))
 	if isInPlace(&task, t, src, dst) {
 		task.call.InPlace, task.out = true, task.in

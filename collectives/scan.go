@@ -3,6 +3,7 @@ package collectives
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -40,7 +41,7 @@ func ScanFunc[T any](ctx context.Context, t *Team, buf []T, fn Func[T], ordered 
 // ScanFuncTask is ScanFunc as a task.
 func ScanFuncTask[T any](buf []T, fn Func[T], ordered bool, opts ...Option) Task {
 	task := scan(schedule.Scan, buf, movable[T](), 0, opts)
-	task.user, task.order = ofFunc(fn), ordered
+	task.user, task.call.Ordered = ofFunc(fn), ordered
 	return task
 }
 
@@ -53,16 +54,16 @@ func ExScanFunc[T any](ctx context.Context, t *Team, buf []T, fn Func[T], ordere
 // ExScanFuncTask is ExScanFunc as a task.
 func ExScanFuncTask[T any](buf []T, fn Func[T], ordered bool, opts ...Option) Task {
 	task := scan(schedule.ExScan, buf, movable[T](), 0, opts)
-	task.user, task.order = ofFunc(fn), ordered
+	task.user, task.call.Ordered = ofFunc(fn), ordered
 	return task
 }
 
 func scan[T any](what schedule.Operation, buf []T, elem elementType, op Op, opts []Option) Task {
 	mem := reduce.BytesOf(buf)
 	task := Task{
-		call: schedule.Call{Op: what, Count: len(buf), InPlace: true},
+		call: choice.Signature{Call: schedule.Call{Op: what, Count: len(buf), InPlace: true}},
 		elem: elem, op: op, in: mem, out: mem,
 	}
-	task.tuned(opts)
+	task.set(opts)
 	return task
 }

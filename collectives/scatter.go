@@ -3,6 +3,7 @@ package collectives
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -33,10 +34,10 @@ func ScatterVTask[T any](t *Team, root int, dst, src []T, counts []int, opts ...
 
 func scatter[T any](t *Team, root int, dst, src []T, counts []int, opts []Option) Task {
 	task := Task{
-		call: schedule.Call{Op: schedule.Scatter, Root: root, Count: len(dst), Counts: counts},
+		call: choice.Signature{Call: schedule.Call{Op: schedule.Scatter, Root: root, Count: len(dst), Counts: counts}},
 		elem: movable[T](), in: memoryOf(src), out: memoryOf(dst),
 	}
-	task.tuned(opts)
+	task.set(opts)
 	long := len(src)
 	if t.me != root && long == 0 {
 		long = task.total(t)

@@ -326,7 +326,7 @@ func (r *run) place() string {
 	if r.state == ended {
 		return fmt.Sprintf("call %d of the team", r.call+1)
 	}
-	return fmt.Sprintf("call %d of the team, %v, step %d of %d", r.call+1, r.p.choice, done, all)
+	return fmt.Sprintf("call %d of the team, %v, step %d of %d", r.call+1, r.p.variant, done, all)
 }
 
 // waitingFor returns a text that names the ranks a run waits for.
@@ -372,7 +372,7 @@ func (r *run) writers() []int {
 	}
 	var writers []int
 	for i := range p.t.ranks {
-		s := schedule.Build(&p.call, i, p.choice.emitter())
+		s := schedule.Build(&p.call.Call, i, p.variant.Emitter())
 		if i != p.t.me && s.Posts(p.t.me, waits) {
 			writers = append(writers, i)
 		}

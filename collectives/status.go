@@ -50,8 +50,8 @@ func (t *Team) limit(task *Task) {
 		return
 	}
 	task.limited, task.of = true, task.call.Count
-	task.call.Count = kept(task.of, task.tuning.threshold)
-	if f := task.tuning.engaged; f > 0 && task.call.Root >= 0 && task.call.Root < t.Size() {
+	task.call.Count = kept(task.of, task.call.Options.Threshold)
+	if f := task.call.Options.Engaged; f > 0 && task.call.Root >= 0 && task.call.Root < t.Size() {
 		task.call.Engaged = algorithms.Engage(t.Size(), task.call.Root, f)
 	}
 }

@@ -3,9 +3,9 @@ package collectives
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -17,57 +17,39 @@ import (
 // NewPlan prepares it to be run often. Making a task does nothing, and finds no
 // fault: errors are those of its user.
 type Task struct {
-	call  schedule.Call
-	elem  elementType
-	op    Op
-	user  reduce.Kernel // the program's operation, or nil
-	order bool          // the program's operation does not commute
+	call choice.Signature // its place in the team is set in the draft of a plan
+	elem elementType
+	op   Op
+	user reduce.Kernel // the program's operation, or nil
 
 	in, out []byte
 	extra   [][]byte // further vectors of the rank, reduced together with out
-	tuning  tuning
-	limited bool // the thresholds of tuning are applied
-	of      int  // elements of the vector before they were
+	limited bool     // the thresholds of the options are applied
+	of      int      // elements of the vector before they were
 	err     error
 }
 
 // A key says which plan serves a task. It is alike on all members for calls that
 // match.
 type key struct {
-	op      schedule.Operation
+	call    choice.Key
 	fold    Op
 	user    bool
-	order   bool
-	inPlace bool
 	elem    elementType
-	root    int
-	count   int
-	rounds  int
-	extra   int
 	in, out bufferPlace
-	counts  string // bytes of the block sizes
-	tuning  tuning
 	plan    int // number of a plan of its own, 0 for single calls
 }
 
 func (task *Task) key(t *Team) key {
-	k := key{
-		op: task.call.Op, fold: task.op, user: task.user != nil, order: task.order, inPlace: task.call.InPlace,
-		elem: task.elem, root: task.call.Root, count: task.call.Count, rounds: task.call.Rounds,
-		extra: len(task.extra), tuning: task.tuning,
-	}
+	k := key{call: task.call.Key(), fold: task.op, user: task.user != nil, elem: task.elem}
 	if len(t.heap) > 0 {
 		k.in, k.out = t.places(task)
 	}
-	if task.call.Counts != nil {
-		b := make([]byte, 0, 8*len(task.call.Counts))
-		for _, n := range task.call.Counts {
-			b = binary.LittleEndian.AppendUint64(b, uint64(n))
-		}
-		k.counts = string(b)
-	}
 	return k
 }
+
+// plain reports whether the buffers are where peers cannot reach them.
+func (k *key) plain() bool { return k.in.alloc == 0 && k.out.alloc == 0 }
 
 // places are where the buffers of a task lie, nowhere unless both lie in
 // allocations: peers could not reach the other. It is the same on all members that
@@ -120,7 +102,7 @@ func (task *Task) String() string {
 	if c.Op.Rooted() {
 		what += fmt.Sprintf(", root %d", c.Root)
 	}
-	if how := task.tuning.compress; !how.None() {
+	if how := task.call.Options.Compress; !how.None() {
 		what += fmt.Sprintf(", %v", how)
 	}
 	return fmt.Sprintf("%v (%s)", c.Op, what)
@@ -220,7 +202,7 @@ func (t *Team) plan(ctx context.Context, task *Task) (*Plan, error) {
 		}
 		made.task.in, made.task.out, made.task.extra = nil, nil, make([][]byte, len(task.extra))
 		if task.call.Counts == nil && task.user == nil && len(task.extra) == 0 {
-			made.untuned = task.tuning == (tuning{})
+			made.optionless = task.call.Options == (choice.Settings{})
 			made.glance = glance{task.call.Op, task.call.InPlace, task.op, task.call.Root, reduce.TypeWordOf(task.elem.typ), len(task.in), len(task.out)}
 		}
 		t.plans[k] = made

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
 	"github.com/gaspi-go/gaspi-go/internal/nap"
-	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // Config holds the parameters of a team, the same on all members. The zero value
@@ -64,18 +64,14 @@ type Team struct {
 	ranks []gaspi.Rank // of the job, by number in the team
 	me    int
 	nodes []int // host of each member; members of one share memory
-	hosts []int // host of each member as far as cores are concerned; nil if it is that of nodes
-	one   bool  // all members share memory
 
 	arena arena
 	heap  []allocation
 	plans map[key]*Plan
-	last  *Plan  // of the last single call
-	want  tuning // of the present call
+	last  *Plan           // of the last single call
+	want  choice.Settings // of the present call
 
-	machine Machine // what algorithms are chosen by
-	forced  map[schedule.Operation]tuning
-	chosen  map[question]choice
+	chooser choice.Chooser
 
 	made     int      // plans of NewPlan so far
 	calls    uint64   // calls so far, which number them
@@ -133,7 +129,7 @@ func newTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error)
 	}
 	t := &Team{
 		group: group, own: own, proc: group.Proc(), cfg: cfg, ranks: group.Ranks(),
-		plans: make(map[key]*Plan), chosen: make(map[question]choice),
+		plans: make(map[key]*Plan),
 	}
 	t.lookFn, t.rowFn, t.stall = t.look, t.rowArrived, stallAfter(len(t.ranks))
 	if err := t.build(ctx); err != nil {
@@ -303,14 +299,14 @@ func (t *Team) findNodes(ctx context.Context) error {
 	if err := agree.AllReduce(ctx, t.own, first, gaspi.Sum); err != nil {
 		return err
 	}
-	t.one = true
+	t.chooser.OneNode = true
 	t.nodes = make([]int, len(t.ranks))
 	for i, n := range first {
 		t.nodes[i] = int(n)
-		t.one = t.one && n == 0
+		t.chooser.OneNode = t.chooser.OneNode && n == 0
 	}
-	if !t.one && t.proc.LocalSize() == t.proc.Size() && len(t.ranks) <= mostOnOneHost {
-		t.hosts = make([]int, len(t.ranks))
+	if !t.chooser.OneNode && t.proc.LocalSize() == t.proc.Size() && len(t.ranks) <= mostOnOneHost {
+		t.chooser.Hosts = make([]int, len(t.ranks))
 	}
 	return nil
 }

@@ -1,10 +1,11 @@
-package collectives
+package choice
 
 import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 func TestConnections(t *testing.T) {
@@ -30,7 +31,7 @@ func TestConnections(t *testing.T) {
 // and those to one at a time or in segments are not.
 func TestFloods(t *testing.T) {
 	const elements = 2 << 20 / 8
-	team := &Team{hosts: []int{0, 0, 0, 0}, machine: DefaultMachine()}
+	ch := &Chooser{Hosts: []int{0, 0, 0, 0}, Machine: price.Machine{Cache: 8 << 20}}
 	sockets, memory := []int{0, 1, 2, 3}, []int{0, 0, 0, 0}
 	for _, c := range []struct {
 		name, algorithm string
@@ -52,8 +53,8 @@ func TestFloods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		call := &schedule.Call{Op: schedule.AllToAll, Size: 4, Count: c.count, Nodes: c.nodes}
-		if got := team.floods(call, 8, choice{algorithm: a, segments: c.segments}); got != c.want {
+		call := &Signature{Call: schedule.Call{Op: schedule.AllToAll, Size: 4, Count: c.count, Nodes: c.nodes}, Element: 8}
+		if got := ch.floods(call, Variant{Algorithm: a, Segments: c.segments}); got != c.want {
 			t.Errorf("%s %s: %v, want %v", c.algorithm, c.name, got, c.want)
 		}
 	}
@@ -61,8 +62,8 @@ func TestFloods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := &schedule.Call{Op: schedule.AllGather, Size: 4, Count: 16 * elements, Nodes: sockets}
-	if team.floods(call, 8, choice{algorithm: ring}) {
+	call := &Signature{Call: schedule.Call{Op: schedule.AllGather, Size: 4, Count: 16 * elements, Nodes: sockets}, Element: 8}
+	if ch.floods(call, Variant{Algorithm: ring}) {
 		t.Error("a ring, in which a rank sends to one other, floods")
 	}
 }

@@ -1,4 +1,4 @@
-package collectives
+package choice
 
 import "github.com/gaspi-go/gaspi-go/internal/schedule"
 
@@ -13,25 +13,25 @@ const (
 	floodedCaches = 2
 )
 
-// floods reports whether a way to do an all-to-all leaves more in the sockets of a host,
+// floods reports whether a variant of an all-to-all leaves more in the sockets of a host,
 // at a time, than its caches hold. In other operations a rank sends to few at a time.
-func (t *Team) floods(call *schedule.Call, size int, c choice) bool {
-	if call.Op != schedule.AllToAll {
+func (ch *Chooser) floods(c *Signature, v Variant) bool {
+	if c.Op != schedule.AllToAll {
 		return false
 	}
-	used := connections(call.Nodes, t.hosts)
-	if lanes, others := max(c.segments.Concurrency, 1), call.Size-1; !c.algorithm.Burst && lanes < others {
+	used := connections(c.Nodes, ch.Hosts)
+	if lanes, others := max(v.Segments.Concurrency, 1), c.Size-1; !v.Algorithm.Burst && lanes < others {
 		used = used * lanes / others
 	}
-	blocks, block := call.Counts, 0 // the mean of them
+	blocks, block := c.Counts, 0 // the mean of them
 	if blocks == nil {
-		blocks = []int{call.Count}
+		blocks = []int{c.Count}
 	}
 	for _, n := range blocks {
-		block += min(c.segments.UnderWay(n)*size, socketHolds)
+		block += min(v.Segments.UnderWay(n)*c.Element, socketHolds)
 	}
 	block /= len(blocks)
-	return used*block > floodedCaches*t.machine.Cache
+	return used*block > floodedCaches*ch.Machine.Cache
 }
 
 // connections is how many connections end on one host, at most: those to each of its

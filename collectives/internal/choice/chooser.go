@@ -1,0 +1,174 @@
+package choice
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
+
+// A Chooser chooses variants for the calls of a team. Its exported fields are the same on all
+// members, and do not change after the first choice. It is for one goroutine at a time.
+type Chooser struct {
+	Machine price.Machine                   // prices are of it
+	Forced  map[schedule.Operation]Settings // for calls whose options name no algorithm
+	Hosts   []int                           // host of each member as far as cores are concerned; nil if it is that of Signature.Nodes
+	OneNode bool                            // all members share memory
+
+	chosen map[Key]Variant // by the key of the typical call
+}
+
+// A Candidate is a variant and its predicted time.
+type Candidate struct {
+	Variant Variant
+	Seconds float64
+	Chosen  bool
+}
+
+// Choose returns the variant that takes least time by the model.
+func (ch *Chooser) Choose(c *Signature) (Variant, error) {
+	like := c.typical()
+	k := like.Key()
+	if v, ok := ch.chosen[k]; ok && c.Counts == nil && v.fits(&c.Call) == nil {
+		return v, nil
+	}
+	want := ch.Wanted(c)
+	all := ch.candidates(c, &like, want)
+	if len(all) == 0 {
+		return Variant{}, ch.whyNone(c, want)
+	}
+	best := all[0]
+	if len(all) > 1 {
+		best = ch.quickest(all, &like)
+	}
+	if c.Counts == nil {
+		if ch.chosen == nil {
+			ch.chosen = make(map[Key]Variant)
+		}
+		ch.chosen[k] = best
+	}
+	return best, nil
+}
+
+// Explain returns the candidates for a call in their order, with the time that each takes, and
+// the chosen one behind them if it is a variant that options alone allow.
+func (ch *Chooser) Explain(c *Signature) ([]Candidate, error) {
+	chosen, err := ch.Choose(c)
+	if err != nil {
+		return nil, err
+	}
+	name := chosen.String()
+	variants := ch.Candidates(c, Settings{})
+	if !slices.ContainsFunc(variants, func(v Variant) bool { return v.String() == name }) {
+		variants = append(variants, chosen)
+	}
+	var all []Candidate
+	for _, v := range variants {
+		if seconds, err := ch.predict(c, v); err == nil {
+			all = append(all, Candidate{v, seconds, v.String() == name})
+		}
+	}
+	return all, nil
+}
+
+// aboutEqual is how much longer a variant may take by the model than the quickest and
+// still be as good: the model is not that exact.
+const aboutEqual = 1.01
+
+// quickest returns the variant that takes least time by the model; of those about equal the
+// one with the fewest segments, whose messages cost what the model does not know, and
+// of those the first.
+func (ch *Chooser) quickest(all []Variant, c *Signature) Variant {
+	seconds, least := make([]float64, len(all)), math.Inf(1)
+	for i, v := range all {
+		var err error
+		if seconds[i], err = ch.predict(c, v); err != nil {
+			seconds[i] = math.Inf(1)
+		}
+		least = min(least, seconds[i])
+	}
+	best := -1
+	for i, v := range all {
+		if seconds[i] <= least*aboutEqual && (best < 0 || v.cuts() < all[best].cuts()) {
+			best = i
+		}
+	}
+	return all[best]
+}
+
+// Wanted returns the options of a call, with the algorithm that is forced if they name none.
+func (ch *Chooser) Wanted(c *Signature) Settings {
+	if forced, ok := ch.Forced[c.Op]; ok {
+		return c.Options.or(forced)
+	}
+	return c.Options
+}
+
+// Candidates returns the variants that the members' memory, the operation and what is wanted
+// allow, in a fixed order. Those that share memory come first: of equals by the model they
+// have fewer steps in the queue between.
+func (ch *Chooser) Candidates(c *Signature, want Settings) []Variant {
+	like := c.typical()
+	return ch.candidates(c, &like, want)
+}
+
+// candidates is Candidates with the typical call, by whose length vectors are cut.
+func (ch *Chooser) candidates(c, like *Signature, want Settings) []Variant {
+	var all []Variant
+	for _, a := range algorithms.For(c.Op) {
+		if want.Algorithm != a.Name && (want.Algorithm != "" || a.Differs) || ch.refuses(c, a) != nil {
+			continue
+		}
+		v := Variant{Algorithm: a, Radix: want.Radix, staging: stagingFor(c, a), vectors: 1 + c.Extra}
+		for _, v.Segments = range segmentations(like, a, want) {
+			if v.fits(&c.Call) == nil {
+				all = append(all, v)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Variant) int { return cmp.Compare(rank(a), rank(b)) })
+	return all
+}
+
+func rank(v Variant) int {
+	if v.Algorithm.Shares {
+		return 0
+	}
+	return 1
+}
+
+// refuses returns why a team cannot use an algorithm for a call, or nil.
+func (ch *Chooser) refuses(c *Signature, a algorithms.Algorithm) error {
+	switch {
+	case a.Shares && !ch.OneNode && !a.Hosts:
+		return fmt.Errorf("%w: %s is for ranks that share memory", gaspi.ErrNotSupported, a.Name)
+	case c.Ordered && !a.Ordered:
+		return fmt.Errorf("%w: %s does not keep the order of ranks, which the operation needs", gaspi.ErrNotSupported, a.Name)
+	case a.Coded && c.Options.Compress.None():
+		return fmt.Errorf("%w: %s is for calls with the option Compress", gaspi.ErrNotSupported, a.Name)
+	case !a.Coded && !c.Options.Compress.None():
+		return fmt.Errorf("%w: %s does not compress, which the option Compress asks for", gaspi.ErrNotSupported, a.Name)
+	}
+	return nil
+}
+
+// whyNone returns the reason why there is no candidate.
+func (ch *Chooser) whyNone(c *Signature, want Settings) error {
+	if want.Algorithm == "" {
+		return fmt.Errorf("%w: no algorithm of %v can do this call", gaspi.ErrNotSupported, c.Op)
+	}
+	a, err := algorithms.Lookup(c.Op, want.Algorithm)
+	if err != nil {
+		return fmt.Errorf("%w: %w", gaspi.ErrNotSupported, err)
+	}
+	if err := ch.refuses(c, a); err != nil {
+		return err
+	}
+	v := Variant{Algorithm: a, Radix: want.Radix, staging: stagingFor(c, a)}
+	return v.fits(&c.Call)
+}
