@@ -3,9 +3,9 @@ package collectives
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -17,7 +17,6 @@ type arena struct {
 	t       *Team
 	control *gaspi.Segment // its array has all notifications of the team
 	board   []gaspi.Remote // the control segment of each member, by number in the team
-	lay     controlLayout
 	slots   space
 	slabs   []*slab // the first is the end of the control segment; claims go to the last
 	total   uint64  // bytes of all slabs
@@ -31,63 +30,13 @@ type slab struct {
 	plans int // that have memory in it
 }
 
-// A controlLayout says where things lie in the control segment. In its data:
-//
-//	| agreement cells: in | out | rows of all members | rows for all members | verdicts of all members | own verdict | scratch |
-//
-// and on its array:
-//
-//	| one per agreement cell | rows | rows that were read | verdicts | slots of plans |
-//
-// A cell is a message of one round of one agreement, a row the calls that a member has
-// made last, a verdict two calls that it found to differ; see agreement.go and stall.go.
-type controlLayout struct {
-	members, rounds                             int
-	in, out, rows, staged, verdicts, own, after uint64
-}
-
-// rowSize is the length of a row in bytes.
-const rowSize = window * noteSize
-
-func newLayout(members int) controlLayout {
-	l := controlLayout{members: members, rounds: bits.Len(uint(members - 1))}
-	cells := uint64(agreementCells * max(l.rounds, 1) * messageSize)
-	rows := uint64(members) * rowSize
-	l.out = l.in + cells
-	l.rows = l.out + cells
-	l.staged = l.rows + rows
-	l.verdicts = l.staged + rows
-	l.own = l.verdicts + uint64(members)*messageSize
-	l.after = roundUp(l.own+messageSize, 4096)
-	return l
-}
-
-// cell is the number of the cell of a round of the a-th agreement.
-func (l controlLayout) cell(a uint64, round int) uint64 {
-	return (a%agreementCells)*uint64(l.rounds) + uint64(round)
-}
-
-// rowNote is the notification for the rows of a member, readNote that for those of
-// ours that it has read, and verdictNote that for its verdict.
-func (l controlLayout) rowNote(member int) gaspi.NotificationID {
-	return gaspi.NotificationID(agreementCells*l.rounds + member)
-}
-func (l controlLayout) readNote(member int) gaspi.NotificationID {
-	return l.rowNote(l.members + member)
-}
-func (l controlLayout) verdictNote(member int) gaspi.NotificationID {
-	return l.rowNote(2*l.members + member)
-}
-
-// slots is the first notification for plans.
-func (l controlLayout) slots() uint64 { return uint64(l.rowNote(3 * l.members)) }
-
 func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
 
 func (a *arena) open(ctx context.Context, t *Team) error {
-	a.t, a.lay = t, newLayout(len(t.ranks))
-	first := min(t.cfg.Scratch, firstSlab)
-	seg, err := t.newSegment(ctx, a.lay.after+first, uint32(a.lay.slots())+t.cfg.Slots, false)
+	a.t = t
+	lay := agreement.LayoutOf(len(t.ranks))
+	first, slots := min(t.cfg.Scratch, firstSlab), lay.Notifications()
+	seg, err := t.newSegment(ctx, lay.Size()+first, uint32(slots)+t.cfg.Slots, false)
 	if err != nil {
 		return err
 	}
@@ -95,9 +44,10 @@ func (a *arena) open(ctx context.Context, t *Team) error {
 	for _, r := range t.ranks {
 		a.board = append(a.board, seg.At(r, 0))
 	}
-	a.slots = space{from: a.lay.slots(), to: a.lay.slots() + uint64(t.cfg.Slots)}
-	a.slabs = []*slab{{seg: seg, space: space{from: a.lay.after, to: seg.Size()}}}
+	a.slots = space{from: slots, to: slots + uint64(t.cfg.Slots)}
+	a.slabs = []*slab{{seg: seg, space: space{from: lay.Size(), to: seg.Size()}}}
 	a.total = first
+	t.mail = agreement.NewMailbox(lay, seg, t.ranks, t.me, poster{t})
 	return nil
 }
 
@@ -265,7 +215,6 @@ func (a *arena) clean() {
 	for id := range a.control.Notifications() {
 		_, _ = a.control.Reset(gaspi.NotificationID(id)) // in range
 	}
-	clear(a.control.Bytes()[:a.lay.after])
 }
 
 // A space is a range of numbers, parts of which are taken.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/codec"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/posts"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -113,7 +114,7 @@ func (p *Plan) runWith(ctx context.Context, corrupt func(form []byte)) error {
 			if p.call.Op == schedule.AllReduce {
 				return p.t.queue.Wait(ctx) // for what does not come
 			}
-			err = p.t.arena.control.WaitUntil(ctx, in.note, gaspi.Reached, valueOf(r.number*in.per+in.nth))
+			err = p.t.arena.control.WaitUntil(ctx, in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
 		}
 		if err != nil {
 			return err

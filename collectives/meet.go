@@ -169,7 +169,8 @@ func (t *Team) catchUp(ctx context.Context) error {
 func (t *Team) clean() {
 	t.arena.clean()
 	t.calls, t.agreed = 0, 0
-	t.gossip = newGossip(len(t.ranks))
+	t.mail.Clear()
+	t.recent = recents{}
 	for k, p := range t.plans {
 		if !p.pinned {
 			delete(t.plans, k)

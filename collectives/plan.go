@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -265,6 +266,6 @@ func (p *Plan) text() string {
 }
 
 // note is what this member says of its call of that number.
-func (p *Plan) note(call uint64) note {
-	return note{call: call, signature: p.sign, member: p.t.me, text: p.text()}
+func (p *Plan) note(call uint64) agreement.Note {
+	return agreement.Note{Call: call, Signature: p.sign, Member: p.t.me, Text: p.text()}
 }

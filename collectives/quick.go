@@ -3,6 +3,7 @@ package collectives
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/posts"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -103,7 +104,7 @@ func (r *run) once(ctx context.Context) error {
 	t.calls++
 	r.number = p.runs
 	p.runs++
-	t.gossip.heed(r)
+	t.recent.add(r)
 	r.err = nil
 	code, odd := p.lanes[0], r.number&1
 	for pc := 0; pc < len(code); pc++ {
@@ -111,7 +112,7 @@ func (r *run) once(ctx context.Context) error {
 		var err error
 		switch {
 		case in.joint && !in.coded:
-			n := gaspi.Notification{ID: in.note, Value: valueOf(r.number*in.per + in.nth)}
+			n := gaspi.Notification{ID: in.note, Value: posts.Value(r.number*in.per + in.nth)}
 			if err = t.queue.WriteNotifyIn(in.to[odd], in.src[odd], in.board.Segment, n); err == gaspi.ErrQueueFull {
 				err = r.step(ctx, in)
 			}
@@ -120,7 +121,7 @@ func (r *run) once(ctx context.Context) error {
 		case in.kind != schedule.Await:
 			err = r.step(ctx, in)
 		case in.row == 1:
-			err = t.arena.control.WaitUntil(t.nap.In(ctx, t.stall), in.note, gaspi.Reached, valueOf(r.number*in.per+in.nth))
+			err = t.arena.control.WaitUntil(t.nap.In(ctx, t.stall), in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
 		default:
 			t.row, t.rowOf = code[pc:pc+in.row], r
 			if err = t.arena.control.WaitFor(t.nap.In(ctx, t.stall), t.rowFn); err == nil {

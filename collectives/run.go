@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/posts"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -25,7 +27,7 @@ type run struct {
 	operands [][]byte
 	at       []int // next instruction of each lane
 	fold     reduce.Kernel
-	agree    agreement
+	agree    agreement.Agreement
 	err      error
 }
 
@@ -63,7 +65,7 @@ func (t *Team) begin(r *run, task *Task) {
 	r.call, r.err, r.state = t.calls, nil, queued
 	t.calls++
 	r.bind(task)
-	if r.p.busy != nil || len(t.active) >= window || len(t.waiting) > 0 {
+	if r.p.busy != nil || len(t.active) >= agreement.Window || len(t.waiting) > 0 {
 		t.waiting = append(t.waiting, r)
 		return
 	}
@@ -75,12 +77,12 @@ func (t *Team) activate(r *run) {
 	p.busy = r
 	r.number = p.runs
 	p.runs++
-	t.gossip.heed(r)
+	t.recent.add(r)
 	clear(r.at)
 	r.state = going
 	if !p.agreed {
 		r.state = agreeing
-		r.agree = agreement{number: t.agreed, mine: p.note(r.call)}
+		r.agree = agreement.Begin(t.agreed, p.note(r.call))
 		t.agreed++
 	}
 	t.active = append(t.active, r)
@@ -121,7 +123,7 @@ func (t *Team) progress(ctx context.Context) (moved bool, err error) {
 
 // admit begins what has waited for room. The order of calls is kept.
 func (t *Team) admit() {
-	for len(t.waiting) > 0 && len(t.active) < window && t.waiting[0].p.busy == nil {
+	for len(t.waiting) > 0 && len(t.active) < agreement.Window && t.waiting[0].p.busy == nil {
 		r := t.waiting[0]
 		t.waiting = t.waiting[1:]
 		t.activate(r)
@@ -132,10 +134,9 @@ func (t *Team) admit() {
 func (r *run) advance(ctx context.Context) (moved bool, err error) {
 	t := r.p.t
 	if r.state == agreeing {
-		round := r.agree.round
-		done, err := r.agree.advance(ctx, t)
+		done, further, err := r.agree.Advance(ctx, t.mail)
 		if err != nil || !done {
-			return r.agree.round != round, err
+			return further, err
 		}
 		r.state, r.p.agreed, moved = going, true, true
 	}
@@ -194,13 +195,13 @@ func (r *run) step(ctx context.Context, in *instruction) error {
 
 // arrived reports whether what an await waits for is there.
 func (r *run) arrived(in *instruction) bool {
-	return reached(r.p.t.arena.control.Peek(in.note), valueOf(r.number*in.per+in.nth))
+	return posts.Reached(r.p.t.arena.control.Peek(in.note), posts.Value(r.number*in.per+in.nth))
 }
 
 // post does a put or a signal.
 func (r *run) post(ctx context.Context, in *instruction) error {
 	q := r.p.t.queue
-	n := gaspi.Notification{ID: in.note, Value: valueOf(r.number*in.per + in.nth)}
+	n := gaspi.Notification{ID: in.note, Value: posts.Value(r.number*in.per + in.nth)}
 	odd := r.number & 1
 	src := in.src[odd]
 	if in.coded {
@@ -231,48 +232,11 @@ func (r *run) post(ctx context.Context, in *instruction) error {
 	}
 }
 
-// waitQueue blocks until the operations of the queue have ended. One to a member that has left
-// normally may have failed.
-func (t *Team) waitQueue(ctx context.Context) error {
-	for {
-		err := t.queue.Wait(ctx)
-		if err == nil || t.unneeded(err) != nil {
-			return err
-		}
-	}
-}
-
-// unneeded returns err unless it says that an operation failed because its target has left
-// normally: the target did not need the operation. If a member needs the one that left, its
-// wait says so.
-func (t *Team) unneeded(err error) error {
-	if err == nil || ctxErr(err) {
-		return err
-	}
-	if f, ok := errors.AsType[*gaspi.RankError](t.blame(err)); ok && f.Left {
-		return nil
-	}
-	return err
-}
-
-// post does something with the queue again until it is not full.
-func (t *Team) post(ctx context.Context, do func() error) error {
-	for {
-		err := do()
-		if err != gaspi.ErrQueueFull {
-			return err
-		}
-		if err := t.waitQueue(ctx); err != nil {
-			return err
-		}
-	}
-}
-
 // look reports whether some operation can go on.
 func (t *Team) look() bool {
 	for _, r := range t.active {
 		if r.state == agreeing {
-			if r.agree.arrived(t) {
+			if r.agree.Arrived(t.mail) {
 				return true
 			}
 			continue
@@ -337,7 +301,7 @@ func (t *Team) await(ctx context.Context) error {
 	if len(t.active) == 1 {
 		if r := t.active[0]; r.state == going && len(r.at) == 1 {
 			in := &r.p.lanes[0][r.at[0]]
-			return t.arena.control.WaitUntil(ctx, in.note, gaspi.Reached, valueOf(r.number*in.per+in.nth))
+			return t.arena.control.WaitUntil(ctx, in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
 		}
 	}
 	return t.arena.control.WaitFor(ctx, t.lookFn)

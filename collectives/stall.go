@@ -9,17 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
-
-// A member that waits in vain for a while tells all others which calls it has made
-// last, a row of notes each, and reads what they told: two notes of one call that
-// differ are the reason. It costs nothing as long as nobody waits long.
-//
-// A row is written at a member only when that has read the one before, which it
-// says by a notification. A member therefore has a row in memory for each of the others:
-// the source of a write is not changed while the write is on its way.
 
 // stallCheck is how long a sleep lasts before its reason is looked for, in a team of
 // up to stallMembers; in larger ones it lasts longer in proportion, because the look
@@ -36,26 +29,29 @@ func stallAfter(members int) time.Duration {
 	return stallCheck * time.Duration(max(stallMembers, members)) / stallMembers
 }
 
-// gossip is what a member remembers for the day when it waits in vain.
-type gossip struct {
-	recent [window]recent // by number of the call; also of calls that have ended
-	told   []uint32       // how many rows went to each member
-	heard  []uint32       // how many of each were read
-	rows   [][]note       // what the last of them said
-}
-
-// recent is a call that was begun.
-type recent struct {
+// recents are the calls that were begun last, by their numbers modulo the length: also those
+// that have ended.
+type recents [agreement.Window]struct {
 	p    *Plan
 	call uint64
 }
 
-func newGossip(members int) gossip {
-	return gossip{told: make([]uint32, members), heard: make([]uint32, members), rows: make([][]note, members)}
+// add remembers that r was begun. Every call makes it.
+func (c *recents) add(r *run) {
+	last := &c[r.call%agreement.Window]
+	last.p, last.call = r.p, r.call
 }
 
-// heed remembers that r was begun. It is on the way of every call.
-func (g *gossip) heed(r *run) { g.recent[r.call%window] = recent{r.p, r.call} }
+// notes returns a note of each.
+func (c *recents) notes() []agreement.Note {
+	var all []agreement.Note
+	for _, r := range c {
+		if r.p != nil {
+			all = append(all, r.p.note(r.call))
+		}
+	}
+	return all
+}
 
 // stalled looks for a reason why nothing goes on, and returns it. It blocks where the queue
 // is full, until earlier messages have left it.
@@ -66,165 +62,46 @@ func (t *Team) stalled(ctx context.Context) error {
 	if err := t.verdict(); err != nil {
 		return err
 	}
-	mine, err := t.publish(ctx)
-	if err != nil {
+	mine := t.recent.notes()
+	if err := t.mail.Publish(ctx, mine); err != nil {
 		return err
 	}
-	for member := range t.ranks {
-		if member == t.me {
-			continue
-		}
-		rows, err := t.listen(ctx, member)
-		if err != nil {
-			return err
-		}
-		for _, theirs := range rows {
-			i := slices.IndexFunc(mine, func(n note) bool { return n.call == theirs.call && n.signature != theirs.signature })
-			if i >= 0 {
-				return t.condemn(ctx, mine[i], theirs)
-			}
-		}
+	a, b, differ, err := t.mail.Compare(ctx, mine)
+	if err != nil || !differ {
+		return err
 	}
-	return nil
+	return t.condemn(ctx, a, b)
 }
 
-// publish tells all members what this one has called, and returns it.
-func (t *Team) publish(ctx context.Context) ([]note, error) {
-	lay, g := &t.arena.lay, &t.gossip
-	var mine []note
-	for _, c := range g.recent {
-		if c.p != nil {
-			mine = append(mine, c.p.note(c.call))
-		}
-	}
-	for member := range t.ranks {
-		last := g.told[member]
-		if member == t.me || last > 0 && !reached(t.arena.control.Peek(lay.readNote(member)), valueOf(last)) {
-			continue // it looks at the last one, or will
-		}
-		from := lay.staged + uint64(member)*rowSize
-		putRow(t.arena.control.Bytes()[from:][:rowSize], mine)
-		told, err := t.tell(ctx, member, from, lay.rows+uint64(t.me)*rowSize, rowSize, lay.rowNote(t.me), last+1)
-		if err != nil {
-			return nil, err
-		}
-		if told {
-			g.told[member]++
-		}
-	}
-	return mine, nil
-}
-
-// putRow writes notes, at most window of them, into row, and clears the rest of it.
-func putRow(row []byte, notes []note) {
-	for i, n := range notes {
-		n.put(row[i*noteSize:])
-	}
-	clear(row[len(notes)*noteSize:])
-}
-
-// listen is what a member has called, as far as it told.
-func (t *Team) listen(ctx context.Context, member int) ([]note, error) {
-	lay, g := &t.arena.lay, &t.gossip
-	next := g.heard[member] + 1
-	if !reached(t.arena.control.Peek(lay.rowNote(member)), valueOf(next)) {
-		return g.rows[member], nil
-	}
-	g.rows[member] = nil
-	row := t.arena.control.Bytes()[lay.rows+uint64(member)*rowSize:][:rowSize]
-	for b := range slices.Chunk(row, noteSize) {
-		if n, ok := noteIn(b); ok {
-			g.rows[member] = append(g.rows[member], n)
-		}
-	}
-	n := gaspi.Notification{ID: lay.readNote(t.me), Value: valueOf(next)}
-	err := t.post(ctx, func() error { return t.queue.Notify(t.arena.board[member], n) })
-	switch {
-	case err == nil:
-		g.heard[member] = next
-	case ctxErr(err):
-		return nil, err
-	}
-	return g.rows[member], nil // if the member could not be told, the row is read again
-}
-
-// condemn tells all members which two calls differ, and returns the error that says so. No
-// member is left out: those that hear of it end their calls, and what others wait for from
-// them does not come any more. If ctx ends first, condemn returns its error, and the next
-// look for a reason tells all of them again, of the same two calls.
-func (t *Team) condemn(ctx context.Context, a, b note) error {
-	lay := &t.arena.lay
-	own := t.arena.control.Bytes()[lay.own:][:messageSize]
-	if x, y, ok := verdictIn(own); ok {
-		a, b = x, y
-	} else {
-		a.put(own)
-		b.put(own[noteSize:])
-	}
-	for member := range t.ranks {
-		if member == t.me {
-			continue
-		}
-		to := lay.verdicts + uint64(t.me)*messageSize
-		if _, err := t.tell(ctx, member, lay.own, to, messageSize, lay.verdictNote(t.me), 1); err != nil {
-			return err
-		}
+// condemn tells all members which two calls differ, and returns the error that says so.
+func (t *Team) condemn(ctx context.Context, a, b agreement.Note) error {
+	a, b, err := t.mail.Condemn(ctx, a, b)
+	if err != nil {
+		return err
 	}
 	return t.why(a, b)
 }
 
 // why returns the error of a verdict, or nil if it names a member as having left and this rank
 // does not know of that yet, or is in a call before the one that cannot be completed.
-func (t *Team) why(a, b note) error {
-	if a.text != hasLeft {
-		return t.differ(a, b)
+func (t *Team) why(a, b agreement.Note) error {
+	if a.Text != hasLeft {
+		return t.mail.Mismatch(a, b)
 	}
-	if len(t.active) > 0 && t.active[0].call < a.call {
+	if len(t.active) > 0 && t.active[0].call < a.Call {
 		return nil
 	}
-	if f := t.proc.Failure(gaspi.Rank(t.rankOf(a.member))); f != nil {
+	if f := t.proc.Failure(gaspi.Rank(t.mail.RankOf(a.Member))); f != nil {
 		return f
 	}
 	return nil
 }
 
-// verdictIn returns the two notes in b, and false if there are none.
-func verdictIn(b []byte) (x, y note, ok bool) {
-	x, ok = noteIn(b)
-	y, too := noteIn(b[noteSize:])
-	return x, y, ok && too
-}
-
-// tell writes n bytes of the control segment to another place of it at a member,
-// posts a notification there for the count-th time, and reports whether it could: a member
-// that is gone cannot be told. It blocks while the queue is full; its error is that of ctx.
-func (t *Team) tell(ctx context.Context, member int, from, to, n uint64, id gaspi.NotificationID, count uint32) (bool, error) {
-	src, err := t.arena.control.Span(from, n)
-	if err != nil {
-		return false, nil // the rank has closed
-	}
-	at := t.arena.control.At(t.ranks[member], to)
-	err = t.post(ctx, func() error {
-		return t.queue.WriteNotify(at, src, gaspi.Notification{ID: id, Value: valueOf(count)})
-	})
-	if ctxErr(err) {
-		return false, err
-	}
-	return err == nil, nil
-}
-
 // verdict returns the error that another member found, or nil.
 func (t *Team) verdict() error {
-	lay := &t.arena.lay
-	for member := range t.ranks {
-		if t.arena.control.Peek(lay.verdictNote(member)) == 0 {
-			continue
-		}
-		b := t.arena.control.Bytes()[lay.verdicts+uint64(member)*messageSize:][:messageSize]
-		if x, y, ok := verdictIn(b); ok {
-			if err := t.why(x, y); err != nil {
-				return err
-			}
+	for a, b := range t.mail.Verdicts() {
+		if err := t.why(a, b); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -282,9 +159,9 @@ func (t *Team) absent() error {
 // this one leaves. It names the first call that this member does not complete: others
 // complete the calls before it.
 func (t *Team) tellOfLeaver(r gaspi.Rank) {
-	n := note{call: t.calls, member: slices.Index(t.ranks, r), text: hasLeft}
+	n := agreement.Note{Call: t.calls, Member: slices.Index(t.ranks, r), Text: hasLeft}
 	if len(t.active) > 0 {
-		n.call = t.active[0].call
+		n.Call = t.active[0].call
 	}
 	_ = t.condemn(t.nap.In(context.Background(), stallCheck), n, n) // the caller returns the reason
 }
@@ -351,11 +228,10 @@ func (r *run) awaited() []int {
 	case queued:
 		return nil
 	case agreeing:
-		if r.agree.arrived(t) {
+		if r.agree.Arrived(t.mail) {
 			return nil
 		}
-		d := 1 << r.agree.round
-		return []int{((t.me-d)%len(t.ranks) + len(t.ranks)) % len(t.ranks)}
+		return []int{r.agree.Awaited(t.mail)}
 	}
 	return r.writers()
 }

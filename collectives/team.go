@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
@@ -85,7 +86,8 @@ type Team struct {
 	segments making
 	step     reset // of a Reset that ended early
 	behind   bool  // others have begun to make a segment that this member has not
-	gossip   gossip
+	mail     *agreement.Mailbox
+	recent   recents
 	nap      nap.Nap
 	stall    time.Duration // how long a sleep lasts before its reason is looked for
 	lookFn   func() bool
@@ -189,7 +191,6 @@ func (t *Team) open(ctx context.Context) error {
 	if err := t.arena.open(ctx, t); err != nil {
 		return err
 	}
-	t.gossip = newGossip(len(t.ranks))
 	return t.findNodes(ctx)
 }
 
