@@ -114,7 +114,7 @@ func (p *Plan) runWith(ctx context.Context, corrupt func(form []byte)) error {
 			if p.call.Op == schedule.AllReduce {
 				return p.t.queue.Wait(ctx) // for what does not come
 			}
-			err = p.t.arena.control.WaitUntil(ctx, in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
+			err = p.t.control.WaitUntil(ctx, in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
 		}
 		if err != nil {
 			return err

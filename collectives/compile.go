@@ -56,21 +56,21 @@ const (
 type compiler struct {
 	p             *Plan
 	size          int
-	scratch, flip uint64             // bytes, each
-	numbers       map[memory]int32   // of what has a number
-	extent        [][]int            // bytes that are used of buffers, by rank and buffer
-	posts         map[[2]int32]int32 // peer and slot -> place in counts
-	counts        []count            // of posts
-	awaits        []uint32           // posts in a run, by slot
-	forms         []schedule.Region  // that hold coded forms
+	scratch, flip uint64                 // bytes, each
+	numbers       map[memberBuffer]int32 // of what has a number
+	extent        [][]int                // bytes that are used of buffers, by rank and buffer
+	posts         map[[2]int32]int32     // peer and slot -> place in counts
+	counts        []count                // of posts
+	awaits        []uint32               // posts in a run, by slot
+	forms         []schedule.Region      // that hold coded forms
 }
 
 // A count is how many posts a run makes of one sort, and how many of them have
 // been compiled.
 type count struct{ all, done uint32 }
 
-// memory is a buffer of a member.
-type memory struct {
+// memberBuffer is a buffer of a member.
+type memberBuffer struct {
 	rank int32
 	buf  schedule.Buffer
 }
@@ -78,7 +78,7 @@ type memory struct {
 func (p *Plan) compile(s *schedule.Schedule, scratch, flip uint64) error {
 	c := &compiler{
 		p: p, size: p.task.elem.size, scratch: scratch, flip: flip,
-		numbers: make(map[memory]int32), extent: make([][]int, s.Size), awaits: make([]uint32, s.Slots), forms: s.Coded(),
+		numbers: make(map[memberBuffer]int32), extent: make([][]int, s.Size), awaits: make([]uint32, s.Slots), forms: s.Coded(),
 	}
 	c.survey(s)
 	p.operands = make([][]byte, memExtra+len(p.task.extra))
@@ -232,7 +232,7 @@ func (c *compiler) resolve(in *instruction, s *schedule.Step) error {
 	case schedule.Await:
 		in.note, in.per, in.nth = c.note(s.Slot), c.awaits[s.Slot], uint32(s.Count)
 	case schedule.Put, schedule.Signal:
-		in.board = c.p.t.arena.board[s.Peer]
+		in.board = c.p.t.control.At(c.p.t.ranks[s.Peer], 0)
 		if s.Slot != schedule.NoSlot {
 			n := c.posted(s)
 			n.done++
@@ -250,7 +250,7 @@ func (c *compiler) resolve(in *instruction, s *schedule.Step) error {
 }
 
 func (c *compiler) note(slot int32) gaspi.NotificationID {
-	return gaspi.NotificationID(c.p.claim.slot + uint32(slot))
+	return gaspi.NotificationID(c.p.claim.Slot() + uint32(slot))
 }
 
 // put resolves the two ends of a put.
@@ -295,7 +295,7 @@ type memberAddress struct {
 
 // address is where a region lies in runs that are even (0) or odd (1).
 func (c *compiler) address(r schedule.Region, run int) (memberAddress, error) {
-	slab, at := c.p.claim.slab.seg, c.p.claim.at
+	slab, at := c.p.claim.Scratch()
 	off := uint64(r.Off * c.size)
 	switch r.Buf {
 	case schedule.Scratch:
@@ -342,7 +342,7 @@ func (c *compiler) operand(r schedule.Region) (operand, error) {
 		o.mem = int32(r.Buf - schedule.In) // the caller's buffers are numbered alike
 		return o, nil
 	}
-	m := memory{r.Rank, r.Buf}
+	m := memberBuffer{r.Rank, r.Buf}
 	if n, ok := c.numbers[m]; ok {
 		o.mem = n
 		return o, nil
@@ -364,7 +364,7 @@ func (c *compiler) operand(r schedule.Region) (operand, error) {
 }
 
 // reachable is the memory of a member as this one addresses it.
-func (c *compiler) reachable(m memory, run int) ([]byte, error) {
+func (c *compiler) reachable(m memberBuffer, run int) ([]byte, error) {
 	at, err := c.address(schedule.Region{Rank: m.rank, Buf: m.buf}, run)
 	if err != nil {
 		return nil, err

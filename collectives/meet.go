@@ -114,7 +114,7 @@ func (t *Team) reset(ctx context.Context) error {
 // gather meets until all members say that they are in Reset: some may have to end an
 // earlier meeting first. Nothing that was posted before can arrive after it.
 func (t *Team) gather(ctx context.Context) error {
-	if err := t.arena.arrive(ctx); err != nil {
+	if err := t.arrive(ctx); err != nil {
 		return err
 	}
 	heard, err := t.meet(ctx, meetReset, 0)
@@ -158,7 +158,7 @@ func (t *Team) catchUp(ctx context.Context) error {
 		case err == nil && t.segments.last&1 == 1:
 			_ = seg.Delete() // just made
 		case err == nil:
-			t.arena.add(seg)
+			t.arena.Add(seg)
 		}
 	}
 	t.step = cleaning
@@ -167,7 +167,7 @@ func (t *Team) catchUp(ctx context.Context) error {
 
 // clean makes this member's part of the team as new.
 func (t *Team) clean() {
-	t.arena.clean()
+	t.unpost()
 	t.calls, t.agreed = 0, 0
 	t.mail.Clear()
 	t.recent = recents{}
@@ -179,5 +179,5 @@ func (t *Team) clean() {
 		p.renew()
 	}
 	t.last = nil
-	t.arena.sweep()
+	t.arena.Sweep(t.claims())
 }

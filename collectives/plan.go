@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -21,8 +22,8 @@ type Plan struct {
 	key     key
 	call    choice.Signature
 	variant choice.Variant
-	bid     bid
-	claim   claim
+	bid     memory.Bid
+	claim   memory.Claim
 	sign    uint64 // its signature
 	pinned  bool   // made by NewPlan: kept until Close
 
@@ -74,17 +75,17 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	s := schedule.Build(&p.call.Call, t.me, p.variant.Emitter())
 	size := task.elem.size
 	p.block, p.ahead = max(1, foldBlock/size)*size, max(1, aheadBlock/size)*size
-	scratch := roundUp(uint64(s.Scratch*size), cacheLine)
-	flip := roundUp(uint64(s.Flip*size), cacheLine)
+	scratch := memory.RoundUp(uint64(s.Scratch*size), cacheLine)
+	flip := memory.RoundUp(uint64(s.Flip*size), cacheLine)
 	if t.drafted == nil {
-		p.bid = t.arena.bid(s.Slots, scratch+2*flip)
+		p.bid = t.arena.Bid(s.Slots, scratch+2*flip)
 		p.sign = p.signature()
 	}
 	if err := t.reserve(ctx, p); err != nil {
 		return nil, err
 	}
 	if err := p.compile(s, scratch, flip); err != nil {
-		p.claim.slab.plans-- // its place is free after the next flush
+		p.claim.Release() // its place is free after the next flush
 		return nil, fmt.Errorf("%v: %w", p.variant, err)
 	}
 	p.run.prepare(p)
@@ -149,7 +150,7 @@ func (p *Plan) Start() (*Handle, error) {
 // start is Start in a call of the team.
 func (p *Plan) start() (*Handle, error) {
 	t := p.t
-	if p.claim.slab == nil {
+	if !p.claim.Held() {
 		return nil, t.failed(&p.task, gaspi.ErrClosed)
 	}
 	if err := cmp.Or(t.usable(&p.task), t.hindered(p.key)); err != nil {
@@ -171,7 +172,7 @@ func (p *Plan) Run(ctx context.Context) error {
 		return refused(p.task.String())
 	}
 	defer t.leave()
-	if p.claim.slab == nil {
+	if !p.claim.Held() {
 		return t.failed(&p.task, gaspi.ErrClosed)
 	}
 	var err error
@@ -205,7 +206,7 @@ func (p *Plan) Close() error {
 		return refused("close of the plan of " + p.task.String())
 	}
 	defer p.t.leave()
-	if p.claim.slab == nil {
+	if !p.claim.Held() {
 		return nil
 	}
 	if p.busy != nil {
@@ -221,8 +222,7 @@ func (p *Plan) Algorithm() string { return p.variant.String() }
 
 // forget drops a plan. Its place in the arena is free after the next flush.
 func (t *Team) forget(p *Plan) {
-	p.claim.slab.plans--
-	p.claim.slab = nil
+	p.claim.Release()
 	delete(t.plans, p.key)
 	if t.last == p {
 		t.last = nil

@@ -121,10 +121,10 @@ func (r *run) once(ctx context.Context) error {
 		case in.kind != schedule.Await:
 			err = r.step(ctx, in)
 		case in.row == 1:
-			err = t.arena.control.WaitUntil(t.nap.In(ctx, t.stall), in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
+			err = t.control.WaitUntil(t.nap.In(ctx, t.stall), in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
 		default:
 			t.row, t.rowOf = code[pc:pc+in.row], r
-			if err = t.arena.control.WaitFor(t.nap.In(ctx, t.stall), t.rowFn); err == nil {
+			if err = t.control.WaitFor(t.nap.In(ctx, t.stall), t.rowFn); err == nil {
 				pc += in.row - 1
 			}
 		}

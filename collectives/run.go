@@ -195,7 +195,7 @@ func (r *run) step(ctx context.Context, in *instruction) error {
 
 // arrived reports whether what an await waits for is there.
 func (r *run) arrived(in *instruction) bool {
-	return posts.Reached(r.p.t.arena.control.Peek(in.note), posts.Value(r.number*in.per+in.nth))
+	return posts.Reached(r.p.t.control.Peek(in.note), posts.Value(r.number*in.per+in.nth))
 }
 
 // post does a put or a signal.
@@ -301,10 +301,10 @@ func (t *Team) await(ctx context.Context) error {
 	if len(t.active) == 1 {
 		if r := t.active[0]; r.state == going && len(r.at) == 1 {
 			in := &r.p.lanes[0][r.at[0]]
-			return t.arena.control.WaitUntil(ctx, in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
+			return t.control.WaitUntil(ctx, in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
 		}
 	}
-	return t.arena.control.WaitFor(ctx, t.lookFn)
+	return t.control.WaitFor(ctx, t.lookFn)
 }
 
 // fail makes the team unusable and ends everything that is under way.

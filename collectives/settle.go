@@ -13,38 +13,18 @@ import (
 // agreement that its first run would have begun with: a run without lanes, as a call of
 // its own. A member with room for another plan meets it in the agreement of that one.
 
-// A bid is what a plan claims and where, with the arena as it is. Members whose bids
-// are alike have made like claims before.
-type bid struct {
-	slots     int
-	size      uint64
-	slot, at  uint64 // where they would lie
-	slabs     int
-	total     uint64 // bytes of all slabs
-	available bool   // without a word from others
-}
-
-func (a *arena) bid(slots int, size uint64) bid {
-	b := bid{slots: slots, size: roundUp(size, 64), slabs: len(a.slabs), total: a.total}
-	var slotted, placed bool
-	b.slot, _, slotted = a.slots.gap(uint64(slots))
-	b.at, _, placed = a.slabs[len(a.slabs)-1].space.gap(b.size)
-	b.available = slotted && placed
-	return b
-}
-
 // reserve claims the memory of a plan. It is collective if the arena has no room, and
 // then all members mean the same. When ctx ends first, the same call made again goes on.
 func (t *Team) reserve(ctx context.Context, p *Plan) error {
-	if !p.bid.available && !p.agreed {
+	if !p.bid.Available() && !p.agreed {
 		if err := t.settle(ctx, p); err != nil {
 			return err
 		}
 	}
 	var err error
-	p.claim, err = t.arena.claim(ctx, p.bid.slots, p.bid.size)
+	p.claim, err = t.claim(ctx, &p.bid)
 	if !ctxErr(err) {
-		t.drafted, t.arena.step = nil, untouched
+		t.drafted, t.recycling = nil, untouched
 	}
 	return err
 }

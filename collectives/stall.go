@@ -186,7 +186,7 @@ func (t *Team) blame(err error) error {
 		cancel()
 	} else if errors.Is(err, gaspi.ErrNoSegment) {
 		gone := func() bool { return t.gone() != nil }
-		_ = t.arena.control.WaitFor(t.nap.In(context.Background(), leaving), gone) // however it ends
+		_ = t.control.WaitFor(t.nap.In(context.Background(), leaving), gone) // however it ends
 	} else {
 		return err
 	}
@@ -243,7 +243,7 @@ func (r *run) writers() []int {
 	var waits []int32
 	for i, pc := range r.at {
 		if code := p.lanes[i]; pc < len(code) && code[pc].kind == schedule.Await && !r.arrived(&code[pc]) {
-			waits = append(waits, int32(uint32(code[pc].note)-p.claim.slot))
+			waits = append(waits, int32(uint32(code[pc].note)-p.claim.Slot()))
 		}
 	}
 	var writers []int

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
 	"github.com/gaspi-go/gaspi-go/internal/nap"
@@ -66,11 +67,13 @@ type Team struct {
 	me    int
 	nodes []int // host of each member; members of one share memory
 
-	arena arena
-	heap  []allocation
-	plans map[key]*Plan
-	last  *Plan           // of the last single call
-	want  choice.Settings // of the present call
+	control   *gaspi.Segment // notifications of all calls, notes of members, and the first scratch
+	arena     *memory.Arena  // of the plans
+	recycling recycling      // of a call that ended early
+	heap      []allocation
+	plans     map[key]*Plan
+	last      *Plan           // of the last single call
+	want      choice.Settings // of the present call
 
 	chooser choice.Chooser
 
@@ -139,7 +142,9 @@ func newTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error)
 		if t.queue != nil {
 			_ = t.queue.Delete() // it was not used
 		}
-		_ = t.arena.close() // err says more
+		if t.arena != nil {
+			_ = t.arena.Close() // err says more
+		}
 		agree.GiveUp(own, err)
 		return nil, err
 	}
@@ -188,7 +193,7 @@ func (t *Team) open(ctx context.Context) error {
 	if err := t.agreeOnMachine(ctx); err != nil {
 		return err
 	}
-	if err := t.arena.open(ctx, t); err != nil {
+	if err := t.openMemory(ctx); err != nil {
 		return err
 	}
 	return t.findNodes(ctx)
@@ -231,7 +236,7 @@ func (t *Team) Close() error {
 			err = derr
 		}
 	}
-	if derr := t.arena.close(); err == nil {
+	if derr := t.arena.Close(); err == nil {
 		err = derr
 	}
 	if t.broken == nil { // else members that have not learned of it may still write to its slots
@@ -292,7 +297,7 @@ func (t *Team) abandon() {
 func (t *Team) findNodes(ctx context.Context) error {
 	first := make([]int64, len(t.ranks))
 	for i, r := range t.ranks {
-		if _, ok := t.arena.control.Mapped(r, 0, 1); ok {
+		if _, ok := t.control.Mapped(r, 0, 1); ok {
 			first[t.me] = int64(i)
 			break
 		}

@@ -1,0 +1,128 @@
+package collectives
+
+import (
+	"context"
+	"iter"
+
+	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// openMemory makes the control segment and the arena in it.
+func (t *Team) openMemory(ctx context.Context) error {
+	lay := agreement.LayoutOf(len(t.ranks))
+	seg, err := t.newSegment(ctx, lay.Size()+min(t.cfg.Scratch, firstSlab), uint32(lay.Notifications())+t.cfg.Slots, false)
+	if err != nil {
+		return err
+	}
+	t.control = seg
+	t.arena = memory.New(seg, lay.Size(), lay.Notifications(), memory.Limits{Scratch: t.cfg.Scratch, Slots: t.cfg.Slots})
+	t.mail = agreement.NewMailbox(lay, seg, t.ranks, t.me, poster{t})
+	return nil
+}
+
+// claim claims the memory of a plan. It is collective when there is none left, and then
+// blocks until all members need it. When ctx ends first, the same call again goes on.
+func (t *Team) claim(ctx context.Context, b *memory.Bid) (memory.Claim, error) {
+	if err := t.arena.Check(b); err != nil {
+		return memory.Claim{}, err
+	}
+	if t.recycling != untouched || t.arena.Full(b) {
+		if err := t.recycle(ctx); err != nil {
+			return memory.Claim{}, err
+		}
+		if err := t.arena.Room(b); err != nil {
+			return memory.Claim{}, err
+		}
+	}
+	if size := t.arena.Grow(b); size > 0 {
+		seg, err := t.newSegment(ctx, size, 1, false)
+		if err != nil {
+			return memory.Claim{}, err
+		}
+		t.arena.Add(seg)
+	}
+	return t.arena.Claim(b), nil
+}
+
+// A recycling is how far the team has come in giving up the memory of single calls.
+type recycling int
+
+const (
+	untouched recycling = iota
+	arrived             // all posts of all members have
+	swept               // this member has given it up
+	recycled            // all have
+)
+
+// recycle gives up the plans of single calls. All members have finished all calls.
+func (t *Team) recycle(ctx context.Context) error {
+	if t.recycling == untouched {
+		if err := t.arrive(ctx); err != nil {
+			return err
+		}
+		if err := t.meetToRecycle(ctx); err != nil {
+			return err
+		}
+		t.recycling = arrived
+	}
+	if t.recycling == arrived {
+		for _, p := range t.plans {
+			if !p.pinned {
+				t.forget(p)
+			}
+		}
+		t.arena.Sweep(t.claims())
+		t.recycling = swept
+	}
+	if t.recycling == swept {
+		if err := t.meetToRecycle(ctx); err != nil {
+			return err
+		}
+		t.recycling = recycled
+	}
+	return nil
+}
+
+// meetToRecycle blocks until all members have come as far.
+func (t *Team) meetToRecycle(ctx context.Context) error {
+	heard, err := t.meet(ctx, meetFlush, 0)
+	if err == nil {
+		err = sameCall(heard, meetFlush)
+	}
+	if err != nil {
+		return t.fail(err)
+	}
+	return nil
+}
+
+// claims returns the claims of all plans.
+func (t *Team) claims() iter.Seq[*memory.Claim] {
+	return func(yield func(*memory.Claim) bool) {
+		for _, p := range t.plans {
+			if !yield(&p.claim) {
+				return
+			}
+		}
+	}
+}
+
+// arrive waits until no post of this member can arrive at others any more.
+func (t *Team) arrive(ctx context.Context) error {
+	for _, r := range t.ranks {
+		if err := t.queue.Flush(ctx, r); err != nil {
+			return err
+		}
+	}
+	return t.queue.Wait(ctx)
+}
+
+// unpost takes all posts of operations that were given up off the array. None can arrive
+// any more.
+func (t *Team) unpost() {
+	t.recycling = untouched
+	for id := range t.control.Notifications() {
+		_, _ = t.control.Reset(gaspi.NotificationID(id)) // in range
+	}
+}
