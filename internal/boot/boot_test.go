@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
@@ -390,6 +391,19 @@ func TestCloseWaitsForAConnectionThatIsClosing(t *testing.T) {
 		}
 		close(conn.release)
 		<-done
+	})
+}
+
+// A rank that is not greeted says how long it has waited.
+func TestNoGreeting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		go io.Copy(io.Discard, theirs)
+		_, err := greeted(&client{inbox: newInbox(Info{Job: "j", Size: 2}), remote: true}, ours)
+		if err == nil || err.Error() != "greeting the rendezvous: no sign of life for 10s" {
+			t.Errorf("%v, want the time that it has waited", err)
+		}
+		theirs.Close()
 	})
 }
 

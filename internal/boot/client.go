@@ -69,6 +69,8 @@ func (c *client) greet(conn net.Conn) error {
 		return errors.New("the rendezvous has closed the connection: it is gone, or has ended its talk with an earlier process of this rank")
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("%w, or has ended its talk with an earlier process of this rank", ErrLost)
+	case errors.As(err, new(errSilent)):
+		return fmt.Errorf("greeting %s: %w", c.holder(), errSilent{helloPatience})
 	case err != nil:
 		return fmt.Errorf("greeting %s: %w", c.holder(), err)
 	case m.Kind != kindHello:

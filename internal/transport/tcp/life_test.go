@@ -151,6 +151,7 @@ func TestCloseDeliversAndSaysGoodbye(t *testing.T) {
 			change(r, cfg)
 			cfg.Lost = lost.note
 		})
+		ranks[0].parting = time.Hour // the test ends before
 		own, peer := exposed(t, ranks[0], 1, size), exposed(t, ranks[1], 1, size)
 		fill(own.All().Bytes(), 3)
 		there, back := linkTo(t, ranks[0], 1), linkTo(t, ranks[1], 0)
