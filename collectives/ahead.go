@@ -37,7 +37,7 @@ func (in *instruction) ask(s *schedule.Step, me int) {
 }
 
 // foldAhead is fold of an instruction that asks for what it needs.
-func (t *Team) foldAhead(r *run, in *instruction) {
+func (f *folder) foldAhead(r *run, in *instruction) {
 	out, a := r.bytes(&in.dst[0]), r.bytes(&in.from[0])
 	if len(in.from) == 1 {
 		sys.CopyAhead(out, a)

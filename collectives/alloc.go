@@ -40,12 +40,12 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 	}
 	seg, err := t.newSegment(ctx, h.size, 1, true)
 	if !ctxErr(err) {
-		t.held = holding{}
+		t.early.held = holding{}
 	}
 	if err != nil {
 		return nil, teamError("alloc", t.lost(err))
 	}
-	t.adopt(seg, true)
+	t.heap.adopt(seg, true)
 	return reduce.Of[T](seg.Bytes()), nil
 }
 
@@ -80,7 +80,7 @@ func (h holding) String() string {
 // hold meets all members in an Alloc or a Release, and returns why it cannot be done:
 // wrong, or something at another member.
 func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
-	before := t.held
+	before := t.early.held
 	if h.met = before.met; before != h {
 		var err error
 		switch {
@@ -98,7 +98,7 @@ func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
 	if h.met {
 		return nil
 	}
-	t.held = h
+	t.early.held = h
 	more := uint64(0)
 	if wrong != nil {
 		more = meetUnable
@@ -113,9 +113,9 @@ func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
 	default:
 		err = sameCall(heard, h.call)
 	}
-	t.held.met = err == nil
+	t.early.held.met = err == nil
 	if err != nil && !ctxErr(err) {
-		t.held = holding{}
+		t.early.held = holding{}
 	}
 	return err
 }
@@ -123,10 +123,10 @@ func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
 // between returns what is to be finished before members meet, or nil.
 func (t *Team) between() error {
 	switch {
-	case t.step != gathering:
+	case t.resetting.step != gathering:
 		return errResetting
-	case t.resume != nil:
-		return unfinished(&t.resume.p.task)
+	case t.early.single != nil:
+		return unfinished(&t.early.single.p.task)
 	}
 	return t.hindered(key{})
 }
@@ -142,19 +142,24 @@ func (t *Team) Use(seg *gaspi.Segment) error {
 	if t.closed {
 		return teamError("use", gaspi.ErrClosed)
 	}
-	t.adopt(seg, false)
+	t.heap.adopt(seg, false)
 	return nil
 }
 
-func (t *Team) adopt(seg *gaspi.Segment, own bool) {
+// allocations holds the allocations of a team. One that is released leaves its place empty, so that the others
+// keep their numbers.
+type allocations []allocation
+
+// adopt adds a segment.
+func (h *allocations) adopt(seg *gaspi.Segment, own bool) {
 	a := allocation{seg: seg, bytes: seg.Bytes(), own: own}
-	for i := range t.heap {
-		if t.heap[i].seg == nil {
-			t.heap[i] = a
+	for i := range *h {
+		if (*h)[i].seg == nil {
+			(*h)[i] = a
 			return
 		}
 	}
-	t.heap = append(t.heap, a)
+	*h = append(*h, a)
 }
 
 // Release gives back what Alloc made; buf is all of it. It is collective and
@@ -166,18 +171,18 @@ func Release[T any](ctx context.Context, t *Team, buf []T) error {
 		return refused("release")
 	}
 	defer t.leave()
-	at := t.locate(reduce.BytesOf(buf))
+	at := t.heap.locate(reduce.BytesOf(buf))
 	if at.alloc == 0 || at.offset != 0 || !t.heap[at.alloc-1].own {
 		return teamError("release", fmt.Errorf("%w: the slice is not what Alloc of this team returned", gaspi.ErrNoSegment))
 	}
 	if err := t.hold(ctx, holding{call: meetRelease, alloc: at.alloc}, nil); err != nil {
 		return teamError("release", t.lost(err))
 	}
-	t.held = holding{}
+	t.early.held = holding{}
 	a := &t.heap[at.alloc-1]
-	for k, p := range t.plans {
+	for k, p := range t.plans.byKey {
 		if k.in.alloc == at.alloc || k.out.alloc == at.alloc {
-			t.forget(p)
+			t.plans.forget(p)
 		}
 	}
 	err := a.seg.Delete()
@@ -186,12 +191,12 @@ func Release[T any](ctx context.Context, t *Team, buf []T) error {
 }
 
 // locate is where a buffer lies, or an empty part of one.
-func (t *Team) locate(mem []byte) bufferPlace {
+func (h allocations) locate(mem []byte) bufferPlace {
 	if len(mem) == 0 && cap(mem) > 0 {
 		mem = mem[:1]
 	}
-	for i := range t.heap {
-		if a := &t.heap[i]; a.seg != nil {
+	for i := range h {
+		if a := &h[i]; a.seg != nil {
 			if off, ok := a.seg.OffsetOf(mem); ok {
 				return bufferPlace{i + 1, off}
 			}

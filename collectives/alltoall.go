@@ -51,7 +51,7 @@ func AllToAllV[T any](ctx context.Context, t *Team, dst []T, receives []int, src
 		err = t.call(ctx, &task)
 	}
 	if ctxErr(err) {
-		t.telling = x
+		t.early.lengths = x
 	}
 	return err
 }
@@ -66,7 +66,7 @@ func AllToAllVTask[T any](ctx context.Context, t *Team, dst []T, receives []int,
 	defer t.leave()
 	x, err := task.tellCounts(ctx, t, sends, receives)
 	if ctxErr(err) {
-		t.telling = x
+		t.early.lengths = x
 	}
 	return task, err
 }
@@ -136,13 +136,13 @@ func (task *Task) tellCounts(ctx context.Context, t *Team, sends, receives []int
 	if err := t.usable(task); err != nil {
 		return nil, t.failed(task, err)
 	}
-	x := t.telling
+	x := t.early.lengths
 	if x == nil {
 		x = newTelling(t, task, sends, receives)
 	} else if !x.of(task, sends, receives) {
 		return nil, t.failed(task, unfinished(&x.task))
 	}
-	t.telling = nil
+	t.early.lengths = nil
 	if !x.done {
 		lengths := AllGatherTask(t, x.rows, x.row)
 		if err := t.call(ctx, &lengths); err != nil {

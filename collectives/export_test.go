@@ -17,7 +17,7 @@ func PretendHosts(t *Team, nodes []int) {
 
 // WaitPatiently makes a team not look for the reason of a wait, however long that takes:
 // on a busy machine some take long, and the look allocates.
-func WaitPatiently(t *Team) { t.stall = time.Hour }
+func WaitPatiently(t *Team) { t.wait.patience = time.Hour }
 
 // Force is Config.Algorithms of a team that is there.
 func Force(t *Team, text string) error {

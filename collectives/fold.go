@@ -11,11 +11,17 @@ import (
 // several places: it stays in the first-level cache while it is copied.
 const foldBlock = 16 << 10
 
+// A folder does the folds of a team. It keeps the memory that they need.
+type folder struct {
+	sources [][]byte // of the fold that is being done
+	temp    []byte   // for folds whose result lies in a source
+}
+
 // fold runs a combine: the fold of the sources, in their order, goes to every
 // destination. A destination may be exactly one of the sources.
-func (t *Team) fold(r *run, in *instruction) {
+func (f *folder) fold(r *run, in *instruction) {
 	if in.ahead {
-		t.foldAhead(r, in)
+		f.foldAhead(r, in)
 		return
 	}
 	if len(in.from) == 2 && len(in.dst) == 1 {
@@ -27,16 +33,16 @@ func (t *Team) fold(r *run, in *instruction) {
 	case len(in.from) == 1 && len(in.dst) == 1:
 		segment.Copy(r.bytes(&in.dst[0]), r.bytes(&in.from[0]))
 	case len(in.dst) == 1:
-		t.foldPart(r, in, 0, n)
+		f.foldPart(r, in, 0, n)
 	default:
 		for at := 0; at < n; at += r.p.block {
-			t.foldPart(r, in, at, min(r.p.block, n-at))
+			f.foldPart(r, in, at, min(r.p.block, n-at))
 		}
 	}
 }
 
 // foldPart folds n bytes from byte at of the operands.
-func (t *Team) foldPart(r *run, in *instruction, at, n int) {
+func (f *folder) foldPart(r *run, in *instruction, at, n int) {
 	out := r.bytes(&in.dst[in.first])[at : at+n]
 	switch len(in.from) {
 	case 1:
@@ -44,7 +50,7 @@ func (t *Team) foldPart(r *run, in *instruction, at, n int) {
 	case 2:
 		r.fold(out, r.bytes(&in.from[0])[at:at+n], r.bytes(&in.from[1])[at:at+n])
 	default:
-		t.foldMany(r, in, out, at, n)
+		f.foldMany(r, in, out, at, n)
 	}
 	for i := range in.dst {
 		if i != in.first {
@@ -54,28 +60,28 @@ func (t *Team) foldPart(r *run, in *instruction, at, n int) {
 }
 
 // foldMany folds three sources or more into out.
-func (t *Team) foldMany(r *run, in *instruction, out []byte, at, n int) {
-	sources := t.sources[:0]
+func (f *folder) foldMany(r *run, in *instruction, out []byte, at, n int) {
+	sources := f.sources[:0]
 	for i := range in.from {
 		sources = append(sources, r.bytes(&in.from[i])[at:at+n])
 	}
-	t.sources = sources
+	f.sources = sources
 	switch {
 	case r.p.foldAll == nil || in.aliased:
-		t.foldPairs(r, out, sources)
+		f.foldPairs(r, out, sources)
 	default:
 		r.p.foldAll(out, sources)
 	}
-	clear(t.sources)
+	clear(f.sources)
 }
 
 // foldPairs folds two at a time. Until the last pair the result is kept apart from
 // out, which may be any of the sources.
-func (t *Team) foldPairs(r *run, out []byte, sources [][]byte) {
+func (f *folder) foldPairs(r *run, out []byte, sources [][]byte) {
 	last := len(sources) - 1
 	acc := sources[0]
 	for _, src := range sources[1:last] {
-		sum := t.temporary(len(out))
+		sum := f.temporary(len(out))
 		r.fold(sum, acc, src)
 		acc = sum
 	}
@@ -83,11 +89,11 @@ func (t *Team) foldPairs(r *run, out []byte, sources [][]byte) {
 }
 
 // temporary is n bytes that hold nothing for long, aligned for every element.
-func (t *Team) temporary(n int) []byte {
-	if len(t.temp) < n {
-		t.temp = reduce.BytesOf(make([]complex128, (n+15)/16))
+func (f *folder) temporary(n int) []byte {
+	if len(f.temp) < n {
+		f.temp = reduce.BytesOf(make([]complex128, (n+15)/16))
 	}
-	return t.temp[:n]
+	return f.temp[:n]
 }
 
 // bytes is the memory of an operand in this run.

@@ -29,7 +29,7 @@ const (
 
 // meet says something and returns what all members say. It is collective.
 func (t *Team) meet(ctx context.Context, call, more uint64) (heard uint64, err error) {
-	word := []uint64{call | more | meetMade<<(t.segments.count%3)}
+	word := []uint64{call | more | meetMade<<(t.resetting.segments.count%3)}
 	if err := gaspi.AllReduce(ctx, t.own, word, word, gaspi.Or); err != nil {
 		return 0, err
 	}
@@ -61,7 +61,7 @@ type making struct {
 // newSegment makes a segment over the team under an id that is free everywhere. When ctx
 // ends first, the same call again goes on.
 func (t *Team) newSegment(ctx context.Context, size uint64, notifications uint32, alloc bool) (*gaspi.Segment, error) {
-	m := &t.segments
+	m := &t.resetting.segments
 	if !m.early {
 		m.count++
 		m.last = size << 1
@@ -85,11 +85,19 @@ const (
 	parting                 // when all have done that
 )
 
+// resetting has the segments that the team makes, which Reset has to know of, and how far a Reset
+// that ended early has come.
+type resetting struct {
+	segments making
+	step     reset
+	behind   bool // others have begun to make a segment that this member has not
+}
+
 // reset does the steps of a Reset from the one that the last call came to.
 func (t *Team) reset(ctx context.Context) error {
 	for {
 		var err error
-		switch t.step {
+		switch t.resetting.step {
 		case gathering:
 			err = t.gather(ctx)
 		case comparing:
@@ -98,10 +106,10 @@ func (t *Team) reset(ctx context.Context) error {
 			err = t.catchUp(ctx)
 		case cleaning:
 			t.clean()
-			t.step = parting
+			t.resetting.step = parting
 		case parting:
 			if _, err = t.meet(ctx, meetReset, 0); err == nil {
-				t.step, t.broken = gathering, nil
+				t.resetting.step, t.broken = gathering, nil
 				return nil
 			}
 		}
@@ -121,63 +129,58 @@ func (t *Team) gather(ctx context.Context) error {
 	if err != nil || heard&meetCalls != meetReset {
 		return err
 	}
-	t.step = catchingUp
+	t.resetting.step = catchingUp
 	if bits.OnesCount64(heard/meetMade&7) > 1 {
-		t.step, t.behind = comparing, heard/meetMade>>((t.segments.count+1)%3)&1 == 1
+		t.resetting.step, t.resetting.behind = comparing, heard/meetMade>>((t.resetting.segments.count+1)%3)&1 == 1
 	}
 	return nil
 }
 
 // compare tells those members about a segment that have not begun to make it.
 func (t *Team) compare(ctx context.Context) error {
-	say := t.segments.last
-	if t.behind {
+	say := t.resetting.segments.last
+	if t.resetting.behind {
 		say = 0
 	}
 	word := []uint64{say}
 	if err := gaspi.AllReduce(ctx, t.own, word, word, gaspi.Or); err != nil {
 		return err
 	}
-	if t.behind {
-		t.segments.count++
-		t.segments.last, t.segments.early = word[0], true
+	if t.resetting.behind {
+		t.resetting.segments.count++
+		t.resetting.segments.last, t.resetting.segments.early = word[0], true
 	}
-	t.step = catchingUp
+	t.resetting.step = catchingUp
 	return nil
 }
 
 // catchUp ends the making of a segment that was begun. Memory of the arena stays, as at
 // the members that have ended it before; an Alloc is given up.
 func (t *Team) catchUp(ctx context.Context) error {
-	if t.segments.early {
-		size := t.segments.last >> 1
-		seg, err := t.newSegment(ctx, size, 1, t.segments.last&1 == 1)
+	if t.resetting.segments.early {
+		size := t.resetting.segments.last >> 1
+		seg, err := t.newSegment(ctx, size, 1, t.resetting.segments.last&1 == 1)
 		switch {
 		case ctxErr(err):
 			return err
-		case err == nil && t.segments.last&1 == 1:
+		case err == nil && t.resetting.segments.last&1 == 1:
 			_ = seg.Delete() // just made
 		case err == nil:
 			t.arena.Add(seg)
 		}
 	}
-	t.step = cleaning
+	t.resetting.step = cleaning
 	return nil
 }
 
 // clean makes this member's part of the team as new.
 func (t *Team) clean() {
 	t.unpost()
-	t.calls, t.agreed = 0, 0
 	t.mail.Clear()
-	t.recent = recents{}
-	for k, p := range t.plans {
-		if !p.pinned {
-			delete(t.plans, k)
-			continue
-		}
+	t.ops = operations{}
+	t.plans.forgetSingle()
+	for _, p := range t.plans.byKey {
 		p.renew()
 	}
-	t.last = nil
-	t.arena.Sweep(t.claims())
+	t.arena.Sweep(t.plans.claims())
 }

@@ -52,7 +52,7 @@ type Plan struct {
 
 // newPlan makes the plan of a task. It is the same on all members.
 func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
-	p := t.drafted // unless it is nil, of a call like this one, that ended early
+	p := t.early.plan // unless it is nil, of a call like this one, that ended early
 	if p == nil {
 		p = t.draft(task, k)
 	}
@@ -77,7 +77,7 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	p.block, p.ahead = max(1, foldBlock/size)*size, max(1, aheadBlock/size)*size
 	scratch := memory.RoundUp(uint64(s.Scratch*size), cacheLine)
 	flip := memory.RoundUp(uint64(s.Flip*size), cacheLine)
-	if t.drafted == nil {
+	if t.early.plan == nil {
 		p.bid = t.arena.Bid(s.Slots, scratch+2*flip)
 		p.sign = p.signature()
 	}
@@ -119,19 +119,19 @@ func NewPlan(ctx context.Context, t *Team, task Task) (*Plan, error) {
 		return nil, t.failed(&task, err)
 	}
 	k := task.key(t)
-	k.plan = t.made + 1 // alike on all members
+	k.plan = t.plans.made + 1 // alike on all members
 	if err := t.hindered(k); err != nil {
 		return nil, t.failed(&task, err)
 	}
 	p, err := t.newPlan(ctx, &task, k)
 	if !ctxErr(err) {
-		t.made = k.plan
+		t.plans.made = k.plan
 	}
 	if err != nil {
 		return nil, t.failed(&task, err)
 	}
 	p.pinned = true
-	t.plans[k] = p
+	t.plans.byKey[k] = p
 	return p, nil
 }
 
@@ -160,7 +160,7 @@ func (p *Plan) start() (*Handle, error) {
 	if r.state != ended || p.early {
 		return nil, t.failed(&p.task, fmt.Errorf("%w: a run of the plan is under way; wait for it", gaspi.ErrInUse))
 	}
-	t.begin(r, &p.task)
+	t.ops.begin(r, &p.task)
 	return &r.handle, nil
 }
 
@@ -190,8 +190,8 @@ func (p *Plan) Run(ctx context.Context) error {
 		err = h.wait(ctx)
 	}
 	p.early = p.run.state != ended
-	if t.resume == &p.run {
-		t.resume = nil // it is for Run to go on with
+	if t.early.single == &p.run {
+		t.early.single = nil // it is for Run to go on with
 	}
 	return err
 }
@@ -212,22 +212,13 @@ func (p *Plan) Close() error {
 	if p.busy != nil {
 		return p.t.failed(&p.task, fmt.Errorf("%w: a run of the plan is under way; wait for it", gaspi.ErrInUse))
 	}
-	p.t.forget(p)
+	p.t.plans.forget(p)
 	return nil
 }
 
 // Algorithm is the name of what the plan runs, with its parameters, as in
 // "ring x4".
 func (p *Plan) Algorithm() string { return p.variant.String() }
-
-// forget drops a plan. Its place in the arena is free after the next flush.
-func (t *Team) forget(p *Plan) {
-	p.claim.Release()
-	delete(t.plans, p.key)
-	if t.last == p {
-		t.last = nil
-	}
-}
 
 // renew makes a plan as if it had never run.
 func (p *Plan) renew() {

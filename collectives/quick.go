@@ -31,7 +31,7 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 	if !t.enter() {
 		return nil, refused(g.op.String())
 	}
-	p := t.last
+	p := t.plans.last
 	if p == nil {
 		t.leave()
 		return nil, nil
@@ -53,7 +53,7 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 func (p *Plan) idle() bool {
 	t := p.t
 	return p.agreed && len(p.lanes) == 1 && p.run.state == ended &&
-		len(t.active) == 0 && len(t.waiting) == 0 && t.resume == nil && t.drafted == nil && t.telling == nil && t.held.call == 0 && t.broken == nil && !t.closed && t.own.Revoked() == nil
+		t.ops.none() && t.early.none() && t.broken == nil && !t.closed && t.own.Revoked() == nil
 }
 
 // hasOptions reports whether opts are those of p's calls.
@@ -100,11 +100,10 @@ func start(mem []byte) *byte {
 // it must sleep for long it becomes one of those under way.
 func (r *run) once(ctx context.Context) error {
 	p, t := r.p, r.p.t
-	r.call = t.calls
-	t.calls++
+	r.call = t.ops.next()
 	r.number = p.runs
 	p.runs++
-	t.recent.add(r)
+	t.ops.recent.add(r)
 	r.err = nil
 	code, odd := p.lanes[0], r.number&1
 	for pc := 0; pc < len(code); pc++ {
@@ -117,14 +116,14 @@ func (r *run) once(ctx context.Context) error {
 				err = r.step(ctx, in)
 			}
 		case in.kind == schedule.Combine:
-			t.fold(r, in)
+			t.folds.fold(r, in)
 		case in.kind != schedule.Await:
 			err = r.step(ctx, in)
 		case in.row == 1:
-			err = t.control.WaitUntil(t.nap.In(ctx, t.stall), in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
+			err = t.control.WaitUntil(t.wait.in(ctx), in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
 		default:
-			t.row, t.rowOf = code[pc:pc+in.row], r
-			if err = t.control.WaitFor(t.nap.In(ctx, t.stall), t.rowFn); err == nil {
+			t.wait.row, t.wait.rowOf = code[pc:pc+in.row], r
+			if err = t.control.WaitFor(t.wait.in(ctx), t.wait.rowFn); err == nil {
 				pc += in.row - 1
 			}
 		}
@@ -141,20 +140,11 @@ func (r *run) once(ctx context.Context) error {
 	return nil
 }
 
-// rowArrived reports whether all that a row of awaits waits for is there. One wait
-// for all of them is entered and left once.
-func (t *Team) rowArrived() bool {
-	for len(t.row) > 0 && t.rowOf.arrived(&t.row[0]) {
-		t.row = t.row[1:]
-	}
-	return len(t.row) == 0
-}
-
 // slowly goes on with a run that something stopped, the way all others go.
 func (r *run) slowly(ctx context.Context) error {
 	t := r.p.t
 	r.state, r.p.busy = going, r
-	t.active = append(t.active, r)
+	t.ops.active = append(t.ops.active, r)
 	return t.complete(ctx, r)
 }
 
@@ -163,7 +153,7 @@ func (r *run) slowly(ctx context.Context) error {
 func (t *Team) complete(ctx context.Context, r *run) error {
 	if err := t.finish(ctx, r); err != nil {
 		if r.state != ended {
-			t.resume = r
+			t.early.single = r
 		}
 		return r.failed(err)
 	}

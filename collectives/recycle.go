@@ -2,7 +2,6 @@ package collectives
 
 import (
 	"context"
-	"iter"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
@@ -68,12 +67,8 @@ func (t *Team) recycle(ctx context.Context) error {
 		t.recycling = arrived
 	}
 	if t.recycling == arrived {
-		for _, p := range t.plans {
-			if !p.pinned {
-				t.forget(p)
-			}
-		}
-		t.arena.Sweep(t.claims())
+		t.plans.forgetSingle()
+		t.arena.Sweep(t.plans.claims())
 		t.recycling = swept
 	}
 	if t.recycling == swept {
@@ -95,17 +90,6 @@ func (t *Team) meetToRecycle(ctx context.Context) error {
 		return t.fail(err)
 	}
 	return nil
-}
-
-// claims returns the claims of all plans.
-func (t *Team) claims() iter.Seq[*memory.Claim] {
-	return func(yield func(*memory.Claim) bool) {
-		for _, p := range t.plans {
-			if !yield(&p.claim) {
-				return
-			}
-		}
-	}
 }
 
 // arrive waits until no post of this member can arrive at others any more.

@@ -112,7 +112,7 @@ func (t *Team) shrink(ctx context.Context) (*Team, error) {
 	case err != nil:
 		return nil, err
 	case flags == made|mayGoOn:
-		next.owns, next.cfg.RevokeWith = true, nil
+		next.scopes.ownsGroup, next.cfg.RevokeWith = true, nil
 		return next, nil
 	}
 	if next != nil {

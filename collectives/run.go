@@ -60,34 +60,6 @@ func (r *run) bind(task *Task) {
 	}
 }
 
-// begin numbers a call and begins it as soon as there is room.
-func (t *Team) begin(r *run, task *Task) {
-	r.call, r.err, r.state = t.calls, nil, queued
-	t.calls++
-	r.bind(task)
-	if r.p.busy != nil || len(t.active) >= agreement.Window || len(t.waiting) > 0 {
-		t.waiting = append(t.waiting, r)
-		return
-	}
-	t.activate(r)
-}
-
-func (t *Team) activate(r *run) {
-	p := r.p
-	p.busy = r
-	r.number = p.runs
-	p.runs++
-	t.recent.add(r)
-	clear(r.at)
-	r.state = going
-	if !p.agreed {
-		r.state = agreeing
-		r.agree = agreement.Begin(t.agreed, p.note(r.call))
-		t.agreed++
-	}
-	t.active = append(t.active, r)
-}
-
 // end takes a run out of the way.
 func (r *run) end(err error) {
 	r.err, r.state = err, ended
@@ -104,8 +76,8 @@ func (t *Team) progress(ctx context.Context) (moved bool, err error) {
 	if err := t.own.Revoked(); err != nil {
 		return false, err
 	}
-	for i := 0; i < len(t.active); i++ {
-		r := t.active[i]
+	for i := 0; i < len(t.ops.active); i++ {
+		r := t.ops.active[i]
 		m, err := r.advance(ctx)
 		moved = moved || m
 		if err != nil {
@@ -114,20 +86,11 @@ func (t *Team) progress(ctx context.Context) (moved bool, err error) {
 		if r.state != ended {
 			continue
 		}
-		t.active = append(t.active[:i], t.active[i+1:]...)
+		t.ops.active = append(t.ops.active[:i], t.ops.active[i+1:]...)
 		i--
-		t.admit()
+		t.ops.admit()
 	}
 	return moved, nil
-}
-
-// admit begins what has waited for room. The order of calls is kept.
-func (t *Team) admit() {
-	for len(t.waiting) > 0 && len(t.active) < agreement.Window && t.waiting[0].p.busy == nil {
-		r := t.waiting[0]
-		t.waiting = t.waiting[1:]
-		t.activate(r)
-	}
 }
 
 // advance does what can be done for r.
@@ -184,7 +147,7 @@ func (r *run) step(ctx context.Context, in *instruction) error {
 	case schedule.Put, schedule.Signal:
 		return r.post(ctx, in)
 	case schedule.Combine:
-		r.p.t.fold(r, in)
+		r.p.t.folds.fold(r, in)
 	case schedule.Encode, schedule.Decode:
 		return r.code(in)
 	case schedule.Flush:
@@ -234,7 +197,7 @@ func (r *run) post(ctx context.Context, in *instruction) error {
 
 // look reports whether some operation can go on.
 func (t *Team) look() bool {
-	for _, r := range t.active {
+	for _, r := range t.ops.active {
 		if r.state == agreeing {
 			if r.agree.Arrived(t.mail) {
 				return true
@@ -267,8 +230,8 @@ func (t *Team) finish(ctx context.Context, r *run) error {
 
 // drain makes progress until nothing is under way.
 func (t *Team) drain(ctx context.Context) error {
-	for len(t.active) > 0 {
-		if err := t.finish(ctx, t.active[0]); err != nil {
+	for len(t.ops.active) > 0 {
+		if err := t.finish(ctx, t.ops.active[0]); err != nil {
 			return err
 		}
 	}
@@ -278,7 +241,7 @@ func (t *Team) drain(ctx context.Context) error {
 // sleep waits until some operation can go on.
 func (t *Team) sleep(ctx context.Context) error {
 	for {
-		err := t.await(t.nap.In(ctx, t.stall))
+		err := t.await(t.wait.in(ctx))
 		switch {
 		case err == nil:
 			return nil
@@ -298,13 +261,13 @@ func (t *Team) sleep(ctx context.Context) error {
 // await is one wait. A single lane waits for its own notification, which is
 // quicker to look at than everything that could go on.
 func (t *Team) await(ctx context.Context) error {
-	if len(t.active) == 1 {
-		if r := t.active[0]; r.state == going && len(r.at) == 1 {
+	if len(t.ops.active) == 1 {
+		if r := t.ops.active[0]; r.state == going && len(r.at) == 1 {
 			in := &r.p.lanes[0][r.at[0]]
 			return t.control.WaitUntil(ctx, in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
 		}
 	}
-	return t.control.WaitFor(ctx, t.lookFn)
+	return t.control.WaitFor(ctx, t.wait.look)
 }
 
 // fail makes the team unusable and ends everything that is under way.
@@ -320,13 +283,8 @@ func (t *Team) fail(err error) error {
 	if t.broken == nil {
 		t.broken = err
 	}
-	for _, r := range t.active {
-		r.end(t.broken)
-	}
-	for _, r := range t.waiting {
-		r.end(t.broken)
-	}
-	t.active, t.waiting, t.resume, t.drafted, t.telling = nil, nil, nil, nil, nil
+	t.ops.end(t.broken)
+	t.early = interrupted{held: t.early.held}
 	return err
 }
 

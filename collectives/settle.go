@@ -24,7 +24,7 @@ func (t *Team) reserve(ctx context.Context, p *Plan) error {
 	var err error
 	p.claim, err = t.claim(ctx, &p.bid)
 	if !ctxErr(err) {
-		t.drafted, t.recycling = nil, untouched
+		t.early.plan, t.recycling = nil, untouched
 	}
 	return err
 }
@@ -32,15 +32,14 @@ func (t *Team) reserve(ctx context.Context, p *Plan) error {
 // settle makes the members agree on a plan, behind all operations under way.
 func (t *Team) settle(ctx context.Context, p *Plan) error {
 	r := &p.run
-	if t.drafted == nil {
+	if t.early.plan == nil {
 		if err := t.drain(ctx); err != nil {
 			return err
 		}
-		r.p, r.handle.r, r.call = p, r, t.calls
+		r.p, r.handle.r, r.call = p, r, t.ops.next()
 		r.operands = make([][]byte, memExtra+len(p.task.extra))
-		t.calls++
-		t.drafted = p
-		t.activate(r)
+		t.early.plan = p
+		t.ops.activate(r)
 	}
 	if err := t.finish(ctx, r); err != nil {
 		return r.failed(err)
@@ -49,16 +48,29 @@ func (t *Team) settle(ctx context.Context, p *Plan) error {
 	return nil
 }
 
+// interrupted holds the call that ended early, for the same call to go on with.
+type interrupted struct {
+	single  *run
+	plan    *Plan    // that members agree on before they claim its memory
+	lengths *telling // of an AllToAllV
+	held    holding  // an Alloc or a Release
+}
+
+// none reports whether no call ended early.
+func (e *interrupted) none() bool {
+	return e.single == nil && e.plan == nil && e.lengths == nil && e.held.call == 0
+}
+
 // hindered returns why a call cannot be begun whose plan has that key: another one
 // ended early while members told each other lengths, or agreed on it.
 func (t *Team) hindered(k key) error {
 	switch {
-	case t.telling != nil:
-		return unfinished(&t.telling.task)
-	case t.held.call != 0:
-		return unfinished(t.held)
-	case t.drafted != nil && t.drafted.key != k:
-		return unfinished(&t.drafted.task)
+	case t.early.lengths != nil:
+		return unfinished(&t.early.lengths.task)
+	case t.early.held.call != 0:
+		return unfinished(t.early.held)
+	case t.early.plan != nil && t.early.plan.key != k:
+		return unfinished(&t.early.plan.task)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (t *Team) Split(ctx context.Context, color, key int) (*Team, error) {
 	t.broken = errSplitting
 	part, err := t.split(ctx, color, key)
 	if err != nil {
-		spread(t.family.groupOf(), err) // others may wait for this member in other teams
+		spread(t.scopes.family.groupOf(), err) // others may wait for this member in other teams
 		return nil, teamError("split", t.lost(err))
 	}
 	t.broken = nil
@@ -64,12 +64,12 @@ func (t *Team) split(ctx context.Context, color, key int) (*Team, error) {
 		return nil, err
 	}
 	cfg := t.cfg
-	cfg.RevokeWith, cfg.Order = t.family.groupOf(), ranks
+	cfg.RevokeWith, cfg.Order = t.scopes.family.groupOf(), ranks
 	part, err := t.make(ctx, ranks, cfg)
 	if err != nil {
 		return nil, err
 	}
-	part.member = t.family.enter()
+	part.scopes.member = t.scopes.family.enter()
 	return part, nil
 }
 
@@ -104,22 +104,29 @@ func (f *revocationScope) leave() error {
 	return f.group.Delete()
 }
 
+// scopes holds the groups that a team is revoked and deleted with.
+type scopes struct {
+	ownsGroup bool             // the group of the team was made for it
+	member    *revocationScope // that the team was split into; nil if it was not
+	family    *revocationScope // of teams that are split from this one; nil before the first Split
+}
+
 // found makes the family of teams that are split from this one, which is that of this
 // team itself if it is in one.
 func (t *Team) found(ctx context.Context) error {
 	switch {
-	case t.cfg.Independent || t.family != nil:
+	case t.cfg.Independent || t.scopes.family != nil:
 		return nil
-	case t.member != nil:
-		t.family = t.member.enter()
+	case t.scopes.member != nil:
+		t.scopes.family = t.scopes.member.enter()
 		return nil
 	case t.cfg.RevokeWith != nil:
-		t.family = (&revocationScope{group: t.cfg.RevokeWith}).enter()
+		t.scopes.family = (&revocationScope{group: t.cfg.RevokeWith}).enter()
 		return nil
 	}
 	g, err := agree.Private(ctx, t.own, agree.Teams, 0)
 	if err == nil {
-		t.family = (&revocationScope{group: g, own: true}).enter()
+		t.scopes.family = (&revocationScope{group: g, own: true}).enter()
 	}
 	return err
 }
@@ -165,6 +172,6 @@ func (t *Team) make(ctx context.Context, ranks []gaspi.Rank, cfg Config) (*Team,
 		agree.GiveUp(g, err)
 		return nil, err
 	}
-	part.owns = true
+	part.scopes.ownsGroup = true
 	return part, nil
 }

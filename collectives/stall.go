@@ -29,30 +29,6 @@ func stallAfter(members int) time.Duration {
 	return stallCheck * time.Duration(max(stallMembers, members)) / stallMembers
 }
 
-// recents are the calls that were begun last, by their numbers modulo the length: also those
-// that have ended.
-type recents [agreement.Window]struct {
-	p    *Plan
-	call uint64
-}
-
-// add remembers that r was begun. Every call makes it.
-func (c *recents) add(r *run) {
-	last := &c[r.call%agreement.Window]
-	last.p, last.call = r.p, r.call
-}
-
-// notes returns a note of each.
-func (c *recents) notes() []agreement.Note {
-	var all []agreement.Note
-	for _, r := range c {
-		if r.p != nil {
-			all = append(all, r.p.note(r.call))
-		}
-	}
-	return all
-}
-
 // stalled looks for a reason why nothing goes on, and returns it. It blocks where the queue
 // is full, until earlier messages have left it.
 func (t *Team) stalled(ctx context.Context) error {
@@ -62,7 +38,7 @@ func (t *Team) stalled(ctx context.Context) error {
 	if err := t.verdict(); err != nil {
 		return err
 	}
-	mine := t.recent.notes()
+	mine := t.ops.recent.notes()
 	if err := t.mail.Publish(ctx, mine); err != nil {
 		return err
 	}
@@ -88,7 +64,7 @@ func (t *Team) why(a, b agreement.Note) error {
 	if a.Text != hasLeft {
 		return t.mail.Mismatch(a, b)
 	}
-	if len(t.active) > 0 && t.active[0].call < a.Call {
+	if len(t.ops.active) > 0 && t.ops.active[0].call < a.Call {
 		return nil
 	}
 	if f := t.proc.Failure(gaspi.Rank(t.mail.RankOf(a.Member))); f != nil {
@@ -144,7 +120,7 @@ func (t *Team) absent() error {
 	if len(left) == 0 {
 		return nil
 	}
-	for _, r := range t.active {
+	for _, r := range t.ops.active {
 		for _, i := range r.awaited() {
 			if slices.Contains(left, i) {
 				return t.proc.Failure(t.ranks[i])
@@ -159,11 +135,8 @@ func (t *Team) absent() error {
 // this one leaves. It names the first call that this member does not complete: others
 // complete the calls before it.
 func (t *Team) tellOfLeaver(r gaspi.Rank) {
-	n := agreement.Note{Call: t.calls, Member: slices.Index(t.ranks, r), Text: hasLeft}
-	if len(t.active) > 0 {
-		n.Call = t.active[0].call
-	}
-	_ = t.condemn(t.nap.In(context.Background(), stallCheck), n, n) // the caller returns the reason
+	n := agreement.Note{Call: t.ops.first(), Member: slices.Index(t.ranks, r), Text: hasLeft}
+	_ = t.condemn(t.wait.nap.In(context.Background(), stallCheck), n, n) // the caller returns the reason
 }
 
 // hasLeft is the text of a note about a member that left. No call has it.
@@ -186,7 +159,7 @@ func (t *Team) blame(err error) error {
 		cancel()
 	} else if errors.Is(err, gaspi.ErrNoSegment) {
 		gone := func() bool { return t.gone() != nil }
-		_ = t.control.WaitFor(t.nap.In(context.Background(), leaving), gone) // however it ends
+		_ = t.control.WaitFor(t.wait.nap.In(context.Background(), leaving), gone) // however it ends
 	} else {
 		return err
 	}

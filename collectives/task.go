@@ -58,11 +58,11 @@ func (t *Team) places(task *Task) (in, out bufferPlace) {
 	if task.call.Count == 0 && task.call.Counts == nil {
 		return bufferPlace{}, bufferPlace{}
 	}
-	out = t.locate(task.out)
+	out = t.heap.locate(task.out)
 	if op := task.call.Op; op == schedule.Broadcast || task.call.InPlace && op != schedule.AllToAll {
 		return out, out // all have what it is part of
 	}
-	if in = t.locate(task.in); in.alloc == 0 || out.alloc == 0 || t.someEmpty(task) {
+	if in = t.heap.locate(task.in); in.alloc == 0 || out.alloc == 0 || t.someEmpty(task) {
 		return bufferPlace{}, bufferPlace{}
 	}
 	return in, out
@@ -126,7 +126,7 @@ func Start(ctx context.Context, t *Team, task Task) (*Handle, error) {
 	}
 	r := new(run) // its handle may be asked long after
 	r.prepare(p)
-	t.begin(r, &task)
+	t.ops.begin(r, &task)
 	return &r.handle, nil
 }
 
@@ -144,7 +144,7 @@ func (t *Team) do(ctx context.Context, task *Task) error {
 
 // call is do in a call of the team.
 func (t *Team) call(ctx context.Context, task *Task) error {
-	if t.resume != nil || t.drafted != nil || t.closed || t.broken != nil || t.own.Revoked() != nil || task.err != nil {
+	if t.early.single != nil || t.early.plan != nil || t.closed || t.broken != nil || t.own.Revoked() != nil || task.err != nil {
 		return t.doSlow(ctx, task)
 	}
 	return t.doNew(ctx, task)
@@ -157,7 +157,7 @@ func (t *Team) doNew(ctx context.Context, task *Task) error {
 	if err != nil {
 		return t.failed(task, err)
 	}
-	t.begin(&p.run, task)
+	t.ops.begin(&p.run, task)
 	return t.complete(ctx, &p.run)
 }
 
@@ -166,7 +166,7 @@ func (t *Team) doSlow(ctx context.Context, task *Task) error {
 	if err := t.usable(task); err != nil {
 		return t.failed(task, err)
 	}
-	r := t.resume
+	r := t.early.single
 	if r == nil {
 		return t.doNew(ctx, task)
 	}
@@ -178,7 +178,7 @@ func (t *Team) doSlow(ctx context.Context, task *Task) error {
 	if err := t.finish(ctx, r); err != nil {
 		return r.failed(err)
 	}
-	t.resume = nil
+	t.early.single = nil
 	return nil
 }
 
@@ -188,10 +188,10 @@ func (t *Team) plan(ctx context.Context, task *Task) (*Plan, error) {
 	if err := cmp.Or(t.hindered(k), task.room(t)); err != nil {
 		return nil, err
 	}
-	if t.last != nil && t.last.key == k {
-		return t.last, nil
+	if t.plans.last != nil && t.plans.last.key == k {
+		return t.plans.last, nil
 	}
-	p := t.plans[k]
+	p := t.plans.byKey[k]
 	if p == nil {
 		if err := task.check(t); err != nil {
 			return nil, err
@@ -205,10 +205,10 @@ func (t *Team) plan(ctx context.Context, task *Task) (*Plan, error) {
 			made.optionless = task.call.Options == (choice.Settings{})
 			made.glance = glance{task.call.Op, task.call.InPlace, task.op, task.call.Root, reduce.TypeWordOf(task.elem.typ), len(task.in), len(task.out)}
 		}
-		t.plans[k] = made
+		t.plans.byKey[k] = made
 		p = made
 	}
-	t.last = p
+	t.plans.last = p
 	p.in, p.out = nil, nil
 	if !p.plain() {
 		p.in, p.out = start(task.in), start(task.out)

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
-	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // Config holds the parameters of a team, the same on all members. The zero value
@@ -67,43 +65,24 @@ type Team struct {
 	me    int
 	nodes []int // host of each member; members of one share memory
 
-	control   *gaspi.Segment // notifications of all calls, notes of members, and the first scratch
-	arena     *memory.Arena  // of the plans
-	recycling recycling      // of a call that ended early
-	heap      []allocation
-	plans     map[key]*Plan
-	last      *Plan           // of the last single call
-	want      choice.Settings // of the present call
-
 	chooser choice.Chooser
+	want    choice.Settings // of the present call
 
-	made     int      // plans of NewPlan so far
-	calls    uint64   // calls so far, which number them
-	active   []*run   // under way, in the order of their calls
-	waiting  []*run   // not begun because too many are under way, or their plan is
-	resume   *run     // a single call that ended early
-	drafted  *Plan    // that members agree on before they claim its memory; see settle.go
-	telling  *telling // of an AllToAllV that ended early
-	agreed   uint64   // agreements begun so far
-	held     holding  // an Alloc or a Release that ended early
-	segments making
-	step     reset // of a Reset that ended early
-	behind   bool  // others have begun to make a segment that this member has not
-	mail     *agreement.Mailbox
-	recent   recents
-	nap      nap.Nap
-	stall    time.Duration // how long a sleep lasts before its reason is looked for
-	lookFn   func() bool
-	row      []instruction // awaits that once waits for
-	rowOf    *run
-	rowFn    func() bool
-	broken   error
-	closed   bool
-	owns     bool             // group was made for this team
-	member   *revocationScope // that this team was split into; nil if it was not
-	family   *revocationScope // of teams that are split from this one; nil before the first Split
-	sources  [][]byte         // of the fold that is being done
-	temp     []byte           // for folds whose result lies in a source
+	control *gaspi.Segment     // notifications of all calls, notes of members, and the first scratch
+	arena   *memory.Arena      // of the plans
+	heap    allocations        // that buffers of callers lie in
+	mail    *agreement.Mailbox // by which members that wait in vain find out why
+
+	plans     planCache
+	ops       operations
+	early     interrupted
+	recycling recycling // of a call that ended early
+	resetting resetting
+	wait      sleeper
+	folds     folder
+	scopes    scopes
+	broken    error // why the team is unusable, nil if it is not
+	closed    bool
 }
 
 // NewTeam makes a team of the members of group, which is committed. It is
@@ -134,9 +113,10 @@ func newTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error)
 	}
 	t := &Team{
 		group: group, own: own, proc: group.Proc(), cfg: cfg, ranks: group.Ranks(),
-		plans: make(map[key]*Plan),
+		plans: planCache{byKey: make(map[key]*Plan)},
 	}
-	t.lookFn, t.rowFn, t.stall = t.look, t.rowArrived, stallAfter(len(t.ranks))
+	t.wait = sleeper{look: t.look, patience: stallAfter(len(t.ranks))}
+	t.wait.rowFn = t.wait.rowArrived
 	if err := t.build(ctx); err != nil {
 		spread(cfg.RevokeWith, err)
 		if t.queue != nil {
@@ -225,7 +205,7 @@ func (t *Team) Close() error {
 	}
 	t.closed = true
 	t.abandon()
-	t.nap.End()
+	t.wait.nap.End()
 	t.queue.Purge()
 	err := t.queue.Delete()
 	for _, a := range t.heap {
@@ -244,12 +224,12 @@ func (t *Team) Close() error {
 			err = derr
 		}
 	}
-	if t.owns {
+	if t.scopes.ownsGroup {
 		if derr := t.group.Delete(); err == nil {
 			err = derr
 		}
 	}
-	for _, f := range []*revocationScope{t.member, t.family} {
+	for _, f := range []*revocationScope{t.scopes.member, t.scopes.family} {
 		if derr := f.leave(); err == nil {
 			err = derr
 		}
@@ -285,11 +265,8 @@ func (t *Team) Reset(ctx context.Context) error {
 
 // abandon forgets the operations under way.
 func (t *Team) abandon() {
-	for _, r := range slices.Concat(t.active, t.waiting) {
-		r.end(errAbandoned)
-	}
-	t.active, t.waiting, t.resume, t.drafted, t.telling = nil, nil, nil, nil, nil
-	t.held = holding{}
+	t.ops.end(errAbandoned)
+	t.early = interrupted{}
 }
 
 // findNodes finds out which members share memory, and which share cores without it. A

@@ -1,0 +1,103 @@
+package collectives
+
+import "github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
+
+// operations holds the calls of a team: how many there were, which are under way, and which were
+// begun last.
+type operations struct {
+	calls   uint64 // so far, which number them
+	agreed  uint64 // agreements begun so far
+	active  []*run // under way, in the order of their calls
+	waiting []*run // not begun because too many are under way, or their plan is
+	recent  recents
+}
+
+// none reports whether no call is under way or waits.
+func (o *operations) none() bool { return len(o.active) == 0 && len(o.waiting) == 0 }
+
+// next returns the number of a call that is begun now.
+func (o *operations) next() uint64 {
+	o.calls++
+	return o.calls - 1
+}
+
+// first returns the number of the earliest call under way, or that of the next call if there is
+// none.
+func (o *operations) first() uint64 {
+	if len(o.active) > 0 {
+		return o.active[0].call
+	}
+	return o.calls
+}
+
+// begin numbers a call and begins it as soon as there is room.
+func (o *operations) begin(r *run, task *Task) {
+	r.call, r.err, r.state = o.next(), nil, queued
+	r.bind(task)
+	if r.p.busy != nil || len(o.active) >= agreement.Window || len(o.waiting) > 0 {
+		o.waiting = append(o.waiting, r)
+		return
+	}
+	o.activate(r)
+}
+
+// activate begins a run for which there is room.
+func (o *operations) activate(r *run) {
+	p := r.p
+	p.busy = r
+	r.number = p.runs
+	p.runs++
+	o.recent.add(r)
+	clear(r.at)
+	r.state = going
+	if !p.agreed {
+		r.state = agreeing
+		r.agree = agreement.Begin(o.agreed, p.note(r.call))
+		o.agreed++
+	}
+	o.active = append(o.active, r)
+}
+
+// admit begins what has waited for room. The order of calls is kept.
+func (o *operations) admit() {
+	for len(o.waiting) > 0 && len(o.active) < agreement.Window && o.waiting[0].p.busy == nil {
+		r := o.waiting[0]
+		o.waiting = o.waiting[1:]
+		o.activate(r)
+	}
+}
+
+// end ends all calls with err.
+func (o *operations) end(err error) {
+	for _, r := range o.active {
+		r.end(err)
+	}
+	for _, r := range o.waiting {
+		r.end(err)
+	}
+	o.active, o.waiting = nil, nil
+}
+
+// recents holds the calls that were begun last, by their numbers modulo the length: also those
+// that have ended.
+type recents [agreement.Window]struct {
+	p    *Plan
+	call uint64
+}
+
+// add remembers that r was begun. Every call makes it.
+func (c *recents) add(r *run) {
+	last := &c[r.call%agreement.Window]
+	last.p, last.call = r.p, r.call
+}
+
+// notes returns a note of each.
+func (c *recents) notes() []agreement.Note {
+	var all []agreement.Note
+	for _, r := range c {
+		if r.p != nil {
+			all = append(all, r.p.note(r.call))
+		}
+	}
+	return all
+}
