@@ -21,7 +21,7 @@ func Decline(ctx context.Context, cfg Config, why error) {
 
 // decline is Decline with signals, which end it.
 func decline(ctx context.Context, cfg Config, why error, signals *signals) {
-	if _, stopped := errors.AsType[*interruptedError](why); stopped || ctx.Err() != nil || !cfg.Node.several() || cfg.Node.check(cfg) != nil {
+	if _, stopped := errors.AsType[*interruptedError](why); stopped || ctx.Err() != nil || !cfg.Node.several() || cfg.Node.checkMeeting() != nil {
 		return
 	}
 	if cfg.Node.Number == 0 {

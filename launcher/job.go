@@ -101,6 +101,9 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	defer func() { j.doorway.close() }()
 	if err := j.gather(ctx); err != nil {
 		j.startErr = err
+		if j.muster != nil {
+			j.startErr = atFirst(err) // which the other nodes are told
+		}
 		close(j.over)
 		j.closeSites()
 		return Result{}, err

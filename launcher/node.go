@@ -51,7 +51,24 @@ const DefaultJoinTimeout = 30 * time.Second
 // several reports whether there are other nodes.
 func (n Node) several() bool { return n.Count > 1 }
 
+// check refuses nodes that cannot be, cannot meet, or do not go together with the rest of c.
 func (n Node) check(c Config) error {
+	if err := n.checkMeeting(); err != nil || !n.several() {
+		return err
+	}
+	switch {
+	case c.Hosts != nil:
+		return errors.New("hosts are started from here, and nodes start themselves: name one or the other")
+	case c.Remote.Stage:
+		return errors.New("nodes start what each of them has, so nothing can be copied to them")
+	case c.Transport == "shm":
+		return fmt.Errorf("transport shm connects ranks of one host, and these are on %d nodes: use auto or tcp", n.Count)
+	}
+	return nil
+}
+
+// checkMeeting refuses nodes that cannot be, or cannot meet.
+func (n Node) checkMeeting() error {
 	switch {
 	case n.Count < 0 || n.Count > MaxRanks:
 		return fmt.Errorf("%d nodes: a job has 1 to %d", n.Count, MaxRanks)
@@ -59,12 +76,6 @@ func (n Node) check(c Config) error {
 		return fmt.Errorf("node %d of %d: nodes are numbered from 0 to %d", n.Number, max(n.Count, 1), max(n.Count, 1)-1)
 	case !n.several():
 		return nil
-	case c.Hosts != nil:
-		return errors.New("hosts are started from here, and nodes start themselves: name one or the other")
-	case c.Remote.Stage:
-		return errors.New("nodes start what each of them has, so nothing can be copied to them")
-	case c.Transport == "shm":
-		return fmt.Errorf("transport shm connects ranks of one host, and these are on %d nodes: use auto or tcp", n.Count)
 	}
 	host, port, err := net.SplitHostPort(n.Rendezvous)
 	number, wrong := strconv.Atoi(port)

@@ -31,11 +31,21 @@ func (o *options) node(flags *pflag.FlagSet, lookup func(string) (string, bool))
 		}
 		return nil
 	}
-	if n.Count < 1 || n.Count > launcher.MaxRanks {
-		return fmt.Errorf("--nnodes %d: a job has 1 to %d nodes", n.Count, launcher.MaxRanks)
-	}
 	if o.hosts != "" || o.hostfile != "" {
 		return errors.New("--hosts and --nnodes: expected one of them; with --hosts, gaspi-run is started once, and with --nnodes on every node")
+	}
+	if err := o.meeting(flags, lookup); err != nil || n.Count == 1 {
+		return err
+	}
+	n.JoinTimeout, err = joinTimeout(flags, n.JoinTimeout, lookup)
+	return err
+}
+
+// meeting reads what it takes to meet the other nodes.
+func (o *options) meeting(flags *pflag.FlagSet, lookup func(string) (string, bool)) (err error) {
+	n := &o.config.Node
+	if n.Count < 1 || n.Count > launcher.MaxRanks {
+		return fmt.Errorf("--nnodes %d: a job has 1 to %d nodes", n.Count, launcher.MaxRanks)
 	}
 	if !flags.Changed("node-rank") && n.Count > 1 {
 		if n.Number, err = nodeRank(lookup); err != nil {
@@ -59,8 +69,7 @@ func (o *options) node(flags *pflag.FlagSet, lookup func(string) (string, bool))
 			return errors.New("a job on several nodes needs a key, the same on each: --key-file FILE, or GASPI_KEY_FILE or GASPI_KEY in the environment; openssl rand -hex 32 makes one")
 		}
 	}
-	n.JoinTimeout, err = joinTimeout(flags, n.JoinTimeout, lookup)
-	return err
+	return nil
 }
 
 // decline tells the other nodes of a job that the command line of this one, of which err is
@@ -70,9 +79,11 @@ func decline(args []string, err error, say func(string)) {
 	flags := o.flags()
 	flags.ParseErrorsAllowlist.UnknownFlags = true
 	flags.Parse(respell(args, flags)) // its error is err, or one behind it
-	if !flags.Changed("nnodes") || o.dryRun || o.node(flags, os.LookupEnv) != nil {
+	if !flags.Changed("nnodes") || o.dryRun || o.meeting(flags, os.LookupEnv) != nil {
 		return
 	}
+	n := &o.config.Node
+	n.JoinTimeout, _ = joinTimeout(flags, n.JoinTimeout, os.LookupEnv) // err, if it is wrong
 	o.config.Notice, o.config.Program, o.config.Ranks = say, "", 1
 	launcher.Decline(context.Background(), o.config, err)
 }

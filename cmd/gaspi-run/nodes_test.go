@@ -311,6 +311,12 @@ func TestFirstNodeThatCannotStart(t *testing.T) {
 	plain, script := filepath.Join(dir, "plain"), filepath.Join(dir, "script")
 	writeFile(t, plain, "no program", 0o644)
 	writeFile(t, script, "#!/nowhere/sh\n", 0o755)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, port, _ := net.SplitHostPort(taken.Addr().String())
 	for _, c := range []struct {
 		name        string
 		args        []string // of node 0
@@ -324,6 +330,11 @@ func TestFirstNodeThatCannotStart(t *testing.T) {
 		{"unknown flag", []string{"--bogus", "true"}, exitUsage, exitFailed, "unknown flag: --bogus"},
 		{"flag of a bad value", []string{"--kill-grace", "soon", "true"}, exitUsage, exitFailed, `--kill-grace "soon": expected a duration`},
 		{"flags that do not fit", []string{"--bind", "socket", "true"}, exitUsage, exitFailed, `--bind "socket": expected core or none`},
+		{"flags that do not fit nodes", []string{"--transport", "shm", "true"}, exitUsage, exitFailed, "transport shm connects ranks of one host, and these are on 3 nodes: use auto or tcp"},
+		{"hosts beside nodes", []string{"--hosts", "a", "true"}, exitUsage, exitFailed, "--hosts and --nnodes: expected one of them"},
+		{"a limit that makes no sense", []string{"--join-timeout", "-5s", "true"}, exitUsage, exitFailed, "--join-timeout -5s: expected more than 0, such as 10m, or 0 for ever"},
+		{"no ports", []string{"--ports", "9-5", "true"}, exitUsage, exitFailed, `range of ports "9-5": expected LOW-HIGH`},
+		{"ports in use", []string{"--ports", port, "true"}, exitFailed, exitFailed, "listen for other hosts: all ports from " + port + " to " + port + " are in use"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := newNodeJob(t, 3)
