@@ -15,7 +15,9 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -54,31 +56,59 @@ func open(provider string, source []netip.Addr, ports netaddr.Ports, size int) (
 			return nil, err
 		}
 	}
-	var first error
-	for _, a := range source {
-		l, err := openAt(provider, a.String(), size)
-		if err == nil {
-			return l, nil
-		}
-		first = err
-	}
-	l, err := openAt(provider, "", size)
+	l, err := openAtAny(provider, source, portsOf(provider, ports), size)
 	if err != nil {
-		if first != nil {
-			err = first
-		}
-		return nil, fmt.Errorf("%w: %w%s", base.ErrNotSupported, err, portHint(provider, ports))
+		return nil, fmt.Errorf("%w: %w", base.ErrNotSupported, err)
 	}
 	return l, nil
 }
 
-// portHint is the end of a sentence about a provider that takes its ports from a range, in
-// which there may be none left; what libfabric says of that varies.
-func portHint(provider string, ports netaddr.Ports) string {
-	if ports == (netaddr.Ports{}) || !strings.HasPrefix(provider, "tcp") {
-		return ""
+// portsOf returns the range that an endpoint has to listen in: none for a provider that
+// chooses its ports, or whose range the user has told libfabric.
+func portsOf(provider string, ports netaddr.Ports) netaddr.Ports {
+	_, low := os.LookupEnv("FI_TCP_PORT_LOW_RANGE")
+	_, high := os.LookupEnv("FI_TCP_PORT_HIGH_RANGE")
+	if low || high || !strings.HasPrefix(provider, "tcp") {
+		return netaddr.Ports{}
 	}
-	return fmt.Sprintf("; if all ports from %d to %d are in use, a wider range is --ports or GASPI_PORTS", ports.Low, ports.High)
+	return ports
+}
+
+// openAtAny opens an endpoint at the first of the addresses at which that succeeds, else where
+// the provider chooses. With a range of ports it opens it at the first address that the provider
+// has, at one of these ports, or fails.
+func openAtAny(provider string, source []netip.Addr, ports netaddr.Ports, size int) (*libfabric, error) {
+	chosen := ports != netaddr.Ports{}
+	var why error
+	for _, a := range append(slices.Clone(source), netip.Addr{}) {
+		at := ""
+		if a.IsValid() {
+			at = a.String()
+		}
+		l, has, err := openAt(provider, at, size)
+		switch {
+		case err == nil && chosen:
+			return l.within(ports)
+		case err == nil:
+			return l, nil
+		case chosen && has:
+			// The words of libfabric for a range without a free port vary.
+			return nil, fmt.Errorf("%w; if all ports from %d to %d are in use, a wider range is --ports or GASPI_PORTS", err, ports.Low, ports.High)
+		case why == nil || a.IsValid():
+			why = err
+		}
+	}
+	return nil, why
+}
+
+// within returns the endpoint, or closes it and fails if it listens at none of the ports.
+func (l *libfabric) within(ports netaddr.Ports) (*libfabric, error) {
+	name := l.name() // of this provider, a socket address
+	if port := binary.BigEndian.Uint16(append(name, 0, 0, 0, 0)[2:]); port < ports.Low || port > ports.High {
+		l.close()
+		return nil, fmt.Errorf("provider %s listens at port %d, and at none from %d to %d: libfabric takes the range of the first transport of a process", l.t.provider, port, ports.Low, ports.High)
+	}
+	return l, nil
 }
 
 // hardware is the first provider that drives a network card which moves bytes by
@@ -96,7 +126,8 @@ func hardware() (string, error) {
 	return "", fmt.Errorf("%w: no provider of libfabric drives a network card that moves bytes by itself here; --rdma-provider names one of another kind, such as tcp;ofi_rxm", base.ErrNotSupported)
 }
 
-func openAt(provider, address string, size int) (*libfabric, error) {
+// openAt opens an endpoint. has tells whether the provider has the address.
+func openAt(provider, address string, size int) (l *libfabric, has bool, err error) {
 	name, at := C.CString(provider), C.CString(address)
 	defer C.free(unsafe.Pointer(name))
 	defer C.free(unsafe.Pointer(at))
@@ -104,7 +135,7 @@ func openAt(provider, address string, size int) (*libfabric, error) {
 	wrong := make([]C.char, 256)
 	f := C.rf_open(name, at, C.int(size), &t, &wrong[0], C.size_t(len(wrong)))
 	if f == nil {
-		return nil, errors.New(C.GoString(&wrong[0]))
+		return nil, t.provider[0] != 0, errors.New(C.GoString(&wrong[0]))
 	}
 	return &libfabric{
 		f: f, events: make([]C.struct_rf_event, eventsMost),
@@ -114,7 +145,7 @@ func openAt(provider, address string, size int) (*libfabric, error) {
 			orderedWrites: uint64(t.ordered_writes), sendAfterWrite: t.send_after_write != 0,
 			dataBits: int(t.data_bits), localKeys: t.local_keys != 0,
 		},
-	}, nil
+	}, true, nil
 }
 
 func versionText(v uint32) string { return fmt.Sprintf("%d.%d", v>>16, v&0xffff) }

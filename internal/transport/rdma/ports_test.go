@@ -15,36 +15,38 @@ import (
 	netaddr "github.com/gaspi-go/gaspi-go/internal/address"
 )
 
-// envPorts makes a process of this test open an endpoint at a port of a range. libfabric
-// learns the range once per process.
+// envPorts makes a process of this test open an endpoint at a port of each of some ranges, one
+// after the other. libfabric learns a range once per process.
 const envPorts = "GASPI_TEST_PORTS"
 
-// listen opens an endpoint and prints its name as libfabric has it.
-func listen(text string) {
-	ports, err := netaddr.ParsePorts(text)
-	if err == nil {
-		var f fabric
-		if f, err = open(providerName(), loopbackSource(), ports, 2); err == nil {
-			fmt.Printf("%x\n", f.name())
-			f.close()
-			return
+// listen opens endpoints and prints their names as libfabric has them.
+func listen(ranges string) {
+	for text := range strings.SplitSeq(ranges, ",") {
+		ports, err := netaddr.ParsePorts(text)
+		if err == nil {
+			var f fabric
+			if f, err = open(providerName(), loopbackSource(), ports, 2); err == nil {
+				fmt.Printf("%x\n", f.name())
+				f.close()
+				continue
+			}
 		}
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
 }
 
-// takenPort listens at a port of all addresses, since an endpoint is opened at any where the
-// wanted one has no room, and returns it. The next count ports were free just now.
+// takenPort listens at a port of the address where endpoints are opened, and returns it. The
+// next count ports were free just now.
 func takenPort(t *testing.T, count int) int {
 	t.Helper()
 search:
 	for range 100 {
-		l, err := net.Listen("tcp", ":0")
+		l, err := net.Listen("tcp", "127.0.0.1:0")
 		ok(t, err)
 		low := l.Addr().(*net.TCPAddr).Port
 		for port := low + 1; port <= low+count; port++ {
-			next, err := net.Listen("tcp", ":"+strconv.Itoa(port))
+			next, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
 			if err != nil {
 				l.Close()
 				continue search
@@ -83,5 +85,9 @@ func TestPorts(t *testing.T) {
 	}
 	if said, err := run(strconv.Itoa(low)); err == nil || !strings.Contains(said, fmt.Sprintf("if all ports from %d to %d are in use", low, low)) {
 		t.Errorf("with all ports in use: %v: %s", err, said)
+	}
+	two := fmt.Sprintf("%d-%d,%d", low, low+more, low)
+	if said, err := run(two); err == nil || !strings.HasSuffix(said, fmt.Sprintf(", and at none from %d to %d: libfabric takes the range of the first transport of a process", low, low)) {
+		t.Errorf("with a second range: %v: %s", err, said)
 	}
 }

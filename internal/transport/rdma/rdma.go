@@ -32,9 +32,10 @@ type Config struct {
 	// Source are addresses of this host to use, the first that the provider has; if
 	// it has none of them, or none is given, the provider chooses.
 	Source []netip.Addr
-	// Ports is the range of ports that libfabric's provider tcp listens at. It holds for
-	// the first transport of a process, unless FI_TCP_PORT_LOW_RANGE is set. The provider
-	// chooses with the zero value, and all others always.
+	// Ports is the range of ports that libfabric's provider tcp listens at, unless
+	// FI_TCP_PORT_LOW_RANGE is set; New fails if none of them is free at the first of Source
+	// that the provider has. libfabric learns it once: another range in the same process is an
+	// error. The provider chooses with the zero value, and all others always.
 	Ports netaddr.Ports
 	// Lookup returns the Address of rank r. It may block until that is known; it is called
 	// on the first use of a peer. An error of type *base.RankError means that the rank is

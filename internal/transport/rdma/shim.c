@@ -287,6 +287,7 @@ rf *rf_open(const char *provider, const char *address, int peers, struct rf_trai
 		f->in_flight = 1024;
 	if (f->in_flight < 1)
 		f->in_flight = 1;
+	tell(f, t);
 	f->contexts = calloc(f->in_flight, sizeof *f->contexts);
 	for (uint32_t i = 0; f->contexts && i < f->in_flight; i++)
 		f->contexts[i].token = i;
@@ -305,7 +306,6 @@ rf *rf_open(const char *provider, const char *address, int peers, struct rf_trai
 	STEP("fi_enable", fi_enable(f->ep));
 	STEP("the receives", open_messages(f));
 #undef STEP
-	tell(f, t);
 	return f;
 bad:
 	fail(wrong, size, what, provider && *provider ? provider : "(any)", r);

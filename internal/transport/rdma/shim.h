@@ -48,7 +48,8 @@ uint32_t rf_version(void);
 int rf_list(const char *provider, struct rf_found *out, int most);
 
 // rf_open opens an endpoint of a provider, at address if that is not empty. If it
-// fails it returns NULL and writes why into wrong.
+// fails it returns NULL and writes why into wrong; t is filled all the same if the provider
+// has the address.
 rf *rf_open(const char *provider, const char *address, int peers, struct rf_traits *t, char *wrong, size_t size);
 int rf_name(rf *f, void *name, size_t *size);
 int rf_insert(rf *f, const void *name, uint64_t *peer);
