@@ -44,11 +44,11 @@ func (f *folder) foldAhead(r *run, in *instruction) {
 		return
 	}
 	b, back := r.bytes(&in.from[1]), r.bytes(&in.dst[1])
-	if r.p.foldTwice != nil { // the operation is none of the program's
-		r.p.foldTwice(out, back, a, b)
+	if r.p.prog.foldTwice != nil { // the operation is none of the program's
+		r.p.prog.foldTwice(out, back, a, b)
 		return
 	}
-	block, n := r.p.ahead, len(out)
+	block, n := r.p.prog.ahead, len(out)
 	sys.PrefetchAll(back[:min(block, n)])
 	for at := 0; at < n; at += block {
 		end := min(at+block, n)

@@ -146,8 +146,8 @@ func (t *Team) Use(seg *gaspi.Segment) error {
 	return nil
 }
 
-// allocations holds the allocations of a team. One that is released leaves its place empty, so that the others
-// keep their numbers.
+// allocations holds the allocations of a team. One that is released leaves its place empty, so that
+// the others keep their numbers.
 type allocations []allocation
 
 // adopt adds a segment.

@@ -24,10 +24,10 @@ type coding struct {
 // Ratio is the bytes that coded forms had in the last run by the bytes that they
 // stood for, of all vectors that this member coded or decoded; 1 if there were none.
 func (p *Plan) Ratio() float64 {
-	if p.coding.whole == 0 {
+	if p.prog.coding.whole == 0 {
 		return 1
 	}
-	return float64(p.coding.coded) / float64(p.coding.whole)
+	return float64(p.prog.coding.coded) / float64(p.prog.coding.whole)
 }
 
 // forget forgets what was lost.
@@ -44,7 +44,7 @@ func (c *compiler) holdsForm(r schedule.Region) bool {
 
 // code resolves the operands of an encode or a decode.
 func (c *compiler) code(in *instruction, s *schedule.Step) error {
-	k := &c.p.coding
+	k := &c.p.prog.coding
 	how := c.p.call.Options.Compress
 	if k.coder == nil {
 		coder, err := codec.NewCoder(how, c.p.task.elem.coded())
@@ -71,7 +71,7 @@ func (c *compiler) code(in *instruction, s *schedule.Step) error {
 
 // code does an encode or a decode.
 func (r *run) code(in *instruction) error {
-	k := &r.p.coding
+	k := &r.p.prog.coding
 	if k.run != r.number {
 		k.run, k.coded, k.whole = r.number, 0, 0
 	}

@@ -33,8 +33,8 @@ func TestCodingAllocatesNothing(t *testing.T) {
 			r, coded, put := &plan.run, 0, 0
 			again := func() {
 				r.bind(&plan.task)
-				for i := range plan.lanes[0] {
-					switch in := &plan.lanes[0][i]; {
+				for i := range plan.prog.lanes[0] {
+					switch in := &plan.prog.lanes[0][i]; {
 					case in.kind == schedule.Encode || in.kind == schedule.Decode:
 						coded++
 						err = errors.Join(err, r.code(in))

@@ -91,7 +91,7 @@ func (p *Plan) runWith(ctx context.Context, corrupt func(form []byte)) error {
 	r.bind(&p.task)
 	r.number = p.runs
 	p.runs++
-	code := p.lanes[0]
+	code := p.prog.lanes[0]
 	last := len(code) - 1
 	for code[last].kind != schedule.Put && last > 0 {
 		last--

@@ -5,8 +5,24 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
+
+// A program is a schedule that is bound to memory and notifications, for runs to carry out.
+type program struct {
+	lanes     []lane
+	operands  [][]byte     // by operand.mem; the first are the caller's buffers
+	keep      []gaspi.Span // keeps peers' memory mapped
+	coding    coding
+	fold      reduce.Kernel // of the operation, unless it is the program's
+	foldAll   reduce.Fold   // the same of many operands
+	foldTwice reduce.Twice  // the same of two into two places
+	block     int           // bytes of a fold into several places
+	ahead     int           // the same of one that asks for what it needs
+	puts      bool          // sources are borrowed until a wait for the queue
+	next      [2][]byte     // where even and odd runs write first, if that is mapped
+}
 
 // A lane is the code of one lane of a schedule.
 type lane []instruction
@@ -76,31 +92,32 @@ type memberBuffer struct {
 }
 
 func (p *Plan) compile(s *schedule.Schedule, scratch, flip uint64) error {
+	g := &p.prog
 	c := &compiler{
 		p: p, size: p.task.elem.size, scratch: scratch, flip: flip,
 		numbers: make(map[memberBuffer]int32), extent: make([][]int, s.Size), awaits: make([]uint32, s.Slots), forms: s.Coded(),
 	}
 	c.survey(s)
-	p.operands = make([][]byte, memExtra+len(p.task.extra))
-	p.lanes = make([]lane, max(1, len(s.Lanes))) // where there is nothing to do, one lane that does it
+	g.operands = make([][]byte, memExtra+len(p.task.extra))
+	g.lanes = make([]lane, max(1, len(s.Lanes))) // where there is nothing to do, one lane that does it
 	for i, steps := range s.Lanes {
-		p.lanes[i] = make(lane, 0, len(steps))
+		g.lanes[i] = make(lane, 0, len(steps))
 		for j := range steps {
 			for _, step := range c.cut(steps[j : j+1 : j+1]) {
 				in := instruction{kind: step.Kind}
 				if err := c.resolve(&in, &step); err != nil {
 					return fmt.Errorf("step %q: %w", step.Text(s.Rank), err)
 				}
-				p.lanes[i] = p.lanes[i].with(&in)
+				g.lanes[i] = g.lanes[i].with(&in)
 			}
 		}
 	}
-	for _, l := range p.lanes {
+	for _, l := range g.lanes {
 		l.countRows()
 	}
-	if !p.puts {
-		for i, l := range p.lanes {
-			p.lanes[i] = slices.DeleteFunc(l, func(in instruction) bool { return in.kind == schedule.Flush })
+	if !g.puts {
+		for i, l := range g.lanes {
+			g.lanes[i] = slices.DeleteFunc(l, func(in instruction) bool { return in.kind == schedule.Flush })
 		}
 	}
 	return nil
@@ -274,8 +291,8 @@ func (c *compiler) put(in *instruction, s *schedule.Step) error {
 		in.to[run] = to.seg.At(c.p.t.ranks[dst.Rank], to.offset)
 		there, mapped := to.seg.Mapped(c.p.t.ranks[dst.Rank], to.offset, uint64(dst.Len*c.size))
 		in.mapped = in.mapped && mapped
-		if c.p.next[run] == nil {
-			c.p.next[run] = there.Bytes()
+		if c.p.prog.next[run] == nil {
+			c.p.prog.next[run] = there.Bytes()
 		}
 		if in.src[run], err = from.seg.Span(from.offset, uint64(src.Len*c.size)); err != nil {
 			return err
@@ -283,7 +300,7 @@ func (c *compiler) put(in *instruction, s *schedule.Step) error {
 	}
 	in.joint = in.posts && (in.to[0].Segment == in.board.Segment || !in.mapped)
 	in.coded = c.holdsForm(src)
-	c.p.puts = c.p.puts || !in.mapped
+	c.p.prog.puts = c.p.prog.puts || !in.mapped
 	return nil
 }
 
@@ -347,7 +364,7 @@ func (c *compiler) operand(r schedule.Region) (operand, error) {
 		o.mem = n
 		return o, nil
 	}
-	o.mem = int32(len(c.p.operands))
+	o.mem = int32(len(c.p.prog.operands))
 	c.numbers[m] = o.mem
 	copies := 1
 	if o.flip {
@@ -358,7 +375,7 @@ func (c *compiler) operand(r schedule.Region) (operand, error) {
 		if err != nil {
 			return o, err
 		}
-		c.p.operands = append(c.p.operands, mem)
+		c.p.prog.operands = append(c.p.prog.operands, mem)
 	}
 	return o, nil
 }
@@ -382,6 +399,6 @@ func (c *compiler) reachable(m memberBuffer, run int) ([]byte, error) {
 		}
 		return nil, fmt.Errorf("%w: the memory of rank %d cannot be addressed from here", gaspi.ErrNotSupported, rank)
 	}
-	c.p.keep = append(c.p.keep, span)
+	c.p.prog.keep = append(c.p.prog.keep, span)
 	return span.Bytes(), nil
 }

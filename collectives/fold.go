@@ -35,8 +35,8 @@ func (f *folder) fold(r *run, in *instruction) {
 	case len(in.dst) == 1:
 		f.foldPart(r, in, 0, n)
 	default:
-		for at := 0; at < n; at += r.p.block {
-			f.foldPart(r, in, at, min(r.p.block, n-at))
+		for at := 0; at < n; at += r.p.prog.block {
+			f.foldPart(r, in, at, min(r.p.prog.block, n-at))
 		}
 	}
 }
@@ -67,10 +67,10 @@ func (f *folder) foldMany(r *run, in *instruction, out []byte, at, n int) {
 	}
 	f.sources = sources
 	switch {
-	case r.p.foldAll == nil || in.aliased:
+	case r.p.prog.foldAll == nil || in.aliased:
 		f.foldPairs(r, out, sources)
 	default:
-		r.p.foldAll(out, sources)
+		r.p.prog.foldAll(out, sources)
 	}
 	clear(f.sources)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -27,27 +26,21 @@ type Plan struct {
 	sign    uint64 // its signature
 	pinned  bool   // made by NewPlan: kept until Close
 
-	lanes     []lane
-	operands  [][]byte     // by operand.mem; the first are the caller's buffers
-	keep      []gaspi.Span // keeps peers' memory mapped
-	coding    coding
-	fold      reduce.Kernel // of the operation, unless it is the program's
-	foldAll   reduce.Fold   // the same of many operands
-	foldTwice reduce.Twice  // the same of two into two places
-	block     int           // bytes of a fold into several places
-	ahead     int           // the same of one that asks for what it needs
-	puts      bool          // sources are borrowed until a wait for the queue
+	prog   program
+	repeat repeat
 
+	runs   uint32 // begun so far
+	agreed bool   // that all members mean the same
+	busy   *run   // under way
+	early  bool   // Run ended before the run did
+	run    run    // of single calls, or of the plan's own Start
+}
+
+// repeat is for Team.again, which finds out quickly whether a single call is like those of a plan.
+type repeat struct {
 	optionless bool   // those calls have no options
-	glance     glance // of calls that again may serve; zero if there are none
+	glance     glance // zero if again does not serve them
 	in, out    *byte  // where their buffers begin, if peers can reach them
-
-	next   [2][]byte // where even and odd runs write first, if that is mapped
-	runs   uint32    // begun so far
-	agreed bool      // that all members mean the same
-	busy   *run      // under way
-	early  bool      // Run ended before the run did
-	run    run       // of single calls, or of the plan's own Start
 }
 
 // newPlan makes the plan of a task. It is the same on all members.
@@ -70,11 +63,11 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.fold, p.foldAll, p.foldTwice = folds.two, folds.many, folds.twice
+		p.prog.fold, p.prog.foldAll, p.prog.foldTwice = folds.two, folds.many, folds.twice
 	}
 	s := schedule.Build(&p.call.Call, t.me, p.variant.Emitter())
 	size := task.elem.size
-	p.block, p.ahead = max(1, foldBlock/size)*size, max(1, aheadBlock/size)*size
+	p.prog.block, p.prog.ahead = max(1, foldBlock/size)*size, max(1, aheadBlock/size)*size
 	scratch := memory.RoundUp(uint64(s.Scratch*size), cacheLine)
 	flip := memory.RoundUp(uint64(s.Flip*size), cacheLine)
 	if t.early.plan == nil {
@@ -223,7 +216,7 @@ func (p *Plan) Algorithm() string { return p.variant.String() }
 // renew makes a plan as if it had never run.
 func (p *Plan) renew() {
 	p.runs, p.agreed, p.busy = 0, false, nil
-	p.coding.forget()
+	p.prog.coding.forget()
 }
 
 // signature is a number that two calls share only if they match.

@@ -36,13 +36,13 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 		t.leave()
 		return nil, nil
 	}
-	segment.Expect(p.next[p.runs&1]) // before the checks, so that it comes meanwhile
-	if p.glance != *g || !p.idle() || !p.bound(in, out) || !p.hasOptions(opts) {
+	segment.Expect(p.prog.next[p.runs&1]) // before the checks, so that it comes meanwhile
+	if p.repeat.glance != *g || !p.idle() || !p.bound(in, out) || !p.hasOptions(opts) {
 		t.leave()
 		return nil, nil
 	}
 	r := &p.run
-	r.operands[memIn], r.operands[memOut], r.fold = in, out, p.fold
+	r.operands[memIn], r.operands[memOut], r.fold = in, out, p.prog.fold
 	err := r.once(ctx) // calls nothing of the program, which might panic
 	t.leave()
 	return p, err
@@ -52,14 +52,14 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 // way, and the members have agreed on what p is.
 func (p *Plan) idle() bool {
 	t := p.t
-	return p.agreed && len(p.lanes) == 1 && p.run.state == ended &&
+	return p.agreed && len(p.prog.lanes) == 1 && p.run.state == ended &&
 		t.ops.none() && t.early.none() && t.broken == nil && !t.closed && t.own.Revoked() == nil
 }
 
 // hasOptions reports whether opts are those of p's calls.
 func (p *Plan) hasOptions(opts []Option) bool {
 	if len(opts) == 0 {
-		return p.optionless
+		return p.repeat.optionless
 	}
 	return p.t.options(opts) == p.call.Options
 }
@@ -67,7 +67,7 @@ func (p *Plan) hasOptions(opts []Option) bool {
 // bound reports whether buffers lie where those of p's calls do.
 func (p *Plan) bound(in, out []byte) bool {
 	if !p.plain() {
-		return start(in) == p.in && start(out) == p.out
+		return start(in) == p.repeat.in && start(out) == p.repeat.out
 	}
 	for i := range p.t.heap {
 		if seg := p.t.heap[i].seg; seg != nil && (within(seg, in) || within(seg, out)) {
@@ -105,7 +105,7 @@ func (r *run) once(ctx context.Context) error {
 	p.runs++
 	t.ops.recent.add(r)
 	r.err = nil
-	code, odd := p.lanes[0], r.number&1
+	code, odd := p.prog.lanes[0], r.number&1
 	for pc := 0; pc < len(code); pc++ {
 		in := &code[pc]
 		var err error
@@ -132,7 +132,7 @@ func (r *run) once(ctx context.Context) error {
 			return r.slowly(ctx)
 		}
 	}
-	if p.puts {
+	if p.prog.puts {
 		if err := t.queue.Wait(ctx); err != nil {
 			return r.slowly(ctx)
 		}

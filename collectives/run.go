@@ -44,8 +44,8 @@ const (
 func (r *run) prepare(p *Plan) {
 	r.p = p
 	r.handle.r = r
-	r.at = make([]int, len(p.lanes))
-	r.operands = append([][]byte(nil), p.operands...)
+	r.at = make([]int, len(p.prog.lanes))
+	r.operands = append([][]byte(nil), p.prog.operands...)
 }
 
 // bind takes the caller's buffers.
@@ -54,7 +54,7 @@ func (r *run) bind(task *Task) {
 	for i, b := range task.extra {
 		r.operands[memExtra+i] = b
 	}
-	r.fold = r.p.fold
+	r.fold = r.p.prog.fold
 	if task.user != nil {
 		r.fold = task.user
 	}
@@ -109,14 +109,14 @@ func (r *run) advance(ctx context.Context) (moved bool, err error) {
 			return true, err
 		}
 		moved = moved || r.at[i] != before
-		if r.at[i] < len(r.p.lanes[i]) {
+		if r.at[i] < len(r.p.prog.lanes[i]) {
 			left++
 		}
 	}
 	if left > 0 {
 		return moved, nil
 	}
-	if r.p.puts {
+	if r.p.prog.puts {
 		if err := t.waitQueue(ctx); err != nil {
 			return true, err
 		}
@@ -127,7 +127,7 @@ func (r *run) advance(ctx context.Context) (moved bool, err error) {
 
 // walk goes through a lane until it ends or must wait.
 func (r *run) walk(ctx context.Context, lane int) error {
-	code := r.p.lanes[lane]
+	code := r.p.prog.lanes[lane]
 	for ; r.at[lane] < len(code); r.at[lane]++ {
 		in := &code[r.at[lane]]
 		if in.kind == schedule.Await {
@@ -205,7 +205,7 @@ func (t *Team) look() bool {
 			continue
 		}
 		for i, pc := range r.at {
-			if code := r.p.lanes[i]; pc < len(code) && r.arrived(&code[pc]) {
+			if code := r.p.prog.lanes[i]; pc < len(code) && r.arrived(&code[pc]) {
 				return true
 			}
 		}
@@ -263,7 +263,7 @@ func (t *Team) sleep(ctx context.Context) error {
 func (t *Team) await(ctx context.Context) error {
 	if len(t.ops.active) == 1 {
 		if r := t.ops.active[0]; r.state == going && len(r.at) == 1 {
-			in := &r.p.lanes[0][r.at[0]]
+			in := &r.p.prog.lanes[0][r.at[0]]
 			return t.control.WaitUntil(ctx, in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
 		}
 	}

@@ -171,7 +171,7 @@ func (r *run) place() string {
 	done, all := 0, 0
 	for i, pc := range r.at {
 		done += pc
-		all += len(r.p.lanes[i])
+		all += len(r.p.prog.lanes[i])
 	}
 	if r.state == ended {
 		return fmt.Sprintf("call %d of the team", r.call+1)
@@ -215,7 +215,7 @@ func (r *run) writers() []int {
 	p := r.p
 	var waits []int32
 	for i, pc := range r.at {
-		if code := p.lanes[i]; pc < len(code) && code[pc].kind == schedule.Await && !r.arrived(&code[pc]) {
+		if code := p.prog.lanes[i]; pc < len(code) && code[pc].kind == schedule.Await && !r.arrived(&code[pc]) {
 			waits = append(waits, int32(uint32(code[pc].note)-p.claim.Slot()))
 		}
 	}

@@ -202,16 +202,16 @@ func (t *Team) plan(ctx context.Context, task *Task) (*Plan, error) {
 		}
 		made.task.in, made.task.out, made.task.extra = nil, nil, make([][]byte, len(task.extra))
 		if task.call.Counts == nil && task.user == nil && len(task.extra) == 0 {
-			made.optionless = task.call.Options == (choice.Settings{})
-			made.glance = glance{task.call.Op, task.call.InPlace, task.op, task.call.Root, reduce.TypeWordOf(task.elem.typ), len(task.in), len(task.out)}
+			made.repeat.optionless = task.call.Options == (choice.Settings{})
+			made.repeat.glance = glance{task.call.Op, task.call.InPlace, task.op, task.call.Root, reduce.TypeWordOf(task.elem.typ), len(task.in), len(task.out)}
 		}
 		t.plans.byKey[k] = made
 		p = made
 	}
 	t.plans.last = p
-	p.in, p.out = nil, nil
+	p.repeat.in, p.repeat.out = nil, nil
 	if !p.plain() {
-		p.in, p.out = start(task.in), start(task.out)
+		p.repeat.in, p.repeat.out = start(task.in), start(task.out)
 	}
 	return p, nil
 }
