@@ -25,8 +25,8 @@ import (
 // a pipe from another one, and ends faster than the kernel finishes that one, can come first.
 //
 // Where the system refuses descriptors of processes (before Linux 5.4, and behind filters of
-// system calls), a thread waits for each child, and children that end at one time come in any
-// order.
+// system calls), a thread waits for each child, and children that end before both threads have
+// run come in any order.
 type ExitWatch struct {
 	epoll  *os.File
 	conn   syscall.RawConn // of epoll
