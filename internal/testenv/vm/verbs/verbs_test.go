@@ -95,18 +95,63 @@ transport.test -test.v -test.timeout 18m -test.skip 'InMemory|Jobs' # the same e
 	}
 }
 
-// TestAllReduce checks the result of every algorithm for an allreduce, by two, three and
-// four ranks: of few lengths, since a call takes up to seconds on an emulated processor,
-// unless GASPI_TEST_LONG is 1.
-func TestAllReduce(t *testing.T) {
+// A job is a script for the guest, and what is wanted of all that it prints.
+type job struct {
+	name, script string
+	check        func(t *testing.T, out string)
+}
+
+// TestJobs runs whole jobs, one after the other in one guest: to boot takes as long as most
+// of them.
+func TestJobs(t *testing.T) {
+	gate(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := programs(t, "cmd/gaspi-bench", "cmd/gaspi-run", "examples/mfsgd")
+	files["ranks"] = self
+	seed := rand.Uint64() >> 1
+	t.Logf("seed %d", seed)
+	jobs := []job{allReduce(), factorize(), figures(), peerKilledMidPut(seed)}
+	out := inGuest(t, scriptOf(jobs), files)
+	for _, j := range jobs {
+		said, rest, _ := strings.Cut(out, mark+j.name+" ")
+		status, after, ended := strings.Cut(rest, "\n")
+		out = after
+		t.Run(j.name, func(t *testing.T) {
+			if !ended || status != "0" {
+				t.Fatalf("exit status %q, want 0", status)
+			}
+			j.check(t, said)
+		})
+	}
+}
+
+// mark begins a line with the name of a job that has ended, and its exit status.
+const mark = "-- end of "
+
+// scriptOf returns the script that does jobs in their order.
+func scriptOf(jobs []job) string {
+	var all strings.Builder
+	fmt.Fprintf(&all, "export GASPI_RDMA_PROVIDER='%s'\n", provider)
+	for _, j := range jobs {
+		fmt.Fprintf(&all, "(\n%s)\necho \"%s%s $?\"\n", j.script, mark, j.name)
+	}
+	return all.String()
+}
+
+// allReduce checks the result of every algorithm for an allreduce, by two, three and four
+// ranks: of few lengths, since a call takes up to seconds on an emulated processor, unless
+// GASPI_TEST_LONG is 1.
+func allReduce() job {
 	sizes := map[int]string{2: "4004", 3: "4004", 4: "12"}
 	for n := 2; n <= 4; n++ {
 		if os.Getenv("GASPI_TEST_LONG") == "1" {
 			sizes[n] = "12,4004,256KiB"
 		}
 	}
-	out := inGuest(t, fmt.Sprintf(`
-export GASPI_RDMA_PROVIDER='%s'
+	script := fmt.Sprintf(`
 bench() {
 	gaspi-bench allreduce -n $1 --transport rdma --algorithm all --dtype float32 \
 		--sizes $2 --time 10us --side gaspi --verify || exit
@@ -114,42 +159,46 @@ bench() {
 bench 2 %s
 bench 3 %s
 bench 4 %s
-`, provider, sizes[2], sizes[3], sizes[4]), programs(t, "cmd/gaspi-bench"))
-	for n := 2; n <= 4; n++ {
-		checkRows(t, out, fmt.Sprintf("%d ranks over rdma", n), "allreduce", 20)
-	}
+`, sizes[2], sizes[3], sizes[4])
+	return job{"AllReduce", script, func(t *testing.T, out string) {
+		for n := 2; n <= 4; n++ {
+			checkRows(t, out, fmt.Sprintf("%d ranks over rdma", n), "allreduce", 20)
+		}
+	}}
 }
 
-// TestFactorize runs the factorization with a slack flag by one and the same command line
-// over shared memory and over verbs: what has no slack learns the same to the last bit.
-func TestFactorize(t *testing.T) {
-	out := inGuest(t, `
+// factorize runs the factorization with a slack flag by one and the same command line over
+// shared memory and over verbs: what has no slack learns the same to the last bit.
+func factorize() job {
+	script := `
 for transport in shm rdma; do
-	gaspi-run -n 3 --transport $transport --rdma-provider '`+provider+`' mfsgd \
+	gaspi-run -n 3 --transport $transport --rdma-provider '` + provider + `' mfsgd \
 		--synthetic 200x60x4000 --slack 0,2 --iterations 2 --seed 1 --json $transport.json || exit
 	echo "$transport: $(tr -d '\n' <$transport.json)"
 done
-`, programs(t, "cmd/gaspi-run", "examples/mfsgd"))
-	learnt := map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^(shm|rdma): .*?"rmse": *([0-9.e-]+)`).FindAllStringSubmatch(out, -1) {
-		learnt[m[1]] = m[2]
-	}
-	if learnt["rdma"] == "" || learnt["rdma"] != learnt["shm"] {
-		t.Errorf("held-out error %q over rdma, %q over shm; want the same", learnt["rdma"], learnt["shm"])
-	}
+`
+	return job{"Factorize", script, func(t *testing.T, out string) {
+		learnt := map[string]string{}
+		for _, m := range regexp.MustCompile(`(?m)^(shm|rdma): .*?"rmse": *([0-9.e-]+)`).FindAllStringSubmatch(out, -1) {
+			learnt[m[1]] = m[2]
+		}
+		if learnt["rdma"] == "" || learnt["rdma"] != learnt["shm"] {
+			t.Errorf("held-out error %q over rdma, %q over shm; want the same", learnt["rdma"], learnt["shm"])
+		}
+	}}
 }
 
-// TestFigures measures what means nothing on an emulated processor: that rows come is
-// the test.
-func TestFigures(t *testing.T) {
-	out := inGuest(t, `
-export GASPI_RDMA_PROVIDER='`+provider+`'
+// figures measures what means nothing on an emulated processor: that rows come is the test.
+func figures() job {
+	script := `
 for op in latency bandwidth; do
 	gaspi-bench $op -n 2 --transport rdma --sizes 8,4KiB,64KiB --time 50ms || exit
 done
-`, programs(t, "cmd/gaspi-bench"))
-	checkRows(t, out, "2 ranks over rdma", "latency", 3)
-	checkRows(t, out, "2 ranks over rdma", "bandwidth", 3)
+`
+	return job{"Figures", script, func(t *testing.T, out string) {
+		checkRows(t, out, "2 ranks over rdma", "latency", 3)
+		checkRows(t, out, "2 ranks over rdma", "bandwidth", 3)
+	}}
 }
 
 // checkRows wants a head of gaspi-bench, and of one operation at least some rows, in
@@ -162,22 +211,14 @@ func checkRows(t *testing.T, out, head, op string, least int) {
 	}
 }
 
-// heartbeat is how long a host may be silent in TestPeerKilledMidPut. Survivors
-// have to know within twice of it.
+// heartbeat is how long a host may be silent in peerKilledMidPut. Survivors have to know
+// within twice of it.
 const heartbeat = 4 * time.Second
 
-// TestPeerKilledMidPut kills one of three ranks while all put into each other's
-// memory: the others learn which one, end well, and leave no memory registered.
-func TestPeerKilledMidPut(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := programs(t, "cmd/gaspi-run")
-	files["ranks"] = self
-	seed := rand.Uint64() >> 1
-	t.Logf("seed %d", seed)
-	out := inGuest(t, fmt.Sprintf(`
+// peerKilledMidPut kills one of three ranks while all put into each other's memory, by three
+// seeds: the others learn which one, end well, and leave no memory registered.
+func peerKilledMidPut(seed uint64) job {
+	script := fmt.Sprintf(`
 registered() { /bin/rdma resource show mr | grep -c pid; }
 for seed in %d %d %d; do
 	gaspi-run -n 3 --transport rdma --rdma-provider '%s' --heartbeat %v \
@@ -191,22 +232,24 @@ for seed in %d %d %d; do
 	wait $!
 	echo "status $?, registered $most at most and $(registered) at the end"
 done
-`, seed, seed+1, seed+2, provider, heartbeat, envSeed), files)
-	jobs := strings.SplitAfter(out, " at the end")
-	if len(jobs) != 4 {
-		t.Fatalf("%d jobs ended, want 3", len(jobs)-1)
-	}
-	for i, job := range jobs[:3] {
-		checkSurvivors(t, i, job)
-	}
+`, seed, seed+1, seed+2, provider, heartbeat, envSeed)
+	return job{"PeerKilledMidPut", script, func(t *testing.T, out string) {
+		ends := strings.SplitAfter(out, " at the end")
+		if len(ends) != 4 {
+			t.Fatalf("%d jobs ended, want 3", len(ends)-1)
+		}
+		for i, end := range ends[:3] {
+			checkSurvivors(t, i, end)
+		}
+	}}
 }
 
 // checkSurvivors checks what the ranks of one job printed.
-func checkSurvivors(t *testing.T, i int, job string) {
+func checkSurvivors(t *testing.T, i int, out string) {
 	t.Helper()
-	killed := times(job, `\[2\] killed (\d+)`)
-	named := times(job, `\[[01]\] named (\d+)`)
-	closed := regexp.MustCompile(`(?m)\[[01]\] closed$`).FindAllString(job, -1)
+	killed := times(out, `\[2\] killed (\d+)`)
+	named := times(out, `\[[01]\] named (\d+)`)
+	closed := regexp.MustCompile(`(?m)\[[01]\] closed$`).FindAllString(out, -1)
 	if len(killed) != 1 || len(named) != 2 || len(closed) != 2 {
 		t.Fatalf("job %d: %d ranks killed, %d survivors named it and %d closed, want 1, 2 and 2", i, len(killed), len(named), len(closed))
 	}
@@ -217,7 +260,7 @@ func checkSurvivors(t *testing.T, i int, job string) {
 			t.Errorf("job %d: named after %v; the limit is %v", i, after, 2*heartbeat)
 		}
 	}
-	if !regexp.MustCompile(`status 137, registered [1-9]\d* at most and 0 at the end`).MatchString(job) {
+	if !regexp.MustCompile(`status 137, registered [1-9]\d* at most and 0 at the end`).MatchString(out) {
 		t.Errorf("job %d: want status 137, some registered memory before and none at the end", i)
 	}
 }
