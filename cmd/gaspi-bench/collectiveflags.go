@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
@@ -136,7 +137,7 @@ func (g *collectiveFlags) choose(f *pflag.FlagSet) error {
 	}{{"segment-size", g.segment, &g.segmentSize}, {"fold-rate", g.rate, &g.foldRate}} {
 		var err error
 		if f.Changed(size.flag) {
-			*size.to, err = parseSize(size.text)
+			*size.to, err = bytesize.Parse(size.text)
 		}
 		if err != nil {
 			return fmt.Errorf("--%s: %w", size.flag, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/dnn"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -90,7 +91,7 @@ func (c *dnnCommand) choose(f *pflag.FlagSet) error {
 		size := uint64(0)
 		if text != "0" {
 			var err error
-			if size, err = parseSize(text); err != nil {
+			if size, err = bytesize.Parse(text); err != nil {
 				return fmt.Errorf("--fuse: %w; or 0", err)
 			}
 		}

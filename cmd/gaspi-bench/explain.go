@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/collectives"
 )
 
@@ -19,7 +20,7 @@ func (out *output) explain(op string, bytes uint64, all []collectives.Candidate)
 	}
 	of := ""
 	if bytes > 0 {
-		of = " of " + formatSize(bytes)
+		of = " of " + bytesize.Format(bytes)
 	}
 	lines = append(lines, fmt.Sprintf("%s%s, predicted:", op, of))
 	for _, c := range all {

@@ -6,7 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
+	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
 )
 
 // objectOptions are what the command line says about operations with objects.
@@ -59,7 +60,7 @@ func (o *options) chooseObject(f *pflag.FlagSet) error {
 			continue
 		}
 		var err error
-		if *size.to, err = parseSize(size.text); err != nil {
+		if *size.to, err = bytesize.Parse(size.text); err != nil {
 			return fmt.Errorf("--%s: %w", size.flag, err)
 		}
 	}

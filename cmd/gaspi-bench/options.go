@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
@@ -187,7 +188,7 @@ func (o *options) chooseSizes(text string, given bool) error {
 		return nil
 	}
 	var err error
-	if o.sizes, err = parseSizes(text); err != nil {
+	if o.sizes, err = bytesize.ParseList(text); err != nil {
 		return fmt.Errorf("--sizes: %w", err)
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 )
 
 // An output is where rank 0 shows what it measures. A nil output shows nothing,
@@ -81,7 +83,7 @@ func (out *output) doing(op string, bytes uint64) {
 	}
 	what := op
 	if bytes > 0 {
-		what += " of " + formatSize(bytes)
+		what += " of " + bytesize.Format(bytes)
 	}
 	fmt.Fprintf(out.progress, "\r\x1b[Kmeasuring %s ...", what)
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher"
@@ -320,7 +321,7 @@ func (r *row) fill(result peer.PointResult) {
 func (r row) what() string {
 	words := []string{r.Op}
 	if r.Bytes > 0 {
-		words = append(words, "of "+formatSize(r.Bytes))
+		words = append(words, "of "+bytesize.Format(r.Bytes))
 	}
 	for _, word := range []string{r.Way, r.Algorithm} {
 		if word != "" {

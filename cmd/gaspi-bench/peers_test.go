@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
@@ -140,15 +141,15 @@ func summaryOf(lines []peerLine) []string {
 	for _, l := range lines {
 		switch {
 		case l.Comparison != nil:
-			got = append(got, strings.Join([]string{"comparison", l.Comparison.Op, formatSize(l.Comparison.Bytes)}, " "))
+			got = append(got, strings.Join([]string{"comparison", l.Comparison.Op, bytesize.Format(l.Comparison.Bytes)}, " "))
 		case l.Geomean != nil:
 			got = append(got, "geomean "+l.Geomean.Op+" "+l.Geomean.Of)
 		case l.Impl == implGaspi || l.Impl == implLimit:
-			got = append(got, strings.Join([]string{l.Op, formatSize(l.Bytes), l.Impl, strings.Repeat("*", len(l.Rounds))}, " "))
+			got = append(got, strings.Join([]string{l.Op, bytesize.Format(l.Bytes), l.Impl, strings.Repeat("*", len(l.Rounds))}, " "))
 		case l.Note != "":
-			got = append(got, strings.Join([]string{l.Op, formatSize(l.Bytes), l.Impl, l.Version, l.Way, l.Note}, " "))
+			got = append(got, strings.Join([]string{l.Op, bytesize.Format(l.Bytes), l.Impl, l.Version, l.Way, l.Note}, " "))
 		default:
-			got = append(got, strings.Join([]string{l.Op, formatSize(l.Bytes), l.Impl, l.Version, l.Way, figure(l.MinUS), figure(l.P50US), figure(l.P99US), figure(l.MeanUS), strings.Repeat("*", len(l.Rounds))}, " "))
+			got = append(got, strings.Join([]string{l.Op, bytesize.Format(l.Bytes), l.Impl, l.Version, l.Way, figure(l.MinUS), figure(l.P50US), figure(l.P99US), figure(l.MeanUS), strings.Repeat("*", len(l.Rounds))}, " "))
 		}
 	}
 	return got

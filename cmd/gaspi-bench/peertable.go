@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 )
 
 // Columns of the table of rows beside peers.
@@ -50,7 +52,7 @@ func peerLines(rows []row) []string {
 	for _, r := range rows {
 		bytes := "-"
 		if r.Bytes > 0 {
-			bytes = formatSize(r.Bytes)
+			bytes = bytesize.Format(r.Bytes)
 		}
 		how := list(r.Congestion, r.Algorithm, r.Way)
 		if r.Note != "" {
@@ -117,7 +119,7 @@ func (p challenge) width() int { return max(11, len(p.label())) }
 func (c comparison) line() string {
 	bytes := "-"
 	if c.Bytes > 0 {
-		bytes = formatSize(c.Bytes)
+		bytes = bytesize.Format(c.Bytes)
 	}
 	line := fmt.Sprintf("%7s %11s", bytes, figure(c.GaspiUS))
 	for _, p := range c.Peers {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
@@ -52,7 +54,7 @@ func predictAll(ctx context.Context, p *gaspi.Proc, o *options, _ int, out *outp
 			}
 			points, err := b.predictCall(ctx, op, size)
 			if err != nil {
-				return fmt.Errorf("%v of %s: %w", op, formatSize(size), err)
+				return fmt.Errorf("%v of %s: %w", op, bytesize.Format(size), err)
 			}
 			all = append(all, points...)
 		}
@@ -230,7 +232,7 @@ func (out *output) points(ranks int, all []pricedCall) error {
 			mark = "*"
 		}
 		lines = append(lines, fmt.Sprintf("%-13s %9s %s%-22s %12s %12s %6.2fx",
-			g.op, formatSize(max(g.bytes, 1)), mark, g.algorithm, figure(g.predicted*1e6), figure(g.measured*1e6), g.predicted/g.measured))
+			g.op, bytesize.Format(max(g.bytes, 1)), mark, g.algorithm, figure(g.predicted*1e6), figure(g.measured*1e6), g.predicted/g.measured))
 	}
 	right, well, calls := predictions(all)
 	return out.print(append(lines, fmt.Sprintf("foretold within %.0f%%: %d of %d (%.0f%%); chosen within %.0f%% of the fastest: %d of %d (%.0f%%); * is what the model chooses",

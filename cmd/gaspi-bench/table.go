@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 )
 
 // tableFormat is the columns. They have fixed widths, because rows are printed
@@ -46,7 +48,7 @@ func tableLines(rows []row, withAlgorithm bool) []string {
 		}
 		bytes := "-"
 		if r.Bytes > 0 {
-			bytes = formatSize(r.Bytes)
+			bytes = bytesize.Format(r.Bytes)
 		}
 		lines = append(lines, trimmed(fmt.Sprintf(tableFormat, r.Op, bytes, r.Impl, algorithmWidth(withAlgorithm), r.Algorithm,
 			figure(r.MinUS), figure(r.P50US), figure(r.P99US), optional(r.GBPerS), optional(r.PerS/1e6), allocs, ratio)))

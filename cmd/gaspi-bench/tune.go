@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
@@ -203,7 +204,7 @@ func (out *output) machine(m *price.Machine) error {
 		{"copy_rate", rate(m.CopyRate), "copies of a peer's vector"},
 		{"memory", rate(m.Memory), "reads and writes of all ranks, beyond the caches"},
 		{"core_memory", rate(m.CoreMemory), "those of one rank, beyond the caches"},
-		{"cache", formatSize(uint64(m.Cache)), "what vectors may have in all to be in the caches"},
+		{"cache", bytesize.Format(uint64(m.Cache)), "what vectors may have in all to be in the caches"},
 		{"cores", strconv.Itoa(m.Cores), ""},
 		{"switch", ns(m.Switch), "handing a core to another rank"},
 	} {

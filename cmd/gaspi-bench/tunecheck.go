@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
@@ -115,7 +116,7 @@ func (b *bench) guess(ctx context.Context, n uint64, algorithm string) (guess, e
 	}
 	i := slices.IndexFunc(all, func(x collectives.Candidate) bool { return x.Algorithm == algorithm })
 	if i < 0 {
-		return g, fmt.Errorf("%s is no candidate for an allreduce of %s", algorithm, formatSize(n))
+		return g, fmt.Errorf("%s is no candidate for an allreduce of %s", algorithm, bytesize.Format(n))
 	}
 	g.predicted = all[i].Seconds
 	b.out.doing("allreduce by "+algorithm, g.bytes)
@@ -140,7 +141,7 @@ func (out *output) guesses(ranks int, all []guess) error {
 		fmt.Sprintf("%9s  %-14s %12s %12s %7s", "bytes", "algorithm", "predicted us", "measured us", "ratio")}
 	for _, g := range all {
 		lines = append(lines, fmt.Sprintf("%9s  %-14s %12s %12s %6.2fx",
-			formatSize(g.bytes), g.algorithm, figure(g.predicted*1e6), figure(g.measured*1e6), g.predicted/g.measured))
+			bytesize.Format(g.bytes), g.algorithm, figure(g.predicted*1e6), figure(g.measured*1e6), g.predicted/g.measured))
 	}
 	off, lost := verdict(all)
 	lines = append(lines, fmt.Sprintf("off by a factor of %.2f (median); what the model chooses among these takes %.2f times the fastest at worst", off, lost))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
@@ -29,7 +30,7 @@ func label(r ContenderResult) string {
 	}
 	fused := "not fused"
 	if r.Fuse > 0 {
-		fused = "fused to " + fuseText(r.Fuse)
+		fused = "fused to " + bytesize.Format(uint64(r.Fuse))
 	}
 	return fmt.Sprintf("%s, %s, %s", r.Mode, r.Algorithm, fused)
 }

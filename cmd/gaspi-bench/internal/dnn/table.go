@@ -3,6 +3,8 @@ package dnn
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 )
 
 const tableFormat = "%-9s %-12s %9s %8v  %-22s %11s %11s %11s %11s %7s %10s %6s"
@@ -20,7 +22,7 @@ func Table(results []ContenderResult) []string {
 		if r.Chosen != "" {
 			algorithm += " (" + r.Chosen + ")"
 		}
-		lines = append(lines, line(r.Model, r.Mode, fuseText(r.Fuse), r.Messages, algorithm, millis(r.P50US), millis(r.ComputeUS), millis(r.CommUS),
+		lines = append(lines, line(r.Model, r.Mode, bytesize.Format(uint64(r.Fuse)), r.Messages, algorithm, millis(r.P50US), millis(r.ComputeUS), millis(r.CommUS),
 			millis(r.ExposedUS), fmt.Sprintf("%.0f%%", 100*r.Hidden), fmt.Sprintf("%.1f", r.SamplesPerS), fmt.Sprintf("%.2fx", r.Gain)))
 	}
 	for i, r := range results {
@@ -36,16 +38,3 @@ func line(columns ...any) string {
 }
 
 func millis(us float64) string { return fmt.Sprintf("%.3f", us/1e3) }
-
-// fuseText is a length of messages as --fuse takes it.
-func fuseText(n int) string {
-	for _, u := range []struct {
-		name  string
-		bytes int
-	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-		if n > 0 && n%u.bytes == 0 {
-			return fmt.Sprintf("%d%s", n/u.bytes, u.name)
-		}
-	}
-	return fmt.Sprint(n)
-}

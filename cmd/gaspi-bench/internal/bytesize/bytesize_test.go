@@ -1,4 +1,4 @@
-package main
+package bytesize
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParseSizes(t *testing.T) {
+func TestParseList(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want []uint64
@@ -23,7 +23,7 @@ func TestParseSizes(t *testing.T) {
 		{"64:64", []uint64{64}},
 		{"512MiB:1GiB", []uint64{512 << 20, 1 << 30}},
 	} {
-		got, err := parseSizes(c.text)
+		got, err := ParseList(c.text)
 		if err != nil {
 			t.Errorf("%q: %v", c.text, err)
 		}
@@ -33,7 +33,7 @@ func TestParseSizes(t *testing.T) {
 	}
 }
 
-func TestParseSizesRefuses(t *testing.T) {
+func TestParseListRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", `"" is no size`},
 		{"8,", `"" is no size`},
@@ -50,7 +50,7 @@ func TestParseSizesRefuses(t *testing.T) {
 		{"9:15", "no power of two from 9 to 15"},
 		{"8:16:32", `"16:32" is no size`},
 	} {
-		got, err := parseSizes(c.text)
+		got, err := ParseList(c.text)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got %v, %v; want an error with %q", c.text, got, err, c.want)
 		}
@@ -58,16 +58,16 @@ func TestParseSizesRefuses(t *testing.T) {
 }
 
 // Goal: what is printed can be given back.
-func TestFormatSize(t *testing.T) {
+func TestFormat(t *testing.T) {
 	for _, c := range []struct {
 		n    uint64
 		want string
 	}{{1, "1"}, {8, "8"}, {1023, "1023"}, {1024, "1KiB"}, {1536, "1536"}, {3 << 20, "3MiB"}, {1 << 30, "1GiB"}} {
-		got := formatSize(c.n)
+		got := Format(c.n)
 		if got != c.want {
 			t.Errorf("%d: %q, want %q", c.n, got, c.want)
 		}
-		if back, err := parseSize(got); err != nil || back != c.n {
+		if back, err := Parse(got); err != nil || back != c.n {
 			t.Errorf("%q reads as %d, %v; want %d", got, back, err, c.n)
 		}
 	}

@@ -1,4 +1,6 @@
-package main
+// Package bytesize reads and writes numbers of bytes as command lines and tables have
+// them, such as 8, 1KiB or 64KiB:16MiB. It does not know what they count.
+package bytesize
 
 import (
 	"fmt"
@@ -7,9 +9,9 @@ import (
 	"strings"
 )
 
-// maxSize is the largest transfer the runtime makes unless it is configured
+// largest is the largest transfer the runtime makes unless it is configured
 // otherwise.
-const maxSize = 1 << 30
+const largest = 1 << 30
 
 // units are the suffixes of sizes, largest first.
 var units = [...]struct {
@@ -17,13 +19,13 @@ var units = [...]struct {
 	bytes uint64
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
 
-// parseSizes reads "8,1KiB,64KiB:16MiB"; a range stands for the powers of two
+// ParseList reads "8,1KiB,64KiB:16MiB"; a range stands for the powers of two
 // in it.
-func parseSizes(text string) ([]uint64, error) {
+func ParseList(text string) ([]uint64, error) {
 	var sizes []uint64
 	for field := range strings.SplitSeq(text, ",") {
 		low, high, isRange := strings.Cut(field, ":")
-		first, err := parseSize(low)
+		first, err := Parse(low)
 		if err != nil {
 			return nil, err
 		}
@@ -31,7 +33,7 @@ func parseSizes(text string) ([]uint64, error) {
 			sizes = append(sizes, first)
 			continue
 		}
-		last, err := parseSize(high)
+		last, err := Parse(high)
 		if err != nil {
 			return nil, err
 		}
@@ -44,8 +46,8 @@ func parseSizes(text string) ([]uint64, error) {
 	return sizes, nil
 }
 
-// parseSize reads one size in bytes, with or without a unit.
-func parseSize(text string) (uint64, error) {
+// Parse reads one size in bytes, with or without a unit.
+func Parse(text string) (uint64, error) {
 	digits, unit := text, uint64(1)
 	for _, u := range units {
 		if rest, ok := strings.CutSuffix(text, u.name); ok {
@@ -57,8 +59,8 @@ func parseSize(text string) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%q is no size; expected a whole number of bytes such as 8, 1KiB or 64MiB", text)
 	}
-	if n < 1 || n > maxSize/unit {
-		return 0, fmt.Errorf("%q is out of range; sizes go from 1 byte to %s", text, formatSize(maxSize))
+	if n < 1 || n > largest/unit {
+		return 0, fmt.Errorf("%q is out of range; sizes go from 1 byte to %s", text, Format(largest))
 	}
 	return n * unit, nil
 }
@@ -72,9 +74,9 @@ func powersOfTwo(low, high uint64) []uint64 {
 	return powers
 }
 
-// formatSize writes a size as parseSize reads it, with the largest unit that
+// Format writes a size as Parse reads it, with the largest unit that
 // divides it.
-func formatSize(n uint64) string {
+func Format(n uint64) string {
 	for _, u := range units {
 		if u.bytes > 1 && n > 0 && n%u.bytes == 0 {
 			return strconv.FormatUint(n/u.bytes, 10) + u.name
