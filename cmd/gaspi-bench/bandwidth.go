@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -35,15 +36,15 @@ const (
 
 func prepareBandwidth(ctx context.Context, b *bench, size uint64) ([]workload, error) {
 	win := window(size)
-	seen := workload{op: "bandwidth", bytes: size, moves: true, timed: b.p.Rank() == 0, steps: win}
-	put := workload{op: "put", bytes: size, moves: true, timed: b.p.Rank() == 0, steps: win}
+	seen := workload{Subject: report.Subject{Op: "bandwidth", Bytes: size, Moves: true}, timed: b.p.Rank() == 0, steps: win}
+	put := workload{Subject: report.Subject{Op: "put", Bytes: size, Moves: true}, timed: b.p.Rank() == 0, steps: win}
 	peer, part := b.peer()
 	near, err := b.nearby(ctx, peer, part)
 	if err != nil {
 		return nil, err
 	}
 	if !part {
-		seen.contenders = []contender{{implGaspi, idle}, {implLimit, idle}}
+		seen.contenders = []contender{{report.ImplGaspi, idle}, {report.ImplLimit, idle}}
 		put.contenders = seen.contenders
 		switch {
 		case near:
@@ -62,11 +63,11 @@ func prepareBandwidth(ctx context.Context, b *bench, size uint64) ([]workload, e
 		return prepareWired(ctx, s, seen, peer)
 	}
 	if b.p.Rank() == 0 {
-		seen.contenders = []contender{{implGaspi, s.sender(ctx)}, {implLimit, s.bareSender(ctx)}}
-		put.contenders = []contender{{implGaspi, s.writer(ctx)}, {implLimit, s.copier()}}
+		seen.contenders = []contender{{report.ImplGaspi, s.sender(ctx)}, {report.ImplLimit, s.bareSender(ctx)}}
+		put.contenders = []contender{{report.ImplGaspi, s.writer(ctx)}, {report.ImplLimit, s.copier()}}
 	} else {
-		seen.contenders = []contender{{implGaspi, s.receiver(ctx)}, {implLimit, s.bareReceiver(ctx)}}
-		put.contenders = []contender{{implGaspi, idle}, {implLimit, idle}}
+		seen.contenders = []contender{{report.ImplGaspi, s.receiver(ctx)}, {report.ImplLimit, s.bareReceiver(ctx)}}
+		put.contenders = []contender{{report.ImplGaspi, idle}, {report.ImplLimit, idle}}
 	}
 	return []workload{seen, put}, nil
 }
@@ -79,7 +80,7 @@ func prepareWired(ctx context.Context, s *stream, seen workload, peer gaspi.Rank
 	if s.first {
 		mine = s.sender(ctx)
 	}
-	seen.contenders = []contender{{implGaspi, mine}}
+	seen.contenders = []contender{{report.ImplGaspi, mine}}
 	if !s.b.wired() {
 		return []workload{seen}, nil
 	}
@@ -92,7 +93,7 @@ func prepareWired(ctx context.Context, s *stream, seen workload, peer gaspi.Rank
 	if s.first {
 		bare = limit.sender(ctx, s.window)
 	}
-	seen.contenders = append(seen.contenders, contender{implLimit, bare})
+	seen.contenders = append(seen.contenders, contender{report.ImplLimit, bare})
 	return []workload{seen}, nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -22,15 +23,15 @@ one process): the turns of the scheduler that no barrier there can avoid.`,
 }
 
 func prepareBarrier(ctx context.Context, b *bench, _ uint64) ([]workload, error) {
-	w := workload{op: "barrier", timed: true, steps: 1}
+	w := workload{Subject: report.Subject{Op: "barrier"}, timed: true, steps: 1}
 	world := func(ctx context.Context) error { return b.p.Barrier(ctx, b.p.World()) }
-	w.contenders = []contender{{implGaspi, repeat(ctx, world)}}
+	w.contenders = []contender{{report.ImplGaspi, repeat(ctx, world)}}
 	if b.together {
 		all, err := newMeeting(b)
 		if err != nil {
 			return nil, err
 		}
-		w.contenders = append(w.contenders, contender{implLimit, repeat(ctx, all.exchange)})
+		w.contenders = append(w.contenders, contender{report.ImplLimit, repeat(ctx, all.exchange)})
 	}
 	return []workload{w}, nil
 }

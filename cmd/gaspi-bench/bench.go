@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -16,7 +17,7 @@ type bench struct {
 	seg       *gaspi.Segment
 	together  bool              // all ranks share memory, which most limits need
 	keep      []gaspi.Span      // mappings that flags lie in
-	out       *output           // nil but on rank 0
+	out       *report.Printer    // nil but on rank 0
 	tries     int               // operations that were checked, which number them
 	punctual  gaspi.Punctuality // of the emulated network, if there is one
 }
@@ -63,7 +64,7 @@ const (
 const segmentID gaspi.SegmentID = 0
 
 // measureAll is what every rank does. cores is how many the ranks share.
-func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *output) error {
+func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *report.Printer) error {
 	transport, err := transportsOf(p)
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *
 		return p.Barrier(ctx, p.World())
 	}
 	for _, bytes := range o.sizes {
-		b.out.doing(o.op.name, bytes)
+		b.out.Doing(o.op.name, bytes)
 		loads, err := o.op.prepare(ctx, b, bytes)
 		if err != nil {
 			return err
@@ -93,12 +94,12 @@ func measureAll(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *
 			if err != nil {
 				return err
 			}
-			if err := b.out.show(rows); err != nil {
+			if err := b.out.Show(rows); err != nil {
 				return err
 			}
 		}
 	}
-	if err := b.out.punctual(p, b.punctual); err != nil {
+	if err := b.out.Punctual(p, b.punctual); err != nil {
 		return err
 	}
 	// A rank that leaves early would end the waits of the others.
@@ -121,7 +122,7 @@ func (b *bench) sharing(ctx context.Context) (bool, error) {
 }
 
 // rows are the rows of a workload, which is opened and closed if it wants that.
-func (b *bench) rows(ctx context.Context, w workload) ([]row, error) {
+func (b *bench) rows(ctx context.Context, w workload) ([]report.Row, error) {
 	if w.run != nil {
 		return w.run(ctx)
 	}

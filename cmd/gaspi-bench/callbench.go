@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -37,14 +38,14 @@ func (b *bench) openCollective(ctx context.Context, w *workload, c *collective, 
 			return nil, err
 		}
 	}
-	w.contenders = []contender{contender{implGaspi, repeat(ctx, once)}}
+	w.contenders = []contender{contender{report.ImplGaspi, repeat(ctx, once)}}
 	checks := []sides{k.own}
 	bare, check, err := b.bareLimit(ctx, t, c, s, k)
 	if err != nil {
 		return nil, err
 	}
 	if bare != nil {
-		w.contenders = append(w.contenders, contender{implLimit, repeat(ctx, bare)})
+		w.contenders = append(w.contenders, contender{report.ImplLimit, repeat(ctx, bare)})
 		checks = append(checks, check)
 	}
 	if !c.noOp && c.what != schedule.Barrier { // which have no result
@@ -221,7 +222,7 @@ func (b *bench) fastest(ctx context.Context, ways []bareCall) (bareCall, error) 
 	}
 	w := workload{timed: true, steps: 1}
 	for _, way := range ways {
-		w.contenders = append(w.contenders, contender{implLimit, repeat(ctx, way)})
+		w.contenders = append(w.contenders, contender{report.ImplLimit, repeat(ctx, way)})
 	}
 	n, block, err := b.calibrate(ctx, w)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
@@ -139,7 +140,7 @@ func prepareCollective(ctx context.Context, b *bench, size uint64) ([]workload, 
 			return nil, err
 		}
 		if b.opts.collective.explain {
-			return nil, b.out.explain(c.what.String(), c.shape(b.p.Size(), size).bytes(), all)
+			return nil, b.out.PrintHeaded(candidateLines(c.what.String(), c.shape(b.p.Size(), size).bytes(), all))
 		}
 		names = algorithmNames(c.what, all)
 	}
@@ -149,7 +150,7 @@ func prepareCollective(ctx context.Context, b *bench, size uint64) ([]workload, 
 		with.algorithm = name
 		s := with.shape(b.p.Size(), size)
 		all = append(all, workload{
-			op: c.what.String(), bytes: s.bytes(), moves: s.bytes() > 0, timed: true, steps: 1,
+			Subject: report.Subject{Op: c.what.String(), Bytes: s.bytes(), Moves: s.bytes() > 0}, timed: true, steps: 1,
 			open: func(ctx context.Context, w *workload) (func(context.Context) error, error) {
 				return b.openCollective(ctx, w, &with, s)
 			},

@@ -10,8 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gaspi-go/gaspi-go/internal/schedule"
-	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 )
 
 func operationOf(t *testing.T, name string) schedule.Operation {
@@ -54,7 +55,7 @@ func TestEveryCollective(t *testing.T) {
 					}
 				}
 				for _, r := range rows {
-					if r.Impl == implGaspi {
+					if r.Impl == report.ImplGaspi {
 						name, _, _ := strings.Cut(r.Algorithm, " ")
 						got = append(got, name)
 					}
@@ -70,14 +71,14 @@ func TestEveryCollective(t *testing.T) {
 }
 
 // checkCollective makes sure of what holds for all rows of collective operations.
-func checkCollective(t *testing.T, rows []row, op, transport string, n int) {
+func checkCollective(t *testing.T, rows []report.Row, op, transport string, n int) {
 	t.Helper()
 	if len(rows) == 0 || len(rows)%2 != 0 {
 		t.Fatalf("%d rows, want pairs: %+v", len(rows), rows)
 	}
 	for i, r := range rows {
-		impl := []string{implGaspi, implLimit}[i%2]
-		if r.Op != op || r.N != n || r.Impl != impl || r.Transport != transport || (r.Algorithm != "") != (impl == implGaspi) {
+		impl := []string{report.ImplGaspi, report.ImplLimit}[i%2]
+		if r.Op != op || r.N != n || r.Impl != impl || r.Transport != transport || (r.Algorithm != "") != (impl == report.ImplGaspi) {
 			t.Errorf("row %+v, want %s of %s among %d over %s", r, impl, op, n, transport)
 		}
 		if r.Iters < fewBlocks || r.MinUS <= 0 || r.P50US < r.MinUS || r.P99US < r.P50US {
@@ -146,7 +147,7 @@ func TestCollectivesDoNotAllocate(t *testing.T) {
 		{"broadcast", "--sizes", "4KiB", "--algorithm", "binomial"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
-			var r row
+			var r report.Row
 			for range attempts {
 				if r = rowsOf(t, args...)[0]; *r.AllocsPerOp == 0 {
 					return

@@ -171,7 +171,7 @@ func (g *collectiveFlags) check(f *pflag.FlagSet, o *options) error {
 		return fmt.Errorf("--fold-rate: --no-op combines nothing; drop one of the two")
 	case g.noOp && f.Changed("op"):
 		return fmt.Errorf("--op %s: --no-op is an operation too; drop one of the two", g.opName)
-	case g.explain && o.json != "":
+	case g.explain && o.forms.JSON != "":
 		return fmt.Errorf("--json: --explain measures nothing; drop one of the two")
 	}
 	return nil

@@ -2,16 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/dnn"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -80,7 +78,7 @@ func (c *dnnCommand) flags(o *options) *pflag.FlagSet {
 	f.StringVar(&c.compute, "compute", "sleep", "sleep: as if an accelerator computed; spin: on the core of the\nrank")
 	f.IntVar(&c.cfg.Repetitions, "repetitions", 5, "`STEPS` of each row, of which the median counts")
 	f.BoolVar(&c.simulate, "simulate", false, "measure nothing; price the steps for -n nodes of the machine that\nGASPI_MACHINE names, behind the network of --emulate or one of\n25 Gbit/s")
-	f.StringVar(&o.json, "json", "", "also write one JSON object per row to `FILE`")
+	f.StringVar(&o.forms.JSON, "json", "", "also write one JSON object per row to `FILE`")
 	f.StringVar(&c.plot, "plot", "", "also draw the rows to `FILE`, an SVG")
 	return f
 }
@@ -128,19 +126,17 @@ func (c *dnnCommand) choose(f *pflag.FlagSet) error {
 }
 
 // measure is what each rank does.
-func (c *dnnCommand) measure(ctx context.Context, p *gaspi.Proc, _ *options, _ int, out *output) error {
+func (c *dnnCommand) measure(ctx context.Context, p *gaspi.Proc, _ *options, _ int, out *report.Printer) error {
 	transport, err := transportsOf(p)
 	if err == nil && out != nil {
-		err = tryOpen("--plot", c.plot)
+		err = report.TryOpen("--plot", c.plot)
 	}
 	if err != nil {
 		return err
 	}
 	var progress func(done, of int)
-	if out != nil && out.progress != nil {
-		progress = func(done, of int) {
-			fmt.Fprintf(out.progress, "\r\x1b[Kreplaying %s: step %d of %d ...", c.cfg.Model, done, of)
-		}
+	if out.Terminal() {
+		progress = func(done, of int) { out.Progress(fmt.Sprintf("replaying %s: step %d of %d", c.cfg.Model, done, of)) }
 	}
 	results, err := dnn.Measure(ctx, p, c.cfg, progress)
 	if err != nil {
@@ -157,34 +153,22 @@ func (c *dnnCommand) measure(ctx context.Context, p *gaspi.Proc, _ *options, _ i
 }
 
 // show prints, writes and draws results.
-func (c *dnnCommand) show(out *output, results []dnn.ContenderResult) error {
+func (c *dnnCommand) show(out *report.Printer, results []dnn.ContenderResult) error {
 	if out == nil {
 		return nil
 	}
-	out.done()
-	if err := out.print(append([]string{out.head}, dnn.Table(results)...)); err != nil {
+	if err := out.PrintHeaded(dnn.Table(results)); err != nil {
 		return err
 	}
-	if out.json != nil {
-		enc := json.NewEncoder(out.json)
-		for _, r := range results {
-			if err := enc.Encode(r); err != nil {
-				return fmt.Errorf("writing rows: %w", err)
-			}
+	for _, r := range results {
+		if err := out.Encode("rows", r); err != nil {
+			return err
 		}
 	}
 	if c.plot == "" {
 		return nil
 	}
-	return drawDNN(c.plot, results)
-}
-
-func drawDNN(name string, results []dnn.ContenderResult) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return unwritable("--plot", name, err)
-	}
-	return errors.Join(dnn.WriteSVG(f, results), f.Close())
+	return report.Draw(c.plot, dnn.Chart(results))
 }
 
 // helpDNN is what gaspi-bench dnn --help prints.

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/dnn"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
@@ -22,11 +23,11 @@ func (c *dnnCommand) price(o *options, stdout, stderr *os.File) error {
 	if err != nil {
 		return err
 	}
-	out, err := newOutput(o, stdout, stderr, fmt.Sprintf("gaspi-bench: %d nodes of %s, simulated", o.ranks, name))
+	out, err := report.NewPrinter(o.forms, stdout, stderr, fmt.Sprintf("gaspi-bench: %d nodes of %s, simulated", o.ranks, name))
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.show(out, results), out.close())
+	return errors.Join(c.show(out, results), out.Close())
 }
 
 // modelMachine is the machine that algorithms are chosen by, with a rank on each

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	figures "github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/figure"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 )
 
 // The commands that are no operation.
@@ -211,7 +212,7 @@ func insert(name, word string) string {
 func writeFile(name string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".gaspi-bench-*")
 	if err != nil {
-		return unwritable("writing", name, err)
+		return report.Unwritable("writing", name, err)
 	}
 	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
 	if err == nil {

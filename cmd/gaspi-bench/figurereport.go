@@ -8,6 +8,7 @@ import (
 	"time"
 
 	figures "github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/figure"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 )
 
 // report makes all figures and writes the page.
@@ -41,7 +42,7 @@ func tryWrite(name string) error {
 	probe := name + ".try"
 	err := writeFile(probe, func(io.Writer) error { return nil })
 	if err != nil {
-		return unwritable("--out", name, err)
+		return report.Unwritable("--out", name, err)
 	}
 	return os.Remove(probe)
 }

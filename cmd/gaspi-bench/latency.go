@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -24,16 +25,16 @@ has read the payload of each; their limit copies and reads it too.`,
 }
 
 func prepareLatency(ctx context.Context, b *bench, size uint64) ([]workload, error) {
-	seen := workload{op: "latency", bytes: size, timed: b.p.Rank() == 0, steps: 2}
+	seen := workload{Subject: report.Subject{Op: "latency", Bytes: size}, timed: b.p.Rank() == 0, steps: 2}
 	read := seen
-	read.op = "delivery"
+	read.Op = "delivery"
 	peer, part := b.peer()
 	near, err := b.nearby(ctx, peer, part)
 	if err != nil {
 		return nil, err
 	}
 	if !part {
-		seen.contenders = []contender{{implGaspi, idle}, {implLimit, idle}}
+		seen.contenders = []contender{{report.ImplGaspi, idle}, {report.ImplLimit, idle}}
 		if !near && !b.wired() {
 			seen.contenders = seen.contenders[:1]
 		}
@@ -44,8 +45,8 @@ func prepareLatency(ctx context.Context, b *bench, size uint64) ([]workload, err
 	if err != nil {
 		return nil, err
 	}
-	seen.contenders = []contender{{implGaspi, m.checked(m.rounds(ctx, m.writeNotify, m.awaitNotification))}}
-	read.contenders = []contender{{implGaspi, m.rounds(ctx, m.writeNotify, m.reading(m.awaitNotification))}}
+	seen.contenders = []contender{{report.ImplGaspi, m.checked(m.rounds(ctx, m.writeNotify, m.awaitNotification))}}
+	read.contenders = []contender{{report.ImplGaspi, m.rounds(ctx, m.writeNotify, m.reading(m.awaitNotification))}}
 	if !near && !b.wired() {
 		return []workload{seen, read}, nil
 	}
@@ -55,16 +56,16 @@ func prepareLatency(ctx context.Context, b *bench, size uint64) ([]workload, err
 			return nil, err
 		}
 		limit := wiredMail{mail: m, socketPair: w}
-		seen.contenders = append(seen.contenders, contender{implLimit, m.checked(m.rounds(ctx, limit.sendMessage, limit.receiveMessage))})
-		read.contenders = append(read.contenders, contender{implLimit, m.rounds(ctx, limit.sendMessage, m.reading(limit.receiveMessage))})
+		seen.contenders = append(seen.contenders, contender{report.ImplLimit, m.checked(m.rounds(ctx, limit.sendMessage, limit.receiveMessage))})
+		read.contenders = append(read.contenders, contender{report.ImplLimit, m.rounds(ctx, limit.sendMessage, m.reading(limit.receiveMessage))})
 		return []workload{seen, read}, nil
 	}
 	bare := m.copyAndRaise
 	if size <= 8 {
 		bare = m.raise // the flag itself can carry as much
 	}
-	seen.contenders = append(seen.contenders, contender{implLimit, m.rounds(ctx, bare, m.awaitFlag)})
-	read.contenders = append(read.contenders, contender{implLimit, m.rounds(ctx, m.copyAndRaise, m.reading(m.awaitFlag))})
+	seen.contenders = append(seen.contenders, contender{report.ImplLimit, m.rounds(ctx, bare, m.awaitFlag)})
+	read.contenders = append(read.contenders, contender{report.ImplLimit, m.rounds(ctx, m.copyAndRaise, m.reading(m.awaitFlag))})
 	return []workload{seen, read}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
@@ -45,7 +46,7 @@ func gaspiBench(t *testing.T, args ...string) (stdout, stderr string, code int) 
 }
 
 // rowsOf runs gaspi-bench with little to measure and reads the rows it wrote.
-func rowsOf(t *testing.T, args ...string) []row {
+func rowsOf(t *testing.T, args ...string) []report.Row {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "rows.json")
 	args = append([]string{"--time", "2ms", "--json", file}, args...)
@@ -60,9 +61,9 @@ func rowsOf(t *testing.T, args ...string) []row {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []row
+	var rows []report.Row
 	for line := range strings.Lines(string(data)) {
-		var r row
+		var r report.Row
 		dec := json.NewDecoder(strings.NewReader(line))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(&r); err != nil {
@@ -76,9 +77,9 @@ func rowsOf(t *testing.T, args ...string) []row {
 // Goal: one side alone has the rows of that side, and no others.
 func TestSide(t *testing.T) {
 	for _, op := range []string{"latency", "allreduce"} {
-		for _, side := range []string{implGaspi, implLimit} {
+		for _, side := range []string{report.ImplGaspi, report.ImplLimit} {
 			rows := rowsOf(t, op, "--transport", "shm", "--sizes", "8,1KiB", "--side", side)
-			if len(rows) < 2 || slices.ContainsFunc(rows, func(r row) bool { return r.Impl != side }) {
+			if len(rows) < 2 || slices.ContainsFunc(rows, func(r report.Row) bool { return r.Impl != side }) {
 				t.Errorf("%s of side %s has rows %+v", op, side, rows)
 			}
 		}
@@ -91,25 +92,25 @@ func TestEveryOperation(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		args []string
-		want []row // Op, N and Bytes of the rows of gaspi
+		want []report.Row // Op, N and Bytes of the rows of gaspi
 	}{
 		{"latency", []string{"latency", "--sizes", "1,7,8,1KiB"},
-			[]row{
+			[]report.Row{
 				{Op: "latency", N: 2, Bytes: 1}, {Op: "delivery", N: 2, Bytes: 1},
 				{Op: "latency", N: 2, Bytes: 7}, {Op: "delivery", N: 2, Bytes: 7},
 				{Op: "latency", N: 2, Bytes: 8}, {Op: "delivery", N: 2, Bytes: 8},
 				{Op: "latency", N: 2, Bytes: 1024}, {Op: "delivery", N: 2, Bytes: 1024},
 			}},
 		{"latency of three ranks", []string{"latency", "-n", "3", "--sizes", "8"},
-			[]row{{Op: "latency", N: 3, Bytes: 8}, {Op: "delivery", N: 3, Bytes: 8}}},
+			[]report.Row{{Op: "latency", N: 3, Bytes: 8}, {Op: "delivery", N: 3, Bytes: 8}}},
 		{"bandwidth", []string{"bandwidth", "--sizes", "4KiB:8KiB"},
-			[]row{{Op: "bandwidth", N: 2, Bytes: 4096}, {Op: "put", N: 2, Bytes: 4096}, {Op: "bandwidth", N: 2, Bytes: 8192}, {Op: "put", N: 2, Bytes: 8192}}},
+			[]report.Row{{Op: "bandwidth", N: 2, Bytes: 4096}, {Op: "put", N: 2, Bytes: 4096}, {Op: "bandwidth", N: 2, Bytes: 8192}, {Op: "put", N: 2, Bytes: 8192}}},
 		{"bandwidth of three ranks", []string{"bandwidth", "-n", "3", "--sizes", "64KiB"},
-			[]row{{Op: "bandwidth", N: 3, Bytes: 65536}, {Op: "put", N: 3, Bytes: 65536}}},
-		{"barrier", []string{"barrier"}, []row{{Op: "barrier", N: 2}}},
-		{"barrier of five ranks", []string{"barrier", "-n", "5"}, []row{{Op: "barrier", N: 5}}},
-		{"notify-rate", []string{"notify-rate"}, []row{{Op: "notify-rate", N: 2}}},
-		{"notify-rate of three ranks", []string{"notify-rate", "-n", "3"}, []row{{Op: "notify-rate", N: 3}}},
+			[]report.Row{{Op: "bandwidth", N: 3, Bytes: 65536}, {Op: "put", N: 3, Bytes: 65536}}},
+		{"barrier", []string{"barrier"}, []report.Row{{Op: "barrier", N: 2}}},
+		{"barrier of five ranks", []string{"barrier", "-n", "5"}, []report.Row{{Op: "barrier", N: 5}}},
+		{"notify-rate", []string{"notify-rate"}, []report.Row{{Op: "notify-rate", N: 2}}},
+		{"notify-rate of three ranks", []string{"notify-rate", "-n", "3"}, []report.Row{{Op: "notify-rate", N: 3}}},
 	} {
 		for _, transport := range []string{"loopback", "shm"} {
 			t.Run(transport+"/"+c.name, func(t *testing.T) {
@@ -126,40 +127,40 @@ func TestOverTCP(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		args []string
-		want []row // Op, Impl and Bytes
+		want []report.Row // Op, Impl and Bytes
 	}{
-		{"latency", []string{"latency", "--sizes", "1,8KiB"}, []row{
-			{Op: "latency", Impl: implGaspi, Bytes: 1}, {Op: "latency", Impl: implLimit, Bytes: 1},
-			{Op: "delivery", Impl: implGaspi, Bytes: 1}, {Op: "delivery", Impl: implLimit, Bytes: 1},
-			{Op: "latency", Impl: implGaspi, Bytes: 8192}, {Op: "latency", Impl: implLimit, Bytes: 8192},
-			{Op: "delivery", Impl: implGaspi, Bytes: 8192}, {Op: "delivery", Impl: implLimit, Bytes: 8192},
+		{"latency", []string{"latency", "--sizes", "1,8KiB"}, []report.Row{
+			{Op: "latency", Impl: report.ImplGaspi, Bytes: 1}, {Op: "latency", Impl: report.ImplLimit, Bytes: 1},
+			{Op: "delivery", Impl: report.ImplGaspi, Bytes: 1}, {Op: "delivery", Impl: report.ImplLimit, Bytes: 1},
+			{Op: "latency", Impl: report.ImplGaspi, Bytes: 8192}, {Op: "latency", Impl: report.ImplLimit, Bytes: 8192},
+			{Op: "delivery", Impl: report.ImplGaspi, Bytes: 8192}, {Op: "delivery", Impl: report.ImplLimit, Bytes: 8192},
 		}},
-		{"bandwidth of three ranks", []string{"bandwidth", "-n", "3", "--sizes", "64KiB"}, []row{
-			{Op: "bandwidth", Impl: implGaspi, Bytes: 65536}, {Op: "bandwidth", Impl: implLimit, Bytes: 65536},
+		{"bandwidth of three ranks", []string{"bandwidth", "-n", "3", "--sizes", "64KiB"}, []report.Row{
+			{Op: "bandwidth", Impl: report.ImplGaspi, Bytes: 65536}, {Op: "bandwidth", Impl: report.ImplLimit, Bytes: 65536},
 		}},
-		{"barrier", []string{"barrier", "-n", "3"}, []row{{Op: "barrier", Impl: implGaspi}}},
-		{"notify-rate", []string{"notify-rate"}, []row{{Op: "notify-rate", Impl: implGaspi}}},
-		{"allreduce", []string{"allreduce", "-n", "3", "--sizes", "8KiB", "--verify"}, []row{
-			{Op: "allreduce", Impl: implGaspi, Bytes: 8192}, {Op: "allreduce", Impl: implLimit, Bytes: 8192},
+		{"barrier", []string{"barrier", "-n", "3"}, []report.Row{{Op: "barrier", Impl: report.ImplGaspi}}},
+		{"notify-rate", []string{"notify-rate"}, []report.Row{{Op: "notify-rate", Impl: report.ImplGaspi}}},
+		{"allreduce", []string{"allreduce", "-n", "3", "--sizes", "8KiB", "--verify"}, []report.Row{
+			{Op: "allreduce", Impl: report.ImplGaspi, Bytes: 8192}, {Op: "allreduce", Impl: report.ImplLimit, Bytes: 8192},
 		}},
-		{"alltoall", []string{"alltoall", "--sizes", "300KiB", "--verify"}, []row{
-			{Op: "alltoall", Impl: implGaspi, Bytes: 300 << 10}, {Op: "alltoall", Impl: implLimit, Bytes: 300 << 10},
+		{"alltoall", []string{"alltoall", "--sizes", "300KiB", "--verify"}, []report.Row{
+			{Op: "alltoall", Impl: report.ImplGaspi, Bytes: 300 << 10}, {Op: "alltoall", Impl: report.ImplLimit, Bytes: 300 << 10},
 		}},
-		{"alltoall of three ranks", []string{"alltoall", "-n", "3", "--sizes", "4KiB", "--verify"}, []row{
-			{Op: "alltoall", Impl: implGaspi, Bytes: 4096}, {Op: "alltoall", Impl: implLimit, Bytes: 4096},
+		{"alltoall of three ranks", []string{"alltoall", "-n", "3", "--sizes", "4KiB", "--verify"}, []report.Row{
+			{Op: "alltoall", Impl: report.ImplGaspi, Bytes: 4096}, {Op: "alltoall", Impl: report.ImplLimit, Bytes: 4096},
 		}},
-		{"reduce", []string{"reduce", "-n", "3", "--root", "1", "--sizes", "80"}, []row{
-			{Op: "reduce", Impl: implGaspi, Bytes: 80}, {Op: "reduce", Impl: implLimit, Bytes: 80},
+		{"reduce", []string{"reduce", "-n", "3", "--root", "1", "--sizes", "80"}, []report.Row{
+			{Op: "reduce", Impl: report.ImplGaspi, Bytes: 80}, {Op: "reduce", Impl: report.ImplLimit, Bytes: 80},
 		}},
-		{"exchange", []string{"exchange", "-n", "3", "--sizes", "80"}, []row{{Op: "exchange", Impl: implGaspi, Bytes: 80}}},
+		{"exchange", []string{"exchange", "-n", "3", "--sizes", "80"}, []report.Row{{Op: "exchange", Impl: report.ImplGaspi, Bytes: 80}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var got []row
+			var got []report.Row
 			for _, r := range rowsOf(t, append(c.args, "--transport", "tcp")...) {
 				if r.Transport != "tcp" || r.P50US <= 0 {
 					t.Errorf("%+v", r)
 				}
-				got = append(got, row{Op: r.Op, Impl: r.Impl, Bytes: r.Bytes})
+				got = append(got, report.Row{Op: r.Op, Impl: r.Impl, Bytes: r.Bytes})
 			}
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Errorf("rows (-want +got):\n%s", d)
@@ -169,13 +170,13 @@ func TestOverTCP(t *testing.T) {
 }
 
 // checkPairs compares what rows are about, and makes sure of what holds for all.
-func checkPairs(t *testing.T, rows []row, transport string, want []row) {
+func checkPairs(t *testing.T, rows []report.Row, transport string, want []report.Row) {
 	t.Helper()
 	if len(rows) != 2*len(want) {
 		t.Fatalf("%d rows, want a pair for each of %+v:\n%+v", len(rows), want, rows)
 	}
 	for i, w := range want {
-		for j, impl := range []string{implGaspi, implLimit} {
+		for j, impl := range []string{report.ImplGaspi, report.ImplLimit} {
 			r := rows[2*i+j]
 			if r.Op != w.Op || r.N != w.N || r.Bytes != w.Bytes || r.Impl != impl || r.Transport != transport {
 				t.Errorf("row %+v, want %s of %+v over %s", r, impl, w, transport)
@@ -186,7 +187,7 @@ func checkPairs(t *testing.T, rows []row, transport string, want []row) {
 			if (r.GBPerS > 0) != (w.Op == "bandwidth" || w.Op == "put") || (r.PerS > 0) != (w.Op == "notify-rate") {
 				t.Errorf("rates do not suit %s: %+v", w.Op, r)
 			}
-			if (r.AllocsPerOp != nil) != (impl == implGaspi) {
+			if (r.AllocsPerOp != nil) != (impl == report.ImplGaspi) {
 				t.Errorf("allocations are counted for gaspi alone: %+v", r)
 			}
 		}
@@ -202,7 +203,7 @@ func TestWriteNotifyDoesNotAllocate(t *testing.T) {
 	const attempts = 10
 	for _, transport := range []string{"loopback", "shm"} {
 		t.Run(transport, func(t *testing.T) {
-			var r row
+			var r report.Row
 			for range attempts {
 				r = rowsOf(t, "latency", "--sizes", "8", "--transport", transport)[0]
 				if *r.AllocsPerOp == 0 {

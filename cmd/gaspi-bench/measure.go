@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -24,7 +25,7 @@ const (
 )
 
 // measure times a workload on all ranks and returns its rows, the same on all.
-func (b *bench) measure(ctx context.Context, w workload) ([]row, error) {
+func (b *bench) measure(ctx context.Context, w workload) ([]report.Row, error) {
 	if b.opts.side != "" {
 		w = w.side(b.opts.side)
 	}
@@ -56,17 +57,17 @@ func (b *bench) measure(ctx context.Context, w workload) ([]row, error) {
 	if err := b.tryAll(ctx, w); err != nil {
 		return nil, err
 	}
-	var rows []row
+	var rows []report.Row
 	for c, contender := range w.contenders {
 		if err := b.slowest(ctx, times[c]); err != nil {
 			return nil, err
 		}
-		r := newRow(w, contender.impl, summarize(times[c], n*w.steps), blocks*n*w.steps)
+		r := report.NewRow(w.Subject, contender.impl, report.Summarize(times[c], n*w.steps), blocks*n*w.steps)
 		r.Transport, r.N = b.transport, b.p.Size()
-		if contender.impl == implGaspi {
+		if contender.impl == report.ImplGaspi {
 			r.Algorithm = w.algorithm
 		}
-		if contender.impl == implGaspi && !b.opts.verify {
+		if contender.impl == report.ImplGaspi && !b.opts.verify {
 			// Nothing else in the loop allocates, so all that was counted is its.
 			r.AllocsPerOp = &allocs[0]
 		}

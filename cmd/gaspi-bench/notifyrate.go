@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -23,14 +24,14 @@ to as many words in the same memory, seen and answered in the same way.`,
 const noteWindow = 512
 
 func prepareNotifyRate(ctx context.Context, b *bench, _ uint64) ([]workload, error) {
-	w := workload{op: "notify-rate", rate: true, timed: b.p.Rank() == 0, steps: noteWindow}
+	w := workload{Subject: report.Subject{Op: "notify-rate", Rate: true}, timed: b.p.Rank() == 0, steps: noteWindow}
 	peer, part := b.peer()
 	near, err := b.nearby(ctx, peer, part)
 	if err != nil {
 		return nil, err
 	}
 	if !part {
-		w.contenders = []contender{{implGaspi, idle}, {implLimit, idle}}
+		w.contenders = []contender{{report.ImplGaspi, idle}, {report.ImplLimit, idle}}
 		if !near {
 			w.contenders = w.contenders[:1]
 		}
@@ -45,7 +46,7 @@ func prepareNotifyRate(ctx context.Context, b *bench, _ uint64) ([]workload, err
 	if m.first {
 		mine = c.sender(ctx)
 	}
-	w.contenders = []contender{{implGaspi, mine}}
+	w.contenders = []contender{{report.ImplGaspi, mine}}
 	if !near {
 		return []workload{w}, nil
 	}
@@ -59,7 +60,7 @@ func prepareNotifyRate(ctx context.Context, b *bench, _ uint64) ([]workload, err
 	if m.first {
 		bare = c.bareSender(ctx)
 	}
-	w.contenders = append(w.contenders, contender{implLimit, bare})
+	w.contenders = append(w.contenders, contender{report.ImplLimit, bare})
 	return []workload{w}, nil
 }
 

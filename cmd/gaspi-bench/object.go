@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 )
 
 // An objectKind is what is done with objects in package hoplite's store.
@@ -83,18 +84,18 @@ func (k objectKind) timed(rank int) bool {
 // prepareObject is prepare for objects: one workload, which measures itself.
 func prepareObject(_ context.Context, b *bench, size uint64) ([]workload, error) {
 	count := max(1, int(size)/objectElement)
-	w := workload{op: b.opts.op.name, bytes: uint64(count * objectElement), moves: true}
-	w.run = func(ctx context.Context) ([]row, error) { return b.objectRows(ctx, w, count) }
+	w := workload{Subject: report.Subject{Op: b.opts.op.name, Bytes: uint64(count * objectElement), Moves: true}}
+	w.run = func(ctx context.Context) ([]report.Row, error) { return b.objectRows(ctx, w, count) }
 	return []workload{w}, nil
 }
 
 // objectRows measures the ways to do an operation with objects of count elements.
-func (b *bench) objectRows(ctx context.Context, w workload, count int) ([]row, error) {
+func (b *bench) objectRows(ctx context.Context, w workload, count int) ([]report.Row, error) {
 	var ways []objectWay
 	var release []func(context.Context) error
 	add := func(way objectWay, err error) error {
 		// The store and what is measured beside it are one side.
-		wanted := b.opts.side == "" || (b.opts.side == implLimit) == (way.impl == implLimit)
+		wanted := b.opts.side == "" || (b.opts.side == report.ImplLimit) == (way.impl == report.ImplLimit)
 		if err == nil && wanted {
 			ways = append(ways, way)
 		}
@@ -111,7 +112,7 @@ func (b *bench) objectRows(ctx context.Context, w workload, count int) ([]row, e
 			return nil, err
 		}
 	}
-	if err := add(b.relayWay(w.bytes)); err != nil {
+	if err := add(b.relayWay(w.Bytes)); err != nil {
 		return nil, err
 	}
 	rows, err := b.measureObject(ctx, w, ways)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 )
 
 // Goal: every operation with objects runs, its results are right, and a limit stands
@@ -17,54 +19,54 @@ func TestObjects(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		args []string
-		want []row // Op, Impl, Algorithm, N and Bytes
+		want []report.Row // Op, Impl, Algorithm, N and Bytes
 	}{
-		{"round trip", []string{"object-roundtrip", "--sizes", "1,1000,300000"}, []row{
-			{Op: "object-roundtrip", Impl: implGaspi, N: 2, Bytes: 4}, {Op: "object-roundtrip", Impl: implLimit, N: 2, Bytes: 4},
-			{Op: "object-roundtrip", Impl: implGaspi, N: 2, Bytes: 1000}, {Op: "object-roundtrip", Impl: implLimit, N: 2, Bytes: 1000},
-			{Op: "object-roundtrip", Impl: implGaspi, N: 2, Bytes: 300000}, {Op: "object-roundtrip", Impl: implLimit, N: 2, Bytes: 300000},
+		{"round trip", []string{"object-roundtrip", "--sizes", "1,1000,300000"}, []report.Row{
+			{Op: "object-roundtrip", Impl: report.ImplGaspi, N: 2, Bytes: 4}, {Op: "object-roundtrip", Impl: report.ImplLimit, N: 2, Bytes: 4},
+			{Op: "object-roundtrip", Impl: report.ImplGaspi, N: 2, Bytes: 1000}, {Op: "object-roundtrip", Impl: report.ImplLimit, N: 2, Bytes: 1000},
+			{Op: "object-roundtrip", Impl: report.ImplGaspi, N: 2, Bytes: 300000}, {Op: "object-roundtrip", Impl: report.ImplLimit, N: 2, Bytes: 300000},
 		}},
-		{"round trip beside a rank that has no part", []string{"object-roundtrip", "-n", "3", "--sizes", "80"}, []row{
-			{Op: "object-roundtrip", Impl: implGaspi, N: 3, Bytes: 80}, {Op: "object-roundtrip", Impl: implLimit, N: 3, Bytes: 80},
+		{"round trip beside a rank that has no part", []string{"object-roundtrip", "-n", "3", "--sizes", "80"}, []report.Row{
+			{Op: "object-roundtrip", Impl: report.ImplGaspi, N: 3, Bytes: 80}, {Op: "object-roundtrip", Impl: report.ImplLimit, N: 3, Bytes: 80},
 		}},
-		{"broadcast", []string{"object-broadcast", "-n", "3", "--sizes", "100001", "--static", "scatter-allgather,auto", "--chunk", "4KiB", "--inline", "1KiB"}, []row{
-			{Op: "object-broadcast", Impl: implGaspi, N: 3, Bytes: 100000},
-			{Op: "object-broadcast", Impl: implStatic, Algorithm: "scatter-allgather", N: 3, Bytes: 100000},
-			{Op: "object-broadcast", Impl: implStatic, Algorithm: "auto", N: 3, Bytes: 100000},
-			{Op: "object-broadcast", Impl: implLimit, N: 3, Bytes: 100000},
+		{"broadcast", []string{"object-broadcast", "-n", "3", "--sizes", "100001", "--static", "scatter-allgather,auto", "--chunk", "4KiB", "--inline", "1KiB"}, []report.Row{
+			{Op: "object-broadcast", Impl: report.ImplGaspi, N: 3, Bytes: 100000},
+			{Op: "object-broadcast", Impl: report.ImplStatic, Algorithm: "scatter-allgather", N: 3, Bytes: 100000},
+			{Op: "object-broadcast", Impl: report.ImplStatic, Algorithm: "auto", N: 3, Bytes: 100000},
+			{Op: "object-broadcast", Impl: report.ImplLimit, N: 3, Bytes: 100000},
 		}},
-		{"broadcast to ranks that arrive", []string{"object-broadcast", "-n", "4", "--sizes", "8KiB", "--interval", "1ms", "--static", "binomial"}, []row{
-			{Op: "object-broadcast", Impl: implGaspi, N: 4, Bytes: 8192},
-			{Op: "object-broadcast", Impl: implStatic, Algorithm: "binomial", N: 4, Bytes: 8192},
-			{Op: "object-broadcast", Impl: implLimit, N: 4, Bytes: 8192},
+		{"broadcast to ranks that arrive", []string{"object-broadcast", "-n", "4", "--sizes", "8KiB", "--interval", "1ms", "--static", "binomial"}, []report.Row{
+			{Op: "object-broadcast", Impl: report.ImplGaspi, N: 4, Bytes: 8192},
+			{Op: "object-broadcast", Impl: report.ImplStatic, Algorithm: "binomial", N: 4, Bytes: 8192},
+			{Op: "object-broadcast", Impl: report.ImplLimit, N: 4, Bytes: 8192},
 		}},
-		{"gather", []string{"object-gather", "-n", "3", "--sizes", "70000", "--static", "flat"}, []row{
-			{Op: "object-gather", Impl: implGaspi, N: 3, Bytes: 70000},
-			{Op: "object-gather", Impl: implStatic, Algorithm: "flat", N: 3, Bytes: 70000},
-			{Op: "object-gather", Impl: implLimit, N: 3, Bytes: 70000},
+		{"gather", []string{"object-gather", "-n", "3", "--sizes", "70000", "--static", "flat"}, []report.Row{
+			{Op: "object-gather", Impl: report.ImplGaspi, N: 3, Bytes: 70000},
+			{Op: "object-gather", Impl: report.ImplStatic, Algorithm: "flat", N: 3, Bytes: 70000},
+			{Op: "object-gather", Impl: report.ImplLimit, N: 3, Bytes: 70000},
 		}},
-		{"reduce", []string{"object-reduce", "-n", "4", "--sizes", "300000", "--chunk", "64KiB", "--window", "1", "--static", "ring-gather"}, []row{
-			{Op: "object-reduce", Impl: implGaspi, N: 4, Bytes: 300000},
-			{Op: "object-reduce", Impl: implStatic, Algorithm: "ring-gather", N: 4, Bytes: 300000},
-			{Op: "object-reduce", Impl: implLimit, N: 4, Bytes: 300000},
+		{"reduce", []string{"object-reduce", "-n", "4", "--sizes", "300000", "--chunk", "64KiB", "--window", "1", "--static", "ring-gather"}, []report.Row{
+			{Op: "object-reduce", Impl: report.ImplGaspi, N: 4, Bytes: 300000},
+			{Op: "object-reduce", Impl: report.ImplStatic, Algorithm: "ring-gather", N: 4, Bytes: 300000},
+			{Op: "object-reduce", Impl: report.ImplLimit, N: 4, Bytes: 300000},
 		}},
-		{"reduce of what arrives", []string{"object-reduce", "-n", "3", "--sizes", "4,300000", "--interval", "1ms"}, []row{
-			{Op: "object-reduce", Impl: implGaspi, N: 3, Bytes: 4}, {Op: "object-reduce", Impl: implLimit, N: 3, Bytes: 4},
-			{Op: "object-reduce", Impl: implGaspi, N: 3, Bytes: 300000}, {Op: "object-reduce", Impl: implLimit, N: 3, Bytes: 300000},
+		{"reduce of what arrives", []string{"object-reduce", "-n", "3", "--sizes", "4,300000", "--interval", "1ms"}, []report.Row{
+			{Op: "object-reduce", Impl: report.ImplGaspi, N: 3, Bytes: 4}, {Op: "object-reduce", Impl: report.ImplLimit, N: 3, Bytes: 4},
+			{Op: "object-reduce", Impl: report.ImplGaspi, N: 3, Bytes: 300000}, {Op: "object-reduce", Impl: report.ImplLimit, N: 3, Bytes: 300000},
 		}},
-		{"allreduce", []string{"object-allreduce", "-n", "3", "--sizes", "300000", "--static", "ring", "--interval", "0s"}, []row{
-			{Op: "object-allreduce", Impl: implGaspi, N: 3, Bytes: 300000},
-			{Op: "object-allreduce", Impl: implStatic, Algorithm: "ring", N: 3, Bytes: 300000},
-			{Op: "object-allreduce", Impl: implLimit, N: 3, Bytes: 300000},
+		{"allreduce", []string{"object-allreduce", "-n", "3", "--sizes", "300000", "--static", "ring", "--interval", "0s"}, []report.Row{
+			{Op: "object-allreduce", Impl: report.ImplGaspi, N: 3, Bytes: 300000},
+			{Op: "object-allreduce", Impl: report.ImplStatic, Algorithm: "ring", N: 3, Bytes: 300000},
+			{Op: "object-allreduce", Impl: report.ImplLimit, N: 3, Bytes: 300000},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var got []row
+			var got []report.Row
 			for _, r := range rowsOf(t, append(c.args, "--transport", "loopback", "--time", "1ms", "--verify")...) {
 				if r.Iters < 1 || r.MinUS <= 0 || r.P50US < r.MinUS || r.Transport != "loopback" {
 					t.Errorf("figures make no sense: %+v", r)
 				}
-				got = append(got, row{Op: r.Op, Impl: r.Impl, Algorithm: r.Algorithm, N: r.N, Bytes: r.Bytes})
+				got = append(got, report.Row{Op: r.Op, Impl: r.Impl, Algorithm: r.Algorithm, N: r.N, Bytes: r.Bytes})
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
@@ -39,7 +40,7 @@ type objectMeter struct {
 }
 
 // measureObject measures ways in turns and returns a row for each, the same on all ranks.
-func (b *bench) measureObject(ctx context.Context, w workload, ways []objectWay) ([]row, error) {
+func (b *bench) measureObject(ctx context.Context, w workload, ways []objectWay) ([]report.Row, error) {
 	if len(ways) == 0 {
 		return nil, nil
 	}
@@ -67,13 +68,13 @@ func (b *bench) measureObject(ctx context.Context, w workload, ways []objectWay)
 	} else if err := m.turns(ctx, ways, times, count); err != nil {
 		return nil, err
 	}
-	var rows []row
+	var rows []report.Row
 	for i := range ways {
 		if err := b.slowest(ctx, times[i]); err != nil {
 			return nil, err
 		}
 		count := len(times[i])
-		r := newRow(w, ways[i].impl, summarize(times[i], 1), count)
+		r := report.NewRow(w.Subject, ways[i].impl, report.Summarize(times[i], 1), count)
 		r.Algorithm, r.Transport, r.N = ways[i].algorithm, b.transport, b.p.Size()
 		rows = append(rows, r)
 	}
@@ -171,7 +172,7 @@ func (m *objectMeter) begin(ctx context.Context, arrives bool) (last int64, err 
 }
 
 // stampLinks says in rows how long the operation takes on links alone.
-func (b *bench) stampLinks(rows []row) {
+func (b *bench) stampLinks(rows []report.Row) {
 	network, emulated := b.p.Emulated()
 	if !emulated || network.Bandwidth == 0 {
 		return
@@ -179,7 +180,7 @@ func (b *bench) stampLinks(rows []row) {
 	for i := range rows {
 		transfer := float64(rows[i].Bytes) / network.Bandwidth
 		seconds, formula := b.opts.op.object.model(b.p.Size(), transfer, network.Latency.Seconds(), b.opts.object.arrive)
-		rows[i].LinksUS, rows[i].LinksBy = round(seconds*1e6), formula
+		rows[i].LinksUS, rows[i].LinksBy = report.Round(seconds*1e6), formula
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -52,7 +53,7 @@ func (b *bench) relayWay(size uint64) (objectWay, error) {
 	}
 	number := uint32(0)
 	return objectWay{
-		impl: implLimit, timed: kind.timed(int(b.p.Rank())),
+		impl: report.ImplLimit, timed: kind.timed(int(b.p.Rank())),
 		fill:   func(n int) { number = uint32(n); stamp(out.Bytes(), number) },
 		before: r.before, once: r.once, check: func() error { return r.check(number) },
 		after: func(context.Context) error { return nil },

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/collectives"
 )
 
@@ -32,7 +33,7 @@ func (b *bench) staticWay(ctx context.Context, algorithm string, count int) (obj
 	number := 0
 	nothing := func(context.Context) error { return nil }
 	return objectWay{
-		impl: implStatic, algorithm: algorithm, timed: b.opts.op.object.timed(int(b.p.Rank())), arrives: b.opts.object.arrive,
+		impl: report.ImplStatic, algorithm: algorithm, timed: b.opts.op.object.timed(int(b.p.Rank())), arrives: b.opts.object.arrive,
 		fill:   func(n int) { number = n; k.own.fill(n) },
 		before: nothing, once: k.once, after: nothing,
 		check: func() error { return k.own.check(number) },

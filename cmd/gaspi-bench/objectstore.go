@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/hoplite"
 )
 
@@ -43,7 +44,7 @@ func (b *bench) storeWay(ctx context.Context, count int) (objectWay, error) {
 		return objectWay{}, err
 	}
 	return objectWay{
-		impl: implGaspi, timed: t.kind.timed(t.me), arrives: flags.arrive,
+		impl: report.ImplGaspi, timed: t.kind.timed(t.me), arrives: flags.arrive,
 		fill: t.fill, before: t.before, once: t.once, check: t.check, after: t.after,
 		release: t.store.Close,
 	}, nil

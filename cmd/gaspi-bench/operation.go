@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -24,14 +25,14 @@ type operation struct {
 
 	// main is what each rank does instead of measuring workloads; nil for
 	// measureAll.
-	main func(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *output) error
+	main func(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *report.Printer) error
 
 	// prepare is called by all ranks, once for each size (0 if there are none).
 	prepare func(ctx context.Context, b *bench, size uint64) ([]workload, error)
 }
 
 // rank is what a rank does.
-func (op *operation) rank(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *output) error {
+func (op *operation) rank(ctx context.Context, p *gaspi.Proc, o *options, cores int, out *report.Printer) error {
 	if op.main != nil {
 		return op.main(ctx, p, o, cores, out)
 	}
@@ -40,10 +41,7 @@ func (op *operation) rank(ctx context.Context, p *gaspi.Proc, o *options, cores 
 
 // A workload is one figure: contenders that do the same in different ways.
 type workload struct {
-	op    string // name in the rows
-	bytes uint64 // moved by one operation; 0 if that is not the point
-	moves bool   // bytes over time is of interest
-	rate  bool   // operations over time is of interest
+	report.Subject
 	// timed says whether this rank's clock counts. Where several count, the
 	// slowest is the time of a block.
 	timed bool
@@ -60,7 +58,7 @@ type workload struct {
 	algorithm string // of a collective operation; known once it was opened
 
 	// run measures it in a way of its own; nil for measure.
-	run func(ctx context.Context) ([]row, error)
+	run func(ctx context.Context) ([]report.Row, error)
 }
 
 // A contender is one way to do a workload.
@@ -86,14 +84,6 @@ func (w workload) side(impl string) workload {
 	}
 	return only
 }
-
-// The impl of rows.
-const (
-	implGaspi = "gaspi"
-	implLimit = "limit"
-
-	implStatic = "static" // a collective operation beside what objects do
-)
 
 // operations is everything there is to measure.
 func operations() []operation {

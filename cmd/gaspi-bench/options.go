@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
@@ -25,13 +26,11 @@ type options struct {
 	bind      string
 	sizes     []uint64 // {0} for an operation that moves no data
 	time      time.Duration
-	json      string   // file for the rows; empty for none
-	osu       bool     // OSU's format instead of the table
-	plot      string   // file of a drawing; empty for none
-	verify    bool     // check every result
-	side      string   // of which contender rows are measured; empty for all
-	out       string   // file for the parameters of tune; empty for none
-	args      []string // the command line, for the ranks
+	forms     report.Forms // of the rows
+	verify    bool         // check every result
+	side      string       // of which contender rows are measured; empty for all
+	out       string       // file for the parameters of tune; empty for none
+	args      []string     // the command line, for the ranks
 
 	// simulate is what there is to do without ranks; nil where ranks measure.
 	simulate func(o *options, stdout, stderr *os.File) error
@@ -85,9 +84,9 @@ func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 	f.StringVar(sizes, "sizes", "", "comma-separated `LIST` of bytes per operation, such as 8,1KiB\nor 64KiB:16MiB; a range means the powers of two in it")
 	f.DurationVar(&o.time, "time", 400*time.Millisecond, "how long to measure for one row")
 	f.StringVar(&o.out, "out", "", "write the parameters that tune finds to `FILE`")
-	f.StringVar(&o.json, "json", "", "also write one JSON object per row to `FILE`")
-	f.BoolVar(&o.osu, "osu", false, "print the text format of the OSU micro-benchmarks")
-	f.StringVar(&o.plot, "plot", "", "also draw the rows as an SVG `FILE`")
+	f.StringVar(&o.forms.JSON, "json", "", "also write one JSON object per row to `FILE`")
+	f.BoolVar(&o.forms.OSU, "osu", false, "print the text format of the OSU micro-benchmarks")
+	f.StringVar(&o.forms.Plot, "plot", "", "also draw the rows as an SVG `FILE`")
 	group.add(f)
 	o.object.add(f)
 	o.peers.add(f)
@@ -143,8 +142,8 @@ func (o *options) check() error {
 		return errors.New("--bind core: goroutines cannot be bound to cores; use --transport shm or tcp, or drop --bind")
 	case o.emulate != "" && o.ranks < 2 && o.ranksSet:
 		return errors.New("--emulate: a network needs at least 2 ranks; raise -n")
-	case o.side != "" && o.side != implGaspi && o.side != implLimit:
-		return fmt.Errorf("--side %q: expected %s or %s", o.side, implGaspi, implLimit)
+	case o.side != "" && o.side != report.ImplGaspi && o.side != report.ImplLimit:
+		return fmt.Errorf("--side %q: expected %s or %s", o.side, report.ImplGaspi, report.ImplLimit)
 	case o.time <= 0:
 		return fmt.Errorf("--time %v: expected more than 0, such as 400ms or 5s", o.time)
 	}
@@ -169,7 +168,9 @@ func (o *options) checkOutput(f *pflag.FlagSet) error {
 			}
 		}
 	}
-	if o.plot != "" && o.op.sizes == nil {
+	o.forms.Algorithms = o.collective != nil || len(o.object.static) > 0
+	o.forms.Apart = o.collective != nil && o.collective.algorithm == algorithmAll
+	if o.forms.Plot != "" && o.op.sizes == nil {
 		return fmt.Errorf("--plot: %s has no sizes to draw over; drop the flag", o.op.name)
 	}
 	return nil

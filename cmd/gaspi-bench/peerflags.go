@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 )
 
 // peerOptions are what the command line says about peers: libraries that are
@@ -70,7 +71,7 @@ func (o *options) checkPeers(f *pflag.FlagSet) error {
 		return fmt.Errorf("--peer-limit %v: expected at least 1s", p.limit)
 	case o.transport == "loopback":
 		return errors.New("--transport loopback: peers are processes; use shm or tcp")
-	case o.side == implLimit:
+	case o.side == report.ImplLimit:
 		return errors.New("--side limit: there would be nothing to compare peers with; drop it or --peer")
 	case o.emulate != "":
 		return errors.New("--emulate: peers have no emulated network; drop it or --peer")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
@@ -27,12 +28,12 @@ const ourCongestion = "reno"
 type contest struct {
 	o      *options
 	cores  int
-	out    *output
+	out    *report.Printer
 	tcp    bool
 	stderr *os.File
 
 	rivals []*rival
-	tally  tally
+	tally  report.Tally
 	notes  []string // what readers must know
 }
 
@@ -40,7 +41,7 @@ type contest struct {
 type rival struct {
 	peer *peer.Peer
 	job  peer.Job
-	rows []row // what the points of the job are about, without figures
+	rows []report.Row // what the points of the job are about, without figures
 
 	out []bool // points that were over the limit or failed once, and are left out from then on
 }
@@ -49,16 +50,14 @@ type rival struct {
 func runPeers(o *options, stdout, stderr *os.File) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := o.tryFiles(); err != nil {
+	if err := o.forms.Try(); err != nil {
 		say(stderr, err)
 		return exitFailed
 	}
 	c := &contest{o: o, stderr: stderr}
 	err := c.run(ctx, stdout)
-	if c.out != nil {
-		c.out.done()
-		err = errors.Join(err, c.out.close())
-	}
+	c.out.Done()
+	err = errors.Join(err, c.out.Close())
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted; nothing is shown, as rounds are missing")
 	}
@@ -79,7 +78,7 @@ func (c *contest) run(ctx context.Context, stdout *os.File) error {
 		return err
 	}
 	transport := c.o.peerTransport()
-	if c.out, err = newOutput(c.o, stdout, c.stderr, headline(c.o.ranks, transport, c.cores, c.bound())); err != nil {
+	if c.out, err = report.NewPrinter(c.o.forms, stdout, c.stderr, headline(c.o.ranks, transport, c.cores, c.bound())); err != nil {
 		return err
 	}
 	for round := range c.o.peers.repetitions {
@@ -174,7 +173,7 @@ func (c *contest) sides() []string {
 	if c.o.side != "" {
 		return []string{c.o.side}
 	}
-	return []string{implGaspi, implLimit}
+	return []string{report.ImplGaspi, report.ImplLimit}
 }
 
 // measureOurs runs the ranks of the runtime once over all sizes.
@@ -191,8 +190,8 @@ func (c *contest) measureOurs(ctx context.Context, side string, round int) error
 	}
 	defer nothing.Close()
 	ours := *c.o
-	ours.json, ours.plot, ours.osu = filepath.Join(dir, "rows.json"), "", false
-	ours.args = append(c.o.args, "--json="+ours.json, "--side="+side)
+	ours.forms = report.Forms{JSON: filepath.Join(dir, "rows.json")}
+	ours.args = append(c.o.args, "--json="+ours.forms.JSON, "--side="+side)
 	cfg, err := ours.job(nothing, c.stderr)
 	if err != nil {
 		return err
@@ -206,18 +205,18 @@ func (c *contest) measureOurs(ctx context.Context, side string, round int) error
 	case result.ExitCode != 0:
 		return fmt.Errorf("the ranks of the runtime ended with exit code %d", result.ExitCode)
 	}
-	rows, err := readRows(ours.json)
+	rows, err := report.ReadRows(ours.forms.JSON)
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
-		if r.Impl == implGaspi {
+		if r.Impl == report.ImplGaspi {
 			r.Version = ourVersion()
 			if c.tcp {
 				r.Congestion = ourCongestion
 			}
 		}
-		c.tally.add(round, r)
+		c.tally.Add(round, r)
 	}
 	return nil
 }
@@ -226,7 +225,7 @@ func (c *contest) measureOurs(ctx context.Context, side string, round int) error
 func (c *contest) measure(ctx context.Context, r *rival, round int, transport string) error {
 	job := r.job
 	job.Points = nil
-	var rows []row
+	var rows []report.Row
 	var at []int
 	for i, point := range r.job.Points {
 		if !r.out[i] {
@@ -235,32 +234,29 @@ func (c *contest) measure(ctx context.Context, r *rival, round int, transport st
 		}
 	}
 	return r.peer.Run(ctx, job, func(i int) {
-		c.doing(round, rows[i].Impl, rows[i].what())
-	}, func(result peer.PointResult) {
-		made := rows[result.Point]
+		c.doing(round, rows[i].Impl, pointOf(rows[i]))
+	}, func(done peer.PointResult) {
+		made := rows[done.Point]
 		made.Transport, made.N = transport, c.o.ranks
 		switch {
-		case result.OverLimit:
+		case done.OverLimit:
 			made.Note = fmt.Sprintf("over limit (%v)", c.o.peers.limit)
-		case result.Failed != "":
-			made.Note = "failed (" + result.Failed + ")"
+		case done.Failed != "":
+			made.Note = "failed (" + done.Failed + ")"
 		default:
-			made.fill(result)
+			fill(&made, done)
 		}
-		r.out[at[result.Point]] = made.Note != ""
-		c.tally.add(round, made)
+		r.out[at[done.Point]] = made.Note != ""
+		c.tally.Add(round, made)
 	})
 }
 
 // doing says on a terminal what is being measured.
 func (c *contest) doing(round int, impl, what string) {
-	if c.out.progress == nil {
-		return
-	}
 	if what == "" {
 		what = c.o.op.name
 	}
-	fmt.Fprintf(c.out.progress, "\r\x1b[Kround %d of %d: %s, %s ...", round+1, c.o.peers.repetitions, impl, what)
+	c.out.Progress(fmt.Sprintf("round %d of %d: %s, %s", round+1, c.o.peers.repetitions, impl, what))
 }
 
 // newRival makes a rival and the points that it measures.
@@ -280,13 +276,13 @@ func (c *contest) newRival(p *peer.Peer, algorithm, congestion string) *rival {
 	for _, bytes := range c.o.sizes {
 		for _, op := range c.operations() {
 			for _, way := range peer.Ways(p.Name, op) {
-				made := row{Op: op, Impl: p.Name, Version: p.Version, Algorithm: algorithm, Congestion: congestion, Way: way, Bytes: bytes}
+				made := report.Row{Op: op, Impl: p.Name, Version: p.Version, Algorithm: algorithm, Congestion: congestion, Way: way, Bytes: bytes}
 				point := peer.Point{Operation: op, Count: bytes, Way: way}
 				if g := c.o.collective; g != nil {
 					s := g.shape(c.o.ranks, bytes)
 					made.Bytes, point.Count = s.bytes(), uint64(s.count())
 				}
-				if !slices.ContainsFunc(r.rows, made.sameAs) { // sizes are rounded to whole blocks
+				if !slices.ContainsFunc(r.rows, made.SameAs) { // sizes are rounded to whole blocks
 					r.rows, r.job.Points = append(r.rows, made), append(r.job.Points, point)
 				}
 			}
@@ -310,15 +306,15 @@ func (c *contest) operations() []string {
 }
 
 // fill computes the figures of a row.
-func (r *row) fill(result peer.PointResult) {
-	w := workload{op: r.Op, bytes: r.Bytes, moves: r.Bytes > 0 && r.Op != "latency" && r.Op != "delivery"}
-	blocks := append([]time.Duration(nil), result.Blocks...)
-	made := newRow(w, r.Impl, summarize(blocks, result.Operations), len(blocks)*result.Operations)
+func fill(r *report.Row, timed peer.PointResult) {
+	w := report.Subject{Op: r.Op, Bytes: r.Bytes, Moves: r.Bytes > 0 && r.Op != "latency" && r.Op != "delivery"}
+	blocks := append([]time.Duration(nil), timed.Blocks...)
+	made := report.NewRow(w, r.Impl, report.Summarize(blocks, timed.Operations), len(blocks)*timed.Operations)
 	r.Iters, r.MinUS, r.P50US, r.P99US, r.MeanUS, r.GBPerS = made.Iters, made.MinUS, made.P50US, made.P99US, made.MeanUS, made.GBPerS
 }
 
-// what names the point of a row.
-func (r row) what() string {
+// pointOf names the point of a row.
+func pointOf(r report.Row) string {
 	words := []string{r.Op}
 	if r.Bytes > 0 {
 		words = append(words, "of "+bytesize.Format(r.Bytes))
@@ -329,4 +325,48 @@ func (r row) what() string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// show prints everything that was measured.
+func (c *contest) show() error {
+	rows := c.tally.Sorted()
+	all := report.Compare(rows)
+	lines := append(c.describe(), report.PeerLines(rows)...)
+	for _, op := range c.operations() {
+		lines = append(lines, "")
+		lines = append(lines, report.ComparisonLines(op, all)...)
+	}
+	if err := c.out.ShowAs(append(lines, c.notes...), rows); err != nil {
+		return err
+	}
+	return c.encode(all)
+}
+
+// describe says how figures came about.
+func (c *contest) describe() []string {
+	what := c.o.op.name
+	if g := c.o.collective; g != nil {
+		what += " of " + g.dtype.name
+		if g.what.Reduces() {
+			what += ", " + g.op.String()
+		}
+	}
+	return []string{fmt.Sprintf("%s; medians of %d rounds, in each of which every side ran once", what, c.o.peers.repetitions)}
+}
+
+// encode writes comparisons and means to JSON, as objects with one member.
+func (c *contest) encode(all []report.Comparison) error {
+	for _, made := range all {
+		if err := c.out.Encode("comparisons", map[string]report.Comparison{"comparison": made}); err != nil {
+			return err
+		}
+	}
+	for _, op := range c.operations() {
+		for _, m := range report.Means(op, all) {
+			if err := c.out.Encode("comparisons", map[string]report.Mean{"geomean": m}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
@@ -106,9 +107,9 @@ echo "times $i 1 30000 10000 20000"; i=$((i+1));; esac; done; echo done`,
 
 // A peerLine is a line of the JSON of a run beside peers.
 type peerLine struct {
-	row
-	Comparison *comparison `json:"comparison"`
-	Geomean    *mean       `json:"geomean"`
+	report.Row
+	Comparison *report.Comparison `json:"comparison"`
+	Geomean    *report.Mean       `json:"geomean"`
 }
 
 // besidePeers runs gaspi-bench with little to measure, and reads what it wrote.
@@ -144,12 +145,12 @@ func summaryOf(lines []peerLine) []string {
 			got = append(got, strings.Join([]string{"comparison", l.Comparison.Op, bytesize.Format(l.Comparison.Bytes)}, " "))
 		case l.Geomean != nil:
 			got = append(got, "geomean "+l.Geomean.Op+" "+l.Geomean.Of)
-		case l.Impl == implGaspi || l.Impl == implLimit:
+		case l.Impl == report.ImplGaspi || l.Impl == report.ImplLimit:
 			got = append(got, strings.Join([]string{l.Op, bytesize.Format(l.Bytes), l.Impl, strings.Repeat("*", len(l.Rounds))}, " "))
 		case l.Note != "":
 			got = append(got, strings.Join([]string{l.Op, bytesize.Format(l.Bytes), l.Impl, l.Version, l.Way, l.Note}, " "))
 		default:
-			got = append(got, strings.Join([]string{l.Op, bytesize.Format(l.Bytes), l.Impl, l.Version, l.Way, figure(l.MinUS), figure(l.P50US), figure(l.P99US), figure(l.MeanUS), strings.Repeat("*", len(l.Rounds))}, " "))
+			got = append(got, strings.Join([]string{l.Op, bytesize.Format(l.Bytes), l.Impl, l.Version, l.Way, report.Number(l.MinUS), report.Number(l.P50US), report.Number(l.P99US), report.Number(l.MeanUS), strings.Repeat("*", len(l.Rounds))}, " "))
 		}
 	}
 	return got

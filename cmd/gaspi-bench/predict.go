@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -40,7 +41,7 @@ type pricedCall struct {
 }
 
 // predictAll is what each rank does for predict.
-func predictAll(ctx context.Context, p *gaspi.Proc, o *options, _ int, out *output) error {
+func predictAll(ctx context.Context, p *gaspi.Proc, o *options, _ int, out *report.Printer) error {
 	transport, err := transportsOf(p)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func predictAll(ctx context.Context, p *gaspi.Proc, o *options, _ int, out *outp
 			all = append(all, points...)
 		}
 	}
-	if err := errors.Join(out.points(p.Size(), all), out.punctual(p, b.punctual)); err != nil {
+	if err := errors.Join(out.PrintHeaded(pointLines(p.Size(), all)), out.Punctual(p, b.punctual)); err != nil {
 		return err
 	}
 	return p.Barrier(ctx, p.World())
@@ -88,7 +89,7 @@ func (b *bench) predictCall(ctx context.Context, op schedule.Operation, size uin
 		if err := with.cut(c.Algorithm); err != nil {
 			return nil, err
 		}
-		b.out.doing(fmt.Sprintf("%v by %s", op, c.Algorithm), size)
+		b.out.Doing(fmt.Sprintf("%v by %s", op, c.Algorithm), size)
 		seconds, bytes, err := b.two(ctx, &with, size)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Algorithm, err)
@@ -218,13 +219,9 @@ const (
 	chosenWell = 1.10
 )
 
-// points prints what the model said beside what was, and what that comes to.
-func (out *output) points(ranks int, all []pricedCall) error {
-	if out == nil {
-		return nil
-	}
-	out.done()
-	lines := []string{out.head, "", fmt.Sprintf("%d ranks, float64 in place:", ranks),
+// pointLines are what the model said beside what was, and what that comes to.
+func pointLines(ranks int, all []pricedCall) []string {
+	lines := []string{"", fmt.Sprintf("%d ranks, float64 in place:", ranks),
 		fmt.Sprintf("%-13s %9s  %-22s %12s %12s %7s", "op", "bytes", "algorithm", "predicted us", "measured us", "ratio")}
 	for _, g := range all {
 		mark := " "
@@ -232,11 +229,11 @@ func (out *output) points(ranks int, all []pricedCall) error {
 			mark = "*"
 		}
 		lines = append(lines, fmt.Sprintf("%-13s %9s %s%-22s %12s %12s %6.2fx",
-			g.op, bytesize.Format(max(g.bytes, 1)), mark, g.algorithm, figure(g.predicted*1e6), figure(g.measured*1e6), g.predicted/g.measured))
+			g.op, bytesize.Format(max(g.bytes, 1)), mark, g.algorithm, report.Number(g.predicted*1e6), report.Number(g.measured*1e6), g.predicted/g.measured))
 	}
 	right, well, calls := predictions(all)
-	return out.print(append(lines, fmt.Sprintf("foretold within %.0f%%: %d of %d (%.0f%%); chosen within %.0f%% of the fastest: %d of %d (%.0f%%); * is what the model chooses",
-		100*foretold, right, len(all), percent(right, len(all)), 100*(chosenWell-1), well, calls, percent(well, calls))))
+	return append(lines, fmt.Sprintf("foretold within %.0f%%: %d of %d (%.0f%%); chosen within %.0f%% of the fastest: %d of %d (%.0f%%); * is what the model chooses",
+		100*foretold, right, len(all), percent(right, len(all)), 100*(chosenWell-1), well, calls, percent(well, calls)))
 }
 
 func percent(part, all int) float64 { return 100 * float64(part) / float64(max(all, 1)) }

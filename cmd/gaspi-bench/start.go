@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher"
@@ -46,7 +47,7 @@ func inProcesses(ctx context.Context, o *options, stdout, stderr *os.File) int {
 
 // job is how the ranks are started.
 func (o *options) job(stdout, stderr *os.File) (launcher.Config, error) {
-	if err := o.tryFiles(); err != nil {
+	if err := o.forms.Try(); err != nil {
 		return launcher.Config{}, err
 	}
 	program, err := os.Executable()
@@ -90,17 +91,17 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) error {
 	if p.Size() < o.op.minRanks {
 		return fmt.Errorf("this job has 1 rank; %s needs at least %d", o.op.name, o.op.minRanks)
 	}
-	var out *output
+	var out *report.Printer
 	if p.Rank() == 0 {
 		transports, err := transportsOf(p)
 		if err != nil {
 			return err
 		}
-		if out, err = newOutput(o, stdout, stderr, headline(p.Size(), transports, cores, os.Getenv(envBound) != "")); err != nil {
+		if out, err = report.NewPrinter(o.forms, stdout, stderr, headline(p.Size(), transports, cores, os.Getenv(envBound) != "")); err != nil {
 			return err
 		}
 	}
-	return errors.Join(o.op.rank(ctx, p, o, cores, out), out.close())
+	return errors.Join(o.op.rank(ctx, p, o, cores, out), out.Close())
 }
 
 // keepThread keeps the rank on one thread, as a rank of MPI is. Where ranks share cores,
@@ -130,7 +131,7 @@ func transportsOf(p *gaspi.Proc) (string, error) {
 // inProcess runs all ranks as goroutines.
 func inProcess(ctx context.Context, o *options, stdout, stderr *os.File) error {
 	cores := runtime.GOMAXPROCS(0)
-	out, err := newOutput(o, stdout, stderr, headline(o.ranks, o.transport, cores, false))
+	out, err := report.NewPrinter(o.forms, stdout, stderr, headline(o.ranks, o.transport, cores, false))
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func inProcess(ctx context.Context, o *options, stdout, stderr *os.File) error {
 		}
 		return o.op.rank(ctx, p, o, cores, out)
 	})
-	return errors.Join(err, out.close())
+	return errors.Join(err, out.Close())
 }
 
 // headline says what is measured where, as far as figures depend on it.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
@@ -78,7 +79,7 @@ func runTune(ctx context.Context, o *options, stdout, stderr *os.File) int {
 	if len(cores) < 2 {
 		return fail(errors.New("tune needs two cores: what a message takes between ranks that share one says nothing"))
 	}
-	if err := tryOpen("--out", o.out); err != nil {
+	if err := report.TryOpen("--out", o.out); err != nil {
 		return fail(err)
 	}
 	dir, err := os.MkdirTemp("", "gaspi-bench-")
@@ -129,7 +130,7 @@ func copyFile(to, from string) error {
 		return err
 	}
 	if err := os.WriteFile(to, data, 0o666); err != nil {
-		return unwritable("--out", to, err)
+		return report.Unwritable("--out", to, err)
 	}
 	return nil
 }
@@ -156,7 +157,7 @@ func (b *bench) tuneRank(ctx context.Context, cores int) error {
 		if err := b.writeMachine(file, &m); err != nil {
 			return err
 		}
-		return b.out.machine(&m)
+		return b.out.PrintHeaded(machineLines(&m))
 	case tuneCheck:
 		return b.checkModel(ctx)
 	}
@@ -184,15 +185,11 @@ func readMachine(file string, m *price.Machine) error {
 	return json.Unmarshal(text, m)
 }
 
-// machine prints parameters.
-func (out *output) machine(m *price.Machine) error {
-	if out == nil {
-		return nil
-	}
-	out.done()
-	ns := func(seconds float64) string { return figure(seconds*1e9) + " ns" }
-	rate := func(bytes float64) string { return figure(bytes/1e9) + " GB/s" }
-	lines := []string{out.head}
+// machineLines are the parameters.
+func machineLines(m *price.Machine) []string {
+	ns := func(seconds float64) string { return report.Number(seconds*1e9) + " ns" }
+	rate := func(bytes float64) string { return report.Number(bytes/1e9) + " GB/s" }
+	var lines []string
 	for _, l := range [][3]string{
 		{"call", ns(m.Call), "a run, before its first step"},
 		{"await", ns(m.Await), "seeing a notification that is there"},
@@ -208,7 +205,7 @@ func (out *output) machine(m *price.Machine) error {
 		{"cores", strconv.Itoa(m.Cores), ""},
 		{"switch", ns(m.Switch), "handing a core to another rank"},
 	} {
-		lines = append(lines, trimmed(fmt.Sprintf("  %-15s %12s  %s", l[0], l[1], l[2])))
+		lines = append(lines, report.Trimmed(fmt.Sprintf("  %-15s %12s  %s", l[0], l[1], l[2])))
 	}
-	return out.print(lines)
+	return lines
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
@@ -93,7 +94,7 @@ func (b *bench) checkModel(ctx context.Context) error {
 			all = append(all, g)
 		}
 	}
-	return b.out.guesses(b.p.Size(), all)
+	return b.out.Print(guessLines(b.p.Size(), all))
 }
 
 // guess measures one call.
@@ -119,8 +120,8 @@ func (b *bench) guess(ctx context.Context, n uint64, algorithm string) (guess, e
 		return g, fmt.Errorf("%s is no candidate for an allreduce of %s", algorithm, bytesize.Format(n))
 	}
 	g.predicted = all[i].Seconds
-	b.out.doing("allreduce by "+algorithm, g.bytes)
-	rows, err := b.measure(ctx, workload{timed: true, steps: 1, contenders: []contender{{implGaspi, repeat(ctx, k.once)}}})
+	b.out.Doing("allreduce by "+algorithm, g.bytes)
+	rows, err := b.measure(ctx, workload{timed: true, steps: 1, contenders: []contender{{report.ImplGaspi, repeat(ctx, k.once)}}})
 	if err != nil {
 		return g, err
 	}
@@ -131,21 +132,16 @@ func (b *bench) guess(ctx context.Context, n uint64, algorithm string) (guess, e
 	return g, t.Close()
 }
 
-// guesses prints what the model said beside what was.
-func (out *output) guesses(ranks int, all []guess) error {
-	if out == nil {
-		return nil
-	}
-	out.done()
+// guessLines are what the model said beside what was.
+func guessLines(ranks int, all []guess) []string {
 	lines := []string{"", fmt.Sprintf("allreduce of float64 in place, %d ranks:", ranks),
 		fmt.Sprintf("%9s  %-14s %12s %12s %7s", "bytes", "algorithm", "predicted us", "measured us", "ratio")}
 	for _, g := range all {
 		lines = append(lines, fmt.Sprintf("%9s  %-14s %12s %12s %6.2fx",
-			bytesize.Format(g.bytes), g.algorithm, figure(g.predicted*1e6), figure(g.measured*1e6), g.predicted/g.measured))
+			bytesize.Format(g.bytes), g.algorithm, report.Number(g.predicted*1e6), report.Number(g.measured*1e6), g.predicted/g.measured))
 	}
 	off, lost := verdict(all)
-	lines = append(lines, fmt.Sprintf("off by a factor of %.2f (median); what the model chooses among these takes %.2f times the fastest at worst", off, lost))
-	return out.print(lines)
+	return append(lines, fmt.Sprintf("off by a factor of %.2f (median); what the model chooses among these takes %.2f times the fastest at worst", off, lost))
 }
 
 // verdict is the median of the factors by which the model is off, and the largest

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -15,9 +16,9 @@ import (
 // seconds is how long an operation takes, of which a round of batch has steps, by
 // the clock of rank 0.
 func (b *bench) seconds(ctx context.Context, op string, steps int, batch func(n int) error) (float64, error) {
-	b.out.doing(op, 0)
+	b.out.Doing(op, 0)
 	rows, err := b.measure(ctx, workload{
-		op: op, timed: b.p.Rank() == 0, steps: steps, contenders: []contender{{implGaspi, batch}},
+		Subject: report.Subject{Op: op}, timed: b.p.Rank() == 0, steps: steps, contenders: []contender{{report.ImplGaspi, batch}},
 	})
 	if err != nil {
 		return 0, err
@@ -161,7 +162,7 @@ const rateBytes = 128 << 10
 // tuneRates measures copies and folds of what a peer has just written, as it is in
 // collective operations.
 func (b *bench) tuneRates(ctx context.Context, m *price.Machine) error {
-	b.out.doing("copies and folds", 0)
+	b.out.Doing("copies and folds", 0)
 	c := *b.opts.collective
 	s := c.shape(2, rateBytes)
 	t, err := b.newTeam(ctx, &c)
@@ -203,7 +204,7 @@ func (b *bench) tuneRates(ctx context.Context, m *price.Machine) error {
 		if err := b.slowest(ctx, times); err != nil {
 			return 0, err
 		}
-		return rateBytes / (summarize(times, 1).p50 * 1e-6), nil
+		return rateBytes / (report.Summarize(times, 1).P50 * 1e-6), nil
 	}
 	if m.CopyRate, err = rate(func() { segment.Copy(own, theirs) }); err != nil {
 		return err

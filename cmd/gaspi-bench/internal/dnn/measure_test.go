@@ -253,7 +253,7 @@ func TestSVG(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := WriteSVG(&b, results); err != nil {
+	if err := Chart(results).WriteSVG(&b); err != nil {
 		t.Fatal(err)
 	}
 	var texts []string
@@ -274,7 +274,7 @@ func TestSVG(t *testing.T) {
 			t.Errorf("no text %q among %q", want, texts)
 		}
 	}
-	if err := WriteSVG(io.Discard, nil); err == nil {
+	if err := Chart(nil).WriteSVG(io.Discard); err == nil {
 		t.Error("nothing was drawn without an error")
 	}
 }

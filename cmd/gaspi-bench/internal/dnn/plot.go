@@ -2,15 +2,14 @@ package dnn
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
-// WriteSVG draws a bar for each result: how long a step computes, and how much
-// communication adds to it. It fails if there are no results.
-func WriteSVG(w io.Writer, results []ContenderResult) error {
+// Chart returns a bar for each result: how long a step computes, and how much
+// communication adds to it. It cannot be drawn if there are no results.
+func Chart(results []ContenderResult) chart.Bars {
 	bars := chart.Bars{Axis: "time of a step (ms)"}
 	compute, exposed := chart.Layer{Name: "computing"}, chart.Layer{Name: "exposed communication"}
 	for _, r := range results {
@@ -20,7 +19,7 @@ func WriteSVG(w io.Writer, results []ContenderResult) error {
 		exposed.Values = append(exposed.Values, r.ExposedUS/1e3)
 	}
 	bars.Layers = []chart.Layer{compute, exposed}
-	return bars.WriteSVG(w)
+	return bars
 }
 
 // label names the bar of a result.

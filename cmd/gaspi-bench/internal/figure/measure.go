@@ -3,10 +3,8 @@ package figure
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 )
 
 // A Bench starts gaspi-bench.
@@ -28,37 +28,14 @@ type Bench struct {
 	Done func()
 }
 
-// A benchRow is what a figure needs of the rows that gaspi-bench writes.
-type benchRow struct {
-	Impl      string  `json:"impl"`
-	Algorithm string  `json:"algorithm"`
-	Bytes     int     `json:"bytes"`
-	P50US     float64 `json:"p50_us"`
-	// LinksUS is what the links of an emulated network take alone; only rows of objects
-	// have it.
-	LinksUS float64 `json:"links_us"`
-	// Invalid says that this host could not carry the emulated network: LateShare of the
-	// messages were late.
-	Invalid   bool    `json:"invalid"`
-	LateShare float64 `json:"late_share"`
-}
-
-// The impl of rows: those of the library, of a limit, and of collective operations beside
-// the object store. Peers have others.
-const (
-	implGaspi  = "gaspi"
-	implLimit  = "limit"
-	implStatic = "static"
-)
-
 // Rows runs gaspi-bench with arguments and returns the rows of its own.
-func (b *Bench) Rows(ctx context.Context, args ...string) ([]benchRow, error) {
+func (b *Bench) Rows(ctx context.Context, args ...string) ([]report.Row, error) {
 	all, err := b.allRows(ctx, args...)
-	return slices.DeleteFunc(all, func(r benchRow) bool { return r.Impl != implGaspi }), err
+	return slices.DeleteFunc(all, func(r report.Row) bool { return r.Impl != report.ImplGaspi }), err
 }
 
 // allRows runs gaspi-bench with arguments and returns its rows.
-func (b *Bench) allRows(ctx context.Context, args ...string) ([]benchRow, error) {
+func (b *Bench) allRows(ctx context.Context, args ...string) ([]report.Row, error) {
 	dir, err := os.MkdirTemp("", "gaspi-bench-figure-")
 	if err != nil {
 		return nil, err
@@ -79,28 +56,7 @@ func (b *Bench) allRows(ctx context.Context, args ...string) ([]benchRow, error)
 	if err != nil {
 		return nil, fmt.Errorf("gaspi-bench %s: %w: %s", strings.Join(args[:len(args)-4], " "), err, lastLine(complaint.String()))
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readRows(f)
-}
-
-// readRows reads rows.
-func readRows(r io.Reader) ([]benchRow, error) {
-	var rows []benchRow
-	for dec := json.NewDecoder(r); ; {
-		var x benchRow
-		err := dec.Decode(&x)
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading rows of gaspi-bench: %w", err)
-		}
-		rows = append(rows, x)
-	}
+	return report.ReadRows(file)
 }
 
 func lastLine(s string) string {
@@ -147,8 +103,8 @@ func (s *Sweep) measure(ctx context.Context, b *Bench, way Setting, end time.Tim
 // settle sets the times of what was measured.
 func (t *SweepTimes) settle(all map[Point][]float64) *SweepTimes {
 	for p, seconds := range all {
-		slices.Sort(seconds)
-		t.Set(p, Timing{Seconds: median(seconds), Low: seconds[0], High: seconds[len(seconds)-1], Invalid: t.invalid[p]})
+		middle := report.Median(seconds)
+		t.Set(p, Timing{Seconds: middle, Low: seconds[0], High: seconds[len(seconds)-1], Invalid: t.invalid[p]})
 	}
 	if len(t.invalid) > 0 {
 		t.Doubt = fmt.Sprintf("this host could not carry the emulated network in %d of %d times; at worst %.0f %% of the messages were late",
@@ -159,7 +115,7 @@ func (t *SweepTimes) settle(all map[Point][]float64) *SweepTimes {
 
 // note takes the rows of a line in. They come in the order of the grid's lengths,
 // though their own may differ by what is rounded to whole elements.
-func (t *SweepTimes) note(all map[Point][]float64, line Line, ranks int, rows []benchRow) error {
+func (t *SweepTimes) note(all map[Point][]float64, line Line, ranks int, rows []report.Row) error {
 	if len(rows) != len(t.Grid.Bytes) {
 		return fmt.Errorf("gaspi-bench wrote %d rows for %d lengths", len(rows), len(t.Grid.Bytes))
 	}
@@ -171,12 +127,6 @@ func (t *SweepTimes) note(all map[Point][]float64, line Line, ranks int, rows []
 		}
 	}
 	return nil
-}
-
-// median returns the median of sorted numbers.
-func median(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // arguments returns the command line of gaspi-bench for a line of the figure.

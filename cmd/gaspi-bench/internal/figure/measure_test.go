@@ -7,28 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/collectives/schedule"
 )
-
-func TestReadRows(t *testing.T) {
-	const text = `{"op":"allreduce","impl":"gaspi","bytes":8,"p50_us":2.5,"more":1}
-{"op":"allreduce","impl":"limit","bytes":8,"p50_us":1}
-{"op":"allreduce","impl":"gaspi","bytes":16,"p50_us":3,"invalid":true,"late_share":0.25}
-`
-	got, err := readRows(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []benchRow{{Impl: "gaspi", Bytes: 8, P50US: 2.5}, {Impl: "limit", Bytes: 8, P50US: 1}, {Impl: "gaspi", Bytes: 16, P50US: 3, Invalid: true, LateShare: 0.25}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if _, err := readRows(strings.NewReader(`{"impl":`)); err == nil {
-		t.Error("half a row was read")
-	}
-}
 
 func TestArguments(t *testing.T) {
 	s := &Sweep{

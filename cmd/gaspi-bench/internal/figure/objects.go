@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
@@ -72,8 +73,8 @@ func (f *objectFigure) measure(ctx context.Context, lab *Lab, way Setting) (*Swe
 }
 
 // noteObject sets the times of a row.
-func (t *SweepTimes) noteObject(op string, ranks, key int, x *benchRow) {
-	name := map[string]string{implGaspi: lineStore, implLimit: lineBare, implStatic: x.Algorithm}[x.Impl]
+func (t *SweepTimes) noteObject(op string, ranks, key int, x *report.Row) {
+	name := map[string]string{report.ImplGaspi: lineStore, report.ImplLimit: lineBare, report.ImplStatic: x.Algorithm}[x.Impl]
 	p := Point{object(op, name), ranks, key}
 	seconds := x.P50US * 1e-6
 	t.Set(p, Timing{Seconds: seconds, Low: seconds, High: seconds, Invalid: x.Invalid})
@@ -126,7 +127,7 @@ func (f *objectFigure) arguments(r *objectRun, ranks int, at join) []string {
 		args = append(args, "--static", r.static)
 	}
 	if !r.limit {
-		args = append(args, "--side", implGaspi)
+		args = append(args, "--side", report.ImplGaspi)
 	}
 	if at.interval >= 0 {
 		args = append(args, "--interval", at.interval.String())

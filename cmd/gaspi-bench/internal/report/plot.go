@@ -1,7 +1,8 @@
-package main
+package report
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -11,7 +12,7 @@ import (
 // plotRows draws medians over sizes: a panel for each operation, a curve for each
 // contender, of a peer its best. Bars go from the least to the largest median of a
 // round. Our rows are one contender unless apart says that each algorithm is one.
-func plotRows(file, title string, rows []row, apart bool) error {
+func plotRows(file, title string, rows []Row, apart bool) error {
 	drawing := chart.Chart{Title: title}
 	for _, r := range rows {
 		if r.Note != "" || r.Bytes == 0 {
@@ -24,16 +25,21 @@ func plotRows(file, title string, rows []row, apart bool) error {
 		}
 		name := r.Impl
 		switch {
-		case r.Congestion != "" && r.Impl != implGaspi:
+		case r.Congestion != "" && r.Impl != ImplGaspi:
 			name += "/" + r.Congestion
-		case r.Impl == implGaspi && apart:
+		case r.Impl == ImplGaspi && apart:
 			name += "/" + r.Algorithm
 		}
 		plotRow(&drawing.Panels[i], name, r)
 	}
+	return Draw(file, drawing)
+}
+
+// Draw draws into the file that --plot names.
+func Draw(file string, drawing interface{ WriteSVG(w io.Writer) error }) error {
 	f, err := os.Create(file)
 	if err != nil {
-		return unwritable("--plot", file, err)
+		return Unwritable("--plot", file, err)
 	}
 	if err := drawing.WriteSVG(f); err != nil {
 		f.Close()
@@ -43,7 +49,7 @@ func plotRows(file, title string, rows []row, apart bool) error {
 }
 
 // plotRow adds a point, or replaces a slower one of the same contender.
-func plotRow(p *chart.Panel, name string, r row) {
+func plotRow(p *chart.Panel, name string, r Row) {
 	i := slices.IndexFunc(p.Curves, func(c chart.Curve) bool { return c.Name == name })
 	if i < 0 {
 		i = len(p.Curves)

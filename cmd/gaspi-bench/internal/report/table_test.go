@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"bytes"
@@ -12,13 +12,13 @@ import (
 )
 
 // sampleRows are a pair with a bandwidth and a pair with a rate.
-func sampleRows() [][]row {
+func sampleRows() [][]Row {
 	none, two := uint64(0), uint64(2)
-	put := workload{op: "put", bytes: 1 << 20, moves: true}
-	rate := workload{op: "notify-rate", rate: true}
-	rows := [][]row{
-		{newRow(put, implGaspi, summary{25.31234567, 26.25, 1234.5, 30}, 480), newRow(put, implLimit, summary{25, 25, 40, 26}, 480)},
-		{newRow(rate, implGaspi, summary{0.0249, 0.04, 0.06, 0.05}, 1000), newRow(rate, implLimit, summary{0.008, 0.025, 0.03, 0.02}, 1000)},
+	put := Subject{Op: "put", Bytes: 1 << 20, Moves: true}
+	rate := Subject{Op: "notify-rate", Rate: true}
+	rows := [][]Row{
+		{NewRow(put, ImplGaspi, Summary{25.31234567, 26.25, 1234.5, 30}, 480), NewRow(put, ImplLimit, Summary{25, 25, 40, 26}, 480)},
+		{NewRow(rate, ImplGaspi, Summary{0.0249, 0.04, 0.06, 0.05}, 1000), NewRow(rate, ImplLimit, Summary{0.008, 0.025, 0.03, 0.02}, 1000)},
 	}
 	for i, allocs := range []*uint64{&none, &two} {
 		rows[i][0].AllocsPerOp = allocs
@@ -48,8 +48,10 @@ notify-rate            -  limit       0.0080      0.0250      0.0300            
 func TestJSONLines(t *testing.T) {
 	var got bytes.Buffer
 	for _, rows := range sampleRows() {
-		if err := writeJSON(&got, rows); err != nil {
-			t.Fatal(err)
+		for _, r := range rows {
+			if err := encode(&got, "rows", r); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	want := `{"op":"put","impl":"gaspi","transport":"shm","n":2,"bytes":1048576,"iters":480,"min_us":25.3123,"p50_us":26.25,"p99_us":1234.5,"mean_us":30,"gb_per_s":39.9458,"allocs_per_op":0}
@@ -69,7 +71,7 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
 func TestRowsThatCannotBeWritten(t *testing.T) {
-	if err := writeJSON(fullDisk{}, sampleRows()[0]); !errors.Is(err, errFull) {
+	if err := encode(fullDisk{}, "rows", sampleRows()[0][0]); !errors.Is(err, errFull) {
 		t.Errorf("got %v, want %v", err, errFull)
 	}
 }
@@ -80,7 +82,7 @@ func TestTryOpenKeepsTheFile(t *testing.T) {
 	if err := os.WriteFile(name, []byte("old"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := tryOpen("--json", name); err != nil {
+	if err := TryOpen("--json", name); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(name); err != nil || string(got) != "old" {

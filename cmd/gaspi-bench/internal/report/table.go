@@ -1,7 +1,8 @@
-package main
+package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
@@ -25,21 +26,21 @@ func tableHead(withAlgorithm bool) string {
 	if withAlgorithm {
 		title = "algorithm"
 	}
-	return trimmed(fmt.Sprintf(tableFormat, "op", "bytes", "impl", algorithmWidth(withAlgorithm), title, "min us", "p50 us", "p99 us", "GB/s", "M/s", "allocs/op", "ratio"))
+	return Trimmed(fmt.Sprintf(tableFormat, "op", "bytes", "impl", algorithmWidth(withAlgorithm), title, "min us", "p50 us", "p99 us", "GB/s", "M/s", "allocs/op", "ratio"))
 }
 
 // tableLines are the rows of one workload, the first compared with the limit.
-func tableLines(rows []row, withAlgorithm bool) []string {
+func tableLines(rows []Row, withAlgorithm bool) []string {
 	limit := 0.0
 	for _, r := range rows {
-		if r.Impl == implLimit {
+		if r.Impl == ImplLimit {
 			limit = r.P50US
 		}
 	}
 	var lines []string
 	for _, r := range rows {
 		ratio := ""
-		if r.Impl != implLimit && limit > 0 {
+		if r.Impl != ImplLimit && limit > 0 {
 			ratio = fmt.Sprintf("%.2fx", r.P50US/limit)
 		}
 		allocs := ""
@@ -50,8 +51,8 @@ func tableLines(rows []row, withAlgorithm bool) []string {
 		if r.Bytes > 0 {
 			bytes = bytesize.Format(r.Bytes)
 		}
-		lines = append(lines, trimmed(fmt.Sprintf(tableFormat, r.Op, bytes, r.Impl, algorithmWidth(withAlgorithm), r.Algorithm,
-			figure(r.MinUS), figure(r.P50US), figure(r.P99US), optional(r.GBPerS), optional(r.PerS/1e6), allocs, ratio)))
+		lines = append(lines, Trimmed(fmt.Sprintf(tableFormat, r.Op, bytes, r.Impl, algorithmWidth(withAlgorithm), r.Algorithm,
+			Number(r.MinUS), Number(r.P50US), Number(r.P99US), optional(r.GBPerS), optional(r.PerS/1e6), allocs, ratio)))
 		if r.Invalid {
 			lines = append(lines, fmt.Sprintf("  INVALID: %.0f%% of the messages were late; this host cannot carry the emulated network", 100*r.LateShare))
 		}
@@ -63,11 +64,11 @@ func tableLines(rows []row, withAlgorithm bool) []string {
 }
 
 // linksLine compares rows with what the links take alone.
-func linksLine(rows []row) string {
-	line := fmt.Sprintf("  links alone: %s us by %s", figure(rows[0].LinksUS), rows[0].LinksBy)
+func linksLine(rows []Row) string {
+	line := fmt.Sprintf("  links alone: %s us by %s", Number(rows[0].LinksUS), rows[0].LinksBy)
 	for _, r := range rows {
 		name := r.Impl
-		if r.Impl == implStatic {
+		if r.Impl == ImplStatic {
 			name = r.Algorithm
 		}
 		line += fmt.Sprintf("; %s %.3fx", name, r.P50US/r.LinksUS)
@@ -75,10 +76,11 @@ func linksLine(rows []row) string {
 	return line
 }
 
-func trimmed(line string) string { return strings.TrimRight(line, " ") }
+// Trimmed returns a line without the blanks at its end.
+func Trimmed(line string) string { return strings.TrimRight(line, " ") }
 
-// figure writes a number with about four digits that mean something.
-func figure(x float64) string {
+// Number writes a number with about four digits that mean something.
+func Number(x float64) string {
 	switch {
 	case x < 10:
 		return fmt.Sprintf("%.4f", x)
@@ -95,4 +97,9 @@ func optional(x float64) string {
 		return ""
 	}
 	return fmt.Sprintf("%.2f", x)
+}
+
+// list joins the words that there are.
+func list(words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), ", ")
 }

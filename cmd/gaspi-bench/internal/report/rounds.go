@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -14,13 +13,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A tally collects the rows of rounds. The zero tally is empty.
-type tally struct {
-	rows []row // combined, in the order in which they first came
+// A Tally collects the rows of rounds. The zero tally is empty.
+type Tally struct {
+	rows []Row // combined, in the order in which they first came
 }
 
-// A roundRow is what a round contributed to a row.
-type roundRow struct {
+// A RoundRow is what a round contributed to a row.
+type RoundRow struct {
 	Round  int     `json:"round"`
 	Iters  int     `json:"iters"`
 	MinUS  float64 `json:"min_us"`
@@ -29,16 +28,16 @@ type roundRow struct {
 	MeanUS float64 `json:"mean_us"`
 }
 
-// sameAs reports whether two rows are about the same contender at the same size.
-func (r row) sameAs(other row) bool {
+// SameAs reports whether two rows are about the same contender at the same size.
+func (r Row) SameAs(other Row) bool {
 	return r.Op == other.Op && r.Impl == other.Impl && r.Bytes == other.Bytes && r.Way == other.Way &&
-		r.Congestion == other.Congestion && (r.Algorithm == other.Algorithm || r.Impl == implGaspi)
+		r.Congestion == other.Congestion && (r.Algorithm == other.Algorithm || r.Impl == ImplGaspi)
 }
 
-// add adds the row of a round. Of two with the same size, because sizes are rounded
+// Add adds the row of a round. Of two with the same size, because sizes are rounded
 // to whole blocks, the first counts.
-func (t *tally) add(round int, r row) {
-	i := slices.IndexFunc(t.rows, r.sameAs)
+func (t *Tally) Add(round int, r Row) {
+	i := slices.IndexFunc(t.rows, r.SameAs)
 	if i < 0 {
 		t.rows = append(t.rows, r)
 		i = len(t.rows) - 1
@@ -51,7 +50,7 @@ func (t *tally) add(round int, r row) {
 	if n := len(t.rows[i].Rounds); n > 0 && t.rows[i].Rounds[n-1].Round == round {
 		return
 	}
-	t.rows[i].Rounds = append(t.rows[i].Rounds, roundRow{round, r.Iters, r.MinUS, r.P50US, r.P99US, r.MeanUS})
+	t.rows[i].Rounds = append(t.rows[i].Rounds, RoundRow{round, r.Iters, r.MinUS, r.P50US, r.P99US, r.MeanUS})
 	t.rows[i].combine()
 }
 
@@ -59,8 +58,8 @@ func (t *tally) add(round int, r row) {
 // medians of medians and of 99th percentiles, the mean of means, and the interval
 // that holds the mean with 95 % confidence, for which a round is one observation:
 // blocks of one round are too much alike.
-func (r *row) combine() {
-	column := func(of func(roundRow) float64) []float64 {
+func (r *Row) combine() {
+	column := func(of func(RoundRow) float64) []float64 {
 		var xs []float64
 		for _, x := range r.Rounds {
 			xs = append(xs, of(x))
@@ -71,30 +70,30 @@ func (r *row) combine() {
 	for _, x := range r.Rounds {
 		r.Iters += x.Iters
 	}
-	r.MinUS = slices.Min(column(func(x roundRow) float64 { return x.MinUS }))
-	r.P50US = round(median(column(func(x roundRow) float64 { return x.P50US })))
-	r.P99US = round(median(column(func(x roundRow) float64 { return x.P99US })))
+	r.MinUS = slices.Min(column(func(x RoundRow) float64 { return x.MinUS }))
+	r.P50US = Round(Median(column(func(x RoundRow) float64 { return x.P50US })))
+	r.P99US = Round(Median(column(func(x RoundRow) float64 { return x.P99US })))
 	if r.GBPerS > 0 {
-		r.GBPerS = round(float64(r.Bytes) / r.P50US / 1e3)
+		r.GBPerS = Round(float64(r.Bytes) / r.P50US / 1e3)
 	}
-	means := column(func(x roundRow) float64 { return x.MeanUS })
+	means := column(func(x RoundRow) float64 { return x.MeanUS })
 	mean, deviation := stat.MeanStdDev(means, nil)
-	r.MeanUS = round(mean)
+	r.MeanUS = Round(mean)
 	if n := float64(len(means)); n > 1 {
 		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
-		r.MeanCI95US = round(t * deviation / math.Sqrt(n))
+		r.MeanCI95US = Round(t * deviation / math.Sqrt(n))
 	}
 }
 
-// median is the middle of values, or the mean of the two in the middle. xs is not
+// Median is the middle of values, or the mean of the two in the middle. xs is not
 // empty; it is sorted in place.
-func median(xs []float64) float64 {
+func Median(xs []float64) float64 {
 	slices.Sort(xs)
 	return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2
 }
 
-// sorted are the rows by operation and size: the runtime, its limit, and peers.
-func (t *tally) sorted() []row {
+// Sorted are the rows by operation and size: the runtime, its limit, and peers.
+func (t *Tally) Sorted() []Row {
 	rows := slices.Clone(t.rows)
 	place := map[string]int{}
 	for _, r := range rows {
@@ -102,40 +101,25 @@ func (t *tally) sorted() []row {
 			place[r.Op] = len(place)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b row) int {
+	slices.SortStableFunc(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(place[a.Op], place[b.Op]), cmp.Compare(a.Bytes, b.Bytes))
 	})
 	return rows
 }
 
-// readRows reads what writeJSON wrote.
-func readRows(file string) ([]row, error) {
+// ReadRows reads the rows that a Printer has written to a JSON file.
+func ReadRows(file string) ([]Row, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading rows: %w", err)
 	}
-	var rows []row
+	var rows []Row
 	for text := range strings.Lines(string(data)) {
-		var r row
+		var r Row
 		if err := json.Unmarshal([]byte(text), &r); err != nil {
 			return nil, fmt.Errorf("reading rows: %w", err)
 		}
 		rows = append(rows, r)
 	}
 	return rows, nil
-}
-
-// ourVersion is the version of this program, empty where it was built without one.
-func ourVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, s := range info.Settings {
-		const digits = 12
-		if s.Key == "vcs.revision" {
-			return s.Value[:min(digits, len(s.Value))]
-		}
-	}
-	return strings.Trim(info.Main.Version, "()")
 }

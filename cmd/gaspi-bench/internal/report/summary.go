@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"math"
@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// A summary is what remains of the times of blocks, per operation.
-type summary struct {
-	min, p50, p99, mean float64 // microseconds
+// A Summary is what remains of the times of blocks, per operation.
+type Summary struct {
+	Min, P50, P99, Mean float64 // microseconds
 }
 
-// summarize divides the times of blocks by the operations in one. blocks is
+// Summarize divides the times of blocks by the operations in one. blocks is
 // not empty; it is sorted in place.
-func summarize(blocks []time.Duration, n int) summary {
+func Summarize(blocks []time.Duration, n int) Summary {
 	slices.Sort(blocks)
 	total := time.Duration(0)
 	for _, d := range blocks {
 		total += d
 	}
 	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(n) }
-	return summary{
-		min: each(blocks[0]),
-		p50: each(percentile(blocks, 50)),
-		p99: each(percentile(blocks, 99)),
+	return Summary{
+		Min: each(blocks[0]),
+		P50: each(percentile(blocks, 50)),
+		P99: each(percentile(blocks, 99)),
 
-		mean: each(total) / float64(len(blocks)),
+		Mean: each(total) / float64(len(blocks)),
 	}
 }
 

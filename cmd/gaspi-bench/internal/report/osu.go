@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -12,16 +12,16 @@ import (
 // more digits, because those of memory need them. Our rows are one contender, also
 // where the algorithm changes with the size, unless apart says that each algorithm
 // is one.
-func osuLines(rows []row, apart bool) []string {
+func osuLines(rows []Row, apart bool) []string {
 	var lines []string
 	for len(rows) > 0 {
 		first := rows[0]
-		same := func(r row) bool {
+		same := func(r Row) bool {
 			return r.Op == first.Op && r.Impl == first.Impl && r.Way == first.Way && r.Congestion == first.Congestion &&
-				(r.Algorithm == first.Algorithm || r.Impl == implGaspi && !apart)
+				(r.Algorithm == first.Algorithm || r.Impl == ImplGaspi && !apart)
 		}
 		head := first
-		if first.Impl == implGaspi && !apart {
+		if first.Impl == ImplGaspi && !apart {
 			head.Algorithm = ""
 		}
 		lines = append(lines, osuHead(head)...)
@@ -39,7 +39,7 @@ func osuLines(rows []row, apart bool) []string {
 }
 
 // osuHead is what stands above the lines of a contender.
-func osuHead(r row) []string {
+func osuHead(r Row) []string {
 	who := strings.TrimSpace(r.Impl + " " + r.Version)
 	head := []string{fmt.Sprintf("# gaspi-bench %s, %d ranks over %s: %s", r.Op, r.N, r.Transport, list(who, r.Congestion, r.Algorithm, r.Way))}
 	switch {
@@ -51,7 +51,7 @@ func osuHead(r row) []string {
 	return append(head, fmt.Sprintf("%-10s%20s", "# Size", "Avg Latency(us)"))
 }
 
-func osuLine(r row) string {
+func osuLine(r Row) string {
 	size := r.Bytes
 	switch r.Op {
 	case "allgather", "gather", "scatter":
@@ -68,4 +68,4 @@ func osuLine(r row) string {
 	return fmt.Sprintf("%-10d%20.4f", size, r.MeanUS)
 }
 
-func isBandwidth(r row) bool { return r.Op == "bandwidth" || r.Op == "put" }
+func isBandwidth(r Row) bool { return r.Op == "bandwidth" || r.Op == "put" }

@@ -1,15 +1,20 @@
-package main
+package report
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
 	"math"
 	"strconv"
 )
 
-// A row is the figures of one contender, as they are written to JSON.
-type row struct {
+// The impl of rows.
+const (
+	ImplGaspi = "gaspi"
+	ImplLimit = "limit"
+
+	ImplStatic = "static" // a collective operation beside what objects do
+)
+
+// A Row is the figures of one contender, as they are written to JSON.
+type Row struct {
 	Op        string  `json:"op"`
 	Impl      string  `json:"impl"`
 	Algorithm string  `json:"algorithm,omitempty"` // of a collective operation
@@ -44,42 +49,39 @@ type row struct {
 	Way        string     `json:"way,omitempty"`        // of a peer, such as in-place
 	Congestion string     `json:"congestion,omitempty"` // control of TCP
 	MeanCI95US float64    `json:"mean_ci95_us,omitempty"`
-	Rounds     []roundRow `json:"rounds,omitempty"`
+	Rounds     []RoundRow `json:"rounds,omitempty"`
 	Note       string     `json:"note,omitempty"` // why figures are missing
 }
 
-// newRow makes the row of a contender that did so many operations in all.
-func newRow(w workload, impl string, s summary, iters int) row {
-	r := row{
-		Op: w.op, Impl: impl, Bytes: w.bytes, Iters: iters,
-		MinUS: round(s.min), P50US: round(s.p50), P99US: round(s.p99), MeanUS: round(s.mean),
+// A Subject is what the rows of contenders are about.
+type Subject struct {
+	Op    string // name in the rows
+	Bytes uint64 // moved by one operation; 0 if that is not the point
+	Moves bool   // bytes over time is of interest
+	Rate  bool   // operations over time is of interest
+}
+
+// NewRow makes the row of a contender that did so many operations in all.
+func NewRow(w Subject, impl string, s Summary, iters int) Row {
+	r := Row{
+		Op: w.Op, Impl: impl, Bytes: w.Bytes, Iters: iters,
+		MinUS: Round(s.Min), P50US: Round(s.P50), P99US: Round(s.P99), MeanUS: Round(s.Mean),
 	}
-	if w.moves && s.p50 > 0 {
-		r.GBPerS = round(float64(w.bytes) / s.p50 / 1e3)
+	if w.Moves && s.P50 > 0 {
+		r.GBPerS = Round(float64(w.Bytes) / s.P50 / 1e3)
 	}
-	if w.rate && s.p50 > 0 {
-		r.PerS = math.Round(1e6 / s.p50)
+	if w.Rate && s.P50 > 0 {
+		r.PerS = math.Round(1e6 / s.P50)
 	}
 	return r
 }
 
-// round keeps what the clock can tell of microseconds, tenths of a nanosecond, but four
+// Round keeps what the clock can tell of microseconds, tenths of a nanosecond, but four
 // digits of whatever is less than 1: a rate or a ratio may be tiny.
-func round(x float64) float64 {
+func Round(x float64) float64 {
 	if math.Abs(x) >= 1 {
 		return math.Round(x*1e4) / 1e4
 	}
 	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
 	return x
-}
-
-// writeJSON writes one object per line.
-func writeJSON(w io.Writer, rows []row) error {
-	enc := json.NewEncoder(w)
-	for _, r := range rows {
-		if err := enc.Encode(r); err != nil {
-			return fmt.Errorf("writing rows: %w", err)
-		}
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"math"
@@ -7,13 +7,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// A comparison is the runtime beside peers at one size.
-type comparison struct {
+// A Comparison is the runtime beside peers at one size.
+type Comparison struct {
 	Op      string      `json:"op"`
 	Bytes   uint64      `json:"bytes"`
 	GaspiUS float64     `json:"gaspi_us"` // p50, as of all here
 	LimitUS float64     `json:"limit_us,omitempty"`
-	Peers   []challenge `json:"peers"`
+	Peers   []Challenge `json:"peers"`
 	// Better is the index of the fastest of Peers, -1 if none has a figure. Ratio is
 	// its time by that of the runtime: above 1, the runtime is faster.
 	Better    int     `json:"better"`
@@ -22,8 +22,8 @@ type comparison struct {
 	RatioHigh float64 `json:"ratio_high,omitempty"`
 }
 
-// A challenge is what a peer has to show at a size: its best way and algorithm.
-type challenge struct {
+// A Challenge is what a peer has to show at a size: its best way and algorithm.
+type Challenge struct {
 	Impl       string  `json:"impl"`
 	Version    string  `json:"version"`
 	Congestion string  `json:"congestion,omitempty"`
@@ -36,11 +36,11 @@ type challenge struct {
 	low, high float64
 }
 
-// compare makes a comparison of each operation and size from sorted rows. Ratios are
+// Compare makes a comparison of each operation and size from sorted rows. Ratios are
 // medians of those of rounds: within a round, both sides met the machine in the same
 // mood.
-func compare(rows []row) []comparison {
-	var all []comparison
+func Compare(rows []Row) []Comparison {
+	var all []Comparison
 	for len(rows) > 0 {
 		n := 1
 		for n < len(rows) && rows[n].Op == rows[0].Op && rows[n].Bytes == rows[0].Bytes {
@@ -55,9 +55,9 @@ func compare(rows []row) []comparison {
 }
 
 // compareOne compares the rows of one size, in which the runtime has one.
-func compareOne(rows []row) (comparison, bool) {
-	c := comparison{Op: rows[0].Op, Bytes: rows[0].Bytes, Better: -1}
-	i := slices.IndexFunc(rows, func(r row) bool { return r.Impl == implGaspi })
+func compareOne(rows []Row) (Comparison, bool) {
+	c := Comparison{Op: rows[0].Op, Bytes: rows[0].Bytes, Better: -1}
+	i := slices.IndexFunc(rows, func(r Row) bool { return r.Impl == ImplGaspi })
 	if i < 0 {
 		return c, false
 	}
@@ -65,8 +65,8 @@ func compareOne(rows []row) (comparison, bool) {
 	c.GaspiUS = ours.P50US
 	for _, r := range rows {
 		switch r.Impl {
-		case implGaspi:
-		case implLimit:
+		case ImplGaspi:
+		case ImplLimit:
 			c.LimitUS = r.P50US
 		default:
 			c.enter(r, ours)
@@ -82,15 +82,15 @@ func compareOne(rows []row) (comparison, bool) {
 }
 
 // enter counts a row of a peer if it is its best so far.
-func (c *comparison) enter(r, ours row) {
-	made := challenge{
+func (c *Comparison) enter(r, ours Row) {
+	made := Challenge{
 		Impl: r.Impl, Version: r.Version, Congestion: r.Congestion, Algorithm: r.Algorithm, Way: r.Way, Note: r.Note,
 	}
 	if r.Note == "" {
 		made.US = r.P50US
 		made.Ratio, made.low, made.high = ratios(r, ours)
 	}
-	i := slices.IndexFunc(c.Peers, func(p challenge) bool { return p.Impl == r.Impl && p.Congestion == r.Congestion })
+	i := slices.IndexFunc(c.Peers, func(p Challenge) bool { return p.Impl == r.Impl && p.Congestion == r.Congestion })
 	switch {
 	case i < 0:
 		c.Peers = append(c.Peers, made)
@@ -101,7 +101,7 @@ func (c *comparison) enter(r, ours row) {
 
 // ratios are a row's p50 by ours, over the rounds that both have: the median, the
 // least and the largest; zeros if there are none.
-func ratios(theirs, ours row) (middle, low, high float64) {
+func ratios(theirs, ours Row) (middle, low, high float64) {
 	var xs []float64
 	for _, t := range theirs.Rounds {
 		for _, o := range ours.Rounds {
@@ -113,20 +113,20 @@ func ratios(theirs, ours row) (middle, low, high float64) {
 	if len(xs) == 0 {
 		return 0, 0, 0
 	}
-	middle = median(xs)
-	return round(middle), round(xs[0]), round(xs[len(xs)-1])
+	middle = Median(xs)
+	return Round(middle), Round(xs[0]), Round(xs[len(xs)-1])
 }
 
-// A mean is the geometric mean of ratios over sizes.
-type mean struct {
+// A Mean is the geometric mean of ratios over sizes.
+type Mean struct {
 	Op    string  `json:"op"`
 	Of    string  `json:"of"` // a peer, or better for the faster of them at each size
 	Ratio float64 `json:"ratio"`
 	Sizes int     `json:"sizes"`
 }
 
-// means are the geometric means of an operation, of each peer and of the better.
-func means(op string, all []comparison) []mean {
+// Means are the geometric means of an operation, of each peer and of the better.
+func Means(op string, all []Comparison) []Mean {
 	var labels []string
 	logs := map[string][]float64{}
 	enter := func(label string, ratio float64) {
@@ -149,15 +149,15 @@ func means(op string, all []comparison) []mean {
 			enter("better", c.Ratio)
 		}
 	}
-	var made []mean
+	var made []Mean
 	for _, label := range labels {
-		made = append(made, mean{op, label, round(math.Exp(stat.Mean(logs[label], nil))), len(logs[label])})
+		made = append(made, Mean{op, label, Round(math.Exp(stat.Mean(logs[label], nil))), len(logs[label])})
 	}
 	return made
 }
 
 // label is the name of a peer in columns.
-func (p challenge) label() string {
+func (p Challenge) label() string {
 	if p.Congestion == "" {
 		return p.Impl
 	}
