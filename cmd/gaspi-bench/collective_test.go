@@ -10,9 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/collective"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
-	"github.com/gaspi-go/gaspi-go/collectives/algorithms"
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
 
 func operationOf(t *testing.T, name string) schedule.Operation {
@@ -31,20 +33,20 @@ func operationOf(t *testing.T, name string) schedule.Operation {
 // keeps an algorithm from being used, but for those that need an option, so that all
 // of them have rows.
 func TestEveryCollective(t *testing.T) {
-	for _, op := range append(collectiveOperations(), barrier()) {
+	for _, op := range append(collective.Operations(), collective.Barrier()) {
 		for _, n := range []int{1, 2, 3, 4} {
-			if n < op.minRanks {
+			if n < op.MinRanks {
 				continue
 			}
 			transport := []string{"loopback", "shm"}[n/2%2]
-			t.Run(fmt.Sprintf("%s/%d", op.name, n), func(t *testing.T) {
-				what := operationOf(t, op.name)
-				args := []string{op.name, "--time", "10us", "-n", strconv.Itoa(n), "--transport", transport, "--algorithm", "all"}
+			t.Run(fmt.Sprintf("%s/%d", op.Name, n), func(t *testing.T) {
+				what := operationOf(t, op.Name)
+				args := []string{op.Name, "--time", "10us", "-n", strconv.Itoa(n), "--transport", transport, "--algorithm", "all"}
 				if what != schedule.Barrier {
 					args = append(args, "--verify", "--sizes", "520")
 				}
 				rows := rowsOf(t, args...)
-				checkCollective(t, rows, op.name, transport, n)
+				checkCollective(t, rows, op.Name, transport, n)
 				if n < 4 {
 					return
 				}
@@ -81,7 +83,7 @@ func checkCollective(t *testing.T, rows []report.Row, op, transport string, n in
 		if r.Op != op || r.N != n || r.Impl != impl || r.Transport != transport || (r.Algorithm != "") != (impl == report.ImplGaspi) {
 			t.Errorf("row %+v, want %s of %s among %d over %s", r, impl, op, n, transport)
 		}
-		if r.Iters < fewBlocks || r.MinUS <= 0 || r.P50US < r.MinUS || r.P99US < r.P50US {
+		if r.Iters < measure.FewBlocks || r.MinUS <= 0 || r.P50US < r.MinUS || r.P99US < r.P50US {
 			t.Errorf("figures make no sense: %+v", r)
 		}
 		if r.Bytes != rows[i/2*2].Bytes || r.Iters != rows[i/2*2].Iters {
@@ -170,17 +172,6 @@ func TestExplain(t *testing.T) {
 	}
 	if got := strings.Count(stdout, "  chosen\n"); got != 2 {
 		t.Errorf("%d candidates are chosen, want one for each size:\n%s", got, stdout)
-	}
-}
-
-func TestAlgorithmNames(t *testing.T) {
-	var all []string
-	for _, name := range []string{"ring", "ringx4", "gloo-ring-chunked/4096x4", "ring/256", "bcube radix 2", "max", "direct/65536x2 staged"} {
-		all = append(all, algorithmOf(name))
-	}
-	want := []string{"ring", "ring", "gloo-ring-chunked", "ring", "bcube", "max", "direct"}
-	if diff := cmp.Diff(want, all); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }
 

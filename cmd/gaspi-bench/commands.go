@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/object"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -75,7 +76,7 @@ func helpFor(w io.Writer, args []string) error {
 			return err
 		}
 		for _, op := range operations() {
-			if op.name == name {
+			if op.Name == name {
 				_, err := io.WriteString(w, helpOperation(op))
 				return err
 			}
@@ -92,13 +93,13 @@ func helpFor(w io.Writer, args []string) error {
 // something to it.
 func helpOperation(op operation) string {
 	return fmt.Sprintf("Usage: gaspi-bench %s [flags]\n\n%s\n\nFlags:\n%s\ngaspi-bench --help explains the columns and has examples.\n",
-		op.name, strings.ToUpper(op.about[:1])+op.about[1:], flagsOf(op).FlagUsages())
+		op.Name, strings.ToUpper(op.About[:1])+op.About[1:], flagsOf(op).FlagUsages())
 }
 
 // flagsOf is the flag set of all operations with those hidden that mean nothing to one.
 func flagsOf(op operation) *pflag.FlagSet {
 	sizes := ""
-	f := flags(&options{}, &sizes, &collectiveFlags{})
+	f := Flags(&options{}, &sizes, &collectiveFlags{})
 	f.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !op.takes(flag.Name) })
 	return f
 }
@@ -106,27 +107,27 @@ func flagsOf(op operation) *pflag.FlagSet {
 // takes reports whether a flag means anything to the operation.
 func (op operation) takes(flag string) bool {
 	switch {
-	case flag == "verify" && op.object != noObject:
+	case flag == "verify" && op.object != object.None:
 		return true
 	case slices.Contains(collectiveNames(), flag):
 		all := schedule.Operations()
-		i := slices.IndexFunc(all, func(what schedule.Operation) bool { return what.String() == op.name })
+		i := slices.IndexFunc(all, func(what schedule.Operation) bool { return what.String() == op.Name })
 		return (op.team || op.maybe) && i >= 0 && suits(all[i], flag)
 	case flag == "interval":
-		return op.object != noObject && op.object != objectRoundTrip
+		return op.object != object.None && op.object != object.RoundTrip
 	case flag == "static":
-		_, known := op.object.collective()
+		_, known := op.object.Collective()
 		return known
 	case slices.Contains(objectFlagNames(), flag):
-		return op.object != noObject
+		return op.object != object.None
 	case flag == "peer" || slices.Contains(peerFlagNames(), flag):
-		return slices.ContainsFunc(peer.Names(), func(name string) bool { return len(peer.Ways(name, op.name)) > 0 })
+		return slices.ContainsFunc(peer.Names(), func(name string) bool { return len(peer.Ways(name, op.Name)) > 0 })
 	case flag == "out":
 		return op.tune
 	case flag == "sizes":
-		return op.sizes != nil
+		return op.Sizes != nil
 	case flag == "plot":
-		return op.sizes != nil && !op.tune
+		return op.Sizes != nil && !op.tune
 	case slices.Contains([]string{"n", "transport", "bind", "json", "osu"}, flag):
 		return !op.tune
 	}
@@ -148,7 +149,7 @@ func visible(command string) (names, usages []string) {
 		f = figureFlags(&figureOptions{command: command})
 	default:
 		ops := operations()
-		f = flagsOf(ops[slices.IndexFunc(ops, func(op operation) bool { return op.name == command })])
+		f = flagsOf(ops[slices.IndexFunc(ops, func(op operation) bool { return op.Name == command })])
 	}
 	f.VisitAll(func(flag *pflag.Flag) {
 		if flag.Hidden {

@@ -85,7 +85,7 @@ func TestHelpShowsWhatIsTaken(t *testing.T) {
 			if !ok {
 				value = "file"
 			}
-			args := []string{op.name, "--" + flag.Name + "=" + value}
+			args := []string{op.Name, "--" + flag.Name + "=" + value}
 			switch {
 			case op.maybe && slices.Contains(collectiveNames(), flag.Name):
 				args = append(args, "--algorithm=auto")

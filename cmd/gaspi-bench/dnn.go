@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/dnn"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -30,7 +31,7 @@ type dnnCommand struct {
 
 // parseDNN reads a command line that begins with dnn. Its error is one sentence.
 func parseDNN(args []string) (*options, error) {
-	o := &options{args: args, op: operation{name: dnnName, minRanks: 1}, time: 1}
+	o := &options{args: args, op: operation{Benchmark: measure.Benchmark{Name: dnnName, MinRanks: 1}}, measured: measure.Rules{Time: 1}}
 	c := &dnnCommand{}
 	f := c.flags(o)
 	if err := f.Parse(args[1:]); err != nil {
@@ -126,8 +127,8 @@ func (c *dnnCommand) choose(f *pflag.FlagSet) error {
 }
 
 // measure is what each rank does.
-func (c *dnnCommand) measure(ctx context.Context, p *gaspi.Proc, _ *options, _ int, out *report.Printer) error {
-	transport, err := transportsOf(p)
+func (c *dnnCommand) measure(ctx context.Context, p *gaspi.Proc, _ int, out *report.Printer) error {
+	transport, err := measure.Transports(p)
 	if err == nil && out != nil {
 		err = report.TryOpen("--plot", c.plot)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/dnn"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/model"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -35,13 +36,13 @@ func (c *dnnCommand) price(o *options, stdout, stderr *os.File) error {
 func modelMachine(emulate string) (*price.Machine, string, error) {
 	m := collectives.DefaultMachine()
 	name := "a machine with a network of 25 Gbit/s"
-	if file := os.Getenv(envMachine); file != "" {
+	if file := os.Getenv(model.EnvMachine); file != "" {
 		b, err := os.ReadFile(file)
 		if err == nil {
 			err = json.Unmarshal(b, &m)
 		}
 		if err != nil {
-			return nil, "", fmt.Errorf("%s: %s: %w; write the file with gaspi-bench tune", envMachine, file, err)
+			return nil, "", fmt.Errorf("%s: %s: %w; write the file with gaspi-bench tune", model.EnvMachine, file, err)
 		}
 		name = "the machine of " + file
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
@@ -181,7 +182,7 @@ func checkPairs(t *testing.T, rows []report.Row, transport string, want []report
 			if r.Op != w.Op || r.N != w.N || r.Bytes != w.Bytes || r.Impl != impl || r.Transport != transport {
 				t.Errorf("row %+v, want %s of %+v over %s", r, impl, w, transport)
 			}
-			if r.Iters < fewBlocks || r.MinUS <= 0 || r.P50US < r.MinUS || r.P99US < r.P50US {
+			if r.Iters < measure.FewBlocks || r.MinUS <= 0 || r.P50US < r.MinUS || r.P99US < r.P50US {
 				t.Errorf("figures make no sense: %+v", r)
 			}
 			if (r.GBPerS > 0) != (w.Op == "bandwidth" || w.Op == "put") || (r.PerS > 0) != (w.Op == "notify-rate") {
@@ -282,8 +283,8 @@ func TestHelpNamesEverything(t *testing.T) {
 		t.Fatalf("exit code %d, errors %q", code, stderr)
 	}
 	for _, op := range operations() {
-		if !strings.Contains(stdout, "\n  "+op.name+": ") || !strings.Contains(op.about, "Limit: ") {
-			t.Errorf("the help does not say what %s and its limit are:\n%s", op.name, stdout)
+		if !strings.Contains(stdout, "\n  "+op.Name+": ") || !strings.Contains(op.About, "Limit: ") {
+			t.Errorf("the help does not say what %s and its limit are:\n%s", op.Name, stdout)
 		}
 	}
 }

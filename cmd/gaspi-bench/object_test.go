@@ -1,12 +1,8 @@
 package main
 
 import (
-	"fmt"
-	"math"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -114,102 +110,5 @@ func TestObjectsRefuse(t *testing.T) {
 				t.Errorf("exit code %d, %q, %q; want one sentence with %q", code, stdout, stderr, c.want)
 			}
 		})
-	}
-}
-
-// Goal: the contents that stand for objects differ between ranks and operations, and sums
-// of them are exact in float32.
-func TestObjectValues(t *testing.T) {
-	const ranks = 512
-	for element := range 200 {
-		for number := range 3 {
-			sum, exact := float32(0), 0
-			for r := range ranks {
-				sum += sourceValue(r, element, number)
-				exact += (r + 1) * pattern(element, number)
-			}
-			if int(sum) != exact || sum >= 1<<24 {
-				t.Fatalf("the sum at element %d of operation %d is %v, want %d", element, number, sum, exact)
-			}
-			if sourceValue(1, element, number) == sourceValue(1, element, number+1) || sourceValue(1, element, number) == sourceValue(2, element, number) {
-				t.Errorf("element %d does not tell operation %d or rank 1 from the next", element, number)
-			}
-		}
-	}
-}
-
-func TestObjectsFor(t *testing.T) {
-	for _, c := range []struct {
-		time, one time.Duration
-		want      int
-	}{
-		{time.Second, 0, maxBlocks},
-		{time.Second, time.Millisecond, 1000},
-		{time.Second, 100 * time.Millisecond, 15},
-		{time.Second, 5 * time.Second, 3},
-		{time.Second, 16 * time.Second, 0},
-	} {
-		if got := objectsFor(c.time, c.one); got != c.want {
-			t.Errorf("%v for operations of %v: %d of them, want %d", c.time, c.one, got, c.want)
-		}
-	}
-}
-
-func TestObjectModel(t *testing.T) {
-	for _, c := range []struct {
-		kind   objectKind
-		arrive bool
-		want   float64 // of 4 ranks, transfers of 1 s and latencies of 0.1 s
-	}{
-		{objectRoundTrip, false, 2.2},
-		{objectBroadcast, false, 1.3},
-		{objectBroadcast, true, 1.1},
-		{objectGather, false, 3.1},
-		{objectReduce, false, 1.3},
-		{objectReduce, true, 1.1},
-		{objectAllReduce, false, 2.1},
-	} {
-		if got, formula := c.kind.model(4, 1, 0.1, c.arrive); math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("kind %d, arriving %v: %v by %s, want %v", c.kind, c.arrive, got, formula, c.want)
-		}
-	}
-}
-
-// Goal: what the paths of all ranks do fits together: who is sent to waits for it, at the
-// same place, and every path ends.
-func TestRelayPaths(t *testing.T) {
-	for _, n := range []int{2, 3, 5} {
-		for kind := objectRoundTrip; kind <= objectAllReduce; kind++ {
-			t.Run(fmt.Sprintf("kind %d, %d ranks", kind, n), func(t *testing.T) {
-				r := relayed{ranks: n, size: 100, inbox: page, outbox: 10 * page}
-				var all [][]hop
-				ends, sources := 0, 0
-				for me := range n {
-					all = append(all, r.paths(kind, me))
-				}
-				for me, hops := range all {
-					for _, h := range hops {
-						if h.source {
-							sources++
-						}
-						if h.ends {
-							ends++
-							continue
-						}
-						if !slices.ContainsFunc(all[h.next], func(x hop) bool { return !x.source && x.note == h.toNote && x.off == h.toOff }) {
-							t.Errorf("rank %d sends to rank %d, which does not wait for it: %+v", me, h.next, h)
-						}
-					}
-				}
-				want := map[objectKind][2]int{objectGather: {n - 1, n - 1}, objectRoundTrip: {1, 2}, objectAllReduce: {1, 2}}
-				w, ok := want[kind]
-				if !ok {
-					w = [2]int{1, 1}
-				}
-				if sources != w[0] || ends != w[1] {
-					t.Errorf("%d sources and %d ends, want %v", sources, ends, w)
-				}
-			})
-		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/collective"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/launcher"
@@ -24,19 +26,17 @@ type options struct {
 	transport string
 	emulate   string // network; empty for none
 	bind      string
-	sizes     []uint64 // {0} for an operation that moves no data
-	time      time.Duration
+	sizes     []uint64     // {0} for an operation that moves no data
 	forms     report.Forms // of the rows
-	verify    bool         // check every result
-	side      string       // of which contender rows are measured; empty for all
-	out       string       // file for the parameters of tune; empty for none
-	args      []string     // the command line, for the ranks
+	measured  measure.Rules
+	out       string   // file for the parameters of tune; empty for none
+	args      []string // the command line, for the ranks
 
 	// simulate is what there is to do without ranks; nil where ranks measure.
 	simulate func(o *options, stdout, stderr *os.File) error
 
-	collective *collective // nil for an operation that is none of package collectives
-	object     objectOptions
+	collective *collective.Spec // nil for an operation that is none of package collectives
+	object     objectFlags
 	peers      peerOptions
 }
 
@@ -47,7 +47,7 @@ func parse(args []string) (*options, error) {
 	}
 	o := &options{args: args}
 	sizes, group := "", &collectiveFlags{}
-	f := flags(o, &sizes, group)
+	f := Flags(o, &sizes, group)
 	if err := f.Parse(args); err != nil {
 		return nil, explain(err)
 	}
@@ -73,16 +73,17 @@ func parse(args []string) (*options, error) {
 	if err := o.chooseSizes(sizes, f.Changed("sizes")); err != nil {
 		return nil, err
 	}
+	o.bindOperation()
 	return o, o.checkPeers(f)
 }
 
-func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
+func Flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 	f := pflag.NewFlagSet("gaspi-bench", pflag.ContinueOnError)
 	f.SortFlags = false
 	f.Usage = func() {}
 	o.addJob(f)
 	f.StringVar(sizes, "sizes", "", "comma-separated `LIST` of bytes per operation, such as 8,1KiB\nor 64KiB:16MiB; a range means the powers of two in it")
-	f.DurationVar(&o.time, "time", 400*time.Millisecond, "how long to measure for one row")
+	f.DurationVar(&o.measured.Time, "time", 400*time.Millisecond, "how long to measure for one row")
 	f.StringVar(&o.out, "out", "", "write the parameters that tune finds to `FILE`")
 	f.StringVar(&o.forms.JSON, "json", "", "also write one JSON object per row to `FILE`")
 	f.BoolVar(&o.forms.OSU, "osu", false, "print the text format of the OSU micro-benchmarks")
@@ -90,8 +91,8 @@ func flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 	group.add(f)
 	o.object.add(f)
 	o.peers.add(f)
-	f.BoolVar(&o.verify, "verify", false, "check the result of every operation, not only of the first and last;\neach then is a block of its own, which is rougher")
-	f.StringVar(&o.side, "side", "", "measure `ROWS` of one impl alone: gaspi or limit; as --peer does,\nsince each finds in the caches what the other has left there")
+	f.BoolVar(&o.measured.Verify, "verify", false, "check the result of every operation, not only of the first and last;\neach then is a block of its own, which is rougher")
+	f.StringVar(&o.measured.Side, "side", "", "measure `ROWS` of one impl alone: gaspi or limit; as --peer does,\nsince each finds in the caches what the other has left there")
 	return f
 }
 
@@ -120,7 +121,7 @@ func (o *options) chooseOperation(args []string) error {
 		return fmt.Errorf("unexpected argument %q; one operation is measured at a time", args[1])
 	}
 	for _, op := range operations() {
-		if op.name == args[0] {
+		if op.Name == args[0] {
 			o.op = op
 			return nil
 		}
@@ -130,8 +131,8 @@ func (o *options) chooseOperation(args []string) error {
 
 func (o *options) check() error {
 	switch {
-	case o.ranks < o.op.minRanks:
-		return fmt.Errorf("-n %d: %s needs at least %d ranks", o.ranks, o.op.name, o.op.minRanks)
+	case o.ranks < o.op.MinRanks:
+		return fmt.Errorf("-n %d: %s needs at least %d ranks", o.ranks, o.op.Name, o.op.MinRanks)
 	case o.ranks > launcher.MaxRanks:
 		return fmt.Errorf("-n %d: a job has at most %d ranks", o.ranks, launcher.MaxRanks)
 	case !slices.Contains([]string{"auto", "shm", "tcp", "rdma", "loopback"}, o.transport):
@@ -142,10 +143,10 @@ func (o *options) check() error {
 		return errors.New("--bind core: goroutines cannot be bound to cores; use --transport shm or tcp, or drop --bind")
 	case o.emulate != "" && o.ranks < 2 && o.ranksSet:
 		return errors.New("--emulate: a network needs at least 2 ranks; raise -n")
-	case o.side != "" && o.side != report.ImplGaspi && o.side != report.ImplLimit:
-		return fmt.Errorf("--side %q: expected %s or %s", o.side, report.ImplGaspi, report.ImplLimit)
-	case o.time <= 0:
-		return fmt.Errorf("--time %v: expected more than 0, such as 400ms or 5s", o.time)
+	case o.measured.Side != "" && o.measured.Side != report.ImplGaspi && o.measured.Side != report.ImplLimit:
+		return fmt.Errorf("--side %q: expected %s or %s", o.measured.Side, report.ImplGaspi, report.ImplLimit)
+	case o.measured.Time <= 0:
+		return fmt.Errorf("--time %v: expected more than 0, such as 400ms or 5s", o.measured.Time)
 	}
 	if o.emulate != "" {
 		if _, err := gaspi.ParseNetwork(o.emulate); err != nil {
@@ -161,30 +162,30 @@ func (o *options) checkOutput(f *pflag.FlagSet) error {
 			return fmt.Errorf("--%s needs the name of a file; found an empty one", name)
 		}
 	}
-	if explains := o.collective != nil && o.collective.explain; o.op.tune || explains {
+	if explains := o.collective != nil && o.collective.Explain; o.op.tune || explains {
 		for _, name := range []string{"osu", "plot"} {
 			if f.Changed(name) {
 				return fmt.Errorf("--%s: there are no rows to show; drop the flag", name)
 			}
 		}
 	}
-	o.forms.Algorithms = o.collective != nil || len(o.object.static) > 0
-	o.forms.Apart = o.collective != nil && o.collective.algorithm == algorithmAll
-	if o.forms.Plot != "" && o.op.sizes == nil {
-		return fmt.Errorf("--plot: %s has no sizes to draw over; drop the flag", o.op.name)
+	o.forms.Algorithms = o.collective != nil || len(o.object.Static) > 0
+	o.forms.Apart = o.collective != nil && o.collective.Algorithm == collective.All
+	if o.forms.Plot != "" && o.op.Sizes == nil {
+		return fmt.Errorf("--plot: %s has no sizes to draw over; drop the flag", o.op.Name)
 	}
 	return nil
 }
 
 func (o *options) chooseSizes(text string, given bool) error {
-	if o.op.sizes == nil {
+	if o.op.Sizes == nil {
 		if given {
-			return fmt.Errorf("--sizes: %s moves no data; drop the flag", o.op.name)
+			return fmt.Errorf("--sizes: %s moves no data; drop the flag", o.op.Name)
 		}
 		o.sizes = []uint64{0}
 		return nil
 	}
-	o.sizes = o.op.sizes
+	o.sizes = o.op.Sizes
 	if !given {
 		return nil
 	}
@@ -221,10 +222,10 @@ func explain(err error) error {
 func help() string {
 	var ops strings.Builder
 	for _, op := range operations() {
-		fmt.Fprintf(&ops, "\n  %s: %s\n", op.name, strings.ReplaceAll(op.about, "\n", "\n    "))
+		fmt.Fprintf(&ops, "\n  %s: %s\n", op.Name, strings.ReplaceAll(op.About, "\n", "\n    "))
 	}
 	o, sizes := &options{}, ""
-	all := flags(o, &sizes, &collectiveFlags{})
+	all := Flags(o, &sizes, &collectiveFlags{})
 	return `Usage: gaspi-bench OPERATION [flags]
 
 Measures an operation of the runtime, and in turn with it, block by block, a

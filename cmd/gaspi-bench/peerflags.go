@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/collective"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 )
@@ -71,7 +72,7 @@ func (o *options) checkPeers(f *pflag.FlagSet) error {
 		return fmt.Errorf("--peer-limit %v: expected at least 1s", p.limit)
 	case o.transport == "loopback":
 		return errors.New("--transport loopback: peers are processes; use shm or tcp")
-	case o.side == report.ImplLimit:
+	case o.measured.Side == report.ImplLimit:
 		return errors.New("--side limit: there would be nothing to compare peers with; drop it or --peer")
 	case o.emulate != "":
 		return errors.New("--emulate: peers have no emulated network; drop it or --peer")
@@ -109,11 +110,11 @@ func (o *options) checkPeerTransport() error {
 func (o *options) checkPeerOperation(f *pflag.FlagSet) error {
 	for _, name := range o.peers.names {
 		switch {
-		case len(peer.Ways(name, o.op.name)) > 0:
+		case len(peer.Ways(name, o.op.Name)) > 0:
 		case peer.MPI(name):
-			return fmt.Errorf("--peer: MPI has nothing to compare %s with; drop the flag", o.op.name)
+			return fmt.Errorf("--peer: MPI has nothing to compare %s with; drop the flag", o.op.Name)
 		default:
-			return fmt.Errorf("--peer %s: it has nothing to compare %s with, only latency and bandwidth; drop the flag", name, o.op.name)
+			return fmt.Errorf("--peer %s: it has nothing to compare %s with, only latency and bandwidth; drop the flag", name, o.op.Name)
 		}
 	}
 	c := o.collective
@@ -126,10 +127,10 @@ func (o *options) checkPeerOperation(f *pflag.FlagSet) error {
 		}
 	}
 	switch {
-	case c.algorithm == algorithmAll:
+	case c.Algorithm == collective.All:
 		return errors.New("--algorithm all: one of ours is compared with peers at a time; name it, or drop the flag")
-	case !slices.Contains(peer.DTypes(), c.dtype.name):
-		return fmt.Errorf("--dtype %s: MPI has no such type; drop it or --peer", c.dtype.name)
+	case !slices.Contains(peer.DTypes(), c.Dtype.Name):
+		return fmt.Errorf("--dtype %s: MPI has no such type; drop it or --peer", c.Dtype.Name)
 	}
 	return nil
 }
@@ -155,7 +156,7 @@ func (p *peerOptions) chooseAlgorithms() error {
 // argsOfOurs is the command line of the ranks of the runtime: the flags that were
 // given, but for those about peers and output.
 func (o *options) argsOfOurs(f *pflag.FlagSet) []string {
-	args := []string{o.op.name}
+	args := []string{o.op.Name}
 	dropped := slices.Concat([]string{"peer", "transport"}, peerFlagNames(), outputFlagNames())
 	f.Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(dropped, flag.Name) {

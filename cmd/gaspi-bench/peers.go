@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/collective"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
@@ -146,12 +147,12 @@ func (c *contest) algorithms(ctx context.Context, p *peer.Peer) ([]string, error
 	if !c.o.peers.best && len(forced) == 0 {
 		return []string{""}, nil
 	}
-	all, err := p.Algorithms(ctx, c.o.op.name)
+	all, err := p.Algorithms(ctx, c.o.op.Name)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 && len(forced) > 0 {
-		return nil, fmt.Errorf("--peer-algorithm %s:%s: %s has no algorithms for %s; drop the flag", p.Name, forced[0], p.Name, c.o.op.name)
+		return nil, fmt.Errorf("--peer-algorithm %s:%s: %s has no algorithms for %s; drop the flag", p.Name, forced[0], p.Name, c.o.op.Name)
 	}
 	if c.o.peers.best {
 		return append([]string{""}, all...), nil
@@ -170,8 +171,8 @@ func (c *contest) algorithms(ctx context.Context, p *peer.Peer) ([]string, error
 
 // sides are what ranks of the runtime measure, in runs of their own as peers have.
 func (c *contest) sides() []string {
-	if c.o.side != "" {
-		return []string{c.o.side}
+	if c.o.measured.Side != "" {
+		return []string{c.o.measured.Side}
 	}
 	return []string{report.ImplGaspi, report.ImplLimit}
 }
@@ -254,7 +255,7 @@ func (c *contest) measure(ctx context.Context, r *rival, round int, transport st
 // doing says on a terminal what is being measured.
 func (c *contest) doing(round int, impl, what string) {
 	if what == "" {
-		what = c.o.op.name
+		what = c.o.op.Name
 	}
 	c.out.Progress(fmt.Sprintf("round %d of %d: %s, %s", round+1, c.o.peers.repetitions, impl, what))
 }
@@ -263,12 +264,12 @@ func (c *contest) doing(round int, impl, what string) {
 func (c *contest) newRival(p *peer.Peer, algorithm, congestion string) *rival {
 	r := &rival{peer: p, job: peer.Job{
 		Ranks: c.o.ranks, Bound: c.bound(), Yield: c.o.ranks > c.cores, TCP: c.tcp, Congestion: congestion, Algorithm: algorithm,
-		DType: "float64", Op: "sum", Most: 1, Time: c.o.time, Verify: c.o.verify, Limit: c.o.peers.limit,
+		DType: "float64", Op: "sum", Most: 1, Time: c.o.measured.Time, Verify: c.o.measured.Verify, Limit: c.o.peers.limit,
 		Provider: os.Getenv(envProvider),
 	}}
 	if g := c.o.collective; g != nil {
-		r.job.DType, r.job.Op, r.job.Root = g.dtype.name, g.op.String(), g.root
-		r.job.Most = contributed(g.dtype.exact, contributors(g, c.o.ranks))
+		r.job.DType, r.job.Op, r.job.Root = g.Dtype.Name, g.Op.String(), g.Root
+		r.job.Most = collective.Contributed(g.Dtype.Exact, collective.Contributors(g, c.o.ranks))
 	}
 	if congestion == "" && c.tcp {
 		congestion = peer.SystemCongestion()
@@ -279,8 +280,8 @@ func (c *contest) newRival(p *peer.Peer, algorithm, congestion string) *rival {
 				made := report.Row{Op: op, Impl: p.Name, Version: p.Version, Algorithm: algorithm, Congestion: congestion, Way: way, Bytes: bytes}
 				point := peer.Point{Operation: op, Count: bytes, Way: way}
 				if g := c.o.collective; g != nil {
-					s := g.shape(c.o.ranks, bytes)
-					made.Bytes, point.Count = s.bytes(), uint64(s.count())
+					s := g.Shape(c.o.ranks, bytes)
+					made.Bytes, point.Count = s.Bytes(), uint64(s.Count())
 				}
 				if !slices.ContainsFunc(r.rows, made.SameAs) { // sizes are rounded to whole blocks
 					r.rows, r.job.Points = append(r.rows, made), append(r.job.Points, point)
@@ -295,14 +296,14 @@ func (c *contest) newRival(p *peer.Peer, algorithm, congestion string) *rival {
 // operations are the rows that the runtime has for a size.
 func (c *contest) operations() []string {
 	switch {
-	case c.o.op.name == "latency":
+	case c.o.op.Name == "latency":
 		return []string{"latency", "delivery"}
-	case c.o.op.name == "bandwidth" && c.o.peerTransport() != "shm":
+	case c.o.op.Name == "bandwidth" && c.o.peerTransport() != "shm":
 		return []string{"bandwidth"}
-	case c.o.op.name == "bandwidth":
+	case c.o.op.Name == "bandwidth":
 		return []string{"bandwidth", "put"}
 	}
-	return []string{c.o.op.name}
+	return []string{c.o.op.Name}
 }
 
 // fill computes the figures of a row.
@@ -344,11 +345,11 @@ func (c *contest) show() error {
 
 // describe says how figures came about.
 func (c *contest) describe() []string {
-	what := c.o.op.name
+	what := c.o.op.Name
 	if g := c.o.collective; g != nil {
-		what += " of " + g.dtype.name
-		if g.what.Reduces() {
-			what += ", " + g.op.String()
+		what += " of " + g.Dtype.Name
+		if g.What.Reduces() {
+			what += ", " + g.Op.String()
 		}
 	}
 	return []string{fmt.Sprintf("%s; medians of %d rounds, in each of which every side ran once", what, c.o.peers.repetitions)}

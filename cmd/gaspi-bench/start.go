@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/object"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
@@ -77,7 +78,7 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) error {
 	if err != nil || cores < 1 {
 		cores = runtime.NumCPU()
 	}
-	if o.op.main == nil && o.op.object == noObject {
+	if o.op.main == nil && o.op.object == object.None {
 		keepThread()
 	}
 	p, err := gaspi.Init(ctx, gaspi.Config{Transport: o.transport, Emulate: o.emulate})
@@ -88,12 +89,12 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) error {
 	if p.Size() != o.ranks && o.ranksSet {
 		return fmt.Errorf("-n %d, but this job has %d ranks; drop -n under gaspi-run", o.ranks, p.Size())
 	}
-	if p.Size() < o.op.minRanks {
-		return fmt.Errorf("this job has 1 rank; %s needs at least %d", o.op.name, o.op.minRanks)
+	if p.Size() < o.op.MinRanks {
+		return fmt.Errorf("this job has 1 rank; %s needs at least %d", o.op.Name, o.op.MinRanks)
 	}
 	var out *report.Printer
 	if p.Rank() == 0 {
-		transports, err := transportsOf(p)
+		transports, err := measure.Transports(p)
 		if err != nil {
 			return err
 		}
@@ -101,7 +102,7 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) error {
 			return err
 		}
 	}
-	return errors.Join(o.op.rank(ctx, p, o, cores, out), out.Close())
+	return errors.Join(o.rank(ctx, p, cores, out), out.Close())
 }
 
 // keepThread keeps the rank on one thread, as a rank of MPI is. Where ranks share cores,
@@ -112,22 +113,6 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) error {
 // system's scheduler.
 func keepThread() { runtime.LockOSThread() }
 
-// transportsOf names what connects this rank with the others, such as "shm+tcp".
-func transportsOf(p *gaspi.Proc) (string, error) {
-	var names []string
-	for r := range gaspi.Rank(p.Size()) {
-		name, err := p.Transport(r)
-		if err != nil {
-			return "", err
-		}
-		if r != p.Rank() || p.Size() == 1 {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return strings.Join(slices.Compact(names), "+"), nil
-}
-
 // inProcess runs all ranks as goroutines.
 func inProcess(ctx context.Context, o *options, stdout, stderr *os.File) error {
 	cores := runtime.GOMAXPROCS(0)
@@ -137,9 +122,9 @@ func inProcess(ctx context.Context, o *options, stdout, stderr *os.File) error {
 	}
 	err = gaspi.Local(ctx, o.ranks, gaspi.Config{Transport: o.transport, Emulate: o.emulate}, func(ctx context.Context, p *gaspi.Proc) error {
 		if p.Rank() != 0 {
-			return o.op.rank(ctx, p, o, cores, nil)
+			return o.rank(ctx, p, cores, nil)
 		}
-		return o.op.rank(ctx, p, o, cores, out)
+		return o.rank(ctx, p, cores, out)
 	})
 	return errors.Join(err, out.Close())
 }

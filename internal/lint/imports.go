@@ -152,6 +152,37 @@ func checkImports(t *tree, r *importRules, advice map[string]string) []string {
 	return bad
 }
 
+// checkInside reports each import between the internal packages of a package that the rules,
+// which name them by what follows root/internal/, do not allow, and each such package that
+// they do not know. Tests obey the same rules.
+func checkInside(t *tree, root string, r *importRules) []string {
+	var bad []string
+	unknown := map[string]bool{}
+	for _, f := range t.files {
+		pkg, inside := strings.CutPrefix(f.dir, root+"/internal/")
+		if !inside {
+			continue
+		}
+		may, known := r.allowed(pkg, false)
+		if !known {
+			unknown[pkg] = true
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			low, ours := strings.CutPrefix(imp, t.module+"/"+root+"/internal/")
+			if err != nil || !ours || low == pkg || slices.Contains(may, low) {
+				continue
+			}
+			bad = append(bad, fmt.Sprintf("%s: %s must not import %s; move what both need below both of them", f.at(spec.Pos()), pkg, low))
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(unknown)) {
+		bad = append(bad, fmt.Sprintf("%s/internal/%s: the table of %s does not know this package; add it where it belongs", root, pkg, root))
+	}
+	return bad
+}
+
 // ours reports whether imp is a package of the module.
 func (t *tree) ours(imp string) bool {
 	return imp == t.module || strings.HasPrefix(imp, t.module+"/")

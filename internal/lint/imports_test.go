@@ -99,6 +99,26 @@ const table = `
 	gaspi, collectives, ssp, hoplite < internal/torture;   # sees what a user sees
 `
 
+// benchTable is who may import whom among the internal packages of cmd/gaspi-bench; the
+// command itself may import all of them.
+const benchTable = `
+	# Sizes in text; the programs of other libraries; bare limits, which know no clock.
+	NONE < bytesize, peer, limit;
+
+	# Rows and their forms, then the clock, whose contenders take turns.
+	bytesize < report, dnn;
+	limit, report < measure;
+
+	# What is measured. Objects stand beside collectives; the model is tuned by both.
+	limit, measure, report < transfer, collective, object, model;
+	bytesize < collective, model;
+	collective < object, model;
+	transfer < model;
+
+	# Figures start the command, and read its rows.
+	dnn, report < figure;
+`
+
 // advice says what to do instead, by what was imported.
 var advice = map[string]string{
 	"unsafe":                            "use the typed views of package segment, or put the few lines into a *_unsafe.go file of a package that may",
@@ -133,6 +153,38 @@ func TestImportTable(t *testing.T) {
 	}
 	m := loadModule(t)
 	report(t, checkImports(m, rules, advice))
+}
+
+func TestImportTableOfBench(t *testing.T) {
+	rules, err := parseRules(benchTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, checkInside(loadModule(t), "cmd/gaspi-bench", rules))
+}
+
+func TestCheckInside(t *testing.T) {
+	rules, err := parseRules("NONE < low; low < top;")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, path, imp string
+		want            []string
+	}{
+		{"allowed", "cmd/x/internal/top/a.go", "example.org/m/cmd/x/internal/low", nil},
+		{"upwards", "cmd/x/internal/low/a.go", "example.org/m/cmd/x/internal/top", []string{"cmd/x/internal/low/a.go:2: low must not import top"}},
+		{"upwards in a test", "cmd/x/internal/low/a_test.go", "example.org/m/cmd/x/internal/top", []string{"low must not import top"}},
+		{"test of itself", "cmd/x/internal/low/a_test.go", "example.org/m/cmd/x/internal/low", nil},
+		{"the command itself", "cmd/x/a.go", "example.org/m/cmd/x/internal/top", nil},
+		{"packages elsewhere", "cmd/y/internal/low/a.go", "example.org/m/cmd/y/internal/top", nil},
+		{"new package", "cmd/x/internal/other/a.go", "fmt", []string{"cmd/x/internal/other: the table of cmd/x does not know this package"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := fake(t, map[string]string{c.path: "package p\nimport _ \"" + c.imp + "\"\n"})
+			expect(t, checkInside(m, "cmd/x", rules), c.want...)
+		})
+	}
 }
 
 func TestUnsafeOnlyInFilesThatSaySo(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/collectives/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 func TestArguments(t *testing.T) {

@@ -1,0 +1,99 @@
+package limit
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// This file is what limits are made of: words in a segment that a peer maps,
+// stored and looked at with the processor's atomics, and nothing else.
+
+// A Flag is a 32-bit word in somebody's segment, as notifications are.
+type Flag = *uint32
+
+// Flags are count consecutive words, from byte offset, of rank r's segment, in
+// the mapping that this rank's writes to r go through.
+func (b *Memory) Flags(r gaspi.Rank, offset uint64, count int) ([]uint32, error) {
+	span, ok := b.Seg.Mapped(r, offset, uint64(4*count))
+	if !ok {
+		return nil, unmappable(r)
+	}
+	b.keep = append(b.keep, span)
+	return segment.View[uint32](span.Segment(), span.Offset(), count)
+}
+
+func unmappable(r gaspi.Rank) error {
+	return fmt.Errorf("the memory of rank %d cannot be mapped, so there is no limit to compare with", r)
+}
+
+// Raise stores v: a release, and like the runtime's own a full fence.
+func Raise(f Flag, v uint32) { atomic.StoreUint32(f, v) }
+
+// looksPerCheck is how often a flag is looked at before asking whether the job
+// has ended, which costs more than a look.
+const looksPerCheck = 1 << 14
+
+// Await looks at f until it is v. Between two looks it pauses, or gives up the
+// core if others need it.
+func (b *Memory) Await(ctx context.Context, f Flag, v uint32) error {
+	for {
+		for range looksPerCheck {
+			if atomic.LoadUint32(f) == v {
+				return nil
+			}
+			b.pause()
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// awaitFrom is await for a flag that may already show the number after v, if
+// whoever raises it is one ahead.
+func (b *Memory) awaitFrom(ctx context.Context, f Flag, v uint32) error {
+	for {
+		for range looksPerCheck {
+			if int32(atomic.LoadUint32(f)-v) >= 0 {
+				return nil
+			}
+			b.pause()
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// pauser is what a bare wait does between two looks: the processor's PAUSE where
+// each rank has a core, which is faster than looking without, else the cheapest
+// way to let another rank run.
+func pauser(ranks, cores int, transport string) func() {
+	switch {
+	case ranks <= cores:
+		return sys.Relax
+	case transport == "loopback":
+		return runtime.Gosched
+	default:
+		return sys.Yield
+	}
+}
+
+// A Counter gives every operation a value, never 0, that its neighbours do not
+// have.
+type Counter struct{ n uint64 }
+
+// Next returns the value of the next operation.
+func (c *Counter) Next() uint32 {
+	c.n++
+	return c.Last()
+}
+
+// Last is what next returned last.
+func (c *Counter) Last() uint32 { return uint32(c.n%(1<<32-1)) + 1 }

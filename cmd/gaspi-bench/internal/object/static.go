@@ -1,0 +1,48 @@
+package object
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/collective"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/collectives"
+)
+
+// staticWay does the same as the store by a collective operation, whose schedule is set
+// before it begins: on whole vectors, as MPI's libraries do it, or as the library chooses.
+func (b *bench) staticWay(ctx context.Context, algorithm string, count int) (objectWay, error) {
+	what, _ := b.Kind.Collective()
+	types := collective.Dtypes()
+	c := &collective.Spec{What: what, Algorithm: algorithm, Op: collectives.Sum}
+	c.Dtype = types[slices.IndexFunc(types, func(d collective.DType) bool { return d.Name == "float32" })]
+	if algorithm != collective.Auto {
+		c.Segments = 1
+	}
+	bytes := uint64(count * elementBytes)
+	if what.Blockwise() { // an object of each rank
+		bytes *= uint64(b.P.Size())
+	}
+	t, err := c.NewTeam(ctx, b.P)
+	if err != nil {
+		return objectWay{}, err
+	}
+	k, err := c.Dtype.Open(ctx, t, c, c.Shape(b.P.Size(), bytes))
+	if err != nil {
+		return objectWay{}, err
+	}
+	number := 0
+	nothing := func(context.Context) error { return nil }
+	return objectWay{
+		impl: report.ImplStatic, algorithm: algorithm, timed: b.Kind.timed(int(b.P.Rank())), arrives: b.Options.Arrive,
+		fill:   func(n int) { number = n; k.Own.Fill(n) },
+		before: nothing, once: k.Once, after: nothing,
+		check: func() error { return k.Own.Check(number) },
+		release: func(ctx context.Context) error {
+			if err := k.Release(ctx); err != nil {
+				return err
+			}
+			return t.Close()
+		},
+	}, nil
+}

@@ -1,0 +1,219 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/limit"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// Bandwidth measures writes in a row.
+func Bandwidth() measure.Benchmark {
+	return measure.Benchmark{
+		Name: "bandwidth",
+		About: `writes from rank 0 into the memory of rank 1: "bandwidth" in windows
+that end with a notification which rank 1 answers, "put" without anybody
+looking. Limit: plain copies between the same two mappings; for "bandwidth"
+with a bare flag each way at the end of the window. Over tcp: the same bytes over
+one connection whose ends look without sleeping, and no "put".`,
+		MinRanks: 2,
+		Sizes:    []uint64{4 << 10, 64 << 10, 1 << 20, 16 << 20},
+		Prepare:  prepareBandwidth,
+	}
+}
+
+// window is how many writes go before the receiver answers: as many as make
+// its answer small beside them, within bounds.
+func window(size uint64) int { return int(min(max(windowBytes/size, minWindow), maxWindow)) }
+
+const (
+	windowBytes = 4 << 20
+	minWindow   = 4 // the receiver of a large write sleeps, and its wake-up counts
+	maxWindow   = 64
+)
+
+func prepareBandwidth(ctx context.Context, b *measure.Bench, size uint64) ([]measure.Workload, error) {
+	win := window(size)
+	seen := measure.Workload{Subject: report.Subject{Op: "bandwidth", Bytes: size, Moves: true}, Timed: b.P.Rank() == 0, Steps: win}
+	put := measure.Workload{Subject: report.Subject{Op: "put", Bytes: size, Moves: true}, Timed: b.P.Rank() == 0, Steps: win}
+	peer, part := b.Peer()
+	near, err := b.Nearby(ctx, peer, part)
+	if err != nil {
+		return nil, err
+	}
+	if !part {
+		seen.Contenders = []measure.Contender{{Impl: report.ImplGaspi, Batch: measure.Idle}, {Impl: report.ImplLimit, Batch: measure.Idle}}
+		put.Contenders = seen.Contenders
+		switch {
+		case near:
+			return []measure.Workload{seen, put}, nil
+		case !b.Wired():
+			seen.Contenders = seen.Contenders[:1]
+		}
+		return []measure.Workload{seen}, nil
+	}
+	m, err := NewMail(b, peer, size)
+	if err != nil {
+		return nil, err
+	}
+	s := &stream{Mail: m, window: win}
+	if !near {
+		return prepareWired(ctx, s, seen, peer)
+	}
+	if b.P.Rank() == 0 {
+		seen.Contenders = []measure.Contender{{Impl: report.ImplGaspi, Batch: s.sender(ctx)}, {Impl: report.ImplLimit, Batch: s.bareSender(ctx)}}
+		put.Contenders = []measure.Contender{{Impl: report.ImplGaspi, Batch: s.writer(ctx)}, {Impl: report.ImplLimit, Batch: s.copier()}}
+	} else {
+		seen.Contenders = []measure.Contender{{Impl: report.ImplGaspi, Batch: s.receiver(ctx)}, {Impl: report.ImplLimit, Batch: s.bareReceiver(ctx)}}
+		put.Contenders = []measure.Contender{{Impl: report.ImplGaspi, Batch: measure.Idle}, {Impl: report.ImplLimit, Batch: measure.Idle}}
+	}
+	return []measure.Workload{seen, put}, nil
+}
+
+// prepareWired is prepareBandwidth for ranks that do not share memory. How fast a
+// put is that nobody looks at depends on how much the system keeps, so it is left
+// out.
+func prepareWired(ctx context.Context, s *stream, seen measure.Workload, peer gaspi.Rank) ([]measure.Workload, error) {
+	mine := s.receiver(ctx)
+	if s.first {
+		mine = s.sender(ctx)
+	}
+	seen.Contenders = []measure.Contender{{Impl: report.ImplGaspi, Batch: mine}}
+	if !s.b.Wired() {
+		return []measure.Workload{seen}, nil
+	}
+	w, err := s.b.Connect(ctx, peer)
+	if err != nil {
+		return nil, err
+	}
+	limit := wiredMail{Mail: s.Mail, SocketPair: w}
+	bare := limit.receiver(ctx, s.window)
+	if s.first {
+		bare = limit.sender(ctx, s.window)
+	}
+	seen.Contenders = append(seen.Contenders, measure.Contender{Impl: report.ImplLimit, Batch: bare})
+	return []measure.Workload{seen}, nil
+}
+
+// stream is one end of a series of writes.
+type stream struct {
+	*Mail
+	window int
+}
+
+// writes issues a window of writes.
+func (s *stream) writes(ctx context.Context) error {
+	for range s.window {
+		err := s.q.Write(s.dst, s.src)
+		if errors.Is(err, gaspi.ErrQueueFull) {
+			if err = s.q.Wait(ctx); err == nil {
+				err = s.q.Write(s.dst, s.src)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stream) sender(ctx context.Context) func(int) error {
+	return func(n int) error {
+		for range n {
+			v := s.seq.Next()
+			limit.Stamp(s.out, v)
+			if err := s.writes(ctx); err != nil {
+				return err
+			}
+			// A notification comes after all earlier writes of its queue.
+			if err := s.q.Notify(s.dst, gaspi.Notification{ID: limit.NotePing, Value: gaspi.Value(v)}); err != nil {
+				return err
+			}
+			if err := s.q.Wait(ctx); err != nil {
+				return err
+			}
+			if err := s.b.Seg.WaitUntil(ctx, limit.NoteAck, gaspi.Equal, gaspi.Value(v)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (s *stream) receiver(ctx context.Context) func(int) error {
+	return func(n int) error {
+		for range n {
+			v := s.seq.Next()
+			if err := s.AwaitNotification(ctx, v); err != nil {
+				return err
+			}
+			if err := limit.Verify(s.in, v); err != nil {
+				return err
+			}
+			if err := s.q.Notify(s.dst, gaspi.Notification{ID: limit.NoteAck, Value: gaspi.Value(v)}); err != nil {
+				return err
+			}
+			if err := s.q.Wait(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (s *stream) bareSender(ctx context.Context) func(int) error {
+	return func(n int) error {
+		for range n {
+			v := s.seq.Next()
+			limit.Stamp(s.out, v)
+			for range s.window {
+				segment.Copy(s.dest, s.out)
+			}
+			limit.Raise(s.bell, v)
+			if err := s.b.Await(ctx, s.flag, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (s *stream) bareReceiver(ctx context.Context) func(int) error {
+	return func(n int) error {
+		for range n {
+			v := s.seq.Next()
+			if err := s.b.Await(ctx, s.flag, v); err != nil {
+				return err
+			}
+			if err := limit.Verify(s.in, v); err != nil {
+				return err
+			}
+			limit.Raise(s.bell, v)
+		}
+		return nil
+	}
+}
+
+func (s *stream) writer(ctx context.Context) func(int) error {
+	return func(n int) error {
+		for range n {
+			if err := s.writes(ctx); err != nil {
+				return err
+			}
+		}
+		return s.q.Wait(ctx)
+	}
+}
+
+func (s *stream) copier() func(int) error {
+	return func(n int) error {
+		for range n * s.window {
+			segment.Copy(s.dest, s.out)
+		}
+		return nil
+	}
+}
