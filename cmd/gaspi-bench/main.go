@@ -53,7 +53,7 @@ func run(args []string, stdout, stderr *os.File) int {
 	}
 	ctx := context.Background()
 	switch {
-	case len(o.peers.names) > 0:
+	case len(o.peers.Names) > 0:
 		return runPeers(o, stdout, stderr)
 	case os.Getenv(envRank) != "":
 		err = asRank(ctx, o, stdout, stderr)

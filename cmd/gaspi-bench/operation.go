@@ -23,8 +23,7 @@ type operation struct {
 	team, maybe bool
 	tune        bool // it is tune
 	object      object.Pattern
-	// main is what each rank does instead of measuring workloads; nil for
-	// All.
+	// main is what each rank does instead of measuring workloads; nil for those.
 	main rankFunc
 }
 

@@ -37,7 +37,7 @@ type options struct {
 
 	collective *collective.Spec // nil for an operation that is none of package collectives
 	object     objectFlags
-	peers      peerOptions
+	peers      peerFlags
 }
 
 // parse reads the command line. Its error is one sentence.

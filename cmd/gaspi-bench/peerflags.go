@@ -10,20 +10,15 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/beside"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/collective"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 )
 
-// peerOptions are what the command line says about peers: libraries that are
-// measured in turns with the runtime.
-type peerOptions struct {
-	names       []string
-	algorithms  map[string][]string // forced, by peer
-	best        bool                // each algorithm of each peer is measured
-	repetitions int
-	limit       time.Duration
-
+// peerFlags are the flags about peers before they are checked.
+type peerFlags struct {
+	beside.Peers
 	forced []string // algorithms as they were written
 }
 
@@ -32,18 +27,18 @@ func peerFlagNames() []string {
 	return []string{"peer-algorithm", "peer-best", "peer-limit", "repetitions"}
 }
 
-func (p *peerOptions) add(f *pflag.FlagSet) {
-	f.StringSliceVar(&p.names, "peer", nil, "measure libraries in turns with the runtime, a `LIST` of\n"+strings.Join(peer.Names()[:2], ", ")+"; each counts by its faster way, such as in place or\nnot. Over rdma: libfabric, by a program in C that polls all the time, and\n"+strings.Join(peer.Names()[3:], ", ")+", by one that could sleep,\nand one that also receives while it computes")
-	f.IntVar(&p.repetitions, "repetitions", 5, "how often each side is measured beside peers")
+func (p *peerFlags) add(f *pflag.FlagSet) {
+	f.StringSliceVar(&p.Names, "peer", nil, "measure libraries in turns with the runtime, a `LIST` of\n"+strings.Join(peer.Names()[:2], ", ")+"; each counts by its faster way, such as in place or\nnot. Over rdma: libfabric, by a program in C that polls all the time, and\n"+strings.Join(peer.Names()[3:], ", ")+", by one that could sleep,\nand one that also receives while it computes")
+	f.IntVar(&p.Repetitions, "repetitions", 5, "how often each side is measured beside peers")
 	f.StringSliceVar(&p.forced, "peer-algorithm", nil, "force algorithms of peers, a `LIST` such as openmpi:ring")
-	f.BoolVar(&p.best, "peer-best", false, "measure every algorithm that peers have; the best counts")
-	f.DurationVar(&p.limit, "peer-limit", 20*time.Second, "give a peer up at a size that takes it longer than this")
+	f.BoolVar(&p.Best, "peer-best", false, "measure every algorithm that peers have; the best counts")
+	f.DurationVar(&p.Limit, "peer-limit", 20*time.Second, "give a peer up at a size that takes it longer than this")
 }
 
 // checkPeers finds out whether what is asked for can be measured beside peers.
 func (o *options) checkPeers(f *pflag.FlagSet) error {
 	p := &o.peers
-	if len(p.names) == 0 {
+	if len(p.Names) == 0 {
 		if f.Changed("peer") {
 			return fmt.Errorf("--peer: expected a list of %s; found an empty one", strings.Join(peer.Names(), ", "))
 		}
@@ -57,19 +52,19 @@ func (o *options) checkPeers(f *pflag.FlagSet) error {
 	if os.Getenv(envRank) != "" {
 		return errors.New("--peer starts jobs of its own; run it outside of gaspi-run")
 	}
-	for i, name := range p.names {
+	for i, name := range p.Names {
 		if !slices.Contains(peer.Names(), name) {
 			return fmt.Errorf("--peer %q: expected a list of %s", name, strings.Join(peer.Names(), ", "))
 		}
-		if slices.Contains(p.names[:i], name) {
+		if slices.Contains(p.Names[:i], name) {
 			return fmt.Errorf("--peer: %s is named twice", name)
 		}
 	}
 	switch {
-	case p.repetitions < 1:
-		return fmt.Errorf("--repetitions %d: expected at least 1", p.repetitions)
-	case p.limit < time.Second:
-		return fmt.Errorf("--peer-limit %v: expected at least 1s", p.limit)
+	case p.Repetitions < 1:
+		return fmt.Errorf("--repetitions %d: expected at least 1", p.Repetitions)
+	case p.Limit < time.Second:
+		return fmt.Errorf("--peer-limit %v: expected at least 1s", p.Limit)
 	case o.transport == "loopback":
 		return errors.New("--transport loopback: peers are processes; use shm or tcp")
 	case o.measured.Side == report.ImplLimit:
@@ -90,7 +85,7 @@ func (o *options) checkPeers(f *pflag.FlagSet) error {
 // checkPeerTransport finds out whether peers can be measured over the transport.
 func (o *options) checkPeerTransport() error {
 	rdma := o.transport == "rdma"
-	for _, name := range o.peers.names {
+	for _, name := range o.peers.Names {
 		switch {
 		case peer.MPI(name) && rdma:
 			return fmt.Errorf("--peer %s: MPI is measured over shm and tcp; over rdma, use --peer libfabric", name)
@@ -108,7 +103,7 @@ func (o *options) checkPeerTransport() error {
 
 // checkPeerOperation finds out whether peers have the operation.
 func (o *options) checkPeerOperation(f *pflag.FlagSet) error {
-	for _, name := range o.peers.names {
+	for _, name := range o.peers.Names {
 		switch {
 		case len(peer.Ways(name, o.op.Name)) > 0:
 		case peer.MPI(name):
@@ -136,19 +131,19 @@ func (o *options) checkPeerOperation(f *pflag.FlagSet) error {
 }
 
 // chooseAlgorithms reads pairs of peer and algorithm.
-func (p *peerOptions) chooseAlgorithms() error {
-	p.algorithms = map[string][]string{}
+func (p *peerFlags) chooseAlgorithms() error {
+	p.Algorithms = map[string][]string{}
 	for _, pair := range p.forced {
 		name, algorithm, ok := strings.Cut(pair, ":")
 		switch {
 		case !ok || algorithm == "":
 			return fmt.Errorf("--peer-algorithm %q: expected a peer and its algorithm, such as openmpi:ring", pair)
-		case !slices.Contains(p.names, name):
+		case !slices.Contains(p.Names, name):
 			return fmt.Errorf("--peer-algorithm %s: %s is no peer here; name it in --peer", pair, name)
-		case p.best:
+		case p.Best:
 			return errors.New("--peer-algorithm: --peer-best measures all algorithms; drop one of the two")
 		}
-		p.algorithms[name] = append(p.algorithms[name], algorithm)
+		p.Algorithms[name] = append(p.Algorithms[name], algorithm)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) error {
 	if err != nil || cores < 1 {
 		cores = runtime.NumCPU()
 	}
-	if o.op.main == nil && o.op.object == object.None {
+	if (o.op.main == nil || o.op.tune) && o.op.object == object.None {
 		keepThread()
 	}
 	p, err := gaspi.Init(ctx, gaspi.Config{Transport: o.transport, Emulate: o.emulate})

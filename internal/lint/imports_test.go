@@ -114,6 +114,7 @@ const benchTable = `
 	bytesize < collective, model;
 	collective < object, model;
 	transfer < model;
+	peer, collective, measure, report, bytesize < beside;   # which adds rounds, and the ranks' own jobs
 
 	# Figures start the command, and read its rows.
 	dnn, report < figure;

@@ -77,7 +77,7 @@ func TestArgsOfOurs(t *testing.T) {
 	if d := cmp.Diff(want, o.args); d != "" {
 		t.Errorf("arguments (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff(map[string][]string{"openmpi": {"ring"}}, o.peers.algorithms); d != "" {
+	if d := cmp.Diff(map[string][]string{"openmpi": {"ring"}}, o.peers.Algorithms); d != "" {
 		t.Errorf("algorithms (-want +got):\n%s", d)
 	}
 }

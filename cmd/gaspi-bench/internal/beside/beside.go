@@ -1,15 +1,13 @@
-package main
+package beside
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
@@ -25,21 +23,33 @@ import (
 // and under the system's.
 const ourCongestion = "reno"
 
-// A contest is the runtime and peers, measured in turns.
-type contest struct {
-	o      *options
+// Measure measures the runtime beside peers. An error that wraps context.Canceled
+// says that nothing is shown.
+func Measure(ctx context.Context, spec Sides, stdout, stderr *os.File) error {
+	if err := spec.Forms.Try(); err != nil {
+		return err
+	}
+	c := &comparison{Sides: spec, stderr: stderr}
+	err := c.run(ctx, stdout)
+	c.out.Done()
+	return errors.Join(err, c.out.Close())
+}
+
+// A comparison is the runtime and peers, measured in turns.
+type comparison struct {
+	Sides
 	cores  int
 	out    *report.Printer
 	tcp    bool
 	stderr *os.File
 
-	rivals []*rival
-	tally  report.Tally
-	notes  []string // what readers must know
+	runs  []*peerRun
+	tally report.Tally
+	notes []string // what readers must know
 }
 
-// A rival is one way to run a peer.
-type rival struct {
+// A peerRun is one way to run a peer.
+type peerRun struct {
 	peer *peer.Peer
 	job  peer.Job
 	rows []report.Row // what the points of the job are about, without figures
@@ -47,48 +57,26 @@ type rival struct {
 	out []bool // points that were over the limit or failed once, and are left out from then on
 }
 
-// runPeers measures the runtime beside peers and returns the exit code.
-func runPeers(o *options, stdout, stderr *os.File) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := o.forms.Try(); err != nil {
-		say(stderr, err)
-		return exitFailed
-	}
-	c := &contest{o: o, stderr: stderr}
-	err := c.run(ctx, stdout)
-	c.out.Done()
-	err = errors.Join(err, c.out.Close())
-	if errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted; nothing is shown, as rounds are missing")
-	}
-	if err != nil {
-		say(stderr, err)
-		return exitFailed
-	}
-	return 0
-}
-
-func (c *contest) run(ctx context.Context, stdout *os.File) error {
+func (c *comparison) run(ctx context.Context, stdout *os.File) error {
 	cores, err := sys.ThreadCores()
 	if err != nil {
 		return err
 	}
-	c.cores, c.tcp = len(cores), c.o.transport == "tcp"
-	if err := c.findRivals(ctx); err != nil {
+	c.cores, c.tcp = len(cores), c.Transport == "tcp"
+	if err := c.findPeers(ctx); err != nil {
 		return err
 	}
-	transport := c.o.peerTransport()
-	if c.out, err = report.NewPrinter(c.o.forms, stdout, c.stderr, headline(c.o.ranks, transport, c.cores, c.bound())); err != nil {
+	transport := c.Transport
+	if c.out, err = report.NewPrinter(c.Forms, stdout, c.stderr, c.Headline(c.cores, c.bound())); err != nil {
 		return err
 	}
-	for round := range c.o.peers.repetitions {
+	for round := range c.Peers.Repetitions {
 		for _, side := range c.sides() {
 			if err := c.measureOurs(ctx, side, round); err != nil {
 				return err
 			}
 		}
-		for _, r := range c.rivals {
+		for _, r := range c.runs {
 			if err := c.measure(ctx, r, round, transport); err != nil {
 				return err
 			}
@@ -98,19 +86,19 @@ func (c *contest) run(ctx context.Context, stdout *os.File) error {
 }
 
 // bound says whether each rank has a core of its own, the same on all sides.
-func (c *contest) bound() bool {
-	return c.o.bind == "core" || c.o.bind == "auto" && c.o.ranks <= c.cores
+func (c *comparison) bound() bool {
+	return c.Bind == "core" || c.Bind == "auto" && c.Ranks <= c.cores
 }
 
-// findRivals opens peers, and makes one rival of each for every algorithm and
+// findPeers opens peers, and makes one run of each for every algorithm and
 // congestion control that is asked for.
-func (c *contest) findRivals(ctx context.Context) error {
+func (c *comparison) findPeers(ctx context.Context) error {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return fmt.Errorf("finding a folder for compiled programs: %w; set HOME or XDG_CACHE_HOME", err)
 	}
 	congestions := c.congestions()
-	for _, name := range c.o.peers.names {
+	for _, name := range c.Peers.Names {
 		p, err := peer.Open(ctx, name, filepath.Join(cache, "gaspi-bench"))
 		if err != nil {
 			return err
@@ -121,7 +109,7 @@ func (c *contest) findRivals(ctx context.Context) error {
 		}
 		for _, congestion := range congestions {
 			for _, algorithm := range algorithms {
-				c.rivals = append(c.rivals, c.newRival(p, algorithm, congestion))
+				c.runs = append(c.runs, c.newRun(p, algorithm, congestion))
 			}
 		}
 	}
@@ -130,7 +118,7 @@ func (c *contest) findRivals(ctx context.Context) error {
 
 // congestions are the congestion controls to measure peers under, of which ""
 // is the system's.
-func (c *contest) congestions() []string {
+func (c *comparison) congestions() []string {
 	if !c.tcp || peer.SystemCongestion() == ourCongestion {
 		return []string{""}
 	}
@@ -142,19 +130,19 @@ func (c *contest) congestions() []string {
 }
 
 // algorithms returns the algorithms of a peer to measure; "" stands for the peer's own choice.
-func (c *contest) algorithms(ctx context.Context, p *peer.Peer) ([]string, error) {
-	forced := c.o.peers.algorithms[p.Name]
-	if !c.o.peers.best && len(forced) == 0 {
+func (c *comparison) algorithms(ctx context.Context, p *peer.Peer) ([]string, error) {
+	forced := c.Peers.Algorithms[p.Name]
+	if !c.Peers.Best && len(forced) == 0 {
 		return []string{""}, nil
 	}
-	all, err := p.Algorithms(ctx, c.o.op.Name)
+	all, err := p.Algorithms(ctx, c.Op)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 && len(forced) > 0 {
-		return nil, fmt.Errorf("--peer-algorithm %s:%s: %s has no algorithms for %s; drop the flag", p.Name, forced[0], p.Name, c.o.op.Name)
+		return nil, fmt.Errorf("--peer-algorithm %s:%s: %s has no algorithms for %s; drop the flag", p.Name, forced[0], p.Name, c.Op)
 	}
-	if c.o.peers.best {
+	if c.Peers.Best {
 		return append([]string{""}, all...), nil
 	}
 	known := map[string]bool{}
@@ -170,15 +158,15 @@ func (c *contest) algorithms(ctx context.Context, p *peer.Peer) ([]string, error
 }
 
 // sides are what ranks of the runtime measure, in runs of their own as peers have.
-func (c *contest) sides() []string {
-	if c.o.measured.Side != "" {
-		return []string{c.o.measured.Side}
+func (c *comparison) sides() []string {
+	if c.Rules.Side != "" {
+		return []string{c.Rules.Side}
 	}
 	return []string{report.ImplGaspi, report.ImplLimit}
 }
 
 // measureOurs runs the ranks of the runtime once over all sizes.
-func (c *contest) measureOurs(ctx context.Context, side string, round int) error {
+func (c *comparison) measureOurs(ctx context.Context, side string, round int) error {
 	c.doing(round, side, "")
 	dir, err := os.MkdirTemp("", "gaspi-bench-peers-")
 	if err != nil {
@@ -190,10 +178,8 @@ func (c *contest) measureOurs(ctx context.Context, side string, round int) error
 		return err
 	}
 	defer nothing.Close()
-	ours := *c.o
-	ours.forms = report.Forms{JSON: filepath.Join(dir, "rows.json")}
-	ours.args = append(c.o.args, "--json="+ours.forms.JSON, "--side="+side)
-	cfg, err := ours.job(nothing, c.stderr)
+	forms := report.Forms{JSON: filepath.Join(dir, "rows.json")}
+	cfg, err := c.Start(forms, append(c.Args, "--json="+forms.JSON, "--side="+side), nothing, c.stderr)
 	if err != nil {
 		return err
 	}
@@ -206,7 +192,7 @@ func (c *contest) measureOurs(ctx context.Context, side string, round int) error
 	case result.ExitCode != 0:
 		return fmt.Errorf("the ranks of the runtime ended with exit code %d", result.ExitCode)
 	}
-	rows, err := report.ReadRows(ours.forms.JSON)
+	rows, err := report.ReadRows(forms.JSON)
 	if err != nil {
 		return err
 	}
@@ -222,8 +208,8 @@ func (c *contest) measureOurs(ctx context.Context, side string, round int) error
 	return nil
 }
 
-// measure runs a rival once over all its points.
-func (c *contest) measure(ctx context.Context, r *rival, round int, transport string) error {
+// measure runs a peer once over all its points.
+func (c *comparison) measure(ctx context.Context, r *peerRun, round int, transport string) error {
 	job := r.job
 	job.Points = nil
 	var rows []report.Row
@@ -238,10 +224,10 @@ func (c *contest) measure(ctx context.Context, r *rival, round int, transport st
 		c.doing(round, rows[i].Impl, pointOf(rows[i]))
 	}, func(done peer.PointResult) {
 		made := rows[done.Point]
-		made.Transport, made.N = transport, c.o.ranks
+		made.Transport, made.N = transport, c.Ranks
 		switch {
 		case done.OverLimit:
-			made.Note = fmt.Sprintf("over limit (%v)", c.o.peers.limit)
+			made.Note = fmt.Sprintf("over limit (%v)", c.Peers.Limit)
 		case done.Failed != "":
 			made.Note = "failed (" + done.Failed + ")"
 		default:
@@ -253,34 +239,34 @@ func (c *contest) measure(ctx context.Context, r *rival, round int, transport st
 }
 
 // doing says on a terminal what is being measured.
-func (c *contest) doing(round int, impl, what string) {
+func (c *comparison) doing(round int, impl, what string) {
 	if what == "" {
-		what = c.o.op.Name
+		what = c.Op
 	}
-	c.out.Progress(fmt.Sprintf("round %d of %d: %s, %s", round+1, c.o.peers.repetitions, impl, what))
+	c.out.Progress(fmt.Sprintf("round %d of %d: %s, %s", round+1, c.Peers.Repetitions, impl, what))
 }
 
-// newRival makes a rival and the points that it measures.
-func (c *contest) newRival(p *peer.Peer, algorithm, congestion string) *rival {
-	r := &rival{peer: p, job: peer.Job{
-		Ranks: c.o.ranks, Bound: c.bound(), Yield: c.o.ranks > c.cores, TCP: c.tcp, Congestion: congestion, Algorithm: algorithm,
-		DType: "float64", Op: "sum", Most: 1, Time: c.o.measured.Time, Verify: c.o.measured.Verify, Limit: c.o.peers.limit,
-		Provider: os.Getenv(envProvider),
+// newRun makes a run of a peer and the points that it measures.
+func (c *comparison) newRun(p *peer.Peer, algorithm, congestion string) *peerRun {
+	r := &peerRun{peer: p, job: peer.Job{
+		Ranks: c.Ranks, Bound: c.bound(), Yield: c.Ranks > c.cores, TCP: c.tcp, Congestion: congestion, Algorithm: algorithm,
+		DType: "float64", Op: "sum", Most: 1, Time: c.Rules.Time, Verify: c.Rules.Verify, Limit: c.Peers.Limit,
+		Provider: c.Provider,
 	}}
-	if g := c.o.collective; g != nil {
+	if g := c.Call; g != nil {
 		r.job.DType, r.job.Op, r.job.Root = g.Dtype.Name, g.Op.String(), g.Root
-		r.job.Most = collective.Contributed(g.Dtype.Exact, collective.Contributors(g, c.o.ranks))
+		r.job.Most = collective.Contributed(g.Dtype.Exact, collective.Contributors(g, c.Ranks))
 	}
 	if congestion == "" && c.tcp {
 		congestion = peer.SystemCongestion()
 	}
-	for _, bytes := range c.o.sizes {
+	for _, bytes := range c.Sizes {
 		for _, op := range c.operations() {
 			for _, way := range peer.Ways(p.Name, op) {
 				made := report.Row{Op: op, Impl: p.Name, Version: p.Version, Algorithm: algorithm, Congestion: congestion, Way: way, Bytes: bytes}
 				point := peer.Point{Operation: op, Count: bytes, Way: way}
-				if g := c.o.collective; g != nil {
-					s := g.Shape(c.o.ranks, bytes)
+				if g := c.Call; g != nil {
+					s := g.Shape(c.Ranks, bytes)
 					made.Bytes, point.Count = s.Bytes(), uint64(s.Count())
 				}
 				if !slices.ContainsFunc(r.rows, made.SameAs) { // sizes are rounded to whole blocks
@@ -294,16 +280,16 @@ func (c *contest) newRival(p *peer.Peer, algorithm, congestion string) *rival {
 }
 
 // operations are the rows that the runtime has for a size.
-func (c *contest) operations() []string {
+func (c *comparison) operations() []string {
 	switch {
-	case c.o.op.Name == "latency":
+	case c.Op == "latency":
 		return []string{"latency", "delivery"}
-	case c.o.op.Name == "bandwidth" && c.o.peerTransport() != "shm":
+	case c.Op == "bandwidth" && c.Transport != "shm":
 		return []string{"bandwidth"}
-	case c.o.op.Name == "bandwidth":
+	case c.Op == "bandwidth":
 		return []string{"bandwidth", "put"}
 	}
-	return []string{c.o.op.Name}
+	return []string{c.Op}
 }
 
 // fill computes the figures of a row.
@@ -329,7 +315,7 @@ func pointOf(r report.Row) string {
 }
 
 // show prints everything that was measured.
-func (c *contest) show() error {
+func (c *comparison) show() error {
 	rows := c.tally.Sorted()
 	all := report.Compare(rows)
 	lines := append(c.describe(), report.PeerLines(rows)...)
@@ -344,19 +330,19 @@ func (c *contest) show() error {
 }
 
 // describe says how figures came about.
-func (c *contest) describe() []string {
-	what := c.o.op.Name
-	if g := c.o.collective; g != nil {
+func (c *comparison) describe() []string {
+	what := c.Op
+	if g := c.Call; g != nil {
 		what += " of " + g.Dtype.Name
 		if g.What.Reduces() {
 			what += ", " + g.Op.String()
 		}
 	}
-	return []string{fmt.Sprintf("%s; medians of %d rounds, in each of which every side ran once", what, c.o.peers.repetitions)}
+	return []string{fmt.Sprintf("%s; medians of %d rounds, in each of which every side ran once", what, c.Peers.Repetitions)}
 }
 
 // encode writes comparisons and means to JSON, as objects with one member.
-func (c *contest) encode(all []report.Comparison) error {
+func (c *comparison) encode(all []report.Comparison) error {
 	for _, made := range all {
 		if err := c.out.Encode("comparisons", map[string]report.Comparison{"comparison": made}); err != nil {
 			return err

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/beside"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/launcher"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// runPeers measures the runtime beside peers and returns the exit code.
+func runPeers(o *options, stdout, stderr *os.File) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := beside.Measure(ctx, o.peerSpec(), stdout, stderr)
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted; nothing is shown, as rounds are missing")
+	}
+	if err != nil {
+		say(stderr, err)
+		return exitFailed
+	}
+	return 0
+}
+
+// Spec returns what is measured beside peers.
+func (o *options) peerSpec() beside.Sides {
+	return beside.Sides{
+		Op: o.op.Name, Ranks: o.ranks, Sizes: o.sizes, Transport: o.peerTransport(), Provider: os.Getenv(envProvider), Bind: o.bind,
+		Rules: o.measured, Forms: o.forms, Call: o.collective, Peers: o.peers.Peers, Args: o.args,
+		Start: func(forms report.Forms, args []string, stdout, stderr *os.File) (launcher.Config, error) {
+			ours := *o
+			ours.forms, ours.args = forms, args
+			return ours.job(stdout, stderr)
+		},
+		Headline: func(cores int, bound bool) string { return headline(o.ranks, o.peerTransport(), cores, bound) },
+	}
+}
