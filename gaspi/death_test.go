@@ -160,6 +160,9 @@ func TestResetStateLetsWaitsGoOn(t *testing.T) {
 		if err := p.ResetState(3); !errors.Is(err, gaspi.ErrBadRank) {
 			return fmt.Errorf("reset of rank 3 of 3: %v", err)
 		}
+		// An operation to a rank that has left makes it corrupt: neither leaves before both have looked.
+		tell(p, s, 2-p.Rank(), 5)
+		await(ctx, s, 5)
 		return nil
 	})
 }
