@@ -73,6 +73,8 @@ func (c *client) greet(conn net.Conn) error {
 		return fmt.Errorf("greeting %s: %w", c.holder(), errSilent{helloPatience})
 	case err != nil:
 		return fmt.Errorf("greeting %s: %w", c.holder(), err)
+	case m.Kind == kindError:
+		return fmt.Errorf("%s refused this process: %s", c.holder(), m.Reason)
 	case m.Kind != kindHello:
 		return fmt.Errorf("greeting %s: it began with a %q message, not with hello", c.holder(), m.Kind)
 	case m.Job != c.info.Job || m.Rank != c.info.Rank || m.Size != c.info.Size:

@@ -1,7 +1,11 @@
 package boot
 
 import (
+	"errors"
+	"io"
 	"net"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
@@ -41,6 +45,54 @@ func TestHandshakeAnsweredTooLate(t *testing.T) {
 				t.Error("a rank that has joined could join again")
 			}
 		})
+	}
+}
+
+// TestServedInAnotherOrder has a rank that has given up a connection and made another one, both
+// of which the rendezvous serves only then, in either order: the rank joins over the one that it
+// uses, and the other one ends.
+func TestServedInAnotherOrder(t *testing.T) {
+	for _, name := range []string{"given up first", "given up last"} {
+		t.Run(name, func(t *testing.T) {
+			s, v := startRendezvous(t, 2, false)
+			givenUp, old := net.Pipe()
+			used, current := net.Pipe()
+			order := []net.Conn{old, current}
+			if name == "given up last" {
+				slices.Reverse(order)
+			}
+			for _, conn := range order {
+				if err := s.Serve(conn, 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			one, err := dialRemote(used, infoOf(s, 1), v.meeting(s, 1).proof)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer one.Close()
+			if _, err := givenUp.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+				t.Errorf("the connection that was given up: %v, want its end", err)
+			}
+			if err := s.serveAgain(1); err == nil {
+				t.Error("a rank that has joined could join again")
+			}
+		})
+	}
+}
+
+// TestJoinRefusedAtHello has a rank that is taken for dead between its handshake and its hello:
+// it is told so.
+func TestJoinRefusedAtHello(t *testing.T) {
+	s, v := startRendezvous(t, 2, false)
+	mine, theirs := net.Pipe()
+	if err := s.Serve(theirs, 1); err != nil {
+		t.Fatal(err)
+	}
+	s.Announce(Failure{Rank: 1, Reason: "host lost"})
+	_, err := dialRemote(mine, infoOf(s, 1), v.meeting(s, 1).proof)
+	if err == nil || !strings.Contains(err.Error(), "taken for dead: host lost") {
+		t.Errorf("%v, want the reason for which rank 1 was refused", err)
 	}
 }
 

@@ -29,13 +29,13 @@ type Server struct {
 
 	announcing sync.WaitGroup // calls of Announce that wait for last words, or for earlier calls
 
-	mu      sync.Mutex
-	told    chan struct{} // closed when all ranks were told of the last end that was announced
-	links   []*rankLink   // index is the rank; nil until attached
-	former  []*rankLink   // connections of ranks that did not join over them
-	onError func(base.Rank, error)
-	onMiss  func(by base.Rank, what Failure)
-	ending  string // why no rank is let in any more; empty while they are
+	mu       sync.Mutex
+	told     chan struct{} // closed when all ranks were told of the last end that was announced
+	links    []*rankLink   // index is the rank; nil until attached, over a network until its hello
+	unjoined []*rankLink   // connections over a network before their hello, and those that ended without
+	onError  func(base.Rank, error)
+	onMiss   func(by base.Rank, what Failure)
+	ending   string // why no rank is let in any more; empty while they are
 }
 
 // NewServer returns the server of a job of size ranks. It calls kill, from any
@@ -96,7 +96,9 @@ func (s *Server) Attach(r base.Rank) (child *os.File, err error) {
 	return child, nil
 }
 
-// serve speaks to rank r over conn, which it takes.
+// serve speaks to rank r over conn, which it takes. A rank that has given up a connection over a
+// network makes another one, and the two may be served in either order: it is attached over
+// the one on which it says hello.
 func (s *Server) serve(r base.Rank, conn net.Conn, remote bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,14 +106,12 @@ func (s *Server) serve(r base.Rank, conn net.Conn, remote bool) error {
 		conn.Close()
 		return err
 	}
-	if old := s.links[r]; old != nil { // the rank has given that connection up
-		s.former = append(s.former, old)
-		old.wire.closeRead()
-	}
 	l := &rankLink{server: s, rank: r, remote: remote, wire: newWire(conn), received: make(chan struct{}), closed: make(chan struct{})}
-	s.links[r] = l
 	if remote {
+		s.unjoined = append(s.unjoined, l)
 		l.wire.watch(s.heartbeat)
+	} else {
+		s.links[r] = l
 	}
 	go l.receiveLoop()
 	return nil
@@ -139,7 +139,7 @@ func (s *Server) admissibleLocked(r base.Rank) error {
 		return fmt.Errorf("attach rank %d to a job of %d: %w", r, s.hub.size, base.ErrBadRank)
 	case s.ending != "":
 		return fmt.Errorf("attach rank %d: %s: %w", r, s.ending, base.ErrClosed)
-	case s.links[r] != nil && (s.links[r].joined || !s.links[r].remote):
+	case s.links[r] != nil:
 		return fmt.Errorf("attach rank %d: it is attached already", r)
 	}
 	if f := s.hub.failure(r); f != nil {
@@ -219,7 +219,7 @@ func (s *Server) Close() {
 	if s.ending == "" {
 		s.ending = "the job is over"
 	}
-	links := slices.Concat(s.links, s.former)
+	links := slices.Concat(s.links, s.unjoined)
 	s.mu.Unlock()
 	var all sync.WaitGroup
 	for _, l := range links {
@@ -257,17 +257,28 @@ type rankLink struct {
 	announced bool // guarded by the server's mu: somebody knows what became of the rank
 }
 
-// join answers the hello of the rank, from which on it is there. It fails if the rank has a
-// later connection.
+// join answers the hello of the rank, from which on it is there, and ends the other connections
+// of the rank, which it has given up. It fails if the rank is there already, or was taken for
+// dead meanwhile.
 func (l *rankLink) join() error {
-	l.server.mu.Lock()
-	defer l.server.mu.Unlock()
-	if l.server.links[l.rank] != l {
-		return io.EOF
+	s := l.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.remote {
+		if err := s.admissibleLocked(l.rank); err != nil {
+			return err
+		}
+		s.links[l.rank] = l
+		s.unjoined = slices.DeleteFunc(s.unjoined, func(other *rankLink) bool { return other == l })
+		for _, other := range s.unjoined {
+			if other.rank == l.rank {
+				other.wire.closeRead()
+			}
+		}
 	}
 	l.joined = true
 	l.wire.send(l.hello())
-	l.server.hub.attach(l.rank, l)
+	s.hub.attach(l.rank, l)
 	return nil
 }
 
@@ -278,14 +289,8 @@ func (l *rankLink) detach() bool {
 	s := l.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.links[l.rank] != l {
-		return false
-	}
 	if l.joined {
 		s.hub.detach(l.rank)
-	} else if l.remote {
-		s.links[l.rank] = nil
-		s.former = append(s.former, l)
 	}
 	return l.joined
 }
