@@ -12,6 +12,7 @@ type labeller struct {
 	label   []byte
 	live    bool   // lines are shown on a terminal while they grow
 	pending []byte // a line whose end has not come
+	text    int    // bytes of pending before the carriage returns at its end
 }
 
 // feed takes the next bytes of the stream and appends the lines they complete.
@@ -44,49 +45,54 @@ func (l *labeller) flush(out []byte) []byte {
 func (l *labeller) grow(out, part []byte) []byte {
 	for len(l.pending)+len(part) > maxPiece {
 		fits := maxPiece - len(l.pending)
-		l.pending = append(l.pending, part[:fits]...)
+		rewound := l.add(part[:fits])
 		part = part[fits:]
-		if l.live && l.rewind() {
+		if rewound {
 			continue
 		}
 		out = l.finish(out)
 	}
-	l.pending = append(l.pending, part...)
-	if l.live {
-		l.rewind()
-	}
+	l.add(part)
 	return out
+}
+
+// add appends a part to the pending line. On a terminal it forgets what a carriage return has
+// since overwritten, and reports whether there was any. The last text before a final carriage
+// return stays: it is what the terminal shows.
+func (l *labeller) add(part []byte) (rewound bool) {
+	seen := l.text // on a terminal, no carriage return is before it
+	if text := bytes.TrimRight(part, "\r"); len(text) > 0 {
+		l.text = len(l.pending) + len(text)
+	}
+	l.pending = append(l.pending, part...)
+	if !l.live {
+		return false
+	}
+	last := bytes.LastIndexByte(l.pending[seen:l.text], '\r')
+	if last < 0 {
+		return false
+	}
+	over := seen + last + 1
+	l.pending = append(l.pending[:0], l.pending[over:]...)
+	l.text -= over
+	return true
 }
 
 // finish appends the pending line.
 func (l *labeller) finish(out []byte) []byte {
 	out = append(out, l.label...)
 	out = append(out, l.visible()...)
-	l.pending = l.pending[:0]
+	l.pending, l.text = l.pending[:0], 0
 	return append(out, '\n')
 }
 
-// rewind forgets what a carriage return has since overwritten, and reports
-// whether there was any. The last text before a final carriage return stays: it
-// is what the terminal shows.
-func (l *labeller) rewind() bool {
-	text := bytes.TrimRight(l.pending, "\r")
-	last := bytes.LastIndexByte(text, '\r')
-	if last < 0 {
-		return false
-	}
-	l.pending = append(l.pending[:0], l.pending[last+1:]...)
-	return true
-}
-
-// visible is what of the pending line is to be passed on: all of it, or on a
-// terminal what is left after the carriage returns.
+// visible returns the part of the pending line that is to be passed on: all of it, or on a
+// terminal the text that carriage returns have left.
 func (l *labeller) visible() []byte {
 	if !l.live {
 		return l.pending
 	}
-	text := bytes.TrimRight(l.pending, "\r")
-	return text[bytes.LastIndexByte(text, '\r')+1:]
+	return l.pending[:l.text]
 }
 
 // status is the labelled line that is under way, or nil.

@@ -58,6 +58,19 @@ func TestLabeller(t *testing.T) {
 	}
 }
 
+// TestLabellerLooksAtEachByteOnce has a stream of the longest lines come a byte at a time, also
+// of carriage returns alone: one look at the whole line for each byte would take minutes.
+func TestLabellerLooksAtEachByteOnce(t *testing.T) {
+	for _, piece := range []string{"x", "\r", "x\r", "\rx", "\r\rx"} {
+		text := strings.Repeat(piece, maxPiece/len(piece))
+		for _, live := range []bool{false, true} {
+			if whole, cut := labelAll(text, live, len(text)), labelAll(text, live, 1); whole != cut {
+				t.Errorf("%q again and again, on a terminal %t: %d bytes in pieces of one, %d as a whole", piece, live, len(cut), len(whole))
+			}
+		}
+	}
+}
+
 func TestLabellerForgetsOldProgress(t *testing.T) {
 	l := labeller{live: true}
 	for range 1000 {
