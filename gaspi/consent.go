@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/internal/peerstate"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -186,8 +187,7 @@ func (c *consent) post(part, m int, v notify.Value) {
 
 // ended reports whether nothing of member m arrives any more.
 func (c *consent) ended(m int) bool {
-	r := c.g.ranks[m]
-	return c.g.p.ends[r].Load() != nil && c.g.p.silent[r].Load()
+	return c.g.p.peers.At(c.g.ranks[m]).Quiet
 }
 
 // await returns what member m tells in this part, 0 if it has ended instead.
@@ -224,9 +224,9 @@ func (c *consent) await(ctx context.Context, m int) (notify.Value, error) {
 // member says so.
 func (c *consent) apart() (split, bool) {
 	p := c.g.p
-	if p.misses.Load() > 0 {
+	if p.peers.AnyParted() {
 		for m, r := range c.g.ranks {
-			if p.missed[r].Load() && p.ends[r].Load() == nil {
+			if p.peers.At(r).State == peerstate.Parted {
 				return c.with(m), true
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,73 +31,22 @@ func (h Health) String() string {
 	return "healthy"
 }
 
-// health is the state vector and what it rests on.
-type health struct {
-	vector []atomic.Uint32             // index is the rank; a Health
-	ends   []atomic.Pointer[ending]    // index is the rank; nil while it is there
-	causes []atomic.Pointer[RankError] // index is the rank; what made it corrupt, nil if that is how it ended
-	broken []atomic.Pointer[breakage]  // index is the rank; how the connection with it broke, nil if it did not
-	turns  []atomic.Int32              // index is the rank; the how many-th to end or be lost it was, 0 if it is there
-	losses atomic.Int32                // how many have
-	untold []atomic.Bool               // index is the rank; it is lost, and nobody told of its end within verdictPatience
-	missed []atomic.Bool               // index is the rank; it is lost to this one, and nobody tells of its end
-	misses atomic.Int32                // ranks that were missed
-	silent []atomic.Bool               // index is the rank; it has ended, and nothing of it arrives any more
-	gone   atomic.Int32                // ranks that died or left
-	unseen atomic.Int32                // ranks that are corrupt: waits for anybody end while there are any
-	lost   atomic.Bool                 // the launcher is gone
-	alone  atomic.Bool                 // the program knows which ranks have left
-}
-
-// A breakage is how and when the connection with a rank broke.
-type breakage struct {
-	err *RankError
-	at  time.Time
-}
-
-// An ending is how a rank ended.
-type ending struct {
-	left bool // normally, with status 0
-	err  *RankError
-}
-
-func (h *health) init(size int) {
-	h.vector = make([]atomic.Uint32, size)
-	h.ends = make([]atomic.Pointer[ending], size)
-	h.causes = make([]atomic.Pointer[RankError], size)
-	h.broken = make([]atomic.Pointer[breakage], size)
-	h.silent = make([]atomic.Bool, size)
-	h.untold = make([]atomic.Bool, size)
-	h.missed = make([]atomic.Bool, size)
-	h.turns = make([]atomic.Int32, size)
-}
-
-// mark makes rank r corrupt and reports whether it was healthy.
-func (h *health) mark(r Rank) bool {
-	h.count(r) // before others see that it is corrupt
-	if !h.vector[r].CompareAndSwap(uint32(Healthy), uint32(Corrupt)) {
-		return false
-	}
-	h.unseen.Add(1)
-	return true
-}
-
 // State is the state vector: one entry per rank, by rank. The caller owns it.
 func (p *Proc) State() []Health {
 	vec := make([]Health, p.size)
 	for r := range vec {
-		vec[r] = Health(p.vector[r].Load())
+		vec[r] = p.Health(Rank(r))
 	}
 	return vec
 }
 
 // Health is the entry of rank r in the state vector, Corrupt if there is no such rank. It
-// is one load.
+// is two loads.
 func (p *Proc) Health(r Rank) Health {
-	if r < 0 || int(r) >= p.size {
+	if r < 0 || int(r) >= p.size || p.peers.At(r).Corrupt {
 		return Corrupt
 	}
-	return Health(p.vector[r].Load())
+	return Healthy
 }
 
 // Failure returns how rank r ended, or why this rank has lost it if nothing is known of
@@ -109,17 +57,17 @@ func (p *Proc) Failure(r Rank) *RankError {
 	if r < 0 || int(r) >= p.size {
 		return nil
 	}
-	if p.ends[r].Load() == nil && p.causes[r].Load() == nil && p.Health(r) == Healthy {
+	if !p.peers.At(r).Gone() {
 		return nil
 	}
-	return p.goneError(r)
+	return p.peers.Why(r)
 }
 
 // Silent reports whether rank r has ended, well or badly, and nothing that it wrote or
 // posted arrives here any more. Failure may tell of the end a moment earlier, while what
-// the rank had sent is still being received. It is one load. Where ranks are goroutines
+// the rank had sent is still being received. It is two loads. Where ranks are goroutines
 // (Local), one that was killed may go on: then it promises nothing.
-func (p *Proc) Silent(r Rank) bool { return r >= 0 && int(r) < p.size && p.silent[r].Load() }
+func (p *Proc) Silent(r Rank) bool { return r >= 0 && int(r) < p.size && p.peers.At(r).Quiet }
 
 // ResetState declares the ranks healthy, all if none is named: the program has
 // dealt with what happened. Waits for notifications no longer end because of
@@ -127,9 +75,9 @@ func (p *Proc) Silent(r Rank) bool { return r >= 0 && int(r) < p.size && p.silen
 // died stays dead, and becomes corrupt again when an operation needs it.
 func (p *Proc) ResetState(ranks ...Rank) error {
 	if len(ranks) == 0 {
-		p.alone.Store(p.gone.Load() > 0)
+		p.peers.Acknowledge()
 		for r := range Rank(p.size) {
-			p.pardon(r)
+			p.peers.Pardoned(r)
 		}
 		return nil
 	}
@@ -137,15 +85,9 @@ func (p *Proc) ResetState(ranks ...Rank) error {
 		if r < 0 || int(r) >= p.size {
 			return &OpError{Op: "state_reset", Err: p.badRank(r)}
 		}
-		p.pardon(r)
+		p.peers.Pardoned(r)
 	}
 	return nil
-}
-
-func (p *Proc) pardon(r Rank) {
-	if p.vector[r].CompareAndSwap(uint32(Corrupt), uint32(Healthy)) {
-		p.unseen.Add(-1)
-	}
 }
 
 // Ping finds out whether rank r is alive, and marks it corrupt if it is not. It needs no help
@@ -190,10 +132,8 @@ func (p *Proc) fault(r Rank, err error) error {
 	if err == nil || !errors.Is(err, ErrRankDead) {
 		return err
 	}
-	if cause, ok := errors.AsType[*RankError](err); ok && cause.Rank == r {
-		p.causes[r].Store(cause)
-	}
-	if p.mark(r) {
+	cause, _ := errors.AsType[*RankError](err)
+	if p.peers.Failed(r, cause) {
 		p.wakeAll()
 	}
 	return err
@@ -239,36 +179,38 @@ func certainAfter() time.Duration {
 
 // linkLost takes note of a connection that broke. It does not block.
 func (p *Proc) linkLost(err *RankError) {
-	p.broken[err.Rank].Store(&breakage{err, time.Now()})
+	p.peers.Broke(err, time.Now())
 	go p.judge(err)
 }
 
 // reportLosses tells whoever started the job of ranks that this one has lost and of whose
 // end nothing is known. Others are about to lose this one, and may end before it.
 func (p *Proc) reportLosses() {
-	for r := range p.broken {
-		if b := p.broken[r].Load(); b != nil && p.ends[r].Load() == nil {
-			p.boot.Miss(b.err.Rank, b.err.Reason)
+	for r := range Rank(p.size) {
+		if peer := p.peers.At(r); peer.Broken != nil && !peer.HasEnded() {
+			p.boot.Miss(r, peer.Broken.Reason)
 		}
 	}
 }
 
-// judge makes a rank corrupt unless it turns out that it has ended, and later missed.
+// judge takes a rank for lost unless it turns out that it has ended, and later for parted.
 func (p *Proc) judge(err *RankError) {
 	if p.endsWithin(err.Rank, verdictPatience) {
 		return
 	}
 	p.boot.Miss(err.Rank, err.Reason)
-	p.untold[err.Rank].Store(true)
+	if !p.peers.Untold(err.Rank) {
+		return
+	}
 	p.wakeAll() // also if it is corrupt already
 	p.cfg.Log.Warn("gaspi: lost a connection", "rank", p.rank, "peer", err.Rank, "reason", err.Reason)
 	_ = p.fault(err.Rank, err)
 	if p.endsWithin(err.Rank, p.certain-verdictPatience) {
 		return
 	}
-	p.missed[err.Rank].Store(true)
-	p.misses.Add(1)
-	p.wakeAll()
+	if p.peers.Unheard(err.Rank) {
+		p.wakeAll()
+	}
 }
 
 // endsWithin waits for a time, and reports whether rank r has ended then, or this one has closed.
@@ -277,7 +219,7 @@ func (p *Proc) endsWithin(r Rank, d time.Duration) bool {
 	defer late.Stop()
 	select {
 	case <-late.C:
-		return p.ends[r].Load() != nil
+		return p.peers.At(r).HasEnded()
 	case <-p.over:
 		return true
 	}
@@ -294,7 +236,7 @@ func (p *Proc) watchLoop() {
 		p.noteEnd(f)
 	}
 	if p.boot.Lost() {
-		p.lost.Store(true)
+		p.launcherLost.Store(true)
 		p.detach()
 		p.wakeAll()
 		p.cfg.Log.Error("gaspi: the launcher is gone, or rank 0 of a job without one; this rank ends", "rank", p.rank)
@@ -337,17 +279,11 @@ func (p *Proc) noteEnd(f boot.Failure) {
 		return
 	}
 	err := &RankError{Rank: f.Rank, Reason: f.Reason, Left: f.Left}
-	p.announced(f.Rank) // before others see that it has ended
-	if !p.ends[f.Rank].CompareAndSwap(nil, &ending{left: f.Left, err: err}) {
+	if !p.peers.Ended(err) {
 		return
 	}
-	p.alone.Store(false) // this one is news
 	p.wire.Lose(err)
-	p.silent[f.Rank].Store(true)
-	if !f.Left {
-		p.mark(f.Rank)
-	}
-	p.gone.Add(1)
+	p.peers.Quieted(f.Rank)
 	p.wakeAll()
 }
 

@@ -143,7 +143,7 @@ func (s *Segment) orphaned() error {
 // lost is orphaned as far as it concerns those that may write here.
 func (s *Segment) lost() error {
 	p := s.p
-	if p.gone.Load() == 0 && p.unseen.Load() == 0 {
+	if p.peers.AllPresent() {
 		return nil
 	}
 	s.mu.Lock()

@@ -169,7 +169,7 @@ func TestSendWaitsForTheCopy(t *testing.T) {
 			t.Fatalf("claimed %q, %v", dst.Bytes()[:n], err)
 		}
 		<-limited.Done()
-		p[1].lost.Store(true)
+		p[1].launcherLost.Store(true)
 		p[1].wakeAll()
 		synctest.Wait()
 		select {
@@ -183,7 +183,7 @@ func TestSendWaitsForTheCopy(t *testing.T) {
 		if err := <-sent; err != nil {
 			t.Errorf("%v, though it was received", err)
 		}
-		p[1].lost.Store(false)
+		p[1].launcherLost.Store(false)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/peerstate"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -45,8 +46,9 @@ type Proc struct {
 	passive  *passive
 	world    *Group
 
-	health
-	stats counters
+	peers        *peerstate.Table // what this rank knows of each of the job
+	launcherLost atomic.Bool      // the launcher is gone
+	stats        counters
 
 	others  []Rank       // all ranks but this one
 	anyStop func() error // for waits that any rank might end; bound once, so that waits allocate nothing
@@ -123,7 +125,7 @@ func start(ctx context.Context, d *dialer, wire transport.Transport) (*Proc, err
 	if _, ok := p.Emulated(); ok { // each rank counts as alone on its host
 		p.localRank, p.localSize = 0, 1
 	}
-	p.health.init(info.Size)
+	p.peers = peerstate.New(info.Size)
 	p.attached, p.detach = context.WithCancel(context.Background())
 	p.anyStop, p.stop = p.anyEnded, p.ended
 	p.segments.byID = make([]*Segment, cfg.Segments)

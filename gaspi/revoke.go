@@ -86,7 +86,7 @@ func (g *Group) Revoked() error {
 	if err := g.revocation.err.Load(); err != nil {
 		return err
 	}
-	if g.p.gone.Load()|g.p.unseen.Load() == 0 {
+	if g.p.peers.AllPresent() {
 		return nil
 	}
 	return g.revokedLately()
@@ -217,7 +217,7 @@ func (g *Group) flood(err *RevokedError) {
 	told := make([]bool, len(g.ranks))
 	told[g.me] = true
 	for _, m := range signalled(g.me, len(g.ranks)) {
-		if told[m] || g.p.ends[g.ranks[m]].Load() != nil {
+		if told[m] || g.p.peers.At(g.ranks[m]).HasEnded() {
 			continue
 		}
 		told[m] = true
@@ -332,8 +332,8 @@ func (p *Proc) lostElsewhere(r Rank) error {
 	case int(r) >= p.size:
 		return fmt.Errorf("%w: %d", ErrBadRank, r)
 	case r == p.rank:
-		if first, any := p.earliest(p.others, func(r Rank) bool { return p.Failure(r) != nil }); any {
-			return p.Failure(first)
+		if first := p.FirstFailure(p.others); first != nil {
+			return first
 		}
 		return &RankError{Rank: r, Reason: "another member of the group has lost this rank, and both are alive"}
 	}

@@ -105,7 +105,7 @@ func (s *shrinking) count(ctx context.Context, g *Group) error {
 	members = members[:min(len(members), windowBits)]
 	flags := uint32(0)
 	for i, r := range members {
-		if g.p.ends[r].Load() == nil {
+		if !g.p.peers.At(r).HasEnded() {
 			flags |= 1 << i
 		}
 	}

@@ -18,6 +18,8 @@ const table = `
 	internal/auth < internal/boot, internal/transport/tcp, launcher, gaspi;
 	internal/address < internal/boot, internal/transport/tcp, internal/transport/rdma, launcher, gaspi;
 	internal/base < internal/boot;
+	internal/base < internal/peerstate;
+	internal/peerstate < gaspi;
 
 	# The seam and what is below it. Transports do not know each other.
 	internal/base, internal/sys, notify, segment < internal/transport;
