@@ -41,36 +41,6 @@ func (e RankExit) describe() string {
 	return b.String()
 }
 
-// sentence says what happened and what becomes of the ranks that were still
-// running; over means that they have ended.
-func (c *cause) sentence(over bool) string {
-	s := c.what
-	if c.after > 0 {
-		s += " after " + seconds(c.after)
-	}
-	if c.loss != "" {
-		s += ", once " + c.loss
-	}
-	if c.peers == 0 {
-		return s
-	}
-	ranks := "the other rank"
-	if c.peers > 1 {
-		ranks = fmt.Sprintf("the other %d ranks", c.peers)
-	}
-	if c.everyone {
-		ranks = strings.Replace(ranks, "the other", "the", 1)
-	}
-	switch {
-	case !c.fatal:
-		return s + "; " + ranks + " " + plural(c.peers, "goes", "go") + " on"
-	case over:
-		return s + "; ended " + ranks
-	default:
-		return s + "; waiting for " + ranks + " to end"
-	}
-}
-
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return one

@@ -55,7 +55,7 @@ func (j *job) settle() {
 	done := j.output.settled()
 	hurry := time.After(drainPatience)
 	var limit <-chan time.Time
-	if j.interrupt != 0 {
+	if j.policy.interrupt != 0 {
 		limit = time.After(max(j.cfg.KillGrace, drainPatience))
 	}
 	for {
@@ -66,7 +66,7 @@ func (j *job) settle() {
 			j.output.hurry()
 		case <-j.notice:
 			j.notice = nil
-			j.tell()
+			j.decide(noticeDue{})
 		case <-limit:
 			return
 		case sig := <-j.signals.channel():

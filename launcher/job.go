@@ -15,7 +15,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
-// A job is a running Config. One goroutine, loop, decides everything.
+// A job is a running Config. One goroutine, loop, asks its policy for all that is decided, and
+// does it.
 type job struct {
 	cfg     Config
 	id      string
@@ -41,30 +42,19 @@ type job struct {
 	over   chan struct{} // closed when nobody listens to events any more
 
 	// The rest belongs to the goroutine of loop.
-	begun     time.Time
-	starting  int // sites whose start has not returned
-	running   int // ranks whose end was not reported
-	startErr  error
-	exits     []RankExit // index is the rank
-	gone      []bool     // index is the rank: its end was reported
-	cause     *cause
-	ending    bool             // the ranks were told to end
-	interrupt syscall.Signal   // the signal that ended the job, or 0
-	grace     <-chan time.Time // when to kill
-	notice    <-chan time.Time // when to tell the user although ranks still run
-	limit     pausingTimer
-	progress  startProgress
-	first     *RankExit
+	policy   *policy
+	begun    time.Time
+	grace    <-chan time.Time // when to kill
+	notice   <-chan time.Time // when to tell the user although ranks still run
+	limit    pausingTimer
+	progress startProgress
 }
 
 func newJob(cfg Config, p *program, all []place, signals *signals) (*job, error) {
 	j := &job{
 		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &ownChildren{}, losses: newLosses(cfg.Ranks),
-		siteOf: make([]site, cfg.Ranks), exits: make([]RankExit, cfg.Ranks), gone: make([]bool, cfg.Ranks), running: cfg.Ranks,
+		siteOf: make([]site, cfg.Ranks), policy: newPolicy(cfg),
 		places: all, events: make(chan any, 2*cfg.Ranks), over: make(chan struct{}),
-	}
-	for r := range j.exits {
-		j.exits[r].Rank = Rank(r)
 	}
 	var err error
 	if j.output, err = newOutput(cfg); err != nil {
@@ -100,9 +90,9 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	defer j.dismissCarriers()
 	defer func() { j.doorway.close() }()
 	if err := j.gather(ctx); err != nil {
-		j.startErr = err
+		j.policy.startErr = err
 		if j.muster != nil {
-			j.startErr = atFirst(err) // which the other nodes are told
+			j.policy.startErr = atFirst(err) // which the other nodes are told
 		}
 		close(j.over)
 		j.closeSites()
@@ -118,17 +108,18 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	j.progress.end()
 	close(j.over)
 	j.finish()
-	if j.startErr != nil {
-		return Result{}, j.startErr
+	p := j.policy
+	if p.startErr != nil {
+		return Result{}, p.startErr
 	}
-	result := Result{First: j.first, Ranks: j.exits}
-	if j.cause != nil {
-		j.tell()
+	result := Result{First: p.first, Ranks: p.exits}
+	if p.cause != nil {
+		j.decide(noticeDue{})
 		j.settle()
-		result.ExitCode, result.Sentence = j.cause.code, j.cause.sentence(true)
+		result.ExitCode, result.Sentence = p.cause.code, p.cause.sentence(true)
 	}
 	result.Elapsed = time.Since(j.begun)
-	if j.interrupt == 0 && j.ending && ctx.Err() != nil {
+	if p.interrupt == 0 && p.ending && ctx.Err() != nil {
 		return result, ctx.Err()
 	}
 	return result, nil
@@ -217,7 +208,7 @@ func (j *job) report(event any) {
 
 // startSites starts the ranks everywhere at the same time.
 func (j *job) startSites() {
-	j.starting = len(j.sites)
+	j.policy.starting = len(j.sites)
 	for _, s := range j.sites {
 		go func() {
 			err := s.start()
@@ -254,127 +245,69 @@ func (j *job) joinLimit() time.Duration {
 // loop handles what happens until every rank has ended.
 func (j *job) loop(ctx context.Context) {
 	done := ctx.Done()
-	for j.running > 0 || j.starting > 0 {
+	for !j.policy.over() {
 		select {
 		case e := <-j.events:
-			j.handle(e)
+			j.decide(e)
 		case sig := <-j.signals.channel():
-			j.signal(sig.(syscall.Signal))
+			j.decide(userSignal{sig.(syscall.Signal)})
 		case <-j.limit.expired():
-			j.fail(cause{code: 124, what: fmt.Sprintf("timed out after %v", j.cfg.Timeout), everyone: true, fatal: true})
+			j.decide(timedOut{})
 		case <-done:
 			done = nil
-			j.fail(cause{code: 1, what: "stopped: " + context.Cause(ctx).Error(), everyone: true, fatal: true})
+			j.decide(contextEnded{context.Cause(ctx)})
 		case err := <-j.output.broken:
-			j.outputBroken(err)
+			j.decide(outputFailed{err})
 		case <-j.grace:
 			j.grace = nil
-			j.cfg.Log("killing the ranks that are still running")
-			j.killAll()
+			j.decide(graceOver{})
 		case <-j.notice:
 			j.notice = nil
-			j.tell()
+			j.decide(noticeDue{})
 		case <-j.progress.due:
 			j.progress.show()
 		}
 	}
 }
 
-// handle is told what has happened at a site.
-func (j *job) handle(event any) {
-	switch e := event.(type) {
-	case siteStarted:
-		if j.starting--; j.starting == 0 {
-			j.progress.end()
+// decide has the policy decide what an event means, and does that.
+func (j *job) decide(event any) {
+	actions := j.policy.decide(event, time.Since(j.begun))
+	if j.policy.ending {
+		j.losses.stop()
+	}
+	for _, a := range actions {
+		j.do(a)
+	}
+}
+
+func (j *job) do(a action) {
+	switch a := a.(type) {
+	case signalRanks:
+		for _, s := range j.sites {
+			s.signal(a.signal)
 		}
-		if e.err != nil && j.startErr == nil && !j.ending {
-			j.startErr = e.err
-			j.killAll()
-		}
-	case rankEnded:
-		j.rankEnded(e)
-	case rankStopped:
-		j.rankStopped(e)
-	case siteLost:
-		j.siteLost(e)
-	case ranksMissing:
-		j.output.interject(func() { j.cfg.Notice(e.sentence) })
-	case nodeDemands:
-		j.demanded(e)
+	case killLater:
+		j.grace = time.After(a.after)
+	case tellLater:
+		j.notice = time.After(a.after)
+	case say:
+		// It is not waited for: whoever reads the output may have stopped, and the ranks must end
+		// all the same.
+		j.output.interject(func() { j.cfg.Notice(a.sentence) })
+	case logLine:
+		j.cfg.Log(a.line)
+	case announce:
+		j.losses.seen(a.failure.Rank)
+		j.server.Announce(a.failure)
+	case weigh:
+		j.decide(lossWeighed{a.rank, j.losses.behind(j.policy.exits[a.rank])})
+	case allStarted:
+		j.progress.end()
+	case suspend:
+		j.limit.pause()
+		suspendSelf()
+	case resume:
+		j.limit.resume()
 	}
-}
-
-// siteLost decides what the loss of a host means: all its ranks have failed, and
-// the user reads one sentence.
-func (j *job) siteLost(e siteLost) {
-	var lost []Rank
-	for _, r := range e.ranks {
-		if j.record(r) {
-			lost = append(lost, r.rank)
-		}
-	}
-	if len(lost) == 0 || j.ending {
-		j.cfg.Log(e.reason)
-		return
-	}
-	if j.first == nil {
-		first := j.exits[lost[0]]
-		j.first = &first
-	}
-	j.fail(cause{code: 1, what: e.reason, after: time.Since(j.begun), fatal: j.cfg.OnFailure == Abort})
-}
-
-// rankEnded decides what the end of a rank means for the others.
-func (j *job) rankEnded(e rankEnded) {
-	if !j.record(e) || e.pid == 0 {
-		return
-	}
-	exit := j.exits[e.rank]
-	if !exit.Failed() || j.ending {
-		return
-	}
-	if j.first == nil {
-		j.first = &exit
-	}
-	j.fail(cause{
-		code: exit.Code(), what: exit.describe(), after: exit.After, loss: j.losses.behind(exit), fatal: j.cfg.OnFailure == Abort,
-	})
-}
-
-// record notes the end of a rank and announces it, once.
-func (j *job) record(e rankEnded) bool {
-	if j.gone[e.rank] {
-		return false
-	}
-	j.gone[e.rank] = true
-	j.losses.seen(e.rank)
-	j.running--
-	if e.pid == 0 && e.lost == "" {
-		j.server.Announce(boot.Failure{Rank: e.rank, Reason: "it was not started"})
-		return true
-	}
-	exit := &j.exits[e.rank]
-	exit.PID, exit.Status, exit.Signal, exit.Core = e.pid, e.exit.Status, e.exit.Signal, e.exit.Core
-	exit.After, exit.Ended, exit.Why, exit.Lost = e.after, j.ending, e.why, e.lost
-	if e.lost != "" {
-		exit.Status = 1
-	}
-	if e.err != nil { // not seen to happen; the rank must count as failed
-		exit.Status, exit.Lost = 1, "its end cannot be seen: "+e.err.Error()
-	}
-	j.cfg.Log(exit.describe() + " after " + seconds(exit.After))
-	j.server.Announce(boot.Failure{Rank: e.rank, Left: !exit.Failed(), Reason: exit.reason()})
-	return true
-}
-
-// rankStopped tells the user, who may have meant it.
-func (j *job) rankStopped(e rankStopped) {
-	if j.ending {
-		return
-	}
-	sentence := fmt.Sprintf("rank %d (pid %d) is stopped by signal %d (%v)", e.rank, e.pid, int(e.sig), e.sig)
-	if e.limit > 0 {
-		sentence += fmt.Sprintf("; it is killed if it does not go on within %s", round(e.limit))
-	}
-	j.output.interject(func() { j.cfg.Notice(sentence) })
 }

@@ -174,7 +174,7 @@ func (r *remote) handle(f talk.Frame) error {
 	case frameDemand:
 		d, err := decode[demand](f)
 		if err == nil {
-			r.job.report(nodeDemands{r, d})
+			r.job.report(nodeDemands{r.title(), d})
 		}
 		return err
 	default:
@@ -376,7 +376,7 @@ func (r *remote) close() {
 	r.mu.Unlock()
 	over := talk.Frame{Kind: frameOver}
 	if r.recruit != nil {
-		over = encode(frameOver, 0, r.job.verdict())
+		over = encode(frameOver, 0, r.job.policy.verdict())
 	}
 	conn.Send(over)
 	conn.Close()

@@ -74,6 +74,6 @@ type siteLost struct {
 
 // A nodeDemands is reported when the user of another node wants the job to end.
 type nodeDemands struct {
-	node   *remote
+	title  string // of the node, for the user
 	demand demand
 }
