@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 func TestAgentConfig(t *testing.T) {
@@ -111,12 +112,7 @@ func TestDialAny(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead, alive := closed.Addr().String(), l.Addr().String()
-	closed.Close()
+	dead, alive := testenv.FreeAddress(t), l.Addr().String()
 	defer l.Close()
 	for _, addresses := range [][]string{{alive}, {dead, alive}, {alive, dead}, {dead, dead, alive, dead}} {
 		conn, reached, err := dialAny(addresses)

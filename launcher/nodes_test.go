@@ -3,12 +3,13 @@ package launcher
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 func TestNumbers(t *testing.T) {
@@ -31,12 +32,7 @@ type nodeRun struct {
 // nodesHere returns count nodes that are all this process.
 func nodesHere(t *testing.T, count int) []Node {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := l.Addr().String()
-	l.Close()
+	at := testenv.FreeAddress(t)
 	key := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(key, []byte(strings.Repeat("5", 64)), 0o600); err != nil {
 		t.Fatal(err)

@@ -240,32 +240,12 @@ func TestManyRanksOnManyHosts(t *testing.T) {
 	}
 }
 
-// freePorts returns the first of n ports in a row at which nobody listens.
-func freePorts(t *testing.T, n int) int {
-	t.Helper()
-	for base := 20000 + os.Getpid()%1000*10; base < 32000; base += n {
-		free := 0
-		for ; free < n; free++ {
-			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", base+free))
-			if err != nil {
-				break
-			}
-			defer l.Close()
-		}
-		if free == n {
-			return base
-		}
-	}
-	t.Fatalf("no %d ports in a row are free", n)
-	return 0
-}
-
 func TestPorts(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	low := freePorts(t, 4)
+	low := testenv.FreePorts(t, 4)
 	flags := []string{"-v", "--env", roleEnv + "=barriers", "--ports", fmt.Sprintf("%d-%d", low, low+3), self}
 	l := startOnHosts(t, "a:2,b:1", flags...)
 	l.pids(3)

@@ -23,12 +23,7 @@ type nodeJob struct {
 
 func newNodeJob(t *testing.T, nodes int) *nodeJob {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := l.Addr().String()
-	l.Close()
+	at := testenv.FreeAddress(t)
 	return &nodeJob{t, []string{"--nnodes", fmt.Sprint(nodes), "--rendezvous", at, "--key-file", writeKey(t, '1'), "--interface", "127.0.0.1"}}
 }
 

@@ -47,21 +47,39 @@ func NeedListener(t testing.TB, address string) {
 	l.Close()
 }
 
-// FreeAddress returns an address of this host that nobody listens on. Its port is below those
-// that the system gives to a program that asks for any port, as other tests do all the time,
-// so that none of them takes it before it is used.
+// FreeAddress returns an address of this host that nobody listens on; see FreePorts.
 func FreeAddress(t testing.TB) string {
+	t.Helper()
+	return fmt.Sprintf("127.0.0.1:%d", FreePorts(t, 1))
+}
+
+// FreePorts returns the first of n ports in a row of 127.0.0.1 that nobody listens on. They are
+// below those that the system gives to a program that asks for any port, as other tests do all
+// the time, so that none of them takes one before it is used, and none is given to somebody
+// where nobody is to listen.
+func FreePorts(t testing.TB, n int) int {
 	t.Helper()
 	var err error
 	for range 100 {
-		var l net.Listener
-		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.N(20_000))); err == nil {
-			defer l.Close()
-			return l.Addr().String()
+		first := 10_000 + rand.N(20_000-n)
+		if err = listenAtAll(first, n); err == nil {
+			return first
 		}
 	}
-	t.Fatal(err)
-	return ""
+	t.Fatalf("no %d ports in a row are free: %v", n, err)
+	return 0
+}
+
+// listenAtAll returns why nobody can listen at n ports from first on, or nil.
+func listenAtAll(first, n int) error {
+	for port := first; port < first+n; port++ {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+	}
+	return nil
 }
 
 // NeedStep skips the test unless a variable is 1, which a step of .ci/run sets: the test

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	netaddr "github.com/gaspi-go/gaspi-go/internal/address"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // envPorts makes a process of this test open an endpoint at a port of each of some ranges, one
@@ -40,24 +41,11 @@ func listen(ranges string) {
 // next count ports were free just now.
 func takenPort(t *testing.T, count int) int {
 	t.Helper()
-search:
-	for range 100 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		ok(t, err)
-		low := l.Addr().(*net.TCPAddr).Port
-		for port := low + 1; port <= low+count; port++ {
-			next, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-			if err != nil {
-				l.Close()
-				continue search
-			}
-			next.Close()
-		}
-		t.Cleanup(func() { l.Close() })
-		return low
-	}
-	t.Fatal("no free ports in a row")
-	return 0
+	low := testenv.FreePorts(t, count+1)
+	l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(low))
+	ok(t, err)
+	t.Cleanup(func() { l.Close() })
+	return low
 }
 
 func TestPorts(t *testing.T) {

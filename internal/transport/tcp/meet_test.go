@@ -12,6 +12,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -66,16 +67,14 @@ func TestEverybodyConnectsAtOnce(t *testing.T) {
 func TestPeersThatCannotBeReached(t *testing.T) {
 	gone := &base.RankError{Rank: 1, Reason: "it never came"}
 	unknown := errors.New("nobody knows")
-	nowhere, err := net.Listen("tcp", "127.0.0.1:0")
-	ok(t, err)
-	nowhere.Close()
+	nowhere := testenv.FreeAddress(t)
 	for _, c := range []struct {
 		name   string
 		lookup func() (string, error)
 		check  func(t *testing.T, err error)
 		lost   int
 	}{
-		{"nobody listens", func() (string, error) { return nowhere.Addr().String(), nil }, func(t *testing.T, err error) {
+		{"nobody listens", func() (string, error) { return nowhere, nil }, func(t *testing.T, err error) {
 			isGone(t, "ping", err, 1)
 			if !strings.Contains(err.Error(), "refused") {
 				t.Errorf("%v; want it to say why", err)
@@ -130,13 +129,11 @@ func TestLookupIsRepeated(t *testing.T) {
 
 // Of several addresses the first that works is used.
 func TestSeveralAddresses(t *testing.T) {
-	nowhere, err := net.Listen("tcp", "127.0.0.1:0")
-	ok(t, err)
-	nowhere.Close()
+	nowhere := testenv.FreeAddress(t)
 	var ranks []*Transport
 	ranks = join(t, 2, func(_ base.Rank, cfg *Config) {
 		cfg.Lookup = func(_ context.Context, r base.Rank) (string, error) {
-			return nowhere.Addr().String() + "," + ranks[r].Address(), nil
+			return nowhere + "," + ranks[r].Address(), nil
 		}
 	})
 	ok(t, linkTo(t, ranks[0], 1).Ping(within(t)))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // A peer to which there is no way for a moment is no lost peer: the neighbours of a host
@@ -135,9 +136,7 @@ func TestHandshakesWithOneThatIsGone(t *testing.T) {
 // A refused connection is tried again for as long as the peer may be silent, and no longer
 // than until it is known to be gone.
 func TestRefusedByOneThatIsGone(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	ok(t, err)
-	ok(t, l.Close()) // nobody listens there now
+	nowhere := testenv.FreeAddress(t)
 	const tries = 3
 	var ranks []*Transport
 	var dials atomic.Int32
@@ -147,10 +146,10 @@ func TestRefusedByOneThatIsGone(t *testing.T) {
 			if dials.Add(1) == tries {
 				ranks[r].Lose(&base.RankError{Rank: 1 - r, Reason: "the launcher says so"})
 			}
-			return l.Addr().String(), nil
+			return nowhere, nil
 		}
 	})
-	err = linkTo(t, ranks[0], 1).Ping(within(t))
+	err := linkTo(t, ranks[0], 1).Ping(within(t))
 	isGone(t, "ping", err, 1)
 	if n := dials.Load(); !strings.Contains(err.Error(), "the launcher says so") || n < tries {
 		t.Errorf("%v after %d attempts", err, n)
