@@ -82,6 +82,14 @@ func (d *Direct) Memory() *Direct { return d }
 // Lose makes every later operation end with err.
 func (d *Direct) Lose(err *base.RankError) { d.lost.CompareAndSwap(nil, err) }
 
+// Lost returns why the peer is gone, or nil.
+func (d *Direct) Lost() error {
+	if err := d.lost.Load(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // Usable is the window on the peer's segment id if it is open and the peer is
 // there, else nil.
 func (d *Direct) Usable(id segment.ID) *Window {
@@ -102,7 +110,7 @@ func (d *Direct) window(id segment.ID) (*segment.Segment, error) {
 }
 
 func (d *Direct) windowSlow(id segment.ID) (*segment.Segment, error) {
-	if lost := d.lost.Load(); lost != nil {
+	if lost := d.Lost(); lost != nil {
 		return nil, lost
 	}
 	if uint64(id) >= uint64(len(d.windows)) {
@@ -238,15 +246,12 @@ func (d *Direct) Mapped(at Addr, n uint64) (segment.Span, bool) {
 
 // Flush implements Link: what was issued has arrived, unless the peer is gone.
 func (d *Direct) Flush(context.Context, *Queue) error {
-	if lost := d.lost.Load(); lost != nil {
-		return lost
-	}
-	return nil
+	return d.Lost()
 }
 
 // Ping implements Link.
 func (d *Direct) Ping(ctx context.Context) error {
-	if lost := d.lost.Load(); lost != nil {
+	if lost := d.Lost(); lost != nil {
 		return lost
 	}
 	return d.ping(ctx)

@@ -81,7 +81,7 @@ func (n *requestClient) receive(f *far, s *station) error {
 		if n.takeBack(s) {
 			return n.final(f, err)
 		}
-		if err = n.replied(context.Background(), s, n.lost); err != nil {
+		if err = n.replied(context.Background(), s, n.link.Lost); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func (n *requestClient) atomic(ctx context.Context, f *far, r memoryRequest) (ui
 		if errors.Is(err, ctx.Err()) {
 			return 0, n.doubt(err, f, s)
 		}
-		err = n.replied(context.Background(), s, n.lost)
+		err = n.replied(context.Background(), s, n.link.Lost)
 	}
 	defer func() { n.free <- s }()
 	if err != nil {
@@ -157,7 +157,7 @@ func (n *requestClient) doubt(cause error, f *far, s *station) error {
 	known := make(chan struct{})
 	n.work.Go(func() {
 		defer close(known)
-		if err = n.replied(context.Background(), s, n.lost); err == nil {
+		if err = n.replied(context.Background(), s, n.link.Lost); err == nil {
 			old, err = n.outcome(f, s)
 		}
 		n.free <- s
@@ -181,19 +181,11 @@ func (n *requestClient) doubt(cause error, f *far, s *station) error {
 var errServiceEnded = fmt.Errorf("%w: its owner has closed", base.ErrNoSegment)
 
 func (n *requestClient) whyEnded() error {
-	if err := n.lost(); err != nil {
+	if err := n.link.Lost(); err != nil {
 		return err
 	}
 	if n.file.Notifications().Load(closedWord(n.link.t.size)) != 0 {
 		return errServiceEnded
-	}
-	return nil
-}
-
-// lost is the owner's end, or nil.
-func (n *requestClient) lost() error {
-	if err := n.link.lost.Load(); err != nil {
-		return err
 	}
 	return nil
 }

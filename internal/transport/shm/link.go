@@ -20,7 +20,6 @@ type peerLink struct {
 	t    *Transport
 	rank base.Rank
 
-	lost  atomic.Pointer[base.RankError]
 	found atomic.Pointer[address] // nil until the peer was first used
 
 	mu    sync.Mutex
@@ -157,7 +156,6 @@ func (l *peerLink) cardOfPeer() (*card, error) {
 
 // Lose makes every operation, those under way included, end with err.
 func (l *peerLink) Lose(err *base.RankError) {
-	l.lost.CompareAndSwap(nil, err)
 	l.Direct.Lose(err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
