@@ -23,8 +23,11 @@ import (
 // A RevokedError says that a group was revoked. It matches ErrRevoked.
 type RevokedError struct {
 	// Cause is why: a *RankError if a rank was lost; else what Group.Revoke was called
-	// with, nil on the other members.
+	// with, nil on the other members. On a rank that another member has lost, and that has lost
+	// nobody itself, it matches ErrRankDead and names no rank.
 	Cause error
+
+	lost uint32 // rank that was lost + 1, or 0: as the other members are told
 }
 
 // Error says why.
@@ -48,7 +51,7 @@ func newRevoked(cause error) *RevokedError {
 		return earlier
 	}
 	if gone, ok := errors.AsType[*RankError](cause); ok {
-		return &RevokedError{Cause: gone}
+		return &RevokedError{Cause: gone, lost: uint32(gone.Rank) + 1}
 	}
 	return &RevokedError{Cause: cause}
 }
@@ -204,11 +207,7 @@ func nextTag(tag uint32) uint32 { return tag%lastTag + 1 }
 
 // news is the notification of a revocation for the group with a tag.
 func (e *RevokedError) news(tag uint32) notify.Value {
-	lost := uint32(0)
-	if gone, ok := errors.AsType[*RankError](e.Cause); ok {
-		lost = uint32(gone.Rank) + 1
-	}
-	return notify.Value(tag<<lostBits | lost)
+	return notify.Value(tag<<lostBits | e.lost)
 }
 
 // flood tells the members that this one signals. Each is told by a goroutine of its own,
@@ -318,15 +317,16 @@ func (p *Proc) heed(index int) {
 	if g == nil || v == 0 || v>>lostBits != tag {
 		return
 	}
-	err := &RevokedError{}
-	if lost := v & (1<<lostBits - 1); lost > 0 {
-		err.Cause = p.lostElsewhere(Rank(lost - 1))
+	err := &RevokedError{lost: v & (1<<lostBits - 1)}
+	if err.lost > 0 {
+		err.Cause = p.lostElsewhere(Rank(err.lost - 1))
 	}
 	g.revoke(err)
 }
 
 // lostElsewhere returns why rank r is gone, which another one has lost. If that is this rank,
-// it returns the first loss that this rank knows of: the two have lost each other.
+// it returns the first loss that this rank knows of: the two have lost each other. If it knows
+// of none, nobody is named: this rank is there, and only the other side knows who that is.
 func (p *Proc) lostElsewhere(r Rank) error {
 	switch {
 	case int(r) >= p.size:
@@ -335,7 +335,7 @@ func (p *Proc) lostElsewhere(r Rank) error {
 		if first := p.FirstFailure(p.others); first != nil {
 			return first
 		}
-		return &RankError{Rank: r, Reason: "another member of the group has lost this rank, and both are alive"}
+		return fmt.Errorf("another member of the group has lost this rank, and both are alive: %w", ErrRankDead)
 	}
 	if gone := p.Failure(r); gone != nil {
 		return gone

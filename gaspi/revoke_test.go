@@ -95,6 +95,22 @@ func TestRevocationNamesTheRank(t *testing.T) {
 	})
 }
 
+// Goal: a rank that another member has lost is not told that itself is gone.
+func TestRevocationDoesNotNameItsReader(t *testing.T) {
+	bubble(t, 20, func(ctx context.Context, p *gaspi.Proc) error {
+		const revoker, lost = 3, 17
+		if p.Rank() == revoker {
+			ok(p.World().Revoke(&gaspi.RankError{Rank: lost, Reason: "its connection broke"}))
+		}
+		err := p.Barrier(ctx, p.World())
+		gone, named := errors.AsType[*gaspi.RankError](err)
+		if !errors.Is(err, gaspi.ErrRevoked) || !errors.Is(err, gaspi.ErrRankDead) || named == (p.Rank() == lost) || named && gone.Rank != lost {
+			return fmt.Errorf("rank %d: %w", p.Rank(), err)
+		}
+		return nil
+	})
+}
+
 // Goal: notifications of a revocation do not reach a later group in the same place.
 func TestRevocationIsOfOneGroup(t *testing.T) {
 	bubble(t, 3, func(ctx context.Context, p *gaspi.Proc) error {

@@ -345,9 +345,9 @@ func (x *trial) judge(m *member, want verdict, begin time.Time, err error) {
 		if latest := later(begin, orphan).Add(x.allowed()); orphan.IsZero() || now.After(latest) {
 			x.fails(r, "the launcher was lost at %v: %v", orphan.Sub(x.zero), err)
 		}
-	case !errors.Is(err, gaspi.ErrRankDead) || !named:
+	case !errors.Is(err, gaspi.ErrRankDead) || !named && !(errors.Is(err, gaspi.ErrRevoked) && x.row.told && x.isLostToSome(r)):
 		x.fails(r, "an error that names nobody: %v", err)
-	case !x.isLost(r, gone.Rank) && !(x.row.told && x.isLostToSome(gone.Rank)):
+	case named && !x.isLost(r, gone.Rank) && !(x.row.told && gone.Rank != r && x.isLostToSome(gone.Rank)):
 		x.fails(r, "it names rank %d, which is not lost: %v", gone.Rank, err)
 	case any:
 		if latest := later(begin, since).Add(x.allowed()); now.After(latest) {

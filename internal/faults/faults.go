@@ -47,6 +47,16 @@ func (j *job) lost(r gaspi.Rank) []gaspi.Rank {
 	return ranks
 }
 
+// lostToSome reports whether some other rank may have lost rank r by the fault.
+func (j *job) lostToSome(r gaspi.Rank) bool {
+	for x := range gaspi.Rank(len(j.hosts)) {
+		if x != r && j.loses(x, r) {
+			return true
+		}
+	}
+	return false
+}
+
 func (j *job) loses(r, x gaspi.Rank) bool {
 	at, there, cut := j.hosts[r], j.hosts[x], j.hosts[j.victim]
 	switch j.fault {

@@ -272,9 +272,11 @@ func (x *player) judge(of *row, want verdict, begin time.Time, err error) {
 		fmt.Printf("wrong %v: hangs for %v: %v\n", of, took, err)
 	case want == goesOn:
 		fmt.Printf("wrong %v: an error of a call that needs nobody who is lost: %v\n", of, err)
-	case !named || !errors.Is(err, gaspi.ErrRankDead):
+	case !errors.Is(err, gaspi.ErrRankDead) || !named && !(errors.Is(err, gaspi.ErrRevoked) && of.told && x.job.lostToSome(x.p.Rank())):
 		fmt.Printf("wrong %v: an error that names nobody: %v\n", of, err)
-	case x.direct(of) && !slices.Contains(x.lost, gone.Rank):
+	case !named:
+		fmt.Printf("cell %v: this rank is lost to another, after %v\n", of, took)
+	case x.direct(of) && !slices.Contains(x.lost, gone.Rank) && !(of.told && gone.Rank != x.p.Rank() && x.job.lostToSome(gone.Rank)):
 		fmt.Printf("wrong %v: it names rank %d, lost are %v: %v\n", of, gone.Rank, x.lost, err)
 	default:
 		fmt.Printf("cell %v: rank %d is lost, after %v\n", of, gone.Rank, took)
