@@ -88,10 +88,10 @@ func (s *Store) fold(cmd *core.Command, src []byte) {
 func (s *Store) send(snd *core.Send) {
 	m := &snd.Msg
 	if snd.Attach {
-		m.Data = s.at(snd.Off, snd.Len)
+		m.Payload = s.at(snd.Off, snd.Len)
 	}
-	if m.Kind == core.Pull {
-		s.expect(snd.To, m)
+	if m.Kind() == core.KindPull {
+		s.expect(snd.To, m.Pull())
 		if m.ID != "" {
 			s.pulled = append(s.pulled, m.ID)
 		}
@@ -101,13 +101,13 @@ func (s *Store) send(snd *core.Send) {
 		return
 	}
 	if snd.Attach {
-		m.Data = bytes.Clone(m.Data)
+		m.Payload = bytes.Clone(m.Payload)
 	}
 	s.receive(snd.To, *m)
 }
 
 // expect remembers what a slot is about to receive.
-func (s *Store) expect(from core.Rank, m *core.Message) {
+func (s *Store) expect(from core.Rank, m core.Pull) {
 	t := transfer{m.Slot, m.Size, from}
 	if i := slices.IndexFunc(s.active, func(t transfer) bool { return t.slot == m.Slot }); i >= 0 {
 		s.active[i] = t
@@ -118,14 +118,16 @@ func (s *Store) expect(from core.Rank, m *core.Message) {
 
 // receive hands a message to the core.
 func (s *Store) receive(from core.Rank, m core.Message) {
-	switch m.Kind {
-	case core.Pull:
-		s.asked[asked{from, m.Slot}] = m.Size
-	case core.Stopped:
+	switch m.Kind() {
+	case core.KindPull:
+		p := m.Pull()
+		s.asked[asked{from, p.Slot}] = p.Size
+	case core.KindStopped:
+		p := m.Stopped()
 		// The slot may now be given to another transfer: what the old one has left in its
 		// word must not be taken for that one's. If it was given already, there was nothing.
-		if s.core.Expects(m.Slot, m.Seq) {
-			s.readWord(m.Slot)
+		if s.core.Expects(p.Slot, p.Seq) {
+			s.readWord(p.Slot)
 		}
 	}
 	s.core.Receive(from, m)

@@ -160,15 +160,15 @@ func (s *Store) free(i int) int {
 }
 
 // postMail sends a message to another member, at once or as soon as there is room. It
-// borrows m.Data until it returns.
+// borrows m.Payload until it returns.
 func (s *Store) postMail(to int, m *core.Message) {
 	p := &s.peers[to]
 	if !p.live || p.mute {
 		return
 	}
 	s.stats.MessagesSent++
-	size := core.HeaderSize + len(m.ID) + len(m.Data)
-	if m.Kind != core.Stopped || p.near {
+	size := core.HeaderSize + len(m.ID) + len(m.Payload)
+	if m.Kind() != core.KindStopped || p.near {
 		if n := slotsOf(size); len(p.out.backlog) == 0 && n <= s.lay.ringSlots()-p.out.at && n <= s.free(to) {
 			m.Append(s.mirror(p, to, size)[:0])
 			if s.writeRecord(to, size, 0) {
@@ -181,7 +181,7 @@ func (s *Store) postMail(to int, m *core.Message) {
 	}
 	l := letter{text: m.Append(p.out.spare[:0])}
 	l.whole, p.out.spare = l.text, nil
-	if m.Kind == core.Stopped && !p.near {
+	if m.Kind() == core.KindStopped && !p.near {
 		// Nothing that was put may arrive after the word that nothing does.
 		l.ticket = s.flush(to)
 	}

@@ -69,7 +69,7 @@ func (w *wire) turn(r Rank) bool {
 	for i := range out.Sends {
 		s := &out.Sends[i]
 		if s.Attach {
-			s.Msg.Data = w.data[s.Off:][:s.Len]
+			s.Msg.Payload = w.data[s.Off:][:s.Len]
 		}
 		w.text = s.Msg.Append(w.text[:0])
 		m, err := Decode(w.text)

@@ -40,7 +40,7 @@ func (c *Core) put(x *call) {
 		// The program makes the object that it asked for. An answer that is under way finds a
 		// Put, and has no effect.
 		if o.asked {
-			c.ask(Message{Kind: Unwait, ID: o.id})
+			c.ask(o.id, Unwait{ID: o.id}.Message())
 		}
 		if o.need != nil {
 			c.unneed(o.need)
@@ -83,14 +83,8 @@ func (c *Core) fill(o *object) {
 // sendPut tells the directory of an object that is made here.
 func (c *Core) sendPut(o *object) {
 	o.asked = true
-	m := Message{Kind: PutReq, ID: o.id, Token: o.token, Sum: o.sum, Size: o.size}
-	if o.state == making {
-		m.Flags |= FlagOnce
-	}
-	if o.ready() == o.size {
-		m.Flags |= FlagComplete
-	}
-	s := Send{To: c.directoryOf(o.id), Msg: m}
+	m := PutReq{ID: o.id, Token: o.token, Sum: o.sum, Size: o.size, Complete: o.ready() == o.size, Making: o.state == making}
+	s := Send{To: c.directoryOf(o.id), Msg: m.Message()}
 	if o.size > 0 && o.size <= c.cfg.Inline && o.ready() == o.size {
 		s.Attach, s.Off, s.Len = true, o.off, o.size
 	}
@@ -115,7 +109,7 @@ func (c *Core) Filled(id CallID, upTo int64) {
 		case o.size <= c.cfg.Inline:
 			c.sendPut(o)
 		case o.gen != 0:
-			c.ask(Message{Kind: Done, ID: o.id, Gen: o.gen})
+			c.ask(o.id, Done{ID: o.id, Gen: o.gen}.Message())
 			c.filled(o)
 		}
 	}
@@ -133,8 +127,9 @@ func (c *Core) filled(o *object) {
 	c.completed(o)
 }
 
-// acknowledged handles the directory's answer to a Put, or to the target of a Reduce.
-func (c *Core) acknowledged(o *object, m Message) {
+// onPutAck handles the directory's answer to a Put, or to the target of a Reduce.
+func (c *Core) onPutAck(m PutAck) {
+	o := c.objects[m.ID]
 	if o == nil || o.token != m.Token || o.state != filling && o.state != making || o.gen != 0 {
 		return
 	}
@@ -154,7 +149,7 @@ func (c *Core) acknowledged(o *object, m Message) {
 	c.serveEarly(o)
 	if o.have == o.size {
 		if o.size > c.cfg.Inline {
-			c.ask(Message{Kind: Done, ID: o.id, Gen: o.gen})
+			c.ask(o.id, Done{ID: o.id, Gen: o.gen}.Message())
 		}
 		c.filled(o)
 	}
@@ -175,7 +170,7 @@ func (c *Core) get(id CallID, name string) {
 		o = c.newObject(name, wanted)
 		o.gets = append(o.gets, id)
 		o.asked, o.ask = true, c.next()
-		c.ask(o.question())
+		c.ask(o.id, o.question())
 	case o.state == complete:
 		c.deliver(id, o)
 	default:
@@ -186,28 +181,25 @@ func (c *Core) get(id CallID, name string) {
 // question asks where an object is. If room is kept for it, the directory must say so when
 // there is no such object any more.
 func (o *object) question() Message {
-	m := Message{Kind: GetReq, ID: o.id, Ref: o.ask}
-	if o.stored {
-		m.Flags = FlagKeep
-	}
-	return m
+	return GetReq{ID: o.id, Ref: o.ask, Keep: o.stored}.Message()
 }
 
-// assigned handles the answer to a Get: where to fetch it.
-func (c *Core) assigned(o *object, m Message) {
-	decline := Message{Kind: Forget, ID: m.ID, Gen: m.Gen, Ref: m.Ref}
+// onAssign handles the answer to a Get: where to fetch it.
+func (c *Core) onAssign(m Assign) {
+	o := c.objects[m.ID]
+	decline := Forget{ID: m.ID, Gen: m.Gen, Ref: m.Ref}
 	if o == nil || !o.asked || o.ask != m.Ref || o.state != wanted && o.state != fetching {
-		c.ask(decline) // the answer to a question of which nobody wants to know any more
+		c.ask(m.ID, decline.Message()) // the answer to a question of which nobody wants to know any more
 		return
 	}
-	o.asked, o.made = false, m.Flags&FlagOnce != 0
+	o.asked, o.made = false, m.Making
 	if o.state == wanted {
 		if o.stored && o.size != m.Size {
 			c.unreserve(o)
 		}
 		o.size = m.Size
 		if c.reserveReceived(o) != nothing {
-			c.ask(decline)
+			c.ask(m.ID, decline.Message())
 			c.serveEarly(o)
 			o.need = &need{obj: o}
 			c.wantRoom(o.need)

@@ -7,35 +7,35 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// TestCodec reads the messages of the golden file back, as a whole and by their fields.
 func TestCodec(t *testing.T) {
-	full := Message{
-		Kind: Job, Code: Lost, Flags: FlagOnce, Op: 1, Rank: NoRank, Slot: 3, Seq: 4, Gen: 5, Token: 6, Sum: 7,
-		Size: 8 << 40, From: 9, Off: 10, Ref: 11, Copy: 24, Own: 25, Stream: Stream{12, 13, 14, 15}, NumIns: 2,
-		Ins: [2]In{{16, 17, 18}, {NoRank, 20, 21}}, NumRanks: 2, NumComplete: 1,
-		Ranks: [MaxRanks]Rank{22, 23}, ID: "weights/17", Data: []byte{1, 2, 3},
-	}
-	for _, m := range []Message{full, {Kind: PutReq}, {Kind: JobEnd, ID: "x"}, {Kind: Data, Data: []byte{0}}} {
+	for _, s := range samples() {
+		m := s.msg
 		b := m.Append(nil)
-		if len(b) != HeaderSize+len(m.ID)+len(m.Data) {
-			t.Fatalf("%d bytes, want %d", len(b), HeaderSize+len(m.ID)+len(m.Data))
+		if len(b) != HeaderSize+len(m.ID)+len(m.Payload) {
+			t.Fatalf("%s: %d bytes, want %d", s.name, len(b), HeaderSize+len(m.ID)+len(m.Payload))
 		}
 		got, err := Decode(b)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(s.name, err)
 		}
-		if d := cmp.Diff(m, got); d != "" {
-			t.Error(d)
+		if d := cmp.Diff(m, got, cmp.AllowUnexported(Message{})); d != "" {
+			t.Error(s.name, d)
+		}
+		if d := cmp.Diff(s.fields, got.Unpack()); d != "" {
+			t.Error(s.name, d)
 		}
 		for n := range len(b) {
 			if _, err := Decode(b[:n]); err == nil {
-				t.Errorf("accepted the first %d bytes of %d", n, len(b))
+				t.Errorf("%s: accepted the first %d bytes of %d", s.name, n, len(b))
 			}
 		}
 	}
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add((&Message{Kind: Pull, ID: "a", Rank: 3, Size: 4}).Append(nil))
+	pull := Pull{ID: "a", Directory: 3, Size: 4}.Message()
+	f.Add(pull.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := Decode(b)
 		if err != nil {
@@ -43,6 +43,9 @@ func FuzzDecode(f *testing.F) {
 		}
 		if again := m.Append(nil); !bytes.Equal(b, again) {
 			t.Errorf("% x\nbecame\n% x", b, again)
+		}
+		if m.Unpack() == nil {
+			t.Errorf("% x has no kind", b)
 		}
 	})
 }

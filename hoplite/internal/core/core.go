@@ -22,7 +22,7 @@ type Core struct {
 	slots     []*object // what each slot receives
 	needs     []*need   // objects and jobs that wait for room, first come first
 	transfers map[uint64]*outgoing
-	early     []queued           // requests for streams of which the caller has not told this rank
+	early     []earlyPull        // requests for streams of which the caller has not told this rank
 	refs      map[uint64]*object // held by the program
 	follows   map[uint64]*object // held by those who copy behind the watermark
 	passing   map[*object]bool   // no longer found, but still in use
@@ -64,64 +64,85 @@ func (c *Core) Receive(from Rank, m Message) {
 	if c.dead[from] {
 		return
 	}
-	switch k := m.Kind; {
-	case k <= RepAck:
-		c.direct(from, m)
-	case k == Rep:
-		c.recorded(from, m)
-	case k == Located:
-		c.located(m)
-	case k == Pull:
-		c.pulled(from, m)
-	case k == Cancel:
-		c.canceled(from, m)
-	case k == Stopped:
-		c.stopped(from, m)
-	case k == DelAck:
-		if c.calls[CallID(m.Ref)] != nil {
-			c.result(CallResult{Call: CallID(m.Ref)})
-		}
-	case k >= Job:
-		c.jobMessage(from, m)
-	default:
-		c.answered(m)
+	if m.Kind() <= KindRepAck {
+		c.onRequest(from, &m)
+	} else {
+		c.onOther(from, &m)
 	}
 	c.makeRoom()
 }
 
-// answered handles what the directory says about an object here.
-func (c *Core) answered(m Message) {
-	o := c.objects[m.ID]
-	switch m.Kind {
-	case PutAck:
-		c.acknowledged(o, m)
-	case Assign:
-		c.assigned(o, m)
-	case Data:
-		if o != nil && o.state == wanted && o.asked && o.ask == m.Ref {
-			c.forget(o)
-			for _, g := range o.gets {
-				c.result(CallResult{Call: g, ID: o.id, Size: m.Size, Data: m.Data})
-			}
-		}
-	case Fail:
-		if o != nil && o.state == wanted && o.asked && o.ask == m.Ref {
-			c.drop(o, m.Code)
-		}
-	case EvictAck:
-		c.evicted(o, m)
-	case Drop:
-		if o != nil && o.gen == m.Gen {
-			if m.Code == Lost && o.complete() {
-				panic("hoplite: a directory calls an object lost of which a complete copy is here: " + o.id)
-			}
-			c.drop(o, m.Code)
-		}
-		if m.Code == Deleted {
-			c.ask(Message{Kind: DropAck, ID: m.ID, Gen: m.Gen})
+// onOther handles a message that is not for the directory.
+func (c *Core) onOther(from Rank, m *Message) {
+	switch m.Kind() {
+	case KindPutAck:
+		c.onPutAck(m.PutAck())
+	case KindAssign:
+		c.onAssign(m.Assign())
+	case KindData:
+		c.onData(m.Data())
+	case KindFail:
+		c.onFail(m.Fail())
+	case KindEvictAck:
+		c.onEvictAck(m.EvictAck())
+	case KindDelAck:
+		c.onDelAck(m.DelAck())
+	case KindDrop:
+		c.onDrop(m.Drop())
+	case KindLocated:
+		c.onLocated(m.Located())
+	case KindRep:
+		c.onRep(from, m.Rep())
+	case KindPull:
+		c.onPull(from, m.Pull())
+	case KindCancel:
+		c.onCancel(from, m.Cancel())
+	case KindStopped:
+		c.onStopped(from, m.Stopped())
+	case KindJobReq:
+		c.onJobReq(m.JobReq())
+	case KindInput:
+		c.onInput(m.Input())
+	case KindJobFailed:
+		c.onJobFailed(m.JobFailed())
+	case KindJobEnd:
+		c.onJobEnd(m.JobEnd())
+	}
+}
+
+// awaits reports whether o waits for the answer to question ref.
+func (o *object) awaits(ref uint64) bool {
+	return o != nil && o.state == wanted && o.asked && o.ask == ref
+}
+
+func (c *Core) onData(m Data) {
+	if o := c.objects[m.ID]; o.awaits(m.Ref) {
+		c.forget(o)
+		for _, g := range o.gets {
+			c.result(CallResult{Call: g, ID: o.id, Size: m.Size, Data: m.Data})
 		}
 	}
 }
+
+func (c *Core) onFail(m Fail) {
+	if o := c.objects[m.ID]; o.awaits(m.Ref) {
+		c.drop(o, m.Code)
+	}
+}
+
+func (c *Core) onDrop(m Drop) {
+	if o := c.objects[m.ID]; o != nil && o.gen == m.Gen {
+		if m.Code == Lost && o.complete() {
+			panic("hoplite: a directory calls an object lost of which a complete copy is here: " + o.id)
+		}
+		c.drop(o, m.Code)
+	}
+	if m.Code == Deleted {
+		c.ask(m.ID, DropAck{ID: m.ID, Gen: m.Gen}.Message())
+	}
+}
+
+func (c *Core) onDelAck(m DelAck) { c.result(CallResult{Call: CallID(m.Ref)}) }
 
 // Down handles the death of a rank. Nothing that it sent or wrote arrives from now on.
 func (c *Core) Down(d Rank) {
@@ -151,23 +172,23 @@ func (c *Core) shardMoved(num int) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(c.calls)) {
 		if x := c.calls[k]; x.deletes && of(x.name) {
-			c.send(to, Message{Kind: DelReq, ID: x.name, Ref: uint64(k)})
+			c.send(to, DelReq{ID: x.name, Ref: uint64(k)}.Message())
 		}
 	}
 	for _, ref := range slices.Sorted(maps.Keys(c.watched)) {
 		if w := c.watched[ref]; of(w.id) {
-			c.send(to, Message{Kind: Watch, ID: w.id, Ref: ref, Flags: w.flags, Size: w.room})
+			c.send(to, w.question(ref))
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(c.reduces)) {
 		r := c.reduces[n]
 		for _, token := range r.withdrawn {
 			if of(r.target) {
-				c.send(to, Message{Kind: Withdraw, ID: r.target, Token: token})
+				c.send(to, Withdraw{ID: r.target, Token: token}.Message())
 			}
 		}
 	}
-	c.send(to, Message{Kind: Marker, Ref: uint64(num)})
+	c.send(to, Marker{Shard: uint64(num)}.Message())
 }
 
 // enlist registers an object with a new owner of its shard.
@@ -185,24 +206,17 @@ func (c *Core) enlist(to Rank, o *object) {
 		}
 		return
 	}
-	m := Message{Kind: Register, ID: o.id, Gen: o.gen, Token: o.token, Sum: o.sum, Size: o.size, Rank: NoRank}
-	set := func(f uint8, on bool) {
-		if on {
-			m.Flags |= f
-		}
+	m := Register{
+		ID: o.id, Gen: o.gen, Token: o.token, Sum: o.sum, Size: o.size, Rank: NoRank, Own: o.born,
+		Complete: o.complete(), Origin: o.state == filling || o.state == making || o.mine, Making: o.state == making, Pinned: o.pinned,
 	}
-	set(FlagComplete, o.complete())
-	set(FlagOrigin, o.state == filling || o.state == making || o.mine)
-	set(FlagPinned, o.pinned)
-	set(FlagOnce, o.state == making)
-	m.Own = o.born
 	if o.state == fetching {
 		m.Rank, m.Copy = o.from, o.fromCopy
 		m.Ref = o.ask
-		set(FlagStale, o.from == NoRank)
+		m.Orphan = o.from == NoRank
 	}
-	c.send(to, m)
+	c.send(to, m.Message())
 	if o.state == evicting {
-		c.send(to, Message{Kind: Evict, ID: o.id, Gen: o.gen})
+		c.send(to, Evict{ID: o.id, Gen: o.gen}.Message())
 	}
 }

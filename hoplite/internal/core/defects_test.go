@@ -26,9 +26,11 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// say sends a message and returns what the directory answers, but for what goes to other directories.
+// say sends a message about the object, of the generation that it has, and returns what the
+// directory answers, but for what goes to other directories.
 func (d *desk) say(from Rank, m Message) []Send {
-	m.ID, m.Gen = d.id, d.gen
+	m.ID = d.id
+	fields{&m, true}.u64(atGen, &d.gen)
 	d.c.Receive(from, m)
 	return d.answers()
 }
@@ -38,7 +40,7 @@ func (d *desk) answers() []Send {
 	d.c.Drain(&out)
 	var sends []Send
 	for _, s := range out.Sends {
-		if s.Msg.Kind != Rep && s.Msg.Kind != Marker {
+		if k := s.Msg.Kind(); k != KindRep && k != KindMarker {
 			sends = append(sends, s)
 		}
 	}
@@ -47,32 +49,33 @@ func (d *desk) answers() []Send {
 
 func (d *desk) put(r Rank) {
 	d.t.Helper()
-	s := d.say(r, Message{Kind: PutReq, Size: 100, Token: uint64(r) + 1})
-	if len(s) == 0 || s[0].Msg.Kind != PutAck || s[0].Msg.Code != OK {
+	s := d.say(r, PutReq{Size: 100, Token: uint64(r) + 1}.Message())
+	if len(s) == 0 || s[0].Msg.Kind() != KindPutAck || s[0].Msg.PutAck().Code != OK {
 		d.t.Fatalf("put by %d: %+v", r, s)
 	}
-	d.gen = s[0].Msg.Gen
-	d.say(r, Message{Kind: Done})
+	d.gen = s[0].Msg.PutAck().Gen
+	d.say(r, Done{}.Message())
 }
 
 // get asks for a rank and expects to be sent to a source; NoRank expects to wait.
 func (d *desk) get(r, source Rank) {
 	d.t.Helper()
 	d.ref++
-	d.expect(d.say(r, Message{Kind: GetReq, Ref: d.ref}), r, source)
+	d.expect(d.say(r, GetReq{Ref: d.ref}.Message()), r, source)
 }
 
 func (d *desk) orphan(r, bad, source Rank) {
 	d.t.Helper()
 	d.ref++
-	d.expect(d.say(r, Message{Kind: Orphan, Rank: bad, Flags: FlagStale, Ref: d.ref}), r, source)
+	d.expect(d.say(r, Orphan{Rank: bad, Dead: true, Ref: d.ref}.Message()), r, source)
 }
 
 func (d *desk) expect(s []Send, r, source Rank) {
 	d.t.Helper()
 	switch {
 	case source == NoRank && len(s) == 0:
-	case source != NoRank && len(s) == 1 && s[0].To == r && s[0].Msg.Kind == Assign && s[0].Msg.Rank == source && s[0].Msg.Ref == d.ref:
+	case source != NoRank && len(s) == 1 && s[0].To == r && s[0].Msg.Kind() == KindAssign &&
+		s[0].Msg.Assign().Rank == source && s[0].Msg.Assign().Ref == d.ref:
 	default:
 		d.t.Fatalf("rank %d asked, expected source %d: %+v", r, source, s)
 	}
@@ -85,22 +88,22 @@ func TestDeadIsNotOffered(t *testing.T) {
 	const a, b, e, x, y, z = 1, 2, 3, 4, 5, 6
 	d.put(a)
 	d.get(b, a)
-	d.say(b, Message{Kind: Done})
+	d.say(b, Done{}.Message())
 	d.get(e, a)
 	d.c.Down(a)
 	d.answers()
-	d.say(e, Message{Kind: Done})
+	d.say(e, Done{}.Message())
 	d.get(x, b)
 	d.get(y, e)
 	d.c.Down(e)
 	d.answers()
 	d.orphan(y, e, x) // b still sends to x; y goes on behind x
-	d.say(x, Message{Kind: Done})
-	d.say(y, Message{Kind: Done})
+	d.say(x, Done{}.Message())
+	d.say(y, Done{}.Message())
 	for r := Rank(z); r < z+3; r++ {
 		d.ref++
-		s := d.say(r, Message{Kind: GetReq, Ref: d.ref})
-		if len(s) != 1 || s[0].Msg.Kind != Assign || s[0].Msg.Rank == e || s[0].Msg.Rank == a {
+		s := d.say(r, GetReq{Ref: d.ref}.Message())
+		if len(s) != 1 || s[0].Msg.Kind() != KindAssign || s[0].Msg.Assign().Rank == e || s[0].Msg.Assign().Rank == a {
 			t.Fatalf("rank %d was sent to a dead rank: %+v", r, s)
 		}
 	}
@@ -115,7 +118,7 @@ func TestSecondReport(t *testing.T) {
 	d := newDesk(t)
 	d.put(1)
 	d.get(2, 1)
-	d.say(2, Message{Kind: Done})
+	d.say(2, Done{}.Message())
 	d.get(3, 1)
 	d.c.Down(1)
 	d.answers()
@@ -138,12 +141,12 @@ func TestLastCopyLost(t *testing.T) {
 		t.Fatalf("declared lost before rank 2 said what it has: %+v", s)
 	}
 	d.ref++
-	s := d.say(2, Message{Kind: Orphan, Rank: 1, Flags: FlagStale, Ref: d.ref})
-	if len(s) != 2 || s[0].Msg.Kind != Drop || s[0].Msg.Code != Lost || s[1].Msg.Kind != Drop || s[1].Msg.Code != Lost {
+	s := d.say(2, Orphan{Rank: 1, Dead: true, Ref: d.ref}.Message())
+	if len(s) != 2 || s[0].Msg.Kind() != KindDrop || s[0].Msg.Drop().Code != Lost || s[1].Msg.Kind() != KindDrop || s[1].Msg.Drop().Code != Lost {
 		t.Fatalf("ranks 2 and 3 must hear that it is lost: %+v", s)
 	}
-	s = d.say(4, Message{Kind: GetReq, Ref: 9})
-	if len(s) != 1 || s[0].Msg.Kind != Fail || s[0].Msg.Code != Lost {
+	s = d.say(4, GetReq{Ref: 9}.Message())
+	if len(s) != 1 || s[0].Msg.Kind() != KindFail || s[0].Msg.Fail().Code != Lost {
 		t.Fatalf("a later Get: %+v", s)
 	}
 	old := d.gen
@@ -161,12 +164,12 @@ func TestReplicaIsTold(t *testing.T) {
 		d := newDesk(t)
 		d.c.cfg = broken(d.c.cfg, m)
 		d.c.cfg.Inline, d.c.cfg.InlineQuota = 8, 8
-		d.c.Receive(3, Message{Kind: PutReq, ID: d.id, Size: 2, Token: 1, Flags: FlagComplete, Data: []byte("ab")})
+		d.c.Receive(3, PutReq{ID: d.id, Size: 2, Token: 1, Complete: true, Data: []byte("ab")}.Message())
 		var out Output
 		d.c.Drain(&out)
 		told := false
 		for _, s := range out.Sends {
-			told = told || s.To == 1 && s.Msg.Kind == Rep && string(s.Msg.Data) == "ab"
+			told = told || s.To == 1 && s.Msg.Kind() == KindRep && string(s.Msg.Payload) == "ab"
 		}
 		if told != (m == MutantNone) {
 			t.Errorf("mutant %s: replica told: %v", m, told)
@@ -181,7 +184,7 @@ func TestCompleteInTime(t *testing.T) {
 	d.get(2, 1)
 	d.c.Down(1)
 	d.answers()
-	d.say(2, Message{Kind: Done})
+	d.say(2, Done{}.Message())
 	d.get(3, 2)
 }
 
@@ -190,7 +193,7 @@ func TestResumeUpstream(t *testing.T) {
 	d := newDesk(t)
 	d.put(1)
 	d.get(2, 1)
-	d.say(2, Message{Kind: Done})
+	d.say(2, Done{}.Message())
 	d.get(3, 1)
 	d.get(4, 2)
 	d.get(5, 3)
@@ -205,13 +208,13 @@ func TestLateWord(t *testing.T) {
 	d.put(1)
 	old := d.gen
 	d.get(2, 1)
-	if s := d.say(3, Message{Kind: DelReq, Ref: 1}); len(s) != 2 {
+	if s := d.say(3, DelReq{Ref: 1}.Message()); len(s) != 2 {
 		t.Fatalf("two ranks must drop it: %+v", s)
 	}
-	d.say(1, Message{Kind: DropAck})
-	d.say(2, Message{Kind: DropAck})
-	d.c.Receive(1, Message{Kind: RepAck, ID: d.id})
-	if s := d.answers(); len(s) != 1 || s[0].Msg.Kind != DelAck {
+	d.say(1, DropAck{}.Message())
+	d.say(2, DropAck{}.Message())
+	d.c.Receive(1, RepAck{ID: d.id}.Message())
+	if s := d.answers(); len(s) != 1 || s[0].Msg.Kind() != KindDelAck {
 		t.Fatalf("deleted: %+v", s)
 	}
 	d.gen = 0
@@ -219,7 +222,7 @@ func TestLateWord(t *testing.T) {
 	gen := d.gen
 	d.get(2, 4)
 	d.gen = old
-	d.say(2, Message{Kind: Done})
+	d.say(2, Done{}.Message())
 	d.gen = gen
 	d.get(5, 2) // still partial: 4 sends to 2
 	e := d.c.shards[0].entries[d.id]
@@ -232,19 +235,19 @@ func TestLateWord(t *testing.T) {
 // goes on with the object that was put.
 func TestPutSurvivesWithdraw(t *testing.T) {
 	d := newDesk(t)
-	d.gen = d.say(1, Message{Kind: PutReq, Size: 100, Token: 7, Flags: FlagOnce})[0].Msg.Gen
+	d.gen = d.say(1, PutReq{Size: 100, Token: 7, Making: true}.Message())[0].Msg.PutAck().Gen
 	d.get(3, 1)
-	if s := d.say(2, Message{Kind: PutReq, Size: 100, Token: 8}); len(s) != 1 || s[0].Msg.Code != OK || s[0].Msg.Gen != d.gen {
+	if s := d.say(2, PutReq{Size: 100, Token: 8}.Message()); len(s) != 1 || s[0].Msg.PutAck().Code != OK || s[0].Msg.PutAck().Gen != d.gen {
 		t.Fatalf("the same content: %+v", s)
 	}
-	d.say(2, Message{Kind: Done})
+	d.say(2, Done{}.Message())
 	for range 2 { // a new directory may hear it again
-		if s := d.say(1, Message{Kind: Withdraw, Token: 7}); len(s) != 0 {
+		if s := d.say(1, Withdraw{Token: 7}.Message()); len(s) != 0 {
 			t.Fatalf("withdrawn: %+v", s)
 		}
 	}
 	d.ref++
-	d.expect(d.say(3, Message{Kind: Orphan, Rank: 1, Ref: d.ref}), 3, 2)
+	d.expect(d.say(3, Orphan{Rank: 1, Ref: d.ref}.Message()), 3, 2)
 }
 
 // TestAnotherGeneration: who asks for what a name meant before is refused; a mutant sends
@@ -262,7 +265,7 @@ func TestAnotherGeneration(t *testing.T) {
 					s.rest()
 				}
 			}
-			old := Message{Kind: Pull, ID: id, Gen: s.cores[1].objects[id].gen - 1, Size: 100}
+			old := Pull{ID: id, Gen: s.cores[1].objects[id].gen - 1, Size: 100}.Message()
 			s.at(1, func(c *Core) { c.Receive(0, old) })
 			if refused := len(s.puts) == 0; refused != (m == MutantNone) {
 				t.Errorf("refused: %v; puts %+v", refused, s.puts)
@@ -279,14 +282,14 @@ func TestLateRecord(t *testing.T) {
 	s := newScene(t, 3, Config{Capacity: 1000, Inline: -1})
 	id := idOf(old, 3)
 	s.at(next, func(c *Core) {
-		c.Receive(receiver, Message{Kind: Register, ID: id, Gen: 2, Token: 7, Size: 100, Rank: NoRank, Own: 5, Ref: 6, Flags: FlagStale})
-		c.Receive(receiver, Message{Kind: Marker})
-		c.Receive(old, Message{Kind: Rep, ID: id, Gen: 3, Token: 9, Size: 100})
+		c.Receive(receiver, Register{ID: id, Gen: 2, Token: 7, Size: 100, Rank: NoRank, Own: 5, Ref: 6, Orphan: true}.Message())
+		c.Receive(receiver, Marker{}.Message())
+		c.Receive(old, Rep{ID: id, Gen: 3, Token: 9, Size: 100}.Message())
 		c.Down(old)
 	})
-	s.take(next, next, Marker)
+	s.take(next, next, KindMarker)
 	mail := s.mail[[2]Rank{next, receiver}]
-	if len(mail) == 0 || mail[0].Kind != Drop || mail[0].Code != Restart || mail[0].Gen != 2 {
+	if len(mail) == 0 || mail[0].Kind() != KindDrop || mail[0].Drop() != (Drop{Code: Restart, ID: id, Gen: 2}) {
 		t.Errorf("the receiver was told %+v", mail)
 	}
 	if e := s.cores[next].shards[old].entries[id]; !e.lost || e.gen != 3 {
@@ -330,8 +333,8 @@ func TestLastHopeAsksAnew(t *testing.T) {
 	d.get(2, 1)
 	d.c.Down(1)
 	d.answers()
-	s := d.say(2, Message{Kind: GetReq, Ref: 9})
-	if len(s) != 1 || s[0].To != 2 || s[0].Msg.Kind != Fail || s[0].Msg.Code != Lost || s[0].Msg.Ref != 9 {
+	s := d.say(2, GetReq{Ref: 9}.Message())
+	if len(s) != 1 || s[0].To != 2 || s[0].Msg.Kind() != KindFail || s[0].Msg.Fail().Code != Lost || s[0].Msg.Fail().Ref != 9 {
 		t.Errorf("rank 2 was told %+v, expected that it is lost", s)
 	}
 }
@@ -342,18 +345,18 @@ func TestWithdrawAfterTakeover(t *testing.T) {
 	const old, next, putter, maker = 0, 1, 2, 3
 	s := newScene(t, 4, Config{Capacity: 1000, Inline: -1})
 	id := idOf(old, 4)
-	reg := Message{Kind: Register, ID: id, Gen: 2, Size: 100, Rank: NoRank, Flags: FlagOrigin | FlagPinned}
+	reg := Register{ID: id, Gen: 2, Size: 100, Rank: NoRank, Origin: true, Pinned: true}
 	s.at(next, func(c *Core) {
-		reg.Token, reg.Flags = 8, reg.Flags|FlagComplete
-		c.Receive(putter, reg)
-		reg.Token, reg.Flags = 7, reg.Flags&^FlagComplete
-		c.Receive(maker, reg)
-		c.Receive(putter, Message{Kind: Marker})
-		c.Receive(maker, Message{Kind: Marker})
-		c.Receive(maker, Message{Kind: Withdraw, ID: id, Token: 7})
+		reg.Token, reg.Complete = 8, true
+		c.Receive(putter, reg.Message())
+		reg.Token, reg.Complete = 7, false
+		c.Receive(maker, reg.Message())
+		c.Receive(putter, Marker{}.Message())
+		c.Receive(maker, Marker{}.Message())
+		c.Receive(maker, Withdraw{ID: id, Token: 7}.Message())
 		c.Down(old)
 	})
-	s.take(next, next, Marker)
+	s.take(next, next, KindMarker)
 	e := s.cores[next].shards[old].entries[id]
 	if e.gen != 2 || e.find(maker) != nil || e.find(putter) == nil {
 		t.Errorf("generation %d, copies %+v; only that of rank %d is left", e.gen, e.copies, putter)

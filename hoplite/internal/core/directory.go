@@ -2,100 +2,122 @@ package core
 
 import "slices"
 
-// direct handles a request to the directory. The sender believes that this rank owns the shard.
+// onRequest handles a request to the directory. The sender believes that this rank owns the shard.
 // Only dead ranks owned it earlier, so the request is valid even if this rank has not yet heard
 // of those deaths.
-func (c *Core) direct(from Rank, m Message) {
+func (c *Core) onRequest(from Rank, m *Message) {
 	num := ShardOf(m.ID, c.cfg.Size)
-	if m.Kind == Marker {
-		num = int(m.Ref)
+	if m.Kind() == KindMarker {
+		num = int(m.Marker().Shard)
 	}
 	s := c.shardAt(num)
 	if !s.owner {
 		s.owner, s.pending = true, true
 	}
 	switch {
-	case m.Kind == Register:
-		c.register(s, from, m)
-	case m.Kind == Marker:
+	case m.Kind() == KindRegister:
+		c.onRegister(s, from, m.Register())
+	case m.Kind() == KindMarker:
 		s.markers = append(s.markers, from)
 		c.finishTakeover(s)
 	case s.pending && !c.cfg.has(MutantServeEarly):
-		s.queue = append(s.queue, queued{from, m})
+		s.queue = append(s.queue, queued{from, *m})
 	default:
 		c.request(s, from, m)
 	}
 }
 
 // request handles a request to a shard that is served.
-func (c *Core) request(s *shard, from Rank, m Message) {
+func (c *Core) request(s *shard, from Rank, m *Message) {
 	e := s.at(m.ID)
 	if d := e.deleting; d != nil {
-		switch m.Kind {
-		case PutReq, GetReq, Unwait, Watch, Unwatch, Withdraw:
-			d.parked = append(d.parked, queued{from, m})
+		switch m.Kind() {
+		case KindPutReq, KindGetReq, KindUnwait, KindWatch, KindUnwatch, KindWithdraw:
+			d.parked = append(d.parked, queued{from, *m})
 			return
 		}
 	}
-	switch m.Kind {
-	case PutReq:
-		c.putRequest(s, e, from, m)
-	case GetReq:
-		c.getRequest(s, e, from, m)
-	case Unwait:
+	switch m.Kind() {
+	case KindPutReq:
+		c.onPutReq(s, e, from, m.PutReq())
+	case KindGetReq:
+		c.onGetReq(s, e, from, m.GetReq())
+	case KindUnwait:
 		e.waiters = slices.DeleteFunc(e.waiters, func(w waiter) bool { return w.rank == from })
-	case DelReq:
-		c.deleteRequest(s, e, from, m)
-	case DropAck:
-		c.dropped(s, e, from)
-	case RepAck:
-		if d := e.deleting; d != nil && d.replica == from {
-			d.replica = NoRank
-			c.finishDelete(s, e)
-		}
-	case Watch:
-		w := watch{rank: from, ref: m.Ref, flags: m.Flags, room: m.Size}
-		e.watches = slices.DeleteFunc(e.watches, func(o watch) bool { return o.rank == from && o.ref == m.Ref })
-		if !c.tell(e, w) || w.flags&FlagOnce == 0 {
-			e.watches = append(e.watches, w)
-		}
-	case Unwatch:
-		e.watches = slices.DeleteFunc(e.watches, func(o watch) bool { return o.rank == from && o.ref == m.Ref })
-	case Withdraw:
-		cp := e.find(from)
-		mine := cp != nil && cp.origin && cp.token == m.Token
-		if e.gen != 0 && (mine || e.token == m.Token) && !e.lost {
-			c.withdraw(s, e, from, m.Token)
-			return
-		}
-	case Evict:
-		c.evictRequest(s, e, from, m)
-	default:
-		c.copyChanged(s, e, from, m)
+	case KindDelReq:
+		c.onDelReq(s, e, from, m.DelReq())
+	case KindDropAck:
+		c.onDropAck(s, e, from)
+	case KindRepAck:
+		c.onRepAck(s, e, from)
+	case KindWatch:
+		c.onWatch(e, from, m.Watch())
+	case KindUnwatch:
+		e.unwatch(from, m.Unwatch().Ref)
+	case KindWithdraw:
+		c.onWithdraw(s, e, from, m.Withdraw())
+	case KindEvict:
+		c.onEvict(s, e, from, m.Evict())
+	case KindDone:
+		c.onDone(s, e, from, m.Done())
+	case KindOrphan:
+		c.onOrphan(s, e, from, m.Orphan())
+	case KindForget:
+		c.onForget(s, e, from, m.Forget())
 	}
 	if s.entries[m.ID] == e {
 		s.tidy(e)
 	}
 }
 
-// copyChanged handles what a holder says about its copy. A word about another
-// generation than the one that exists is late, and means nothing.
-func (c *Core) copyChanged(s *shard, e *entry, from Rank, m Message) {
-	cp := e.find(from)
-	if cp == nil || m.Gen != e.gen {
-		return
+func (c *Core) onWatch(e *entry, from Rank, m Watch) {
+	w := watch{rank: from, ref: m.Ref, once: m.Once, whole: m.Complete, room: m.Room}
+	e.unwatch(from, m.Ref)
+	if !c.tell(e, w) || !w.once {
+		e.watches = append(e.watches, w)
 	}
-	switch m.Kind {
-	case Done:
+}
+
+// unwatch ends a watch of a rank.
+func (e *entry) unwatch(from Rank, ref uint64) {
+	e.watches = slices.DeleteFunc(e.watches, func(o watch) bool { return o.rank == from && o.ref == ref })
+}
+
+// copyOf returns the copy of a rank about which it says something. A word about another
+// generation than the one that exists is late, and means nothing: there is no such copy.
+func (e *entry) copyOf(from Rank, gen uint64) *copyAt {
+	if gen != e.gen {
+		return nil
+	}
+	return e.find(from)
+}
+
+func (c *Core) onDone(s *shard, e *entry, from Rank, m Done) {
+	if cp := e.copyOf(from, m.Gen); cp != nil {
 		e.detach(cp)
 		cp.complete = true
-	case Orphan:
-		c.orphaned(e, cp, m)
-	case Forget:
+		c.copyChanged(s, e)
+	}
+}
+
+func (c *Core) onForget(s *shard, e *entry, from Rank, m Forget) {
+	if cp := e.copyOf(from, m.Gen); cp != nil {
 		if cp.ref == m.Ref {
 			e.remove(from)
 		}
+		c.copyChanged(s, e)
 	}
+}
+
+func (c *Core) onOrphan(s *shard, e *entry, from Rank, m Orphan) {
+	if cp := e.copyOf(from, m.Gen); cp != nil {
+		c.orphaned(e, cp, m)
+		c.copyChanged(s, e)
+	}
+}
+
+// copyChanged follows from what a holder has said about its copy.
+func (c *Core) copyChanged(s *shard, e *entry) {
 	c.settle(s, e)
 	if !e.lost {
 		c.tellWatches(e)
@@ -105,7 +127,7 @@ func (c *Core) copyChanged(s *shard, e *entry, from Rank, m Message) {
 // orphaned notes that a copy has lost its source, and does not give it the same again;
 // what that rank may have got since is another copy. A source that is dead, of which this
 // directory may not have heard yet, is offered to nobody.
-func (c *Core) orphaned(e *entry, cp *copyAt, m Message) {
+func (c *Core) orphaned(e *entry, cp *copyAt, m Orphan) {
 	if cp.parent == NoRank {
 		if c.cfg.has(MutantNoAlternative) {
 			return
@@ -114,11 +136,19 @@ func (c *Core) orphaned(e *entry, cp *copyAt, m Message) {
 			e.copies = append(e.copies, newCopy(cp.rank, m.Ref))
 		}
 	}
-	if bad := e.find(m.Rank); bad != nil && m.Flags&FlagStale != 0 && !c.cfg.has(MutantOfferDead) {
+	if bad := e.find(m.Rank); bad != nil && m.Dead && !c.cfg.has(MutantOfferDead) {
 		bad.leaving = true
 	}
 	e.detach(cp)
 	cp.orphan, cp.ref, cp.avoid = true, m.Ref, copyName{m.Rank, m.Copy}
+}
+
+func (c *Core) onWithdraw(s *shard, e *entry, from Rank, m Withdraw) {
+	cp := e.find(from)
+	mine := cp != nil && cp.origin && cp.token == m.Token
+	if e.gen != 0 && (mine || e.token == m.Token) && !e.lost {
+		c.withdraw(s, e, from, m.Token)
+	}
 }
 
 // withdraw ends an object that was being made. Calls that wait for the object go on waiting. If
@@ -129,21 +159,21 @@ func (c *Core) withdraw(s *shard, e *entry, from Rank, token uint64) {
 		if e.token == token {
 			e.token = 0 // should this be said again
 		}
-		c.record(s, e, 0)
+		c.record(s, e)
 		c.settle(s, e)
 		c.tellWatches(e)
 		return
 	}
 	gen := e.gen
-	c.record(s, e, FlagRemove)
+	c.recordRemoved(s, e)
 	for _, cp := range e.copies {
 		if !cp.origin {
-			c.send(cp.rank, Message{Kind: Drop, Code: Restart, ID: e.id, Gen: gen})
+			c.send(cp.rank, Drop{Code: Restart, ID: e.id, Gen: gen}.Message())
 		}
 	}
 	e.copies = nil
 	for _, w := range e.waiters {
-		c.send(w.rank, Message{Kind: Fail, Code: Restart, ID: e.id, Gen: gen, Ref: w.ref})
+		c.send(w.rank, Fail{Code: Restart, ID: e.id, Gen: gen, Ref: w.ref}.Message())
 	}
 	e.waiters = nil
 	c.clear(e)
@@ -156,11 +186,11 @@ func (c *Core) clear(e *entry) {
 	e.gen, e.token, e.sum, e.size, e.lost, e.inline, e.data = 0, 0, 0, 0, false, false, nil
 }
 
-func (c *Core) putRequest(s *shard, e *entry, from Rank, m Message) {
-	ack := Message{Kind: PutAck, ID: m.ID, Token: m.Token}
+func (c *Core) onPutReq(s *shard, e *entry, from Rank, m PutReq) {
+	ack := PutAck{ID: m.ID, Token: m.Token}
 	mine := newCopy(from, 0)
-	mine.origin, mine.pinned, mine.complete, mine.token = true, true, m.Flags&FlagComplete != 0, m.Token
-	mine.made = m.Flags&FlagOnce != 0
+	mine.origin, mine.pinned, mine.complete, mine.token = true, true, m.Complete, m.Token
+	mine.made = m.Making
 	switch {
 	case e.gen == 0 || e.lost:
 		c.clear(e)
@@ -170,16 +200,16 @@ func (c *Core) putRequest(s *shard, e *entry, from Rank, m Message) {
 			c.inlined += m.Size
 		}
 		e.copies = append(e.copies[:0], mine)
-		c.record(s, e, 0)
-	case e.token == m.Token || m.Flags&FlagOnce == 0 && e.size == m.Size && (e.sum == 0 || m.Sum == 0 || e.sum == m.Sum):
+		c.record(s, e)
+	case e.token == m.Token || !m.Making && e.size == m.Size && (e.sum == 0 || m.Sum == 0 || e.sum == m.Sum):
 		c.join(e, mine)
 	default:
 		ack.Code = Exists
-		c.send(from, ack)
+		c.send(from, ack.Message())
 		return
 	}
 	ack.Gen = e.gen
-	c.send(from, ack)
+	c.send(from, ack.Message())
 	c.settle(s, e)
 	c.tellWatches(e)
 }
@@ -206,14 +236,14 @@ func (c *Core) join(e *entry, mine copyAt) {
 	}
 }
 
-func (c *Core) getRequest(s *shard, e *entry, from Rank, m Message) {
+func (c *Core) onGetReq(s *shard, e *entry, from Rank, m GetReq) {
 	switch {
 	case e.lost:
-		c.send(from, Message{Kind: Fail, Code: Lost, ID: e.id, Gen: e.gen, Ref: m.Ref})
+		c.send(from, Fail{Code: Lost, ID: e.id, Gen: e.gen, Ref: m.Ref}.Message())
 		return
-	case e.gen == 0 && m.Flags&FlagKeep != 0:
+	case e.gen == 0 && m.Keep:
 		// It holds room for an object that is not there any more.
-		c.send(from, Message{Kind: Fail, Code: Restart, ID: e.id, Ref: m.Ref})
+		c.send(from, Fail{Code: Restart, ID: e.id, Ref: m.Ref}.Message())
 		return
 	}
 	if e.gen != 0 {
@@ -224,22 +254,19 @@ func (c *Core) getRequest(s *shard, e *entry, from Rank, m Message) {
 	c.settle(s, e) // what it had may have been the last that could be complete
 }
 
-// evictRequest marks a copy that its holder wants to give up. It is offered to nobody
+// onEvict marks a copy that its holder wants to give up. It is offered to nobody
 // from now on; letGo answers.
-func (c *Core) evictRequest(s *shard, e *entry, from Rank, m Message) {
+func (c *Core) onEvict(s *shard, e *entry, from Rank, m Evict) {
 	if e.deleting != nil {
 		return // a Drop is on its way, and ends it too
 	}
 	cp := e.find(from)
 	if cp == nil || e.gen != m.Gen {
-		c.send(from, Message{Kind: EvictAck, ID: m.ID, Gen: m.Gen})
+		c.send(from, EvictAck{ID: m.ID, Gen: m.Gen}.Message())
 		return
 	}
 	cp.leaving = true
-	c.settle(s, e)
-	if !e.lost {
-		c.tellWatches(e)
-	}
+	c.copyChanged(s, e)
 }
 
 // letGo answers those that want to give up their copies: yes, once nobody receives from
@@ -250,7 +277,7 @@ func (c *Core) letGo(e *entry) {
 		if !cp.leaving || cp.child != NoRank {
 			continue
 		}
-		ack := Message{Kind: EvictAck, ID: e.id, Gen: e.gen}
+		ack := EvictAck{ID: e.id, Gen: e.gen}
 		rank := cp.rank
 		if e.inline || slices.ContainsFunc(e.copies, func(o copyAt) bool { return o.rank != rank && o.complete }) {
 			e.remove(rank)
@@ -259,20 +286,20 @@ func (c *Core) letGo(e *entry) {
 			ack.Code = Exists
 			cp.leaving, cp.pinned = false, true
 		}
-		c.send(rank, ack)
+		c.send(rank, ack.Message())
 	}
 }
 
-func (c *Core) deleteRequest(s *shard, e *entry, from Rank, m Message) {
+func (c *Core) onDelReq(s *shard, e *entry, from Rank, m DelReq) {
 	if d := e.deleting; d != nil {
-		d.clients = append(d.clients, queued{from, m})
+		d.clients = append(d.clients, waiter{from, m.Ref})
 		return
 	}
 	if e.gen == 0 {
-		c.send(from, Message{Kind: DelAck, ID: m.ID, Ref: m.Ref})
+		c.send(from, DelAck{ID: m.ID, Ref: m.Ref}.Message())
 		return
 	}
-	d := &deletion{clients: []queued{{from, m}}, replica: c.record(s, e, FlagRemove)}
+	d := &deletion{clients: []waiter{{from, m.Ref}}, replica: c.recordRemoved(s, e)}
 	c.mutantDeletes(e, from)
 	for _, cp := range e.copies {
 		d.holders = append(d.holders, cp.rank)
@@ -285,10 +312,18 @@ func (c *Core) deleteRequest(s *shard, e *entry, from Rank, m Message) {
 	c.finishDelete(s, e)
 }
 
-// dropped notes that a rank has no copy any more.
-func (c *Core) dropped(s *shard, e *entry, from Rank) {
+// onDropAck notes that a rank has no copy any more.
+func (c *Core) onDropAck(s *shard, e *entry, from Rank) {
 	if d := e.deleting; d != nil {
 		d.holders = slices.DeleteFunc(d.holders, func(r Rank) bool { return r == from })
+		c.finishDelete(s, e)
+	}
+}
+
+// onRepAck notes that the replica has no record of the object any more.
+func (c *Core) onRepAck(s *shard, e *entry, from Rank) {
+	if d := e.deleting; d != nil && d.replica == from {
+		d.replica = NoRank
 		c.finishDelete(s, e)
 	}
 }
@@ -302,11 +337,11 @@ func (c *Core) finishDelete(s *shard, e *entry) {
 	}
 	e.deleting = nil
 	c.clear(e)
-	for _, q := range d.clients {
-		c.send(q.from, Message{Kind: DelAck, ID: e.id, Ref: q.msg.Ref})
+	for _, w := range d.clients {
+		c.send(w.rank, DelAck{ID: e.id, Ref: w.ref}.Message())
 	}
-	for _, q := range d.parked {
-		c.request(s, q.from, q.msg)
+	for i := range d.parked {
+		c.request(s, d.parked[i].from, &d.parked[i].msg)
 	}
 	if s.entries[e.id] == e {
 		s.tidy(e)

@@ -21,7 +21,7 @@ type entry struct {
 // chains whose heads are complete or are being made.
 type copyAt struct {
 	rank                     Rank
-	born                     uint64 // its name: Message.Own
+	born                     uint64 // its name: Register.Own
 	token                    uint64 // of the put that made it, if it is an origin
 	ref                      uint64 // of the question that the last Assign answered
 	parent, child            Rank
@@ -56,7 +56,8 @@ type waiter struct {
 type watch struct {
 	rank  Rank
 	ref   uint64
-	flags uint8
+	once  bool  // one answer is enough
+	whole bool  // only a complete object counts
 	room  int64 // inline bytes that the watcher wants in the answer
 }
 
@@ -64,7 +65,7 @@ type watch struct {
 type deletion struct {
 	holders []Rank
 	replica Rank // NoRank once it has acknowledged
-	clients []queued
+	clients []waiter
 	parked  []queued // requests that came meanwhile
 }
 
@@ -129,11 +130,12 @@ func (c *Core) assign(e *entry, to Rank, ref uint64, src Rank) {
 	cp.ref, cp.parent, cp.from, cp.orphan, cp.severed = ref, src, up.born, false, false
 	cp.avoid = copyName{rank: NoRank}
 	up.child = to
-	m := Message{Kind: Assign, ID: e.id, Gen: e.gen, Token: e.token, Sum: e.sum, Size: e.size, Rank: src, Copy: up.born, Ref: ref}
-	if head, _ := e.root(up); head.made && !head.complete {
-		m.Flags |= FlagOnce
+	head, _ := e.root(up)
+	m := Assign{
+		ID: e.id, Gen: e.gen, Token: e.token, Sum: e.sum, Size: e.size, Rank: src, Copy: up.born, Ref: ref,
+		Making: head.made && !head.complete,
 	}
-	c.send(to, m)
+	c.send(to, m.Message())
 }
 
 // serve gives sources to those that wait, orphans first: they hold up their chains.
@@ -151,7 +153,7 @@ func (c *Core) serve(e *entry) {
 	for len(e.waiters) > 0 {
 		to := e.waiters[0]
 		if e.inline {
-			c.send(to.rank, Message{Kind: Data, ID: e.id, Gen: e.gen, Sum: e.sum, Size: e.size, Data: e.data, Ref: to.ref})
+			c.send(to.rank, Data{ID: e.id, Gen: e.gen, Sum: e.sum, Size: e.size, Data: e.data, Ref: to.ref}.Message())
 		} else {
 			src := c.pick(e, to.rank)
 			if src == nil {
@@ -219,17 +221,17 @@ func (c *Core) settle(s *shard, e *entry) {
 // release tells all that hold or want the object that it will not come.
 func (c *Core) release(e *entry, why Code) {
 	for _, cp := range e.copies {
-		c.send(cp.rank, Message{Kind: Drop, Code: why, ID: e.id, Gen: e.gen})
+		c.send(cp.rank, Drop{Code: why, ID: e.id, Gen: e.gen}.Message())
 	}
 	e.copies = nil
 	for _, w := range e.waiters {
-		c.send(w.rank, Message{Kind: Fail, Code: why, ID: e.id, Gen: e.gen, Ref: w.ref})
+		c.send(w.rank, Fail{Code: why, ID: e.id, Gen: e.gen, Ref: w.ref}.Message())
 	}
 	e.waiters = nil
 }
 
 // locations fills in where the object is: complete copies, then the chains.
-func (e *entry) locations(m *Message, asks Rank) {
+func (e *entry) locations(m *Located, asks Rank) {
 	add := func(cp *copyAt) {
 		if m.NumRanks < MaxRanks {
 			m.Ranks[m.NumRanks] = cp.rank
@@ -255,7 +257,7 @@ func (e *entry) locations(m *Message, asks Rank) {
 // tellWatches tells those that watch an entry what has become of it. It also ends
 // the watches that wanted to hear once.
 func (c *Core) tellWatches(e *entry) {
-	e.watches = slices.DeleteFunc(e.watches, func(w watch) bool { return c.tell(e, w) && w.flags&FlagOnce != 0 })
+	e.watches = slices.DeleteFunc(e.watches, func(w watch) bool { return c.tell(e, w) && w.once })
 }
 
 // tell reports whether there was something to say.
@@ -263,26 +265,19 @@ func (c *Core) tell(e *entry, w watch) bool {
 	if e.gen == 0 || e.deleting != nil {
 		return false
 	}
-	m := Message{Kind: Located, ID: e.id, Gen: e.gen, Token: e.token, Size: e.size, Ref: w.ref}
+	m := Located{ID: e.id, Gen: e.gen, Token: e.token, Size: e.size, Ref: w.ref, Lost: e.lost}
 	if e.lost {
-		m.Flags = FlagLost
-		c.send(w.rank, m)
+		c.send(w.rank, m.Message())
 		return true
 	}
 	e.locations(&m, w.rank)
-	if e.inline {
-		m.Flags |= FlagComplete
-		if e.size <= w.room || m.NumRanks == 0 {
-			m.Flags |= FlagPinned // Data has the bytes, even if there are none
-			m.Data = e.data
-		}
+	m.Complete = e.inline || m.NumComplete > 0
+	if e.inline && (e.size <= w.room || m.NumRanks == 0) {
+		m.Inline, m.Data = true, e.data
 	}
-	if m.NumComplete > 0 {
-		m.Flags |= FlagComplete
-	}
-	if m.NumRanks == 0 && !e.inline || w.flags&FlagComplete != 0 && m.Flags&FlagComplete == 0 {
+	if m.NumRanks == 0 && !e.inline || w.whole && !m.Complete {
 		return false
 	}
-	c.send(w.rank, m)
+	c.send(w.rank, m.Message())
 	return true
 }

@@ -16,8 +16,13 @@ var update = flag.Bool("update", false, "write testdata/messages.txt anew")
 
 // A sample is a message whose bytes testdata/messages.txt states.
 type sample struct {
-	name string
-	msg  Message
+	name   string
+	fields any // the struct of its kind
+	msg    Message
+}
+
+func of(name string, fields interface{ Message() Message }) sample {
+	return sample{name, fields, fields.Message()}
 }
 
 // TestGolden compares the bytes of each kind of message, and of each of its flags, with the

@@ -33,33 +33,28 @@ func (o *object) ready() int64 {
 	return o.have
 }
 
-// jobMessage handles what callers of reductions and ranks of their sources say.
-func (c *Core) jobMessage(from Rank, m Message) {
+// onInput begins to receive an input of which the caller did not know the rank.
+func (c *Core) onInput(m Input) {
 	j := c.streams[m.Stream.place()]
-	switch m.Kind {
-	case Job:
-		c.startJob(j, m)
-	case Input:
-		if j != nil && j.key.Attempt == m.Stream.Attempt && int(m.Slot) < len(j.ins) {
-			j.ins[m.Slot] = m.Ins[0]
-			if j.need == nil {
-				c.pullInput(j, int(m.Slot))
-			}
-		}
-	case JobEnd:
-		if j != nil {
-			c.endJob(j)
-		}
-	case JobFailed:
-		if r := c.reduces[m.Stream.Reduce]; r != nil {
-			c.placeFailed(r, m)
-		}
+	if j == nil || j.key.Attempt != m.Stream.Attempt || int(m.Index) >= len(j.ins) {
+		return
+	}
+	j.ins[m.Index] = m.In
+	if j.need == nil {
+		c.pullInput(j, int(m.Index))
 	}
 }
 
-// startJob begins a position, or begins it anew because an input is another one now: what
+func (c *Core) onJobEnd(m JobEnd) {
+	if j := c.streams[m.Stream.place()]; j != nil {
+		c.endJob(j)
+	}
+}
+
+// onJobReq begins a position, or begins it anew because an input is another one now: what
 // was folded so far has contributions that will not be in the rest.
-func (c *Core) startJob(old *reductionNode, m Message) {
+func (c *Core) onJobReq(m JobReq) {
+	old := c.streams[m.Stream.place()]
 	if c.mutantKeepsPrefix(old, m) {
 		return
 	}
@@ -69,12 +64,12 @@ func (c *Core) startJob(old *reductionNode, m Message) {
 	j := &reductionNode{key: m.Stream, op: m.Op, size: m.Size, ins: slices.Clone(m.Ins[:m.NumIns])}
 	o := c.stored(m.ID, m.Gen, m.Token)
 	if o == nil || o.size != m.Size {
-		c.send(m.Stream.Owner, Message{Kind: JobFailed, Code: Gone, Stream: m.Stream})
+		c.send(m.Stream.Owner, JobFailed{Code: Gone, Stream: m.Stream}.Message())
 		early := c.early
 		c.early = nil
 		for _, q := range early {
-			if q.msg.Stream == m.Stream {
-				c.send(q.from, Message{Kind: Stopped, Slot: q.msg.Slot, Seq: q.msg.Seq})
+			if q.pull.Stream == m.Stream {
+				c.refuse(q.from, q.pull)
 			} else {
 				c.early = append(c.early, q)
 			}
@@ -88,7 +83,7 @@ func (c *Core) startJob(old *reductionNode, m Message) {
 // begin enters a job and asks for room for its inputs.
 func (c *Core) begin(j *reductionNode) {
 	c.streams[j.key.place()] = j
-	defer c.serveStreams(func(q queued) bool { return q.msg.Stream.place() == j.key.place() })
+	defer c.serveStreams(func(q earlyPull) bool { return q.pull.Stream.place() == j.key.place() })
 	for _, o := range j.own {
 		o.jobs = append(o.jobs, j)
 	}
@@ -248,7 +243,7 @@ func (c *Core) failJob(j *reductionNode, why Code) {
 		return
 	}
 	c.endJob(j)
-	c.send(j.key.Owner, Message{Kind: JobFailed, Code: why, Stream: j.key})
+	c.send(j.key.Owner, JobFailed{Code: why, Stream: j.key}.Message())
 }
 
 // jobMemory calls f with what jobs receive into.
@@ -280,8 +275,8 @@ func (c *Core) jobsAfter(d Rank) {
 	for _, j := range ended {
 		c.endJob(j)
 	}
-	c.early = slices.DeleteFunc(c.early, func(q queued) bool { return q.from == d })
-	c.serveStreams(func(q queued) bool { return q.msg.Stream.Owner == d })
+	c.early = slices.DeleteFunc(c.early, func(q earlyPull) bool { return q.from == d })
+	c.serveStreams(func(q earlyPull) bool { return q.pull.Stream.Owner == d })
 	for _, n := range sortedKeys(c.reduces) {
 		if r := c.reduces[n]; r != nil {
 			c.placesAfter(r, d)

@@ -7,6 +7,6 @@ type mutation struct{}
 
 func (mutation) has(Mutant) bool { return false }
 
-func (c *Core) mutantKeepsPrefix(*reductionNode, Message) bool { return false }
-func (c *Core) mutantEvicts(*object) bool                      { return false }
-func (c *Core) mutantDeletes(*entry, Rank)                     {}
+func (c *Core) mutantKeepsPrefix(*reductionNode, JobReq) bool { return false }
+func (c *Core) mutantEvicts(*object) bool                     { return false }
+func (c *Core) mutantDeletes(*entry, Rank)                    {}

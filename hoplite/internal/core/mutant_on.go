@@ -10,7 +10,7 @@ type mutation struct{ Mutant Mutant }
 func (x mutation) has(m Mutant) bool { return x.Mutant == m }
 
 // mutantKeepsPrefix is MutantKeepPrefix. It reports whether it has handled the message.
-func (c *Core) mutantKeepsPrefix(old *reductionNode, m Message) bool {
+func (c *Core) mutantKeepsPrefix(old *reductionNode, m JobReq) bool {
 	if !c.cfg.has(MutantKeepPrefix) || old == nil || len(old.ins) != int(m.NumIns) || old.need != nil || len(old.bufs) == 0 {
 		return false
 	}

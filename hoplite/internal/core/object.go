@@ -44,7 +44,7 @@ type object struct {
 	made     bool // a reduction makes what is received
 	stopping bool // canceled, and the sender has not confirmed
 
-	early []queued         // requests of others that came before its generation
+	early []earlyPull      // requests of others that came before its generation
 	outs  []*outgoing      // who is being sent to, in order of their requests
 	jobs  []*reductionNode // that read it
 	need  *need            // it waits for room

@@ -81,21 +81,18 @@ func (c *Core) await(r *reduction, i int) {
 	}
 	s := &r.sources[i]
 	s.state, s.rank, s.data = awaited, NoRank, nil
-	flags := FlagOnce
-	if r.count < len(r.sources) {
-		// There is a choice: do not take what has begun, and may never be ready, for what is there.
-		flags |= FlagComplete
-	}
-	s.ref = c.watch(&watching{id: s.id, flags: flags, room: room, reduce: r, source: i})
+	// With a choice, what has begun and may never be ready is not taken for what is there.
+	choice := r.count < len(r.sources)
+	s.ref = c.watch(&watching{id: s.id, once: true, whole: choice, room: room, reduce: r, source: i})
 }
 
 // sourceLocated handles the answer.
-func (c *Core) sourceLocated(r *reduction, i int, m Message) {
+func (c *Core) sourceLocated(r *reduction, i int, m Located) {
 	if r.made {
 		return
 	}
 	s := &r.sources[i]
-	if m.Flags&FlagLost != 0 {
+	if m.Lost {
 		if s.state != gone {
 			// Somebody may put it again while others make the reduction possible.
 			s.state = gone
@@ -117,7 +114,7 @@ func (c *Core) sourceLocated(r *reduction, i int, m Message) {
 		r.plan = newPlan(c.cfg.Shape, c.cfg.Links, r.count-c.localOf(r), r.size)
 	}
 	s.gen, s.token = m.Gen, m.Token
-	if m.Flags&FlagPinned != 0 {
+	if m.Inline {
 		s.rank, s.data = c.cfg.Rank, m.Data
 	} else {
 		live := slices.IndexFunc(m.Ranks[:m.NumRanks], func(x Rank) bool { return !c.dead[x] })
@@ -287,25 +284,26 @@ func (c *Core) inform(r *reduction, pos int, ins []In) {
 		p.attempt++
 		key.Attempt = p.attempt
 		p.sent, p.ins = true, ins
-		m := Message{Kind: Job, ID: s.id, Gen: s.gen, Token: s.token, Size: r.size, Op: r.op, Stream: key, NumIns: uint8(len(ins))}
+		m := JobReq{ID: s.id, Gen: s.gen, Token: s.token, Size: r.size, Op: r.op, Stream: key, NumIns: uint8(len(ins))}
 		copy(m.Ins[:], ins)
-		c.send(s.rank, m)
+		c.send(s.rank, m.Message())
 		return
 	}
 	for i := range ins {
 		if p.ins[i].Rank == NoRank && ins[i].Rank != NoRank {
 			p.ins[i] = ins[i]
-			c.send(s.rank, Message{Kind: Input, Stream: key, Slot: uint32(i), NumIns: 1, Ins: [2]In{ins[i]}})
+			c.send(s.rank, Input{Stream: key, Index: uint32(i), In: ins[i]}.Message())
 		}
 	}
 }
 
-// placeFailed replaces a rank that cannot do its job.
-func (c *Core) placeFailed(r *reduction, m Message) {
-	pos := int(m.Stream.Position)
-	if r.made {
+// onJobFailed replaces a rank that cannot do its job.
+func (c *Core) onJobFailed(m JobFailed) {
+	r := c.reduces[m.Stream.Reduce]
+	if r == nil || r.made {
 		return
 	}
+	pos := int(m.Stream.Position)
 	if pos >= len(r.places) || r.places[pos].source < 0 || r.places[pos].attempt != m.Stream.Attempt {
 		return
 	}

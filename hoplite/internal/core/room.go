@@ -135,7 +135,7 @@ func (c *Core) roomForObject(n *need) bool {
 	o.need = nil
 	if o.state == wanted {
 		o.asked, o.ask = true, c.next()
-		c.ask(o.question())
+		c.ask(o.id, o.question())
 	} else {
 		c.fill(o)
 	}
@@ -215,12 +215,13 @@ func (c *Core) evict(o *object) {
 		return
 	}
 	o.state = evicting
-	c.ask(Message{Kind: Evict, ID: o.id, Gen: o.gen})
+	c.ask(o.id, Evict{ID: o.id, Gen: o.gen}.Message())
 }
 
-// evicted handles the directory's answer. Jobs that have begun to read the copy
+// onEvictAck handles the directory's answer. Jobs that have begun to read the copy
 // meanwhile go on; who wants it now asks again.
-func (c *Core) evicted(o *object, m Message) {
+func (c *Core) onEvictAck(m EvictAck) {
+	o := c.objects[m.ID]
 	if o == nil || o.state != evicting || o.gen != m.Gen {
 		return
 	}

@@ -41,7 +41,7 @@ func (s *scene) at(r Rank, do func(*Core)) {
 	}
 	for _, m := range out.Sends {
 		if m.Attach {
-			m.Msg.Data = make([]byte, m.Len)
+			m.Msg.Payload = make([]byte, m.Len)
 		}
 		s.mail[[2]Rank{r, m.To}] = append(s.mail[[2]Rank{r, m.To}], m.Msg)
 	}
@@ -55,7 +55,7 @@ func (s *scene) take(from, to Rank, kinds ...Kind) {
 	s.t.Helper()
 	way := [2]Rank{from, to}
 	for _, k := range kinds {
-		if len(s.mail[way]) == 0 || s.mail[way][0].Kind != k {
+		if len(s.mail[way]) == 0 || s.mail[way][0].Kind() != k {
 			s.t.Fatalf("rank %d is to get kind %d from %d, under way is %+v", to, k, from, s.mail[way])
 		}
 		m := s.mail[way][0]
@@ -84,7 +84,7 @@ func (s *scene) rest() {
 			for to := range Rank(len(s.cores)) {
 				if way := ([2]Rank{from, to}); len(s.mail[way]) > 0 {
 					again = true
-					s.take(from, to, s.mail[way][0].Kind)
+					s.take(from, to, s.mail[way][0].Kind())
 				}
 			}
 		}
@@ -132,17 +132,17 @@ func TestSourceThatCameBack(t *testing.T) {
 			s.at(back, func(c *Core) { c.Get(2, other) })
 			s.rest() // its bytes are under way, and take the slot
 			s.at(back, func(c *Core) { c.Get(3, x) })
-			s.take(back, directory, GetReq)
+			s.take(back, directory, KindGetReq)
 			s.at(late, func(c *Core) { c.Get(4, x) })
-			s.take(late, directory, GetReq)
+			s.take(late, directory, KindGetReq)
 			s.at(maker, func(c *Core) { c.Put(5, x, 100, 0) })
-			s.take(maker, directory, PutReq) // maker -> back -> late
-			s.take(directory, back, Assign)
-			s.take(back, directory, Forget)
+			s.take(maker, directory, KindPutReq) // maker -> back -> late
+			s.take(directory, back, KindAssign)
+			s.take(back, directory, KindForget)
 			s.land()
-			s.take(back, directory, GetReq)
-			s.take(directory, back, Assign) // maker -> back
-			s.take(directory, late, Assign) // the old one
+			s.take(back, directory, KindGetReq)
+			s.take(directory, back, KindAssign) // maker -> back
+			s.take(directory, late, KindAssign) // the old one
 			s.rest()
 			s.kill(maker)
 			s.rest()
@@ -169,13 +169,13 @@ func TestNoTargetWithoutSources(t *testing.T) {
 			s.at(source, func(c *Core) { c.Put(1, a, 100, 0); c.Filled(1, 100) })
 			s.rest()
 			s.at(caller, func(c *Core) { c.Reduce(2, x, []string{a}, 1, 1) })
-			s.take(caller, source, Watch)
-			s.take(source, caller, Located)
+			s.take(caller, source, KindWatch)
+			s.take(source, caller, KindLocated)
 			if s.cores[caller].objects[x] == nil {
 				t.Fatal("the target is not being made: the test misses its aim")
 			}
 			s.at(source, func(c *Core) { c.Delete(3, a) })
-			s.take(source, source, DelReq, Drop)
+			s.take(source, source, KindDelReq, KindDrop)
 			s.rest()
 			s.at(caller, func(c *Core) { c.Get(4, x) })
 			s.at(c.put, func(c *Core) { c.Put(5, x, 50, 0); c.Filled(5, 50) })
@@ -232,15 +232,15 @@ func TestKeptRoomIsFreed(t *testing.T) {
 	s.at(getter, func(c *Core) { c.Release(s.results[2].Ref) })
 	s.rest()
 	s.at(maker, func(c *Core) { c.Reduce(3, x, []string{a}, 1, 1) })
-	s.take(maker, holder, Watch)
-	s.take(holder, maker, Located)
-	s.take(maker, directory, PutReq) // neither the replica nor the maker hears the answer
+	s.take(maker, holder, KindWatch)
+	s.take(holder, maker, KindLocated)
+	s.take(maker, directory, KindPutReq) // neither the replica nor the maker hears the answer
 	s.at(getter, func(c *Core) { c.Get(4, x) })
-	s.take(getter, directory, GetReq)
-	s.take(directory, getter, Assign)
+	s.take(getter, directory, KindGetReq)
+	s.take(directory, getter, KindAssign)
 	for s.cores[getter].objects[a] != nil {
-		s.take(getter, holder, Evict)
-		s.take(holder, getter, EvictAck)
+		s.take(getter, holder, KindEvict)
+		s.take(holder, getter, KindEvictAck)
 	}
 	s.at(maker, func(c *Core) { c.Cancel(3) })
 	s.kill(directory)
@@ -265,15 +265,15 @@ func TestPutThatJoined(t *testing.T) {
 	x := idOf(directory, 4)
 	s := newScene(t, 4, Config{Capacity: 1000, Inline: -1})
 	s.at(directory, func(c *Core) { c.Put(1, x, 100, 0) })
-	s.take(directory, directory, PutReq)
+	s.take(directory, directory, KindPutReq)
 	s.at(second, func(c *Core) { c.Put(2, x, 100, 0) })
-	s.take(second, directory, PutReq)
+	s.take(second, directory, KindPutReq)
 	s.at(other, func(c *Core) { c.Get(3, x) })
-	s.take(other, directory, GetReq)
+	s.take(other, directory, KindGetReq)
 	s.at(receiver, func(c *Core) { c.Get(4, x) })
-	s.take(receiver, directory, GetReq)
-	s.take(directory, receiver, Assign)
-	s.take(receiver, second, Pull)
+	s.take(receiver, directory, KindGetReq)
+	s.take(directory, receiver, KindAssign)
+	s.take(receiver, second, KindPull)
 	s.kill(directory)
 	s.rest()
 	s.at(second, func(c *Core) { c.Filled(2, 100) })

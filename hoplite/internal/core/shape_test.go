@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestPlans: every position leads to the caller, none has more inputs than a Job carries,
+// TestPlans: every position leads to the caller, none has more inputs than a JobReq carries,
 // and of two inputs at most one comes after the position in arrival.
 func TestPlans(t *testing.T) {
 	links := Links{Bandwidth: 1e9, Latency: 1e-4}

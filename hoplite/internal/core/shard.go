@@ -58,7 +58,7 @@ func (c *Core) replicaOf(s int) Rank { return c.live(s, 1) }
 func (c *Core) directoryOf(id string) Rank { return c.ownerOf(ShardOf(id, c.cfg.Size)) }
 
 // ask sends a request to the owner of its object's shard.
-func (c *Core) ask(m Message) { c.send(c.directoryOf(m.ID), m) }
+func (c *Core) ask(id string, m Message) { c.send(c.directoryOf(id), m) }
 
 func (c *Core) shardAt(num int) *shard {
 	if c.shards[num] == nil {

@@ -2,32 +2,38 @@ package core
 
 import "slices"
 
-// record tells the replica about an entry, and returns who that is. A Put does not wait
-// for it: until it has arrived, its maker's own copy stands in for it. A Delete does.
-func (c *Core) record(s *shard, e *entry, flags uint8) Rank {
+// record tells the replica about an entry. A Put does not wait for it: until it has arrived,
+// its maker's own copy stands in for it.
+func (c *Core) record(s *shard, e *entry) {
+	c.toReplica(s, Rep{ID: e.id, Gen: e.gen, Token: e.token, Sum: e.sum, Size: e.size, Inline: e.inline, Data: e.data})
+}
+
+// recordRemoved tells the replica that an entry is gone, and returns the replica: a Delete waits
+// for its answer.
+func (c *Core) recordRemoved(s *shard, e *entry) Rank {
+	return c.toReplica(s, Rep{ID: e.id, Gen: e.gen, Token: e.token, Sum: e.sum, Size: e.size, Removed: true})
+}
+
+// toReplica sends m to the replica of a shard and returns its rank, NoRank if there is none.
+func (c *Core) toReplica(s *shard, m Rep) Rank {
 	to := c.replicaOf(s.num)
 	if to == NoRank || c.cfg.has(MutantNoReplica) {
 		return NoRank
 	}
-	m := Message{Kind: Rep, Flags: flags, ID: e.id, Gen: e.gen, Token: e.token, Sum: e.sum, Size: e.size}
-	if e.inline && flags&FlagRemove == 0 {
-		m.Flags |= FlagComplete
-		m.Data = e.data
-	}
-	c.send(to, m)
+	c.send(to, m.Message())
 	return to
 }
 
-// recorded handles a Rep at the replica. It comes late if this rank has begun to take
+// onRep handles a Rep at the replica. It comes late if this rank has begun to take
 // the shard over: a removal then leaves alone what a holder has registered.
-func (c *Core) recorded(from Rank, m Message) {
+func (c *Core) onRep(from Rank, m Rep) {
 	s := c.shardAt(ShardOf(m.ID, c.cfg.Size))
 	if s.owner && !s.pending {
 		return
 	}
 	e := s.at(m.ID)
 	switch {
-	case m.Flags&FlagRemove != 0:
+	case m.Removed:
 		if e.gen == m.Gen {
 			c.inlined -= int64(len(e.data))
 			e.inline, e.data = false, nil
@@ -36,14 +42,14 @@ func (c *Core) recorded(from Rank, m Message) {
 			}
 		}
 		s.tidy(e)
-		c.send(from, Message{Kind: RepAck, ID: m.ID, Gen: m.Gen})
+		c.send(from, RepAck{ID: m.ID, Gen: m.Gen}.Message())
 	case m.Gen >= e.gen:
 		if m.Gen > e.gen {
 			c.supersede(e)
 		}
 		c.inlined += int64(len(m.Data)) - int64(len(e.data))
 		e.gen, e.token, e.sum, e.size = m.Gen, m.Token, m.Sum, m.Size
-		e.inline, e.data = m.Flags&FlagComplete != 0, m.Data
+		e.inline, e.data = m.Inline, m.Data
 	}
 }
 
@@ -51,17 +57,17 @@ func (c *Core) recorded(from Rank, m Message) {
 func (c *Core) replicate(s *shard) {
 	for _, e := range s.sorted() {
 		if e.gen != 0 && e.deleting == nil {
-			c.record(s, e, 0)
+			c.record(s, e)
 		}
 	}
 }
 
-// register handles what a rank holds of a shard whose owner died.
-func (c *Core) register(s *shard, from Rank, m Message) {
+// onRegister handles what a rank holds of a shard whose owner died.
+func (c *Core) onRegister(s *shard, from Rank, m Register) {
 	e := s.at(m.ID)
 	switch {
 	case m.Gen < e.gen:
-		c.send(from, Message{Kind: Drop, Code: Restart, ID: m.ID, Gen: m.Gen})
+		c.send(from, Drop{Code: Restart, ID: m.ID, Gen: m.Gen}.Message())
 		return
 	case m.Gen > e.gen:
 		c.supersede(e)
@@ -73,16 +79,14 @@ func (c *Core) register(s *shard, from Rank, m Message) {
 	}
 	e.copies = append(e.copies, copyAt{
 		rank: from, born: m.Own, token: m.Token, ref: m.Ref, parent: m.Rank, from: m.Copy, child: NoRank, avoid: copyName{rank: NoRank},
-		complete: m.Flags&FlagComplete != 0, origin: m.Flags&FlagOrigin != 0,
-		pinned: m.Flags&FlagPinned != 0, orphan: m.Flags&FlagStale != 0,
-		made: m.Flags&FlagOnce != 0,
+		complete: m.Complete, origin: m.Origin, pinned: m.Pinned, orphan: m.Orphan, made: m.Making,
 	})
 }
 
 // supersede gives up copies that ranks have registered of an older generation.
 func (c *Core) supersede(e *entry) {
 	for _, cp := range e.copies {
-		c.send(cp.rank, Message{Kind: Drop, Code: Restart, ID: e.id, Gen: e.gen})
+		c.send(cp.rank, Drop{Code: Restart, ID: e.id, Gen: e.gen}.Message())
 	}
 	e.copies = e.copies[:0]
 }
@@ -109,8 +113,8 @@ func (c *Core) finishTakeover(s *shard) {
 	rest := queue[:0]
 	for _, q := range queue {
 		e := s.at(q.msg.ID)
-		if (q.msg.Kind == PutReq || q.msg.Kind == Withdraw) && e.gen != 0 && e.token == q.msg.Token {
-			c.request(s, q.from, q.msg)
+		if token, ok := q.msg.put(); ok && e.gen != 0 && e.token == token {
+			c.request(s, q.from, &q.msg)
 		} else {
 			rest = append(rest, q)
 		}
@@ -122,9 +126,20 @@ func (c *Core) finishTakeover(s *shard) {
 		c.settle(s, e)
 	}
 	c.replicate(s)
-	for _, q := range rest {
-		c.request(s, q.from, q.msg)
+	for i := range rest {
+		c.request(s, rest[i].from, &rest[i].msg)
 	}
+}
+
+// put returns the token of the put that a message begins or takes back, and false for others.
+func (m *Message) put() (token uint64, ok bool) {
+	switch m.Kind() {
+	case KindPutReq:
+		return m.PutReq().Token, true
+	case KindWithdraw:
+		return m.Withdraw().Token, true
+	}
+	return 0, false
 }
 
 // link sets the children of registered copies from their parents.

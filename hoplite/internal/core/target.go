@@ -18,7 +18,7 @@ func (c *Core) startRoot(r *reduction, ins []In) {
 			return
 		}
 		if o.asked {
-			c.ask(Message{Kind: Unwait, ID: o.id})
+			c.ask(o.id, Unwait{ID: o.id}.Message())
 		}
 		gets, puts = o.gets, o.puts
 		o.gets, o.puts = nil, nil
@@ -115,7 +115,7 @@ func (c *Core) giveUp(r *reduction) {
 	r.obj = nil
 	if o.asked || o.gen != 0 {
 		r.withdrawn = append(r.withdrawn, o.token)
-		c.ask(Message{Kind: Withdraw, ID: o.id, Token: o.token})
+		c.ask(o.id, Withdraw{ID: o.id, Token: o.token}.Message())
 	}
 	c.forget(o)
 	c.failReaders(o)
@@ -145,13 +145,13 @@ func (c *Core) targetMade(r *reduction) {
 	case o.size <= c.cfg.Inline || o.size == 0:
 		c.sendPut(o)
 	case o.gen != 0:
-		c.ask(Message{Kind: Done, ID: o.id, Gen: o.gen})
+		c.ask(o.id, Done{ID: o.id, Gen: o.gen}.Message())
 		c.reduced(r)
 	}
 }
 
 // targetKnown handles the directory's answer about a target.
-func (c *Core) targetKnown(o *object, m Message) {
+func (c *Core) targetKnown(o *object, m PutAck) {
 	r := c.reduceOf(o)
 	o.asked = false
 	if m.Code != OK {
@@ -163,7 +163,7 @@ func (c *Core) targetKnown(o *object, m Message) {
 	c.serveEarly(o)
 	if o.have == o.size && o.folds == nil {
 		if o.size > c.cfg.Inline {
-			c.ask(Message{Kind: Done, ID: o.id, Gen: o.gen})
+			c.ask(o.id, Done{ID: o.id, Gen: o.gen}.Message())
 		}
 		c.reduced(r)
 	}
@@ -219,7 +219,7 @@ func (c *Core) endReduce(r *reduction, res CallResult) {
 	for pos, p := range r.places {
 		if p.source >= 0 {
 			key := Stream{Owner: c.cfg.Rank, Reduce: r.number, Position: uint32(pos)}
-			c.send(r.sources[p.source].rank, Message{Kind: JobEnd, Stream: key})
+			c.send(r.sources[p.source].rank, JobEnd{Stream: key}.Message())
 		}
 	}
 	c.giveUp(r)

@@ -66,29 +66,35 @@ func (c *Core) endSending(out *outgoing) {
 	delete(c.transfers, out.id)
 	o.outs = slices.DeleteFunc(o.outs, func(x *outgoing) bool { return x == out })
 	if out.stopping {
-		c.send(out.to, Message{Kind: Stopped, Slot: out.slot, Seq: out.seq})
+		c.send(out.to, Stopped{Slot: out.slot, Seq: out.seq}.Message())
 	}
 	c.freeIdle(o)
 }
 
-// pulled begins to send an object, or the stream of a job.
-func (c *Core) pulled(from Rank, m Message) {
+// An earlyPull came before what it asks for.
+type earlyPull struct {
+	from Rank
+	pull Pull
+}
+
+// onPull begins to send an object, or the stream of a job.
+func (c *Core) onPull(from Rank, m Pull) {
 	o := c.source(m)
 	if o == nil {
 		// The caller of a reduction may have told others of this position before it told
 		// this rank. So may the directory of a copy.
 		if !m.Stream.none() {
 			if j := c.streams[m.Stream.place()]; !c.dead[m.Stream.Owner] && (j == nil || j.key.Attempt < m.Stream.Attempt) {
-				c.early = append(c.early, queued{from, m})
+				c.early = append(c.early, earlyPull{from, m})
 				return
 			}
 		} else if o := c.objects[m.ID]; o != nil && c.mayBecome(o, m) {
-			o.early = append(o.early, queued{from, m})
+			o.early = append(o.early, earlyPull{from, m})
 			return
 		}
 	}
 	if o == nil || o.size != m.Size || o.state == wanted {
-		c.send(from, Message{Kind: Stopped, Slot: m.Slot, Seq: m.Seq})
+		c.refuse(from, m)
 		return
 	}
 	out := &outgoing{id: c.next(), obj: o, to: from, slot: m.Slot, seq: m.Seq, next: m.From, off: m.Off, stream: !m.Stream.none()}
@@ -102,10 +108,15 @@ func (c *Core) pulled(from Rank, m Message) {
 	c.pump(out)
 }
 
+// refuse answers a Pull that will not be served.
+func (c *Core) refuse(from Rank, m Pull) {
+	c.send(from, Stopped{Slot: m.Slot, Seq: m.Seq}.Message())
+}
+
 // source finds what a Pull asks for: this very copy. The directory has noted that the
 // copy which it named is gone, if this rank gave it up, and that who would have received
 // from it will say so; what came here since is another link of the chains.
-func (c *Core) source(m Message) *object {
+func (c *Core) source(m Pull) *object {
 	if !m.Stream.none() {
 		if j := c.streams[m.Stream.place()]; j != nil && j.key == m.Stream {
 			return j.out
@@ -135,12 +146,12 @@ func (c *Core) stored(id string, gen, token uint64) *object {
 // mayBecome reports whether the answer that o waits for may make it the copy that a Pull
 // asks for. A Put of this rank will be answered in any case. A Get will not if its directory
 // has died: the next directory may wait for the very rank that pulls to say what it has.
-func (c *Core) mayBecome(o *object, m Message) bool {
+func (c *Core) mayBecome(o *object, m Pull) bool {
 	if o.gen != 0 || !o.asked {
 		return false
 	}
 	if o.state == wanted {
-		return o.ask == m.Copy && Rank(m.Ref) == c.directoryOf(m.ID)
+		return o.ask == m.Copy && m.Directory == c.directoryOf(m.ID)
 	}
 	return m.Copy == 0
 }
@@ -151,26 +162,26 @@ func (c *Core) serveEarly(o *object) {
 	o.early = nil
 	for _, q := range early {
 		if !c.dead[q.from] {
-			c.pulled(q.from, q.msg)
+			c.onPull(q.from, q.pull)
 		}
 	}
 }
 
 // serveStreams looks again at requests for streams, some of which may be known now.
-func (c *Core) serveStreams(which func(queued) bool) {
+func (c *Core) serveStreams(which func(earlyPull) bool) {
 	early := c.early
 	c.early = nil
 	for _, q := range early {
 		if which(q) {
-			c.pulled(q.from, q.msg)
+			c.onPull(q.from, q.pull)
 		} else {
 			c.early = append(c.early, q)
 		}
 	}
 }
 
-func (c *Core) canceled(from Rank, m Message) {
-	mine := func(q queued) bool { return q.from == from && q.msg.Slot == m.Slot && q.msg.Seq == m.Seq }
+func (c *Core) onCancel(from Rank, m Cancel) {
+	mine := func(q earlyPull) bool { return q.from == from && q.pull.Slot == m.Slot && q.pull.Seq == m.Seq }
 	c.early = slices.DeleteFunc(c.early, mine)
 	for _, o := range c.objects {
 		o.early = slices.DeleteFunc(o.early, mine)
@@ -181,18 +192,18 @@ func (c *Core) canceled(from Rank, m Message) {
 			return
 		}
 	}
-	c.send(from, Message{Kind: Stopped, Slot: m.Slot, Seq: m.Seq})
+	c.send(from, Stopped(m).Message())
 }
 
 // pull asks a source for what is missing of o, which has room and a slot.
 func (c *Core) pull(o *object, from Rank, stream Stream) {
 	o.seq = c.next()
 	o.from = from
-	m := Message{
-		Kind: Pull, ID: o.id, Gen: o.gen, Token: o.token, Stream: stream, Slot: uint32(o.slot), Seq: o.seq,
-		Size: o.size, From: o.have, Off: o.off, Ref: uint64(c.directoryOf(o.id)), Copy: o.fromCopy,
+	m := Pull{
+		ID: o.id, Gen: o.gen, Token: o.token, Stream: stream, Slot: uint32(o.slot), Seq: o.seq,
+		Size: o.size, From: o.have, Off: o.off, Directory: c.directoryOf(o.id), Copy: o.fromCopy,
 	}
-	c.send(from, m)
+	c.send(from, m.Message())
 }
 
 // stopReceiving cancels what o receives. Its memory is not ours again until the sender
@@ -200,12 +211,12 @@ func (c *Core) pull(o *object, from Rank, stream Stream) {
 func (c *Core) stopReceiving(o *object) {
 	if o.from != NoRank && !o.stopping && o.have < o.size {
 		o.stopping = true
-		c.send(o.from, Message{Kind: Cancel, Slot: uint32(o.slot), Seq: o.seq})
+		c.send(o.from, Cancel{Slot: uint32(o.slot), Seq: o.seq}.Message())
 	}
 }
 
-// stopped handles the word of a sender that it sends nothing into a slot any more.
-func (c *Core) stopped(from Rank, m Message) {
+// onStopped handles the word of a sender that it sends nothing into a slot any more.
+func (c *Core) onStopped(from Rank, m Stopped) {
 	o := c.slots[m.Slot]
 	if o == nil || o.seq != m.Seq || o.from != from {
 		return
@@ -227,11 +238,8 @@ func (c *Core) sourceGone(o *object, ask bool) {
 	}
 	o.asked, o.ask = true, c.next()
 	if ask {
-		m := Message{Kind: Orphan, ID: o.id, Gen: o.gen, Rank: bad, Copy: o.fromCopy, From: o.have, Ref: o.ask}
-		if c.dead[bad] {
-			m.Flags = FlagStale
-		}
-		c.ask(m)
+		m := Orphan{ID: o.id, Gen: o.gen, Rank: bad, Copy: o.fromCopy, Dead: c.dead[bad], From: o.have, Ref: o.ask}
+		c.ask(o.id, m.Message())
 	}
 }
 
@@ -265,7 +273,7 @@ func (c *Core) received(o *object) {
 		return
 	}
 	if o.id != "" {
-		c.ask(Message{Kind: Done, ID: o.id, Gen: o.gen})
+		c.ask(o.id, Done{ID: o.id, Gen: o.gen}.Message())
 		c.completed(o)
 	}
 }

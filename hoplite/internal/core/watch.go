@@ -5,23 +5,29 @@ import "slices"
 // A watching is a question to the directory that may be answered later, or often.
 type watching struct {
 	id     string
-	flags  uint8
+	once   bool
+	whole  bool // only a complete object counts
 	room   int64
 	call   *call      // who asked: a call,
 	reduce *reduction // or a reduction about its source
 	source int
 }
 
+// question is what the directory is asked, with ref.
+func (w *watching) question(ref uint64) Message {
+	return Watch{ID: w.id, Ref: ref, Once: w.once, Complete: w.whole, Room: w.room}.Message()
+}
+
 func (c *Core) watch(w *watching) uint64 {
 	ref := c.next()
 	c.watched[ref] = w
-	c.ask(Message{Kind: Watch, ID: w.id, Ref: ref, Flags: w.flags, Size: w.room})
+	c.ask(w.id, w.question(ref))
 	return ref
 }
 
 func (c *Core) unwatch(ref uint64) {
 	if w := c.watched[ref]; w != nil {
-		c.ask(Message{Kind: Unwatch, ID: w.id, Ref: ref})
+		c.ask(w.id, Unwatch{ID: w.id, Ref: ref}.Message())
 		delete(c.watched, ref)
 	}
 }
@@ -32,7 +38,7 @@ func (c *Core) Wait(id CallID, names []string) {
 	x := &call{id: id}
 	c.calls[id] = x
 	for _, name := range names {
-		x.watches = append(x.watches, c.watch(&watching{id: name, flags: FlagOnce | FlagComplete, call: x}))
+		x.watches = append(x.watches, c.watch(&watching{id: name, once: true, whole: true, call: x}))
 	}
 }
 
@@ -42,20 +48,16 @@ func (c *Core) Wait(id CallID, names []string) {
 func (c *Core) Locate(id CallID, name string, follow bool) {
 	x := &call{id: id, name: name, follow: follow}
 	c.calls[id] = x
-	flags := FlagOnce
-	if follow {
-		flags = 0
-	}
-	x.watches = append(x.watches, c.watch(&watching{id: name, flags: flags, call: x}))
+	x.watches = append(x.watches, c.watch(&watching{id: name, once: !follow, call: x}))
 }
 
-// located handles an answer to a watch.
-func (c *Core) located(m Message) {
+// onLocated handles an answer to a watch.
+func (c *Core) onLocated(m Located) {
 	w := c.watched[m.Ref]
 	if w == nil {
 		return
 	}
-	if w.flags&FlagOnce != 0 {
+	if w.once {
 		delete(c.watched, m.Ref)
 	}
 	if w.reduce != nil {
@@ -63,7 +65,7 @@ func (c *Core) located(m Message) {
 		return
 	}
 	r := CallResult{Call: w.call.id, ID: w.id, Size: m.Size, Ranks: slices.Clone(m.Ranks[:m.NumRanks]), Complete: int(m.NumComplete)}
-	if m.Flags&FlagLost != 0 {
+	if m.Lost {
 		r.Code = Lost
 	}
 	if w.call.follow {
@@ -87,7 +89,7 @@ func (c *Core) endCall(x *call) {
 // what does not exist is no error.
 func (c *Core) Delete(id CallID, name string) {
 	c.calls[id] = &call{id: id, deletes: true, name: name}
-	c.ask(Message{Kind: DelReq, ID: name, Ref: uint64(id)})
+	c.ask(name, DelReq{ID: name, Ref: uint64(id)}.Message())
 }
 
 // Cancel ends a call with Canceled. A Put that has room, and a Delete, are not undone:
@@ -122,7 +124,7 @@ func (c *Core) cancelOn(x *call, o *object) {
 		c.drop(o, Restart)
 	case o.state == wanted && len(o.gets) == 0:
 		if o.asked {
-			c.ask(Message{Kind: Unwait, ID: o.id})
+			c.ask(o.id, Unwait{ID: o.id}.Message())
 		}
 		c.drop(o, Restart)
 	}

@@ -44,8 +44,8 @@ func (t *timing) message(w *world, from, to core.Rank, m *core.Message) int64 {
 	if from == to {
 		return w.now
 	}
-	if len(m.Data) > 0 {
-		landed, _ := t.carry(w, from, to, int64(len(m.Data)))
+	if len(m.Payload) > 0 {
+		landed, _ := t.carry(w, from, to, int64(len(m.Payload)))
 		return landed
 	}
 	return w.now + int64(t.run.Latency)

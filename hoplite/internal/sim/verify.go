@@ -71,12 +71,4 @@ func (o Operation) String() string {
 }
 
 // describe is a message in one line.
-func describe(m *core.Message) string {
-	names := [...]string{
-		"none", "PutReq", "Done", "GetReq", "Orphan", "Unwait", "Forget", "Evict", "DelReq", "Withdraw", "DropAck", "Watch", "Unwatch",
-		"Register", "Marker", "RepAck", "PutAck", "Assign", "Data", "Fail", "EvictAck", "DelAck", "Drop", "Located", "Rep",
-		"Pull", "Cancel", "Stopped", "Job", "Input", "JobFailed", "JobEnd",
-	}
-	return fmt.Sprintf("%s %s code=%s gen=%d rank=%d size=%d from=%d slot=%d/%d ref=%d flags=%b stream=%v ins=%v",
-		names[m.Kind], m.ID, m.Code, m.Gen, m.Rank, m.Size, m.From, m.Slot, m.Seq, m.Ref, m.Flags, m.Stream, m.Ins[:m.NumIns])
-}
+func describe(m *core.Message) string { return fmt.Sprintf("%T%+[1]v", m.Unpack()) }

@@ -188,11 +188,11 @@ func (w *world) drain(r core.Rank) {
 	w.pulled = w.pulled[:0]
 	for i := range w.out.Sends {
 		s := &w.out.Sends[i]
-		if s.Msg.Kind == core.Pull && s.Msg.ID != "" {
+		if s.Msg.Kind() == core.KindPull && s.Msg.ID != "" {
 			w.pulled = append(w.pulled, s.Msg.ID)
 		}
 		if s.Attach {
-			s.Msg.Data = append([]byte(nil), mem[s.Off:s.Off+s.Len]...)
+			s.Msg.Payload = append([]byte(nil), mem[s.Off:s.Off+s.Len]...)
 		}
 		e := w.at(w.links.message(w, r, s.To, &s.Msg), deliver, s.To)
 		e.from, e.msg = r, s.Msg

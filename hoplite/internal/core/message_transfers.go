@@ -1,0 +1,125 @@
+package core
+
+// Messages between stores, and of reductions.
+
+// A Pull asks to be sent a copy from From on, into Slot at Off. It names the copy by Gen,
+// Token and Copy, or what a position of a reduction makes by Stream.
+type Pull struct {
+	ID         string
+	Gen, Token uint64
+	Copy       uint64
+	Stream     Stream
+	// Slot and Seq name the transfer at its receiver.
+	Slot uint32
+	Seq  uint64
+	// Size, From and Off are bytes: of the object, where to start, and where the object begins
+	// in the receiver's store.
+	Size, From, Off int64
+	// Directory is the rank that the sender takes for the owner of the object's shard.
+	Directory Rank
+}
+
+// A Cancel asks to stop sending into a slot.
+type Cancel struct {
+	Slot uint32
+	Seq  uint64
+}
+
+// A Stopped says that nothing is sent into a slot any more.
+type Stopped struct {
+	Slot uint32
+	Seq  uint64
+}
+
+// An In is one input of a job: a stream of another position.
+type In struct {
+	// Rank makes it; NoRank while that is not known.
+	Rank Rank
+	// Position and Attempt name it within the reduction.
+	Position, Attempt uint32
+}
+
+// A JobReq asks to fold the copy of an object with inputs.
+type JobReq struct {
+	ID         string
+	Gen, Token uint64
+	Size       int64
+	// Op is the runner's number of the operation.
+	Op uint32
+	// Stream names the job and what it makes.
+	Stream Stream
+	// Ins are the inputs, the first NumIns of them.
+	NumIns uint8
+	Ins    [maxIns]In
+}
+
+// An Input tells of an input that a JobReq did not know.
+type Input struct {
+	Stream Stream
+	// Index is the input's place in JobReq.Ins.
+	Index uint32
+	In    In
+}
+
+// A JobFailed says why a job cannot be done.
+type JobFailed struct {
+	Code   Code
+	Stream Stream
+}
+
+// A JobEnd tells a rank to forget a job.
+type JobEnd struct{ Stream Stream }
+
+func (m *Pull) fields(f fields) {
+	f.id(&m.ID)
+	f.u64(atGen, &m.Gen)
+	f.u64(atToken, &m.Token)
+	f.u64(atCopy, &m.Copy)
+	f.stream(&m.Stream)
+	f.u32(atSlot, &m.Slot)
+	f.u64(atSeq, &m.Seq)
+	f.i64(atSize, &m.Size)
+	f.i64(atFrom, &m.From)
+	f.i64(atOff, &m.Off)
+	directory := uint64(m.Directory)
+	f.u64(atRef, &directory)
+	m.Directory = Rank(directory)
+}
+
+func (m *Cancel) fields(f fields) {
+	f.u32(atSlot, &m.Slot)
+	f.u64(atSeq, &m.Seq)
+}
+
+func (m *Stopped) fields(f fields) {
+	f.u32(atSlot, &m.Slot)
+	f.u64(atSeq, &m.Seq)
+}
+
+func (m *JobReq) fields(f fields) {
+	f.id(&m.ID)
+	f.u64(atGen, &m.Gen)
+	f.u64(atToken, &m.Token)
+	f.i64(atSize, &m.Size)
+	f.u32(atOp, &m.Op)
+	f.stream(&m.Stream)
+	f.u8(atNumIns, &m.NumIns)
+	for i := range m.Ins {
+		f.in(i, &m.Ins[i])
+	}
+}
+
+func (m *Input) fields(f fields) {
+	f.stream(&m.Stream)
+	f.u32(atSlot, &m.Index)
+	one := uint8(1)
+	f.u8(atNumIns, &one)
+	f.in(0, &m.In)
+}
+
+func (m *JobFailed) fields(f fields) {
+	f.code(&m.Code)
+	f.stream(&m.Stream)
+}
+
+func (m *JobEnd) fields(f fields) { f.stream(&m.Stream) }
