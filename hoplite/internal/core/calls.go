@@ -39,7 +39,7 @@ func (c *Core) put(x *call) {
 	case o.state == wanted:
 		// The program makes the object that it asked for. An answer that is under way finds a
 		// Put, and has no effect.
-		if o.asked {
+		if o.dir.asked {
 			c.ask(o.id, Unwait{ID: o.id}.Message())
 		}
 		if o.need != nil {
@@ -47,21 +47,21 @@ func (c *Core) put(x *call) {
 			o.need = nil
 		}
 		c.unreserve(o)
-		o.state, o.asked = filling, false
+		o.state, o.dir.asked = filling, false
 	case o.state == complete:
 		if o.size == x.size && (o.sum == 0 || x.sum == 0 || o.sum == x.sum) {
-			o.pinned = true
+			o.use.pinned = true
 			c.result(CallResult{Call: x.id})
 		} else {
 			c.result(CallResult{Call: x.id, Code: Exists, ID: x.name})
 		}
 		return
 	default:
-		o.puts = append(o.puts, x)
+		o.use.puts = append(o.use.puts, x)
 		return
 	}
 	o.size, o.sum, o.token = x.size, x.sum, c.token()
-	o.putCall, o.answered, o.pinned, o.mine = x.id, false, true, true
+	o.use.putCall, o.use.answered, o.use.pinned, o.use.mine = x.id, false, true, true
 	if x.size == 0 {
 		c.sendPut(o)
 		return
@@ -73,8 +73,8 @@ func (c *Core) put(x *call) {
 // fill begins a Put that has room. The directory hears of it at once, so that others can
 // fetch what is there, unless the object is so small that it goes along whole.
 func (c *Core) fill(o *object) {
-	c.fills[o.putCall] = o
-	c.command(Command{Op: OpFill, Call: o.putCall, Off: o.off, Len: o.size})
+	c.fills[o.use.putCall] = o
+	c.command(Command{Op: OpFill, Call: o.use.putCall, Off: o.mem.off, Len: o.size})
 	if o.size > c.cfg.Inline {
 		c.sendPut(o)
 	}
@@ -82,11 +82,11 @@ func (c *Core) fill(o *object) {
 
 // sendPut tells the directory of an object that is made here.
 func (c *Core) sendPut(o *object) {
-	o.asked = true
+	o.dir.asked = true
 	m := PutReq{ID: o.id, Token: o.token, Sum: o.sum, Size: o.size, Complete: o.ready() == o.size, Making: o.state == making}
 	s := Send{To: c.directoryOf(o.id), Msg: m.Message()}
 	if o.size > 0 && o.size <= c.cfg.Inline && o.ready() == o.size {
-		s.Attach, s.Off, s.Len = true, o.off, o.size
+		s.Attach, s.Off, s.Len = true, o.mem.off, o.size
 	}
 	c.out.Sends = append(c.out.Sends, s)
 }
@@ -94,15 +94,15 @@ func (c *Core) sendPut(o *object) {
 // Filled reports that the first upTo bytes of a Put are in the store.
 func (c *Core) Filled(id CallID, upTo int64) {
 	o := c.fills[id]
-	if o == nil || upTo <= o.have {
+	if o == nil || upTo <= o.mem.have {
 		return
 	}
-	o.have = min(upTo, o.size)
-	if o.have == o.size {
+	o.mem.have = min(upTo, o.size)
+	if o.mem.have == o.size {
 		delete(c.fills, id)
 		switch {
 		case o.state == dropped:
-			if !o.answered {
+			if !o.use.answered {
 				c.result(CallResult{Call: id}) // it was put, and deleted since
 			}
 			c.freeIdle(o)
@@ -120,9 +120,9 @@ func (c *Core) Filled(id CallID, upTo int64) {
 }
 
 func (c *Core) filled(o *object) {
-	if o.putCall != 0 {
-		c.result(CallResult{Call: o.putCall, ID: o.id, Size: o.size})
-		o.putCall = 0
+	if o.use.putCall != 0 {
+		c.result(CallResult{Call: o.use.putCall, ID: o.id, Size: o.size})
+		o.use.putCall = 0
 	}
 	c.completed(o)
 }
@@ -137,17 +137,17 @@ func (c *Core) onPutAck(m PutAck) {
 		c.targetKnown(o, m)
 		return
 	}
-	o.asked = false
+	o.dir.asked = false
 	if m.Code != OK {
 		// The program's bytes may still be on their way into the memory: freeIdle waits.
-		c.result(CallResult{Call: o.putCall, Code: m.Code, ID: o.id})
-		o.answered = true
+		c.result(CallResult{Call: o.use.putCall, Code: m.Code, ID: o.id})
+		o.use.answered = true
 		c.drop(o, Restart)
 		return
 	}
 	o.gen = m.Gen
 	c.serveEarly(o)
-	if o.have == o.size {
+	if o.mem.have == o.size {
 		if o.size > c.cfg.Inline {
 			c.ask(o.id, Done{ID: o.id, Gen: o.gen}.Message())
 		}
@@ -168,33 +168,33 @@ func (c *Core) get(id CallID, name string) {
 	switch {
 	case o == nil:
 		o = c.newObject(name, wanted)
-		o.gets = append(o.gets, id)
-		o.asked, o.ask = true, c.next()
+		o.use.gets = append(o.use.gets, id)
+		o.dir.asked, o.dir.ask = true, c.next()
 		c.ask(o.id, o.question())
 	case o.state == complete:
 		c.deliver(id, o)
 	default:
-		o.gets = append(o.gets, id)
+		o.use.gets = append(o.use.gets, id)
 	}
 }
 
 // question asks where an object is. If room is kept for it, the directory must say so when
 // there is no such object any more.
 func (o *object) question() Message {
-	return GetReq{ID: o.id, Ref: o.ask, Keep: o.stored}.Message()
+	return GetReq{ID: o.id, Ref: o.dir.ask, Keep: o.mem.stored}.Message()
 }
 
 // onAssign handles the answer to a Get: where to fetch it.
 func (c *Core) onAssign(m Assign) {
 	o := c.objects[m.ID]
 	decline := Forget{ID: m.ID, Gen: m.Gen, Ref: m.Ref}
-	if o == nil || !o.asked || o.ask != m.Ref || o.state != wanted && o.state != fetching {
+	if o == nil || !o.dir.asked || o.dir.ask != m.Ref || o.state != wanted && o.state != fetching {
 		c.ask(m.ID, decline.Message()) // the answer to a question of which nobody wants to know any more
 		return
 	}
-	o.asked, o.made = false, m.Making
+	o.dir.asked, o.recv.made = false, m.Making
 	if o.state == wanted {
-		if o.stored && o.size != m.Size {
+		if o.mem.stored && o.size != m.Size {
 			c.unreserve(o)
 		}
 		o.size = m.Size
@@ -209,10 +209,10 @@ func (c *Core) onAssign(m Assign) {
 		c.serveEarly(o)
 	}
 	if c.dead[m.Rank] {
-		o.from, o.fromCopy = m.Rank, m.Copy
+		o.recv.from, o.recv.fromCopy = m.Rank, m.Copy
 		c.sourceGone(o, true)
 		return
 	}
-	o.fromCopy = m.Copy
+	o.recv.fromCopy = m.Copy
 	c.pull(o, m.Rank, Stream{})
 }

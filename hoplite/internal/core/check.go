@@ -10,14 +10,14 @@ import (
 // of a slot needs not ask: what Arrived is told of another transfer cannot happen.
 func (c *Core) Expects(slot uint32, seq uint64) bool {
 	o := c.slots[slot]
-	return o != nil && o.seq == seq && o.from != NoRank
+	return o != nil && o.recv.seq == seq && o.recv.from != NoRank
 }
 
 // Copies calls f with every complete copy of this rank's store, by id.
 func (c *Core) Copies(f func(id string, off, size int64)) {
 	for _, id := range sortedKeys(c.objects) {
 		if o := c.objects[id]; o.complete() {
-			f(id, o.off, o.size)
+			f(id, o.mem.off, o.size)
 		}
 	}
 }
@@ -135,8 +135,8 @@ func Check(cores []*Core, dead []bool, rest bool) error {
 func (c *Core) checkStore() error {
 	spans := c.spans[:0]
 	put := func(o *object) {
-		if o.stored {
-			spans = append(spans, span{o.off, c.arena.round(o.size)})
+		if o.mem.stored {
+			spans = append(spans, span{o.mem.off, c.arena.round(o.size)})
 		}
 	}
 	for _, o := range c.objects {

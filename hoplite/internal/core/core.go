@@ -112,13 +112,13 @@ func (c *Core) onOther(from Rank, m *Message) {
 
 // awaits reports whether o waits for the answer to question ref.
 func (o *object) awaits(ref uint64) bool {
-	return o != nil && o.state == wanted && o.asked && o.ask == ref
+	return o != nil && o.state == wanted && o.dir.asked && o.dir.ask == ref
 }
 
 func (c *Core) onData(m Data) {
 	if o := c.objects[m.ID]; o.awaits(m.Ref) {
 		c.forget(o)
-		for _, g := range o.gets {
+		for _, g := range o.use.gets {
 			c.result(CallResult{Call: g, ID: o.id, Size: m.Size, Data: m.Data})
 		}
 	}
@@ -195,25 +195,25 @@ func (c *Core) shardMoved(num int) {
 func (c *Core) enlist(to Rank, o *object) {
 	c.serveEarly(o)
 	if o.state == wanted {
-		if o.asked {
+		if o.dir.asked {
 			c.send(to, o.question())
 		}
 		return
 	}
 	if o.gen == 0 {
-		if o.asked {
+		if o.dir.asked {
 			c.sendPut(o)
 		}
 		return
 	}
 	m := Register{
 		ID: o.id, Gen: o.gen, Token: o.token, Sum: o.sum, Size: o.size, Rank: NoRank, Own: o.born,
-		Complete: o.complete(), Origin: o.state == filling || o.state == making || o.mine, Making: o.state == making, Pinned: o.pinned,
+		Complete: o.complete(), Origin: o.state == filling || o.state == making || o.use.mine, Making: o.state == making, Pinned: o.use.pinned,
 	}
 	if o.state == fetching {
-		m.Rank, m.Copy = o.from, o.fromCopy
-		m.Ref = o.ask
-		m.Orphan = o.from == NoRank
+		m.Rank, m.Copy = o.recv.from, o.recv.fromCopy
+		m.Ref = o.dir.ask
+		m.Orphan = o.recv.from == NoRank
 	}
 	c.send(to, m.Message())
 	if o.state == evicting {

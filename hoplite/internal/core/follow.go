@@ -20,11 +20,11 @@ func (c *Core) Follow(id CallID) (PartialObject, bool) {
 		return PartialObject{}, false
 	}
 	o := c.objects[x.name]
-	if o == nil || !o.stored || !slices.Contains(o.gets, id) || o.state != fetching && o.state != filling && o.state != making {
+	if o == nil || !o.mem.stored || !slices.Contains(o.use.gets, id) || o.state != fetching && o.state != filling && o.state != making {
 		return PartialObject{}, false
 	}
-	p := PartialObject{Ref: c.next(), Off: o.off, Size: o.size}
-	o.followers++
+	p := PartialObject{Ref: c.next(), Off: o.mem.off, Size: o.size}
+	o.use.followers++
 	c.follows[p.Ref] = o
 	return p, true
 }

@@ -30,7 +30,7 @@ func (o *object) ready() int64 {
 	if o.folds != nil {
 		return o.folds.done
 	}
-	return o.have
+	return o.mem.have
 }
 
 // onInput begins to receive an input of which the caller did not know the rank.
@@ -85,7 +85,7 @@ func (c *Core) begin(j *reductionNode) {
 	c.streams[j.key.place()] = j
 	defer c.serveStreams(func(q earlyPull) bool { return q.pull.Stream.place() == j.key.place() })
 	for _, o := range j.own {
-		o.jobs = append(o.jobs, j)
+		o.serve.jobs = append(o.serve.jobs, j)
 	}
 	if len(j.ins) == 0 && j.root == nil {
 		j.out = j.own[0]
@@ -98,7 +98,7 @@ func (c *Core) begin(j *reductionNode) {
 		}
 		b := c.newObject("", fetching)
 		b.size = j.size
-		b.jobs = append(b.jobs, j)
+		b.serve.jobs = append(b.serve.jobs, j)
 		j.bufs = append(j.bufs, b)
 	}
 	if j.root == nil {
@@ -163,19 +163,19 @@ func (c *Core) step(j *reductionNode) {
 		limit = min(limit, o.ready())
 	}
 	for _, b := range j.bufs {
-		limit = min(limit, b.have)
+		limit = min(limit, b.mem.have)
 	}
 	for j.done < limit {
 		c.fold(j, min(c.cfg.Chunk, limit-j.done))
 	}
-	for i := 0; i < len(j.out.outs); {
-		out := j.out.outs[i]
+	for i := 0; i < len(j.out.serve.outs); {
+		out := j.out.serve.outs[i]
 		c.pump(out)
-		if i < len(j.out.outs) && j.out.outs[i] == out {
+		if i < len(j.out.serve.outs) && j.out.serve.outs[i] == out {
 			i++
 		}
 	}
-	for _, reader := range slices.Clone(j.out.jobs) { // a reader may end
+	for _, reader := range slices.Clone(j.out.serve.jobs) { // a reader may end
 		if reader != j {
 			c.step(reader)
 		}
@@ -188,11 +188,11 @@ func (c *Core) step(j *reductionNode) {
 // fold adds the next n bytes of all inputs to the result. Where no input is received into
 // the result, the first one is copied there.
 func (c *Core) fold(j *reductionNode, n int64) {
-	at := j.out.off + j.done
+	at := j.out.mem.off + j.done
 	started := len(j.bufs) > 0
 	for i, b := range j.bufs {
 		if i > 0 {
-			c.command(Command{Op: OpFold, Off: at, Src: b.off + j.done, Len: n, Fold: j.op})
+			c.command(Command{Op: OpFold, Off: at, Src: b.mem.off + j.done, Len: n, Fold: j.op})
 		}
 	}
 	for _, o := range j.own {
@@ -201,7 +201,7 @@ func (c *Core) fold(j *reductionNode, n int64) {
 			op = OpCopy
 		}
 		started = true
-		c.command(Command{Op: op, Off: at, Src: o.off + j.done, Len: n, Fold: j.op})
+		c.command(Command{Op: op, Off: at, Src: o.mem.off + j.done, Len: n, Fold: j.op})
 	}
 	for _, data := range j.bytes {
 		op := OpFoldData
@@ -222,7 +222,7 @@ func (c *Core) endJob(j *reductionNode) {
 		j.need = nil
 	}
 	without := func(o *object) {
-		o.jobs = slices.DeleteFunc(o.jobs, func(x *reductionNode) bool { return x == j })
+		o.serve.jobs = slices.DeleteFunc(o.serve.jobs, func(x *reductionNode) bool { return x == j })
 	}
 	for _, o := range j.own {
 		without(o)

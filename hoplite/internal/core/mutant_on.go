@@ -16,7 +16,7 @@ func (c *Core) mutantKeepsPrefix(old *reductionNode, m JobReq) bool {
 	}
 	old.key = m.Stream
 	for i := range old.ins {
-		if old.ins[i] != m.Ins[i] && m.Ins[i].Rank != NoRank && old.bufs[i].slot >= 0 {
+		if old.ins[i] != m.Ins[i] && m.Ins[i].Rank != NoRank && old.bufs[i].recv.slot >= 0 {
 			old.ins[i] = m.Ins[i]
 			c.pullInput(old, i)
 		}
@@ -31,10 +31,10 @@ func (c *Core) mutantEvicts(o *object) bool {
 		c.forget(o)
 		return true
 	case MutantEvictInUse:
-		for _, out := range o.outs {
+		for _, out := range o.serve.outs {
 			delete(c.transfers, out.id)
 		}
-		o.outs = nil
+		o.serve.outs = nil
 	}
 	return false
 }

@@ -21,45 +21,74 @@ type object struct {
 	id              string
 	state           state
 	gen, token, sum uint64 // gen is 0 until the directory has given one
-	size, have      int64  // have is the watermark: [0, have) is there
-	off             int64
-	stored          bool   // off is ours
-	pinned, mine    bool   // mine: made here, not received
-	asked           bool   // the directory owes an answer
-	ask             uint64 // and this is its number
+	size            int64
 	born            uint64 // the question that brought it here; 0 of what was put or made here
-	answered        bool   // the Put has its result
-	readers         int    // references that the program holds
-	followers       int    // those of Follow, which it gives back by itself, and soon
-	lastUse         uint64
-	gets            []CallID
-	putCall         CallID // of filling; 0 if its result was given
-	puts            []*call
 
-	// Receiving.
+	mem   extent
+	use   localUse
+	dir   question
+	recv  reception
+	serve service
+
+	need  *need          // it waits for room
+	folds *reductionNode // makes it here
+}
+
+// An extent is the memory of an object.
+type extent struct {
+	stored bool // off is the object's
+	off    int64
+	have   int64 // the watermark: [0, have) of the object is there
+}
+
+// A localUse is the part of an object that calls of this rank's program have.
+type localUse struct {
+	pinned, mine bool // mine: made here, not received
+	readers      int  // references that the program holds
+	followers    int  // those of Follow, which it gives back by itself, and soon
+	lastUse      uint64
+	gets         []CallID
+	putCall      CallID // of filling; 0 if its result was given
+	answered     bool   // the Put has its result
+	puts         []*call
+}
+
+// held reports whether the program has a reference.
+func (u *localUse) held() bool { return u.readers > 0 || u.followers > 0 }
+
+// A question is one that the directory has not answered.
+type question struct {
+	asked bool   // the directory owes an answer
+	ask   uint64 // the number of the last question
+}
+
+// A reception is the transfer that brings an object here.
+type reception struct {
 	slot     int // -1: none
 	seq      uint64
 	from     Rank // NoRank: nobody sends
 	fromCopy uint64
 	made     bool // a reduction makes what is received
 	stopping bool // canceled, and the sender has not confirmed
+}
 
+// A service is those that read an object besides the program.
+type service struct {
 	early []earlyPull      // requests of others that came before its generation
-	outs  []*outgoing      // who is being sent to, in order of their requests
-	jobs  []*reductionNode // that read it
-	need  *need            // it waits for room
-	folds *reductionNode   // makes it here
+	outs  []*outgoing      // ranks that it is sent to, in order of their requests
+	jobs  []*reductionNode // reductions that fold it here
 }
 
 func (o *object) complete() bool { return o.state == complete || o.state == evicting }
 
 // idle reports whether nothing reads or writes the object's memory.
 func (o *object) idle() bool {
-	return o.readers == 0 && o.followers == 0 && len(o.outs) == 0 && len(o.jobs) == 0 && !o.stopping && (o.putCall == 0 || o.have == o.size || !o.stored)
+	filled := o.use.putCall == 0 || o.mem.have == o.size || !o.mem.stored
+	return filled && !o.use.held() && len(o.serve.outs) == 0 && len(o.serve.jobs) == 0 && !o.recv.stopping
 }
 
 func (c *Core) newObject(id string, s state) *object {
-	o := &object{id: id, state: s, slot: -1, from: NoRank}
+	o := &object{id: id, state: s, recv: reception{slot: -1, from: NoRank}}
 	if id != "" {
 		c.objects[id] = o
 	}
@@ -77,7 +106,7 @@ func (c *Core) forget(o *object) {
 		o.need = nil
 	}
 	c.stopReceiving(o)
-	for _, out := range slices.Clone(o.outs) {
+	for _, out := range slices.Clone(o.serve.outs) {
 		// A reduction that reads a complete object may read it to the end.
 		if !out.stream || o.id != "" && o.ready() < o.size || o.id == "" {
 			c.stopSending(out)
@@ -90,17 +119,17 @@ func (c *Core) forget(o *object) {
 
 // freeIdle frees an object that is out of sight and out of use.
 func (c *Core) freeIdle(o *object) {
-	if o.state != dropped || !o.idle() && !(c.cfg.has(MutantReuseEarly) && o.stopping && o.readers == 0) {
+	if o.state != dropped || !o.idle() && !(c.cfg.has(MutantReuseEarly) && o.recv.stopping && o.use.readers == 0) {
 		return
 	}
 	delete(c.passing, o)
-	if o.slot >= 0 {
-		c.slots[o.slot] = nil
-		o.slot = -1
+	if o.recv.slot >= 0 {
+		c.slots[o.recv.slot] = nil
+		o.recv.slot = -1
 	}
-	if o.stored {
-		o.stored = false
-		c.arena.release(o.off, o.size)
+	if o.mem.stored {
+		o.mem.stored = false
+		c.arena.release(o.mem.off, o.size)
 	}
 }
 
@@ -110,9 +139,9 @@ func (c *Core) drop(o *object, why Code) {
 	if r := c.reduceOf(o); r != nil && o.state == making {
 		c.targetDropped(r, why)
 	}
-	gets := o.gets
+	gets := o.use.gets
 	if why != Restart {
-		o.gets = nil
+		o.use.gets = nil
 	}
 	c.forget(o)
 	c.failReaders(o)
@@ -128,15 +157,15 @@ func (c *Core) drop(o *object, why Code) {
 
 // failReaders ends the jobs that read an object which will not be complete.
 func (c *Core) failReaders(o *object) {
-	for o.ready() < o.size && len(o.jobs) > 0 {
-		c.failJob(o.jobs[0], Gone)
+	for o.ready() < o.size && len(o.serve.jobs) > 0 {
+		c.failJob(o.serve.jobs[0], Gone)
 	}
 }
 
 // askAgain starts the calls that wait for an object that is out of sight anew.
 func (c *Core) askAgain(o *object) {
-	gets, puts := o.gets, o.puts
-	o.gets, o.puts = nil, nil
+	gets, puts := o.use.gets, o.use.puts
+	o.use.gets, o.use.puts = nil, nil
 	for _, g := range gets {
 		c.get(g, o.id)
 	}
@@ -147,14 +176,14 @@ func (c *Core) askAgain(o *object) {
 
 // progress follows the watermark of an object: what depends on it goes on.
 func (c *Core) progress(o *object) {
-	for i := 0; i < len(o.outs); {
-		out := o.outs[i]
+	for i := 0; i < len(o.serve.outs); {
+		out := o.serve.outs[i]
 		c.pump(out)
-		if i < len(o.outs) && o.outs[i] == out {
+		if i < len(o.serve.outs) && o.serve.outs[i] == out {
 			i++
 		}
 	}
-	for _, j := range slices.Clone(o.jobs) {
+	for _, j := range slices.Clone(o.serve.jobs) {
 		c.step(j)
 	}
 	if o.folds != nil && o.id != "" {
@@ -166,8 +195,8 @@ func (c *Core) progress(o *object) {
 func (c *Core) completed(o *object) {
 	o.state = complete
 	c.touch(o)
-	gets, puts := o.gets, o.puts
-	o.gets, o.puts = nil, nil
+	gets, puts := o.use.gets, o.use.puts
+	o.use.gets, o.use.puts = nil, nil
 	for _, g := range gets {
 		c.deliver(g, o)
 	}
@@ -178,16 +207,16 @@ func (c *Core) completed(o *object) {
 
 func (c *Core) touch(o *object) {
 	c.clock++
-	o.lastUse = c.clock
+	o.use.lastUse = c.clock
 }
 
 // deliver ends a Get with a reference to a complete object.
 func (c *Core) deliver(g CallID, o *object) {
 	c.touch(o)
 	ref := c.next()
-	o.readers++
+	o.use.readers++
 	c.refs[ref] = o
-	c.result(CallResult{Call: g, ID: o.id, Size: o.size, Off: o.off, Held: true, Ref: ref})
+	c.result(CallResult{Call: g, ID: o.id, Size: o.size, Off: o.mem.off, Held: true, Ref: ref})
 }
 
 // Release gives up the reference of a Result, or of Follow. A reference that is not held is ignored.
@@ -196,11 +225,11 @@ func (c *Core) Release(ref uint64) {
 	switch {
 	case o != nil:
 		delete(c.refs, ref)
-		o.readers--
+		o.use.readers--
 	case c.follows[ref] != nil:
 		o = c.follows[ref]
 		delete(c.follows, ref)
-		o.followers--
+		o.use.followers--
 	default:
 		return
 	}

@@ -51,21 +51,21 @@ func (c *Core) makeRoom() {
 
 // reserve takes memory for o, and a slot if it will be received, or says what is lacking.
 func (c *Core) reserve(o *object, receive bool) lack {
-	at := o.slot
+	at := o.recv.slot
 	if receive && at < 0 {
 		if at = slices.Index(c.slots, nil); at < 0 {
 			return slot
 		}
 	}
-	if !o.stored {
+	if !o.mem.stored {
 		off, ok := c.arena.alloc(o.size)
 		if !ok {
 			return memory
 		}
-		o.off, o.stored = off, true
+		o.mem.off, o.mem.stored = off, true
 	}
 	if receive {
-		o.slot = at
+		o.recv.slot = at
 		c.slots[at] = o
 	}
 	return nothing
@@ -76,7 +76,7 @@ func (c *Core) reserve(o *object, receive bool) lack {
 // of its at once.
 func (c *Core) reserveReceived(o *object) lack {
 	promised := slices.ContainsFunc(c.needs, func(n *need) bool { return n.slot })
-	if o.slot < 0 && promised {
+	if o.recv.slot < 0 && promised {
 		return slot
 	}
 	return c.reserve(o, true)
@@ -91,24 +91,24 @@ func (c *Core) slotWillFree() bool {
 		switch {
 		case o == nil:
 			return false
-		case o.stopping:
+		case o.recv.stopping:
 			return true
 		case o.id == "" || o.state == making:
 			return false
 		}
-		return o.state != fetching || !o.made || o.have > 0
+		return o.state != fetching || !o.recv.made || o.mem.have > 0
 	})
 }
 
 // unreserve gives back what reserve took for an object that received nothing.
 func (c *Core) unreserve(o *object) {
-	if o.slot >= 0 {
-		c.slots[o.slot] = nil
-		o.slot = -1
+	if o.recv.slot >= 0 {
+		c.slots[o.recv.slot] = nil
+		o.recv.slot = -1
 	}
-	if o.stored {
-		o.stored = false
-		c.arena.release(o.off, o.size)
+	if o.mem.stored {
+		o.mem.stored = false
+		c.arena.release(o.mem.off, o.size)
 	}
 }
 
@@ -134,7 +134,7 @@ func (c *Core) roomForObject(n *need) bool {
 	c.unneed(n)
 	o.need = nil
 	if o.state == wanted {
-		o.asked, o.ask = true, c.next()
+		o.dir.asked, o.dir.ask = true, c.next()
 		c.ask(o.id, o.question())
 	} else {
 		c.fill(o)
@@ -144,15 +144,15 @@ func (c *Core) roomForObject(n *need) bool {
 
 // noRoom ends the calls that wait for an object for which there never will be room.
 func (c *Core) noRoom(o *object) {
-	if o.state == filling && o.putCall != 0 {
-		c.result(CallResult{Call: o.putCall, Code: Full, ID: o.id})
-		o.putCall = 0
+	if o.state == filling && o.use.putCall != 0 {
+		c.result(CallResult{Call: o.use.putCall, Code: Full, ID: o.id})
+		o.use.putCall = 0
 	}
 	wasPut := o.state == filling
-	gets := o.gets
-	o.gets = nil
-	puts := o.puts
-	o.puts = nil
+	gets := o.use.gets
+	o.use.gets = nil
+	puts := o.use.puts
+	o.use.puts = nil
 	c.forget(o)
 	for _, g := range gets {
 		if wasPut {
@@ -171,12 +171,12 @@ func (c *Core) noRoom(o *object) {
 // the very object that needs memory.
 func (c *Core) willFree(counts func(*object) bool) bool {
 	for _, o := range c.objects {
-		if o.stored && (o.state == evicting || counts(o) && !o.pinned && len(o.jobs) == 0 && o.state != filling && o.state != making) {
+		if o.mem.stored && (o.state == evicting || counts(o) && !o.use.pinned && len(o.serve.jobs) == 0 && o.state != filling && o.state != making) {
 			return true
 		}
 	}
 	for o := range c.passing {
-		if o.stored && len(o.jobs) == 0 && (counts(o) || o.readers == 0 && o.putCall == 0) {
+		if o.mem.stored && len(o.serve.jobs) == 0 && (counts(o) || o.use.readers == 0 && o.use.putCall == 0) {
 			return true
 		}
 	}
@@ -195,9 +195,9 @@ func (c *Core) evictFor(size int64) bool {
 	for leaving < size {
 		var oldest *object
 		for _, o := range c.objects {
-			usable := o.state == complete && !o.pinned && o.readers == 0 && o.followers == 0 && o.stored && len(o.jobs) == 0 &&
-				(len(o.outs) == 0 || c.cfg.has(MutantEvictInUse))
-			if usable && (oldest == nil || o.lastUse < oldest.lastUse) {
+			usable := o.state == complete && !o.use.pinned && !o.use.held() && o.mem.stored && len(o.serve.jobs) == 0 &&
+				(len(o.serve.outs) == 0 || c.cfg.has(MutantEvictInUse))
+			if usable && (oldest == nil || o.use.lastUse < oldest.use.lastUse) {
 				oldest = o
 			}
 		}
@@ -226,7 +226,7 @@ func (c *Core) onEvictAck(m EvictAck) {
 		return
 	}
 	if m.Code != OK {
-		o.pinned = true
+		o.use.pinned = true
 		c.completed(o)
 		return
 	}

@@ -9,26 +9,26 @@ func (c *Core) startRoot(r *reduction, ins []In) {
 	var gets []CallID
 	var puts []*call
 	if r.obj != nil {
-		gets, puts = r.obj.gets, r.obj.puts
-		r.obj.gets, r.obj.puts = nil, nil
+		gets, puts = r.obj.use.gets, r.obj.use.puts
+		r.obj.use.gets, r.obj.use.puts = nil, nil
 		c.giveUp(r)
 	} else if o := c.objects[r.target]; o != nil {
 		if o.state != wanted {
 			c.endReduce(r, CallResult{Code: Exists, ID: r.target})
 			return
 		}
-		if o.asked {
+		if o.dir.asked {
 			c.ask(o.id, Unwait{ID: o.id}.Message())
 		}
-		gets, puts = o.gets, o.puts
-		o.gets, o.puts = nil, nil
+		gets, puts = o.use.gets, o.use.puts
+		o.use.gets, o.use.puts = nil, nil
 		c.unreserve(o)
 		c.forget(o)
 	}
 	r.attempt++
 	o := c.newObject(r.target, making)
-	o.size, o.token, o.gets, o.puts = r.size, c.token(), gets, puts
-	o.pinned, o.mine = true, true
+	o.size, o.token, o.use.gets, o.use.puts = r.size, c.token(), gets, puts
+	o.use.pinned, o.use.mine = true, true
 	r.obj = o
 	j := &reductionNode{
 		key: Stream{Owner: c.cfg.Rank, Reduce: r.number, Position: 1<<32 - 1}, op: r.op, size: r.size,
@@ -113,7 +113,7 @@ func (c *Core) giveUp(r *reduction) {
 		return
 	}
 	r.obj = nil
-	if o.asked || o.gen != 0 {
+	if o.dir.asked || o.gen != 0 {
 		r.withdrawn = append(r.withdrawn, o.token)
 		c.ask(o.id, Withdraw{ID: o.id, Token: o.token}.Message())
 	}
@@ -134,10 +134,10 @@ func (c *Core) targetStored(j *reductionNode) {
 // targetMade ends the making of a target.
 func (c *Core) targetMade(r *reduction) {
 	o := r.obj
-	if o.state != making || o.have == o.size && o.folds == nil {
+	if o.state != making || o.mem.have == o.size && o.folds == nil {
 		return
 	}
-	o.have = o.size
+	o.mem.have = o.size
 	r.made = true
 	c.endJob(r.root)
 	o.folds = nil
@@ -153,7 +153,7 @@ func (c *Core) targetMade(r *reduction) {
 // targetKnown handles the directory's answer about a target.
 func (c *Core) targetKnown(o *object, m PutAck) {
 	r := c.reduceOf(o)
-	o.asked = false
+	o.dir.asked = false
 	if m.Code != OK {
 		c.endReduce(r, CallResult{Code: m.Code, ID: o.id})
 		return
@@ -161,7 +161,7 @@ func (c *Core) targetKnown(o *object, m PutAck) {
 	r.withdrawn = nil
 	o.gen = m.Gen
 	c.serveEarly(o)
-	if o.have == o.size && o.folds == nil {
+	if o.mem.have == o.size && o.folds == nil {
 		if o.size > c.cfg.Inline {
 			c.ask(o.id, Done{ID: o.id, Gen: o.gen}.Message())
 		}
@@ -180,9 +180,9 @@ func (c *Core) reduced(r *reduction) {
 		}
 	}
 	c.completed(o)
-	res := CallResult{Code: OK, ID: o.id, Size: o.size, Off: o.off, Held: true, Used: which, Ref: c.next()}
+	res := CallResult{Code: OK, ID: o.id, Size: o.size, Off: o.mem.off, Held: true, Used: which, Ref: c.next()}
 	c.touch(o)
-	o.readers++
+	o.use.readers++
 	c.refs[res.Ref] = o
 	c.endReduce(r, res)
 }

@@ -26,7 +26,7 @@ func (c *Core) pump(out *outgoing) {
 			mark = o.size
 		}
 		c.command(Command{
-			Op: OpPut, Src: o.off + out.next, Off: out.off + out.next, Len: n,
+			Op: OpPut, Src: o.mem.off + out.next, Off: out.off + out.next, Len: n,
 			Peer: out.to, Slot: out.slot, Seq: out.seq, Watermark: mark, Transfer: out.id,
 		})
 		out.next += n
@@ -64,7 +64,7 @@ func (c *Core) stopSending(out *outgoing) bool {
 func (c *Core) endSending(out *outgoing) {
 	o := out.obj
 	delete(c.transfers, out.id)
-	o.outs = slices.DeleteFunc(o.outs, func(x *outgoing) bool { return x == out })
+	o.serve.outs = slices.DeleteFunc(o.serve.outs, func(x *outgoing) bool { return x == out })
 	if out.stopping {
 		c.send(out.to, Stopped{Slot: out.slot, Seq: out.seq}.Message())
 	}
@@ -89,7 +89,7 @@ func (c *Core) onPull(from Rank, m Pull) {
 				return
 			}
 		} else if o := c.objects[m.ID]; o != nil && c.mayBecome(o, m) {
-			o.early = append(o.early, earlyPull{from, m})
+			o.serve.early = append(o.serve.early, earlyPull{from, m})
 			return
 		}
 	}
@@ -103,7 +103,7 @@ func (c *Core) onPull(from Rank, m Pull) {
 		out.next = 0
 	}
 	c.transfers[out.id] = out
-	o.outs = append(o.outs, out)
+	o.serve.outs = append(o.serve.outs, out)
 	c.touch(o)
 	c.pump(out)
 }
@@ -147,19 +147,19 @@ func (c *Core) stored(id string, gen, token uint64) *object {
 // asks for. A Put of this rank will be answered in any case. A Get will not if its directory
 // has died: the next directory may wait for the very rank that pulls to say what it has.
 func (c *Core) mayBecome(o *object, m Pull) bool {
-	if o.gen != 0 || !o.asked {
+	if o.gen != 0 || !o.dir.asked {
 		return false
 	}
 	if o.state == wanted {
-		return o.ask == m.Copy && m.Directory == c.directoryOf(m.ID)
+		return o.dir.ask == m.Copy && m.Directory == c.directoryOf(m.ID)
 	}
 	return m.Copy == 0
 }
 
 // serveEarly looks again at requests for a copy that came before its generation.
 func (c *Core) serveEarly(o *object) {
-	early := o.early
-	o.early = nil
+	early := o.serve.early
+	o.serve.early = nil
 	for _, q := range early {
 		if !c.dead[q.from] {
 			c.onPull(q.from, q.pull)
@@ -184,7 +184,7 @@ func (c *Core) onCancel(from Rank, m Cancel) {
 	mine := func(q earlyPull) bool { return q.from == from && q.pull.Slot == m.Slot && q.pull.Seq == m.Seq }
 	c.early = slices.DeleteFunc(c.early, mine)
 	for _, o := range c.objects {
-		o.early = slices.DeleteFunc(o.early, mine)
+		o.serve.early = slices.DeleteFunc(o.serve.early, mine)
 	}
 	for _, out := range c.transfers {
 		if out.to == from && out.slot == m.Slot && out.seq == m.Seq {
@@ -197,11 +197,11 @@ func (c *Core) onCancel(from Rank, m Cancel) {
 
 // pull asks a source for what is missing of o, which has room and a slot.
 func (c *Core) pull(o *object, from Rank, stream Stream) {
-	o.seq = c.next()
-	o.from = from
+	o.recv.seq = c.next()
+	o.recv.from = from
 	m := Pull{
-		ID: o.id, Gen: o.gen, Token: o.token, Stream: stream, Slot: uint32(o.slot), Seq: o.seq,
-		Size: o.size, From: o.have, Off: o.off, Directory: c.directoryOf(o.id), Copy: o.fromCopy,
+		ID: o.id, Gen: o.gen, Token: o.token, Stream: stream, Slot: uint32(o.recv.slot), Seq: o.recv.seq,
+		Size: o.size, From: o.mem.have, Off: o.mem.off, Directory: c.directoryOf(o.id), Copy: o.recv.fromCopy,
 	}
 	c.send(from, m.Message())
 }
@@ -209,20 +209,20 @@ func (c *Core) pull(o *object, from Rank, stream Stream) {
 // stopReceiving cancels what o receives. Its memory is not ours again until the sender
 // has confirmed, or is dead.
 func (c *Core) stopReceiving(o *object) {
-	if o.from != NoRank && !o.stopping && o.have < o.size {
-		o.stopping = true
-		c.send(o.from, Cancel{Slot: uint32(o.slot), Seq: o.seq}.Message())
+	if o.recv.from != NoRank && !o.recv.stopping && o.mem.have < o.size {
+		o.recv.stopping = true
+		c.send(o.recv.from, Cancel{Slot: uint32(o.recv.slot), Seq: o.recv.seq}.Message())
 	}
 }
 
 // onStopped handles the word of a sender that it sends nothing into a slot any more.
 func (c *Core) onStopped(from Rank, m Stopped) {
 	o := c.slots[m.Slot]
-	if o == nil || o.seq != m.Seq || o.from != from {
+	if o == nil || o.recv.seq != m.Seq || o.recv.from != from {
 		return
 	}
-	o.stopping = false
-	if o.have < o.size {
+	o.recv.stopping = false
+	if o.mem.have < o.size {
 		c.sourceGone(o, true)
 	}
 	c.freeIdle(o)
@@ -231,14 +231,14 @@ func (c *Core) onStopped(from Rank, m Stopped) {
 // sourceGone goes on without the source of o. Inputs of jobs are the business of the
 // reduction's caller, who knows what else has changed.
 func (c *Core) sourceGone(o *object, ask bool) {
-	bad := o.from
-	o.from = NoRank
+	bad := o.recv.from
+	o.recv.from = NoRank
 	if o.state != fetching || o.id == "" {
 		return
 	}
-	o.asked, o.ask = true, c.next()
+	o.dir.asked, o.dir.ask = true, c.next()
 	if ask {
-		m := Orphan{ID: o.id, Gen: o.gen, Rank: bad, Copy: o.fromCopy, Dead: c.dead[bad], From: o.have, Ref: o.ask}
+		m := Orphan{ID: o.id, Gen: o.gen, Rank: bad, Copy: o.recv.fromCopy, Dead: c.dead[bad], From: o.mem.have, Ref: o.dir.ask}
 		c.ask(o.id, m.Message())
 	}
 }
@@ -247,10 +247,10 @@ func (c *Core) sourceGone(o *object, ask bool) {
 // are in the store. It may be reported late, or more than once.
 func (c *Core) Arrived(slot uint32, watermark int64) {
 	o := c.slots[slot]
-	if o == nil || o.from == NoRank || watermark <= o.have {
+	if o == nil || o.recv.from == NoRank || watermark <= o.mem.have {
 		return
 	}
-	o.have = min(watermark, o.size)
+	o.mem.have = min(watermark, o.size)
 	c.received(o)
 	if o.state != dropped {
 		c.progress(o)
@@ -262,13 +262,13 @@ func (c *Core) Arrived(slot uint32, watermark int64) {
 
 // received ends a transfer with the arrival of its last byte.
 func (c *Core) received(o *object) {
-	if o.have < o.size {
+	if o.mem.have < o.size {
 		return
 	}
 	// Nothing is under way into the slot, whatever its sender still has to say.
-	o.from, o.stopping = NoRank, false
-	c.slots[o.slot] = nil
-	o.slot = -1
+	o.recv.from, o.recv.stopping = NoRank, false
+	c.slots[o.recv.slot] = nil
+	o.recv.slot = -1
 	if o.state != fetching {
 		return
 	}
@@ -285,15 +285,15 @@ func (c *Core) transfersAfter(d Rank, owners []Rank) {
 		if out := c.transfers[id]; out.to == d {
 			delete(c.transfers, id)
 			o := out.obj
-			o.outs = slices.DeleteFunc(o.outs, func(x *outgoing) bool { return x == out })
+			o.serve.outs = slices.DeleteFunc(o.serve.outs, func(x *outgoing) bool { return x == out })
 			c.freeIdle(o)
 		}
 	}
 	for slot, o := range c.slots {
-		if o == nil || o.from != d {
+		if o == nil || o.recv.from != d {
 			continue
 		}
-		o.stopping = false
+		o.recv.stopping = false
 		c.sourceGone(o, o.id != "" && owners[ShardOf(o.id, c.cfg.Size)] != d)
 		c.freeIdle(c.slots[slot])
 	}

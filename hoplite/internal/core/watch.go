@@ -117,13 +117,13 @@ func (c *Core) Cancel(id CallID) {
 
 // cancelOn takes a call away from the object that it waits for.
 func (c *Core) cancelOn(x *call, o *object) {
-	o.gets = slices.DeleteFunc(o.gets, func(g CallID) bool { return g == x.id })
-	o.puts = slices.DeleteFunc(o.puts, func(p *call) bool { return p == x })
+	o.use.gets = slices.DeleteFunc(o.use.gets, func(g CallID) bool { return g == x.id })
+	o.use.puts = slices.DeleteFunc(o.use.puts, func(p *call) bool { return p == x })
 	switch {
-	case o.state == filling && o.putCall == x.id && o.need != nil:
+	case o.state == filling && o.use.putCall == x.id && o.need != nil:
 		c.drop(o, Restart)
-	case o.state == wanted && len(o.gets) == 0:
-		if o.asked {
+	case o.state == wanted && len(o.use.gets) == 0:
+		if o.dir.asked {
 			c.ask(o.id, Unwait{ID: o.id}.Message())
 		}
 		c.drop(o, Restart)
