@@ -2,6 +2,7 @@ package core
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,8 +10,10 @@ import (
 
 // TestCodec reads the messages of the golden file back, as a whole and by their fields.
 func TestCodec(t *testing.T) {
+	seen := [kinds]bool{KindNone: true}
 	for _, s := range samples() {
 		m := s.msg
+		seen[m.Kind()] = true
 		b := m.Append(nil)
 		if len(b) != HeaderSize+len(m.ID)+len(m.Payload) {
 			t.Fatalf("%s: %d bytes, want %d", s.name, len(b), HeaderSize+len(m.ID)+len(m.Payload))
@@ -30,6 +33,9 @@ func TestCodec(t *testing.T) {
 				t.Errorf("%s: accepted the first %d bytes of %d", s.name, n, len(b))
 			}
 		}
+	}
+	if k := slices.Index(seen[:], false); k >= 0 {
+		t.Errorf("kind %d has no sample", k)
 	}
 }
 
