@@ -87,7 +87,7 @@ func checkWays(ctx context.Context, p *gaspi.Proc, c *Spec) error {
 	return nil
 }
 
-func openWays(ctx context.Context, m *limit.Memory, c *Spec, bytes uint64) ([]limit.Call, *OpenedCall, error) {
+func openWays(ctx context.Context, m *limit.Memory, c *Spec, bytes uint64) ([]limit.BareCall, *OpenedCall, error) {
 	t, err := c.NewTeam(ctx, m.P)
 	if err != nil {
 		return nil, nil, err

@@ -80,7 +80,7 @@ func (c *Spec) trial(ctx context.Context, s *limit.CallShape, plan *collectives.
 
 // bareLimit is what a call is compared with, and what fills and checks its vectors;
 // nil if there is nothing.
-func (c *Spec) bareLimit(ctx context.Context, b *measure.Bench, t *collectives.Team, s *limit.CallShape, k *OpenedCall) (limit.Call, limit.Buffers, error) {
+func (c *Spec) bareLimit(ctx context.Context, b *measure.Bench, t *collectives.Team, s *limit.CallShape, k *OpenedCall) (limit.BareCall, limit.Buffers, error) {
 	switch {
 	case b.Together:
 	case s.Op == schedule.AllToAll:
@@ -98,7 +98,7 @@ func (c *Spec) bareLimit(ctx context.Context, b *measure.Bench, t *collectives.T
 }
 
 // BareWay is the limit of a call: the fastest of a few bare ways to do it.
-func (c *Spec) BareWay(ctx context.Context, b *measure.Bench, t *collectives.Team, s *limit.CallShape, k *OpenedCall) (limit.Call, error) {
+func (c *Spec) BareWay(ctx context.Context, b *measure.Bench, t *collectives.Team, s *limit.CallShape, k *OpenedCall) (limit.BareCall, error) {
 	ways, err := c.bareWays(ctx, b.Memory, t, s, k)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (c *Spec) BareWay(ctx context.Context, b *measure.Bench, t *collectives.Tea
 
 // bareWays are the bare ways to do a call, which gives back what they use when it is
 // released.
-func (c *Spec) bareWays(ctx context.Context, m *limit.Memory, t *collectives.Team, s *limit.CallShape, k *OpenedCall) ([]limit.Call, error) {
+func (c *Spec) bareWays(ctx context.Context, m *limit.Memory, t *collectives.Team, s *limit.CallShape, k *OpenedCall) ([]limit.BareCall, error) {
 	f, err := c.Folds()
 	if err != nil {
 		return nil, err

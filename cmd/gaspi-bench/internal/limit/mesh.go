@@ -27,7 +27,7 @@ type mesh struct {
 
 // Mesh is the ways to exchange blocks over a mesh, and what fills and checks the
 // buffers; no ways if there is no mesh to compare with.
-func (b *Memory) Mesh(ctx context.Context, s *CallShape) ([]Call, Buffers, error) {
+func (b *Memory) Mesh(ctx context.Context, s *CallShape) ([]BareCall, Buffers, error) {
 	if s.Ranks == 1 || !b.Wired() {
 		return nil, Buffers{}, nil
 	}
@@ -42,15 +42,15 @@ func (b *Memory) Mesh(ctx context.Context, s *CallShape) ([]Call, Buffers, error
 // ways are the orders in which blocks go. Each is the fastest somewhere: all at once,
 // all sent at once but received one after the other, which takes fewer looks, and one
 // after the other both ways, which keeps what is copied in the cache.
-func (m *mesh) ways() []Call {
-	way := func(sends, takes int) Call {
+func (m *mesh) ways() []BareCall {
+	way := func(sends, takes int) BareCall {
 		return func(ctx context.Context) error { return m.exchange(ctx, sends, takes) }
 	}
 	all := len(m.fd) - 1
 	if all == 1 {
-		return []Call{way(1, 1)}
+		return []BareCall{way(1, 1)}
 	}
-	return []Call{way(all, all), way(all, 1), way(1, 1)}
+	return []BareCall{way(all, all), way(all, 1), way(1, 1)}
 }
 
 // connect makes the connections. Of two ranks the one with the higher number listens.

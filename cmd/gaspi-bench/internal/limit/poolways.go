@@ -57,7 +57,7 @@ func (s *CallShape) longest(moves func(rank int) []Move) int {
 }
 
 // plainWays is the limit of a call on vectors that peers cannot reach.
-func (b *Memory) plainWays(ctx context.Context, t *collectives.Team, s *CallShape, own Buffers, f Folds) (*Vectors, []Call, func(context.Context) error, error) {
+func (b *Memory) plainWays(ctx context.Context, t *collectives.Team, s *CallShape, own Buffers, f Folds) (*Vectors, []BareCall, func(context.Context) error, error) {
 	ways := s.poolWays()
 	size := 1
 	for _, w := range ways {
@@ -79,7 +79,7 @@ func (b *Memory) plainWays(ctx context.Context, t *collectives.Team, s *CallShap
 		pool.mem = append(pool.mem, box)
 	}
 	v := s.alone(int(b.P.Rank()), own)
-	var calls []Call
+	var calls []BareCall
 	for _, w := range ways {
 		p, err := newPooling(b, s, pool, w, v, f)
 		if err != nil {

@@ -32,7 +32,7 @@ const ringChunk = 256 << 10
 // Ring is the limit of a call over sockets, and what fills and checks its
 // buffers. There is none for exchanges with several partners, and where only some
 // ranks contribute.
-func (b *Memory) Ring(ctx context.Context, s *CallShape) (Call, Buffers, error) {
+func (b *Memory) Ring(ctx context.Context, s *CallShape) (BareCall, Buffers, error) {
 	r := &ring{b: b}
 	place := (int(b.P.Rank()) - s.Root + s.Ranks) % s.Ranks
 	r.send, r.take = s.around(place)

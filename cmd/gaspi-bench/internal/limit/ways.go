@@ -7,23 +7,23 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
-// A Call does a call without the library.
-type Call = func(context.Context) error
+// A BareCall does a call without the library.
+type BareCall = func(context.Context) error
 
 // Ways are the bare ways to do a call where ranks share memory: on vectors that all ranks
 // reach, or with plain on vectors of each rank's own, which own are. The function that it
 // returns gives back what the ways use.
-func (b *Memory) Ways(ctx context.Context, t *collectives.Team, s *CallShape, own Buffers, f Folds, plain bool) ([]Call, func(context.Context) error, error) {
+func (b *Memory) Ways(ctx context.Context, t *collectives.Team, s *CallShape, own Buffers, f Folds, plain bool) ([]BareCall, func(context.Context) error, error) {
 	release := func(context.Context) error { return nil }
 	if s.Op == schedule.Barrier {
 		all, err := NewMeeting(b)
 		if err != nil {
 			return nil, nil, err
 		}
-		return []Call{all.Exchange}, release, b.clearBoxes(ctx)
+		return []BareCall{all.Exchange}, release, b.clearBoxes(ctx)
 	}
 	var v *Vectors
-	var ways []Call
+	var ways []BareCall
 	var err error
 	if plain {
 		v, ways, release, err = b.plainWays(ctx, t, s, own, f)
@@ -44,7 +44,7 @@ func (b *Memory) Ways(ctx context.Context, t *collectives.Team, s *CallShape, ow
 }
 
 // sharedWays is the ways to do a call on vectors that all ranks reach.
-func (b *Memory) sharedWays(s *CallShape, own Buffers, f Folds) (*Vectors, []Call, error) {
+func (b *Memory) sharedWays(s *CallShape, own Buffers, f Folds) (*Vectors, []BareCall, error) {
 	v, err := b.Reach(s, own)
 	if err != nil {
 		return nil, nil, err
@@ -53,7 +53,7 @@ func (b *Memory) sharedWays(s *CallShape, own Buffers, f Folds) (*Vectors, []Cal
 	if err != nil {
 		return nil, nil, err
 	}
-	ways := []Call{shares.call}
+	ways := []BareCall{shares.call}
 	if s.Op == schedule.Broadcast {
 		whole, err := newSharing(b, 1, v, s.Whole, f)
 		if err != nil {
@@ -65,7 +65,7 @@ func (b *Memory) sharedWays(s *CallShape, own Buffers, f Folds) (*Vectors, []Cal
 }
 
 // Alone is an allreduce by rank 0, while the others wait.
-func (b *Memory) Alone(s *CallShape, own Buffers, f Folds) (Call, error) {
+func (b *Memory) Alone(s *CallShape, own Buffers, f Folds) (BareCall, error) {
 	v, err := b.Reach(s, own)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func Repeat(ctx context.Context, once func(context.Context) error) func(int) err
 }
 
 // Fastest is the way that takes least time, the same on all ranks.
-func (b *Bench) Fastest(ctx context.Context, ways []limit.Call) (limit.Call, error) {
+func (b *Bench) Fastest(ctx context.Context, ways []limit.BareCall) (limit.BareCall, error) {
 	if len(ways) == 1 {
 		return ways[0], nil
 	}
