@@ -2,31 +2,27 @@ package main
 
 import (
 	"context"
-	"errors"
-	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/beside"
-	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
-	"github.com/gaspi-go/gaspi-go/launcher"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/beside"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
 // runPeers measures the runtime beside peers and returns the exit code.
 func runPeers(o *options, stdout, stderr *os.File) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := beside.Measure(ctx, o.peerSpec(), stdout, stderr)
-	if errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted; nothing is shown, as rounds are missing")
-	}
-	if err != nil {
+	if err := beside.Measure(ctx, o.peerSpec(), stdout, stderr); err != nil {
 		say(stderr, err)
 		return exitFailed
 	}
 	return 0
 }
 
-// Spec returns what is measured beside peers.
+// peerSpec returns what is measured beside peers.
 func (o *options) peerSpec() beside.Sides {
 	return beside.Sides{
 		Op: o.op.Name, Ranks: o.ranks, Sizes: o.sizes, Transport: o.peerTransport(), Provider: os.Getenv(envProvider), Bind: o.bind,

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer/peertest"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
@@ -84,25 +85,8 @@ func TestArgsOfOurs(t *testing.T) {
 
 // fakeMPI puts a library made of shell scripts into PATH, alone. Its launcher prints
 // times for each point; $point may do otherwise.
-func fakeMPI(t *testing.T, otherwise string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	for name, script := range map[string]string{
-		"mpicc.openmpi": `[ "$1" = --version ] && exit; while [ "$1" != -o ]; do shift; done; echo made >"$2"`,
-		"mpirun.openmpi": `[ "$1" = --version ] && { echo "mpirun (Open MPI) 9.8.7"; exit; }
-echo run >>"` + dir + `/runs"
-i=0
-for point; do case $point in *:*:*) echo "start $i"
-case $point in ` + otherwise + ` esac
-echo "times $i 1 30000 10000 20000"; i=$((i+1));; esac; done; echo done`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Setenv("PATH", dir)
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
-	return dir
+func fakeMPI(t *testing.T, otherwise string) peertest.Fake {
+	return peertest.New(t, peertest.Steps("1 30000 10000 20000", otherwise))
 }
 
 // A peerLine is a line of the JSON of a run beside peers.
@@ -159,7 +143,7 @@ func summaryOf(lines []peerLine) []string {
 // Goal: both sides are measured in each round, a peer that hangs or fails at a
 // point is left out there alone, and everything is in the JSON.
 func TestBesideAPeer(t *testing.T) {
-	dir := fakeMPI(t, `*:128:separate) exec /bin/sleep 60;; *:256:in-place) echo "mpibench: rank 0: it is wrong" >&2; exit 1;;`)
+	f := fakeMPI(t, `*:128:separate) exec /bin/sleep 60;; *:256:in-place) echo "mpibench: rank 0: it is wrong" >&2; exit 1;;`)
 	stdout, lines := besidePeers(t, "allreduce", "--peer", "openmpi", "--repetitions", "2", "--sizes", "8,1KiB,2KiB", "--peer-limit", "3s")
 	const figures = " 10.00 20.00 30.00 20.00 **"
 	want := []string{
@@ -181,9 +165,8 @@ func TestBesideAPeer(t *testing.T) {
 		}
 	}
 	// Three in the first round, as two points end a run, and one in the second.
-	runs, err := os.ReadFile(filepath.Join(dir, "runs"))
-	if err != nil || strings.Count(string(runs), "\n") != 4 {
-		t.Errorf("%q: %v; want 4 runs", runs, err)
+	if runs := f.Lines(t, "launched"); len(runs) != 4 {
+		t.Errorf("%q: want 4 runs", runs)
 	}
 }
 
@@ -192,24 +175,53 @@ func TestBesidePeersFails(t *testing.T) {
 		name      string
 		otherwise string
 		args      []string
+		shown     string // of the table; empty if there is none
 		want      string
 	}{
-		{"not installed", "", []string{"allreduce", "--peer", "mpich"}, "MPICH is not installed: no mpicc.mpich in PATH; on Debian, apt-get install mpich libmpich-dev gcc"},
-		{"garbage", "*) echo times 0 x;;", []string{"allreduce", "--peer", "openmpi", "--sizes", "8", "--time", "1ms"}, `Open MPI: "x" in a line of the benchmark is no number`},
-		{"no list of algorithms", "", []string{"allreduce", "--peer", "openmpi", "--peer-best"}, "listing the algorithms of Open MPI"},
-		{"unwritable file", "", []string{"allreduce", "--peer", "openmpi", "--json", "/missing/rows.json"}, "name a file that can be written"},
-		{"unwritable drawing", "", []string{"allreduce", "--peer", "openmpi", "--plot", "/missing/rows.svg"}, "name a file that can be written"},
+		{"not installed", "", []string{"allreduce", "--peer", "mpich"}, "", "MPICH is not installed: no mpicc.mpich in PATH; on Debian, apt-get install mpich libmpich-dev gcc"},
+		{"garbage", "*) echo times 0 x;;", []string{"allreduce", "--peer", "openmpi", "--sizes", "8", "--time", "1ms"},
+			"allreduce of float64, sum; not complete: ended in round 1 of 5; medians of the rounds that a row has\n", `Open MPI: "x" in a line of the benchmark is no number`},
+		{"no list of algorithms", "", []string{"allreduce", "--peer", "openmpi", "--peer-best"}, "", "listing the algorithms of Open MPI"},
+		{"unwritable file", "", []string{"allreduce", "--peer", "openmpi", "--json", "/missing/rows.json"}, "", "name a file that can be written"},
+		{"unwritable drawing", "", []string{"allreduce", "--peer", "openmpi", "--plot", "/missing/rows.svg"}, "", "name a file that can be written"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fakeMPI(t, c.otherwise)
 			stdout, stderr, code := gaspiBench(t, c.args...)
-			if code != exitFailed || stdout != "" {
-				t.Errorf("exit code %d, want %d; output:\n%s", code, exitFailed, stdout)
+			if code != exitFailed || (stdout != "") != (c.shown != "") || !strings.Contains(stdout, c.shown) {
+				t.Errorf("exit code %d, want %d; output, which is to have %q:\n%s", code, exitFailed, c.shown, stdout)
 			}
 			if !strings.HasPrefix(stderr, "gaspi-bench: ") || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
 				t.Errorf("said %q, want one line with %q", stderr, c.want)
 			}
 		})
+	}
+}
+
+// Goal: what was measured before an interrupt is shown and written, and the run has failed.
+func TestBesidePeersIsInterrupted(t *testing.T) {
+	fakeMPI(t, `*:128:separate) kill -INT $PPID; exec /bin/sleep 60;;`)
+	dir := t.TempDir()
+	rows, plot := filepath.Join(dir, "rows.json"), filepath.Join(dir, "rows.svg")
+	stdout, stderr, code := gaspiBench(t, "allreduce", "--peer", "openmpi", "--sizes", "8,1KiB", "--time", "1ms", "--json", rows, "--plot", plot)
+	if want := "gaspi-bench: interrupted in round 1 of 5; shown is what was measured until then\n"; code != exitFailed || stderr != want {
+		t.Errorf("exit code %d, said %q; want %d, %q", code, stderr, exitFailed, want)
+	}
+	for _, want := range []string{"not complete: ended in round 1 of 5", "openmpi 9.8.7    separate", "geometric mean of ratios: openmpi "} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("there is no %q in\n%s", want, stdout)
+		}
+	}
+	got, err := os.ReadFile(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Two rows of ours, two of the limit, three of the four of the peer; two comparisons, and two means.
+	if n := strings.Count(string(got), "\n"); n != 11 {
+		t.Errorf("%d lines of JSON, want 11:\n%s", n, got)
+	}
+	if drawn, err := os.ReadFile(plot); err != nil || !strings.Contains(string(drawn), "</svg>") {
+		t.Errorf("the drawing has %d bytes, %v", len(drawn), err)
 	}
 }
 

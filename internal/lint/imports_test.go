@@ -105,7 +105,8 @@ const table = `
 // command itself may import all of them.
 const benchTable = `
 	# Sizes in text; the programs of other libraries; bare limits, which know no clock.
-	NONE < bytesize, peer, limit;
+	NONE < bytesize, peer/peertest, limit;
+	peer/peertest < peer, beside;   # in their tests
 
 	# Rows and their forms, then the clock, whose contenders take turns.
 	bytesize < report, dnn;

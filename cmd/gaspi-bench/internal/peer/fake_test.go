@@ -10,52 +10,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer/peertest"
 )
 
-// A fake is an MPI library made of shell scripts, the only one in PATH.
-type fake struct{ dir string }
-
-// newFake makes a library whose launcher runs a script. In it, begin and end print
-// the lines of a point, and points are the arguments that look like some.
-func newFake(t *testing.T, script string) fake {
+func openFake(t *testing.T, f peertest.Fake) *Peer {
 	t.Helper()
-	f := fake{t.TempDir()}
-	f.write(t, "mpicc.openmpi", `[ "$1" = --version ] && { echo fakecc 1.2; exit; }
-echo "$@" >>"`+f.dir+`/compiled"
-while [ "$1" != -o ]; do shift; done
-echo made >"$2"`)
-	f.write(t, "mpirun.openmpi", `[ "$1" = --version ] && { echo "mpirun (Open MPI) 9.8.7"; exit; }
-i=0
-begin() { echo "start $i"; }
-end() { echo "times $i 2 100 300"; i=$((i+1)); }
-points=
-for word; do case $word in *:*:*) points="$points$word ";; esac; done
-echo "$points." >>"`+f.dir+`/launched"
-`+script)
-	t.Setenv("PATH", f.dir)
-	return f
-}
-
-func (f fake) write(t *testing.T, name, script string) {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(f.dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// lines are those that scripts wrote to a file.
-func (f fake) lines(t *testing.T, name string) []string {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(f.dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Split(strings.TrimSpace(string(data)), "\n")
-}
-
-func (f fake) open(t *testing.T) *Peer {
-	t.Helper()
-	p, err := Open(t.Context(), "openmpi", filepath.Join(f.dir, "cache"))
+	p, err := Open(t.Context(), "openmpi", filepath.Join(f.Dir, "cache"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,10 +32,8 @@ func job(limit time.Duration, operations ...string) Job {
 	return j
 }
 
-// every prints all points, in which $point may do otherwise.
-const every = `for point in $points; do begin; case $point in %s esac; end; done; echo done`
-
-func steps(otherwise string) string { return strings.Replace(every, "%s", otherwise, 1) }
+// steps measures all points, in which $point may do otherwise.
+func steps(otherwise string) string { return peertest.Steps("", otherwise) }
 
 const generous = time.Minute
 
@@ -103,10 +62,10 @@ func TestRun(t *testing.T) {
 		{"hangs when all is done", steps("") + "\nexec /bin/sleep 60", job(generous, "a"), []PointResult{ok(0)}, []string{"a:8: ."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := newFake(t, c.script)
+			f := peertest.New(t, c.script)
 			var got []PointResult
 			began := map[int]bool{}
-			err := f.open(t).Run(t.Context(), c.job, func(i int) { began[i] = true }, func(r PointResult) { got = append(got, r) })
+			err := openFake(t, f).Run(t.Context(), c.job, func(i int) { began[i] = true }, func(r PointResult) { got = append(got, r) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +77,7 @@ func TestRun(t *testing.T) {
 					t.Errorf("nobody was told that point %d began", r.Point)
 				}
 			}
-			if d := cmp.Diff(c.launched, f.lines(t, "launched")); d != "" {
+			if d := cmp.Diff(c.launched, f.Lines(t, "launched")); d != "" {
 				t.Errorf("launched for (-want +got):\n%s", d)
 			}
 		})
@@ -133,8 +92,8 @@ func TestRunFails(t *testing.T) {
 		{"another point", "i=1; begin", "it went on with point 1, want 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := newFake(t, c.script)
-			err := f.open(t).Run(t.Context(), job(generous, "a", "b"), func(int) {}, func(PointResult) {})
+			f := peertest.New(t, c.script)
+			err := openFake(t, f).Run(t.Context(), job(generous, "a", "b"), func(int) {}, func(PointResult) {})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
@@ -144,13 +103,13 @@ func TestRunFails(t *testing.T) {
 
 // Goal: who gives up gets back control, and the launcher is gone then.
 func TestRunIsCancelled(t *testing.T) {
-	f := newFake(t, `echo $$ >"`+"$0"+`.pid"; begin; exec /bin/sleep 60`)
+	f := peertest.New(t, `echo $$ >"`+"$0"+`.pid"; begin; exec /bin/sleep 60`)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := f.open(t).Run(ctx, job(generous, "a"), func(int) { cancel() }, func(PointResult) {})
+	err := openFake(t, f).Run(ctx, job(generous, "a"), func(int) { cancel() }, func(PointResult) {})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
-	pid := f.lines(t, "mpirun.openmpi.pid")[0]
+	pid := f.Lines(t, "mpirun.openmpi.pid")[0]
 	if _, err := os.Stat("/proc/" + pid); err == nil {
 		t.Errorf("process %s is still there", pid)
 	}
@@ -159,19 +118,19 @@ func TestRunIsCancelled(t *testing.T) {
 // Goal: a program is compiled once, and again when anything that it is made of
 // changes.
 func TestOpenCompilesOnce(t *testing.T) {
-	f := newFake(t, "")
-	first := f.open(t)
+	f := peertest.New(t, "")
+	first := openFake(t, f)
 	if first.Version != "9.8.7" || first.Name != "openmpi" {
 		t.Errorf("%s %s, want openmpi 9.8.7", first.Name, first.Version)
 	}
-	if again := f.open(t); again.program != first.program || len(f.lines(t, "compiled")) != 1 {
-		t.Errorf("%s, then %s, compiled %q", first.program, again.program, f.lines(t, "compiled"))
+	if again := openFake(t, f); again.program != first.program || len(f.Lines(t, "compiled")) != 1 {
+		t.Errorf("%s, then %s, compiled %q", first.program, again.program, f.Lines(t, "compiled"))
 	}
-	f.write(t, "mpirun.openmpi", "echo mpirun 9.9")
-	if newer := f.open(t); newer.program == first.program || newer.Version != "9.9" {
+	f.Write(t, "mpirun.openmpi", "echo mpirun 9.9")
+	if newer := openFake(t, f); newer.program == first.program || newer.Version != "9.9" {
 		t.Errorf("a newer library, %s, has the program of the old one", newer.Version)
 	}
-	left, err := os.ReadDir(filepath.Join(f.dir, "cache"))
+	left, err := os.ReadDir(filepath.Join(f.Dir, "cache"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,23 +142,23 @@ func TestOpenCompilesOnce(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, peer string
-		change     func(f fake)
+		change     func(f peertest.Fake)
 		want       string
 	}{
-		{"unknown", "lam", func(fake) {}, `there is no peer "lam"; choose from openmpi, mpich`},
-		{"not installed", "mpich", func(fake) {}, "MPICH is not installed: no mpicc.mpich in PATH; on Debian, apt-get install mpich libmpich-dev gcc"},
-		{"no launcher", "openmpi", func(f fake) { os.Remove(filepath.Join(f.dir, "mpirun.openmpi")) },
+		{"unknown", "lam", func(peertest.Fake) {}, `there is no peer "lam"; choose from openmpi, mpich`},
+		{"not installed", "mpich", func(peertest.Fake) {}, "MPICH is not installed: no mpicc.mpich in PATH; on Debian, apt-get install mpich libmpich-dev gcc"},
+		{"no launcher", "openmpi", func(f peertest.Fake) { os.Remove(filepath.Join(f.Dir, "mpirun.openmpi")) },
 			"Open MPI is not installed: no mpirun.openmpi in PATH; on Debian, apt-get install openmpi-bin libopenmpi-dev gcc"},
-		{"no version", "openmpi", func(f fake) { f.write(t, "mpirun.openmpi", "echo hello") }, "mpirun.openmpi --version tells no version"},
-		{"launcher fails", "openmpi", func(f fake) { f.write(t, "mpirun.openmpi", "echo broken >&2; exit 1") }, "asking mpirun.openmpi for its version: exit status 1: broken"},
-		{"compiler fails", "openmpi", func(f fake) {
-			f.write(t, "mpicc.openmpi", `[ "$1" = --version ] && exit; echo "mpi.h: not there" >&2; exit 1`)
+		{"no version", "openmpi", func(f peertest.Fake) { f.Write(t, "mpirun.openmpi", "echo hello") }, "mpirun.openmpi --version tells no version"},
+		{"launcher fails", "openmpi", func(f peertest.Fake) { f.Write(t, "mpirun.openmpi", "echo broken >&2; exit 1") }, "asking mpirun.openmpi for its version: exit status 1: broken"},
+		{"compiler fails", "openmpi", func(f peertest.Fake) {
+			f.Write(t, "mpicc.openmpi", `[ "$1" = --version ] && exit; echo "mpi.h: not there" >&2; exit 1`)
 		}, "compiling the benchmark for Open MPI: mpicc.openmpi: exit status 1: mpi.h: not there"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := newFake(t, "")
+			f := peertest.New(t, "")
 			c.change(f)
-			cache := filepath.Join(f.dir, "cache")
+			cache := filepath.Join(f.Dir, "cache")
 			_, err := Open(t.Context(), c.peer, cache)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
@@ -212,9 +171,9 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 func TestUnknownAlgorithm(t *testing.T) {
-	f := newFake(t, "")
-	f.write(t, "ompi_info", "echo mca:coll:tuned:param:coll_tuned_allreduce_algorithm:enumerator:value:4:ring")
-	p := f.open(t)
+	f := peertest.New(t, "")
+	f.Write(t, "ompi_info", "echo mca:coll:tuned:param:coll_tuned_allreduce_algorithm:enumerator:value:4:ring")
+	p := openFake(t, f)
 	names, err := p.Algorithms(t.Context(), "allreduce")
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,7 @@ func ComparisonLines(op string, all []Comparison) []string {
 		head + fmt.Sprintf(" %8s %15s %11s %8s  %s", "ratio", "of rounds", "limit", "of limit", "better peer"),
 	}
 	for _, c := range all {
-		lines = append(lines, Trimmed(c.line()))
+		lines = append(lines, Trimmed(c.line(all[0].Peers)))
 	}
 	var words []string
 	for _, m := range Means(op, all) {
@@ -79,19 +79,29 @@ func ComparisonLines(op string, all []Comparison) []string {
 // width returns the width of a peer's column in characters.
 func (p Challenge) width() int { return max(11, len(p.label())) }
 
-// line is a line of the closing table.
-func (c Comparison) line() string {
+// cell is the time of a peer, or why there is none.
+func (p Challenge) cell() string {
+	if p.US > 0 {
+		return Number(p.US)
+	}
+	why, _, _ := strings.Cut(p.Note, " (")
+	return why
+}
+
+// line is a line of the closing table, which has columns of these peers. A size that a run
+// which was interrupted did not get to has none of them.
+func (c Comparison) line(columns []Challenge) string {
 	bytes := "-"
 	if c.Bytes > 0 {
 		bytes = bytesize.Format(c.Bytes)
 	}
 	line := fmt.Sprintf("%7s %11s", bytes, Number(c.GaspiUS))
-	for _, p := range c.Peers {
-		cell := Number(p.US)
-		if p.US == 0 {
-			cell, _, _ = strings.Cut(p.Note, " (")
+	for _, column := range columns {
+		cell := "-"
+		if i := slices.IndexFunc(c.Peers, func(p Challenge) bool { return p.label() == column.label() }); i >= 0 {
+			cell = c.Peers[i].cell()
 		}
-		line += fmt.Sprintf(" %*s", p.width(), cell)
+		line += fmt.Sprintf(" %*s", column.width(), cell)
 	}
 	ratio, spread := "-", "-"
 	if c.Better >= 0 {

@@ -42,3 +42,18 @@ func TestNothingToCompareWith(t *testing.T) {
 		t.Errorf("table (-want +got):\n%s", d)
 	}
 }
+
+// Goal: a size that a run did not get to has empty columns, and the others keep theirs.
+func TestNotCompared(t *testing.T) {
+	all := sampleTally()
+	addRounds(all, Row{Op: "allreduce", Impl: ImplGaspi, Bytes: 2 << 20}, 70)
+	got := ComparisonLines("allreduce", Compare(all.Sorted()))
+	want := []string{
+		"  bytes       gaspi     openmpi       mpich    ratio       of rounds       limit of limit  better peer",
+		"   1MiB       30.00       60.00  over limit     2.00    2.00 to 3.00           -        -  openmpi, in-place",
+		"   2MiB       70.00           -           -        -               -           -        -",
+	}
+	if d := cmp.Diff(want, []string{got[1], got[3], got[4]}); d != "" {
+		t.Errorf("lines (-want +got):\n%s", d)
+	}
+}

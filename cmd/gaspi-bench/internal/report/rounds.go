@@ -92,6 +92,9 @@ func Median(xs []float64) float64 {
 	return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2
 }
 
+// Empty reports whether there are no rows.
+func (t *Tally) Empty() bool { return len(t.rows) == 0 }
+
 // Sorted are the rows by operation and size: the runtime, its limit, and peers.
 func (t *Tally) Sorted() []Row {
 	rows := slices.Clone(t.rows)
