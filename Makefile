@@ -48,8 +48,9 @@ bench: ## Go benchmarks, then gaspi-bench with its JSON lines under out/
 	mkdir -p out && for op in latency bandwidth barrier notify-rate allreduce alltoall broadcast reduce; do \
 		$(GO) run ./cmd/gaspi-bench $$op -n 2 --json out/$$op.json || exit 1; done
 
-benchdiff: ## speed of two commits, run in turns, by benchstat: OLD=HEAD~1 NEW=HEAD
-	.ci/benchdiff $(or $(OLD),HEAD~1) $(or $(NEW),HEAD)
+benchdiff: ## speed of two commits, which measure in turns: OLD=HEAD~1 NEW=HEAD; a quarter of an hour
+	mkdir -p out && $(GO) build -o out/benchdiff ./cmd/gaspi-bench/internal/benchdiff
+	out/benchdiff --json out/benchdiff.json $(or $(OLD),HEAD~1) $(or $(NEW),HEAD)
 
 cover: ## coverage of the whole module, in total and under out/
 	mkdir -p out && $(GO) test -coverpkg=./... -coverprofile=out/cover.out ./...

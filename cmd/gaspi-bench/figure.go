@@ -17,6 +17,7 @@ import (
 
 	figures "github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/figure"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/subprocess"
 )
 
 // The commands that are no operation.
@@ -160,7 +161,7 @@ func (o *figureOptions) lab(stderr *os.File) (*figures.Lab, error) {
 		return nil, err
 	}
 	lab := &figures.Lab{
-		Bench: figures.Bench{Program: program, Time: o.time, Rounds: o.rounds},
+		Bench: figures.Bench{Runner: subprocess.Runner{Program: program, Time: o.time}, Rounds: o.rounds},
 		Ways:  ways, Quick: o.quick, Budget: o.budget,
 	}
 	if o.quick {

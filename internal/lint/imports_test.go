@@ -119,8 +119,10 @@ const benchTable = `
 	transfer < model;
 	peer, collective, measure, report, bytesize < beside;   # which adds rounds, and the ranks' own jobs
 
-	# Figures start the command, and read its rows.
-	dnn, report < figure;
+	# Figures start the command, and read its rows; so does the comparison of two commits.
+	report < subprocess;
+	dnn, report, subprocess < figure;
+	bytesize, report, subprocess < benchdiff;
 `
 
 // advice says what to do instead, by what was imported.

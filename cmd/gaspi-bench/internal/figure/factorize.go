@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/subprocess"
 	"github.com/gaspi-go/gaspi-go/internal/chart"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
@@ -78,7 +79,7 @@ func factorize(ctx context.Context, lab *Lab, way Setting) (*Part, error) {
 		return nil, err
 	}
 	if result.ExitCode != 0 {
-		return nil, fmt.Errorf("mfsgd ended with exit code %d: %s", result.ExitCode, lastLine(complaint.String()))
+		return nil, fmt.Errorf("mfsgd ended with exit code %d: %s", result.ExitCode, subprocess.LastLine(complaint.String()))
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -1,67 +1,32 @@
 package figure
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/subprocess"
 )
 
-// A Bench starts gaspi-bench.
+// A Bench starts gaspi-bench in rounds.
 type Bench struct {
-	Program string        // its file
-	Env     []string      // added to the environment
-	Time    time.Duration // for each row
-	Rounds  int           // how often each row is measured, at most
+	subprocess.Runner
+	Rounds int // how often each row is measured, at most
 	// Doing, if not nil, hears what is measured next.
 	Doing func(what string)
 	// Done, if not nil, hears that nothing is measured any more.
 	Done func()
 }
 
-// Rows runs gaspi-bench with arguments and returns the rows of its own.
-func (b *Bench) Rows(ctx context.Context, args ...string) ([]report.Row, error) {
-	all, err := b.allRows(ctx, args...)
+// ownRows runs gaspi-bench with arguments and returns the rows of the runtime.
+func (b *Bench) ownRows(ctx context.Context, args ...string) ([]report.Row, error) {
+	all, err := b.Rows(ctx, args...)
 	return slices.DeleteFunc(all, func(r report.Row) bool { return r.Impl != report.ImplGaspi }), err
-}
-
-// allRows runs gaspi-bench with arguments and returns its rows.
-func (b *Bench) allRows(ctx context.Context, args ...string) ([]report.Row, error) {
-	dir, err := os.MkdirTemp("", "gaspi-bench-figure-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "rows.json")
-	args = append(slices.Clone(args), "--time", b.Time.String(), "--json", file)
-	cmd := exec.CommandContext(ctx, b.Program, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the launcher then ends the ranks
-	cmd.WaitDelay = 5 * time.Second
-	cmd.Env = append(os.Environ(), b.Env...)
-	var complaint bytes.Buffer
-	cmd.Stderr = &complaint
-	err = cmd.Run()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("gaspi-bench %s: %w: %s", strings.Join(args[:len(args)-4], " "), err, lastLine(complaint.String()))
-	}
-	return report.ReadRows(file)
-}
-
-func lastLine(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	return lines[len(lines)-1]
 }
 
 // measure runs a sweep on this machine, by turns: each round has all lines, so that
@@ -82,7 +47,7 @@ func (s *Sweep) measure(ctx context.Context, b *Bench, way Setting, end time.Tim
 				if b.Doing != nil {
 					b.Doing(fmt.Sprintf("%s of %d ranks, %s, round %d", line.Name, ranks, way, round+1))
 				}
-				rows, err := b.Rows(ctx, s.arguments(line, ranks, way)...)
+				rows, err := b.ownRows(ctx, s.arguments(line, ranks, way)...)
 				if errors.Is(context.Cause(ctx), errLate) && len(all) > 0 {
 					t.Cut = errLate.Error()
 					return t.settle(all), nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/subprocess"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -49,7 +50,7 @@ func fakeBench(t *testing.T, body string) Bench {
 	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return Bench{Program: program, Time: time.Millisecond, Rounds: 3}
+	return Bench{Runner: subprocess.Runner{Program: program, Time: time.Millisecond}, Rounds: 3}
 }
 
 func measured() *Sweep {

@@ -54,7 +54,7 @@ func (f *objectFigure) measure(ctx context.Context, lab *Lab, way Setting) (*Swe
 				if lab.Bench.Doing != nil {
 					lab.Bench.Doing(fmt.Sprintf("object-%s of %d ranks, %s", r.op, ranks, way))
 				}
-				rows, err := lab.Bench.allRows(ctx, f.arguments(r, ranks, at)...)
+				rows, err := lab.Bench.Rows(ctx, f.arguments(r, ranks, at)...)
 				if err != nil {
 					return nil, err
 				}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/subprocess"
+)
+
+// A commit is one of the two that are compared.
+type commit struct{ hash, subject string }
+
+// String is a commit in a line.
+func (c commit) String() string { return c.hash[:min(12, len(c.hash))] + " " + c.subject }
+
+// commits finds the two commits. It refuses a working tree with changes where one of the
+// commits is the one that is checked out: its changes would not be measured.
+func (o *commandLine) commits(ctx context.Context) (both [2]commit, err error) {
+	if _, err := git(ctx, "rev-parse", "--show-toplevel"); err != nil {
+		return both, badInput("this is no git repository with files: %v; run it in one", err)
+	}
+	for i, name := range []string{o.old, o.new} {
+		if both[i].hash, err = git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-commandLine", name+"^{commit}"); err != nil {
+			return both, badInput("there is no commit called %q; name one that git log shows, by OLD= or NEW=", name)
+		}
+		if both[i].subject, err = git(ctx, "log", "-1", "--format=%s", both[i].hash); err != nil {
+			return both, err
+		}
+	}
+	head, err := git(ctx, "rev-parse", "HEAD")
+	if err != nil {
+		return both, err
+	}
+	changes, err := git(ctx, "status", "--porcelain", "--untracked-files=no")
+	if err != nil {
+		return both, err
+	}
+	if changes != "" && (both[0].hash == head || both[1].hash == head) {
+		return both, badInput("the working tree has changes, which would not be measured with commit %s; commit or stash them", head[:12])
+	}
+	return both, nil
+}
+
+// git runs git and returns what it prints. If ctx ends, git is interrupted, so that it leaves
+// no worktree half made.
+func git(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = patience
+	return output(cmd)
+}
+
+// patience is how long git may take to clean up.
+const patience = time.Minute
+
+// output runs a command and returns what it prints, without spaces around it.
+func output(cmd *exec.Cmd) (string, error) {
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, strings.Join(strings.Fields(complaint.String()), " "))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// Names of the two sides, in rows and directories.
+var sideNames = [2]string{"old", "new"}
+
+// A buildResult is a directory with the worktrees of two commits and their programs.
+type buildResult struct {
+	dir   string // empty if there is none
+	trees []string
+}
+
+// build makes a worktree of each commit and builds gaspi-bench there. The result is to be
+// removed also if there is an error.
+func build(ctx context.Context, both [2]commit) (b *buildResult, err error) {
+	b = &buildResult{}
+	if b.dir, err = os.MkdirTemp("", "gaspi-benchdiff-"); err != nil {
+		return b, err
+	}
+	for i, c := range both {
+		if err := b.one(ctx, sideNames[i], c); err != nil {
+			return b, fmt.Errorf("building commit %v: %w", c, err)
+		}
+	}
+	return b, nil
+}
+
+// one builds a commit.
+func (b *buildResult) one(ctx context.Context, side string, c commit) error {
+	tree := filepath.Join(b.dir, side)
+	b.trees = append(b.trees, tree)
+	if _, err := git(ctx, "worktree", "add", "--detach", tree, c.hash); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(tree, "cmd", "gaspi-bench")); err != nil {
+		return badInput("it has no cmd/gaspi-bench; name a commit that has")
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", b.program(side), "./cmd/gaspi-bench")
+	cmd.Dir = tree // without its path in them, packages that did not change are not compiled again
+	_, err := output(cmd)
+	return err
+}
+
+// program is the file of the program of a side.
+func (b *buildResult) program(side string) string { return filepath.Join(b.dir, side+".bench") }
+
+// runners start the programs of both sides.
+func (b *buildResult) runners(forRow time.Duration) (both [2]*subprocess.Runner) {
+	for i, side := range sideNames {
+		both[i] = &subprocess.Runner{Program: b.program(side), Time: forRow}
+	}
+	return both
+}
+
+// remove removes worktrees, which git keeps account of, and programs.
+func (b *buildResult) remove() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience) // after an interrupt too
+	defer cancel()
+	var errs []error
+	for _, tree := range b.trees {
+		if _, err := os.Stat(tree); err == nil {
+			_, err = git(ctx, "worktree", "remove", "--force", "--force", tree)
+			errs = append(errs, err)
+		}
+	}
+	if b.dir != "" {
+		errs = append(errs, os.RemoveAll(b.dir))
+	}
+	if errors.Join(errs...) != nil {
+		git(ctx, "worktree", "prune") // forgets those whose directories are gone
+	}
+}
