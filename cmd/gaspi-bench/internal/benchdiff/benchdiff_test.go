@@ -193,7 +193,7 @@ func TestTurns(t *testing.T) {
 	table := []string{
 		"old: " + r.git(t, "rev-parse", "c0")[:12] + " program 0",
 		"new: " + r.git(t, "rev-parse", "c1")[:12] + " program 1",
-		"medians of 3 rounds of 7ms for each row, in turns",
+		"rounds in turns: 3, each of 7ms for a row",
 		"p50 in microseconds; old/new is the median of rounds (above 1, the new commit is faster), of limit for what the machine can do at least",
 		"op         transport ranks   bytes      old us      new us  old/new       of rounds   limit",
 		"latency    tcp           2       8      3.0000      1.5000    2.000  2.000 to 2.000    1.00  faster",

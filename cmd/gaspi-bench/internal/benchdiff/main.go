@@ -148,7 +148,7 @@ func (o *commandLine) show(w io.Writer, both [2]commit, m *measurement) error {
 	}
 	lines := []string{
 		"old: " + both[0].String(), "new: " + both[1].String(),
-		fmt.Sprintf("medians of %d rounds of %v for each row, in turns", m.ended, o.time),
+		fmt.Sprintf("rounds in turns: %d, each of %v for a row", m.ended, o.time),
 	}
 	if m.ended < o.plan.rounds {
 		lines[2] = fmt.Sprintf("not complete: ended in round %d of %d", m.ended+1, o.plan.rounds)

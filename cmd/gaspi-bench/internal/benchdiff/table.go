@@ -26,16 +26,21 @@ type comparison struct {
 	ratio, low, high float64
 	// limit is ratio for what the machine can do at least, which no commit changes; 0 where
 	// there is no such row.
-	limit float64
+	limit  float64
+	rounds int // in which both have a time
 }
+
+// fewRounds is how many rounds agree by chance too often.
+const fewRounds = 2
 
 // difference is the least by which times differ if a line is to be called slower or faster.
 const difference = 0.03
 
 // verdict is faster or slower if the median of ratios differs by more than difference and
-// all rounds agree, else empty.
+// all rounds agree, of which there are more than fewRounds; else empty.
 func (c *comparison) verdict() string {
 	switch {
+	case c.rounds <= fewRounds:
 	case c.ratio > 1+difference && c.low > 1:
 		return "faster"
 	case c.ratio < 1/(1+difference) && c.high < 1:
@@ -68,7 +73,7 @@ func compare(records []sideRow) []comparison {
 		if len(ours) == 0 {
 			continue
 		}
-		c := comparison{subject: s}
+		c := comparison{subject: s, rounds: len(ours)}
 		c.old, c.new = median(ours, func(t timed) float64 { return t.old }), median(ours, func(t timed) float64 { return t.new })
 		c.ratio, c.low, c.high = median(ours, timed.ratio), timed.ratio(slices.MinFunc(ours, byRatio)), timed.ratio(slices.MaxFunc(ours, byRatio))
 		if limit := pairs(times[s][report.ImplLimit]); len(limit) > 0 {

@@ -50,8 +50,12 @@ func TestVerdict(t *testing.T) {
 		{"slower by too little", 0.98, 0.9, 0.99, ""},
 		{"alike", 1, 1, 1, ""},
 	} {
-		if got := (&comparison{ratio: c.ratio, low: c.low, high: c.high}).verdict(); got != c.want {
+		made := comparison{ratio: c.ratio, low: c.low, high: c.high, rounds: 3}
+		if got := made.verdict(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if made.rounds = 2; made.verdict() != "" {
+			t.Errorf("%s: %q after two rounds", c.name, made.verdict())
 		}
 	}
 }
