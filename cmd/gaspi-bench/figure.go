@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -57,12 +55,9 @@ func runFigures(args []string, stdout, stderr *os.File) int {
 		return exitUsage
 	}
 	// The ranks of what is measured get the signal too, and leave nothing behind.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(context.Background())
 	defer stop()
 	if err := o.run(ctx, stdout, stderr); err != nil {
-		if ctx.Err() != nil {
-			err = errors.New("interrupted; nothing was written")
-		}
 		say(stderr, err)
 		return exitFailed
 	}
@@ -78,11 +73,11 @@ func figureFlags(o *figureOptions) *pflag.FlagSet {
 	f.DurationVar(&o.time, "time", 60*time.Millisecond, "how long to measure for one row")
 	f.IntVar(&o.rounds, "rounds", 3, "how often each row is measured, at most; the median counts")
 	if o.command == commandReport {
-		f.DurationVar(&o.budget, "budget", 12*time.Second, "how long a figure may take in each way that measures; a round\nthat has begun is ended")
+		f.DurationVar(&o.budget, "budget", 12*time.Second, "how long a figure may take in each way that measures; a round\nthat has begun is ended, but not after twice as long")
 		f.StringVar(&o.out, "out", "report.html", "write the page to `FILE`")
 		return f
 	}
-	f.DurationVar(&o.budget, "budget", time.Minute, "how long the figure may take in each way that measures; a round\nthat has begun is ended")
+	f.DurationVar(&o.budget, "budget", time.Minute, "how long the figure may take in each way that measures; a round\nthat has begun is ended, but not after twice as long")
 	f.BoolVar(&o.list, "list", false, "list the figures")
 	f.StringVar(&o.svg, "svg", "", "draw into `FILE`, one for each way: the name of the way is put before\nits ending (default NAME.svg)")
 	return f
@@ -174,16 +169,30 @@ func (o *figureOptions) lab(stderr *os.File) (*figures.Lab, error) {
 	return lab, nil
 }
 
-// one makes a figure.
+// one makes a figure. It shows what was measured before an interrupt.
 func (o *figureOptions) one(ctx context.Context, lab *figures.Lab, stdout io.Writer) error {
 	f, err := figures.Lookup(o.name)
 	if err != nil {
 		return err
 	}
-	r, err := lab.Run(ctx, f)
-	if err != nil {
+	r, interrupted := lab.Run(ctx, f)
+	if interrupted != nil && !r.Made() {
+		return errors.New("interrupted; nothing was measured")
+	}
+	if err := o.show(f, r, stdout); err != nil {
 		return err
 	}
+	switch {
+	case interrupted != nil:
+		return errors.New("interrupted; shown is what was measured until then")
+	case !r.Made():
+		return fmt.Errorf("nothing was measured: %s", r.WhyNot())
+	}
+	return nil
+}
+
+// show prints a figure and draws it.
+func (o *figureOptions) show(f *figures.Figure, r *figures.FigureResult, stdout io.Writer) error {
 	if err := r.WriteText(stdout); err != nil {
 		return err
 	}

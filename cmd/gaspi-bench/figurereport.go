@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,24 +12,41 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 )
 
-// report makes all figures and writes the page.
+// report makes all figures and writes the page, also of those that were made before an
+// interrupt.
 func (o *figureOptions) report(ctx context.Context, lab *figures.Lab, stdout, stderr *os.File) error {
 	if err := tryWrite(o.out); err != nil {
 		return err
 	}
 	began := time.Now()
 	var results []*figures.FigureResult
+	interrupted := false
 	for _, f := range figures.All() {
 		r, err := lab.Run(ctx, &f)
-		if err != nil {
-			return err
+		if len(r.Parts) > 0 || err == nil {
+			fmt.Fprintf(stderr, "%-20s %6.1f s\n", f.Name, r.Took.Seconds())
+			results = append(results, r)
 		}
-		fmt.Fprintf(stderr, "%-20s %6.1f s\n", f.Name, r.Took.Seconds())
-		results = append(results, r)
+		if interrupted = err != nil; interrupted {
+			break
+		}
 	}
 	page := figures.NewPage(results, figures.ThisHost(), began, time.Since(began))
+	has := fmt.Sprintf("has %d of %d figures", len(results), len(figures.All()))
+	switch {
+	case interrupted && !page.Made():
+		return errors.New("interrupted; nothing was written")
+	case interrupted:
+		page.Cut = "it was interrupted, and " + has
+	}
 	if err := writeFile(o.out, page.Write); err != nil {
 		return err
+	}
+	switch {
+	case interrupted:
+		return fmt.Errorf("interrupted; %s %s", o.out, has)
+	case !page.Made():
+		return fmt.Errorf("no figure could be made; %s says why", o.out)
 	}
 	_, err := fmt.Fprintf(stdout, "%s: %s, in %v\n", o.out, page.Tally(), time.Since(began).Round(time.Second))
 	return err

@@ -66,11 +66,15 @@ func run(args []string, stdout, stderr *os.File) int {
 	default:
 		return inProcesses(ctx, o, stdout, stderr)
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errInterrupted) && os.Getenv(envRank) != "":
+		// The process that started the ranks says so for all of them.
+	default:
 		say(stderr, err)
-		return exitFailed
 	}
-	return 0
+	return exitFailed
 }
 
 func say(stderr io.Writer, err error) { fmt.Fprintf(stderr, "gaspi-bench: %v\n", err) }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -40,7 +42,14 @@ func (o *options) rank(ctx context.Context, p *gaspi.Proc, cores int, out *repor
 	if err != nil {
 		return err
 	}
-	return b.All(ctx, &o.op.Benchmark, o.sizes)
+	if err := b.All(ctx, &o.op.Benchmark, o.sizes); err != nil {
+		return err
+	}
+	explains := o.collective != nil && o.collective.Explain
+	if out == nil || out.Shown() > 0 || explains || os.Getenv(envPart) != "" {
+		return nil
+	}
+	return fmt.Errorf("nothing was measured: %s of %d ranks over %s has no row of --side %s; drop the flag", o.op.Name, p.Size(), b.Transport, o.measured.Side)
 }
 
 // boxes is how many bytes the inboxes and outboxes of ranks need.

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/beside"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
@@ -13,7 +11,7 @@ import (
 
 // runPeers measures the runtime beside peers and returns the exit code.
 func runPeers(o *options, stdout, stderr *os.File) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(context.Background())
 	defer stop()
 	if err := beside.Measure(ctx, o.peerSpec(), stdout, stderr); err != nil {
 		say(stderr, err)
@@ -30,7 +28,9 @@ func (o *options) peerSpec() beside.Sides {
 		Start: func(forms report.Forms, args []string, stdout, stderr *os.File) (launcher.Config, error) {
 			ours := *o
 			ours.forms, ours.args = forms, args
-			return ours.job(stdout, stderr)
+			cfg, err := ours.job(stdout, stderr)
+			cfg.Env = append(cfg.Env, envPart+"=1")
+			return cfg, err
 		},
 		Headline: func(cores int, bound bool) string { return headline(o.ranks, o.peerTransport(), cores, bound) },
 	}

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
@@ -29,6 +32,8 @@ const (
 	// a core sees only that one.
 	envCores = "GASPI_BENCH_CORES"
 	envBound = "GASPI_BENCH_BOUND"
+	// envPart says that the job is one side of a comparison, which may have no rows.
+	envPart = "GASPI_BENCH_SIDE"
 )
 
 // inProcesses starts this program as the ranks of a job.
@@ -72,8 +77,31 @@ func (o *options) job(stdout, stderr *os.File) (launcher.Config, error) {
 	return cfg, nil
 }
 
-// asRank is the life of one rank of a job of processes.
-func asRank(ctx context.Context, o *options, stdout, stderr *os.File) error {
+// errInterrupted says that a signal ended a measurement. Rows that were measured until then
+// are shown, drawn and written.
+var errInterrupted = errors.New("interrupted; shown is what was measured until then")
+
+// interruptible returns a context that ends with a signal that would end this process: not
+// with one that it was started to ignore.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	signals = slices.DeleteFunc(signals, signal.Ignored)
+	if len(signals) == 0 { // none would stand for all
+		return context.WithCancel(ctx)
+	}
+	return signal.NotifyContext(ctx, signals...)
+}
+
+// asRank is the life of one rank of a job of processes. Its error is errInterrupted if a
+// signal ended it.
+func asRank(ctx context.Context, o *options, stdout, stderr *os.File) (err error) {
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	defer func() {
+		if ctx.Err() != nil {
+			err = errInterrupted
+		}
+	}()
 	cores, err := strconv.Atoi(os.Getenv(envCores))
 	if err != nil || cores < 1 {
 		cores = runtime.NumCPU()
@@ -113,8 +141,10 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) error {
 // system's scheduler.
 func keepThread() { runtime.LockOSThread() }
 
-// inProcess runs all ranks as goroutines.
+// inProcess runs all ranks as goroutines. Its error is errInterrupted if a signal ended it.
 func inProcess(ctx context.Context, o *options, stdout, stderr *os.File) error {
+	ctx, stop := interruptible(ctx)
+	defer stop()
 	cores := runtime.GOMAXPROCS(0)
 	out, err := report.NewPrinter(o.forms, stdout, stderr, headline(o.ranks, o.transport, cores, false))
 	if err != nil {
@@ -126,6 +156,9 @@ func inProcess(ctx context.Context, o *options, stdout, stderr *os.File) error {
 		}
 		return o.rank(ctx, p, cores, out)
 	})
+	if ctx.Err() != nil {
+		err = errInterrupted
+	}
 	return errors.Join(err, out.Close())
 }
 

@@ -67,7 +67,7 @@ func factorize(ctx context.Context, lab *Lab, way Setting) (*Part, error) {
 	var complaint bytes.Buffer
 	cfg := launcher.Config{
 		Program: factorizer, Args: args, Ranks: factorRanks, Transport: "shm",
-		Stdout: io.Discard, Stderr: &complaint, Timeout: lab.Budget * 10,
+		Stdout: io.Discard, Stderr: &complaint,
 	}
 	p := &Part{Setting: fmt.Sprintf("%d ranks, made-up ratings %s, each rank also sleeps %s per iteration, until %s stars", factorRanks, factorRatings, factorJitter, factorTarget)}
 	if way == Emulated {
@@ -75,6 +75,13 @@ func factorize(ctx context.Context, lab *Lab, way Setting) (*Part, error) {
 		p.Setting += ", each behind a link of " + factorLink
 	}
 	result, err := launcher.Run(ctx, cfg)
+	const lacks = "it needs Go, and a module that has " + factorizer + ", such as the project itself"
+	if bad := new(launcher.BuildError); errors.As(err, &bad) {
+		return nil, fmt.Errorf("%s: %w: %s", lacks, err, subprocess.LastLine(complaint.String()))
+	}
+	if errors.Is(err, launcher.ErrNotFound) {
+		return nil, fmt.Errorf("%s: %w", lacks, err)
+	}
 	if err != nil {
 		return nil, err
 	}

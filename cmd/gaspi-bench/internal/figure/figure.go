@@ -46,7 +46,7 @@ type Lab struct {
 	// Quick looks at fewer points.
 	Quick bool
 	// Budget is how long a figure may take in each way that measures. A round that has
-	// begun is ended.
+	// begun is ended, unless the figure has then taken twice as long.
 	Budget time.Duration
 }
 
@@ -102,7 +102,8 @@ func (f *Figure) ways() []Setting {
 }
 
 // Run makes a figure in all ways that the lab asks for. If a way cannot be measured, its part
-// of the result says why. Run fails only when the lab ends.
+// of the result says why. Run fails only when ctx ends; the result then has the parts that
+// were made, of which the last may be cut.
 func (l *Lab) Run(ctx context.Context, f *Figure) (*FigureResult, error) {
 	began := time.Now()
 	r := &FigureResult{Figure: f}
@@ -111,8 +112,8 @@ func (l *Lab) Run(ctx context.Context, f *Figure) (*FigureResult, error) {
 			continue
 		}
 		part, err := l.part(ctx, f, way)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if ctx.Err() != nil && err != nil {
+			break
 		}
 		if err != nil {
 			part = &Part{Missing: err.Error()}
@@ -120,12 +121,32 @@ func (l *Lab) Run(ctx context.Context, f *Figure) (*FigureResult, error) {
 		}
 		part.Way = way
 		r.Parts = append(r.Parts, *part)
+		if ctx.Err() != nil {
+			break
+		}
 	}
 	if l.Bench.Done != nil {
 		l.Bench.Done()
 	}
 	r.Took = time.Since(began)
-	return r, nil
+	return r, ctx.Err()
+}
+
+// Made reports whether the figure has numbers in any way.
+func (r *FigureResult) Made() bool {
+	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Missing == "" })
+}
+
+// WhyNot says why a figure has no numbers, in the first of its ways.
+func (r *FigureResult) WhyNot() string {
+	if len(r.Parts) > 0 {
+		return r.Parts[0].Missing
+	}
+	var names []string
+	for _, way := range r.Figure.ways() {
+		names = append(names, way.String())
+	}
+	return r.Figure.Name + " is made in no such way; choose from " + strings.Join(names, ", ") + " by --way"
 }
 
 // unknown are the verdicts of a way in which nothing was measured.
@@ -148,8 +169,23 @@ func (f *Figure) claimsIn(way Setting) []*Claim {
 	return all
 }
 
-// part makes a figure in one way.
+// part makes a figure in one way, of which one that measures ends after twice the budget.
 func (l *Lab) part(ctx context.Context, f *Figure, way Setting) (*Part, error) {
+	if way == Simulated {
+		return l.inTime(ctx, f, way, time.Time{})
+	}
+	end := time.Now().Add(l.Budget)
+	within, cancel := context.WithDeadlineCause(ctx, end.Add(l.Budget), errLate)
+	defer cancel()
+	p, err := l.inTime(within, f, way, end)
+	if err != nil && errors.Is(context.Cause(within), errLate) {
+		return nil, errLate
+	}
+	return p, err
+}
+
+// inTime is part, whose rounds begin before end.
+func (l *Lab) inTime(ctx context.Context, f *Figure, way Setting, end time.Time) (*Part, error) {
 	if f.Sweep == nil {
 		return f.Other(ctx, l, way)
 	}
@@ -157,7 +193,7 @@ func (l *Lab) part(ctx context.Context, f *Figure, way Setting) (*Part, error) {
 	if l.Quick {
 		s = s.thinned()
 	}
-	t, err := l.times(ctx, s, way)
+	t, err := l.times(ctx, s, way, end)
 	if err != nil {
 		return nil, err
 	}
@@ -170,20 +206,21 @@ func (l *Lab) part(ctx context.Context, f *Figure, way Setting) (*Part, error) {
 	return p, nil
 }
 
-// errLate is the cause of a context that ended because a figure took too long.
-var errLate = errors.New("it took longer than --budget allows")
-
 // times returns the measured or simulated times of a sweep.
-func (l *Lab) times(ctx context.Context, s *Sweep, way Setting) (*SweepTimes, error) {
+func (l *Lab) times(ctx context.Context, s *Sweep, way Setting, end time.Time) (*SweepTimes, error) {
 	if way == Simulated {
 		return s.simulate(ctx)
 	}
-	end := time.Now().Add(l.Budget)
-	within, cancel := context.WithDeadlineCause(ctx, end.Add(l.Budget), errLate)
-	defer cancel()
-	t, err := s.measure(within, &l.Bench, way, end)
-	if err != nil && errors.Is(context.Cause(within), errLate) {
-		return nil, errLate
+	return s.measure(ctx, &l.Bench, way, end)
+}
+
+// errLate is the cause of a context that ended because a figure took too long.
+var errLate = errors.New("it took longer than twice --budget; raise that")
+
+// cutBy says why a measurement ended with ctx.
+func cutBy(ctx context.Context) string {
+	if errors.Is(context.Cause(ctx), errLate) {
+		return errLate.Error()
 	}
-	return t, err
+	return "it was interrupted"
 }

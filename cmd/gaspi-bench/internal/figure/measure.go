@@ -2,7 +2,6 @@ package figure
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -31,7 +30,7 @@ func (b *Bench) ownRows(ctx context.Context, args ...string) ([]report.Row, erro
 
 // measure runs a sweep on this machine, by turns: each round has all lines, so that
 // they meet the machine in the same moods. It ends after the last round, or with what
-// it has when the time is up, if that is a whole round.
+// it has when no whole round fits before end or ctx ends.
 func (s *Sweep) measure(ctx context.Context, b *Bench, way Setting, end time.Time) (*SweepTimes, error) {
 	g := s.Grids[way]
 	t := NewTimes(way, g, s.setting(way))
@@ -48,8 +47,8 @@ func (s *Sweep) measure(ctx context.Context, b *Bench, way Setting, end time.Tim
 					b.Doing(fmt.Sprintf("%s of %d ranks, %s, round %d", line.Name, ranks, way, round+1))
 				}
 				rows, err := b.ownRows(ctx, s.arguments(line, ranks, way)...)
-				if errors.Is(context.Cause(ctx), errLate) && len(all) > 0 {
-					t.Cut = errLate.Error()
+				if ctx.Err() != nil && len(all) > 0 {
+					t.Cut = cutBy(ctx)
 					return t.settle(all), nil
 				}
 				if err != nil {

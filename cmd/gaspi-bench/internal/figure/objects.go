@@ -43,20 +43,36 @@ const (
 // object is the name of a line of an operation in Times.
 func object(op, line string) string { return op + " " + line }
 
-// measure runs everything once; each row is a median of its own.
+// measure runs everything once; each row is a median of its own. It returns what it has when
+// ctx ends, if that is anything.
 func (f *objectFigure) measure(ctx context.Context, lab *Lab, way Setting) (*SweepTimes, error) {
 	t := NewTimes(way, Grid{Link: f.link}, f.setting())
-	all := 0
+	all, err := f.notes(ctx, lab, t)
+	switch {
+	case ctx.Err() != nil && all > 0:
+		t.Cut = cutBy(ctx)
+	case err != nil:
+		return nil, err
+	}
+	if len(t.invalid) > 0 {
+		t.Doubt = fmt.Sprintf("this host could not carry the emulated network in %d of %d times; at worst %.0f %% of the messages were late",
+			len(t.invalid), all, 100*t.latest)
+	}
+	return t, nil
+}
+
+// notes sets the times of all rows, and returns how many there were.
+func (f *objectFigure) notes(ctx context.Context, lab *Lab, t *SweepTimes) (all int, err error) {
 	for i := range f.runs {
 		r := &f.runs[i]
 		for _, ranks := range r.ranks {
 			for _, at := range r.points(f.rate) {
 				if lab.Bench.Doing != nil {
-					lab.Bench.Doing(fmt.Sprintf("object-%s of %d ranks, %s", r.op, ranks, way))
+					lab.Bench.Doing(fmt.Sprintf("object-%s of %d ranks, %s", r.op, ranks, t.Way))
 				}
 				rows, err := lab.Bench.Rows(ctx, f.arguments(r, ranks, at)...)
 				if err != nil {
-					return nil, err
+					return all, err
 				}
 				for j := range rows {
 					t.noteObject(r.op, ranks, at.key(), &rows[j])
@@ -65,11 +81,7 @@ func (f *objectFigure) measure(ctx context.Context, lab *Lab, way Setting) (*Swe
 			}
 		}
 	}
-	if len(t.invalid) > 0 {
-		t.Doubt = fmt.Sprintf("this host could not carry the emulated network in %d of %d times; at worst %.0f %% of the messages were late",
-			len(t.invalid), all, 100*t.latest)
-	}
-	return t, nil
+	return all, nil
 }
 
 // noteObject sets the times of a row.
@@ -153,7 +165,7 @@ func (f *objectFigure) setting() string {
 
 // part makes what is shown: a table and a panel for each run, and a verdict for each claim.
 func (f *objectFigure) part(t *SweepTimes, claims []*Claim) *Part {
-	p := &Part{Setting: t.Setting, Doubt: t.Doubt}
+	p := &Part{Setting: t.Setting, Doubt: t.Doubt, Cut: t.Cut}
 	drawing := chart.Chart{Title: t.Way.String()}
 	for i := range f.runs {
 		r := &f.runs[i]

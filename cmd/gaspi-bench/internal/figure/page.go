@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ type Page struct {
 	Host    HostInfo
 	Began   time.Time
 	Took    time.Duration
+	Cut     string // why figures are missing, empty if none are
 	Papers  []PagePaper
 	results []*FigureResult
 }
@@ -74,6 +76,9 @@ func (r *FigureResult) claims() []PageClaim {
 	}
 	return all
 }
+
+// Made reports whether any figure has numbers.
+func (p *Page) Made() bool { return slices.ContainsFunc(p.results, (*FigureResult).Made) }
 
 // Tally says how many verdicts there are of each sort.
 func (p *Page) Tally() string {

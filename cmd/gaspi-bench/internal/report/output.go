@@ -109,6 +109,9 @@ func (out *Printer) Done() {
 	}
 }
 
+// Shown is how many rows were shown.
+func (out *Printer) Shown() int { return len(out.kept) }
+
 // Show prints the rows of a workload.
 func (out *Printer) Show(rows []Row) error {
 	if out == nil {

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// interrupted runs the command until it has printed a line that has a word, interrupts it,
+// and returns what it printed and its exit code. The line is one of its standard error if
+// errs is true.
+func interrupted(t *testing.T, word string, errs bool, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Env = append(os.Environ(), benchEnv+"=1")
+	var out, other bytes.Buffer
+	var pipe io.Reader
+	if errs {
+		cmd.Stdout = &other
+		pipe, err = cmd.StderrPipe()
+	} else {
+		cmd.Stderr = &other
+		pipe, err = cmd.StdoutPipe()
+	}
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := false
+	lines := bufio.NewScanner(pipe)
+	for lines.Scan() {
+		out.WriteString(lines.Text() + "\n")
+		if !told && strings.Contains(lines.Text(), word) {
+			told = true
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err == nil || !told {
+		t.Errorf("gaspi-bench %v ended well, or never printed %q:\n%s%s", args, word, &out, &other)
+	}
+	if errs {
+		return other.String(), out.String(), cmd.ProcessState.ExitCode()
+	}
+	return out.String(), other.String(), cmd.ProcessState.ExitCode()
+}
+
+// Goal: an interrupt leaves the rows that were measured, in every form that was asked for.
+func TestInterruptKeepsRows(t *testing.T) {
+	for _, c := range []struct {
+		transport string
+		code      int
+		said      string
+	}{
+		{"shm", 128 + 2, "gaspi-bench: "}, // the parent of the ranks says that a signal ended them
+		{"loopback", exitFailed, "gaspi-bench: interrupted; shown is what was measured until then\n"},
+	} {
+		t.Run(c.transport, func(t *testing.T) {
+			dir := t.TempDir()
+			rows, plot := filepath.Join(dir, "rows.json"), filepath.Join(dir, "rows.svg")
+			_, stderr, code := interrupted(t, "delivery", false, "latency", "--transport", c.transport, "--sizes", "8:1MiB", "--time", "200ms", "--json", rows, "--plot", plot)
+			if code != c.code || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, c.said) {
+				t.Errorf("exit code %d, said %q; want %d and %q", code, stderr, c.code, c.said)
+			}
+			data, err := os.ReadFile(rows)
+			const all = 18 * 2 * 2 // sizes, operations, contenders
+			if n := strings.Count(string(data), "\n"); err != nil || n < 4 || n >= all {
+				t.Errorf("%d rows, %v; want at least 4 and not all %d:\n%s", n, err, all, data)
+			}
+			if drawn, err := os.ReadFile(plot); err != nil || !strings.HasSuffix(strings.TrimSpace(string(drawn)), "</svg>") {
+				t.Errorf("the drawing has %d bytes, %v", len(drawn), err)
+			}
+		})
+	}
+}
+
+// Goal: a report that is interrupted has the figures that were made, and says so.
+func TestInterruptedReport(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "r.html")
+	_, stderr, code := interrupted(t, " s", true, "report", "--way", "simulated", "--quick", "--out", file)
+	if code != exitFailed || !strings.Contains(stderr, "\ngaspi-bench: interrupted; "+file+" has ") {
+		t.Errorf("exit code %d, said %q", code, stderr)
+	}
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<p>Not complete: it was interrupted, and has ", `id="pipelined-table-1"`, "</html>"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(string(page), `id="hoplite-8"`) {
+		t.Error("the page has the last figure")
+	}
+}
+
+// Goal: a command that could measure nothing has failed, and says why.
+func TestNothingIsMeasured(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"a limit that there is not", []string{"barrier", "--transport", "tcp", "--side", "limit", "--time", "1ms"},
+			"gaspi-bench: nothing was measured: barrier of 2 ranks over tcp has no row of --side limit; drop the flag\n"},
+		{"in one process", []string{"latency", "--transport", "loopback", "--emulate", "latency=1us,bandwidth=1GB/s", "--side", "limit", "--time", "1ms"},
+			"has no row of --side limit; drop the flag\n"},
+		{"a way that there is not", []string{"figure", "gloo-table", "--way", "raw"},
+			"gaspi-bench: nothing was measured: gloo-table is made in no such way; choose from simulated by --way\n"},
+		{"a program that there is not", []string{"figure", "eventual-6", "--way", "raw"},
+			"gaspi-bench: nothing was measured: it needs Go, and a module that has github.com/gaspi-go/gaspi-go/examples/mfsgd, such as the project itself: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			_, stderr, code := gaspiBench(t, c.args...)
+			if code != exitFailed || !strings.Contains(stderr, c.want) {
+				t.Errorf("exit code %d, said %q; want %d and %q", code, stderr, exitFailed, c.want)
+			}
+		})
+	}
+}
