@@ -200,14 +200,15 @@ func TestBesidePeersFails(t *testing.T) {
 
 // Goal: what was measured before an interrupt is shown and written, and the run has failed.
 func TestBesidePeersIsInterrupted(t *testing.T) {
-	fakeMPI(t, `*:128:separate) kill -INT $PPID; exec /bin/sleep 60;;`)
+	fakeMPI(t, `*:128:separate) n=0; while read -r line; do n=$((n+1)); done <"${0%/*}/launched"
+[ $n = 1 ] || { kill -INT $PPID; exec /bin/sleep 60; };;`)
 	dir := t.TempDir()
 	rows, plot := filepath.Join(dir, "rows.json"), filepath.Join(dir, "rows.svg")
 	stdout, stderr, code := gaspiBench(t, "allreduce", "--peer", "openmpi", "--sizes", "8,1KiB", "--time", "1ms", "--json", rows, "--plot", plot)
-	if want := "gaspi-bench: interrupted in round 1 of 5; shown is what was measured until then\n"; code != exitFailed || stderr != want {
+	if want := "gaspi-bench: interrupted in round 2 of 5; shown is what was measured until then\n"; code != exitFailed || stderr != want {
 		t.Errorf("exit code %d, said %q; want %d, %q", code, stderr, exitFailed, want)
 	}
-	for _, want := range []string{"not complete: ended in round 1 of 5", "openmpi 9.8.7    separate", "geometric mean of ratios: openmpi "} {
+	for _, want := range []string{"not complete: ended in round 2 of 5", "openmpi 9.8.7    separate", "geometric mean of ratios: openmpi "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("there is no %q in\n%s", want, stdout)
 		}
@@ -216,9 +217,9 @@ func TestBesidePeersIsInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Two rows of ours, two of the limit, three of the four of the peer; two comparisons, and two means.
-	if n := strings.Count(string(got), "\n"); n != 11 {
-		t.Errorf("%d lines of JSON, want 11:\n%s", n, got)
+	// Two rows of ours, two of the limit, four of the peer; two comparisons, and two means.
+	if n := strings.Count(string(got), "\n"); n != 12 {
+		t.Errorf("%d lines of JSON, want 12:\n%s", n, got)
 	}
 	if drawn, err := os.ReadFile(plot); err != nil || !strings.Contains(string(drawn), "</svg>") {
 		t.Errorf("the drawing has %d bytes, %v", len(drawn), err)
