@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	figures "github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/figure"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/page"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/subprocess"
 )
@@ -193,7 +194,7 @@ func (o *figureOptions) one(ctx context.Context, lab *figures.Lab, stdout io.Wri
 
 // show prints a figure and draws it.
 func (o *figureOptions) show(f *figures.Figure, r *figures.FigureResult, stdout io.Writer) error {
-	if err := r.WriteText(stdout); err != nil {
+	if err := page.WriteText(stdout, r); err != nil {
 		return err
 	}
 	for _, p := range r.Parts {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	figures "github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/figure"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/page"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 )
 
@@ -31,24 +32,24 @@ func (o *figureOptions) report(ctx context.Context, lab *figures.Lab, stdout, st
 			break
 		}
 	}
-	page := figures.NewPage(results, figures.ThisHost(), began, time.Since(began))
+	made := page.NewPage(results, page.ThisHost(), began, time.Since(began))
 	has := fmt.Sprintf("has %d of %d figures", len(results), len(figures.All()))
 	switch {
-	case interrupted && !page.Made():
+	case interrupted && !made.Made():
 		return errors.New("interrupted; nothing was written")
 	case interrupted:
-		page.Cut = "it was interrupted, and " + has
+		made.Cut = "it was interrupted, and " + has
 	}
-	if err := writeFile(o.out, page.Write); err != nil {
+	if err := writeFile(o.out, made.Write); err != nil {
 		return err
 	}
 	switch {
 	case interrupted:
 		return fmt.Errorf("interrupted; %s %s", o.out, has)
-	case !page.Made():
+	case !made.Made():
 		return fmt.Errorf("no figure could be made; %s says why", o.out)
 	}
-	_, err := fmt.Fprintf(stdout, "%s: %s, in %v\n", o.out, page.Tally(), time.Since(began).Round(time.Second))
+	_, err := fmt.Fprintf(stdout, "%s: %s, in %v\n", o.out, made.Tally(), time.Since(began).Round(time.Second))
 	return err
 }
 

@@ -122,6 +122,7 @@ const benchTable = `
 	# Figures start the command, and read its rows; so does the comparison of two commits.
 	report < subprocess;
 	dnn, report, subprocess < figure;
+	figure < page;   # which writes them
 	bytesize, report, subprocess < benchdiff;
 `
 

@@ -1,4 +1,4 @@
-package figure
+package page
 
 import (
 	"runtime/debug"

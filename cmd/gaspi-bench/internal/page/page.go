@@ -1,4 +1,4 @@
-package figure
+package page
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/figure"
 	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
@@ -23,43 +24,43 @@ type Page struct {
 	Took    time.Duration
 	Cut     string // why figures are missing, empty if none are
 	Papers  []PagePaper
-	results []*FigureResult
+	results []*figure.FigureResult
 }
 
 // A PagePaper is the figures of a paper.
 type PagePaper struct {
-	Paper   Paper
+	Paper   figure.Paper
 	Figures []PageFigure
 }
 
 // A PageFigure is a figure as the page shows it.
 type PageFigure struct {
-	*FigureResult
+	*figure.FigureResult
 	Claims []PageClaim
 }
 
 // A PageClaim is a statement of a paper beside what came out in each way; a way in
 // which nothing was asked is nil.
 type PageClaim struct {
-	Claim    *Claim
-	Verdicts []*Verdict
+	Claim    *figure.Claim
+	Verdicts []*figure.Verdict
 }
 
-// NewPage is the page of results, which are in the order of All.
-func NewPage(results []*FigureResult, host HostInfo, began time.Time, took time.Duration) *Page {
+// NewPage is the page of results, which are in the order of figure.All.
+func NewPage(results []*figure.FigureResult, host HostInfo, began time.Time, took time.Duration) *Page {
 	p := &Page{Host: host, Began: began, Took: took, results: results}
 	for _, r := range results {
 		if n := len(p.Papers); n == 0 || p.Papers[n-1].Paper != r.Figure.Paper {
 			p.Papers = append(p.Papers, PagePaper{Paper: r.Figure.Paper})
 		}
 		last := &p.Papers[len(p.Papers)-1]
-		last.Figures = append(last.Figures, PageFigure{r, r.claims()})
+		last.Figures = append(last.Figures, PageFigure{r, claimsOf(r)})
 	}
 	return p
 }
 
-// claims brings the verdicts of all ways on a claim together.
-func (r *FigureResult) claims() []PageClaim {
+// claimsOf brings the verdicts of all ways on a claim together.
+func claimsOf(r *figure.FigureResult) []PageClaim {
 	var all []PageClaim
 	at := make(map[string]int)
 	for i := range r.Parts {
@@ -69,7 +70,7 @@ func (r *FigureResult) claims() []PageClaim {
 			if !ok {
 				k = len(all)
 				at[v.Claim.Text] = k
-				all = append(all, PageClaim{Claim: v.Claim, Verdicts: make([]*Verdict, ways)})
+				all = append(all, PageClaim{Claim: v.Claim, Verdicts: make([]*figure.Verdict, len(figure.Ways()))})
 			}
 			all[k].Verdicts[v.Way] = v
 		}
@@ -78,11 +79,11 @@ func (r *FigureResult) claims() []PageClaim {
 }
 
 // Made reports whether any figure has numbers.
-func (p *Page) Made() bool { return slices.ContainsFunc(p.results, (*FigureResult).Made) }
+func (p *Page) Made() bool { return slices.ContainsFunc(p.results, (*figure.FigureResult).Made) }
 
 // Tally says how many verdicts there are of each sort.
 func (p *Page) Tally() string {
-	var count [Reversed + 1]int
+	var count [figure.Reversed + 1]int
 	total := 0
 	for _, r := range p.results {
 		for _, part := range r.Parts {
@@ -93,7 +94,7 @@ func (p *Page) Tally() string {
 		}
 	}
 	var parts []string
-	for _, o := range []Outcome{Holds, Stronger, Weaker, Absent, Reversed, Unknown} {
+	for _, o := range []figure.Outcome{figure.Holds, figure.Stronger, figure.Weaker, figure.Absent, figure.Reversed, figure.Unknown} {
 		if count[o] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[o], o))
 		}
@@ -105,10 +106,10 @@ func (p *Page) Tally() string {
 func (p *Page) Write(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"svg":   inline,
-		"ways":  Ways,
-		"class": func(o Outcome) string { return strings.ReplaceAll(o.String(), " ", "-") },
-		"paper": func(c *Claim) string { return c.Paper.Show(c.Kind) },
-		"ours":  func(v *Verdict) string { return v.Claim.Kind.Show(v.Number) },
+		"ways":  figure.Ways,
+		"class": func(o figure.Outcome) string { return strings.ReplaceAll(o.String(), " ", "-") },
+		"paper": func(c *figure.Claim) string { return c.Paper.Show(c.Kind) },
+		"ours":  func(v *figure.Verdict) string { return v.Claim.Kind.Show(v.Number) },
 		"time":  func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
 		"round": func(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) },
 	}).Parse(pageText)

@@ -1,14 +1,16 @@
-package figure
+package page
 
 import (
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/figure"
 )
 
 // WriteText writes a result for a terminal: tables, then a line for each verdict.
-func (r *FigureResult) WriteText(w io.Writer) error {
+func WriteText(w io.Writer, r *figure.FigureResult) error {
 	t := &sticky{w: w}
 	f := r.Figure
 	t.printf("%s: %s of %q: %s\n%s\n", f.Name, f.Place, f.Paper.Title, f.Title, f.About)
@@ -24,8 +26,8 @@ func (r *FigureResult) WriteText(w io.Writer) error {
 		if p.Cut != "" {
 			t.printf("not complete: %s\n", p.Cut)
 		}
-		for _, table := range p.Tables {
-			table.write(t)
+		for i := range p.Tables {
+			writeTable(t, &p.Tables[i])
 		}
 		t.printf("\n")
 		for i := range p.Verdicts {
@@ -35,8 +37,8 @@ func (r *FigureResult) WriteText(w io.Writer) error {
 	return t.err
 }
 
-// write writes a table in columns.
-func (table *Table) write(w io.Writer) {
+// writeTable writes a table in columns.
+func writeTable(w io.Writer, table *figure.Table) {
 	fmt.Fprintf(w, "\n  %s\n", table.Title)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range append([][]string{table.Head}, table.Rows...) {
