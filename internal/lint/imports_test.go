@@ -121,7 +121,8 @@ const benchTable = `
 
 	# Figures start the command, and read its rows; so does the comparison of two commits.
 	report < subprocess;
-	dnn, report, subprocess < figure;
+	NONE < loop;   # of stale reductions, simulated or run
+	dnn, report, subprocess, loop < figure;
 	figure < page;   # which writes them
 	bytesize, report, subprocess < benchdiff;
 `

@@ -1,4 +1,4 @@
-package figure
+package loop
 
 import (
 	"container/heap"
@@ -11,70 +11,70 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
-// simulateLoop prices a loop: stale reductions by the events of all ranks, the ring by its
+// Simulate prices a loop: stale reductions by the events of all ranks, the ring by its
 // schedules.
-func simulateLoop(ctx context.Context, l loop) (*looped, error) {
-	r := &looped{loop: l, setting: describe(&l.machine)}
-	for _, slack := range l.slacks {
+func Simulate(ctx context.Context, l Loop) (*Measured, error) {
+	r := &Measured{Loop: l}
+	for _, slack := range l.Slacks {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		r.stale = append(r.stale, newStaleSim(&l, slack).run())
+		r.Stale = append(r.Stale, newStaleSim(&l, slack).run())
 	}
 	calm := l.calmed()
-	r.calm[0] = newStaleSim(calm, 0).run()
+	r.Calm[0] = newStaleSim(calm, 0).run()
 	var err error
-	if r.calm[1], err = calm.priceRing(); err != nil {
+	if r.Calm[1], err = calm.priceRing(); err != nil {
 		return nil, err
 	}
-	r.ring, err = l.priceRing()
+	r.Ring, err = l.priceRing()
 	return r, err
 }
 
 // priceRing is the loop with a ring allreduce, each rank arriving when it has computed.
-func (l *loop) priceRing() (staleRow, error) {
+func (l *Loop) priceRing() (Row, error) {
 	a, err := algorithms.Lookup(schedule.AllReduce, "ring")
 	if err != nil {
-		return staleRow{}, err
+		return Row{}, err
 	}
-	c := &schedule.Call{Op: schedule.AllReduce, Size: l.ranks, Count: l.bytes / elementBytes, Line: cacheLine / elementBytes}
+	c := &schedule.Call{Op: schedule.AllReduce, Size: l.Ranks, Count: l.Bytes / elementBytes, Line: cacheLine / elementBytes}
 	p, err := price.Compile(c, func(r int) *schedule.Schedule { return schedule.Build(c, r, a.Emit) })
 	if err != nil {
-		return staleRow{}, err
+		return Row{}, err
 	}
-	pauses, arrival := make([][]float64, l.ranks), make([]float64, l.ranks)
+	pauses, arrival := make([][]float64, l.Ranks), make([]float64, l.Ranks)
 	for r := range pauses {
 		pauses[r] = l.pauses(r)
 	}
-	var row staleRow
+	var row Row
 	last := 0.0
-	for i := range l.iterations {
+	for i := range l.Iterations {
 		for r := range arrival {
 			arrival[r] += pauses[r][i]
 		}
-		res, err := p.Run(&l.machine, price.Load{Element: elementBytes, Arrival: arrival})
+		res, err := p.Run(&l.Machine, price.Load{Element: elementBytes, Arrival: arrival})
 		if err != nil {
-			return staleRow{}, err
+			return Row{}, err
 		}
 		for r, x := range res.Ranks {
-			row.call += (x.Finish - arrival[r]) / float64(l.ranks*l.iterations)
+			row.Call += (x.Finish - arrival[r]) / float64(l.Ranks*l.Iterations)
 			arrival[r] = x.Finish
 		}
 		last = res.Makespan
 	}
-	row.rate = float64(l.iterations) / last
+	row.Rate = float64(l.Iterations) / last
 	return row, nil
 }
 
 // A staleSim is the events of a loop with stale reductions over a hypercube, Algorithm 1
 // of the paper, on ranks of which each has a link and a processor of its own.
 type staleSim struct {
-	*loop
+	*Loop
 	slack, steps        int
 	wire, fold, latency float64 // seconds for a vector
 	ranks               []staleRank
 	queue               staleQueue
-	row                 staleRow
+	row                 Row
 	end                 float64
 }
 
@@ -120,14 +120,14 @@ func (q *staleQueue) Pop() any {
 }
 
 // newStaleSim is the start of a loop. The number of ranks is a power of two.
-func newStaleSim(l *loop, slack int) *staleSim {
-	if l.ranks&(l.ranks-1) != 0 {
-		panic(fmt.Sprintf("figure: a hypercube of %d ranks", l.ranks))
+func newStaleSim(l *Loop, slack int) *staleSim {
+	if l.Ranks&(l.Ranks-1) != 0 {
+		panic(fmt.Sprintf("loop: a hypercube of %d ranks", l.Ranks))
 	}
 	s := &staleSim{
-		loop: l, slack: slack, steps: bits.Len(uint(l.ranks)) - 1,
-		wire: float64(l.bytes) / l.machine.Bandwidth, fold: float64(l.bytes) / l.machine.ReduceRate,
-		latency: l.machine.Network.Latency + l.machine.Network.Put, ranks: make([]staleRank, l.ranks),
+		Loop: l, slack: slack, steps: bits.Len(uint(l.Ranks)) - 1,
+		wire: float64(l.Bytes) / l.Machine.Bandwidth, fold: float64(l.Bytes) / l.Machine.ReduceRate,
+		latency: l.Machine.Network.Latency + l.Machine.Network.Put, ranks: make([]staleRank, l.Ranks),
 	}
 	for r := range s.ranks {
 		s.ranks[r] = staleRank{pauses: l.pauses(r), step: -1, arrived: make([][]staleMessage, s.steps)}
@@ -137,12 +137,12 @@ func newStaleSim(l *loop, slack int) *staleSim {
 }
 
 // run goes through all events.
-func (s *staleSim) run() staleRow {
+func (s *staleSim) run() Row {
 	for s.queue.Len() > 0 {
 		s.next()
 	}
-	calls := float64(len(s.ranks) * s.iterations)
-	return staleRow{call: s.row.call / calls, wait: s.row.wait / calls, rate: float64(s.iterations) / s.end}
+	calls := float64(len(s.ranks) * s.Iterations)
+	return Row{Call: s.row.Call / calls, Wait: s.row.Wait / calls, Rate: float64(s.Iterations) / s.end}
 }
 
 // next takes the next event.
@@ -176,16 +176,16 @@ func (s *staleSim) goOn(id int, now float64) {
 		heap.Push(&s.queue, staleEvent{next, id})
 		return
 	}
-	s.row.wait += now - r.since
+	s.row.Wait += now - r.since
 	r.oldest, r.sent = min(r.oldest, clock), false
 	now += s.fold
 	if r.step++; r.step < s.steps {
 		heap.Push(&s.queue, staleEvent{now, id})
 		return
 	}
-	s.row.call += now - r.began
+	s.row.Call += now - r.began
 	s.end = max(s.end, now)
-	if r.step = -1; r.clock < s.iterations {
+	if r.step = -1; r.clock < s.Iterations {
 		heap.Push(&s.queue, staleEvent{now + r.pauses[r.clock], id})
 	}
 }

@@ -1,4 +1,4 @@
-package figure
+package loop
 
 import (
 	"context"
@@ -12,28 +12,28 @@ import (
 	"github.com/gaspi-go/gaspi-go/ssp"
 )
 
-// runLoop runs a loop with ranks that are goroutines of this process.
-func runLoop(ctx context.Context, l loop) (*looped, error) {
-	r := &looped{loop: l, setting: "ranks are goroutines of one process"}
-	if l.link != "" {
-		r.setting += ", each behind a link of " + l.link
+// Run runs a loop with ranks that are goroutines of this process.
+func Run(ctx context.Context, l Loop) (*Measured, error) {
+	r := &Measured{Loop: l, Setting: "ranks are goroutines of one process"}
+	if l.Link != "" {
+		r.Setting += ", each behind a link of " + l.Link
 	}
-	one := func(to *staleRow, l *loop, open opener) error {
+	one := func(to *Row, l *Loop, open opener) error {
 		row, late, err := l.run(ctx, open)
 		*to = row
 		if !late.Valid() {
-			r.doubt = late.String()
+			r.Doubt = late.String()
 		}
 		return err
 	}
-	r.stale = make([]staleRow, len(l.slacks))
-	for i, slack := range l.slacks {
-		if err := one(&r.stale[i], &l, l.staleStep(slack)); err != nil {
+	r.Stale = make([]Row, len(l.Slacks))
+	for i, slack := range l.Slacks {
+		if err := one(&r.Stale[i], &l, l.staleStep(slack)); err != nil {
 			return nil, fmt.Errorf("slack %d: %w", slack, err)
 		}
 	}
 	calm := l.calmed()
-	return r, errors.Join(one(&r.calm[0], calm, l.staleStep(0)), one(&r.calm[1], calm, l.ringStep), one(&r.ring, &l, l.ringStep))
+	return r, errors.Join(one(&r.Calm[0], calm, l.staleStep(0)), one(&r.Calm[1], calm, l.ringStep), one(&r.Ring, &l, l.ringStep))
 }
 
 // A reductionStep is the reduction of one iteration.
@@ -46,13 +46,13 @@ type reductionStep struct {
 type opener func(context.Context, *gaspi.Proc) (reductionStep, error)
 
 // staleStep is a step with a stale reduction.
-func (l *loop) staleStep(slack int) opener {
+func (l *Loop) staleStep(slack int) opener {
 	return func(ctx context.Context, p *gaspi.Proc) (reductionStep, error) {
-		r, err := ssp.New[float64](ctx, p.World(), l.bytes/elementBytes, ssp.Sum, slack)
+		r, err := ssp.New[float64](ctx, p.World(), l.Bytes/elementBytes, ssp.Sum, slack)
 		if err != nil {
 			return reductionStep{}, err
 		}
-		mine := make([]float64, l.bytes/elementBytes)
+		mine := make([]float64, l.Bytes/elementBytes)
 		return reductionStep{reduce: func(ctx context.Context) (time.Duration, error) {
 			res, err := r.AllReduce(ctx, mine)
 			return res.Waited, err
@@ -61,12 +61,12 @@ func (l *loop) staleStep(slack int) opener {
 }
 
 // ringStep is a step with a ring allreduce.
-func (l *loop) ringStep(ctx context.Context, p *gaspi.Proc) (reductionStep, error) {
+func (l *Loop) ringStep(ctx context.Context, p *gaspi.Proc) (reductionStep, error) {
 	t, err := collectives.NewTeam(ctx, p.World(), collectives.Config{Algorithms: "allreduce:ring"})
 	if err != nil {
 		return reductionStep{}, err
 	}
-	mine, err := collectives.Alloc[float64](ctx, t, l.bytes/elementBytes)
+	mine, err := collectives.Alloc[float64](ctx, t, l.Bytes/elementBytes)
 	if err != nil {
 		return reductionStep{}, err
 	}
@@ -79,12 +79,12 @@ func (l *loop) ringStep(ctx context.Context, p *gaspi.Proc) (reductionStep, erro
 
 // run runs the loop with the steps that open makes, and says whether the host carried
 // the links, if there are any.
-func (l *loop) run(ctx context.Context, open opener) (staleRow, gaspi.Punctuality, error) {
+func (l *Loop) run(ctx context.Context, open opener) (Row, gaspi.Punctuality, error) {
 	var mu sync.Mutex
-	var sum staleRow           // guarded by mu
+	var sum Row                // guarded by mu
 	var longest time.Duration  // guarded by mu
 	var late gaspi.Punctuality // guarded by mu
-	err := gaspi.Local(ctx, l.ranks, gaspi.Config{Transport: "loopback", Emulate: l.link}, func(ctx context.Context, p *gaspi.Proc) error {
+	err := gaspi.Local(ctx, l.Ranks, gaspi.Config{Transport: "loopback", Emulate: l.Link}, func(ctx context.Context, p *gaspi.Proc) error {
 		s, err := open(ctx, p)
 		if err != nil {
 			return err
@@ -94,17 +94,17 @@ func (l *loop) run(ctx context.Context, open opener) (staleRow, gaspi.Punctualit
 			return err
 		}
 		mu.Lock()
-		sum.call, sum.wait, longest = sum.call+call.Seconds(), sum.wait+wait.Seconds(), max(longest, took)
+		sum.Call, sum.Wait, longest = sum.Call+call.Seconds(), sum.Wait+wait.Seconds(), max(longest, took)
 		late = late.Merge(p.Punctuality())
 		mu.Unlock()
 		return s.close(ctx) // at once: others may wait for what only this sends
 	})
-	n := float64(l.ranks * l.iterations)
-	return staleRow{call: sum.call / n, wait: sum.wait / n, rate: float64(l.iterations) / longest.Seconds()}, late, err
+	n := float64(l.Ranks * l.Iterations)
+	return Row{Call: sum.Call / n, Wait: sum.Wait / n, Rate: float64(l.Iterations) / longest.Seconds()}, late, err
 }
 
 // iterate is the loop of one rank.
-func (l *loop) iterate(ctx context.Context, p *gaspi.Proc, s reductionStep) (call, wait, took time.Duration, err error) {
+func (l *Loop) iterate(ctx context.Context, p *gaspi.Proc, s reductionStep) (call, wait, took time.Duration, err error) {
 	if err := p.Barrier(ctx, p.World()); err != nil {
 		return 0, 0, 0, err
 	}
