@@ -314,7 +314,7 @@ func (a *agent) finish() {
 	a.crew.finish(a.hurry)
 	a.conn.Send(talk.Frame{Kind: frameFinished})
 	if a.relay != nil {
-		time.AfterFunc(drainPatience, a.relay.hurry)
+		time.AfterFunc(drainPatience, a.relay.outputs.Hurry)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 )
 
 // A Config says what to run and how. The zero value of a field means its
@@ -290,6 +291,11 @@ func (c Config) check() error {
 		return err
 	}
 	return c.checkHosts()
+}
+
+// stdio says where the output of the ranks goes.
+func (c Config) stdio() stdio.Destination {
+	return stdio.Destination{Stdout: c.Stdout, Stderr: c.Stderr, Raw: c.Output == OutputRaw, Dir: c.OutputDir}
 }
 
 // silence is Heartbeat as connections and stopped ranks take it: 0 for ever.

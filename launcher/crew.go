@@ -12,6 +12,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 )
 
 // bootFD is the number under which a rank inherits its line to the launcher, or
@@ -42,7 +43,7 @@ type crew struct {
 	task
 	ranks  []*rank
 	first  Rank // ranks have consecutive numbers
-	files  func(r Rank) (*rankFiles, error)
+	files  func(r Rank) (*stdio.Files, error)
 	link   func(r Rank) (*os.File, error) // what is inherited as bootFD
 	report func(event any)
 	log    func(line string)
@@ -149,10 +150,10 @@ func (c *crew) startRank(r *rank) error {
 	if err != nil {
 		return err
 	}
-	defer files.closeChildEnds()
+	defer files.Close()
 	// A quota of processor time counts too, which the Go runtime has looked up.
 	own := append(r.env, fmt.Sprintf("%s=%d", boot.EnvLocalCores, runtime.GOMAXPROCS(0)))
-	inherited := []*os.File{files.stdin, files.stdout, files.stderr, inherit}
+	inherited := []*os.File{files.Stdin, files.Stdout, files.Stderr, inherit}
 	if c.program.file != nil {
 		inherited = append(inherited, c.program.file)
 	}

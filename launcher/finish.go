@@ -6,11 +6,15 @@ import (
 	"time"
 )
 
+// drainPatience is how long, after all ranks have ended, their output may stay
+// open with nothing coming: a process that has left its rank may hold it.
+const drainPatience = 500 * time.Millisecond
+
 // finish ends what the ranks have left behind and waits for their output.
 func (j *job) finish() {
 	j.endLeftovers()
 	j.settle()
-	j.output.close()
+	j.output.Close()
 	j.closeSites()
 }
 
@@ -52,7 +56,7 @@ func (j *job) endLeftovers() {
 // tells the user, and a signal that would end the job cuts the wait short, as does an earlier
 // signal after the grace.
 func (j *job) settle() {
-	done := j.output.settled()
+	done := j.output.Settled()
 	hurry := time.After(drainPatience)
 	var limit <-chan time.Time
 	if j.policy.interrupt != 0 {
@@ -63,7 +67,7 @@ func (j *job) settle() {
 		case <-done:
 			return
 		case <-hurry:
-			j.output.hurry()
+			j.output.Hurry()
 		case <-j.notice:
 			j.notice = nil
 			j.decide(noticeDue{})

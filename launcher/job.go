@@ -13,6 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 )
 
 // A job is a running Config. One goroutine, loop, asks its policy for all that is decided, and
@@ -23,8 +24,8 @@ type job struct {
 	program *program
 	signals *signals
 	server  *boot.Server
-	output  *output
-	input   *input
+	output  *stdio.Forwarder
+	input   *stdio.Input
 	thread  *thread
 	family  *ownChildren
 	losses  *losses
@@ -57,7 +58,7 @@ func newJob(cfg Config, p *program, all []place, signals *signals) (*job, error)
 		places: all, events: make(chan any, 2*cfg.Ranks), over: make(chan struct{}),
 	}
 	var err error
-	if j.output, err = newOutput(cfg); err != nil {
+	if j.output, err = stdio.Open(cfg.stdio()); err != nil {
 		return nil, err
 	}
 	j.server, err = boot.NewServer(j.id, cfg.Ranks, func(r base.Rank) error { return j.siteOf[r].kill(r) })
@@ -84,8 +85,8 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	}
 	j.thread = newThread()
 	defer j.thread.close()
-	j.input = newInput(j.cfg.Stdin, j.places[0].here)
-	defer j.input.close()
+	j.input = stdio.NewInput(j.cfg.Stdin, j.places[0].here)
+	defer j.input.Close()
 	defer j.server.Close()
 	defer j.dismissCarriers()
 	defer func() { j.doorway.close() }()
@@ -102,7 +103,7 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	j.startSites()
 	go j.awaitRanks()
 	j.progress.begin(j)
-	j.input.begin()
+	j.input.Begin()
 	j.limit.start(j.cfg.Timeout)
 	j.loop(ctx)
 	j.progress.end()
@@ -148,11 +149,7 @@ func (j *job) localCrew(p place) *crew {
 		c.ranks = append(c.ranks, &rank{number: info.Rank, env: append(info.Environ(bootFD), j.environ(info.Rank)...)})
 	}
 	c.link = func(r Rank) (*os.File, error) { return j.server.Attach(r) }
-	c.files = func(r Rank) (*rankFiles, error) {
-		return openRankFiles(
-			func(f *rankFiles) (*os.File, error) { return j.input.file(r, f) },
-			func(kind string, f *rankFiles) (*os.File, error) { return j.output.file(r, kind, f) })
-	}
+	c.files = func(r Rank) (*stdio.Files, error) { return j.output.Files(r, j.input) }
 	c.equip()
 	return c
 }
@@ -177,7 +174,7 @@ func (j *job) environ(r Rank) []string {
 	if j.cfg.Interface != "" {
 		env = append(env, envInterface+"="+j.cfg.Interface)
 	}
-	return append(env, j.output.environ(r)...)
+	return append(env, j.output.Environ(r)...)
 }
 
 // commonEnviron returns what all ranks are told in the same way, on all nodes.
@@ -256,7 +253,7 @@ func (j *job) loop(ctx context.Context) {
 		case <-done:
 			done = nil
 			j.decide(contextEnded{context.Cause(ctx)})
-		case err := <-j.output.broken:
+		case err := <-j.output.Broken():
 			j.decide(outputFailed{err})
 		case <-j.grace:
 			j.grace = nil
@@ -294,7 +291,7 @@ func (j *job) do(a action) {
 	case say:
 		// It is not waited for: whoever reads the output may have stopped, and the ranks must end
 		// all the same.
-		j.output.interject(func() { j.cfg.Notice(a.sentence) })
+		j.output.Interject(func() { j.cfg.Notice(a.sentence) })
 	case logLine:
 		j.cfg.Log(a.line)
 	case announce:

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 )
 
 // TestKeeperKnowsARankAtOnce ends what rank 0 has started when the launcher is killed by
@@ -33,9 +35,9 @@ func TestKeeperKnowsARankAtOnce(t *testing.T) {
 	}
 	defer c.thread.close()
 	c.equip()
-	c.files = func(r Rank) (*rankFiles, error) {
+	c.files = func(r Rank) (*stdio.Files, error) {
 		if r == 0 {
-			return &rankFiles{stdin: null, stdout: in, stderr: null}, nil
+			return &stdio.Files{Stdin: null, Stdout: in, Stderr: null}, nil
 		}
 		if line := ""; c.keeper != nil {
 			fmt.Fscanln(out, &line)

@@ -213,7 +213,7 @@ func shell(ranks int, script string) Config {
 func linesOf(text string, r int) []string {
 	var lines []string
 	for line := range strings.Lines(text) {
-		if rest, ok := strings.CutPrefix(line, label(Rank(r))); ok {
+		if rest, ok := strings.CutPrefix(line, fmt.Sprintf("[%d] ", r)); ok {
 			lines = append(lines, strings.TrimSuffix(rest, "\n"))
 		}
 	}

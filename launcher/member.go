@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"syscall"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
@@ -19,7 +19,7 @@ type member struct {
 	agent
 	cfg     Config
 	signals *signals
-	output  *output
+	output  *stdio.Forwarder
 	frames  chan received
 	over    chan struct{} // closed when nobody takes frames any more
 	asked   syscall.Signal
@@ -53,11 +53,11 @@ func runMember(ctx context.Context, cfg Config, p *program, problem error, signa
 		hurry: make(chan struct{}), member: m, own: p,
 	}
 	defer m.agent.close()
-	if m.output, err = newOutput(cfg); err != nil {
+	if m.output, err = stdio.Open(cfg.stdio()); err != nil {
 		reportProblem(cfg, key, err)
 		return Result{}, err
 	}
-	defer m.output.close()
+	defer m.output.Close()
 	if cfg.Foreground {
 		if err := sys.AdoptOrphans(); err != nil {
 			cfg.Log(fmt.Sprintf("processes that leave their group will not be found: %v", err))
@@ -106,7 +106,7 @@ func (m *member) run(ctx context.Context) (Result, error) {
 	}
 	result := Result{ExitCode: m.verdict.Code, Sentence: m.verdict.Sentence, Elapsed: time.Since(begun)}
 	if result.Sentence != "" {
-		m.output.interject(func() { m.cfg.Notice(result.Sentence) })
+		m.output.Interject(func() { m.cfg.Notice(result.Sentence) })
 		m.settle()
 	}
 	return result, ctx.Err()
@@ -142,7 +142,7 @@ func (m *member) loop(ctx context.Context) error {
 			if err := m.signalled(sig.(syscall.Signal)); err != nil {
 				return err
 			}
-		case err := <-m.output.broken:
+		case err := <-m.output.Broken():
 			m.ask(demand{Code: 1, What: fmt.Sprintf("cannot write the output: %v", err)})
 		case <-done:
 			done = nil
@@ -159,7 +159,7 @@ func (m *member) loop(ctx context.Context) error {
 func (m *member) obey(f talk.Frame) error {
 	switch f.Kind {
 	case frameNotice:
-		m.output.interject(func() { m.cfg.Notice(string(f.Data)) })
+		m.output.Interject(func() { m.cfg.Notice(string(f.Data)) })
 		return nil
 	case frameOver:
 		v, err := decode[verdict](f)
@@ -204,14 +204,14 @@ func (m *member) lost(err error) error {
 
 // settle waits until the output of the ranks has been passed on.
 func (m *member) settle() {
-	done := m.output.settled()
+	done := m.output.Settled()
 	hurry := time.After(drainPatience)
 	for {
 		select {
 		case <-done:
 			return
 		case <-hurry:
-			m.output.hurry()
+			m.output.Hurry()
 		case sig := <-m.signals.channel():
 			if endSignals[sig.(syscall.Signal)] != "" {
 				return
@@ -221,11 +221,7 @@ func (m *member) settle() {
 }
 
 // files opens the standard files of a rank of this node.
-func (m *member) files(r Rank) (*rankFiles, error) {
-	return openRankFiles(
-		func(f *rankFiles) (*os.File, error) { return f.openNull() },
-		func(kind string, f *rankFiles) (*os.File, error) { return m.output.file(r, kind, f) })
-}
+func (m *member) files(r Rank) (*stdio.Files, error) { return m.output.Files(r, nil) }
 
 // environ is what is told to a rank beside what node 0 says.
 func (m *member) environ(r Rank) []string {
@@ -233,5 +229,5 @@ func (m *member) environ(r Rank) []string {
 	if m.cfg.Interface != "" {
 		env = append(env, envInterface+"="+m.cfg.Interface)
 	}
-	return append(env, m.output.environ(r)...)
+	return append(env, m.output.Environ(r)...)
 }

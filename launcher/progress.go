@@ -15,9 +15,8 @@ const (
 // lines, or in one that is rewritten where Config.Stderr is a terminal. It belongs to the
 // goroutine of the job's loop.
 type startProgress struct {
-	job  *job
-	due  <-chan time.Time // nil when nothing is to be told any more
-	line *stream          // on a terminal, once it is shown
+	job *job
+	due <-chan time.Time // nil when nothing is to be told any more
 }
 
 // begin waits for a start that takes long.
@@ -30,27 +29,16 @@ func (p *startProgress) show() {
 		started += s.begunRanks()
 	}
 	text := fmt.Sprintf("started %d of %d ranks", started, p.job.cfg.Ranks)
-	o := p.job.output
-	if o.stderr.width == nil {
-		o.interject(func() { p.job.cfg.Notice(text) })
-		p.due = time.After(progressPeriod)
+	if p.job.output.Status(text) {
+		p.due = time.After(progressRefresh)
 		return
 	}
-	if p.line == nil {
-		p.line = &stream{labeller: labeller{live: true}, display: o.stderr, w: p.job.cfg.Stderr, broken: func(error) {}}
-	}
-	p.line.feed([]byte("\r" + text))
-	p.due = time.After(progressRefresh)
+	p.job.output.Interject(func() { p.job.cfg.Notice(text) })
+	p.due = time.After(progressPeriod)
 }
 
 // end takes the line off the terminal.
 func (p *startProgress) end() {
 	p.due = nil
-	if p.line != nil {
-		p.line.display.update(p.line, func(out []byte) []byte {
-			p.line.pending = nil
-			return out
-		})
-		p.line = nil
-	}
+	p.job.output.Status("")
 }

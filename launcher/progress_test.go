@@ -3,6 +3,7 @@ package launcher
 import (
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -14,38 +15,28 @@ type begunSite struct {
 
 func (s begunSite) begunRanks() int { return s.ranks }
 
+// TestProgress has no terminal, for which package stdio has its test.
 func TestProgress(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		terminal bool
-		want     string
-	}{
-		{"lines", false, "notice: started 7 of 9 ranks\nnotice: started 8 of 9 ranks\n"},
-		{"terminal", true, "started 7 of 9 ranks" + eraseLine + "started 8 of 9 ranks" + eraseLine},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var text capture
-			j := &job{cfg: Config{Ranks: 9, Stdout: &text, Stderr: &text}}
-			j.cfg.Notice = func(s string) { text.Write([]byte("notice: " + s + "\n")) }
-			var err error
-			if j.output, err = newOutput(j.cfg); err != nil {
-				t.Fatal(err)
-			}
-			if c.terminal {
-				j.output.stderr.width = func() int { return 80 }
-			}
-			var p startProgress
-			p.begin(j)
-			for _, ranks := range []int{3, 4} {
-				j.sites = []site{begunSite{ranks: 4}, begunSite{ranks: ranks}}
-				p.show()
-				<-j.output.settled()
-			}
-			p.end()
-			p.end()
-			if d := cmp.Diff(c.want, text.String()); d != "" || p.due != nil {
-				t.Errorf("due %v (-want +got):\n%s", p.due, d)
-			}
-		})
+	var text capture
+	j := &job{cfg: Config{Ranks: 9, Stdout: &text, Stderr: &text}}
+	j.cfg.Notice = func(s string) { text.Write([]byte("notice: " + s + "\n")) }
+	var err error
+	if j.output, err = stdio.Open(j.cfg.stdio()); err != nil {
+		t.Fatal(err)
+	}
+	var p startProgress
+	p.begin(j)
+	for _, ranks := range []int{3, 4} {
+		j.sites = []site{begunSite{ranks: 4}, begunSite{ranks: ranks}}
+		p.show()
+		<-j.output.Settled()
+		if p.due == nil {
+			t.Error("the next line is not due")
+		}
+	}
+	p.end()
+	p.end()
+	if d := cmp.Diff("notice: started 7 of 9 ranks\nnotice: started 8 of 9 ranks\n", text.String()); d != "" || p.due != nil {
+		t.Errorf("due %v (-want +got):\n%s", p.due, d)
 	}
 }

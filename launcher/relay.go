@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
@@ -18,11 +19,10 @@ type relay struct {
 
 	input   *talk.Inflow
 	credits []*talk.Credit // index is the stream
-	reading sync.WaitGroup
+	outputs stdio.Pipes
 	mu      sync.Mutex
-	pipes   []*os.File // our ends of outputs; guarded by mu
-	opened  []bool     // index is the stream; guarded by mu
-	stdin   *os.File   // our end of the input, or nil; guarded by mu
+	opened  []bool   // index is the stream; guarded by mu
+	stdin   *os.File // our end of the input, or nil; guarded by mu
 }
 
 func newRelay(conn *talk.Conn, o order, begun <-chan struct{}) *relay {
@@ -35,34 +35,28 @@ func newRelay(conn *talk.Conn, o order, begun <-chan struct{}) *relay {
 }
 
 // files opens the standard files of rank number n.
-func (r *relay) files(n Rank) (*rankFiles, error) {
-	return openRankFiles(
-		func(f *rankFiles) (*os.File, error) {
-			if n == r.first && r.reads {
-				return r.openInput(f)
-			}
-			return f.openNull()
-		},
-		func(kind string, f *rankFiles) (*os.File, error) {
-			stream := 2 * int(n-r.first)
-			if kind == "stderr" {
-				stream++
-			}
-			return r.openOutput(stream, f)
-		})
+func (r *relay) files(n Rank) (*stdio.Files, error) {
+	var stdin func(*stdio.Files) (*os.File, error)
+	if n == r.first && r.reads {
+		stdin = r.openInput
+	}
+	return stdio.OpenFiles(stdin, func(kind string, f *stdio.Files) (*os.File, error) {
+		stream := 2 * int(n-r.first)
+		if kind == "stderr" {
+			stream++
+		}
+		return r.openOutput(stream, f)
+	})
 }
 
-func (r *relay) openOutput(stream int, f *rankFiles) (*os.File, error) {
-	ours, theirs, err := outputPipe()
+func (r *relay) openOutput(stream int, f *stdio.Files) (*os.File, error) {
+	theirs, err := r.outputs.Open(outflow{r, stream}, f)
 	if err != nil {
 		return nil, err
 	}
-	f.own = append(f.own, theirs)
 	r.mu.Lock()
-	r.pipes = append(r.pipes, ours)
+	defer r.mu.Unlock()
 	r.opened[stream] = true
-	r.mu.Unlock()
-	r.reading.Go(func() { readLoop(ours, outflow{r, stream}) })
 	return theirs, nil
 }
 
@@ -73,19 +67,19 @@ func (r *relay) endUnopened() {
 	defer r.mu.Unlock()
 	for stream, opened := range r.opened {
 		if !opened {
-			outflow{r, stream}.end()
+			outflow{r, stream}.End()
 		}
 	}
 }
 
 // openInput makes the pipe through which the first rank reads.
-func (r *relay) openInput(f *rankFiles) (*os.File, error) {
+func (r *relay) openInput(f *stdio.Files) (*os.File, error) {
 	theirs, ours, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	theirs.Fd() // blocking, as a program expects its standard input
-	f.own = append(f.own, theirs)
+	f.Own(theirs)
 	r.mu.Lock()
 	r.stdin = ours
 	r.mu.Unlock()
@@ -116,28 +110,17 @@ func (r *relay) taken(f talk.Frame) {
 	}
 }
 
-// hurry takes what is in the pipes now for all that will come.
-func (r *relay) hurry() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, p := range r.pipes {
-		p.SetReadDeadline(time.Now())
-	}
-}
-
 // close drops what is still under way.
 func (r *relay) close() {
 	for _, c := range r.credits {
 		c.Close()
 	}
 	r.input.Close()
-	r.hurry()
-	r.reading.Wait()
+	r.outputs.Hurry()
+	r.outputs.Wait()
+	r.outputs.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range r.pipes {
-		p.Close()
-	}
 	if r.stdin != nil {
 		r.stdin.SetWriteDeadline(time.Now())
 	}
@@ -149,7 +132,8 @@ type outflow struct {
 	stream int
 }
 
-func (o outflow) feed(p []byte) {
+// Feed sends the next bytes of the output, and blocks while the launcher has no room for them.
+func (o outflow) Feed(p []byte) {
 	<-o.relay.begun // a rank is heard of before it is heard
 	for len(p) > 0 {
 		n := o.relay.credits[o.stream].Take(len(p))
@@ -161,6 +145,7 @@ func (o outflow) feed(p []byte) {
 	}
 }
 
-func (o outflow) end() {
+// End sends the end of the output.
+func (o outflow) End() {
 	o.relay.conn.Send(talk.Frame{Kind: frameOutput, Number: int32(o.stream)})
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
@@ -14,11 +15,11 @@ import (
 // and returns when the agent has reported that all have begun, or why not.
 func (r *remote) start() error {
 	for i, flow := range r.flows {
-		s, err := r.job.output.sink(r.first+Rank(i/2), []string{"stdout", "stderr"}[i%2])
+		s, err := r.job.output.Sink(r.first+Rank(i/2), []string{"stdout", "stderr"}[i%2])
 		if err != nil {
 			return r.refuse(err)
 		}
-		r.job.output.reading.Go(func() { r.flowLoop(int32(i), flow, s) })
+		r.job.output.Go(func() { r.flowLoop(int32(i), flow, s) })
 	}
 	o, err := r.order()
 	if err != nil {
@@ -126,21 +127,21 @@ func (r *remote) environ(n Rank) []string {
 }
 
 // flowLoop passes on one output, at the pace of whoever takes it.
-func (r *remote) flowLoop(stream int32, flow *talk.Inflow, to sink) {
-	defer to.end()
+func (r *remote) flowLoop(stream int32, flow *talk.Inflow, to stdio.Sink) {
+	defer to.End()
 	for {
 		piece := flow.Next()
 		if piece == nil {
 			return
 		}
-		to.feed(piece)
+		to.Feed(piece)
 		r.conn.Load().Send(talk.Frame{Kind: frameTaken, Number: stream, Data: binary.LittleEndian.AppendUint32(nil, uint32(len(piece)))})
 	}
 }
 
 // inputLoop sends what rank 0 is to read.
 func (r *remote) inputLoop() {
-	r.job.input.pass(func(p []byte) bool {
+	r.job.input.Pass(func(p []byte) bool {
 		for len(p) > 0 {
 			n := r.input.Take(len(p))
 			if n == 0 {

@@ -127,6 +127,12 @@ const benchTable = `
 	bytesize, report, subprocess < benchdiff;
 `
 
+// launcherTable is who may import whom among the internal packages of launcher.
+const launcherTable = `
+	# The text of host lists; the line to an agent; the standard files of ranks.
+	NONE < hosts, talk, stdio;
+`
+
 // advice says what to do instead, by what was imported.
 var advice = map[string]string{
 	"unsafe":                            "use the typed views of package segment, or put the few lines into a *_unsafe.go file of a package that may",
@@ -169,6 +175,14 @@ func TestImportTableOfBench(t *testing.T) {
 		t.Fatal(err)
 	}
 	report(t, checkInside(loadModule(t), "cmd/gaspi-bench", rules))
+}
+
+func TestImportTableOfLauncher(t *testing.T) {
+	rules, err := parseRules(launcherTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, checkInside(loadModule(t), "launcher", rules))
 }
 
 func TestCheckInside(t *testing.T) {

@@ -1,4 +1,4 @@
-package launcher
+package stdio
 
 import "bytes"
 
@@ -84,6 +84,12 @@ func (l *labeller) finish(out []byte) []byte {
 	out = append(out, l.visible()...)
 	l.pending, l.text = l.pending[:0], 0
 	return append(out, '\n')
+}
+
+// drop forgets the line that is under way.
+func (l *labeller) drop(out []byte) []byte {
+	l.pending, l.text = l.pending[:0], 0
+	return out
 }
 
 // visible returns the part of the pending line that is to be passed on: all of it, or on a

@@ -1,10 +1,12 @@
-package launcher
+package stdio
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -56,7 +58,7 @@ func streams(w *terminal, ranks int, live bool) []*stream {
 	}
 	var all []*stream
 	for r := range ranks {
-		all = append(all, &stream{labeller: labeller{label: []byte(label(Rank(r))), live: live}, display: d, w: w})
+		all = append(all, &stream{labeller: labeller{label: []byte(label(base.Rank(r))), live: live}, display: d, w: w})
 	}
 	return all
 }
@@ -85,9 +87,9 @@ func TestDisplay(t *testing.T) {
 			all := streams(screen, 2, true)
 			for _, s := range c.steps {
 				if s.text == "" {
-					all[s.rank].end()
+					all[s.rank].End()
 				} else {
-					all[s.rank].feed([]byte(s.text))
+					all[s.rank].Feed([]byte(s.text))
 				}
 			}
 			if d := cmp.Diff(c.want, screen.String()); d != "" {
@@ -100,12 +102,12 @@ func TestDisplay(t *testing.T) {
 func TestDisplayWithoutTerminalHoldsLinesBack(t *testing.T) {
 	screen := &terminal{columns: 1000}
 	all := streams(screen, 2, false)
-	all[0].feed([]byte("begun"))
-	all[1].feed([]byte("x\n"))
+	all[0].Feed([]byte("begun"))
+	all[1].Feed([]byte("x\n"))
 	if got := screen.String(); got != "[1] x\n" {
 		t.Errorf("%q before the end of the line", got)
 	}
-	all[0].end()
+	all[0].End()
 	if got := screen.String(); got != "[1] x\n[0] begun\n" {
 		t.Errorf("%q after the end of the stream", got)
 	}
@@ -114,9 +116,9 @@ func TestDisplayWithoutTerminalHoldsLinesBack(t *testing.T) {
 func TestInterjectionLeavesNoTrace(t *testing.T) {
 	screen := &terminal{columns: 20}
 	all := streams(screen, 1, true)
-	all[0].feed([]byte("\r10%"))
+	all[0].Feed([]byte("\r10%"))
 	all[0].display.interject(screen, func() { screen.Write([]byte("notice\n")) })
-	all[0].feed([]byte("\r20%"))
+	all[0].Feed([]byte("\r20%"))
 	if got := screen.String(); got != "notice\n[0] 20%" {
 		t.Errorf("%q", got)
 	}
@@ -144,10 +146,12 @@ func TestFit(t *testing.T) {
 }
 
 func TestDeadStreamStaysQuiet(t *testing.T) {
+	taken, w := io.Pipe()
+	taken.CloseWithError(bytes.ErrTooLarge)
 	var told int
-	s := &stream{labeller: labeller{}, display: &display{}, w: fullDevice{bytes.ErrTooLarge}, broken: func(error) { told++ }}
-	s.feed([]byte("one\n"))
-	s.feed([]byte("two\n"))
+	s := &stream{labeller: labeller{}, display: &display{}, w: w, broken: func(error) { told++ }}
+	s.Feed([]byte("one\n"))
+	s.Feed([]byte("two\n"))
 	if told != 1 || !s.dead {
 		t.Errorf("told %d times, dead %v; want once", told, s.dead)
 	}

@@ -1,4 +1,4 @@
-package launcher
+package stdio
 
 import (
 	"os"
@@ -9,19 +9,20 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
-// An input is what rank 0 reads. A file or pipe is handed to a rank of this host
+// An Input is what rank 0 reads. A file or pipe is handed to a rank of this host
 // as it is. From a terminal this process reads for it, because a rank is in a
 // process group of its own, and the terminal stops groups in the background that
 // read from it; and so it does for a rank of another host.
-type input struct {
+type Input struct {
 	stdin        *os.File // nil for nothing
 	pump         *pump    // nil unless this process reads
 	ours, theirs *os.File // the pipe from the pump to a rank of this host
 }
 
-// newInput returns what rank 0 reads; here says that it is of this host.
-func newInput(stdin *os.File, here bool) *input {
-	i := &input{stdin: stdin}
+// NewInput returns the input that is read from stdin, which it borrows until Close; nil is nothing. here says that
+// rank 0 is of this host.
+func NewInput(stdin *os.File, here bool) *Input {
+	i := &Input{stdin: stdin}
 	if stdin == nil || here && !sys.IsTerminal(int(stdin.Fd())) {
 		return i
 	}
@@ -40,20 +41,20 @@ func newInput(stdin *os.File, here bool) *input {
 	return i
 }
 
-// file opens the standard input of rank r, which is of this host.
-func (i *input) file(r Rank, files *rankFiles) (*os.File, error) {
+// open returns the standard input of rank 0, if that is of this host.
+func (i *Input) open(files *Files) (*os.File, error) {
 	switch {
-	case r == 0 && i.theirs != nil:
-		files.own = append(files.own, i.theirs)
+	case i.theirs != nil:
+		files.Own(i.theirs)
 		return i.theirs, nil
-	case r == 0 && i.stdin != nil:
+	case i.stdin != nil:
 		return i.stdin, nil
 	}
-	return files.openNull()
+	return openNull(files)
 }
 
-// begin starts to read for a rank of this host, when the ranks run.
-func (i *input) begin() {
+// Begin starts to read for a rank of this host, when the ranks run.
+func (i *Input) Begin() {
 	if i.ours == nil {
 		return
 	}
@@ -66,15 +67,16 @@ func (i *input) begin() {
 	}()
 }
 
-// pass reads for a rank of another host, and gives all of it to take, until that
-// returns false, the input ends, or the job does.
-func (i *input) pass(take func([]byte) bool) {
+// Pass reads for a rank of another host, and gives all of it to take, until that
+// returns false, the input ends, or Close is called. take must not keep its argument.
+func (i *Input) Pass(take func([]byte) bool) {
 	if i.pump != nil {
 		i.pump.loop(take)
 	}
 }
 
-func (i *input) close() {
+// Close ends the reading. It does not wait for it.
+func (i *Input) Close() {
 	if i.pump != nil {
 		i.pump.close()
 	}

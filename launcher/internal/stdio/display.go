@@ -1,4 +1,4 @@
-package launcher
+package stdio
 
 import (
 	"bytes"
@@ -31,13 +31,13 @@ type stream struct {
 	dead    bool        // a write has failed; the rest is dropped
 }
 
-// feed shows the next bytes of the stream.
-func (s *stream) feed(p []byte) {
+// Feed shows the next bytes of the stream.
+func (s *stream) Feed(p []byte) {
 	s.display.update(s, func(out []byte) []byte { return s.labeller.feed(out, p) })
 }
 
-// end shows what is left of the stream.
-func (s *stream) end() {
+// End shows what is left of the stream.
+func (s *stream) End() {
 	s.display.update(s, s.labeller.flush)
 }
 
