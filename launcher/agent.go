@@ -12,6 +12,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
@@ -51,8 +52,8 @@ func RunAgent(stdin io.Reader, stderr io.Writer, staged string) int {
 	a := &agent{
 		config: config,
 		conn:   talk.New(conn, config.Silence),
-		thread: newThread(),
-		family: &ownChildren{},
+		thread: supervise.NewThread(),
+		family: &supervise.Children{},
 		told:   make(chan os.Signal, 1),
 	}
 	signal.Notify(a.told, syscall.SIGTERM)
@@ -71,24 +72,24 @@ func deafen() {
 	}
 }
 
-// An agent runs a crew for a launcher elsewhere.
+// An agent runs the ranks of this host for a launcher elsewhere.
 type agent struct {
 	config agentConfig
 	conn   *talk.Conn
-	thread *thread
-	family *ownChildren
+	thread *supervise.Thread
+	family *supervise.Children
 	told   chan os.Signal // to end, by somebody on this host
 
 	order   order
-	member  *member   // nil unless this is a node, with output of its own
-	own     *program  // of a member
-	program *shipment // nil unless the program comes over the connection
-	crew    *crew
+	member  *member          // nil unless this is a node, with output of its own
+	own     *program         // of a member
+	program *shipment        // nil unless the program comes over the connection
+	local   *supervise.Ranks // nil until the order is complete
 	relay   *relay
-	begun   chan struct{} // closed when the crew has started
+	begun   chan struct{} // closed when the start of the ranks has returned
 	hurry   chan struct{} // closed to cut short the wait for leftovers, once
 	hurried sync.Once
-	done    chan struct{} // closed when the crew has finished; nil while nobody asked
+	done    chan struct{} // closed when nothing of the ranks is left; nil while nobody asked
 }
 
 // endLoop breaks the connection, and with it everything, when the system wants
@@ -127,18 +128,18 @@ func (a *agent) handle(f talk.Frame) error {
 	if f.Kind == frameOrder {
 		return a.take(f)
 	}
-	if f.Kind == frameProgram && a.program != nil && a.crew == nil {
+	if f.Kind == frameProgram && a.program != nil && a.local == nil {
 		return a.receive(f.Data)
 	}
-	if a.crew == nil {
+	if a.local == nil {
 		return fmt.Errorf("frame of kind %d before the order was complete", f.Kind)
 	}
 	switch f.Kind {
 	case frameSignal:
 		a.signal(syscall.Signal(f.Number))
 	case frameKill:
-		if n := Rank(f.Number) - a.order.First; n >= 0 && int(n) < len(a.crew.ranks) {
-			a.crew.kill(Rank(f.Number))
+		if n := Rank(f.Number) - a.order.First; n >= 0 && int(n) < len(a.order.Ranks) {
+			a.local.Kill(Rank(f.Number))
 		}
 	case frameInput, frameTaken:
 		if a.relay == nil {
@@ -203,64 +204,47 @@ func (a *agent) receive(piece []byte) error {
 
 // begin starts the ranks. Signals for them are handled meanwhile.
 func (a *agent) begin(p *program) {
-	o := a.order
 	a.begun = make(chan struct{})
-	a.crew = &crew{
-		task:  a.task(p),
-		first: o.First, report: a.report, log: a.log,
-		link: func(r Rank) (*os.File, error) {
-			return keyFile(a.jobKey() + "\n" + o.Identities[r-o.First])
-		},
-		thread: a.thread, family: a.family,
-	}
-	for i, env := range o.Ranks {
-		r := &rank{number: o.First + Rank(i), env: env}
-		if a.member != nil {
-			r.env = append(r.env, a.member.environ(r.number)...)
-		}
-		a.crew.ranks = append(a.crew.ranks, r)
-	}
-	if a.member != nil {
-		a.crew.files = a.member.files
-	} else {
-		a.relay = newRelay(a.conn, o, a.begun)
-		a.crew.files = a.relay.files
-	}
-	a.crew.equip()
-	if info, err := os.Stat(o.Dir); o.AnyDir && (err != nil || !info.IsDir()) {
-		a.crew.dir = ""
-		a.log(fmt.Sprintf("there is no directory %s; ranks start elsewhere", o.Dir))
-	}
+	a.local = supervise.New(a.task(p))
 	go func() {
 		defer close(a.begun)
 		s := started{}
-		if err := a.crew.start(); err != nil {
+		if err := a.local.Start(); err != nil {
 			s.Problem, s.Because = err.Error(), obstacleOf(err)
 		}
 		if a.relay != nil {
 			a.relay.endUnopened()
 		}
-		for _, r := range a.crew.ranks {
-			s.PIDs = append(s.PIDs, r.pid())
-		}
+		s.PIDs = a.local.PIDs()
 		a.conn.Send(encode(frameStarted, 0, s))
 	}()
 }
 
-// task is what the crew does: of a node, what its own user has said.
-func (a *agent) task(p *program) task {
+// task says what the ranks are: of a node, as its own user has said.
+func (a *agent) task(p *program) supervise.Task {
 	o := a.order
-	t := task{
-		program: p, title: o.Title, args: o.Args, dir: o.Dir,
-		inherited: settle(o.Env), added: o.Added,
-		bind: o.Bind, grace: o.Grace, stopLimit: o.StopLimit, adopt: true,
+	t := supervise.Task{
+		First: o.First, Own: o.Ranks, Grace: o.Grace, Stopped: o.StopLimit,
+		Report: a.report, Log: a.log,
+		Link: func(r Rank) (*os.File, error) {
+			return keyFile(a.jobKey() + "\n" + o.Identities[r-o.First])
+		},
+		Thread: a.thread, Children: a.family,
 	}
 	if a.member != nil {
-		own := a.member.cfg
-		t.title, t.args, t.dir = own.Program, own.Args, ""
-		t.inherited, t.added = os.Environ(), own.Env
-		t.bind, t.adopt = own.Bind, own.Foreground
+		a.member.complete(&t, p)
+		return t
 	}
+	dir := o.Dir
+	if info, err := os.Stat(dir); o.AnyDir && (err != nil || !info.IsDir()) {
+		dir = ""
+		a.log(fmt.Sprintf("there is no directory %s; ranks start elsewhere", o.Dir))
+	}
+	t.Command = p.command(o.Title, dir, o.Args)
+	t.Command.Inherited, t.Command.Added = settle(o.Env), o.Added
+	t.Cores, t.Adopt = o.Bind == BindCore, true
+	a.relay = newRelay(a.conn, o, a.begun)
+	t.Files = a.relay.files
 	return t
 }
 
@@ -278,7 +262,7 @@ func (a *agent) signal(sig syscall.Signal) {
 	if sig == syscall.SIGTSTP || sig == syscall.SIGCONT {
 		a.conn.Pause(sig == syscall.SIGTSTP)
 	}
-	a.crew.signal(sig)
+	a.local.Signal(sig)
 }
 
 func (a *agent) readInput(piece []byte) {
@@ -289,17 +273,17 @@ func (a *agent) readInput(piece []byte) {
 	a.relay.input.Put(piece)
 }
 
-// report sends an event of the crew to the launcher.
+// report sends an event of the ranks to the launcher.
 func (a *agent) report(event any) {
 	switch e := event.(type) {
-	case rankEnded:
-		f := endedFrame{Rank: e.rank, PID: e.pid, Exit: e.exit, Why: e.why, After: e.after}
-		if e.err != nil {
-			f.Problem = e.err.Error()
+	case supervise.RankEnded:
+		f := endedFrame{Rank: e.Rank, PID: e.PID, Exit: e.Exit, Why: e.Why, After: e.After}
+		if e.Err != nil {
+			f.Problem = e.Err.Error()
 		}
 		a.conn.Send(encode(frameEnded, 0, f))
-	case rankStopped:
-		a.conn.Send(encode(frameStopped, 0, stoppedFrame{Rank: e.rank, PID: e.pid, Sig: e.sig, Limit: e.limit}))
+	case supervise.RankStopped:
+		a.conn.Send(encode(frameStopped, 0, stoppedFrame{Rank: e.Rank, PID: e.PID, Sig: e.Sig, Limit: e.Limit}))
 	}
 }
 
@@ -311,7 +295,7 @@ func (a *agent) log(line string) {
 func (a *agent) finish() {
 	defer close(a.done)
 	<-a.begun
-	a.crew.finish(a.hurry)
+	a.local.Finish(a.hurry)
 	a.conn.Send(talk.Frame{Kind: frameFinished})
 	if a.relay != nil {
 		time.AfterFunc(drainPatience, a.relay.outputs.Hurry)
@@ -320,26 +304,26 @@ func (a *agent) finish() {
 
 // abandon ends all ranks at once: nobody is there any more to whom they belong.
 func (a *agent) abandon() {
-	if a.crew == nil {
+	if a.local == nil {
 		return
 	}
 	<-a.begun
-	a.crew.signal(syscall.SIGKILL)
+	a.local.Signal(syscall.SIGKILL)
 	a.hurried.Do(func() { close(a.hurry) })
-	a.crew.ends.await()
-	a.crew.finish(nil)
+	a.local.AwaitEnds()
+	a.local.Finish(nil)
 }
 
 func (a *agent) close() {
-	if a.crew != nil {
+	if a.local != nil {
 		if a.done != nil {
 			<-a.done
 		}
 		if a.relay != nil {
 			a.relay.close()
 		}
-		a.crew.close()
+		a.local.Close()
 	}
 	a.conn.Close()
-	a.thread.close()
+	a.thread.Close()
 }

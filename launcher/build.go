@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // lowestProgramFD keeps the program file clear of the few descriptors that a
@@ -84,7 +85,7 @@ func goBuild(ctx context.Context, cfg Config, t target, output string, signals *
 	}
 	cmd.Dir = t.dir
 	cmd.Stdout, cmd.Stderr = cfg.Stderr, cfg.Stderr
-	cmd.SysProcAttr = dyingWithParent(syscall.SysProcAttr{}, syscall.SIGINT)
+	cmd.SysProcAttr = supervise.DyingWithParent(syscall.SysProcAttr{}, syscall.SIGINT)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = DefaultKillGrace
 	// The signal for the death of the parent follows the thread that started cmd.

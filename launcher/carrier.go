@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // carrierPatience is how long what has carried an agent may take to end after
@@ -114,11 +116,11 @@ func (j *job) startCarrier(c *carrier, binary []byte) error {
 	c.cmd.Stderr = &c.said
 	c.cmd.WaitDelay = 100 * time.Millisecond // a shared connection of ssh may keep its standard error open
 	// Out of reach of the terminal's signals: it must outlive the agents.
-	c.cmd.SysProcAttr = dyingWithParent(syscall.SysProcAttr{Setpgid: true}, syscall.SIGKILL)
+	c.cmd.SysProcAttr = supervise.DyingWithParent(syscall.SysProcAttr{Setpgid: true}, syscall.SIGKILL)
 	c.said.tell = func(line string) { j.cfg.Log(c.words[0] + ": " + line) }
 	j.cfg.Log("running " + shellLine(c.words))
-	j.thread.do(func() {
-		err = j.family.begin(func() (int, error) {
+	j.thread.Do(func() {
+		err = j.family.Begin(func() (int, error) {
 			if err := c.cmd.Start(); err != nil {
 				return 0, err
 			}
@@ -132,7 +134,7 @@ func (j *job) startCarrier(c *carrier, binary []byte) error {
 	go func() {
 		defer close(c.ended)
 		c.err = c.cmd.Wait()
-		j.family.leave(c.cmd.Process.Pid)
+		j.family.Leave(c.cmd.Process.Pid)
 		j.carrierEnded <- c
 	}()
 	return nil

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
 
 // noticeDelay is how long the sentence about a failure waits for the output of
@@ -27,7 +29,7 @@ type cause struct {
 func (c *cause) sentence(over bool) string {
 	s := c.what
 	if c.after > 0 {
-		s += " after " + seconds(c.after)
+		s += " after " + phrase.Seconds(c.after)
 	}
 	if c.loss != "" {
 		s += ", once " + c.loss
@@ -44,7 +46,7 @@ func (c *cause) sentence(over bool) string {
 	}
 	switch {
 	case !c.fatal:
-		return s + "; " + ranks + " " + plural(c.peers, "goes", "go") + " on"
+		return s + "; " + ranks + " " + phrase.Plural(c.peers, "goes", "go") + " on"
 	case over:
 		return s + "; ended " + ranks
 	default:

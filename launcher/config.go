@@ -14,6 +14,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // A Config says what to run and how. The zero value of a field means its
@@ -284,7 +285,7 @@ func (c Config) check() error {
 			return fmt.Errorf("argument %q contains a zero byte, which no program can be given", arg)
 		}
 	}
-	if err := checkEnv(c.Env); err != nil {
+	if err := supervise.CheckAdded(c.Env); err != nil {
 		return err
 	}
 	if err := c.Node.check(c); err != nil {

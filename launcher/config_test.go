@@ -5,8 +5,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestBadConfigs(t *testing.T) {
@@ -44,29 +42,6 @@ func TestDefaults(t *testing.T) {
 	got, err := Config{Program: "x"}.withDefaults()
 	if err != nil || got.Ranks < 1 || got.KillGrace != DefaultKillGrace || got.Heartbeat != DefaultHeartbeat || got.Stdout == nil || got.Stderr == nil || got.Notice == nil || got.Log == nil {
 		t.Errorf("%+v, %v", got, err)
-	}
-}
-
-func TestRankEnviron(t *testing.T) {
-	cases := []struct {
-		name                        string
-		inherited, added, own, want []string
-	}{
-		{"nothing", nil, nil, []string{"GASPI_RANK=0"}, []string{"GASPI_RANK=0"}},
-		{"kept as it is", []string{"A=1", "odd", "=x", "A=2", "E="}, nil, nil, []string{"A=1", "odd", "=x", "A=2", "E="}},
-		{"replaced", []string{"A=1", "B=2", "A=3"}, []string{"A=4"}, nil, []string{"B=2", "A=4"}},
-		{"the last one counts", nil, []string{"A=1", "B=2", "A=3"}, nil, []string{"B=2", "A=3"}},
-		{"own ones come first", []string{"T=1", "A=1"}, []string{"T=2"}, []string{"T=3"}, []string{"A=1", "T=3"}},
-		{"stale", []string{"GASPI_RANK=7", "GASPI_BOOT_FD=9", "GASPI_OTHER=x"}, nil, []string{"GASPI_RANK=0"}, []string{"GASPI_OTHER=x", "GASPI_RANK=0"}},
-	}
-	for _, c := range cases {
-		got := rankEnviron(c.inherited, c.added, c.own)
-		if len(got) == 0 {
-			got = nil
-		}
-		if d := cmp.Diff(c.want, got); d != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, d)
-		}
 	}
 }
 
@@ -109,24 +84,6 @@ func TestRankExit(t *testing.T) {
 		e := c.exit
 		if e.Code() != c.code || e.describe() != c.describe || e.reason() != c.reason || e.Failed() != (c.code != 0) {
 			t.Errorf("%d, %q, %q, failed %v; want %d, %q, %q", e.Code(), e.describe(), e.reason(), e.Failed(), c.code, c.describe, c.reason)
-		}
-	}
-}
-
-func TestParseStat(t *testing.T) {
-	cases := []struct {
-		name, stat string
-		state      byte
-		group      int
-	}{
-		{"plain", "12 (sleep) S 1 34 34 0", 'S', 34},
-		{"odd name", "12 (a ) Z 9 (b) R 1 35 34 0", 'R', 35},
-		{"cut off", "12 (sleep) S", 0, 0},
-		{"empty", "", 0, 0},
-	}
-	for _, c := range cases {
-		if state, group := parseStat([]byte(c.stat)); state != c.state || group != c.group {
-			t.Errorf("%s: %q, %d; want %q, %d", c.name, state, group, c.state, c.group)
 		}
 	}
 }

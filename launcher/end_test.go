@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -167,8 +168,8 @@ func TestChildrenOfRanksEndToo(t *testing.T) {
 // isRunning reports whether a process exists and is no zombie.
 func isRunning(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	state, _ := parseStat(stat)
-	return err == nil && state != 'Z' && state != 'X'
+	_, state, named := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
+	return err == nil && named && state[0] != 'Z' && state[0] != 'X'
 }
 
 func TestTimeoutAfterAFailureIsTold(t *testing.T) {

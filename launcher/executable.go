@@ -11,27 +11,17 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
-// A startError says why the ranks of a program cannot be started, in one sentence.
-// kind is ErrNotFound, ErrNotExecutable or errNoDirectory.
-type startError struct {
-	kind     error
-	sentence string
-}
-
-// Error is the sentence.
-func (e *startError) Error() string { return e.sentence }
-
-// Unwrap is the kind.
-func (e *startError) Unwrap() error { return e.kind }
-
-// errNoDirectory says that the directory to start ranks in is not there.
+// errNoDirectory says that the directory to start ranks in is not there. It, ErrNotFound and
+// ErrNotExecutable are the kinds of a supervise.StartError.
 var errNoDirectory = errors.New("no such directory")
 
 // unfit is the error of a program that is there and cannot be executed for this reason.
 func unfit(title, format string, args ...any) error {
-	return &startError{ErrNotExecutable, fmt.Sprintf("%s: %v: %s", title, ErrNotExecutable, fmt.Sprintf(format, args...))}
+	return &supervise.StartError{Kind: ErrNotExecutable, Sentence: fmt.Sprintf("%s: %v: %s", title, ErrNotExecutable, fmt.Sprintf(format, args...))}
 }
 
 // maxFirstLine bounds what the system reads of the first line of a script.
@@ -151,7 +141,7 @@ func isMissing(err error) bool {
 // the program comes back as it is.
 func whyNotStarted(err error, path, title, dir string) error {
 	if info, wrong := os.Stat(dir); dir != "" && (wrong != nil || !info.IsDir()) {
-		return &startError{errNoDirectory, fmt.Sprintf("%s: there is no directory %s to start it in", title, dir)}
+		return &supervise.StartError{Kind: errNoDirectory, Sentence: fmt.Sprintf("%s: there is no directory %s to start it in", title, dir)}
 	}
 	cause, ok := errors.AsType[syscall.Errno](err)
 	if !ok {
@@ -173,7 +163,7 @@ func whyUnfit(cause syscall.Errno, path, title string) error {
 	info, err := os.Stat(path)
 	switch {
 	case isMissing(err):
-		return &startError{ErrNotFound, fmt.Sprintf("%s: %v: there is no file %s", title, ErrNotFound, path)}
+		return &supervise.StartError{Kind: ErrNotFound, Sentence: fmt.Sprintf("%s: %v: there is no file %s", title, ErrNotFound, path)}
 	case err != nil:
 		return unfit(title, "%v", errors.Unwrap(err))
 	case !info.Mode().IsRegular():

@@ -3,7 +3,6 @@ package launcher
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // reason is what other ranks are told.
@@ -39,36 +38,4 @@ func (e RankExit) describe() string {
 		b.WriteString(" because it was " + e.Why)
 	}
 	return b.String()
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
-// seconds writes a duration the way a user thinks of it.
-func seconds(d time.Duration) string {
-	switch {
-	case d < 10*time.Millisecond:
-		return fmt.Sprintf("%.1f ms", d.Seconds()*1e3)
-	case d < time.Second:
-		return fmt.Sprintf("%.0f ms", d.Seconds()*1e3)
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	default:
-		return d.Round(time.Second).String()
-	}
-}
-
-// round writes a limit that somebody has set.
-func round(d time.Duration) string {
-	switch {
-	case d%time.Second == 0 && d < time.Minute:
-		return fmt.Sprintf("%d s", d/time.Second)
-	case d%time.Millisecond == 0 && d < time.Second:
-		return fmt.Sprintf("%d ms", d/time.Millisecond)
-	}
-	return d.String()
 }

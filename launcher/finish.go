@@ -4,6 +4,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // drainPatience is how long, after all ranks have ended, their output may stay
@@ -21,7 +23,7 @@ func (j *job) finish() {
 func (j *job) closeSites() {
 	var all sync.WaitGroup
 	for _, s := range j.sites {
-		all.Go(s.close)
+		all.Go(s.Close)
 	}
 	all.Wait()
 }
@@ -34,7 +36,7 @@ func (j *job) endLeftovers() {
 		defer close(done)
 		var all sync.WaitGroup
 		for _, s := range j.sites {
-			all.Go(func() { s.finish(hurry) })
+			all.Go(func() { s.Finish(hurry) })
 		}
 		all.Wait()
 	}()
@@ -44,7 +46,7 @@ func (j *job) endLeftovers() {
 		case <-done:
 			return
 		case sig := <-j.signals.channel():
-			if endSignals[sig.(syscall.Signal)] != "" && !asked {
+			if supervise.EndSignals[sig.(syscall.Signal)] != "" && !asked {
 				asked = true
 				close(hurry)
 			}
@@ -74,7 +76,7 @@ func (j *job) settle() {
 		case <-limit:
 			return
 		case sig := <-j.signals.channel():
-			if endSignals[sig.(syscall.Signal)] != "" {
+			if supervise.EndSignals[sig.(syscall.Signal)] != "" {
 				return
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
 
 // gather makes the sites of the job: it starts agents on all other hosts, and
@@ -19,7 +20,7 @@ func (j *job) gather(ctx context.Context) error {
 	var remotes []*remote
 	for _, p := range j.places {
 		if p.here {
-			j.addSite(j.localCrew(p), p)
+			j.addSite(j.local(p), p)
 			continue
 		}
 		r := newRemote(j, p)
@@ -122,7 +123,7 @@ func (j *job) carrierGone(c *carrier) error {
 
 func (j *job) nobodyCame(r *remote) error {
 	return fmt.Errorf("host %s: no agent has connected within %s to %s, waiting for %s: is there a firewall, or an address that only this host knows? choose one with --interface",
-		r.name, round(j.cfg.Remote.Patience), strings.Join(j.doorway.addresses, ", "), j.absent())
+		r.name, phrase.Limit(j.cfg.Remote.Patience), strings.Join(j.doorway.addresses, ", "), j.absent())
 }
 
 // absent names the hosts whose agents have not connected: "hosts b, d (2 of 3 are missing)".

@@ -14,6 +14,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // A job is a running Config. One goroutine, loop, asks its policy for all that is decided, and
@@ -26,8 +27,8 @@ type job struct {
 	server  *boot.Server
 	output  *stdio.Forwarder
 	input   *stdio.Input
-	thread  *thread
-	family  *ownChildren
+	thread  *supervise.Thread
+	family  *supervise.Children
 	losses  *losses
 
 	places       []place
@@ -53,7 +54,7 @@ type job struct {
 
 func newJob(cfg Config, p *program, all []place, signals *signals) (*job, error) {
 	j := &job{
-		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &ownChildren{}, losses: newLosses(cfg.Ranks),
+		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &supervise.Children{}, losses: newLosses(cfg.Ranks),
 		siteOf: make([]site, cfg.Ranks), policy: newPolicy(cfg),
 		places: all, events: make(chan any, 2*cfg.Ranks), over: make(chan struct{}),
 	}
@@ -61,7 +62,7 @@ func newJob(cfg Config, p *program, all []place, signals *signals) (*job, error)
 	if j.output, err = stdio.Open(cfg.stdio()); err != nil {
 		return nil, err
 	}
-	j.server, err = boot.NewServer(j.id, cfg.Ranks, func(r base.Rank) error { return j.siteOf[r].kill(r) })
+	j.server, err = boot.NewServer(j.id, cfg.Ranks, func(r base.Rank) error { return j.siteOf[r].Kill(r) })
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +84,8 @@ func (j *job) run(ctx context.Context) (Result, error) {
 			j.cfg.Log(fmt.Sprintf("processes that leave their group will not be found: %v", err))
 		}
 	}
-	j.thread = newThread()
-	defer j.thread.close()
+	j.thread = supervise.NewThread()
+	defer j.thread.Close()
 	j.input = stdio.NewInput(j.cfg.Stdin, j.places[0].here)
 	defer j.input.Close()
 	defer j.server.Close()
@@ -134,24 +135,22 @@ func (j *job) addSite(s site, p place) {
 	}
 }
 
-// localCrew returns the site of the ranks of this host.
-func (j *job) localCrew(p place) *crew {
-	c := &crew{
-		task: task{
-			program: j.program, title: j.cfg.Program, args: j.cfg.Args,
-			inherited: os.Environ(), added: j.cfg.Env,
-			bind: j.cfg.Bind, grace: j.cfg.KillGrace, stopLimit: j.cfg.silence(), adopt: j.cfg.Foreground,
-		},
-		first: p.first, report: j.report, log: j.cfg.Log, thread: j.thread, family: j.family,
+// local returns the site of the ranks of this host.
+func (j *job) local(p place) *supervise.Ranks {
+	t := supervise.Task{
+		Command: j.program.command(j.cfg.Program, "", j.cfg.Args),
+		First:   p.first, Cores: j.cfg.Bind == BindCore,
+		Grace: j.cfg.KillGrace, Stopped: j.cfg.silence(), Adopt: j.cfg.Foreground,
+		Files:  func(r Rank) (*stdio.Files, error) { return j.output.Files(r, j.input) },
+		Link:   func(r Rank) (*os.File, error) { return j.server.Attach(r) },
+		Report: j.report, Log: j.cfg.Log, Thread: j.thread, Children: j.family,
 	}
+	t.Command.Inherited, t.Command.Added = os.Environ(), j.cfg.Env
 	for i := range p.ranks {
 		info := j.info(p, i)
-		c.ranks = append(c.ranks, &rank{number: info.Rank, env: append(info.Environ(bootFD), j.environ(info.Rank)...)})
+		t.Own = append(t.Own, append(info.Environ(supervise.BootFD), j.environ(info.Rank)...))
 	}
-	c.link = func(r Rank) (*os.File, error) { return j.server.Attach(r) }
-	c.files = func(r Rank) (*stdio.Files, error) { return j.output.Files(r, j.input) }
-	c.equip()
-	return c
+	return supervise.New(t)
 }
 
 // info says who the i-th rank of a place is.
@@ -208,8 +207,8 @@ func (j *job) startSites() {
 	j.policy.starting = len(j.sites)
 	for _, s := range j.sites {
 		go func() {
-			err := s.start()
-			if _, here := s.(*crew); here && err != nil && j.muster != nil {
+			err := s.Start()
+			if _, here := s.(*supervise.Ranks); here && err != nil && j.muster != nil {
 				err = atFirst(err)
 			}
 			j.report(siteStarted{err: err})
@@ -282,7 +281,7 @@ func (j *job) do(a action) {
 	switch a := a.(type) {
 	case signalRanks:
 		for _, s := range j.sites {
-			s.signal(a.signal)
+			s.Signal(a.signal)
 		}
 	case killLater:
 		j.grace = time.After(a.after)

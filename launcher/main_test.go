@@ -18,6 +18,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // roleEnv makes this test binary a rank: its value says what the rank does.
@@ -67,7 +68,7 @@ func play(role string) int {
 
 // playWithBoot are the roles that talk to the launcher.
 func playWithBoot(role string) int {
-	credentials, _ := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", bootFD))
+	credentials, _ := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", supervise.BootFD))
 	s, err := boot.FromEnvironment(context.Background(), nil, nil)
 	if err != nil {
 		fmt.Println(err)

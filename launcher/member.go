@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
@@ -49,7 +52,7 @@ func runMember(ctx context.Context, cfg Config, p *program, problem error, signa
 	m := &member{cfg: cfg, signals: signals, frames: make(chan received), over: make(chan struct{})}
 	m.agent = agent{
 		config: agentConfig{Silence: cfg.silence(), proof: auth.Credentials{Key: key}},
-		conn:   talk.New(conn, cfg.silence()), thread: newThread(), family: &ownChildren{},
+		conn:   talk.New(conn, cfg.silence()), thread: supervise.NewThread(), family: &supervise.Children{},
 		hurry: make(chan struct{}), member: m, own: p,
 	}
 	defer m.agent.close()
@@ -146,7 +149,7 @@ func (m *member) loop(ctx context.Context) error {
 			m.ask(demand{Code: 1, What: fmt.Sprintf("cannot write the output: %v", err)})
 		case <-done:
 			done = nil
-			if m.crew == nil {
+			if m.local == nil {
 				return ctx.Err()
 			}
 			m.ask(demand{Code: 1, What: "stopped: " + context.Cause(ctx).Error()})
@@ -175,17 +178,17 @@ func (m *member) ask(d demand) { m.conn.Send(encode(frameDemand, 0, d)) }
 // nodes.
 func (m *member) signalled(sig syscall.Signal) error {
 	switch {
-	case endSignals[sig] != "" && m.crew == nil:
+	case supervise.EndSignals[sig] != "" && m.local == nil:
 		return &interruptedError{sig}
-	case endSignals[sig] != "" && m.asked == 0:
+	case supervise.EndSignals[sig] != "" && m.asked == 0:
 		m.asked = sig
 		m.ask(demand{Signal: int(sig)})
-	case endSignals[sig] != "":
+	case supervise.EndSignals[sig] != "":
 		return errAskedTwice
 	case sig == syscall.SIGTSTP:
 		m.cfg.Log("a job on several nodes is suspended at node 0")
-	case sig != syscall.SIGPIPE && sig != syscall.SIGCONT && m.crew != nil:
-		m.crew.signal(sig)
+	case sig != syscall.SIGPIPE && sig != syscall.SIGCONT && m.local != nil:
+		m.local.Signal(sig)
 	}
 	return nil
 }
@@ -195,7 +198,7 @@ func (m *member) lost(err error) error {
 	why := err.Error()
 	switch {
 	case errors.Is(err, talk.ErrSilent):
-		why = "no sign of life for " + round(m.cfg.silence())
+		why = "no sign of life for " + phrase.Limit(m.cfg.silence())
 	case talk.Ended(err), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		why = "the connection to its gaspi-run has ended"
 	}
@@ -213,15 +216,23 @@ func (m *member) settle() {
 		case <-hurry:
 			m.output.Hurry()
 		case sig := <-m.signals.channel():
-			if endSignals[sig.(syscall.Signal)] != "" {
+			if supervise.EndSignals[sig.(syscall.Signal)] != "" {
 				return
 			}
 		}
 	}
 }
 
-// files opens the standard files of a rank of this node.
-func (m *member) files(r Rank) (*stdio.Files, error) { return m.output.Files(r, nil) }
+// complete adds to a task what the user of this node has said.
+func (m *member) complete(t *supervise.Task, p *program) {
+	t.Command = p.command(m.cfg.Program, "", m.cfg.Args)
+	t.Command.Inherited, t.Command.Added = os.Environ(), m.cfg.Env
+	t.Cores, t.Adopt = m.cfg.Bind == BindCore, m.cfg.Foreground
+	t.Files = func(r Rank) (*stdio.Files, error) { return m.output.Files(r, nil) }
+	for i := range t.Own {
+		t.Own[i] = append(t.Own[i], m.environ(t.First+Rank(i))...)
+	}
+}
 
 // environ is what is told to a rank beside what node 0 says.
 func (m *member) environ(r Rank) []string {

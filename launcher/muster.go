@@ -10,6 +10,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
@@ -196,7 +197,7 @@ func (m *muster) await(ctx context.Context, signals *signals, wait *patience, ha
 				return err
 			}
 		case <-wait.word.C:
-			m.tell(fmt.Sprintf("waiting for %s for %s", m.whoIsMissing(), round(wait.passed())))
+			m.tell(fmt.Sprintf("waiting for %s for %s", m.whoIsMissing(), phrase.Limit(wait.passed())))
 		case <-wait.over:
 			return m.overdue(wait)
 		case <-ctx.Done():
@@ -275,7 +276,7 @@ func (m *muster) missing() (list []int) {
 // whoIsMissing is such as "node 2 (1 of 3 is missing)".
 func (m *muster) whoIsMissing() string {
 	list := m.missing()
-	return fmt.Sprintf("%s %s (%d of %d %s missing)", plural(len(list), "node", "nodes"), numbers(list), len(list), m.cfg.Node.Count, plural(len(list), "is", "are"))
+	return fmt.Sprintf("%s %s (%d of %d %s missing)", phrase.Plural(len(list), "node", "nodes"), numbers(list), len(list), m.cfg.Node.Count, phrase.Plural(len(list), "is", "are"))
 }
 
 func (m *muster) overdue(p *patience) error {
@@ -287,7 +288,7 @@ func (m *muster) overdue(p *patience) error {
 		hint = "; " + m.refused
 	}
 	return fmt.Errorf("%s %s %s not joined within %s (%d of %d %s missing)%s: each node is started with the same --nnodes, --rendezvous and key, and a longer wait is --join-timeout",
-		plural(len(list), "node", "nodes"), numbers(list), plural(len(list), "has", "have"), round(p.limit), len(list), m.cfg.Node.Count, plural(len(list), "is", "are"), hint)
+		phrase.Plural(len(list), "node", "nodes"), numbers(list), phrase.Plural(len(list), "has", "have"), phrase.Limit(p.limit), len(list), m.cfg.Node.Count, phrase.Plural(len(list), "is", "are"), hint)
 }
 
 // tell says something to the users of all nodes that have joined.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
@@ -136,7 +138,7 @@ func (v verdict) err() error {
 	case v.Because <= otherObstacle || int(v.Because) >= len(obstacles):
 		return errors.New(v.Problem)
 	}
-	return &startError{obstacles[v.Because], v.Problem}
+	return &supervise.StartError{Kind: obstacles[v.Because], Sentence: v.Problem}
 }
 
 // A demand is what a node wants of the job: its end, by a signal or for a reason.
@@ -176,9 +178,9 @@ func (n Node) join(ctx context.Context, cfg Config, key auth.Key, signals *signa
 				cfg.Notice(fmt.Sprintf("at %s there is not node 0 of this job (%v); trying on", n.Rendezvous, why))
 			}
 		case <-wait.word.C:
-			cfg.Notice(fmt.Sprintf("waiting for node 0 at %s (%v) for %s", n.Rendezvous, why, round(wait.passed())))
+			cfg.Notice(fmt.Sprintf("waiting for node 0 at %s (%v) for %s", n.Rendezvous, why, phrase.Limit(wait.passed())))
 		case <-wait.over:
-			return nil, fmt.Errorf("no node 0 at %s after %s (%w): is it started, with the same key, and can this host reach it? a longer wait is --join-timeout", n.Rendezvous, round(wait.limit), why)
+			return nil, fmt.Errorf("no node 0 at %s after %s (%w): is it started, with the same key, and can this host reach it? a longer wait is --join-timeout", n.Rendezvous, phrase.Limit(wait.limit), why)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case sig := <-signals.channel():

@@ -87,7 +87,7 @@ type started struct {
 	Because obstacle
 }
 
-// An obstacle is the kind of a startError on its way.
+// An obstacle is the kind of a supervise.StartError on its way.
 type obstacle int
 
 const (
@@ -110,7 +110,7 @@ func obstacleOf(err error) obstacle {
 	return otherObstacle
 }
 
-// endedFrame and stoppedFrame are rankEnded and rankStopped on their way.
+// endedFrame and stoppedFrame are supervise.RankEnded and supervise.RankStopped on their way.
 type endedFrame struct {
 	Rank    Rank
 	PID     int

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // A policy decides what the events of a job mean for its ranks and its user. It is pure: it
@@ -100,11 +102,11 @@ func (p *policy) decide(event any, since time.Duration) []action {
 	switch e := event.(type) {
 	case siteStarted:
 		p.siteStarted(e)
-	case rankEnded:
+	case supervise.RankEnded:
 		p.rankEnded(e)
 	case lossWeighed:
 		p.rankFailed(e)
-	case rankStopped:
+	case supervise.RankStopped:
 		p.rankStopped(e)
 	case siteLost:
 		p.siteLost(e, since)
@@ -144,9 +146,9 @@ func (p *policy) siteStarted(e siteStarted) {
 
 // rankEnded notes the end of a rank, and asks for what may have been its reason if that is a
 // failure.
-func (p *policy) rankEnded(e rankEnded) {
-	if p.note(e) && e.pid != 0 && p.exits[e.rank].Failed() && !p.ending {
-		p.do(weigh{e.rank})
+func (p *policy) rankEnded(e supervise.RankEnded) {
+	if p.note(e) && e.PID != 0 && p.exits[e.Rank].Failed() && !p.ending {
+		p.do(weigh{e.Rank})
 	}
 }
 
@@ -165,7 +167,7 @@ func (p *policy) siteLost(e siteLost, since time.Duration) {
 	var lost []Rank
 	for _, r := range e.ranks {
 		if p.note(r) {
-			lost = append(lost, r.rank)
+			lost = append(lost, r.Rank)
 		}
 	}
 	if len(lost) == 0 || p.ending {
@@ -180,38 +182,38 @@ func (p *policy) siteLost(e siteLost, since time.Duration) {
 }
 
 // note notes the end of a rank and has it announced, once.
-func (p *policy) note(e rankEnded) bool {
-	if p.gone[e.rank] {
+func (p *policy) note(e supervise.RankEnded) bool {
+	if p.gone[e.Rank] {
 		return false
 	}
-	p.gone[e.rank] = true
+	p.gone[e.Rank] = true
 	p.running--
-	if e.pid == 0 && e.lost == "" {
-		p.do(announce{boot.Failure{Rank: e.rank, Reason: "it was not started"}})
+	if e.PID == 0 && e.Lost == "" {
+		p.do(announce{boot.Failure{Rank: e.Rank, Reason: "it was not started"}})
 		return true
 	}
-	exit := &p.exits[e.rank]
-	exit.PID, exit.Status, exit.Signal, exit.Core = e.pid, e.exit.Status, e.exit.Signal, e.exit.Core
-	exit.After, exit.Ended, exit.Why, exit.Lost = e.after, p.ending, e.why, e.lost
-	if e.lost != "" {
+	exit := &p.exits[e.Rank]
+	exit.PID, exit.Status, exit.Signal, exit.Core = e.PID, e.Exit.Status, e.Exit.Signal, e.Exit.Core
+	exit.After, exit.Ended, exit.Why, exit.Lost = e.After, p.ending, e.Why, e.Lost
+	if e.Lost != "" {
 		exit.Status = 1
 	}
-	if e.err != nil { // not seen to happen; the rank must count as failed
-		exit.Status, exit.Lost = 1, "its end cannot be seen: "+e.err.Error()
+	if e.Err != nil { // not seen to happen; the rank must count as failed
+		exit.Status, exit.Lost = 1, "its end cannot be seen: "+e.Err.Error()
 	}
-	p.do(logLine{exit.describe() + " after " + seconds(exit.After)})
-	p.do(announce{boot.Failure{Rank: e.rank, Left: !exit.Failed(), Reason: exit.reason()}})
+	p.do(logLine{exit.describe() + " after " + phrase.Seconds(exit.After)})
+	p.do(announce{boot.Failure{Rank: e.Rank, Left: !exit.Failed(), Reason: exit.reason()}})
 	return true
 }
 
 // rankStopped tells the user, who may have meant it.
-func (p *policy) rankStopped(e rankStopped) {
+func (p *policy) rankStopped(e supervise.RankStopped) {
 	if p.ending {
 		return
 	}
-	sentence := fmt.Sprintf("rank %d (pid %d) is stopped by signal %d (%v)", e.rank, e.pid, int(e.sig), e.sig)
-	if e.limit > 0 {
-		sentence += fmt.Sprintf("; it is killed if it does not go on within %s", round(e.limit))
+	sentence := fmt.Sprintf("rank %d (pid %d) is stopped by signal %d (%v)", e.Rank, e.PID, int(e.Sig), e.Sig)
+	if e.Limit > 0 {
+		sentence += fmt.Sprintf("; it is killed if it does not go on within %s", phrase.Limit(e.Limit))
 	}
 	p.do(say{sentence})
 }
@@ -242,7 +244,7 @@ func (p *policy) interruptedBy(sig syscall.Signal, where string, since time.Dura
 		return
 	}
 	p.interrupt = sig
-	p.blame(cause{code: 128 + int(sig), what: "interrupted by " + endSignals[sig] + where, after: since, everyone: true, fatal: true})
+	p.blame(cause{code: 128 + int(sig), what: "interrupted by " + supervise.EndSignals[sig] + where, after: since, everyone: true, fatal: true})
 	if p.ending {
 		p.do(signalRanks{sig})
 	}
@@ -252,7 +254,7 @@ func (p *policy) interruptedBy(sig syscall.Signal, where string, since time.Dura
 // demanded does what another node wants.
 func (p *policy) demanded(e nodeDemands, since time.Duration) {
 	where := " at " + e.title
-	if sig := syscall.Signal(e.demand.Signal); endSignals[sig] != "" {
+	if sig := syscall.Signal(e.demand.Signal); supervise.EndSignals[sig] != "" {
 		p.interruptedBy(sig, where, since)
 		return
 	}

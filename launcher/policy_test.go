@@ -11,11 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // ended is the end of a rank whose pid is 100 more than its number, after as many seconds.
-func ended(r Rank, exit sys.Exit) rankEnded {
-	return rankEnded{rank: r, pid: 100 + int(r), exit: exit, after: time.Duration(r) * time.Second}
+func ended(r Rank, exit sys.Exit) supervise.RankEnded {
+	return supervise.RankEnded{Rank: r, PID: 100 + int(r), Exit: exit, After: time.Duration(r) * time.Second}
 }
 
 // lines writes actions, one on a line.
@@ -131,7 +132,7 @@ func TestPolicy(t *testing.T) {
 				announce {failure:{Rank:1 Left:true Reason:exit status 0}}`,
 		},
 		{
-			name: "an end that nobody saw", events: []any{rankEnded{rank: 1, pid: 101, err: errors.New("no such process")}},
+			name: "an end that nobody saw", events: []any{supervise.RankEnded{Rank: 1, PID: 101, Err: errors.New("no such process")}},
 			want: `
 				logLine {line:rank 1 (pid 101) is gone: its end cannot be seen: no such process after 0.0 ms}
 				announce {failure:{Rank:1 Left:false Reason:its end cannot be seen: no such process}}
@@ -186,8 +187,8 @@ func TestPolicy(t *testing.T) {
 		},
 		{
 			name: "a host is lost", events: []any{
-				siteLost{"host b is lost", []rankEnded{{rank: 1, pid: 101, lost: "host b is lost"}, {rank: 2, pid: 102, lost: "host b is lost"}}},
-				siteLost{"host b is lost again", []rankEnded{{rank: 1}}},
+				siteLost{"host b is lost", []supervise.RankEnded{{Rank: 1, PID: 101, Lost: "host b is lost"}, {Rank: 2, PID: 102, Lost: "host b is lost"}}},
+				siteLost{"host b is lost again", []supervise.RankEnded{{Rank: 1}}},
 			},
 			want: `
 				logLine {line:rank 1 (pid 101) is gone: host b is lost after 0.0 ms}
@@ -203,8 +204,8 @@ func TestPolicy(t *testing.T) {
 		},
 		{
 			name: "ranks that stand still or are missing", events: []any{
-				rankStopped{rank: 1, pid: 101, sig: syscall.SIGSTOP, limit: 4 * time.Second}, rankStopped{rank: 1, pid: 101, sig: syscall.SIGSTOP}, ranksMissing{"waiting for rank 2"},
-				contextEnded{errors.New("enough")}, rankStopped{rank: 1, pid: 101, sig: syscall.SIGSTOP},
+				supervise.RankStopped{Rank: 1, PID: 101, Sig: syscall.SIGSTOP, Limit: 4 * time.Second}, supervise.RankStopped{Rank: 1, PID: 101, Sig: syscall.SIGSTOP}, ranksMissing{"waiting for rank 2"},
+				contextEnded{errors.New("enough")}, supervise.RankStopped{Rank: 1, PID: 101, Sig: syscall.SIGSTOP},
 			},
 			want: `
 				say {sentence:rank 1 (pid 101) is stopped by signal 19 (stopped (signal)); it is killed if it does not go on within 4 s}
@@ -263,7 +264,7 @@ func TestPolicyOfStarts(t *testing.T) {
 	p.starting = 3
 	broken := errors.New("no such file")
 	var got strings.Builder
-	for _, e := range []any{siteStarted{}, siteStarted{broken}, rankEnded{rank: 0}, ended(1, sys.Exit{Signal: syscall.SIGKILL}), siteStarted{errors.New("another")}} {
+	for _, e := range []any{siteStarted{}, siteStarted{broken}, supervise.RankEnded{Rank: 0}, ended(1, sys.Exit{Signal: syscall.SIGKILL}), siteStarted{errors.New("another")}} {
 		if p.over() {
 			t.Error("the job is over too early")
 		}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // ErrNotFound says that there is no such program.
@@ -33,7 +35,7 @@ type program struct {
 	path  string   // what to execute
 	name  string   // argument 0
 	built bool     // it is a memory file of this process, so no other host has it
-	file  *os.File // what a rank inherits as programFD, if path says so; else nil
+	file  *os.File // what a rank inherits as supervise.ProgramFD, if path says so; else nil
 	close func()
 }
 
@@ -43,6 +45,15 @@ func (p *program) seen() string {
 		return fmt.Sprintf("/proc/self/fd/%d", p.file.Fd())
 	}
 	return p.path
+}
+
+// command is how ranks execute the program, which the user calls title, in a directory.
+func (p *program) command(title, dir string, args []string) supervise.Command {
+	return supervise.Command{
+		Path: p.path, Name: p.name, Args: args, Dir: dir, File: p.file,
+		Check:   func() error { return checkWhole(p.seen(), title) },
+		Explain: func(err error) error { return whyNotStarted(err, p.seen(), title, dir) },
+	}
 }
 
 // prepare finds the program and builds it if it is a package.

@@ -26,7 +26,7 @@ func (p *startProgress) begin(j *job) { p.job, p.due = j, time.After(progressDel
 func (p *startProgress) show() {
 	started := 0
 	for _, s := range p.job.sites {
-		started += s.begunRanks()
+		started += s.Begun()
 	}
 	text := fmt.Sprintf("started %d of %d ranks", started, p.job.cfg.Ranks)
 	if p.job.output.Status(text) {

@@ -13,7 +13,7 @@ type begunSite struct {
 	ranks int
 }
 
-func (s begunSite) begunRanks() int { return s.ranks }
+func (s begunSite) Begun() int { return s.ranks }
 
 // TestProgress has no terminal, for which package stdio has its test.
 func TestProgress(t *testing.T) {

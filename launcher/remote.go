@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
@@ -152,7 +154,7 @@ func (r *remote) handle(f talk.Frame) error {
 	case frameStopped:
 		e, err := decode[stoppedFrame](f)
 		if err == nil {
-			r.job.report(rankStopped{rank: e.Rank, pid: e.PID, sig: e.Sig, limit: e.Limit})
+			r.job.report(supervise.RankStopped{Rank: e.Rank, PID: e.PID, Sig: e.Sig, Limit: e.Limit})
 		}
 		return err
 	case frameOutput:
@@ -224,11 +226,11 @@ func (r *remote) problem(s started) error {
 	if s.Because <= otherObstacle || int(s.Because) >= len(obstacles) {
 		return errors.New(sentence)
 	}
-	return &startError{obstacles[s.Because], sentence}
+	return &supervise.StartError{Kind: obstacles[s.Because], Sentence: sentence}
 }
 
-// begunRanks returns the number of ranks of the host that are known to have been started.
-func (r *remote) begunRanks() (n int) {
+// Begun returns the number of ranks of the host that are known to have been started.
+func (r *remote) Begun() (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, pid := range r.pids {
@@ -251,9 +253,9 @@ func (r *remote) ended(e endedFrame) error {
 	if again {
 		return fmt.Errorf("rank %d has ended twice", e.Rank)
 	}
-	event := rankEnded{rank: e.Rank, pid: e.PID, exit: e.Exit, why: e.Why, after: e.After}
+	event := supervise.RankEnded{Rank: e.Rank, PID: e.PID, Exit: e.Exit, Why: e.Why, After: e.After}
 	if e.Problem != "" {
-		event.err = errors.New(e.Problem)
+		event.Err = errors.New(e.Problem)
 	}
 	r.job.report(event)
 	return nil
@@ -272,9 +274,9 @@ func (r *remote) lost(err error) {
 	event := siteLost{reason: reason}
 	for i, pid := range r.pids {
 		if !r.gone[i] {
-			e := rankEnded{rank: r.first + Rank(i), pid: pid}
+			e := supervise.RankEnded{Rank: r.first + Rank(i), PID: pid}
 			if began {
-				e.lost, e.after = reason, time.Since(r.job.begun)
+				e.Lost, e.After = reason, time.Since(r.job.begun)
 			}
 			event.ranks = append(event.ranks, e)
 			r.gone[i] = true
@@ -294,7 +296,7 @@ func (r *remote) lost(err error) {
 func (r *remote) explain(err error) string {
 	switch {
 	case errors.Is(err, talk.ErrSilent):
-		return "no sign of life for " + round(r.job.cfg.silence())
+		return "no sign of life for " + phrase.Limit(r.job.cfg.silence())
 	case talk.Ended(err), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		if r.recruit != nil {
 			return "the connection to its gaspi-run has ended"
@@ -304,13 +306,13 @@ func (r *remote) explain(err error) string {
 	return err.Error()
 }
 
-// signal sends the agent the order to signal the ranks. A signal that ends the job, before the
+// Signal sends the agent the order to signal the ranks. A signal that ends the job, before the
 // order to start the ranks was sent, keeps that order from being sent.
-func (r *remote) signal(sig syscall.Signal) {
+func (r *remote) Signal(sig syscall.Signal) {
 	r.sending.Lock()
 	defer r.sending.Unlock()
 	if !r.ordered {
-		if sig == syscall.SIGKILL || endSignals[sig] != "" {
+		if sig == syscall.SIGKILL || supervise.EndSignals[sig] != "" {
 			r.refused = sig
 		}
 		return // there is nobody to get it
@@ -322,9 +324,9 @@ func (r *remote) signal(sig syscall.Signal) {
 	}
 }
 
-// kill sends the agent the order to kill rank n; it fails before the ranks were ordered to
+// Kill sends the agent the order to kill rank n; it fails before the ranks were ordered to
 // start.
-func (r *remote) kill(n Rank) error {
+func (r *remote) Kill(n Rank) error {
 	r.sending.Lock()
 	defer r.sending.Unlock()
 	if !r.ordered {
@@ -334,10 +336,10 @@ func (r *remote) kill(n Rank) error {
 	return nil
 }
 
-// finish asks the agent to end the processes that the ranks have left behind. It returns when
-// the agent has reported that none is left, when the connection has ended, or leftoverPatience
+// Finish asks the agent to end the processes that the ranks have left behind. It returns when
+// the agent has reported that none is left, when the connection has ended, or supervise.LeftoverPatience
 // after hurry was closed.
-func (r *remote) finish(hurry <-chan struct{}) {
+func (r *remote) Finish(hurry <-chan struct{}) {
 	r.sending.Lock()
 	ordered := r.ordered
 	r.sending.Unlock()
@@ -360,13 +362,13 @@ func (r *remote) finish(hurry <-chan struct{}) {
 	select {
 	case <-r.done:
 	case <-r.over:
-	case <-time.After(leftoverPatience):
+	case <-time.After(supervise.LeftoverPatience):
 	}
 }
 
-// close tells the agent that the job is over, closes the connection and waits for its receiver
+// Close tells the agent that the job is over, closes the connection and waits for its receiver
 // to end. It does nothing before there is a connection.
-func (r *remote) close() {
+func (r *remote) Close() {
 	conn := r.conn.Load()
 	if conn == nil {
 		return

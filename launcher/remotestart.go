@@ -8,12 +8,13 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
-// start sends the agent the order to start the ranks, with the program if the order copies it,
+// Start sends the agent the order to start the ranks, with the program if the order copies it,
 // and returns when the agent has reported that all have begun, or why not.
-func (r *remote) start() error {
+func (r *remote) Start() error {
 	for i, flow := range r.flows {
 		s, err := r.job.output.Sink(r.first+Rank(i/2), []string{"stdout", "stderr"}[i%2])
 		if err != nil {
@@ -26,7 +27,7 @@ func (r *remote) start() error {
 		return r.refuse(err)
 	}
 	if !r.send(o) {
-		return r.refuse(errEnded)
+		return r.refuse(supervise.ErrEnded)
 	}
 	if o.Reads {
 		go r.inputLoop()
@@ -58,10 +59,10 @@ func (r *remote) send(o order) bool {
 func (r *remote) refuse(err error) error {
 	r.mu.Lock()
 	r.began = true
-	var ended []rankEnded
+	var ended []supervise.RankEnded
 	for i := range r.gone {
 		if !r.gone[i] {
-			ended = append(ended, rankEnded{rank: r.first + Rank(i)})
+			ended = append(ended, supervise.RankEnded{Rank: r.first + Rank(i)})
 			r.gone[i] = true
 		}
 	}
@@ -88,7 +89,7 @@ func (r *remote) order() (o order, err error) {
 	}
 	for i := range r.ranks {
 		info := j.info(r.place, i)
-		env := info.RemoteEnviron(r.rendezvous(), fmt.Sprintf("/proc/self/fd/%d", bootFD))
+		env := info.RemoteEnviron(r.rendezvous(), fmt.Sprintf("/proc/self/fd/%d", supervise.BootFD))
 		o.Ranks = append(o.Ranks, append(env, r.environ(info.Rank)...))
 		o.Identities = append(o.Identities, j.server.Authority().Rank(int32(info.Rank)).Identity.Text())
 	}

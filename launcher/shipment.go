@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // A shipment is a program on its way into a memory file of this process, so that
@@ -47,7 +48,7 @@ func (s *shipment) complete() (*program, error) {
 	}
 	p := &program{path: fmt.Sprintf("/proc/self/fd/%d", read), name: s.name}
 	if s.script {
-		p.path, p.file = fmt.Sprintf("/proc/self/fd/%d", programFD), os.NewFile(uintptr(read), "program")
+		p.path, p.file = fmt.Sprintf("/proc/self/fd/%d", supervise.ProgramFD), os.NewFile(uintptr(read), "program")
 	}
 	return p, nil
 }

@@ -7,19 +7,14 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // signals are those that this process gets while it runs a job in the
 // foreground. All methods work on nil: a job that gets no signals.
 type signals struct {
 	ch chan os.Signal
-}
-
-// endSignals are those that end a job.
-var endSignals = map[syscall.Signal]string{
-	syscall.SIGINT:  "SIGINT",
-	syscall.SIGTERM: "SIGTERM",
-	syscall.SIGHUP:  "SIGHUP",
 }
 
 // catchSignals begins to catch what concerns a job. A signal that this process
@@ -46,7 +41,7 @@ func catchSignals() *signals {
 // was there for it, must not take the place of the job's result.
 func (s *signals) release() {
 	ended := make(chan os.Signal, 1)
-	for sig := range endSignals {
+	for sig := range supervise.EndSignals {
 		if !signal.Ignored(sig) {
 			signal.Notify(ended, sig)
 		}
@@ -78,7 +73,7 @@ func (s *signals) cancelOnEnd(cancel context.CancelFunc) func() syscall.Signal {
 				return
 			case sig := <-s.ch:
 				switch number := sig.(syscall.Signal); {
-				case endSignals[number] != "" && got == 0:
+				case supervise.EndSignals[number] != "" && got == 0:
 					got = number
 					cancel()
 				case number == syscall.SIGTSTP:
@@ -97,7 +92,7 @@ func (s *signals) cancelOnEnd(cancel context.CancelFunc) func() syscall.Signal {
 // early handles a signal that comes before the ranks are started: its error ends the job.
 func (s *signals) early(sig os.Signal) error {
 	switch number := sig.(syscall.Signal); {
-	case endSignals[number] != "":
+	case supervise.EndSignals[number] != "":
 		return &interruptedError{number}
 	case number == syscall.SIGTSTP:
 		suspendSelf()
@@ -113,5 +108,5 @@ func suspendSelf() { syscall.Kill(os.Getpid(), syscall.SIGSTOP) }
 type interruptedError struct{ signal syscall.Signal }
 
 func (e *interruptedError) Error() string {
-	return fmt.Sprintf("interrupted by %s before the ranks were started", endSignals[e.signal])
+	return fmt.Sprintf("interrupted by %s before the ranks were started", supervise.EndSignals[e.signal])
 }

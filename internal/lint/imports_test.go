@@ -129,8 +129,11 @@ const benchTable = `
 
 // launcherTable is who may import whom among the internal packages of launcher.
 const launcherTable = `
-	# The text of host lists; the line to an agent; the standard files of ranks.
-	NONE < hosts, talk, stdio;
+	# The text of host lists; the line to an agent; parts of sentences; the standard files of ranks.
+	NONE < hosts, talk, phrase, stdio;
+
+	# The processes of this host.
+	phrase, stdio < supervise;
 `
 
 // advice says what to do instead, by what was imported.

@@ -1,4 +1,4 @@
-package launcher
+package supervise
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 )
 
@@ -27,33 +28,33 @@ func TestKeeperKnowsARankAtOnce(t *testing.T) {
 	defer in.Close()
 	errKilled := errors.New("the launcher was killed")
 	script := `(trap '' HUP INT TERM; while :; do sleep 0.01; done) & echo begun; wait`
-	c := &crew{
-		task:  task{program: &program{path: "/bin/sh", name: "sh"}, args: []string{"-c", script}},
-		ranks: []*rank{{number: 0}, {number: 1}}, family: &ownChildren{}, thread: newThread(),
-		link:   func(Rank) (*os.File, error) { return os.Open(os.DevNull) },
-		report: func(any) {}, log: func(string) {},
-	}
-	defer c.thread.close()
-	c.equip()
-	c.files = func(r Rank) (*stdio.Files, error) {
+	a := New(Task{
+		Command: Command{Path: "/bin/sh", Name: "sh", Args: []string{"-c", script}, Check: func() error { return nil }},
+		Own:     make([][]string, 2),
+		Link:    func(base.Rank) (*os.File, error) { return os.Open(os.DevNull) },
+		Report:  func(any) {}, Log: func(string) {},
+		Thread: NewThread(), Children: &Children{},
+	})
+	defer a.task.Thread.Close()
+	a.task.Files = func(r base.Rank) (*stdio.Files, error) {
 		if r == 0 {
 			return &stdio.Files{Stdin: null, Stdout: in, Stderr: null}, nil
 		}
-		if line := ""; c.keeper != nil {
+		if line := ""; a.keeper != nil {
 			fmt.Fscanln(out, &line)
-			c.keeper.pipe.Close() // as the system does with what is killed
-			awaitEmptyGroup(t, c.ranks[0].pid())
+			a.keeper.pipe.Close() // as the system does with what is killed
+			awaitEmptyGroup(t, a.ranks[0].pid())
 		} else {
 			t.Error("a rank is started, and nobody keeps it")
 		}
 		return nil, errKilled
 	}
-	if err := c.start(); !errors.Is(err, errKilled) {
+	if err := a.Start(); !errors.Is(err, errKilled) {
 		t.Errorf("%v, want %v", err, errKilled)
 	}
-	c.signal(syscall.SIGKILL)
-	c.finish(nil)
-	c.close()
+	a.Signal(syscall.SIGKILL)
+	a.Finish(nil)
+	a.Close()
 }
 
 // awaitEmptyGroup waits until nothing runs in a process group.

@@ -1,4 +1,4 @@
-package launcher
+package supervise
 
 import (
 	"bytes"
@@ -9,42 +9,45 @@ import (
 	"time"
 )
 
-const (
-	leftoverPoll     = 5 * time.Millisecond // the system has no event for an empty process group
-	leftoverPatience = 2 * time.Second      // for processes to vanish after they were killed
-)
+// leftoverPoll is how often leftovers are looked for: the system has no event for an empty process
+// group.
+const leftoverPoll = 5 * time.Millisecond
 
-// finish ends the processes that ranks have started and left behind, by the signals that end
-// the ranks themselves: SIGTERM first, and SIGKILL after the grace.
-func (c *crew) finish(hurry <-chan struct{}) {
-	for _, r := range c.ranks {
+// LeftoverPatience is how long processes may take to vanish after they were killed.
+const LeftoverPatience = 2 * time.Second
+
+// Finish ends the processes that ranks have started and left behind, by the signals that end
+// the ranks themselves: SIGTERM first, and SIGKILL after the grace. All ranks have ended before. It
+// returns when nothing is left, or early when hurry is closed.
+func (a *Ranks) Finish(hurry <-chan struct{}) {
+	for _, r := range a.ranks {
 		r.reap()
-		c.family.leave(r.pid())
+		a.task.Children.Leave(r.pid())
 	}
-	left := c.leftovers()
+	left := a.leftovers()
 	if len(left) == 0 {
 		return
 	}
-	c.log(fmt.Sprintf("ending what the ranks have left running: %v", left))
-	if c.grace > 0 && c.endingBy() != syscall.SIGKILL {
+	a.task.Log(fmt.Sprintf("ending what the ranks have left running: %v", left))
+	if a.task.Grace > 0 && a.endingBy() != syscall.SIGKILL {
 		signalEach(left, syscall.SIGTERM)
 		signalEach(left, syscall.SIGCONT)
-		left = c.awaitLeftovers(c.grace, hurry)
+		left = a.awaitLeftovers(a.task.Grace, hurry)
 	}
 	if len(left) > 0 {
 		signalEach(left, syscall.SIGKILL)
-		c.awaitLeftovers(leftoverPatience, hurry)
+		a.awaitLeftovers(LeftoverPatience, hurry)
 	}
 }
 
 // awaitLeftovers waits until nothing is left, for some time or until hurry is
 // closed, and returns what is.
-func (c *crew) awaitLeftovers(patience time.Duration, hurry <-chan struct{}) []int {
+func (a *Ranks) awaitLeftovers(patience time.Duration, hurry <-chan struct{}) []int {
 	tick := time.NewTicker(leftoverPoll)
 	defer tick.Stop()
 	limit := time.After(patience)
 	for {
-		left := c.leftovers()
+		left := a.leftovers()
 		if len(left) == 0 {
 			return nil
 		}
@@ -66,13 +69,13 @@ func signalEach(targets []int, sig syscall.Signal) {
 
 // leftovers returns what is left of the ranks that have ended, as kill(2) wants
 // it: process groups (negative), and adopted processes that left their group.
-func (c *crew) leftovers() []int {
+func (a *Ranks) leftovers() []int {
 	groups := map[int]bool{}
 	var left []int
-	if c.adopt {
-		left = c.family.orphans()
+	if a.task.Adopt {
+		left = a.task.Children.orphans()
 	}
-	for _, r := range c.ranks {
+	for _, r := range a.ranks {
 		// Nobody else can have this number while the group has a member.
 		if pid := r.pid(); pid != 0 && syscall.Kill(-pid, 0) == nil {
 			groups[pid] = true

@@ -1,4 +1,4 @@
-package launcher
+package supervise
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
 
 // A stopWatch notices ranks that are stopped while the job is not, and kills
@@ -17,7 +18,7 @@ import (
 // dead, except that nothing tells them. It also reaps orphans, because the same
 // signal tells of both.
 type stopWatch struct {
-	crew      *crew
+	all       *Ranks
 	children  chan os.Signal // a child was stopped, goes on, or has ended
 	suspended atomic.Bool    // the job is stopped on purpose
 	over      chan struct{}
@@ -26,8 +27,8 @@ type stopWatch struct {
 	since map[*rank]time.Time // belongs to the goroutine of loop
 }
 
-func newStopWatch(c *crew) *stopWatch {
-	return &stopWatch{crew: c, children: make(chan os.Signal, 1), over: make(chan struct{}), since: map[*rank]time.Time{}}
+func newStopWatch(a *Ranks) *stopWatch {
+	return &stopWatch{all: a, children: make(chan os.Signal, 1), over: make(chan struct{}), since: map[*rank]time.Time{}}
 }
 
 // begin starts to watch, when the ranks run.
@@ -54,11 +55,11 @@ func (w *stopWatch) loop() {
 // look finds ranks that are stopped and kills those whose time is up. It returns
 // when to look again at the latest, or 0.
 func (w *stopWatch) look() (next time.Duration) {
-	if w.crew.adopt {
-		w.crew.family.orphans()
+	if w.all.task.Adopt {
+		w.all.task.Children.orphans()
 	}
-	limit := w.crew.stopLimit
-	for _, r := range w.crew.ranks {
+	limit := w.all.task.Stopped
+	for _, r := range w.all.ranks {
 		sig := syscall.Signal(0)
 		if r.running() && !w.suspended.Load() {
 			sig = sys.StoppedBy(r.pid())
@@ -71,14 +72,14 @@ func (w *stopWatch) look() (next time.Duration) {
 		if !known {
 			since = time.Now()
 			w.since[r] = since
-			w.crew.report(rankStopped{rank: r.number, pid: r.pid(), sig: sig, limit: limit})
+			w.all.task.Report(RankStopped{Rank: r.number, PID: r.pid(), Sig: sig, Limit: limit})
 		}
 		if limit <= 0 {
 			continue
 		}
 		left := limit - time.Since(since)
 		if left <= 0 {
-			r.kill(fmt.Sprintf("stopped by signal %d for %s", int(sig), round(limit)))
+			r.kill(fmt.Sprintf("stopped by signal %d for %s", int(sig), phrase.Limit(limit)))
 			left = limit // it is on its way out
 		}
 		if next == 0 || left < next {

@@ -1,4 +1,4 @@
-package launcher
+package supervise
 
 import (
 	"fmt"
@@ -28,17 +28,17 @@ type keeper struct {
 // unkept is what is said about what nobody keeps.
 const unkept = "processes started by ranks will survive if this launcher is killed by signal 9: %v"
 
-// startKeeper starts the keeper of the ranks that a crew is about to start.
-func startKeeper(c *crew) *keeper {
-	k, err := newKeeper(c)
+// startKeeper starts the keeper of the ranks that are about to be started.
+func startKeeper(a *Ranks) *keeper {
+	k, err := newKeeper(a)
 	if err != nil {
-		c.log(fmt.Sprintf(unkept, err))
+		a.task.Log(fmt.Sprintf(unkept, err))
 		return nil
 	}
 	return k
 }
 
-func newKeeper(c *crew) (*keeper, error) {
+func newKeeper(a *Ranks) (*keeper, error) {
 	theirs, ours, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func newKeeper(c *crew) (*keeper, error) {
 	}
 	defer null.Close()
 	var process *os.Process
-	err = c.family.begin(func() (pid int, err error) {
+	err = a.task.Children.Begin(func() (pid int, err error) {
 		process, err = os.StartProcess("/bin/sh", []string{"gaspi-keeper", "-c", keeperScript}, &os.ProcAttr{
 			Dir:   "/",
 			Env:   []string{},

@@ -1,16 +1,18 @@
-package launcher
+package supervise
 
 import (
 	"os"
 	"sync"
 	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
-// A rank is one process of a crew, from before it is started until after it has
+// A rank is one process of Ranks, from before it is started until after it has
 // ended. Its process is not reaped until the end of the job, so its number and
 // that of its process group belong to nobody else meanwhile.
 type rank struct {
-	number Rank
+	number base.Rank
 	env    []string // the variables by which it knows who it is
 
 	mu      sync.Mutex

@@ -1,4 +1,4 @@
-package launcher
+package supervise
 
 import (
 	"sync"
@@ -7,11 +7,11 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
-// An endWatch reports the ends of the ranks of a crew, from one goroutine and in the order
+// An endWatch reports the ends of Ranks, from one goroutine and in the order
 // in which they happened: that of a rank which exits because another one has died comes after
 // that one's, however late this process sees them.
 type endWatch struct {
-	crew  *crew
+	all   *Ranks
 	exits *sys.ExitWatch // nil until begun
 
 	left    sync.WaitGroup // ranks that are watched and whose end was not reported
@@ -21,7 +21,7 @@ type endWatch struct {
 	ranks map[int]*rank // guarded by mu; by process; those counted in left
 }
 
-func newEndWatch(c *crew) *endWatch { return &endWatch{crew: c, ranks: map[int]*rank{}} }
+func newEndWatch(a *Ranks) *endWatch { return &endWatch{all: a, ranks: map[int]*rank{}} }
 
 // begin starts to watch, before there are ranks.
 func (w *endWatch) begin() (err error) {
@@ -57,7 +57,7 @@ func (w *endWatch) loop() {
 
 // report reports the end of the rank behind a process, unless that was done before.
 func (w *endWatch) report(e sys.Ended) {
-	after := time.Since(w.crew.begun)
+	after := time.Since(w.all.begun)
 	w.mu.Lock()
 	r := w.ranks[e.PID]
 	delete(w.ranks, e.PID)
@@ -66,9 +66,9 @@ func (w *endWatch) report(e sys.Ended) {
 		return
 	}
 	if e.Err != nil {
-		e.Err = w.crew.hint(e.Err)
+		e.Err = w.all.hint(e.Err)
 	}
-	w.crew.report(rankEnded{rank: r.number, pid: e.PID, exit: e.Exit, why: r.end(), after: after, err: e.Err})
+	w.all.task.Report(RankEnded{Rank: r.number, PID: e.PID, Exit: e.Exit, Why: r.end(), After: after, Err: e.Err})
 	w.left.Done()
 }
 

@@ -1,0 +1,32 @@
+package phrase
+
+import (
+	"testing"
+	"time"
+)
+
+func TestDurations(t *testing.T) {
+	for _, c := range []struct {
+		d              time.Duration
+		seconds, limit string
+	}{
+		{0, "0.0 ms", "0 s"},
+		{1230 * time.Microsecond, "1.2 ms", "1.23ms"},
+		{42 * time.Millisecond, "42 ms", "42 ms"},
+		{1200 * time.Millisecond, "1.2 s", "1.2s"},
+		{10 * time.Second, "10.0 s", "10 s"},
+		{90 * time.Second, "1m30s", "1m30s"},
+	} {
+		if seconds, limit := Seconds(c.d), Limit(c.d); seconds != c.seconds || limit != c.limit {
+			t.Errorf("%d ns: %q and %q, want %q and %q", c.d, seconds, limit, c.seconds, c.limit)
+		}
+	}
+}
+
+func TestPlural(t *testing.T) {
+	for n, want := range []string{"ranks", "rank", "ranks"} {
+		if got := Plural(n, "rank", "ranks"); got != want {
+			t.Errorf("%d %s, want %s", n, got, want)
+		}
+	}
+}

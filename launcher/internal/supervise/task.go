@@ -1,0 +1,53 @@
+package supervise
+
+import (
+	"os"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
+)
+
+// The numbers under which a rank inherits files beside its standard ones.
+const (
+	// BootFD is its line to the launcher, or the file with the key of the job.
+	BootFD = 3
+	// ProgramFD is the file of its program, if that is a script without a name: its
+	// interpreter opens it.
+	ProgramFD = 4
+)
+
+// A Command is what all ranks execute.
+type Command struct {
+	Path string   // of the executable file
+	Name string   // argument 0
+	Args []string // after it
+	Dir  string   // where ranks start; empty: where this process is
+	File *os.File // what ranks inherit as ProgramFD; nil for nothing
+
+	Inherited []string // environment, of which Added and own variables of a rank replace entries
+	Added     []string
+
+	Check   func() error      // returns why the file cannot be executed, if the system would not say so
+	Explain func(error) error // returns what the error of a start means: a StartError, if it is one
+}
+
+// A Task says which ranks run on this host, and how. Files, Link, Report and Log may be called
+// from any goroutine.
+type Task struct {
+	Command Command
+	First   base.Rank     // ranks have consecutive numbers
+	Own     [][]string    // the variables by which each rank knows who it is
+	Cores   bool          // each rank is bound to a core of its own, modulo their number
+	Grace   time.Duration // how long leftovers may take to end before they are killed; not positive: no time
+	Stopped time.Duration // how long a rank may be stopped before it is killed; 0 for ever
+	Adopt   bool          // end processes that leave their group; needs sys.AdoptOrphans
+
+	Files  func(r base.Rank) (*stdio.Files, error) // opens the standard files of a rank
+	Link   func(r base.Rank) (*os.File, error)     // opens what it inherits as BootFD
+	Report func(event any)                         // hears a RankEnded of each rank in the end, and each RankStopped
+	Log    func(line string)
+
+	Thread   *Thread
+	Children *Children
+}
