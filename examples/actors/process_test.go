@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun/ranktest"
+	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun/programtest"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
+	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
 func TestMain(m *testing.M) {
-	if ranktest.IsRank() {
-		main()
-	}
-	os.Exit(m.Run())
+	testenv.Main(m, map[string]testenv.Role{programtest.Role: testenv.Program(main)})
 }
 
 func TestProcesses(t *testing.T) {
@@ -34,11 +34,10 @@ func TestProcesses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			saved := filepath.Join(t.TempDir(), "a.json")
-			code, stdout, stderr := ranktest.Launch{
-				Ranks: c.ranks, Args: "--params 40kB --updates 60 --step-time 10us " + c.args, JSON: saved,
-			}.Run(t)
-			if code != 0 || stderr != "" {
-				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+			args := append(strings.Fields("--params 40kB --updates 60 --step-time 10us "+c.args), "--json", saved)
+			o := ranktest.Run(t, launcher.Config{Ranks: c.ranks, Args: args}, programtest.Role)
+			if o.ExitCode != 0 || o.Stderr != "" {
+				t.Fatalf("exit code %d\n%s%s", o.ExitCode, o.Stdout, o.Stderr)
 			}
 			text, err := os.ReadFile(saved)
 			if err != nil {
@@ -52,8 +51,8 @@ func TestProcesses(t *testing.T) {
 				r.Rollouts != 60*c.quorum || r.Steps < r.Rollouts || !(r.RolloutsPerSecond > 0) || !(r.StepsPerSecond > r.RolloutsPerSecond) {
 				t.Errorf("a report that cannot be: %s", text)
 			}
-			if !strings.Contains(stdout, "[0] update 60 of 60") {
-				t.Errorf("output:\n%s", stdout)
+			if !strings.Contains(o.Stdout, "[0] update 60 of 60") {
+				t.Errorf("output:\n%s", o.Stdout)
 			}
 		})
 	}
@@ -94,8 +93,8 @@ func TestLearnsByDefault(t *testing.T) {
 }
 
 // refused are command lines and what is said of them.
-func refused() []ranktest.Refusal {
-	return []ranktest.Refusal{
+func refused() []programtest.Refusal {
+	return []programtest.Refusal{
 		{"--algorithm dqn", `invalid argument "dqn" for "--algorithm" flag: expected a3c or impala`},
 		{"--params 143", `expected a number of bytes such as 4MiB, at least 144`},
 		{"--sample 64KiB", `--sample is for --algorithm impala; with a3c an actor sends a gradient, which is as long as --params`},
@@ -109,19 +108,19 @@ func refused() []ranktest.Refusal {
 }
 
 func TestParseRefuses(t *testing.T) {
-	ranktest.ParseRefuses(t, func(args []string) error { _, err := parse(args); return err }, refused())
+	programtest.ParseRefuses(t, func(args []string) error { _, err := parse(args); return err }, refused())
 }
 
 func TestProcessesRefuse(t *testing.T) {
 	for _, c := range []struct {
 		code    int
-		refusal ranktest.Refusal
+		refusal programtest.Refusal
 	}{
-		{2, ranktest.Refusal{"--algorithm dqn", "expected a3c or impala"}},
-		{2, ranktest.Refusal{"--workers 3", "--workers starts the workers within one process"}},
-		{1, ranktest.Refusal{"--json /nowhere/at/all.json", "/nowhere/at/all.json cannot be written"}},
+		{2, programtest.Refusal{"--algorithm dqn", "expected a3c or impala"}},
+		{2, programtest.Refusal{"--workers 3", "--workers starts the workers within one process"}},
+		{1, programtest.Refusal{"--json /nowhere/at/all.json", "/nowhere/at/all.json cannot be written"}},
 	} {
-		ranktest.ProgramRefuses(t, "actors", c.code, c.refusal)
+		programtest.ProgramRefuses(t, "actors", c.code, c.refusal)
 	}
 }
 
@@ -141,5 +140,5 @@ func TestActorsInOneProcess(t *testing.T) {
 }
 
 func TestHelpNamesEveryFlag(t *testing.T) {
-	ranktest.HelpNames(t, help(), "algorithm", "params", "sample", "updates", "step-time")
+	programtest.HelpNames(t, help(), "algorithm", "params", "sample", "updates", "step-time")
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/exchange"
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun"
-	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun/ranktest"
+	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun/programtest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -55,8 +55,8 @@ func TestParams(t *testing.T) {
 }
 
 // refused are command lines and what is said of them.
-func refused() []ranktest.Refusal {
-	return []ranktest.Refusal{
+func refused() []programtest.Refusal {
+	return []programtest.Refusal{
 		{"--params 839", `invalid argument "839" for "--params" flag: expected a number of bytes such as 4MiB, at least 840`},
 		{"--params -1MiB", `invalid argument "-1MiB" for "--params" flag: expected a number of bytes such as 4MiB, at least 840`},
 		{"--params many", `invalid argument "many" for "--params" flag: expected a number of bytes such as 4MiB, at least 840`},
@@ -75,7 +75,7 @@ func refused() []ranktest.Refusal {
 }
 
 func TestParseRefuses(t *testing.T) {
-	ranktest.ParseRefuses(t, func(args []string) error { _, err := parse(args); return err }, refused())
+	programtest.ParseRefuses(t, func(args []string) error { _, err := parse(args); return err }, refused())
 }
 
 // TestQuorum is how many gradients a step takes.

@@ -10,26 +10,30 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun/ranktest"
+	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun/programtest"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
-// dieOn names a gate: rank 2 kills itself when it is open.
-const dieOn = "PARAMSERVER_TEST_DIE_ON"
+// mortalRole is the program with a rank that dies; its argument is a gate.
+const mortalRole = "mortal"
 
 func TestMain(m *testing.M) {
-	if ranktest.IsRank() {
-		if gate := os.Getenv(dieOn); gate != "" && os.Getenv("GASPI_RANK") == "2" {
-			go dieAt(gate)
-		}
-		main()
-	}
-	os.Exit(m.Run())
+	testenv.Main(m, map[string]testenv.Role{programtest.Role: testenv.Program(main), mortalRole: playMortal})
 }
 
-func dieAt(gate string) {
-	if err := testenv.AwaitGate(context.Background(), gate); err != nil {
+// playMortal has rank 2 kill itself when the gate is open.
+func playMortal(ctx context.Context, args []string) error {
+	if os.Getenv("GASPI_RANK") == "2" {
+		go dieAt(ctx, args[0])
+	}
+	main()
+	return nil
+}
+
+func dieAt(ctx context.Context, gate string) {
+	if err := testenv.AwaitGate(ctx, gate); err != nil {
 		panic(err)
 	}
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -64,13 +68,12 @@ func TestProcesses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			saved := filepath.Join(t.TempDir(), "a.json")
-			code, stdout, stderr := ranktest.Launch{
-				Ranks: c.ranks, Args: "--params 40kB --iterations 20 --verify " + c.args, JSON: saved,
-			}.Run(t)
-			if code != 0 || stderr != "" || !strings.Contains(stdout, "bit by bit") {
-				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+			args := append(strings.Fields("--params 40kB --iterations 20 --verify "+c.args), "--json", saved)
+			o := ranktest.Run(t, launcher.Config{Ranks: c.ranks, Args: args}, programtest.Role)
+			if o.ExitCode != 0 || o.Stderr != "" || !strings.Contains(o.Stdout, "bit by bit") {
+				t.Fatalf("exit code %d\n%s%s", o.ExitCode, o.Stdout, o.Stderr)
 			}
-			for line := range strings.Lines(stdout) {
+			for line := range strings.Lines(o.Stdout) {
 				if !strings.HasPrefix(line, "[0] ") {
 					t.Errorf("another rank than 0 prints: %s", line)
 				}
@@ -113,11 +116,10 @@ func TestProcessesDie(t *testing.T) {
 			t.Run(mode+way, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "die")
 				wire := tripwire{testenv.NewGate(t, path)}
-				code, stdout, stderr := ranktest.Launch{
-					Ranks: 4, Args: "--params 40kB --work 2ms --verify --iterations 400 --mode " + mode + " " + way,
-					Env: []string{dieOn + "=" + path}, OnFailure: launcher.Continue, Tee: wire,
-				}.Run(t)
-				if code == 0 {
+				args := strings.Fields("--params 40kB --work 2ms --verify --iterations 400 --mode " + mode + " " + way)
+				o := ranktest.Run(t, launcher.Config{Ranks: 4, Args: args, OnFailure: launcher.Continue, Stdout: wire}, mortalRole, path)
+				stdout, stderr := o.Stdout, o.Stderr
+				if o.ExitCode == 0 {
 					t.Errorf("a rank was killed, and the job succeeds\n%s%s", stdout, stderr)
 				}
 				said := strings.Count(stderr, "paramserver: ")
@@ -138,10 +140,10 @@ func TestProcessesDie(t *testing.T) {
 
 func TestProcessesRefuse(t *testing.T) {
 	for _, c := range refused()[:3] { // TestParseRefuses has them all
-		ranktest.ProgramRefuses(t, "paramserver", 2, c)
+		programtest.ProgramRefuses(t, "paramserver", 2, c)
 	}
-	ranktest.ProgramRefuses(t, "paramserver", 2, ranktest.Refusal{"--workers 3", "--workers starts the workers within one process"})
-	ranktest.ProgramRefuses(t, "paramserver", 1, ranktest.Refusal{"--json /nowhere/at/all.json", "/nowhere/at/all.json cannot be written"})
+	programtest.ProgramRefuses(t, "paramserver", 2, programtest.Refusal{"--workers 3", "--workers starts the workers within one process"})
+	programtest.ProgramRefuses(t, "paramserver", 1, programtest.Refusal{"--json /nowhere/at/all.json", "/nowhere/at/all.json cannot be written"})
 }
 
 // TestWorkersInOneProcess starts the program alone.
@@ -172,5 +174,5 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	if code := run([]string{"--help"}, &stdout, &stderr); code != 0 || stderr.Len() > 0 {
 		t.Fatalf("exit code %d\n%s", code, stderr.String())
 	}
-	ranktest.HelpNames(t, stdout.String(), "params", "iterations", "mode", "batch", "work", "verify")
+	programtest.HelpNames(t, stdout.String(), "params", "iterations", "mode", "batch", "work", "verify")
 }

@@ -66,7 +66,7 @@ const table = `
 	# Two programs of one server and its workers have the same traffic.
 	examples/paramserver/exchange < examples/paramserver/rankrun;
 	examples/paramserver/exchange, examples/paramserver/rankrun < examples/paramserver, examples/actors;
-	examples/paramserver/rankrun/ranktest < examples/paramserver, examples/actors;   # in their tests
+	examples/paramserver/rankrun/programtest < examples/paramserver, examples/actors;   # in their tests
 	internal/sys < cmd/gaspi-bench;
 	# Limits of collective operations fold with the same kernels; algorithms are named
 	# before ranks start; tune writes the parameters of the model.
@@ -87,9 +87,11 @@ const table = `
 
 	# Tests of any package may also use these.
 	github.com/google/go-cmp/..., github.com/anishathalye/porcupine, internal/base, internal/testenv, internal/testenv/cluster, internal/testenv/kills,
-	internal/transport/transporttest, launcher
+	internal/transport/transporttest, internal/ranktest, launcher
 	< TEST;
 	NONE < internal/testenv;
+	gaspi, launcher, internal/testenv < internal/ranktest;   # starts ranks in every way
+	internal/ranktest < examples/paramserver/rankrun/programtest;   # itself for tests alone
 	NONE < internal/testenv/refuse;   # a command that takes system calls away from another
 	internal/testenv, internal/sys < internal/testenv/cluster;   # to be on the network of a host
 	launcher < internal/testenv/kills;   # whose jobs lose ranks

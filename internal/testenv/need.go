@@ -1,6 +1,7 @@
-// Package testenv is what tests may need of the machine that they run on. A missing thing skips
-// a test, or fails it where everything must be there: when GASPI_CI=1 is in the environment.
-// Each function tries what a test needs, as rights alone say too little: a container, a chroot
+// Package testenv is what tests may need of the machine that they run on, the roles that
+// processes of a test program play in place of tests, and the limits of waits. A missing thing
+// skips a test, or fails it where everything must be there: when GASPI_CI=1 is in the environment.
+// Each such function tries what a test needs, as rights alone say too little: a container, a chroot
 // or a security module takes some away. A test asks before it starts anything, with the t that
 // is to be skipped. It is for tests alone.
 package testenv

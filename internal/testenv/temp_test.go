@@ -7,20 +7,13 @@ import (
 	"testing"
 )
 
-// roleEnv makes this test program one that is run by Run, as another package's would be.
-const roleEnv = "TESTENV_TEST_ROLE"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(roleEnv) == "" {
-		os.Exit(m.Run())
-	}
-	os.Exit(Run(m.Run))
-}
+// insideEnv makes TestTemporaryDirectories the test that is run in a namespace.
+const insideEnv = "TESTENV_TEST_INSIDE"
 
 // TestTemporaryDirectories runs a copy of this program, alone in a directory, where
 // programs can be executed in its temporary directories, and where they cannot.
 func TestTemporaryDirectories(t *testing.T) {
-	if os.Getenv(roleEnv) != "" {
+	if os.Getenv(insideEnv) != "" {
 		if err := executable(t.TempDir()); err != nil {
 			t.Error(err)
 		}
@@ -38,7 +31,7 @@ func TestTemporaryDirectories(t *testing.T) {
 	}
 	for _, c := range []struct{ tmpdir, gotmpdir string }{{good, ""}, {noexec, good}, {noexec, ""}, {good, noexec}} {
 		cmd := exec.Command("unshare", "--mount", "sh", "-c", mount+` && exec "$0" "$@"`, self, "-test.run=^TestTemporaryDirectories$")
-		cmd.Env = append(os.Environ(), roleEnv+"=1", "TMPDIR="+c.tmpdir, "GOTMPDIR="+c.gotmpdir)
+		cmd.Env = append(os.Environ(), insideEnv+"=1", "TMPDIR="+c.tmpdir, "GOTMPDIR="+c.gotmpdir)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("TMPDIR=%s GOTMPDIR=%s: %v\n%s", c.tmpdir, c.gotmpdir, err, out)
 		}
