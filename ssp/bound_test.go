@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/ssp"
 )
 
@@ -49,7 +50,7 @@ func boundHolds(t *testing.T, ranks, slack int, behind func(gaspi.Rank) bool) {
 		}
 	}
 	n := 2 * ranks
-	local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 		there := sync.OnceFunc(ahead.Done)
 		if !behind(p.Rank()) {
 			defer there() // also when this rank fails, so that the others need not wait for it

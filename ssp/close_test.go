@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/ssp"
 )
 
@@ -35,7 +36,7 @@ func TestCloseAtDifferentClocks(t *testing.T) {
 func closeAt(t *testing.T, ranks, slack int, calls func(int) int64) {
 	t.Helper()
 	n := 2 * ranks
-	local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 		r, err := ssp.New[int64](ctx, p.World(), n, ssp.Sum, slack)
 		if err != nil {
 			return err
@@ -108,7 +109,7 @@ func TestCloseAfterCancel(t *testing.T) {
 	for _, ranks := range sizes {
 		for _, slack := range []int{0, 2} {
 			t.Run(fmt.Sprintf("ranks=%d/slack=%d", ranks, slack), func(t *testing.T) {
-				local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+				ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 					r, err := ssp.New[int32](ctx, p.World(), 4, ssp.Max, slack)
 					if err != nil {
 						return err
@@ -143,7 +144,7 @@ func TestRankWithoutCallIsLeftOut(t *testing.T) {
 		for _, slack := range []int{0, 2} {
 			t.Run(fmt.Sprintf("ranks=%d/slack=%d", ranks, slack), func(t *testing.T) {
 				silent := func(rank int) bool { return rank%3 == 1 }
-				local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+				ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 					r, err := ssp.New[int32](ctx, p.World(), 2, ssp.Max, slack)
 					if err != nil {
 						return err
@@ -172,7 +173,7 @@ func TestRankWithoutCallIsLeftOut(t *testing.T) {
 // through it and has left the job.
 func TestCloseAgainAfterTheOtherLeft(t *testing.T) {
 	sentAll, inBarrier := make(chan struct{}), make(chan struct{})
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		r, err := ssp.New[int32](ctx, p.World(), 4, ssp.Sum, 1)
 		if err != nil {
 			return err

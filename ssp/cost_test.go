@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/ssp"
 )
 
@@ -14,7 +15,7 @@ func TestAllReduceAllocatesNothing(t *testing.T) {
 	for _, ranks := range []int{1, 2, 3, 4} {
 		for _, slack := range []int{0, 2} {
 			t.Run(fmt.Sprintf("ranks=%d/slack=%d", ranks, slack), func(t *testing.T) {
-				local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+				ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 					r, err := ssp.New[float64](ctx, p.World(), 100, ssp.Sum, slack)
 					if err != nil {
 						return err
@@ -54,7 +55,7 @@ func TestMessagesPerCall(t *testing.T) {
 	for ranks, want := range links {
 		for _, slack := range []int{0, 1, 5} {
 			t.Run(fmt.Sprintf("ranks=%d/slack=%d", ranks, slack), func(t *testing.T) {
-				local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+				ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 					r, err := ssp.New[int32](ctx, p.World(), 10, ssp.Sum, slack)
 					if err != nil {
 						return err
@@ -88,7 +89,7 @@ func TestMessagesPerCall(t *testing.T) {
 // slots, and no notification is posted for it.
 func TestMessagesCarryCredits(t *testing.T) {
 	for _, ranks := range []int{2, 3, 8} {
-		local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+		ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 			r, err := ssp.New[int32](ctx, p.World(), 1, ssp.Sum, 5)
 			if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/ssp"
 )
 
@@ -46,7 +47,7 @@ func exact[T gaspi.Number](t *testing.T, op ssp.Op, ranks, n int) {
 	t.Helper()
 	const calls = 6
 	seed := uint64(ranks*1000 + n)
-	local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 		r, err := ssp.New[T](ctx, p.World(), n, op, 0)
 		if err != nil {
 			return err
@@ -112,7 +113,7 @@ func TestNoSlackGivesTheSameBitsOnAllRanks(t *testing.T) {
 		for _, op := range []ssp.Op{ssp.Sum, ssp.Min, ssp.Max} {
 			t.Run(fmt.Sprintf("ranks=%d/%v", ranks, op), func(t *testing.T) {
 				var bits [calls][17][n]uint64
-				local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+				ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 					r, err := ssp.New[float64](ctx, p.World(), n, op, 0)
 					if err != nil {
 						return err
@@ -143,7 +144,7 @@ func TestNoSlackGivesTheSameBitsOnAllRanks(t *testing.T) {
 // The result may be passed back as the next contribution, changed or not.
 func TestResultIsTheNextContribution(t *testing.T) {
 	for _, ranks := range []int{1, 2, 3} {
-		local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+		ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 			r, err := ssp.New[int64](ctx, p.World(), 3, ssp.Sum, 0)
 			if err != nil {
 				return err

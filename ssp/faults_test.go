@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/ssp"
 )
 
@@ -114,7 +115,7 @@ func nameTheGone(t *testing.T, ranks, slack int, gone gaspi.Rank, how error) {
 // Two goroutines of a rank must not call at once: the second gets an error, and
 // the call of the first goes on.
 func TestConcurrentCallsAreRefused(t *testing.T) {
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		r, err := ssp.New[int64](ctx, p.World(), 1, ssp.Sum, 0)
 		if err != nil {
 			return err
@@ -154,7 +155,7 @@ func TestConcurrentCallsAreRefused(t *testing.T) {
 }
 
 func TestBadCallsAreRefused(t *testing.T) {
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		r, err := ssp.New[int64](ctx, p.World(), 4, ssp.Sum, 1)
 		if err != nil {
 			return err

@@ -1,12 +1,9 @@
 package ssp_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"testing"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -18,17 +15,6 @@ var small = gaspi.Config{Segments: 64, Groups: 4, Notifications: 64, PassiveMax:
 // sizes are the numbers of ranks that patterns are tried with: powers of two,
 // those around them, and one.
 var sizes = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17}
-
-// local runs n ranks in this process and fails the test with their errors. A job
-// that hangs ends with the errors of all ranks that hung, each saying where.
-func local(t *testing.T, n int, main func(ctx context.Context, p *gaspi.Proc) error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
-	defer cancel()
-	if err := gaspi.Local(ctx, n, small, main); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // A jitter lets other ranks run for a random while, in a way that a seed
 // repeats as far as the scheduler allows.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/ssp"
 )
 
@@ -39,7 +40,7 @@ func TestNewRefuses(t *testing.T) {
 		{"other segment", args{4, 1, ssp.Sum, []ssp.Option{ssp.WithSegment(3)}}, "some passed segment -1 (-1 is any), others segment 3", gaspi.ErrMismatch},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			local(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+			ranktest.Local(t, 3, small, func(ctx context.Context, p *gaspi.Proc) error {
 				a := good
 				if p.Rank() == 2 {
 					a = c.args
@@ -65,7 +66,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestNewRefusesOtherTypes(t *testing.T) {
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		var err error
 		if p.Rank() == 0 {
 			_, err = ssp.New[int32](ctx, p.World(), 4, ssp.Sum, 0)
@@ -124,7 +125,7 @@ func TestNewFailsTogether(t *testing.T) {
 
 // Members find a segment that is free on all of them, whatever each has already.
 func TestSegmentIsFreeOnAllMembers(t *testing.T) {
-	local(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 3, small, func(ctx context.Context, p *gaspi.Proc) error {
 		for id := range gaspi.SegmentID(63) { // each rank leaves only one of two free, and 5
 			if id != 5 && (id%3 == gaspi.SegmentID(p.Rank()) || id > 60) {
 				if _, err := p.AllocSegment(id, 8); err != nil {
@@ -153,7 +154,7 @@ func TestSegmentIsFreeOnAllMembers(t *testing.T) {
 // do not disturb each other.
 func TestSeveralReductionsAtATime(t *testing.T) {
 	const ranks = 5
-	local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 		same := []gaspi.Rank{}
 		for r := p.Rank() % 2; r < ranks; r += 2 {
 			same = append(same, r)
@@ -199,7 +200,7 @@ func TestSeveralReductionsAtATime(t *testing.T) {
 }
 
 func TestNewRefusesOutsiders(t *testing.T) {
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		g, err := p.NewGroup(1 - p.Rank())
 		if err != nil {
 			return err

@@ -1,7 +1,6 @@
 package ssp_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,49 +8,26 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
 	"github.com/gaspi-go/gaspi-go/ssp"
 )
 
-// roleEnv makes this test binary a rank of a job: its value says what to do.
-const roleEnv = "SSP_TEST_ROLE"
-
 func TestMain(m *testing.M) {
-	if role := os.Getenv(roleEnv); role != "" {
-		if err := play(role); err != nil {
-			fmt.Println(err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-func play(role string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
-	defer cancel()
-	p, err := gaspi.Init(ctx, gaspi.Config{Transport: "shm"})
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	name, arg, _ := strings.Cut(role, ":")
-	slack, err := strconv.Atoi(arg)
-	if err != nil {
-		return err
-	}
-	if name == "dies" {
-		return playDeath(ctx, p, slack)
-	}
-	return playTags(ctx, p, slack)
+	cfg := gaspi.Config{Transport: "shm"}
+	testenv.Main(m, map[string]testenv.Role{"tags": ranktest.Rank(cfg, playTags), "dies": ranktest.Rank(cfg, playDeath)})
 }
 
 // playTags checks what TestStressEveryContributionOnceAndWithinSlack does, with
-// ranks that stop at different clocks.
-func playTags(ctx context.Context, p *gaspi.Proc, slack int) error {
+// ranks that stop at different clocks. Its argument is the slack, as that of playDeath is.
+func playTags(ctx context.Context, p *gaspi.Proc, args []string) error {
+	slack, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
 	ranks := p.Size()
 	n := ranks * (8192 / ranks)
 	r, err := ssp.New[float64](ctx, p.World(), n, ssp.Sum, slack)
@@ -81,7 +57,11 @@ func playTags(ctx context.Context, p *gaspi.Proc, slack int) error {
 }
 
 // playDeath has rank 1 die without a word after a few calls.
-func playDeath(ctx context.Context, p *gaspi.Proc, slack int) error {
+func playDeath(ctx context.Context, p *gaspi.Proc, args []string) error {
+	slack, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
 	r, err := ssp.New[float64](ctx, p.World(), 100, ssp.Sum, slack)
 	if err != nil {
 		return err
@@ -122,20 +102,6 @@ func waitForSurvivors(ctx context.Context, p *gaspi.Proc) error {
 	return p.Barrier(ctx, g)
 }
 
-// job runs this test binary as ranks.
-func job(t *testing.T, ranks int, role string, onFailure launcher.OnFailure) (launcher.Result, string) {
-	t.Helper()
-	var out bytes.Buffer
-	res, err := launcher.Run(t.Context(), launcher.Config{
-		Program: "/proc/self/exe", Ranks: ranks, Env: []string{roleEnv + "=" + role},
-		Stdout: &out, Stderr: &out, OnFailure: onFailure, Timeout: 90 * time.Second,
-	})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out.String())
-	}
-	return res, out.String()
-}
-
 func TestAcrossProcesses(t *testing.T) {
 	for _, ranks := range []int{2, 3, 4, 6} {
 		if testing.Short() && ranks != 3 {
@@ -143,10 +109,7 @@ func TestAcrossProcesses(t *testing.T) {
 		}
 		for _, slack := range []int{0, 2} {
 			t.Run(fmt.Sprintf("ranks=%d/slack=%d", ranks, slack), func(t *testing.T) {
-				res, out := job(t, ranks, fmt.Sprintf("tags:%d", slack), launcher.Abort)
-				if res.ExitCode != 0 {
-					t.Fatalf("%s\n%s", res.Sentence, out)
-				}
+				ranktest.Succeeds(t, launcher.Config{Ranks: ranks}, "tags", strconv.Itoa(slack))
 			})
 		}
 	}
@@ -154,9 +117,9 @@ func TestAcrossProcesses(t *testing.T) {
 
 func TestDeadProcessIsNamed(t *testing.T) {
 	for _, ranks := range []int{2, 3, 4} {
-		res, out := job(t, ranks, "dies:2", launcher.Continue)
-		if named := strings.Count(out, "named\n"); named != ranks-1 || res.ExitCode != 3 {
-			t.Errorf("%d ranks: %d survivors named the dead one, exit code %d\n%s", ranks, named, res.ExitCode, out)
+		o := ranktest.Run(t, launcher.Config{Ranks: ranks, OnFailure: launcher.Continue}, "dies", "2")
+		if named := strings.Count(o.Stdout, "named\n"); named != ranks-1 || o.ExitCode != 3 {
+			t.Errorf("%d ranks: %d survivors named the dead one, exit code %d\n%s", ranks, named, o.ExitCode, o.Output)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/ssp"
 )
 
@@ -38,7 +39,7 @@ func checkResult[T gaspi.Number](res ssp.Result[T], ranks int, me gaspi.Rank, cl
 func stressTags[T gaspi.Number](t *testing.T, ranks, slack, calls int, seed uint64) {
 	t.Helper()
 	n := ranks * max(2, 512/ranks)
-	local(t, ranks, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 		r, err := ssp.New[T](ctx, p.World(), n, ssp.Sum, slack)
 		if err != nil {
 			return err
