@@ -4,18 +4,16 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/hoplite"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // job runs ranks of this process with a store each.
 func job(t *testing.T, ranks int, cfg hoplite.Config, do func(ctx context.Context, p *gaspi.Proc, s *hoplite.Store) error) {
 	t.Helper()
-	ctx, cancel := awake(t.Context(), 20*time.Second)
-	defer cancel()
-	err := gaspi.Local(ctx, ranks, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, ranks, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
 		s, err := hoplite.Open(ctx, p.World(), cfg)
 		if err != nil {
 			return err
@@ -25,9 +23,6 @@ func job(t *testing.T, ranks int, cfg hoplite.Config, do func(ctx context.Contex
 		}
 		return s.Close(ctx)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // numbers are n values that tell of the tag.

@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/hoplite"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -29,7 +29,6 @@ const (
 	clients     = 2                      // goroutines of a rank that call
 	lifeTime    = 500 * time.Millisecond // how long they do
 	patience    = 100 * time.Millisecond // how long a call waits for what may never be put
-	finalLimit  = 30 * time.Second       // what takes longer in the end hangs
 	mostVoid    = 5                      // how often a job is repeated whose ranks were stopped from outside
 )
 
@@ -99,16 +98,16 @@ func runMortals(t *testing.T, transport string, seed uint64) (string, bool) {
 	victim := gaspi.Rank(rand.New(rand.NewPCG(seed, 0)).IntN(mortalRanks))
 	for range mostVoid {
 		dir := t.TempDir()
-		role := strings.Join([]string{transport, "", "mortal", fmt.Sprintf("%d,%s", seed, dir)}, ":")
-		res, out := processes(t, mortalRanks, role, launcher.Continue)
+		cfg := launcher.Config{Ranks: mortalRanks, Transport: transport, OnFailure: launcher.Continue}
+		res := ranktest.Run(t, cfg, "mortal", strconv.FormatUint(seed, 10), dir)
 		t.Logf("HOPLITE_TEST_SEED=%d over %s: rank %d dies; the job took %v", seed, transport, victim, res.Elapsed.Round(time.Millisecond))
-		if stoppedFromOutside(res) {
-			t.Logf("void, and repeated: a rank was stopped from outside, for so long that the launcher has ended it\n%s", out)
+		if stoppedFromOutside(res.Result) {
+			t.Logf("void, and repeated: a rank was stopped from outside, for so long that the launcher has ended it\n%s", res.Output)
 			continue
 		}
 		for r := range gaspi.Rank(mortalRanks) {
 			if _, err := os.Stat(filepath.Join(dir, fmt.Sprintf("done-%d", r))); (err == nil) == (r == victim) {
-				t.Errorf("HOPLITE_TEST_SEED=%d over %s: rank %d did not end as expected; rank %d was to die\n%s", seed, transport, r, victim, out)
+				t.Errorf("HOPLITE_TEST_SEED=%d over %s: rank %d did not end as expected; rank %d was to die\n%s", seed, transport, r, victim, res.Output)
 				return dir, false
 			}
 		}
@@ -125,10 +124,11 @@ func stoppedFromOutside(res launcher.Result) bool {
 	return slices.ContainsFunc(res.Ranks, func(e launcher.RankExit) bool { return e.Why != "" })
 }
 
-// playMortal is the life of a rank of killOne.
-func playMortal(ctx context.Context, p *gaspi.Proc, arg string) error {
-	text, dir, _ := strings.Cut(arg, ",")
-	seed, err := strconv.ParseUint(text, 10, 64)
+// playMortal is the life of a rank of killOne. Its arguments are the seed, and the directory of
+// the histories.
+func playMortal(ctx context.Context, p *gaspi.Proc, args []string) error {
+	dir := args[1]
+	seed, err := strconv.ParseUint(args[0], 10, 64)
 	if err != nil {
 		return err
 	}
@@ -189,8 +189,6 @@ func callAtRandom(ctx context.Context, p *gaspi.Proc, s *hoplite.Store, seed uin
 
 // lastOrders makes sure that the store works for those that are left.
 func lastOrders(ctx context.Context, p *gaspi.Proc, s *hoplite.Store, victim gaspi.Rank) error {
-	ctx, cancel := awake(ctx, finalLimit)
-	defer cancel()
 	const n = 20_000
 	// All random objects go first: a store that is full of pinned ones has no room.
 	for _, id := range everyID() {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/hoplite"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // A usage is what a process has besides the memory of its stores.
@@ -42,15 +43,13 @@ func usageNow(t *testing.T) usage {
 // leaksNothing waits until there is no more than there was before.
 func leaksNothing(t *testing.T, before usage) {
 	t.Helper()
-	for until := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
+	testenv.EventuallySucceeds(t, func() error {
 		now := usageNow(t)
 		if now.goroutines <= before.goroutines && now.mappings <= before.mappings && now.heap <= before.heap+heapSlack {
-			return
+			return nil
 		}
-		if time.Now().After(until) {
-			t.Fatalf("before there was %+v, and now %+v", before, now)
-		}
-	}
+		return fmt.Errorf("no more than before: there was %+v, and now %+v", before, now)
+	})
 }
 
 // Traffic of ten times the store stays within it, and leaves nothing behind.
