@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
@@ -288,7 +289,7 @@ func TestMembersPlanAlike(t *testing.T) {
 				calls = 60
 			}
 			plans := newOutlines(ranks, calls)
-			local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error { return plans.make(ctx, p, seed) })
+			ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error { return plans.make(ctx, p, seed) })
 			plans.compare(t)
 		})
 	}

@@ -12,13 +12,14 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // onTeams runs main on teams of several sizes.
 func onTeams(t *testing.T, sizes []int, main func(ctx context.Context, team *collectives.Team) error) {
 	t.Helper()
 	for _, n := range sizes {
-		local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
+		ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 			team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
 			if err != nil {
 				return err

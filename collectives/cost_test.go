@@ -10,6 +10,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/oracle"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
@@ -46,7 +47,7 @@ func TestRunsAllocateNothing(t *testing.T) {
 		x.memory = memory(len(all) % 2)
 		all = append(all, x)
 	}
-	local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 		m, err := newMember(ctx, p.World(), collectives.Config{})
 		if err != nil {
 			return err
@@ -163,7 +164,7 @@ func TestMessagesAreThoseOfTheModel(t *testing.T) {
 func measured(t *testing.T, x *instance) (puts, bytes int) {
 	t.Helper()
 	stats := make([]gaspi.Stats, x.ranks)
-	local(t, x.ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, x.ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 		m, err := newMember(ctx, p.World(), collectives.Config{})
 		if err != nil {
 			return err

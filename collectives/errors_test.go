@@ -10,6 +10,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // A wrong is a call that cannot be, made by all members alike, and what they are
@@ -200,7 +201,7 @@ func TestBufferOfAnotherTeam(t *testing.T) {
 
 // TestClosedTeam refuses everything.
 func TestClosedTeam(t *testing.T) {
-	local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
 		if err != nil {
 			return err

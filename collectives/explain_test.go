@@ -7,12 +7,13 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // Goal: what Explain says is of one call, however many runs it was priced by.
 func TestExplainIsOfOneCall(t *testing.T) {
-	local(t, 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
 		team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{Machine: &price.Machine{Call: 3}})
 		if err != nil {
 			return err

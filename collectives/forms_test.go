@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // TestBlockingForms calls what other tests start as tasks only.
@@ -103,7 +104,7 @@ func TestMachineFile(t *testing.T) {
 				}
 			}
 			t.Setenv("GASPI_MACHINE", file)
-			local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
+			ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 				team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
 				if (err == nil) != c.ok {
 					return fmt.Errorf("got %v", err)

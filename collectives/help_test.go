@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // onTeam runs main on every member of a team of all ranks of a job in this process.
@@ -18,7 +19,7 @@ func onTeam(t *testing.T, ranks int, cfg collectives.Config, main func(ctx conte
 // onTeamOf is onTeam in a job with a configuration of its own.
 func onTeamOf(t *testing.T, job gaspi.Config, ranks int, cfg collectives.Config, main func(ctx context.Context, team *collectives.Team) error) {
 	t.Helper()
-	local(t, ranks, job, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, ranks, job, func(ctx context.Context, p *gaspi.Proc) error {
 		team, err := collectives.NewTeam(ctx, p.World(), cfg)
 		if err != nil {
 			return err

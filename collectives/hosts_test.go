@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
@@ -20,7 +21,7 @@ func TestHosts(t *testing.T) {
 		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
 			all := acrossHosts(len(nodes))
 			reports := &reporter{log: func(err error) { t.Error(err) }}
-			local(t, len(nodes), small, func(ctx context.Context, p *gaspi.Proc) error {
+			ranktest.Local(t, len(nodes), small, func(ctx context.Context, p *gaspi.Proc) error {
 				m, err := newMember(ctx, p.World(), collectives.Config{})
 				if err != nil {
 					return err

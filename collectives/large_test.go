@@ -10,6 +10,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/oracle"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
@@ -29,7 +30,7 @@ func TestCollLarge(t *testing.T) {
 	}
 	cfg := small
 	cfg.Spin, cfg.Yield = 0, 0
-	localFor(t, 5*time.Minute, 2, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, cfg, func(ctx context.Context, p *gaspi.Proc) error {
 		team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
 		if err != nil {
 			return err
@@ -80,7 +81,7 @@ func TestShortTransfers(t *testing.T) {
 	cfg := small
 	cfg.TransferMax = 4 << 10
 	reports := &reporter{log: func(err error) { t.Error(err) }}
-	local(t, ranks, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, ranks, cfg, func(ctx context.Context, p *gaspi.Proc) error {
 		m, err := newMember(ctx, p.World(), collectives.Config{})
 		if err != nil {
 			return err

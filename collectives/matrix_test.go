@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // Environment variables of these tests.
@@ -51,22 +51,6 @@ func only(t *testing.T) int {
 		t.Fatalf("%s: %v", envCase, err)
 	}
 	return n
-}
-
-// local runs main on n ranks in this process, for a minute at most.
-func local(t *testing.T, n int, cfg gaspi.Config, main func(ctx context.Context, p *gaspi.Proc) error) {
-	t.Helper()
-	localFor(t, time.Minute, n, cfg, main)
-}
-
-// localFor is local with another limit.
-func localFor(t *testing.T, limit time.Duration, n int, cfg gaspi.Config, main func(ctx context.Context, p *gaspi.Proc) error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	if err := gaspi.Local(ctx, n, cfg, main); err != nil {
-		t.Error(err)
-	}
 }
 
 // A reporter collects what ranks found wrong, the first few of it.
@@ -120,7 +104,7 @@ func TestMatrix(t *testing.T) {
 func instances(t *testing.T, ranks int, cfg collectives.Config, main func(m *member, run func(int, *instance) error) error) {
 	t.Helper()
 	reports := &reporter{log: func(err error) { t.Error(err) }}
-	localFor(t, 20*time.Minute, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 		m, err := newMember(ctx, p.World(), cfg)
 		if err != nil {
 			return err

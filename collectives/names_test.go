@@ -10,6 +10,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
@@ -25,7 +26,7 @@ func TestNamesOfCandidates(t *testing.T) {
 		sizes = []int{2}
 	}
 	for _, ranks := range sizes {
-		local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
+		ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 			team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
 			if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
@@ -72,7 +73,7 @@ func TestNonblocking3(t *testing.T) {
 	const ranks = 4
 	all := mixture(seed, ranks)
 	reports := &reporter{log: func(err error) { t.Error(err) }}
-	local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 		m, err := newMember(ctx, p.World(), collectives.Config{})
 		if err != nil {
 			return err

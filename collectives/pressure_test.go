@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // TestScarceArena keeps plans of NewPlan alive and runs them while single calls use
@@ -99,7 +100,7 @@ func TestJuggleInScarceArena(t *testing.T) {
 	seed := seedOf(t)
 	all := mixture(seed, 4)
 	reports := &reporter{log: func(err error) { t.Error(err) }}
-	local(t, 4, small, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 4, small, func(ctx context.Context, p *gaspi.Proc) error {
 		m, err := newMember(ctx, p.World(), collectives.Config{Slots: 3000, Scratch: 256 << 10})
 		if err != nil {
 			return err

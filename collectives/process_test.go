@@ -1,8 +1,6 @@
 package collectives_test
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,87 +9,50 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
-// envRole makes this test binary a rank of a job: its value says what to do, as
-// "name:number".
-const envRole = "COLLECTIVES_TEST_ROLE"
-
-// envTransport is the transport of such ranks, shm if it is empty.
-const envTransport = "COLLECTIVES_TEST_TRANSPORT"
+// envSample makes this test program a rank of the sample, as testenv.AsRole does, where gaspi-run
+// of internal/system starts it: "sample:" and the seed.
+const envSample = "COLLECTIVES_TEST_ROLE"
 
 func TestMain(m *testing.M) {
-	role := os.Getenv(envRole)
-	if role == "" {
-		os.Exit(m.Run())
+	if seed, is := strings.CutPrefix(os.Getenv(envSample), "sample:"); is {
+		name, value, _ := strings.Cut(testenv.AsRole("sample", seed), "=")
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
 	}
-	if err := play(role); err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-}
-
-// roles are what a process can do.
-func roles() map[string]func(ctx context.Context, p *gaspi.Proc, number uint64) error {
-	return map[string]func(ctx context.Context, p *gaspi.Proc, number uint64) error{
-		"sample": playSample,
-		"cells":  playCells,
-		"juggle": playJuggle, "juggle briefly": playJuggleBriefly,
-		"dies": playDeath,
-	}
-}
-
-func play(role string) error {
-	name, text, _ := strings.Cut(role, ":")
-	number, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), limitOf(name)-10*time.Second)
-	defer cancel()
-	p, err := gaspi.Init(ctx, gaspi.Config{Transport: cmp.Or(os.Getenv(envTransport), "shm")})
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	return roles()[name](ctx, p, number)
-}
-
-// limitOf is how long a role may take.
-func limitOf(role string) time.Duration {
-	if strings.HasPrefix(role, "cells") {
-		return 6 * time.Hour
-	}
-	return 90 * time.Second
-}
-
-// job runs this test binary as ranks.
-func job(t *testing.T, ranks int, role string, onFailure launcher.OnFailure) (launcher.Result, string) {
-	t.Helper()
-	var out bytes.Buffer
-	res, err := launcher.Run(t.Context(), launcher.Config{
-		Program: "/proc/self/exe", Ranks: ranks, Env: []string{envRole + "=" + role},
-		Stdout: &out, Stderr: &out, OnFailure: onFailure, Timeout: limitOf(role),
+	testenv.Main(m, map[string]testenv.Role{
+		"sample": rank(playSample),
+		"cells":  rank(playCells),
+		"juggle": rank(playJuggle), "juggle briefly": rank(playJuggleBriefly),
+		"dies": rank(playDeath),
 	})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out.String())
-	}
-	return res, out.String()
 }
 
-// succeeds runs ranks that all have to end well.
-func succeeds(t *testing.T, ranks int, role string) {
+// rank is the role of a rank whose argument is a number.
+func rank(play func(ctx context.Context, p *gaspi.Proc, number uint64) error) testenv.Role {
+	return ranktest.Rank(gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc, args []string) error {
+		number, err := strconv.ParseUint(args[0], 10, 64)
+		if err != nil {
+			return err
+		}
+		return play(ctx, p, number)
+	})
+}
+
+// succeeds runs ranks that share memory, and have to end well.
+func succeeds(t *testing.T, ranks int, role string, number uint64) {
 	t.Helper()
-	if res, out := job(t, ranks, role, launcher.Abort); res.ExitCode != 0 {
-		t.Errorf("%s\n%s", res.Sentence, out)
-	}
+	ranktest.Succeeds(t, launcher.Config{Ranks: ranks, Transport: "shm"}, role, strconv.FormatUint(number, 10))
 }
 
 // processSample is the sample of the matrix for processes: several instances of
@@ -103,14 +64,13 @@ func processSample(seed uint64, ranks int) []*instance {
 // TestMatrixOfProcessesOverTCP is the same where ranks do not share memory, with the
 // algorithms that do not need it.
 func TestMatrixOfProcessesOverTCP(t *testing.T) {
-	t.Setenv(envTransport, "tcp")
 	seed := seedOf(t)
 	for ranks := 1; ranks <= 5; ranks++ {
 		if testing.Short() && ranks != 3 {
 			continue
 		}
 		t.Run(fmt.Sprintf("%d ranks", ranks), func(t *testing.T) {
-			succeeds(t, ranks, fmt.Sprintf("sample:%d", seed))
+			ranktest.Succeeds(t, launcher.Config{Ranks: ranks, Transport: "tcp"}, "sample", strconv.FormatUint(seed, 10))
 		})
 	}
 }
@@ -119,7 +79,7 @@ func TestMatrixOfProcessesOverTCP(t *testing.T) {
 func TestMatrixOfProcesses(t *testing.T) {
 	if isFull(t) {
 		for ranks := 1; ranks <= 5; ranks++ {
-			succeeds(t, ranks, "cells:0")
+			succeeds(t, ranks, "cells", 0)
 		}
 		return
 	}
@@ -129,7 +89,7 @@ func TestMatrixOfProcesses(t *testing.T) {
 			continue
 		}
 		t.Run(fmt.Sprintf("%d ranks", ranks), func(t *testing.T) {
-			succeeds(t, ranks, fmt.Sprintf("sample:%d", seed))
+			succeeds(t, ranks, "sample", seed)
 		})
 	}
 }
@@ -161,7 +121,7 @@ func playInstances(ctx context.Context, p *gaspi.Proc, all []*instance, wanted f
 		return err
 	}
 	var wrong atomic.Int32
-	apart := p.LocalSize() < p.Size() || os.Getenv(envTransport) == "tcp"
+	apart := p.LocalSize() < p.Size() || os.Getenv("GASPI_TRANSPORT") == "tcp"
 	for i, x := range all {
 		if !wanted(i) || apart && needsOneHost(x) {
 			continue
@@ -196,7 +156,7 @@ func TestNonblocking3OfProcesses(t *testing.T) {
 	if testing.Short() {
 		role = "juggle briefly"
 	}
-	succeeds(t, 3, fmt.Sprintf("%s:%d", role, seedOf(t)))
+	succeeds(t, 3, role, seedOf(t))
 }
 
 func playJuggle(ctx context.Context, p *gaspi.Proc, seed uint64) error {
@@ -229,9 +189,10 @@ func TestKilledProcessIsNamed(t *testing.T) {
 		}
 		t.Run(op.String(), func(t *testing.T) {
 			t.Parallel() // much of it is waiting
-			res, out := job(t, ranks, fmt.Sprintf("dies:%d", op), launcher.Continue)
-			if named := strings.Count(out, "named\n"); named != ranks-1 {
-				t.Errorf("%d survivors named the dead one; %s\n%s", named, res.Sentence, out)
+			cfg := launcher.Config{Ranks: ranks, Transport: "shm", OnFailure: launcher.Continue}
+			o := ranktest.Run(t, cfg, "dies", strconv.Itoa(int(op)))
+			if named := strings.Count(o.Stdout, "named\n"); named != ranks-1 {
+				t.Errorf("%d survivors named the dead one; %s\n%s", named, o.Sentence, o.Output)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // TestSkewedBlocks calls the operations of unlike blocks on plain slices, with one block
@@ -22,7 +23,7 @@ func TestSkewedBlocks(t *testing.T) {
 					t.Parallel()
 					cfg := small
 					cfg.Transport = transport
-					local(t, len(counts), cfg, func(ctx context.Context, p *gaspi.Proc) error {
+					ranktest.Local(t, len(counts), cfg, func(ctx context.Context, p *gaspi.Proc) error {
 						team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
 						if err != nil {
 							return err

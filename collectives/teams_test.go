@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // group commits a group of ranks.
@@ -59,7 +60,7 @@ func TestTeams(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			reports := &reporter{log: func(err error) { t.Error(err) }}
-			local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
+			ranktest.Local(t, ranks, small, func(ctx context.Context, p *gaspi.Proc) error {
 				for _, mine := range c.groups {
 					if !contains(mine, p.Rank()) {
 						continue
@@ -92,7 +93,7 @@ func TestTeams(t *testing.T) {
 // rank is in one, two or all.
 func TestOverlappingTeams(t *testing.T) {
 	groups := [][]gaspi.Rank{{0, 1, 2, 3}, {1, 2, 3, 4}, {3, 1}}
-	local(t, 5, small, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 5, small, func(ctx context.Context, p *gaspi.Proc) error {
 		var mine []*collectives.Team
 		for _, ranks := range groups {
 			if !contains(ranks, p.Rank()) {
@@ -152,7 +153,7 @@ func TestOverlappingTeams(t *testing.T) {
 
 // TestTeamsOfOtherConfigurations are refused on all members.
 func TestTeamsOfOtherConfigurations(t *testing.T) {
-	local(t, 3, small, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 3, small, func(ctx context.Context, p *gaspi.Proc) error {
 		for _, c := range []struct {
 			name  string
 			one   collectives.Config // of rank 1

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // Teams of the world, made one after the other, are used in a goroutine each: vectors of
@@ -22,7 +23,7 @@ func TestTeamsOfOneGroupInSeveralGoroutines(t *testing.T) {
 		t.Run(transport, func(t *testing.T) {
 			cfg := small
 			cfg.Transport, cfg.Groups = transport, 16
-			local(t, 3, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+			ranktest.Local(t, 3, cfg, func(ctx context.Context, p *gaspi.Proc) error {
 				var made [teams]*collectives.Team
 				for i := range made {
 					team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{Scratch: 64 << 10})
@@ -209,7 +210,7 @@ func TestSecondGoroutineAtAHandleIsRefused(t *testing.T) {
 
 // A team takes one group number until it is closed.
 func TestTeamsGiveTheirGroupsBack(t *testing.T) {
-	local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		for range 3 * small.Groups {
 			team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
 			if err != nil {
