@@ -8,34 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
-// asRank makes the test program the example itself.
-const asRank = "FFT_TEST_AS_RANK"
+const program = "program" // the role in which the test program is the example itself
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asRank) != "" {
-		main()
-	}
-	os.Exit(m.Run())
-}
-
-// launch runs the program on n processes, as gaspi-run does.
-func launch(t *testing.T, n int, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out, errs bytes.Buffer
-	result, err := launcher.Run(t.Context(), launcher.Config{
-		Program: self, Args: args, Ranks: n, Env: []string{asRank + "=1"}, Stdout: &out, Stderr: &errs,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result.ExitCode, out.String(), errs.String()
+	testenv.Main(m, map[string]testenv.Role{program: testenv.Program(main)})
 }
 
 // TestProcesses runs what the command line offers on processes, and looks at the
@@ -71,11 +52,11 @@ func TestProcesses(t *testing.T) {
 			dir := t.TempDir()
 			saved, drawn := filepath.Join(dir, "a.json"), filepath.Join(dir, "a.svg")
 			args := append(strings.Fields(c.args), "--repeat", "2", "--verify", "--json", saved, "--plot", drawn)
-			code, stdout, stderr := launch(t, c.ranks, args...)
-			if code != 0 || stderr != "" {
-				t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+			o := ranktest.Run(t, launcher.Config{Ranks: c.ranks, Args: args}, program)
+			if o.ExitCode != 0 || o.Stderr != "" {
+				t.Fatalf("exit code %d\n%s%s", o.ExitCode, o.Stdout, o.Stderr)
 			}
-			for line := range strings.Lines(stdout) {
+			for line := range strings.Lines(o.Stdout) {
 				if !strings.HasPrefix(line, "[0] ") {
 					t.Errorf("another rank than 0 prints: %s", line)
 				}
@@ -145,12 +126,12 @@ func TestProcessesRefuse(t *testing.T) {
 		{"nowhere to write", 2, "--grid 4x4x4 --json /nowhere/at/all.json", exitFailed, "cannot be written"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			code, stdout, stderr := launch(t, c.ranks, strings.Fields(c.args)...)
-			if code != c.code || stdout != "" && c.name != "nowhere to write" {
-				t.Errorf("exit code %d, want %d\n%s", code, c.code, stdout)
+			o := ranktest.Run(t, launcher.Config{Ranks: c.ranks, Args: strings.Fields(c.args)}, program)
+			if o.ExitCode != c.code || o.Stdout != "" && c.name != "nowhere to write" {
+				t.Errorf("exit code %d, want %d\n%s", o.ExitCode, c.code, o.Stdout)
 			}
-			if strings.Count(stderr, "fft: ") != 1 || !strings.Contains(stderr, c.want) {
-				t.Errorf("want one sentence with %q, got\n%s", c.want, stderr)
+			if strings.Count(o.Stderr, "fft: ") != 1 || !strings.Contains(o.Stderr, c.want) {
+				t.Errorf("want one sentence with %q, got\n%s", c.want, o.Stderr)
 			}
 		})
 	}

@@ -8,45 +8,26 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
-// asRank makes the test program the example itself.
-const asRank = "MFSGD_TEST_AS_RANK"
+const program = "program" // the role in which the test program is the example itself
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asRank) != "" {
-		main()
-	}
-	os.Exit(m.Run())
-}
-
-// launch runs the program on n processes, as gaspi-run does.
-func launch(t *testing.T, n int, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out, errs bytes.Buffer
-	result, err := launcher.Run(t.Context(), launcher.Config{
-		Program: self, Args: args, Ranks: n, Env: []string{asRank + "=1"}, Stdout: &out, Stderr: &errs,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result.ExitCode, out.String(), errs.String()
+	testenv.Main(m, map[string]testenv.Role{program: testenv.Program(main)})
 }
 
 func TestProcessesFactorize(t *testing.T) {
 	dir := t.TempDir()
 	saved, drawn := filepath.Join(dir, "run.json"), filepath.Join(dir, "run.svg")
-	code, stdout, stderr := launch(t, 4, "--ratings", "testdata/ratings.csv", "--rank", "4", "--slack", "0,2",
-		"--iterations", "20", "--json", saved, "--plot", drawn)
-	if code != 0 || stderr != "" {
-		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	args := []string{"--ratings", "testdata/ratings.csv", "--rank", "4", "--slack", "0,2", "--iterations", "20", "--json", saved, "--plot", drawn}
+	o := ranktest.Run(t, launcher.Config{Ranks: 4, Args: args}, program)
+	if o.ExitCode != 0 || o.Stderr != "" {
+		t.Fatalf("exit code %d\n%s%s", o.ExitCode, o.Stdout, o.Stderr)
 	}
-	for line := range strings.Lines(stdout) {
+	for line := range strings.Lines(o.Stdout) {
 		if !strings.HasPrefix(line, "[0] ") {
 			t.Errorf("another rank than 0 prints: %s", line)
 		}
@@ -83,12 +64,12 @@ func TestProcessesRefuseBadInput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			left := filepath.Join(dir, "left.json")
-			code, stdout, stderr := launch(t, 4, append(c.args, "--json", left)...)
-			if code != c.code || stdout != "" {
-				t.Errorf("exit code %d, want %d\n%s", code, c.code, stdout)
+			o := ranktest.Run(t, launcher.Config{Ranks: 4, Args: append(c.args, "--json", left)}, program)
+			if o.ExitCode != c.code || o.Stdout != "" {
+				t.Errorf("exit code %d, want %d\n%s", o.ExitCode, c.code, o.Stdout)
 			}
-			if strings.Count(stderr, "mfsgd: ") != 1 || !strings.Contains(stderr, c.want) {
-				t.Errorf("want one sentence with %q, got\n%s", c.want, stderr)
+			if strings.Count(o.Stderr, "mfsgd: ") != 1 || !strings.Contains(o.Stderr, c.want) {
+				t.Errorf("want one sentence with %q, got\n%s", c.want, o.Stderr)
 			}
 			if _, err := os.Stat(left); err == nil {
 				t.Error("a file of results was left behind")

@@ -1,47 +1,32 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
 	"github.com/google/go-cmp/cmp"
 )
 
-// asRank makes the test program the example itself.
-const asRank = "QUICKSTART_TEST_AS_RANK"
+const program = "program" // the role in which the test program is the example itself
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asRank) != "" {
-		main()
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+	testenv.Main(m, map[string]testenv.Role{program: testenv.Program(main)})
 }
 
 func TestRing(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, n := range []int{1, 2, 3, 8} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			result, err := launcher.Run(t.Context(), launcher.Config{
-				Program: self, Ranks: n, Env: []string{asRank + "=1"}, Stdout: &stdout, Stderr: &stderr,
-			})
-			if err != nil || result.ExitCode != 0 {
-				t.Fatalf("%v %v\n%s", err, result.Sentence, stderr.String())
-			}
+			o := ranktest.Succeeds(t, launcher.Config{Ranks: n}, program)
 			var want []string
 			for r := range n {
 				want = append(want, fmt.Sprintf("[%d] rank %d of %d got %d", r, r, n, 100+(r+n-1)%n))
 			}
-			got := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+			got := strings.Split(strings.TrimSpace(o.Stdout), "\n")
 			slices.Sort(got)
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("output (-want +got):\n%s", d)

@@ -40,7 +40,7 @@ func TestStartedByMPI(t *testing.T) {
 					testenv.NeedHostName(t)
 				}
 				cmd := exec.CommandContext(t.Context(), c.command, append(c.args, "-n", fmt.Sprint(n), self)...)
-				cmd.Env = append(os.Environ(), asRank+"=1", "GASPI_JOIN_TIMEOUT=5m", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+				cmd.Env = append(os.Environ(), testenv.AsRole(program), "GASPI_JOIN_TIMEOUT=5m", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 				var stdout, stderr bytes.Buffer
 				cmd.Stdout, cmd.Stderr = &stdout, &stderr
 				if err := cmd.Run(); err != nil {
@@ -79,7 +79,7 @@ func TestStarterThatDoesNotSayHow(t *testing.T) {
 	}
 	for _, announced := range []string{"PMI_SIZE=2", "OMPI_COMM_WORLD_SIZE=2", "WORLD_SIZE=2", "PMIX_RANK=0"} {
 		cmd := exec.CommandContext(t.Context(), self)
-		cmd.Env = append(os.Environ(), asRank+"=1", announced)
+		cmd.Env = append(os.Environ(), testenv.AsRole(program), announced)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		_ = cmd.Run() // its code is looked at
@@ -112,7 +112,7 @@ func TestRankThatNeverComes(t *testing.T) {
 	for r := range said {
 		both.Go(func() {
 			cmd := exec.CommandContext(t.Context(), self)
-			cmd.Env = append(os.Environ(), asRank+"=1", fmt.Sprintf("GASPI_RANK=%d", r), "GASPI_SIZE=3", "GASPI_RENDEZVOUS="+address,
+			cmd.Env = append(os.Environ(), testenv.AsRole(program), fmt.Sprintf("GASPI_RANK=%d", r), "GASPI_SIZE=3", "GASPI_RENDEZVOUS="+address,
 				"GASPI_KEY_FILE="+key, "GASPI_JOIN_TIMEOUT=12s")
 			cmd.Stdout, cmd.Stderr = &said[r], &said[r]
 			if err := cmd.Run(); err == nil {

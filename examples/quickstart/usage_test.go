@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // TestCommandLine: --help starts no job, and what the program does not know is refused.
@@ -26,7 +28,7 @@ func TestCommandLine(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		cmd := exec.CommandContext(t.Context(), self, strings.Fields(c.args)...)
-		cmd.Env = append(os.Environ(), asRank+"=1")
+		cmd.Env = append(os.Environ(), testenv.AsRole(program))
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		_ = cmd.Run() // its code is looked at
 		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(stdout.String(), c.want) ||

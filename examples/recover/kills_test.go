@@ -34,7 +34,7 @@ func drawJob(campaign kills.Campaign, trial uint64, victims int) (name string, j
 	draw := campaign.Draw(trial*8 + uint64(victims))
 	job = &kills.Trial{
 		Ranks: victims + 1 + draw.IntN(4), Args: []string{"--steps", strconv.Itoa(killedSteps), "--work", "2ms"},
-		Env: []string{asRank + "=1"}, Over: regexp.MustCompile(`^step \d+: the total`), Timeout: 2 * time.Minute,
+		Role: program, Over: regexp.MustCompile(`^step \d+: the total`),
 	}
 	name = fmt.Sprintf("trial %d: %d ranks", trial, job.Ranks)
 	for _, r := range draw.Perm(job.Ranks)[:victims] {

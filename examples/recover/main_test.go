@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,20 +9,16 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
-// asRank makes the test program the example itself.
-const asRank = "RECOVER_TEST_AS_RANK"
+const program = "program" // the role in which the test program is the example itself
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asRank) != "" {
-		main()
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+	testenv.Main(m, map[string]testenv.Role{program: testenv.Program(main)})
 }
 
 // A killer reads what the ranks print and kills those that are to die: the first
@@ -36,7 +30,6 @@ type killer struct {
 	mu   sync.Mutex
 	pids map[int]int // guarded by mu; by rank
 	on   int         // guarded by mu; ranks that go on since the last wave
-	text bytes.Buffer
 }
 
 var (
@@ -49,7 +42,6 @@ var (
 func (k *killer) Write(p []byte) (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.text.Write(p)
 	for line := range strings.Lines(string(p)) {
 		if m := begun.FindStringSubmatch(line); m != nil {
 			k.pids[number(m[1])] = number(m[2])
@@ -87,10 +79,6 @@ func number(text string) int {
 }
 
 func TestSurvivorsGoOn(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		name  string
 		ranks int
@@ -107,20 +95,14 @@ func TestSurvivorsGoOn(t *testing.T) {
 			t.Parallel() // much of it is waiting
 			const steps = 150
 			k := &killer{ranks: c.ranks, waves: c.waves, pids: map[int]int{}}
-			var stderr bytes.Buffer
-			result, err := launcher.Run(t.Context(), launcher.Config{
-				Program: self, Args: []string{"--steps", strconv.Itoa(steps), "--work", "5ms"}, Ranks: c.ranks,
-				Env: []string{asRank + "=1"}, Stdout: k, Stderr: &stderr, OnFailure: launcher.Continue, Timeout: 2 * time.Minute,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			args := []string{"--steps", strconv.Itoa(steps), "--work", "5ms"}
+			o := ranktest.Run(t, launcher.Config{Ranks: c.ranks, Args: args, Stdout: k, OnFailure: launcher.Continue}, program)
 			dead := slices.Concat(c.waves...)
-			if code := result.ExitCode; (code != 0) != (len(dead) > 0) || code != 0 && code != 137 || stderr.Len() > 0 {
-				t.Errorf("exit code %d, %s\n%s", code, result.Sentence, stderr.String())
+			if code := o.ExitCode; (code != 0) != (len(dead) > 0) || code != 0 && code != 137 || o.Stderr != "" {
+				t.Errorf("exit code %d, %s\n%s", code, o.Sentence, o.Stderr)
 			}
-			if err := checkSurvivors(k.text.String(), c.ranks, dead, steps); err != nil {
-				t.Errorf("%v\n%s", err, k.text.String())
+			if err := checkSurvivors(o.Stdout, c.ranks, dead, steps); err != nil {
+				t.Errorf("%v\n%s", err, o.Stdout)
 			}
 		})
 	}

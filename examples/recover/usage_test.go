@@ -6,14 +6,12 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // TestCommandLine: --help starts no job, and what the program does not know is refused.
 func TestCommandLine(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		args       string
 		code       int
@@ -25,8 +23,8 @@ func TestCommandLine(t *testing.T) {
 		{"--work -1s", 2, "", "recover: --steps 300, --work -1s: expected 0 or more; see recover --help\n"},
 	} {
 		var stdout, stderr bytes.Buffer
-		cmd := exec.CommandContext(t.Context(), self, strings.Fields(c.args)...)
-		cmd.Env = append(os.Environ(), asRank+"=1")
+		cmd := exec.CommandContext(t.Context(), "/proc/self/exe", strings.Fields(c.args)...)
+		cmd.Env = append(os.Environ(), testenv.AsRole(program))
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		_ = cmd.Run() // its code is looked at
 		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(stdout.String(), c.want) ||

@@ -94,7 +94,7 @@ const table = `
 	internal/ranktest < examples/paramserver/rankrun/programtest;   # itself for tests alone
 	NONE < internal/testenv/refuse;   # a command that takes system calls away from another
 	internal/testenv, internal/sys < internal/testenv/cluster;   # to be on the network of a host
-	launcher < internal/testenv/kills;   # whose jobs lose ranks
+	launcher, internal/ranktest < internal/testenv/kills;   # whose jobs lose ranks
 	internal/testenv, internal/sys < internal/testenv/vm;   # whose programs end with the test
 	gaspi, internal/testenv/vm < internal/testenv/vm/verbs;   # tests of jobs in a virtual machine, and nothing else
 	gaspi, collectives, internal/faults < internal/system;   # tests of whole jobs, and nothing else

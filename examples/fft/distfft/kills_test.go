@@ -12,37 +12,32 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/examples/fft/distfft"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/testenv/kills"
 )
-
-// envGrid makes the test program a rank of a job that transforms for ever, on a grid of
-// ranks such as "3x2".
-const envGrid = "DISTFFT_TEST_GRID"
 
 // envBound says how late errors may be; without it the limit is that of a job.
 const envBound = "GASPI_TEST_BOUND"
 
 func TestMain(m *testing.M) {
-	if grid := os.Getenv(envGrid); grid != "" {
-		transformForEver(grid)
-	}
-	os.Exit(m.Run())
+	testenv.Main(m, map[string]testenv.Role{"transforms": transformForEver})
 }
 
 // transformForEver transforms until an error, says whom that names and when it came, and
-// ends at once, as a program does that has lost a rank.
-func transformForEver(ranks string) {
+// ends at once, as a program does that has lost a rank. Its argument is a grid of ranks such
+// as "3x2".
+func transformForEver(ctx context.Context, args []string) error {
 	var cfg distfft.Config
-	if _, err := fmt.Sscanf(ranks, "%dx%d", &cfg.P, &cfg.Q); err != nil {
-		panic(err)
+	if _, err := fmt.Sscanf(args[0], "%dx%d", &cfg.P, &cfg.Q); err != nil {
+		return err
 	}
 	cfg.Grid, cfg.Depth = distfft.Grid{NX: 12, NY: 12, NZ: 12}, 1
-	p, err := gaspi.Init(context.Background(), gaspi.Config{})
+	p, err := gaspi.Init(ctx, gaspi.Config{})
 	if err != nil {
-		panic(err)
+		return err
 	}
 	fmt.Printf("process %d\n", os.Getpid())
-	err = transforms(p, cfg)
+	err = transforms(ctx, p, cfg)
 	at, named := time.Now().UnixNano(), gaspi.Rank(-1)
 	if gone, ok := errors.AsType[*gaspi.RankError](err); ok {
 		named = gone.Rank
@@ -50,10 +45,10 @@ func transformForEver(ranks string) {
 	fmt.Printf("names %d at %d: %v\n", named, at, err)
 	p.Close()
 	os.Exit(1)
+	return nil
 }
 
-func transforms(p *gaspi.Proc, cfg distfft.Config) error {
-	ctx := context.Background()
+func transforms(ctx context.Context, p *gaspi.Proc, cfg distfft.Config) error {
 	plan, err := distfft.New[complex128, complex128](ctx, p.World(), cfg)
 	if err != nil {
 		return err
@@ -87,7 +82,7 @@ func TestKills(t *testing.T) {
 			grid, ranks = "3x2", 6
 		}
 		kill := kills.Kill{Rank: draw.IntN(ranks), After: kills.Before(draw, 20*time.Millisecond, 500*time.Millisecond)}
-		job := &kills.Trial{Ranks: ranks, Env: []string{envGrid + "=" + grid}, Kills: []kills.Kill{kill}, Timeout: time.Minute}
+		job := &kills.Trial{Ranks: ranks, Role: "transforms", RoleArgs: []string{grid}, Kills: []kills.Kill{kill}}
 		text, err := job.Run(t)
 		var delays []time.Duration
 		if err == nil {

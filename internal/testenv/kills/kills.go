@@ -4,7 +4,6 @@
 package kills
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -84,15 +84,14 @@ func Before(draw *rand.Rand, limits ...time.Duration) time.Duration {
 // A Trial is a job of the test program, some ranks of which are killed. Its ranks print
 // "process" and their process id first.
 type Trial struct {
-	Ranks   int
-	Args    []string
-	Env     []string
-	Kills   []Kill
-	Over    *regexp.Regexp // a line of a rank, without its label, after which it is not killed; nil for none
-	Timeout time.Duration
+	Ranks    int
+	Role     string   // of testenv.Main
+	RoleArgs []string // its arguments
+	Args     []string // of the program
+	Kills    []Kill
+	Over     *regexp.Regexp // a line of a rank, without its label, after which it is not killed; nil for none
 
 	mu    sync.Mutex
-	text  bytes.Buffer // guarded by mu
 	over  map[int]bool // guarded by mu; ranks that have printed Over
 	doing sync.WaitGroup
 }
@@ -102,21 +101,13 @@ type Trial struct {
 // error.
 func (x *Trial) Run(t *testing.T) (text string, err error) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
 	x.over = map[int]bool{}
-	var stderr bytes.Buffer
-	_, err = launcher.Run(t.Context(), launcher.Config{
-		Program: self, Args: x.Args, Ranks: x.Ranks, Env: x.Env, Stdout: x, Stderr: &stderr,
-		OnFailure: launcher.Continue, Timeout: x.Timeout,
-	})
+	o := ranktest.Run(t, launcher.Config{Args: x.Args, Ranks: x.Ranks, Stdout: x, OnFailure: launcher.Continue}, x.Role, x.RoleArgs...)
 	x.doing.Wait()
-	if err == nil && stderr.Len() > 0 {
-		err = fmt.Errorf("standard error:\n%s", stderr.String())
+	if o.Stderr != "" {
+		err = fmt.Errorf("standard error:\n%s", o.Stderr)
 	}
-	return x.text.String(), err
+	return o.Stdout, err
 }
 
 var (
@@ -128,7 +119,6 @@ var (
 func (x *Trial) Write(p []byte) (int, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.text.Write(p)
 	for line := range strings.Lines(string(p)) {
 		if m := labelled.FindStringSubmatch(line); m != nil {
 			rank, _ := strconv.Atoi(m[1])

@@ -1,33 +1,36 @@
 package kills
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"regexp"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
-// roleEnv makes this test program a rank, which says who it is and waits, unless it is rank 0.
-const roleEnv = "KILLS_TEST_RANK"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(roleEnv) == "" {
-		os.Exit(m.Run())
-	}
+	testenv.Main(m, map[string]testenv.Role{"waits": wait})
+}
+
+// wait says who this process is, and waits to be killed, unless it is rank 0.
+func wait(ctx context.Context, _ []string) error {
 	if os.Getenv("GASPI_RANK") == "0" {
 		fmt.Println("over")
 	}
 	fmt.Println("process", os.Getpid())
 	if os.Getenv("GASPI_RANK") != "0" {
-		time.Sleep(time.Hour) // sleep: the process ends when it is killed
+		<-ctx.Done()
 	}
+	return ctx.Err()
 }
 
 func TestRun(t *testing.T) {
 	j := &Trial{
-		Ranks: 3, Env: []string{roleEnv + "=1"}, Over: regexp.MustCompile(`^over$`), Timeout: time.Minute,
+		Ranks: 3, Role: "waits", Over: regexp.MustCompile(`^over$`),
 		Kills: []Kill{{Rank: 2}, {Rank: 0}, {Rank: 1, After: time.Millisecond}},
 	}
 	text, err := j.Run(t)
