@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -138,28 +138,18 @@ func settled(ctx context.Context, p *gaspi.Proc, r gaspi.Rank, do func(q *gaspi.
 	return errors.Join(q.Flush(ctx, r), q.Wait(ctx))
 }
 
-func TestAddressesAmongGoroutines(t *testing.T) { local(t, 2, addressMatrix) }
+func TestAddressesAmongGoroutines(t *testing.T) { ranktest.Local(t, 2, small, addressMatrix) }
 
 func TestAddressesAmongProcesses(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct{ name, transport, env string }{
 		{"shm", "shm", ""}, {"tcp", "tcp", ""}, {"auto", "auto", ""}, {"emulated", "auto", "GASPI_EMULATE=latency=20us"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			env := []string{bindRoleEnv + "=addresses"}
+			cfg := launcher.Config{Ranks: 2, Transport: c.transport}
 			if c.env != "" {
-				env = append(env, c.env)
+				cfg.Env = []string{c.env}
 			}
-			var out strings.Builder
-			result, err := launcher.Run(t.Context(), launcher.Config{
-				Program: self, Args: []string{"-test.run=^TestBindRank$"}, Ranks: 2, Transport: c.transport, Env: env, Stdout: &out, Stderr: &out,
-			})
-			if err != nil || result.ExitCode != 0 {
-				t.Errorf("%v, %s\n%s", err, result.Sentence, &out)
-			}
+			ranktest.Succeeds(t, cfg, "addresses")
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -16,7 +17,7 @@ type atomicCall func(ctx context.Context, at gaspi.Remote, v uint64) (uint64, er
 
 // GPI-2 as released does it.
 func TestUnalignedAtomicIsRefused(t *testing.T) {
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		for r := range gaspi.Rank(2) {
 			for _, offset := range []uint64{1, 3, 4, 7, 12, 63, math.MaxUint64} {
@@ -49,7 +50,7 @@ func TestAtomicsUnderContention(t *testing.T) {
 	const n, workers, each = 4, 2, 400
 	const all = n * workers * each
 	var olds [n][workers][]uint64
-	local(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		word := func(i uint64) gaspi.Remote { return s.At(n-1, 8*i) }
 		const add, cas, most, least, bitsOr, bitsAnd, bitsXor, swap = 0, 1, 2, 3, 4, 5, 6, 7
@@ -117,7 +118,7 @@ func TestAtomicsUnderContention(t *testing.T) {
 }
 
 func TestAtomicsReturnTheOldValue(t *testing.T) {
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 16))
 		at := s.At(1-p.Rank(), 8*uint64(p.Rank()))
 		word := uint64(0)

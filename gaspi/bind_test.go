@@ -5,77 +5,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
 // Segments of memory that the program owns must work alike where peers share the
 // address space and where they are processes that cannot map it. So the same
-// ranks run twice: as goroutines, and as processes of this test binary, which the
-// variable bindRoleEnv makes one.
-const bindRoleEnv = "GASPI_BIND_TEST_ROLE"
-
-type rankMain func(ctx context.Context, p *gaspi.Proc) error
-
-var bindRoles = map[string]rankMain{
-	"addresses":  addressMatrix,
-	"everything": bindEverything,
-	"death":      bindDeath,
-}
-
-// TestBindRank is no test but what a rank process runs.
-func TestBindRank(t *testing.T) {
-	role := os.Getenv(bindRoleEnv)
-	if role == "" {
-		return
-	}
-	cfg := small
-	cfg.KeepGoing = false
-	p, err := gaspi.Init(t.Context(), cfg)
-	if err == nil {
-		err = bindRoles[role](t.Context(), p)
-		p.Close()
-	}
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-}
-
-// asProcesses runs role with n ranks as processes.
-func asProcesses(t *testing.T, n int, role string, onFailure launcher.OnFailure) (launcher.Result, string) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out strings.Builder
-	res, err := launcher.Run(t.Context(), launcher.Config{
-		Program: self, Args: []string{"-test.run=^TestBindRank$"}, Ranks: n,
-		Env: []string{bindRoleEnv + "=" + role}, Stdout: &out, Stderr: &out, OnFailure: onFailure,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res, out.String()
-}
+// ranks run twice: as goroutines, and as processes.
 
 func TestBoundSegmentsAmongGoroutines(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) { local(t, n, bindEverything) })
+		t.Run(fmt.Sprint(n), func(t *testing.T) { ranktest.Local(t, n, small, bindEverything) })
 	}
 }
 
 func TestBoundSegmentsAmongProcesses(t *testing.T) {
 	for _, n := range []int{1, 2, 3} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			if res, out := asProcesses(t, n, "everything", launcher.Abort); res.ExitCode != 0 {
-				t.Errorf("%s\n%s", res.Sentence, out)
-			}
+			ranktest.Succeeds(t, launcher.Config{Ranks: n}, "everything")
 		})
 	}
 }
@@ -316,10 +266,10 @@ func bindDeath(ctx context.Context, p *gaspi.Proc) error {
 }
 
 func TestOwnerOfABoundSegmentDies(t *testing.T) {
-	res, out := asProcesses(t, 3, "death", launcher.Continue)
+	res := ranktest.Run(t, launcher.Config{Ranks: 3, OnFailure: launcher.Continue}, "death")
 	for _, r := range res.Ranks {
 		if r.Failed() != (r.Rank == 0) {
-			t.Errorf("rank %d ended with %d\n%s\n%s", r.Rank, r.Code(), res.Sentence, out)
+			t.Errorf("rank %d ended with %d\n%s\n%s", r.Rank, r.Code(), res.Sentence, res.Output)
 		}
 	}
 }

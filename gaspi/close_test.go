@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // Each wait sleeps in a goroutine of its own when the rank closes. All end with
@@ -151,7 +152,7 @@ func TestConfigSaysWhatIsWrong(t *testing.T) {
 func TestJobsLeaveNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for i := range 20 {
-		local(t, 1+i%4, func(ctx context.Context, p *gaspi.Proc) error {
+		ranktest.Local(t, 1+i%4, small, func(ctx context.Context, p *gaspi.Proc) error {
 			s := must(p.CreateSegment(ctx, 0, 8))
 			tell(p, s, (p.Rank()+1)%gaspi.Rank(p.Size()), 0)
 			await(ctx, s, 0)

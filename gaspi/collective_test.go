@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestNobodyLeavesABarrierEarly(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 15, 16, 17, 31, 33, 40} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			local(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+			ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 				s := must(p.CreateSegment(ctx, 0, 8))
 				for round := range uint64(20) {
 					must(p.FetchAdd(ctx, s.At(0, 0), 1))
@@ -117,7 +118,7 @@ func TestAllReduceKeepsFirstContributionOverTimeout(t *testing.T) {
 // nothing is sent or counted twice.
 func TestCollectivesFinishByPollingAlone(t *testing.T) {
 	const n = 5
-	local(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 		g := must(p.NewGroup(0, 1, 2, 3, 4))
 		ok(poll(g.Commit))
 		var s *gaspi.Segment
@@ -173,7 +174,7 @@ func reduces[T gaspi.Number](ctx context.Context, p *gaspi.Proc, op gaspi.Op, mi
 }
 
 func TestAllReduceOperations(t *testing.T) {
-	local(t, 4, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 4, small, func(ctx context.Context, p *gaspi.Proc) error {
 		r := int(p.Rank())
 		reduces(ctx, p, gaspi.Sum, int8(r), 6)
 		reduces(ctx, p, gaspi.Sum, uint16(math.MaxUint16), math.MaxUint16-3)
@@ -200,7 +201,7 @@ func TestAllReduceOperations(t *testing.T) {
 // for.
 func TestAllReduceFunc(t *testing.T) {
 	for _, n := range []int{1, 7, 20} {
-		local(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+		ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 			value := int64((int(p.Rank())*5 + 3) % n)
 			x := []int64{value, int64(p.Rank())}
 			ok(gaspi.AllReduceFunc(ctx, p.World(), x, x, func(acc, in []int64) {
@@ -220,7 +221,7 @@ func TestAllReduceFunc(t *testing.T) {
 func TestAllReduceGivesTheSameBitsEverywhere(t *testing.T) {
 	const n = 20
 	var sums [n]uint64
-	local(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 		x := []float64{math.Pow(3, float64(p.Rank())) / 7}
 		ok(gaspi.AllReduce(ctx, p.World(), x, x, gaspi.Sum))
 		sums[p.Rank()] = math.Float64bits(x[0])
@@ -287,7 +288,7 @@ func TestBarrierSaysWhoIsMissing(t *testing.T) {
 func TestLeavingRightAfterABarrierDisturbsNobody(t *testing.T) {
 	for _, n := range []int{2, 5, 18} {
 		for range 30 {
-			local(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+			ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 				x := []int32{1}
 				ok(gaspi.AllReduce(ctx, p.World(), x, x, gaspi.Sum))
 				runtime.Gosched()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // refuses returns an error unless err is ErrClosed with the place.
@@ -147,7 +148,7 @@ func TestDeletedSegment(t *testing.T) {
 func local1(t *testing.T, transport string, main func(ctx context.Context, p *gaspi.Proc) error) {
 	t.Helper()
 	if transport == "loopback" {
-		local(t, 1, main)
+		ranktest.Local(t, 1, small, main)
 		return
 	}
 	cfg := small
@@ -187,7 +188,7 @@ func checkDeleted(ctx context.Context, t *testing.T, p *gaspi.Proc, s *gaspi.Seg
 
 // TestNumberOfNotifications has sentences for what no segment can have.
 func TestNumberOfNotifications(t *testing.T) {
-	local(t, 1, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 1, small, func(ctx context.Context, p *gaspi.Proc) error {
 		for _, c := range []struct {
 			n    uint32
 			want string

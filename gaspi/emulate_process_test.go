@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -16,23 +17,16 @@ func TestProcessesEmulated(t *testing.T) {
 		{"collectives", "shm"}, {"collectives", "tcp"}, {"segments", "shm"},
 	} {
 		t.Run(c.role+" over "+c.transport, func(t *testing.T) {
-			result, out := processes(t, 4, c.role, func(l *launcher.Config) {
-				l.Transport = c.transport
-				l.Env = append(l.Env, "GASPI_EMULATE=latency=30us,bandwidth=2GB/s,jitter=20us")
-			})
-			if result.ExitCode != 0 {
-				t.Errorf("exit code %d, %s\n%s", result.ExitCode, result.Sentence, out)
-			}
+			env := []string{"GASPI_EMULATE=latency=30us,bandwidth=2GB/s,jitter=20us"}
+			ranktest.Succeeds(t, launcher.Config{Ranks: 4, Transport: c.transport, Env: env}, c.role)
 		})
 	}
 }
 
 // An environment that makes no sense is one sentence.
 func TestProcessesEmulatedRefuses(t *testing.T) {
-	result, out := processes(t, 1, "message", func(c *launcher.Config) {
-		c.Env = append(c.Env, "GASPI_EMULATE=latency=30")
-	})
-	if want := `gaspi: Config.Emulate: emulated network: latency: "30" is no time`; result.ExitCode == 0 || !strings.Contains(out, want) {
-		t.Errorf("exit code %d, %s; want one that says %s", result.ExitCode, out, want)
+	o := ranktest.Run(t, launcher.Config{Ranks: 1, Env: []string{"GASPI_EMULATE=latency=30"}}, "message")
+	if want := `gaspi: Config.Emulate: emulated network: latency: "30" is no time`; o.ExitCode == 0 || !strings.Contains(o.Stderr, want) {
+		t.Errorf("exit code %d, %s; want one that says %s", o.ExitCode, o.Output, want)
 	}
 }

@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestGroupsBeforeTheyAreCommitted(t *testing.T) {
-	local(t, 6, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 6, small, func(ctx context.Context, p *gaspi.Proc) error {
 		if p.Rank() != 2 {
 			return p.Barrier(ctx, p.World())
 		}
@@ -67,7 +68,7 @@ func TestGroupsBeforeTheyAreCommitted(t *testing.T) {
 
 // In GPI-2 a group with a higher number becomes invalid.
 func TestDeletingAGroupRenumbersNoOther(t *testing.T) {
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		var groups []*gaspi.Group
 		for range 4 {
 			g := must(p.NewGroup(0, 1))
@@ -89,7 +90,7 @@ func TestDeletingAGroupRenumbersNoOther(t *testing.T) {
 }
 
 func TestGroupPlacesAreReused(t *testing.T) {
-	local(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 3, small, func(ctx context.Context, p *gaspi.Proc) error {
 		for round := range int32(100) { // of the 8 places, 7 are free
 			g := must(p.NewGroup(0, 1, 2))
 			ok(g.Commit(ctx))

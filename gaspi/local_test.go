@@ -8,23 +8,16 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // small keeps the system segments of many ranks in one process small.
 var small = gaspi.Config{Segments: 8, Groups: 8, Notifications: 64, PassiveMax: 256, KeepGoing: true}
 
-// local runs n ranks in this process and fails the test with their errors.
-func local(t *testing.T, n int, main func(ctx context.Context, p *gaspi.Proc) error) {
-	t.Helper()
-	if err := gaspi.Local(t.Context(), n, small, main); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestRingOfWriteNotify(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 8, 17, 33} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			local(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+			ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 				seg, err := p.CreateSegment(ctx, 0, 16)
 				if err != nil {
 					return err
@@ -63,7 +56,7 @@ func TestRingOfWriteNotify(t *testing.T) {
 func TestAllReduceSameEverywhere(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5, 16, 17, 18, 40} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			local(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+			ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 				for round := range 5 {
 					send := []int64{int64(p.Rank()) + int64(round), -int64(p.Rank())}
 					recv := make([]int64, 2)
@@ -97,7 +90,7 @@ func TestAllReduceMismatchNamesBothCalls(t *testing.T) {
 }
 
 func TestGroupsHaveTheirOwnRanks(t *testing.T) {
-	local(t, 6, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 6, small, func(ctx context.Context, p *gaspi.Proc) error {
 		var odd []gaspi.Rank
 		for r := range gaspi.Rank(6) {
 			if r%2 == p.Rank()%2 {
@@ -133,7 +126,7 @@ func TestGroupsHaveTheirOwnRanks(t *testing.T) {
 }
 
 func TestPassiveMessages(t *testing.T) {
-	local(t, 4, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 4, small, func(ctx context.Context, p *gaspi.Proc) error {
 		seg, err := p.AllocSegment(1, 64)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestResetHandsOutEachValueOnce(t *testing.T) {
 	const posts = 100_000
 	var taken [2][]gaspi.Value
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 8))
 		post := func(q *gaspi.Queue, source, i int) {
 			err := q.Notify(s.At(0, 0), gaspi.Notification{ID: 0, Value: gaspi.Value(3*i + source + 1)})
@@ -72,7 +73,7 @@ func TestResetHandsOutEachValueOnce(t *testing.T) {
 // value, as a wait does.
 func TestResetAloneShowsTheData(t *testing.T) {
 	const rounds = 2000
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 128))
 		words := must(gaspi.View[uint64](s, 0, 16))
 		q, other := p.Queue(0), 1-p.Rank()
@@ -124,7 +125,7 @@ func TestSlotKeepsLastValue(t *testing.T) {
 
 func TestAddsAreNeverLost(t *testing.T) {
 	const n, each = 5, 1000
-	local(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 8))
 		if p.Rank() > 0 {
 			for range each {
@@ -149,7 +150,7 @@ func TestAddsAreNeverLost(t *testing.T) {
 }
 
 func TestWaitSomeOfNothing(t *testing.T) {
-	local(t, 1, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 1, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 8))
 		for _, first := range []gaspi.NotificationID{0, 17, 64} {
 			if _, err := s.WaitSome(ctx, first, 0); err != nil {
@@ -164,7 +165,7 @@ func TestWaitSomeOfNothing(t *testing.T) {
 }
 
 func TestWaitSomeNeitherResetsNorStarves(t *testing.T) {
-	local(t, 1, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 1, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 8))
 		for id := range gaspi.NotificationID(8) {
 			tell(p, s, 0, id)
@@ -224,7 +225,7 @@ func TestWaitsGoOnAfterTheirTimeLimit(t *testing.T) {
 }
 
 func TestTryForms(t *testing.T) {
-	local(t, 1, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 1, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 8))
 		want := func(name string, yes, got bool, err error) {
 			if err != nil || got != yes {

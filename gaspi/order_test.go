@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // stream has rank 0 send rounds of 16 words to every other rank in a way of its
@@ -15,7 +16,7 @@ import (
 // check that the notification shows the words.
 func stream(t *testing.T, rounds uint64, send func(q *gaspi.Queue, s *gaspi.Segment, to gaspi.Rank, n gaspi.Notification) error) {
 	t.Helper()
-	local(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 3, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 256))
 		words := must(gaspi.View[uint64](s, 0, 32))
 		for round := uint64(1); round <= rounds; round++ {
@@ -84,7 +85,7 @@ func TestNotificationShowsTheDataBeforeIt(t *testing.T) {
 }
 
 func TestReadNotificationShowsTheDataRead(t *testing.T) {
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 256))
 		other := 1 - p.Rank()
 		mine := s.Bytes()[:64]

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -101,7 +102,7 @@ func TestPassiveSendThatTimedOutIsGone(t *testing.T) {
 
 func TestPassiveSizes(t *testing.T) {
 	sizes := []uint64{0, 1, 7, 8, 63, 64, 255, 256} // 256 is the maximum of these jobs
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.AllocSegment(0, 1024))
 		if p.Rank() == 1 {
 			for i := range s.Bytes() {
@@ -160,7 +161,7 @@ func TestPassiveMessageToItself(t *testing.T) {
 // arrives once.
 func TestPassiveFromManyGoroutines(t *testing.T) {
 	const senders, each = 3, 100
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.AllocSegment(0, 64))
 		errs := make(chan error, senders)
 		seen := make(chan uint64, senders*each)
@@ -204,7 +205,7 @@ func TestPassiveFromManyGoroutines(t *testing.T) {
 
 // The queues are the program's: passive messages must do without them.
 func TestPassiveNeedsNoQueue(t *testing.T) {
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.AllocSegment(0, 8))
 		for n := range p.Config().Queues {
 			ok(p.Queue(n).Delete())

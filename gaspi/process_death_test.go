@@ -12,20 +12,21 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
 // One rank of four is killed by signal 9 while the others wait: each learns who
 // it was, in every kind of call, and the three go on as a group.
 func TestSurvivorsOfAKilledProcessGoOn(t *testing.T) {
-	result, out := processes(t, 4, "victim", func(c *launcher.Config) { c.OnFailure = launcher.Continue })
-	for _, r := range result.Ranks {
+	o := ranktest.Run(t, launcher.Config{Ranks: 4, OnFailure: launcher.Continue}, "victim")
+	for _, r := range o.Ranks {
 		if want := r.Rank == 2; r.Failed() != want || want && r.Signal != syscall.SIGKILL {
 			t.Errorf("rank %d: status %d, signal %v", r.Rank, r.Status, r.Signal)
 		}
 	}
-	if n := strings.Count(out, "went on"); n != 3 || result.ExitCode != 128+9 {
-		t.Errorf("%d of 3 survivors went on, exit code %d\n%s", n, result.ExitCode, out)
+	if n := strings.Count(o.Stdout, "went on"); n != 3 || o.ExitCode != 128+9 {
+		t.Errorf("%d of 3 survivors went on, exit code %d\n%s", n, o.ExitCode, o.Output)
 	}
 }
 
@@ -106,10 +107,7 @@ func playOversubscribed(ctx context.Context, p *gaspi.Proc) error {
 
 // The hot calls allocate nothing towards another process either.
 func TestProcessesAllocateNothing(t *testing.T) {
-	result, out := processes(t, 2, "allocations", nil)
-	if result.ExitCode != 0 {
-		t.Errorf("exit code %d, %s\n%s", result.ExitCode, result.Sentence, out)
-	}
+	ranktest.Succeeds(t, launcher.Config{Ranks: 2}, "allocations")
 }
 
 func playAllocations(ctx context.Context, p *gaspi.Proc) error {

@@ -13,16 +13,14 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
 // "The rank did not answer in that second": a process is stopped, calls to it end, and
 // their outcome is known when it goes on.
 func TestProcessThatIsStopped(t *testing.T) {
-	result, out := processes(t, 2, "stopped", func(c *launcher.Config) { c.Env = append(c.Env, "GASPI_TRANSPORT=tcp") })
-	if result.ExitCode != 0 {
-		t.Errorf("exit code %d, %s\n%s", result.ExitCode, result.Sentence, out)
-	}
+	ranktest.Succeeds(t, launcher.Config{Ranks: 2, Transport: "tcp"}, "stopped")
 }
 
 func playStopped(ctx context.Context, p *gaspi.Proc) error {

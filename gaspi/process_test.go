@@ -12,75 +12,42 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
-// These tests start ranks as processes: this test binary again, which roleEnv
-// makes a rank that plays one role of processRoles. The race detector knows
+// These tests start ranks as processes, each of which plays a role. The race detector knows
 // nothing of orders in mapped memory, so they run without it.
-const roleEnv = "GASPI_PROCESS_TEST_ROLE"
-
-var processRoles = map[string]func(ctx context.Context, p *gaspi.Proc) error{
-	"ring":           playRing,
-	"message":        playMessagePassing,
-	"store buffers":  playStoreBuffers,
-	"contention":     playContention,
-	"collectives":    playCollectives,
-	"segments":       playSegmentsAgainAndAgain,
-	"victim":         playVictim,
-	"sleeper":        playSleeper,
-	"passive":        playPassive,
-	"oversubscribed": playOversubscribed,
-	"allocations":    playAllocations,
-	"stopped":        playStopped,
-	"halo":           halo,
-}
-
-// TestRankOfAJob is no test but what such a process runs.
-func TestRankOfAJob(t *testing.T) {
-	role := os.Getenv(roleEnv)
-	if role == "" {
-		return
-	}
-	if err := playRole(processRoles[role]); err != nil {
-		fmt.Println(err)
-		os.Exit(1)
+func processRoles() map[string]testenv.Role {
+	return map[string]testenv.Role{
+		"ring":           processRank(playRing),
+		"message":        processRank(playMessagePassing),
+		"store buffers":  processRank(playStoreBuffers),
+		"contention":     processRank(playContention),
+		"collectives":    processRank(playCollectives),
+		"segments":       processRank(playSegmentsAgainAndAgain),
+		"victim":         processRank(playVictim),
+		"sleeper":        processRank(playSleeper),
+		"passive":        processRank(playPassive),
+		"oversubscribed": processRank(playOversubscribed),
+		"allocations":    processRank(playAllocations),
+		"stopped":        processRank(playStopped),
+		"halo":           processRank(halo),
 	}
 }
 
-func playRole(role func(ctx context.Context, p *gaspi.Proc) error) (err error) {
-	defer func() {
-		if bug := recover(); bug != nil {
-			err = fmt.Errorf("panic: %v", bug)
-		}
-	}()
-	// A hang is a failure with a message, and leaves no process.
-	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
-	defer cancel()
-	p, err := gaspi.Init(ctx, gaspi.Config{Segments: 8, Groups: 8, Notifications: 1024, PassiveMax: 256})
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	return role(ctx, p)
-}
-
-// processes runs role with n ranks, each a process.
-func processes(t *testing.T, n int, role string, change func(*launcher.Config)) (launcher.Result, string) {
-	t.Helper()
-	var out strings.Builder
-	cfg := launcher.Config{
-		Program: "/proc/self/exe", Args: []string{"-test.run=^TestRankOfAJob$"}, Ranks: n,
-		Env: []string{roleEnv + "=" + role}, Stdout: &out, Stderr: &out, Timeout: 45 * time.Second,
-	}
-	if change != nil {
-		change(&cfg)
-	}
-	result, err := launcher.Run(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result, out.String()
+// processRank is the role of a rank that may end with a panic of must or ok.
+func processRank(play func(ctx context.Context, p *gaspi.Proc) error) testenv.Role {
+	cfg := gaspi.Config{Segments: 8, Groups: 8, Notifications: 1024, PassiveMax: 256}
+	return ranktest.Rank(cfg, func(ctx context.Context, p *gaspi.Proc, _ []string) (err error) {
+		defer func() {
+			if bug := recover(); bug != nil {
+				err = fmt.Errorf("panic: %v", bug)
+			}
+		}()
+		return play(ctx, p)
+	})
 }
 
 // eachCount runs role with several numbers of ranks, also many more than there
@@ -90,14 +57,11 @@ func eachCount(t *testing.T, role string, counts ...int) {
 	for _, n := range counts {
 		for _, threads := range []string{"", "1"} {
 			t.Run(fmt.Sprintf("%d ranks GOMAXPROCS=%s", n, threads), func(t *testing.T) {
-				result, out := processes(t, n, role, func(c *launcher.Config) {
-					if threads != "" {
-						c.Env = append(c.Env, "GOMAXPROCS="+threads)
-					}
-				})
-				if result.ExitCode != 0 {
-					t.Errorf("exit code %d, %s\n%s", result.ExitCode, result.Sentence, out)
+				cfg := launcher.Config{Ranks: n}
+				if threads != "" {
+					cfg.Env = []string{"GOMAXPROCS=" + threads}
 				}
+				ranktest.Succeeds(t, cfg, role)
 			})
 		}
 	}
@@ -108,10 +72,10 @@ func TestProcessesHalo(t *testing.T) {
 	for _, transport := range []string{"shm", "tcp"} {
 		for _, n := range []int{1, 2, 4} {
 			t.Run(fmt.Sprintf("%s, %d ranks", transport, n), func(t *testing.T) {
-				result, out := processes(t, n, "halo", func(c *launcher.Config) { c.Transport = transport })
+				o := ranktest.Run(t, launcher.Config{Ranks: n, Transport: transport}, "halo")
 				mean := fmt.Sprintf(" of %d has %.3f\n", n, float64(n-1)/2)
-				if result.ExitCode != 0 || strings.Count(out, mean) != n {
-					t.Errorf("exit code %d, %s, want %d times %q\n%s", result.ExitCode, result.Sentence, n, mean, out)
+				if o.ExitCode != 0 || strings.Count(o.Stdout, mean) != n {
+					t.Errorf("exit code %d, %s, want %d times %q\n%s", o.ExitCode, o.Sentence, n, mean, o.Output)
 				}
 			})
 		}
@@ -343,11 +307,7 @@ func playPassive(ctx context.Context, p *gaspi.Proc) error {
 // GPI-2 keeps a core busy in every wait that does not end at once. Here rank 0
 // sleeps in WaitSome and counts its own processor time.
 func TestWaitingProcessUsesNoCore(t *testing.T) {
-	result, out := processes(t, 2, "sleeper", nil)
-	if result.ExitCode != 0 {
-		t.Errorf("exit code %d, %s\n%s", result.ExitCode, result.Sentence, out)
-	}
-	t.Log(out)
+	t.Log(ranktest.Succeeds(t, launcher.Config{Ranks: 2}, "sleeper").Stdout)
 }
 
 func playSleeper(ctx context.Context, p *gaspi.Proc) error {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -69,7 +70,7 @@ func TestCreateSegmentCanBeGivenUp(t *testing.T) {
 
 func TestSegmentSizesMayDiffer(t *testing.T) {
 	const n = 4
-	local(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 		size := func(r gaspi.Rank) uint64 { return 100 + 50*uint64(r) }
 		notes := func(r gaspi.Rank) uint32 { return 4 + uint32(r) }
 		s := must(p.CreateSegment(ctx, 3, size(p.Rank()), gaspi.WithNotifications(notes(p.Rank()))))
@@ -97,7 +98,7 @@ func TestSegmentSizesMayDiffer(t *testing.T) {
 }
 
 func TestSegmentIDs(t *testing.T) {
-	local(t, 1, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 1, small, func(ctx context.Context, p *gaspi.Proc) error {
 		for _, id := range []gaspi.SegmentID{5, 0, 7} {
 			must(p.AllocSegment(id, 8))
 		}
@@ -135,7 +136,7 @@ func TestSegmentIDs(t *testing.T) {
 }
 
 func TestRegisterLetsOneRankIn(t *testing.T) {
-	local(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 3, small, func(ctx context.Context, p *gaspi.Proc) error {
 		control := must(p.CreateSegment(ctx, 7, 8))
 		private := must(p.AllocSegment(0, 64))
 		if p.Rank() == 0 {
@@ -162,7 +163,7 @@ func TestRegisterLetsOneRankIn(t *testing.T) {
 // and made again for others. Nothing may land in the new one.
 func TestLateWriteNeverLandsInTheNewSegment(t *testing.T) {
 	var rounds, refused atomic.Int64
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		control := must(p.CreateSegment(ctx, 7, 8))
 		if p.Rank() == 1 {
 			src := must(must(p.AllocSegment(1, 64)).Span(0, 64))
@@ -213,7 +214,7 @@ func TestLateWriteNeverLandsInTheNewSegment(t *testing.T) {
 // A segment that is deleted and made again at once, for the same ranks, is the
 // new one for everybody.
 func TestSegmentsCanBeMadeAgainAndAgain(t *testing.T) {
-	local(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 3, small, func(ctx context.Context, p *gaspi.Proc) error {
 		for round := range uint64(100) {
 			s := must(p.CreateSegment(ctx, 2, 16+8*round))
 			words := must(gaspi.View[uint64](s, 0, 2))
@@ -236,7 +237,7 @@ func TestSegmentsCanBeMadeAgainAndAgain(t *testing.T) {
 }
 
 func TestMappedMemoryOfAPeer(t *testing.T) {
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		s.Bytes()[9] = byte(p.Rank()) + 1
 		ok(p.Barrier(ctx, p.World()))

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // The runtime keeps a segment of its own above the program's ids. An address that
 // names it is out of range like any other, for every operation that takes one.
 func TestTheRuntimesOwnMemoryIsOutOfReach(t *testing.T) {
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		span := must(s.Span(0, 8))
 		q, n := p.Queue(0), gaspi.Notification{ID: 0, Value: 1}

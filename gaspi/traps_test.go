@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // Mistakes of implementers of GASPI, in the words of a survey of GPI-2 and its users, each with
@@ -115,7 +116,7 @@ func TestTimeLimitsMakeNobodyCorrupt(t *testing.T) {
 
 // Others post without pause while one waits, again and again: the wait ends.
 func TestWaitIsNotProlongedByOtherPosters(t *testing.T) {
-	local(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		q, src := p.Queue(0), must(s.Span(0, 8))
 		var over atomic.Bool

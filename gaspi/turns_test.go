@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // together calls f once for each of n in a goroutine of its own, in a random order, and
@@ -123,7 +124,7 @@ func TestCreationWaitsForOneThatEndedEarly(t *testing.T) {
 
 // All kinds of calls, made by testing alone, in two goroutines at a time.
 func TestCallsOfSeveralGoroutinesFinishByPolling(t *testing.T) {
-	local(t, 5, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, 5, small, func(ctx context.Context, p *gaspi.Proc) error {
 		return together(2, func(i int) error {
 			tag := gaspi.Tag(i)
 			for range 5 {
@@ -288,7 +289,7 @@ func TestDupFailsTogether(t *testing.T) {
 // Draws of groups that share members, of all but a few of the numbers there are.
 func TestDrawsThatMeet(t *testing.T) {
 	const n = 4
-	local(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+	ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 		pair := func(a, b gaspi.Rank) *gaspi.Group {
 			if p.Rank() != a && p.Rank() != b {
 				return nil
