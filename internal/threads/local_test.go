@@ -7,9 +7,9 @@ import (
 	"os"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // envSeed sets the seed of these tests, to run one again.
@@ -30,9 +30,6 @@ func newSeed(t *testing.T) uint64 {
 
 var config = gaspi.Config{Segments: 256, Groups: 64, Notifications: 64, PassiveMax: 64, QueuesMax: 256}
 
-// patience is how long a play may take on a busy machine before it counts as a hang.
-const patience = 3 * time.Minute
-
 // TestThreads plays with ranks that are goroutines themselves, whose memory the race
 // detector understands, and over TCP.
 func TestThreads(t *testing.T) {
@@ -40,16 +37,11 @@ func TestThreads(t *testing.T) {
 		for _, n := range []int{2, 3, 5} {
 			t.Run(fmt.Sprintf("%s %d", transport, n), func(t *testing.T) {
 				seed := newSeed(t)
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
-				defer cancel()
 				cfg := config
 				cfg.Transport = transport
-				err := gaspi.Local(ctx, n, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+				ranktest.Local(t, n, cfg, func(ctx context.Context, p *gaspi.Proc) error {
 					return play(ctx, p, seed, 6, 25)
 				})
-				if err != nil {
-					t.Error(err)
-				}
 			})
 		}
 	}
