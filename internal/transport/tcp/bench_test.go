@@ -17,6 +17,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -28,20 +29,10 @@ import (
 //
 //	go test ./internal/transport/tcp -run '^$' -bench Process
 
-const (
-	benchEnv    = "GASPI_TCP_BENCH"
-	benchMemory = 64 << 20
-)
+const benchMemory = 64 << 20
 
 func TestMain(m *testing.M) {
-	if order := os.Getenv(benchEnv); order != "" {
-		if err := benchChild(order); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+	testenv.Main(m, map[string]testenv.Role{"bench": benchChild})
 }
 
 // benchOrder is what rank 1 is told.
@@ -186,10 +177,11 @@ func (b *benchRank) awaitValue(v int) error {
 	return err
 }
 
-// benchChild is rank 1: it does what rank 0 does, as long as that writes lines.
-func benchChild(text string) error {
+// benchChild is rank 1: it does what rank 0 does, as long as that writes lines. Its argument is
+// a benchOrder.
+func benchChild(_ context.Context, args []string) error {
 	b := &benchRank{rank: 1}
-	if err := json.Unmarshal([]byte(text), &b.order); err != nil {
+	if err := json.Unmarshal([]byte(args[0]), &b.order); err != nil {
 		return err
 	}
 	key, err := auth.ParseKey(b.order.Key)
@@ -243,7 +235,7 @@ func startPair(tb testing.TB, o benchOrder, change func(*Config)) (b *benchRank,
 	text, err := json.Marshal(o)
 	check(err)
 	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), benchEnv+"="+string(text))
+	child.Env = append(os.Environ(), testenv.AsRole("bench", string(text)))
 	child.Stderr = os.Stderr
 	stdin, err := child.StdinPipe()
 	check(err)

@@ -2,6 +2,8 @@ package tcp
 
 import (
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // A rank is heard from its first connection until it has said that it leaves.
@@ -23,5 +25,5 @@ func TestHearsUntilThePeerHasLeft(t *testing.T) {
 	if err := ranks[1].Close(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a rank that has closed is no longer heard", func() bool { return !ranks[0].Hears(1) })
+	testenv.Eventually(t, "a rank that has closed is no longer heard", func() bool { return !ranks[0].Hears(1) })
 }

@@ -1,7 +1,6 @@
 package tcp
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"sync/atomic"
@@ -9,20 +8,14 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-// generous is how long anything may take before a test gives up.
+// generous is a silence that no rank of a test comes near.
 const generous = 20 * time.Second
-
-func within(t testing.TB) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), generous)
-	t.Cleanup(cancel)
-	return ctx
-}
 
 func ok(t testing.TB, err error) {
 	t.Helper()
@@ -62,7 +55,7 @@ func queueOn(lane int) *transport.Queue { return transport.NewQueue(1<<20, lane)
 // settle waits for all that is under way on q and returns why something failed.
 func settle(t testing.TB, q *transport.Queue) error {
 	t.Helper()
-	ok(t, q.Wait(within(t), polling(), nil))
+	ok(t, q.Wait(testenv.Context(t), polling(), nil))
 	return q.Failure()
 }
 
@@ -74,7 +67,7 @@ func fill(b []byte, seed uint64) {
 // awaitNote waits for a notification and takes it.
 func awaitNote(t testing.TB, s *segment.Segment, id notify.ID) notify.Value {
 	t.Helper()
-	if _, err := s.Notifications().Wait(within(t), notify.Some(id, 1), nil, nil); err != nil {
+	if _, err := s.Notifications().Wait(testenv.Context(t), notify.Some(id, 1), nil, nil); err != nil {
 		t.Fatalf("notification %d: %v", id, err)
 	}
 	v, err := s.Notifications().Reset(id)
@@ -82,23 +75,12 @@ func awaitNote(t testing.TB, s *segment.Segment, id notify.ID) notify.Value {
 	return v
 }
 
-// eventually waits until what is true.
-func eventually(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	for ctx := within(t); !is(); {
-		if ctx.Err() != nil {
-			t.Fatalf("it never came about that %s", what)
-		}
-		time.Sleep(100 * time.Microsecond) // sleep: nothing tells
-	}
-}
-
 // stall makes tr deaf to peer's lane until the returned function is called: what
 // arrives stays where it is, as if the process were stopped.
 func stall(t testing.TB, tr *Transport, peer base.Rank, lane int) (resume func()) {
 	t.Helper()
 	var c *conn
-	eventually(t, "the lane is open", func() bool {
+	testenv.Eventually(t, "the lane is open", func() bool {
 		c = tr.conns[int(peer)*tr.cfg.Connections+lane].Load()
 		return c != nil
 	})

@@ -3,6 +3,7 @@ package tcp
 import (
 	"bytes"
 	"encoding/binary"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"io"
 	"math"
@@ -105,7 +106,7 @@ func TestMalformedFramesCloseTheConnection(t *testing.T) {
 			if n, err := conn.Read(make([]byte, 1)); n != 0 || err == nil {
 				t.Fatalf("%d bytes and %v instead of the end of the connection", n, err)
 			}
-			eventually(t, "the rank is lost", func() bool { return lost.count() == 1 })
+			testenv.Eventually(t, "the rank is lost", func() bool { return lost.count() == 1 })
 			if why := lost.all[0]; why.Rank != 1 || !strings.Contains(why.Reason, c.want) {
 				t.Errorf("%v; want rank 1 and %q", why, c.want)
 			}
@@ -180,7 +181,7 @@ func TestReplyForASegmentThatCannotExist(t *testing.T) {
 	select {
 	case err := <-ended:
 		isGone(t, "size", err, 1)
-	case <-within(t).Done():
+	case <-testenv.Context(t).Done():
 		t.Fatal("the request has no end")
 	}
 }
@@ -197,7 +198,7 @@ func TestRepliesThatAreNotRead(t *testing.T) {
 			break
 		}
 	}
-	eventually(t, "the rank is lost", func() bool { return lost.count() == 1 })
+	testenv.Eventually(t, "the rank is lost", func() bool { return lost.count() == 1 })
 	if why := lost.all[0]; !strings.Contains(why.Reason, errTooManyReplies.Error()) && !strings.Contains(why.Reason, "reset") {
 		t.Errorf("%v; want %v", why, errTooManyReplies)
 	}
@@ -217,7 +218,7 @@ func TestFramesInPieces(t *testing.T) {
 		_, err := conn.Write([]byte{x})
 		ok(t, err)
 	}
-	if _, err := s.Notifications().Wait(within(t), notify.Until(3, notify.Equal, 36), nil, nil); err != nil {
+	if _, err := s.Notifications().Wait(testenv.Context(t), notify.Until(3, notify.Equal, 36), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i := range uint64(4) {

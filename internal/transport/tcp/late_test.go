@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/transporttest"
 )
@@ -39,7 +40,7 @@ func TestUnansweredFirstUse(t *testing.T) {
 	ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Connections = 1 })
 	s := exposed(t, ranks[1], 1, 64)
 	l, at := linkTo(t, ranks[0], 1), transport.Addr{Segment: 1, Offset: 8}
-	ok(t, l.Ping(within(t)))
+	ok(t, l.Ping(testenv.Context(t)))
 	resume := stall(t, ranks[1], 0, 0)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
@@ -48,7 +49,7 @@ func TestUnansweredFirstUse(t *testing.T) {
 		t.Errorf("%v, want the deadline and no doubt", err)
 	}
 	resume()
-	if old, err := l.Atomic(within(t), at, transport.FetchAdd, 1, 0); err != nil || old != 0 {
+	if old, err := l.Atomic(testenv.Context(t), at, transport.FetchAdd, 1, 0); err != nil || old != 0 {
 		t.Errorf("%d, %v; want 0", old, err)
 	}
 	word, err := s.Word(8)
@@ -72,7 +73,7 @@ func TestDoubtEnds(t *testing.T) {
 			ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Connections = 1 })
 			exposed(t, ranks[1], 1, 64)
 			l, at := linkTo(t, ranks[0], 1), transport.Addr{Segment: 1}
-			_, err := l.Atomic(within(t), at, transport.FetchAdd, 1, 0)
+			_, err := l.Atomic(testenv.Context(t), at, transport.FetchAdd, 1, 0)
 			ok(t, err)
 			resume := stall(t, ranks[1], 0, 0)
 			over, cancel := context.WithCancel(t.Context())
@@ -85,7 +86,7 @@ func TestDoubtEnds(t *testing.T) {
 			ranks[0].parting = time.Millisecond
 			c.end(ranks)
 			for range 2 {
-				if _, err := doubt.Wait(within(t)); !errors.Is(err, c.want) {
+				if _, err := doubt.Wait(testenv.Context(t)); !errors.Is(err, c.want) {
 					t.Errorf("%v, want %v", err, c.want)
 				}
 			}

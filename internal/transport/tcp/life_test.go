@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -108,7 +109,7 @@ func TestLostPeerEndsWhatIsUnderWay(t *testing.T) {
 					select {
 					case err := <-blocked:
 						isGone(t, "a call that was blocked", err, 1)
-					case <-within(t).Done():
+					case <-testenv.Context(t).Done():
 						t.Fatal("a blocked call never ended")
 					}
 				}
@@ -120,7 +121,7 @@ func TestLostPeerEndsWhatIsUnderWay(t *testing.T) {
 						t.Error("an operation of a lost rank is still under way")
 					}
 				}
-				eventually(t, fmt.Sprint("Lost was called times ", c.told), func() bool { return lost.count() == c.told })
+				testenv.Eventually(t, fmt.Sprint("Lost was called times ", c.told), func() bool { return lost.count() == c.told })
 			})
 		}
 	})
@@ -162,7 +163,7 @@ func TestCloseDeliversAndSaysGoodbye(t *testing.T) {
 		if v := awaitNote(t, peer, 1); v != 4 || !bytes.Equal(peer.All().Bytes(), own.All().Bytes()) {
 			t.Errorf("value %d, or other bytes", v)
 		}
-		eventually(t, "the peer knows that the rank has left", func() bool { return back.peer.Err() != nil })
+		testenv.Eventually(t, "the peer knows that the rank has left", func() bool { return back.peer.Err() != nil })
 		err := back.Ping(t.Context())
 		isGone(t, "ping", err, 0)
 		if !strings.Contains(err.Error(), "has closed") {
@@ -232,7 +233,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 				goroutines, descriptors = runtime.NumGoroutine(), files()
 				continue
 			}
-			eventually(t, "goroutines and descriptors are as before", func() bool {
+			testenv.Eventually(t, "goroutines and descriptors are as before", func() bool {
 				return runtime.NumGoroutine() <= goroutines && files() <= descriptors
 			})
 		}
@@ -246,7 +247,7 @@ func TestARankThatOnlyComputes(t *testing.T) {
 	l, q := linkTo(t, ranks[0], 1), queueOn(0)
 	for range 3 {
 		ok(t, l.Put(q, transport.Addr{Segment: 1}, own.All()))
-		ok(t, l.Flush(within(t), q))
+		ok(t, l.Flush(testenv.Context(t), q))
 		ok(t, l.GetNotify(q, own.All(), transport.Addr{Segment: 1}, own.Notifications(), transport.Flag{ID: 1, Value: 1}))
 		awaitNote(t, own, 1)
 		// Rank 1 has waited a while and then computes: its thread takes over.
@@ -255,7 +256,7 @@ func TestARankThatOnlyComputes(t *testing.T) {
 			t.Fatal(err)
 		}
 		cancel()
-		old, err := l.Atomic(within(t), transport.Addr{Segment: 1, Offset: 8}, transport.FetchAdd, 1, 0)
+		old, err := l.Atomic(testenv.Context(t), transport.Addr{Segment: 1, Offset: 8}, transport.FetchAdd, 1, 0)
 		ok(t, err)
 		_ = old
 	}

@@ -52,7 +52,7 @@ func TestEverybodyConnectsAtOnce(t *testing.T) {
 				for to := range ranks {
 					if to != from {
 						for range lanes {
-							ok(t, linkTo(t, ranks[from], base.Rank(to)).Ping(within(t)))
+							ok(t, linkTo(t, ranks[from], base.Rank(to)).Ping(testenv.Context(t)))
 						}
 					}
 				}
@@ -99,11 +99,11 @@ func TestPeersThatCannotBeReached(t *testing.T) {
 			})
 			l := linkTo(t, ranks[0], 1)
 			for range 2 {
-				c.check(t, l.Ping(within(t)))
+				c.check(t, l.Ping(testenv.Context(t)))
 			}
 			q := queueOn(0)
 			c.check(t, l.Notify(q, transport.Flag{Segment: 1, Value: 1}))
-			eventually(t, "Lost was told", func() bool { return lost.count() == c.lost })
+			testenv.Eventually(t, "Lost was told", func() bool { return lost.count() == c.lost })
 		})
 	}
 }
@@ -121,10 +121,10 @@ func TestLookupIsRepeated(t *testing.T) {
 		}
 	})
 	l := linkTo(t, ranks[0], 1)
-	if err := l.Ping(within(t)); err == nil {
+	if err := l.Ping(testenv.Context(t)); err == nil {
 		t.Fatal("a ping without an address")
 	}
-	ok(t, l.Ping(within(t)))
+	ok(t, l.Ping(testenv.Context(t)))
 }
 
 // Of several addresses the first that works is used.
@@ -136,7 +136,7 @@ func TestSeveralAddresses(t *testing.T) {
 			return nowhere + "," + ranks[r].Address(), nil
 		}
 	})
-	ok(t, linkTo(t, ranks[0], 1).Ping(within(t)))
+	ok(t, linkTo(t, ranks[0], 1).Ping(testenv.Context(t)))
 }
 
 // A peer that may not connect is refused, without an effect, and the job goes on.
@@ -162,7 +162,7 @@ func TestConnectionsThatAreRefused(t *testing.T) {
 		{"a second time", key, with(func(h *auth.Hello) { h.From, h.Lane = 1, 0 }), useMine},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ok(t, linkTo(t, ranks[1], 0).Ping(within(t)))
+			ok(t, linkTo(t, ranks[1], 0).Ping(testenv.Context(t)))
 			conn, err := net.Dial("tcp", ranks[0].Address())
 			ok(t, err)
 			defer conn.Close()
@@ -173,7 +173,7 @@ func TestConnectionsThatAreRefused(t *testing.T) {
 			if _, err := auth.Client(conn, auth.Credentials{Key: c.key}, c.hello, nil); !errors.Is(err, want) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v; want a refusal with %q", err, c.want)
 			}
-			ok(t, linkTo(t, ranks[1], 0).Ping(within(t)))
+			ok(t, linkTo(t, ranks[1], 0).Ping(testenv.Context(t)))
 		})
 	}
 }
@@ -202,9 +202,9 @@ func TestConnectionThatComesLate(t *testing.T) {
 		}
 	})
 	pinged := make(chan error)
-	go func() { pinged <- linkTo(t, ranks[0], 1).Ping(within(t)) }()
+	go func() { pinged <- linkTo(t, ranks[0], 1).Ping(testenv.Context(t)) }()
 	<-asked
-	ok(t, linkTo(t, ranks[1], 0).Ping(within(t)))
+	ok(t, linkTo(t, ranks[1], 0).Ping(testenv.Context(t)))
 	ok(t, <-pinged)
 	if lost.count() != 0 {
 		t.Errorf("ranks were lost: %v", lost.all)
@@ -215,5 +215,5 @@ func TestConnectionThatComesLate(t *testing.T) {
 func TestConnectionThatComesToNothing(t *testing.T) {
 	ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Silence = 200 * time.Millisecond })
 	ok(t, ranks[0].admit(auth.Hello{Role: auth.RoleLane, Job: "test", From: 1, To: 0, Lane: 0, Version: Version}))
-	ok(t, linkTo(t, ranks[0], 1).Ping(within(t)))
+	ok(t, linkTo(t, ranks[0], 1).Ping(testenv.Context(t)))
 }

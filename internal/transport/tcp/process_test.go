@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -24,7 +25,7 @@ func TestPeerIsKilled(t *testing.T) {
 			if err := pair.link.Put(pair.q, transport.Addr{Segment: 1}, src); err != nil {
 				return err
 			}
-			if err := pair.q.Wait(within(t), pair.wait, nil); err != nil {
+			if err := pair.q.Wait(testenv.Context(t), pair.wait, nil); err != nil {
 				return err
 			}
 			return pair.q.Failure()
@@ -32,18 +33,18 @@ func TestPeerIsKilled(t *testing.T) {
 		ok(t, put(8))
 		time.AfterFunc(time.Duration(rng.IntN(20_000))*time.Microsecond, kill)
 		var err error
-		for err == nil && within(t).Err() == nil {
+		for err == nil && testenv.Context(t).Err() == nil {
 			err = put(1 + rng.Uint64N(8<<20))
 		}
 		isGone(t, "put", err, 1)
-		isGone(t, "ping", pair.link.Ping(within(t)), 1)
-		if _, err := pair.link.Atomic(within(t), transport.Addr{Segment: 1}, transport.FetchAdd, 1, 0); !errors.Is(err, base.ErrRankDead) {
+		isGone(t, "ping", pair.link.Ping(testenv.Context(t)), 1)
+		if _, err := pair.link.Atomic(testenv.Context(t), transport.Addr{Segment: 1}, transport.FetchAdd, 1, 0); !errors.Is(err, base.ErrRankDead) {
 			t.Errorf("atomic: %v", err)
 		}
-		eventually(t, "Lost was told", func() bool { return lost.count() == 1 })
+		testenv.Eventually(t, "Lost was told", func() bool { return lost.count() == 1 })
 		// An operation that was under way when the process was killed may have failed the queue
 		// once more, and then none does. The count of it may be a little late.
-		eventually(t, "nothing is under way", func() bool {
+		testenv.Eventually(t, "nothing is under way", func() bool {
 			_ = pair.q.Failure()
 			return pair.q.Idle()
 		})

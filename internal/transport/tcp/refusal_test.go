@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -59,11 +60,11 @@ func TestRefusals(t *testing.T) {
 				ok(t, l.Put(other, transport.Addr{Segment: 2}, spanOf(t, ranks[0].registry.At(1).Segment, 0, 8)))
 				ok(t, c.do(t, l, q))
 				resume()
-				ok(t, l.Flush(within(t), other))
-				if err := l.Flush(within(t), q); !errors.Is(err, base.ErrNoSegment) {
+				ok(t, l.Flush(testenv.Context(t), other))
+				if err := l.Flush(testenv.Context(t), q); !errors.Is(err, base.ErrNoSegment) {
 					t.Errorf("flush: %v, want ErrNoSegment", err)
 				}
-				ok(t, l.Flush(within(t), q))
+				ok(t, l.Flush(testenv.Context(t), q))
 				ok(t, settle(t, q))
 				fresh := ranks[1].registry.At(1).Segment
 				if !bytes.Equal(fresh.All().Bytes(), make([]byte, 1<<20)) || fresh.Notifications().Load(1) != 0 {
@@ -82,11 +83,11 @@ func TestRefusalIsReportedByWait(t *testing.T) {
 	q, last := queueOn(0), queueOn(0)
 	ok(t, l.Notify(q, transport.Flag{Segment: 1, ID: 1, Value: 1}))
 	resume()
-	ok(t, l.Flush(within(t), last)) // the refusal has come before
+	ok(t, l.Flush(testenv.Context(t), last)) // the refusal has come before
 	if err := settle(t, q); !errors.Is(err, base.ErrNoSegment) {
 		t.Errorf("wait: %v, want ErrNoSegment", err)
 	}
-	ok(t, l.Flush(within(t), q)) // once is enough
+	ok(t, l.Flush(testenv.Context(t), q)) // once is enough
 	ok(t, settle(t, q))
 }
 
@@ -99,14 +100,14 @@ func TestRefusedGetsAndAtomics(t *testing.T) {
 	ok(t, l.GetNotify(q, own.All(), transport.Addr{Segment: 1}, own.Notifications(), transport.Flag{ID: 1, Value: 1}))
 	go func() { // once both are on their way
 		c := ranks[0].conns[ranks[0].cfg.Connections].Load()
-		eventually(t, "two requests are pending", func() bool {
+		testenv.Eventually(t, "two requests are pending", func() bool {
 			c.out.mu.Lock()
 			defer c.out.mu.Unlock()
 			return c.out.requests.pending.Len() == 2
 		})
 		resume()
 	}()
-	if _, err := l.Atomic(within(t), transport.Addr{Segment: 1}, transport.FetchAdd, 1, 0); !errors.Is(err, base.ErrNoSegment) {
+	if _, err := l.Atomic(testenv.Context(t), transport.Addr{Segment: 1}, transport.FetchAdd, 1, 0); !errors.Is(err, base.ErrNoSegment) {
 		t.Errorf("atomic: %v, want ErrNoSegment", err)
 	}
 	if err := settle(t, q); !errors.Is(err, base.ErrNoSegment) {
@@ -131,7 +132,7 @@ func TestWithdrawInTheMiddleOfAPut(t *testing.T) {
 		ok(t, ranks[1].Withdraw(1)) // in the middle, or before, or after
 		at := bytes.LastIndexByte(peer.All().Bytes(), 1)
 		seen := peer.Notifications().Load(1)
-		err := l.Flush(within(t), q)
+		err := l.Flush(testenv.Context(t), q)
 		if waited := settle(t, q); err == nil {
 			err = waited
 		}
@@ -141,7 +142,7 @@ func TestWithdrawInTheMiddleOfAPut(t *testing.T) {
 		if now := bytes.LastIndexByte(peer.All().Bytes(), 1); now != at || peer.Notifications().Load(1) != seen {
 			t.Errorf("after the withdrawal the segment was still written to: byte %d and then %d", at, now)
 		}
-		ok(t, l.Ping(within(t))) // the connection goes on
+		ok(t, l.Ping(testenv.Context(t))) // the connection goes on
 	})
 }
 
@@ -160,7 +161,7 @@ func TestWithdrawInTheMiddleOfAGet(t *testing.T) {
 		resume := stall(t, ranks[0], 1, int(l.idleChannel()))
 		ok(t, l.Get(q, own.All(), transport.Addr{Segment: 1}))
 		c := ranks[1].conns[0].Load()
-		eventually(t, "the answer is under way", func() bool { return c.out.armed.Load() })
+		testenv.Eventually(t, "the answer is under way", func() bool { return c.out.armed.Load() })
 		ok(t, ranks[1].Withdraw(1))
 		for i := range peer.All().Bytes() {
 			peer.All().Bytes()[i] = 2 // it is the program's again

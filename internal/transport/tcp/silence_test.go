@@ -81,14 +81,14 @@ func TestCutsAreNoticedAcrossHosts(t *testing.T) {
 				t.Parallel()
 				x := newHostPair(t, pair, func(_ base.Rank, cfg *Config) { cfg.Silence, cfg.TLS = silence, i >= 2 })
 				if c.met {
-					ok(t, linkTo(t, x.ranks[0], 1).Ping(within(t)))
+					ok(t, linkTo(t, x.ranks[0], 1).Ping(testenv.Context(t)))
 				}
 				var calls sync.WaitGroup
 				defer calls.Wait()
 				start := func() {
 					for r := range base.Rank(2) {
 						if c.busy[r] {
-							calls.Go(func() { x.reach(within(t), r, false) })
+							calls.Go(func() { x.reach(testenv.Context(t), r, false) })
 						}
 					}
 				}
@@ -122,11 +122,11 @@ func TestTheOtherSideIsToldOfACutAcrossHosts(t *testing.T) {
 			change(r, cfg)
 			cfg.Silence = []time.Duration{time.Hour, 500 * time.Millisecond}[r]
 		})
-		ok(t, linkTo(t, x.ranks[0], 1).Ping(within(t)))
+		ok(t, linkTo(t, x.ranks[0], 1).Ping(testenv.Context(t)))
 		var calls sync.WaitGroup
 		defer calls.Wait()
 		for r := range base.Rank(2) {
-			calls.Go(func() { x.reach(within(t), r, false) })
+			calls.Go(func() { x.reach(testenv.Context(t), r, false) })
 		}
 		c.CutOneWay(c.Hosts()[0], c.Hosts()[1])
 		x.loses(t, 1, generous)
@@ -152,7 +152,7 @@ func TestACutEndsAHandshakeAcrossHosts(t *testing.T) {
 	})
 	var calls sync.WaitGroup
 	defer calls.Wait()
-	calls.Go(func() { x.reach(within(t), 0, true) })
+	calls.Go(func() { x.reach(testenv.Context(t), 0, true) })
 	conn, err := l.Accept()
 	ok(t, err)
 	defer conn.Close()
@@ -175,6 +175,6 @@ func TestAddressesShareTheSilenceAcrossHosts(t *testing.T) {
 	c.Partition(c.Hosts()[0], c.Hosts()[1])
 	var calls sync.WaitGroup
 	defer calls.Wait()
-	calls.Go(func() { x.reach(within(t), 0, true) })
+	calls.Go(func() { x.reach(testenv.Context(t), 0, true) })
 	x.loses(t, 0, twice(silence))
 }

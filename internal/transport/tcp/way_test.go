@@ -33,7 +33,7 @@ func TestNoWayForAMoment(t *testing.T) {
 				}
 			})
 			refuse.Store(3)
-			ok(t, linkTo(t, ranks[0], 1).Ping(within(t)))
+			ok(t, linkTo(t, ranks[0], 1).Ping(testenv.Context(t)))
 			if left := refuse.Load(); left >= 0 || lost.count() != 0 {
 				t.Errorf("%d attempts were to fail still; lost %v", left, lost.all)
 			}
@@ -56,7 +56,7 @@ func TestNoWayAtAll(t *testing.T) {
 		}
 	})
 	shut.Store(1)
-	err := linkTo(t, ranks[0], 1).Ping(within(t))
+	err := linkTo(t, ranks[0], 1).Ping(testenv.Context(t))
 	isGone(t, "ping", err, 1)
 	if !strings.Contains(err.Error(), "no route to host") || tries.Load() < leastTries || lost.count() != 1 {
 		t.Errorf("%v after %d attempts; lost %v", err, tries.Load(), lost.all)
@@ -104,7 +104,7 @@ func TestHandshakesThatComeToNoEnd(t *testing.T) {
 					}
 				}
 			})
-			ok(t, linkTo(t, ranks[0], 1).Ping(within(t)))
+			ok(t, linkTo(t, ranks[0], 1).Ping(testenv.Context(t)))
 			if lost.count() != 0 {
 				t.Errorf("ranks were lost: %v", lost.all)
 			}
@@ -126,7 +126,7 @@ func TestHandshakesWithOneThatIsGone(t *testing.T) {
 			ranks[0].Lose(&base.RankError{Rank: 1, Reason: "the launcher says so"})
 		}
 	}()
-	err = linkTo(t, ranks[0], 1).Ping(within(t))
+	err = linkTo(t, ranks[0], 1).Ping(testenv.Context(t))
 	isGone(t, "ping", err, 1)
 	if !strings.Contains(err.Error(), "the launcher says so") {
 		t.Error(err)
@@ -149,7 +149,7 @@ func TestRefusedByOneThatIsGone(t *testing.T) {
 			return nowhere, nil
 		}
 	})
-	err := linkTo(t, ranks[0], 1).Ping(within(t))
+	err := linkTo(t, ranks[0], 1).Ping(testenv.Context(t))
 	isGone(t, "ping", err, 1)
 	if n := dials.Load(); !strings.Contains(err.Error(), "the launcher says so") || n < tries {
 		t.Errorf("%v after %d attempts", err, n)
@@ -172,7 +172,7 @@ func TestSomebodyElseAtThePeersAddress(t *testing.T) {
 		cfg.Silence = 250 * time.Millisecond
 		cfg.Lookup = func(context.Context, base.Rank) (string, error) { return l.Addr().String(), nil }
 	})
-	err = linkTo(t, ranks[0], 1).Ping(within(t))
+	err = linkTo(t, ranks[0], 1).Ping(testenv.Context(t))
 	isGone(t, "ping", err, 1)
 	if !strings.Contains(err.Error(), auth.ErrUnproven.Error()) {
 		t.Error(err)
@@ -204,10 +204,10 @@ func TestStrangersAtEveryRank(t *testing.T) {
 	begun := time.Now()
 	for _, l := range []*link{linkTo(t, ranks[0], 1), linkTo(t, ranks[1], 0)} {
 		for n := range ranks[0].cfg.Connections {
-			_, err := l.conn(within(t), uint32(n))
+			_, err := l.conn(testenv.Context(t), uint32(n))
 			ok(t, err)
 		}
-		ok(t, l.Ping(within(t)))
+		ok(t, l.Ping(testenv.Context(t)))
 	}
 	t.Logf("%d strangers at each rank; first contact on %d lanes took %v", strangers, ranks[0].cfg.Connections, time.Since(begun))
 	if lost.count() != 0 {

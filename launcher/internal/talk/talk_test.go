@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 func TestFramesArriveInOrder(t *testing.T) {
@@ -143,18 +145,9 @@ func TestCredit(t *testing.T) {
 	})
 	c.Add(-5)
 	c.Add(7)
-	eventually(t, func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.left == 0 })
+	testenv.Eventually(t, "both waits have taken what there is", func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.left == 0 })
 	c.Close()
 	waiting.Wait()
-}
-
-func eventually(t *testing.T, condition func() bool) {
-	t.Helper()
-	for limit := time.Now().Add(20 * time.Second); !condition(); {
-		if time.Now().After(limit) {
-			t.Fatal("it does not come")
-		}
-	}
 }
 
 func TestInflow(t *testing.T) {
