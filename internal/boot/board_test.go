@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 func TestEveryoneGetsWhatOthersPut(t *testing.T) {
@@ -30,7 +31,7 @@ func TestEveryoneGetsWhatOthersPut(t *testing.T) {
 					all.Go(func() {
 						for i := range names * size * 2 {
 							from, name := i%size, i/size%names
-							got, err := s.Get(limit(t), base.Rank(from), fmt.Sprint(name))
+							got, err := s.Get(testenv.Context(t), base.Rank(from), fmt.Sprint(name))
 							if err != nil || string(got) != string(value(from, name)) {
 								t.Errorf("rank %d asks rank %d for %d: %q, %v", r, from, name, got, err)
 								return
@@ -53,7 +54,7 @@ func TestPutAndGetEmptyAndLargestValues(t *testing.T) {
 			if err := j.sessions[0].Put(name, value); err != nil {
 				t.Fatal(err)
 			}
-			got, err := j.sessions[1].Get(limit(t), 0, name)
+			got, err := j.sessions[1].Get(testenv.Context(t), 0, name)
 			if err != nil || got == nil || string(got) != string(value) {
 				t.Errorf("%.10s: %d bytes, %v; want %d bytes", name, len(got), err, len(value))
 			}
@@ -75,7 +76,7 @@ func TestGetIsResumableAndCached(t *testing.T) {
 		}
 		value[0] = 'w' // the session has its own copy
 		for range 2 {
-			if got, err := s.Get(limit(t), 0, "x"); err != nil || string(got) != "v" {
+			if got, err := s.Get(testenv.Context(t), 0, "x"); err != nil || string(got) != "v" {
 				t.Fatalf("%q, %v", got, err)
 			}
 		}
@@ -83,7 +84,7 @@ func TestGetIsResumableAndCached(t *testing.T) {
 			t.Errorf("%q, %v; what has come needs no more time", got, err)
 		}
 		j.leave(Failure{Rank: 0, Reason: "exit status 3"})
-		if got, err := s.Get(limit(t), 0, "x"); err != nil || string(got) != "v" {
+		if got, err := s.Get(testenv.Context(t), 0, "x"); err != nil || string(got) != "v" {
 			t.Errorf("%q, %v; what was put stays", got, err)
 		}
 	})
@@ -110,11 +111,11 @@ func TestPutAndGetRefusals(t *testing.T) {
 			}
 		}
 		for _, r := range []base.Rank{-1, 2} {
-			if _, err := s.Get(limit(t), r, "x"); !errors.Is(err, base.ErrBadRank) {
+			if _, err := s.Get(testenv.Context(t), r, "x"); !errors.Is(err, base.ErrBadRank) {
 				t.Errorf("get from rank %d: %v, want ErrBadRank", r, err)
 			}
 		}
-		if _, err := s.Get(limit(t), 1, ""); err == nil || !strings.Contains(err.Error(), "1 to 256 bytes") {
+		if _, err := s.Get(testenv.Context(t), 1, ""); err == nil || !strings.Contains(err.Error(), "1 to 256 bytes") {
 			t.Errorf("get without a name: %v", err)
 		}
 	})
@@ -138,11 +139,11 @@ func TestGetNamesTheRankThatIsGone(t *testing.T) {
 		waiting := make(chan error)
 		j.sessions[0].Get(over(), 2, "x")
 		go func() {
-			_, err := j.sessions[0].Get(limit(t), 2, "x")
+			_, err := j.sessions[0].Get(testenv.Context(t), 2, "x")
 			waiting <- err
 		}()
 		j.leave(Failure{Rank: 2, Reason: "exit status 3"})
-		_, later := j.sessions[1].Get(limit(t), 2, "x")
+		_, later := j.sessions[1].Get(testenv.Context(t), 2, "x")
 		for when, err := range map[string]error{"waiting when it went": <-waiting, "asked later": later} {
 			var got *base.RankError
 			if !errors.As(err, &got) || *got != (base.RankError{Rank: 2, Reason: "exit status 3"}) {
@@ -153,7 +154,7 @@ func TestGetNamesTheRankThatIsGone(t *testing.T) {
 		if err := j.sessions[1].Put("x", []byte("v")); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := j.sessions[0].Get(limit(t), 1, "x"); err != nil || string(got) != "v" {
+		if got, err := j.sessions[0].Get(testenv.Context(t), 1, "x"); err != nil || string(got) != "v" {
 			t.Errorf("%q, %v", got, err)
 		}
 	})
@@ -168,7 +169,7 @@ func TestFence(t *testing.T) {
 			var all sync.WaitGroup
 			for r, s := range j.sessions {
 				all.Go(func() {
-					if err := s.Fence(limit(t), "f", "w"); err != nil {
+					if err := s.Fence(testenv.Context(t), "f", "w"); err != nil {
 						t.Errorf("rank %d: %v", r, err)
 					}
 				})
@@ -195,7 +196,7 @@ func TestFenceComparesWords(t *testing.T) {
 				var all sync.WaitGroup
 				for r, s := range j.sessions {
 					all.Go(func() {
-						err := s.Fence(limit(t), "f", c.words[r])
+						err := s.Fence(testenv.Context(t), "f", c.words[r])
 						for _, want := range c.want {
 							if !errors.Is(err, base.ErrMismatch) || !strings.Contains(err.Error(), want) {
 								t.Errorf("rank %d: %v, want ErrMismatch with %q", r, err, want)
@@ -216,7 +217,7 @@ func TestFenceNamesTheRankThatIsGone(t *testing.T) {
 		j.leave(Failure{Rank: want.Rank, Reason: want.Reason})
 		for r, s := range j.sessions[:2] {
 			var got *base.RankError
-			if err := s.Fence(limit(t), "f", ""); !errors.As(err, &got) {
+			if err := s.Fence(testenv.Context(t), "f", ""); !errors.As(err, &got) {
 				t.Errorf("rank %d: %v", r, err)
 			} else if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("rank %d (-want +got):\n%s", r, d)
@@ -232,7 +233,7 @@ func TestFenceRefusals(t *testing.T) {
 			{"long word", "f", strings.Repeat("w", MaxWord+1), "at most 1024 bytes"},
 			{"not UTF-8", "f", "a\xff", "UTF-8"},
 		} {
-			if err := j.sessions[0].Fence(limit(t), c.fence, c.word); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := j.sessions[0].Fence(testenv.Context(t), c.fence, c.word); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // A job is what the tests of a Session need of whoever started it. All of them
@@ -101,14 +102,6 @@ func join(t *testing.T, s *Server, r base.Rank) *client {
 	return c
 }
 
-// limit is how long a test waits for what must come; only a failing test waits
-// that long.
-func limit(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // over returns a context that has ended.
 func over() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -123,7 +116,7 @@ func TestValueOfARankThatDiedLaterCounts(t *testing.T) {
 		}
 		j.sessions[1].Close() // its last words have left it
 		j.leave(Failure{Rank: 1, Left: true, Reason: "exit status 0"})
-		got, err := j.sessions[0].Get(limit(t), 1, "x")
+		got, err := j.sessions[0].Get(testenv.Context(t), 1, "x")
 		if err != nil || string(got) != "last words" {
 			t.Errorf("%q, %v; want the value that rank 1 had put", got, err)
 		}
@@ -145,7 +138,7 @@ func TestFailuresComeOnceAndInOrder(t *testing.T) {
 			select {
 			case f := <-j.sessions[0].Failures():
 				got = append(got, f)
-			case <-limit(t).Done():
+			case <-testenv.Context(t).Done():
 				t.Fatalf("only %v came", got)
 			}
 		}
@@ -169,7 +162,7 @@ func TestFailuresFromBeforeTheSession(t *testing.T) {
 		if got != want {
 			t.Errorf("%v, want %v", got, want)
 		}
-	case <-limit(t).Done():
+	case <-testenv.Context(t).Done():
 		t.Fatal("it never came")
 	}
 }
@@ -194,7 +187,7 @@ func TestMiss(t *testing.T) {
 				if d := cmp.Diff(fmt.Sprintf("1 misses %+v", want), got); d != "" {
 					t.Errorf("(-want +got):\n%s", d)
 				}
-			case <-limit(t).Done():
+			case <-testenv.Context(t).Done():
 				t.Fatalf("nobody heard %+v", want)
 			}
 		}
@@ -207,16 +200,16 @@ func TestMiss(t *testing.T) {
 func TestKill(t *testing.T) {
 	forEachJob(t, 3, func(t *testing.T, j *job) {
 		s := j.sessions[0]
-		if err := s.Kill(limit(t), 0); err == nil || !strings.Contains(err.Error(), "itself") {
+		if err := s.Kill(testenv.Context(t), 0); err == nil || !strings.Contains(err.Error(), "itself") {
 			t.Errorf("own rank: %v", err)
 		}
 		for _, r := range []base.Rank{-1, 3} {
-			if err := s.Kill(limit(t), r); !errors.Is(err, base.ErrBadRank) {
+			if err := s.Kill(testenv.Context(t), r); !errors.Is(err, base.ErrBadRank) {
 				t.Errorf("rank %d: %v, want ErrBadRank", r, err)
 			}
 		}
 		for range 2 { // the second finds it gone
-			if err := s.Kill(limit(t), 2); err != nil {
+			if err := s.Kill(testenv.Context(t), 2); err != nil {
 				t.Errorf("kill rank 2: %v", err)
 			}
 		}
@@ -225,7 +218,7 @@ func TestKill(t *testing.T) {
 			if f.Rank != 2 {
 				t.Errorf("rank 1 heard of %v, want rank 2", f)
 			}
-		case <-limit(t).Done():
+		case <-testenv.Context(t).Done():
 			t.Error("rank 1 never heard of it")
 		}
 	})
@@ -239,12 +232,12 @@ func TestKillThatIsRefused(t *testing.T) {
 	defer s.Close()
 	c := join(t, s, 0)
 	for range 2 {
-		if err := c.Kill(limit(t), 1); err == nil || !strings.Contains(err.Error(), "no such process") {
+		if err := c.Kill(testenv.Context(t), 1); err == nil || !strings.Contains(err.Error(), "no such process") {
 			t.Errorf("%v, want the launcher's reason", err)
 		}
 	}
 	l := NewLocal(2)
-	if err := l.Session(0).Kill(limit(t), 1); err == nil || !strings.Contains(err.Error(), "OnKill") {
+	if err := l.Session(0).Kill(testenv.Context(t), 1); err == nil || !strings.Contains(err.Error(), "OnKill") {
 		t.Errorf("without OnKill: %v", err)
 	}
 }
@@ -254,7 +247,7 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 		s := j.sessions[0]
 		errs := make(chan error)
 		s.Fence(over(), "never", "")
-		go func() { errs <- s.Fence(limit(t), "never", "") }()
+		go func() { errs <- s.Fence(testenv.Context(t), "never", "") }()
 		for range 2 {
 			if err := s.Close(); err != nil {
 				t.Error(err)
@@ -263,13 +256,13 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 		if err := <-errs; !errors.Is(err, base.ErrClosed) {
 			t.Errorf("waiting fence: %v, want ErrClosed", err)
 		}
-		if _, err := s.Get(limit(t), 1, "later"); !errors.Is(err, base.ErrClosed) {
+		if _, err := s.Get(testenv.Context(t), 1, "later"); !errors.Is(err, base.ErrClosed) {
 			t.Errorf("later get: %v, want ErrClosed", err)
 		}
 		if err := s.Put("later", nil); !errors.Is(err, base.ErrClosed) {
 			t.Errorf("later put: %v, want ErrClosed", err)
 		}
-		if err := s.Kill(limit(t), 1); !errors.Is(err, base.ErrClosed) {
+		if err := s.Kill(testenv.Context(t), 1); !errors.Is(err, base.ErrClosed) {
 			t.Errorf("later kill: %v, want ErrClosed", err)
 		}
 		if _, open := <-s.Failures(); open || s.Lost() {
@@ -283,7 +276,7 @@ func TestLauncherGoes(t *testing.T) {
 	c := join(t, s, 0)
 	c.Fence(over(), "never", "")
 	s.Close()
-	if err := c.Fence(limit(t), "never", ""); !errors.Is(err, ErrLost) {
+	if err := c.Fence(testenv.Context(t), "never", ""); !errors.Is(err, ErrLost) {
 		t.Errorf("%v, want ErrLost", err)
 	}
 	if _, open := <-c.Failures(); open {

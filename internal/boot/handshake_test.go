@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // TestHandshakeAnsweredTooLate has ranks whose handshake succeeds at the rendezvous and not at
@@ -27,7 +28,7 @@ func TestHandshakeAnsweredTooLate(t *testing.T) {
 			zero := joinOverNetwork(t, s, v, 0)
 			for range 3 {
 				m := v.meeting(s, 1)
-				conn, err := m.connect(limit(t), infoOf(s, 1), nil)
+				conn, err := m.connect(testenv.Context(t), infoOf(s, 1), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -38,7 +39,7 @@ func TestHandshakeAnsweredTooLate(t *testing.T) {
 			if err := one.Put("x", []byte("y")); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := zero.Get(limit(t), 1, "x"); err != nil || string(got) != "y" {
+			if got, err := zero.Get(testenv.Context(t), 1, "x"); err != nil || string(got) != "y" {
 				t.Errorf("got %q, %v", got, err)
 			}
 			if err := s.serveAgain(1); err == nil {

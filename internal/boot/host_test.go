@@ -47,7 +47,7 @@ func joinAll(t *testing.T, plans []networkPlan) []Session {
 	var all sync.WaitGroup
 	for r, p := range plans {
 		all.Go(func() {
-			s, err := p.join(limit(t))
+			s, err := p.join(testenv.Context(t))
 			if err != nil {
 				t.Errorf("rank %d: %v", r, err)
 				return
@@ -76,10 +76,10 @@ func TestJobWithoutLauncher(t *testing.T) {
 					if err := s.Put("x", fmt.Append(nil, r)); err != nil {
 						t.Error(err)
 					}
-					if got, err := s.Get(limit(t), base.Rank(3-r), "x"); err != nil || string(got) != fmt.Sprint(3-r) {
+					if got, err := s.Get(testenv.Context(t), base.Rank(3-r), "x"); err != nil || string(got) != fmt.Sprint(3-r) {
 						t.Errorf("rank %d: %q, %v", r, got, err)
 					}
-					if err := s.Fence(limit(t), "f", ""); err != nil {
+					if err := s.Fence(testenv.Context(t), "f", ""); err != nil {
 						t.Error(err)
 					}
 					if err := s.Close(); err != nil { // rank 0 waits for the others here
@@ -116,7 +116,7 @@ func TestRankThatLeavesIsNoFailureOfTheRest(t *testing.T) {
 	if err := sessions[1].Put("x", []byte("v")); err != nil {
 		t.Error(err)
 	}
-	if got, err := sessions[1].Get(limit(t), 1, "x"); err != nil || string(got) != "v" {
+	if got, err := sessions[1].Get(testenv.Context(t), 1, "x"); err != nil || string(got) != "v" {
 		t.Errorf("%q, %v", got, err)
 	}
 	sessions[1].Close()
@@ -131,7 +131,7 @@ func TestRankThatComesAfterTheEndIsTold(t *testing.T) {
 	closed := make(chan error)
 	go func() { closed <- sessions[0].Close() }()
 	failureAt(t, sessions[1]) // rank 0 has left
-	if _, err := plans[2].join(limit(t)); !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), "rank 0, which holds the rendezvous, has left") {
+	if _, err := plans[2].join(testenv.Context(t)); !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), "rank 0, which holds the rendezvous, has left") {
 		t.Errorf("%v, want to be refused because rank 0 has left", err)
 	}
 	sessions[1].Close()
@@ -141,7 +141,7 @@ func TestRankThatComesAfterTheEndIsTold(t *testing.T) {
 func TestKillBeforeARankHasJoined(t *testing.T) {
 	s := joinAll(t, plansOfJob(t, 2)[:1])[0]
 	defer s.Close()
-	if err := s.Kill(limit(t), 1); err == nil || !strings.Contains(err.Error(), "not joined yet") {
+	if err := s.Kill(testenv.Context(t), 1); err == nil || !strings.Contains(err.Error(), "not joined yet") {
 		t.Errorf("%v", err)
 	}
 }
@@ -154,7 +154,7 @@ func TestRendezvousPortThatIsTaken(t *testing.T) {
 	defer l.Close()
 	p := plansOfJob(t, 1)[0]
 	p.meeting.addresses = []string{l.Addr().String()}
-	if s, err := p.join(limit(t)); !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), l.Addr().String()) {
+	if s, err := p.join(testenv.Context(t)); !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), l.Addr().String()) {
 		t.Errorf("%v, %v; want that the address is in use", s, err)
 	}
 }
@@ -297,7 +297,7 @@ func (p *processRank) expect(want string) {
 				p.t.Fatalf("it ended and said %q, not %q", others, want)
 			}
 			others = append(others, line)
-		case <-limit(p.t).Done():
+		case <-testenv.Context(p.t).Done():
 			p.t.Fatalf("it said %q, not %q", others, want)
 		}
 	}

@@ -61,10 +61,10 @@ func TestAnotherUserAtTheSocket(t *testing.T) {
 		return
 	}
 	defer l.Close()
-	if _, err := p.hearSocket(limit(t), name); !errors.Is(err, errStranger) || !strings.Contains(err.Error(), fmt.Sprintf("user %d", otherUser())) {
+	if _, err := p.hearSocket(testenv.Context(t), name); !errors.Is(err, errStranger) || !strings.Contains(err.Error(), fmt.Sprintf("user %d", otherUser())) {
 		t.Errorf("%v, want that another user is there", err)
 	}
-	if _, err := p.tellSocket(limit(t), &variables{lookup: lookupIn(nil)}, false, name); !errors.Is(err, syscall.EADDRINUSE) {
+	if _, err := p.tellSocket(testenv.Context(t), &variables{lookup: lookupIn(nil)}, false, name); !errors.Is(err, syscall.EADDRINUSE) {
 		t.Errorf("%v, want that the name is taken", err)
 	}
 
@@ -92,7 +92,7 @@ func TestAnotherUserAtTheSocket(t *testing.T) {
 	if len(text) > 0 {
 		t.Errorf("another user was told %q", text)
 	}
-	if r, err := askNear(limit(t), own.Addr().String()); err != nil || r.key != "a key" {
+	if r, err := askNear(testenv.Context(t), own.Addr().String()); err != nil || r.key != "a key" {
 		t.Errorf("the own user was told %v, %v", r, err)
 	}
 	own.Close()

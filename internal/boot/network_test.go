@@ -37,7 +37,7 @@ func (v *rendezvous) logged(t *testing.T, n int) string {
 		select {
 		case line := <-v.lines:
 			all = append(all, line)
-		case <-limit(t).Done():
+		case <-testenv.Context(t).Done():
 			t.Fatalf("%d lines in the log, want %d:\n%s", len(all), n, strings.Join(all, "\n"))
 		}
 	}
@@ -111,10 +111,10 @@ func TestJoinWithTLS(t *testing.T) {
 			if err := c.Put("x", make([]byte, MaxValue)); err != nil {
 				t.Error(err)
 			}
-			if got, err := c.Get(limit(t), (r+1)%3, "x"); err != nil || len(got) != MaxValue {
+			if got, err := c.Get(testenv.Context(t), (r+1)%3, "x"); err != nil || len(got) != MaxValue {
 				t.Errorf("rank %d: %d bytes, %v", r, len(got), err)
 			}
-			if err := c.Fence(limit(t), "f", ""); err != nil {
+			if err := c.Fence(testenv.Context(t), "f", ""); err != nil {
 				t.Error(err)
 			}
 			if err := c.Close(); err != nil {
@@ -145,7 +145,7 @@ func TestJoinRefusals(t *testing.T) {
 		{"no such rank", v.meeting(s, 2), infoOf(s, 2), "no such rank"},
 		{"TLS on one side", tlsRank, infoOf(s, 1), "GASPI_TLS"},
 	} {
-		_, err := c.meeting.join(limit(t), c.info)
+		_, err := c.meeting.join(testenv.Context(t), c.info)
 		if !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), v.address) {
 			t.Errorf("%s: %v; want a refusal with %q and %s", c.name, err, c.want, v.address)
 		}
@@ -208,14 +208,14 @@ func TestJoinTriesAllAddressesUntilOneIsThere(t *testing.T) {
 	s, v := startRendezvous(t, 1, false)
 	m := v.meeting(s, 0)
 	m.addresses = []string{nobody, v.address}
-	c, err := m.join(limit(t), infoOf(s, 0))
+	c, err := m.join(testenv.Context(t), infoOf(s, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Close()
 
 	m.addresses, m.patience = []string{nobody}, 50*time.Millisecond
-	if _, err := m.join(limit(t), infoOf(s, 0)); err == nil || !strings.Contains(err.Error(), "no rendezvous at "+nobody+" after 50ms") {
+	if _, err := m.join(testenv.Context(t), infoOf(s, 0)); err == nil || !strings.Contains(err.Error(), "no rendezvous at "+nobody+" after 50ms") {
 		t.Errorf("nobody there: %v", err)
 	}
 	m.patience = time.Hour
@@ -231,7 +231,7 @@ func TestSilentListenerEndsWithTheContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	ctx, cancel := context.WithCancel(limit(t))
+	ctx, cancel := context.WithCancel(testenv.Context(t))
 	go func() {
 		conn, err := l.Accept()
 		if err == nil {
@@ -256,7 +256,7 @@ func failureAt(t *testing.T, s Session) Failure {
 			t.Fatal("the feed was closed")
 		}
 		return f
-	case <-limit(t).Done():
+	case <-testenv.Context(t).Done():
 		t.Fatal("no failure was reported")
 	}
 	return Failure{}
@@ -298,7 +298,7 @@ func TestLastWordsOfARemoteRankCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
-	if got, err := watcher.Get(limit(t), 1, "x"); err != nil || string(got) != "last words" {
+	if got, err := watcher.Get(testenv.Context(t), 1, "x"); err != nil || string(got) != "last words" {
 		t.Errorf("%q, %v", got, err)
 	}
 	if f := failureAt(t, watcher); !f.Left {
@@ -378,7 +378,7 @@ func TestSilentServerIsLost(t *testing.T) {
 		conn.Write(line)
 		io.Copy(io.Discard, conn)
 	})
-	c, err := meeting{addresses: []string{l.Addr().String()}, proof: auth.Credentials{Key: k}, patience: 20 * time.Second}.join(limit(t), Info{Rank: 1, Size: 2, Job: "j"})
+	c, err := meeting{addresses: []string{l.Addr().String()}, proof: auth.Credentials{Key: k}, patience: 20 * time.Second}.join(testenv.Context(t), Info{Rank: 1, Size: 2, Job: "j"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,7 +386,7 @@ func TestSilentServerIsLost(t *testing.T) {
 	if f := failureAt(t, c); f != (Failure{Rank: 0, Reason: "no sign of life for 100ms"}) {
 		t.Errorf("%+v, want that rank 0 is gone", f)
 	}
-	if _, err := c.Get(limit(t), 0, "x"); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "rank 0, which held the rendezvous of the job, is gone") || strings.Contains(err.Error(), "launcher") {
+	if _, err := c.Get(testenv.Context(t), 0, "x"); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "rank 0, which held the rendezvous of the job, is gone") || strings.Contains(err.Error(), "launcher") {
 		t.Errorf("%v, want ErrLost that names rank 0 and no launcher", err)
 	}
 	if !c.Lost() {
@@ -402,7 +402,7 @@ func TestManySessionsOverTCP(t *testing.T) {
 	var all sync.WaitGroup
 	for r := range base.Rank(size) {
 		all.Go(func() {
-			c, err := v.meeting(s, r).join(limit(t), infoOf(s, r))
+			c, err := v.meeting(s, r).join(testenv.Context(t), infoOf(s, r))
 			if err != nil {
 				t.Errorf("rank %d: %v", r, err)
 				return
@@ -412,11 +412,11 @@ func TestManySessionsOverTCP(t *testing.T) {
 				t.Errorf("rank %d: %v", r, err)
 			}
 			for _, peer := range []base.Rank{(r + 1) % size, (r + size - 1) % size, size / 2} {
-				if got, err := c.Get(limit(t), peer, "x"); err != nil || string(got) != fmt.Sprint(peer) {
+				if got, err := c.Get(testenv.Context(t), peer, "x"); err != nil || string(got) != fmt.Sprint(peer) {
 					t.Errorf("rank %d: rank %d put %q, %v", r, peer, got, err)
 				}
 			}
-			if err := c.Fence(limit(t), "f", "w"); err != nil {
+			if err := c.Fence(testenv.Context(t), "f", "w"); err != nil {
 				t.Errorf("rank %d: %v", r, err)
 			}
 		})

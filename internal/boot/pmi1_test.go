@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 const (
@@ -33,7 +35,7 @@ func TestPMI1(t *testing.T) {
 		{"cmd=get kvsname=kvs_7 key=k\n", "cmd=get_result rc=0 msg=it is there value=a=b;c\n"},
 		{"cmd=finalize\n", "cmd=finalize_ack\n"},
 	}...).play(t)
-	ctx := limit(t)
+	ctx := testenv.Context(t)
 	p := newPMI1(conn)
 	if rank, size, err := p.introduce(ctx, 3); rank != 3 || size != 8 || err != nil {
 		t.Fatalf("rank %d of %d, %v", rank, size, err)
@@ -69,9 +71,9 @@ func TestPMI1ThatGoesWrong(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			conn, _ := c.script.play(t)
 			p := newPMI1(conn)
-			err := p.begin(limit(t))
+			err := p.begin(testenv.Context(t))
 			if err == nil {
-				_, err = p.get(limit(t), "k")
+				_, err = p.get(testenv.Context(t), "k")
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "PMI-1: ") {
 				t.Errorf("%v, want an error of PMI-1 with %q", err, c.want)
@@ -83,11 +85,11 @@ func TestPMI1ThatGoesWrong(t *testing.T) {
 func TestPMI1RefusesWhatItCannotSay(t *testing.T) {
 	conn, _ := pmi1Opening.play(t)
 	p := newPMI1(conn)
-	if err := p.begin(limit(t)); err != nil {
+	if err := p.begin(testenv.Context(t)); err != nil {
 		t.Fatal(err)
 	}
 	for _, kv := range [][2]string{{"k", "two words"}, {"k", "two\nlines"}, {"a key", "v"}, {"k", strings.Repeat("v", 1024)}, {strings.Repeat("k", 64), "v"}} {
-		if err := p.put(limit(t), kv[0], kv[1]); err == nil || !strings.Contains(err.Error(), "without spaces") {
+		if err := p.put(testenv.Context(t), kv[0], kv[1]); err == nil || !strings.Contains(err.Error(), "without spaces") {
 			t.Errorf("%.20q, %.20q: %v", kv[0], kv[1], err)
 		}
 	}
@@ -96,7 +98,7 @@ func TestPMI1RefusesWhatItCannotSay(t *testing.T) {
 func TestPMI1TakesThisProcessForNoRank(t *testing.T) {
 	for _, said := range []string{"cmd=set size=2\ncmd=set rank=2\ncmd=set debug=0\n", "cmd=set size=0\ncmd=set rank=0\ncmd=set debug=0\n"} {
 		conn, _ := script{{"cmd=initack pmiid=0\n", "cmd=initack\n" + said}}.play(t)
-		if _, _, err := newPMI1(conn).introduce(limit(t), 0); err == nil || !strings.Contains(err.Error(), "takes this process for rank") {
+		if _, _, err := newPMI1(conn).introduce(testenv.Context(t), 0); err == nil || !strings.Contains(err.Error(), "takes this process for rank") {
 			t.Errorf("%q: %v", said, err)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // A script is the other end of a PMI-2 connection: it expects what is asked, in
@@ -52,7 +54,7 @@ func TestPMI(t *testing.T) {
 		{framed("cmd=kvs-get;jobid=7.0;srcid=-1;key=k;"), framed("cmd=kvs-get-response;rc=0;found=TRUE;value=a;;b=c;")},
 		{framed("cmd=finalize;"), framed("cmd=finalize-response;rc=0;")},
 	}.play(t)
-	ctx := limit(t)
+	ctx := testenv.Context(t)
 	p, size, err := openPMI(ctx, conn, "7.0", 2)
 	if err != nil || size != 8 {
 		t.Fatalf("%d, %v", size, err)
@@ -100,9 +102,9 @@ func TestPMIThatGoesWrong(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conn, _ := c.script.play(t)
-			p, _, err := openPMI(limit(t), conn, "j", 0)
+			p, _, err := openPMI(testenv.Context(t), conn, "j", 0)
 			if err == nil {
-				_, err = p.get(limit(t), "k")
+				_, err = p.get(testenv.Context(t), "k")
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "PMI-2: ") {
 				t.Errorf("%v, want an error of PMI-2 with %q", err, c.want)

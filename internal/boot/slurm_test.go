@@ -16,6 +16,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/testenv/cluster"
 )
 
@@ -179,7 +180,7 @@ func TestStepsOfSlurm(t *testing.T) {
 		{"first host", "none", fmt.Sprint(h1.IPv4), []string{EnvKeyFile + "=" + keyFile}},
 	} {
 		t.Run(s.name, func(t *testing.T) {
-			cmd := c.Head().Command(limit(t), "srun", "--quiet", "-N4", "-n8", "--mpi="+s.mpi, self)
+			cmd := c.Head().Command(testenv.Context(t), "srun", "--quiet", "-N4", "-n8", "--mpi="+s.mpi, self)
 			cmd.Env = append(append(cmd.Env, childEnv+"=task"), s.env...)
 			got := linesOf(t, cmd)
 			if s.mpi == "none" { // the name of the host means both of its addresses: whichever answers first
@@ -193,14 +194,14 @@ func TestStepsOfSlurm(t *testing.T) {
 		})
 	}
 	t.Run("no way to meet", func(t *testing.T) {
-		cmd := c.Head().Command(limit(t), "srun", "--quiet", "-n2", "--mpi=none", self)
+		cmd := c.Head().Command(testenv.Context(t), "srun", "--quiet", "-n2", "--mpi=none", self)
 		cmd.Env = append(cmd.Env, childEnv+"=task")
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "srun --mpi=pmi2") {
 			t.Errorf("%v: %s", err, out)
 		}
 	})
-	if err := c.Clean(limit(t)); err != nil {
+	if err := c.Clean(testenv.Context(t)); err != nil {
 		t.Error(err)
 	}
 }

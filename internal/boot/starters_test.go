@@ -109,7 +109,7 @@ func runRanks(t *testing.T, size int, env func(rank int) []string) (said []strin
 	var all sync.WaitGroup
 	for r := range size {
 		all.Go(func() {
-			cmd := exec.CommandContext(limit(t), os.Args[0])
+			cmd := exec.CommandContext(testenv.Context(t), os.Args[0])
 			cmd.Env = append(append(cmd.Environ(), childEnv+"=task"), env(r)...)
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out

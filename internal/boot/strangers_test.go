@@ -12,6 +12,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // TestWhoHasProvenNothingIsAskedAgain lets strangers of each kind hold the rendezvous for
@@ -52,14 +53,14 @@ func TestWhoHasProvenNothingIsAskedAgain(t *testing.T) {
 			told := make(chan string, 100)
 			m.addresses, m.tell.log = []string{l.Addr().String()}, func(line string) { told <- line }
 			m.patience = time.Second
-			if _, err := m.join(limit(t), infoOf(s, 1)); !errors.Is(err, auth.ErrUnproven) || !strings.Contains(err.Error(), "no rendezvous at") {
+			if _, err := m.join(testenv.Context(t), infoOf(s, 1)); !errors.Is(err, auth.ErrUnproven) || !strings.Contains(err.Error(), "no rendezvous at") {
 				t.Errorf("%v, want that nobody there is the rendezvous", err)
 			}
 			if line := <-told; !strings.Contains(line, "not the rendezvous of this job") || len(told) > 0 {
 				t.Errorf("told %q and %d lines more, want one", line, len(told))
 			}
 			m.addresses, m.patience = append(m.addresses, v.address), 20*time.Second
-			session, err := m.join(limit(t), infoOf(s, 1))
+			session, err := m.join(testenv.Context(t), infoOf(s, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +75,7 @@ func TestLauncherOfAnotherAuthorityIsNone(t *testing.T) {
 	other := auth.NewAuthority(s.job)
 	m := v.meeting(s, 1)
 	m.proof.Identity, m.patience = other.Rank(1).Identity, 2*time.Second
-	if _, err := m.join(limit(t), infoOf(s, 1)); !errors.Is(err, auth.ErrUnproven) || !strings.Contains(err.Error(), "does not prove to be the launcher") {
+	if _, err := m.join(testenv.Context(t), infoOf(s, 1)); !errors.Is(err, auth.ErrUnproven) || !strings.Contains(err.Error(), "does not prove to be the launcher") {
 		t.Errorf("%v, want that it is not the launcher", err)
 	}
 }
@@ -105,12 +106,12 @@ func TestStrangersAtTheRendezvous(t *testing.T) {
 	var all sync.WaitGroup
 	for r := range base.Rank(ranks) {
 		all.Go(func() {
-			c, err := v.meeting(s, r).join(limit(t), infoOf(s, r))
+			c, err := v.meeting(s, r).join(testenv.Context(t), infoOf(s, r))
 			if err != nil {
 				t.Errorf("rank %d: %v", r, err)
 				return
 			}
-			if err := c.Fence(limit(t), "f", ""); err != nil {
+			if err := c.Fence(testenv.Context(t), "f", ""); err != nil {
 				t.Errorf("rank %d: %v", r, err)
 			}
 			c.Close()
@@ -141,7 +142,7 @@ func TestRecordingOfARankIsWorthNothing(t *testing.T) {
 	if err := c.Put("secret", []byte("value")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := watcher.Get(limit(t), 1, "secret"); err != nil || string(got) != "value" {
+	if got, err := watcher.Get(testenv.Context(t), 1, "secret"); err != nil || string(got) != "value" {
 		t.Fatalf("%q, %v", got, err)
 	}
 	c.Close()

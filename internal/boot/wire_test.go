@@ -11,6 +11,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // hello is what a well-behaved rank 0 of 2 says first.
@@ -51,7 +52,7 @@ func TestServerDropsRanksThatSendNonsense(t *testing.T) {
 				if !strings.HasPrefix(err.Error(), "rank 0: ") || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("reported %v, want %q", err, c.want)
 				}
-			case <-limit(t).Done():
+			case <-testenv.Context(t).Done():
 				t.Fatal("nothing was reported")
 			}
 			last := ""
@@ -63,7 +64,7 @@ func TestServerDropsRanksThatSendNonsense(t *testing.T) {
 			}
 			// The other rank is served as before.
 			other := join(t, s, 1)
-			if err := other.Kill(limit(t), 0); err != nil {
+			if err := other.Kill(testenv.Context(t), 0); err != nil {
 				t.Errorf("rank 1 after that: %v", err)
 			}
 		})
@@ -135,7 +136,7 @@ func TestClientEndsOnNonsense(t *testing.T) {
 				s.Close()
 				return
 			}
-			if err := s.Fence(limit(t), "never", ""); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), c.want) {
+			if err := s.Fence(testenv.Context(t), "never", ""); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want ErrLost with %q", err, c.want)
 			}
 			if !s.Lost() {
