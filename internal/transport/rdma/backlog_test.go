@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -15,7 +16,7 @@ import (
 // until waits until look reports true of tr, under its lock.
 func until(t testing.TB, tr *Transport, what string, look func() bool) {
 	t.Helper()
-	for ctx := within(t); ; time.Sleep(100 * time.Microsecond) { // sleep: nothing tells
+	for ctx := testenv.Context(t); ; time.Sleep(100 * time.Microsecond) { // sleep: nothing tells
 		tr.mu.Lock() // without unlock, which would wake the thread
 		seen := look()
 		tr.mu.Unlock()
@@ -50,7 +51,7 @@ func TestRefusedWhileTheThreadSleeps(t *testing.T) {
 			}
 		}
 	})
-	ok(t, linkTo(t, ranks[0], 1).Ping(within(t)))
+	ok(t, linkTo(t, ranks[0], 1).Ping(testenv.Context(t)))
 }
 
 // An operation that waits for room, and is the last one with a segment that the peer
@@ -146,7 +147,7 @@ func TestBothClose(t *testing.T) {
 	for range 50 {
 		net := newMemoryNet(t, func(n *memoryNet) { n.again = 0.3 })
 		ranks := joinOver(t, 2, func() fabric { return net.open() })
-		ok(t, linkTo(t, ranks[0], 1).Ping(within(t)))
+		ok(t, linkTo(t, ranks[0], 1).Ping(testenv.Context(t)))
 		var wg sync.WaitGroup
 		for _, tr := range ranks {
 			wg.Go(func() {

@@ -14,27 +14,18 @@ import (
 
 	netaddr "github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-// envPeer is set in the process that is killed: the address of rank 0.
-const envPeer = "RDMA_TEST_PEER"
-
 func TestMain(m *testing.M) {
-	if at := os.Getenv(envPeer); at != "" {
-		victim(at)
-		return
-	}
-	if at := os.Getenv(envPorts); at != "" {
-		listen(at)
-		return
-	}
-	os.Exit(m.Run())
+	testenv.Main(m, map[string]testenv.Role{"victim": victim, "listens": listen})
 }
 
-// victim is rank 1: it offers memory, says where it is, and waits for its end.
-func victim(peer string) {
+// victim is rank 1: it offers memory, says where it is, and waits for its end. Its argument is
+// the address of rank 0.
+func victim(ctx context.Context, args []string) error {
 	fail := func(err error) {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -43,14 +34,15 @@ func victim(peer string) {
 	}
 	f, err := open(providerName(), loopbackSource(), netaddr.Ports{}, 2)
 	fail(err)
-	tr, err := newOn(f, Config{Rank: 1, Size: 2, IDs: 4, Lookup: func(context.Context, base.Rank) (string, error) { return peer, nil }})
+	tr, err := newOn(f, Config{Rank: 1, Size: 2, IDs: 4, Lookup: func(context.Context, base.Rank) (string, error) { return args[0], nil }})
 	fail(err)
 	s, err := segment.Create(8<<20, 16, polling())
 	fail(err)
 	fail(tr.Expose(1, s))
 	fail(tr.Grant(1, 0))
 	fmt.Println(tr.Address())
-	time.Sleep(2 * generous) // sleep: until it is killed
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // A process that is killed while it is written to: the writes end with an error that
@@ -75,7 +67,7 @@ func TestProcessIsKilledInTheMiddleOfPuts(t *testing.T) {
 	ok(t, err)
 	defer tr.Close()
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env, cmd.Stderr = append(os.Environ(), envPeer+"="+tr.Address()), os.Stderr
+	cmd.Env, cmd.Stderr = append(os.Environ(), testenv.AsRole("victim", tr.Address()), testenv.Until(testenv.Limit(t))), os.Stderr
 	out, err := cmd.StdoutPipe()
 	ok(t, err)
 	ok(t, cmd.Start())
@@ -88,13 +80,13 @@ func TestProcessIsKilledInTheMiddleOfPuts(t *testing.T) {
 	own := exposed(t, tr, 1, 8<<20)
 	l, q, at := linkTo(t, tr, 1), newQueue(), transport.Addr{Segment: 1}
 	ok(t, l.Put(q, at, own.All()))
-	ok(t, l.Flush(within(t), q))
+	ok(t, l.Flush(testenv.Context(t), q))
 	for range 20 {
 		ok(t, l.Put(q, at, own.All()))
 	}
 	ok(t, cmd.Process.Kill())
 	start := time.Now()
-	for ctx := within(t); err == nil; {
+	for ctx := testenv.Context(t); err == nil; {
 		if err = l.Put(q, at, own.All()); err == nil {
 			if err = q.Wait(ctx, w, nil); err == nil {
 				err = q.Failure()
@@ -103,7 +95,7 @@ func TestProcessIsKilledInTheMiddleOfPuts(t *testing.T) {
 	}
 	isGone(t, "puts", err, 1)
 	t.Logf("%v after %v", err, time.Since(start).Round(time.Millisecond))
-	isGone(t, "ping", l.Ping(within(t)), 1)
+	isGone(t, "ping", l.Ping(testenv.Context(t)), 1)
 	select {
 	case gone := <-told:
 		isGone(t, "what Lost was told", gone, 1)

@@ -1,26 +1,19 @@
 package rdma
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-// generous is how long anything may take before a test gives up.
+// generous is how long what has no context may take before a test gives up.
 const generous = 30 * time.Second
-
-func within(t testing.TB) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), generous)
-	t.Cleanup(cancel)
-	return ctx
-}
 
 func ok(t testing.TB, err error) {
 	t.Helper()
@@ -60,14 +53,14 @@ func newQueue() *transport.Queue { return transport.NewQueue(1<<20, 0) }
 // settle waits for all that is under way on q and returns why something failed.
 func settle(t testing.TB, q *transport.Queue, tr *Transport) error {
 	t.Helper()
-	ok(t, q.Wait(within(t), tr.cfg.WaitPolicy, nil))
+	ok(t, q.Wait(testenv.Context(t), tr.cfg.WaitPolicy, nil))
 	return q.Failure()
 }
 
 // awaitNote waits for a notification and takes it.
 func awaitNote(t testing.TB, s *segment.Segment, id notify.ID) notify.Value {
 	t.Helper()
-	if _, err := s.Notifications().Wait(within(t), notify.Some(id, 1), nil, nil); err != nil {
+	if _, err := s.Notifications().Wait(testenv.Context(t), notify.Some(id, 1), nil, nil); err != nil {
 		t.Fatalf("notification %d: %v", id, err)
 	}
 	v, err := s.Notifications().Reset(id)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -32,7 +33,7 @@ func TestPeerDiesInTheMiddleOfPuts(t *testing.T) {
 	l, q := linkTo(t, ranks[0], 1), newQueue()
 	at := transport.Addr{Segment: 1}
 	ok(t, l.Put(q, at, own.All()))
-	ok(t, l.Flush(within(t), q))
+	ok(t, l.Flush(testenv.Context(t), q))
 	stop := make(chan struct{})
 	go func() {
 		defer close(stop)
@@ -46,14 +47,14 @@ func TestPeerDiesInTheMiddleOfPuts(t *testing.T) {
 	}
 	<-stop
 	isGone(t, "put", err, 1)
-	_, atomicErr := l.Atomic(within(t), at, transport.FetchAdd, 1, 0)
+	_, atomicErr := l.Atomic(testenv.Context(t), at, transport.FetchAdd, 1, 0)
 	for what, err := range map[string]error{
-		"put": l.Put(q, at, own.All()), "get": l.Get(q, own.All(), at), "ping": l.Ping(within(t)), "atomic": atomicErr,
-		"flush": l.Flush(within(t), q), "notify": l.Notify(q, transport.Flag{Segment: 1, ID: 1, Value: 1}),
+		"put": l.Put(q, at, own.All()), "get": l.Get(q, own.All(), at), "ping": l.Ping(testenv.Context(t)), "atomic": atomicErr,
+		"flush": l.Flush(testenv.Context(t), q), "notify": l.Notify(q, transport.Flag{Segment: 1, ID: 1, Value: 1}),
 	} {
 		isGone(t, what, err, 1)
 	}
-	ok(t, q.Wait(within(t), ranks[0].cfg.WaitPolicy, nil))
+	ok(t, q.Wait(testenv.Context(t), ranks[0].cfg.WaitPolicy, nil))
 	select {
 	case gone := <-heard:
 		isGone(t, "what Lost was told", gone, 1)
@@ -75,7 +76,7 @@ func TestWithdrawOfWhatAStoppedPeerKnows(t *testing.T) {
 	s := exposed(t, ranks[1], 1, 64)
 	l, q := linkTo(t, ranks[0], 1), newQueue()
 	ok(t, l.Put(q, transport.Addr{Segment: 1}, own.All()))
-	ok(t, l.Flush(within(t), q))
+	ok(t, l.Flush(testenv.Context(t), q))
 	ranks[0].mu.Lock()
 	ok(t, ranks[1].Withdraw(1))
 	held := func() int {
@@ -87,7 +88,7 @@ func TestWithdrawOfWhatAStoppedPeerKnows(t *testing.T) {
 		t.Errorf("%d registrations while the peer is stopped, want 1", n)
 	}
 	ranks[0].unlock()
-	for ctx := within(t); held() != 0; {
+	for ctx := testenv.Context(t); held() != 0; {
 		if ctx.Err() != nil {
 			t.Fatal("the memory stays registered")
 		}
@@ -118,13 +119,13 @@ func TestCloseSendsWhatWasIssued(t *testing.T) {
 	if string(s.All().Bytes()) != string(own.All().Bytes()) {
 		t.Error("other bytes arrived")
 	}
-	for ctx := within(t); ranks[1].Hears(0); {
+	for ctx := testenv.Context(t); ranks[1].Hears(0); {
 		if ctx.Err() != nil {
 			t.Fatal("it does not know that the peer has left")
 		}
 		time.Sleep(time.Millisecond) // sleep: nothing tells
 	}
-	isGone(t, "ping", linkTo(t, ranks[1], 0).Ping(within(t)), 0)
+	isGone(t, "ping", linkTo(t, ranks[1], 0).Ping(testenv.Context(t)), 0)
 	if err := l.Put(q, transport.Addr{Segment: 1}, segment.Span{}); !errors.Is(err, base.ErrClosed) {
 		t.Errorf("a put after Close: %v, want ErrClosed", err)
 	}
@@ -135,14 +136,14 @@ func TestEndpointBreaks(t *testing.T) {
 	ranks, nodes, _ := lifeNet(t)
 	exposed(t, ranks[1], 1, 64)
 	l := linkTo(t, ranks[0], 1)
-	ok(t, l.Ping(within(t)))
+	ok(t, l.Ping(testenv.Context(t)))
 	nodes[0].net.mu.Lock()
 	nodes[0].told = append(nodes[0].told, completion{kind: eventBroken, err: errNobody})
 	nodes[0].wakeLocked()
 	nodes[0].net.mu.Unlock()
 	var err error
-	for ctx := within(t); err == nil && ctx.Err() == nil; {
-		err = l.Ping(within(t))
+	for ctx := testenv.Context(t); err == nil && ctx.Err() == nil; {
+		err = l.Ping(testenv.Context(t))
 	}
 	isGone(t, "ping", err, 1)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -29,7 +30,7 @@ func thousandsOutstanding(t *testing.T, ranks []*Transport, puts int) {
 	ok(t, l.PutNotify(q, transport.Addr{Segment: 1}, spanOf(t, sources, 0, size), transport.Flag{Segment: 1, ID: 4, Value: 9}))
 	ok(t, settle(t, q, ranks[0]))
 	awaitNote(t, peer, 4)
-	ok(t, l.Flush(within(t), q))
+	ok(t, l.Flush(testenv.Context(t), q))
 	if v := peer.Notifications().Load(3); v != notify.Value(puts) {
 		t.Errorf("%d notifications were added, want %d", v, puts)
 	}
@@ -127,13 +128,13 @@ func allMeet(t *testing.T, ranks []*Transport) {
 	}
 	wg.Wait()
 	for r, s := range segs {
-		if _, err := s.Notifications().Wait(within(t), notify.Until(2, notify.AtLeast, 2), nil, nil); err != nil {
+		if _, err := s.Notifications().Wait(testenv.Context(t), notify.Until(2, notify.AtLeast, 2), nil, nil); err != nil {
 			t.Fatalf("rank %d has heard %d of 2: %v", r, s.Notifications().Load(2), err)
 		}
 	}
 	first := ranks[0]
 	for r := 1; r < len(ranks); r++ {
-		if err := linkTo(t, first, base.Rank(r)).Ping(within(t)); err != nil {
+		if err := linkTo(t, first, base.Rank(r)).Ping(testenv.Context(t)); err != nil {
 			t.Errorf("ping of rank %d: %v", r, err)
 		}
 	}

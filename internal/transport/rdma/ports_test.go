@@ -3,6 +3,7 @@
 package rdma
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"net"
@@ -16,13 +17,10 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
-// envPorts makes a process of this test open an endpoint at a port of each of some ranges, one
-// after the other. libfabric learns a range once per process.
-const envPorts = "GASPI_TEST_PORTS"
-
-// listen opens endpoints and prints their names as libfabric has them.
-func listen(ranges string) {
-	for text := range strings.SplitSeq(ranges, ",") {
+// listen is a process that opens an endpoint at a port of each of some ranges, one after the
+// other, and prints their names as libfabric has them: libfabric learns a range once per process.
+func listen(_ context.Context, args []string) error {
+	for text := range strings.SplitSeq(args[0], ",") {
 		ports, err := netaddr.ParsePorts(text)
 		if err == nil {
 			var f fabric
@@ -32,9 +30,9 @@ func listen(ranges string) {
 				continue
 			}
 		}
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return err
 	}
+	return nil
 }
 
 // takenPort listens at a port of the address where endpoints are opened, and returns it. The
@@ -53,7 +51,7 @@ func TestPorts(t *testing.T) {
 	low := takenPort(t, more)
 	run := func(ports string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), envPorts+"="+ports)
+		cmd.Env = append(os.Environ(), testenv.AsRole("listens", ports))
 		out, err := cmd.CombinedOutput()
 		return strings.TrimSpace(string(out)), err
 	}

@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // One who polls all the time lets other goroutines run now and then; one who then polls
@@ -43,14 +45,14 @@ func TestThreadAndThoseWhoPoll(t *testing.T) {
 func TestDescriptorThatNeverStopsTelling(t *testing.T) {
 	net := newMemoryNet(t, func(n *memoryNet) { n.deaf = true })
 	ranks := joinOver(t, 2, func() fabric { return net.open() })
-	ok(t, linkTo(t, ranks[1], 0).Ping(within(t)))
+	ok(t, linkTo(t, ranks[1], 0).Ping(testenv.Context(t)))
 	polls := func() int {
 		net.mu.Lock()
 		defer net.mu.Unlock()
 		return net.nodes[0].polls
 	}
 	const least, most = 5, 500 // in so long: a thread that does not nap polls 50,000 times
-	for ctx := within(t); ; {
+	for ctx := testenv.Context(t); ; {
 		before := polls()
 		time.Sleep(100 * time.Millisecond) // sleep: what is being tested
 		if n := polls() - before; n >= least && n <= most {
