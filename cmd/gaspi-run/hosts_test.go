@@ -79,7 +79,7 @@ func TestSuspendAndResumeOtherHosts(t *testing.T) {
 		}
 	}
 	l.signal(syscall.SIGTSTP)
-	eventually(t, inState("T", append(pids, l.cmd.Process.Pid)...))
+	testenv.EventuallySucceeds(t, inState("T", append(pids, l.cmd.Process.Pid)...))
 	// For longer than the heartbeat. Nothing tells that something did not happen.
 	<-time.After(time.Second)
 	for _, pid := range pids {
@@ -88,7 +88,7 @@ func TestSuspendAndResumeOtherHosts(t *testing.T) {
 		}
 	}
 	l.signal(syscall.SIGCONT)
-	eventually(t, inState("R", append(pids, l.cmd.Process.Pid)...))
+	testenv.EventuallySucceeds(t, inState("R", append(pids, l.cmd.Process.Pid)...))
 	l.signal(syscall.SIGTERM)
 	if code := l.wait(); code != 143 || strings.Contains(l.stderr.String(), "lost") || strings.Contains(l.stderr.String(), "stopped") {
 		t.Errorf("exit code %d, stderr %q; want 143", code, l.stderr)
@@ -113,7 +113,7 @@ func TestSuspensionIsNoSilence(t *testing.T) {
 		}
 	}
 	l.signal(syscall.SIGTSTP)
-	eventually(t, stopped(true))
+	testenv.EventuallySucceeds(t, stopped(true))
 	<-time.After(1200 * time.Millisecond) // more than twice the heartbeat
 	l.signal(syscall.SIGCONT)
 	if code := l.wait(); code != 0 || l.complaints() != "" {
@@ -133,7 +133,7 @@ func TestLauncherOfHostsKilledByNine(t *testing.T) {
 		t.Errorf("exit code %d, want killed by 9", code)
 	}
 	for _, pid := range pids {
-		eventually(t, gone(pid))
+		testenv.EventuallySucceeds(t, gone(pid))
 	}
 }
 
@@ -145,7 +145,7 @@ func TestProcessesThatLeaveTheirGroupEndOnOtherHosts(t *testing.T) {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	for _, pid := range pids {
-		eventually(t, gone(pid))
+		testenv.EventuallySucceeds(t, gone(pid))
 	}
 }
 
@@ -172,7 +172,7 @@ var address = regexp.MustCompile(`other hosts reach this one at (\S+)`)
 func TestStrangersAreRefused(t *testing.T) {
 	l := startOnHosts(t, "a:1", "-v", "sh", "-c", `echo ready; read x`)
 	l.line()
-	eventually(t, func() error {
+	testenv.EventuallySucceeds(t, func() error {
 		if text := l.stderr.String(); !address.MatchString(text) {
 			return fmt.Errorf("no address in %q", text)
 		}
@@ -186,7 +186,7 @@ func TestStrangersAreRefused(t *testing.T) {
 		}
 		conn.Write([]byte(greeting))
 		conn.(*net.TCPConn).CloseWrite()
-		conn.SetReadDeadline(time.Now().Add(patience))
+		conn.SetReadDeadline(time.Now().Add(testenv.Limit(t)))
 		answer := make([]byte, 64)
 		if n, _ := conn.Read(answer); n > 0 {
 			t.Errorf("%.10q was answered with %q", greeting, answer[:n])

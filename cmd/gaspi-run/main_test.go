@@ -95,10 +95,6 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
-// patience is how long a test waits for what must come; only a failing test
-// waits that long.
-const patience = time.Minute
-
 // A launch is a gaspi-run under test, in a session of its own.
 type launch struct {
 	t      *testing.T
@@ -181,7 +177,7 @@ func (l *launch) line() string {
 			l.t.Fatalf("the output ended; stderr: %s", l.stderr)
 		}
 		return line
-	case <-time.After(patience):
+	case <-time.After(testenv.Limit(l.t)):
 		l.t.Fatal("no output came")
 	}
 	panic("unreachable")
@@ -212,7 +208,7 @@ func (l *launch) wait() int {
 	go func() { l.cmd.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(patience):
+	case <-time.After(testenv.Limit(l.t)):
 		l.t.Fatalf("gaspi-run does not end; processes %v", l.processes())
 	}
 	l.nothingLeft()
@@ -234,7 +230,7 @@ func (l *launch) complaints() string { return startUnderWay.ReplaceAllString(l.s
 // nothingLeft waits for the session to be empty, and looks for files.
 func (l *launch) nothingLeft() {
 	l.t.Helper()
-	eventually(l.t, func() error {
+	testenv.EventuallySucceeds(l.t, func() error {
 		if left := l.processes(); len(left) > 0 {
 			return fmt.Errorf("processes left: %v", left)
 		}
@@ -307,26 +303,5 @@ func gone(pid int) func() error {
 			return fmt.Errorf("process %d is there, in state %s", pid, s)
 		}
 		return nil
-	}
-}
-
-// eventually fails the test unless the condition comes to hold. The system has
-// no event for what is asked here, so it polls.
-func eventually(t *testing.T, condition func() error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := condition()
-		if err == nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("after %v: %v", patience, err)
-		case <-tick.C:
-		}
 	}
 }

@@ -55,7 +55,7 @@ func (j *nodeJob) all(nodes int, args ...string) []*launch {
 // joined waits until a node that says what it does has let another one in.
 func (l *launch) joined(node int) {
 	l.t.Helper()
-	eventually(l.t, func() error {
+	testenv.EventuallySucceeds(l.t, func() error {
 		if text := l.stderr.String(); !strings.Contains(text, fmt.Sprintf("%s has joined", nodeHere(l.t, node))) {
 			return fmt.Errorf("node %d has not joined: %s", node, text)
 		}
@@ -268,7 +268,7 @@ func TestMissingNodesAreNamed(t *testing.T) {
 func TestNodeWithoutItsProgram(t *testing.T) {
 	j := newNodeJob(t, 2)
 	zero := j.node(0, "-v", "-n", "1", "true")
-	eventually(t, func() error { // it listens
+	testenv.EventuallySucceeds(t, func() error { // it listens
 		conn, err := net.Dial("tcp", j.flags[3])
 		if err == nil {
 			conn.Close()
@@ -359,7 +359,7 @@ func TestFirstNodeDoesNotWaitForEver(t *testing.T) {
 		t.Errorf("exit code %d, stderr %q; want %d, %q", code, text, exitNotFound, waits+says)
 	}
 	l = newNodeJob(t, 2).node(0, "--join-timeout", "0", "-n", "1", "./nowhere")
-	eventually(t, func() error {
+	testenv.EventuallySucceeds(t, func() error {
 		if text := l.stderr.String(); text != waits {
 			return fmt.Errorf("stderr %q, want %q", text, waits)
 		}

@@ -122,7 +122,7 @@ func TestKillGraceEndsDeafRanks(t *testing.T) {
 		t.Errorf("exit code %d, want 6", code)
 	}
 	for _, pid := range pids {
-		eventually(t, gone(pid))
+		testenv.EventuallySucceeds(t, gone(pid))
 	}
 }
 
@@ -168,9 +168,9 @@ func TestSuspendAndResume(t *testing.T) {
 		}
 	}
 	l.signal(syscall.SIGTSTP)
-	eventually(t, inState(true))
+	testenv.EventuallySucceeds(t, inState(true))
 	l.signal(syscall.SIGCONT)
-	eventually(t, inState(false))
+	testenv.EventuallySucceeds(t, inState(false))
 	l.signal(syscall.SIGTERM)
 	if code := l.wait(); code != 143 {
 		t.Errorf("exit code %d, want 143", code)
@@ -212,7 +212,7 @@ func TestLauncherKilledByNine(t *testing.T) {
 		t.Errorf("exit code %d, want killed by 9", code)
 	}
 	for _, pid := range pids {
-		eventually(t, gone(pid))
+		testenv.EventuallySucceeds(t, gone(pid))
 	}
 }
 
@@ -224,14 +224,14 @@ func TestProcessesThatLeaveTheirGroupEnd(t *testing.T) {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	for _, pid := range pids {
-		eventually(t, gone(pid))
+		testenv.EventuallySucceeds(t, gone(pid))
 	}
 }
 
 func TestOrphansAreReaped(t *testing.T) {
 	l := start(t, "-n", "1", "sh", "-c", `i=0; while [ $i -lt 30 ]; do (sleep 0 &); i=$((i+1)); done; echo ready; read x`)
 	l.line()
-	eventually(t, func() error {
+	testenv.EventuallySucceeds(t, func() error {
 		zombies := 0
 		for _, p := range allProcesses() {
 			if p.parent == l.cmd.Process.Pid && p.state == "Z" {
@@ -276,12 +276,12 @@ func TestInterruptedBuild(t *testing.T) {
 			}
 			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 			l := start(t, "-n", "2", ".")
-			eventually(t, func() error {
+			testenv.EventuallySucceeds(t, func() error {
 				_, err := os.Stat(filepath.Join(l.temp, "work"))
 				return err
 			})
 			l.signal(sig)
-			eventually(t, func() error {
+			testenv.EventuallySucceeds(t, func() error {
 				if _, err := os.Stat(filepath.Join(l.temp, "work")); err == nil {
 					return fmt.Errorf("the build goes on")
 				}
@@ -355,7 +355,7 @@ func TestCycles(t *testing.T) {
 	}
 	// Programs of other tests have files there too, while they run.
 	added := slices.DeleteFunc(sharedFiles(), func(name string) bool { return slices.Contains(before, name) })
-	eventually(t, func() error {
+	testenv.EventuallySucceeds(t, func() error {
 		for _, name := range added {
 			if slices.Contains(sharedFiles(), name) {
 				return fmt.Errorf("%s is left in %s", name, sharedMemory)
@@ -393,7 +393,7 @@ func TestInterruptWhileNobodyReadsTheOutput(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer time.AfterFunc(patience, func() { cmd.Process.Kill() }).Stop() // or the reader below could wait for ever
+	defer time.AfterFunc(testenv.Limit(t), func() { cmd.Process.Kill() }).Stop() // or the reader below could wait for ever
 	w.Close()
 	stderrW.Close()
 	for in := bufio.NewScanner(stderr); in.Scan(); {
@@ -404,7 +404,7 @@ func TestInterruptWhileNobodyReadsTheOutput(t *testing.T) {
 	go io.Copy(io.Discard, stderr)
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	eventually(t, func() error {
+	testenv.EventuallySucceeds(t, func() error {
 		select {
 		case <-ended:
 			return nil
