@@ -185,7 +185,7 @@ func (g *Group) over() error {
 	if lost == nil && g.also != nil {
 		lost = g.also()
 	}
-	return cmp.Or(g.Revoked(), g.lostAround(lost), lost)
+	return g.because(lost)
 }
 
 // overWithout is over, or the end of the first of ranks that left normally.
@@ -393,11 +393,8 @@ func (g *Group) takeRecord(ctx context.Context, m int) error {
 	words := p.records(from)
 	find := func() bool { return slices.ContainsFunc(words, g.commit.hash.is) }
 	stop := func() error {
-		if err := p.awaits(from); err != nil {
-			return err
-		}
-		// A member that has lost another never commits this group.
-		return g.over()
+		// A member that has lost another never commits this group, nor does one that has left.
+		return cmp.Or(g.over(), p.awaits(from))
 	}
 	if err := p.system.Notifications().WaitFunc(ctx, find, stop, nil); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package gaspi
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -106,8 +105,7 @@ func (t *groupTable) queue(ctx context.Context, g *Group, ranks []Rank, hash rec
 		if err := p.ended(); err != nil {
 			return err
 		}
-		lost := p.lostAmong(ranks)
-		return cmp.Or(g.Revoked(), lost)
+		return g.because(p.lostAmong(ranks))
 	}
 	err := p.system.Notifications().WaitFunc(ctx, mine, stop, nil)
 	if err == nil {

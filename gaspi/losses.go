@@ -31,6 +31,12 @@ func (p *Proc) verdict(ctx context.Context, err *RankError, unneeded func() bool
 	return nil
 }
 
+// because returns why what members of the group do together ends, of whom lost says that one is
+// lost, if it is not nil: the revocation of the group, or the loss of a rank before that.
+func (g *Group) because(lost error) error {
+	return cmp.Or(g.Revoked(), g.lostAround(lost), lost)
+}
+
 // lostAround is the loss of the first member of the groups that this one is revoked with, if
 // a member of this one is lost, which may have ended because of it: the news of the
 // revocation may still be on the way.

@@ -90,3 +90,69 @@ func TestVerdictWithoutNews(t *testing.T) {
 		return nil
 	})
 }
+
+// A rank that is revoked together with others often ends because of a rank that is in none of the
+// groups that it shares with this one.
+func TestErrorsNameTheFirstLossAround(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		make func(ctx context.Context, p *gaspi.Proc, pair *gaspi.Group) *gaspi.Segment // at ranks 0 and 1
+		find func(ctx context.Context, p *gaspi.Proc, pair *gaspi.Group, s *gaspi.Segment) error
+	}{
+		{"commit", nil, func(ctx context.Context, p *gaspi.Proc, pair *gaspi.Group, _ *gaspi.Segment) error {
+			return pair.Commit(ctx)
+		}},
+		{"barrier", func(ctx context.Context, p *gaspi.Proc, pair *gaspi.Group) *gaspi.Segment {
+			ok(pair.Commit(ctx))
+			return nil
+		}, func(ctx context.Context, p *gaspi.Proc, pair *gaspi.Group, _ *gaspi.Segment) error {
+			return p.Barrier(ctx, pair)
+		}},
+		{"creation of a segment", func(ctx context.Context, p *gaspi.Proc, pair *gaspi.Group) *gaspi.Segment {
+			ok(pair.Commit(ctx))
+			return nil
+		}, func(ctx context.Context, p *gaspi.Proc, pair *gaspi.Group, _ *gaspi.Segment) error {
+			_, err := p.CreateSegment(ctx, 3, 64, gaspi.Over(pair))
+			return err
+		}},
+		{"notification", func(ctx context.Context, p *gaspi.Proc, pair *gaspi.Group) *gaspi.Segment {
+			ok(pair.Commit(ctx))
+			return must(p.CreateSegment(ctx, 3, 64, gaspi.Over(pair)))
+		}, func(ctx context.Context, p *gaspi.Proc, pair *gaspi.Group, s *gaspi.Segment) error {
+			_, err := s.WaitSome(ctx, 0, 1)
+			return err
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			end := endings()
+			mortals(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+				all := must(p.World().Dup(ctx, 0))
+				if p.Rank() == 2 {
+					<-end()[2]
+					return errDies
+				}
+				pair := must(p.NewGroup(0, 1))
+				ok(pair.RevokeWith(all))
+				var s *gaspi.Segment
+				if c.make != nil {
+					s = c.make(ctx, p, pair)
+				}
+				if p.Rank() == 1 {
+					<-end()[1]
+					return errDies
+				}
+				found := make(chan error, 1)
+				go func() { found <- c.find(ctx, p, pair, s) }()
+				synctest.Wait()
+				for _, r := range []gaspi.Rank{2, 1} {
+					close(end()[r])
+					synctest.Wait()
+				}
+				if err := <-found; !names(err, 2) {
+					return fmt.Errorf("the call ended with %v, want an error that names rank 2", err)
+				}
+				return nil
+			})
+		})
+	}
+}

@@ -1,7 +1,6 @@
 package gaspi
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/notify"
@@ -135,7 +134,7 @@ func (s *Segment) orphaned() error {
 	}
 	lost := s.lost()
 	if s.group != nil {
-		return cmp.Or(s.group.Revoked(), lost)
+		return s.group.because(lost)
 	}
 	return lost
 }

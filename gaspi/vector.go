@@ -91,7 +91,7 @@ func (v *vectorOp) run(ctx context.Context, in, out []byte, sig signature, combi
 func (v *vectorOp) begin(ctx context.Context, in []byte, sig signature) error {
 	if v.active {
 		if sig != v.sig {
-			if err := v.g.p.lostAmong(v.g.ranks); err != nil { // nobody can finish it
+			if err := v.g.over(); err != nil { // nobody can finish it
 				return err
 			}
 			return fmt.Errorf("%w: an AllReduce with %v ended early and is to be finished first, not one with %v", ErrMismatch, v.sig, sig)
