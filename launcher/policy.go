@@ -111,7 +111,7 @@ func (p *policy) decide(event any, since time.Duration) []action {
 	case siteLost:
 		p.siteLost(e, since)
 	case ranksMissing:
-		p.do(say{e.sentence})
+		p.do(say(e))
 	case nodeDemands:
 		p.demanded(e, since)
 	case userSignal:

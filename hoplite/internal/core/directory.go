@@ -296,7 +296,7 @@ func (c *Core) onDelReq(s *shard, e *entry, from Rank, m DelReq) {
 		return
 	}
 	if e.gen == 0 {
-		c.send(from, DelAck{ID: m.ID, Ref: m.Ref}.Message())
+		c.send(from, DelAck(m).Message())
 		return
 	}
 	d := &deletion{clients: []waiter{{from, m.Ref}}, replica: c.recordRemoved(s, e)}
