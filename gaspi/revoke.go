@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/peerstate"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -325,15 +326,16 @@ func (p *Proc) heed(index int) {
 }
 
 // lostElsewhere returns why rank r is gone, which another one has lost. If that is this rank,
-// it returns the first loss that this rank knows of: the two have lost each other. If it knows
-// of none, nobody is named: this rank is there, and only the other side knows who that is.
+// it returns the first loss that this rank knows of: the two have lost each other. Ranks that left
+// normally do not count. If it knows of none, nobody is named: this rank is there, and only the
+// other side knows who that is.
 func (p *Proc) lostElsewhere(r Rank) error {
 	switch {
 	case int(r) >= p.size:
 		return fmt.Errorf("%w: %d", ErrBadRank, r)
 	case r == p.rank:
-		if first := p.FirstFailure(p.others); first != nil {
-			return first
+		if first, any := p.peers.First(p.others, func(e *peerstate.Entry) bool { return e.Gone() && !e.HasLeft() }); any {
+			return p.peers.Why(first)
 		}
 		return fmt.Errorf("another member of the group has lost this rank, and both are alive: %w", ErrRankDead)
 	}
