@@ -19,19 +19,9 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
-// envSample makes this test program a rank of the sample, as testenv.AsRole does, where gaspi-run
-// of internal/system starts it: "sample:" and the seed.
-const envSample = "COLLECTIVES_TEST_ROLE"
-
 func TestMain(m *testing.M) {
-	if seed, is := strings.CutPrefix(os.Getenv(envSample), "sample:"); is {
-		name, value, _ := strings.Cut(testenv.AsRole("sample", seed), "=")
-		if err := os.Setenv(name, value); err != nil {
-			panic(err)
-		}
-	}
 	testenv.Main(m, map[string]testenv.Role{
-		"sample": rank(playSample),
+		"sample": rank(playSample), // also started by internal/system, across hosts
 		"cells":  rank(playCells),
 		"juggle": rank(playJuggle), "juggle briefly": rank(playJuggleBriefly),
 		"dies": rank(playDeath),

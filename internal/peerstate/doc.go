@@ -1,6 +1,6 @@
 // Package peerstate is what one rank knows of each rank of its job: whether it is there, is
-// suspected to be gone, is lost, has died or has left. It is the one place that notes this in a
-// process, so that everything that asks gets the same answer.
+// suspected to be gone, is lost, has died or has left. Package gaspi asks it and nothing else, and what is built on gaspi
+// asks that. A transport keeps the error with which operations over one of its links end.
 //
 // An [Entry] is an immutable value, and an [Event] makes another one of it by rules that a table
 // states (testdata/transitions.txt). A [Table] holds one Entry for each rank, gives losses their

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/testenv/cluster"
 )
 
@@ -199,8 +200,8 @@ func TestCollectivesBySSH(t *testing.T) {
 	for _, hosts := range []string{"h1:2,h2:2,h3:2,h4:2", "h1:1,h2:1,h3:1", "h1:3,h2:2"} {
 		t.Run(hosts, func(t *testing.T) {
 			seed := newSeed(t)
-			succeeds(t, s.Head(), nil, s.program("gaspi-run"), "--hosts", hosts, "--ssh", s.SSH(), "--env", "COLLECTIVES_TEST_TRANSPORT=auto",
-				"--env", fmt.Sprint("COLLECTIVES_TEST_ROLE=sample:", seed), matrix)
+			succeeds(t, s.Head(), nil, s.program("gaspi-run"), "--hosts", hosts, "--ssh", s.SSH(),
+				"--env", testenv.AsRole("sample", fmt.Sprint(seed)), matrix)
 			s.clean(t)
 		})
 	}
