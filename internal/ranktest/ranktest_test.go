@@ -22,9 +22,16 @@ func TestMain(m *testing.M) {
 		"fails": Rank(gaspi.Config{}, func(_ context.Context, p *gaspi.Proc, _ []string) error {
 			return fmt.Errorf("rank %d has failed", p.Rank())
 		}),
-		"hangs": func(context.Context, []string) error { select {} },
+		"hangs": playHanging,
 		"late":  playLate,
 	})
+}
+
+// playHanging waits until it is killed, also when its context has ended. A select without
+// cases would be a deadlock once no timer of the process is left.
+func playHanging(context.Context, []string) error {
+	time.Sleep(time.Hour) // sleep: until it is killed
+	return nil
 }
 
 // playSum prints to both streams.
