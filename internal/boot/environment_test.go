@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 const childEnv = "BOOT_TEST_CHILD"
@@ -17,7 +19,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
 		os.Exit(child())
 	}
-	os.Exit(m.Run())
+	os.Exit(testenv.Run(m.Run))
 }
 
 // child is a process that a launcher has started: it says who it is, gives a

@@ -22,6 +22,23 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
+// TestVariablesAreRemoved compares the variables that make a process a rank with those that
+// package testenv removes from the environment of tests.
+func TestVariablesAreRemoved(t *testing.T) {
+	names := []string{EnvRank, EnvRendezvous, EnvJoinTimeout, pmiRank, pmiFD, hydraLocal, slurmProc, slurmTasks, slurmFrom}
+	for _, s := range slices.Concat(inner, outer) {
+		names = append(append(names, s.rank, s.size, s.localRank, s.localSize, s.group), slices.Concat(s.also, s.same)...)
+	}
+	for _, a := range announcements {
+		names = append(names, a.name)
+	}
+	for _, name := range names {
+		if name != "" && !testenv.Removes(name) {
+			t.Errorf("testenv.Run leaves %s in the environment of tests", name)
+		}
+	}
+}
+
 // TestWay decides for environments of starters, alone and inside of each other, how a
 // process joins.
 func TestWay(t *testing.T) {

@@ -22,7 +22,7 @@ const envRole = "SYSTEM_TEST_ROLE"
 func TestMain(m *testing.M) {
 	role := os.Getenv(envRole)
 	if role == "" {
-		os.Exit(shareBuild(m.Run))
+		os.Exit(testenv.Run(func() int { return shareBuild(m.Run) }))
 	}
 	if err := play(role); err != nil {
 		fmt.Println(err)

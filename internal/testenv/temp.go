@@ -10,10 +10,14 @@ import (
 )
 
 // Run calls run, which is m.Run of a TestMain or calls it, and returns its exit status.
-// In these tests, t.TempDir
+// The environment of these tests has no variable that Removes. In them, t.TempDir
 // returns directories in which programs can be executed: where TMPDIR is on a file system
 // that is mounted noexec, they are beside the test program, which has been executed itself.
 func Run(run func() int) int {
+	if err := removeStarter(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	remove, err := programTemp()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
