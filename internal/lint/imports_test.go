@@ -73,7 +73,7 @@ const table = `
 	internal/reduce, internal/schedule, internal/schedule/algorithms, internal/schedule/price < cmd/gaspi-bench;
 
 	# Outside dependencies and their owners.
-	golang.org/x/sys/unix < internal/sys, internal/testenv/refuse;
+	golang.org/x/sys/unix < internal/sys, internal/testenv, internal/testenv/refuse;
 	golang.org/x/sys/cpu < internal/reduce;
 	github.com/klauspost/compress/... < examples/mfsgd, hoplite, collectives;   # of collectives, its codec
 	github.com/spf13/pflag, golang.org/x/term < cmd/..., examples/...;

@@ -1,6 +1,7 @@
 package testenv
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,11 +11,12 @@ import (
 )
 
 // Run calls run, which is m.Run of a TestMain or calls it, and returns its exit status.
-// The environment of these tests has no variable that Removes. In them, t.TempDir
+// The environment of these tests has no variable that Removes, and the loopback interface is
+// up: where it is down, they are in a network namespace of their own. In them, t.TempDir
 // returns directories in which programs can be executed: where TMPDIR is on a file system
 // that is mounted noexec, they are beside the test program, which has been executed itself.
 func Run(run func() int) int {
-	if err := removeStarter(); err != nil {
+	if err := cmp.Or(removeStarter(), needLoopback()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
