@@ -36,18 +36,24 @@ func checkSteps(script, workflow string) []string {
 	if own == nil {
 		return []string{".ci/run has no line steps=(...)"}
 	}
-	var run, bad []string
+	var run []string
 	for _, part := range forgeSteps.FindAllStringSubmatch(workflow, -1) {
 		run = append(run, strings.Fields(part[1])...)
 	}
-	for _, step := range strings.Fields(own[1]) {
-		if !slices.Contains(run, step) {
-			bad = append(bad, fmt.Sprintf("the workflow does not run the step %s of .ci/run", step))
+	return checkRun("step", ".ci/run", strings.Fields(own[1]), run)
+}
+
+// checkRun compares the things of a kind that a script has with those that the workflow runs.
+func checkRun(kind, script string, own, run []string) []string {
+	var bad []string
+	for _, name := range own {
+		if !slices.Contains(run, name) {
+			bad = append(bad, fmt.Sprintf("the workflow does not run the %s %s of %s", kind, name, script))
 		}
 	}
-	for _, step := range run {
-		if !slices.Contains(strings.Fields(own[1]), step) {
-			bad = append(bad, fmt.Sprintf("the workflow runs the step %s, which .ci/run has not", step))
+	for _, name := range run {
+		if !slices.Contains(own, name) {
+			bad = append(bad, fmt.Sprintf("the workflow runs the %s %s, which %s has not", kind, name, script))
 		}
 	}
 	return bad
@@ -58,6 +64,48 @@ func TestCheckSteps(t *testing.T) {
 	expect(t, checkSteps(script, "- {steps: tools fmt, minutes: 1}\n- {steps: tools test, minutes: 2}\n"))
 	expect(t, checkSteps(script, "- {steps: tools fast, minutes: 1}\n"), "not run the step fmt", "not run the step test", "step fast, which")
 	expect(t, checkSteps("", ""), "no line steps")
+}
+
+var (
+	lacksList         = regexp.MustCompile(`(?ms)^lacks\(\) \{\n\tcat <<-'END'\n(.*?)\n\tEND\n`)
+	environmentName   = regexp.MustCompile(`(?m)^\t\t(\w+): `)
+	firstCombined     = regexp.MustCompile(`(?m)^combined=\(([\w+]+)[ )]`)
+	forgeEnvironments = regexp.MustCompile(`(?m)^ +without:\n((?: +- [\w+]+\n)+)`)
+	bareInFull        = regexp.MustCompile(`(?m)^ +- run: \.ci/bare --full \$\{\{ matrix\.without \}\}$`)
+)
+
+// TestForgeRunsEveryEnvironment: the workflow has a job for each environment of .ci/bare --full.
+func TestForgeRunsEveryEnvironment(t *testing.T) {
+	report(t, checkEnvironments(textOf(t, ".ci/bare"), textOf(t, ".github/workflows/ci.yml")))
+}
+
+func checkEnvironments(script, workflow string) []string {
+	list, first := lacksList.FindStringSubmatch(script), firstCombined.FindStringSubmatch(script)
+	if list == nil || first == nil {
+		return []string{".ci/bare has no function lacks that prints environments, or no line combined=(...)"}
+	}
+	matrix := forgeEnvironments.FindStringSubmatch(workflow)
+	if matrix == nil || !bareInFull.MatchString(workflow) {
+		return []string{"the workflow has no matrix of environments (without) for .ci/bare --full"}
+	}
+	own := []string{first[1]}
+	for _, name := range environmentName.FindAllStringSubmatch(list[1], -1) {
+		own = append(own, name[1])
+	}
+	return checkRun("environment", ".ci/bare", own, strings.Fields(strings.ReplaceAll(matrix[1], "- ", "")))
+}
+
+func TestCheckEnvironments(t *testing.T) {
+	const script = "lacks() {\n\tcat <<-'END'\n\t\troot: root; a user\n\t\thome: HOME\n\tEND\n}\ncombined=(root+home shm)\n"
+	const run = "    steps:\n      - run: .ci/bare --full ${{ matrix.without }}\n"
+	matrix := func(names ...string) string {
+		return "    matrix:\n      without:\n        - " + strings.Join(names, "\n        - ") + "\n"
+	}
+	expect(t, checkEnvironments(script, matrix("root+home", "root", "home")+run))
+	expect(t, checkEnvironments(script, matrix("root", "shm")+run), "not run the environment root+home", "not run the environment home", "environment shm, which")
+	expect(t, checkEnvironments(script, matrix("root+home", "root", "home")), "has no matrix")
+	expect(t, checkEnvironments(script, run), "has no matrix")
+	expect(t, checkEnvironments("", matrix("root")+run), "no function lacks")
 }
 
 // TestGeneratedFilesAreMarked: a reviewer's page leaves out what nobody wrote, and shows the rest.

@@ -93,6 +93,7 @@ const table = `
 	gaspi, launcher, internal/testenv < internal/ranktest;   # starts ranks in every way
 	internal/ranktest < examples/paramserver/rankrun/programtest;   # itself for tests alone
 	NONE < internal/testenv/refuse;   # a command that takes system calls away from another
+	NONE < internal/testenv/testlog;   # a command that reads the events of go test
 	internal/testenv, internal/sys < internal/testenv/cluster;   # to be on the network of a host
 	launcher, internal/ranktest < internal/testenv/kills;   # whose jobs lose ranks
 	internal/testenv, internal/sys < internal/testenv/vm;   # whose programs end with the test

@@ -13,7 +13,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"testing"
 )
@@ -96,7 +95,6 @@ func NeedStep(t testing.TB, variable, step string) {
 // fails it where everything must be there.
 func Lack(t testing.TB, reason string) {
 	t.Helper()
-	reason = strings.ReplaceAll(reason, "\n", "; ") // readers of logs take the last line for all of it
 	if os.Getenv("GASPI_CI") == "1" {
 		t.Fatal(reason)
 	}
