@@ -30,7 +30,7 @@ type Role func(ctx context.Context, args []string) error
 func Main(m interface{ Run() int }, roles map[string]Role) {
 	text, is := os.LookupEnv(roleEnv)
 	if !is {
-		os.Exit(Run(m.Run))
+		os.Exit(run(m.Run))
 	}
 	if err := play(text, os.Getenv(untilEnv), roles); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// Run calls tests, which is m.Run of a TestMain or calls it, in the environment that Main
+// run calls tests, which is m.Run of a TestMain or calls it, in the environment that Main
 // promises, and returns its exit status.
-func Run(tests func() int) int {
+func run(tests func() int) int {
 	if err := cmp.Or(removeStarter(), needLoopback()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
