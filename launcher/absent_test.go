@@ -21,8 +21,8 @@ func TestRankThatNeverJoins(t *testing.T) {
 		t.Fatal(err)
 	}
 	const missing = "waiting for rank 1 (1 of 2 is missing)"
-	if want := "rank 1 is gone: it has not joined: " + missing + " ended after 12s, the limit of GASPI_JOIN_TIMEOUT"; !strings.Contains(o.stdout, want) {
-		t.Errorf("rank 0 said %q, want %q", o.stdout, want)
+	if want := "rank 1 is gone: it has not joined: " + missing + " ended after 12s, the limit of GASPI_JOIN_TIMEOUT"; !strings.Contains(o.stderr, want) {
+		t.Errorf("rank 0 said %q, want %q", o.stderr, want)
 	}
 	if !strings.Contains(o.notice, missing+" for 1") || o.ExitCode != 1 {
 		t.Errorf("code %d, notices %q; want 1 and %q", o.ExitCode, o.notice, missing)

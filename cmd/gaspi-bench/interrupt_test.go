@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,14 +15,10 @@ import (
 // errs is true.
 func interrupted(t *testing.T, word string, errs bool, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), program, args...)
-	cmd.Env = append(os.Environ(), benchEnv+"=1")
+	cmd := benchCommand(t, args)
 	var out, other bytes.Buffer
 	var pipe io.Reader
+	var err error
 	if errs {
 		cmd.Stdout = &other
 		pipe, err = cmd.StderrPipe()

@@ -17,29 +17,30 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
-// benchEnv makes this test binary gaspi-bench, also in the ranks it starts.
-const benchEnv = "GASPI_BENCH_TEST_MAIN"
+// program is the role of a process that is gaspi-bench, and of the ranks that it starts.
+const program = "gaspi-bench"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(benchEnv) != "" {
-		os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
-	}
-	os.Exit(testenv.Run(m.Run))
+	testenv.Main(m, map[string]testenv.Role{program: testenv.Program(main)})
+}
+
+// benchCommand returns a command that is gaspi-bench.
+func benchCommand(t *testing.T, args []string) *exec.Cmd {
+	t.Helper()
+	cmd := testenv.Command(t.Context(), program)
+	cmd.Args = append(cmd.Args, args...)
+	return cmd
 }
 
 // gaspiBench runs the command in a process of its own.
 func gaspiBench(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd := benchCommand(t, args)
 	// The race detector would let each process sleep for a second before it ends.
-	cmd.Env = append(os.Environ(), benchEnv+"=1", "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(cmd.Env, "GORACE=atexit_sleep_ms=0")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
+	err := cmd.Run()
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
 		t.Fatalf("gaspi-bench %v: %v", args, err)
 	}

@@ -38,7 +38,7 @@ func (s surrounding) try(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append(append(append(s.by[1:len(s.by):len(s.by)], gaspiRun, "-n", "2", "--env", roleEnv+"=barriers"), s.args...), self)
+	args := append(append(append(s.by[1:len(s.by):len(s.by)], gaspiRun, "-n", "2", "--env", testenv.AsRole("barriers")), s.args...), self)
 	l := startCommand(t, s.by[0], args...)
 	var said strings.Builder
 	for line := range l.lines {

@@ -19,68 +19,24 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // gaspiRun is the path of the command, built once for all tests.
 var gaspiRun string
 
-// roleEnv makes this test binary a rank, or the child of one.
-const roleEnv = "GASPI_RUN_TEST_ROLE"
-
 func TestMain(m *testing.M) {
-	if role := os.Getenv(roleEnv); role != "" {
-		os.Exit(play(role))
-	}
-	os.Exit(testenv.Run(func() int { return buildAndRun(m) }))
+	testenv.Main(withCommand{m}, map[string]testenv.Role{
+		"rank": playRank, "child": playChild, "barriers": ranktest.Rank(gaspi.Config{}, meet),
+	})
 }
 
-// play says its role when a signal comes that ends it; a rank starts a child
-// first, and waits for it.
-func play(role string) int {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	if role == "barriers" {
-		return meet()
-	}
-	if role == "rank" {
-		child := exec.Command("/proc/self/exe")
-		child.Env = append(os.Environ(), roleEnv+"=child")
-		child.Stdout = os.Stdout
-		if err := child.Start(); err != nil {
-			fmt.Println(err)
-			return 1
-		}
-		defer child.Wait()
-	} else {
-		fmt.Println("ready")
-	}
-	<-signals
-	fmt.Println(role)
-	return 0
-}
+// withCommand is the tests, for which the command is built.
+type withCommand struct{ *testing.M }
 
-// meet passes barriers for a while.
-func meet() int {
-	ctx := context.Background()
-	p, err := gaspi.Init(ctx, gaspi.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return 1
-	}
-	defer p.Close()
-	fmt.Println(os.Getpid())
-	for i := range 150 {
-		if err := p.Barrier(ctx, p.World()); err != nil {
-			fmt.Println(i, err)
-			return 1
-		}
-		time.Sleep(10 * time.Millisecond) // sleep: a rank computes between barriers
-	}
-	return 0
-}
-
-func buildAndRun(m *testing.M) int {
+// Run builds the command and runs the tests.
+func (m withCommand) Run() int {
 	dir, err := os.MkdirTemp(os.Getenv("GOTMPDIR"), "gaspi-run-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -92,7 +48,50 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1
 	}
-	return m.Run()
+	return m.M.Run()
+}
+
+// playRank starts a child, says what it is when a signal comes that ends it, and waits for the
+// child.
+func playRank(ctx context.Context, _ []string) error {
+	ends := endSignals()
+	child := testenv.Command(ctx, "child")
+	child.Stdout = os.Stdout
+	if err := child.Start(); err != nil {
+		return err
+	}
+	defer child.Wait()
+	<-ends
+	fmt.Println("rank")
+	return nil
+}
+
+// playChild says what it is when a signal comes that ends it.
+func playChild(context.Context, []string) error {
+	ends := endSignals()
+	fmt.Println("ready")
+	<-ends
+	fmt.Println("child")
+	return nil
+}
+
+// endSignals returns a channel that receives the first signal that would end this process.
+func endSignals() <-chan os.Signal {
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	return ends
+}
+
+// meet passes barriers for a while.
+func meet(ctx context.Context, p *gaspi.Proc, _ []string) error {
+	fmt.Println(os.Getpid())
+	for i := range 150 {
+		if err := p.Barrier(ctx, p.World()); err != nil {
+			return fmt.Errorf("barrier %d: %w", i, err)
+		}
+		time.Sleep(10 * time.Millisecond) // sleep: a rank computes between barriers
+	}
+	return nil
 }
 
 // A launch is a gaspi-run under test, in a session of its own.

@@ -112,7 +112,7 @@ func TestNodesWithBarriers(t *testing.T) {
 			if name == "all addresses" {
 				needInterface(t)
 			}
-			for n, l := range newNodeJob(t, 2).all(2, append(flags, "-n", "2", "--env", roleEnv+"=barriers", self)...) {
+			for n, l := range newNodeJob(t, 2).all(2, append(flags, "-n", "2", "--env", testenv.AsRole("barriers"), self)...) {
 				if code := l.wait(); code != 0 {
 					t.Errorf("node %d: exit code %d, stderr %q", n, code, l.stderr)
 				}

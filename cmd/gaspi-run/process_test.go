@@ -78,7 +78,7 @@ func TestSignalsReachAllRanksAndTheirChildren(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			l := start(t, "-n", "3", "--env", roleEnv+"=rank", self)
+			l := start(t, "-n", "3", "--env", testenv.AsRole("rank"), self)
 			for range 3 {
 				l.line()
 			}

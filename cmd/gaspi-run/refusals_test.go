@@ -370,13 +370,9 @@ func TestProgramThatCanOnlyBeExecuted(t *testing.T) {
 	}
 	ranks := func(transport string, code int, says string) {
 		t.Helper()
-		l := run("-n", "2", "--transport", transport, "--env", roleEnv+"=barriers", rank)
-		var said []string
-		for line := range l.lines {
-			said = append(said, line)
-		}
-		if got, text := l.wait(), strings.Join(said, "\n"); got != code || !strings.Contains(text, says) {
-			t.Errorf("%s: exit code %d, output %q; want %d, %q; stderr %q", transport, got, text, code, says, l.stderr)
+		l := run("-n", "2", "--transport", transport, "--env", testenv.AsRole("barriers"), rank)
+		if got := l.wait(); got != code || !strings.Contains(l.stderr.String(), says) {
+			t.Errorf("%s: exit code %d, stderr %q; want %d, %q", transport, got, l.stderr, code, says)
 		}
 	}
 	ranks("tcp", 0, "")

@@ -73,13 +73,9 @@ func need(t *testing.T, command string) {
 // TestStarterThatDoesNotSayHow is a process that is one of several and has no way to the others: it
 // does not become a job of its own.
 func TestStarterThatDoesNotSayHow(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, announced := range []string{"PMI_SIZE=2", "OMPI_COMM_WORLD_SIZE=2", "WORLD_SIZE=2", "PMIX_RANK=0"} {
-		cmd := exec.CommandContext(t.Context(), self)
-		cmd.Env = append(os.Environ(), testenv.AsRole(program), announced)
+		cmd := testenv.Command(t.Context(), program)
+		cmd.Env = append(cmd.Env, announced)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		_ = cmd.Run() // its code is looked at
@@ -98,10 +94,6 @@ func TestRankThatNeverComes(t *testing.T) {
 		t.Skip("it waits for 12 s")
 	}
 	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	address := testenv.FreeAddress(t)
 	key := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(key, fmt.Appendf(nil, "%064x", 7), 0o600); err != nil {
@@ -111,8 +103,8 @@ func TestRankThatNeverComes(t *testing.T) {
 	var both sync.WaitGroup
 	for r := range said {
 		both.Go(func() {
-			cmd := exec.CommandContext(t.Context(), self)
-			cmd.Env = append(os.Environ(), testenv.AsRole(program), fmt.Sprintf("GASPI_RANK=%d", r), "GASPI_SIZE=3", "GASPI_RENDEZVOUS="+address,
+			cmd := testenv.Command(t.Context(), program)
+			cmd.Env = append(cmd.Env, fmt.Sprintf("GASPI_RANK=%d", r), "GASPI_SIZE=3", "GASPI_RENDEZVOUS="+address,
 				"GASPI_KEY_FILE="+key, "GASPI_JOIN_TIMEOUT=12s")
 			cmd.Stdout, cmd.Stderr = &said[r], &said[r]
 			if err := cmd.Run(); err == nil {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -12,10 +10,6 @@ import (
 
 // TestCommandLine: --help starts no job, and what the program does not know is refused.
 func TestCommandLine(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		args       string
 		code       int
@@ -27,8 +21,8 @@ func TestCommandLine(t *testing.T) {
 		{"--help again", 2, "", `quickstart: unexpected argument "--help"; it takes none` + "\n"},
 	} {
 		var stdout, stderr bytes.Buffer
-		cmd := exec.CommandContext(t.Context(), self, strings.Fields(c.args)...)
-		cmd.Env = append(os.Environ(), testenv.AsRole(program))
+		cmd := testenv.Command(t.Context(), program)
+		cmd.Args = append(cmd.Args, strings.Fields(c.args)...)
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		_ = cmd.Run() // its code is looked at
 		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(stdout.String(), c.want) ||

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -23,8 +21,8 @@ func TestCommandLine(t *testing.T) {
 		{"--work -1s", 2, "", "recover: --steps 300, --work -1s: expected 0 or more; see recover --help\n"},
 	} {
 		var stdout, stderr bytes.Buffer
-		cmd := exec.CommandContext(t.Context(), "/proc/self/exe", strings.Fields(c.args)...)
-		cmd.Env = append(os.Environ(), testenv.AsRole(program))
+		cmd := testenv.Command(t.Context(), program)
+		cmd.Args = append(cmd.Args, strings.Fields(c.args)...)
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		_ = cmd.Run() // its code is looked at
 		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(stdout.String(), c.want) ||

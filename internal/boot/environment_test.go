@@ -2,6 +2,7 @@ package boot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,37 +14,37 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
-const childEnv = "BOOT_TEST_CHILD"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(childEnv) != "" {
-		os.Exit(child())
-	}
-	os.Exit(testenv.Run(m.Run))
+	testenv.Main(m, map[string]testenv.Role{
+		"child": joined(child), "stranger": joined(stranger), "heir": joined(heir), "task": joined(task),
+	})
 }
 
-// child is a process that a launcher has started: it says who it is, gives a
-// value, and tells what its own children would inherit.
-func child() int {
-	s, err := FromEnvironment(context.Background(), nil, func(line string) { fmt.Println(line) })
-	if err != nil || s == nil {
-		fmt.Println(s, err)
-		return 1
+// joined returns the role of a process that a launcher, or another starter, has started.
+func joined(play func(Session) error) testenv.Role {
+	return func(ctx context.Context, _ []string) error {
+		s, err := FromEnvironment(ctx, nil, func(line string) { fmt.Println(line) })
+		if err != nil {
+			return err
+		}
+		if s == nil {
+			return errors.New(alone)
+		}
+		return play(s)
 	}
-	switch os.Getenv(childEnv) {
-	case "stranger":
-		return stranger(s)
-	case "heir":
-		return heir(s)
-	case "task":
-		return task(s)
-	}
+}
+
+// alone is the error of a role that nobody has started as a rank of several.
+const alone = "this process is no rank"
+
+// child says who it is, and tells what its own children would inherit.
+func child(s Session) error {
 	_, inherited := os.LookupEnv(EnvFD)
 	_, again := FromEnvironment(context.Background(), nil, nil)
 	name, _ := os.ReadFile("/proc/self/comm")
 	open, err := exec.Command("sh", "-c", "test -e /proc/self/fd/3; echo $?").Output()
 	fmt.Printf("%+v\n%v\n%v\n%s%s%v\n", s.Info(), inherited, again, name, open, err)
-	return 0
+	return nil
 }
 
 func TestFromEnvironment(t *testing.T) {
@@ -60,7 +61,7 @@ func TestFromEnvironment(t *testing.T) {
 	defer self.Close()
 	cmd := exec.Command(fmt.Sprintf("/proc/self/fd/%d", self.Fd()))
 	cmd.Args = []string{"/some/where/solver"}
-	cmd.Env = append(append(os.Environ(), childEnv+"=1"), info.Environ(3)...)
+	cmd.Env = append(append(os.Environ(), testenv.AsRole("child")), info.Environ(3)...)
 	cmd.ExtraFiles = []*os.File{conn}
 	out, err := cmd.CombinedOutput()
 	conn.Close()

@@ -197,15 +197,13 @@ func TestNothingOfARendezvousIsLeftOpen(t *testing.T) {
 
 // stranger is what a process that is a rank of a job without launcher does: it
 // says what it learns about the others, and obeys its standard input.
-func stranger(s Session) int {
+func stranger(s Session) error {
 	ctx := context.Background()
 	if err := s.Put("pid", fmt.Append(nil, os.Getpid())); err != nil {
-		fmt.Println(err)
-		return 1
+		return err
 	}
 	if err := s.Fence(ctx, "start", ""); err != nil {
-		fmt.Println(err)
-		return 1
+		return err
 	}
 	fmt.Println("joined")
 	go func() {
@@ -224,12 +222,12 @@ func stranger(s Session) int {
 			fmt.Println("killed:", s.Kill(ctx, base.Rank(rest[0]-'0')))
 		case "close":
 			fmt.Println("closed:", s.Close())
-			return 0
+			return nil
 		case "exit":
-			return 3
+			os.Exit(3)
 		}
 	}
-	return 0
+	return nil
 }
 
 // A processRank is a rank in a process of its own.
@@ -248,11 +246,11 @@ func startProcesses(t *testing.T, size int, more ...string) []*processRank {
 	if err := os.WriteFile(file, []byte(auth.NewKey().Text()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := append([]string{childEnv + "=stranger", EnvSize + "=" + fmt.Sprint(size), EnvRendezvous + "=" + testenv.FreeAddress(t), EnvKeyFile + "=" + file}, more...)
+	env := append([]string{EnvSize + "=" + fmt.Sprint(size), EnvRendezvous + "=" + testenv.FreeAddress(t), EnvKeyFile + "=" + file}, more...)
 	var ranks []*processRank
 	for r := range size {
-		p := &processRank{t: t, cmd: exec.Command(os.Args[0]), lines: make(chan string, 1000)}
-		p.cmd.Env = append(slices.Concat(os.Environ(), env), fmt.Sprintf("%s=%d", EnvRank, r))
+		p := &processRank{t: t, cmd: testenv.Command(context.Background(), "stranger"), lines: make(chan string, 1000)}
+		p.cmd.Env = append(slices.Concat(p.cmd.Env, env), fmt.Sprintf("%s=%d", EnvRank, r))
 		p.cmd.Stderr = os.Stderr
 		var err error
 		if p.in, err = p.cmd.StdinPipe(); err != nil {

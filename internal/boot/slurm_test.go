@@ -124,7 +124,7 @@ func TestAgreedPort(t *testing.T) {
 
 // task is what each task of the steps below does: it says who it is and what its
 // neighbour put.
-func task(s Session) int {
+func task(s Session) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	i := s.Info()
@@ -147,10 +147,9 @@ func task(s Session) int {
 	fmt.Printf("rank %d of %d, %d of %d on host %s, reaches %v, next on %s, %d leaks, %v\n",
 		i.Rank, i.Size, i.LocalRank, i.LocalSize, i.Host, i.Rendezvous, there, leaks, err)
 	if err := s.Close(); err != nil || s.Lost() {
-		fmt.Println(err, s.Lost())
-		return 1
+		return fmt.Errorf("closed with %v; the launcher is lost: %t", err, s.Lost())
 	}
-	return 0
+	return nil
 }
 
 func TestStepsOfSlurm(t *testing.T) {
@@ -181,7 +180,7 @@ func TestStepsOfSlurm(t *testing.T) {
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			cmd := c.Head().Command(testenv.Context(t), "srun", "--quiet", "-N4", "-n8", "--mpi="+s.mpi, self)
-			cmd.Env = append(append(cmd.Env, childEnv+"=task"), s.env...)
+			cmd.Env = append(append(cmd.Env, testenv.AsRole("task")), s.env...)
 			got := linesOf(t, cmd)
 			if s.mpi == "none" { // the name of the host means both of its addresses: whichever answers first
 				for i := range got {
@@ -195,7 +194,7 @@ func TestStepsOfSlurm(t *testing.T) {
 	}
 	t.Run("no way to meet", func(t *testing.T) {
 		cmd := c.Head().Command(testenv.Context(t), "srun", "--quiet", "-n2", "--mpi=none", self)
-		cmd.Env = append(cmd.Env, childEnv+"=task")
+		cmd.Env = append(cmd.Env, testenv.AsRole("task"))
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "srun --mpi=pmi2") {
 			t.Errorf("%v: %s", err, out)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -34,7 +33,7 @@ func TestVariablesAreRemoved(t *testing.T) {
 	}
 	for _, name := range names {
 		if name != "" && !testenv.Removes(name) {
-			t.Errorf("testenv.Run leaves %s in the environment of tests", name)
+			t.Errorf("testenv.Main leaves %s in the environment of tests", name)
 		}
 	}
 }
@@ -126,8 +125,8 @@ func runRanks(t *testing.T, size int, env func(rank int) []string) (said []strin
 	var all sync.WaitGroup
 	for r := range size {
 		all.Go(func() {
-			cmd := exec.CommandContext(testenv.Context(t), os.Args[0])
-			cmd.Env = append(append(cmd.Environ(), childEnv+"=task"), env(r)...)
+			cmd := testenv.Command(testenv.Context(t), "task")
+			cmd.Env = append(cmd.Env, env(r)...)
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
 			err := cmd.Run()
@@ -350,7 +349,7 @@ func TestOnlyProcess(t *testing.T) {
 		torchrunEnv("h:1", 0, 1, 1),
 	} {
 		said, _ := runRanks(t, 1, func(int) []string { return env })
-		if d := cmp.Diff([]string{"<nil> <nil>"}, said); d != "" {
+		if d := cmp.Diff([]string{alone}, said); d != "" {
 			t.Errorf("%v (-want +got):\n%s", env, d)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -122,7 +121,7 @@ func TestKeyFileThatIsNone(t *testing.T) {
 
 // heir is a rank that got its key through a descriptor: it says what a child of
 // it would find.
-func heir(s Session) int {
+func heir(s Session) error {
 	var left []string
 	for _, name := range []string{EnvKeyFile, EnvRendezvous} {
 		if _, ok := os.LookupEnv(name); ok {
@@ -131,7 +130,7 @@ func heir(s Session) int {
 	}
 	is, _ := os.Readlink("/proc/self/fd/3") // it may be another thing by now
 	fmt.Println(s.Info().Job == s.Credentials().Key.JobID(), left, strings.HasPrefix(is, "pipe:"), s.Close())
-	return 0
+	return nil
 }
 
 func TestInheritedKeyIsNotInheritedAgain(t *testing.T) {
@@ -142,8 +141,8 @@ func TestInheritedKeyIsNotInheritedAgain(t *testing.T) {
 	defer r.Close()
 	fmt.Fprintln(w, auth.NewKey().Text())
 	w.Close()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"=heir", EnvRank+"=0", EnvSize+"=1", EnvRendezvous+"="+testenv.FreeAddress(t), EnvKeyFile+"=/proc/self/fd/3")
+	cmd := testenv.Command(t.Context(), "heir")
+	cmd.Env = append(cmd.Env, EnvRank+"=0", EnvSize+"=1", EnvRendezvous+"="+testenv.FreeAddress(t), EnvKeyFile+"=/proc/self/fd/3")
 	cmd.ExtraFiles = []*os.File{r}
 	out, err := cmd.CombinedOutput()
 	if d := cmp.Diff("true [] false <nil>\n", string(out)); d != "" || err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/testenv/cluster"
 )
 
@@ -33,13 +34,13 @@ func (s *site) onHosts(hosts string) []string {
 // reduce starts ranks, as flags say, that do allreduces until losses are lost.
 func (s *site) reduce(t *testing.T, losses int, flags ...string) *job {
 	t.Helper()
-	return s.play(t, "reduce", append(flags, "--env", fmt.Sprintf("%s=%d", envLosses, losses))...)
+	return s.play(t, testenv.AsRole("reduce", fmt.Sprint(losses)), flags...)
 }
 
-// play starts ranks that have a role.
+// play starts ranks that have a role, an entry of the environment.
 func (s *site) play(t *testing.T, role string, flags ...string) *job {
 	t.Helper()
-	args := append(flags, "--env", envRole+"="+role)
+	args := append(flags, "--env", role)
 	return start(t, s.Head(), nil, s.program("gaspi-run"), append(args, s.Self(t))...)
 }
 
@@ -145,7 +146,7 @@ func TestHostsLoseEachOther(t *testing.T) {
 	} {
 		t.Run(c.role+"/"+c.onFailure, func(t *testing.T) {
 			defer s.Join(h[0], h[1])
-			j := s.play(t, c.role, append(s.onHosts(s.List(2)), "--on-failure", c.onFailure)...)
+			j := s.play(t, testenv.AsRole(c.role), append(s.onHosts(s.List(2)), "--on-failure", c.onFailure)...)
 			if _, err := j.stdout.await(t.Context(), 6, `begun$`); err != nil {
 				t.Fatalf("%v\n%v", err, j)
 			}
@@ -154,7 +155,7 @@ func TestHostsLoseEachOther(t *testing.T) {
 			if code := j.wait(); code != 1 || len(j.stderr.find(sentence)) != 1 {
 				t.Errorf("exit code %d, want that of a rank, and a sentence that names two of ranks 0 to 3\n%v", code, j)
 			}
-			if len(j.stdout.find(`rank [0-3] is gone`)) == 0 {
+			if len(j.stderr.find(`^\[\d\] .*rank [0-3] is gone`)) == 0 {
 				t.Errorf("nobody says which rank it missed\n%v", j)
 			}
 			s.clean(t)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // key writes the key of a job to the shared folder.
@@ -91,7 +93,7 @@ func TestHostIsCutOffWithoutLauncher(t *testing.T) {
 	h := s.Hosts()
 	env := []string{
 		"GASPI_RENDEZVOUS=h1:7117", "GASPI_HEARTBEAT=" + heartbeat.String(), "GASPI_KEY_FILE=" + s.key(t, "key", "d"),
-		envRole + "=reduce", envLosses + "=1",
+		testenv.AsRole("reduce", "1"),
 	}
 	jobs := s.byHand(t, s.Self(t), env...)
 	for _, j := range jobs {

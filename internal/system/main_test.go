@@ -16,19 +16,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/testenv/cluster"
 )
 
-// envRole makes this test program a rank: its value says of what.
-const envRole = "SYSTEM_TEST_ROLE"
-
-func TestMain(m *testing.M) {
-	role := os.Getenv(envRole)
-	if role == "" {
-		os.Exit(testenv.Run(func() int { return shareBuild(m.Run) }))
-	}
-	if err := play(role); err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-}
+func TestMain(m *testing.M) { testenv.Main(sharedBuild{m}, roles()) }
 
 // jobLimit is what no job here comes near, unless it hangs.
 const jobLimit = 90 * time.Second
@@ -54,8 +42,11 @@ var built struct {
 	err  error
 }
 
-// shareBuild calls run, which is m.Run, with an empty folder for programs.
-func shareBuild(run func() int) int {
+// sharedBuild is the tests, which share a folder for programs.
+type sharedBuild struct{ *testing.M }
+
+// Run makes the folder, which is empty, and runs the tests.
+func (m sharedBuild) Run() int {
 	dir, err := cluster.NewDir()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -63,7 +54,7 @@ func shareBuild(run func() int) int {
 	}
 	defer os.RemoveAll(dir)
 	built.dir = dir
-	return run()
+	return m.M.Run()
 }
 
 // build builds the programs, unless another test has.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -26,7 +27,7 @@ func TestManyRanks(t *testing.T) {
 	gate(t)
 	var out output
 	result, err := launcher.Run(t.Context(), launcher.Config{
-		Program: "/proc/self/exe", Ranks: manyRanks, Transport: "tcp", Env: []string{envRole + "=many"},
+		Program: "/proc/self/exe", Ranks: manyRanks, Transport: "tcp", Env: []string{testenv.AsRole("many")},
 		Output: launcher.OutputRaw, Stdout: &out, Stderr: &out, Timeout: 2 * jobLimit,
 	})
 	if err != nil || result.ExitCode != 0 {
@@ -36,7 +37,7 @@ func TestManyRanks(t *testing.T) {
 }
 
 // playMany is a rank of many.
-func playMany(ctx context.Context, p *gaspi.Proc) error {
+func playMany(ctx context.Context, p *gaspi.Proc, _ []string) error {
 	if err := p.Barrier(ctx, p.World()); err != nil {
 		return err
 	}

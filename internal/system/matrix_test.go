@@ -16,14 +16,11 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/faults"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
-// envTrial holds the trial that a rank plays, as JSON, and envOneTrial the only one that
-// TestMatrixOfProcesses runs.
-const (
-	envTrial    = "SYSTEM_TEST_TRIAL"
-	envOneTrial = "GASPI_TEST_TRIAL"
-)
+// envOneTrial holds the only trial that TestMatrixOfProcesses runs, as JSON.
+const envOneTrial = "GASPI_TEST_TRIAL"
 
 // Times of trials. The limit only tells an error from a hang.
 const (
@@ -32,9 +29,9 @@ const (
 	trialSlack = 3 // so many times its bound a call may take: the machine is busy
 )
 
-func playTrial(ctx context.Context, p *gaspi.Proc) error {
+func playTrial(ctx context.Context, p *gaspi.Proc, args []string) error {
 	var t faults.Trial
-	if err := json.Unmarshal([]byte(os.Getenv(envTrial)), &t); err != nil {
+	if err := json.Unmarshal([]byte(args[0]), &t); err != nil {
 		return err
 	}
 	return t.Play(ctx, p)
@@ -134,8 +131,8 @@ func (s *site) try(t *testing.T, x *faults.Trial, where ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flags := append(where, "--heartbeat", trialBeat.String(), "--on-failure", "continue", "--env", envTrial+"="+string(text))
-	j := s.play(t, "trial", flags...)
+	flags := append(where, "--heartbeat", trialBeat.String(), "--on-failure", "continue")
+	j := s.play(t, testenv.AsRole("trial", string(text)), flags...)
 	ranks := len(x.Hosts)
 	if _, err := j.stdout.await(t.Context(), ranks, `ready$`); err != nil {
 		t.Fatalf("%s\n%v\n%v", text, err, j)

@@ -21,14 +21,12 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/testenv/cluster"
 )
 
-// envGate names a folder: ranks under pressure contact each other when its gate "contact" is
-// open, and leave when it has the file "leave".
-const envGate = "SYSTEM_TEST_GATE"
-
-// playPressed is a rank of a job that has to go on whatever is beside it.
-func playPressed(ctx context.Context, p *gaspi.Proc) error {
+// playPressed is a rank of a job that has to go on whatever is beside it. Its argument is a
+// folder: ranks contact each other when its gate "contact" is open, and leave when it has the
+// file "leave".
+func playPressed(ctx context.Context, p *gaspi.Proc, args []string) error {
 	fmt.Println("joined")
-	dir := os.Getenv(envGate)
+	dir := args[0]
 	if err := testenv.AwaitGate(ctx, filepath.Join(dir, "contact")); err != nil {
 		return err
 	}
@@ -73,7 +71,7 @@ func busyTime() time.Duration {
 // hosts, which talks all the time, over memory and over TCP. Nobody is lost.
 func TestBusyProcessesMakeNobodyDead(t *testing.T) {
 	s := newSite(t, 2)
-	flags := []string{"--hosts", s.List(2), "--ssh", s.SSH(), "--env", envGate + "=" + s.Dir()}
+	flags := []string{"--hosts", s.List(2), "--ssh", s.SSH()}
 	const loops = `for i in $(seq 200); do
 		while [ ! -e leave ]; do n=0; while [ $n -lt 10000 ]; do n=$((n+1)); done; done &
 	done; echo busy; wait`
@@ -81,7 +79,7 @@ func TestBusyProcessesMakeNobodyDead(t *testing.T) {
 	if _, err := busy.stdout.await(t.Context(), 1, `^busy$`); err != nil {
 		t.Fatalf("%v\n%v", err, busy)
 	}
-	j := s.play(t, "pressed", flags...)
+	j := s.play(t, testenv.AsRole("pressed", s.Dir()), flags...)
 	if _, err := j.stdout.await(t.Context(), 4, `contact$`); err != nil {
 		t.Fatalf("%v\n%v", err, j)
 	}
@@ -111,7 +109,7 @@ func TestSilentConnectionsKeepNobodyOutside(t *testing.T) {
 	key := s.key(t, "key", "e")
 	env := func(r int) []string {
 		return []string{
-			"GASPI_RENDEZVOUS=h1:7117", "GASPI_SIZE=2", fmt.Sprint("GASPI_RANK=", r), "GASPI_KEY_FILE=" + key, envRole + "=pressed", envGate + "=" + s.Dir(),
+			"GASPI_RENDEZVOUS=h1:7117", "GASPI_SIZE=2", fmt.Sprint("GASPI_RANK=", r), "GASPI_KEY_FILE=" + key, testenv.AsRole("pressed", s.Dir()),
 		}
 	}
 	contact := testenv.NewGate(t, filepath.Join(s.Dir(), "contact"))

@@ -12,53 +12,46 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/testenv/cluster"
 )
 
-// play is what a rank does, by its role:
+// roles are what ranks do:
 //
 //	reduce     allreduces of 1 MiB for ever, until a rank is gone; then it says
-//	           which ranks are, until it has learned of as many as envLosses
+//	           which ranks are, until it has learned of as many as its argument
 //	           says, and ends well
 //	many       a barrier and a reduction, with few descriptors
 //	stop       the same, but it ends with the error, as most programs do
-//	barrier    barriers of all ranks for ever, until one ends with an error
-//	small      the same with reductions of package gaspi
-//	shapes     the same with allreduces of lengths that no call had before
-//	commit     the same with groups of all ranks
-//	trial      what envTrial says
-//	pressed    small reductions until envGate says that it is enough
-func play(role string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), jobLimit)
-	defer cancel()
-	p, err := gaspi.Init(ctx, gaspi.Config{PassiveMax: 256}) // memory that hundreds of ranks can afford
-	if err != nil {
-		return err
+//	trial      the trial that its argument is, as JSON
+//	pressed    small reductions until a file in the folder of its argument says that it
+//	           is enough
+//
+// and steps, each for ever, until one ends with an error.
+func roles() map[string]testenv.Role {
+	all := map[string]testenv.Role{
+		"reduce": rank(playReduce), "many": rank(playMany), "trial": rank(playTrial), "pressed": rank(playPressed),
+		"stop": rank(func(ctx context.Context, p *gaspi.Proc, _ []string) error { return reduceForEver(ctx, p) }),
 	}
-	defer p.Close()
-	switch role {
-	case "many":
-		return playMany(ctx, p)
-	case "reduce":
-		return playReduce(ctx, p)
-	case "stop":
-		return reduceForEver(ctx, p)
-	case "trial":
-		return playTrial(ctx, p)
-	case "pressed":
-		return playPressed(ctx, p)
+	for name, step := range steps {
+		all[name] = rank(func(ctx context.Context, p *gaspi.Proc, _ []string) error { return repeat(ctx, p, step) })
 	}
-	if step, ok := steps[role]; ok {
-		return repeat(ctx, p, step)
-	}
-	return fmt.Errorf("no role is called %s", role)
+	return all
 }
 
-// envLosses is how many ranks of the job are to be lost.
-const envLosses = "SYSTEM_TEST_LOSSES"
+// rank returns the role of a rank, which has jobLimit.
+func rank(play func(ctx context.Context, p *gaspi.Proc, args []string) error) testenv.Role {
+	cfg := gaspi.Config{PassiveMax: 256} // memory that hundreds of ranks can afford
+	return func(ctx context.Context, args []string) error {
+		ctx, cancel := context.WithTimeout(ctx, jobLimit)
+		defer cancel()
+		return ranktest.Rank(cfg, play)(ctx, args)
+	}
+}
 
-func playReduce(ctx context.Context, p *gaspi.Proc) error {
-	losses, err := strconv.Atoi(os.Getenv(envLosses))
+func playReduce(ctx context.Context, p *gaspi.Proc, args []string) error {
+	losses, err := strconv.Atoi(args[0])
 	if err != nil {
 		return err
 	}
@@ -119,6 +112,8 @@ func reduceForEver(ctx context.Context, p *gaspi.Proc) error {
 // rank has lost another.
 type stepper func(ctx context.Context, p *gaspi.Proc) (func(step int) error, error)
 
+// steps are barriers of all ranks, reductions of package gaspi, allreduces of lengths that no
+// call had before, and groups of all ranks.
 var steps = map[string]stepper{
 	"barrier": func(ctx context.Context, p *gaspi.Proc) (func(int) error, error) {
 		return func(int) error { return p.Barrier(ctx, p.World()) }, nil

@@ -19,7 +19,7 @@ var (
 	keptPrefixes = []string{"GASPI_TEST_", "GASPI_CI", "GASPI_RDMA_PROVIDER"}
 )
 
-// Removes reports whether Run removes the variable of a name from the environment.
+// Removes reports whether Main removes the variable of a name from the environment of tests.
 func Removes(name string) bool {
 	begins := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	return slices.Contains(removedNames, name) ||

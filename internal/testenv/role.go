@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"time"
 )
 
@@ -18,13 +19,18 @@ const (
 // context ends when that of the test does which has started it.
 type Role func(ctx context.Context, args []string) error
 
-// Main is the body of TestMain. It runs the tests, by Run, unless the environment has entries
-// of AsRole: the process then plays that role and exits, with status 1 and the error on
-// standard error if the role has returned one. m is a *testing.M, or calls one.
+// Main is the body of TestMain. Unless the environment has an entry of AsRole, it runs the
+// tests: their environment has no variable that Removes, the loopback interface is up (where
+// it is down, they are in a network namespace of their own), and programs can be executed in
+// directories of t.TempDir (where TMPDIR is mounted noexec, they are beside the test program).
+// m is a *testing.M, or calls one.
+//
+// With an entry of AsRole the process plays that role and exits, with status 1 and the error on
+// standard error if the role has returned one. A role that ends with another status calls os.Exit.
 func Main(m interface{ Run() int }, roles map[string]Role) {
 	text, is := os.LookupEnv(roleEnv)
 	if !is {
-		os.Exit(Run(m.Run))
+		os.Exit(run(m.Run))
 	}
 	if err := play(text, os.Getenv(untilEnv), roles); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -72,7 +78,19 @@ func Until(limit time.Duration) string {
 	return untilEnv + "=" + time.Now().Add(limit).Format(time.RFC3339Nano)
 }
 
-// Program returns a role that is the program itself.
+// Command returns a command that starts this test program as a role, in the environment of the
+// test. It is killed when ctx ends; the context of the role has the deadline of ctx. The command
+// line has no arguments: those of a Program are appended to Args.
+func Command(ctx context.Context, role string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "/proc/self/exe")
+	cmd.Env = append(os.Environ(), AsRole(role, args...))
+	if at, is := ctx.Deadline(); is {
+		cmd.Env = append(cmd.Env, Until(time.Until(at)))
+	}
+	return cmd
+}
+
+// Program returns a role that is the program itself. It reads the command line.
 func Program(main func()) Role {
 	return func(context.Context, []string) error {
 		main()

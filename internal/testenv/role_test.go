@@ -18,6 +18,7 @@ func roles() map[string]Role {
 		"says":  func(_ context.Context, args []string) error { fmt.Printf("%q\n", args); return nil },
 		"fails": func(context.Context, []string) error { return errors.New("it has failed") },
 		"hangs": func(ctx context.Context, _ []string) error { <-ctx.Done(); return ctx.Err() },
+		"asked": func(ctx context.Context, _ []string) error { _, is := ctx.Deadline(); fmt.Println(is); return nil },
 		"main":  Program(func() { fmt.Println(len(os.Args), "words") }),
 	}
 }
@@ -53,5 +54,32 @@ func TestRoles(t *testing.T) {
 	}
 	if err := play(`["says"]`, "soon", roles()); err == nil || !strings.Contains(err.Error(), `GASPI_TEST_UNTIL: parsing time "soon"`) {
 		t.Errorf("%v, want that the time is none", err)
+	}
+}
+
+func TestCommand(t *testing.T) {
+	ended, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	for _, c := range []struct {
+		cmd  *exec.Cmd
+		want string
+	}{
+		{Command(t.Context(), "says", "a b", "c"), `["a b" "c"]`},
+		{Command(t.Context(), "asked"), "false"},
+		{Command(ended, "asked"), "true"},
+	} {
+		out, err := c.cmd.CombinedOutput()
+		if got := strings.TrimSpace(string(out)); err != nil || got != c.want {
+			t.Errorf("%v: %s, want %s", err, got, c.want)
+		}
+	}
+	program := Command(t.Context(), "main")
+	program.Args = append(program.Args, "two", "more")
+	if out, err := program.CombinedOutput(); err != nil || string(out) != "3 words\n" {
+		t.Errorf("%v: %s, want 3 words", err, out)
+	}
+	cancel()
+	if err := Command(ended, "hangs").Run(); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
 	}
 }

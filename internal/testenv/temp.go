@@ -10,12 +10,9 @@ import (
 	"syscall"
 )
 
-// Run calls run, which is m.Run of a TestMain or calls it, and returns its exit status.
-// The environment of these tests has no variable that Removes, and the loopback interface is
-// up: where it is down, they are in a network namespace of their own. In them, t.TempDir
-// returns directories in which programs can be executed: where TMPDIR is on a file system
-// that is mounted noexec, they are beside the test program, which has been executed itself.
-func Run(run func() int) int {
+// run calls tests, which is m.Run of a TestMain or calls it, in the environment that Main
+// promises, and returns its exit status.
+func run(tests func() int) int {
 	if err := cmp.Or(removeStarter(), needLoopback()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -26,7 +23,7 @@ func Run(run func() int) int {
 		return 1
 	}
 	defer remove()
-	return run()
+	return tests()
 }
 
 // programTemp sets GOTMPDIR, which t.TempDir obeys, to a new directory beside this program

@@ -70,7 +70,7 @@ func runProcesses(t *testing.T, s settings, transport string, ranks int) (RankRe
 	}
 	var out strings.Builder
 	result, err := launcher.Run(t.Context(), launcher.Config{
-		Program: "/proc/self/exe", Args: append(s.flags(), "-rank"), Ranks: ranks, Transport: transport, Env: env,
+		Program: "/proc/self/exe", Ranks: ranks, Transport: transport, Env: append(env, s.role()),
 		Stdout: &out, Stderr: &out, KillGrace: time.Second, Timeout: s.Duration + 3*s.Limit, Heartbeat: time.Minute,
 	})
 	if err == nil && result.ExitCode != 0 {
@@ -133,8 +133,8 @@ func newHosts(t *testing.T) *hosts {
 func (h *hosts) run(t *testing.T, s settings) (RankReport, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), s.Duration+3*s.Limit)
 	defer cancel()
-	args := []string{"--hosts", h.List(hostSlots), "--ssh", h.ssh, "--heartbeat", "1m", "--kill-grace", "1s", h.Self(t)}
-	cmd := h.Head().Command(ctx, h.launch, append(append(args, s.flags()...), "-rank")...)
+	args := []string{"--hosts", h.List(hostSlots), "--ssh", h.ssh, "--heartbeat", "1m", "--kill-grace", "1s", "--env", s.role(), h.Self(t)}
+	cmd := h.Head().Command(ctx, h.launch, args...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return RankReport{}, fmt.Errorf("%w\n%s", err, out)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,33 +15,32 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
-// settings are the flags of TestTorture. A rank of it is this program with the same flags
-// and -rank.
+// settings are the flags of TestTorture, those of a rank of it among them.
 type settings struct {
 	JobOptions
 	transports, families string
 	ranks                int
-	rank                 bool
 }
 
-// parseFlags reads the flags of the test program.
-func parseFlags() *settings {
+// given is what the flags of the test program say, once they are parsed.
+var given = declare(flag.CommandLine)
+
+// declare declares flags, which set what it returns.
+func declare(flags *flag.FlagSet) *settings {
 	s := &settings{}
-	flag.Uint64Var(&s.Seed, "seed", 0, "seed of the first job, the next job has the next one; 0 draws one")
-	flag.DurationVar(&s.Duration, "duration", 6*time.Second, "how long TestTorture runs, in all")
-	flag.StringVar(&s.transports, "transports", defaultTransports, "transports that jobs use in turns: loopback, shm, tcp, emulated, mixed (which needs root)")
-	flag.StringVar(&s.families, "families", strings.Join(Families(), ","), "families that rounds are made of; those that begin with - are left out")
-	flag.IntVar(&s.ranks, "ranks", 0, "number of ranks; 0 draws it")
-	flag.Uint64Var(&s.First, "first", 0, "first round of each job")
-	flag.Uint64Var(&s.Rounds, "rounds", 0, "most rounds of each job; 0 means no limit")
-	flag.DurationVar(&s.Limit, "limit", DefaultLimit, "how long a round may take")
-	flag.StringVar(&s.Mutant, "mutant", "", "the mutant that is active")
-	flag.BoolVar(&s.Whole, "whole", false, "cut no context short: shows whether a failure has to do with that")
-	flag.BoolVar(&s.rank, "rank", false, "be a rank of a job")
-	flag.Parse()
-	s.Families = chosen(s.families)
+	flags.Uint64Var(&s.Seed, "seed", 0, "seed of the first job, the next job has the next one; 0 draws one")
+	flags.DurationVar(&s.Duration, "duration", 6*time.Second, "how long TestTorture runs, in all")
+	flags.StringVar(&s.transports, "transports", defaultTransports, "transports that jobs use in turns: loopback, shm, tcp, emulated, mixed (which needs root)")
+	flags.StringVar(&s.families, "families", strings.Join(Families(), ","), "families that rounds are made of; those that begin with - are left out")
+	flags.IntVar(&s.ranks, "ranks", 0, "number of ranks; 0 draws it")
+	flags.Uint64Var(&s.First, "first", 0, "first round of each job")
+	flags.Uint64Var(&s.Rounds, "rounds", 0, "most rounds of each job; 0 means no limit")
+	flags.DurationVar(&s.Limit, "limit", DefaultLimit, "how long a round may take")
+	flags.StringVar(&s.Mutant, "mutant", "", "the mutant that is active")
+	flags.BoolVar(&s.Whole, "whole", false, "cut no context short: shows whether a failure has to do with that")
 	return s
 }
 
@@ -56,7 +54,7 @@ func chosen(list string) []string {
 	return names
 }
 
-// flags is how a rank is told what to do, and how the same job is run again.
+// flags returns what a rank is told, and what runs the same job again.
 func (s *settings) flags() []string {
 	return []string{
 		"-seed", fmt.Sprint(s.Seed), "-families", strings.Join(s.Families, ","), "-first", fmt.Sprint(s.First),
@@ -65,26 +63,26 @@ func (s *settings) flags() []string {
 	}
 }
 
-// TestMain makes a process with the flag -rank a rank.
-func TestMain(m *testing.M) {
-	s := parseFlags()
-	if !s.rank {
-		os.Exit(m.Run())
-	}
-	if err := playRank(s.JobOptions); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+// role is the entry of the environment that makes a process a rank.
+func (s *settings) role() string { return testenv.AsRole("rank", s.flags()...) }
 
-// playRank is what a process of a job does.
-func playRank(o JobOptions) error {
+func TestMain(m *testing.M) { testenv.Main(m, map[string]testenv.Role{"rank": playRank}) }
+
+// playRank is what a process of a job does. Its arguments are settings.flags.
+func playRank(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("rank", flag.ContinueOnError)
+	s := declare(flags)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	s.Families = chosen(s.families)
+	o := s.JobOptions
 	runtime.GOMAXPROCS(pick(stream(o.Seed, keyConfig, 1), 1, 2, runtime.GOMAXPROCS(0)))
 	before, err := Count()
 	if err != nil {
 		return err
 	}
-	report, err := joinAndRun(o)
+	report, err := joinAndRun(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -96,12 +94,12 @@ func playRank(o JobOptions) error {
 	return err
 }
 
-func joinAndRun(o JobOptions) (RankReport, error) {
-	p, err := gaspi.Init(context.Background(), Config(o.Seed))
+func joinAndRun(ctx context.Context, o JobOptions) (RankReport, error) {
+	p, err := gaspi.Init(ctx, Config(o.Seed))
 	if err != nil {
 		return RankReport{}, err
 	}
-	report, err := Run(context.Background(), p, o)
+	report, err := Run(ctx, p, o)
 	if err != nil {
 		return report, fmt.Errorf("rank %d of %d, seed %d, %w", p.Rank(), p.Size(), o.Seed, err)
 	}
@@ -113,7 +111,7 @@ const reportMark = "report: "
 
 // TestTorture runs jobs, each with the next seed, on the transports in turns.
 func TestTorture(t *testing.T) {
-	s := readSettings(t)
+	s := givenSettings()
 	transports := strings.Split(s.transports, ",")
 	var hosts *hosts
 	begin, total, rounds := time.Now(), s.Duration, uint64(0)
@@ -141,20 +139,14 @@ func TestTorture(t *testing.T) {
 	t.Logf("%d rounds in %.0f s, no failure", rounds, time.Since(begin).Seconds())
 }
 
-// readSettings takes the flags as the test program has them.
-func readSettings(t *testing.T) *settings {
-	t.Helper()
-	s := &settings{}
-	value := func(name string) any { return flag.Lookup(name).Value.(flag.Getter).Get() }
-	s.Seed, s.First, s.Rounds = value("seed").(uint64), value("first").(uint64), value("rounds").(uint64)
-	s.Duration, s.Limit = value("duration").(time.Duration), value("limit").(time.Duration)
-	s.Whole = value("whole").(bool)
-	s.Mutant, s.transports, s.ranks = value("mutant").(string), value("transports").(string), value("ranks").(int)
-	s.Families = chosen(value("families").(string))
+// givenSettings returns the settings of the job that the flags of the test program say.
+func givenSettings() *settings {
+	s := *given
+	s.Families = chosen(s.families)
 	if s.Seed == 0 {
 		s.Seed = rand.Uint64N(1_000_000_000)
 	}
-	return s
+	return &s
 }
 
 // ranksOf is the number of ranks of a job: more than this machine has cores, as a rule.

@@ -41,31 +41,19 @@ func must(t *testing.T, h *Host, name string, args ...string) string {
 	return out
 }
 
-// envDial makes the test program connect to the address in its value, which
-// ends with a space and how long that may take.
-const envDial = "CLUSTER_TEST_DIAL"
-
 // envVictim makes TestNothingOutlivesTheTest the process that is killed.
 const envVictim = "CLUSTER_TEST_VICTIM"
 
-func TestMain(m *testing.M) {
-	address, text, found := strings.Cut(os.Getenv(envDial), " ")
-	if !found {
-		os.Exit(m.Run())
-	}
-	limit, err := time.ParseDuration(text)
-	if err == nil {
-		err = greet(address, limit)
-	}
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-}
+func TestMain(m *testing.M) { testenv.Main(m, map[string]testenv.Role{"greets": greet}) }
 
-// greet connects to an sshd and waits for its first words.
-func greet(address string, limit time.Duration) error {
-	conn, err := net.DialTimeout("tcp", address, limit)
+// greet connects to an sshd and waits for its first words. Its arguments are the address, and
+// how long a connection may take.
+func greet(_ context.Context, args []string) error {
+	limit, err := time.ParseDuration(args[1])
+	if err != nil {
+		return err
+	}
+	conn, err := net.DialTimeout("tcp", args[0], limit)
 	if err != nil {
 		return err
 	}
@@ -80,7 +68,7 @@ func greet(address string, limit time.Duration) error {
 // reaches has a host connect to the sshd at an address, within the limit.
 func reaches(t *testing.T, c *Cluster, from *Host, to netip.Addr, limit time.Duration) error {
 	cmd := from.Command(within(t, time.Minute), c.file("self.test"))
-	cmd.Env = append(cmd.Env, envDial+"="+netip.AddrPortFrom(to, 22).String()+" "+limit.String())
+	cmd.Env = append(cmd.Env, testenv.AsRole("greets", netip.AddrPortFrom(to, 22).String(), limit.String()))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)

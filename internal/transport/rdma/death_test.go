@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -66,8 +65,8 @@ func TestProcessIsKilledInTheMiddleOfPuts(t *testing.T) {
 	})
 	ok(t, err)
 	defer tr.Close()
-	cmd := exec.Command("/proc/self/exe")
-	cmd.Env, cmd.Stderr = append(os.Environ(), testenv.AsRole("victim", tr.Address()), testenv.Until(testenv.Limit(t))), os.Stderr
+	cmd := testenv.Command(testenv.Context(t), "victim", tr.Address())
+	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	ok(t, err)
 	ok(t, cmd.Start())

@@ -7,8 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
-	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -50,9 +48,7 @@ func TestPorts(t *testing.T) {
 	const more = 5
 	low := takenPort(t, more)
 	run := func(ports string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), testenv.AsRole("listens", ports))
-		out, err := cmd.CombinedOutput()
+		out, err := testenv.Command(t.Context(), "listens", ports).CombinedOutput()
 		return strings.TrimSpace(string(out)), err
 	}
 	name, err := run(fmt.Sprintf("%d-%d", low, low+more))

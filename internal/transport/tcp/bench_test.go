@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"syscall"
@@ -234,8 +233,7 @@ func startPair(tb testing.TB, o benchOrder, change func(*Config)) (b *benchRank,
 	o.Key, o.Address, o.Bare = key.Text(), b.t.Address(), listener.Addr().String()
 	text, err := json.Marshal(o)
 	check(err)
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), testenv.AsRole("bench", string(text)))
+	child := testenv.Command(context.Background(), "bench", string(text))
 	child.Stderr = os.Stderr
 	stdin, err := child.StdinPipe()
 	check(err)

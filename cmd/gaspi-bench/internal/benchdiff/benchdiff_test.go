@@ -15,14 +15,11 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
-// mainEnv makes this test binary benchdiff.
-const mainEnv = "GASPI_BENCHDIFF_TEST_MAIN"
+// program is the role of a process that is benchdiff.
+const program = "benchdiff"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(mainEnv) != "" {
-		main()
-	}
-	os.Exit(testenv.Run(m.Run))
+	testenv.Main(m, map[string]testenv.Role{program: testenv.Program(main)})
 }
 
 // A repository is a git repository whose commits are gaspi-benches that measure nothing.
@@ -130,14 +127,10 @@ func (r *repository) git(t *testing.T, args ...string) string {
 // a worktree or a file is left behind.
 func (r *repository) benchdiff(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	scratch := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), program, args...)
-	cmd.Dir = r.dir
-	cmd.Env = append(os.Environ(), mainEnv+"=1", "TMPDIR="+scratch, "TURNS="+r.dir+".turns", "GORACE=atexit_sleep_ms=0")
+	cmd := testenv.Command(t.Context(), program)
+	cmd.Args, cmd.Dir = append(cmd.Args, args...), r.dir
+	cmd.Env = append(cmd.Env, "TMPDIR="+scratch, "TURNS="+r.dir+".turns", "GORACE=atexit_sleep_ms=0")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if _, exited := cmd.Run().(*exec.ExitError); !exited && cmd.ProcessState == nil {

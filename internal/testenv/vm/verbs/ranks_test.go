@@ -14,31 +14,20 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
-// envSeed makes this test program a rank: its value is where the random moment at
-// which the victim ends comes from.
-const envSeed = "VERBS_TEST_SEED"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(envSeed) == "" {
-		os.Exit(m.Run())
-	}
-	if err := play(); err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-}
+func TestMain(m *testing.M) { testenv.Main(m, map[string]testenv.Role{"puts": putAndDie}) }
 
 // playLimit is what no rank comes near, unless it hangs.
 const playLimit = 2 * time.Minute
 
-// play is what a rank of three does. Everybody puts all the time into the segment
+// putAndDie is the role of a rank of three. Everybody puts all the time into the segment
 // of rank 2, the victim, and the victim into those of the others; once puts have
 // come from both, it kills itself at a random moment. The others want an error that
-// names it, and end well.
-func play() error {
-	ctx, cancel := context.WithTimeout(context.Background(), playLimit)
+// names it, and end well. The argument is the seed of the moment.
+func putAndDie(ctx context.Context, args []string) error {
+	ctx, cancel := context.WithTimeout(ctx, playLimit)
 	defer cancel()
 	p, err := gaspi.Init(ctx, gaspi.Config{PassiveMax: 256})
 	if err != nil {
@@ -49,7 +38,7 @@ func play() error {
 		return err
 	}
 	if p.Rank() == victim {
-		if err := killSoon(ctx, seg); err != nil {
+		if err := killSoon(ctx, seg, args[0]); err != nil {
 			return err
 		}
 	}
@@ -101,8 +90,8 @@ func putForEver(ctx context.Context, p *gaspi.Proc, seg *gaspi.Segment) error {
 
 // killSoon kills this process at a random moment after puts of both others have
 // come. It returns at once, with an error if the seed makes no sense.
-func killSoon(ctx context.Context, seg *gaspi.Segment) error {
-	seed, err := strconv.ParseUint(os.Getenv(envSeed), 10, 64)
+func killSoon(ctx context.Context, seg *gaspi.Segment, text string) error {
+	seed, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
 		return err
 	}

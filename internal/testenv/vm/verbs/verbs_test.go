@@ -218,11 +218,12 @@ const heartbeat = 4 * time.Second
 // peerKilledMidPut kills one of three ranks while all put into each other's memory, by three
 // seeds: the others learn which one, end well, and leave no memory registered.
 func peerKilledMidPut(seed uint64) job {
+	role := func(seed uint64) string { return testenv.AsRole("puts", fmt.Sprint(seed)) }
 	script := fmt.Sprintf(`
 registered() { /bin/rdma resource show mr | grep -c pid; }
-for seed in %d %d %d; do
+for role in '%s' '%s' '%s'; do
 	gaspi-run -n 3 --transport rdma --rdma-provider '%s' --heartbeat %v \
-		--on-failure continue --env %s=$seed ranks &
+		--on-failure continue --env "$role" ranks &
 	most=0
 	while [ -d /proc/$! ]; do
 		now=$(registered)
@@ -232,7 +233,7 @@ for seed in %d %d %d; do
 	wait $!
 	echo "status $?, registered $most at most and $(registered) at the end"
 done
-`, seed, seed+1, seed+2, provider, heartbeat, envSeed)
+`, role(seed), role(seed+1), role(seed+2), provider, heartbeat)
 	return job{"PeerKilledMidPut", script, func(t *testing.T, out string) {
 		ends := strings.SplitAfter(out, " at the end")
 		if len(ends) != 4 {
