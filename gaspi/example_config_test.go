@@ -81,25 +81,6 @@ func ExampleNetwork() {
 	// 100µs 150 MB/s
 }
 
-// Figures of an emulated network count if the host was able to keep its times.
-func ExamplePunctuality() {
-	cfg := gaspi.Config{Emulate: "latency=100us,bandwidth=150MB/s"}
-	check(gaspi.Local(context.Background(), 2, cfg, func(ctx context.Context, p *gaspi.Proc) error {
-		p.RestartPunctuality()
-		for range 10 { // of that which is to be measured
-			if err := p.Barrier(ctx, p.World()); err != nil {
-				return err
-			}
-		}
-		if was := p.Punctuality(); p.Rank() == 0 {
-			fmt.Println("messages were delivered:", was.Delivered.Events > 0)
-		}
-		return p.Barrier(ctx, p.World())
-	}))
-	// Output:
-	// messages were delivered: true
-}
-
 // The part of the messages of an emulated network that were delivered too late.
 func ExampleLateness() {
 	was := gaspi.Lateness{Events: 2000, Late: 30}
