@@ -47,7 +47,7 @@ func ExampleAllReduce() {
 }
 
 // Values of any type are combined by a function, here in the order of the ranks.
-func ExampleAllReduceFunc() {
+func ExampleFunc() {
 	type span struct{ from, to int32 }
 	on(4, func(ctx context.Context, t *collectives.Team) error {
 		x := []span{{int32(t.Rank()), int32(t.Rank()) + 1}}

@@ -3,7 +3,6 @@ package gaspi_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -169,21 +168,4 @@ func TestJobsLeaveNoGoroutine(t *testing.T) {
 	}
 	buf := make([]byte, 1<<20)
 	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
-}
-
-func ExampleLocal() {
-	err := gaspi.Local(context.Background(), 4, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
-		x := []int64{int64(p.Rank())}
-		if err := gaspi.AllReduce(ctx, p.World(), x, x, gaspi.Sum); err != nil {
-			return err
-		}
-		if p.Rank() == 0 {
-			fmt.Println("the ranks of", p.Size(), "add up to", x[0])
-		}
-		return nil
-	})
-	if err != nil {
-		fmt.Println(err)
-	}
-	// Output: the ranks of 4 add up to 6
 }

@@ -52,6 +52,22 @@ func halo(ctx context.Context, p *gaspi.Proc) error {
 	return nil
 }
 
+// The sum of one number of each rank.
+func ExampleLocal() {
+	check(gaspi.Local(context.Background(), 4, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
+		x := []int64{int64(p.Rank())}
+		if err := gaspi.AllReduce(ctx, p.World(), x, x, gaspi.Sum); err != nil {
+			return err
+		}
+		if p.Rank() == 0 {
+			fmt.Println("the ranks of", p.Size(), "add up to", x[0])
+		}
+		return nil
+	}))
+	// Output:
+	// the ranks of 4 add up to 6
+}
+
 // All ranks take work from one counter, which lies at rank 0.
 func ExampleProc_FetchAdd() {
 	const tasks = 20
@@ -120,7 +136,7 @@ func ExampleQueue_Read() {
 
 // A column of a matrix, which does not lie in one piece, goes out as a list of transfers with one
 // notification, which arrives after all of them.
-func ExampleQueue_WriteListNotify() {
+func ExampleTransfer() {
 	const rows, columns = 3, 4
 	check(gaspi.Local(context.Background(), 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
 		seg, err := p.CreateSegment(ctx, 0, rows*columns*8)
@@ -279,7 +295,7 @@ func ExampleInDoubtError() {
 }
 
 // The counters of a rank tell what it has done.
-func ExampleProc_Stats() {
+func ExampleStats() {
 	check(gaspi.Local(context.Background(), 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
 		seg, err := p.CreateSegment(ctx, 0, 1<<10)
 		if err != nil {

@@ -87,7 +87,7 @@ func ExampleReduce() {
 }
 
 // Locations tells where an object is, and how long it is in bytes.
-func ExampleStore_Locations() {
+func ExampleLocations() {
 	on(2, func(ctx context.Context, s *hoplite.Store, me gaspi.Rank) error {
 		if me == 1 {
 			return hoplite.Put(ctx, s, "big", make([]float64, 10_000))

@@ -2,7 +2,6 @@ package notify
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"sync"
 	"testing"
@@ -301,14 +300,4 @@ func TestArrayAllocatesNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations", c.name, n)
 		}
 	}
-}
-
-func ExampleArray_Reset() {
-	b := newArray(4, nil)
-	b.Set(2, 7)
-	fmt.Println(b.Reset(2))
-	fmt.Println(b.Reset(2))
-	// Output:
-	// 7 <nil>
-	// 0 <nil>
 }

@@ -48,8 +48,10 @@ func funcDoc(f *goFile, fn *ast.FuncDecl) []string {
 }
 
 // receiver names the type that a method belongs to.
-func receiver(fn *ast.FuncDecl) string {
-	e := fn.Recv.List[0].Type
+func receiver(fn *ast.FuncDecl) string { return typeName(fn.Recv.List[0].Type) }
+
+// typeName names a type without its pointer and its type arguments; "" if it has no name here.
+func typeName(e ast.Expr) string {
 	for {
 		switch x := e.(type) {
 		case *ast.StarExpr:
