@@ -3,6 +3,7 @@ package collectives
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +12,10 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
 )
+
+// maxSplits is how many Splits of a team are told apart: more than can be under way at the
+// members at a time.
+const maxSplits = 1 << 16
 
 // Undefined is the colour of members that Split gives no team.
 const Undefined = math.MinInt
@@ -30,7 +35,7 @@ var errSplitting = fmt.Errorf("%w: a Split ended early", gaspi.ErrMismatch)
 // wait for one that has given up. This team itself goes on as far as it can.
 //
 // It is collective over all members, and blocks. When ctx ends first, this team can only be
-// closed, revoked and shrunk.
+// closed, revoked and shrunk; Revoke ends the Split at the members that are still in it.
 func (t *Team) Split(ctx context.Context, color, key int) (*Team, error) {
 	if !t.enter() {
 		return nil, refused("split")
@@ -56,6 +61,7 @@ func (t *Team) Split(ctx context.Context, color, key int) (*Team, error) {
 }
 
 func (t *Team) split(ctx context.Context, color, key int) (*Team, error) {
+	t.scopes.splits = (t.scopes.splits + 1) % maxSplits
 	if err := t.found(ctx); err != nil {
 		return nil, err
 	}
@@ -63,9 +69,7 @@ func (t *Team) split(ctx context.Context, color, key int) (*Team, error) {
 	if err != nil || color == Undefined {
 		return nil, err
 	}
-	cfg := t.cfg
-	cfg.RevokeWith, cfg.Order = t.scopes.family.groupOf(), ranks
-	part, err := t.make(ctx, ranks, cfg)
+	part, err := t.make(ctx, ranks)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +113,7 @@ type scopes struct {
 	ownsGroup bool             // the group of the team was made for it
 	member    *revocationScope // that the team was split into; nil if it was not
 	family    *revocationScope // of teams that are split from this one; nil before the first Split
+	splits    gaspi.Tag        // how many Splits have begun, modulo maxSplits; alike on all members
 }
 
 // found makes the family of teams that are split from this one, which is that of this
@@ -152,15 +157,17 @@ func (t *Team) colored(ctx context.Context, color, key int) ([]gaspi.Rank, error
 	return ranks, nil
 }
 
-// make makes a team of ranks with a group that is its own.
-func (t *Team) make(ctx context.Context, ranks []gaspi.Rank, cfg Config) (*Team, error) {
-	g, err := t.proc.NewGroup(ranks...)
+// make makes a team of ranks with a group that is its own. Until the team is made, it ends
+// with this one too: a member whose context has ended gives this team up, and others wait for
+// it in calls of the new one.
+func (t *Team) make(ctx context.Context, ranks []gaspi.Rank) (*Team, error) {
+	g, err := t.own.Subgroup(t.scopes.splits, ranks...)
 	if err != nil {
 		return nil, err
 	}
-	if cfg.RevokeWith != nil {
-		err = g.RevokeWith(cfg.RevokeWith)
-	}
+	cfg, family := t.cfg, t.scopes.family.groupOf()
+	cfg.RevokeWith, cfg.Order = g, ranks
+	err = endWith(g, t.own, family)
 	if err == nil {
 		err = g.Commit(ctx)
 	}
@@ -172,6 +179,23 @@ func (t *Team) make(ctx context.Context, ranks []gaspi.Rank, cfg Config) (*Team,
 		agree.GiveUp(g, err)
 		return nil, err
 	}
-	part.scopes.ownsGroup = true
+	g.RevokeAlone()
+	if err := endWith(g, family); err != nil {
+		return nil, errors.Join(err, part.Close())
+	}
+	part.scopes.ownsGroup, part.cfg.RevokeWith = true, family
 	return part, nil
+}
+
+// endWith makes g end with other groups, but for those that are nil.
+func endWith(g *gaspi.Group, others ...*gaspi.Group) error {
+	for _, other := range others {
+		if other == nil {
+			continue
+		}
+		if err := g.RevokeWith(other); err != nil {
+			return err
+		}
+	}
+	return nil
 }

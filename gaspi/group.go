@@ -3,9 +3,7 @@ package gaspi
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -27,6 +25,7 @@ type Group struct {
 	index int    // of the group's slots in the system segment of this rank
 	tag   uint32 // guarded by the table's mu; tells it from others that have had the place
 	drawn bool   // guarded by the table's mu; the place is reserved by a draw, and no group yet
+	scope scope  // of Commit; constant once it has begun
 
 	mu        sync.Mutex
 	ranks     []Rank // guarded by mu until committed, then constant; ascending
@@ -132,7 +131,7 @@ func (g *Group) Delete() error {
 	if !g.deleted.CompareAndSwap(false, true) {
 		return g.error("group_delete", ErrClosed)
 	}
-	g.part()
+	g.RevokeAlone()
 	g.withdraw()
 	if g.turns != nil {
 		g.turns.giveUp()
@@ -213,7 +212,7 @@ type commitState struct {
 // must all have the same ranks in it, and blocks. When ctx ends first, calling
 // Commit again goes on. Groups may be committed in several goroutines at a time, in
 // any order at each member. Commits of equal ranks match by their order, and wait for
-// each other: for several of these in several goroutines, use Dup.
+// each other: for several of these in several goroutines, use Dup or Subgroup.
 func (g *Group) Commit(ctx context.Context) error {
 	if !g.commits.CompareAndSwap(false, true) {
 		return g.error("group_commit", fmt.Errorf("%w: Commit is under way in another goroutine", ErrInUse))
@@ -257,7 +256,7 @@ func (g *Group) beginCommit(ctx context.Context) error {
 	if !member {
 		return fmt.Errorf("%w: this rank, %d, is not in the group", ErrBadRank, g.p.rank)
 	}
-	hash := hashRanks(ranks)
+	hash := g.scope.record(ranks)
 	if err := g.p.groups.queue(ctx, g, ranks, hash); err != nil {
 		return err
 	}
@@ -312,17 +311,6 @@ func (g *Group) open(me int, indexOf []int, tagOf []uint32) {
 	g.consent = newConsent(g)
 }
 
-// hashRanks is the record of a group of ranks.
-func hashRanks(ranks []Rank) record {
-	h := fnv.New64a()
-	for _, r := range ranks {
-		var b [4]byte
-		binary.LittleEndian.PutUint32(b[:], uint32(r))
-		h.Write(b[:])
-	}
-	return record(h.Sum64() | 1)
-}
-
 // exchange tells the members that will write here where the group lies, and learns
 // where it lies at those that this one will write to.
 func (g *Group) exchange(ctx context.Context) error {
@@ -345,8 +333,8 @@ func (g *Group) exchange(ctx context.Context) error {
 	return nil
 }
 
-// A record is what a member says of a group that it commits: the hash of its ranks,
-// which is not 0. Its place at the other member says where the group lies at the
+// A record is what a member says of a group that it commits: the hash of its scope and its
+// ranks, which is not 0. Its place at the other member says where the group lies at the
 // first one; see layout.commitIn. The member that takes it sets it to 0.
 type record uint64
 

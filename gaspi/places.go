@@ -17,8 +17,8 @@ const (
 	placesPerWord = 64 / placeBits
 )
 
-// place is the half of a word that says where the group lies here.
-func (g *Group) place() uint64 { return uint64(g.tag)<<indexBits | uint64(g.index) }
+// placeOf returns the half of a word that says where a group lies at a member.
+func placeOf(index int, tag uint32) uint64 { return uint64(tag)<<indexBits | uint64(index) }
 
 // sharePlaces tells all members where the group lies here, and learns where it lies at
 // them. When ctx ends first, calling it again goes on.
@@ -26,7 +26,7 @@ func (g *Group) sharePlaces(ctx context.Context) error {
 	c, n := g.commit, len(g.ranks)
 	if c.places == nil {
 		c.places = make([]uint64, (n+placesPerWord-1)/placesPerWord)
-		c.places[g.me/placesPerWord] = g.place() << (g.me % placesPerWord * placeBits)
+		c.places[g.me/placesPerWord] = placeOf(g.index, g.tag) << (g.me % placesPerWord * placeBits)
 	}
 	for c.shared < len(c.places) {
 		part := c.places[c.shared:]

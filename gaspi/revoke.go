@@ -128,8 +128,9 @@ func (g *Group) RevokeWith(other *Group) error {
 	return nil
 }
 
-// part ends that the group is revoked with others.
-func (g *Group) part() {
+// RevokeAlone ends that the group is revoked with others: it undoes all earlier calls of
+// RevokeWith. A group that is revoked stays so. It is local and does not block.
+func (g *Group) RevokeAlone() {
 	g.revocation.mu.Lock()
 	of := g.revocation.of
 	g.revocation.of = nil

@@ -100,6 +100,9 @@ func (s *shrinking) count(ctx context.Context, g *Group) error {
 	if !s.active {
 		*s = shrinking{active: true}
 		s.next, s.able = g.p.NewGroup()
+		if s.able == nil {
+			s.next.scope = g.scopeOf(shrinkCall, 0)
+		}
 	}
 	members := g.ranks[s.window:]
 	members = members[:min(len(members), windowBits)]

@@ -1,0 +1,139 @@
+package collectives_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// Goal: Splits of two teams of equal members do not touch each other, in any order at each member.
+func TestSplitsOfTwoTeamsAtATime(t *testing.T) {
+	mortals(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+		var teams [2]*collectives.Team
+		for i := range teams {
+			team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{Tag: gaspi.Tag(i)})
+			if err != nil {
+				return err
+			}
+			teams[i] = team
+		}
+		var both sync.WaitGroup
+		var failed [2]error
+		for i, team := range teams {
+			both.Go(func() {
+				for round := range 20 {
+					time.Sleep(time.Duration((i+int(p.Rank())+round)%2) * time.Second) // sleep: in a bubble, until all others sleep
+					if failed[i] = splitAndSum(ctx, team, int64(1+10*i)); failed[i] != nil {
+						return
+					}
+				}
+			})
+		}
+		both.Wait()
+		return errors.Join(failed[:]...)
+	})
+}
+
+// splitAndSum splits a team into one of all members, and sums x up over these.
+func splitAndSum(ctx context.Context, team *collectives.Team, x int64) error {
+	part, err := team.Split(ctx, 0, 0)
+	if err != nil {
+		return err
+	}
+	sum := []int64{x}
+	if err := collectives.AllReduce(ctx, part, sum, collectives.Sum); err != nil {
+		return err
+	}
+	if want := x * int64(team.Size()); sum[0] != want {
+		return fmt.Errorf("the sum is %d, want %d", sum[0], want)
+	}
+	return part.Close()
+}
+
+// A looked is a context that ends when it is looked at for the last time, as each wait does
+// that is going to sleep.
+type looked struct {
+	context.Context
+	end  context.CancelFunc
+	left atomic.Int32
+}
+
+// endAfter returns a context that ends at one of the looks at it.
+func endAfter(ctx context.Context, looks int) *looked {
+	inner, cancel := context.WithCancel(ctx)
+	l := &looked{Context: inner, end: cancel}
+	l.left.Store(int32(looks))
+	return l
+}
+
+func (l *looked) Err() error {
+	if l.left.Add(-1) == 0 {
+		l.end()
+	}
+	return l.Context.Err()
+}
+
+// Goal: wherever a Split ends early at one member, Revoke ends it at the others, and all go on:
+// they shrink the team, and split what they get, also into teams of equal ranks.
+func TestRevokeEndsSplit(t *testing.T) {
+	for _, independent := range []bool{false, true} {
+		t.Run(fmt.Sprintf("independent %v", independent), func(t *testing.T) {
+			mortals(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+				team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{Independent: independent})
+				if err != nil {
+					return err
+				}
+				for looks := 1; ; looks++ {
+					done, err := revokeSplit(ctx, p, &team, looks)
+					if done || err != nil {
+						return err
+					}
+				}
+			})
+		})
+	}
+}
+
+// revokeSplit splits a team, ended early at rank 1, and replaces it. It reports whether rank 1
+// looked at its context less often.
+func revokeSplit(ctx context.Context, p *gaspi.Proc, team **collectives.Team, looks int) (done bool, err error) {
+	limited := ctx
+	if p.Rank() == 1 {
+		limited = endAfter(ctx, looks)
+	}
+	part, err := (*team).Split(limited, min(int(p.Rank()), 1), 0)
+	if p.Rank() == 1 && err != nil {
+		if !errors.Is(err, context.Canceled) {
+			return false, fmt.Errorf("look %d: %w", looks, err)
+		}
+		if err := (*team).Revoke(nil); err != nil {
+			return false, err
+		}
+	} else if err != nil && !errors.Is(err, gaspi.ErrRevoked) {
+		return false, fmt.Errorf("look %d, rank %d: %w", looks, p.Rank(), err)
+	}
+	made := uint32(1)
+	if err != nil {
+		made = 0
+	}
+	if made, err = (*team).Agree(ctx, made); err != nil {
+		return false, err
+	}
+	next, err := (*team).Shrink(ctx)
+	if err != nil {
+		return false, fmt.Errorf("look %d: %w", looks, err)
+	}
+	if part != nil {
+		err = part.Close()
+	}
+	err = errors.Join(err, (*team).Close())
+	*team = next
+	return made == 1, errors.Join(err, splitAndSum(ctx, next, 3))
+}
