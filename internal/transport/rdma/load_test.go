@@ -167,6 +167,7 @@ func TestManySegmentsInMemory(t *testing.T) {
 }
 
 func TestManyRanksMeetInMemory(t *testing.T) {
+	testenv.NeedOpenFiles(t, 1024)
 	net := newMemoryNet(t, nil)
 	allMeet(t, joinOver(t, 64, func() fabric { return net.open() }))
 }

@@ -19,6 +19,7 @@ import (
 // All ranks use all lanes to all others at the same moment, so that most pairs
 // connect from both sides at once; there must be one connection each.
 func TestEverybodyConnectsAtOnce(t *testing.T) {
+	testenv.NeedOpenFiles(t, 1024)
 	both(t, func(t *testing.T, change func(base.Rank, *Config)) {
 		for range 4 {
 			const n, lanes = 5, 2
