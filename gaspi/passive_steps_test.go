@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -169,7 +170,7 @@ func TestSendWaitsForTheCopy(t *testing.T) {
 			t.Fatalf("claimed %q, %v", dst.Bytes()[:n], err)
 		}
 		<-limited.Done()
-		p[1].launcherLost.Store(true)
+		p[1].loss.Store(&launcherLoss{boot.ErrLost})
 		p[1].wakeAll()
 		synctest.Wait()
 		select {
@@ -183,7 +184,7 @@ func TestSendWaitsForTheCopy(t *testing.T) {
 		if err := <-sent; err != nil {
 			t.Errorf("%v, though it was received", err)
 		}
-		p[1].launcherLost.Store(false)
+		p[1].loss.Store(nil)
 	})
 }
 

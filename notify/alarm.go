@@ -35,7 +35,7 @@ func (a *alarms) begin(ctx context.Context, b *Array) {
 		} else {
 			a.set[i].stop()
 		}
-		a.set[i] = alarm{done: ctx.Done(), stop: context.AfterFunc(ctx, b.Wake)}
+		a.set[i] = alarm{done: ctx.Done(), stop: context.AfterFunc(steady(ctx), func() { a.ring(b) })}
 	}
 	a.set[i].sleepers++
 }
@@ -48,6 +48,26 @@ func (a *alarms) end(ctx context.Context) {
 	if a.set[i].sleepers--; a.closed && a.set[i].sleepers == 0 {
 		a.set[i].stop()
 	}
+}
+
+// ring wakes the sleepers of b, unless b is closed: its memory may be gone then, and its sleepers
+// are awake. The context of an alarm may have ended just before.
+func (a *alarms) ring(b *Array) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.closed {
+		b.Wake()
+	}
+}
+
+// steady returns a context that ends with ctx and is safe for use by any goroutine at any time:
+// an alarm outlives the wait that set it. A context that its owner uses again for other waits
+// has one, in a method Steady.
+func steady(ctx context.Context) context.Context {
+	if reused, ok := ctx.(interface{ Steady() context.Context }); ok {
+		return reused.Steady()
+	}
+	return ctx
 }
 
 func (a *alarms) find(done <-chan struct{}) int {

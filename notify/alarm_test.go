@@ -3,7 +3,9 @@ package notify
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
+	"time"
 )
 
 // Two goroutines wake each other again and again, with contexts that end some day,
@@ -119,5 +121,45 @@ func TestCloseUnsetsTheAlarm(t *testing.T) {
 		if a.stop() {
 			t.Error("an alarm was still set")
 		}
+	}
+}
+
+// A reused is a context that its owner makes a new one for the next wait.
+type reused struct{ context.Context }
+
+func (r *reused) Steady() context.Context { return r.Context }
+
+// TestAlarmsOfReusedContexts has two goroutines sleep at one array, each in a context of its own
+// that it uses again: whoever takes the place of an old alarm looks at nothing that the owner of
+// its context changes.
+func TestAlarmsOfReusedContexts(t *testing.T) {
+	array := newArray(1, &WaitPolicy{YieldOnce: func() {}, Sleep: Futex{}})
+	never := func() bool { return false }
+	var sleepers sync.WaitGroup
+	for range 2 {
+		sleepers.Go(func() {
+			var r reused
+			for range 1000 {
+				inner, cancel := context.WithTimeout(t.Context(), 20*time.Microsecond)
+				r.Context = inner
+				if err := array.WaitFunc(&r, never, nil, nil); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%v, want the deadline", err)
+				}
+				cancel()
+			}
+		})
+	}
+	sleepers.Wait()
+}
+
+// TestAlarmAfterClose has a context end when its wait is over and the array is closed: the memory
+// of the array may be gone.
+func TestAlarmAfterClose(t *testing.T) {
+	b := newArray(1, GoroutineWait(0, 0))
+	b.Close()
+	before := b.wake.Load()
+	b.alarms.ring(b)
+	if after := b.wake.Load(); after != before {
+		t.Errorf("the word by which sleepers wake went from %d to %d", before, after)
 	}
 }

@@ -39,7 +39,8 @@ func WithSegment(id gaspi.SegmentID) Option {
 // It is collective, blocks, and takes a segment, a queue and a group of its own
 // (Config.Groups of package gaspi). Calls of other goroutines over group do not disturb it;
 // several may make reductions at a time, with different tags. It cannot be resumed: after an
-// error of ctx, or the death of a member, the number of its group stays taken.
+// error of ctx the others' calls end with gaspi.ErrRevoked if it had its group already. Then,
+// and after the loss of a member, the number of its group stays taken.
 func New[T gaspi.Number](ctx context.Context, group *gaspi.Group, n int, op Op, slack int, opts ...Option) (*Reduction[T], error) {
 	o := reductionOptions{segment: -1}
 	for _, set := range opts {

@@ -58,13 +58,19 @@ func Private(ctx context.Context, g *gaspi.Group, by Library, tag gaspi.Tag) (*g
 	return g.Dup(ctx, gaspi.Tag(by)<<tagBits|tag)
 }
 
-// GiveUp deletes a group of Private after an error that all members have. After others
-// the group stays, since members that go on may still write to its slots here, which
-// must not become those of another group.
+// GiveUp gives back a group that was made for something, and what creations over it have left
+// behind, after an error of that. If only this member may have the error, because its context
+// has ended, GiveUp revokes the group: the calls of the others end, and the place of the group
+// stays taken, since they may still write to its slots here, which must not become those of
+// another group. After the loss of a rank the group stays as it is: each member finds the rank
+// that it has lost itself, which need not be the same one.
 func GiveUp(g *gaspi.Group, err error) {
-	for _, alone := range []error{context.Canceled, context.DeadlineExceeded, gaspi.ErrRankDead, gaspi.ErrRevoked} {
-		if errors.Is(err, alone) {
-			return
+	if errors.Is(err, gaspi.ErrRankDead) {
+		return
+	}
+	for _, alone := range []error{context.Canceled, context.DeadlineExceeded, gaspi.ErrRevoked} {
+		if errors.Is(err, alone) && g.Revoke(err) != nil {
+			return // it is not committed here, but may be at others
 		}
 	}
 	_ = g.Delete() // it is new

@@ -64,6 +64,11 @@ func (n *Nap) now() context.Context {
 	return n.parent
 }
 
+// Steady returns the context of the present wait, which is safe for use by any goroutine, also
+// after the wait. A Nap itself must not be the parent of another context, nor have a function
+// that runs after it.
+func (n *Nap) Steady() context.Context { return n.start() }
+
 // Done implements context.Context.
 func (n *Nap) Done() <-chan struct{} { return n.start().Done() }
 
