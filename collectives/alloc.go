@@ -38,7 +38,7 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 	if err := t.hold(ctx, h, allocatable(typ, n)); err != nil {
 		return nil, teamError("alloc", t.lost(err))
 	}
-	seg, err := t.newSegment(ctx, h.size, 1, true)
+	seg, err := t.newSegment(ctx, h.size, true)
 	if !ctxErr(err) {
 		t.early.held = holding{}
 	}
@@ -46,6 +46,7 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 		return nil, teamError("alloc", t.lost(err))
 	}
 	t.heap.adopt(seg, true)
+	t.resetting.segments.kept = true
 	return reduce.Of[T](seg.Bytes()), nil
 }
 
@@ -81,38 +82,20 @@ func (h holding) String() string {
 // wrong, or something at another member.
 func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
 	before := t.early.held
-	if h.met = before.met; before != h {
-		var err error
-		switch {
-		case t.closed:
-			err = gaspi.ErrClosed
-		case before.call != 0:
-			err = unfinished(before)
-		default:
-			err = t.between()
-		}
-		if err != nil {
+	h.met = before.met
+	switch {
+	case before == h && h.met:
+		return nil
+	case before == h:
+	case before.call != 0:
+		return unfinished(before)
+	default:
+		if err := t.between(ctx); err != nil {
 			return err
 		}
 	}
-	if h.met {
-		return nil
-	}
 	t.early.held = h
-	more := uint64(0)
-	if wrong != nil {
-		more = meetUnable
-	}
-	heard, err := t.meet(ctx, h.call, more)
-	switch {
-	case err != nil:
-	case wrong != nil:
-		err = wrong
-	case heard&meetUnable != 0:
-		err = fmt.Errorf("%w: another member cannot take part, and says why", gaspi.ErrMismatch)
-	default:
-		err = sameCall(heard, h.call)
-	}
+	err := t.meet(ctx, h.call, h.String(), wrong)
 	t.early.held.met = err == nil
 	if err != nil && !ctxErr(err) {
 		t.early.held = holding{}
@@ -120,15 +103,21 @@ func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
 	return err
 }
 
-// between returns what is to be finished before members meet, or nil.
-func (t *Team) between() error {
+// between finishes what is under way before members meet, and returns why they cannot. It blocks
+// until all members have begun what this one has.
+func (t *Team) between(ctx context.Context) error {
 	switch {
-	case t.resetting.step != gathering:
-		return errResetting
+	case t.closed:
+		return gaspi.ErrClosed
+	case t.broken != nil:
+		return t.unusable()
 	case t.early.single != nil:
 		return unfinished(&t.early.single.p.task)
 	}
-	return t.hindered(key{})
+	if err := t.hindered(key{}); err != nil {
+		return err
+	}
+	return t.drain(ctx)
 }
 
 // Use makes operations use buffers in seg in place. seg was created over the
@@ -179,12 +168,17 @@ func Release[T any](ctx context.Context, t *Team, buf []T) error {
 		return teamError("release", t.lost(err))
 	}
 	t.early.held = holding{}
-	a := &t.heap[at.alloc-1]
+	return t.drop(at.alloc)
+}
+
+// drop deletes an allocation, and the plans that use it.
+func (t *Team) drop(alloc int) error {
 	for k, p := range t.plans.byKey {
-		if k.in.alloc == at.alloc || k.out.alloc == at.alloc {
+		if k.in.alloc == alloc || k.out.alloc == alloc {
 			t.plans.forget(p)
 		}
 	}
+	a := &t.heap[alloc-1]
 	err := a.seg.Delete()
 	*a = allocation{}
 	return err

@@ -171,3 +171,37 @@ func TestResetNeedsAllMembers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTestNamesDeadRank has a rank return with an error while the others ask handles of
+// operations with it whether they have ended, and never wait.
+func TestTestNamesDeadRank(t *testing.T) {
+	const ranks, victim = 3, 1
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	cfg := small
+	cfg.KeepGoing = true
+	var seen sync.WaitGroup
+	seen.Add(ranks - 1)
+	err := gaspi.Local(ctx, ranks, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+		team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
+		if p.Rank() == victim {
+			return cmp.Or(err, collectives.Barrier(ctx, team), errDied)
+		}
+		defer seen.Wait()
+		defer seen.Done()
+		if err == nil {
+			err = collectives.Barrier(ctx, team)
+		}
+		if err != nil {
+			return names(err, victim)
+		}
+		h, err := collectives.Start(ctx, team, collectives.AllReduceTask(make([]int32, 5), collectives.Sum))
+		for done := false; !done && err == nil && ctx.Err() == nil; {
+			done, err = h.Test()
+		}
+		return names(err, victim)
+	})
+	if err == nil || err.Error() != fmt.Sprintf("rank %d: %v", victim, errDied) {
+		t.Error(err)
+	}
+}

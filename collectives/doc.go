@@ -15,7 +15,8 @@
 // counts, types, roots and options. Buffers are all from Alloc, the same one at
 // the same place in it, or all plain slices; it does not matter where empty ones lie.
 // Two members that call different things both get an error that names both calls
-// (gaspi.ErrMismatch), and the team is unusable until Reset.
+// (gaspi.ErrMismatch), and the team is unusable until Reset. That holds for all calls that members
+// make together but Agree and Shrink, which wait for members in other calls: revoke the team first.
 //
 // # Waiting
 //

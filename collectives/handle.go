@@ -51,7 +51,7 @@ func (h *Handle) Test() (bool, error) {
 	}
 	defer t.leave()
 	if r.state != ended {
-		if _, err := t.progress(context.Background()); err != nil {
+		if err := t.try(); err != nil {
 			return true, r.failed(t.fail(err))
 		}
 	}

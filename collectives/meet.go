@@ -3,8 +3,6 @@ package collectives
 import (
 	"context"
 	"fmt"
-	"math/bits"
-	"strings"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -14,6 +12,9 @@ import (
 // goes on with it, with what was said at its beginning. So no member is ever a meeting
 // ahead of where the others take it to be: all hear the same, and whoever hears of another
 // call than its own knows that the calls do not match.
+//
+// A meeting has a number among the calls of the team. A member that waits in one therefore finds
+// out, as one that waits in an operation does, that another member has made another call instead.
 
 // Flags of a meeting: the call that holds it, and more.
 const (
@@ -21,33 +22,123 @@ const (
 	meetAlloc
 	meetRelease
 	meetReset
+	meetSplit
 	meetUnable // this member cannot take part
 	meetMade   // the first of three bits: how many segments this one began to make, modulo 3
 
 	meetCalls = meetUnable - 1
 )
 
-// meet says something and returns what all members say. It is collective.
-func (t *Team) meet(ctx context.Context, call, more uint64) (heard uint64, err error) {
-	word := []uint64{call | more | meetMade<<(t.resetting.segments.count%3)}
-	if err := gaspi.AllReduce(ctx, t.own, word, word, gaspi.Or); err != nil {
-		return 0, err
+// The rest of a word is a number of meetBits bits that only calls that match have in common, and
+// its complement: they have a bit in common when members have said different numbers.
+const (
+	meetSame = meetMade << 3
+	meetBits = 27
+	meetMask = 1<<meetBits - 1
+)
+
+// A word is what members say in a meeting, or all that they say.
+type word uint64
+
+// of reports whether all members that said it are in one call.
+func (w word) of(call uint64) bool { return uint64(w)&meetCalls == call }
+
+// unable reports whether some member that said it cannot take part.
+func (w word) unable() bool { return uint64(w)&meetUnable != 0 }
+
+// alike reports whether all members that said it said the same number.
+func (w word) alike() bool { return uint64(w)/meetSame&(uint64(w)/meetSame>>meetBits)&meetMask == 0 }
+
+// meet makes sure that all members are in the same call, which a flag and a text name, and have
+// nothing against it: wrong is what this one has, or nil. It is collective, and blocks. When ctx
+// ends first, the same call again goes on. Any other error is one at all members, and the team
+// is unusable unless it says that some member cannot take part.
+func (t *Team) meet(ctx context.Context, call uint64, text string, wrong error) error {
+	if t.ops.meeting == nil {
+		t.ops.meet(t.ops.next(), t.me, text)
 	}
-	return word[0], nil
+	say := t.says(call)
+	if wrong != nil {
+		say |= word(meetUnable)
+	}
+	heard, err := t.talk(ctx, say, t.stalled)
+	switch {
+	case ctxErr(err):
+		return err
+	case err != nil:
+		return t.fail(err)
+	case !heard.of(call), !heard.alike() && !heard.unable():
+		return t.fail(t.mismatch(ctx))
+	}
+	t.ops.meeting = nil
+	if wrong == nil && heard.unable() {
+		wrong = errUnable
+	}
+	return wrong
 }
 
-// sameCall is the error if some member said that it makes another call, or nil.
-func sameCall(heard, call uint64) error {
-	if heard&meetCalls == call {
-		return nil
+// errUnable is why members do nothing of which one of them said what is wrong.
+var errUnable = fmt.Errorf("%w: another member cannot take part, and says why", gaspi.ErrMismatch)
+
+// says returns what this member says of the meeting under way, which a flag names.
+func (t *Team) says(call uint64) word {
+	n := t.ops.meeting
+	same := (n.Signature ^ n.Call*0x9e3779b97f4a7c15) >> (64 - meetBits)
+	if call == meetReset {
+		same = 0 // members may have stopped at different calls
 	}
-	var calls []string
-	for i, name := range []string{"an operation that needs memory", "Alloc", "Release", "Reset"} {
-		if heard>>i&1 == 1 {
-			calls = append(calls, name)
+	return word(call | meetMade<<(t.resetting.segments.count%3) | (same|(^same&meetMask)<<meetBits)*meetSame)
+}
+
+// talk says something and returns what all members say. It is collective, and blocks. After
+// every wait for the patience of the team it calls stalled, and ends with the error of that.
+func (t *Team) talk(ctx context.Context, say word, stalled func(context.Context) error) (heard word, err error) {
+	w := []uint64{uint64(say)}
+	for {
+		limited, cancel := context.WithTimeout(ctx, t.wait.patience)
+		err := gaspi.AllReduce(limited, t.own, w, w, gaspi.Or)
+		cancel()
+		if !ctxErr(err) || ctx.Err() != nil {
+			return word(w[0]), err
+		}
+		if err := stalled(ctx); err != nil {
+			return 0, err
 		}
 	}
-	return fmt.Errorf("%w: members called different things at the same time: %s", gaspi.ErrMismatch, strings.Join(calls, ", "))
+}
+
+// mismatchRows is how often a member tells the others its calls, to find out which two do not
+// match. All know that some do.
+const mismatchRows = 8
+
+// mismatch returns the error of a meeting in which members were in different calls. It names two
+// of them, unless ctx ends first.
+func (t *Team) mismatch(ctx context.Context) error {
+	for range mismatchRows {
+		err := t.stalled(ctx)
+		for range t.ranks { // each tells its calls about once meanwhile
+			if err != nil || t.control.WaitFor(t.wait.in(ctx), t.mail.Pending) != nil {
+				break
+			}
+			if err = t.verdict(); err == nil {
+				err = t.differing(ctx)
+			}
+		}
+		switch {
+		case err != nil && !ctxErr(err):
+			return err
+		case ctx.Err() != nil:
+			return t.unnamed()
+		}
+	}
+	return t.unnamed()
+}
+
+// unnamed is the error of a meeting in which members were in different calls, if it is not known
+// which.
+func (t *Team) unnamed() error {
+	return fmt.Errorf("%w: this rank called %s as call %d of the team, and another member another call; the team is unusable until Reset",
+		gaspi.ErrMismatch, t.ops.meeting.Text, t.ops.meeting.Call+1)
 }
 
 // making is the segments that a team makes. They differ by one at most between members:
@@ -56,131 +147,43 @@ type making struct {
 	count int    // that were begun
 	last  uint64 // bytes of the last one, shifted by 1, and whether it is of Alloc
 	early bool   // it ended early
+	kept  bool   // it is of an Alloc that has ended well
 }
 
-// newSegment makes a segment over the team under an id that is free everywhere. When ctx
-// ends first, the same call again goes on.
-func (t *Team) newSegment(ctx context.Context, size uint64, notifications uint32, alloc bool) (*gaspi.Segment, error) {
+// newSegment makes a segment over the team for Alloc or for operations, as a call of its own. When
+// ctx ends first, the same call again goes on.
+func (t *Team) newSegment(ctx context.Context, size uint64, alloc bool) (*gaspi.Segment, error) {
 	m := &t.resetting.segments
 	if !m.early {
 		m.count++
-		m.last = size << 1
+		m.last, m.kept = size<<1, false
+		text := fmt.Sprintf("memory of %d bytes for operations", size)
 		if alloc {
 			m.last |= 1
+			text = holding{call: meetAlloc, size: size}.String()
 		}
+		t.ops.meet(t.ops.next(), t.me, text)
 	}
-	seg, err := t.proc.CreateSegment(ctx, gaspi.AnySegment, size, gaspi.Over(t.own), gaspi.WithNotifications(notifications))
-	m.early = ctxErr(err)
-	return seg, err
-}
-
-// A reset is how far a Reset has come.
-type reset int
-
-const (
-	gathering  reset = iota // until all members are in Reset, and posts have arrived
-	comparing               // which segment some have begun to make and others have not
-	catchingUp              // with it
-	cleaning                // what this member alone does
-	parting                 // when all have done that
-)
-
-// resetting has the segments that the team makes, which Reset has to know of, and how far a Reset
-// that ended early has come.
-type resetting struct {
-	segments making
-	step     reset
-	behind   bool // others have begun to make a segment that this member has not
-}
-
-// reset does the steps of a Reset from the one that the last call came to.
-func (t *Team) reset(ctx context.Context) error {
 	for {
-		var err error
-		switch t.resetting.step {
-		case gathering:
-			err = t.gather(ctx)
-		case comparing:
-			err = t.compare(ctx)
-		case catchingUp:
-			err = t.catchUp(ctx)
-		case cleaning:
-			t.clean()
-			t.resetting.step = parting
-		case parting:
-			if _, err = t.meet(ctx, meetReset, 0); err == nil {
-				t.resetting.step, t.broken = gathering, nil
-				return nil
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// gather meets until all members say that they are in Reset: some may have to end an
-// earlier meeting first. Nothing that was posted before can arrive after it.
-func (t *Team) gather(ctx context.Context) error {
-	if err := t.arrive(ctx); err != nil {
-		return err
-	}
-	heard, err := t.meet(ctx, meetReset, 0)
-	if err != nil || heard&meetCalls != meetReset {
-		return err
-	}
-	t.resetting.step = catchingUp
-	if bits.OnesCount64(heard/meetMade&7) > 1 {
-		t.resetting.step, t.resetting.behind = comparing, heard/meetMade>>((t.resetting.segments.count+1)%3)&1 == 1
-	}
-	return nil
-}
-
-// compare tells those members about a segment that have not begun to make it.
-func (t *Team) compare(ctx context.Context) error {
-	say := t.resetting.segments.last
-	if t.resetting.behind {
-		say = 0
-	}
-	word := []uint64{say}
-	if err := gaspi.AllReduce(ctx, t.own, word, word, gaspi.Or); err != nil {
-		return err
-	}
-	if t.resetting.behind {
-		t.resetting.segments.count++
-		t.resetting.segments.last, t.resetting.segments.early = word[0], true
-	}
-	t.resetting.step = catchingUp
-	return nil
-}
-
-// catchUp ends the making of a segment that was begun. Memory of the arena stays, as at
-// the members that have ended it before; an Alloc is given up.
-func (t *Team) catchUp(ctx context.Context) error {
-	if t.resetting.segments.early {
-		size := t.resetting.segments.last >> 1
-		seg, err := t.newSegment(ctx, size, 1, t.resetting.segments.last&1 == 1)
+		limited, cancel := context.WithTimeout(ctx, t.wait.patience)
+		seg, err := t.createSegment(limited, size, 1)
+		cancel()
+		m.early = ctxErr(err)
 		switch {
-		case ctxErr(err):
-			return err
-		case err == nil && t.resetting.segments.last&1 == 1:
-			_ = seg.Delete() // just made
-		case err == nil:
-			t.arena.Add(seg)
+		case !m.early:
+			t.ops.meeting = nil
+			return seg, err
+		case ctx.Err() != nil:
+			return nil, err
+		}
+		if err := t.stalled(ctx); err != nil {
+			return nil, t.fail(err)
 		}
 	}
-	t.resetting.step = cleaning
-	return nil
 }
 
-// clean makes this member's part of the team as new.
-func (t *Team) clean() {
-	t.unpost()
-	t.mail.Clear()
-	t.ops = operations{}
-	t.plans.forgetSingle()
-	for _, p := range t.plans.byKey {
-		p.renew()
-	}
-	t.arena.Sweep(t.plans.claims())
+// createSegment makes a segment over the team under an id that is free everywhere. When ctx
+// ends first, the same call again goes on.
+func (t *Team) createSegment(ctx context.Context, size uint64, notifications uint32) (*gaspi.Segment, error) {
+	return t.proc.CreateSegment(ctx, gaspi.AnySegment, size, gaspi.Over(t.own), gaspi.WithNotifications(notifications))
 }

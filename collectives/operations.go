@@ -1,6 +1,10 @@
 package collectives
 
-import "github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
+import (
+	"hash/fnv"
+
+	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
+)
 
 // operations holds the calls of a team: how many there were, which are under way, and which were
 // begun last.
@@ -10,6 +14,7 @@ type operations struct {
 	active  []*run // under way, in the order of their calls
 	waiting []*run // not begun because too many are under way, or their plan is
 	recent  recents
+	meeting *agreement.Note // of the meeting under way, nil if there is none
 }
 
 // none reports whether no call is under way or waits.
@@ -24,10 +29,21 @@ func (o *operations) next() uint64 {
 // first returns the number of the earliest call under way, or that of the next call if there is
 // none.
 func (o *operations) first() uint64 {
-	if len(o.active) > 0 {
+	switch {
+	case len(o.active) > 0:
 		return o.active[0].call
+	case o.meeting != nil:
+		return o.meeting.Call
 	}
 	return o.calls
+}
+
+// meet begins a meeting as the call of that number, of the member me.
+func (o *operations) meet(call uint64, me int, text string) {
+	h := fnv.New64a()
+	h.Write([]byte(text)) // never fails
+	o.meeting = &agreement.Note{Call: call, Signature: h.Sum64(), Member: me, Text: text}
+	o.recent[call%agreement.Window].note = o.meeting
 }
 
 // begin numbers a call and begins it as soon as there is room.
@@ -67,15 +83,17 @@ func (o *operations) admit() {
 	}
 }
 
-// end ends all calls with err.
+// end ends all calls with err. The next call has the number of the earliest of them: none begins
+// before the team was reset, and Reset says by it where this member has stopped.
 func (o *operations) end(err error) {
+	o.calls = o.first()
 	for _, r := range o.active {
 		r.end(err)
 	}
 	for _, r := range o.waiting {
 		r.end(err)
 	}
-	o.active, o.waiting = nil, nil
+	o.active, o.waiting, o.meeting = nil, nil, nil
 }
 
 // recents holds the calls that were begun last, by their numbers modulo the length: also those
@@ -83,6 +101,7 @@ func (o *operations) end(err error) {
 type recents [agreement.Window]struct {
 	p    *Plan
 	call uint64
+	note *agreement.Note // of a meeting; an operation that was begun later stands instead of it
 }
 
 // add remembers that r was begun. Every call makes it.
@@ -95,7 +114,10 @@ func (c *recents) add(r *run) {
 func (c *recents) notes() []agreement.Note {
 	var all []agreement.Note
 	for _, r := range c {
-		if r.p != nil {
+		switch {
+		case r.note != nil && (r.p == nil || r.note.Call >= r.call):
+			all = append(all, *r.note)
+		case r.p != nil:
 			all = append(all, r.p.note(r.call))
 		}
 	}

@@ -215,7 +215,7 @@ func (p *Plan) Algorithm() string { return p.variant.String() }
 
 // renew makes a plan as if it had never run.
 func (p *Plan) renew() {
-	p.runs, p.agreed, p.busy = 0, false, nil
+	p.runs, p.agreed, p.busy, p.early = 0, false, nil, false
 	p.prog.coding.forget()
 }
 

@@ -31,6 +31,27 @@ func (c *planCache) forgetSingle() {
 	}
 }
 
+// first returns a number that only the same plans of NewPlan have, of the first n that were made.
+func (c *planCache) first(n int) uint64 {
+	var sum uint64
+	for k, p := range c.byKey {
+		if k.plan > 0 && k.plan <= n {
+			sum += p.sign // which has the number of the plan in it
+		}
+	}
+	return sum ^ sum>>32
+}
+
+// keepFirst drops all plans of NewPlan but the first n that were made.
+func (c *planCache) keepFirst(n int) {
+	for k, p := range c.byKey {
+		if k.plan > n {
+			c.forget(p)
+		}
+	}
+	c.made = n
+}
+
 // claims returns the claims of all plans.
 func (c *planCache) claims() iter.Seq[*memory.Claim] {
 	return func(yield func(*memory.Claim) bool) {

@@ -11,7 +11,7 @@ import (
 // openMemory makes the control segment and the arena in it.
 func (t *Team) openMemory(ctx context.Context) error {
 	lay := agreement.LayoutOf(len(t.ranks))
-	seg, err := t.newSegment(ctx, lay.Size()+min(t.cfg.Scratch, firstSlab), uint32(lay.Notifications())+t.cfg.Slots, false)
+	seg, err := t.createSegment(ctx, lay.Size()+min(t.cfg.Scratch, firstSlab), uint32(lay.Notifications())+t.cfg.Slots)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (t *Team) claim(ctx context.Context, b *memory.Bid) (memory.Claim, error) {
 		}
 	}
 	if size := t.arena.Grow(b); size > 0 {
-		seg, err := t.newSegment(ctx, size, 1, false)
+		seg, err := t.newSegment(ctx, size, false)
 		if err != nil {
 			return memory.Claim{}, err
 		}
@@ -82,14 +82,7 @@ func (t *Team) recycle(ctx context.Context) error {
 
 // meetToRecycle blocks until all members have come as far.
 func (t *Team) meetToRecycle(ctx context.Context) error {
-	heard, err := t.meet(ctx, meetFlush, 0)
-	if err == nil {
-		err = sameCall(heard, meetFlush)
-	}
-	if err != nil {
-		return t.fail(err)
-	}
-	return nil
+	return t.meet(ctx, meetFlush, "an operation that needs memory", nil)
 }
 
 // arrive waits until no post of this member can arrive at others any more.

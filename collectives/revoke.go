@@ -3,7 +3,6 @@ package collectives
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -121,7 +120,7 @@ func (t *Team) shrink(ctx context.Context) (*Team, error) {
 	_ = g.Delete() // made here
 	if flags&mayGoOn == 0 {
 		if wrong == nil || errors.Is(wrong, gaspi.ErrRevoked) {
-			wrong = fmt.Errorf("%w: another member cannot take part, and says why", gaspi.ErrMismatch)
+			wrong = errUnable
 		}
 		return nil, wrong
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/posts"
@@ -228,6 +229,29 @@ func (t *Team) finish(ctx context.Context, r *run) error {
 	}
 }
 
+// try makes progress without waiting. When it has found nothing to do for the patience of the
+// team, it looks for a reason.
+func (t *Team) try() error {
+	moved, err := t.progress(context.Background())
+	now := time.Now()
+	switch {
+	case moved || err != nil:
+		t.wait.since = time.Time{}
+		return err
+	case t.wait.since.IsZero():
+		t.wait.since = now
+	case now.Sub(t.wait.since) >= t.wait.patience:
+		t.wait.since = now
+		if err := t.stalled(t.wait.nap.In(context.Background(), tryMost)); !ctxErr(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryMost is how long Test may wait for room in the queue when it looks for a reason.
+const tryMost = time.Millisecond
+
 // drain makes progress until nothing is under way.
 func (t *Team) drain(ctx context.Context) error {
 	for len(t.ops.active) > 0 {
@@ -308,7 +332,7 @@ func (t *Team) usable(task *Task) error {
 // unusable is the error of calls after one that made the team unusable.
 func (t *Team) unusable() error {
 	until := "until Reset"
-	if t.own.Revoked() != nil {
+	if t.own.Revoked() != nil || t.broken == errSplitting {
 		until = "until it is made anew"
 	}
 	return fmt.Errorf("the team is unusable %s, because of an earlier error: %w", until, t.broken)

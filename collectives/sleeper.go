@@ -13,6 +13,7 @@ type sleeper struct {
 	nap      nap.Nap
 	patience time.Duration // how long a sleep lasts before its reason is looked for
 	look     func() bool   // whether some operation can go on
+	since    time.Time     // when Test first found nothing to do; zero if something was done since
 	row      []instruction // awaits that rowFn waits for
 	rowOf    *run
 	rowFn    func() bool

@@ -21,7 +21,7 @@ const maxSplits = 1 << 16
 const Undefined = math.MinInt
 
 // errSplitting is why a team is unusable whose Split ended early.
-var errSplitting = fmt.Errorf("%w: a Split ended early", gaspi.ErrMismatch)
+var errSplitting = fmt.Errorf("%w: a Split ended early, after which the team can only be closed, revoked and shrunk", gaspi.ErrMismatch)
 
 // Split makes teams of the members of this one, as MPI_Comm_split does: those that pass the
 // same color are in one team, numbered by key, and by their number here where keys are
@@ -41,14 +41,14 @@ func (t *Team) Split(ctx context.Context, color, key int) (*Team, error) {
 		return nil, refused("split")
 	}
 	defer t.leave()
-	switch {
-	case t.closed:
-		return nil, teamError("split", gaspi.ErrClosed)
-	case t.broken != nil:
-		return nil, teamError("split", t.unusable())
-	}
-	if err := t.between(); err != nil {
+	if err := t.between(ctx); err != nil {
 		return nil, teamError("split", err)
+	}
+	if err := t.meet(ctx, meetSplit, "split", nil); err != nil {
+		if ctxErr(err) {
+			t.broken = errSplitting
+		}
+		return nil, teamError("split", t.lost(err))
 	}
 	t.broken = errSplitting
 	part, err := t.split(ctx, color, key)

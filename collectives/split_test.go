@@ -90,10 +90,14 @@ func TestRevokeEndsSplit(t *testing.T) {
 				if err != nil {
 					return err
 				}
+				segments := len(p.Segments())
 				for looks := 1; ; looks++ {
 					done, err := revokeSplit(ctx, p, &team, looks)
 					if done || err != nil {
 						return err
+					}
+					if now := len(p.Segments()); now != segments {
+						return fmt.Errorf("the rank has %d segments after %d looks, %d before", now, looks, segments)
 					}
 				}
 			})

@@ -32,17 +32,24 @@ func stallAfter(members int) time.Duration {
 // stalled looks for a reason why nothing goes on, and returns it. It blocks where the queue
 // is full, until earlier messages have left it.
 func (t *Team) stalled(ctx context.Context) error {
-	if err := cmp.Or(t.missing(), t.absent()); err != nil {
+	if err := cmp.Or(t.missing(), t.absent(), t.verdict()); err != nil {
 		return err
 	}
-	if err := t.verdict(); err != nil {
+	return t.contrast(ctx)
+}
+
+// contrast tells all members which calls this one has made, and returns the error of two calls
+// that do not match, if it finds any. It blocks where the queue is full.
+func (t *Team) contrast(ctx context.Context) error {
+	if err := t.mail.Publish(ctx, t.ops.recent.notes()); err != nil {
 		return err
 	}
-	mine := t.ops.recent.notes()
-	if err := t.mail.Publish(ctx, mine); err != nil {
-		return err
-	}
-	a, b, differ, err := t.mail.Compare(ctx, mine)
+	return t.differing(ctx)
+}
+
+// differing is contrast without telling others.
+func (t *Team) differing(ctx context.Context) error {
+	a, b, differ, err := t.mail.Compare(ctx, t.ops.recent.notes())
 	if err != nil || !differ {
 		return err
 	}
@@ -64,7 +71,7 @@ func (t *Team) why(a, b agreement.Note) error {
 	if a.Text != hasLeft {
 		return t.mail.Mismatch(a, b)
 	}
-	if len(t.ops.active) > 0 && t.ops.active[0].call < a.Call {
+	if t.ops.first() < a.Call {
 		return nil
 	}
 	if f := t.proc.Failure(gaspi.Rank(t.mail.RankOf(a.Member))); f != nil {

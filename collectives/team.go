@@ -92,8 +92,9 @@ type Team struct {
 //
 // Several goroutines of a rank may make teams at a time, of the same group with
 // different tags. Calls of different teams never touch each other, nor what the program
-// calls over group. When NewTeam ends with an error of its context or with the death of a
-// member, the group number stays taken, because others may still write to it.
+// calls over group. NewTeam cannot be resumed: when it ends with an error of its context, the
+// others' calls end with gaspi.ErrRevoked if the team had its group already. Then, and after the
+// loss of a member, the group number stays taken, because others may still write to it.
 func NewTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error) {
 	t, err := newTeam(ctx, group, cfg)
 	if err != nil {
@@ -235,32 +236,6 @@ func (t *Team) Close() error {
 		}
 	}
 	return err
-}
-
-// Reset makes a team usable again after an error: all operations under way are
-// given up, and all plans are as new. It is collective over all members, which
-// must be alive, and blocks. A team that was revoked stays revoked: see Shrink. The contents of
-// the buffers of abandoned operations are undefined. When ctx ends first, the team is unusable
-// until another call of Reset has completed. Reset also abandons an Alloc that ended early.
-func (t *Team) Reset(ctx context.Context) error {
-	if !t.enter() {
-		return refused("reset")
-	}
-	defer t.leave()
-	if t.closed {
-		return teamError("reset", gaspi.ErrClosed)
-	}
-	if err := t.own.Revoked(); err != nil {
-		return teamError("reset", t.fail(err))
-	}
-	t.abandon()
-	if t.broken == nil {
-		t.broken = errResetting
-	}
-	if err := t.reset(ctx); err != nil {
-		return teamError("reset", t.lost(err))
-	}
-	return nil
 }
 
 // abandon forgets the operations under way.

@@ -22,8 +22,9 @@ const dataLanes = 8
 // group number (Config.Groups of package gaspi).
 //
 // Calls of other goroutines over group do not disturb it; several may open stores at a time,
-// with different tags. It cannot be resumed: after an error of ctx, or the death of a member,
-// the group number stays taken.
+// with different tags. It cannot be resumed: after an error of ctx the others' calls
+// end with gaspi.ErrRevoked if the store had its group already. Then, and after the loss of a
+// member, the group number stays taken.
 func Open(ctx context.Context, group *gaspi.Group, cfg Config) (*Store, error) {
 	me, member := group.Rank()
 	if !member {

@@ -38,6 +38,7 @@ type Mailbox struct {
 	told  []uint32 // how many rows went to each member
 	heard []uint32 // how many of each were read
 	rows  [][]Note // what the last of them said
+	knows []bool   // members that Condemn has told
 }
 
 // NewMailbox returns the mailbox of the member me in its control segment, whose part that lay
@@ -57,7 +58,7 @@ func (m *Mailbox) Clear() {
 
 func (m *Mailbox) reset() {
 	size := len(m.ranks)
-	m.told, m.heard, m.rows = make([]uint32, size), make([]uint32, size), make([][]Note, size)
+	m.told, m.heard, m.rows, m.knows = make([]uint32, size), make([]uint32, size), make([][]Note, size), make([]bool, size)
 }
 
 // Publish tells all members which calls this one has made, at most Window of them. It blocks
@@ -102,6 +103,18 @@ func (m *Mailbox) Compare(ctx context.Context, mine []Note) (a, b Note, differ b
 	return a, b, false, nil
 }
 
+// Pending reports whether something of another member has arrived that Compare has not looked at,
+// or a verdict.
+func (m *Mailbox) Pending() bool {
+	for member := range m.ranks {
+		row := posts.Reached(m.control.Peek(m.lay.rowNote(member)), posts.Value(m.heard[member]+1))
+		if row || m.control.Peek(m.lay.verdictNote(member)) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // listen returns what a member has called, as far as it told.
 func (m *Mailbox) listen(ctx context.Context, member int) ([]Note, error) {
 	next := m.heard[member] + 1
@@ -129,7 +142,7 @@ func (m *Mailbox) listen(ctx context.Context, member int) ([]Note, error) {
 // Condemn tells all members that the calls of a and b differ, and returns the two. No
 // member is left out: those that hear of it end their calls, and what others wait for from
 // them does not come any more. If ctx ends first, Condemn returns its error, and the next
-// call tells all of them again, of the same two calls.
+// call tells the rest of them, of the same two calls.
 func (m *Mailbox) Condemn(ctx context.Context, a, b Note) (x, y Note, err error) {
 	own := m.control.Bytes()[m.lay.own:][:pairSize]
 	if x, y, ok := pairIn(own); ok {
@@ -139,15 +152,28 @@ func (m *Mailbox) Condemn(ctx context.Context, a, b Note) (x, y Note, err error)
 		b.put(own[noteSize:])
 	}
 	for member := range m.ranks {
-		if member == m.me {
+		if member == m.me || m.knows[member] {
 			continue
 		}
 		to := m.lay.verdicts + uint64(m.me)*pairSize
-		if _, err := m.tell(ctx, member, m.lay.own, to, pairSize, m.lay.verdictNote(m.me), 1); err != nil {
+		if m.knows[member], err = m.tell(ctx, member, m.lay.own, to, pairSize, m.lay.verdictNote(m.me), 1); err != nil {
 			return a, b, err
 		}
 	}
 	return a, b, nil
+}
+
+// Condemned reports whether a member has condemned two calls. If it was this one, Condemned tells
+// those that Condemn could not tell.
+func (m *Mailbox) Condemned(ctx context.Context) (bool, error) {
+	if a, b, ok := pairIn(m.control.Bytes()[m.lay.own:][:pairSize]); ok {
+		_, _, err := m.Condemn(ctx, a, b)
+		return true, err
+	}
+	for range m.Verdicts() {
+		return true, nil
+	}
+	return false, nil
 }
 
 // Verdicts returns the calls that other members have condemned.

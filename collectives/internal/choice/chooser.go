@@ -30,7 +30,7 @@ type Candidate struct {
 	Chosen  bool
 }
 
-// Choose returns the variant that takes least time by the model.
+// Choose returns the variant that quickest returns of those that may serve the call.
 func (ch *Chooser) Choose(c *Signature) (Variant, error) {
 	like := c.typical()
 	k := like.Key()
