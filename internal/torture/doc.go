@@ -13,6 +13,7 @@
 //	groups         subgroups, barriers, the small reductions
 //	collectives    every operation of package collectives; vforms are those with blocks
 //	               of different lengths, forced those with an algorithm by name
+//	teams          teams that are split and shrunk at the same time, and Splits that end early
 //	stale          reductions of package ssp: which contributions are in a result
 //	objects        the store of package hoplite
 //	together       several of these in goroutines of their own, over groups of their own

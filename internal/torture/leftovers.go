@@ -13,10 +13,22 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// holdings is what a rank holds, as text: it is the same before and after a round.
-func holdings(p *gaspi.Proc) string {
-	return fmt.Sprintf("%d groups, queues %v, segments %v", len(p.Groups()), p.Queues(), p.Segments())
+// holdings is what a rank holds, and the same before and after a round.
+type holdings struct {
+	groups int
+	others string
 }
+
+func (h holdings) String() string { return fmt.Sprintf("%d groups, %s", h.groups, h.others) }
+
+// holdingsOf returns what a rank holds.
+func holdingsOf(p *gaspi.Proc) holdings {
+	return holdings{len(p.Groups()), fmt.Sprintf("queues %v, segments %v", p.Queues(), p.Segments())}
+}
+
+// keptGroups is how many groups a Split that ended early keeps for ever at most: others may
+// still write to their slots.
+const keptGroups = 4
 
 // watch returns a context that ends when a round has taken too long. All stacks are
 // written just before; if the round goes on all the same, the process ends.

@@ -21,6 +21,7 @@ func Mutants() []string {
 		"collectives/wrong element",           // one element of a result is wrong
 		"vforms/wrong element",                // likewise
 		"forced/wrong element",                // likewise
+		"teams/wrong sum",                     // one element of a sum over a team is wrong
 		"stale/wrong sum",                     // a result is not the sum of its contributions
 		"stale/too old",                       // a contribution is older than the slack allows
 		"stale/wrong clock",                   // Oldest is not that of the oldest contribution
