@@ -148,7 +148,7 @@ func (p *Proc) whileAttached(ctx context.Context, link transport.Link, at transp
 		old, err = doubt.Wait(p.attached)
 	}
 	if isTimeLimit(err) && p.attached.Err() != nil {
-		err = ErrLauncherLost
+		err = p.loss.Load()
 	}
 	return old, err
 }

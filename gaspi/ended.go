@@ -2,16 +2,16 @@ package gaspi
 
 import "github.com/gaspi-go/gaspi-go/internal/peerstate"
 
-// Why a wait ends without that for which it waits: this rank has closed, the launcher is gone,
-// or ranks that could have brought it have died, were lost, or have left.
+// Why a wait ends without that for which it waits: this rank has closed, the launcher is gone or
+// rank 0 of a job without one, or ranks that could have brought it have died, were lost, or have left.
 
 // ended is why no wait of this rank makes sense any more, or nil.
 func (p *Proc) ended() error {
-	switch {
-	case p.closed.Load():
+	if p.closed.Load() {
 		return ErrClosed
-	case p.launcherLost.Load():
-		return ErrLauncherLost
+	}
+	if loss := p.loss.Load(); loss != nil {
+		return loss
 	}
 	return nil
 }

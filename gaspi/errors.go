@@ -49,8 +49,9 @@ var (
 	ErrMismatch = base.ErrMismatch
 	// ErrRevoked is matched by every *RevokedError.
 	ErrRevoked = errors.New("the group was revoked")
-	// ErrLauncherLost says that the launcher of the job is gone.
-	ErrLauncherLost = errors.New("the launcher of this job is gone")
+	// ErrLauncherLost says that the launcher of the job is gone, or, in a job without one,
+	// rank 0, where the ranks had met. An error that matches it says which of the two.
+	ErrLauncherLost = errors.New("the launcher of this job is gone, or rank 0 of a job without one")
 )
 
 // A RankError says which rank is gone and what became of it.

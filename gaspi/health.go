@@ -235,14 +235,8 @@ func (p *Proc) watchLoop() {
 		}
 		p.noteEnd(f)
 	}
-	if p.boot.Lost() {
-		p.launcherLost.Store(true)
-		p.detach()
-		p.wakeAll()
-		p.cfg.Log.Error("gaspi: the launcher is gone, or rank 0 of a job without one; this rank ends", "rank", p.rank)
-		if !p.inside {
-			endSelf()
-		}
+	if why := p.boot.Lost(); why != nil {
+		p.orphaned(&launcherLoss{why})
 	}
 }
 
@@ -285,6 +279,44 @@ func (p *Proc) noteEnd(f boot.Failure) {
 	p.wire.Lose(err)
 	p.peers.Quieted(f.Rank)
 	p.wakeAll()
+}
+
+// A launcherLoss is ErrLauncherLost with what is known of it.
+type launcherLoss struct{ why error }
+
+func (l *launcherLoss) Error() string        { return l.why.Error() }
+func (l *launcherLoss) Is(target error) bool { return target == ErrLauncherLost }
+
+// orphaned ends this rank, which has lost its launcher.
+func (p *Proc) orphaned(loss *launcherLoss) {
+	p.loss.Store(loss)
+	p.detach()
+	p.wakeAll()
+	p.cfg.Log.Error("gaspi: "+loss.Error()+"; this rank ends", "rank", p.rank)
+	if p.inside {
+		return
+	}
+	lastWords(fmt.Sprintf("gaspi: rank %d ends: %v\n", p.rank, loss))
+	endSelf()
+}
+
+// lastWordsMost bounds how long a rank that ends waits for whoever reads its standard error.
+const lastWordsMost = time.Second
+
+// lastWords writes a line to standard error. The process that read that may be gone, too:
+// os.Stderr would then end this one by SIGPIPE, before the signal that a program can catch.
+func lastWords(line string) {
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		_, _ = syscall.Write(syscall.Stderr, []byte(line)) // nobody else could be told of an error
+	}()
+	late := time.NewTimer(lastWordsMost)
+	defer late.Stop()
+	select {
+	case <-said:
+	case <-late.C:
+	}
 }
 
 // endSelf asks this process to end, in the way that a program may catch: without

@@ -15,6 +15,7 @@ func TestMain(m *testing.M) {
 		"addresses":  bindRank(addressMatrix),
 		"everything": bindRank(bindEverything),
 		"death":      bindRank(bindDeath),
+		"orphan":     ranktest.Rank(small, playOrphan),
 	}
 	maps.Copy(roles, processRoles())
 	testenv.Main(m, roles)

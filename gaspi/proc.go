@@ -46,9 +46,9 @@ type Proc struct {
 	passive  *passive
 	world    *Group
 
-	peers        *peerstate.Table // what this rank knows of each of the job
-	launcherLost atomic.Bool      // the launcher is gone
-	stats        counters
+	peers *peerstate.Table             // what this rank knows of each of the job
+	loss  atomic.Pointer[launcherLoss] // nil until the launcher is gone
+	stats counters
 
 	others  []Rank       // all ranks but this one
 	anyStop func() error // for waits that any rank might end; bound once, so that waits allocate nothing

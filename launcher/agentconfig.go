@@ -13,7 +13,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 const (
@@ -111,7 +113,7 @@ func (c agentConfig) connect() (conn net.Conn, reached string, err error) {
 // attempt tries all addresses once, and proves to the first that answers what this is.
 // With an error, reached is that address, or empty if none answered.
 func (c agentConfig) attempt(secure *tls.Config) (conn net.Conn, reached string, err error) {
-	raw, reached, err := dialAny(c.Addresses)
+	raw, reached, err := dialAny(address.Reach(c.Addresses))
 	if err != nil {
 		return nil, "", err
 	}
@@ -171,5 +173,5 @@ func dialAny(addresses []string) (net.Conn, string, error) {
 		case <-headway:
 		}
 	}
-	return nil, "", errors.Join(errs...)
+	return nil, "", base.OneLine(errs...)
 }

@@ -102,8 +102,8 @@ type Config struct {
 
 	// Heartbeat is how long silence may last before it counts as death: that of a
 	// rank that is stopped (SIGSTOP), of a connection, or of a host. Such a rank
-	// is killed. Zero means 10 s, and NoHeartbeat for ever. With less than a second, a
-	// machine that is busy looks like one that is dead.
+	// is killed. Zero means 10 s, and NoHeartbeat for ever; other values are at most
+	// 24 h. With less than a second, a machine that is busy looks like one that is dead.
 	Heartbeat time.Duration
 
 	// Foreground says that running this job is what the process is for. Signals
@@ -273,6 +273,8 @@ func (c Config) check() error {
 		return fmt.Errorf("timeout %v is negative; 0 means none", c.Timeout)
 	case c.Heartbeat < MinHeartbeat && c.Heartbeat != NoHeartbeat:
 		return fmt.Errorf("heartbeat %v: expected at least %v, or NoHeartbeat", c.Heartbeat, MinHeartbeat)
+	case c.Heartbeat > boot.MaxHeartbeat:
+		return fmt.Errorf("heartbeat %v: expected at most %v, or NoHeartbeat", c.Heartbeat, boot.MaxHeartbeat)
 	case c.Bind < BindNone || c.Bind > BindCore:
 		return fmt.Errorf("unknown kind of binding %d", c.Bind)
 	case !slices.Contains([]string{"", "auto", "shm", "tcp", transportRDMA}, c.Transport):

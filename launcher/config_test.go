@@ -21,6 +21,7 @@ func TestBadConfigs(t *testing.T) {
 		{"idle directory", func(c *Config) { c.OutputDir = "x" }, "does not go to a directory"},
 		{"timeout", func(c *Config) { c.Timeout = -time.Second }, "timeout -1s is negative"},
 		{"heartbeat", func(c *Config) { c.Heartbeat = time.Millisecond }, "heartbeat 1ms: expected at least 100ms"},
+		{"long heartbeat", func(c *Config) { c.Heartbeat = 25 * time.Hour }, "heartbeat 25h0m0s: expected at most 24h0m0s, or NoHeartbeat"},
 		{"bind", func(c *Config) { c.Bind = 9 }, "binding 9"},
 		{"on failure", func(c *Config) { c.OnFailure = 9 }, "failure 9"},
 		{"argument", func(c *Config) { c.Args = []string{"a\x00b"} }, "zero byte"},

@@ -89,7 +89,7 @@ func (d *doorway) listen() error {
 			return err
 		}
 		d.listeners = append(d.listeners, l)
-		d.addresses = append(d.addresses, l.Addr().String())
+		d.addresses = append(d.addresses, address.Told(l))
 	}
 	return nil
 }

@@ -77,7 +77,11 @@ func openMuster(ctx context.Context, cfg Config) (*muster, error) {
 			return nil, err
 		}
 	}
-	for _, at := range boot.ListenAt(ctx, []string{cfg.Node.Rendezvous}) {
+	places, err := boot.ListenAt(ctx, []string{cfg.Node.Rendezvous})
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range places {
 		l, err := net.Listen("tcp", at)
 		if err != nil {
 			m.close()

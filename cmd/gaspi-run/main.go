@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -31,36 +32,33 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 		return agent(args[1:], stdin, stderr)
 	}
 	say := func(sentence string) { fmt.Fprintln(stderr, "gaspi-run: "+sentence) }
-	if done, err := general(args, stdout); err != nil {
+	var text strings.Builder
+	if done, err := general(args, &text); err != nil {
 		say(err.Error() + "; see gaspi-run --help")
 		return exitUsage
 	} else if done {
-		return 0
+		return show(text.String(), stdout, stderr)
 	}
 	o, err := parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stdout, help())
-		return 0
+		return show(help(), stdout, stderr)
 	case err != nil:
 		decline(args, err, say)
 		say(err.Error() + "; see gaspi-run --help")
 		return exitUsage
 	case o.version:
-		fmt.Fprintln(stdout, "gaspi-run "+version())
-		return 0
+		return show(versionLine(), stdout, stderr)
+	}
+	if o.dryRun || o.display {
+		if err := o.showMap(&text); err != nil {
+			return refused(err, stderr)
+		}
 	}
 	if o.dryRun {
-		if err := o.showMap(stdout); err != nil {
-			return refused(err, stderr)
-		}
-		return 0
+		return show(text.String(), stdout, stderr)
 	}
-	if o.display {
-		if err := o.showMap(stderr); err != nil {
-			return refused(err, stderr)
-		}
-	}
+	fmt.Fprint(stderr, text.String())
 	cfg := o.config
 	cfg.Stdin, cfg.Stdout, cfg.Stderr = stdin, stdout, stderr
 	cfg.Foreground = true
@@ -73,6 +71,14 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 		return refused(err, stderr)
 	}
 	return result.ExitCode
+}
+
+// show prints what was asked for, and returns the exit code.
+func show(text string, stdout, stderr io.Writer) int {
+	if _, err := io.WriteString(stdout, text); err != nil {
+		return refused(fmt.Errorf("cannot write the output: %w", err), stderr)
+	}
+	return 0
 }
 
 // refused says why the job did not run, and returns the exit code.
@@ -90,6 +96,9 @@ func refused(err error, stderr io.Writer) int {
 	}
 	return exitFailed
 }
+
+// versionLine is what --version prints.
+func versionLine() string { return "gaspi-run " + version() + "\n" }
 
 // version returns the version of the module that this command was built from.
 func version() string {

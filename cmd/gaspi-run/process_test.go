@@ -61,6 +61,17 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
+// Goal: output that cannot be written is one sentence and exit code 1.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	for _, args := range []string{"--help", "help", "--version", "version", "info", "completion bash", "completion zsh", "completion fish", "--dry-run -n 2 true"} {
+		stderr, code := testenv.OnFullDisk(t, exec.Command(gaspiRun, strings.Fields(args)...))
+		const want = "gaspi-run: cannot write the output: write /dev/stdout: no space left on device\n"
+		if code != exitFailed || stderr != want {
+			t.Errorf("%s: exit code %d, stderr %q; want %d, %q", args, code, stderr, exitFailed, want)
+		}
+	}
+}
+
 func TestSignalsReachAllRanksAndTheirChildren(t *testing.T) {
 	// Under nohup a hangup is ignored, and stays so in programs that are started, unless
 	// somebody listens.

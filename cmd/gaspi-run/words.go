@@ -33,7 +33,7 @@ func general(args []string, stdout io.Writer) (done bool, err error) {
 		if args[0] == helpWord {
 			fmt.Fprint(stdout, help())
 		} else {
-			fmt.Fprintln(stdout, "gaspi-run "+version())
+			fmt.Fprint(stdout, versionLine())
 		}
 		return true, nil
 	case completionWord:

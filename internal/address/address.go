@@ -11,12 +11,14 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // A device is a network interface and its addresses.
 type device struct {
 	name  string         // such as eth0
+	index int            // its number, by which a zone may name it too
 	up    bool           // it can be used
 	addrs []netip.Addr   // IPv6 addresses of one link have a zone
 	nets  []netip.Prefix // the same as the system writes them
@@ -72,7 +74,7 @@ func devices() ([]device, error) {
 		if err != nil {
 			return nil, fmt.Errorf("addresses of %s: %w", i.Name, err)
 		}
-		own := device{name: i.Name, up: i.Flags&net.FlagUp != 0}
+		own := device{name: i.Name, index: i.Index, up: i.Flags&net.FlagUp != 0}
 		for _, a := range addrs {
 			p, err := netip.ParsePrefix(a.String())
 			if err != nil {
@@ -92,6 +94,20 @@ func (i *device) add(p netip.Prefix) {
 	}
 	i.addrs = append(i.addrs, a)
 	i.nets = append(i.nets, p)
+}
+
+// holds returns an address of this device that a means, and whether there is one. a may lack
+// the zone.
+func (i *device) holds(a netip.Addr) (own netip.Addr, ok bool) {
+	if zone := a.Zone(); zone != "" && zone != i.name && zone != strconv.Itoa(i.index) {
+		return own, false
+	}
+	for _, own := range i.addrs {
+		if own.WithZone("") == a.WithZone("") {
+			return own, true
+		}
+	}
+	return own, false
 }
 
 // route returns the address that this host uses to reach another. It asks the
@@ -201,13 +217,11 @@ func match(part string, all []device) ([]netip.Addr, error) {
 
 func matchAddress(a netip.Addr, all []device) ([]netip.Addr, error) {
 	for _, i := range all {
-		for _, own := range i.addrs {
-			if own == a || a.Zone() == "" && own.WithZone("") == a {
-				if !i.up {
-					return nil, fmt.Errorf("%v belongs to %s, which is down", a, i.name)
-				}
-				return []netip.Addr{own}, nil
+		if own, ok := i.holds(a); ok {
+			if !i.up {
+				return nil, fmt.Errorf("%v belongs to %s, which is down", a, i.name)
 			}
+			return []netip.Addr{own}, nil
 		}
 	}
 	return nil, fmt.Errorf("%v is no address of this host", a)

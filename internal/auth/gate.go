@@ -15,6 +15,9 @@ type GateConfig struct {
 	TLS         *tls.Config       // nil: no TLS; else the server's half of [Key.TLS]
 	Check       func(Hello) error // refuses with its error, which is told to the peer; nil: all who belong to the job. Safe for concurrent use.
 	Log         func(line string) // hears of refusals, at most 10 lines in 10 s; nil: nobody does. Safe for concurrent use.
+	// Refused hears of each connection that was refused, from where it came and why; nil: nobody
+	// does. Safe for concurrent use.
+	Refused func(from string, why error)
 }
 
 // A Gate runs the handshakes of one or several listeners, many at a time. No number of
@@ -132,12 +135,12 @@ func (g *Gate) admit(v *visitor, pass func(net.Conn, Hello)) {
 	}
 	conn, hello, err := server(v.conn, cfg, func() { g.heard(v) })
 	if err != nil && !errors.Is(err, net.ErrClosed) {
-		g.log.line(fmt.Sprintf("refused a connection from %s: %v", name(v.conn), err))
+		g.refuse(v, err)
 		linger(v.conn)
 	}
 	open := g.leave(v)
 	if err != nil && v.thrown {
-		g.log.line(fmt.Sprintf("refused a connection from %s: %v", name(v.conn), errCrowded))
+		g.refuse(v, errCrowded)
 	}
 	if err != nil || !open {
 		v.conn.Close()
@@ -145,6 +148,14 @@ func (g *Gate) admit(v *visitor, pass func(net.Conn, Hello)) {
 	}
 	v.conn.SetDeadline(time.Time{})
 	pass(conn, hello)
+}
+
+// refuse says that a visitor is refused.
+func (g *Gate) refuse(v *visitor, why error) {
+	g.log.line(fmt.Sprintf("refused a connection from %s: %v", name(v.conn), why))
+	if g.cfg.Refused != nil {
+		g.cfg.Refused(name(v.conn), why)
+	}
 }
 
 // linger ends a connection that was refused such that what it was told arrives:

@@ -60,13 +60,14 @@ const (
 // holds the rendezvous, an error that says so matches it.
 var ErrLost = errors.New("the launcher is gone")
 
+// A lostServer is ErrLost in other words.
+type lostServer string
+
+func (l lostServer) Error() string        { return string(l) }
+func (l lostServer) Is(target error) bool { return target == ErrLost }
+
 // errHolderLost is ErrLost in a job without a launcher.
-var errHolderLost error = holderLost{}
-
-type holderLost struct{}
-
-func (holderLost) Error() string        { return "rank 0, which held the rendezvous of the job, is gone" }
-func (holderLost) Is(target error) bool { return target == ErrLost }
+const errHolderLost lostServer = "rank 0, which held the rendezvous of the job, is gone"
 
 // An Info says who a rank is.
 type Info struct {
@@ -138,11 +139,12 @@ type Session interface {
 
 	// Failures delivers the other ranks that are gone, each once, never dropping
 	// one; also those that went before this session began. The channel is closed
-	// by Close, and also when the launcher is gone: Lost then reports true.
+	// by Close, and also when the launcher is gone: Lost then says so.
 	Failures() <-chan Failure
 
-	// Lost reports whether the launcher went away before Close was called.
-	Lost() bool
+	// Lost returns an error that matches ErrLost, and says who is gone and why, if the
+	// launcher went away before Close was called, else nil.
+	Lost() error
 
 	// Close says goodbye. Calls that still wait return base.ErrClosed. It can be
 	// called again without effect, and it never blocks for long.

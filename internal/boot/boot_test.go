@@ -265,7 +265,7 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 		if err := s.Kill(testenv.Context(t), 1); !errors.Is(err, base.ErrClosed) {
 			t.Errorf("later kill: %v, want ErrClosed", err)
 		}
-		if _, open := <-s.Failures(); open || s.Lost() {
+		if _, open := <-s.Failures(); open || s.Lost() != nil {
 			t.Errorf("feed open %v, lost %v; want neither", open, s.Lost())
 		}
 	})
@@ -282,7 +282,7 @@ func TestLauncherGoes(t *testing.T) {
 	if _, open := <-c.Failures(); open {
 		t.Error("the feed is open; want it closed")
 	}
-	if !c.Lost() {
+	if c.Lost() == nil {
 		t.Error("Lost() is false after the launcher went")
 	}
 }
@@ -410,7 +410,7 @@ func TestLostIsKnownAtOnce(t *testing.T) {
 		go func() {
 			for range c.Failures() {
 			}
-			known <- c.Lost()
+			known <- c.Lost() != nil
 		}()
 		s.Close()
 		if !<-known {

@@ -68,7 +68,7 @@ func (c *client) greet(conn net.Conn) error {
 	case errors.Is(err, io.EOF) && c.remote:
 		return errors.New("the rendezvous has closed the connection: it is gone, or has ended its talk with an earlier process of this rank")
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("%w, or has ended its talk with an earlier process of this rank", ErrLost)
+		return lostServer(fmt.Sprintf("the launcher is gone, or an earlier process was rank %d and has left", c.info.Rank))
 	case errors.As(err, new(errSilent)):
 		return fmt.Errorf("greeting %s: %w", c.holder(), errSilent{helloPatience})
 	case err != nil:
@@ -83,7 +83,7 @@ func (c *client) greet(conn net.Conn) error {
 	}
 	c.hosted = m.Hosted
 	if c.remote {
-		c.wire.watch(time.Duration(min(m.Beat, maxBeat)) * time.Millisecond)
+		c.wire.watch(time.Duration(min(m.Beat, MaxHeartbeat.Milliseconds())) * time.Millisecond)
 	} else if c.proof, err = auth.ParseCredentials(m.Key); err != nil {
 		return fmt.Errorf("greeting the launcher: %w", err)
 	}
@@ -120,7 +120,9 @@ func (c *client) end(err error) {
 	if c.hosted {
 		reason = errHolderLost
 	}
-	if !errors.Is(err, io.EOF) {
+	if said, ok := errors.AsType[dismissal](err); ok && !c.hosted {
+		reason = lostServer("the launcher has closed the connection: " + string(said))
+	} else if !errors.Is(err, io.EOF) {
 		c.wire.send(message{Kind: kindError, Reason: err.Error()})
 		reason = fmt.Errorf("%w: %w", reason, err)
 	}
@@ -135,6 +137,11 @@ func (c *client) end(err error) {
 	c.wire.close(goodbyePatience)
 }
 
+// A dismissal is why the server has closed the connection, in its words.
+type dismissal string
+
+func (d dismissal) Error() string { return "it closed the connection: " + string(d) }
+
 func (c *client) handle(m message) error {
 	if int(m.Rank) >= c.info.Size {
 		return fmt.Errorf("%s message about rank %d of a job of %d", m.Kind, m.Rank, c.info.Size)
@@ -146,7 +153,7 @@ func (c *client) handle(m message) error {
 		}
 		return dieNow()
 	case kindError:
-		return fmt.Errorf("it closed the connection: %s", m.Reason)
+		return dismissal(m.Reason)
 	default:
 		return c.take(m)
 	}

@@ -2,6 +2,7 @@ package boot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/internal/address"
 )
 
 // Environ returns the variables, as "K=V", that make a process the rank that i
@@ -113,18 +116,39 @@ func fromLauncher(_ context.Context, v *variables, _ reports) (Session, error) {
 	}
 	conn, err := takeDescriptor(fd)
 	if err != nil {
-		return nil, fmt.Errorf("%s=%d is not the connection to a launcher: %w", EnvFD, fd, err)
+		return nil, fmt.Errorf("%s=%d is not the connection of rank %d of %d to gaspi-run: %w; %s", EnvFD, fd, info.Rank, info.Size, err, v.insideRank())
+	}
+	if isTaken(conn) {
+		conn.Close()
+		return nil, fmt.Errorf("another process is rank %d of %d already; %s", info.Rank, info.Size, v.insideRank())
 	}
 	if first, _, err := net.SplitHostPort(v.addresses(EnvRendezvous)[0]); err == nil {
 		info.Rendezvous, _ = netip.ParseAddr(first) // a launcher of several hosts says where it can be reached
+		if own, ok := address.Own(info.Rendezvous); ok {
+			info.Rendezvous = own // with its zone
+		}
 	}
 	os.Unsetenv(EnvFD)
 	os.Unsetenv(EnvRendezvous)
 	c, err := dial(conn, info)
+	if errors.Is(err, ErrLost) {
+		return nil, fmt.Errorf("%w; %s", err, v.insideRank())
+	}
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// insideRank says what to do about a process that something else than gaspi-run has started
+// inside of a rank.
+func (v *variables) insideRank() string {
+	for _, a := range announcements {
+		if text, _ := v.lookup(a.name); text != "" {
+			return fmt.Sprintf("%s=%.40s is set, as by another starter inside of the rank: start the program with gaspi-run alone, or unset all GASPI_ variables for what the other starter starts", a.name, text)
+		}
+	}
+	return "start the program once for each rank, with gaspi-run itself, or unset all GASPI_ variables to run it alone (a child of a rank is no rank)"
 }
 
 // parseEnvironment returns who a process is that inherited a connection to its
@@ -164,11 +188,32 @@ func takeDescriptor(fd int) (net.Conn, error) {
 	f := os.NewFile(uintptr(own), "boot")
 	defer f.Close() // FileConn has a duplicate
 	conn, err := net.FileConn(f)
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
+		return nil, call // without the words of package net
+	}
 	if err != nil {
 		return nil, err
 	}
 	syscall.Close(fd)
 	return conn, nil
+}
+
+// isTaken reports whether another process speaks over a connection that both have inherited.
+// If not, this one takes it, by a lock that belongs to the process and not to the descriptor,
+// until it ends or closes conn. Where connections cannot be locked, none is taken.
+func isTaken(conn net.Conn) bool {
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return false
+	}
+	lock := syscall.Flock_t{Type: syscall.F_WRLCK}
+	var refused error
+	err = raw.Control(func(fd uintptr) { refused = syscall.FcntlFlock(fd, syscall.F_SETLK, &lock) })
+	return err == nil && (errors.Is(refused, syscall.EAGAIN) || errors.Is(refused, syscall.EACCES))
 }
 
 // nameProcess gives this process the name of its program where it has none: the

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testenv.Main(m, map[string]testenv.Role{
-		"child": joined(child), "stranger": joined(stranger), "heir": joined(heir), "task": joined(task),
+		"child": joined(child), "stranger": joined(stranger), "heir": joined(heir), "task": joined(task), "holder": joined(holder),
 	})
 }
 
@@ -88,7 +88,7 @@ func TestFromEnvironmentWithoutConnection(t *testing.T) {
 			k, v, _ := strings.Cut(kv, "=")
 			t.Setenv(k, v)
 		}
-		if s, err := FromEnvironment(t.Context(), nil, nil); s != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("GASPI_BOOT_FD=%d is not the connection", fd)) {
+		if s, err := FromEnvironment(t.Context(), nil, nil); s != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("GASPI_BOOT_FD=%d is not the connection of rank 0 of 1 to gaspi-run: ", fd)) {
 			t.Errorf("descriptor %d: %v, %v", fd, s, err)
 		}
 	}

@@ -2,7 +2,6 @@ package boot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 // A store is what a process manager offers its processes to find each other: values
@@ -149,7 +149,7 @@ func (p networkPlan) tellStore(ctx context.Context, s store, v *variables, given
 		s.abandon()
 	}
 	p.nameJob(v)
-	if err = errors.Join(err, v.err); err != nil {
+	if err = base.OneLine(err, v.err); err != nil {
 		closeAll(listeners)
 		return nil, err
 	}
@@ -197,19 +197,19 @@ func (p *networkPlan) nameJob(v *variables) {
 
 // openRendezvous listens where the user says, or else at a free port of p.ports, and returns
 // where other ranks find the listeners.
-func (p networkPlan) openRendezvous(ctx context.Context, v *variables, hint netip.Addr) ([]net.Listener, []string, error) {
+func (p *networkPlan) openRendezvous(ctx context.Context, v *variables, hint netip.Addr) ([]net.Listener, []string, error) {
 	if v.has(EnvRendezvous) {
-		addresses := v.addresses(EnvRendezvous)
+		p.meeting.addresses = v.addresses(EnvRendezvous)
 		if v.err != nil {
 			return nil, nil, v.err
 		}
-		listeners, err := listen(ctx, addresses)
-		return listeners, addresses, err
+		listeners, err := p.meeting.listen(ctx)
+		return listeners, p.meeting.addresses, err
 	}
 	listeners, err := p.listenAnywhere(v, hint)
 	var addresses []string
 	for _, l := range listeners {
-		addresses = append(addresses, l.Addr().String())
+		addresses = append(addresses, address.Told(l))
 	}
 	return listeners, addresses, err
 }
@@ -237,7 +237,7 @@ func (p networkPlan) listenAnywhere(v *variables, hint netip.Addr) ([]net.Listen
 		out = append(out, l)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("opening the rendezvous of the job: %w", errors.Join(errs...))
+		return nil, fmt.Errorf("opening the rendezvous of the job: %w", base.OneLine(errs...))
 	}
 	return out, nil
 }

@@ -19,7 +19,9 @@ const (
 	// a dead one.
 	MinHeartbeat = 100 * time.Millisecond
 
-	maxBeat       = int64(24 * time.Hour / time.Millisecond)
+	// MaxHeartbeat is the longest limit but none at all.
+	MaxHeartbeat = 24 * time.Hour
+
 	beatsPerLimit = 4 // so that a beat may come late without harm
 )
 

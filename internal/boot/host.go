@@ -1,16 +1,18 @@
 package boot
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
@@ -43,7 +45,7 @@ func (h *host) open(info Info, m meeting, heartbeat time.Duration) error {
 	if h.server, err = NewServer(info.Job, info.Size, h.kill); err != nil {
 		return err
 	}
-	h.server.hosted, h.server.authority, h.server.own = true, nil, m.proof
+	h.server.hosted, h.server.authority, h.server.own, h.server.unresolved = true, nil, m.proof, m.unresolved
 	h.server.SetHeartbeat(heartbeat)
 	h.server.OnError(func(r base.Rank, err error) { m.tell.logs(fmt.Sprintf("rank %d: %v", r, err)) })
 	var secure *tls.Config
@@ -52,7 +54,7 @@ func (h *host) open(info Info, m meeting, heartbeat time.Duration) error {
 			return err
 		}
 	}
-	gate := auth.NewGate(auth.GateConfig{Credentials: m.proof, TLS: secure, Check: h.server.Check, Log: m.tell.log})
+	gate := auth.NewGate(auth.GateConfig{Credentials: m.proof, TLS: secure, Check: h.server.Check, Log: m.tell.log, Refused: h.server.noteRefusal})
 	for _, l := range h.listeners {
 		h.serving.Go(func() { h.acceptLoop(gate, l) })
 	}
@@ -67,7 +69,7 @@ func (h *host) open(info Info, m meeting, heartbeat time.Duration) error {
 		return err
 	}
 	if at, ok := h.listeners[0].Addr().(*net.TCPAddr); ok && !at.IP.IsUnspecified() {
-		info.Rendezvous = at.AddrPort().Addr().Unmap()
+		info.Rendezvous, _ = address.Own(at.AddrPort().Addr()) // a listener does not know its zone
 	}
 	h.client, err = dial(conn, info)
 	return err
@@ -137,44 +139,53 @@ func (s *Server) drain() {
 	}
 }
 
-// listen opens the port of each address: on the addresses of this host that it
-// names, or on all of them if it names none, as behind a service of a cluster.
-func listen(ctx context.Context, addresses []string) ([]net.Listener, error) {
+// listen opens the port of each of m.addresses: on the addresses of this host that it
+// names, or on all of them if it names none, as behind a service of a cluster. It notes a
+// name that does not resolve.
+func (m *meeting) listen(ctx context.Context) ([]net.Listener, error) {
+	places, err := m.listenAt(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var out []net.Listener
-	for _, at := range listenAt(ctx, addresses) {
+	for _, at := range places {
 		l, err := net.Listen("tcp", at)
 		if err != nil {
-			for _, o := range out {
-				o.Close()
-			}
-			return nil, fmt.Errorf("rank 0 holds the rendezvous of the job, and cannot: %w", err)
+			closeAll(out)
+			return nil, m.cannotListen(err)
 		}
 		out = append(out, l)
 	}
 	return out, nil
 }
 
-func listenAt(ctx context.Context, addresses []string) []string {
-	own := map[netip.Addr]bool{}
-	interfaces, _ := net.InterfaceAddrs() // without them, all addresses are listened on
-	for _, a := range interfaces {
-		if p, err := netip.ParsePrefix(a.String()); err == nil {
-			own[p.Addr().Unmap()] = true
-		}
+// cannotListen says why rank 0 cannot open the rendezvous.
+func (m *meeting) cannotListen(err error) error {
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("rank 0 holds the rendezvous of the job, and cannot: %w", err)
 	}
+	return fmt.Errorf("rank 0 holds the rendezvous of the job, and another process already listens there (%w): if that is of this job, two processes have rank 0, so give each rank a number of its own; else choose another %s",
+		err, cmp.Or(m.variable, EnvRendezvous))
+}
+
+// listenAt returns where to listen, each place once.
+func (m *meeting) listenAt(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	var here, everywhere []string
-	for _, address := range addresses {
-		name, port, err := net.SplitHostPort(address)
+	for _, at := range m.addresses {
+		name, port, err := net.SplitHostPort(at)
 		if err != nil {
-			continue // it was checked before
+			return nil, fmt.Errorf("nobody can listen at %q: %w", at, err)
 		}
 		everywhere = append(everywhere, net.JoinHostPort("", port))
-		ips, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+		ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+		if err != nil {
+			m.unresolved = err
+		}
 		for _, ip := range ips {
-			if own[ip.Unmap()] {
-				here = append(here, net.JoinHostPort(ip.Unmap().WithZone(ip.Zone()).String(), port))
+			if own, ok := address.Own(ip); ok {
+				here = append(here, net.JoinHostPort(own.String(), port))
 			}
 		}
 	}
@@ -182,5 +193,5 @@ func listenAt(ctx context.Context, addresses []string) []string {
 		here = everywhere
 	}
 	slices.Sort(here)
-	return slices.Compact(here)
+	return slices.Compact(here), nil
 }

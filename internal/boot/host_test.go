@@ -85,7 +85,7 @@ func TestJobWithoutLauncher(t *testing.T) {
 					if err := s.Close(); err != nil { // rank 0 waits for the others here
 						t.Error(err)
 					}
-					if s.Lost() {
+					if s.Lost() != nil {
 						t.Errorf("rank %d lost the rendezvous", r)
 					}
 				})
@@ -146,36 +146,6 @@ func TestKillBeforeARankHasJoined(t *testing.T) {
 	}
 }
 
-func TestRendezvousPortThatIsTaken(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	p := plansOfJob(t, 1)[0]
-	p.meeting.addresses = []string{l.Addr().String()}
-	if s, err := p.join(testenv.Context(t)); !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), l.Addr().String()) {
-		t.Errorf("%v, %v; want that the address is in use", s, err)
-	}
-}
-
-func TestListenAt(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		addresses []string
-		want      []string
-	}{
-		{"own", []string{"127.0.0.1:7"}, []string{"127.0.0.1:7"}},
-		{"own of two", []string{"240.0.0.1:7", "127.0.0.1:8"}, []string{"127.0.0.1:8"}},
-		{"none of these", []string{"240.0.0.1:7", "240.0.0.2:7", "240.0.0.3:8"}, []string{":7", ":8"}},
-		{"twice", []string{"127.0.0.1:7", "127.0.0.1:7"}, []string{"127.0.0.1:7"}},
-	} {
-		if d := cmp.Diff(c.want, listenAt(t.Context(), c.addresses)); d != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, d)
-		}
-	}
-}
-
 func TestNothingOfARendezvousIsLeftOpen(t *testing.T) {
 	cycle := func() {
 		sessions := joinAll(t, plansOfJob(t, 3))
@@ -210,7 +180,7 @@ func stranger(s Session) error {
 		for f := range s.Failures() {
 			fmt.Printf("gone: rank %d left=%v %s\n", f.Rank, f.Left, f.Reason)
 		}
-		if s.Lost() {
+		if s.Lost() != nil {
 			fmt.Println("lost")
 			os.Exit(7)
 		}

@@ -286,12 +286,15 @@ func (b *inbox) finish(err error) bool {
 	return true
 }
 
-// Lost reports whether the session has ended because its server went away. A caller that sees
+// Lost returns why the session has ended if its server went away, else nil. A caller that sees
 // the channel of failures closed sees this too.
-func (b *inbox) Lost() bool {
+func (b *inbox) Lost() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return errors.Is(b.end, ErrLost)
+	if !errors.Is(b.end, ErrLost) {
+		return nil
+	}
+	return b.end
 }
 
 // checkNamed refuses what the wire could not carry.

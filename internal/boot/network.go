@@ -99,7 +99,7 @@ func (p networkPlan) join(ctx context.Context) (Session, error) {
 		}
 		return c, nil
 	}
-	listeners, err := listen(ctx, p.meeting.addresses)
+	listeners, err := p.meeting.listen(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -130,11 +130,11 @@ func parseNetwork(v *variables, proof auth.Credentials, tell reports) (networkPl
 
 // limits reads what is common to all ways of joining over a network.
 func (p *networkPlan) limits(v *variables, tell reports) {
-	p.heartbeat = v.duration(EnvHeartbeat, MinHeartbeat, DefaultHeartbeat)
+	p.heartbeat = v.duration(EnvHeartbeat, MinHeartbeat, MaxHeartbeat, DefaultHeartbeat)
 	p.ports = v.ports(EnvPorts)
-	p.meeting = meeting{secure: v.flag(EnvTLS), tell: tell, patience: v.duration(EnvJoinTimeout, time.Second, defaultJoin)}
+	p.meeting = meeting{secure: v.flag(EnvTLS), tell: tell, patience: v.duration(EnvJoinTimeout, time.Second, longestJoin, defaultJoin)}
 	if p.meeting.patience == 0 {
-		p.meeting.patience = 365 * 24 * time.Hour // whoever says 0 ends the job himself
+		p.meeting.patience = longestJoin // whoever says 0 ends the job himself
 	}
 }
 

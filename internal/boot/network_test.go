@@ -140,7 +140,7 @@ func TestJoinRefusals(t *testing.T) {
 	}{
 		{"identity of another", v.meeting(s, 0), infoOf(s, 1), "does not prove to be rank 1"},
 		{"key alone", alone, infoOf(s, 1), "shows no identity"},
-		{"rank that is there", v.meeting(s, 0), infoOf(s, 0), "attached already"},
+		{"rank that is there", v.meeting(s, 0), infoOf(s, 0), "a process has joined as rank 0 already"},
 		{"rank taken for dead", v.meeting(s, 1), infoOf(s, 1), "taken for dead"},
 		{"no such rank", v.meeting(s, 2), infoOf(s, 2), "no such rank"},
 		{"TLS on one side", tlsRank, infoOf(s, 1), "GASPI_TLS"},
@@ -360,7 +360,7 @@ func TestSilenceIsDeath(t *testing.T) {
 	if err := watcher.Put("x", nil); err != nil {
 		t.Error(err)
 	}
-	if watcher.Lost() {
+	if watcher.Lost() != nil {
 		t.Error("a rank that sends beats took its server for lost")
 	}
 }
@@ -389,7 +389,7 @@ func TestSilentServerIsLost(t *testing.T) {
 	if _, err := c.Get(testenv.Context(t), 0, "x"); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "rank 0, which held the rendezvous of the job, is gone") || strings.Contains(err.Error(), "launcher") {
 		t.Errorf("%v, want ErrLost that names rank 0 and no launcher", err)
 	}
-	if !c.Lost() {
+	if c.Lost() == nil {
 		t.Error("Lost() is false")
 	}
 }

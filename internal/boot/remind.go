@@ -2,6 +2,7 @@ package boot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,31 +53,51 @@ func (r reports) remind(done <-chan struct{}, what func() string) {
 // missingText names the ranks that have not come, in order, to a job of size ranks:
 // "ranks 2, 4 to 7 (5 of 9 are missing)". It names a few and counts all.
 func missingText(missing []base.Rank, size int) string {
+	verb := "are"
+	if len(missing) == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%s (%d of %d %s missing)", ranksText(missing), len(missing), size, verb)
+}
+
+// ranksText names a few of some ranks, in order: "ranks 2, 4 to 7".
+func ranksText(ranks []base.Rank) string {
 	const most = 8 // parts
 	var parts []string
-	for i := 0; i < len(missing); {
+	for i := 0; i < len(ranks); {
 		last := i
-		for last+1 < len(missing) && missing[last+1] == missing[last]+1 {
+		for last+1 < len(ranks) && ranks[last+1] == ranks[last]+1 {
 			last++
 		}
 		switch {
 		case len(parts) == most:
 			parts = append(parts, "...")
 		case last == i:
-			parts = append(parts, fmt.Sprint(missing[i]))
+			parts = append(parts, fmt.Sprint(ranks[i]))
 		default:
-			parts = append(parts, fmt.Sprintf("%d to %d", missing[i], missing[last]))
+			parts = append(parts, fmt.Sprintf("%d to %d", ranks[i], ranks[last]))
 		}
 		if len(parts) > most {
 			break
 		}
 		i = last + 1
 	}
-	noun, verb := "ranks", "are"
-	if len(missing) == 1 {
-		noun, verb = "rank", "is"
+	noun := "ranks"
+	if len(ranks) == 1 {
+		noun = "rank"
 	}
-	return fmt.Sprintf("%s %s (%d of %d %s missing)", noun, strings.Join(parts, ", "), len(missing), size, verb)
+	return noun + " " + strings.Join(parts, ", ")
+}
+
+// others returns the ranks of a job of size ranks that are not among those of an ordered list.
+func others(ranks []base.Rank, size int) []base.Rank {
+	var out []base.Rank
+	for r := range base.Rank(size) {
+		if _, listed := slices.BinarySearch(ranks, r); !listed {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // reminds reports whether a rank says that rank 0 is missing: two of each host do, since

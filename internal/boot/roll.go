@@ -2,6 +2,7 @@ package boot
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -95,11 +96,54 @@ func (s *Server) AwaitAll(stop <-chan struct{}, limit time.Duration, wait func(l
 	reminding.Wait()
 }
 
-// giveUp takes the ranks that have not come for dead.
+// giveUp takes the ranks that have not come for dead, and says what is known of why.
 func (s *Server) giveUp(limit time.Duration) {
 	missing := s.roll.missing()
-	text := missingText(missing, s.hub.size)
+	reason := fmt.Sprintf("it has not joined: waiting for %s ended after %v, the limit of %s%s",
+		missingText(missing, s.hub.size), limit, EnvJoinTimeout, s.circumstances(missing))
 	for _, r := range missing {
-		s.hub.leave(Failure{Rank: r, Reason: fmt.Sprintf("it has not joined: waiting for %s ended after %v, the limit of %s", text, limit, EnvJoinTimeout)})
+		s.hub.leave(Failure{Rank: r, Reason: reason})
 	}
+}
+
+// circumstances says which ranks have come, who was refused, and whether rank 0 knows its
+// own address.
+func (s *Server) circumstances(missing []base.Rank) string {
+	var text strings.Builder
+	if came := others(missing, s.hub.size); len(came) > 0 {
+		verb := "have"
+		if len(came) == 1 {
+			verb = "has"
+		}
+		fmt.Fprintf(&text, "; %s %s come", ranksText(came), verb)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch r := s.refusals; r.count {
+	case 0:
+	case 1:
+		text.WriteString("; a connection was refused, " + r.first)
+	default:
+		fmt.Fprintf(&text, "; %d connections were refused, the first %s", r.count, r.first)
+	}
+	if s.unresolved != nil {
+		fmt.Fprintf(&text, "; rank 0 cannot find where it is to be reached itself: %v", s.unresolved)
+	}
+	return text.String()
+}
+
+// refusals are the connections that were refused.
+type refusals struct {
+	count int
+	first string // from where it came, and why it was refused
+}
+
+// noteRefusal notes that somebody who came from somewhere was refused.
+func (s *Server) noteRefusal(from string, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refusals.count == 0 {
+		s.refusals.first = fmt.Sprintf("from %s: %.200s", from, why.Error())
+	}
+	s.refusals.count++
 }

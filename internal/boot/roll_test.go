@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -73,8 +74,18 @@ func TestRollCall(t *testing.T) {
 		{"some never come", 30 * time.Second, func(s *Server, _ chan struct{}) { s.roll.join(0) },
 			`10s: waiting for ranks 1 to 2 (2 of 3 are missing) for 10 s
 30s: done
-30s: rank 1: it has not joined: waiting for ranks 1 to 2 (2 of 3 are missing) ended after 30s, the limit of GASPI_JOIN_TIMEOUT
-30s: rank 2: it has not joined: waiting for ranks 1 to 2 (2 of 3 are missing) ended after 30s, the limit of GASPI_JOIN_TIMEOUT`},
+30s: rank 1: it has not joined: waiting for ranks 1 to 2 (2 of 3 are missing) ended after 30s, the limit of GASPI_JOIN_TIMEOUT; rank 0 has come
+30s: rank 2: it has not joined: waiting for ranks 1 to 2 (2 of 3 are missing) ended after 30s, the limit of GASPI_JOIN_TIMEOUT; rank 0 has come`},
+		{"some are refused", 30 * time.Second, func(s *Server, _ chan struct{}) {
+			s.unresolved = errors.New("lookup h: no such host")
+			s.roll.join(0)
+			s.roll.join(1)
+			for n := range 3 {
+				s.noteRefusal("10.0.0.7", fmt.Errorf("reason %d", n))
+			}
+		}, `10s: waiting for rank 2 (1 of 3 is missing) for 10 s
+30s: done
+30s: rank 2: it has not joined: waiting for rank 2 (1 of 3 is missing) ended after 30s, the limit of GASPI_JOIN_TIMEOUT; ranks 0 to 1 have come; 3 connections were refused, the first from 10.0.0.7: reason 0; rank 0 cannot find where it is to be reached itself: lookup h: no such host`},
 		{"nobody joins at all", 0, func(s *Server, stop chan struct{}) { // programs that are no ranks
 			s.roll.drop(1)
 			time.Sleep(time.Hour) // sleep: by the clock of the bubble

@@ -22,10 +22,11 @@ type Server struct {
 	roll *roll
 	kill func(base.Rank) error
 
-	authority *auth.Authority // hands out the credentials of ranks; nil where they have them already
-	hosted    bool            // it is part of rank 0; set before anything is attached
-	heartbeat time.Duration   // how long a remote rank may be silent; set before one is served
-	vanish    time.Duration   // how long somebody may take to say better what became of one; so too
+	authority  *auth.Authority // hands out the credentials of ranks; nil where they have them already
+	hosted     bool            // it is part of rank 0; set before anything is attached
+	unresolved error           // why rank 0 cannot find a name of its own; so too
+	heartbeat  time.Duration   // how long a remote rank may be silent; set before one is served
+	vanish     time.Duration   // how long somebody may take to say better what became of one; so too
 
 	announcing sync.WaitGroup // calls of Announce that wait for last words, or for earlier calls
 
@@ -35,6 +36,7 @@ type Server struct {
 	unjoined []*rankLink   // connections over a network before their hello, and those that ended without
 	onError  func(base.Rank, error)
 	onMiss   func(by base.Rank, what Failure)
+	refusals refusals
 	ending   string // why no rank is let in any more; empty while they are
 }
 
@@ -140,12 +142,17 @@ func (s *Server) admissibleLocked(r base.Rank) error {
 	case s.ending != "":
 		return fmt.Errorf("attach rank %d: %s: %w", r, s.ending, base.ErrClosed)
 	case s.links[r] != nil:
-		return fmt.Errorf("attach rank %d: it is attached already", r)
+		return joinedAlready(r)
 	}
 	if f := s.hub.failure(r); f != nil {
 		return fmt.Errorf("attach rank %d: it is taken for dead: %s", r, f.Reason)
 	}
 	return nil
+}
+
+// joinedAlready refuses one more process that takes itself for rank r.
+func joinedAlready(r base.Rank) error {
+	return fmt.Errorf("a process has joined as rank %d already: start the program once for each rank, by one starter alone", r)
 }
 
 // Announce says that the process of a rank has ended. Messages that the rank had sent before it
@@ -309,6 +316,9 @@ func (l *rankLink) receiveLoop() {
 	default:
 		l.wire.send(message{Kind: kindError, Reason: err.Error()})
 		l.server.report(l.rank, err)
+		if !joined {
+			l.server.noteRefusal(fmt.Sprintf("rank %d", l.rank), err)
+		}
 	}
 	close(l.received)
 	if joined {
@@ -348,6 +358,8 @@ func (l *rankLink) handle(m message, greeted bool) error {
 		return l.handleMiss(m)
 	case kindBye:
 		return errBye
+	case kindHello:
+		return joinedAlready(l.rank) // two have inherited one connection
 	case kindError:
 		return fmt.Errorf("it closed the connection: %s", m.Reason)
 	default:

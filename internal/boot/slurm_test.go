@@ -146,8 +146,8 @@ func task(s Session) error {
 	}
 	fmt.Printf("rank %d of %d, %d of %d on host %s, reaches %v, next on %s, %d leaks, %v\n",
 		i.Rank, i.Size, i.LocalRank, i.LocalSize, i.Host, i.Rendezvous, there, leaks, err)
-	if err := s.Close(); err != nil || s.Lost() {
-		return fmt.Errorf("closed with %v; the launcher is lost: %t", err, s.Lost())
+	if err := s.Close(); err != nil || s.Lost() != nil {
+		return fmt.Errorf("closed with %v; the launcher is lost: %v", err, s.Lost())
 	}
 	return nil
 }

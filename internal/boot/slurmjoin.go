@@ -44,8 +44,8 @@ func (p networkPlan) fromFirstHost(ctx context.Context, v *variables) (Session, 
 		p.meeting.addresses = v.addresses(EnvRendezvous)
 	} else {
 		list, _ := v.lookup(slurmNodes)
-		host := firstHost(list)
-		if host == "" {
+		host, ok := hostName(firstHost(list))
+		if !ok {
 			v.fail(slurmNodes, list, "the hosts of the step")
 		}
 		p.meeting.addresses = []string{net.JoinHostPort(host, strconv.Itoa(agreedPort(p.meeting.proof.Key, p.info.Job, p.ports)))}

@@ -2,8 +2,10 @@ package boot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
+	"syscall"
 )
 
 // begin begins the session of a process of the starter. Ranks that have a key meet at the
@@ -12,6 +14,7 @@ import (
 func (s *starter) begin(ctx context.Context, v *variables, tell reports) (Session, error) {
 	plan := networkPlan{info: s.info(v)}
 	plan.limits(v, tell)
+	s.checkPlace(v)
 	plan.serves = plan.info.Rank == 0
 	if v.err != nil || plan.info.Size == 1 {
 		return nil, v.err
@@ -22,10 +25,12 @@ func (s *starter) begin(ctx context.Context, v *variables, tell reports) (Sessio
 	}
 	plan.meeting.proof = proof
 	start := s.start(v)
-	at := s.rendezvous(v)
 	switch near := start != "" && plan.info.LocalSize == plan.info.Size; {
-	case given && at != nil:
-		plan.meeting.addresses = at
+	case given && s.isPlaced(v):
+		plan.meeting.addresses = s.rendezvous(v)
+		if !v.has(EnvRendezvous) {
+			plan.meeting.variable = torchrunPort
+		}
 		plan.nameJob(v)
 		if v.err != nil {
 			return nil, v.err
@@ -33,10 +38,9 @@ func (s *starter) begin(ctx context.Context, v *variables, tell reports) (Sessio
 		plan.info.settle()
 		return plan.join(ctx)
 	case near:
-		v.err = nil // of an address that is not needed
 		return plan.overSocket(ctx, v, given, socketName(s.name, start))
 	}
-	return nil, s.unmet(plan.info, given, at != nil)
+	return nil, s.unmet(plan.info, given, s.isPlaced(v))
 }
 
 // unmet says that the ranks of a job cannot find each other, and how they could.
@@ -76,6 +80,9 @@ func (p networkPlan) overSocket(ctx context.Context, v *variables, given bool, n
 // tellSocket is overSocket at rank 0. The socket is there until all ranks have come.
 func (p networkPlan) tellSocket(ctx context.Context, v *variables, given bool, name string) (Session, error) {
 	socket, err := listenNear(name)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("rank 0 tells the other ranks of this host where it is, and another process already does (%w): if that is of this job, two processes have rank 0, so give each rank a number of its own; else wait for its end", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("rank 0 tells the other ranks of this host where it is, and cannot: %w", err)
 	}

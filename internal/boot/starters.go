@@ -94,15 +94,40 @@ func (v *variables) starter(table []starter) *starter {
 // announced returns an error if some variable says that this process is one of several,
 // although it has no way to join them.
 func (v *variables) announced() error {
+	if err := v.unsized(); err != nil {
+		return err
+	}
 	for _, a := range announcements {
-		text, ok := v.lookup(a.name)
-		if !ok || text == "" || a.counts && text == "1" || !a.counts && v.alone() {
+		text, _ := v.lookup(a.name)
+		if text == "" || a.counts && text == "1" || !a.counts && v.alone() {
 			continue
 		}
-		return fmt.Errorf("%s=%.40s says that this process is one of several, and nothing says how they find each other: start the program with gaspi-run, or set %s, %s, %s and %s, or unset %s to run it alone (a child of a rank is no rank)",
-			a.name, text, EnvRank, EnvSize, EnvRendezvous, EnvKeyFile, a.name)
+		return unjoinable(a.name, text, "nothing says how they find each other")
 	}
 	return nil
+}
+
+// unsized returns an error if some variable numbers this process, or counts those of its host,
+// and the number of all, which its starter sets beside it, is missing.
+func (v *variables) unsized() error {
+	for _, s := range slices.Concat(inner, outer) {
+		size, _ := v.lookup(s.size)
+		if size != "" || s.rank == pmiRank && v.alone() {
+			continue
+		}
+		for _, part := range []struct{ name, alone string }{{s.rank, ""}, {s.localSize, "1"}, {s.localRank, "0"}} {
+			if text, _ := v.lookup(part.name); text != "" && text != part.alone {
+				return unjoinable(part.name, text, fmt.Sprintf("%s, by which %s says how many, is not set", s.size, s.name))
+			}
+		}
+	}
+	return nil
+}
+
+// unjoinable says that a variable makes this process one of several that it cannot join.
+func unjoinable(name, text, why string) error {
+	return fmt.Errorf("%s=%.40s says that this process is one of several, and %s: start the program with gaspi-run, or set %s, %s, %s and %s, or unset %s to run it alone (a child of a rank is no rank)",
+		name, text, why, EnvRank, EnvSize, EnvRendezvous, EnvKeyFile, name)
 }
 
 // alone reports whether a process manager says that this process is the only one of its job.
@@ -135,24 +160,41 @@ func (s *starter) info(v *variables) Info {
 	return i
 }
 
-// rendezvous returns where the environment says that rank 0 is to be found, or nil. A
-// starter that names a host keeps the port for itself, so ours is the next one.
-func (s *starter) rendezvous(v *variables) []string {
-	switch {
-	case v.has(EnvRendezvous):
-		return v.addresses(EnvRendezvous)
-	case !s.master:
-		return nil
+// checkPlace refuses an environment that says where rank 0 is and makes no sense, whether or
+// not this job needs it.
+func (s *starter) checkPlace(v *variables) {
+	if v.has(EnvRendezvous) {
+		v.addresses(EnvRendezvous)
 	}
-	host, _ := v.lookup(torchrunAddress)
-	port := v.number(torchrunPort, 1, 1<<16, 1)
-	switch {
-	case host == "":
-		v.fail(torchrunAddress, host, "the host of rank 0")
-	case port == 1<<16-1:
-		v.fail(torchrunPort, strconv.Itoa(port), "a port below 65535, since rank 0 listens at the next one; or set "+EnvRendezvous)
+	if s.master {
+		v.torchrunStore()
+	}
+}
+
+// isPlaced reports whether the environment says where rank 0 is to be found.
+func (s *starter) isPlaced(v *variables) bool { return s.master || v.has(EnvRendezvous) }
+
+// rendezvous returns where rank 0 is to be found, for a starter for which isPlaced holds. One
+// that names a host keeps the port for itself, so ours is the next one.
+func (s *starter) rendezvous(v *variables) []string {
+	if v.has(EnvRendezvous) {
+		return v.addresses(EnvRendezvous)
+	}
+	host, port := v.torchrunStore()
+	if port == maxPort {
+		v.fail(torchrunPort, strconv.Itoa(port), fmt.Sprintf("a port below %d, since rank 0 listens at the next one; or set %s", maxPort, EnvRendezvous))
 	}
 	return []string{net.JoinHostPort(host, strconv.Itoa(port+1))}
+}
+
+// torchrunStore returns host and port of torchrun's own store, on the host of rank 0.
+func (v *variables) torchrunStore() (host string, port int) {
+	text, _ := v.lookup(torchrunAddress)
+	host, ok := hostName(text)
+	if !ok {
+		v.fail(torchrunAddress, text, "the host of rank 0, by name or address, such as node1 or fd00::1")
+	}
+	return host, v.number(torchrunPort, 1, maxPort+1, 1)
 }
 
 // start names the start on this host that this process belongs to: equal for all of its

@@ -77,15 +77,39 @@ func TestWay(t *testing.T) {
 		"JSM_NAMESPACE_RANK=0 JSM_NAMESPACE_SIZE=2":                                              "jsrun",
 		"RANK=1 WORLD_SIZE=4 MASTER_ADDR=h MASTER_PORT=29500":                                    "torch.distributed",
 		"RANK=1 WORLD_SIZE=4 MASTER_ADDR=h MASTER_PORT=29500 " + openMPI:                         "Open MPI's mpirun",
-		"WORLD_SIZE=1": "alone", "WORLD_SIZE=": "alone", "RANK=3": "alone", "OMPI_COMM_WORLD_SIZE=1": "alone", "SLURM_NTASKS=8": "alone",
+		"WORLD_SIZE=1": "alone", "WORLD_SIZE=": "alone", "RANK=": "alone", "RANK=0 WORLD_SIZE=1": "alone", "LOCAL_RANK=0 LOCAL_WORLD_SIZE=1": "alone", "OMPI_COMM_WORLD_SIZE=1": "alone", "SLURM_NTASKS=8": "alone",
 		"PMI_SIZE=1 PMIX_RANK=0": "alone", "PMI_SIZE=1 WORLD_SIZE=2": "refused",
 		"WORLD_SIZE=4": "refused", "RANK=0 WORLD_SIZE=4": "refused", "WORLD_SIZE=many": "refused", "PMI_SIZE=2": "refused",
 		"PMI_RANK=0 PMI_SIZE=2": "refused", "PMI_PORT=h:1": "alone", "OMPI_COMM_WORLD_SIZE=2": "refused",
 		"PMIX_RANK=0": "refused", "PMIX_RANK=1 PMIX_NAMESPACE=7": "refused", "MV2_COMM_WORLD_SIZE=2": "refused", "PALS_RANKID=0": "refused",
 		"FLUX_JOB_SIZE=2": "refused", "JSM_NAMESPACE_SIZE=2": "refused", "ALPS_APP_PE=1": "refused", "MPI_LOCALNRANKS=2": "refused", "SLURM_STEP_NUM_TASKS=2": "refused",
+		"SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_JOB_ID=7 SLURM_LOCALID=0 SLURM_NODEID=0": "alone", // a batch script
+		"SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1 PMI_RANK=0 PMI_LOCAL_SIZE=4":           "alone", // a shell in a step of another PMI
+		"SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1 RANK=1":                                "refused",
+		"JOB_COMPLETION_INDEX=2": "alone",
 	} {
 		if got := wayOf(env); got != want {
 			t.Errorf("%s: %s, want %s", env, got, want)
+		}
+	}
+}
+
+// TestNumberWithoutSize has each starter's variables that make a process one of several, without
+// the one that says of how many.
+func TestNumberWithoutSize(t *testing.T) {
+	for _, s := range slices.Concat(inner, outer) {
+		for _, name := range []string{s.rank, s.localRank, s.localSize} {
+			if name == "" {
+				continue
+			}
+			v := &variables{lookup: lookupIn(map[string]string{name: "2"})}
+			if v.way() != nil {
+				t.Errorf("%s=2 alone is a way to join", name)
+			}
+			want := fmt.Sprintf("%s=2 says that this process is one of several, and %s, by which", name, s.size)
+			if err := v.announced(); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "unset "+name+" to run") {
+				t.Errorf("%s=2: %v; want %q", name, err, want)
+			}
 		}
 	}
 }
@@ -165,45 +189,6 @@ func keyFile(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return file
-}
-
-// torchrunEnv is what torchrun says to rank r of size on hosts of local ranks each.
-func torchrunEnv(address string, r, size, local int) []string {
-	host, port, _ := net.SplitHostPort(address)
-	return []string{
-		fmt.Sprintf("RANK=%d", r), fmt.Sprintf("WORLD_SIZE=%d", size), fmt.Sprintf("LOCAL_RANK=%d", r%local), fmt.Sprintf("LOCAL_WORLD_SIZE=%d", local),
-		fmt.Sprintf("GROUP_RANK=%d", r/local), "MASTER_ADDR=" + host, "MASTER_PORT=" + port,
-	}
-}
-
-func TestTorchrun(t *testing.T) {
-	secret := auth.NewKey().Text()
-	for _, c := range []struct {
-		name  string
-		local int
-		more  []string
-	}{
-		{"one host", 3, nil},
-		{"one host, key in a file", 3, []string{EnvKeyFile + "=" + keyFile(t)}},
-		{"three hosts, key in a file", 1, []string{EnvKeyFile + "=" + keyFile(t)}},
-		{"three hosts, key in a variable, TLS", 1, []string{EnvKey + "=" + secret, EnvTLS + "=1"}},
-		{"three hosts, own rendezvous", 1, []string{EnvKey + "=" + secret, EnvRendezvous + "=" + testenv.FreeAddress(t)}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			address := testenv.FreeAddress(t)
-			store, err := net.Listen("tcp", address) // as the agent of torchrun does
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer store.Close()
-			said, failed := runRanks(t, 3, func(r int) []string { return append(torchrunEnv(address, r, 3, c.local), c.more...) })
-			var where []string
-			for r := range 3 {
-				where = append(where, fmt.Sprintf("%d of %d on host ", r%c.local, c.local))
-			}
-			wantJob(t, said, failed, where)
-		})
-	}
 }
 
 // openMPIEnv is what mpirun says to rank r of size on hosts of local ranks each.

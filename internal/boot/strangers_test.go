@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -51,9 +52,9 @@ func TestWhoHasProvenNothingIsAskedAgain(t *testing.T) {
 			defer l.Close()
 			m := v.meeting(s, 1)
 			told := make(chan string, 100)
-			m.addresses, m.tell.log = []string{l.Addr().String()}, func(line string) { told <- line }
+			m.addresses, m.tell.log = []string{l.Addr().String(), testenv.FreeAddress(t)}, func(line string) { told <- line }
 			m.patience = time.Second
-			if _, err := m.join(testenv.Context(t), infoOf(s, 1)); !errors.Is(err, auth.ErrUnproven) || !strings.Contains(err.Error(), "no rendezvous at") {
+			if _, err := m.join(testenv.Context(t), infoOf(s, 1)); !errors.Is(err, auth.ErrUnproven) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no rendezvous at") || !isOneLine(err) {
 				t.Errorf("%v, want that nobody there is the rendezvous", err)
 			}
 			if line := <-told; !strings.Contains(line, "not the rendezvous of this job") || len(told) > 0 {
@@ -66,6 +67,33 @@ func TestWhoHasProvenNothingIsAskedAgain(t *testing.T) {
 			}
 			session.Close()
 		})
+	}
+}
+
+// isOneLine reports whether an error is a line that says nothing of contexts.
+func isOneLine(err error) bool {
+	return !strings.Contains(err.Error(), "\n") && !strings.Contains(err.Error(), "context")
+}
+
+// TestNobodyAtTheRendezvous wants one line that matches all that was wrong, be time over or
+// the call given up.
+func TestNobodyAtTheRendezvous(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	m := meeting{addresses: []string{testenv.FreeAddress(t), l.Addr().String(), testenv.FreeAddress(t)}, proof: auth.Credentials{Key: auth.NewKey()}, patience: 200 * time.Millisecond}
+	_, err = m.join(testenv.Context(t), Info{Rank: 1, Size: 2, Job: "j"})
+	if !errors.Is(err, syscall.ECONNREFUSED) || !errors.Is(err, context.DeadlineExceeded) || !isOneLine(err) || !strings.Contains(err.Error(), "after 200ms, the limit of GASPI_JOIN_TIMEOUT (") {
+		t.Errorf("%v; want that time is over", err)
+	}
+	ctx, cancel := context.WithTimeout(testenv.Context(t), 100*time.Millisecond)
+	defer cancel()
+	m.patience = time.Minute
+	_, err = m.join(ctx, Info{Rank: 1, Size: 2, Job: "j"})
+	if !errors.Is(err, syscall.ECONNREFUSED) || !errors.Is(err, context.DeadlineExceeded) || !isOneLine(err) || !strings.Contains(err.Error(), "when the call was given up (") {
+		t.Errorf("%v; want that the call was given up", err)
 	}
 }
 
@@ -166,7 +194,7 @@ func TestRecordingOfARankIsWorthNothing(t *testing.T) {
 		}
 		again.Close()
 	}
-	if watcher.Lost() || len(watcher.Failures()) > 0 {
+	if watcher.Lost() != nil || len(watcher.Failures()) > 0 {
 		t.Error("the recording had an effect")
 	}
 }

@@ -3,9 +3,11 @@ package boot
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/gaspi-go/gaspi-go/internal/address"
@@ -15,6 +17,7 @@ import (
 const (
 	manyRanks = 1 << 24 // more ranks than any job has
 	maxHost   = 255     // bytes of a host's name
+	maxPort   = 1<<16 - 1
 )
 
 // variables reads an environment. The first variable that makes no sense is
@@ -50,15 +53,15 @@ func (v *variables) number(name string, from, below, otherwise int) int {
 	return n
 }
 
-// duration returns a time of at least least, or otherwise if it is not set.
-func (v *variables) duration(name string, least, otherwise time.Duration) time.Duration {
+// duration returns a time from least to most, 0, or otherwise if it is not set.
+func (v *variables) duration(name string, least, most, otherwise time.Duration) time.Duration {
 	text, ok := v.lookup(name)
 	if !ok {
 		return otherwise
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil || d < least && d != 0 || d < 0 {
-		v.fail(name, text, fmt.Sprintf("a time of at least %v such as %v, or 0 for no limit", least, otherwise))
+	if err != nil || d != 0 && (d < least || d > most) {
+		v.fail(name, text, fmt.Sprintf("a time from %v to %vh such as %v, or 0 for no limit", least, most.Hours(), otherwise))
 		return otherwise
 	}
 	return d
@@ -105,12 +108,35 @@ func (v *variables) addresses(name string) []string {
 	for i, a := range list {
 		list[i] = strings.TrimSpace(a)
 		host, port, err := net.SplitHostPort(list[i])
+		_, isHost := hostName(host)
 		n, portErr := strconv.Atoi(port)
-		if err != nil || portErr != nil || host == "" || n < 1 || n > 65535 {
-			v.fail(name, text, "where rank 0 can be reached, as host:port, with a port from 1 to 65535; several are separated by commas")
+		if err != nil || portErr != nil || !isHost || n < 1 || n > maxPort {
+			v.fail(name, text, fmt.Sprintf("where rank 0 can be reached, as host:port, with a port from 1 to %d; several are separated by commas", maxPort))
 		}
 	}
 	return list
+}
+
+// hostName returns the host that text names, which may be an address in brackets, and whether
+// it can be one.
+func hostName(text string) (host string, ok bool) {
+	if inside, opened := strings.CutPrefix(text, "["); opened {
+		inside, closed := strings.CutSuffix(inside, "]")
+		return inside, closed && isIPv6(inside)
+	}
+	if strings.ContainsAny(text, ":%") {
+		return text, isIPv6(text)
+	}
+	impossible := func(r rune) bool {
+		return r == utf8.RuneError || !unicode.IsPrint(r) || strings.ContainsRune(" ,/@[]\\", r)
+	}
+	return text, text != "" && len(text) <= maxHost && !strings.ContainsFunc(text, impossible)
+}
+
+// isIPv6 reports whether text is an IPv6 address, perhaps with a zone.
+func isIPv6(text string) bool {
+	a, err := netip.ParseAddr(text)
+	return err == nil && a.Is6()
 }
 
 // info returns who a rank is, as the GASPI_ variables say. A job that is not named is

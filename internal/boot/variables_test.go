@@ -74,12 +74,18 @@ func TestParseNetworkRefuses(t *testing.T) {
 		{EnvRendezvous, "h1:65536", "port from 1 to 65535"},
 		{EnvRendezvous, ":7117", "host:port"},
 		{EnvRendezvous, "h1:7117,", "host:port"},
+		{EnvRendezvous, "[h1]]:7117", "host:port"},
+		{EnvRendezvous, "h 1:7117", "host:port"},
 		{EnvServer, "me", `GASPI_SERVER="me": expected rank0 or launcher`},
 		{EnvTLS, "yes", `GASPI_TLS="yes": expected 1 for yes or 0 for no`},
-		{EnvHeartbeat, "10", `GASPI_HEARTBEAT="10": expected a time of at least 100ms such as 10s`},
+		{EnvHeartbeat, "10", `GASPI_HEARTBEAT="10": expected a time from 100ms to 24h such as 10s, or 0 for no limit`},
 		{EnvHeartbeat, "1ms", `GASPI_HEARTBEAT="1ms"`},
+		{EnvHeartbeat, "9999999h", `GASPI_HEARTBEAT="9999999h": expected a time from 100ms to 24h`},
+		{EnvHeartbeat, "24h1ns", "from 100ms to 24h"},
+		{EnvHeartbeat, "", "from 100ms to 24h"},
+		{EnvJoinTimeout, "9999h", "from 1s to 8760h"},
 		{EnvHeartbeat, "-1s", `GASPI_HEARTBEAT="-1s"`},
-		{EnvJoinTimeout, "soon", `GASPI_JOIN_TIMEOUT="soon": expected a time of at least 1s such as 30s`},
+		{EnvJoinTimeout, "soon", `GASPI_JOIN_TIMEOUT="soon": expected a time from 1s to 8760h such as 30s`},
 	} {
 		env := maps.Clone(least)
 		env[c.variable] = c.value

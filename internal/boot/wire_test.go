@@ -26,7 +26,7 @@ func TestServerDropsRanksThatSendNonsense(t *testing.T) {
 		{"wrong version", `{"kind":"hello","version":9,"job":"j","rank":0,"size":2}` + "\n", "protocol version 9"},
 		{"wrong job", `{"kind":"hello","version":4,"job":"other","rank":0,"size":2}` + "\n", "of job other; it is rank 0 of 2 of job"},
 		{"wrong rank", "HELLO1", "takes itself for rank 1"},
-		{"second hello", "HELLO" + "HELLO", "unexpected hello message"},
+		{"second hello", "HELLO" + "HELLO", "a process has joined as rank 0 already: start the program once"},
 		{"launcher's message", "HELLO" + `{"kind":"gone","rank":1}` + "\n", "unexpected gone message"},
 		{"kill itself", "HELLO" + `{"kind":"kill","rank":0}` + "\n", "request to kill rank 0"},
 		{"get of nobody", "HELLO" + `{"kind":"get","rank":2,"name":"x"}` + "\n", "a value of rank 2"},
@@ -124,7 +124,7 @@ func TestClientEndsOnNonsense(t *testing.T) {
 		{"no such rank", `{"kind":"gone","rank":2}` + "\n", "rank 2 of a job of 2"},
 		{"rank's message", `{"kind":"kill","rank":1}` + "\n", "unexpected kill message"},
 		{"value of nobody", `{"kind":"value","rank":2,"name":"x"}` + "\n", "rank 2 of a job of 2"},
-		{"error", `{"kind":"error","rank":0,"reason":"you talk nonsense"}` + "\n", "you talk nonsense"},
+		{"error", `{"kind":"error","rank":0,"reason":"you talk nonsense"}` + "\n", "the launcher has closed the connection: you talk nonsense"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestClientEndsOnNonsense(t *testing.T) {
 			if err := s.Fence(testenv.Context(t), "never", ""); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want ErrLost with %q", err, c.want)
 			}
-			if !s.Lost() {
+			if s.Lost() == nil {
 				t.Error("Lost() is false")
 			}
 		})

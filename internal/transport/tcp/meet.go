@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
@@ -219,10 +220,10 @@ func (l *link) connectOnce(n int, limit time.Duration) (net.Conn, error) {
 		}
 		return nil, &lookupError{fmt.Errorf("address of rank %d: %w", l.peer.Rank, err)}
 	}
+	all := address.Reach(strings.Split(addresses, ","))
 	var failures []error
-	all := strings.Split(addresses, ",")
-	for _, address := range all {
-		c, err := l.connectTo(address, n, limit/time.Duration(len(all)))
+	for _, at := range all {
+		c, err := l.connectTo(at, n, limit/time.Duration(len(all)))
 		if err == nil {
 			return c, nil
 		}
@@ -231,15 +232,15 @@ func (l *link) connectOnce(n int, limit time.Duration) (net.Conn, error) {
 			break
 		}
 	}
-	return nil, errors.Join(failures...)
+	return nil, base.OneLine(failures...)
 }
 
-func (l *link) connectTo(address string, n int, limit time.Duration) (net.Conn, error) {
+func (l *link) connectTo(at string, n int, limit time.Duration) (net.Conn, error) {
 	cfg := &l.t.cfg
 	dialer := net.Dialer{Timeout: limit, KeepAlive: -1}
 	var c net.Conn
 	err := cfg.within(func() (err error) {
-		c, err = dialer.DialContext(l.t.ctx, "tcp", address)
+		c, err = dialer.DialContext(l.t.ctx, "tcp", at)
 		return err
 	})
 	if errors.Is(err, syscall.ECONNRESET) { // the other side has accepted and closed at once

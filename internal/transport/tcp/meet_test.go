@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
@@ -75,10 +77,10 @@ func TestPeersThatCannotBeReached(t *testing.T) {
 		check  func(t *testing.T, err error)
 		lost   int
 	}{
-		{"nobody listens", func() (string, error) { return nowhere, nil }, func(t *testing.T, err error) {
+		{"nobody listens", func() (string, error) { return nowhere + "," + testenv.FreeAddress(t), nil }, func(t *testing.T, err error) {
 			isGone(t, "ping", err, 1)
-			if !strings.Contains(err.Error(), "refused") {
-				t.Errorf("%v; want it to say why", err)
+			if !strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v; want it to say why, in one line", err)
 			}
 		}, 1},
 		{"the lookup says it is gone", func() (string, error) { return "", gone }, func(t *testing.T, err error) {
@@ -137,6 +139,19 @@ func TestSeveralAddresses(t *testing.T) {
 			return nowhere + "," + ranks[r].Address(), nil
 		}
 	})
+	ok(t, linkTo(t, ranks[0], 1).Ping(testenv.Context(t)))
+}
+
+// An address of one link is told without the zone of this host, and reached by that of the peer.
+func TestAddressOfALink(t *testing.T) {
+	own, err := address.Choose("fe80::/10", netip.Addr{})
+	if err != nil {
+		testenv.Lack(t, err.Error())
+	}
+	ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Listen = own[:1] })
+	if at := ranks[1].Address(); strings.Contains(at, "%") {
+		t.Errorf("it is told as %s, with a zone", at)
+	}
 	ok(t, linkTo(t, ranks[0], 1).Ping(testenv.Context(t)))
 }
 

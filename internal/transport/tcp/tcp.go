@@ -232,7 +232,7 @@ func (t *Transport) listen(server *tls.Config) error {
 			return fmt.Errorf("tcp: cannot listen at %s: %w", a, err)
 		}
 		t.listeners = append(t.listeners, l)
-		names = append(names, l.Addr().String())
+		names = append(names, address.Told(l))
 	}
 	t.name = strings.Join(names, ",")
 	gate := auth.NewGate(auth.GateConfig{
