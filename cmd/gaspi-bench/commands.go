@@ -22,28 +22,35 @@ func general(args []string, stdout, stderr io.Writer) (code int, done bool) {
 		return 0, false
 	}
 	var err error
+	text := ""
 	switch rest := args[1:]; args[0] {
 	case "--version", "version":
 		err = most(rest, 0)
-		if err == nil {
-			fmt.Fprintln(stdout, "gaspi-bench "+version())
-		}
+		text = "gaspi-bench " + version() + "\n"
 	case "help":
 		if err = most(rest, 1); err == nil {
-			err = helpFor(stdout, rest)
+			text, err = helpFor(rest)
 		}
 	case "completion":
 		if err = most(rest, 1); err == nil {
-			err = complete(stdout, rest)
+			text, err = complete(rest)
 		}
 	default:
 		return 0, false
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "gaspi-bench: %v; see gaspi-bench --help\n", err)
-		return exitUsage, true
+		return decline(err, "gaspi-bench --help", stderr), true
 	}
-	return 0, true
+	return show(text, stdout, stderr), true
+}
+
+// show prints what was asked for, and returns the exit code.
+func show(text string, stdout, stderr io.Writer) int {
+	if _, err := io.WriteString(stdout, text); err != nil {
+		say(stderr, fmt.Errorf("cannot write the output: %w", err))
+		return exitFailed
+	}
+	return 0
 }
 
 // most refuses more arguments than n.
@@ -63,30 +70,26 @@ func version() string {
 	return info.Main.Version + " " + info.GoVersion
 }
 
-// helpFor writes the help of what is named first among args: an operation, or one of the
+// helpFor returns the help of what is named first among args: an operation, or one of the
 // other commands. Without any it writes the help of all.
-func helpFor(w io.Writer, args []string) error {
+func helpFor(args []string) (string, error) {
 	for _, name := range args {
 		switch name {
 		case dnnName:
-			_, err := io.WriteString(w, helpDNN())
-			return err
+			return helpDNN(), nil
 		case commandFigure, commandReport:
-			_, err := io.WriteString(w, figuresHelp(name))
-			return err
+			return figuresHelp(name), nil
 		}
 		for _, op := range operations() {
 			if op.Name == name {
-				_, err := io.WriteString(w, helpOperation(op))
-				return err
+				return helpOperation(op), nil
 			}
 		}
 		if !strings.HasPrefix(name, "-") && len(args) == 1 {
-			return fmt.Errorf("there is no help on %q; choose one of %s", name, strings.Join(commandNames(), ", "))
+			return "", fmt.Errorf("there is no help on %q; choose one of %s", name, strings.Join(commandNames(), ", "))
 		}
 	}
-	_, err := io.WriteString(w, help())
-	return err
+	return help(), nil
 }
 
 // helpOperation is what --help prints of one operation: only the flags that mean
@@ -166,13 +169,14 @@ func visible(command string) (names, usages []string) {
 }
 
 // complete writes the completion script of a shell.
-func complete(w io.Writer, args []string) error {
+func complete(args []string) (string, error) {
 	shells := map[string]func(io.Writer){"bash": completeBash, "zsh": completeZsh, "fish": completeFish}
 	if len(args) == 0 || shells[args[0]] == nil {
-		return fmt.Errorf("completion: name a shell, one of bash, zsh and fish; such as: source <(gaspi-bench completion bash)")
+		return "", fmt.Errorf("completion: name a shell, one of bash, zsh and fish; such as: source <(gaspi-bench completion bash)")
 	}
-	shells[args[0]](w)
-	return nil
+	var script strings.Builder
+	shells[args[0]](&script)
+	return script.String(), nil
 }
 
 func firstWords() string {

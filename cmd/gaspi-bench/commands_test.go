@@ -51,6 +51,17 @@ func TestGeneral(t *testing.T) {
 	}
 }
 
+// Goal: output that cannot be written is one sentence and exit code 1.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	for _, args := range []string{"--help", "help", "help latency", "--version", "version", "completion bash", "completion zsh", "completion fish",
+		"latency --help", "dnn --help", "figure --help", "report --help", "figure --list"} {
+		stderr, code := testenv.OnFullDisk(t, benchCommand(t, strings.Fields(args)))
+		if code != exitFailed || !strings.HasSuffix(stderr, "write /dev/stdout: no space left on device\n") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d, stderr %q; want %d and one sentence", args, code, stderr, exitFailed)
+		}
+	}
+}
+
 // TestHelpOfEachCommand asks each command itself; the help of all names them.
 func TestHelpOfEachCommand(t *testing.T) {
 	for _, name := range commandNames() {

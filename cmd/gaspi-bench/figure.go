@@ -49,11 +49,9 @@ func runFigures(args []string, stdout, stderr *os.File) int {
 	o, err := parseFigures(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stdout, figuresHelp(args[0]))
-		return 0
+		return show(figuresHelp(args[0]), stdout, stderr)
 	case err != nil:
-		fmt.Fprintf(stderr, "gaspi-bench: %v; see gaspi-bench %s --help\n", err, args[0])
-		return exitUsage
+		return decline(err, "gaspi-bench "+args[0]+" --help", stderr)
 	}
 	// The ranks of what is measured get the signal too, and leave nothing behind.
 	ctx, stop := interruptible(context.Background())

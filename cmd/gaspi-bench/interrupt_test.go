@@ -3,11 +3,16 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
 // interrupted runs the command until it has printed a line that has a word, interrupts it,
@@ -76,6 +81,36 @@ func TestInterruptKeepsRows(t *testing.T) {
 			}
 			if drawn, err := os.ReadFile(plot); err != nil || !strings.HasSuffix(strings.TrimSpace(string(drawn)), "</svg>") {
 				t.Errorf("the drawing has %d bytes, %v", len(drawn), err)
+			}
+		})
+	}
+}
+
+// Goal: a rank whose peer was interrupted first has been interrupted, too, and not failed.
+func TestTheSignalComesAfterTheEndOfAPeer(t *testing.T) {
+	gone, other := error(&gaspi.RankError{Rank: 1, Reason: "it left the job"}), errors.New("something else")
+	signalled, stop := context.WithCancel(t.Context())
+	stop()
+	soon, stopSoon := context.WithCancel(t.Context())
+	defer stopSoon()
+	for _, c := range []struct {
+		name      string
+		ctx       context.Context
+		err, want error
+	}{
+		{"a signal before", signalled, gone, errInterrupted},
+		{"a signal after", soon, fmt.Errorf("latency: %w", gone), errInterrupted},
+		{"a signal and no failure", signalled, nil, errInterrupted},
+		{"no signal", t.Context(), gone, gone},
+		{"a failure of its own", t.Context(), other, other},
+		{"no failure", t.Context(), nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.ctx == soon {
+				go stopSoon()
+			}
+			if got := endOfRank(c.ctx, c.err); got != c.want {
+				t.Errorf("ended with %v, want %v", got, c.want)
 			}
 		})
 	}

@@ -39,17 +39,13 @@ func run(args []string, stdout, stderr *os.File) int {
 	o, err := parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		if err := helpFor(stdout, args); err != nil {
-			say(stderr, err)
-			return exitFailed
+		text, err := helpFor(args)
+		if err != nil {
+			return decline(err, "gaspi-bench --help", stderr)
 		}
-		return 0
+		return show(text, stdout, stderr)
 	case err != nil:
-		// Every rank reads the same command line, but one must say it for all.
-		if rank := os.Getenv(envRank); rank == "" || rank == "0" {
-			fmt.Fprintf(stderr, "gaspi-bench: %v; see gaspi-bench --help\n", err)
-		}
-		return exitUsage
+		return decline(err, "gaspi-bench --help", stderr)
 	}
 	ctx := context.Background()
 	switch {
@@ -69,6 +65,8 @@ func run(args []string, stdout, stderr *os.File) int {
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &misuse{}):
+		return exitUsage
 	case errors.Is(err, errInterrupted) && os.Getenv(envRank) != "":
 		// The process that started the ranks says so for all of them.
 	default:

@@ -137,6 +137,8 @@ func (o *options) check() error {
 		return fmt.Errorf("-n %d: a job has at most %d ranks", o.ranks, launcher.MaxRanks)
 	case !slices.Contains([]string{"auto", "shm", "tcp", "rdma", "loopback"}, o.transport):
 		return fmt.Errorf("--transport %q: expected auto, shm, tcp, rdma or loopback", o.transport)
+	case o.transport == "loopback" && os.Getenv(envRank) != "" && os.Getenv(envSize) != "1":
+		return errors.New("--transport loopback: it connects ranks of one process, and this job has several processes; use auto, shm or tcp")
 	case o.bind != "auto" && o.bind != "core" && o.bind != "none":
 		return fmt.Errorf("--bind %q: expected auto, core or none", o.bind)
 	case o.bind == "core" && o.transport == "loopback":

@@ -21,6 +21,9 @@ func (o *options) checkTune(changed func(string) bool) error {
 		}
 		return nil
 	}
+	if os.Getenv(envRank) != "" && os.Getenv(model.EnvPart) == "" {
+		return errors.New("tune starts its own ranks; run it without gaspi-run")
+	}
 	for _, name := range []string{"n", "transport", "bind", "json"} {
 		if changed(name) {
 			dash := "--"

@@ -24,6 +24,8 @@ import (
 const (
 	// envRank is set in the ranks of a job.
 	envRank = "GASPI_RANK"
+	// envSize is how many ranks that job has.
+	envSize = "GASPI_SIZE"
 	// envTransport is what gaspi-run tells the ranks of its --transport by.
 	envTransport = "GASPI_TRANSPORT"
 	// envProvider is the provider of libfabric that ranks use.
@@ -92,16 +94,32 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, signals...)
 }
 
+// signalPatience bounds how long a signal to all ranks takes to arrive at one of them after
+// another one has ended by it.
+const signalPatience = time.Second
+
+// endOfRank is how a rank ended whose measurement ended with err: by errInterrupted if a signal
+// has ended ctx. A signal to all ranks may end another one first, so if err is about the end
+// of one, endOfRank waits for the signal.
+func endOfRank(ctx context.Context, err error) error {
+	if errors.Is(err, gaspi.ErrRankDead) {
+		late, stop := context.WithTimeout(ctx, signalPatience)
+		defer stop()
+		<-late.Done()
+	}
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	return err
+}
+
 // asRank is the life of one rank of a job of processes. Its error is errInterrupted if a
-// signal ended it.
+// signal ended it, and a misuse, which was said already, if the job is one that the command
+// line makes no sense in.
 func asRank(ctx context.Context, o *options, stdout, stderr *os.File) (err error) {
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	defer func() {
-		if ctx.Err() != nil {
-			err = errInterrupted
-		}
-	}()
+	defer func() { err = endOfRank(ctx, err) }()
 	cores, err := strconv.Atoi(os.Getenv(envCores))
 	if err != nil || cores < 1 {
 		cores = runtime.NumCPU()
@@ -114,11 +132,9 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) (err error
 		return err
 	}
 	defer p.Close()
-	if p.Size() != o.ranks && o.ranksSet {
-		return fmt.Errorf("-n %d, but this job has %d ranks; drop -n under gaspi-run", o.ranks, p.Size())
-	}
-	if p.Size() < o.op.MinRanks {
-		return fmt.Errorf("this job has 1 rank; %s needs at least %d", o.op.Name, o.op.MinRanks)
+	if err := o.suits(p.Size()); err != nil {
+		sayOnce(p, err, stderr)
+		return err
 	}
 	var out *report.Printer
 	if p.Rank() == 0 {

@@ -142,3 +142,15 @@ func TestActorsInOneProcess(t *testing.T) {
 func TestHelpNamesEveryFlag(t *testing.T) {
 	programtest.HelpNames(t, help(), "algorithm", "params", "sample", "updates", "step-time")
 }
+
+// Goal: a help or a result that cannot be written is one sentence and exit code 1.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	for _, args := range []string{"--help", "--workers 2 --updates 2"} {
+		cmd := testenv.Command(t.Context(), programtest.Role)
+		cmd.Args = append(cmd.Args, strings.Fields(args)...)
+		stderr, code := testenv.OnFullDisk(t, cmd)
+		if code != 1 || !strings.HasSuffix(stderr, "write /dev/stdout: no space left on device\n") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%q: code %d, said %q; want 1 and one sentence", args, code, stderr)
+		}
+	}
+}

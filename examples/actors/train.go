@@ -81,11 +81,7 @@ func (j *job) train(ctx context.Context, cfg exchange.Config) error {
 		return err
 	}
 	r.sumUp()
-	r.print(j.out)
-	if j.opts.JSON == "" {
-		return nil
-	}
-	return rankrun.Save(j.opts.JSON, r)
+	return rankrun.Show(j.out, j.opts.JSON, r.print, r)
 }
 
 // shownUpdates is about how many lines tell of the training.

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/gaspi-go/gaspi-go/examples/fft/distfft"
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -35,6 +37,7 @@ func measureTypes[In distfft.Number, Out distfft.Complex](ctx context.Context, p
 		sets = append(sets, set)
 	}
 	report := newReport(o, p.Size())
+	var shown error // of the output, at rank 0
 	for _, set := range sets {
 		runs, err := measure[In, Out](ctx, p, set, o)
 		if err != nil {
@@ -43,7 +46,7 @@ func measureTypes[In distfft.Number, Out distfft.Complex](ctx context.Context, p
 		for _, run := range runs {
 			report.Runs = append(report.Runs, run)
 			if p.Rank() == 0 {
-				report.writeRun(out, len(report.Runs)-1)
+				shown = cmp.Or(shown, show(out, func(w io.Writer) { report.writeRun(w, len(report.Runs)-1) }))
 			}
 		}
 	}
@@ -52,10 +55,18 @@ func measureTypes[In distfft.Number, Out distfft.Complex](ctx context.Context, p
 		return err
 	}
 	if p.Rank() == 0 {
-		report.writeNetwork(out)
-		err = report.save(o)
+		shown = cmp.Or(shown, show(out, report.writeNetwork))
+		err = cmp.Or(report.save(o), shown)
 	}
 	return fromRank0(ctx, p, err)
+}
+
+// show writes at once what write does.
+func show(out io.Writer, write func(io.Writer)) error {
+	var text strings.Builder
+	write(&text)
+	_, err := io.WriteString(out, text.String())
+	return err
 }
 
 // prepare checks whether a grid can be transformed, with every overlap that was asked

@@ -36,9 +36,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		err = usageError{err}
 	case opts.help:
 		if p.Rank() == 0 {
-			fmt.Fprint(stdout, help())
+			_, err = io.WriteString(stdout, help())
 		}
-		return 0
 	default:
 		err = measureAll(ctx, p, opts, stdout)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/gaspi-go/gaspi-go/examples/mfsgd/internal/ratings"
 	"github.com/gaspi-go/gaspi-go/examples/mfsgd/internal/synth"
@@ -120,8 +121,10 @@ func (j *job) finish(report *Report) error {
 	if !j.leads() {
 		return nil
 	}
-	report.writeTable(j.out)
-	var errs []error
+	var table strings.Builder
+	report.writeTable(&table)
+	_, err := io.WriteString(j.out, table.String())
+	errs := []error{err}
 	if j.opts.json != "" {
 		errs = append(errs, save(j.opts.json, report.writeJSON))
 	}

@@ -37,9 +37,9 @@ func run(args []string, stdout *os.File, stderr io.Writer) int {
 	}
 	if opts.help {
 		if p.Rank() == 0 {
-			fmt.Fprint(stdout, help())
+			_, err = io.WriteString(stdout, help())
 		}
-		return 0
+		return leave(ctx, p, err, stderr)
 	}
 	tty, width := terminal(stdout, os.Getenv)
 	j := job{opts: opts, proc: p, out: stdout, tty: tty, width: width}

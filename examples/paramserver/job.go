@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,18 +105,11 @@ func (j *job) serve(ctx context.Context, cfg exchange.Config) error {
 		return err
 	}
 	r.sumUp()
-	r.print(j.out)
 	if j.opts.verify {
-		if err := j.verify(params, steps); err != nil {
-			return err
-		}
-		r.Verified = true
-		fmt.Fprintf(j.out, "the %d parameters are those that one process computes, bit by bit\n", r.Params)
+		err = j.verify(params, steps)
+		r.Verified = err == nil
 	}
-	if j.opts.JSON == "" {
-		return nil
-	}
-	return rankrun.Save(j.opts.JSON, r)
+	return cmp.Or(err, rankrun.Show(j.out, j.opts.JSON, r.print, r))
 }
 
 // train makes the steps, and returns what came out and whose gradients each step took.

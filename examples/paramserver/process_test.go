@@ -176,3 +176,15 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	}
 	programtest.HelpNames(t, stdout.String(), "params", "iterations", "mode", "batch", "work", "verify")
 }
+
+// Goal: a help or a result that cannot be written is one sentence and exit code 1.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	for _, args := range []string{"--help", "--workers 2 --iterations 2", "--workers 2 --iterations 2 --verify"} {
+		cmd := testenv.Command(t.Context(), programtest.Role)
+		cmd.Args = append(cmd.Args, strings.Fields(args)...)
+		stderr, code := testenv.OnFullDisk(t, cmd)
+		if code != 1 || !strings.HasSuffix(stderr, "write /dev/stdout: no space left on device\n") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%q: code %d, said %q; want 1 and one sentence", args, code, stderr)
+		}
+	}
+}

@@ -73,4 +73,7 @@ func (r *Report) print(w io.Writer) {
 		fmt.Fprintf(w, "%d of %d workers died\n", r.Died, r.Workers)
 	}
 	r.Verdict.Print(w)
+	if r.Verified {
+		fmt.Fprintf(w, "the %d parameters are those that one process computes, bit by bit\n", r.Params)
+	}
 }

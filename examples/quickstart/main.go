@@ -30,7 +30,8 @@ func main() {
 
 	_, err = seg.WaitSome(ctx, 0, 1) // sleeps until our neighbour has written
 	check(err)
-	fmt.Printf("rank %d of %d got %d\n", p.Rank(), p.Size(), box[1])
+	_, err = fmt.Printf("rank %d of %d got %d\n", p.Rank(), p.Size(), box[1])
+	check(err)
 	check(p.Barrier(ctx, p.World())) // nobody leaves while others still write
 }
 

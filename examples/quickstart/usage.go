@@ -16,7 +16,8 @@ func noArguments() {
 	switch args := os.Args[1:]; {
 	case len(args) == 0:
 	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
-		fmt.Print(usage)
+		_, err := fmt.Print(usage)
+		check(err)
 		os.Exit(0)
 	default:
 		fmt.Fprintf(os.Stderr, "quickstart: unexpected argument %q; it takes none\n", args[0])

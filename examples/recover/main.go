@@ -54,7 +54,9 @@ func main() {
 			break
 		}
 	}
-	fmt.Printf("step %d: the total is %d\n", j.now.step, j.now.total)
+	if _, err := fmt.Printf("step %d: the total is %d\n", j.now.step, j.now.total); err != nil {
+		log.Fatal(err)
+	}
 }
 
 // A state is what a rank needs to go on from a step.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"time"
 
@@ -27,7 +28,9 @@ func options() (steps int64, work time.Duration) {
 	err := f.Parse(os.Args[1:])
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Print(usage, f.FlagUsages())
+		if _, err := fmt.Print(usage, f.FlagUsages()); err != nil {
+			log.Fatal(err)
+		}
 		os.Exit(0)
 	case err == nil && f.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q; everything is said with flags", f.Arg(0))

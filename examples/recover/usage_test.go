@@ -31,3 +31,15 @@ func TestCommandLine(t *testing.T) {
 		}
 	}
 }
+
+// Goal: a help or a result that cannot be written is one sentence and exit code 1.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	for _, args := range []string{"--help", "--steps 3 --work 0s"} {
+		cmd := testenv.Command(t.Context(), program)
+		cmd.Args = append(cmd.Args, strings.Fields(args)...)
+		stderr, code := testenv.OnFullDisk(t, cmd)
+		if code != 1 || !strings.HasSuffix(stderr, "write /dev/stdout: no space left on device\n") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%q: code %d, said %q; want 1 and one sentence", args, code, stderr)
+		}
+	}
+}

@@ -53,8 +53,11 @@ func speaks() bool {
 // returns the exit code.
 func (pr Program) Main(o Options, usage error, stdout io.Writer, help func() string, body func(ctx context.Context, p *gaspi.Proc) error) int {
 	if o.Help && usage == nil {
-		if speaks() {
-			fmt.Fprint(stdout, help())
+		if !speaks() {
+			return 0
+		}
+		if _, err := io.WriteString(stdout, help()); err != nil {
+			return pr.say(err)
 		}
 		return 0
 	}

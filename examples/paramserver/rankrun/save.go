@@ -1,12 +1,15 @@
 package rankrun
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // CheckWritable reports whether Save will be able to write a file, and leaves nothing
@@ -24,6 +27,18 @@ func CheckWritable(path string) error {
 		return unwritable(path, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// Show writes what print does to out at once, and figures to the file of --json if that has a
+// name.
+func Show(out io.Writer, file string, print func(io.Writer), figures any) error {
+	var text strings.Builder
+	print(&text)
+	_, err := io.WriteString(out, text.String())
+	if file == "" {
+		return err
+	}
+	return cmp.Or(Save(file, figures), err)
 }
 
 // Save writes v as one line of JSON.

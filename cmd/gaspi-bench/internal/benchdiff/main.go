@@ -45,7 +45,10 @@ func run(ctx context.Context, args []string, stdout, stderr *os.File) int {
 	o, err := parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stdout, usage())
+		if _, err := io.WriteString(stdout, usage()); err != nil {
+			fmt.Fprintf(stderr, "benchdiff: cannot write the output: %v\n", err)
+			return exitFailed
+		}
 		return 0
 	case err != nil:
 		fmt.Fprintf(stderr, "benchdiff: %v; see benchdiff --help\n", err)

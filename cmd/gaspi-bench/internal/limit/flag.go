@@ -2,7 +2,6 @@ package limit
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"sync/atomic"
 
@@ -20,16 +19,11 @@ type Flag = *uint32
 // Flags are count consecutive words, from byte offset, of rank r's segment, in
 // the mapping that this rank's writes to r go through.
 func (b *Memory) Flags(r gaspi.Rank, offset uint64, count int) ([]uint32, error) {
-	span, ok := b.Seg.Mapped(r, offset, uint64(4*count))
-	if !ok {
-		return nil, unmappable(r)
+	span, err := b.Map(b.Seg, r, offset, uint64(4*count))
+	if err != nil {
+		return nil, err
 	}
-	b.keep = append(b.keep, span)
 	return segment.View[uint32](span.Segment(), span.Offset(), count)
-}
-
-func unmappable(r gaspi.Rank) error {
-	return fmt.Errorf("the memory of rank %d cannot be mapped, so there is no limit to compare with", r)
 }
 
 // Raise stores v: a release, and like the runtime's own a full fence.

@@ -124,11 +124,10 @@ func (m *mailing) send(area, r int, src []byte) error {
 		if err != nil {
 			return err
 		}
-		span, ok := m.b.Seg.Mapped(gaspi.Rank(r), at+parcelAt, uint64(len(src)))
-		if !ok {
-			return unmappable(gaspi.Rank(r))
+		span, err := m.b.Map(m.b.Seg, gaspi.Rank(r), at+parcelAt, uint64(len(src)))
+		if err != nil {
+			return err
 		}
-		m.b.keep = append(m.b.keep, span)
 		p.bell[odd], p.dst[odd] = &flags[0], span.Bytes()
 	}
 	m.parcels = append(m.parcels, p)

@@ -2,6 +2,8 @@ package limit
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -12,7 +14,7 @@ type Memory struct {
 	P     *gaspi.Proc
 	Seg   *gaspi.Segment
 	pause func()       // between two looks at a bare flag
-	keep  []gaspi.Span // mappings that flags lie in
+	keep  []gaspi.Span // what Map returned
 	boxes uint64       // bytes of the inbox, and of the outbox
 }
 
@@ -49,7 +51,34 @@ func (m *Memory) Inbox() uint64 {
 // Outbox returns where in its segment a rank sends from, in bytes.
 func (m *Memory) Outbox() uint64 { return m.Inbox() + m.boxes }
 
-// Forget gives up the mappings that flags lie in.
+// Map returns size bytes, from byte offset, of rank r's part of seg, in the mapping that this
+// rank's writes to r go through. It is kept until Forget. A rank that has ended has none.
+func (m *Memory) Map(seg *gaspi.Segment, r gaspi.Rank, offset, size uint64) (gaspi.Span, error) {
+	span, ok := seg.Mapped(r, offset, size)
+	if !ok {
+		return gaspi.Span{}, m.unmapped(r)
+	}
+	m.keep = append(m.keep, span)
+	return span, nil
+}
+
+// unmappedPatience bounds how long unmapped waits for the news of an end.
+const unmappedPatience = time.Second
+
+// unmapped is why the memory of rank r cannot be mapped. The mapping of a rank that ends may
+// go before the news of its end is here.
+func (m *Memory) unmapped(r gaspi.Rank) error {
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for until := time.Now().Add(unmappedPatience); time.Now().Before(until); <-look.C {
+		if end := m.P.Failure(r); end != nil {
+			return end
+		}
+	}
+	return fmt.Errorf("the memory of rank %d cannot be mapped, so there is no limit to compare with", r)
+}
+
+// Forget gives up all mappings of Map.
 func (m *Memory) Forget() { m.keep = nil }
 
 // RoundUp returns the least multiple of to that is at least n.

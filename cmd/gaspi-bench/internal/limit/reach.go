@@ -37,11 +37,10 @@ func (b *Memory) vectorOf(r gaspi.Rank, mem []byte) ([]byte, error) {
 		if !ok {
 			continue
 		}
-		span, ok := seg.Mapped(r, off, uint64(len(mem)))
-		if !ok {
-			return nil, unmappable(r)
+		span, err := b.Map(seg, r, off, uint64(len(mem)))
+		if err != nil {
+			return nil, err
 		}
-		b.keep = append(b.keep, span)
 		return span.Bytes(), nil
 	}
 	return nil, errors.New("a vector lies in no segment")

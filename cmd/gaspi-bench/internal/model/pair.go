@@ -29,7 +29,7 @@ func (b *Tuner) seconds(ctx context.Context, op string, steps int, batch func(n 
 
 // PartPair measures what two ranks with a core each can.
 func (b *Tuner) tunePair(ctx context.Context, m *price.Machine) error {
-	mail, err := transfer.NewMail(b.Bench, 1-b.P.Rank(), 8)
+	mail, err := transfer.NewMail(b.Bench, 1-b.P.Rank(), 8, false)
 	if err != nil {
 		return err
 	}

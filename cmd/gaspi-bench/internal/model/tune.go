@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -76,7 +75,7 @@ func (b *Tuner) part(ctx context.Context, cores int) error {
 	case PartCheck:
 		return b.checkModel(ctx)
 	}
-	return errors.New("tune starts its own ranks; run it without gaspi-run")
+	return fmt.Errorf("%s=%q is no part of tune; unset it", EnvPart, os.Getenv(EnvPart))
 }
 
 // writeMachine leaves the parameters for the next job. Others must not read while

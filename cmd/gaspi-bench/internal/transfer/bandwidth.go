@@ -56,7 +56,7 @@ func prepareBandwidth(ctx context.Context, b *measure.Bench, size uint64) ([]mea
 		}
 		return []measure.Workload{seen}, nil
 	}
-	m, err := NewMail(b, peer, size)
+	m, err := NewMail(b, peer, size, near)
 	if err != nil {
 		return nil, err
 	}

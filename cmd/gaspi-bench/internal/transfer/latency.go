@@ -43,7 +43,7 @@ func prepareLatency(ctx context.Context, b *measure.Bench, size uint64) ([]measu
 		read.Contenders = seen.Contenders
 		return []measure.Workload{seen, read}, nil
 	}
-	m, err := NewMail(b, peer, size)
+	m, err := NewMail(b, peer, size, near)
 	if err != nil {
 		return nil, err
 	}
@@ -83,17 +83,16 @@ type Mail struct {
 	out []byte // src
 	in  []byte // where the peer writes to
 
-	// Where the two share memory.
-	shared bool
-	far    gaspi.Span
-	dest   []byte     // far: the peer's in
-	flag   limit.Flag // this rank's, which the peer raises
-	bell   limit.Flag // the peer's
+	// Of an end that is near its peer.
+	dest []byte     // the peer's in
+	flag limit.Flag // this rank's, which the peer raises
+	bell limit.Flag // the peer's
 }
 
 // NewMail opens the end of this rank for messages of size bytes. It fails on ranks other
-// than 0 and 1.
-func NewMail(b *measure.Bench, peer gaspi.Rank, size uint64) (*Mail, error) {
+// than 0 and 1. With near, which is what Nearby said, the end has the memory and the flags of
+// limits, and it is an error if the memory of the peer cannot be mapped, as when that has ended.
+func NewMail(b *measure.Bench, peer gaspi.Rank, size uint64, near bool) (*Mail, error) {
 	m := &Mail{b: b, first: b.P.Rank() == 0, q: b.P.Queue(0), dst: b.Seg.At(peer, b.Inbox())}
 	var err error
 	if m.src, err = b.Seg.Span(b.Outbox(), size); err != nil {
@@ -104,10 +103,14 @@ func NewMail(b *measure.Bench, peer gaspi.Rank, size uint64) (*Mail, error) {
 		return nil, err
 	}
 	m.in, m.out = inbox.Bytes(), m.src.Bytes()
-	if m.far, m.shared = b.Seg.Mapped(peer, b.Inbox(), size); !m.shared {
+	if !near {
 		return m, nil
 	}
-	m.dest = m.far.Bytes()
+	far, err := b.Map(b.Seg, peer, b.Inbox(), size)
+	if err != nil {
+		return nil, err
+	}
+	m.dest = far.Bytes()
 	mine, err := b.Flags(b.P.Rank(), limit.PairFlags, 1)
 	if err != nil {
 		return nil, err

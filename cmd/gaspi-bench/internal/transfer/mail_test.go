@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -106,7 +107,7 @@ func TestThePeerFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ended := false
 			err := onRanks(t, 2, "loopback", limit.Page, func(ctx context.Context, b *measure.Bench) error {
-				m, err := NewMail(b, 1-b.P.Rank(), 8)
+				m, err := NewMail(b, 1-b.P.Rank(), 8, true)
 				if err != nil {
 					return err
 				}
@@ -184,7 +185,7 @@ func TestDamagedMessages(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := onRanks(t, 2, c.transport, limit.Page, func(ctx context.Context, b *measure.Bench) error {
-				m, err := NewMail(b, 1-b.P.Rank(), 64)
+				m, err := NewMail(b, 1-b.P.Rank(), 64, c.transport == "loopback")
 				if err != nil {
 					return err
 				}
@@ -227,5 +228,49 @@ func wired(batch func(ctx context.Context, m *wiredMail) func(int) error) end {
 			return nil, err
 		}
 		return batch(ctx, &wiredMail{Mail: m, SocketPair: w}), nil
+	}
+}
+
+// Goal: an end whose peer has ended since the two were found to be near is an error that
+// says so, and none that waits at a flag that it does not have.
+func TestThePeerIsGoneBeforeItsMemoryIsMapped(t *testing.T) {
+	near, opened := false, error(nil)
+	err := onRanks(t, 2, "loopback", limit.Page, func(ctx context.Context, b *measure.Bench) error {
+		peer, part := b.Peer()
+		shared, err := b.Nearby(ctx, peer, part)
+		if err != nil || b.P.Rank() == 1 {
+			return err
+		}
+		near = shared
+		ctx, stop := context.WithTimeout(ctx, time.Minute)
+		defer stop()
+		for opened == nil {
+			if _, opened = NewMail(b, peer, 8, shared); ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	gone, ok := errors.AsType[*gaspi.RankError](opened)
+	if err != nil || !near || !ok || gone.Rank != 1 {
+		t.Errorf("the job ended with %v; near %v; the end of rank 0 is opened with %v, want one that names rank 1", err, near, opened)
+	}
+}
+
+// Goal: an end whose peer's memory cannot be mapped opens where nothing needs the mapping alone.
+func TestThePeerIsFar(t *testing.T) {
+	err := onRanks(t, 2, "tcp", limit.Page, func(ctx context.Context, b *measure.Bench) error {
+		peer, _ := b.Peer()
+		if _, err := NewMail(b, peer, 8, false); err != nil {
+			return err
+		}
+		_, err := NewMail(b, peer, 8, true)
+		if want := fmt.Sprintf("the memory of rank %d cannot be mapped, so there is no limit to compare with", peer); err == nil || err.Error() != want {
+			t.Errorf("rank %d: an end that is near is opened with %v, want %q", b.P.Rank(), err, want)
+		}
+		return b.Leave(ctx)
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -39,7 +39,7 @@ func prepareNotifyRate(ctx context.Context, b *measure.Bench, _ uint64) ([]measu
 		}
 		return []measure.Workload{w}, nil
 	}
-	m, err := NewMail(b, peer, 0)
+	m, err := NewMail(b, peer, 0, near)
 	if err != nil {
 		return nil, err
 	}

@@ -203,7 +203,7 @@ func TestPosts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			err := onRanks(t, 2, "loopback", limit.Page, func(ctx context.Context, b *measure.Bench) error {
 				peer, _ := b.Peer()
-				m, err := NewMail(b, peer, 8)
+				m, err := NewMail(b, peer, 8, false)
 				if err != nil {
 					return err
 				}
