@@ -70,7 +70,7 @@ func (t *Team) meet(ctx context.Context, call uint64, text string, wrong error) 
 	case !heard.of(call), !heard.alike() && !heard.unable():
 		return t.fail(t.mismatch(ctx))
 	}
-	t.ops.meeting = nil
+	t.ops.endMeeting()
 	if wrong == nil && heard.unable() {
 		wrong = errUnable
 	}
@@ -171,7 +171,7 @@ func (t *Team) newSegment(ctx context.Context, size uint64, alloc bool) (*gaspi.
 		m.early = ctxErr(err)
 		switch {
 		case !m.early:
-			t.ops.meeting = nil
+			t.ops.endMeeting()
 			return seg, err
 		case ctx.Err() != nil:
 			return nil, err

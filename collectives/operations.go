@@ -15,6 +15,7 @@ type operations struct {
 	waiting []*run // not begun because too many are under way, or their plan is
 	recent  recents
 	meeting *agreement.Note // of the meeting under way, nil if there is none
+	met     uint64          // how many meetings have ended
 }
 
 // none reports whether no call is under way or waits.
@@ -44,6 +45,21 @@ func (o *operations) meet(call uint64, me int, text string) {
 	h.Write([]byte(text)) // never fails
 	o.meeting = &agreement.Note{Call: call, Signature: h.Sum64(), Member: me, Text: text}
 	o.recent[call%agreement.Window].note = o.meeting
+}
+
+// endMeeting ends the meeting under way, as all members do.
+func (o *operations) endMeeting() {
+	o.meeting = nil
+	o.met++
+}
+
+// notes returns a note of each call that was begun last.
+func (o *operations) notes() []agreement.Note {
+	all := o.recent.notes()
+	for i := range all {
+		all[i].Meetings = o.met
+	}
+	return all
 }
 
 // begin numbers a call and begins it as soon as there is room.

@@ -41,7 +41,7 @@ func (t *Team) stalled(ctx context.Context) error {
 // contrast tells all members which calls this one has made, and returns the error of two calls
 // that do not match, if it finds any. It blocks where the queue is full.
 func (t *Team) contrast(ctx context.Context) error {
-	if err := t.mail.Publish(ctx, t.ops.recent.notes()); err != nil {
+	if err := t.mail.Publish(ctx, t.ops.notes()); err != nil {
 		return err
 	}
 	return t.differing(ctx)
@@ -49,11 +49,44 @@ func (t *Team) contrast(ctx context.Context) error {
 
 // differing is contrast without telling others.
 func (t *Team) differing(ctx context.Context) error {
-	a, b, differ, err := t.mail.Compare(ctx, t.ops.recent.notes())
-	if err != nil || !differ {
+	a, b, differ, err := t.mail.Compare(ctx, t.ops.notes())
+	if err != nil {
 		return err
 	}
+	if !differ {
+		a, b, differ = t.outrun()
+	}
+	if !differ {
+		return nil
+	}
 	return t.condemn(ctx, a, b)
+}
+
+// outrun returns a call that this member is in, and a note of another one that has ended its call of
+// that number although this one's cannot end without it. It is so far ahead, since it needs nothing of
+// this one, that the two have no call in common that they tell of.
+func (t *Team) outrun() (a, b agreement.Note, differ bool) {
+	for member := range t.ranks {
+		if n := t.ops.meeting; n != nil {
+			// Each member that has ended the meeting has ended one more than this one.
+			if later, ok := t.mail.Passed(member, n.Call); ok && later.Meetings <= t.ops.met {
+				return *n, another(n.Call, later), true
+			}
+		}
+		for _, r := range t.ops.active {
+			if later, ok := t.mail.Passed(member, r.call); ok && slices.Contains(r.awaited(), member) {
+				return r.p.note(r.call), another(r.call, later), true
+			}
+		}
+	}
+	return a, b, false
+}
+
+// another returns a note of a call of which nothing is known but that it is not that of others, from
+// one of a later call of its member.
+func another(call uint64, later agreement.Note) agreement.Note {
+	text := fmt.Sprintf("another call, after which call %d was %s,", later.Call+1, later.Text)
+	return agreement.Note{Call: call, Member: later.Member, Text: text}
 }
 
 // condemn tells all members which two calls differ, and returns the error that says so.

@@ -1,6 +1,7 @@
 package agreement
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,6 +102,18 @@ func (m *Mailbox) Compare(ctx context.Context, mine []Note) (a, b Note, differ b
 		}
 	}
 	return a, b, false, nil
+}
+
+// Passed returns a note of a call after the given one, if a member has told of a full row of them:
+// it has ended that call, and all that it posted for it has arrived, since posts of one queue to one
+// rank are seen in their order. The rows are those that Compare has read.
+func (m *Mailbox) Passed(member int, call uint64) (Note, bool) {
+	row := m.rows[member]
+	if len(row) < Window {
+		return Note{}, false
+	}
+	oldest := slices.MinFunc(row, func(a, b Note) int { return cmp.Compare(a.Call, b.Call) })
+	return oldest, oldest.Call > call
 }
 
 // Pending reports whether something of another member has arrived that Compare has not looked at,

@@ -14,7 +14,7 @@ func TestNoteTravels(t *testing.T) {
 		sent, want Note
 	}{
 		{"of the first call", Note{Signature: 7, Text: "barrier"}, Note{Signature: 7, Text: "barrier"}},
-		{"of a later call", Note{1 << 40, 1<<64 - 1, 63, "allreduce (sum of 10 float64)"}, Note{1 << 40, 1<<64 - 1, 63, "allreduce (sum of 10 float64)"}},
+		{"of a later call", Note{1 << 40, 1<<64 - 1, 1 << 33, 63, "allreduce (sum of 10 float64)"}, Note{1 << 40, 1<<64 - 1, 1 << 33, 63, "allreduce (sum of 10 float64)"}},
 		{"without text", Note{Call: 3, Member: 2}, Note{Call: 3, Member: 2}},
 		{"with more text than there is room for", Note{Call: 3, Text: long}, Note{Call: 3, Text: long[:noteText]}},
 	} {
