@@ -95,12 +95,16 @@ const (
 	noElements
 )
 
+// A blockLength is what a member tells of a block: the length in elements. Its AllGather matches no
+// call of the program.
+type blockLength int64
+
 // A telling is how members tell each other the lengths of an AllToAllV. The team keeps
 // that of a call that ended early, for the same call to go on with.
 type telling struct {
 	task            Task // as far as this member alone knows it
 	sends, receives []int
-	row, rows       []int64
+	row, rows       []blockLength
 	done            bool
 }
 
@@ -109,10 +113,10 @@ func newTelling(t *Team, task *Task, sends, receives []int) *telling {
 	size := t.Size()
 	x := &telling{
 		task: *task, sends: slices.Clone(sends), receives: slices.Clone(receives),
-		row: make([]int64, size+1), rows: make([]int64, size*(size+1)),
+		row: make([]blockLength, size+1), rows: make([]blockLength, size*(size+1)),
 	}
 	for i, n := range sends {
-		x.row[i] = int64(n)
+		x.row[i] = blockLength(n)
 	}
 	switch {
 	case len(task.in) == 0 && len(task.out) == 0:
@@ -157,7 +161,7 @@ func (task *Task) tellCounts(ctx context.Context, t *Team, sends, receives []int
 func (x *telling) complete(t *Team, task *Task, receives []int) error {
 	size := t.Size()
 	matrix := make([]int, 0, size*size)
-	said := make(map[int64]bool)
+	said := make(map[blockLength]bool)
 	for row := range slices.Chunk(x.rows, size+1) {
 		for _, n := range row[:size] {
 			matrix = append(matrix, int(n))

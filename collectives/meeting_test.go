@@ -63,7 +63,10 @@ func partners() []partner {
 		{"alltoallv", func(ctx context.Context, x *parted) error {
 			n := []int{2, 2, 2}
 			return collectives.AllToAllV(ctx, x.team, make([]int32, 6), n, make([]int32, 6), n)
-		}, "allgather (4 int64)"}, // of lengths
+		}, "called alltoallv"},
+		{"what alltoallv tells", func(ctx context.Context, x *parted) error {
+			return collectives.AllGather(ctx, x.team, make([]int64, 12), make([]int64, 4))
+		}, "allgather (4 int64)"},
 		{"new plan", func(ctx context.Context, x *parted) error {
 			p, err := collectives.NewPlan(ctx, x.team, collectives.AllReduceTask(make([]int32, 50), collectives.Max))
 			if err == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -84,6 +85,9 @@ func (t *Team) someEmpty(task *Task) bool {
 // String is the call as messages show it: "allreduce (sum of 10 float64)".
 func (task *Task) String() string {
 	c := &task.call
+	if task.elem.typ == reflect.TypeFor[blockLength]() {
+		return "alltoallv"
+	}
 	what := fmt.Sprintf("%d %v", c.Count, task.elem.typ)
 	if c.Counts != nil {
 		what = fmt.Sprintf("blocks of %v", task.elem.typ)
