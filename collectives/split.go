@@ -34,7 +34,8 @@ var errSplitting = fmt.Errorf("%w: a Split ended early, after which the team can
 // an error that names the rank. A member of a team without the dead rank would otherwise
 // wait for one that has given up. This team itself goes on as far as it can.
 //
-// It is collective over all members, and blocks. When ctx ends first, this team can only be
+// It is collective over all members, and blocks. If some member cannot take part, such as one that has
+// no group number left, all get an error, none gets a team, and this team goes on. When ctx ends first, this team can only be
 // closed, revoked and shrunk; Revoke ends the Split at the members that are still in it.
 func (t *Team) Split(ctx context.Context, color, key int) (*Team, error) {
 	if !t.enter() {
@@ -52,6 +53,10 @@ func (t *Team) Split(ctx context.Context, color, key int) (*Team, error) {
 	}
 	t.broken = errSplitting
 	part, err := t.split(ctx, color, key)
+	if refusal, ok := errors.AsType[*splitRefusal](err); ok {
+		t.broken = nil
+		return nil, teamError("split", refusal.why)
+	}
 	if err != nil {
 		spread(t.scopes.family.groupOf(), err) // others may wait for this member in other teams
 		return nil, teamError("split", t.lost(err))
@@ -62,20 +67,81 @@ func (t *Team) Split(ctx context.Context, color, key int) (*Team, error) {
 
 func (t *Team) split(ctx context.Context, color, key int) (*Team, error) {
 	t.scopes.splits = (t.scopes.splits + 1) % maxSplits
-	if err := t.found(ctx); err != nil {
+	if err := t.found(ctx); errors.Is(err, gaspi.ErrTooMany) { // on all members
+		return nil, &splitRefusal{err}
+	} else if err != nil {
 		return nil, err
 	}
 	ranks, err := t.colored(ctx, color, key)
-	if err != nil || color == Undefined {
-		return nil, err
-	}
-	part, err := t.make(ctx, ranks)
 	if err != nil {
 		return nil, err
 	}
+	var g *gaspi.Group
+	var wrong error
+	if color != Undefined {
+		g, wrong = t.own.Subgroup(t.scopes.splits, ranks...)
+	}
+	// Those of one color wait for each other from here on.
+	if err := t.consent(ctx, wrong); err != nil {
+		if g != nil {
+			_ = g.Delete() // it is new
+		}
+		return nil, err
+	}
+	var part *Team
+	if g != nil {
+		part, wrong = t.make(ctx, g, ranks)
+	}
+	if losing(wrong) {
+		return nil, wrong
+	}
+	if err := t.consent(ctx, wrong); err != nil {
+		if part != nil {
+			if losing(err) {
+				part.broken = err
+			}
+			agree.GiveUp(g, err)
+			err = errors.Join(err, part.Close())
+		}
+		return nil, err
+	}
+	if part == nil {
+		return nil, nil
+	}
+	g.RevokeAlone()
+	if err := endWith(g, t.scopes.family.groupOf()); err != nil {
+		return nil, errors.Join(err, part.Close())
+	}
+	part.scopes.ownsGroup, part.cfg.RevokeWith = true, t.scopes.family.groupOf()
 	part.scopes.member = t.scopes.family.enter()
 	return part, nil
 }
+
+// consent makes sure that no member has something against the Split under way. Its error is a
+// splitRefusal if one has.
+func (t *Team) consent(ctx context.Context, wrong error) error {
+	err := t.meet(ctx, meetSplit, "split", wrong)
+	if err != nil && (wrong != nil && errors.Is(err, wrong) || errors.Is(err, errUnable)) {
+		return &splitRefusal{err}
+	}
+	return err
+}
+
+// losing reports whether err says that this member or another one gives up, so that members do not
+// get the same error.
+func losing(err error) bool {
+	for _, one := range []error{gaspi.ErrRankDead, gaspi.ErrRevoked, gaspi.ErrClosed, gaspi.ErrLauncherLost} {
+		if errors.Is(err, one) {
+			return true
+		}
+	}
+	return ctxErr(err)
+}
+
+// A splitRefusal is the error of a Split in which some member cannot take part, as all know.
+type splitRefusal struct{ why error }
+
+func (r *splitRefusal) Error() string { return r.why.Error() }
 
 // A revocationScope holds the teams of a rank that are revoked together.
 type revocationScope struct {
@@ -157,17 +223,12 @@ func (t *Team) colored(ctx context.Context, color, key int) ([]gaspi.Rank, error
 	return ranks, nil
 }
 
-// make makes a team of ranks with a group that is its own. Until the team is made, it ends
-// with this one too: a member whose context has ended gives this team up, and others wait for
-// it in calls of the new one.
-func (t *Team) make(ctx context.Context, ranks []gaspi.Rank) (*Team, error) {
-	g, err := t.own.Subgroup(t.scopes.splits, ranks...)
-	if err != nil {
-		return nil, err
-	}
-	cfg, family := t.cfg, t.scopes.family.groupOf()
+// make makes a team of ranks with a new group of these, which ends with this one: a member whose
+// context has ended gives this team up, and others wait for it in calls of the new one.
+func (t *Team) make(ctx context.Context, g *gaspi.Group, ranks []gaspi.Rank) (*Team, error) {
+	cfg := t.cfg
 	cfg.RevokeWith, cfg.Order = g, ranks
-	err = endWith(g, t.own, family)
+	err := endWith(g, t.own, t.scopes.family.groupOf())
 	if err == nil {
 		err = g.Commit(ctx)
 	}
@@ -179,11 +240,6 @@ func (t *Team) make(ctx context.Context, ranks []gaspi.Rank) (*Team, error) {
 		agree.GiveUp(g, err)
 		return nil, err
 	}
-	g.RevokeAlone()
-	if err := endWith(g, family); err != nil {
-		return nil, errors.Join(err, part.Close())
-	}
-	part.scopes.ownsGroup, part.cfg.RevokeWith = true, family
 	return part, nil
 }
 

@@ -141,3 +141,67 @@ func revokeSplit(ctx context.Context, p *gaspi.Proc, team **collectives.Team, lo
 	*team = next
 	return made == 1, errors.Join(err, splitAndSum(ctx, next, 3))
 }
+
+// TestSplitWithoutGroupNumbers has one member run out of group numbers, of which a Split takes up to
+// three. All get an error, the team works, and splits when the member has given back what it had.
+func TestSplitWithoutGroupNumbers(t *testing.T) {
+	for _, independent := range []bool{false, true} {
+		for poor := range gaspi.Rank(3) {
+			for left := range 3 {
+				t.Run(fmt.Sprintf("independent %v, rank %d has %d", independent, poor, left), func(t *testing.T) {
+					mortals(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+						team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{Independent: independent})
+						if err != nil {
+							return err
+						}
+						return splitPoor(ctx, team, p.Rank() == poor, left)
+					})
+				})
+			}
+		}
+	}
+}
+
+// splitPoor splits a team into its first member and the others, of which a poor one has so many
+// group numbers left.
+func splitPoor(ctx context.Context, team *collectives.Team, poor bool, left int) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	p := team.Group().Proc()
+	var taken []*gaspi.Group
+	for poor {
+		g, err := p.NewGroup()
+		if errors.Is(err, gaspi.ErrTooMany) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		taken = append(taken, g)
+	}
+	for poor && left > 0 {
+		if err := taken[0].Delete(); err != nil {
+			return err
+		}
+		taken, left = taken[1:], left-1
+	}
+	part, err := team.Split(ctx, min(team.Rank(), 1), 0)
+	switch {
+	case err == nil:
+		err = part.Close()
+	case errors.Is(err, gaspi.ErrTooMany) || !poor && errors.Is(err, gaspi.ErrMismatch):
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, g := range taken {
+		if err := g.Delete(); err != nil {
+			return err
+		}
+	}
+	if err := splitAndSum(ctx, team, 3); err != nil {
+		return fmt.Errorf("with numbers again: %w", err)
+	}
+	return team.Close()
+}
