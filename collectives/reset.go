@@ -2,6 +2,7 @@ package collectives
 
 import (
 	"context"
+	"errors"
 	"math/bits"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -36,11 +37,12 @@ type resetting struct {
 
 // Reset makes a team usable again after an error: all operations under way are
 // given up, and all plans are as new; those of NewPlan that not all members have made are closed,
-// with what was made after them. It is collective over all members, which must be alive, and blocks. A team that was revoked stays revoked: see Shrink. The contents of
-// the buffers of abandoned operations are undefined. When ctx ends first, the team is unusable
-// until another call of Reset has completed. Reset also abandons an Alloc that ended early, and
-// completes a Release that did. Members that wait for this one in other calls get an error
-// (gaspi.ErrMismatch) that says that it called Reset.
+// with what was made after them. It is collective over all members, which must be alive, and blocks.
+// If a member has left the job, the team is revoked. A team that was revoked stays revoked: see
+// Shrink. The contents of the buffers of abandoned operations are undefined. When ctx ends first, the
+// team is unusable until another call of Reset has completed. Reset also abandons an Alloc that ended
+// early, and completes a Release that did, if all members were in it. Members that wait for this one
+// in other calls get an error (gaspi.ErrMismatch) that says that it called Reset.
 func (t *Team) Reset(ctx context.Context) error {
 	if !t.enter() {
 		return refused("reset")
@@ -64,6 +66,9 @@ func (t *Team) Reset(ctx context.Context) error {
 		t.broken = errResetting
 	}
 	if err := t.reset(ctx); err != nil {
+		if f, ok := errors.AsType[*gaspi.RankError](err); ok && f.Left {
+			_ = t.own.Revoke(err) // others may wait for this member in the same Reset, and not for f.Rank
+		}
 		return teamError("reset", t.lost(err))
 	}
 	return nil

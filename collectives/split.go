@@ -81,7 +81,7 @@ func (t *Team) split(ctx context.Context, color, key int) (*Team, error) {
 	if color != Undefined {
 		g, wrong = t.own.Subgroup(t.scopes.splits, ranks...)
 	}
-	// Those of one color wait for each other from here on.
+	// Members of one color wait for each other from here on.
 	if err := t.consent(ctx, wrong); err != nil {
 		if g != nil {
 			_ = g.Delete() // it is new
