@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/peerstate"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -236,7 +237,7 @@ func (p *Proc) watchLoop() {
 		p.noteEnd(f)
 	}
 	if why := p.boot.Lost(); why != nil {
-		p.orphaned(&launcherLoss{why})
+		p.orphaned(&launcherLoss{p.lossAfter(why)})
 	}
 }
 
@@ -286,6 +287,16 @@ type launcherLoss struct{ why error }
 
 func (l *launcherLoss) Error() string        { return l.why.Error() }
 func (l *launcherLoss) Is(target error) bool { return target == ErrLauncherLost }
+
+// lossAfter adds to why the launcher, or rank 0 in place of one, is gone the rank that was lost
+// before it: the launcher may have ended because of that rank.
+func (p *Proc) lossAfter(why error) error {
+	before, any := p.peers.First(p.others, func(peer *peerstate.Entry) bool { return peer.Absent() && !peer.HasLeft() })
+	if !any || before == 0 {
+		return why
+	}
+	return fmt.Errorf("%w; rank %d was lost before: %s", why, before, p.peers.Why(before).Reason)
+}
 
 // orphaned ends this rank, which has lost its launcher.
 func (p *Proc) orphaned(loss *launcherLoss) {
