@@ -107,6 +107,9 @@ func join(ctx context.Context, cfg Config, session boot.Session) (*Proc, error) 
 // prepare applies the environment, defaults and checks, in that order.
 func prepare(cfg Config) (Config, error) {
 	cfg = cfg.overlay().withDefaults()
+	if err := checkEnvironment(); err != nil {
+		return cfg, fmt.Errorf("gaspi: %w", err)
+	}
 	return cfg, cfg.validate()
 }
 
