@@ -307,22 +307,22 @@ func (p *Proc) orphaned(loss *launcherLoss) {
 	if p.inside {
 		return
 	}
-	lastWords(fmt.Sprintf("gaspi: rank %d ends: %v\n", p.rank, loss))
+	say(fmt.Sprintf("gaspi: rank %d ends: %v", p.rank, loss))
 	endSelf()
 }
 
-// lastWordsMost bounds how long a rank that ends waits for whoever reads its standard error.
-const lastWordsMost = time.Second
+// sayMost bounds how long a rank waits for whoever reads its standard error.
+const sayMost = time.Second
 
-// lastWords writes a line to standard error. The process that read that may be gone, too:
-// os.Stderr would then end this one by SIGPIPE, before the signal that a program can catch.
-func lastWords(line string) {
+// say writes a line to standard error. The process that read that may be gone: os.Stderr would
+// then end this one by SIGPIPE, for a line that the program has not asked for.
+func say(line string) {
 	said := make(chan struct{})
 	go func() {
 		defer close(said)
-		_, _ = syscall.Write(syscall.Stderr, []byte(line)) // nobody else could be told of an error
+		_, _ = syscall.Write(syscall.Stderr, []byte(line+"\n")) // nobody else could be told of an error
 	}()
-	late := time.NewTimer(lastWordsMost)
+	late := time.NewTimer(sayMost)
 	defer late.Stop()
 	select {
 	case <-said:

@@ -17,6 +17,7 @@ func TestMain(m *testing.M) {
 		"death":      bindRank(bindDeath),
 		"orphan":     ranktest.Rank(small, playOrphan),
 		"follower":   ranktest.Rank(small, playFollower),
+		"unheard":    playUnheard,
 	}
 	maps.Copy(roles, processRoles())
 	testenv.Main(m, roles)

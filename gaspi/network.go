@@ -114,6 +114,6 @@ func (d *dialer) rdma(only bool) (transport.Transport, error) {
 func (d *dialer) remark(line string) {
 	d.cfg.Log.Info("gaspi: " + line)
 	if os.Getenv(boot.EnvVerbose) == "1" && d.info.LocalRank == 0 {
-		fmt.Fprintln(os.Stderr, "gaspi: "+line)
+		say("gaspi: " + line)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -76,7 +75,7 @@ func Init(ctx context.Context, cfg Config) (*Proc, error) {
 	}
 	session, err := boot.FromEnvironment(ctx,
 		func(line string) { cfg.Log.Warn("gaspi: " + line) },
-		func(line string) { fmt.Fprintln(os.Stderr, "gaspi: "+line) })
+		func(line string) { say("gaspi: " + line) })
 	if err != nil {
 		return nil, &OpError{Op: "init", Err: err}
 	}
