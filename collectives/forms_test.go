@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
@@ -92,10 +94,19 @@ func TestUse(t *testing.T) {
 // TestMachineFile takes parameters from a file, and says what is wrong with it.
 func TestMachineFile(t *testing.T) {
 	dir := t.TempDir()
-	for _, c := range []struct {
-		name, text string
-		ok         bool
-	}{{"good", `{"cores": 2}`, true}, {"bad", `cores: 2`, false}, {"impossible", `{"bandwidth": -1}`, false}, {"missing", "", false}} {
+	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, text, wrong string }{
+		{"good", `{"cores": 2}`, ""},
+		{"bad", `cores: 2`, "invalid character"},
+		{"impossible", `{"bandwidth": -1}`, "price: bandwidth of a machine is -1"},
+		{"missing", "", "no such file or directory"},
+		{"fifo", "", "it is no regular file but a named pipe"},
+		{"../../../../../../../../dev/zero", "", "it is no regular file but a device"},
+		{".", "", "it is no regular file but a directory"},
+		{"long", `{"cores": 2}` + strings.Repeat(" ", 1<<16), "it has more than 65536 bytes"},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := filepath.Join(dir, c.name)
 			if c.text != "" {
@@ -106,8 +117,8 @@ func TestMachineFile(t *testing.T) {
 			t.Setenv("GASPI_MACHINE", file)
 			ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 				team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
-				if (err == nil) != c.ok {
-					return fmt.Errorf("got %v", err)
+				if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), fmt.Sprintf("GASPI_MACHINE=%q: %s", file, c.wrong)) {
+					return fmt.Errorf("got %v, want an error with the variable, the path and %q", err, c.wrong)
 				}
 				if err != nil {
 					return nil

@@ -2,7 +2,6 @@ package collectives
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
+	"github.com/gaspi-go/gaspi-go/internal/namedfile"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
@@ -18,6 +18,9 @@ const (
 	envMachine    = "GASPI_MACHINE" // a file that gaspi-bench tune wrote
 	envAlgorithms = "GASPI_COLL"    // see Config.Algorithms
 )
+
+// maxMachine bounds a file of parameters, in bytes: gaspi-bench tune writes fewer than 1000.
+const maxMachine = 64 << 10
 
 // A Machine is the parameters of the model that algorithms are chosen by: what messages,
 // copies and folds cost, in seconds and bytes per second. GASPI_MACHINE names a file of them,
@@ -71,8 +74,12 @@ func (t *Team) prepareChoice() error {
 	case t.cfg.Machine != nil:
 		t.chooser.Machine = *t.cfg.Machine
 	case file != "":
-		if err := readMachine(file, &t.chooser.Machine); err != nil {
+		tuned := namedfile.File{Named: envMachine, Path: file, Expected: "a file that gaspi-bench tune has written", Most: maxMachine}
+		if err := tuned.JSON(&t.chooser.Machine); err != nil {
 			return err
+		}
+		if err := t.chooser.Machine.Check(); err != nil {
+			return tuned.Wrong(err)
 		}
 	}
 	if err := t.chooser.Machine.Check(); err != nil {
@@ -85,17 +92,6 @@ func (t *Team) prepareChoice() error {
 	var err error
 	if t.chooser.Forced, err = choice.ParseForced(text); err != nil {
 		return fmt.Errorf("%s: %w", envAlgorithms, err)
-	}
-	return nil
-}
-
-func readMachine(file string, m *Machine) error {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return fmt.Errorf("%s: %w; write it with gaspi-bench tune", envMachine, err)
-	}
-	if err := json.Unmarshal(b, m); err != nil {
-		return fmt.Errorf("%s: %s is no file of gaspi-bench tune: %w", envMachine, file, err)
 	}
 	return nil
 }

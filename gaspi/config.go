@@ -119,11 +119,11 @@ func (c Config) validate() error {
 	switch c.Transport {
 	case "auto", "shm", "tcp", "rdma", "loopback":
 	default:
-		return fmt.Errorf("gaspi: Config.Transport is %q; want auto, shm, tcp, rdma or loopback", c.Transport)
+		return fmt.Errorf("gaspi: %s=%.80q: expected auto, shm, tcp, rdma or loopback", origin("Transport", envTransport, c.Transport), c.Transport)
 	}
 	if c.Emulate != "" {
 		if _, err := ParseNetwork(c.Emulate); err != nil {
-			return fmt.Errorf("gaspi: Config.Emulate: %w", err)
+			return fmt.Errorf("gaspi: %s: %w", origin("Emulate", envEmulate, c.Emulate), err)
 		}
 	}
 	for _, f := range []struct {

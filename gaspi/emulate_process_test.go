@@ -26,7 +26,7 @@ func TestProcessesEmulated(t *testing.T) {
 // An environment that makes no sense is one sentence.
 func TestProcessesEmulatedRefuses(t *testing.T) {
 	o := ranktest.Run(t, launcher.Config{Ranks: 1, Env: []string{"GASPI_EMULATE=latency=30"}}, "message")
-	if want := `gaspi: Config.Emulate: emulated network: latency: "30" is no time`; o.ExitCode == 0 || !strings.Contains(o.Stderr, want) {
+	if want := `gaspi: GASPI_EMULATE: emulated network: latency: "30" is no time`; o.ExitCode == 0 || !strings.Contains(o.Stderr, want) {
 		t.Errorf("exit code %d, %s; want one that says %s", o.ExitCode, o.Output, want)
 	}
 }

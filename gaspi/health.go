@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/peerstate"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -236,7 +237,7 @@ func (p *Proc) watchLoop() {
 		p.noteEnd(f)
 	}
 	if why := p.boot.Lost(); why != nil {
-		p.orphaned(&launcherLoss{why})
+		p.orphaned(&launcherLoss{p.lossAfter(why)})
 	}
 }
 
@@ -287,6 +288,16 @@ type launcherLoss struct{ why error }
 func (l *launcherLoss) Error() string        { return l.why.Error() }
 func (l *launcherLoss) Is(target error) bool { return target == ErrLauncherLost }
 
+// lossAfter adds to why the launcher, or rank 0 in place of one, is gone the rank that was lost
+// before it: the launcher may have ended because of that rank.
+func (p *Proc) lossAfter(why error) error {
+	before, any := p.peers.First(p.others, func(peer *peerstate.Entry) bool { return peer.Absent() && !peer.HasLeft() })
+	if !any || before == 0 {
+		return why
+	}
+	return fmt.Errorf("%w; rank %d was lost before: %s", why, before, p.peers.Why(before).Reason)
+}
+
 // orphaned ends this rank, which has lost its launcher.
 func (p *Proc) orphaned(loss *launcherLoss) {
 	p.loss.Store(loss)
@@ -296,22 +307,22 @@ func (p *Proc) orphaned(loss *launcherLoss) {
 	if p.inside {
 		return
 	}
-	lastWords(fmt.Sprintf("gaspi: rank %d ends: %v\n", p.rank, loss))
+	say(fmt.Sprintf("gaspi: rank %d ends: %v", p.rank, loss))
 	endSelf()
 }
 
-// lastWordsMost bounds how long a rank that ends waits for whoever reads its standard error.
-const lastWordsMost = time.Second
+// sayMost bounds how long a rank waits for whoever reads its standard error.
+const sayMost = time.Second
 
-// lastWords writes a line to standard error. The process that read that may be gone, too:
-// os.Stderr would then end this one by SIGPIPE, before the signal that a program can catch.
-func lastWords(line string) {
+// say writes a line to standard error. The process that read that may be gone: os.Stderr would
+// then end this one by SIGPIPE, for a line that the program has not asked for.
+func say(line string) {
 	said := make(chan struct{})
 	go func() {
 		defer close(said)
-		_, _ = syscall.Write(syscall.Stderr, []byte(line)) // nobody else could be told of an error
+		_, _ = syscall.Write(syscall.Stderr, []byte(line+"\n")) // nobody else could be told of an error
 	}()
-	late := time.NewTimer(lastWordsMost)
+	late := time.NewTimer(sayMost)
 	defer late.Stop()
 	select {
 	case <-said:

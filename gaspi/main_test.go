@@ -16,6 +16,8 @@ func TestMain(m *testing.M) {
 		"everything": bindRank(bindEverything),
 		"death":      bindRank(bindDeath),
 		"orphan":     ranktest.Rank(small, playOrphan),
+		"follower":   ranktest.Rank(small, playFollower),
+		"unheard":    playUnheard,
 	}
 	maps.Copy(roles, processRoles())
 	testenv.Main(m, roles)

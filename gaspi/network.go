@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/mixed"
@@ -75,7 +74,7 @@ func (d *dialer) rdma(only bool) (transport.Transport, error) {
 	if os.Getenv(boot.EnvTLS) == "1" {
 		return nil, fmt.Errorf("transport rdma: %w: it encrypts nothing; use tcp, or do without --tls", ErrNotSupported)
 	}
-	source, err := address.Choose(d.cfg.Interface, d.hint())
+	source, err := d.addresses()
 	if err != nil {
 		return nil, err
 	}
@@ -111,13 +110,10 @@ func (d *dialer) rdma(only bool) (transport.Transport, error) {
 	return wire, nil
 }
 
-// envVerbose is set by gaspi-run -v.
-const envVerbose = "GASPI_VERBOSE"
-
 // remark tells users who want to know how ranks are connected, once per host.
 func (d *dialer) remark(line string) {
 	d.cfg.Log.Info("gaspi: " + line)
-	if os.Getenv(envVerbose) == "1" && d.info.LocalRank == 0 {
-		fmt.Fprintln(os.Stderr, "gaspi: "+line)
+	if os.Getenv(boot.EnvVerbose) == "1" && d.info.LocalRank == 0 {
+		say("gaspi: " + line)
 	}
 }

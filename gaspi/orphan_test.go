@@ -22,18 +22,10 @@ import (
 // nobody reads its standard error any more.
 func TestRankZeroProcessOfAJobWithoutLauncherDies(t *testing.T) {
 	ctx := testenv.Context(t)
-	key := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(key, fmt.Appendf(nil, "%064x", 7), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	address := testenv.FreeAddress(t)
-	var ranks [4]*exec.Cmd
+	ranks := byHand(ctx, t, 4, "orphan")
 	var stdout, stderr [4]bytes.Buffer
-	for r := range ranks {
-		cmd := testenv.Command(ctx, "orphan")
-		cmd.Env = append(cmd.Env, fmt.Sprintf("GASPI_RANK=%d", r), "GASPI_SIZE=4", "GASPI_RENDEZVOUS="+address, "GASPI_KEY_FILE="+key)
+	for r, cmd := range ranks {
 		cmd.Stdout, cmd.Stderr = &stdout[r], &stderr[r]
-		ranks[r] = cmd
 	}
 	unread, broken, err := os.Pipe()
 	if err != nil {
@@ -61,6 +53,68 @@ func TestRankZeroProcessOfAJobWithoutLauncherDies(t *testing.T) {
 			t.Errorf("rank %d ended with %v, stdout %q, stderr %q; want %q, %q, %q", r, err, out, said, want.status, want.stdout, want.stderr)
 		}
 	}
+}
+
+// byHand returns the commands of the ranks of a job without a launcher, which play a role.
+func byHand(ctx context.Context, t *testing.T, size int, role string) []*exec.Cmd {
+	t.Helper()
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, fmt.Appendf(nil, "%064x", 7), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address := testenv.FreeAddress(t)
+	ranks := make([]*exec.Cmd, size)
+	for r := range ranks {
+		cmd := testenv.Command(ctx, role)
+		cmd.Env = append(cmd.Env, fmt.Sprintf("GASPI_RANK=%d", r), fmt.Sprintf("GASPI_SIZE=%d", size), "GASPI_RENDEZVOUS="+address, "GASPI_KEY_FILE="+key)
+		ranks[r] = cmd
+	}
+	return ranks
+}
+
+// Goal: in a job without a launcher where a rank dies and rank 0 exits because of it, without
+// Close, all that any rank says names the rank that died.
+func TestRankZeroExitsBecauseOfAnother(t *testing.T) {
+	const size, dies = 6, 3
+	ctx := testenv.Context(t)
+	ranks := byHand(ctx, t, size, "follower")
+	var stdout, stderr [size]bytes.Buffer
+	for r, cmd := range ranks {
+		cmd.Stdout, cmd.Stderr = &stdout[r], &stderr[r]
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for r, cmd := range ranks {
+		err := cmd.Wait()
+		out, said := stdout[r].String(), stderr[r].String()
+		switch {
+		case r == dies:
+		case err == nil || err.Error() != "exit status 4" || !strings.Contains(out, fmt.Sprintf("rank %d", dies)):
+			t.Errorf("rank %d ended with %v and %q, want one that names rank %d", r, err, out, dies)
+		case r != 0 && !strings.Contains(said, fmt.Sprintf("rank %d was lost before", dies)):
+			t.Errorf("rank %d said %q, want that rank %d was lost before", r, said, dies)
+		}
+	}
+}
+
+// playFollower ends rank 3, then rank 0 because of it, and then the others.
+func playFollower(ctx context.Context, p *gaspi.Proc, _ []string) error {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGTERM)
+	err := p.Barrier(ctx, p.World()) // fails if rank 3 has died before it ended here
+	if p.Rank() == 3 {
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	if err == nil {
+		err = p.Barrier(ctx, p.World())
+	}
+	if p.Rank() != 0 {
+		<-caught
+	}
+	fmt.Println(err)
+	os.Exit(4)
+	return nil
 }
 
 // oneLine reports whether text is one line that begins with want, or empty as want is. How a

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -76,7 +75,7 @@ func Init(ctx context.Context, cfg Config) (*Proc, error) {
 	}
 	session, err := boot.FromEnvironment(ctx,
 		func(line string) { cfg.Log.Warn("gaspi: " + line) },
-		func(line string) { fmt.Fprintln(os.Stderr, "gaspi: "+line) })
+		func(line string) { say("gaspi: " + line) })
 	if err != nil {
 		return nil, &OpError{Op: "init", Err: err}
 	}
@@ -107,6 +106,9 @@ func join(ctx context.Context, cfg Config, session boot.Session) (*Proc, error) 
 // prepare applies the environment, defaults and checks, in that order.
 func prepare(cfg Config) (Config, error) {
 	cfg = cfg.overlay().withDefaults()
+	if err := checkEnvironment(); err != nil {
+		return cfg, fmt.Errorf("gaspi: %w", err)
+	}
 	return cfg, cfg.validate()
 }
 

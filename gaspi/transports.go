@@ -24,23 +24,6 @@ import (
 
 // This file is the one place that names transports and chooses between them.
 
-// overlay fills fields that the program left open from the environment.
-func (c Config) overlay() Config {
-	if c.Transport == "" {
-		c.Transport = os.Getenv("GASPI_TRANSPORT")
-	}
-	if c.Interface == "" {
-		c.Interface = os.Getenv("GASPI_INTERFACE")
-	}
-	if c.Emulate == "" {
-		c.Emulate = os.Getenv("GASPI_EMULATE")
-	}
-	if c.RDMAProvider == "" {
-		c.RDMAProvider = os.Getenv("GASPI_RDMA_PROVIDER")
-	}
-	return c
-}
-
 // A whereabouts is what a rank tells the others about how to reach it.
 type whereabouts struct {
 	Host   string `json:"host"`             // ranks of equal hosts share memory
@@ -182,7 +165,7 @@ func (d *dialer) shared() (transport.Transport, error) {
 
 // tcp is the way through sockets; only says that there is no other.
 func (d *dialer) tcp(only bool) (transport.Transport, error) {
-	listen, err := address.Choose(d.cfg.Interface, d.hint())
+	listen, err := d.addresses()
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +176,7 @@ func (d *dialer) tcp(only bool) (transport.Transport, error) {
 	wire, err := tcp.New(tcp.Config{
 		Rank: d.info.Rank, Size: d.info.Size, IDs: d.cfg.segmentIDs(),
 		Job: d.info.Job, Credentials: d.session.Credentials(), TLS: os.Getenv(boot.EnvTLS) == "1",
-		Listen: listen, Ports: ports, Congestion: os.Getenv("GASPI_TCP_CONGESTION"), Silence: silence(),
+		Listen: listen, Ports: ports, Congestion: os.Getenv(envCongestion), Silence: silence(),
 		Lookup: func(ctx context.Context, r Rank) (string, error) {
 			at, err := d.find(ctx, r)
 			return at.TCP, err
@@ -208,6 +191,15 @@ func (d *dialer) tcp(only bool) (transport.Transport, error) {
 	}
 	d.own.TCP = wire.Address()
 	return wire, nil
+}
+
+// addresses returns where this rank can be reached, best first.
+func (d *dialer) addresses() ([]netip.Addr, error) {
+	own, err := address.Choose(d.cfg.Interface, d.hint())
+	if err != nil && d.cfg.Interface != "" {
+		return nil, fmt.Errorf("%s: %w", origin("Interface", envInterface, d.cfg.Interface), err)
+	}
+	return own, err
 }
 
 // ports returns the range of ports that this rank may listen at.
@@ -274,7 +266,7 @@ func (p *Proc) LocalCores() int { return localCores() }
 // localCores is how many cores the ranks of this host share. The launcher says
 // it, because a rank that is bound to one core sees only that one.
 func localCores() int {
-	if n, err := strconv.Atoi(os.Getenv(boot.EnvLocalCores)); err == nil && n > 0 {
+	if n, err := strconv.Atoi(os.Getenv(boot.EnvLocalCores)); err == nil { // else it is not set: checkEnvironment
 		return n
 	}
 	return runtime.GOMAXPROCS(0)

@@ -89,9 +89,9 @@ func (n Node) checkMeeting() error {
 
 // key reads the key of the job.
 func (n Node) key() (auth.Key, error) {
-	path := n.KeyFile
+	named, path := "--key-file", n.KeyFile
 	if path == "" {
-		path = os.Getenv(boot.EnvKeyFile)
+		named, path = boot.EnvKeyFile, os.Getenv(boot.EnvKeyFile)
 	}
 	if path == "" {
 		text := os.Getenv(boot.EnvKey)
@@ -104,7 +104,7 @@ func (n Node) key() (auth.Key, error) {
 		}
 		return k, nil
 	}
-	c, err := auth.ReadCredentials(path)
+	c, err := auth.ReadCredentials(named, path)
 	return c.Key, err
 }
 

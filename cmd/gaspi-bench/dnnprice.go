@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -37,12 +36,8 @@ func modelMachine(emulate string) (*price.Machine, string, error) {
 	m := collectives.DefaultMachine()
 	name := "a machine with a network of 25 Gbit/s"
 	if file := os.Getenv(model.EnvMachine); file != "" {
-		b, err := os.ReadFile(file)
-		if err == nil {
-			err = json.Unmarshal(b, &m)
-		}
-		if err != nil {
-			return nil, "", fmt.Errorf("%s: %s: %w; write the file with gaspi-bench tune", model.EnvMachine, file, err)
+		if err := model.ReadMachine(model.EnvMachine, file, &m); err != nil {
+			return nil, "", err
 		}
 		name = "the machine of " + file
 	}

@@ -35,7 +35,7 @@ func (o *options) places(flags *pflag.FlagSet, lookup func(string) (string, bool
 		}
 	case o.hostfile != "":
 		if c.Hosts, err = launcher.ReadHostfile(o.hostfile); err != nil {
-			return err
+			return fmt.Errorf("--hostfile: %w", err)
 		}
 	}
 	nodes, err := launcher.SlurmHosts(lookup)

@@ -44,7 +44,7 @@ var badFlags = []struct{ line, want string }{
 	{"--hosts a:2 -n 3 true", "3 ranks do not fit into the 2 slots of 1 host: name more hosts, or give them more slots (NAME:SLOTS)"},
 	{"--hosts a --hostfile b true", "--hosts and --hostfile: expected one of them"},
 	{"--hostfile EMPTY true", `--hostfile "": expected FILE`},
-	{"--hostfile nowhere true", "file of hosts: open nowhere: no such file or directory"},
+	{"--hostfile nowhere true", "--hostfile: file of hosts \"nowhere\": no such file or directory; expected a file with lines such as: a slots=2"},
 	{"--nnodes 0 true", "--nnodes 0: a job has 1 to 65536 nodes"},
 	{"--nnodes 2 --hosts a true", "--hosts and --nnodes: expected one of them; with --hosts, gaspi-run is started once, and with --nnodes on every node"},
 	{"--nnodes 2 --rendezvous a:1 --key-file k true", "--nnodes: expected --node-rank K, the number of this node from 0, since neither JOB_COMPLETION_INDEX nor SLURM_NODEID says it"},

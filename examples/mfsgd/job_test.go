@@ -164,7 +164,7 @@ func TestJobRefuses(t *testing.T) {
 	}{
 		{"usage", []string{"--slack", "-2"}, 2, `mfsgd: invalid argument "-2" for "--slack" flag: "-2" is no slack: expected a whole number from 0 to 10000; see mfsgd --help`},
 		{"straggler", []string{"--jitter", "straggler:7,2"}, 2, `mfsgd: jitter straggler:7,2,20ms slows down rank 7, but the job has ranks 0 to 2 only; see mfsgd --help`},
-		{"missing file", []string{"--ratings", "no.csv"}, 1, `mfsgd: no.csv does not exist; give the path of a MovieLens data set (https://grouplens.org/datasets/movielens/)`},
+		{"missing file", []string{"--ratings", "no.csv"}, 1, `mfsgd: --ratings "no.csv": no such file or directory; expected the ratings of a MovieLens data set (https://grouplens.org/datasets/movielens/)`},
 		{"few users", []string{"--synthetic", "2x10x10"}, 1, `mfsgd: synthetic set 2x10x10 has 2 users, too few for 3 ranks: every rank needs at least one, so start at most 2`},
 		{"nothing to measure on", []string{"--synthetic", "3x1x3"}, 1, `mfsgd: synthetic 3x1x3 has too few ratings: one in 10 is held out at random, which leaves 3 to learn from and 0 to measure the error on; use a larger set or another --seed`},
 		{"unwritable JSON", []string{"--synthetic", "30x30x300", "--json", dir}, 1, `mfsgd: ` + dir + ` is a directory; give the name of a file in it`},

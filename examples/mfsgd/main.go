@@ -41,7 +41,10 @@ func run(args []string, stdout *os.File, stderr io.Writer) int {
 		}
 		return leave(ctx, p, err, stderr)
 	}
-	tty, width := terminal(stdout, os.Getenv)
+	tty, width, err := terminal(stdout, os.Getenv)
+	if err != nil {
+		return leave(ctx, p, err, stderr)
+	}
 	j := job{opts: opts, proc: p, out: stdout, tty: tty, width: width}
 	return leave(ctx, p, j.run(ctx), stderr)
 }

@@ -57,7 +57,7 @@ func TestProcessesRefuseBadInput(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no file", []string{"--ratings", filepath.Join(dir, "none.csv")}, exitFailed, "none.csv does not exist"},
+		{"no file", []string{"--ratings", filepath.Join(dir, "none.csv")}, exitFailed, `none.csv": no such file or directory`},
 		{"off the scale", []string{"--ratings", bad}, exitFailed, `ratings.csv:3: rating "9.5" is not on the scale`},
 		{"more ranks than users", []string{"--synthetic", "2x20x20"}, exitFailed, "too few for 4 ranks"},
 		{"negative slack", []string{"--slack", "-1"}, exitUsage, `"-1" is no slack`},

@@ -27,23 +27,30 @@ type progressLine struct {
 
 // terminal reports whether a line written to out may be rewritten, and how wide
 // it may be. Under gaspi-run the output is a pipe; the launcher says in the
-// environment what is at its other end.
-func terminal(out *os.File, getenv func(string) string) (tty bool, width int) {
-	switch getenv("GASPI_OUTPUT_TTY") {
+// environment what is at its other end. An error names the variable that makes no sense.
+func terminal(out *os.File, getenv func(string) string) (tty bool, width int, err error) {
+	const envTTY, envWidth = "GASPI_OUTPUT_TTY", "GASPI_OUTPUT_WIDTH"
+	if text := getenv(envWidth); text != "" {
+		if width, err = strconv.Atoi(text); err != nil || width < 1 {
+			return false, 0, fmt.Errorf("%s=%.80q: expected the columns of a line, a number from 1", envWidth, text)
+		}
+	}
+	switch text := getenv(envTTY); text {
 	case "1":
-		width, _ = strconv.Atoi(getenv("GASPI_OUTPUT_WIDTH"))
-		return true, max(width, 0)
+		return true, width, nil
 	case "0":
-		return false, 0
+		return false, 0, nil
+	case "":
+	default:
+		return false, 0, fmt.Errorf("%s=%.80q: expected 1 if the output ends on a terminal, or 0", envTTY, text)
 	}
 	if !term.IsTerminal(int(out.Fd())) {
-		return false, 0
+		return false, 0, nil
 	}
-	width, _, err := term.GetSize(int(out.Fd()))
-	if err != nil {
-		return true, 0
+	if width, _, err = term.GetSize(int(out.Fd())); err != nil {
+		width = 0 // unknown
 	}
-	return true, width
+	return true, width, nil
 }
 
 // observe shows an iteration if it is time to.

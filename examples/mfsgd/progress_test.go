@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,14 +92,21 @@ func TestTerminal(t *testing.T) {
 		{"a file", "", "", false, 0},
 		{"a terminal at the launcher", "1", "92", true, 92},
 		{"a terminal of unknown width", "1", "", true, 0},
-		{"a width that is none", "1", "-7", true, 0},
 		{"a file at the launcher", "0", "", false, 0},
 	}
 	for _, tt := range tests {
 		env := map[string]string{"GASPI_OUTPUT_TTY": tt.tty, "GASPI_OUTPUT_WIDTH": tt.width}
-		tty, width := terminal(file, func(name string) string { return env[name] })
-		if tty != tt.want || width != tt.columns {
-			t.Errorf("%s: %v, %d columns; want %v, %d", tt.name, tty, width, tt.want, tt.columns)
+		tty, width, err := terminal(file, func(name string) string { return env[name] })
+		if err != nil || tty != tt.want || width != tt.columns {
+			t.Errorf("%s: %v, %d columns, %v; want %v, %d", tt.name, tty, width, err, tt.want, tt.columns)
+		}
+	}
+	for _, name := range []string{"GASPI_OUTPUT_TTY", "GASPI_OUTPUT_WIDTH"} {
+		for _, value := range []string{"nonsense", "-1", "1.5", " 1", "\u00e9", "a\nb", strings.Repeat("9", 1000)} {
+			_, _, err := terminal(file, func(asked string) string { return map[string]string{name: value}[asked] })
+			if want := fmt.Sprintf("%s=%.80q: expected ", name, value); err == nil || !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 300 {
+				t.Errorf("%s=%.40q: %v, want an error with %q", name, value, err, want)
+			}
 		}
 	}
 }

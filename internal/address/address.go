@@ -56,7 +56,7 @@ func Check(spec string) error {
 	}
 	for part := range strings.SplitSeq(strings.TrimPrefix(spec, "^"), ",") {
 		if _, err := match(strings.TrimSpace(part), nil); errors.Is(err, errMalformed) {
-			return fmt.Errorf("network interface %q: %w", spec, err)
+			return fmt.Errorf("network interface %.80q: %w", spec, err)
 		}
 	}
 	return nil
@@ -130,7 +130,7 @@ func choose(spec string, hint netip.Addr, all []device, route func(netip.Addr) (
 	for part := range strings.SplitSeq(list, ",") {
 		found, err := match(strings.TrimSpace(part), all)
 		if err != nil && (!not || errors.Is(err, errMalformed)) {
-			return nil, fmt.Errorf("network interface %q: %w; this host has %s", spec, err, describe(all))
+			return nil, fmt.Errorf("network interface %.80q: %w; this host has %s", spec, err, describe(all))
 		}
 		named = append(named, found...)
 	}
@@ -138,7 +138,7 @@ func choose(spec string, hint netip.Addr, all []device, route func(netip.Addr) (
 		named = slices.DeleteFunc(usable(all), func(a netip.Addr) bool { return slices.Contains(named, a) })
 	}
 	if len(named) == 0 {
-		return nil, fmt.Errorf("network interface %q leaves no address to use; this host has %s", spec, describe(all))
+		return nil, fmt.Errorf("network interface %.80q leaves no address to use; this host has %s", spec, describe(all))
 	}
 	return unique(named), nil
 }
@@ -212,7 +212,7 @@ func match(part string, all []device) ([]netip.Addr, error) {
 		}
 		return own, nil
 	}
-	return nil, fmt.Errorf("there is no %q", part)
+	return nil, fmt.Errorf("there is no %.80q", part)
 }
 
 func matchAddress(a netip.Addr, all []device) ([]netip.Addr, error) {
@@ -230,7 +230,7 @@ func matchAddress(a netip.Addr, all []device) ([]netip.Addr, error) {
 func matchNetwork(part string, all []device) ([]netip.Addr, error) {
 	network, err := netip.ParsePrefix(part)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no network: %w", part, errMalformed)
+		return nil, fmt.Errorf("%.80q is no network: %w", part, errMalformed)
 	}
 	var out []netip.Addr
 	for _, i := range all {

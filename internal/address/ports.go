@@ -24,7 +24,7 @@ func ParsePorts(text string) (Ports, error) {
 	low, err := strconv.ParseUint(from, 10, 16)
 	high, errHigh := strconv.ParseUint(to, 10, 16)
 	if err != nil || errHigh != nil || low < 1 || low > high {
-		return Ports{}, fmt.Errorf("range of ports %q: expected LOW-HIGH, two numbers from 1 to 65535 of which the first is not larger", text)
+		return Ports{}, fmt.Errorf("range of ports %.80q: expected LOW-HIGH, two numbers from 1 to 65535 of which the first is not larger", text)
 	}
 	return Ports{uint16(low), uint16(high)}, nil
 }

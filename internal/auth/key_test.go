@@ -71,20 +71,20 @@ func TestReadCredentials(t *testing.T) {
 	}
 	defer f.Close()
 	for _, p := range []string{path, fmt.Sprintf("/proc/self/fd/%d", f.Fd())} {
-		if got, err := ReadCredentials(p); err != nil || got.Key != k {
+		if got, err := ReadCredentials("GASPI_KEY_FILE", p); err != nil || got.Key != k {
 			t.Errorf("%s: %v; it is not the key that was written", p, err)
 		}
 	}
-	if _, err := ReadCredentials(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "none") {
+	if _, err := ReadCredentials("GASPI_KEY_FILE", filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if _, err := ReadCredentials("/dev/zero"); err == nil || !strings.Contains(err.Error(), "regular file") {
+	if _, err := ReadCredentials("GASPI_KEY_FILE", "/dev/zero"); err == nil || !strings.Contains(err.Error(), "regular file") {
 		t.Errorf("an endless file: %v", err)
 	}
 	if err := os.WriteFile(path, []byte(strings.Repeat("00", 1<<20)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadCredentials(path); err == nil || !strings.Contains(err.Error(), "1024 bytes") {
+	if _, err := ReadCredentials("GASPI_KEY_FILE", path); err == nil || !strings.Contains(err.Error(), "1024 bytes") {
 		t.Errorf("a long file: %v", err)
 	}
 }
@@ -117,11 +117,11 @@ func TestKeyFilesOfOthersAreRefused(t *testing.T) {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ReadCredentials(path)
+		got, err := ReadCredentials("GASPI_KEY_FILE", path)
 		if mode&0o077 == 0 && (err != nil || got.Key != k) {
 			t.Errorf("mode %04o: %v", mode, err)
 		}
-		if want := fmt.Sprintf("the job key in %s is open to other users (mode %04o)", path, mode); mode&0o077 != 0 && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "chmod 600")) {
+		if want := fmt.Sprintf("GASPI_KEY_FILE=%q: it is open to other users (mode %04o)", path, mode); mode&0o077 != 0 && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "chmod 600")) {
 			t.Errorf("mode %04o: %v, want an error with %q", mode, err, want)
 		}
 	}
@@ -133,7 +133,7 @@ func TestNamedPipeIsNoKeyFile(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadCredentials(path); err == nil || !strings.Contains(err.Error(), "is not in a regular file") {
+	if _, err := ReadCredentials("GASPI_KEY_FILE", path); err == nil || !strings.Contains(err.Error(), "it is no regular file but a named pipe") {
 		t.Errorf("%v, want that it is no regular file", err)
 	}
 }

@@ -2,44 +2,41 @@ package auth
 
 import (
 	"fmt"
-	"io"
 	"os"
-	"strings"
 	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/internal/namedfile"
 )
 
 // maxKeyFile bounds what is read of a file, in bytes: credentials have fewer than 400.
 const maxKeyFile = 1024
 
-// ReadCredentials reads credentials from a file: as Text wrote them, or a key alone, with
+// ReadCredentials reads credentials from the file that a variable or a flag called named
+// names: as Text wrote them, or a key alone, with
 // or without a newline. The file must be a regular one that other users cannot read. It
 // may also be a descriptor that this process has inherited, such as /proc/self/fd/7, which
 // is whatever who has started the process made it.
-func ReadCredentials(path string) (Credentials, error) {
-	// Without O_NONBLOCK, opening a pipe waits for somebody who writes to it.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func ReadCredentials(named, path string) (Credentials, error) {
+	file := namedfile.File{Named: named, Path: path, Expected: "a file with the key of the job, 64 hexadecimal digits, that no other user can read", Most: maxKeyFile}
+	f, err := file.Open()
 	if err != nil {
-		return Credentials{}, fmt.Errorf("reading the job key: %w", err)
+		return Credentials{}, err
 	}
 	defer f.Close()
-	if !isDescriptor(path) {
+	if !file.Inherited() {
 		if err := checkKeyFile(f); err != nil {
-			return Credentials{}, fmt.Errorf("the job key in %s %w", path, err)
+			return Credentials{}, file.Wrong(err)
 		}
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxKeyFile))
+	text, err := file.ReadFrom(f)
 	if err != nil {
-		return Credentials{}, fmt.Errorf("reading the job key: %w", err)
+		return Credentials{}, err
 	}
 	c, err := ParseCredentials(string(text))
 	if err != nil {
-		return Credentials{}, fmt.Errorf("%s: %w", path, err)
+		return Credentials{}, file.Wrong(err)
 	}
 	return c, nil
-}
-
-func isDescriptor(path string) bool {
-	return strings.HasPrefix(path, "/proc/self/fd/") || strings.HasPrefix(path, "/dev/fd/")
 }
 
 // checkKeyFile refuses files in which others may read the key, as ssh does with a private
@@ -48,10 +45,7 @@ func isDescriptor(path string) bool {
 func checkKeyFile(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
-		return fmt.Errorf("cannot be looked at: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("is not in a regular file (%v): expected a file with 64 hexadecimal digits", info.Mode().Type())
+		return err
 	}
 	mode := info.Mode().Perm()
 	open := mode & 0o007
@@ -59,7 +53,7 @@ func checkKeyFile(f *os.File) error {
 		open = mode & 0o077
 	}
 	if open != 0 {
-		return fmt.Errorf("is open to other users (mode %04o), who could join the job: make it yours alone with chmod 600, and take a new key if they may have read it", mode)
+		return fmt.Errorf("it is open to other users (mode %04o), who could join the job: make it yours alone with chmod 600, and take a new key if they may have read it", mode)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
@@ -56,7 +57,7 @@ func (h *hub) detach(r base.Rank) {
 	h.sinks[r] = nil
 }
 
-// leave records that a rank is gone, tells everybody else, and fails what will
+// leave records that a rank is gone, tells everybody else, rank 0 last, and fails what will
 // never have what it needs of it. Only the first call for a rank counts,
 // and it returns true.
 func (h *hub) leave(f Failure) bool {
@@ -67,7 +68,7 @@ func (h *hub) leave(f Failure) bool {
 	}
 	h.gone[f.Rank] = &f
 	h.order = append(h.order, f.Rank)
-	for r, s := range h.sinks {
+	for r, s := range slices.Backward(h.sinks) {
 		if s != nil && base.Rank(r) != f.Rank {
 			s.tell(f.message())
 		}

@@ -130,14 +130,14 @@ func (m message) checkHello() error {
 
 // checkJob refuses ids that could not be part of a file name or a variable.
 func checkJob(job string) error {
-	if job == "" || len(job) > 64 {
-		return fmt.Errorf("job id %.70q has %d bytes; it needs 1 to 64", job, len(job))
-	}
-	for _, c := range []byte(job) {
+	for _, c := range job {
 		ok := c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 		if !ok {
-			return fmt.Errorf("job id %q has the character %q; only letters, digits and '-' are allowed", job, c)
+			return fmt.Errorf("job id %.70q has the character %q; expected 1 to 64 letters of ASCII, digits and '-'", job, c)
 		}
+	}
+	if job == "" || len(job) > 64 {
+		return fmt.Errorf("job id %.70q has %d characters; expected 1 to 64 letters of ASCII, digits and '-'", job, len(job))
 	}
 	return nil
 }

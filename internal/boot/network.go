@@ -147,9 +147,7 @@ func (v *variables) credentials() (proof auth.Credentials, given bool, err error
 	case inFile && inVariable:
 		return proof, true, fmt.Errorf("%s and %s are both set: keep one of them", EnvKeyFile, EnvKey)
 	case inFile:
-		if proof, err = takeCredentials(file); err != nil {
-			err = fmt.Errorf("%s: %w", EnvKeyFile, err)
-		}
+		proof, err = takeCredentials(file)
 	case inVariable:
 		if proof.Key, err = auth.ParseKey(text); err != nil {
 			err = fmt.Errorf("%s: %w", EnvKey, err)
@@ -168,10 +166,10 @@ func (i Info) settle() {
 	os.Setenv(EnvSize, strconv.Itoa(i.Size))
 }
 
-// takeCredentials reads a file with credentials, and closes the descriptor if the file is one that was
+// takeCredentials reads the file with credentials that EnvKeyFile names, and closes the descriptor if the file is one that was
 // inherited, so that children of this process do not have it.
 func takeCredentials(path string) (auth.Credentials, error) {
-	proof, err := auth.ReadCredentials(path)
+	proof, err := auth.ReadCredentials(EnvKeyFile, path)
 	if err != nil {
 		return auth.Credentials{}, err
 	}

@@ -410,6 +410,38 @@ func (l *rankLink) handleMiss(m message) error {
 	return nil
 }
 
+// newsPatience bounds how much later than the others, which may not read, rank 0 of a job
+// without a launcher hears that a rank is gone.
+const newsPatience = 200 * time.Millisecond
+
 // tell is what the hub calls. It only queues; a wire that no longer sends belongs
-// to a rank that is gone or about to be dropped.
-func (l *rankLink) tell(m message) { l.wire.send(m) }
+// to a rank that is gone or about to be dropped. Rank 0 may exit because another rank is
+// gone, and the server with it if it is hosted there: the others are told before.
+func (l *rankLink) tell(m message) {
+	if l.server.hosted && !l.remote && (m.Kind == kindGone || m.Kind == kindBroken || m.Kind == kindNever) {
+		l.wire.sendAfter(l.server.awaitTold, m)
+		return
+	}
+	l.wire.send(m)
+}
+
+// awaitTold returns when what the remote ranks were told has been written, after newsPatience
+// at most.
+func (s *Server) awaitTold() {
+	s.mu.Lock()
+	links := slices.Clone(s.links)
+	s.mu.Unlock()
+	late := time.NewTimer(newsPatience)
+	defer late.Stop()
+	for _, l := range links {
+		if l == nil || !l.remote {
+			continue
+		}
+		select {
+		case <-l.wire.written():
+		case <-l.wire.sent:
+		case <-late.C:
+			return
+		}
+	}
+}

@@ -34,7 +34,9 @@ type wire struct {
 	unsent  int           // bytes in queue and in the write under way
 	closing bool          // nothing more will be queued
 	err     error         // why sending stopped
-	wake    chan struct{} // holds one token when queue or closing changed
+	holds   []func()      // called before the queue is written
+	marks   []chan<- bool // closed when the queue has been written
+	wake    chan struct{} // holds one token when queue, marks or closing changed
 	sent    chan struct{} // closed when the goroutine that writes has ended
 	beats   sync.WaitGroup
 }
@@ -93,6 +95,28 @@ func (w *wire) send(m message) error {
 	return w.sendLines([][]byte{line})
 }
 
+// sendAfter queues a message, which is written when hold has returned. The goroutine that
+// writes calls hold, so what is queued later waits too.
+func (w *wire) sendAfter(hold func(), m message) {
+	w.mu.Lock()
+	if w.err == nil && !w.closing {
+		w.holds = append(w.holds, hold)
+	}
+	w.mu.Unlock()
+	w.send(m)
+}
+
+// written returns a channel that is closed when what is queued now has been written. If
+// writing fails before, sent is closed and the channel may not be.
+func (w *wire) written() <-chan bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := make(chan bool)
+	w.marks = append(w.marks, c)
+	w.wakeLocked()
+	return c
+}
+
 // sendLines queues encoded messages; it keeps them and does not change them.
 func (w *wire) sendLines(lines [][]byte) error {
 	w.mu.Lock()
@@ -128,9 +152,12 @@ func (w *wire) sendLoop() {
 	defer close(w.sent)
 	for range w.wake {
 		w.mu.Lock()
-		batch, closing := w.queue, w.closing
-		w.queue = nil
+		batch, closing, holds, marks := w.queue, w.closing, w.holds, w.marks
+		w.queue, w.holds, w.marks = nil, nil, nil
 		w.mu.Unlock()
+		for _, hold := range holds {
+			hold()
+		}
 		if err := w.write(batch); err != nil {
 			w.mu.Lock()
 			if w.err == nil {
@@ -139,6 +166,9 @@ func (w *wire) sendLoop() {
 			w.queue, w.unsent = nil, 0
 			w.mu.Unlock()
 			return
+		}
+		for _, c := range marks {
+			close(c)
 		}
 		if closing {
 			return

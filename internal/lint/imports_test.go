@@ -8,7 +8,8 @@ import "testing"
 const table = `
 	# The bottom knows nothing of ours.
 	NONE < internal/base, internal/sys, internal/reduce, internal/chart,
-	       internal/lint, internal/nap, internal/auth, internal/address, internal/schedule;
+	       internal/lint, internal/nap, internal/address, internal/schedule, internal/namedfile;
+	internal/namedfile < internal/auth, launcher, collectives, cmd/gaspi-bench, examples/mfsgd;   # files that users name
 
 	# A flag word, then memory that carries such words.
 	internal/base, internal/sys < notify;

@@ -3,6 +3,7 @@
 package sys
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"syscall"
@@ -85,6 +86,24 @@ func Congestion(fd int) string {
 		return ""
 	}
 	return name
+}
+
+// CheckCongestion returns why connections of this process cannot use the congestion control of
+// that name, or nil if they can.
+func CheckCongestion(name string) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("socket: %w", err)
+	}
+	defer unix.Close(fd)
+	switch err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name); err {
+	case nil:
+		return nil
+	case unix.ENOENT:
+		return errors.New("there is no such congestion control in this system")
+	default:
+		return fmt.Errorf("the system refuses this congestion control (%w)", err)
+	}
 }
 
 // Unsent is how many bytes the peer's system has not acknowledged yet.

@@ -88,7 +88,7 @@ func Parse(text string) (Settings, error) {
 func parseNumber(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%q is no number of elements, segments or partners", s)
+		return 0, fmt.Errorf("%.80q is no number of elements, segments or partners", s)
 	}
 	return n, nil
 }
@@ -103,14 +103,14 @@ func ParseForced(text string) (map[schedule.Operation]Settings, error) {
 		name, how, ok := strings.Cut(field, ":")
 		op, known := operationNamed(name)
 		if !ok || !known {
-			return nil, fmt.Errorf("%q; expected an operation and an algorithm, such as allreduce:ring", field)
+			return nil, fmt.Errorf("%.80q; expected an operation and an algorithm, such as allreduce:ring", field)
 		}
 		want, err := Parse(how)
 		if err == nil {
 			_, err = algorithms.Lookup(op, want.Algorithm)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", field, err)
+			return nil, fmt.Errorf("%.80q: %w", field, err)
 		}
 		forced[op] = want
 	}

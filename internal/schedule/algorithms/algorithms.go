@@ -80,7 +80,7 @@ func Lookup(op schedule.Operation, name string) (Algorithm, error) {
 	for _, a := range For(op) {
 		names = append(names, a.Name)
 	}
-	return Algorithm{}, fmt.Errorf("%v has no algorithm %q; it has %s", op, name, strings.Join(names, ", "))
+	return Algorithm{}, fmt.Errorf("%v has no algorithm %.80q; it has %s", op, name, strings.Join(names, ", "))
 }
 
 // mod is the rank that i names on a ring of n.

@@ -1,7 +1,6 @@
 package emulate
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -47,18 +46,18 @@ func Parse(text string) (Network, error) {
 	for field := range strings.SplitSeq(text, ",") {
 		name, value, ok := strings.Cut(strings.TrimSpace(field), "=")
 		if !ok {
-			return Network{}, fmt.Errorf("emulated network: %q has no value; expected fields such as %s", field, example)
+			return Network{}, fmt.Errorf("emulated network: %.80q has no value; expected fields such as %s", field, example)
 		}
 		if seen[name] {
-			return Network{}, fmt.Errorf("emulated network: %s is given twice", name)
+			return Network{}, fmt.Errorf("emulated network: %.40q is given twice", name)
 		}
 		seen[name] = true
 		if err := n.set(name, value); err != nil {
-			return Network{}, fmt.Errorf("emulated network: %s: %w", name, err)
+			return Network{}, fmt.Errorf("emulated network: %w", err)
 		}
 	}
 	if !seen["latency"] && !seen["bandwidth"] {
-		return Network{}, fmt.Errorf("emulated network: %q has neither latency nor bandwidth; expected fields such as %s", text, example)
+		return Network{}, fmt.Errorf("emulated network: %.80q has neither latency nor bandwidth; expected fields such as %s", text, example)
 	}
 	return n, nil
 }
@@ -79,14 +78,17 @@ func (n *Network) set(name, value string) (err error) {
 	case "seed":
 		n.Seed, err = strconv.ParseUint(value, 10, 64)
 		if err != nil {
-			err = fmt.Errorf("%q is no whole number from 0", value)
+			err = fmt.Errorf("%.40q is no whole number from 0", value)
 		}
 	case "loss-of-rank":
 		n.Loss, n.Silent, err = parseLoss(value)
 	default:
-		err = errors.New("there is no such field; expected latency, bandwidth, overhead, jitter, seed, loss-of-rank or detect")
+		return fmt.Errorf("there is no field %.40q; expected latency, bandwidth, overhead, jitter, seed, loss-of-rank or detect", name)
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // longest keeps sums of times far from overflow.
@@ -95,7 +97,7 @@ const longest = time.Hour
 func parseTime(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d > longest {
-		return 0, fmt.Errorf("%q is no time from 0 to %v; expected such as 100us or 2ms", text, longest)
+		return 0, fmt.Errorf("%.40q is no time from 0 to %v; expected such as 100us or 2ms", text, longest)
 	}
 	return d, nil
 }
@@ -105,7 +107,7 @@ func parseLoss(text string) (base.Rank, time.Duration, error) {
 	number, when, ok := strings.Cut(text, "@")
 	r, err := strconv.ParseInt(number, 10, 32)
 	if !ok || err != nil || r < 0 {
-		return -1, 0, fmt.Errorf("%q: expected a rank and a time after its start, such as 3@2s", text)
+		return -1, 0, fmt.Errorf("%.40q: expected a rank and a time after its start, such as 3@2s", text)
 	}
 	at, err := parseTime(when)
 	return base.Rank(r), at, err
@@ -147,7 +149,7 @@ func parseRate(text string) (float64, error) {
 		}
 		return rate, nil
 	}
-	return 0, fmt.Errorf("%q is no bandwidth of at least 1MB/s; expected such as 150MB/s, 1.25GB/s or 10Gbit/s", text)
+	return 0, fmt.Errorf("%.40q is no bandwidth of at least 1MB/s; expected such as 150MB/s, 1.25GB/s or 10Gbit/s", text)
 }
 
 // String is the network as Parse reads it.

@@ -43,7 +43,7 @@ func TestParseRefuses(t *testing.T) {
 		"":                               `emulated network: "" has no value; expected fields such as latency=100us,bandwidth=150MB/s`,
 		"latency":                        `emulated network: "latency" has no value; expected fields such as latency=100us,bandwidth=150MB/s`,
 		"jitter=1us":                     `emulated network: "jitter=1us" has neither latency nor bandwidth; expected fields such as latency=100us,bandwidth=150MB/s`,
-		"latency=1us,latency=2us":        "emulated network: latency is given twice",
+		"latency=1us,latency=2us":        `emulated network: "latency" is given twice`,
 		"latency=-1us":                   `emulated network: latency: "-1us" is no time from 0 to 1h0m0s; expected such as 100us or 2ms`,
 		"latency=2h":                     `emulated network: latency: "2h" is no time from 0 to 1h0m0s; expected such as 100us or 2ms`,
 		"bandwidth=150":                  `emulated network: bandwidth: "150" is no bandwidth of at least 1MB/s; expected such as 150MB/s, 1.25GB/s or 10Gbit/s`,
@@ -52,7 +52,7 @@ func TestParseRefuses(t *testing.T) {
 		"latency=1us,seed=-1":            `emulated network: seed: "-1" is no whole number from 0`,
 		"latency=1us,loss-of-rank=2":     `emulated network: loss-of-rank: "2": expected a rank and a time after its start, such as 3@2s`,
 		"latency=1us,loss-of-rank=-1@1s": `emulated network: loss-of-rank: "-1@1s": expected a rank and a time after its start, such as 3@2s`,
-		"latency=1us,loss=1":             "emulated network: loss: there is no such field; expected latency, bandwidth, overhead, jitter, seed, loss-of-rank or detect",
+		"latency=1us,loss=1":             `emulated network: there is no field "loss"; expected latency, bandwidth, overhead, jitter, seed, loss-of-rank or detect`,
 	} {
 		if _, err := Parse(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v\nwant %s", text, err, want)

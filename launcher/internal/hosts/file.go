@@ -2,35 +2,29 @@ package hosts
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/internal/namedfile"
 )
 
-// maxLine bounds a line of a file of hosts, in bytes.
-const maxLine = 4096
+const (
+	maxLine = 4096     // bytes of a line of a file of hosts
+	maxFile = 16 << 20 // bytes of a file of hosts, which is more than all hosts of a cluster need
+)
 
 // ReadFile reads the file of hosts at path; see ParseFile. The file is a regular one, or a
 // descriptor such as /dev/fd/63 or /dev/stdin.
 func ReadFile(path string) ([]Host, error) {
-	// Without O_NONBLOCK, opening a pipe waits for somebody who writes to it.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file := namedfile.File{Named: "file of hosts", Path: path, Expected: "a file with lines such as: a slots=2", Most: maxFile}
+	text, err := file.Read()
 	if err != nil {
-		return nil, fmt.Errorf("file of hosts: %w", err)
+		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("file of hosts: %w", err)
-	}
-	inherited := path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
-	if !info.Mode().IsRegular() && !inherited {
-		return nil, fmt.Errorf("file of hosts %s: it is no regular file (%v); expected one with lines such as: a slots=2", path, info.Mode().Type())
-	}
-	return ParseFile(path, f)
+	return ParseFile(path, bytes.NewReader(text))
 }
 
 // ParseFile reads hosts as mpirun takes them: one in a line, as "NAME",

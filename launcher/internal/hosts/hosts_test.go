@@ -89,7 +89,7 @@ func TestParseFile(t *testing.T) {
 			t.Errorf("%q: %v, %v; want an error with %q", text, got, err, want)
 		}
 	}
-	if _, err := ReadFile("nope/nope"); err == nil || !strings.Contains(err.Error(), "file of hosts: open nope/nope") {
+	if _, err := ReadFile("nope/nope"); err == nil || !strings.Contains(err.Error(), `file of hosts "nope/nope": no such file or directory; expected a file with lines such as: a slots=2`) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
@@ -102,7 +102,7 @@ func TestReadFileOfKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{fifo, t.TempDir(), "/dev/null"} {
-		if got, err := ReadFile(path); err == nil || !strings.Contains(err.Error(), path+": it is no regular file") {
+		if got, err := ReadFile(path); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("file of hosts %q: it is no regular file", path)) {
 			t.Errorf("%s: %v, %v", path, got, err)
 		}
 	}

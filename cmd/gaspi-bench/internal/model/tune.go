@@ -11,6 +11,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/internal/namedfile"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
@@ -62,7 +63,7 @@ func (b *Tuner) part(ctx context.Context, cores int) error {
 		}
 		return b.writeMachine(file, &m)
 	case PartCrowd:
-		if err := readMachine(file, &m); err != nil {
+		if err := ReadMachine(EnvFile, file, &m); err != nil {
 			return err
 		}
 		if m.Switch, err = b.tuneSwitch(ctx, &m); err != nil {
@@ -91,12 +92,12 @@ func (b *Tuner) writeMachine(file string, m *price.Machine) error {
 	return os.WriteFile(file, append(text, '\n'), 0o666)
 }
 
-func readMachine(file string, m *price.Machine) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, m)
+// maxMachine bounds a file of parameters, in bytes: tune writes fewer than 1000.
+const maxMachine = 64 << 10
+
+// ReadMachine reads into m the parameters in the file that a variable called named names.
+func ReadMachine(named, file string, m *price.Machine) error {
+	return namedfile.File{Named: named, Path: file, Expected: "a file that gaspi-bench tune has written", Most: maxMachine}.JSON(m)
 }
 
 // machineLines are the parameters.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -187,10 +188,16 @@ func TestLoadCutCompressed(t *testing.T) {
 
 func TestLoadUnreadable(t *testing.T) {
 	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct{ name, path, want string }{
-		{"missing", "nowhere/ratings.csv", "nowhere/ratings.csv does not exist; give the path of a MovieLens data set (https://grouplens.org/datasets/movielens/)"},
-		{"directory", dir, dir + " is a directory; expected the ratings file in it"},
-		{"name with a zero byte", "a\x00b", "a\x00b cannot be read: invalid argument"},
+		{"missing", "nowhere/ratings.csv", "no such file or directory"},
+		{"directory", dir, "it is no regular file but a directory"},
+		{"named pipe", fifo, "it is no regular file but a named pipe"},
+		{"device", "/dev/zero", "it is no regular file but a device"},
+		{"name with a zero byte", "a\x00b", "invalid argument"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -198,7 +205,8 @@ func TestLoadUnreadable(t *testing.T) {
 			if err == nil {
 				t.Fatal("no error")
 			}
-			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
+			want := fmt.Sprintf("--ratings %q: %s; expected the ratings of a MovieLens data set (https://grouplens.org/datasets/movielens/)", tt.path, tt.want)
+			if diff := cmp.Diff(want, err.Error()); diff != "" {
 				t.Errorf("message (-want +got):\n%s", diff)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gaspi-go/gaspi-go/internal/namedfile"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -30,14 +31,11 @@ type input struct {
 // bytes and not by the name, so a renamed file works; a name that promises
 // compression must keep its promise.
 func open(path string) (*input, error) {
-	f, err := os.Open(path)
+	f, err := namedfile.File{Named: "--ratings", Path: path, Expected: "the ratings of a MovieLens data set (https://grouplens.org/datasets/movielens/)"}.Open()
 	if err != nil {
-		return nil, openError(path, err)
+		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = fmt.Errorf("%s is a directory; expected the ratings file in it", path)
-	}
 	var in *input
 	if err == nil {
 		in, err = decompress(f, info.Size(), path)
@@ -116,14 +114,6 @@ func openMember(archive io.ReaderAt, size int64, path string) (*input, error) {
 // emptyError is of a file without text.
 func emptyError(path string) error {
 	return fmt.Errorf("%s is empty; expected %s", path, wanted)
-}
-
-// openError says what to do about a file that cannot be opened.
-func openError(path string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s does not exist; give the path of a MovieLens data set (https://grouplens.org/datasets/movielens/)", path)
-	}
-	return fmt.Errorf("%s cannot be read: %w", path, cause(err))
 }
 
 // cause drops the operation and path that package os puts before an error,

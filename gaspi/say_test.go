@@ -1,0 +1,62 @@
+package gaspi_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
+)
+
+// Goal: a line that the runtime itself writes to standard error, which nobody reads any more, does
+// not end the process: how ranks are connected, and which ranks are missing.
+func TestLinesThatNobodyReads(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		start int // ranks of two that are started
+		env   []string
+		want  string
+	}{
+		{"how ranks are connected", 2, []string{"GASPI_VERBOSE=1"}, "joined\n"},
+		{"which ranks are missing", 1, []string{"GASPI_JOIN_TIMEOUT=11s"}, "gave up\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			ctx := testenv.Context(t)
+			unread, broken, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			unread.Close()
+			defer broken.Close()
+			ranks := byHand(ctx, t, 2, "unheard")[:c.start]
+			var stdout [2]bytes.Buffer
+			for r, cmd := range ranks {
+				cmd.Env = append(cmd.Env, c.env...)
+				cmd.Stdout, cmd.Stderr = &stdout[r], broken
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for r, cmd := range ranks {
+				if err := cmd.Wait(); err != nil || stdout[r].String() != c.want {
+					t.Errorf("rank %d ended with %v and %q, want %q", r, err, stdout[r].String(), c.want)
+				}
+			}
+		})
+	}
+}
+
+// playUnheard joins a job and says on standard output whether it could.
+func playUnheard(ctx context.Context, _ []string) error {
+	p, err := gaspi.Init(ctx, small)
+	if err != nil {
+		fmt.Println("gave up")
+		return nil
+	}
+	fmt.Println("joined")
+	return p.Close()
+}
