@@ -187,9 +187,7 @@ func (s *starter) info(v *variables) Info {
 // checkPlace refuses an environment that says where rank 0 is and makes no sense, whether or
 // not this job needs it.
 func (s *starter) checkPlace(v *variables) {
-	if v.has(EnvRendezvous) {
-		v.addresses(EnvRendezvous)
-	}
+	v.checkMeeting()
 	if s.master {
 		v.torchrunStore()
 	}
