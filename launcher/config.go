@@ -49,12 +49,13 @@ type Config struct {
 
 	// Transport is how ranks reach each other: "auto" (shared memory on one host,
 	// else RDMA where both have it, else TCP), "shm", "tcp" or "rdma", with which a
-	// package is built with RDMA. Empty leaves it to the environment.
+	// package is built with RDMA. Empty leaves it to GASPI_TRANSPORT.
 	Transport string
 
 	// Interface says which addresses ranks and the launcher listen on: the name
 	// of an interface, "^lo,docker0" for all but those, a network such as
-	// 10.0.0.0/8, or an address. Empty means whatever reaches the others.
+	// 10.0.0.0/8, or an address. Empty leaves it to GASPI_INTERFACE, and without that means
+	// whatever reaches the others.
 	Interface string
 
 	// Ports is the range, such as 7000-7099, that the ports at which ranks and the
@@ -63,12 +64,14 @@ type Config struct {
 	// Empty leaves it to GASPI_PORTS, and without that to the system.
 	Ports string
 
-	// TLS encrypts all connections between hosts (TLS 1.3).
+	// TLS encrypts all connections between hosts (TLS 1.3). GASPI_TLS=1 has the same effect.
 	TLS bool
 
 	// Env is added to the environment of this process, as "K=V"; a later entry
 	// replaces an earlier one. The variables by which a rank knows who it is
-	// (GASPI_RANK and its kin) cannot be set.
+	// (GASPI_RANK and its kin) cannot be set. Variables that say how ranks communicate
+	// (GASPI_TLS and others) count for the launcher as well as for the ranks, where the
+	// field of the same meaning leaves it to them.
 	Env []string
 
 	// Output says what becomes of what the ranks print.
@@ -102,8 +105,8 @@ type Config struct {
 
 	// Heartbeat is how long silence may last before it counts as death: that of a
 	// rank that is stopped (SIGSTOP), of a connection, or of a host. Such a rank
-	// is killed. Zero means 10 s, and NoHeartbeat for ever; other values are at most
-	// 24 h. With less than a second, a machine that is busy looks like one that is dead.
+	// is killed. Zero leaves it to GASPI_HEARTBEAT, and without that means 10 s;
+	// NoHeartbeat is for ever; other values are at most 24 h. With less than a second, a machine that is busy looks like one that is dead.
 	Heartbeat time.Duration
 
 	// Foreground says that running this job is what the process is for. Signals
@@ -160,7 +163,7 @@ const MaxRanks = 1 << 16
 // DefaultKillGrace is what a Config.KillGrace of zero means.
 const DefaultKillGrace = 5 * time.Second
 
-// DefaultHeartbeat is what a Config.Heartbeat of zero means.
+// DefaultHeartbeat is what a Config.Heartbeat of zero means without GASPI_HEARTBEAT.
 const DefaultHeartbeat = 10 * time.Second
 
 // NoHeartbeat is a Config.Heartbeat without a limit: only a connection that ends is a loss.
@@ -230,12 +233,6 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Remote.Patience == 0 {
 		c.Remote.Patience = DefaultPatience
 	}
-	if c.Node.JoinTimeout == 0 {
-		c.Node.JoinTimeout = DefaultJoinTimeout
-	}
-	if c.Ports == "" {
-		c.Ports = os.Getenv(boot.EnvPorts)
-	}
 	if c.Stdout == nil {
 		c.Stdout = os.Stdout
 	}
@@ -245,14 +242,15 @@ func (c Config) withDefaults() (Config, error) {
 	if c.KillGrace == 0 {
 		c.KillGrace = DefaultKillGrace
 	}
-	if c.Heartbeat == 0 {
-		c.Heartbeat = DefaultHeartbeat
-	}
 	if c.Notice == nil {
 		c.Notice = func(string) {}
 	}
 	if c.Log == nil {
 		c.Log = func(string) {}
+	}
+	c, err := c.heeding()
+	if err != nil {
+		return c, err
 	}
 	return c, c.check()
 }
@@ -277,8 +275,8 @@ func (c Config) check() error {
 		return fmt.Errorf("heartbeat %v: expected at most %v, or NoHeartbeat", c.Heartbeat, boot.MaxHeartbeat)
 	case c.Bind < BindNone || c.Bind > BindCore:
 		return fmt.Errorf("unknown kind of binding %d", c.Bind)
-	case !slices.Contains([]string{"", "auto", "shm", "tcp", transportRDMA}, c.Transport):
-		return fmt.Errorf("unknown transport %q: expected auto, shm, tcp or rdma", c.Transport)
+	case !slices.Contains(transports, c.Transport):
+		return fmt.Errorf("unknown transport %q: expected %s", c.Transport, transportWords)
 	case c.OnFailure < Abort || c.OnFailure > Continue:
 		return fmt.Errorf("unknown consequence of a failure %d", c.OnFailure)
 	}

@@ -6,14 +6,18 @@ import (
 	"strings"
 )
 
-// The variables that package gaspi reads and the launcher only hands on.
-const (
-	envTransport = "GASPI_TRANSPORT"
-	envInterface = "GASPI_INTERFACE"
-)
+// envTransport is read by package gaspi, too.
+const envTransport = "GASPI_TRANSPORT"
 
-// transportRDMA is the transport that programs have only if they were built with it.
-const transportRDMA = "rdma"
+// transports are the values of Config.Transport.
+var transports = []string{"", "auto", "shm", "tcp", transportRDMA}
+
+const (
+	transportRDMA     = "rdma"     // which programs have only if they were built with it
+	transportLoopback = "loopback" // of a single rank, which the variable alone can name
+
+	transportWords = "auto, shm, tcp or rdma"
+)
 
 // hostOwned are the variables that say something about a host or a login there.
 // Ranks on another host get those of its agent; all others they get from here.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -171,7 +170,7 @@ func (j *job) spread() bool {
 func (j *job) environ(r Rank) []string {
 	env := j.commonEnviron()
 	if j.cfg.Interface != "" {
-		env = append(env, envInterface+"="+j.cfg.Interface)
+		env = append(env, boot.EnvInterface+"="+j.cfg.Interface)
 	}
 	return append(env, j.output.Environ(r)...)
 }
@@ -185,13 +184,7 @@ func (j *job) commonEnviron() []string {
 	if j.cfg.Ports != "" {
 		env = append(env, boot.EnvPorts+"="+j.cfg.Ports)
 	}
-	if j.spread() || j.cfg.TLS {
-		env = append(env, boot.EnvTLS+"="+map[bool]string{false: "0", true: "1"}[j.cfg.TLS])
-	}
-	if j.spread() {
-		env = append(env, boot.EnvHeartbeat+"="+j.cfg.silence().String())
-	}
-	return env
+	return append(env, j.cfg.corrections(j.spread())...)
 }
 
 // report is how sites say what has happened.
@@ -219,23 +212,7 @@ func (j *job) startSites() {
 // awaitRanks tells the user, once the first rank has joined, which others have not. It
 // returns when all have, or the job is over.
 func (j *job) awaitRanks() {
-	j.server.AwaitAll(j.over, j.joinLimit(), func(line string) { j.report(ranksMissing{line}) })
-}
-
-// joinLimit is how long ranks may take to join once the first has. There is no limit
-// unless the environment of ranks has one that makes sense.
-func (j *job) joinLimit() time.Duration {
-	text := os.Getenv(boot.EnvJoinTimeout)
-	for _, kv := range j.cfg.Env {
-		if value, ok := strings.CutPrefix(kv, boot.EnvJoinTimeout+"="); ok {
-			text = value
-		}
-	}
-	limit, err := time.ParseDuration(text)
-	if err != nil {
-		return 0
-	}
-	return max(limit, 0)
+	j.server.AwaitAll(j.over, j.cfg.joinLimit(), func(line string) { j.report(ranksMissing{line}) })
 }
 
 // loop handles what happens until every rank has ended.

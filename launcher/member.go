@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
@@ -238,7 +239,7 @@ func (m *member) complete(t *supervise.Task, p *program) {
 func (m *member) environ(r Rank) []string {
 	var env []string
 	if m.cfg.Interface != "" {
-		env = append(env, envInterface+"="+m.cfg.Interface)
+		env = append(env, boot.EnvInterface+"="+m.cfg.Interface)
 	}
 	return append(env, m.output.Environ(r)...)
 }

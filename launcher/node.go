@@ -42,12 +42,12 @@ type Node struct {
 	// that GASPI_KEY is the key itself. Ranks get neither.
 	KeyFile string
 
-	// JoinTimeout is how long the nodes wait for each other. Zero means 30 s; negative
-	// means for ever.
+	// JoinTimeout is how long the nodes wait for each other. Zero leaves it to
+	// GASPI_JOIN_TIMEOUT, and without that means 30 s; negative means for ever.
 	JoinTimeout time.Duration
 }
 
-// DefaultJoinTimeout is what a Node.JoinTimeout of zero means.
+// DefaultJoinTimeout is what a Node.JoinTimeout of zero means without GASPI_JOIN_TIMEOUT.
 const DefaultJoinTimeout = 30 * time.Second
 
 // several reports whether there are other nodes.

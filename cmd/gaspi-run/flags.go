@@ -65,11 +65,11 @@ func parse(args []string) (*options, error) {
 	if o.config.Env, err = fromHere(o.config.Env); err != nil {
 		return nil, err
 	}
-	if flags.Changed("emulate") {
-		if _, err := gaspi.ParseNetwork(o.emulate); err != nil {
-			return nil, fmt.Errorf("--emulate: %w", err)
-		}
-		o.config.Env = append(o.config.Env, "GASPI_EMULATE="+o.emulate)
+	if err := o.emulation(flags.Changed("emulate")); err != nil {
+		return nil, err
+	}
+	if flags.Changed("tls") && !o.config.TLS {
+		o.config.Env = append(o.config.Env, "GASPI_TLS=0") // whatever the environment says
 	}
 	if flags.Changed("rdma-provider") {
 		if o.provider == "" {
@@ -91,6 +91,28 @@ func parse(args []string) (*options, error) {
 	}
 	return o, o.config.Check()
 }
+
+// emulation reads the network that ranks are to be behind, from the flag if it is given, else
+// from the variable.
+func (o *options) emulation(flag bool) error {
+	origin, text := "--emulate", o.emulate
+	if !flag {
+		origin, text = envEmulate, o.setting(envEmulate)
+	}
+	if !flag && text == "" {
+		return nil
+	}
+	if _, err := gaspi.ParseNetwork(text); err != nil {
+		return fmt.Errorf("%s: %w", origin, err)
+	}
+	if flag {
+		o.config.Env = append(o.config.Env, envEmulate+"="+text)
+	}
+	return nil
+}
+
+// envEmulate is read by package gaspi, too.
+const envEmulate = "GASPI_EMULATE"
 
 // explain says in a user's words what pflag says in Go's.
 func explain(err error) error {
@@ -165,7 +187,7 @@ func (o *options) flags() *pflag.FlagSet {
 	f.BoolVar(&c.TLS, "tls", false, "encrypt all connections (TLS 1.3)")
 	f.BoolVar(&c.Remote.Stage, "stage", false, "copy gaspi-run and PROGRAM to the other hosts for this job")
 	f.StringVar(&o.ssh, "ssh", "", "`COMMAND` instead of ssh, such as \"ssh -p 2222\"")
-	f.DurationVar(&c.Heartbeat, "heartbeat", launcher.DefaultHeartbeat, "how long a rank may be stopped, or a host silent, before it\ncounts as dead; 0 for ever")
+	f.DurationVar(&c.Heartbeat, "heartbeat", 0, "how long a rank may be stopped, or a host silent, before it\ncounts as dead, such as 3s; a `TIME` of 0 is for ever (default\nGASPI_HEARTBEAT or "+launcher.DefaultHeartbeat.String()+")")
 	f.StringVar(&o.output, "output", "label", "label: whole lines after \"[rank] \"; raw: as ranks write it;\ndir:PATH: in files PATH/0.stdout and so on")
 	f.StringArrayVarP(&c.Env, "env", "x", nil, "add `NAME=VALUE` to the environment of all ranks, or NAME with the\nvalue that it has here; repeatable")
 	f.DurationVar(&c.Timeout, "timeout", 0, "end the job with exit code 124 if it runs longer, such as 10m\n(default none)")
@@ -204,6 +226,10 @@ Examples:
 
 Flags:
 ` + o.flags().FlagUsages() + `
+Flags that are not given are taken from GASPI_TRANSPORT, GASPI_RDMA_PROVIDER,
+GASPI_INTERFACE, GASPI_PORTS, GASPI_EMULATE, GASPI_TLS, GASPI_HEARTBEAT,
+GASPI_JOIN_TIMEOUT and GASPI_KEY_FILE, if they are set.
+
 The exit code is 0 if all ranks end with status 0, else that of the first rank
 that fails, 128 plus the signal if one killed it. 124: timed out; 126: PROGRAM is
 there, on this host or another, and cannot be executed; 127: it is not there; 2:

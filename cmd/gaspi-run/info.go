@@ -39,7 +39,7 @@ func info(args []string, stdout io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(stdout, "\nlocked memory: %s\n", lockedLimit())
-	for _, line := range pairs(o.config.Hosts, o.config.Transport, between(ways)) {
+	for _, line := range pairs(o.config.Hosts, o.forcedTransport(), between(ways)) {
 		fmt.Fprintln(stdout, line)
 	}
 	return nil

@@ -156,4 +156,4 @@ func (o *options) forcedTransport() string {
 	return forced
 }
 
-func (o *options) isEmulated() bool { return o.setting("GASPI_EMULATE") != "" }
+func (o *options) isEmulated() bool { return o.setting(envEmulate) != "" }

@@ -37,7 +37,7 @@ func (o *options) node(flags *pflag.FlagSet, lookup func(string) (string, bool))
 	if err := o.meeting(flags, lookup); err != nil || n.Count == 1 {
 		return err
 	}
-	n.JoinTimeout, err = joinTimeout(flags, n.JoinTimeout, lookup)
+	n.JoinTimeout, err = joinTimeout(flags, n.JoinTimeout)
 	return err
 }
 
@@ -48,7 +48,7 @@ func (o *options) meeting(flags *pflag.FlagSet, lookup func(string) (string, boo
 		return fmt.Errorf("--nnodes %d: a job has 1 to %d nodes", n.Count, launcher.MaxRanks)
 	}
 	if !flags.Changed("node-rank") && n.Count > 1 {
-		if n.Number, err = nodeRank(lookup); err != nil {
+		if n.Number, err = nodeRank(n.Count, lookup); err != nil {
 			return err
 		}
 	}
@@ -83,44 +83,34 @@ func decline(args []string, err error, say func(string)) {
 		return
 	}
 	n := &o.config.Node
-	n.JoinTimeout, _ = joinTimeout(flags, n.JoinTimeout, os.LookupEnv) // err, if it is wrong
+	n.JoinTimeout, _ = joinTimeout(flags, n.JoinTimeout) // err, if it is wrong
 	o.config.Notice, o.config.Program, o.config.Ranks = say, "", 1
 	launcher.Decline(context.Background(), o.config, err)
 }
 
-// nodeRank is the number of this node that its environment says.
-func nodeRank(lookup func(string) (string, bool)) (int, error) {
+// nodeRank is the number of this node, of so many, that its environment says.
+func nodeRank(nodes int, lookup func(string) (string, bool)) (int, error) {
 	for _, name := range nodeRankVariables {
 		text, ok := lookup(name)
 		if !ok {
 			continue
 		}
 		number, err := strconv.Atoi(text)
-		if err != nil {
-			return 0, fmt.Errorf("%s=%.80q: expected the number of this node", name, text)
+		if err != nil || number < 0 || number >= nodes {
+			return 0, fmt.Errorf("%s=%.80q: expected the number of this node, from 0 to %d; --node-rank says it too", name, text, nodes-1)
 		}
 		return number, nil
 	}
 	return 0, fmt.Errorf("--nnodes: expected --node-rank K, the number of this node from 0, since neither %s nor %s says it", nodeRankVariables[0], nodeRankVariables[1])
 }
 
-// joinTimeout is how long nodes wait for each other, as a Config has it: negative for ever.
-func joinTimeout(flags *pflag.FlagSet, limit time.Duration, lookup func(string) (string, bool)) (time.Duration, error) {
-	text, set := lookup("GASPI_JOIN_TIMEOUT")
+// joinTimeout is how long nodes wait for each other, as a Config has it: negative for ever,
+// and 0 without a flag.
+func joinTimeout(flags *pflag.FlagSet, limit time.Duration) (time.Duration, error) {
 	switch {
-	case flags.Changed("join-timeout"):
-		if limit < 0 {
-			return 0, fmt.Errorf("--join-timeout %v: expected more than 0, such as 10m, or 0 for ever", limit)
-		}
-	case !set:
-		return 0, nil
-	default:
-		var err error
-		if limit, err = time.ParseDuration(text); err != nil || limit < 0 {
-			return 0, fmt.Errorf("GASPI_JOIN_TIMEOUT=%.80q: expected a time such as 30s, or 0 for no limit", text)
-		}
-	}
-	if limit == 0 {
+	case limit < 0:
+		return 0, fmt.Errorf("--join-timeout %v: expected more than 0, such as 10m, or 0 for ever", limit)
+	case limit == 0 && flags.Changed("join-timeout"):
 		return -1, nil
 	}
 	return limit, nil

@@ -81,8 +81,7 @@ func FromEnvironment(ctx context.Context, log, wait func(line string)) (Session,
 type way func(ctx context.Context, v *variables, tell reports) (Session, error)
 
 // way returns the first way that the environment names, or nil. A process that one starter has
-// started inside of another one has the variables of both, so starters that run inside of
-// others are looked for first.
+// started inside of another one has the variables of both: starter chooses.
 func (v *variables) way() way {
 	switch {
 	case v.has(EnvFD):
@@ -90,19 +89,12 @@ func (v *variables) way() way {
 	case v.has(EnvRank) || v.has(EnvSize) || v.has(EnvLocalRank) || v.has(EnvLocalSize):
 		return fromNetwork
 	}
-	if s := v.starter(inner); s != nil {
+	switch s := v.starter(); {
+	case s != nil && s.way != nil:
+		return s.way
+	case s != nil:
 		return s.begin
-	}
-	switch {
-	case v.hasPMI1():
-		return fromPMI1
-	case inSlurmStep(v):
-		return fromSlurm
-	}
-	if s := v.starter(outer); s != nil {
-		return s.begin
-	}
-	if v.has(EnvRendezvous) || v.has(EnvKeyFile) || v.has(EnvKey) || v.has(EnvJob) {
+	case v.has(EnvRendezvous) || v.has(EnvKeyFile) || v.has(EnvKey) || v.has(EnvJob):
 		return fromNetwork
 	}
 	return nil

@@ -23,7 +23,7 @@ type store interface {
 	fence(ctx context.Context) error                     // returns when all processes have called it
 	get(ctx context.Context, key string) (string, error) // of what was put before the last fence
 	close(ctx context.Context) error                     // ends the talk well
-	abandon()                                            // ends it otherwise
+	abandon()                                            // ends it otherwise, without a sign to the manager
 }
 
 // A patientStore is a store whose answers are waited for no longer than patience.

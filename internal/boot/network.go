@@ -128,11 +128,36 @@ func parseNetwork(v *variables, proof auth.Credentials, tell reports) (networkPl
 	return p, v.err
 }
 
+// Settings are what an environment says for all ranks of a job.
+type Settings struct {
+	TLS         bool
+	Heartbeat   time.Duration // 0 for ever
+	JoinTimeout time.Duration // 0 for ever
+	Ports       address.Ports
+}
+
+// ReadSettings reads them by lookup, which is os.LookupEnv or like it. A variable that is not
+// set stands for its default. The error names the first variable that makes no sense.
+func ReadSettings(lookup func(string) (string, bool)) (Settings, error) {
+	v := &variables{lookup: lookup}
+	s := v.settings()
+	return s, v.err
+}
+
+func (v *variables) settings() Settings {
+	return Settings{
+		Heartbeat:   v.duration(EnvHeartbeat, MinHeartbeat, MaxHeartbeat, DefaultHeartbeat),
+		Ports:       v.ports(EnvPorts),
+		TLS:         v.flag(EnvTLS),
+		JoinTimeout: v.duration(EnvJoinTimeout, time.Second, longestJoin, defaultJoin),
+	}
+}
+
 // limits reads what is common to all ways of joining over a network.
 func (p *networkPlan) limits(v *variables, tell reports) {
-	p.heartbeat = v.duration(EnvHeartbeat, MinHeartbeat, MaxHeartbeat, DefaultHeartbeat)
-	p.ports = v.ports(EnvPorts)
-	p.meeting = meeting{secure: v.flag(EnvTLS), tell: tell, patience: v.duration(EnvJoinTimeout, time.Second, longestJoin, defaultJoin)}
+	s := v.settings()
+	p.heartbeat, p.ports = s.Heartbeat, s.Ports
+	p.meeting = meeting{secure: s.TLS, tell: tell, patience: s.JoinTimeout}
 	if p.meeting.patience == 0 {
 		p.meeting.patience = longestJoin // whoever says 0 ends the job himself
 	}

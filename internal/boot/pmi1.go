@@ -30,7 +30,7 @@ func newPMI1(conn net.Conn) *pmi1 {
 	return &pmi1{pmiConn: pmiConn{conn, "PMI-1"}, in: bufio.NewReaderSize(conn, maxPMI1)}
 }
 
-// begin agrees on the version. It closes the connection if it cannot.
+// begin agrees on the version. It abandons the connection if it cannot.
 func (p *pmi1) begin(ctx context.Context) error {
 	err := p.within(ctx, func() error {
 		if _, err := p.call("init pmi_version=1 pmi_subversion=1", "response_to_init"); err != nil {
@@ -54,13 +54,13 @@ func (p *pmi1) begin(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		p.conn.Close()
+		p.abandon()
 	}
 	return err
 }
 
 // introduce says which process this is, where the connection is not inherited, and returns
-// its rank and the number of ranks. It closes the connection if it cannot.
+// its rank and the number of ranks. It abandons the connection if it cannot.
 func (p *pmi1) introduce(ctx context.Context, id int) (rank, size int, err error) {
 	err = p.within(ctx, func() error {
 		if _, err := p.call("initack pmiid="+strconv.Itoa(id), "initack"); err != nil {
@@ -84,7 +84,7 @@ func (p *pmi1) introduce(ctx context.Context, id int) (rank, size int, err error
 		return nil
 	})
 	if err != nil {
-		p.conn.Close()
+		p.abandon()
 	}
 	return rank, size, err
 }
@@ -115,9 +115,10 @@ func (p *pmi1) get(ctx context.Context, key string) (string, error) {
 // close ends the talk. The manager takes a process that ends without it for one that
 // broke off.
 func (p *pmi1) close(ctx context.Context) error {
-	defer p.conn.Close()
-	_, err := p.ask(ctx, "finalize", "finalize_ack")
-	return err
+	return p.end(func() error {
+		_, err := p.ask(ctx, "finalize", "finalize_ack")
+		return err
+	})
 }
 
 // ask makes a call that ends with ctx.

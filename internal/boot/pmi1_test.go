@@ -199,6 +199,7 @@ type manager struct {
 	open   chan struct{} // closed when all are there
 	over   chan struct{} // closed when the test is
 	closed int           // processes that have ended their talk well
+	heard  int           // lines
 }
 
 func startManager(t *testing.T, size int, mapping string) *manager {
@@ -239,6 +240,9 @@ func (m *manager) serve(t *testing.T, conn net.Conn) {
 }
 
 func (m *manager) answer(asked map[string]string) string {
+	m.mu.Lock()
+	m.heard++
+	m.mu.Unlock()
 	switch asked["cmd"] {
 	case "initack":
 		return fmt.Sprintf("cmd=initack\ncmd=set size=%d\ncmd=set rank=%s\ncmd=set debug=0\n", m.size, asked["pmiid"])

@@ -43,6 +43,10 @@ func (v *variables) hasPMI1() bool {
 func fromPMI1(ctx context.Context, v *variables, tell reports) (Session, error) {
 	var plan networkPlan
 	plan.limits(v, tell)
+	v.checkMeeting()
+	if v.err != nil {
+		return nil, v.err
+	}
 	proof, given, err := v.credentials()
 	if err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ func openPMI(ctx context.Context, conn net.Conn, job string, rank int) (p *pmi, 
 		return nil
 	})
 	if err != nil {
-		conn.Close()
+		p.abandon()
 		return nil, 0, err
 	}
 	return p, size, nil
@@ -85,9 +85,10 @@ func (p *pmi) get(ctx context.Context, key string) (string, error) {
 // close ends the talk. Slurm takes a task that ends without it for one that
 // broke off.
 func (p *pmi) close(ctx context.Context) error {
-	defer p.conn.Close()
-	_, err := p.ask(ctx, "finalize")
-	return err
+	return p.end(func() error {
+		_, err := p.ask(ctx, "finalize")
+		return err
+	})
 }
 
 // ask makes a call that ends with ctx.

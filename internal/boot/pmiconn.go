@@ -2,8 +2,10 @@ package boot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"syscall"
 	"time"
 )
 
@@ -15,8 +17,43 @@ type pmiConn struct {
 
 func (c *pmiConn) name() string { return c.version }
 
-// abandon closes the connection in the middle of the conversation.
-func (c *pmiConn) abandon() { c.conn.Close() }
+// abandon ends the conversation in the middle and leaves the connection open until the process
+// ends. A manager kills a process whose connection breaks, and would do so before the process
+// has said what is wrong.
+func (c *pmiConn) abandon() {
+	if socket, ok := c.conn.(syscall.Conn); ok && keepOpen(socket) == nil {
+		c.conn.Close() // which else the garbage collector does
+	}
+}
+
+// keepOpen duplicates a descriptor for as long as the process lives.
+func keepOpen(socket syscall.Conn) error {
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var refused error
+	err = raw.Control(func(fd uintptr) {
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
+		var own int
+		if own, refused = syscall.Dup(int(fd)); refused == nil {
+			syscall.CloseOnExec(own)
+		}
+	})
+	return errors.Join(err, refused)
+}
+
+// end ends the conversation by finish, which asks the manager for it.
+func (c *pmiConn) end(finish func() error) error {
+	err := finish()
+	if err != nil {
+		c.abandon()
+		return err
+	}
+	c.conn.Close()
+	return nil
+}
 
 // within runs f, which uses the connection, until ctx ends. Its errors begin with the version.
 func (c *pmiConn) within(ctx context.Context, f func() error) error {

@@ -20,6 +20,7 @@ func fromSlurm(ctx context.Context, v *variables, tell reports) (Session, error)
 	plan := networkPlan{info: v.slurmInfo()}
 	plan.serves = plan.info.Rank == 0
 	plan.limits(v, tell)
+	v.checkMeeting()
 	if v.err != nil {
 		return nil, v.err
 	}

@@ -23,6 +23,7 @@ type starter struct {
 	group     string   // number of the starter's agent, of which a host may have several
 	also      []string // without which it is not this starter
 	same      []string // equal for all processes of one start on a host, and different for others
+	way       way      // how its processes join, where begin does not say it
 	master    bool     // torchrunAddress and torchrunPort say where rank 0 is
 }
 
@@ -80,15 +81,38 @@ var announcements = []struct {
 	{"FLUX_JOB_SIZE", true}, {slurmTasks, true}, {"MPI_LOCALNRANKS", true}, {"PALS_RANKID", false}, {"ALPS_APP_PE", false}, {"PMIX_RANK", false},
 }
 
-// starter returns the first of the starters in table that has started this process.
-func (v *variables) starter(table []starter) *starter {
+// starter returns the starter of this process, or nil. Of several it is the first of inner,
+// then a manager that speaks PMI-1 or Slurm, and then the first of outer; but one that has started a single
+// process hides none that has started several.
+func (v *variables) starter() *starter {
+	all := v.starters(inner)
+	switch {
+	case v.hasPMI1():
+		all = append(all, &starter{name: "PMI-1", size: pmiSize, way: fromPMI1})
+	case inSlurmStep(v):
+		all = append(all, &starter{name: "Slurm", size: slurmTasks, way: fromSlurm})
+	}
+	all = append(all, v.starters(outer)...)
+	for _, s := range all {
+		if size, _ := v.lookup(s.size); size != "1" {
+			return s
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all[0]
+}
+
+// starters returns those of a table that have started this process.
+func (v *variables) starters(table []starter) (all []*starter) {
 	for _, s := range table {
 		needed := append([]string{s.rank, s.size}, s.also...)
 		if !slices.ContainsFunc(needed, func(name string) bool { return !v.has(name) }) {
-			return &s
+			all = append(all, &s)
 		}
 	}
-	return nil
+	return all
 }
 
 // announced returns an error if some variable says that this process is one of several,
@@ -163,9 +187,7 @@ func (s *starter) info(v *variables) Info {
 // checkPlace refuses an environment that says where rank 0 is and makes no sense, whether or
 // not this job needs it.
 func (s *starter) checkPlace(v *variables) {
-	if v.has(EnvRendezvous) {
-		v.addresses(EnvRendezvous)
-	}
+	v.checkMeeting()
 	if s.master {
 		v.torchrunStore()
 	}

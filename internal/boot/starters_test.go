@@ -94,6 +94,39 @@ func TestWay(t *testing.T) {
 	}
 }
 
+// TestNestedStarters puts each starter inside of each other one, with one process or two.
+func TestNestedStarters(t *testing.T) {
+	starters := []struct{ way, env string }{ // with %d for the size, in the order in which they count
+		{"torchrun", "RANK=0 WORLD_SIZE=%d LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=h MASTER_PORT=29500"},
+		{"Open MPI's mpirun", "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=%d PMIX_RANK=0"},
+		{"pmi1", "PMI_FD=6 PMI_RANK=0 PMI_SIZE=%d MPI_LOCALRANKID=0 MPI_LOCALNRANKS=1"},
+		{"slurm", "SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=%d SLURM_JOB_ID=7 SLURM_STEP_ID=0"},
+		{"Flux", "FLUX_JOB_SIZE=%d FLUX_TASK_RANK=0 FLUX_JOB_ID=f"},
+		{"MVAPICH's mpirun_rsh", "MV2_COMM_WORLD_RANK=0 MV2_COMM_WORLD_SIZE=%d"},
+		{"jsrun", "JSM_NAMESPACE_RANK=0 JSM_NAMESPACE_SIZE=%d"},
+	}
+	for i, first := range starters {
+		for _, second := range starters[i+1:] {
+			for _, size := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}} {
+				want := first.way
+				if size[0] == 1 && size[1] == 2 {
+					want = second.way
+				}
+				if first.way == "pmi1" && second.way == "slurm" {
+					want = "pmi1" // Hydra runs in a step, and no step in a process of Hydra
+				}
+				if first.way == "slurm" && size == [2]int{1, 1} {
+					want = second.way // a step of one task is a shell
+				}
+				env := fmt.Sprintf(first.env+" "+second.env, size[0], size[1])
+				if got := wayOf(env); got != want {
+					t.Errorf("%s: %s, want %s", env, got, want)
+				}
+			}
+		}
+	}
+}
+
 // TestNumberWithoutSize has each starter's variables that make a process one of several, without
 // the one that says of how many.
 func TestNumberWithoutSize(t *testing.T) {
@@ -134,10 +167,7 @@ func wayOf(env string) string {
 	if short, ok := names[name[strings.LastIndex(name, ".")+1:]]; ok {
 		return short
 	}
-	if s := v.starter(inner); s != nil {
-		return s.name
-	}
-	return v.starter(outer).name
+	return v.starter().name
 }
 
 // runRanks starts size processes at once that have nothing in common but what env says for

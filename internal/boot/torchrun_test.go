@@ -78,7 +78,7 @@ func TestAddressesOfTorchrun(t *testing.T) {
 				}
 				env[variable], env[EnvJoinTimeout] = value, "1s"
 				v := &variables{lookup: lookupIn(env)}
-				s, err := v.starter(inner).begin(testenv.Context(t), v, reports{})
+				s, err := v.starter().begin(testenv.Context(t), v, reports{})
 				if err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("%s=%.80q: expected", variable, value)) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%s, %s=%q: %v, %v; want one line that names it", layout, variable, value, s, err)
 				}

@@ -166,3 +166,16 @@ func (v *variables) names(i *Info) {
 		}
 	}
 }
+
+// checkMeeting refuses an environment that says where and as whom ranks meet and makes no sense,
+// before anything is asked of a process manager: it kills a process that breaks off.
+func (v *variables) checkMeeting() {
+	if v.has(EnvRendezvous) {
+		v.addresses(EnvRendezvous)
+	}
+	text, _ := v.lookup(EnvInterface)
+	if err := address.Check(text); err != nil && v.err == nil {
+		v.err = fmt.Errorf("%s: %w", EnvInterface, err)
+	}
+	v.names(&Info{Job: "job"})
+}

@@ -7,13 +7,16 @@ import (
 )
 
 // keeperScript reads the process groups of the ranks, a line each, until the launcher
-// says that all is well, and kills them when it goes without a word. It uses nothing but
-// what a shell has built in.
+// says that all is well, and kills them when it goes without a word. The groups in a line
+// after "only" replace all before them. It uses nothing but what a shell has built in.
 const keeperScript = `trap '' HUP INT QUIT TERM TSTP
 groups=
 while read -r line; do
-	test "$line" != over || exit 0
-	groups="$groups -$line"
+	case $line in
+	over) exit 0 ;;
+	only*) groups=${line#only} ;;
+	*) groups="$groups -$line" ;;
+	esac
 done
 test -z "$groups" || kill -s KILL -- $groups 2>/dev/null`
 
@@ -23,6 +26,7 @@ test -z "$groups" || kill -s KILL -- $groups 2>/dev/null`
 type keeper struct {
 	process *os.Process
 	pipe    *os.File
+	known   int // process groups that it was told about
 }
 
 // unkept is what is said about what nobody keeps.
@@ -76,8 +80,28 @@ func (k *keeper) keep(group int) error {
 	if k == nil {
 		return nil
 	}
+	k.known++
 	_, err := fmt.Fprintln(k.pipe, group)
 	return err
+}
+
+// narrow tells which process groups are still there, if some are not: those among left, which
+// is what leftovers returns. The numbers of the others may belong to somebody else by now.
+func (k *keeper) narrow(left []int) {
+	if k == nil {
+		return
+	}
+	line, groups := "only", 0
+	for _, target := range left {
+		if target < 0 {
+			line += fmt.Sprintf(" %d", target)
+			groups++
+		}
+	}
+	if groups < k.known {
+		k.known = groups
+		fmt.Fprintln(k.pipe, line) // a keeper that is gone keeps nothing
+	}
 }
 
 // dismiss ends the keeper: nothing is left to be kept.

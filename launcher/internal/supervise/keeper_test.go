@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"syscall"
 	"testing"
 	"time"
@@ -55,6 +56,58 @@ func TestKeeperKnowsARankAtOnce(t *testing.T) {
 	a.Signal(syscall.SIGKILL)
 	a.Finish(nil)
 	a.Close()
+}
+
+// TestKeeperKillsWhatIsStillThere has the launcher go without a word.
+func TestKeeperKillsWhatIsStillThere(t *testing.T) {
+	cases := []struct {
+		name  string
+		looks [][]int // which of three groups are left, look by look
+		lives []bool
+	}{
+		{"before the first look", nil, []bool{false, false, false}},
+		{"all are left", [][]int{{0, 1, 2}}, []bool{false, false, false}},
+		{"one is left", [][]int{{1}}, []bool{true, false, true}},
+		{"they go one after the other", [][]int{{0, 2}, {2}, {2}}, []bool{true, true, false}},
+		{"none is left", [][]int{{0}, {}}, []bool{true, true, true}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			k, err := newKeeper(&Ranks{task: Task{Children: &Children{}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var groups []*exec.Cmd
+			for range c.lives {
+				cmd := exec.CommandContext(t.Context(), "sleep", "1000")
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				groups = append(groups, cmd)
+				if err := k.keep(cmd.Process.Pid); err != nil {
+					t.Error(err)
+				}
+			}
+			for _, look := range c.looks {
+				left := []int{os.Getpid()} // an adopted process, which is no group
+				for _, i := range look {
+					left = append(left, -groups[i].Process.Pid)
+				}
+				k.narrow(left)
+			}
+			k.pipe.Close() // as the system does with what is killed
+			k.process.Wait()
+			for i, cmd := range groups {
+				cmd.Process.Signal(syscall.SIGTERM) // the first signal to come is the one that ends it
+				cmd.Wait()
+				ended := cmd.ProcessState.Sys().(syscall.WaitStatus).Signal()
+				if lives := ended == syscall.SIGTERM; lives != c.lives[i] {
+					t.Errorf("group %d ended by %v; want it to live: %v", i, ended, c.lives[i])
+				}
+			}
+		})
+	}
 }
 
 // awaitEmptyGroup waits until nothing runs in a process group.

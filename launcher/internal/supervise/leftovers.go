@@ -28,6 +28,7 @@ func (a *Ranks) Finish(hurry <-chan struct{}) {
 	if len(left) == 0 {
 		return
 	}
+	a.keeper.narrow(left)
 	a.task.Log(fmt.Sprintf("ending what the ranks have left running: %v", left))
 	if a.task.Grace > 0 && a.endingBy() != syscall.SIGKILL {
 		signalEach(left, syscall.SIGTERM)
@@ -41,22 +42,23 @@ func (a *Ranks) Finish(hurry <-chan struct{}) {
 }
 
 // awaitLeftovers waits until nothing is left, for some time or until hurry is
-// closed, and returns what is.
+// closed, and returns what is left then.
 func (a *Ranks) awaitLeftovers(patience time.Duration, hurry <-chan struct{}) []int {
 	tick := time.NewTicker(leftoverPoll)
 	defer tick.Stop()
 	limit := time.After(patience)
 	for {
 		left := a.leftovers()
+		a.keeper.narrow(left)
 		if len(left) == 0 {
 			return nil
 		}
 		select {
 		case <-tick.C:
 		case <-limit:
-			return left
+			return a.leftovers()
 		case <-hurry:
-			return left
+			return a.leftovers()
 		}
 	}
 }
@@ -76,9 +78,8 @@ func (a *Ranks) leftovers() []int {
 		left = a.task.Children.orphans()
 	}
 	for _, r := range a.ranks {
-		// Nobody else can have this number while the group has a member.
-		if pid := r.pid(); pid != 0 && syscall.Kill(-pid, 0) == nil {
-			groups[pid] = true
+		if group := r.leftGroup(); group != 0 {
+			groups[group] = true
 		}
 	}
 	if len(groups) > 0 {

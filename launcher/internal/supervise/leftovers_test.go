@@ -1,6 +1,123 @@
 package supervise
 
-import "testing"
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
+)
+
+func TestMain(m *testing.M) {
+	testenv.Main(m, map[string]testenv.Role{"regroups": regroup})
+}
+
+// regroup joins a process group and leaves it again, as the lines of its standard input say.
+func regroup(context.Context, []string) error {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		group := 0 // one of its own
+		if lines.Text() == "leave" {
+			var err error
+			if group, err = syscall.Getpgid(os.Getppid()); err != nil {
+				return err
+			}
+		}
+		if err := syscall.Setpgid(0, group); err != nil {
+			return err
+		}
+		fmt.Println("done")
+	}
+	return lines.Err()
+}
+
+// TestAnEmptyGroupIsLeftAlone has the number of a rank's process group belong to a process of
+// somebody else, as after the system has given it away again.
+func TestAnEmptyGroupIsLeftAlone(t *testing.T) {
+	cases := []struct {
+		name  string
+		looks []bool // whether the group has a member
+		found []bool // whether it counts as left
+	}{
+		{"a rank has left something", []bool{true, true, true}, []bool{true, true, true}},
+		{"what a rank has left ends", []bool{true, false, false}, []bool{true, false, false}},
+		{"the number is used again later", []bool{true, false, true, true}, []bool{true, false, false, false}},
+		{"a rank has left nothing and its number is used again", []bool{false, true, true}, []bool{false, false, false}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			pid, order := startRegroup(t)
+			process, err := os.FindProcess(pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read, write, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer read.Close()
+			a := &Ranks{ranks: []*rank{{process: process, reaped: true}}, keeper: &keeper{pipe: write, known: 1}}
+			was := false
+			for i, member := range c.looks {
+				if member != was {
+					order(map[bool]string{true: "join", false: "leave"}[member])
+				}
+				was = member
+				left := a.leftovers()
+				a.keeper.narrow(left)
+				if found := slices.Contains(left, -pid); found != c.found[i] {
+					t.Errorf("look %d: the group of %d is left: %v, want %v", i, pid, found, c.found[i])
+				}
+			}
+			write.Close()
+			told, err := io.ReadAll(read)
+			want := ""
+			if slices.Contains(c.found, false) {
+				want = "only\n"
+			}
+			if err != nil || string(told) != want {
+				t.Errorf("the keeper is told %q, %v; want %q", told, err, want)
+			}
+		})
+	}
+}
+
+// startRegroup starts a process in the process group of the test, and returns what has it
+// join and leave one of its own.
+func startRegroup(t *testing.T) (pid int, order func(string)) {
+	t.Helper()
+	cmd := testenv.Command(context.WithoutCancel(t.Context()), "regroups") // it ends with its input
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	answers := bufio.NewScanner(out)
+	return cmd.Process.Pid, func(word string) {
+		fmt.Fprintln(in, word)
+		if !answers.Scan() || answers.Text() != "done" {
+			t.Fatalf("%s: answer %q, %v", word, answers.Text(), answers.Err())
+		}
+	}
+}
 
 func TestParseStat(t *testing.T) {
 	cases := []struct {

@@ -20,6 +20,7 @@ type rank struct {
 	doomed  bool        // kill as soon as it is started
 	ended   bool        // its end was seen
 	reaped  bool
+	empty   bool   // its process group was seen without a member after it was reaped
 	why     string // what it was killed for, if this process did it for a reason of its own
 }
 
@@ -92,7 +93,7 @@ func (r *rank) running() bool {
 }
 
 // reap takes the remains of a rank that has ended. Its process group may still
-// have members; it exists, under the same number, for as long as it does.
+// have members: the number belongs to it until leftGroup has seen none.
 func (r *rank) reap() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,4 +101,20 @@ func (r *rank) reap() {
 		r.process.Wait()
 		r.reaped = true
 	}
+}
+
+// leftGroup returns the process group of a rank that was reaped, or 0 if the group has no
+// member that can be signalled. It looks no more at a group that was without one: from then on
+// the system may give its number to a process of somebody else.
+func (r *rank) leftGroup() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process == nil || r.empty {
+		return 0
+	}
+	if syscall.Kill(-r.process.Pid, 0) != nil {
+		r.empty = true
+		return 0
+	}
+	return r.process.Pid
 }
