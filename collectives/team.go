@@ -81,7 +81,8 @@ type Team struct {
 	wait      sleeper
 	folds     folder
 	scopes    scopes
-	broken    error // why the team is unusable, nil if it is not
+	shrinking shrinking // a Shrink that ended early
+	broken    error     // why the team is unusable, nil if it is not
 	closed    bool
 }
 
@@ -211,6 +212,7 @@ func (t *Team) Close() error {
 	}
 	t.closed = true
 	t.abandon()
+	t.shrinking.giveUp()
 	t.wait.nap.End()
 	t.queue.Purge()
 	err := t.queue.Delete()
