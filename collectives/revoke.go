@@ -3,7 +3,7 @@ package collectives
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -55,74 +55,12 @@ func (t *Team) Agree(ctx context.Context, flags uint32) (uint32, error) {
 		return 0, refused("agree")
 	}
 	defer t.leave()
+	if t.shrinking.group != nil {
+		return 0, teamError("agree", fmt.Errorf("%w: a Shrink of the team ended early and is to be finished first, by the same call again", gaspi.ErrInUse))
+	}
 	flags, err := t.own.Agree(ctx, flags)
 	if err != nil {
 		return 0, teamError("agree", err)
 	}
 	return flags, nil
-}
-
-// Shrink makes a team of the members that are alive, as MPI_Comm_shrink does, with the
-// configuration of this one and its members in the same order. It goes on when the team was
-// revoked or had an error; see gaspi.Group.Shrink, which says more. It is collective over the
-// members that are alive, and blocks. The new team is in none of the families of
-// Config.RevokeWith. When ctx ends first, the team can only be closed.
-func (t *Team) Shrink(ctx context.Context) (*Team, error) {
-	if !t.enter() {
-		return nil, refused("shrink")
-	}
-	defer t.leave()
-	for {
-		next, err := t.shrink(ctx)
-		if next != nil || err != nil {
-			if err != nil {
-				err = teamError("shrink", err)
-			}
-			return next, err
-		}
-	}
-}
-
-// shrink makes a team of those that are alive, or none if some of them died before all had
-// it.
-func (t *Team) shrink(ctx context.Context) (*Team, error) {
-	g, err := t.own.Shrink(ctx)
-	if err != nil {
-		return nil, err
-	}
-	cfg := t.cfg
-	cfg.RevokeWith = g // so that an error of one member ends the call of all
-	cfg.Order = slices.DeleteFunc(slices.Clone(t.ranks), func(r gaspi.Rank) bool { return !slices.Contains(g.Ranks(), r) })
-	next, wrong := newTeam(ctx, g, cfg)
-	const made, mayGoOn = 1, 2
-	flags := uint32(made | mayGoOn)
-	switch {
-	case ctxErr(wrong):
-		return nil, wrong
-	case errors.Is(wrong, gaspi.ErrRankDead):
-		flags = mayGoOn
-	case errors.Is(wrong, gaspi.ErrRevoked):
-		flags = mayGoOn // another member says why
-	case wrong != nil:
-		flags = 0
-	}
-	flags, err = t.own.Agree(ctx, flags)
-	switch {
-	case err != nil:
-		return nil, err
-	case flags == made|mayGoOn:
-		next.scopes.ownsGroup, next.cfg.RevokeWith = true, nil
-		return next, nil
-	}
-	if next != nil {
-		_ = next.Close() // its members give it up
-	}
-	_ = g.Delete() // made here
-	if flags&mayGoOn == 0 {
-		if wrong == nil || errors.Is(wrong, gaspi.ErrRevoked) {
-			wrong = errUnable
-		}
-		return nil, wrong
-	}
-	return nil, nil
 }

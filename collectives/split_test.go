@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // Goal: Splits of two teams of equal members do not touch each other, in any order at each member.
@@ -57,28 +57,8 @@ func splitAndSum(ctx context.Context, team *collectives.Team, x int64) error {
 	return part.Close()
 }
 
-// A looked is a context that ends when it is looked at for the last time, as each wait does
-// that is going to sleep.
-type looked struct {
-	context.Context
-	end  context.CancelFunc
-	left atomic.Int32
-}
-
 // endAfter returns a context that ends at one of the looks at it.
-func endAfter(ctx context.Context, looks int) *looked {
-	inner, cancel := context.WithCancel(ctx)
-	l := &looked{Context: inner, end: cancel}
-	l.left.Store(int32(looks))
-	return l
-}
-
-func (l *looked) Err() error {
-	if l.left.Add(-1) == 0 {
-		l.end()
-	}
-	return l.Context.Err()
-}
+func endAfter(ctx context.Context, looks int) context.Context { return ranktest.EndAfter(ctx, looks) }
 
 // Goal: wherever a Split ends early at one member, Revoke ends it at the others, and all go on:
 // they shrink the team, and split what they get, also into teams of equal ranks.

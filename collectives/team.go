@@ -81,7 +81,8 @@ type Team struct {
 	wait      sleeper
 	folds     folder
 	scopes    scopes
-	broken    error // why the team is unusable, nil if it is not
+	shrinking shrinking // a Shrink that ended early
+	broken    error     // why the team is unusable, nil if it is not
 	closed    bool
 }
 
@@ -92,9 +93,12 @@ type Team struct {
 //
 // Several goroutines of a rank may make teams at a time, of the same group with
 // different tags. Calls of different teams never touch each other, nor what the program
-// calls over group. NewTeam cannot be resumed: when it ends with an error of its context, the
-// others' calls end with gaspi.ErrRevoked if the team had its group already. Then, and after the
-// loss of a member, the group number stays taken, because others may still write to it.
+// calls over group. When ctx ends first, and the team has no group yet, the others go on waiting;
+// later, their calls of NewTeam end with gaspi.ErrRevoked, or those of the team if they
+// have it. In both cases the same call again is right, at this member and at those that got
+// gaspi.ErrRevoked: it goes on with the first call, or begins a new one. To give up, revoke group: that ends
+// NewTeam at all members that are still in it. After an error of ctx or the loss of a member a group number stays
+// taken, because others may still write to it.
 func NewTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error) {
 	t, err := newTeam(ctx, group, cfg)
 	if err != nil {
@@ -107,7 +111,7 @@ func newTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error)
 	if _, member := group.Rank(); !member {
 		return nil, fmt.Errorf("%w: this rank, %d, is not in the group", gaspi.ErrBadRank, group.Proc().Rank())
 	}
-	own, err := agree.Private(ctx, group, agree.Teams, cfg.Tag)
+	own, err := agree.Provisional(ctx, group, agree.Teams, cfg.Tag)
 	if err != nil {
 		spread(cfg.RevokeWith, err)
 		return nil, err
@@ -120,13 +124,13 @@ func newTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error)
 	t.wait.rowFn = t.wait.rowArrived
 	if err := t.build(ctx); err != nil {
 		spread(cfg.RevokeWith, err)
+		agree.GiveUp(own, err)
 		if t.queue != nil {
 			_ = t.queue.Delete() // it was not used
 		}
 		if t.arena != nil {
 			_ = t.arena.Close() // err says more
 		}
-		agree.GiveUp(own, err)
 		return nil, err
 	}
 	return t, nil
@@ -134,10 +138,8 @@ func newTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error)
 
 // build makes what the team has.
 func (t *Team) build(ctx context.Context) error {
-	if t.cfg.RevokeWith != nil {
-		if err := t.own.RevokeWith(t.cfg.RevokeWith); err != nil {
-			return err
-		}
+	if err := endWith(t.own, t.cfg.RevokeWith); err != nil {
+		return err
 	}
 	err := t.configure()
 	if err == nil {
@@ -146,7 +148,11 @@ func (t *Team) build(ctx context.Context) error {
 	if err := agree.Unanimous(ctx, t.own, err); err != nil {
 		return err
 	}
-	return t.open(ctx)
+	if err := t.open(ctx); err != nil {
+		return err
+	}
+	t.own.RevokeAlone()
+	return endWith(t.own, t.cfg.RevokeWith)
 }
 
 // configure checks the configuration and fills in defaults.
@@ -206,6 +212,7 @@ func (t *Team) Close() error {
 	}
 	t.closed = true
 	t.abandon()
+	t.shrinking.giveUp()
 	t.wait.nap.End()
 	t.queue.Purge()
 	err := t.queue.Delete()

@@ -16,7 +16,8 @@ import (
 // Several goroutines of a rank may call it at a time over one group, with different
 // tags, in any order at each member. Calls with one tag match by their order. When ctx
 // ends first, the same call again goes on; until then other calls of Dup and
-// CreateSegment over g wait.
+// CreateSegment over g wait, or end when g is revoked. A group number that other members may have made
+// the group of by then stays taken.
 func (g *Group) Dup(ctx context.Context, tag Tag) (*Group, error) {
 	if err := g.ready("group_dup"); err != nil {
 		return nil, err
@@ -27,10 +28,10 @@ func (g *Group) Dup(ctx context.Context, tag Tag) (*Group, error) {
 	if err := g.turns.enter(ctx, turnDup|turnKey(tag), fmt.Sprintf("group_dup with tag %d", tag)); err != nil {
 		return nil, g.wrap("group_dup", err)
 	}
-	d, there := g.turns.work.(*draw)
+	d, there := g.turns.work.(*dupWork)
 	if !there {
 		count := g.p.cfg.Groups
-		d = newDraw(&groupPool{g.p}, count, fmt.Sprintf("group number of the %d of Config.Groups", count))
+		d = &dupWork{newDraw(&groupPool{g.p}, count, fmt.Sprintf("group number of the %d of Config.Groups", count))}
 		g.turns.work = d
 	}
 	ended, err := d.run(ctx, g)
@@ -53,6 +54,17 @@ func (g *Group) Dup(ctx context.Context, tag Tag) (*Group, error) {
 	g.p.heed(d.number)
 	g.turns.leave(true)
 	return dup, nil
+}
+
+// dupWork is how far a Dup has come.
+type dupWork struct{ *draw }
+
+// giveUp gives back the number, unless others may have made the group already: they write to
+// its slots, which must not become those of another group.
+func (w *dupWork) giveUp() {
+	if !w.found {
+		w.draw.giveUp()
+	}
 }
 
 // check returns an error for a tag that is too large.

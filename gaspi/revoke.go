@@ -59,7 +59,8 @@ func newRevoked(cause error) *RevokedError {
 
 // revocation is what a group knows of its own.
 type revocation struct {
-	err atomic.Pointer[RevokedError] // nil until the group is revoked
+	err  atomic.Pointer[RevokedError] // nil until the group is revoked
+	told atomic.Bool                  // this member has passed it on, or is about to
 
 	mu   sync.Mutex
 	with []*Group // guarded by mu; groups that are revoked with this one
@@ -154,29 +155,28 @@ func remove(groups []*Group, g *Group) []*Group {
 }
 
 // revoke takes note of a revocation, passes it on, and makes all waits of this rank look
-// again. Only the first one counts.
+// again. Only the first one counts. A group that was revoked with another one is told of as
+// well: not all members need have called RevokeWith, nor still be revoked with the other.
 func (g *Group) revoke(err *RevokedError) {
-	if !g.end(err) {
-		return
+	g.end(err)
+	if g.revocation.told.CompareAndSwap(false, true) {
+		g.flood(g.revocation.err.Load())
+		g.p.wakeAll()
 	}
-	g.flood(err)
-	g.p.wakeAll()
 }
 
-// end takes note of a revocation, also for the groups that are revoked with this one, and
-// reports whether it is the first. When it returns, all of them are revoked, also if another
-// goroutine takes note of the revocation at the same time and is not that far.
-func (g *Group) end(err *RevokedError) bool {
-	first := g.revocation.err.CompareAndSwap(nil, err)
+// end takes note of a revocation, also for the groups that are revoked with this one. When it
+// returns, all of them are revoked, also if another goroutine takes note of the revocation at
+// the same time and is not that far.
+func (g *Group) end(err *RevokedError) {
+	ended := g.revocation.err.CompareAndSwap(nil, err)
 	err = g.revocation.err.Load()
-	ended := false
 	for _, other := range g.revokedWith() {
 		ended = other.revocation.err.CompareAndSwap(nil, err) || ended
 	}
-	if first || ended {
+	if ended {
 		g.p.wakeAll()
 	}
-	return first
 }
 
 // revokedWith returns the groups that are revoked with g, also because one of these is.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 )
 
 // errStops is why members revoke groups.
@@ -192,7 +193,7 @@ func TestAgreeRefuses(t *testing.T) {
 // a goroutine that has begun the same revocation is not that far: directly, through a third
 // group, and where two groups are revoked with each other.
 func TestRevokeReturnsWhenAllAreRevoked(t *testing.T) {
-	bubble(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
+	bubble(t, 1, func(ctx context.Context, p *gaspi.Proc) error {
 		var groups [4]*gaspi.Group
 		for i := range groups {
 			groups[i] = must(p.World().Dup(ctx, 0))
@@ -288,6 +289,73 @@ func TestAgreeWithoutALink(t *testing.T) {
 				quiet(ctx) // others may not have looked at this rank's words yet
 				return nil
 			})
+		})
+	}
+}
+
+// Goal: Revoke of a group tells all its members also if the caller's group was revoked already,
+// with another one that not all of them have named in RevokeWith.
+func TestRevokeOfALinkedGroupIsTold(t *testing.T) {
+	bubble(t, 4, func(ctx context.Context, p *gaspi.Proc) error {
+		parent, g := must(p.World().Dup(ctx, 0)), must(p.World().Dup(ctx, 0))
+		if p.Rank() < 2 {
+			ok(g.RevokeWith(parent))
+		}
+		if p.Rank() == 3 {
+			synctest.Wait()
+			ok(parent.Revoke(nil))
+		}
+		if p.Rank() < 2 {
+			if err := p.Barrier(ctx, g); !errors.Is(err, gaspi.ErrRevoked) {
+				return fmt.Errorf("with the other group: %v, want ErrRevoked", err)
+			}
+			ok(g.Revoke(errStops))
+		}
+		quiet(ctx)
+		if err := p.Barrier(ctx, g); !errors.Is(err, gaspi.ErrRevoked) {
+			return fmt.Errorf("rank %d: %v, want ErrRevoked", p.Rank(), err)
+		}
+		return nil
+	})
+}
+
+// Goal: wherever a Dup ends early at one member, whose group is then deleted, no later group gets
+// a place there that others have a group in: they may write to it.
+func TestDeleteAfterDupKeepsThePlaceOfOthers(t *testing.T) {
+	for cutAt := range gaspi.Rank(3) {
+		t.Run(fmt.Sprint("rank ", cutAt), func(t *testing.T) {
+			cut := true
+			for looks := 1; cut; looks++ {
+				cut = false
+				var theirs [3]string // by rank; places of one Dup are equal
+				bubble(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+					g := must(p.World().Dup(ctx, 0))
+					limited := ctx
+					if p.Rank() == cutAt {
+						limited = ranktest.EndAfter(ctx, looks)
+					}
+					dup, err := g.Dup(limited, 0)
+					if p.Rank() != cutAt {
+						if err == nil {
+							theirs[p.Rank()] = dup.String()
+						}
+						return p.Barrier(ctx, p.World())
+					}
+					cut = err != nil
+					if cut {
+						quiet(ctx)
+						ok(g.Revoke(nil))
+					}
+					ok(g.Delete())
+					ok(p.Barrier(ctx, p.World()))
+					for later, err := p.NewGroup(0); cut && err == nil; later, err = p.NewGroup(0) {
+						if slices.Contains(theirs[:], later.String()) {
+							return fmt.Errorf("look %d: a new group has the place of %v, which another member has made", looks, later)
+						}
+					}
+					return nil
+				})
+			}
 		})
 	}
 }

@@ -114,7 +114,7 @@ func (s *Store) release(ctx context.Context) error {
 	for _, l := range s.lanes {
 		<-l.ended
 	}
-	err := s.giveBack()
+	err := errors.Join(s.giveBack(), s.own.Delete())
 	if s.broken != nil {
 		err = s.broken // the end of the process has taken the rest
 	}

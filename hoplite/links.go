@@ -2,6 +2,7 @@ package hoplite
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -33,6 +34,9 @@ func (s *Store) measure(ctx context.Context, own *gaspi.Group) (Links, error) {
 		found[0], found[1], err = s.ping(ctx)
 	case 1:
 		err = s.pong(ctx)
+	}
+	if errors.Is(err, gaspi.ErrNoSegment) {
+		err = agree.Reason(ctx, s.seg, own.Revoked, err)
 	}
 	if err := agree.Unanimous(ctx, own, err); err != nil {
 		return Links{}, err

@@ -18,40 +18,45 @@ const dataLanes = 8
 // Open makes a store over the members of group, which is committed. It is collective over
 // them, with the same cfg, and blocks; otherwise all get an error that matches
 // gaspi.ErrMismatch. A store takes a segment, with the highest id that is free on all
-// members, and one queue, or up to ten where members share no memory; Open itself takes a
-// group number (Config.Groups of package gaspi).
+// members, a group of its own (Config.Groups of package gaspi), and one queue, or up to ten where
+// members share no memory.
 //
 // Calls of other goroutines over group do not disturb it; several may open stores at a time,
-// with different tags. It cannot be resumed: after an error of ctx the others' calls
-// end with gaspi.ErrRevoked if the store had its group already. Then, and after the loss of a
-// member, the group number stays taken.
+// with different tags.
+//
+// When ctx ends first, and the store has no group yet, the others go on waiting; later, their calls
+// of Open end with gaspi.ErrRevoked, or those of the store if they have it, which is closed then. In both cases the
+// same call again is right, at this member and at those that got gaspi.ErrRevoked: it goes on with
+// the first call, or begins a new one. To give up, revoke group: that ends Open at all members that are still in
+// it. After an error of ctx or the loss of a member a group number stays taken.
 func Open(ctx context.Context, group *gaspi.Group, cfg Config) (*Store, error) {
 	me, member := group.Rank()
 	if !member {
 		return nil, openError(fmt.Errorf("%w: this rank, %d, is not in the group", gaspi.ErrBadRank, group.Proc().Rank()))
 	}
-	own, err := agree.Private(ctx, group, agree.Stores, cfg.Tag)
+	own, err := agree.Provisional(ctx, group, agree.Stores, cfg.Tag)
 	if err != nil {
 		return nil, openError(err)
 	}
 	s := &Store{
-		group: group, proc: group.Proc(), me: me,
+		group: group, own: own, proc: group.Proc(), me: me,
 		ended: make(chan struct{}), calls: map[core.CallID]*openCall{}, asked: map[asked]int64{}, kernels: map[uint32]kernel{},
 		gets: map[string][]*openCall{}, back: make(chan struct{}, 1),
 	}
 	s.lookFn = s.look
-	if err := s.build(ctx, own, cfg); err != nil {
-		_ = s.giveBack() // the error that led here says more
+	if err := s.build(ctx, cfg); err != nil {
 		agree.GiveUp(own, err)
+		_ = s.giveBack() // the error that led here says more
 		return nil, openError(err)
 	}
-	_ = own.Delete() // the store needs it no more
+	own.RevokeAlone()
 	s.start()
 	return s, nil
 }
 
 // build makes what the store has.
-func (s *Store) build(ctx context.Context, own *gaspi.Group, cfg Config) error {
+func (s *Store) build(ctx context.Context, cfg Config) error {
+	own := s.own
 	full, wrong := cfg.complete(s.proc.Config())
 	if err := settle(ctx, own, full, wrong); err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 // time. All its calls may be made by many goroutines at once.
 type Store struct {
 	group *gaspi.Group
+	own   *gaspi.Group // of the same ranks, for this store alone; revoked by a member whose Open fails
 	proc  *gaspi.Proc
 	cfg   Config
 	lay   layout
@@ -182,7 +183,7 @@ func (s *Store) await(ctx context.Context, c *openCall) (callEvent, error) {
 
 // readyLocked reports whether a turn would find something to do.
 func (s *Store) readyLocked() bool {
-	if s.inbox.waiting() || len(s.sent) > 0 || s.phase == gone || s.broken != nil {
+	if s.inbox.waiting() || len(s.sent) > 0 || s.phase == gone || s.broken != nil || s.own.Revoked() != nil {
 		return true
 	}
 	for i := range s.peers {
@@ -198,6 +199,10 @@ func (s *Store) readyLocked() bool {
 func (s *Store) turn() bool {
 	if s.phase == gone || s.broken != nil {
 		s.inbox.drop()
+		return false
+	}
+	if err := s.own.Revoked(); err != nil {
+		s.fail(fmt.Errorf("%w: %w", ErrClosed, err))
 		return false
 	}
 	worked := s.takeInbox()

@@ -11,7 +11,8 @@ import (
 //
 // When ctx ends first, calling Close again goes on. When a member is gone it
 // returns a *gaspi.RankError, and the memory stays until the rank's Proc is
-// closed, because other members may still write there. After a successful Close
+// closed, because other members may still write there. When New has failed at a member it
+// returns an error that matches gaspi.ErrRevoked, and the reduction is closed. After that and after a successful Close
 // the reduction cannot be used any more, and closing it again does nothing.
 func (r *Reduction[T]) Close(ctx context.Context) error {
 	if err := r.enter("close"); err != nil {
@@ -23,21 +24,35 @@ func (r *Reduction[T]) Close(ctx context.Context) error {
 		r.closed = true
 		return nil
 	}
+	err := r.settle(ctx)
+	if err == nil {
+		err = r.wire.close(ctx)
+	}
+	if err == nil || r.wire.own.Revoked() != nil {
+		r.closed = true
+	}
+	if err != nil {
+		if r.closed {
+			r.wire.giveUp()
+		}
+		return r.error("close", err)
+	}
+	return nil
+}
+
+// settle makes calls until this rank's last contribution is with all members.
+func (r *Reduction[T]) settle(ctx context.Context) error {
 	for !r.settled {
 		if !r.active {
 			if err := r.begin(ctx, nil); err != nil {
-				return r.error("close", err)
+				return err
 			}
 		}
 		if err := r.finish(ctx); err != nil {
-			return r.error("close", err)
+			return err
 		}
 		r.settled = r.partial.fresh == final
 	}
-	if err := r.wire.close(ctx); err != nil {
-		return r.error("close", err)
-	}
-	r.closed = true
 	return nil
 }
 
@@ -57,6 +72,14 @@ func (w *wire) close(ctx context.Context) error {
 		return err
 	}
 	return w.own.Delete()
+}
+
+// giveUp gives everything back after a revocation: writes of others that come later find that
+// the segment was deleted.
+func (w *wire) giveUp() {
+	w.queue.Purge()
+	_ = w.release() // the revocation says more
+	_ = w.own.Delete()
 }
 
 // release gives back the memory and the queue, as far as they were made.

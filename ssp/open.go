@@ -38,9 +38,13 @@ func WithSegment(id gaspi.SegmentID) Option {
 //
 // It is collective, blocks, and takes a segment, a queue and a group of its own
 // (Config.Groups of package gaspi). Calls of other goroutines over group do not disturb it;
-// several may make reductions at a time, with different tags. It cannot be resumed: after an
-// error of ctx the others' calls end with gaspi.ErrRevoked if it had its group already. Then,
-// and after the loss of a member, the number of its group stays taken.
+// several may make reductions at a time, with different tags.
+//
+// When ctx ends first, and the reduction has no group yet, the others go on waiting; later, their
+// calls of New end with gaspi.ErrRevoked, or those of the reduction if they have it. In both cases the
+// same call again is right, at this member and at those that got gaspi.ErrRevoked: it goes on with
+// the first call, or begins a new one. To give up, revoke group: that ends New at all members that are still in
+// it. After an error of ctx or the loss of a member a group number stays taken.
 func New[T gaspi.Number](ctx context.Context, group *gaspi.Group, n int, op Op, slack int, opts ...Option) (*Reduction[T], error) {
 	o := reductionOptions{segment: -1}
 	for _, set := range opts {
@@ -50,7 +54,7 @@ func New[T gaspi.Number](ctx context.Context, group *gaspi.Group, n int, op Op, 
 	if !member {
 		return nil, openError(group, fmt.Errorf("%w: this rank, %d, is not in the group", gaspi.ErrBadRank, group.Proc().Rank()))
 	}
-	own, err := agree.Private(ctx, group, agree.Reductions, o.tag)
+	own, err := agree.Provisional(ctx, group, agree.Reductions, o.tag)
 	if err != nil {
 		return nil, openError(group, err)
 	}
@@ -58,8 +62,12 @@ func New[T gaspi.Number](ctx context.Context, group *gaspi.Group, n int, op Op, 
 	a := arguments{n: n, op: op, slack: slack, kind: reflect.TypeFor[T]().Kind(), segment: o.segment}
 	if err := r.open(ctx, own, a); err != nil {
 		agree.GiveUp(own, err)
+		if r.wire != nil {
+			_ = r.wire.release() // err says more
+		}
 		return nil, openError(group, err)
 	}
+	own.RevokeAlone()
 	if r.wire == nil {
 		_ = own.Delete() // it is new
 	}
@@ -99,7 +107,6 @@ func (r *Reduction[T]) connect(ctx context.Context, own *gaspi.Group, lay slotLa
 	}
 	// Nobody writes before everybody is ready to be written to.
 	if err := agree.Unanimous(ctx, own, err); err != nil {
-		_ = w.release() // err says more
 		return err
 	}
 	r.own = r.out[0]

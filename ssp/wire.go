@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/agree"
 )
 
 // This file is hot: it allocates nothing unless a rank sleeps or something fails.
@@ -171,10 +172,7 @@ func (w *wire) makeRoom(ctx context.Context, peer gaspi.Rank, err error) error {
 	}
 	// A rank that ends gives up its segments before anybody hears of its end, and
 	// before that it would have told this one that it needs nothing more.
-	if end := w.proc.Failure(peer); end != nil {
-		return end
-	}
-	return &gaspi.RankError{Rank: peer, Reason: "it has given up the reduction without Close"}
+	return agree.Reason(ctx, w.seg, w.missing, &gaspi.RankError{Rank: peer, Reason: "it has given up the reduction without Close"})
 }
 
 // poll takes in all that has arrived on any link, and then sends whatever became
@@ -320,9 +318,13 @@ func (w *wire) arrived() bool {
 	return false
 }
 
-// missing is the end of a member that is gone, or nil. A result depends on all
-// members, wherever their links go.
+// missing is why some member takes no part any more, or nil: it has ended, or its New has
+// failed when others had made the reduction. A result depends on all members, wherever their
+// links go.
 func (w *wire) missing() error {
+	if err := w.own.Revoked(); err != nil {
+		return err
+	}
 	for _, r := range w.ranks {
 		if err := w.proc.Failure(r); err != nil {
 			return err
