@@ -122,7 +122,7 @@ func TestConfigSaysWhatIsWrong(t *testing.T) {
 		cfg  gaspi.Config
 		want string
 	}{
-		{gaspi.Config{Transport: "carrier pigeon"}, `Transport is "carrier pigeon"; want `},
+		{gaspi.Config{Transport: "carrier pigeon"}, `Config.Transport="carrier pigeon": expected auto, shm, `},
 		{gaspi.Config{Queues: -1}, "Queues is -1; want 1 to 64"},
 		{gaspi.Config{Queues: 9, QueuesMax: 8}, "Queues is 9; want 1 to 8"},
 		{gaspi.Config{QueueDepth: -5}, "QueueDepth is -5; want 1 to "},
