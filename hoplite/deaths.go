@@ -14,9 +14,16 @@ import (
 const killPatience = 10 * time.Second
 
 // hasEnded reports whether something is to be done about the end of a member. It costs
-// two loads.
+// two loads while all are healthy.
 func (s *Store) hasEnded(p *peer) bool {
-	return s.proc.Silent(p.rank) || !p.kill && s.proc.Health(p.rank) == gaspi.Corrupt
+	return s.proc.Silent(p.rank) || !p.kill && s.proc.Health(p.rank) == gaspi.Corrupt && !s.leaves(p)
+}
+
+// leaves reports whether a member has closed its connections itself, as it does at its normal end,
+// of which the job is told next. Another one may find that in Close, where the two part.
+func (s *Store) leaves(p *peer) bool {
+	f := s.proc.Failure(p.rank)
+	return f != nil && f.Left
 }
 
 // bury tells the core of the end of a member, after all that it has sent: nothing of it

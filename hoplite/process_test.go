@@ -57,3 +57,17 @@ func playTour(ctx context.Context, p *gaspi.Proc, _ []string) error {
 	}
 	return s.Close(ctx)
 }
+
+// TestLeavingRanksAreNotKilled has ranks leave the job as soon as they have closed the store. Those that are
+// still about to close it find connections closed before they are told why: no reason to end
+// a rank for good.
+func TestLeavingRanksAreNotKilled(t *testing.T) {
+	for range 4 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			for range 3 {
+				ranktest.Succeeds(t, launcher.Config{Ranks: 4, Transport: "tcp"}, "tour")
+			}
+		})
+	}
+}
