@@ -74,7 +74,7 @@ func byHand(ctx context.Context, t *testing.T, size int, role string) []*exec.Cm
 
 // Goal: in a job without a launcher where a rank dies and rank 0 exits because of it, without
 // Close, all that any rank says names the rank that died.
-func TestRankZeroExitsBecauseOfAnother(t *testing.T) {
+func TestRankZeroProcessExitsBecauseOfAnother(t *testing.T) {
 	const size, dies = 6, 3
 	ctx := testenv.Context(t)
 	ranks := byHand(ctx, t, size, "follower")

@@ -13,7 +13,7 @@ import (
 
 // Goal: a line that the runtime itself writes to standard error, which nobody reads any more, does
 // not end the process: how ranks are connected, and which ranks are missing.
-func TestLinesThatNobodyReads(t *testing.T) {
+func TestProcessesWhoseLinesNobodyReads(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		start int // ranks of two that are started
