@@ -32,14 +32,8 @@ func TestMismatchFarBehind(t *testing.T) {
 func farBehind(ctx context.Context, team *collectives.Team, p partner, ahead int, last string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	x := &parted{team: team}
-	if x.heap, err = collectives.Alloc[int32](ctx, team, 10); err != nil {
-		return err
-	}
-	if x.more, err = collectives.Alloc[int32](ctx, team, 11); err != nil {
-		return err
-	}
-	if x.plan, err = collectives.NewPlan(ctx, team, collectives.AllGatherTask(team, make([]int32, 6), make([]int32, 2))); err != nil {
+	x, err := newParted(ctx, team)
+	if err != nil {
 		return err
 	}
 	// Rank 1 has no part in it.

@@ -30,6 +30,19 @@ type parted struct {
 	plan *collectives.Plan
 }
 
+// newParted makes what the calls need, in the same order on all members.
+func newParted(ctx context.Context, team *collectives.Team) (x *parted, err error) {
+	x = &parted{team: team}
+	if x.heap, err = collectives.Alloc[int32](ctx, team, 10); err != nil {
+		return nil, err
+	}
+	if x.more, err = collectives.Alloc[int32](ctx, team, 11); err != nil {
+		return nil, err
+	}
+	x.plan, err = collectives.NewPlan(ctx, team, collectives.AllGatherTask(team, make([]int32, 6), make([]int32, 2)))
+	return x, err
+}
+
 // partners are calls of a team, of each sort, no two of which match.
 func partners() []partner {
 	alloc := func(n int) func(context.Context, *parted) error {
@@ -150,14 +163,8 @@ func onTeamEach(t *testing.T, all []partner, main func(ctx context.Context, team
 func disagree(ctx context.Context, team *collectives.Team, one, two partner) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	x := &parted{team: team}
-	if x.heap, err = collectives.Alloc[int32](ctx, team, 10); err != nil {
-		return err
-	}
-	if x.more, err = collectives.Alloc[int32](ctx, team, 11); err != nil {
-		return err
-	}
-	if x.plan, err = collectives.NewPlan(ctx, team, collectives.AllGatherTask(team, make([]int32, 6), make([]int32, 2))); err != nil {
+	x, err := newParted(ctx, team)
+	if err != nil {
 		return err
 	}
 	mine := one
@@ -243,14 +250,8 @@ const never = -1
 func resetBeside(ctx context.Context, team *collectives.Team, p partner, looks int) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	x := &parted{team: team}
-	if x.heap, err = collectives.Alloc[int32](ctx, team, 10); err != nil {
-		return err
-	}
-	if x.more, err = collectives.Alloc[int32](ctx, team, 11); err != nil {
-		return err
-	}
-	if x.plan, err = collectives.NewPlan(ctx, team, collectives.AllGatherTask(team, make([]int32, 6), make([]int32, 2))); err != nil {
+	x, err := newParted(ctx, team)
+	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, works(ctx, x)) }()

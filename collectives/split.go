@@ -34,9 +34,10 @@ var errSplitting = fmt.Errorf("%w: a Split ended early, after which the team can
 // an error that names the rank. A member of a team without the dead rank would otherwise
 // wait for one that has given up. This team itself goes on as far as it can.
 //
-// It is collective over all members, and blocks. If some member cannot take part, such as one that has
-// no group number left, all get an error, none gets a team, and this team goes on. When ctx ends first, this team can only be
-// closed, revoked and shrunk; Revoke ends the Split at the members that are still in it.
+// It is collective over all members, and blocks. If some member cannot take part, such as one
+// that has no group number left, all get an error, none gets a team, and this team goes on. When
+// ctx ends first, this team can only be closed, revoked and shrunk; Revoke ends the Split at the
+// members that are still in it.
 func (t *Team) Split(ctx context.Context, color, key int) (*Team, error) {
 	if !t.enter() {
 		return nil, refused("split")

@@ -86,8 +86,8 @@ func Provisional(ctx context.Context, g *gaspi.Group, by Library, tag gaspi.Tag)
 // has ended, GiveUp revokes the group: the calls of the others end, and the place of the group
 // stays taken, since they may still write to its slots here, which must not become those of
 // another group. The caller gives back what it has made over the group after GiveUp, and not
-// before: others may find it gone, and are to know why. After the loss of a rank the group stays as it is: each member finds the rank
-// that it has lost itself, which need not be the same one.
+// before: others may find it gone, and are to know why. After the loss of a rank the group stays
+// as it is: each member finds the rank that it has lost itself, which need not be the same one.
 func GiveUp(g *gaspi.Group, err error) {
 	if errors.Is(err, gaspi.ErrRankDead) {
 		return

@@ -105,8 +105,9 @@ func (m *Mailbox) Compare(ctx context.Context, mine []Note) (a, b Note, differ b
 }
 
 // Passed returns a note of a call after the given one, if a member has told of a full row of them:
-// it has ended that call, and all that it posted for it has arrived, since posts of one queue to one
-// rank are seen in their order. The rows are those that Compare has read.
+// it has ended that call. All that it posted for it has arrived where posts of one queue to one rank are
+// seen in their order; a provider of package rdma without ordered writes does not promise that. The
+// rows are those that Compare has read.
 func (m *Mailbox) Passed(member int, call uint64) (Note, bool) {
 	row := m.rows[member]
 	if len(row) < Window {
