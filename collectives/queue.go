@@ -57,5 +57,8 @@ func (p poster) Notify(ctx context.Context, to gaspi.Remote, n gaspi.Notificatio
 	return p.t.post(ctx, func() error { return p.t.queue.Notify(to, n) })
 }
 
+// Flush blocks until the posts to a rank have arrived there.
+func (p poster) Flush(ctx context.Context, to gaspi.Rank) error { return p.t.queue.Flush(ctx, to) }
+
 // Unneeded returns err unless the target has left normally.
 func (p poster) Unneeded(err error) error { return p.t.unneeded(err) }

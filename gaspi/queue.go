@@ -139,9 +139,9 @@ func (q *Queue) waitSlow(ctx context.Context, issued uint64) error {
 	return q.p.faulty(q.traffic.Failure())
 }
 
-// Flush blocks until every write that was issued on the queue before the call to
-// rank r has arrived in its memory, so that any rank that is told so, by
-// whatever means, sees the bytes. The standard has no such call.
+// Flush blocks until every write and notification that was issued on the queue
+// before the call to rank r has arrived in its memory, so that any rank that is
+// told so, by whatever means, sees them. The standard has no such call.
 func (q *Queue) Flush(ctx context.Context, r Rank) error {
 	if err := q.ready(); err != nil {
 		return q.error("flush", err)

@@ -117,8 +117,8 @@ type Link interface {
 	// directly; false where it cannot.
 	Mapped(at Addr, n uint64) (segment.Span, bool)
 
-	// Flush blocks until all puts issued before it on q have arrived in the
-	// peer's memory.
+	// Flush blocks until all puts and notifications issued before it on q have
+	// arrived in the peer's memory.
 	Flush(ctx context.Context, q *Queue) error
 	// Ping finds out whether the peer still lives.
 	Ping(ctx context.Context) error

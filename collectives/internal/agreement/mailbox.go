@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/posts"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
+
+// flushMost is how long Publish waits for earlier posts to arrive, at all members together.
+const flushMost = 250 * time.Millisecond
 
 // A Poster posts to other members. Its methods block while the queue is full.
 type Poster interface {
@@ -18,6 +22,8 @@ type Poster interface {
 	WriteNotify(ctx context.Context, to gaspi.Remote, src gaspi.Span, n gaspi.Notification) error
 	// Notify posts n to the segment of to.
 	Notify(ctx context.Context, to gaspi.Remote, n gaspi.Notification) error
+	// Flush blocks until all posts to the rank have arrived there, with their notifications.
+	Flush(ctx context.Context, to gaspi.Rank) error
 	// Unneeded returns err unless it says that the target has left normally: it did not need the post.
 	Unneeded(err error) error
 }
@@ -62,16 +68,24 @@ func (m *Mailbox) reset() {
 	m.told, m.heard, m.rows, m.knows = make([]uint32, size), make([]uint32, size), make([][]Note, size), make([]bool, size)
 }
 
-// Publish tells all members which calls this one has made, at most Window of them. It blocks
-// while the queue is full; its error is that of ctx.
+// Publish tells all members which calls this one has made, at most Window of them. A full row says
+// that all posts before it have arrived: Publish flushes the queue first, and a member where that
+// does not end in flushMost gets the row without its oldest call. Publish blocks while the queue is
+// full; its error is that of ctx, or of an earlier post.
 func (m *Mailbox) Publish(ctx context.Context, mine []Note) error {
+	flush, cancel := context.WithTimeout(ctx, flushMost)
+	defer cancel()
 	for member := range m.ranks {
 		last := m.told[member]
 		if member == m.me || last > 0 && !posts.Reached(m.control.Peek(m.lay.readNote(member)), posts.Value(last)) {
 			continue // it looks at the last one, or will
 		}
+		notes, err := m.arrived(flush, member, mine)
+		if err != nil {
+			return err
+		}
 		from := m.lay.staged + uint64(member)*rowSize
-		putRow(m.control.Bytes()[from:][:rowSize], mine)
+		putRow(m.control.Bytes()[from:][:rowSize], notes)
 		told, err := m.tell(ctx, member, from, m.lay.rows+uint64(m.me)*rowSize, rowSize, m.lay.rowNote(m.me), last+1)
 		if err != nil {
 			return err
@@ -82,6 +96,26 @@ func (m *Mailbox) Publish(ctx context.Context, mine []Note) error {
 	}
 	return nil
 }
+
+// arrived returns the notes that a member may be told: mine, without the oldest if they are a full
+// row and earlier posts have not arrived there before ctx ends.
+func (m *Mailbox) arrived(ctx context.Context, member int, mine []Note) ([]Note, error) {
+	if len(mine) < Window {
+		return mine, nil
+	}
+	err := m.queue.Flush(ctx, m.ranks[member])
+	if err == nil {
+		return mine, nil
+	}
+	if ofContext(err) {
+		err = nil // if it is that of the caller's context, the next post says so
+	}
+	oldest := slices.MinFunc(mine, earlier)
+	return slices.DeleteFunc(slices.Clone(mine), func(n Note) bool { return n.Call == oldest.Call }), m.queue.Unneeded(err)
+}
+
+// earlier compares two notes by the numbers of their calls.
+func earlier(a, b Note) int { return cmp.Compare(a.Call, b.Call) }
 
 // Compare returns one of mine and the note of another member of the same call that differs from
 // it, and false if there is none. It blocks while the queue is full; its error is that of ctx.
@@ -105,15 +139,14 @@ func (m *Mailbox) Compare(ctx context.Context, mine []Note) (a, b Note, differ b
 }
 
 // Passed returns a note of a call after the given one, if a member has told of a full row of them:
-// it has ended that call. All that it posted for it has arrived where posts of one queue to one rank are
-// seen in their order; a provider of package rdma without ordered writes does not promise that. The
-// rows are those that Compare has read.
+// it has ended that call, and all that it posted for it has arrived. The rows are those that Compare
+// has read.
 func (m *Mailbox) Passed(member int, call uint64) (Note, bool) {
 	row := m.rows[member]
 	if len(row) < Window {
 		return Note{}, false
 	}
-	oldest := slices.MinFunc(row, func(a, b Note) int { return cmp.Compare(a.Call, b.Call) })
+	oldest := slices.MinFunc(row, earlier)
 	return oldest, oldest.Call > call
 }
 
