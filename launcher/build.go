@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -66,34 +67,24 @@ func build(ctx context.Context, cfg Config, t target, signals *signals) (*progra
 }
 
 // goBuild runs the go command. When the job is to end before it has begun, the
-// go command is interrupted, and so removes its own temporary files.
+// go command is interrupted. Its temporary files are removed in any case.
 func goBuild(ctx context.Context, cfg Config, t target, output string, signals *signals) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	temp, err := newBuildTemp(cfg.Log)
+	if err != nil {
+		return fmt.Errorf("build %s: %w", cfg.Program, err)
+	}
+	defer temp.remove()
 	interrupted := signals.cancelOnEnd(cancel)
-	args := []string{"build"}
-	if !strings.Contains(os.Getenv("GOFLAGS"), "-buildvcs") {
-		// As in go run: a checkout of another user, which git distrusts, is built too.
-		args = append(args, "-buildvcs=false")
+	err = checkKnown(goCommand(ctx, cfg, t, temp, "list", "-find", "--", t.pkg), t)
+	if err == nil {
+		build := goCommand(ctx, cfg, t, temp, buildArgs(cfg, t, output)...)
+		build.Stdout, build.Stderr = cfg.Stderr, cfg.Stderr
+		err = runTied(build)
 	}
-	if cfg.Transport == transportRDMA { // which calls a C library, so that other builds lack it
-		args = append(args, "-tags", "rdma")
-	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "-o", output, "--", t.pkg)...)
-	if cfg.Transport == transportRDMA {
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	}
-	cmd.Dir = t.dir
-	cmd.Stdout, cmd.Stderr = cfg.Stderr, cfg.Stderr
-	cmd.SysProcAttr = supervise.DyingWithParent(syscall.SysProcAttr{}, syscall.SIGINT)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = DefaultKillGrace
-	// The signal for the death of the parent follows the thread that started cmd.
-	runtime.LockOSThread()
-	err := cmd.Run()
-	runtime.UnlockOSThread()
-	if sig := interrupted(); sig != 0 {
-		return &interruptedError{sig}
+	if stopped := interrupted(); stopped != nil {
+		return stopped
 	}
 	var exit *exec.ExitError
 	switch {
@@ -103,23 +94,62 @@ func goBuild(ctx context.Context, cfg Config, t target, output string, signals *
 		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
 		return unfit(cfg.Program, "it is a Go package, and the go command to build it is not in PATH; install Go, or build the package elsewhere")
-	case errors.As(err, &exit) && !isKnown(ctx, cmd, t):
-		return fmt.Errorf("%s: %w: it is neither a file nor a directory, and the go command knows no package of that import path", cfg.Program, ErrNotFound)
+	case errors.Is(err, ErrNotFound):
+		return fmt.Errorf("%s: %w", cfg.Program, err)
 	case errors.As(err, &exit):
 		return &BuildError{Package: cfg.Program, ExitCode: max(exit.ExitCode(), 1)}
 	}
 	return fmt.Errorf("build %s: %w", cfg.Program, err)
 }
 
-// isKnown reports whether the go command knows the package that it could not build. It
-// is asked about import paths: a file or directory has been seen.
-func isKnown(ctx context.Context, build *exec.Cmd, t target) bool {
-	if t.dir != "" {
-		return true
+// buildArgs has the go command write the program of a package to output.
+func buildArgs(cfg Config, t target, output string) []string {
+	args := []string{"build"}
+	if !strings.Contains(os.Getenv("GOFLAGS"), "-buildvcs") {
+		// As in go run: a checkout of another user, which git distrusts, is built too.
+		args = append(args, "-buildvcs=false")
 	}
-	list := exec.CommandContext(ctx, "go", "list", "-find", "--", t.pkg)
-	list.Env = build.Env
-	return list.Run() == nil || ctx.Err() != nil
+	if cfg.Transport == transportRDMA { // which calls a C library, so that other builds lack it
+		args = append(args, "-tags", "rdma")
+	}
+	return append(args, "-o", output, "--", t.pkg)
+}
+
+// goCommand is the go command for a package. It is interrupted when ctx ends.
+func goCommand(ctx context.Context, cfg Config, t target, temp *buildTemp, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = t.dir
+	temp.use(cmd)
+	if cfg.Transport == transportRDMA {
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
+	}
+	cmd.SysProcAttr = supervise.DyingWithParent(syscall.SysProcAttr{}, syscall.SIGINT)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = DefaultKillGrace
+	return cmd
+}
+
+// runTied runs a command that gets a signal when this process ends. That signal follows the
+// thread that has started the command.
+func runTied(cmd *exec.Cmd) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return cmd.Run()
+}
+
+// checkKnown refuses an import path of which list, a go command, finds no package: the error is
+// ErrNotFound with the reason. A file or directory has been seen.
+func checkKnown(list *exec.Cmd, t target) error {
+	if t.dir != "" {
+		return nil
+	}
+	var reason bytes.Buffer
+	list.Stderr = &reason
+	err := runTied(list)
+	if _, ended := errors.AsType[*exec.ExitError](err); !ended {
+		return err
+	}
+	return fmt.Errorf("%w: it is neither a file nor a directory, and no import path that the go command knows here: %s", ErrNotFound, strings.Join(strings.Fields(reason.String()), " "))
 }
 
 // checkProgram refuses what go build makes of a package other than main.

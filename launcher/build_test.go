@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,5 +25,24 @@ func TestPackageInACheckoutThatGitDistrusts(t *testing.T) {
 	t.Setenv("GOFLAGS", "-buildvcs=true")
 	if o, err := runJob(t, Config{Program: ".", Ranks: 1}); err == nil || !strings.Contains(o.stderr, "VCS status") {
 		t.Errorf("%v, want what go says about the checkout; %+v", err, o)
+	}
+}
+
+// Goal: a package that is not there, or whose module makes no sense, is one error that has the
+// reason of the go command, which itself writes nothing.
+func TestImportPathThatIsNotKnown(t *testing.T) {
+	writeTree(t, map[string]string{"go.mod": "module example.test/m\n\ngo 1.21\n", "broken/go.mod": "nonsense\n"})
+	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOPROXY", "off")
+	for _, c := range []struct{ dir, program, reason string }{
+		{".", "fmt/nope", "package fmt/nope is not in std"},
+		{".", "example.test/m/nope", "example.test/m/nope"},
+		{"broken", "example.test/m/nope", "go.mod"},
+	} {
+		t.Chdir(c.dir)
+		o, err := runJob(t, Config{Program: c.program, Ranks: 1})
+		if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), c.reason) || strings.Contains(err.Error(), "\n") || o.stderr != "" {
+			t.Errorf("%s in %s: %v, stderr %q; want ErrNotFound with %q in one line", c.program, c.dir, err, o.stderr, c.reason)
+		}
 	}
 }

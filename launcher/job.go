@@ -90,7 +90,11 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	defer j.server.Close()
 	defer j.dismissCarriers()
 	defer func() { j.doorway.close() }()
-	if err := j.gather(ctx); err != nil {
+	err := j.gather(ctx)
+	if err == nil {
+		err = j.signals.pending()
+	}
+	if err != nil {
 		j.policy.startErr = err
 		if j.muster != nil {
 			j.policy.startErr = atFirst(err) // which the other nodes are told
@@ -105,6 +109,9 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	j.progress.begin(j)
 	j.input.Begin()
 	j.limit.start(j.cfg.Timeout)
+	for _, sig := range j.signals.takeHeld() {
+		j.decide(userSignal{sig})
+	}
 	j.loop(ctx)
 	j.progress.end()
 	close(j.over)
@@ -163,7 +170,7 @@ func (j *job) info(p place, i int) boot.Info {
 
 // spread reports whether there are ranks on other hosts.
 func (j *job) spread() bool {
-	return slices.ContainsFunc(j.places, func(p place) bool { return !p.here })
+	return slices.ContainsFunc(j.places, place.elsewhere)
 }
 
 // environ returns what a rank is told beside who it is, and where its output ends up.

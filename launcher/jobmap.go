@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
@@ -78,20 +79,18 @@ func (c Config) carrierName() string {
 	return c.Remote.SSH[0]
 }
 
-// checkHere looks for what a job on several hosts needs of this one.
+// checkHere looks for what a job needs of this host, beside the program.
 func (c Config) checkHere(all []place) error {
 	if c.Node.several() {
 		if _, err := c.Node.key(); err != nil {
 			return err
 		}
 	}
-	for _, p := range all {
-		if !p.here || c.Node.several() {
-			_, err := address.Choose(c.Interface, netip.Addr{})
-			return err
-		}
+	if c.Interface == "" && !c.Node.several() && !slices.ContainsFunc(all, place.elsewhere) {
+		return nil // any address does, or none
 	}
-	return nil
+	_, err := address.Choose(c.Interface, netip.Addr{})
+	return err
 }
 
 // checkStart says what would keep a file from being started, as far as its content tells.

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
@@ -69,6 +70,11 @@ func prepareAndRun(ctx context.Context, cfg Config, signals *signals) (Result, e
 	all, err := places(cfg)
 	if err != nil {
 		return Result{}, err
+	}
+	if !slices.ContainsFunc(all, place.elsewhere) { // else the doorway says what is wrong
+		if err := cfg.checkHere(all); err != nil {
+			return Result{}, err
+		}
 	}
 	j, err := newJob(cfg, program, all, signals)
 	if err != nil {

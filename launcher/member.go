@@ -135,6 +135,10 @@ func (m *member) loop(ctx context.Context) error {
 	done := ctx.Done()
 	for m.verdict == nil {
 		select {
+		case <-m.signalsDue():
+			for _, held := range m.signals.takeHeld() {
+				m.local.Signal(held)
+			}
 		case r := <-m.frames:
 			if r.err != nil {
 				return m.lost(r.err)
@@ -179,7 +183,7 @@ func (m *member) ask(d demand) { m.conn.Send(encode(frameDemand, 0, d)) }
 // nodes.
 func (m *member) signalled(sig syscall.Signal) error {
 	switch {
-	case supervise.EndSignals[sig] != "" && m.local == nil:
+	case endsEarly(sig) != "" && m.local == nil:
 		return &interruptedError{sig}
 	case supervise.EndSignals[sig] != "" && m.asked == 0:
 		m.asked = sig
@@ -188,10 +192,18 @@ func (m *member) signalled(sig syscall.Signal) error {
 		return errAskedTwice
 	case sig == syscall.SIGTSTP:
 		m.cfg.Log("a job on several nodes is suspended at node 0")
-	case sig != syscall.SIGPIPE && sig != syscall.SIGCONT && m.local != nil:
-		m.local.Signal(sig)
+	case isHandedOn(sig):
+		m.signals.held = append(m.signals.held, sig)
 	}
 	return nil
+}
+
+// signalsDue is ready when signals are held for the ranks of this node and all are started.
+func (m *member) signalsDue() <-chan struct{} {
+	if m.signals == nil || len(m.signals.held) == 0 {
+		return nil
+	}
+	return m.begun
 }
 
 // lost is the error of a node that has lost node 0.

@@ -20,6 +20,9 @@ type place struct {
 	recruit *recruit // of a node that has started itself; else nil
 }
 
+// elsewhere reports whether it is another host.
+func (p place) elsewhere() bool { return !p.here }
+
 // places returns where the ranks of a Config go, host by host. This host is one
 // place, whatever names it goes by.
 func places(cfg Config) ([]place, error) {

@@ -19,8 +19,9 @@ type policy struct {
 	killGrace time.Duration
 	timeout   time.Duration
 
-	starting  int // sites whose start has not returned
-	running   int // ranks whose end was not reported
+	starting  int              // sites whose start has not returned
+	running   int              // ranks whose end was not reported
+	held      []syscall.Signal // for the ranks, once all are started
 	startErr  error
 	exits     []RankExit // index is the rank
 	gone      []bool     // index is the rank: its end was reported
@@ -142,6 +143,13 @@ func (p *policy) siteStarted(e siteStarted) {
 		p.startErr = e.err
 		p.kill()
 	}
+	if p.starting > 0 || p.ending {
+		return
+	}
+	for _, sig := range p.held {
+		p.do(signalRanks{sig})
+	}
+	p.held = nil
 }
 
 // rankEnded notes the end of a rank, and asks for what may have been its reason if that is a
@@ -232,6 +240,10 @@ func (p *policy) signalled(sig syscall.Signal, since time.Duration) {
 	case syscall.SIGPIPE:
 		// The write that caused it has failed too, and says so.
 	default:
+		if p.starting > 0 {
+			p.held = append(p.held, sig)
+			return
+		}
 		p.do(signalRanks{sig})
 	}
 }

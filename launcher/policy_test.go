@@ -283,3 +283,21 @@ allStarted {}
 		t.Errorf("over %t, %v, first %v", p.over(), p.startErr, p.first)
 	}
 }
+
+// Goal: a signal for the ranks that comes while they are being started reaches all of them, once.
+func TestPolicyHoldsSignalsDuringTheStart(t *testing.T) {
+	p := newPolicy(Config{Ranks: 2})
+	p.starting = 2
+	var got strings.Builder
+	for _, e := range []any{userSignal{syscall.SIGUSR1}, siteStarted{}, userSignal{syscall.SIGQUIT}, siteStarted{}, userSignal{syscall.SIGUSR2}} {
+		got.WriteString(lines(p.decide(e, time.Second)))
+	}
+	want := `allStarted {}
+signalRanks {signal:user defined signal 1}
+signalRanks {signal:quit}
+signalRanks {signal:user defined signal 2}
+`
+	if d := cmp.Diff(want, got.String()); d != "" {
+		t.Errorf("actions (-want +got):\n%s", d)
+	}
+}

@@ -14,7 +14,8 @@ import (
 // signals are those that this process gets while it runs a job in the
 // foreground. All methods work on nil: a job that gets no signals.
 type signals struct {
-	ch chan os.Signal
+	ch   chan os.Signal
+	held []syscall.Signal // for ranks that are not started yet; of whoever reads ch
 }
 
 // catchSignals begins to catch what concerns a job. A signal that this process
@@ -57,13 +58,13 @@ func (s *signals) channel() <-chan os.Signal {
 	return s.ch
 }
 
-// cancelOnEnd calls cancel when a signal comes that ends the job. The function
-// it returns stops that, and says which signal it was, or 0.
-func (s *signals) cancelOnEnd(cancel context.CancelFunc) func() syscall.Signal {
+// cancelOnEnd calls cancel when a signal comes that ends the job before its ranks are started.
+// The function it returns stops that. Its error says which signal it was.
+func (s *signals) cancelOnEnd(cancel context.CancelFunc) func() error {
 	if s == nil {
-		return func() syscall.Signal { return 0 }
+		return func() error { return nil }
 	}
-	var got syscall.Signal
+	var interrupted error
 	stop := make(chan struct{})
 	var watching sync.WaitGroup
 	watching.Go(func() {
@@ -72,32 +73,69 @@ func (s *signals) cancelOnEnd(cancel context.CancelFunc) func() syscall.Signal {
 			case <-stop:
 				return
 			case sig := <-s.ch:
-				switch number := sig.(syscall.Signal); {
-				case supervise.EndSignals[number] != "" && got == 0:
-					got = number
+				if err := s.early(sig); err != nil && interrupted == nil {
+					interrupted = err
 					cancel()
-				case number == syscall.SIGTSTP:
-					suspendSelf()
 				}
 			}
 		}
 	})
-	return func() syscall.Signal {
+	return func() error {
 		close(stop)
 		watching.Wait()
-		return got
+		return interrupted
 	}
 }
 
 // early handles a signal that comes before the ranks are started: its error ends the job.
 func (s *signals) early(sig os.Signal) error {
 	switch number := sig.(syscall.Signal); {
-	case supervise.EndSignals[number] != "":
+	case endsEarly(number) != "":
 		return &interruptedError{number}
 	case number == syscall.SIGTSTP:
 		suspendSelf()
+	case isHandedOn(number):
+		s.held = append(s.held, number)
 	}
 	return nil
+}
+
+// pending handles the signals that have come so far, before the ranks are started.
+func (s *signals) pending() error {
+	for {
+		select {
+		case sig := <-s.channel():
+			if err := s.early(sig); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// takeHeld returns the signals that the ranks have not had yet, and forgets them.
+func (s *signals) takeHeld() []syscall.Signal {
+	if s == nil {
+		return nil
+	}
+	held := s.held
+	s.held = nil
+	return held
+}
+
+// endsEarly returns the name of a signal that ends the job before its ranks are started, or "".
+// SIGQUIT is one: later it is for the ranks alone.
+func endsEarly(sig syscall.Signal) string {
+	if sig == syscall.SIGQUIT {
+		return "SIGQUIT"
+	}
+	return supervise.EndSignals[sig]
+}
+
+// isHandedOn reports whether a signal does nothing but reach the ranks.
+func isHandedOn(sig syscall.Signal) bool {
+	return sig == syscall.SIGQUIT || sig == syscall.SIGUSR1 || sig == syscall.SIGUSR2
 }
 
 // suspendSelf stops this process as the terminal's suspend key would have, had
@@ -108,5 +146,5 @@ func suspendSelf() { syscall.Kill(os.Getpid(), syscall.SIGSTOP) }
 type interruptedError struct{ signal syscall.Signal }
 
 func (e *interruptedError) Error() string {
-	return fmt.Sprintf("interrupted by %s before the ranks were started", supervise.EndSignals[e.signal])
+	return fmt.Sprintf("interrupted by %s before the ranks were started", endsEarly(e.signal))
 }

@@ -32,10 +32,12 @@ func parse(args []string) (*options, error) {
 	if err := flags.Parse(respell(args, flags)); err != nil {
 		return nil, explain(err)
 	}
-	if o.version {
+	switch {
+	case o.version && flags.NArg() > 0:
+		return nil, fmt.Errorf("--version: unexpected argument %q; leave out --version to start a program", flags.Arg(0))
+	case o.version:
 		return o, nil
-	}
-	if flags.NArg() == 0 {
+	case flags.NArg() == 0:
 		return nil, errors.New("no PROGRAM was given")
 	}
 	o.config.Program, o.config.Args = flags.Arg(0), flags.Args()[1:]

@@ -19,8 +19,11 @@ const infoWord = "info"
 // flags of gaspi-run that say where ranks run.
 func info(args []string, stdout io.Writer) error {
 	o, err := parse(append(args, infoWord))
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case len(o.config.Args) > 0: // infoWord is the last of them
+		return surplus(infoWord, o.config.Program)
 	}
 	ways := gaspi.Ways()
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)

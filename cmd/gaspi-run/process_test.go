@@ -33,6 +33,9 @@ func TestCommandLine(t *testing.T) {
 	}{
 		{"output", []string{"--output", "dir:main.go/x", "true"}, 1, "gaspi-run: output directory: mkdir main.go: not a directory"},
 		{"interface of another host", []string{"--hosts", "b", "--interface", "nope0", "true"}, 1, `gaspi-run: listen for other hosts: network interface "nope0": `},
+		{"interface", []string{"-n", "2", "--interface", "nope0", "true"}, 1, `gaspi-run: network interface "nope0": there is no "nope0"; this host has `},
+		{"interface in a map", []string{"-n", "2", "--dry-run", "--interface", "nope0", "true"}, 1, `gaspi-run: network interface "nope0": there is no "nope0"; this host has `},
+		{"interface that is there", []string{"-n", "2", "--interface", "127.0.0.1", "true"}, 0, ""},
 		{"no ssh", []string{"--hosts", "b", "--ssh", "/nowhere/ssh", "true"}, 1, "gaspi-run: host b: fork/exec /nowhere/ssh: no such file or directory"},
 		{"timeout", []string{"-n", "1", "--timeout", "50ms", "sleep", "1000"}, 124, "gaspi-run: timed out after 50ms; ended the rank"},
 		{"fine", []string{"-n", "1", "true"}, 0, ""},
@@ -266,46 +269,6 @@ func TestOutputThatIsClosedEndsTheJob(t *testing.T) {
 	}
 	if got := l.stderr.String(); got != "141\n" {
 		t.Errorf("stderr %q, want the exit code 141 and nothing else", got)
-	}
-}
-
-// fakeGo stands for the go command: it works in the temporary directory until
-// it is interrupted, and then cleans up, as the real one does.
-const fakeGo = `#!/bin/sh
-trap 'rm "$TMPDIR/work"; exit 1' INT
-touch "$TMPDIR/work"
-echo building >&2
-while :; do sleep 0.01; done
-`
-
-func TestInterruptedBuild(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
-		t.Run(sig.String(), func(t *testing.T) {
-			bin := t.TempDir()
-			if err := os.WriteFile(filepath.Join(bin, "go"), []byte(fakeGo), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-			l := start(t, "-n", "2", ".")
-			testenv.EventuallySucceeds(t, func() error {
-				_, err := os.Stat(filepath.Join(l.temp, "work"))
-				return err
-			})
-			l.signal(sig)
-			testenv.EventuallySucceeds(t, func() error {
-				if _, err := os.Stat(filepath.Join(l.temp, "work")); err == nil {
-					return fmt.Errorf("the build goes on")
-				}
-				return nil
-			})
-			want := 128 + int(sig)
-			if sig == syscall.SIGKILL {
-				want = -9
-			}
-			if code := l.wait(); code != want {
-				t.Errorf("exit code %d, want %d; stderr %s", code, want, l.stderr)
-			}
-		})
 	}
 }
 

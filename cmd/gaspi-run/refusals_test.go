@@ -96,6 +96,10 @@ var badFlags = []struct{ line, want string }{
 	{"--verbose=loud true", `-v "loud": expected true or false`},
 	{"--version=loud", `--version "loud": expected true or false`},
 	{"info --hosts a:x", `list of hosts: host "a:x": "x" slots: expected a number from 1 to 65536`},
+	{"info me", `info: unexpected argument "me"; a program of that name is started as ./info`},
+	{"info --hosts a:2 me too", `info: unexpected argument "me"; a program of that name is started as ./info`},
+	{"--version me", `--version: unexpected argument "me"; leave out --version to start a program`},
+	{"info --version", `--version: unexpected argument "info"; leave out --version to start a program`},
 	{"info --transport x", `unknown transport "x": expected auto, shm, tcp or rdma`},
 }
 
@@ -312,7 +316,7 @@ func TestPackagesThatCannotBeBuilt(t *testing.T) {
 		{program: "./library", code: 126, says: "gaspi-run: ./library: not executable: it is a Go package that gives no program for this system; its name must be main, and GOOS, if it is set, linux\n"},
 		{program: "./fine", goarch: otherName, code: 126, says: "gaspi-run: ./fine: not executable: it is built for " + otherName + ", and this host is "},
 		{program: "./fine", path: filepath.Join(dir, "bin"), code: 126, says: "gaspi-run: ./fine: not executable: it is a Go package, and the go command to build it is not in PATH; install Go, or build the package elsewhere\n"},
-		{program: "nowhere/no/package", code: 127, says: "package nowhere/no/package is not in std"},
+		{program: "nowhere/no/package", code: 127, says: "gaspi-run: nowhere/no/package: no such program: it is neither a file nor a directory, and no import path that the go command knows here: package nowhere/no/package is not in std"},
 		{program: "nope-nope", code: 127, says: "gaspi-run: nope-nope: no such program in PATH, and no directory with a Go package is here by that name\n"},
 		{program: "go.mod", code: 127, says: "gaspi-run: go.mod: no such program in PATH; for the file in this directory write ./go.mod\n"},
 		{program: "./go.mod/x", code: 127, says: "gaspi-run: ./go.mod/x: no such program: not a directory\n"},

@@ -28,7 +28,7 @@ func general(args []string, stdout io.Writer) (done bool, err error) {
 		return true, info(rest, stdout)
 	case helpWord, versionWord:
 		if len(rest) > 0 {
-			return true, fmt.Errorf("%s: unexpected argument %q; a program of that name is started as ./%s", args[0], rest[0], args[0])
+			return true, surplus(args[0], rest[0])
 		}
 		if args[0] == helpWord {
 			fmt.Fprint(stdout, help())
@@ -40,6 +40,11 @@ func general(args []string, stdout io.Writer) (done bool, err error) {
 		return true, complete(rest, stdout)
 	}
 	return false, nil
+}
+
+// surplus refuses an argument after a word that takes none.
+func surplus(word, arg string) error {
+	return fmt.Errorf("%s: unexpected argument %q; a program of that name is started as ./%s", word, arg, word)
 }
 
 // complete writes the completion script of a shell.
