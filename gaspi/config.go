@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/transport/rdma"
 )
 
 // Config holds the parameters of a rank. The zero value of a field means its
@@ -120,6 +122,11 @@ func (c Config) validate() error {
 	case "auto", "shm", "tcp", "rdma", "loopback":
 	default:
 		return fmt.Errorf("gaspi: %s=%.80q: expected auto, shm, tcp, rdma or loopback", origin("Transport", envTransport, c.Transport), c.Transport)
+	}
+	if c.RDMAProvider != "" {
+		if err := rdma.CheckProvider(c.RDMAProvider); err != nil {
+			return fmt.Errorf("gaspi: %s=%.80q: %w", origin("RDMAProvider", envProvider, c.RDMAProvider), c.RDMAProvider, err)
+		}
 	}
 	if c.Emulate != "" {
 		if _, err := ParseNetwork(c.Emulate); err != nil {

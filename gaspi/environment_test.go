@@ -24,6 +24,7 @@ func TestVariablesThatMakeNoSense(t *testing.T) {
 		fine []string // those of values that mean something
 	}{
 		{"GASPI_TRANSPORT", nil, []string{"TCP", "tcp "}, nil},
+		{"GASPI_RDMA_PROVIDER", nil, []string{"tcp;", ";tcp", "tcp;;ofi_rxm", "tcp/ofi_rxm", strings.Repeat("tcp;", 99) + "tcp"}, []string{"nonsense"}},
 		{"GASPI_EMULATE", nil, []string{"latency=", "latency=1us,latency=1us", "loss=1", "latency=1us," + long + "=1", "latency=" + long}, nil},
 		{"GASPI_INTERFACE", []string{"GASPI_TRANSPORT=tcp"}, []string{"10.0.0.0/99", "^"}, nil},
 		{"GASPI_TCP_CONGESTION", nil, []string{"CUBIC"}, nil},
@@ -65,6 +66,7 @@ func TestFieldsThatMakeNoSense(t *testing.T) {
 	for want, cfg := range map[string]gaspi.Config{
 		`gaspi: Config.Transport="x": expected auto, shm, tcp, rdma or loopback`:             {Transport: "x"},
 		`gaspi: Config.Emulate: emulated network: "x" has no value; expected fields such as`: {Emulate: "x"},
+		`gaspi: Config.RDMAProvider="tcp;": expected the name of a provider of libfabric`:    {RDMAProvider: "tcp;"},
 		`Config.Interface: network interface "x,y": there is no "x"`:                         {Interface: "x,y", Transport: "tcp"},
 	} {
 		if p, err := gaspi.Init(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), want) {

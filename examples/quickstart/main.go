@@ -11,6 +11,8 @@ import (
 )
 
 func main() {
+	log.SetFlags(0)
+	log.SetPrefix("quickstart: ")
 	noArguments()
 	ctx := context.Background()
 	p, err := gaspi.Init(ctx, gaspi.Config{}) // joins the job that gaspi-run started

@@ -22,6 +22,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
+	log.SetPrefix("recover: ")
 	steps, work := options()
 	ctx := context.Background()
 	p, err := gaspi.Init(ctx, gaspi.Config{})

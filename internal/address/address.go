@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -99,7 +98,7 @@ func (i *device) add(p netip.Prefix) {
 // holds returns an address of this device that a means, and whether there is one. a may lack
 // the zone.
 func (i *device) holds(a netip.Addr) (own netip.Addr, ok bool) {
-	if zone := a.Zone(); zone != "" && zone != i.name && zone != strconv.Itoa(i.index) {
+	if zone := a.Zone(); zone != "" && !i.isZone(zone) {
 		return own, false
 	}
 	for _, own := range i.addrs {
@@ -215,7 +214,17 @@ func match(part string, all []device) ([]netip.Addr, error) {
 	return nil, fmt.Errorf("there is no %.80q", part)
 }
 
+// IsGroup reports whether an address means several hosts, so that none has it and TCP cannot
+// use it: multicast and broadcast.
+func IsGroup(a netip.Addr) bool {
+	a = a.Unmap()
+	return a.IsMulticast() || a == netip.AddrFrom4([4]byte{255, 255, 255, 255})
+}
+
 func matchAddress(a netip.Addr, all []device) ([]netip.Addr, error) {
+	if IsGroup(a) || a.IsUnspecified() {
+		return nil, fmt.Errorf("%v is an address that no host has: %w", a, errMalformed)
+	}
 	for _, i := range all {
 		if own, ok := i.holds(a); ok {
 			if !i.up {
@@ -223,6 +232,9 @@ func matchAddress(a netip.Addr, all []device) ([]netip.Addr, error) {
 			}
 			return []netip.Addr{own}, nil
 		}
+	}
+	if zone := a.Zone(); zone != "" && !hasZone(all, zone) {
+		return nil, fmt.Errorf("there is no %.80q, the interface that the zone of %.80v names", zone, a)
 	}
 	return nil, fmt.Errorf("%v is no address of this host", a)
 }

@@ -98,6 +98,9 @@ func TestChooseRefuses(t *testing.T) {
 		{"address that is down", "10.9.9.9", "", "belongs to eth2, which is down"},
 		{"foreign address", "10.1.2.4", "", "10.1.2.4 is no address of this host"},
 		{"wrong zone", "fe80::1%eth1", "", "is no address of this host"},
+		{"zone of nothing", "fe80::1%nosuch0", "", `there is no "nosuch0", the interface that the zone of fe80::1%nosuch0 names`},
+		{"multicast", "ff02::1", "", "ff02::1 is an address that no host has: expected a name, a network"},
+		{"not a multicast", "^224.0.0.1", "", "224.0.0.1 is an address that no host has: expected a name, a network"},
 		{"no such network", "11.0.0.0/8", "", "no address in 11.0.0.0/8"},
 		{"no network", "10.0.0.0/40", "", "is no network: expected"},
 		{"no address", "dummy", "", "dummy has no address"},
@@ -115,6 +118,19 @@ func TestChooseRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "this host has lo 127.0.0.1/8") ||
 			!strings.Contains(err.Error(), "eth2 (down) 10.9.9.9/8") {
 			t.Errorf("%s: %v; want %q and what there is", c.name, err, c.want)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for _, spec := range []string{"", "eth0", "^lo", "10.0.0.0/8", "10.1.2.3", "fe80::1%eth0"} {
+		if err := Check(spec); err != nil {
+			t.Errorf("%q: %v", spec, err)
+		}
+	}
+	for _, spec := range []string{",", "10.0.0.0/40", "224.0.0.1", "^ff02::1%eth0", "::ffff:224.0.0.1", "255.255.255.255", "eth0,0.0.0.0", "::"} {
+		if err := Check(spec); !errors.Is(err, errMalformed) {
+			t.Errorf("%q: %v, want %v", spec, err, errMalformed)
 		}
 	}
 }

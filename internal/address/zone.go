@@ -1,8 +1,12 @@
 package address
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // An IPv6 address of one link means nothing without a zone, the interface that leads to the
@@ -78,4 +82,40 @@ func (i *device) isLinked() bool {
 		}
 	}
 	return false
+}
+
+// isZone reports whether a zone names the device, by its name or its number.
+func (i *device) isZone(zone string) bool { return zone == i.name || zone == strconv.Itoa(i.index) }
+
+// hasZone reports whether a zone names one of the devices.
+func hasZone(all []device, zone string) bool {
+	return slices.ContainsFunc(all, func(i device) bool { return i.isZone(zone) })
+}
+
+// CheckZones returns an error if this host can use none of the addresses, as host:port, because
+// each is of a link, with the zone of an interface that this host does not have. Hosts may be
+// given one list for all of them, so one address that can be used is enough.
+func CheckZones(list []string) error {
+	all, err := devices()
+	if err != nil {
+		return nil // the connection says more
+	}
+	return checkZones(list, all)
+}
+
+func checkZones(list []string, all []device) error {
+	var wrong []string
+	for _, at := range list {
+		there, err := netip.ParseAddrPort(at)
+		a := there.Addr()
+		if err != nil || !a.IsLinkLocalUnicast() || a.Zone() == "" || hasZone(all, a.Zone()) {
+			return nil
+		}
+		wrong = append(wrong, fmt.Sprintf("%.80q", a.Zone()))
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the zone of an address has to be an interface of this host, and there is no %s: leave the zone out, or name an interface after the %%; this host has %s",
+		strings.Join(wrong, " and no "), describe(all))
 }

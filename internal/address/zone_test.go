@@ -3,6 +3,7 @@ package address
 import (
 	"net"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,6 +65,20 @@ func TestZonesOfOwnAddresses(t *testing.T) {
 		}
 		if err != nil || found[0].String() != want {
 			t.Errorf("%s is %v, %v; want %s", text, found, err, want)
+		}
+	}
+}
+
+func TestCheckZones(t *testing.T) {
+	for list, want := range map[string]string{
+		"[fe80::1%eth0]:7": "", "[fe80::1%2]:7": "", "[fe80::1]:7": "", "[fd00::1%nosuch0]:7": "", "h:7": "",
+		"[fe80::1%nosuch0]:7,[fe80::1%eth0]:7": "", "[fe80::1%nosuch0]:7,h:7": "", // of a list for several hosts
+		"[fe80::1%nosuch0]:7":                     `there is no "nosuch0": leave the zone out`,
+		"[fe80::1%nosuch0]:7,[fe80::1%nosuch1]:7": `there is no "nosuch0" and no "nosuch1": leave the zone out`,
+	} {
+		err := checkZones(strings.Split(list, ","), linked())
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", list, err, want)
 		}
 	}
 }

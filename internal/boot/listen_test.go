@@ -111,12 +111,17 @@ func linkAddress(t *testing.T) netip.Addr {
 	t.Helper()
 	all, err := address.Choose("fe80::/10", netip.Addr{})
 	if err != nil {
-		testenv.Lack(t, err.Error())
+		t.Fatal(err)
 	}
 	return all[0]
 }
 
 func TestRendezvousOfALink(t *testing.T) {
+	testenv.OnLink(t, func() { meetOnLink(t) })
+}
+
+func meetOnLink(t *testing.T) {
+	t.Helper()
 	own := linkAddress(t)
 	want := []string{netip.AddrPortFrom(own, 7).String()}
 	for _, at := range []netip.Addr{own, own.WithZone("")} {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
@@ -20,7 +21,6 @@ func TestRankZeroSaysWhy(t *testing.T) {
 		want string
 	}{
 		{"another key", "127.0.0.1", []string{EnvKeyFile + "=" + keyFile(t)}, "refused, the first from 127.0.0.1:"},
-		{"another size", "127.0.0.1", []string{EnvSize + "=3"}, "a connection was refused, from rank 1: it takes itself for rank 1 of 3 of job"},
 		{"another job", "127.0.0.1", []string{EnvJob + "=other"}, "it is of job other; this is job"},
 		{"a rank that is none", "127.0.0.1", []string{EnvSize + "=8", EnvRank + "=7"}, "attach rank 7 to a job of 2"},
 		{"a name of nobody", "nobody.invalid", nil, "rank 0 cannot find where it is to be reached itself: lookup nobody.invalid"},
@@ -40,5 +40,45 @@ func TestRankZeroSaysWhy(t *testing.T) {
 				t.Errorf("%d failed: %q; want that rank 0 says %q", failed, said, c.want)
 			}
 		})
+	}
+}
+
+// TestRendezvousOfALinkThatIsNotHere has the only address of the rendezvous with the zone of an
+// interface that this host does not have.
+func TestRendezvousOfALinkThatIsNotHere(t *testing.T) {
+	file := keyFile(t)
+	said, failed := runRanks(t, 1, func(int) []string {
+		return []string{EnvRank + "=1", EnvSize + "=2", EnvRendezvous + "=[fe80::1%nosuch0]:7", EnvKeyFile + "=" + file, EnvJoinTimeout + "=1s"}
+	})
+	want := `no way to the rendezvous at [fe80::1%nosuch0]:7: the zone of an address has to be an interface of this host, and there is no "nosuch0": leave the zone out`
+	if failed != 1 || !strings.Contains(said[0], want) || strings.Contains(said[0], "\n") {
+		t.Errorf("%d failed: %q; want one line with %q", failed, said[0], want)
+	}
+}
+
+// TestSizesThatDiffer has rank 1 of another size than rank 0. Both end with both sizes, long before
+// the limit.
+func TestSizesThatDiffer(t *testing.T) {
+	file, at := keyFile(t), testenv.FreeAddress(t)
+	start := time.Now()
+	said, _ := runRanks(t, 2, func(r int) []string {
+		return []string{fmt.Sprintf("%s=%d", EnvRank, r), fmt.Sprintf("%s=%d", EnvSize, 2+r), EnvRendezvous + "=" + at, EnvKeyFile + "=" + file, EnvJoinTimeout + "=1h"}
+	})
+	for r, want := range []string{"rank 1 is gone: it has not joined: it takes itself for rank 1 of 3 of job", "refused this process: it takes itself for rank 1 of 3 of job"} {
+		if !strings.Contains(said[r], want) || !strings.Contains(said[r], "it is rank 1 of 2 of job") || strings.Contains(said[r], EnvJoinTimeout) {
+			t.Errorf("rank %d, after %v: %q, want %q, and no limit", r, time.Since(start), said[r], want)
+		}
+	}
+}
+
+// TestRankBeyondTheSize has a rank whose number the job does not have. It says what it takes itself
+// for, which rank 0 cannot know.
+func TestRankBeyondTheSize(t *testing.T) {
+	file, at := keyFile(t), testenv.FreeAddress(t)
+	said, _ := runRanks(t, 2, func(r int) []string {
+		return []string{fmt.Sprintf("%s=%d", EnvRank, 7*r), fmt.Sprintf("%s=%d", EnvSize, 2+6*r), EnvRendezvous + "=" + at, EnvKeyFile + "=" + file, EnvJoinTimeout + "=3s"}
+	})
+	if !strings.Contains(said[1], "as rank 7 of 8: ") || !strings.Contains(said[1], "attach rank 7 to a job of 2") {
+		t.Errorf("%q, want both sizes", said[1])
 	}
 }

@@ -55,6 +55,9 @@ func (m meeting) join(ctx context.Context, info Info) (*client, error) {
 // connect returns a connection on which both sides have proven who they are. It believes
 // a refusal of the rendezvous itself; who proves nothing may be there for a moment only.
 func (m meeting) connect(ctx context.Context, info Info, secure *tls.Config) (net.Conn, error) {
+	if err := address.CheckZones(m.addresses); err != nil {
+		return nil, fmt.Errorf("no way to the rendezvous at %s: %w", m.where(), err)
+	}
 	limited, cancel := context.WithTimeout(ctx, m.patience)
 	var reminding sync.WaitGroup
 	defer reminding.Wait()
@@ -87,7 +90,7 @@ func (m meeting) connect(ctx context.Context, info Info, secure *tls.Config) (ne
 			}
 		}
 		if refused {
-			return nil, fmt.Errorf("joining the job at %s: %w", m.where(), base.OneLine(causes...))
+			return nil, fmt.Errorf("joining the job at %s as rank %d of %d: %w", m.where(), info.Rank, info.Size, base.OneLine(causes...))
 		}
 		select {
 		case <-limited.Done():

@@ -1,7 +1,9 @@
 package boot
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -104,6 +106,30 @@ func (s *Server) giveUp(limit time.Duration) {
 	for _, r := range missing {
 		s.hub.leave(Failure{Rank: r, Reason: reason})
 	}
+}
+
+// An errOtherSize says that a rank of this job takes it for one of another number of ranks.
+type errOtherSize struct{ error }
+
+// mistaken says how a rank differs from the one that its connection is for.
+func (l *rankLink) mistaken(m message) error {
+	s := l.server
+	err := fmt.Errorf("it takes itself for rank %d of %d of job %s; it is rank %d of %d of job %s", m.Rank, m.Size, m.Job, l.rank, s.hub.size, s.job)
+	if m.Job == s.job && m.Rank == l.rank {
+		return errOtherSize{err}
+	}
+	return err
+}
+
+// dismiss takes a rank that has not come for dead if the job has another size for it: the job
+// cannot become whole, so nobody waits for the rank until the limit. A launcher knows better what
+// becomes of its ranks, and tells them the size itself.
+func (s *Server) dismiss(r base.Rank, why error) {
+	if !s.hosted || !errors.As(why, &errOtherSize{}) || !slices.Contains(s.roll.missing(), r) {
+		return
+	}
+	s.roll.drop(r)
+	s.hub.leave(Failure{Rank: r, Reason: fmt.Sprintf("it has not joined: %v: set the same %s for all ranks", why, EnvSize)})
 }
 
 // circumstances says which ranks have come, who was refused, and whether rank 0 knows its

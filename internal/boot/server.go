@@ -318,6 +318,7 @@ func (l *rankLink) receiveLoop() {
 		l.server.report(l.rank, err)
 		if !joined {
 			l.server.noteRefusal(fmt.Sprintf("rank %d", l.rank), err)
+			l.server.dismiss(l.rank, err)
 		}
 	}
 	close(l.received)
@@ -374,8 +375,7 @@ func (l *rankLink) handleHello(m message) error {
 	case m.Kind != kindHello:
 		return fmt.Errorf("it began with a %s message, not with hello", m.Kind)
 	case m.Job != l.server.job || m.Rank != l.rank || m.Size != l.server.hub.size:
-		return fmt.Errorf("it takes itself for rank %d of %d of job %s; it is rank %d of %d of job %s",
-			m.Rank, m.Size, m.Job, l.rank, l.server.hub.size, l.server.job)
+		return l.mistaken(m)
 	}
 	if err := l.join(); err != nil {
 		return err

@@ -141,7 +141,7 @@ func (v *variables) unsized() error {
 		}
 		for _, part := range []struct{ name, alone string }{{s.rank, ""}, {s.localSize, "1"}, {s.localRank, "0"}} {
 			if text, _ := v.lookup(part.name); text != "" && text != part.alone {
-				return unjoinable(part.name, text, fmt.Sprintf("%s, by which %s says how many, is not set", s.size, s.name))
+				return unjoinable(part.name, text, s.size+", which says of how many, is not set")
 			}
 		}
 	}

@@ -128,7 +128,8 @@ func TestNestedStarters(t *testing.T) {
 }
 
 // TestNumberWithoutSize has each starter's variables that make a process one of several, without
-// the one that says of how many.
+// the one that says of how many. The error names the variable, and no starter, since others may
+// set the same.
 func TestNumberWithoutSize(t *testing.T) {
 	for _, s := range slices.Concat(inner, outer) {
 		for _, name := range []string{s.rank, s.localRank, s.localSize} {
@@ -139,7 +140,7 @@ func TestNumberWithoutSize(t *testing.T) {
 			if v.way() != nil {
 				t.Errorf("%s=2 alone is a way to join", name)
 			}
-			want := fmt.Sprintf("%s=2 says that this process is one of several, and %s, by which", name, s.size)
+			want := fmt.Sprintf("%s=2 says that this process is one of several, and %s, which says of how many, is not set: start", name, s.size)
 			if err := v.announced(); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "unset "+name+" to run") {
 				t.Errorf("%s=2: %v; want %q", name, err, want)
 			}

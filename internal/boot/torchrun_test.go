@@ -66,7 +66,7 @@ func TestAddressesOfTorchrun(t *testing.T) {
 	}
 	bad := map[string][]string{
 		torchrunPort:    {"", "x", "-1", "0", "65536", "99999999999", "29500 ", "[1]"},
-		torchrunAddress: {"", "a]", "[a", "[a]", "[", "]", "[]", "[::1", "::1]", "[[::1]]", "[127.0.0.1]", "[::1]:7", "h:7", "h,i", "a b", " h", "h\n", "\xff", "h/i", "fe80::1%", "1.2.3.4%lo", strings.Repeat("h", 256)},
+		torchrunAddress: {"", "a]", "[a", "[a]", "[", "]", "[]", "[::1", "::1]", "[[::1]]", "[127.0.0.1]", "[::1]:7", "h:7", "h,i", "a b", " h", "h\n", "\xff", "h/i", "fe80::1%", "1.2.3.4%lo", "224.0.0.1", "ff02::1", "[ff02::1]", strings.Repeat("h", 256)},
 	}
 	for layout, more := range layouts {
 		for variable, values := range bad {

@@ -111,7 +111,7 @@ func (v *variables) addresses(name string) []string {
 		_, isHost := hostName(host)
 		n, portErr := strconv.Atoi(port)
 		if err != nil || portErr != nil || !isHost || n < 1 || n > maxPort {
-			v.fail(name, text, fmt.Sprintf("where rank 0 can be reached, as host:port, with a port from 1 to %d; several are separated by commas", maxPort))
+			v.fail(name, text, fmt.Sprintf("where rank 0 can be reached, as host:port, with the name or address of one host and a port from 1 to %d; several are separated by commas", maxPort))
 		}
 	}
 	return list
@@ -127,16 +127,19 @@ func hostName(text string) (host string, ok bool) {
 	if strings.ContainsAny(text, ":%") {
 		return text, isIPv6(text)
 	}
+	if a, err := netip.ParseAddr(text); err == nil {
+		return text, !address.IsGroup(a)
+	}
 	impossible := func(r rune) bool {
 		return r == utf8.RuneError || !unicode.IsPrint(r) || strings.ContainsRune(" ,/@[]\\", r)
 	}
 	return text, text != "" && len(text) <= maxHost && !strings.ContainsFunc(text, impossible)
 }
 
-// isIPv6 reports whether text is an IPv6 address, perhaps with a zone.
+// isIPv6 reports whether text is an IPv6 address that a host can have, perhaps with a zone.
 func isIPv6(text string) bool {
 	a, err := netip.ParseAddr(text)
-	return err == nil && a.Is6()
+	return err == nil && a.Is6() && !address.IsGroup(a)
 }
 
 // info returns who a rank is, as the GASPI_ variables say. A job that is not named is

@@ -144,15 +144,15 @@ func TestSeveralAddresses(t *testing.T) {
 
 // An address of one link is told without the zone of this host, and reached by that of the peer.
 func TestAddressOfALink(t *testing.T) {
-	own, err := address.Choose("fe80::/10", netip.Addr{})
-	if err != nil {
-		testenv.Lack(t, err.Error())
-	}
-	ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Listen = own[:1] })
-	if at := ranks[1].Address(); strings.Contains(at, "%") {
-		t.Errorf("it is told as %s, with a zone", at)
-	}
-	ok(t, linkTo(t, ranks[0], 1).Ping(testenv.Context(t)))
+	testenv.OnLink(t, func() {
+		own, err := address.Choose("fe80::/10", netip.Addr{})
+		ok(t, err)
+		ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Listen = own[:1] })
+		if at := ranks[1].Address(); strings.Contains(at, "%") {
+			t.Errorf("it is told as %s, with a zone", at)
+		}
+		ok(t, linkTo(t, ranks[0], 1).Ping(testenv.Context(t)))
+	})
 }
 
 // A peer that may not connect is refused, without an effect, and the job goes on.
