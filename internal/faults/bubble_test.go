@@ -342,7 +342,7 @@ func (x *trial) judge(m *member, want verdict, begin time.Time, err error) {
 	case want == goesOn:
 		x.fails(r, "an error of a call that needs nobody who is lost: %v", err)
 	case errors.Is(err, gaspi.ErrLauncherLost):
-		if latest := later(begin, orphan).Add(x.allowed()); orphan.IsZero() || now.After(latest) {
+		if latest := later(begin, x.settled(r, orphan)).Add(x.allowed()); orphan.IsZero() || now.After(latest) {
 			x.fails(r, "the launcher was lost at %v: %v", orphan.Sub(x.zero), err)
 		}
 	case !errors.Is(err, gaspi.ErrRankDead) || !named && !(errors.Is(err, gaspi.ErrRevoked) && x.row.told && x.isLostToSome(r)):
@@ -357,6 +357,20 @@ func (x *trial) judge(m *member, want verdict, begin time.Time, err error) {
 	if want == fails {
 		x.checkState(m)
 	}
+}
+
+// settled is when a call of rank r, which has lost the launcher, need wait no longer for what
+// is under way: at once, but for rows that settle it with a peer, which may be cut off too.
+func (x *trial) settled(r gaspi.Rank, orphan time.Time) time.Time {
+	if !x.row.settles {
+		return orphan
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, o := range x.needs(r) {
+		orphan = later(orphan, x.net.Loss(r, o).Broken)
+	}
+	return orphan
 }
 
 // allowed is how late an error may be, after the loss was known and the call had begun:

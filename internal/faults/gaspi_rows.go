@@ -164,7 +164,7 @@ func passiveRows() []row {
 		}
 	}
 	return []row{
-		{call: "gaspi.Proc.PassiveSend", needs: needsPeer, open: beside(receiveLoop, func(ctx context.Context, m *member, s *gaspi.Segment) error {
+		{call: "gaspi.Proc.PassiveSend", needs: needsPeer, settles: true, open: beside(receiveLoop, func(ctx context.Context, m *member, s *gaspi.Segment) error {
 			src, err := s.Span(0, 8)
 			if err != nil {
 				return err

@@ -22,15 +22,16 @@ const (
 
 // A row is a call that blocks.
 type row struct {
-	call   string // as the lint names it, such as "gaspi.Proc.Barrier"
-	way    string // which way of several to use it; may be empty
-	needs  need
-	once   bool          // it can be made once only
-	dark   bool          // after two losses it may wait for ever, for what was forgotten with both
-	faults []faultKind   // nil for all
-	told   bool          // who is lost may be told by other members, before this rank has lost it
-	slack  time.Duration // how much later an error may come than others
-	unsure bool          // an error of a lost connection waits until nobody can tell of an end any more
+	call    string // as the lint names it, such as "gaspi.Proc.Barrier"
+	way     string // which way of several to use it; may be empty
+	needs   need
+	once    bool          // it can be made once only
+	dark    bool          // after two losses it may wait for ever, for what was forgotten with both
+	faults  []faultKind   // nil for all
+	told    bool          // who is lost may be told by other members, before this rank has lost it
+	slack   time.Duration // how much later an error may come than others
+	unsure  bool          // an error of a lost connection waits until nobody can tell of an end any more
+	settles bool          // without the launcher too it waits until its peer has answered or the connection is lost
 	// open prepares the call, which all members of a group do together.
 	open func(ctx context.Context, m *member) (step, error)
 }
