@@ -1,6 +1,7 @@
 package agreement
 
 import (
+	"encoding/binary"
 	"strings"
 	"testing"
 
@@ -53,4 +54,27 @@ func TestRow(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Goal: whatever a member writes, with a checksum that fits, is refused or is a note that travels
+// on as it is.
+func FuzzNote(f *testing.F) {
+	for _, n := range []Note{{}, {Call: 3, Signature: 7, Meetings: 2, Member: 5, Text: "barrier"}} {
+		b := make([]byte, noteSize)
+		n.put(b)
+		f.Add(b[8:])
+	}
+	f.Fuzz(func(t *testing.T, said []byte) {
+		b, again := make([]byte, noteSize), make([]byte, noteSize)
+		copy(b[8:], said)
+		binary.LittleEndian.PutUint64(b, checksum(b[8:]))
+		n, ok := noteIn(b)
+		if !ok {
+			return
+		}
+		n.put(again)
+		if got, ok := noteIn(again); !ok || got != n {
+			t.Errorf("read %+v, and %+v (%v) when it was written again", n, got, ok)
+		}
+	})
 }
