@@ -29,8 +29,8 @@ type Store struct {
 	lanes  []*sendQueue // to those that do not; the first carries messages
 	inbox  inbox
 	lookFn func() bool
-	front  atomic.Bool   // a caller does turns; see await
-	back   chan struct{} // has an element if that caller has left since
+	front  atomic.Pointer[openCall] // of the caller that does turns, nil if none does; see await
+	back   chan struct{}            // has an element if that caller has left since
 
 	ended     chan struct{}      // closed when the loop has ended
 	stopLanes context.CancelFunc // the loop does when it ends
@@ -97,7 +97,7 @@ func (s *Store) loop() {
 	defer close(s.ended)
 	defer s.stopLanes()
 	for {
-		if s.front.Load() {
+		if s.front.Load() != nil {
 			<-s.back
 			continue
 		}
@@ -131,7 +131,7 @@ func (s *Store) rest(err error) error {
 
 // look reports whether there may be something to do for the loop, be it to leave it to a
 // caller.
-func (s *Store) look() bool { return s.front.Load() || s.mayWork() }
+func (s *Store) look() bool { return s.front.Load() != nil || s.mayWork() }
 
 // mayWork reports whether there may be something to do.
 func (s *Store) mayWork() bool {
@@ -147,7 +147,7 @@ func (s *Store) mayWork() bool {
 // goroutine to another, and two of them do not contend for one core. The others wait
 // until they are told.
 func (s *Store) await(ctx context.Context, c *openCall) (callEvent, error) {
-	if !s.front.CompareAndSwap(false, true) {
+	if !s.front.CompareAndSwap(nil, c) {
 		select {
 		case e := <-c.events:
 			return e, nil
@@ -156,7 +156,7 @@ func (s *Store) await(ctx context.Context, c *openCall) (callEvent, error) {
 		}
 	}
 	defer func() {
-		s.front.Store(false)
+		s.front.Store(nil)
 		select {
 		case s.back <- struct{}{}:
 		default:
@@ -225,20 +225,21 @@ func (s *Store) turn() bool {
 }
 
 // help does a turn if no other goroutine does one, and otherwise makes the loop do one. The
-// loop does the work that is left when help has returned.
+// loop does the work that is left when help has returned. A caller that does turns, and sleeps,
+// is woken if the turn had an event for it.
 func (s *Store) help() {
 	if s.mu.TryLock() {
 		s.turn()
 		left := s.inbox.waiting() || len(s.sent) > 0 || s.phase == gone || s.broken != nil
 		s.mu.Unlock()
-		if !left {
+		if c := s.front.Load(); !left && (c == nil || len(c.events) == 0) {
 			return
 		}
 	}
 	s.ring()
 }
 
-// ring wakes the loop.
+// ring wakes the loop, and the caller that does turns.
 func (s *Store) ring() {
 	n := gaspi.Notification{ID: s.lay.doorbell(), Value: 1}
 	_ = s.queue.Notify(s.seg.At(s.proc.Rank(), 0), n) // it fails only if there is no loop any more
