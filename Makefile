@@ -36,8 +36,9 @@ faults: ## all calls that block against all faults: half an hour in bubbles, the
 stress: ## ordering, concurrency and shutdown again and again, on 1, 2 and 4 threads
 	$(GO) test -count=20 -cpu=1,2,4 -timeout 30m -run 'Order|Litmus|Concurrent|Parallel|Cancel|Close|Kill|Stress' ./...
 
-# Transports of make torture, in turns; a comma would end an argument of $(or).
-TRANSPORTS ?= shm,tcp,mixed
+# Transports of make torture, in turns; a comma would end an argument of $(or). Ranks of loopback
+# are goroutines, which sleep until they are woken; processes look again now and then.
+TRANSPORTS ?= loopback,shm,tcp,mixed
 
 torture: ## random programs against the public interface: DURATION=1h SEED=1 TRANSPORTS=shm,tcp,mixed; mixed needs root
 	$(GO) test ./internal/torture -run '^TestTorture$$' -count=1 -v -timeout 0 \
