@@ -38,7 +38,7 @@ stress: ## ordering, concurrency and shutdown again and again, on 1, 2 and 4 thr
 
 # Transports of make torture, in turns; a comma would end an argument of $(or). Ranks of loopback
 # are goroutines, which sleep until they are woken; processes look again now and then.
-TRANSPORTS ?= loopback,shm,tcp,mixed
+TRANSPORTS ?= loopback,shm,tcp,emulated,mixed
 
 torture: ## random programs against the public interface: DURATION=1h SEED=1 TRANSPORTS=shm,tcp,mixed; mixed needs root
 	$(GO) test ./internal/torture -run '^TestTorture$$' -count=1 -v -timeout 0 \

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -109,6 +110,31 @@ func TestAllReduceKeepsFirstContributionOverTimeout(t *testing.T) {
 		ok(gaspi.AllReduce(ctx, p.World(), send, recv, gaspi.Sum))
 		if recv[0] != 207 {
 			return fmt.Errorf("got %d, want 207", recv[0])
+		}
+		return nil
+	})
+}
+
+// The same while the result of the call before is still leaving this rank: the first member has sent
+// it when its call returns, and nobody waits for its arrival.
+func TestAllReduceKeepsFirstContributionBesideTheLastResult(t *testing.T) {
+	const n = 2500 // elements, which leave in 20 ms
+	cfg := small
+	cfg.AllReduceElements, cfg.Emulate = n, "bandwidth=1MB/s"
+	ranktest.Local(t, 3, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		for round := range int64(5) {
+			send, recv := slices.Repeat([]int64{round}, n), make([]int64, n)
+			ok(gaspi.AllReduce(ctx, p.World(), recv, recv, gaspi.Sum))
+			if err := gaspi.AllReduce(ended, p.World(), send, recv, gaspi.Sum); !errors.Is(err, context.Canceled) {
+				return fmt.Errorf("round %d: %v, want the end of the context", round, err)
+			}
+			clear(send) // it is the caller's
+			ok(gaspi.AllReduce(ctx, p.World(), send, recv, gaspi.Sum))
+			if want := slices.Repeat([]int64{3 * round}, n); !slices.Equal(want, recv) {
+				return fmt.Errorf("round %d: sums of %d, want %d", round, recv[0], want[0])
+			}
 		}
 		return nil
 	})

@@ -53,6 +53,8 @@ type vectorOp struct {
 
 	epoch  notify.Value
 	active bool
+	taken  bool   // the contribution is in the accumulator
+	held   []byte // the contribution until then
 	stage  treeStage
 	sig    signature
 }
@@ -70,7 +72,10 @@ func (v *vectorOp) run(ctx context.Context, in, out []byte, sig signature, combi
 		return v.g.error("allreduce", fmt.Errorf("%w: an AllReduce of the group is under way in another goroutine; use a group for each, made by Dup", ErrInUse))
 	}
 	defer v.busy.Store(false)
-	if err := v.begin(ctx, in, sig); err != nil {
+	if err := v.begin(in, sig); err != nil {
+		return v.g.error("allreduce", err)
+	}
+	if err := v.take(ctx); err != nil {
 		return v.g.error("allreduce", err)
 	}
 	for v.active {
@@ -86,9 +91,9 @@ func (v *vectorOp) run(ctx context.Context, in, out []byte, sig signature, combi
 	return nil
 }
 
-// begin takes the contribution, unless a reduction is under way. Messages of the previous
-// reduction may still be leaving the accumulator.
-func (v *vectorOp) begin(ctx context.Context, in []byte, sig signature) error {
+// begin takes the contribution, unless a reduction is under way. It does not block: in is the
+// caller's again whatever comes.
+func (v *vectorOp) begin(in []byte, sig signature) error {
 	if v.active {
 		if sig != v.sig {
 			if err := v.g.over(); err != nil { // nobody can finish it
@@ -98,14 +103,25 @@ func (v *vectorOp) begin(ctx context.Context, in []byte, sig signature) error {
 		}
 		return nil
 	}
+	v.epoch, v.active, v.taken, v.stage, v.sig = nextEpoch(v.epoch), true, false, gathering, sig
+	v.held = append(v.held[:0], in...)
+	return nil
+}
+
+// take moves the contribution into the accumulator, unless it is there. Messages of the previous
+// reduction may still be leaving that: take blocks until they have.
+func (v *vectorOp) take(ctx context.Context) error {
+	if v.taken {
+		return nil
+	}
 	if err := v.g.p.settle(ctx); err != nil {
 		return err
 	}
-	v.epoch, v.active, v.stage, v.sig = nextEpoch(v.epoch), true, gathering, sig
 	acc := v.slot(slotAccumulator)
 	clear(acc[:vectorHeader])
-	binary.LittleEndian.PutUint64(acc, sig.word())
-	copy(acc[vectorHeader:], in)
+	binary.LittleEndian.PutUint64(acc, v.sig.word())
+	copy(acc[vectorHeader:], v.held)
+	v.taken = true
 	return nil
 }
 
