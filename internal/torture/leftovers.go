@@ -93,9 +93,9 @@ func (before Census) Compare() error {
 	}
 }
 
-// maxMiB bounds the memory of a process at its peak: what the largest round may take,
+// maxMiB bounds the memory of a process at its peak, where up to 8 ranks are goroutines of it: what the largest round may take,
 // several times over.
-const maxMiB = 4096
+const maxMiB = 8192
 
 // checkSize returns the peak of the memory of this process.
 func checkSize() (uint64, error) {
