@@ -37,11 +37,13 @@ stress: ## ordering, concurrency and shutdown again and again, on 1, 2 and 4 thr
 	$(GO) test -count=20 -cpu=1,2,4 -timeout 30m -run 'Order|Litmus|Concurrent|Parallel|Cancel|Close|Kill|Stress' ./...
 
 # Transports of make torture, in turns; a comma would end an argument of $(or). Ranks of loopback
-# are goroutines, which sleep until they are woken; processes look again now and then.
+# are goroutines, which sleep until they are woken; processes look again now and then. rdma wants
+# a C compiler, libfabric, and the variable GASPI_RDMA_PROVIDER, such as 'tcp;ofi_rxm'.
 TRANSPORTS ?= loopback,shm,tcp,emulated,mixed
 
 torture: ## random programs against the public interface: DURATION=1h SEED=1 TRANSPORTS=shm,tcp,mixed; mixed needs root
-	$(GO) test ./internal/torture -run '^TestTorture$$' -count=1 -v -timeout 0 \
+	$(if $(findstring rdma,$(TRANSPORTS)),CGO_ENABLED=1) $(GO) test $(if $(findstring rdma,$(TRANSPORTS)),-tags rdma) \
+		./internal/torture -run '^TestTorture$$' -count=1 -v -timeout 0 \
 		-duration $(or $(DURATION),1h) -seed $(or $(SEED),0) -transports $(TRANSPORTS)
 
 bench: ## Go benchmarks, then gaspi-bench with its JSON lines under out/

@@ -33,7 +33,7 @@ func declare(flags *flag.FlagSet) *settings {
 	s := &settings{}
 	flags.Uint64Var(&s.Seed, "seed", 0, "seed of the first job, the next job has the next one; 0 draws one")
 	flags.DurationVar(&s.Duration, "duration", 6*time.Second, "how long TestTorture runs, in all")
-	flags.StringVar(&s.transports, "transports", defaultTransports, "transports that jobs use in turns: loopback, shm, tcp, emulated, mixed (which needs root)")
+	flags.StringVar(&s.transports, "transports", defaultTransports, "transports that jobs use in turns: loopback, shm, tcp, emulated, mixed (which needs root), rdma (in builds with that tag)")
 	flags.StringVar(&s.families, "families", strings.Join(Families(), ","), "families that rounds are made of; those that begin with - are left out")
 	flags.IntVar(&s.ranks, "ranks", 0, "number of ranks; 0 draws it")
 	flags.Uint64Var(&s.First, "first", 0, "first round of each job")
