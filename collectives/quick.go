@@ -128,22 +128,21 @@ func (r *run) once(ctx context.Context) error {
 			}
 		}
 		if err != nil {
-			r.at[0] = pc
-			return r.slowly(ctx)
+			return r.slowly(ctx, pc)
 		}
 	}
 	if p.prog.puts {
 		if err := t.queue.Wait(ctx); err != nil {
-			return r.slowly(ctx)
+			return r.slowly(ctx, len(code))
 		}
 	}
 	return nil
 }
 
-// slowly goes on with a run that something stopped, the way all others go.
-func (r *run) slowly(ctx context.Context) error {
+// slowly goes on, the way all others go, with a run that something stopped at the instruction pc.
+func (r *run) slowly(ctx context.Context, pc int) error {
 	t := r.p.t
-	r.state, r.p.busy = going, r
+	r.state, r.p.busy, r.at[0] = going, r, pc
 	t.ops.active = append(t.ops.active, r)
 	return t.complete(ctx, r)
 }
