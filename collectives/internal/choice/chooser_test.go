@@ -1,6 +1,7 @@
 package choice
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -174,6 +175,41 @@ func TestKey(t *testing.T) {
 		c := base()
 		if change(c); c.Key() == base().Key() {
 			t.Errorf("calls that differ in their %s have the same key", name)
+		}
+	}
+}
+
+// Goal: each call with blocks of different lengths has a quickest variant, and none is said to take
+// less than no time, however few of the blocks are long and however they are cut.
+func TestChooseForUnequalBlocks(t *testing.T) {
+	slow := machine() // an emulated network
+	slow.Network, slow.Bandwidth, slow.SocketRate = price.Link{Latency: 60e-6}, 1e9, 0
+	draw := rand.New(rand.NewPCG(1, 7))
+	lengths := []int{0, 1, 3, 5, 3728, 16385, 117_035, 158_033}
+	for _, op := range []schedule.Operation{schedule.Gather, schedule.Scatter, schedule.AllGather, schedule.ReduceScatter} {
+		for range 60 {
+			c := call(op, 0)
+			c.Size = 2 + draw.IntN(3)
+			c.Nodes, c.Plain, c.Element, c.Line = c.Nodes[:c.Size], draw.IntN(2) == 0, 4, 4
+			for range c.Size {
+				c.Counts = append(c.Counts, lengths[draw.IntN(len(lengths))])
+			}
+			if op.Rooted() {
+				c.Root = draw.IntN(c.Size)
+			}
+			c.Options.SegmentSize = []int{0, 4096, 8192}[draw.IntN(3)]
+			c.Options.Concurrency = []int{0, 1, 2, 5}[draw.IntN(4)]
+			for _, m := range []price.Machine{machine(), slow} {
+				ch := &Chooser{Machine: m}
+				if _, err := ch.Choose(c); err != nil {
+					t.Fatalf("%v of %v, root %d, by %+v: %v", op, c.Counts, c.Root, c.Options, err)
+				}
+				for _, v := range ch.Candidates(c, c.Options) {
+					if seconds, err := ch.predict(c, v); err != nil || !(seconds >= 0) {
+						t.Errorf("%v of %v, root %d: %v takes %g seconds (%v)", op, c.Counts, c.Root, v, seconds, err)
+					}
+				}
+			}
 		}
 	}
 }

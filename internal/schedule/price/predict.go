@@ -49,7 +49,7 @@ func PredictSegments(m *Machine, c *schedule.Call, how schedule.Segmentation, em
 		return 0, err
 	}
 	later, err := q.ranks(shorter(c, 2*few*how.Size, longest))
-	each := (later - start) / float64(few)
+	each := max(0, (later-start)/float64(few)) // where one long block is the rank's own, more of it may be less work
 	return later + float64(each*(float64(longest)/float64(how.Size)-float64(2*few))), err
 }
 
