@@ -117,7 +117,7 @@ func TestAllReduceKeepsFirstContributionOverTimeout(t *testing.T) {
 
 // The same while the result of the call before is still leaving this rank: the first member has sent
 // it when its call returns, and nobody waits for its arrival.
-func TestAllReduceKeepsFirstContributionBesideTheLastResult(t *testing.T) {
+func TestAllReduceKeepsFirstContributionEmulated(t *testing.T) {
 	const n = 2500 // elements, which leave in 20 ms
 	cfg := small
 	cfg.AllReduceElements, cfg.Emulate = n, "bandwidth=1MB/s"
