@@ -54,7 +54,7 @@ type vectorOp struct {
 	epoch  notify.Value
 	active bool
 	taken  bool   // the contribution is in the accumulator
-	held   []byte // the contribution until then
+	held   []byte // the contribution until then; memory that is kept
 	stage  treeStage
 	sig    signature
 }
@@ -104,7 +104,11 @@ func (v *vectorOp) begin(in []byte, sig signature) error {
 		return nil
 	}
 	v.epoch, v.active, v.taken, v.stage, v.sig = nextEpoch(v.epoch), true, false, gathering, sig
-	v.held = append(v.held[:0], in...)
+	if v.g.p.internal.Idle() {
+		v.accumulate(in)
+	} else {
+		v.held = append(v.held[:0], in...)
+	}
 	return nil
 }
 
@@ -117,12 +121,17 @@ func (v *vectorOp) take(ctx context.Context) error {
 	if err := v.g.p.settle(ctx); err != nil {
 		return err
 	}
+	v.accumulate(v.held)
+	return nil
+}
+
+// accumulate puts the contribution into the accumulator, which nothing leaves any more.
+func (v *vectorOp) accumulate(in []byte) {
 	acc := v.slot(slotAccumulator)
 	clear(acc[:vectorHeader])
 	binary.LittleEndian.PutUint64(acc, v.sig.word())
-	copy(acc[vectorHeader:], v.held)
+	copy(acc[vectorHeader:], in)
 	v.taken = true
-	return nil
 }
 
 // step does one stage; an error leaves the stage to be done again.

@@ -43,6 +43,7 @@ func runGoroutines(t *testing.T, o JobOptions, ranks int) (RankReport, error) {
 		return RankReport{}, err
 	}
 	reports := make([]RankReport, ranks)
+	o.Goroutines = ranks
 	err = gaspi.Local(t.Context(), ranks, Config(o.Seed), func(ctx context.Context, p *gaspi.Proc) (err error) {
 		reports[p.Rank()], err = Run(ctx, p, o)
 		return err

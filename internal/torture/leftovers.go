@@ -93,12 +93,16 @@ func (before Census) Compare() error {
 	}
 }
 
-// maxMiB bounds the memory of a process at its peak, where up to 8 ranks are goroutines of it: what the largest round may take,
-// several times over.
-const maxMiB = 8192
+// maxMiB bounds the memory of a process at its peak: what the largest round may take,
+// several times over. Of a process with more than four ranks, each has rankMiB.
+const (
+	maxMiB  = 4096
+	rankMiB = 1024
+)
 
-// checkSize returns the peak of the memory of this process.
-func checkSize() (uint64, error) {
+// checkSize returns the peak of the memory of this process, of which so many ranks are goroutines.
+func checkSize(ranks int) (uint64, error) {
+	most := uint64(max(maxMiB, ranks*rankMiB))
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0, err
@@ -108,8 +112,8 @@ func checkSize() (uint64, error) {
 	if _, err := fmt.Sscan(rest, &kib); err != nil {
 		return 0, fmt.Errorf("VmHWM of /proc/self/status: %w", err)
 	}
-	if kib>>10 > maxMiB {
-		return kib >> 10, fmt.Errorf("the process had %d MiB of memory at its peak, more than %d", kib>>10, maxMiB)
+	if kib>>10 > most {
+		return kib >> 10, fmt.Errorf("the process had %d MiB of memory at its peak, more than %d", kib>>10, most)
 	}
 	return kib >> 10, nil
 }

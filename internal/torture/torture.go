@@ -15,14 +15,15 @@ import (
 
 // JobOptions say what a job does, the same on all ranks.
 type JobOptions struct {
-	Seed     uint64        // what everything random follows from
-	Families []string      // those that rounds are made of
-	Duration time.Duration // no round begins later than this after the first
-	First    uint64        // the first round
-	Rounds   uint64        // at most so many; zero means no limit
-	Limit    time.Duration // how long a round may take; zero means DefaultLimit
-	Whole    bool          // no context is cut short
-	Mutant   string        // the mutant that is active; empty for none
+	Seed       uint64        // what everything random follows from
+	Families   []string      // those that rounds are made of
+	Duration   time.Duration // no round begins later than this after the first
+	First      uint64        // the first round
+	Goroutines int           // ranks that are goroutines of this process
+	Rounds     uint64        // at most so many; zero means no limit
+	Limit      time.Duration // how long a round may take; zero means DefaultLimit
+	Whole      bool          // no context is cut short
+	Mutant     string        // the mutant that is active; empty for none
 }
 
 // DefaultLimit is what an Options.Limit of zero means: far more than a round needs on a
@@ -109,7 +110,7 @@ func Run(ctx context.Context, p *gaspi.Proc, o JobOptions) (RankReport, error) {
 			return RankReport{}, err
 		}
 	}
-	peak, err := checkSize()
+	peak, err := checkSize(o.Goroutines)
 	return RankReport{Rounds: n - o.First, Operations: j.count, PeakMiB: peak}, err
 }
 

@@ -49,7 +49,7 @@ func PredictSegments(m *Machine, c *schedule.Call, how schedule.Segmentation, em
 		return 0, err
 	}
 	later, err := q.ranks(shorter(c, 2*few*how.Size, longest))
-	each := max(0, (later-start)/float64(few)) // where one long block is the rank's own, more of it may be less work
+	each := max(0, (later-start)/float64(few)) // short blocks are empty in shorter calls, so that the line may fall
 	return later + float64(each*(float64(longest)/float64(how.Size)-float64(2*few))), err
 }
 
