@@ -222,8 +222,8 @@ func (p *Proc) openWorld() {
 // Close ends this rank's part in the job. The program completes operations that must be
 // complete before, by Wait, Flush and Barrier. Operations issued to other hosts still go out,
 // for at most a few seconds, and passive messages under way are withdrawn or received before.
-// Close waits for no other rank, except that rank 0 of a job without a launcher serves the
-// others until they have left. Every wait under way ends with ErrClosed. It is idempotent.
+// Close waits for no call of another rank, except that rank 0 of a job without a launcher serves
+// the others until they have left. Every wait under way ends with ErrClosed. It is idempotent.
 func (p *Proc) Close() error {
 	if !p.closed.CompareAndSwap(false, true) {
 		return nil
@@ -235,9 +235,7 @@ func (p *Proc) Close() error {
 	p.reportLosses()
 	err := p.boot.Close() // ends the failure watch
 	p.done.Wait()
-	for _, s := range p.segments.all() {
-		_ = s.Delete() // it can only be deleted already
-	}
+	p.segments.removeAll()
 	if werr := p.wire.Close(); err == nil {
 		err = werr
 	}

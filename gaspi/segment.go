@@ -19,6 +19,8 @@ type Segment struct {
 
 	group *Group // that it was created over; nil if one rank made it alone
 
+	leaving bool // guarded by segmentTable.mu; Delete is under way, or was called
+
 	mu      sync.Mutex
 	writers []Rank // guarded by mu; the other ranks it is registered with
 
@@ -123,11 +125,13 @@ func (s *Segment) Register(r Rank) error {
 	return nil
 }
 
-// Delete ends the segment here; its id is free again. It is local: make sure,
-// by a barrier for instance, that no peer still uses it. A later write of a straggler goes into
+// Delete ends the segment here; its id is free again. It waits for no call of another rank: make
+// sure, by a barrier for instance, that no peer still uses it. A later write of a straggler goes into
 // the dead memory or ends with ErrNoSegment there, and never lands in another segment of the
 // same id. Spans and views of it must not be used any more; memory that was bound is the
-// caller's again.
+// caller's again. Where peers have used it over a network, Delete blocks until their transports
+// know that it is gone, for 2 s at most: then whoever hears of a new segment of this id, from
+// whichever rank, reaches that one.
 func (s *Segment) Delete() error {
 	if err := s.p.segments.remove(s); err != nil {
 		return segmentError("segment_delete", s.id, err)

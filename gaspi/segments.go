@@ -57,16 +57,37 @@ func (t *segmentTable) add(p *Proc, id SegmentID, drawn bool, alloc func() (*seg
 	return s, nil
 }
 
-// remove withdraws s from peers and takes it out.
+// remove withdraws s from peers, which may have to be waited for, and takes it out. Until
+// then its id is not free.
 func (t *segmentTable) remove(s *Segment) error {
+	if err := t.beginRemoval(s); err != nil {
+		return err
+	}
+	err := s.p.wire.Withdraw(s.id)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.byID[s.id] != s {
-		return ErrClosed
-	}
 	t.byID[s.id] = nil
 	delete(t.half, s.id)
-	return s.p.wire.Withdraw(s.id)
+	return err
+}
+
+func (t *segmentTable) beginRemoval(s *Segment) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byID[s.id] != s || s.leaving {
+		return ErrClosed
+	}
+	s.leaving = true
+	return nil
+}
+
+// removeAll deletes all segments at a time, so that peers that do not answer are waited for once.
+func (t *segmentTable) removeAll() {
+	var deletes sync.WaitGroup
+	for _, s := range t.all() {
+		deletes.Go(func() { _ = s.Delete() }) // it can only be deleted already
+	}
+	deletes.Wait()
 }
 
 func (t *segmentTable) get(id SegmentID) *Segment {

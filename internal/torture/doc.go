@@ -6,6 +6,7 @@
 // round is one family, or several of them at the same time:
 //
 //	memory         writes, reads, lists and notifications of all kinds; data before flag
+//	anew           segments made one after the other under one id, written to at once
 //	recreate       segments that are deleted and made again while peers write to them
 //	atomics        all eight, on shared words: nothing lost, done twice, or out of date
 //	passive        messages: received are exactly those whose send returned nil

@@ -6,6 +6,7 @@ func Mutants() []string {
 	return []string{
 		"memory/flag before data",             // a notification without its data
 		"memory/byte not read",                // a byte of a read is wrong
+		"anew/wrong word",                     // what a member wrote to a segment is another word
 		"recreate/straggler",                  // what was sent to a deleted segment is in the next
 		"recreate/addition lost",              // an addition returned nil and was not applied, as seen from the sum
 		"atomics/stale answer",                // an answer older than what was seen

@@ -12,7 +12,7 @@ import (
 // group of its own, of some or all ranks. These groups are made one after the other, as they
 // may have equal ranks; whatever the families make after that, they make at the same time.
 func together(ctx context.Context, s *scene) error {
-	names := []string{"memory", "recreate", "atomics", "passive", "notifications", "groups", "collectives", "teams", "stale", "objects"}
+	names := []string{"memory", "recreate", "anew", "atomics", "passive", "notifications", "groups", "collectives", "teams", "stale", "objects"}
 	s.plan.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
 	names = names[:2+s.plan.IntN(3)]
 	rng := s.own()

@@ -45,6 +45,7 @@ func families() map[string]roundKind {
 	all := map[string]roundKind{
 		"memory":        memory,
 		"recreate":      recreate,
+		"anew":          anew,
 		"atomics":       atomics,
 		"passive":       passive,
 		"notifications": notifications,

@@ -53,8 +53,11 @@ type Transport interface {
 	// Grant lets rank r reach the segment exposed under id.
 	Grant(id segment.ID, r base.Rank) error
 	// Withdraw ends what Expose began. An operation that a peer issues later
-	// ends with base.ErrNoSegment, also when another segment is exposed under
-	// the same id in between: what was meant for one never lands in the other.
+	// ends with base.ErrNoSegment. If another segment is exposed under the same id
+	// afterwards, an operation that a peer issues then is for that one, and what was meant
+	// for one never lands in the other. Withdraw blocks until the peers that used the
+	// segment know, for some seconds at most; one that learns later has its operations
+	// on the id refused until then.
 	Withdraw(id segment.ID) error
 
 	// Lose says that a rank is gone: from now on every operation that needs it

@@ -1,6 +1,9 @@
 package tcp
 
 import (
+	"context"
+	"time"
+
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -22,13 +25,16 @@ func (t *Transport) Expose(id segment.ID, s *segment.Segment) error {
 func (t *Transport) Grant(id segment.ID, r base.Rank) error { return t.registry.Grant(id, r) }
 
 // Withdraw implements transport.Transport. When it returns, nothing that peers send is
-// written into the segment any more.
+// written into the segment any more, and the peers that had its descriptor have dropped it.
+// A peer that does not say so within withdrawMost, such as one that is stopped, is not waited
+// for: until it has dropped the descriptor, its puts are refused.
 func (t *Transport) Withdraw(id segment.ID) error {
 	x, err := t.registry.Withdraw(id, t.announceWithdrawal)
 	if err != nil {
 		return err
 	}
 	t.each(func(c *conn) { c.release(x) })
+	t.awaitDropped(x)
 	return nil
 }
 
@@ -41,6 +47,35 @@ func (t *Transport) announceWithdrawal(x *region) {
 				c.sendControl(&frame{kind: kindWithdrawn, segment: uint32(x.ID), generation: x.Generation})
 			}
 		}
+	}
+}
+
+// withdrawMost bounds how long Withdraw waits for peers.
+const withdrawMost = 2 * time.Second
+
+// awaitDropped blocks until the peers that hold the descriptor of x have handled its
+// withdrawal, which was announced: the reply to a flush says so. A peer may hear of a new
+// segment with the same id by way of a third rank, and must not use the old descriptor then.
+func (t *Transport) awaitDropped(x *region) {
+	ctx, cancel := context.WithTimeout(context.Background(), t.withdrawal)
+	defer cancel()
+	var waits []func()
+	for r := range x.Holders() {
+		if r == t.cfg.Rank {
+			continue
+		}
+		l := t.links.To(r)
+		c := l.channels[l.idleChannel()].conn.Load()
+		if c == nil {
+			continue // no connection was made, or the peer is gone
+		}
+		q := new(request)
+		if c.send(q, &frame{kind: kindFlush}) == nil {
+			waits = append(waits, func() { _ = q.Await(ctx, l.array, func() bool { return c.cancel(q) }) })
+		}
+	}
+	for _, wait := range waits {
+		wait()
 	}
 }
 

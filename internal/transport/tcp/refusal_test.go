@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
@@ -28,9 +29,60 @@ func withdrawn(t *testing.T, change func(base.Rank, *Config)) (ranks []*Transpor
 		_ = id
 	}
 	resume = stall(t, ranks[0], 1, 0)
+	ranks[1].withdrawal = time.Millisecond // rank 0 says nothing
 	ok(t, ranks[1].Withdraw(1))
 	exposed(t, ranks[1], 1, 1<<20)
 	return ranks, l, resume
+}
+
+// Withdraw waits for peers that have the descriptor, so that a put afterwards is for the next segment.
+func TestWithdrawWaitsForHolders(t *testing.T) {
+	ranks := join(t, 3, nil)
+	own := exposed(t, ranks[0], 1, 64)
+	exposed(t, ranks[1], 1, 64)
+	l, q := linkTo(t, ranks[0], 1), queueOn(0)
+	ok(t, l.Put(q, transport.Addr{Segment: 1}, own.All()))
+	resume := stall(t, ranks[0], 1, 0)
+	ranks[1].withdrawal = time.Hour // the test ends before
+	done := make(chan error, 1)
+	go func() { done <- ranks[1].Withdraw(1) }()
+	testenv.Eventually(t, "segment 1 is withdrawn", func() bool { return ranks[1].registry.At(1) == nil })
+	select {
+	case err := <-done:
+		t.Errorf("Withdraw returned %v while rank 0 had the descriptor", err)
+	case <-time.After(20 * time.Millisecond): // a Withdraw that does not wait takes microseconds
+	}
+	resume()
+	ok(t, <-done)
+	if d := l.segments.Get(1); d != nil {
+		t.Errorf("rank 0 still has the descriptor of generation %d", d.Generation)
+	}
+}
+
+// Nobody is waited for who has gone, or goes meanwhile.
+func TestWithdrawWaitsForNobodyWhoIsGone(t *testing.T) {
+	for _, when := range []string{"before", "meanwhile"} {
+		t.Run(when, func(t *testing.T) {
+			ranks := join(t, 2, nil)
+			own := exposed(t, ranks[0], 1, 64)
+			exposed(t, ranks[1], 1, 64)
+			ok(t, linkTo(t, ranks[0], 1).Put(queueOn(0), transport.Addr{Segment: 1}, own.All()))
+			stall(t, ranks[0], 1, 0)
+			ranks[1].withdrawal = time.Hour // the test ends before
+			gone := func() { ranks[1].Lose(&base.RankError{Rank: 0, Reason: "it was killed"}) }
+			if when == "before" {
+				gone()
+			} else {
+				go func() {
+					for ranks[1].registry.At(1) != nil {
+						time.Sleep(time.Millisecond) // sleep: nothing tells
+					}
+					gone()
+				}()
+			}
+			ok(t, ranks[1].Withdraw(1))
+		})
+	}
 }
 
 func TestRefusals(t *testing.T) {

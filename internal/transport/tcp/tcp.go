@@ -143,6 +143,8 @@ type Transport struct {
 	closed    atomic.Bool
 	parting   time.Duration // bounds how long Close waits for peers
 
+	withdrawal time.Duration // bounds how long Withdraw waits for peers
+
 	progress progress
 }
 
@@ -156,7 +158,7 @@ func New(cfg Config) (*Transport, error) {
 		return nil, err
 	}
 	t := &Transport{
-		cfg: cfg, parting: partingMost,
+		cfg: cfg, parting: partingMost, withdrawal: withdrawMost,
 		conns: make([]atomic.Pointer[conn], cfg.Size*cfg.Connections),
 	}
 	t.registry.Init(cfg.Rank, cfg.Size, cfg.IDs)

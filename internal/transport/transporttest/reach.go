@@ -11,6 +11,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -194,6 +195,31 @@ func generations(j *fixture) {
 				j.Fatalf("round %d: %s after withdraw: %v, want ErrNoSegment", round, name, err)
 			}
 		}
+		j.ok(s.Close())
+	}
+}
+
+// Ranks put into segment 5 of rank 0, which withdraws it and exposes another under the id. Then they
+// put into that, though nothing that came from rank 0 has told them of it.
+func replaced(j *fixture) {
+	const n = 3
+	j.start(n)
+	var own [n]*segment.Segment
+	for r := range base.Rank(n) {
+		own[r] = j.open(r, 1, 64)
+	}
+	for round := range often(200) {
+		s := j.open(0, 5, 64)
+		for r := base.Rank(1); r < n; r++ {
+			q := newQueue()
+			flag := transport.Flag{Segment: 5, ID: notify.ID(r), Value: 1}
+			err := j.link(r, 0).PutNotify(q, transport.Addr{Segment: 5}, own[r].All(), flag)
+			if err = j.ended(j.link(r, 0), q, err); err != nil {
+				j.Fatalf("round %d: rank %d puts into the segment that is there now: %v", round, r, err)
+			}
+			j.await(s, flag.ID)
+		}
+		j.ok(j.ranks[0].Withdraw(5))
 		j.ok(s.Close())
 	}
 }

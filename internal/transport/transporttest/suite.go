@@ -52,6 +52,7 @@ func Run(t *testing.T, factory Factory, newSegment NewSegment) {
 		{"expose, grant, withdraw", exposure},
 		{"grants", grants},
 		{"generations", generations},
+		{"a segment in place of another", replaced},
 		{"a late put goes nowhere", latePut},
 		{"size and mapped", sizeAndMapped},
 		{"lose", lose},
