@@ -53,7 +53,8 @@ func SaveJSON(path string, v any) error {
 }
 
 // Save writes a file as a whole or not at all: readers see the old file, or none, until the
-// new one is complete. An empty name is no file.
+// new one is complete. A device, a pipe or a link stays what it is, and is written through. An
+// empty name is no file.
 func Save(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return nil

@@ -77,6 +77,24 @@ func TestSaveKeepsDevices(t *testing.T) {
 	}
 }
 
+// TestSaveWritesThroughLinks: a link, such as /dev/stdout, stays one.
+func TestSaveWritesThroughLinks(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(file, []byte("longer than that"), 0o644), os.Symlink("file", link), CheckWritable(link), SaveJSON(link, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != "1\n" {
+		t.Errorf("read %q behind the link, %v", got, err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != "file" {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+	if diff := cmp.Diff([]string{"file", "link"}, names(t, dir)); diff != "" {
+		t.Errorf("left behind:\n%s", diff)
+	}
+}
+
 func TestCheckWritableRejects(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
