@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/collective"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/object"
 	"github.com/gaspi-go/gaspi-go/collectives"
@@ -19,8 +19,7 @@ import (
 // collectiveFlags are the flags of collective operations before they are checked.
 type collectiveFlags struct {
 	collective.Spec
-	dtypeName, opName, segment string
-	rate                       string
+	dtypeName, opName string
 }
 
 func (g *collectiveFlags) add(f *pflag.FlagSet) {
@@ -28,14 +27,14 @@ func (g *collectiveFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&g.dtypeName, "dtype", "float64", "`TYPE` of elements: "+lines(collective.DtypeNames()))
 	f.StringVar(&g.opName, "op", "sum", "how elements are combined: "+collective.OpNames())
 	f.IntVar(&g.Segments, "segments", 0, "cut vectors into `K` segments that are under way together; with\n--segment-size, K at a time")
-	f.StringVar(&g.segment, "segment-size", "", "cut vectors into segments of `BYTES`")
+	f.String("segment-size", "", "cut vectors into segments of `BYTES`")
 	f.Float64Var(&g.Threshold, "threshold", 0, "`FRACTION` of the vector that broadcast or reduce sends, in (0,1]")
 	f.Float64Var(&g.Processes, "processes", 0, "`FRACTION` of the ranks that reduce combines, in (0,1]")
 	f.IntVar(&g.Root, "root", 0, "`RANK` that is the root")
 	f.BoolVar(&g.Plain, "plain", false, "vectors are ordinary slices instead of memory that all ranks\nreach. Limit: bare copies and folds through shared boxes of\n8 to 64 KiB with bare flags, the fastest of several ways")
 	f.BoolVar(&g.Plan, "plan", false, "measure runs of a plan instead of single calls")
 	f.BoolVar(&g.NoOp, "no-op", false, "combine by an operation that does nothing (allreduce and\nreduce): what is missing is exposed arithmetic")
-	f.StringVar(&g.rate, "fold-rate", "", "make each rank combine at most `BYTES` per second (allreduce, reduce\nand reducescatter), as if its processor were that slow: for\nemulated links, which are slower than real ones too")
+	f.String("fold-rate", "", "make each rank combine at most `BYTES` per second (allreduce, reduce\nand reducescatter), as if its processor were that slow: for\nemulated links, which are slower than real ones too")
 	f.BoolVar(&g.Explain, "explain", false, "measure nothing; print the candidates and how long each takes\nby the model")
 }
 
@@ -134,19 +133,7 @@ func (g *collectiveFlags) choose(f *pflag.FlagSet) error {
 	if g.What.Reduces() && !g.Dtype.Supports(g.Op) {
 		return fmt.Errorf("--op %s: it is not defined for %s", g.opName, g.dtypeName)
 	}
-	for _, size := range []struct {
-		Flag, text string
-		to         *uint64
-	}{{"segment-size", g.segment, &g.SegmentSize}, {"fold-rate", g.rate, &g.FoldRate}} {
-		var err error
-		if f.Changed(size.Flag) {
-			*size.to, err = bytesize.Parse(size.text)
-		}
-		if err != nil {
-			return fmt.Errorf("--%s: %w", size.Flag, err)
-		}
-	}
-	return nil
+	return cmp.Or(readSize(f, "segment-size", &g.SegmentSize), readSize(f, "fold-rate", &g.FoldRate))
 }
 
 // check finds what is out of range or does not go together.

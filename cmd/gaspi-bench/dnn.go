@@ -42,10 +42,8 @@ func parseDNN(args []string) (*options, error) {
 	if f.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; the network is named by --model", f.Arg(0))
 	}
-	for _, name := range []string{"json", "plot"} {
-		if f.Changed(name) && f.Lookup(name).Value.String() == "" {
-			return nil, fmt.Errorf("--%s needs the name of a file; found an empty one", name)
-		}
+	if err := checkNames(f); err != nil {
+		return nil, err
 	}
 	if err := o.check(); err != nil {
 		return nil, err

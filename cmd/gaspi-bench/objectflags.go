@@ -1,28 +1,23 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/pflag"
 
-	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/collective"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/object"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
 
-// objectFlags are the flags of operations with objects before they are checked.
-type objectFlags struct {
-	object.StoreOptions
-	chunkText, inlineText string
-}
-
-func (c *objectFlags) add(f *pflag.FlagSet) {
+// addObject adds the flags of operations with objects, which chooseObject checks.
+func addObject(f *pflag.FlagSet, c *object.StoreOptions) {
 	f.DurationVar(&c.Interval, "interval", 0, "objects: ranks join one after the other, this `DURATION` apart, and\nput what they have when they do; times begin when the last does")
 	f.StringSliceVar(&c.Static, "static", nil, "objects: also measure the operation of package collectives, as a\nrow for each algorithm of a `LIST`, in whole vectors")
-	f.StringVar(&c.chunkText, "chunk", "", "objects: the store moves them in pieces of `BYTES` (default 256KiB)")
+	f.String("chunk", "", "objects: the store moves them in pieces of `BYTES` (default 256KiB)")
 	f.IntVar(&c.Window, "window", 0, "objects: `PIECES` of a transfer that are under way (default 2)")
-	f.StringVar(&c.inlineText, "inline", "", "objects of at most `BYTES` are kept in the directory (default 64KiB)")
+	f.String("inline", "", "objects of at most `BYTES` are kept in the directory (default 64KiB)")
 }
 
 // objectFlagNames are the flags that only objects have.
@@ -45,20 +40,11 @@ func (o *options) chooseObject(f *pflag.FlagSet) error {
 	case f.Changed("window") && c.Window < 1:
 		return fmt.Errorf("--window %d: expected at least 1", c.Window)
 	}
-	for _, size := range []struct {
-		Flag, text string
-		to         *uint64
-	}{{"chunk", c.chunkText, &c.Chunk}, {"inline", c.inlineText, &c.Inline}} {
-		if !f.Changed(size.Flag) {
-			continue
-		}
-		var err error
-		if *size.to, err = bytesize.Parse(size.text); err != nil {
-			return fmt.Errorf("--%s: %w", size.Flag, err)
-		}
+	if err := cmp.Or(readSize(f, "chunk", &c.Chunk), readSize(f, "inline", &c.Inline)); err != nil {
+		return err
 	}
 	if c.Chunk%64 != 0 {
-		return fmt.Errorf("--chunk %s: expected a multiple of 64 bytes", c.chunkText)
+		return fmt.Errorf("--chunk %v: expected a multiple of 64 bytes", f.Lookup("chunk").Value)
 	}
 	what, ok := kind.Collective()
 	for _, name := range c.Static {

@@ -64,7 +64,7 @@ func (o *options) boxes(ranks int) uint64 {
 func (o *options) bindOperation() {
 	switch {
 	case o.op.object != object.None:
-		o.op.Prepare = object.PatternRun{Name: o.op.Name, Kind: o.op.object, Options: o.object.StoreOptions}.Prepare
+		o.op.Prepare = object.PatternRun{Name: o.op.Name, Kind: o.op.object, Options: o.object}.Prepare
 	case o.op.tune:
 		o.op.main = func(ctx context.Context, p *gaspi.Proc, cores int, out *report.Printer) error {
 			b, err := measure.Open(ctx, p, o.measured, o.boxes(p.Size()), cores, out)

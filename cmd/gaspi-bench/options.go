@@ -13,6 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/collective"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/object"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/launcher"
@@ -36,7 +37,7 @@ type options struct {
 	simulate func(o *options, stdout, stderr *os.File) error
 
 	collective *collective.Spec // nil for an operation that is none of package collectives
-	object     objectFlags
+	object     object.StoreOptions
 	peers      peerFlags
 }
 
@@ -89,7 +90,7 @@ func Flags(o *options, sizes *string, group *collectiveFlags) *pflag.FlagSet {
 	f.BoolVar(&o.forms.OSU, "osu", false, "print the text format of the OSU micro-benchmarks")
 	f.StringVar(&o.forms.Plot, "plot", "", "also draw the rows as an SVG `FILE`")
 	group.add(f)
-	o.object.add(f)
+	addObject(f, &o.object)
 	o.peers.add(f)
 	f.BoolVar(&o.measured.Verify, "verify", false, "check the result of every operation, not only of the first and last;\neach then is a block of its own, which is rougher")
 	f.StringVar(&o.measured.Side, "side", "", "measure `ROWS` of one impl alone: gaspi or limit; as --peer does,\nsince each finds in the caches what the other has left there")
@@ -159,10 +160,8 @@ func (o *options) check() error {
 }
 
 func (o *options) checkOutput(f *pflag.FlagSet) error {
-	for _, name := range []string{"json", "plot"} {
-		if f.Changed(name) && f.Lookup(name).Value.String() == "" {
-			return fmt.Errorf("--%s needs the name of a file; found an empty one", name)
-		}
+	if err := checkNames(f); err != nil {
+		return err
 	}
 	if explains := o.collective != nil && o.collective.Explain; o.op.tune || explains {
 		for _, name := range []string{"osu", "plot"} {
@@ -175,6 +174,27 @@ func (o *options) checkOutput(f *pflag.FlagSet) error {
 	o.forms.Apart = o.collective != nil && o.collective.Algorithm == collective.All
 	if o.forms.Plot != "" && o.op.Sizes == nil {
 		return fmt.Errorf("--plot: %s has no sizes to draw over; drop the flag", o.op.Name)
+	}
+	return nil
+}
+
+// checkNames finds a flag for a file that names none.
+func checkNames(f *pflag.FlagSet) error {
+	for _, name := range []string{"json", "plot"} {
+		if f.Changed(name) && f.Lookup(name).Value.String() == "" {
+			return fmt.Errorf("--%s needs the name of a file; found an empty one", name)
+		}
+	}
+	return nil
+}
+
+// readSize reads a flag that is a number of bytes, if it was given.
+func readSize(f *pflag.FlagSet, name string, to *uint64) (err error) {
+	if !f.Changed(name) {
+		return nil
+	}
+	if *to, err = bytesize.Parse(f.Lookup(name).Value.String()); err != nil {
+		return fmt.Errorf("--%s: %w", name, err)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/examples/actors/internal/corridor"
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/exchange"
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun"
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -29,10 +30,10 @@ const extra = 2
 // run does the job. All ranks call it.
 func (j *job) run(ctx context.Context) error {
 	var err error
-	if j.proc.Rank() == 0 && j.opts.JSON != "" {
-		err = rankrun.CheckWritable(j.opts.JSON)
+	if j.proc.Rank() == 0 {
+		err = program.CheckWritable(j.opts.JSON)
 	}
-	if err := rankrun.FromRank0(ctx, j.proc, err); err != nil {
+	if err := program.Agree(ctx, j.proc, err); err != nil {
 		return err
 	}
 	cfg := exchange.Config{

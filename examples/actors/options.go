@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/examples/actors/internal/corridor"
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun"
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/spf13/pflag"
 )
 
@@ -22,17 +23,12 @@ type options struct {
 
 // flags binds o to its command line.
 func flags(o *options) *pflag.FlagSet {
-	f := rankrun.NewFlags("actors")
-	f.Var(&rankrun.Value{Text: "a3c", Kind: "NAME", Take: func(text string) error {
-		if text != "a3c" && text != "impala" {
-			return errors.New("expected a3c or impala")
-		}
-		o.impala = text == "impala"
-		return nil
-	}}, "algorithm", "a3c: actors send gradients, which are added; impala: actors send samples, of which the trainer computes gradients")
+	f := program.NewFlags("actors")
+	f.Var(program.OneOf("NAME", "a3c", func(name string) { o.impala = name == "impala" }, "a3c", "impala"), "algorithm",
+		"a3c: actors send gradients, which are added; impala: actors send samples, of which the trainer computes gradients")
 	f.Var(rankrun.Bytes(&o.bytes, "1MiB", corridor.Own*rankrun.ElementSize), "params", "size of the policy: its table and ballast behind it")
 	f.Var(rankrun.Bytes(&o.sample, "64KiB", corridor.Elements*rankrun.ElementSize), "sample", "size of what an actor sends with impala")
-	f.Var(rankrun.Whole(&o.updates, 100, 1, 1_000_000), "updates", "how often the trainer changes the policy")
+	f.Var(program.Whole(&o.updates, "N", 100, 1, 1_000_000), "updates", "how often the trainer changes the policy")
 	f.DurationVar(&o.stepTime, "step-time", 100*time.Microsecond, "how long a step in the world takes")
 	o.Bind(f, rankrun.Words{
 		Server: "trainer", Worker: "actor", Workers: "actors", Seed: "all walks",

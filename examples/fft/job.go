@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/gaspi-go/gaspi-go/examples/fft/distfft"
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -28,6 +28,13 @@ func measureAll(ctx context.Context, p *gaspi.Proc, o options, out io.Writer) er
 }
 
 func measureTypes[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gaspi.Proc, o options, out io.Writer) error {
+	var files error
+	if p.Rank() == 0 {
+		files = program.CheckWritable(o.json, o.plot)
+	}
+	if err := program.Agree(ctx, p, files); err != nil {
+		return err
+	}
 	var sets [][]distfft.Config // by grid, then by overlap
 	for _, grid := range o.grids {
 		set, err := prepare[In, Out](ctx, p, o, grid)
@@ -46,7 +53,7 @@ func measureTypes[In distfft.Number, Out distfft.Complex](ctx context.Context, p
 		for _, run := range runs {
 			report.Runs = append(report.Runs, run)
 			if p.Rank() == 0 {
-				shown = cmp.Or(shown, show(out, func(w io.Writer) { report.writeRun(w, len(report.Runs)-1) }))
+				shown = cmp.Or(shown, program.Show(out, func(w io.Writer) { report.writeRun(w, len(report.Runs)-1) }))
 			}
 		}
 	}
@@ -55,18 +62,10 @@ func measureTypes[In distfft.Number, Out distfft.Complex](ctx context.Context, p
 		return err
 	}
 	if p.Rank() == 0 {
-		shown = cmp.Or(shown, show(out, report.writeNetwork))
-		err = cmp.Or(report.save(o), shown)
+		shown = cmp.Or(shown, program.Show(out, report.writeNetwork))
+		err = cmp.Or(program.SaveJSON(o.json, report), program.Save(o.plot, report.writeSVG), shown)
 	}
-	return fromRank0(ctx, p, err)
-}
-
-// show writes at once what write does.
-func show(out io.Writer, write func(io.Writer)) error {
-	var text strings.Builder
-	write(&text)
-	_, err := io.WriteString(out, text.String())
-	return err
+	return program.Agree(ctx, p, err)
 }
 
 // prepare checks whether a grid can be transformed, with every overlap that was asked
@@ -76,15 +75,15 @@ func prepare[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gas
 	for _, overlap := range o.overlaps {
 		cfg, err := o.config(grid, overlap, p.Size())
 		if err != nil {
-			return nil, usageError{err}
+			return nil, program.UsageError{Err: err}
 		}
 		set = append(set, cfg)
 	}
 	need, err := memory[In, Out](set, o)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, program.UsageError{Err: err}
 	}
-	return set, fromRank0(ctx, p, enough(need, onHost(p), grid))
+	return set, program.Agree(ctx, p, enough(need, onHost(p), grid))
 }
 
 // onHost is how many ranks share the memory of this host. Where a network is emulated,

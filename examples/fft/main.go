@@ -12,10 +12,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -23,23 +23,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is main without the process around it; it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	ctx := context.Background()
 	opts, err := parse(args)
-	p, initErr := gaspi.Init(ctx, gaspi.Config{})
-	if initErr != nil {
-		fmt.Fprintf(stderr, "fft: %v\n", initErr)
-		return exitFailed
-	}
-	defer p.Close()
-	switch {
-	case err != nil:
-		err = usageError{err}
-	case opts.help:
-		if p.Rank() == 0 {
-			_, err = io.WriteString(stdout, help())
-		}
-	default:
-		err = measureAll(ctx, p, opts, stdout)
-	}
-	return leave(ctx, p, err, stderr)
+	pr := program.Program{Name: "fft", Help: help, Stdout: stdout, Stderr: stderr}
+	return pr.Main(context.Background(), gaspi.Config{}, opts.help, err, func(ctx context.Context, p *gaspi.Proc) error {
+		return measureAll(ctx, p, opts, stdout)
+	})
 }

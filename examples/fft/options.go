@@ -3,12 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gaspi-go/gaspi-go/examples/fft/distfft"
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/spf13/pflag"
 )
 
@@ -40,45 +38,22 @@ const (
 	maxSide    = 1 << 40
 )
 
-// A value is a flag whose text is checked while flags are parsed, so that the
-// message names the flag.
-type value struct {
-	text string // shown as the default
-	kind string // shown in the help
-	set  func(text string) error
-}
-
-func (v *value) String() string { return v.text }
-func (v *value) Type() string   { return v.kind }
-func (v *value) Set(text string) error {
-	v.text = text
-	return v.set(text)
-}
-
 // flags binds o to its command line.
 func flags(o *options) *pflag.FlagSet {
-	f := pflag.NewFlagSet("fft", pflag.ContinueOnError)
-	f.SortFlags = false
-	f.Usage = func() {}
-	f.Var(&value{"64x64x64", "NXxNYxNZ[,...]", func(s string) (err error) {
-		o.grids, err = list(s, parseGrid)
-		return err
-	}}, "grid", "points of a band along each axis; several grids run one after the other")
-	f.Var(&value{"4", "B", wholeInto(&o.bands, 1, maxBands)}, "bands", "grids to transform in one go")
-	f.Var(&value{"slab", "slab|pencil", oneOf(func(s string) { o.pencil = s == "pencil" }, "slab", "pencil")}, "decomposition",
+	f := program.NewFlags("fft")
+	f.Var(&program.Value{Text: "64x64x64", Kind: "NXxNYxNZ[,...]", Take: program.Into(&o.grids, parseGrids)}, "grid",
+		"points of a band along each axis; several grids run one after the other")
+	f.Var(program.Whole(&o.bands, "B", 4, 1, maxBands), "bands", "grids to transform in one go")
+	f.Var(program.OneOf("slab|pencil", "slab", func(s string) { o.pencil = s == "pencil" }, "slab", "pencil"), "decomposition",
 		"cut grids along one axis, with one exchange, or along two, with two and more ranks")
-	f.Var(&value{"", "PxQ", func(s string) (err error) {
-		o.rankGrid, err = parseRankGrid(s)
-		return err
-	}}, "grid-ranks", "ranks along each cut of pencils (default near a square)")
-	f.Var(&value{"64", "64|32", oneOf(func(s string) { o.single = s == "32" }, "64", "32")}, "precision", "float64 or float32 throughout")
-	f.Var(&value{"c2c", "c2c|r2c", oneOf(func(s string) { o.real = s == "r2c" }, "c2c", "r2c")}, "kind", "complex bands, or real ones with half of the spectrum")
-	f.Var(&value{"10", "N", wholeInto(&o.repeat, 1, maxRepeat)}, "repeat", "measure so many times; medians are shown")
-	f.Var(&value{"1", "K[,...]", func(s string) (err error) {
-		o.overlaps, err = list(s, func(s string) (n int, err error) { return n, wholeInto(&n, 0, maxOverlap)(s) })
-		return err
-	}}, "overlap", "bands that are exchanged while the next is transformed; 0 takes turns; several are measured in turn")
-	f.Var(&value{"auto", "direct|pairwise|bruck|auto", oneOf(func(s string) { o.algorithm = strings.TrimPrefix(s, "auto") }, "direct", "pairwise", "bruck", "auto")},
+	f.Var(&program.Value{Kind: "PxQ", Take: program.Into(&o.rankGrid, parseRankGrid)}, "grid-ranks",
+		"ranks along each cut of pencils (default near a square)")
+	f.Var(program.OneOf("64|32", "64", func(s string) { o.single = s == "32" }, "64", "32"), "precision", "float64 or float32 throughout")
+	f.Var(program.OneOf("c2c|r2c", "c2c", func(s string) { o.real = s == "r2c" }, "c2c", "r2c"), "kind", "complex bands, or real ones with half of the spectrum")
+	f.Var(program.Whole(&o.repeat, "N", 10, 1, maxRepeat), "repeat", "measure so many times; medians are shown")
+	f.Var(&program.Value{Text: "1", Kind: "K[,...]", Take: program.Into(&o.overlaps, parseOverlaps)}, "overlap",
+		"bands that are exchanged while the next is transformed; 0 takes turns; several are measured in turn")
+	f.Var(program.OneOf("direct|pairwise|bruck|auto", "auto", func(s string) { o.algorithm = strings.TrimPrefix(s, "auto") }, "direct", "pairwise", "bruck", "auto"),
 		"alltoall", "algorithm of the exchange")
 	f.BoolVar(&o.verify, "verify", false, "compare the first band with a transform on rank 0 alone, which takes the memory of whole grids there")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` that the bands follow from")
@@ -90,47 +65,23 @@ func flags(o *options) *pflag.FlagSet {
 
 // parse reads the command line.
 func parse(args []string) (options, error) {
-	o := options{
-		grids: []distfft.Grid{{NX: 64, NY: 64, NZ: 64}}, overlaps: []int{1}, bands: 4, repeat: 10,
-	}
+	o := options{grids: []distfft.Grid{{NX: 64, NY: 64, NZ: 64}}, overlaps: []int{1}}
 	f := flags(&o)
-	if err := f.Parse(args); err != nil {
+	if err := f.Parse(args); err != nil || o.help {
 		return o, err
-	}
-	if o.help {
-		return o, nil
-	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q; everything is said with flags", f.Arg(0))
-	}
-	for _, name := range []string{"json", "plot"} {
-		if f.Changed(name) && f.Lookup(name).Value.String() == "" {
-			return o, fmt.Errorf("--%s needs the name of a file; found an empty one", name)
-		}
-	}
-	if o.json != "" && o.plot != "" && filepath.Clean(o.json) == filepath.Clean(o.plot) {
-		return o, fmt.Errorf("--json and --plot both name %s; give two files", o.json)
 	}
 	if f.Changed("grid-ranks") && !o.pencil {
 		return o, errors.New("--grid-ranks is for pencils; add --decomposition pencil or leave it out")
 	}
-	return o, nil
+	return o, program.CheckRest(f, "json", "plot")
 }
 
-// list reads what stands between commas, each once.
-func list[T comparable](text string, one func(string) (T, error)) ([]T, error) {
-	var all []T
-	for _, s := range strings.Split(text, ",") {
-		v, err := one(s)
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(all, v) {
-			return nil, fmt.Errorf("%s is given twice", s)
-		}
-		all = append(all, v)
-	}
-	return all, nil
+// parseGrids reads grids with commas between them.
+func parseGrids(text string) ([]distfft.Grid, error) { return program.List(text, parseGrid) }
+
+// parseOverlaps reads "0,4".
+func parseOverlaps(text string) ([]int, error) {
+	return program.List(text, func(s string) (int, error) { return program.ParseWhole(s, 0, maxOverlap) })
 }
 
 // parseGrid reads "NXxNYxNZ".
@@ -159,34 +110,12 @@ func sizes(text string, count int) ([]int, error) {
 	}
 	n := make([]int, count)
 	for i, s := range parts {
-		if err := wholeInto(&n[i], 1, maxSide)(s); err != nil {
+		var err error
+		if n[i], err = program.ParseWhole(s, 1, maxSide); err != nil {
 			return nil, err
 		}
 	}
 	return n, nil
-}
-
-// wholeInto returns a setter for whole numbers within bounds.
-func wholeInto(to *int, low, high int) func(string) error {
-	return func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < low || n > high {
-			return fmt.Errorf("expected a whole number from %d to %d", low, high)
-		}
-		*to = n
-		return nil
-	}
-}
-
-// oneOf returns a setter for one of some words.
-func oneOf(set func(string), words ...string) func(string) error {
-	return func(text string) error {
-		if !slices.Contains(words, text) {
-			return fmt.Errorf("expected one of %s", strings.Join(words, ", "))
-		}
-		set(text)
-		return nil
-	}
 }
 
 // help is what --help shows.

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
+	"io"
 
 	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
@@ -49,8 +48,8 @@ func (r *Run) mean() Split {
 	return m
 }
 
-// savePlot draws where the time went, into a file that is replaced.
-func savePlot(r *Report, path string) error {
+// writeSVG draws where the time went.
+func (r *Report) writeSVG(w io.Writer) error {
 	drawing := chart.Bars{Title: r.title(), Axis: "ms per band, there and back"}
 	drawing.Layers = []chart.Layer{{Name: "local transforms"}, {Name: "pack"}, {Name: "exchange"}, {Name: "waiting"}, {Name: "other"}}
 	for _, b := range r.bars() {
@@ -59,11 +58,7 @@ func savePlot(r *Report, path string) error {
 			drawing.Layers[i].Values = append(drawing.Layers[i].Values, 1e3*seconds)
 		}
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("the drawing cannot be written: %w", err)
-	}
-	return errors.Join(drawing.WriteSVG(f), f.Close())
+	return drawing.WriteSVG(w)
 }
 
 // title says what was measured.

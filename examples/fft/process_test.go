@@ -8,15 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
-const program = "program" // the role in which the test program is the example itself
+const role = "program" // the role in which the test program is the example itself
 
 func TestMain(m *testing.M) {
-	testenv.Main(m, map[string]testenv.Role{program: testenv.Program(main)})
+	testenv.Main(m, map[string]testenv.Role{role: testenv.Program(main)})
 }
 
 // TestProcesses runs what the command line offers on processes, and looks at the
@@ -52,7 +53,7 @@ func TestProcesses(t *testing.T) {
 			dir := t.TempDir()
 			saved, drawn := filepath.Join(dir, "a.json"), filepath.Join(dir, "a.svg")
 			args := append(strings.Fields(c.args), "--repeat", "2", "--verify", "--json", saved, "--plot", drawn)
-			o := ranktest.Run(t, launcher.Config{Ranks: c.ranks, Args: args}, program)
+			o := ranktest.Run(t, launcher.Config{Ranks: c.ranks, Args: args}, role)
 			if o.ExitCode != 0 || o.Stderr != "" {
 				t.Fatalf("exit code %d\n%s%s", o.ExitCode, o.Stdout, o.Stderr)
 			}
@@ -115,18 +116,18 @@ func TestProcessesRefuse(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{"zero", 2, "--grid 0x8x8", exitUsage, `"0x8x8" is no grid`},
-		{"cannot be counted", 2, "--grid 1099511627776x1099511627776x1099511627776", exitUsage, "is too large to be counted"},
-		{"does not fit in memory", 2, "--grid 65536x65536x1024", exitFailed, "on each of the 2 ranks of this host, which has"},
-		{"bands do not fit in memory", 1, "--grid 1024x1024x64 --bands 65536", exitFailed, "use a smaller grid, fewer bands"},
-		{"too many ranks for slabs", 4, "--grid 3x8x8", exitUsage, "have points for at most 3"},
-		{"too many ranks for pencils", 5, "--grid 4x4x4 --decomposition pencil", exitUsage, "cannot be shared by 5 ranks in any grid of ranks"},
-		{"another number of ranks", 4, "--decomposition pencil --grid-ranks 3x2", exitUsage, "--grid-ranks 3x2 is not for the 4 ranks of this job"},
-		{"uneven bruck", 3, "--grid 8x8x8 --alltoall bruck", exitUsage, "which bruck cannot exchange"},
-		{"nowhere to write", 2, "--grid 4x4x4 --json /nowhere/at/all.json", exitFailed, "cannot be written"},
+		{"zero", 2, "--grid 0x8x8", program.ExitUsage, `"0x8x8" is no grid`},
+		{"cannot be counted", 2, "--grid 1099511627776x1099511627776x1099511627776", program.ExitUsage, "is too large to be counted"},
+		{"does not fit in memory", 2, "--grid 65536x65536x1024", program.ExitFailed, "on each of the 2 ranks of this host, which has"},
+		{"bands do not fit in memory", 1, "--grid 1024x1024x64 --bands 65536", program.ExitFailed, "use a smaller grid, fewer bands"},
+		{"too many ranks for slabs", 4, "--grid 3x8x8", program.ExitUsage, "have points for at most 3"},
+		{"too many ranks for pencils", 5, "--grid 4x4x4 --decomposition pencil", program.ExitUsage, "cannot be shared by 5 ranks in any grid of ranks"},
+		{"another number of ranks", 4, "--decomposition pencil --grid-ranks 3x2", program.ExitUsage, "--grid-ranks 3x2 is not for the 4 ranks of this job"},
+		{"uneven bruck", 3, "--grid 8x8x8 --alltoall bruck", program.ExitUsage, "which bruck cannot exchange"},
+		{"nowhere to write", 2, "--grid 4x4x4 --json /nowhere/at/all.json", program.ExitFailed, "cannot be written"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := ranktest.Run(t, launcher.Config{Ranks: c.ranks, Args: strings.Fields(c.args)}, program)
+			o := ranktest.Run(t, launcher.Config{Ranks: c.ranks, Args: strings.Fields(c.args)}, role)
 			if o.ExitCode != c.code || o.Stdout != "" && c.name != "nowhere to write" {
 				t.Errorf("exit code %d, want %d\n%s", o.ExitCode, c.code, o.Stdout)
 			}
@@ -140,7 +141,7 @@ func TestProcessesRefuse(t *testing.T) {
 // Goal: a help or a result that cannot be written is one sentence and exit code 1.
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	for _, args := range []string{"--help", "--grid 4x4x4"} {
-		cmd := testenv.Command(t.Context(), program)
+		cmd := testenv.Command(t.Context(), role)
 		cmd.Args = append(cmd.Args, strings.Fields(args)...)
 		stderr, code := testenv.OnFullDisk(t, cmd)
 		if code != 1 || !strings.HasSuffix(stderr, "write /dev/stdout: no space left on device\n") || strings.Count(stderr, "\n") != 1 {

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"github.com/gaspi-go/gaspi-go/examples/fft/distfft"
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -154,23 +152,6 @@ func (r *Report) writeNetwork(w io.Writer) {
 	default:
 		fmt.Fprintf(w, "\nnetwork emulated with %s; the host could not carry it, so that times are not those of such a network\n", r.Network)
 	}
-}
-
-// save writes the files that were asked for.
-func (r *Report) save(o options) error {
-	if o.json != "" {
-		text, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(o.json, append(text, '\n'), 0o666); err != nil {
-			return fmt.Errorf("the figures cannot be written: %w", err)
-		}
-	}
-	if o.plot != "" {
-		return savePlot(r, o.plot)
-	}
-	return nil
 }
 
 // writeRun prints a run: what it was, its speed, and where the time of each rank went.

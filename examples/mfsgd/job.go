@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/gaspi-go/gaspi-go/examples/mfsgd/internal/ratings"
 	"github.com/gaspi-go/gaspi-go/examples/mfsgd/internal/synth"
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -25,19 +25,19 @@ type job struct {
 }
 
 // run does the job. All ranks call it. Errors that a rank has alone come back on
-// all of them, as a *refusal.
+// all of them, by program.Agree.
 func (j *job) run(ctx context.Context) error {
-	if err := agree(ctx, j.proc, j.check()); err != nil {
+	if err := program.Agree(ctx, j.proc, j.check()); err != nil {
 		return err
 	}
 	err := j.load()
-	if err := agree(ctx, j.proc, err); err != nil {
+	if err := program.Agree(ctx, j.proc, err); err != nil {
 		return err
 	}
 	if j.census, err = count(ctx, j.proc, j.shard); err != nil {
 		return err
 	}
-	if err := agree(ctx, j.proc, j.enough()); err != nil {
+	if err := program.Agree(ctx, j.proc, j.enough()); err != nil {
 		return err
 	}
 	report := j.newReport()
@@ -54,7 +54,7 @@ func (j *job) run(ctx context.Context) error {
 		}
 		report.Runs = append(report.Runs, run)
 	}
-	return agree(ctx, j.proc, j.finish(report))
+	return program.Agree(ctx, j.proc, j.finish(report))
 }
 
 // leads reports whether this is rank 0.
@@ -64,15 +64,12 @@ func (j *job) leads() bool { return j.proc.Rank() == 0 }
 // write.
 func (j *job) check() error {
 	if err := j.opts.jitter.Check(j.proc.Size()); err != nil {
-		return usageError{err}
+		return program.UsageError{Err: err}
 	}
 	if !j.leads() {
 		return nil
 	}
-	if err := checkWritable(j.opts.json); err != nil {
-		return err
-	}
-	return checkWritable(j.opts.plot)
+	return program.CheckWritable(j.opts.json, j.opts.plot)
 }
 
 // load reads or makes this rank's ratings.
@@ -121,15 +118,10 @@ func (j *job) finish(report *Report) error {
 	if !j.leads() {
 		return nil
 	}
-	var table strings.Builder
-	report.writeTable(&table)
-	_, err := io.WriteString(j.out, table.String())
-	errs := []error{err}
-	if j.opts.json != "" {
-		errs = append(errs, save(j.opts.json, report.writeJSON))
-	}
-	if j.opts.plot != "" {
-		errs = append(errs, save(j.opts.plot, report.figure().WriteSVG))
+	errs := []error{
+		program.Show(j.out, report.writeTable),
+		program.SaveJSON(j.opts.json, report),
+		program.Save(j.opts.plot, report.figure().WriteSVG),
 	}
 	for _, run := range report.Runs {
 		if j.opts.untilRMSE > 0 && !run.Reached {

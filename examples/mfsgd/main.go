@@ -12,10 +12,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -23,28 +23,14 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is main without the process around it; it returns the exit code.
 func run(args []string, stdout *os.File, stderr io.Writer) int {
-	ctx := context.Background()
-	opts, usage := parse(args)
-	p, err := gaspi.Init(ctx, gaspi.Config{})
-	if err != nil {
-		fmt.Fprintln(stderr, sentence(err))
-		return exitFailed
-	}
-	defer p.Close()
-	if usage != nil {
-		// Every rank has read the same command line, but one must say it for all.
-		return leave(ctx, p, agree(ctx, p, usageError{usage}), stderr)
-	}
-	if opts.help {
-		if p.Rank() == 0 {
-			_, err = io.WriteString(stdout, help())
+	opts, err := parse(args)
+	pr := program.Program{Name: "mfsgd", Help: help, Stdout: stdout, Stderr: stderr}
+	return pr.Main(context.Background(), gaspi.Config{}, opts.help, err, func(ctx context.Context, p *gaspi.Proc) error {
+		tty, width, err := terminal(stdout, os.Getenv)
+		if err != nil {
+			return err
 		}
-		return leave(ctx, p, err, stderr)
-	}
-	tty, width, err := terminal(stdout, os.Getenv)
-	if err != nil {
-		return leave(ctx, p, err, stderr)
-	}
-	j := job{opts: opts, proc: p, out: stdout, tty: tty, width: width}
-	return leave(ctx, p, j.run(ctx), stderr)
+		j := job{opts: opts, proc: p, out: stdout, tty: tty, width: width}
+		return j.run(ctx)
+	})
 }

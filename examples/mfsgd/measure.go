@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/gaspi-go/gaspi-go/examples/mfsgd/internal/mf"
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/ssp"
 )
@@ -26,7 +27,7 @@ func (j *job) measure(ctx context.Context, slack int) (Run, error) {
 	out, err := j.learn(ctx, model, exchange, slack)
 	if errors.Is(err, mf.ErrDiverged) {
 		// All ranks come here, so they can leave together.
-		return Run{}, agree(ctx, j.proc, err)
+		return Run{}, program.Agree(ctx, j.proc, err)
 	}
 	if err != nil {
 		return Run{}, err

@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/gaspi-go/gaspi-go/examples/mfsgd/internal/jitter"
 	"github.com/gaspi-go/gaspi-go/examples/mfsgd/internal/synth"
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/spf13/pflag"
 )
 
@@ -43,46 +42,20 @@ const (
 // defaultShape is learned within seconds by four ranks on two cores.
 func defaultShape() synth.Shape { return synth.Shape{Users: 40_000, Items: 6_000, Ratings: 2_000_000} }
 
-// A value is a flag whose text is checked while flags are parsed, so that the
-// message names the flag.
-type value struct {
-	text string // shown as the default
-	kind string // shown in the help
-	set  func(text string) error
-}
-
-func (v *value) String() string { return v.text }
-func (v *value) Type() string   { return v.kind }
-func (v *value) Set(text string) error {
-	v.text = text
-	return v.set(text)
-}
-
 // flags binds o to its command line.
 func flags(o *options) *pflag.FlagSet {
-	f := pflag.NewFlagSet("mfsgd", pflag.ContinueOnError)
-	f.SortFlags = false
-	f.Usage = func() {}
+	f := program.NewFlags("mfsgd")
 	f.StringVar(&o.ratings, "ratings", "", "learn from `FILE` of MovieLens: ratings.csv, ratings.dat or u.data, plain, .gz, .zst, or in\nthe .zip that is downloaded")
-	f.Var(&value{defaultShape().String(), "USERSxITEMSxRATINGS", func(s string) (err error) {
-		o.shape, err = synth.ParseShape(s)
-		return err
-	}}, "synthetic", "learn from a made-up set of this size; ml-25m stands for the size of MovieLens 25M and ml-25m/N for an N-th of it")
-	f.Var(&value{"16", "K", wholeInto(&o.factors, 1, maxFactors)}, "rank", "factors per user and item")
-	f.Var(&value{"0", "S[,S...]", func(s string) (err error) {
-		o.slacks, err = parseSlacks(s)
-		return err
-	}}, "slack", "iterations by which a rank may be ahead of others; several run one after the other (default 0)")
-	f.Var(&value{strconv.Itoa(defaultIterations), "N", wholeInto(&o.iterations, 1, maxIterations)}, "iterations",
+	f.Var(&program.Value{Text: defaultShape().String(), Kind: "USERSxITEMSxRATINGS", Take: program.Into(&o.shape, synth.ParseShape)}, "synthetic",
+		"learn from a made-up set of this size; ml-25m stands for the size of MovieLens 25M and ml-25m/N for an N-th of it")
+	f.Var(program.Whole(&o.factors, "K", 16, 1, maxFactors), "rank", "factors per user and item")
+	f.Var(&program.Value{Text: "0", Kind: "S[,S...]", Take: program.Into(&o.slacks, parseSlacks)}, "slack",
+		"iterations by which a rank may be ahead of others; several run one after the other (default 0)")
+	f.Var(program.Whole(&o.iterations, "N", defaultIterations, 1, maxIterations), "iterations",
 		fmt.Sprintf("passes over the ratings; with --until-rmse the most there may be (then %d)", untilIterations))
-	f.Var(&value{"", "X", func(s string) (err error) {
-		o.untilRMSE, err = parseTarget(s)
-		return err
-	}}, "until-rmse", "stop once the held-out RMSE is at most X stars")
-	f.Var(&value{"none", "DIST", func(s string) (err error) {
-		o.jitter, err = jitter.Parse(s)
-		return err
-	}}, "jitter", "sleep in every iteration, as on a busy cluster: "+jitter.Forms)
+	f.Var(&program.Value{Kind: "X", Take: program.Into(&o.untilRMSE, parseTarget)}, "until-rmse", "stop once the held-out RMSE is at most X stars")
+	f.Var(&program.Value{Text: "none", Kind: "DIST", Take: program.Into(&o.jitter, jitter.Parse)}, "jitter",
+		"sleep in every iteration, as on a busy cluster: "+jitter.Forms)
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` that the synthetic set, the split, the first factors and the jitter follow from")
 	f.StringVar(&o.json, "json", "", "write all figures to `FILE`")
 	f.StringVar(&o.plot, "plot", "", "draw error and iterations over time into `FILE`, an SVG")
@@ -92,64 +65,29 @@ func flags(o *options) *pflag.FlagSet {
 
 // parse reads the command line.
 func parse(args []string) (options, error) {
-	o := options{
-		shape: defaultShape(), factors: 16, slacks: []int{0}, iterations: defaultIterations,
-	}
+	o := options{shape: defaultShape(), slacks: []int{0}}
 	f := flags(&o)
-	if err := f.Parse(args); err != nil {
+	if err := f.Parse(args); err != nil || o.help {
 		return o, err
-	}
-	if o.help {
-		return o, nil
-	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q; everything is said with flags", f.Arg(0))
 	}
 	if f.Changed("ratings") && f.Changed("synthetic") {
 		return o, errors.New("--ratings and --synthetic exclude each other; give one of them")
 	}
-	for _, name := range []string{"ratings", "json", "plot"} {
-		if f.Changed(name) && f.Lookup(name).Value.String() == "" {
-			return o, fmt.Errorf("--%s needs the name of a file; found an empty one", name)
-		}
-	}
-	if o.json != "" && o.plot != "" && filepath.Clean(o.json) == filepath.Clean(o.plot) {
-		return o, fmt.Errorf("--json and --plot both name %s; give two files", o.json)
-	}
 	if f.Changed("until-rmse") && !f.Changed("iterations") {
 		o.iterations = untilIterations
 	}
-	return o, nil
-}
-
-// wholeInto returns a setter for whole numbers within bounds.
-func wholeInto(to *int, low, high int) func(string) error {
-	return func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < low || n > high {
-			return fmt.Errorf("expected a whole number from %d to %d", low, high)
-		}
-		*to = n
-		return nil
-	}
+	return o, program.CheckRest(f, "ratings", "json", "plot")
 }
 
 // parseSlacks reads "0,2,32".
 func parseSlacks(text string) ([]int, error) {
-	var slacks []int
-	seen := make(map[int]bool)
-	for field := range strings.SplitSeq(text, ",") {
-		var s int
-		if err := wholeInto(&s, 0, maxSlack)(field); err != nil {
-			return nil, fmt.Errorf("%q is no slack: %w", field, err)
+	return program.List(text, func(field string) (int, error) {
+		slack, err := program.ParseWhole(field, 0, maxSlack)
+		if err != nil {
+			err = fmt.Errorf("%q is no slack: %w", field, err)
 		}
-		if seen[s] {
-			return nil, fmt.Errorf("%d is given twice", s)
-		}
-		seen[s] = true
-		slacks = append(slacks, s)
-	}
-	return slacks, nil
+		return slack, err
+	})
 }
 
 // parseTarget reads an error to stop at.

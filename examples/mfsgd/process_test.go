@@ -8,22 +8,23 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
-const program = "program" // the role in which the test program is the example itself
+const role = "program" // the role in which the test program is the example itself
 
 func TestMain(m *testing.M) {
-	testenv.Main(m, map[string]testenv.Role{program: testenv.Program(main)})
+	testenv.Main(m, map[string]testenv.Role{role: testenv.Program(main)})
 }
 
 func TestProcessesFactorize(t *testing.T) {
 	dir := t.TempDir()
 	saved, drawn := filepath.Join(dir, "run.json"), filepath.Join(dir, "run.svg")
 	args := []string{"--ratings", "testdata/ratings.csv", "--rank", "4", "--slack", "0,2", "--iterations", "20", "--json", saved, "--plot", drawn}
-	o := ranktest.Run(t, launcher.Config{Ranks: 4, Args: args}, program)
+	o := ranktest.Run(t, launcher.Config{Ranks: 4, Args: args}, role)
 	if o.ExitCode != 0 || o.Stderr != "" {
 		t.Fatalf("exit code %d\n%s%s", o.ExitCode, o.Stdout, o.Stderr)
 	}
@@ -57,14 +58,14 @@ func TestProcessesRefuseBadInput(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no file", []string{"--ratings", filepath.Join(dir, "none.csv")}, exitFailed, `none.csv": no such file or directory`},
-		{"off the scale", []string{"--ratings", bad}, exitFailed, `ratings.csv:3: rating "9.5" is not on the scale`},
-		{"more ranks than users", []string{"--synthetic", "2x20x20"}, exitFailed, "too few for 4 ranks"},
-		{"negative slack", []string{"--slack", "-1"}, exitUsage, `"-1" is no slack`},
+		{"no file", []string{"--ratings", filepath.Join(dir, "none.csv")}, program.ExitFailed, `none.csv": no such file or directory`},
+		{"off the scale", []string{"--ratings", bad}, program.ExitFailed, `ratings.csv:3: rating "9.5" is not on the scale`},
+		{"more ranks than users", []string{"--synthetic", "2x20x20"}, program.ExitFailed, "too few for 4 ranks"},
+		{"negative slack", []string{"--slack", "-1"}, program.ExitUsage, `"-1" is no slack`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			left := filepath.Join(dir, "left.json")
-			o := ranktest.Run(t, launcher.Config{Ranks: 4, Args: append(c.args, "--json", left)}, program)
+			o := ranktest.Run(t, launcher.Config{Ranks: 4, Args: append(c.args, "--json", left)}, role)
 			if o.ExitCode != c.code || o.Stdout != "" {
 				t.Errorf("exit code %d, want %d\n%s", o.ExitCode, c.code, o.Stdout)
 			}
@@ -81,7 +82,7 @@ func TestProcessesRefuseBadInput(t *testing.T) {
 // Goal: a help or a result that cannot be written is one sentence and exit code 1.
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	for _, args := range []string{"--help", "--synthetic 80x40x1000 --iterations 2"} {
-		cmd := testenv.Command(t.Context(), program)
+		cmd := testenv.Command(t.Context(), role)
 		cmd.Args = append(cmd.Args, strings.Fields(args)...)
 		stderr, code := testenv.OnFullDisk(t, cmd)
 		if code != 1 || !strings.HasSuffix(stderr, "write /dev/stdout: no space left on device\n") || strings.Count(stderr, "\n") != 1 {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"math"
 	"strconv"
 )
@@ -97,11 +96,4 @@ func (c *column) UnmarshalJSON(text []byte) error {
 		}
 	}
 	return nil
-}
-
-// writeJSON writes the report on one line.
-func (r *Report) writeJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
 }

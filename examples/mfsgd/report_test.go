@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -28,22 +31,26 @@ func sample() *Report {
 
 func TestReportJSONRoundTrip(t *testing.T) {
 	want := sample()
-	var text bytes.Buffer
-	if err := want.writeJSON(&text); err != nil {
+	file := filepath.Join(t.TempDir(), "report")
+	if err := program.SaveJSON(file, want); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var got Report
-	d := json.NewDecoder(bytes.NewReader(text.Bytes()))
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&got); err != nil {
-		t.Fatalf("%v in %s", err, text.Bytes())
+		t.Fatalf("%v in %s", err, text)
 	}
 	sameNumber := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
 	if diff := cmp.Diff(want, &got, sameNumber); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)
 	}
-	if !strings.Contains(text.String(), `"rmse":[null,0.92,0.85]`) {
-		t.Errorf("an unknown error is not null in %s", text.Bytes())
+	if !strings.Contains(string(text), `"rmse":[null,0.92,0.85]`) {
+		t.Errorf("an unknown error is not null in %s", text)
 	}
 }
 

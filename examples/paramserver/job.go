@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/exchange"
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/internal/model"
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun"
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -31,7 +32,11 @@ func (j *job) run(ctx context.Context) error {
 		return err
 	}
 	j.grid = exchange.NewGrid(model.Limit, j.proc.Size()-1)
-	if err := rankrun.FromRank0(ctx, j.proc, j.check()); err != nil {
+	var file error // which rank 0 looks at before hours of computing
+	if j.proc.Rank() == 0 {
+		file = program.CheckWritable(j.opts.JSON)
+	}
+	if err := program.Agree(ctx, j.proc, file); err != nil {
 		return err
 	}
 	cfg := exchange.Config{
@@ -42,14 +47,6 @@ func (j *job) run(ctx context.Context) error {
 		return j.work(ctx, cfg)
 	}
 	return j.serve(ctx, cfg)
-}
-
-// check looks at what depends on rank 0 alone, before hours of computing.
-func (j *job) check() error {
-	if j.proc.Rank() != 0 || j.opts.JSON == "" {
-		return nil
-	}
-	return rankrun.CheckWritable(j.opts.JSON)
 }
 
 // work is what a worker does.

@@ -19,6 +19,7 @@ import (
 	"os"
 
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun"
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -27,8 +28,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 // run is main without the process around it; it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	opts, err := parse(args)
-	program := rankrun.Program{Name: "paramserver", KeepGoing: opts.async, Stderr: stderr}
-	return program.Main(opts.Options, err, stdout, help, func(ctx context.Context, p *gaspi.Proc) error {
+	pr := program.Program{Name: "paramserver", Help: help, Stdout: stdout, Stderr: stderr}
+	return rankrun.Main(pr, opts.Options, err, opts.async, func(ctx context.Context, p *gaspi.Proc) error {
 		j := job{opts: opts, proc: p, out: stdout}
 		return j.run(ctx)
 	})

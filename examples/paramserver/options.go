@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/internal/model"
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/rankrun"
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/spf13/pflag"
 )
 
@@ -34,17 +35,12 @@ func (o *options) quorum(workers int) int {
 
 // flags binds o to its command line.
 func flags(o *options) *pflag.FlagSet {
-	f := rankrun.NewFlags("paramserver")
+	f := program.NewFlags("paramserver")
 	f.Var(rankrun.Bytes(&o.bytes, "1MiB", model.Own*rankrun.ElementSize), "params", "size of the parameters: the classifier and ballast behind it")
-	f.Var(rankrun.Whole(&o.iterations, 50, 1, 1_000_000), "iterations", "how many steps the server makes")
-	f.Var(&rankrun.Value{Text: "sync", Kind: "MODE", Take: func(text string) error {
-		if text != "sync" && text != "async" {
-			return errors.New("expected sync or async")
-		}
-		o.async = text == "async"
-		return nil
-	}}, "mode", "sync: a step takes the gradients of all workers; async: of the first that are finished, and workers may die")
-	f.Var(rankrun.Whole(&o.batch, 16, 1, 1<<20), "batch", "points that a gradient is the mean of")
+	f.Var(program.Whole(&o.iterations, "N", 50, 1, 1_000_000), "iterations", "how many steps the server makes")
+	f.Var(program.OneOf("MODE", "sync", func(mode string) { o.async = mode == "async" }, "sync", "async"), "mode",
+		"sync: a step takes the gradients of all workers; async: of the first that are finished, and workers may die")
+	f.Var(program.Whole(&o.batch, "N", 16, 1, 1<<20), "batch", "points that a gradient is the mean of")
 	f.DurationVar(&o.work, "work", 0, "sleep from this long to twice that with each gradient, at random, as if it took so long to compute")
 	f.BoolVar(&o.verify, "verify", false, "compute the same steps again in one process, and compare the parameters bit by bit")
 	o.Bind(f, rankrun.Words{

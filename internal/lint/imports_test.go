@@ -62,6 +62,8 @@ const table = `
 	gaspi, notify, segment, collectives, ssp, hoplite, launcher
 	< cmd/..., examples/...;
 	internal/chart < cmd/..., examples/...;   # figures as SVG; pure
+	# Flags, files and the end of a job.
+	examples/program < examples/fft, examples/mfsgd, examples/paramserver/rankrun, examples/paramserver, examples/actors;
 	examples/fft/serial < examples/fft/distfft;   # in its tests
 	examples/fft/serial, examples/fft/distfft < examples/fft;
 	# Two programs of one server and its workers have the same traffic.

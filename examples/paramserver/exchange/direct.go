@@ -15,16 +15,47 @@ const elementSize = 4
 //	segment of rank 0:   | parameters | Turns: one contribution; Eager: one per rank |
 //	segment of a worker: | parameters | its contribution                              |
 type directServer struct {
-	*board
-	cfg     Config
-	members *members
-	params  []float32
+	directEnd
 	sum     []float32
 	version ticket
 	last    gaspi.Rank   // whose contribution was taken last
 	claimed gaspi.Rank   // who is not ready any more, but was not taken from yet; rank 0 is nobody
 	owed    []gaspi.Rank // who gets the next parameters
+}
+
+// A directEnd is what a directServer and a directWorker have alike.
+type directEnd struct {
+	*board
+	cfg     Config
+	members *members
+	params  []float32
+	rest    []float32 // behind them, in the same segment
 	failed  bool
+}
+
+func newDirectEnd(ctx context.Context, p *gaspi.Proc, cfg Config) (directEnd, error) {
+	b, err := newBoard(ctx, p, cfg.room(p))
+	if err != nil {
+		return directEnd{}, err
+	}
+	all, err := gaspi.View[float32](b.seg, 0, int(cfg.room(p)/elementSize))
+	if err != nil {
+		return directEnd{}, err
+	}
+	return directEnd{board: b, cfg: cfg, params: all[:cfg.Params], rest: all[cfg.Params:], members: watch(p, b.seg, cfg.KeepGoing)}, nil
+}
+
+// close ends the exchange by this rank's part in that, unless it has failed before.
+func (e *directEnd) close(ctx context.Context, part func(context.Context, *members) error) error {
+	var err error
+	if !e.failed {
+		err = part(ctx, e.members)
+	}
+	e.members.close()
+	if err != nil || e.failed {
+		return err
+	}
+	return e.board.close()
 }
 
 // slots is how many contributions fit into the segment of this rank.
@@ -49,15 +80,11 @@ func (cfg *Config) room(p *gaspi.Proc) uint64 {
 }
 
 func newDirectServer(ctx context.Context, p *gaspi.Proc, cfg Config) (*directServer, error) {
-	b, err := newBoard(ctx, p, cfg.room(p))
+	end, err := newDirectEnd(ctx, p, cfg)
 	if err != nil {
 		return nil, err
 	}
-	params, err := gaspi.View[float32](b.seg, 0, cfg.Params)
-	if err != nil {
-		return nil, err
-	}
-	s := &directServer{board: b, cfg: cfg, params: params, members: watch(p, b.seg, cfg.KeepGoing)}
+	s := &directServer{directEnd: end}
 	s.owed = s.members.alive()
 	return s, nil
 }
@@ -165,14 +192,4 @@ func (s *directServer) contribution(ctx context.Context, r gaspi.Rank) ([]float3
 	return gaspi.View[float32](s.seg, at, s.cfg.Contribution)
 }
 
-func (s *directServer) Close(ctx context.Context) error {
-	var err error
-	if !s.failed {
-		err = s.finish(ctx, s.members)
-	}
-	s.members.close()
-	if err != nil || s.failed {
-		return err
-	}
-	return s.board.close()
-}
+func (s *directServer) Close(ctx context.Context) error { return s.close(ctx, s.finish) }

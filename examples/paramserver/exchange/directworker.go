@@ -7,29 +7,14 @@ import (
 )
 
 // A directWorker is the other side of a directServer.
-type directWorker struct {
-	*board
-	cfg     Config
-	members *members
-	params  []float32
-	mine    []float32
-	failed  bool
-}
+type directWorker struct{ directEnd }
 
 func newDirectWorker(ctx context.Context, p *gaspi.Proc, cfg Config) (*directWorker, error) {
-	b, err := newBoard(ctx, p, cfg.room(p))
+	end, err := newDirectEnd(ctx, p, cfg)
 	if err != nil {
 		return nil, err
 	}
-	params, err := gaspi.View[float32](b.seg, 0, cfg.Params)
-	if err != nil {
-		return nil, err
-	}
-	mine, err := gaspi.View[float32](b.seg, uint64(cfg.Params)*elementSize, cfg.Contribution)
-	if err != nil {
-		return nil, err
-	}
-	return &directWorker{board: b, cfg: cfg, params: params, mine: mine, members: watch(p, b.seg, cfg.KeepGoing)}, nil
+	return &directWorker{end}, nil
 }
 
 func (w *directWorker) Fetch(ctx context.Context, use func(params []float32)) (bool, error) {
@@ -47,7 +32,7 @@ func (w *directWorker) Fetch(ctx context.Context, use func(params []float32)) (b
 }
 
 func (w *directWorker) Contribute(ctx context.Context, contribution []float32) error {
-	copy(w.mine, contribution)
+	copy(w.rest, contribution)
 	err := w.members.with(ctx, func(ctx context.Context, _ []gaspi.Rank) error {
 		ready := gaspi.Notification{ID: w.readyID(w.p.Rank()), Value: 1}
 		size := uint64(len(contribution)) * elementSize
@@ -63,14 +48,4 @@ func (w *directWorker) Contribute(ctx context.Context, contribution []float32) e
 	return err
 }
 
-func (w *directWorker) Close(ctx context.Context) error {
-	var err error
-	if !w.failed {
-		err = w.leave(ctx, w.members)
-	}
-	w.members.close()
-	if err != nil || w.failed {
-		return err
-	}
-	return w.board.close()
-}
+func (w *directWorker) Close(ctx context.Context) error { return w.close(ctx, w.leave) }

@@ -1,10 +1,10 @@
 package rankrun
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/exchange"
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/spf13/pflag"
 )
@@ -43,23 +43,15 @@ type Words struct {
 	Seed, First string
 }
 
-// NewFlags makes the flags of a program, none yet, in the order in which they are added.
-func NewFlags(name string) *pflag.FlagSet {
-	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
-	f.SortFlags = false
-	f.Usage = func() {}
-	return f
-}
-
 // Bind adds the flags that all these programs have.
 func (o *Options) Bind(f *pflag.FlagSet, w Words) {
-	f.Var(Whole(&o.First, 0, 1, 1<<20), "first", fmt.Sprintf("%s; without it, half of the %s, rounded down", w.First, w.Workers))
+	f.Var(program.Whole(&o.First, "N", 0, 1, 1<<20), "first", fmt.Sprintf("%s; without it, half of the %s, rounded down", w.First, w.Workers))
 	f.Var(naive(&o.Way), "naive", fmt.Sprintf("move each vector between the %s and one %s, as a baseline: turns, which is what --naive alone means, or eager, where all write at once", w.Server, w.Worker))
 	f.Lookup("naive").NoOptDefVal = exchange.Turns.String()
-	f.Var(Whole(&o.Workers, 0, 1, 1023), "workers", fmt.Sprintf("run the %s and N %s as goroutines of one process, instead of as ranks of gaspi-run", w.Server, w.Workers))
+	f.Var(program.Whole(&o.Workers, "N", 0, 1, 1023), "workers", fmt.Sprintf("run the %s and N %s as goroutines of one process, instead of as ranks of gaspi-run", w.Server, w.Workers))
 	f.Uint64Var(&o.Seed, "seed", 1, fmt.Sprintf("`NUMBER` that %s follow from", w.Seed))
 	f.Var(Bytes(&o.Chunk, "0", 0), "chunk", "what package hoplite passes on at a time; 0 means its default")
-	f.Var(&Value{Kind: "NETWORK", Take: func(text string) error {
+	f.Var(&program.Value{Kind: "NETWORK", Take: func(text string) error {
 		o.Emulate = text
 		_, err := gaspi.ParseNetwork(text)
 		return err
@@ -70,15 +62,10 @@ func (o *Options) Bind(f *pflag.FlagSet, w Words) {
 
 // Check says what is wrong with a command line whose flags are well formed, or nil.
 func (o *Options) Check(f *pflag.FlagSet) error {
-	switch {
-	case f.NArg() > 0:
-		return fmt.Errorf("unexpected argument %q; everything is said with flags", f.Arg(0))
-	case f.Changed("json") && o.JSON == "":
-		return errors.New("--json needs the name of a file; found an empty one")
-	case o.Chunk%64 != 0:
+	if o.Chunk%64 != 0 {
 		return fmt.Errorf("--chunk %d: expected a multiple of 64 bytes", o.Chunk)
 	}
-	return nil
+	return program.CheckRest(f, "json")
 }
 
 // Quorum is how many contributions rank 0 takes at a time from so many workers: half of
@@ -92,14 +79,7 @@ func (o *Options) Quorum(workers int) int {
 }
 
 // naive is the flag for how vectors travel: by objects, or, to compare with, without.
-func naive(to *exchange.Way) *Value {
-	return &Value{Text: exchange.Objects.String(), Kind: "WAY", Take: func(text string) error {
-		for _, way := range []exchange.Way{exchange.Turns, exchange.Eager} {
-			if text == way.String() {
-				*to = way
-				return nil
-			}
-		}
-		return errors.New("expected turns or eager")
-	}}
+func naive(to *exchange.Way) *program.Value {
+	ways := map[string]exchange.Way{exchange.Turns.String(): exchange.Turns, exchange.Eager.String(): exchange.Eager}
+	return program.OneOf("WAY", exchange.Objects.String(), func(word string) { *to = ways[word] }, exchange.Turns.String(), exchange.Eager.String())
 }

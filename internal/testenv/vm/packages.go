@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -55,15 +56,11 @@ func fetch(ctx context.Context, dir string) ([]string, error) {
 		return nil, fmt.Errorf("apt-get does not know all packages of the guest (%w): this needs a Debian system on which apt-get update has run", err)
 	}
 	var files []string
-	missing := false
 	for _, name := range listed(list) {
-		file := filepath.Join(dir, name)
-		files = append(files, file)
-		if _, err := os.Stat(file); err != nil {
-			missing = true
-		}
+		files = append(files, filepath.Join(dir, name))
 	}
-	if !missing {
+	missing := func(file string) bool { _, err := os.Stat(file); return err != nil }
+	if !slices.ContainsFunc(files, missing) {
 		return files, nil
 	}
 	if _, err := install(ctx, status, dir, "--download-only"); err != nil {
@@ -115,13 +112,9 @@ func firstError(stderr string, err error) error {
 
 // prune removes the packages that are not among files: older versions.
 func prune(dir string, files []string) error {
-	wanted := map[string]bool{}
-	for _, f := range files {
-		wanted[f] = true
-	}
 	old, err := filepath.Glob(filepath.Join(dir, "*.deb"))
 	for _, f := range old {
-		if !wanted[f] {
+		if !slices.Contains(files, f) {
 			err = errors.Join(err, os.Remove(f))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -112,10 +113,8 @@ var merged = []string{"bin", "sbin", "lib", "lib64"}
 func place(name string) string {
 	name = strings.TrimPrefix(path.Clean("/"+name), "/")
 	first, _, _ := strings.Cut(name, "/")
-	for _, folder := range merged {
-		if first == folder {
-			return "usr/" + name
-		}
+	if slices.Contains(merged, first) {
+		return "usr/" + name
 	}
 	return name
 }

@@ -27,7 +27,7 @@ func (o *commandLine) commits(ctx context.Context) (both [2]commit, err error) {
 		return both, badInput("this is no git repository with files: %v; run it in one", err)
 	}
 	for i, name := range []string{o.old, o.new} {
-		if both[i].hash, err = git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-commandLine", name+"^{commit}"); err != nil {
+		if both[i].hash, err = git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}"); err != nil {
 			return both, badInput("there is no commit called %q; name one that git log shows, by OLD= or NEW=", name)
 		}
 		if both[i].subject, err = git(ctx, "log", "-1", "--format=%s", both[i].hash); err != nil {

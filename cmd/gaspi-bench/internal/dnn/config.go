@@ -1,6 +1,7 @@
 package dnn
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,10 +48,7 @@ type Variant struct {
 
 // String is the way as ParseWay takes it: "auto", "ring", "ringx4".
 func (w Variant) String() string {
-	name := w.Algorithm
-	if name == "" {
-		name = "auto"
-	}
+	name := cmp.Or(w.Algorithm, "auto")
 	if w.Segments > 0 {
 		name += fmt.Sprintf("x%d", w.Segments)
 	}
@@ -62,15 +60,8 @@ func (c *Config) Check() error {
 	if _, err := Named(c.Model); err != nil {
 		return err
 	}
-	if c.Batch == 0 {
-		c.Batch = defaultBatch
-	}
-	if c.Rate == 0 {
-		c.Rate = defaultRate
-	}
-	if c.Scale == 0 {
-		c.Scale = 1
-	}
+	c.Batch, c.Rate, c.Scale = cmp.Or(c.Batch, defaultBatch), cmp.Or(c.Rate, defaultRate), cmp.Or(c.Scale, 1)
+	c.Repetitions = cmp.Or(c.Repetitions, defaultRepetitions)
 	if c.Fuse == nil {
 		c.Fuse = []int{0, horovodFuse}
 	}
@@ -79,9 +70,6 @@ func (c *Config) Check() error {
 	}
 	if c.Ways == nil {
 		c.Ways = []Variant{{}}
-	}
-	if c.Repetitions == 0 {
-		c.Repetitions = defaultRepetitions
 	}
 	return c.inRange()
 }

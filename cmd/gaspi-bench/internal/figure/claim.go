@@ -2,6 +2,7 @@ package figure
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -69,6 +70,19 @@ type Verdict struct {
 	Doubt   string // why the number cannot be trusted, empty if it can
 }
 
+// known is a number that does not depend on times.
+func known(x float64) func(*SweepTimes) float64 { return func(*SweepTimes) float64 { return x } }
+
+// among reports whether a way is one of some; nil is all.
+func among(some []Setting, way Setting) bool { return some == nil || slices.Contains(some, way) }
+
+// judge adds what became of claims.
+func (p *Part) judge(t *SweepTimes, claims ...*Claim) {
+	for _, c := range claims {
+		p.Verdicts = append(p.Verdicts, c.judge(t))
+	}
+}
+
 // judge compares a claim with what came out.
 func (c *Claim) judge(t *SweepTimes) Verdict {
 	accepted := c.Accept
@@ -106,7 +120,7 @@ func (t *SweepTimes) ask(number func(*SweepTimes) float64) (x float64, doubt str
 // why is the first reason that speaks of the way and the outcome.
 func (c *Claim) why(t *SweepTimes, o Outcome) string {
 	for _, r := range append(c.Why[:len(c.Why):len(c.Why)], oneMachine) {
-		if r.Outcome != o && !(r.Outcome == anyMiss && o != Holds && o != Unknown) || !r.speaksOf(t.Way) {
+		if r.Outcome != o && !(r.Outcome == anyMiss && o != Holds && o != Unknown) || !among(r.Ways, t.Way) {
 			continue
 		}
 		if r.Detail == nil {
@@ -115,15 +129,6 @@ func (c *Claim) why(t *SweepTimes, o Outcome) string {
 		return strings.TrimSpace(r.Text + " " + r.Detail(t))
 	}
 	return ""
-}
-
-func (r *Reason) speaksOf(w Setting) bool {
-	for _, x := range r.Ways {
-		if x == w {
-			return true
-		}
-	}
-	return r.Ways == nil
 }
 
 // anyMiss stands, in reasons, for every outcome but Holds.

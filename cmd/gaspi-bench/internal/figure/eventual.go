@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
@@ -229,15 +231,15 @@ func eventual13() Figure {
 		Text: "direct and the better of the others are alike for blocks of at most 1 KiB", Kind: Alike,
 		Paper: saying("similar", "Section V-e: up to about 1,024 bytes"), Accept: Band{0.7, 1.4},
 		Number: func(t *SweepTimes) float64 {
-			product, count := 1.0, 0
+			var ratios []float64
 			for _, p := range t.Grid.Ranks {
 				for _, n := range t.Grid.Bytes {
 					if n <= 1024 {
-						product, count = product*t.FasterThanBest(direct, []string{pairwise, bruck}, p, n), count+1
+						ratios = append(ratios, t.FasterThanBest(direct, []string{pairwise, bruck}, p, n))
 					}
 				}
 			}
-			return root(product, count)
+			return stat.GeometricMean(ratios, nil)
 		},
 		Why: []Reason{{
 			Outcome: Absent,

@@ -113,9 +113,7 @@ func (p *Part) readFactors(text []byte, way Setting) error {
 	}
 	p.Tables = []Table{t}
 	for _, run := range report.Runs[1:] {
-		for _, c := range factorClaims(report.Runs[0], run) {
-			p.Verdicts = append(p.Verdicts, c.judge(&SweepTimes{Way: way, Doubt: p.Doubt}))
-		}
+		p.judge(&SweepTimes{Way: way, Doubt: p.Doubt}, factorClaims(report.Runs[0], run)...)
 	}
 	return nil
 }
@@ -128,17 +126,16 @@ func factorClaims(zero, run factorRun) []*Claim {
 	if zero.Reached && run.Reached {
 		speed, more = zero.Seconds/run.Seconds, float64(run.Iterations)/float64(zero.Iterations)-1
 	}
-	number := func(x float64) func(*SweepTimes) float64 { return func(*SweepTimes) float64 { return x } }
 	return []*Claim{{
 		Text: fmt.Sprintf("slack %d reaches the same error sooner than slack 0", run.Slack), Kind: Gain,
-		Paper: exactly(1/(1-paper.saved), fmt.Sprintf("Section V-a: %.3g %% faster", 100*paper.saved)), Accept: Band{1.02, 1.5}, Number: number(speed),
+		Paper: exactly(1/(1-paper.saved), fmt.Sprintf("Section V-a: %.3g %% faster", 100*paper.saved)), Accept: Band{1.02, 1.5}, Number: known(speed),
 		Why: []Reason{{
 			Outcome: Stronger,
 			Text:    fmt.Sprintf("Slack saves waiting, and there is more to save here: with slack 0 a rank waits for %s of its time, since each sleeps on its own.", Share.Show(zero.Waiting)),
 		}},
 	}, {
 		Text: fmt.Sprintf("more iterations to the same error with slack %d", run.Slack), Kind: Share,
-		Paper: exactly(paper.more/paperIterations, fmt.Sprintf("Section V-a: %.0f more than %d", paper.more, paperIterations)), Accept: Band{-0.02, 0.1}, Number: number(more),
+		Paper: exactly(paper.more/paperIterations, fmt.Sprintf("Section V-a: %.0f more than %d", paper.more, paperIterations)), Accept: Band{-0.02, 0.1}, Number: known(more),
 		Why: []Reason{{
 			Outcome: Stronger,
 			Text:    fmt.Sprintf("The error is reached within %d iterations here, of which a delay of some is a larger part.", zero.Iterations),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -153,7 +154,7 @@ func (r *FigureResult) WhyNot() string {
 func (f *Figure) unknown(way Setting) []Verdict {
 	var all []Verdict
 	for _, c := range f.claimsIn(way) {
-		all = append(all, Verdict{Claim: c, Way: way, Number: Missing()})
+		all = append(all, Verdict{Claim: c, Way: way, Number: math.NaN()})
 	}
 	return all
 }
@@ -162,7 +163,7 @@ func (f *Figure) unknown(way Setting) []Verdict {
 func (f *Figure) claimsIn(way Setting) []*Claim {
 	var all []*Claim
 	for i := range f.Claims {
-		if c := &f.Claims[i]; c.Only == nil || slices.Contains(c.Only, way) {
+		if c := &f.Claims[i]; among(c.Only, way) {
 			all = append(all, c)
 		}
 	}
@@ -200,9 +201,7 @@ func (l *Lab) inTime(ctx context.Context, f *Figure, way Setting, end time.Time)
 	p := &Part{Setting: t.Setting, Doubt: t.Doubt, Cut: t.Cut}
 	p.Charts = f.Chart.charts(s, t)
 	p.Tables = []Table{s.table(t)}
-	for _, c := range f.claimsIn(way) {
-		p.Verdicts = append(p.Verdicts, c.judge(t))
-	}
+	p.judge(t, f.claimsIn(way)...)
 	return p, nil
 }
 

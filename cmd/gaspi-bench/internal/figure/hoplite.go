@@ -3,7 +3,6 @@ package figure
 import (
 	"context"
 	"math"
-	"slices"
 )
 
 // The paper's links have 125 us and 10 Gb/s (Section 6), so that 156,250 bytes are under
@@ -47,20 +46,15 @@ func hopliteFigures() []Figure {
 // hopliteFigure is a figure of what runs and claims make for a way.
 func hopliteFigure(f Figure, make func(lab *Lab, way Setting) *objectFigure) Figure {
 	f.Paper = hoplite
-	claims := f.Claims
 	f.Other = func(ctx context.Context, lab *Lab, way Setting) (*Part, error) {
 		o := make(lab, way)
 		t, err := o.measure(ctx, lab, way)
 		if err != nil {
 			return nil, err
 		}
-		var asked []*Claim
-		for i := range claims {
-			if c := &claims[i]; c.Only == nil || slices.Contains(c.Only, way) {
-				asked = append(asked, c)
-			}
-		}
-		return o.part(t, asked), nil
+		p := o.part(t)
+		p.judge(t, f.claimsIn(way)...)
+		return p, nil
 	}
 	return f
 }

@@ -103,18 +103,7 @@ func hoplite8() Figure {
 // step8 is how many times as long a step takes with a flat reduce and a flat broadcast.
 func step8(ranks int) func(*SweepTimes) float64 {
 	return func(t *SweepTimes) float64 {
-		total := 0.0
-		for _, op := range []string{"reduce", "broadcast"} {
-			x, ok := t.At(object(op, flat), ranks, serverBytes)
-			if !ok {
-				return math.NaN()
-			}
-			total += x.Seconds
-		}
-		x, ok := t.At(object("allreduce", lineStore), ranks, serverBytes)
-		if !ok {
-			return math.NaN()
-		}
-		return total / x.Seconds
+		seconds := func(op, line string) float64 { return t.seconds(object(op, line), ranks, serverBytes) }
+		return (seconds("reduce", flat) + seconds("broadcast", flat)) / seconds("allreduce", lineStore)
 	}
 }

@@ -70,11 +70,16 @@ func (t *SweepTimes) settle(all map[Point][]float64) *SweepTimes {
 		middle := report.Median(seconds)
 		t.Set(p, Timing{Seconds: middle, Low: seconds[0], High: seconds[len(seconds)-1], Invalid: t.invalid[p]})
 	}
+	t.doubt(len(all))
+	return t
+}
+
+// doubt says of how many times the emulated network was not carried, if there are any.
+func (t *SweepTimes) doubt(all int) {
 	if len(t.invalid) > 0 {
 		t.Doubt = fmt.Sprintf("this host could not carry the emulated network in %d of %d times; at worst %.0f %% of the messages were late",
-			len(t.invalid), len(all), 100*t.latest)
+			len(t.invalid), all, 100*t.latest)
 	}
-	return t
 }
 
 // note takes the rows of a line in. They come in the order of the grid's lengths,

@@ -54,10 +54,7 @@ func (f *objectFigure) measure(ctx context.Context, lab *Lab, way Setting) (*Swe
 	case err != nil:
 		return nil, err
 	}
-	if len(t.invalid) > 0 {
-		t.Doubt = fmt.Sprintf("this host could not carry the emulated network in %d of %d times; at worst %.0f %% of the messages were late",
-			len(t.invalid), all, 100*t.latest)
-	}
+	t.doubt(all)
 	return t, nil
 }
 
@@ -163,8 +160,8 @@ func (f *objectFigure) setting() string {
 		f.link, showBytes(float64(f.inline)))
 }
 
-// part makes what is shown: a table and a panel for each run, and a verdict for each claim.
-func (f *objectFigure) part(t *SweepTimes, claims []*Claim) *Part {
+// part makes what is shown: a table and a panel for each run.
+func (f *objectFigure) part(t *SweepTimes) *Part {
 	p := &Part{Setting: t.Setting, Doubt: t.Doubt, Cut: t.Cut}
 	drawing := chart.Chart{Title: t.Way.String()}
 	for i := range f.runs {
@@ -175,9 +172,6 @@ func (f *objectFigure) part(t *SweepTimes, claims []*Claim) *Part {
 		}
 	}
 	p.Charts = []chart.Chart{drawing}
-	for _, c := range claims {
-		p.Verdicts = append(p.Verdicts, c.judge(t))
-	}
 	return p
 }
 

@@ -234,13 +234,9 @@ var fourSegments = []Reason{{
 // slowdown is how many times as long a line takes on more ranks as on fewer, for large
 // vectors.
 func (t *SweepTimes) slowdown(line string, ranks, more int) float64 {
-	product, count := 1.0, 0
+	var ratios []float64
 	for _, n := range t.Grid.LargeBytes() {
-		a, okA := t.At(line, ranks, n)
-		b, okB := t.At(line, more, n)
-		if okA && okB {
-			product, count = product*b.Seconds/a.Seconds, count+1
-		}
+		ratios = append(ratios, t.seconds(line, more, n)/t.seconds(line, ranks, n))
 	}
-	return root(product, count)
+	return mean(ratios)
 }

@@ -7,14 +7,6 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
-// root is the geometric mean of count numbers with that product, NaN of none.
-func root(product float64, count int) float64 {
-	if count == 0 {
-		return math.NaN()
-	}
-	return math.Pow(product, 1/float64(count))
-}
-
 // underWay is how many segments of fixed size we have under way at a time. The paper
 // starts all there are.
 const underWay = 8
@@ -77,12 +69,7 @@ func (t *SweepTimes) tail(line string, ranks int) float64 {
 		return math.NaN()
 	}
 	last, before := t.Grid.Bytes[n-1], t.Grid.Bytes[n-2]
-	a, okA := t.At(line, ranks, before)
-	b, okB := t.At(line, ranks, last)
-	if !okA || !okB {
-		return math.NaN()
-	}
-	return a.Seconds / b.Seconds * float64(last) / float64(before)
+	return t.seconds(line, ranks, before) / t.seconds(line, ranks, last) * float64(last) / float64(before)
 }
 
 // pipelined4 is Fig. 4.

@@ -63,10 +63,7 @@ func eventual7(ctx context.Context, lab *Lab, way Setting) (*Part, error) {
 		Setting: fmt.Sprintf("%s; %d ranks, %s, computing takes %v on average and varies by %.0f %%", r.Setting, l.Ranks, showBytes(float64(l.Bytes)), l.Compute, 100*l.Spread),
 		Doubt:   r.Doubt, Charts: r.charts(way), Tables: []Table{r.table()},
 	}
-	for _, c := range r.claims() {
-		v := c.judge(&SweepTimes{Way: way, Doubt: r.Doubt})
-		p.Verdicts = append(p.Verdicts, v)
-	}
+	p.judge(&SweepTimes{Way: way, Doubt: r.Doubt}, r.claims()...)
 	return p, nil
 }
 
@@ -76,14 +73,13 @@ func (r *looped) claims() []*Claim {
 	for _, row := range r.Stale {
 		best = min(best, row.Call)
 	}
-	number := func(x float64) func(*SweepTimes) float64 { return func(*SweepTimes) float64 { return x } }
 	return []*Claim{{
 		Text: "the ring is faster than the stale reduction for large vectors where ranks do not differ", Kind: Gain,
 		Paper:  Reading{Text: "at least 1.58x", Band: Band{1.58, math.Inf(1)}, Source: "Section V-a: the hypercube shuffles the entire vector"},
-		Accept: Band{1.3, 4}, Number: number(r.Calm[0].Call / r.Calm[1].Call),
+		Accept: Band{1.3, 4}, Number: known(r.Calm[0].Call / r.Calm[1].Call),
 	}, {
 		Text: "the ring is faster than the stale reduction, whatever its slack", Kind: Gain,
-		Paper: Reading{Text: "at least 1.58x", Band: Band{1.58, math.Inf(1)}, Source: "Section V-a"}, Accept: Band{1.3, 4}, Number: number(best / r.Ring.Call),
+		Paper: Reading{Text: "at least 1.58x", Band: Band{1.58, math.Inf(1)}, Source: "Section V-a"}, Accept: Band{1.3, 4}, Number: known(best / r.Ring.Call),
 		Why: []Reason{{
 			Outcome: Weaker, Text: "A call of the ring waits for the slowest rank, and that makes up for part of the bytes that a hypercube sends more.",
 		}, {
@@ -93,17 +89,17 @@ func (r *looped) claims() []*Claim {
 		}},
 	}, {
 		Text: "part of the waiting at slack 0 that is left at the highest slack", Kind: Share,
-		Paper: Reading{Text: "none", Source: "Section V-a"}, Accept: Band{0, 0.15}, Number: number(last.Wait / first.Wait),
+		Paper: Reading{Text: "none", Source: "Section V-a"}, Accept: Band{0, 0.15}, Number: known(last.Wait / first.Wait),
 	}, {
 		Text: "iterations per second at the highest slack over those at slack 0", Kind: Gain,
 		// -19 % of the time for 516 iterations in place of 500.
-		Paper: exactly(516.0/500/0.81, "Section V-a: 19 % faster with 16 more iterations"), Accept: Band{1 + near, 1.6}, Number: number(last.Rate / first.Rate),
+		Paper: exactly(516.0/500/0.81, "Section V-a: 19 % faster with 16 more iterations"), Accept: Band{1 + near, 1.6}, Number: known(last.Rate / first.Rate),
 		Why: []Reason{{
 			Outcome: Absent, Text: "Ranks differ too little here for waiting to matter.",
 		}},
 	}, {
 		Text: "waiting never grows with the slack", Kind: Count,
-		Paper: exactly(1, "Fig. 7 right"), Number: number(r.monotone()),
+		Paper: exactly(1, "Fig. 7 right"), Number: known(r.monotone()),
 	}}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
@@ -111,45 +113,44 @@ func (t *SweepTimes) At(line string, ranks, bytes int) (Timing, bool) {
 	return x, ok && x.Seconds > 0
 }
 
+// seconds is a time, NaN if there is none.
+func (t *SweepTimes) seconds(line string, ranks, bytes int) float64 {
+	if x, ok := t.At(line, ranks, bytes); ok {
+		return x.Seconds
+	}
+	return math.NaN()
+}
+
+// mean is the geometric mean of ratios but for those that are NaN, because a time is missing;
+// NaN if there is none.
+func mean(ratios []float64) float64 {
+	return stat.GeometricMean(slices.DeleteFunc(ratios, math.IsNaN), nil)
+}
+
 // Faster is how many times as fast one line is as another, as a geometric mean over
 // the points that both have; NaN if there is none.
 func (t *SweepTimes) Faster(line, than string, ranks, bytes []int) float64 {
-	sum, count := 0.0, 0
+	var ratios []float64
 	for _, r := range ranks {
 		for _, n := range bytes {
-			a, okA := t.At(line, r, n)
-			b, okB := t.At(than, r, n)
-			if okA && okB {
-				sum, count = sum+math.Log(b.Seconds/a.Seconds), count+1
-			}
+			ratios = append(ratios, t.seconds(than, r, n)/t.seconds(line, r, n))
 		}
 	}
-	if count == 0 {
-		return math.NaN()
-	}
-	return math.Exp(sum / float64(count))
+	return mean(ratios)
 }
 
 // Best is the least time of several lines at a point, NaN if one is missing.
 func (t *SweepTimes) Best(lines []string, ranks, bytes int) float64 {
 	least := math.Inf(1)
 	for _, line := range lines {
-		x, ok := t.At(line, ranks, bytes)
-		if !ok {
-			return math.NaN()
-		}
-		least = min(least, x.Seconds)
+		least = min(least, t.seconds(line, ranks, bytes)) // which is NaN if one is
 	}
 	return least
 }
 
 // FasterThanBest is how many times as fast a line is as the best of others.
 func (t *SweepTimes) FasterThanBest(line string, others []string, ranks, bytes int) float64 {
-	x, ok := t.At(line, ranks, bytes)
-	if !ok {
-		return math.NaN()
-	}
-	return t.Best(others, ranks, bytes) / x.Seconds
+	return t.Best(others, ranks, bytes) / t.seconds(line, ranks, bytes)
 }
 
 // Crossover is the length from which on a line is faster than the best of others, by

@@ -1,12 +1,6 @@
 package figure
 
-import (
-	"maps"
-	"math"
-)
-
-// Missing is the number of what was not measured.
-func Missing() float64 { return math.NaN() }
+import "maps"
 
 // thinned is a sweep with every second length of each grid. The longest stays.
 func (s *Sweep) thinned() *Sweep {

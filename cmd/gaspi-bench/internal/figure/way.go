@@ -2,6 +2,7 @@ package figure
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -47,15 +48,12 @@ func Ways() []Setting {
 // ParseWays reads "simulated,raw".
 func ParseWays(text string) ([]Setting, error) {
 	var chosen []Setting
-next:
 	for field := range strings.SplitSeq(text, ",") {
-		for _, w := range Ways() {
-			if w.String() == strings.TrimSpace(field) {
-				chosen = append(chosen, w)
-				continue next
-			}
+		i := slices.IndexFunc(Ways(), func(w Setting) bool { return w.String() == strings.TrimSpace(field) })
+		if i < 0 {
+			return nil, fmt.Errorf("%q: expected simulated, emulated or raw, or several with commas between", field)
 		}
-		return nil, fmt.Errorf("%q: expected simulated, emulated or raw, or several with commas between", field)
+		chosen = append(chosen, Ways()[i])
 	}
 	return chosen, nil
 }

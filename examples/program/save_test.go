@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ func names(t *testing.T, dir string) []string {
 func TestSaveWholeOrNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
-	if err := checkWritable(path); err != nil {
+	if err := CheckWritable(path); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{}, names(t, dir)); diff != "" {
@@ -40,11 +40,11 @@ func TestSaveWholeOrNothing(t *testing.T) {
 			return err
 		}
 	}
-	if err := save(path, write("first", nil)); err != nil {
+	if err := Save(path, write("first", nil)); err != nil {
 		t.Fatal(err)
 	}
 	broken := errors.New("no space")
-	err := save(path, write("half", broken))
+	err := Save(path, write("half", broken))
 	if want := path + " cannot be written: no space"; err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}
@@ -54,7 +54,7 @@ func TestSaveWholeOrNothing(t *testing.T) {
 	if diff := cmp.Diff([]string{"out"}, names(t, dir)); diff != "" {
 		t.Errorf("a failed save leaves something behind:\n%s", diff)
 	}
-	if err := save(path, write("second", nil)); err != nil {
+	if err := Save(path, write("second", nil)); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "second" {
@@ -65,15 +65,33 @@ func TestSaveWholeOrNothing(t *testing.T) {
 // TestSaveKeepsDevices writes to something that is no file; replacing it would
 // be a disaster for a program run by root.
 func TestSaveKeepsDevices(t *testing.T) {
-	if err := checkWritable(os.DevNull); err != nil {
+	if err := CheckWritable(os.DevNull); err != nil {
 		t.Fatal(err)
 	}
-	if err := save(os.DevNull, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
+	if err := Save(os.DevNull, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(os.DevNull)
 	if err != nil || info.Mode()&os.ModeDevice == 0 {
 		t.Fatalf("%s is %v, %v", os.DevNull, info.Mode(), err)
+	}
+}
+
+// TestSaveWritesThroughLinks: a link, such as /dev/stdout, stays one.
+func TestSaveWritesThroughLinks(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(file, []byte("longer than that"), 0o644), os.Symlink("file", link), CheckWritable(link), SaveJSON(link, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != "1\n" {
+		t.Errorf("read %q behind the link, %v", got, err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != "file" {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+	if diff := cmp.Diff([]string{"file", "link"}, names(t, dir)); diff != "" {
+		t.Errorf("left behind:\n%s", diff)
 	}
 }
 
@@ -90,7 +108,7 @@ func TestCheckWritableRejects(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := checkWritable(tt.path)
+			err := CheckWritable(tt.path)
 			if err == nil {
 				t.Fatal("no error")
 			}
