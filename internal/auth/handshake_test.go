@@ -157,8 +157,8 @@ func TestOpeningGolden(t *testing.T) {
 	}
 }
 
-// TestProofsGolden holds the proofs to what docs/BOOT.md says, as another
-// implementation computes them.
+// TestProofsGolden holds the proofs to docs/decisions/0019-a-handshake-of-four-messages.md, as
+// another implementation computes them.
 func TestProofsGolden(t *testing.T) {
 	var k Key
 	for i := range k {

@@ -140,8 +140,8 @@ func TestHolderOfTheKeyCannotStandBetween(t *testing.T) {
 	}
 }
 
-// TestShownGolden holds what a side shows to what docs/BOOT.md says, as another
-// implementation computes it.
+// TestShownGolden holds what a side shows to docs/decisions/0019-a-handshake-of-four-messages.md,
+// as another implementation computes it.
 func TestShownGolden(t *testing.T) {
 	_, _, tr := goldenSecret(t)
 	seed := func(from byte) []byte {

@@ -60,8 +60,8 @@ func TestSealedCarriesEverything(t *testing.T) {
 	}
 }
 
-// TestRecordsGolden holds records to what docs/BOOT.md says, as another implementation
-// computes them.
+// TestRecordsGolden holds records to docs/decisions/0019-a-handshake-of-four-messages.md, as
+// another implementation computes them.
 func TestRecordsGolden(t *testing.T) {
 	secret, salt, _ := goldenSecret(t)
 	a, b := net.Pipe()
