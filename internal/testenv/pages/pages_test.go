@@ -65,7 +65,7 @@ func blocks(t *testing.T, page string) []pages.Block {
 
 // TestProgramsOfPages compiles and runs the programs of README.md and the guide.
 func TestProgramsOfPages(t *testing.T) {
-	testenv.Need(t, "go", "sh")
+	testenv.Need(t, "sh")
 	bin := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", bin+"/", "github.com/gaspi-go/gaspi-go/cmd/gaspi-run")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -214,7 +214,6 @@ func alike(lines []string) []string {
 
 // TestGoOfPages: Go code of README.md and the guide has the form of gofmt, and types that fit.
 func TestGoOfPages(t *testing.T) {
-	testenv.Need(t, "go")
 	fset := token.NewFileSet()
 	imports := importer.ForCompiler(fset, "gc", exports(t))
 	for _, page := range guide(t) {
