@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -139,7 +140,7 @@ func module(t *testing.T, source, name string) string {
 		if file == "go.mod" {
 			const path = "github.com/gaspi-go/gaspi-go"
 			text = []byte(strings.Replace(string(text), "module "+path, "module hello", 1) +
-				"\nrequire " + path + " v0.0.0\n\nreplace " + path + " => " + full + "\n")
+				"\nrequire " + path + " v0.0.0\n\nreplace " + path + " => " + strconv.Quote(full) + "\n")
 		}
 		write(t, dir, file, string(text))
 	}
@@ -165,7 +166,6 @@ func run(t *testing.T, bin, dir string, b pages.Block, commands, printed []strin
 	t.Helper()
 	t.Run(strings.ReplaceAll(b.String(), "/", " "), func(t *testing.T) {
 		var script strings.Builder
-		script.WriteString("PATH=" + bin + ":$PATH\n")
 		meeting := address(t, commands)
 		for i, command := range commands {
 			command = strings.ReplaceAll(command, shownAddress, meeting)
@@ -176,7 +176,7 @@ func run(t *testing.T, bin, dir string, b pages.Block, commands, printed []strin
 		}
 		script.WriteString("wait\n")
 		cmd := exec.CommandContext(testenv.Context(t), "sh", "-c", script.String())
-		cmd.Dir = dir
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("%v: %v", commands, err)
