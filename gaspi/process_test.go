@@ -67,7 +67,7 @@ func eachCount(t *testing.T, role string, counts ...int) {
 	}
 }
 
-// TestProcessesHalo runs the program of README.md.
+// TestProcessesHalo runs the lines that Example and the program of README.md have.
 func TestProcessesHalo(t *testing.T) {
 	for _, transport := range []string{"shm", "tcp"} {
 		for _, n := range []int{1, 2, 4} {

@@ -89,13 +89,14 @@ const table = `
 	C < internal/transport/rdma;   # with the build tag rdma only
 
 	# Tests of any package may also use these.
-	github.com/google/go-cmp/..., github.com/anishathalye/porcupine, internal/base, internal/testenv, internal/testenv/cluster, internal/testenv/kills,
+	github.com/google/go-cmp/..., github.com/anishathalye/porcupine, internal/base, internal/testenv, internal/testenv/cluster, internal/testenv/kills, internal/testenv/pages,
 	internal/transport/transporttest, internal/ranktest, launcher
 	< TEST;
 	NONE < internal/testenv;
 	gaspi, launcher, internal/testenv < internal/ranktest;   # starts ranks in every way
 	internal/ranktest < examples/paramserver/rankrun/programtest;   # itself for tests alone
 	NONE < internal/testenv/refuse;   # a command that takes system calls away from another
+	NONE < internal/testenv/pages;   # code that documents show, as text
 	NONE < internal/testenv/testlog;   # a command that reads the events of go test
 	internal/testenv, internal/sys < internal/testenv/cluster;   # to be on the network of a host
 	launcher, internal/ranktest < internal/testenv/kills;   # whose jobs lose ranks
