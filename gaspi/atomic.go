@@ -119,7 +119,7 @@ func (p *Proc) tryAtomic(ctx context.Context, at Remote, op transport.AtomicOp, 
 		return 0, ErrClosed
 	}
 	if at.Offset%8 != 0 {
-		return 0, fmt.Errorf("%w: offset %d", ErrUnaligned, at.Offset)
+		return 0, fmt.Errorf("%w: offset %d; a 64-bit atomic needs a multiple of 8 bytes", ErrUnaligned, at.Offset)
 	}
 	way, err := p.reach(at)
 	if err != nil {

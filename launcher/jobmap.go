@@ -46,7 +46,7 @@ func MapJob(cfg Config) (JobMap, error) {
 	}
 	p := JobMap{Program: t.binary, Package: t.binary == "", Ranks: cfg.Ranks}
 	if p.Package {
-		p.Program = or(t.dir, t.pkg)
+		p.Program = t.named()
 	} else if err := checkStart(t.binary, cfg.Program); err != nil {
 		return JobMap{}, err
 	}

@@ -30,6 +30,14 @@ type target struct {
 	name   string // what a rank sees as the name of the program
 }
 
+// named is a package as a user names it: a folder, a file, or an import path.
+func (t *target) named() string {
+	if t.pkg == "." {
+		return t.dir
+	}
+	return filepath.Join(t.dir, t.pkg)
+}
+
 // A program is ready to be executed any number of times.
 type program struct {
 	path  string   // what to execute

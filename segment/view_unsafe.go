@@ -71,7 +71,7 @@ func (s *Segment) Word(offset uint64) (*atomic.Uint64, error) {
 	}
 	p := unsafe.Pointer(unsafe.SliceData(mem))
 	if offset%8 != 0 || uintptr(p)%8 != 0 {
-		return nil, fmt.Errorf("%w: byte %d", base.ErrUnaligned, offset)
+		return nil, fmt.Errorf("%w: byte %d; a 64-bit atomic needs a multiple of 8", base.ErrUnaligned, offset)
 	}
 	// Safe: 8 bytes of the segment, aligned, and atomic.Uint64 is one such word.
 	return (*atomic.Uint64)(p), nil

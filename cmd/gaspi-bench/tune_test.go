@@ -20,11 +20,11 @@ func TestTune(t *testing.T) {
 		t.Skip("tune needs two cores")
 	}
 	file := filepath.Join(t.TempDir(), "machine.json")
-	stdout, stderr, code := gaspiBench(t, "tune", "--time", "1ms", "--sizes", "8,64KiB", "--out", file)
+	stdout, stderr, code := gaspiBench(t, "tune", "--time", "1ms", "--sizes", "8,64KiB,256KiB", "--out", file)
 	if code != 0 || stderr != "" {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 	}
-	for _, want := range []string{"\n  shared.latency ", "\n  switch ", ", 2 ranks:\n", "    64KiB  ring ", "        8  dissemination "} {
+	for _, want := range []string{"\n  shared.latency ", "\n  switch ", ", 2 ranks:\n", "    64KiB  ring ", "   256KiB  ring ", "        8  dissemination "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is missing in:\n%s", want, stdout)
 		}

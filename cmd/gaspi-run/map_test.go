@@ -111,3 +111,16 @@ func TestDisplayMap(t *testing.T) {
 		t.Errorf("exit code %d, stderr %q", code, l.stderr)
 	}
 }
+
+// A package is named in a map as the command line names it.
+func TestMapNamesPackages(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "ring.go"), "package main\n", 0o644)
+	t.Chdir(dir)
+	for given, want := range map[string]string{"ring.go": "ring.go", "./ring.go": "ring.go", filepath.Join(dir, "ring.go"): filepath.Join(dir, "ring.go"), ".": "."} {
+		m, err := launcher.MapJob(launcher.Config{Program: given})
+		if err != nil || m.Program != want || !m.Package {
+			t.Errorf("%s: %q, %v, want %q", given, m.Program, err, want)
+		}
+	}
+}

@@ -33,9 +33,9 @@ var (
 	// "not set".
 	ErrZeroValue = errors.New("notification value 0 is not allowed: it means \"not set\"")
 
-	// ErrUnaligned says that a 64-bit atomic was asked for at an offset that is
-	// no multiple of 8.
-	ErrUnaligned = errors.New("offset of a 64-bit atomic must be a multiple of 8 bytes")
+	// ErrUnaligned says that a 64-bit atomic was asked for at an offset that is no
+	// multiple of 8, or a view at one that does not suit its elements.
+	ErrUnaligned = errors.New("unaligned offset")
 
 	// ErrBadRank says that a rank is negative or not below the size of the job.
 	ErrBadRank = errors.New("no such rank")

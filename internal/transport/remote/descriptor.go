@@ -31,7 +31,7 @@ func (d *Descriptor) CheckWord(offset uint64) error {
 		return err
 	}
 	if offset%8 != 0 {
-		return fmt.Errorf("%w: byte %d", base.ErrUnaligned, offset)
+		return fmt.Errorf("%w: byte %d; a 64-bit atomic needs a multiple of 8", base.ErrUnaligned, offset)
 	}
 	return nil
 }

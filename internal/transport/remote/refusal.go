@@ -25,7 +25,7 @@ const (
 func (why Refusal) Error(owner base.Rank, id segment.ID, reader base.Rank) error {
 	switch why {
 	case RefusedUnaligned:
-		return fmt.Errorf("%w: the memory of segment %d of rank %d does not start at one", base.ErrUnaligned, id, owner)
+		return fmt.Errorf("%w: the memory of segment %d of rank %d does not start at a multiple of 8 bytes, as a 64-bit atomic needs", base.ErrUnaligned, id, owner)
 	case RefusedRange:
 		return fmt.Errorf("%w: an atomic with segment %d of rank %d", base.ErrOutOfRange, id, owner)
 	default:

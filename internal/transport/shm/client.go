@@ -206,7 +206,7 @@ func (n *requestClient) refusal(f *far, outcome status) error {
 	case statusOutOfRange:
 		return fmt.Errorf("%w: of segment %d of rank %d, which has %d bytes", base.ErrOutOfRange, f.id, n.link.rank, f.size)
 	case statusUnaligned:
-		return fmt.Errorf("%w: segment %d of rank %d, or the memory it was bound to", base.ErrUnaligned, f.id, n.link.rank)
+		return fmt.Errorf("%w: a 64-bit atomic needs a multiple of 8 bytes, in segment %d of rank %d and in the memory that it was bound to", base.ErrUnaligned, f.id, n.link.rank)
 	default:
 		return fmt.Errorf("rank %d answered a request for segment %d with %d, which this version does not know: build all ranks from one source", n.link.rank, f.id, outcome)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/bytesize"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/limit"
@@ -117,9 +118,10 @@ func (b *Tuner) guess(ctx context.Context, n uint64, algorithm string) (guess, e
 	if err != nil {
 		return g, err
 	}
-	i := slices.IndexFunc(all, func(x collectives.Candidate) bool { return x.Algorithm == algorithm })
+	// The name of the candidate may have numbers of segments behind that of the algorithm.
+	i := slices.IndexFunc(all, func(x collectives.Candidate) bool { return x.Chosen && strings.HasPrefix(x.Algorithm, algorithm) })
 	if i < 0 {
-		return g, fmt.Errorf("%s is no candidate for an allreduce of %s", algorithm, bytesize.Format(n))
+		return g, fmt.Errorf("%s is not chosen for an allreduce of %s", algorithm, bytesize.Format(n))
 	}
 	g.predicted = all[i].Seconds
 	b.Out.Doing("allreduce by "+algorithm, g.bytes)
