@@ -84,13 +84,23 @@ func (j *localJob) run(ctx context.Context, n int) error {
 	return errors.Join(j.errs...)
 }
 
-// one is the life of rank r.
-func (j *localJob) one(ctx context.Context, r Rank) (err error) {
+// one is the life of rank r. An error of the program is told to the others before the rank gives
+// up its memory: they would fail by that, as if of themselves.
+func (j *localJob) one(ctx context.Context, r Rank) error {
 	p, err := j.join(ctx, r)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
+	if err := j.guarded(ctx, p); err != nil {
+		j.end(r, err)
+		return err
+	}
+	return nil
+}
+
+// guarded runs the program of a rank. A panic is an error with a stack.
+func (j *localJob) guarded(ctx context.Context, p *Proc) (err error) {
 	defer func() {
 		if bug := recover(); bug != nil {
 			err = fmt.Errorf("panic: %v\n%s", bug, debug.Stack())
@@ -123,7 +133,7 @@ func (j *localJob) dial(d *dialer) (transport.Transport, error) {
 	return j.hub.Join(d.info.Rank), nil
 }
 
-// end notes how rank r ended and tells the others.
+// end notes how rank r ended and tells the others. A second call for a rank changes nothing.
 func (j *localJob) end(r Rank, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

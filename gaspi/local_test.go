@@ -183,6 +183,42 @@ func TestDeadRankIsNamed(t *testing.T) {
 	t.Log(names[0])
 }
 
+// The error of a job is that of the rank that failed, and not that of another one that wrote to it
+// while it gave up its memory.
+func TestJobEndsWithTheFirstError(t *testing.T) {
+	for _, transport := range []string{"loopback", "tcp"} {
+		t.Run(transport, func(t *testing.T) {
+			cfg := gaspi.Config{Transport: transport, Segments: 64, Groups: 8, Notifications: 64, PassiveMax: 256}
+			for range 50 {
+				err := gaspi.Local(t.Context(), 2, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+					var last *gaspi.Segment // which is given up last
+					for id := range gaspi.SegmentID(32) {
+						var err error
+						if last, err = p.CreateSegment(ctx, id, 8); err != nil {
+							return err
+						}
+					}
+					if p.Rank() == 1 {
+						return errors.New("out of luck")
+					}
+					for q := p.Queue(0); ; {
+						err := q.WriteNotify(last.At(1, 0), must(last.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1})
+						if err == nil || errors.Is(err, gaspi.ErrQueueFull) {
+							err = q.Wait(ctx)
+						}
+						if err != nil {
+							return err
+						}
+					}
+				})
+				if err == nil || err.Error() != "rank 1: out of luck" {
+					t.Fatalf("the job ended with %v", err)
+				}
+			}
+		})
+	}
+}
+
 // A thousand ranks fit into one process.
 func TestThousandRanks(t *testing.T) {
 	if testing.Short() {
