@@ -66,8 +66,11 @@ func (t *Transport) awaitDropped(x *region) {
 		}
 		l := t.links.To(r)
 		c := l.channels[l.idleChannel()].conn.Load()
+		for i := 0; c == nil && i < len(l.channels); i++ { // all that are open may be busy, and 0 not among them
+			c = l.channels[i].conn.Load()
+		}
 		if c == nil {
-			continue // no connection was made, or the peer is gone
+			continue // cannot be: the descriptor was sent over one
 		}
 		q := new(request)
 		if c.send(q, &frame{kind: kindFlush}) == nil {

@@ -59,6 +59,24 @@ func TestWithdrawWaitsForHolders(t *testing.T) {
 	}
 }
 
+// A holder is waited for whose only connection is busy, and not the first one.
+func TestWithdrawWaitsOnABusyChannel(t *testing.T) {
+	ranks := join(t, 2, nil)
+	own := exposed(t, ranks[0], 1, 64)
+	exposed(t, ranks[1], 1, 64)
+	l := linkTo(t, ranks[0], 1)
+	ok(t, l.Put(queueOn(2), transport.Addr{Segment: 1}, own.All()))
+	ok(t, l.Flush(testenv.Context(t), queueOn(2)))
+	c := linkTo(t, ranks[1], 0).channels[2].conn.Load()
+	c.out.mu.Lock()
+	c.out.armLocked(true)
+	c.out.mu.Unlock()
+	ok(t, ranks[1].Withdraw(1))
+	if d := l.segments.Get(1); d != nil {
+		t.Errorf("rank 0 still has the descriptor of generation %d", d.Generation)
+	}
+}
+
 // Nobody is waited for who has gone, or goes meanwhile.
 func TestWithdrawWaitsForNobodyWhoIsGone(t *testing.T) {
 	for _, when := range []string{"before", "meanwhile"} {
