@@ -57,7 +57,10 @@ func (b *ballot) step(ctx context.Context) error {
 			return err
 		}
 		for c := range b.children() {
-			v, _ := array.Reset(first + notify.ID(c)) // on the array by layout
+			v, err := array.Reset(first + notify.ID(c))
+			if err != nil { // the Proc was closed meanwhile
+				return err
+			}
 			b.least = min(b.least, v)
 		}
 		b.stage = delivering
@@ -74,8 +77,11 @@ func (b *ballot) step(ctx context.Context) error {
 		if _, err := array.Wait(ctx, notify.Some(id, 1), b.downStop, nil); err != nil {
 			return err
 		}
-		b.least, _ = array.Reset(id) // on the array by layout
-		b.stage = spreading
+		v, err := array.Reset(id)
+		if err != nil { // the Proc was closed meanwhile
+			return err
+		}
+		b.least, b.stage = v, spreading
 	case spreading:
 		for ; b.told < b.children(); b.told++ {
 			if err := b.send(ctx, b.firstChild()+b.told, slotResult); err != nil {

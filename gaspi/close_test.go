@@ -3,8 +3,11 @@ package gaspi_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,6 +86,72 @@ func TestNothingGoesAfterClose(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// Ranks close while goroutines of theirs are in calls of a group, at any point of these: each call
+// ends with ErrClosed, or the error of a rank that has left, and none with something made up of
+// what Close has taken away.
+func TestCloseAtAnyPointOfACall(t *testing.T) {
+	jobs := 200
+	if testing.Short() {
+		jobs = 20
+	}
+	cfg := small
+	cfg.Segments, cfg.Groups, cfg.KeepGoing = 16, 16, true
+	for job := range uint64(jobs) {
+		ranktest.Local(t, 3, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+			rng := rand.New(rand.NewPCG(job, uint64(p.Rank())))
+			world := p.World()
+			agree := must(world.Dup(ctx, 0))
+			calls := []func() error{
+				func() error { return p.Barrier(ctx, world) },
+				func() error { return gaspi.AllReduce(ctx, world, []int8{1}, []int8{1}, gaspi.Sum) },
+				func() error {
+					flags, err := agree.Agree(ctx, 5)
+					if err == nil && flags != 5 {
+						err = fmt.Errorf("flags %#x; want 5", flags)
+					}
+					return err
+				},
+				func() error {
+					s, err := p.CreateSegment(ctx, gaspi.AnySegment, 8)
+					if err != nil {
+						return err
+					}
+					return s.Delete()
+				},
+			}
+			for tag := range gaspi.Tag(3) {
+				calls = append(calls, func() error {
+					g, err := world.Dup(ctx, tag)
+					if err != nil {
+						return err
+					}
+					return g.Delete()
+				})
+			}
+			var ends sync.WaitGroup
+			for _, call := range calls {
+				ends.Go(func() {
+					for {
+						err := call()
+						var gone *gaspi.RankError
+						switch {
+						case err == nil:
+							continue
+						case !errors.Is(err, gaspi.ErrClosed) && !errors.As(err, &gone):
+							t.Errorf("job %d, rank %d: %v", job, p.Rank(), err)
+						}
+						return
+					}
+				})
+			}
+			time.Sleep(time.Duration(rng.IntN(2000)) * time.Microsecond)
+			ok(p.Close())
+			ends.Wait()
+			return nil
+		})
+	}
 }
 
 // GPI-2 spends 1.3 s of every start on measuring its clock. In a bubble the clock

@@ -216,8 +216,7 @@ func (c *consent) await(ctx context.Context, m int) (notify.Value, error) {
 		}
 		return 0, err
 	}
-	v, _ := array.Reset(id) // on the array by layout
-	return v, nil
+	return array.Reset(id)
 }
 
 // apart returns two members that have lost each other, if this one has lost another or some

@@ -2,6 +2,7 @@ package gaspi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -144,6 +145,9 @@ func (d *draw) giveUp() {
 // verdict ends the call: it returns nil if wrong is nil on all members, and otherwise
 // an error on all of them. ended is false if it is to be called again.
 func (d *draw) verdict(ctx context.Context, g *Group, wrong error) (ended bool, err error) {
+	if errors.Is(wrong, ErrClosed) { // the others hear of that
+		return true, wrong
+	}
 	vote := g.p.vote(0)
 	if wrong != nil {
 		vote = g.p.veto()

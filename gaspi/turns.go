@@ -92,7 +92,7 @@ func (t *turns) advance(key turnKey, what string) (mine bool, child int, err err
 	if t.key == 0 {
 		next := key
 		if t.g.me != 0 {
-			v, _ := t.g.p.system.Notifications().Reset(t.slot()) // on the array by layout
+			v, _ := t.g.p.system.Notifications().Reset(t.slot()) // after Close it is 0, and the caller's wait ends
 			next = turnKey(v)
 		}
 		t.key, t.told = next, 0
