@@ -32,11 +32,27 @@ func stallAfter(members int) time.Duration {
 // stalled looks for a reason why nothing goes on, and returns it. It blocks where the queue
 // is full, until earlier messages have left it.
 func (t *Team) stalled(ctx context.Context) error {
-	if err := cmp.Or(t.missing(), t.absent(), t.verdict()); err != nil {
+	if err := cmp.Or(t.missing(), t.absent(), t.failedPost(), t.verdict()); err != nil {
 		return err
 	}
 	return t.contrast(ctx)
 }
+
+// failedPost returns why a post of this member failed, or nil if none has or some are under way.
+// Members that wait for that post would wait for ever.
+func (t *Team) failedPost() error {
+	if err := t.queue.Wait(endedContext); !ctxErr(err) {
+		return t.unneeded(err)
+	}
+	return nil
+}
+
+// endedContext makes a call return at once.
+var endedContext = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
 
 // contrast tells all members which calls this one has made, and returns the error of two calls
 // that do not match, if it finds any. It blocks where the queue is full.

@@ -146,7 +146,7 @@ func TestCloseAtAnyPointOfACall(t *testing.T) {
 					}
 				})
 			}
-			time.Sleep(time.Duration(rng.IntN(2000)) * time.Microsecond)
+			time.Sleep(time.Duration(rng.IntN(2000)) * time.Microsecond) // sleep: the calls are to be at any point
 			ok(p.Close())
 			ends.Wait()
 			return nil

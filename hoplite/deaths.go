@@ -76,3 +76,32 @@ func (s *Store) kill(i int) {
 	}
 	s.ring()
 }
+
+// leavingMost is how long a member may take to leave, from the moment when it gives up its memory
+// until others hear of its end.
+const leavingMost = 2 * time.Second
+
+// suspect ends the store with err, which says that a post was refused, unless that is so because its
+// member leaves: messages would be missing. The member is p, or nil if any may be it. It does not
+// block; the caller holds mu.
+func (s *Store) suspect(p *peer, err error) {
+	time.AfterFunc(leavingMost, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.phase == gone || s.broken != nil || s.explained(p) {
+			return
+		}
+		s.fail(err)
+		s.ring()
+	})
+}
+
+// explained reports whether p is on its way out, or if it is nil some member.
+func (s *Store) explained(p *peer) bool {
+	for i := range s.peers {
+		if other := &s.peers[i]; i != s.me && (p == nil || p == other) && (!other.live || other.kill || other.in.steps > open) {
+			return true
+		}
+	}
+	return false
+}

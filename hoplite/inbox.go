@@ -24,6 +24,7 @@ type submission struct {
 	number uint64 // released: the reference; sent: the transfer; flushed: the ticket
 	upTo   int64  // filled
 	peer   int    // flushed
+	err    error  // refused
 }
 
 type what uint8
@@ -37,6 +38,8 @@ const (
 	flushed              // all puts to a peer have landed
 	room                 // a queue that was full has room
 	leave                // the store is to be closed
+	posted               // something was posted; it is for the lane alone
+	refused              // a member has refused something that was posted
 )
 
 // put adds a request, or returns why there is nobody to take it.
@@ -103,6 +106,8 @@ func (s *Store) takeInbox() bool {
 			s.retry()
 		case leave:
 			s.beginLeaving()
+		case refused:
+			s.suspect(nil, r.err)
 		}
 	}
 	clear(requests)

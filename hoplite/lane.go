@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
@@ -18,6 +20,8 @@ type sendQueue struct {
 	ended chan struct{}
 	held  []core.Command // puts for which the queue has no room; guarded by Store.mu
 	full  bool           // somebody waits for room; guarded by Store.mu
+	later *time.Timer    // asks for a look at what was posted
+	due   atomic.Bool    // later goes
 
 	mu      sync.Mutex
 	waiters []submission // guarded by mu; who wants to be told, in order
@@ -25,7 +29,24 @@ type sendQueue struct {
 }
 
 func newLane(q *gaspi.Queue, ranks map[int]gaspi.Rank, hand func(submission)) *sendQueue {
-	return &sendQueue{queue: q, ranks: ranks, hand: hand, work: make(chan struct{}, 1), ended: make(chan struct{})}
+	l := &sendQueue{queue: q, ranks: ranks, hand: hand, work: make(chan struct{}, 1), ended: make(chan struct{})}
+	l.later = time.AfterFunc(lookLater, func() {
+		l.due.Store(false)
+		l.ask(submission{what: posted})
+	})
+	l.later.Stop()
+	return l
+}
+
+// lookLater is how long after a post a lane looks whether a member has refused it, if nobody asks
+// for that before.
+const lookLater = 250 * time.Millisecond
+
+// posted makes sure that the lane looks in a while at what has become of a post.
+func (l *sendQueue) posted() {
+	if !l.due.Load() && !l.due.Swap(true) {
+		l.later.Reset(lookLater)
+	}
 }
 
 // ask has r handed back when all that was issued before has ended here; for flushed, when
@@ -51,6 +72,7 @@ func (l *sendQueue) askRoom() {
 // loop waits for what was issued, until ctx ends.
 func (l *sendQueue) loop(ctx context.Context) {
 	defer close(l.ended)
+	defer l.later.Stop()
 	var batch []submission
 	for l.wanted(ctx) {
 		l.mu.Lock()
@@ -59,13 +81,20 @@ func (l *sendQueue) loop(ctx context.Context) {
 		if len(batch) == 0 {
 			continue
 		}
-		// An operation that fails has ended, too: its member is gone, which the store learns
+		// An operation that fails has ended, too. If its member is gone, the store learns that
 		// elsewhere.
-		if err := l.queue.Wait(ctx); errors.Is(err, gaspi.ErrClosed) || ctx.Err() != nil {
+		err := l.queue.Wait(ctx)
+		switch {
+		case errors.Is(err, gaspi.ErrClosed) || ctx.Err() != nil:
 			return
+		case errors.Is(err, gaspi.ErrNoSegment):
+			l.hand(submission{what: refused, err: err})
 		}
 		for _, r := range batch {
-			if r.what == flushed {
+			switch r.what {
+			case posted:
+				continue
+			case flushed:
 				_ = l.queue.Flush(ctx, l.ranks[r.peer])
 			}
 			l.hand(r)

@@ -263,14 +263,20 @@ func (s *Store) post(p *peer, l *sendQueue, issue func(*gaspi.Queue) error) bool
 		err = issue(q)
 	}
 	switch {
+	case err == nil && l == nil:
+		return true
 	case err == nil:
+		l.posted()
 		return true
 	case errors.Is(err, gaspi.ErrQueueFull):
 		l.askRoom()
 		return false
 	}
 	p.mute, p.out.backlog = true, nil
-	if !errors.Is(err, gaspi.ErrRankDead) && !errors.Is(err, gaspi.ErrNoSegment) {
+	switch {
+	case errors.Is(err, gaspi.ErrNoSegment):
+		s.suspect(p, err)
+	case !errors.Is(err, gaspi.ErrRankDead):
 		s.fail(err)
 	}
 	return true

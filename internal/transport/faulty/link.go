@@ -246,12 +246,22 @@ func (l *link) flag(f transport.Flag) error {
 	return nil
 }
 
+// unlessRefusedLocked writes to a segment of the peer, unless the network is to refuse that.
+func (l *link) unlessRefusedLocked(id segment.ID, write func() error) error {
+	if refuse := l.t.net.refuse; refuse != nil && refuse(l.t.rank, l.rank, id) {
+		return fmt.Errorf("%w: rank %d refused a write to segment %d", base.ErrNoSegment, l.rank, id)
+	}
+	return write()
+}
+
 // Put implements transport.Link.
 func (l *link) Put(q *transport.Queue, dst transport.Addr, src segment.Span) error {
 	if err := l.room(dst, src.Len()); err != nil || src.Len() == 0 {
 		return err
 	}
-	_, err := l.issue(context.Background(), q, q.Lane(), src, func(src segment.Span) error { return l.inner.Put(q, dst, src) }, nothing)
+	_, err := l.issue(context.Background(), q, q.Lane(), src, func(src segment.Span) error {
+		return l.unlessRefusedLocked(dst.Segment, func() error { return l.inner.Put(q, dst, src) })
+	}, nothing)
 	return err
 }
 
@@ -263,7 +273,9 @@ func (l *link) PutNotify(q *transport.Queue, dst transport.Addr, src segment.Spa
 	if err := l.flag(f); err != nil {
 		return err
 	}
-	_, err := l.issue(context.Background(), q, q.Lane(), src, func(src segment.Span) error { return l.inner.PutNotify(q, dst, src, f) }, nothing)
+	_, err := l.issue(context.Background(), q, q.Lane(), src, func(src segment.Span) error {
+		return l.unlessRefusedLocked(dst.Segment, func() error { return l.inner.PutNotify(q, dst, src, f) })
+	}, nothing)
 	return err
 }
 
@@ -272,7 +284,9 @@ func (l *link) Notify(q *transport.Queue, f transport.Flag) error {
 	if err := l.flag(f); err != nil {
 		return err
 	}
-	_, err := l.issue(context.Background(), q, q.Lane(), none(), func(segment.Span) error { return l.inner.Notify(q, f) }, nothing)
+	_, err := l.issue(context.Background(), q, q.Lane(), none(), func(segment.Span) error {
+		return l.unlessRefusedLocked(f.Segment, func() error { return l.inner.Notify(q, f) })
+	}, nothing)
 	return err
 }
 

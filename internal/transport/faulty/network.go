@@ -41,6 +41,8 @@ type Network struct {
 	orphaned  []time.Time                // guarded by mu; index is the rank: when it lost the launcher
 	changed   error                      // guarded by mu; the first write whose source changed on its way
 	hash      maphash.Hash               // guarded by mu
+
+	refuse func(from, to base.Rank, id segment.ID) bool // guarded by mu; of each write that arrives
 }
 
 var _ transport.TestNetwork = (*Network)(nil)
@@ -83,6 +85,15 @@ func (n *Network) Changed() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.changed
+}
+
+// Refuse has the network ask refuse of each write between hosts that arrives, with the rank that
+// posted it and the rank and segment that it is for. Where it returns true the write has no effect
+// and its operation ends with base.ErrNoSegment. Calls of refuse do not overlap.
+func (n *Network) Refuse(refuse func(from, to base.Rank, id segment.ID) bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.refuse = refuse
 }
 
 // sumLocked returns a checksum of the bytes of a span.
