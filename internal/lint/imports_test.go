@@ -62,6 +62,7 @@ const table = `
 	gaspi, notify, segment, collectives, ssp, hoplite, launcher
 	< cmd/..., examples/...;
 	internal/chart < cmd/..., examples/...;   # figures as SVG; pure
+	NONE < docs/guide/img;   # draws what the guide shows
 	# Flags, files and the end of a job.
 	examples/program < examples/fft, examples/mfsgd, examples/paramserver/rankrun, examples/paramserver, examples/actors;
 	examples/fft/serial < examples/fft/distfft;   # in its tests
