@@ -165,6 +165,9 @@ var varies = regexp.MustCompile(`\(pid \d+\)|after [\d.]+ m?s\b`)
 func run(t *testing.T, bin, dir string, b pages.Block, commands, printed []string) {
 	t.Helper()
 	t.Run(strings.ReplaceAll(b.String(), "/", " "), func(t *testing.T) {
+		if strings.Contains(strings.Join(commands, "\n"), "--hosts") {
+			testenv.Need(t, "ssh") // which is looked for also where nothing is started
+		}
 		var script strings.Builder
 		meeting := address(t, commands)
 		for i, command := range commands {
