@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
@@ -99,8 +100,13 @@ func TestShrinkWithoutTheOneThatEndedEarly(t *testing.T) {
 				cut := true
 				for looks := 1; cut; looks++ {
 					cut = false
+					var made sync.WaitGroup // NewTeam is over: it may fail where a member dies meanwhile
+					begin := sync.OnceFunc(func() { made.Add(3) })
 					mortals(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+						begin()
 						team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
+						made.Done()
+						made.Wait()
 						if err != nil {
 							return err
 						}
