@@ -250,8 +250,9 @@ func (s *Store) mailQueue(p *peer) *sendQueue {
 
 // post issues an operation with a member on a lane, or if that is nil on the queue to near
 // ones. It reports false if it must be tried again when the lane has room. A member that
-// refuses it is gone, or leaves: it gets nothing more, and what was for it is dropped. Any
-// other refusal ends the store, as messages would be missing.
+// refuses it gets nothing more, and what was for it is dropped, as it is gone or leaves; the store
+// ends if that does not turn out to be so (suspect). Any other refusal ends the store at once, as
+// messages would be missing.
 func (s *Store) post(p *peer, l *sendQueue, issue func(*gaspi.Queue) error) bool {
 	q := s.queue
 	if l != nil {
