@@ -31,7 +31,8 @@ func server(conn net.Conn, c GateConfig, spoke func()) (net.Conn, Hello, error) 
 		}
 		return nil
 	}
-	return accept(tls.Server(conn, c.TLS), c, func(Hello) byte { return nextPlain }, nil)
+	secured, _, err := accept(tls.Server(conn, c.TLS), c, func(Hello) byte { return nextPlain }, nil)
+	return secured, h, err
 }
 
 // accept runs one handshake, after which the connection is what next says.

@@ -14,7 +14,10 @@ type GateConfig struct {
 	Credentials                   // what this side proves, and visitors must prove to belong to
 	TLS         *tls.Config       // nil: no TLS; else the server's half of [Key.TLS]
 	Check       func(Hello) error // refuses with its error, which is told to the peer; nil: all who belong to the job. Safe for concurrent use.
-	Log         func(line string) // hears of refusals, at most 10 lines in 10 s; nil: nobody does. Safe for concurrent use.
+	// Failed hears of each connection that Check let pass and that is not given to pass, because it
+	// broke or took too long before the handshake was over; nil: nobody does. Safe for concurrent use.
+	Failed func(Hello)
+	Log    func(line string) // hears of refusals, at most 10 lines in 10 s; nil: nobody does. Safe for concurrent use.
 	// Refused hears of each connection that was refused, from where it came and why; nil: nobody
 	// does. Safe for concurrent use.
 	Refused func(from string, why error)
@@ -123,15 +126,18 @@ func (g *Gate) leave(v *visitor) bool {
 
 // admit lets one visitor pass or refuses it.
 func (g *Gate) admit(v *visitor, pass func(net.Conn, Hello)) {
-	cfg := g.cfg
+	cfg, checked := g.cfg, false
 	cfg.Check = func(h Hello) error {
 		if err := g.proven(v); err != nil {
 			return err
 		}
-		if g.cfg.Check == nil {
-			return nil
+		if g.cfg.Check != nil {
+			if err := g.cfg.Check(h); err != nil {
+				return err
+			}
 		}
-		return g.cfg.Check(h)
+		checked = true
+		return nil
 	}
 	conn, hello, err := server(v.conn, cfg, func() { g.heard(v) })
 	if err != nil && !errors.Is(err, net.ErrClosed) {
@@ -144,6 +150,9 @@ func (g *Gate) admit(v *visitor, pass func(net.Conn, Hello)) {
 	}
 	if err != nil || !open {
 		v.conn.Close()
+		if checked && g.cfg.Failed != nil {
+			g.cfg.Failed(hello)
+		}
 		return
 	}
 	v.conn.SetDeadline(time.Time{})

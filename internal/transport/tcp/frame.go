@@ -3,9 +3,9 @@ package tcp
 import (
 	"encoding/binary"
 	"fmt"
-	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 )
 
 // headSize is the number of bytes of a header: one cache line.
@@ -30,7 +30,8 @@ const (
 	kindRefused   frameKind = 10 // refusal of a frame
 	kindWithdrawn frameKind = 11 // announces that a segment was withdrawn
 	kindBye       frameKind = 12 // the last frame of a connection
-	kindEnd       frameKind = 13
+	kindReady     frameKind = 13 // the first frame of the side that connected
+	kindEnd       frameKind = 14
 )
 
 // The flags.
@@ -110,7 +111,7 @@ func (f *frame) wellFormed() bool {
 		return f.flags&^flagLast == 0 && uint64(f.code)|uint64(f.segment)|f.generation|f.a|f.b|f.c == 0 && f.length > 0
 	case kindAtomic:
 		return uint64(f.flags)|f.length|f.c == 0 && f.code <= uint8(transport.FetchXor) && f.offset%8 == 0
-	case kindFlush, kindBye:
+	case kindFlush, kindBye, kindReady:
 		return uint64(f.flags|f.code)|f.length|place|f.a|f.b|f.c == 0 && (f.kind == kindFlush || f.number == 0)
 	case kindAttach:
 		return uint64(f.flags|f.code)|f.length|f.generation|f.offset|f.a|f.b|f.c == 0

@@ -18,6 +18,7 @@ import (
 var (
 	errBounds          = errors.New("it leaves the segment")
 	errFlag            = errors.New("its notification does not exist")
+	errReady           = errors.New("its kindReady is not the first frame")
 	errUnexpectedReply = errors.New("its reply belongs to no request")
 )
 
@@ -47,6 +48,8 @@ func (c *conn) handle(f *frame) error {
 		return nil
 	case kindRefused:
 		return c.handleRefused(f)
+	case kindReady:
+		return errReady
 	default:
 		return c.handleReply(f)
 	}

@@ -24,12 +24,22 @@ import (
 // intruder connects to rank 0 as rank 1, which is nobody else.
 func intruder(t testing.TB, tr *Transport) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", tr.Address())
-	ok(t, err)
-	t.Cleanup(func() { c.Close() })
-	_, err = auth.Client(c, tr.cfg.Credentials, auth.Hello{Role: auth.RoleLane, Job: tr.cfg.Job, From: 1, To: 0, Lane: 0, Version: Version}, nil)
-	ok(t, err)
+	c := letIn(t, tr, 1)
+	ok(t, sendReady(c))
 	ok(t, c.SetDeadline(time.Now().Add(generous)))
+	return c
+}
+
+// letIn returns a connection with tr whose handshake rank from has made.
+func letIn(t testing.TB, tr *Transport, from base.Rank) net.Conn {
+	t.Helper()
+	raw, err := net.Dial("tcp", tr.Address())
+	ok(t, err)
+	t.Cleanup(func() { raw.Close() })
+	c, err := auth.Client(raw, tr.cfg.Credentials, auth.Hello{
+		Role: auth.RoleLane, Job: tr.cfg.Job, From: int32(from), To: int32(tr.cfg.Rank), Lane: 0, Version: Version,
+	}, tr.secure)
+	ok(t, err)
 	return c
 }
 
@@ -92,6 +102,8 @@ func TestMalformedFramesCloseTheConnection(t *testing.T) {
 		{"a result without a request", encoded(frame{kind: kindResult, number: 7}), "belongs to no request"},
 		{"a descriptor without a request", encoded(frame{kind: kindAttached, generation: 1, offset: 8, segment: 1}), "belongs to no request"},
 		{"a refusal without a request", encoded(frame{kind: kindRefused, code: 1, segment: 1}), "belongs to no request"},
+		{"ready again", encoded(frame{kind: kindReady}), errReady.Error()},
+		{"ready with a number", encoded(frame{kind: kindReady, number: 1}), "malformed"},
 		{"a refusal without a reason", encoded(frame{kind: kindRefused}), "malformed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

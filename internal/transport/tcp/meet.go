@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -23,8 +24,8 @@ type channel struct {
 
 	// All guarded by link.mu.
 	dialling bool          // this side is connecting
-	coming   *time.Timer   // this side has agreed to a connection of the peer's, until then; else nil
-	reached  time.Time     // when that was
+	coming   int           // connections of the peer that this side has agreed to and are not decided
+	reached  time.Time     // when it agreed to the last one
 	fault    error         // why the last attempt came to nothing, though the peer is not gone
 	opened   chan struct{} // closed when conn is there
 }
@@ -61,7 +62,7 @@ func (l *link) open(ctx context.Context, n int) (*conn, error) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			fault = ch.fault
-			return fault != nil || !ch.dialling && ch.coming == nil
+			return fault != nil || !ch.dialling && ch.coming == 0
 		})
 		if gone := l.peer.Err(); gone != nil {
 			return nil, gone
@@ -88,7 +89,7 @@ func (l *link) startDial(n int, reached time.Time) error {
 		return err
 	}
 	ch := &l.channels[n]
-	if ch.conn.Load() == nil && !ch.dialling && ch.coming == nil {
+	if ch.conn.Load() == nil && !ch.dialling && ch.coming == 0 {
 		opened := make(chan struct{})
 		if ch.reached.After(reached) {
 			reached = ch.reached
@@ -256,6 +257,9 @@ func (l *link) connectTo(at string, n int, limit time.Duration) (net.Conn, error
 		secured, err = auth.Client(c, cfg.Credentials, auth.Hello{
 			Role: auth.RoleLane, Job: cfg.Job, From: int32(cfg.Rank), To: int32(l.peer.Rank), Lane: uint16(n), Version: Version,
 		}, l.t.secure)
+		if err == nil {
+			err = sendReady(secured)
+		}
 		return err
 	})
 	if err != nil {
@@ -296,26 +300,68 @@ func (t *Transport) admit(h auth.Hello) error {
 	if ch.conn.Load() != nil || ch.dialling && t.cfg.Rank < l.peer.Rank {
 		return errUseMine
 	}
-	if ch.coming != nil {
-		ch.coming.Stop() // that attempt came to nothing, or the peer would not try again
-	}
-	// The agreed connection may never come when the peer ends now.
-	var coming *time.Timer
-	coming = time.AfterFunc(t.cfg.Silence, func() {
-		l.mu.Lock()
-		if ch.coming == coming {
-			ch.coming = nil
-		}
-		l.mu.Unlock()
-		l.array.Wake()
-	})
-	ch.coming, ch.reached = coming, time.Now()
+	ch.coming++
+	ch.reached = time.Now()
 	return nil
 }
 
-// accept takes a connection that a peer has made.
+// decided notes that the connection of h, which admit agreed to, is in use or came to nothing.
+func (t *Transport) decided(h auth.Hello) {
+	l := t.links.To(base.Rank(h.From))
+	l.mu.Lock()
+	l.channels[h.Lane].coming--
+	l.mu.Unlock()
+	l.array.Wake()
+}
+
+// accept takes a connection that a peer has made, once the peer has said that it uses it.
 func (t *Transport) accept(c net.Conn, h auth.Hello) {
-	t.links.To(base.Rank(h.From)).install(c, int(h.Lane))
+	t.work.Go(func() {
+		defer t.decided(h)
+		if err := t.awaitReady(c); err != nil {
+			c.Close()
+			if t.ctx.Err() == nil {
+				t.cfg.Log.Warn("gaspi: a connection from a rank came to nothing", "rank", t.cfg.Rank, "peer", h.From, "lane", h.Lane, "why", err)
+			}
+			return
+		}
+		t.links.To(base.Rank(h.From)).install(c, int(h.Lane))
+	})
+}
+
+// The side that connects may give up while the last message of the handshake is on its way, and
+// then tries again. So a connection is one only when that side has sent kindReady, which it does
+// before it uses it. Until then the other side neither uses it nor takes its end for that of the
+// peer, and waits for as long as the connection lasts: the first side may have begun.
+
+// sendReady decides that the connection is used.
+func sendReady(c net.Conn) error {
+	var h [headSize]byte
+	(&frame{kind: kindReady}).put(&h)
+	_, err := c.Write(h[:])
+	return err
+}
+
+// awaitReady blocks until the peer has sent kindReady. It fails when the connection breaks, the
+// peer's host is silent, or the transport closes.
+func (t *Transport) awaitReady(c net.Conn) error {
+	under, ok := c.(*net.TCPConn)
+	if !ok {
+		under = c.(*tls.Conn).NetConn().(*net.TCPConn)
+	}
+	stop := context.AfterFunc(t.ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	return whileHeard(under, t.cfg.Silence, func() error {
+		var h [headSize]byte
+		if _, err := io.ReadFull(c, h[:]); err != nil {
+			return err
+		}
+		f, err := parse(&h)
+		if err == nil && f.kind != kindReady {
+			err = fmt.Errorf("the first frame is of kind %d", f.kind)
+		}
+		return err
+	})
 }
 
 // install makes nc the connection of channel n. Both sides have agreed on it before, so
@@ -331,10 +377,6 @@ func (l *link) install(nc net.Conn, n int) {
 	err := l.peer.Err()
 	if err == nil && ch.conn.Load() != nil {
 		err = errUseMine
-	}
-	if ch.coming != nil {
-		ch.coming.Stop()
-		ch.coming = nil
 	}
 	if err == nil {
 		ch.dialling = false

@@ -3,6 +3,7 @@ package tcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"strings"
@@ -227,9 +228,73 @@ func TestConnectionThatComesLate(t *testing.T) {
 	}
 }
 
-// A peer that was let in and ends before it is of any use does not block the lane.
-func TestConnectionThatComesToNothing(t *testing.T) {
-	ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Silence = 200 * time.Millisecond })
-	ok(t, ranks[0].admit(auth.Hello{Role: auth.RoleLane, Job: "test", From: 1, To: 0, Lane: 0, Version: Version}))
+// A rank that gives up a connection after it was let in, as one does whose handshake takes too
+// long, is not lost by that, whenever it gives up: it connects again, or is connected to.
+func TestConnectionThatIsGivenUp(t *testing.T) {
+	both(t, func(t *testing.T, change func(base.Rank, *Config)) {
+		for _, c := range []struct {
+			name string
+			sent []byte // after the handshake
+		}{
+			{"after the handshake", nil},
+			{"within its first frame", encoded(frame{kind: kindReady})[:headSize/2]},
+		} {
+			for from := range base.Rank(2) {
+				t.Run(fmt.Sprintf("%s, rank %d", c.name, from), func(t *testing.T) {
+					var lost losses
+					ranks := join(t, 2, func(r base.Rank, cfg *Config) {
+						change(r, cfg)
+						cfg.Lost = lost.note
+					})
+					for range 3 {
+						conn := letIn(t, ranks[1-from], from)
+						_, err := conn.Write(c.sent)
+						ok(t, err)
+						conn.Close()
+					}
+					ok(t, linkTo(t, ranks[1-from], from).Ping(testenv.Context(t)))
+					ok(t, linkTo(t, ranks[from], 1-from).Ping(testenv.Context(t)))
+					if lost.count() != 0 {
+						t.Errorf("ranks were lost: %v", lost.all)
+					}
+				})
+			}
+		}
+	})
+}
+
+// A rank that was let in is waited for, for as long as its connection lasts: it may have sent
+// kindReady, and used the connection since.
+func TestConnectionThatBeginsLate(t *testing.T) {
+	both(t, func(t *testing.T, change func(base.Rank, *Config)) {
+		const silence = 50 * time.Millisecond
+		ranks := join(t, 2, func(r base.Rank, cfg *Config) {
+			change(r, cfg)
+			cfg.Silence = silence
+		})
+		conn := letIn(t, ranks[0], 1)
+		l := linkTo(t, ranks[0], 1)
+		opened := make(chan error, 1)
+		go func() {
+			_, err := l.conn(testenv.Context(t), 0)
+			opened <- err
+		}()
+		select {
+		case err := <-opened:
+			t.Fatalf("another connection was made, with the error %v", err)
+		case <-time.After(6 * silence):
+		}
+		ok(t, sendReady(conn))
+		ok(t, <-opened)
+	})
+}
+
+// A connection that breaks between the check of its rank and the end of the handshake leaves the
+// lane as it was.
+func TestHandshakeThatBreaksAfterTheCheck(t *testing.T) {
+	ranks := join(t, 2, nil)
+	hello := auth.Hello{Role: auth.RoleLane, Job: "test", From: 1, To: 0, Lane: 0, Version: Version}
+	ok(t, ranks[0].admit(hello))
+	ranks[0].decided(hello)
 	ok(t, linkTo(t, ranks[0], 1).Ping(testenv.Context(t)))
 }

@@ -13,7 +13,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -27,12 +26,13 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
 // Version is the version of the protocol that follows the handshake. Ranks of different
 // versions refuse each other.
-const Version = 1
+const Version = 2
 
 // Config is the configuration of New. Rank, Size, IDs, Job, Credentials and Lookup are
 // required.
@@ -238,7 +238,7 @@ func (t *Transport) listen(server *tls.Config) error {
 	}
 	t.name = strings.Join(names, ",")
 	gate := auth.NewGate(auth.GateConfig{
-		Credentials: t.cfg.Credentials, TLS: server, Check: t.admit,
+		Credentials: t.cfg.Credentials, TLS: server, Check: t.admit, Failed: t.decided,
 		Log: func(line string) { t.cfg.Log.Warn("gaspi: "+line, "rank", t.cfg.Rank) },
 	})
 	for _, l := range t.listeners {

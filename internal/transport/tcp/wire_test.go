@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"encoding/hex"
-	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"os"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 )
 
 // examples are the frames of docs/WIRE.md, section "Examples".
@@ -35,6 +35,7 @@ func examples() map[string]frame {
 		"atomic refused":   {kind: kindRefused, code: uint8(remote.RefusedUnaligned), number: 18, segment: 1, generation: 5},
 		"withdrawn":        {kind: kindWithdrawn, segment: 1, generation: 5},
 		"bye":              {kind: kindBye},
+		"ready":            {kind: kindReady},
 	}
 }
 
