@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -17,16 +18,18 @@ func TestMain(m *testing.M) {
 	testenv.Main(m, map[string]testenv.Role{"regroups": regroup})
 }
 
-// regroup joins a process group and leaves it again, as the lines of its standard input say.
-func regroup(context.Context, []string) error {
+// regroup joins a process group of its own and leaves it again for another one, as the lines of its
+// standard input say. The argument is the number of the other one.
+func regroup(_ context.Context, args []string) error {
+	other, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		group := 0 // one of its own
 		if lines.Text() == "leave" {
-			var err error
-			if group, err = syscall.Getpgid(os.Getppid()); err != nil {
-				return err
-			}
+			group = other
 		}
 		if err := syscall.Setpgid(0, group); err != nil {
 			return err
@@ -87,11 +90,21 @@ func TestAnEmptyGroupIsLeftAlone(t *testing.T) {
 	}
 }
 
-// startRegroup starts a process in the process group of the test, and returns what has it
-// join and leave one of its own.
+// startRegroup starts a process in a process group that another process leads, and returns what has
+// it join and leave one of its own. The group of the test itself has no number where its leader is
+// outside of the test's namespace of processes.
 func startRegroup(t *testing.T) (pid int, order func(string)) {
 	t.Helper()
-	cmd := testenv.Command(context.WithoutCancel(t.Context()), "regroups") // it ends with its input
+	leader, _ := startInGroup(t, 0)
+	return startInGroup(t, leader)
+}
+
+// startInGroup starts a process that does what regroup does, in the group of that number, or in one
+// of its own if that is 0.
+func startInGroup(t *testing.T, group int) (pid int, order func(string)) {
+	t.Helper()
+	cmd := testenv.Command(context.WithoutCancel(t.Context()), "regroups", strconv.Itoa(group)) // it ends with its input
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
