@@ -272,6 +272,7 @@ func TestGateEndsWithItsListener(t *testing.T) {
 // have said what one can say without the key.
 func TestStrangersAllocateLittle(t *testing.T) {
 	const places = 1000
+	testenv.NeedOpenFiles(t, 2*places+50)
 	s := startStandOf(t, GateConfig{Credentials: Credentials{Key: NewKey()}}, places)
 	used := func() uint64 {
 		runtime.GC()
