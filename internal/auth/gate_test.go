@@ -153,7 +153,8 @@ func TestGateWithTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := startStand(t, GateConfig{Credentials: Credentials{Key: k}, TLS: server})
+	failed := make(chan Hello, 10)
+	s := startStand(t, GateConfig{Credentials: Credentials{Key: k}, TLS: server, Failed: func(h Hello) { failed <- h }})
 	if got, err := visit(s.address, k, someHello, client); got != "hi" || err != nil {
 		t.Fatalf("%q, %v", got, err)
 	}
@@ -177,6 +178,10 @@ func TestGateWithTLS(t *testing.T) {
 	plain := startStand(t, GateConfig{Credentials: Credentials{Key: k}})
 	if _, err := visit(plain.address, k, someHello, client); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "GASPI_TLS") {
 		t.Errorf("a client that speaks TLS to a gate that does not: %v", err)
+	}
+	s.stop()
+	if n := len(failed); n != 2 || <-failed != someHello || <-failed != someHello {
+		t.Errorf("%d connections failed after the check, want 2 of %+v: those with the key whose TLS was refused", n, someHello)
 	}
 }
 

@@ -37,6 +37,10 @@ const useMine = "use the connection that is coming from here"
 
 var errUseMine = errors.New(useMine)
 
+// comingMost is how many connections of one channel may be undecided. A peer makes one at a time, and
+// others are those that it has given up and whose end has not come yet.
+const comingMost = 8
+
 // conn returns the connection of channel n modulo the number of channels. It makes it if
 // need be, and blocks.
 func (l *link) conn(ctx context.Context, n uint32) (*conn, error) {
@@ -297,8 +301,8 @@ func (t *Transport) admit(h auth.Hello) error {
 		return err
 	}
 	ch := &l.channels[h.Lane]
-	if ch.conn.Load() != nil || ch.dialling && t.cfg.Rank < l.peer.Rank {
-		return errUseMine
+	if ch.conn.Load() != nil || ch.dialling && t.cfg.Rank < l.peer.Rank || ch.coming == comingMost {
+		return errUseMine // in any case the peer waits, and tries again
 	}
 	ch.coming++
 	ch.reached = time.Now()

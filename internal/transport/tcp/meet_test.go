@@ -289,6 +289,30 @@ func TestConnectionThatBeginsLate(t *testing.T) {
 	})
 }
 
+// A peer cannot pile up connections that it does not use, and is not lost by trying: it waits.
+func TestConnectionsThatPileUp(t *testing.T) {
+	ranks := join(t, 2, nil)
+	var last net.Conn
+	for range comingMost {
+		last = letIn(t, ranks[0], 1)
+	}
+	raw, err := net.Dial("tcp", ranks[0].Address())
+	ok(t, err)
+	defer raw.Close()
+	hello := auth.Hello{Role: auth.RoleLane, Job: "test", From: 1, To: 0, Lane: 0, Version: Version}
+	if _, err := auth.Client(raw, ranks[0].cfg.Credentials, hello, nil); !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), useMine) {
+		t.Errorf("connection %d: %v; want a refusal", comingMost+1, err)
+	}
+	ok(t, last.Close())
+	testenv.Eventually(t, "there is room again", func() bool {
+		l := ranks[0].links.To(1)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.channels[0].coming == comingMost-1
+	})
+	ok(t, linkTo(t, ranks[1], 0).Ping(testenv.Context(t)))
+}
+
 // A connection that breaks between the check of its rank and the end of the handshake leaves the
 // lane as it was.
 func TestHandshakeThatBreaksAfterTheCheck(t *testing.T) {
