@@ -1,7 +1,7 @@
 package auth
 
 import (
-	"math/rand/v2"
+	"container/list"
 	"net"
 	"net/netip"
 	"syscall"
@@ -18,17 +18,16 @@ const (
 	ofAllFiles   = 4
 )
 
-// From half of the places on, who comes makes one of a few others leave that has had its
-// share of time: firstWord to say who it wants to be, and crowded for all it has to say. An
-// honest peer takes milliseconds, or a second on a machine that is starting hundreds of
-// ranks; who is thrown out by mistake comes again. If all places are taken, somebody leaves
-// in any case, so whoever comes gets in. The choice is: if one address has more than an eighth
-// of the places, connections from all others are spared; among the remaining ones the oldest
-// leaves.
+// From half of the places on, who comes makes the one leave that has to leave first, if that
+// has had its share of time: firstWord to say who it wants to be, and crowded for all it has to
+// say. An honest peer takes milliseconds, or a second on a machine that is starting hundreds of
+// ranks; who is thrown out by mistake comes again. If all places are taken, somebody leaves in
+// any case, so whoever comes gets in. First leaves the oldest visitor of the addresses that
+// have more than an eighth of the places each, which spares all other addresses; where no
+// address has, the oldest of all.
 const (
 	firstWord = time.Second
 	crowded   = 2 * time.Second
-	drawn     = 8 // visitors that are compared
 	ofOneHost = 8 // the part of all places that one address may have
 )
 
@@ -39,9 +38,10 @@ type visitor struct {
 	from  netip.Addr
 	since time.Time
 
-	spoke  bool // it has said who it wants to be
-	thrown bool // somebody else has its place
-	at     int  // its index in the crowd
+	spoke  bool          // it has said who it wants to be
+	thrown bool          // somebody else has its place
+	place  *list.Element // in crowd.all; nil if it is not in
+	near   *list.Element // among the visitors from its address
 }
 
 // late reports whether a visitor has had its share of time.
@@ -50,15 +50,16 @@ func (v *visitor) late(now time.Time) bool {
 	return age > crowded || age > firstWord && !v.spoke
 }
 
-// A crowd is the visitors of a gate that have proven nothing yet.
+// A crowd is the visitors of a gate that have proven nothing yet. Its lists have the oldest first.
 type crowd struct {
 	places int
-	all    []*visitor
-	from   map[netip.Addr]int // how many come from where
+	all    *list.List
+	from   map[netip.Addr]*list.List
+	many   map[netip.Addr]*list.List // those of from that are longer than an eighth of the places
 }
 
 func newCrowd(places int) crowd {
-	return crowd{places: places, from: map[netip.Addr]int{}}
+	return crowd{places: places, all: list.New(), from: map[netip.Addr]*list.List{}, many: map[netip.Addr]*list.List{}}
 }
 
 // placesHere is how many places a gate of this process has.
@@ -70,54 +71,53 @@ func placesHere() int {
 	return int(max(fewestPlaces, min(limit.Cur/ofAllFiles, mostPlaces)))
 }
 
-// add gives v a place. It returns who has lost its own for it, or nil.
+// add gives v a place. It returns who has lost its own for it, or nil. Visitors are added in
+// the order in which they came.
 func (c *crowd) add(v *visitor) (thrown *visitor) {
-	if len(c.all) >= c.places/2 {
-		thrown = c.draw()
-		if len(c.all) < c.places && !thrown.late(v.since) {
-			thrown = nil
+	if c.all.Len() >= c.places/2 {
+		if first := c.first(); c.all.Len() >= c.places || first.late(v.since) {
+			thrown = first
+			c.remove(first)
 		}
 	}
-	if thrown != nil {
-		c.remove(thrown)
+	near := c.from[v.from]
+	if near == nil {
+		near = list.New()
+		c.from[v.from] = near
 	}
-	v.at = len(c.all)
-	c.all = append(c.all, v)
-	c.from[v.from]++
+	v.place, v.near = c.all.PushBack(v), near.PushBack(v)
+	if near.Len() > c.places/ofOneHost {
+		c.many[v.from] = near
+	}
 	return thrown
 }
 
-// draw returns one of a few visitors that has to leave first.
-func (c *crowd) draw() *visitor {
-	first := c.all[rand.IntN(len(c.all))]
-	for range drawn - 1 {
-		if v := c.all[rand.IntN(len(c.all))]; c.before(v, first) {
+// first returns the visitor that has to leave first. At most ofOneHost-1 addresses have many.
+func (c *crowd) first() (first *visitor) {
+	for _, near := range c.many {
+		if v := near.Front().Value.(*visitor); first == nil || v.since.Before(first.since) {
 			first = v
 		}
+	}
+	if first == nil {
+		first = c.all.Front().Value.(*visitor)
 	}
 	return first
 }
 
-// before reports whether a has to leave before b.
-func (c *crowd) before(a, b *visitor) bool {
-	if many := c.many(a); many != c.many(b) {
-		return many
-	}
-	return a.since.Before(b.since)
-}
-
-// many reports whether more visitors come from where v does than one address may have.
-func (c *crowd) many(v *visitor) bool { return c.from[v.from] > c.places/ofOneHost }
-
 // remove takes v out, if it is in.
 func (c *crowd) remove(v *visitor) {
-	if v.at >= len(c.all) || c.all[v.at] != v {
+	if v.place == nil {
 		return
 	}
-	last := c.all[len(c.all)-1]
-	c.all[v.at], last.at = last, v.at
-	c.all = c.all[:len(c.all)-1]
-	if c.from[v.from]--; c.from[v.from] == 0 {
+	near := c.from[v.from]
+	c.all.Remove(v.place)
+	near.Remove(v.near)
+	v.place, v.near = nil, nil
+	if near.Len() <= c.places/ofOneHost {
+		delete(c.many, v.from)
+	}
+	if near.Len() == 0 {
 		delete(c.from, v.from)
 	}
 }

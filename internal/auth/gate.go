@@ -182,8 +182,8 @@ func linger(conn net.Conn) {
 func (g *Gate) stop() {
 	g.mu.Lock()
 	g.closed = true
-	for _, v := range g.visitors.all {
-		v.conn.Close()
+	for e := g.visitors.all.Front(); e != nil; e = e.Next() {
+		e.Value.(*visitor).conn.Close()
 	}
 	for v := range g.inside {
 		v.conn.Close()
