@@ -6,12 +6,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
@@ -81,10 +83,10 @@ type agent struct {
 	told   chan os.Signal // to end, by somebody on this host
 
 	order   order
-	member  *member          // nil unless this is a node, with output of its own
-	own     *program         // of a member
-	program *shipment        // nil unless the program comes over the connection
-	local   *supervise.Ranks // nil until the order is complete
+	member  *member             // nil unless this is a node, with output of its own
+	own     *executable.File    // of a member
+	program *executable.Staging // nil unless the program comes over the connection
+	local   *supervise.Ranks    // nil until the order is complete
 	relay   *relay
 	begun   chan struct{} // closed when the start of the ranks has returned
 	hurry   chan struct{} // closed to cut short the wait for leftovers, once
@@ -104,7 +106,7 @@ func (a *agent) endLoop() {
 // run does what the launcher says until it says that the job is over.
 func (a *agent) run(reached string) int {
 	name, _ := os.Hostname()
-	a.conn.Send(encode(frameReady, 0, ready{Host: name, PID: os.Getpid(), Cores: cores(), Reached: reached}))
+	a.conn.Send(encode(frameReady, 0, ready{Host: name, PID: os.Getpid(), Cores: runtime.GOMAXPROCS(0), Reached: reached}))
 	a.hurry = make(chan struct{})
 	for {
 		f, err := a.conn.Receive()
@@ -182,19 +184,19 @@ func (a *agent) take(f talk.Frame) (err error) {
 		return nil
 	}
 	if a.order.Program == "" {
-		a.program, err = newShipment(a.order.Name)
+		a.program, err = executable.NewStaging(a.order.Name)
 		return err
 	}
-	a.begin(&program{path: a.order.Program, name: a.order.Name})
+	a.begin(executable.At(a.order.Program, a.order.Name))
 	return nil
 }
 
 // receive takes the next bytes of the program, and begins when they were all.
 func (a *agent) receive(piece []byte) error {
 	if len(piece) > 0 {
-		return a.program.add(piece)
+		return a.program.Add(piece)
 	}
-	p, err := a.program.complete()
+	p, err := a.program.Complete()
 	if err != nil {
 		return err
 	}
@@ -203,7 +205,7 @@ func (a *agent) receive(piece []byte) error {
 }
 
 // begin starts the ranks. Signals for them are handled meanwhile.
-func (a *agent) begin(p *program) {
+func (a *agent) begin(p *executable.File) {
 	a.begun = make(chan struct{})
 	a.local = supervise.New(a.task(p))
 	go func() {
@@ -221,7 +223,7 @@ func (a *agent) begin(p *program) {
 }
 
 // task says what the ranks are: of a node, as its own user has said.
-func (a *agent) task(p *program) supervise.Task {
+func (a *agent) task(p *executable.File) supervise.Task {
 	o := a.order
 	t := supervise.Task{
 		First: o.First, Own: o.Ranks, Grace: o.Grace, Stopped: o.StopLimit,
@@ -240,7 +242,7 @@ func (a *agent) task(p *program) supervise.Task {
 		dir = ""
 		a.log(fmt.Sprintf("there is no directory %s; ranks start elsewhere", o.Dir))
 	}
-	t.Command = p.command(o.Title, dir, o.Args)
+	t.Command = p.Command(o.Title, dir, o.Args)
 	t.Command.Inherited, t.Command.Added = settle(o.Env), o.Added
 	t.Cores, t.Adopt = o.Bind == BindCore, true
 	a.relay = newRelay(a.conn, o, a.begun)
@@ -326,4 +328,19 @@ func (a *agent) close() {
 	}
 	a.conn.Close()
 	a.thread.Close()
+}
+
+// keyFile makes the file in which a rank finds its credentials. It has no name, and
+// is gone with its last descriptor.
+func keyFile(text string) (*os.File, error) {
+	fd, err := sys.CreateMemory("gaspi-key", int64(len(text)))
+	if err != nil {
+		return nil, fmt.Errorf("file with the key of the job: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "key")
+	if _, err := f.WriteAt([]byte(text), 0); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("file with the key of the job: %w", err)
+	}
+	return f, nil
 }

@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // TestPackageInACheckoutThatGitDistrusts has a git that fails as the real one does where the
 // checkout belongs to another user. The version of the checkout is asked for on demand alone.
 func TestPackageInACheckoutThatGitDistrusts(t *testing.T) {
-	dir := writeTree(t, map[string]string{
+	dir := testenv.WriteTree(t, map[string]string{
 		"go.mod":    "module example.test/m\n\ngo 1.21\n",
 		"main.go":   "package main\n\nfunc main() { println(\"built\") }\n",
 		".git/HEAD": "ref: refs/heads/main\n",
@@ -31,7 +33,7 @@ func TestPackageInACheckoutThatGitDistrusts(t *testing.T) {
 // Goal: a package that is not there, or whose module makes no sense, is one error that has the
 // reason of the go command, which itself writes nothing.
 func TestImportPathThatIsNotKnown(t *testing.T) {
-	writeTree(t, map[string]string{"go.mod": "module example.test/m\n\ngo 1.21\n", "broken/go.mod": "nonsense\n"})
+	testenv.WriteTree(t, map[string]string{"go.mod": "module example.test/m\n\ngo 1.21\n", "broken/go.mod": "nonsense\n"})
 	t.Setenv("GOFLAGS", "-mod=mod")
 	t.Setenv("GOPROXY", "off")
 	for _, c := range []struct{ dir, program, reason string }{

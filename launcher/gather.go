@@ -2,10 +2,7 @@ package launcher
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -41,10 +38,8 @@ func (j *job) gather(ctx context.Context) error {
 // prepareRemotes opens the doorway and sends for the agents.
 func (j *job) prepareRemotes(remotes []*remote) (err error) {
 	if j.ships() {
-		if j.shipment, err = os.ReadFile(j.program.path); errors.Is(err, fs.ErrPermission) {
-			return unfit(j.cfg.Program, "it cannot be read, to be copied to other hosts: %v; chmod +r, or install it there and leave out --stage", errors.Unwrap(err))
-		} else if err != nil {
-			return fmt.Errorf("copy the program: %w", err)
+		if j.shipment, err = j.program.Contents(j.cfg.Program); err != nil {
+			return err
 		}
 	}
 	if err := j.openDoor(remotes); err != nil {
@@ -63,7 +58,7 @@ func (j *job) openDoor(agents []*remote) (err error) {
 }
 
 // ships reports whether the program is copied to other hosts.
-func (j *job) ships() bool { return j.cfg.Remote.Stage || j.program.built }
+func (j *job) ships() bool { return j.cfg.Remote.Stage || j.program.Built() }
 
 // await waits until all agents are there. Signals are heeded meanwhile.
 func (j *job) await(ctx context.Context) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
@@ -21,7 +22,7 @@ import (
 type job struct {
 	cfg     Config
 	id      string
-	program *program
+	program *executable.File
 	signals *signals
 	server  *boot.Server
 	output  *stdio.Forwarder
@@ -51,7 +52,7 @@ type job struct {
 	progress startProgress
 }
 
-func newJob(cfg Config, p *program, all []place, signals *signals) (*job, error) {
+func newJob(cfg Config, p *executable.File, all []place, signals *signals) (*job, error) {
 	j := &job{
 		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &supervise.Children{}, losses: newLosses(cfg.Ranks),
 		siteOf: make([]site, cfg.Ranks), policy: newPolicy(cfg),
@@ -144,7 +145,7 @@ func (j *job) addSite(s site, p place) {
 // local returns the site of the ranks of this host.
 func (j *job) local(p place) *supervise.Ranks {
 	t := supervise.Task{
-		Command: j.program.command(j.cfg.Program, "", j.cfg.Args),
+		Command: j.program.Command(j.cfg.Program, "", j.cfg.Args),
 		First:   p.first, Cores: j.cfg.Bind == BindCore,
 		Grace: j.cfg.KillGrace, Stopped: j.cfg.silence(), Adopt: j.cfg.Foreground,
 		Files:  func(r Rank) (*stdio.Files, error) { return j.output.Files(r, j.input) },

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"net/netip"
-	"os"
 	"os/exec"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 )
 
 // A JobMap lists the hosts, ranks and cores that Run would use, and the program that it would
@@ -40,14 +40,14 @@ func MapJob(cfg Config) (JobMap, error) {
 	if err != nil {
 		return JobMap{}, err
 	}
-	t, err := findTarget(cfg.Program)
+	t, err := executable.Find(cfg.Program)
 	if err != nil {
 		return JobMap{}, err
 	}
-	p := JobMap{Program: t.binary, Package: t.binary == "", Ranks: cfg.Ranks}
+	p := JobMap{Program: t.Binary(), Package: t.Binary() == "", Ranks: cfg.Ranks}
 	if p.Package {
-		p.Program = t.named()
-	} else if err := checkStart(t.binary, cfg.Program); err != nil {
+		p.Program = t.Package()
+	} else if err := executable.Check(t.Binary(), cfg.Program); err != nil {
 		return JobMap{}, err
 	}
 	all, err := places(cfg)
@@ -91,21 +91,4 @@ func (c Config) checkHere(all []place) error {
 	}
 	_, err := address.Choose(c.Interface, netip.Addr{})
 	return err
-}
-
-// checkStart says what would keep a file from being started, as far as its content tells.
-// A host that executes other formats (binfmt_misc) takes what others do not.
-func checkStart(path, title string) error {
-	if err := checkWhole(path, title); err != nil {
-		return err
-	}
-	if others, _ := os.ReadDir("/proc/sys/fs/binfmt_misc"); len(others) > 2 { // beside register and status
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil // it may be one that can only be executed
-	}
-	defer f.Close()
-	return unfitContent(0, f, title)
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 )
 
 // Rank numbers a process of a job, from 0 to Ranks-1.
@@ -55,7 +56,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 func prepareAndRun(ctx context.Context, cfg Config, signals *signals) (Result, error) {
 	program, err := prepare(ctx, cfg, signals)
 	if err == nil {
-		defer program.close()
+		defer program.Close()
 	}
 	if cfg.Node.several() && cfg.Node.Number > 0 {
 		return runMember(ctx, cfg, program, err, signals)
@@ -83,8 +84,17 @@ func prepareAndRun(ctx context.Context, cfg Config, signals *signals) (Result, e
 	return j.run(ctx)
 }
 
+// prepare finds the program of a job and builds it if it is a package.
+func prepare(ctx context.Context, cfg Config, signals *signals) (*executable.File, error) {
+	return executable.Prepare(ctx, executable.Request{
+		Program: cfg.Program, RDMA: cfg.Transport == transportRDMA, Stderr: cfg.Stderr, Log: cfg.Log,
+		Signals: signals.cancelOnEnd, Grace: DefaultKillGrace,
+		Refused: func(status int) error { return &BuildError{Package: cfg.Program, ExitCode: status} },
+	})
+}
+
 // runNodes is Run at node 0: it waits for the other nodes, and runs the job.
-func runNodes(ctx context.Context, cfg Config, p *program, signals *signals) (Result, error) {
+func runNodes(ctx context.Context, cfg Config, p *executable.File, signals *signals) (Result, error) {
 	m, err := openMuster(ctx, cfg)
 	if err != nil {
 		return Result{}, err

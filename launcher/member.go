@@ -11,6 +11,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
@@ -35,7 +36,7 @@ var errAskedTwice = errors.New("interrupted twice; killed the ranks of this node
 
 // runMember joins node 0 and runs the ranks of this node. program is what prepare has
 // returned, and problem its error, which is then told to node 0 if that is there.
-func runMember(ctx context.Context, cfg Config, p *program, problem error, signals *signals) (Result, error) {
+func runMember(ctx context.Context, cfg Config, p *executable.File, problem error, signals *signals) (Result, error) {
 	key, err := cfg.Node.key()
 	if problem != nil {
 		if err == nil {
@@ -237,8 +238,8 @@ func (m *member) settle() {
 }
 
 // complete adds to a task what the user of this node has said.
-func (m *member) complete(t *supervise.Task, p *program) {
-	t.Command = p.command(m.cfg.Program, "", m.cfg.Args)
+func (m *member) complete(t *supervise.Task, p *executable.File) {
+	t.Command = p.Command(m.cfg.Program, "", m.cfg.Args)
 	t.Command.Inherited, t.Command.Added = os.Environ(), m.cfg.Env
 	t.Cores, t.Adopt = m.cfg.Bind == BindCore, m.cfg.Foreground
 	t.Files = func(r Rank) (*stdio.Files, error) { return m.output.Files(r, nil) }

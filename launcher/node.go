@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -280,5 +281,5 @@ func (n Node) greet(conn *talk.Conn, cfg Config, problem error) {
 	if problem != nil {
 		e.Problem, e.Because = problem.Error(), obstacleOf(problem)
 	}
-	conn.Send(encode(frameReady, 0, ready{Host: name, PID: os.Getpid(), Cores: cores(), Node: &e}))
+	conn.Send(encode(frameReady, 0, ready{Host: name, PID: os.Getpid(), Cores: runtime.GOMAXPROCS(0), Node: &e}))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
@@ -98,7 +99,7 @@ const (
 )
 
 // obstacles are the kinds, index is the obstacle.
-var obstacles = [...]error{nil, ErrNotFound, ErrNotExecutable, errNoDirectory}
+var obstacles = [...]error{nil, ErrNotFound, ErrNotExecutable, executable.ErrNoDirectory}
 
 // obstacleOf is the kind of an error of a start.
 func obstacleOf(err error) obstacle {

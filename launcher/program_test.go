@@ -8,90 +8,12 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 )
 
-// writeTree makes files below a new directory, and goes there.
-func writeTree(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		mode := os.FileMode(0o600)
-		if strings.HasPrefix(text, "#!") {
-			mode = 0o700
-		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Chdir(dir)
-	return dir
-}
-
-func TestFindTarget(t *testing.T) {
-	dir := writeTree(t, map[string]string{
-		"bin/tool":        "#!/bin/sh\n",
-		"bin/both":        "#!/bin/sh\n",
-		"both/main.go":    "package main\n",
-		"plain":           "text",
-		"here":            "#!/bin/sh\n",
-		"pkg/[odd]/x.go":  "package main\n",
-		"empty/readme.md": "",
-		"single.go":       "package main\n",
-	})
-	t.Setenv("PATH", filepath.Join(dir, "bin"))
-	cases := []struct {
-		program string
-		want    target
-		err     error
-		says    string
-	}{
-		{program: "bin/tool", want: target{binary: "bin/tool", name: "bin/tool"}},
-		{program: "./here", want: target{binary: "./here", name: "./here"}},
-		{program: dir + "/here", want: target{binary: dir + "/here", name: dir + "/here"}},
-		{program: "tool", want: target{binary: dir + "/bin/tool", name: "tool"}},
-		{program: "both", want: target{binary: dir + "/bin/both", name: "both"}},
-		{program: "./both", want: target{dir: "./both", pkg: ".", name: "both"}},
-		{program: "both/", want: target{dir: "both/", pkg: ".", name: "both"}},
-		{program: "pkg/[odd]", want: target{dir: "pkg/[odd]", pkg: ".", name: "[odd]"}},
-		{program: ".", want: target{dir: ".", pkg: ".", name: filepath.Base(dir)}},
-		{program: "single.go", want: target{dir: ".", pkg: "single.go", name: "single"}},
-		{program: "both/main.go", want: target{dir: "both", pkg: "main.go", name: "main"}},
-		{program: "example.com/x/cmd/y", want: target{pkg: "example.com/x/cmd/y", name: "y"}},
-		{program: "cmd/gofmt", want: target{pkg: "cmd/gofmt", name: "gofmt"}},
-		{program: "nope", err: ErrNotFound, says: "PATH"},
-		{program: "here", err: ErrNotFound, says: "write ./here"},
-		{program: "./nope", err: ErrNotFound, says: "no such file"},
-		{program: "/nope/x", err: ErrNotFound, says: "no such file"},
-		{program: "bin/nope", err: ErrNotFound, says: "no such file"},
-		{program: "nope.go", err: ErrNotFound, says: "no such file"},
-		{program: "./empty", err: ErrNotExecutable, says: "without Go files"},
-		{program: "./plain", err: ErrNotExecutable, says: "chmod +x"},
-		{program: "/dev/null", err: ErrNotExecutable, says: "it is a device"},
-		{program: "plain/x", err: ErrNotFound, says: "not a directory"},
-	}
-	for _, c := range cases {
-		t.Run(c.program, func(t *testing.T) {
-			got, err := findTarget(c.program)
-			if c.says == "" {
-				if d := cmp.Diff(c.want, got, cmp.AllowUnexported(target{})); d != "" || err != nil {
-					t.Errorf("%v (-want +got):\n%s", err, d)
-				}
-				return
-			}
-			if err == nil || !strings.Contains(err.Error(), c.says) || c.err != nil && !errors.Is(err, c.err) {
-				t.Errorf("%v; want an error with %q", err, c.says)
-			}
-		})
-	}
-}
-
 func TestPackagesAreBuilt(t *testing.T) {
-	writeTree(t, map[string]string{
+	testenv.WriteTree(t, map[string]string{
 		"go.mod":          "module example.test/m\n\ngo 1.21\n",
 		"hello/hello.go":  "package main\n\nimport (\"fmt\"; \"os\")\n\nfunc main() { fmt.Println(os.Args) }\n",
 		"broken/main.go":  "package main\n\nfunc main() { undefined() }\n",
@@ -135,11 +57,11 @@ func TestArgumentsThatAreTooLong(t *testing.T) {
 // TestDirectoryThatIsNotThere is about another host: this one has it.
 func TestDirectoryThatIsNotThere(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "nowhere")
-	err := whyNotStarted(syscall.ENOENT, "/bin/sh", "sh", dir)
-	r := newRemote(&job{program: &program{}}, place{name: "b"})
+	err := executable.At("/bin/sh", "sh").Command("sh", dir, nil).Explain(syscall.ENOENT)
+	r := newRemote(&job{program: executable.At("/bin/sh", "sh")}, place{name: "b"})
 	err = r.problem(started{Problem: err.Error(), Because: obstacleOf(err)})
 	want := "host b: sh: there is no directory " + dir + " to start it in; the program and its directory must be there too, or be copied with --stage"
-	if !errors.Is(err, errNoDirectory) || err.Error() != want {
+	if !errors.Is(err, executable.ErrNoDirectory) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

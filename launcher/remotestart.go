@@ -80,7 +80,7 @@ func (r *remote) refuse(err error) error {
 func (r *remote) order() (o order, err error) {
 	j := r.job
 	o = order{
-		Name: j.program.name, Grace: j.cfg.KillGrace, StopLimit: j.cfg.silence(), First: r.first,
+		Name: j.program.Name(), Grace: j.cfg.KillGrace, StopLimit: j.cfg.silence(), First: r.first,
 	}
 	if r.recruit != nil {
 		o.Key = j.server.Credentials().Key.Text()
@@ -106,7 +106,7 @@ func (r *remote) equip(o *order) (err error) {
 	o.Env, o.Added, o.AnyDir = portable(os.Environ()), j.cfg.Env, j.ships()
 	o.Reads = r.first == 0 && j.cfg.Stdin != nil
 	if !j.ships() {
-		o.Program, err = filepath.Abs(j.program.path)
+		o.Program, err = filepath.Abs(j.program.Path())
 	}
 	return err
 }

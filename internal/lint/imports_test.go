@@ -140,8 +140,9 @@ const launcherTable = `
 	# The text of host lists; the line to an agent; parts of sentences; the standard files of ranks.
 	NONE < hosts, talk, phrase, stdio;
 
-	# The processes of this host.
+	# The processes of this host, and the program that they execute.
 	phrase, stdio < supervise;
+	supervise < executable;
 `
 
 // advice says what to do instead, by what was imported.

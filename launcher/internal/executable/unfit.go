@@ -1,4 +1,4 @@
-package launcher
+package executable
 
 import (
 	"bytes"
@@ -15,9 +15,14 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
-// errNoDirectory says that the directory to start ranks in is not there. It, ErrNotFound and
-// ErrNotExecutable are the kinds of a supervise.StartError.
-var errNoDirectory = errors.New("no such directory")
+// ErrNotFound says that there is no such program, ErrNotExecutable that it is a file that cannot
+// be executed, and ErrNoDirectory that the directory to start ranks in is not there. They are
+// the kinds of a supervise.StartError.
+var (
+	ErrNotFound      = errors.New("no such program")
+	ErrNotExecutable = errors.New("not executable")
+	ErrNoDirectory   = errors.New("no such directory")
+)
 
 // unfit is the error of a program that is there and cannot be executed for this reason.
 func unfit(title, format string, args ...any) error {
@@ -141,7 +146,7 @@ func isMissing(err error) bool {
 // the program comes back as it is.
 func whyNotStarted(err error, path, title, dir string) error {
 	if info, wrong := os.Stat(dir); dir != "" && (wrong != nil || !info.IsDir()) {
-		return &supervise.StartError{Kind: errNoDirectory, Sentence: fmt.Sprintf("%s: there is no directory %s to start it in", title, dir)}
+		return &supervise.StartError{Kind: ErrNoDirectory, Sentence: fmt.Sprintf("%s: there is no directory %s to start it in", title, dir)}
 	}
 	cause, ok := errors.AsType[syscall.Errno](err)
 	if !ok {
@@ -242,4 +247,21 @@ func kindOf(info fs.FileInfo) string {
 		return "socket"
 	}
 	return "device"
+}
+
+// Check says what would keep a file, which the user calls title, from being started, as far as its content tells.
+// A host that executes other formats (binfmt_misc) takes what others do not.
+func Check(path, title string) error {
+	if err := checkWhole(path, title); err != nil {
+		return err
+	}
+	if others, _ := os.ReadDir("/proc/sys/fs/binfmt_misc"); len(others) > 2 { // beside register and status
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // it may be one that can only be executed
+	}
+	defer f.Close()
+	return unfitContent(0, f, title)
 }

@@ -1,4 +1,4 @@
-package launcher
+package executable
 
 import (
 	"bytes"
@@ -21,27 +21,47 @@ import (
 // rank starts with: those are set up before it is executed.
 const lowestProgramFD = 64
 
-// A BuildError says that the go command refused a package. It has already said
-// why on Config.Stderr.
-type BuildError struct {
-	Package  string
-	ExitCode int // of the go command
+// A Request says which program to prepare.
+type Request struct {
+	Program string // a binary, or a package
+	RDMA    bool   // packages are built with the C library of the transport rdma
+	Stderr  io.Writer
+	Log     func(line string)
+
+	// Signals calls cancel when a signal comes that ends the job before its ranks are started.
+	// The function that it returns stops that, and says which signal it was.
+	Signals func(cancel context.CancelFunc) func() error
+
+	// Refused makes the error of a package that the go command refuses with that status.
+	Refused func(status int) error
+
+	// Grace is how long the go command has to end when it is interrupted.
+	Grace time.Duration
 }
 
-// Error names the package.
-func (e *BuildError) Error() string {
-	return fmt.Sprintf("go build %s ended with status %d", e.Package, e.ExitCode)
+// Prepare finds the program and builds it if it is a package. It blocks for as long as the
+// go command runs, which is interrupted when ctx ends. The error is that of ctx or of Signals,
+// that of Refused, or ErrNotFound or ErrNotExecutable with the reason.
+func Prepare(ctx context.Context, r Request) (*File, error) {
+	t, err := Find(r.Program)
+	if err != nil {
+		return nil, err
+	}
+	if t.binary != "" {
+		return At(t.binary, t.name), nil
+	}
+	return r.build(ctx, t)
 }
 
 // build makes a program of a package. The go command writes it to a memory file
 // of this process, so that no signal can make it leave a file behind.
-func build(ctx context.Context, cfg Config, t target, signals *signals) (*program, error) {
+func (r Request) build(ctx context.Context, t Target) (*File, error) {
 	start := time.Now()
 	file, err := sys.CreateProgramFile(t.name)
 	if err != nil {
-		return nil, fmt.Errorf("build %s: %w", cfg.Program, err)
+		return nil, fmt.Errorf("build %s: %w", r.Program, err)
 	}
-	err = goBuild(ctx, cfg, t, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), file), signals)
+	err = r.goBuild(ctx, t, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), file))
 	if err != nil {
 		sys.CloseFile(file)
 		return nil, err
@@ -50,15 +70,15 @@ func build(ctx context.Context, cfg Config, t target, signals *signals) (*progra
 	read, err := sys.ReopenReadOnly(file, lowestProgramFD)
 	sys.CloseFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("build %s: %w", cfg.Program, err)
+		return nil, fmt.Errorf("build %s: %w", r.Program, err)
 	}
 	path := fmt.Sprintf("/proc/self/fd/%d", read)
-	if err := checkProgram(path, cfg.Program); err != nil {
+	if err := checkProgram(path, r.Program); err != nil {
 		sys.CloseFile(read)
 		return nil, err
 	}
-	cfg.Log(fmt.Sprintf("built %s in %v", cfg.Program, time.Since(start).Round(time.Millisecond)))
-	return &program{
+	r.Log(fmt.Sprintf("built %s in %v", r.Program, time.Since(start).Round(time.Millisecond)))
+	return &File{
 		path:  path,
 		name:  t.name,
 		built: true,
@@ -68,19 +88,19 @@ func build(ctx context.Context, cfg Config, t target, signals *signals) (*progra
 
 // goBuild runs the go command. When the job is to end before it has begun, the
 // go command is interrupted. Its temporary files are removed in any case.
-func goBuild(ctx context.Context, cfg Config, t target, output string, signals *signals) error {
+func (r Request) goBuild(ctx context.Context, t Target, output string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	temp, err := newBuildTemp(cfg.Log)
+	temp, err := newBuildTemp(r.Log)
 	if err != nil {
-		return fmt.Errorf("build %s: %w", cfg.Program, err)
+		return fmt.Errorf("build %s: %w", r.Program, err)
 	}
 	defer temp.remove()
-	interrupted := signals.cancelOnEnd(cancel)
-	err = checkKnown(goCommand(ctx, cfg, t, temp, "list", "-find", "--", t.pkg), t)
+	interrupted := r.Signals(cancel)
+	err = checkKnown(r.goCommand(ctx, t, temp, "list", "-find", "--", t.pkg), t)
 	if err == nil {
-		build := goCommand(ctx, cfg, t, temp, buildArgs(cfg, t, output)...)
-		build.Stdout, build.Stderr = cfg.Stderr, cfg.Stderr
+		build := r.goCommand(ctx, t, temp, r.buildArgs(t, output)...)
+		build.Stdout, build.Stderr = r.Stderr, r.Stderr
 		err = runTied(build)
 	}
 	if stopped := interrupted(); stopped != nil {
@@ -93,39 +113,39 @@ func goBuild(ctx context.Context, cfg Config, t target, output string, signals *
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
-		return unfit(cfg.Program, "it is a Go package, and the go command to build it is not in PATH; install Go, or build the package elsewhere")
+		return unfit(r.Program, "it is a Go package, and the go command to build it is not in PATH; install Go, or build the package elsewhere")
 	case errors.Is(err, ErrNotFound):
-		return fmt.Errorf("%s: %w", cfg.Program, err)
+		return fmt.Errorf("%s: %w", r.Program, err)
 	case errors.As(err, &exit):
-		return &BuildError{Package: cfg.Program, ExitCode: max(exit.ExitCode(), 1)}
+		return r.Refused(max(exit.ExitCode(), 1))
 	}
-	return fmt.Errorf("build %s: %w", cfg.Program, err)
+	return fmt.Errorf("build %s: %w", r.Program, err)
 }
 
 // buildArgs has the go command write the program of a package to output.
-func buildArgs(cfg Config, t target, output string) []string {
+func (r Request) buildArgs(t Target, output string) []string {
 	args := []string{"build"}
 	if !strings.Contains(os.Getenv("GOFLAGS"), "-buildvcs") {
 		// As in go run: a checkout of another user, which git distrusts, is built too.
 		args = append(args, "-buildvcs=false")
 	}
-	if cfg.Transport == transportRDMA { // which calls a C library, so that other builds lack it
+	if r.RDMA { // which calls a C library, so that other builds lack it
 		args = append(args, "-tags", "rdma")
 	}
 	return append(args, "-o", output, "--", t.pkg)
 }
 
 // goCommand is the go command for a package. It is interrupted when ctx ends.
-func goCommand(ctx context.Context, cfg Config, t target, temp *buildTemp, args ...string) *exec.Cmd {
+func (r Request) goCommand(ctx context.Context, t Target, temp *buildTemp, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = t.dir
 	temp.use(cmd)
-	if cfg.Transport == transportRDMA {
+	if r.RDMA {
 		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
 	}
 	cmd.SysProcAttr = supervise.DyingWithParent(syscall.SysProcAttr{}, syscall.SIGINT)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = DefaultKillGrace
+	cmd.WaitDelay = r.Grace
 	return cmd
 }
 
@@ -139,7 +159,7 @@ func runTied(cmd *exec.Cmd) error {
 
 // checkKnown refuses an import path of which list, a go command, finds no package: the error is
 // ErrNotFound with the reason. A file or directory has been seen.
-func checkKnown(list *exec.Cmd, t target) error {
+func checkKnown(list *exec.Cmd, t Target) error {
 	if t.dir != "" {
 		return nil
 	}
