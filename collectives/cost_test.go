@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/oracle"
@@ -52,7 +53,7 @@ func TestRunsAllocateNothing(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		collectives.WaitPatiently(m.team)
+		collectives.SetPatience(m.team, time.Hour)
 		for _, x := range all {
 			m.own.next, m.reached.next = 0, 0
 			b, err := x.kind.bind(ctx, m, x, 0)
@@ -92,7 +93,7 @@ func TestRepeatedCallsAllocateNothing(t *testing.T) {
 			continue
 		}
 		onTeam(t, 2, cfg, func(ctx context.Context, team *collectives.Team) error {
-			collectives.WaitPatiently(team)
+			collectives.SetPatience(team, time.Hour)
 			heap, err := collectives.Alloc[float64](ctx, team, 100)
 			if err != nil {
 				return err

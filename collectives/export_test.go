@@ -15,9 +15,9 @@ func PretendHosts(t *Team, nodes []int) {
 	t.chooser = choice.Chooser{Machine: t.chooser.Machine, Forced: t.chooser.Forced, Hosts: t.chooser.Hosts}
 }
 
-// WaitPatiently makes a team not look for the reason of a wait, however long that takes:
-// on a busy machine some take long, and the look allocates.
-func WaitPatiently(t *Team) { t.wait.patience = time.Hour }
+// SetPatience is how long a team waits before it looks for the reason. On a busy machine some waits
+// take long, and the look allocates.
+func SetPatience(t *Team, patience time.Duration) { t.wait.patience = patience }
 
 // Force is Config.Algorithms of a team that is there.
 func Force(t *Team, text string) error {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -69,6 +70,19 @@ func TestNonblocking3(t *testing.T) {
 	if testing.Short() {
 		operations = 2_000
 	}
+	nonblocking3(t, operations, func(*collectives.Team) {})
+}
+
+// TestNonblockingWithoutPatience has members that look for a reason whenever they wait, and find none.
+func TestNonblockingWithoutPatience(t *testing.T) {
+	operations := 20_000
+	if testing.Short() {
+		operations = 2_000
+	}
+	nonblocking3(t, operations, func(team *collectives.Team) { collectives.SetPatience(team, 20*time.Microsecond) })
+}
+
+func nonblocking3(t *testing.T, operations int, prepare func(*collectives.Team)) {
 	seed := seedOf(t)
 	const ranks = 4
 	all := mixture(seed, ranks)
@@ -78,6 +92,7 @@ func TestNonblocking3(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		prepare(m.team)
 		if err := m.juggle(ctx, seed, all, operations, reports.report); err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func (o *operations) meet(call uint64, me int, text string) {
 	h := fnv.New64a()
 	h.Write([]byte(text)) // never fails
 	o.meeting = &agreement.Note{Call: call, Signature: h.Sum64(), Member: me, Text: text}
-	o.recent[call%agreement.Window].note = o.meeting
+	*o.entry(call) = recent{note: o.meeting}
 }
 
 // endMeeting ends the meeting under way, as all members do.
@@ -53,7 +53,8 @@ func (o *operations) endMeeting() {
 	o.met++
 }
 
-// notes returns a note of each call that was begun last.
+// notes returns a note of each call under way, and of those that were begun last among the others.
+// A call that was begun before one of them and is not among them has ended.
 func (o *operations) notes() []agreement.Note {
 	all := o.recent.notes()
 	for i := range all {
@@ -66,11 +67,29 @@ func (o *operations) notes() []agreement.Note {
 func (o *operations) begin(r *run, task *Task) {
 	r.call, r.err, r.state = o.next(), nil, queued
 	r.bind(task)
-	if r.p.busy != nil || len(o.active) >= agreement.Window || len(o.waiting) > 0 {
+	if len(o.waiting) > 0 || !o.hasRoom(r.p) {
 		o.waiting = append(o.waiting, r)
 		return
 	}
 	o.activate(r)
+}
+
+// hasRoom reports whether a run of p can begin: p has no other under way, and fewer than Window calls
+// are. Of agreements, those after the earliest under way count whether they have ended or not: see
+// agreement.Begin.
+func (o *operations) hasRoom(p *Plan) bool {
+	if p.busy != nil || len(o.active) >= agreement.Window {
+		return false
+	}
+	if p.agreed {
+		return true
+	}
+	for _, r := range o.active {
+		if r.state == agreeing {
+			return o.agreed-r.agree.Number() < agreement.Window
+		}
+	}
+	return true
 }
 
 // activate begins a run for which there is room.
@@ -79,7 +98,8 @@ func (o *operations) activate(r *run) {
 	p.busy = r
 	r.number = p.runs
 	p.runs++
-	o.recent.add(r)
+	e := o.entry(r.call)
+	e.p, e.call = p, r.call
 	clear(r.at)
 	r.state = going
 	if !p.agreed {
@@ -92,7 +112,7 @@ func (o *operations) activate(r *run) {
 
 // admit begins what has waited for room. The order of calls is kept.
 func (o *operations) admit() {
-	for len(o.waiting) > 0 && len(o.active) < agreement.Window && o.waiting[0].p.busy == nil {
+	for len(o.waiting) > 0 && o.hasRoom(o.waiting[0].p) {
 		r := o.waiting[0]
 		o.waiting = o.waiting[1:]
 		o.activate(r)
@@ -112,29 +132,68 @@ func (o *operations) end(err error) {
 	o.active, o.waiting, o.meeting = nil, nil, nil
 }
 
-// recents holds the calls that were begun last, by their numbers modulo the length: also those
-// that have ended.
-type recents [agreement.Window]struct {
+// entry returns the entry for a call that is begun now: that of its number or, if a call under way has
+// that, the entry of the call that was begun first among those that have ended.
+func (o *operations) entry(call uint64) *recent {
+	own := &o.recent[call%agreement.Window]
+	if !o.underWay(own) {
+		return own
+	}
+	var first *recent
+	for i := range o.recent {
+		e := &o.recent[i]
+		if !o.underWay(e) && (first == nil || e.number() < first.number()) {
+			first = e
+		}
+	}
+	return first // fewer than Window calls are under way
+}
+
+// underWay reports whether the call of an entry has not ended.
+func (o *operations) underWay(e *recent) bool {
+	if e.isMeeting() {
+		return e.note == o.meeting
+	}
+	return e.p != nil && e.p.busy != nil && e.p.busy.call == e.call
+}
+
+// recents holds the calls under way and those that were begun last, most by their numbers modulo the
+// length.
+type recents [agreement.Window]recent
+
+// A recent is a call: a run of p, or a meeting.
+type recent struct {
 	p    *Plan
 	call uint64
 	note *agreement.Note // of a meeting; an operation that was begun later stands instead of it
 }
 
-// add remembers that r was begun. Every call makes it.
+// add remembers that r was begun while no other call is under way.
 func (c *recents) add(r *run) {
 	last := &c[r.call%agreement.Window]
 	last.p, last.call = r.p, r.call
 }
 
+// isMeeting reports whether the call is a meeting.
+func (e *recent) isMeeting() bool { return e.note != nil && (e.p == nil || e.note.Call >= e.call) }
+
+// number returns the number of the call, 0 if there is none.
+func (e *recent) number() uint64 {
+	if e.isMeeting() {
+		return e.note.Call
+	}
+	return e.call
+}
+
 // notes returns a note of each.
 func (c *recents) notes() []agreement.Note {
 	var all []agreement.Note
-	for _, r := range c {
-		switch {
-		case r.note != nil && (r.p == nil || r.note.Call >= r.call):
-			all = append(all, *r.note)
-		case r.p != nil:
-			all = append(all, r.p.note(r.call))
+	for i := range c {
+		switch e := &c[i]; {
+		case e.isMeeting():
+			all = append(all, *e.note)
+		case e.p != nil:
+			all = append(all, e.p.note(e.call))
 		}
 	}
 	return all

@@ -23,8 +23,12 @@ type Agreement struct {
 }
 
 // Begin returns the agreement of that number among those of the team, in which this member
-// says mine. Numbers are the same on all members, and at most Window agreements are under way.
+// says mine. Numbers are the same on all members. The agreements from the earliest under way to the
+// last one begun are at most Window.
 func Begin(number uint64, mine Note) Agreement { return Agreement{number: number, mine: mine} }
+
+// Number returns the number of the agreement.
+func (a *Agreement) Number() uint64 { return a.number }
 
 // Advance does what can be done without waiting for a member, and reports whether the agreement
 // is over and whether anything was done. It blocks while the queue is full. Its error is that of

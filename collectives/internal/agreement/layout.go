@@ -11,8 +11,8 @@ const (
 	// begin when earlier ones end.
 	Window = 16
 	// cells is how many agreements have cells of their own. A member that begins the one 32
-	// later has finished the one 16 later, since at most 16 are under way; so all members have
-	// begun that, and therefore finished this.
+	// later has finished the one 16 later; so all members have begun that, and therefore
+	// finished this: see Begin.
 	cells = 2 * Window
 )
 

@@ -68,7 +68,8 @@ func (m *Mailbox) reset() {
 	m.told, m.heard, m.rows, m.knows = make([]uint32, size), make([]uint32, size), make([][]Note, size), make([]bool, size)
 }
 
-// Publish tells all members which calls this one has made, at most Window of them. A full row says
+// Publish tells all members which calls this one has made: those under way and some that have ended,
+// at most Window of them, each of which is in mine if a later one is, or has ended. A full row says
 // that all posts before it have arrived: Publish flushes the queue first, and a member where that
 // does not end in flushMost gets the row without its oldest call. Publish blocks while the queue is
 // full; its error is that of ctx, or of an earlier post.
@@ -138,16 +139,23 @@ func (m *Mailbox) Compare(ctx context.Context, mine []Note) (a, b Note, differ b
 	return a, b, false, nil
 }
 
-// Passed returns a note of a call after the given one, if a member has told of a full row of them:
-// it has ended that call, and all that it posted for it has arrived. The rows are those that Compare
-// has read.
-func (m *Mailbox) Passed(member int, call uint64) (Note, bool) {
+// Passed returns a note of a call after the given one, the first of a full row of them that does not
+// have that call: the member has ended it, and all that it posted for it has arrived. The rows are
+// those that Compare has read.
+func (m *Mailbox) Passed(member int, call uint64) (later Note, ok bool) {
 	row := m.rows[member]
 	if len(row) < Window {
 		return Note{}, false
 	}
-	oldest := slices.MinFunc(row, earlier)
-	return oldest, oldest.Call > call
+	for _, n := range row {
+		switch {
+		case n.Call == call:
+			return Note{}, false
+		case n.Call > call && (!ok || n.Call < later.Call):
+			later, ok = n, true
+		}
+	}
+	return later, ok
 }
 
 // Pending reports whether something of another member has arrived that Compare has not looked at,

@@ -117,3 +117,32 @@ func (c fullRow) read(ctx context.Context, m *Mailbox) error {
 	}
 	return nil
 }
+
+// TestPassedWithGaps has rows of a member some of whose calls last longer than later ones.
+func TestPassedWithGaps(t *testing.T) {
+	row := func(calls ...uint64) (notes []Note) {
+		for _, c := range calls {
+			notes = append(notes, Note{Call: c})
+		}
+		return notes
+	}
+	full := row(30, 15, 31, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29)
+	for _, c := range []struct {
+		row         []Note
+		call, later uint64 // 0: it has not passed
+	}{
+		{full, 14, 15}, // 15 is under way
+		{full, 15, 0},
+		{full, 16, 17}, // it has overtaken 15
+		{full, 17, 0},
+		{full, 31, 0},
+		{full, 32, 0},
+		{full[1:], 14, 0},
+		{nil, 0, 0},
+	} {
+		m := &Mailbox{rows: [][]Note{c.row}}
+		if later, ok := m.Passed(0, c.call); ok != (c.later > 0) || later.Call != c.later {
+			t.Errorf("call %d: %v before call %d, want %d", c.call, ok, later.Call, c.later)
+		}
+	}
+}
