@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/control"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
@@ -110,6 +111,9 @@ func (a *agent) run(reached string) int {
 	a.hurry = make(chan struct{})
 	for {
 		f, err := a.conn.Receive()
+		if errors.As(err, new(control.SilentError)) {
+			a.conn.Break() // a launcher that comes back finds that it has lost this host
+		}
 		if err == nil && f.Kind == frameOver {
 			break
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/control"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
@@ -211,9 +212,9 @@ func (m *member) signalsDue() <-chan struct{} {
 func (m *member) lost(err error) error {
 	why := err.Error()
 	switch {
-	case errors.Is(err, talk.ErrSilent):
+	case errors.As(err, new(control.SilentError)):
 		why = "no sign of life for " + phrase.Limit(m.cfg.silence())
-	case talk.Ended(err), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case control.Ended(err):
 		why = "the connection to its gaspi-run has ended"
 	}
 	return errors.New("node 0 is lost: " + why + "; the ranks of this node are ended")

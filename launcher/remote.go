@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/control"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
@@ -295,9 +296,9 @@ func (r *remote) lost(err error) {
 // explain says what the end of the connection looks like from here.
 func (r *remote) explain(err error) string {
 	switch {
-	case errors.Is(err, talk.ErrSilent):
+	case errors.As(err, new(control.SilentError)):
 		return "no sign of life for " + phrase.Limit(r.job.cfg.silence())
-	case talk.Ended(err), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case control.Ended(err):
 		if r.recruit != nil {
 			return "the connection to its gaspi-run has ended"
 		}
@@ -320,7 +321,10 @@ func (r *remote) Signal(sig syscall.Signal) {
 	conn := r.conn.Load()
 	conn.Send(talk.Frame{Kind: frameSignal, Number: int32(sig)})
 	if sig == syscall.SIGTSTP {
-		conn.Flush(time.Second) // this process is about to stop
+		select { // this process is about to stop
+		case <-conn.Written():
+		case <-time.After(time.Second):
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ func forEachJob(t *testing.T, size int, test func(*testing.T, *job)) {
 		s.vanish = time.Hour // however long it takes until leave goes on
 		j := &job{onMiss: s.OnMiss}
 		j.leave = func(f Failure) { // as a process that ends: its connection goes too
-			j.sessions[f.Rank].(*client).wire.conn.Close()
+			j.sessions[f.Rank].(*client).wire.Break()
 			s.Announce(f)
 			s.announcing.Wait()
 		}

@@ -13,10 +13,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
-const (
-	helloPatience   = 10 * time.Second       // for the launcher's first message, which it sends before the rank exists
-	goodbyePatience = 500 * time.Millisecond // for the last messages to leave
-)
+// helloPatience is for the launcher's first message, which it sends before the rank exists.
+const helloPatience = 10 * time.Second
 
 // A client is a session over a wire.
 type client struct {
@@ -47,30 +45,26 @@ func dialRemote(conn net.Conn, info Info, proof auth.Credentials) (*client, erro
 // greeted completes c and begins its session.
 func greeted(c *client, conn net.Conn) (*client, error) {
 	c.wire, c.received = newWire(conn), make(chan struct{})
-	if err := c.greet(conn); err != nil {
-		c.wire.send(message{Kind: kindError, Reason: err.Error()})
-		c.wire.close(goodbyePatience)
+	if err := c.greet(); err != nil {
+		c.wire.Send(message{Kind: kindError, Reason: err.Error()})
+		c.wire.Close()
 		return nil, err
 	}
 	go c.receiveLoop()
 	return c, nil
 }
 
-func (c *client) greet(conn net.Conn) error {
+func (c *client) greet() error {
 	hello := message{Kind: kindHello, Version: protocolVersion, Job: c.info.Job, Rank: c.info.Rank, Size: c.info.Size}
-	if err := c.wire.send(hello); err != nil {
+	if err := c.wire.Send(hello); err != nil {
 		return err
 	}
-	conn.SetReadDeadline(time.Now().Add(helloPatience))
-	m, err := c.wire.receive()
-	conn.SetReadDeadline(time.Time{})
+	m, err := c.wire.ReceiveWithin(helloPatience)
 	switch {
 	case errors.Is(err, io.EOF) && c.remote:
 		return errors.New("the rendezvous has closed the connection: it is gone, or has ended its talk with an earlier process of this rank")
 	case errors.Is(err, io.EOF):
 		return lostServer(fmt.Sprintf("the launcher is gone, or an earlier process was rank %d and has left", c.info.Rank))
-	case errors.As(err, new(errSilent)):
-		return fmt.Errorf("greeting %s: %w", c.holder(), errSilent{helloPatience})
 	case err != nil:
 		return fmt.Errorf("greeting %s: %w", c.holder(), err)
 	case m.Kind == kindError:
@@ -83,7 +77,7 @@ func (c *client) greet(conn net.Conn) error {
 	}
 	c.hosted = m.Hosted
 	if c.remote {
-		c.wire.watch(time.Duration(min(m.Beat, MaxHeartbeat.Milliseconds())) * time.Millisecond)
+		c.wire.Watch(heartbeat(time.Duration(min(m.Beat, MaxHeartbeat.Milliseconds())) * time.Millisecond))
 	} else if c.proof, err = auth.ParseCredentials(m.Key); err != nil {
 		return fmt.Errorf("greeting the launcher: %w", err)
 	}
@@ -102,7 +96,7 @@ func (c *client) holder() string {
 func (c *client) receiveLoop() {
 	defer close(c.received)
 	for {
-		m, err := c.wire.receive()
+		m, err := c.wire.Receive()
 		if err == nil {
 			err = c.handle(m)
 		}
@@ -123,7 +117,7 @@ func (c *client) end(err error) {
 	if said, ok := errors.AsType[dismissal](err); ok && !c.hosted {
 		reason = lostServer("the launcher has closed the connection: " + string(said))
 	} else if !errors.Is(err, io.EOF) {
-		c.wire.send(message{Kind: kindError, Reason: err.Error()})
+		c.wire.Send(message{Kind: kindError, Reason: err.Error()})
 		reason = fmt.Errorf("%w: %w", reason, err)
 	}
 	if c.hosted && c.info.Rank != 0 {
@@ -134,7 +128,7 @@ func (c *client) end(err error) {
 		c.rankGone(Failure{Rank: 0, Reason: text})
 	}
 	c.finish(reason)
-	c.wire.close(goodbyePatience)
+	c.wire.Close()
 }
 
 // A dismissal is why the server has closed the connection, in its words.
@@ -159,57 +153,48 @@ func (c *client) handle(m message) error {
 	}
 }
 
-// request queues m. A wire that no longer sends is no error here: the session is
-// about to end, and the caller, which waits for an answer, learns the reason.
-func (c *client) request(m message) error {
-	line, err := encode(m)
-	if err != nil {
-		return err
-	}
-	c.wire.sendLines([][]byte{line})
-	return nil
-}
-
+// Put returns the error of a message that is refused. A wire that no longer sends is no error,
+// here and below: the session is about to end, and a caller that waits learns the reason.
 func (c *client) Put(name string, value []byte) error {
 	return c.put(name, value, func() error {
-		return c.request(message{Kind: kindPut, Rank: c.info.Rank, Name: name, Value: value})
+		return c.wire.Send(message{Kind: kindPut, Rank: c.info.Rank, Name: name, Value: value})
 	})
 }
 
 func (c *client) Get(ctx context.Context, r base.Rank, name string) ([]byte, error) {
 	return c.get(ctx, r, name, func() error {
-		return c.request(message{Kind: kindGet, Rank: r, Name: name})
+		return c.wire.Send(message{Kind: kindGet, Rank: r, Name: name})
 	})
 }
 
 func (c *client) Fence(ctx context.Context, name, word string) error {
 	return c.fence(ctx, name, word, func() error {
-		return c.request(message{Kind: kindFence, Rank: c.info.Rank, Name: name, Word: word})
+		return c.wire.Send(message{Kind: kindFence, Rank: c.info.Rank, Name: name, Word: word})
 	})
 }
 
 func (c *client) Kill(ctx context.Context, r base.Rank) error {
 	return c.kill(ctx, r, func() error {
-		return c.request(message{Kind: kindKill, Rank: r})
+		return c.wire.Send(message{Kind: kindKill, Rank: r})
 	})
 }
 
 func (c *client) Miss(r base.Rank, reason string) {
-	c.wire.send(message{Kind: kindMiss, Rank: r, Reason: reason})
+	c.wire.Send(message{Kind: kindMiss, Rank: r, Reason: reason})
 }
 
 // Close says goodbye and waits for the server to hang up, so that the goodbye is
 // not lost with what else was on the way.
 func (c *client) Close() error {
 	if c.finish(fmt.Errorf("boot session: %w", base.ErrClosed)) {
-		c.wire.send(message{Kind: kindBye, Rank: c.info.Rank})
+		c.wire.Send(message{Kind: kindBye, Rank: c.info.Rank})
 	}
-	c.wire.endSending(goodbyePatience)
+	c.wire.EndSending()
 	select {
 	case <-c.received:
 	case <-time.After(goodbyePatience):
 	}
-	c.wire.conn.Close()
+	c.wire.Break()
 	<-c.received
 	return nil
 }

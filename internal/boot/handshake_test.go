@@ -1,11 +1,13 @@
 package boot
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/base"
@@ -102,4 +104,42 @@ func (s *Server) serveAgain(r base.Rank) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.admissibleLocked(r)
+}
+
+func TestJoinWithTLS(t *testing.T) {
+	s, v := startRendezvous(t, 3, true)
+	var all sync.WaitGroup
+	for r := range base.Rank(3) {
+		m, info := v.meeting(s, r), infoOf(s, r)
+		_, secure, err := m.proof.Key.TLS(s.job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := m.connect(t.Context(), info, secure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := conn.(*tls.Conn); !ok {
+			t.Fatalf("rank %d speaks over a %T", r, conn)
+		}
+		c, err := dialRemote(conn, info, m.proof)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			if err := c.Put("x", make([]byte, MaxValue)); err != nil {
+				t.Error(err)
+			}
+			if got, err := c.Get(testenv.Context(t), (r+1)%3, "x"); err != nil || len(got) != MaxValue {
+				t.Errorf("rank %d: %d bytes, %v", r, len(got), err)
+			}
+			if err := c.Fence(testenv.Context(t), "f", ""); err != nil {
+				t.Error(err)
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }

@@ -96,7 +96,7 @@ func (h *host) kill(r base.Rank) error {
 	if l == nil {
 		return errors.New("it has not joined yet, so it cannot be asked to end")
 	}
-	return l.wire.send(message{Kind: kindDie, Rank: r})
+	return l.say(message{Kind: kindDie, Rank: r})
 }
 
 // Close says goodbye, waits until all ranks that had joined have left or are

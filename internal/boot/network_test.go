@@ -3,7 +3,6 @@ package boot
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -97,32 +96,6 @@ func joinOverNetwork(t *testing.T, s *Server, v *rendezvous, r base.Rank) *clien
 	}
 	t.Cleanup(func() { c.Close() })
 	return c
-}
-
-func TestJoinWithTLS(t *testing.T) {
-	s, v := startRendezvous(t, 3, true)
-	var all sync.WaitGroup
-	for r := range base.Rank(3) {
-		c := joinOverNetwork(t, s, v, r)
-		if _, ok := c.wire.conn.(*tls.Conn); !ok {
-			t.Fatalf("rank %d speaks over a %T", r, c.wire.conn)
-		}
-		all.Go(func() {
-			if err := c.Put("x", make([]byte, MaxValue)); err != nil {
-				t.Error(err)
-			}
-			if got, err := c.Get(testenv.Context(t), (r+1)%3, "x"); err != nil || len(got) != MaxValue {
-				t.Errorf("rank %d: %d bytes, %v", r, len(got), err)
-			}
-			if err := c.Fence(testenv.Context(t), "f", ""); err != nil {
-				t.Error(err)
-			}
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
 }
 
 func TestJoinRefusals(t *testing.T) {
@@ -267,7 +240,7 @@ func TestConnectionThatEndsIsAFailure(t *testing.T) {
 	reported := make(chan string, 1)
 	s.OnError(func(r base.Rank, err error) { reported <- fmt.Sprintf("rank %d: %v", r, err) })
 	watcher := joinOverNetwork(t, s, v, 0)
-	joinOverNetwork(t, s, v, 1).wire.conn.Close()
+	joinOverNetwork(t, s, v, 1).wire.Break()
 	want := Failure{Rank: 1, Reason: "its connection to the rendezvous ended without goodbye"}
 	if d := cmp.Diff(want, failureAt(t, watcher)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -281,7 +254,7 @@ func TestLauncherKnowsBetterWhyAConnectionEnded(t *testing.T) {
 	s, v := startRendezvous(t, 2, false)
 	s.vanish = time.Hour
 	watcher := joinOverNetwork(t, s, v, 0)
-	joinOverNetwork(t, s, v, 1).wire.conn.Close()
+	joinOverNetwork(t, s, v, 1).wire.Break()
 	s.Announce(Failure{Rank: 1, Reason: "killed by signal 9"})
 	if f := failureAt(t, watcher); f.Reason != "killed by signal 9" {
 		t.Errorf("%+v, want the launcher's reason", f)
@@ -319,7 +292,7 @@ func TestEndsAreToldInTheOrderOfAnnouncements(t *testing.T) {
 	for r := base.Rank(1); r < 5; r++ {
 		s.Announce(Failure{Rank: r, Reason: "killed by signal 9"})
 		if r == 2 {
-			ended.wire.conn.Close()
+			ended.wire.Break()
 		}
 	}
 	for r := base.Rank(1); r < 5; r++ {

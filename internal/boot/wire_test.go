@@ -151,10 +151,9 @@ func TestPeerThatDoesNotReadIsDropped(t *testing.T) {
 	deaf := attach(t, s, 0)
 	defer deaf.Close()
 	l := s.links[0]
-	line := make([]byte, maxLine)
 	var err error
-	for range 2 * maxUnsent / len(line) {
-		if err = l.wire.sendLines([][]byte{line}); err != nil {
+	for range 2 * maxUnsent / MaxValue {
+		if err = l.say(message{Kind: kindValue, Name: "x", Value: make([]byte, MaxValue)}); err != nil {
 			break
 		}
 	}

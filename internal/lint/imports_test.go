@@ -8,7 +8,7 @@ import "testing"
 const table = `
 	# The bottom knows nothing of ours.
 	NONE < internal/base, internal/sys, internal/reduce, internal/chart,
-	       internal/lint, internal/nap, internal/address, internal/schedule, internal/namedfile;
+	       internal/lint, internal/nap, internal/address, internal/schedule, internal/namedfile, internal/control;
 	internal/namedfile < internal/auth, launcher, collectives, cmd/gaspi-bench, examples/mfsgd;   # files that users name
 
 	# A flag word, then memory that carries such words.
@@ -18,6 +18,7 @@ const table = `
 	# Who may connect at all, and where to listen. What launcher and rank agree on; it is all they share.
 	internal/auth < internal/boot, internal/transport/tcp, launcher, gaspi;
 	internal/address < internal/boot, internal/transport/tcp, internal/transport/rdma, launcher, gaspi;
+	internal/control < internal/boot, launcher;   # what both speak over
 	internal/base < internal/boot;
 	internal/base < internal/peerstate;
 	internal/peerstate < gaspi;
@@ -137,7 +138,7 @@ const benchTable = `
 
 // launcherTable is who may import whom among the internal packages of launcher.
 const launcherTable = `
-	# The text of host lists; the line to an agent; parts of sentences; the standard files of ranks.
+	# The text of host lists; frames to and from an agent; parts of sentences; the standard files of ranks.
 	NONE < hosts, talk, phrase, stdio;
 
 	# The processes of this host, and the program that they execute.
@@ -162,6 +163,7 @@ var advice = map[string]string{
 	"internal/transport/transporttest":  "it is for _test files of transports",
 	"internal/sys":                      "use gaspi, segment or notify, which wrap what the system gives",
 	"internal/boot":                     "only launcher and gaspi meet there; use one of them",
+	"internal/control":                  "only launcher and boot speak over control connections; use one of them",
 	"internal/lint":                     "it only tests the code",
 	"gaspi":                             "packages below gaspi and the launcher do not know it; pass what you need as an argument",
 	"collectives":                       "write it with the one-sided calls of package gaspi, or share pure code such as internal/schedule",

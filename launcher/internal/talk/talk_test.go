@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,7 +16,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
-func TestFramesArriveInOrder(t *testing.T) {
+// TestFramesArrive carries frames and, for a minute, signs of life over a connection.
+func TestFramesArrive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := net.Pipe()
 		left, right := New(a, 10*time.Second), New(b, 10*time.Second)
@@ -45,84 +47,49 @@ func TestFramesArriveInOrder(t *testing.T) {
 		if d := cmp.Diff(append(want, Frame{Kind: 9}), got); d != "" {
 			t.Errorf("(-want +got):\n%s", d)
 		}
-		if !errors.Is(last, io.EOF) || !Ended(last) {
+		if last != io.EOF {
 			t.Errorf("it ended with %v, want EOF", last)
 		}
 		right.Close()
-		right.Close()
-		right.Send(Frame{Kind: 1}) // nobody gets it, and nothing happens
 	})
 }
 
-func TestSilenceIsNoticed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a, b := net.Pipe()
-		defer b.Close()
-		go io.Copy(io.Discard, b) // the other side listens, and says nothing
-		c := New(a, 10*time.Second)
-		start := time.Now()
-		_, err := c.Receive()
-		if took := time.Since(start); !errors.Is(err, ErrSilent) || err.Error() != "no sign of life for 10s" || took < 10*time.Second || took > 13*time.Second {
-			t.Errorf("%v after %v", err, took)
-		}
-		c.Close()
-	})
-}
-
-func TestSilenceWithoutALimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a, b := net.Pipe()
-		go io.Copy(io.Discard, b)
-		c := New(a, 0)
-		go func() {
-			time.Sleep(24 * time.Hour) // sleep: silence, by the clock of the bubble
-			f := Frame{Kind: 3, Number: 5}
-			h := f.header()
-			b.Write(h[:])
-		}()
-		if f, err := c.Receive(); err != nil || f.Number != 5 {
-			t.Errorf("%+v, %v after a day of silence", f, err)
-		}
-		b.Close()
-		c.Close()
-	})
-}
-
-func TestSilenceIsAllowedInAPause(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a, b := net.Pipe()
-		go io.Copy(io.Discard, b)
-		c := New(a, time.Second)
-		c.Pause(true)
-		go func() {
-			time.Sleep(time.Hour) // sleep: silence, by the clock of the bubble
-			f := Frame{Kind: 3, Number: 5}
-			h := f.header()
-			b.Write(h[:])
-			c.Pause(false)
-		}()
-		start := time.Now()
-		if f, err := c.Receive(); err != nil || f.Number != 5 {
-			t.Errorf("%+v, %v", f, err)
-		}
-		if _, err := c.Receive(); !errors.Is(err, ErrSilent) || time.Since(start) < time.Hour {
-			t.Errorf("%v after %v, want the silence after the pause", err, time.Since(start))
-		}
-		b.Close()
-		c.Close()
-	})
-}
-
-func TestBreak(t *testing.T) {
-	a, b := net.Pipe()
-	c, other := New(a, time.Minute), New(b, time.Minute)
-	c.Break()
-	for _, c := range []*Conn{c, other} {
-		if _, err := c.Receive(); err == nil {
-			t.Error("received something over a broken connection")
-		}
-		c.Close()
+// TestSignsOfLife counts what a side sends by itself, with and without a limit of silence.
+func TestSignsOfLife(t *testing.T) {
+	for _, c := range []struct {
+		limit time.Duration
+		want  int // in a minute and a second
+	}{{8 * time.Second, 61}, {20 * time.Millisecond, 6100}, {0, 6}} {
+		synctest.Test(t, func(t *testing.T) {
+			a, b := net.Pipe()
+			left := New(a, c.limit)
+			b.SetReadDeadline(time.Now().Add(61*time.Second + time.Millisecond))
+			for n := 0; ; n++ {
+				f, err := readFrame(b)
+				if err == nil && f.Kind == ping {
+					continue
+				}
+				if !errors.Is(err, os.ErrDeadlineExceeded) || n != c.want {
+					t.Errorf("limit %v: %d signs of life, want %d, then %+v, %v", c.limit, n, c.want, f, err)
+				}
+				break
+			}
+			b.Close()
+			left.Close()
+		})
 	}
+}
+
+func TestLargestFrame(t *testing.T) {
+	if parts, err := encode(Frame{Kind: 1, Data: make([]byte, MaxData)}); err != nil || len(parts[1]) != MaxData {
+		t.Errorf("%d parts, %v", len(parts), err)
+	}
+	defer func() {
+		if p := recover(); p != "talk: frame with 16777217 bytes; at most 16777216 fit" {
+			t.Errorf("a frame with one byte more: %v", p)
+		}
+	}()
+	encode(Frame{Kind: 1, Data: make([]byte, MaxData+1)})
 }
 
 func TestCredit(t *testing.T) {
