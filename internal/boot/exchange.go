@@ -18,12 +18,12 @@ import (
 // that all can read after a fence. PMI-1 and PMI-2 are two. Its methods block until
 // ctx ends.
 type store interface {
-	name() string                                        // such as "PMI-2"
-	put(ctx context.Context, key, value string) error    // for all to read after the next fence
-	fence(ctx context.Context) error                     // returns when all processes have called it
-	get(ctx context.Context, key string) (string, error) // of what was put before the last fence
-	close(ctx context.Context) error                     // ends the talk well
-	abandon()                                            // ends it otherwise, without a sign to the manager
+	Name() string                                        // such as "PMI-2"
+	Put(ctx context.Context, key, value string) error    // for all to read after the next fence
+	Fence(ctx context.Context) error                     // returns when all processes have called it
+	Get(ctx context.Context, key string) (string, error) // of what was put before the last fence
+	Close(ctx context.Context) error                     // ends the talk well
+	Abandon()                                            // ends it otherwise, without a sign to the manager
 }
 
 // A patientStore is a store whose answers are waited for no longer than patience.
@@ -42,21 +42,21 @@ func (s patientStore) within(ctx context.Context, call func(context.Context) err
 	return err
 }
 
-func (s patientStore) put(ctx context.Context, key, value string) error {
-	return s.within(ctx, func(ctx context.Context) error { return s.store.put(ctx, key, value) })
+func (s patientStore) Put(ctx context.Context, key, value string) error {
+	return s.within(ctx, func(ctx context.Context) error { return s.store.Put(ctx, key, value) })
 }
 
-func (s patientStore) fence(ctx context.Context) error { return s.within(ctx, s.store.fence) }
+func (s patientStore) Fence(ctx context.Context) error { return s.within(ctx, s.store.Fence) }
 
-func (s patientStore) get(ctx context.Context, key string) (value string, err error) {
+func (s patientStore) Get(ctx context.Context, key string) (value string, err error) {
 	err = s.within(ctx, func(ctx context.Context) error {
-		value, err = s.store.get(ctx, key)
+		value, err = s.store.Get(ctx, key)
 		return err
 	})
 	return value, err
 }
 
-func (s patientStore) close(ctx context.Context) error { return s.within(ctx, s.store.close) }
+func (s patientStore) Close(ctx context.Context) error { return s.within(ctx, s.store.Close) }
 
 // The names of what rank 0 tells the others through a store.
 const (
@@ -112,13 +112,13 @@ func (p networkPlan) overStore(ctx context.Context, manager store, v *variables,
 	}
 	r, err := p.hearStore(ctx, s)
 	if err == nil {
-		err = p.follow(r, given, s.name())
+		err = p.follow(r, given, s.Name())
 	}
 	if err != nil {
-		s.abandon()
+		s.Abandon()
 		return nil, err
 	}
-	if err := s.close(ctx); err != nil {
+	if err := s.Close(ctx); err != nil {
 		return nil, err
 	}
 	p.nameJob(v)
@@ -133,20 +133,20 @@ func (p networkPlan) overStore(ctx context.Context, manager store, v *variables,
 func (p networkPlan) tellStore(ctx context.Context, s store, v *variables, given bool, hint netip.Addr) (Session, error) {
 	listeners, addresses, err := p.openRendezvous(ctx, v, hint)
 	if err != nil {
-		s.abandon()
+		s.Abandon()
 		return nil, err
 	}
 	r := p.refer(addresses, given)
-	if err = s.put(ctx, storeRendezvous, strings.Join(r.addresses, ",")); err == nil {
-		err = s.put(ctx, storeKey, r.key)
+	if err = s.Put(ctx, storeRendezvous, strings.Join(r.addresses, ",")); err == nil {
+		err = s.Put(ctx, storeKey, r.key)
 	}
 	if err == nil {
 		err = p.fenceStore(ctx, s)
 	}
 	if err == nil {
-		err = s.close(ctx)
+		err = s.Close(ctx)
 	} else {
-		s.abandon()
+		s.Abandon()
 	}
 	p.nameJob(v)
 	if err = base.OneLine(err, v.err); err != nil {
@@ -162,12 +162,12 @@ func (p networkPlan) hearStore(ctx context.Context, s store) (r referral, err er
 	if err = p.fenceStore(ctx, s); err != nil {
 		return r, err
 	}
-	where, err := s.get(ctx, storeRendezvous)
+	where, err := s.Get(ctx, storeRendezvous)
 	if err != nil {
 		return r, err
 	}
 	r.addresses = strings.Split(where, ",")
-	r.key, err = s.get(ctx, storeKey)
+	r.key, err = s.Get(ctx, storeKey)
 	return r, err
 }
 
@@ -178,11 +178,11 @@ func (p networkPlan) fenceStore(ctx context.Context, s store) error {
 	defer close(done)
 	if p.serves {
 		go p.meeting.tell.remind(done, func() string {
-			return fmt.Sprintf("all %d ranks to come to the fence of %s", p.info.Size, s.name())
+			return fmt.Sprintf("all %d ranks to come to the fence of %s", p.info.Size, s.Name())
 		})
 	}
-	if err := s.fence(ctx); err != nil {
-		return fmt.Errorf("the fence of %s, to which all %d ranks must come: %w", s.name(), p.info.Size, err)
+	if err := s.Fence(ctx); err != nil {
+		return fmt.Errorf("the fence of %s, to which all %d ranks must come: %w", s.Name(), p.info.Size, err)
 	}
 	return nil
 }

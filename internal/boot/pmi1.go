@@ -1,189 +1,131 @@
 package boot
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net"
+	"net/netip"
+	"os"
 	"strconv"
-	"strings"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/boot/internal/pmi"
 )
 
-// PMI-1 is how Hydra's mpiexec, Flux and PALS let the processes that they start exchange
-// a few values: lines over a connection that each process inherits, or opens. A line is
-// "cmd=name key=value ...", and values have no spaces.
-const maxPMI1 = 1 << 16 // bytes of an answer, its newline included
+// Variables that process managers which speak PMI-1 set for the processes that they start,
+// besides pmiFD.
+const (
+	pmiRank    = "PMI_RANK"
+	pmiSize    = "PMI_SIZE"
+	pmiPort    = "PMI_PORT"        // host:port in place of pmiFD
+	pmiID      = "PMI_ID"          // number of the process, where there is pmiPort
+	hydraLocal = "MPI_LOCALRANKID" // Hydra alone sets it
+)
 
-// A pmi1 is a process's connection to its process manager.
-type pmi1 struct {
-	pmiConn
-	in       *bufio.Reader
-	space    string // the manager's name for the values of this job
-	keyMax   int    // bytes of a key
-	valueMax int    // bytes of a value
-}
-
-// newPMI1 speaks over conn, which it takes. Methods block until their ctx ends.
-func newPMI1(conn net.Conn) *pmi1 {
-	return &pmi1{pmiConn: pmiConn{conn, "PMI-1"}, in: bufio.NewReaderSize(conn, maxPMI1)}
-}
-
-// begin agrees on the version. It abandons the connection if it cannot.
-func (p *pmi1) begin(ctx context.Context) error {
-	err := p.within(ctx, func() error {
-		if _, err := p.call("init pmi_version=1 pmi_subversion=1", "response_to_init"); err != nil {
-			return err
-		}
-		limits, err := p.call("get_maxes", "maxes")
-		if err != nil {
-			return err
-		}
-		if p.keyMax, err = pmi1Number(limits, "keylen_max", 1); err != nil {
-			return err
-		}
-		if p.valueMax, err = pmi1Number(limits, "vallen_max", 1); err != nil {
-			return err
-		}
-		own, err := p.call("get_my_kvsname", "my_kvsname")
-		if err == nil && own["kvsname"] == "" {
-			err = errors.New("get_my_kvsname: the answer has no name")
-		}
-		p.space = own["kvsname"]
-		return err
-	})
-	if err != nil {
-		p.abandon()
+// hasPMI1 reports whether this process has a connection to a process manager that speaks
+// PMI-1, or could open one. Inside of a Slurm step it reports false, and PMI-2 is used, unless
+// Hydra runs in the step.
+func (v *variables) hasPMI1() bool {
+	if v.has(pmiPort) && v.has(pmiID) {
+		return true
 	}
-	return err
-}
-
-// introduce says which process this is, where the connection is not inherited, and returns
-// its rank and the number of ranks. It abandons the connection if it cannot.
-func (p *pmi1) introduce(ctx context.Context, id int) (rank, size int, err error) {
-	err = p.within(ctx, func() error {
-		if _, err := p.call("initack pmiid="+strconv.Itoa(id), "initack"); err != nil {
-			return err
-		}
-		for _, want := range []struct {
-			key string
-			to  *int
-		}{{"size", &size}, {"rank", &rank}, {"debug", nil}} {
-			answer, err := p.answer("set")
-			if err == nil && want.to != nil {
-				*want.to, err = pmi1Number(answer, want.key, 0)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if size < 1 || rank >= size {
-			return fmt.Errorf("it takes this process for rank %d of %d", rank, size)
-		}
-		return nil
-	})
-	if err != nil {
-		p.abandon()
+	if !v.has(pmiFD) || !v.has(pmiRank) || !v.has(pmiSize) {
+		return false
 	}
-	return rank, size, err
+	size, _ := v.lookup(pmiSize)
+	tasks, _ := v.lookup(slurmTasks)
+	return !inSlurmStep(v) || v.has(hydraLocal) || size != tasks
 }
 
-// put publishes a value, which others see after the next fence of all processes.
-func (p *pmi1) put(ctx context.Context, key, value string) error {
-	return p.within(ctx, func() error {
-		if len(key) >= p.keyMax || len(value) >= p.valueMax || strings.ContainsAny(key+value, " \n") {
-			return fmt.Errorf("put: key %q with a value of %d bytes; less than %d and %d are allowed, without spaces", key, len(value), p.keyMax, p.valueMax)
-		}
-		_, err := p.call("put kvsname="+p.space+" key="+key+" value="+value, "put_result")
-		return err
-	})
-}
-
-// fence waits for all processes.
-func (p *pmi1) fence(ctx context.Context) error {
-	_, err := p.ask(ctx, "barrier_in", "barrier_out")
-	return err
-}
-
-// get returns a value that was put before the last fence, or by the manager.
-func (p *pmi1) get(ctx context.Context, key string) (string, error) {
-	answer, err := p.ask(ctx, "get kvsname="+p.space+" key="+key, "get_result")
-	return answer["value"], err
-}
-
-// close ends the talk. The manager takes a process that ends without it for one that
-// broke off.
-func (p *pmi1) close(ctx context.Context) error {
-	return p.end(func() error {
-		_, err := p.ask(ctx, "finalize", "finalize_ack")
-		return err
-	})
-}
-
-// ask makes a call that ends with ctx.
-func (p *pmi1) ask(ctx context.Context, command, want string) (map[string]string, error) {
-	return p.askWithin(ctx, func() (map[string]string, error) { return p.call(command, want) })
-}
-
-// call sends a command with its arguments and returns the answer to it.
-func (p *pmi1) call(command, want string) (map[string]string, error) {
-	name, _, _ := strings.Cut(command, " ")
-	if _, err := io.WriteString(p.conn, "cmd="+command+"\n"); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+// fromPMI1 begins the session of a process whose manager speaks PMI-1. The only process
+// of a job is a job of one rank.
+func fromPMI1(ctx context.Context, v *variables, tell reports) (Session, error) {
+	var plan networkPlan
+	plan.limits(v, tell)
+	v.checkMeeting()
+	if v.err != nil {
+		return nil, v.err
 	}
-	answer, err := p.answer(want)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return answer, nil
-}
-
-// answer reads one line, which must be the command want and have succeeded.
-func (p *pmi1) answer(want string) (map[string]string, error) {
-	line, err := p.in.ReadSlice('\n')
-	switch {
-	case errors.Is(err, bufio.ErrBufferFull):
-		return nil, fmt.Errorf("an answer of more than %d bytes", maxPMI1)
-	case errors.Is(err, io.EOF) && len(line) > 0:
-		return nil, io.ErrUnexpectedEOF
-	case err != nil:
-		return nil, err
-	}
-	answer, err := pmi1Pairs(strings.TrimSuffix(string(line), "\n"))
+	proof, given, err := v.credentials()
 	if err != nil {
 		return nil, err
 	}
-	if answer["cmd"] != want {
-		return nil, fmt.Errorf("the answer is a %.40q, not %s", answer["cmd"], want)
+	plan.meeting.proof = proof
+	p, err := plan.openPMI1(ctx, v)
+	if p == nil || err != nil {
+		return nil, err
 	}
-	if rc, ok := answer["rc"]; ok && rc != "0" {
-		return nil, fmt.Errorf("code %.20q %.200q", rc, answer["msg"])
-	}
-	return answer, nil
+	plan.serves = plan.info.Rank == 0
+	return plan.overStore(ctx, p, v, given, netip.Addr{})
 }
 
-// pmi1Pairs reads "key=value key=value". Words without "=" belong to texts for people.
-func pmi1Pairs(line string) (map[string]string, error) {
-	out := map[string]string{}
-	for word := range strings.FieldsSeq(line) {
-		key, value, ok := strings.Cut(word, "=")
-		if !ok {
-			continue
-		}
-		if _, twice := out[key]; twice {
-			return nil, fmt.Errorf("an answer that says %.40q twice", key)
-		}
-		out[key] = value
+// openPMI1 begins to speak to the process manager, and notes who this rank is. It returns
+// nil for the only process of a job.
+func (p *networkPlan) openPMI1(ctx context.Context, v *variables) (*pmi.V1, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.meeting.patience)
+	defer cancel()
+	manager, err := v.dialPMI1(ctx, &p.info)
+	if manager == nil || err != nil {
+		return nil, err
 	}
-	return out, nil
+	if err := manager.Begin(ctx); err != nil {
+		return nil, err
+	}
+	if p.info.Size == 1 {
+		return nil, manager.Close(ctx)
+	}
+	p.place(ctx, manager)
+	return manager, nil
 }
 
-// pmi1Number returns a number of an answer of at least from.
-func pmi1Number(answer map[string]string, key string, from int) (int, error) {
-	n, err := strconv.Atoi(answer[key])
-	if err != nil || n < from || n > manyRanks {
-		return 0, fmt.Errorf("an answer with %s=%.40q; expected a number from %d to %d", key, answer[key], from, manyRanks)
+// dialPMI1 returns the connection to the process manager and notes rank and size, or
+// returns nil for the only process of a job, if that is known without asking.
+func (v *variables) dialPMI1(ctx context.Context, i *Info) (*pmi.V1, error) {
+	if !v.has(pmiFD) {
+		return v.callPMI1(ctx, i)
 	}
-	return n, nil
+	i.Size = v.number(pmiSize, 1, manyRanks, 1)
+	i.Rank = base.Rank(v.number(pmiRank, 0, i.Size, 0))
+	if v.err != nil || i.Size == 1 {
+		return nil, v.err
+	}
+	conn, err := v.takePMI()
+	if err != nil {
+		return nil, err
+	}
+	return pmi.NewV1(conn), nil
+}
+
+// callPMI1 opens the connection, and asks who this process is.
+func (v *variables) callPMI1(ctx context.Context, i *Info) (*pmi.V1, error) {
+	address, _ := v.lookup(pmiPort)
+	id := v.number(pmiID, 0, manyRanks, 0)
+	if v.err != nil {
+		return nil, v.err
+	}
+	dialer := net.Dialer{Timeout: dialTimeout}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("%s=%.80q is not where a process manager can be reached: %w", pmiPort, address, err)
+	}
+	p := pmi.NewV1(conn)
+	rank, size, err := p.Introduce(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	os.Unsetenv(pmiPort)
+	i.Rank, i.Size = base.Rank(rank), size
+	return p, nil
+}
+
+// place notes on which host this rank is. Each rank is alone on its host if the manager
+// does not say it.
+func (p *networkPlan) place(ctx context.Context, manager *pmi.V1) {
+	p.info.Host, p.info.LocalRank, p.info.LocalSize = fmt.Sprintf("rank-%d", p.info.Rank), 0, 1
+	at, err := manager.Locate(ctx, int(p.info.Rank), p.info.Size)
+	if err != nil {
+		p.meeting.tell.logs(fmt.Sprintf("ranks share no memory, since the process manager does not say which are on one host: %v", err))
+		return
+	}
+	p.info.Host, p.info.LocalRank, p.info.LocalSize = strconv.Itoa(at.Host), at.LocalRank, at.LocalSize
 }

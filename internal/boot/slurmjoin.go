@@ -11,6 +11,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/boot/internal/pmi"
 )
 
 // fromSlurm begins the session of a task that srun has started. The tasks find
@@ -81,12 +82,12 @@ func (p networkPlan) overPMI2(ctx context.Context, v *variables) (Session, error
 	job, _ := v.lookup(pmiJob)
 	opening, cancel := context.WithTimeout(ctx, p.meeting.patience)
 	defer cancel()
-	slurm, size, err := openPMI(opening, conn, job, int(p.info.Rank))
+	slurm, size, err := pmi.OpenV2(opening, conn, job, int(p.info.Rank))
 	if err != nil {
 		return nil, err
 	}
 	if size != p.info.Size {
-		slurm.abandon()
+		slurm.Abandon()
 		return nil, fmt.Errorf("PMI-2 says that the step has %d tasks, and %s says %d", size, slurmTasks, p.info.Size)
 	}
 	text, _ := v.lookup(slurmFrom)

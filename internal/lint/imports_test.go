@@ -146,6 +146,11 @@ const launcherTable = `
 	supervise < executable;
 `
 
+// bootTable is who may import whom among the internal packages of internal/boot.
+const bootTable = `
+	NONE < pmi;   # what process managers speak
+`
+
 // advice says what to do instead, by what was imported.
 var advice = map[string]string{
 	"unsafe":                            "use the typed views of package segment, or put the few lines into a *_unsafe.go file of a package that may",
@@ -197,6 +202,14 @@ func TestImportTableOfLauncher(t *testing.T) {
 		t.Fatal(err)
 	}
 	report(t, checkInside(loadModule(t), "launcher", rules))
+}
+
+func TestImportTableOfBoot(t *testing.T) {
+	rules, err := parseRules(bootTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, checkInside(loadModule(t), "internal/boot", rules))
 }
 
 func TestCheckInside(t *testing.T) {

@@ -1,4 +1,4 @@
-package boot
+package pmi
 
 import (
 	"context"
@@ -10,36 +10,35 @@ import (
 	"strings"
 )
 
-// PMI-2 is how the tasks of a Slurm step exchange a few values at start: text
-// over a connection that each task inherits. A message is its length as six
-// characters, and then "cmd=name;key=value;...". A ";" inside a value is doubled.
 const (
-	pmiInit      = "cmd=init pmi_version=2 pmi_subversion=0\n"
-	pmiLength    = 6
-	maxPMI       = 1 << 16 // bytes of an answer; values have at most 1024
-	maxPMIValue  = 1024
-	pmiTerminate = ";"
+	firstLine  = "cmd=init pmi_version=2 pmi_subversion=0\n"
+	lengthSize = 6
+	maxMessage = 1 << 16 // bytes of an answer; values have at most 1024
+	maxValue   = 1024
+	terminator = ";"
 )
 
-// A pmi is a task's connection to Slurm.
-type pmi struct {
-	pmiConn
+// A V2 speaks PMI-2, by which the tasks of a Slurm step exchange a few values at start: text
+// over a connection that each task inherits. A message is its length as six characters, and
+// then "cmd=name;key=value;...". A ";" inside a value is doubled.
+type V2 struct {
+	conn
 	job string // as Slurm calls it
 }
 
-// openPMI begins to speak over conn, which it takes, and returns how many tasks
-// the step has. It blocks until ctx ends, as all of its methods do.
-func openPMI(ctx context.Context, conn net.Conn, job string, rank int) (p *pmi, size int, err error) {
-	p = &pmi{pmiConn{conn, "PMI-2"}, job}
+// OpenV2 begins to speak over c, which it takes, and returns how many tasks the step has. It
+// blocks until ctx ends, as all methods do.
+func OpenV2(ctx context.Context, c net.Conn, job string, rank int) (p *V2, size int, err error) {
+	p = &V2{conn{c, "PMI-2"}, job}
 	err = p.within(ctx, func() error {
-		if _, err := io.WriteString(conn, pmiInit); err != nil {
+		if _, err := io.WriteString(c, firstLine); err != nil {
 			return err
 		}
-		line, err := readLine(conn)
+		line, err := readLine(c)
 		if err != nil {
 			return err
 		}
-		if rc := pairs(strings.ReplaceAll(line, " ", pmiTerminate))["rc"]; rc != "0" {
+		if rc := pairs(strings.ReplaceAll(line, " ", terminator))["rc"]; rc != "0" {
 			return fmt.Errorf("it refuses to speak PMI-2: %q", line)
 		}
 		answer, err := p.call("fullinit", "pmijobid", job, "pmirank", strconv.Itoa(rank), "threaded", "FALSE")
@@ -52,29 +51,29 @@ func openPMI(ctx context.Context, conn net.Conn, job string, rank int) (p *pmi, 
 		return nil
 	})
 	if err != nil {
-		p.abandon()
+		p.Abandon()
 		return nil, 0, err
 	}
 	return p, size, nil
 }
 
-// put publishes a value, which others see after the next fence of all tasks.
-func (p *pmi) put(ctx context.Context, key, value string) error {
-	if len(value) > maxPMIValue {
-		return fmt.Errorf("PMI-2: a value of %d bytes; at most %d are allowed", len(value), maxPMIValue)
+// Put publishes a value, which others see after the next fence of all tasks.
+func (p *V2) Put(ctx context.Context, key, value string) error {
+	if len(value) > maxValue {
+		return fmt.Errorf("PMI-2: a value of %d bytes; at most %d are allowed", len(value), maxValue)
 	}
 	_, err := p.ask(ctx, "kvs-put", "key", key, "value", value)
 	return err
 }
 
-// fence waits for all tasks of the step.
-func (p *pmi) fence(ctx context.Context) error {
+// Fence waits for all tasks of the step.
+func (p *V2) Fence(ctx context.Context) error {
 	_, err := p.ask(ctx, "kvs-fence")
 	return err
 }
 
-// get returns a value that was put before the last fence.
-func (p *pmi) get(ctx context.Context, key string) (string, error) {
+// Get returns a value that was put before the last fence.
+func (p *V2) Get(ctx context.Context, key string) (string, error) {
 	answer, err := p.ask(ctx, "kvs-get", "jobid", p.job, "srcid", "-1", "key", key)
 	if err == nil && answer["found"] == "FALSE" {
 		err = fmt.Errorf("%s: no task has put %q", p.version, key)
@@ -82,9 +81,9 @@ func (p *pmi) get(ctx context.Context, key string) (string, error) {
 	return answer["value"], err
 }
 
-// close ends the talk. Slurm takes a task that ends without it for one that
+// Close ends the talk. Slurm takes a task that ends without it for one that
 // broke off.
-func (p *pmi) close(ctx context.Context) error {
+func (p *V2) Close(ctx context.Context) error {
 	return p.end(func() error {
 		_, err := p.ask(ctx, "finalize")
 		return err
@@ -92,17 +91,17 @@ func (p *pmi) close(ctx context.Context) error {
 }
 
 // ask makes a call that ends with ctx.
-func (p *pmi) ask(ctx context.Context, command string, args ...string) (map[string]string, error) {
+func (p *V2) ask(ctx context.Context, command string, args ...string) (map[string]string, error) {
 	return p.askWithin(ctx, func() (map[string]string, error) { return p.call(command, args...) })
 }
 
 // call sends a command and returns the answer to it.
-func (p *pmi) call(command string, args ...string) (map[string]string, error) {
-	text := pmiMessage(command, args...)
-	if _, err := io.WriteString(p.conn, fmt.Sprintf("%*d%s", pmiLength, len(text), text)); err != nil {
+func (p *V2) call(command string, args ...string) (map[string]string, error) {
+	text := message(command, args...)
+	if _, err := io.WriteString(p.socket, fmt.Sprintf("%*d%s", lengthSize, len(text), text)); err != nil {
 		return nil, fmt.Errorf("%s: %w", command, err)
 	}
-	answer, err := readAnswer(p.conn)
+	answer, err := readAnswer(p.socket)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", command, err)
 	}
@@ -115,23 +114,23 @@ func (p *pmi) call(command string, args ...string) (map[string]string, error) {
 	return answer, nil
 }
 
-// pmiMessage writes a command without its length.
-func pmiMessage(command string, args ...string) string {
-	text := "cmd=" + command + pmiTerminate
+// message writes a command without its length.
+func message(command string, args ...string) string {
+	text := "cmd=" + command + terminator
 	for i := 0; i < len(args); i += 2 {
-		text += args[i] + "=" + strings.ReplaceAll(args[i+1], ";", ";;") + pmiTerminate
+		text += args[i] + "=" + strings.ReplaceAll(args[i+1], ";", ";;") + terminator
 	}
 	return text
 }
 
 // readAnswer reads one message.
 func readAnswer(r io.Reader) (map[string]string, error) {
-	var head [pmiLength]byte
+	var head [lengthSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return nil, err
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(head[:])))
-	if err != nil || n < 0 || n > maxPMI {
+	if err != nil || n < 0 || n > maxMessage {
 		return nil, fmt.Errorf("a message that begins with %q, which is no length", head[:])
 	}
 	body := make([]byte, n)

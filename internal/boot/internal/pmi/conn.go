@@ -1,4 +1,10 @@
-package boot
+// Package pmi speaks to the process manager that has started this process, by PMI-1 or PMI-2,
+// the process management interface of MPICH: processes put values, pass a fence, and get each
+// other's values.
+//
+// It knows neither variables nor jobs; package boot decides by which version to speak, over
+// which connection, and about what.
+package pmi
 
 import (
 	"context"
@@ -9,20 +15,21 @@ import (
 	"time"
 )
 
-// A pmiConn is a connection to a process manager that speaks some version of PMI.
-type pmiConn struct {
-	conn    net.Conn
+// A conn is a connection to a process manager that speaks some version of PMI.
+type conn struct {
+	socket  net.Conn
 	version string // such as PMI-1, for errors
 }
 
-func (c *pmiConn) name() string { return c.version }
+// Name returns the version, such as PMI-1.
+func (c *conn) Name() string { return c.version }
 
-// abandon ends the conversation in the middle and leaves the connection open until the process
+// Abandon ends the conversation in the middle and leaves the connection open until the process
 // ends. A manager kills a process whose connection breaks, and would do so before the process
 // has said what is wrong.
-func (c *pmiConn) abandon() {
-	if socket, ok := c.conn.(syscall.Conn); ok && keepOpen(socket) == nil {
-		c.conn.Close() // which else the garbage collector does
+func (c *conn) Abandon() {
+	if raw, ok := c.socket.(syscall.Conn); ok && keepOpen(raw) == nil {
+		c.socket.Close() // which else the garbage collector does
 	}
 }
 
@@ -45,19 +52,19 @@ func keepOpen(socket syscall.Conn) error {
 }
 
 // end ends the conversation by finish, which asks the manager for it.
-func (c *pmiConn) end(finish func() error) error {
+func (c *conn) end(finish func() error) error {
 	err := finish()
 	if err != nil {
-		c.abandon()
+		c.Abandon()
 		return err
 	}
-	c.conn.Close()
+	c.socket.Close()
 	return nil
 }
 
 // within runs f, which uses the connection, until ctx ends. Its errors begin with the version.
-func (c *pmiConn) within(ctx context.Context, f func() error) error {
-	stop := context.AfterFunc(ctx, func() { c.conn.SetDeadline(time.Unix(1, 0)) })
+func (c *conn) within(ctx context.Context, f func() error) error {
+	stop := context.AfterFunc(ctx, func() { c.socket.SetDeadline(time.Unix(1, 0)) })
 	err := f()
 	if !stop() && ctx.Err() != nil {
 		err = ctx.Err()
@@ -69,7 +76,7 @@ func (c *pmiConn) within(ctx context.Context, f func() error) error {
 }
 
 // askWithin makes a call over the connection, until ctx ends, and returns its answer.
-func (c *pmiConn) askWithin(ctx context.Context, call func() (map[string]string, error)) (answer map[string]string, err error) {
+func (c *conn) askWithin(ctx context.Context, call func() (map[string]string, error)) (answer map[string]string, err error) {
 	err = c.within(ctx, func() (err error) {
 		answer, err = call()
 		return err

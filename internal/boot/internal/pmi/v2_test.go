@@ -1,4 +1,4 @@
-package boot
+package pmi
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
-// A script is the other end of a PMI-2 connection: it expects what is asked, in
+// A script is the other end of a connection: it expects what is asked, in
 // this order, and answers.
 type script []struct{ ask, answer string }
 
@@ -43,11 +43,11 @@ func (s script) play(t *testing.T) (conn net.Conn, heard chan string) {
 // framed puts the length before a message.
 func framed(text string) string { return fmt.Sprintf("%6d%s", len(text), text) }
 
-const pmiWelcome = "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n"
+const v2Welcome = "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n"
 
-func TestPMI(t *testing.T) {
+func TestV2(t *testing.T) {
 	conn, heard := script{
-		{pmiInit, pmiWelcome},
+		{firstLine, v2Welcome},
 		{framed("cmd=fullinit;pmijobid=7.0;pmirank=2;threaded=FALSE;"), framed("cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=2;size=8;appnum=-1;")},
 		{framed("cmd=kvs-put;key=k;value=a;;b=c;"), framed("cmd=kvs-put-response;rc=0;")},
 		{framed("cmd=kvs-fence;"), framed("cmd=kvs-fence-response;rc=0;")},
@@ -55,24 +55,32 @@ func TestPMI(t *testing.T) {
 		{framed("cmd=finalize;"), framed("cmd=finalize-response;rc=0;")},
 	}.play(t)
 	ctx := testenv.Context(t)
-	p, size, err := openPMI(ctx, conn, "7.0", 2)
+	p, size, err := OpenV2(ctx, conn, "7.0", 2)
 	if err != nil || size != 8 {
 		t.Fatalf("%d, %v", size, err)
 	}
 	exchangeOne(t, ctx, p, "a;b=c", heard)
 }
 
+// A client is a V1 or a V2.
+type client interface {
+	Put(ctx context.Context, key, value string) error
+	Fence(ctx context.Context) error
+	Get(ctx context.Context, key string) (string, error)
+	Close(ctx context.Context) error
+}
+
 // exchangeOne puts a value called k, gets it after a fence, and closes the connection; heard
 // is as play returns it.
-func exchangeOne(t *testing.T, ctx context.Context, p store, value string, heard chan string) {
+func exchangeOne(t *testing.T, ctx context.Context, p client, value string, heard chan string) {
 	t.Helper()
-	if err := errors.Join(p.put(ctx, "k", value), p.fence(ctx)); err != nil {
+	if err := errors.Join(p.Put(ctx, "k", value), p.Fence(ctx)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := p.get(ctx, "k"); err != nil || got != value {
+	if got, err := p.Get(ctx, "k"); err != nil || got != value {
 		t.Errorf("%q, %v", got, err)
 	}
-	if err := p.close(ctx); err != nil {
+	if err := p.Close(ctx); err != nil {
 		t.Error(err)
 	}
 	if wrong, open := <-heard; open {
@@ -80,7 +88,7 @@ func exchangeOne(t *testing.T, ctx context.Context, p store, value string, heard
 	}
 }
 
-func TestPMIThatGoesWrong(t *testing.T) {
+func TestV2ThatGoesWrong(t *testing.T) {
 	fullinit := framed("cmd=fullinit;pmijobid=j;pmirank=0;threaded=FALSE;")
 	welcome := framed("cmd=fullinit-response;rc=0;size=2;")
 	get := framed("cmd=kvs-get;jobid=j;srcid=-1;key=k;")
@@ -89,22 +97,22 @@ func TestPMIThatGoesWrong(t *testing.T) {
 		script script
 		want   string
 	}{
-		{"old version", script{{pmiInit, "cmd=response_to_init rc=-1\n"}}, "refuses to speak PMI-2"},
-		{"endless line", script{{pmiInit, strings.Repeat("x", 300)}}, "endless"},
-		{"cut off", script{{pmiInit, pmiWelcome}, {fullinit, welcome[:20]}}, "unexpected EOF"},
-		{"no length", script{{pmiInit, pmiWelcome}, {fullinit, "cmd=ful"}}, "no length"},
-		{"too long", script{{pmiInit, pmiWelcome}, {fullinit, "999999"}}, "no length"},
-		{"negative length", script{{pmiInit, pmiWelcome}, {fullinit, "    -1"}}, "no length"},
-		{"no size", script{{pmiInit, pmiWelcome}, {fullinit, framed("cmd=fullinit-response;rc=0;")}}, `"" tasks`},
-		{"error code", script{{pmiInit, pmiWelcome}, {fullinit, framed("cmd=fullinit-response;rc=14;errmsg=no;")}}, "code 14 no"},
-		{"another answer", script{{pmiInit, pmiWelcome}, {fullinit, framed("cmd=kvs-put-response;rc=0;")}}, "kvs-put-response"},
-		{"value that nobody put", script{{pmiInit, pmiWelcome}, {fullinit, welcome}, {get, framed("cmd=kvs-get-response;rc=0;found=FALSE;")}}, `no task has put "k"`},
+		{"old version", script{{firstLine, "cmd=response_to_init rc=-1\n"}}, "refuses to speak PMI-2"},
+		{"endless line", script{{firstLine, strings.Repeat("x", 300)}}, "endless"},
+		{"cut off", script{{firstLine, v2Welcome}, {fullinit, welcome[:20]}}, "unexpected EOF"},
+		{"no length", script{{firstLine, v2Welcome}, {fullinit, "cmd=ful"}}, "no length"},
+		{"too long", script{{firstLine, v2Welcome}, {fullinit, "999999"}}, "no length"},
+		{"negative length", script{{firstLine, v2Welcome}, {fullinit, "    -1"}}, "no length"},
+		{"no size", script{{firstLine, v2Welcome}, {fullinit, framed("cmd=fullinit-response;rc=0;")}}, `"" tasks`},
+		{"error code", script{{firstLine, v2Welcome}, {fullinit, framed("cmd=fullinit-response;rc=14;errmsg=no;")}}, "code 14 no"},
+		{"another answer", script{{firstLine, v2Welcome}, {fullinit, framed("cmd=kvs-put-response;rc=0;")}}, "kvs-put-response"},
+		{"value that nobody put", script{{firstLine, v2Welcome}, {fullinit, welcome}, {get, framed("cmd=kvs-get-response;rc=0;found=FALSE;")}}, `no task has put "k"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conn, _ := c.script.play(t)
-			p, _, err := openPMI(testenv.Context(t), conn, "j", 0)
+			p, _, err := OpenV2(testenv.Context(t), conn, "j", 0)
 			if err == nil {
-				_, err = p.get(testenv.Context(t), "k")
+				_, err = p.Get(testenv.Context(t), "k")
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "PMI-2: ") {
 				t.Errorf("%v, want an error of PMI-2 with %q", err, c.want)
@@ -113,12 +121,12 @@ func TestPMIThatGoesWrong(t *testing.T) {
 	}
 }
 
-func TestPMIEndsWithTheContext(t *testing.T) {
+func TestV2EndsWithTheContext(t *testing.T) {
 	conn, other := net.Pipe()
 	defer other.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := openPMI(ctx, conn, "j", 0); !errors.Is(err, context.Canceled) {
+	if _, _, err := OpenV2(ctx, conn, "j", 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
 }
@@ -137,8 +145,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// FuzzPMI checks that no answer makes the reader panic or take much memory.
-func FuzzPMI(f *testing.F) {
+// FuzzV2 checks that no answer makes the reader panic or take much memory.
+func FuzzV2(f *testing.F) {
 	f.Add(framed("cmd=kvs-get-response;rc=0;found=TRUE;value=a;;b;"))
 	f.Add("     0")
 	f.Add("999999x")
