@@ -71,6 +71,18 @@ type referral struct {
 	key       string   // auth.Key.Text, or storeKeyGiven
 }
 
+// text is the referral as it travels through a local socket.
+func (r referral) text() string { return strings.Join(r.addresses, ",") + "\n" + r.key }
+
+// parseReferral reads what text has written.
+func parseReferral(text string) (referral, error) {
+	where, key, ok := strings.Cut(text, "\n")
+	if !ok {
+		return referral{}, fmt.Errorf("rank 0 told through a local socket %.80q, which says no key", text)
+	}
+	return referral{strings.Split(where, ","), key}, nil
+}
+
 // refer returns the referral to a rendezvous at addresses. If the user has given no
 // key, it makes one.
 func (p *networkPlan) refer(addresses []string, given bool) referral {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -91,5 +92,15 @@ func TestVariablesAreCheckedBeforeTheManager(t *testing.T) {
 				t.Errorf("the manager has heard %d lines", m.heard)
 			}
 		})
+	}
+}
+
+func TestReferralsAsText(t *testing.T) {
+	want := referral{[]string{"h:1", "[::1]:2"}, "a key"}
+	if got, err := parseReferral(want.text()); err != nil || !reflect.DeepEqual(got, want) || want.text() != "h:1,[::1]:2\na key" {
+		t.Errorf("%q was read as %+v, %v", want.text(), got, err)
+	}
+	if got, err := parseReferral("h:1"); err == nil {
+		t.Errorf("a referral without a key was read as %+v", got)
 	}
 }

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"runtime"
 	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/internal/boot/internal/near"
 )
 
 // begin begins the session of a process of the starter. Ranks that have a key meet at the
@@ -25,7 +29,7 @@ func (s *starter) begin(ctx context.Context, v *variables, tell reports) (Sessio
 	}
 	plan.meeting.proof = proof
 	start := s.start(v)
-	switch near := start != "" && plan.info.LocalSize == plan.info.Size; {
+	switch oneHost := start != "" && plan.info.LocalSize == plan.info.Size; {
 	case given && s.isPlaced(v):
 		plan.meeting.addresses = s.rendezvous(v)
 		if !v.has(EnvRendezvous) {
@@ -37,8 +41,8 @@ func (s *starter) begin(ctx context.Context, v *variables, tell reports) (Sessio
 		}
 		plan.info.settle()
 		return plan.join(ctx)
-	case near:
-		return plan.overSocket(ctx, v, given, socketName(s.name, start))
+	case oneHost:
+		return plan.overSocket(ctx, v, given, near.Name(s.name, start))
 	}
 	return nil, s.unmet(plan.info, given, s.isPlaced(v))
 }
@@ -79,9 +83,12 @@ func (p networkPlan) overSocket(ctx context.Context, v *variables, given bool, n
 
 // tellSocket is overSocket at rank 0. The socket is there until all ranks have come.
 func (p networkPlan) tellSocket(ctx context.Context, v *variables, given bool, name string) (Session, error) {
-	socket, err := listenNear(name)
+	socket, err := near.Listen(name)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("rank 0 tells the other ranks of this host where it is, and another process already does (%w): if that is of this job, two processes have rank 0, so give each rank a number of its own; else wait for its end", err)
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = fmt.Errorf("%s has no sockets without a file; set %s and %s for all ranks: %w", runtime.GOOS, EnvRendezvous, EnvKeyFile, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("rank 0 tells the other ranks of this host where it is, and cannot: %w", err)
@@ -103,7 +110,7 @@ func (p networkPlan) tellSocket(ctx context.Context, v *variables, given bool, n
 		socket.Close()
 		return nil, err
 	}
-	h.serving.Go(func() { serveNear(socket, r) })
+	h.serving.Go(func() { near.Serve(socket, r.text()) })
 	h.serving.Go(func() {
 		defer socket.Close()
 		select {
@@ -112,4 +119,24 @@ func (p networkPlan) tellSocket(ctx context.Context, v *variables, given bool, n
 		}
 	})
 	return h, nil
+}
+
+// hearSocket returns the referral of rank 0. It blocks until rank 0 is there, for as long
+// as the meeting is waited for.
+func (p networkPlan) hearSocket(ctx context.Context, name string) (referral, error) {
+	limited, cancel := context.WithTimeout(ctx, p.meeting.patience)
+	defer cancel()
+	if p.info.reminds() {
+		go p.meeting.tell.remind(limited.Done(), func() string { return missingText([]base.Rank{0}, p.info.Size) })
+	}
+	text, err := near.Await(limited, name)
+	switch {
+	case err == nil:
+		return parseReferral(text)
+	case errors.Is(err, near.ErrStranger):
+		return referral{}, fmt.Errorf("the socket at which rank 0 should be: %w", err)
+	case ctx.Err() != nil:
+		return referral{}, ctx.Err()
+	}
+	return referral{}, fmt.Errorf("rank 0 has not come within %v, the limit of %s: %w", p.meeting.patience, EnvJoinTimeout, err)
 }

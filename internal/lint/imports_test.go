@@ -148,7 +148,7 @@ const launcherTable = `
 
 // bootTable is who may import whom among the internal packages of internal/boot.
 const bootTable = `
-	NONE < pmi;   # what process managers speak
+	NONE < pmi, near;   # what process managers speak; a text for processes of one host
 `
 
 // advice says what to do instead, by what was imported.

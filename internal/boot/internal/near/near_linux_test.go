@@ -1,6 +1,7 @@
-package boot
+package near
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -9,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
@@ -46,14 +46,47 @@ func otherUser() int {
 	return 65534
 }
 
+// own names a socket of this test.
+func own(t *testing.T) string { return Name("test", fmt.Sprint(t.Name(), os.Getpid())) }
+
+func TestAwait(t *testing.T) {
+	name := own(t)
+	told := make(chan string)
+	go func() {
+		text, err := Await(testenv.Context(t), name)
+		told <- fmt.Sprint(text, " ", err)
+	}()
+	l, err := Listen(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		Serve(l, "a text")
+	}()
+	if got := <-told; got != "a text <nil>" {
+		t.Error(got)
+	}
+	if _, err := Listen(name); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("%v, want that the name is taken", err)
+	}
+	l.Close()
+	<-served
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if text, err := Await(ctx, name); text != "" || err == nil {
+		t.Errorf("%q, %v at a closed socket", text, err)
+	}
+}
+
 // TestAnotherUserAtTheSocket takes the name first, and comes to ask.
 func TestAnotherUserAtTheSocket(t *testing.T) {
-	p := networkPlan{info: Info{Rank: 1, Size: 2}, meeting: meeting{patience: time.Hour}}
-	name := socketName("test", NewJobID())
+	name := own(t)
 	var l net.Listener
 	as(t, otherUser(), func() {
 		var err error
-		if l, err = listenNear(name); err != nil {
+		if l, err = Listen(name); err != nil {
 			t.Error(err)
 		}
 	})
@@ -61,25 +94,22 @@ func TestAnotherUserAtTheSocket(t *testing.T) {
 		return
 	}
 	defer l.Close()
-	if _, err := p.hearSocket(testenv.Context(t), name); !errors.Is(err, errStranger) || !strings.Contains(err.Error(), fmt.Sprintf("user %d", otherUser())) {
-		t.Errorf("%v, want that another user is there", err)
-	}
-	if _, err := p.tellSocket(testenv.Context(t), &variables{lookup: lookupIn(nil)}, false, name); !errors.Is(err, syscall.EADDRINUSE) {
-		t.Errorf("%v, want that the name is taken", err)
+	if text, err := Await(testenv.Context(t), name); !errors.Is(err, ErrStranger) || !strings.Contains(err.Error(), fmt.Sprintf("user %d", otherUser())) {
+		t.Errorf("%q, %v, want that another user is there", text, err)
 	}
 
-	own, err := listenNear(socketName("test", NewJobID()))
+	ours, err := Listen(name + "-ours")
 	if err != nil {
 		t.Fatal(err)
 	}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		serveNear(own, referral{[]string{"127.0.0.1:1"}, "a key"})
+		Serve(ours, "a text")
 	}()
 	var text []byte
 	as(t, otherUser(), func() {
-		conn, err := net.Dial("unix", own.Addr().String())
+		conn, err := net.Dial("unix", ours.Addr().String())
 		if err != nil {
 			t.Error(err)
 			return
@@ -92,9 +122,9 @@ func TestAnotherUserAtTheSocket(t *testing.T) {
 	if len(text) > 0 {
 		t.Errorf("another user was told %q", text)
 	}
-	if r, err := askNear(testenv.Context(t), own.Addr().String()); err != nil || r.key != "a key" {
-		t.Errorf("the own user was told %v, %v", r, err)
+	if text, err := Await(testenv.Context(t), ours.Addr().String()); err != nil || text != "a text" {
+		t.Errorf("the own user was told %q, %v", text, err)
 	}
-	own.Close()
+	ours.Close()
 	<-served
 }

@@ -1,4 +1,4 @@
-package boot
+package near
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// listenNear opens the socket called name on this host.
-func listenNear(name string) (net.Listener, error) { return net.Listen("unix", name) }
+// Listen opens the socket called name on this host.
+func Listen(name string) (net.Listener, error) { return net.Listen("unix", name) }
 
-// sameUser returns an error that matches errStranger unless the process at the other end
+// sameUser returns an error that matches ErrStranger unless the process at the other end
 // of a socket, or the one that listened there, is of the user of this one.
 func sameUser(conn net.Conn) error {
 	raw, err := conn.(*net.UnixConn).SyscallConn()
@@ -28,7 +28,7 @@ func sameUser(conn net.Conn) error {
 		return os.NewSyscallError("getsockopt", optErr)
 	}
 	if int(peer.Uid) != os.Geteuid() {
-		return fmt.Errorf("it belongs to user %d, and this process to user %d: %w", peer.Uid, os.Geteuid(), errStranger)
+		return fmt.Errorf("it belongs to user %d, and this process to user %d: %w", peer.Uid, os.Geteuid(), ErrStranger)
 	}
 	return nil
 }
