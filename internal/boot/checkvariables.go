@@ -6,6 +6,11 @@ import "os"
 // gaspi-run -v has it.
 const EnvVerbose = "GASPI_VERBOSE"
 
+// EnvLocalCores is how many cores the ranks of this host share. A rank that is
+// bound to one core cannot find it out by itself. Missing, it is what the Go
+// runtime says.
+const EnvLocalCores = "GASPI_LOCAL_CORES"
+
 const mostCores = 1 << 20 // more cores than any host has
 
 // CheckVariables returns an error that names the first variable that makes no sense, of those that

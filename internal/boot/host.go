@@ -168,6 +168,15 @@ func (m *meeting) cannotListen(err error) error {
 		err, cmp.Or(m.variable, EnvRendezvous))
 }
 
+// ListenAt returns where the rendezvous listens that others reach at these addresses, as
+// host:port: at those that belong to this host, or at the ports on all of its addresses if
+// none does, as behind a service of a cluster. It asks the resolver for at most 3 s; a name
+// that is not known yet belongs to no host. The error says which of them is no host:port.
+func ListenAt(ctx context.Context, addresses []string) ([]string, error) {
+	m := meeting{addresses: addresses}
+	return m.listenAt(ctx)
+}
+
 // listenAt returns where to listen, each place once.
 func (m *meeting) listenAt(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
