@@ -184,6 +184,23 @@ func TestUnreadMessagesAreBounded(t *testing.T) {
 	c.Close()
 }
 
+// TestMessagesThatAreReadDoNotCount sends more than may wait, one after the other.
+func TestMessagesThatAreReadDoNotCount(t *testing.T) {
+	ends := socketPair(t)
+	p := text()
+	p.MaxUnsent = 2 * mostText
+	left, right := New(ends[0], p), New(ends[1], p)
+	for i := range 10 {
+		left.Send(strings.Repeat("x", mostText))
+		<-left.Written()
+		if _, err := right.Receive(); err != nil || left.Err() != nil {
+			t.Fatalf("message %d: %v, %v", i, err, left.Err())
+		}
+	}
+	left.Close()
+	right.Close()
+}
+
 func TestSendAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := net.Pipe()
