@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 )
 
 // A team may number the members of a group anew.
@@ -97,7 +98,7 @@ func ExampleCandidate() {
 
 // A model of a slow network, for a job on such a network: Config.Machine takes it.
 func ExampleMachine() {
-	network, err := gaspi.ParseNetwork("latency=1ms,bandwidth=10MB/s")
+	network, err := emulation.Parse("latency=1ms,bandwidth=10MB/s")
 	if err != nil {
 		log.Fatal(err)
 	}

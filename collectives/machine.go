@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
 	"github.com/gaspi-go/gaspi-go/internal/namedfile"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
@@ -54,7 +55,7 @@ func onOneHost(m *Machine) {
 // OnNetwork changes a machine to what it is where a network is emulated, as a team does
 // by itself: the model is the emulator's own, so nothing is measured. Cards move bytes
 // by themselves.
-func OnNetwork(m *Machine, n gaspi.Network) {
+func OnNetwork(m *Machine, n emulation.Network) {
 	overhead := n.Overhead.Seconds()
 	m.Network = price.Link{Latency: (n.Latency + n.Jitter/2).Seconds(), Put: overhead, Signal: overhead}
 	m.Bandwidth, m.SocketRate, m.Take = n.Bandwidth, 0, 0
@@ -67,7 +68,7 @@ func (t *Team) prepareChoice() error {
 	if t.proc.LocalSize() == t.proc.Size() {
 		onOneHost(&t.chooser.Machine)
 	}
-	if network, ok := t.proc.Emulated(); ok {
+	if network, ok := t.proc.Emulation().Network(); ok {
 		OnNetwork(&t.chooser.Machine, network)
 	}
 	switch file := os.Getenv(envMachine); {

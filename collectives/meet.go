@@ -117,7 +117,7 @@ func (t *Team) mismatch(ctx context.Context) error {
 	for range mismatchRows {
 		err := t.stalled(ctx)
 		for range t.ranks { // each tells its calls about once meanwhile
-			if err != nil || t.control.WaitFor(t.wait.in(ctx), t.mail.Pending) != nil {
+			if err != nil || t.control.WaitFunc(t.wait.in(ctx), t.mail.Pending) != nil {
 				break
 			}
 			if err = t.verdict(); err == nil {

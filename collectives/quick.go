@@ -123,7 +123,7 @@ func (r *run) once(ctx context.Context) error {
 			err = t.control.WaitUntil(t.wait.in(ctx), in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
 		default:
 			t.wait.row, t.wait.rowOf = code[pc:pc+in.row], r
-			if err = t.control.WaitFor(t.wait.in(ctx), t.wait.rowFn); err == nil {
+			if err = t.control.WaitFunc(t.wait.in(ctx), t.wait.rowFn); err == nil {
 				pc += in.row - 1
 			}
 		}

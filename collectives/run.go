@@ -291,7 +291,7 @@ func (t *Team) await(ctx context.Context) error {
 			return t.control.WaitUntil(ctx, in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
 		}
 	}
-	return t.control.WaitFor(ctx, t.wait.look)
+	return t.control.WaitFunc(ctx, t.wait.look)
 }
 
 // fail makes the team unusable and ends everything that is under way.

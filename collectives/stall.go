@@ -215,7 +215,7 @@ func (t *Team) blame(err error) error {
 		cancel()
 	} else if errors.Is(err, gaspi.ErrNoSegment) {
 		gone := func() bool { return t.gone() != nil }
-		_ = t.control.WaitFor(t.wait.nap.In(context.Background(), leaving), gone) // however it ends
+		_ = t.control.WaitFunc(t.wait.nap.In(context.Background(), leaving), gone) // however it ends
 	} else {
 		return err
 	}

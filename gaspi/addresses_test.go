@@ -66,7 +66,7 @@ func addressMatrix(ctx context.Context, p *gaspi.Proc) error {
 	own := must(p.CreateSegment(ctx, segCreated, addressesSize))
 	must(p.UseSegment(ctx, segBound, make([]byte, addressesSize)))
 	gone := must(p.CreateSegment(ctx, segDeleted, addressesSize))
-	q := p.Queue(0)
+	q := p.MustQueue(0)
 	ranks := []gaspi.Rank{p.Rank(), (p.Rank() + 1) % gaspi.Rank(p.Size())}
 	for _, r := range ranks {
 		ok(q.Write(gone.At(r, uint64(p.Rank())), must(own.Span(0, 1))))
@@ -131,7 +131,7 @@ func tryAll(p *gaspi.Proc, ranks []gaspi.Rank, try func(at gaspi.Remote, want er
 
 // settled is how an operation with rank r has ended.
 func settled(ctx context.Context, p *gaspi.Proc, r gaspi.Rank, do func(q *gaspi.Queue) error) error {
-	q := p.Queue(0)
+	q := p.MustQueue(0)
 	if err := do(q); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func TestHotCallsAllocateNothing(t *testing.T) {
 // countAllocs measures every hot call with a peer at to.
 func countAllocs(t *testing.T, ctx context.Context, p *gaspi.Proc, s *gaspi.Segment, to gaspi.Remote) {
 	t.Helper()
-	q, src, world := p.Queue(0), must(s.Span(0, 64)), p.World()
+	q, src, world := p.MustQueue(0), must(s.Span(0, 64)), p.World()
 	n := gaspi.Notification{ID: 5, Value: 1}
 	list := []gaspi.Transfer{{Local: src, Remote: to}, {Local: src, Remote: to.Plus(64)}}
 	own := gaspi.Remote{Rank: p.Rank(), Segment: s.ID()}
@@ -80,8 +80,8 @@ func TestQueueFullAllocatesNothing(t *testing.T) {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		if p.Rank() == 0 {
 			src := must(s.Span(0, 8))
-			ok(p.Queue(0).Write(s.At(1, 0), src))
-			if allocs := testing.AllocsPerRun(200, func() { _ = p.Queue(0).Write(s.At(1, 0), src) }); allocs != 0 {
+			ok(p.MustQueue(0).Write(s.At(1, 0), src))
+			if allocs := testing.AllocsPerRun(200, func() { _ = p.MustQueue(0).Write(s.At(1, 0), src) }); allocs != 0 {
 				t.Errorf("a write to a full queue: %v allocations", allocs)
 			}
 		}
@@ -101,7 +101,7 @@ func TestPingPongAllocatesNothing(t *testing.T) {
 	err := gaspi.Local(t.Context(), 2, cfg, func(_ context.Context, p *gaspi.Proc) error {
 		ctx := context.Background()
 		s := must(p.CreateSegment(ctx, 0, 64))
-		q, src, other := p.Queue(0), must(s.Span(0, 8)), 1-p.Rank()
+		q, src, other := p.MustQueue(0), must(s.Span(0, 8)), 1-p.Rank()
 		play := func(n int) {
 			for range n {
 				if p.Rank() == 0 {

@@ -69,7 +69,7 @@ func pattern(r, n int) []byte { return bytes.Repeat([]byte{byte(r + 1), 7, 9}, n
 
 // bindWrites writes to the next rank and looks at what the previous one wrote.
 func bindWrites(ctx context.Context, p *gaspi.Proc, own, seg *gaspi.Segment, next gaspi.Rank) error {
-	q, prev := p.Queue(0), (int(p.Rank())+p.Size()-1)%p.Size()
+	q, prev := p.MustQueue(0), (int(p.Rank())+p.Size()-1)%p.Size()
 	for round := 1; round <= 20; round++ {
 		copy(own.Bytes(), pattern(int(p.Rank())+round, bindSize))
 		src := must(own.Span(0, bindSize))
@@ -107,7 +107,7 @@ func bindReads(ctx context.Context, p *gaspi.Proc, own, seg *gaspi.Segment, next
 	if err := p.Barrier(ctx, p.World()); err != nil {
 		return err
 	}
-	q := p.Queue(1)
+	q := p.MustQueue(1)
 	for r := range gaspi.Rank(p.Size()) {
 		clear(own.Bytes())
 		dst := must(own.Span(8, bindSize-16))
@@ -147,7 +147,7 @@ func bindAtomics(ctx context.Context, p *gaspi.Proc, _, seg *gaspi.Segment, _ ga
 
 // bindRefusals tries what must be refused.
 func bindRefusals(ctx context.Context, p *gaspi.Proc, own, seg *gaspi.Segment, next gaspi.Rank) error {
-	q := p.Queue(2)
+	q := p.MustQueue(2)
 	end := uint64(bindMemory + int(next))
 	src := must(own.Span(0, 8))
 	_, unaligned := p.FetchAdd(ctx, seg.At(next, 4), 1)
@@ -183,7 +183,7 @@ func bindAgain(ctx context.Context, p *gaspi.Proc, own, seg *gaspi.Segment, next
 	if err := p.Barrier(ctx, p.World()); err != nil {
 		return err
 	}
-	q := p.Queue(3)
+	q := p.MustQueue(3)
 	src := must(own.Span(0, 8))
 	if err := q.Write(seg.At(next, 0), src); !errors.Is(err, gaspi.ErrNoSegment) {
 		return fmt.Errorf("write to what was deleted: %v; want %v", err, gaspi.ErrNoSegment)
@@ -239,7 +239,7 @@ func bindDeath(ctx context.Context, p *gaspi.Proc) error {
 		_, err := seg.WaitSome(ctx, 63, 1) // nobody sends it
 		return err
 	}
-	q, src := p.Queue(0), must(own.Span(0, bindSize))
+	q, src := p.MustQueue(0), must(own.Span(0, bindSize))
 	write := func() error {
 		if err := q.Write(seg.At(0, 0), src); err != nil {
 			return err

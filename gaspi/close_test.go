@@ -64,7 +64,7 @@ func TestCloseEndsWaitsUnderWay(t *testing.T) {
 func TestNothingGoesAfterClose(t *testing.T) {
 	bubble(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
-		span, q, n := must(s.Span(0, 8)), p.Queue(0), gaspi.Notification{ID: 1, Value: 1}
+		span, q, n := must(s.Span(0, 8)), p.MustQueue(0), gaspi.Notification{ID: 1, Value: 1}
 		ok(p.Barrier(ctx, p.World()))
 		for range 3 {
 			ok(p.Close())

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/transport/rdma"
 )
 
@@ -129,7 +130,7 @@ func (c Config) validate() error {
 		}
 	}
 	if c.Emulate != "" {
-		if _, err := ParseNetwork(c.Emulate); err != nil {
+		if _, err := emulation.Parse(c.Emulate); err != nil {
 			return fmt.Errorf("gaspi: %s: %w", origin("Emulate", envEmulate, c.Emulate), err)
 		}
 	}

@@ -91,7 +91,7 @@ func TestOperationsWithADeadRankNameIt(t *testing.T) {
 			return errDies
 		}
 		knowsOfDeath(ctx, s)
-		q, src, n := p.Queue(0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}
+		q, src, n := p.MustQueue(0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}
 		list := []gaspi.Transfer{{Local: src, Remote: s.At(1, 0)}}
 		_, addErr := p.FetchAdd(ctx, s.At(1, 0), 1)
 		_, _, sizeErr := p.RemoteSize(1, 0)
@@ -242,7 +242,7 @@ func TestSurvivorsFormAGroupAndGoOn(t *testing.T) {
 		more := must(p.CreateSegment(ctx, 1, 8, gaspi.Over(alive)))
 		me, member := alive.Rank()
 		next := alive.Ranks()[(me+1)%alive.Size()]
-		ok(p.Queue(0).WriteNotify(more.At(next, 0), must(s.Span(0, 8)), gaspi.Notification{ID: 9, Value: 1}))
+		ok(p.MustQueue(0).WriteNotify(more.At(next, 0), must(s.Span(0, 8)), gaspi.Notification{ID: 9, Value: 1}))
 		await(ctx, more, 9)
 		if !member || !healthy(p) {
 			return fmt.Errorf("state %v", p.State())
@@ -268,7 +268,7 @@ func TestRankThatLeftDisturbsNobody(t *testing.T) {
 		next := (p.Rank() + 1) % 3
 		for range 5 {
 			ok(p.Barrier(ctx, three))
-			ok(p.Queue(0).Notify(s.At(next, 0), gaspi.Notification{ID: 1, Value: 1}))
+			ok(p.MustQueue(0).Notify(s.At(next, 0), gaspi.Notification{ID: 1, Value: 1}))
 			await(ctx, s, 1)
 			x := []int64{1}
 			ok(gaspi.AllReduce(ctx, three, x, x, gaspi.Sum))

@@ -85,14 +85,14 @@ var afterDelete = map[string]func(ctx context.Context, s *gaspi.Segment, mem []b
 	"WaitUntil": func(ctx context.Context, s *gaspi.Segment, _ []byte) error {
 		return refuses("notify_waituntil")(s.WaitUntil(ctx, 5, gaspi.Equal, 7))
 	},
-	"WaitFor": func(ctx context.Context, s *gaspi.Segment, _ []byte) error {
-		return refuses("notify_waitfor")(s.WaitFor(ctx, func() bool { return true }))
+	"WaitFunc": func(ctx context.Context, s *gaspi.Segment, _ []byte) error {
+		return refuses("notify_waitfunc")(s.WaitFunc(ctx, func() bool { return true }))
 	},
-	"WaitThrough": func(ctx context.Context, s *gaspi.Segment, _ []byte) error {
-		return refuses("notify_waitthrough")(s.WaitThrough(ctx, func() bool { return true }))
+	"WaitFunc through losses": func(ctx context.Context, s *gaspi.Segment, _ []byte) error {
+		return refuses("notify_waitfunc")(s.WaitFunc(ctx, func() bool { return true }, gaspi.ThroughLosses))
 	},
-	"SleepThrough": func(ctx context.Context, s *gaspi.Segment, _ []byte) error {
-		return refuses("notify_sleepthrough")(s.SleepThrough(ctx, func() bool { return true }))
+	"WaitFunc asleep": func(ctx context.Context, s *gaspi.Segment, _ []byte) error {
+		return refuses("notify_waitfunc")(s.WaitFunc(ctx, func() bool { return true }, gaspi.ThroughLosses|gaspi.Asleep))
 	},
 }
 
@@ -126,7 +126,7 @@ func TestDeletedSegment(t *testing.T) {
 					ok(s.Register(0))
 					mem := s.Bytes()
 					span := must(s.Span(0, 8))
-					q := p.Queue(0)
+					q := p.MustQueue(0)
 					for _, id := range []gaspi.NotificationID{0, 5} {
 						ok(q.Notify(s.At(0, 0), gaspi.Notification{ID: id, Value: 7}))
 						ok(s.WaitAll(ctx, id, 1))
@@ -173,7 +173,7 @@ func checkDeleted(ctx context.Context, t *testing.T, p *gaspi.Proc, s *gaspi.Seg
 	if err := refuses("view")(second(gaspi.View[int64](s, 0, 1))); err != nil {
 		t.Errorf("View: %v", err)
 	}
-	q, at, n := p.Queue(0), gaspi.Remote{Rank: 0, Segment: 3}, gaspi.Notification{ID: 1, Value: 1}
+	q, at, n := p.MustQueue(0), gaspi.Remote{Rank: 0, Segment: 3}, gaspi.Notification{ID: 1, Value: 1}
 	for name, err := range map[string]error{
 		"write": q.Write(at, span), "write_notify": q.WriteNotify(at, span, n), "write_notify in another": q.WriteNotifyIn(at, span, 4, n),
 		"read": q.Read(span, at), "read_notify": q.ReadNotify(span, at, n),

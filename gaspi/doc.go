@@ -10,7 +10,7 @@
 //	seg, err := p.CreateSegment(ctx, 0, 1<<20)     // collective: 1 MiB that every rank may write
 //	src, err := seg.Span(0, 8)                     // bounds are checked once, here
 //	dst := seg.At(peer, 4096)                      // an address at another rank
-//	q := p.Queue(0)
+//	q := p.MustQueue(0)
 //	err = q.WriteNotify(dst, src, gaspi.Notification{ID: 7, Value: 1})
 //	id, err := seg.WaitSome(ctx, 0, 16)            // somebody wrote to us
 //	v, err := seg.Reset(id)                        // the notification is ours

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/emulate"
@@ -14,39 +15,13 @@ import (
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-// A Network is an emulated network, as Config.Emulate describes it.
-type Network = emulate.Network
-
-// A Punctuality says whether the host could carry an emulated network.
-type Punctuality = emulate.Punctuality
-
-// A Lateness is how late messages of an emulated network were.
-type Lateness = emulate.Lateness
-
-// ParseNetwork reads what Config.Emulate holds.
-func ParseNetwork(text string) (Network, error) { return emulate.Parse(text) }
-
-// Emulated is the network that is emulated between the ranks; false if none is.
-func (p *Proc) Emulated() (Network, bool) {
+// Emulation returns what is known of the network that is emulated between the ranks, if one is: see
+// Config.Emulate.
+func (p *Proc) Emulation() emulation.Status {
 	if t, ok := p.wire.(*emulate.Transport); ok {
-		return t.Network(), true
+		return emulation.Of(t)
 	}
-	return Network{}, false
-}
-
-// Punctuality is how late, by the clock of the emulated network, what this rank sent
-// and asked for was delivered, and it went on: since it began, or since the last call
-// of RestartPunctuality. It is zero if no network is emulated.
-func (p *Proc) Punctuality() Punctuality { return p.punctuality(false) }
-
-// RestartPunctuality is Punctuality, which then begins anew.
-func (p *Proc) RestartPunctuality() Punctuality { return p.punctuality(true) }
-
-func (p *Proc) punctuality(begin bool) Punctuality {
-	if t, ok := p.wire.(*emulate.Transport); ok {
-		return t.Punctuality(begin)
-	}
-	return Punctuality{}
+	return emulation.Status{}
 }
 
 // patient is how ranks wait for an emulated network: they sleep at once. A rank that polled
@@ -82,7 +57,7 @@ type makeSegment func(size uint64, notifications uint32, w *notify.WaitPolicy) (
 // emulate emulates a network on top of wire, between cards in memory that all ranks
 // reach. It closes both if it fails.
 func (d *dialer) emulate(wire, cards transport.Transport, memory makeSegment) (transport.Transport, error) {
-	network, err := emulate.Parse(d.cfg.Emulate)
+	network, err := emulation.Parse(d.cfg.Emulate)
 	if err != nil {
 		return nil, errors.Join(err, wire.Close(), cards.Close())
 	}

@@ -18,12 +18,12 @@ func TestEmulated(t *testing.T) {
 			cfg.Transport, cfg.Emulate = transport, "latency=200us,bandwidth=100MB/s,overhead=2us"
 			const count = 4
 			err := gaspi.Local(t.Context(), count, cfg, func(ctx context.Context, p *gaspi.Proc) error {
-				net, emulated := p.Emulated()
+				net, emulated := p.Emulation().Network()
 				if !emulated || net.Latency != 200*time.Microsecond || p.LocalSize() != 1 {
 					return fmt.Errorf("network %v, %v; %d ranks on this host, want 1", net, emulated, p.LocalSize())
 				}
 				seg := must(p.CreateSegment(ctx, 0, 1<<20))
-				next, q := (p.Rank()+1)%count, p.Queue(0)
+				next, q := (p.Rank()+1)%count, p.MustQueue(0)
 				if _, mapped := seg.Mapped(next, 0, 8); mapped {
 					return errors.New("memory of a rank of another host can be addressed")
 				}
@@ -38,7 +38,7 @@ func TestEmulated(t *testing.T) {
 				}
 				ok(p.Ping(ctx, next))
 				ok(p.Barrier(ctx, p.World()))
-				if p.Punctuality().Delivered.Events == 0 {
+				if p.Emulation().Punctuality().Delivered.Events == 0 {
 					return errors.New("nothing was delivered")
 				}
 				return nil

@@ -16,7 +16,7 @@ func ExampleConfig() {
 			return err
 		}
 		if p.Rank() == 0 {
-			full, q := 0, p.Queue(0)
+			full, q := 0, p.MustQueue(0)
 			for posted := 0; posted < 10; {
 				switch err := q.Notify(seg.At(1, 0), gaspi.Notification{ID: 1, Value: 1, Add: true}); err {
 				case nil:
@@ -70,23 +70,6 @@ func ExampleOp() {
 	// min 1
 	// max 4
 	// sum 10
-}
-
-// A text says which network to emulate.
-func ExampleNetwork() {
-	network, err := gaspi.ParseNetwork("latency=100us,bandwidth=150MB/s")
-	check(err)
-	fmt.Println(network.Latency, network.Bandwidth/1e6, "MB/s")
-	// Output:
-	// 100µs 150 MB/s
-}
-
-// The part of the messages of an emulated network that were delivered too late.
-func ExampleLateness() {
-	was := gaspi.Lateness{Events: 2000, Late: 30}
-	fmt.Printf("%.1f %%\n", 100*was.Share())
-	// Output:
-	// 1.5 %
 }
 
 // The transports that ranks can choose on this host.

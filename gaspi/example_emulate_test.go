@@ -10,20 +10,23 @@ import (
 )
 
 // Figures of an emulated network count if the host was able to keep its times.
-func ExamplePunctuality() {
+func ExampleProc_Emulation() {
 	cfg := gaspi.Config{Emulate: "latency=100us,bandwidth=150MB/s"}
-	check(gaspi.Local(context.Background(), 2, cfg, func(ctx context.Context, p *gaspi.Proc) error {
-		p.RestartPunctuality()
+	err := gaspi.Local(context.Background(), 2, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+		p.Emulation().Restart()
 		for range 10 { // of that which is to be measured
 			if err := p.Barrier(ctx, p.World()); err != nil {
 				return err
 			}
 		}
-		if was := p.Punctuality(); p.Rank() == 0 {
+		if was := p.Emulation().Punctuality(); p.Rank() == 0 {
 			fmt.Println("messages were delivered:", was.Delivered.Events > 0)
 		}
 		return p.Barrier(ctx, p.World())
-	}))
+	})
+	if err != nil {
+		panic(err)
+	}
 	// Output:
 	// messages were delivered: true
 }

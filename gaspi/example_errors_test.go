@@ -20,7 +20,7 @@ func ExampleOpError() {
 			if err != nil {
 				return err
 			}
-			err = p.Queue(0).Write(seg.At(1, 8), all) // 8 bytes too long for there
+			err = p.MustQueue(0).Write(seg.At(1, 8), all) // 8 bytes too long for there
 			if failed, ok := errors.AsType[*gaspi.OpError](err); ok {
 				fmt.Println(failed.Op, failed.At)
 			}

@@ -15,7 +15,7 @@ func ExampleNotification() {
 			return err
 		}
 		ready := gaspi.Notification{ID: 0, Value: 1, Add: true}
-		if err := p.Queue(0).Notify(seg.At(0, 0), ready); err != nil {
+		if err := p.MustQueue(0).Notify(seg.At(0, 0), ready); err != nil {
 			return err
 		}
 		if p.Rank() == 0 {
@@ -54,7 +54,7 @@ func ExampleNotificationID() {
 				return err
 			}
 			mine := gaspi.Notification{ID: gaspi.NotificationID(me), Value: 1}
-			if err := p.Queue(0).WriteNotify(seg.At(0, at), own, mine); err != nil {
+			if err := p.MustQueue(0).WriteNotify(seg.At(0, at), own, mine); err != nil {
 				return err
 			}
 			return p.Barrier(ctx, p.World())
@@ -90,7 +90,7 @@ func ExampleValue() {
 			if err != nil {
 				return err
 			}
-			q := p.Queue(0)
+			q := p.MustQueue(0)
 			if err := q.WriteNotify(seg.At(1, 0), text, gaspi.Notification{ID: 0, Value: gaspi.Value(n)}); err != nil {
 				return err
 			}
@@ -108,4 +108,29 @@ func ExampleValue() {
 	}))
 	// Output:
 	// 12 bytes: a short text
+}
+
+// A goroutine in the background waits for either of two notifications.
+func ExampleWaitMode() {
+	check(gaspi.Local(context.Background(), 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
+		seg, err := p.CreateSegment(ctx, 0, 64)
+		if err != nil {
+			return err
+		}
+		if p.Rank() == 0 {
+			return p.MustQueue(0).Notify(seg.At(1, 0), gaspi.Notification{ID: 9, Value: 5})
+		}
+		background := make(chan error)
+		go func() {
+			work := func() bool { return seg.Peek(3) != 0 || seg.Peek(9) != 0 }
+			background <- seg.WaitFunc(ctx, work, gaspi.ThroughLosses, gaspi.Asleep)
+		}()
+		if err := <-background; err != nil {
+			return err
+		}
+		fmt.Println(seg.Peek(3), seg.Peek(9))
+		return nil
+	}))
+	// Output:
+	// 0 5
 }

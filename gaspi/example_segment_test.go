@@ -23,7 +23,7 @@ func ExampleSegment() {
 			if err != nil {
 				return err
 			}
-			q := p.Queue(0)
+			q := p.MustQueue(0)
 			if err := q.WriteNotify(seg.At(0, 8), first, gaspi.Notification{ID: 0, Value: 1}); err != nil {
 				return err
 			}
@@ -131,7 +131,7 @@ func ExampleRemote() {
 			return err
 		}
 		if p.Rank() == 0 {
-			table, q := gaspi.Remote{Rank: 1, Segment: 0}, p.Queue(0)
+			table, q := gaspi.Remote{Rank: 1, Segment: 0}, p.MustQueue(0)
 			copy(seg.Bytes(), "one two six ")
 			for at := uint64(0); at < seg.Size(); at += size {
 				record, err := seg.Span(at, size)

@@ -31,7 +31,7 @@ func halo(ctx context.Context, p *gaspi.Proc) error {
 	check(err)
 	n := gaspi.Rank(p.Size())
 	left, right := (p.Rank()+n-1)%n, (p.Rank()+1)%n
-	q := p.Queue(0)
+	q := p.MustQueue(0)
 
 	cell[0] = float64(p.Rank())
 	for step := range 1000 {
@@ -119,7 +119,7 @@ func ExampleQueue_Read() {
 			if err != nil {
 				return err
 			}
-			q := p.Queue(0)
+			q := p.MustQueue(0)
 			if err := q.Read(to, seg.At(0, 0)); err != nil {
 				return err
 			}
@@ -158,7 +158,7 @@ func ExampleTransfer() {
 				}
 				column = append(column, gaspi.Transfer{Local: from, Remote: seg.At(1, at)})
 			}
-			q := p.Queue(0)
+			q := p.MustQueue(0)
 			if err := q.WriteListNotify(column, seg.At(1, 0), gaspi.Notification{ID: 7, Value: 1}); err != nil {
 				return err
 			}
@@ -307,7 +307,7 @@ func ExampleStats() {
 			if err != nil {
 				return err
 			}
-			q := p.Queue(0)
+			q := p.MustQueue(0)
 			for range 3 {
 				if err := q.Write(seg.At(1, 0), all); err != nil {
 					return err

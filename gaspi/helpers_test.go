@@ -104,8 +104,8 @@ func await(ctx context.Context, s *gaspi.Segment, id gaspi.NotificationID) gaspi
 
 // tell posts notification id in rank r's segment of the same number.
 func tell(p *gaspi.Proc, s *gaspi.Segment, r gaspi.Rank, id gaspi.NotificationID) {
-	ok(p.Queue(7).Notify(s.At(r, 0), gaspi.Notification{ID: id, Value: 1}))
-	ok(p.Queue(7).Wait(context.Background()))
+	ok(p.MustQueue(7).Notify(s.At(r, 0), gaspi.Notification{ID: id, Value: 1}))
+	ok(p.MustQueue(7).Wait(context.Background()))
 }
 
 // healthy reports whether the state vector shows nothing bad.

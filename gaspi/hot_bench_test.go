@@ -16,7 +16,7 @@ func BenchmarkWriteNotify(b *testing.B) {
 			return firstError(err, p.Barrier(ctx, p.World()))
 		}
 		src, _ := seg.Span(0, 8)
-		q := p.Queue(0)
+		q := p.MustQueue(0)
 		dst := seg.At(1, 1024)
 		b.Run("post", func(b *testing.B) {
 			b.ReportAllocs()

@@ -32,7 +32,7 @@ func TestRingOfWriteNotify(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if err := p.Queue(0).WriteNotify(seg.At(next, 8), src, gaspi.Notification{ID: 3, Value: 9}); err != nil {
+				if err := p.MustQueue(0).WriteNotify(seg.At(next, 8), src, gaspi.Notification{ID: 3, Value: 9}); err != nil {
 					return err
 				}
 				id, err := seg.WaitSome(ctx, 0, 8)
@@ -201,7 +201,7 @@ func TestJobEndsWithTheFirstError(t *testing.T) {
 					if p.Rank() == 1 {
 						return errors.New("out of luck")
 					}
-					for q := p.Queue(0); ; {
+					for q := p.MustQueue(0); ; {
 						err := q.WriteNotify(last.At(1, 0), must(last.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1})
 						if err == nil || errors.Is(err, gaspi.ErrQueueFull) {
 							err = q.Wait(ctx)
@@ -232,7 +232,7 @@ func TestThousandRanks(t *testing.T) {
 			return err
 		}
 		next := (p.Rank() + 1) % n
-		if err := p.Queue(0).WriteNotify(s.At(next, 0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: gaspi.Value(p.Rank()) + 1}); err != nil {
+		if err := p.MustQueue(0).WriteNotify(s.At(next, 0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: gaspi.Value(p.Rank()) + 1}); err != nil {
 			return err
 		}
 		if err := s.WaitUntil(ctx, 1, gaspi.Equal, gaspi.Value((p.Rank()+n-1)%n)+1); err != nil {

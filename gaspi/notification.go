@@ -66,34 +66,40 @@ func (s *Segment) TryUntil(id NotificationID, how notify.Compare, v Value) (bool
 	return ok, err
 }
 
-// WaitFor blocks until look reports true; look asks for notifications of s by
+// A WaitMode changes how WaitFunc waits. Modes are combined by |.
+type WaitMode uint8
+
+const (
+	// ThroughLosses is for waits that no death ends, of those who serve the ranks that are there: when
+	// a rank has died or left, look is called again, and decides by Proc.Health or Proc.Failure.
+	ThroughLosses WaitMode = 1 << iota
+	// Asleep is for goroutines in the background: the wait neither spins nor yields, which would keep
+	// a core from those that have something to do.
+	Asleep
+)
+
+// WaitFunc blocks until look reports true; look asks for notifications of s by
 // Peek or a Try form, any number of them. It is called in the waiting goroutine
 // again and again, at least once after every post, and must not block. Otherwise
-// it is like WaitSome. An extension of the standard, for those who wait for
-// several things at once that are no range of notifications.
-func (s *Segment) WaitFor(ctx context.Context, look func() bool) error {
-	if err := s.mem.Notifications().WaitFunc(ctx, look, s.stop, &s.p.stats.notifyWait); err != nil {
-		return segmentError("notify_waitfor", s.id, err)
+// WaitFunc is like WaitSome, but for its modes. It is an extension of the standard, for those
+// who wait for several things at once that are no range of notifications.
+func (s *Segment) WaitFunc(ctx context.Context, look func() bool, modes ...WaitMode) error {
+	var mode WaitMode
+	for _, m := range modes {
+		mode |= m
 	}
-	return nil
-}
-
-// WaitThrough is WaitFor that no death ends: when a rank died or left, look is called
-// again, and what it means is the program's business (Proc.Health, Proc.Failure). It
-// still ends with ctx, Close and Delete. An extension of the standard, for those who
-// serve the ranks that are there.
-func (s *Segment) WaitThrough(ctx context.Context, look func() bool) error {
-	if err := s.mem.Notifications().WaitFunc(ctx, look, s.p.stop, &s.p.stats.notifyWait); err != nil {
-		return segmentError("notify_waitthrough", s.id, err)
+	stop := s.stop
+	if mode&ThroughLosses != 0 {
+		stop = s.p.stop
 	}
-	return nil
-}
-
-// SleepThrough is WaitThrough that neither spins nor yields: for a goroutine in the
-// background, which would only keep a core from those that have something to do.
-func (s *Segment) SleepThrough(ctx context.Context, look func() bool) error {
-	if err := s.mem.Notifications().SleepFunc(ctx, look, s.p.stop, &s.p.stats.notifyWait); err != nil {
-		return segmentError("notify_sleepthrough", s.id, err)
+	var err error
+	if mode&Asleep != 0 {
+		err = s.mem.Notifications().SleepFunc(ctx, look, stop, &s.p.stats.notifyWait)
+	} else {
+		err = s.mem.Notifications().WaitFunc(ctx, look, stop, &s.p.stats.notifyWait)
+	}
+	if err != nil {
+		return segmentError("notify_waitfunc", s.id, err)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func TestResetHandsOutEachValueOnce(t *testing.T) {
 		}
 		if p.Rank() == 1 {
 			for i := range posts {
-				post(p.Queue(0), 2, i)
+				post(p.MustQueue(0), 2, i)
 			}
 			return p.Barrier(ctx, p.World())
 		}
@@ -41,7 +41,7 @@ func TestResetHandsOutEachValueOnce(t *testing.T) {
 		for w := range taken {
 			wg.Go(func() {
 				for i := range posts {
-					post(p.Queue(w), w, i)
+					post(p.MustQueue(w), w, i)
 					for range 3 {
 						if v, err := s.Reset(0); err != nil {
 							t.Error(err)
@@ -76,7 +76,7 @@ func TestResetAloneShowsTheData(t *testing.T) {
 	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 128))
 		words := must(gaspi.View[uint64](s, 0, 16))
-		q, other := p.Queue(0), 1-p.Rank()
+		q, other := p.MustQueue(0), 1-p.Rank()
 		for round := uint64(1); round <= rounds; round++ {
 			for i := range words[:8] {
 				words[i] = round*100 + uint64(i)
@@ -105,8 +105,8 @@ func TestResetAloneShowsTheData(t *testing.T) {
 func TestSlotKeepsLastValue(t *testing.T) {
 	pair(t, 100, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 		for v := range gaspi.Value(3) {
-			ok(p.Queue(0).Notify(s.At(1, 0), gaspi.Notification{ID: 4, Value: v + 10}))
-			ok(p.Queue(0).WriteNotify(s.At(1, 0), must(s.Span(0, 8)), gaspi.Notification{ID: 5, Value: v + 20, Add: true}))
+			ok(p.MustQueue(0).Notify(s.At(1, 0), gaspi.Notification{ID: 4, Value: v + 10}))
+			ok(p.MustQueue(0).WriteNotify(s.At(1, 0), must(s.Span(0, 8)), gaspi.Notification{ID: 5, Value: v + 20, Add: true}))
 		}
 	}, func(s *gaspi.Segment) {
 		for id, want := range map[gaspi.NotificationID]gaspi.Value{4: 12, 5: 63} {
@@ -129,9 +129,9 @@ func TestAddsAreNeverLost(t *testing.T) {
 		s := must(p.CreateSegment(ctx, 0, 8))
 		if p.Rank() > 0 {
 			for range each {
-				if err := p.Queue(0).Notify(s.At(0, 0), gaspi.Notification{ID: 1, Value: 1, Add: true}); err == gaspi.ErrQueueFull {
-					ok(p.Queue(0).Wait(ctx))
-					ok(p.Queue(0).Notify(s.At(0, 0), gaspi.Notification{ID: 1, Value: 1, Add: true}))
+				if err := p.MustQueue(0).Notify(s.At(0, 0), gaspi.Notification{ID: 1, Value: 1, Add: true}); err == gaspi.ErrQueueFull {
+					ok(p.MustQueue(0).Wait(ctx))
+					ok(p.MustQueue(0).Notify(s.At(0, 0), gaspi.Notification{ID: 1, Value: 1, Add: true}))
 				}
 			}
 			return p.Barrier(ctx, p.World())
@@ -241,7 +241,7 @@ func TestTryForms(t *testing.T) {
 			want("until", until, got, err)
 		}
 		post := func(id gaspi.NotificationID, v gaspi.Value) {
-			ok(p.Queue(0).Notify(s.At(0, 0), gaspi.Notification{ID: id, Value: v}))
+			ok(p.MustQueue(0).Notify(s.At(0, 0), gaspi.Notification{ID: id, Value: v}))
 		}
 		look(false, false, false)
 		post(1, 4)

@@ -36,9 +36,9 @@ func stream(t *testing.T, rounds uint64, send func(q *gaspi.Queue, s *gaspi.Segm
 				words[i] = round<<8 + uint64(i)
 			}
 			for to := gaspi.Rank(1); to < 3; to++ {
-				ok(send(p.Queue(0), s, to, gaspi.Notification{ID: 0, Value: gaspi.Value(round)}))
+				ok(send(p.MustQueue(0), s, to, gaspi.Notification{ID: 0, Value: gaspi.Value(round)}))
 			}
-			ok(p.Queue(0).Wait(ctx))
+			ok(p.MustQueue(0).Wait(ctx))
 			await(ctx, s, 1)
 			await(ctx, s, 2)
 		}
@@ -97,7 +97,7 @@ func TestReadNotificationShowsTheDataRead(t *testing.T) {
 			want[i] = byte(i) ^ byte(100*other)
 		}
 		ok(p.Barrier(ctx, p.World()))
-		q, got := p.Queue(0), s.Bytes()[64:128]
+		q, got := p.MustQueue(0), s.Bytes()[64:128]
 		check := func(how string) {
 			if !bytes.Equal(got, want) {
 				panic(fmt.Sprintf("%s: got %v", how, got))
@@ -130,7 +130,7 @@ func TestReadNotificationShowsTheDataRead(t *testing.T) {
 func TestListsAreAllOrNothing(t *testing.T) {
 	const depth = 8
 	pair(t, depth, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
-		q := p.Queue(0)
+		q := p.MustQueue(0)
 		for i := range s.Bytes()[:8] {
 			s.Bytes()[i] = 0xee
 		}

@@ -208,7 +208,7 @@ func TestPassiveNeedsNoQueue(t *testing.T) {
 	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.AllocSegment(0, 8))
 		for n := range p.Config().Queues {
-			ok(p.Queue(n).Delete())
+			ok(p.MustQueue(n).Delete())
 		}
 		if p.Rank() == 1 {
 			return p.PassiveSend(ctx, 0, must(s.Span(0, 8)))

@@ -124,7 +124,7 @@ func start(ctx context.Context, d *dialer, wire transport.Transport) (*Proc, err
 		over:       make(chan struct{}),
 		certain:    certainAfter(),
 	}
-	if _, ok := p.Emulated(); ok { // each rank counts as alone on its host
+	if _, ok := p.Emulation().Network(); ok { // each rank counts as alone on its host
 		p.localRank, p.localSize = 0, 1
 	}
 	p.peers = peerstate.New(info.Size)

@@ -52,7 +52,7 @@ func playVictim(ctx context.Context, p *gaspi.Proc) error {
 	for name, err := range map[string]error{
 		"barrier":   p.Barrier(ctx, p.World()),
 		"allreduce": gaspi.AllReduce(ctx, p.World(), []int32{1}, []int32{1}, gaspi.Sum),
-		"write":     p.Queue(0).Write(s.At(victim, 0), src),
+		"write":     p.MustQueue(0).Write(s.At(victim, 0), src),
 		"passive":   p.PassiveSend(ctx, victim, src),
 		"ping":      p.Ping(ctx, victim),
 	} {
@@ -113,7 +113,7 @@ func TestProcessesAllocateNothing(t *testing.T) {
 func playAllocations(ctx context.Context, p *gaspi.Proc) error {
 	s := must(p.CreateSegment(ctx, 0, 4096))
 	if p.Rank() == 0 {
-		src, q := must(s.Span(0, 64)), p.Queue(0)
+		src, q := must(s.Span(0, 64)), p.MustQueue(0)
 		n := gaspi.Notification{ID: 5, Value: 1}
 		for name, call := range map[string]func(){
 			"write":        func() { ok(q.Write(s.At(1, 64), src)); ok(q.Wait(ctx)) },

@@ -93,8 +93,8 @@ func playRing(ctx context.Context, p *gaspi.Proc) error {
 	next, prev := (int(p.Rank())+1)%p.Size(), (int(p.Rank())+p.Size()-1)%p.Size()
 	for round := uint64(1); round <= 300; round++ {
 		words[0] = round<<8 + uint64(p.Rank())
-		ok(p.Queue(0).WriteNotify(s.At(gaspi.Rank(next), 8), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: gaspi.Value(round)}))
-		ok(p.Queue(0).Wait(ctx))
+		ok(p.MustQueue(0).WriteNotify(s.At(gaspi.Rank(next), 8), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: gaspi.Value(round)}))
+		ok(p.MustQueue(0).Wait(ctx))
 		if v := await(ctx, s, 1); v != gaspi.Value(round) || words[1] != round<<8+uint64(prev) {
 			return fmt.Errorf("round %d: notification %d, word %#x", round, v, words[1])
 		}
@@ -111,7 +111,7 @@ func playMessagePassing(ctx context.Context, p *gaspi.Proc) error {
 	const rounds, words = 2000, 32
 	s := must(p.CreateSegment(ctx, 0, 2*8*words))
 	mine, theirs := must(gaspi.View[uint64](s, 0, words)), must(gaspi.View[uint64](s, 8*words, words))
-	peer, q := p.Rank()^1, p.Queue(0)
+	peer, q := p.Rank()^1, p.MustQueue(0)
 	src := must(s.Span(0, 8*words))
 	for round := uint64(1); round <= rounds; round++ {
 		for i := range mine {
@@ -202,9 +202,9 @@ func playContention(ctx context.Context, p *gaspi.Proc) error {
 			}
 			old = was
 		}
-		ok(p.Queue(0).Notify(s.At(last, 0), gaspi.Notification{ID: 1, Value: 1, Add: true}))
-		if p.Queue(0).Size() > 1000 {
-			ok(p.Queue(0).Wait(ctx))
+		ok(p.MustQueue(0).Notify(s.At(last, 0), gaspi.Notification{ID: 1, Value: 1, Add: true}))
+		if p.MustQueue(0).Size() > 1000 {
+			ok(p.MustQueue(0).Wait(ctx))
 		}
 	}
 	ok(p.Barrier(ctx, p.World()))
@@ -258,8 +258,8 @@ func playSegmentsAgainAndAgain(ctx context.Context, p *gaspi.Proc) error {
 		}
 		words[0] = round + 1
 		next := gaspi.Rank((int(p.Rank()) + 1) % p.Size())
-		ok(p.Queue(0).WriteNotify(s.At(next, 8), must(s.Span(0, 8)), gaspi.Notification{ID: 0, Value: 1}))
-		ok(p.Queue(0).Wait(ctx))
+		ok(p.MustQueue(0).WriteNotify(s.At(next, 8), must(s.Span(0, 8)), gaspi.Notification{ID: 0, Value: 1}))
+		ok(p.MustQueue(0).Wait(ctx))
 		if await(ctx, s, 0); words[1] != round+1 {
 			return fmt.Errorf("round %d: got %d", round, words[1])
 		}

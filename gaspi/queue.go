@@ -36,19 +36,19 @@ type Queue struct {
 // number: collectives write to a few in turn.
 const recent = 8
 
-// Queue is queue number n, from 0 to Config.Queues-1 or as CreateQueue gave it.
-// It panics if there is none: queues are picked by constants, and one that is
-// missing is a bug of the program.
-func (p *Proc) Queue(n int) *Queue {
-	q, err := p.LookupQueue(n)
+// MustQueue is Queue for a number that the program knows to exist, such as a constant. It panics
+// if there is no such queue.
+func (p *Proc) MustQueue(n int) *Queue {
+	q, err := p.Queue(n)
 	if err != nil {
 		panic(err)
 	}
 	return q
 }
 
-// LookupQueue is Queue with an error instead of a panic.
-func (p *Proc) LookupQueue(n int) (*Queue, error) {
+// Queue returns queue number n, from 0 to Config.Queues-1 or as CreateQueue gave it, or an error
+// if there is none.
+func (p *Proc) Queue(n int) (*Queue, error) {
 	p.queues.mu.Lock()
 	defer p.queues.mu.Unlock()
 	if n < 0 || n >= len(p.queues.byNumber) || p.queues.byNumber[n] == nil {

@@ -38,7 +38,7 @@ func pair(t *testing.T, depth int, act func(ctx context.Context, p *gaspi.Proc, 
 // GPI-2 marks the healthy peer corrupt when a post finds the queue full.
 func TestQueueFullIsNoFault(t *testing.T) {
 	pair(t, 4, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
-		q := p.Queue(0)
+		q := p.MustQueue(0)
 		post := func(i uint64) error {
 			src := must(s.Span(i, 1))
 			src.Bytes()[0] = byte(i + 1)
@@ -72,7 +72,7 @@ func TestQueueFullIsNoFault(t *testing.T) {
 		if !healthy(p) {
 			t.Errorf("state %v after a full queue", p.State())
 		}
-		ok(p.Queue(1).Notify(s.At(1, 0), gaspi.Notification{ID: 0, Value: 1})) // other queues have room
+		ok(p.MustQueue(1).Notify(s.At(1, 0), gaspi.Notification{ID: 0, Value: 1})) // other queues have room
 		ok(q.Wait(ctx))
 		if q.Size() != 0 {
 			t.Errorf("size %d after a wait", q.Size())
@@ -92,7 +92,7 @@ func TestQueueFullIsNoFault(t *testing.T) {
 // On TCP, GPI-2 takes two entries for each.
 func TestWriteNotifyTakesOneEntry(t *testing.T) {
 	pair(t, 16, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
-		q, src, n := p.Queue(0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}
+		q, src, n := p.MustQueue(0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}
 		list := []gaspi.Transfer{{Local: src, Remote: s.At(1, 8)}, {}, {Local: src, Remote: s.At(1, 16)}}
 		list[1].Remote.Rank = 1 // an entry of size 0
 		for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestQueueHoldsItsDepthOfWriteNotifies(t *testing.T) {
 	const depth = 100
 	pair(t, depth, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 		post := func() error {
-			return p.Queue(0).WriteNotify(s.At(1, 0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1})
+			return p.MustQueue(0).WriteNotify(s.At(1, 0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1})
 		}
 		for round := range 3 {
 			for i := range depth {
@@ -134,14 +134,14 @@ func TestQueueHoldsItsDepthOfWriteNotifies(t *testing.T) {
 			if err := post(); err != gaspi.ErrQueueFull {
 				t.Errorf("round %d: one more than the depth: %v", round, err)
 			}
-			ok(p.Queue(0).Wait(ctx))
+			ok(p.MustQueue(0).Wait(ctx))
 		}
 	}, func(*gaspi.Segment) {})
 }
 
 func TestSelfAndZeroSizeTakeNoEntry(t *testing.T) {
 	pair(t, 4, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
-		q, none, n := p.Queue(0), must(s.Span(3, 0)), gaspi.Notification{ID: 2, Value: 7}
+		q, none, n := p.MustQueue(0), must(s.Span(3, 0)), gaspi.Notification{ID: 2, Value: 7}
 		a, b := must(s.Span(0, 8)), must(s.Span(8, 8))
 		copy(a.Bytes(), "to self!")
 		for range 10 { // more than the depth
@@ -191,7 +191,7 @@ func TestSelfAndZeroSizeTakeNoEntry(t *testing.T) {
 func TestWriteEndPastSegmentIsRefused(t *testing.T) {
 	const top = math.MaxUint64
 	pair(t, 1000, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
-		src, q, n := must(s.Span(0, 8)), p.Queue(0), gaspi.Notification{ID: 1, Value: 1}
+		src, q, n := must(s.Span(0, 8)), p.MustQueue(0), gaspi.Notification{ID: 1, Value: 1}
 		copy(src.Bytes(), "trespass")
 		for _, offset := range []uint64{60, 57, 64, 65, top, top - 7, top - 3, 1 << 63} {
 			to := s.At(1, offset)
@@ -236,7 +236,7 @@ func TestWriteEndPastSegmentIsRefused(t *testing.T) {
 
 func TestOperationsNameWhatIsWrong(t *testing.T) {
 	pair(t, 1000, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
-		q, src := p.Queue(0), must(s.Span(0, 8))
+		q, src := p.MustQueue(0), must(s.Span(0, 8))
 		private := must(p.AllocSegment(3, 64)) // registered with nobody
 		gone := must(p.AllocSegment(4, 64))
 		fromGone := must(gone.Span(0, 8))
@@ -283,8 +283,8 @@ func TestTransferMax(t *testing.T) {
 	cfg.TransferMax = 16
 	err := gaspi.Local(t.Context(), 1, cfg, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
-		ok(p.Queue(0).Write(s.At(0, 32), must(s.Span(0, 16))))
-		if err := p.Queue(0).Write(s.At(0, 32), must(s.Span(0, 17))); !errors.Is(err, gaspi.ErrTooLarge) {
+		ok(p.MustQueue(0).Write(s.At(0, 32), must(s.Span(0, 16))))
+		if err := p.MustQueue(0).Write(s.At(0, 32), must(s.Span(0, 17))); !errors.Is(err, gaspi.ErrTooLarge) {
 			return fmt.Errorf("17 bytes: %v, want ErrTooLarge", err)
 		}
 		return nil
@@ -300,7 +300,7 @@ func TestQueuesComeAndGo(t *testing.T) {
 	err := gaspi.Local(t.Context(), 2, cfg, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 16))
 		q := must(p.CreateQueue())
-		if q.Number() != 2 || p.Queue(2) != q {
+		if q.Number() != 2 || p.MustQueue(2) != q {
 			t.Errorf("queue number %d, want 2", q.Number())
 		}
 		if _, err := p.CreateQueue(); !errors.Is(err, gaspi.ErrTooMany) {
@@ -321,7 +321,7 @@ func TestQueuesComeAndGo(t *testing.T) {
 				t.Errorf("%s on a deleted queue: %v", name, err)
 			}
 		}
-		if _, err := p.LookupQueue(2); err == nil {
+		if _, err := p.Queue(2); err == nil {
 			t.Error("a deleted queue is still found")
 		}
 		if got := must(p.CreateQueue()).Number(); got != 2 {
@@ -336,7 +336,7 @@ func TestQueuesComeAndGo(t *testing.T) {
 
 func TestPurgeGivesEntriesBack(t *testing.T) {
 	pair(t, 2, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
-		q := p.Queue(0)
+		q := p.MustQueue(0)
 		for range 2 {
 			ok(q.Write(s.At(1, 0), must(s.Span(0, 8))))
 		}
@@ -351,11 +351,11 @@ func TestPurgeGivesEntriesBack(t *testing.T) {
 func TestStatsCountWhatWasDone(t *testing.T) {
 	pair(t, 100, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 		p.ResetStats()
-		q, src, n := p.Queue(0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}
+		q, src, n := p.MustQueue(0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}
 		ok(q.Write(s.At(1, 0), src))
 		ok(q.WriteNotify(s.At(1, 0), src, n))
 		ok(q.WriteList([]gaspi.Transfer{{Local: src, Remote: s.At(1, 8)}, {Local: src, Remote: s.At(1, 16)}}))
-		ok(p.Queue(1).Read(src, s.At(1, 0)))
+		ok(p.MustQueue(1).Read(src, s.At(1, 0)))
 		ok(q.Notify(s.At(1, 0), n))
 		_ = q.Write(s.At(7, 0), src) // refused, so not counted
 		must(p.FetchAdd(ctx, s.At(1, 0), 1))

@@ -91,7 +91,7 @@ func TestStatsLeaveOutWhatWasRefused(t *testing.T) {
 	one, zero := gaspi.Notification{ID: 1, Value: 1}, gaspi.Notification{ID: 1}
 	for _, to := range []gaspi.Rank{0, 1} {
 		pair(t, 1000, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
-			q, src, past := p.Queue(0), must(s.Span(0, 8)), s.At(to, 60)
+			q, src, past := p.MustQueue(0), must(s.Span(0, 8)), s.At(to, 60)
 			for name, post := range map[string]func() error{
 				"write":                             func() error { return q.Write(past, src) },
 				"write_notify":                      func() error { return q.WriteNotify(past, src, one) },

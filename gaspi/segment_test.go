@@ -43,7 +43,7 @@ func TestCreateSegmentResumesAfterTimeout(t *testing.T) {
 			return fmt.Errorf("the id again: %v, want ErrInUse", err)
 		}
 		next := (p.Rank() + 1) % 3
-		ok(p.Queue(0).WriteNotify(s.At(next, 8), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}))
+		ok(p.MustQueue(0).WriteNotify(s.At(next, 8), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}))
 		await(ctx, s, 1)
 		return p.Barrier(ctx, p.World())
 	})
@@ -83,13 +83,13 @@ func TestSegmentSizesMayDiffer(t *testing.T) {
 				return fmt.Errorf("rank %d: %d bytes, %d notifications, %v", r, bytes, count, err)
 			}
 			last := gaspi.Notification{ID: gaspi.NotificationID(notes(r)) - 1, Value: 1}
-			ok(p.Queue(0).Notify(s.At(r, 0), last))
+			ok(p.MustQueue(0).Notify(s.At(r, 0), last))
 			last.ID++
-			if err := p.Queue(0).Notify(s.At(r, 0), last); !errors.Is(err, gaspi.ErrNoNotification) {
+			if err := p.MustQueue(0).Notify(s.At(r, 0), last); !errors.Is(err, gaspi.ErrNoNotification) {
 				return fmt.Errorf("one notification too far at rank %d: %v", r, err)
 			}
-			ok(p.Queue(0).Write(s.At(r, size(r)-1-uint64(p.Rank())), must(s.Span(0, 1)))) // each its own byte
-			if err := p.Queue(0).Write(s.At(r, size(r)), must(s.Span(0, 1))); !errors.Is(err, gaspi.ErrOutOfRange) {
+			ok(p.MustQueue(0).Write(s.At(r, size(r)-1-uint64(p.Rank())), must(s.Span(0, 1)))) // each its own byte
+			if err := p.MustQueue(0).Write(s.At(r, size(r)), must(s.Span(0, 1))); !errors.Is(err, gaspi.ErrOutOfRange) {
 				return fmt.Errorf("one byte too far at rank %d: %v", r, err)
 			}
 		}
@@ -148,7 +148,7 @@ func TestRegisterLetsOneRankIn(t *testing.T) {
 			return fmt.Errorf("rank %d: %v", p.Rank(), err)
 		}
 		if p.Rank() == 1 {
-			ok(p.Queue(0).WriteNotify(private.At(0, 8), must(private.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}))
+			ok(p.MustQueue(0).WriteNotify(private.At(0, 8), must(private.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}))
 			await(ctx, control, 0)
 		}
 		if p.Rank() == 0 {
@@ -172,10 +172,10 @@ func TestLateWriteNeverLandsInTheNewSegment(t *testing.T) {
 			}
 			at := gaspi.Remote{Rank: 0, Segment: 0}
 			for control.Peek(0) == 0 {
-				err := p.Queue(0).WriteNotify(at, src, gaspi.Notification{ID: 3, Value: 1})
+				err := p.MustQueue(0).WriteNotify(at, src, gaspi.Notification{ID: 3, Value: 1})
 				switch {
 				case err == gaspi.ErrQueueFull:
-					ok(p.Queue(0).Wait(ctx))
+					ok(p.MustQueue(0).Wait(ctx))
 				case errors.Is(err, gaspi.ErrNoSegment):
 					refused.Add(1)
 				default:
@@ -223,8 +223,8 @@ func TestSegmentsCanBeMadeAgainAndAgain(t *testing.T) {
 			}
 			words[0] = round + 1
 			next := (p.Rank() + 1) % 3
-			ok(p.Queue(0).WriteNotify(s.At(next, 8), must(s.Span(0, 8)), gaspi.Notification{ID: 0, Value: 1}))
-			ok(p.Queue(0).Wait(ctx))
+			ok(p.MustQueue(0).WriteNotify(s.At(next, 8), must(s.Span(0, 8)), gaspi.Notification{ID: 0, Value: 1}))
+			ok(p.MustQueue(0).Wait(ctx))
 			await(ctx, s, 0)
 			if words[1] != round+1 {
 				return fmt.Errorf("round %d: got %d", round, words[1])

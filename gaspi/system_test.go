@@ -16,7 +16,7 @@ func TestTheRuntimesOwnMemoryIsOutOfReach(t *testing.T) {
 	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		span := must(s.Span(0, 8))
-		q, n := p.Queue(0), gaspi.Notification{ID: 0, Value: 1}
+		q, n := p.MustQueue(0), gaspi.Notification{ID: 0, Value: 1}
 		for _, id := range []gaspi.SegmentID{gaspi.SegmentID(small.Segments), gaspi.SegmentID(small.Segments) + 1, 1 << 31} {
 			at := gaspi.Remote{Rank: 1 - p.Rank(), Segment: id}
 			list := []gaspi.Transfer{{Local: span, Remote: at}}

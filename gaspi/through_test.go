@@ -22,7 +22,7 @@ func TestWaitThroughGoesOnWhenARankDies(t *testing.T) {
 			synctest.Wait()
 			return errDies
 		}
-		if err := s.WaitThrough(ctx, func() bool { return p.Health(1) == gaspi.Corrupt }); err != nil {
+		if err := s.WaitFunc(ctx, func() bool { return p.Health(1) == gaspi.Corrupt }, gaspi.ThroughLosses); err != nil {
 			return err
 		}
 		if p.Failure(1) == nil || !p.Silent(1) || p.Silent(0) || p.Silent(3) {
@@ -33,17 +33,17 @@ func TestWaitThroughGoesOnWhenARankDies(t *testing.T) {
 		}
 		if p.Rank() == 0 {
 			synctest.Wait() // the other sleeps, although rank 1 is dead
-			return p.Queue(0).Notify(s.At(2, 0), gaspi.Notification{ID: 5, Value: 1})
+			return p.MustQueue(0).Notify(s.At(2, 0), gaspi.Notification{ID: 5, Value: 1})
 		}
-		if err := s.SleepThrough(ctx, func() bool { return s.Peek(5) != 0 }); err != nil {
+		if err := s.WaitFunc(ctx, func() bool { return s.Peek(5) != 0 }, gaspi.ThroughLosses|gaspi.Asleep); err != nil {
 			return err
 		}
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
-		if err := s.WaitThrough(ended, func() bool { return false }); !errors.Is(err, context.Canceled) {
+		if err := s.WaitFunc(ended, func() bool { return false }, gaspi.ThroughLosses); !errors.Is(err, context.Canceled) {
 			return fmt.Errorf("a wait whose context has ended: %v", err)
 		}
-		if err := s.SleepThrough(ended, func() bool { return false }); !errors.Is(err, context.Canceled) {
+		if err := s.WaitFunc(ended, func() bool { return false }, gaspi.ThroughLosses|gaspi.Asleep); !errors.Is(err, context.Canceled) {
 			return fmt.Errorf("a sleep whose context has ended: %v", err)
 		}
 		return nil

@@ -28,7 +28,7 @@ func over(t *testing.T, main func(ctx context.Context, p *gaspi.Proc) error) {
 func TestWriteNotifyIn(t *testing.T) {
 	over(t, func(ctx context.Context, p *gaspi.Proc) error {
 		data, board := must(p.CreateSegment(ctx, 0, 64)), must(p.CreateSegment(ctx, 1, 8))
-		other, q, n := 1-p.Rank(), p.Queue(0), gaspi.Notification{ID: 3, Value: 7}
+		other, q, n := 1-p.Rank(), p.MustQueue(0), gaspi.Notification{ID: 3, Value: 7}
 		src := must(data.Span(0, 16))
 		copy(src.Bytes(), bytes.Repeat([]byte{byte(p.Rank()) + 1}, 16))
 		for id, in := range []*gaspi.Segment{data, board} { // also in the same one
@@ -62,7 +62,7 @@ func TestWriteNotifyIn(t *testing.T) {
 func TestRefusedWriteIsReportedOnce(t *testing.T) {
 	over(t, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
-		q, src := p.Queue(0), must(must(p.AllocSegment(1, 64)).Span(0, 64))
+		q, src := p.MustQueue(0), must(must(p.AllocSegment(1, 64)).Span(0, 64))
 		if p.Rank() == 0 {
 			ok(q.Write(s.At(1, 0), src)) // so that it is known where the segment lies
 			ok(q.Wait(ctx))

@@ -72,7 +72,7 @@ func TestEndedContextStillDoesItsPart(t *testing.T) {
 		await(ctx, s, 0)
 		ok(p.Barrier(ended(), p.World()))
 		tell(p, s, 1, 1)
-		if err := p.Queue(0).Wait(ended()); err != nil {
+		if err := p.MustQueue(0).Wait(ended()); err != nil {
 			return fmt.Errorf("wait on a queue where all is done: %v", err)
 		}
 		if _, err := p.FetchAdd(ended(), s.At(1, 0), 1); err != nil {
@@ -118,7 +118,7 @@ func TestTimeLimitsMakeNobodyCorrupt(t *testing.T) {
 func TestWaitIsNotProlongedByOtherPosters(t *testing.T) {
 	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
-		q, src := p.Queue(0), must(s.Span(0, 8))
+		q, src := p.MustQueue(0), must(s.Span(0, 8))
 		var over atomic.Bool
 		var posters sync.WaitGroup
 		if p.Rank() == 0 {
@@ -166,7 +166,7 @@ func TestDifferentCallsAtTheSameTime(t *testing.T) {
 			func() error { _, _, err := p.PassiveReceive(ctx, must(s.Span(8, 8))); return err },
 			func() error { _, err := p.CreateSegment(ctx, 1, 8); return err },
 			func() error { _, err := s.WaitSome(ctx, 9, 1); return err },
-			func() error { return p.Queue(0).Notify(s.At(other, 0), gaspi.Notification{ID: 9, Value: 1}) },
+			func() error { return p.MustQueue(0).Notify(s.At(other, 0), gaspi.Notification{ID: 9, Value: 1}) },
 			func() error { _, err := p.FetchAdd(ctx, s.At(other, 16), 1); return err },
 		}
 		errs := make(chan error)

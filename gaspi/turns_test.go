@@ -46,8 +46,8 @@ func TestCreationsOverOneGroupInAnyOrder(t *testing.T) {
 				}))
 				for i, s := range segs {
 					value := gaspi.Value(100 + i)
-					ok(p.Queue(0).Notify(s.At(next, 0), gaspi.Notification{ID: 0, Value: value}))
-					ok(p.Queue(0).Wait(ctx))
+					ok(p.MustQueue(0).Notify(s.At(next, 0), gaspi.Notification{ID: 0, Value: value}))
+					ok(p.MustQueue(0).Wait(ctx))
 					if got := await(ctx, s, 0); got != value || s.ID() != gaspi.SegmentID(i) {
 						return fmt.Errorf("segment %d, of id %d, has %d; want %d", i, s.ID(), got, value)
 					}

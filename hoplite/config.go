@@ -5,27 +5,31 @@ import (
 	"math"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 )
 
 // A Shape is how a reduction is laid over the ranks of its sources.
-type Shape = core.Shape
+type Shape uint8
 
 // The shapes of reductions.
 const (
 	// ShapeAuto takes the one that is predicted to be fastest.
-	ShapeAuto = core.ShapeAuto
+	ShapeAuto Shape = iota
 	// ShapeChain is one chain in order of arrival.
-	ShapeChain = core.ShapeChain
+	ShapeChain
 	// ShapeGrid is chains of about the square root of the sources, and a chain of their ends.
-	ShapeGrid = core.ShapeGrid
+	ShapeGrid
 	// ShapeTree is a binary tree with chains for leaves.
-	ShapeTree = core.ShapeTree
+	ShapeTree
 )
 
-// Links is what is known of the network between two members: bytes per second, and
-// seconds for one message.
-type Links = core.Links
+// Links is what is known of the network between two members.
+type Links struct {
+	// Bandwidth is in bytes per second; zero means unlimited. Too high makes trees of big objects,
+	// too low makes chains of small ones.
+	Bandwidth float64
+	// Latency is of one message, in seconds. Too high makes trees of big objects.
+	Latency float64
+}
 
 // Config holds the parameters of a store, the same at all members. The zero value of a
 // field means its default.

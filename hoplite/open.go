@@ -155,7 +155,7 @@ func (s *Store) start() {
 	s.core = core.New(core.Config{
 		Rank: core.Rank(s.me), Size: len(s.peers), Capacity: s.cfg.Capacity, Align: align,
 		Inline: s.cfg.Inline, InlineQuota: s.cfg.InlineQuota, Chunk: s.cfg.Chunk, Window: s.cfg.Window,
-		Slots: s.cfg.Slots, Links: s.cfg.Links, Shape: s.cfg.Shape,
+		Slots: s.cfg.Slots, Links: core.Links(s.cfg.Links), Shape: core.Shape(s.cfg.Shape),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stopLanes = cancel

@@ -105,7 +105,7 @@ func (s *Store) loop() {
 		if over {
 			return
 		}
-		if !worked && s.rest(s.seg.SleepThrough(forever, s.lookFn)) != nil {
+		if !worked && s.rest(s.seg.WaitFunc(forever, s.lookFn, gaspi.ThroughLosses|gaspi.Asleep)) != nil {
 			return
 		}
 	}
@@ -174,7 +174,7 @@ func (s *Store) await(ctx context.Context, c *openCall) (callEvent, error) {
 			}
 			continue
 		}
-		err := s.rest(s.seg.WaitThrough(ctx, func() bool { return len(c.events) > 0 || s.mayWork() }))
+		err := s.rest(s.seg.WaitFunc(ctx, func() bool { return len(c.events) > 0 || s.mayWork() }, gaspi.ThroughLosses))
 		if err != nil && ctx.Err() != nil {
 			return callEvent{}, ctx.Err()
 		}

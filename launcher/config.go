@@ -12,7 +12,6 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
@@ -127,8 +126,11 @@ type Config struct {
 	Log func(line string)
 }
 
-// A Host is a place for ranks: its name as ssh takes it, and how many fit there.
-type Host = hosts.Host
+// A Host is a place for ranks.
+type Host struct {
+	Name  string // as ssh takes it: a name or an address, perhaps with user@ before it
+	Slots int    // ranks that fit there, at least 1
+}
 
 // A Remote says how ranks are started on other hosts. The zero value of a field
 // means its default.
@@ -222,9 +224,11 @@ func (c Config) Check() error {
 // withDefaults returns a checked copy in which every default is filled in.
 func (c Config) withDefaults() (Config, error) {
 	if c.Ranks == 0 {
-		c.Ranks = runtime.NumCPU()
-		if c.Hosts != nil {
-			c.Ranks = hosts.Slots(c.Hosts)
+		for _, h := range c.Hosts {
+			c.Ranks += h.Slots
+		}
+		if c.Hosts == nil {
+			c.Ranks = runtime.NumCPU()
 		}
 	}
 	if c.Remote.SSH == nil {

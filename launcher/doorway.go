@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
-	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 // A doorway is where agents and ranks of other hosts come in. It refuses a peer without

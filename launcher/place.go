@@ -29,13 +29,13 @@ func places(cfg Config) ([]place, error) {
 	if cfg.Hosts == nil {
 		return []place{{name: "this host", here: true, ranks: cfg.Ranks}}, nil
 	}
-	var all []hosts.Host
+	var all []hosts.Entry
 	here := -1
 	for _, h := range cfg.Hosts {
 		if err := hosts.CheckName(h.Name); err != nil {
 			return nil, err
 		}
-		switch known := slices.IndexFunc(all, func(o hosts.Host) bool { return o.Name == h.Name }); {
+		switch known := slices.IndexFunc(all, func(o hosts.Entry) bool { return o.Name == h.Name }); {
 		case here >= 0 && isHere(h.Name):
 			all[here].Slots += h.Slots
 		case known >= 0:
@@ -44,7 +44,7 @@ func places(cfg Config) ([]place, error) {
 			if isHere(h.Name) {
 				here = len(all)
 			}
-			all = append(all, h)
+			all = append(all, hosts.Entry(h))
 		}
 	}
 	filled, err := hosts.Fill(all, cfg.Ranks)

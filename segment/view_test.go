@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/google/go-cmp/cmp"
 )
 

@@ -295,7 +295,7 @@ func (w *wire) doze(ctx context.Context) error {
 	if err := w.credits(ctx); err != nil {
 		return err
 	}
-	if err := w.seg.WaitThrough(ctx, w.lookFn); err != nil {
+	if err := w.seg.WaitFunc(ctx, w.lookFn, gaspi.ThroughLosses); err != nil {
 		return err
 	}
 	gone := w.missing()

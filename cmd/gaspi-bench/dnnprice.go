@@ -9,7 +9,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/model"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/collectives"
-	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
@@ -43,7 +43,7 @@ func modelMachine(emulate string) (*price.Machine, string, error) {
 	}
 	m.RanksPerNode = 1
 	if emulate != "" {
-		n, err := gaspi.ParseNetwork(emulate)
+		n, err := emulation.Parse(emulate)
 		if err != nil {
 			return nil, "", fmt.Errorf("--emulate: %w", err)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/object"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
-	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -152,7 +152,7 @@ func (o *options) check() error {
 		return fmt.Errorf("--time %v: expected more than 0, such as 400ms or 5s", o.measured.Time)
 	}
 	if o.emulate != "" {
-		if _, err := gaspi.ParseNetwork(o.emulate); err != nil {
+		if _, err := emulation.Parse(o.emulate); err != nil {
 			return fmt.Errorf("--emulate: %w", err)
 		}
 	}

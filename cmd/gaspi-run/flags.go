@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -104,7 +104,7 @@ func (o *options) emulation(flag bool) error {
 	if !flag && text == "" {
 		return nil
 	}
-	if _, err := gaspi.ParseNetwork(text); err != nil {
+	if _, err := emulation.Parse(text); err != nil {
 		return fmt.Errorf("%s: %w", origin, err)
 	}
 	if flag {

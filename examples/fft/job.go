@@ -89,7 +89,7 @@ func prepare[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gas
 // onHost is how many ranks share the memory of this host. Where a network is emulated,
 // each believes to be alone.
 func onHost(p *gaspi.Proc) int {
-	if _, emulated := p.Emulated(); emulated {
+	if _, emulated := p.Emulation().Network(); emulated {
 		return p.Size()
 	}
 	return p.LocalSize()

@@ -128,12 +128,12 @@ func rate(grid distfft.Grid, real bool, seconds float64) float64 {
 
 // network notes whether a network was emulated, and how well. It is collective.
 func (r *Report) network(ctx context.Context, p *gaspi.Proc) error {
-	network, emulated := p.Emulated()
+	network, emulated := p.Emulation().Network()
 	if !emulated {
 		return nil
 	}
 	late := []int64{0}
-	if !p.Punctuality().Valid() {
+	if !p.Emulation().Punctuality().Valid() {
 		late[0] = 1
 	}
 	if err := gaspi.AllReduce(ctx, p.World(), late, late, gaspi.Max); err != nil {

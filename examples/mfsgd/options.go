@@ -14,8 +14,8 @@ import (
 
 // options are what the command line asks for, checked as far as one rank can.
 type options struct {
-	ratings string      // file; empty for a synthetic set
-	shape   synth.Shape // of the synthetic set
+	ratings string           // file; empty for a synthetic set
+	shape   synth.Dimensions // of the synthetic set
 
 	factors    int
 	slacks     []int
@@ -40,7 +40,9 @@ const (
 )
 
 // defaultShape is learned within seconds by four ranks on two cores.
-func defaultShape() synth.Shape { return synth.Shape{Users: 40_000, Items: 6_000, Ratings: 2_000_000} }
+func defaultShape() synth.Dimensions {
+	return synth.Dimensions{Users: 40_000, Items: 6_000, Ratings: 2_000_000}
+}
 
 // flags binds o to its command line.
 func flags(o *options) *pflag.FlagSet {

@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 		{"--slack 2", with(func(o *options) { o.slacks = []int{2} })},
 		{"--slack=0,2,32 --rank 8", with(func(o *options) { o.slacks, o.factors = []int{0, 2, 32}, 8 })},
 		{"--ratings r.csv --seed 9", with(func(o *options) { o.ratings, o.seed = "r.csv", 9 })},
-		{"--synthetic 10x20x30", with(func(o *options) { o.shape = synth.Shape{Users: 10, Items: 20, Ratings: 30} })},
+		{"--synthetic 10x20x30", with(func(o *options) { o.shape = synth.Dimensions{Users: 10, Items: 20, Ratings: 30} })},
 		{"--synthetic ml-25m", with(func(o *options) { o.shape = synth.MovieLens25M() })},
 		{"--until-rmse 0.8", with(func(o *options) { o.untilRMSE, o.iterations = 0.8, untilIterations })},
 		{"--until-rmse 0.8 --iterations 7", with(func(o *options) { o.untilRMSE, o.iterations = 0.8, 7 })},

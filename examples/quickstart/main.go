@@ -28,7 +28,7 @@ func main() {
 
 	box[0] = 100 + int64(p.Rank())
 	next := (p.Rank() + 1) % gaspi.Rank(p.Size())
-	check(p.Queue(0).WriteNotify(seg.At(next, 8), src, gaspi.Notification{ID: 0, Value: 1}))
+	check(p.MustQueue(0).WriteNotify(seg.At(next, 8), src, gaspi.Notification{ID: 0, Value: 1}))
 
 	_, err = seg.WaitSome(ctx, 0, 1) // sleeps until our neighbour has written
 	check(err)

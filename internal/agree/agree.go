@@ -112,7 +112,7 @@ const newsPatience = time.Second / 4
 func Reason(ctx context.Context, seg *gaspi.Segment, told func() error, err error) error {
 	limited, cancel := context.WithTimeout(ctx, newsPatience)
 	defer cancel()
-	_ = seg.WaitThrough(limited, func() bool { return told() != nil }) // told and ctx say how it ended
+	_ = seg.WaitFunc(limited, func() bool { return told() != nil }, gaspi.ThroughLosses) // told and ctx say how it ended
 	return cmp.Or(told(), ctx.Err(), err)
 }
 

@@ -3,7 +3,7 @@ package boot
 import (
 	"fmt"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
 // maxPuts bounds how many values one rank can put.

@@ -12,8 +12,8 @@ import (
 	"errors"
 	"net/netip"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
-	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 // The environment a rank is started with. All of these but EnvHost are

@@ -9,8 +9,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
-	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 // helloPatience is for the launcher's first message, which it sends before the rank exists.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
-	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 // A store is what a process manager offers its processes to find each other: values

@@ -3,7 +3,7 @@ package boot
 import (
 	"fmt"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
 // maxOpen bounds how many fences of a job can be under way.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
 // A hub is the middle of a job: it keeps the values that ranks put, knows who

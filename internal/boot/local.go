@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
-	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 // localHost is the host of ranks that nobody has given one.

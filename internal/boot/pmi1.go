@@ -8,7 +8,7 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot/internal/pmi"
 )
 

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/control"
 )
 

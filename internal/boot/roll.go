@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
 // A roll says which ranks of a job have come: joined, or left without.

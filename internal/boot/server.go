@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
-	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 // A Server is the launcher's side of the sessions of one job.

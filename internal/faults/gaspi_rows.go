@@ -142,7 +142,7 @@ func written(m *member, s *gaspi.Segment, complete func(q *gaspi.Queue) error) e
 	if err != nil {
 		return err
 	}
-	q := m.p.Queue(0)
+	q := m.p.MustQueue(0)
 	if err := q.Write(s.At(m.peer(), 64), src); err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func notificationRows() []row {
 				return nil // nobody would post
 			}
 			v := gaspi.Value(i + 1)
-			q := m.p.Queue(0)
+			q := m.p.MustQueue(0)
 			if err := q.Notify(s.At(m.next(1), 0), gaspi.Notification{ID: slot(i), Value: v}); err != nil {
 				return err
 			}
@@ -244,6 +244,7 @@ func notificationRows() []row {
 		}
 		return lost()
 	}
+	by := func(way string, x row) row { x.way = way; return x }
 	return []row{
 		wait("WaitSome", func(ctx context.Context, _ *member, s *gaspi.Segment, v gaspi.Value) error {
 			_, err := s.WaitSome(ctx, slot(int(v)-1), 1)
@@ -255,15 +256,15 @@ func notificationRows() []row {
 		wait("WaitUntil", func(ctx context.Context, _ *member, s *gaspi.Segment, v gaspi.Value) error {
 			return s.WaitUntil(ctx, slot(int(v)-1), gaspi.Reached, v)
 		}),
-		wait("WaitFor", func(ctx context.Context, _ *member, s *gaspi.Segment, v gaspi.Value) error {
-			return s.WaitFor(ctx, func() bool { return s.Peek(slot(int(v)-1)) == v })
+		wait("WaitFunc", func(ctx context.Context, _ *member, s *gaspi.Segment, v gaspi.Value) error {
+			return s.WaitFunc(ctx, func() bool { return s.Peek(slot(int(v)-1)) == v })
 		}),
-		wait("WaitThrough", func(ctx context.Context, m *member, s *gaspi.Segment, v gaspi.Value) error {
-			return through(m, s, v, func(look func() bool) error { return s.WaitThrough(ctx, look) })
-		}),
-		wait("SleepThrough", func(ctx context.Context, m *member, s *gaspi.Segment, v gaspi.Value) error {
-			return through(m, s, v, func(look func() bool) error { return s.SleepThrough(ctx, look) })
-		}),
+		by("through losses", wait("WaitFunc", func(ctx context.Context, m *member, s *gaspi.Segment, v gaspi.Value) error {
+			return through(m, s, v, func(look func() bool) error { return s.WaitFunc(ctx, look, gaspi.ThroughLosses) })
+		})),
+		by("asleep", wait("WaitFunc", func(ctx context.Context, m *member, s *gaspi.Segment, v gaspi.Value) error {
+			return through(m, s, v, func(look func() bool) error { return s.WaitFunc(ctx, look, gaspi.ThroughLosses|gaspi.Asleep) })
+		})),
 	}
 }
 

@@ -76,7 +76,7 @@ func (t *tree) exports(dir, name string) bool {
 		known = known || f.dir == dir && !f.test && declares(f.ast, typ)
 	}
 	return member && known && slices.ContainsFunc(t.files, func(f *goFile) bool {
-		return strings.HasPrefix(f.dir, "internal/") && !f.test && declares(f.ast, name)
+		return (strings.HasPrefix(f.dir, "internal/") || strings.HasPrefix(f.dir, dir+"/")) && !f.test && declares(f.ast, name)
 	})
 }
 

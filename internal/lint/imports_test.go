@@ -7,34 +7,38 @@ import "testing"
 // moving a line needs a reason in the commit, and a wider line a measurement.
 const table = `
 	# The bottom knows nothing of ours.
-	NONE < internal/base, internal/sys, internal/reduce, internal/chart,
+	NONE < gaspi/base, internal/sys, internal/reduce, internal/chart,
 	       internal/lint, internal/nap, internal/address, internal/schedule, internal/namedfile, internal/control;
 	internal/namedfile < internal/auth, launcher, collectives, cmd/gaspi-bench, examples/mfsgd;   # files that users name
 
 	# A flag word, then memory that carries such words.
-	internal/base, internal/sys < notify;
-	internal/base, internal/sys, notify < segment;
+	gaspi/base, internal/sys < notify;
+	gaspi/base, internal/sys, notify < segment;
+
+	# Networks to be emulated, as programs describe them.
+	gaspi/base < gaspi/emulation;
+	gaspi/emulation < internal/transport/emulate, gaspi, collectives, cmd/gaspi-run, cmd/gaspi-bench, examples/paramserver/rankrun;
 
 	# Who may connect at all, and where to listen. What launcher and rank agree on; it is all they share.
 	internal/auth < internal/boot, internal/transport/tcp, launcher, gaspi;
 	internal/address < internal/boot, internal/transport/tcp, internal/transport/rdma, launcher, gaspi;
 	internal/control < internal/boot, launcher;   # what both speak over
-	internal/base < internal/boot;
-	internal/base < internal/peerstate;
+	gaspi/base < internal/boot;
+	gaspi/base < internal/peerstate;
 	internal/peerstate < gaspi;
 
 	# The seam and what is below it. Transports do not know each other.
-	internal/base, internal/sys, notify, segment < internal/transport;
-	internal/base, internal/sys, notify, segment, internal/transport
+	gaspi/base, internal/sys, notify, segment < internal/transport;
+	gaspi/base, internal/sys, notify, segment, internal/transport
 	< internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
 	  internal/transport/rdma, internal/transport/mixed,
 	  internal/transport/emulate, internal/transport/faulty, internal/transport/transporttest;
-	internal/base, notify, segment, internal/transport < internal/transport/remote;
+	gaspi/base, notify, segment, internal/transport < internal/transport/remote;
 	internal/transport/remote < internal/transport/loopback, internal/transport/tcp, internal/transport/rdma;   # their common parts
 	internal/transport/loopback < internal/transport/mixed, internal/transport/emulate, internal/transport/faulty;   # their tests are made of it
 
 	# The runtime. It picks transports and knows nothing of what is built on it.
-	internal/base, internal/boot, internal/reduce, notify, segment, internal/transport,
+	gaspi/base, internal/boot, internal/reduce, notify, segment, internal/transport,
 	internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
 	internal/transport/rdma, internal/transport/mixed,
 	internal/transport/emulate
@@ -56,7 +60,7 @@ const table = `
 	internal/sys < collectives;   # to ask for cache lines before they are needed
 
 	# Processes. The launcher would start any program, so it knows no gaspi.
-	internal/base, internal/boot, internal/sys < launcher;
+	gaspi/base, internal/boot, internal/sys < launcher;
 
 	# Programs see what a user sees. gaspi-bench also measures the machine's own
 	# limits, which takes bare memory and the choice of a core.
@@ -91,7 +95,7 @@ const table = `
 	C < internal/transport/rdma;   # with the build tag rdma only
 
 	# Tests of any package may also use these.
-	github.com/google/go-cmp/..., github.com/anishathalye/porcupine, internal/base, internal/testenv, internal/testenv/cluster, internal/testenv/kills, internal/testenv/pages,
+	github.com/google/go-cmp/..., github.com/anishathalye/porcupine, gaspi/base, internal/testenv, internal/testenv/cluster, internal/testenv/kills, internal/testenv/pages,
 	internal/transport/transporttest, internal/ranktest, launcher
 	< TEST;
 	NONE < internal/testenv;

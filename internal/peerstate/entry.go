@@ -3,7 +3,7 @@ package peerstate
 import (
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
 // A State says how far a rank is gone. States only grow, but that the end of a rank may be told

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
 // TestRandomOrders makes events known in random orders, and compares the table with what

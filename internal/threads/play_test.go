@@ -328,7 +328,7 @@ func (t *thread) useSegment(id gaspi.SegmentID) {
 	check(words[0] == 0, "segment %d begins with %d", s.ID(), words[0])
 	words[0] = uint64(t.number)<<32 | uint64(t.me)
 	next := t.own.Ranks()[(t.me+1)%t.n]
-	q := t.p.Queue(t.number % 8)
+	q := t.p.MustQueue(t.number % 8)
 	for {
 		err := q.WriteNotify(s.At(next, 8), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1})
 		if err != gaspi.ErrQueueFull {

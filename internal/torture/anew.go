@@ -37,7 +37,7 @@ func anew(ctx context.Context, s *scene) error {
 // greet writes a word to each other member, and waits for theirs.
 func (s *scene) greet(ctx context.Context, rng *rand.Rand, seg *gaspi.Segment, g uint64) error {
 	n := len(s.members)
-	q := s.p.Queue(rng.IntN(s.p.Config().Queues))
+	q := s.p.MustQueue(rng.IntN(s.p.Config().Queues))
 	words, err := gaspi.View[uint64](seg, 0, n)
 	if err != nil {
 		return err

@@ -77,7 +77,7 @@ func atomics(ctx context.Context, s *scene) error {
 	if err := s.settleAtomics(ctx, rng, contenders, words); err != nil {
 		return err
 	}
-	if err := s.await(ctx, rng, s.p.Queue(0)); err != nil {
+	if err := s.await(ctx, rng, s.p.MustQueue(0)); err != nil {
 		return err
 	}
 	if err := s.barrier(ctx, rng); err != nil {
@@ -175,7 +175,7 @@ func (c *atomicWorker) ticket(ctx, short context.Context, at gaspi.Remote, t *wo
 	if got == 0 {
 		return nil
 	}
-	q, peer := c.p.Queue(0), c.members[c.rng.IntN(len(c.members))]
+	q, peer := c.p.MustQueue(0), c.members[c.rng.IntN(len(c.members))]
 	return c.post(ctx, c.rng, q, func() error {
 		return q.Notify(c.seg.At(peer, 0), gaspi.Notification{ID: id, Value: gaspi.Value(got)})
 	})

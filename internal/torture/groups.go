@@ -129,7 +129,7 @@ func (c *circle) segment(ctx context.Context, rng *rand.Rand, bound bool) error 
 		return err
 	}
 	src.Bytes()[0] = byte(c.me + 1)
-	q := c.p.Queue(2)
+	q := c.p.MustQueue(2)
 	err = c.post(ctx, rng, q, func() error {
 		return q.WriteNotify(seg.At(c.members[(c.me+1)%n], 99), src, gaspi.Notification{ID: 3, Value: 7})
 	})

@@ -100,7 +100,7 @@ func (s *scene) constant(segment, member int) uint64 {
 // makeQueues takes all queues there are, and up to two of its own.
 func (a *arena) makeQueues(rng *rand.Rand) error {
 	for number := range a.p.Config().Queues {
-		a.queues = append(a.queues, a.p.Queue(number))
+		a.queues = append(a.queues, a.p.MustQueue(number))
 	}
 	for range rng.IntN(3) {
 		q, err := a.p.CreateQueue()
@@ -275,9 +275,9 @@ func (a *arena) take(ctx context.Context, rng *rand.Rand, board int, id gaspi.No
 				return err
 			}
 		case 1:
-			return seg.WaitFor(ctx, func() bool { return seg.Peek(id) >= want })
+			return seg.WaitFunc(ctx, func() bool { return seg.Peek(id) >= want })
 		case 2:
-			return seg.SleepThrough(ctx, func() bool { return seg.Peek(id) >= want })
+			return seg.WaitFunc(ctx, func() bool { return seg.Peek(id) >= want }, gaspi.ThroughLosses|gaspi.Asleep)
 		case 3:
 			return seg.WaitUntil(ctx, id, gaspi.Reached, want)
 		}

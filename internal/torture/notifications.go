@@ -55,7 +55,7 @@ func notifications(ctx context.Context, s *scene) error {
 	if err := parallel(ctx, tasks...); err != nil {
 		return err
 	}
-	if err := s.await(ctx, rng, s.p.Queue(1)); err != nil {
+	if err := s.await(ctx, rng, s.p.MustQueue(1)); err != nil {
 		return err
 	}
 	if err := s.barrier(ctx, rng); err != nil {
@@ -81,7 +81,7 @@ func (b *bulletin) additions(from, to int) []gaspi.Value {
 func (b *bulletin) notify(ctx context.Context, rng *rand.Rand, to int, n gaspi.Notification) error {
 	b.did(1)
 	n.ID += b.shift
-	return b.post(ctx, rng, b.p.Queue(1), func() error { return b.p.Queue(1).Notify(b.seg.At(b.members[to], 0), n) })
+	return b.post(ctx, rng, b.p.MustQueue(1), func() error { return b.p.MustQueue(1).Notify(b.seg.At(b.members[to], 0), n) })
 }
 
 // addTo adds to a peer's array.
@@ -196,11 +196,11 @@ func (b *bulletin) look(ctx context.Context, rng *rand.Rand, first gaspi.Notific
 		_, err = b.seg.TryUntil(first, gaspi.Greater, 0)
 		return whole[:1], err
 	case 6:
-		err = b.seg.WaitFor(ctx, is)
+		err = b.seg.WaitFunc(ctx, is)
 	case 7:
-		err = b.seg.WaitThrough(ctx, is)
+		err = b.seg.WaitFunc(ctx, is, gaspi.ThroughLosses)
 	default:
-		err = b.seg.SleepThrough(ctx, is)
+		err = b.seg.WaitFunc(ctx, is, gaspi.ThroughLosses|gaspi.Asleep)
 	}
 	return some(), err
 }

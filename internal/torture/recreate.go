@@ -60,7 +60,7 @@ func recreate(ctx context.Context, s *scene) error {
 
 // tell posts a word of the owner to all writers.
 func (r *target) tell(ctx context.Context, rng *rand.Rand, word gaspi.Value) error {
-	q := r.p.Queue(0)
+	q := r.p.MustQueue(0)
 	for w, rank := range r.members {
 		if w == r.owner {
 			continue
@@ -87,7 +87,7 @@ func (r *target) own(ctx context.Context, rng *rand.Rand) error {
 		}
 		// It lasts until a writer has done something, so that there is a fire.
 		err = r.resume(ctx, rng, func(ctx context.Context) error {
-			return seg.WaitThrough(ctx, func() bool { return len(r.members) == 1 || r.seen(seg, g) })
+			return seg.WaitFunc(ctx, func() bool { return len(r.members) == 1 || r.seen(seg, g) }, gaspi.ThroughLosses)
 		})
 		if err != nil {
 			return err

@@ -60,7 +60,7 @@ func (w *writer) leave(ctx context.Context, g int, done uint64) error {
 	if err != nil {
 		return err
 	}
-	q, note := w.p.Queue(0), gaspi.Notification{ID: gaspi.NotificationID(1 + w.me), Value: gaspi.Value(g + 1)}
+	q, note := w.p.MustQueue(0), gaspi.Notification{ID: gaspi.NotificationID(1 + w.me), Value: gaspi.Value(g + 1)}
 	err = w.post(ctx, w.rng, q, func() error { return q.WriteNotify(w.control.At(owner, src.Offset()), src, note) })
 	if err != nil {
 		return err

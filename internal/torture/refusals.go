@@ -153,8 +153,8 @@ func (b *bad) writes() []refusal {
 		{"ReadList with an entry beyond the end", gaspi.ErrOutOfRange, func() error { return b.q.ReadList(list) }},
 		{"WriteList of too many entries", gaspi.ErrTooLarge, func() error { return b.q.WriteList(long) }},
 		{"Flush to a rank that is not there", gaspi.ErrBadRank, func() error { return b.q.Flush(b.ctx, far) }},
-		{"a queue that is not there", nil, func() error { _, err := b.p.LookupQueue(1 << 20); return err }},
-		{"queue -1", nil, func() error { _, err := b.p.LookupQueue(-1); return err }},
+		{"a queue that is not there", nil, func() error { _, err := b.p.Queue(1 << 20); return err }},
+		{"queue -1", nil, func() error { _, err := b.p.Queue(-1); return err }},
 	}
 	if len(b.members) > 1 {
 		other := b.members[(b.me+1)%len(b.members)]

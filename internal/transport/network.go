@@ -3,7 +3,7 @@ package transport
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
 // A TestNetwork is what a test puts between ranks that are goroutines of one process, in order

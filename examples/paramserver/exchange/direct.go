@@ -165,10 +165,10 @@ func (s *directServer) next(ctx context.Context, live []gaspi.Rank) (gaspi.Rank,
 	behind, _ := slices.BinarySearch(live, s.last+1)
 	order := slices.Concat(live[behind:], live[:behind])
 	at := -1
-	err := s.seg.WaitThrough(ctx, func() bool {
+	err := s.seg.WaitFunc(ctx, func() bool {
 		at = slices.IndexFunc(order, func(r gaspi.Rank) bool { return s.seg.Peek(s.readyID(r)) != 0 })
 		return at >= 0
-	})
+	}, gaspi.ThroughLosses)
 	if err != nil {
 		return 0, err
 	}

@@ -47,7 +47,7 @@ func watch(p *gaspi.Proc, seg *gaspi.Segment, keepGoing bool) *members {
 // loop takes those off the list that have ended.
 func (m *members) loop(ctx context.Context) {
 	defer close(m.done)
-	for m.seg.WaitThrough(ctx, m.anyEnded) == nil {
+	for m.seg.WaitFunc(ctx, m.anyEnded, gaspi.ThroughLosses) == nil {
 		m.mu.Lock()
 		m.live = slices.DeleteFunc(m.live, m.ended)
 		m.change()

@@ -53,7 +53,7 @@ func (b *board) tell(ctx context.Context, r gaspi.Rank, id gaspi.NotificationID,
 
 // take waits for a notification and resets it.
 func (b *board) take(ctx context.Context, id gaspi.NotificationID) (ticket, error) {
-	if err := b.seg.WaitThrough(ctx, func() bool { return b.seg.Peek(id) != 0 }); err != nil {
+	if err := b.seg.WaitFunc(ctx, func() bool { return b.seg.Peek(id) != 0 }, gaspi.ThroughLosses); err != nil {
 		return 0, err
 	}
 	return b.seg.Reset(id)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/examples/paramserver/exchange"
 	"github.com/gaspi-go/gaspi-go/examples/program"
-	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/spf13/pflag"
 )
 
@@ -53,7 +53,7 @@ func (o *Options) Bind(f *pflag.FlagSet, w Words) {
 	f.Var(Bytes(&o.Chunk, "0", 0), "chunk", "what package hoplite passes on at a time; 0 means its default")
 	f.Var(&program.Value{Kind: "NETWORK", Take: func(text string) error {
 		o.Emulate = text
-		_, err := gaspi.ParseNetwork(text)
+		_, err := emulation.Parse(text)
 		return err
 	}}, "emulate", "make each rank behave as if it were alone on a host behind a network card, such as latency=1ms,bandwidth=50MB/s")
 	f.StringVar(&o.JSON, "json", "", "write all figures to `FILE`")

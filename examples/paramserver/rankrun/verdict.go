@@ -20,11 +20,11 @@ type Verdict struct {
 // Judge asks all ranks how punctual the emulated network was since they began, or since
 // they called it last. All ranks call it. If one has died, the verdict is that of this rank.
 func Judge(ctx context.Context, p *gaspi.Proc) (Verdict, error) {
-	network, emulated := p.Emulated()
+	network, emulated := p.Emulation().Network()
 	if !emulated {
 		return Verdict{}, nil
 	}
-	own := p.RestartPunctuality()
+	own := p.Emulation().Restart()
 	counts := []int64{
 		int64(own.Delivered.Events), int64(own.Delivered.Late), int64(own.Noticed.Events), int64(own.Noticed.Late),
 	}

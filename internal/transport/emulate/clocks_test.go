@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 )
 
 func newClocks(t *testing.T) *clocks {
@@ -108,11 +110,11 @@ func TestTally(t *testing.T) {
 			t.Fatalf("%d is in class %d, which ends at %d", nanos, k, topOf(k))
 		}
 	}
-	p := Punctuality{Delivered: Lateness{Events: 100, Late: 5}}
+	p := emulation.Punctuality{Delivered: emulation.Lateness{Events: 100, Late: 5}}
 	if !p.Valid() {
 		t.Error("5 % are valid")
 	}
-	if q := p.Merge(Punctuality{Noticed: Lateness{Events: 10, Late: 1}, Humble: true}); q.Valid() || !q.Humble {
+	if q := p.Merge(emulation.Punctuality{Noticed: emulation.Lateness{Events: 10, Late: 1}, Humble: true}); q.Valid() || !q.Humble {
 		t.Errorf("10 %% are valid: %v", q)
 	}
 }

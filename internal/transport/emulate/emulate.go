@@ -8,7 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -26,7 +27,7 @@ type Config struct {
 	// Memory makes memory that peers reach through Shared.
 	Memory func(size uint64, notifications uint32) (*segment.Segment, error)
 	// Network is what is emulated.
-	Network Network
+	Network emulation.Network
 	// WaitPolicy says how calls that must block wait.
 	WaitPolicy *notify.WaitPolicy
 	// Lost, if not nil, is told of a peer that has fallen silent. It must neither block
@@ -206,10 +207,10 @@ func (t *Transport) Close() error {
 
 // Punctuality is how well the host has carried the load of this rank since the last
 // call with begin.
-func (t *Transport) Punctuality(begin bool) Punctuality { return t.nic.punctuality(begin) }
+func (t *Transport) Punctuality(begin bool) emulation.Punctuality { return t.nic.punctuality(begin) }
 
 // Network is what is emulated.
-func (t *Transport) Network() Network { return t.cfg.Network }
+func (t *Transport) Network() emulation.Network { return t.cfg.Network }
 
 // wait waits until what was begun on a queue below has ended.
 func (t *Transport) wait(q *transport.Queue) error {

@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -23,7 +24,7 @@ type cluster struct {
 // newCluster makes n ranks on a network. Its time begins when it returns.
 func newCluster(t *testing.T, n int, network string) *cluster {
 	t.Helper()
-	net, err := Parse(network)
+	net, err := emulation.Parse(network)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +251,7 @@ func TestLoseUnderWay(t *testing.T) {
 
 // Nothing comes from a rank that has fallen silent, or reaches it, and then it is lost.
 func TestSilence(t *testing.T) {
-	net, err := Parse("latency=1ms,loss-of-rank=1@0s,detect=20ms")
+	net, err := emulation.Parse("latency=1ms,loss-of-rank=1@0s,detect=20ms")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +288,7 @@ func TestSilence(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	net, err := Parse("latency=1us,loss-of-rank=2@1s")
+	net, err := emulation.Parse("latency=1us,loss-of-rank=2@1s")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -147,7 +147,7 @@ func (n *nic) departLocked(m *packetTrain, now int64) (end int64) {
 		if m.flow != nil {
 			start = max(start, m.flow.leaves)
 		}
-		busy := n.net.occupies(m.size)
+		busy := occupies(&n.net, m.size)
 		start = n.t.own.out.take(start, busy, m.size)
 		end = start + busy
 	}

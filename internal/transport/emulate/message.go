@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -97,7 +97,7 @@ func (n *nic) answerLocked(m *packetTrain, at int64) {
 		m.link.strand(m)
 		return
 	}
-	start := m.link.peer.out.take(at, n.net.occupies(m.size), m.size)
+	start := m.link.peer.out.take(at, occupies(&n.net, m.size), m.size)
 	w := &m.flow.here
 	w.first = max(w.first, start+n.latencyLocked())
 	n.flyLocked(m, w.first)
@@ -142,7 +142,7 @@ func (n *nic) arriveLocked(m *packetTrain, at int64) {
 		if m.back {
 			card = n.t.own
 		}
-		busy := n.net.occupies(m.size)
+		busy := occupies(&n.net, m.size)
 		due = card.in.take(due, busy, m.size) + busy
 	}
 	w := m.way()

@@ -9,7 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
@@ -17,7 +18,7 @@ import (
 // is due. Grade: warm. A call that posts takes its lock for a few hundred nanoseconds.
 type nic struct {
 	t      *Transport
-	net    Network
+	net    emulation.Network
 	epoch  time.Time   // when zero was
 	zero   int64       // on the system's monotonic clock, nanoseconds
 	grain  int64       // nanoseconds; see grainOf
@@ -42,7 +43,7 @@ type nic struct {
 // never is when nothing is due.
 const never = math.MaxInt64
 
-func newNIC(t *Transport, net Network) (*nic, error) {
+func newNIC(t *Transport, net emulation.Network) (*nic, error) {
 	epoch, zero, err := clock()
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func newNIC(t *Transport, net Network) (*nic, error) {
 	return &nic{
 		t: t, net: net, grain: grainOf(net), alarm: alarm, epoch: epoch, zero: zero, until: never, stopped: make(chan struct{}),
 		draw: rand.New(rand.NewPCG(net.Seed, uint64(t.rank))),
-		at:   tally{limit: int64(net.lateness())}, up: tally{limit: int64(net.lateness())},
+		at:   tally{limit: int64(lateness(&net))}, up: tally{limit: int64(lateness(&net))},
 	}, nil
 }
 
@@ -84,7 +85,7 @@ func clock() (epoch time.Time, zero int64, err error) {
 // thread from getting up: freeing sources, which takes so much longer, and queueing at
 // the card of the receiver, which happens so much sooner than the first byte arrives
 // there and may make it idle for so long.
-func grainOf(net Network) int64 { return max(1, min(int64(net.Latency)/8, 100_000)) }
+func grainOf(net emulation.Network) int64 { return max(1, min(int64(net.Latency)/8, 100_000)) }
 
 // now is the time on the system's monotonic clock, in nanoseconds.
 func (n *nic) now() int64 { return n.zero + int64(time.Since(n.epoch)) }

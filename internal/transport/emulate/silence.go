@@ -3,7 +3,7 @@ package emulate
 import (
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
 // foresee prepares for the rank that falls silent, if there is one.

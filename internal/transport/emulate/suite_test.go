@@ -4,7 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/loopback"
 	"github.com/gaspi-go/gaspi-go/internal/transport/transporttest"
@@ -28,7 +29,7 @@ func newHubs(n int) hubs {
 }
 
 // config returns the configuration of rank r.
-func (h hubs) config(r base.Rank, net Network) Config {
+func (h hubs) config(r base.Rank, net emulation.Network) Config {
 	return Config{
 		Rank: r, Size: h.size, Inner: h.inner.Join(r), Shared: h.shared.Join(r),
 		Memory: memory, Network: net, WaitPolicy: notify.GoroutineWait(0, 100*time.Microsecond),
@@ -36,7 +37,7 @@ func (h hubs) config(r base.Rank, net Network) Config {
 }
 
 // job makes n ranks that reach each other through an emulated network.
-func job(t *testing.T, n int, net Network) (ranks []*Transport) {
+func job(t *testing.T, n int, net emulation.Network) (ranks []*Transport) {
 	t.Helper()
 	meet := newHubs(n)
 	for r := range base.Rank(n) {
@@ -62,7 +63,7 @@ func TestContract(t *testing.T) {
 		{"rough", "latency=10us,bandwidth=1GB/s,jitter=40us,overhead=1us,seed=3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			net, err := Parse(c.network)
+			net, err := emulation.Parse(c.network)
 			if err != nil {
 				t.Fatal(err)
 			}

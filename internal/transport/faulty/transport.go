@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 

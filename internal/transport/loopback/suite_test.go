@@ -3,7 +3,7 @@ package loopback
 import (
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/transporttest"
 	"github.com/gaspi-go/gaspi-go/notify"

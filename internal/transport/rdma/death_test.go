@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	netaddr "github.com/gaspi-go/gaspi-go/internal/address"
-	"github.com/gaspi-go/gaspi-go/internal/base"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/segment"

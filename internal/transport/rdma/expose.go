@@ -3,7 +3,7 @@ package rdma
 import (
 	"sync/atomic"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"github.com/gaspi-go/gaspi-go/segment"
 )

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	netaddr "github.com/gaspi-go/gaspi-go/internal/address"
-	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 // open returns an error: there is no libfabric in this binary.

@@ -21,8 +21,8 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	netaddr "github.com/gaspi-go/gaspi-go/internal/address"
-	"github.com/gaspi-go/gaspi-go/internal/base"
 )
 
 // Memory goes to C as numbers, not as pointers. That is right because the collector

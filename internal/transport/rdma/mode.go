@@ -3,7 +3,7 @@ package rdma
 import (
 	"fmt"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
 // A mode is the ordering strategy of puts and notifications on a fabric.

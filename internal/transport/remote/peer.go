@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
 // A Peer is the state of one other rank: present, lost, or left. MarkLost and MarkLeft

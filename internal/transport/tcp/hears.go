@@ -1,6 +1,6 @@
 package tcp
 
-import "github.com/gaspi-go/gaspi-go/internal/base"
+import "github.com/gaspi-go/gaspi-go/gaspi/base"
 
 // Hears reports whether data that rank r has sent may still arrive: there is a connection
 // on which the peer has not sent kindBye.

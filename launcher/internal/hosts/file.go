@@ -18,7 +18,7 @@ const (
 
 // ReadFile reads the file of hosts at path; see ParseFile. The file is a regular one, or a
 // descriptor such as /dev/fd/63 or /dev/stdin.
-func ReadFile(path string) ([]Host, error) {
+func ReadFile(path string) ([]Entry, error) {
 	file := namedfile.File{Named: "file of hosts", Path: path, Expected: "a file with lines such as: a slots=2", Most: maxFile}
 	text, err := file.Read()
 	if err != nil {
@@ -31,7 +31,7 @@ func ReadFile(path string) ([]Host, error) {
 // "NAME:SLOTS" or "NAME slots=N"; max_slots=N may follow and must not be less.
 // Comments begin with #. A host that comes again gets more slots. Errors name
 // path and line.
-func ParseFile(path string, r io.Reader) ([]Host, error) {
+func ParseFile(path string, r io.Reader) ([]Entry, error) {
 	var all gathered
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)

@@ -13,15 +13,15 @@ import (
 // MaxSlots bounds the slots of one host, and of all hosts together.
 const MaxSlots = 1 << 16
 
-// A Host is a place for ranks.
-type Host struct {
+// An Entry is a place for ranks.
+type Entry struct {
 	Name  string // as ssh understands it: a name or an address, perhaps with user@ before it
 	Slots int    // ranks that fit there, at least 1
 }
 
 // Parse reads a list such as "a:2,b,user@c:4,[fe80::1]:2". A host without a
 // number has one slot; a host that is named again gets more of them.
-func Parse(list string) ([]Host, error) {
+func Parse(list string) ([]Entry, error) {
 	var all gathered
 	for item := range strings.SplitSeq(list, ",") {
 		item = strings.TrimSpace(item)
@@ -41,8 +41,8 @@ func Parse(list string) ([]Host, error) {
 
 // Fill gives n ranks to the slots of the hosts, in order, and returns how many
 // each host has got; hosts that get none are left out. Zero means all slots.
-func Fill(all []Host, n int) ([]Host, error) {
-	slots := Slots(all)
+func Fill(all []Entry, n int) ([]Entry, error) {
+	slots := slotsOf(all)
 	if n == 0 {
 		n = slots
 	}
@@ -50,7 +50,7 @@ func Fill(all []Host, n int) ([]Host, error) {
 		return nil, fmt.Errorf("%d ranks do not fit into the %d %s of %d %s: name more hosts, or give them more slots (NAME:SLOTS)",
 			n, slots, plural(slots, "slot"), len(all), plural(len(all), "host"))
 	}
-	var filled []Host
+	var filled []Entry
 	for _, h := range all {
 		if h.Slots = min(h.Slots, n); h.Slots > 0 {
 			filled = append(filled, h)
@@ -60,8 +60,8 @@ func Fill(all []Host, n int) ([]Host, error) {
 	return filled, nil
 }
 
-// Slots is how many there are in all.
-func Slots(all []Host) int {
+// slotsOf is how many there are in all.
+func slotsOf(all []Entry) int {
 	sum := 0
 	for _, h := range all {
 		sum += h.Slots
@@ -78,7 +78,7 @@ func plural(n int, word string) string {
 
 // gathered collects hosts in the order in which they come first.
 type gathered struct {
-	hosts []Host
+	hosts []Entry
 	index map[string]int // of a name
 	total int
 }
@@ -100,7 +100,7 @@ func (g *gathered) add(name string, slots int) error {
 		g.index = map[string]int{}
 	}
 	g.index[name] = len(g.hosts)
-	g.hosts = append(g.hosts, Host{Name: name, Slots: slots})
+	g.hosts = append(g.hosts, Entry{Name: name, Slots: slots})
 	return nil
 }
 

@@ -14,15 +14,15 @@ import (
 func TestParse(t *testing.T) {
 	cases := []struct {
 		list string
-		want []Host
+		want []Entry
 	}{
-		{"a", []Host{{"a", 1}}},
-		{"a:2,b:3", []Host{{"a", 2}, {"b", 3}}},
-		{"a, b ,a:2", []Host{{"a", 3}, {"b", 1}}},
-		{"me@a.example:2", []Host{{"me@a.example", 2}}},
-		{"10.0.0.1:4", []Host{{"10.0.0.1", 4}}},
-		{"::1,fe80::2%eth0", []Host{{"::1", 1}, {"fe80::2%eth0", 1}}},
-		{"[::1]:2,[::2],::1", []Host{{"::1", 3}, {"::2", 1}}},
+		{"a", []Entry{{"a", 1}}},
+		{"a:2,b:3", []Entry{{"a", 2}, {"b", 3}}},
+		{"a, b ,a:2", []Entry{{"a", 3}, {"b", 1}}},
+		{"me@a.example:2", []Entry{{"me@a.example", 2}}},
+		{"10.0.0.1:4", []Entry{{"10.0.0.1", 4}}},
+		{"::1,fe80::2%eth0", []Entry{{"::1", 1}, {"fe80::2%eth0", 1}}},
+		{"[::1]:2,[::2],::1", []Entry{{"::1", 3}, {"::2", 1}}},
 	}
 	for _, c := range cases {
 		got, err := Parse(c.list)
@@ -66,7 +66,7 @@ func TestParseRefuses(t *testing.T) {
 
 func TestParseFile(t *testing.T) {
 	text := "# the cluster\n\na slots=2\nb:3 # trailing\n  c\t\nd slots=4 max_slots=8\na\n[::1] slots=2 max-slots=2\n"
-	want := []Host{{"a", 3}, {"b", 3}, {"c", 1}, {"d", 4}, {"::1", 2}}
+	want := []Entry{{"a", 3}, {"b", 3}, {"c", 1}, {"d", 4}, {"::1", 2}}
 	got, err := ParseFile("hosts", strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -114,22 +114,22 @@ func TestReadFileOfKinds(t *testing.T) {
 	fmt.Fprintln(w, "a slots=2")
 	w.Close()
 	got, err := ReadFile(fmt.Sprintf("/dev/fd/%d", r.Fd()))
-	if d := cmp.Diff([]Host{{"a", 2}}, got); d != "" || err != nil {
+	if d := cmp.Diff([]Entry{{"a", 2}}, got); d != "" || err != nil {
 		t.Errorf("an inherited pipe: %v (-want +got):\n%s", err, d)
 	}
 }
 
 func TestFill(t *testing.T) {
-	all := []Host{{"a", 2}, {"b", 3}, {"c", 1}}
+	all := []Entry{{"a", 2}, {"b", 3}, {"c", 1}}
 	cases := []struct {
 		n    int
-		want []Host
+		want []Entry
 	}{
 		{0, all},
 		{6, all},
-		{1, []Host{{"a", 1}}},
-		{2, []Host{{"a", 2}}},
-		{4, []Host{{"a", 2}, {"b", 2}}},
+		{1, []Entry{{"a", 1}}},
+		{2, []Entry{{"a", 2}}},
+		{4, []Entry{{"a", 2}, {"b", 2}}},
 	}
 	for _, c := range cases {
 		got, err := Fill(all, c.n)
@@ -158,13 +158,13 @@ func environment(pairs ...string) func(string) (string, bool) {
 func TestSlurm(t *testing.T) {
 	cases := []struct {
 		name, nodes, tasks string
-		want               []Host
+		want               []Entry
 	}{
-		{"one node", "h1", "4", []Host{{"h1", 4}}},
-		{"range", "h[1-4]", "4,2,1(x2)", []Host{{"h1", 4}, {"h2", 2}, {"h3", 1}, {"h4", 1}}},
-		{"list and range", "h[1-2,7],x01", "2(x4)", []Host{{"h1", 2}, {"h2", 2}, {"h7", 2}, {"x01", 2}}},
-		{"leading zeros", "n[009-011]", "1(x3)", []Host{{"n009", 1}, {"n010", 1}, {"n011", 1}}},
-		{"two brackets", "r[1-2]n[3,5]-ib", "1(x4)", []Host{{"r1n3-ib", 1}, {"r1n5-ib", 1}, {"r2n3-ib", 1}, {"r2n5-ib", 1}}},
+		{"one node", "h1", "4", []Entry{{"h1", 4}}},
+		{"range", "h[1-4]", "4,2,1(x2)", []Entry{{"h1", 4}, {"h2", 2}, {"h3", 1}, {"h4", 1}}},
+		{"list and range", "h[1-2,7],x01", "2(x4)", []Entry{{"h1", 2}, {"h2", 2}, {"h7", 2}, {"x01", 2}}},
+		{"leading zeros", "n[009-011]", "1(x3)", []Entry{{"n009", 1}, {"n010", 1}, {"n011", 1}}},
+		{"two brackets", "r[1-2]n[3,5]-ib", "1(x4)", []Entry{{"r1n3-ib", 1}, {"r1n5-ib", 1}, {"r2n3-ib", 1}, {"r2n5-ib", 1}}},
 	}
 	for _, c := range cases {
 		got, err := Slurm(environment(slurmJob, "17", slurmNodes, c.nodes, slurmTasks, c.tasks, slurmCPUs, "64(x9)"))
@@ -176,7 +176,7 @@ func TestSlurm(t *testing.T) {
 		}
 	}
 	got, err := Slurm(environment(slurmJob, "17", slurmNodes, "a,b", slurmCPUs, "8(x2)"))
-	if d := cmp.Diff([]Host{{"a", 8}, {"b", 8}}, got); err != nil || d != "" {
+	if d := cmp.Diff([]Entry{{"a", 8}, {"b", 8}}, got); err != nil || d != "" {
 		t.Errorf("no tasks but processors: %v\n%s", err, d)
 	}
 	for _, pairs := range [][]string{nil, {slurmNodes, "a"}, {slurmJob, "17"}} {
@@ -221,7 +221,7 @@ func TestSlurmRefuses(t *testing.T) {
 }
 
 // check fails if hosts that were accepted break a promise.
-func check(t *testing.T, all []Host) {
+func check(t *testing.T, all []Entry) {
 	total := 0
 	for _, h := range all {
 		if err := CheckName(h.Name); err != nil || h.Slots < 1 {

@@ -18,7 +18,7 @@ const (
 // Slurm returns the nodes of the allocation that the environment describes, or
 // nothing where there is none. The slots of a node are the tasks that were asked
 // for there, or else its processors in this allocation.
-func Slurm(lookup func(string) (string, bool)) ([]Host, error) {
+func Slurm(lookup func(string) (string, bool)) ([]Entry, error) {
 	list, ok := lookup(slurmNodes)
 	if _, job := lookup(slurmJob); !job || !ok {
 		return nil, nil

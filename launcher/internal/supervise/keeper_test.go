@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 )
 

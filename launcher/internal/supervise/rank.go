@@ -5,7 +5,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
 // A rank is one process of Ranks, from before it is started until after it has

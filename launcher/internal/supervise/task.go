@@ -4,7 +4,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 )
 

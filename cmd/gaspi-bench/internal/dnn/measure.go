@@ -229,12 +229,12 @@ func (r *replay) results(ctx context.Context, all []contender, times [][]Times) 
 // emulated is the network that is emulated, if one is, and whether the host of some
 // rank could not carry it.
 func (r *replay) emulated(ctx context.Context) (network string, invalid bool, err error) {
-	n, ok := r.p.Emulated()
+	n, ok := r.p.Emulation().Network()
 	if !ok {
 		return "", false, nil
 	}
 	late := []int32{0}
-	if !r.p.Punctuality().Valid() {
+	if !r.p.Emulation().Punctuality().Valid() {
 		late[0] = 1
 	}
 	err = gaspi.AllReduce(ctx, r.p.World(), late, late, gaspi.Max)

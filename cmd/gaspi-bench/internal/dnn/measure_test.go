@@ -97,7 +97,7 @@ func TestMeasureEmulated(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		want, ok := p.Emulated()
+		want, ok := p.Emulation().Network()
 		if r := got[1]; !ok || r.Emulated != want.String() || r.CommUS < 6957.8 {
 			t.Errorf("an emulated network: %+v", r)
 		}

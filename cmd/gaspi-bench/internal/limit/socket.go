@@ -61,7 +61,7 @@ func (b *Memory) invite(ctx context.Context, peer gaspi.Rank) (*net.TCPListener,
 		return nil, err
 	}
 	port := l.Addr().(*net.TCPAddr).Port
-	q := b.P.Queue(0)
+	q := b.P.MustQueue(0)
 	if err := q.Notify(b.Seg.At(peer, 0), gaspi.Notification{ID: notePort, Value: gaspi.Value(port)}); err != nil {
 		l.Close()
 		return nil, err

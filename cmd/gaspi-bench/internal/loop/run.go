@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/ssp"
 )
 
@@ -79,11 +80,11 @@ func (l *Loop) ringStep(ctx context.Context, p *gaspi.Proc) (reductionStep, erro
 
 // run runs the loop with the steps that open makes, and says whether the host carried
 // the links, if there are any.
-func (l *Loop) run(ctx context.Context, open opener) (Row, gaspi.Punctuality, error) {
+func (l *Loop) run(ctx context.Context, open opener) (Row, emulation.Punctuality, error) {
 	var mu sync.Mutex
-	var sum Row                // guarded by mu
-	var longest time.Duration  // guarded by mu
-	var late gaspi.Punctuality // guarded by mu
+	var sum Row                    // guarded by mu
+	var longest time.Duration      // guarded by mu
+	var late emulation.Punctuality // guarded by mu
 	err := gaspi.Local(ctx, l.Ranks, gaspi.Config{Transport: "loopback", Emulate: l.Link}, func(ctx context.Context, p *gaspi.Proc) error {
 		s, err := open(ctx, p)
 		if err != nil {
@@ -95,7 +96,7 @@ func (l *Loop) run(ctx context.Context, open opener) (Row, gaspi.Punctuality, er
 		}
 		mu.Lock()
 		sum.Call, sum.Wait, longest = sum.Call+call.Seconds(), sum.Wait+wait.Seconds(), max(longest, took)
-		late = late.Merge(p.Punctuality())
+		late = late.Merge(p.Emulation().Punctuality())
 		mu.Unlock()
 		return s.close(ctx) // at once: others may wait for what only this sends
 	})

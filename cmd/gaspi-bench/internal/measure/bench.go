@@ -9,6 +9,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/limit"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 )
 
 // A Bench is one rank of a measurement.
@@ -16,10 +17,10 @@ type Bench struct {
 	*limit.Memory
 	Rules     Rules
 	Transport string
-	Together  bool              // all ranks share memory, which most limits need
-	Out       *report.Printer   // nil but on rank 0
-	Tries     int               // operations that were checked, which number them
-	Punctual  gaspi.Punctuality // of the emulated network, if there is one
+	Together  bool                  // all ranks share memory, which most limits need
+	Out       *report.Printer       // nil but on rank 0
+	Tries     int                   // operations that were checked, which number them
+	Punctual  emulation.Punctuality // of the emulated network, if there is one
 }
 
 // A Rules says how workloads are measured.

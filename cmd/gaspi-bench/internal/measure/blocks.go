@@ -44,7 +44,7 @@ func (b *Bench) Measure(ctx context.Context, w Workload) ([]report.Row, error) {
 	for c := range times {
 		times[c] = make([]time.Duration, blocks)
 	}
-	b.P.RestartPunctuality() // what came before was not measured
+	b.P.Emulation().Restart() // what came before was not measured
 	before := mallocs()
 	runs, err := b.takeTurns(ctx, w, times, n)
 	if err != nil {

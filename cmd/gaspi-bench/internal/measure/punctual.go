@@ -6,19 +6,20 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // Carried is how punctual the emulated network of all ranks together was since the last
 // call, the same on all of them; false if none is emulated. All ranks call it.
-func (b *Bench) Carried(ctx context.Context) (gaspi.Punctuality, bool, error) {
-	return b.ofAll(ctx, b.P.RestartPunctuality())
+func (b *Bench) Carried(ctx context.Context) (emulation.Punctuality, bool, error) {
+	return b.ofAll(ctx, b.P.Emulation().Restart())
 }
 
 // ofAll is carried for what each rank has seen itself.
-func (b *Bench) ofAll(ctx context.Context, own gaspi.Punctuality) (gaspi.Punctuality, bool, error) {
-	if _, ok := b.P.Emulated(); !ok {
-		return gaspi.Punctuality{}, false, nil
+func (b *Bench) ofAll(ctx context.Context, own emulation.Punctuality) (emulation.Punctuality, bool, error) {
+	if _, ok := b.P.Emulation().Network(); !ok {
+		return emulation.Punctuality{}, false, nil
 	}
 	sums := []int64{int64(own.Delivered.Events), int64(own.Delivered.Late), int64(own.Noticed.Events), int64(own.Noticed.Late)}
 	worst := []int64{
@@ -33,30 +34,30 @@ func (b *Bench) ofAll(ctx context.Context, own gaspi.Punctuality) (gaspi.Punctua
 	if err := gaspi.AllReduce(ctx, b.P.World(), worst, worst, gaspi.Max); err != nil {
 		return own, true, err
 	}
-	late := func(i int, limit time.Duration) gaspi.Lateness {
-		return gaspi.Lateness{
+	late := func(i int, limit time.Duration) emulation.Lateness {
+		return emulation.Lateness{
 			Events: uint64(sums[i]), Late: uint64(sums[i+1]), Limit: limit,
 			P50: time.Duration(worst[i]), P99: time.Duration(worst[i+1]),
 		}
 	}
-	return gaspi.Punctuality{
+	return emulation.Punctuality{
 		Delivered: late(0, own.Delivered.Limit), Noticed: late(2, own.Noticed.Limit), Humble: worst[4] != 0,
 	}, true, nil
 }
 
 // stampEmulated says in rows what network was emulated, and whether the host carried it.
 func (b *Bench) stampEmulated(ctx context.Context, rows []report.Row) error {
-	return b.StampPunctual(ctx, rows, b.P.RestartPunctuality())
+	return b.StampPunctual(ctx, rows, b.P.Emulation().Restart())
 }
 
 // StampPunctual is stampEmulated for what each rank has seen itself.
-func (b *Bench) StampPunctual(ctx context.Context, rows []report.Row, own gaspi.Punctuality) error {
+func (b *Bench) StampPunctual(ctx context.Context, rows []report.Row, own emulation.Punctuality) error {
 	p, emulated, err := b.ofAll(ctx, own)
 	if err != nil || !emulated {
 		return err
 	}
 	b.Punctual = b.Punctual.Merge(p)
-	network, _ := b.P.Emulated()
+	network, _ := b.P.Emulation().Network()
 	for i := range rows {
 		rows[i].Emulated, rows[i].Invalid = network.String(), !p.Valid()
 		rows[i].LateShare = max(p.Delivered.Share(), p.Noticed.Share())
@@ -70,7 +71,7 @@ func (b *Bench) Instant(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	network, _ := b.P.Emulated()
+	network, _ := b.P.Emulation().Network()
 	begin := []int64{now + int64(headStart+4*network.Latency)}
 	err = gaspi.AllReduce(ctx, b.P.World(), begin, begin, gaspi.Max)
 	return begin[0], err

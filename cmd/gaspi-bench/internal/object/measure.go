@@ -8,7 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
-	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
@@ -37,7 +37,7 @@ type meter struct {
 	// late is how punctual the emulated network was while operations were timed. Work of the
 	// ranks between operations, all at once, does not count: on hosts of their own nothing
 	// would wait for it.
-	late gaspi.Punctuality
+	late emulation.Punctuality
 }
 
 // measureObject measures ways in turns and returns a row for each, the same on all ranks.
@@ -50,7 +50,7 @@ func (b *bench) measureObject(ctx context.Context, w measure.Workload, ways []ob
 		return nil, err
 	}
 	defer alarm.Close()
-	_, emulated := b.P.Emulated()
+	_, emulated := b.P.Emulation().Network()
 	m := &meter{b: b, alarm: alarm, oneHost: emulated || b.P.LocalSize() == b.P.Size()}
 	first := make([]time.Duration, len(ways)) // which warms up, unless it takes too long to be made again
 	for i := range ways {
@@ -92,7 +92,7 @@ func operationsFor(time, one time.Duration) int {
 
 // turns times count operations of each way.
 func (m *meter) turns(ctx context.Context, ways []objectWay, times [][]time.Duration, count int) error {
-	m.late = gaspi.Punctuality{} // what came before does not count
+	m.late = emulation.Punctuality{} // what came before does not count
 	for n := range count {
 		for i := range ways {
 			took, err := m.try(ctx, &ways[i], m.b.Rules.Verify || n == count-1)
@@ -119,7 +119,7 @@ func (m *meter) try(ctx context.Context, w *objectWay, checked bool) (time.Durat
 	if err != nil {
 		return 0, err
 	}
-	m.b.P.RestartPunctuality()
+	m.b.P.Emulation().Restart()
 	if err := w.once(ctx); err != nil {
 		return 0, fmt.Errorf("%s: %w", w.impl, err)
 	}
@@ -127,7 +127,7 @@ func (m *meter) try(ctx context.Context, w *objectWay, checked bool) (time.Durat
 	if err != nil {
 		return 0, err
 	}
-	m.late = m.late.Merge(m.b.P.RestartPunctuality())
+	m.late = m.late.Merge(m.b.P.Emulation().Restart())
 	// Nothing is checked or deleted while others still work.
 	if err := m.b.P.Barrier(ctx, m.b.P.World()); err != nil {
 		return 0, err
@@ -174,7 +174,7 @@ func (m *meter) begin(ctx context.Context, arrives bool) (last int64, err error)
 
 // stampLinks says in rows how long the operation takes on links alone.
 func (b *bench) stampLinks(rows []report.Row) {
-	network, emulated := b.P.Emulated()
+	network, emulated := b.P.Emulation().Network()
 	if !emulated || network.Bandwidth == 0 {
 		return
 	}

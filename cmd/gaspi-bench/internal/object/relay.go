@@ -129,12 +129,12 @@ func (r *relay) before(context.Context) error {
 // once passes on all that comes.
 func (r *relay) once(ctx context.Context) error {
 	if len(r.hops) == 1 {
-		return r.pass(ctx, &r.hops[0], r.b.P.Queue(0))
+		return r.pass(ctx, &r.hops[0], r.b.P.MustQueue(0))
 	}
 	errs := make([]error, len(r.hops))
 	var all sync.WaitGroup
 	for i := range r.hops {
-		all.Go(func() { errs[i] = r.pass(ctx, &r.hops[i], r.b.P.Queue(i%relayQueues)) })
+		all.Go(func() { errs[i] = r.pass(ctx, &r.hops[i], r.b.P.MustQueue(i%relayQueues)) })
 	}
 	all.Wait()
 	return errors.Join(errs...)

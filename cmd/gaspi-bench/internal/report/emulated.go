@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 )
 
 // Punctual prints whether the host carried the emulated network, if there is one.
-func (out *Printer) Punctual(p *gaspi.Proc, all gaspi.Punctuality) error {
-	network, emulated := p.Emulated()
+func (out *Printer) Punctual(p *gaspi.Proc, all emulation.Punctuality) error {
+	network, emulated := p.Emulation().Network()
 	if out == nil || !emulated {
 		return nil
 	}

@@ -93,7 +93,7 @@ type Mail struct {
 // than 0 and 1. With near, which is what Nearby said, the end has the memory and the flags of
 // limits, and it is an error if the memory of the peer cannot be mapped, as when that has ended.
 func NewMail(b *measure.Bench, peer gaspi.Rank, size uint64, near bool) (*Mail, error) {
-	m := &Mail{b: b, first: b.P.Rank() == 0, q: b.P.Queue(0), dst: b.Seg.At(peer, b.Inbox())}
+	m := &Mail{b: b, first: b.P.Rank() == 0, q: b.P.MustQueue(0), dst: b.Seg.At(peer, b.Inbox())}
 	var err error
 	if m.src, err = b.Seg.Span(b.Outbox(), size); err != nil {
 		return nil, err

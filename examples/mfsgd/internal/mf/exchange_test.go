@@ -88,7 +88,7 @@ func (h *hub) add(sum []float32, from, call int) {
 
 // A job is what the ranks of one test have in common.
 type job struct {
-	shape      synth.Shape
+	shape      synth.Dimensions
 	ranks      int
 	factors    int
 	plan       RunOptions

@@ -13,7 +13,7 @@ import (
 )
 
 // smallShape is a set that is learned within tenths of a second.
-func smallShape() synth.Shape { return synth.Shape{Users: 500, Items: 150, Ratings: 20_000} }
+func smallShape() synth.Dimensions { return synth.Dimensions{Users: 500, Items: 150, Ratings: 20_000} }
 
 // TestExactRunsAgree factorizes with an exact sum on 1, 3, 4 and 8 ranks: the
 // error falls by the same amount for all of them, close to the noise floor of

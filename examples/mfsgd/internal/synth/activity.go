@@ -12,7 +12,7 @@ const activitySigma = 1.24
 //
 // Every rank computes it for all users (8 bytes each), which is how they agree
 // on owners without talking.
-func activity(shape Shape, seed uint64) []int64 {
+func activity(shape Dimensions, seed uint64) []int64 {
 	weights := make([]float64, shape.Users)
 	for u := range weights {
 		weights[u] = math.Exp(activitySigma * stream(seed, streamActivity, u).NormFloat64())
@@ -29,7 +29,7 @@ func activity(shape Shape, seed uint64) []int64 {
 }
 
 // fit finds the factor that turns weights into counts with about the right sum.
-func fit(weights []float64, shape Shape) float64 {
+func fit(weights []float64, shape Dimensions) float64 {
 	low, high := 0.0, 1.0
 	sum := func(scale float64) (total int64) {
 		for _, w := range weights {
@@ -59,7 +59,7 @@ func clamp(expected float64, items int) int64 {
 // settle spreads what is missing from total, one rating at a time, over users
 // who have room for it. Fit rounds down, so nothing is ever to be taken away but
 // where all have one rating already.
-func settle(counts []int64, shape Shape, total int64) {
+func settle(counts []int64, shape Dimensions, total int64) {
 	for u := 0; total < shape.Ratings; u = (u + 1) % len(counts) {
 		if counts[u] < int64(shape.Items) {
 			counts[u]++

@@ -36,7 +36,7 @@ func stream(seed uint64, purpose, index int) *rand.Rand {
 //
 // Besides the rank's own ratings it needs 8 bytes for every user and 80 for every item.
 // Fewer users than ranks is a *ratings.FewUsersError.
-func Generate(shape Shape, part ratings.Part) (*ratings.Shard, error) {
+func Generate(shape Dimensions, part ratings.Part) (*ratings.Shard, error) {
 	if err := shape.check(); err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func newTaste(rng *rand.Rand, biasSD float64) (t taste) {
 // truth is what is true of the items.
 type truth struct{ items []taste }
 
-func newTruth(shape Shape, seed uint64) truth {
+func newTruth(shape Dimensions, seed uint64) truth {
 	items := make([]taste, shape.Items)
 	for i := range items {
 		items[i] = newTaste(stream(seed, streamItem, i), itemSD)

@@ -12,12 +12,12 @@ import (
 func TestParseShape(t *testing.T) {
 	tests := []struct {
 		text string
-		want Shape
+		want Dimensions
 		err  string
 	}{
-		{text: "10x20x150", want: Shape{10, 20, 150}},
+		{text: "10x20x150", want: Dimensions{10, 20, 150}},
 		{text: "ml-25m", want: MovieLens25M()},
-		{text: "ml-25m/100", want: Shape{1625, 5904, 250_000}},
+		{text: "ml-25m/100", want: Dimensions{1625, 5904, 250_000}},
 		{text: "10x20", err: `"10x20" is no shape; expected USERSxITEMSxRATINGS, ml-25m, or ml-25m/N`},
 		{text: "10x0x5", err: `"0" in "10x0x5" is no number of items; expected a whole number of 1 or more`},
 		{text: "-1x5x5", err: `"-1" in "-1x5x5" is no number of users; expected a whole number of 1 or more`},
@@ -59,7 +59,7 @@ type row struct {
 }
 
 // rows lists the ratings of every user of all ranks.
-func rows(t *testing.T, shape Shape, ranks int, seed uint64) map[uint64][]row {
+func rows(t *testing.T, shape Dimensions, ranks int, seed uint64) map[uint64][]row {
 	t.Helper()
 	all := make(map[uint64][]row)
 	for rank := range ranks {
@@ -88,15 +88,15 @@ func rows(t *testing.T, shape Shape, ranks int, seed uint64) map[uint64][]row {
 func TestGenerateIsExact(t *testing.T) {
 	tests := []struct {
 		name  string
-		shape Shape
+		shape Dimensions
 	}{
-		{"one of each", Shape{1, 1, 1}},
-		{"full matrix", Shape{20, 30, 600}},
-		{"nearly full", Shape{20, 30, 599}},
-		{"one rating each", Shape{50, 40, 50}},
-		{"one item", Shape{9, 1, 9}},
-		{"one user", Shape{1, 500, 77}},
-		{"usual", Shape{400, 150, 9_000}},
+		{"one of each", Dimensions{1, 1, 1}},
+		{"full matrix", Dimensions{20, 30, 600}},
+		{"nearly full", Dimensions{20, 30, 599}},
+		{"one rating each", Dimensions{50, 40, 50}},
+		{"one item", Dimensions{9, 1, 9}},
+		{"one user", Dimensions{1, 500, 77}},
+		{"usual", Dimensions{400, 150, 9_000}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestGenerateIsExact(t *testing.T) {
 // both sides; MovieLens 25M's users rate 2.2 times as much on average as the
 // one in the middle.
 func TestGenerateHasALongTail(t *testing.T) {
-	shape := Shape{6_000, 6_000, 200_000}
+	shape := Dimensions{6_000, 6_000, 200_000}
 	perItem := make([]int, shape.Items)
 	var perUser []int
 	for _, r := range rows(t, shape, 1, 1) {
@@ -191,7 +191,7 @@ func TestChooseManyAgrees(t *testing.T) {
 // TestNoiseFloor measures what the package comment promises: the error of
 // somebody who knows every taste, and of somebody who knows only the mean.
 func TestNoiseFloor(t *testing.T) {
-	shape := Shape{3_000, 1_000, 150_000}
+	shape := Dimensions{3_000, 1_000, 150_000}
 	for seed := range uint64(4) {
 		s, err := Generate(shape, ratings.Part{Ranks: 1, Seed: seed})
 		if err != nil {

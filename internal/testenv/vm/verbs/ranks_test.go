@@ -72,7 +72,7 @@ func putForEver(ctx context.Context, p *gaspi.Proc, seg *gaspi.Segment) error {
 	if p.Rank() == victim {
 		targets = []gaspi.Rank{0, 1}
 	}
-	q := p.Queue(0)
+	q := p.MustQueue(0)
 	place := uint64(1+p.Rank()) * putSize
 	for round := gaspi.Value(1); ; round++ {
 		for _, r := range targets {

@@ -1,4 +1,4 @@
-package emulate
+package emulation
 
 import (
 	"fmt"
@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
-// A Network is what is emulated. Parse makes it from text.
+// A Network is a network between ranks of one host, each behind a card of its own. Parse makes it
+// from text.
 type Network struct {
 	// Latency is from the moment a message begins to leave a card to the moment its
 	// first byte reaches the other.
@@ -168,12 +169,4 @@ func (n Network) String() string {
 		parts = append(parts, fmt.Sprintf("loss-of-rank=%d@%v", n.Loss, n.Silent), "detect="+n.Detect.String())
 	}
 	return strings.Join(parts, ",")
-}
-
-// occupies is how long a message of so many bytes keeps a card busy, in nanoseconds.
-func (n *Network) occupies(bytes uint64) int64 {
-	if n.Bandwidth == 0 {
-		return 0
-	}
-	return int64(float64(bytes) / n.Bandwidth * 1e9)
 }
