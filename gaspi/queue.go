@@ -2,6 +2,7 @@ package gaspi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -128,6 +129,21 @@ func (q *Queue) Wait(ctx context.Context) error {
 	}
 	q.traffic.Settle(issued)
 	return nil
+}
+
+// Post calls post, which posts to the queue, again until it returns another error than ErrQueueFull,
+// and returns that. Between two calls it does what Wait does, so that it blocks until there is room,
+// with the errors of Wait.
+func (q *Queue) Post(ctx context.Context, post func() error) error {
+	for {
+		err := post()
+		if !errors.Is(err, ErrQueueFull) {
+			return err
+		}
+		if err := q.Wait(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // waitSlow is Wait where something is under way or has failed.

@@ -139,6 +139,42 @@ func TestQueueHoldsItsDepthOfWriteNotifies(t *testing.T) {
 	}, func(*gaspi.Segment) {})
 }
 
+// TestPostWaitsForRoom posts more than a queue holds. An error other than a full queue ends Post.
+func TestPostWaitsForRoom(t *testing.T) {
+	const depth, posts = 3, 20
+	pair(t, depth, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
+		q, src := p.MustQueue(0), must(s.Span(0, 8))
+		for i := range posts {
+			id := gaspi.NotificationID(i % 10)
+			ok(q.Post(ctx, func() error {
+				return q.WriteNotify(s.At(1, 0), src, gaspi.Notification{ID: id, Value: 1, Add: true})
+			}))
+		}
+		calls, other := 0, errors.New("other")
+		if err := q.Post(ctx, func() error { calls++; return other }); err != other || calls != 1 {
+			t.Errorf("%v after %d calls, want that of the only one", err, calls)
+		}
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		for err := error(nil); err == nil && calls < 100; calls++ { // which may find the queue idle
+			err = q.Post(ended, func() error { return q.Notify(s.At(1, 0), gaspi.Notification{ID: 11, Value: 1}) })
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+		ok(q.Wait(ctx))
+		if n := q.Size(); n != 0 {
+			t.Errorf("%d entries are taken", n)
+		}
+	}, func(s *gaspi.Segment) {
+		for i := range 10 {
+			if v := s.Peek(gaspi.NotificationID(i)); v != posts/10 {
+				t.Errorf("notification %d was posted %d times, want %d", i, v, posts/10)
+			}
+		}
+	})
+}
+
 func TestSelfAndZeroSizeTakeNoEntry(t *testing.T) {
 	pair(t, 4, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 		q, none, n := p.MustQueue(0), must(s.Span(3, 0)), gaspi.Notification{ID: 2, Value: 7}

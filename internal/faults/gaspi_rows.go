@@ -111,6 +111,12 @@ func gaspiRows() []row {
 		{call: "gaspi.Queue.Wait", needs: needsPeer, open: on(func(ctx context.Context, m *member, s *gaspi.Segment, _ int) error {
 			return written(m, s, func(q *gaspi.Queue) error { return q.Wait(ctx) })
 		})},
+		{call: "gaspi.Queue.Post", needs: needsPeer, open: on(func(ctx context.Context, m *member, s *gaspi.Segment, _ int) error {
+			return written(m, s, func(q *gaspi.Queue) error {
+				full := gaspi.ErrQueueFull // the first time
+				return q.Post(ctx, func() (err error) { err, full = full, nil; return err })
+			})
+		})},
 		{call: "gaspi.Queue.Flush", needs: needsPeer, open: on(func(ctx context.Context, m *member, s *gaspi.Segment, _ int) error {
 			return written(m, s, func(q *gaspi.Queue) error { return q.Flush(ctx, m.peer()) })
 		})},
