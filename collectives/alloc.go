@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
@@ -197,4 +198,12 @@ func (h allocations) locate(mem []byte) bufferPlace {
 		}
 	}
 	return bufferPlace{}
+}
+
+// base is where memory at that place begins, nowhere if peers cannot reach it.
+func (h allocations) base(at bufferPlace) executor.Base {
+	if at.alloc == 0 {
+		return executor.Base{}
+	}
+	return executor.Base{Segment: h[at.alloc-1].seg, Offset: at.offset}
 }

@@ -1,7 +1,7 @@
 // Package collectives holds group operations: allreduce, broadcast, alltoall and
 // the others, for any number of ranks, written with nothing but the one-sided
 // calls of package gaspi. Algorithms are data (package schedule); this package
-// chooses one, binds it to memory and runs it.
+// chooses one, and package executor binds it to memory and runs it.
 //
 //	team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
 //	buf, err := collectives.Alloc[float32](ctx, team, n)              // in a segment: used in place by everybody

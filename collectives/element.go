@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
@@ -64,31 +65,23 @@ type elementType struct {
 
 // kernels makes the kernels of one element type.
 type kernels interface {
-	kernel(op Op) (folds, error)
-}
-
-// folds are an operation on bytes: of two operands, of many, and of two into two
-// places.
-type folds struct {
-	two   reduce.Kernel
-	many  reduce.Fold
-	twice reduce.Twice
+	kernel(op Op) (executor.Folds, error)
 }
 
 // kernelsOf is the kernels of T.
 type kernelsOf[T Element] struct{}
 
-func (kernelsOf[T]) kernel(op Op) (folds, error) {
+func (kernelsOf[T]) kernel(op Op) (executor.Folds, error) {
 	two, err := reduce.KernelOf[T](op)
 	if err != nil {
-		return folds{}, err
+		return executor.Folds{}, err
 	}
 	many, err := reduce.FoldOf[T](op)
 	if err != nil {
-		return folds{}, err
+		return executor.Folds{}, err
 	}
 	twice, err := reduce.TwiceOf[T](op)
-	return folds{two, many, twice}, err
+	return executor.Folds{Two: two, Many: many, Twice: twice}, err
 }
 
 // combinable is the type of elements that the operations are defined on.
@@ -115,13 +108,13 @@ func (e elementType) check() error {
 }
 
 // kernel is what op is on the elements, or why it is nothing.
-func (e elementType) kernel(op Op) (folds, error) {
+func (e elementType) kernel(op Op) (executor.Folds, error) {
 	if e.kernels == nil {
-		return folds{}, fmt.Errorf("%w: no function to combine elements of type %v with", gaspi.ErrOutOfRange, e.typ)
+		return executor.Folds{}, fmt.Errorf("%w: no function to combine elements of type %v with", gaspi.ErrOutOfRange, e.typ)
 	}
 	f, err := e.kernels.kernel(op)
 	if err != nil {
-		return folds{}, fmt.Errorf("%w: %v of elements of type %v: %w", gaspi.ErrOutOfRange, op, e.typ, err)
+		return executor.Folds{}, fmt.Errorf("%w: %v of elements of type %v: %w", gaspi.ErrOutOfRange, op, e.typ, err)
 	}
 	return f, nil
 }

@@ -17,7 +17,7 @@ func PretendHosts(t *Team, nodes []int) {
 
 // SetPatience is how long a team waits before it looks for the reason. On a busy machine some waits
 // take long, and the look allocates.
-func SetPatience(t *Team, patience time.Duration) { t.wait.patience = patience }
+func SetPatience(t *Team, patience time.Duration) { t.member.Patience = patience }
 
 // Force is Config.Algorithms of a team that is there.
 func Force(t *Team, text string) error {

@@ -95,7 +95,7 @@ func (t *Team) says(call uint64) word {
 func (t *Team) talk(ctx context.Context, say word, stalled func(context.Context) error) (heard word, err error) {
 	w := []uint64{uint64(say)}
 	for {
-		limited, cancel := context.WithTimeout(ctx, t.wait.patience)
+		limited, cancel := context.WithTimeout(ctx, t.member.Patience)
 		err := gaspi.AllReduce(limited, t.own, w, w, gaspi.Or)
 		cancel()
 		if !ctxErr(err) || ctx.Err() != nil {
@@ -117,7 +117,7 @@ func (t *Team) mismatch(ctx context.Context) error {
 	for range mismatchRows {
 		err := t.stalled(ctx)
 		for range t.ranks { // each tells its calls about once meanwhile
-			if err != nil || t.control.WaitFunc(t.wait.in(ctx), t.mail.Pending) != nil {
+			if err != nil || t.control.WaitFunc(t.member.Nap(ctx), t.mail.Pending) != nil {
 				break
 			}
 			if err = t.verdict(); err == nil {
@@ -165,7 +165,7 @@ func (t *Team) newSegment(ctx context.Context, size uint64, alloc bool) (*gaspi.
 		t.ops.meet(t.ops.next(), t.me, text)
 	}
 	for {
-		limited, cancel := context.WithTimeout(ctx, t.wait.patience)
+		limited, cancel := context.WithTimeout(ctx, t.member.Patience)
 		seg, err := t.createSegment(limited, size, 1)
 		cancel()
 		m.early = ctxErr(err)

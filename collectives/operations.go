@@ -96,11 +96,9 @@ func (o *operations) hasRoom(p *Plan) bool {
 func (o *operations) activate(r *run) {
 	p := r.p
 	p.busy = r
-	r.number = p.runs
-	p.runs++
+	r.exec.Begin()
 	e := o.entry(r.call)
 	e.p, e.call = p, r.call
-	clear(r.at)
 	r.state = going
 	if !p.agreed {
 		r.state = agreeing

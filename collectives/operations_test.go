@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 )
 
 // TestCallsThatOvertakeOthers begins and ends calls in random orders, in which some last while
@@ -28,6 +29,7 @@ func TestCallsThatOvertakeOthers(t *testing.T) {
 			}
 			if p := (&Plan{t: &Team{}, agreed: random.IntN(2) == 0}); o.hasRoom(p) {
 				r := &run{p: p, call: o.next()}
+				r.exec.Prepare(&executor.Member{}, &executor.Executable{})
 				o.activate(r)
 			}
 			checkNotes(t, seed, &o)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -26,14 +27,13 @@ type Plan struct {
 	sign    uint64 // its signature
 	pinned  bool   // made by NewPlan: kept until Close
 
-	prog   program
+	prog   executor.Executable
 	repeat repeat
 
-	runs   uint32 // begun so far
-	agreed bool   // that all members mean the same
-	busy   *run   // under way
-	early  bool   // Run ended before the run did
-	run    run    // of single calls, or of the plan's own Start
+	agreed bool // that all members mean the same
+	busy   *run // under way
+	early  bool // Run ended before the run did
+	run    run  // of single calls, or of the plan's own Start
 }
 
 // repeat is for Team.again, which finds out quickly whether a single call is like those of a plan.
@@ -58,26 +58,20 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 		return nil, err
 	}
 	p.call.Radix = p.variant.Radix
-	if p.call.Op.Reduces() && task.user == nil {
-		folds, err := task.elem.kernel(task.op)
-		if err != nil {
-			return nil, err
-		}
-		p.prog.fold, p.prog.foldAll, p.prog.foldTwice = folds.two, folds.many, folds.twice
+	src, err := p.source()
+	if err != nil {
+		return nil, err
 	}
-	s := schedule.Build(&p.call.Call, t.me, p.variant.Emitter())
-	size := task.elem.size
-	p.prog.block, p.prog.ahead = max(1, foldBlock/size)*size, max(1, aheadBlock/size)*size
-	scratch := memory.RoundUp(uint64(s.Scratch*size), cacheLine)
-	flip := memory.RoundUp(uint64(s.Flip*size), cacheLine)
 	if t.early.plan == nil {
-		p.bid = t.arena.Bid(s.Slots, scratch+2*flip)
+		p.bid = t.arena.Bid(src.Schedule.Slots, executor.Room(src.Schedule, src.Element.Size))
 		p.sign = p.signature()
 	}
 	if err := t.reserve(ctx, p); err != nil {
 		return nil, err
 	}
-	if err := p.compile(s, scratch, flip); err != nil {
+	src.Slot = gaspi.NotificationID(p.claim.Slot())
+	src.Scratch.Segment, src.Scratch.Offset = p.claim.Scratch()
+	if p.prog, err = executor.Compile(&t.member, src); err != nil {
 		p.claim.Release() // its place is free after the next flush
 		return nil, fmt.Errorf("%v: %w", p.variant, err)
 	}
@@ -85,16 +79,29 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	return p, nil
 }
 
+// source is what the plan's executable is made of, but for the memory that is claimed for it.
+func (p *Plan) source() (*executor.Source, error) {
+	t, task := p.t, &p.task
+	src := &executor.Source{
+		Schedule: schedule.Build(&p.call.Call, t.me, p.variant.Emitter()), Element: task.elem.coded(), Extra: len(task.extra),
+		In: t.heap.base(p.key.in), Out: t.heap.base(p.key.out),
+		Compress: p.call.Options.Compress, Remember: p.key.plan != 0,
+	}
+	var err error
+	if p.call.Op.Reduces() && task.user == nil {
+		src.Folds, err = task.elem.kernel(task.op)
+	}
+	return src, err
+}
+
 // draft is a plan of which only the call is known.
 func (t *Team) draft(task *Task, k key) *Plan {
 	p := &Plan{t: t, task: *task, key: k, call: task.call}
 	p.call.Size, p.call.Nodes = len(t.ranks), t.nodes
-	p.call.Line = max(1, cacheLine/max(1, task.elem.size))
+	p.call.Line = max(1, executor.CacheLine/max(1, task.elem.size))
 	p.call.Plain = k.plain()
 	return p
 }
-
-const cacheLine = 64
 
 // NewPlan prepares a task to be run again and again with the same buffers. It is
 // called by all members; the first run finds out whether they agree. It takes
@@ -174,7 +181,10 @@ func (p *Plan) Run(ctx context.Context) error {
 		err = p.run.handle.wait(ctx)
 	case p.idle():
 		p.run.bind(&p.task)
-		err = p.run.once(ctx)
+		p.run.alone()
+		if err = p.run.exec.Run(ctx); err != nil {
+			err = p.run.slowly(ctx)
+		}
 	default:
 		h, serr := p.start()
 		if serr != nil {
@@ -213,10 +223,14 @@ func (p *Plan) Close() error {
 // "ring x4".
 func (p *Plan) Algorithm() string { return p.variant.String() }
 
+// Ratio is the bytes that coded forms had in the last run by the bytes that they
+// stood for, of all vectors that this member coded or decoded; 1 if there were none.
+func (p *Plan) Ratio() float64 { return p.prog.Ratio() }
+
 // renew makes a plan as if it had never run.
 func (p *Plan) renew() {
-	p.runs, p.agreed, p.busy, p.early = 0, false, nil, false
-	p.prog.coding.forget()
+	p.agreed, p.busy, p.early = false, nil, false
+	p.prog.Renew()
 }
 
 // signature is a number that two calls share only if they match.

@@ -3,10 +3,8 @@ package collectives
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/collectives/internal/posts"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
-	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // Most calls are like the call before: same operation, same buffers. This file
@@ -36,14 +34,18 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 		t.leave()
 		return nil, nil
 	}
-	segment.Expect(p.prog.next[p.runs&1]) // before the checks, so that it comes meanwhile
+	p.prog.Expect() // before the checks, so that it comes meanwhile
 	if p.repeat.glance != *g || !p.idle() || !p.bound(in, out) || !p.hasOptions(opts) {
 		t.leave()
 		return nil, nil
 	}
 	r := &p.run
-	r.operands[memIn], r.operands[memOut], r.fold = in, out, p.prog.fold
-	err := r.once(ctx) // calls nothing of the program, which might panic
+	r.exec.Bind(in, out, nil, nil)
+	r.alone()
+	err := r.exec.Run(ctx) // calls nothing of the program, which might panic
+	if err != nil {
+		err = r.slowly(ctx)
+	}
 	t.leave()
 	return p, err
 }
@@ -52,7 +54,7 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 // way, and the members have agreed on what p is.
 func (p *Plan) idle() bool {
 	t := p.t
-	return p.agreed && len(p.prog.lanes) == 1 && p.run.state == ended &&
+	return p.agreed && p.prog.Single() && p.run.state == ended &&
 		t.ops.none() && t.early.none() && t.broken == nil && !t.closed && t.own.Revoked() == nil
 }
 
@@ -96,53 +98,16 @@ func start(mem []byte) *byte {
 	return &mem[0]
 }
 
-// once is begin and finish of a run of a single lane with nothing beside it. When
-// it must sleep for long it becomes one of those under way.
-func (r *run) once(ctx context.Context) error {
-	p, t := r.p, r.p.t
-	r.call = t.ops.next()
-	r.number = p.runs
-	p.runs++
-	t.ops.recent.add(r)
-	r.err = nil
-	code, odd := p.prog.lanes[0], r.number&1
-	for pc := 0; pc < len(code); pc++ {
-		in := &code[pc]
-		var err error
-		switch {
-		case in.joint && !in.coded:
-			n := gaspi.Notification{ID: in.note, Value: posts.Value(r.number*in.per + in.nth)}
-			if err = t.queue.WriteNotifyIn(in.to[odd], in.src[odd], in.board.Segment, n); err == gaspi.ErrQueueFull {
-				err = r.step(ctx, in)
-			}
-		case in.kind == schedule.Combine:
-			t.folds.fold(r, in)
-		case in.kind != schedule.Await:
-			err = r.step(ctx, in)
-		case in.row == 1:
-			err = t.control.WaitUntil(t.wait.in(ctx), in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
-		default:
-			t.wait.row, t.wait.rowOf = code[pc:pc+in.row], r
-			if err = t.control.WaitFunc(t.wait.in(ctx), t.wait.rowFn); err == nil {
-				pc += in.row - 1
-			}
-		}
-		if err != nil {
-			return r.slowly(ctx, pc)
-		}
-	}
-	if p.prog.puts {
-		if err := t.queue.Wait(ctx); err != nil {
-			return r.slowly(ctx, len(code))
-		}
-	}
-	return nil
+// alone numbers the call of a run that has nothing beside it, before exec.Run.
+func (r *run) alone() {
+	r.call, r.err = r.p.t.ops.next(), nil
+	r.p.t.ops.recent.add(r)
 }
 
-// slowly goes on, the way all others go, with a run that something stopped at the instruction pc.
-func (r *run) slowly(ctx context.Context, pc int) error {
+// slowly goes on, the way all others go, with a run that something has stopped in exec.Run.
+func (r *run) slowly(ctx context.Context) error {
 	t := r.p.t
-	r.state, r.p.busy, r.at[0] = going, r, pc
+	r.state, r.p.busy = going, r
 	t.ops.active = append(t.ops.active, r)
 	return t.complete(ctx, r)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -17,7 +18,11 @@ func (t *Team) openMemory(ctx context.Context) error {
 	}
 	t.control = seg
 	t.arena = memory.New(seg, lay.Size(), lay.Notifications(), memory.Limits{Scratch: t.cfg.Scratch, Slots: t.cfg.Slots})
-	t.mail = agreement.NewMailbox(lay, seg, t.ranks, t.me, poster{t})
+	t.member = executor.Member{
+		Proc: t.proc, Queue: t.queue, Control: seg, Ranks: t.ranks, Me: t.me,
+		Patience: stallAfter(len(t.ranks)), Blame: t.blame,
+	}
+	t.mail = agreement.NewMailbox(lay, seg, t.ranks, t.me, &t.member)
 	return nil
 }
 

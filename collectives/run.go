@@ -7,29 +7,23 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
-	"github.com/gaspi-go/gaspi-go/collectives/internal/posts"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/reduce"
-	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
-// This file is hot: between a call and the first post lie a comparison of keys
-// and the walk through a few instructions. Nothing allocates when a plan is run
-// again, and nothing calls the system unless the rank sleeps.
+// This file is hot: every run of a plan begins, goes on and ends here. Nothing allocates when a
+// plan is run again.
 
 // A run is an operation under way, or one that has ended and whose memory waits
 // for the next.
 type run struct {
-	p        *Plan
-	handle   Handle
-	state    runState
-	call     uint64 // its number
-	number   uint32 // of this run among those of the plan
-	operands [][]byte
-	at       []int // next instruction of each lane
-	fold     reduce.Kernel
-	agree    agreement.Agreement
-	err      error
+	p      *Plan
+	handle Handle
+	state  runState
+	call   uint64 // its number
+	exec   executor.Execution
+	agree  agreement.Agreement
+	err    error
 }
 
 type runState uint8
@@ -45,21 +39,11 @@ const (
 func (r *run) prepare(p *Plan) {
 	r.p = p
 	r.handle.r = r
-	r.at = make([]int, len(p.prog.lanes))
-	r.operands = append([][]byte(nil), p.prog.operands...)
+	r.exec.Prepare(&p.t.member, &p.prog)
 }
 
 // bind takes the caller's buffers.
-func (r *run) bind(task *Task) {
-	r.operands[memIn], r.operands[memOut] = task.in, task.out
-	for i, b := range task.extra {
-		r.operands[memExtra+i] = b
-	}
-	r.fold = r.p.prog.fold
-	if task.user != nil {
-		r.fold = task.user
-	}
-}
+func (r *run) bind(task *Task) { r.exec.Bind(task.in, task.out, task.extra, task.user) }
 
 // end takes a run out of the way.
 func (r *run) end(err error) {
@@ -67,8 +51,7 @@ func (r *run) end(err error) {
 	if r.p.busy == r {
 		r.p.busy = nil
 	}
-	r.fold = nil
-	clear(r.operands[:memExtra+len(r.p.task.extra)]) // the caller's again
+	r.exec.Release()
 }
 
 // progress does what can be done for all operations, in the order of their calls,
@@ -104,96 +87,11 @@ func (r *run) advance(ctx context.Context) (moved bool, err error) {
 		}
 		r.state, r.p.agreed, moved = going, true, true
 	}
-	left := 0 // lanes that have not ended
-	for i, before := range r.at {
-		if err := r.walk(ctx, i); err != nil {
-			return true, err
-		}
-		moved = moved || r.at[i] != before
-		if r.at[i] < len(r.p.prog.lanes[i]) {
-			left++
-		}
+	did, done, err := r.exec.Advance(ctx)
+	if done {
+		r.end(nil)
 	}
-	if left > 0 {
-		return moved, nil
-	}
-	if r.p.prog.puts {
-		if err := t.waitQueue(ctx); err != nil {
-			return true, err
-		}
-	}
-	r.end(nil)
-	return true, nil
-}
-
-// walk goes through a lane until it ends or must wait.
-func (r *run) walk(ctx context.Context, lane int) error {
-	code := r.p.prog.lanes[lane]
-	for ; r.at[lane] < len(code); r.at[lane]++ {
-		in := &code[r.at[lane]]
-		if in.kind == schedule.Await {
-			if !r.arrived(in) {
-				return nil
-			}
-		} else if err := r.step(ctx, in); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// step does an instruction that waits for no peer.
-func (r *run) step(ctx context.Context, in *instruction) error {
-	switch in.kind {
-	case schedule.Put, schedule.Signal:
-		return r.post(ctx, in)
-	case schedule.Combine:
-		r.p.t.folds.fold(r, in)
-	case schedule.Encode, schedule.Decode:
-		return r.code(in)
-	case schedule.Flush:
-		return r.p.t.waitQueue(ctx)
-	}
-	return nil
-}
-
-// arrived reports whether what an await waits for is there.
-func (r *run) arrived(in *instruction) bool {
-	return posts.Reached(r.p.t.control.Peek(in.note), posts.Value(r.number*in.per+in.nth))
-}
-
-// post does a put or a signal.
-func (r *run) post(ctx context.Context, in *instruction) error {
-	q := r.p.t.queue
-	n := gaspi.Notification{ID: in.note, Value: posts.Value(r.number*in.per + in.nth)}
-	odd := r.number & 1
-	src := in.src[odd]
-	if in.coded {
-		used, err := form(src)
-		if err != nil {
-			return err
-		}
-		src = used
-	}
-	for {
-		var err error
-		switch {
-		case in.kind == schedule.Signal:
-			err = q.Notify(in.board, n)
-		case in.joint:
-			err = q.WriteNotifyIn(in.to[odd], src, in.board.Segment, n)
-		default:
-			if err = q.Write(in.to[odd], src); err == nil && in.posts {
-				err = q.Notify(in.board, n)
-			}
-		}
-		if err != gaspi.ErrQueueFull {
-			return r.p.t.unneeded(err)
-		}
-		if err := r.p.t.waitQueue(ctx); err != nil {
-			return err
-		}
-	}
+	return moved || did, err
 }
 
 // look reports whether some operation can go on.
@@ -205,10 +103,8 @@ func (t *Team) look() bool {
 			}
 			continue
 		}
-		for i, pc := range r.at {
-			if code := r.p.prog.lanes[i]; pc < len(code) && r.arrived(&code[pc]) {
-				return true
-			}
+		if r.exec.Ready() {
+			return true
 		}
 	}
 	return false
@@ -236,13 +132,13 @@ func (t *Team) try() error {
 	now := time.Now()
 	switch {
 	case moved || err != nil:
-		t.wait.since = time.Time{}
+		t.idle = time.Time{}
 		return err
-	case t.wait.since.IsZero():
-		t.wait.since = now
-	case now.Sub(t.wait.since) >= t.wait.patience:
-		t.wait.since = now
-		if err := t.stalled(t.wait.nap.In(context.Background(), tryMost)); !ctxErr(err) {
+	case t.idle.IsZero():
+		t.idle = now
+	case now.Sub(t.idle) >= t.member.Patience:
+		t.idle = now
+		if err := t.stalled(t.member.NapOf(context.Background(), tryMost)); !ctxErr(err) {
 			return err
 		}
 	}
@@ -265,7 +161,7 @@ func (t *Team) drain(ctx context.Context) error {
 // sleep waits until some operation can go on.
 func (t *Team) sleep(ctx context.Context) error {
 	for {
-		err := t.await(t.wait.in(ctx))
+		err := t.await(t.member.Nap(ctx))
 		switch {
 		case err == nil:
 			return nil
@@ -282,16 +178,15 @@ func (t *Team) sleep(ctx context.Context) error {
 	}
 }
 
-// await is one wait. A single lane waits for its own notification, which is
-// quicker to look at than everything that could go on.
+// await is one wait. A single lane waits for its own posts, which are quicker to look at than
+// everything that could go on.
 func (t *Team) await(ctx context.Context) error {
 	if len(t.ops.active) == 1 {
-		if r := t.ops.active[0]; r.state == going && len(r.at) == 1 {
-			in := &r.p.prog.lanes[0][r.at[0]]
-			return t.control.WaitUntil(ctx, in.note, gaspi.Reached, posts.Value(r.number*in.per+in.nth))
+		if r := t.ops.active[0]; r.state == going && r.p.prog.Single() {
+			return r.exec.Wait(ctx)
 		}
 	}
-	return t.control.WaitFunc(ctx, t.wait.look)
+	return t.control.WaitFunc(ctx, t.ready)
 }
 
 // fail makes the team unusable and ends everything that is under way.

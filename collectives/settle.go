@@ -36,15 +36,14 @@ func (t *Team) settle(ctx context.Context, p *Plan) error {
 		if err := t.drain(ctx); err != nil {
 			return err
 		}
-		r.p, r.handle.r, r.call = p, r, t.ops.next()
-		r.operands = make([][]byte, memExtra+len(p.task.extra))
+		r.prepare(p)
+		r.call = t.ops.next()
 		t.early.plan = p
 		t.ops.activate(r)
 	}
 	if err := t.finish(ctx, r); err != nil {
 		return r.failed(err)
 	}
-	p.runs = 0
 	return nil
 }
 

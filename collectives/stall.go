@@ -42,7 +42,7 @@ func (t *Team) stalled(ctx context.Context) error {
 // Members that wait for that post would wait for ever.
 func (t *Team) failedPost() error {
 	if err := t.queue.Wait(endedContext); !ctxErr(err) {
-		return t.unneeded(err)
+		return t.member.Unneeded(err)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (t *Team) absent() error {
 // complete the calls before it.
 func (t *Team) tellOfLeaver(r gaspi.Rank) {
 	n := agreement.Note{Call: t.ops.first(), Member: slices.Index(t.ranks, r), Text: hasLeft}
-	_ = t.condemn(t.wait.nap.In(context.Background(), stallCheck), n, n) // the caller returns the reason
+	_ = t.condemn(t.member.NapOf(context.Background(), stallCheck), n, n) // the caller returns the reason
 }
 
 // hasLeft is the text of a note about a member that left. No call has it.
@@ -215,7 +215,7 @@ func (t *Team) blame(err error) error {
 		cancel()
 	} else if errors.Is(err, gaspi.ErrNoSegment) {
 		gone := func() bool { return t.gone() != nil }
-		_ = t.control.WaitFunc(t.wait.nap.In(context.Background(), leaving), gone) // however it ends
+		_ = t.control.WaitFunc(t.member.NapOf(context.Background(), leaving), gone) // however it ends
 	} else {
 		return err
 	}
@@ -224,14 +224,10 @@ func (t *Team) blame(err error) error {
 
 // place says which operation this is and how far it is.
 func (r *run) place() string {
-	done, all := 0, 0
-	for i, pc := range r.at {
-		done += pc
-		all += len(r.p.prog.lanes[i])
-	}
 	if r.state == ended {
 		return fmt.Sprintf("call %d of the team", r.call+1)
 	}
+	done, all := r.exec.Steps()
 	return fmt.Sprintf("call %d of the team, %v, step %d of %d", r.call+1, r.p.variant, done, all)
 }
 
@@ -269,12 +265,7 @@ func (r *run) awaited() []int {
 // say so, which are made here for the purpose.
 func (r *run) writers() []int {
 	p := r.p
-	var waits []int32
-	for i, pc := range r.at {
-		if code := p.prog.lanes[i]; pc < len(code) && code[pc].kind == schedule.Await && !r.arrived(&code[pc]) {
-			waits = append(waits, int32(uint32(code[pc].note)-p.claim.Slot()))
-		}
-	}
+	waits := r.exec.Awaited()
 	var writers []int
 	for i := range p.t.ranks {
 		s := schedule.Build(&p.call.Call, i, p.variant.Emitter())

@@ -176,7 +176,7 @@ func (t *Team) doSlow(ctx context.Context, task *Task) error {
 	}
 	t.limit(task)
 	k := task.key(t)
-	if k != r.p.key || start(task.out) != start(r.operands[memOut]) || start(task.in) != start(r.operands[memIn]) {
+	if in, out := r.exec.Buffers(); k != r.p.key || start(task.out) != start(out) || start(task.in) != start(in) {
 		return t.failed(task, unfinished(&r.p.task))
 	}
 	if err := t.finish(ctx, r); err != nil {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
@@ -72,14 +74,15 @@ type Team struct {
 	arena   *memory.Arena      // of the plans
 	heap    allocations        // that buffers of callers lie in
 	mail    *agreement.Mailbox // by which members that wait in vain find out why
+	member  executor.Member    // by which operations are carried out
 
 	plans     planCache
 	ops       operations
 	early     interrupted
 	recycling recycling // of a call that ended early
 	resetting resetting
-	wait      sleeper
-	folds     folder
+	ready     func() bool // look, made once, so that waiting allocates nothing
+	idle      time.Time   // when Test first found nothing to do; zero if something was done since
 	scopes    scopes
 	shrinking shrinking // a Shrink that ended early
 	broken    error     // why the team is unusable, nil if it is not
@@ -120,8 +123,7 @@ func newTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error)
 		group: group, own: own, proc: group.Proc(), cfg: cfg, ranks: group.Ranks(),
 		plans: planCache{byKey: make(map[key]*Plan)},
 	}
-	t.wait = sleeper{look: t.look, patience: stallAfter(len(t.ranks))}
-	t.wait.rowFn = t.wait.rowArrived
+	t.ready = t.look
 	if err := t.build(ctx); err != nil {
 		spread(cfg.RevokeWith, err)
 		agree.GiveUp(own, err)
@@ -213,7 +215,7 @@ func (t *Team) Close() error {
 	t.closed = true
 	t.abandon()
 	t.shrinking.giveUp()
-	t.wait.nap.End()
+	t.member.Close()
 	t.queue.Purge()
 	err := t.queue.Delete()
 	for _, a := range t.heap {

@@ -1,7 +1,7 @@
 package emulation
 
-// A Source is an emulated network under way, at one rank.
-type Source interface {
+// An Emulator is an emulated network under way, at one rank.
+type Emulator interface {
 	// Network returns the network that is emulated.
 	Network() Network
 	// Punctuality returns how late events were since the last call with restart, or ever.
@@ -10,17 +10,17 @@ type Source interface {
 
 // A Status tells a rank of the network that is emulated around it; see gaspi.Proc.Emulation. The zero
 // Status is that of a rank without one.
-type Status struct{ source Source }
+type Status struct{ of Emulator }
 
-// Of returns the status of a source.
-func Of(s Source) Status { return Status{s} }
+// Of returns the status of a rank with an emulator.
+func Of(e Emulator) Status { return Status{e} }
 
 // Network returns the network that is emulated between the ranks, false if none is.
 func (s Status) Network() (Network, bool) {
-	if s.source == nil {
+	if s.of == nil {
 		return Network{}, false
 	}
-	return s.source.Network(), true
+	return s.of.Network(), true
 }
 
 // Punctuality returns how late, by the clock of the emulated network, messages of this rank were
@@ -32,8 +32,8 @@ func (s Status) Punctuality() Punctuality { return s.since(false) }
 func (s Status) Restart() Punctuality { return s.since(true) }
 
 func (s Status) since(restart bool) Punctuality {
-	if s.source == nil {
+	if s.of == nil {
 		return Punctuality{}
 	}
-	return s.source.Punctuality(restart)
+	return s.of.Punctuality(restart)
 }

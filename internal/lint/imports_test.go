@@ -155,6 +155,19 @@ const bootTable = `
 	NONE < pmi, near;   # what process managers speak; a text for processes of one host
 `
 
+// collectivesTable is who may import whom among the internal packages of collectives.
+const collectivesTable = `
+	# Numbers of posts; coded forms; the accounts of memory; what tests compare results with.
+	NONE < posts, codec, memory, oracle;
+
+	# Whether calls match, and which algorithm does them. Neither knows how.
+	posts < agreement;
+	codec < choice;
+
+	# Schedules at work, which know neither calls nor who chose them.
+	posts, codec, memory < executor;
+`
+
 // advice says what to do instead, by what was imported.
 var advice = map[string]string{
 	"unsafe":                            "use the typed views of package segment, or put the few lines into a *_unsafe.go file of a package that may",
@@ -192,20 +205,17 @@ func TestImportTable(t *testing.T) {
 	report(t, checkImports(m, rules, advice))
 }
 
-func TestImportTableOfBench(t *testing.T) {
-	rules, err := parseRules(benchTable)
-	if err != nil {
-		t.Fatal(err)
+func TestImportTablesOfInternalPackages(t *testing.T) {
+	m := loadModule(t)
+	for root, table := range map[string]string{"cmd/gaspi-bench": benchTable, "launcher": launcherTable, "collectives": collectivesTable} {
+		t.Run(root, func(t *testing.T) {
+			rules, err := parseRules(table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			report(t, checkInside(m, root, rules))
+		})
 	}
-	report(t, checkInside(loadModule(t), "cmd/gaspi-bench", rules))
-}
-
-func TestImportTableOfLauncher(t *testing.T) {
-	rules, err := parseRules(launcherTable)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report(t, checkInside(loadModule(t), "launcher", rules))
 }
 
 func TestImportTableOfBoot(t *testing.T) {

@@ -2,7 +2,7 @@
 // one after the other holds the number of the last post, so that it never needs to be reset, and
 // who waits for a post knows its value beforehand.
 //
-// The executor of package collectives and package agreement use it; it is pure.
+// Packages executor and agreement use it; it is pure.
 package posts
 
 import "github.com/gaspi-go/gaspi-go/gaspi"

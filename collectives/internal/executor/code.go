@@ -1,4 +1,4 @@
-package collectives
+package executor
 
 import (
 	"slices"
@@ -12,22 +12,13 @@ import (
 // that has room for the longest; its header says how much of it is in use, and
 // only that travels.
 
-// A coding is what a plan knows of its coded forms.
+// A coding is what an executable knows of its coded forms.
 type coding struct {
 	coder *codec.Coder // nil if there are none
 	lost  [][]float64  // what coding lost of each source, if that is kept
 
 	run          uint32 // whose counts these are
 	coded, whole int    // bytes of forms, and of what they stand for
-}
-
-// Ratio is the bytes that coded forms had in the last run by the bytes that they
-// stood for, of all vectors that this member coded or decoded; 1 if there were none.
-func (p *Plan) Ratio() float64 {
-	if p.prog.coding.whole == 0 {
-		return 1
-	}
-	return float64(p.prog.coding.coded) / float64(p.prog.coding.whole)
 }
 
 // forget forgets what was lost.
@@ -44,10 +35,9 @@ func (c *compiler) holdsForm(r schedule.Region) bool {
 
 // code resolves the operands of an encode or a decode.
 func (c *compiler) code(in *instruction, s *schedule.Step) error {
-	k := &c.p.prog.coding
-	how := c.p.call.Options.Compress
+	k := &c.x.coding
 	if k.coder == nil {
-		coder, err := codec.NewCoder(how, c.p.task.elem.coded())
+		coder, err := codec.NewCoder(c.src.Compress, c.src.Element)
 		if err != nil {
 			return err
 		}
@@ -62,7 +52,7 @@ func (c *compiler) code(in *instruction, s *schedule.Step) error {
 		return err
 	}
 	in.dst, in.from = []operand{dst}, []operand{src}
-	if s.Kind == schedule.Encode && how.Lossy() && c.p.key.plan != 0 {
+	if s.Kind == schedule.Encode && c.src.Compress.Lossy() && c.src.Remember {
 		in.lost = make([]float64, s.Src[0].Len)
 		k.lost = append(k.lost, in.lost)
 	}
@@ -70,16 +60,19 @@ func (c *compiler) code(in *instruction, s *schedule.Step) error {
 }
 
 // code does an encode or a decode.
-func (r *run) code(in *instruction) error {
-	k := &r.p.prog.coding
-	if k.run != r.number {
-		k.run, k.coded, k.whole = r.number, 0, 0
+func (e *Execution) code(in *instruction) error {
+	k := &e.of.coding
+	if k.run != e.number {
+		k.run, k.coded, k.whole = e.number, 0, 0
 	}
-	dst, src := r.bytes(&in.dst[0]), r.bytes(&in.from[0])
+	dst, src := e.bytes(&in.dst[0]), e.bytes(&in.from[0])
 	if in.kind == schedule.Encode {
 		k.coded += k.coder.Encode(dst, src, in.lost)
 		k.whole += len(src)
 		return nil
+	}
+	if corrupt := e.member.BeforeDecode; corrupt != nil {
+		corrupt(src)
 	}
 	if err := k.coder.Decode(dst, src); err != nil {
 		return err

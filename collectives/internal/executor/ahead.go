@@ -1,4 +1,4 @@
-package collectives
+package executor
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ import (
 
 // Bytes that an operation of the program folds while as many are asked for: of a few
 // lines the calls take longer than the fold, of many the core has no room to ask for
-// them all. Operations of this package ask as they go, which takes a sixth less.
+// them all. Operations of package collectives ask as they go, which takes a sixth less.
 // Folds of more than two are not worth it, as ranks mostly share cores then.
 const aheadBlock = 2 << 10
 
@@ -37,23 +37,23 @@ func (in *instruction) ask(s *schedule.Step, me int) {
 }
 
 // foldAhead is fold of an instruction that asks for what it needs.
-func (f *folder) foldAhead(r *run, in *instruction) {
-	out, a := r.bytes(&in.dst[0]), r.bytes(&in.from[0])
+func (f *folder) foldAhead(e *Execution, in *instruction) {
+	out, a := e.bytes(&in.dst[0]), e.bytes(&in.from[0])
 	if len(in.from) == 1 {
 		sys.CopyAhead(out, a)
 		return
 	}
-	b, back := r.bytes(&in.from[1]), r.bytes(&in.dst[1])
-	if r.p.prog.foldTwice != nil { // the operation is none of the program's
-		r.p.prog.foldTwice(out, back, a, b)
+	b, back := e.bytes(&in.from[1]), e.bytes(&in.dst[1])
+	if e.of.folds.Twice != nil { // the operation is none of the program's
+		e.of.folds.Twice(out, back, a, b)
 		return
 	}
-	block, n := r.p.prog.ahead, len(out)
+	block, n := e.of.ahead, len(out)
 	sys.PrefetchAll(back[:min(block, n)])
 	for at := 0; at < n; at += block {
 		end := min(at+block, n)
 		sys.PrefetchAll(back[end:min(end+block, n)])
-		r.fold(out[at:end], a[at:end], b[at:end])
+		e.kernel(out[at:end], a[at:end], b[at:end])
 		copy(back[at:end], out[at:end])
 	}
 }

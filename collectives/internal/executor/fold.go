@@ -1,4 +1,4 @@
-package collectives
+package executor
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 // several places: it stays in the first-level cache while it is copied.
 const foldBlock = 16 << 10
 
-// A folder does the folds of a team. It keeps the memory that they need.
+// A folder does the folds of a member. It keeps the memory that they need.
 type folder struct {
 	sources [][]byte // of the fold that is being done
 	temp    []byte   // for folds whose result lies in a source
@@ -19,73 +19,73 @@ type folder struct {
 
 // fold runs a combine: the fold of the sources, in their order, goes to every
 // destination. A destination may be exactly one of the sources.
-func (f *folder) fold(r *run, in *instruction) {
+func (f *folder) fold(e *Execution, in *instruction) {
 	if in.ahead {
-		f.foldAhead(r, in)
+		f.foldAhead(e, in)
 		return
 	}
 	if len(in.from) == 2 && len(in.dst) == 1 {
-		r.fold(r.bytes(&in.dst[0]), r.bytes(&in.from[0]), r.bytes(&in.from[1]))
+		e.kernel(e.bytes(&in.dst[0]), e.bytes(&in.from[0]), e.bytes(&in.from[1]))
 		return
 	}
 	n := in.dst[0].n
 	switch {
 	case len(in.from) == 1 && len(in.dst) == 1:
-		segment.Copy(r.bytes(&in.dst[0]), r.bytes(&in.from[0]))
+		segment.Copy(e.bytes(&in.dst[0]), e.bytes(&in.from[0]))
 	case len(in.dst) == 1:
-		f.foldPart(r, in, 0, n)
+		f.foldPart(e, in, 0, n)
 	default:
-		for at := 0; at < n; at += r.p.prog.block {
-			f.foldPart(r, in, at, min(r.p.prog.block, n-at))
+		for at := 0; at < n; at += e.of.block {
+			f.foldPart(e, in, at, min(e.of.block, n-at))
 		}
 	}
 }
 
 // foldPart folds n bytes from byte at of the operands.
-func (f *folder) foldPart(r *run, in *instruction, at, n int) {
-	out := r.bytes(&in.dst[in.first])[at : at+n]
+func (f *folder) foldPart(e *Execution, in *instruction, at, n int) {
+	out := e.bytes(&in.dst[in.first])[at : at+n]
 	switch len(in.from) {
 	case 1:
-		copy(out, r.bytes(&in.from[0])[at:at+n])
+		copy(out, e.bytes(&in.from[0])[at:at+n])
 	case 2:
-		r.fold(out, r.bytes(&in.from[0])[at:at+n], r.bytes(&in.from[1])[at:at+n])
+		e.kernel(out, e.bytes(&in.from[0])[at:at+n], e.bytes(&in.from[1])[at:at+n])
 	default:
-		f.foldMany(r, in, out, at, n)
+		f.foldMany(e, in, out, at, n)
 	}
 	for i := range in.dst {
 		if i != in.first {
-			copy(r.bytes(&in.dst[i])[at:at+n], out)
+			copy(e.bytes(&in.dst[i])[at:at+n], out)
 		}
 	}
 }
 
 // foldMany folds three sources or more into out.
-func (f *folder) foldMany(r *run, in *instruction, out []byte, at, n int) {
+func (f *folder) foldMany(e *Execution, in *instruction, out []byte, at, n int) {
 	sources := f.sources[:0]
 	for i := range in.from {
-		sources = append(sources, r.bytes(&in.from[i])[at:at+n])
+		sources = append(sources, e.bytes(&in.from[i])[at:at+n])
 	}
 	f.sources = sources
 	switch {
-	case r.p.prog.foldAll == nil || in.aliased:
-		f.foldPairs(r, out, sources)
+	case e.of.folds.Many == nil || in.aliased:
+		f.foldPairs(e, out, sources)
 	default:
-		r.p.prog.foldAll(out, sources)
+		e.of.folds.Many(out, sources)
 	}
 	clear(f.sources)
 }
 
 // foldPairs folds two at a time. Until the last pair the result is kept apart from
 // out, which may be any of the sources.
-func (f *folder) foldPairs(r *run, out []byte, sources [][]byte) {
+func (f *folder) foldPairs(e *Execution, out []byte, sources [][]byte) {
 	last := len(sources) - 1
 	acc := sources[0]
 	for _, src := range sources[1:last] {
 		sum := f.temporary(len(out))
-		r.fold(sum, acc, src)
+		e.kernel(sum, acc, src)
 		acc = sum
 	}
-	r.fold(out, acc, sources[last])
+	e.kernel(out, acc, sources[last])
 }
 
 // temporary is n bytes that hold nothing for long, aligned for every element.
@@ -97,12 +97,12 @@ func (f *folder) temporary(n int) []byte {
 }
 
 // bytes is the memory of an operand in this run.
-func (r *run) bytes(o *operand) []byte {
+func (e *Execution) bytes(o *operand) []byte {
 	mem := o.mem
 	if o.flip {
-		mem += int32(r.number & 1)
+		mem += int32(e.number & 1)
 	}
-	return r.operands[mem][o.off : o.off+o.n : o.off+o.n]
+	return e.operands[mem][o.off : o.off+o.n : o.off+o.n]
 }
 
 // aim chooses the destination that a fold writes first: one that is none of the

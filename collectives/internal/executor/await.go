@@ -1,0 +1,76 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+)
+
+// This file is hot: it is how a run waits for the posts of peers.
+
+// Wait blocks until all posts have arrived that the run waits for next. The executable has one
+// lane, which Advance has stopped in.
+func (e *Execution) Wait(ctx context.Context) error {
+	in := &e.of.lanes[0][e.next[0]]
+	if in.row == 1 {
+		return e.member.Control.WaitUntil(ctx, in.note, gaspi.Reached, e.notification(in).Value)
+	}
+	return e.waitRow(ctx, e.of.lanes[0][e.next[0]:][:in.row])
+}
+
+// waitRow blocks until the posts of a row of awaits have arrived.
+func (e *Execution) waitRow(ctx context.Context, row []instruction) error {
+	m := e.member
+	m.row.of, m.row.rest = e, row
+	if m.row.look == nil {
+		m.row.look = m.row.arrived
+	}
+	return m.Control.WaitFunc(ctx, m.row.look)
+}
+
+// An awaitRow is the awaits in a row that a member waits for. One wait for all of them is entered
+// and left once.
+type awaitRow struct {
+	of   *Execution
+	rest []instruction // that have not arrived
+	look func() bool   // made once, so that waiting allocates nothing
+}
+
+// arrived reports whether all posts of the row are there.
+func (r *awaitRow) arrived() bool {
+	for len(r.rest) > 0 && r.of.arrived(&r.rest[0]) {
+		r.rest = r.rest[1:]
+	}
+	return len(r.rest) == 0
+}
+
+// Ready reports whether some lane can go on.
+func (e *Execution) Ready() bool {
+	for i, code := range e.of.lanes {
+		if at := e.next[i]; at < len(code) && (code[at].kind != schedule.Await || e.arrived(&code[at])) {
+			return true
+		}
+	}
+	return false
+}
+
+// Awaited returns the slots whose posts lanes wait for.
+func (e *Execution) Awaited() []int32 {
+	var slots []int32
+	for i, code := range e.of.lanes {
+		if at := e.next[i]; at < len(code) && code[at].kind == schedule.Await && !e.arrived(&code[at]) {
+			slots = append(slots, int32(uint32(code[at].note)-e.of.slot))
+		}
+	}
+	return slots
+}
+
+// Steps returns how many instructions are done, and how many there are.
+func (e *Execution) Steps() (done, all int) {
+	for i, code := range e.of.lanes {
+		done += e.next[i]
+		all += len(code)
+	}
+	return done, all
+}

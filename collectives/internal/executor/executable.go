@@ -1,0 +1,133 @@
+package executor
+
+import (
+	"github.com/gaspi-go/gaspi-go/collectives/internal/codec"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// A Source is all that Compile makes an Executable of. Places are the same at every member.
+type Source struct {
+	Schedule *schedule.Schedule // of this member
+	Element  codec.Element
+	Folds    Folds                // of the operation; zero if there is none, or it is the program's
+	Extra    int                  // further buffers of the caller
+	Slot     gaspi.NotificationID // the first of the schedule's slots
+	Scratch  Base                 // of as many bytes as Room says
+	In, Out  Base                 // of the caller's buffers; zero where peers cannot reach them
+	Compress codec.Method         // by which forms are coded
+	Remember bool                 // in the next run what coding has lost in this one
+}
+
+// A Base is where memory begins: a segment, and a byte in it.
+type Base struct {
+	Segment *gaspi.Segment
+	Offset  uint64
+}
+
+// Folds are the kernels of an operation: of two operands, of many, and of two into two places.
+type Folds struct {
+	Two   reduce.Kernel
+	Many  reduce.Fold
+	Twice reduce.Twice
+}
+
+// CacheLine is the bytes of a cache line, at multiples of which the copies of flip memory begin.
+const CacheLine = 64
+
+// Room returns how many bytes of scratch a schedule needs, with elements of size bytes.
+func Room(s *schedule.Schedule, size int) uint64 {
+	scratch, flip := room(s, size)
+	return scratch + 2*flip
+}
+
+// room returns the bytes of the scratch of a schedule, and of each copy of its flip memory, which
+// lie behind it.
+func room(s *schedule.Schedule, size int) (scratch, flip uint64) {
+	return memory.RoundUp(uint64(s.Scratch*size), CacheLine), memory.RoundUp(uint64(s.Flip*size), CacheLine)
+}
+
+// An Executable is a schedule that is bound to memory and notifications, for Executions to carry
+// out. The zero Executable has no lanes, and ends as soon as it begins.
+type Executable struct {
+	lanes    []lane
+	runs     uint32       // begun so far
+	puts     bool         // sources are borrowed until a wait for the queue
+	start    [2][]byte    // where even and odd runs write first, if that is mapped
+	folds    Folds        // zero if the operation is the program's
+	block    int          // bytes of a fold into several places
+	ahead    int          // the same of one that asks for what it needs
+	operands [][]byte     // by operand.mem; the first are the caller's buffers
+	buffers  int          // so many of them
+	slot     uint32       // notification of slot 0
+	keep     []gaspi.Span // keeps peers' memory mapped
+	coding   coding
+}
+
+// Single reports whether there is one lane.
+func (x *Executable) Single() bool { return len(x.lanes) == 1 }
+
+// Expect fetches what the next run writes first.
+func (x *Executable) Expect() { segment.Expect(x.start[x.runs&1]) }
+
+// Renew makes an executable as if it had never run.
+func (x *Executable) Renew() {
+	x.runs = 0
+	x.coding.forget()
+}
+
+// Ratio returns the bytes that coded forms had in the last run by the bytes that they stood for, of
+// all vectors that were coded or decoded; 1 if there were none.
+func (x *Executable) Ratio() float64 {
+	if x.coding.whole == 0 {
+		return 1
+	}
+	return float64(x.coding.coded) / float64(x.coding.whole)
+}
+
+// A lane is the code of one lane of a schedule.
+type lane []instruction
+
+// An instruction is a step bound to memory and notifications. Little depends on the run: the
+// values of notifications, the copy of flip memory that is in use, and where the caller's
+// buffers lie.
+type instruction struct {
+	kind   schedule.Kind
+	joint  bool // put: data and notification go in one operation
+	mapped bool // put: it has arrived when it returns, and its source is free
+	coded  bool // put: of a coded form, as much as is in use
+
+	// Of posts and awaits: the notification, how often it is posted in a run, and
+	// the how-manieth of them this is.
+	note     gaspi.NotificationID
+	per, nth uint32
+	posts    bool
+	row      int // of awaits: how many there are in a row from this one on
+
+	board gaspi.Remote    // of posts: the control segment there
+	to    [2]gaspi.Remote // of puts, for even and odd runs
+	src   [2]gaspi.Span
+
+	dst, from []operand // of folds
+	first     int       // the destination that is written first
+	aliased   bool      // and it is a source, not the first or second
+	ahead     bool      // and it asks for what it reads: see foldAhead
+	lost      []float64 // encode: what it lost of its source, if that is kept
+}
+
+// An operand is part of memory that a run knows under a number.
+type operand struct {
+	mem    int32
+	flip   bool // mem is for even runs, the next number for odd ones
+	off, n int  // bytes
+}
+
+// Numbers of the caller's buffers.
+const (
+	memIn = iota
+	memOut
+	memExtra
+)

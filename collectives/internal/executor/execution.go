@@ -1,0 +1,184 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/gaspi-go/gaspi-go/collectives/internal/posts"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+)
+
+// This file is hot: between a call and its first post lies the walk through a few instructions.
+// Nothing allocates, and nothing calls the system unless the rank sleeps.
+
+// An Execution is a run of an Executable, or one that has ended and whose memory waits for the
+// next.
+type Execution struct {
+	member   *Member
+	of       *Executable
+	number   uint32 // of this run among those of the executable
+	next     []int  // instruction of each lane
+	operands [][]byte
+	kernel   reduce.Kernel
+}
+
+// Prepare makes the memory of runs of x, which is not copied.
+func (e *Execution) Prepare(m *Member, x *Executable) {
+	*e = Execution{member: m, of: x, next: make([]int, len(x.lanes)), operands: append([][]byte(nil), x.operands...)}
+}
+
+// Bind takes the caller's buffers until Release, and the program's operation if it has one.
+func (e *Execution) Bind(in, out []byte, extra [][]byte, own reduce.Kernel) {
+	e.operands[memIn], e.operands[memOut] = in, out
+	for i, b := range extra {
+		e.operands[memExtra+i] = b
+	}
+	if e.kernel = own; own == nil {
+		e.kernel = e.of.folds.Two
+	}
+}
+
+// Buffers returns the two buffers of the caller.
+func (e *Execution) Buffers() (in, out []byte) { return e.operands[memIn], e.operands[memOut] }
+
+// Release gives the buffers back to the caller.
+func (e *Execution) Release() {
+	e.kernel = nil
+	clear(e.operands[:e.of.buffers])
+}
+
+// Begin begins a run, for Advance to go on with. All members begin the runs of a schedule in the
+// same order, which number them alike.
+func (e *Execution) Begin() {
+	e.number = e.of.runs
+	e.of.runs++
+	clear(e.next)
+}
+
+// Run begins a run of a single lane and blocks until it has ended, for the patience of the member at
+// most where it waits for a peer. When an error ends it before, Advance goes on.
+func (e *Execution) Run(ctx context.Context) error {
+	e.number = e.of.runs
+	e.of.runs++
+	return e.walk(ctx, 0, 0, true)
+}
+
+// Advance does what can be done without waiting for a peer, and reports whether that was anything
+// and whether the run has ended. It blocks while the queue is full, and at the end until sources are
+// free. After an error it goes on where that came.
+func (e *Execution) Advance(ctx context.Context) (moved, ended bool, err error) {
+	ended = true
+	for i, before := range e.next {
+		if err := e.walk(ctx, i, before, false); err != nil {
+			return true, false, err
+		}
+		moved = moved || e.next[i] != before
+		ended = ended && e.next[i] == len(e.of.lanes[i])
+	}
+	if !ended {
+		return moved, false, nil
+	}
+	if e.of.puts {
+		err = e.member.WaitQueue(ctx)
+	}
+	return true, err == nil, err
+}
+
+// walk goes through a lane from the instruction at on. Where the next one must wait for a peer it
+// blocks or returns; if it blocks, it does so at the end until sources are free too. It leaves in next
+// where it has come to, also when a function of the program panics.
+func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
+	m, code, odd := e.member, e.of.lanes[lane], e.number&1
+	for ; at < len(code); at++ {
+		in := &code[at]
+		var err error
+		switch in.kind {
+		case schedule.Put, schedule.Signal:
+			if in.joint && !in.coded {
+				err = m.Queue.WriteNotifyIn(in.to[odd], in.src[odd], in.board.Segment, e.notification(in))
+			} else {
+				err = e.put(in)
+			}
+			if err != nil {
+				err = e.insist(ctx, in, err)
+			}
+		case schedule.Await:
+			switch {
+			case !block:
+				if !e.arrived(in) {
+					e.next[lane] = at
+					return nil
+				}
+			case in.row == 1:
+				err = m.Control.WaitUntil(m.Nap(ctx), in.note, gaspi.Reached, e.notification(in).Value)
+			default:
+				if err = e.waitRow(m.Nap(ctx), code[at:at+in.row]); err == nil {
+					at += in.row - 1
+				}
+			}
+		case schedule.Combine:
+			e.next[lane] = at
+			m.folds.fold(e, in)
+		case schedule.Flush:
+			err = m.WaitQueue(ctx)
+		default:
+			err = e.code(in)
+		}
+		if err != nil {
+			e.next[lane] = at
+			return err
+		}
+	}
+	e.next[lane] = at
+	if block && e.of.puts {
+		return m.WaitQueue(ctx)
+	}
+	return nil
+}
+
+// notification returns the notification that an instruction posts or waits for.
+func (e *Execution) notification(in *instruction) gaspi.Notification {
+	return gaspi.Notification{ID: in.note, Value: posts.Value(e.number*in.per + in.nth)}
+}
+
+// arrived reports whether the post that an await waits for is there.
+func (e *Execution) arrived(in *instruction) bool {
+	return posts.Reached(e.member.Control.Peek(in.note), e.notification(in).Value)
+}
+
+// put does a put or a signal.
+func (e *Execution) put(in *instruction) error {
+	q, n, odd := e.member.Queue, e.notification(in), e.number&1
+	if in.kind == schedule.Signal {
+		return q.Notify(in.board, n)
+	}
+	src := in.src[odd]
+	if in.coded {
+		used, err := form(src)
+		if err != nil {
+			return err
+		}
+		src = used
+	}
+	if in.joint {
+		return q.WriteNotifyIn(in.to[odd], src, in.board.Segment, n)
+	}
+	err := q.Write(in.to[odd], src)
+	if err == nil && in.posts {
+		err = q.Notify(in.board, n)
+	}
+	return err
+}
+
+// insist does a put or a signal that the queue was too full for, which err says, and returns why it
+// failed otherwise.
+func (e *Execution) insist(ctx context.Context, in *instruction, err error) error {
+	for err == gaspi.ErrQueueFull {
+		if err := e.member.WaitQueue(ctx); err != nil {
+			return err
+		}
+		err = e.put(in)
+	}
+	return e.member.Unneeded(err)
+}
