@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
-	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 )
 
 // TestCallsThatOvertakeOthers begins and ends calls in random orders, in which some last while
@@ -28,8 +27,8 @@ func TestCallsThatOvertakeOthers(t *testing.T) {
 				continue
 			}
 			if p := (&Plan{t: &Team{}, agreed: random.IntN(2) == 0}); o.hasRoom(p) {
-				r := &run{p: p, call: o.next()}
-				r.exec.Prepare(&executor.Member{}, &executor.Executable{})
+				r := &run{call: o.next()}
+				r.prepare(p)
 				o.activate(r)
 			}
 			checkNotes(t, seed, &o)

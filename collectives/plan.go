@@ -58,20 +58,20 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 		return nil, err
 	}
 	p.call.Radix = p.variant.Radix
-	src, err := p.source()
+	b, err := p.binding()
 	if err != nil {
 		return nil, err
 	}
 	if t.early.plan == nil {
-		p.bid = t.arena.Bid(src.Schedule.Slots, executor.Room(src.Schedule, src.Element.Size))
+		p.bid = t.arena.Bid(b.Schedule.Slots, executor.Room(b.Schedule, b.Element.Size))
 		p.sign = p.signature()
 	}
 	if err := t.reserve(ctx, p); err != nil {
 		return nil, err
 	}
-	src.Slot = gaspi.NotificationID(p.claim.Slot())
-	src.Scratch.Segment, src.Scratch.Offset = p.claim.Scratch()
-	if p.prog, err = executor.Compile(&t.member, src); err != nil {
+	b.Slot = gaspi.NotificationID(p.claim.Slot())
+	b.Scratch.Segment, b.Scratch.Offset = p.claim.Scratch()
+	if p.prog, err = executor.Compile(&t.member, b); err != nil {
 		p.claim.Release() // its place is free after the next flush
 		return nil, fmt.Errorf("%v: %w", p.variant, err)
 	}
@@ -79,19 +79,19 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	return p, nil
 }
 
-// source is what the plan's executable is made of, but for the memory that is claimed for it.
-func (p *Plan) source() (*executor.Source, error) {
+// binding is what the plan's executable is made of, but for the memory that is claimed for it.
+func (p *Plan) binding() (*executor.Binding, error) {
 	t, task := p.t, &p.task
-	src := &executor.Source{
+	b := &executor.Binding{
 		Schedule: schedule.Build(&p.call.Call, t.me, p.variant.Emitter()), Element: task.elem.coded(), Extra: len(task.extra),
 		In: t.heap.base(p.key.in), Out: t.heap.base(p.key.out),
 		Compress: p.call.Options.Compress, Remember: p.key.plan != 0,
 	}
 	var err error
 	if p.call.Op.Reduces() && task.user == nil {
-		src.Folds, err = task.elem.kernel(task.op)
+		b.Folds, err = task.elem.kernel(task.op)
 	}
-	return src, err
+	return b, err
 }
 
 // draft is a plan of which only the call is known.

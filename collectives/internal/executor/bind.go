@@ -33,7 +33,7 @@ func (c *compiler) resolve(in *instruction, s *schedule.Step) error {
 }
 
 func (c *compiler) note(slot int32) gaspi.NotificationID {
-	return c.src.Slot + gaspi.NotificationID(slot)
+	return c.b.Slot + gaspi.NotificationID(slot)
 }
 
 // put resolves the two ends of a put.
@@ -75,14 +75,14 @@ func (c *compiler) address(r schedule.Region, run int) (Base, error) {
 	at := Base{}
 	switch r.Buf {
 	case schedule.Scratch:
-		at = c.src.Scratch
+		at = c.b.Scratch
 	case schedule.Flip:
-		at = c.src.Scratch
+		at = c.b.Scratch
 		at.Offset += c.scratch + uint64(run)*c.flip
 	case schedule.In:
-		at = c.src.In
+		at = c.b.In
 	case schedule.Out:
-		at = c.src.Out
+		at = c.b.Out
 	}
 	if at.Segment == nil {
 		return at, fmt.Errorf("%w: the algorithm needs %v where peers can reach it", gaspi.ErrNoSegment, r.Buf)

@@ -37,7 +37,7 @@ func (c *compiler) holdsForm(r schedule.Region) bool {
 func (c *compiler) code(in *instruction, s *schedule.Step) error {
 	k := &c.x.coding
 	if k.coder == nil {
-		coder, err := codec.NewCoder(c.src.Compress, c.src.Element)
+		coder, err := codec.NewCoder(c.b.Compress, c.b.Element)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (c *compiler) code(in *instruction, s *schedule.Step) error {
 		return err
 	}
 	in.dst, in.from = []operand{dst}, []operand{src}
-	if s.Kind == schedule.Encode && c.src.Compress.Lossy() && c.src.Remember {
+	if s.Kind == schedule.Encode && c.b.Compress.Lossy() && c.b.Remember {
 		in.lost = make([]float64, s.Src[0].Len)
 		k.lost = append(k.lost, in.lost)
 	}

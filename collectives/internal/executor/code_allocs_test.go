@@ -29,9 +29,9 @@ func TestCodingAllocatesNothing(t *testing.T) {
 	}
 	onMembers(t, 1, func(ctx context.Context, m *Member, _ func() error) error {
 		for _, how := range []codec.Method{codec.Lossless(), codec.ErrorBound(1e-3), codec.TopK(0.1)} {
-			src := sourceOf(m, &call, emit)
-			src.Compress, src.Remember = how, true
-			x, err := Compile(m, src)
+			b := bindingOf(m, &call, emit)
+			b.Compress, b.Remember = how, true
+			x, err := Compile(m, b)
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 // A compiler turns a schedule into code.
 type compiler struct {
 	m             *Member
-	src           *Source
+	b             *Binding
 	x             *Executable            // that it makes
 	size          int                    // of an element
 	scratch, flip uint64                 // bytes, each
@@ -35,19 +35,19 @@ type memberBuffer struct {
 
 // Compile binds a schedule to memory and notifications of a member. Its error says which memory
 // cannot be reached, and is the end of a member if that is why.
-func Compile(m *Member, src *Source) (Executable, error) {
-	s, size := src.Schedule, src.Element.Size
+func Compile(m *Member, b *Binding) (Executable, error) {
+	s, size := b.Schedule, b.Element.Size
 	x := Executable{
 		lanes:    make([]lane, max(1, len(s.Lanes))), // where there is nothing to do, one lane that does it
-		folds:    src.Folds,
+		folds:    b.Folds,
 		block:    max(1, foldBlock/size) * size,
 		ahead:    max(1, aheadBlock/size) * size,
-		operands: make([][]byte, memExtra+src.Extra),
-		buffers:  memExtra + src.Extra,
-		slot:     uint32(src.Slot),
+		operands: make([][]byte, memExtra+b.Extra),
+		buffers:  memExtra + b.Extra,
+		slot:     uint32(b.Slot),
 	}
 	c := &compiler{
-		m: m, src: src, x: &x, size: size,
+		m: m, b: b, x: &x, size: size,
 		numbers: make(map[memberBuffer]int32), extent: make([][]int, s.Size), awaits: make([]uint32, s.Slots), forms: s.Coded(),
 	}
 	c.scratch, c.flip = room(s, size)
@@ -72,7 +72,7 @@ func (c *compiler) lane(i int, steps schedule.Lane) error {
 		for _, step := range c.cut(steps[j : j+1 : j+1]) {
 			in := instruction{kind: step.Kind}
 			if err := c.resolve(&in, &step); err != nil {
-				return fmt.Errorf("step %q: %w", step.Text(c.src.Schedule.Rank), err)
+				return fmt.Errorf("step %q: %w", step.Text(c.b.Schedule.Rank), err)
 			}
 			code = code.with(&in)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
-// A Source is all that Compile makes an Executable of. Places are the same at every member.
-type Source struct {
+// A Binding is a schedule, and what Compile binds it to. Places are the same at every member.
+type Binding struct {
 	Schedule *schedule.Schedule // of this member
 	Element  codec.Element
 	Folds    Folds                // of the operation; zero if there is none, or it is the program's

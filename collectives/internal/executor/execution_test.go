@@ -44,19 +44,19 @@ func onMembers(t *testing.T, size int, main func(ctx context.Context, m *Member,
 	})
 }
 
-// sourceOf is the source of a sum of float64, whose vectors and scratch lie in the control segment.
-func sourceOf(m *Member, call *schedule.Call, emit schedule.Emitter) *Source {
+// bindingOf is the binding of a sum of float64, whose vectors and scratch lie in the control segment.
+func bindingOf(m *Member, call *schedule.Call, emit schedule.Emitter) *Binding {
 	two, err := reduce.KernelOf[float64](reduce.Sum)
 	if err != nil {
 		panic(err)
 	}
-	return &Source{
+	return &Binding{
 		Schedule: schedule.Build(call, m.Me, emit), Element: codec.Element{Size: 8, Number: codec.Float64}, Folds: Folds{Two: two},
 		In: Base{m.Control, 0}, Out: Base{m.Control, vectorSize}, Scratch: Base{m.Control, 2 * vectorSize},
 	}
 }
 
-// vectors are the buffers of sourceOf, as bytes and as elements.
+// vectors are the buffers of bindingOf, as bytes and as elements.
 func vectors(m *Member, n int) (in, out []byte, from, to []float64) {
 	in, out = m.Control.Bytes()[:8*n], m.Control.Bytes()[vectorSize:vectorSize+8*n]
 	return in, out, reduce.Of[float64](in), reduce.Of[float64](out)
@@ -105,7 +105,7 @@ func TestRuns(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s/%d", a.Name, lanes), func(t *testing.T) {
 				onMembers(t, size, func(ctx context.Context, m *Member, barrier func() error) error {
-					x, err := Compile(m, sourceOf(m, &call, emit))
+					x, err := Compile(m, bindingOf(m, &call, emit))
 					if err != nil {
 						return err
 					}
@@ -163,7 +163,7 @@ func TestRunsStopAtPosts(t *testing.T) {
 	const size, n = 3, 10
 	call := schedule.Call{Op: schedule.Reduce, Size: size, Count: n, Line: 8}
 	onMembers(t, size, func(ctx context.Context, m *Member, barrier func() error) error {
-		x, err := Compile(m, sourceOf(m, &call, star))
+		x, err := Compile(m, bindingOf(m, &call, star))
 		if err != nil {
 			return err
 		}
@@ -218,10 +218,10 @@ func TestRunsGoOnAfterAPanic(t *testing.T) {
 	const size, n = 3, 10
 	call := schedule.Call{Op: schedule.Reduce, Size: size, Count: n, Line: 8}
 	onMembers(t, size, func(ctx context.Context, m *Member, barrier func() error) error {
-		src := sourceOf(m, &call, star)
-		sum := src.Folds.Two
-		src.Folds = Folds{}
-		x, err := Compile(m, src)
+		b := bindingOf(m, &call, star)
+		sum := b.Folds.Two
+		b.Folds = Folds{}
+		x, err := Compile(m, b)
 		if err != nil {
 			return err
 		}
