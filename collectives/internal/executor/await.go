@@ -55,12 +55,18 @@ func (e *Execution) Ready() bool {
 	return false
 }
 
-// Awaited returns the slots whose posts lanes wait for.
+// Awaited returns the slots whose posts lanes wait for, those of a whole row of awaits.
 func (e *Execution) Awaited() []int32 {
 	var slots []int32
 	for i, code := range e.of.lanes {
-		if at := e.next[i]; at < len(code) && code[at].kind == schedule.Await && !e.arrived(&code[at]) {
-			slots = append(slots, int32(uint32(code[at].note)-e.of.slot))
+		at := e.next[i]
+		if at == len(code) || code[at].kind != schedule.Await {
+			continue
+		}
+		for j := range code[at].row {
+			if in := &code[at+j]; !e.arrived(in) {
+				slots = append(slots, int32(uint32(in.note)-e.of.slot))
+			}
 		}
 	}
 	return slots

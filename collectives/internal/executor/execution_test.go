@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/codec"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/posts"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/ranktest"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -177,7 +178,7 @@ func TestRunsStopAtPosts(t *testing.T) {
 			slots               []int32
 			posts               int // the rank that posts after it
 		}{
-			{ready: true, moved: true, slots: []int32{1}, posts: 2},
+			{ready: true, moved: true, slots: []int32{1, 2}, posts: 2},
 			{ready: false, moved: false, slots: []int32{1}, posts: 1},
 			{ready: true, moved: true, ended: true, posts: -1},
 		} {
@@ -209,6 +210,33 @@ func TestRunsStopAtPosts(t *testing.T) {
 			}
 		}
 		return nil
+	})
+}
+
+// TestAwaitedOfARow has the posts of a row of awaits arrive one after the other.
+func TestAwaitedOfARow(t *testing.T) {
+	onMembers(t, 1, func(ctx context.Context, m *Member, _ func() error) error {
+		await := func(note gaspi.NotificationID, row int) instruction {
+			return instruction{kind: schedule.Await, note: note, per: 1, nth: 1, row: row}
+		}
+		x := Executable{lanes: []lane{{await(7, 3), await(8, 2), await(9, 1)}}, slot: 5}
+		var e Execution
+		e.Prepare(m, &x)
+		e.Begin()
+		for _, c := range []struct {
+			arrives gaspi.NotificationID // 0 for none
+			want    []int32
+		}{{0, []int32{2, 3, 4}}, {7, []int32{3, 4}}, {9, []int32{3}}, {8, nil}} {
+			if c.arrives != 0 {
+				if err := m.Queue.Notify(m.Control.At(m.Proc.Rank(), 0), gaspi.Notification{ID: c.arrives, Value: posts.Value(1)}); err != nil {
+					return err
+				}
+			}
+			if got := e.Awaited(); !slices.Equal(got, c.want) {
+				t.Errorf("after the post of %d: %v, want %v", c.arrives, got, c.want)
+			}
+		}
+		return m.Queue.Wait(ctx)
 	})
 }
 
