@@ -47,7 +47,7 @@ func (f *File) Name() string { return f.name }
 // Built reports whether Prepare has built the program, so that no other host has it.
 func (f *File) Built() bool { return f.built }
 
-// Close frees the memory that a built program takes.
+// Close frees the memory of a program that was built, or has come from another host.
 func (f *File) Close() { f.close() }
 
 // Contents reads the program, which the user calls title, for other hosts.

@@ -49,7 +49,8 @@ func (s *Staging) Complete() (*File, error) {
 	}
 	p := &File{path: fmt.Sprintf("/proc/self/fd/%d", read), name: s.name, close: func() { sys.CloseFile(read) }}
 	if s.script {
-		p.path, p.file = fmt.Sprintf("/proc/self/fd/%d", supervise.ProgramFD), os.NewFile(uintptr(read), "program")
+		file := os.NewFile(uintptr(read), "program") // which owns the descriptor
+		p.path, p.file, p.close = fmt.Sprintf("/proc/self/fd/%d", supervise.ProgramFD), file, func() { file.Close() }
 	}
 	return p, nil
 }
