@@ -8,12 +8,15 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/codec"
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
-// A Compression is a way to make vectors shorter for the wire; see Compress.
-type Compression = codec.Method
+// A Compression is a way to make vectors shorter for the wire; see Compress. Lossless, ErrorBound
+// and TopK make one, and the zero value compresses nothing. Two are equal if they do the same.
+type Compression struct{ method codec.Method }
+
+// String is the compression as messages show it.
+func (c Compression) String() string { return c.method.String() }
 
 // Compress makes an AllReduce or Broadcast send its vectors in coded form. That
 // takes time on all members and is worth it only where a link is slower than the
@@ -23,11 +26,11 @@ type Compression = codec.Method
 // An AllReduce codes each contribution once and the result once. A Broadcast codes
 // the vector once, and of a Compression that loses something the root, too, keeps
 // only what the others get.
-func Compress(how Compression) Option { return func(o *choice.Settings) { o.Compress = how } }
+func Compress(how Compression) Option { return func(o *choice.Settings) { o.Compress = how.method } }
 
 // Lossless is for every element and operation; results are those of other
 // algorithms that fold in the order of ranks.
-func Lossless() Compression { return codec.Lossless() }
+func Lossless() Compression { return Compression{codec.Lossless()} }
 
 // ErrorBound changes each vector that is coded by at most bound, positive, in every
 // element. So an element of a sum over P members is off by at most P times the bound
@@ -39,7 +42,7 @@ func Lossless() Compression { return codec.Lossless() }
 // run. Then the sum of the results of many runs is off by no more than that of one.
 // This takes 8 bytes of memory for each element, half of that bound for each vector,
 // and is not done for single calls.
-func ErrorBound(bound float64) Compression { return codec.ErrorBound(bound) }
+func ErrorBound(bound float64) Compression { return Compression{codec.ErrorBound(bound)} }
 
 // TopK sends the largest elements by magnitude of each vector that is coded, and
 // takes all others as 0: a part of it that is in (0,1], and at least one element. It
@@ -48,7 +51,7 @@ func ErrorBound(bound float64) Compression { return codec.ErrorBound(bound) }
 // A plan of NewPlan remembers what was not sent and adds it in the next run, until it
 // is large enough to go: then the sum of the results of many runs follows that of
 // what was contributed. Single calls forget it.
-func TopK(part float64) Compression { return codec.TopK(part) }
+func TopK(part float64) Compression { return Compression{codec.TopK(part)} }
 
 // compressible returns why a task's compression cannot be, or nil.
 func (task *Task) compressible() error {
@@ -76,9 +79,9 @@ func (task *Task) compressible() error {
 func (e elementType) coded() codec.Element {
 	c := codec.Element{Size: e.size}
 	switch e.typ {
-	case reflect.TypeFor[reduce.Float16]():
+	case reflect.TypeFor[Float16]():
 		c.Number = codec.Float16
-	case reflect.TypeFor[reduce.BFloat16]():
+	case reflect.TypeFor[BFloat16]():
 		c.Number = codec.BFloat16
 	}
 	switch e.typ.Kind() {

@@ -6,47 +6,48 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
 // Element is what the operations of this package can combine: integers of every
 // size, float32, float64, Float16, BFloat16, complex numbers, and Loc.
-type Element = reduce.Element
+type Element = datatype.Element
 
 // Float16 is an IEEE 754 binary16 number. It is combined in float32 and rounded
 // once.
-type Float16 = reduce.Float16
+type Float16 = datatype.Float16
 
 // BFloat16 is the upper half of a float32. It is combined in float32 and rounded
 // once.
-type BFloat16 = reduce.BFloat16
+type BFloat16 = datatype.BFloat16
 
 // ToFloat16 is the Float16 nearest to f, of two the even one.
-func ToFloat16(f float32) Float16 { return reduce.ToFloat16(f) }
+func ToFloat16(f float32) Float16 { return datatype.ToFloat16(f) }
 
 // ToBFloat16 is the BFloat16 nearest to f, of two the even one.
-func ToBFloat16(f float32) BFloat16 { return reduce.ToBFloat16(f) }
+func ToBFloat16(f float32) BFloat16 { return datatype.ToBFloat16(f) }
 
 // A Loc is a value and where it is, for MinLoc and MaxLoc. Of equal values the
 // one with the lower index wins.
-type Loc[V reduce.LocValue] = reduce.Loc[V]
+type Loc[V datatype.LocValue] = datatype.Loc[V]
 
 // Op is an operation on elements. The bits of a result depend on the operation and
 // the two operands alone, on every processor.
-type Op = reduce.Op
+type Op = datatype.Op
 
 // The operations. And, Or and Xor are for integers, MinLoc and MaxLoc for Loc;
 // complex numbers have Sum and Prod.
 const (
-	Sum    = reduce.Sum
-	Prod   = reduce.Prod
-	Min    = reduce.Min
-	Max    = reduce.Max
-	And    = reduce.And
-	Or     = reduce.Or
-	Xor    = reduce.Xor
-	MinLoc = reduce.MinLoc
-	MaxLoc = reduce.MaxLoc
+	Sum    = datatype.Sum
+	Prod   = datatype.Prod
+	Min    = datatype.Min
+	Max    = datatype.Max
+	And    = datatype.And
+	Or     = datatype.Or
+	Xor    = datatype.Xor
+	MinLoc = datatype.MinLoc
+	MaxLoc = datatype.MaxLoc
 )
 
 // A Func is an operation of the program: it stores a[i] combined with b[i] in

@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/collectives/model"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/ranktest"
-	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // Goal: what Explain says is of one call, however many runs it was priced by.
 func TestExplainIsOfOneCall(t *testing.T) {
 	ranktest.Local(t, 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
-		team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{Machine: &price.Machine{Call: 3}})
+		team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{Machine: &model.Machine{Call: 3}})
 		if err != nil {
 			return err
 		}

@@ -100,7 +100,7 @@ func TestMachineFile(t *testing.T) {
 	for _, c := range []struct{ name, text, wrong string }{
 		{"good", `{"cores": 2}`, ""},
 		{"bad", `cores: 2`, "invalid character"},
-		{"impossible", `{"bandwidth": -1}`, "price: bandwidth of a machine is -1"},
+		{"impossible", `{"bandwidth": -1}`, "model: bandwidth of a machine is -1"},
 		{"missing", "", "no such file or directory"},
 		{"fifo", "", "it is no regular file but a named pipe"},
 		{"../../../../../../../../dev/zero", "", "it is no regular file but a device"},

@@ -7,11 +7,11 @@ import (
 	"os"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/model"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
 	"github.com/gaspi-go/gaspi-go/internal/namedfile"
-	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // Environment variables.
@@ -26,7 +26,7 @@ const maxMachine = 64 << 10
 // A Machine is the parameters of the model that algorithms are chosen by: what messages,
 // copies and folds cost, in seconds and bytes per second. GASPI_MACHINE names a file of them,
 // which gaspi-bench tune writes; DefaultMachine has values for all.
-type Machine = price.Machine
+type Machine = model.Machine
 
 // DefaultMachine is what algorithms are chosen by where nothing was measured: a
 // server of the present day, whose ranks share memory or a network of 25 Gbit/s.
@@ -34,8 +34,8 @@ type Machine = price.Machine
 func DefaultMachine() Machine {
 	return Machine{
 		Call: 70e-9, Await: 4e-9, Step: 65e-9,
-		Network:   price.Link{Latency: 5e-6, Put: 1e-6, Signal: 1e-6},
-		Shared:    price.Link{Latency: 105e-9, Put: 55e-9, Signal: 60e-9},
+		Network:   model.Link{Latency: 5e-6, Put: 1e-6, Signal: 1e-6},
+		Shared:    model.Link{Latency: 105e-9, Put: 55e-9, Signal: 60e-9},
 		Bandwidth: 3e9, Ports: 1, SocketRate: 8e9, SocketFar: 4.5e9, Near: 1 << 20,
 		ReduceRate: 12e9, CopyRate: 15e9, CodeRate: 1e9, CodeRatio: 0.7,
 		Memory: 25e9, CoreMemory: 14e9, Cache: 8 << 20,
@@ -47,7 +47,7 @@ func DefaultMachine() Machine {
 // there have no wire, so that nearly all of a message is work of processors, which the
 // ranks share.
 func onOneHost(m *Machine) {
-	m.Network = price.Link{Latency: 0.5e-6, Put: 3.5e-6, Signal: 3.5e-6}
+	m.Network = model.Link{Latency: 0.5e-6, Put: 3.5e-6, Signal: 3.5e-6}
 	m.Take = 2.5e-6
 	m.Bandwidth = 20e9 // more than processors can move
 }
@@ -57,7 +57,7 @@ func onOneHost(m *Machine) {
 // by themselves.
 func OnNetwork(m *Machine, n emulation.Network) {
 	overhead := n.Overhead.Seconds()
-	m.Network = price.Link{Latency: (n.Latency + n.Jitter/2).Seconds(), Put: overhead, Signal: overhead}
+	m.Network = model.Link{Latency: (n.Latency + n.Jitter/2).Seconds(), Put: overhead, Signal: overhead}
 	m.Bandwidth, m.SocketRate, m.Take = n.Bandwidth, 0, 0
 }
 

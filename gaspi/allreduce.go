@@ -4,26 +4,27 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // Op is an element-wise operation of a reduction.
-type Op = reduce.Op
+type Op = datatype.Op
 
 // The operations. And, Or and Xor are for integers.
 const (
-	Sum  = reduce.Sum
-	Prod = reduce.Prod
-	Min  = reduce.Min
-	Max  = reduce.Max
-	And  = reduce.And
-	Or   = reduce.Or
-	Xor  = reduce.Xor
+	Sum  = datatype.Sum
+	Prod = datatype.Prod
+	Min  = datatype.Min
+	Max  = datatype.Max
+	And  = datatype.And
+	Or   = datatype.Or
+	Xor  = datatype.Xor
 )
 
 // Number is what the operations are defined on.
-type Number = reduce.Number
+type Number = datatype.Number
 
 // AllReduce combines the vectors send of all members of g element by element
 // and stores the result in recv on all of them, the same bits everywhere. The

@@ -5,40 +5,41 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
 // Element is what reductions can combine: integers of every size, float32, float64,
 // Float16, BFloat16, complex numbers, and Loc.
-type Element = reduce.Element
+type Element = datatype.Element
 
 // Float16 is an IEEE 754 binary16 number.
-type Float16 = reduce.Float16
+type Float16 = datatype.Float16
 
 // BFloat16 is the upper half of a float32.
-type BFloat16 = reduce.BFloat16
+type BFloat16 = datatype.BFloat16
 
 // A Loc is a value and where it is, for MinLoc and MaxLoc.
-type Loc[V reduce.LocValue] = reduce.Loc[V]
+type Loc[V datatype.LocValue] = datatype.Loc[V]
 
 // Op is an operation on elements. All are commutative. The order in which contributions
 // are combined is that of their arrival, so that sums of floating-point numbers may differ
 // in the last bits from one time to the next.
-type Op = reduce.Op
+type Op = datatype.Op
 
 // The operations. And, Or and Xor are for integers, MinLoc and MaxLoc for Loc;
 // complex numbers have Sum and Prod.
 const (
-	Sum    = reduce.Sum
-	Prod   = reduce.Prod
-	Min    = reduce.Min
-	Max    = reduce.Max
-	And    = reduce.And
-	Or     = reduce.Or
-	Xor    = reduce.Xor
-	MinLoc = reduce.MinLoc
-	MaxLoc = reduce.MaxLoc
+	Sum    = datatype.Sum
+	Prod   = datatype.Prod
+	Min    = datatype.Min
+	Max    = datatype.Max
+	And    = datatype.And
+	Or     = datatype.Or
+	Xor    = datatype.Xor
+	MinLoc = datatype.MinLoc
+	MaxLoc = datatype.MaxLoc
 )
 
 // Reduce combines the objects ids, none of which need exist yet, element by element into a

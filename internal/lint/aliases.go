@@ -10,30 +10,20 @@ import (
 )
 
 // checkAliases reports exported types of public packages that are another name of a type of an
-// internal package: godoc shows neither its fields nor its methods. hidden are those that are
-// allowed; one that is no such alias is reported too.
-func checkAliases(files []*goFile, hidden []string) []string {
+// internal package: godoc shows neither its fields nor its methods.
+func checkAliases(files []*goFile) []string {
 	var bad []string
-	unused := slices.Clone(hidden)
 	public := publicDirs(files)
 	for _, f := range files {
 		if f.test || f.generated || !slices.Contains(public, f.dir) {
 			continue
 		}
 		for _, spec := range typeSpecs(f) {
-			of := internalPackage(f.ast, spec)
-			if of == "" {
-				continue
-			}
-			full := f.dir + "." + spec.Name.Name
-			unused = slices.DeleteFunc(unused, func(name string) bool { return name == full })
-			if !slices.Contains(hidden, full) {
-				bad = append(bad, fmt.Sprintf("%s: type %s is a type of %s, which godoc does not show; declare it here, or in a public package", f.path, full, of))
+			if of := internalPackage(f.ast, spec); of != "" {
+				bad = append(bad, fmt.Sprintf("%s: type %s.%s is a type of %s, which godoc does not show; declare it here, or in a public package",
+					f.path, f.dir, spec.Name.Name, of))
 			}
 		}
-	}
-	for _, full := range unused {
-		bad = append(bad, full+" is allowed to be hidden and is no type of an internal package")
 	}
 	slices.Sort(bad)
 	return bad
@@ -42,7 +32,11 @@ func checkAliases(files []*goFile, hidden []string) []string {
 // internalPackage returns the import path of the internal package of which spec, an exported alias,
 // names a type; "" if it is none.
 func internalPackage(f *ast.File, spec *ast.TypeSpec) string {
-	of, ok := spec.Type.(*ast.SelectorExpr)
+	typ := spec.Type
+	if generic, ok := typ.(*ast.IndexExpr); ok {
+		typ = generic.X
+	}
+	of, ok := typ.(*ast.SelectorExpr)
 	if !ok || !spec.Assign.IsValid() || !spec.Name.IsExported() {
 		return ""
 	}

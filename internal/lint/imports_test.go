@@ -7,8 +7,10 @@ import "testing"
 // moving a line needs a reason in the commit, and a wider line a measurement.
 const table = `
 	# The bottom knows nothing of ours.
-	NONE < gaspi/base, internal/sys, internal/reduce, internal/chart,
+	NONE < gaspi/base, gaspi/datatype, collectives/model, internal/sys, internal/chart,
 	       internal/lint, internal/nap, internal/address, internal/schedule, internal/namedfile, internal/control;
+	gaspi/datatype < internal/reduce, gaspi, collectives, hoplite;   # elements and operations, by the names that programs use
+	collectives/model < internal/schedule/price, collectives;   # a machine, likewise
 	internal/namedfile < internal/auth, launcher, collectives, cmd/gaspi-bench, examples/mfsgd;   # files that users name
 
 	# A flag word, then memory that carries such words.

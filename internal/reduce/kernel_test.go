@@ -15,13 +15,13 @@ func TestKernelOfRefuses(t *testing.T) {
 		name, want string
 		call       func() (Kernel, error)
 	}{
-		{"bits of floats", "reduce: and is not defined for reduce.Float16; And, Or and Xor take integers",
+		{"bits of floats", "reduce: and is not defined for datatype.Float16; And, Or and Xor take integers",
 			func() (Kernel, error) { return KernelOf[Float16](And) }},
 		{"order of complex numbers", "reduce: min is not defined for complex128; complex numbers take Sum and Prod",
 			func() (Kernel, error) { return KernelOf[complex128](Min) }},
 		{"place without index", "reduce: maxloc is not defined for int32; MinLoc and MaxLoc take Loc",
 			func() (Kernel, error) { return KernelOf[int32](MaxLoc) }},
-		{"sum of places", "reduce: sum is not defined for reduce.Loc[float64]; Loc takes MinLoc and MaxLoc",
+		{"sum of places", "reduce: sum is not defined for datatype.Loc[float64]; Loc takes MinLoc and MaxLoc",
 			func() (Kernel, error) { return KernelOf[Loc[float64]](Sum) }},
 		{"no operation", "reduce: Op(9) is not an operation; use one of Sum to MaxLoc",
 			func() (Kernel, error) { return KernelOf[int8](Op(9)) }},
@@ -89,17 +89,18 @@ func TestKernelAllocatesNothing(t *testing.T) {
 
 func TestLocByHand(t *testing.T) {
 	nan, negative := float32(math.NaN()), float32(math.Copysign(0, -1))
+	at := func(v float32, index int64) Loc[float32] { return Loc[float32]{Value: v, Index: index} }
 	for _, c := range []struct {
 		name     string
 		a, b     Loc[float32]
 		min, max Loc[float32]
 	}{
-		{"apart", Loc[float32]{1, 5}, Loc[float32]{2, 4}, Loc[float32]{1, 5}, Loc[float32]{2, 4}},
-		{"tie", Loc[float32]{1, 5}, Loc[float32]{1, 4}, Loc[float32]{1, 4}, Loc[float32]{1, 4}},
-		{"negative index", Loc[float32]{1, -1}, Loc[float32]{1, 0}, Loc[float32]{1, -1}, Loc[float32]{1, -1}},
-		{"zeros", Loc[float32]{negative, 9}, Loc[float32]{0, 1}, Loc[float32]{negative, 9}, Loc[float32]{0, 1}},
-		{"NaN wins", Loc[float32]{nan, 9}, Loc[float32]{-3, 1}, Loc[float32]{nan, 9}, Loc[float32]{nan, 9}},
-		{"two NaNs tie", Loc[float32]{nan, 9}, Loc[float32]{-nan, 8}, Loc[float32]{nan, 8}, Loc[float32]{nan, 8}},
+		{"apart", at(1, 5), at(2, 4), at(1, 5), at(2, 4)},
+		{"tie", at(1, 5), at(1, 4), at(1, 4), at(1, 4)},
+		{"negative index", at(1, -1), at(1, 0), at(1, -1), at(1, -1)},
+		{"zeros", at(negative, 9), at(0, 1), at(negative, 9), at(0, 1)},
+		{"NaN wins", at(nan, 9), at(-3, 1), at(nan, 9), at(nan, 9)},
+		{"two NaNs tie", at(nan, 9), at(-nan, 8), at(nan, 8), at(nan, 8)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dst, a, b := make([]Loc[float32], 1), []Loc[float32]{c.a}, []Loc[float32]{c.b}

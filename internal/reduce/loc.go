@@ -1,19 +1,5 @@
 package reduce
 
-// LocValue is the set of types that a Loc orders.
-type LocValue interface {
-	int32 | int64 | float32 | float64
-}
-
-// Loc is a value and where it is, for MinLoc and MaxLoc.
-//
-// Behind a Value of 4 bytes lie 4 bytes of padding. Results of this package have
-// zeros there, whatever the operands had, so that equal results are equal bytes.
-type Loc[V LocValue] struct {
-	Value V
-	Index int64
-}
-
 // locInteger and locFloat are what V is for scalar code.
 type (
 	locInteger interface{ int32 | int64 }
@@ -47,11 +33,11 @@ func maxLocFloat[V locFloat](x, y Loc[V]) Loc[V] {
 func locOf[V locFloat](best V, x, y Loc[V]) Loc[V] {
 	switch isX, isY := sameFloat(x.Value, best), sameFloat(y.Value, best); {
 	case isX && isY:
-		return Loc[V]{canonicalFloat(best), min(x.Index, y.Index)}
+		return Loc[V]{Value: canonicalFloat(best), Index: min(x.Index, y.Index)}
 	case isY:
-		return Loc[V]{canonicalFloat(best), y.Index}
+		return Loc[V]{Value: canonicalFloat(best), Index: y.Index}
 	}
-	return Loc[V]{canonicalFloat(best), x.Index}
+	return Loc[V]{Value: canonicalFloat(best), Index: x.Index}
 }
 
 // sameFloat tells -0 from +0, as Min and Max do, and no NaN from another.

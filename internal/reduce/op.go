@@ -1,52 +1,46 @@
 package reduce
 
-import "fmt"
+import (
+	"fmt"
 
-// Op names an element-wise operation. All of them are commutative; Sum and
-// Prod of floating-point numbers are not associative, so the order in which
-// contributions are combined is the caller's to fix.
-type Op uint8
-
-// The operations. And, Or and Xor work on the bits of integers only; complex
-// numbers have no order and so only Sum and Prod; MinLoc and MaxLoc take Loc.
-const (
-	// Sum adds; integers wrap around.
-	Sum Op = iota
-	// Prod multiplies; integers wrap around.
-	Prod
-	// Min keeps the smaller element; -0 is smaller than +0, NaN wins.
-	Min
-	// Max keeps the larger element; +0 is larger than -0, NaN wins.
-	Max
-	// And keeps the bits set in both.
-	And
-	// Or keeps the bits set in either.
-	Or
-	// Xor keeps the bits set in exactly one.
-	Xor
-	// MinLoc keeps the smaller value, ordered as by Min, with its index; of
-	// equal values (two NaNs are equal) it keeps the lower index.
-	MinLoc
-	// MaxLoc keeps the larger value, ordered as by Max, with its index; of
-	// equal values (two NaNs are equal) it keeps the lower index.
-	MaxLoc
-
-	numOps = iota
+	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
 )
 
-// String returns the lower-case name of the operation, or Op(n) for a value
-// that is none of them.
-func (op Op) String() string {
-	if int(op) < len(opNames) {
-		return opNames[op]
-	}
-	return fmt.Sprintf("Op(%d)", uint8(op))
-}
+// Number is [datatype.Number].
+type Number = datatype.Number
 
-var opNames = [...]string{
-	Sum: "sum", Prod: "prod", Min: "min", Max: "max", And: "and", Or: "or", Xor: "xor",
-	MinLoc: "minloc", MaxLoc: "maxloc",
-}
+// Element is [datatype.Element].
+type Element = datatype.Element
+
+// Float16 is [datatype.Float16].
+type Float16 = datatype.Float16
+
+// BFloat16 is [datatype.BFloat16].
+type BFloat16 = datatype.BFloat16
+
+// LocValue is [datatype.LocValue].
+type LocValue = datatype.LocValue
+
+// Loc is [datatype.Loc].
+type Loc[V LocValue] = datatype.Loc[V]
+
+// Op is [datatype.Op].
+type Op = datatype.Op
+
+// The operations, by the names that kernels and their generator use.
+const (
+	Sum    = datatype.Sum
+	Prod   = datatype.Prod
+	Min    = datatype.Min
+	Max    = datatype.Max
+	And    = datatype.And
+	Or     = datatype.Or
+	Xor    = datatype.Xor
+	MinLoc = datatype.MinLoc
+	MaxLoc = datatype.MaxLoc
+
+	numOps = MaxLoc + 1
+)
 
 // Supports reports whether Into and KernelOf accept op for elements of type T:
 // Sum to Xor for integers, Sum to Max for floating-point numbers (also Float16

@@ -29,19 +29,6 @@ package reduce
 
 import "fmt"
 
-// Number is the set of numeric element types with an order, including types
-// defined from them. By their layout, Float16 and BFloat16 are in it.
-type Number interface {
-	~int8 | ~int16 | ~int32 | ~int64 | ~int |
-		~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint |
-		~float32 | ~float64
-}
-
-// Element is the set of element types that can be reduced.
-type Element interface {
-	Number | ~complex64 | ~complex128 | Loc[int32] | Loc[int64] | Loc[float32] | Loc[float64]
-}
-
 // Into stores a[i] op b[i] in dst[i] for every i.
 //
 // The three slices have the same length. dst may be exactly a, exactly b, or

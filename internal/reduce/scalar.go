@@ -1,6 +1,10 @@
 package reduce
 
-import "math"
+import (
+	"math"
+
+	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
+)
 
 // integer and float are the built-in types that every Number but a half float is
 // reduced as; int and uint are one of these by size.
@@ -92,11 +96,11 @@ func scalarFloat16(op Op, dst, a, b []Float16) {
 	switch op {
 	case Sum:
 		for i := range dst {
-			dst[i] = ToFloat16(a[i].Float32() + b[i].Float32())
+			dst[i] = datatype.ToFloat16(a[i].Float32() + b[i].Float32())
 		}
 	case Prod:
 		for i := range dst {
-			dst[i] = ToFloat16(a[i].Float32() * b[i].Float32())
+			dst[i] = datatype.ToFloat16(a[i].Float32() * b[i].Float32())
 		}
 	case Min:
 		for i := range dst {
@@ -114,11 +118,11 @@ func scalarBFloat16(op Op, dst, a, b []BFloat16) {
 	switch op {
 	case Sum:
 		for i := range dst {
-			dst[i] = ToBFloat16(a[i].Float32() + b[i].Float32())
+			dst[i] = datatype.ToBFloat16(a[i].Float32() + b[i].Float32())
 		}
 	case Prod:
 		for i := range dst {
-			dst[i] = ToBFloat16(a[i].Float32() * b[i].Float32())
+			dst[i] = datatype.ToBFloat16(a[i].Float32() * b[i].Float32())
 		}
 	case Min:
 		for i := range dst {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
@@ -44,11 +45,11 @@ func (e Element) store(dst []byte, src []float64) {
 		}
 	case Float16:
 		for i, x := range src {
-			le.PutUint16(dst[2*i:], uint16(reduce.ToFloat16(float32(x))))
+			le.PutUint16(dst[2*i:], uint16(datatype.ToFloat16(float32(x))))
 		}
 	case BFloat16:
 		for i, x := range src {
-			le.PutUint16(dst[2*i:], uint16(reduce.ToBFloat16(float32(x))))
+			le.PutUint16(dst[2*i:], uint16(datatype.ToBFloat16(float32(x))))
 		}
 	}
 }
@@ -62,11 +63,11 @@ func (e Element) round(all []float64) {
 		}
 	case Float16:
 		for i, x := range all {
-			all[i] = float64(reduce.ToFloat16(float32(x)).Float32())
+			all[i] = float64(datatype.ToFloat16(float32(x)).Float32())
 		}
 	case BFloat16:
 		for i, x := range all {
-			all[i] = float64(reduce.ToBFloat16(float32(x)).Float32())
+			all[i] = float64(datatype.ToBFloat16(float32(x)).Float32())
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (p ports) take(from, seconds float64) (start, end float64) {
 
 // place puts the ranks on nodes, and on hosts, which are the nodes if hosts is nil.
 func (s *sim) place(hosts []int) error {
-	of, count, err := s.m.nodeOf(s.p.size, s.p.nodes)
+	of, count, err := nodeOf(s.m, s.p.size, s.p.nodes)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (s *sim) place(hosts []int) error {
 		}
 	}
 	s.nodes, s.ranks = make([]node, count), make([]rank, s.p.size)
-	s.near = s.m.near && count > 1
+	s.near = s.m.Cached() && count > 1
 	for r, n := range of {
 		s.ranks[r].node = n
 	}
@@ -46,7 +46,7 @@ func (s *sim) place(hosts []int) error {
 		n.in, n.out, free = free[:width:width], free[width:2*width:2*width], free[2*width:]
 	}
 	if hosts != nil {
-		if of, count, err = s.m.nodeOf(s.p.size, hosts); err != nil {
+		if of, count, err = nodeOf(s.m, s.p.size, hosts); err != nil {
 			return err
 		}
 	}
