@@ -111,7 +111,7 @@ func (p *Proc) atomicError(at Remote, op transport.AtomicOp, err error) error {
 			return old, nil
 		})
 	}
-	return transferError(op.String(), at, 8, p.faultIn(at.Rank, err))
+	return transferError(op.String(), at, 8, p.peers.Found(at.Rank, err))
 }
 
 func (p *Proc) tryAtomic(ctx context.Context, at Remote, op transport.AtomicOp, operand, compare uint64) (uint64, error) {

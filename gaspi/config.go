@@ -3,9 +3,13 @@ package gaspi
 import (
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/detector"
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/wireup"
+	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/transport/rdma"
 )
 
@@ -163,41 +167,52 @@ func (c Config) common() string {
 		c.Segments, c.Groups, c.AllReduceElements, c.PassiveMax, c.Emulate)
 }
 
+// Variables of the environment that set a field of Config where the program leaves it empty.
+const (
+	envTransport = "GASPI_TRANSPORT"
+	envInterface = "GASPI_INTERFACE"
+	envEmulate   = "GASPI_EMULATE"
+	envProvider  = "GASPI_RDMA_PROVIDER"
+)
+
+// prepare returns c with the environment and defaults in place of zeros, and the first error of
+// that.
+func (c Config) prepare() (Config, error) {
+	for _, f := range []struct {
+		field *string
+		name  string
+	}{
+		{&c.Transport, envTransport}, {&c.Interface, envInterface}, {&c.Emulate, envEmulate}, {&c.RDMAProvider, envProvider},
+	} {
+		if *f.field == "" {
+			*f.field = os.Getenv(f.name)
+		}
+	}
+	c = c.withDefaults()
+	if err := wireup.CheckEnvironment(); err != nil {
+		return c, fmt.Errorf("gaspi: %w", err)
+	}
+	return c, c.validate()
+}
+
+// origin names what has set a field of Config to a value: the variable of the environment, or
+// the program.
+func origin(field, variable, value string) string {
+	if os.Getenv(variable) == value {
+		return variable
+	}
+	return "Config." + field
+}
+
 // segmentIDs is how many ids of segments there are: those of the program and of the
 // runtime's own two.
 func (c Config) segmentIDs() int { return c.Segments + 2 }
 
-const (
-	defaultSpin  = 100 * time.Microsecond // of the order of a sleep and a wake-up across cores
-	defaultYield = 100 * time.Microsecond
-	// pollYield is defaultYield where nothing arrives unless ranks poll, and they share
-	// cores: who sleeps leaves that to a thread, which has to wait for a core too. Ranks
-	// that share memory lose by it: those who wait for a barrier meanwhile made round
-	// trips of two others twice as long. Over rdma it is also for ranks that have cores of
-	// their own: windows of 1 MiB writes took 249 us a write with defaultYield, and 202.
-	pollYield = time.Millisecond
-)
-
-// spinTime is how long waits spin where ranks local ranks share cores cores.
-func (c Config) spinTime(ranks, cores int) time.Duration {
-	switch {
-	case c.Spin < 0 || ranks > cores && c.Spin == 0:
-		return 0
-	case c.Spin == 0:
-		return defaultSpin
-	default:
-		return c.Spin
-	}
-}
-
-// yieldTime is how long waits yield.
-func (c Config) yieldTime() time.Duration {
-	switch {
-	case c.Yield < 0:
-		return 0
-	case c.Yield == 0:
-		return defaultYield
-	default:
-		return c.Yield
+// wiring is how the rank of a session is connected. peers hears of losses.
+func (c Config) wiring(session boot.Session, peers *detector.Detector) wireup.Wiring {
+	return wireup.Wiring{
+		Session: session, Transport: c.Transport, Provider: c.RDMAProvider, Emulate: c.Emulate, Segments: c.segmentIDs(),
+		Interface: c.Interface, InterfaceFrom: origin("Interface", envInterface, c.Interface),
+		Spin: c.Spin, Yield: c.Yield, Lost: peers.LinkLost, Fallen: peers.NoteEnd, Log: c.Log, Say: say,
 	}
 }

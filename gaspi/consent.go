@@ -182,7 +182,7 @@ func (c *consent) post(part, m int, v notify.Value) {
 	if err == nil {
 		err = way.Notify(p.internal, flag)
 	}
-	p.doubt(err)
+	p.peers.Doubt(err)
 }
 
 // ended reports whether nothing of member m arrives any more.
@@ -256,9 +256,9 @@ func (c *consent) toldBy(m int, v notify.Value) split {
 func (c *consent) why(x split) error {
 	p, a, b := c.g.p, c.g.ranks[x.a], c.g.ranks[x.b]
 	switch {
-	case a == p.rank || b != p.rank && p.absent(a) == nil && p.absent(b) != nil:
+	case a == p.rank || b != p.rank && p.peers.Absence(a) == nil && p.peers.Absence(b) != nil:
 		return p.parted(b)
-	case b == p.rank || p.absent(a) != nil:
+	case b == p.rank || p.peers.Absence(a) != nil:
 		return p.parted(a)
 	}
 	return &RankError{Rank: a, Reason: fmt.Sprintf("it and rank %d have lost each other, and both are alive", b)}

@@ -28,7 +28,7 @@ const AnySegment SegmentID = math.MaxUint32
 // errors on all members. Otherwise a member whose own arguments are at fault returns, and
 // the others wait for it.
 func (p *Proc) CreateSegment(ctx context.Context, id SegmentID, size uint64, opts ...SegmentOption) (*Segment, error) {
-	alloc := func(o segmentOptions) (*segment.Segment, error) { return p.newMemory(size, o.notifications) }
+	alloc := func(o segmentOptions) (*segment.Segment, error) { return p.wire.NewMemory(size, o.notifications) }
 	return p.share(ctx, "segment_create", id, creationKey{size: size}, opts, alloc)
 }
 
@@ -38,7 +38,7 @@ func (p *Proc) CreateSegment(ctx context.Context, id SegmentID, size uint64, opt
 // return when it has carried them out, which takes microseconds while it gets a
 // core, and Segment.Mapped is false there.
 func (p *Proc) UseSegment(ctx context.Context, id SegmentID, mem []byte, opts ...SegmentOption) (*Segment, error) {
-	bind := func(o segmentOptions) (*segment.Segment, error) { return p.bindMemory(mem, o.notifications) }
+	bind := func(o segmentOptions) (*segment.Segment, error) { return p.wire.BindMemory(mem, o.notifications) }
 	what := creationKey{size: uint64(len(mem))}
 	if len(mem) > 0 {
 		what.mem = &mem[0]

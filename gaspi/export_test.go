@@ -5,11 +5,13 @@ import "context"
 // LoseLink makes this rank lose rank r as a connection that broke does, although both
 // go on.
 func (p *Proc) LoseLink(r Rank, reason string) {
-	p.linkLost(&RankError{Rank: r, Reason: reason})
+	p.peers.LinkLost(&RankError{Rank: r, Reason: reason})
 }
 
 // FindGone makes an operation of this rank find rank r gone, although nobody has told of its end.
-func (p *Proc) FindGone(r Rank) error { return p.fault(r, &RankError{Rank: r, Reason: "found gone"}) }
+func (p *Proc) FindGone(r Rank) error {
+	return p.peers.Found(r, &RankError{Rank: r, Reason: "found gone"})
+}
 
 // FindGone makes a collective operation of the group, which needs rank r, find it gone.
 func (g *Group) FindGone(ctx context.Context, r Rank) error {

@@ -180,7 +180,7 @@ func (g *Group) over() error {
 	if err := g.p.ended(); err != nil {
 		return err
 	}
-	lost := g.p.lostAmong(g.ranks)
+	lost := g.p.peers.Lost(g.ranks)
 	if lost == nil && g.also != nil {
 		lost = g.also()
 	}
@@ -192,7 +192,10 @@ func (g *Group) overWithout(ranks func() []Rank) error {
 	if err := g.over(); err != nil {
 		return err
 	}
-	if err := g.p.leftAmong(ranks); err != nil {
+	if g.p.peers.AllPresent() {
+		return nil
+	}
+	if err := g.p.peers.FirstLeft(ranks()); err != nil {
 		return cmp.Or(g.Revoked(), err)
 	}
 	return nil

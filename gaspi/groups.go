@@ -105,7 +105,7 @@ func (t *groupTable) queue(ctx context.Context, g *Group, ranks []Rank, hash rec
 		if err := p.ended(); err != nil {
 			return err
 		}
-		return g.because(p.lostAmong(ranks))
+		return g.because(p.peers.Lost(ranks))
 	}
 	err := p.system.Notifications().WaitFunc(ctx, mine, stop, nil)
 	if err == nil {

@@ -8,9 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/peerstate"
-	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
 // Health is what this rank knows of another: a local view, not an agreement.
@@ -64,6 +62,15 @@ func (p *Proc) Failure(r Rank) *RankError {
 	return p.peers.Why(r)
 }
 
+// FirstFailure is the Failure of the first of ranks that ended or was lost, as far as this
+// rank knows, or nil if all are there: others often end because of it. It does not block.
+func (p *Proc) FirstFailure(ranks []Rank) *RankError {
+	if r, any := p.peers.First(ranks, (*peerstate.Entry).Gone); any {
+		return p.Failure(r)
+	}
+	return nil
+}
+
 // Silent reports whether rank r has ended, well or badly, and nothing that it wrote or
 // posted arrives here any more. Failure may tell of the end a moment earlier, while what
 // the rank had sent is still being received. It is two loads. Where ranks are goroutines
@@ -98,13 +105,13 @@ func (p *Proc) ResetState(ranks ...Rank) error {
 func (p *Proc) Ping(ctx context.Context, r Rank) error {
 	link, err := p.link(r)
 	if err == nil {
-		if err = p.absent(r); err == nil {
+		if err = p.peers.Absence(r); err == nil {
 			err = link.Ping(ctx)
 		}
 		if gone, ok := errors.AsType[*RankError](err); ok {
 			_ = p.verdict(ctx, gone, func() bool { return false }) // err says enough without it
 		}
-		err = p.fault(r, err)
+		err = p.peers.Found(r, err)
 	}
 	if err != nil {
 		return &OpError{Op: "ping", At: fmt.Sprintf("rank %d", r), Err: err}
@@ -128,158 +135,70 @@ func (p *Proc) Kill(ctx context.Context, r Rank) error {
 	return nil
 }
 
-// fault marks rank r corrupt if err says that it is gone, and returns err.
-func (p *Proc) fault(r Rank, err error) error {
-	if err == nil || !errors.Is(err, ErrRankDead) {
-		return err
-	}
-	cause, _ := errors.AsType[*RankError](err)
-	if p.peers.Failed(r, cause) {
-		p.wakeAll()
-	}
-	return err
-}
-
-// faulty is fault for an error that may name the rank itself.
-func (p *Proc) faulty(err error) error {
-	if gone, ok := errors.AsType[*RankError](err); ok {
-		return p.fault(gone.Rank, err)
-	}
-	return err
-}
-
 // settle waits until the runtime's own operations have ended, so that what they
 // read may be changed. Those that failed are for whoever waits for their effect.
 func (p *Proc) settle(ctx context.Context) error {
 	if p.internal.Idle() {
 		return nil
 	}
-	if err := p.internal.Wait(ctx, p.waitPolicy, p.ended); err != nil {
+	if err := p.internal.Wait(ctx, p.wire.Wait, p.ended); err != nil {
 		return err
 	}
-	p.doubt(p.internal.Failure())
+	p.peers.Doubt(p.internal.Failure())
 	return nil
 }
 
-// A broken connection may be the end of a process that nobody has told of yet:
-// whoever started it knows why it ended, and whether well. So much time they get.
-const verdictPatience = time.Second
-
-// certainAfter is how long after its connection broke it is certain that nobody will tell of
-// the end of a rank: as long as whoever started it takes to notice that its host is silent.
-func certainAfter() time.Duration {
-	switch s := silence(); s {
-	case forever: // only connections that end tell
-		return verdictPatience
-	case 0:
-		return transport.LossMost(boot.DefaultHeartbeat)
-	default:
-		return transport.LossMost(s)
+// verdict blocks until the rank that err names is judged, until the news of its end is not waited
+// for any more, or until unneeded reports true. When the end of the rank is told, those of ranks
+// that ended before it are known: it may have ended because of one of these.
+func (p *Proc) verdict(ctx context.Context, err *RankError, unneeded func() bool) error {
+	p.peers.Doubt(err)
+	known := func() bool { return p.peers.At(err.Rank).Judged() || unneeded() }
+	limited, cancel := context.WithDeadline(ctx, p.peers.NewsUntil(err.Rank))
+	defer cancel()
+	if late := p.system.Notifications().WaitFunc(limited, known, p.stop, nil); !isTimeLimit(late) || ctx.Err() != nil {
+		return late
 	}
+	return nil
 }
 
-// linkLost takes note of a connection that broke. It does not block.
-func (p *Proc) linkLost(err *RankError) {
-	p.peers.Broke(err, time.Now())
-	go p.judge(err)
-}
-
-// reportLosses tells whoever started the job of ranks that this one has lost and of whose
-// end nothing is known. Others are about to lose this one, and may end before it.
-func (p *Proc) reportLosses() {
-	for r := range Rank(p.size) {
-		if peer := p.peers.At(r); peer.Broken != nil && !peer.HasEnded() {
-			p.boot.Miss(r, peer.Broken.Reason)
-		}
-	}
-}
-
-// judge takes a rank for lost unless it turns out that it has ended, and later for parted.
-func (p *Proc) judge(err *RankError) {
-	if p.endsWithin(err.Rank, verdictPatience) {
-		return
-	}
-	p.boot.Miss(err.Rank, err.Reason)
-	if !p.peers.Untold(err.Rank) {
-		return
-	}
-	p.wakeAll() // also if it is corrupt already
-	p.cfg.Log.Warn("gaspi: lost a connection", "rank", p.rank, "peer", err.Rank, "reason", err.Reason)
-	_ = p.fault(err.Rank, err)
-	if p.endsWithin(err.Rank, p.certain-verdictPatience) {
-		return
-	}
-	if p.peers.Unheard(err.Rank) {
-		p.wakeAll()
-	}
-}
-
-// endsWithin waits for a time, and reports whether rank r has ended then, or this one has closed.
-func (p *Proc) endsWithin(r Rank, d time.Duration) bool {
-	late := time.NewTimer(d)
-	defer late.Stop()
-	select {
-	case <-late.C:
-		return p.peers.At(r).HasEnded()
-	case <-p.over:
-		return true
-	}
-}
-
-// watchLoop takes note of ranks that are gone, until the session closes.
-func (p *Proc) watchLoop() {
+// watch takes note of ranks that are gone, until the session closes.
+func (p *Proc) watch() {
 	defer p.done.Done()
-	for f := range p.boot.Failures() {
-		if f.Left && p.hears(f.Rank) {
-			go p.noteEndLater(f)
-			continue
-		}
-		p.noteEnd(f)
-	}
-	if why := p.boot.Lost(); why != nil {
-		p.orphaned(&launcherLoss{p.lossAfter(why)})
+	if why := p.peers.Watch(); why != nil {
+		p.orphaned(&launcherLoss{why})
 	}
 }
 
-// hears reports whether rank r exists and something that it has sent may still
-// arrive.
-func (p *Proc) hears(r Rank) bool {
-	wire, ok := p.wire.(interface{ Hears(Rank) bool })
-	return ok && r >= 0 && int(r) < p.size && wire.Hears(r)
+// ended is why no wait of this rank makes sense any more, or nil: it has closed, or the launcher
+// is gone, or rank 0 of a job without one.
+func (p *Proc) ended() error {
+	if p.closed.Load() {
+		return ErrClosed
+	}
+	if loss := p.loss.Load(); loss != nil {
+		return loss
+	}
+	return nil
 }
 
-// leftPatience bounds how long the news that a rank left normally is held back while something
-// that it sent may still arrive. Its transport says when nothing does; the bound is for one
-// that cannot.
-const leftPatience = 10 * time.Second
-
-// noteEndLater is noteEnd for a rank that has left well, after what it sent before:
-// the launcher's news must not overtake a last notification, or a wait for it would
-// end as one in vain.
-func (p *Proc) noteEndLater(f boot.Failure) {
-	look := time.NewTicker(time.Millisecond)
-	defer look.Stop()
-	for until := time.Now().Add(leftPatience); p.hears(f.Rank) && time.Now().Before(until); {
-		select {
-		case <-look.C:
-		case <-p.over:
-			return
-		}
+// anyEnded is why a wait for any rank of the job should end.
+func (p *Proc) anyEnded() error {
+	if err := p.ended(); err != nil {
+		return err
 	}
-	p.noteEnd(f)
+	if p.peers.AllPresent() {
+		return nil
+	}
+	return p.peers.Orphaned(p.peers.Others)
 }
 
-func (p *Proc) noteEnd(f boot.Failure) {
-	if f.Rank < 0 || int(f.Rank) >= p.size || f.Rank == p.rank {
-		return
+// awaits is why a wait for rank r alone should end.
+func (p *Proc) awaits(r Rank) error {
+	if err := p.ended(); err != nil {
+		return err
 	}
-	err := &RankError{Rank: f.Rank, Reason: f.Reason, Left: f.Left}
-	if !p.peers.Ended(err) {
-		return
-	}
-	p.wire.Lose(err)
-	p.peers.Quieted(f.Rank)
-	p.wakeAll()
+	return p.peers.Absence(r)
 }
 
 // A launcherLoss is ErrLauncherLost with what is known of it.
@@ -287,16 +206,6 @@ type launcherLoss struct{ why error }
 
 func (l *launcherLoss) Error() string        { return l.why.Error() }
 func (l *launcherLoss) Is(target error) bool { return target == ErrLauncherLost }
-
-// lossAfter adds to why the launcher, or rank 0 in place of one, is gone the rank that was lost
-// before it: the launcher may have ended because of that rank.
-func (p *Proc) lossAfter(why error) error {
-	before, any := p.peers.First(p.others, func(peer *peerstate.Entry) bool { return peer.Absent() && !peer.HasLeft() })
-	if !any || before == 0 {
-		return why
-	}
-	return fmt.Errorf("%w; rank %d was lost before: %s", why, before, p.peers.Why(before).Reason)
-}
 
 // orphaned ends this rank, which has lost its launcher.
 func (p *Proc) orphaned(loss *launcherLoss) {

@@ -72,7 +72,7 @@ func (q *Queue) list(op string, list []Transfer, end *listEnd, move moveOne) err
 		}
 		if err := move(link, q.traffic, t.Remote.addr(), t.Local); err != nil {
 			q.lost.Add(uint64(left))
-			return &OpError{Op: op, At: fmt.Sprintf("entry %d", i), Err: q.p.fault(r, err)}
+			return &OpError{Op: op, At: fmt.Sprintf("entry %d", i), Err: q.p.peers.Found(r, err)}
 		}
 		q.account(op, t.Local.Len())
 		left--
@@ -81,7 +81,7 @@ func (q *Queue) list(op string, list []Transfer, end *listEnd, move moveOne) err
 		return nil
 	}
 	if err := q.endList(link, list, end); err != nil {
-		return &OpError{Op: op, At: "notification", Err: q.p.fault(r, err)}
+		return &OpError{Op: op, At: "notification", Err: q.p.peers.Found(r, err)}
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (q *Queue) checkList(list []Transfer, end *listEnd) (link transport.Link, r
 			err = checkRemote(link, t.Remote, t.Local.Len())
 		}
 		if err != nil {
-			return nil, 0, 0, fmt.Errorf("entry %d, %v: %w", i, t.Remote, q.p.faultIn(r, err))
+			return nil, 0, 0, fmt.Errorf("entry %d, %v: %w", i, t.Remote, q.p.peers.Found(r, err))
 		}
 		if t.Local.Len() > 0 {
 			need++

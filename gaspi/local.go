@@ -7,9 +7,9 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/wireup"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
-	"github.com/gaspi-go/gaspi-go/internal/transport/loopback"
 )
 
 // Local runs a job of n ranks in this process: rank is called once per rank, in
@@ -25,39 +25,35 @@ func Local(ctx context.Context, n int, cfg Config, rank func(ctx context.Context
 	if n < 1 {
 		return fmt.Errorf("gaspi: a job of %d ranks; want at least 1", n)
 	}
-	cfg, err := prepare(cfg)
+	cfg, err := cfg.prepare()
 	if err != nil {
 		return err
 	}
 	if cfg.Transport == "shm" {
 		return fmt.Errorf("gaspi: transport shm connects processes; ranks of one process need auto, loopback, tcp or rdma")
 	}
+	network := transport.NetworkOf(ctx)
+	process := wireup.NewProcess(n, cfg.segmentIDs(), cfg.Emulate != "", network)
+	defer process.Close()
 	j := &localJob{
-		cfg: cfg, boot: boot.NewLocal(n), hub: loopback.NewHub(n, cfg.segmentIDs()), main: rank,
+		cfg: cfg, boot: boot.NewLocal(n), process: process, main: rank,
 		cancel: make([]context.CancelCauseFunc, n), errs: make([]error, n),
 		ended: make([]bool, n),
 	}
 	j.boot.OnKill(func(r Rank) { j.kill(r, errKilled) })
-	if j.network = transport.NetworkOf(ctx); j.network != nil {
-		j.boot.OnKill(j.network.Kill)
-		j.network.Begin(transport.Launcher{Kill: j.kill, Announce: j.announce, Mute: j.boot.Mute, Orphan: j.boot.Orphan})
-	}
-	if cfg.Emulate != "" {
-		j.cards = loopback.NewHub(n, 1)
-		defer roomForCards(n)()
+	if network != nil {
+		j.boot.OnKill(network.Kill)
+		network.Begin(transport.Launcher{Kill: j.kill, Announce: j.announce, Mute: j.boot.Mute, Orphan: j.boot.Orphan})
 	}
 	return j.run(ctx, n)
 }
 
 // localJob is a job whose ranks are goroutines.
 type localJob struct {
-	cfg   Config
-	boot  *boot.Local
-	hub   *loopback.Hub
-	cards *loopback.Hub // of the emulated network; nil if there is none
-	main  func(context.Context, *Proc) error
-
-	network transport.TestNetwork // between the ranks, in tests; nil elsewhere
+	cfg     Config
+	boot    *boot.Local
+	process *wireup.Process
+	main    func(context.Context, *Proc) error
 
 	mu     sync.Mutex
 	cancel []context.CancelCauseFunc // guarded by mu; index is the rank
@@ -87,7 +83,7 @@ func (j *localJob) run(ctx context.Context, n int) error {
 // one is the life of rank r. An error of the program is told to the others before the rank gives
 // up its memory: they would fail by that, as if of themselves.
 func (j *localJob) one(ctx context.Context, r Rank) error {
-	p, err := j.join(ctx, r)
+	p, err := join(ctx, j.cfg, j.boot.Session(r), true, j.process.Open)
 	if err != nil {
 		return err
 	}
@@ -107,30 +103,6 @@ func (j *localJob) guarded(ctx context.Context, p *Proc) (err error) {
 		}
 	}()
 	return j.main(ctx, p)
-}
-
-// join makes rank r.
-func (j *localJob) join(ctx context.Context, r Rank) (*Proc, error) {
-	d := newDialer(j.cfg, j.boot.Session(r), false)
-	d.inside = true
-	wire, err := j.dial(d)
-	if err != nil {
-		return nil, err
-	}
-	return start(ctx, d, wire)
-}
-
-// dial makes the transport of a rank.
-func (j *localJob) dial(d *dialer) (transport.Transport, error) {
-	switch {
-	case j.cfg.Transport == "tcp", j.cfg.Transport == "rdma":
-		return d.dial()
-	case j.cards != nil:
-		return j.emulate(d, j.hub.Join(d.info.Rank))
-	case j.network != nil:
-		return j.network.Join(d.info.Rank, j.hub.Join(d.info.Rank), d.lost)
-	}
-	return j.hub.Join(d.info.Rank), nil
 }
 
 // end notes how rank r ended and tells the others. A second call for a rank changes nothing.

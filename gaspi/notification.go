@@ -153,12 +153,12 @@ func (s *Segment) lost() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return p.orphanedBy(s.writers)
+	return p.peers.Orphaned(s.writers)
 }
 
 func (s *Segment) try(op string, w notify.Condition) (NotificationID, bool, error) {
 	id, ok, err := s.mem.Notifications().Try(w)
-	if poll := s.p.waitPolicy.Poll; !ok && err == nil && poll != nil && poll() {
+	if poll := s.p.wire.Wait.Poll; !ok && err == nil && poll != nil && poll() {
 		id, ok, err = s.mem.Notifications().Try(w)
 	}
 	if err != nil {

@@ -81,7 +81,7 @@ const closingMost = 2 * time.Second
 // ended.
 func (p *Proc) PassiveSend(ctx context.Context, to Rank, src Span) error {
 	if err := p.passiveSend(ctx, to, src); err != nil {
-		return &OpError{Op: "passive_send", At: fmt.Sprintf("to rank %d [%d bytes]", to, src.Len()), Err: p.faultIn(to, err)}
+		return &OpError{Op: "passive_send", At: fmt.Sprintf("to rank %d [%d bytes]", to, src.Len()), Err: p.peers.Found(to, err)}
 	}
 	p.stats.passiveSent.Add(1)
 	return nil
@@ -175,7 +175,7 @@ func (m *passiveMessage) awaitReceipt(ctx context.Context) error {
 		if p.closed.Load() {
 			return ErrClosed
 		}
-		return p.absent(m.to)
+		return p.peers.Absence(m.to)
 	})
 	if errors.Is(err, ErrRankDead) {
 		return err
@@ -247,7 +247,7 @@ func (p *Proc) receipt(link transport.Link, to Rank, ticket Value) {
 	if link == nil {
 		return
 	}
-	p.doubt(link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.passiveReceipt(p.rank), Value: ticket}))
+	p.peers.Doubt(link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.passiveReceipt(p.rank), Value: ticket}))
 }
 
 // claim takes the message in the lane of rank from and returns its length and

@@ -205,7 +205,7 @@ func (w *lateWire) Link(r base.Rank) (transport.Link, error) {
 func TestReceiverThatCannotTell(t *testing.T) {
 	passivePair(t, func(ctx context.Context, p [2]*Proc, src, dst Span, _ *knobbedLink) {
 		p[0].links[1].Store(nil)
-		p[0].wire = &lateWire{Transport: p[0].wire, fails: 1}
+		p[0].wire.Transport = &lateWire{Transport: p[0].wire.Transport, fails: 1}
 		sent := send(ctx, p[1], src, "first")
 		if _, _, err := p[0].PassiveReceive(ctx, dst); err == nil {
 			t.Error("no error, but the sender cannot be told")

@@ -7,12 +7,11 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/detector"
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/wireup"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
-	"github.com/gaspi-go/gaspi-go/internal/peerstate"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
-	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -20,24 +19,20 @@ import (
 type Proc struct {
 	cfg    Config
 	boot   boot.Session
-	wire   transport.Transport
+	wire   *wireup.Endpoint
 	lay    layout
-	apart  bool // the ranks of the job are processes
-	inside bool // they are goroutines of this one (Local)
+	inside bool // the ranks of the job are goroutines of this process (Local)
 
-	rank      Rank
-	size      int
-	localRank int
-	localSize int
-	job       string
+	rank Rank
+	size int
+	info boot.Info
 
-	links      []atomic.Pointer[route] // index is the rank; nil until used
-	waitPolicy *notify.WaitPolicy
-	system     *segment.Segment
-	news       *segment.Segment // of revocations; see heedNews
-	heeded     []atomic.Uint32  // index is the place of a group; the last news of it that were read
-	telling    underWay         // revocations that are being told to others
-	internal   *transport.Queue // of the runtime's own operations
+	links    []atomic.Pointer[route] // index is the rank; nil until used
+	system   *segment.Segment
+	news     *segment.Segment // of revocations; see heedNews
+	heeded   []atomic.Uint32  // index is the place of a group; the last news of it that were read
+	telling  underWay         // revocations that are being told to others
+	internal *transport.Queue // of the runtime's own operations
 
 	segments segmentTable
 	queues   queueTable
@@ -45,20 +40,17 @@ type Proc struct {
 	passive  *passive
 	world    *Group
 
-	peers *peerstate.Table             // what this rank knows of each of the job
+	peers *detector.Detector           // what this rank knows of each of the job
 	loss  atomic.Pointer[launcherLoss] // nil until the launcher is gone
 	stats counters
 
-	others  []Rank       // all ranks but this one
 	anyStop func() error // for waits that any rank might end; bound once, so that waits allocate nothing
 	stop    func() error // for waits that no rank ends; likewise
 	closed  atomic.Bool
-	over    chan struct{}  // closed by Close
 	done    sync.WaitGroup // the failure watch, and that of revocations
 
 	attached context.Context    // ends when the launcher is lost
 	detach   context.CancelFunc // ends attached
-	certain  time.Duration      // certainAfter, constant
 }
 
 // Init joins the job that this process was started for by gaspi-run, or by another
@@ -69,7 +61,7 @@ type Proc struct {
 // and then every minute, which; without a launcher, it returns an error when they have
 // not come within GASPI_JOIN_TIMEOUT, 30 s unless set.
 func Init(ctx context.Context, cfg Config) (*Proc, error) {
-	cfg, err := prepare(cfg)
+	cfg, err := cfg.prepare()
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +77,7 @@ func Init(ctx context.Context, cfg Config) (*Proc, error) {
 			cfg.Transport = "loopback"
 		}
 	}
-	p, err := join(ctx, cfg, session)
+	p, err := join(ctx, cfg, session, false, wireup.Open)
 	if err != nil {
 		_ = session.Close()
 		return nil, &OpError{Op: "init", Err: err}
@@ -93,41 +85,23 @@ func Init(ctx context.Context, cfg Config) (*Proc, error) {
 	return p, nil
 }
 
-// join makes the rank of a session in a process of its own.
-func join(ctx context.Context, cfg Config, session boot.Session) (*Proc, error) {
-	d := newDialer(cfg, session, cfg.Transport != "loopback")
-	wire, err := d.dial()
+// join makes the rank of a session, whose connections open opens. inside says that the ranks of the
+// job are goroutines of this process.
+func join(ctx context.Context, cfg Config, session boot.Session, inside bool, open func(wireup.Wiring) (*wireup.Endpoint, error)) (*Proc, error) {
+	info, peers := session.Info(), detector.New(session, wireup.LossMost(), cfg.Log)
+	wire, err := open(cfg.wiring(session, peers))
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, d, wire)
-}
-
-// prepare applies the environment, defaults and checks, in that order.
-func prepare(cfg Config) (Config, error) {
-	cfg = cfg.overlay().withDefaults()
-	if err := checkEnvironment(); err != nil {
-		return cfg, fmt.Errorf("gaspi: %w", err)
+	if _, ok := wire.Emulation().Network(); ok { // each rank counts as alone on its host
+		info.LocalRank, info.LocalSize = 0, 1
 	}
-	return cfg, cfg.validate()
-}
-
-// start makes the rank on a transport that has met its peers.
-func start(ctx context.Context, d *dialer, wire transport.Transport) (*Proc, error) {
-	cfg, info := d.cfg, d.info
 	p := &Proc{
-		cfg: cfg, boot: d.session, wire: wire, lay: newLayout(cfg, info.Size), apart: d.apart, inside: d.inside,
-		rank: info.Rank, size: info.Size, localRank: info.LocalRank, localSize: info.LocalSize, job: info.Job,
-		links:      make([]atomic.Pointer[route], info.Size),
-		waitPolicy: d.waitPolicy,
-		internal:   transport.NewQueue(1, cfg.QueuesMax),
-		over:       make(chan struct{}),
-		certain:    certainAfter(),
+		cfg: cfg, boot: session, wire: wire, lay: newLayout(cfg, info.Size), inside: inside,
+		rank: info.Rank, size: info.Size, info: info, peers: peers,
+		links:    make([]atomic.Pointer[route], info.Size),
+		internal: transport.NewQueue(1, cfg.QueuesMax),
 	}
-	if _, ok := p.Emulation().Network(); ok { // each rank counts as alone on its host
-		p.localRank, p.localSize = 0, 1
-	}
-	p.peers = peerstate.New(info.Size)
 	p.attached, p.detach = context.WithCancel(context.Background())
 	p.anyStop, p.stop = p.anyEnded, p.ended
 	p.segments.byID = make([]*Segment, cfg.Segments)
@@ -140,16 +114,16 @@ func start(ctx context.Context, d *dialer, wire transport.Transport) (*Proc, err
 	}
 	p.passive = newPassive(p)
 	p.openWorld()
-	d.started(p)
+	peers.Start(wire, p.wakeAll)
 	// From here on peers may write: everything they write to is in place.
 	if err := p.meet(ctx); err != nil {
 		p.abandon()
 		return nil, err
 	}
 	p.done.Add(2)
-	go p.watchLoop()
+	go p.watch()
 	go p.heedNews()
-	cfg.Log.Info("gaspi: joined", "job", p.job, "rank", p.rank, "size", p.size, "transport", wire.Name())
+	cfg.Log.Info("gaspi: joined", "job", info.Job, "rank", p.rank, "size", p.size, "transport", wire.Name())
 	return p, nil
 }
 
@@ -178,7 +152,7 @@ func (p *Proc) openSystem() error {
 
 // openOwn makes a segment that every rank can reach.
 func (p *Proc) openOwn(id segment.ID, size uint64, notifications uint32) (*segment.Segment, error) {
-	seg, err := p.newMemory(size, notifications)
+	seg, err := p.wire.NewMemory(size, notifications)
 	if err != nil {
 		return nil, err
 	}
@@ -210,9 +184,6 @@ func (p *Proc) openWorld() {
 	g := p.groups.putLocked(p, 0) // nobody else is here yet
 	for r := range Rank(p.size) {
 		g.ranks = append(g.ranks, r)
-		if r != p.rank {
-			p.others = append(p.others, r)
-		}
 	}
 	g.open(int(p.rank), make([]int, p.size), slices.Repeat([]uint32{g.tag}, p.size))
 	g.committed.Store(true)
@@ -228,11 +199,11 @@ func (p *Proc) Close() error {
 	if !p.closed.CompareAndSwap(false, true) {
 		return nil
 	}
-	close(p.over)
+	p.peers.Stop()
 	p.wakeAll()
 	p.passive.end()
 	p.telling.wait(closingMost)
-	p.reportLosses()
+	p.peers.Report()
 	err := p.boot.Close() // ends the failure watch
 	p.done.Wait()
 	p.segments.removeAll()
@@ -251,13 +222,13 @@ func (p *Proc) Rank() Rank { return p.rank }
 func (p *Proc) Size() int { return p.size }
 
 // LocalRank is this rank's number among those of its host, from 0.
-func (p *Proc) LocalRank() int { return p.localRank }
+func (p *Proc) LocalRank() int { return p.info.LocalRank }
 
 // LocalSize is the number of ranks of the job on this host.
-func (p *Proc) LocalSize() int { return p.localSize }
+func (p *Proc) LocalSize() int { return p.info.LocalSize }
 
 // Job is the name of the job, different for every start of gaspi-run.
-func (p *Proc) Job() string { return p.job }
+func (p *Proc) Job() string { return p.info.Job }
 
 // World is the group of all ranks. It is committed.
 func (p *Proc) World() *Group { return p.world }

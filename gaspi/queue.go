@@ -148,11 +148,15 @@ func (q *Queue) Post(ctx context.Context, post func() error) error {
 
 // waitSlow is Wait where something is under way or has failed.
 func (q *Queue) waitSlow(ctx context.Context, issued uint64) error {
-	if err := q.traffic.Wait(ctx, q.p.waitPolicy, q.p.ended); err != nil {
+	if err := q.traffic.Wait(ctx, q.p.wire.Wait, q.p.ended); err != nil {
 		return err
 	}
 	q.traffic.Settle(issued)
-	return q.p.faulty(q.traffic.Failure())
+	err := q.traffic.Failure()
+	if gone, ok := errors.AsType[*RankError](err); ok {
+		return q.p.peers.Found(gone.Rank, err)
+	}
+	return err
 }
 
 // Flush blocks until every write and notification that was issued on the queue
@@ -164,7 +168,7 @@ func (q *Queue) Flush(ctx context.Context, r Rank) error {
 	}
 	link, err := q.p.link(r)
 	if err == nil {
-		err = q.p.fault(r, link.Flush(ctx, q.traffic))
+		err = q.p.peers.Found(r, link.Flush(ctx, q.traffic))
 	}
 	if err != nil {
 		return &OpError{Op: "flush", At: fmt.Sprintf("queue %d to rank %d", q.number, r), Err: err}

@@ -1,6 +1,7 @@
 package gaspi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,6 +196,51 @@ func (g *Group) revokedWith() []*Group {
 	return found[1:]
 }
 
+// because returns why what members of the group do together ends, of whom lost says that one is
+// lost, if it is not nil: the revocation of the group, or the loss of a rank before that.
+func (g *Group) because(lost error) error {
+	return cmp.Or(g.Revoked(), g.lostAround(lost), lost)
+}
+
+// lostAround is the loss of the first member of the groups that this one is revoked with, if
+// a member of this one is lost, which may have ended because of it: the news of the
+// revocation may still be on the way.
+func (g *Group) lostAround(lost error) error {
+	if lost == nil {
+		return nil
+	}
+	g.revocation.mu.Lock()
+	of := g.revocation.of
+	g.revocation.mu.Unlock()
+	for _, other := range of {
+		if first := g.p.peers.Lost(other.ranks); first != nil {
+			return first
+		}
+	}
+	return nil
+}
+
+// revoked reports whether this rank has heard that the group was revoked, which says why its
+// collectives end.
+func (g *Group) revoked() bool { return g.revocation.err.Load() != nil }
+
+// fault is the error of an operation to a member: if that is gone, why the group's
+// collectives end, since the member may have ended because of another one. It blocks until
+// that is known.
+func (g *Group) fault(ctx context.Context, to Rank, err error) error {
+	gone, ok := errors.AsType[*RankError](err)
+	if !ok {
+		return err
+	}
+	if late := g.p.verdict(ctx, gone, g.revoked); late != nil {
+		return late
+	}
+	if !g.revoked() {
+		err = g.p.peers.Found(to, err)
+	}
+	return cmp.Or(g.over(), err)
+}
+
 // The notification of a revocation says which group is meant of those that have had the
 // place, and whom it has lost.
 //
@@ -237,7 +283,7 @@ func (p *Proc) tell(to Rank, flag transport.Flag) {
 	if err == nil {
 		err = way.Notify(p.internal, flag)
 	}
-	p.doubt(err)
+	p.peers.Doubt(err)
 }
 
 // underWay counts what is under way. Unlike with a sync.WaitGroup, some of it may begin while
@@ -335,7 +381,7 @@ func (p *Proc) lostElsewhere(r Rank) error {
 	case int(r) >= p.size:
 		return fmt.Errorf("%w: %d", ErrBadRank, r)
 	case r == p.rank:
-		if first, any := p.peers.First(p.others, func(e *peerstate.Entry) bool { return e.Gone() && !e.HasLeft() }); any {
+		if first, any := p.peers.First(p.peers.Others, func(e *peerstate.Entry) bool { return e.Gone() && !e.HasLeft() }); any {
 			return p.peers.Why(first)
 		}
 		return fmt.Errorf("another member of the group has lost this rank, and both are alive: %w", ErrRankDead)

@@ -69,13 +69,13 @@ func (p *Proc) options(opts []SegmentOption) (segmentOptions, error) {
 // AllocSegment makes segment id of size bytes, zeroed, for this rank alone; see
 // Segment.Register. It is local.
 func (p *Proc) AllocSegment(id SegmentID, size uint64, opts ...SegmentOption) (*Segment, error) {
-	alloc := func(o segmentOptions) (*segment.Segment, error) { return p.newMemory(size, o.notifications) }
+	alloc := func(o segmentOptions) (*segment.Segment, error) { return p.wire.NewMemory(size, o.notifications) }
 	return p.addSegment("segment_alloc", id, opts, alloc)
 }
 
 // BindSegment is AllocSegment with memory that the caller owns; see UseSegment.
 func (p *Proc) BindSegment(id SegmentID, mem []byte, opts ...SegmentOption) (*Segment, error) {
-	bind := func(o segmentOptions) (*segment.Segment, error) { return p.bindMemory(mem, o.notifications) }
+	bind := func(o segmentOptions) (*segment.Segment, error) { return p.wire.BindMemory(mem, o.notifications) }
 	return p.addSegment("segment_bind", id, opts, bind)
 }
 
@@ -189,7 +189,7 @@ func (p *Proc) RemoteSize(r Rank, id SegmentID) (bytes uint64, notifications uin
 		bytes, notifications, err = way.Size(id)
 	}
 	if err != nil {
-		return 0, 0, &OpError{Op: "segment_size", At: fmt.Sprintf("rank %d segment %d", r, id), Err: p.faultIn(r, err)}
+		return 0, 0, &OpError{Op: "segment_size", At: fmt.Sprintf("rank %d segment %d", r, id), Err: p.peers.Found(r, err)}
 	}
 	return bytes, notifications, nil
 }

@@ -147,7 +147,7 @@ func (s *shrinking) count(ctx context.Context, g *Group) error {
 // thinner is why a group of ranks that is being made cannot be: one of them has ended,
 // or the members cannot agree any more.
 func (g *Group) thinner(ranks []Rank) error {
-	if err := g.p.leftAmong(func() []Rank { return ranks }); err != nil {
+	if err := g.p.peers.FirstLeft(ranks); err != nil {
 		return err
 	}
 	if x, is := g.consent.apart(); is {

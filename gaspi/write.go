@@ -170,7 +170,7 @@ func (q *Queue) take(r Rank, n int) bool {
 // refused wraps the cause of an operation that was not issued, and takes note of
 // a rank that is gone.
 func (q *Queue) refused(op string, at Remote, n uint64, err error) error {
-	return transferError(op, at, n, q.p.faultIn(at.Rank, err))
+	return transferError(op, at, n, q.p.peers.Found(at.Rank, err))
 }
 
 // empty is the end of an operation that moves nothing and has no entry: the link has
@@ -193,7 +193,7 @@ func (p *Proc) faultIn(r Rank, err error) error {
 	if r < 0 || int(r) >= p.size {
 		return err
 	}
-	return p.fault(r, err)
+	return p.peers.Found(r, err)
 }
 
 func (r Remote) addr() transport.Addr { return transport.Addr{Segment: r.Segment, Offset: r.Offset} }

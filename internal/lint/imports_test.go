@@ -157,6 +157,11 @@ const bootTable = `
 	NONE < pmi, near;   # what process managers speak; a text for processes of one host
 `
 
+// gaspiTable is who may import whom among the internal packages of gaspi.
+const gaspiTable = `
+	NONE < wireup, detector;   # the transports of a rank; when another one counts as gone
+`
+
 // collectivesTable is who may import whom among the internal packages of collectives.
 const collectivesTable = `
 	# Numbers of posts; coded forms; the accounts of memory; what tests compare results with.
@@ -209,7 +214,7 @@ func TestImportTable(t *testing.T) {
 
 func TestImportTablesOfInternalPackages(t *testing.T) {
 	m := loadModule(t)
-	for root, table := range map[string]string{"cmd/gaspi-bench": benchTable, "launcher": launcherTable, "collectives": collectivesTable} {
+	for root, table := range map[string]string{"cmd/gaspi-bench": benchTable, "launcher": launcherTable, "gaspi": gaspiTable, "collectives": collectivesTable} {
 		t.Run(root, func(t *testing.T) {
 			rules, err := parseRules(table)
 			if err != nil {

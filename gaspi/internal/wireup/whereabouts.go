@@ -1,0 +1,87 @@
+package wireup
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os"
+
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/address"
+	"github.com/gaspi-go/gaspi-go/internal/boot"
+)
+
+// A whereabouts is what a rank tells the others about how to reach it.
+type whereabouts struct {
+	Host   string `json:"host"`             // ranks of equal hosts share memory
+	Shared string `json:"shared,omitempty"` // where its memory files are found
+	TCP    string `json:"tcp,omitempty"`    // where it listens
+	RDMA   string `json:"rdma,omitempty"`   // where its network card is reached
+	Card   string `json:"card,omitempty"`   // where the memory of its emulated network card is found
+}
+
+// published is the name under which a rank's whereabouts are found.
+const published = "whereabouts"
+
+// publish tells the others where this rank is.
+func (d *dialer) publish() error {
+	text, err := json.Marshal(d.own)
+	if err != nil {
+		return err
+	}
+	return d.Session.Put(published, text)
+}
+
+// find is where rank r is.
+func (d *dialer) find(ctx context.Context, r base.Rank) (whereabouts, error) {
+	text, err := d.Session.Get(ctx, r, published)
+	if err != nil {
+		return whereabouts{}, err
+	}
+	var at whereabouts
+	if err := json.Unmarshal(text, &at); err != nil {
+		return whereabouts{}, fmt.Errorf("what rank %d says about where it is makes no sense: %w", r, err)
+	}
+	return at, nil
+}
+
+// lookup returns the function by which a transport finds out what rank r has published for it.
+func (d *dialer) lookup(field func(whereabouts) string) func(ctx context.Context, r base.Rank) (string, error) {
+	return func(ctx context.Context, r base.Rank) (string, error) {
+		at, err := d.find(ctx, r)
+		return field(at), err
+	}
+}
+
+// isNear reports whether rank r is on this host.
+func (d *dialer) isNear(ctx context.Context, r base.Rank) (bool, error) {
+	at, err := d.find(ctx, r)
+	return at.Host == d.own.Host, err
+}
+
+// addresses returns where this rank can be reached, best first.
+func (d *dialer) addresses() ([]netip.Addr, error) {
+	own, err := address.Choose(d.Interface, d.hint())
+	if err != nil && d.Interface != "" {
+		return nil, fmt.Errorf("%s: %w", d.InterfaceFrom, err)
+	}
+	return own, err
+}
+
+// ports returns the range of ports that this rank may listen at.
+func ports() (address.Ports, error) {
+	ports, err := address.ParsePorts(os.Getenv(boot.EnvPorts))
+	if err != nil {
+		return ports, fmt.Errorf("%s: %w", boot.EnvPorts, err)
+	}
+	return ports, nil
+}
+
+// hint is an address that peers are reached the same way as, if one is known.
+func (d *dialer) hint() netip.Addr {
+	if d.info.LocalSize == d.info.Size {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return d.info.Rendezvous
+}

@@ -1,0 +1,111 @@
+package wireup
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/notify"
+)
+
+// TestTimesOfWaits has fields of Config as programs set them.
+func TestTimesOfWaits(t *testing.T) {
+	for _, c := range []struct {
+		name                string
+		field               time.Duration
+		ranks, cores        int
+		wantSpin, wantYield time.Duration
+	}{
+		{"default", 0, 4, 4, defaultSpin, defaultYield},
+		{"default of ranks that share cores", 0, 5, 4, 0, defaultYield},
+		{"none", -1, 1, 4, 0, 0},
+		{"given", 7 * time.Millisecond, 1, 4, 7 * time.Millisecond, 7 * time.Millisecond},
+		{"given for ranks that share cores", 7 * time.Millisecond, 5, 4, 7 * time.Millisecond, 7 * time.Millisecond},
+	} {
+		if spin, yield := spinTime(c.field, c.ranks, c.cores), yieldTime(c.field); spin != c.wantSpin || yield != c.wantYield {
+			t.Errorf("%s: spins %v, yields %v; want %v and %v", c.name, spin, yield, c.wantSpin, c.wantYield)
+		}
+	}
+}
+
+// A fakePolled is a transport that moved something in one poll of two.
+type fakePolled struct{ polls, parks int }
+
+func (f *fakePolled) Poll() bool { f.polls++; return f.polls%2 == 0 }
+
+func (f *fakePolled) Parker(p notify.Parker) notify.Parker { f.parks++; return p }
+
+// Two transports are both polled, also when the first has moved something.
+func TestPollWhileWaiting(t *testing.T) {
+	for _, only := range []bool{false, true} {
+		d := &dialer{wait: &notify.WaitPolicy{Yield: defaultYield}}
+		first, second := &fakePolled{}, &fakePolled{polls: 1}
+		d.pollWhileWaiting(first, only)
+		d.pollWhileWaiting(second, only)
+		for i := range 4 {
+			if !d.wait.Poll() {
+				t.Errorf("poll %d: nothing moved, though one of the two has", i)
+			}
+		}
+		if first.polls != 4 || second.polls != 5 || first.parks != 1 || second.parks != 1 {
+			t.Errorf("%+v and %+v, want 4 polls and one parker each", first, second)
+		}
+		want := defaultYield
+		if only {
+			want = pollYield
+		}
+		if d.wait.Yield != want || d.wait.PollFirst != only {
+			t.Errorf("only %t: yields %v, polls first: %t; want %v", only, d.wait.Yield, d.wait.PollFirst, want)
+		}
+	}
+}
+
+// wiring is a job of n goroutines, rank 0, that wants a transport.
+func wiring(n int, transport string) Wiring {
+	return Wiring{
+		Session: boot.NewLocal(n).Session(0), Transport: transport, Segments: 4, Log: slog.New(slog.DiscardHandler),
+		Lost: func(*base.RankError) {}, Fallen: func(*base.RankError) {}, Say: func(string) {},
+	}
+}
+
+// TestOpenRefuses has transports that cannot connect the ranks of a job.
+func TestOpenRefuses(t *testing.T) {
+	t.Run("loopback between processes", func(t *testing.T) {
+		if e, err := Open(wiring(2, "loopback")); err == nil || !strings.Contains(err.Error(), "connects ranks of one process only; this job has 2") {
+			t.Errorf("%v, %v", e, err)
+		}
+	})
+	t.Run("rdma with TLS", func(t *testing.T) {
+		t.Setenv(boot.EnvTLS, "1")
+		if e, err := Open(wiring(2, "rdma")); !errors.Is(err, base.ErrNotSupported) {
+			t.Errorf("%v, %v; want ErrNotSupported", e, err)
+		}
+	})
+	t.Run("an interface that there is not", func(t *testing.T) {
+		w := wiring(2, "tcp")
+		w.Interface, w.InterfaceFrom = "x,y", "Config.Interface"
+		if e, err := Open(w); err == nil || !strings.HasPrefix(err.Error(), "Config.Interface: ") {
+			t.Errorf("%v, %v", e, err)
+		}
+	})
+	t.Run("ports that make no sense", func(t *testing.T) {
+		t.Setenv(boot.EnvPorts, "9-7")
+		if e, err := Open(wiring(2, "tcp")); err == nil || !strings.HasPrefix(err.Error(), boot.EnvPorts+": ") {
+			t.Errorf("%v, %v", e, err)
+		}
+	})
+}
+
+// TestLossMost has heartbeats as the launcher hands them out.
+func TestLossMost(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": 15 * time.Second, "4s": 6 * time.Second, "1s": 4500 * time.Millisecond, "0s": 0} {
+		t.Setenv(boot.EnvHeartbeat, text)
+		if got := LossMost(); got != want {
+			t.Errorf("heartbeat %q: %v, want %v", text, got, want)
+		}
+	}
+}
