@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -97,7 +98,7 @@ func (c *creation) String() string {
 
 // make makes the segment under an id and registers it with the group.
 func (c *creation) make(id SegmentID) (*Segment, error) {
-	s, err := c.p.segments.add(c.p, id, c.id == AnySegment, c.alloc)
+	s, err := c.p.addMemory(id, c.id == AnySegment, c.alloc)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (c *creation) make(id SegmentID) (*Segment, error) {
 // goes on with.
 func (c *creation) named(ctx context.Context) (*Segment, error) {
 	p, g := c.p, c.o.group
-	s, err := p.segments.resume(c.id, c.what)
+	s, err := p.creations.resume(c.id, c.what)
 	if err != nil {
 		return nil, err
 	}
@@ -124,17 +125,83 @@ func (c *creation) named(ctx context.Context) (*Segment, error) {
 		if s, err = c.make(c.id); err != nil {
 			return nil, err
 		}
-		p.segments.begin(c.id, c.what)
+		p.creations.begin(c.id, c.what, s)
 	}
 	if err = g.turns.enter(ctx, turnSegment|turnKey(c.id), c.String()); err == nil {
 		err = g.internal.run(ctx, c.op)
 		g.turns.leave(err == nil)
 	}
-	p.segments.end(c.id, err == nil)
+	p.creations.end(c.id, err == nil)
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// creations are the collective creations of a rank that have not ended.
+type creations struct {
+	mu   sync.Mutex
+	half map[SegmentID]*halfDone // guarded by mu
+}
+
+// halfDone is a collective creation that has not ended.
+type halfDone struct {
+	creationKey
+	seg  *Segment
+	held bool // a goroutine is in it; else it ended early
+}
+
+// A creationKey says which call a collective creation was.
+type creationKey struct {
+	group *Group
+	size  uint64
+	mem   *byte // the caller's memory, if it is bound
+}
+
+// begin notes that the caller is in a creation.
+func (c *creations) begin(id SegmentID, what creationKey, s *Segment) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.half == nil {
+		c.half = make(map[SegmentID]*halfDone)
+	}
+	c.half[id] = &halfDone{creationKey: what, seg: s, held: true}
+}
+
+// end notes that the caller has left it, for good if it is done.
+func (c *creations) end(id SegmentID, done bool) {
+	if done {
+		c.forget(id)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if half := c.half[id]; half != nil {
+		half.held = false
+	}
+}
+
+// forget is for a creation that nobody goes on with.
+func (c *creations) forget(id SegmentID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.half, id)
+}
+
+// resume is the segment of a creation with the same arguments that ended early, or
+// nil. The caller is in it from now on.
+func (c *creations) resume(id SegmentID, what creationKey) (*Segment, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	half := c.half[id]
+	switch {
+	case half == nil || half.creationKey != what:
+		return nil, nil
+	case half.held:
+		return nil, fmt.Errorf("%w: the same call is under way in another goroutine", ErrInUse)
+	}
+	half.held = true
+	return half.seg, nil
 }
 
 // anyWork is how far a creation of AnySegment has come.
@@ -153,7 +220,7 @@ func (c *creation) drawn(ctx context.Context) (s *Segment, ended bool, err error
 	w, there := g.turns.work.(*anyWork)
 	if !there {
 		noun := fmt.Sprintf("segment id of the %d of Config.Segments", count)
-		w = &anyWork{draw: newDraw(&c.p.segments, count, noun), what: c.what}
+		w = &anyWork{draw: c.p.newDraw(c.p.segments, count, noun), what: c.what}
 		g.turns.work = w
 	}
 	if w.what != c.what {
@@ -165,7 +232,7 @@ func (c *creation) drawn(ctx context.Context) (s *Segment, ended bool, err error
 	}
 	if !w.tried {
 		w.tried = true
-		w.seg, w.wrong = c.make(SegmentID(w.number))
+		w.seg, w.wrong = c.make(SegmentID(w.Number()))
 	}
 	if ended, err = w.verdict(ctx, g, w.wrong); err != nil {
 		if ended {
@@ -173,7 +240,7 @@ func (c *creation) drawn(ctx context.Context) (s *Segment, ended bool, err error
 		}
 		return nil, ended, err
 	}
-	w.draw.giveUp() // the id is the segment's
+	w.GiveUp() // the id is the segment's
 	return w.seg, true, nil
 }
 
@@ -182,5 +249,5 @@ func (w *anyWork) giveUp() {
 	if w.seg != nil {
 		_ = w.seg.Delete() // it can only be deleted already
 	}
-	w.draw.giveUp()
+	w.GiveUp()
 }

@@ -31,13 +31,13 @@ func (g *Group) Dup(ctx context.Context, tag Tag) (*Group, error) {
 	d, there := g.turns.work.(*dupWork)
 	if !there {
 		count := g.p.cfg.Groups
-		d = &dupWork{newDraw(&groupPool{g.p}, count, fmt.Sprintf("group number of the %d of Config.Groups", count))}
+		d = &dupWork{g.p.newDraw(groupPool{g.p}, count, fmt.Sprintf("group number of the %d of Config.Groups", count))}
 		g.turns.work = d
 	}
 	ended, err := d.run(ctx, g)
 	var least notify.Value
 	if err == nil { // the tag of the new group is the highest that the place has on a member
-		least, err = d.ballot(ctx, g, notify.Value(lastTag+1-g.p.groups.at(d.number).tag))
+		least, err = g.castBallot(ctx, notify.Value(lastTag+1-nextTag(g.p.tags[d.Number()])))
 	}
 	if err != nil {
 		g.turns.leave(ended)
@@ -45,13 +45,19 @@ func (g *Group) Dup(ctx context.Context, tag Tag) (*Group, error) {
 	}
 	// Everybody has reserved the number and cleared its slots. Others may write to
 	// them from now on.
-	n, tells := len(g.ranks), lastTag+1-uint32(least)
-	dup := g.p.groups.at(d.number)
-	dup.ranks = slices.Clone(g.ranks)
-	dup.open(g.me, slices.Repeat([]int{d.number}, n), slices.Repeat([]uint32{tells}, n))
-	dup.committed.Store(true)
-	g.p.groups.drawn(d.number, tells)
-	g.p.heed(d.number)
+	n, place, tells := len(g.ranks), d.Number(), lastTag+1-uint32(least)
+	dup, err := g.p.groups.Put(place, true, func() (*Group, error) {
+		g.p.tags[place] = tells
+		dup := &Group{p: g.p, index: place, tag: tells, ranks: slices.Clone(g.ranks)}
+		dup.open(g.me, slices.Repeat([]int{place}, n), slices.Repeat([]uint32{tells}, n))
+		dup.committed.Store(true)
+		return dup, nil
+	})
+	if err != nil {
+		panic(err) // the number is reserved here
+	}
+	d.GiveUp() // the number is the group's
+	g.p.heed(place)
 	g.turns.leave(true)
 	return dup, nil
 }
@@ -62,46 +68,48 @@ type dupWork struct{ *draw }
 // giveUp gives back the number, unless others may have made the group already: they write to
 // its slots, which must not become those of another group.
 func (w *dupWork) giveUp() {
-	if !w.found {
-		w.draw.giveUp()
+	if !w.Found() {
+		w.GiveUp()
 	}
-}
-
-// check returns an error for a tag that is too large.
-func (t Tag) check() error {
-	if t >= 1<<tagBits {
-		return fmt.Errorf("%w: tag %d; want less than %d", ErrOutOfRange, t, 1<<tagBits)
-	}
-	return nil
-}
-
-// wrap is error for one that may say already whom the group was waiting for.
-func (g *Group) wrap(op string, err error) error {
-	if inner, ok := err.(*OpError); ok {
-		return &OpError{Op: op, At: g.String(), Err: inner.Err, Wait: inner.Wait}
-	}
-	return g.error(op, err)
 }
 
 // groupPool reserves numbers of groups.
-type groupPool struct{ p *Proc }
+type groupPool struct{ *Proc }
 
-// reserve implements pool. Nobody writes to the slots of a number that is free.
-func (pool *groupPool) reserve(limit int, hop func() int) int {
-	i := pool.p.groups.reserve(pool.p, limit, hop)
+// Reserve implements numbers.Pool. Nobody writes to the slots of a number that is free.
+func (pool groupPool) Reserve(limit int, hop func() int) int {
+	i := pool.groups.Reserve(limit, hop)
 	if i >= 0 {
-		pool.p.clearGroup(i)
+		pool.clearGroup(i)
 	}
 	return i
 }
 
-// release implements pool.
-func (pool *groupPool) release(i int) { pool.p.groups.give(pool.p.groups.at(i)) }
+// Release implements numbers.Pool.
+func (pool groupPool) Release(i int) { pool.groups.Release(i) }
 
-// clearGroup clears the slots of a group.
-func (p *Proc) clearGroup(index int) {
-	first := p.lay.groupSlot(index)
-	for i := range p.lay.slotsOfGroup() {
-		_, _ = p.system.Notifications().Reset(first + notify.ID(i)) // the id is on the array by layout
+// Subgroup is NewGroup for members of g. The new group's Commit matches Commits of groups
+// that others have made from g with the same tag and of the same ranks, and no other Commit,
+// as in MPI_Comm_create_group: groups of equal ranks that are made from different groups, or
+// with different tags, may be committed by several goroutines at a time, in any order at
+// each member, and a Commit that has ended early blocks none of another scope. Commits of
+// one tag and equal ranks match by their order, and wait for each other. Subgroup is local
+// and does not block; g must be committed. Group.Delete of g leaves the new group as it is.
+func (g *Group) Subgroup(tag Tag, ranks ...Rank) (*Group, error) {
+	if err := g.made("group_subgroup"); err != nil {
+		return nil, err
 	}
+	if err := tag.check(); err != nil {
+		return nil, g.error("group_subgroup", err)
+	}
+	for _, r := range ranks {
+		if _, member := slices.BinarySearch(g.ranks, r); !member {
+			return nil, g.error("group_subgroup", fmt.Errorf("%w: rank %d is no member of the group", ErrBadRank, r))
+		}
+	}
+	sub, err := g.p.NewGroup(ranks...)
+	if err == nil {
+		sub.scope = g.scopeOf(subgroupCall, tag)
+	}
+	return sub, err
 }

@@ -2,13 +2,10 @@ package gaspi
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
 // A Group is a set of ranks that act together. Ranks in it are kept in ascending
@@ -23,8 +20,7 @@ import (
 type Group struct {
 	p     *Proc
 	index int    // of the group's slots in the system segment of this rank
-	tag   uint32 // guarded by the table's mu; tells it from others that have had the place
-	drawn bool   // guarded by the table's mu; the place is reserved by a draw, and no group yet
+	tag   uint32 // tells it from others that have had the place
 	scope scope  // of Commit; constant once it has begun
 
 	mu        sync.Mutex
@@ -55,9 +51,9 @@ type Group struct {
 // changed by Add and not yet used. It is local and does not block. With no
 // ranks it is empty. A rank given twice is an error.
 func (p *Proc) NewGroup(ranks ...Rank) (*Group, error) {
-	g, err := p.groups.take(p)
-	if err != nil {
-		return nil, &OpError{Op: "group_create", Err: err}
+	g := p.groups.Add(p.newGroup)
+	if g == nil {
+		return nil, &OpError{Op: "group_create", Err: fmt.Errorf("%w: Config.Groups is %d", ErrTooMany, p.cfg.Groups)}
 	}
 	for _, r := range ranks {
 		if err := g.Add(r); err != nil {
@@ -67,6 +63,16 @@ func (p *Proc) NewGroup(ranks ...Rank) (*Group, error) {
 	}
 	return g, nil
 }
+
+// newGroup makes a group in a place that is free. The caller has the place.
+func (p *Proc) newGroup(place int) *Group {
+	p.tags[place] = nextTag(p.tags[place])
+	return &Group{p: p, index: place, tag: p.tags[place]}
+}
+
+// Groups are the groups that exist on this rank, committed or not, the world
+// first. Those that libraries have made for themselves are among them.
+func (p *Proc) Groups() []*Group { return p.groups.All() }
 
 // Add adds a rank to a group that is not committed. It is local.
 func (g *Group) Add(r Rank) error {
@@ -136,9 +142,9 @@ func (g *Group) Delete() error {
 	if g.turns != nil {
 		g.turns.giveUp()
 	}
-	g.p.groups.committed(g)
+	g.p.committed(g)
 	if !g.unfinished() {
-		g.p.groups.give(g)
+		g.p.groups.Remove(g.index)
 	}
 	return nil
 }
@@ -151,6 +157,14 @@ func (g *Group) unfinished() bool {
 
 // error wraps err with the group's name.
 func (g *Group) error(op string, err error) error { return &OpError{Op: op, At: g.String(), Err: err} }
+
+// wrap is error for one that may say already whom the group was waiting for.
+func (g *Group) wrap(op string, err error) error {
+	if inner, ok := err.(*OpError); ok {
+		return &OpError{Op: op, At: g.String(), Err: inner.Err, Wait: inner.Wait}
+	}
+	return g.error(op, err)
+}
 
 // ready returns an error unless collectives of the group can be called.
 func (g *Group) ready(op string) error {
@@ -201,108 +215,6 @@ func (g *Group) overWithout(ranks func() []Rank) error {
 	return nil
 }
 
-// commitState is how far a commit has come.
-type commitState struct {
-	hash record
-	sent []bool // index is the member; true also of those who need no record
-	got  []bool // true also of those whose record is not needed
-
-	places []uint64 // by place.put; nil until all records were taken
-	shared int      // how many words of places all members have
-}
-
-// Commit makes the group ready for use. It is collective over its members, which
-// must all have the same ranks in it, and blocks. When ctx ends first, calling
-// Commit again goes on. Groups may be committed in several goroutines at a time, in
-// any order at each member. Commits of equal ranks match by their order, and wait for
-// each other: for several of these in several goroutines, use Dup or Subgroup.
-func (g *Group) Commit(ctx context.Context) error {
-	if !g.commits.CompareAndSwap(false, true) {
-		return g.error("group_commit", fmt.Errorf("%w: Commit is under way in another goroutine", ErrInUse))
-	}
-	defer g.commits.Store(false)
-	if g.deleted.Load() || g.p.closed.Load() {
-		return g.error("group_commit", ErrClosed)
-	}
-	if g.committed.Load() {
-		return nil
-	}
-	if err := g.Revoked(); err != nil {
-		return g.error("group_commit", err)
-	}
-	if err := g.beginCommit(ctx); err != nil {
-		return g.wrap("group_commit", err)
-	}
-	if err := g.exchange(ctx); err != nil {
-		return err
-	}
-	if err := g.sharePlaces(ctx); err != nil {
-		return err
-	}
-	// When the barrier of the new group is done, every member has taken every
-	// record, so the places of the records are free for the next group of the number.
-	if err := g.internal.run(ctx, "group_commit"); err != nil {
-		return err
-	}
-	g.p.groups.committed(g)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.commit = nil
-	g.committed.Store(true)
-	return nil
-}
-
-// beginCommit freezes the ranks, unless a commit that ended early did so before.
-func (g *Group) beginCommit(ctx context.Context) error {
-	ranks := g.Ranks()
-	me, member := slices.BinarySearch(ranks, g.p.rank)
-	if !member {
-		return fmt.Errorf("%w: this rank, %d, is not in the group", ErrBadRank, g.p.rank)
-	}
-	hash := g.scope.record(ranks)
-	if err := g.p.groups.queue(ctx, g, ranks, hash); err != nil {
-		return err
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.commit != nil {
-		return nil
-	}
-	n := len(ranks)
-	g.p.clearGroup(g.index)
-	g.ranks = ranks
-	g.open(me, make([]int, n), make([]uint32, n))
-	g.indexOf[me] = g.index
-	g.commit = &commitState{hash: hash, sent: slices.Repeat([]bool{true}, n), got: slices.Repeat([]bool{true}, n)}
-	for _, m := range signalled(me, n) {
-		g.commit.got[m] = false
-	}
-	for _, m := range signallers(me, n) {
-		g.commit.sent[m] = false
-	}
-	return nil
-}
-
-// signalled are the members, of n, that the collectives of member me write to, some
-// more than once. Where the group lies at others it learns in a reduction over these, so
-// that a commit takes about 15 messages per member for each factor 16 of n.
-func signalled(me, n int) []int {
-	members := relatives(me, n)
-	for d := range distances(n) {
-		members = append(members, (me+d)%n)
-	}
-	return members
-}
-
-// signallers are the members whose collectives write to member me.
-func signallers(me, n int) []int {
-	members := relatives(me, n)
-	for d := range distances(n) {
-		members = append(members, (me-d+n)%n)
-	}
-	return members
-}
-
 // open makes the group's collectives. Its slots are clear.
 func (g *Group) open(me int, indexOf []int, tagOf []uint32) {
 	g.me, g.indexOf, g.tagOf = me, indexOf, tagOf
@@ -312,117 +224,4 @@ func (g *Group) open(me int, indexOf []int, tagOf []uint32) {
 	g.turns = newTurns(g)
 	g.vector = newVectorOp(g)
 	g.consent = newConsent(g)
-}
-
-// exchange tells the members that will write here where the group lies, and learns
-// where it lies at those that this one will write to.
-func (g *Group) exchange(ctx context.Context) error {
-	for m := range g.ranks {
-		if g.commit.sent[m] {
-			continue
-		}
-		if err := g.fault(ctx, g.ranks[m], g.sendRecord(ctx, m, g.commit.hash)); err != nil {
-			return g.error("group_commit", err)
-		}
-		g.commit.sent[m] = true
-	}
-	for m := range g.ranks {
-		for !g.commit.got[m] {
-			if err := g.takeRecord(ctx, m); err != nil {
-				return g.commitError(m, err)
-			}
-		}
-	}
-	return nil
-}
-
-// A record is what a member says of a group that it commits: the hash of its scope and its
-// ranks, which is not 0. Its place at the other member says where the group lies at the
-// first one; see layout.commitIn. The member that takes it sets it to 0.
-type record uint64
-
-// withdrawn is the record that takes the one before it back.
-const withdrawn record = 0
-
-// sendRecord tells member m. An exchange that is on its way is waited for: none may come
-// after a later one. A rank that has lost the launcher makes no later one.
-func (g *Group) sendRecord(ctx context.Context, m int, r record) error {
-	p, to := g.p, g.ranks[m]
-	link, err := p.link(to)
-	if err != nil {
-		return err
-	}
-	at := transport.Addr{Segment: p.lay.id, Offset: p.lay.commitIn(p.rank, g.index)}
-	if _, err := p.whileAttached(ctx, link, at, transport.Swap, uint64(r), 0); err != nil {
-		return err
-	}
-	return link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.commitSlot(p.rank), Value: 1})
-}
-
-// withdraw takes back what was said of a commit that is given up, so that no
-// member takes it for a later commit of the same ranks.
-func (g *Group) withdraw() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.commit == nil {
-		return
-	}
-	for m, sent := range g.commit.sent {
-		if sent && m != g.me {
-			// A member that is gone needs none.
-			_ = g.sendRecord(context.Background(), m, withdrawn)
-		}
-	}
-}
-
-// takeRecord waits for the record of member m and takes it. Others stay for their
-// groups: the member may already be committing what this rank will commit when it has
-// given this group up, as after a death that not all have learned of at the same time.
-// The notification that comes with a record only wakes who waits.
-func (g *Group) takeRecord(ctx context.Context, m int) error {
-	p, from := g.p, g.ranks[m]
-	words := p.records(from)
-	find := func() bool { return slices.ContainsFunc(words, g.commit.hash.is) }
-	stop := func() error {
-		// A member that has lost another never commits this group, nor does one that has left.
-		return cmp.Or(g.over(), p.awaits(from))
-	}
-	if err := p.system.Notifications().WaitFunc(ctx, find, stop, nil); err != nil {
-		return err
-	}
-	i := slices.IndexFunc(words, g.commit.hash.is)
-	if i < 0 || !words[i].CompareAndSwap(uint64(g.commit.hash), uint64(withdrawn)) {
-		return nil // it was withdrawn meanwhile
-	}
-	g.indexOf[m], g.commit.got[m] = i, true
-	return nil
-}
-
-// is reports whether a word holds r.
-func (r record) is(word *atomic.Uint64) bool { return word.Load() == uint64(r) }
-
-// records are the words that rank from writes its records to; the index is the number
-// of the group there.
-func (p *Proc) records(from Rank) []*atomic.Uint64 {
-	words := make([]*atomic.Uint64, p.cfg.Groups)
-	for i := range words {
-		word, err := p.system.Word(p.lay.commitIn(from, i))
-		if err != nil {
-			panic(err) // the layout places every word in the segment
-		}
-		words[i] = word
-	}
-	return words
-}
-
-func (g *Group) commitError(m int, err error) error {
-	e := &OpError{Op: "group_commit", At: g.String(), Err: err}
-	if isTimeLimit(err) {
-		e.Wait = fmt.Sprintf("rank %d to commit the same ranks %v", g.ranks[m], g.ranks)
-		other := func(word *atomic.Uint64) bool { r := record(word.Load()); return r != withdrawn && r != g.commit.hash }
-		if slices.ContainsFunc(g.p.records(g.ranks[m]), other) {
-			e.Wait += " (it is committing a group of other ranks)"
-		}
-	}
-	return e
 }

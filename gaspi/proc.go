@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/detector"
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/wireup"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -34,11 +35,14 @@ type Proc struct {
 	telling  underWay         // revocations that are being told to others
 	internal *transport.Queue // of the runtime's own operations
 
-	segments segmentTable
-	queues   queueTable
-	groups   groupTable
-	passive  *passive
-	world    *Group
+	segments  *numbers.Places[Segment]
+	creations creations
+	queues    *numbers.Places[Queue]
+	groups    *numbers.Places[Group]
+	tags      []uint32 // index is the place of a group; the tag of that, or of the last one
+	commits   commitQueue
+	passive   *passive
+	world     *Group
 
 	peers *detector.Detector           // what this rank knows of each of the job
 	loss  atomic.Pointer[launcherLoss] // nil until the launcher is gone
@@ -100,14 +104,16 @@ func join(ctx context.Context, cfg Config, session boot.Session, inside bool, op
 		cfg: cfg, boot: session, wire: wire, lay: newLayout(cfg, info.Size), inside: inside,
 		rank: info.Rank, size: info.Size, info: info, peers: peers,
 		links:    make([]atomic.Pointer[route], info.Size),
+		heeded:   make([]atomic.Uint32, cfg.Groups),
 		internal: transport.NewQueue(1, cfg.QueuesMax),
+		segments: numbers.NewPlaces[Segment](cfg.Segments), queues: numbers.NewPlaces[Queue](cfg.QueuesMax),
+		groups: numbers.NewPlaces[Group](cfg.Groups), tags: make([]uint32, cfg.Groups),
 	}
 	p.attached, p.detach = context.WithCancel(context.Background())
 	p.anyStop, p.stop = p.anyEnded, p.ended
-	p.segments.byID = make([]*Segment, cfg.Segments)
-	p.heeded = make([]atomic.Uint32, cfg.Groups)
-	p.groups.place, p.groups.tags = make([]*Group, cfg.Groups), make([]uint32, cfg.Groups)
-	p.queues.open(p)
+	for range cfg.Queues {
+		p.queues.Add(p.newQueue)
+	}
 	if err := p.openSystem(); err != nil {
 		p.abandon()
 		return nil, err
@@ -181,7 +187,7 @@ func (p *Proc) meet(ctx context.Context) error {
 // openWorld makes the group of all ranks, which has number 0 everywhere and so
 // needs no exchange.
 func (p *Proc) openWorld() {
-	g := p.groups.putLocked(p, 0) // nobody else is here yet
+	g := p.groups.Add(p.newGroup)
 	for r := range Rank(p.size) {
 		g.ranks = append(g.ranks, r)
 	}
@@ -206,13 +212,22 @@ func (p *Proc) Close() error {
 	p.peers.Report()
 	err := p.boot.Close() // ends the failure watch
 	p.done.Wait()
-	p.segments.removeAll()
+	p.deleteSegments()
 	if werr := p.wire.Close(); err == nil {
 		err = werr
 	}
 	_ = p.system.Close()
 	_ = p.news.Close()
 	return err
+}
+
+// deleteSegments deletes all segments at a time, so that peers that do not answer are waited for once.
+func (p *Proc) deleteSegments() {
+	var deletes sync.WaitGroup
+	for _, s := range p.segments.All() {
+		deletes.Go(func() { _ = s.Delete() }) // it can only be deleted already
+	}
+	deletes.Wait()
 }
 
 // Rank is this rank's number.
@@ -236,57 +251,11 @@ func (p *Proc) World() *Group { return p.world }
 // Config is the configuration in force, with defaults filled in.
 func (p *Proc) Config() Config { return p.cfg }
 
-// A route is the link to a rank, and where its memory can be addressed also that,
-// which spares the most frequent operation a call through the interface.
-type route struct {
-	transport.Link
-	direct *transport.Direct // nil if there is none
-}
-
-// route is the way to rank r. Hot once it has been used.
-func (p *Proc) route(r Rank) (*route, error) {
-	if uint(r) < uint(len(p.links)) {
-		if way := p.links[r].Load(); way != nil {
-			return way, nil
-		}
-	}
-	return p.routeSlow(r)
-}
-
-func (p *Proc) routeSlow(r Rank) (*route, error) {
-	if r < 0 || int(r) >= p.size {
-		return nil, p.badRank(r)
-	}
-	l, err := p.wire.Link(r)
-	if err != nil {
-		return nil, err
-	}
-	way := &route{Link: l}
-	if mapped, ok := l.(interface{ Memory() *transport.Direct }); ok {
-		way.direct = mapped.Memory()
-	}
-	p.links[r].Store(way)
-	return way, nil
-}
-
-// link is the link to rank r.
-func (p *Proc) link(r Rank) (transport.Link, error) {
-	way, err := p.route(r)
-	if err != nil {
-		return nil, err
-	}
-	return way.Link, nil
-}
-
-func (p *Proc) badRank(r Rank) error {
-	return fmt.Errorf("%w: %d; ranks go from 0 to %d", ErrBadRank, r, p.size-1)
-}
-
 // wakeAll makes every wait of this rank look again.
 func (p *Proc) wakeAll() {
 	p.system.Notifications().Wake()
 	p.news.Notifications().Wake()
-	for _, s := range p.segments.all() {
+	for _, s := range p.segments.All() {
 		s.mem.Notifications().Wake()
 	}
 }

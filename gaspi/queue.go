@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -50,18 +48,16 @@ func (p *Proc) MustQueue(n int) *Queue {
 // Queue returns queue number n, from 0 to Config.Queues-1 or as CreateQueue gave it, or an error
 // if there is none.
 func (p *Proc) Queue(n int) (*Queue, error) {
-	p.queues.mu.Lock()
-	defer p.queues.mu.Unlock()
-	if n < 0 || n >= len(p.queues.byNumber) || p.queues.byNumber[n] == nil {
-		return nil, &OpError{Op: "queue", Err: fmt.Errorf("no queue %d: %d exist", n, p.queues.countLocked())}
+	if q := p.queues.Get(n); q != nil {
+		return q, nil
 	}
-	return p.queues.byNumber[n], nil
+	return nil, &OpError{Op: "queue", Err: fmt.Errorf("no queue %d: %d exist", n, len(p.queues.All()))}
 }
 
 // Queues are the numbers of the queues that exist, ascending.
 func (p *Proc) Queues() []int {
 	var numbers []int
-	for _, q := range p.queues.all() {
+	for _, q := range p.queues.All() {
 		numbers = append(numbers, q.number)
 	}
 	return numbers
@@ -70,31 +66,30 @@ func (p *Proc) Queues() []int {
 // CreateQueue makes another queue, local to this rank and usable at once with
 // every peer.
 func (p *Proc) CreateQueue() (*Queue, error) {
-	p.queues.mu.Lock()
-	defer p.queues.mu.Unlock()
-	n := slices.Index(p.queues.byNumber, nil)
-	if n < 0 {
-		return nil, &OpError{Op: "queue_create", Err: fmt.Errorf("%w: Config.QueuesMax is %d", ErrTooMany, p.cfg.QueuesMax)}
+	if q := p.queues.Add(p.newQueue); q != nil {
+		return q, nil
 	}
-	q := &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth, n)}
-	p.queues.byNumber[n] = q
-	return q, nil
+	return nil, &OpError{Op: "queue_create", Err: fmt.Errorf("%w: Config.QueuesMax is %d", ErrTooMany, p.cfg.QueuesMax)}
+}
+
+// newQueue makes queue number n.
+func (p *Proc) newQueue(n int) *Queue {
+	return &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth, n)}
 }
 
 // Delete gives the queue back. Wait on it first: deleting a queue with entries
 // is an error.
 func (q *Queue) Delete() error {
-	t := &q.p.queues
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if q.deleted.Load() {
 		return q.error("queue_delete", ErrClosed)
 	}
 	if n := q.traffic.Size(); n > 0 {
 		return q.error("queue_delete", fmt.Errorf("%w: %d operations have not been waited for", ErrInUse, n))
 	}
-	q.deleted.Store(true)
-	t.byNumber[q.number] = nil
+	if !q.deleted.CompareAndSwap(false, true) {
+		return q.error("queue_delete", ErrClosed)
+	}
+	q.p.queues.Remove(q.number)
 	return nil
 }
 
@@ -195,40 +190,4 @@ func (q *Queue) ready() error {
 
 func (q *Queue) error(op string, err error) error {
 	return &OpError{Op: op, At: fmt.Sprintf("queue %d", q.number), Err: err}
-}
-
-// queueTable holds this rank's queues.
-type queueTable struct {
-	mu       sync.Mutex
-	byNumber []*Queue // guarded by mu; nil where free
-}
-
-// open makes the queues that exist from the start.
-func (t *queueTable) open(p *Proc) {
-	t.byNumber = make([]*Queue, p.cfg.QueuesMax)
-	for n := range p.cfg.Queues {
-		t.byNumber[n] = &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth, n)}
-	}
-}
-
-func (t *queueTable) countLocked() int {
-	n := 0
-	for _, q := range t.byNumber {
-		if q != nil {
-			n++
-		}
-	}
-	return n
-}
-
-func (t *queueTable) all() []*Queue {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var qs []*Queue
-	for _, q := range t.byNumber {
-		if q != nil {
-			qs = append(qs, q)
-		}
-	}
-	return qs
 }

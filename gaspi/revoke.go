@@ -357,12 +357,12 @@ func (p *Proc) readNews() {
 }
 
 // heed takes note of the revocation that the notification of a place tells of, if it is
-// that of the group in the place. A group that is being drawn has no number yet that
-// others know: it looks itself when it has one.
+// that of the group in the place. A group whose place is being drawn is not there yet:
+// Dup looks itself when it is.
 func (p *Proc) heed(index int) {
 	v := uint32(p.news.Notifications().Load(notify.ID(index)))
-	g, tag := p.groups.tagged(index)
-	if g == nil || v == 0 || v>>lostBits != tag {
+	g := p.groups.Get(index)
+	if g == nil || v == 0 || v>>lostBits != g.tag {
 		return
 	}
 	err := &RevokedError{lost: v & (1<<lostBits - 1)}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -19,7 +21,7 @@ type Segment struct {
 
 	group *Group // that it was created over; nil if one rank made it alone
 
-	leaving bool // guarded by segmentTable.mu; Delete is under way, or was called
+	leaving atomic.Bool // Delete is under way, or was called
 
 	mu      sync.Mutex
 	writers []Rank // guarded by mu; the other ranks it is registered with
@@ -86,11 +88,41 @@ func (p *Proc) addSegment(op string, id SegmentID, opts []SegmentOption, alloc m
 	if err != nil {
 		return nil, segmentError(op, id, err)
 	}
-	s, err := p.segments.add(p, id, false, func() (*segment.Segment, error) { return alloc(o) })
+	s, err := p.addMemory(id, false, func() (*segment.Segment, error) { return alloc(o) })
 	if err != nil {
 		return nil, segmentError(op, id, err)
 	}
 	return s, nil
+}
+
+// addMemory makes a segment of what alloc allocates, under an id that is free or that the caller has
+// drawn, and exposes it.
+func (p *Proc) addMemory(id SegmentID, drawn bool, alloc func() (*segment.Segment, error)) (*Segment, error) {
+	s, err := p.segments.Put(int(id), drawn, func() (*Segment, error) {
+		if p.closed.Load() {
+			return nil, ErrClosed
+		}
+		mem, err := alloc()
+		if err != nil {
+			return nil, err
+		}
+		if err := p.wire.Expose(id, mem); err != nil {
+			_ = mem.Close()
+			return nil, err
+		}
+		s := &Segment{p: p, id: id, mem: mem}
+		s.stop = s.orphaned
+		return s, nil
+	})
+	switch {
+	case errors.Is(err, numbers.ErrRange):
+		err = p.badSegment()
+	case errors.Is(err, numbers.ErrTaken):
+		err = fmt.Errorf("%w: delete the segment of that id first", ErrInUse)
+	case errors.Is(err, numbers.ErrReserved):
+		err = fmt.Errorf("%w: a creation of AnySegment in another goroutine takes that id", ErrInUse)
+	}
+	return s, err
 }
 
 func segmentError(op string, id SegmentID, err error) error {
@@ -133,10 +165,16 @@ func (s *Segment) Register(r Rank) error {
 // know that it is gone, for 2 s at most: then whoever hears of a new segment of this id, from
 // whichever rank, reaches that one.
 func (s *Segment) Delete() error {
-	if err := s.p.segments.remove(s); err != nil {
-		return segmentError("segment_delete", s.id, err)
+	if !s.leaving.CompareAndSwap(false, true) {
+		return segmentError("segment_delete", s.id, ErrClosed)
 	}
-	if err := s.mem.Close(); err != nil {
+	err := s.p.wire.Withdraw(s.id)
+	s.p.creations.forget(s.id)
+	s.p.segments.Remove(int(s.id))
+	if err == nil {
+		err = s.mem.Close()
+	}
+	if err != nil {
 		return segmentError("segment_delete", s.id, err)
 	}
 	return nil
@@ -153,7 +191,7 @@ func (p *Proc) DeleteSegment(id SegmentID) error {
 
 // Segment is this rank's segment id.
 func (p *Proc) Segment(id SegmentID) (*Segment, error) {
-	if s := p.segments.get(id); s != nil {
+	if s := p.segments.Get(int(id)); s != nil {
 		return s, nil
 	}
 	return nil, segmentError("segment", id, ErrNoSegment)
@@ -162,7 +200,7 @@ func (p *Proc) Segment(id SegmentID) (*Segment, error) {
 // Segments are the ids of this rank's segments, ascending.
 func (p *Proc) Segments() []SegmentID {
 	var ids []SegmentID
-	for _, s := range p.segments.all() {
+	for _, s := range p.segments.All() {
 		ids = append(ids, s.id)
 	}
 	return ids
@@ -171,14 +209,10 @@ func (p *Proc) Segments() []SegmentID {
 // FreeSegmentID is the lowest id from first on that no segment of this rank has.
 // Another rank may have one, and another goroutine may take it: see AnySegment.
 func (p *Proc) FreeSegmentID(first SegmentID) (SegmentID, error) {
-	p.segments.mu.Lock()
-	defer p.segments.mu.Unlock()
-	for id := uint64(first); id < uint64(len(p.segments.byID)); id++ {
-		if p.segments.freeLocked(SegmentID(id)) {
-			return SegmentID(id), nil
-		}
+	if id := p.segments.Free(int(first)); id >= 0 {
+		return SegmentID(id), nil
 	}
-	return 0, segmentError("segment_avail", first, fmt.Errorf("%w: Config.Segments is %d", ErrTooMany, len(p.segments.byID)))
+	return 0, segmentError("segment_avail", first, fmt.Errorf("%w: Config.Segments is %d", ErrTooMany, p.cfg.Segments))
 }
 
 // RemoteSize is the number of bytes and of notifications of segment id at rank

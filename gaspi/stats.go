@@ -59,7 +59,7 @@ func (p *Proc) total() Stats {
 		BarrierWait:   time.Duration(c.barrierWait.Load()),
 		AllReduceWait: time.Duration(c.allReduceWait.Load()),
 	}
-	for _, q := range p.queues.all() {
+	for _, q := range p.queues.All() {
 		s.Writes += q.writes()
 		s.BytesWritten += q.written.Load()
 		s.Reads += q.reads.Load()

@@ -2,9 +2,11 @@ package gaspi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -180,4 +182,83 @@ func (k turnKey) String() string {
 		return fmt.Sprintf("a creation of AnySegment with tag %d", value)
 	}
 	return fmt.Sprintf("a Dup with tag %d", value)
+}
+
+// check returns an error for a tag that is too large.
+func (t Tag) check() error {
+	if t >= 1<<tagBits {
+		return fmt.Errorf("%w: tag %d; want less than %d", ErrOutOfRange, t, 1<<tagBits)
+	}
+	return nil
+}
+
+// A draw is a numbers.Draw of the members of a group. It belongs to the caller whose turn it is.
+type draw struct {
+	*numbers.Draw
+	noun string // what is drawn, for errors
+}
+
+// newDraw returns a draw of the numbers below count.
+func (p *Proc) newDraw(from numbers.Pool, count int, noun string) *draw {
+	return &draw{numbers.NewDraw(from, count, numbers.Votes{Rank: p.rank, Size: p.size}), noun}
+}
+
+// run goes on until a number is found and reserved, or nobody finds one. After an
+// error that ends the call for all members, ended is true and nothing is reserved.
+func (d *draw) run(ctx context.Context, g *Group) (ended bool, err error) {
+	for !d.Found() {
+		least, err := g.castBallot(ctx, d.Vote())
+		if err != nil {
+			return false, err
+		}
+		if !d.Count(least) {
+			return true, d.refused(d.None())
+		}
+	}
+	return false, nil
+}
+
+// verdict ends the call: it returns nil if wrong is nil on all members, and otherwise
+// an error on all of them. ended is false if it is to be called again.
+func (d *draw) verdict(ctx context.Context, g *Group, wrong error) (ended bool, err error) {
+	if errors.Is(wrong, ErrClosed) { // the others hear of that
+		return true, wrong
+	}
+	vote := d.For(0)
+	if wrong != nil {
+		vote = d.Veto()
+	}
+	least, err := g.castBallot(ctx, vote)
+	if err != nil {
+		return false, err
+	}
+	if wrong != nil {
+		return true, wrong
+	}
+	return true, d.refused(least)
+}
+
+// refused is the error that the least vote of a ballot stands for, or nil.
+func (d *draw) refused(least notify.Value) error {
+	switch none := d.None(); {
+	case least < none:
+		return fmt.Errorf("%w: rank %d cannot take part, and says why", ErrMismatch, least-1)
+	case least == none:
+		return fmt.Errorf("%w: no %s is free on all members", ErrTooMany, d.noun)
+	}
+	return nil
+}
+
+// castBallot returns the least vote of all members. It is the caller's turn; when the ballot ends
+// early, the next one goes on with it.
+func (g *Group) castBallot(ctx context.Context, vote notify.Value) (notify.Value, error) {
+	least, err := g.ballot.run(ctx, vote)
+	if err == nil {
+		return least, nil
+	}
+	e := &OpError{At: g.String(), Err: err}
+	if isTimeLimit(err) {
+		e.Wait = g.ballot.waitingFor()
+	}
+	return 0, e
 }

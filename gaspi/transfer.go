@@ -94,6 +94,55 @@ func (q *Queue) WriteNotifyIn(dst Remote, src Span, id SegmentID, n Notification
 	return nil
 }
 
+// Read copies src, at another rank, to dst. It does not block: dst is filled
+// once the next Wait on the queue has returned. It is not ordered against any
+// other operation. If the queue is full it returns ErrQueueFull and has had no
+// effect. With an empty dst it moves nothing and takes no entry of the queue; src
+// must lie in a segment all the same, or at its end.
+func (q *Queue) Read(dst Span, src Remote) error {
+	way, err := q.enter(src, dst)
+	if err != nil {
+		return q.refused("read", src, dst.Len(), err)
+	}
+	if dst.Len() == 0 {
+		return q.empty("read", src, way.Get(q.traffic, dst, src.addr()))
+	}
+	if !q.take(src.Rank, 1) {
+		return ErrQueueFull
+	}
+	if err := way.Get(q.traffic, dst, src.addr()); err != nil {
+		return q.dropped("read", src, dst.Len(), err)
+	}
+	q.reads.Add(1)
+	q.fetched.Add(dst.Len())
+	return nil
+}
+
+// ReadNotify is Read, and then posts n in the local segment of dst: whoever sees
+// it there sees the data, without a Wait. (The standard always posts the value
+// 1.) With an empty dst it only notifies; dst must be of a segment all the same.
+func (q *Queue) ReadNotify(dst Span, src Remote, n Notification) error {
+	way, err := q.enter(src, dst)
+	if err == nil && dst.Segment() == nil {
+		err = ErrNoSegment
+	}
+	if err == nil {
+		err = dst.Segment().Notifications().Check(n.ID, n.Value)
+	}
+	if err != nil {
+		return q.refused("read_notify", src, dst.Len(), err)
+	}
+	if !q.take(src.Rank, 1) {
+		return ErrQueueFull
+	}
+	if err := way.GetNotify(q.traffic, dst, src.addr(), dst.Segment().Notifications(), n.flag(0)); err != nil {
+		return q.dropped("read_notify", src, dst.Len(), err)
+	}
+	q.reads.Add(1)
+	q.fetched.Add(dst.Len())
+	return nil
+}
+
 // Notify posts n in the segment dst names, at its rank; the offset is not used.
 // It comes after all writes and notifications that were issued before it on this
 // queue to the same rank: whoever sees it sees them.
@@ -152,6 +201,52 @@ func (p *Proc) reach(at Remote) (*route, error) {
 		return nil, p.badSegment()
 	}
 	return p.route(at.Rank)
+}
+
+// A route is the link to a rank, and where its memory can be addressed also that,
+// which spares the most frequent operation a call through the interface.
+type route struct {
+	transport.Link
+	direct *transport.Direct // nil if there is none
+}
+
+// route is the way to rank r. Hot once it has been used.
+func (p *Proc) route(r Rank) (*route, error) {
+	if uint(r) < uint(len(p.links)) {
+		if way := p.links[r].Load(); way != nil {
+			return way, nil
+		}
+	}
+	return p.routeSlow(r)
+}
+
+func (p *Proc) routeSlow(r Rank) (*route, error) {
+	if r < 0 || int(r) >= p.size {
+		return nil, p.badRank(r)
+	}
+	l, err := p.wire.Link(r)
+	if err != nil {
+		return nil, err
+	}
+	way := &route{Link: l}
+	if mapped, ok := l.(interface{ Memory() *transport.Direct }); ok {
+		way.direct = mapped.Memory()
+	}
+	p.links[r].Store(way)
+	return way, nil
+}
+
+// link is the link to rank r.
+func (p *Proc) link(r Rank) (transport.Link, error) {
+	way, err := p.route(r)
+	if err != nil {
+		return nil, err
+	}
+	return way.Link, nil
+}
+
+func (p *Proc) badRank(r Rank) error {
+	return fmt.Errorf("%w: %d; ranks go from 0 to %d", ErrBadRank, r, p.size-1)
 }
 
 func (p *Proc) badSegment() error {
