@@ -42,7 +42,7 @@ type Group struct {
 	ballot   *ballot  // likewise
 	turns    *turns   // of those calls
 	vector   *vectorOp
-	consent  *consent
+	consent  *agreement
 	shrink   shrinking
 	also     func() error // one more reason for over, or nil
 }
@@ -152,7 +152,7 @@ func (g *Group) Delete() error {
 // unfinished reports whether a collective of the group ended early here, or may have at
 // others. Nobody is in one.
 func (g *Group) unfinished() bool {
-	return g.turns != nil && (g.Revoked() != nil || g.consent.active || g.barrier.active || g.internal.active || g.ballot.active || g.vector.active || g.turns.begun())
+	return g.turns != nil && (g.Revoked() != nil || g.consent.Active() || g.barrier.active || g.internal.active || g.ballot.active || g.vector.active || g.turns.begun())
 }
 
 // error wraps err with the group's name.
@@ -223,5 +223,5 @@ func (g *Group) open(me int, indexOf []int, tagOf []uint32) {
 	g.ballot = newBallot(g)
 	g.turns = newTurns(g)
 	g.vector = newVectorOp(g)
-	g.consent = newConsent(g)
+	g.consent = &agreement{g: g}
 }

@@ -159,7 +159,7 @@ const bootTable = `
 
 // gaspiTable is who may import whom among the internal packages of gaspi.
 const gaspiTable = `
-	NONE < wireup, detector, numbers;   # the transports of a rank; when another one counts as gone; what has a number
+	NONE < wireup, detector, numbers, consent;   # the transports of a rank; when another one counts as gone; things by number; an agreement
 `
 
 // collectivesTable is who may import whom among the internal packages of collectives.
