@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/turns"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -80,7 +81,7 @@ func (c *creation) run(ctx context.Context) (*Segment, error) {
 		return c.named(ctx)
 	}
 	t := c.o.group.turns
-	if err := t.enter(ctx, turnAny|turnKey(c.o.tag), c.String()); err != nil {
+	if err := t.enter(ctx, turnAny|turns.CallKey(c.o.tag), c.String()); err != nil {
 		return nil, err
 	}
 	s, ended, err := c.drawn(ctx)
@@ -127,7 +128,7 @@ func (c *creation) named(ctx context.Context) (*Segment, error) {
 		}
 		p.creations.begin(c.id, c.what, s)
 	}
-	if err = g.turns.enter(ctx, turnSegment|turnKey(c.id), c.String()); err == nil {
+	if err = g.turns.enter(ctx, turnSegment|turns.CallKey(c.id), c.String()); err == nil {
 		err = g.internal.run(ctx, c.op)
 		g.turns.leave(err == nil)
 	}
@@ -217,11 +218,11 @@ type anyWork struct {
 // caller's turn; ended is false if that is to be finished later.
 func (c *creation) drawn(ctx context.Context) (s *Segment, ended bool, err error) {
 	g, count := c.o.group, c.p.cfg.Segments
-	w, there := g.turns.work.(*anyWork)
+	w, there := g.turns.Work.(*anyWork)
 	if !there {
 		noun := fmt.Sprintf("segment id of the %d of Config.Segments", count)
 		w = &anyWork{draw: c.p.newDraw(c.p.segments, count, noun), what: c.what}
-		g.turns.work = w
+		g.turns.Work = w
 	}
 	if w.what != c.what {
 		return nil, false, fmt.Errorf("%w: a creation of AnySegment of %d bytes with tag %d ended early on this group and is to be finished first, by the same call again",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/turns"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -25,14 +26,14 @@ func (g *Group) Dup(ctx context.Context, tag Tag) (*Group, error) {
 	if err := tag.check(); err != nil {
 		return nil, g.error("group_dup", err)
 	}
-	if err := g.turns.enter(ctx, turnDup|turnKey(tag), fmt.Sprintf("group_dup with tag %d", tag)); err != nil {
+	if err := g.turns.enter(ctx, turnDup|turns.CallKey(tag), fmt.Sprintf("group_dup with tag %d", tag)); err != nil {
 		return nil, g.wrap("group_dup", err)
 	}
-	d, there := g.turns.work.(*dupWork)
+	d, there := g.turns.Work.(*dupWork)
 	if !there {
 		count := g.p.cfg.Groups
 		d = &dupWork{g.p.newDraw(groupPool{g.p}, count, fmt.Sprintf("group number of the %d of Config.Groups", count))}
-		g.turns.work = d
+		g.turns.Work = d
 	}
 	ended, err := d.run(ctx, g)
 	var least notify.Value

@@ -38,9 +38,9 @@ type Group struct {
 	commit   *commitState // set under mu; nil unless a commit is under way; else ranks are constant
 	commits  atomic.Bool  // somebody is in Commit
 	barrier  *barrier
-	internal *barrier // of collective calls of package gaspi itself
-	ballot   *ballot  // likewise
-	turns    *turns   // of those calls
+	internal *barrier    // of collective calls of package gaspi itself
+	ballot   *ballot     // likewise
+	turns    *groupTurns // of those calls
 	vector   *vectorOp
 	consent  *agreement
 	shrink   shrinking
@@ -152,7 +152,7 @@ func (g *Group) Delete() error {
 // unfinished reports whether a collective of the group ended early here, or may have at
 // others. Nobody is in one.
 func (g *Group) unfinished() bool {
-	return g.turns != nil && (g.Revoked() != nil || g.consent.Active() || g.barrier.active || g.internal.active || g.ballot.active || g.vector.active || g.turns.begun())
+	return g.turns != nil && (g.Revoked() != nil || g.consent.Active() || g.barrier.active || g.internal.active || g.ballot.active || g.vector.active || g.turns.Begun())
 }
 
 // error wraps err with the group's name.

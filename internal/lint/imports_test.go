@@ -159,7 +159,7 @@ const bootTable = `
 
 // gaspiTable is who may import whom among the internal packages of gaspi.
 const gaspiTable = `
-	NONE < wireup, detector, numbers, consent;   # the transports of a rank; when another one counts as gone; things by number; an agreement
+	NONE < wireup, detector, numbers, consent, turns;   # transports; when a rank counts as gone; things by number; an agreement; an order of calls
 `
 
 // collectivesTable is who may import whom among the internal packages of collectives.
