@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/turns"
-	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // AnySegment is the id to give to CreateSegment or UseSegment for the highest one
@@ -30,8 +29,7 @@ const AnySegment SegmentID = math.MaxUint32
 // errors on all members. Otherwise a member whose own arguments are at fault returns, and
 // the others wait for it.
 func (p *Proc) CreateSegment(ctx context.Context, id SegmentID, size uint64, opts ...SegmentOption) (*Segment, error) {
-	alloc := func(o segmentOptions) (*segment.Segment, error) { return p.wire.NewMemory(size, o.notifications) }
-	return p.share(ctx, "segment_create", id, creationKey{size: size}, opts, alloc)
+	return p.share(ctx, "segment_create", id, memory{size: size}, opts)
 }
 
 // UseSegment is CreateSegment with memory that the caller owns and keeps, at
@@ -40,26 +38,21 @@ func (p *Proc) CreateSegment(ctx context.Context, id SegmentID, size uint64, opt
 // return when it has carried them out, which takes microseconds while it gets a
 // core, and Segment.Mapped is false there.
 func (p *Proc) UseSegment(ctx context.Context, id SegmentID, mem []byte, opts ...SegmentOption) (*Segment, error) {
-	bind := func(o segmentOptions) (*segment.Segment, error) { return p.wire.BindMemory(mem, o.notifications) }
-	what := creationKey{size: uint64(len(mem))}
-	if len(mem) > 0 {
-		what.mem = &mem[0]
-	}
-	return p.share(ctx, "segment_use", id, what, opts, bind)
+	return p.share(ctx, "segment_use", id, bound(mem), opts)
 }
 
 // A creation is a call of CreateSegment or UseSegment.
 type creation struct {
-	p     *Proc
-	op    string
-	id    SegmentID
-	what  creationKey
-	o     segmentOptions
-	alloc func() (*segment.Segment, error)
+	p    *Proc
+	op   string
+	id   SegmentID
+	m    memory
+	o    segmentOptions
+	what creationKey
 }
 
 // share makes a segment over a group.
-func (p *Proc) share(ctx context.Context, op string, id SegmentID, what creationKey, opts []SegmentOption, alloc makeMemory) (*Segment, error) {
+func (p *Proc) share(ctx context.Context, op string, id SegmentID, m memory, opts []SegmentOption) (*Segment, error) {
 	o, err := p.options(opts)
 	if err != nil {
 		return nil, segmentError(op, id, err)
@@ -67,8 +60,7 @@ func (p *Proc) share(ctx context.Context, op string, id SegmentID, what creation
 	if err := o.group.ready(op); err != nil {
 		return nil, err
 	}
-	what.group = o.group
-	c := &creation{p: p, op: op, id: id, what: what, o: o, alloc: func() (*segment.Segment, error) { return alloc(o) }}
+	c := &creation{p: p, op: op, id: id, m: m, o: o, what: creationKey{o.group, m.size, m.first()}}
 	s, err := c.run(ctx)
 	if err != nil {
 		return nil, segmentError(op, id, err)
@@ -99,7 +91,7 @@ func (c *creation) String() string {
 
 // make makes the segment under an id and registers it with the group.
 func (c *creation) make(id SegmentID) (*Segment, error) {
-	s, err := c.p.addMemory(id, c.id == AnySegment, c.alloc)
+	s, err := c.p.makeSegment(id, c.id == AnySegment, c.m, c.o.notifications)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +148,7 @@ type halfDone struct {
 type creationKey struct {
 	group *Group
 	size  uint64
-	mem   *byte // the caller's memory, if it is bound
+	mem   *byte // the first of the caller's memory, if it is bound
 }
 
 // begin notes that the caller is in a creation.

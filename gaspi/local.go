@@ -109,6 +109,10 @@ func (j *localJob) guarded(ctx context.Context, p *Proc) (err error) {
 func (j *localJob) end(r Rank, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.endLocked(r, err)
+}
+
+func (j *localJob) endLocked(r Rank, err error) {
 	first := err != nil && !j.failed
 	if err != nil && (first || j.cfg.KeepGoing) && j.errs[r] == nil {
 		j.errs[r] = fmt.Errorf("rank %d: %w", r, err)
@@ -154,16 +158,8 @@ func (j *localJob) announceLocked(r Rank, err error) {
 func (j *localJob) kill(r Rank, reason error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.ended[r] {
-		return
-	}
-	first := !j.failed
-	if first || j.cfg.KeepGoing {
-		j.errs[r] = fmt.Errorf("rank %d: %w", r, reason)
-	}
-	j.cancel[r](reason)
-	j.announceLocked(r, reason)
-	if first && !j.cfg.KeepGoing {
-		j.abortLocked(r)
+	if !j.ended[r] {
+		j.cancel[r](reason)
+		j.endLocked(r, reason)
 	}
 }

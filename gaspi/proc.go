@@ -24,9 +24,10 @@ type Proc struct {
 	lay    layout
 	inside bool // the ranks of the job are goroutines of this process (Local)
 
-	rank Rank
-	size int
-	info boot.Info
+	rank   Rank
+	size   int
+	closed atomic.Bool
+	info   boot.Info
 
 	links    []atomic.Pointer[route] // index is the rank; nil until used
 	system   *segment.Segment
@@ -48,9 +49,8 @@ type Proc struct {
 	loss  atomic.Pointer[launcherLoss] // nil until the launcher is gone
 	stats counters
 
-	anyStop func() error // for waits that any rank might end; bound once, so that waits allocate nothing
-	stop    func() error // for waits that no rank ends; likewise
-	closed  atomic.Bool
+	anyStop func() error   // for waits that any rank might end; bound once, so that waits allocate nothing
+	stop    func() error   // for waits that no rank ends; likewise
 	done    sync.WaitGroup // the failure watch, and that of revocations
 
 	attached context.Context    // ends when the launcher is lost
@@ -111,9 +111,7 @@ func join(ctx context.Context, cfg Config, session boot.Session, inside bool, op
 	}
 	p.attached, p.detach = context.WithCancel(context.Background())
 	p.anyStop, p.stop = p.anyEnded, p.ended
-	for range cfg.Queues {
-		p.queues.Add(p.newQueue)
-	}
+	p.queues.Fill(cfg.Queues, p.newQueue)
 	if err := p.openSystem(); err != nil {
 		p.abandon()
 		return nil, err

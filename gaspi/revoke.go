@@ -139,20 +139,9 @@ func (g *Group) RevokeAlone() {
 	g.revocation.mu.Unlock()
 	for _, other := range of {
 		other.revocation.mu.Lock()
-		other.revocation.with = remove(other.revocation.with, g)
+		other.revocation.with = slices.DeleteFunc(other.revocation.with, func(x *Group) bool { return x == g })
 		other.revocation.mu.Unlock()
 	}
-}
-
-// remove is groups without g.
-func remove(groups []*Group, g *Group) []*Group {
-	var rest []*Group
-	for _, other := range groups {
-		if other != g {
-			rest = append(rest, other)
-		}
-	}
-	return rest
 }
 
 // revoke takes note of a revocation, passes it on, and makes all waits of this rank look
@@ -249,9 +238,6 @@ const (
 	lostBits = 17
 	lastTag  = 1<<(32-lostBits) - 1
 )
-
-// nextTag is the tag of the group that gets a place after the one with a tag.
-func nextTag(tag uint32) uint32 { return tag%lastTag + 1 }
 
 // news is the notification of a revocation for the group with a tag.
 func (e *RevokedError) news(tag uint32) notify.Value {

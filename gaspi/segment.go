@@ -71,38 +71,50 @@ func (p *Proc) options(opts []SegmentOption) (segmentOptions, error) {
 // AllocSegment makes segment id of size bytes, zeroed, for this rank alone; see
 // Segment.Register. It is local.
 func (p *Proc) AllocSegment(id SegmentID, size uint64, opts ...SegmentOption) (*Segment, error) {
-	alloc := func(o segmentOptions) (*segment.Segment, error) { return p.wire.NewMemory(size, o.notifications) }
-	return p.addSegment("segment_alloc", id, opts, alloc)
+	return p.addSegment("segment_alloc", id, memory{size: size}, opts)
 }
 
 // BindSegment is AllocSegment with memory that the caller owns; see UseSegment.
 func (p *Proc) BindSegment(id SegmentID, mem []byte, opts ...SegmentOption) (*Segment, error) {
-	bind := func(o segmentOptions) (*segment.Segment, error) { return p.wire.BindMemory(mem, o.notifications) }
-	return p.addSegment("segment_bind", id, opts, bind)
+	return p.addSegment("segment_bind", id, bound(mem), opts)
 }
 
-type makeMemory func(segmentOptions) (*segment.Segment, error)
+// memory says what a segment is made of.
+type memory struct {
+	size  uint64
+	bytes []byte // the caller's memory, if it is bound
+	bound bool
+}
 
-func (p *Proc) addSegment(op string, id SegmentID, opts []SegmentOption, alloc makeMemory) (*Segment, error) {
+func bound(mem []byte) memory { return memory{size: uint64(len(mem)), bytes: mem, bound: true} }
+
+// first is the first byte of bound memory, nil if there is none.
+func (m memory) first() *byte {
+	if len(m.bytes) == 0 {
+		return nil
+	}
+	return &m.bytes[0]
+}
+
+func (p *Proc) addSegment(op string, id SegmentID, m memory, opts []SegmentOption) (*Segment, error) {
 	o, err := p.options(opts)
 	if err != nil {
 		return nil, segmentError(op, id, err)
 	}
-	s, err := p.addMemory(id, false, func() (*segment.Segment, error) { return alloc(o) })
+	s, err := p.makeSegment(id, false, m, o.notifications)
 	if err != nil {
 		return nil, segmentError(op, id, err)
 	}
 	return s, nil
 }
 
-// addMemory makes a segment of what alloc allocates, under an id that is free or that the caller has
-// drawn, and exposes it.
-func (p *Proc) addMemory(id SegmentID, drawn bool, alloc func() (*segment.Segment, error)) (*Segment, error) {
+// makeSegment makes a segment under an id that is free or that the caller has drawn, and exposes it.
+func (p *Proc) makeSegment(id SegmentID, drawn bool, m memory, notifications uint32) (*Segment, error) {
 	s, err := p.segments.Put(int(id), drawn, func() (*Segment, error) {
 		if p.closed.Load() {
 			return nil, ErrClosed
 		}
-		mem, err := alloc()
+		mem, err := p.allocate(m, notifications)
 		if err != nil {
 			return nil, err
 		}
@@ -123,6 +135,13 @@ func (p *Proc) addMemory(id SegmentID, drawn bool, alloc func() (*segment.Segmen
 		err = fmt.Errorf("%w: a creation of AnySegment in another goroutine takes that id", ErrInUse)
 	}
 	return s, err
+}
+
+func (p *Proc) allocate(m memory, notifications uint32) (*segment.Segment, error) {
+	if m.bound {
+		return p.wire.BindMemory(m.bytes, notifications)
+	}
+	return p.wire.NewMemory(m.size, notifications)
 }
 
 func segmentError(op string, id SegmentID, err error) error {

@@ -15,8 +15,9 @@ func TestPlaces(t *testing.T) {
 	table := NewPlaces[string](4)
 	word := func(s string) func() (*string, error) { return func() (*string, error) { return &s, nil } }
 	place := func(i int) *string { s := fmt.Sprint(i); return &s }
-	if s := table.Add(place); s == nil || *s != "0" {
-		t.Errorf("the lowest is %v, want 0", s)
+	table.Fill(1, place)
+	if s := table.Get(0); s == nil || *s != "0" {
+		t.Errorf("the first is %v, want 0", s)
 	}
 	if got := table.Reserve(3, func() int { t.Error("hopped"); return 1 }); got != 3 {
 		t.Errorf("reserved %d, want 3", got)

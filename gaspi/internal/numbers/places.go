@@ -81,6 +81,16 @@ func (t *Places[T]) Add(make func(i int) *T) *T {
 	return t.things[i]
 }
 
+// Fill gives the lowest n numbers, all of which are free, to what make makes of each. make does not
+// use the Places.
+func (t *Places[T]) Fill(n int, make func(i int) *T) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range n {
+		t.things[i] = make(i)
+	}
+}
+
 // Put gives number i to what make makes, or returns ErrRange, ErrTaken, or, unless the caller has
 // drawn the number, ErrReserved. make does not use the Places; its error is returned as it is.
 func (t *Places[T]) Put(i int, drawn bool, make func() (*T, error)) (*T, error) {
