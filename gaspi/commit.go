@@ -24,7 +24,7 @@ type commitState struct {
 	sent []bool // index is the member; true also of those who need no record
 	got  []bool // true also of those whose record is not needed
 
-	places []uint64 // by place.put; nil until all records were taken
+	places []uint64 // as placeOf has them; nil until all records were taken
 	shared int      // how many words of places all members have
 }
 
