@@ -227,12 +227,12 @@ func TestThousandRanks(t *testing.T) {
 	const n = 1024
 	cfg := gaspi.Config{Segments: 4, Groups: 2, Notifications: 64, AllReduceElements: 4, PassiveMax: 64, Queues: 1, QueuesMax: 2}
 	err := gaspi.Local(t.Context(), n, cfg, func(ctx context.Context, p *gaspi.Proc) error {
-		s, err := p.CreateSegment(ctx, 0, 8)
+		s, err := p.CreateSegment(ctx, 0, 16)
 		if err != nil {
 			return err
 		}
 		next := (p.Rank() + 1) % n
-		if err := p.MustQueue(0).WriteNotify(s.At(next, 0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: gaspi.Value(p.Rank()) + 1}); err != nil {
+		if err := p.MustQueue(0).WriteNotify(s.At(next, 0), must(s.Span(8, 8)), gaspi.Notification{ID: 1, Value: gaspi.Value(p.Rank()) + 1}); err != nil {
 			return err
 		}
 		if err := s.WaitUntil(ctx, 1, gaspi.Equal, gaspi.Value((p.Rank()+n-1)%n)+1); err != nil {
