@@ -33,8 +33,9 @@ type Number = datatype.Number
 // limit. recv may be send. send is taken over at the first call: when ctx ends
 // first, the same call again goes on with what send held then.
 //
-// It is a reduction to the first member along a tree with fanout 16, in the
-// order of the tree, and a broadcast back: 2 ceil(log16 size) rounds.
+// It is a reduction to the first member along a tree, in the order of the tree, and a broadcast
+// back. On a host a member has up to 16 children, and the first member of each host, which
+// stands for all of them, up to 4 on other hosts: each member sends at most 21 messages.
 func AllReduce[T Number](ctx context.Context, g *Group, send, recv []T, op Op) error {
 	if !reduce.Supports[T](op) {
 		return g.error("allreduce", fmt.Errorf("%v is not defined for elements of type %T", op, *new(T)))

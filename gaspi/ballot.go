@@ -53,7 +53,7 @@ func (b *ballot) step(ctx context.Context) error {
 	switch b.stage {
 	case gathering:
 		first := b.id(b.g.index, 0)
-		if _, err := array.Wait(ctx, notify.Every(first, uint32(b.children())), b.upStop, nil); err != nil {
+		if _, err := array.Wait(ctx, notify.Every(first, uint32(len(b.children()))), b.upStop, nil); err != nil {
 			return err
 		}
 		for c := range b.children() {
@@ -68,7 +68,7 @@ func (b *ballot) step(ctx context.Context) error {
 			b.stage = spreading
 		}
 	case delivering:
-		if err := b.send(ctx, b.parent(), (b.g.me-1)%fanout); err != nil {
+		if err := b.send(ctx, b.parent(), b.g.near.slot); err != nil {
 			return err
 		}
 		b.stage = awaiting
@@ -83,8 +83,8 @@ func (b *ballot) step(ctx context.Context) error {
 		}
 		b.least, b.stage = v, spreading
 	case spreading:
-		for ; b.told < b.children(); b.told++ {
-			if err := b.send(ctx, b.firstChild()+b.told, slotResult); err != nil {
+		for ; b.told < len(b.children()); b.told++ {
+			if err := b.send(ctx, b.children()[b.told], slotResult); err != nil {
 				return err
 			}
 		}

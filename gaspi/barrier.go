@@ -1,9 +1,10 @@
 package gaspi
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"iter"
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -12,11 +13,14 @@ import (
 
 // Barrier blocks until all members of g have called it. A barrier orders nothing but itself:
 // writes and notifications that a rank posted before it are not complete because of it. When
-// ctx ends first, calling Barrier again goes on with the same barrier and sends nothing twice.
+// ctx ends first, calling Barrier again goes on with the same barrier and sends nothing twice;
+// the error names members that this one waits for, which may wait for others themselves.
 //
-// It is a dissemination barrier with radix 16: in round k each rank signals up
-// to 15 ranks at distances j x 16^k, and waits for as many. It takes
-// ceil(log16 size) rounds and no memory beyond its notifications.
+// The members of one host signal up a tree with 16 children each, the first members of the hosts
+// each other in a dissemination barrier with radix 4, and then the tree downwards: each
+// member sends at most 17 signals and 3 for each factor 4 of the number of hosts. Few members
+// of one host signal each other at once: up to 4 that share memory, and up to 16 if each has
+// a core; through sockets 2, and 4. A barrier takes no memory beyond its notifications.
 func (p *Proc) Barrier(ctx context.Context, g *Group) error {
 	if err := g.ready("barrier"); err != nil {
 		return err
@@ -37,6 +41,7 @@ type barrier struct {
 	active bool         // a barrier is under way
 	round  int
 	sent   bool // the signals of this round are sent
+	passed bool // the successors know who has left without its part in this barrier
 
 	stop  func() error
 	spent *atomic.Int64
@@ -61,40 +66,93 @@ func newBarrier(g *Group, slot notify.ID, spent *atomic.Int64) *barrier {
 	return b
 }
 
-// plan makes the rounds: in the one with a given stride, signals go to the members
-// at distances stride, 2 x stride ... below the size.
+// The notifications of a barrier: of the children on the host or, where all members signal
+// each other, of these; of the parent; of the rounds of the leaders; and of a member that ends
+// the barrier because another one has left.
+const (
+	slotRelease = fanout
+	slotLeaders = slotRelease + 1
+	// leaderRounds is enough for leaderRadix^8 = 65,536 hosts.
+	leaderRounds = 8
+	leaderRadix  = 4
+	slotLeft     = slotLeaders + leaderRounds*(leaderRadix-1)
+	barrierSlots = slotLeft + 1
+)
+
+// plan makes the rounds. In a round a member sends all its signals and then waits.
 func (b *barrier) plan() {
-	g, n := b.g, len(b.g.ranks)
+	g := b.g
+	s := g.placement()
 	b.rounds = []barrierRound{}
-	for stride := 1; stride < n; stride *= fanout {
-		slot := b.slot + notify.ID(len(b.rounds)*(fanout-1))
-		round := barrierRound{first: g.p.lay.groupSlot(g.index) + slot}
-		for j := range inRound(stride, n) {
-			distance := (j + 1) * stride
-			to := (g.me + distance) % n
-			round.to = append(round.to, barrierSignal{
-				rank: g.ranks[to],
-				id:   g.p.lay.groupSlot(g.indexOf[to]) + slot + notify.ID(j),
-			})
-			round.from = append(round.from, g.ranks[(g.me-distance+n)%n])
-		}
-		b.rounds = append(b.rounds, round)
+	if s.atOnce {
+		b.disseminate(s.local, s.at, fanout, 0)
+		return
+	}
+	children := childrenIn(s.local, s.at, fanout)
+	if len(children) > 0 {
+		b.add(0, nil, 0, children)
+	}
+	if s.at > 0 {
+		above := s.local[(s.at-1)/fanout]
+		b.add(slotRelease, []int{above}, (s.at-1)%fanout, []int{above})
+	} else {
+		b.disseminate(s.leaders, s.host, leaderRadix, slotLeaders)
+	}
+	if len(children) > 0 {
+		b.add(0, children, slotRelease, nil)
 	}
 }
 
-// inRound is how many members, of n, a member signals in the round with a stride.
-func inRound(stride, n int) int { return min(fanout-1, (n-1)/stride) }
-
-// distances are how far away those are that a member signals in a barrier of n.
-func distances(n int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for stride := 1; stride < n; stride *= fanout {
-			for j := range inRound(stride, n) {
-				if !yield((j + 1) * stride) {
-					return
-				}
-			}
+// contact makes connections with the successors on other hosts that nothing was sent to yet, which a
+// barrier alone may not need: a rank notices the silence of another one, or that the network between
+// the two is cut, by its connection. It does not block.
+func (g *Group) contact() {
+	p := g.p
+	for m := range successors(g.me, len(g.ranks)) {
+		r := g.ranks[m]
+		if p.hosts.on(r) != p.hosts.on(p.rank) && p.links[r].Load() == nil {
+			p.tellLater(r, transport.Flag{Segment: p.lay.id, ID: p.lay.contactSlot(), Value: 1})
 		}
+	}
+}
+
+// add adds a round: signals to members, all at one slot there, and waits for those of
+// others at slots from first on.
+func (b *barrier) add(first notify.ID, to []int, slot int, from []int) *barrierRound {
+	g := b.g
+	round := barrierRound{first: b.slotAt(g.me) + first}
+	for _, m := range to {
+		round.to = append(round.to, barrierSignal{rank: g.ranks[m], id: b.slotAt(m) + notify.ID(slot)})
+	}
+	for _, m := range from {
+		round.from = append(round.from, g.ranks[m])
+	}
+	b.rounds = append(b.rounds, round)
+	return &b.rounds[len(b.rounds)-1]
+}
+
+// slotAt is the first notification of the barrier at a member.
+func (b *barrier) slotAt(member int) notify.ID {
+	return b.g.p.lay.groupSlot(b.g.indexOf[member]) + b.slot
+}
+
+// disseminate adds a dissemination barrier of members, of which this one is the at-th, with
+// slots from first on: in the round with a stride, signals go to the members at distances
+// stride, 2 x stride ... below their number, at most radix-1 of them.
+func (b *barrier) disseminate(members []int, at, radix int, first notify.ID) {
+	n := len(members)
+	for stride := 1; stride < n; stride *= radix {
+		var from []int
+		count := min(radix-1, (n-1)/stride)
+		for j := 1; j <= count; j++ {
+			from = append(from, members[(at-j*stride+n)%n])
+		}
+		round := b.add(first, nil, 0, from)
+		for j := 1; j <= count; j++ {
+			m := members[(at+j*stride)%n]
+			round.to = append(round.to, barrierSignal{rank: b.g.ranks[m], id: b.slotAt(m) + first + notify.ID(j-1)})
+		}
+		first += notify.ID(radix - 1)
 	}
 }
 
@@ -107,20 +165,23 @@ func (b *barrier) run(ctx context.Context, op string) error {
 	defer b.busy.Store(false)
 	if !b.active {
 		b.epoch = nextEpoch(b.epoch)
-		b.active, b.round, b.sent = true, 0, false
+		b.active, b.round, b.sent, b.passed = true, 0, false, false
 	}
 	if b.rounds == nil {
 		b.plan()
+		b.g.contact()
 	}
 	for ; b.round < len(b.rounds); b.round++ {
 		round := &b.rounds[b.round]
 		if !b.sent {
 			if err := b.signal(ctx, round); err != nil {
+				b.passOn(err)
 				return b.g.error(op, err)
 			}
 			b.sent = true
 		}
 		if err := b.wait(ctx, round); err != nil {
+			b.passOn(err)
 			return b.fail(op, err)
 		}
 		b.sent = false
@@ -174,9 +235,44 @@ func (b *barrier) missing() []Rank {
 
 // why is asked by waits whether they should end: when a member has died or is lost
 // to this rank, since the signal may depend on it through others; when one has left,
-// only if its own signal is missing, for it may have left after its part was done.
+// only if its own signal is missing, or another member says that its part is, for it may have
+// left after its part was done.
 func (b *barrier) why() error {
-	return b.g.overWithout(b.missing)
+	return cmp.Or(b.g.overWithout(b.missing), b.withoutLeft())
+}
+
+// The notification at slotLeft says which barrier it is of, since the one before may not have
+// ended at the member that gets it.
+//
+//	| number of the barrier: its low 15 bits | rank that has left + 1: 17 bits |
+const leftBits = 17
+
+// leftNews is the notification for rank r.
+func (b *barrier) leftNews(r Rank) notify.Value { return b.epoch<<leftBits | notify.Value(r+1) }
+
+// passOn tells the successors if the barrier ends with err because a rank has left the job without its
+// part: they may wait for others alone. They pass it on. It does not block.
+func (b *barrier) passOn(err error) {
+	gone, ok := errors.AsType[*RankError](err)
+	if !ok || !gone.Left || b.passed {
+		return
+	}
+	b.passed = true
+	p := b.g.p
+	for m := range successors(b.g.me, len(b.g.ranks)) {
+		p.tellLater(b.g.ranks[m], transport.Flag{Segment: p.lay.id, ID: b.slotAt(m) + slotLeft, Value: b.leftNews(gone.Rank)})
+	}
+}
+
+// withoutLeft returns the end of the rank that another member says has left without its part.
+func (b *barrier) withoutLeft() error {
+	p := b.g.p
+	v := p.system.Notifications().Load(b.slotAt(b.g.me) + slotLeft)
+	r := Rank(v&(1<<leftBits-1)) - 1
+	if r < 0 || int(r) >= p.size || v != b.leftNews(r) {
+		return nil
+	}
+	return cmp.Or(p.peers.FirstLeft([]Rank{r}), error(&RankError{Rank: r, Reason: "it has left the job", Left: true}))
 }
 
 func (b *barrier) fail(op string, err error) error {

@@ -17,25 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A barrier is one if nobody leaves it before all have entered it.
-func TestNobodyLeavesABarrierEarly(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 15, 16, 17, 31, 33, 40} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
-				s := must(p.CreateSegment(ctx, 0, 8))
-				for round := range uint64(20) {
-					must(p.FetchAdd(ctx, s.At(0, 0), 1))
-					ok(p.Barrier(ctx, p.World()))
-					if got := must(p.FetchAdd(ctx, s.At(0, 0), 0)); got < (round+1)*uint64(n) {
-						return fmt.Errorf("left barrier %d after %d entries of %d", round, got, (round+1)*uint64(n))
-					}
-				}
-				return p.Barrier(ctx, p.World()) // rank 0 stays until all have looked
-			})
-		})
-	}
-}
-
 // GPI-2 refuses the second of the two.
 func TestBarrierAndAllReduceInFlightTogether(t *testing.T) {
 	bubble(t, 3, func(ctx context.Context, p *gaspi.Proc) error {

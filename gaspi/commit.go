@@ -91,33 +91,10 @@ func (g *Group) beginCommit(ctx context.Context) error {
 	g.open(me, make([]int, n), make([]uint32, n))
 	g.indexOf[me] = g.index
 	g.commit = &commitState{hash: hash, sent: slices.Repeat([]bool{true}, n), got: slices.Repeat([]bool{true}, n)}
-	for _, m := range signalled(me, n) {
-		g.commit.got[m] = false
-	}
-	for _, m := range signallers(me, n) {
-		g.commit.sent[m] = false
+	for _, m := range g.near.partners {
+		g.commit.got[m], g.commit.sent[m] = false, false
 	}
 	return nil
-}
-
-// signalled are the members, of n, that the collectives of member me write to, some
-// more than once. Where the group lies at others it learns in a reduction over these, so
-// that a commit takes about 15 messages per member for each factor 16 of n.
-func signalled(me, n int) []int {
-	members := relatives(me, n)
-	for d := range distances(n) {
-		members = append(members, (me+d)%n)
-	}
-	return members
-}
-
-// signallers are the members whose collectives write to member me.
-func signallers(me, n int) []int {
-	members := relatives(me, n)
-	for d := range distances(n) {
-		members = append(members, (me-d+n)%n)
-	}
-	return members
 }
 
 // A commitQueue lets commits of equal ranks wait for each other: their records could not be told
@@ -166,8 +143,8 @@ func (p *Proc) committed(g *Group) {
 	p.system.Notifications().WakeSleepers()
 }
 
-// exchange tells the members that will write here where the group lies, and learns
-// where it lies at those that this one will write to.
+// exchange tells the partners of this member where the group lies, and learns where it lies at
+// them.
 func (g *Group) exchange(ctx context.Context) error {
 	for m := range g.ranks {
 		if g.commit.sent[m] {

@@ -63,8 +63,8 @@ type Config struct {
 	ListMax int
 
 	// Groups is how many groups may exist at a time: the world, those of the program,
-	// and one for each team and each stale reduction. Default 128. Each costs about
-	// 40 KiB when it is used, and 16 bytes per rank of the job when it is committed.
+	// and one for each team and each stale reduction. Default 128. Each costs up to
+	// 46 KiB when it is used, and 16 bytes per rank of the job when it is committed.
 	Groups int
 	// AllReduceElements is the longest vector of the small AllReduce, in
 	// elements of 8 bytes. Default 255.

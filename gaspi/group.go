@@ -35,7 +35,8 @@ type Group struct {
 	revocation revocation
 
 	// Constant once committed.
-	me      int      // index of this rank in ranks
+	me      int // index of this rank in ranks
+	near    neighbours
 	indexOf []int    // index is the member; the group's index there
 	tagOf   []uint32 // index is the member; the group's tag there
 
@@ -225,6 +226,8 @@ func (g *Group) overWithout(ranks func() []Rank) error {
 // open makes the group's collectives. Its slots are clear.
 func (g *Group) open(me int, indexOf []int, tagOf []uint32) {
 	g.me, g.indexOf, g.tagOf = me, indexOf, tagOf
+	where := g.placement()
+	g.near = where.neighbours()
 	g.barrier = newBarrier(g, slotBarrier, &g.p.stats.barrierWait)
 	g.internal = newBarrier(g, slotInternal, nil)
 	g.ballot = newBallot(g)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -30,20 +30,31 @@ import (
 
 // passive is this rank's side of all lanes.
 type passive struct {
-	// turn holds a token per rank: one message to each is under way at a time.
-	turn   []chan struct{}
-	ticket []uint32 // index is the rank; guarded by its turn
+	mu    sync.Mutex
+	turns map[Rank]*passiveTurn // guarded by mu; of ranks that something was sent to
 
 	// receive holds the token of the receiver.
 	receive chan struct{}
 }
 
-func newPassive(p *Proc) *passive {
-	s := &passive{ticket: make([]uint32, p.size), receive: make(chan struct{}, 1)}
-	for range p.size {
-		s.turn = append(s.turn, make(chan struct{}, 1))
+// A passiveTurn is what messages to one rank share.
+type passiveTurn struct {
+	token  chan struct{} // holds a token while a message is under way: there is one at a time
+	ticket uint32        // of the last message; belongs to the holder of the token
+}
+
+func newPassive() *passive {
+	return &passive{turns: make(map[Rank]*passiveTurn), receive: make(chan struct{}, 1)}
+}
+
+// turn returns what messages to rank to share.
+func (s *passive) turn(to Rank) *passiveTurn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turns[to] == nil {
+		s.turns[to] = &passiveTurn{token: make(chan struct{}, 1)}
 	}
-	return s
+	return s.turns[to]
 }
 
 // end waits until no message is half sent or half received, for at most closingMost.
@@ -51,7 +62,13 @@ func newPassive(p *Proc) *passive {
 func (s *passive) end() {
 	late := time.NewTimer(closingMost)
 	defer late.Stop()
-	for _, token := range append(slices.Clone(s.turn), s.receive) {
+	tokens := []chan struct{}{s.receive}
+	s.mu.Lock()
+	for _, turn := range s.turns {
+		tokens = append(tokens, turn.token)
+	}
+	s.mu.Unlock()
+	for _, token := range tokens {
 		select {
 		case token <- struct{}{}:
 			<-token
@@ -95,17 +112,18 @@ func (p *Proc) passiveSend(ctx context.Context, to Rank, src Span) error {
 	if src.Len() > p.lay.passiveMax {
 		return fmt.Errorf("%w: Config.PassiveMax is %d bytes", ErrTooLarge, p.lay.passiveMax)
 	}
+	turn := p.passive.turn(to)
 	select {
-	case p.passive.turn[to] <- struct{}{}:
-		defer func() { <-p.passive.turn[to] }()
+	case turn.token <- struct{}{}:
+		defer func() { <-turn.token }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	if p.closed.Load() { // while this call waited for its turn
 		return ErrClosed
 	}
-	ticket := nextEpoch(notify.Value(p.passive.ticket[to]))
-	p.passive.ticket[to] = uint32(ticket)
+	ticket := nextEpoch(notify.Value(turn.ticket))
+	turn.ticket = uint32(ticket)
 	m := &passiveMessage{p: p, link: way.Link, to: to, state: uint64(ticket)<<32 | src.Len()}
 	m.lane = transport.Addr{Segment: p.lay.id, Offset: p.lay.passiveLane(p.rank)}
 	if _, err := p.system.Notifications().Reset(p.lay.passiveReceipt(to)); err != nil { // of an earlier message

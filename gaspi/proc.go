@@ -13,6 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/wireup"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -28,6 +29,7 @@ type Proc struct {
 	size   int
 	closed atomic.Bool
 	info   boot.Info
+	hosts  hosts
 
 	links    []atomic.Pointer[route] // index is the rank; nil until used
 	system   *segment.Segment
@@ -116,14 +118,14 @@ func join(ctx context.Context, cfg Config, session boot.Session, inside bool, op
 		p.abandon()
 		return nil, err
 	}
-	p.passive = newPassive(p)
-	p.openWorld()
+	p.passive = newPassive()
 	peers.Start(wire, p.wakeAll)
 	// From here on peers may write: everything they write to is in place.
-	if err := p.meet(ctx); err != nil {
+	if err := p.meet(ctx, wire.Location); err != nil {
 		p.abandon()
 		return nil, err
 	}
+	p.openWorld()
 	p.done.Add(2)
 	go p.watch()
 	go p.heedNews()
@@ -156,7 +158,7 @@ func (p *Proc) openSystem() error {
 
 // openOwn makes a segment that every rank can reach.
 func (p *Proc) openOwn(id segment.ID, size uint64, notifications uint32) (*segment.Segment, error) {
-	seg, err := p.wire.NewMemory(size, notifications)
+	seg, err := p.ownMemory(size, notifications)
 	if err != nil {
 		return nil, err
 	}
@@ -172,13 +174,26 @@ func (p *Proc) openOwn(id segment.ID, size uint64, notifications uint32) (*segme
 	return seg, err
 }
 
-// meet waits for all ranks, and checks that they agree on where things lie in
-// each other's system segments.
-func (p *Proc) meet(ctx context.Context) error {
-	err := p.boot.Fence(ctx, "system", p.cfg.common())
+// reserveAt is the size from which the runtime's own memory of ranks of one process is apart from
+// the heap. Most of it is never used, and grows with the square of their number.
+const reserveAt = 8 << 20
+
+// ownMemory makes memory for the runtime's own segments.
+func (p *Proc) ownMemory(size uint64, notifications uint32) (*segment.Segment, error) {
+	if p.inside && size+notify.Bytes(notifications) > reserveAt {
+		return segment.Reserve(size, notifications, p.wire.Wait)
+	}
+	return p.wire.NewMemory(size, notifications)
+}
+
+// meet waits for all ranks, checks that they agree on where things lie in each other's
+// system segments, and learns where they are.
+func (p *Proc) meet(ctx context.Context, location string) error {
+	locations, err := p.boot.Gather(ctx, "system", p.cfg.common(), location)
 	if errors.Is(err, ErrMismatch) {
 		return fmt.Errorf("%w; Config must be the same on all ranks", err)
 	}
+	p.hosts = readLocations(p.size, locations)
 	return err
 }
 

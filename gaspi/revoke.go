@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,11 +17,11 @@ import (
 )
 
 // A revocation is told by notifications of a segment that every rank has for this alone,
-// with one notification for each of its group places. A member posts it at those that it
-// signals in barriers; each of them does so too, once, whatever its program does: a
-// goroutine waits for these notifications. So a revocation reaches all members that are
-// alive although the member that began it dies, as long as their circle stays connected,
-// in which each has at least fanout-1 successors.
+// with one notification for each of its group places. A member posts it at its successors;
+// each of them does so too, once, whatever its program does: a goroutine waits for these
+// notifications. So a revocation reaches all members that are alive although the member that
+// began it dies, as long as their circle stays connected, in which each has at least
+// fanout-1 successors.
 
 // A RevokedError says that a group was revoked. It matches ErrRevoked.
 type RevokedError struct {
@@ -244,22 +245,37 @@ func (e *RevokedError) news(tag uint32) notify.Value {
 	return notify.Value(tag<<lostBits | e.lost)
 }
 
-// flood tells the members that this one signals. Each is told by a goroutine of its own,
-// since a rank that no connection leads to yet may be slow to reach.
+// flood tells the successors of this member.
 func (g *Group) flood(err *RevokedError) {
-	told := make([]bool, len(g.ranks))
-	told[g.me] = true
-	for _, m := range signalled(g.me, len(g.ranks)) {
-		if told[m] || g.p.peers.At(g.ranks[m]).HasEnded() {
+	for m := range successors(g.me, len(g.ranks)) {
+		if g.p.peers.At(g.ranks[m]).HasEnded() {
 			continue
 		}
-		told[m] = true
-		g.p.telling.begin()
-		go func() {
-			defer g.p.telling.end()
-			g.p.tell(g.ranks[m], transport.Flag{Segment: g.p.lay.news, ID: notify.ID(g.indexOf[m]), Value: err.news(g.tagOf[m])})
-		}()
+		g.p.tellLater(g.ranks[m], transport.Flag{Segment: g.p.lay.news, ID: notify.ID(g.indexOf[m]), Value: err.news(g.tagOf[m])})
 	}
+}
+
+// successors are the members, of n, at distances j x fanout^k of member me, j below fanout.
+func successors(me, n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for stride := 1; stride < n; stride *= fanout {
+			for distance := stride; distance < min(stride*fanout, n); distance += stride {
+				if !yield((me + distance) % n) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// tellLater is tell in a goroutine of its own, since a rank that no connection leads to yet may be
+// slow to reach. Close waits for it a while.
+func (p *Proc) tellLater(to Rank, flag transport.Flag) {
+	p.telling.begin()
+	go func() {
+		defer p.telling.end()
+		p.tell(to, flag)
+	}()
 }
 
 // tell posts a notification at another rank. One that cannot be told needs no news, and when

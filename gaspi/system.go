@@ -11,7 +11,7 @@ import (
 // configuration and the size of the job, so it is the same on all ranks.
 //
 //	data:          | group 0 | group 1 | ... | commit records | passive headers out | passive lanes in |
-//	notifications: | group 0 | group 1 | ... | commits        | passive arrivals    | passive receipts |
+//	notifications: | group 0 | group 1 | ... | commits        | passive arrivals    | passive receipts | contacts |
 type layout struct {
 	id     segment.ID
 	news   segment.ID // of revocations
@@ -27,27 +27,18 @@ type layout struct {
 }
 
 const (
-	// fanout is how many ranks one rank signals in one round of a barrier, plus
-	// one, and how many children a rank has in the reduction tree. Local ranks
-	// that share cores pay for each round with a turn of the scheduler, so few
-	// rounds with many signals win: all jobs of up to 16 ranks need one round.
-	fanout = 16
-	// barrierRounds is enough for fanout^4 = 65,536 ranks.
-	barrierRounds = 4
-	barrierSlots  = barrierRounds * (fanout - 1)
-
 	// A group has two barriers, so that those inside collective calls such as
 	// CreateSegment cannot be mistaken for the program's own.
 	slotBarrier  = 0
 	slotInternal = barrierSlots
-	slotVector   = 2 * barrierSlots            // from each child, then from the parent
-	slotBallot   = slotVector + slotResult + 1 // likewise
-	slotTurn     = slotBallot + slotResult + 1 // from the parent; see turns
-	slotConsent  = slotTurn + 1                // two from each rank of the job, as numbers of members; see consent
+	slotVector   = 2 * barrierSlots       // from each child, then from the parent
+	slotBallot   = slotVector + treeSlots // likewise
+	slotTurn     = slotBallot + treeSlots // from the parent; see turns
+	slotConsent  = slotTurn + 1           // two from each rank of the job, as numbers of members; see consent
 
 	// A group has room for the vectors of its children, for the result from its
 	// parent, and for what it accumulates.
-	vectorSlots = fanout + 2
+	vectorSlots = treeSlots + 1
 
 	commitRecord  = 8  // bytes of a record; see record
 	passiveHeader = 64 // bytes; one cache line
@@ -74,7 +65,7 @@ func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
 func (l layout) size() uint64 { return l.passiveLane(Rank(l.ranks)) }
 
 // notifications is the number of its notifications.
-func (l layout) notifications() uint32 { return uint32(l.passiveReceipt(Rank(l.ranks))) }
+func (l layout) notifications() uint32 { return uint32(l.contactSlot()) + 1 }
 
 // groupAt is where group g has its vectors.
 func (l layout) groupAt(g int) uint64 { return uint64(g) * l.groupBytes }
@@ -123,3 +114,7 @@ func (l layout) passiveArrival(r Rank) notify.ID {
 func (l layout) passiveReceipt(r Rank) notify.ID {
 	return l.passiveArrival(Rank(l.ranks)) + notify.ID(r)
 }
+
+// contactSlot is the notification of a rank that connects with this one and has nothing to say;
+// nobody waits for it.
+func (l layout) contactSlot() notify.ID { return l.passiveReceipt(Rank(l.ranks)) }

@@ -138,18 +138,18 @@ func (v *vectorOp) accumulate(in []byte) {
 func (v *vectorOp) step(ctx context.Context, combine func(acc, in []byte)) error {
 	switch v.stage {
 	case gathering:
-		if err := v.await(ctx, 0, uint32(v.children()), v.upStop); err != nil {
+		if err := v.await(ctx, 0, uint32(len(v.children())), v.upStop); err != nil {
 			return err
 		}
-		for c := range v.children() {
-			v.absorb(v.slot(c), v.firstChild()+c, combine)
+		for slot, child := range v.children() {
+			v.absorb(v.slot(slot), child, combine)
 		}
 		v.stage = delivering
 		if v.g.me == 0 {
 			v.stage = spreading
 		}
 	case delivering:
-		if err := v.send(ctx, slotAccumulator, v.parent(), (v.g.me-1)%fanout); err != nil {
+		if err := v.send(ctx, slotAccumulator, v.parent(), v.g.near.slot); err != nil {
 			return err
 		}
 		v.stage = awaiting
@@ -163,8 +163,8 @@ func (v *vectorOp) step(ctx context.Context, combine func(acc, in []byte)) error
 		if v.g.me == 0 {
 			from = slotAccumulator
 		}
-		for c := range v.children() {
-			if err := v.send(ctx, from, v.firstChild()+c, slotResult); err != nil {
+		for _, child := range v.children() {
+			if err := v.send(ctx, from, child, slotResult); err != nil {
 				return err
 			}
 		}

@@ -228,12 +228,14 @@ func TestFenceNamesTheRankThatIsGone(t *testing.T) {
 
 func TestFenceRefusals(t *testing.T) {
 	forEachJob(t, 2, func(t *testing.T, j *job) {
-		for _, c := range []struct{ name, fence, word, want string }{
-			{"empty name", "", "", "1 to 256 bytes"},
-			{"long word", "f", strings.Repeat("w", MaxWord+1), "at most 1024 bytes"},
-			{"not UTF-8", "f", "a\xff", "UTF-8"},
+		for _, c := range []struct{ name, fence, word, part, want string }{
+			{"empty name", "", "", "", "1 to 256 bytes"},
+			{"long word", "f", strings.Repeat("w", MaxWord+1), "", "at most 1024 bytes"},
+			{"not UTF-8", "f", "a\xff", "", "UTF-8"},
+			{"long part", "f", "", strings.Repeat("p", MaxPart+1), "at most 128 bytes"},
+			{"two lines", "f", "", "p\nq", "without line feeds"},
 		} {
-			if err := j.sessions[0].Fence(testenv.Context(t), c.fence, c.word); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := j.sessions[0].Gather(testenv.Context(t), c.fence, c.word, c.part); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
 			}
 		}
@@ -261,7 +263,7 @@ func TestMessagesPerRankAreFew(t *testing.T) {
 		h.attach(base.Rank(r), &sinks[r])
 	}
 	for r := range base.Rank(4) {
-		if err := errors.Join(h.put(r, "x", nil), h.come(r, "f", "w")); err != nil {
+		if err := errors.Join(h.put(r, "x", nil), h.come(r, "f", "w", "")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -122,6 +122,12 @@ type Session interface {
 	// error of ctx. It takes one short message each way per rank.
 	Fence(ctx context.Context, name, word string) error
 
+	// Gather is Fence that also tells all ranks a part of each, UTF-8 of at most
+	// MaxPart bytes without line feeds, in the one message that each gets. The index of
+	// the result is the rank. It is nil on all ranks if the parts together do not fit
+	// into a message. Of calls that continue one that ended early the first part counts.
+	Gather(ctx context.Context, name, word, part string) ([]string, error)
+
 	// Credentials are what ranks prove to each other with that they are of the same job
 	// and, where a launcher has handed them out, which rank each is.
 	Credentials() auth.Credentials
@@ -156,4 +162,5 @@ const (
 	MaxName  = 256       // bytes of a name
 	MaxValue = 512 << 10 // bytes of a value
 	MaxWord  = 1024      // bytes of a fence's word
+	MaxPart  = 128       // bytes of what a rank tells all others in Gather
 )

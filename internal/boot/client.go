@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
@@ -140,6 +141,9 @@ func (c *client) handle(m message) error {
 	if int(m.Rank) >= c.info.Size {
 		return fmt.Errorf("%s message about rank %d of a job of %d", m.Kind, m.Rank, c.info.Size)
 	}
+	if at := slices.IndexFunc(m.Also, func(r base.Rank) bool { return int(r) >= c.info.Size }); at >= 0 {
+		return fmt.Errorf("%s message about rank %d of a job of %d", m.Kind, m.Also[at], c.info.Size)
+	}
 	switch m.Kind {
 	case kindDie:
 		if !c.hosted {
@@ -168,8 +172,13 @@ func (c *client) Get(ctx context.Context, r base.Rank, name string) ([]byte, err
 }
 
 func (c *client) Fence(ctx context.Context, name, word string) error {
-	return c.fence(ctx, name, word, func() error {
-		return c.wire.Send(message{Kind: kindFence, Rank: c.info.Rank, Name: name, Word: word})
+	_, err := c.Gather(ctx, name, word, "")
+	return err
+}
+
+func (c *client) Gather(ctx context.Context, name, word, part string) ([]string, error) {
+	return c.gather(ctx, name, word, part, func() error {
+		return c.wire.Send(message{Kind: kindFence, Rank: c.info.Rank, Name: name, Word: word, Part: part})
 	})
 }
 

@@ -14,13 +14,14 @@ const maxOpen = 4096
 type fence struct {
 	name    string
 	words   []string // index is the rank
+	parts   []string // index is the rank
 	came    []bool   // index is the rank
 	missing int
 }
 
 // come notes that rank r has come to a fence. A fence is forgotten as soon as
 // all have come or somebody never will; whoever comes later begins another one.
-func (h *hub) come(r base.Rank, name, word string) error {
+func (h *hub) come(r base.Rank, name, word, part string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.ahead[name]
@@ -28,13 +29,13 @@ func (h *hub) come(r base.Rank, name, word string) error {
 		return fmt.Errorf("fence %q: %d others are under way, which is the limit", name, maxOpen)
 	}
 	if e == nil {
-		e = &fence{name: name, words: make([]string, h.size), came: make([]bool, h.size), missing: h.size}
+		e = &fence{name: name, words: make([]string, h.size), parts: make([]string, h.size), came: make([]bool, h.size), missing: h.size}
 		h.ahead[name] = e
 	}
 	if e.came[r] {
 		return fmt.Errorf("rank %d came twice to fence %q", r, name)
 	}
-	e.words[r], e.came[r] = word, true
+	e.words[r], e.parts[r], e.came[r] = word, part, true
 	e.missing--
 	h.settleFenceLocked(e)
 	return nil
@@ -43,7 +44,7 @@ func (h *hub) come(r base.Rank, name, word string) error {
 // settleFenceLocked ends a fence to which all have come, or somebody never will.
 func (h *hub) settleFenceLocked(e *fence) {
 	if e.missing == 0 {
-		h.endFenceLocked(e, message{Kind: kindFenced, Name: e.name, Reason: e.difference()})
+		h.endFenceLocked(e, message{Kind: kindFenced, Name: e.name, Value: packParts(e.parts), Reason: e.difference()})
 		return
 	}
 	for _, dead := range h.order {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -174,13 +175,16 @@ func (b *inbox) get(ctx context.Context, r base.Rank, name string, send func() e
 	return bytes.Clone(value), nil
 }
 
-// fence waits until all ranks have come; send says that this one has.
-func (b *inbox) fence(ctx context.Context, name, word string, send func() error) error {
-	if err := checkFence(name, word); err != nil {
-		return err
+// gather waits until all ranks have come, and returns their parts; send says that this one has.
+func (b *inbox) gather(ctx context.Context, name, word, part string, send func() error) ([]string, error) {
+	if err := checkFence(name, word, part); err != nil {
+		return nil, err
 	}
-	_, err := b.wait(ctx, ask{kind: kindFence, name: name}, send)
-	return err
+	packed, err := b.wait(ctx, ask{kind: kindFence, name: name}, send)
+	if err != nil {
+		return nil, err
+	}
+	return unpackParts(packed, b.info.Size)
 }
 
 // kill waits until rank r is gone; send requests it.
@@ -229,11 +233,14 @@ func (b *inbox) take(m message) error {
 		if m.Reason != "" {
 			err = fmt.Errorf("%w: %s", base.ErrMismatch, m.Reason)
 		}
-		b.answer(ask{kind: kindFence, name: m.Name}, nil, err)
+		b.answer(ask{kind: kindFence, name: m.Name}, m.Value, err)
 	case kindBroken:
 		b.answer(ask{kind: kindFence, name: m.Name}, nil, f.rankError())
 	case kindGone:
 		b.rankGone(f)
+		for _, f.Rank = range m.Also {
+			b.rankGone(f)
+		}
 	case kindRefuse:
 		b.answer(ask{kind: kindKill, rank: m.Rank}, nil, errors.New(m.Reason))
 	default:
@@ -308,12 +315,15 @@ func checkNamed(name string, value []byte) error {
 	return nil
 }
 
-func checkFence(name, word string) error {
+func checkFence(name, word, part string) error {
 	if err := checkName(name); err != nil {
 		return fmt.Errorf("fence: %w", err)
 	}
 	if len(word) > MaxWord || !utf8.ValidString(word) {
 		return fmt.Errorf("fence %q: word %.40q has %d bytes; a word is UTF-8 of at most %d bytes", name, word, len(word), MaxWord)
+	}
+	if len(part) > MaxPart || !utf8.ValidString(part) || strings.Contains(part, partEnd) {
+		return fmt.Errorf("fence %q: part %.40q has %d bytes; a part is UTF-8 of at most %d bytes without line feeds", name, part, len(part), MaxPart)
 	}
 	return nil
 }

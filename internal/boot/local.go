@@ -106,7 +106,12 @@ func (s *localSession) Get(ctx context.Context, r base.Rank, name string) ([]byt
 }
 
 func (s *localSession) Fence(ctx context.Context, name, word string) error {
-	return s.fence(ctx, name, word, func() error { return s.local.hub.come(s.info.Rank, name, word) })
+	_, err := s.Gather(ctx, name, word, "")
+	return err
+}
+
+func (s *localSession) Gather(ctx context.Context, name, word, part string) ([]string, error) {
+	return s.gather(ctx, name, word, part, func() error { return s.local.hub.come(s.info.Rank, name, word, part) })
 }
 
 func (s *localSession) Kill(ctx context.Context, r base.Rank) error {

@@ -11,7 +11,7 @@ import (
 
 // protocolVersion is the first thing both sides say. It changes whenever an old
 // peer could misunderstand a message.
-const protocolVersion = 4
+const protocolVersion = 5
 
 // maxLine bounds a message on the wire, its newline included.
 const maxLine = 1 << 20
@@ -24,15 +24,15 @@ const (
 	kindHello  = "hello"  // both ways, first: version, job, rank, size; to the rank also its credentials, beat, hosted
 	kindPut    = "put"    // to the launcher: name, value
 	kindGet    = "get"    // to the launcher: rank whose value is wanted, name
-	kindFence  = "fence"  // to the launcher: name, word
+	kindFence  = "fence"  // to the launcher: name, word, part
 	kindKill   = "kill"   // to the launcher: rank to kill
 	kindMiss   = "miss"   // to the launcher: rank that this one cannot reach any more, reason
 	kindBye    = "bye"    // to the launcher, last
 	kindValue  = "value"  // to the rank: rank, name, value: the answer to get
 	kindNever  = "never"  // to the rank: rank, name, reason: it is gone, and put no such value
-	kindFenced = "fenced" // to the rank: name: all have come; reason says who did not agree, if any
+	kindFenced = "fenced" // to the rank: name: all have come; value has their parts, reason says who did not agree, if any
 	kindBroken = "broken" // to the rank: the fence name failed because rank is gone, reason
-	kindGone   = "gone"   // to the rank: rank, left, reason
+	kindGone   = "gone"   // to the rank: rank and then also others, left, reason
 	kindRefuse = "refuse" // to the rank: rank was not killed, reason
 	kindDie    = "die"    // to the rank: another one asked for your end
 	kindBeat   = "beat"   // both ways, over a network: still here
@@ -53,8 +53,11 @@ type message struct {
 	Name    string    `json:"name,omitempty"`
 	Value   []byte    `json:"value,omitempty"`
 	Word    string    `json:"word,omitempty"`
+	Part    string    `json:"part,omitempty"`
 	Left    bool      `json:"left,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
+
+	Also []base.Rank `json:"also,omitempty"` // ranks that are gone like Rank and after it, in order
 }
 
 // encode returns m as a line, newline included.
@@ -99,14 +102,21 @@ func (m message) check() error {
 	if len(m.Reason) > maxReason {
 		return fmt.Errorf("%.20q message with a reason of %d bytes; at most %d are allowed", m.Kind, len(m.Reason), maxReason)
 	}
+	for _, r := range m.Also {
+		if r < 0 {
+			return fmt.Errorf("%.20q message with a negative rank", m.Kind)
+		}
+	}
 	switch m.Kind {
 	case kindHello:
 		return m.checkHello()
 	case kindPut, kindValue:
 		return checkNamed(m.Name, m.Value)
 	case kindFence:
-		return checkFence(m.Name, m.Word)
-	case kindGet, kindNever, kindFenced, kindBroken:
+		return checkFence(m.Name, m.Word, m.Part)
+	case kindFenced:
+		return checkNamed(m.Name, m.Value)
+	case kindGet, kindNever, kindBroken:
 		return checkName(m.Name)
 	case kindKill, kindMiss, kindBye, kindGone, kindRefuse, kindDie, kindBeat, kindError:
 		return nil

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
@@ -49,6 +51,71 @@ func TestRankZeroHearsLast(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestEndsAreToldTogether has most ranks of a job end while others do not read. These are told of all of
+// them, in their order, in one message for those that ended alike one after the other.
+func TestEndsAreToldTogether(t *testing.T) {
+	const size, readers = 300, 3
+	synctest.Test(t, func(t *testing.T) {
+		s := startServer(t, size)
+		var from []*bufio.Reader
+		for r := range base.Rank(readers) {
+			from = append(from, unread(t, s, r))
+		}
+		synctest.Wait()
+		died := base.Rank(size - 7)
+		var want []base.Rank
+		for r := base.Rank(size - 1); r >= readers; r-- {
+			f := Failure{Rank: r, Left: true, Reason: "exit status 0"}
+			if r == died {
+				f = Failure{Rank: r, Reason: "killed"}
+			}
+			s.hub.leave(f)
+			if r == size-1 {
+				synctest.Wait() // the first is on its way
+			}
+			want = append(want, r)
+		}
+		for r, lines := range from {
+			var told []base.Rank
+			for range 4 { // the first, those before the one that died, that one, and the rest
+				line, err := lines.ReadString('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				m, err := decode([]byte(strings.TrimSuffix(line, "\n")))
+				if err != nil || m.Kind != kindGone || m.Left == (m.Rank == died) {
+					t.Fatalf("rank %d is told %q, %v", r, line, err)
+				}
+				told = append(append(told, m.Rank), m.Also...)
+			}
+			if d := cmp.Diff(want, told); d != "" {
+				t.Errorf("rank %d is told in four messages of (-want +got):\n%s", r, d)
+			}
+		}
+	})
+}
+
+// TestRankHearsOfAllThatEnded reads a message about several ranks, and one about a rank that there is not.
+func TestRankHearsOfAllThatEnded(t *testing.T) {
+	b := newInbox(Info{Rank: 0, Size: 5})
+	if err := b.take(message{Kind: kindGone, Rank: 3, Also: []base.Rank{1, 4, 3}, Left: true, Reason: "r"}); err != nil {
+		t.Fatal(err)
+	}
+	close(b.failures)
+	var heard []Failure
+	for f := range b.failures {
+		heard = append(heard, f)
+	}
+	want := []Failure{{Rank: 3, Left: true, Reason: "r"}, {Rank: 1, Left: true, Reason: "r"}, {Rank: 4, Left: true, Reason: "r"}}
+	if d := cmp.Diff(want, heard); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	c := &client{inbox: newInbox(Info{Rank: 0, Size: 5})}
+	if err := c.handle(message{Kind: kindGone, Rank: 3, Also: []base.Rank{5}}); err == nil || !strings.Contains(err.Error(), "rank 5 of a job of 5") {
+		t.Errorf("got %v, want an error about rank 5", err)
 	}
 }
 

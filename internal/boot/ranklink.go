@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/control"
@@ -22,6 +23,9 @@ type rankLink struct {
 
 	joined    bool // guarded by the server's mu: the rank uses this connection and no other
 	announced bool // guarded by the server's mu: somebody knows what became of the rank
+
+	ends   sync.Mutex
+	untold []message // guarded by ends: ranks that are gone, of which this one was not told yet
 }
 
 // join answers the hello of the rank, from which on it is there, and ends the other connections
@@ -112,7 +116,7 @@ func (l *rankLink) handle(m message, greeted bool) error {
 	case kindGet:
 		return l.server.hub.get(l.rank, m.Rank, m.Name)
 	case kindFence:
-		return l.server.hub.come(l.rank, m.Name, m.Word)
+		return l.server.hub.come(l.rank, m.Name, m.Word, m.Part)
 	case kindKill:
 		return l.handleKill(m.Rank)
 	case kindMiss:
@@ -183,5 +187,29 @@ func (l *rankLink) tell(m message) {
 		l.wire.SendAfter(l.server.awaitTold, m)
 		return
 	}
-	l.wire.Send(m)
+	if m.Kind != kindGone {
+		l.wire.Send(m)
+		return
+	}
+	l.ends.Lock()
+	l.untold = append(l.untold, m)
+	l.ends.Unlock()
+	l.wire.SendLate(l.takeEnds)
+}
+
+// takeEnds returns the messages about ranks that are gone which the rank is to be told, in order. Ranks
+// that ended alike one after the other are in one message: most of a job ends at a time.
+func (l *rankLink) takeEnds() []message {
+	l.ends.Lock()
+	defer l.ends.Unlock()
+	var merged []message
+	for _, m := range l.untold {
+		if n := len(merged); n > 0 && merged[n-1].Left == m.Left && merged[n-1].Reason == m.Reason {
+			merged[n-1].Also = append(merged[n-1].Also, m.Rank)
+			continue
+		}
+		merged = append(merged, m)
+	}
+	l.untold = nil
+	return merged
 }

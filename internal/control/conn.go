@@ -10,6 +10,7 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -28,6 +29,8 @@ type Conn[M any] struct {
 
 	mu      sync.Mutex
 	queue   net.Buffers     // guarded by mu
+	late    func() []M      // guarded by mu: makes messages when the queue is written; nil for none
+	lateAt  int             // guarded by mu: their place in the queue
 	unsent  int             // guarded by mu: bytes in queue and in the write under way
 	closing bool            // guarded by mu: nothing more will be queued
 	err     error           // guarded by mu: why sending stopped
@@ -58,6 +61,19 @@ func (c *Conn[M]) Send(m M) error { return c.send(m, nil) }
 // SendAfter is Send of a message that is written when hold has returned. The goroutine
 // that writes calls hold, so what is queued later waits too.
 func (c *Conn[M]) SendAfter(hold func(), m M) error { return c.send(m, []func(){hold}) }
+
+// SendLate is Send of messages that late makes when they are about to be written. A call before that is
+// included in the one before, so that what a slow peer is to hear can be put together. The goroutine
+// that writes calls late, which is the same in all calls.
+func (c *Conn[M]) SendLate(late func() []M) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.errLocked() != nil || c.late != nil {
+		return
+	}
+	c.late, c.lateAt = late, len(c.queue)
+	c.wakeLocked()
+}
 
 func (c *Conn[M]) send(m M, holds []func()) error {
 	parts, err := c.protocol.Encode(m)
@@ -122,13 +138,22 @@ func (c *Conn[M]) sendLoop() {
 	for range c.wake {
 		c.mu.Lock()
 		batch, closing, holds, marks := c.queue, c.closing, c.holds, c.marks
-		c.queue, c.holds, c.marks = nil, nil, nil
+		late, lateAt := c.late, c.lateAt
+		c.queue, c.holds, c.marks, c.late = nil, nil, nil, nil
 		c.mu.Unlock()
 		for _, hold := range holds {
 			hold()
 		}
 		n := size(batch) // which writing empties
-		_, err := batch.WriteTo(out)
+		var err error
+		if late != nil {
+			var parts net.Buffers
+			parts, err = c.encodeAll(late())
+			batch = slices.Insert(batch, lateAt, parts...)
+		}
+		if err == nil {
+			_, err = batch.WriteTo(out)
+		}
 		if err == nil {
 			err = out.Flush()
 		}
@@ -139,7 +164,7 @@ func (c *Conn[M]) sendLoop() {
 		}
 		if c.err != nil {
 			closing, marks = true, append(marks, c.marks...)
-			c.queue, c.holds, c.marks = nil, nil, nil
+			c.queue, c.holds, c.marks, c.late = nil, nil, nil, nil
 		}
 		c.mu.Unlock()
 		for _, done := range marks {
@@ -149,6 +174,18 @@ func (c *Conn[M]) sendLoop() {
 			return
 		}
 	}
+}
+
+// encodeAll returns messages as they travel.
+func (c *Conn[M]) encodeAll(messages []M) (all net.Buffers, err error) {
+	for _, m := range messages {
+		parts, err := c.protocol.Encode(m)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, parts...)
+	}
+	return all, nil
 }
 
 // size is the number of bytes of parts.

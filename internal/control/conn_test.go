@@ -222,6 +222,48 @@ func TestSendAfter(t *testing.T) {
 	})
 }
 
+// TestSendLate has messages made when they are written: in the place of the first call, with what came up
+// until then, and again for a call after that. A message that cannot be encoded ends the connection.
+func TestSendLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := net.Pipe()
+		left, right := New(a, text()), New(b, text())
+		var mu sync.Mutex
+		var pending []string
+		late := func(s string) {
+			mu.Lock()
+			pending = append(pending, s)
+			mu.Unlock()
+			left.SendLate(func() []string {
+				mu.Lock()
+				defer mu.Unlock()
+				defer func() { pending = nil }()
+				return pending
+			})
+		}
+		left.Send("first")
+		synctest.Wait() // it is being written
+		left.Send("second")
+		late("a")
+		left.Send("third")
+		late("b")
+		for _, want := range []string{"first", "second", "a", "b", "third"} {
+			if s, err := right.Receive(); s != want || err != nil {
+				t.Errorf("%q, %v; want %q", s, err, want)
+			}
+		}
+		late("c")
+		<-written(t, left, right, "c")
+		late(strings.Repeat("x", mostText+1))
+		synctest.Wait()
+		if left.Err() == nil {
+			t.Error("a message that cannot be encoded is taken for sent")
+		}
+		left.Close()
+		right.Close()
+	})
+}
+
 // written returns what from's Written returns, after to has received want.
 func written(t *testing.T, from, to *Conn[string], want string) <-chan struct{} {
 	t.Helper()

@@ -89,7 +89,16 @@ func Map(fd int, size int) ([]byte, error) {
 	return mem, nil
 }
 
-// Unmap ends a mapping that Map made. Any later access to it faults.
+// MapZeros maps size bytes of zeros for this process alone. Pages take memory when they are written.
+func MapZeros(size int) ([]byte, error) {
+	mem, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return nil, fmt.Errorf("mmap %d bytes: %w", size, err)
+	}
+	return mem, nil
+}
+
+// Unmap ends a mapping that Map or MapZeros made. Any later access to it faults.
 func Unmap(mem []byte) error { return unix.Munmap(mem) }
 
 // AdviseHuge does nothing.

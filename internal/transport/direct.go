@@ -62,17 +62,23 @@ func (w *Window) Move(offset uint64, src segment.Span, f notify.ID, v notify.Val
 // one look at the generation.
 type Direct struct {
 	peer    base.Rank
-	windows []atomic.Pointer[Window] // index is the segment id
+	ids     int
+	windows []atomic.Pointer[windowPart] // index is the segment id by its length; nil until one of it is used
 	open    func(id segment.ID) (*Window, error)
 	ping    func(context.Context) error
 	lost    atomic.Pointer[base.RankError]
 }
 
+// A windowPart is the windows of consecutive segment ids: most ids are never used, and a process
+// may have many links.
+type windowPart [64]atomic.Pointer[Window]
+
 // NewDirect makes a link to rank peer for segment ids below ids. open finds the
 // peer's segment when it is first used, or again after it was withdrawn; ping is
 // Link's.
 func NewDirect(peer base.Rank, ids int, open func(segment.ID) (*Window, error), ping func(context.Context) error) *Direct {
-	return &Direct{peer: peer, windows: make([]atomic.Pointer[Window], ids), open: open, ping: ping}
+	parts := (ids + len(windowPart{}) - 1) / len(windowPart{})
+	return &Direct{peer: peer, ids: ids, windows: make([]atomic.Pointer[windowPart], parts), open: open, ping: ping}
 }
 
 // Memory is d itself: what a link that can be addressed is told by, and how its
@@ -93,12 +99,25 @@ func (d *Direct) Lost() error {
 // Usable is the window on the peer's segment id if it is open and the peer is
 // there, else nil.
 func (d *Direct) Usable(id segment.ID) *Window {
-	if uint64(id) < uint64(len(d.windows)) {
-		if w := d.windows[id].Load(); w != nil && w.usable() {
-			return w
+	const length = segment.ID(len(windowPart{}))
+	if uint64(id/length) < uint64(len(d.windows)) {
+		if part := d.windows[id/length].Load(); part != nil {
+			if w := part[id%length].Load(); w != nil && w.usable() {
+				return w
+			}
 		}
 	}
 	return nil
+}
+
+// slot is where the window on segment id is kept, which is below ids.
+func (d *Direct) slot(id segment.ID) *atomic.Pointer[Window] {
+	const length = segment.ID(len(windowPart{}))
+	at := &d.windows[id/length]
+	if at.Load() == nil {
+		at.CompareAndSwap(nil, new(windowPart))
+	}
+	return &at.Load()[id%length]
 }
 
 // window is the peer's segment id, opened if need be.
@@ -113,17 +132,17 @@ func (d *Direct) windowSlow(id segment.ID) (*segment.Segment, error) {
 	if lost := d.Lost(); lost != nil {
 		return nil, lost
 	}
-	if uint64(id) >= uint64(len(d.windows)) {
-		return nil, fmt.Errorf("%w: id %d; ids go from 0 to %d", base.ErrNoSegment, id, len(d.windows)-1)
+	if uint64(id) >= uint64(d.ids) {
+		return nil, fmt.Errorf("%w: id %d; ids go from 0 to %d", base.ErrNoSegment, id, d.ids-1)
 	}
 	w, err := d.open(id)
 	if err != nil {
-		d.windows[id].Store(nil)
+		d.slot(id).Store(nil)
 		return nil, err
 	}
 	w.peer, w.id, w.lost = d.peer, id, &d.lost
 	w.mem, w.array = w.Segment.All().Bytes(), w.Segment.Notifications()
-	d.windows[id].Store(w)
+	d.slot(id).Store(w)
 	return w.Segment, nil
 }
 

@@ -15,6 +15,8 @@ type TestNetwork interface {
 	// may block until the rank is meant to come. lost, if not nil, is told of connections
 	// that broke; it neither blocks nor calls the transport.
 	Join(r base.Rank, below Transport, lost func(*base.RankError)) (Transport, error)
+	// Host is the number of the host of rank r.
+	Host(r base.Rank) int
 	// Kill ends rank r at once, because another rank asks for it.
 	Kill(r base.Rank)
 }

@@ -50,6 +50,9 @@ type Endpoint struct {
 	// Wait is how the rank waits. It does not change.
 	Wait *notify.WaitPolicy
 
+	// Location is what the rank tells all others of where it is: a text of HostEnd and marks.
+	Location string
+
 	apart bool // peers are processes
 }
 
@@ -80,7 +83,7 @@ func (d *dialer) endpoint(apart bool, open func(*dialer) (transport.Transport, e
 	if err != nil {
 		return nil, err
 	}
-	return &Endpoint{Transport: t, Wait: d.wait, apart: apart}, nil
+	return &Endpoint{Transport: t, Wait: d.wait, Location: d.location(), apart: apart}, nil
 }
 
 // open opens the transport of a rank that has peers in other processes, and publishes where it is.

@@ -2,6 +2,7 @@ package wireup
 
 import (
 	"runtime"
+	"strconv"
 
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/loopback"
@@ -40,6 +41,9 @@ func (p *Process) Close() {
 func (p *Process) Open(s Wiring) (*Endpoint, error) {
 	return newDialer(s, false).endpoint(false, func(d *dialer) (transport.Transport, error) {
 		rank := d.info.Rank
+		if p.network != nil {
+			d.own.Host = strconv.Itoa(p.network.Host(rank))
+		}
 		switch {
 		case d.Transport == "tcp", d.Transport == "rdma":
 			return d.open()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"net/netip"
 	"os"
 
@@ -84,4 +85,29 @@ func (d *dialer) hint() netip.Addr {
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
 	return d.info.Rendezvous
+}
+
+// A location is the name of a host, HostEnd, and the marks of the rank.
+const (
+	HostEnd    = "\t"
+	MarkMemory = "m"
+	MarkCores  = "c"
+)
+
+// location is what this rank tells all others of where it is: a hash in place of the host's name, which
+// may be long. An emulated network has each rank on a host of its own.
+func (d *dialer) location() string {
+	h := fnv.New64a()
+	h.Write([]byte(d.own.Host))
+	if d.Emulate != "" {
+		fmt.Fprint(h, " of rank ", d.info.Rank)
+	}
+	text := fmt.Sprintf("%x%s", h.Sum64(), HostEnd)
+	if d.own.Shared != "" || d.own.TCP == "" && d.own.RDMA == "" {
+		text += MarkMemory
+	}
+	if d.info.LocalSize <= LocalCores() {
+		text += MarkCores
+	}
+	return text
 }

@@ -66,6 +66,9 @@ func (n *Network) Begin(l transport.Launcher) {
 	n.launcher = l
 }
 
+// Host implements transport.Network.
+func (n *Network) Host(r base.Rank) int { return n.cfg.Hosts[r] }
+
 // A Loss says how a rank has lost another: times are zero for what did not happen.
 type Loss struct {
 	Broken    time.Time // its connection was lost

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -37,7 +38,8 @@ type Transport struct {
 	hub   *Hub
 	rank  base.Rank
 	own   registry
-	links []*transport.Direct // index is the rank
+	links remote.LinkTable[transport.Direct]
+	lost  []atomic.Pointer[base.RankError] // index is the rank
 }
 
 var _ transport.Transport = (*Transport)(nil)
@@ -45,11 +47,11 @@ var _ transport.Transport = (*Transport)(nil)
 // Join makes the transport of rank r. Each rank joins once; links to a rank may
 // be used once it has joined.
 func (h *Hub) Join(r base.Rank) *Transport {
-	t := &Transport{hub: h, rank: r}
+	t := &Transport{hub: h, rank: r, lost: make([]atomic.Pointer[base.RankError], h.size)}
 	t.own.Init(r, h.size, h.ids)
-	for peer := range h.size {
-		t.links = append(t.links, transport.NewDirect(base.Rank(peer), h.ids, t.opener(base.Rank(peer)), ping))
-	}
+	t.links.Init(h.size, func(peer base.Rank) *transport.Direct {
+		return transport.NewDirect(peer, h.ids, t.opener(peer), ping)
+	})
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.registries[r] = &t.own
@@ -68,7 +70,11 @@ func (t *Transport) Link(r base.Rank) (transport.Link, error) {
 	if r < 0 || int(r) >= t.hub.size {
 		return nil, fmt.Errorf("%w: %d", base.ErrBadRank, r)
 	}
-	return t.links[r], nil
+	l := t.links.To(r)
+	if lost := t.lost[r].Load(); lost != nil { // perhaps before there was a link
+		l.Lose(lost)
+	}
+	return l, nil
 }
 
 // opener returns the function that opens a window on a segment of a peer.
@@ -97,7 +103,12 @@ func (t *Transport) Withdraw(id segment.ID) error {
 }
 
 // Lose implements transport.Transport.
-func (t *Transport) Lose(err *base.RankError) { t.links[err.Rank].Lose(err) }
+func (t *Transport) Lose(err *base.RankError) {
+	t.lost[err.Rank].CompareAndSwap(nil, err)
+	if l := t.links.Get(err.Rank); l != nil {
+		l.Lose(err)
+	}
+}
 
 // Close implements transport.Transport. The rank's segments stay reachable, as
 // the memory of a process that has left does.

@@ -34,8 +34,8 @@ type Region[T any] struct {
 	State         T // belongs to the transport
 
 	live    atomic.Uint64 // Generation; 0 once withdrawn
-	granted []atomic.Bool // index is the rank
-	holds   []atomic.Bool // index is the rank; the peer has the descriptor, and has not released it
+	granted rankSet
+	holds   rankSet // peers that have the descriptor, and have not released it
 }
 
 // Init makes g the empty table of rank owner in a job of size ranks, for segment ids
@@ -60,7 +60,7 @@ func (g *Registry[T]) Find(r base.Rank, id uint32, generation uint64) *Region[T]
 		return nil
 	}
 	x := g.slots[id].Load()
-	if x == nil || x.Generation != generation || !x.Usable() || !x.granted[r].Load() {
+	if x == nil || x.Generation != generation || !x.Usable() || !x.granted.has(r) {
 		return nil
 	}
 	return x
@@ -70,7 +70,7 @@ func (g *Registry[T]) Find(r base.Rank, id uint32, generation uint64) *Region[T]
 // error wraps base.ErrNoSegment if there is no region or r has no access.
 func (g *Registry[T]) Window(id segment.ID, r base.Rank) (*transport.Window, error) {
 	x := g.At(id)
-	if x == nil || !x.granted[r].Load() {
+	if x == nil || !x.granted.has(r) {
 		return nil, NotRegistered(g.owner, id, r)
 	}
 	return &transport.Window{Segment: x.Segment, Live: &x.live, Generation: x.Generation}, nil
@@ -112,7 +112,7 @@ func (g *Registry[T]) Expose(id segment.ID, s *segment.Segment, setup func(*Regi
 	}
 	x := &Region[T]{
 		ID: id, Segment: s, Generation: g.last + 1, Data: s.All().Bytes(), Notifications: s.Notifications(),
-		granted: make([]atomic.Bool, g.size), holds: make([]atomic.Bool, g.size),
+		granted: newRankSet(g.size), holds: newRankSet(g.size),
 	}
 	if setup != nil {
 		if err := setup(x); err != nil {
@@ -136,7 +136,7 @@ func (g *Registry[T]) Grant(id segment.ID, r base.Rank) error {
 	if r < 0 || int(r) >= g.size {
 		return fmt.Errorf("%w: %d", base.ErrBadRank, r)
 	}
-	slot.Load().granted[r].Store(true)
+	slot.Load().granted.add(r)
 	return nil
 }
 
@@ -151,10 +151,10 @@ func (g *Registry[T]) Attach(r base.Rank, id uint32, reply func(*Region[T]) erro
 	if uint64(id) < uint64(len(g.slots)) {
 		x = g.slots[id].Load()
 	}
-	if x == nil || !x.granted[r].Load() {
+	if x == nil || !x.granted.has(r) {
 		return reply(nil)
 	}
-	x.holds[r].Store(true)
+	x.holds.add(r)
 	return reply(x)
 }
 
@@ -191,8 +191,8 @@ func (x *Region[T]) Memory(offset, n uint64) ([]byte, bool) {
 // Holders yields the ranks that have the descriptor of the region.
 func (x *Region[T]) Holders() iter.Seq[base.Rank] {
 	return func(yield func(base.Rank) bool) {
-		for r := range x.holds {
-			if x.holds[r].Load() && !yield(base.Rank(r)) {
+		for r := range base.Rank(len(x.holds) * bitsOfWord) {
+			if x.holds.has(r) && !yield(r) {
 				return
 			}
 		}
@@ -200,4 +200,4 @@ func (x *Region[T]) Holders() iter.Seq[base.Rank] {
 }
 
 // Release records that rank r has dropped the descriptor. It reports whether r had it.
-func (x *Region[T]) Release(r base.Rank) bool { return x.holds[r].CompareAndSwap(true, false) }
+func (x *Region[T]) Release(r base.Rank) bool { return x.holds.remove(r) }
