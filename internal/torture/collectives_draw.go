@@ -3,6 +3,7 @@ package torture
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -106,14 +107,14 @@ func (e *ensemble) meet() *boundCall {
 	return &boundCall{
 		name:     "Barrier",
 		task:     func(context.Context) (collectives.Task, error) { return collectives.BarrierTask(), nil },
-		blocking: func(ctx context.Context) (collectives.Status, error) { return simple(collectives.Barrier(ctx, e.team)) },
+		blocking: func(ctx context.Context) (collectives.Status, error) { return silent(collectives.Barrier(ctx, e.team)) },
 		fill:     func(uint64) {},
 		check:    func(uint64, collectives.Status) error { return nil },
 	}
 }
 
-// simple is the result of a call without a status.
-func simple(err error) (collectives.Status, error) { return collectives.Status{}, err }
+// silent is the result of a call that says nothing of what it did.
+func silent(err error) (collectives.Status, error) { return collectives.Status{Elements: -1}, err }
 
 // callShape is a call with its buffers, before it is known what it does with them.
 type callShape[T comparable] struct {
@@ -125,7 +126,8 @@ type callShape[T comparable] struct {
 	root     int
 	inPlace  bool
 	src, dst []T
-	counts   []int // of blocks, if they differ
+	blocks   []int // lengths of the members' blocks
+	counts   []int // blocks if they may differ, else nil
 }
 
 // newShape draws the numbers of a call, and no buffers.
@@ -134,8 +136,10 @@ func newShape[T comparable](e *ensemble, a arithmetic[T]) *callShape[T] {
 	if len(a.ops) > 0 {
 		s.op = pick(e.plan, a.ops...)
 	}
+	s.blocks = slices.Repeat([]int{s.n}, s.size)
 	if e.style.vforms {
 		s.counts = e.lengths()
+		s.blocks = s.counts
 	}
 	return s
 }

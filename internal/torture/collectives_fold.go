@@ -11,14 +11,17 @@ import (
 // fewest is how many members a call with Processes combines at least: fractions are thirds.
 func fewest(thirds, size int) int { return (thirds*size + 2) / 3 }
 
-// reduction draws an operation that combines numbers.
-func reduction[T interface {
+// number is an element that operations combine, and a model compares.
+type number interface {
 	collectives.Element
 	comparable
-}](ctx context.Context, e *ensemble, a arithmetic[T]) (*boundCall, error) {
+}
+
+// reduction draws an operation that combines numbers.
+func reduction[T number](ctx context.Context, e *ensemble, a arithmetic[T]) (*boundCall, error) {
 	s := newShape(e, a)
 	if e.style.vforms {
-		return reduceScatterV(ctx, s)
+		return reduceScatter(ctx, s)
 	}
 	if err := s.take(ctx, s.n, s.n); err != nil {
 		return nil, err
@@ -50,10 +53,7 @@ func (s *callShape[T]) summed(run uint64, _ collectives.Status) error {
 	return same("buf", s.dst, s.sum(run, upTo(s.size), s.n))
 }
 
-func allReduce[T interface {
-	collectives.Element
-	comparable
-}](s *callShape[T]) (*boundCall, error) {
+func allReduce[T number](s *callShape[T]) (*boundCall, error) {
 	var more []collectives.Option
 	c := s.call(fmt.Sprintf("AllReduce, %v,", s.op), s.input, s.summed)
 	if !s.style.forced && s.plan.IntN(4) == 0 {
@@ -65,36 +65,26 @@ func allReduce[T interface {
 			return collectives.AllReduceTask(s.dst, s.op, opts...)
 		},
 		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-			return simple(collectives.AllReduce(ctx, s.team, s.dst, s.op, opts...))
+			return silent(collectives.AllReduce(ctx, s.team, s.dst, s.op, opts...))
 		}, more...)
 }
 
-func allReduceInto[T interface {
-	collectives.Element
-	comparable
-}](s *callShape[T]) (*boundCall, error) {
-	fill := func(run uint64) { copy(s.src, s.of(run, s.place, s.n)) }
+func allReduceInto[T number](s *callShape[T]) (*boundCall, error) {
 	check := func(run uint64, st collectives.Status) error {
 		if err := same("src", s.src, s.of(run, s.place, s.n)); err != nil {
 			return err
 		}
 		return s.summed(run, st)
 	}
-	return s.finishing(s.call(fmt.Sprintf("AllReduceInto, %v,", s.op), fill, check),
+	return s.finishing(s.call(fmt.Sprintf("AllReduceInto, %v,", s.op), s.contribute, check),
 		func(opts ...collectives.Option) collectives.Task {
 			return collectives.AllReduceIntoTask(s.dst, s.src, s.op, opts...)
-		},
-		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-			return simple(collectives.AllReduceInto(ctx, s.team, s.dst, s.src, s.op, opts...))
-		})
+		}, nil)
 }
 
 // allReduceMany combines two vectors of each member; the second is as if of a member of
 // its own. The operation is one that is exact with twice as many.
-func allReduceMany[T interface {
-	collectives.Element
-	comparable
-}](ctx context.Context, s *callShape[T]) (*boundCall, error) {
+func allReduceMany[T number](ctx context.Context, s *callShape[T]) (*boundCall, error) {
 	s.op = s.a.ops[0]
 	fill := func(run uint64) {
 		copy(s.dst, s.of(run, s.place, s.n))
@@ -111,17 +101,11 @@ func allReduceMany[T interface {
 	return s.finishing(s.call(fmt.Sprintf("AllReduceMany, %v,", s.op), fill, check),
 		func(opts ...collectives.Option) collectives.Task {
 			return collectives.AllReduceManyTask(bufs, s.op, opts...)
-		},
-		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-			return simple(collectives.AllReduceMany(ctx, s.team, bufs, s.op, opts...))
-		})
+		}, nil)
 }
 
 // reduce is of all of the vector and of all members, or of a part of either.
-func reduce[T interface {
-	collectives.Element
-	comparable
-}](s *callShape[T]) (*boundCall, error) {
+func reduce[T number](s *callShape[T]) (*boundCall, error) {
 	fraction, thirds, how := 1.0, 3, ""
 	var more []collectives.Option
 	switch kind := s.plan.IntN(4); {
@@ -163,26 +147,19 @@ func reduce[T interface {
 		}, more...)
 }
 
-func reduceInto[T interface {
-	collectives.Element
-	comparable
-}](s *callShape[T]) (*boundCall, error) {
+func reduceInto[T number](s *callShape[T]) (*boundCall, error) {
 	dst := s.dst
 	if !s.alloc && s.place != s.root {
 		dst = nil
 	}
-	fill := func(run uint64) { copy(s.src, s.of(run, s.place, s.n)) }
 	check := func(run uint64, st collectives.Status) error {
 		if err := same("src", s.src, s.of(run, s.place, s.n)); err != nil || s.place != s.root {
 			return err
 		}
 		return s.summed(run, st)
 	}
-	return s.finishing(s.call(fmt.Sprintf("ReduceInto to %d, %v,", s.root, s.op), fill, check),
+	return s.finishing(s.call(fmt.Sprintf("ReduceInto to %d, %v,", s.root, s.op), s.contribute, check),
 		func(opts ...collectives.Option) collectives.Task {
 			return collectives.ReduceIntoTask(s.root, dst, s.src, s.op, opts...)
-		},
-		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-			return collectives.ReduceInto(ctx, s.team, s.root, dst, s.src, s.op, opts...)
-		})
+		}, nil)
 }

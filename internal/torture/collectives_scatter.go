@@ -3,57 +3,45 @@ package torture
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 )
 
-// block checks one block of the reduction of long vectors.
-func (s *callShape[T]) block(run uint64, first, total int) error {
-	return same("dst", s.dst, s.sum(run, upTo(s.size), total)[first:first+len(s.dst)])
-}
-
-func reduceScatter[T interface {
-	collectives.Element
-	comparable
-}](ctx context.Context, s *callShape[T]) (*boundCall, error) {
-	s.n = s.n / s.size
-	total := s.n * s.size
-	if err := s.take(ctx, total, s.n); err != nil {
+// blockwise is a reduction of long vectors, of which each member gets a block.
+func (s *callShape[T]) blockwise(ctx context.Context, how string, task func(opts ...collectives.Option) collectives.Task,
+	blocking func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error)) (_ *boundCall, err error) {
+	if s.counts == nil {
+		s.n /= s.size
+		s.blocks = slices.Repeat([]int{s.n}, s.size)
+	}
+	if s.dst, s.src, err = s.takeBlocks(ctx); err != nil {
 		return nil, err
 	}
+	s.inPlace = s.inPlace && s.counts == nil
+	first := sumOf(s.blocks[:s.place])
 	if s.inPlace {
-		s.dst = s.src[s.place*s.n:][:s.n]
+		s.dst = s.src[first:][:s.n]
 	}
-	fill := func(run uint64) { copy(s.src, s.of(run, s.place, total)) }
-	check := func(run uint64, _ collectives.Status) error { return s.block(run, s.place*s.n, total) }
-	return s.finishing(s.call(fmt.Sprintf("ReduceScatter, %v, in place %v,", s.op, s.inPlace), fill, check),
+	total := len(s.src)
+	check := func(run uint64, _ collectives.Status) error {
+		return same("dst", s.dst, s.sum(run, upTo(s.size), total)[first:first+len(s.dst)])
+	}
+	return s.finishing(s.call(fmt.Sprintf("ReduceScatter%s, %s, in place %v,", s.v(), how, s.inPlace), s.contribute, check), task, blocking)
+}
+
+func reduceScatter[T number](ctx context.Context, s *callShape[T]) (*boundCall, error) {
+	if s.counts != nil {
+		return s.blockwise(ctx, s.op.String(), func(opts ...collectives.Option) collectives.Task {
+			return collectives.ReduceScatterVTask(s.team, s.dst, s.src, s.counts, s.op, opts...)
+		}, nil)
+	}
+	return s.blockwise(ctx, s.op.String(),
 		func(opts ...collectives.Option) collectives.Task {
 			return collectives.ReduceScatterTask(s.team, s.dst, s.src, s.op, opts...)
 		},
 		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-			return simple(collectives.ReduceScatter(ctx, s.team, s.dst, s.src, s.op, opts...))
-		})
-}
-
-func reduceScatterV[T interface {
-	collectives.Element
-	comparable
-}](ctx context.Context, s *callShape[T]) (*boundCall, error) {
-	total := sumOf(s.counts)
-	if err := s.take(ctx, total, 1<<18); err != nil {
-		return nil, err
-	}
-	s.dst = s.dst[:s.counts[s.place]]
-	fill := func(run uint64) { copy(s.src, s.of(run, s.place, total)) }
-	check := func(run uint64, _ collectives.Status) error {
-		return s.block(run, sumOf(s.counts[:s.place]), total)
-	}
-	return s.finishing(s.call(fmt.Sprintf("ReduceScatterV, %v,", s.op), fill, check),
-		func(opts ...collectives.Option) collectives.Task {
-			return collectives.ReduceScatterVTask(s.team, s.dst, s.src, s.counts, s.op, opts...)
-		},
-		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-			return simple(collectives.ReduceScatterV(ctx, s.team, s.dst, s.src, s.counts, s.op, opts...))
+			return silent(collectives.ReduceScatter(ctx, s.team, s.dst, s.src, s.op, opts...))
 		})
 }
 
@@ -67,30 +55,18 @@ func (s *callShape[T]) prefix(members int) func(run uint64, _ collectives.Status
 	}
 }
 
-func scan[T interface {
-	collectives.Element
-	comparable
-}](s *callShape[T]) (*boundCall, error) {
+func scan[T number](s *callShape[T]) (*boundCall, error) {
 	return s.finishing(s.call(fmt.Sprintf("Scan, %v,", s.op), s.input, s.prefix(s.place+1)),
 		func(opts ...collectives.Option) collectives.Task {
 			return collectives.ScanTask(s.dst, s.op, opts...)
-		},
-		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-			return simple(collectives.Scan(ctx, s.team, s.dst, s.op, opts...))
-		})
+		}, nil)
 }
 
-func exScan[T interface {
-	collectives.Element
-	comparable
-}](s *callShape[T]) (*boundCall, error) {
+func exScan[T number](s *callShape[T]) (*boundCall, error) {
 	return s.finishing(s.call(fmt.Sprintf("ExScan, %v,", s.op), s.input, s.prefix(s.place)),
 		func(opts ...collectives.Option) collectives.Task {
 			return collectives.ExScanTask(s.dst, s.op, opts...)
-		},
-		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-			return simple(collectives.ExScan(ctx, s.team, s.dst, s.op, opts...))
-		})
+		}, nil)
 }
 
 // fold draws a reduction by a function of the program, which may depend on the order.
@@ -103,7 +79,9 @@ func (e *ensemble) fold(ctx context.Context) (*boundCall, error) {
 		}
 	}
 	if e.plan.IntN(5) == 0 {
-		return s.scatterFunc(ctx, fn, ordered)
+		return s.blockwise(ctx, fmt.Sprintf("by a function, ordered %v", ordered), func(opts ...collectives.Option) collectives.Task {
+			return collectives.ReduceScatterFuncTask(s.team, s.dst, s.src, fn, ordered, opts...)
+		}, nil)
 	}
 	if err := s.take(ctx, s.n, s.n); err != nil {
 		return nil, err
@@ -116,26 +94,17 @@ func (e *ensemble) fold(ctx context.Context) (*boundCall, error) {
 		return s.finishing(s.call("Scan"+name, s.input, s.prefix(s.place+1)),
 			func(opts ...collectives.Option) collectives.Task {
 				return collectives.ScanFuncTask(s.dst, fn, ordered, opts...)
-			},
-			func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-				return simple(collectives.ScanFunc(ctx, s.team, s.dst, fn, ordered, opts...))
-			})
+			}, nil)
 	case 2:
 		return s.finishing(s.call("ExScan"+name, s.input, s.prefix(s.place)),
 			func(opts ...collectives.Option) collectives.Task {
 				return collectives.ExScanFuncTask(s.dst, fn, ordered, opts...)
-			},
-			func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-				return simple(collectives.ExScanFunc(ctx, s.team, s.dst, fn, ordered, opts...))
-			})
+			}, nil)
 	}
 	return s.finishing(s.call("AllReduce"+name, s.input, s.summed),
 		func(opts ...collectives.Option) collectives.Task {
 			return collectives.AllReduceFuncTask(s.dst, fn, ordered, opts...)
-		},
-		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-			return simple(collectives.AllReduceFunc(ctx, s.team, s.dst, fn, ordered, opts...))
-		})
+		}, nil)
 }
 
 // reduceFunc is ReduceFunc of affine functions.
@@ -149,26 +118,5 @@ func (s *callShape[T]) reduceFunc(fn collectives.Func[T], ordered bool) (*boundC
 	return s.finishing(s.call(fmt.Sprintf("ReduceFunc to %d, ordered %v,", s.root, ordered), s.input, check),
 		func(opts ...collectives.Option) collectives.Task {
 			return collectives.ReduceFuncTask(s.root, s.dst, fn, ordered, opts...)
-		},
-		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-			return collectives.ReduceFunc(ctx, s.team, s.root, s.dst, fn, ordered, opts...)
-		})
-}
-
-// scatterFunc is ReduceScatterFunc of affine functions.
-func (s *callShape[T]) scatterFunc(ctx context.Context, fn collectives.Func[T], ordered bool) (*boundCall, error) {
-	s.n = s.n / s.size
-	total := s.n * s.size
-	if err := s.take(ctx, total, s.n); err != nil {
-		return nil, err
-	}
-	fill := func(run uint64) { copy(s.src, s.of(run, s.place, total)) }
-	check := func(run uint64, _ collectives.Status) error { return s.block(run, s.place*s.n, total) }
-	return s.finishing(s.call(fmt.Sprintf("ReduceScatterFunc, ordered %v,", ordered), fill, check),
-		func(opts ...collectives.Option) collectives.Task {
-			return collectives.ReduceScatterFuncTask(s.team, s.dst, s.src, fn, ordered, opts...)
-		},
-		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-			return simple(collectives.ReduceScatterFunc(ctx, s.team, s.dst, s.src, fn, ordered, opts...))
-		})
+		}, nil)
 }
