@@ -1,17 +1,13 @@
 package vm
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	_ "embed" // for init.sh
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 )
 
@@ -20,7 +16,7 @@ var initScript string
 
 // layout is part of what an image is known by. Raise it when the code that builds
 // images changes what is in them.
-const layout = 2
+const layout = 3
 
 // An image is what all jobs boot: files in the cache, never written again.
 type image struct {
@@ -93,64 +89,42 @@ func lock(dir string) (unlock func(), err error) {
 
 // build writes kernel and archive to a folder.
 func build(ctx context.Context, dir string, debs []string) error {
+	root := filepath.Join(dir, "root")
+	if err := os.Mkdir(root, 0o755); err != nil {
+		return err
+	}
+	if err := fill(ctx, root, filepath.Join(dir, "vmlinuz"), debs); err != nil {
+		return err
+	}
 	f, err := os.Create(filepath.Join(dir, "base.cpio"))
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriterSize(f, 1<<20)
-	err = fill(ctx, w, filepath.Join(dir, "vmlinuz"), debs)
-	return errors.Join(err, w.Flush(), f.Close())
+	return errors.Join(writeArchive(f, root), f.Close(), os.RemoveAll(root))
 }
 
-// fill writes the archive to w and the kernel to a file.
-func fill(ctx context.Context, w io.Writer, kernel string, debs []string) error {
-	t := &fileTree{archive: newCPIO(w), modules: moduleSet{}, kernel: kernel}
-	for _, folder := range merged {
-		if err := t.archive.Folder("usr/" + folder); err != nil {
-			return err
-		}
-		if err := t.archive.Link(folder, "usr/"+folder); err != nil {
-			return err
-		}
-	}
-	for _, folder := range []string{"dev", "proc", "sys", "tmp", "modules", "job"} {
-		if err := t.archive.Folder(folder); err != nil {
-			return err
-		}
-	}
-	if err := t.archive.File("init", 0o755, strings.NewReader(initScript), int64(len(initScript))); err != nil {
+// fill makes the guest's files below root, and writes the kernel to a file.
+func fill(ctx context.Context, root, kernel string, debs []string) error {
+	if err := makeFolders(root); err != nil {
 		return err
 	}
 	for _, deb := range debs {
-		if err := t.unpack(ctx, deb); err != nil {
+		if err := unpack(ctx, root, deb); err != nil {
 			return err
 		}
 	}
-	if !t.found {
-		return errors.New("no package has a kernel boot/vmlinuz-*")
+	compressed, err := only(root, "boot/vmlinuz-*")
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(compressed, kernel); err != nil {
+		return err
 	}
 	if err := decompressKernel(ctx, kernel); err != nil {
 		return err
 	}
-	if err := t.addModules(); err != nil {
+	if err := keepModules(root); err != nil {
 		return err
 	}
-	return t.archive.Close()
-}
-
-// addModules adds the modules that the guest loads. Their names begin with a
-// number: the guest loads them in the order of names.
-func (t *fileTree) addModules() error {
-	names, err := t.modules.order(modules)
-	if err != nil {
-		return err
-	}
-	for i, name := range names {
-		data := t.modules[name].data
-		file := fmt.Sprintf("modules/%02d-%s.ko", i, name)
-		if err := t.archive.File(file, 0o644, bytes.NewReader(data), int64(len(data))); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(trim(root), os.WriteFile(filepath.Join(root, "init"), []byte(initScript), 0o755))
 }

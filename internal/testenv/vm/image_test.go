@@ -1,23 +1,30 @@
 package vm
 
 import (
-	"archive/tar"
-	"bytes"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestModuleOrder(t *testing.T) {
-	set := moduleSet{
-		"rdma_rxe":  {needs: []string{"ib_uverbs", "ib_core", "udp_tunnel"}},
-		"ib_uverbs": {needs: []string{"ib_core"}},
-		"ib_core":   {}, "udp_tunnel": {}, "veth": {},
-		"broken": {needs: []string{"veth", "absent"}},
+func TestLoadOrder(t *testing.T) {
+	set := map[string][]string{
+		"rdma_rxe":  {"ib_uverbs", "ib_core", "udp_tunnel"},
+		"ib_uverbs": {"ib_core"},
+		"ib_core":   nil, "udp_tunnel": nil, "veth": nil,
+		"broken": {"veth", "absent"},
+	}
+	needs := func(name string) ([]string, error) {
+		if below, found := set[name]; found {
+			return below, nil
+		}
+		return nil, fmt.Errorf("no module %s", name)
 	}
 	for _, c := range []struct {
 		name   string
@@ -28,11 +35,11 @@ func TestModuleOrder(t *testing.T) {
 		{"none", nil, nil, ""},
 		{"alone", []string{"veth"}, []string{"veth"}, ""},
 		{"after what it needs, once", []string{"rdma_rxe", "veth", "ib_core"}, []string{"ib_core", "ib_uverbs", "udp_tunnel", "rdma_rxe", "veth"}, ""},
-		{"absent", []string{"nobody"}, nil, "the kernel package has no module nobody"},
+		{"absent", []string{"nobody"}, nil, "no module nobody"},
 		{"needs what is absent", []string{"broken"}, nil, "no module absent, which broken needs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := set.order(c.wanted)
+			got, err := loadOrder(c.wanted, needs)
 			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 				t.Fatalf("error %v, want %q", err, c.err)
 			}
@@ -57,39 +64,6 @@ func TestNeeds(t *testing.T) {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-func TestMayMatter(t *testing.T) {
-	const head = "usr/lib/modules/6.1.0-1-amd64/kernel/"
-	for name, want := range map[string]bool{
-		head + "drivers/infiniband/sw/rxe/rdma_rxe.ko": true,
-		head + "drivers/net/veth.ko":                   true,
-		head + "drivers/net/ethernet/x/y.ko":           false,
-		head + "net/ipv4/udp_tunnel.ko":                true,
-		head + "net/README":                            false,
-		"usr/lib/modules/6.1.0-1-amd64/modules.order":  false,
-	} {
-		if got := mayMatter(name); got != want {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
-	}
-}
-
-func TestPlace(t *testing.T) {
-	for name, want := range map[string]string{
-		"./":                    "",
-		"./lib64/ld.so":         "usr/lib64/ld.so",
-		"./bin/ip":              "usr/bin/ip",
-		"usr/bin/ip":            "usr/bin/ip",
-		"./etc/lib/x":           "etc/lib/x",
-		"./binary":              "binary",
-		"./../../outside":       "outside",
-		"./lib/modules/6.1/a.k": "usr/lib/modules/6.1/a.k",
-	} {
-		if got := place(name); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
 	}
 }
 
@@ -141,38 +115,72 @@ func TestPruneKeepsWhatIsWanted(t *testing.T) {
 	}
 }
 
-// TestTreeTakesFiles feeds a made-up package to a tree.
-func TestTreeTakesFiles(t *testing.T) {
-	var deb, archive bytes.Buffer
-	w := tar.NewWriter(&deb)
-	for _, h := range []tar.Header{
-		{Name: "./boot/vmlinuz-6", Typeflag: tar.TypeReg, Size: 6},
-		{Name: "./bin/tool", Typeflag: tar.TypeReg, Size: 4, Mode: 0o755},
-		{Name: "./sbin/tool", Typeflag: tar.TypeSymlink, Linkname: "/bin/tool"},
-		{Name: "./usr/share/doc/tool", Typeflag: tar.TypeReg, Size: 5},
-		{Name: "./lib/modules/6/kernel/sound/x.ko", Typeflag: tar.TypeReg, Size: 5},
-		{Name: "./usr/lib/libpsm1/libpsm_infinipath.so.1.16", Typeflag: tar.TypeReg, Size: 3},
+// TestUnpack unpacks a made-up package whose files go through the links of merged folders.
+func TestUnpack(t *testing.T) {
+	testenv.Need(t, "dpkg-deb", "tar")
+	files, root := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{
+		"DEBIAN/control": "Package: x\nVersion: 1\nArchitecture: all\nMaintainer: x\nDescription: x\n",
+		"bin/tool":       "tool", "boot/vmlinuz-6": "kernel", "usr/share/doc/tool": "docs",
+		"usr/lib/libpsm1/libpsm_infinipath.so.1.16": "psm", "usr/lib/x86_64-linux-gnu/libx.so": "x",
 	} {
-		if err := w.WriteHeader(&h); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write(make([]byte, h.Size)); err != nil {
+		file := filepath.Join(files, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o755)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	tr := &fileTree{archive: newCPIO(&archive), modules: moduleSet{}, kernel: filepath.Join(t.TempDir(), "vmlinuz")}
-	if err := tr.read(tar.NewReader(&deb)); err != nil {
+	deb := filepath.Join(t.TempDir(), "x.deb")
+	if out, err := exec.CommandContext(t.Context(), "dpkg-deb", "--build", "--root-owner-group", files, deb).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := errors.Join(makeFolders(root), unpack(t.Context(), root, deb)); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(tr.kernel); err != nil || info.Size() != 6 || !tr.found {
-		t.Errorf("kernel: %v, %v, want a file of 6 bytes", info, err)
+	if _, err := only(root, "boot/vmlinuz-*"); err != nil {
+		t.Error(err)
+	}
+	if err := trim(root); err != nil {
+		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{
-		"usr/bin/tool\x00": true, "usr/sbin/tool\x00": true, "usr/share": false, "x.ko": false,
-		"usr/lib/x86_64-linux-gnu/libpsm_infinipath.so.1\x00": true,
+		"usr/bin/tool": true, "bin/tool": true, "usr/share": false, "boot": false, "usr/lib/x86_64-linux-gnu/libx.so": true,
 	} {
-		if got := strings.Contains(archive.String(), name); got != want {
-			t.Errorf("%q in the archive: %v, want %v", name, got, want)
+		if _, err := os.Stat(filepath.Join(root, name)); (err == nil) != want {
+			t.Errorf("%s: %v, want it there: %v", name, err, want)
 		}
+	}
+	if to, err := os.Readlink(filepath.Join(root, "usr/lib/x86_64-linux-gnu/libpsm_infinipath.so.1")); to != "/usr/lib/libpsm1/libpsm_infinipath.so.1.16" {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+}
+
+// TestArchive has an image and the files of a job in one archive, and unpacks that.
+func TestArchive(t *testing.T) {
+	testenv.Need(t, "cpio")
+	dir := t.TempDir()
+	program, base, initrd := filepath.Join(dir, "program"), filepath.Join(dir, "base"), filepath.Join(dir, "initrd")
+	if err := errors.Join(os.WriteFile(program, []byte("12345"), 0o751), os.WriteFile(base, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeInitrd(initrd, base, filepath.Join(dir, "root"), Job{Script: "exit 3", Files: map[string]string{"p": program}}); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := os.Open(initrd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	cmd := exec.CommandContext(t.Context(), "cpio", "--extract", "--make-directories", "--quiet", "--no-preserve-owner")
+	cmd.Dir, cmd.Stdin = t.TempDir(), archive
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Fatalf("cpio: %v\n%s", err, out)
+	}
+	for name, want := range map[string]string{"job.sh": "exit 3", "p": "12345"} {
+		if got, err := os.ReadFile(filepath.Join(cmd.Dir, "job", name)); string(got) != want {
+			t.Errorf("%s has %q, %v, want %q", name, got, err, want)
+		}
+	}
+	if info, err := os.Lstat(filepath.Join(cmd.Dir, "job/p")); err != nil || info.Mode() != 0o751 {
+		t.Errorf("mode of a file: %v, %v, want 0751", info, err)
 	}
 }

@@ -1,14 +1,12 @@
 package vm
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -57,7 +55,7 @@ type Job struct {
 // Without network, or on a system without apt, the test fails with the reason.
 func New(t testing.TB) *Machine {
 	t.Helper()
-	testenv.Need(t, "qemu-system-x86_64", "apt-get", "dpkg-deb", "xz")
+	testenv.Need(t, "qemu-system-x86_64", "apt-get", "dpkg-deb", "tar", "cpio", "xz")
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatalf("no folder for the image of the virtual machine: %v", err)
@@ -80,7 +78,7 @@ func (m *Machine) Run(ctx context.Context, j Job) (status int, err error) {
 	}
 	defer os.RemoveAll(dir)
 	initrd := filepath.Join(dir, "initrd.cpio")
-	if err := writeInitrd(initrd, m.image.base, j); err != nil {
+	if err := writeInitrd(initrd, m.image.base, filepath.Join(dir, "root"), j); err != nil {
 		return 0, err
 	}
 	console, answer := filepath.Join(dir, "console"), filepath.Join(dir, "status")
@@ -131,52 +129,44 @@ func tail(file string) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// writeInitrd writes the archive base, and after it one of what belongs to a job.
-func writeInitrd(name, base string, j Job) error {
-	f, err := os.Create(name)
+// writeInitrd writes the archive base, and after it one of what belongs to a job, which it
+// gathers in the folder root.
+func writeInitrd(name, base, root string, j Job) error {
+	if err := gather(filepath.Join(root, "job"), j); err != nil {
+		return err
+	}
+	all, err := os.Create(name)
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriterSize(f, 1<<20)
-	err = copyFile(w, base)
-	if err == nil {
-		err = addJob(newCPIO(w), j)
-	}
-	return errors.Join(err, w.Flush(), f.Close())
-}
-
-func copyFile(w io.Writer, name string) error {
-	f, err := os.Open(name)
+	defer all.Close()
+	f, err := os.Open(base)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	_, err = io.Copy(w, f)
-	return err
+	if _, err := io.Copy(all, f); err != nil {
+		return err
+	}
+	return writeArchive(all, root, "--dereference")
 }
 
-// addJob writes the archive of a job.
-func addJob(archive *cpioWriter, j Job) error {
-	if err := archive.File("job/job.sh", 0o644, strings.NewReader(j.Script), int64(len(j.Script))); err != nil {
+// gather puts the script of a job and links to its files into a new folder.
+func gather(dir string, j Job) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "job.sh"), []byte(j.Script), 0o644); err != nil {
 		return err
 	}
 	for name, file := range j.Files {
-		if err := addFile(archive, path.Join("job", name), file); err != nil {
+		file, err := filepath.Abs(file)
+		if err != nil {
+			return err
+		}
+		if err := os.Symlink(file, filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
-	return archive.Close()
-}
-
-func addFile(archive *cpioWriter, name, file string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	return archive.File(name, info.Mode(), f, info.Size())
+	return nil
 }

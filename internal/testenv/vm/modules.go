@@ -1,10 +1,11 @@
 package vm
 
 import (
-	"bytes"
 	"debug/elf"
 	"fmt"
-	"path"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -13,46 +14,47 @@ import (
 // with, and a network to put the device on.
 var modules = []string{"crc32_generic", "veth", "ib_uverbs", "rdma_ucm", "rdma_rxe"}
 
-// A moduleSet is kernel modules by name.
-type moduleSet map[string]module
-
-type module struct {
-	data  []byte
-	needs []string
-}
-
-// mayMatter tells whether the module of that path in a kernel package may be one
-// of modules or be needed by one. The others would fill memory: a kernel package
-// has 400 MB of them.
-func mayMatter(name string) bool {
-	_, below, found := strings.Cut(name, "/kernel/")
-	if !found || path.Ext(name) != ".ko" {
-		return false
+// keepModules moves the modules that the guest loads from the folder of the kernel package.
+// Their new names begin with a number: the guest loads them in the order of names.
+func keepModules(root string) error {
+	files := map[string]string{} // paths, by the name of the module
+	err := filepath.WalkDir(filepath.Join(root, "usr/lib/modules"), func(path string, _ fs.DirEntry, err error) error {
+		if name, is := strings.CutSuffix(filepath.Base(path), ".ko"); is {
+			files[moduleName(name)] = path
+		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	for _, folder := range []string{"drivers/infiniband/core/", "drivers/infiniband/sw/", "fs/configfs/", "net/", "crypto/", "lib/"} {
-		if strings.HasPrefix(below, folder) {
-			return true
+	names, err := loadOrder(modules, func(name string) ([]string, error) {
+		file, found := files[name]
+		if !found {
+			return nil, fmt.Errorf("the kernel package has no module %s", name)
+		}
+		return needsOf(file)
+	})
+	for i, name := range names {
+		if err == nil {
+			err = os.Rename(files[name], filepath.Join(root, fmt.Sprintf("modules/%02d-%s.ko", i, name)))
 		}
 	}
-	return path.Dir(below) == "drivers/net"
+	return err
 }
 
-// add takes a module of that path.
-func (s moduleSet) add(file string, data []byte) error {
-	f, err := elf.NewFile(bytes.NewReader(data))
+// needsOf returns the names of the modules that the module in a file needs.
+func needsOf(file string) ([]string, error) {
+	f, err := elf.Open(file)
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return nil, err
 	}
+	defer f.Close()
 	section := f.Section(".modinfo")
 	if section == nil {
-		return fmt.Errorf("%s has no section .modinfo, so it is no kernel module", file)
+		return nil, fmt.Errorf("%s has no section .modinfo, so it is no kernel module", file)
 	}
 	info, err := section.Data()
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	s[moduleName(strings.TrimSuffix(path.Base(file), ".ko"))] = module{data, needs(info)}
-	return nil
+	return needs(info), err
 }
 
 // moduleName returns the one spelling of a name: files and lists of what is needed
@@ -70,9 +72,9 @@ func needs(info []byte) []string {
 	return nil
 }
 
-// order returns the names of the wanted modules and of those that they need, each
+// loadOrder returns the names of the wanted modules and of those that they need, each
 // after what it needs itself.
-func (s moduleSet) order(wanted []string) ([]string, error) {
+func loadOrder(wanted []string, needs func(name string) ([]string, error)) ([]string, error) {
 	var names []string
 	seen := map[string]bool{}
 	var visit func(name string) error
@@ -81,11 +83,11 @@ func (s moduleSet) order(wanted []string) ([]string, error) {
 			return nil
 		}
 		seen[name] = true
-		m, found := s[name]
-		if !found {
-			return fmt.Errorf("the kernel package has no module %s", name)
+		below, err := needs(name)
+		if err != nil {
+			return err
 		}
-		for _, n := range m.needs {
+		for _, n := range below {
 			if err := visit(n); err != nil {
 				return fmt.Errorf("%w, which %s needs", err, name)
 			}
