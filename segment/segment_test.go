@@ -140,7 +140,7 @@ func TestSizesThatNoSegmentHas(t *testing.T) {
 // open opens a memory file as another process does, on a second descriptor.
 func open(t *testing.T, s *Segment, size uint64, notifications uint32) (*Segment, error) {
 	t.Helper()
-	fd, err := sys.OpenPeerFile(sys.PID(), s.File())
+	fd, err := sys.OpenPeerFile(os.Getpid(), s.File())
 	if err != nil {
 		t.Fatal(err)
 	}

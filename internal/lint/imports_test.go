@@ -87,7 +87,8 @@ const table = `
 	golang.org/x/sys/unix < internal/sys, internal/testenv, internal/testenv/refuse;
 	golang.org/x/sys/cpu < internal/reduce;
 	github.com/klauspost/compress/... < examples/mfsgd, hoplite, collectives;   # of collectives, its codec
-	github.com/spf13/pflag, golang.org/x/term < cmd/..., examples/...;
+	github.com/spf13/pflag < cmd/..., examples/...;
+	golang.org/x/term < cmd/..., examples/..., launcher;
 	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < cmd/gaspi-bench;   # confidence intervals
 	gonum.org/v1/gonum/dsp/fourier < examples/fft/serial, examples/fft/distfft;   # what transforms are checked with
 	github.com/mmcloughlin/avo/... < internal/reduce/asm; # a module of its own

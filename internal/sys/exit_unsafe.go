@@ -9,13 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An Exit is how a process ended.
-type Exit struct {
-	Status int         // exit status, when Signal is 0
-	Signal unix.Signal // the signal that killed it, or 0
-	Core   bool        // it left a core dump
-}
-
 // awaitExitOnThread waits for a child to end, leaves it to be reaped, and says how it ended. It
 // holds a thread.
 func awaitExitOnThread(pid int) (Exit, error) {
@@ -56,9 +49,13 @@ func childStatus(info *unix.Siginfo) int {
 	return int(*(*int32)(unsafe.Add(unsafe.Pointer(info), offset)))
 }
 
-// ReapIfEnded takes the remains of a child that has ended, and reports whether
-// it did so. It never blocks.
-func ReapIfEnded(pid int) bool {
-	got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
-	return err == nil && got == pid
+// StoppedBy returns the signal that has stopped a child of this process, or 0
+// for one that is not stopped. It never blocks, and asking changes nothing.
+func StoppedBy(pid int) unix.Signal {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WNOWAIT|unix.WNOHANG, nil)
+	if err != nil || info.Signo == 0 {
+		return 0
+	}
+	return unix.Signal(childStatus(&info))
 }

@@ -38,13 +38,6 @@ type ExitWatch struct {
 	news     int         // guarded by mu; an eventfd in epoll that says so; -1 without threads and after Close
 }
 
-// An Ended is the end of a child.
-type Ended struct {
-	PID  int
-	Exit Exit
-	Err  error // why it is not known how the child ended, or nil
-}
-
 // WatchExits makes a watch without children. It takes one open file, and one for each child
 // until its end is reported.
 func WatchExits() (*ExitWatch, error) {

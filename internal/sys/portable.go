@@ -68,39 +68,6 @@ func CreateMemory(name string, size int64) (fd int, err error) {
 // OpenPeerFile returns an error: memory of other processes cannot be reached.
 func OpenPeerFile(int, int) (int, error) { return -1, onlyLinux("memory of other processes") }
 
-// FileSize is the size in bytes of the file behind fd.
-func FileSize(fd int) (int64, error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return 0, fmt.Errorf("fstat: %w", err)
-	}
-	return st.Size, nil
-}
-
-// CloseFile closes a descriptor.
-func CloseFile(fd int) error { return unix.Close(fd) }
-
-// Map maps size bytes of fd, shared, readable and writable.
-func Map(fd int, size int) ([]byte, error) {
-	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if err != nil {
-		return nil, fmt.Errorf("mmap %d bytes: %w", size, err)
-	}
-	return mem, nil
-}
-
-// MapZeros maps size bytes of zeros for this process alone. Pages take memory when they are written.
-func MapZeros(size int) ([]byte, error) {
-	mem, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-	if err != nil {
-		return nil, fmt.Errorf("mmap %d bytes: %w", size, err)
-	}
-	return mem, nil
-}
-
-// Unmap ends a mapping that Map or MapZeros made. Any later access to it faults.
-func Unmap(mem []byte) error { return unix.Munmap(mem) }
-
 // AdviseHuge does nothing.
 func AdviseHuge([]byte) {}
 
@@ -116,15 +83,6 @@ func Discard(fd int, size int64) error {
 		at += int64(n)
 	}
 	return nil
-}
-
-// Monotonic is a monotonic clock in nanoseconds.
-func Monotonic() (int64, error) {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		return 0, fmt.Errorf("clock_gettime: %w", err)
-	}
-	return ts.Nano(), nil
 }
 
 // PunctualThread returns an error: threads have no such priority.

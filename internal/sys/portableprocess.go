@@ -10,9 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PID is the id of this process.
-func PID() int { return os.Getpid() }
-
 // HoldProcess returns an error: no descriptor stands for a process.
 func HoldProcess(int) (int, error) { return -1, onlyLinux("descriptors of processes") }
 
@@ -21,13 +18,6 @@ func ProcessEnded(int) bool { return false }
 
 // AwaitProcessEnd reports false: HoldProcess has returned no process.
 func AwaitProcessEnd(int, time.Duration) bool { return false }
-
-// An Exit is how a process ended.
-type Exit struct {
-	Status int         // exit status, when Signal is 0
-	Signal unix.Signal // the signal that killed it, or 0
-	Core   bool        // it left a core dump
-}
 
 // ProcessRanks returns an error: ranks cannot be processes on this system.
 func ProcessRanks() error { return onlyLinux("starting ranks as processes") }
@@ -48,13 +38,6 @@ func Pipe() (read, write int, err error) {
 // An ExitWatch does not exist: a process cannot be waited for without reaping it.
 type ExitWatch struct{}
 
-// An Ended is the end of a child.
-type Ended struct {
-	PID  int
-	Exit Exit
-	Err  error // why it is not known how the child ended, or nil
-}
-
 // WatchExits returns an error.
 func WatchExits() (*ExitWatch, error) { return nil, ProcessRanks() }
 
@@ -66,12 +49,6 @@ func (*ExitWatch) Wait() ([]Ended, error) { return nil, ProcessRanks() }
 
 // Close does nothing.
 func (*ExitWatch) Close() {}
-
-// ReapIfEnded takes the remains of a child that has ended, and reports whether it did so.
-func ReapIfEnded(pid int) bool {
-	got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
-	return err == nil && got == pid
-}
 
 // StoppedBy returns 0: the system does not say.
 func StoppedBy(int) unix.Signal { return 0 }
@@ -99,37 +76,3 @@ func OwnHost(*syscall.SysProcAttr) error { return onlyLinux("namespaces") }
 
 // EnterNetwork returns an error: there are no network namespaces.
 func EnterNetwork(string) error { return onlyLinux("network namespaces") }
-
-// IsTerminal reports whether fd is a terminal.
-func IsTerminal(fd int) bool {
-	_, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
-	return err == nil
-}
-
-// TerminalWidth returns the number of columns of the terminal fd, or 0 when it is not known.
-func TerminalWidth(fd int) int {
-	size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
-	if err != nil {
-		return 0
-	}
-	return int(size.Col)
-}
-
-// InForeground reports whether this process may read from the terminal fd.
-func InForeground(fd int) bool {
-	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
-	return err == nil && group == unix.Getpgrp()
-}
-
-// AwaitReadable blocks until fd has something to read, or stop has, and reports whether
-// stop is the reason.
-func AwaitReadable(fd, stop int) (stopped bool, err error) {
-	for {
-		polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}, {Fd: int32(stop), Events: unix.POLLIN}}
-		_, err := unix.Poll(polled, -1)
-		if err == unix.EINTR {
-			continue
-		}
-		return polled[1].Revents != 0, err
-	}
-}

@@ -6,8 +6,6 @@ import (
 	"net"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // EventsMost is how many events one look returns.
@@ -55,15 +53,6 @@ func (*Poller) Wake() {}
 // Close does nothing.
 func (*Poller) Close() {}
 
-// SocketOptions say how a connection behaves. None of them has an effect here.
-type SocketOptions struct {
-	Congestion string        // name of the congestion control
-	Silence    time.Duration // how long the host at the other end may be silent
-}
-
-// LeastSilence is as on Linux.
-const LeastSilence = 3 * time.Second
-
 // TakeSocket closes c and returns an error.
 func TakeSocket(c *net.TCPConn, _ SocketOptions) (int, error) {
 	c.Close()
@@ -85,14 +74,8 @@ func Unsent(int) (int, error) { return 0, onlyLinux(tcpFeature) }
 // UnsentOf returns an error.
 func UnsentOf(*net.TCPConn) (int, error) { return 0, onlyLinux(tcpFeature) }
 
-// EndSending tells the peer that nothing more comes.
-func EndSending(fd int) { _ = unix.Shutdown(fd, unix.SHUT_WR) }
-
 // ResetOnClose does nothing.
 func ResetOnClose(int) {}
-
-// Again reports whether a system call that did not block found nothing to do.
-func Again(errno syscall.Errno) bool { return errno == syscall.EAGAIN || errno == syscall.EINTR }
 
 // SocketSilent returns an error.
 func SocketSilent(int, time.Duration) (bool, error) { return false, onlyLinux(tcpFeature) }

@@ -5,15 +5,11 @@ package sys
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// PID is the id of this process.
-func PID() int { return os.Getpid() }
 
 // refusesCall reports whether the error of a system call says that the kernel lacks it or
 // that a filter (seccomp) such as a container's forbids it.

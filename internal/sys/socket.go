@@ -6,30 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// SocketOptions say how a connection behaves. Zero fields leave the system's
-// default.
-type SocketOptions struct {
-	// Congestion is the name of the congestion control.
-	Congestion string
-	// Silence is how long the host at the other end may be silent. An idle connection is
-	// probed, so that SocketSilent can tell: see there.
-	Silence time.Duration
-}
-
 // probesMost is how many probes of an idle connection stay unanswered in a row
 // before the system takes it for broken: it is the last to notice. With 2, and 256 busy
 // processes on two cores, whose systems answer late, connections broke whose peers were there.
 const probesMost = 6
-
-// LeastSilence is the shortest silence of an idle connection that is noticed in time: the
-// system probes in whole seconds.
-const LeastSilence = probedLeast * time.Second
 
 // TakeSocket makes a descriptor of c's connection that is the caller's, not
 // blocking, without delay for small packets and with those options, and closes c.
@@ -37,17 +22,9 @@ const LeastSilence = probedLeast * time.Second
 // descriptor could not be had, and then c is closed too.
 func TakeSocket(c *net.TCPConn, opt SocketOptions) (fd int, err error) {
 	defer c.Close()
-	raw, err := c.SyscallConn()
+	fd, err = ofConn(c, func(was int) (int, error) { return unix.FcntlInt(uintptr(was), unix.F_DUPFD_CLOEXEC, 0) })
 	if err != nil {
 		return -1, fmt.Errorf("descriptor of a connection: %w", err)
-	}
-	fd = -1
-	var dupErr error
-	if err := raw.Control(func(was uintptr) { fd, dupErr = unix.FcntlInt(was, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
-		return -1, fmt.Errorf("descriptor of a connection: %w", err)
-	}
-	if dupErr != nil {
-		return -1, fmt.Errorf("descriptor of a connection: %w", dupErr)
 	}
 	if err := unix.SetNonblock(fd, true); err != nil {
 		unix.Close(fd)
@@ -60,9 +37,10 @@ func TakeSocket(c *net.TCPConn, opt SocketOptions) (fd int, err error) {
 
 // SetSocket applies options to a connection that stays in Go's hands.
 func SetSocket(c *net.TCPConn, opt SocketOptions) {
-	if raw, err := c.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { opt.apply(int(fd)) })
-	}
+	_, _ = ofConn(c, func(fd int) (struct{}, error) {
+		opt.apply(fd)
+		return struct{}{}, nil
+	})
 }
 
 func (opt SocketOptions) apply(fd int) {
@@ -109,26 +87,44 @@ func CheckCongestion(name string) error {
 // Unsent is how many bytes the peer's system has not acknowledged yet.
 func Unsent(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.TIOCOUTQ) }
 
-// UnsentOf is Unsent for a connection that stays in Go's hands.
-func UnsentOf(c *net.TCPConn) (n int, err error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	if failed := raw.Control(func(fd uintptr) { n, err = Unsent(int(fd)) }); failed != nil {
-		return 0, failed
-	}
-	return n, err
-}
-
-// EndSending tells the peer that nothing more comes.
-func EndSending(fd int) { _ = unix.Shutdown(fd, unix.SHUT_WR) }
-
 // ResetOnClose makes the close of a connection tell the peer that it broke, at once and
 // instead of all that was sent and has not arrived.
 func ResetOnClose(fd int) {
 	_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 }
 
-// Again reports whether a system call that did not block found nothing to do.
-func Again(errno syscall.Errno) bool { return errno == syscall.EAGAIN || errno == syscall.EINTR }
+// resentLeast is how often the system must have sent something again to a silent peer before
+// its silence counts.
+const resentLeast = 2
+
+// SocketSilent reports whether the host at the other end of a TCP connection has
+// been asked several times, by what was sent to it, and has not said anything for
+// limit. One that answers but has no room is not silent.
+func SocketSilent(fd int, limit time.Duration) (bool, error) {
+	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil {
+		return false, err
+	}
+	asked := info.Unacked > 0 && info.Retransmits >= resentLeast || info.Probes >= probedLeast
+	return asked && time.Duration(info.Last_ack_recv)*time.Millisecond > limit, nil
+}
+
+// ConnSilent is SocketSilent for a connection in Go's hands.
+func ConnSilent(c *net.TCPConn, limit time.Duration) (bool, error) {
+	return ofConn(c, func(fd int) (bool, error) { return SocketSilent(fd, limit) })
+}
+
+// UnsentOf is Unsent for a connection that stays in Go's hands.
+func UnsentOf(c *net.TCPConn) (int, error) { return ofConn(c, Unsent) }
+
+// ofConn returns what ask says of the descriptor of a connection in Go's hands.
+func ofConn[T any](c *net.TCPConn, ask func(fd int) (T, error)) (answer T, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return answer, err
+	}
+	if failed := raw.Control(func(fd uintptr) { answer, err = ask(int(fd)) }); failed != nil {
+		err = failed
+	}
+	return answer, err
+}

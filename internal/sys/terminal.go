@@ -1,24 +1,6 @@
-//go:build linux && !portable
-
 package sys
 
 import "golang.org/x/sys/unix"
-
-// IsTerminal reports whether fd is a terminal.
-func IsTerminal(fd int) bool {
-	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	return err == nil
-}
-
-// TerminalWidth returns the number of columns of the terminal fd, or 0 when it
-// is not known.
-func TerminalWidth(fd int) int {
-	size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
-	if err != nil {
-		return 0
-	}
-	return int(size.Col)
-}
 
 // InForeground reports whether this process may read from the terminal fd: a
 // read from the background stops the whole process group.

@@ -16,6 +16,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -76,7 +77,7 @@ func Join(r base.Rank, size, ids int, find Find) (*Transport, error) {
 
 // Address is what peers of this host need to find this rank.
 func (t *Transport) Address() string {
-	text, err := json.Marshal(address{PID: sys.PID(), Card: t.ownFile})
+	text, err := json.Marshal(address{PID: os.Getpid(), Card: t.ownFile})
 	if err != nil {
 		panic(err) // two numbers
 	}

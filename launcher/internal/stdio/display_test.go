@@ -3,6 +3,7 @@ package stdio
 import (
 	"bytes"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -154,5 +155,19 @@ func TestDeadStreamStaysQuiet(t *testing.T) {
 	s.Feed([]byte("two\n"))
 	if told != 1 || !s.dead {
 		t.Errorf("told %d times, dead %v; want once", told, s.dead)
+	}
+}
+
+// TestPipeIsNoTerminal: a pipe is as wide as it likes.
+func TestPipeIsNoTerminal(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if fd, width := terminalOf(w), terminalWidth(int(w.Fd())); fd != -1 || width != 0 {
+		t.Errorf("a pipe is terminal %d of %d columns", fd, width)
 	}
 }

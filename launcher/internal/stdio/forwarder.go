@@ -15,6 +15,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"golang.org/x/term"
 )
 
 // A Destination says where the output of ranks goes.
@@ -73,21 +74,27 @@ func newDisplay(w io.Writer) *display {
 	if fd < 0 {
 		return &display{}
 	}
-	return &display{width: func() int { return sys.TerminalWidth(fd) }}
+	return &display{width: func() int { return terminalWidth(fd) }}
+}
+
+// terminalWidth returns the number of columns of a terminal, or 0 when it is not known.
+func terminalWidth(fd int) int {
+	columns, _, _ := term.GetSize(fd)
+	return max(columns, 0)
 }
 
 // terminalOf returns the descriptor of the terminal that w is, or -1. One that
 // cannot erase a line does not count.
 func terminalOf(w io.Writer) int {
 	f, ok := w.(*os.File)
-	if term := os.Getenv("TERM"); !ok || term == "" || term == "dumb" {
+	if kind := os.Getenv("TERM"); !ok || kind == "" || kind == "dumb" {
 		return -1
 	}
 	// SyscallConn, because Fd would make the file block.
 	fd := -1
 	if conn, err := f.SyscallConn(); err == nil {
 		conn.Control(func(n uintptr) {
-			if sys.IsTerminal(int(n)) {
+			if term.IsTerminal(int(n)) {
 				fd = int(n)
 			}
 		})
@@ -113,7 +120,7 @@ func (o *Forwarder) Environ(r base.Rank) []string {
 		return []string{boot.EnvOutputTTY + "=0"}
 	}
 	env := []string{boot.EnvOutputTTY + "=1"}
-	width := sys.TerminalWidth(o.terminal)
+	width := terminalWidth(o.terminal)
 	if !o.to.Raw {
 		width -= len(label(r)) + 1 // the last column stays empty, or the cursor wraps
 	}

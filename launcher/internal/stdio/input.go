@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"golang.org/x/term"
 )
 
 // An Input is what rank 0 reads. A file or pipe is handed to a rank of this host
@@ -23,7 +24,7 @@ type Input struct {
 // rank 0 is of this host.
 func NewInput(stdin *os.File, here bool) *Input {
 	i := &Input{stdin: stdin}
-	if stdin == nil || here && !sys.IsTerminal(int(stdin.Fd())) {
+	if stdin == nil || here && !term.IsTerminal(int(stdin.Fd())) {
 		return i
 	}
 	pump, err := newPump(int(stdin.Fd()))
@@ -105,7 +106,7 @@ func newPump(from int) (*pump, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pump{from: from, terminal: sys.IsTerminal(from), stopR: stopR, stopW: stopW, stopped: make(chan struct{})}, nil
+	return &pump{from: from, terminal: term.IsTerminal(from), stopR: stopR, stopW: stopW, stopped: make(chan struct{})}, nil
 }
 
 // loop runs until the end of the input or of the job, or until take returns
