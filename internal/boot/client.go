@@ -1,7 +1,6 @@
 package boot
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -46,6 +45,7 @@ func dialRemote(conn net.Conn, info Info, proof auth.Credentials) (*client, erro
 // greeted completes c and begins its session.
 func greeted(c *client, conn net.Conn) (*client, error) {
 	c.wire, c.received = newWire(conn), make(chan struct{})
+	c.send = c.wire.Send
 	if err := c.greet(); err != nil {
 		c.wire.Send(message{Kind: kindError, Reason: err.Error()})
 		c.wire.Close()
@@ -155,41 +155,6 @@ func (c *client) handle(m message) error {
 	default:
 		return c.take(m)
 	}
-}
-
-// Put returns the error of a message that is refused. A wire that no longer sends is no error,
-// here and below: the session is about to end, and a caller that waits learns the reason.
-func (c *client) Put(name string, value []byte) error {
-	return c.put(name, value, func() error {
-		return c.wire.Send(message{Kind: kindPut, Rank: c.info.Rank, Name: name, Value: value})
-	})
-}
-
-func (c *client) Get(ctx context.Context, r base.Rank, name string) ([]byte, error) {
-	return c.get(ctx, r, name, func() error {
-		return c.wire.Send(message{Kind: kindGet, Rank: r, Name: name})
-	})
-}
-
-func (c *client) Fence(ctx context.Context, name, word string) error {
-	_, err := c.Gather(ctx, name, word, "")
-	return err
-}
-
-func (c *client) Gather(ctx context.Context, name, word, part string) ([]string, error) {
-	return c.gather(ctx, name, word, part, func() error {
-		return c.wire.Send(message{Kind: kindFence, Rank: c.info.Rank, Name: name, Word: word, Part: part})
-	})
-}
-
-func (c *client) Kill(ctx context.Context, r base.Rank) error {
-	return c.kill(ctx, r, func() error {
-		return c.wire.Send(message{Kind: kindKill, Rank: r})
-	})
-}
-
-func (c *client) Miss(r base.Rank, reason string) {
-	c.wire.Send(message{Kind: kindMiss, Rank: r, Reason: reason})
 }
 
 // Close says goodbye and waits for the server to hang up, so that the goodbye is

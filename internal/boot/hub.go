@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -48,6 +49,19 @@ func (h *hub) attach(r base.Rank, s sink) {
 			s.tell(h.gone[other].message())
 		}
 	}
+}
+
+// take notes what rank r says, and keeps what m refers to.
+func (h *hub) take(r base.Rank, m message) error {
+	switch m.Kind {
+	case kindPut:
+		return h.put(r, m.Name, m.Value)
+	case kindGet:
+		return h.get(r, m.Rank, m.Name)
+	case kindFence:
+		return h.come(r, m.Name, m.Word, m.Part)
+	}
+	return fmt.Errorf("unexpected %s message", m.Kind)
 }
 
 // detach makes rank r hear no more.

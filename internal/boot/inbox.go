@@ -13,10 +13,14 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 )
 
-// An inbox is a rank's half of a session: what it waits for and what it has been told. The hub
-// or connection that feeds it never blocks on it.
+// An inbox is a rank's half of a session: all of it but how messages travel and how it ends. The
+// hub or connection that feeds it never blocks on it.
 type inbox struct {
-	info     Info
+	info Info
+	// send takes what the rank says to the hub, and returns why it is refused. A connection that
+	// no longer sends is no error: the session is about to end, and a caller that waits learns
+	// the reason. It is set before the session begins.
+	send     func(message) error
 	proof    auth.Credentials
 	failures chan Failure  // room for every rank, so that a send never blocks
 	done     chan struct{} // closed when the session has ended
@@ -69,11 +73,15 @@ func (b *inbox) Info() Info                    { return b.info }
 func (b *inbox) Credentials() auth.Credentials { return b.proof }
 func (b *inbox) Failures() <-chan Failure      { return b.failures }
 
-// wait returns the answer to a. send is called to ask, once for all callers
+// wait returns the answer to a, which m asks for. m is sent once for all callers
 // that wait at the same time, and for those that come back because their
 // context had ended. Only the answer to a get is kept for later callers.
-func (b *inbox) wait(ctx context.Context, a ask, send func() error) ([]byte, error) {
+func (b *inbox) wait(ctx context.Context, a ask, m message) ([]byte, error) {
 	b.mu.Lock()
+	if a.kind == kindKill && b.gone[a.rank] {
+		b.mu.Unlock()
+		return nil, nil
+	}
 	if b.end != nil {
 		defer b.mu.Unlock()
 		return nil, fmt.Errorf("%s: %w", a, b.end)
@@ -86,7 +94,7 @@ func (b *inbox) wait(ctx context.Context, a ask, send func() error) ([]byte, err
 	}
 	b.mu.Unlock()
 	if first {
-		if err := send(); err != nil {
+		if err := b.send(m); err != nil {
 			b.answer(a, nil, err)
 		}
 	}
@@ -129,15 +137,15 @@ func (b *inbox) await(ctx context.Context, w *waiting) error {
 	}
 }
 
-// put calls send unless this rank has put a value of that name before.
-func (b *inbox) put(name string, value []byte, send func() error) error {
+// Put implements Session.
+func (b *inbox) Put(name string, value []byte) error {
 	if err := checkNamed(name, value); err != nil {
 		return fmt.Errorf("put: %w", err)
 	}
 	if err := b.claim(name); err != nil {
 		return fmt.Errorf("put %q: %w", name, err)
 	}
-	if err := send(); err != nil {
+	if err := b.send(message{Kind: kindPut, Rank: b.info.Rank, Name: name, Value: value}); err != nil {
 		return fmt.Errorf("put %q: %w", name, err)
 	}
 	return nil
@@ -159,8 +167,8 @@ func (b *inbox) claim(name string) error {
 	return nil
 }
 
-// get waits for a value of rank r; send asks for it.
-func (b *inbox) get(ctx context.Context, r base.Rank, name string, send func() error) ([]byte, error) {
+// Get implements Session.
+func (b *inbox) Get(ctx context.Context, r base.Rank, name string) ([]byte, error) {
 	a := ask{kind: kindGet, rank: r, name: name}
 	if err := checkName(name); err != nil {
 		return nil, fmt.Errorf("get: %w", err)
@@ -168,27 +176,34 @@ func (b *inbox) get(ctx context.Context, r base.Rank, name string, send func() e
 	if r < 0 || int(r) >= b.info.Size {
 		return nil, fmt.Errorf("%s of a job of %d: %w", a, b.info.Size, base.ErrBadRank)
 	}
-	value, err := b.wait(ctx, a, send)
+	value, err := b.wait(ctx, a, message{Kind: kindGet, Rank: r, Name: name})
 	if err != nil {
 		return nil, err
 	}
 	return bytes.Clone(value), nil
 }
 
-// gather waits until all ranks have come, and returns their parts; send says that this one has.
-func (b *inbox) gather(ctx context.Context, name, word, part string, send func() error) ([]string, error) {
+// Fence implements Session.
+func (b *inbox) Fence(ctx context.Context, name, word string) error {
+	_, err := b.Gather(ctx, name, word, "")
+	return err
+}
+
+// Gather implements Session.
+func (b *inbox) Gather(ctx context.Context, name, word, part string) ([]string, error) {
 	if err := checkFence(name, word, part); err != nil {
 		return nil, err
 	}
-	packed, err := b.wait(ctx, ask{kind: kindFence, name: name}, send)
+	packed, err := b.wait(ctx, ask{kind: kindFence, name: name},
+		message{Kind: kindFence, Rank: b.info.Rank, Name: name, Word: word, Part: part})
 	if err != nil {
 		return nil, err
 	}
 	return unpackParts(packed, b.info.Size)
 }
 
-// kill waits until rank r is gone; send requests it.
-func (b *inbox) kill(ctx context.Context, r base.Rank, send func() error) error {
+// Kill implements Session.
+func (b *inbox) Kill(ctx context.Context, r base.Rank) error {
 	a := ask{kind: kindKill, rank: r}
 	if r < 0 || int(r) >= b.info.Size {
 		return fmt.Errorf("%s of a job of %d: %w", a, b.info.Size, base.ErrBadRank)
@@ -196,24 +211,13 @@ func (b *inbox) kill(ctx context.Context, r base.Rank, send func() error) error 
 	if r == b.info.Rank {
 		return fmt.Errorf("%s: a rank cannot kill itself; return or exit instead", a)
 	}
-	b.mu.Lock()
-	gone := b.gone[r]
-	b.mu.Unlock()
-	if gone {
-		return nil
-	}
-	_, err := b.wait(ctx, a, func() error {
-		if err := send(); err != nil {
-			return err
-		}
-		b.mu.Lock() // it may have gone between the look above and now
-		defer b.mu.Unlock()
-		if b.gone[r] {
-			b.answerLocked(a, nil, nil)
-		}
-		return nil
-	})
+	_, err := b.wait(ctx, a, message{Kind: kindKill, Rank: r})
 	return err
+}
+
+// Miss implements Session.
+func (b *inbox) Miss(r base.Rank, reason string) {
+	_ = b.send(message{Kind: kindMiss, Rank: r, Reason: reason}) // nobody waits for it
 }
 
 // take notes what the hub says. It keeps what m refers to.

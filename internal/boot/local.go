@@ -2,7 +2,6 @@ package boot
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -36,7 +35,7 @@ func NewLocal(n int) *Local {
 	for r := range l.sessions {
 		info := Info{Rank: base.Rank(r), Size: n, LocalRank: r, LocalSize: n, Job: job, Host: localHost}
 		s := &localSession{inbox: newInbox(info), local: l}
-		s.proof.Key = key
+		s.proof.Key, s.send = key, s.say
 		l.sessions[r] = s
 		l.hub.attach(info.Rank, s)
 	}
@@ -95,31 +94,18 @@ func (s *localSession) tell(m message) {
 	}
 }
 
-func (s *localSession) Put(name string, value []byte) error {
-	return s.put(name, value, func() error {
-		return s.local.hub.put(s.info.Rank, name, bytes.Clone(value))
-	})
+// say hands the hub what this rank says. Whom it misses is told to nobody: what a rank of this
+// process returns says it.
+func (s *localSession) say(m message) error {
+	switch m.Kind {
+	case kindKill:
+		return s.local.askKill(m.Rank)
+	case kindMiss:
+		return nil
+	}
+	m.Value = bytes.Clone(m.Value)
+	return s.local.hub.take(s.info.Rank, m)
 }
-
-func (s *localSession) Get(ctx context.Context, r base.Rank, name string) ([]byte, error) {
-	return s.get(ctx, r, name, func() error { return s.local.hub.get(s.info.Rank, r, name) })
-}
-
-func (s *localSession) Fence(ctx context.Context, name, word string) error {
-	_, err := s.Gather(ctx, name, word, "")
-	return err
-}
-
-func (s *localSession) Gather(ctx context.Context, name, word, part string) ([]string, error) {
-	return s.gather(ctx, name, word, part, func() error { return s.local.hub.come(s.info.Rank, name, word, part) })
-}
-
-func (s *localSession) Kill(ctx context.Context, r base.Rank) error {
-	return s.kill(ctx, r, func() error { return s.local.askKill(r) })
-}
-
-// Miss tells nobody: what a rank of this process returns says it.
-func (s *localSession) Miss(base.Rank, string) {}
 
 func (s *localSession) Close() error {
 	s.local.hub.detach(s.info.Rank)

@@ -111,12 +111,6 @@ func (l *rankLink) handle(m message, greeted bool) error {
 		return l.handleHello(m)
 	}
 	switch m.Kind {
-	case kindPut:
-		return l.server.hub.put(l.rank, m.Name, m.Value)
-	case kindGet:
-		return l.server.hub.get(l.rank, m.Rank, m.Name)
-	case kindFence:
-		return l.server.hub.come(l.rank, m.Name, m.Word, m.Part)
 	case kindKill:
 		return l.handleKill(m.Rank)
 	case kindMiss:
@@ -128,7 +122,7 @@ func (l *rankLink) handle(m message, greeted bool) error {
 	case kindError:
 		return fmt.Errorf("it closed the connection: %s", m.Reason)
 	default:
-		return fmt.Errorf("unexpected %s message", m.Kind)
+		return l.server.hub.take(l.rank, m)
 	}
 }
 
