@@ -40,7 +40,7 @@ func (c *Core) put(x *call) {
 		// The program makes the object that it asked for. An answer that is under way finds a
 		// Put, and has no effect.
 		if o.dir.asked {
-			c.ask(o.id, Unwait{ID: o.id}.Message())
+			c.ask(o.id, Unwait{ID: o.id}.message())
 		}
 		if o.need != nil {
 			c.unneed(o.need)
@@ -84,7 +84,7 @@ func (c *Core) fill(o *object) {
 func (c *Core) sendPut(o *object) {
 	o.dir.asked = true
 	m := PutReq{ID: o.id, Token: o.token, Sum: o.sum, Size: o.size, Complete: o.ready() == o.size, Making: o.state == making}
-	s := Send{To: c.directoryOf(o.id), Msg: m.Message()}
+	s := Send{To: c.directoryOf(o.id), Msg: m.message()}
 	if o.size > 0 && o.size <= c.cfg.Inline && o.ready() == o.size {
 		s.Attach, s.Off, s.Len = true, o.mem.off, o.size
 	}
@@ -109,7 +109,7 @@ func (c *Core) Filled(id CallID, upTo int64) {
 		case o.size <= c.cfg.Inline:
 			c.sendPut(o)
 		case o.gen != 0:
-			c.ask(o.id, Done{ID: o.id, Gen: o.gen}.Message())
+			c.ask(o.id, Done{ID: o.id, Gen: o.gen}.message())
 			c.filled(o)
 		}
 	}
@@ -149,7 +149,7 @@ func (c *Core) onPutAck(m PutAck) {
 	c.serveEarly(o)
 	if o.mem.have == o.size {
 		if o.size > c.cfg.Inline {
-			c.ask(o.id, Done{ID: o.id, Gen: o.gen}.Message())
+			c.ask(o.id, Done{ID: o.id, Gen: o.gen}.message())
 		}
 		c.filled(o)
 	}
@@ -181,7 +181,7 @@ func (c *Core) get(id CallID, name string) {
 // question asks where an object is. If room is kept for it, the directory must say so when
 // there is no such object any more.
 func (o *object) question() Message {
-	return GetReq{ID: o.id, Ref: o.dir.ask, Keep: o.mem.stored}.Message()
+	return GetReq{ID: o.id, Ref: o.dir.ask, Keep: o.mem.stored}.message()
 }
 
 // onAssign handles the answer to a Get: where to fetch it.
@@ -189,7 +189,7 @@ func (c *Core) onAssign(m Assign) {
 	o := c.objects[m.ID]
 	decline := Forget{ID: m.ID, Gen: m.Gen, Ref: m.Ref}
 	if o == nil || !o.dir.asked || o.dir.ask != m.Ref || o.state != wanted && o.state != fetching {
-		c.ask(m.ID, decline.Message()) // the answer to a question of which nobody wants to know any more
+		c.ask(m.ID, decline.message()) // the answer to a question of which nobody wants to know any more
 		return
 	}
 	o.dir.asked, o.recv.made = false, m.Making
@@ -199,7 +199,7 @@ func (c *Core) onAssign(m Assign) {
 		}
 		o.size = m.Size
 		if c.reserveReceived(o) != nothing {
-			c.ask(m.ID, decline.Message())
+			c.ask(m.ID, decline.message())
 			c.serveEarly(o)
 			o.need = &need{obj: o}
 			c.wantRoom(o.need)

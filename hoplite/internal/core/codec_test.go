@@ -40,7 +40,7 @@ func TestCodec(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	pull := Pull{ID: "a", Directory: 3, Size: 4}.Message()
+	pull := Pull{ID: "a", Directory: 3, Size: 4}.message()
 	f.Add(pull.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := Decode(b)

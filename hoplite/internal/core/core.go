@@ -76,37 +76,37 @@ func (c *Core) Receive(from Rank, m Message) {
 func (c *Core) onOther(from Rank, m *Message) {
 	switch m.Kind() {
 	case KindPutAck:
-		c.onPutAck(m.PutAck())
+		c.onPutAck(m.putAck())
 	case KindAssign:
-		c.onAssign(m.Assign())
+		c.onAssign(m.assign())
 	case KindData:
-		c.onData(m.Data())
+		c.onData(m.data())
 	case KindFail:
-		c.onFail(m.Fail())
+		c.onFail(m.fail())
 	case KindEvictAck:
-		c.onEvictAck(m.EvictAck())
+		c.onEvictAck(m.evictAck())
 	case KindDelAck:
-		c.onDelAck(m.DelAck())
+		c.onDelAck(m.delAck())
 	case KindDrop:
-		c.onDrop(m.Drop())
+		c.onDrop(m.drop())
 	case KindLocated:
-		c.onLocated(m.Located())
+		c.onLocated(m.located())
 	case KindRep:
-		c.onRep(from, m.Rep())
+		c.onRep(from, m.rep())
 	case KindPull:
 		c.onPull(from, m.Pull())
 	case KindCancel:
-		c.onCancel(from, m.Cancel())
+		c.onCancel(from, m.cancel())
 	case KindStopped:
 		c.onStopped(from, m.Stopped())
 	case KindJobReq:
-		c.onJobReq(m.JobReq())
+		c.onJobReq(m.jobReq())
 	case KindInput:
-		c.onInput(m.Input())
+		c.onInput(m.input())
 	case KindJobFailed:
-		c.onJobFailed(m.JobFailed())
+		c.onJobFailed(m.jobFailed())
 	case KindJobEnd:
-		c.onJobEnd(m.JobEnd())
+		c.onJobEnd(m.jobEnd())
 	}
 }
 
@@ -138,7 +138,7 @@ func (c *Core) onDrop(m Drop) {
 		c.drop(o, m.Code)
 	}
 	if m.Code == Deleted {
-		c.ask(m.ID, DropAck{ID: m.ID, Gen: m.Gen}.Message())
+		c.ask(m.ID, DropAck{ID: m.ID, Gen: m.Gen}.message())
 	}
 }
 
@@ -172,7 +172,7 @@ func (c *Core) shardMoved(num int) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(c.calls)) {
 		if x := c.calls[k]; x.deletes && of(x.name) {
-			c.send(to, DelReq{ID: x.name, Ref: uint64(k)}.Message())
+			c.send(to, DelReq{ID: x.name, Ref: uint64(k)}.message())
 		}
 	}
 	for _, ref := range slices.Sorted(maps.Keys(c.watched)) {
@@ -184,11 +184,11 @@ func (c *Core) shardMoved(num int) {
 		r := c.reduces[n]
 		for _, token := range r.withdrawn {
 			if of(r.target) {
-				c.send(to, Withdraw{ID: r.target, Token: token}.Message())
+				c.send(to, Withdraw{ID: r.target, Token: token}.message())
 			}
 		}
 	}
-	c.send(to, Marker{Shard: uint64(num)}.Message())
+	c.send(to, Marker{Shard: uint64(num)}.message())
 }
 
 // enlist registers an object with a new owner of its shard.
@@ -215,8 +215,8 @@ func (c *Core) enlist(to Rank, o *object) {
 		m.Ref = o.dir.ask
 		m.Orphan = o.recv.from == NoRank
 	}
-	c.send(to, m.Message())
+	c.send(to, m.message())
 	if o.state == evicting {
-		c.send(to, Evict{ID: o.id, Gen: o.gen}.Message())
+		c.send(to, Evict{ID: o.id, Gen: o.gen}.message())
 	}
 }

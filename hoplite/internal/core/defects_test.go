@@ -49,25 +49,25 @@ func (d *desk) answers() []Send {
 
 func (d *desk) put(r Rank) {
 	d.t.Helper()
-	s := d.say(r, PutReq{Size: 100, Token: uint64(r) + 1}.Message())
-	if len(s) == 0 || s[0].Msg.Kind() != KindPutAck || s[0].Msg.PutAck().Code != OK {
+	s := d.say(r, PutReq{Size: 100, Token: uint64(r) + 1}.message())
+	if len(s) == 0 || s[0].Msg.Kind() != KindPutAck || s[0].Msg.putAck().Code != OK {
 		d.t.Fatalf("put by %d: %+v", r, s)
 	}
-	d.gen = s[0].Msg.PutAck().Gen
-	d.say(r, Done{}.Message())
+	d.gen = s[0].Msg.putAck().Gen
+	d.say(r, Done{}.message())
 }
 
 // get asks for a rank and expects to be sent to a source; NoRank expects to wait.
 func (d *desk) get(r, source Rank) {
 	d.t.Helper()
 	d.ref++
-	d.expect(d.say(r, GetReq{Ref: d.ref}.Message()), r, source)
+	d.expect(d.say(r, GetReq{Ref: d.ref}.message()), r, source)
 }
 
 func (d *desk) orphan(r, bad, source Rank) {
 	d.t.Helper()
 	d.ref++
-	d.expect(d.say(r, Orphan{Rank: bad, Dead: true, Ref: d.ref}.Message()), r, source)
+	d.expect(d.say(r, Orphan{Rank: bad, Dead: true, Ref: d.ref}.message()), r, source)
 }
 
 func (d *desk) expect(s []Send, r, source Rank) {
@@ -75,7 +75,7 @@ func (d *desk) expect(s []Send, r, source Rank) {
 	switch {
 	case source == NoRank && len(s) == 0:
 	case source != NoRank && len(s) == 1 && s[0].To == r && s[0].Msg.Kind() == KindAssign &&
-		s[0].Msg.Assign().Rank == source && s[0].Msg.Assign().Ref == d.ref:
+		s[0].Msg.assign().Rank == source && s[0].Msg.assign().Ref == d.ref:
 	default:
 		d.t.Fatalf("rank %d asked, expected source %d: %+v", r, source, s)
 	}
@@ -88,22 +88,22 @@ func TestDeadIsNotOffered(t *testing.T) {
 	const a, b, e, x, y, z = 1, 2, 3, 4, 5, 6
 	d.put(a)
 	d.get(b, a)
-	d.say(b, Done{}.Message())
+	d.say(b, Done{}.message())
 	d.get(e, a)
 	d.c.Down(a)
 	d.answers()
-	d.say(e, Done{}.Message())
+	d.say(e, Done{}.message())
 	d.get(x, b)
 	d.get(y, e)
 	d.c.Down(e)
 	d.answers()
 	d.orphan(y, e, x) // b still sends to x; y goes on behind x
-	d.say(x, Done{}.Message())
-	d.say(y, Done{}.Message())
+	d.say(x, Done{}.message())
+	d.say(y, Done{}.message())
 	for r := Rank(z); r < z+3; r++ {
 		d.ref++
-		s := d.say(r, GetReq{Ref: d.ref}.Message())
-		if len(s) != 1 || s[0].Msg.Kind() != KindAssign || s[0].Msg.Assign().Rank == e || s[0].Msg.Assign().Rank == a {
+		s := d.say(r, GetReq{Ref: d.ref}.message())
+		if len(s) != 1 || s[0].Msg.Kind() != KindAssign || s[0].Msg.assign().Rank == e || s[0].Msg.assign().Rank == a {
 			t.Fatalf("rank %d was sent to a dead rank: %+v", r, s)
 		}
 	}
@@ -118,7 +118,7 @@ func TestSecondReport(t *testing.T) {
 	d := newDesk(t)
 	d.put(1)
 	d.get(2, 1)
-	d.say(2, Done{}.Message())
+	d.say(2, Done{}.message())
 	d.get(3, 1)
 	d.c.Down(1)
 	d.answers()
@@ -141,12 +141,12 @@ func TestLastCopyLost(t *testing.T) {
 		t.Fatalf("declared lost before rank 2 said what it has: %+v", s)
 	}
 	d.ref++
-	s := d.say(2, Orphan{Rank: 1, Dead: true, Ref: d.ref}.Message())
-	if len(s) != 2 || s[0].Msg.Kind() != KindDrop || s[0].Msg.Drop().Code != Lost || s[1].Msg.Kind() != KindDrop || s[1].Msg.Drop().Code != Lost {
+	s := d.say(2, Orphan{Rank: 1, Dead: true, Ref: d.ref}.message())
+	if len(s) != 2 || s[0].Msg.Kind() != KindDrop || s[0].Msg.drop().Code != Lost || s[1].Msg.Kind() != KindDrop || s[1].Msg.drop().Code != Lost {
 		t.Fatalf("ranks 2 and 3 must hear that it is lost: %+v", s)
 	}
-	s = d.say(4, GetReq{Ref: 9}.Message())
-	if len(s) != 1 || s[0].Msg.Kind() != KindFail || s[0].Msg.Fail().Code != Lost {
+	s = d.say(4, GetReq{Ref: 9}.message())
+	if len(s) != 1 || s[0].Msg.Kind() != KindFail || s[0].Msg.fail().Code != Lost {
 		t.Fatalf("a later Get: %+v", s)
 	}
 	old := d.gen
@@ -164,7 +164,7 @@ func TestReplicaIsTold(t *testing.T) {
 		d := newDesk(t)
 		d.c.cfg = broken(d.c.cfg, m)
 		d.c.cfg.Inline, d.c.cfg.InlineQuota = 8, 8
-		d.c.Receive(3, PutReq{ID: d.id, Size: 2, Token: 1, Complete: true, Data: []byte("ab")}.Message())
+		d.c.Receive(3, PutReq{ID: d.id, Size: 2, Token: 1, Complete: true, Data: []byte("ab")}.message())
 		var out Output
 		d.c.Drain(&out)
 		told := false
@@ -184,7 +184,7 @@ func TestCompleteInTime(t *testing.T) {
 	d.get(2, 1)
 	d.c.Down(1)
 	d.answers()
-	d.say(2, Done{}.Message())
+	d.say(2, Done{}.message())
 	d.get(3, 2)
 }
 
@@ -193,7 +193,7 @@ func TestResumeUpstream(t *testing.T) {
 	d := newDesk(t)
 	d.put(1)
 	d.get(2, 1)
-	d.say(2, Done{}.Message())
+	d.say(2, Done{}.message())
 	d.get(3, 1)
 	d.get(4, 2)
 	d.get(5, 3)
@@ -208,12 +208,12 @@ func TestLateWord(t *testing.T) {
 	d.put(1)
 	old := d.gen
 	d.get(2, 1)
-	if s := d.say(3, DelReq{Ref: 1}.Message()); len(s) != 2 {
+	if s := d.say(3, DelReq{Ref: 1}.message()); len(s) != 2 {
 		t.Fatalf("two ranks must drop it: %+v", s)
 	}
-	d.say(1, DropAck{}.Message())
-	d.say(2, DropAck{}.Message())
-	d.c.Receive(1, RepAck{ID: d.id}.Message())
+	d.say(1, DropAck{}.message())
+	d.say(2, DropAck{}.message())
+	d.c.Receive(1, RepAck{ID: d.id}.message())
 	if s := d.answers(); len(s) != 1 || s[0].Msg.Kind() != KindDelAck {
 		t.Fatalf("deleted: %+v", s)
 	}
@@ -222,7 +222,7 @@ func TestLateWord(t *testing.T) {
 	gen := d.gen
 	d.get(2, 4)
 	d.gen = old
-	d.say(2, Done{}.Message())
+	d.say(2, Done{}.message())
 	d.gen = gen
 	d.get(5, 2) // still partial: 4 sends to 2
 	e := d.c.shards[0].entries[d.id]
@@ -235,19 +235,19 @@ func TestLateWord(t *testing.T) {
 // goes on with the object that was put.
 func TestPutSurvivesWithdraw(t *testing.T) {
 	d := newDesk(t)
-	d.gen = d.say(1, PutReq{Size: 100, Token: 7, Making: true}.Message())[0].Msg.PutAck().Gen
+	d.gen = d.say(1, PutReq{Size: 100, Token: 7, Making: true}.message())[0].Msg.putAck().Gen
 	d.get(3, 1)
-	if s := d.say(2, PutReq{Size: 100, Token: 8}.Message()); len(s) != 1 || s[0].Msg.PutAck().Code != OK || s[0].Msg.PutAck().Gen != d.gen {
+	if s := d.say(2, PutReq{Size: 100, Token: 8}.message()); len(s) != 1 || s[0].Msg.putAck().Code != OK || s[0].Msg.putAck().Gen != d.gen {
 		t.Fatalf("the same content: %+v", s)
 	}
-	d.say(2, Done{}.Message())
+	d.say(2, Done{}.message())
 	for range 2 { // a new directory may hear it again
-		if s := d.say(1, Withdraw{Token: 7}.Message()); len(s) != 0 {
+		if s := d.say(1, Withdraw{Token: 7}.message()); len(s) != 0 {
 			t.Fatalf("withdrawn: %+v", s)
 		}
 	}
 	d.ref++
-	d.expect(d.say(3, Orphan{Rank: 1, Ref: d.ref}.Message()), 3, 2)
+	d.expect(d.say(3, Orphan{Rank: 1, Ref: d.ref}.message()), 3, 2)
 }
 
 // TestAnotherGeneration: who asks for what a name meant before is refused; a mutant sends
@@ -265,7 +265,7 @@ func TestAnotherGeneration(t *testing.T) {
 					s.rest()
 				}
 			}
-			old := Pull{ID: id, Gen: s.cores[1].objects[id].gen - 1, Size: 100}.Message()
+			old := Pull{ID: id, Gen: s.cores[1].objects[id].gen - 1, Size: 100}.message()
 			s.at(1, func(c *Core) { c.Receive(0, old) })
 			if refused := len(s.puts) == 0; refused != (m == MutantNone) {
 				t.Errorf("refused: %v; puts %+v", refused, s.puts)
@@ -282,14 +282,14 @@ func TestLateRecord(t *testing.T) {
 	s := newScene(t, 3, Config{Capacity: 1000, Inline: -1})
 	id := idOf(old, 3)
 	s.at(next, func(c *Core) {
-		c.Receive(receiver, Register{ID: id, Gen: 2, Token: 7, Size: 100, Rank: NoRank, Own: 5, Ref: 6, Orphan: true}.Message())
-		c.Receive(receiver, Marker{}.Message())
-		c.Receive(old, Rep{ID: id, Gen: 3, Token: 9, Size: 100}.Message())
+		c.Receive(receiver, Register{ID: id, Gen: 2, Token: 7, Size: 100, Rank: NoRank, Own: 5, Ref: 6, Orphan: true}.message())
+		c.Receive(receiver, Marker{}.message())
+		c.Receive(old, Rep{ID: id, Gen: 3, Token: 9, Size: 100}.message())
 		c.Down(old)
 	})
 	s.take(next, next, KindMarker)
 	mail := s.mail[[2]Rank{next, receiver}]
-	if len(mail) == 0 || mail[0].Kind() != KindDrop || mail[0].Drop() != (Drop{Code: Restart, ID: id, Gen: 2}) {
+	if len(mail) == 0 || mail[0].Kind() != KindDrop || mail[0].drop() != (Drop{Code: Restart, ID: id, Gen: 2}) {
 		t.Errorf("the receiver was told %+v", mail)
 	}
 	if e := s.cores[next].shards[old].entries[id]; !e.lost || e.gen != 3 {
@@ -333,8 +333,8 @@ func TestLastHopeAsksAnew(t *testing.T) {
 	d.get(2, 1)
 	d.c.Down(1)
 	d.answers()
-	s := d.say(2, GetReq{Ref: 9}.Message())
-	if len(s) != 1 || s[0].To != 2 || s[0].Msg.Kind() != KindFail || s[0].Msg.Fail().Code != Lost || s[0].Msg.Fail().Ref != 9 {
+	s := d.say(2, GetReq{Ref: 9}.message())
+	if len(s) != 1 || s[0].To != 2 || s[0].Msg.Kind() != KindFail || s[0].Msg.fail().Code != Lost || s[0].Msg.fail().Ref != 9 {
 		t.Errorf("rank 2 was told %+v, expected that it is lost", s)
 	}
 }
@@ -348,12 +348,12 @@ func TestWithdrawAfterTakeover(t *testing.T) {
 	reg := Register{ID: id, Gen: 2, Size: 100, Rank: NoRank, Origin: true, Pinned: true}
 	s.at(next, func(c *Core) {
 		reg.Token, reg.Complete = 8, true
-		c.Receive(putter, reg.Message())
+		c.Receive(putter, reg.message())
 		reg.Token, reg.Complete = 7, false
-		c.Receive(maker, reg.Message())
-		c.Receive(putter, Marker{}.Message())
-		c.Receive(maker, Marker{}.Message())
-		c.Receive(maker, Withdraw{ID: id, Token: 7}.Message())
+		c.Receive(maker, reg.message())
+		c.Receive(putter, Marker{}.message())
+		c.Receive(maker, Marker{}.message())
+		c.Receive(maker, Withdraw{ID: id, Token: 7}.message())
 		c.Down(old)
 	})
 	s.take(next, next, KindMarker)

@@ -8,7 +8,7 @@ import "slices"
 func (c *Core) onRequest(from Rank, m *Message) {
 	num := ShardOf(m.ID, c.cfg.Size)
 	if m.Kind() == KindMarker {
-		num = int(m.Marker().Shard)
+		num = int(m.marker().Shard)
 	}
 	s := c.shardAt(num)
 	if !s.owner {
@@ -16,7 +16,7 @@ func (c *Core) onRequest(from Rank, m *Message) {
 	}
 	switch {
 	case m.Kind() == KindRegister:
-		c.onRegister(s, from, m.Register())
+		c.onRegister(s, from, m.register())
 	case m.Kind() == KindMarker:
 		s.markers = append(s.markers, from)
 		c.finishTakeover(s)
@@ -39,31 +39,31 @@ func (c *Core) request(s *shard, from Rank, m *Message) {
 	}
 	switch m.Kind() {
 	case KindPutReq:
-		c.onPutReq(s, e, from, m.PutReq())
+		c.onPutReq(s, e, from, m.putReq())
 	case KindGetReq:
-		c.onGetReq(s, e, from, m.GetReq())
+		c.onGetReq(s, e, from, m.getReq())
 	case KindUnwait:
 		e.waiters = slices.DeleteFunc(e.waiters, func(w waiter) bool { return w.rank == from })
 	case KindDelReq:
-		c.onDelReq(s, e, from, m.DelReq())
+		c.onDelReq(s, e, from, m.delReq())
 	case KindDropAck:
 		c.onDropAck(s, e, from)
 	case KindRepAck:
 		c.onRepAck(s, e, from)
 	case KindWatch:
-		c.onWatch(e, from, m.Watch())
+		c.onWatch(e, from, m.watch())
 	case KindUnwatch:
-		e.unwatch(from, m.Unwatch().Ref)
+		e.unwatch(from, m.unwatch().Ref)
 	case KindWithdraw:
-		c.onWithdraw(s, e, from, m.Withdraw())
+		c.onWithdraw(s, e, from, m.withdraw())
 	case KindEvict:
-		c.onEvict(s, e, from, m.Evict())
+		c.onEvict(s, e, from, m.evict())
 	case KindDone:
-		c.onDone(s, e, from, m.Done())
+		c.onDone(s, e, from, m.done())
 	case KindOrphan:
-		c.onOrphan(s, e, from, m.Orphan())
+		c.onOrphan(s, e, from, m.orphan())
 	case KindForget:
-		c.onForget(s, e, from, m.Forget())
+		c.onForget(s, e, from, m.forget())
 	}
 	if s.entries[m.ID] == e {
 		s.tidy(e)
@@ -168,12 +168,12 @@ func (c *Core) withdraw(s *shard, e *entry, from Rank, token uint64) {
 	c.recordRemoved(s, e)
 	for _, cp := range e.copies {
 		if !cp.origin {
-			c.send(cp.rank, Drop{Code: Restart, ID: e.id, Gen: gen}.Message())
+			c.send(cp.rank, Drop{Code: Restart, ID: e.id, Gen: gen}.message())
 		}
 	}
 	e.copies = nil
 	for _, w := range e.waiters {
-		c.send(w.rank, Fail{Code: Restart, ID: e.id, Gen: gen, Ref: w.ref}.Message())
+		c.send(w.rank, Fail{Code: Restart, ID: e.id, Gen: gen, Ref: w.ref}.message())
 	}
 	e.waiters = nil
 	c.clear(e)
@@ -205,11 +205,11 @@ func (c *Core) onPutReq(s *shard, e *entry, from Rank, m PutReq) {
 		c.join(e, mine)
 	default:
 		ack.Code = Exists
-		c.send(from, ack.Message())
+		c.send(from, ack.message())
 		return
 	}
 	ack.Gen = e.gen
-	c.send(from, ack.Message())
+	c.send(from, ack.message())
 	c.settle(s, e)
 	c.tellWatches(e)
 }
@@ -239,11 +239,11 @@ func (c *Core) join(e *entry, mine copyAt) {
 func (c *Core) onGetReq(s *shard, e *entry, from Rank, m GetReq) {
 	switch {
 	case e.lost:
-		c.send(from, Fail{Code: Lost, ID: e.id, Gen: e.gen, Ref: m.Ref}.Message())
+		c.send(from, Fail{Code: Lost, ID: e.id, Gen: e.gen, Ref: m.Ref}.message())
 		return
 	case e.gen == 0 && m.Keep:
 		// It holds room for an object that is not there any more.
-		c.send(from, Fail{Code: Restart, ID: e.id, Ref: m.Ref}.Message())
+		c.send(from, Fail{Code: Restart, ID: e.id, Ref: m.Ref}.message())
 		return
 	}
 	if e.gen != 0 {
@@ -262,7 +262,7 @@ func (c *Core) onEvict(s *shard, e *entry, from Rank, m Evict) {
 	}
 	cp := e.find(from)
 	if cp == nil || e.gen != m.Gen {
-		c.send(from, EvictAck{ID: m.ID, Gen: m.Gen}.Message())
+		c.send(from, EvictAck{ID: m.ID, Gen: m.Gen}.message())
 		return
 	}
 	cp.leaving = true
@@ -286,7 +286,7 @@ func (c *Core) letGo(e *entry) {
 			ack.Code = Exists
 			cp.leaving, cp.pinned = false, true
 		}
-		c.send(rank, ack.Message())
+		c.send(rank, ack.message())
 	}
 }
 
@@ -296,7 +296,7 @@ func (c *Core) onDelReq(s *shard, e *entry, from Rank, m DelReq) {
 		return
 	}
 	if e.gen == 0 {
-		c.send(from, DelAck(m).Message())
+		c.send(from, DelAck(m).message())
 		return
 	}
 	d := &deletion{clients: []waiter{{from, m.Ref}}, replica: c.recordRemoved(s, e)}
@@ -338,7 +338,7 @@ func (c *Core) finishDelete(s *shard, e *entry) {
 	e.deleting = nil
 	c.clear(e)
 	for _, w := range d.clients {
-		c.send(w.rank, DelAck{ID: e.id, Ref: w.ref}.Message())
+		c.send(w.rank, DelAck{ID: e.id, Ref: w.ref}.message())
 	}
 	for i := range d.parked {
 		c.request(s, d.parked[i].from, &d.parked[i].msg)

@@ -135,7 +135,7 @@ func (c *Core) assign(e *entry, to Rank, ref uint64, src Rank) {
 		ID: e.id, Gen: e.gen, Token: e.token, Sum: e.sum, Size: e.size, Rank: src, Copy: up.born, Ref: ref,
 		Making: head.made && !head.complete,
 	}
-	c.send(to, m.Message())
+	c.send(to, m.message())
 }
 
 // serve gives sources to those that wait, orphans first: they hold up their chains.
@@ -153,7 +153,7 @@ func (c *Core) serve(e *entry) {
 	for len(e.waiters) > 0 {
 		to := e.waiters[0]
 		if e.inline {
-			c.send(to.rank, Data{ID: e.id, Gen: e.gen, Sum: e.sum, Size: e.size, Data: e.data, Ref: to.ref}.Message())
+			c.send(to.rank, Data{ID: e.id, Gen: e.gen, Sum: e.sum, Size: e.size, Data: e.data, Ref: to.ref}.message())
 		} else {
 			src := c.pick(e, to.rank)
 			if src == nil {
@@ -221,11 +221,11 @@ func (c *Core) settle(s *shard, e *entry) {
 // release tells all that hold or want the object that it will not come.
 func (c *Core) release(e *entry, why Code) {
 	for _, cp := range e.copies {
-		c.send(cp.rank, Drop{Code: why, ID: e.id, Gen: e.gen}.Message())
+		c.send(cp.rank, Drop{Code: why, ID: e.id, Gen: e.gen}.message())
 	}
 	e.copies = nil
 	for _, w := range e.waiters {
-		c.send(w.rank, Fail{Code: why, ID: e.id, Gen: e.gen, Ref: w.ref}.Message())
+		c.send(w.rank, Fail{Code: why, ID: e.id, Gen: e.gen, Ref: w.ref}.message())
 	}
 	e.waiters = nil
 }
@@ -267,7 +267,7 @@ func (c *Core) tell(e *entry, w watch) bool {
 	}
 	m := Located{ID: e.id, Gen: e.gen, Token: e.token, Size: e.size, Ref: w.ref, Lost: e.lost}
 	if e.lost {
-		c.send(w.rank, m.Message())
+		c.send(w.rank, m.message())
 		return true
 	}
 	e.locations(&m, w.rank)
@@ -278,6 +278,6 @@ func (c *Core) tell(e *entry, w watch) bool {
 	if m.NumRanks == 0 && !e.inline || w.whole && !m.Complete {
 		return false
 	}
-	c.send(w.rank, m.Message())
+	c.send(w.rank, m.message())
 	return true
 }

@@ -21,8 +21,8 @@ type sample struct {
 	msg    Message
 }
 
-func of(name string, fields interface{ Message() Message }) sample {
-	return sample{name, fields, fields.Message()}
+func of(name string, fields interface{ message() Message }) sample {
+	return sample{name, fields, fields.message()}
 }
 
 // TestGolden compares the bytes of each kind of message, and of each of its flags, with the

@@ -64,7 +64,7 @@ func (c *Core) onJobReq(m JobReq) {
 	j := &reductionNode{key: m.Stream, op: m.Op, size: m.Size, ins: slices.Clone(m.Ins[:m.NumIns])}
 	o := c.stored(m.ID, m.Gen, m.Token)
 	if o == nil || o.size != m.Size {
-		c.send(m.Stream.Owner, JobFailed{Code: Gone, Stream: m.Stream}.Message())
+		c.send(m.Stream.Owner, JobFailed{Code: Gone, Stream: m.Stream}.message())
 		early := c.early
 		c.early = nil
 		for _, q := range early {
@@ -243,7 +243,7 @@ func (c *Core) failJob(j *reductionNode, why Code) {
 		return
 	}
 	c.endJob(j)
-	c.send(j.key.Owner, JobFailed{Code: why, Stream: j.key}.Message())
+	c.send(j.key.Owner, JobFailed{Code: why, Stream: j.key}.message())
 }
 
 // jobMemory calls f with what jobs receive into.

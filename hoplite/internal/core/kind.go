@@ -60,224 +60,107 @@ func (m *Message) Unpack() any {
 
 // unpacked reads each kind of message.
 var unpacked = [...]func(m *Message) any{
-	KindPutReq:    func(m *Message) any { return m.PutReq() },
-	KindDone:      func(m *Message) any { return m.Done() },
-	KindGetReq:    func(m *Message) any { return m.GetReq() },
-	KindOrphan:    func(m *Message) any { return m.Orphan() },
-	KindUnwait:    func(m *Message) any { return m.Unwait() },
-	KindForget:    func(m *Message) any { return m.Forget() },
-	KindEvict:     func(m *Message) any { return m.Evict() },
-	KindDelReq:    func(m *Message) any { return m.DelReq() },
-	KindWithdraw:  func(m *Message) any { return m.Withdraw() },
-	KindDropAck:   func(m *Message) any { return m.DropAck() },
-	KindWatch:     func(m *Message) any { return m.Watch() },
-	KindUnwatch:   func(m *Message) any { return m.Unwatch() },
-	KindRegister:  func(m *Message) any { return m.Register() },
-	KindMarker:    func(m *Message) any { return m.Marker() },
-	KindRepAck:    func(m *Message) any { return m.RepAck() },
-	KindPutAck:    func(m *Message) any { return m.PutAck() },
-	KindAssign:    func(m *Message) any { return m.Assign() },
-	KindData:      func(m *Message) any { return m.Data() },
-	KindFail:      func(m *Message) any { return m.Fail() },
-	KindEvictAck:  func(m *Message) any { return m.EvictAck() },
-	KindDelAck:    func(m *Message) any { return m.DelAck() },
-	KindDrop:      func(m *Message) any { return m.Drop() },
-	KindLocated:   func(m *Message) any { return m.Located() },
-	KindRep:       func(m *Message) any { return m.Rep() },
+	KindPutReq:    func(m *Message) any { return m.putReq() },
+	KindDone:      func(m *Message) any { return m.done() },
+	KindGetReq:    func(m *Message) any { return m.getReq() },
+	KindOrphan:    func(m *Message) any { return m.orphan() },
+	KindUnwait:    func(m *Message) any { return m.unwait() },
+	KindForget:    func(m *Message) any { return m.forget() },
+	KindEvict:     func(m *Message) any { return m.evict() },
+	KindDelReq:    func(m *Message) any { return m.delReq() },
+	KindWithdraw:  func(m *Message) any { return m.withdraw() },
+	KindDropAck:   func(m *Message) any { return m.dropAck() },
+	KindWatch:     func(m *Message) any { return m.watch() },
+	KindUnwatch:   func(m *Message) any { return m.unwatch() },
+	KindRegister:  func(m *Message) any { return m.register() },
+	KindMarker:    func(m *Message) any { return m.marker() },
+	KindRepAck:    func(m *Message) any { return m.repAck() },
+	KindPutAck:    func(m *Message) any { return m.putAck() },
+	KindAssign:    func(m *Message) any { return m.assign() },
+	KindData:      func(m *Message) any { return m.data() },
+	KindFail:      func(m *Message) any { return m.fail() },
+	KindEvictAck:  func(m *Message) any { return m.evictAck() },
+	KindDelAck:    func(m *Message) any { return m.delAck() },
+	KindDrop:      func(m *Message) any { return m.drop() },
+	KindLocated:   func(m *Message) any { return m.located() },
+	KindRep:       func(m *Message) any { return m.rep() },
 	KindPull:      func(m *Message) any { return m.Pull() },
-	KindCancel:    func(m *Message) any { return m.Cancel() },
+	KindCancel:    func(m *Message) any { return m.cancel() },
 	KindStopped:   func(m *Message) any { return m.Stopped() },
-	KindJobReq:    func(m *Message) any { return m.JobReq() },
-	KindInput:     func(m *Message) any { return m.Input() },
-	KindJobFailed: func(m *Message) any { return m.JobFailed() },
-	KindJobEnd:    func(m *Message) any { return m.JobEnd() },
+	KindJobReq:    func(m *Message) any { return m.jobReq() },
+	KindInput:     func(m *Message) any { return m.input() },
+	KindJobFailed: func(m *Message) any { return m.jobFailed() },
+	KindJobEnd:    func(m *Message) any { return m.jobEnd() },
 }
 
-// Each kind has two functions: its method Message returns a struct as a message, and the method of
-// Message by the kind's name returns the struct of a message that is known to be of the kind.
-
-// Message returns m as a message.
-func (m PutReq) Message() (w Message) { m.fields(w.begin(KindPutReq)); return w }
-
-// PutReq returns what m says as a PutReq.
-func (m *Message) PutReq() (r PutReq) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Done) Message() (w Message) { m.fields(w.begin(KindDone)); return w }
-
-// Done returns what m says as a Done.
-func (m *Message) Done() (r Done) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m GetReq) Message() (w Message) { m.fields(w.begin(KindGetReq)); return w }
-
-// GetReq returns what m says as a GetReq.
-func (m *Message) GetReq() (r GetReq) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Orphan) Message() (w Message) { m.fields(w.begin(KindOrphan)); return w }
-
-// Orphan returns what m says as an Orphan.
-func (m *Message) Orphan() (r Orphan) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Unwait) Message() (w Message) { m.fields(w.begin(KindUnwait)); return w }
-
-// Unwait returns what m says as an Unwait.
-func (m *Message) Unwait() (r Unwait) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Forget) Message() (w Message) { m.fields(w.begin(KindForget)); return w }
-
-// Forget returns what m says as a Forget.
-func (m *Message) Forget() (r Forget) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Evict) Message() (w Message) { m.fields(w.begin(KindEvict)); return w }
-
-// Evict returns what m says as an Evict.
-func (m *Message) Evict() (r Evict) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m DelReq) Message() (w Message) { m.fields(w.begin(KindDelReq)); return w }
-
-// DelReq returns what m says as a DelReq.
-func (m *Message) DelReq() (r DelReq) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Withdraw) Message() (w Message) { m.fields(w.begin(KindWithdraw)); return w }
-
-// Withdraw returns what m says as a Withdraw.
-func (m *Message) Withdraw() (r Withdraw) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m DropAck) Message() (w Message) { m.fields(w.begin(KindDropAck)); return w }
-
-// DropAck returns what m says as a DropAck.
-func (m *Message) DropAck() (r DropAck) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Watch) Message() (w Message) { m.fields(w.begin(KindWatch)); return w }
-
-// Watch returns what m says as a Watch.
-func (m *Message) Watch() (r Watch) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Unwatch) Message() (w Message) { m.fields(w.begin(KindUnwatch)); return w }
-
-// Unwatch returns what m says as an Unwatch.
-func (m *Message) Unwatch() (r Unwatch) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Register) Message() (w Message) { m.fields(w.begin(KindRegister)); return w }
-
-// Register returns what m says as a Register.
-func (m *Message) Register() (r Register) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Marker) Message() (w Message) { m.fields(w.begin(KindMarker)); return w }
-
-// Marker returns what m says as a Marker.
-func (m *Message) Marker() (r Marker) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m RepAck) Message() (w Message) { m.fields(w.begin(KindRepAck)); return w }
-
-// RepAck returns what m says as a RepAck.
-func (m *Message) RepAck() (r RepAck) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m PutAck) Message() (w Message) { m.fields(w.begin(KindPutAck)); return w }
-
-// PutAck returns what m says as a PutAck.
-func (m *Message) PutAck() (r PutAck) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Assign) Message() (w Message) { m.fields(w.begin(KindAssign)); return w }
-
-// Assign returns what m says as an Assign.
-func (m *Message) Assign() (r Assign) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Data) Message() (w Message) { m.fields(w.begin(KindData)); return w }
-
-// Data returns what m says as a Data.
-func (m *Message) Data() (r Data) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Fail) Message() (w Message) { m.fields(w.begin(KindFail)); return w }
-
-// Fail returns what m says as a Fail.
-func (m *Message) Fail() (r Fail) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m EvictAck) Message() (w Message) { m.fields(w.begin(KindEvictAck)); return w }
-
-// EvictAck returns what m says as an EvictAck.
-func (m *Message) EvictAck() (r EvictAck) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m DelAck) Message() (w Message) { m.fields(w.begin(KindDelAck)); return w }
-
-// DelAck returns what m says as a DelAck.
-func (m *Message) DelAck() (r DelAck) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Drop) Message() (w Message) { m.fields(w.begin(KindDrop)); return w }
-
-// Drop returns what m says as a Drop.
-func (m *Message) Drop() (r Drop) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Located) Message() (w Message) { m.fields(w.begin(KindLocated)); return w }
-
-// Located returns what m says as a Located.
-func (m *Message) Located() (r Located) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Rep) Message() (w Message) { m.fields(w.begin(KindRep)); return w }
-
-// Rep returns what m says as a Rep.
-func (m *Message) Rep() (r Rep) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Pull) Message() (w Message) { m.fields(w.begin(KindPull)); return w }
+// Each kind has two functions: its method message returns a struct as a message, and the method of
+// Message by the kind's name returns the struct of a message that is known to be of the kind. Those
+// of kinds that package hoplite looks at are exported.
 
 // Pull returns what m says as a Pull.
 func (m *Message) Pull() (r Pull) { r.fields(m.reader()); return r }
 
-// Message returns m as a message.
-func (m Cancel) Message() (w Message) { m.fields(w.begin(KindCancel)); return w }
-
-// Cancel returns what m says as a Cancel.
-func (m *Message) Cancel() (r Cancel) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Stopped) Message() (w Message) { m.fields(w.begin(KindStopped)); return w }
-
 // Stopped returns what m says as a Stopped.
 func (m *Message) Stopped() (r Stopped) { r.fields(m.reader()); return r }
 
-// Message returns m as a message.
-func (m JobReq) Message() (w Message) { m.fields(w.begin(KindJobReq)); return w }
+func (m PutReq) message() (w Message)    { m.fields(w.begin(KindPutReq)); return w }
+func (m Done) message() (w Message)      { m.fields(w.begin(KindDone)); return w }
+func (m GetReq) message() (w Message)    { m.fields(w.begin(KindGetReq)); return w }
+func (m Orphan) message() (w Message)    { m.fields(w.begin(KindOrphan)); return w }
+func (m Unwait) message() (w Message)    { m.fields(w.begin(KindUnwait)); return w }
+func (m Forget) message() (w Message)    { m.fields(w.begin(KindForget)); return w }
+func (m Evict) message() (w Message)     { m.fields(w.begin(KindEvict)); return w }
+func (m DelReq) message() (w Message)    { m.fields(w.begin(KindDelReq)); return w }
+func (m Withdraw) message() (w Message)  { m.fields(w.begin(KindWithdraw)); return w }
+func (m DropAck) message() (w Message)   { m.fields(w.begin(KindDropAck)); return w }
+func (m Watch) message() (w Message)     { m.fields(w.begin(KindWatch)); return w }
+func (m Unwatch) message() (w Message)   { m.fields(w.begin(KindUnwatch)); return w }
+func (m Register) message() (w Message)  { m.fields(w.begin(KindRegister)); return w }
+func (m Marker) message() (w Message)    { m.fields(w.begin(KindMarker)); return w }
+func (m RepAck) message() (w Message)    { m.fields(w.begin(KindRepAck)); return w }
+func (m PutAck) message() (w Message)    { m.fields(w.begin(KindPutAck)); return w }
+func (m Assign) message() (w Message)    { m.fields(w.begin(KindAssign)); return w }
+func (m Data) message() (w Message)      { m.fields(w.begin(KindData)); return w }
+func (m Fail) message() (w Message)      { m.fields(w.begin(KindFail)); return w }
+func (m EvictAck) message() (w Message)  { m.fields(w.begin(KindEvictAck)); return w }
+func (m DelAck) message() (w Message)    { m.fields(w.begin(KindDelAck)); return w }
+func (m Drop) message() (w Message)      { m.fields(w.begin(KindDrop)); return w }
+func (m Located) message() (w Message)   { m.fields(w.begin(KindLocated)); return w }
+func (m Rep) message() (w Message)       { m.fields(w.begin(KindRep)); return w }
+func (m Pull) message() (w Message)      { m.fields(w.begin(KindPull)); return w }
+func (m Cancel) message() (w Message)    { m.fields(w.begin(KindCancel)); return w }
+func (m Stopped) message() (w Message)   { m.fields(w.begin(KindStopped)); return w }
+func (m JobReq) message() (w Message)    { m.fields(w.begin(KindJobReq)); return w }
+func (m Input) message() (w Message)     { m.fields(w.begin(KindInput)); return w }
+func (m JobFailed) message() (w Message) { m.fields(w.begin(KindJobFailed)); return w }
+func (m JobEnd) message() (w Message)    { m.fields(w.begin(KindJobEnd)); return w }
 
-// JobReq returns what m says as a JobReq.
-func (m *Message) JobReq() (r JobReq) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m Input) Message() (w Message) { m.fields(w.begin(KindInput)); return w }
-
-// Input returns what m says as an Input.
-func (m *Message) Input() (r Input) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m JobFailed) Message() (w Message) { m.fields(w.begin(KindJobFailed)); return w }
-
-// JobFailed returns what m says as a JobFailed.
-func (m *Message) JobFailed() (r JobFailed) { r.fields(m.reader()); return r }
-
-// Message returns m as a message.
-func (m JobEnd) Message() (w Message) { m.fields(w.begin(KindJobEnd)); return w }
-
-// JobEnd returns what m says as a JobEnd.
-func (m *Message) JobEnd() (r JobEnd) { r.fields(m.reader()); return r }
+func (m *Message) putReq() (r PutReq)       { r.fields(m.reader()); return r }
+func (m *Message) done() (r Done)           { r.fields(m.reader()); return r }
+func (m *Message) getReq() (r GetReq)       { r.fields(m.reader()); return r }
+func (m *Message) orphan() (r Orphan)       { r.fields(m.reader()); return r }
+func (m *Message) unwait() (r Unwait)       { r.fields(m.reader()); return r }
+func (m *Message) forget() (r Forget)       { r.fields(m.reader()); return r }
+func (m *Message) evict() (r Evict)         { r.fields(m.reader()); return r }
+func (m *Message) delReq() (r DelReq)       { r.fields(m.reader()); return r }
+func (m *Message) withdraw() (r Withdraw)   { r.fields(m.reader()); return r }
+func (m *Message) dropAck() (r DropAck)     { r.fields(m.reader()); return r }
+func (m *Message) watch() (r Watch)         { r.fields(m.reader()); return r }
+func (m *Message) unwatch() (r Unwatch)     { r.fields(m.reader()); return r }
+func (m *Message) register() (r Register)   { r.fields(m.reader()); return r }
+func (m *Message) marker() (r Marker)       { r.fields(m.reader()); return r }
+func (m *Message) repAck() (r RepAck)       { r.fields(m.reader()); return r }
+func (m *Message) putAck() (r PutAck)       { r.fields(m.reader()); return r }
+func (m *Message) assign() (r Assign)       { r.fields(m.reader()); return r }
+func (m *Message) data() (r Data)           { r.fields(m.reader()); return r }
+func (m *Message) fail() (r Fail)           { r.fields(m.reader()); return r }
+func (m *Message) evictAck() (r EvictAck)   { r.fields(m.reader()); return r }
+func (m *Message) delAck() (r DelAck)       { r.fields(m.reader()); return r }
+func (m *Message) drop() (r Drop)           { r.fields(m.reader()); return r }
+func (m *Message) located() (r Located)     { r.fields(m.reader()); return r }
+func (m *Message) rep() (r Rep)             { r.fields(m.reader()); return r }
+func (m *Message) cancel() (r Cancel)       { r.fields(m.reader()); return r }
+func (m *Message) jobReq() (r JobReq)       { r.fields(m.reader()); return r }
+func (m *Message) input() (r Input)         { r.fields(m.reader()); return r }
+func (m *Message) jobFailed() (r JobFailed) { r.fields(m.reader()); return r }
+func (m *Message) jobEnd() (r JobEnd)       { r.fields(m.reader()); return r }

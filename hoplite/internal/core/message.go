@@ -15,7 +15,7 @@ const MaxID = 1024
 const MaxRanks = 8
 
 // A Message is one message of any kind, as ranks exchange it. The struct of its kind, say a
-// Pull, writes one with its method Message, and the method of the kind's name reads it. A
+// Pull, writes one with its method message, and the method of the kind's name reads it. A
 // Message is a value without a pointer to a struct of its kind, so that none is allocated.
 // It is bounded: all fields but ID and Payload are of fixed size, and Payload has at most
 // Config.Inline bytes.

@@ -286,13 +286,13 @@ func (c *Core) inform(r *reduction, pos int, ins []In) {
 		p.sent, p.ins = true, ins
 		m := JobReq{ID: s.id, Gen: s.gen, Token: s.token, Size: r.size, Op: r.op, Stream: key, NumIns: uint8(len(ins))}
 		copy(m.Ins[:], ins)
-		c.send(s.rank, m.Message())
+		c.send(s.rank, m.message())
 		return
 	}
 	for i := range ins {
 		if p.ins[i].Rank == NoRank && ins[i].Rank != NoRank {
 			p.ins[i] = ins[i]
-			c.send(s.rank, Input{Stream: key, Index: uint32(i), In: ins[i]}.Message())
+			c.send(s.rank, Input{Stream: key, Index: uint32(i), In: ins[i]}.message())
 		}
 	}
 }

@@ -215,7 +215,7 @@ func (c *Core) evict(o *object) {
 		return
 	}
 	o.state = evicting
-	c.ask(o.id, Evict{ID: o.id, Gen: o.gen}.Message())
+	c.ask(o.id, Evict{ID: o.id, Gen: o.gen}.message())
 }
 
 // onEvictAck handles the directory's answer. Jobs that have begun to read the copy

@@ -20,7 +20,7 @@ func (c *Core) toReplica(s *shard, m Rep) Rank {
 	if to == NoRank || c.cfg.has(MutantNoReplica) {
 		return NoRank
 	}
-	c.send(to, m.Message())
+	c.send(to, m.message())
 	return to
 }
 
@@ -42,7 +42,7 @@ func (c *Core) onRep(from Rank, m Rep) {
 			}
 		}
 		s.tidy(e)
-		c.send(from, RepAck{ID: m.ID, Gen: m.Gen}.Message())
+		c.send(from, RepAck{ID: m.ID, Gen: m.Gen}.message())
 	case m.Gen >= e.gen:
 		if m.Gen > e.gen {
 			c.supersede(e)
@@ -67,7 +67,7 @@ func (c *Core) onRegister(s *shard, from Rank, m Register) {
 	e := s.at(m.ID)
 	switch {
 	case m.Gen < e.gen:
-		c.send(from, Drop{Code: Restart, ID: m.ID, Gen: m.Gen}.Message())
+		c.send(from, Drop{Code: Restart, ID: m.ID, Gen: m.Gen}.message())
 		return
 	case m.Gen > e.gen:
 		c.supersede(e)
@@ -86,7 +86,7 @@ func (c *Core) onRegister(s *shard, from Rank, m Register) {
 // supersede gives up copies that ranks have registered of an older generation.
 func (c *Core) supersede(e *entry) {
 	for _, cp := range e.copies {
-		c.send(cp.rank, Drop{Code: Restart, ID: e.id, Gen: e.gen}.Message())
+		c.send(cp.rank, Drop{Code: Restart, ID: e.id, Gen: e.gen}.message())
 	}
 	e.copies = e.copies[:0]
 }
@@ -135,9 +135,9 @@ func (c *Core) finishTakeover(s *shard) {
 func (m *Message) put() (token uint64, ok bool) {
 	switch m.Kind() {
 	case KindPutReq:
-		return m.PutReq().Token, true
+		return m.putReq().Token, true
 	case KindWithdraw:
-		return m.Withdraw().Token, true
+		return m.withdraw().Token, true
 	}
 	return 0, false
 }

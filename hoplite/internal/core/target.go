@@ -18,7 +18,7 @@ func (c *Core) startRoot(r *reduction, ins []In) {
 			return
 		}
 		if o.dir.asked {
-			c.ask(o.id, Unwait{ID: o.id}.Message())
+			c.ask(o.id, Unwait{ID: o.id}.message())
 		}
 		gets, puts = o.use.gets, o.use.puts
 		o.use.gets, o.use.puts = nil, nil
@@ -115,7 +115,7 @@ func (c *Core) giveUp(r *reduction) {
 	r.obj = nil
 	if o.dir.asked || o.gen != 0 {
 		r.withdrawn = append(r.withdrawn, o.token)
-		c.ask(o.id, Withdraw{ID: o.id, Token: o.token}.Message())
+		c.ask(o.id, Withdraw{ID: o.id, Token: o.token}.message())
 	}
 	c.forget(o)
 	c.failReaders(o)
@@ -145,7 +145,7 @@ func (c *Core) targetMade(r *reduction) {
 	case o.size <= c.cfg.Inline || o.size == 0:
 		c.sendPut(o)
 	case o.gen != 0:
-		c.ask(o.id, Done{ID: o.id, Gen: o.gen}.Message())
+		c.ask(o.id, Done{ID: o.id, Gen: o.gen}.message())
 		c.reduced(r)
 	}
 }
@@ -163,7 +163,7 @@ func (c *Core) targetKnown(o *object, m PutAck) {
 	c.serveEarly(o)
 	if o.mem.have == o.size && o.folds == nil {
 		if o.size > c.cfg.Inline {
-			c.ask(o.id, Done{ID: o.id, Gen: o.gen}.Message())
+			c.ask(o.id, Done{ID: o.id, Gen: o.gen}.message())
 		}
 		c.reduced(r)
 	}
@@ -219,7 +219,7 @@ func (c *Core) endReduce(r *reduction, res CallResult) {
 	for pos, p := range r.places {
 		if p.source >= 0 {
 			key := Stream{Owner: c.cfg.Rank, Reduce: r.number, Position: uint32(pos)}
-			c.send(r.sources[p.source].rank, JobEnd{Stream: key}.Message())
+			c.send(r.sources[p.source].rank, JobEnd{Stream: key}.message())
 		}
 	}
 	c.giveUp(r)

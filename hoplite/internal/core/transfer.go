@@ -66,7 +66,7 @@ func (c *Core) endSending(out *outgoing) {
 	delete(c.transfers, out.id)
 	o.serve.outs = slices.DeleteFunc(o.serve.outs, func(x *outgoing) bool { return x == out })
 	if out.stopping {
-		c.send(out.to, Stopped{Slot: out.slot, Seq: out.seq}.Message())
+		c.send(out.to, Stopped{Slot: out.slot, Seq: out.seq}.message())
 	}
 	c.freeIdle(o)
 }
@@ -110,7 +110,7 @@ func (c *Core) onPull(from Rank, m Pull) {
 
 // refuse answers a Pull that will not be served.
 func (c *Core) refuse(from Rank, m Pull) {
-	c.send(from, Stopped{Slot: m.Slot, Seq: m.Seq}.Message())
+	c.send(from, Stopped{Slot: m.Slot, Seq: m.Seq}.message())
 }
 
 // source finds what a Pull asks for: this very copy. The directory has noted that the
@@ -192,7 +192,7 @@ func (c *Core) onCancel(from Rank, m Cancel) {
 			return
 		}
 	}
-	c.send(from, Stopped(m).Message())
+	c.send(from, Stopped(m).message())
 }
 
 // pull asks a source for what is missing of o, which has room and a slot.
@@ -203,7 +203,7 @@ func (c *Core) pull(o *object, from Rank, stream Stream) {
 		ID: o.id, Gen: o.gen, Token: o.token, Stream: stream, Slot: uint32(o.recv.slot), Seq: o.recv.seq,
 		Size: o.size, From: o.mem.have, Off: o.mem.off, Directory: c.directoryOf(o.id), Copy: o.recv.fromCopy,
 	}
-	c.send(from, m.Message())
+	c.send(from, m.message())
 }
 
 // stopReceiving cancels what o receives. Its memory is not ours again until the sender
@@ -211,7 +211,7 @@ func (c *Core) pull(o *object, from Rank, stream Stream) {
 func (c *Core) stopReceiving(o *object) {
 	if o.recv.from != NoRank && !o.recv.stopping && o.mem.have < o.size {
 		o.recv.stopping = true
-		c.send(o.recv.from, Cancel{Slot: uint32(o.recv.slot), Seq: o.recv.seq}.Message())
+		c.send(o.recv.from, Cancel{Slot: uint32(o.recv.slot), Seq: o.recv.seq}.message())
 	}
 }
 
@@ -239,7 +239,7 @@ func (c *Core) sourceGone(o *object, ask bool) {
 	o.dir.asked, o.dir.ask = true, c.next()
 	if ask {
 		m := Orphan{ID: o.id, Gen: o.gen, Rank: bad, Copy: o.recv.fromCopy, Dead: c.dead[bad], From: o.mem.have, Ref: o.dir.ask}
-		c.ask(o.id, m.Message())
+		c.ask(o.id, m.message())
 	}
 }
 
@@ -273,7 +273,7 @@ func (c *Core) received(o *object) {
 		return
 	}
 	if o.id != "" {
-		c.ask(o.id, Done{ID: o.id, Gen: o.gen}.Message())
+		c.ask(o.id, Done{ID: o.id, Gen: o.gen}.message())
 		c.completed(o)
 	}
 }

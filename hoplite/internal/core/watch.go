@@ -15,7 +15,7 @@ type watching struct {
 
 // question is what the directory is asked, with ref.
 func (w *watching) question(ref uint64) Message {
-	return Watch{ID: w.id, Ref: ref, Once: w.once, Complete: w.whole, Room: w.room}.Message()
+	return Watch{ID: w.id, Ref: ref, Once: w.once, Complete: w.whole, Room: w.room}.message()
 }
 
 func (c *Core) watch(w *watching) uint64 {
@@ -27,7 +27,7 @@ func (c *Core) watch(w *watching) uint64 {
 
 func (c *Core) unwatch(ref uint64) {
 	if w := c.watched[ref]; w != nil {
-		c.ask(w.id, Unwatch{ID: w.id, Ref: ref}.Message())
+		c.ask(w.id, Unwatch{ID: w.id, Ref: ref}.message())
 		delete(c.watched, ref)
 	}
 }
@@ -89,7 +89,7 @@ func (c *Core) endCall(x *call) {
 // what does not exist is no error.
 func (c *Core) Delete(id CallID, name string) {
 	c.calls[id] = &call{id: id, deletes: true, name: name}
-	c.ask(name, DelReq{ID: name, Ref: uint64(id)}.Message())
+	c.ask(name, DelReq{ID: name, Ref: uint64(id)}.message())
 }
 
 // Cancel ends a call with Canceled. A Put that has room, and a Delete, are not undone:
@@ -124,7 +124,7 @@ func (c *Core) cancelOn(x *call, o *object) {
 		c.drop(o, Restart)
 	case o.state == wanted && len(o.use.gets) == 0:
 		if o.dir.asked {
-			c.ask(o.id, Unwait{ID: o.id}.Message())
+			c.ask(o.id, Unwait{ID: o.id}.message())
 		}
 		c.drop(o, Restart)
 	}
