@@ -283,13 +283,9 @@ func (a *agent) readInput(piece []byte) {
 func (a *agent) report(event any) {
 	switch e := event.(type) {
 	case supervise.RankEnded:
-		f := endedFrame{Rank: e.Rank, PID: e.PID, Exit: e.Exit, Why: e.Why, After: e.After}
-		if e.Err != nil {
-			f.Problem = e.Err.Error()
-		}
-		a.conn.Send(encode(frameEnded, 0, f))
+		a.conn.Send(encode(frameEnded, 0, e))
 	case supervise.RankStopped:
-		a.conn.Send(encode(frameStopped, 0, stoppedFrame{Rank: e.Rank, PID: e.PID, Sig: e.Sig, Limit: e.Limit}))
+		a.conn.Send(encode(frameStopped, 0, e))
 	}
 }
 

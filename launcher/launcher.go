@@ -113,3 +113,21 @@ func runNodes(ctx context.Context, cfg Config, p *executable.File, signals *sign
 	j.muster = m
 	return j.run(ctx)
 }
+
+// ErrNotFound says that there is no such program.
+var ErrNotFound = executable.ErrNotFound
+
+// ErrNotExecutable says that the program is a file that cannot be executed.
+var ErrNotExecutable = executable.ErrNotExecutable
+
+// A BuildError says that the go command refused a package. It has already said
+// why on Config.Stderr.
+type BuildError struct {
+	Package  string
+	ExitCode int // of the go command
+}
+
+// Error names the package.
+func (e *BuildError) Error() string {
+	return fmt.Sprintf("go build %s ended with status %d", e.Package, e.ExitCode)
+}

@@ -5,10 +5,8 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"syscall"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
@@ -36,8 +34,8 @@ const (
 	// To the launcher.
 	frameReady     // ready: the agent is there
 	frameStarted   // started
-	frameEnded     // endedFrame
-	frameStopped   // stoppedFrame
+	frameEnded     // supervise.RankEnded
+	frameStopped   // supervise.RankStopped
 	frameOutput    // number: stream; bytes; none: its end
 	frameInputDone // number: bytes of the input that were taken; negative: no more is wanted
 	frameFinished  // nothing is left
@@ -109,23 +107,6 @@ func obstacleOf(err error) obstacle {
 		}
 	}
 	return otherObstacle
-}
-
-// endedFrame and stoppedFrame are supervise.RankEnded and supervise.RankStopped on their way.
-type endedFrame struct {
-	Rank    Rank
-	PID     int
-	Exit    sys.Exit
-	Why     string
-	After   time.Duration
-	Problem string
-}
-
-type stoppedFrame struct {
-	Rank  Rank
-	PID   int
-	Sig   syscall.Signal
-	Limit time.Duration
 }
 
 // encode returns v for a frame.

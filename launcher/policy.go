@@ -206,8 +206,8 @@ func (p *policy) note(e supervise.RankEnded) bool {
 	if e.Lost != "" {
 		exit.Status = 1
 	}
-	if e.Err != nil { // not seen to happen; the rank must count as failed
-		exit.Status, exit.Lost = 1, "its end cannot be seen: "+e.Err.Error()
+	if e.Problem != "" { // not seen to happen; the rank must count as failed
+		exit.Status, exit.Lost = 1, "its end cannot be seen: "+e.Problem
 	}
 	p.do(logLine{exit.describe() + " after " + phrase.Seconds(exit.After)})
 	p.do(announce{boot.Failure{Rank: e.Rank, Left: !exit.Failed(), Reason: exit.reason()}})

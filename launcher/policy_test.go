@@ -132,7 +132,7 @@ func TestPolicy(t *testing.T) {
 				announce {failure:{Rank:1 Left:true Reason:exit status 0}}`,
 		},
 		{
-			name: "an end that nobody saw", events: []any{supervise.RankEnded{Rank: 1, PID: 101, Err: errors.New("no such process")}},
+			name: "an end that nobody saw", events: []any{supervise.RankEnded{Rank: 1, PID: 101, Problem: "no such process"}},
 			want: `
 				logLine {line:rank 1 (pid 101) is gone: its end cannot be seen: no such process after 0.0 ms}
 				announce {failure:{Rank:1 Left:false Reason:its end cannot be seen: no such process}}

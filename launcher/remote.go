@@ -141,23 +141,14 @@ func (r *remote) greet(f talk.Frame) (err error) {
 func (r *remote) handle(f talk.Frame) error {
 	switch f.Kind {
 	case frameStarted:
-		s, err := decode[started](f)
-		if err != nil {
-			return err
-		}
-		return r.hasStarted(s)
+		return taken(f, r.hasStarted)
 	case frameEnded:
-		e, err := decode[endedFrame](f)
-		if err != nil {
-			return err
-		}
-		return r.ended(e)
+		return taken(f, r.ended)
 	case frameStopped:
-		e, err := decode[stoppedFrame](f)
-		if err == nil {
-			r.job.report(supervise.RankStopped{Rank: e.Rank, PID: e.PID, Sig: e.Sig, Limit: e.Limit})
-		}
-		return err
+		return taken(f, func(e supervise.RankStopped) error {
+			r.job.report(e)
+			return nil
+		})
 	case frameOutput:
 		return r.output(f)
 	case frameInputDone:
@@ -175,15 +166,23 @@ func (r *remote) handle(f talk.Frame) error {
 	case frameLog:
 		r.job.cfg.Log(r.title() + ": " + strings.ToValidUTF8(string(f.Data), "?"))
 	case frameDemand:
-		d, err := decode[demand](f)
-		if err == nil {
+		return taken(f, func(d demand) error {
 			r.job.report(nodeDemands{r.title(), d})
-		}
-		return err
+			return nil
+		})
 	default:
 		return fmt.Errorf("frame of unknown kind %d", f.Kind)
 	}
 	return nil
+}
+
+// taken hands what encode has put into a frame to take.
+func taken[T any](f talk.Frame, take func(T) error) error {
+	v, err := decode[T](f)
+	if err != nil {
+		return err
+	}
+	return take(v)
 }
 
 // output hands on bytes of a stream, or its end, without waiting.
@@ -242,7 +241,7 @@ func (r *remote) Begun() (n int) {
 	return n
 }
 
-func (r *remote) ended(e endedFrame) error {
+func (r *remote) ended(e supervise.RankEnded) error {
 	i := int(e.Rank - r.first)
 	if i < 0 || i >= r.ranks {
 		return fmt.Errorf("rank %d is not one of its ranks", e.Rank)
@@ -254,11 +253,8 @@ func (r *remote) ended(e endedFrame) error {
 	if again {
 		return fmt.Errorf("rank %d has ended twice", e.Rank)
 	}
-	event := supervise.RankEnded{Rank: e.Rank, PID: e.PID, Exit: e.Exit, Why: e.Why, After: e.After}
-	if e.Problem != "" {
-		event.Err = errors.New(e.Problem)
-	}
-	r.job.report(event)
+	e.Lost = "" // which is for this side to say
+	r.job.report(e)
 	return nil
 }
 

@@ -65,10 +65,11 @@ func (w *endWatch) report(e sys.Ended) {
 	if r == nil {
 		return
 	}
+	ended := RankEnded{Rank: r.number, PID: e.PID, Exit: e.Exit, Why: r.end(), After: after}
 	if e.Err != nil {
-		e.Err = w.all.hint(e.Err)
+		ended.Problem = w.all.hint(e.Err).Error()
 	}
-	w.all.task.Report(RankEnded{Rank: r.number, PID: e.PID, Exit: e.Exit, Why: r.end(), After: after, Err: e.Err})
+	w.all.task.Report(ended)
 	w.left.Done()
 }
 

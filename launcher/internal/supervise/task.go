@@ -1,10 +1,13 @@
 package supervise
 
 import (
+	"errors"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 )
 
@@ -51,3 +54,39 @@ type Task struct {
 	Thread   *Thread
 	Children *Children
 }
+
+// A RankEnded is reported once for each rank: it has ended, or it will never be started. Agents
+// send it to the launcher.
+type RankEnded struct {
+	Rank    base.Rank
+	PID     int // 0: it was not started
+	Exit    sys.Exit
+	Why     string // what it was killed for, when Ranks did it for a reason of its own
+	After   time.Duration
+	Problem string // why its end was not seen, although it is gone
+	Lost    string // its host is lost for that reason, as package launcher reports it
+}
+
+// A RankStopped is reported when a rank was stopped and the job was not. Agents send it to the
+// launcher.
+type RankStopped struct {
+	Rank  base.Rank
+	PID   int
+	Sig   syscall.Signal
+	Limit time.Duration // after which it is killed; 0 for never
+}
+
+// ErrEnded says that the ranks were told to end before all were started.
+var ErrEnded = errors.New("the job has ended before all ranks were started")
+
+// A StartError says in one sentence why no rank of a program can be started.
+type StartError struct {
+	Kind     error // that it wraps
+	Sentence string
+}
+
+// Error returns the sentence.
+func (e *StartError) Error() string { return e.Sentence }
+
+// Unwrap returns the kind.
+func (e *StartError) Unwrap() error { return e.Kind }
