@@ -36,7 +36,8 @@ const table = `
 	  internal/transport/rdma, internal/transport/mixed,
 	  internal/transport/emulate, internal/transport/faulty, internal/transport/transporttest;
 	gaspi/base, notify, segment, internal/transport < internal/transport/remote;
-	internal/transport/remote < internal/transport/loopback, internal/transport/tcp, internal/transport/rdma;   # their common parts
+	internal/transport/remote < internal/transport/loopback, internal/transport/tcp, internal/transport/rdma,
+	  internal/transport/emulate, internal/transport/faulty;   # their common parts
 	internal/transport/loopback < internal/transport/mixed, internal/transport/emulate, internal/transport/faulty;   # their tests are made of it
 
 	# The runtime. It picks transports and knows nothing of what is built on it.

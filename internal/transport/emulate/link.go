@@ -3,11 +3,11 @@ package emulate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -45,20 +45,17 @@ func (l *link) ready(a transport.Addr, n uint64) error {
 	if err := l.gone(); err != nil {
 		return err
 	}
-	size, _, err := l.inner.Size(a.Segment)
+	d, err := remote.Describe(l.inner, a.Segment)
 	if err != nil {
 		return err
 	}
-	if a.Offset > size || n > size-a.Offset {
-		return fmt.Errorf("%w: bytes [%d:+%d] of %d", base.ErrOutOfRange, a.Offset, n, size)
-	}
-	return nil
+	return d.Check(a.Offset, n)
 }
 
 // target is the window on the segment of a flag, nil if there is no window, or why
 // the flag cannot be posted.
 func (l *link) target(f transport.Flag) (*transport.Window, error) {
-	_, notes, err := l.inner.Size(f.Segment)
+	d, err := remote.Describe(l.inner, f.Segment)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +64,7 @@ func (l *link) target(f transport.Flag) (*transport.Window, error) {
 			return w, w.Segment.Notifications().Check(f.ID, f.Value)
 		}
 	}
-	if f.Value == 0 {
-		return nil, base.ErrZeroValue
-	}
-	if uint32(f.ID) >= notes {
-		return nil, fmt.Errorf("%w: id %d, but the segment has %d", base.ErrNoNotification, f.ID, notes)
-	}
-	return nil, nil
+	return nil, d.CheckFlag(f)
 }
 
 // Put implements transport.Link.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -225,25 +226,20 @@ func (l *link) ask(ctx context.Context, lane uint32) error {
 
 // room returns an error unless n bytes at a can be reached.
 func (l *link) room(a transport.Addr, n uint64) error {
-	size, _, err := l.Size(a.Segment)
-	if err == nil && (a.Offset > size || n > size-a.Offset) {
-		err = fmt.Errorf("%w: bytes [%d:+%d] of %d", base.ErrOutOfRange, a.Offset, n, size)
+	d, err := remote.Describe(l, a.Segment)
+	if err != nil {
+		return err
 	}
-	return err
+	return d.Check(a.Offset, n)
 }
 
-// flag returns an error unless f can be posted.
+// flag returns an error unless the notification can be posted.
 func (l *link) flag(f transport.Flag) error {
-	_, notes, err := l.Size(f.Segment)
-	switch {
-	case err != nil:
+	d, err := remote.Describe(l, f.Segment)
+	if err != nil {
 		return err
-	case f.Value == 0:
-		return base.ErrZeroValue
-	case uint32(f.ID) >= notes:
-		return fmt.Errorf("%w: id %d, but the segment has %d", base.ErrNoNotification, f.ID, notes)
 	}
-	return nil
+	return d.CheckFlag(f)
 }
 
 // unlessRefusedLocked writes to a segment of the peer, unless the network is to refuse that.

@@ -17,6 +17,12 @@ type Descriptor struct {
 	Notifications uint32
 }
 
+// Describe returns the descriptor of a segment of the peer behind a link, without a generation.
+func Describe(l transport.Link, id segment.ID) (Descriptor, error) {
+	size, notifications, err := l.Size(id)
+	return Descriptor{Size: size, Notifications: notifications}, err
+}
+
 // Check returns an error unless the bytes [offset, offset+n) lie in the segment.
 func (d *Descriptor) Check(offset, n uint64) error {
 	if offset > d.Size || n > d.Size-offset {
