@@ -20,7 +20,7 @@ type doorway struct {
 	job       *job
 	listeners []net.Listener
 	addresses []string // host:port, as others may reach it
-	serving   sync.WaitGroup
+	gate      *auth.Gate
 
 	mu     sync.Mutex
 	agents map[int32]*remote // by the number of the host; those that have not come yet
@@ -40,17 +40,11 @@ func openDoorway(j *job, agents []*remote) (*doorway, error) {
 		}
 	}
 	if err := d.listen(); err != nil {
-		d.close()
+		auth.CloseAll(d.listeners)
 		return nil, fmt.Errorf("listen for other hosts: %w", err)
 	}
-	gate := auth.NewGate(auth.GateConfig{Credentials: j.server.Credentials(), TLS: secure, Check: d.check, Log: j.cfg.Log})
-	for _, l := range d.listeners {
-		d.serving.Go(func() {
-			if err := gate.Serve(l, d.pass); err != nil {
-				j.cfg.Log(err.Error())
-			}
-		})
-	}
+	d.gate = auth.NewGate(auth.GateConfig{Credentials: j.server.Credentials(), TLS: secure, Check: d.check, Log: j.cfg.Log})
+	d.gate.Open(d.listeners, d.pass, func(err error) { j.cfg.Log(err.Error()) })
 	return d, nil
 }
 
@@ -160,11 +154,7 @@ func (d *doorway) pass(conn net.Conn, h auth.Hello) {
 
 // close lets nobody in any more. It works on nil.
 func (d *doorway) close() {
-	if d == nil {
-		return
+	if d != nil {
+		d.gate.Close()
 	}
-	for _, l := range d.listeners {
-		l.Close()
-	}
-	d.serving.Wait()
 }

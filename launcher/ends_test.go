@@ -94,6 +94,6 @@ func killAndSee(t *testing.T, pid int) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Error(err)
 	}
-	for !sys.ProcessEnded(hold) {
+	for !sys.AwaitProcessEnd(hold, 0) {
 	}
 }

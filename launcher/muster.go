@@ -17,12 +17,11 @@ import (
 // A muster is where node 0 meets the other nodes: it listens at the rendezvous until the
 // job is over. It refuses a peer that does not hold the key of the job.
 type muster struct {
-	cfg       Config
-	key       auth.Key
-	listeners []net.Listener
-	serving   sync.WaitGroup
-	events    chan recruitEvent
-	over      chan struct{} // closed when nobody listens to events any more
+	cfg    Config
+	key    auth.Key
+	gate   *auth.Gate
+	events chan recruitEvent
+	over   chan struct{} // closed when nobody listens to events any more
 
 	mu      sync.Mutex
 	taken   map[int32]string // guarded by mu; by its number, from where a node has joined
@@ -81,22 +80,17 @@ func openMuster(ctx context.Context, cfg Config) (*muster, error) {
 	if err != nil {
 		return nil, err
 	}
+	var listeners []net.Listener
 	for _, at := range places {
 		l, err := net.Listen("tcp", at)
 		if err != nil {
-			m.close()
+			auth.CloseAll(listeners)
 			return nil, fmt.Errorf("node 0 holds the rendezvous of the job, and cannot: %w; choose another port with --rendezvous, on all nodes", err)
 		}
-		m.listeners = append(m.listeners, l)
+		listeners = append(listeners, l)
 	}
-	gate := auth.NewGate(auth.GateConfig{Credentials: auth.Credentials{Key: key}, TLS: secure, Check: m.check, Log: m.log})
-	for _, l := range m.listeners {
-		m.serving.Go(func() {
-			if err := gate.Serve(l, m.pass); err != nil {
-				cfg.Log(err.Error())
-			}
-		})
-	}
+	m.gate = auth.NewGate(auth.GateConfig{Credentials: auth.Credentials{Key: key}, TLS: secure, Check: m.check, Log: m.log})
+	m.gate.Open(listeners, m.pass, func(err error) { cfg.Log(err.Error()) })
 	return m, nil
 }
 
@@ -333,8 +327,5 @@ func (m *muster) close() {
 	if m == nil {
 		return
 	}
-	for _, l := range m.listeners {
-		l.Close()
-	}
-	m.serving.Wait()
+	m.gate.Close()
 }

@@ -30,6 +30,9 @@ type Gate struct {
 	log     limitedLog
 	ongoing sync.WaitGroup
 
+	listeners []net.Listener // of Open
+	serving   sync.WaitGroup
+
 	mu       sync.Mutex
 	visitors crowd // who has proven nothing yet
 	inside   map[*visitor]bool
@@ -44,6 +47,35 @@ func NewGate(cfg GateConfig) *Gate {
 	g := &Gate{cfg: cfg, visitors: newCrowd(placesHere()), inside: map[*visitor]bool{}}
 	g.log.print = cfg.Log
 	return g
+}
+
+// Open serves listeners, which the gate takes, each as Serve does and on a goroutine of its own,
+// until Close. failed hears what else has ended one.
+func (g *Gate) Open(listeners []net.Listener, pass func(net.Conn, Hello), failed func(error)) {
+	g.listeners = listeners
+	for _, l := range listeners {
+		g.serving.Go(func() {
+			if err := g.Serve(l, pass); err != nil {
+				failed(err)
+			}
+		})
+	}
+}
+
+// Close closes the listeners of Open and waits for what Serve waits for. It works on nil.
+func (g *Gate) Close() {
+	if g == nil {
+		return
+	}
+	CloseAll(g.listeners)
+	g.serving.Wait()
+}
+
+// CloseAll closes listeners.
+func CloseAll(listeners []net.Listener) {
+	for _, l := range listeners {
+		l.Close()
+	}
 }
 
 // Serve accepts connections of l, lets each prove what it is, and calls pass

@@ -162,7 +162,7 @@ func (p networkPlan) tellStore(ctx context.Context, s store, v *variables, given
 	}
 	p.nameJob(v)
 	if err = base.OneLine(err, v.err); err != nil {
-		closeAll(listeners)
+		auth.CloseAll(listeners)
 		return nil, err
 	}
 	p.info.settle()
@@ -270,10 +270,4 @@ func (p networkPlan) reachable(v *variables, hint netip.Addr) ([]netip.Addr, err
 		return all, nil // only the starter may be able to reach the hint
 	}
 	return append(best, slices.DeleteFunc(all, func(a netip.Addr) bool { return a == best[0] })...), nil
-}
-
-func closeAll(listeners []net.Listener) {
-	for _, l := range listeners {
-		l.Close()
-	}
 }

@@ -24,6 +24,7 @@ type host struct {
 	*client
 	server    *Server
 	listeners []net.Listener
+	gate      *auth.Gate
 	over      chan struct{} // closed when the rendezvous ends
 	ending    sync.Once
 	serving   sync.WaitGroup // what runs until then
@@ -54,10 +55,8 @@ func (h *host) open(info Info, m meeting, heartbeat time.Duration) error {
 			return err
 		}
 	}
-	gate := auth.NewGate(auth.GateConfig{Credentials: m.proof, TLS: secure, Check: h.server.Check, Log: m.tell.log, Refused: h.server.noteRefusal})
-	for _, l := range h.listeners {
-		h.serving.Go(func() { h.acceptLoop(gate, l) })
-	}
+	h.gate = auth.NewGate(auth.GateConfig{Credentials: m.proof, TLS: secure, Check: h.server.Check, Log: m.tell.log, Refused: h.server.noteRefusal})
+	h.gate.Open(h.listeners, h.accept, func(err error) { h.server.report(0, err) })
 	h.serving.Go(func() { h.server.AwaitAll(h.over, m.patience, m.tell.wait) })
 	child, err := h.server.Attach(info.Rank)
 	if err != nil {
@@ -75,15 +74,11 @@ func (h *host) open(info Info, m meeting, heartbeat time.Duration) error {
 	return err
 }
 
-// acceptLoop lets ranks in until its listener is closed.
-func (h *host) acceptLoop(gate *auth.Gate, l net.Listener) {
-	err := gate.Serve(l, func(conn net.Conn, hello auth.Hello) {
-		if err := h.server.Serve(conn, base.Rank(hello.From)); err != nil {
-			h.server.report(base.Rank(hello.From), err)
-		}
-	})
-	if err != nil {
-		h.server.report(0, err)
+// accept takes the connection of a rank.
+func (h *host) accept(conn net.Conn, hello auth.Hello) {
+	r := base.Rank(hello.From)
+	if err := h.server.Serve(conn, r); err != nil {
+		h.server.report(r, err)
 	}
 }
 
@@ -111,9 +106,8 @@ func (h *host) Close() error {
 
 func (h *host) stop() {
 	h.ending.Do(func() { close(h.over) })
-	for _, l := range h.listeners {
-		l.Close()
-	}
+	auth.CloseAll(h.listeners)
+	h.gate.Close()
 	h.serving.Wait()
 	if h.server != nil {
 		h.server.Close()
@@ -151,7 +145,7 @@ func (m *meeting) listen(ctx context.Context) ([]net.Listener, error) {
 	for _, at := range places {
 		l, err := net.Listen("tcp", at)
 		if err != nil {
-			closeAll(out)
+			auth.CloseAll(out)
 			return nil, m.cannotListen(err)
 		}
 		out = append(out, l)

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/boot/internal/near"
 )
 
@@ -101,7 +102,7 @@ func (p networkPlan) tellSocket(ctx context.Context, v *variables, given bool, n
 	r := p.refer(addresses, given)
 	p.nameJob(v)
 	if v.err != nil {
-		closeAll(append(listeners, socket))
+		auth.CloseAll(append(listeners, socket))
 		return nil, v.err
 	}
 	p.info.settle()

@@ -167,7 +167,7 @@ func killAndSee(t *testing.T, pid int) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for !ProcessEnded(hold) {
+	for !AwaitProcessEnd(hold, 0) {
 	}
 }
 

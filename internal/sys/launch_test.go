@@ -37,15 +37,15 @@ func TestEndOfAProcess(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer CloseFile(fd)
-			if ProcessEnded(fd) || AwaitProcessEnd(fd, time.Millisecond) {
+			if AwaitProcessEnd(fd, 0) || AwaitProcessEnd(fd, time.Millisecond) {
 				t.Error("a process that runs has ended")
 			}
 			cmd.Process.Kill()
-			if !AwaitProcessEnd(fd, time.Minute) || !ProcessEnded(fd) {
+			if !AwaitProcessEnd(fd, time.Minute) || !AwaitProcessEnd(fd, 0) {
 				t.Error("a zombie has not ended")
 			}
 			cmd.Wait()
-			if !ProcessEnded(fd) {
+			if !AwaitProcessEnd(fd, 0) {
 				t.Error("a process that was reaped has not ended")
 			}
 		})

@@ -13,9 +13,6 @@ import (
 // HoldProcess returns an error: no descriptor stands for a process.
 func HoldProcess(int) (int, error) { return -1, onlyLinux("descriptors of processes") }
 
-// ProcessEnded reports false: HoldProcess has returned no process.
-func ProcessEnded(int) bool { return false }
-
 // AwaitProcessEnd reports false: HoldProcess has returned no process.
 func AwaitProcessEnd(int, time.Duration) bool { return false }
 

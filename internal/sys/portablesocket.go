@@ -65,9 +65,6 @@ func SetSocket(*net.TCPConn, SocketOptions) {}
 // CheckCongestion accepts every name: there are no connections between ranks.
 func CheckCongestion(string) error { return nil }
 
-// Congestion is empty: the system does not say.
-func Congestion(int) string { return "" }
-
 // Unsent returns an error.
 func Unsent(int) (int, error) { return 0, onlyLinux(tcpFeature) }
 

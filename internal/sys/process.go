@@ -29,9 +29,6 @@ func HoldProcess(pid int) (int, error) {
 	return fd, nil
 }
 
-// ProcessEnded reports whether the process that HoldProcess returned has ended.
-func ProcessEnded(fd int) bool { return AwaitProcessEnd(fd, 0) }
-
 // AwaitProcessEnd waits until the process that HoldProcess returned has ended,
 // for at most that long, and reports whether it has.
 func AwaitProcessEnd(fd int, limit time.Duration) bool {

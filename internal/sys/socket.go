@@ -56,16 +56,6 @@ func (opt SocketOptions) apply(fd int) {
 	}
 }
 
-// Congestion is the name of the congestion control that a connection uses, empty
-// if the system does not say.
-func Congestion(fd int) string {
-	name, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
-	if err != nil {
-		return ""
-	}
-	return name
-}
-
 // CheckCongestion returns why connections of this process cannot use the congestion control of
 // that name, or nil if they can.
 func CheckCongestion(name string) error {

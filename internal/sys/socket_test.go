@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // sockets are two ends of a connection.
@@ -139,12 +141,12 @@ func TestSocketsDoNotBlock(t *testing.T) {
 
 func TestCongestionIsChosen(t *testing.T) {
 	a, _ := sockets(t, SocketOptions{Congestion: "reno"})
-	if got := Congestion(a); got != "reno" {
+	if got := congestion(t, a); got != "reno" {
 		t.Errorf("congestion control %q, want reno, which every system has", got)
 	}
 	b, _ := sockets(t, SocketOptions{Congestion: "none such"})
 	c, _ := sockets(t, SocketOptions{})
-	if got, want := Congestion(b), Congestion(c); got != want {
+	if got, want := congestion(t, b), congestion(t, c); got != want {
 		t.Errorf("congestion control %q where the name is unknown, want the default %q", got, want)
 	}
 }
@@ -219,4 +221,14 @@ func TestUnsentOfAConnection(t *testing.T) {
 			t.Fatalf("%d bytes were never acknowledged", n)
 		}
 	}
+}
+
+// congestion is the name of the congestion control that a connection uses.
+func congestion(t *testing.T, fd int) string {
+	t.Helper()
+	name, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
 }

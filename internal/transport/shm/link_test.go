@@ -39,7 +39,7 @@ func TestFirstUseOfADeadRankNamesIt(t *testing.T) {
 	}
 	defer sys.CloseFile(hold)
 	input.Close()
-	for !sys.ProcessEnded(hold) {
+	for !sys.AwaitProcessEnd(hold, 0) {
 	}
 
 	link, err := tr.Link(1)
