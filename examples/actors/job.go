@@ -29,11 +29,7 @@ const extra = 2
 
 // run does the job. All ranks call it.
 func (j *job) run(ctx context.Context) error {
-	var err error
-	if j.proc.Rank() == 0 {
-		err = program.CheckWritable(j.opts.JSON)
-	}
-	if err := program.Agree(ctx, j.proc, err); err != nil {
+	if err := program.AgreeOnFiles(ctx, j.proc, j.opts.JSON); err != nil {
 		return err
 	}
 	cfg := exchange.Config{
@@ -51,33 +47,22 @@ func (j *job) run(ctx context.Context) error {
 
 // act is what an actor does.
 func (j *job) act(ctx context.Context, cfg exchange.Config) error {
-	w, err := exchange.Work(ctx, j.proc, cfg)
-	if err != nil {
-		return err
-	}
 	r := rand.New(rand.NewPCG(j.opts.Seed, uint64(j.proc.Rank())))
 	mine := make([]float32, cfg.Contribution)
-	for more := true; more && err == nil; {
+	return rankrun.Work(ctx, j.proc, cfg, func(w exchange.Worker) (bool, error) {
 		var torn error
-		more, err = w.Fetch(ctx, func(params []float32) {
+		more, err := w.Fetch(ctx, func(params []float32) {
 			torn = whole(params)
 			rollout := corridor.Roll(params, r)
 			// sleep: in place of a world that takes its time
 			time.Sleep(time.Duration(len(rollout.Steps)) * j.opts.stepTime)
 			j.contribution(mine, params, &rollout)
 		})
-		if err = errors.Join(err, torn); err == nil && more {
-			err = w.Contribute(ctx, mine)
+		if err = errors.Join(err, torn); err != nil || !more {
+			return false, err
 		}
-	}
-	if cerr := w.Close(ctx); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	_, err = rankrun.Judge(ctx, j.proc)
-	return err
+		return true, w.Contribute(ctx, mine)
+	})
 }
 
 // contribution fills in what an actor sends.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/examples/fft/distfft"
 	"github.com/gaspi-go/gaspi-go/examples/program"
@@ -28,11 +29,7 @@ func measureAll(ctx context.Context, p *gaspi.Proc, o options, out io.Writer) er
 }
 
 func measureTypes[In distfft.Number, Out distfft.Complex](ctx context.Context, p *gaspi.Proc, o options, out io.Writer) error {
-	var files error
-	if p.Rank() == 0 {
-		files = program.CheckWritable(o.json, o.plot)
-	}
-	if err := program.Agree(ctx, p, files); err != nil {
+	if err := program.AgreeOnFiles(ctx, p, o.json, o.plot); err != nil {
 		return err
 	}
 	var sets [][]distfft.Config // by grid, then by overlap
@@ -128,7 +125,7 @@ func memory[In distfft.Number, Out distfft.Complex](set []distfft.Config, o opti
 	if err != nil {
 		return 0, err
 	}
-	before, after := uint64(in.Count())*sizeOf[In](), uint64(out.Count())*sizeOf[Out]()
+	before, after := uint64(in.Count())*uint64(reflect.TypeFor[In]().Size()), uint64(out.Count())*uint64(reflect.TypeFor[Out]().Size())
 	if realNumbers[In]() {
 		need += uint64(o.bands) * (before + after)
 	} else {
@@ -136,20 +133,9 @@ func memory[In distfft.Number, Out distfft.Complex](set []distfft.Config, o opti
 	}
 	if o.verify {
 		points, _ := set[0].Grid.Points()
-		need += uint64(points) * (sizeOf[complex128]() + sizeOf[Out]())
+		need += uint64(points) * (16 + uint64(reflect.TypeFor[Out]().Size()))
 	}
 	return need, nil
-}
-
-// sizeOf is how many bytes a number takes.
-func sizeOf[T distfft.Number]() uint64 {
-	switch any(*new(T)).(type) {
-	case float32:
-		return 4
-	case float64, complex64:
-		return 8
-	}
-	return 16
 }
 
 // enough returns an error unless the ranks of this host have need bytes of memory each. If the

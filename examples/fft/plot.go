@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
@@ -64,7 +65,7 @@ func (r *Report) writeSVG(w io.Writer) error {
 // title says what was measured.
 func (r *Report) title() string {
 	first := &r.Runs[0]
-	text := fmt.Sprintf("%s float%d on %s as %s", r.Kind, r.Precision, plural(r.Ranks, "rank"), first.cut())
+	text := fmt.Sprintf("%s float%d on %s as %s", r.Kind, r.Precision, program.Plural(r.Ranks, "rank"), first.cut())
 	if len(r.Runs) == 1 {
 		text = fmt.Sprintf("%s %s, overlap %d, alltoall %.0f %%", first.Grid, text, first.Overlap, 100*first.alltoall())
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gaspi-go/gaspi-go/examples/fft/distfft"
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
@@ -161,9 +162,9 @@ func (r *Report) writeRun(w io.Writer, i int) {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "%s %s float%d, %s on %s as %s, overlap %d, alltoall %s\n", run.Grid, r.Kind, r.Precision,
-		plural(r.Bands, "band"), plural(r.Ranks, "rank"), run.cut(), run.Overlap, r.AllToAll)
+		program.Plural(r.Bands, "band"), program.Plural(r.Ranks, "rank"), run.cut(), run.Overlap, r.AllToAll)
 	for _, x := range run.Exchanges {
-		fmt.Fprintf(w, "each rank sends %s to each of %s\n", x.size(), plural(x.Ranks-1, "peer"))
+		fmt.Fprintf(w, "each rank sends %s to each of %s\n", x.size(), program.Plural(x.Ranks-1, "peer"))
 	}
 	fmt.Fprintf(w, "forward %s a band, %.2f GFLOP/s; inverse %s, %.2f GFLOP/s\n",
 		short(run.ForwardSeconds), run.ForwardRate, short(run.InverseSeconds), run.InverseRate)
@@ -205,12 +206,4 @@ func short(seconds float64) string {
 		return fmt.Sprintf("%.1f us", 1e6*seconds)
 	}
 	return fmt.Sprintf("%.2f ms", 1e3*seconds)
-}
-
-// plural writes a number and what it counts.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -44,8 +44,8 @@ func (j *job) run(ctx context.Context) error {
 	if j.leads() {
 		d := report.Data
 		fmt.Fprintf(j.out, "%s: %s, %s, %d ratings to learn from and %d held out; %s, %s\n", d.Source,
-			plural(d.Users, "user"), plural(d.Items, "item"), d.Train, d.HeldOut,
-			plural(report.Factors, "factor"), plural(report.Ranks, "rank"))
+			program.Plural(d.Users, "user"), program.Plural(d.Items, "item"), d.Train, d.HeldOut,
+			program.Plural(report.Factors, "factor"), program.Plural(report.Ranks, "rank"))
 	}
 	for _, slack := range j.opts.slacks {
 		run, err := j.measure(ctx, slack)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
@@ -110,15 +111,7 @@ func (r *Report) figure() chart.Chart {
 		left.Curves, right.Curves = append(left.Curves, errs), append(right.Curves, done)
 	}
 	return chart.Chart{
-		Title:  fmt.Sprintf("Matrix factorization with stale-synchronous sums: %s, jitter %s", plural(r.Ranks, "rank"), r.Jitter),
+		Title:  fmt.Sprintf("Matrix factorization with stale-synchronous sums: %s, jitter %s", program.Plural(r.Ranks, "rank"), r.Jitter),
 		Panels: []chart.Panel{left, right},
 	}
-}
-
-// plural writes a number and what it counts.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -32,11 +32,7 @@ func (j *job) run(ctx context.Context) error {
 		return err
 	}
 	j.grid = exchange.NewGrid(model.Limit, j.proc.Size()-1)
-	var file error // which rank 0 looks at before hours of computing
-	if j.proc.Rank() == 0 {
-		file = program.CheckWritable(j.opts.JSON)
-	}
-	if err := program.Agree(ctx, j.proc, file); err != nil {
+	if err := program.AgreeOnFiles(ctx, j.proc, j.opts.JSON); err != nil {
 		return err
 	}
 	cfg := exchange.Config{
@@ -51,34 +47,23 @@ func (j *job) run(ctx context.Context) error {
 
 // work is what a worker does.
 func (j *job) work(ctx context.Context, cfg exchange.Config) error {
-	w, err := exchange.Work(ctx, j.proc, cfg)
-	if err != nil {
-		return err
-	}
 	rank := int(j.proc.Rank())
 	pause := rand.New(rand.NewPCG(j.opts.Seed, uint64(rank)))
 	grad := make([]float32, cfg.Params)
-	for step := 0; err == nil; step++ {
-		more := false
-		more, err = w.Fetch(ctx, func(params []float32) { j.model.Gradient(grad, params, rank, step) })
+	n := 0
+	return rankrun.Work(ctx, j.proc, cfg, func(w exchange.Worker) (bool, error) {
+		more, err := w.Fetch(ctx, func(params []float32) { j.model.Gradient(grad, params, rank, n) })
 		if err != nil || !more {
-			break
+			return false, err
 		}
+		n++
 		j.grid.Round(grad)
 		if j.opts.work > 0 {
 			// sleep: in place of a computation that takes this long
 			time.Sleep(j.opts.work + time.Duration(pause.Int64N(int64(j.opts.work)+1)))
 		}
-		err = w.Contribute(ctx, grad)
-	}
-	if cerr := w.Close(ctx); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	_, err = rankrun.Judge(ctx, j.proc)
-	return err
+		return true, w.Contribute(ctx, grad)
+	})
 }
 
 // serve is what rank 0 does.

@@ -134,6 +134,16 @@ func Agree(ctx context.Context, p *gaspi.Proc, err error) error {
 	return r
 }
 
+// AgreeOnFiles is Agree on whether rank 0 can write files, whose names may be empty: a program
+// calls it before it computes for hours.
+func AgreeOnFiles(ctx context.Context, p *gaspi.Proc, names ...string) error {
+	var err error
+	if p.Rank() == 0 {
+		err = CheckWritable(names...)
+	}
+	return Agree(ctx, p, err)
+}
+
 // exitCode is the status that an error ends the process with.
 func exitCode(err error) int {
 	if r, ok := errors.AsType[*refusal](err); ok {

@@ -116,3 +116,11 @@ func unwritable(path string, err error) error {
 	}
 	return fmt.Errorf("%s cannot be written: %w", path, err)
 }
+
+// Plural writes a number and what it counts, such as "2 ranks".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -25,37 +25,21 @@ type directServer struct {
 
 // A directEnd is what a directServer and a directWorker have alike.
 type directEnd struct {
-	*board
-	cfg     Config
-	members *members
-	params  []float32
-	rest    []float32 // behind them, in the same segment
-	failed  bool
+	end
+	params []float32
+	rest   []float32 // behind them, in the same segment
 }
 
 func newDirectEnd(ctx context.Context, p *gaspi.Proc, cfg Config) (directEnd, error) {
-	b, err := newBoard(ctx, p, cfg.room(p))
+	e, err := newEnd(ctx, p, cfg, cfg.room(p))
 	if err != nil {
 		return directEnd{}, err
 	}
-	all, err := gaspi.View[float32](b.seg, 0, int(cfg.room(p)/elementSize))
+	all, err := gaspi.View[float32](e.seg, 0, int(cfg.room(p)/elementSize))
 	if err != nil {
 		return directEnd{}, err
 	}
-	return directEnd{board: b, cfg: cfg, params: all[:cfg.Params], rest: all[cfg.Params:], members: watch(p, b.seg, cfg.KeepGoing)}, nil
-}
-
-// close ends the exchange by this rank's part in that, unless it has failed before.
-func (e *directEnd) close(ctx context.Context, part func(context.Context, *members) error) error {
-	var err error
-	if !e.failed {
-		err = part(ctx, e.members)
-	}
-	e.members.close()
-	if err != nil || e.failed {
-		return err
-	}
-	return e.board.close()
+	return directEnd{end: e, params: all[:cfg.Params], rest: all[cfg.Params:]}, nil
 }
 
 // slots is how many contributions fit into the segment of this rank.
@@ -89,8 +73,6 @@ func newDirectServer(ctx context.Context, p *gaspi.Proc, cfg Config) (*directSer
 	return s, nil
 }
 
-func (s *directServer) Workers() []gaspi.Rank { return s.members.alive() }
-
 // Publish writes to one worker after the other.
 func (s *directServer) Publish(ctx context.Context, params []float32) error {
 	copy(s.params, params)
@@ -109,8 +91,7 @@ func (s *directServer) Publish(ctx context.Context, params []float32) error {
 		}
 		return s.queue.Wait(ctx)
 	})
-	s.failed = s.failed || err != nil
-	return err
+	return s.note(err)
 }
 
 func (s *directServer) Sum(ctx context.Context, use func(sum []float32, from []gaspi.Rank)) error {
@@ -150,8 +131,7 @@ func (s *directServer) Each(ctx context.Context, use func(contribution []float32
 		return nil
 	})
 	slices.Sort(s.owed)
-	s.failed = s.failed || err != nil
-	return err
+	return s.note(err)
 }
 
 func (s *directServer) owes(r gaspi.Rank) bool { return slices.Contains(s.owed, r) }
@@ -192,4 +172,4 @@ func (s *directServer) contribution(ctx context.Context, r gaspi.Rank) ([]float3
 	return gaspi.View[float32](s.seg, at, s.cfg.Contribution)
 }
 
-func (s *directServer) Close(ctx context.Context) error { return s.close(ctx, s.finish) }
+func (s *directServer) Close(ctx context.Context) error { return s.close(ctx, s.finish, nil) }

@@ -23,8 +23,7 @@ func (w *directWorker) Fetch(ctx context.Context, use func(params []float32)) (b
 		got, err = w.take(ctx, ticketID)
 		return err
 	})
-	w.failed = w.failed || err != nil
-	if err != nil || got == noMore {
+	if w.note(err) != nil || got == noMore {
 		return false, err
 	}
 	use(w.params)
@@ -44,8 +43,7 @@ func (w *directWorker) Contribute(ctx context.Context, contribution []float32) e
 		}
 		return w.queue.Wait(ctx)
 	})
-	w.failed = w.failed || err != nil
-	return err
+	return w.note(err)
 }
 
-func (w *directWorker) Close(ctx context.Context) error { return w.close(ctx, w.leave) }
+func (w *directWorker) Close(ctx context.Context) error { return w.close(ctx, w.leave, nil) }

@@ -16,11 +16,18 @@ func contributionID(r gaspi.Rank, n int) string { return fmt.Sprintf("contributi
 func sumID(n int) string                        { return fmt.Sprintf("sum/%d", n) }
 func paramsID(version ticket) string            { return fmt.Sprintf("params/%d", version) }
 
-// openStore opens a store with room for all that may exist at a time, and a board beside it.
-func openStore(ctx context.Context, p *gaspi.Proc, cfg Config) (*hoplite.Store, *board, error) {
-	b, err := newBoard(ctx, p, 1)
+// An objectEnd is what an objectServer and an objectWorker have alike.
+type objectEnd struct {
+	end
+	store  *hoplite.Store
+	reaper *reaper
+}
+
+// newObjectEnd opens a store with room for all that may exist at a time, and an end beside it.
+func newObjectEnd(ctx context.Context, p *gaspi.Proc, cfg Config) (objectEnd, error) {
+	e, err := newEnd(ctx, p, cfg, 1)
 	if err != nil {
-		return nil, nil, err
+		return objectEnd{}, err
 	}
 	// Rank 0 may hold a version of the parameters for every worker, if each reads another
 	// one, one that it makes and one that is being deleted; and all contributions, if it looks
@@ -29,40 +36,38 @@ func openStore(ctx context.Context, p *gaspi.Proc, cfg Config) (*hoplite.Store, 
 	rounded := func(count int) int64 { return int64(count)*elementSize + 4096 }
 	capacity := held * (rounded(cfg.Params) + rounded(cfg.Contribution))
 	s, err := hoplite.Open(ctx, p.World(), hoplite.Config{Capacity: capacity, Chunk: cfg.Chunk})
-	return s, b, err
+	if err != nil {
+		e.members.close()
+		return objectEnd{}, err
+	}
+	return objectEnd{end: e, store: s, reaper: newReaper(s)}, nil
+}
+
+func (e *objectEnd) close(ctx context.Context, part func(context.Context, *members) error) error {
+	defer e.reaper.close()
+	return e.end.close(ctx, part, e.store.Close)
 }
 
 // An objectServer is rank 0's side with a store.
 type objectServer struct {
-	board   *board
-	cfg     Config
-	store   *hoplite.Store
-	members *members
-	reaper  *reaper
-
+	objectEnd
 	version ticket                // of the parameters that were published last
 	sums    int                   // that were begun
 	given   map[gaspi.Rank]ticket // which version a worker was given last; 0 before
 	turn    map[gaspi.Rank]int    // which of its contributions a worker makes
 	owed    []gaspi.Rank          // who gets the next version
 	told    map[gaspi.Rank]bool   // of them, who knows it
-	failed  bool
 }
 
 func newObjectServer(ctx context.Context, p *gaspi.Proc, cfg Config) (*objectServer, error) {
-	store, b, err := openStore(ctx, p, cfg)
+	e, err := newObjectEnd(ctx, p, cfg)
 	if err != nil {
 		return nil, err
 	}
-	s := &objectServer{
-		board: b, cfg: cfg, store: store, members: watch(p, b.seg, cfg.KeepGoing), reaper: newReaper(store),
-		given: map[gaspi.Rank]ticket{}, turn: map[gaspi.Rank]int{}, told: map[gaspi.Rank]bool{},
-	}
+	s := &objectServer{objectEnd: e, given: map[gaspi.Rank]ticket{}, turn: map[gaspi.Rank]int{}, told: map[gaspi.Rank]bool{}}
 	s.owed = s.members.alive()
 	return s, nil
 }
-
-func (s *objectServer) Workers() []gaspi.Rank { return s.members.alive() }
 
 // tell gives workers the ticket of the version that is about to be published. They begin to
 // ask for it at once, and so get its first bytes as soon as there are any. Only who has
@@ -78,16 +83,13 @@ func (s *objectServer) tell(ctx context.Context) error {
 }
 
 func (s *objectServer) Publish(ctx context.Context, params []float32) error {
-	err := s.tell(ctx)
-	if err != nil {
-		s.failed = true
+	if err := s.note(s.tell(ctx)); err != nil {
 		return err
 	}
-	err = s.members.with(ctx, func(ctx context.Context, _ []gaspi.Rank) error {
+	err := s.members.with(ctx, func(ctx context.Context, _ []gaspi.Rank) error {
 		return hoplite.Put(ctx, s.store, paramsID(s.version+1), params)
 	})
-	if err != nil {
-		s.failed = true
+	if s.note(err) != nil {
 		return err
 	}
 	s.version++
@@ -150,8 +152,7 @@ func (s *objectServer) Sum(ctx context.Context, use func(sum []float32, from []g
 	if err == nil {
 		sum, err = hoplite.GetReadOnly[float32](ctx, s.store, target)
 	}
-	if err != nil {
-		s.failed = true
+	if s.note(err) != nil {
 		return err
 	}
 	s.taken(from)
@@ -193,26 +194,7 @@ func (s *objectServer) Each(ctx context.Context, use func(contribution []float32
 		return nil
 	})
 	s.taken(taken)
-	s.failed = s.failed || err != nil
-	return err
+	return s.note(err)
 }
 
-func (s *objectServer) Close(ctx context.Context) error {
-	defer s.members.close()
-	defer s.reaper.close()
-	if s.failed {
-		return nil
-	}
-	if err := s.board.finish(ctx, s.members); err != nil {
-		return err
-	}
-	return closeStore(ctx, s.store, s.board)
-}
-
-// closeStore gives back what openStore took.
-func closeStore(ctx context.Context, store *hoplite.Store, b *board) error {
-	if err := store.Close(ctx); err != nil {
-		return err
-	}
-	return b.close()
-}
+func (s *objectServer) Close(ctx context.Context) error { return s.close(ctx, s.finish) }

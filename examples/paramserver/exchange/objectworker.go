@@ -9,20 +9,16 @@ import (
 
 // An objectWorker is the other side of an objectServer.
 type objectWorker struct {
-	board   *board
-	store   *hoplite.Store
-	members *members
-	reaper  *reaper
-	turn    int // which contribution this rank makes
-	failed  bool
+	objectEnd
+	turn int // which contribution this rank makes
 }
 
 func newObjectWorker(ctx context.Context, p *gaspi.Proc, cfg Config) (*objectWorker, error) {
-	store, b, err := openStore(ctx, p, cfg)
+	e, err := newObjectEnd(ctx, p, cfg)
 	if err != nil {
 		return nil, err
 	}
-	return &objectWorker{board: b, store: store, members: watch(p, b.seg, cfg.KeepGoing), reaper: newReaper(store)}, nil
+	return &objectWorker{objectEnd: e}, nil
 }
 
 // Fetch waits for the ticket, and then for the parameters. That there is a ticket means
@@ -41,8 +37,7 @@ func (w *objectWorker) Fetch(ctx context.Context, use func(params []float32)) (b
 		params, err = hoplite.GetReadOnly[float32](ctx, w.store, paramsID(got))
 		return err
 	})
-	w.failed = w.failed || err != nil
-	if err != nil || got == noMore {
+	if w.note(err) != nil || got == noMore {
 		return false, err
 	}
 	if w.turn > 0 {
@@ -59,18 +54,7 @@ func (w *objectWorker) Contribute(ctx context.Context, contribution []float32) e
 	err := w.members.with(ctx, func(ctx context.Context, _ []gaspi.Rank) error {
 		return hoplite.Put(ctx, w.store, id, contribution)
 	})
-	w.failed = w.failed || err != nil
-	return err
+	return w.note(err)
 }
 
-func (w *objectWorker) Close(ctx context.Context) error {
-	defer w.members.close()
-	defer w.reaper.close()
-	if w.failed {
-		return nil
-	}
-	if err := w.board.leave(ctx, w.members); err != nil {
-		return err
-	}
-	return closeStore(ctx, w.store, w.board)
-}
+func (w *objectWorker) Close(ctx context.Context) error { return w.close(ctx, w.leave) }

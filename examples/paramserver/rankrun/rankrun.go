@@ -9,6 +9,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/gaspi-go/gaspi-go/examples/paramserver/exchange"
 	"github.com/gaspi-go/gaspi-go/examples/program"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -56,6 +57,23 @@ func local(ctx context.Context, pr program.Program, ranks int, cfg gaspi.Config,
 		return pr.Say(err)
 	}
 	return 0
+}
+
+// Work is all of a worker: it makes steps until one says that there are no more or fails, ends
+// its part, and judges the network with all others.
+func Work(ctx context.Context, p *gaspi.Proc, cfg exchange.Config, step func(w exchange.Worker) (more bool, err error)) error {
+	w, err := exchange.Work(ctx, p, cfg)
+	if err != nil {
+		return err
+	}
+	for more := true; more && err == nil; {
+		more, err = step(w)
+	}
+	if err := cmp.Or(err, w.Close(ctx)); err != nil {
+		return err
+	}
+	_, err = Judge(ctx, p)
+	return err
 }
 
 // Show writes what print does to out at once, and figures to the file of --json if that has a
