@@ -8,10 +8,11 @@ import "testing"
 const table = `
 	# The bottom knows nothing of ours.
 	NONE < gaspi/base, gaspi/datatype, collectives/model, internal/sys, internal/chart,
-	       internal/lint, internal/nap, internal/address, internal/schedule, internal/namedfile, internal/control;
+	       internal/lint, internal/nap, internal/address, internal/schedule, internal/namedfile, internal/control, internal/heap;
 	gaspi/datatype < internal/reduce, gaspi, collectives, hoplite;   # elements and operations, by the names that programs use
 	collectives/model < internal/schedule/price, collectives;   # a machine, likewise
 	internal/namedfile < internal/auth, launcher, collectives, cmd/gaspi-bench, examples/mfsgd;   # files that users name
+	internal/heap < internal/transport/emulate, hoplite;   # events by their time; of hoplite, its simulator
 
 	# A flag word, then memory that carries such words.
 	gaspi/base, internal/sys < notify;

@@ -94,8 +94,8 @@ var unpacked = [...]func(m *Message) any{
 }
 
 // Each kind has two functions: its method message returns a struct as a message, and the method of
-// Message by the kind's name returns the struct of a message that is known to be of the kind. Those
-// of kinds that package hoplite looks at are exported.
+// Message by the kind's name returns the struct of a message that is known to be of the kind. A
+// function that package hoplite calls is exported.
 
 // Pull returns what m says as a Pull.
 func (m *Message) Pull() (r Pull) { r.fields(m.reader()); return r }

@@ -28,20 +28,20 @@ func (x *explorer) die(w *world, d core.Rank) {
 	for r := range last {
 		last[r] = w.now + x.rng.Int64N(longDelay)
 	}
-	w.queue.filter(func(e *event) bool {
+	w.queue.DeleteFunc(func(e *event) bool {
 		if e.from != d || e.kind != deliver && e.kind != land {
-			return e.rank != d
+			return e.rank == d
 		}
 		if e.at <= last[e.rank] {
-			return e.rank != d
+			return e.rank == d
 		}
 		if e.kind == land && x.rng.IntN(2) == 0 {
 			e.at = last[e.rank]
 			n := x.rng.Int64N(e.cmd.Len + 1)
 			e.cmd.Len, e.cmd.Data, e.cmd.Watermark = n, e.cmd.Data[:n], 0
-			return true
+			return false
 		}
-		return false
+		return true
 	})
 	for r := range w.cores {
 		if !w.dead[r] {

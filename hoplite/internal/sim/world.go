@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+	"github.com/gaspi-go/gaspi-go/internal/heap"
 )
 
 // A world is a job: its cores, their memory, and what is under way.
@@ -15,7 +16,7 @@ type world struct {
 	dead   []bool
 	now    int64
 	seq    uint64
-	queue  heap
+	queue  heap.Heap[*event]
 	spent  []*event // events that have happened, to be used again
 	out    core.Output
 	pulled []string // of drain
@@ -79,7 +80,7 @@ func (w *world) at(t int64, k eventKind, r core.Rank) *event {
 	}
 	w.seq++
 	e.at, e.seq, e.kind, e.rank = max(t, w.now), w.seq, k, r
-	w.queue.push(e)
+	w.queue.Push(e)
 	return e
 }
 
@@ -88,7 +89,7 @@ func (w *world) step() bool {
 	if len(w.queue) == 0 || w.err != nil {
 		return false
 	}
-	e := w.queue.pop()
+	e := w.queue.Pop()
 	w.now = e.at
 	w.steps++
 	if !w.dead[e.rank] {

@@ -1,11 +1,7 @@
 package emulate
 
 import (
-	"math/rand/v2"
-	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 )
@@ -53,38 +49,6 @@ func TestPort(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestHeap(t *testing.T) {
-	const seed = 5
-	rng := rand.New(rand.NewPCG(seed, 0))
-	var h heap
-	var want []timedEvent
-	for i := range uint64(500) {
-		e := timedEvent{at: rng.Int64N(50), seq: i, m: &packetTrain{size: i % 3}}
-		want = append(want, e)
-		h.push(e)
-	}
-	third := func(e timedEvent) bool { return e.m.size == 2 }
-	out := h.extract(third)
-	for _, e := range out {
-		if !third(e) {
-			t.Fatalf("seed %d: event %d was taken out", seed, e.seq)
-		}
-	}
-	if want := slices.DeleteFunc(slices.Clone(want), func(e timedEvent) bool { return !third(e) }); len(out) != len(want) {
-		t.Errorf("seed %d: %d events were taken out, want %d", seed, len(out), len(want))
-	}
-	want = slices.DeleteFunc(want, third)
-	slices.SortStableFunc(want, func(a, b timedEvent) int { return int(a.at - b.at) })
-	var got, order []uint64
-	for i := range want {
-		order = append(order, want[i].seq)
-		got = append(got, h.pop().seq)
-	}
-	if d := cmp.Diff(order, got); d != "" || len(h) != 0 {
-		t.Errorf("seed %d, %d left over (-want +got):\n%s", seed, len(h), d)
 	}
 }
 

@@ -326,8 +326,16 @@ func (l *link) lose(err *base.RankError) {
 	}
 	n := l.t.nic
 	n.mu.Lock()
-	for _, e := range n.events.extract(func(e timedEvent) bool { return e.m.link == l }) {
-		e.m.failLocked(n, err)
+	var failed []*packetTrain
+	n.events.DeleteFunc(func(e timedEvent) bool {
+		if e.m.link != l {
+			return false
+		}
+		failed = append(failed, e.m)
+		return true
+	})
+	for _, m := range failed {
+		m.failLocked(n, err)
 	}
 	for _, m := range l.stranded {
 		m.failLocked(n, err)

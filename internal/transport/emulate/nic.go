@@ -11,6 +11,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
+	"github.com/gaspi-go/gaspi-go/internal/heap"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
@@ -28,17 +29,28 @@ type nic struct {
 	stopped chan struct{} // closed when the thread has ended
 
 	mu     sync.Mutex
-	events heap         // guarded by mu
-	seq    uint64       // guarded by mu; events ever foreseen
-	until  int64        // guarded by mu; what the alarm is set for, but for lead
-	lead   int64        // guarded by mu; nanoseconds that the thread takes to get up
-	cpu    int64        // guarded by mu; when the sender's processor is free
-	draw   *rand.Rand   // guarded by mu
-	spare  *packetTrain // guarded by mu; to be used again
-	ending bool         // guarded by mu; the thread ends when nothing is under way
-	at     tally        // guarded by mu; how late events happened
-	up     tally        // guarded by mu; how late the rank noticed
+	events heap.Heap[timedEvent] // guarded by mu
+	seq    uint64                // guarded by mu; events ever foreseen
+	until  int64                 // guarded by mu; what the alarm is set for, but for lead
+	lead   int64                 // guarded by mu; nanoseconds that the thread takes to get up
+	cpu    int64                 // guarded by mu; when the sender's processor is free
+	draw   *rand.Rand            // guarded by mu
+	spare  *packetTrain          // guarded by mu; to be used again
+	ending bool                  // guarded by mu; the thread ends when nothing is under way
+	at     tally                 // guarded by mu; how late events happened
+	up     tally                 // guarded by mu; how late the rank noticed
 }
+
+// A timedEvent is something that happens at a time on the system's monotonic clock.
+type timedEvent struct {
+	at   int64
+	seq  uint64 // of two at one time, the one that was foreseen first
+	what stage
+	m    *packetTrain
+}
+
+// Before orders events by their time.
+func (e timedEvent) Before(f timedEvent) bool { return e.at < f.at || e.at == f.at && e.seq < f.seq }
 
 // never is when nothing is due.
 const never = math.MaxInt64
@@ -131,7 +143,7 @@ func (n *nic) turn() (over bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for len(n.events) > 0 && n.events[0].at <= n.now()+n.lead {
-		n.happenLocked(n.events.pop())
+		n.happenLocked(n.events.Pop())
 	}
 	n.t.own.underway.Store(uint64(len(n.events)))
 	n.until = never
@@ -158,7 +170,7 @@ func (n *nic) setLocked(at int64) {
 func (n *nic) expectLocked(at int64, what stage, m *packetTrain) {
 	m.events++
 	n.seq++
-	n.events.push(timedEvent{at: at, seq: n.seq, what: what, m: m})
+	n.events.Push(timedEvent{at: at, seq: n.seq, what: what, m: m})
 }
 
 // sentUnlock gives up the lock after something was foreseen. It does not wake the thread.
