@@ -170,11 +170,7 @@ func (e *ensemble) verify(c *boundCall, run uint64, s collectives.Status) error 
 // once makes a call that blocks.
 func (e *ensemble) once(ctx context.Context, rng *rand.Rand, c *boundCall) error {
 	c.fill(0)
-	var status collectives.Status
-	err := e.resume(ctx, rng, func(ctx context.Context) (err error) {
-		status, err = c.blocking(ctx)
-		return err
-	})
+	status, err := resumed(ctx, e.scene, rng, c.blocking)
 	if err != nil {
 		return err
 	}
@@ -186,17 +182,12 @@ func (e *ensemble) atOnce(ctx context.Context, rng *rand.Rand, calls []*boundCal
 	handles := make([]*collectives.Handle, len(calls))
 	for i, c := range calls {
 		c.fill(0)
-		var task collectives.Task
-		err := e.resume(ctx, rng, func(ctx context.Context) (err error) {
-			task, err = c.task(ctx)
-			return err
-		})
+		task, err := resumed(ctx, e.scene, rng, c.task)
 		if err != nil {
 			return err
 		}
-		err = e.resume(ctx, rng, func(ctx context.Context) (err error) {
-			handles[i], err = collectives.Start(ctx, e.team, task)
-			return err
+		handles[i], err = resumed(ctx, e.scene, rng, func(ctx context.Context) (*collectives.Handle, error) {
+			return collectives.Start(ctx, e.team, task)
 		})
 		if err != nil {
 			return err
@@ -225,18 +216,12 @@ func (e *ensemble) finish(ctx context.Context, rng *rand.Rand, h *collectives.Ha
 
 // planned makes a plan and runs it some times.
 func (e *ensemble) planned(ctx context.Context, rng *rand.Rand, c *boundCall) error {
-	var task collectives.Task
-	err := e.resume(ctx, rng, func(ctx context.Context) (err error) {
-		task, err = c.task(ctx)
-		return err
-	})
+	task, err := resumed(ctx, e.scene, rng, c.task)
 	if err != nil {
 		return err
 	}
-	var plan *collectives.Plan
-	err = e.resume(ctx, rng, func(ctx context.Context) (err error) {
-		plan, err = collectives.NewPlan(ctx, e.team, task)
-		return err
+	plan, err := resumed(ctx, e.scene, rng, func(ctx context.Context) (*collectives.Plan, error) {
+		return collectives.NewPlan(ctx, e.team, task)
 	})
 	if err != nil {
 		return err
@@ -307,10 +292,8 @@ func buffer[T any](ctx context.Context, e *ensemble, n int) ([]T, error) {
 	if !e.alloc {
 		return make([]T, n+shift)[shift:], nil
 	}
-	var all []T
-	err := e.resume(ctx, e.rng, func(ctx context.Context) (err error) {
-		all, err = collectives.Alloc[T](ctx, e.team, n+shift+1)
-		return err
+	all, err := resumed(ctx, e.scene, e.rng, func(ctx context.Context) ([]T, error) {
+		return collectives.Alloc[T](ctx, e.team, n+shift+1)
 	})
 	if err != nil {
 		return nil, err

@@ -46,60 +46,52 @@ func (e *ensemble) draw(ctx context.Context) (*boundCall, error) {
 	return e.move(ctx)
 }
 
+// A drawing draws a call of an ensemble.
+type drawing func(ctx context.Context, e *ensemble) (*boundCall, error)
+
+// reductionOf draws reductions of one type of numbers.
+func reductionOf[T number](a arithmetic[T]) drawing {
+	return func(ctx context.Context, e *ensemble) (*boundCall, error) { return reduction(ctx, e, a) }
+}
+
+// movementOf draws operations that move one type of elements.
+func movementOf[T comparable](a arithmetic[T]) drawing {
+	return func(ctx context.Context, e *ensemble) (*boundCall, error) { return movement(ctx, e, a) }
+}
+
 // number draws a reduction of numbers, by their type.
 func (e *ensemble) number(ctx context.Context) (*boundCall, error) {
-	switch e.plan.IntN(18) {
-	case 0:
-		return reduction(ctx, e, integer[int8]())
-	case 1:
-		return reduction(ctx, e, integer[int16]())
-	case 2:
-		return reduction(ctx, e, integer[int32]())
-	case 3:
-		return reduction(ctx, e, integer[int64]())
-	case 4:
-		return reduction(ctx, e, integer[int]())
-	case 5:
-		return reduction(ctx, e, integer[uint8]())
-	case 6:
-		return reduction(ctx, e, integer[uint16]())
-	case 7:
-		return reduction(ctx, e, integer[uint32]())
-	case 8:
-		return reduction(ctx, e, integer[uint64]())
-	case 9:
-		return reduction(ctx, e, integer[uint]())
-	case 10:
-		return reduction(ctx, e, floating[float32]())
-	case 11:
-		return reduction(ctx, e, half(collectives.ToFloat16, collectives.Float16.Float32))
-	case 12:
-		return reduction(ctx, e, half(collectives.ToBFloat16, collectives.BFloat16.Float32))
-	case 13:
-		return reduction(ctx, e, complexes[complex64]())
-	case 14:
-		return reduction(ctx, e, complexes[complex128]())
-	case 15:
-		return reduction(ctx, e, locations[int32]())
-	case 16:
-		return reduction(ctx, e, locations[float64]())
-	}
-	return reduction(ctx, e, floating[float64]())
+	return pick(e.plan,
+		reductionOf(integer[int8]()),
+		reductionOf(integer[int16]()),
+		reductionOf(integer[int32]()),
+		reductionOf(integer[int64]()),
+		reductionOf(integer[int]()),
+		reductionOf(integer[uint8]()),
+		reductionOf(integer[uint16]()),
+		reductionOf(integer[uint32]()),
+		reductionOf(integer[uint64]()),
+		reductionOf(integer[uint]()),
+		reductionOf(floating[float32]()),
+		reductionOf(half(collectives.ToFloat16, collectives.Float16.Float32)),
+		reductionOf(half(collectives.ToBFloat16, collectives.BFloat16.Float32)),
+		reductionOf(complexes[complex64]()),
+		reductionOf(complexes[complex128]()),
+		reductionOf(locations[int32]()),
+		reductionOf(locations[float64]()),
+		reductionOf(floating[float64]()),
+	)(ctx, e)
 }
 
 // move draws an operation that combines nothing, by the type of elements.
 func (e *ensemble) move(ctx context.Context) (*boundCall, error) {
-	switch e.plan.IntN(5) {
-	case 0:
-		return movement(ctx, e, triples())
-	case 1:
-		return movement(ctx, e, affines(false))
-	case 2:
-		return movement(ctx, e, integer[uint8]())
-	case 3:
-		return movement(ctx, e, complexes[complex128]())
-	}
-	return movement(ctx, e, floating[float64]())
+	return pick(e.plan,
+		movementOf(triples()),
+		movementOf(affines(false)),
+		movementOf(integer[uint8]()),
+		movementOf(complexes[complex128]()),
+		movementOf(floating[float64]()),
+	)(ctx, e)
 }
 
 // meet is a barrier, without anything to check.

@@ -183,33 +183,26 @@ func (c *circle) meet(ctx context.Context, rng *rand.Rand) error {
 	return nil
 }
 
+// smallOf makes small reductions of one type.
+func smallOf[T gaspi.Number](a arithmetic[T]) func(ctx context.Context, s *scene, rng, plan *rand.Rand) error {
+	return func(ctx context.Context, s *scene, rng, plan *rand.Rand) error { return small(ctx, s, rng, plan, a) }
+}
+
 // reduce is a small reduction of one type and one operation.
 func (c *circle) reduce(ctx context.Context, rng, plan *rand.Rand) error {
-	switch plan.IntN(13) {
-	case 0:
-		return small(ctx, c.scene, rng, plan, integer[int8]())
-	case 1:
-		return small(ctx, c.scene, rng, plan, integer[int16]())
-	case 2:
-		return small(ctx, c.scene, rng, plan, integer[int32]())
-	case 3:
-		return small(ctx, c.scene, rng, plan, integer[int64]())
-	case 4:
-		return small(ctx, c.scene, rng, plan, integer[int]())
-	case 5:
-		return small(ctx, c.scene, rng, plan, integer[uint8]())
-	case 6:
-		return small(ctx, c.scene, rng, plan, integer[uint16]())
-	case 7:
-		return small(ctx, c.scene, rng, plan, integer[uint32]())
-	case 8:
-		return small(ctx, c.scene, rng, plan, integer[uint64]())
-	case 9:
-		return small(ctx, c.scene, rng, plan, floating[float32]())
-	case 10:
-		return small(ctx, c.scene, rng, plan, floating[float64]())
-	case 11:
-		return smallFunc(ctx, c.scene, rng, plan)
-	}
-	return small(ctx, c.scene, rng, plan, integer[uint]())
+	return pick(plan,
+		smallOf(integer[int8]()),
+		smallOf(integer[int16]()),
+		smallOf(integer[int32]()),
+		smallOf(integer[int64]()),
+		smallOf(integer[int]()),
+		smallOf(integer[uint8]()),
+		smallOf(integer[uint16]()),
+		smallOf(integer[uint32]()),
+		smallOf(integer[uint64]()),
+		smallOf(floating[float32]()),
+		smallOf(floating[float64]()),
+		smallFunc,
+		smallOf(integer[uint]()),
+	)(ctx, c.scene, rng, plan)
 }

@@ -155,14 +155,11 @@ func (d *depot) produce(ctx context.Context, b *batch, number uint64) error {
 	if b.caller != d.me {
 		return nil
 	}
-	var used []string
-	err := d.resume(ctx, rng, func(ctx context.Context) (err error) {
+	used, err := resumed(ctx, d.scene, rng, func(ctx context.Context) ([]string, error) {
 		if b.first == len(b.sources) && rng.IntN(2) == 0 {
-			used, err = hoplite.Reduce[uint32](ctx, d.store, b.name, b.sources, hoplite.Sum)
-		} else {
-			used, err = hoplite.ReduceFirst[uint32](ctx, d.store, b.name, b.sources, b.first, hoplite.Sum)
+			return hoplite.Reduce[uint32](ctx, d.store, b.name, b.sources, hoplite.Sum)
 		}
-		return err
+		return hoplite.ReduceFirst[uint32](ctx, d.store, b.name, b.sources, b.first, hoplite.Sum)
 	})
 	if err != nil {
 		return fmt.Errorf("reduce of %d of %d objects of %d elements: %w", b.first, len(b.sources), b.length, err)
@@ -219,37 +216,35 @@ func (d *depot) consume(ctx context.Context, rng *rand.Rand, fire bool) error {
 }
 
 // fetch gets an object in one of the ways there are.
-func (d *depot) fetch(ctx context.Context, rng *rand.Rand, id string, length int, fire bool) (data []uint32, err error) {
-	get := func(ctx context.Context) (err error) {
+func (d *depot) fetch(ctx context.Context, rng *rand.Rand, id string, length int, fire bool) ([]uint32, error) {
+	get := func(ctx context.Context) ([]uint32, error) {
 		switch rng.IntN(4) {
 		case 0:
-			data = make([]uint32, length+rng.IntN(3))
+			data := make([]uint32, length+rng.IntN(3))
 			n, err := hoplite.GetInto(ctx, d.store, id, data)
-			data = data[:n]
-			return err
+			return data[:n], err
 		case 1:
 			ref, err := hoplite.GetReadOnly[uint32](ctx, d.store, id)
-			if err == nil {
-				data = slices.Clone(ref.Data())
-				ref.Release()
-				ref.Release()
+			if err != nil {
+				return nil, err
 			}
-			return err
+			data := slices.Clone(ref.Data())
+			ref.Release()
+			ref.Release()
+			return data, nil
 		case 2:
 			if err := d.locate(ctx, id, length); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		data, err = hoplite.Get[uint32](ctx, d.store, id)
-		return err
+		return hoplite.Get[uint32](ctx, d.store, id)
 	}
 	if fire {
 		ctx, cancel := context.WithTimeout(ctx, time.Duration(1+rng.IntN(3))*time.Millisecond)
 		defer cancel()
-		return data, get(ctx)
+		return get(ctx)
 	}
-	err = d.resume(ctx, rng, get)
-	return data, err
+	return resumed(ctx, d.scene, rng, get)
 }
 
 // locate waits for an object, and asks where it is.

@@ -156,6 +156,15 @@ func (s *scene) resume(ctx context.Context, rng *rand.Rand, call func(ctx contex
 	}
 }
 
+// resumed is resume of a call that returns something.
+func resumed[T any](ctx context.Context, s *scene, rng *rand.Rand, call func(ctx context.Context) (T, error)) (result T, err error) {
+	err = s.resume(ctx, rng, func(ctx context.Context) (err error) {
+		result, err = call(ctx)
+		return err
+	})
+	return result, err
+}
+
 // barrier is Barrier of the scene's group, cut short now and then.
 func (s *scene) barrier(ctx context.Context, rng *rand.Rand) error {
 	return s.resume(ctx, rng, func(ctx context.Context) error { return s.p.Barrier(ctx, s.g) })
@@ -163,21 +172,17 @@ func (s *scene) barrier(ctx context.Context, rng *rand.Rand) error {
 
 // create makes a segment over the scene's group: the runtime's memory, or bound memory.
 func (s *scene) create(ctx context.Context, rng *rand.Rand, id gaspi.SegmentID, size uint64, notifications uint32, bound bool) (*gaspi.Segment, error) {
-	var seg *gaspi.Segment
 	var memory []byte
 	if bound {
 		memory = make([]byte, size)
 	}
-	err := s.resume(ctx, rng, func(ctx context.Context) (err error) {
+	return resumed(ctx, s, rng, func(ctx context.Context) (*gaspi.Segment, error) {
 		over, count := gaspi.Over(s.g), gaspi.WithNotifications(notifications)
 		if bound {
-			seg, err = s.p.UseSegment(ctx, id, memory, over, count)
-		} else {
-			seg, err = s.p.CreateSegment(ctx, id, size, over, count)
+			return s.p.UseSegment(ctx, id, memory, over, count)
 		}
-		return err
+		return s.p.CreateSegment(ctx, id, size, over, count)
 	})
-	return seg, err
 }
 
 // post posts to a queue, and waits on it whenever it is full.

@@ -70,13 +70,12 @@ func (f *staleMember[T]) contribution(member int, clock int64) []T {
 // calls do not count.
 func (f *staleMember[T]) step(ctx context.Context, rng *rand.Rand, r *ssp.Reduction[T], clock int64) error {
 	mine := f.contribution(f.me, clock)
-	var got ssp.Result[T]
-	err := f.resume(ctx, rng, func(ctx context.Context) (err error) {
-		got, err = r.AllReduce(ctx, mine)
+	got, err := resumed(ctx, f.scene, rng, func(ctx context.Context) (ssp.Result[T], error) {
+		got, err := r.AllReduce(ctx, mine)
 		if r.Clock() == clock {
 			clear(mine)
 		}
-		return err
+		return got, err
 	})
 	if err != nil {
 		return err

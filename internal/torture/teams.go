@@ -44,10 +44,7 @@ type line struct {
 
 // live makes the team, does something with it a few times, and closes it.
 func (l *line) live(ctx context.Context) (err error) {
-	err = l.resume(ctx, l.rng, func(ctx context.Context) (err error) {
-		l.own, err = l.g.Dup(ctx, l.tag)
-		return err
-	})
+	l.own, err = resumed(ctx, l.scene, l.rng, func(ctx context.Context) (*gaspi.Group, error) { return l.g.Dup(ctx, l.tag) })
 	if err != nil {
 		return err
 	}
