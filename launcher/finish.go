@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
@@ -58,24 +59,29 @@ func (j *job) endLeftovers() {
 // tells the user, and a signal that would end the job cuts the wait short, as does an earlier
 // signal after the grace.
 func (j *job) settle() {
-	done := j.output.Settled()
-	hurry := time.After(drainPatience)
 	var limit <-chan time.Time
 	if j.policy.interrupt != 0 {
 		limit = time.After(max(j.cfg.KillGrace, drainPatience))
 	}
+	settleOutput(j.output, j.signals, limit, j.notice, func() { j.decide(noticeDue{}) })
+}
+
+// settleOutput waits until all output has been passed on, limit is over, or a signal that would
+// end a job has come. It calls tell once notice is due meanwhile.
+func settleOutput(output *stdio.Forwarder, signals *signals, limit, notice <-chan time.Time, tell func()) {
+	done := output.Settled()
+	hurry := time.After(drainPatience)
 	for {
 		select {
 		case <-done:
 			return
 		case <-hurry:
-			j.output.Hurry()
-		case <-j.notice:
-			j.notice = nil
-			j.decide(noticeDue{})
+			output.Hurry()
+		case <-notice:
+			tell()
 		case <-limit:
 			return
-		case sig := <-j.signals.channel():
+		case sig := <-signals.channel():
 			if supervise.EndSignals[sig.(syscall.Signal)] != "" {
 				return
 			}

@@ -133,9 +133,6 @@ func (j *job) absent() string {
 			}
 		}
 	}
-	noun, verb := "hosts", "are"
-	if len(names) == 1 {
-		noun, verb = "host", "is"
-	}
-	return fmt.Sprintf("%s %s (%d of %d %s missing)", noun, strings.Join(names, ", "), len(names), remotes, verb)
+	return fmt.Sprintf("%s %s (%d of %d %s missing)",
+		phrase.Plural(len(names), "host", "hosts"), strings.Join(names, ", "), len(names), remotes, phrase.Plural(len(names), "is", "are"))
 }

@@ -221,22 +221,7 @@ func (m *member) lost(err error) error {
 }
 
 // settle waits until the output of the ranks has been passed on.
-func (m *member) settle() {
-	done := m.output.Settled()
-	hurry := time.After(drainPatience)
-	for {
-		select {
-		case <-done:
-			return
-		case <-hurry:
-			m.output.Hurry()
-		case sig := <-m.signals.channel():
-			if supervise.EndSignals[sig.(syscall.Signal)] != "" {
-				return
-			}
-		}
-	}
-}
+func (m *member) settle() { settleOutput(m.output, m.signals, nil, nil, nil) }
 
 // complete adds to a task what the user of this node has said.
 func (m *member) complete(t *supervise.Task, p *executable.File) {

@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"testing"
 )
 
 // run calls tests, which is m.Run of a TestMain or calls it, in the environment that Main
@@ -72,4 +74,43 @@ func executable(dir string) error {
 		return nil
 	}
 	return err
+}
+
+// WriteTree writes files, index is their slash-separated name, into a new directory, which
+// becomes the current one until the test ends. One that begins with #! can be executed.
+func WriteTree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		mode := os.FileMode(0o600)
+		if strings.HasPrefix(text, "#!") {
+			mode = 0o700
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	return dir
+}
+
+// OnFullDisk runs a command whose standard output takes nothing, and returns what it has written
+// to standard error, and its exit code.
+func OnFullDisk(t testing.TB, cmd *exec.Cmd) (stderr string, code int) {
+	t.Helper()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		Lack(t, err.Error())
+	}
+	defer full.Close()
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = full, &said
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return said.String(), cmd.ProcessState.ExitCode()
 }
