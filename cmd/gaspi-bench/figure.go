@@ -15,8 +15,10 @@ import (
 
 	figures "github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/figure"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/page"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/subprocess"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // The commands that are no operation.
@@ -37,6 +39,7 @@ type figureOptions struct {
 	time    time.Duration
 	rounds  int
 	budget  time.Duration
+	peers   []string
 }
 
 // isFigures reports whether a command line is one of figure or report.
@@ -71,12 +74,13 @@ func figureFlags(o *figureOptions) *pflag.FlagSet {
 	f.BoolVar(&o.quick, "quick", false, "look at fewer points, once each")
 	f.DurationVar(&o.time, "time", 60*time.Millisecond, "how long to measure for one row")
 	f.IntVar(&o.rounds, "rounds", 3, "how often each row is measured, at most; the median counts")
+	f.StringSliceVar(&o.peers, "peer", nil, "measure libraries beside the runtime where ranks are real, a `LIST`\nof openmpi, mpich")
 	if o.command == commandReport {
-		f.DurationVar(&o.budget, "budget", 12*time.Second, "how long a figure may take in each way that measures; a round\nthat has begun is ended, but not after twice as long")
+		f.DurationVar(&o.budget, "budget", 24*time.Second, "how long a figure may take in each way that measures; it then\nhas what there is")
 		f.StringVar(&o.out, "out", "report.html", "write the page to `FILE`")
 		return f
 	}
-	f.DurationVar(&o.budget, "budget", time.Minute, "how long the figure may take in each way that measures; a round\nthat has begun is ended, but not after twice as long")
+	f.DurationVar(&o.budget, "budget", 2*time.Minute, "how long the figure may take in each way that measures; it then\nhas what there is")
 	f.BoolVar(&o.list, "list", false, "list the figures")
 	f.StringVar(&o.svg, "svg", "", "draw into `FILE`, one for each way: the name of the way is put before\nits ending (default NAME.svg)")
 	return f
@@ -104,6 +108,11 @@ func parseFigures(args []string) (*figureOptions, error) {
 		return nil, fmt.Errorf("--time %v, --budget %v: expected more than 0, such as 100ms or 30s", o.time, o.budget)
 	case o.rounds < 1:
 		return nil, fmt.Errorf("--rounds %d: expected at least 1", o.rounds)
+	}
+	for _, name := range o.peers {
+		if !peer.MPI(name) {
+			return nil, fmt.Errorf("--peer %q: expected a list of openmpi, mpich", name)
+		}
 	}
 	o.name = f.Arg(0)
 	if o.svg == "" {
@@ -154,9 +163,13 @@ func (o *figureOptions) lab(stderr *os.File) (*figures.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
+	cores, err := sys.ThreadCores()
+	if err != nil {
+		return nil, err
+	}
 	lab := &figures.Lab{
 		Bench: figures.Bench{Runner: subprocess.Runner{Program: program, Time: o.time}, Rounds: o.rounds},
-		Ways:  ways, Quick: o.quick, Budget: o.budget,
+		Ways:  ways, Quick: o.quick, Budget: o.budget, Cores: len(cores), Peers: o.peers,
 	}
 	if o.quick {
 		lab.Bench.Rounds = 1
@@ -187,7 +200,7 @@ func (o *figureOptions) one(ctx context.Context, lab *figures.Lab, stdout io.Wri
 	case !r.Made():
 		return fmt.Errorf("nothing was measured: %s", r.WhyNot())
 	}
-	return nil
+	return figures.Unmeasured(r)
 }
 
 // show prints a figure and draws it.

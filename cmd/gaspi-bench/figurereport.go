@@ -13,40 +13,44 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 )
 
-// report makes all figures and writes the page, also of those that were made before an
-// interrupt.
+// report makes all figures. The page is written after each, so that those that were made stay
+// if this process ends, however it does. It fails if a signal ended it, or if nothing that was
+// to be measured could be.
 func (o *figureOptions) report(ctx context.Context, lab *figures.Lab, stdout, stderr *os.File) error {
 	if err := tryWrite(o.out); err != nil {
 		return err
 	}
-	began := time.Now()
+	began, all, host := time.Now(), figures.All(), page.ThisHost()
 	var results []*figures.FigureResult
-	interrupted := false
-	for _, f := range figures.All() {
+	var made *page.Page
+	has := ""
+	for _, f := range all {
 		r, err := lab.Run(ctx, &f)
 		if len(r.Parts) > 0 || err == nil {
 			fmt.Fprintf(stderr, "%-20s %6.1f s\n", f.Name, r.Took.Seconds())
 			results = append(results, r)
 		}
-		if interrupted = err != nil; interrupted {
-			break
+		made = page.NewPage(results, host, began, time.Since(began))
+		has = fmt.Sprintf("has %d of %d figures", len(results), len(all))
+		switch {
+		case err != nil && !made.Made():
+			return errors.New("interrupted; nothing was measured")
+		case err != nil:
+			made.Cut = "it was interrupted, and " + has
+		case len(results) < len(all):
+			made.Cut = "it is being made, and " + has
+		}
+		if err := writeFile(o.out, made.Write); err != nil {
+			return err
+		}
+		if err != nil {
+			return fmt.Errorf("interrupted; %s %s", o.out, has)
 		}
 	}
-	made := page.NewPage(results, page.ThisHost(), began, time.Since(began))
-	has := fmt.Sprintf("has %d of %d figures", len(results), len(figures.All()))
-	switch {
-	case interrupted && !made.Made():
-		return errors.New("interrupted; nothing was written")
-	case interrupted:
-		made.Cut = "it was interrupted, and " + has
+	if err := figures.Unmeasured(results...); err != nil {
+		return fmt.Errorf("%w; %s has the rest", err, o.out)
 	}
-	if err := writeFile(o.out, made.Write); err != nil {
-		return err
-	}
-	switch {
-	case interrupted:
-		return fmt.Errorf("interrupted; %s %s", o.out, has)
-	case !made.Made():
+	if !made.Made() {
 		return fmt.Errorf("no figure could be made; %s says why", o.out)
 	}
 	_, err := fmt.Fprintf(stdout, "%s: %s, in %v\n", o.out, made.Tally(), time.Since(began).Round(time.Second))

@@ -54,7 +54,7 @@ func (b Bars) WriteSVG(w io.Writer) error {
 	}
 	const top = 2*margin + titleSize + legendLine + margin
 	bottom := top + float64(len(b.Names)*barRoom)
-	s := newSVG(barsWidth, bottom+tickSize+labelSize+margin+10, false)
+	s := newSVG(barsWidth, bottom+tickSize+labelSize+margin+10, Light)
 	s.text(barsWidth/2, margin+titleSize, "middle", titleSize, b.Title)
 	b.legend(s, 2*margin+titleSize)
 	area := box{left: margin + left + 6, right: barsWidth - 2*margin, top: top, bottom: bottom}

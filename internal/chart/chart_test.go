@@ -55,6 +55,9 @@ func read(t *testing.T, svg string) drawing {
 	}
 }
 
+// marks is how many points are marked.
+func (d drawing) marks() int { return strings.Count(d.svg, `class="mark"`) }
+
 // drawn draws a chart and reads the result.
 func drawn(t *testing.T, write func(io.Writer) error) drawing {
 	t.Helper()
@@ -94,18 +97,16 @@ func TestWriteSVG(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := chartOf(test.panel)
 			alone := drawn(t, c.WriteSVG)
-			for _, want := range []string{test.want, "a <b> & c", "none", "empty: not measured", "full", "across", "up", "all <of> it"} {
-				if alone.texts[want] != 1 {
-					t.Errorf("%q stands %d times in the drawing, want once: %v", want, alone.texts[want], alone.texts)
+			for want, times := range map[string]int{test.want: 1, "a <b> & c": 2, "none": 2, "empty: not measured": 1, "full": 1, "across": 1, "up": 1, "all <of> it": 1} {
+				if alone.texts[want] != times {
+					t.Errorf("%q stands %d times in the drawing, want %d: %v", want, alone.texts[want], times, alone.texts)
 				}
 			}
-			if !strings.Contains(alone.svg, "#FFFFFF") || !strings.Contains(alone.svg, "sans-serif") || alone.count["circle"] != 2 {
-				t.Errorf("no white ground, no fallback for the font, or %d marked points instead of 2", alone.count["circle"])
+			if !strings.Contains(alone.svg, paper) || !strings.Contains(alone.svg, "sans-serif") || alone.marks() != 2+4 {
+				t.Errorf("no white ground, no fallback for the font, or %d marks instead of 2 points and 4 in legends", alone.marks())
 			}
-			page := drawn(t, c.WriteInlineSVG)
-			if !strings.HasPrefix(page.svg, "<svg") || !strings.Contains(page.svg, "currentColor") || page.texts["all <of> it"] != 0 ||
-				strings.Contains(page.svg, ink) || strings.Contains(page.svg, "#FFFFFF") || strings.Contains(page.svg, `<svg width`) {
-				t.Errorf("the drawing for a page has a title, colours or a size of its own:\n%.300s", page.svg)
+			if strings.Count(alone.svg, `class="band"`) != 1 {
+				t.Errorf("the band is there %d times, want once", strings.Count(alone.svg, `class="band"`))
 			}
 		})
 	}
@@ -165,8 +166,8 @@ func TestOddData(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := drawn(t, Chart{Panels: []Panel{test.panel}}.WriteSVG)
-			if d.count["circle"] != test.dots || len(d.svg) > 200<<10 {
-				t.Errorf("%d points are marked, want %d; %d bytes", d.count["circle"], test.dots, len(d.svg))
+			if inPlot := d.marks() - len(test.panel.Curves); inPlot != test.dots || len(d.svg) > 200<<10 {
+				t.Errorf("%d points are marked, want %d; %d bytes", inPlot, test.dots, len(d.svg))
 			}
 			if has := strings.Contains(d.svg, levelColor); has != (test.panel.Level != 0) {
 				t.Errorf("the level is drawn: %v", has)
@@ -180,16 +181,59 @@ func TestOddData(t *testing.T) {
 
 // TestLegendWraps places names that do not fit into a line in the next.
 func TestLegendWraps(t *testing.T) {
-	c := Chart{Panels: []Panel{{Curves: []Curve{decay("a curve with a rather long name", 2), decay("another curve with such a name", 2), decay("b", 2)}}}}
+	p := Panel{Curves: []Curve{decay("a curve with a rather long name", 2), decay("another curve with such a name", 2), decay("b", 2)}}
 	var rows []int
-	for _, m := range c.legend(panelWidth) {
-		rows = append(rows, m.row)
-		if end := m.x + legendMark + 6 + textWidth(m.name, labelSize); end > panelWidth {
-			t.Errorf("%q ends at %v, beyond the drawing", m.name, end)
+	for _, e := range p.entries(panelWidth) {
+		rows = append(rows, e.row)
+		if end := e.x + legendMark + 6 + textWidth(e.name, labelSize); end > panelWidth {
+			t.Errorf("%q ends at %v, beyond the drawing", e.name, end)
 		}
 	}
-	if d := cmp.Diff([]int{0, 1, 1}, rows); d != "" {
-		t.Error(d)
+	if d := cmp.Diff([]int{0, 1, 1}, rows); d != "" || p.legendLines(panelWidth) != 2 {
+		t.Errorf("%s, %d lines", d, p.legendLines(panelWidth))
+	}
+}
+
+// TestLooksDiffer: as many curves as Looks says can be told apart, neighbours by more than one
+// thing.
+func TestLooksDiffer(t *testing.T) {
+	seen := map[look]int{}
+	for i := range Looks {
+		l := lookOf(i)
+		if k, twice := seen[l]; twice {
+			t.Errorf("curves %d and %d look the same: %v", k, i, l)
+		}
+		seen[l] = i
+		if next := lookOf(i + 1); next.color == l.color || next.dashes == l.dashes || next.shape == l.shape {
+			t.Errorf("curves %d and %d share colour, dashes or shape", i, i+1)
+		}
+	}
+	if Looks < 20 {
+		t.Errorf("%d looks", Looks)
+	}
+}
+
+// TestSameNameSameLook: panels with other curves, in another order, do not change the look of a
+// name, and each panel has a legend of its own curves alone. A limit looks like every other.
+func TestSameNameSameLook(t *testing.T) {
+	limit := decay("links", 3)
+	limit.Limit = true
+	c := Chart{Panels: []Panel{
+		{Title: "one", Curves: []Curve{decay("store", 3), decay("tree", 3), limit}},
+		{Title: "two", Curves: []Curve{decay("store", 3), decay("ring", 3), decay("tree", 3), limit}},
+	}}
+	looks := c.looks()
+	if looks["ring"] == looks["tree"] || looks["ring"] == looks["store"] || looks["links"] != limitLook {
+		t.Errorf("looks %v", looks)
+	}
+	d := drawn(t, c.WriteSVG)
+	for name, panels := range map[string]int{"store": 2, "tree": 2, "links": 2, "ring": 1} {
+		if d.texts[name] != panels {
+			t.Errorf("%q is in %d legends, want %d", name, d.texts[name], panels)
+		}
+		if lines := strings.Count(d.svg, fmt.Sprintf(`stroke-dasharray="%s"`, looks[name].dashes)); looks[name].dashes != "" && lines != 2*panels {
+			t.Errorf("%d lines look like %q, want one in the plot and one in the legend of %d panels", lines, name, panels)
+		}
 	}
 }
 
@@ -251,10 +295,10 @@ func TestRefuses(t *testing.T) {
 	}{
 		{"no panel", Chart{}.WriteSVG, "there is no point to draw"},
 		{"no point", Chart{Panels: []Panel{{Curves: []Curve{{Name: "a"}}}}}.WriteSVG, "there is no point to draw"},
-		{"uneven", Chart{Panels: []Panel{{Curves: []Curve{{Name: "a", X: []float64{1}}}}}}.WriteInlineSVG,
-			`curve "a" has 1 values of x, 0 of y, and 0 and 0 ends of error bars`},
-		{"half an error bar", Chart{Panels: []Panel{{Curves: []Curve{{Name: "a", X: []float64{1}, Y: []float64{1}, Low: []float64{1}}}}}}.WriteSVG,
-			`curve "a" has 1 values of x, 1 of y, and 1 and 0 ends of error bars`},
+		{"uneven", Chart{Panels: []Panel{{Curves: []Curve{{Name: "a", X: []float64{1}}}}}}.WriteHTML,
+			`curve "a" has 1 values of x, 0 of y, and 0 and 0 ends of bands`},
+		{"half a band", Chart{Panels: []Panel{{Curves: []Curve{{Name: "a", X: []float64{1}, Y: []float64{1}, Low: []float64{1}}}}}}.WriteSVG,
+			`curve "a" has 1 values of x, 1 of y, and 1 and 0 ends of bands`},
 		{"no bar", Bars{Layers: []Layer{{Name: "a"}}}.WriteSVG, "there is no bar to draw"},
 		{"uneven layer", Bars{Names: []string{"a"}, Layers: []Layer{{Name: "x"}}}.WriteSVG, `"x" has 0 values for 1 bars`},
 	} {

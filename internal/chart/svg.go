@@ -10,59 +10,24 @@ import (
 // A point is a place in the drawing, y downwards.
 type point struct{ x, y float64 }
 
-// A stroke is how a line looks.
-type stroke struct {
-	color  string
-	width  float64
-	dashes string // as SVG writes them; empty for none
-}
-
-// Colours that a drawing for a page takes from the page.
-const (
-	ink        = "#000000"
-	gridColor  = "#DDDDDD"
-	levelColor = "#6E6E6E"
-)
-
-var axisStroke = stroke{color: ink, width: 0.7}
-
-// strokeOf returns the look of the i-th curve. Hue, lightness and dashes all differ, so
-// that curves can be told apart in print and by readers who do not see some colours. The
-// palette of Okabe and Ito is used, without the colours that cannot be seen on black or on
-// white.
-func strokeOf(i int) stroke {
-	looks := []stroke{
-		{color: "#0072B2"},
-		{color: "#D55E00", dashes: "7,2.5"},
-		{color: "#009E73", dashes: "3,2"},
-		{color: "#CC79A7", dashes: "8,2,2,2"},
-		{color: "#E69F00", dashes: "1.5,1.5"},
-		{color: "#56B4E9", dashes: "10,3,2,3,2,3"},
-		{color: "#828282"},
-	}
-	look := looks[i%len(looks)]
-	look.width = lineWidth
-	return look
-}
-
 // An svg is a drawing in the making.
 type svg struct {
-	b      strings.Builder
-	inline bool
+	b     strings.Builder
+	theme Theme
 }
 
 // newSVG returns an empty drawing of so many points.
-func newSVG(width, height float64, inline bool) *svg {
-	s := &svg{inline: inline}
+func newSVG(width, height float64, theme Theme) *svg {
+	s := &svg{theme: theme}
 	size := fmt.Sprintf(` width="%spt" height="%spt"`, number(width), number(height))
-	if inline {
+	if theme == inline {
 		size = ""
 	}
 	// Fonts of the same widths, for readers who lack the first.
 	fmt.Fprintf(&s.b, `<svg xmlns="http://www.w3.org/2000/svg"%s viewBox="0 0 %s %s" font-family="'Liberation Sans',Arial,Helvetica,sans-serif" fill="%s">`+"\n",
 		size, number(width), number(height), s.hue(ink))
-	if !inline {
-		s.rect(0, 0, width, height, "#FFFFFF")
+	if theme != inline {
+		s.rect(0, 0, width, height, paper)
 	}
 	return s
 }
@@ -74,13 +39,10 @@ func (s *svg) write(w io.Writer) error {
 	return err
 }
 
-// hue returns a colour, or what stands for it on a page.
+// hue returns a colour, or the one that stands for it in the theme.
 func (s *svg) hue(color string) string {
-	switch {
-	case s.inline && color == ink:
-		return "currentColor"
-	case s.inline && color == gridColor:
-		return "#8888884d"
+	if own := s.theme.color(color); own != "" {
+		return own
 	}
 	return color
 }
@@ -101,11 +63,8 @@ func (s *svg) words(text, attributes string) {
 	}
 }
 
-// line draws a line through points; one of less than two points is not drawn.
-func (s *svg) line(points []point, look stroke) {
-	if len(points) < 2 {
-		return
-	}
+// outline writes the places of a path.
+func (s *svg) outline(points []point) {
 	s.b.WriteString(`<path d="M`)
 	for i, p := range points {
 		if i > 0 {
@@ -113,6 +72,14 @@ func (s *svg) line(points []point, look stroke) {
 		}
 		s.b.WriteString(number(p.x) + "," + number(p.y))
 	}
+}
+
+// line draws a line through points; one of less than two points is not drawn.
+func (s *svg) line(points []point, look stroke) {
+	if len(points) < 2 {
+		return
+	}
+	s.outline(points)
 	fmt.Fprintf(&s.b, `" fill="none" stroke="%s" stroke-width="%s"`, s.hue(look.color), number(look.width))
 	if look.dashes != "" {
 		fmt.Fprintf(&s.b, ` stroke-dasharray="%s"`, look.dashes)
@@ -120,42 +87,41 @@ func (s *svg) line(points []point, look stroke) {
 	s.b.WriteString("/>\n")
 }
 
-func (s *svg) dot(at point, color string) {
-	fmt.Fprintf(&s.b, `<circle cx="%s" cy="%s" r="%s" fill="%s"/>`+"\n", number(at.x), number(at.y), number(dotRadius), color)
+// area fills a polygon so that shapes behind it can be seen. Its name is a class.
+func (s *svg) area(name string, points []point, color string) {
+	s.outline(points)
+	fmt.Fprintf(&s.b, `Z" class="%s" fill="%s" fill-opacity="0.18"/>`+"\n", name, s.hue(color))
+}
+
+// mark draws the mark of a point of a curve.
+func (s *svg) mark(at point, l look) {
+	if l.shape == noShape {
+		return
+	}
+	if l.shape == 0 {
+		fmt.Fprintf(&s.b, `<circle class="mark" cx="%s" cy="%s" r="%s" fill="%s"/>`+"\n", number(at.x), number(at.y), number(dotRadius), l.color)
+		return
+	}
+	var around []point
+	for _, p := range shapes[l.shape] {
+		around = append(around, point{at.x + dotRadius*p.x, at.y + dotRadius*p.y})
+	}
+	s.outline(around)
+	fmt.Fprintf(&s.b, `Z" class="mark" fill="%s"/>`+"\n", l.color)
+}
+
+// sample draws a piece of a curve of a look, from x to the right, as legends show it.
+func (s *svg) sample(x, y float64, l look) {
+	s.line([]point{{x, y}, {x + legendMark, y}}, l.stroke)
+	s.mark(point{x + legendMark/2, y}, l)
 }
 
 func (s *svg) rect(x, y, width, height float64, color string) {
-	fmt.Fprintf(&s.b, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`+"\n", number(x), number(y), number(width), number(height), color)
+	fmt.Fprintf(&s.b, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`+"\n", number(x), number(y), number(width), number(height), s.hue(color))
 }
 
 // number writes a coordinate to a hundredth of a point.
 func number(x float64) string {
 	text := strconv.FormatFloat(x, 'f', 2, 64)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-}
-
-// widths are the widths, in thousandths of the font size, of the characters from the space to
-// the tilde in Helvetica, Liberation Sans and Arial.
-var widths = [...]uint16{
-	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278,
-	556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556,
-	1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778,
-	667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556,
-	333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556,
-	556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
-}
-
-// textWidth returns how much room text needs, in points: its width in Helvetica and an
-// eighth, since a reader who lacks all three fonts gets a wider one. Characters beyond
-// ASCII count as a digit.
-func textWidth(text string, size float64) float64 {
-	sum := 0
-	for _, r := range text {
-		if i := int(r) - ' '; i >= 0 && i < len(widths) {
-			sum += int(widths[i])
-		} else {
-			sum += 556
-		}
-	}
-	return 1.125 * float64(sum) * size / 1000
 }

@@ -28,7 +28,7 @@ func (f ChartForm) charts(s *Sweep, t *SweepTimes) []chart.Chart {
 		outer, inner = inner, outer
 	}
 	for _, fixed := range outer {
-		p := chart.Panel{Title: fmt.Sprintf("%d ranks", fixed), XLabel: "length of the vector", XBytes: true, LogY: f.LogY}
+		p := chart.Panel{Title: fmt.Sprintf("%d ranks", fixed), XLabel: "length of the vector (bytes)", XBytes: true, LogY: f.LogY}
 		if f.OverRanks {
 			p.Title, p.XLabel, p.XBytes = showBytes(float64(fixed)), "ranks", false
 		}
@@ -59,10 +59,9 @@ func (f ChartForm) charts(s *Sweep, t *SweepTimes) []chart.Chart {
 
 // in are the lines that there are in a way.
 func (s *Sweep) in(way Setting) []Line {
-	if way == Simulated {
-		return s.Lines
-	}
-	return slices.DeleteFunc(slices.Clone(s.Lines), func(l Line) bool { return l.Emit != nil })
+	return slices.DeleteFunc(slices.Clone(s.Lines), func(l Line) bool {
+		return l.Emit != nil && way != Simulated || l.Peer != "" && way != Raw
+	})
 }
 
 // add appends a time to a curve.

@@ -34,13 +34,11 @@ func between(low, high float64, source string) Reading {
 // saying is a reading of no number.
 func saying(text, source string) Reading { return Reading{Text: text, Source: source} }
 
-// A Claim is what a paper says of a figure.
+// A Claim is a statement of a paper about a figure.
 type Claim struct {
 	Text  string // the statement, without its number
 	Kind  Quantity
 	Paper Reading
-	// Accept is what counts as the same shape. The zero band is the reading itself.
-	Accept Band
 	// Only are the ways in which there is such a number; nil is all.
 	Only []Setting
 	// Number is ours.
@@ -49,6 +47,16 @@ type Claim struct {
 	// looked up by way and outcome, then by outcome, so that nothing is said of what did
 	// not happen.
 	Why []Reason
+}
+
+// Accepted is the band in which the claim holds: the paper's own range, widened as Widen
+// says. A statement without a number has the range that its kind has.
+func (c *Claim) Accepted() Band {
+	own := c.Paper.Band
+	if c.Paper.Text != "" {
+		own = c.Kind.stated()
+	}
+	return c.Kind.Widen(own)
 }
 
 // A Reason explains an outcome.
@@ -85,13 +93,12 @@ func (p *Part) judge(t *SweepTimes, claims ...*Claim) {
 
 // judge compares a claim with what came out.
 func (c *Claim) judge(t *SweepTimes) Verdict {
-	accepted := c.Accept
-	if accepted == (Band{}) {
-		accepted = c.Paper.Band
-	}
 	v := Verdict{Claim: c, Way: t.Way}
 	v.Number, v.Doubt = t.ask(c.Number)
-	v.Outcome = Judge(c.Kind, accepted, v.Number)
+	if v.Doubt != "" { // the number says something about this host
+		return v
+	}
+	v.Outcome = Judge(c.Kind, c.Accepted(), v.Number)
 	v.Why = c.why(t, v.Outcome)
 	return v
 }
@@ -110,7 +117,7 @@ func (t *SweepTimes) ask(number func(*SweepTimes) float64) (x float64, doubt str
 	}
 	switch {
 	case bad > 0:
-		return x, fmt.Sprintf("in %d of its %d times this host could not carry the emulated network", bad, len(t.asked))
+		return x, fmt.Sprintf("in %d of its %d times this host could not carry %s", bad, len(t.asked), t.load())
 	case len(t.points) == 0: // the number comes from elsewhere
 		return x, t.Doubt
 	}
@@ -142,7 +149,8 @@ var oneMachine = Reason{
 
 // Line is the verdict as a sentence.
 func (v *Verdict) Line() string {
-	s := fmt.Sprintf("%s: %s; paper %s, %s %s", v.Outcome, v.Claim.Text, v.Claim.Paper.Show(v.Claim.Kind), v.Way, v.Claim.Kind.Show(v.Number))
+	kind := v.Claim.Kind
+	s := fmt.Sprintf("%s: %s; paper %s, accepted %s, %s %s", v.Outcome, v.Claim.Text, v.Claim.Paper.Show(kind), kind.ShowBand(v.Claim.Accepted()), v.Way, kind.Show(v.Number))
 	if v.Doubt != "" {
 		s += " (not valid: " + v.Doubt + ")"
 	}

@@ -3,10 +3,13 @@ package figure
 import (
 	"context"
 	"math"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // oneRow is a gaspi-bench that writes a row of 1 us for each of two lengths.
@@ -43,7 +46,7 @@ func TestInterrupted(t *testing.T) {
 	}{
 		{"before anything is measured", 1, cutting{}, cutting{}},
 		{"before the second line or run", 2, cutting{1, why, 2}, cutting{1, why, 1}},
-		{"in the second round", 3, cutting{1, why, 4}, cutting{1, "", 2}},
+		{"in the second round", 3, cutting{1, why, 4}, cutting{1, why, 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := measured()
@@ -96,7 +99,7 @@ func cutOf(t *testing.T, at int, f *Figure) cutting {
 
 // Goal: the budget is that of every figure that measures, also of one that is no sweep.
 func TestBudgetOfEveryFigure(t *testing.T) {
-	waits := func(ctx context.Context, _ *Lab, _ Setting) (*Part, error) {
+	waits := func(ctx context.Context, _ *Lab, _ Setting, _ time.Time) (*Part, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -104,5 +107,29 @@ func TestBudgetOfEveryFigure(t *testing.T) {
 	r, err := (&Lab{Ways: Ways(), Budget: time.Millisecond}).Run(t.Context(), f)
 	if err != nil || len(r.Parts) != 2 || r.Parts[0].Missing != errLate.Error() || r.Parts[1].Missing != errLate.Error() || r.Made() {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Goal: rows that a run had written when it was interrupted count.
+func TestInterruptKeepsRowsOfARun(t *testing.T) {
+	b := fakeBench(t, `trap "exit 1" INT; printf '{"impl":"gaspi","bytes":8,"p50_us":1}\n' > "$file"; touch "$0.wrote"; sleep 600 & wait`)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var r *FigureResult
+	var err error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r, err = (&Lab{Bench: b, Ways: Ways(), Budget: time.Hour}).Run(ctx, &Figure{Name: "x", Sweep: measured()})
+	}()
+	testenv.Eventually(t, "the row has been written", func() bool { _, err := os.Stat(b.Program + ".wrote"); return err == nil })
+	interrupt()
+	<-ended
+	if err == nil || len(r.Parts) != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	p := r.Parts[0]
+	if p.Missing != "" || p.Cut != "it was interrupted" || len(p.Rows) != 1 || p.Tables[0].Rows[0][2] != "1" || p.Tables[0].Rows[1][2] != "-" || !r.Made() {
+		t.Errorf("missing %q, cut %q, %d rows, table %v", p.Missing, p.Cut, len(p.Rows), p.Tables)
 	}
 }

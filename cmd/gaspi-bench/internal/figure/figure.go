@@ -34,8 +34,8 @@ type Figure struct {
 	Sweep  *Sweep
 	Chart  ChartForm
 	Claims []Claim
-	// Other makes a figure that is no sweep.
-	Other func(ctx context.Context, lab *Lab, way Setting) (*Part, error)
+	// Other makes a figure that is no sweep. Rounds end before end.
+	Other func(ctx context.Context, lab *Lab, way Setting, end time.Time) (*Part, error)
 	// Ways are those that Other knows.
 	Ways []Setting
 }
@@ -46,9 +46,15 @@ type Lab struct {
 	Ways  []Setting
 	// Quick looks at fewer points.
 	Quick bool
-	// Budget is how long a figure may take in each way that measures. A round that has
-	// begun is ended, unless the figure has then taken twice as long.
+	// Budget is how long a figure may take in each way that measures. No round begins that
+	// would take longer; one that does is cut.
 	Budget time.Duration
+	// Cores are those of this host. Times of more ranks that share memory are not valid. 0
+	// stands for as many as there are ranks.
+	Cores int
+	// Peers are libraries to measure beside the runtime where ranks are real, as --peer of
+	// gaspi-bench names them.
+	Peers []string
 }
 
 // A FigureResult is a figure as it came out.
@@ -68,6 +74,7 @@ type Part struct {
 	Charts   []chart.Chart
 	Tables   []Table
 	Verdicts []Verdict
+	Rows     []RawRow
 }
 
 // A Table is numbers in rows.
@@ -133,9 +140,33 @@ func (l *Lab) Run(ctx context.Context, f *Figure) (*FigureResult, error) {
 	return r, ctx.Err()
 }
 
+// made reports whether a part has numbers.
+func (p *Part) made() bool { return p.Missing == "" && len(p.Tables) > 0 }
+
 // Made reports whether the figure has numbers in any way.
 func (r *FigureResult) Made() bool {
-	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Missing == "" })
+	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.made() })
+}
+
+// Unmeasured returns an error that says why, if ways that measure were asked for and figures
+// have numbers in none of them.
+func Unmeasured(results ...*FigureResult) error {
+	why := ""
+	for _, r := range results {
+		for _, p := range r.Parts {
+			switch {
+			case p.Way == Simulated:
+			case p.made():
+				return nil
+			case why == "":
+				why = fmt.Sprintf("%s, %s: %s", r.Figure.Name, p.Way, p.Missing)
+			}
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	return errors.New("nothing could be measured: " + why)
 }
 
 // WhyNot says why a figure has no numbers, in the first of its ways.
@@ -148,6 +179,18 @@ func (r *FigureResult) WhyNot() string {
 		names = append(names, way.String())
 	}
 	return r.Figure.Name + " is made in no such way; choose from " + strings.Join(names, ", ") + " by --way"
+}
+
+// beside is a sweep with a line for each library that does the operation too.
+func (s *Sweep) beside(peers []string) *Sweep {
+	with := *s
+	with.Lines = slices.Clone(s.Lines)
+	for _, name := range peers {
+		if !slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Peer == name }) {
+			with.Lines = append(with.Lines, Line{Name: name, Peer: name})
+		}
+	}
+	return &with
 }
 
 // unknown are the verdicts of a way in which nothing was measured.
@@ -170,13 +213,13 @@ func (f *Figure) claimsIn(way Setting) []*Claim {
 	return all
 }
 
-// part makes a figure in one way, of which one that measures ends after twice the budget.
+// part makes a figure in one way. One that measures ends with the budget.
 func (l *Lab) part(ctx context.Context, f *Figure, way Setting) (*Part, error) {
 	if way == Simulated {
 		return l.inTime(ctx, f, way, time.Time{})
 	}
 	end := time.Now().Add(l.Budget)
-	within, cancel := context.WithDeadlineCause(ctx, end.Add(l.Budget), errLate)
+	within, cancel := context.WithDeadlineCause(ctx, end, errLate)
 	defer cancel()
 	p, err := l.inTime(within, f, way, end)
 	if err != nil && errors.Is(context.Cause(within), errLate) {
@@ -188,9 +231,9 @@ func (l *Lab) part(ctx context.Context, f *Figure, way Setting) (*Part, error) {
 // inTime is part, whose rounds begin before end.
 func (l *Lab) inTime(ctx context.Context, f *Figure, way Setting, end time.Time) (*Part, error) {
 	if f.Sweep == nil {
-		return f.Other(ctx, l, way)
+		return f.Other(ctx, l, way, end)
 	}
-	s := f.Sweep
+	s := f.Sweep.beside(l.Peers)
 	if l.Quick {
 		s = s.thinned()
 	}
@@ -198,7 +241,7 @@ func (l *Lab) inTime(ctx context.Context, f *Figure, way Setting, end time.Time)
 	if err != nil {
 		return nil, err
 	}
-	p := &Part{Setting: t.Setting, Doubt: t.Doubt, Cut: t.Cut}
+	p := &Part{Setting: t.Setting, Doubt: t.Doubt, Cut: t.Cut, Rows: t.Rows}
 	p.Charts = f.Chart.charts(s, t)
 	p.Tables = []Table{s.table(t)}
 	p.judge(t, f.claimsIn(way)...)
@@ -210,11 +253,11 @@ func (l *Lab) times(ctx context.Context, s *Sweep, way Setting, end time.Time) (
 	if way == Simulated {
 		return s.simulate(ctx)
 	}
-	return s.measure(ctx, &l.Bench, way, end)
+	return s.measure(ctx, l, way, end)
 }
 
 // errLate is the cause of a context that ended because a figure took too long.
-var errLate = errors.New("it took longer than twice --budget; raise that")
+var errLate = errors.New("it took longer than --budget; raise that")
 
 // cutBy says why a measurement ended with ctx.
 func cutBy(ctx context.Context) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
@@ -104,7 +105,7 @@ func (r *glooRow) asListed(k *price.Counts, steps, bytes float64) (float64, floa
 const rounding = 1e-9
 
 // glooTable counts in the schedules.
-func glooTable(context.Context, *Lab, Setting) (*Part, error) {
+func glooTable(context.Context, *Lab, Setting, time.Time) (*Part, error) {
 	part := &Part{Setting: "counts, which are the same on any machine"}
 	rows := glooRows()
 	within := make([]int, len(rows))

@@ -22,20 +22,20 @@ func hoplite7() Figure {
 		About: "16 ranks join at an interval of 12 % of what the object takes on a link. A rank gets the object, or puts its own, as soon as it joins; beside it static schedules that ranks call as soon as they join. Times begin when the last has joined.",
 		Ways:  onLinks(),
 		Claims: []Claim{{
-			Text: "a broadcast whose ranks join together is faster than scatter and ring allgather", Kind: Gain, Paper: exactly(1.9, "Fig. 7a and Section 6.1"), Accept: Band{1.6, 2},
+			Text: "a broadcast whose ranks join together is faster than scatter and ring allgather", Kind: Gain, Paper: exactly(1.9, "Fig. 7a and Section 6.1"),
 			Number: overAt("broadcast", 0),
 		}, {
 			Text: "a broadcast ends, after the last rank has joined, like one of two ranks, at every interval; at worst", Kind: Alike,
-			Paper: saying("independent of the order in which ranks join", "Section 6.1"), Accept: Band{0.9, 1.15}, Number: worstAfterLast("broadcast"),
+			Paper: saying("independent of the order in which ranks join", "Section 6.1"), Number: worstAfterLast("broadcast"),
 		}, {
-			Text: "a reduce whose ranks join together is faster than reduce-scatter and gather", Kind: Gain, Paper: saying("faster", "Fig. 7b"), Accept: Band{1.4, 2},
+			Text: "a reduce whose ranks join together is faster than reduce-scatter and gather", Kind: Gain, Paper: saying("faster", "Fig. 7b"),
 			Number: overAt("reduce", 0),
 		}, {
 			Text: "a reduce ends, after the last rank has joined, like one of two ranks, at every interval; at worst", Kind: Alike,
-			Paper: saying("significant progress before the last object is ready", "Section 6.1"), Accept: Band{0.9, 1.15}, Number: worstAfterLast("reduce"),
+			Paper: saying("significant progress before the last object is ready", "Section 6.1"), Number: worstAfterLast("reduce"),
 		}, {
 			Text: "a reduce whose ranks join apart is faster after the last rank has joined than reduce-scatter and gather, which wait for all", Kind: Gain,
-			Paper: saying("MPI waits until all are ready", "Section 6.1"), Accept: Band{1.6, 2.2}, Number: overAt("reduce", 0.12),
+			Paper: saying("MPI waits until all are ready", "Section 6.1"), Number: overAt("reduce", 0.12),
 		}},
 	}, func(*Lab, Setting) *objectFigure {
 		var runs []objectRun
@@ -80,9 +80,9 @@ func hoplite8() Figure {
 		About: "The traffic of a step: gradients of all ranks are reduced and the new parameters go to all, as an allreduce through the store; beside it a server that receives from each and sends to each. Computing is left out, and so is Fig. 8b: both are in examples/paramserver, which trains a model.",
 		Ways:  onLinks(),
 		Claims: []Claim{{
-			Text: "a step of 8 ranks is faster with the store", Kind: Gain, Paper: exactly(5, "Section 6.2"), Accept: Band{4, 8}, Number: step8(8),
+			Text: "a step of 8 ranks is faster with the store", Kind: Gain, Paper: exactly(5, "Section 6.2"), Number: step8(8),
 		}, {
-			Text: "a step of 16 ranks is faster with the store", Kind: Gain, Paper: exactly(8, "Section 6.2"), Accept: Band{7, 16}, Number: step8(16),
+			Text: "a step of 16 ranks is faster with the store", Kind: Gain, Paper: exactly(8, "Section 6.2"), Number: step8(16),
 			Why: []Reason{{
 				Outcome: Stronger, Text: "Without computing, nothing but transfers is left to be faster.",
 			}},

@@ -51,6 +51,8 @@ const (
 	Gain Quantity = iota
 	// NoGain is the same, where the paper found that there is nothing to be gained.
 	NoGain
+	// NoLoss is the same, where the paper found it to be as fast or faster.
+	NoLoss
 	// Alike is the same, where the paper found no difference in either direction.
 	Alike
 	// Crossover is the length, in bytes, from which on something is faster.
@@ -71,30 +73,71 @@ func (b Band) Contains(x float64) bool { return x >= b.Low && x <= b.High }
 // measurements of the same thing differ on a busy machine.
 const near = 0.05
 
+// Parts by which the range of a paper is widened: ratios by a tenth of either end, which is
+// how exactly they can be read off a chart, and lengths by a factor of two, the step of the
+// lengths that are measured. Shares are widened by near.
+const (
+	ratioRoom  = 1.1
+	lengthRoom = 2
+)
+
+// Widen is the band that is accepted where a paper's own range is b: the one rule of all
+// claims. It never takes "no difference" for a gain, nor a gain for "no gain": these begin
+// near from 1. Counts are exact.
+func (k Quantity) Widen(b Band) Band {
+	wider := Band{b.Low / ratioRoom, b.High * ratioRoom}
+	switch k {
+	case Gain:
+		wider.Low = max(wider.Low, 1+near)
+	case NoGain:
+		wider.High = min(wider.High, 1+near)
+	case Crossover:
+		return Band{b.Low / lengthRoom, b.High * lengthRoom}
+	case Share:
+		return Band{b.Low - near, b.High + near}
+	case Count:
+		return b
+	}
+	return wider
+}
+
+// stated is the range that a statement of that kind has without a number.
+func (k Quantity) stated() Band {
+	switch k {
+	case Gain, NoLoss:
+		return Band{1, math.Inf(1)}
+	case NoGain:
+		return Band{0, 1}
+	case Share:
+		return Band{}
+	}
+	return Band{1, 1}
+}
+
 // Judge is what became of a claim of that kind whose number is x where the paper's
 // findings are in the band.
 func Judge(kind Quantity, accepted Band, x float64) Outcome {
 	if math.IsNaN(x) {
 		return Unknown
 	}
-	switch kind {
-	case Gain:
-		return judgeGain(accepted, x)
-	case NoGain:
-		return judgeNoGain(accepted, x)
-	case Alike, Count:
-		return judgeAlike(accepted, x)
-	case Crossover:
-		return judgeCrossover(accepted, x)
-	}
-	return judgeShare(accepted, x)
-}
-
-func judgeGain(accepted Band, x float64) Outcome {
-	switch {
-	case accepted.Contains(x):
+	if accepted.Contains(x) {
 		return Holds
-	case x > accepted.High:
+	}
+	above := x > accepted.High
+	switch kind {
+	case Alike, Count: // whatever differs differs, in whichever direction
+		return Absent
+	case NoGain: // a loss is more of the same
+		return pick(above, Reversed, Stronger)
+	case NoLoss:
+		return pick(above, Stronger, Reversed)
+	case Crossover: // at shorter vectors it makes more of the claim
+		return pick(math.IsInf(x, 1), Absent, pick(above, Weaker, Stronger))
+	case Share:
+		return pick(above, Stronger, Weaker)
+	}
+	switch {
+	case above:
 		return Stronger
 	case x > 1+near:
 		return Weaker
@@ -104,48 +147,11 @@ func judgeGain(accepted Band, x float64) Outcome {
 	return Reversed
 }
 
-// judgeNoGain: a gain where the paper found none is the opposite; a loss where it
-// found none is more of the same.
-func judgeNoGain(accepted Band, x float64) Outcome {
-	switch {
-	case accepted.Contains(x):
-		return Holds
-	case x > accepted.High:
-		return Reversed
+func pick(first bool, a, b Outcome) Outcome {
+	if first {
+		return a
 	}
-	return Stronger
-}
-
-// judgeAlike: what differs differs, in whichever direction.
-func judgeAlike(accepted Band, x float64) Outcome {
-	if accepted.Contains(x) {
-		return Holds
-	}
-	return Absent
-}
-
-// judgeCrossover: a crossing at shorter vectors makes more of the claim, one at longer
-// vectors less, and none at all nothing.
-func judgeCrossover(accepted Band, x float64) Outcome {
-	switch {
-	case accepted.Contains(x):
-		return Holds
-	case math.IsInf(x, 1):
-		return Absent
-	case x < accepted.Low:
-		return Stronger
-	}
-	return Weaker
-}
-
-func judgeShare(accepted Band, x float64) Outcome {
-	switch {
-	case accepted.Contains(x):
-		return Holds
-	case x > accepted.High:
-		return Stronger
-	}
-	return Weaker
+	return b
 }
 
 // Show writes a number of that kind.

@@ -27,6 +27,9 @@ func TestJudge(t *testing.T) {
 		{"no gain, as said", NoGain, Band{0.9, 1.05}, 0.97, Holds},
 		{"a gain where there was none", NoGain, Band{0.9, 1.05}, 1.2, Reversed},
 		{"a loss where there was no gain", NoGain, Band{0.9, 1.05}, 0.5, Stronger},
+		{"as fast or faster", NoLoss, Band{0.91, math.Inf(1)}, 3, Holds},
+		{"slower where it was as fast", NoLoss, Band{0.91, 2}, 0.8, Reversed},
+		{"faster than that", NoLoss, Band{0.91, 2}, 3, Stronger},
 		{"alike", Alike, Band{0.9, 1.1}, 1.08, Holds},
 		{"not alike, above", Alike, Band{0.9, 1.1}, 2, Absent},
 		{"not alike, below", Alike, Band{0.9, 1.1}, 0.5, Absent},
@@ -46,6 +49,32 @@ func TestJudge(t *testing.T) {
 				t.Errorf("Judge(%v, %v, %v) = %v, want %v", c.kind, c.accepted, c.number, got, c.want)
 			}
 		})
+	}
+}
+
+// TestWiden is the rule by which a paper's range becomes the accepted band, kind by kind.
+func TestWiden(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		name      string
+		kind      Quantity
+		own, want Band
+	}{
+		{"a tenth at either end", Gain, Band{2, 3}, Band{2 / 1.1, 3 * 1.1}},
+		{"no difference is no gain", Gain, Band{1.06, 1.06}, Band{1.05, 1.06 * 1.1}},
+		{"faster", Gain, Gain.stated(), Band{1.05, inf}},
+		{"a gain is not none", NoGain, Band{0.9, 1}, Band{0.9 / 1.1, 1.05}},
+		{"not faster", NoGain, NoGain.stated(), Band{0, 1.05}},
+		{"as fast or faster", NoLoss, NoLoss.stated(), Band{1 / 1.1, inf}},
+		{"similar", Alike, Alike.stated(), Band{1 / 1.1, 1.1}},
+		{"a step of the lengths", Crossover, Band{mib, 2 * mib}, Band{mib / 2, 4 * mib}},
+		{"five points", Share, Band{0.25, 0.5}, Band{0.25 - near, 0.5 + near}},
+		{"none", Share, Share.stated(), Band{-near, near}},
+		{"counts are exact", Count, Band{18, 18}, Band{18, 18}},
+	} {
+		if got := c.kind.Widen(c.own); math.Abs(got.Low-c.want.Low) > 1e-9 || got.High != c.want.High && math.Abs(got.High-c.want.High) > 1e-9 {
+			t.Errorf("%s: %v becomes %v, want %v", c.name, c.own, got, c.want)
+		}
 	}
 }
 

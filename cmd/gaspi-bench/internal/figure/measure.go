@@ -2,6 +2,7 @@ package figure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,80 +23,144 @@ type Bench struct {
 	Done func()
 }
 
-// ownRows runs gaspi-bench with arguments and returns the rows of the runtime.
-func (b *Bench) ownRows(ctx context.Context, args ...string) ([]report.Row, error) {
-	all, err := b.Rows(ctx, args...)
-	return slices.DeleteFunc(all, func(r report.Row) bool { return r.Impl != report.ImplGaspi }), err
+// A job is one start of gaspi-bench: the words that say on a terminal what it is, its
+// arguments, and the function that takes the rows in which it ended.
+type job struct {
+	doing string
+	args  []string
+	take  func(round int, rows []report.Row) error
 }
 
-// measure runs a sweep on this machine, by turns: each round has all lines, so that
-// they meet the machine in the same moods. It ends after the last round, or with what
-// it has when no whole round fits before end or ctx ends.
-func (s *Sweep) measure(ctx context.Context, b *Bench, way Setting, end time.Time) (*SweepTimes, error) {
-	g := s.Grids[way]
-	t := NewTimes(way, g, s.setting(way))
-	all := make(map[Point][]float64)
+// measure does jobs in rounds: each round has all jobs, so that they meet the machine in the
+// same moods. A round begins only if one as long as the longest so far would end before end.
+// Times are settled with what there is when ctx ends; measure fails if that is nothing.
+func (t *SweepTimes) measure(ctx context.Context, b *Bench, end time.Time, jobs []job) error {
+	defer t.settle()
 	var longest time.Duration
 	for round := range max(b.Rounds, 1) {
 		began := time.Now()
 		if round > 0 && began.Add(longest).After(end) {
-			break
+			return nil
 		}
-		for _, ranks := range g.Ranks {
-			for _, line := range s.in(way) {
-				if b.Doing != nil {
-					b.Doing(fmt.Sprintf("%s of %d ranks, %s, round %d", line.Name, ranks, way, round+1))
-				}
-				rows, err := b.ownRows(ctx, s.arguments(line, ranks, way)...)
-				if ctx.Err() != nil && len(all) > 0 {
-					t.Cut = cutBy(ctx)
-					return t.settle(all), nil
-				}
-				if err != nil {
-					return nil, err
-				}
-				if err := t.note(all, line, ranks, rows); err != nil {
-					return nil, err
-				}
+		for _, j := range jobs {
+			if b.Doing != nil {
+				b.Doing(fmt.Sprintf("%s, %s, round %d", j.doing, t.Way, round+1))
+			}
+			rows, err := b.Rows(ctx, j.args...)
+			late := ctx.Err() != nil
+			if late && errors.Is(err, ctx.Err()) {
+				err = nil // the rows are those that were measured until then
+			}
+			if err == nil {
+				err = j.take(round, rows)
+			}
+			switch {
+			case late && len(t.rounds) > 0:
+				t.Cut = cutBy(ctx)
+				return nil
+			case late:
+				return ctx.Err()
+			case err != nil:
+				return err
 			}
 		}
 		longest = max(longest, time.Since(began))
 	}
-	return t.settle(all), nil
+	return nil
 }
 
-// settle sets the times of what was measured.
-func (t *SweepTimes) settle(all map[Point][]float64) *SweepTimes {
-	for p, seconds := range all {
+// settle sets the times of the points that were measured in rounds: medians, and the least
+// and the most as their spread.
+func (t *SweepTimes) settle() {
+	for p, seconds := range t.rounds {
 		middle := report.Median(seconds)
 		t.Set(p, Timing{Seconds: middle, Low: seconds[0], High: seconds[len(seconds)-1], Invalid: t.invalid[p]})
 	}
-	t.doubt(len(all))
-	return t
-}
-
-// doubt says of how many times the emulated network was not carried, if there are any.
-func (t *SweepTimes) doubt(all int) {
 	if len(t.invalid) > 0 {
-		t.Doubt = fmt.Sprintf("this host could not carry the emulated network in %d of %d times; at worst %.0f %% of the messages were late",
-			len(t.invalid), all, 100*t.latest)
+		t.Doubt = fmt.Sprintf("this host could not carry %s in %d of %d times", t.load(), len(t.invalid), len(t.rounds))
+	}
+	if t.latest > 0 {
+		t.Doubt += fmt.Sprintf("; at worst %.0f %% of the messages were late", 100*t.latest)
 	}
 }
 
-// note takes the rows of a line in. They come in the order of the grid's lengths,
-// though their own may differ by what is rounded to whole elements.
-func (t *SweepTimes) note(all map[Point][]float64, line Line, ranks int, rows []report.Row) error {
-	if len(rows) != len(t.Grid.Bytes) {
+// load says what a host may be unable to carry in a way.
+func (t *SweepTimes) load() string {
+	if t.Way == Raw {
+		return fmt.Sprintf("more ranks than its %d cores", t.cores)
+	}
+	return "the emulated network"
+}
+
+// note takes a row of a point in.
+func (t *SweepTimes) note(p Point, round int, x *report.Row) {
+	if t.rounds == nil {
+		t.rounds = make(map[Point][]float64)
+	}
+	t.rounds[p] = append(t.rounds[p], x.P50US*1e-6)
+	over := t.Way == Raw && t.cores > 0 && p.Ranks > t.cores
+	if x.Invalid || over {
+		t.invalid[p], t.latest = true, max(t.latest, x.LateShare)
+	}
+	t.Rows = append(t.Rows, RawRow{
+		Point: p, Round: round + 1, MinUS: x.MinUS, P50US: x.P50US, P99US: x.P99US, LateShare: x.LateShare, Carried: !x.Invalid && !over,
+	})
+}
+
+// jobs are those of a sweep on this machine.
+func (s *Sweep) jobs(t *SweepTimes) []job {
+	var all []job
+	for _, ranks := range t.Grid.Ranks {
+		for _, line := range s.in(t.Way) {
+			all = append(all, job{
+				fmt.Sprintf("%s of %d ranks", line.Name, ranks), s.arguments(line, ranks, t.Way),
+				func(round int, rows []report.Row) error { return t.noteLine(line, ranks, round, rows) },
+			})
+		}
+	}
+	return all
+}
+
+// measure runs a sweep on this machine.
+func (s *Sweep) measure(ctx context.Context, lab *Lab, way Setting, end time.Time) (*SweepTimes, error) {
+	t := NewTimes(way, s.Grids[way], s.setting(way))
+	t.cores = lab.Cores
+	return t, t.measure(ctx, &lab.Bench, end, s.jobs(t))
+}
+
+// noteLine takes the rows of a line in. They come in the order of the grid's lengths, though
+// their own may differ by the rounding to whole elements. There are fewer if the run was
+// interrupted.
+func (t *SweepTimes) noteLine(line Line, ranks, round int, rows []report.Row) error {
+	rows = fastest(rows, line.impl())
+	if len(rows) > len(t.Grid.Bytes) {
 		return fmt.Errorf("gaspi-bench wrote %d rows for %d lengths", len(rows), len(t.Grid.Bytes))
 	}
-	for i, x := range rows {
-		p := Point{line.Name, ranks, t.Grid.Bytes[i]}
-		all[p] = append(all[p], x.P50US*1e-6)
-		if x.Invalid {
-			t.invalid[p], t.latest = true, max(t.latest, x.LateShare)
+	for i := range rows {
+		if rows[i].Note == "" {
+			t.note(Point{line.Name, ranks, t.Grid.Bytes[i]}, round, &rows[i])
 		}
 	}
 	return nil
+}
+
+// fastest returns the rows of an impl in the order of their first lengths: of each length the
+// one that took least, since libraries are measured in several ways.
+func fastest(rows []report.Row, impl string) []report.Row {
+	var kept []report.Row
+	for _, x := range rows {
+		if x.Impl != impl {
+			continue
+		}
+		i := slices.IndexFunc(kept, func(k report.Row) bool { return k.Bytes == x.Bytes })
+		switch {
+		case i < 0 || impl == report.ImplGaspi:
+			kept = append(kept, x)
+		case x.Note == "" && (kept[i].Note != "" || x.P50US < kept[i].P50US):
+			kept[i] = x
+		}
+	}
+	return kept
 }
 
 // arguments returns the command line of gaspi-bench for a line of the figure.
@@ -105,7 +170,11 @@ func (s *Sweep) arguments(line Line, ranks int, way Setting) []string {
 	for _, n := range g.Bytes {
 		sizes = append(sizes, strconv.Itoa(n))
 	}
-	args := []string{s.Op.String(), "-n", strconv.Itoa(ranks), "--sizes", strings.Join(sizes, ","), "--algorithm", line.Algorithm}
+	args := []string{s.Op.String(), "-n", strconv.Itoa(ranks), "--sizes", strings.Join(sizes, ",")}
+	if line.Peer != "" {
+		return append(args, "--transport", "shm", "--side", report.ImplGaspi, "--peer", line.Peer, "--repetitions", "1")
+	}
+	args = append(args, "--algorithm", line.Algorithm)
 	add := func(flag string, wanted bool, value string) {
 		if wanted {
 			args = append(args, flag, value)

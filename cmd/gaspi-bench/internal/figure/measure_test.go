@@ -30,6 +30,7 @@ func TestArguments(t *testing.T) {
 			"allreduce -n 3 --sizes 1024,1048576 --algorithm ring --segments 4 --segment-size 100 --fold-rate 100000000 --emulate latency=1us"},
 		{"without arithmetic", Line{Algorithm: "ring", NoOp: true}, Emulated,
 			"allreduce -n 3 --sizes 1024,1048576 --algorithm ring --segments 1 --no-op --emulate latency=1us"},
+		{"a library", Line{Name: "mpich", Peer: "mpich"}, Raw, "allreduce -n 3 --sizes 1048576 --transport shm --side gaspi --peer mpich --repetitions 1"},
 		{"thresholds", Line{Algorithm: "binomial", Threshold: 0.25, Processes: 0.5}, Raw,
 			"allreduce -n 3 --sizes 1048576 --algorithm binomial --segments 1 --threshold 0.25 --processes 0.5 --transport shm"},
 	} {
@@ -63,7 +64,7 @@ func measured() *Sweep {
 func TestMeasure(t *testing.T) {
 	b := fakeBench(t, `count=$(cat "$0.count" 2>/dev/null); count=$((count + 1)); echo $count > "$0.count"
 printf '{"impl":"gaspi","bytes":8,"p50_us":%s}\n{"impl":"limit","bytes":8,"p50_us":9}\n{"impl":"gaspi","bytes":16,"p50_us":8}\n' $count > "$file"`)
-	times, err := measured().measure(t.Context(), &b, Raw, time.Now().Add(time.Hour))
+	times, err := measured().measure(t.Context(), &Lab{Bench: b}, Raw, time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,9 +77,35 @@ printf '{"impl":"gaspi","bytes":8,"p50_us":%s}\n{"impl":"limit","bytes":8,"p50_u
 	}
 }
 
+// Goal: a library counts by the fastest of its ways at each length, and one that failed has no time.
+func TestMeasurePeer(t *testing.T) {
+	b := fakeBench(t, `cat > "$file" <<END
+{"impl":"gaspi","bytes":8,"p50_us":1}
+{"impl":"mpich","way":"in-place","bytes":8,"p50_us":5}
+{"impl":"mpich","way":"separate","bytes":8,"p50_us":4}
+{"impl":"mpich","way":"in-place","bytes":16,"note":"failed"}
+{"comparison":{}}
+END`)
+	s := measured().beside([]string{"mpich"})
+	for _, way := range Ways() {
+		if n := len(s.in(way)); n != map[bool]int{true: 2, false: 1}[way == Raw] {
+			t.Errorf("%d lines in %v", n, way)
+		}
+	}
+	s.Lines = s.Lines[1:]
+	times, err := s.measure(t.Context(), &Lab{Bench: b}, Raw, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, ok := times.At("mpich", 2, 8)
+	if _, failed := times.At("mpich", 2, 16); !ok || x.Seconds != 4e-6 || failed {
+		t.Errorf("%v, %v, and a time of a length that failed: %v", x, ok, failed)
+	}
+}
+
 func TestMeasureEndsWithItsBudget(t *testing.T) {
 	b := fakeBench(t, `echo >> "$0.count"; printf '{"impl":"gaspi","p50_us":1}\n{"impl":"gaspi","p50_us":1}\n' > "$file"`)
-	if _, err := measured().measure(t.Context(), &b, Raw, time.Now()); err != nil {
+	if _, err := measured().measure(t.Context(), &Lab{Bench: b}, Raw, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if runs, err := os.ReadFile(b.Program + ".count"); err != nil || len(runs) != 1 {
@@ -89,13 +116,13 @@ func TestMeasureEndsWithItsBudget(t *testing.T) {
 func TestMeasureRefuses(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"it fails", `echo "one" >&2; echo "gaspi-bench: no such link" >&2; exit 1`, "gaspi-bench: no such link"},
-		{"it writes too little", `echo '{"impl":"gaspi","p50_us":1}' > "$file"`, "1 rows for 2 lengths"},
+		{"it writes too much", `for i in 1 2 3; do echo '{"impl":"gaspi","p50_us":1}'; done > "$file"`, "3 rows for 2 lengths"},
 		{"it writes nothing", `true`, "no such file"},
 		{"it writes nonsense", `echo rows > "$file"`, "reading rows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := fakeBench(t, c.body)
-			_, err := measured().measure(t.Context(), &b, Raw, time.Now())
+			_, err := measured().measure(t.Context(), &Lab{Bench: b}, Raw, time.Now())
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an error with %q", err, c.want)
 			}

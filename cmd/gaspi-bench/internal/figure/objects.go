@@ -37,59 +37,46 @@ type objectFigure struct {
 const (
 	lineStore = "store"
 	lineBare  = "bare writes"
+	lineChain = "bare chain"
 	lineLinks = "links alone"
 )
 
 // object is the name of a line of an operation in Times.
 func object(op, line string) string { return op + " " + line }
 
-// measure runs everything once; each row is a median of its own. It returns what it has when
-// ctx ends, if that is anything.
-func (f *objectFigure) measure(ctx context.Context, lab *Lab, way Setting) (*SweepTimes, error) {
+// measure runs everything in rounds.
+func (f *objectFigure) measure(ctx context.Context, lab *Lab, way Setting, end time.Time) (*SweepTimes, error) {
 	t := NewTimes(way, Grid{Link: f.link}, f.setting())
-	all, err := f.notes(ctx, lab, t)
-	switch {
-	case ctx.Err() != nil && all > 0:
-		t.Cut = cutBy(ctx)
-	case err != nil:
-		return nil, err
-	}
-	t.doubt(all)
-	return t, nil
+	t.cores = lab.Cores
+	return t, t.measure(ctx, &lab.Bench, end, f.jobs(t))
 }
 
-// notes sets the times of all rows, and returns how many there were.
-func (f *objectFigure) notes(ctx context.Context, lab *Lab, t *SweepTimes) (all int, err error) {
+// jobs are the runs of all points.
+func (f *objectFigure) jobs(t *SweepTimes) []job {
+	var all []job
 	for i := range f.runs {
 		r := &f.runs[i]
 		for _, ranks := range r.ranks {
 			for _, at := range r.points(f.rate) {
-				if lab.Bench.Doing != nil {
-					lab.Bench.Doing(fmt.Sprintf("object-%s of %d ranks, %s", r.op, ranks, t.Way))
-				}
-				rows, err := lab.Bench.Rows(ctx, f.arguments(r, ranks, at)...)
-				if err != nil {
-					return all, err
-				}
-				for j := range rows {
-					t.noteObject(r.op, ranks, at.key(), &rows[j])
-				}
-				all += len(rows)
+				all = append(all, job{
+					fmt.Sprintf("object-%s of %d ranks", r.op, ranks), f.arguments(r, ranks, at),
+					func(round int, rows []report.Row) error {
+						for j := range rows {
+							t.noteObject(r.op, ranks, at.key(), round, &rows[j])
+						}
+						return nil
+					},
+				})
 			}
 		}
 	}
-	return all, nil
+	return all
 }
 
-// noteObject sets the times of a row.
-func (t *SweepTimes) noteObject(op string, ranks, key int, x *report.Row) {
-	name := map[string]string{report.ImplGaspi: lineStore, report.ImplLimit: lineBare, report.ImplStatic: x.Algorithm}[x.Impl]
-	p := Point{object(op, name), ranks, key}
-	seconds := x.P50US * 1e-6
-	t.Set(p, Timing{Seconds: seconds, Low: seconds, High: seconds, Invalid: x.Invalid})
-	if x.Invalid {
-		t.invalid[p], t.latest = true, max(t.latest, x.LateShare)
-	}
+// noteObject takes a row in.
+func (t *SweepTimes) noteObject(op string, ranks, key, round int, x *report.Row) {
+	name := map[string]string{report.ImplGaspi: lineStore, report.ImplLimit: lineBare, report.ImplChain: lineChain, report.ImplStatic: x.Algorithm}[x.Impl]
+	t.note(Point{object(op, name), ranks, key}, round, x)
 	if links := x.LinksUS * 1e-6; links > 0 {
 		t.Set(Point{object(op, lineLinks), ranks, key}, Timing{Seconds: links, Low: links, High: links})
 	}
@@ -162,7 +149,7 @@ func (f *objectFigure) setting() string {
 
 // part makes what is shown: a table and a panel for each run.
 func (f *objectFigure) part(t *SweepTimes) *Part {
-	p := &Part{Setting: t.Setting, Doubt: t.Doubt, Cut: t.Cut}
+	p := &Part{Setting: t.Setting, Doubt: t.Doubt, Cut: t.Cut, Rows: t.Rows}
 	drawing := chart.Chart{Title: t.Way.String()}
 	for i := range f.runs {
 		r := &f.runs[i]
@@ -181,7 +168,7 @@ func (r *objectRun) lines(t *SweepTimes) []string {
 	if r.static != "" {
 		all = append(all, strings.Split(r.static, ",")...)
 	}
-	return slices.DeleteFunc(append(all, lineBare, lineLinks), func(line string) bool {
+	return slices.DeleteFunc(append(all, lineBare, lineChain, lineLinks), func(line string) bool {
 		for p := range t.points {
 			if p.Line == object(r.op, line) {
 				return false
@@ -219,12 +206,12 @@ func (r *objectRun) table(t *SweepTimes, rate float64) Table {
 }
 
 func (r *objectRun) panel(t *SweepTimes, ranks int, rate float64) chart.Panel {
-	p := chart.Panel{Title: fmt.Sprintf("%s, %d ranks", r.op, ranks), XLabel: "size of the object", YLabel: "time (ms)", XBytes: true, LogY: true}
+	p := chart.Panel{Title: fmt.Sprintf("%s, %d ranks", r.op, ranks), XLabel: "size of the object (bytes)", YLabel: "time (ms)", XBytes: true, LogY: true}
 	if r.joins != nil {
 		p.XLabel, p.YLabel, p.XBytes, p.LogY = "interval (ms)", "time since the last rank has joined (ms)", false, false
 	}
 	for _, line := range r.lines(t) {
-		curve := chart.Curve{Name: line}
+		curve := chart.Curve{Name: line, Limit: line == lineBare || line == lineLinks}
 		for _, at := range r.points(rate) {
 			x, ok := t.At(object(r.op, line), ranks, at.key())
 			if !ok {
@@ -235,6 +222,7 @@ func (r *objectRun) panel(t *SweepTimes, ranks int, rate float64) chart.Panel {
 				over = at.interval.Seconds() * 1e3
 			}
 			curve.X, curve.Y = append(curve.X, over), append(curve.Y, x.Seconds*1e3)
+			curve.Low, curve.High = append(curve.Low, x.Low*1e3), append(curve.High, x.High*1e3)
 		}
 		p.Curves = append(p.Curves, curve)
 	}

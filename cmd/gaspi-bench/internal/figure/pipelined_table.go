@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
@@ -52,7 +53,7 @@ func table1Rows() []table1Row {
 }
 
 // table1 counts in the schedules.
-func table1(context.Context, *Lab, Setting) (*Part, error) {
+func table1(context.Context, *Lab, Setting, time.Time) (*Part, error) {
 	part := &Part{Setting: "counts, which are the same on any machine"}
 	sizes := []int{2, 4, 8, 16, 32, 64}
 	for _, r := range table1Rows() {

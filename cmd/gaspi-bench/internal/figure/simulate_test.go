@@ -71,11 +71,13 @@ func TestTablesHold(t *testing.T) {
 	}
 }
 
-// Goal: the negative results are there, and the effects that follow from the schedules.
+// Goal: the negative results hold, and the effects that follow from the schedules are there:
+// as large as in the paper, or not.
 func TestShapes(t *testing.T) {
 	for _, name := range []string{"pipelined-4", "pipelined-5", "pipelined-6", "eventual-8", "eventual-9", "eventual-10", "eventual-12"} {
 		for _, v := range verdicts(t, name) {
-			if v.Outcome != Holds {
+			there := v.Outcome == Stronger || v.Outcome == Weaker
+			if v.Outcome != Holds && !(there && (v.Claim.Kind == Gain || v.Claim.Kind == Crossover)) {
 				t.Error(v.Line())
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
@@ -38,9 +39,20 @@ type Line struct {
 	Threshold, Processes float64
 	// NoOp leaves the arithmetic out.
 	NoOp bool
+	// Peer is the library that does the call instead, as --peer of gaspi-bench names it. It is
+	// measured where ranks are real.
+	Peer string
 	// Emit, if not nil, is an algorithm that the library does not have: it is simulated
 	// only.
 	Emit schedule.Emitter
+}
+
+// impl is the contender in the rows of a line.
+func (l *Line) impl() string {
+	if l.Peer != "" {
+		return l.Peer
+	}
+	return report.ImplGaspi
 }
 
 // A Grid is the points of a sweep.
@@ -75,7 +87,8 @@ type Point struct {
 // the least and the most of them.
 type Timing struct {
 	Seconds, Low, High float64
-	// Invalid says that this host could not carry the emulated network meanwhile.
+	// Invalid says that this host could not carry the emulated network meanwhile, or has
+	// fewer cores than there were ranks without one.
 	Invalid bool
 }
 
@@ -87,12 +100,16 @@ type SweepTimes struct {
 	// Doubt says why the times cannot be trusted, empty if they can.
 	Doubt string
 	// Cut says why some are missing, empty if none are.
-	Cut    string
+	Cut string
+	// Rows are those that were measured, in their order.
+	Rows   []RawRow
 	points map[Point]Timing
 
-	invalid map[Point]bool // whose emulated network the host could not carry
-	latest  float64        // the largest share of messages that were late
-	asked   map[Point]bool // since judge began; nil if it has not
+	rounds  map[Point][]float64 // seconds of each round
+	cores   int                 // of this host; 0 if that does not matter
+	invalid map[Point]bool      // whose load the host could not carry
+	latest  float64             // the largest share of messages that were late
+	asked   map[Point]bool      // since judge began; nil if it has not
 }
 
 // NewTimes are no times yet.

@@ -1,8 +1,10 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -80,6 +82,7 @@ func (b *bench) measureObject(ctx context.Context, w measure.Workload, ways []ob
 		rows = append(rows, r)
 	}
 	b.stampLinks(rows)
+	b.Kind.nameChains(rows)
 	return rows, b.StampPunctual(ctx, rows, m.late)
 }
 
@@ -180,24 +183,59 @@ func (b *bench) stampLinks(rows []report.Row) {
 	}
 	for i := range rows {
 		transfer := float64(rows[i].Bytes) / network.Bandwidth
-		seconds, formula := b.Kind.model(b.P.Size(), transfer, network.Latency.Seconds(), b.Options.Arrive)
-		rows[i].LinksUS, rows[i].LinksBy = report.Round(seconds*1e6), formula
+		least := b.Kind.model(b.P.Size(), transfer, network.Latency.Seconds(), b.Options.Arrive)
+		rows[i].LinksUS, rows[i].LinksBy = report.Round(least.seconds*1e6), least.formula
 	}
 }
 
-// model is how long an operation takes on links alone, in seconds, where an object takes
-// transfer and a message latency, and the formula.
-func (k Pattern) model(n int, transfer, latency float64, arrive bool) (seconds float64, formula string) {
-	hops := float64(n - 1)
+// nameChains calls the bare writes along a chain of more than two ranks a chain, and no limit,
+// where something else is faster: a tree for short objects, by what was measured.
+func (k Pattern) nameChains(rows []report.Row) {
+	if k == RoundTrip || k == Gather {
+		return
+	}
+	for i := range rows {
+		chain := &rows[i]
+		if chain.Impl == report.ImplLimit && chain.N > 2 &&
+			slices.ContainsFunc(rows, func(r report.Row) bool { return r.Bytes == chain.Bytes && r.P50US < chain.P50US }) {
+			chain.Impl = report.ImplChain
+		}
+	}
+}
+
+// A linkTime is how long an operation takes on links alone, in seconds, and the formula.
+type linkTime struct {
+	seconds float64
+	formula string
+}
+
+// model returns the least of the times that an operation takes on links alone, where an object
+// takes transfer and a message latency, by the ways that there are: along a chain, in pieces of
+// no length; by a tree or by doubling, whole; and from one rank to each other.
+func (k Pattern) model(n int, transfer, latency float64, arrive bool) linkTime {
+	hops, rounds := float64(n-1), float64(bits.Len(uint(n-1)))
 	switch {
 	case k == RoundTrip:
-		return 2 * (transfer + latency), "2 (S/B + L)"
+		return linkTime{2 * (transfer + latency), "2 (S/B + L)"}
 	case k == Gather:
-		return hops*transfer + latency, "(n-1) S/B + L"
+		return linkTime{hops*transfer + latency, "(n-1) S/B + L"}
 	case k == AllReduce:
-		return 2*hops/float64(n)*transfer + 2*hops*latency, "2 (n-1)/n S/B + 2 (n-1) L"
+		doubling := linkTime{rounds * (transfer + latency), "log2(n) (S/B + L)"}
+		if n&(n-1) != 0 { // the ranks beyond a power of two give and get everything
+			doubling = linkTime{(rounds + 1) * (transfer + latency), "(log2(n) + 2) (S/B + L), log2 rounded down"}
+		}
+		return least(linkTime{2*hops/float64(n)*transfer + 2*hops*latency, "2 (n-1)/n S/B + 2 (n-1) L"}, doubling)
 	case arrive:
-		return transfer + latency, "S/B + L"
+		return linkTime{transfer + latency, "S/B + L"}
 	}
-	return transfer + hops*latency, "S/B + (n-1) L"
+	return least(
+		linkTime{transfer + hops*latency, "S/B + (n-1) L"},
+		linkTime{rounds * (transfer + latency), "log2(n) (S/B + L)"},
+		linkTime{hops*transfer + latency, "(n-1) S/B + L"},
+	)
+}
+
+// least returns the shortest of times, the first of equals.
+func least(times ...linkTime) linkTime {
+	return slices.MinFunc(times, func(a, b linkTime) int { return cmp.Compare(a.seconds, b.seconds) })
 }

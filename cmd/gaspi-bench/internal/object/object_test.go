@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/limit"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
 )
 
@@ -63,8 +64,55 @@ func TestObjectModel(t *testing.T) {
 		{Reduce, true, 1.1},
 		{AllReduce, false, 2.1},
 	} {
-		if got, formula := c.kind.model(4, 1, 0.1, c.arrive); math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("kind %d, arriving %v: %v by %s, want %v", c.kind, c.arrive, got, formula, c.want)
+		if got := c.kind.model(4, 1, 0.1, c.arrive); math.Abs(got.seconds-c.want) > 1e-9 {
+			t.Errorf("kind %d, arriving %v: %v, want %v", c.kind, c.arrive, got, c.want)
+		}
+	}
+}
+
+// Goal: the time on links alone is that of a chain only where neither a tree nor one rank that
+// sends to all is faster.
+func TestLinksAloneAreTheLeast(t *testing.T) {
+	for _, c := range []struct {
+		kind              Pattern
+		n                 int
+		transfer, latency float64
+		want              linkTime
+	}{
+		{Broadcast, 16, 1, 0.001, linkTime{1.015, "S/B + (n-1) L"}},
+		{Reduce, 16, 0.5, 1, linkTime{6, "log2(n) (S/B + L)"}},
+		{Broadcast, 9, 0.5, 1, linkTime{5, "(n-1) S/B + L"}},
+		{Broadcast, 16, 0.01, 1, linkTime{1.15, "(n-1) S/B + L"}},
+		{Broadcast, 2, 1, 1, linkTime{2, "S/B + (n-1) L"}},
+		{AllReduce, 16, 16, 0.01, linkTime{30.3, "2 (n-1)/n S/B + 2 (n-1) L"}},
+		{AllReduce, 16, 1, 1, linkTime{8, "log2(n) (S/B + L)"}},
+		{AllReduce, 6, 1, 1, linkTime{8, "(log2(n) + 2) (S/B + L), log2 rounded down"}},
+	} {
+		if got := c.kind.model(c.n, c.transfer, c.latency, false); math.Abs(got.seconds-c.want.seconds) > 1e-9 || got.formula != c.want.formula {
+			t.Errorf("kind %d of %d ranks, S/B %v, L %v: %v, want %v", c.kind, c.n, c.transfer, c.latency, got, c.want)
+		}
+	}
+}
+
+func TestChainIsNoLimitWhereItIsBeaten(t *testing.T) {
+	rows := func(n int, store, static, bare float64) []report.Row {
+		return []report.Row{
+			{Impl: report.ImplGaspi, N: n, P50US: store}, {Impl: report.ImplStatic, N: n, P50US: static}, {Impl: report.ImplLimit, N: n, P50US: bare},
+		}
+	}
+	for _, c := range []struct {
+		kind Pattern
+		rows []report.Row
+		want string
+	}{
+		{Broadcast, rows(4, 3, 2, 1), report.ImplLimit},
+		{Broadcast, rows(4, 3, 1, 2), report.ImplChain},
+		{AllReduce, rows(4, 1, 3, 2), report.ImplChain},
+		{Broadcast, rows(2, 3, 1, 2), report.ImplLimit},
+		{Gather, rows(4, 3, 1, 2), report.ImplLimit},
+	} {
+		if c.kind.nameChains(c.rows); c.rows[2].Impl != c.want {
+			t.Errorf("kind %d, %d ranks: bare writes are called %s, want %s", c.kind, c.rows[2].N, c.rows[2].Impl, c.want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ type HostInfo struct {
 	Name, Kernel, Processor string
 	Cores                   int
 	Go                      string
-	Commit                  string // with a "+" if the tree had changes; "unknown" if nobody noted it
+	Commit                  string // with a "+" if the tree had changes; a text that says so if the build did not note it
 }
 
 // unknown stands for what the system does not tell.
@@ -22,7 +22,7 @@ const unknown = "unknown"
 
 // ThisHost is the present one. A fact that the system does not tell is unknown.
 func ThisHost() HostInfo {
-	h := HostInfo{Name: unknown, Kernel: unknown, Processor: unknown, Cores: runtime.NumCPU(), Go: runtime.Version(), Commit: unknown}
+	h := HostInfo{Name: unknown, Kernel: unknown, Processor: unknown, Cores: runtime.NumCPU(), Go: runtime.Version()}
 	if name, err := os.Hostname(); err == nil {
 		h.Name = name
 	}
@@ -32,12 +32,13 @@ func ThisHost() HostInfo {
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		h.Processor = processorOf(string(text))
 	}
+	h.Commit = unstamped
 	if info, ok := debug.ReadBuildInfo(); ok {
-		h.Commit = commitOf(info.Settings)
+		h.Commit = commitOf(info)
 	}
-	if h.Commit == unknown { // a build that was told not to note it
+	if h.Commit == unstamped {
 		if text, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output(); err == nil {
-			h.Commit = strings.TrimSpace(string(text)) + " (of the directory that the report was made in)"
+			h.Commit += "; the folder that it ran in is at " + strings.TrimSpace(string(text))
 		}
 	}
 	return h
@@ -53,18 +54,28 @@ func processorOf(cpuinfo string) string {
 	return unknown
 }
 
-// commitOf is what go build noted about the tree.
-func commitOf(settings []debug.BuildSetting) string {
-	commit := unknown
-	for _, s := range settings {
+// unstamped is the commit of a program whose build did not note any.
+const unstamped = "unknown: the program was built without a version stamp (go run, or -buildvcs=false)"
+
+// commitOf is the commit that go build noted: that of the tree, or of the version of the module
+// that go install built.
+func commitOf(info *debug.BuildInfo) string {
+	commit, changed := "", ""
+	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
 			commit = s.Value[:min(12, len(s.Value))]
 		case s.Key == "vcs.modified" && s.Value == "true":
-			commit += "+"
+			changed = "+"
 		}
 	}
-	return commit
+	switch {
+	case commit != "":
+		return commit + changed
+	case info.Main.Version != "" && info.Main.Version != "(devel)":
+		return "of version " + info.Main.Version
+	}
+	return unstamped
 }
 
 // String is a host in a line.

@@ -13,12 +13,13 @@ func TestHost(t *testing.T) {
 	if got := processorOf("Hardware: x"); got != unknown {
 		t.Errorf("a processor without a name is %q", got)
 	}
-	for want, settings := range map[string][]debug.BuildSetting{
-		unknown:         nil,
-		"0123456789ab":  {{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "false"}},
-		"0123456789ab+": {{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}},
+	for want, info := range map[string]debug.BuildInfo{
+		unstamped:           {Main: debug.Module{Version: "(devel)"}},
+		"of version v1.2.3": {Main: debug.Module{Version: "v1.2.3"}},
+		"0123456789ab":      {Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "false"}}},
+		"0123456789ab+":     {Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}}},
 	} {
-		if got := commitOf(settings); got != want {
+		if got := commitOf(&info); got != want {
 			t.Errorf("the commit is %q, want %q", got, want)
 		}
 	}

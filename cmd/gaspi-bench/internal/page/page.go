@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -105,10 +106,13 @@ func (p *Page) Tally() string {
 // Write writes the page.
 func (p *Page) Write(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"svg":   inline,
+		"drawn": drawn, "script": func() template.JS { return template.JS(chart.Script) },
+		"style": func() template.CSS { return template.CSS(chart.Style) },
 		"ways":  figure.Ways,
 		"class": func(o figure.Outcome) string { return strings.ReplaceAll(o.String(), " ", "-") },
 		"paper": func(c *figure.Claim) string { return c.Paper.Show(c.Kind) },
+		"band":  func(c *figure.Claim) string { return c.Kind.ShowBand(c.Accepted()) },
+		"rows":  rows,
 		"ours":  func(v *figure.Verdict) string { return v.Claim.Kind.Show(v.Number) },
 		"time":  func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
 		"round": func(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) },
@@ -119,12 +123,20 @@ func (p *Page) Write(w io.Writer) error {
 	return t.Execute(w, p)
 }
 
-// inline is a chart as part of the page. WriteInlineSVG escapes its
-// text.
-func inline(c chart.Chart) (template.HTML, error) {
+// drawn is a chart as part of the page, whose text WriteHTML escapes.
+func drawn(c chart.Chart) (template.HTML, error) {
 	var b bytes.Buffer
-	if err := c.WriteInlineSVG(&b); err != nil {
+	if err := c.WriteHTML(&b); err != nil {
 		return "", err
 	}
 	return template.HTML(b.String()), nil
+}
+
+// rows is a link that holds all rows of a part as CSV, so that a page alone can be kept.
+func rows(p figure.Part) (template.URL, error) {
+	var b bytes.Buffer
+	if err := p.WriteCSV(&b); err != nil {
+		return "", err
+	}
+	return template.URL("data:text/csv;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil
 }

@@ -42,13 +42,13 @@ simulated: a model
   ranks  a
   16     2.5
 
-  holds: a is faster; paper 2.00x, simulated 2.00x
+  holds: a is faster; paper 2.00x, accepted 1.82x to 2.20x, simulated 2.00x
 
 emulated: links
 not valid: late
 not complete: it was interrupted
 
-  absent: a is faster; paper 2.00x, emulated 1.00x. Nothing.
+  absent: a is faster; paper 2.00x, accepted 1.82x to 2.20x, emulated 1.00x. Nothing.
 
 raw: not measured: no cores
 `
@@ -70,7 +70,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, count := range map[string]int{
-		`id="x"`: 1, "<td>a is faster": 1, `holds">holds</span></td>`: 1, `absent">absent</span></td>`: 1, "no cores": 1, "Not complete: it was interrupted<": 1, "Not complete: it was interrupted, and has 1 of 2 figures": 1,
+		`id="x"`: 1, `<span class="number">1.82x to 2.20x</span>`: 1, `download="x-simulated.csv" href="data:text/csv;base64,`: 1, "function nearest(": 1, ".chart {": 1, "<td>a is faster": 1, `holds">holds</span></td>`: 1, `absent">absent</span></td>`: 1, "no cores": 1, "Not complete: it was interrupted<": 1, "Not complete: it was interrupted, and has 1 of 2 figures": 1,
 	} {
 		if got := strings.Count(page.String(), want); got != count {
 			t.Errorf("%q is there %d times, want %d:\n%s", want, got, count, page.String())

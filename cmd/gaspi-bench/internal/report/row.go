@@ -10,6 +10,7 @@ const (
 	ImplGaspi = "gaspi"
 	ImplLimit = "limit"
 
+	ImplChain  = "chain"  // bare writes along a chain, where something else is faster
 	ImplStatic = "static" // a collective operation beside what objects do
 )
 

@@ -27,8 +27,9 @@ type Runner struct {
 const patience = 5 * time.Second
 
 // Rows runs gaspi-bench with arguments and returns all rows that it wrote. If ctx ends, the
-// command is interrupted, so that it ends its ranks, and the error is that of ctx. Another
-// error has the last line that the command wrote to its standard error.
+// command is interrupted, so that it ends its ranks; the rows are those until then, and the
+// error is that of ctx. Another error has the last line that the command wrote to its standard
+// error.
 func (r *Runner) Rows(ctx context.Context, args ...string) ([]report.Row, error) {
 	dir, err := os.MkdirTemp("", "gaspi-bench-rows-")
 	if err != nil {
@@ -44,7 +45,8 @@ func (r *Runner) Rows(ctx context.Context, args ...string) ([]report.Row, error)
 	cmd.Stderr = &complaint
 	err = cmd.Run()
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		rows, _ := report.ReadRows(file) // of which the last may be half written: then there are none
+		return rows, ctx.Err()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("gaspi-bench %s: %w: %s", strings.Join(args, " "), err, LastLine(complaint.String()))
