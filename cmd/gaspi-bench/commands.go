@@ -117,7 +117,7 @@ func (op operation) takes(flag string) bool {
 		i := slices.IndexFunc(all, func(what schedule.Operation) bool { return what.String() == op.Name })
 		return (op.team || op.maybe) && i >= 0 && suits(all[i], flag)
 	case flag == "interval":
-		return op.object != object.None && op.object != object.RoundTrip
+		return op.object.Joins()
 	case flag == "static":
 		_, known := op.object.Collective()
 		return known

@@ -21,6 +21,7 @@ func TestFigureRefuses(t *testing.T) {
 		{"no rounds", []string{"figure", "pipelined-1", "--rounds", "0"}, "--rounds 0: expected at least 1"},
 		{"a list of one", []string{"figure", "--list", "pipelined-1"}, `unexpected argument "pipelined-1"`},
 		{"a report of one", []string{"report", "pipelined-1"}, `unexpected argument "pipelined-1"`},
+		{"no library", []string{"report", "--peer", "libfabric"}, `--peer "libfabric": expected a list of openmpi, mpich`},
 		{"an unknown flag", []string{"report", "--svg", "x"}, "unknown flag: --svg"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -37,7 +38,7 @@ func TestFigureList(t *testing.T) {
 	if code != 0 || stderr != "" {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	for _, name := range []string{"pipelined-1 ", "pipelined-table-1 ", "eventual-13 ", "gloo-table ", "hoplite-5 ", "hoplite-8 "} {
+	for _, name := range []string{"pipelined-1 ", "pipelined-table-1 ", "eventual-13 ", "gloo-table ", "hoplite-directory ", "hoplite-5 ", "hoplite-8 ", "pipelined-8 ", "pipelined-11 ", "pipelined-12 "} {
 		if !strings.Contains(stdout, "\n"+name) && !strings.HasPrefix(stdout, name) {
 			t.Errorf("%s is not in the list:\n%s", name, stdout)
 		}
@@ -69,8 +70,16 @@ func TestFigureSimulated(t *testing.T) {
 // Goal: figures are measured by ranks of their own.
 func TestFigureRaw(t *testing.T) {
 	stdout, stderr, code := gaspiBench(t, "figure", "pipelined-7", "--way", "raw", "--quick", "--time", "1ms", "--svg", filepath.Join(t.TempDir(), "f.svg"))
-	if code != 0 || stderr != "" || strings.Contains(stdout, "not measured") || !strings.Contains(stdout, "four segments make reduce-scatter faster for large vectors; paper about +100 MB/s, raw ") {
+	if code != 0 || stderr != "" || strings.Contains(stdout, "raw: not measured") || !strings.Contains(stdout, "four segments make reduce-scatter faster for large vectors; paper about +100 MB/s, accepted at least 1.05x, raw ") {
 		t.Errorf("exit code %d, %s\n%s", code, stderr, stdout)
+	}
+}
+
+// Goal: a figure of which nothing could be measured ends with a sentence and exit code 1.
+func TestFigureOfNothing(t *testing.T) {
+	_, stderr, code := gaspiBench(t, "figure", "pipelined-11", "--svg", filepath.Join(t.TempDir(), "f.svg"))
+	if code != exitFailed || !strings.Contains(stderr, "nothing was measured: it is measured beside a library of MPI; add --peer mpich") || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("exit code %d, %q", code, stderr)
 	}
 }
 

@@ -25,6 +25,13 @@ func TestObjects(t *testing.T) {
 		{"round trip beside a rank that has no part", []string{"object-roundtrip", "-n", "3", "--sizes", "80"}, []report.Row{
 			{Op: "object-roundtrip", Impl: report.ImplGaspi, N: 3, Bytes: 80}, {Op: "object-roundtrip", Impl: report.ImplLimit, N: 3, Bytes: 80},
 		}},
+		{"a new entry of the directory", []string{"object-publish", "-n", "3", "--sizes", "4,300000"}, []report.Row{
+			{Op: "object-publish", Impl: report.ImplGaspi, N: 3, Bytes: 4}, {Op: "object-publish", Impl: report.ImplLimit, N: 3, Bytes: 4},
+			{Op: "object-publish", Impl: report.ImplGaspi, N: 3, Bytes: 300000}, {Op: "object-publish", Impl: report.ImplLimit, N: 3, Bytes: 300000},
+		}},
+		{"a question to the directory", []string{"object-locate", "-n", "4", "--sizes", "300000"}, []report.Row{
+			{Op: "object-locate", Impl: report.ImplGaspi, N: 4, Bytes: 300000}, {Op: "object-locate", Impl: report.ImplLimit, N: 4, Bytes: 300000},
+		}},
 		{"broadcast", []string{"object-broadcast", "-n", "3", "--sizes", "100001", "--static", "scatter-allgather,auto", "--chunk", "4KiB", "--inline", "1KiB"}, []report.Row{
 			{Op: "object-broadcast", Impl: report.ImplGaspi, N: 3, Bytes: 100000},
 			{Op: "object-broadcast", Impl: report.ImplStatic, Algorithm: "scatter-allgather", N: 3, Bytes: 100000},

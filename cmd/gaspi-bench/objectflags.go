@@ -33,7 +33,7 @@ func (o *options) chooseObject(f *pflag.FlagSet) error {
 	}
 	c.Arrive = f.Changed("interval")
 	switch {
-	case c.Arrive && kind == object.RoundTrip:
+	case c.Arrive && !kind.Joins():
 		return fmt.Errorf("--interval: %s is between two ranks; drop the flag", o.op.Name)
 	case c.Interval < 0:
 		return fmt.Errorf("--interval %v: expected 0 or more", c.Interval)

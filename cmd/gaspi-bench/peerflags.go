@@ -24,7 +24,7 @@ type peerFlags struct {
 
 // peerFlagNames are the flags that only mean something beside peers.
 func peerFlagNames() []string {
-	return []string{"peer-algorithm", "peer-best", "peer-limit", "repetitions"}
+	return []string{"peer-algorithm", "peer-best", "peer-limit", "peer-segments", "repetitions"}
 }
 
 func (p *peerFlags) add(f *pflag.FlagSet) {
@@ -32,6 +32,7 @@ func (p *peerFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&p.Repetitions, "repetitions", 5, "how often each side is measured beside peers")
 	f.StringSliceVar(&p.forced, "peer-algorithm", nil, "force algorithms of peers, a `LIST` such as openmpi:ring")
 	f.BoolVar(&p.Best, "peer-best", false, "measure every algorithm that peers have; the best counts")
+	f.IntVar(&p.Segments, "peer-segments", 1, "peers do an allreduce in `SEGMENTS`, each a nonblocking call, which are\nunder way together")
 	f.DurationVar(&p.Limit, "peer-limit", 20*time.Second, "give a peer up at a size that takes it longer than this")
 }
 
@@ -63,6 +64,10 @@ func (o *options) checkPeers(f *pflag.FlagSet) error {
 	switch {
 	case p.Repetitions < 1:
 		return fmt.Errorf("--repetitions %d: expected at least 1", p.Repetitions)
+	case p.Segments < 1 || p.Segments > 64:
+		return fmt.Errorf("--peer-segments %d: expected 1 to 64", p.Segments)
+	case p.Segments > 1 && o.op.Name != "allreduce":
+		return fmt.Errorf("--peer-segments: %s has none, only allreduce; drop the flag", o.op.Name)
 	case p.Limit < time.Second:
 		return fmt.Errorf("--peer-limit %v: expected at least 1s", p.Limit)
 	case o.transport == "loopback":

@@ -113,6 +113,9 @@ func (c *comparison) newRun(p *peer.Peer, algorithm, congestion string) *peerRun
 	for _, bytes := range c.Sizes {
 		for _, op := range c.operations() {
 			for _, way := range peer.Ways(p.Name, op) {
+				if c.Peers.Segments > 1 {
+					way = fmt.Sprintf("%s-x%d", way, c.Peers.Segments)
+				}
 				made := report.Row{Op: op, Impl: p.Name, Version: p.Version, Algorithm: algorithm, Congestion: congestion, Way: way, Bytes: bytes}
 				point := peer.Point{Operation: op, Count: bytes, Way: way}
 				if g := c.Call; g != nil {

@@ -16,6 +16,7 @@ type Peers struct {
 	Names       []string
 	Algorithms  map[string][]string // forced, by peer
 	Best        bool                // each algorithm of each peer is measured
+	Segments    int                 // of an allreduce of a peer, nonblocking calls under way together; at most 1 is one call
 	Repetitions int
 	Limit       time.Duration
 }

@@ -49,7 +49,7 @@ type Lab struct {
 	// Budget is how long a figure may take in each way that measures. No round begins that
 	// would take longer; one that does is cut.
 	Budget time.Duration
-	// Cores are those of this host. Times of more ranks that share memory are not valid. 0
+	// Cores is how many this host has. Times of more ranks that share memory are not valid. 0
 	// stands for as many as there are ranks.
 	Cores int
 	// Peers are libraries to measure beside the runtime where ranks are real, as --peer of
@@ -181,16 +181,23 @@ func (r *FigureResult) WhyNot() string {
 	return r.Figure.Name + " is made in no such way; choose from " + strings.Join(names, ", ") + " by --way"
 }
 
-// beside is a sweep with a line for each library that does the operation too.
-func (s *Sweep) beside(peers []string) *Sweep {
+// beside is a sweep with a line for each library that does the operation too. It fails if a
+// line of the sweep itself needs a library that is not among them.
+func (s *Sweep) beside(peers []string) (*Sweep, error) {
 	with := *s
 	with.Lines = slices.Clone(s.Lines)
+	own := false
+	for _, line := range s.Lines {
+		if own = own || line.Peer != ""; line.Peer != "" && !slices.Contains(peers, line.Peer) {
+			return nil, fmt.Errorf("it is measured beside a library of MPI; add --peer %s", line.Peer)
+		}
+	}
 	for _, name := range peers {
-		if !slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Peer == name }) {
+		if !own {
 			with.Lines = append(with.Lines, Line{Name: name, Peer: name})
 		}
 	}
-	return &with
+	return &with, nil
 }
 
 // unknown are the verdicts of a way in which nothing was measured.
@@ -233,7 +240,10 @@ func (l *Lab) inTime(ctx context.Context, f *Figure, way Setting, end time.Time)
 	if f.Sweep == nil {
 		return f.Other(ctx, l, way, end)
 	}
-	s := f.Sweep.beside(l.Peers)
+	s, err := f.Sweep.beside(l.Peers)
+	if err != nil {
+		return nil, err
+	}
 	if l.Quick {
 		s = s.thinned()
 	}

@@ -14,7 +14,7 @@ import (
 func glooFigures() []Figure {
 	return []Figure{{
 		Name: "gloo-table", Paper: gloo, Place: "The list", Title: "Steps and bytes of every algorithm",
-		About: "Communication steps and bytes that a rank puts on the wire, as Gloo states them and as counted in the schedules. Gloo rounds P-1 of P up to P, and counts what a rank keeps to itself.",
+		About: "Communication steps and bytes that a rank puts on the wire, as Gloo states them and as counted in the schedules. Gloo rounds P-1 of P up to P, and counts what a rank keeps to itself. 12 and 18 processes are its examples of 8 + 4 and 16 + 2, where it states no numbers: its formulas stand there with lg(P). Its CUDA variants are not there: this library works without C, and has no access to the memory of a GPU.",
 		Ways:  []Setting{Simulated}, Other: glooTable,
 	}}
 }
@@ -111,17 +111,14 @@ func glooTable(context.Context, *Lab, Setting, time.Time) (*Part, error) {
 	within := make([]int, len(rows))
 	sizes := []int{4, 16, 64}
 	for _, p := range sizes {
-		table := Table{Title: fmt.Sprintf("%d ranks", p), Head: []string{"algorithm", "steps, stated", "counted", "bytes, stated", "counted"}}
+		table := glooCounts(fmt.Sprintf("%d ranks", p))
 		for i, r := range rows {
 			steps, bytes, err := r.count(p)
 			if err != nil {
 				return nil, err
 			}
 			statedSteps, statedBytes := r.steps(float64(p)), r.bytes(float64(p))
-			table.Rows = append(table.Rows, []string{
-				r.name(), fmt.Sprintf("%s = %.4g", r.stepsFormula, statedSteps), fmt.Sprintf("%.4g", steps),
-				fmt.Sprintf("%s = %.4g", r.bytesFormula, statedBytes), fmt.Sprintf("%.4g", bytes),
-			})
+			table.Rows = append(table.Rows, r.cells(float64(p), steps, bytes))
 			for _, ok := range []bool{steps <= statedSteps+rounding, bytes <= statedBytes+rounding} {
 				if ok {
 					within[i]++
@@ -130,6 +127,9 @@ func glooTable(context.Context, *Lab, Setting, time.Time) (*Part, error) {
 		}
 		part.Tables = append(part.Tables, table)
 	}
+	if err := uneven(part, rows); err != nil {
+		return nil, err
+	}
 	for i, r := range rows {
 		part.add(&Claim{
 			Text: fmt.Sprintf("%s: counts that are at most what is stated, of steps and bytes on 4, 16 and 64 ranks", r.name()),
@@ -137,4 +137,48 @@ func glooTable(context.Context, *Lab, Setting, time.Time) (*Part, error) {
 		}, float64(within[i]))
 	}
 	return part, nil
+}
+
+// glooCounts is a table of the list without rows.
+func glooCounts(title string) Table {
+	return Table{Title: title, Head: []string{"algorithm", "steps, stated", "counted", "bytes, stated", "counted"}}
+}
+
+// cells are a row of the table of p ranks.
+func (r *glooRow) cells(p, steps, bytes float64) []string {
+	return []string{
+		r.name(), fmt.Sprintf("%s = %.4g", r.stepsFormula, r.steps(p)), fmt.Sprintf("%.4g", steps),
+		fmt.Sprintf("%s = %.4g", r.bytesFormula, r.bytes(p)), fmt.Sprintf("%.4g", bytes),
+	}
+}
+
+// uneven counts where the ranks are not a power of two, as in Gloo's examples: of allreduce 8 + 4
+// processes, of reduce-scatter 16 + 2. Algorithms of a base have no such number of ranks.
+func uneven(part *Part, rows []glooRow) error {
+	for _, example := range []struct {
+		ranks int
+		title string
+		op    schedule.Operation
+	}{{12, "8 + 4", schedule.AllReduce}, {18, "16 + 2", schedule.ReduceScatter}} {
+		p := float64(example.ranks)
+		table := glooCounts(fmt.Sprintf("%d ranks, %s", example.ranks, example.title))
+		for _, r := range rows {
+			if r.radix > 0 || r.op == schedule.Exchange {
+				continue
+			}
+			steps, bytes, err := r.count(example.ranks)
+			if err != nil {
+				return err
+			}
+			table.Rows = append(table.Rows, r.cells(p, steps, bytes))
+			if r.op == example.op && r.algorithm == "halving" {
+				part.add(&Claim{
+					Text: fmt.Sprintf("%s on %s processes: bytes of the busiest over those that are stated for a power of two", r.name(), example.title),
+					Kind: Alike, Paper: saying("relatively well", "the list, of binary blocks"),
+				}, bytes/r.bytes(p))
+			}
+		}
+		part.Tables = append(part.Tables, table)
+	}
+	return nil
 }

@@ -41,7 +41,7 @@ func emulatedObjects(runs ...objectRun) *objectFigure {
 // hopliteFigures returns the figures of the paper on Hoplite. None is simulated: the store's
 // protocol is no schedule, and its simulator has no links.
 func hopliteFigures() []Figure {
-	return []Figure{hoplite5(), hoplite6(), hoplite7(), hoplite8()}
+	return []Figure{hopliteDirectory(), hoplite5(), hoplite6(), hoplite7(), hoplite8()}
 }
 
 // hopliteFigure is a figure of what runs and claims make for a way.
@@ -80,7 +80,42 @@ func size(paper float64, raw int) func(Setting) int {
 // onLinks are the ways in which links are what takes time.
 func onLinks() []Setting { return []Setting{Emulated} }
 
-const roundTrip = "roundtrip"
+// Operations of gaspi-bench, without object-.
+const (
+	roundTrip = "roundtrip"
+	publish   = "publish"
+	locate    = "locate"
+)
+
+// directoryRanks is how many ranks share the directory: the more, the fewer objects are those
+// whose entry the rank that asks holds itself.
+const directoryRanks = 8
+
+// hopliteDirectory is the latency of the directory, which the paper states in its text.
+func hopliteDirectory() Figure {
+	key := size(paperMB, mib)
+	return hopliteFigure(Figure{
+		Name: "hoplite-directory", Place: "Section 6.1", Title: "Latency of the directory",
+		About: "A rank writes the location of an object of 1 MB to the directory, until a question behind it is answered, or asks for that of another rank's object. Beside it a message of 8 bytes and one back. The paper took 167 us for the one and 177 us for the other, and estimates the latency of its links as 125 us.",
+		Ways:  []Setting{Emulated, Raw},
+		Claims: []Claim{{
+			Text: "a location is read in the time in which one is written", Kind: Alike, Paper: exactly(177.0/167, "Section 6.1: 177 and 167 us"),
+			Number: func(t *SweepTimes) float64 {
+				n := key(t.Way)
+				return t.seconds(object(locate, lineStore), directoryRanks, n) / t.seconds(object(publish, lineStore), directoryRanks, n)
+			},
+		}},
+	}, func(_ *Lab, way Setting) *objectFigure {
+		var runs []objectRun
+		for _, op := range []string{publish, locate} {
+			runs = append(runs, objectRun{op: op, limit: true, ranks: []int{directoryRanks}, bytes: []int{key(way)}})
+		}
+		if way == Raw {
+			return &objectFigure{runs: runs}
+		}
+		return emulatedObjects(runs...)
+	})
+}
 
 func hoplite5() Figure {
 	return hopliteFigure(Figure{

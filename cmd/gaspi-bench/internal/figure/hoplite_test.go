@@ -69,6 +69,7 @@ func TestHopliteClaims(t *testing.T) {
 		name string
 		want []string // of the verdicts on emulated links, the outcome and the number
 	}{
+		{"hoplite-directory", []string{"holds 1.00x"}},
 		{"hoplite-5", []string{"weaker 1.11x", "weaker 1.11x", "absent 1.11x"}},
 		{"hoplite-6", []string{"holds 1.90x", "stronger 1.90x", "absent 1.25x", "not measured 1.67x", "absent 2.00x", "holds 1.90x", "absent 1.25x", "holds 1.00x"}},
 		{"hoplite-7", []string{"holds 1.90x", "absent 1.25x", "holds 1.90x", "absent 1.25x", "holds 1.90x"}},

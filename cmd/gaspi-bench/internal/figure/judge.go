@@ -162,7 +162,7 @@ func (k Quantity) Show(x float64) string {
 	case k == Share:
 		return fmt.Sprintf("%.0f %%", 100*x)
 	case k == Count:
-		return fmt.Sprintf("%.6g", x)
+		return fmt.Sprintf("%.12g", x)
 	case k == Crossover && math.IsInf(x, 1):
 		return "never"
 	case k == Crossover:

@@ -23,18 +23,18 @@ type Bench struct {
 	Done func()
 }
 
-// A job is one start of gaspi-bench: the words that say on a terminal what it is, its
+// A turn is one start of gaspi-bench: the words that say on a terminal what it is, its
 // arguments, and the function that takes the rows in which it ended.
-type job struct {
+type turn struct {
 	doing string
 	args  []string
 	take  func(round int, rows []report.Row) error
 }
 
-// measure does jobs in rounds: each round has all jobs, so that they meet the machine in the
+// measure does turns in rounds: each round has all turns, so that they meet the machine in the
 // same moods. A round begins only if one as long as the longest so far would end before end.
 // Times are settled with what there is when ctx ends; measure fails if that is nothing.
-func (t *SweepTimes) measure(ctx context.Context, b *Bench, end time.Time, jobs []job) error {
+func (t *SweepTimes) measure(ctx context.Context, b *Bench, end time.Time, turns []turn) error {
 	defer t.settle()
 	var longest time.Duration
 	for round := range max(b.Rounds, 1) {
@@ -42,7 +42,7 @@ func (t *SweepTimes) measure(ctx context.Context, b *Bench, end time.Time, jobs 
 		if round > 0 && began.Add(longest).After(end) {
 			return nil
 		}
-		for _, j := range jobs {
+		for _, j := range turns {
 			if b.Doing != nil {
 				b.Doing(fmt.Sprintf("%s, %s, round %d", j.doing, t.Way, round+1))
 			}
@@ -107,12 +107,12 @@ func (t *SweepTimes) note(p Point, round int, x *report.Row) {
 	})
 }
 
-// jobs are those of a sweep on this machine.
-func (s *Sweep) jobs(t *SweepTimes) []job {
-	var all []job
+// turns returns one for each line and number of ranks of a sweep.
+func (s *Sweep) turns(t *SweepTimes) []turn {
+	var all []turn
 	for _, ranks := range t.Grid.Ranks {
 		for _, line := range s.in(t.Way) {
-			all = append(all, job{
+			all = append(all, turn{
 				fmt.Sprintf("%s of %d ranks", line.Name, ranks), s.arguments(line, ranks, t.Way),
 				func(round int, rows []report.Row) error { return t.noteLine(line, ranks, round, rows) },
 			})
@@ -125,7 +125,7 @@ func (s *Sweep) jobs(t *SweepTimes) []job {
 func (s *Sweep) measure(ctx context.Context, lab *Lab, way Setting, end time.Time) (*SweepTimes, error) {
 	t := NewTimes(way, s.Grids[way], s.setting(way))
 	t.cores = lab.Cores
-	return t, t.measure(ctx, &lab.Bench, end, s.jobs(t))
+	return t, t.measure(ctx, &lab.Bench, end, s.turns(t))
 }
 
 // noteLine takes the rows of a line in. They come in the order of the grid's lengths, though
@@ -172,7 +172,7 @@ func (s *Sweep) arguments(line Line, ranks int, way Setting) []string {
 	}
 	args := []string{s.Op.String(), "-n", strconv.Itoa(ranks), "--sizes", strings.Join(sizes, ",")}
 	if line.Peer != "" {
-		return append(args, "--transport", "shm", "--side", report.ImplGaspi, "--peer", line.Peer, "--repetitions", "1")
+		return append(args, "--transport", "shm", "--side", report.ImplGaspi, "--peer", line.Peer, "--peer-segments", strconv.Itoa(max(line.Segments, 1)), "--repetitions", "1")
 	}
 	args = append(args, "--algorithm", line.Algorithm)
 	add := func(flag string, wanted bool, value string) {

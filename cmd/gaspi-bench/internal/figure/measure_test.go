@@ -30,7 +30,7 @@ func TestArguments(t *testing.T) {
 			"allreduce -n 3 --sizes 1024,1048576 --algorithm ring --segments 4 --segment-size 100 --fold-rate 100000000 --emulate latency=1us"},
 		{"without arithmetic", Line{Algorithm: "ring", NoOp: true}, Emulated,
 			"allreduce -n 3 --sizes 1024,1048576 --algorithm ring --segments 1 --no-op --emulate latency=1us"},
-		{"a library", Line{Name: "mpich", Peer: "mpich"}, Raw, "allreduce -n 3 --sizes 1048576 --transport shm --side gaspi --peer mpich --repetitions 1"},
+		{"a library", Line{Name: "mpich", Peer: "mpich"}, Raw, "allreduce -n 3 --sizes 1048576 --transport shm --side gaspi --peer mpich --peer-segments 1 --repetitions 1"},
 		{"thresholds", Line{Algorithm: "binomial", Threshold: 0.25, Processes: 0.5}, Raw,
 			"allreduce -n 3 --sizes 1048576 --algorithm binomial --segments 1 --threshold 0.25 --processes 0.5 --transport shm"},
 	} {
@@ -86,13 +86,19 @@ func TestMeasurePeer(t *testing.T) {
 {"impl":"mpich","way":"in-place","bytes":16,"note":"failed"}
 {"comparison":{}}
 END`)
-	s := measured().beside([]string{"mpich"})
+	s, err := measured().beside([]string{"mpich"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, way := range Ways() {
 		if n := len(s.in(way)); n != map[bool]int{true: 2, false: 1}[way == Raw] {
 			t.Errorf("%d lines in %v", n, way)
 		}
 	}
 	s.Lines = s.Lines[1:]
+	if _, err := s.beside([]string{"openmpi"}); err == nil || !strings.Contains(err.Error(), "add --peer mpich") {
+		t.Errorf("a sweep of another library: %v", err)
+	}
 	times, err := s.measure(t.Context(), &Lab{Bench: b}, Raw, time.Now())
 	if err != nil {
 		t.Fatal(err)

@@ -3,12 +3,61 @@ package figure
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/dnn"
 	"github.com/gaspi-go/gaspi-go/internal/chart"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
+
+// pipelined8 is Fig. 8, with Table 2.
+func pipelined8() Figure {
+	return Figure{
+		Name: "pipelined-8", Paper: pipelined, Place: "Fig. 8, Table 2", Title: "Messages of four networks",
+		About: "The gradients of a backward pass: how many there are of each size, and how many messages are left where consecutive ones are fused up to 64 MiB.",
+		Ways:  []Setting{Simulated}, Other: networkMessages,
+	}
+}
+
+// networkMessages counts messages by size, in classes that end at powers of four.
+func networkMessages(_ context.Context, _ *Lab, way Setting, _ time.Time) (*Part, error) {
+	part := &Part{Setting: "counts, which are the same on any machine"}
+	table := Table{Title: "Messages of a backward pass", Head: []string{"network", "parameters", "messages", "shortest", "median", "longest", "fused to 64 MiB"}}
+	panel := chart.Panel{Title: "messages by size", XLabel: "size of a message, up to (bytes)", YLabel: "messages", XBytes: true}
+	for _, net := range paperNetworks() {
+		model, err := dnn.Named(net.model)
+		if err != nil {
+			return nil, err
+		}
+		var sizes []int
+		for _, m := range model.Messages(0) {
+			sizes = append(sizes, m.Bytes())
+		}
+		slices.Sort(sizes)
+		curve := chart.Curve{Name: net.name}
+		for from, to := 0, 64; from < sizes[len(sizes)-1]; from, to = to, 4*to {
+			count := 0
+			for _, n := range sizes {
+				if n > from && n <= to {
+					count++
+				}
+			}
+			curve.X, curve.Y = append(curve.X, float64(to)), append(curve.Y, float64(count))
+		}
+		panel.Curves = append(panel.Curves, curve)
+		show := func(n int) string { return showBytes(float64(n)) }
+		table.Rows = append(table.Rows, []string{
+			net.name, fmt.Sprint(model.Parameters()), fmt.Sprint(len(sizes)),
+			show(sizes[0]), show(sizes[len(sizes)/2]), show(sizes[len(sizes)-1]), fmt.Sprint(len(model.Messages(64 * mib))),
+		})
+		part.add(&Claim{
+			Text: "parameters of " + net.name, Kind: Count, Paper: exactly(float64(net.parameters), "Table 2"),
+		}, float64(model.Parameters()))
+	}
+	part.Tables, part.Charts = []Table{table}, []chart.Chart{{Title: way.String(), Panels: []chart.Panel{panel}}}
+	return part, nil
+}
 
 // pipelined9 is Fig. 9.
 func pipelined9() Figure {
@@ -22,15 +71,16 @@ func pipelined9() Figure {
 // A network is one of Fig. 9 and what the paper says of it.
 type network struct {
 	model, name string
-	paper       Reading
+	parameters  int     // Table 2
+	paper       Reading // of Fig. 9
 }
 
 func paperNetworks() []network {
 	return []network{
-		{"alexnet", "AlexNet", between(1, 1.22, `Section 8: "up to 22 %"`)},
-		{"resnet50", "ResNet50", between(1.05, 1.22, "Sections 7.3 and 8: 5 to 22 %")},
-		{"vgg11", "VGG11", between(1.05, 1.15, "Sections 7.3 and 8: 5 to 15 %")},
-		{"resnet110", "ResNet110", between(1.5, 1.6, "Sections 7.3 and 8: 50 to 60 %")},
+		{"alexnet", "AlexNet", 62_378_344, between(1, 1.22, `Section 8: "up to 22 %"`)},
+		{"resnet50", "ResNet50", 25_636_712, between(1.05, 1.22, "Sections 7.3 and 8: 5 to 22 %")},
+		{"vgg11", "VGG11", 132_863_336, between(1.05, 1.15, "Sections 7.3 and 8: 5 to 15 %")},
+		{"resnet110", "ResNet110", 1_747_898, between(1.5, 1.6, "Sections 7.3 and 8: 50 to 60 %")},
 	}
 }
 

@@ -48,17 +48,17 @@ func object(op, line string) string { return op + " " + line }
 func (f *objectFigure) measure(ctx context.Context, lab *Lab, way Setting, end time.Time) (*SweepTimes, error) {
 	t := NewTimes(way, Grid{Link: f.link}, f.setting())
 	t.cores = lab.Cores
-	return t, t.measure(ctx, &lab.Bench, end, f.jobs(t))
+	return t, t.measure(ctx, &lab.Bench, end, f.turns(t))
 }
 
-// jobs are the runs of all points.
-func (f *objectFigure) jobs(t *SweepTimes) []job {
-	var all []job
+// turns returns one for each point of each run.
+func (f *objectFigure) turns(t *SweepTimes) []turn {
+	var all []turn
 	for i := range f.runs {
 		r := &f.runs[i]
 		for _, ranks := range r.ranks {
 			for _, at := range r.points(f.rate) {
-				all = append(all, job{
+				all = append(all, turn{
 					fmt.Sprintf("object-%s of %d ranks", r.op, ranks), f.arguments(r, ranks, at),
 					func(round int, rows []report.Row) error {
 						for j := range rows {

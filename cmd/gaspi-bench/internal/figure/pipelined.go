@@ -12,7 +12,7 @@ import (
 func pipelinedFigures() []Figure {
 	return slices.Concat(
 		[]Figure{pipelinedTable1(), pipelined1(), pipelined2(), pipelined3(), pipelined4()},
-		pipelinedOthers(), []Figure{pipelined9()}, pipelinedAppendix(),
+		pipelinedOthers(), []Figure{pipelined8(), pipelined9()}, pipelinedAppendix(),
 	)
 }
 

@@ -1,13 +1,42 @@
 package figure
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
-// pipelinedAppendix are Figs. 13 and 14: other networks, more ranks.
-func pipelinedAppendix() []Figure { return []Figure{pipelined13(), pipelined14()} }
+// pipelinedAppendix are Figs. 11 to 14: libraries of MPI, other networks, more ranks.
+func pipelinedAppendix() []Figure {
+	return []Figure{
+		ofLibrary("pipelined-11", "Fig. 11, top", "mpich", "MPICH"), ofLibrary("pipelined-12", "Fig. 12", "openmpi", "Open MPI"),
+		pipelined13(), pipelined14(),
+	}
+}
+
+// ofLibrary is a figure of the allreduce that a library chooses, in segments of nonblocking
+// calls, beside ours. Ranks are real, so it is raw alone, and needs --peer.
+func ofLibrary(name, place, library, title string) Figure {
+	f := Figure{
+		Name: name, Paper: pipelined, Place: place, Title: "Segments in " + title,
+		About: "Allreduce by the algorithm that " + title + " chooses, called once or for 2, 4 or 8 segments that are under way together, beside the ring of this library. Needs --peer " + library + ".",
+		Sweep: &Sweep{
+			Op: schedule.AllReduce, Grids: map[Setting]Grid{Raw: rawGrid(8, 9)},
+			Lines: slices.Concat(concurrent(title, "", 1, 2, 4, 8), concurrent(nameRing, "ring", 1, 4)),
+		},
+	}
+	for i := range f.Sweep.Lines[:4] {
+		f.Sweep.Lines[i].Peer = library
+	}
+	for _, p := range []int{8, 9} {
+		f.Claims = append(f.Claims, Claim{
+			Text: fmt.Sprintf("four segments make the allreduce of %s faster for large vectors on %d ranks", title, p), Kind: Gain,
+			Paper: saying("considerable", "Appendix A.1"), Number: faster(times(title, 4), title, p),
+		})
+	}
+	return f
+}
 
 // pipelined13 is Fig. 13.
 func pipelined13() Figure {

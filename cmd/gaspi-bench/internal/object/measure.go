@@ -191,7 +191,7 @@ func (b *bench) stampLinks(rows []report.Row) {
 // nameChains calls the bare writes along a chain of more than two ranks a chain, and no limit,
 // where something else is faster: a tree for short objects, by what was measured.
 func (k Pattern) nameChains(rows []report.Row) {
-	if k == RoundTrip || k == Gather {
+	if k.pair() || k == Gather {
 		return
 	}
 	for i := range rows {
@@ -217,6 +217,8 @@ func (k Pattern) model(n int, transfer, latency float64, arrive bool) linkTime {
 	switch {
 	case k == RoundTrip:
 		return linkTime{2 * (transfer + latency), "2 (S/B + L)"}
+	case k.directory():
+		return linkTime{2 * latency, "2 L"}
 	case k == Gather:
 		return linkTime{hops*transfer + latency, "(n-1) S/B + L"}
 	case k == AllReduce:

@@ -20,6 +20,8 @@ const (
 	Gather
 	Reduce
 	AllReduce
+	Publish
+	Locate
 )
 
 // Operations are what is done through the object store. Each operation is timed on
@@ -41,6 +43,10 @@ gets it. Limit: as for object-broadcast, from the last rank to rank 0, where
 nothing is added.`},
 		{Name: "object-allreduce", About: `the same, and all ranks get the sum while it is made. Limit: bare writes
 of small pieces from the last rank through all others to rank 0 and back.`},
+		{Name: "object-publish", About: `rank 0 puts an object and asks the directory where it is: the answer comes
+behind the entry. Limit: a short write with notification and another one back.`},
+		{Name: "object-locate", About: `rank 1 has put an object, and rank 0 asks the directory where it is.
+Limit: as for object-publish.`},
 	}
 	for i := range all {
 		all[i].MinRanks, all[i].Sizes = 2, sizes
@@ -72,6 +78,29 @@ func (k Pattern) Boxes(ranks uint64) uint64 {
 		return 2
 	}
 	return 1
+}
+
+// pair reports whether the operation is between two ranks, the others of which may hold parts of
+// the directory. Its limit is a round trip.
+func (k Pattern) pair() bool { return k == RoundTrip || k.directory() }
+
+// directory reports whether the operation asks the directory where an object is.
+func (k Pattern) directory() bool { return k == Publish || k == Locate }
+
+// Joins reports whether ranks can join the operation one after the other.
+func (k Pattern) Joins() bool { return k != None && !k.pair() }
+
+// puts reports whether a rank puts an object.
+func (k Pattern) puts(rank int) bool {
+	switch k {
+	case RoundTrip:
+		return rank < 2
+	case Broadcast, Publish:
+		return rank == 0
+	case Locate:
+		return rank == 1
+	}
+	return true
 }
 
 // timed reports whether a rank's clock counts.

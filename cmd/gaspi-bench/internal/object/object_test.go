@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/limit"
-	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 )
 
 // Goal: the contents that stand for objects differ between ranks and operations, and sums

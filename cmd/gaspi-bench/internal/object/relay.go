@@ -39,9 +39,15 @@ const (
 	pieces     = 256
 )
 
+// directoryBytes is the length of the messages that stand beside those to a directory.
+const directoryBytes = 8
+
 // relayWay is the limit of the operation that is measured, for objects of that size.
 func (b *bench) relayWay(size uint64) (objectWay, error) {
 	kind := b.Kind
+	if kind.directory() { // whose messages are short
+		kind, size = RoundTrip, min(size, directoryBytes)
+	}
 	r := &relay{b: b, size: size, piece: min(max(limit.RoundUp(size/pieces, limit.CacheLine), leastPiece), mostPiece)}
 	if kind == RoundTrip { // what comes back is another object, which begins when this one has come
 		r.piece = size

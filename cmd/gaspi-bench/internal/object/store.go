@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/hoplite"
 )
 
@@ -24,7 +26,8 @@ type storeTrial struct {
 	mine  []float32
 	filled,
 	done int // number of the operation that mine was filled for, and of the present one
-	refs []*hoplite.Ref[float32] // what this rank got
+	refs  []*hoplite.Ref[float32] // what this rank got
+	found hoplite.Locations       // where the directory says that an object is
 }
 
 // storeWay opens a store for objects of count elements.
@@ -74,7 +77,8 @@ func (t *storeTrial) fill(number int) {
 // before puts what is there when an operation begins.
 func (t *storeTrial) before(ctx context.Context) error {
 	t.done++
-	if t.kind == RoundTrip || t.kind == Broadcast && t.me != 0 || t.kind != Broadcast && t.b.Options.Arrive {
+	within := t.kind == RoundTrip || t.kind == Publish || t.kind != Broadcast && t.b.Options.Arrive
+	if within || !t.kind.puts(t.me) {
 		return nil
 	}
 	return hoplite.Put(ctx, t.store, t.id(t.me), t.mine)
@@ -84,6 +88,9 @@ func (t *storeTrial) before(ctx context.Context) error {
 func (t *storeTrial) once(ctx context.Context) error {
 	if t.kind == RoundTrip {
 		return t.roundTrip(ctx)
+	}
+	if t.kind.directory() {
+		return t.locate(ctx)
 	}
 	if t.kind == Broadcast {
 		if t.me == 0 {
@@ -126,6 +133,34 @@ func (t *storeTrial) roundTrip(ctx context.Context) error {
 	return nil
 }
 
+// locate asks where an object is that this rank puts, or another one has put.
+func (t *storeTrial) locate(ctx context.Context) (err error) {
+	if t.me != 0 {
+		return nil
+	}
+	owner := 1
+	if t.kind == Publish {
+		owner = 0
+		if err := hoplite.Put(ctx, t.store, t.id(owner), t.mine); err != nil {
+			return err
+		}
+	}
+	t.found, err = t.store.Locations(ctx, t.id(owner))
+	return err
+}
+
+// checkFound compares the answer of the directory with the object that was put.
+func (t *storeTrial) checkFound() error {
+	owner := gaspi.Rank(1)
+	if t.kind == Publish {
+		owner = 0
+	}
+	if want := int64(len(t.mine) * elementBytes); t.found.Size != want || !slices.Contains(t.found.Ranks, owner) {
+		return fmt.Errorf("the directory has %d bytes at ranks %v, want %d at rank %d", t.found.Size, t.found.Ranks, want, owner)
+	}
+	return nil
+}
+
 // sources are the ids of what all ranks put.
 func (t *storeTrial) sources() []string {
 	all := make([]string, t.n)
@@ -154,6 +189,9 @@ func (t *storeTrial) get(ctx context.Context, ids ...string) error {
 
 // check compares what this rank got with what it must be.
 func (t *storeTrial) check() error {
+	if t.kind.directory() && t.me == 0 {
+		return t.checkFound()
+	}
 	for i, ref := range t.refs {
 		weight := t.weight(i)
 		got := ref.Data()
@@ -188,7 +226,7 @@ func (t *storeTrial) after(ctx context.Context) error {
 		ref.Release()
 	}
 	t.refs = nil
-	if t.kind != RoundTrip && t.kind != Broadcast || t.me == 0 || t.kind == RoundTrip && t.me == 1 {
+	if t.kind.puts(t.me) {
 		if err := t.store.Delete(ctx, t.id(t.me)); err != nil {
 			return err
 		}

@@ -17,7 +17,27 @@ struct collective {
 #define COUNT(w) ((int)(w)->count)
 #define TYPE(w) ((w)->task->dtype)
 
-static void allreduce(struct work *w) { MPI_Allreduce(IN(w), w->out, COUNT(w), TYPE(w), w->task->op, COMM); }
+// allreduce_segments reduces segments that are under way together, each by a call of its own.
+static void allreduce_segments(struct work *w)
+{
+	MPI_Request requests[MAX_SEGMENTS];
+	for (int i = 0; i < w->segments; i++) {
+		size_t from = w->count * i / w->segments, to = w->count * (i + 1) / w->segments;
+		size_t at = from * w->task->size;
+		const void *in = w->in_place ? MPI_IN_PLACE : (char *)w->in + at;
+		MPI_Iallreduce(in, (char *)w->out + at, (int)(to - from), TYPE(w), w->task->op, COMM, &requests[i]);
+	}
+	MPI_Waitall(w->segments, requests, MPI_STATUSES_IGNORE);
+}
+
+static void allreduce(struct work *w)
+{
+	if (w->segments > 1)
+		allreduce_segments(w);
+	else
+		MPI_Allreduce(IN(w), w->out, COUNT(w), TYPE(w), w->task->op, COMM);
+}
+
 static void scan(struct work *w) { MPI_Scan(IN(w), w->out, COUNT(w), TYPE(w), w->task->op, COMM); }
 static void exscan(struct work *w) { MPI_Exscan(IN(w), w->out, COUNT(w), TYPE(w), w->task->op, COMM); }
 static void broadcast(struct work *w) { MPI_Bcast(w->out, COUNT(w), TYPE(w), w->task->root, COMM); }
@@ -126,6 +146,13 @@ static void collective_close(struct work *w)
 	free(w->out);
 }
 
+// segments_of reads the number behind the x of a way, such as in-place-x4; 1 if there is none.
+static int segments_of(const char *way)
+{
+	const char *x = strstr(way, "-x");
+	return x ? atoi(x + 2) : 1;
+}
+
 static int open_collective(struct work *w, const char *name, const char *way)
 {
 	for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++) {
@@ -133,7 +160,10 @@ static int open_collective(struct work *w, const char *name, const char *way)
 		if (strcmp(name, c->name))
 			continue;
 		w->collective = c;
-		w->in_place = !strcmp(way, "in-place");
+		w->in_place = !strncmp(way, "in-place", strlen("in-place"));
+		w->segments = segments_of(way);
+		if (w->segments < 1 || w->segments > MAX_SEGMENTS || (w->segments > 1 && c->call != allreduce))
+			return 0;
 		if (w->in_place && !c->can_be_in_place)
 			return 0;
 		w->in_count = w->count * (c->in_blocks ? ranks : 1);

@@ -1,5 +1,7 @@
 // A piece of work that can be timed. open_collective and open_pair make one.
 
+#define MAX_SEGMENTS 64
+
 struct work {
 	const struct task *task;
 	size_t count; // elements of a vector, or of a block; bytes of a message
@@ -17,6 +19,7 @@ struct work {
 	// Collectives.
 	const struct collective *collective;
 	int in_place;
+	int segments; // of an allreduce, each a call of its own; at most MAX_SEGMENTS
 	int tries; // operations that were checked, which number them
 	void *in, *out;
 	size_t in_count, out_count; // elements
