@@ -79,6 +79,8 @@ func helpFor(args []string) (string, error) {
 			return helpDNN(), nil
 		case commandFigure, commandReport:
 			return figuresHelp(name), nil
+		case commandPerformance:
+			return performanceHelp(), nil
 		}
 		for _, op := range operations() {
 			if op.Name == name {
@@ -123,6 +125,8 @@ func (op operation) takes(flag string) bool {
 		return known
 	case slices.Contains(objectFlagNames(), flag):
 		return op.object != object.None
+	case flag == "peer-segments":
+		return op.Name == schedule.AllReduce.String()
 	case flag == "peer" || slices.Contains(peerFlagNames(), flag):
 		return slices.ContainsFunc(peer.Names(), func(name string) bool { return len(peer.Ways(name, op.Name)) > 0 })
 	case flag == "out":
@@ -140,7 +144,7 @@ func (op operation) takes(flag string) bool {
 // commandNames are all first words of a command line.
 func commandNames() []string {
 	names := strings.Split(operationNames(), ", ")
-	return append(names, dnnName, commandFigure, commandReport)
+	return append(names, dnnName, commandFigure, commandReport, commandPerformance)
 }
 
 // visible returns the flags of a first word, as they are typed, with what they mean.
@@ -150,6 +154,8 @@ func visible(command string) (names, usages []string) {
 	case dnnName:
 	case commandFigure, commandReport:
 		f = figureFlags(&figureOptions{command: command})
+	case commandPerformance:
+		f = new(performanceCommand).flags()
 	default:
 		ops := operations()
 		f = flagsOf(ops[slices.IndexFunc(ops, func(op operation) bool { return op.Name == command })])

@@ -83,7 +83,7 @@ var someValues = map[string]string{
 	"n": "2", "transport": "shm", "emulate": "latency=1ms", "bind": "none", "sizes": "8", "time": "1s", "osu": "true", "algorithm": "auto",
 	"dtype": "float64", "op": "sum", "segments": "2", "segment-size": "8", "threshold": "0.5", "processes": "0.5", "root": "0",
 	"plain": "true", "plan": "true", "no-op": "true", "fold-rate": "1MiB", "explain": "true", "interval": "1ms", "static": "auto",
-	"chunk": "64", "window": "1", "inline": "64", "peer": "openmpi", "peer-algorithm": "openmpi:ring", "peer-best": "true",
+	"chunk": "64", "window": "1", "inline": "64", "peer": "openmpi", "peer-algorithm": "openmpi:ring", "peer-best": "true", "peer-segments": "2",
 	"peer-limit": "2s", "repetitions": "1", "verify": "true", "side": "gaspi",
 }
 

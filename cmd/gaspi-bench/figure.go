@@ -15,7 +15,6 @@ import (
 
 	figures "github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/figure"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/page"
-	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/subprocess"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
@@ -109,10 +108,8 @@ func parseFigures(args []string) (*figureOptions, error) {
 	case o.rounds < 1:
 		return nil, fmt.Errorf("--rounds %d: expected at least 1", o.rounds)
 	}
-	for _, name := range o.peers {
-		if !peer.MPI(name) {
-			return nil, fmt.Errorf("--peer %q: expected a list of openmpi, mpich", name)
-		}
+	if err := checkLibraries(o.peers); err != nil {
+		return nil, err
 	}
 	o.name = f.Arg(0)
 	if o.svg == "" {

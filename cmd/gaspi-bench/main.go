@@ -36,6 +36,9 @@ func run(args []string, stdout, stderr *os.File) int {
 	if isFigures(args) {
 		return runFigures(args, stdout, stderr)
 	}
+	if len(args) > 0 && args[0] == commandPerformance {
+		return runPerformance(args, stdout, stderr)
+	}
 	o, err := parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):

@@ -270,6 +270,7 @@ Other commands, with flags of their own, which COMMAND --help shows:
   dnn: replays the gradients of a network in training
   figure: makes a figure of a paper, and says which of its statements hold
   report: makes all figures, as one page of HTML
+  performance: writes tables of times beside the limit and MPI
   help [OPERATION], version (or --version)
   completion bash|zsh|fish: such as in: source <(gaspi-bench completion bash)
 

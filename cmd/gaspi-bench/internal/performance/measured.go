@@ -1,0 +1,80 @@
+package performance
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+)
+
+// Measured is rows, and when and where they were measured.
+type Measured struct {
+	Date string       `json:"date"`
+	Host string       `json:"host"` // with its processor, kernel, Go and the commit
+	Rows []report.Row `json:"rows"`
+}
+
+// Save writes all to a file, a row a line.
+func (m *Measured) Save(file string) error {
+	var b bytes.Buffer
+	head, err := json.Marshal(map[string]string{"date": m.Date, "host": m.Host})
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", file, err)
+	}
+	fmt.Fprintf(&b, "%s,\n\"rows\": [", head[:len(head)-1])
+	for i, r := range m.Rows {
+		row, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", file, err)
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "\n%s", row)
+	}
+	b.WriteString("\n]}\n")
+	return os.WriteFile(file, b.Bytes(), 0o644)
+}
+
+// Load reads a file that Save wrote.
+func Load(file string) (*Measured, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading rows: %w", err)
+	}
+	m := &Measured{}
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, fmt.Errorf("reading rows of %s: %w", file, err)
+	}
+	if len(m.Rows) == 0 {
+		return nil, fmt.Errorf("%s has no rows; measure some with --measure", file)
+	}
+	return m, nil
+}
+
+// A figure is the times of an operation, in microseconds; NaN where there is none.
+type figure struct{ ours, limit, peer float64 }
+
+// of returns the figure of an operation: of the limit and of libraries the fastest.
+func (m *Measured) of(op, transport string, n int, bytes uint64) figure {
+	f := figure{math.NaN(), math.NaN(), math.NaN()}
+	for _, r := range m.Rows {
+		if r.Op != op || r.Transport != transport || r.N != n || r.Bytes != bytes || r.Note != "" {
+			continue
+		}
+		to := &f.peer
+		switch r.Impl {
+		case report.ImplGaspi:
+			to = &f.ours
+		case report.ImplLimit:
+			to = &f.limit
+		}
+		if !(*to <= r.P50US) { // also where there is none yet
+			*to = r.P50US
+		}
+	}
+	return f
+}

@@ -1,0 +1,178 @@
+package performance
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/subprocess"
+	"github.com/gaspi-go/gaspi-go/internal/chart"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
+)
+
+func TestMain(m *testing.M) { testenv.Main(m, nil) }
+
+// sample has a latency with everything, one of which a library failed, and a barrier alone.
+func sample() *Measured {
+	row := func(op, impl, transport string, bytes uint64, us float64) report.Row {
+		return report.Row{Op: op, Impl: impl, Transport: transport, N: 2, Bytes: bytes, P50US: us}
+	}
+	failed := row("latency", "mpich", "tcp", 8, 0)
+	failed.Note = "failed"
+	return &Measured{Date: "1 May 2026", Host: "a host", Rows: []report.Row{
+		row("latency", report.ImplGaspi, "shm", 8, 0.5), row("latency", report.ImplLimit, "shm", 8, 0.4), row("latency", report.ImplLimit, "shm", 8, 0.25),
+		row("latency", "mpich", "shm", 8, 2), row("latency", "openmpi", "shm", 8, 1), row("latency", report.ImplGaspi, "shm", 1<<20, 123.4),
+		row("latency", report.ImplGaspi, "tcp", 8, 5), failed, row("barrier", report.ImplGaspi, "shm", 0, 1234.5),
+	}}
+}
+
+func TestWriteMarkdown(t *testing.T) {
+	var page strings.Builder
+	if err := sample().WriteMarkdown(&page); err != nil {
+		t.Fatal(err)
+	}
+	_, got, ok := strings.Cut(page.String(), "Measured on 1 May 2026: a host.\n")
+	want := `
+## Latency
+
+In microseconds, one way:
+
+| ranks | over | 8 B | 1 KiB | 64 KiB | 1 MiB |
+|---|---|---|---|---|---|
+| 2 | shm | 0.5 (2, 2) | - | - | 123 (-, -) |
+| 2 | tcp | 5 (-, -) | - | - | - |
+
+    gaspi-bench latency -n 2 --transport shm --peer openmpi,mpich
+
+## Barrier
+
+In microseconds:
+
+| ranks | over | time |
+|---|---|---|
+| 2 | shm | 1234 (-, -) |
+| 2 | tcp | - |
+| 4 | shm | - |
+| 4 | tcp | - |
+
+    gaspi-bench barrier -n 2 --transport shm --peer openmpi,mpich
+`
+	if d := cmp.Diff(want, got); !ok || d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	for line := range strings.Lines(page.String()) {
+		if len(line) > lineLength+1 && !strings.HasPrefix(line, "|") {
+			t.Errorf("%d bytes in the line %q", len(line), line)
+		}
+	}
+}
+
+func TestPicture(t *testing.T) {
+	c, err := sample().Picture()
+	want := []chart.Ratio{{Name: "8 bytes one way, shared memory", Note: "0.5 us, 2x", Value: 2}}
+	if d := cmp.Diff(want, c.Rows); err != nil || d != "" {
+		t.Errorf("%v (-want +got):\n%s", err, d)
+	}
+	if _, err := (&Measured{}).Picture(); err == nil {
+		t.Error("a picture of nothing was made")
+	}
+}
+
+// fakeBench is a gaspi-bench that writes its arguments and a row, until the limit-th time.
+func fakeBench(t *testing.T, limit string) *Benchmarks {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "bench")
+	script := `#!/bin/sh
+for a; do file=$a; done
+echo "$@" >> "$0.log"
+if [ $(wc -l < "$0.log") -ge ` + limit + ` ]; then echo "gaspi-bench: too often" >&2; exit 1; fi
+printf '{"op":"%s","impl":"gaspi","n":2,"p50_us":1}\n{"comparison":{}}\n' "$1" > "$file"
+`
+	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return &Benchmarks{Runner: subprocess.Runner{Program: program, Time: time.Millisecond}, Peers: []string{"mpich"}, Repetitions: 3}
+}
+
+// TestMeasure measures everything, and keeps the rows that there were before an error.
+func TestMeasure(t *testing.T) {
+	b, file := fakeBench(t, "1000"), filepath.Join(t.TempDir(), "rows.json")
+	if err := b.Measure(t.Context(), file, "h"); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.ReadFile(b.Program + ".log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := strings.Split(strings.TrimSpace(string(log)), "\n")
+	if !strings.HasPrefix(commands[0], "latency -n 2 --transport shm --sizes 8,1024,65536,1048576 --peer mpich --repetitions 3 --time 1ms --json ") ||
+		!slices.ContainsFunc(commands, func(c string) bool { return strings.HasPrefix(c, "barrier -n 4 --transport tcp --peer") }) {
+		t.Errorf("commands:\n%s", log)
+	}
+	m, err := Load(file)
+	if err != nil || len(m.Rows) != len(commands) || m.Host != "h" || m.Date == "" {
+		t.Errorf("%v: %d rows of %d commands", err, len(m.Rows), len(commands))
+	}
+	b = fakeBench(t, "3")
+	err = b.Measure(t.Context(), file, "h")
+	if m, bad := Load(file); err == nil || !strings.Contains(err.Error(), "too often") || bad != nil || len(m.Rows) != 2 {
+		t.Errorf("%v; %v, %+v", err, bad, m)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rows.json")
+	for text, want := range map[string]string{"{}": "has no rows", "rows": "reading rows of"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := Load(file + ".none"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestDocuments: the page and the picture are those that the committed rows give, so that no
+// number in them was written by hand.
+func TestDocuments(t *testing.T) {
+	docs := filepath.Join("..", "..", "..", "..", "docs")
+	m, err := Load(filepath.Join(docs, "figures", "performance.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawing, err := m.Picture()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page, light, dark bytes.Buffer
+	if err := errors.Join(m.WriteMarkdown(&page), drawing.WriteSVG(&light, chart.Light), drawing.WriteSVG(&dark, chart.Dark)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]*bytes.Buffer{"PERFORMANCE.md": &page, "figures/speed-light.svg": &light, "figures/speed-dark.svg": &dark} {
+		got, err := os.ReadFile(filepath.Join(docs, filepath.FromSlash(name)))
+		if err != nil || !bytes.Equal(got, want.Bytes()) {
+			t.Errorf("docs/%s is not as gaspi-bench performance writes it (%v); --help has the command", name, err)
+		}
+	}
+}
+
+func TestFastestCounts(t *testing.T) {
+	if f := sample().of("latency", "shm", 2, 8); f.ours != 0.5 || f.limit != 0.25 || f.peer != 1 {
+		t.Errorf("%+v, want 0.5, 0.25 and 1", f)
+	}
+	if f := sample().of("latency", "tcp", 2, 8); f.ours != 5 || !math.IsNaN(f.limit) || !math.IsNaN(f.peer) {
+		t.Errorf("%+v, want 5 alone", f)
+	}
+}
