@@ -1,6 +1,7 @@
-// Package chart draws figures as SVG: panels of curves between two axes, and
-// stacked bars. It writes the file itself and needs no library.
+// Package chart draws all figures of the repository as SVG: panels of curves between two axes,
+// stacked bars, bars of ratios, and diagrams of boxes and arrows. It writes the files itself and
+// needs no library.
 //
-// It knows nothing of what it draws. Programs that measure fill a Chart or Bars
-// and call WriteSVG.
+// It knows nothing of what it draws. Programs that measure fill a Chart, Bars or Ratios and call
+// WriteSVG; for a page of HTML, WriteHTML, with Style and Script once in the page.
 package chart

@@ -2,6 +2,7 @@ package performance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -64,6 +65,9 @@ func (p *Benchmarks) Measure(ctx context.Context, file, host string) error {
 					m.add(rows)
 					if err := m.Save(file); err != nil {
 						return err
+					}
+					if ctx.Err() != nil {
+						return errors.New("interrupted")
 					}
 					if err != nil {
 						return fmt.Errorf("%s of %d ranks over %s: %w", op, n, transport, err)
