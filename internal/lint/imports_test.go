@@ -70,7 +70,7 @@ const table = `
 	# limits, which takes bare memory and the choice of a core.
 	gaspi, notify, segment, collectives, ssp, hoplite, launcher
 	< cmd/..., examples/...;
-	internal/chart < cmd/..., examples/...;   # figures as SVG; pure
+	internal/chart < cmd/..., examples/..., docs/guide/img;   # figures as SVG; pure
 	NONE < docs/guide/img;   # draws what the guide shows
 	# Flags, files and the end of a job.
 	examples/program < examples/fft, examples/mfsgd, examples/paramserver/rankrun, examples/paramserver, examples/actors;
