@@ -47,6 +47,11 @@ type Contender struct {
 	Batch func(n int) error
 }
 
+// Beside returns the runtime and its limit, by their batches.
+func Beside(ours, bare func(n int) error) []Contender {
+	return []Contender{{Impl: report.ImplGaspi, Batch: ours}, {Impl: report.ImplLimit, Batch: bare}}
+}
+
 // side is a workload of the contenders of one impl.
 func (w Workload) side(impl string) Workload {
 	only := w

@@ -46,7 +46,7 @@ func prepareBandwidth(ctx context.Context, b *measure.Bench, size uint64) ([]mea
 		return nil, err
 	}
 	if !part {
-		seen.Contenders = []measure.Contender{{Impl: report.ImplGaspi, Batch: measure.Idle}, {Impl: report.ImplLimit, Batch: measure.Idle}}
+		seen.Contenders = measure.Beside(measure.Idle, measure.Idle)
 		put.Contenders = seen.Contenders
 		switch {
 		case near:
@@ -65,11 +65,11 @@ func prepareBandwidth(ctx context.Context, b *measure.Bench, size uint64) ([]mea
 		return prepareWired(ctx, s, seen, peer)
 	}
 	if b.P.Rank() == 0 {
-		seen.Contenders = []measure.Contender{{Impl: report.ImplGaspi, Batch: s.sender(ctx)}, {Impl: report.ImplLimit, Batch: s.bareSender(ctx)}}
-		put.Contenders = []measure.Contender{{Impl: report.ImplGaspi, Batch: s.writer(ctx)}, {Impl: report.ImplLimit, Batch: s.copier()}}
+		seen.Contenders = measure.Beside(s.sender(ctx), s.bareSender(ctx))
+		put.Contenders = measure.Beside(s.writer(ctx), s.copier())
 	} else {
-		seen.Contenders = []measure.Contender{{Impl: report.ImplGaspi, Batch: s.receiver(ctx)}, {Impl: report.ImplLimit, Batch: s.bareReceiver(ctx)}}
-		put.Contenders = []measure.Contender{{Impl: report.ImplGaspi, Batch: measure.Idle}, {Impl: report.ImplLimit, Batch: measure.Idle}}
+		seen.Contenders = measure.Beside(s.receiver(ctx), s.bareReceiver(ctx))
+		put.Contenders = measure.Beside(measure.Idle, measure.Idle)
 	}
 	return []measure.Workload{seen, put}, nil
 }
@@ -122,80 +122,53 @@ func (s *stream) writes(ctx context.Context) error {
 }
 
 func (s *stream) sender(ctx context.Context) func(int) error {
-	return func(n int) error {
-		for range n {
-			v := s.seq.Next()
-			limit.Stamp(s.out, v)
-			if err := s.writes(ctx); err != nil {
-				return err
-			}
-			// A notification comes after all earlier writes of its queue.
-			if err := s.q.Notify(s.dst, gaspi.Notification{ID: limit.NotePing, Value: gaspi.Value(v)}); err != nil {
-				return err
-			}
-			if err := s.q.Wait(ctx); err != nil {
-				return err
-			}
-			if err := s.b.Seg.WaitUntil(ctx, limit.NoteAck, gaspi.Equal, gaspi.Value(v)); err != nil {
-				return err
-			}
+	return s.each(func(v uint32) error {
+		limit.Stamp(s.out, v)
+		if err := s.writes(ctx); err != nil {
+			return err
 		}
-		return nil
-	}
+		// A notification comes after all earlier writes of its queue.
+		if err := s.signal(ctx, limit.NotePing, gaspi.Value(v)); err != nil {
+			return err
+		}
+		return s.b.Seg.WaitUntil(ctx, limit.NoteAck, gaspi.Equal, gaspi.Value(v))
+	})
 }
 
 func (s *stream) receiver(ctx context.Context) func(int) error {
-	return func(n int) error {
-		for range n {
-			v := s.seq.Next()
-			if err := s.AwaitNotification(ctx, v); err != nil {
-				return err
-			}
-			if err := limit.Verify(s.in, v); err != nil {
-				return err
-			}
-			if err := s.q.Notify(s.dst, gaspi.Notification{ID: limit.NoteAck, Value: gaspi.Value(v)}); err != nil {
-				return err
-			}
-			if err := s.q.Wait(ctx); err != nil {
-				return err
-			}
+	return s.each(func(v uint32) error {
+		if err := s.AwaitNotification(ctx, v); err != nil {
+			return err
 		}
-		return nil
-	}
+		if err := limit.Verify(s.in, v); err != nil {
+			return err
+		}
+		return s.signal(ctx, limit.NoteAck, gaspi.Value(v))
+	})
 }
 
 func (s *stream) bareSender(ctx context.Context) func(int) error {
-	return func(n int) error {
-		for range n {
-			v := s.seq.Next()
-			limit.Stamp(s.out, v)
-			for range s.window {
-				segment.Copy(s.dest, s.out)
-			}
-			limit.Raise(s.bell, v)
-			if err := s.b.Await(ctx, s.flag, v); err != nil {
-				return err
-			}
+	return s.each(func(v uint32) error {
+		limit.Stamp(s.out, v)
+		for range s.window {
+			segment.Copy(s.dest, s.out)
 		}
-		return nil
-	}
+		limit.Raise(s.bell, v)
+		return s.b.Await(ctx, s.flag, v)
+	})
 }
 
 func (s *stream) bareReceiver(ctx context.Context) func(int) error {
-	return func(n int) error {
-		for range n {
-			v := s.seq.Next()
-			if err := s.b.Await(ctx, s.flag, v); err != nil {
-				return err
-			}
-			if err := limit.Verify(s.in, v); err != nil {
-				return err
-			}
-			limit.Raise(s.bell, v)
+	return s.each(func(v uint32) error {
+		if err := s.b.Await(ctx, s.flag, v); err != nil {
+			return err
 		}
+		if err := limit.Verify(s.in, v); err != nil {
+			return err
+		}
+		limit.Raise(s.bell, v)
 		return nil
-	}
+	})
 }
 
 func (s *stream) writer(ctx context.Context) func(int) error {

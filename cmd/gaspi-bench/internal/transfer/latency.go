@@ -36,7 +36,7 @@ func prepareLatency(ctx context.Context, b *measure.Bench, size uint64) ([]measu
 		return nil, err
 	}
 	if !part {
-		seen.Contenders = []measure.Contender{{Impl: report.ImplGaspi, Batch: measure.Idle}, {Impl: report.ImplLimit, Batch: measure.Idle}}
+		seen.Contenders = measure.Beside(measure.Idle, measure.Idle)
 		if !near && !b.Wired() {
 			seen.Contenders = seen.Contenders[:1]
 		}

@@ -33,7 +33,7 @@ func prepareNotifyRate(ctx context.Context, b *measure.Bench, _ uint64) ([]measu
 		return nil, err
 	}
 	if !part {
-		w.Contenders = []measure.Contender{{Impl: report.ImplGaspi, Batch: measure.Idle}, {Impl: report.ImplLimit, Batch: measure.Idle}}
+		w.Contenders = measure.Beside(measure.Idle, measure.Idle)
 		if !near {
 			w.Contenders = w.Contenders[:1]
 		}
@@ -73,71 +73,49 @@ type notifier struct {
 }
 
 func (c *notifier) sender(ctx context.Context) func(int) error {
-	return func(n int) error {
-		for range n {
-			v := gaspi.Value(c.seq.Next())
-			for i := range gaspi.NotificationID(NoteWindow) {
-				if err := c.q.Notify(c.dst, gaspi.Notification{ID: limit.NoteCount + i, Value: v}); err != nil {
-					return err
-				}
-			}
-			if err := c.q.Wait(ctx); err != nil {
-				return err
-			}
-			if err := c.b.Seg.WaitUntil(ctx, limit.NoteAck, gaspi.Equal, v); err != nil {
+	return c.each(func(number uint32) error {
+		v := gaspi.Value(number)
+		for i := range gaspi.NotificationID(NoteWindow) {
+			if err := c.q.Notify(c.dst, gaspi.Notification{ID: limit.NoteCount + i, Value: v}); err != nil {
 				return err
 			}
 		}
-		return nil
-	}
+		if err := c.q.Wait(ctx); err != nil {
+			return err
+		}
+		return c.b.Seg.WaitUntil(ctx, limit.NoteAck, gaspi.Equal, v)
+	})
 }
 
 func (c *notifier) receiver(ctx context.Context) func(int) error {
-	return func(n int) error {
-		for range n {
-			v := gaspi.Value(c.seq.Next())
-			for i := range gaspi.NotificationID(NoteWindow) {
-				if err := c.b.Seg.WaitUntil(ctx, limit.NoteCount+i, gaspi.Equal, v); err != nil {
-					return err
-				}
-			}
-			if err := c.q.Notify(c.dst, gaspi.Notification{ID: limit.NoteAck, Value: v}); err != nil {
-				return err
-			}
-			if err := c.q.Wait(ctx); err != nil {
+	return c.each(func(number uint32) error {
+		v := gaspi.Value(number)
+		for i := range gaspi.NotificationID(NoteWindow) {
+			if err := c.b.Seg.WaitUntil(ctx, limit.NoteCount+i, gaspi.Equal, v); err != nil {
 				return err
 			}
 		}
-		return nil
-	}
+		return c.signal(ctx, limit.NoteAck, v)
+	})
 }
 
 func (c *notifier) bareSender(ctx context.Context) func(int) error {
-	return func(n int) error {
-		for range n {
-			v := c.seq.Next()
-			for i := range c.theirs {
-				limit.Raise(&c.theirs[i], v)
-			}
-			if err := c.b.Await(ctx, c.flag, v); err != nil {
-				return err
-			}
+	return c.each(func(v uint32) error {
+		for i := range c.theirs {
+			limit.Raise(&c.theirs[i], v)
 		}
-		return nil
-	}
+		return c.b.Await(ctx, c.flag, v)
+	})
 }
 
 func (c *notifier) bareReceiver(ctx context.Context) func(int) error {
-	return func(n int) error {
-		for range n {
-			v := c.seq.Next()
-			for i := range c.mine {
-				if err := c.b.Await(ctx, &c.mine[i], v); err != nil {
-					return err
-				}
+	return c.each(func(v uint32) error {
+		for i := range c.mine {
+			if err := c.b.Await(ctx, &c.mine[i], v); err != nil {
+				return err
 			}
-			limit.Raise(c.bell, v)
 		}
+		limit.Raise(c.bell, v)
 		return nil
-	}
+	})
 }

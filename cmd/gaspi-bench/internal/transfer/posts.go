@@ -45,8 +45,26 @@ func (m *Mail) Looks() func(int) error {
 
 // Notify sends the notification of message v without data.
 func (m *Mail) Notify(ctx context.Context, v uint32) error {
-	if err := m.q.Notify(m.dst, gaspi.Notification{ID: limit.NotePing, Value: gaspi.Value(v)}); err != nil {
+	return m.signal(ctx, limit.NotePing, gaspi.Value(v))
+}
+
+// signal sends a notification, which comes after all earlier writes of its queue, and waits
+// until it has left.
+func (m *Mail) signal(ctx context.Context, id gaspi.NotificationID, v gaspi.Value) error {
+	if err := m.q.Notify(m.dst, gaspi.Notification{ID: id, Value: v}); err != nil {
 		return err
 	}
 	return m.q.Wait(ctx)
+}
+
+// each makes a batch that does a step for each message, by its number.
+func (m *Mail) each(step func(v uint32) error) func(int) error {
+	return func(n int) error {
+		for range n {
+			if err := step(m.seq.Next()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }

@@ -26,43 +26,34 @@ func (m *wiredMail) receiveMessage(ctx context.Context, _ uint32) error {
 
 // sender sends windows of messages and waits for the answer to each.
 func (m *wiredMail) sender(ctx context.Context, window int) func(int) error {
-	return func(n int) error {
-		for range n {
-			v := m.seq.Next()
-			limit.Stamp(m.Mail.out, v)
-			for range window {
-				if err := m.Send(ctx, m.Mail.out); err != nil {
-					return err
-				}
-			}
-			if err := m.Receive(ctx, m.ack[:]); err != nil {
+	return m.each(func(v uint32) error {
+		limit.Stamp(m.Mail.out, v)
+		for range window {
+			if err := m.Send(ctx, m.Mail.out); err != nil {
 				return err
 			}
-			if got := binary.LittleEndian.Uint32(m.ack[:]); got != v {
-				return fmt.Errorf("the connection to compare with: answer %d to message %d", got, v)
-			}
+		}
+		if err := m.Receive(ctx, m.ack[:]); err != nil {
+			return err
+		}
+		if got := binary.LittleEndian.Uint32(m.ack[:]); got != v {
+			return fmt.Errorf("the connection to compare with: answer %d to message %d", got, v)
 		}
 		return nil
-	}
+	})
 }
 
 func (m *wiredMail) receiver(ctx context.Context, window int) func(int) error {
-	return func(n int) error {
-		for range n {
-			v := m.seq.Next()
-			for range window {
-				if err := m.Receive(ctx, m.Mail.in); err != nil {
-					return err
-				}
-			}
-			if err := limit.Verify(m.Mail.in, v); err != nil {
-				return err
-			}
-			binary.LittleEndian.PutUint32(m.ack[:], v)
-			if err := m.Send(ctx, m.ack[:]); err != nil {
+	return m.each(func(v uint32) error {
+		for range window {
+			if err := m.Receive(ctx, m.Mail.in); err != nil {
 				return err
 			}
 		}
-		return nil
-	}
+		if err := limit.Verify(m.Mail.in, v); err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint32(m.ack[:], v)
+		return m.Send(ctx, m.ack[:])
+	})
 }
