@@ -10,7 +10,7 @@ import (
 )
 
 // plotRows draws medians over sizes: a panel for each operation, a curve for each
-// contender, of a peer its best. Bars go from the least to the largest median of a
+// contender, of a peer its best. Bands go from the least to the largest median of a
 // round. Our rows are one contender unless apart says that each algorithm is one.
 func plotRows(file, title string, rows []Row, apart bool) error {
 	drawing := chart.Chart{Title: title}
@@ -21,7 +21,7 @@ func plotRows(file, title string, rows []Row, apart bool) error {
 		i := slices.IndexFunc(drawing.Panels, func(p chart.Panel) bool { return p.Title == r.Op })
 		if i < 0 {
 			i = len(drawing.Panels)
-			drawing.Panels = append(drawing.Panels, chart.Panel{Title: r.Op, XLabel: "bytes", YLabel: "time (us), p50", XBytes: true, LogY: true})
+			drawing.Panels = append(drawing.Panels, chart.Panel{Title: r.Op, XLabel: "size (bytes)", YLabel: "time (us), p50", XBytes: true, LogY: true})
 		}
 		name := r.Impl
 		switch {
@@ -53,7 +53,7 @@ func plotRow(p *chart.Panel, name string, r Row) {
 	i := slices.IndexFunc(p.Curves, func(c chart.Curve) bool { return c.Name == name })
 	if i < 0 {
 		i = len(p.Curves)
-		p.Curves = append(p.Curves, chart.Curve{Name: name})
+		p.Curves = append(p.Curves, chart.Curve{Name: name, Limit: r.Impl == ImplLimit})
 	}
 	c := &p.Curves[i]
 	low, high := r.P50US, r.P50US
