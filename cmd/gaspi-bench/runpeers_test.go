@@ -28,6 +28,8 @@ func TestPeerFlagsThatMakeNoSense(t *testing.T) {
 		{"no peer", []string{"allreduce", "--peer", ""}, "--peer: expected a list of openmpi, mpich, libfabric, libfabric-descriptor, libfabric-thread; found an empty one"},
 		{"the same twice", []string{"allreduce", "--peer", "mpich,mpich"}, "--peer: mpich is named twice"},
 		{"rounds of nothing", []string{"allreduce", "--repetitions", "3"}, "--repetitions: there is nothing to compare with; add --peer"},
+		{"segments of something else", []string{"reduce", "--peer", "mpich", "--peer-segments", "4"}, "--peer-segments: reduce has none, only allreduce; drop the flag"},
+		{"no segments", []string{"allreduce", "--peer", "mpich", "--peer-segments", "0"}, "--peer-segments 0: expected 1 to 64"},
 		{"best of nothing", []string{"allreduce", "--peer-best"}, "--peer-best: there is nothing to compare with; add --peer"},
 		{"no rounds", beside("allreduce", "--repetitions", "0"), "--repetitions 0: expected at least 1"},
 		{"no patience", beside("allreduce", "--peer-limit", "10ms"), "--peer-limit 10ms: expected at least 1s"},

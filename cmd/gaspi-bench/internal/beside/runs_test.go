@@ -62,6 +62,17 @@ func TestPointsOfPeers(t *testing.T) {
 	}
 }
 
+func TestSegmentsOfPeers(t *testing.T) {
+	c := &comparison{Sides: Sides{
+		Op: "allreduce", Ranks: 2, Sizes: []uint64{80}, Bind: "none", Peers: Peers{Segments: 4},
+		Call: &collective.Spec{What: schedule.AllReduce, Algorithm: collective.Auto, Dtype: collective.Dtypes()[0]},
+	}, cores: 2}
+	want := []peer.Point{{Operation: "allreduce", Count: 10, Way: "in-place-x4"}, {Operation: "allreduce", Count: 10, Way: "separate-x4"}}
+	if d := cmp.Diff(want, c.newRun(&peer.Peer{Name: "mpich"}, "", "").job.Points); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
 // Goal: the peer reduces as ours does, by the same operation at the same root, bound alike.
 func TestJobOfPeers(t *testing.T) {
 	c := &comparison{

@@ -52,8 +52,12 @@ func eventual7(ctx context.Context, lab *Lab, way Setting, _ time.Time) (*Part, 
 		lab.Bench.Doing("stale reductions, " + way.String())
 	}
 	made, err := run(ctx, l)
+	cut := ""
 	if err != nil {
-		return nil, err
+		if ctx.Err() == nil || made == nil || math.IsNaN(made.Stale[0].Call) {
+			return nil, err
+		}
+		cut = cutBy(ctx)
 	}
 	if way == Simulated {
 		made.Setting = describe(&l.Machine)
@@ -61,7 +65,7 @@ func eventual7(ctx context.Context, lab *Lab, way Setting, _ time.Time) (*Part, 
 	r := &looped{made}
 	p := &Part{
 		Setting: fmt.Sprintf("%s; %d ranks, %s, computing takes %v on average and varies by %.0f %%", r.Setting, l.Ranks, showBytes(float64(l.Bytes)), l.Compute, 100*l.Spread),
-		Doubt:   r.Doubt, Charts: r.charts(way), Tables: []Table{r.table()},
+		Doubt:   r.Doubt, Cut: cut, Charts: r.charts(way), Tables: []Table{r.table()},
 	}
 	p.judge(&SweepTimes{Way: way, Doubt: r.Doubt}, r.claims()...)
 	return p, nil
@@ -103,8 +107,11 @@ func (r *looped) claims() []*Claim {
 }
 
 // monotone is 1 if waiting shrinks or stays with every slack, but for a percent of the
-// call at slack 0.
+// call at slack 0; NaN if not all slacks were run.
 func (r *looped) monotone() float64 {
+	if math.IsNaN(r.Stale[len(r.Stale)-1].Wait) {
+		return math.NaN()
+	}
 	for i := range r.Stale[1:] {
 		if r.Stale[i+1].Wait > r.Stale[i].Wait+0.01*r.Stale[0].Call {
 			return 0

@@ -74,6 +74,20 @@ func TestRunLoop(t *testing.T) {
 	}
 }
 
+// Goal: rows that were measured before a run fails stay, and the others are no numbers.
+func TestRunKeepsRows(t *testing.T) {
+	l := Loop{Ranks: 2, Iterations: 3, Bytes: 4096, Slacks: []int{0, -1}} // there is no such slack
+	r, err := Run(t.Context(), l)
+	if err == nil || r.Stale[0].Rate <= 0 {
+		t.Fatalf("%v, first row %+v", err, r.Stale[0])
+	}
+	for i, row := range []Row{r.Stale[1], r.Ring, r.Calm[0], r.Calm[1]} {
+		if !math.IsNaN(row.Call) || !math.IsNaN(row.Wait) || !math.IsNaN(row.Rate) {
+			t.Errorf("row %d is %+v", i, row)
+		}
+	}
+}
+
 // Goal: a host that could not carry the links casts doubt on the figure.
 func TestRunKnowsLateness(t *testing.T) {
 	l := Loop{Ranks: 2, Iterations: 3, Bytes: 4096, Slacks: []int{0}, Link: "latency=100us,bandwidth=1GB/s"}

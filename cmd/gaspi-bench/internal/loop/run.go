@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,28 +15,35 @@ import (
 	"github.com/gaspi-go/gaspi-go/ssp"
 )
 
-// Run runs a loop with ranks that are goroutines of this process.
+// Run runs a loop with ranks that are goroutines of this process. If it fails, the rows that it
+// did not come to are NaN.
 func Run(ctx context.Context, l Loop) (*Measured, error) {
-	r := &Measured{Loop: l, Setting: "ranks are goroutines of one process"}
+	nothing := Row{math.NaN(), math.NaN(), math.NaN()}
+	r := &Measured{
+		Loop: l, Setting: "ranks are goroutines of one process",
+		Stale: slices.Repeat([]Row{nothing}, len(l.Slacks)), Ring: nothing, Calm: [2]Row{nothing, nothing},
+	}
 	if l.Link != "" {
 		r.Setting += ", each behind a link of " + l.Link
 	}
 	one := func(to *Row, l *Loop, open opener) error {
 		row, late, err := l.run(ctx, open)
+		if err != nil {
+			return err
+		}
 		*to = row
 		if !late.Valid() {
 			r.Doubt = late.String()
 		}
-		return err
+		return nil
 	}
-	r.Stale = make([]Row, len(l.Slacks))
 	for i, slack := range l.Slacks {
 		if err := one(&r.Stale[i], &l, l.staleStep(slack)); err != nil {
-			return nil, fmt.Errorf("slack %d: %w", slack, err)
+			return r, fmt.Errorf("slack %d: %w", slack, err)
 		}
 	}
 	calm := l.calmed()
-	return r, errors.Join(one(&r.Calm[0], calm, l.staleStep(0)), one(&r.Calm[1], calm, l.ringStep), one(&r.Ring, &l, l.ringStep))
+	return r, errors.Join(one(&r.Ring, &l, l.ringStep), one(&r.Calm[0], calm, l.staleStep(0)), one(&r.Calm[1], calm, l.ringStep))
 }
 
 // A reductionStep is the reduction of one iteration.

@@ -29,6 +29,9 @@ func each(name string, operations []string) []Point {
 	for _, op := range operations {
 		for _, way := range Ways(name, op) {
 			points = append(points, Point{Operation: op, Count: 1003, Way: way})
+			if op == "allreduce" && MPI(name) { // in segments of unequal length
+				points = append(points, Point{Operation: op, Count: 1003, Way: way + "-x4"})
+			}
 		}
 	}
 	return points
