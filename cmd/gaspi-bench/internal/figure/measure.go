@@ -33,7 +33,8 @@ type turn struct {
 
 // measure does turns in rounds: each round has all turns, so that they meet the machine in the
 // same moods. A round begins only if one as long as the longest so far would end before end.
-// Times are settled with what there is when ctx ends; measure fails if that is nothing.
+// Times are settled with what there is when ctx ends or a turn fails; measure fails if that is
+// nothing.
 func (t *SweepTimes) measure(ctx context.Context, b *Bench, end time.Time, turns []turn) error {
 	defer t.settle()
 	var longest time.Duration
@@ -60,6 +61,9 @@ func (t *SweepTimes) measure(ctx context.Context, b *Bench, end time.Time, turns
 				return nil
 			case late:
 				return ctx.Err()
+			case err != nil && len(t.rounds) > 0:
+				t.Cut = err.Error()
+				return nil
 			case err != nil:
 				return err
 			}

@@ -136,6 +136,22 @@ func TestMeasureRefuses(t *testing.T) {
 	}
 }
 
+// Goal: a turn that fails, as one beside a library that is not installed, leaves the times before it.
+func TestMeasureKeepsTimesBeforeAFailure(t *testing.T) {
+	b := fakeBench(t, `case "$*" in *--peer*) echo "gaspi-bench: MPICH is not installed" >&2; exit 1;; esac; `+oneRow)
+	s, err := measured().beside([]string{"mpich"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	times, err := s.measure(t.Context(), &Lab{Bench: b}, Raw, time.Now())
+	if err != nil || !strings.Contains(times.Cut, "MPICH is not installed") {
+		t.Fatalf("cut by %q, %v", times.Cut, err)
+	}
+	if x, ok := times.At("a", 2, 16); !ok || x.Seconds != 1e-6 {
+		t.Errorf("%v, %v", x, ok)
+	}
+}
+
 // Goal: what cannot be measured is a part that says why, and does not end the report.
 func TestRunGoesOn(t *testing.T) {
 	f := &Figure{Name: "x", Sweep: measured(), Claims: []Claim{{Text: "c", Number: faster("a", "a", 2), Paper: exactly(1, "p")}}}
