@@ -49,16 +49,22 @@ func isFigures(args []string) bool {
 // runFigures is run for figure and report.
 func runFigures(args []string, stdout, stderr *os.File) int {
 	o, err := parseFigures(args)
+	return runCommand(args[0], err, func() string { return figuresHelp(args[0]) }, func(ctx context.Context) error { return o.run(ctx, stdout, stderr) }, stdout, stderr)
+}
+
+// runCommand does what a command with flags of its own is to do, after its command line was
+// read with an error or none, and returns the exit code. The ranks that it starts get the signal
+// that ends its context too, and leave nothing behind.
+func runCommand(name string, err error, help func() string, run func(ctx context.Context) error, stdout, stderr *os.File) int {
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		return show(figuresHelp(args[0]), stdout, stderr)
+		return show(help(), stdout, stderr)
 	case err != nil:
-		return decline(err, "gaspi-bench "+args[0]+" --help", stderr)
+		return decline(err, "gaspi-bench "+name+" --help", stderr)
 	}
-	// The ranks of what is measured get the signal too, and leave nothing behind.
 	ctx, stop := interruptible(context.Background())
 	defer stop()
-	if err := o.run(ctx, stdout, stderr); err != nil {
+	if err := run(ctx); err != nil {
 		say(stderr, err)
 		return exitFailed
 	}

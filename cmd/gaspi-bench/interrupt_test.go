@@ -151,7 +151,7 @@ func TestNothingIsMeasured(t *testing.T) {
 		{"a way that there is not", []string{"figure", "gloo-table", "--way", "raw"},
 			"gaspi-bench: nothing was measured: gloo-table is made in no such way; choose from simulated by --way\n"},
 		{"a program that there is not", []string{"figure", "eventual-6", "--way", "raw"},
-			"gaspi-bench: nothing was measured: it needs Go, and a module that has github.com/gaspi-go/gaspi-go/examples/mfsgd, such as the project itself: "},
+			"gaspi-bench: nothing was measured: it needs the program mfsgd beside gaspi-bench or in PATH (go install github.com/gaspi-go/gaspi-go/examples/mfsgd@latest), or Go in a clone of the project: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -75,19 +74,7 @@ func checkLibraries(names []string) error {
 func runPerformance(args []string, stdout, stderr *os.File) int {
 	c := &performanceCommand{}
 	err := c.parse(args[1:])
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		return show(performanceHelp(), stdout, stderr)
-	case err != nil:
-		return decline(err, "gaspi-bench "+commandPerformance+" --help", stderr)
-	}
-	ctx, stop := interruptible(context.Background())
-	defer stop()
-	if err := c.run(ctx, stderr); err != nil {
-		say(stderr, err)
-		return exitFailed
-	}
-	return 0
+	return runCommand(args[0], err, performanceHelp, func(ctx context.Context) error { return c.run(ctx, stderr) }, stdout, stderr)
 }
 
 func (c *performanceCommand) run(ctx context.Context, stderr io.Writer) error {

@@ -87,11 +87,7 @@ func (s *Sweep) table(t *SweepTimes) Table {
 		for _, bytes := range t.Grid.Bytes {
 			cells := []string{fmt.Sprint(ranks), showBytes(float64(bytes))}
 			for _, line := range s.in(t.Way) {
-				cell := "-"
-				if x, ok := t.At(line.Name, ranks, bytes); ok {
-					cell = showNumber(x.Seconds * 1e6)
-				}
-				cells = append(cells, cell)
+				cells = append(cells, showNumber(t.seconds(line.Name, ranks, bytes)*1e6))
 			}
 			table.Rows = append(table.Rows, cells)
 		}

@@ -13,7 +13,11 @@ import (
 
 // eventualFigures returns the figures of the paper on eventually consistent collectives.
 func eventualFigures() []Figure {
-	return slices.Concat(staleFigures(), []Figure{eventual8(), eventual9(), eventual10(), eventual11(), eventual12(), eventual13()})
+	return slices.Concat(staleFigures(), []Figure{
+		quarter(8, schedule.Broadcast, "Broadcast", "sent", between(3.25, 3.58, "Section V-b")),
+		quarter(9, schedule.Reduce, "Reduction", "sent and folded", exactly(5, `Section V-c: "roughly 5x"`)),
+		eventual10(), eventual11(), eventual12(), eventual13(),
+	})
 }
 
 // The lengths that the paper measures at: 10,000 and 1,000,000 doubles.
@@ -70,29 +74,15 @@ var onlyBytes = Reason{
 	Text: "Beside the bytes next to nothing takes time here, so that a quarter of them takes about a quarter of it.",
 }
 
-// eventual8 is Fig. 8.
-func eventual8() Figure {
+// quarter is Fig. 8 or 9: an operation along a binomial tree on a part of the data.
+func quarter(number int, op schedule.Operation, title, about string, paper Reading) Figure {
 	return Figure{
-		Name: "eventual-8", Paper: eventual, Place: "Fig. 8", Title: "Broadcast of a part of the data",
-		About: "Broadcast along a binomial tree, of which only the first 25 to 100 % of 10,000 and 1,000,000 doubles is sent.",
-		Sweep: &Sweep{Op: schedule.Broadcast, Machine: fdr(), Grids: thresholdGrids(), Lines: parts("binomial", dataPart)},
+		Name: fmt.Sprintf("eventual-%d", number), Paper: eventual, Place: fmt.Sprintf("Fig. %d", number), Title: title + " of a part of the data",
+		About: title + " along a binomial tree, of which only the first 25 to 100 % of 10,000 and 1,000,000 doubles is " + about + ".",
+		Sweep: &Sweep{Op: op, Machine: fdr(), Grids: thresholdGrids(), Lines: parts("binomial", dataPart)},
 		Chart: ChartForm{OverRanks: true, AsTime: true},
 		Claims: []Claim{{
-			Text: "a quarter of 1,000,000 doubles is faster than all", Kind: Gain, Paper: between(3.25, 3.58, "Section V-b"),
-			Number: large(percent(0.25), percent(1)), Why: []Reason{overLatency, onlyBytes},
-		}},
-	}
-}
-
-// eventual9 is Fig. 9.
-func eventual9() Figure {
-	return Figure{
-		Name: "eventual-9", Paper: eventual, Place: "Fig. 9", Title: "Reduction of a part of the data",
-		About: "Reduction along a binomial tree, of which only the first 25 to 100 % of 10,000 and 1,000,000 doubles is sent and folded.",
-		Sweep: &Sweep{Op: schedule.Reduce, Machine: fdr(), Grids: thresholdGrids(), Lines: parts("binomial", dataPart)},
-		Chart: ChartForm{OverRanks: true, AsTime: true},
-		Claims: []Claim{{
-			Text: "a quarter of 1,000,000 doubles is faster than all", Kind: Gain, Paper: exactly(5, `Section V-c: "roughly 5x"`),
+			Text: "a quarter of 1,000,000 doubles is faster than all", Kind: Gain, Paper: paper,
 			Number: large(percent(0.25), percent(1)), Why: []Reason{overLatency, onlyBytes},
 		}},
 	}

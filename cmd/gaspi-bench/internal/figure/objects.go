@@ -193,11 +193,7 @@ func (r *objectRun) table(t *SweepTimes, rate float64) Table {
 				cells = append(cells, showNumber(at.interval.Seconds()*1e3))
 			}
 			for _, line := range lines {
-				cell := "-"
-				if x, ok := t.At(object(r.op, line), ranks, at.key()); ok {
-					cell = showNumber(x.Seconds * 1e3)
-				}
-				cells = append(cells, cell)
+				cells = append(cells, showNumber(t.seconds(object(r.op, line), ranks, at.key())*1e3))
 			}
 			table.Rows = append(table.Rows, cells)
 		}
