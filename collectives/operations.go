@@ -13,6 +13,7 @@ type operations struct {
 	agreed  uint64 // agreements begun so far
 	active  []*run // under way, in the order of their calls
 	waiting []*run // not begun because too many are under way, or their plan is
+	started int    // of both, those that go on in the background
 	recent  recents
 	meeting *agreement.Note // of the meeting under way, nil if there is none
 	met     uint64          // how many meetings have ended
@@ -66,6 +67,7 @@ func (o *operations) notes() []agreement.Note {
 // begin numbers a call and begins it as soon as there is room.
 func (o *operations) begin(r *run, task *Task) {
 	r.call, r.err, r.state = o.next(), nil, queued
+	r.handle.renew()
 	r.bind(task)
 	if len(o.waiting) > 0 || !o.hasRoom(r.p) {
 		o.waiting = append(o.waiting, r)

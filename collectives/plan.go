@@ -144,7 +144,11 @@ func (p *Plan) Start() (*Handle, error) {
 		return nil, refused(p.task.String())
 	}
 	defer t.leave()
-	return p.start()
+	h, err := p.start()
+	if err == nil {
+		t.carryOn(&p.run)
+	}
+	return h, err
 }
 
 // start is Start in a call of the team.

@@ -108,6 +108,7 @@ func (r *run) alone() {
 func (r *run) slowly(ctx context.Context) error {
 	t := r.p.t
 	r.state, r.p.busy = going, r
+	r.handle.renew()
 	t.ops.active = append(t.ops.active, r)
 	return t.complete(ctx, r)
 }

@@ -12,15 +12,17 @@ import (
 // openMemory makes the control segment and the arena in it.
 func (t *Team) openMemory(ctx context.Context) error {
 	lay := agreement.LayoutOf(len(t.ranks))
-	seg, err := t.createSegment(ctx, lay.Size()+min(t.cfg.Scratch, firstSlab), uint32(lay.Notifications())+t.cfg.Slots)
+	bell := uint32(lay.Notifications()) + t.cfg.Slots // behind those of plans
+	seg, err := t.createSegment(ctx, lay.Size()+min(t.cfg.Scratch, firstSlab), bell+1)
 	if err != nil {
 		return err
 	}
 	t.control = seg
+	t.prepareBackground(gaspi.NotificationID(bell))
 	t.arena = memory.New(seg, lay.Size(), lay.Notifications(), memory.Limits{Scratch: t.cfg.Scratch, Slots: t.cfg.Slots})
 	t.member = executor.Member{
 		Proc: t.proc, Queue: t.queue, Control: seg, Ranks: t.ranks, Me: t.me,
-		Patience: stallAfter(len(t.ranks)), Blame: t.blame,
+		Patience: stallAfter(len(t.ranks)), Blame: t.blame, Wanted: &t.busy.wanting,
 	}
 	t.mail = agreement.NewMailbox(lay, seg, t.ranks, t.me, &t.member)
 	return nil

@@ -24,6 +24,9 @@ type run struct {
 	exec   executor.Execution
 	agree  agreement.Agreement
 	err    error
+
+	started bool // by Start, and goes on in the background
+	blocked bool // by the queue, when it was last gone on with
 }
 
 type runState uint8
@@ -52,10 +55,16 @@ func (r *run) end(err error) {
 		r.p.busy = nil
 	}
 	r.exec.Release()
+	if r.started {
+		r.started = false
+		r.p.t.ops.started--
+	}
+	r.handle.settle()
 }
 
 // progress does what can be done for all operations, in the order of their calls,
-// and reports whether anything was.
+// and reports whether anything was. With endedContext it does not block: an operation that
+// waits for the queue is blocked.
 func (t *Team) progress(ctx context.Context) (moved bool, err error) {
 	if err := t.own.Revoked(); err != nil {
 		return false, err
@@ -63,10 +72,14 @@ func (t *Team) progress(ctx context.Context) (moved bool, err error) {
 	for i := 0; i < len(t.ops.active); i++ {
 		r := t.ops.active[i]
 		m, err := r.advance(ctx)
-		moved = moved || m
-		if err != nil {
-			return moved, err
+		r.blocked = ctx == endedContext && ctxErr(err)
+		switch {
+		case r.blocked:
+			continue
+		case err != nil:
+			return moved || m, err
 		}
+		moved = moved || m
 		if r.state != ended {
 			continue
 		}
@@ -98,12 +111,12 @@ func (r *run) advance(ctx context.Context) (moved bool, err error) {
 func (t *Team) look() bool {
 	for _, r := range t.ops.active {
 		if r.state == agreeing {
-			if r.agree.Arrived(t.mail) {
+			if !r.blocked && r.agree.Arrived(t.mail) {
 				return true
 			}
 			continue
 		}
-		if r.exec.Ready() {
+		if !r.blocked && r.exec.Ready() {
 			return true
 		}
 	}
@@ -128,7 +141,7 @@ func (t *Team) finish(ctx context.Context, r *run) error {
 // try makes progress without waiting. When it has found nothing to do for the patience of the
 // team, it looks for a reason.
 func (t *Team) try() error {
-	moved, err := t.progress(context.Background())
+	moved, err := t.progress(endedContext)
 	now := time.Now()
 	switch {
 	case moved || err != nil:

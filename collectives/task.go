@@ -131,6 +131,7 @@ func Start(ctx context.Context, t *Team, task Task) (*Handle, error) {
 	r := new(run) // its handle may be asked long after
 	r.prepare(p)
 	t.ops.begin(r, &task)
+	t.carryOn(r)
 	return &r.handle, nil
 }
 

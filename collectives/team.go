@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
@@ -47,6 +46,9 @@ type Config struct {
 	RevokeWith *gaspi.Group
 	// Independent makes teams that are split from this one end each alone; see Split.
 	Independent bool
+	// Progress says who carries on operations that Start has begun. It need not be the same on all
+	// members.
+	Progress Progress
 }
 
 const (
@@ -57,9 +59,9 @@ const (
 
 // A Team is a group of ranks that run collective operations together.
 type Team struct {
-	group *gaspi.Group  // that the team was made of
-	own   *gaspi.Group  // of the same ranks, for this team alone
-	busy  atomic.Uint32 // 1 while somebody is in a call; see enter
+	group *gaspi.Group // that the team was made of
+	own   *gaspi.Group // of the same ranks, for this team alone
+	busy  ownership
 	proc  *gaspi.Proc
 	queue *gaspi.Queue
 	cfg   Config
@@ -76,17 +78,18 @@ type Team struct {
 	mail    *agreement.Mailbox // by which members that wait in vain find out why
 	member  executor.Member    // by which operations are carried out
 
-	plans     planCache
-	ops       operations
-	early     interrupted
-	recycling recycling // of a call that ended early
-	resetting resetting
-	ready     func() bool // look, made once, so that waiting allocates nothing
-	idle      time.Time   // when Test first found nothing to do; zero if something was done since
-	scopes    scopes
-	shrinking shrinking // a Shrink that ended early
-	broken    error     // why the team is unusable, nil if it is not
-	closed    bool
+	plans      planCache
+	ops        operations
+	early      interrupted
+	background background
+	recycling  recycling // of a call that ended early
+	resetting  resetting
+	ready      func() bool // look, made once, so that waiting allocates nothing
+	idle       time.Time   // when Test first found nothing to do; zero if something was done since
+	scopes     scopes
+	shrinking  shrinking // a Shrink that ended early
+	broken     error     // why the team is unusable, nil if it is not
+	closed     bool
 }
 
 // NewTeam makes a team of the members of group, which is committed. It is

@@ -64,8 +64,8 @@ func (e *Execution) Run(ctx context.Context) error {
 	return e.walk(ctx, 0, 0, true)
 }
 
-// Advance does what can be done without waiting for a peer, and reports whether that was anything
-// and whether the run has ended. It blocks while the queue is full, and at the end until sources are
+// Advance does what can be done without waiting for a peer, or while nobody wants the member, and
+// reports whether that was anything and whether the run has ended. It blocks while the queue is full, and at the end until sources are
 // free. After an error it goes on where that came.
 func (e *Execution) Advance(ctx context.Context) (moved, ended bool, err error) {
 	ended = true
@@ -106,7 +106,7 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 		case schedule.Await:
 			switch {
 			case !block:
-				if !e.arrived(in) {
+				if m.wanted() || !e.arrived(in) {
 					e.next[lane] = at
 					return nil
 				}

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -21,6 +22,9 @@ type Member struct {
 	Patience time.Duration
 	// Blame returns the end of a member if that is why an error came, and else the error.
 	Blame func(error) error
+	// Wanted ends an Advance at the next await while it is positive: somebody waits for the member.
+	// Nil means that nobody does.
+	Wanted *atomic.Int32
 	// BeforeDecode is called with each coded form before it is decoded, unless it is nil. Tests
 	// corrupt forms by it.
 	BeforeDecode func(form []byte)
@@ -29,6 +33,9 @@ type Member struct {
 	folds folder
 	row   awaitRow
 }
+
+// wanted reports whether somebody waits for the member.
+func (m *Member) wanted() bool { return m.Wanted != nil && m.Wanted.Load() > 0 }
 
 // Nap returns a context that ends with ctx, and when a wait has slept for the patience. It is good
 // until the next call of Nap or NapOf.
