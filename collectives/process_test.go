@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 		"cells":  rank(playCells),
 		"juggle": rank(playJuggle), "juggle briefly": rank(playJuggleBriefly),
 		"dies": rank(playDeath),
+		"alone": ranktest.Rank(gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc, _ []string) error { return playAlone(ctx, p) }),
 	})
 }
 
