@@ -161,7 +161,7 @@ func TestCallerMakesProgressAlone(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					time.Sleep(time.Hour)
+					letOthersSleep()
 					select {
 					case <-h.Done():
 						if mode == collectives.Caller {
@@ -185,6 +185,9 @@ func TestCallerMakesProgressAlone(t *testing.T) {
 		})
 	}
 }
+
+// letOthersSleep returns when all other goroutines of a bubble sleep or have ended.
+func letOthersSleep() { time.Sleep(time.Hour) } // sleep: by the clock of the bubble
 
 // serving returns how many goroutines of the process make progress for teams of this package.
 func serving() int {
@@ -211,33 +214,33 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 					return err
 				}
 			}
-			time.Sleep(time.Minute) // both ranks sleep, and rank 0 waits for rank 1
+			letOthersSleep() // both ranks sleep, and rank 0 waits for rank 1
 			if n := serving(); n != 1 {
 				return fmt.Errorf("%d goroutines while an operation of one rank is under way, want 1", n)
 			}
-			time.Sleep(time.Minute)
+			letOthersSleep()
 			if p.Rank() == 1 {
 				if h, err = start(); err != nil {
 					return err
 				}
 			}
 			<-h.Done()
-			time.Sleep(time.Minute)
+			letOthersSleep()
 			if n := serving(); n != 0 {
 				return fmt.Errorf("%d goroutines after it has ended", n)
 			}
-			time.Sleep(time.Minute)
+			letOthersSleep()
 			if h, err = start(); err != nil {
 				return err
 			}
 			if err := h.Wait(ctx); err != nil {
 				return err
 			}
-			time.Sleep(time.Minute)
+			letOthersSleep()
 			if n := serving(); n != 0 {
 				return fmt.Errorf("%d goroutines after Wait", n)
 			}
-			time.Sleep(time.Minute)
+			letOthersSleep()
 			if p.Rank() == 0 {
 				if h, err = start(); err != nil {
 					return err
@@ -250,7 +253,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 					return fmt.Errorf("Wait after Close: %v, want ErrClosed", err)
 				}
 			}
-			time.Sleep(time.Minute)
+			letOthersSleep()
 			if n := serving(); n != 0 {
 				return fmt.Errorf("%d goroutines after Close", n)
 			}

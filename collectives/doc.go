@@ -20,8 +20,9 @@
 //
 // # Waiting
 //
-// Operations make progress while any call of the team waits or tests. A call that blocks takes
-// a context. When the context ends first, the operation is still under way, and the same call
+// An operation of Start goes on by itself, in a goroutine that the team has while one is under way and
+// no call is made; Config.Progress says otherwise. Others make progress while any call of the team
+// waits or tests. A call that blocks takes a context. When the context ends first, the operation is still under way, and the same call
 // made again, or Wait of its handle, resumes it. Nothing is sent twice.
 //
 // # Faults

@@ -53,7 +53,8 @@ const (
 // A Func is an operation of the program: it stores a[i] combined with b[i] in
 // dst[i] for every i. The three have equal length; dst may be a or b. It is
 // associative, the same on all members, and keeps no slice. Whether it commutes
-// is for the call to say.
+// is for the call to say. Of a task that was started it is called in a goroutine of the team, where a
+// panic ends the program; see Config.Progress.
 type Func[T any] func(dst, a, b []T)
 
 // An elementType is what is known of the elements of a task. It is comparable, and

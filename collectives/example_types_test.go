@@ -183,3 +183,32 @@ func ExampleBFloat16() {
 	// Output:
 	// 256
 }
+
+// A team whose operations go on in calls of the team alone, and start no goroutine.
+func ExampleProgress() {
+	err := gaspi.Local(context.Background(), 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
+		t, err := collectives.NewTeam(ctx, p.World(), collectives.Config{Progress: collectives.Caller})
+		if err != nil {
+			return err
+		}
+		x := []int32{int32(1 + t.Rank())}
+		h, err := collectives.Start(ctx, t, collectives.AllReduceTask(x, collectives.Sum))
+		if err != nil {
+			return err
+		}
+		for done := false; !done; { // between pieces of work
+			if done, err = h.Test(); err != nil {
+				return err
+			}
+		}
+		if t.Rank() == 0 {
+			fmt.Println(x)
+		}
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// [3]
+}

@@ -11,7 +11,8 @@ import (
 )
 
 // A Handle is an operation that was started. Its buffers are the team's until Wait,
-// Test or Done has said that it ended. It goes on by itself; see Config.Progress.
+// Test or Done has said that it ended. It goes on by itself, in a goroutine in which functions of
+// the program are called too; see Config.Progress.
 type Handle struct {
 	r     *run
 	ended atomic.Bool // the run has, and its memory may be looked at without the team

@@ -113,8 +113,8 @@ func (task *Task) String() string {
 }
 
 // Start begins a task; see Handle. It blocks only when the team's memory for plans
-// is used up, until all members have come as far. The buffers are the team's
-// until the handle says that the operation has ended.
+// is used up, until all members have come as far, and for a moment while an earlier operation goes on
+// in the background. The buffers are the team's until the handle says that the operation has ended.
 func Start(ctx context.Context, t *Team, task Task) (*Handle, error) {
 	if !t.enter() {
 		return nil, refused(task.String())
