@@ -117,8 +117,8 @@ func (r *run) slowly(ctx context.Context) error {
 // first.
 func (t *Team) complete(ctx context.Context, r *run) error {
 	if err := t.finish(ctx, r); err != nil {
-		if r.state != ended {
-			t.early.single = r
+		if in, out := r.exec.Buffers(); r.state != ended {
+			t.early.single, t.early.in, t.early.out = r, start(in), start(out)
 		}
 		return r.failed(err)
 	}

@@ -187,3 +187,44 @@ func TestWaitGoesOnAfterTimeout(t *testing.T) {
 		return matches("sum", buf, func(int) int32 { return 3 })
 	})
 }
+
+// TestCallGoesOnAfterItHasEnded is a single call whose context ends, and whose operation ends during
+// another call of the team: the same call again returns, and does nothing twice.
+func TestCallGoesOnAfterItHasEnded(t *testing.T) {
+	late := make(chan struct{})
+	onTeam(t, 2, collectives.Config{}, func(ctx context.Context, team *collectives.Team) error {
+		me := int64(team.Rank())
+		buf, other := []int64{me, 5 * me}, []int64{me}
+		call := func(ctx context.Context) error {
+			return collectives.AllReduce(ctx, team, buf, collectives.Sum, collectives.Algorithm("doubling"))
+		}
+		if me == 0 {
+			short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+			defer cancel()
+			if err := call(short); !errors.Is(err, context.DeadlineExceeded) {
+				return fmt.Errorf("got %v, want %v", err, context.DeadlineExceeded)
+			}
+			close(late)
+		} else {
+			if err := await(ctx, late); err != nil {
+				return err
+			}
+			if err := call(ctx); err != nil {
+				return err
+			}
+		}
+		h, err := collectives.Start(ctx, team, collectives.AllReduceTask(other, collectives.Max))
+		if err != nil {
+			return err
+		}
+		if err := h.Wait(ctx); err != nil { // ends the call too
+			return err
+		}
+		if me == 0 {
+			if err := call(ctx); err != nil {
+				return err
+			}
+		}
+		return matches("sum", buf, func(i int) int64 { return int64(1 + 4*i) })
+	})
+}

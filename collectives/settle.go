@@ -50,6 +50,7 @@ func (t *Team) settle(ctx context.Context, p *Plan) error {
 // interrupted holds the call that ended early, for the same call to go on with.
 type interrupted struct {
 	single  *run
+	in, out *byte    // where its buffers begin, which it gives back when it ends
 	plan    *Plan    // that members agree on before they claim its memory
 	lengths *telling // of an AllToAllV
 	held    holding  // an Alloc or a Release

@@ -177,13 +177,13 @@ func (t *Team) doSlow(ctx context.Context, task *Task) error {
 	}
 	t.limit(task)
 	k := task.key(t)
-	if in, out := r.exec.Buffers(); k != r.p.key || start(task.out) != start(out) || start(task.in) != start(in) {
+	if k != r.p.key || start(task.out) != t.early.out || start(task.in) != t.early.in {
 		return t.failed(task, unfinished(&r.p.task))
 	}
 	if err := t.finish(ctx, r); err != nil {
 		return r.failed(err)
 	}
-	t.early.single = nil
+	t.early.single, t.early.in, t.early.out = nil, nil, nil
 	return nil
 }
 
