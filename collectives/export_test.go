@@ -74,3 +74,6 @@ func Names(t *Team, task Task) ([]string, error) {
 	}
 	return names, nil
 }
+
+// Begun returns how many operations a bucket has begun. No vector is under way.
+func Begun[T Element](b *Bucket[T]) int { return b.begun }
