@@ -46,14 +46,14 @@ type Bucket[T Element] struct {
 	wake chan struct{} // of one: there is news for the goroutine
 
 	mu      sync.Mutex
-	waiting []*Entry[T]   // guarded by mu: in the order of Add, in no operation yet
-	bytes   int           // guarded by mu: of these
-	last    *Entry[T]     // guarded by mu: that was added
-	added   uint64        // guarded by mu: ever
-	urgent  uint64        // guarded by mu: so many of all are not to wait for others
-	serving chan struct{} // guarded by mu: closed when the goroutine has ended; nil before the first
-	idle    bool          // guarded by mu: there is no goroutine
-	err     error         // guarded by mu: why no vector can be reduced any more
+	waiting []*BucketEntry[T] // guarded by mu: in the order of Add, in no operation yet
+	bytes   int               // guarded by mu: of these
+	last    *BucketEntry[T]   // guarded by mu: that was added
+	added   uint64            // guarded by mu: ever
+	urgent  uint64            // guarded by mu: so many of all are not to wait for others
+	serving chan struct{}     // guarded by mu: closed when the goroutine has ended; nil before the first
+	idle    bool              // guarded by mu: there is no goroutine
+	err     error             // guarded by mu: why no vector can be reduced any more
 
 	// Of the goroutine.
 	begun  int                 // operations so far
@@ -62,9 +62,9 @@ type Bucket[T Element] struct {
 	said   [2]uint64           // in a negotiation
 }
 
-// An Entry is a vector of a bucket. It belongs to the bucket until Wait or Done has said that it is
+// A BucketEntry is a vector of a bucket. It belongs to the bucket until Wait or Done has said that it is
 // reduced.
-type Entry[T Element] struct {
+type BucketEntry[T Element] struct {
 	bucket *Bucket[T]
 	buf    []T
 	number uint64 // among those of the bucket, from 0
@@ -76,7 +76,7 @@ type Entry[T Element] struct {
 // A fusedOperation is an operation of a bucket that is under way.
 type fusedOperation[T Element] struct {
 	handle  *Handle
-	entries []*Entry[T]
+	entries []*BucketEntry[T]
 	stage   []T // a copy of the vectors, nil if they are reduced in place
 }
 
@@ -117,13 +117,13 @@ func NewBucket[T Element](ctx context.Context, t *Team, op Op, cfg BucketConfig,
 
 // Add gives a vector to the bucket, which stores the result of the reduction in it. It does not
 // block. Its error is that of an earlier operation, after which the bucket can only be closed.
-func (b *Bucket[T]) Add(buf []T) (*Entry[T], error) {
+func (b *Bucket[T]) Add(buf []T) (*BucketEntry[T], error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err != nil {
 		return nil, b.err
 	}
-	e := &Entry[T]{bucket: b, buf: buf, number: b.added, since: time.Now(), done: make(chan struct{})}
+	e := &BucketEntry[T]{bucket: b, buf: buf, number: b.added, since: time.Now(), done: make(chan struct{})}
 	b.last = e
 	b.added++
 	b.bytes += len(reduce.BytesOf(buf))
@@ -165,12 +165,12 @@ func (b *Bucket[T]) signal() {
 }
 
 // Done returns a channel that is closed when the vector is reduced, or cannot be.
-func (e *Entry[T]) Done() <-chan struct{} { return e.done }
+func (e *BucketEntry[T]) Done() <-chan struct{} { return e.done }
 
 // Wait blocks until the vector is reduced, and returns why it could not be. The vector and those
 // before it wait for others no longer. When ctx ends first, the reduction goes on, and so does Wait
 // when called again.
-func (e *Entry[T]) Wait(ctx context.Context) error {
+func (e *BucketEntry[T]) Wait(ctx context.Context) error {
 	select {
 	case <-e.done:
 		return e.err

@@ -52,7 +52,7 @@ func playBuckets(ctx context.Context, team *collectives.Team, seed uint64, alloc
 		common, own := rand.New(rand.NewPCG(seed, uint64(round))), rand.New(rand.NewPCG(seed, uint64(10+me)))
 		var (
 			all     [][]int32
-			entries []*collectives.Entry[int32]
+			entries []*collectives.BucketEntry[int32]
 			at      int
 		)
 		for k := range bucketVectors {
@@ -116,7 +116,7 @@ func TestBucketKeepsItsLimits(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			add := func(vectors, elements int) (last *collectives.Entry[float64], all [][]float64, err error) {
+			add := func(vectors, elements int) (last *collectives.BucketEntry[float64], all [][]float64, err error) {
 				for range vectors {
 					x := vector(elements, func(i int) float64 { return float64(i) })
 					if last, err = b.Add(x); err != nil {
@@ -190,7 +190,7 @@ func TestBucketOfALateMember(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			var entries []*collectives.Entry[int64]
+			var entries []*collectives.BucketEntry[int64]
 			for k := range 10 {
 				if p.Rank() == 1 && k%5 == 0 {
 					letOthersSleep()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -211,4 +212,76 @@ func ExampleProgress() {
 	}
 	// Output:
 	// [3]
+}
+
+// Small vectors of a program that come one after the other, as gradients do, are reduced together.
+func ExampleBucket() {
+	on(2, func(ctx context.Context, t *collectives.Team) error {
+		bucket, err := collectives.NewBucket[float32](ctx, t, collectives.Sum, collectives.BucketConfig{Size: 1 << 20})
+		if err != nil {
+			return err
+		}
+		gradients := [][]float32{{1, 2}, {3}, {4, 5, 6}}
+		for _, g := range gradients {
+			if _, err := bucket.Add(g); err != nil {
+				return err
+			}
+		}
+		if err := bucket.Wait(ctx); err != nil { // the vectors may be used again
+			return err
+		}
+		if t.Rank() == 0 {
+			fmt.Println(gradients)
+		}
+		return bucket.Close(ctx)
+	})
+	// Output:
+	// [[2 4] [6] [8 10 12]]
+}
+
+// An entry is waited for by itself.
+func ExampleBucketEntry() {
+	on(2, func(ctx context.Context, t *collectives.Team) error {
+		bucket, err := collectives.NewBucket[int64](ctx, t, collectives.Max, collectives.BucketConfig{})
+		if err != nil {
+			return err
+		}
+		x := []int64{int64(t.Rank())}
+		entry, err := bucket.Add(x)
+		if err != nil {
+			return err
+		}
+		if err := entry.Wait(ctx); err != nil {
+			return err
+		}
+		if t.Rank() == 0 {
+			fmt.Println(x)
+		}
+		return bucket.Close(ctx)
+	})
+	// Output:
+	// [1]
+}
+
+// A vector that fills an operation, or has waited for a tenth of a second, waits no longer.
+func ExampleBucketConfig() {
+	on(2, func(ctx context.Context, t *collectives.Team) error {
+		limits := collectives.BucketConfig{Size: 8, Delay: 100 * time.Millisecond}
+		bucket, err := collectives.NewBucket[int64](ctx, t, collectives.Sum, limits)
+		if err != nil {
+			return err
+		}
+		x := []int64{20, 1}
+		entry, err := bucket.Add(x)
+		if err != nil {
+			return err
+		}
+		<-entry.Done()
+		if t.Rank() == 0 {
+			fmt.Println(x)
+		}
+		return bucket.Close(ctx)
+	})
+	// Output:
+	// [40 2]
 }

@@ -133,7 +133,7 @@ func (b *Bucket[T]) says() (added, due uint64) {
 
 // take takes the vectors of the next operation, nil if there is none: as many as fill it, of those that
 // all members have added, or fewer if the first is due. It takes the same on all members.
-func (b *Bucket[T]) take(added, due uint64) []*Entry[T] {
+func (b *Bucket[T]) take(added, due uint64) []*BucketEntry[T] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n, bytes, full := 0, 0, false
@@ -154,7 +154,7 @@ func (b *Bucket[T]) take(added, due uint64) []*Entry[T] {
 }
 
 // begin begins the operation of some vectors, also if it fails.
-func (b *Bucket[T]) begin(entries []*Entry[T]) error {
+func (b *Bucket[T]) begin(entries []*BucketEntry[T]) error {
 	f := fusedOperation[T]{entries: entries}
 	buf, ok := joined(entries)
 	if !ok {
@@ -202,7 +202,7 @@ func (b *Bucket[T]) complete() error {
 }
 
 // joined returns vectors that lie one behind the other as one.
-func joined[T Element](entries []*Entry[T]) ([]T, bool) {
+func joined[T Element](entries []*BucketEntry[T]) ([]T, bool) {
 	all := entries[0].buf
 	for _, e := range entries[1:] {
 		n := len(e.buf)
@@ -231,7 +231,7 @@ func (b *Bucket[T]) fail(err error) {
 }
 
 // failed ends vectors with an error.
-func failed[T Element](entries []*Entry[T], err error) {
+func failed[T Element](entries []*BucketEntry[T], err error) {
 	for _, e := range entries {
 		e.err = err
 		close(e.done)

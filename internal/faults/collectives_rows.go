@@ -63,7 +63,7 @@ func collectiveRows() []row {
 		_, err := t.Agree(ctx, 1)
 		return err
 	})
-	return slices.Concat(rows, planRows(), agreements("collectives.Team.Agree", agree), agreements("collectives.Team.Shrink", shrunkTeam))
+	return slices.Concat(rows, planRows(), bucketRows(), agreements("collectives.Team.Agree", agree), agreements("collectives.Team.Shrink", shrunkTeam))
 }
 
 // reductions are calls that combine vectors.
@@ -241,6 +241,48 @@ func inGrid(ctx context.Context, m *member) (step, error) {
 	}, nil
 }
 
+// bucketRows are calls of a bucket that was made before.
+func bucketRows() []row {
+	inBucket := func(do func(ctx context.Context, b *collectives.Bucket[int64], e *collectives.BucketEntry[int64]) error) func(context.Context, *member) (step, error) {
+		return func(ctx context.Context, m *member) (step, error) {
+			t, err := collectives.NewTeam(ctx, m.group, teamConfig(m))
+			if err != nil {
+				return nil, err
+			}
+			b, err := collectives.NewBucket[int64](ctx, t, collectives.Sum, collectives.BucketConfig{})
+			x := newVectors(m)
+			return func(ctx context.Context, _ int) error {
+				if _, err := b.Add(x.a); err != nil {
+					return err
+				}
+				e, err := b.Add(x.b)
+				if err != nil {
+					return err
+				}
+				return do(ctx, b, e)
+			}, err
+		}
+	}
+	type (
+		bucket = collectives.Bucket[int64]
+		entry  = collectives.BucketEntry[int64]
+	)
+	return []row{
+		{call: "collectives.Bucket.Wait", needs: needsTeam, told: true, slack: mostGap, open: inBucket(func(ctx context.Context, b *bucket, _ *entry) error { return b.Wait(ctx) })},
+		{call: "collectives.BucketEntry.Wait", needs: needsTeam, told: true, slack: mostGap, open: inBucket(func(ctx context.Context, _ *bucket, e *entry) error { return e.Wait(ctx) })},
+		{call: "collectives.Bucket.Close", needs: needsTeam, told: true, slack: mostGap, open: inTeam(func(ctx context.Context, t *collectives.Team, x *vectors) error {
+			b, err := collectives.NewBucket[int64](ctx, t, collectives.Sum, collectives.BucketConfig{})
+			if err != nil {
+				return err
+			}
+			if _, err := b.Add(x.a); err != nil {
+				return err
+			}
+			return b.Close(ctx)
+		})},
+	}
+}
+
 func planRows() []row {
 	// planned makes an open of a plan that is run again and again.
 	planned := func(plan func(ctx context.Context, t *collectives.Team, x *vectors) (*collectives.Plan, error)) func(context.Context, *member) (step, error) {
@@ -273,6 +315,16 @@ func planRows() []row {
 				err = part.Close()
 			}
 			return err
+		})},
+		{call: "collectives.NewBucket", needs: needsTeam, told: true, slack: mostGap, open: inTeam(func(ctx context.Context, t *collectives.Team, x *vectors) error {
+			b, err := collectives.NewBucket[int64](ctx, t, collectives.Sum, collectives.BucketConfig{})
+			if err == nil {
+				err = collectives.Barrier(ctx, t)
+			}
+			if err != nil {
+				return err
+			}
+			return b.Close(ctx)
 		})},
 		{call: "collectives.AllReduce", way: "rows and columns in turn", needs: needsTeam, told: true, slack: mostGap, faults: certain, open: inGrid},
 		{call: "collectives.Plan.Run", needs: needsTeam, open: planned(func(ctx context.Context, t *collectives.Team, x *vectors) (*collectives.Plan, error) {
