@@ -92,7 +92,9 @@ func NewBucket[T Element](ctx context.Context, t *Team, op Op, cfg BucketConfig,
 	case cfg.Size < 0:
 		task.err = fmt.Errorf("%w: the size of a bucket is %d bytes", gaspi.ErrOutOfRange, cfg.Size)
 	case task.err == nil:
-		_, task.err = task.elem.kernel(op)
+		if _, task.err = task.elem.kernel(op); task.err == nil && op == Average {
+			task.err = task.checkAverage()
+		}
 	}
 	if task.err != nil {
 		return nil, teamError("bucket", task.err)

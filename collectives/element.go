@@ -48,6 +48,12 @@ const (
 	Xor    = datatype.Xor
 	MinLoc = datatype.MinLoc
 	MaxLoc = datatype.MaxLoc
+	// Average is the Sum, divided by the number of members: of floating-point numbers, in AllReduce,
+	// ReduceScatter and their other forms, and in a Bucket. Each element of the sum, with the bits that
+	// Sum gives it, is divided in the arithmetic of its type, those of Float16 and BFloat16 in that of
+	// float32, and rounded once. So a sum that overflows has no average. AllReduceMany divides by the
+	// number of members too.
+	Average = datatype.Average
 )
 
 // A Func is an operation of the program: it stores a[i] combined with b[i] in
@@ -68,6 +74,7 @@ type elementType struct {
 // kernels makes the kernels of one element type.
 type kernels interface {
 	kernel(op Op) (executor.Folds, error)
+	quotient() func(vector []byte, by int)
 }
 
 // kernelsOf is the kernels of T.
@@ -113,6 +120,9 @@ func (e elementType) check() error {
 func (e elementType) kernel(op Op) (executor.Folds, error) {
 	if e.kernels == nil {
 		return executor.Folds{}, fmt.Errorf("%w: no function to combine elements of type %v with", gaspi.ErrOutOfRange, e.typ)
+	}
+	if op == Average {
+		op = Sum
 	}
 	f, err := e.kernels.kernel(op)
 	if err != nil {

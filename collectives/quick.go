@@ -54,7 +54,7 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 // way, and the members have agreed on what p is.
 func (p *Plan) idle() bool {
 	t := p.t
-	return p.agreed && p.prog.Single() && p.run.state == ended &&
+	return p.agreed && p.prog.Single() && !p.task.isAverage() && p.run.state == ended &&
 		t.ops.none() && t.early.none() && t.broken == nil && !t.closed && t.own.Revoked() == nil
 }
 

@@ -102,6 +102,9 @@ func (r *run) advance(ctx context.Context) (moved bool, err error) {
 	}
 	did, done, err := r.exec.Advance(ctx)
 	if done {
+		if r.p.task.isAverage() {
+			r.divide()
+		}
 		r.end(nil)
 	}
 	return moved || did, err

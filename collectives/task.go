@@ -233,6 +233,11 @@ func (task *Task) check(t *Team) error {
 		if _, err := task.elem.kernel(task.op); err != nil {
 			return err
 		}
+		if task.isAverage() {
+			if err := task.checkAverage(); err != nil {
+				return err
+			}
+		}
 	}
 	c := task.call
 	c.Size, c.Line = len(t.ranks), 1

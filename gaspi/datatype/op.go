@@ -31,6 +31,9 @@ const (
 	// MaxLoc keeps the larger value, ordered as by Max, with its index; of
 	// equal values (two NaNs are equal) it keeps the lower index.
 	MaxLoc
+	// Average is the sum divided by the number of contributions. It is no operation of two elements:
+	// package collectives, which has it for its members, divides the Sum.
+	Average
 )
 
 // String returns the lower-case name of the operation, or Op(n) for a value
@@ -44,5 +47,5 @@ func (op Op) String() string {
 
 var opNames = [...]string{
 	Sum: "sum", Prod: "prod", Min: "min", Max: "max", And: "and", Or: "or", Xor: "xor",
-	MinLoc: "minloc", MaxLoc: "maxloc",
+	MinLoc: "minloc", MaxLoc: "maxloc", Average: "average",
 }

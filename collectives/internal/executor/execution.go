@@ -42,6 +42,9 @@ func (e *Execution) Bind(in, out []byte, extra [][]byte, own reduce.Kernel) {
 // Buffers returns the two buffers of the caller.
 func (e *Execution) Buffers() (in, out []byte) { return e.operands[memIn], e.operands[memOut] }
 
+// Results returns the buffers of the caller that hold results, none of the zero Executable.
+func (e *Execution) Results() [][]byte { return e.operands[min(memOut, e.of.buffers):e.of.buffers] }
+
 // Release gives the buffers back to the caller.
 func (e *Execution) Release() {
 	e.kernel = nil
