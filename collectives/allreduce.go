@@ -63,11 +63,34 @@ func AllReduceMany[T Element](ctx context.Context, t *Team, bufs [][]T, op Op, o
 // AllReduceManyTask is AllReduceMany as a task.
 func AllReduceManyTask[T Element](bufs [][]T, op Op, opts ...Option) Task {
 	if len(bufs) == 0 {
-		task := AllReduceTask[T](nil, op)
-		task.err = fmt.Errorf("%w: no vectors; want at least one", gaspi.ErrOutOfRange)
-		return task
+		return noVectors(AllReduceTask[T](nil, op))
 	}
-	task := AllReduceTask(bufs[0], op, opts...)
+	return withOthers(AllReduceTask(bufs[0], op, opts...), bufs)
+}
+
+// AllReduceManyFunc is AllReduceMany with an operation of the program; see AllReduceFunc. If it is
+// ordered, the result is the fold in the order of the members, of each member's vectors in their order.
+func AllReduceManyFunc[T any](ctx context.Context, t *Team, bufs [][]T, fn Func[T], ordered bool, opts ...Option) error {
+	task := AllReduceManyFuncTask(bufs, fn, ordered, opts...)
+	return t.do(ctx, &task)
+}
+
+// AllReduceManyFuncTask is AllReduceManyFunc as a task.
+func AllReduceManyFuncTask[T any](bufs [][]T, fn Func[T], ordered bool, opts ...Option) Task {
+	if len(bufs) == 0 {
+		return noVectors(AllReduceFuncTask(nil, fn, ordered))
+	}
+	return withOthers(AllReduceFuncTask(bufs[0], fn, ordered, opts...), bufs)
+}
+
+// noVectors is a task that has no vector, which is an error.
+func noVectors(task Task) Task {
+	task.err = fmt.Errorf("%w: no vectors; want at least one", gaspi.ErrOutOfRange)
+	return task
+}
+
+// withOthers adds all vectors but the first to a task.
+func withOthers[T any](task Task, bufs [][]T) Task {
 	task.call.Extra = len(bufs) - 1
 	for i, b := range bufs[1:] {
 		task.extra = append(task.extra, reduce.BytesOf(b))

@@ -131,3 +131,54 @@ func TestMachineFile(t *testing.T) {
 		})
 	}
 }
+
+// affine is the map x -> mul*x + add modulo 2^32; maps are composed, which is associative and does not
+// commute.
+type affine struct{ mul, add uint32 }
+
+func compose(dst, a, b []affine) {
+	for i := range dst {
+		dst[i] = affine{a[i].mul * b[i].mul, a[i].add*b[i].mul + b[i].add}
+	}
+}
+
+// TestAllReduceManyFunc composes maps of several vectors of each member, by all algorithms for an order.
+func TestAllReduceManyFunc(t *testing.T) {
+	for _, ranks := range []int{1, 3, 4} {
+		for _, vectors := range []int{1, 2, 3} {
+			onTeam(t, ranks, collectives.Config{}, func(ctx context.Context, team *collectives.Team) error {
+				const n = 1500
+				of := func(rank, v, i int) affine { return affine{uint32(2*i + 4*v + 1), uint32(i + 10*rank + v)} }
+				fresh := func() [][]affine {
+					var all [][]affine
+					for v := range vectors {
+						all = append(all, vector(n, func(i int) affine { return of(team.Rank(), v, i) }))
+					}
+					return all
+				}
+				want := vector(n, func(int) affine { return affine{1, 0} })
+				for r := range ranks {
+					for v := range vectors {
+						compose(want, want, vector(n, func(i int) affine { return of(r, v, i) }))
+					}
+				}
+				names, err := collectives.Names(team, collectives.AllReduceManyFuncTask(fresh(), compose, true))
+				if err != nil {
+					return err
+				}
+				for _, name := range names {
+					bufs := fresh()
+					if err := collectives.AllReduceManyFunc(ctx, team, bufs, compose, true, collectives.Algorithm(name)); err != nil {
+						return err
+					}
+					for _, x := range bufs {
+						if err := matches(name, x, func(i int) affine { return want[i] }); err != nil {
+							return err
+						}
+					}
+				}
+				return nil
+			})
+		}
+	}
+}

@@ -81,6 +81,9 @@ func reductions() map[string]collective {
 		"AllReduceMany": func(ctx context.Context, t *team, x *vectors) error {
 			return collectives.AllReduceMany(ctx, t, [][]int64{x.a, x.b}, sum)
 		},
+		"AllReduceManyFunc": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.AllReduceManyFunc(ctx, t, [][]int64{x.a, x.b}, add, x.root%2 == 0)
+		},
 		"ExScan": func(ctx context.Context, t *team, x *vectors) error { return collectives.ExScan(ctx, t, x.a, sum) },
 		"ExScanFunc": func(ctx context.Context, t *team, x *vectors) error {
 			return collectives.ExScanFunc(ctx, t, x.a, add, true)

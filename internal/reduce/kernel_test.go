@@ -23,8 +23,8 @@ func TestKernelOfRefuses(t *testing.T) {
 			func() (Kernel, error) { return KernelOf[int32](MaxLoc) }},
 		{"sum of places", "reduce: sum is not defined for datatype.Loc[float64]; Loc takes MinLoc and MaxLoc",
 			func() (Kernel, error) { return KernelOf[Loc[float64]](Sum) }},
-		{"no operation", "reduce: Op(9) is not an operation; use one of Sum to MaxLoc",
-			func() (Kernel, error) { return KernelOf[int8](Op(9)) }},
+		{"no operation", "reduce: Op(10) is not an operation; use one of Sum to MaxLoc",
+			func() (Kernel, error) { return KernelOf[int8](Op(10)) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k, err := c.call()

@@ -66,8 +66,8 @@ func TestIntoRefuses(t *testing.T) {
 			func() { Into(Sum, n[:3], n, n[:3]) }},
 		{"bits of floats", "reduce.Into: xor is not defined for float64; And, Or and Xor take integers",
 			func() { Into(Xor, x, x, x) }},
-		{"no operation", "reduce.Into: Op(9) is not an operation; use one of Sum to MaxLoc",
-			func() { Into(Op(9), n, n, n) }},
+		{"no operation", "reduce.Into: Op(10) is not an operation; use one of Sum to MaxLoc",
+			func() { Into(Op(10), n, n, n) }},
 		{"dst ahead of a", "reduce.Into: dst partly overlaps an operand; it must be the same slice or separate memory",
 			func() { Into(Sum, x[1:51], x[:50], x[50:]) }},
 		{"dst behind b by one", "reduce.Into: dst partly overlaps an operand; it must be the same slice or separate memory",
@@ -111,10 +111,10 @@ func TestSupports(t *testing.T) {
 
 func TestOpString(t *testing.T) {
 	var got []string
-	for op := range Op(numOps + 1) {
+	for op := range Op(numOps + 2) {
 		got = append(got, op.String())
 	}
-	if diff := cmp.Diff([]string{"sum", "prod", "min", "max", "and", "or", "xor", "minloc", "maxloc", "Op(9)"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"sum", "prod", "min", "max", "and", "or", "xor", "minloc", "maxloc", "average", "Op(10)"}, got); diff != "" {
 		t.Errorf("names differ (-want +got):\n%s", diff)
 	}
 }
