@@ -20,7 +20,9 @@ type Chooser struct {
 	Hosts   []int                           // host of each member as far as cores are concerned; nil if it is that of Signature.Nodes
 	OneNode bool                            // all members share memory
 
-	chosen map[Key]Variant // by the key of the typical call
+	chosen   map[Key]Variant // by the key of the typical call
+	topology *price.Topology // of the calls whose members' nodes begin at nodes
+	nodes    *int
 }
 
 // A Candidate is a variant and its predicted time.
@@ -44,7 +46,10 @@ func (ch *Chooser) Choose(c *Signature) (Variant, error) {
 	}
 	best := all[0]
 	if len(all) > 1 {
-		best = ch.quickest(all, &like)
+		var err error
+		if best, err = ch.quickest(all, &like); err != nil {
+			return Variant{}, err
+		}
 	}
 	if c.Counts == nil {
 		if ch.chosen == nil {
@@ -67,9 +72,13 @@ func (ch *Chooser) Explain(c *Signature) ([]Candidate, error) {
 	if !slices.ContainsFunc(variants, func(v Variant) bool { return v.String() == name }) {
 		variants = append(variants, chosen)
 	}
+	prices, err := ch.prices(variants, c)
+	if err != nil {
+		return nil, err
+	}
 	var all []Candidate
-	for _, v := range variants {
-		if seconds, err := ch.predict(c, v); err == nil {
+	for i, v := range variants {
+		if seconds := prices[i].seconds; !math.IsInf(seconds, 1) {
 			all = append(all, Candidate{v, seconds, v.String() == name})
 		}
 	}
@@ -83,22 +92,19 @@ const aboutEqual = 1.01
 // quickest returns the variant that takes least time by the model; of those about equal the
 // one with the fewest segments, whose messages cost what the model does not know, and
 // of those the first.
-func (ch *Chooser) quickest(all []Variant, c *Signature) Variant {
-	seconds, least := make([]float64, len(all)), math.Inf(1)
-	for i, v := range all {
-		var err error
-		if seconds[i], err = ch.predict(c, v); err != nil {
-			seconds[i] = math.Inf(1)
-		}
-		least = min(least, seconds[i])
+func (ch *Chooser) quickest(all []Variant, c *Signature) (Variant, error) {
+	prices, err := ch.prices(all, c)
+	if err != nil {
+		return Variant{}, err
 	}
+	least := prices[cheapest(prices)].seconds
 	best := -1
 	for i, v := range all {
-		if seconds[i] <= least*aboutEqual && (best < 0 || v.cuts() < all[best].cuts()) {
+		if prices[i].seconds <= least*aboutEqual && (best < 0 || v.cuts() < all[best].cuts()) {
 			best = i
 		}
 	}
-	return all[best]
+	return all[best], nil
 }
 
 // Wanted returns the options of a call, with the algorithm that is forced if they name none.

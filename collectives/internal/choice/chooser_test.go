@@ -205,7 +205,7 @@ func TestChooseForUnequalBlocks(t *testing.T) {
 					t.Fatalf("%v of %v, root %d, by %+v: %v", op, c.Counts, c.Root, c.Options, err)
 				}
 				for _, v := range ch.Candidates(c, c.Options) {
-					if seconds, err := ch.predict(c, v); err != nil || !(seconds >= 0) {
+					if seconds, err := ch.predict(c, topologyOf(t, ch, c), v); err != nil || !(seconds >= 0) {
 						t.Errorf("%v of %v, root %d: %v takes %g seconds (%v)", op, c.Counts, c.Root, v, seconds, err)
 					}
 				}

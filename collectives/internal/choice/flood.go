@@ -1,6 +1,9 @@
 package choice
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 const (
 	// socketHolds is about how many bytes the two ends of a connection hold while
@@ -15,11 +18,11 @@ const (
 
 // floods reports whether a variant of an all-to-all leaves more in the sockets of a host,
 // at a time, than its caches hold. In other operations a rank sends to few at a time.
-func (ch *Chooser) floods(c *Signature, v Variant) bool {
+func (ch *Chooser) floods(c *Signature, at *price.Topology, v Variant) bool {
 	if c.Op != schedule.AllToAll {
 		return false
 	}
-	used := connections(c.Nodes, ch.Hosts)
+	used := at.Connections
 	if lanes, others := max(v.Segments.Concurrency, 1), c.Size-1; !v.Algorithm.Burst && lanes < others {
 		used = used * lanes / others
 	}
@@ -32,22 +35,4 @@ func (ch *Chooser) floods(c *Signature, v Variant) bool {
 	}
 	block /= len(blocks)
 	return used*block > floodedCaches*ch.Machine.Cache
-}
-
-// connections is how many connections end on one host, at most: those to each of its
-// ranks from all ranks of other nodes. Hosts are the nodes if hosts is nil.
-func connections(nodes, hosts []int) int {
-	if hosts == nil {
-		hosts = nodes
-	}
-	onNode, onHost := make(map[int]int), make(map[int]int)
-	for _, n := range nodes {
-		onNode[n]++
-	}
-	most := 0
-	for r, n := range nodes {
-		onHost[hosts[r]] += len(nodes) - onNode[n]
-		most = max(most, onHost[hosts[r]])
-	}
-	return most
 }

@@ -8,25 +8,6 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
-func TestConnections(t *testing.T) {
-	for _, c := range []struct {
-		name         string
-		nodes, hosts []int
-		want         int
-	}{
-		{"memory shared by all", []int{0, 0, 0, 0}, nil, 0},
-		{"a host each", []int{0, 1, 2}, nil, 2},
-		{"one host, sockets between all", []int{0, 1, 2, 3}, []int{0, 0, 0, 0}, 12},
-		{"two and two", []int{0, 0, 2, 2}, nil, 4},
-		{"three and one", []int{0, 0, 0, 3}, nil, 3},
-		{"one rank", []int{0}, nil, 0},
-	} {
-		if got := connections(c.nodes, c.hosts); got != c.want {
-			t.Errorf("%s: %d connections to a host, want %d", c.name, got, c.want)
-		}
-	}
-}
-
 // Goal: blocks of 2 MiB to all three others at once are too many for the caches of a host,
 // and those to one at a time or in segments are not.
 func TestFloods(t *testing.T) {
@@ -54,7 +35,7 @@ func TestFloods(t *testing.T) {
 			t.Fatal(err)
 		}
 		call := &Signature{Call: schedule.Call{Op: schedule.AllToAll, Size: 4, Count: c.count, Nodes: c.nodes}, Element: 8}
-		if got := ch.floods(call, Variant{Algorithm: a, Segments: c.segments}); got != c.want {
+		if got := ch.floods(call, topologyOf(t, ch, call), Variant{Algorithm: a, Segments: c.segments}); got != c.want {
 			t.Errorf("%s %s: %v, want %v", c.algorithm, c.name, got, c.want)
 		}
 	}
@@ -63,7 +44,17 @@ func TestFloods(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := &Signature{Call: schedule.Call{Op: schedule.AllGather, Size: 4, Count: 16 * elements, Nodes: sockets}, Element: 8}
-	if ch.floods(call, Variant{Algorithm: ring}) {
+	if ch.floods(call, topologyOf(t, ch, call), Variant{Algorithm: ring}) {
 		t.Error("a ring, in which a rank sends to one other, floods")
 	}
+}
+
+// topologyOf is the topology of a call.
+func topologyOf(t *testing.T, ch *Chooser, c *Signature) *price.Topology {
+	t.Helper()
+	at, err := ch.where(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }

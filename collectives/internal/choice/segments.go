@@ -47,14 +47,18 @@ func segmentations(c *Signature, a algorithms.Algorithm, want Settings) []schedu
 	return append(whole, schedule.Segmentation{Concurrency: 2}, schedule.Segmentation{Concurrency: 4}, schedule.Segmentation{Concurrency: 8})
 }
 
-// predict returns the time of a call by the model, in seconds: half of what two
-// runs take, one of which may begin before the other has ended everywhere.
-func (ch *Chooser) predict(c *Signature, v Variant) (float64, error) {
+// runs is how many runs of a call are simulated, one of which may begin before the other has ended
+// everywhere.
+const runs = 2
+
+// predict returns the time of a call by a simulation of all ranks, in seconds: that of all runs by
+// their number.
+func (ch *Chooser) predict(c *Signature, at *price.Topology, v Variant) (float64, error) {
 	with := c.Call
 	with.Radix = v.Radix
-	load := price.Load{Element: c.Element, Runs: 2, Hosts: ch.Hosts}
+	load := price.Load{Element: c.Element, Runs: runs, Hosts: ch.Hosts}
 	machine := ch.Machine.At(underWay(&with, v.Segments) * c.Element)
-	if ch.floods(c, v) {
+	if ch.floods(c, at, v) {
 		machine = machine.Flooded()
 	}
 	var seconds float64
@@ -64,7 +68,7 @@ func (ch *Chooser) predict(c *Signature, v Variant) (float64, error) {
 	} else {
 		seconds, err = price.PredictSegments(&machine, &with, v.Segments, v.uncut(), load)
 	}
-	return seconds / float64(load.Runs), err
+	return seconds / runs, err
 }
 
 // underWay is how many elements of a rank's longer vector are under way at a time: of an

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // An Algorithm is one way to do an operation.
@@ -20,6 +21,9 @@ type Algorithm struct {
 	// Fits returns why the algorithm cannot do a call of its operation, nil if it
 	// can. Nil means that it can do all.
 	Fits func(*schedule.Call) error
+	// Formula is what the algorithm costs; see package price. Nil means that only
+	// simulations say.
+	Formula price.Formula
 
 	// Ordered says that it folds contributions in the order of ranks, so that the
 	// operation need not commute.

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allGatherBruck is Bruck's algorithm: in every step each rank writes all that it
 // has to the rank that many places before it, which doubles what that one has. Blocks
@@ -29,4 +32,12 @@ func allGatherBruck(b *schedule.Builder, c *schedule.Call) {
 	for i, to := range regions(b.Out, me, others) {
 		b.Copy(to, from[i])
 	}
+}
+
+// allGatherBruckFormula is the steps and the copies before and behind them.
+func allGatherBruckFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	stages := append([]price.Stage{work(price.Local{Elements: n, Sources: 1, Flip: 1})}, doublingStages(s, c.Size, n, true)...)
+	turn := price.Local{Times: 2, Elements: n * (p - 1) / 2, Sources: 1, Flip: 1}
+	return price.Profile{Stages: append(stages, work(turn)), Flip: n * p}
 }

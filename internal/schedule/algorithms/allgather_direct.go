@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allGatherDirect is for ranks that share memory: each copies the blocks of all
 // others from where they lie.
@@ -22,4 +25,10 @@ func allGatherDirect(b *schedule.Builder, c *schedule.Call) {
 		}
 	}
 	awaitAll(b, p, done)
+}
+
+// allGatherDirectFormula is the signals of all, and copies of all blocks.
+func allGatherDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	p := float64(c.Size)
+	return price.Profile{Stages: meetAround(s, p, price.Local{Times: p, Elements: float64(c.Count), Sources: 1})}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allGatherDoubling doubles in every step what a rank has: it writes all of it to
 // the rank that many places before it, straight into the result. Unlike the textbook's
@@ -33,4 +36,20 @@ func allGatherDoubling(b *schedule.Builder, c *schedule.Call) {
 		}
 		b.Await(data + k)
 	}
+}
+
+// allGatherDoublingFormula is the credits and the steps, most of whose messages are in two pieces.
+func allGatherDoublingFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n := float64(c.Count)
+	credit := price.Stage{Route: s.Ring(1), Peers: float64(log2up(c.Size)), From: 1}
+	return price.Profile{Stages: append([]price.Stage{credit}, append(doublingStages(s, c.Size, n, false), ownCopy(c, n))...)}
+}
+
+// doublingStages are the steps in each of which a rank sends all that it has.
+func doublingStages(s *price.Topology, size int, n float64, apart bool) []price.Stage {
+	var all []price.Stage
+	for have := 1; have < size; have *= 2 {
+		all = append(all, price.Stage{Route: s.Ring(have), Peers: 1, Elements: n * float64(min(have, size-have)), Apart: apart})
+	}
+	return all
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allGatherFlip lets everybody write its block to everybody in one round, through
 // memory that is free without a credit. For tiny blocks.
@@ -33,4 +36,12 @@ func apart(b *schedule.Builder, block blocks) []int {
 		place[i+1] = place[i] + b.RoundUp(r.Len)
 	}
 	return place
+}
+
+// allGatherFlipFormula is the blocks to all and the copies.
+func allGatherFlipFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	data := price.Stage{Route: s.Everybody(), Peers: p - 1, Elements: n, Apart: true}
+	data.Copy = price.Local{Times: p, Elements: n, Sources: 1, Flip: 1}
+	return price.Profile{Stages: []price.Stage{data}, Flip: n * p}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allGatherLinear lets everybody write its block to everybody.
 //
@@ -18,4 +21,13 @@ func allGatherLinear(b *schedule.Builder, c *schedule.Call) {
 		b.Put(b.Out(peer, off, n), b.In(me, 0, n), data+me)
 	}
 	awaitAll(b, p, data)
+}
+
+// allGatherLinearFormula is the credits of all and the blocks to all.
+func allGatherLinearFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	credit := price.Stage{Route: s.Everybody(), Peers: p - 1}
+	data := credit
+	data.Elements = n
+	return price.Profile{Stages: []price.Stage{credit, data, ownCopy(c, n)}}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allGatherRing lets blocks go round: in every step each rank writes to its right
 // the block that it got last from its left. For large blocks.
@@ -32,4 +35,20 @@ func allGatherRing(b *schedule.Builder, c *schedule.Call) {
 	if p == 1 {
 		b.Copy(b.Out(me, own.Off, own.Len), from)
 	}
+}
+
+// allGatherRingFormula is a credit and the steps of the ring.
+func allGatherRingFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	credit := price.Stage{Route: s.Ring(1), Peers: 1}
+	hop := price.Stage{Times: p - 1, Route: s.Ring(1), Peers: 1, Elements: n, Turns: ringTurns(s, p-1)}
+	return price.Profile{Stages: []price.Stage{credit, hop, ownCopy(c, n)}}
+}
+
+// ownCopy is the copy of a rank's own block, while others are on their way.
+func ownCopy(c *schedule.Call, n float64) price.Stage {
+	if c.InPlace {
+		n = 0
+	}
+	return only(price.Neither, work(price.Local{Elements: n, Sources: 1}))
 }

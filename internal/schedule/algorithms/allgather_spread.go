@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allGatherSpread is for ranks that share memory: each stores its block in the
 // results of all. A rank reads one block, and not all of them as in allGatherDirect.
@@ -25,4 +28,10 @@ func allGatherSpread(b *schedule.Builder, c *schedule.Call) {
 	}
 	signalAll(b, p, done)
 	awaitAll(b, p, done)
+}
+
+// allGatherSpreadFormula is the signals before and behind the copies of a rank's block.
+func allGatherSpreadFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	p := float64(c.Size)
+	return price.Profile{Stages: meetAround(s, p, price.Local{Elements: float64(c.Count), Sources: 1, Stores: p})}
 }

@@ -1,6 +1,11 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allReduceBcube is Gloo's bcube with the call's radix as base, by default 2. In
 // each step of the first stage, the ranks of a group that differ in one digit of
@@ -91,3 +96,23 @@ func (l *bcubeLevel) share(digit int) schedule.Range {
 
 // rank is the member with that digit.
 func (l *bcubeLevel) rank(digit int) int { return l.me + (digit-l.digit)*l.dist }
+
+// allReduceBcubeFormula is a stage for each factor, and the same backwards.
+func allReduceBcubeFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	var stages []price.Stage
+	dist := 1
+	for _, f := range factorizeAll(c.Size, max(c.Radix, 2)) {
+		share := n / float64(dist*f)
+		stages = append(stages, price.Stage{
+			Route: s.Group(dist, f, 0), Peers: float64(f - 1), Elements: share,
+			Fold: price.Local{Elements: share, Sources: float64(f), Scratch: float64(f - 1)},
+		})
+		dist *= f
+	}
+	for _, g := range slices.Backward(stages) {
+		g.Fold = price.Local{}
+		stages = append(stages, g)
+	}
+	return price.Profile{Stages: stages, Scratch: n * (p - 1) / p}
+}

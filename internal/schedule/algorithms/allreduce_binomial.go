@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // allReduceBinomial is BIN of the paper on pipelined allreduce (Section 3.1): a
@@ -37,4 +38,13 @@ func allReduceBinomial(b *schedule.Builder, c *schedule.Call) {
 	for _, child := range slices.Backward(children) {
 		b.Put(b.Out(child, 0, n), out, down)
 	}
+}
+
+// allReduceBinomialFormula is the tree up and down.
+func allReduceBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n := float64(c.Count)
+	tree := binomial{size: c.Size}
+	stages := tree.treeStages(s, true, 0, always(n), foldOne)
+	stages = append(stages, tree.treeStages(s, false, 0, always(n), noFold)...)
+	return price.Profile{Stages: stages, Scratch: n * float64(tree.stages())}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allReduceCoded sends every vector in coded form, for links that are slower than
 // coding: each rank codes its part j for rank j, which folds what it decodes, in the
@@ -62,4 +65,19 @@ func allReduceCoded(b *schedule.Builder, c *schedule.Call) {
 		b.Await(result + peer)
 		b.Decode(b.Out(me, r.Off, r.Len), form(sent, me, peer, r.Len))
 	}
+}
+
+// allReduceCodedFormula is the parts to their owners, and the results to all.
+func allReduceCodedFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	give := price.Stage{
+		Route: s.Everybody(), Peers: p - 1, Elements: n / p, Compressed: true,
+		Coded: 2 * n * (p - 1) / p, Codes: 2 * (p - 1),
+		Fold: price.Local{Times: p - 1, Elements: n / p, Sources: 2, Scratch: 3},
+	}
+	back := price.Stage{
+		Route: s.Everybody(), Peers: p - 1, Elements: n / p, Compressed: true,
+		Coded: n + n/p, Codes: p + 1,
+	}
+	return price.Profile{Stages: []price.Stage{give, back}, Scratch: 2 * n * (1 + 1/p)}
 }

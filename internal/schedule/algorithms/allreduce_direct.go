@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allReduceDirect is for ranks that share memory: each folds its part of the
 // vector from all ranks' contributions, in the order of ranks, and stores it in
@@ -37,4 +40,10 @@ func awaitAll(b *schedule.Builder, p, first int) {
 	for d := 1; d < p; d++ {
 		b.Await(first + mod(b.Rank()+d, p))
 	}
+}
+
+// allReduceDirectFormula is the signals before and behind the fold.
+func allReduceDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	return price.Profile{Stages: meetAround(s, p, price.Local{Elements: n / p, Sources: p, Stores: p})}
 }

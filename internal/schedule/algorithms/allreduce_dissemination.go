@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // disseminationRadix is how many ranks exchange their vectors in one round unless
 // the call says otherwise. Ranks that share cores pay a turn of the scheduler for
@@ -33,4 +36,15 @@ func disseminationFactors(ranks, radix int) []int {
 			return factors
 		}
 	}
+}
+
+func allReduceDisseminationFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	return allReduceExchangeFormula(s, c, disseminationFactors(c.Size, c.Radix))
+}
+
+// allReduceExchangeFormula is the rounds of allReduceExchange.
+func allReduceExchangeFormula(s *price.Topology, c *schedule.Call, factors []int) price.Profile {
+	n := float64(c.Count)
+	stages, flip := exchangeStages(s, factors, c.Size, n, 1)
+	return price.Profile{Stages: stages, Flip: flip}
 }

@@ -1,6 +1,11 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allReduceDoubleTree sends half of the vector up and down one binary tree and the
 // other half along another, at the same time. Inner nodes of the first tree are odd
@@ -83,6 +88,27 @@ func (t *halfTree) back(b *schedule.Builder) {
 // A treeNode is a rank's place in a binary tree; -1 is nobody.
 type treeNode struct{ parent, left, right int }
 
+// heightOfTree is the most edges between the root and a leaf of either tree.
+func heightOfTree(size int) int {
+	height := 0
+	for parity := range 2 {
+		edges := 0
+		for lo, hi := 0, size; ; edges++ {
+			root := middle(lo, hi, parity)
+			if hi-lo < 2 {
+				break
+			}
+			if root-lo > hi-root-1 {
+				hi = root
+			} else {
+				lo = root + 1
+			}
+		}
+		height = max(height, edges)
+	}
+	return height
+}
+
 // findInTree is the place of a rank in the binary tree over size ranks, in order,
 // whose inner nodes all have the parity.
 func findInTree(size, parity, rank int) treeNode {
@@ -114,4 +140,40 @@ func middle(lo, hi, parity int) int {
 		return mid + 1
 	}
 	return mid - 1
+}
+
+// allReduceDoubleTreeFormula is the way from a leaf to the root and back, with two children at
+// each inner node but the lowest. A rank is an inner node of one tree and a leaf of the other.
+func allReduceDoubleTreeFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n := float64(c.Count)
+	height, outside := heightOfTree(c.Size), log2up(s.Nodes)
+	var stages []price.Stage
+	for k := range height {
+		children := 2.0
+		if k == 0 || c.Size == 3 {
+			children = 1
+		}
+		var route price.Route
+		if k >= height-outside { // subtrees are consecutive ranks, and so mostly of one node
+			route = price.Route{Far: 1, Part: 1, Most: 1, Out: 1}
+		}
+		stages = append(stages, price.Stage{
+			Route: route, Elsewhere: true, OneWay: true, Pairs: 1, Peers: 1, Elements: n / 2,
+			Fold: price.Local{Elements: n / 2, Sources: children + 1, Scratch: children},
+		})
+	}
+	for _, g := range slices.Backward(stages) {
+		g.Peers, g.From = g.Fold.Scratch, 1
+		g.Fold = price.Local{}
+		stages = append(stages, g)
+	}
+	whole := price.Stage{
+		Route: s.Ring(1), Only: price.Neither, Peers: 4, Elements: n / 2, Turns: 4,
+		Fold: price.Local{Elements: n / 2, Sources: 3, Scratch: 2},
+	}
+	if s.Most > 1 {
+		whole.Route.Out *= 2 // as a node has edges of both trees
+	}
+	stages = append(stages, whole)
+	return price.Profile{Stages: stages, Scratch: n}
 }

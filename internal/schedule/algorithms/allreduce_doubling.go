@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allReduceDoubling is recursive doubling, RDB of the paper on pipelined allreduce
 // (Section 3.1): in each step, ranks whose numbers differ in one bit send each
@@ -12,9 +15,18 @@ import "github.com/gaspi-go/gaspi-go/internal/schedule"
 // no power of two. The order of ranks is kept. Why nothing is overwritten: see
 // allReduceExchange.
 func allReduceDoubling(b *schedule.Builder, c *schedule.Call) {
-	factors := make([]int, log2down(c.Size))
+	allReduceExchange(b, c, doublingFactors(c.Size))
+}
+
+// doublingFactors are the factors of the largest power of two in so many ranks.
+func doublingFactors(ranks int) []int {
+	factors := make([]int, log2down(ranks))
 	for i := range factors {
 		factors[i] = 2
 	}
-	allReduceExchange(b, c, factors)
+	return factors
+}
+
+func allReduceDoublingFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	return allReduceExchangeFormula(s, c, doublingFactors(c.Size))
 }

@@ -1,9 +1,11 @@
 package algorithms
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // allReduceExchange folds whole vectors among groups of ranks, round by round: in
@@ -142,4 +144,38 @@ func among(i, j int) int {
 		return i - 1
 	}
 	return i
+}
+
+// exchangeStages are the rounds of an exchange of n elements among so many ranks, which stand so
+// far apart, each with all that are so many times as far.
+func exchangeStages(s *price.Topology, factors []int, ranks int, n float64, apart int) (stages []price.Stage, flip float64) {
+	core := 1
+	for _, f := range factors {
+		core *= f
+	}
+	extra := float64(ranks - core)
+	pair := price.Stage{Route: s.Group(apart, 2, 0), Pairs: s.OnHost(extra), OneWay: true, Peers: 1, Elements: n, Apart: true}
+	if extra > 0 {
+		give := pair
+		give.Fold = price.Local{Elements: n, Sources: 2, Flip: 2}
+		stages = append(stages, give)
+		flip += 2 * n
+	}
+	dist := apart
+	for _, f := range factors {
+		stages = append(stages, price.Stage{
+			Route: s.Group(dist, f, ranks-core), Pairs: s.OnHost(float64(core)), Peers: float64(f - 1), Elements: n, Apart: true,
+			Fold: price.Local{Elements: n, Sources: float64(f), Flip: float64(f)},
+		})
+		flip += float64(f-1) * n
+		dist *= f
+	}
+	if extra > 0 {
+		pair.Copy = price.Local{Elements: n, Sources: 1, Flip: 1}
+		if bits.Len(uint(extra-1)) < len(factors) { // the way of who gives last ends there
+			pair.Only = price.Leaving
+		}
+		stages = append(stages, pair)
+	}
+	return stages, flip
 }

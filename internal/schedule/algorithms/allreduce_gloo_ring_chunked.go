@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allReduceGlooRingChunked is Gloo's allreduce_ring_chunked: the vector is cut into
 // 2P chunks, two for each place on the ring, and while one is combined the other is
@@ -55,4 +58,17 @@ func allReduceGlooRingChunked(b *schedule.Builder, c *schedule.Call) {
 			b.Put(b.Out(right, r.Off, r.Len), b.Out(me, r.Off, r.Len), result+i+2)
 		}
 	}
+}
+
+// allReduceGlooRingChunkedFormula is a ring whose steps have two messages, one of which is under
+// way while the other is folded.
+func allReduceGlooRingChunkedFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	hop := price.Stage{Times: p - 1, Route: s.Ring(1), Peers: 1, Elements: n / p / 2, Lanes: 2, Turns: ringTurns(s, 2*(p-1))}
+	fold := hop
+	fold.Fold = price.Local{Elements: n / p / 2, Sources: 2, Scratch: 1}
+	if c.Size > 3 {
+		fold.Credits, fold.Window = 1, 2
+	}
+	return price.Profile{Stages: []price.Stage{fold, hop}, Scratch: 2 * n / p}
 }

@@ -1,6 +1,11 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allReduceHalving is Rabenseifner's algorithm, Gloo's halving-doubling and RSA of
 // the paper on pipelined allreduce (Section 3.1): a reduce-scatter by halving the
@@ -40,4 +45,16 @@ func allReduceHalving(b *schedule.Builder, c *schedule.Call) {
 		b.Put(b.Out(partner, r.Off, r.Len), part(r.Off, r.Len), double+level)
 		b.Await(double + level)
 	}
+}
+
+// allReduceHalvingFormula is the halving, the join of smaller blocks, and both backwards.
+func allReduceHalvingFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n := float64(c.Count)
+	halve, join, back := halvingStages(s, c.Size, n)
+	stages := slices.Concat(halve, join, back)
+	for _, g := range slices.Backward(halve) {
+		g.Fold = price.Local{}
+		stages = append(stages, g)
+	}
+	return price.Profile{Stages: stages, Scratch: n}
 }

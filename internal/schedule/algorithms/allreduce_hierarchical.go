@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allReduceHierarchical is a ring of hosts, each of which does its share with all
 // its ranks. The vector is cut into a chunk per host, and each chunk into a piece
@@ -165,4 +168,36 @@ func (t *hostRing) allGather() {
 			}
 		})
 	}
+}
+
+// allReduceHierarchicalFormula is the fold on each host and two rings of hosts, on which the
+// ranks of a host each send their part.
+func allReduceHierarchicalFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, h := float64(c.Count), float64(s.Nodes)
+	m := float64(c.Size) / h // ranks of the mean host
+	most := float64(s.Most)
+	piece := n / h / m
+	meet := price.Stage{Peers: most - 1}
+	first := meet
+	first.Fold = price.Local{Elements: piece, Sources: m}
+	if s.Nodes == 1 {
+		first.Fold.Stores = m
+		return price.Profile{Stages: []price.Stage{first, meet}}
+	}
+	parts := 1.0 // that a piece is sent in
+	scratch := n / m
+	if s.Nodes*s.Most != c.Size {
+		parts, scratch = 2, n
+	}
+	hop := price.Stage{Times: h - 1, Route: price.Route{Far: 1, Part: 1, Most: 1, Out: most}, Peers: parts, Elements: piece / parts}
+	if some := n / h / most; some < 1 { // most pieces are empty
+		hop.Share = some
+	}
+	fold, spread := hop, hop
+	fold.Fold = price.Local{Times: parts, Elements: piece / parts, Sources: m + 1, Scratch: 1}
+	if most > 1 {
+		spread.Copy = price.Local{Times: parts, Elements: piece / parts, Sources: 1, Stores: m - 1}
+	}
+	last := price.Stage{Copy: price.Local{Elements: piece, Sources: 1, Stores: m - 1}, Turns: -1} // the result of the last fold
+	return price.Profile{Stages: []price.Stage{first, fold, last, spread, meet}, Scratch: scratch}
 }

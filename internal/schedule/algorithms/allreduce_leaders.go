@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allReduceLeaders is for small vectors on several hosts: the first rank of each host
 // folds the contributions of its host, the leaders exchange their folds as in
@@ -43,4 +46,28 @@ func allReduceLeaders(b *schedule.Builder, c *schedule.Call) {
 		b.Signal(r, take)
 	}
 	b.Copy(out, result.At(me, 0, n))
+}
+
+// allReduceLeadersFormula is the fold of each leader, the exchange of leaders, and the way back.
+func allReduceLeadersFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, most := float64(c.Count), float64(s.Most)
+	var stages []price.Stage
+	if s.Most > 1 {
+		stages = append(stages, price.Stage{OneWay: true, Pairs: float64(s.Host), Peers: 1, From: most - 1, Copy: price.Local{Elements: n, Sources: 1}})
+	}
+	stages = append(stages, price.Stage{Pairs: s.OnHost(float64(s.Nodes)), Turns: -1, Fold: price.Local{Elements: n, Sources: most}})
+	among, flip := exchangeStages(s, disseminationFactors(s.Nodes, c.Radix), s.Nodes, n, s.Most)
+	for _, g := range among {
+		if g.Pairs = s.OnHost(float64(s.Nodes)); g.OneWay {
+			g.Pairs = max(1, g.Pairs/2)
+		}
+		g.Route = price.Route{Far: 1, Part: 1, Most: 1, Out: 1}
+		stages = append(stages, g)
+	}
+	if s.Most > 1 {
+		stages = append(stages,
+			price.Stage{OneWay: true, Pairs: s.OnHost(float64(s.Nodes)), Peers: most - 1, From: 1},
+			price.Stage{Turns: -1, Copy: price.Local{Elements: n, Sources: 1}})
+	}
+	return price.Profile{Stages: stages, Flip: flip + n*(most+1)}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allReduceRing is the ring of the paper on eventually consistent collectives
 // (Section IV-A, Figs. 4 and 5): the vector is cut into a chunk per rank. In the
@@ -37,4 +40,23 @@ func allReduceRing(b *schedule.Builder, c *schedule.Call) {
 		b.Put(b.Out(right, send.Off, send.Len), b.Out(me, send.Off, send.Len), slot+k)
 		b.Await(slot + k)
 	}
+}
+
+// allReduceRingFormula is two rings of P-1 steps, of which the first folds.
+func allReduceRingFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	hop := price.Stage{Times: p - 1, Route: s.Ring(1), Peers: 1, Elements: n / p, Turns: ringTurns(s, p-1)}
+	fold := hop
+	fold.Fold = price.Local{Elements: n / p, Sources: 2, Scratch: 1}
+	return price.Profile{Stages: []price.Stage{fold, hop}, Scratch: n}
+}
+
+// ringTurns is how often a rank gives its core away in a step of a ring of so many steps. Where
+// messages take no time, those that share cores take steps one behind the other, as many at a
+// time as their left has taken, so that they give it away twice in all.
+func ringTurns(s *price.Topology, steps float64) float64 {
+	if s.Nodes > 1 {
+		return 1
+	}
+	return min(1, 2/steps)
 }

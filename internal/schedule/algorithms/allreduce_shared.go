@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // allReduceShared is for ranks that share memory but whose buffers peers cannot
@@ -75,4 +76,25 @@ func pool(b *schedule.Builder, c *schedule.Call, takes func(r int) bool) {
 			b.Copy(b.Out(me, theirs.Off, theirs.Len), given.At(me, theirs.Off, theirs.Len))
 		}
 	}
+}
+
+// allReduceSharedFormula is the copies to scratch, the fold, and the copies back.
+func allReduceSharedFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	return poolFormula(s, c, float64(c.Size))
+}
+
+func reduceSharedFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	return poolFormula(s, c, 1)
+}
+
+// poolFormula is the stages of pool, whose result so many ranks take.
+func poolFormula(s *price.Topology, c *schedule.Call, takers float64) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	give := price.Stage{
+		Route: s.Everybody(), Peers: p - 1,
+		Copy: price.Local{Times: p - 1, Elements: n / p, Sources: 1, Scratch: 1},
+		Fold: price.Local{Elements: n / p, Sources: p, Stores: takers, Scratch: p - 1 + takers - 1},
+	}
+	take := price.Stage{Route: s.Everybody(), Peers: p - 1, Copy: price.Local{Times: p - 1, Elements: n / p, Sources: 1, Scratch: 1}}
+	return price.Profile{Stages: []price.Stage{give, take}, Scratch: n}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // allToAllBruck is Bruck's algorithm: a block that has d places to go takes the
@@ -50,4 +51,19 @@ func evenBlocks(c *schedule.Call) error {
 		}
 	}
 	return nil
+}
+
+// allToAllBruckFormula is the steps, each with the copies of what is sent, and the copies at the end.
+func allToAllBruckFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	var all price.Profile
+	for step := 1; step < c.Size; step *= 2 {
+		blocks := float64(c.Size/(2*step)*step + max(0, c.Size%(2*step)-step))
+		g := price.Stage{Route: s.Ring(step), Peers: 1, Elements: n * blocks, Apart: true}
+		g.Copy = price.Local{Times: blocks, Elements: n, Sources: 1, Scratch: 1}
+		all.Stages = append(all.Stages, g)
+		all.Scratch, all.Flip = all.Scratch+n*blocks, all.Flip+n*blocks
+	}
+	all.Stages = append(all.Stages, work(price.Local{Times: p, Elements: n, Sources: 1, Flip: 1}))
+	return all
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allToAllDirect is the AlltoAll of the paper on eventually consistent collectives
 // (Section IV-B): everybody writes to everybody with a notification. Against incast, a
@@ -42,4 +45,36 @@ func allToAllDirect(b *schedule.Builder, c *schedule.Call) {
 			grant(arrived + window)
 		}
 	}
+}
+
+// allToAllDirectFormula is the first credits, and the blocks. If there are more than the window
+// has, half a window of them is under way at a time.
+func allToAllDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p, window := float64(c.Count), float64(c.Size), float64(radixOr(c, incastWindow))
+	credit := price.Stage{Route: s.Everybody(), Peers: min(window, p-1), From: 1, Copy: price.Local{Elements: n, Sources: 1}}
+	if p-1 <= window {
+		data := price.Stage{Route: s.Everybody(), Peers: p - 1, Elements: n, Credits: p - 1}
+		credit.Only = price.Leaving
+		return departing(c, n, []price.Stage{oneOfAll(s, 0), credit, data})
+	}
+	lag := max(1, float64(int(window)/2))
+	data := oneOfAll(s, n)
+	data.Times, data.Lanes, data.Credits, data.Turns = (p-1)/lag, lag, 1, ringTurns(s, p-1)
+	return departing(c, n, []price.Stage{credit, data})
+}
+
+// oneOfAll is a message of each rank to the mean other.
+func oneOfAll(s *price.Topology, n float64) price.Stage {
+	route := s.Everybody()
+	route.Far = route.Part
+	return price.Stage{Route: route, Peers: 1, Elements: n}
+}
+
+// departing adds the copy of what is sent, if it would be overwritten.
+func departing(c *schedule.Call, n float64, stages []price.Stage) price.Profile {
+	if !c.InPlace {
+		return price.Profile{Stages: stages}
+	}
+	all := n * float64(c.Size)
+	return price.Profile{Stages: append([]price.Stage{work(price.Local{Elements: all, Sources: 1, Scratch: 1})}, stages...), Scratch: all}
 }

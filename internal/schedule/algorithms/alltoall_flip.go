@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allToAllFlip lets everybody write to everybody in one round, through memory that
 // is free without a credit. For tiny blocks.
@@ -50,4 +53,9 @@ func received(c *schedule.Call, rank int) blocks {
 		off += n
 	}
 	return all
+}
+
+// allToAllFlipFormula is the blocks to all and the copies.
+func allToAllFlipFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	return allGatherFlipFormula(s, c)
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allToAllPairwise exchanges blocks in rounds, in each of which every rank sends to
 // one and receives from one. For large blocks.
@@ -23,4 +26,13 @@ func allToAllPairwise(b *schedule.Builder, c *schedule.Call) {
 		b.Put(arrival(b, c, peer, me), from(me, peer), data+round)
 		b.Await(data + round)
 	}
+}
+
+// allToAllPairwiseFormula is the credits and the rounds.
+func allToAllPairwiseFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	credit := price.Stage{Route: s.Everybody(), Peers: p - 1, From: 1, Copy: price.Local{Elements: n, Sources: 1}, Only: price.Leaving}
+	round := oneOfAll(s, n)
+	round.Times, round.Turns = p-1, ringTurns(s, p-1)
+	return departing(c, n, []price.Stage{credit, round})
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // allToAllShared is for ranks that share memory: each copies the blocks that are
 // its own straight from the vectors of the others.
@@ -20,4 +23,10 @@ func allToAllShared(b *schedule.Builder, c *schedule.Call) {
 		b.Signal(r, done+me)
 	}
 	awaitAll(b, p, done)
+}
+
+// allToAllSharedFormula is the signals of all and the copies of all blocks.
+func allToAllSharedFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	return departing(c, n, meetAround(s, p, price.Local{Times: p, Elements: n, Sources: 1}))
 }

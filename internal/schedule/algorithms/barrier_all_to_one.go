@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // barrierAllToOne is Gloo's: all tell rank 0 that they have begun, and it tells all.
 //
@@ -17,4 +20,9 @@ func barrierAllToOne(b *schedule.Builder, c *schedule.Call) {
 	for peer := 1; peer < p; peer++ {
 		b.Signal(peer, all)
 	}
+}
+
+func barrierAllToOneFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	p := float64(c.Size)
+	return price.Profile{Stages: []price.Stage{toOne(s, p, 0), fromOne(s, p, 0)}}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // barrierRadix is the default, that of the runtime's own barrier: up to 16 ranks
 // need one round. Ranks that share cores pay a turn of the scheduler for each.
@@ -24,4 +27,19 @@ func barrierDissemination(b *schedule.Builder, c *schedule.Call) {
 			b.Await(slot + i - 1)
 		}
 	}
+}
+
+// barrierDisseminationFormula is the rounds.
+func barrierDisseminationFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	radix := max(2, radixOr(c, barrierRadix))
+	var p price.Profile
+	for known := 1; known < c.Size; known *= radix {
+		peers := min(radix, (c.Size+known-1)/known) - 1
+		route := s.Ring(known)
+		if peers > 1 { // all are waited for
+			route = s.Group(known, peers+1, 0)
+		}
+		p.Stages = append(p.Stages, price.Stage{Route: route, Peers: float64(peers)})
+	}
+	return p
 }

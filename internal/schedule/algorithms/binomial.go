@@ -1,6 +1,11 @@
 package algorithms
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // A binomial tree spans ranks 0 to size-1 from any root. Ranks are numbered from
 // the root on, around the ring; the parent of a number is the number without its
@@ -58,3 +63,34 @@ func log2up(n int) int { return bits.Len(uint(n - 1)) }
 
 // log2down is the logarithm of n to base 2, rounded down.
 func log2down(n int) int { return bits.Len(uint(n)) - 1 }
+
+// treeStages are the levels of the tree, away from the root or towards it. Along an edge at a
+// distance go so many elements, with which fold is done, and so many signals in the other direction.
+func (t binomial) treeStages(s *price.Topology, up bool, credits float64, elements func(distance int) float64, fold func(n float64) price.Local) []price.Stage {
+	var all []price.Stage
+	for k := t.stages() - 1; k >= 0; k-- {
+		edges, n := (t.size-1<<k+2<<k-1)/(2<<k), elements(1<<k)
+		route, onPath := s.Tree(k)
+		g := price.Stage{Route: route, Pairs: s.OnHost(float64(edges)), OneWay: true, Peers: 1, Elements: n, Fold: fold(n), Credits: credits}
+		if g.Busy = price.Leaving; up {
+			g.Busy = price.Arrival
+		}
+		if !onPath {
+			g.Only = g.Busy
+		}
+		all = append(all, g)
+	}
+	if up {
+		slices.Reverse(all)
+	}
+	return all
+}
+
+// noFold is a fold of nothing.
+func noFold(float64) price.Local { return price.Local{} }
+
+// foldOne is the fold of what has arrived with what was there.
+func foldOne(n float64) price.Local { return price.Local{Elements: n, Sources: 2, Scratch: 1} }
+
+// always is the same number of elements for all edges of a tree.
+func always(n float64) func(int) float64 { return func(int) float64 { return n } }

@@ -1,6 +1,11 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // broadcastBinomial is the binomial spanning tree of the paper on eventually
 // consistent collectives (Section III-B, Fig. 3): in every stage each rank that has
@@ -23,4 +28,21 @@ func broadcastBinomial(b *schedule.Builder, c *schedule.Call) {
 		b.Await(ready + k)
 		b.Put(b.Out(children[k], 0, n), b.Out(me, 0, n), data)
 	}
+}
+
+// broadcastBinomialFormula is the credits and the levels. The child with the largest subtree is
+// written to again when it has written to all of its own.
+func broadcastBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	levels := binomial{size: c.Size}.treeStages(s, false, 1, always(float64(c.Count)), noFold)
+	credit, slow := oneHop(levels[0], 0), slowest(levels)
+	again := []price.Stage{oneHop(levels[slow], 0), oneHop(levels[slow], float64(c.Count))}
+	for _, g := range levels[slow+1:] {
+		again = append(again, only(price.Leaving, g))
+	}
+	return price.Profile{Stages: slices.Insert(levels, 0, credit), Again: again}
+}
+
+// slowest is the first level that has edges between nodes, or the first.
+func slowest(levels []price.Stage) int {
+	return max(0, slices.IndexFunc(levels, func(g price.Stage) bool { return g.Route.Most > 0 }))
 }

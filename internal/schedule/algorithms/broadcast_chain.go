@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // broadcastChain hands the vector on from rank to rank. By itself it is slow;
 // schedule.Pipeline makes of it the pipelined chain, which for large vectors is
@@ -21,4 +24,20 @@ func broadcastChain(b *schedule.Builder, c *schedule.Call) {
 		b.Await(ready)
 		b.Put(b.Out(right, 0, n), b.Out(me, 0, n), data)
 	}
+}
+
+// broadcastChainFormula is the hops. A rank is written to again when it has written to the next.
+func broadcastChainFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	hop := chainHop(s, c)
+	credit := oneHop(hop, 0)
+	return price.Profile{
+		Stages: []price.Stage{credit, hop},
+		Again:  []price.Stage{credit, oneHop(hop, hop.Elements), only(price.Leaving, oneHop(hop, hop.Elements))},
+	}
+}
+
+// chainHop is the hops of a vector from rank to rank, of which each rank does one.
+func chainHop(s *price.Topology, c *schedule.Call) price.Stage {
+	hops := float64(c.Size - 1)
+	return price.Stage{Times: hops, Share: 1 / hops, Route: s.Ring(1), OneWay: true, Peers: 1, Elements: float64(c.Count)}
 }

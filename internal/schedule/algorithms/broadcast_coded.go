@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // broadcastCoded sends the coded form of the vector down a binomial tree: the root
@@ -67,4 +68,31 @@ func handDown(b *schedule.Builder, c *schedule.Call, f treePlace) {
 		b.Put(form.At(child, 0, size), form.At(me, 0, size), data)
 	}
 	b.Decode(b.Out(me, 0, n), form.At(me, 0, size))
+}
+
+// broadcastCodedFormula is the levels of the tree between coding and decoding.
+func broadcastCodedFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	return codedBetween(c, broadcastBinomialFormula(s, c))
+}
+
+// broadcastCodedChainFormula is the chain between coding and decoding.
+func broadcastCodedChainFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	return codedBetween(c, broadcastChainFormula(s, c))
+}
+
+// codedBetween codes what goes down a tree.
+func codedBetween(c *schedule.Call, p price.Profile) price.Profile {
+	n := float64(c.Count)
+	code := price.Stage{Coded: n, Codes: 1, Turns: -1}
+	stages := []price.Stage{code}
+	for _, g := range p.Stages {
+		g.Compressed = true
+		stages = append(stages, g)
+	}
+	again := []price.Stage{code}
+	for _, g := range p.Again {
+		g.Compressed = true
+		again = append(again, g)
+	}
+	return price.Profile{Stages: append(stages, code), Again: again, Scratch: n}
 }

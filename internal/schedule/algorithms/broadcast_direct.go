@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // broadcastDirect is for ranks that share memory: each copies the root's vector
 // into its result itself, all at the same time.
@@ -20,4 +23,15 @@ func broadcastDirect(b *schedule.Builder, c *schedule.Call) {
 		b.Signal(mod(me+d, p), ready)
 	}
 	awaitAll(b, p, done)
+}
+
+// broadcastDirectFormula is the signals to all, the copies, and the signals to the root.
+func broadcastDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	return readFromRoot(s, c)
+}
+
+// readFromRoot is the stages of ranks that each copy so many elements of the root when it says so.
+func readFromRoot(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	return price.Profile{Stages: []price.Stage{fromOne(s, p, 0), work(price.Local{Elements: n, Sources: 1}), toOne(s, p, 0)}}
 }

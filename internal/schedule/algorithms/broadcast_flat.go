@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // broadcastFlat is P-1 writes from the root: the first way of the paper on
 // eventually consistent collectives (Section III-B), and Gloo's one-to-all.
@@ -21,4 +24,12 @@ func broadcastFlat(b *schedule.Builder, c *schedule.Call) {
 		b.Await(ready + peer)
 		b.Put(b.Out(peer, 0, n), b.In(me, 0, n), data)
 	}
+}
+
+// broadcastFlatFormula is the credits and the writes. The root begins again when it has written;
+// a rank is written to again when its credit has come.
+func broadcastFlatFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	credit, data := toOne(s, p, 0), fromOne(s, p, n)
+	return price.Profile{Stages: []price.Stage{credit, data}, Again: []price.Stage{oneHop(credit, 0), oneHop(data, n)}}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // broadcastRadix is one more than the ranks that a rank writes to in one round.
 // Ranks that share cores pay a turn of the scheduler for each round, so that few
@@ -38,4 +41,24 @@ func broadcastFlip(b *schedule.Builder, c *schedule.Call) {
 	for _, edge := range edges {
 		b.Await(begun + edge)
 	}
+}
+
+// broadcastFlipFormula is the rounds of the tree. A run is separated from the next by the copy and
+// by the news that it has begun.
+func broadcastFlipFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n := float64(c.Count)
+	radix := max(2, radixOr(c, broadcastRadix))
+	var stages []price.Stage
+	for reach := 1; reach < c.Size; reach *= radix {
+		children := float64(min(radix, (c.Size+reach-1)/reach) - 1)
+		route := s.Group(reach, int(children)+1, 0)
+		route.Out = route.Part * float64(min(reach, s.Most))
+		stages = append(stages, price.Stage{
+			Route: route, OneWay: true, Pairs: s.OnHost(float64(reach)), Busy: price.Leaving,
+			Peers: children, From: 1, Elements: n, Apart: true,
+		})
+	}
+	begun := oneHop(stages[0], 0)
+	own := work(price.Local{Elements: n, Sources: 1})
+	return price.Profile{Stages: append(stages, own), Flip: n, Again: []price.Stage{own, begun}}
 }

@@ -1,6 +1,11 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // broadcastScatterAllGather cuts the vector into a chunk per rank, scatters the
 // chunks down a binomial tree, and lets them go round a ring (van de Geijn; MPICH
@@ -53,4 +58,15 @@ func broadcastScatterAllGather(b *schedule.Builder, c *schedule.Call) {
 func (t binomial) scatters(rank, number int) bool {
 	first := t.number(rank)
 	return first <= number && number < first+t.subtree(rank)
+}
+
+// broadcastScatterAllGatherFormula is the levels of the tree and the steps of the ring that are
+// left then.
+func broadcastScatterAllGatherFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	tree := binomial{size: c.Size}
+	stages := tree.treeStages(s, false, 1, func(distance int) float64 { return n * float64(min(distance, c.Size-distance)) / p }, noFold)
+	stages = slices.Insert(stages, 0, oneHop(stages[0], 0))
+	ring := price.Stage{Times: max(1, p-1-float64(tree.stages())), Route: s.Ring(1), Peers: 1, Elements: n / p}
+	return price.Profile{Stages: append(stages, ring)}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // broadcastSplit is broadcastDirect with a part for the root, whose core is idle
 // there: each rank copies the first (P-1)/P of the root's vector itself, and the
@@ -36,4 +39,13 @@ func broadcastSplit(b *schedule.Builder, c *schedule.Call) {
 		b.Signal(mod(me+d, p), stored)
 	}
 	awaitAll(b, p, done)
+}
+
+// broadcastSplitFormula is the signals to all, the copies of all with those of the root, and the
+// signals of both.
+func broadcastSplitFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	return price.Profile{Stages: []price.Stage{
+		fromOne(s, p, 0), work(price.Local{Elements: n * (p - 1) / p, Sources: 1}), fromOne(s, p, 0), only(price.Arrival, toOne(s, p, 0)),
+	}}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // deliver puts src to dst and then posts the slot by a signal. Unlike a put's own
 // post, a lane's signals arrive in order, so that the slot may be posted in the
@@ -12,3 +15,29 @@ func deliver(b *schedule.Builder, dst, src schedule.Region, slot int) {
 	}
 	b.Signal(int(dst.Rank), slot)
 }
+
+// fromOne is messages of n elements from one rank to all others.
+func fromOne(s *price.Topology, p, n float64) price.Stage {
+	return price.Stage{Route: s.Star(), OneWay: true, Pairs: 1, Busy: price.Leaving, Peers: p - 1, From: 1, Elements: n}
+}
+
+// toOne is messages of n elements from all others to one rank, which alone waits for them.
+func toOne(s *price.Topology, p, n float64) price.Stage {
+	return price.Stage{Route: s.Star(), OneWay: true, Busy: price.Arrival, Peers: 1, From: p - 1, Elements: n, Turns: 1 / p}
+}
+
+// oneHop is a message of n elements along the route of a stage.
+func oneHop(g price.Stage, n float64) price.Stage {
+	route := g.Route
+	route.Far, route.Out = max(route.Far, route.Most), min(route.Out, 1)
+	return price.Stage{Route: route, OneWay: true, Pairs: 1, Peers: 1, Elements: n}
+}
+
+// only is a stage of which a part counts.
+func only(half price.Half, g price.Stage) price.Stage {
+	g.Only = half
+	return g
+}
+
+// work is what all ranks do for themselves.
+func work(l price.Local) price.Stage { return price.Stage{Turns: -1, Copy: l} }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // exchangePairwise is Gloo's pairwise exchange, the communication of halving and
@@ -41,4 +42,16 @@ func exchangeFits(c *schedule.Call) error {
 		return fmt.Errorf("an exchange has at most 31 rounds, not %d", c.Rounds)
 	}
 	return nil
+}
+
+// exchangePairwiseFormula is the credits and the rounds.
+func exchangePairwiseFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	rounds := float64(c.Rounds)
+	p := price.Profile{Stages: []price.Stage{{Route: s.Group(1, 2, 0), Peers: rounds, From: 1}}}
+	for k := range c.Rounds {
+		if 1<<k < c.Size {
+			p.Stages = append(p.Stages, price.Stage{Route: s.Group(1<<k, 2, 0), Peers: 1, Elements: float64(c.Count) / rounds})
+		}
+	}
+	return p
 }

@@ -1,6 +1,11 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // gatherBinomial collects blocks up a binomial tree: each rank waits for the
 // subtrees of its children and sends its own as one piece. For small blocks.
@@ -58,4 +63,27 @@ func largestSubtree(tree binomial, block blocks) int {
 		}
 	}
 	return most
+}
+
+// gatherBinomialFormula is the levels of the tree, in each of which twice as much is sent. A rank
+// begins again when it has sent.
+func gatherBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n := float64(c.Count)
+	levels := binomial{size: c.Size}.treeStages(s, true, 0, subtreeBlocks(c, n), noFold)
+	again := againUp(levels)
+	begun := levels[len(levels)-1]
+	begun.Peers, begun.From, begun.Elements, begun.Busy, begun.Only = float64(len(levels)), 1, 0, price.Leaving, price.Leaving
+	return price.Profile{Stages: slices.Insert(levels, 0, begun), Flip: n * float64(c.Size) / 2, Again: again}
+}
+
+// subtreeBlocks is the elements of the blocks of a subtree at a distance from the root.
+func subtreeBlocks(c *schedule.Call, n float64) func(int) float64 {
+	return func(distance int) float64 { return n * float64(min(distance, c.Size-distance)) }
+}
+
+// againUp is what separates two runs up a tree: the rank with the largest subtree hears that the
+// root has begun, and sends.
+func againUp(levels []price.Stage) []price.Stage {
+	last := levels[len(levels)-1]
+	return []price.Stage{oneHop(last, 0), only(price.Both, last)}
 }

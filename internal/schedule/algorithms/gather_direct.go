@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // gatherDirect is for ranks that share memory: each copies its block into the
 // root's result itself, all at the same time.
@@ -22,4 +25,9 @@ func gatherDirect(b *schedule.Builder, c *schedule.Call) {
 	}
 	b.Copy(b.Out(me, off, n), b.In(me, 0, n))
 	awaitAll(b, p, done)
+}
+
+// gatherDirectFormula is the signals to all, the copies, and the signals to the root.
+func gatherDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	return readFromRoot(s, c)
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // incastWindow is how many ranks may be writing to one at a time, where an
 // algorithm bounds that: enough to keep a link busy while credits are under way, few
@@ -31,4 +34,23 @@ func gatherFlat(b *schedule.Builder, c *schedule.Call) {
 			b.Signal(mod(me+d+window, p), credit)
 		}
 	}
+}
+
+// gatherFlatFormula is the credits and the blocks to the root. The root begins again when it has
+// them; as many are under way at a time as the window has.
+func gatherFlatFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p, window := float64(c.Count), float64(c.Size), float64(radixOr(c, incastWindow))
+	credit, data := fromOne(s, p, 0), toOne(s, p, n)
+	first, others := credit, credit
+	first.Peers = min(window, p-1)
+	others.Peers = p - 1 - first.Peers
+	stages := []price.Stage{first, only(price.Neither, others), data}
+	if p-1 > window {
+		loop := oneHop(data, n)
+		loop.Times, loop.Elsewhere = (p-1)/window-1, true
+		back := oneHop(credit, 0)
+		back.Times, back.Elsewhere = loop.Times, true
+		stages = append(stages, loop, back)
+	}
+	return price.Profile{Stages: append(stages, ownCopy(c, n))}
 }

@@ -1,6 +1,11 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"math/bits"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // A halver emits the first stage of algorithms on binary blocks: each block divides
 // the vector by halving and folds the parts, and then the owners of chunks in the
@@ -92,4 +97,33 @@ func (h *halver) joinAll() schedule.Range {
 	}
 	h.b.Combine(h.part(r.Off, r.Len), from...)
 	return r
+}
+
+// halvingStages are the stages of a halver: those of the largest block, and the folds of smaller
+// blocks, and what goes back to these.
+func halvingStages(s *price.Topology, size int, n float64) (halve, join, back []price.Stage) {
+	levels := log2down(size)
+	chunks := 1 << levels
+	for level := range levels {
+		half, busy := n/float64(int(2)<<level), size&^(1<<(level+1)-1) // ranks of blocks that halve so often
+		halve = append(halve, price.Stage{
+			Route: s.Group(1<<level, 2, 0), Pairs: s.OnHost(float64(busy)), Peers: 1, Elements: half, Fold: price.Local{Elements: half, Sources: 2, Scratch: 1},
+		})
+	}
+	if rest := size - chunks; rest > 0 {
+		blocks := float64(bits.OnesCount(uint(rest)))
+		sent := float64(chunks / (rest & -rest)) // by a rank of the smallest block, which sends most
+		chunk := n / float64(chunks)
+		stage := price.Stage{Route: s.Everybody(), Pairs: s.OnHost(blocks * float64(chunks) / sent), OneWay: true, Elements: chunk}
+		up, down := stage, stage
+		up.Peers, up.From, up.Only, up.Route.Out = sent, blocks, price.Arrival, up.Route.Part
+		up.Fold = price.Local{Elements: chunk, Sources: blocks + 1, Scratch: blocks}
+		down.Peers, down.From, down.Only, down.Pairs = blocks, sent, price.Leaving, s.OnHost(float64(chunks))
+		within := s.Nodes > 1 && halve[levels-1].Route.Far == 0
+		if sent > float64(2*levels) || within { // that takes longer than the halving of the largest block
+			up.Only, down.Only = price.Both, price.Both
+		}
+		join, back = []price.Stage{up}, []price.Stage{down}
+	}
+	return halve, join, back
 }

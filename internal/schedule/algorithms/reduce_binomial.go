@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // reduceBinomial folds along a binomial tree: the paper on eventually consistent
 // collectives, Section III-B. In stage k, blocks of 2^k members are folded to
@@ -63,4 +66,24 @@ func (m members) holder(block, k int) int {
 		return m.root
 	}
 	return block << k
+}
+
+// reduceBinomialFormula is the levels. A rank gives the next vector when its last was read, and
+// the last to come to the root comes from the largest subtree.
+func reduceBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n := float64(c.Count)
+	levels := binomial{size: c.Size}.treeStages(s, true, 1, always(n), foldOne)
+	last := len(levels) - 1
+	var again []price.Stage
+	for _, g := range levels[:last] {
+		again = append(again, only(price.Arrival, g))
+	}
+	slow := levels[slowest(levels)]
+	if levels[last].Route.Most > 0 {
+		slow = levels[last]
+	}
+	data := oneHop(slow, n)
+	data.Fold = slow.Fold
+	again = append(again, data, oneHop(slow, 0))
+	return price.Profile{Stages: levels, Again: again, Scratch: n * float64(len(levels)+1)}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // reduceDirect is for ranks that share memory: each that is engaged folds its part
 // of the vector from all contributions, in the order of ranks, and stores it in the
@@ -42,4 +45,18 @@ func (m members) awaitAll(b *schedule.Builder, first int) {
 	for d := 1; d < len(m.ranks); d++ {
 		b.Await(first + mod(m.me+d, len(m.ranks)))
 	}
+}
+
+// reduceDirectFormula is the signals before and behind the fold.
+func reduceDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	return price.Profile{Stages: meetAround(s, p, price.Local{Elements: n / p, Sources: p})}
+}
+
+// meetAround is signals of all to all before and behind what all do.
+func meetAround(s *price.Topology, p float64, l price.Local) []price.Stage {
+	meet := price.Stage{Route: s.Everybody(), Peers: p - 1}
+	first := meet
+	first.Fold = l
+	return []price.Stage{first, meet}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // reduceFlat is for tiny vectors: all send theirs to the root, which folds them in
 // the order of ranks.
@@ -39,4 +42,14 @@ func reduceFlat(b *schedule.Builder, c *schedule.Call) {
 	if len(from) > 0 {
 		b.Combine(b.Out(me, 0, n), from...)
 	}
+}
+
+// reduceFlatFormula is the messages to the root and its fold. All others begin again when they
+// have heard that the root has begun.
+func reduceFlatFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	data, fold := toOne(s, p, n), price.Stage{Pairs: 1, Turns: -1, Fold: price.Local{Elements: n, Sources: p}}
+	data.Apart = true
+	begun := only(price.Leaving, fromOne(s, p, 0))
+	return price.Profile{Stages: []price.Stage{begun, data, fold}, Flip: n * p, Again: []price.Stage{oneHop(data, 0), fold}}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // reduceRingGather is Gloo's reduce: a reduce-scatter on the ring of those who are
@@ -51,4 +52,10 @@ func reduceRingGather(b *schedule.Builder, c *schedule.Call) {
 			}
 		}
 	}
+}
+
+// reduceRingGatherFormula is the ring, and then the chunks to the root.
+func reduceRingGatherFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	return price.Profile{Stages: []price.Stage{ringFold(s, p, n/p), toOne(s, p, n/p)}, Scratch: n / p, Flip: 3 * n / p}
 }

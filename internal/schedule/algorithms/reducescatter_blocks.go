@@ -1,6 +1,11 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // reduceScatterBlocks is Gloo's reduce_scatter by halving and doubling on binary
 // blocks, as in allReduceHalving; then the owners of chunks distribute them as the
@@ -70,4 +75,24 @@ func receiveChunks(b *schedule.Builder, c *schedule.Call, h *halver, slot int) {
 			b.Await(slot + chunk)
 		}
 	}
+}
+
+// reduceScatterBlocksFormula is the halving of all, the join of smaller blocks, and the way of
+// the chunks to those whose blocks they are.
+func reduceScatterBlocksFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	halve, join, back := halvingStages(s, c.Size, n*p)
+	for i := range halve {
+		halve[i].Credits = 1
+	}
+	stages := slices.Concat(halve, join)
+	parts := 1.0
+	if len(back) > 0 {
+		parts = 2
+	}
+	spread := price.Stage{Route: s.Everybody(), Peers: parts, Elements: n / parts}
+	if s.Nodes > 1 {
+		spread.Route.Out = float64(s.Most)
+	}
+	return price.Profile{Stages: append(stages, spread), Scratch: 2 * n * p}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // reduceScatterDirect is for ranks that share memory: each folds its block from all
 // ranks' contributions, in the order of ranks.
@@ -20,4 +23,9 @@ func reduceScatterDirect(b *schedule.Builder, c *schedule.Call) {
 	b.Combine(b.Out(me, 0, n), from...)
 	signalAll(b, p, done)
 	awaitAll(b, p, done)
+}
+
+func reduceScatterDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	p := float64(c.Size)
+	return price.Profile{Stages: meetAround(s, p, price.Local{Elements: float64(c.Count), Sources: p})}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // reduceScatterHalving is recursive halving for any number of ranks and blocks of
 // any length. The ranks are cut into a lower and an upper half, and each rank sends
@@ -115,4 +118,22 @@ func (h *recursiveHalving) step(l halving) {
 		h.part = h.b.Out(me, 0, n)
 	}
 	h.b.Combine(h.part, all...)
+}
+
+// reduceScatterHalvingFormula is the steps. Of an odd number of ranks one folds two vectors.
+func reduceScatterHalvingFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n := float64(c.Count)
+	var p price.Profile
+	for group, cuts := c.Size, 2; group > 1; group, cuts = group-group/2, 2*cuts {
+		half := n * float64(group-group/2)
+		from := float64(1 + group%2)
+		p.Stages = append(p.Stages, price.Stage{
+			Route: s.Group(group-group/2, 2, 0), Peers: 1, From: from, Elements: half, Apart: true,
+			Fold: price.Local{Elements: n * float64(group/2), Sources: from + 1, Flip: from + 1},
+		})
+		if p.Flip += half; c.Size%cuts != 0 { // some group is odd
+			p.Flip += half
+		}
+	}
+	return p
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // reduceScatterRing sends partial folds of the blocks round the ring: block i starts
 // at the rank after i and is finished at rank i.
@@ -50,4 +53,22 @@ func longestBlock(c *schedule.Call) int {
 		longest = max(longest, n)
 	}
 	return longest
+}
+
+// reduceScatterRingFormula is the steps of the ring.
+func reduceScatterRingFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n := float64(c.Count)
+	return price.Profile{Stages: []price.Stage{ringFold(s, float64(c.Size), n)}, Flip: ringInbox * n}
+}
+
+// ringFold is the steps of a ring through inboxes, with a fold of n elements in each.
+func ringFold(s *price.Topology, p, n float64) price.Stage {
+	g := price.Stage{
+		Times: p - 1, Route: s.Ring(1), Peers: 1, Elements: n, Apart: true, Turns: ringTurns(s, p-1),
+		Fold: price.Local{Elements: n, Sources: 2, Flip: 2},
+	}
+	if p-1 > ringInbox {
+		g.Credits, g.Window = 1, ringInbox
+	}
+	return g
 }

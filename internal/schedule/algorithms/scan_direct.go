@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // scanDirect is for ranks that share memory, inclusive or exclusive: each takes its
 // part of the vector, folds the contributions of all ranks one after the other, and
@@ -48,4 +51,10 @@ func scanDirect(b *schedule.Builder, c *schedule.Call) {
 	}
 	signalAll(b, p, done)
 	awaitAll(b, p, done)
+}
+
+// scanDirectFormula is the signals before and behind the folds.
+func scanDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	return price.Profile{Stages: meetAround(s, p, price.Local{Times: p - 1, Elements: n / p, Sources: 2})}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // scanDoubling is the scan of Hillis and Steele, inclusive or exclusive: in step k
 // each rank sends its fold of the last 2^k ranks to the rank 2^k after it. For the
@@ -99,4 +102,23 @@ func (s *scan) hear(k int) {
 		s.b.Await(s.read + s.unheard[0])
 		s.unheard = s.unheard[1:]
 	}
+}
+
+// scanDoublingFormula is the steps, in each of which most ranks fold what they hear, twice if
+// their own contribution is to be left out.
+func scanDoublingFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, folds := float64(c.Count), 1.0
+	if c.Op == schedule.ExScan {
+		folds = 2
+	}
+	p := price.Profile{Scratch: n * float64(log2up(c.Size)+1+int(folds))}
+	for step := 1; step < c.Size; step *= 2 {
+		p.Stages = append(p.Stages, price.Stage{
+			Route: s.Ring(step), Pairs: s.OnHost(float64(c.Size - step)), Peers: 1, Elements: n, Credits: 1,
+			Fold: price.Local{Times: folds, Elements: n, Sources: 2, Scratch: 2},
+		})
+	}
+	read := oneHop(p.Stages[len(p.Stages)-1], 0)
+	p.Stages = append(p.Stages, read, work(price.Local{Elements: n, Sources: 1, Scratch: 1}))
+	return p
 }

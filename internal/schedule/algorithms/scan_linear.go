@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // scanLinear hands the fold from rank to rank, inclusive or exclusive. In segments
 // it is a pipeline that sends and combines every element once.
@@ -42,4 +45,20 @@ func scanLinear(b *schedule.Builder, c *schedule.Call) {
 	if me < c.Size-1 {
 		b.Await(read)
 	}
+}
+
+// scanLinearFormula is the hops with a fold in each. A rank gives the next vector when its last
+// was read.
+func scanLinearFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n := float64(c.Count)
+	hop := chainHop(s, c)
+	hop.Fold = price.Local{Elements: n, Sources: 2, Scratch: 1}
+	one := oneHop(hop, n)
+	one.Fold = hop.Fold
+	own := work(price.Local{Elements: n, Sources: 1})
+	scratch := n
+	if c.Op == schedule.ExScan {
+		scratch = 2 * n
+	}
+	return price.Profile{Stages: []price.Stage{hop, own}, Again: []price.Stage{one, only(price.Leaving, one), oneHop(hop, 0)}, Scratch: scratch}
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // scatterBinomial hands blocks down a binomial tree: each rank gets the blocks of
 // its subtree as one piece and passes on those of its children. For small blocks.
@@ -36,4 +39,20 @@ func scatterBinomial(b *schedule.Builder, c *schedule.Call) {
 	for k := range children {
 		b.Await(begun + k)
 	}
+}
+
+// scatterBinomialFormula is the levels of the tree, in each of which half as much is sent.
+func scatterBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n := float64(c.Count)
+	levels := binomial{size: c.Size}.treeStages(s, false, 1, subtreeBlocks(c, n), noFold)
+	for i := range levels {
+		levels[i].Apart = true
+	}
+	own := work(price.Local{Elements: n, Sources: 1, Flip: 1})
+	begun := oneHop(levels[0], 0)
+	var again []price.Stage
+	for _, g := range levels[1:] {
+		again = append(again, only(price.Leaving, g))
+	}
+	return price.Profile{Stages: append(levels, own), Flip: n * float64(c.Size) / 2, Again: append(again, own, begun)}
 }

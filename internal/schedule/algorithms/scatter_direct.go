@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // scatterDirect is for ranks that share memory: each copies its block from the
 // root's vector itself, all at the same time.
@@ -22,4 +25,9 @@ func scatterDirect(b *schedule.Builder, c *schedule.Call) {
 	}
 	b.Copy(b.Out(me, 0, n), b.In(me, off, n))
 	awaitAll(b, p, done)
+}
+
+// scatterDirectFormula is the signals to all, the copies, and the signals to the root.
+func scatterDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	return readFromRoot(s, c)
 }

@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // scatterFlat is P-1 writes from the root, a block to each rank.
 //
@@ -21,4 +24,13 @@ func scatterFlat(b *schedule.Builder, c *schedule.Call) {
 		b.Put(b.Out(peer, 0, block[peer].Len), b.In(me, block[peer].Off, block[peer].Len), data)
 	}
 	b.Copy(b.Out(me, 0, block[me].Len), b.In(me, block[me].Off, block[me].Len))
+}
+
+// scatterFlatFormula is the credits and the writes, as broadcastFlatFormula.
+func scatterFlatFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n, p := float64(c.Count), float64(c.Size)
+	credit, data := toOne(s, p, 0), fromOne(s, p, n)
+	return price.Profile{
+		Stages: []price.Stage{credit, data, ownCopy(c, n)}, Again: []price.Stage{oneHop(credit, 0), oneHop(data, n)},
+	}
 }

@@ -1,8 +1,8 @@
-// Package price says how long a collective operation takes: a discrete-event
-// simulator of the schedules of all ranks on a model machine. It is pure and
-// deterministic, so that all ranks that price a call with the same parameters
-// choose the same algorithm; package collectives does so at run time, and
-// gaspi-bench measures the parameters.
+// Package price says how long a collective operation takes on a model machine, in two ways:
+// by a discrete-event simulator of the schedules of all ranks, and by formulas of the same model
+// that look at no schedule. It is pure and deterministic, so that all ranks that price a call
+// with the same parameters choose the same algorithm; package collectives does so at run time, by
+// formulas, and gaspi-bench measures the parameters.
 //
 // # The model
 //
@@ -24,6 +24,17 @@
 // one queue for it, and take messages in only when they have one. Nodes are what shares
 // memory, hosts what shares cores; they are the same unless the Load says otherwise. A
 // run ends on a rank when all lanes have ended and the sources of its puts are free.
+//
+// # Formulas
+//
+// A Formula returns the stages of an algorithm: messages and folds that many ranks do alike, or
+// the levels of a tree. Estimate adds up how long each takes on its longest path, or longer if
+// the work of a rank, cores, ports or memory do not allow that. A Topology says which messages
+// go between nodes. Segments follow each other as fast as what they share allows. The tests of
+// package choice compare all that with simulations: half of all candidates are within a few per
+// cent, nine in ten within two fifths, and what is chosen is in nine calls of ten within a tenth
+// of the best. Formulas are worst where segments or ranks that share cores get in each other's
+// way.
 //
 // # What it leaves out
 //

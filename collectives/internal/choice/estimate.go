@@ -1,0 +1,121 @@
+package choice
+
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
+
+// where returns the topology of a call, which is made once for a team.
+func (ch *Chooser) where(c *Signature) (*price.Topology, error) {
+	var nodes *int
+	if len(c.Nodes) > 0 {
+		nodes = &c.Nodes[0]
+	}
+	if ch.topology != nil && ch.nodes == nodes && ch.topology.Ranks == c.Size {
+		return ch.topology, nil
+	}
+	topology, err := price.NewTopology(&ch.Machine, c.Size, c.Nodes, ch.Hosts)
+	if err != nil {
+		return nil, err
+	}
+	ch.topology, ch.nodes = topology, nodes
+	return topology, nil
+}
+
+// estimate returns the time of a call by the formula of the algorithm, in seconds, and about how
+// many steps all ranks together take in a run. The call has blocks of one length; see evened.
+func (ch *Chooser) estimate(c *Signature, at *price.Topology, v Variant) (seconds, steps float64) {
+	segment, segments := c.Call, 1.0
+	segment.Radix = v.Radix
+	if v.cuts() > 0 {
+		segment.Count, segments = cut(c.Count, v.Segments)
+	}
+	profile := v.Algorithm.Formula(at, &segment)
+	if v.staging != inPlace {
+		before, behind := stagedCopies(&segment, v.staging)
+		profile = profile.Staged(before, behind)
+	}
+	if v.vectors > 1 {
+		profile = profile.Fanned(float64(v.vectors), float64(segment.Count))
+	}
+	machine := ch.Machine.At(underWay(&c.Call, v.Segments) * c.Element)
+	if ch.floods(c, at, v) {
+		machine = machine.Flooded()
+	}
+	work := price.Segments{
+		Count: segments, AtOnce: float64(max(1, v.Segments.Concurrency)), Element: float64(c.Element), Vectors: meanVectors(&c.Call),
+	}
+	return price.Estimate(&machine, at, profile, work), profile.Steps() * segments * float64(c.Size)
+}
+
+// cut is the elements of a segment of n, and how many there are: a last one that is shorter counts
+// as the part that it is.
+func cut(n int, how schedule.Segmentation) (int, float64) {
+	size := how.Size
+	if size == 0 {
+		size = n / max(1, how.Concurrency)
+	}
+	if size == 0 || size >= n {
+		return n, 1
+	}
+	return size, float64(n) / float64(size)
+}
+
+// stagedCopies are the copies that staging makes.
+func stagedCopies(c *schedule.Call, how staging) (before, behind price.Copies) {
+	in, out := mostElements(c)
+	before, behind = price.Copies{Elements: in}, price.Copies{Elements: out}
+	switch c.Op {
+	case schedule.Broadcast, schedule.Scatter:
+		before.Ranks, behind.Idle = 1, true
+	case schedule.Reduce, schedule.Gather:
+		behind.Ranks, before.Idle = 1, true
+	}
+	if how == stageIn {
+		behind = price.Copies{}
+	}
+	return before, behind
+}
+
+// meanVectors is the elements of the vectors of the mean rank.
+func meanVectors(c *schedule.Call) float64 {
+	of := func(r int) float64 {
+		in, out := c.InLen(r), c.OutLen(r)
+		if c.InPlace || c.Op == schedule.Broadcast {
+			return float64(max(in, out))
+		}
+		return float64(in + out)
+	}
+	return (of(c.Root) + float64(c.Size-1)*of((c.Root+1)%c.Size)) / float64(c.Size)
+}
+
+// mostElements is the elements of the longest In and Out of a rank.
+func mostElements(c *schedule.Call) (in, out float64) {
+	for _, r := range [2]int{c.Root, (c.Root + 1) % c.Size} {
+		in, out = max(in, float64(c.InLen(r))), max(out, float64(c.OutLen(r)))
+	}
+	return in, out
+}
+
+// evened is a call with blocks that are all as long as the mean one, among the ranks that are
+// engaged: what formulas are for.
+func (c *Signature) evened() Signature {
+	even := *c
+	if c.Counts != nil {
+		total := 0
+		for _, n := range c.Counts {
+			total += n
+		}
+		even.Counts, even.Count = nil, (total+len(c.Counts)/2)/len(c.Counts)
+	}
+	if c.Engaged != nil {
+		part := 0
+		for r, gives := range c.Engaged {
+			if gives || r == c.Root {
+				part++
+			}
+		}
+		even.Engaged, even.Size = nil, max(2, part)
+	}
+	return even
+}

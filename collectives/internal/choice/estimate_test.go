@@ -1,0 +1,176 @@
+package choice
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
+
+// A setting is a machine and where ranks are on it.
+type setting struct {
+	name    string
+	machine price.Machine
+	node    func(rank int) int
+	oneHost bool // though nodes differ
+}
+
+// settings are shared memory with a core for each rank and with two for all, sockets on one host,
+// hosts of one rank, of four and of different numbers, and a slow network.
+func settings() []setting {
+	shared := machine()
+	shared.Shared = price.Link{Latency: 105e-9, Put: 55e-9, Signal: 60e-9}
+	shared.Cores, shared.Switch, shared.SocketFar, shared.Near = 1024, 1.2e-6, 4.5e9, 1<<20
+	two := shared
+	two.Cores = 2
+	sockets := two
+	sockets.Network, sockets.Take, sockets.Bandwidth = price.Link{Latency: 0.5e-6, Put: 3.5e-6, Signal: 3.5e-6}, 2.5e-6, 20e9
+	slow := shared
+	slow.Network, slow.Bandwidth, slow.SocketRate = price.Link{Latency: 60e-6}, 1e9, 0
+	one, own := func(int) int { return 0 }, func(r int) int { return r }
+	ends := []int{5, 8, 16, 17, 23, 25, 32, 37, 40, 48, 49, 55, 57, 64} // of hosts
+	uneven := func(r int) int { return slices.IndexFunc(ends, func(end int) bool { return r < end }) }
+	return []setting{
+		{"shared memory", shared, one, false},
+		{"two cores", two, one, false},
+		{"sockets", sockets, own, true},
+		{"a host each", shared, own, false},
+		{"four on a host", shared, func(r int) int { return r / 4 * 4 }, false},
+		{"hosts of many sizes", shared, uneven, false},
+		{"a slow network", slow, own, false},
+	}
+}
+
+// call is a call of so many ranks there.
+func (s *setting) call(op schedule.Operation, ranks, bytes int, plain bool) (*Chooser, Signature) {
+	c := Signature{Call: schedule.Call{Op: op, Size: ranks, Count: bytes / 8, Line: 8, Nodes: make([]int, ranks)}, Element: 8, Plain: plain}
+	ch := &Chooser{Machine: s.machine, OneNode: true}
+	for r := range c.Nodes {
+		c.Nodes[r] = s.node(r)
+		ch.OneNode = ch.OneNode && c.Nodes[r] == 0
+	}
+	if s.oneHost {
+		ch.Hosts = make([]int, ranks)
+	}
+	c.InPlace = op == schedule.Broadcast || op == schedule.AllReduce
+	if op == schedule.Exchange {
+		c.Rounds = 2
+	}
+	return ch, c.typical()
+}
+
+// estimated are the operations whose formulas are compared with simulations.
+func estimated() []schedule.Operation {
+	return append(slices.Clone(scaleOps), schedule.Gather, schedule.Scatter, schedule.Scan)
+}
+
+// Goal: formulas say what a simulation of all ranks says.
+// Method: all candidates of calls in all settings, of few and of more ranks, no powers of two among
+// them. Of all candidates half are within a tenth and nine in ten within two fifths; none is off by
+// more than four times. Segments get in each other's way more than formulas know.
+func TestEstimates(t *testing.T) {
+	var off []float64 // logarithms
+	for _, s := range settings() {
+		for _, op := range estimated() {
+			for _, ranks := range []int{2, 6, 8, 13} {
+				for _, bytes := range []int{8, 8 << 10, 128 << 10} {
+					for _, plain := range []bool{false, true} {
+						ch, c := s.call(op, ranks, bytes, plain)
+						at := topologyOf(t, ch, &c)
+						for _, v := range ch.Candidates(&c, Settings{}) {
+							want, err := ch.predict(&c, at, v)
+							if err != nil {
+								t.Fatal(err)
+							}
+							got, _ := ch.estimate(&c, at, v)
+							ratio := math.Abs(math.Log(got / want))
+							if off = append(off, ratio); !(ratio <= math.Log(4)) {
+								t.Errorf("%s: %v of %d bytes by %v, %d ranks: %.3g s by its formula, %.3g s by simulation", s.name, op, bytes, v, ranks, got, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(off)
+	half, most := math.Exp(off[len(off)/2])-1, math.Exp(off[len(off)*9/10])-1
+	t.Logf("%d candidates: half are within %.0f %%, nine in ten within %.0f %%, all within %.0f %%", len(off), 100*half, 100*most, 100*(math.Exp(off[len(off)-1])-1))
+	if half > 0.1 || most > 0.4 {
+		t.Errorf("half of %d candidates are within %.0f %% and nine in ten within %.0f %%, want 10 and 40", len(off), 100*half, 100*most)
+	}
+}
+
+// Goal: a choice by formulas is about as good as one by simulations of all ranks.
+// Method: the time, by simulation, of the chosen variant and of the best. Of all calls nine in ten
+// are within a tenth, and none takes three times as long.
+func TestChoicesAreGood(t *testing.T) {
+	sizes, many := []int{3, 7, 8, 16}, 48
+	if testing.Short() {
+		sizes, many = []int{3, 8}, 24
+	}
+	calls, good := 0, 0
+	judge := func(s *setting, op schedule.Operation, ranks, bytes int, plain bool) {
+		ch, c := s.call(op, ranks, bytes, plain)
+		chosen, err := ch.Choose(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, best, took := topologyOf(t, ch, &c), math.Inf(1), 0.0
+		var quickest Variant
+		for _, v := range ch.Candidates(&c, Settings{}) {
+			seconds, err := ch.predict(&c, at, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seconds < best {
+				best, quickest = seconds, v
+			}
+			if v.String() == chosen.String() {
+				took = seconds
+			}
+		}
+		if calls++; took <= 1.1*best {
+			good++
+		} else if took > 3*best {
+			t.Errorf("%s: %v of %d bytes, %d ranks: chose %v, which takes %.3g s, and %v takes %.3g s", s.name, op, bytes, ranks, chosen, took, quickest, best)
+		}
+	}
+	for i, s := range settings() {
+		for k, op := range estimated() {
+			for _, ranks := range sizes {
+				for j, bytes := range []int{8, 2 << 10, 128 << 10} {
+					judge(&s, op, ranks, bytes, j%2 == 1)
+				}
+			}
+			if (i+k)%3 == 0 {
+				judge(&s, op, many, 1<<10, false)
+			}
+		}
+	}
+	t.Logf("of %d calls %d are within a tenth of the best", calls, good)
+	if good*10 < calls*9 {
+		t.Errorf("of %d calls %d are within a tenth of the best, want nine in ten", calls, good)
+	}
+}
+
+// Goal: a call of many ranks is priced without simulating them.
+func TestChooseForManyRanks(t *testing.T) {
+	for _, onHost := range []int{1, 16, 64} {
+		for _, op := range scaleOps {
+			ch, c := manyRanks(65536, onHost, 2, op, 4<<10)
+			if _, err := ch.Choose(c); err != nil {
+				t.Errorf("%v, %d ranks on a host: %v", op, onHost, err)
+			}
+			at := topologyOf(t, ch, c)
+			for _, v := range ch.Candidates(c, Settings{}) {
+				even := c.evened()
+				if seconds, _ := ch.estimate(&even, at, v); !(seconds > 0) || math.IsInf(seconds, 1) {
+					t.Errorf("%v, %d ranks on a host: %v takes %v s", op, onHost, v, seconds)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,396 @@
+package price
+
+import (
+	"math"
+	"slices"
+)
+
+// Segments are how a call is cut, and what of it decides what fits the caches.
+type Segments struct {
+	Count   float64 // segments; 1 or more, and a part of one for a last one that is shorter
+	AtOnce  float64 // as many are under way at a time
+	Element float64 // bytes of an element
+	Vectors float64 // elements of a rank's vectors
+}
+
+// Estimate returns the time of a run, in seconds, of a call whose segments do what the profile
+// says: half of two runs that follow each other, of which one may begin before the other has
+// ended everywhere. Segments follow each other as fast as what they share allows: the work of a
+// rank, cores, ports and memory. It is a formula of the same model that Run simulates, and leaves
+// out how ranks and segments get in each other's way.
+func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
+	e := estimator{m: m, s: s, element: w.Element, near: m.Cached() && s.Nodes > 1, shared: m.Cores > 0 && s.Host > m.Cores}
+	own := float64(p.Scratch*w.AtOnce) + float64(2*p.Flip*w.Count)
+	e.cached = m.Cache > 0 && (w.Vectors+own)*w.Element*float64(s.Ranks)/float64(s.Hosts) <= float64(m.Cache)
+	if p.Flip > 0 {
+		w.AtOnce = w.Count // each has memory of its own
+	}
+	first, use := e.total(p.Stages)
+	period := first
+	if p.Again != nil {
+		period, _ = e.total(p.Again)
+		period = max(period, use.most())
+	}
+	switch step := max(use.most(), period/w.AtOnce); {
+	case w.Count <= 1:
+	case p.Again == nil:
+		first = max(first+float64((w.Count-1)*use.most()), w.Count/w.AtOnce*first)
+		period = first
+	default:
+		first, period = first+float64((w.Count-1)*step), max(w.Count*step, period)
+	}
+	return m.Call + (first+period)/2
+}
+
+// An estimator is what all stages of a call have in common.
+type estimator struct {
+	m       *Machine
+	s       *Topology
+	element float64
+	cached  bool
+	near    bool
+	shared  bool // ranks share cores
+}
+
+// A usage is how long stages occupy what ranks share, in seconds.
+type usage struct{ rank, cores, ports, memory float64 }
+
+func (u usage) most() float64 { return max(u.rank, u.cores, u.ports, u.memory) }
+
+func (u usage) times(n float64) usage {
+	return usage{float64(u.rank * n), float64(u.cores * n), float64(u.ports * n), float64(u.memory * n)}
+}
+
+func (u usage) plus(v usage) usage {
+	return usage{u.rank + v.rank, u.cores + v.cores, u.ports + v.ports, u.memory + v.memory}
+}
+
+// total is how long stages take one after the other, and what they occupy. Ranks that queue for
+// the ports of their node do so once: then they come there one behind the other.
+func (e *estimator) total(stages []Stage) (seconds float64, use usage) {
+	queue := 0.0
+	for i := range stages {
+		t, q, u := e.stage(&stages[i])
+		seconds, queue, use = seconds+t, max(queue, q), use.plus(u)
+	}
+	return max(seconds+queue, use.ports, use.memory, use.cores), use
+}
+
+// A stageCost is what estimating a stage takes: seconds, if nothing else is said.
+type stageCost struct {
+	*Stage
+	times, lanes, got, pairs, share float64
+
+	bytes       float64 // of a message
+	near, far   float64 // the work of sending one within a node, and to another
+	wire        float64 // how long one occupies a port
+	moving      float64 // how long the receiver of one from another node moves its bytes
+	local       float64 // folds, copies and codings
+	traffic     float64 // bytes that they move in memory
+	nearTraffic float64 // bytes that a message within a node moves
+	own         float64 // how long the messages of one rank occupy its ports
+	cpu         float64 // work of the mean rank
+	use         usage
+}
+
+// stage is how long a stage takes, how long ranks then queue for ports, and what it occupies.
+func (e *estimator) stage(g *Stage) (seconds, queue float64, use usage) {
+	c := e.cost(g)
+	c.use.rank = e.busiest(&c)
+	work := float64(c.sends(g.Route.Most) + float64(got(g)*e.m.Await) + c.local + e.credits(g, g.Route.Most))
+	if c.lanes > 1 {
+		work = c.use.rank // what arrives does so while the rank is busy
+	}
+	e.occupy(&c)
+	t := e.chain(&c)
+	switch {
+	case g.Only == Neither && !e.shared:
+		t = 0
+	case g.Only != Both && !e.shared:
+	case g.Share > 0:
+		t += e.turns(&c, 1)
+		return float64(t * c.times), 0, c.use.times(c.times * c.share)
+	default:
+		queue = c.lanes * (c.use.ports - c.own)
+		t = max(t, c.lanes*c.use.memory)
+		if c.times > 1 {
+			t = max(t, c.lanes*c.use.ports)
+		}
+		if !g.OneWay {
+			t = max(t, work*c.lanes)
+		}
+		if e.shared {
+			t = e.onCores(&c)
+		}
+		if g.Only == Neither {
+			t = 0
+		}
+	}
+	return float64(t * c.times), queue, c.use.times(c.times * c.lanes * c.share)
+}
+
+// got is how many messages a rank waits for in a stage.
+func got(g *Stage) float64 { return or(g.From, g.Peers) }
+
+// cost is what a stage's messages and local work take, each by itself.
+func (e *estimator) cost(g *Stage) stageCost {
+	c := stageCost{
+		Stage: g, times: or(g.Times, 1), lanes: or(g.Lanes, 1), got: got(g), pairs: or(g.Pairs, float64(e.s.Host)), share: or(g.Share, 1),
+		bytes: g.Elements * e.element,
+	}
+	if g.Elsewhere {
+		c.share = 0
+	}
+	if g.Compressed {
+		c.bytes *= or(e.m.CodeRatio, 1)
+	}
+	c.local, c.traffic = e.locals(g)
+	c.near, c.nearTraffic = e.nearSend(c.bytes, g.Apart)
+	c.far, c.wire = e.farSend(c.bytes)
+	c.moving = per(c.bytes, e.m.SocketRate)
+	part := g.Route.Part
+	taking := e.m.Await + float64(part*(e.m.Take+c.moving))
+	c.cpu = c.sends(part) + float64(g.Peers*taking) + c.local + e.credits(g, part)
+	return c
+}
+
+// sends is the work of sending to all peers of a rank, of whom a part are on other nodes.
+func (c *stageCost) sends(part float64) float64 {
+	return c.Peers * (float64(part*c.far) + float64((1-part)*c.near))
+}
+
+// credits is the work of the credits of a stage for both sides.
+func (e *estimator) credits(g *Stage, part float64) float64 {
+	return g.Credits * (e.signal(part) + float64(part*e.m.Take) + e.m.Await)
+}
+
+// signal is the work of a signal of which a part goes to another node.
+func (e *estimator) signal(part float64) float64 {
+	return float64(part*e.m.Network.Signal) + float64((1-part)*e.m.Shared.Signal)
+}
+
+// busiest is the work of the rank that has most to do in a stage.
+func (e *estimator) busiest(c *stageCost) float64 {
+	most := c.Route.Most
+	sent := c.sends(most)
+	taken := float64(c.got*(e.m.Await+float64(most*(e.m.Take+c.moving)))) + c.local
+	switch {
+	case !c.OneWay, c.Share > 0:
+		return sent + taken + e.credits(c.Stage, most)
+	case c.Busy == Arrival:
+		return taken + float64(c.Credits*e.signal(most))
+	case c.Busy == Leaving:
+		return sent + float64(c.Credits*(e.m.Await+float64(most*e.m.Take)))
+	case c.Busy == Neither:
+		return 0
+	}
+	return max(sent, taken)
+}
+
+// occupy is how long a stage occupies ports and memory, and how much longer local work and messages
+// take where ranks share the memory.
+func (e *estimator) occupy(c *stageCost) {
+	part := c.Route.Part
+	if out, ports := c.Route.Out, float64(max(e.m.Ports, 1)); out > 0 {
+		c.use.ports = max(out*c.Peers, c.got*part) * c.wire / ports
+		c.own = min(c.use.ports, max(c.Peers, c.got)*c.wire/ports)
+	}
+	if e.cached {
+		return
+	}
+	sent := (1 - part) * c.nearTraffic
+	c.use.memory = per(c.pairs*(c.traffic+float64(c.Peers*sent)), e.m.Memory)
+	together := c.pairs
+	switch {
+	case e.shared:
+		together = min(c.pairs, float64(e.m.Cores))
+	case c.Share > 0:
+		together = 1
+	}
+	c.local = max(c.local, per(together*c.traffic, e.m.Memory)-(c.use.ports-c.own)) // who queues for ports folds later
+	c.near = max(c.near, per(together*sent, e.m.Memory))
+}
+
+// chain is the longest path through a stage.
+func (e *estimator) chain(c *stageCost) float64 {
+	m := e.m
+	chain := c.local + float64(c.Credits*m.Await)
+	if c.Busy == Arrival {
+		chain = c.local + float64(c.Credits*e.signal(c.Route.Far))
+	}
+	if c.Peers == 0 {
+		return chain
+	}
+	near, far := float64(c.Peers*c.near)+m.Shared.Latency+m.Await, e.farChain(c)
+	switch c.Only {
+	case Arrival:
+		near, far = c.got*m.Await, c.got*m.Await
+	case Leaving:
+		near, far = c.Peers*c.near, max(c.Peers*c.far, c.own)
+	}
+	chain += float64(c.Route.Far*far) + float64((1-c.Route.Far)*near)
+	if c.Window > 0 {
+		loop := near + c.local + m.Shared.Signal + m.Shared.Latency + m.Await
+		if c.Route.Out > 0 {
+			loop = far + c.local + m.Network.Signal + m.Network.Latency + m.Take + m.Await
+		}
+		chain = max(chain, loop/c.Window)
+	}
+	return chain
+}
+
+// farChain is how long it takes until the last of the messages of a stage that come from other
+// nodes has been seen.
+func (e *estimator) farChain(c *stageCost) float64 {
+	m := e.m
+	sends := c.sends(c.Route.Part)
+	spread := max(0, sends-c.far)
+	t := m.Network.Put + spread + c.wire
+	if c.bytes == 0 {
+		t = max(c.far, sends)
+	} else if c.own-c.wire > spread {
+		spread = c.own - c.wire
+		t = m.Network.Put + c.own
+	}
+	t += m.Network.Latency + m.Take + max(0, float64((c.got-1)*m.Take)-spread) + m.Await
+	if c.OneWay || e.shared || c.far == 0 {
+		return t
+	}
+	// Messages that begin to arrive while the rank sends are taken in behind that.
+	behind := math.Ceil(float64(c.Route.Part*c.Peers) - (c.far-c.moving+m.Network.Latency)/c.far)
+	return t + float64(max(0, behind)*(c.moving+m.Take))
+}
+
+// onCores is how long a stage takes where ranks share cores.
+func (e *estimator) onCores(c *stageCost) float64 {
+	turns := or(c.Turns, 1)
+	if turns < 0 || c.Peers == 0 {
+		turns = 0
+	}
+	chain := e.chain(c) + e.turns(c, turns)
+	return max(chain, c.use.cores*c.lanes, c.lanes*c.use.ports, c.lanes*c.use.memory)
+}
+
+// turns counts what a stage occupies cores for, if each of its receivers gives its own away so
+// often, and returns what that adds to the longest path.
+func (e *estimator) turns(c *stageCost, turns float64) float64 {
+	if !e.shared {
+		return 0
+	}
+	receivers := max(1, c.Peers/max(1, c.got))
+	c.use.cores = c.pairs * (c.cpu + float64(receivers*turns*e.m.Switch)) / float64(e.m.Cores)
+	return min(turns, 1) * e.m.Switch
+}
+
+// locals is how long the combines and codings of a rank take, and the bytes that they move.
+func (e *estimator) locals(g *Stage) (seconds, traffic float64) {
+	for _, l := range [2]*Local{&g.Fold, &g.Copy} {
+		if l.Elements > 0 {
+			s, b := e.local(l)
+			seconds, traffic = seconds+s, traffic+b
+		}
+	}
+	if g.Coded > 0 {
+		bytes := g.Coded * e.element
+		moved := float64(bytes * (1 + or(e.m.CodeRatio, 1)))
+		seconds += max(float64(g.Codes*e.m.Step)+per(bytes, e.m.CodeRate), e.fromMemory(moved))
+		traffic += moved
+	}
+	return seconds, traffic
+}
+
+func (e *estimator) local(l *Local) (seconds, traffic float64) {
+	n, stores, times := l.Elements*e.element, or(l.Stores, 1), or(l.Times, 1)
+	traffic = float64((l.Sources + stores) * n)
+	if e.near {
+		traffic -= float64(l.Scratch * n)
+	}
+	seconds = e.m.Step + float64(stores*per(n, e.m.CopyRate))
+	if l.Sources > 1 {
+		seconds = e.m.Step + float64((l.Sources-1)*per(n, e.m.ReduceRate)) + float64((stores-1)*per(n, e.m.CopyRate))
+	}
+	return float64(times * max(seconds, e.fromMemory(traffic))), float64(times * traffic)
+}
+
+// fromMemory is how long a rank takes to read or write bytes that are not in the cache.
+func (e *estimator) fromMemory(bytes float64) float64 {
+	if e.cached {
+		return 0
+	}
+	return per(bytes, e.m.CoreMemory)
+}
+
+// nearSend is the work of a message within a node, and the bytes that it moves.
+func (e *estimator) nearSend(bytes float64, apart bool) (seconds, traffic float64) {
+	if bytes == 0 {
+		return e.m.Shared.Signal, 0
+	}
+	seconds = max(e.m.Shared.Put+per(bytes, e.m.CopyRate), e.fromMemory(2*bytes))
+	if apart {
+		seconds += e.m.Shared.Signal
+	}
+	return seconds, 2 * bytes
+}
+
+// farSend is the work of a message to another node, and how long it occupies a port.
+func (e *estimator) farSend(bytes float64) (seconds, wire float64) {
+	if bytes == 0 {
+		return e.m.Network.Signal, 0
+	}
+	moving := per(bytes, e.m.SocketRate)
+	if e.m.Bandwidth > 0 {
+		wire = max(bytes/e.m.Bandwidth, moving)
+	}
+	return e.m.Network.Put + moving, wire
+}
+
+// or is x, or y if x is 0.
+func or(x, y float64) float64 {
+	if x == 0 {
+		return y
+	}
+	return x
+}
+
+// Staged is the profile that schedule.Stage or StageIn makes of an algorithm for a call: ranks
+// copy before the first stage and behind the last, all of them or only some.
+func (p Profile) Staged(before, behind Copies) Profile {
+	stages := make([]Stage, 0, len(p.Stages)+2)
+	if before.Elements > 0 {
+		stages = append(stages, before.stage())
+	}
+	for _, g := range p.Stages {
+		g.Fold.Scratch = g.Fold.Sources + or(g.Fold.Stores, 1) - g.Fold.Flip
+		g.Copy.Scratch = g.Copy.Sources + or(g.Copy.Stores, 1) - g.Copy.Flip
+		stages = append(stages, g)
+	}
+	if behind.Elements > 0 {
+		stages = append(stages, behind.stage())
+	}
+	p.Stages, p.Scratch = stages, p.Scratch+before.Elements+behind.Elements
+	return p
+}
+
+// Copies are copies of ranks, of a vector each.
+type Copies struct {
+	Elements float64
+	Ranks    float64 // of a host; 0 means all
+	Idle     bool    // they have less to do than others
+}
+
+func (c Copies) stage() Stage {
+	g := Stage{Copy: Local{Elements: c.Elements, Sources: 1, Scratch: 1}, Pairs: c.Ranks, OneWay: true, Turns: -1}
+	if c.Idle {
+		g.Busy = Neither
+	}
+	return g
+}
+
+// Fanned is the profile that schedule.Fan makes of an algorithm for so many local vectors of n
+// elements.
+func (p Profile) Fanned(vectors, n float64) Profile {
+	fold := Stage{Fold: Local{Elements: n, Sources: vectors}, Turns: -1}
+	spread := Stage{Copy: Local{Elements: n, Sources: 1, Stores: vectors - 1}, Turns: -1}
+	p.Stages = slices.Concat([]Stage{fold}, p.Stages, []Stage{spread})
+	return p
+}

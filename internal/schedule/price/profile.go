@@ -1,0 +1,89 @@
+package price
+
+import "github.com/gaspi-go/gaspi-go/internal/schedule"
+
+// A Formula returns what an algorithm does for a call, stage by stage, in O(log P) time:
+// Estimate makes seconds of it.
+type Formula func(s *Topology, c *schedule.Call) Profile
+
+// A Profile is what an algorithm does for a call: its stages, each of which begins when the one
+// before has ended.
+type Profile struct {
+	Stages  []Stage
+	Scratch float64 // elements of a rank's own memory
+	Flip    float64 // the same that is there twice, and for each segment
+
+	// Again is what separates two runs of which one may begin before the other has ended
+	// everywhere: the stages of the rank, or of the loop of messages and credits, that takes
+	// longest. Nil means that a run begins when the last has ended.
+	Again []Stage
+}
+
+// A Stage is messages from ranks to ranks and what is done with what has arrived.
+type Stage struct {
+	Times  float64 // how often it is done, one after the other; 0 means once
+	Pairs  float64 // ranks of one host that send; 0 means all
+	OneWay bool    // who sends does not receive
+	Share  float64 // part of it that one rank does; 0 means all
+	// Elsewhere says that what it occupies is counted in another stage.
+	Elsewhere bool
+	Only      Half    // what of it is on the longest path
+	Busy      Half    // what of it the rank does that has most to do, if it is OneWay
+	Lanes     float64 // so many are under way at a time, each with all of this; 0 means 1
+
+	Route      Route
+	Peers      float64 // a rank sends to as many
+	From       float64 // and waits for as many; 0 means Peers
+	Elements   float64 // of each message; 0 means that it is a signal
+	Apart      bool    // the post of a message is a signal of its own
+	Compressed bool    // messages are coded forms
+	Window     float64 // as many messages to a rank are under way before it answers; 0 means all
+	Credits    float64 // signals that are there before they are needed
+
+	Fold  Local   // with what has arrived
+	Copy  Local   // as well
+	Coded float64 // elements encoded or decoded
+	Codes float64 // in so many steps
+	Turns float64 // how often a rank gives its core away; 0 means once, less than 0 never
+}
+
+// A Half is a part of a stage.
+type Half uint8
+
+// The parts of a stage.
+const (
+	Both    Half = iota
+	Arrival      // waits and folds: messages were sent long before
+	Leaving      // sends: receivers are not waited for
+	Neither      // other stages take longer meanwhile
+)
+
+// A Local is combines, all alike, in a rank's memory.
+type Local struct {
+	Times    float64 // 0 means once
+	Elements float64
+	Sources  float64 // 1 is a copy
+	Stores   float64 // 0 means 1
+	Scratch  float64 // how many of the sources and stores are scratch,
+	Flip     float64 // and how many lie in Flip
+}
+
+// Steps is about how many steps a rank takes, by which the time of a simulation is bounded.
+func (p Profile) Steps() float64 {
+	steps := 0.0
+	for i := range p.Stages {
+		g := &p.Stages[i]
+		messages := g.Peers + or(g.From, g.Peers) + 2*g.Credits
+		if g.Apart {
+			messages += g.Peers
+		}
+		local := g.Codes
+		for _, l := range [2]Local{g.Fold, g.Copy} {
+			if l.Elements > 0 {
+				local += or(l.Times, 1) * max(1, (l.Sources+l.Stores)/4) // regions take time too
+			}
+		}
+		steps += or(g.Times, 1) * or(g.Lanes, 1) * or(g.Share, 1) * (messages + local)
+	}
+	return steps
+}

@@ -1,0 +1,227 @@
+package price
+
+import "math/bits"
+
+// A Topology is where the ranks of a call are, as formulas ask for it: which messages go between
+// nodes and how many ranks share a node and a host. It is for one goroutine at a time, as it
+// remembers what it has counted, and is the same at all ranks.
+type Topology struct {
+	Ranks       int
+	Nodes       int // that have ranks
+	Most        int // ranks of the largest node
+	Host        int // ranks of the largest host, which share its cores
+	Hosts       int
+	Connections int // that end on one host, at most: those to each of its ranks from all of other nodes
+
+	node   []int32
+	even   bool    // nodes are consecutive ranks, as many on each but the last
+	counts []int32 // room: ranks of each node
+	routes map[routeKey]Route
+
+	levels  []level // of the binomial tree
+	deepest int     // the rank at the end of its longest path
+}
+
+// A routeKey says to whom ranks send: of group ranks at multiples of a distance, to all others. A
+// group of 0 is the ring, on which each sends to the one rank at that distance. Extra is as for
+// Group.
+type routeKey struct{ distance, group, extra int }
+
+// A Route is where the messages of a stage go.
+type Route struct {
+	Far  float64 // part of the messages on the longest path that go to another node
+	Part float64 // the same of all messages,
+	Most float64 // and of those of the rank that sends most of them
+	Out  float64 // messages that leave a node when each sender sends one, of the node that sends most
+}
+
+// NewTopology returns the topology of calls of size ranks, with the node and the host of each. Nil
+// nodes mean that so many consecutive ranks share a node as the machine says; nil hosts are the
+// nodes. Its time is proportional to the number of ranks.
+func NewTopology(m *Machine, size int, nodes, hosts []int) (*Topology, error) {
+	of, count, err := nodeOf(m, size, nodes)
+	if err != nil {
+		return nil, err
+	}
+	s := &Topology{Ranks: size, node: of, counts: make([]int32, count), routes: make(map[routeKey]Route)}
+	s.countNodes()
+	if hosts == nil {
+		s.Host, s.Hosts = s.Most, s.Nodes
+		for _, n := range s.counts {
+			s.Connections = max(s.Connections, int(n)*(size-int(n)))
+		}
+		return s, nil
+	}
+	of, count, err = nodeOf(m, size, hosts)
+	if err != nil {
+		return nil, err
+	}
+	ranks, ends := make([]int, count), make([]int, count)
+	for r, h := range of {
+		if ranks[h]++; ranks[h] == 1 {
+			s.Hosts++
+		}
+		ends[h] += size - int(s.counts[s.node[r]])
+		s.Host, s.Connections = max(s.Host, ranks[h]), max(s.Connections, ends[h])
+	}
+	return s, nil
+}
+
+// countNodes counts the ranks of all nodes, and finds out whether it is the same on all.
+func (s *Topology) countNodes() {
+	for _, n := range s.node {
+		if s.counts[n]++; s.counts[n] == 1 {
+			s.Nodes++
+		}
+		s.Most = max(s.Most, int(s.counts[n]))
+	}
+	s.even = true
+	for r := 1; r < s.Ranks && s.even; r++ {
+		s.even = (s.node[r] != s.node[r-1]) == (r%s.Most == 0)
+	}
+}
+
+// Ring is the route of ranks that each send to the rank at a distance, around the ring. As the
+// longest path moves on by that distance from stage to stage, it leaves nodes as often as the
+// mean rank does.
+func (s *Topology) Ring(distance int) Route {
+	if s.Nodes == 1 {
+		return Route{}
+	}
+	distance %= s.Ranks
+	if s.even {
+		near := max(0, s.Most-distance, s.Most-(s.Ranks-distance)) // ranks of a node that send within it
+		part := float64(s.Most-near) / float64(s.Most)
+		return Route{Far: part, Part: part, Most: 1, Out: float64(s.Most - near)}
+	}
+	at := routeKey{distance, 0, 0}
+	if r, ok := s.routes[at]; ok {
+		return r
+	}
+	clear(s.counts)
+	far, out := 0, int32(0)
+	for r, n := range s.node {
+		to := r + distance
+		if to >= s.Ranks {
+			to -= s.Ranks
+		}
+		if s.node[to] != n {
+			far++
+			s.counts[n]++
+			out = max(out, s.counts[n])
+		}
+	}
+	part := float64(far) / float64(s.Ranks)
+	most := 0.0
+	if far > 0 {
+		most = 1
+	}
+	route := Route{Far: part, Part: part, Most: most, Out: float64(out)}
+	s.routes[at] = route
+	return route
+}
+
+// Group is the route of ranks that differ in one digit of their number, which has so many
+// values and that weight, and each send to all others. A rank that waits for all of a group waits
+// for those of other nodes. Of so many extra ranks at the beginning, every second has no number.
+func (s *Topology) Group(distance, values, extra int) Route {
+	if s.Nodes == 1 || values < 2 {
+		return Route{}
+	}
+	at := routeKey{distance, values, extra}
+	if r, ok := s.routes[at]; ok {
+		return r
+	}
+	pairs, far, most := 0, 0, 0
+	node := func(number int) int32 { return s.node[min(2*number+1, number+extra)] }
+	numbers := s.Ranks - extra
+	for k := range min(numbers, groupSamples) {
+		n := k * numbers / min(numbers, groupSamples)
+		digit, before := n/distance%values, far
+		for d := 1; d < values; d++ {
+			if to := n + ((digit+d)%values-digit)*distance; to < numbers {
+				pairs++
+				if node(to) != node(n) {
+					far++
+				}
+			}
+		}
+		most = max(most, far-before)
+	}
+	var route Route
+	if far > 0 {
+		part := float64(far) / float64(pairs)
+		route = Route{1, part, float64(most) / float64(values-1), float64(s.Most) * part}
+	}
+	s.routes[at] = route
+	return route
+}
+
+// groupSamples is how many ranks Group looks at.
+const groupSamples = 64
+
+// Star is the route of messages between one rank and all others.
+func (s *Topology) Star() Route {
+	if s.Nodes == 1 {
+		return Route{}
+	}
+	part := float64(s.Ranks-s.Most) / float64(s.Ranks-1)
+	return Route{1, part, part, part}
+}
+
+// Everybody is the route of ranks that each send to all others.
+func (s *Topology) Everybody() Route {
+	if s.Nodes == 1 {
+		return Route{}
+	}
+	part := float64(s.Ranks-s.Most) / float64(s.Ranks-1)
+	return Route{1, part, part, float64(s.Most) * part}
+}
+
+// Tree is the route of level k of a binomial tree from rank 0 on, whose edges have distance 2^k,
+// and whether the longest path has an edge there.
+func (s *Topology) Tree(k int) (route Route, onPath bool) {
+	if s.levels == nil {
+		s.findLevels()
+	}
+	l := &s.levels[k]
+	if l.far > 0 {
+		route = Route{Far: 1, Part: float64(l.far) / float64(l.edges), Most: 1, Out: 1}
+	}
+	if s.deepest>>k&1 == 0 {
+		return route, false
+	}
+	if r := s.deepest >> k << k; s.node[r] == s.node[r&(r-1)] {
+		route.Far = 0
+	}
+	return route, true
+}
+
+// A level is the edges of a level of a tree, and how many of them are between nodes.
+type level struct{ edges, far int }
+
+// findLevels counts the edges of all levels, and finds the rank with the longest path from rank
+// 0: of those with the most edges between nodes the one with the most edges.
+func (s *Topology) findLevels() {
+	s.levels = make([]level, max(1, bits.Len(uint(s.Ranks-1))))
+	far := make([]uint8, s.Ranks) // edges between nodes on the way to a rank
+	most := -1
+	for r := 1; r < s.Ranks; r++ {
+		up := r & (r - 1)
+		l := &s.levels[bits.TrailingZeros(uint(r))]
+		l.edges++
+		far[r] = far[up]
+		if s.node[r] != s.node[up] {
+			l.far++
+			far[r]++
+		}
+		if length := int(far[r])<<8 + bits.OnesCount(uint(r)); length > most {
+			most, s.deepest = length, r
+		}
+	}
+}
+
+// OnHost is how many of count ranks, spread over all, are on a host.
+func (s *Topology) OnHost(count float64) float64 {
+	return max(1, count*float64(s.Host)/float64(s.Ranks))
+}
