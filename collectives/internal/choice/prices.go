@@ -8,8 +8,8 @@ import (
 
 const (
 	// refinedSteps is how many steps of all ranks together may be simulated for a choice, about
-	// half a millisecond.
-	refinedSteps = 1 << 11
+	// a quarter of a millisecond.
+	refinedSteps = 1 << 10
 	// simulatedRanks is how many ranks a call has at most for which an algorithm without a formula
 	// is a candidate without being named.
 	simulatedRanks = 16

@@ -22,11 +22,7 @@ import (
 // the run; only the result may be where In was, and a flush comes before that.
 func allReduceExchange(b *schedule.Builder, c *schedule.Call, factors []int) {
 	me, n := b.Rank(), c.Count
-	ranks := make([]int, c.Size)
-	for r := range ranks {
-		ranks[r] = r
-	}
-	e := claimExchange(b, ranks, n, factors)
+	e := claimExchange(b, nil, c.Size, n, factors)
 	e.run(b, b.In(me, 0, n), b.Out(me, 0, n), c.InPlace)
 }
 
@@ -35,7 +31,7 @@ func allReduceExchange(b *schedule.Builder, c *schedule.Call, factors []int) {
 func (e *exchange) run(b *schedule.Builder, own, out schedule.Region, flush bool) {
 	me := b.Rank()
 	if e.gives() {
-		deliver(b, e.given.At(e.ranks[e.me+1], 0, e.n), own, e.give)
+		deliver(b, e.given.At(e.at(e.me+1), 0, e.n), own, e.give)
 		b.Await(e.take)
 		b.Copy(out, e.taken.At(me, 0, e.n))
 		return
@@ -61,13 +57,13 @@ func (e *exchange) run(b *schedule.Builder, own, out schedule.Region, flush bool
 	}
 	b.Copy(out, part)
 	if e.doubles() {
-		deliver(b, e.taken.At(e.ranks[e.me-1], 0, e.n), out, e.take)
+		deliver(b, e.taken.At(e.at(e.me-1), 0, e.n), out, e.take)
 	}
 }
 
 // exchange is what all rounds need.
 type exchange struct {
-	ranks     []int // that take part
+	ranks     []int // that take part; nil means all
 	me        int   // the rank's place among them, or -1
 	factors   []int
 	n, stride int // elements of the vector, and between two copies of it
@@ -80,15 +76,18 @@ type exchange struct {
 	give, take   int
 }
 
-func claimExchange(b *schedule.Builder, ranks []int, n int, factors []int) *exchange {
-	e := &exchange{ranks: ranks, me: slices.Index(ranks, b.Rank()), factors: factors, n: n, stride: b.RoundUp(n)}
+func claimExchange(b *schedule.Builder, ranks []int, size, n int, factors []int) *exchange {
+	e := &exchange{ranks: ranks, me: b.Rank(), factors: factors, n: n, stride: b.RoundUp(n)}
+	if ranks != nil {
+		e.me = slices.Index(ranks, b.Rank())
+	}
 	core := 1
 	for _, f := range factors {
 		core *= f
 		e.got = append(e.got, b.Flip((f-1)*e.stride))
 		e.slot = append(e.slot, b.Slots(f-1))
 	}
-	if e.extra = len(ranks) - core; e.extra > 0 {
+	if e.extra = size - core; e.extra > 0 {
 		e.given, e.taken = b.Flip(e.n), b.Flip(e.n)
 		e.give, e.take = b.Slots(1), b.Slots(1)
 	}
@@ -110,9 +109,17 @@ func (e *exchange) number() int {
 // rank is who has that number.
 func (e *exchange) rank(number int) int {
 	if number < e.extra {
-		return e.ranks[2*number+1]
+		return e.at(2*number + 1)
 	}
-	return e.ranks[number+e.extra]
+	return e.at(number + e.extra)
+}
+
+// at is the rank at a place among those that take part.
+func (e *exchange) at(place int) int {
+	if e.ranks == nil {
+		return place
+	}
+	return e.ranks[place]
 }
 
 // round sends part to the other members of the group of round s, awaits theirs and

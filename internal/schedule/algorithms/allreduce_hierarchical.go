@@ -199,5 +199,11 @@ func allReduceHierarchicalFormula(s *price.Topology, c *schedule.Call) price.Pro
 		spread.Copy = price.Local{Times: parts, Elements: piece / parts, Sources: 1, Stores: m - 1}
 	}
 	last := price.Stage{Copy: price.Local{Elements: piece, Sources: 1, Stores: m - 1}, Turns: -1} // the result of the last fold
-	return price.Profile{Stages: []price.Stage{first, fold, last, spread, meet}, Scratch: scratch}
+	stages := []price.Stage{first, fold, last, spread, meet}
+	if more := n/h/float64(s.Least) - piece; more > 0 { // that a rank of the smallest host has
+		small := price.Stage{Times: 2 * (h - 1), Route: price.Route{Part: 1, Most: 1}, Pairs: 1, Only: price.Neither, Peers: 1, Elements: more}
+		small.Fold = price.Local{Elements: more, Sources: 2, Scratch: 1}
+		stages = append(stages, small)
+	}
+	return price.Profile{Stages: stages, Scratch: scratch}
 }

@@ -24,7 +24,7 @@ func allReduceLeaders(b *schedule.Builder, c *schedule.Call) {
 	given, result := b.Flip((h.most-1)*stride), b.Flip(n)
 	folded := b.Flip(n)
 	give, take := b.Slots(h.most), b.Slots(1)
-	e := claimExchange(b, leaders, n, disseminationFactors(len(leaders), c.Radix))
+	e := claimExchange(b, leaders, len(leaders), n, disseminationFactors(len(leaders), c.Radix))
 
 	mates, leader := h.ranks[h.host], h.ranks[h.host][0]
 	own, out := b.In(me, 0, n), b.Out(me, 0, n)

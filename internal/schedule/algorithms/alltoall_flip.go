@@ -15,17 +15,12 @@ import (
 // when that has left.
 func allToAllFlip(b *schedule.Builder, c *schedule.Call) {
 	me, p := b.Rank(), c.Size
-	cells := make([][]int, p) // of each rank, where the blocks of others arrive
-	longest := 0
-	for r := range cells {
-		cells[r] = apart(b, received(c, r))
-		longest = max(longest, cells[r][p])
-	}
-	hold, data := b.Flip(longest), b.Slots(p)
+	cells := cellsOf(b, c)
+	hold, data := b.Flip(cells.longest), b.Slots(p)
 	for d := 1; d < p; d++ {
 		r := mod(me+d, p)
 		off, n := c.Sent(me, r)
-		deliver(b, hold.At(r, cells[r][me], n), b.In(me, off, n), data+me)
+		deliver(b, hold.At(r, cells.at(r)[me], n), b.In(me, off, n), data+me)
 	}
 	off, n := c.Sent(me, me)
 	b.Copy(arrival(b, c, me, me), b.In(me, off, n))
@@ -36,9 +31,30 @@ func allToAllFlip(b *schedule.Builder, c *schedule.Call) {
 		r := mod(me+d, p)
 		b.Await(data + r)
 		to := arrival(b, c, me, r)
-		b.Copy(to, hold.At(me, cells[me][r], to.Len))
+		b.Copy(to, hold.At(me, cells.at(me)[r], to.Len))
 	}
 }
+
+// cells are where the blocks of others arrive at each rank, in memory as long as the longest.
+type cells struct {
+	of      [][]int // one for all ranks, if blocks have one length
+	longest int
+}
+
+func cellsOf(b *schedule.Builder, c *schedule.Call) cells {
+	all := cells{of: make([][]int, 1)}
+	if c.Counts != nil {
+		all.of = make([][]int, c.Size)
+	}
+	for r := range all.of {
+		all.of[r] = apart(b, received(c, r))
+		all.longest = max(all.longest, all.of[r][c.Size])
+	}
+	return all
+}
+
+// at is where blocks begin at a rank.
+func (v *cells) at(rank int) []int { return v.of[min(rank, len(v.of)-1)] }
 
 // received are the blocks of a rank's result.
 func received(c *schedule.Call, rank int) blocks {

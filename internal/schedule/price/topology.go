@@ -8,7 +8,7 @@ import "math/bits"
 type Topology struct {
 	Ranks       int
 	Nodes       int // that have ranks
-	Most        int // ranks of the largest node
+	Most, Least int // ranks of the largest node, and of the smallest
 	Host        int // ranks of the largest host, which share its cores
 	Hosts       int
 	Connections int // that end on one host, at most: those to each of its ranks from all of other nodes
@@ -74,6 +74,12 @@ func (s *Topology) countNodes() {
 			s.Nodes++
 		}
 		s.Most = max(s.Most, int(s.counts[n]))
+	}
+	s.Least = s.Most
+	for _, n := range s.counts {
+		if n > 0 {
+			s.Least = min(s.Least, int(n))
+		}
 	}
 	s.even = true
 	for r := 1; r < s.Ranks && s.even; r++ {
