@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
@@ -153,6 +154,15 @@ func TestChoicesAreGood(t *testing.T) {
 	t.Logf("of %d calls %d are within a tenth of the best", calls, good)
 	if good*10 < calls*9 {
 		t.Errorf("of %d calls %d are within a tenth of the best, want nine in ten", calls, good)
+	}
+}
+
+// Goal: each algorithm has a formula.
+func TestFormulas(t *testing.T) {
+	for _, a := range algorithms.All() {
+		if a.Formula == nil {
+			t.Errorf("%v has none for %s", a.Op, a.Name)
+		}
 	}
 }
 

@@ -6,18 +6,13 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
-const (
-	// refinedSteps is how many steps of all ranks together may be simulated for a choice, about
-	// a quarter of a millisecond.
-	refinedSteps = 1 << 10
-	// simulatedRanks is how many ranks a call has at most for which an algorithm without a formula
-	// is a candidate without being named.
-	simulatedRanks = 16
-)
+// refinedSteps is how many steps of all ranks together may be simulated for a choice, about
+// a quarter of a millisecond.
+const refinedSteps = 1 << 10
 
 // A cost is what a variant takes by the model.
 type cost struct {
-	seconds   float64 // infinite if nothing says
+	seconds   float64 // infinite if it cannot be
 	steps     float64 // of all ranks, about
 	simulated bool
 }
@@ -33,14 +28,11 @@ func (ch *Chooser) prices(all []Variant, c *Signature) ([]cost, error) {
 	costs := make([]cost, len(all))
 	even := c.evened()
 	for i, v := range all {
-		switch {
-		case c.Size > 1 && v.Algorithm.Formula != nil:
-			costs[i].seconds, costs[i].steps = ch.estimate(&even, at, v)
-		case c.Size <= simulatedRanks || len(all) == 1 || c.Options.Algorithm == v.Algorithm.Name:
+		if c.Size == 1 { // formulas are of messages
 			costs[i] = ch.simulate(c, at, v)
-		default:
-			costs[i].seconds = math.Inf(1)
+			continue
 		}
+		costs[i].seconds, costs[i].steps = ch.estimate(&even, at, v)
 	}
 	for left := float64(refinedSteps); ; {
 		i := cheapest(costs)

@@ -21,8 +21,7 @@ type Algorithm struct {
 	// Fits returns why the algorithm cannot do a call of its operation, nil if it
 	// can. Nil means that it can do all.
 	Fits func(*schedule.Call) error
-	// Formula is what the algorithm costs; see package price. Nil means that only
-	// simulations say.
+	// Formula is what the algorithm costs; see package price.
 	Formula price.Formula
 
 	// Ordered says that it folds contributions in the order of ranks, so that the

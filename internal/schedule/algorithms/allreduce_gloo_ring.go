@@ -1,6 +1,9 @@
 package algorithms
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
+)
 
 // ringInbox is how many messages may be under way from a rank to its right. With
 // three, a credit has the time of two messages to come back before it is needed:
@@ -86,4 +89,10 @@ func (r *ring) free(k int, passed bool) {
 		r.b.Flush()
 	}
 	r.b.Signal(r.left, r.freed+k)
+}
+
+// allReduceGlooRingFormula is the steps of the ring, with whole vectors.
+func allReduceGlooRingFormula(s *price.Topology, c *schedule.Call) price.Profile {
+	n := float64(c.Count)
+	return price.Profile{Stages: []price.Stage{ringFold(s, float64(c.Size), n)}, Flip: ringInbox * n}
 }

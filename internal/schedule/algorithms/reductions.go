@@ -8,7 +8,7 @@ func reductions() []Algorithm {
 		{Op: schedule.AllReduce, Name: "dissemination", Emit: allReduceDissemination, Formula: allReduceDisseminationFormula, Ordered: true, Whole: true},
 		{Op: schedule.AllReduce, Name: "doubling", Emit: allReduceDoubling, Formula: allReduceDoublingFormula, Ordered: true},
 		{Op: schedule.AllReduce, Name: "halving", Emit: allReduceHalving, Formula: allReduceHalvingFormula, Ordered: true, Exposes: true},
-		{Op: schedule.AllReduce, Name: "gloo-ring", Emit: allReduceGlooRing, Differs: true},
+		{Op: schedule.AllReduce, Name: "gloo-ring", Emit: allReduceGlooRing, Formula: allReduceGlooRingFormula, Differs: true},
 		{Op: schedule.AllReduce, Name: "gloo-ring-chunked", Emit: allReduceGlooRingChunked, Formula: allReduceGlooRingChunkedFormula, Exposes: true},
 		{Op: schedule.AllReduce, Name: "binomial", Emit: allReduceBinomial, Formula: allReduceBinomialFormula, Ordered: true, Exposes: true},
 		{Op: schedule.AllReduce, Name: "bcube", Emit: allReduceBcube, Formula: allReduceBcubeFormula, Ordered: true, Exposes: true},
