@@ -39,7 +39,10 @@ func barrierDisseminationFormula(s *price.Topology, c *schedule.Call) price.Prof
 		if peers > 1 { // all are waited for
 			route = s.Group(known, peers+1, 0)
 		}
-		p.Stages = append(p.Stages, price.Stage{Route: route, Peers: float64(peers)})
+		p.Stages = append(p.Stages, price.Stage{Route: route, Peers: float64(peers), Turns: 1})
+	}
+	if len(p.Stages) > 0 {
+		p.Stages[0].Turns = 1.5 // some come before their core is free again
 	}
 	return p
 }

@@ -21,7 +21,7 @@ type Segments struct {
 func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 	e := estimator{m: m, s: s, element: w.Element, near: m.Cached() && s.Nodes > 1, shared: m.Cores > 0 && s.Host > m.Cores}
 	own := float64(p.Scratch*w.AtOnce) + float64(2*p.Flip*w.Count)
-	e.cached = m.Cache > 0 && (w.Vectors+own)*w.Element*float64(s.Ranks)/float64(s.Hosts) <= float64(m.Cache)
+	e.cached = m.Cache > 0 && (w.Vectors+own)*w.Element*float64(s.Host) <= float64(m.Cache)
 	if p.Flip > 0 {
 		w.AtOnce = w.Count // each has memory of its own
 	}

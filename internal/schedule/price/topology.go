@@ -10,7 +10,6 @@ type Topology struct {
 	Nodes       int // that have ranks
 	Most, Least int // ranks of the largest node, and of the smallest
 	Host        int // ranks of the largest host, which share its cores
-	Hosts       int
 	Connections int // that end on one host, at most: those to each of its ranks from all of other nodes
 
 	node   []int32
@@ -46,7 +45,7 @@ func NewTopology(m *Machine, size int, nodes, hosts []int) (*Topology, error) {
 	s := &Topology{Ranks: size, node: of, counts: make([]int32, count), routes: make(map[routeKey]Route)}
 	s.countNodes()
 	if hosts == nil {
-		s.Host, s.Hosts = s.Most, s.Nodes
+		s.Host = s.Most
 		for _, n := range s.counts {
 			s.Connections = max(s.Connections, int(n)*(size-int(n)))
 		}
@@ -58,9 +57,7 @@ func NewTopology(m *Machine, size int, nodes, hosts []int) (*Topology, error) {
 	}
 	ranks, ends := make([]int, count), make([]int, count)
 	for r, h := range of {
-		if ranks[h]++; ranks[h] == 1 {
-			s.Hosts++
-		}
+		ranks[h]++
 		ends[h] += size - int(s.counts[s.node[r]])
 		s.Host, s.Connections = max(s.Host, ranks[h]), max(s.Connections, ends[h])
 	}
