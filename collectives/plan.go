@@ -58,6 +58,7 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 		return nil, err
 	}
 	p.call.Radix = p.variant.Radix
+	t.logChoice(p)
 	b, err := p.binding()
 	if err != nil {
 		return nil, err

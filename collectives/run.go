@@ -176,6 +176,8 @@ func (t *Team) drain(ctx context.Context) error {
 
 // sleep waits until some operation can go on.
 func (t *Team) sleep(ctx context.Context) error {
+	var lasts longWait
+	defer lasts.end()
 	for {
 		err := t.await(t.member.Nap(ctx))
 		switch {
@@ -191,6 +193,7 @@ func (t *Team) sleep(ctx context.Context) error {
 		if err := t.stalled(ctx); err != nil {
 			return t.fail(err)
 		}
+		lasts.begin(t)
 	}
 }
 

@@ -87,7 +87,7 @@ type Config struct {
 	KeepGoing bool
 
 	// Log receives what is worth knowing but no error, such as the transport
-	// that was chosen. Nil means nothing is logged. May differ per rank.
+	// that was chosen. Nil leaves it to GASPI_LOG, and without that means nothing is logged. May differ per rank.
 	Log *slog.Logger
 }
 
@@ -114,9 +114,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.TransferMax == 0 {
 		c.TransferMax = 1 << 30
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return c
 }
@@ -190,6 +187,10 @@ func (c Config) prepare() (Config, error) {
 	}
 	c = c.withDefaults()
 	if err := wireup.CheckEnvironment(); err != nil {
+		return c, fmt.Errorf("gaspi: %w", err)
+	}
+	var err error
+	if c.Log, err = c.logger(); err != nil {
 		return c, fmt.Errorf("gaspi: %w", err)
 	}
 	return c, c.validate()

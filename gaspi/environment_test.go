@@ -29,6 +29,7 @@ func TestVariablesThatMakeNoSense(t *testing.T) {
 		{"GASPI_INTERFACE", []string{"GASPI_TRANSPORT=tcp"}, []string{"10.0.0.0/99", "^"}, nil},
 		{"GASPI_TCP_CONGESTION", nil, []string{"CUBIC"}, nil},
 		{"GASPI_VERBOSE", nil, []string{"2", "true", "yes"}, nil},
+		{"GASPI_LOG", nil, []string{"warn", "info,", "info,shm", "coll"}, nil},
 		{"GASPI_LOCAL_CORES", nil, []string{"0", "2 "}, nil},
 		{"GASPI_TLS", nil, []string{"2", "true"}, nil},
 		{"GASPI_PORTS", nil, []string{"0-1", "9-7", "70000"}, nil},

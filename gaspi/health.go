@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/logging"
 	"github.com/gaspi-go/gaspi-go/internal/peerstate"
 )
 
@@ -212,7 +213,7 @@ func (p *Proc) orphaned(loss *launcherLoss) {
 	p.loss.Store(loss)
 	p.detach()
 	p.wakeAll()
-	p.cfg.Log.Error("gaspi: "+loss.Error()+"; this rank ends", "rank", p.rank)
+	p.log(logging.Job).Error("gaspi: " + loss.Error() + "; this rank ends")
 	if p.inside {
 		return
 	}

@@ -18,6 +18,8 @@ func TestMain(m *testing.M) {
 		"orphan":     ranktest.Rank(small, playOrphan),
 		"follower":   ranktest.Rank(small, playFollower),
 		"unheard":    playUnheard,
+		"talk":       ranktest.Rank(small, playTalk),
+		"stuck":      ranktest.Rank(small, playStuck),
 	}
 	maps.Copy(roles, processRoles())
 	testenv.Main(m, roles)

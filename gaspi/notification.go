@@ -125,7 +125,7 @@ func (s *Segment) Peek(id NotificationID) Value { return s.mem.Notifications().L
 func (s *Segment) wait(ctx context.Context, op string, want notify.Condition) (NotificationID, error) {
 	id, err := s.mem.Notifications().Wait(ctx, want, s.stop, &s.p.stats.notifyWait)
 	if err != nil {
-		return 0, segmentError(op, s.id, err)
+		return 0, s.waitError(op, want, err)
 	}
 	return id, nil
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/wireup"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/logging"
+	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -50,6 +52,9 @@ type Proc struct {
 	peers *detector.Detector           // what this rank knows of each of the job
 	loss  atomic.Pointer[launcherLoss] // nil until the launcher is gone
 	stats counters
+
+	reached sync.Map       // names of transports that this rank has used
+	teller  *status.Teller // of what this rank does; nil without gaspi-run
 
 	anyStop func() error   // for waits that any rank might end; bound once, so that waits allocate nothing
 	stop    func() error   // for waits that no rank ends; likewise
@@ -94,7 +99,11 @@ func Init(ctx context.Context, cfg Config) (*Proc, error) {
 // join makes the rank of a session, whose connections open opens. inside says that the ranks of the
 // job are goroutines of this process.
 func join(ctx context.Context, cfg Config, session boot.Session, inside bool, open func(wireup.Wiring) (*wireup.Endpoint, error)) (*Proc, error) {
-	info, peers := session.Info(), detector.New(session, wireup.LossMost(), cfg.Log)
+	info, peers := session.Info(), detector.New(session, wireup.LossMost(), cfg.Log.With(logging.Part, logging.Job))
+	row, err := inherit(info, inside)
+	if err != nil {
+		cfg.Log.Warn("gaspi: gaspi-run cannot see what this rank does", "err", err)
+	}
 	wire, err := open(cfg.wiring(session, peers))
 	if err != nil {
 		return nil, err
@@ -126,10 +135,11 @@ func join(ctx context.Context, cfg Config, session boot.Session, inside bool, op
 		return nil, err
 	}
 	p.openWorld()
+	p.tellWaits(row)
 	p.done.Add(2)
 	go p.watch()
 	go p.heedNews()
-	cfg.Log.Info("gaspi: joined", "job", info.Job, "rank", p.rank, "size", p.size, "transport", wire.Name())
+	p.logJoined()
 	return p, nil
 }
 
@@ -225,6 +235,9 @@ func (p *Proc) Close() error {
 	p.peers.Report()
 	err := p.boot.Close() // ends the failure watch
 	p.done.Wait()
+	if p.teller != nil {
+		p.teller.Close()
+	}
 	p.deleteSegments()
 	if werr := p.wire.Close(); err == nil {
 		err = werr

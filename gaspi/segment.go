@@ -26,6 +26,8 @@ type Segment struct {
 	mu      sync.Mutex
 	writers []Rank // guarded by mu; the other ranks it is registered with
 
+	told atomic.Int32 // waits inside of those that a library tells of; see Proc.TellWait
+
 	stop func() error // bound once, so that waits allocate nothing
 }
 

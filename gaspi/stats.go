@@ -13,6 +13,7 @@ type Stats struct {
 	BytesRead    uint64 // their payload
 	Notifies     uint64 // notifications issued without data
 	QueueWaits   uint64 // calls of Queue.Wait
+	QueueFull    uint64 // posts that were not issued because the queue was full
 	Barriers     uint64 // barriers begun or resumed
 	AllReduces   uint64 // small reductions begun or resumed
 	Atomics      uint64 // atomics done
@@ -29,6 +30,7 @@ type Stats struct {
 // counters are the live counts. The queues keep the counts of transfers.
 type counters struct {
 	queueWaits, barriers, allReduces, atomics atomic.Uint64
+	queueFull                                 atomic.Uint64
 	passiveSent, passiveReceived              atomic.Uint64
 	notifyWait, barrierWait, allReduceWait    atomic.Int64 // nanoseconds
 
@@ -54,7 +56,7 @@ func (p *Proc) total() Stats {
 	c := &p.stats
 	s := Stats{
 		QueueWaits: c.queueWaits.Load(), Barriers: c.barriers.Load(), AllReduces: c.allReduces.Load(),
-		Atomics: c.atomics.Load(), PassiveSent: c.passiveSent.Load(), PassiveReceived: c.passiveReceived.Load(),
+		QueueFull: c.queueFull.Load(), Atomics: c.atomics.Load(), PassiveSent: c.passiveSent.Load(), PassiveReceived: c.passiveReceived.Load(),
 		NotifyWait:    time.Duration(c.notifyWait.Load()),
 		BarrierWait:   time.Duration(c.barrierWait.Load()),
 		AllReduceWait: time.Duration(c.allReduceWait.Load()),
@@ -73,7 +75,7 @@ func (s *Stats) subtract(b *Stats) {
 	for _, f := range []struct{ value, base *uint64 }{
 		{&s.Writes, &b.Writes}, {&s.BytesWritten, &b.BytesWritten},
 		{&s.Reads, &b.Reads}, {&s.BytesRead, &b.BytesRead}, {&s.Notifies, &b.Notifies},
-		{&s.QueueWaits, &b.QueueWaits}, {&s.Barriers, &b.Barriers}, {&s.AllReduces, &b.AllReduces},
+		{&s.QueueWaits, &b.QueueWaits}, {&s.QueueFull, &b.QueueFull}, {&s.Barriers, &b.Barriers}, {&s.AllReduces, &b.AllReduces},
 		{&s.Atomics, &b.Atomics}, {&s.PassiveSent, &b.PassiveSent}, {&s.PassiveReceived, &b.PassiveReceived},
 	} {
 		*f.value -= min(*f.value, *f.base) // a queue may have been deleted in between

@@ -233,6 +233,7 @@ func (p *Proc) routeSlow(r Rank) (*route, error) {
 		way.direct = mapped.Memory()
 	}
 	p.links[r].Store(way)
+	p.logRoute(r)
 	return way, nil
 }
 
@@ -259,7 +260,13 @@ func (q *Queue) take(r Rank, n int) bool {
 		q.local.Add(uint64(n))
 		return true
 	}
-	return q.traffic.Take(uint64(n))
+	return q.traffic.Take(uint64(n)) || q.full()
+}
+
+// full counts a post that was refused for want of room. It returns false.
+func (q *Queue) full() bool {
+	q.p.stats.queueFull.Add(1)
+	return false
 }
 
 // refused wraps the cause of an operation that was not issued, and takes note of

@@ -65,6 +65,23 @@ func newCondition(first ID, count uint32, all bool, how Compare, value Value) Co
 	return Condition{where: uint64(first) | uint64(count)<<32, accept: accept, lo: uint32(lo), all: all}
 }
 
+// Range returns the notifications that w names.
+func (w Condition) Range() (first ID, count uint32) { return ID(w.first()), w.count() }
+
+// All reports whether w needs all of them, not any one.
+func (w Condition) All() bool { return w.all }
+
+// Missing returns the notifications among those that w names whose values w does not accept.
+func (w Condition) Missing(b *Array) []ID {
+	var ids []ID
+	for id := w.first(); uint64(id) < w.end(); id++ {
+		if !w.accepts(uint32(b.Load(ID(id)))) {
+			ids = append(ids, ID(id))
+		}
+	}
+	return ids
+}
+
 func (w Condition) first() uint32 { return uint32(w.where) }
 func (w Condition) count() uint32 { return uint32(w.where >> 32) }
 

@@ -40,7 +40,16 @@ type WaitPolicy struct {
 	// to this rank's memory: it is called before every look. Otherwise a waiter
 	// looks some times first, since what peers write themselves comes sooner.
 	PollFirst bool
+	// Lasting, if not nil, is called once by a wait that has slept for LastsAfter, in the waiting
+	// goroutine, with the array, what it waits for and when it began. The Condition of a wait for a
+	// function has a range of no notifications. The function that Lasting returns, if not nil, is
+	// called when the wait has ended.
+	Lasting func(b *Array, w Condition, since time.Time) (ended func())
 }
+
+// LastsAfter is how long a wait sleeps before WaitPolicy.Lasting is called: long enough for what
+// that costs to be nothing beside it.
+const LastsAfter = 200 * time.Millisecond
 
 // looks is how often a waiter looks before it does anything else.
 func (w *WaitPolicy) looks() int {
@@ -136,7 +145,7 @@ func (b *Array) SleepFunc(ctx context.Context, look func() bool, stop func() err
 		cancel := context.AfterFunc(steady(ctx), func() { b.alarms.ring(b) })
 		defer cancel()
 	}
-	_, err := sleep(ctx, b, predicateFunc(look), stop)
+	_, err := sleep(ctx, b, predicateFunc(look), stop, start)
 	if spent != nil {
 		spent.Add(int64(time.Since(start)))
 	}
@@ -181,7 +190,7 @@ func waitSlow[S predicate](ctx context.Context, b *Array, s S, stop func() error
 		b.alarms.begin(ctx, b)
 		defer b.alarms.end(ctx)
 	}
-	return sleep(ctx, b, s, stop)
+	return sleep(ctx, b, s, stop, start)
 }
 
 // spin looks until WaitPolicy.Spin after start.
@@ -237,7 +246,9 @@ func (b *Array) poll() {
 // word changes. A value may appear without a wake-up, because hardware wrote it
 // or the poster died between its two steps: parkers therefore return now and
 // then by themselves.
-func sleep[S predicate](ctx context.Context, b *Array, s S, stop func() error) (ID, error) {
+func sleep[S predicate](ctx context.Context, b *Array, s S, stop func() error, start time.Time) (ID, error) {
+	lasts := lasting{told: b.wait.Lasting == nil}
+	defer lasts.end()
 	for {
 		word := b.wake.Or(1) | 1
 		if id, ok := s.holds(b); ok {
@@ -251,6 +262,22 @@ func sleep[S predicate](ctx context.Context, b *Array, s S, stop func() error) (
 		if id, ok := s.holds(b); ok {
 			return id, nil
 		}
+		if !lasts.told && time.Since(start) >= LastsAfter {
+			want, _ := any(s).(Condition)
+			lasts.told, lasts.ended = true, b.wait.Lasting(b, want, start)
+		}
+	}
+}
+
+// lasting is what a sleep knows of its call of WaitPolicy.Lasting.
+type lasting struct {
+	told  bool // or there is nobody to tell
+	ended func()
+}
+
+func (l *lasting) end() {
+	if l.ended != nil {
+		l.ended()
 	}
 }
 

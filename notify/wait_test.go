@@ -329,3 +329,59 @@ func BenchmarkPingPong(b *testing.B) {
 		})
 	}
 }
+
+// Goal: a wait that lasts is told once, with what it waits for, and its end once too; a short one is
+// not told.
+func TestLastingWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []Condition
+		ended := 0
+		wait := GoroutineWait(0, 0)
+		b := newArray(8, wait)
+		begun := time.Now()
+		wait.Lasting = func(array *Array, want Condition, since time.Time) func() {
+			if array != b || !since.Equal(begun) {
+				t.Errorf("array %p, want %p; since %v, want %v", array, b, since, begun)
+			}
+			told = append(told, want)
+			return func() { ended++ }
+		}
+		want := Every(2, 3)
+		for _, waits := range []func() error{
+			func() error { _, err := b.Wait(t.Context(), want, nil, nil); return err },
+			func() error { return b.WaitFunc(t.Context(), func() bool { return b.Load(2) != 0 }, nil, nil) },
+			func() error { return b.SleepFunc(t.Context(), func() bool { return b.Load(2) != 0 }, nil, nil) },
+		} {
+			begun = time.Now()
+			over := make(chan error)
+			go func() { over <- waits() }()
+			for range 3 {
+				time.Sleep(LastsAfter / 2) // sleep: by the clock of the bubble
+				b.Wake()
+				synctest.Wait()
+			}
+			b.Set(3, 1)
+			if missing := want.Missing(b); len(missing) != 2 || missing[0] != 2 || missing[1] != 4 {
+				t.Errorf("missing %v, want 2 and 4", missing)
+			}
+			if ended != len(told)-1 {
+				t.Errorf("%d ends of %d waits before the last ended", ended, len(told))
+			}
+			b.Set(2, 1)
+			b.Set(4, 1)
+			if err := <-over; err != nil {
+				t.Error(err)
+			}
+			for id := range ID(8) {
+				b.Reset(id)
+			}
+		}
+		if len(told) != 3 || ended != 3 || told[0] != want || told[1] != (Condition{}) || told[2] != (Condition{}) {
+			t.Errorf("told %v, %d ended", told, ended)
+		}
+		go b.Set(2, 1)
+		if _, err := b.Wait(t.Context(), Some(2, 1), nil, nil); err != nil || len(told) != 3 {
+			t.Errorf("%v; a short wait was told: %v", err, told)
+		}
+	})
+}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
-	"github.com/gaspi-go/gaspi-go/internal/boot/internal/near"
+	"github.com/gaspi-go/gaspi-go/internal/near"
 )
 
 // begin begins the session of a process of the starter. Ranks that have a key meet at the
@@ -111,7 +111,7 @@ func (p networkPlan) tellSocket(ctx context.Context, v *variables, given bool, n
 		socket.Close()
 		return nil, err
 	}
-	h.serving.Go(func() { near.Serve(socket, r.text()) })
+	h.serving.Go(func() { near.Serve(socket, r.text) })
 	h.serving.Go(func() {
 		defer socket.Close()
 		select {

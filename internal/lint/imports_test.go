@@ -11,6 +11,8 @@ const table = `
 	       internal/lint, internal/nap, internal/address, internal/schedule, internal/namedfile, internal/control, internal/heap;
 	gaspi/datatype < internal/reduce, gaspi, collectives, hoplite;   # elements and operations, by the names that programs use
 	collectives/model < internal/schedule/price, collectives;   # a machine, likewise
+	NONE < internal/near;
+	internal/near < internal/boot, launcher;   # a text for processes of one host
 	internal/namedfile < internal/auth, launcher, collectives, cmd/gaspi-bench, examples/mfsgd;   # files that users name
 	internal/heap < internal/transport/emulate, hoplite;   # events by their time; of hoplite, its simulator
 
@@ -29,6 +31,10 @@ const table = `
 	gaspi/base < internal/boot;
 	gaspi/base < internal/peerstate;
 	internal/peerstate < gaspi;
+	NONE < internal/logging;
+	internal/logging < gaspi, collectives;   # lines that the environment asks for
+	gaspi/base < internal/status;
+	internal/status < gaspi, launcher;   # which one writes and the other reads
 
 	# The seam and what is below it. Transports do not know each other.
 	gaspi/base, internal/sys, notify, segment < internal/transport;
@@ -154,11 +160,14 @@ const launcherTable = `
 	# The processes of this host, and the program that they execute.
 	phrase, stdio < supervise;
 	supervise < executable;
+
+	# From what ranks tell of themselves, which of them holds up the others.
+	phrase < stall;
 `
 
 // bootTable is who may import whom among the internal packages of internal/boot.
 const bootTable = `
-	NONE < pmi, near;   # what process managers speak; a text for processes of one host
+	NONE < pmi;   # what process managers speak
 `
 
 // gaspiTable is who may import whom among the internal packages of gaspi.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/logging"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/mixed"
 	"github.com/gaspi-go/gaspi-go/internal/transport/rdma"
@@ -44,7 +45,7 @@ func (d *dialer) tcp(only bool) (transport.Transport, error) {
 		Lost:       d.Lost,
 		WaitPolicy: d.wait,
 		Begin:      func(t *tcp.Transport) { d.pollWhileWaiting(t, only) },
-		Log:        d.Log,
+		Log:        d.Log.With(logging.Part, logging.TCP),
 	})
 	if err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func (d *dialer) rdma(only bool) (transport.Transport, error) {
 				d.yieldLonger()
 			}
 		},
-		Log: d.Log,
+		Log: d.Log.With(logging.Part, logging.RDMA),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("transport rdma: %w", err)
@@ -120,7 +121,7 @@ func (d *dialer) rdma(only bool) (transport.Transport, error) {
 
 // remark tells users who want to know how ranks are connected, once per host.
 func (d *dialer) remark(line string) {
-	d.Log.Info("gaspi: " + line)
+	d.Log.With(logging.Part, logging.Boot).Info("gaspi: "+line, "rank", d.info.Rank)
 	if os.Getenv(boot.EnvVerbose) == "1" && d.info.LocalRank == 0 {
 		d.Say("gaspi: " + line)
 	}

@@ -63,7 +63,7 @@ func TestAwait(t *testing.T) {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		Serve(l, "a text")
+		Serve(l, func() string { return "a text" })
 	}()
 	if got := <-told; got != "a text <nil>" {
 		t.Error(got)
@@ -105,7 +105,7 @@ func TestAnotherUserAtTheSocket(t *testing.T) {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		Serve(ours, "a text")
+		Serve(ours, func() string { return "a text" })
 	}()
 	var text []byte
 	as(t, otherUser(), func() {

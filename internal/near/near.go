@@ -3,7 +3,7 @@
 // the host can use it, so both sides ask the system for the user of the other.
 //
 // It does not know what the text says. Package boot uses it for ranks whose starter gives them
-// no other way to meet.
+// no other way to meet, and package launcher for users who ask what a job does.
 package near
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	maxText    = 4096                   // bytes
+	maxText    = 1 << 20                // bytes
 	patience   = 5 * time.Second        // for a process to take the text
 	firstPause = 20 * time.Millisecond  // between two questions; grows
 	lastPause  = 500 * time.Millisecond // and ends here
@@ -31,8 +31,9 @@ func Name(starter, start string) string {
 	return fmt.Sprintf("@gaspi-%d-%s", os.Geteuid(), hex.EncodeToString(sum[:16]))
 }
 
-// Serve tells text to processes of the own user that connect. It blocks until l is closed.
-func Serve(l net.Listener, text string) {
+// Serve tells what text returns to processes of the own user that connect, one after the other. It
+// blocks until l is closed.
+func Serve(l net.Listener, text func() string) {
 	for {
 		conn, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -43,8 +44,9 @@ func Serve(l net.Listener, text string) {
 			continue
 		}
 		if sameUser(conn) == nil {
+			told := text()
 			conn.SetDeadline(time.Now().Add(patience))
-			io.WriteString(conn, text)
+			io.WriteString(conn, told)
 		}
 		conn.Close()
 	}
@@ -58,7 +60,7 @@ var ErrStranger = errors.New("another user")
 // answer.
 func Await(ctx context.Context, name string) (string, error) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		text, err := ask(ctx, name)
+		text, err := Ask(ctx, name)
 		if err == nil || errors.Is(err, ErrStranger) {
 			return text, err
 		}
@@ -70,8 +72,8 @@ func Await(ctx context.Context, name string) (string, error) {
 	}
 }
 
-// ask asks once.
-func ask(ctx context.Context, name string) (string, error) {
+// Ask is Await for somebody who is there already: it asks once.
+func Ask(ctx context.Context, name string) (string, error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "unix", name)
 	if err != nil {

@@ -1,0 +1,104 @@
+package status
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Teller keeps the row of a rank. It is safe for concurrent use.
+type Teller struct {
+	counts func() Counts
+	over   chan struct{}  // closed by Close
+	beats  sync.WaitGroup // the goroutine that beats
+
+	mu    sync.Mutex
+	out   *Writer // guarded by mu; nil after Close
+	row   RankRow // guarded by mu; but for its waits
+	waits []*Wait // guarded by mu; the oldest first
+}
+
+// NewTeller writes a first row by out, which it takes, and then one in each period until Close. counts
+// returns what the rank has done.
+func NewTeller(out *Writer, period time.Duration, counts func() Counts) *Teller {
+	now := time.Now()
+	t := &Teller{counts: counts, over: make(chan struct{}), out: out, row: RankRow{Joined: now, Moved: now}}
+	t.writeLocked(now)
+	t.beats.Go(func() { t.loop(period) })
+	return t
+}
+
+func (t *Teller) loop(period time.Duration) {
+	ticks := time.NewTicker(period)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			t.beat()
+		case <-t.over:
+			return
+		}
+	}
+}
+
+// Begin tells of a wait until end is called. It owns w from then on.
+func (t *Teller) Begin(w Wait) (end func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at := len(t.waits)
+	for at > 0 && t.waits[at-1].Since.After(w.Since) {
+		at--
+	}
+	t.waits = slices.Insert(t.waits, at, &w)
+	t.writeLocked(time.Now())
+	return func() { t.end(&w) }
+}
+
+func (t *Teller) end(w *Wait) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waits = slices.DeleteFunc(t.waits, func(other *Wait) bool { return other == w })
+	now := time.Now()
+	t.row.Moved = now
+	t.writeLocked(now)
+}
+
+// beat writes the row with the counts of now.
+func (t *Teller) beat() {
+	counts := t.counts()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	if counts != t.row.Counts {
+		t.row.Counts, t.row.Moved = counts, now
+	}
+	t.writeLocked(now)
+}
+
+// Close writes the last row, in which the rank has left. It is called once; later calls of others write
+// nothing.
+func (t *Teller) Close() {
+	close(t.over)
+	t.beats.Wait()
+	counts := t.counts()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.row.Counts, t.row.Closed, t.waits = counts, true, nil
+	t.writeLocked(time.Now())
+	if t.out != nil {
+		_ = t.out.Close()
+		t.out = nil
+	}
+}
+
+// writeLocked writes the row. That it could not is nobody's loss but the reader's.
+func (t *Teller) writeLocked(now time.Time) {
+	if t.out == nil {
+		return
+	}
+	t.row.Beat, t.row.Waits = now, t.row.Waits[:0]
+	for _, w := range t.waits {
+		t.row.Waits = append(t.row.Waits, *w)
+	}
+	_ = t.out.Write(t.row)
+}
