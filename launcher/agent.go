@@ -161,6 +161,8 @@ func (a *agent) handle(f talk.Frame) error {
 			a.done = make(chan struct{})
 			go a.finish()
 		}
+	case frameLook:
+		a.conn.Send(encode(frameRows, f.Number, rowsFrame{Now: time.Now(), Rows: a.local.Rows()}))
 	case frameHurry:
 		a.hurried.Do(func() { close(a.hurry) })
 	default:
@@ -231,7 +233,7 @@ func (a *agent) task(p *executable.File) supervise.Task {
 	o := a.order
 	t := supervise.Task{
 		First: o.First, Own: o.Ranks, Grace: o.Grace, Stopped: o.StopLimit,
-		Report: a.report, Log: a.log,
+		Report: a.report, Log: a.log, Status: statusFile(len(o.Ranks), a.log),
 		Link: func(r Rank) (*os.File, error) {
 			return keyFile(a.jobKey() + "\n" + o.Identities[r-o.First])
 		},

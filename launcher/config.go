@@ -108,6 +108,13 @@ type Config struct {
 	// NoHeartbeat is for ever; other values are at most 24 h. With less than a second, a machine that is busy looks like one that is dead.
 	Heartbeat time.Duration
 
+	// StallTimeout is how long a wait of a rank may last before Notice is called with what holds up the
+	// ranks: a line that names the cause, and a table of all ranks. Zero means that none is too long.
+	StallTimeout time.Duration
+
+	// StallAbort ends the job then, with exit code 124.
+	StallAbort bool
+
 	// Foreground says that running this job is what the process is for. Signals
 	// that this process gets are then forwarded to the ranks, those that would end
 	// it do nothing once the job has ended, and processes that leave their rank's
@@ -119,7 +126,8 @@ type Config struct {
 	// what, and what became of the others. It comes after their output, unless
 	// they take long to end. It is also called when a rank was stopped while the
 	// job was not, and while ranks or hosts have not joined, after 10 s and then every
-	// minute. Nil means that nobody is told before Run returns.
+	// minute. After a SIGQUIT of a foreground job, and when a wait has lasted for StallTimeout, the sentence
+	// is followed by lines of a table. Nil means that nobody is told before Run returns.
 	Notice func(sentence string)
 
 	// Log is called with lines about what the launcher does. Nil means silence.
@@ -271,6 +279,8 @@ func (c Config) check() error {
 		return errors.New("no directory was given for the output of the ranks")
 	case c.Output != OutputDir && c.OutputDir != "":
 		return fmt.Errorf("output directory %s was given, but the output does not go to a directory", c.OutputDir)
+	case c.StallTimeout < 0:
+		return fmt.Errorf("stall timeout %v is negative; 0 means none", c.StallTimeout)
 	case c.Timeout < 0:
 		return fmt.Errorf("timeout %v is negative; 0 means none", c.Timeout)
 	case c.Heartbeat < MinHeartbeat && c.Heartbeat != NoHeartbeat:

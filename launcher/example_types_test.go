@@ -171,3 +171,14 @@ func ExampleBuildError() {
 	// Output:
 	// 2
 }
+
+// Counts of ranks are there once they have joined a job by package gaspi.
+func ExampleRankStats() {
+	result, err := launcher.Run(context.Background(), launcher.Config{Program: "true", Ranks: 2})
+	fmt.Println(len(result.Ranks), "ranks, counts of", len(result.Stats), err)
+	for _, s := range result.Stats {
+		fmt.Println("rank", s.Rank, "was busy for", s.Busy(), "and issued", s.Writes, "writes")
+	}
+	// Output:
+	// 2 ranks, counts of 0 <nil>
+}

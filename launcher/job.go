@@ -30,6 +30,7 @@ type job struct {
 	thread  *supervise.Thread
 	family  *supervise.Children
 	losses  *losses
+	watch   *watch
 
 	places       []place
 	sites        []site
@@ -58,6 +59,7 @@ func newJob(cfg Config, p *executable.File, all []place, signals *signals) (*job
 		siteOf: make([]site, cfg.Ranks), policy: newPolicy(cfg),
 		places: all, events: make(chan any, 2*cfg.Ranks), over: make(chan struct{}),
 	}
+	j.watch = newWatch(j)
 	var err error
 	if j.output, err = stdio.Open(cfg.stdio()); err != nil {
 		return nil, err
@@ -106,6 +108,7 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	}
 	j.begun = time.Now()
 	j.startSites()
+	j.watch.begin()
 	go j.awaitRanks()
 	j.progress.begin(j)
 	j.input.Begin()
@@ -116,12 +119,14 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	j.loop(ctx)
 	j.progress.end()
 	close(j.over)
+	stats := j.watch.stats()
+	j.watch.close()
 	j.finish()
 	p := j.policy
 	if p.startErr != nil {
 		return Result{}, p.startErr
 	}
-	result := Result{First: p.first, Ranks: p.exits}
+	result := Result{First: p.first, Ranks: p.exits, Stats: stats}
 	if p.cause != nil {
 		j.decide(noticeDue{})
 		j.settle()
@@ -148,6 +153,7 @@ func (j *job) local(p place) *supervise.Ranks {
 		Command: j.program.Command(j.cfg.Program, "", j.cfg.Args),
 		First:   p.first, Cores: j.cfg.Bind == BindCore,
 		Grace: j.cfg.KillGrace, Stopped: j.cfg.silence(), Adopt: j.cfg.Foreground,
+		Status: statusFile(p.ranks, j.cfg.Log),
 		Files:  func(r Rank) (*stdio.Files, error) { return j.output.Files(r, j.input) },
 		Link:   func(r Rank) (*os.File, error) { return j.server.Attach(r) },
 		Report: j.report, Log: j.cfg.Log, Thread: j.thread, Children: j.family,
@@ -230,6 +236,8 @@ func (j *job) loop(ctx context.Context) {
 		select {
 		case e := <-j.events:
 			j.decide(e)
+		case ends := <-j.watch.asks:
+			ends <- j.policy.ends()
 		case sig := <-j.signals.channel():
 			j.decide(userSignal{sig.(syscall.Signal)})
 		case <-j.limit.expired():
@@ -285,6 +293,8 @@ func (j *job) do(a action) {
 		j.decide(lossWeighed{a.rank, j.losses.behind(j.policy.exits[a.rank])})
 	case allStarted:
 		j.progress.end()
+	case look:
+		j.watch.tell()
 	case suspend:
 		j.limit.pause()
 		suspendSelf()

@@ -274,7 +274,7 @@ func (m *muster) missing() (list []int) {
 // whoIsMissing is such as "node 2 (1 of 3 is missing)".
 func (m *muster) whoIsMissing() string {
 	list := m.missing()
-	return fmt.Sprintf("%s %s (%d of %d %s missing)", phrase.Plural(len(list), "node", "nodes"), numbers(list), len(list), m.cfg.Node.Count, phrase.Plural(len(list), "is", "are"))
+	return fmt.Sprintf("%s %s (%d of %d %s missing)", phrase.Plural(len(list), "node", "nodes"), phrase.Numbers(list), len(list), m.cfg.Node.Count, phrase.Plural(len(list), "is", "are"))
 }
 
 func (m *muster) overdue(p *patience) error {
@@ -286,7 +286,7 @@ func (m *muster) overdue(p *patience) error {
 		hint = "; " + m.refused
 	}
 	return fmt.Errorf("%s %s %s not joined within %s (%d of %d %s missing)%s: each node is started with the same --nnodes, --rendezvous and key, and a longer wait is --join-timeout",
-		phrase.Plural(len(list), "node", "nodes"), numbers(list), phrase.Plural(len(list), "has", "have"), phrase.Limit(p.limit), len(list), m.cfg.Node.Count, phrase.Plural(len(list), "is", "are"), hint)
+		phrase.Plural(len(list), "node", "nodes"), phrase.Numbers(list), phrase.Plural(len(list), "has", "have"), phrase.Limit(p.limit), len(list), m.cfg.Node.Count, phrase.Plural(len(list), "is", "are"), hint)
 }
 
 // tell says something to the users of all nodes that have joined.

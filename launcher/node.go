@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
@@ -249,29 +248,6 @@ func (p *patience) stop() { p.word.Stop() }
 func (p *patience) passed() time.Duration {
 	p.word.Reset(nextWord)
 	return time.Since(p.begun).Round(time.Second)
-}
-
-// numbers writes sorted numbers in few words: "1", "1 and 2", "1, 3-7 and 9".
-func numbers(list []int) string {
-	var parts []string
-	for i := 0; i < len(list); {
-		j := i
-		for j+1 < len(list) && list[j+1] == list[j]+1 {
-			j++
-		}
-		switch {
-		case j > i+1:
-			parts = append(parts, fmt.Sprintf("%d-%d", list[i], list[j]))
-		default:
-			j = i
-			parts = append(parts, strconv.Itoa(list[i]))
-		}
-		i = j + 1
-	}
-	if len(parts) < 2 {
-		return strings.Join(parts, "")
-	}
-	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
 }
 
 // greet says to node 0 what this node is.

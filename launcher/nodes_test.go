@@ -12,16 +12,6 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
-func TestNumbers(t *testing.T) {
-	for want, list := range map[string][]int{
-		"": nil, "2": {2}, "1 and 2": {1, 2}, "1-3": {1, 2, 3}, "1, 3-6 and 9": {1, 3, 4, 5, 6, 9}, "4, 5 and 7-9": {4, 5, 7, 8, 9},
-	} {
-		if got := numbers(list); got != want {
-			t.Errorf("%v: %q, want %q", list, got, want)
-		}
-	}
-}
-
 // nodeRun is what one node of a job in this process has come to.
 type nodeRun struct {
 	result         Result

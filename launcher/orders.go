@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
 // agentVersion is the version of the protocol between launcher and agent. It changes whenever
 // an old peer could misunderstand a new one.
-const agentVersion = 3
+const agentVersion = 4
 
 // Kinds of frames between launcher and agent. Data is a gob unless the comment says bytes or
 // text. A stream is an output of a rank: twice its place among the ranks of the host, plus 1
@@ -30,6 +31,7 @@ const (
 	frameHurry                             // and do not wait for it
 	frameOver                              // the job is over; for a node: verdict
 	frameNotice                            // text for the user of a node
+	frameLook                              // number: of the question; rowsFrame is the answer
 
 	// To the launcher.
 	frameReady     // ready: the agent is there
@@ -41,6 +43,7 @@ const (
 	frameFinished  // nothing is left
 	frameLog       // text
 	frameDemand    // demand of a node
+	frameRows      // number: of the question; rowsFrame
 )
 
 // An order is what an agent is to do.
@@ -107,6 +110,12 @@ func obstacleOf(err error) obstacle {
 		}
 	}
 	return otherObstacle
+}
+
+// A rowsFrame is what the ranks of a host tell of themselves.
+type rowsFrame struct {
+	Now  time.Time // by the clock of the host, as all times in the rows
+	Rows []status.RankRow
 }
 
 // encode returns v for a frame.

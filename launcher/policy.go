@@ -19,6 +19,8 @@ type policy struct {
 	killGrace time.Duration
 	timeout   time.Duration
 
+	stallAbort bool // a wait that lasts too long ends the job
+
 	starting  int              // sites whose start has not returned
 	running   int              // ranks whose end was not reported
 	held      []syscall.Signal // for the ranks, once all are started
@@ -28,6 +30,7 @@ type policy struct {
 	first     *RankExit  // the first rank to fail
 	cause     *cause
 	ending    bool           // the ranks were told to end
+	quitAt    time.Duration  // when the last SIGQUIT came that was not handed on
 	interrupt syscall.Signal // the signal that ended the job, or 0
 
 	actions []action // of the event that is being decided
@@ -74,6 +77,8 @@ type (
 	// A weigh asks for lossWeighed of a rank whose end was announced, and whose last words
 	// are known because of that.
 	weigh struct{ rank Rank }
+	// A look asks for looked.
+	look struct{}
 	// An allStarted ends the line about ranks that are being started.
 	allStarted struct{}
 	// A suspend stops this process until it is continued; time limits stand still.
@@ -84,7 +89,7 @@ type (
 
 func newPolicy(cfg Config) *policy {
 	p := &policy{
-		onFailure: cfg.OnFailure, killGrace: cfg.KillGrace, timeout: cfg.Timeout,
+		stallAbort: cfg.StallAbort, onFailure: cfg.OnFailure, killGrace: cfg.KillGrace, timeout: cfg.Timeout,
 		running: cfg.Ranks, exits: make([]RankExit, cfg.Ranks), gone: make([]bool, cfg.Ranks),
 	}
 	for r := range p.exits {
@@ -117,6 +122,10 @@ func (p *policy) decide(event any, since time.Duration) []action {
 		p.demanded(e, since)
 	case userSignal:
 		p.signalled(e.signal, since)
+	case looked:
+		p.do(say{e.text})
+	case stalled:
+		p.stalled(e)
 	case timedOut:
 		p.fail(cause{code: 124, what: fmt.Sprintf("timed out after %v", p.timeout), everyone: true, fatal: true})
 	case contextEnded:
@@ -239,6 +248,8 @@ func (p *policy) signalled(sig syscall.Signal, since time.Duration) {
 		p.do(signalRanks{syscall.SIGCONT})
 	case syscall.SIGPIPE:
 		// The write that caused it has failed too, and says so.
+	case syscall.SIGQUIT:
+		p.quit(since)
 	default:
 		if p.starting > 0 {
 			p.held = append(p.held, sig)
@@ -246,6 +257,45 @@ func (p *policy) signalled(sig syscall.Signal, since time.Duration) {
 		}
 		p.do(signalRanks{sig})
 	}
+}
+
+// again is how soon a second SIGQUIT comes that is for the ranks.
+const again = 3 * time.Second
+
+// quit tells the user what the ranks do, and hands a second SIGQUIT on.
+func (p *policy) quit(since time.Duration) {
+	if p.quitAt > 0 && since-p.quitAt < again {
+		p.do(signalRanks{syscall.SIGQUIT})
+		return
+	}
+	p.quitAt = since
+	p.do(look{})
+}
+
+// stalled tells the user what holds up the ranks, and ends the job if it is to.
+func (p *policy) stalled(e stalled) {
+	if p.ending {
+		return
+	}
+	sentence := fmt.Sprintf("no progress for %s: %s", phrase.Seconds(e.after), e.cause)
+	p.do(say{sentence + "\n" + e.details})
+	if p.stallAbort {
+		p.fail(cause{code: 124, what: sentence, everyone: true, fatal: true})
+	}
+}
+
+// ends returns what has become of each rank.
+func (p *policy) ends() []end {
+	ends := make([]end, len(p.gone))
+	for r, gone := range p.gone {
+		if ends[r].gone = gone; gone {
+			ends[r].why = p.exits[r].reason()
+		}
+		if gone && p.exits[r].PID == 0 && p.exits[r].Lost == "" {
+			ends[r].why = "it was not started"
+		}
+	}
+	return ends
 }
 
 // interruptedBy ends the job for a signal that a user has sent; where says to what, if

@@ -289,15 +289,61 @@ func TestPolicyHoldsSignalsDuringTheStart(t *testing.T) {
 	p := newPolicy(Config{Ranks: 2})
 	p.starting = 2
 	var got strings.Builder
-	for _, e := range []any{userSignal{syscall.SIGUSR1}, siteStarted{}, userSignal{syscall.SIGQUIT}, siteStarted{}, userSignal{syscall.SIGUSR2}} {
+	for _, e := range []any{userSignal{syscall.SIGUSR1}, siteStarted{}, userSignal{syscall.SIGUSR1}, siteStarted{}, userSignal{syscall.SIGUSR2}} {
 		got.WriteString(lines(p.decide(e, time.Second)))
 	}
 	want := `allStarted {}
 signalRanks {signal:user defined signal 1}
-signalRanks {signal:quit}
+signalRanks {signal:user defined signal 1}
 signalRanks {signal:user defined signal 2}
 `
 	if d := cmp.Diff(want, got.String()); d != "" {
 		t.Errorf("actions (-want +got):\n%s", d)
+	}
+}
+
+// Goal: SIGQUIT asks what the ranks do, also while they are being started; a second one that comes
+// soon is for the ranks.
+func TestPolicyLooksOnQuit(t *testing.T) {
+	p := newPolicy(Config{Ranks: 2})
+	p.starting = 1
+	var got strings.Builder
+	for _, at := range []time.Duration{10, 10.5 * 1e9, 12 * 1e9, 20 * 1e9, 25 * 1e9} {
+		got.WriteString(lines(p.decide(userSignal{syscall.SIGQUIT}, at)))
+	}
+	got.WriteString(lines(p.decide(looked{"all is well"}, time.Minute)))
+	want := `look {}
+look {}
+signalRanks {signal:quit}
+look {}
+look {}
+say {sentence:all is well}
+`
+	if d := cmp.Diff(want, got.String()); d != "" {
+		t.Errorf("actions (-want +got):\n%s", d)
+	}
+}
+
+func TestPolicyOfStalls(t *testing.T) {
+	event := stalled{after: time.Minute, cause: "rank 1 computes", details: "a table"}
+	const said = "say {sentence:no progress for 1m0s: rank 1 computes\na table}\n"
+	for abort, want := range map[bool]string{
+		false: said,
+		true: said + `tellLater {after:1s}
+signalRanks {signal:terminated}
+signalRanks {signal:continued}
+killLater {after:5s}
+`,
+	} {
+		p := newPolicy(Config{Ranks: 2, StallAbort: abort, KillGrace: DefaultKillGrace})
+		if d := cmp.Diff(want, lines(p.decide(event, time.Hour))); d != "" {
+			t.Errorf("abort %t (-want +got):\n%s", abort, d)
+		}
+		if abort != (p.cause != nil && p.cause.code == 124 && p.cause.sentence(false) == "no progress for 1m0s: rank 1 computes; waiting for the 2 ranks to end") {
+			t.Errorf("abort %t: %+v", abort, p.cause)
+		}
+		if again := lines(p.decide(event, time.Hour)); abort != (again == "") {
+			t.Errorf("abort %t, once more: %s", abort, again)
+		}
 	}
 }

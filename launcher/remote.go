@@ -37,6 +37,8 @@ type remote struct {
 	ordered bool           // the order has left; guarded by sending
 	refused syscall.Signal // the ranks were told to end before that; guarded by sending
 
+	looks *looks
+
 	mu      sync.Mutex
 	pids    []int  // index is the place among the ranks; 0: not known
 	gone    []bool // likewise: its end was reported
@@ -49,8 +51,8 @@ func newRemote(j *job, p place) *remote {
 		place: p, job: j,
 		ready: make(chan error, 1), started: make(chan error, 1),
 		over: make(chan struct{}), done: make(chan struct{}),
-		input: talk.NewCredit(),
-		pids:  make([]int, p.ranks), gone: make([]bool, p.ranks),
+		input: talk.NewCredit(), looks: newLooks(p.ranks),
+		pids: make([]int, p.ranks), gone: make([]bool, p.ranks),
 	}
 	if p.recruit != nil {
 		r.attachNode(p.recruit)
@@ -163,6 +165,8 @@ func (r *remote) handle(f talk.Frame) error {
 		default:
 			close(r.done)
 		}
+	case frameRows:
+		return r.told(f)
 	case frameLog:
 		r.job.cfg.Log(r.title() + ": " + strings.ToValidUTF8(string(f.Data), "?"))
 	case frameDemand:

@@ -20,6 +20,9 @@ type Result struct {
 	// Ranks is how each rank ended; the index is the rank. A PID of 0 means that
 	// the rank was not started.
 	Ranks []RankExit
+	// Stats is what ranks have done that have joined the job; the index is the rank. It is nil if none
+	// has told, as with a program that does not use package gaspi.
+	Stats []RankStats
 	// Elapsed is the time from the start of the first rank to the end of the job.
 	Elapsed time.Duration
 }
@@ -83,3 +86,26 @@ func (e RankExit) describe() string {
 	}
 	return b.String()
 }
+
+// A RankStats is what a rank has done, until it left or, of one that died, until half a second before
+// or later.
+type RankStats struct {
+	Rank          Rank          `json:"rank"`
+	Host          string        `json:"host"`
+	Ran           time.Duration `json:"ran_ns"`    // from its joining to its leaving
+	Waited        time.Duration `json:"waited_ns"` // of all goroutines, for notifications and in barriers and small reductions
+	Writes        uint64        `json:"writes"`    // one-sided writes issued
+	BytesWritten  uint64        `json:"bytes_written"`
+	Reads         uint64        `json:"reads"`
+	BytesRead     uint64        `json:"bytes_read"`
+	Notifications uint64        `json:"notifications"` // issued without data
+	QueueWaits    uint64        `json:"queue_waits"`
+	QueueFull     uint64        `json:"queue_full"` // posts that were refused for want of room
+	Barriers      uint64        `json:"barriers"`
+	AllReduces    uint64        `json:"allreduces"` // small ones, of package gaspi
+	Atomics       uint64        `json:"atomics"`
+	Messages      uint64        `json:"messages"` // passive ones, sent and received
+}
+
+// Busy returns the time in which the rank did not wait.
+func (s RankStats) Busy() time.Duration { return max(0, s.Ran-s.Waited) }

@@ -65,7 +65,7 @@ func TestEnvironmentIsExact(t *testing.T) {
 			fmt.Sprintf("GASPI_RANK=%d", r), "GASPI_SIZE=2",
 			fmt.Sprintf("GASPI_LOCAL_RANK=%d", r), "GASPI_LOCAL_SIZE=2",
 			"GASPI_JOB=" + jobOf(got), "GASPI_BOOT_FD=3", "GASPI_HOST=0", "GASPI_OUTPUT_TTY=0",
-			fmt.Sprintf("GASPI_LOCAL_CORES=%d", runtime.GOMAXPROCS(0)),
+			fmt.Sprintf("GASPI_LOCAL_CORES=%d", runtime.GOMAXPROCS(0)), "GASPI_STATUS_FD=4",
 		})
 		for i := range wantRank {
 			wantRank[i] = strconv.Quote(wantRank[i])

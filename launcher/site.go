@@ -2,7 +2,9 @@ package launcher
 
 import (
 	"syscall"
+	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
@@ -23,6 +25,10 @@ type site interface {
 	// job keeps ranks that are not started yet from being started.
 	Signal(sig syscall.Signal)
 
+	// Rows returns what each rank tells of itself, in times of this host; the zero RankRow of one that has
+	// told nothing. It blocks for lookPatience at most.
+	Rows() []status.RankRow
+
 	// Kill ends one rank alone, now or as soon as it is started.
 	Kill(r Rank) error
 
@@ -38,6 +44,15 @@ type site interface {
 type ranksMissing struct {
 	sentence string
 }
+
+// A stalled is reported when a wait of a rank has lasted for as long as it may.
+type stalled struct {
+	after          time.Duration
+	cause, details string // lines
+}
+
+// A looked says what the ranks do, as somebody has asked.
+type looked struct{ text string }
 
 // A siteStarted is what start of a site has returned.
 type siteStarted struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -20,9 +21,12 @@ type options struct {
 	dryRun  bool // print the map and start nothing
 	display bool // print the map first
 
-	output, bind, onFailure string // as written
-	hosts, hostfile, ssh    string
-	emulate, provider       string
+	output, bind       string // as written
+	onFailure, onStall string
+	stats              string
+
+	hosts, hostfile, ssh string
+	emulate, provider    string
 }
 
 // parse reads the command line. Its error is one sentence.
@@ -54,6 +58,9 @@ func parse(args []string) (*options, error) {
 	}
 	if flags.Changed("timeout") && o.config.Timeout <= 0 {
 		return nil, fmt.Errorf("--timeout %v: expected more than 0, such as 30s or 10m", o.config.Timeout)
+	}
+	if o.config.StallTimeout < 0 {
+		return nil, fmt.Errorf("--stall-timeout %v: expected 0 or more", o.config.StallTimeout)
 	}
 	if flags.Changed("heartbeat") {
 		switch h := o.config.Heartbeat; {
@@ -166,6 +173,15 @@ func (o *options) choices() error {
 	default:
 		return fmt.Errorf("--on-failure %q: expected abort or continue", o.onFailure)
 	}
+	if o.stats != "" && o.stats != "text" && o.stats != "json" {
+		return fmt.Errorf("--stats=%q: expected text or json", o.stats)
+	}
+	switch o.onStall {
+	case "report", "abort":
+		o.config.StallAbort = o.onStall == "abort"
+	default:
+		return fmt.Errorf("--on-stall %q: expected report or abort", o.onStall)
+	}
 	return nil
 }
 
@@ -193,9 +209,13 @@ func (o *options) flags() *pflag.FlagSet {
 	f.StringVar(&o.output, "output", "label", "label: whole lines after \"[rank] \"; raw: as ranks write it;\ndir:PATH: in files PATH/0.stdout and so on")
 	f.StringArrayVarP(&c.Env, "env", "x", nil, "add `NAME=VALUE` to the environment of all ranks, or NAME with the\nvalue that it has here; repeatable")
 	f.DurationVar(&c.Timeout, "timeout", 0, "end the job with exit code 124 if it runs longer, such as 10m\n(default none)")
+	f.DurationVar(&c.StallTimeout, "stall-timeout", 60*time.Second, "say which rank holds up the others when one has waited for so\nlong, and when that has doubled; a `TIME` of 0 is never")
+	f.StringVar(&o.onStall, "on-stall", "report", "report: go on then; abort: end the job with exit code\n124")
 	f.StringVar(&o.bind, "bind", "none", "core: rank i runs on the i-th core, modulo their number;\nnone: wherever the system puts it")
 	f.DurationVar(&c.KillGrace, "kill-grace", launcher.DefaultKillGrace, "how long ranks that were told to end may take before they\nare killed")
 	f.StringVar(&o.onFailure, "on-failure", "abort", "when a rank fails: abort ends the others; continue lets them\ngo on and tells them")
+	f.StringVar(&o.stats, "stats", "", "say at the end what ranks did, and which was busy for the\nlongest: a `FORM` is text or json")
+	f.Lookup("stats").NoOptDefVal = "text"
 	f.BoolVar(&o.dryRun, "dry-run", false, "print where ranks would run, on which cores, and how they would\nreach each other; start nothing")
 	f.BoolVar(&o.display, "display-map", false, "print the same on standard error, and start them")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say what the launcher does")
@@ -208,6 +228,7 @@ func help() string {
 	o := &options{}
 	return `Usage: gaspi-run [flags] PROGRAM [ARGS...]
        gaspi-run info [flags]
+       gaspi-run ps [JOB]
        gaspi-run help | version | completion bash|zsh|fish
 
 Starts PROGRAM as N ranks, on this host or on others, and ends when all have
@@ -215,8 +236,10 @@ ended. PROGRAM is a binary (a path, or looked up in PATH) or a Go package (a
 directory, a .go file or an import path), which is built first. Flags end at
 PROGRAM; ARGS and the environment reach every rank exactly as given. Rank 0 reads
 standard input. In a Slurm allocation the ranks run on its nodes. With info it
-starts nothing and says how ranks would reach each other from this host. A program
-that is called info, help, version, completion or agent is started as ./help.
+starts nothing and says how ranks would reach each other from this host; with ps it
+says what the ranks of a job do that this user has started from this host, and which
+holds up the others, as gaspi-run itself does on SIGQUIT (Ctrl-\). A program that is
+called info, ps, help, version, completion or agent is started as ./help.
 
 Examples:
   gaspi-run -n 4 ./examples/quickstart          build a Go package, run 4 ranks of it
@@ -233,7 +256,7 @@ GASPI_INTERFACE, GASPI_PORTS, GASPI_EMULATE, GASPI_TLS, GASPI_HEARTBEAT,
 GASPI_JOIN_TIMEOUT and GASPI_KEY_FILE, if they are set.
 
 The exit code is 0 if all ranks end with status 0, else that of the first rank
-that fails, 128 plus the signal if one killed it. 124: timed out; 126: PROGRAM is
+that fails, 128 plus the signal if one killed it. 124: timed out, or stalled; 126: PROGRAM is
 there, on this host or another, and cannot be executed; 127: it is not there; 2:
 the flags make no sense; 1: the job could not be started for another reason, such
 as a package that does not compile or a host out of reach. Ctrl-C is passed on to

@@ -45,6 +45,7 @@ func TestParse(t *testing.T) {
 		if len(o.config.Args) == 0 {
 			o.config.Args = nil
 		}
+		c.want.StallTimeout = time.Minute
 		if d := cmp.Diff(c.want, o.config); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.line, d)
 		}

@@ -70,6 +70,11 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 	if err != nil {
 		return refused(err, stderr)
 	}
+	if o.stats != "" && result.Stats != nil {
+		if err := showStats(stderr, o.stats, result.Stats); err != nil {
+			return refused(err, stderr)
+		}
+	}
 	return result.ExitCode
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The first arguments that are no PROGRAM, beside agentWord and infoWord. A program of
+// The first arguments that are no PROGRAM, beside agentWord, infoWord and psWord. A program of
 // such a name is started as ./help, or after --.
 const (
 	helpWord       = "help"
@@ -26,6 +26,8 @@ func general(args []string, stdout io.Writer) (done bool, err error) {
 	switch args[0] {
 	case infoWord:
 		return true, info(rest, stdout)
+	case psWord:
+		return true, ps(rest, stdout)
 	case helpWord, versionWord:
 		if len(rest) > 0 {
 			return true, surplus(args[0], rest[0])
@@ -59,7 +61,7 @@ func complete(args []string, w io.Writer) error {
 
 // firstWords are those that may stand in the place of PROGRAM.
 func firstWords() string {
-	return strings.Join([]string{infoWord, helpWord, versionWord, completionWord}, " ")
+	return strings.Join([]string{infoWord, psWord, helpWord, versionWord, completionWord}, " ")
 }
 
 // fixedWords are the values of the flags that take one of a few words.
@@ -68,6 +70,8 @@ var fixedWords = map[string]string{
 	"output":     "label raw dir:",
 	"bind":       "core none",
 	"on-failure": "abort continue",
+	"on-stall":   "report abort",
+	"stats":      "text json",
 }
 
 // A typedFlag is a flag as it is typed.

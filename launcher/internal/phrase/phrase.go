@@ -3,6 +3,7 @@ package phrase
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -37,4 +38,27 @@ func Limit(d time.Duration) string {
 		return fmt.Sprintf("%d ms", d/time.Millisecond)
 	}
 	return d.String()
+}
+
+// Numbers returns sorted numbers in few words: "1", "1 and 2", "1, 3-7 and 9".
+func Numbers[N ~int | ~int32](list []N) string {
+	var parts []string
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && list[j+1] == list[j]+1 {
+			j++
+		}
+		switch {
+		case j > i+1:
+			parts = append(parts, fmt.Sprintf("%d-%d", list[i], list[j]))
+		default:
+			j = i
+			parts = append(parts, fmt.Sprint(list[i]))
+		}
+		i = j + 1
+	}
+	if len(parts) < 2 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/status"
 )
 
 // CheckAdded refuses additions to the environment that are not "K=V", or that the launcher makes
@@ -61,5 +62,5 @@ func environ(inherited, added, own []string) []string {
 // reserved are the variables that only the launcher sets.
 var reserved = [...]string{
 	boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, boot.EnvJob, boot.EnvFD,
-	boot.EnvHost, boot.EnvRendezvous, boot.EnvKeyFile, boot.EnvKey, boot.EnvServer, boot.EnvOutputTTY, boot.EnvOutputWidth, boot.EnvLocalCores,
+	boot.EnvHost, boot.EnvRendezvous, boot.EnvKeyFile, boot.EnvKey, boot.EnvServer, boot.EnvOutputTTY, boot.EnvOutputWidth, boot.EnvLocalCores, status.EnvFD,
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
@@ -139,6 +140,10 @@ func (a *Ranks) startRank(r *rank) error {
 	if file := a.task.Command.File; file != nil {
 		inherited = append(inherited, file)
 	}
+	if file := a.task.Status; file != nil {
+		own = append(own, fmt.Sprintf("%s=%d", status.EnvFD, len(inherited)))
+		inherited = append(inherited, file)
+	}
 	var pid int
 	err = a.task.Children.Begin(func() (int, error) {
 		pid, err = r.start(func() (*os.Process, error) {
@@ -209,6 +214,23 @@ func (a *Ranks) Signal(sig syscall.Signal) {
 // has ended.
 func (a *Ranks) Kill(r base.Rank) error { return a.ranks[r-a.task.First].kill("") }
 
+// Rows returns what each rank tells of itself, as of now; the zero RankRow of one that has told nothing.
+func (a *Ranks) Rows() []status.RankRow {
+	rows := make([]status.RankRow, len(a.ranks))
+	if a.task.Status == nil {
+		return rows
+	}
+	for i := range rows {
+		row, err := status.Read(a.task.Status, i)
+		if err == nil {
+			rows[i] = row
+		} else if err != status.ErrNone {
+			a.task.Log(fmt.Sprintf("what rank %d does is not known: %v", a.ranks[i].number, err))
+		}
+	}
+	return rows
+}
+
 // PIDs returns the processes of the ranks, 0 for each one that is not started.
 func (a *Ranks) PIDs() (list []int) {
 	for _, r := range a.ranks {
@@ -221,9 +243,12 @@ func (a *Ranks) PIDs() (list []int) {
 func (a *Ranks) AwaitEnds() { a.ends.await() }
 
 // Close ends the watch for stopped ranks, waits for the goroutines that watch ranks, and
-// dismisses the keeper.
+// dismisses the keeper. It closes Task.Status.
 func (a *Ranks) Close() {
 	a.stops.close()
 	a.ends.close()
 	a.keeper.dismiss()
+	if a.task.Status != nil {
+		_ = a.task.Status.Close()
+	}
 }

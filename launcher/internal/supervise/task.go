@@ -43,6 +43,7 @@ type Task struct {
 	Own     [][]string    // the variables by which each rank knows who it is
 	Cores   bool          // each rank is bound to a core of its own, modulo their number
 	Grace   time.Duration // how long leftovers may take to end before they are killed; not positive: no time
+	Status  *os.File      // in which ranks tell what they do, a row for each; nil for nothing
 	Stopped time.Duration // how long a rank may be stopped before it is killed; 0 for ever
 	Adopt   bool          // end processes that leave their group; needs sys.AdoptOrphans
 

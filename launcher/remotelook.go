@@ -1,0 +1,102 @@
+package launcher
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/status"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
+)
+
+// lookPatience is how long the agent of a host may take to say what its ranks do.
+const lookPatience = 2 * time.Second
+
+// looks are the questions to an agent what its ranks do.
+type looks struct {
+	mu   sync.Mutex
+	rows []status.RankRow        // guarded by mu; of the last answer, in times of this host
+	last int32                   // guarded by mu; number of the last question
+	open map[int32]chan struct{} // guarded by mu; by its number, closed when a question is answered
+}
+
+func newLooks(ranks int) *looks {
+	return &looks{rows: make([]status.RankRow, ranks), open: map[int32]chan struct{}{}}
+}
+
+// ask returns the number of a new question, and what is closed with its answer.
+func (l *looks) ask() (number int32, answered <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last++
+	c := make(chan struct{})
+	l.open[l.last] = c
+	return l.last, c
+}
+
+// answer takes the rows of an answer.
+func (l *looks) answer(number int32, rows []status.RankRow) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rows = rows
+	if c := l.open[number]; c != nil {
+		close(c)
+		delete(l.open, number)
+	}
+}
+
+// latest returns the rows of the last answer, and forgets a question.
+func (l *looks) latest(number int32) []status.RankRow {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, number)
+	return l.rows
+}
+
+// Rows asks the agent. Where it does not answer in time the rows are those of its last answer, by
+// which the ranks look silent soon.
+func (r *remote) Rows() []status.RankRow {
+	number, answered := r.looks.ask()
+	r.sending.Lock()
+	ordered := r.ordered
+	if ordered {
+		r.conn.Load().Send(talk.Frame{Kind: frameLook, Number: number})
+	}
+	r.sending.Unlock()
+	if ordered {
+		select {
+		case <-answered:
+		case <-r.over:
+		case <-time.After(lookPatience):
+		}
+	}
+	return r.looks.latest(number)
+}
+
+// told takes an answer.
+func (r *remote) told(f talk.Frame) error {
+	answer, err := decode[rowsFrame](f)
+	if err != nil {
+		return err
+	}
+	if len(answer.Rows) != r.ranks {
+		return fmt.Errorf("it has told of %d ranks, not %d", len(answer.Rows), r.ranks)
+	}
+	behind := time.Since(answer.Now)
+	for i := range answer.Rows {
+		shift(&answer.Rows[i], behind)
+	}
+	r.looks.answer(f.Number, answer.Rows)
+	return nil
+}
+
+// shift moves the times of a row.
+func shift(row *status.RankRow, by time.Duration) {
+	if row.Beat.IsZero() {
+		return
+	}
+	row.Joined, row.Beat, row.Moved = row.Joined.Add(by), row.Beat.Add(by), row.Moved.Add(by)
+	for i := range row.Waits {
+		row.Waits[i].Since = row.Waits[i].Since.Add(by)
+	}
+}

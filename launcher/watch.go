@@ -1,0 +1,167 @@
+package launcher
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/near"
+	"github.com/gaspi-go/gaspi-go/internal/status"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/stall"
+)
+
+// A watch looks at what the ranks of a job do: when somebody asks, and again and again to find waits
+// that last too long.
+type watch struct {
+	job     *job
+	asks    chan chan []end // to the goroutine of the job's loop
+	working sync.WaitGroup
+	stop    func() // ends the service of asking processes
+}
+
+// An end is what has become of a rank.
+type end struct {
+	gone bool
+	why  string
+}
+
+func newWatch(j *job) *watch {
+	return &watch{job: j, asks: make(chan chan []end), stop: func() {}}
+}
+
+// begin starts to watch, when the sites are there.
+func (w *watch) begin() {
+	if socket, err := near.Listen(socketName(os.Geteuid(), w.job.id)); err == nil {
+		w.stop = func() { socket.Close() }
+		w.working.Go(func() { near.Serve(socket, func() string { return w.report() + "\n" }) })
+	} else {
+		w.job.cfg.Log(fmt.Sprintf("gaspi-run ps will not find this job: %v", err))
+	}
+	if limit := w.job.cfg.StallTimeout; limit > 0 {
+		w.working.Go(func() { w.loop(limit) })
+	}
+}
+
+// close ends the watch once the job is over.
+func (w *watch) close() {
+	w.stop()
+	w.working.Wait()
+}
+
+// The least and the longest time between two looks for waits that last.
+const (
+	leastLook = 250 * time.Millisecond
+	mostLook  = 5 * time.Second
+)
+
+// loop reports a wait that has lasted for the limit, and again whenever its time has doubled.
+func (w *watch) loop(limit time.Duration) {
+	ticks := time.NewTicker(min(max(limit/8, leastLook), mostLook))
+	defer ticks.Stop()
+	next := limit
+	for {
+		select {
+		case <-ticks.C:
+		case <-w.job.over:
+			return
+		}
+		views := w.views()
+		switch longest := stall.Longest(views); {
+		case longest < limit:
+			next = limit
+		case longest >= next:
+			next = 2 * longest
+			cause, details := stall.Report(views)
+			w.job.report(stalled{after: longest, cause: cause, details: details})
+		}
+	}
+}
+
+// report returns what all ranks do, in some lines of which the first names the cause of waits.
+func (w *watch) report() string {
+	cause, details := stall.Report(w.views())
+	return cause + "\n" + details
+}
+
+// tell reports to the job what all ranks do.
+func (w *watch) tell() {
+	w.working.Go(func() { w.job.report(looked{w.report()}) })
+}
+
+// views returns what all ranks do. It blocks for lookPatience where a host does not answer.
+func (w *watch) views() []stall.View {
+	now, rows := time.Now(), w.rows()
+	ends := make(chan []end, 1)
+	select {
+	case w.asks <- ends:
+	case <-w.job.over:
+		return nil
+	}
+	var views []stall.View
+	for r, e := range <-ends {
+		v := stall.Of(Rank(r), w.job.hostOf(Rank(r)), rows[r], now)
+		if e.gone {
+			v.State, v.Why, v.Waits = stall.Gone, e.why, nil
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+// rows returns what each rank tells of itself, in times of this host.
+func (w *watch) rows() []status.RankRow {
+	rows := make([]status.RankRow, w.job.cfg.Ranks)
+	var all sync.WaitGroup
+	for i, s := range w.job.sites {
+		first := w.job.places[i].first
+		all.Go(func() { copy(rows[first:], s.Rows()) })
+	}
+	all.Wait()
+	return rows
+}
+
+// hostOf names the host of a rank.
+func (j *job) hostOf(r Rank) string {
+	for _, p := range j.places {
+		if r >= p.first && int(r-p.first) < p.ranks {
+			if name, err := os.Hostname(); p.here && err == nil {
+				return name
+			}
+			return p.name
+		}
+	}
+	return "-"
+}
+
+// statusFile makes the file in which ranks of this host tell what they do, or returns nil where
+// that cannot be.
+func statusFile(ranks int, log func(string)) *os.File {
+	fd, err := sys.CreateMemory("gaspi-status", int64(ranks)*status.RowSize)
+	if err != nil {
+		log(fmt.Sprintf("ranks cannot tell what they do: %v", err))
+		return nil
+	}
+	return os.NewFile(uintptr(fd), "status")
+}
+
+// stats returns what each rank has done, nil if none has told.
+func (w *watch) stats() []RankStats {
+	rows := w.rows()
+	if !slices.ContainsFunc(rows, func(r status.RankRow) bool { return !r.Beat.IsZero() }) {
+		return nil
+	}
+	all := make([]RankStats, len(rows))
+	for r, row := range rows {
+		c := row.Counts
+		all[r] = RankStats{
+			Rank: Rank(r), Host: w.job.hostOf(Rank(r)), Ran: row.Beat.Sub(row.Joined), Waited: c.Waited,
+			Writes: c.Writes, BytesWritten: c.BytesWritten, Reads: c.Reads, BytesRead: c.BytesRead,
+			Notifications: c.Notifications, QueueWaits: c.QueueWaits, QueueFull: c.QueueFull,
+			Barriers: c.Barriers, AllReduces: c.AllReduces, Atomics: c.Atomics, Messages: c.Messages,
+		}
+	}
+	return all
+}
