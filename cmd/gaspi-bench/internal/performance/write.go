@@ -20,7 +20,7 @@ way of MPI by ours: above 1, ours is faster. Sums are of float64, in place in me
 
 // intro is the text before the method.
 const intro = `Written by gaspi-bench performance (--help has the command). [The guide](guide/tuning.md) says how to make a
-program faster, [decision 0023](decisions/0023-a-command-writes-the-tables.md) has figures of applications, of starting,
+program faster, [decision 0025](decisions/0025-a-command-writes-the-tables.md) has figures of applications, of starting,
 and older ones.`
 
 // WriteMarkdown writes the page: the method, when and where was measured, and a table for each
