@@ -55,6 +55,10 @@ func NewArray(mem []byte, count uint32, wait *WaitPolicy) *Array {
 	return b
 }
 
+// Memory returns the wake word and the notifications, for code that cannot call Set and Try. They
+// are valid as long as the memory given to NewArray.
+func (b *Array) Memory() (wake *atomic.Uint32, words []atomic.Uint32) { return b.wake, b.words }
+
 // Len is the number of notifications.
 func (b *Array) Len() uint32 { return uint32(len(b.words)) }
 

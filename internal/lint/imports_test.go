@@ -76,6 +76,7 @@ const table = `
 	# limits, which takes bare memory and the choice of a core.
 	gaspi, notify, segment, collectives, ssp, hoplite, launcher
 	< cmd/..., examples/...;
+	gaspi, collectives, ssp, hoplite < capi;   # the library for C, which is a program to Go
 	internal/chart < cmd/..., examples/..., docs/guide/img;   # figures as SVG; pure
 	NONE < docs/guide/img;   # draws what the guide shows
 	# Flags, files and the end of a job.
@@ -102,8 +103,8 @@ const table = `
 	github.com/mmcloughlin/avo/... < internal/reduce/asm; # a module of its own
 
 	# unsafe is a dependency like any other (and only in files that say so).
-	unsafe < internal/sys, notify, segment, internal/reduce, internal/transport/shm, internal/transport/rdma, gaspi, internal/testenv/refuse;
-	C < internal/transport/rdma;   # with the build tag rdma only
+	unsafe < internal/sys, notify, segment, internal/reduce, internal/transport/shm, internal/transport/rdma, gaspi, internal/testenv/refuse, capi;
+	C < internal/transport/rdma, capi;   # with the build tags rdma and capi only
 
 	# Tests of any package may also use these.
 	github.com/google/go-cmp/..., github.com/anishathalye/porcupine, gaspi/base, internal/testenv, internal/testenv/cluster, internal/testenv/kills, internal/testenv/pages,

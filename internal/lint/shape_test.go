@@ -13,6 +13,7 @@ var knownTags = map[string]bool{
 	"race":     true, "asan": true, "msan": true, // set by -race, -asan, -msan
 	"cgo":     true, // set when a C compiler may be used
 	"rdma":    true, // the transport over libfabric, which needs cgo; the step rdma
+	"capi":    true, // the library for C, which needs cgo; the step capi
 	"mutants": true, // deliberate defects of the object store's protocol; the step test
 	"ignore":  true, // a generator, run by go generate
 }

@@ -120,15 +120,25 @@ func (d *Direct) slot(id segment.ID) *atomic.Pointer[Window] {
 	return &at.Load()[id%length]
 }
 
-// window is the peer's segment id, opened if need be.
-func (d *Direct) window(id segment.ID) (*segment.Segment, error) {
+// Window returns the window on the peer's segment id, opened if need be. It stays mapped while
+// it is reachable.
+func (d *Direct) Window(id segment.ID) (*Window, error) {
 	if w := d.Usable(id); w != nil {
-		return w.Segment, nil
+		return w, nil
 	}
-	return d.windowSlow(id)
+	return d.openWindow(id)
 }
 
-func (d *Direct) windowSlow(id segment.ID) (*segment.Segment, error) {
+// window is the peer's segment id, opened if need be.
+func (d *Direct) window(id segment.ID) (*segment.Segment, error) {
+	w, err := d.Window(id)
+	if err != nil {
+		return nil, err
+	}
+	return w.Segment, nil
+}
+
+func (d *Direct) openWindow(id segment.ID) (*Window, error) {
 	if lost := d.Lost(); lost != nil {
 		return nil, lost
 	}
@@ -143,7 +153,7 @@ func (d *Direct) windowSlow(id segment.ID) (*segment.Segment, error) {
 	w.peer, w.id, w.lost = d.peer, id, &d.lost
 	w.mem, w.array = w.Segment.All().Bytes(), w.Segment.Notifications()
 	d.slot(id).Store(w)
-	return w.Segment, nil
+	return w, nil
 }
 
 // target is the peer's memory at a, for n bytes.

@@ -1,0 +1,46 @@
+/* Between the C and the Go files of the library. */
+#ifndef GGO_BRIDGE_H
+#define GGO_BRIDGE_H
+
+#include <stdint.h>
+
+#include "include/GASPI_Ext.h"
+#include "include/PGASPI.h"
+
+/* Results of Go functions beside gaspi_return_t. */
+enum {
+  GGO_LOST = -2,  /* the rank is gone: an operation counts as posted, and the next wait fails */
+  GGO_CLOSED = -3 /* the process, a segment or a queue was closed under the call */
+};
+
+enum { GGO_QUEUES = 16, GGO_IDS = 256 };
+
+typedef struct {
+  uint32_t queues, queue_depth, groups, notifications, allreduce_elements, passive_bytes, list_entries;
+  uint64_t transfer_bytes;
+} ggo_config;
+
+typedef struct {
+  int32_t rank, size, local_rank, local_size;
+  int32_t looks;  /* how often a wait looks before it calls Go */
+  int32_t polls;  /* whether somebody has to poll, so that notifications arrive */
+} ggo_place;
+
+/* A segment in the memory of this process. live is NULL for one of this rank. */
+typedef struct {
+  char *data;
+  uint64_t size;
+  uint32_t *wake;
+  uint32_t *words;
+  uint32_t count;
+  uint64_t *live;
+  uint64_t generation;
+} ggo_mapping;
+
+/* Sets the text of gaspigo_error of this thread. */
+void ggo_set_error(const char *text);
+
+gaspi_return_t ggo_call_reduce(gaspi_reduce_operation_t fn, char *a, char *b, char *result, char *state,
+                               uint32_t num, uint64_t element_size, uint64_t timeout_ms);
+
+#endif

@@ -1,0 +1,92 @@
+/* Of the C files: the state of the library, checks of arguments, and aliases. */
+#ifndef GGO_LIBRARY_H
+#define GGO_LIBRARY_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bridge.h"
+
+/* Makes gaspi_NAME a weak name of pgaspi_NAME, which stands in the same file. */
+#define GGO_PRAGMA(text) _Pragma(#text)
+#define WEAK(name) GGO_PRAGMA(weak gaspi_##name = pgaspi_##name)
+
+enum { GGO_OUTSIDE, GGO_INSIDE, GGO_ENDED }; /* before gaspi_proc_init, after it, after gaspi_proc_term */
+
+/* Entries of a queue. issued and settled only grow, but for entries that are given back. */
+typedef struct {
+  _Atomic int there;
+  _Atomic uint64_t issued, settled;
+  _Atomic uint64_t posted, waited; /* operations that Go was told, and those it has waited for */
+  _Atomic int lost;                /* an operation was posted to a rank that is gone */
+} __attribute__((aligned(64))) ggo_queue;
+
+typedef struct {
+  _Atomic int phase;
+  ggo_place place;
+  gaspi_config_t config;
+  ggo_queue queues[GGO_QUEUES];
+  ggo_mapping *_Atomic own[GGO_IDS]; /* segments of this rank, NULL where there is none */
+  _Atomic uint32_t cursor[GGO_IDS];  /* where the next search for a notification begins */
+  unsigned char *gone;               /* by rank: 1 if it is lost */
+} ggo_library;
+
+extern ggo_library ggo __attribute__((visibility("hidden")));
+
+/* Before any call of Go: gives this thread a signal stack. */
+void ggo_prepare_thread(void);
+extern __thread int ggo_thread_ready __attribute__((visibility("hidden")));
+static inline void ggo_prepare(void) {
+  if (__builtin_expect(!ggo_thread_ready, 0)) ggo_prepare_thread();
+}
+#define GO(call) (ggo_prepare(), (call))
+
+/* Timeouts of Fortran have 32 bits: the upper half of GASPI_BLOCK is not to be relied on. */
+static inline uint64_t ggo_ms(gaspi_timeout_t t) { return (uint32_t)t == UINT32_MAX ? UINT64_MAX : t; }
+
+/* The result of a call that Go has ended with rc. One that gaspi_proc_term has ended stays blocked. */
+gaspi_return_t ggo_result(int rc, gaspi_timeout_t t);
+
+static inline int ggo_inside(void) { return atomic_load_explicit(&ggo.phase, memory_order_acquire) == GGO_INSIDE; }
+
+#define NEED_INIT() do { if (!ggo_inside()) return GASPI_ERR_NOINIT; } while (0)
+#define NEED(p) do { if ((p) == NULL) return GASPI_ERR_NULLPTR; } while (0)
+#define NEED_RANK(r) do { if ((int)(r) >= ggo.place.size) return GASPI_ERR_INV_RANK; } while (0)
+#define NEED_QUEUE(q) do { if ((q) >= GGO_QUEUES || !atomic_load_explicit(&ggo.queues[q].there, memory_order_relaxed)) return GASPI_ERR_INV_QUEUE; } while (0)
+#define GET(p, v) do { NEED_INIT(); NEED(p); *(p) = (v); return GASPI_SUCCESS; } while (0)
+
+static inline void ggo_relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ __volatile__("yield");
+#endif
+}
+
+uint64_t ggo_nanoseconds(void);
+
+/* Segments of this rank and of others in this process's memory. */
+void ggo_own_made(gaspi_segment_id_t id);
+void ggo_own_deleted(gaspi_segment_id_t id);
+static inline ggo_mapping *ggo_own(gaspi_segment_id_t id) { return atomic_load_explicit(&ggo.own[id], memory_order_acquire); }
+int ggo_windows_open(int ranks);
+ggo_mapping *ggo_window(gaspi_rank_t r, gaspi_segment_id_t id);
+
+/* Counters of gaspi_statistic_*. */
+enum {
+  GGO_BYTES_WRITTEN, GGO_BYTES_READ, GGO_BARRIERS, GGO_WAITS, GGO_WRITES, GGO_WRITE_NOTIFYS, GGO_READS, GGO_READ_NOTIFYS,
+  GGO_CREATES, GGO_ALLOCS, GGO_REGISTERS, GGO_DELETES, GGO_BINDS, GGO_USES, GGO_TIME_BARRIER, GGO_TIME_WAIT,
+  GGO_TIME_WAITSOME, GGO_TIME_WAITING, GGO_COUNTERS
+};
+extern _Atomic uint64_t ggo_counters[GGO_COUNTERS] __attribute__((visibility("hidden")));
+extern _Atomic int ggo_counting __attribute__((visibility("hidden")));
+static inline void ggo_count(int counter, uint64_t n) {
+  if (atomic_load_explicit(&ggo_counting, memory_order_relaxed)) atomic_fetch_add_explicit(&ggo_counters[counter], n, memory_order_relaxed);
+}
+/* Adds the time since start to a counter and to that of all waits. */
+void ggo_spent(int counter, uint64_t start);
+
+void ggo_sweep_signals(void);
+
+#endif

@@ -1,0 +1,70 @@
+//go:build capi && cgo && linux
+
+package main
+
+// #include <stdlib.h>
+// #include <unistd.h>
+// #include "bridge.h"
+// static char *ggo_environ(int i) { extern char **environ; return environ ? environ[i] : NULL; }
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// Memory that C passes is valid during the call or, where the interface says so,
+// longer, and has the length that C says.
+
+// bytesAt returns n bytes of C from p.
+func bytesAt(p *C.char, n uint64) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(p)), n) }
+
+// at returns n elements of C from p.
+func at[T any](p *C.char, n uint64) []T {
+	if n == 0 || p == nil {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(p)), n)
+}
+
+// addressOf returns the address of memory that is not on the heap of Go, or of memory that is
+// kept for C.
+func addressOf[T any](mem []T) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(mem))) }
+
+// sizeOf returns the bytes of an element.
+func sizeOf[T any]() uint64 { return uint64(unsafe.Sizeof(*new(T))) }
+
+// addressed is a mapping as C has it. Wake, words and generation lie in memory files.
+func addressed(m gaspi.Mapping) C.ggo_mapping {
+	return C.ggo_mapping{
+		data:       (*C.char)(unsafe.Pointer(unsafe.SliceData(m.Data))),
+		size:       C.uint64_t(len(m.Data)),
+		wake:       (*C.uint32_t)(unsafe.Pointer(m.Wake)),
+		words:      (*C.uint32_t)(unsafe.Pointer(unsafe.SliceData(m.Words))),
+		count:      C.uint32_t(len(m.Words)),
+		live:       (*C.uint64_t)(unsafe.Pointer(m.Live)),
+		generation: C.uint64_t(m.Generation),
+	}
+}
+
+// environEntry returns entry i of the environment of C, false behind the last.
+func environEntry(i int) (string, bool) {
+	entry := C.ggo_environ(C.int(i))
+	return C.GoString(entry), entry != nil
+}
+
+// setError sets the text that gaspigo_error returns in this thread.
+func setError(text string) {
+	c := C.CString(text)
+	C.ggo_set_error(c)
+	C.free(unsafe.Pointer(c))
+}
+
+// scratch is memory of C, which free gives back.
+func scratch(n uint64) *C.char { return (*C.char)(C.malloc(C.size_t(n))) }
+
+func free(p *C.char) { C.free(unsafe.Pointer(p)) }
+
+// plus returns the address n bytes behind p.
+func plus(p *C.char, n uint64) *C.char { return (*C.char)(unsafe.Add(unsafe.Pointer(p), n)) }

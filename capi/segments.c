@@ -1,0 +1,175 @@
+//go:build capi && cgo && linux
+
+/* Segments and groups. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "library.h"
+#include "_cgo_export.h"
+
+static gaspi_number_t segments(void) {
+  gaspi_number_t n = 0;
+  for (int id = 0; id < GGO_IDS; id++) n += ggo_own((gaspi_segment_id_t)id) != NULL;
+  return n;
+}
+
+/* Whether a segment may be made under an id. */
+static gaspi_return_t free_id(gaspi_segment_id_t id, gaspi_size_t size) {
+  NEED_INIT();
+  if (size == 0) return GASPI_ERR_INV_SEGSIZE;
+  if (ggo_own(id)) return GASPI_ERR_INV_SEG;
+  return segments() >= ggo.config.segment_max ? GASPI_ERR_MANY_SEG : GASPI_SUCCESS;
+}
+
+static gaspi_return_t made(gaspi_segment_id_t id, int rc, gaspi_timeout_t t, int counter) {
+  if (rc != GASPI_SUCCESS) return ggo_result(rc, t);
+  ggo_count(counter, 1);
+  ggo_own_made(id);
+  return ggo_own(id) ? GASPI_SUCCESS : GASPI_ERR_MEMALLOC;
+}
+
+WEAK(segment_alloc)
+gaspi_return_t pgaspi_segment_alloc(gaspi_segment_id_t id, gaspi_size_t size, gaspi_alloc_t how) {
+  (void)how;
+  gaspi_return_t rc = free_id(id, size);
+  return rc ? rc : made(id, GO(ggo_segment_alloc(id, size, NULL)), GASPI_BLOCK, GGO_ALLOCS);
+}
+
+WEAK(segment_bind)
+gaspi_return_t pgaspi_segment_bind(gaspi_segment_id_t id, gaspi_pointer_t p, gaspi_size_t size, gaspi_memory_description_t d) {
+  (void)d;
+  gaspi_return_t rc = free_id(id, size);
+  if (rc) return rc;
+  NEED(p);
+  return made(id, GO(ggo_segment_alloc(id, size, (char *)p)), GASPI_BLOCK, GGO_BINDS);
+}
+
+WEAK(segment_create)
+gaspi_return_t pgaspi_segment_create(gaspi_segment_id_t id, gaspi_size_t size, gaspi_group_t g, gaspi_timeout_t t, gaspi_alloc_t how) {
+  (void)how;
+  gaspi_return_t rc = free_id(id, size);
+  return rc ? rc : made(id, GO(ggo_segment_create(id, size, g, ggo_ms(t), NULL)), t, GGO_CREATES);
+}
+
+WEAK(segment_use)
+gaspi_return_t pgaspi_segment_use(gaspi_segment_id_t id, gaspi_pointer_t p, gaspi_size_t size, gaspi_group_t g, gaspi_timeout_t t, gaspi_memory_description_t d) {
+  (void)d;
+  gaspi_return_t rc = free_id(id, size);
+  if (rc) return rc;
+  NEED(p);
+  return made(id, GO(ggo_segment_create(id, size, g, ggo_ms(t), (char *)p)), t, GGO_USES);
+}
+
+WEAK(segment_delete)
+gaspi_return_t pgaspi_segment_delete(gaspi_segment_id_t id) {
+  NEED_INIT();
+  if (!ggo_own(id)) return GASPI_ERR_INV_SEG;
+  ggo_own_deleted(id);
+  ggo_count(GGO_DELETES, 1);
+  return ggo_result(GO(ggo_segment_delete(id)), GASPI_BLOCK);
+}
+
+WEAK(segment_register)
+gaspi_return_t pgaspi_segment_register(gaspi_segment_id_t id, gaspi_rank_t r, gaspi_timeout_t t) {
+  NEED_INIT();
+  NEED_RANK(r);
+  if (!ggo_own(id)) return GASPI_ERR_INV_SEG;
+  ggo_count(GGO_REGISTERS, 1);
+  return ggo_result(GO(ggo_segment_register(id, r)), t);
+}
+
+WEAK(segment_num)
+gaspi_return_t pgaspi_segment_num(gaspi_number_t *n) { GET(n, segments()); }
+
+WEAK(segment_list)
+gaspi_return_t pgaspi_segment_list(gaspi_number_t num, gaspi_segment_id_t *ids) {
+  NEED_INIT();
+  NEED(ids);
+  if (num != segments()) return GASPI_ERR_INV_NUM;
+  for (int id = 0; id < GGO_IDS && num > 0; id++)
+    if (ggo_own((gaspi_segment_id_t)id)) {
+      *ids++ = (gaspi_segment_id_t)id;
+      num--;
+    }
+  return GASPI_SUCCESS;
+}
+
+WEAK(segment_ptr)
+gaspi_return_t pgaspi_segment_ptr(gaspi_segment_id_t id, gaspi_pointer_t *p) {
+  NEED_INIT();
+  NEED(p);
+  ggo_mapping *m = ggo_own(id);
+  if (!m) return GASPI_ERR_INV_SEG;
+  *p = m->data;
+  return GASPI_SUCCESS;
+}
+
+WEAK(segment_size)
+gaspi_return_t pgaspi_segment_size(gaspi_segment_id_t id, gaspi_rank_t r, gaspi_size_t *size) {
+  NEED_INIT();
+  NEED_RANK(r);
+  NEED(size);
+  ggo_mapping *m = r == ggo.place.rank ? ggo_own(id) : NULL;
+  if (m) {
+    *size = m->size;
+    return GASPI_SUCCESS;
+  }
+  if (r == ggo.place.rank) return GASPI_ERR_INV_SEG;
+  return ggo_result(GO(ggo_segment_size(id, r, size)), GASPI_BLOCK);
+}
+
+WEAK(segment_avail_local)
+gaspi_return_t pgaspi_segment_avail_local(gaspi_segment_id_t *id) {
+  NEED_INIT();
+  NEED(id);
+  if (segments() >= ggo.config.segment_max) return GASPI_ERR_MANY_SEG;
+  for (int i = 0; i < GGO_IDS; i++)
+    if (!ggo_own((gaspi_segment_id_t)i)) {
+      *id = (gaspi_segment_id_t)i;
+      return GASPI_SUCCESS;
+    }
+  return GASPI_ERR_MANY_SEG;
+}
+
+WEAK(group_create)
+gaspi_return_t pgaspi_group_create(gaspi_group_t *g) {
+  NEED_INIT();
+  NEED(g);
+  return ggo_result(GO(ggo_group_create(ggo.config.group_max, g)), GASPI_BLOCK);
+}
+
+WEAK(group_delete)
+gaspi_return_t pgaspi_group_delete(gaspi_group_t g) {
+  NEED_INIT();
+  return ggo_result(GO(ggo_group_delete(g)), GASPI_BLOCK);
+}
+
+WEAK(group_add)
+gaspi_return_t pgaspi_group_add(gaspi_group_t g, gaspi_rank_t r) {
+  NEED_INIT();
+  NEED_RANK(r);
+  return ggo_result(GO(ggo_group_add(g, r)), GASPI_BLOCK);
+}
+
+WEAK(group_commit)
+gaspi_return_t pgaspi_group_commit(gaspi_group_t g, gaspi_timeout_t t) {
+  NEED_INIT();
+  return ggo_result(GO(ggo_group_commit(g, ggo_ms(t))), t);
+}
+
+WEAK(group_num)
+gaspi_return_t pgaspi_group_num(gaspi_number_t *n) { GET(n, GO(ggo_group_num())); }
+
+WEAK(group_size)
+gaspi_return_t pgaspi_group_size(gaspi_group_t g, gaspi_number_t *n) {
+  NEED_INIT();
+  NEED(n);
+  return ggo_result(GO(ggo_group_size(g, n)), GASPI_BLOCK);
+}
+
+WEAK(group_ranks)
+gaspi_return_t pgaspi_group_ranks(gaspi_group_t g, gaspi_rank_t *ranks) {
+  NEED_INIT();
+  NEED(ranks);
+  return ggo_result(GO(ggo_group_ranks(g, (char *)ranks)), GASPI_BLOCK);
+}

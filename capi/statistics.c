@@ -1,0 +1,74 @@
+//go:build capi && cgo && linux
+
+/* Counters of gaspi_statistic_*. Times are counted in nanoseconds and read in milliseconds. */
+#include "library.h"
+
+_Atomic uint64_t ggo_counters[GGO_COUNTERS];
+_Atomic int ggo_counting = 1;
+
+void ggo_spent(int counter, uint64_t start) {
+  uint64_t t = ggo_nanoseconds() - start;
+  ggo_count(counter, t);
+  ggo_count(GGO_TIME_WAITING, t);
+}
+
+static const char *const names[GGO_COUNTERS][2] = {
+  { "BytesWritten", "bytes written to ranks" },
+  { "BytesRead", "bytes read from ranks" },
+  { "NumberOfBarriers", "calls of gaspi_barrier" },
+  { "NumberOfWaits", "calls of gaspi_wait" },
+  { "NumberOfWrites", "calls of gaspi_write and gaspi_write_list" },
+  { "NumberOfWriteNotifys", "writes with a notification" },
+  { "NumberOfReads", "calls of gaspi_read and gaspi_read_list" },
+  { "NumberOfReadNotifys", "reads with a notification" },
+  { "NumberOfSegmentCreate", "calls of gaspi_segment_create" },
+  { "NumberOfSegmentAlloc", "calls of gaspi_segment_alloc" },
+  { "NumberOfSegmentRegister", "calls of gaspi_segment_register" },
+  { "NumberOfSegmentDelete", "calls of gaspi_segment_delete" },
+  { "NumberOfSegmentBind", "calls of gaspi_segment_bind" },
+  { "NumberOfSegmentUse", "calls of gaspi_segment_use" },
+  { "TimeInBarrier", "milliseconds in gaspi_barrier" },
+  { "TimeInWait", "milliseconds in gaspi_wait" },
+  { "TimeInWaitSome", "milliseconds in gaspi_notify_waitsome" },
+  { "TimeWaitingInGaspi", "milliseconds in all of these" },
+};
+
+WEAK(statistic_verbosity_level)
+gaspi_return_t pgaspi_statistic_verbosity_level(gaspi_number_t level) {
+  atomic_store(&ggo_counting, level > 0);
+  return GASPI_SUCCESS;
+}
+
+WEAK(statistic_counter_max)
+gaspi_return_t pgaspi_statistic_counter_max(gaspi_number_t *n) {
+  NEED(n);
+  *n = GGO_COUNTERS;
+  return GASPI_SUCCESS;
+}
+
+WEAK(statistic_counter_info)
+gaspi_return_t pgaspi_statistic_counter_info(gaspi_statistic_counter_t c, gaspi_statistic_argument_t *argument,
+                                             gaspi_string_t *name, gaspi_string_t *description, gaspi_number_t *level) {
+  if (c >= GGO_COUNTERS) return GASPI_ERROR;
+  if (argument) *argument = GASPI_STATISTIC_ARGUMENT_NONE;
+  if (name) *name = (gaspi_string_t)names[c][0];
+  if (description) *description = (gaspi_string_t)names[c][1];
+  if (level) *level = 1;
+  return GASPI_SUCCESS;
+}
+
+WEAK(statistic_counter_get)
+gaspi_return_t pgaspi_statistic_counter_get(gaspi_statistic_counter_t c, gaspi_number_t argument, unsigned long *v) {
+  (void)argument;
+  NEED(v);
+  if (c >= GGO_COUNTERS) return GASPI_ERROR;
+  *v = ggo_counters[c] / (c >= GGO_TIME_BARRIER ? 1000000 : 1);
+  return GASPI_SUCCESS;
+}
+
+WEAK(statistic_counter_reset)
+gaspi_return_t pgaspi_statistic_counter_reset(gaspi_statistic_counter_t c) {
+  if (c >= GGO_COUNTERS) return GASPI_ERROR;
+  ggo_counters[c] = 0;
+  return GASPI_SUCCESS;
+}
