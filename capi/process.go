@@ -17,13 +17,14 @@ import (
 type joining struct {
 	mu      sync.Mutex
 	outcome chan joined // guarded by mu; nil unless one is under way
-	several bool        // guarded by mu; this process has been one of several ranks
+	spent   bool        // guarded by mu; this process has joined a job, which it cannot do again
 }
 
 // A joined is how a start has ended.
 type joined struct {
-	proc *gaspi.Proc
-	err  error
+	proc  *gaspi.Proc
+	alone bool // nobody started it as a rank
+	err   error
 }
 
 // begin starts to join the job, unless that is under way.
@@ -35,45 +36,43 @@ func (j *joining) begin(cfg gaspi.Config) <-chan joined {
 		j.outcome = outcome
 		takeEnvironment()
 		go func() {
-			p, err := join(cfg)
-			outcome <- joined{p, err}
+			outcome <- join(cfg)
 		}()
 	}
 	return j.outcome
 }
 
 // end forgets a start that has ended.
-func (j *joining) end(p *gaspi.Proc) {
+func (j *joining) end(how joined) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.outcome = nil
-	if p != nil && p.Size() > 1 {
-		j.several = true
-	}
+	j.spent = j.spent || how.err == nil && !how.alone
 }
 
-// spent reports whether this process has been one of several ranks, which it cannot be again.
-func (j *joining) spent() bool {
+// over reports whether this process has been a rank of a job, which it cannot be again.
+func (j *joining) over() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.several
+	return j.spent
 }
 
 // join makes this process a rank. One that is alone gets memory files too: C keeps addresses of
 // its segments, which the heap of Go is not for.
-func join(cfg gaspi.Config) (*gaspi.Proc, error) {
+func join(cfg gaspi.Config) joined {
 	p, err := gaspi.Init(context.Background(), cfg)
-	if err != nil || p.Size() > 1 {
-		return p, err
+	if err != nil {
+		return joined{err: err}
 	}
 	if name, err := p.Transport(p.Rank()); err != nil || name != "loopback" {
-		return p, err
+		return joined{proc: p, err: err}
 	}
 	if err := p.Close(); err != nil {
-		return nil, err
+		return joined{err: err}
 	}
 	cfg.Transport = "shm"
-	return gaspi.Init(context.Background(), cfg)
+	p, err = gaspi.Init(context.Background(), cfg)
+	return joined{proc: p, alone: true, err: err}
 }
 
 // config returns the configuration of package gaspi for that of C. Numbers of groups and segments
@@ -93,7 +92,7 @@ func config(c *C.ggo_config) gaspi.Config {
 //export ggo_init
 func ggo_init(c *C.ggo_config, ms uint64) int32 {
 	s := library
-	if s.joining.spent() {
+	if s.joining.over() {
 		return C.GASPI_ERROR
 	}
 	outcome := s.joining.begin(config(c))
@@ -105,7 +104,7 @@ func ggo_init(c *C.ggo_config, ms uint64) int32 {
 	}
 	select {
 	case j := <-outcome:
-		s.joining.end(j.proc)
+		s.joining.end(j)
 		if j.err != nil {
 			complain(j.err)
 			return C.GASPI_ERR_ENV

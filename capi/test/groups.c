@@ -1,0 +1,60 @@
+/* Groups: of all ranks, of even ones, of one. */
+#include "check.h"
+
+int main(void) {
+  start();
+  gaspi_group_t g, one;
+  gaspi_number_t n;
+  gaspi_rank_t ranks[64];
+  OK(gaspi_group_num(&n));
+  IS(1, n);
+  OK(gaspi_group_size(GASPI_GROUP_ALL, &n));
+  IS(num, n);
+  OK(gaspi_group_ranks(GASPI_GROUP_ALL, ranks));
+  for (int r = 0; r < num; r++) IS(r, ranks[r]);
+  OK(gaspi_group_commit(GASPI_GROUP_ALL, GASPI_BLOCK));
+  for (int round = 0; round < 5; round++) {
+    OK(gaspi_group_create(&g));
+    HOLDS(g != GASPI_GROUP_ALL);
+    OK(gaspi_group_size(g, &n));
+    IS(0, n);
+    HOLDS(gaspi_barrier(g, GASPI_BLOCK) != GASPI_SUCCESS); /* not committed */
+    for (int r = num - 1; r >= 0; r--)
+      if (r % 2 == rank % 2) OK(gaspi_group_add(g, (gaspi_rank_t)r));
+    RETURNS(GASPI_ERR_INV_RANK, gaspi_group_add(g, rank));
+    RETURNS(GASPI_ERR_INV_RANK, gaspi_group_add(g, num));
+    OK(gaspi_group_commit(g, GASPI_BLOCK));
+    OK(gaspi_group_size(g, &n));
+    IS((num + 1 - rank % 2) / 2, n);
+    OK(gaspi_group_ranks(g, ranks));
+    for (unsigned i = 0; i < n; i++) IS(2 * i + rank % 2, ranks[i]);
+    OK(gaspi_barrier(g, GASPI_BLOCK));
+    int one_each = 1, sum;
+    OK(gaspi_allreduce(&one_each, &sum, 1, GASPI_OP_SUM, GASPI_TYPE_INT, g, GASPI_BLOCK));
+    IS(n, sum);
+    OK(gaspi_group_num(&n));
+    IS(2, n);
+    OK(gaspi_segment_create(0, 64, g, GASPI_BLOCK, GASPI_MEM_INITIALIZED));
+    OK(gaspi_barrier(g, GASPI_BLOCK));
+    OK(gaspi_segment_delete(0));
+    OK(gaspi_group_delete(g));
+    RETURNS(GASPI_ERR_INV_GROUP, gaspi_group_delete(g));
+  }
+  OK(gaspi_group_create(&one));
+  OK(gaspi_group_add(one, rank));
+  OK(gaspi_group_commit(one, GASPI_BLOCK));
+  OK(gaspi_group_commit(one, GASPI_TEST));
+  OK(gaspi_barrier(one, GASPI_TEST));
+  /* all groups, as a loop over time would make them */
+  gaspi_return_t rc;
+  OK(gaspi_group_create(&g));
+  for (gaspi_rank_t r = 0; r < num; r++) OK(gaspi_group_add(g, r));
+  while ((rc = gaspi_group_commit(g, GASPI_TEST)) == GASPI_TIMEOUT) usleep(100);
+  OK(rc);
+  for (int i = 0; i < 20; i++) {
+    while ((rc = gaspi_barrier(g, i % 2 ? 1 : GASPI_TEST)) == GASPI_TIMEOUT) gaspi_delay();
+    OK(rc);
+  }
+  finish();
+  return 0;
+}
