@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "include/GASPI_Ext.h"
+#include "include/gaspigo.h"
 #include "include/PGASPI.h"
 
 /* Results of Go functions beside gaspi_return_t. */

@@ -68,3 +68,33 @@ func free(p *C.char) { C.free(unsafe.Pointer(p)) }
 
 // plus returns the address n bytes behind p.
 func plus(p *C.char, n uint64) *C.char { return (*C.char)(unsafe.Add(unsafe.Pointer(p), n)) }
+
+// pointer is a void * of C as an address of bytes.
+func pointer(p unsafe.Pointer) *C.char { return (*C.char)(p) }
+
+// address returns where memory begins, as a key.
+func address(p *C.char) uintptr { return uintptr(unsafe.Pointer(p)) }
+
+// countsAt returns n counts of C from p, nil if p is NULL.
+func countsAt(p *C.gaspi_size_t, n int) []int {
+	if p == nil {
+		return nil
+	}
+	counts := make([]int, n)
+	for i, c := range unsafe.Slice(p, n) {
+		counts[i] = int(c)
+	}
+	return counts
+}
+
+// namesAt returns n strings of C from p.
+func namesAt(p **C.char, n uint64) []string {
+	if n == 0 || p == nil {
+		return nil
+	}
+	names := make([]string, n)
+	for i, c := range unsafe.Slice(p, n) {
+		names[i] = C.GoString(c)
+	}
+	return names
+}

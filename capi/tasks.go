@@ -1,0 +1,173 @@
+//go:build capi && cgo && linux
+
+package main
+
+// #include "bridge.h"
+import "C"
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/collectives"
+)
+
+// ops are the operations, by gaspigo_op_t.
+var ops = []collectives.Op{collectives.Sum, collectives.Prod, collectives.Min, collectives.Max, collectives.And, collectives.Or, collectives.Xor}
+
+// opOf returns an operation of C.
+func opOf(op int32) (collectives.Op, error) {
+	if op < 0 || int(op) >= len(ops) {
+		return 0, fmt.Errorf("no operation %d (gaspigo_op_t)", op)
+	}
+	return ops[op], nil
+}
+
+// ofType calls one of its functions, by gaspigo_type_t. It is a table of the instances of a generic
+// function.
+func ofType[F any](kind int32, instances [14]F) (F, error) {
+	if kind < 0 || int(kind) >= len(instances) {
+		var none F
+		return none, fmt.Errorf("no type %d (gaspigo_type_t)", kind)
+	}
+	return instances[kind], nil
+}
+
+// A maker makes the task of a call for one type of elements.
+type maker func(t *collectives.Team, c *C.gaspigo_task_t) (collectives.Task, error)
+
+// makers are by gaspigo_type_t.
+var makers = [14]maker{
+	taskOf[int8], taskOf[int16], taskOf[int32], taskOf[int64], taskOf[uint8], taskOf[uint16], taskOf[uint32], taskOf[uint64],
+	taskOf[collectives.Float16], taskOf[collectives.BFloat16], taskOf[float32], taskOf[float64], taskOf[complex64], taskOf[complex128],
+}
+
+// task returns the task that C describes.
+func task(t *collectives.Team, c *C.gaspigo_task_t) (collectives.Task, error) {
+	if c.call == C.GASPIGO_BARRIER {
+		return collectives.BarrierTask(options(c)...), nil
+	}
+	making, err := ofType(int32(c._type), makers)
+	if err != nil {
+		return collectives.Task{}, err
+	}
+	return making(t, c)
+}
+
+// options are what a task has beside its arguments.
+func options(c *C.gaspigo_task_t) []collectives.Option {
+	if c.algorithm == nil || *c.algorithm == 0 {
+		return nil
+	}
+	return []collectives.Option{collectives.Algorithm(C.GoString(c.algorithm))}
+}
+
+// A vectors is the memory of a task.
+type vectors[T any] struct {
+	team            *collectives.Team
+	dst, src        *C.char
+	count           uint64
+	receives, sends []int
+	root            int
+}
+
+func vectorsOf[T any](t *collectives.Team, c *C.gaspigo_task_t) vectors[T] {
+	return vectors[T]{
+		team: t, dst: pointer(c.dst), src: pointer(c.src), count: uint64(c.count), root: int(c.root),
+		receives: countsAt(c.receives, t.Size()), sends: countsAt(c.sends, t.Size()),
+	}
+}
+
+// to and from are n elements of dst and src.
+func (v *vectors[T]) to(n uint64) []T   { return at[T](v.dst, n) }
+func (v *vectors[T]) from(n uint64) []T { return at[T](v.src, n) }
+
+// all is count elements for each member.
+func (v *vectors[T]) all() uint64 { return v.count * uint64(v.team.Size()) }
+
+// sum is how many elements counts count.
+func sum(counts []int) uint64 {
+	n := uint64(0)
+	for _, c := range counts {
+		n += uint64(c)
+	}
+	return n
+}
+
+// own is how many elements counts count for this member.
+func (v *vectors[T]) own() uint64 { return uint64(v.receives[v.team.Rank()]) }
+
+// taskOf is a maker.
+func taskOf[T collectives.Element](t *collectives.Team, c *C.gaspigo_task_t) (collectives.Task, error) {
+	v := vectorsOf[T](t, c)
+	if c.call >= C.GASPIGO_ALLGATHERV {
+		return unequal(&v, c)
+	}
+	with := options(c)
+	switch c.call {
+	case C.GASPIGO_BROADCAST:
+		return collectives.BroadcastTask(v.root, v.to(v.count), with...), nil
+	case C.GASPIGO_ALLGATHER:
+		return collectives.AllGatherTask(t, v.to(v.all()), v.from(v.count), with...), nil
+	case C.GASPIGO_GATHER:
+		return collectives.GatherTask(t, v.root, v.to(v.all()), v.from(v.count), with...), nil
+	case C.GASPIGO_SCATTER:
+		return collectives.ScatterTask(t, v.root, v.to(v.count), v.from(v.all()), with...), nil
+	case C.GASPIGO_ALLTOALL:
+		return collectives.AllToAllTask(t, v.to(v.all()), v.from(v.all()), with...), nil
+	}
+	return folding(&v, c)
+}
+
+// folding makes the task of a call with an operation and blocks of equal length.
+func folding[T collectives.Element](v *vectors[T], c *C.gaspigo_task_t) (collectives.Task, error) {
+	op, err := opOf(int32(c.op))
+	if err != nil {
+		return collectives.Task{}, err
+	}
+	with := options(c)
+	switch c.call {
+	case C.GASPIGO_ALLREDUCE:
+		if v.src == nil || v.src == v.dst {
+			return collectives.AllReduceTask(v.to(v.count), op, with...), nil
+		}
+		return collectives.AllReduceIntoTask(v.to(v.count), v.from(v.count), op, with...), nil
+	case C.GASPIGO_REDUCE:
+		if v.src == nil || v.src == v.dst {
+			return collectives.ReduceTask(v.root, v.to(v.count), op, with...), nil
+		}
+		return collectives.ReduceIntoTask(v.root, v.to(v.count), v.from(v.count), op, with...), nil
+	case C.GASPIGO_REDUCE_SCATTER:
+		return collectives.ReduceScatterTask(v.team, v.to(v.count), v.from(v.all()), op, with...), nil
+	case C.GASPIGO_SCAN:
+		return collectives.ScanTask(v.to(v.count), op, with...), nil
+	case C.GASPIGO_EXSCAN:
+		return collectives.ExScanTask(v.to(v.count), op, with...), nil
+	}
+	return collectives.Task{}, fmt.Errorf("no call %d (gaspigo_call_t)", c.call)
+}
+
+// unequal makes the task of a call with blocks of different lengths.
+func unequal[T collectives.Element](v *vectors[T], c *C.gaspigo_task_t) (collectives.Task, error) {
+	if v.receives == nil || c.call == C.GASPIGO_ALLTOALLV && v.sends == nil {
+		return collectives.Task{}, fmt.Errorf("call %d (gaspigo_call_t) needs counts for each member", c.call)
+	}
+	with := options(c)
+	switch c.call {
+	case C.GASPIGO_ALLGATHERV:
+		return collectives.AllGatherVTask(v.team, v.to(sum(v.receives)), v.from(v.own()), v.receives, with...), nil
+	case C.GASPIGO_GATHERV:
+		return collectives.GatherVTask(v.team, v.root, v.to(sum(v.receives)), v.from(v.own()), v.receives, with...), nil
+	case C.GASPIGO_SCATTERV:
+		return collectives.ScatterVTask(v.team, v.root, v.to(v.own()), v.from(sum(v.receives)), v.receives, with...), nil
+	case C.GASPIGO_REDUCE_SCATTERV:
+		op, err := opOf(int32(c.op))
+		if err != nil {
+			return collectives.Task{}, err
+		}
+		return collectives.ReduceScatterVTask(v.team, v.to(v.own()), v.from(sum(v.receives)), v.receives, op, with...), nil
+	case C.GASPIGO_ALLTOALLV:
+		return collectives.AllToAllVTask(context.Background(), v.team, v.to(sum(v.receives)), v.receives, v.from(sum(v.sends)), v.sends, with...)
+	}
+	return collectives.Task{}, fmt.Errorf("no call %d (gaspigo_call_t)", c.call)
+}
