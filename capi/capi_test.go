@@ -59,7 +59,8 @@ func (l cLibrary) compile(t *testing.T, source string) string {
 		args = []string{"g++", "-std=c++11"}
 	case ".f90":
 		testenv.Need(t, "gfortran")
-		args = []string{"gfortran", "-I", l.dir, "-J", t.TempDir()}
+		output(t, exec.Command("make", "fortran", "BUILD="+l.dir))
+		args = []string{"gfortran", "-I", l.dir}
 	}
 	args = append(args, l.flags...)
 	args = append(args, "-g", "-O1", "-Wall", "-Iinclude", "-o", program, filepath.Join("test", source),
@@ -88,7 +89,7 @@ func succeeds(t *testing.T, cfg launcher.Config) {
 	}
 }
 
-// programs are those of the folder test that end well with any number of ranks.
+// programs lists files of the folder test whose ranks end well, whatever their number.
 var programs = []string{
 	"config.c", "arguments.c", "transfers.c", "segments.c", "groups.c", "queues.c", "atomics.c", "passive.c", "allreduce.c",
 	"statistics.c", "threads.c", "signals.c", "ending.c", "tool.c", "language.cpp", "teams.c", "objects.c", "fortran.f90",
@@ -119,6 +120,9 @@ func TestPrograms(t *testing.T) {
 		})
 	}
 	t.Run("dead.c", func(t *testing.T) { dead(t, l.compile(t, "dead.c")) })
+	if os.Getenv(inStep) == "1" {
+		t.Run("installed", func(t *testing.T) { checkInstalled(t, l) })
+	}
 	t.Run("variables", func(t *testing.T) { variables(t, l.compile(t, "ending.c")) })
 }
 
@@ -132,6 +136,43 @@ func dead(t *testing.T, program string) {
 			}
 		}
 	}
+}
+
+// checkInstalled installs the library and builds programs as others do: with the shared library by
+// its old name, and with the archive. Neither needs anything of this checkout.
+func checkInstalled(t *testing.T, l cLibrary) {
+	testenv.Need(t, "nm")
+	prefix := t.TempDir()
+	output(t, exec.Command("make", "install", "CC=gcc", "BUILD="+l.dir, "PREFIX="+prefix))
+	lib := filepath.Join(prefix, "lib")
+	for _, c := range []struct{ name, module string }{{"gaspi", "gaspi"}, {"GPI2", "GPI-2"}} {
+		text, err := os.ReadFile(filepath.Join(lib, "pkgconfig", c.name+".pc"))
+		if err != nil || !strings.Contains(string(text), "Name: "+c.module+"\n") || !strings.Contains(string(text), "-l"+c.name) {
+			t.Errorf("%s.pc: %v\n%s", c.name, err, text)
+		}
+	}
+	for _, with := range [][]string{
+		{"-L" + lib, "-lGPI2", "-lGPI2-dbg", "-Wl,-rpath," + lib},
+		{filepath.Join(lib, "libgaspi.a"), "-ldl"},
+	} {
+		program := filepath.Join(t.TempDir(), "ring")
+		args := append([]string{"-std=c99", "-I" + filepath.Join(prefix, "include"), "-o", program, "test/transfers.c"}, with...)
+		output(t, exec.Command("cc", append(args, "-lpthread", "-lm")...))
+		output(t, exec.Command(filepath.Join(prefix, "bin", "gaspi_run"), "-n", "2", program))
+	}
+	for line := range strings.Lines(output(t, exec.Command("nm", "-g", "--defined-only", filepath.Join(lib, "libgaspi.a")))) {
+		f := strings.Fields(line)
+		if name := f[len(f)-1]; len(f) == 3 && !exported(name) && name != "_GLOBAL_OFFSET_TABLE_" {
+			t.Errorf("the archive exports %s", name)
+		}
+	}
+}
+
+// exported reports whether a name may be seen by programs.
+func exported(name string) bool {
+	wrappers := []string{"sigaction", "signal", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal"}
+	return strings.HasPrefix(name, "gaspi_") || strings.HasPrefix(name, "pgaspi_") || strings.HasPrefix(name, "gaspigo_") ||
+		slices.Contains(wrappers, name)
 }
 
 // variables runs a program that sets the variables of a job itself.
@@ -151,7 +192,6 @@ func variables(t *testing.T, program string) {
 // nor wrappers, and names of GASPI that are not weak.
 func checkExports(t *testing.T, l cLibrary) {
 	testenv.Need(t, "nm")
-	wrappers := []string{"sigaction", "signal", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal"}
 	weak, strong := 0, 0
 	for line := range strings.Lines(output(t, exec.Command("nm", "-D", "--defined-only", filepath.Join(l.dir, "libgaspi.so")))) {
 		f := strings.Fields(line)
@@ -161,9 +201,7 @@ func checkExports(t *testing.T, l cLibrary) {
 			strong++
 		case strings.HasPrefix(name, "gaspi_") && kind == "W":
 			weak++
-		case strings.HasPrefix(name, "gaspi_threads_") && kind == "T", strings.HasPrefix(name, "gaspigo_") && kind == "T":
-		case slices.Contains(wrappers, name):
-		default:
+		case kind != "T" || !exported(name):
 			t.Errorf("%s is exported as %s", name, kind)
 		}
 	}
