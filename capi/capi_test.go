@@ -245,6 +245,28 @@ func TestUnderAddressSanitizer(t *testing.T) {
 	}
 }
 
+// TestWithMPI runs a program whose processes are ranks of MPI first.
+func TestWithMPI(t *testing.T) {
+	testenv.NeedStep(t, inStep, "capi")
+	testenv.Need(t, "mpicc.openmpi", "mpirun.openmpi", "mpicc.mpich", "mpiexec.mpich")
+	l := buildLibrary(t, "")
+	for _, c := range []struct {
+		compiler string
+		start    []string
+	}{
+		{"mpicc.openmpi", []string{"mpirun.openmpi", "--oversubscribe"}},
+		{"mpicc.mpich", []string{"mpiexec.mpich"}},
+	} {
+		program := filepath.Join(t.TempDir(), "mixed")
+		output(t, exec.Command(c.compiler, "-std=gnu99", "-Iinclude", "-o", program, "test/mixed.c", "-L"+l.dir, "-lgaspi", "-Wl,-rpath,"+l.dir))
+		for _, n := range []string{"1", "2", "5"} {
+			cmd := exec.CommandContext(testenv.Context(t), c.start[0], append(c.start[1:], "-n", n, program)...)
+			cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+			output(t, cmd)
+		}
+	}
+}
+
 func TestManySignals(t *testing.T) {
 	testenv.NeedStep(t, inStep, "capi")
 	program := buildLibrary(t, "").compile(t, "signals.c")

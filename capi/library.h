@@ -88,5 +88,6 @@ static inline void ggo_count(int counter, uint64_t n) {
 void ggo_spent(int counter, uint64_t start);
 
 void ggo_sweep_signals(void);
+void ggo_join_mpi(void);
 
 #endif

@@ -87,6 +87,7 @@ static gaspi_return_t join(gaspi_timeout_t t) {
     .transfer_bytes = ggo.config.transfer_size_max,
   };
   ggo_sweep_signals();
+  ggo_join_mpi();
   int rc = GO(ggo_init(&c, ggo_ms(t)));
   if (rc != GASPI_SUCCESS) return (gaspi_return_t)rc;
   opened();

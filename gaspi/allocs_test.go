@@ -72,6 +72,63 @@ func countAllocs(t *testing.T, ctx context.Context, p *gaspi.Proc, s *gaspi.Segm
 	}
 }
 
+// A polled is the context of a program that polls: it has ended, and its error is bare.
+type polled struct{ context.Context }
+
+func (polled) Err() error { return errPolled }
+
+type pollError struct{}
+
+func (pollError) Error() string { return "not yet" }
+func (pollError) Bare()         {}
+
+var errPolled error = pollError{}
+
+// Calls that are polled allocate nothing while they have not ended, and end when all have called.
+func TestPolledCallsAllocateNothing(t *testing.T) {
+	err := gaspi.Local(t.Context(), 2, small, func(ctx context.Context, p *gaspi.Proc) error {
+		s := must(p.CreateSegment(ctx, 0, 64))
+		dst := must(s.Span(0, 64))
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		var poll context.Context = polled{ended}
+		in, out := []int64{int64(p.Rank())}, []int64{0}
+		calls := []struct {
+			name string
+			call func(ctx context.Context) error
+		}{
+			{"PassiveReceive", func(ctx context.Context) error { _, _, err := p.PassiveReceive(ctx, dst); return err }},
+			{"Barrier", func(ctx context.Context) error { return p.Barrier(ctx, p.World()) }},
+			{"AllReduce", func(ctx context.Context) error { return gaspi.AllReduce(ctx, p.World(), in, out, gaspi.Sum) }},
+		}
+		for _, c := range calls {
+			if p.Rank() == 0 {
+				allocs := testing.AllocsPerRun(200, func() {
+					if err := c.call(poll); err != errPolled {
+						t.Errorf("%s: %v, want the error of the context", c.name, err)
+					}
+				})
+				if allocs != 0 {
+					t.Errorf("%s: %v allocations", c.name, allocs)
+				}
+				ok(p.MustQueue(0).Notify(s.At(1, 0), gaspi.Notification{ID: 3, Value: 1}))
+			} else {
+				must(s.WaitSome(ctx, 3, 1))
+				must(s.Reset(3))
+			}
+			if c.name == "PassiveReceive" {
+				if p.Rank() == 1 {
+					ok(p.PassiveSend(ctx, 0, dst))
+					continue
+				}
+			}
+			ok(c.call(ctx))
+		}
+		return p.Barrier(ctx, p.World())
+	})
+	ok(err)
+}
+
 // A full queue is answered by a bare error: polling it is free.
 func TestQueueFullAllocatesNothing(t *testing.T) {
 	cfg := small

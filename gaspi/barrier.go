@@ -276,6 +276,9 @@ func (b *barrier) withoutLeft() error {
 }
 
 func (b *barrier) fail(op string, err error) error {
+	if isBare(err) {
+		return err
+	}
 	e := &OpError{Op: op, At: b.g.String(), Err: err}
 	if isTimeLimit(err) {
 		e.Wait = rankList(b.missing())

@@ -57,7 +57,9 @@ var (
 // A RankError says which rank is gone and what became of it.
 type RankError = base.RankError
 
-// An OpError says which operation failed and where. Its cause is Err.
+// An OpError says which operation failed and where. Its cause is Err. The error of a context is
+// returned without it by Barrier, AllReduce, AllReduceFunc, Queue.Wait and PassiveReceive if its
+// type has a method Bare: for programs that poll.
 type OpError struct {
 	Op   string // "write_notify", "barrier", ...
 	At   string // "rank 1 segment 0 [64:+8]", "group 0", ...; may be empty
@@ -86,6 +88,14 @@ func (e *OpError) Unwrap() error { return e.Err }
 // transferError wraps the cause of a failed transfer of n bytes.
 func transferError(op string, at Remote, n uint64, err error) error {
 	return &OpError{Op: op, At: fmt.Sprintf("to rank %d segment %d [%d:+%d]", at.Rank, at.Segment, at.Offset, n), Err: err}
+}
+
+// isBare reports whether err is the end of a context that is to be returned as it is: it has a
+// method Bare. A program that calls again and again with a context that has ended pays for no
+// text that nobody reads.
+func isBare(err error) bool {
+	_, bare := err.(interface{ Bare() })
+	return bare
 }
 
 // isTimeLimit reports whether err is the end of a context.

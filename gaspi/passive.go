@@ -215,7 +215,9 @@ func (m *passiveMessage) received(ctx context.Context, stop func() error) error 
 // call with a larger one, and the error says how long it is; after any error nothing was
 // received. Several goroutines may receive; they take turns.
 func (p *Proc) PassiveReceive(ctx context.Context, dst Span) (from Rank, n uint64, err error) {
-	if from, n, err = p.passiveReceive(ctx, dst); err != nil {
+	if from, n, err = p.passiveReceive(ctx, dst); isBare(err) {
+		return 0, 0, err
+	} else if err != nil {
 		return 0, 0, &OpError{Op: "passive_receive", Err: err}
 	}
 	p.stats.passiveReceived.Add(1)

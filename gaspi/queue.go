@@ -118,7 +118,9 @@ func (q *Queue) Wait(ctx context.Context) error {
 	q.p.stats.queueWaits.Add(1)
 	issued := q.traffic.Issued()
 	if !q.traffic.Idle() {
-		if err := q.waitSlow(ctx, issued); err != nil {
+		if err := q.waitSlow(ctx, issued); isBare(err) {
+			return err
+		} else if err != nil {
 			return q.error("wait", err)
 		}
 	}

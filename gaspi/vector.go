@@ -261,6 +261,9 @@ func (v *vectorOp) written(slot int) bool {
 }
 
 func (v *vectorOp) fail(err error) error {
+	if isBare(err) {
+		return err
+	}
 	e := &OpError{Op: "allreduce", At: v.g.String(), Err: err}
 	if !isTimeLimit(err) {
 		return e
