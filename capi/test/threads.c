@@ -44,6 +44,7 @@ static void *work(void *arg) {
     OK(gaspi_segment_delete(own));
     gaspi_state_t state[64];
     OK(gaspi_state_vec_get(state));
+    if (i % 10 == 0) barrier(); /* of all threads at a time: they take turns */
     if (i % 20 == 0) OK(gaspi_threads_sync_all(GASPI_GROUP_ALL, GASPI_BLOCK));
     if (tid == 1) {
       gaspi_rank_t from;
