@@ -66,6 +66,24 @@ static inline void ggo_relax(void) {
 
 uint64_t ggo_nanoseconds(void);
 
+/* Fetches the cache line of a word that is about to be written. */
+static inline void ggo_fetch(const void *p) {
+#if defined(__x86_64__)
+  __asm__ __volatile__("prefetchw (%0)" : : "r"(p));
+#else
+  __builtin_prefetch(p, 1);
+#endif
+}
+
+/* A clock that costs little, of unknown frequency: see statistics.c. */
+static inline uint64_t ggo_clock(void) {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return ggo_nanoseconds();
+#endif
+}
+
 /* Segments of this rank and of others in this process's memory. */
 void ggo_own_made(gaspi_segment_id_t id);
 void ggo_own_deleted(gaspi_segment_id_t id);
@@ -84,7 +102,8 @@ extern _Atomic int ggo_counting __attribute__((visibility("hidden")));
 static inline void ggo_count(int counter, uint64_t n) {
   if (atomic_load_explicit(&ggo_counting, memory_order_relaxed)) atomic_fetch_add_explicit(&ggo_counters[counter], n, memory_order_relaxed);
 }
-/* Adds the time since start to a counter and to that of all waits. */
+/* Adds the time since start, of ggo_clock, to a counter and to that of all waits. */
+void ggo_start_clock(void);
 void ggo_spent(int counter, uint64_t start);
 
 void ggo_sweep_signals(void);

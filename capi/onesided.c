@@ -104,6 +104,7 @@ static gaspi_return_t post(const transfer *x) {
   const ggo_mapping *own = ggo_own(x->local), *there = ggo_window(x->rank, x->remote);
   uint64_t entries = x->size > 0 || x->value != 0;
   if (there && own) {
+    if (x->value && !x->read && x->id < there->count) ggo_fetch(&there->words[x->id]);
     if (outside(there, x->to, x->size)) return GASPI_ERR_INV_REM_OFF;
     if (x->value && x->id >= (x->read ? own : there)->count) return GASPI_ERR_INV_NOTIF_ID;
     if (entries && !take(q, entries)) return GASPI_QUEUE_FULL;

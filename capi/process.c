@@ -86,6 +86,7 @@ static gaspi_return_t join(gaspi_timeout_t t) {
     .passive_bytes = at_least(ggo.config.passive_transfer_size_max, 1), .list_entries = ggo.config.rw_list_elem_max,
     .transfer_bytes = ggo.config.transfer_size_max,
   };
+  ggo_start_clock();
   ggo_sweep_signals();
   ggo_join_mpi();
   int rc = GO(ggo_init(&c, ggo_ms(t)));

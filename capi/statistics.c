@@ -1,13 +1,27 @@
 //go:build capi && cgo && linux
 
-/* Counters of gaspi_statistic_*. Times are counted in nanoseconds and read in milliseconds. */
+/* Counters of gaspi_statistic_*. Times are counted in ticks of ggo_clock and read in milliseconds. */
 #include "library.h"
 
 _Atomic uint64_t ggo_counters[GGO_COUNTERS];
 _Atomic int ggo_counting = 1;
 
+static uint64_t first_tick, first_nanosecond;
+
+void ggo_start_clock(void) {
+  if (first_tick) return;
+  first_nanosecond = ggo_nanoseconds();
+  first_tick = ggo_clock();
+}
+
+/* Ticks as milliseconds, by what has passed of both since the process began to join. */
+static uint64_t milliseconds(uint64_t ticks) {
+  uint64_t t = ggo_clock() - first_tick, ns = ggo_nanoseconds() - first_nanosecond;
+  return t ? (uint64_t)((double)ticks * (double)ns / (double)t * 1e-6) : 0;
+}
+
 void ggo_spent(int counter, uint64_t start) {
-  uint64_t t = ggo_nanoseconds() - start;
+  uint64_t t = ggo_clock() - start;
   ggo_count(counter, t);
   ggo_count(GGO_TIME_WAITING, t);
 }
@@ -62,7 +76,7 @@ gaspi_return_t pgaspi_statistic_counter_get(gaspi_statistic_counter_t c, gaspi_n
   (void)argument;
   NEED(v);
   if (c >= GGO_COUNTERS) return GASPI_ERROR;
-  *v = ggo_counters[c] / (c >= GGO_TIME_BARRIER ? 1000000 : 1);
+  *v = c >= GGO_TIME_BARRIER ? milliseconds(ggo_counters[c]) : ggo_counters[c];
   return GASPI_SUCCESS;
 }
 

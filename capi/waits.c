@@ -19,7 +19,7 @@ static void settle(ggo_queue *q, uint64_t up_to) {
 static int wait_for_go(ggo_queue *q, gaspi_queue_id_t queue, gaspi_timeout_t t) {
   uint64_t told = atomic_load(&q->posted);
   if (told == atomic_load(&q->waited)) return GASPI_SUCCESS;
-  uint64_t start = ggo_nanoseconds();
+  uint64_t start = ggo_clock();
   int rc = GO(ggo_wait(queue, ggo_ms(t)));
   ggo_spent(GGO_TIME_WAIT, start);
   if (rc != GASPI_TIMEOUT) atomic_store(&q->waited, told);
@@ -127,12 +127,13 @@ gaspi_return_t pgaspi_notify_waitsome(gaspi_segment_id_t id, gaspi_notification_
   if (first >= m->count) return GASPI_ERR_INV_NOTIF_ID;
   if (num > m->count - first) return GASPI_ERR_INV_NUM;
   int looks = ggo_ms(t) && num <= FEW ? ggo.place.looks : 1;
-  while (looks-- > 0) {
+  for (;;) {
     if (find(m, id, first, num, got)) return GASPI_SUCCESS;
+    if (--looks <= 0) break;
     ggo_relax();
   }
   if (!ggo_ms(t) && !ggo.place.polls) return GASPI_TIMEOUT;
-  uint64_t start = ggo_nanoseconds();
+  uint64_t start = ggo_clock();
   int rc = GO(ggo_waitsome(id, first, num, got, ggo_ms(t)));
   ggo_spent(GGO_TIME_WAITSOME, start);
   return ggo_result(rc, t);
@@ -208,7 +209,7 @@ gaspi_return_t pgaspi_barrier(gaspi_group_t g, gaspi_timeout_t t) {
   gaspi_return_t entered = enter(g, BARRIER, t);
   if (entered) return entered;
   ggo_count(GGO_BARRIERS, 1);
-  uint64_t start = ggo_nanoseconds();
+  uint64_t start = ggo_clock();
   int rc = GO(ggo_barrier(g, ggo_ms(t)));
   ggo_spent(GGO_TIME_BARRIER, start);
   return leave(g, BARRIER, rc, t);
