@@ -3,6 +3,7 @@
 #include "check.h"
 
 static _Atomic long handled;
+static _Atomic long elsewhere; /* handlers that ran on another stack than the alternate one */
 static _Atomic int sending = 1;
 static long wanted;
 
@@ -12,8 +13,18 @@ static void use_stack(int n) {
   if (n > 0) use_stack(n - 1);
 }
 
-static void plain(int s) { (void)s; use_stack(8); handled++; }
-static void informed(int s, siginfo_t *i, void *context) { (void)s, (void)i, (void)context; use_stack(8); handled++; }
+static void plain(int s) {
+  stack_t now;
+  (void)s;
+  if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_ONSTACK)) elsewhere++;
+  use_stack(8);
+  handled++;
+}
+
+static void informed(int s, siginfo_t *i, void *context) {
+  (void)i, (void)context;
+  plain(s);
+}
 
 static pthread_t first;
 
@@ -84,6 +95,7 @@ int main(int argc, char **argv) {
       if (rc != GASPI_SUCCESS && rc != GASPI_TIMEOUT) FAIL("passive_receive: %d", rc);
       if (rc == GASPI_TIMEOUT && gaspi_notify_waitsome(0, 6, 1, &got, GASPI_TEST) == GASPI_SUCCESS) break;
     }
+  IS(0, elsewhere);
   finish();
   return 0;
 }
