@@ -35,7 +35,7 @@ type Mapping struct {
 // descriptor, and otherwise does not block.
 func (p *Proc) Mapping(r Rank, id SegmentID) (Mapping, bool) {
 	if r == p.rank {
-		s := p.segments.get(id)
+		s := p.segments.Get(int(id))
 		if s == nil {
 			return Mapping{}, false
 		}
