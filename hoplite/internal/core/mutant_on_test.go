@@ -20,7 +20,7 @@ func TestMutantLostTooEarly(t *testing.T) {
 	d.put(1)
 	d.get(2, 1)
 	d.c.Down(1)
-	if s := d.answers(); len(s) != 1 || s[0].Msg.Drop().Code != Lost {
+	if s := d.answers(); len(s) != 1 || s[0].Msg.drop().Code != Lost {
 		t.Errorf("the mutant was not seen: %+v", s)
 	}
 }
