@@ -290,14 +290,6 @@ func (q *Queue) dropped(op string, at Remote, n uint64, err error) error {
 	return q.refused(op, at, n, err)
 }
 
-// faultIn is fault for a rank that may not exist.
-func (p *Proc) faultIn(r Rank, err error) error {
-	if r < 0 || int(r) >= p.size {
-		return err
-	}
-	return p.peers.Found(r, err)
-}
-
 func (r Remote) addr() transport.Addr { return transport.Addr{Segment: r.Segment, Offset: r.Offset} }
 
 func (n Notification) flag(s SegmentID) transport.Flag {
