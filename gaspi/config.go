@@ -38,7 +38,8 @@ type Config struct {
 	// card of its own: "latency=100us,bandwidth=150MB/s" and more, see
 	// docs/EMULATION.md. All ranks must be on one host. Empty means that nothing is
 	// emulated. The environment variable GASPI_EMULATE sets it where this field is
-	// empty.
+	// empty. Init raises GOMAXPROCS by 1 for the thread that delivers, and Local by 2
+	// for each rank until it returns.
 	Emulate string
 
 	// Queues is how many queues exist from the start. Default 8.

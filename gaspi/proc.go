@@ -71,6 +71,10 @@ type Proc struct {
 // ranks have joined. While some are missing, a line on standard error says after 10 s,
 // and then every minute, which; without a launcher, it returns an error when they have
 // not come within GASPI_JOIN_TIMEOUT, 30 s unless set.
+//
+// A process in which GOMAXPROCS is 1 and whose rank reaches others through sockets or RDMA gets a
+// GOMAXPROCS of 2, for the thread that makes progress; Config.Emulate raises it, too. Close does not
+// restore it.
 func Init(ctx context.Context, cfg Config) (*Proc, error) {
 	cfg, err := cfg.prepare()
 	if err != nil {
