@@ -161,9 +161,9 @@ func checkInstalled(t *testing.T, l cLibrary) {
 		output(t, exec.Command(filepath.Join(prefix, "bin", "gaspi_run"), "-n", "2", program))
 	}
 	for line := range strings.Lines(output(t, exec.Command("nm", "-g", "--defined-only", filepath.Join(lib, "libgaspi.a")))) {
-		f := strings.Fields(line)
-		if name := f[len(f)-1]; len(f) == 3 && !exported(name) && name != "_GLOBAL_OFFSET_TABLE_" {
-			t.Errorf("the archive exports %s", name)
+		f := strings.Fields(line) // value, type and name; other lines name members
+		if len(f) == 3 && !exported(f[2]) && f[2] != "_GLOBAL_OFFSET_TABLE_" {
+			t.Errorf("the archive exports %s", f[2])
 		}
 	}
 }
