@@ -41,7 +41,7 @@ type barrier struct {
 	active bool         // a barrier is under way
 	round  int
 	sent   bool // the signals of this round are sent
-	passed bool // the successors know who has left without its part in this barrier
+	passed bool // the hearers know who has left without its part in this barrier
 
 	stop  func() error
 	spent *atomic.Int64
@@ -108,7 +108,7 @@ func (b *barrier) plan() {
 // the two is cut, by its connection. It does not block.
 func (g *Group) contact() {
 	p := g.p
-	for m := range successors(g.me, len(g.ranks)) {
+	for m := range successors(g.me, len(g.ranks), fanout) {
 		r := g.ranks[m]
 		if p.hosts.on(r) != p.hosts.on(p.rank) && p.links[r].Load() == nil {
 			p.tellLater(r, transport.Flag{Segment: p.lay.id, ID: p.lay.contactSlot(), Value: 1})
@@ -250,7 +250,7 @@ const leftBits = 17
 // leftNews is the notification for rank r.
 func (b *barrier) leftNews(r Rank) notify.Value { return b.epoch<<leftBits | notify.Value(r+1) }
 
-// passOn tells the successors if the barrier ends with err because a rank has left the job without its
+// passOn tells the hearers if the barrier ends with err because a rank has left the job without its
 // part: they may wait for others alone. They pass it on. It does not block.
 func (b *barrier) passOn(err error) {
 	gone, ok := errors.AsType[*RankError](err)
@@ -259,7 +259,7 @@ func (b *barrier) passOn(err error) {
 	}
 	b.passed = true
 	p := b.g.p
-	for m := range successors(b.g.me, len(b.g.ranks)) {
+	for _, m := range b.g.near.hearers {
 		p.tellLater(b.g.ranks[m], transport.Flag{Segment: p.lay.id, ID: b.slotAt(m) + slotLeft, Value: b.leftNews(gone.Rank)})
 	}
 }

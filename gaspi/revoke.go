@@ -17,11 +17,12 @@ import (
 )
 
 // A revocation is told by notifications of a segment that every rank has for this alone,
-// with one notification for each of its group places. A member posts it at its successors;
-// each of them does so too, once, whatever its program does: a goroutine waits for these
-// notifications. So a revocation reaches all members that are alive although the member that
-// began it dies, as long as their circle stays connected, in which each has at least
-// fanout-1 successors.
+// with one notification for each of its group places. A member posts it at its hearers: at its
+// successors, and at those that wait for its part in a barrier or a small reduction, which must not
+// take its leaving for the reason. Each of them does so too, once, whatever its program does: a
+// goroutine waits for these notifications. So a revocation reaches all members that are alive
+// although the member that began it dies, as long as their circle stays connected, in which each
+// has at least fanout-1 successors.
 
 // A RevokedError says that a group was revoked. It matches ErrRevoked.
 type RevokedError struct {
@@ -245,9 +246,9 @@ func (e *RevokedError) news(tag uint32) notify.Value {
 	return notify.Value(tag<<lostBits | e.lost)
 }
 
-// flood tells the successors of this member.
+// flood tells the hearers of this member.
 func (g *Group) flood(err *RevokedError) {
-	for m := range successors(g.me, len(g.ranks)) {
+	for _, m := range g.near.hearers {
 		if g.p.peers.At(g.ranks[m]).HasEnded() {
 			continue
 		}
@@ -255,11 +256,11 @@ func (g *Group) flood(err *RevokedError) {
 	}
 }
 
-// successors are the members, of n, at distances j x fanout^k of member me, j below fanout.
-func successors(me, n int) iter.Seq[int] {
+// successors are the members, of n, at distances j x radix^k of member me, j below radix.
+func successors(me, n, radix int) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for stride := 1; stride < n; stride *= fanout {
-			for distance := stride; distance < min(stride*fanout, n); distance += stride {
+		for stride := 1; stride < n; stride *= radix {
+			for distance := stride; distance < min(stride*radix, n); distance += stride {
 				if !yield((me + distance) % n) {
 					return
 				}

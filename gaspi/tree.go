@@ -42,6 +42,7 @@ type neighbours struct {
 	slot     int // of this member at its parent
 	children []int
 	partners []int
+	hearers  []int // ascending: successors, partners, and leaders that this one signals
 }
 
 // A placement is where the members of a group are, as one of them sees it.
@@ -115,7 +116,25 @@ func (s *placement) neighbours() neighbours {
 	default:
 		r.partners = append([]int{r.parent}, r.children...)
 	}
+	r.hearers = s.hearers(r.partners)
 	return r
+}
+
+// hearers returns the members that hear first from this one that the group is revoked, or that
+// somebody has left.
+func (s *placement) hearers(partners []int) []int {
+	me, n := s.local[s.at], 0
+	for _, count := range s.count {
+		n += count
+	}
+	hearers := slices.AppendSeq(slices.Clone(partners), successors(me, n, fanout))
+	if s.at == 0 {
+		for i := range successors(s.host, len(s.leaders), leaderRadix) {
+			hearers = append(hearers, s.leaders[i])
+		}
+	}
+	slices.Sort(hearers)
+	return slices.Compact(hearers)
 }
 
 // childrenIn returns the children of the at-th of members in a tree of these, in which each has

@@ -147,6 +147,35 @@ func mostSignals(hosts int) int {
 	return most
 }
 
+// TestWaitersAreHearers has each member tell those first that it ends a group who wait for its part in
+// barriers and small reductions: they must not take its leaving for the reason.
+func TestWaitersAreHearers(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, n := range sizes {
+		for _, j := range placesOf(n, random) {
+			members := j.members(random, n%2 == 0)
+			for m, g := range members {
+				b := newBarrier(g, slotBarrier, nil)
+				b.plan()
+				awaited := slices.Clone(g.near.children)
+				if g.near.parent >= 0 {
+					awaited = append(awaited, g.near.parent)
+				}
+				for _, round := range b.rounds {
+					for _, r := range round.from {
+						awaited = append(awaited, slices.Index(g.ranks, r))
+					}
+				}
+				for _, other := range awaited {
+					if !slices.Contains(members[other].near.hearers, m) {
+						t.Fatalf("%d ranks, %s: member %d waits for %d, whose hearers are %v", n, j.name, m, other, members[other].near.hearers)
+					}
+				}
+			}
+		}
+	}
+}
+
 func checkRounds(t *testing.T, name string, barriers []*barrier) {
 	t.Helper()
 	n := len(barriers)
@@ -241,7 +270,7 @@ func TestSuccessors(t *testing.T) {
 			for len(next) > 0 {
 				me := next[0]
 				next = next[1:]
-				for m := range successors(me, n) {
+				for m := range successors(me, n, fanout) {
 					if m < 0 || m >= n || m == me {
 						t.Fatalf("%d members: %d has successor %d", n, me, m)
 					}
