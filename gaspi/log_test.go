@@ -15,7 +15,7 @@ func playTalk(ctx context.Context, p *gaspi.Proc, _ []string) error { return p.B
 
 // Goal: GASPI_LOG makes ranks say how they are connected, as much as it asks for and no more, without
 // a change of the program.
-func TestLogOfEnvironment(t *testing.T) {
+func TestLogOfProcesses(t *testing.T) {
 	for _, c := range []struct {
 		log                string
 		joined, reaches, n int // lines of each kind at least; lines of ranks other than 0 at least
