@@ -239,7 +239,7 @@ func TestPOrder(t *testing.T) {
 
 // TestPlanInUse begins a run of a plan that is under way.
 func TestPlanInUse(t *testing.T) {
-	onTeam(t, 2, collectives.Config{}, func(ctx context.Context, team *collectives.Team) error {
+	onTeam(t, 2, collectives.Config{Progress: collectives.Caller}, func(ctx context.Context, team *collectives.Team) error {
 		buf := make([]int32, 10)
 		p, err := collectives.PlanAllReduce(ctx, team, buf, collectives.Sum)
 		if err != nil {
