@@ -128,23 +128,6 @@ func New(size uint64, notifications uint32, wait *notify.WaitPolicy) (*Segment, 
 	return Bind(heap(size), notifications, wait)
 }
 
-// Reserve is New in memory of the system in place of the heap: what is never written takes none, and
-// the garbage collector, which takes its time from the size of the heap, does not count it. The
-// race detector knows nothing of it.
-func Reserve(size uint64, notifications uint32, wait *notify.WaitPolicy) (*Segment, error) {
-	if err := checkSize(size); err != nil {
-		return nil, err
-	}
-	at := dataOffset(notifications)
-	mem, err := sys.MapZeros(int(at + size))
-	if err != nil {
-		return nil, err
-	}
-	s := &Segment{data: mem[at : at+size : at+size], array: notify.NewArray(mem, notifications, wait), fd: -1, bound: true, mem: mem}
-	runtime.AddCleanup(s, unmap, mem)
-	return s, nil
-}
-
 // Bind makes a segment of memory that the caller owns and keeps until Close;
 // only the array is allocated. The memory must not be empty. Where it starts at
 // a multiple of 8 bytes, all of it can be used for 64-bit atomics.

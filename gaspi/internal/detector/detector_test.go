@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,8 +118,13 @@ func TestHistories(t *testing.T) {
 				if c.early != nil {
 					c.early(h)
 				}
-				var got []string
-				h.Start(h.wire, func() { got = append(got, h.state()) })
+				var mu sync.Mutex
+				var got []string // guarded by mu
+				h.Start(h.wire, func() {
+					mu.Lock()
+					defer mu.Unlock()
+					got = append(got, h.state())
+				})
 				watched := make(chan error)
 				go func() { watched <- h.Watch() }()
 				for _, do := range c.do {
@@ -126,9 +132,11 @@ func TestHistories(t *testing.T) {
 				}
 				time.Sleep(time.Minute) // sleep: in a bubble
 				synctest.Wait()
+				mu.Lock()
 				if d := cmp.Diff(c.want, append(got, h.state())); d != "" {
 					t.Errorf("(-want +got)\n%s", d)
 				}
+				mu.Unlock()
 				if told := h.At(1).HasEnded(); told != slices.Contains(h.wire.lost, 1) || told != h.At(1).Quiet {
 					t.Errorf("the end is told: %t; the transport has lost %v; quiet: %t", told, h.wire.lost, h.At(1).Quiet)
 				}
