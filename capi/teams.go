@@ -198,30 +198,32 @@ func ggo_release(handle C.gaspigo_handle_t, p *C.char, ms uint64) int32 {
 
 //export ggo_do
 func ggo_do(handle C.gaspigo_handle_t, c *C.gaspigo_task_t, ms uint64) int32 {
+	t, what, err := call(handle, c)
+	if err != nil {
+		return failed(err)
+	}
+	return failed(within(ms, func(ctx context.Context) error { return collectives.Do(ctx, t, what) }))
+}
+
+// call returns the team and the operation that C asks for.
+func call(handle C.gaspigo_handle_t, c *C.gaspigo_task_t) (*collectives.Team, collectives.Task, error) {
 	t, err := held[*team](handle)
 	if err != nil {
-		return failed(err)
+		return nil, collectives.Task{}, err
 	}
 	what, err := task(t.Team, c)
-	if err != nil {
-		return failed(err)
-	}
-	return failed(within(ms, func(ctx context.Context) error { return collectives.Do(ctx, t.Team, what) }))
+	return t.Team, what, err
 }
 
 //export ggo_start
 func ggo_start(handle C.gaspigo_handle_t, c *C.gaspigo_task_t, ms uint64, out *C.gaspigo_handle_t) int32 {
-	t, err := held[*team](handle)
-	if err != nil {
-		return failed(err)
-	}
-	what, err := task(t.Team, c)
+	t, what, err := call(handle, c)
 	if err != nil {
 		return failed(err)
 	}
 	var h *collectives.Handle
 	err = during(ms, func(ctx context.Context) (err error) {
-		h, err = collectives.Start(ctx, t.Team, what)
+		h, err = collectives.Start(ctx, t, what)
 		return err
 	})
 	return give(h, err, out)
@@ -261,17 +263,13 @@ func ggo_free(handle C.gaspigo_handle_t) int32 {
 
 //export ggo_plan_new
 func ggo_plan_new(handle C.gaspigo_handle_t, c *C.gaspigo_task_t, ms uint64, out *C.gaspigo_handle_t) int32 {
-	t, err := held[*team](handle)
-	if err != nil {
-		return failed(err)
-	}
-	what, err := task(t.Team, c)
+	t, what, err := call(handle, c)
 	if err != nil {
 		return failed(err)
 	}
 	var p *collectives.Plan
 	err = during(ms, func(ctx context.Context) (err error) {
-		p, err = collectives.NewPlan(ctx, t.Team, what)
+		p, err = collectives.NewPlan(ctx, t, what)
 		return err
 	})
 	return give(p, err, out)
