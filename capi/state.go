@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -43,9 +42,6 @@ func (s *rankState) group(id uint8) *gaspi.Group { return s.groups[id].Load() }
 
 // noNumber is the error of a number that names nothing.
 func noNumber(what string, id uint8) error { return fmt.Errorf("no %s %d", what, id) }
-
-// errTerminated is the error of calls of a process that is no rank.
-var errTerminated = errors.New("this process is no rank: gaspi_proc_init comes first")
 
 // complain writes a line about a call that has no other way to say what is wrong.
 func complain(err error) { fmt.Fprintln(os.Stderr, err) }
