@@ -242,22 +242,23 @@ func (p *Proc) Close() error {
 	if p.teller != nil {
 		p.teller.Close()
 	}
-	p.deleteSegments()
-	if werr := p.wire.Close(); err == nil {
+	if werr := p.wire.Close(); err == nil { // before the segments go: a peer that misses one hears that this rank has left
 		err = werr
 	}
+	p.releaseSegments()
 	_ = p.system.Close()
 	_ = p.news.Close()
 	return err
 }
 
-// deleteSegments deletes all segments at a time, so that peers that do not answer are waited for once.
-func (p *Proc) deleteSegments() {
-	var deletes sync.WaitGroup
+// releaseSegments gives back the memory of all segments, which the transport has withdrawn.
+func (p *Proc) releaseSegments() {
 	for _, s := range p.segments.All() {
-		deletes.Go(func() { _ = s.Delete() }) // it can only be deleted already
+		if s.leaving.CompareAndSwap(false, true) {
+			p.segments.Remove(int(s.id))
+			_ = s.mem.Close() // whoever has begun to write there goes on
+		}
 	}
-	deletes.Wait()
 }
 
 // Rank is this rank's number.

@@ -64,9 +64,15 @@ type Transport interface {
 	// ends with err.
 	Lose(err *base.RankError)
 
-	// Close ends the use of the transport. Peers may still write to the memory
-	// that was exposed; nobody looks.
+	// Close withdraws all segments and ends the use of the transport. It is idempotent. An
+	// operation that a peer issues when it can know of it ends with ErrorOfLeaver. Peers that
+	// map the memory may still write to it, as far as they had begun.
 	Close() error
+}
+
+// ErrorOfLeaver returns the error of operations with rank r, which has closed its transport.
+func ErrorOfLeaver(r base.Rank) *base.RankError {
+	return &base.RankError{Rank: r, Reason: "it has closed its connections", Left: true}
 }
 
 // A Link is this rank's way to one peer. All methods are safe for concurrent

@@ -20,8 +20,8 @@ type Hub struct {
 	size int
 	ids  int // segment ids go from 0 to ids-1
 
-	mu         sync.Mutex
-	registries []*registry // guarded by mu; index is the rank; nil until Join
+	mu    sync.Mutex
+	ranks []*Transport // guarded by mu; index is the rank; nil until Join
 }
 
 // A registry is the registration table of one rank. This transport keeps no data of its
@@ -30,7 +30,7 @@ type registry = remote.Registry[struct{}]
 
 // NewHub makes a hub for size ranks with segment ids below ids.
 func NewHub(size, ids int) *Hub {
-	return &Hub{size: size, ids: ids, registries: make([]*registry, size)}
+	return &Hub{size: size, ids: ids, ranks: make([]*Transport, size)}
 }
 
 // Transport is one rank's side of a hub.
@@ -40,6 +40,8 @@ type Transport struct {
 	own   registry
 	links remote.LinkTable[transport.Direct]
 	lost  []atomic.Pointer[base.RankError] // index is the rank
+
+	closed atomic.Bool // before the segments are withdrawn
 }
 
 var _ transport.Transport = (*Transport)(nil)
@@ -54,7 +56,7 @@ func (h *Hub) Join(r base.Rank) *Transport {
 	})
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.registries[r] = &t.own
+	h.ranks[r] = t
 	return t
 }
 
@@ -81,12 +83,16 @@ func (t *Transport) Link(r base.Rank) (transport.Link, error) {
 func (t *Transport) opener(peer base.Rank) func(segment.ID) (*transport.Window, error) {
 	return func(id segment.ID) (*transport.Window, error) {
 		t.hub.mu.Lock()
-		g := t.hub.registries[peer]
+		owner := t.hub.ranks[peer]
 		t.hub.mu.Unlock()
-		if g == nil {
+		if owner == nil {
 			return nil, fmt.Errorf("%w: rank %d has not joined yet", base.ErrNoSegment, peer)
 		}
-		return g.Window(id, t.rank)
+		w, err := owner.own.Window(id, t.rank)
+		if err != nil && owner.closed.Load() {
+			return nil, transport.ErrorOfLeaver(peer)
+		}
+		return w, err
 	}
 }
 
@@ -110,6 +116,13 @@ func (t *Transport) Lose(err *base.RankError) {
 	}
 }
 
-// Close implements transport.Transport. The rank's segments stay reachable, as
-// the memory of a process that has left does.
-func (t *Transport) Close() error { return nil }
+// Close implements transport.Transport.
+func (t *Transport) Close() error {
+	t.closed.Store(true)
+	for id := range segment.ID(t.hub.ids) {
+		if t.own.At(id) != nil {
+			_ = t.Withdraw(id) // it can only be withdrawn already
+		}
+	}
+	return nil
+}

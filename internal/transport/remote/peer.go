@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
 // A Peer is the state of one other rank: present, lost, or left. MarkLost and MarkLeft
@@ -54,7 +55,7 @@ func (p *Peer) MarkLost(err *base.RankError, reported bool, seen func(*base.Rank
 // MarkLeft records that the peer has closed its transport. It returns the reason why
 // the peer is gone, and whether that is news.
 func (p *Peer) MarkLeft() (why *base.RankError, news bool) {
-	news = p.lost.CompareAndSwap(nil, &base.RankError{Rank: p.Rank, Reason: "it has closed its connections", Left: true})
+	news = p.lost.CompareAndSwap(nil, transport.ErrorOfLeaver(p.Rank))
 	return p.lost.Load(), news
 }
 

@@ -13,10 +13,11 @@ import (
 // the rank exposes, behind which of its descriptors, to whom. Its owner alone
 // writes it; peers of the same host map it and read.
 //
-//	| head: magic, version, ranks, ids, lanes | entry 0 | entry 1 | ... | entry ids-1 |
+//	| head: magic, version, ranks, ids, lanes, closed | entry 0 | entry 1 | ... | entry ids-1 |
 //
 // lanes is one more than the descriptor of the lane file, 0 while there is none
-// because no bound segment was exposed yet; once set it stays. An entry is
+// because no bound segment was exposed yet; once set it stays. closed is 1 when the
+// owner has closed its transport, before it withdraws its segments. An entry is
 // entryHead words of 64 bits and then a bit per rank:
 //
 //	| generation | kind | descriptor | notifications | size | grants: 1 bit per rank |
@@ -34,7 +35,7 @@ type card struct {
 
 const (
 	cardMagic   = 0x47415350_43415244 // "GASPCARD"
-	cardVersion = 2
+	cardVersion = 3
 	cardHead    = 8 // words, one cache line
 	entryHead   = 5
 )
@@ -46,6 +47,7 @@ const (
 	headRanks
 	headIDs
 	headLanes
+	headClosed
 )
 
 // Words of an entry.
@@ -121,6 +123,12 @@ func (c *card) publish(id segment.ID, generation uint64, s *segment.Segment) {
 func (c *card) grant(id segment.ID, r base.Rank) {
 	c.entry(id)[entryHead+int(r)/64].Or(1 << (r % 64))
 }
+
+// close says that the owner has closed its transport.
+func (c *card) close() { c.words[headClosed].Store(1) }
+
+// closed reports whether the owner has closed its transport. It is read after an entry.
+func (c *card) closed() bool { return c.words[headClosed].Load() != 0 }
 
 // withdraw frees the entry.
 func (c *card) withdraw(id segment.ID) { c.entry(id)[wordGeneration].Store(0) }

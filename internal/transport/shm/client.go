@@ -79,7 +79,7 @@ func (n *requestClient) receive(f *far, s *station) error {
 	err := n.replied(context.Background(), s, n.ended)
 	if err != nil {
 		if n.takeBack(s) {
-			return n.final(f, err)
+			return err
 		}
 		if err = n.replied(context.Background(), s, n.link.Lost); err != nil {
 			return err
@@ -130,7 +130,7 @@ func (n *requestClient) atomic(ctx context.Context, f *far, r memoryRequest) (ui
 	if err != nil {
 		if n.takeBack(s) {
 			n.free <- s
-			return 0, n.final(f, err)
+			return 0, err
 		}
 		if errors.Is(err, ctx.Err()) {
 			return 0, n.doubt(err, f, s)
@@ -177,25 +177,14 @@ func (n *requestClient) doubt(cause error, f *far, s *station) error {
 	})
 }
 
-// errServiceEnded says that the owner has closed its transport.
-var errServiceEnded = fmt.Errorf("%w: its owner has closed", base.ErrNoSegment)
-
 func (n *requestClient) whyEnded() error {
 	if err := n.link.Lost(); err != nil {
 		return err
 	}
 	if n.file.Notifications().Load(closedWord(n.link.t.size)) != 0 {
-		return errServiceEnded
+		return transport.ErrorOfLeaver(n.link.rank)
 	}
 	return nil
-}
-
-// final is the error of a request that was taken back because of err.
-func (n *requestClient) final(f *far, err error) error {
-	if err == errServiceEnded {
-		return n.refusal(f, statusNoSegment)
-	}
-	return err
 }
 
 // refusal is the error that stands for an outcome.

@@ -51,6 +51,9 @@ func (l *peerLink) open(id segment.ID) (*transport.Window, error) {
 	for {
 		at := card.read(id, l.t.rank)
 		if at.generation == 0 || !at.granted {
+			if card.closed() {
+				return nil, transport.ErrorOfLeaver(l.rank)
+			}
 			return nil, noSegment(l.rank, id, l.t.rank)
 		}
 		if at.bound {

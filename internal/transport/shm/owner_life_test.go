@@ -183,7 +183,7 @@ func TestCloseEndsServiceAndWaits(t *testing.T) {
 	}
 }
 
-// A caller that was about to ask when the owner closed is told so.
+// A caller that was about to ask when the owner closed is told that it has left.
 func TestRequestAfterTheOwnerClosed(t *testing.T) {
 	ranks := join(t, 2)
 	bind(t, ranks[1], 0, make([]byte, 64))
@@ -195,11 +195,11 @@ func TestRequestAfterTheOwnerClosed(t *testing.T) {
 	stale := l.bound[0]
 	ranks[1].Close()
 	for range 2 * stationsPerPeer {
-		if err := stale.transfer(opPut, 0, src.Bytes()); !errors.Is(err, base.ErrNoSegment) {
+		if err := stale.transfer(opPut, 0, src.Bytes()); !errors.Is(err, base.ErrRankDead) {
 			t.Errorf("a put ended with %v", err)
 		}
 	}
-	if err := l.Put(queue, transport.Addr{}, src); !errors.Is(err, base.ErrNoSegment) {
+	if err := l.Put(queue, transport.Addr{}, src); !errors.Is(err, base.ErrRankDead) {
 		t.Errorf("a put ended with %v", err)
 	}
 }

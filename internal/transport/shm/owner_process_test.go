@@ -192,7 +192,7 @@ func TestStoppedOwner(t *testing.T) {
 	if got := keeper.hear(t); got != "closed 0" {
 		t.Errorf("the owner says %q; want the word as the last put left it, 0", got)
 	}
-	if _, err := add(t.Context()); !errors.Is(err, base.ErrNoSegment) {
+	if _, err := add(t.Context()); !errors.Is(err, base.ErrRankDead) {
 		t.Errorf("an atomic at an owner that has closed ended with %v", err)
 	}
 }

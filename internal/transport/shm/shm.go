@@ -182,8 +182,7 @@ func (t *Transport) Lose(err *base.RankError) {
 	}
 }
 
-// Close implements transport.Transport. Bound segments are withdrawn by it:
-// nobody is left to serve them. It is idempotent.
+// Close implements transport.Transport.
 func (t *Transport) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,10 +190,9 @@ func (t *Transport) Close() error {
 		return nil
 	}
 	t.closed = true
-	for id, s := range t.exposed {
-		if s.Bound() {
-			t.withdrawLocked(id)
-		}
+	t.own.close()
+	for id := range t.exposed {
+		t.withdrawLocked(id)
 	}
 	if t.owner != nil {
 		t.owner.close()

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -354,6 +355,40 @@ func loseFirst(j *fixture) {
 	gone := &base.RankError{Rank: 1, Reason: "exit status 3"}
 	j.ranks[0].Lose(gone)
 	j.isGone(j.link(0, 1), own, gone)
+}
+
+// leave has a rank close its transport while it exposes a segment that its peer uses, and one that
+// the peer has not used: the peer's operations say that the rank has left, not that a segment is missing.
+func leave(j *fixture) {
+	j.start(2)
+	own := j.open(0, 1, 64)
+	j.open(1, 1, 64)
+	j.open(1, 2, 64)
+	l, q := j.link(0, 1), newQueue()
+	j.ok(l.Put(q, transport.Addr{Segment: 1}, own.All()))
+	j.arrived(l, q)
+	j.ok(j.ranks[1].Close())
+	f := transport.Flag{Segment: 1, ID: 1, Value: 1}
+	for name, operate := range map[string]func() error{
+		"put":           func() error { return l.Put(q, transport.Addr{Segment: 1}, own.All()) },
+		"put elsewhere": func() error { return l.Put(q, transport.Addr{Segment: 2}, own.All()) },
+		"put_notify":    func() error { return l.PutNotify(q, transport.Addr{Segment: 1}, own.All(), f) },
+		"notify":        func() error { return l.Notify(q, f) },
+		"get":           func() error { return l.Get(q, own.All(), transport.Addr{Segment: 1}) },
+		"atomic": func() error {
+			_, err := l.Atomic(j.Context(), transport.Addr{Segment: 1}, transport.FetchAdd, 1, 0)
+			return err
+		},
+	} {
+		var err error
+		testenv.Eventually(j, name+" fails", func() bool { // it may be carried out until the news has come
+			err = j.ended(l, q, operate())
+			return err != nil
+		})
+		if left, ok := errors.AsType[*base.RankError](err); !ok || left.Rank != 1 || !left.Left {
+			j.Errorf("%s: %v, want %v", name, err, transport.ErrorOfLeaver(1))
+		}
+	}
 }
 
 func ping(j *fixture) {

@@ -57,6 +57,7 @@ func Run(t *testing.T, factory Factory, newSegment NewSegment) {
 		{"size and mapped", sizeAndMapped},
 		{"lose", lose},
 		{"lose before the first use", loseFirst},
+		{"leave", leave},
 		{"ping", ping},
 		{"links", links},
 	} {
