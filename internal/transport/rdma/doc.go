@@ -11,5 +11,10 @@
 // and is tested over a fabric in memory that can be as bad as its promises allow.
 // The calls need the build tag rdma and cgo; libfabric is opened at run time. Without
 // the tag, New returns an error. Package remote holds the parts that do not depend on the
-// fabric. docs/RDMA.md has the details.
+// fabric. docs/RDMA.md has the details. Tests run over the fabric in memory, and with the tag over
+// libfabric, whole jobs included:
+//
+//	go test ./internal/transport/rdma
+//	go test -tags rdma ./internal/transport/rdma
+//	GASPI_RDMA_PROVIDER='verbs;ofi_rxm' go test -tags rdma ./internal/transport/rdma
 package rdma

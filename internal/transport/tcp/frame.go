@@ -51,7 +51,7 @@ const mark = 'G'
 //	| 16 segment, 4 | 20 zero, 4 | 24 generation, 8 | 32 offset, 8 |
 //	| 40 a, 8 | 48 b, 8 | 56 c, 8 |
 //
-// docs/WIRE.md defines them for each kind.
+// WIRE.md defines them for each kind.
 type frame struct {
 	kind       frameKind
 	flags      uint8

@@ -4,7 +4,7 @@
 // Bytes are sent straight from their source and received straight into their segment. A
 // call that posts sends as much as the socket takes at once. Callers that wait send the
 // rest and receive, through Poll; a thread of the transport does while no caller polls. A
-// peer whose connection breaks is gone: it is not connected again. docs/WIRE.md defines the
+// peer whose connection breaks is gone: it is not connected again. WIRE.md defines the
 // frames. Package remote holds the parts that do not depend on sockets.
 package tcp
 

@@ -39,7 +39,7 @@ func examples() map[string]frame {
 	}
 }
 
-// documented are the frames of testdata/frames.txt, to which docs/WIRE.md refers: "name: bytes",
+// documented are the frames of testdata/frames.txt, to which WIRE.md refers: "name: bytes",
 // eight to a group.
 func documented(t *testing.T) map[string]string {
 	t.Helper()
