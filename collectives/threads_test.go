@@ -17,7 +17,7 @@ import (
 
 // Teams of the world, made one after the other, are used in a goroutine each: vectors of
 // Alloc, and calls whose plans make the arena grow, beside barriers of the world.
-func TestTeamsOfOneGroupInSeveralGoroutines(t *testing.T) {
+func TestGASPIConcurrentNewTeamOfOneGroup(t *testing.T) {
 	const teams = 4
 	for _, transport := range []string{"loopback", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
@@ -80,7 +80,7 @@ func useTeam(ctx context.Context, team *collectives.Team, number int64) error {
 
 // While a goroutine is in a call of a team, every call of another one is refused and has no
 // effect: the first, and what comes after it, goes on as if nothing had happened.
-func TestSecondGoroutineInATeamIsRefused(t *testing.T) {
+func TestGASPIConcurrentTeamRefusesASecondGoroutine(t *testing.T) {
 	cfg := small
 	synctest.Test(t, func(t *testing.T) {
 		err := gaspi.Local(t.Context(), 2, cfg, func(ctx context.Context, p *gaspi.Proc) error {

@@ -46,7 +46,7 @@ func TestUnalignedAtomicIsRefused(t *testing.T) {
 
 // All ranks, the owner of the words among them, work on the same words from two
 // goroutines each. Every operation must come out as if they had taken turns.
-func TestAtomicsUnderContention(t *testing.T) {
+func TestGASPIAtomicFetchAddUnderContention(t *testing.T) {
 	const n, workers, each = 4, 2, 400
 	const all = n * workers * each
 	var olds [n][workers][]uint64
@@ -117,7 +117,7 @@ func TestAtomicsUnderContention(t *testing.T) {
 	}
 }
 
-func TestAtomicsReturnTheOldValue(t *testing.T) {
+func TestGASPIAtomicCompareSwapReturnsTheOldValue(t *testing.T) {
 	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 16))
 		at := s.At(1-p.Rank(), 8*uint64(p.Rank()))

@@ -10,7 +10,7 @@ import (
 )
 
 // A barrier is one if nobody leaves it before all have entered it.
-func TestNobodyLeavesABarrierEarly(t *testing.T) {
+func TestGASPIBarrierNobodyLeavesEarly(t *testing.T) {
 	sizes := []int{129}
 	for n := range 40 {
 		sizes = append(sizes, n+1)

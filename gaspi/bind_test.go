@@ -16,7 +16,7 @@ import (
 // address space and where they are processes that cannot map it. So the same
 // ranks run twice: as goroutines, and as processes.
 
-func TestBoundSegmentsAmongGoroutines(t *testing.T) {
+func TestGASPISegmentBindAmongGoroutines(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) { ranktest.Local(t, n, small, bindEverything) })
 	}

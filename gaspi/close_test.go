@@ -61,7 +61,7 @@ func TestCloseEndsWaitsUnderWay(t *testing.T) {
 	})
 }
 
-func TestNothingGoesAfterClose(t *testing.T) {
+func TestGASPIProcTermNothingGoesAfterClose(t *testing.T) {
 	bubble(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		span, q, n := must(s.Span(0, 8)), p.MustQueue(0), gaspi.Notification{ID: 1, Value: 1}
@@ -171,7 +171,7 @@ func TestInitIsQuick(t *testing.T) {
 	})
 }
 
-func TestInitAlone(t *testing.T) {
+func TestGASPIProcInitAlone(t *testing.T) {
 	p := must(gaspi.Init(t.Context(), gaspi.Config{}))
 	defer p.Close()
 	if p.Rank() != 0 || p.Size() != 1 || p.LocalRank() != 0 || p.LocalSize() != 1 || p.Job() == "" || p.World().Size() != 1 {

@@ -18,7 +18,7 @@ import (
 )
 
 // GPI-2 refuses the second of the two.
-func TestBarrierAndAllReduceInFlightTogether(t *testing.T) {
+func TestGASPIConcurrentBarrierAndAllReduce(t *testing.T) {
 	bubble(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
 		for round := range 3 {
 			if p.Rank() == 0 {
@@ -54,7 +54,7 @@ func TestBarrierAndAllReduceInFlightTogether(t *testing.T) {
 }
 
 // GPI-2 copies the send buffer again at every call, and the ranks disagree.
-func TestAllReduceKeepsFirstContributionOverTimeout(t *testing.T) {
+func TestGASPIDifference19AllReduceKeepsItsFirstContribution(t *testing.T) {
 	bubble(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 8))
 		send, recv := []int64{100}, []int64{-1}
@@ -144,7 +144,7 @@ func TestCollectivesFinishByPollingAlone(t *testing.T) {
 }
 
 // GPI-2 sizes its buffer once and for all at 255 elements.
-func TestAllReduceLimitIsConfigurable(t *testing.T) {
+func TestGASPIAllreduceElemMaxIsConfigurable(t *testing.T) {
 	for _, limit := range []int{0, 1000} {
 		cfg := small
 		cfg.AllReduceElements = limit
@@ -180,7 +180,7 @@ func reduces[T gaspi.Number](ctx context.Context, p *gaspi.Proc, op gaspi.Op, mi
 	}
 }
 
-func TestAllReduceOperations(t *testing.T) {
+func TestGASPIAllreduceOperations(t *testing.T) {
 	ranktest.Local(t, 4, small, func(ctx context.Context, p *gaspi.Proc) error {
 		r := int(p.Rank())
 		reduces(ctx, p, gaspi.Sum, int8(r), 6)
@@ -206,7 +206,7 @@ func TestAllReduceOperations(t *testing.T) {
 
 // The place of the largest element: what a program needs a function of its own
 // for.
-func TestAllReduceFunc(t *testing.T) {
+func TestGASPIAllreduceUser(t *testing.T) {
 	for _, n := range []int{1, 7, 20} {
 		ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 			value := int64((int(p.Rank())*5 + 3) % n)

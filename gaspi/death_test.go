@@ -51,7 +51,7 @@ var needOthers = []struct {
 //
 // In each case ranks 0 and 2 block in a call, and rank 1 dies when both sleep:
 // each call must end with an error that names rank 1.
-func TestDeadRankEndsWhatNeedsIt(t *testing.T) {
+func TestGASPIDifference5DeadRankEndsWhatNeedsIt(t *testing.T) {
 	for _, c := range needOthers {
 		t.Run(c.name, func(t *testing.T) {
 			mortals(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
@@ -83,7 +83,7 @@ func knowsOfDeath(ctx context.Context, s *gaspi.Segment) {
 	}
 }
 
-func TestOperationsWithADeadRankNameIt(t *testing.T) {
+func TestGASPIDifference10OperationsWithADeadRankNameIt(t *testing.T) {
 	mortals(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		if p.Rank() == 1 {
@@ -122,7 +122,7 @@ func TestOperationsWithADeadRankNameIt(t *testing.T) {
 	})
 }
 
-func TestResetStateLetsWaitsGoOn(t *testing.T) {
+func TestGASPIStateVecGetAndReset(t *testing.T) {
 	mortals(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		if p.Rank() == 1 {
@@ -253,7 +253,7 @@ func TestSurvivorsFormAGroupAndGoOn(t *testing.T) {
 
 // A rank that returned nil has done its part. A rank that needs nothing of it must not notice;
 // a rank that waits for it alone must not wait for ever.
-func TestRankThatLeftDisturbsNobody(t *testing.T) {
+func TestGASPIDifference18RankThatLeftDisturbsNobody(t *testing.T) {
 	bubble(t, 4, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		three := must(p.NewGroup(0, 1, 2))
@@ -346,7 +346,7 @@ func TestWaitsCareForThoseWhoCanWrite(t *testing.T) {
 	})
 }
 
-func TestKill(t *testing.T) {
+func TestGASPIProcKill(t *testing.T) {
 	cfg := small
 	cfg.Spin, cfg.Yield = -1, -1
 	synctest.Test(t, func(t *testing.T) {
@@ -378,7 +378,7 @@ func TestKill(t *testing.T) {
 
 // Without KeepGoing a failure ends the job, also one that Kill brought about,
 // and the job does not end as if nothing had been.
-func TestFirstFailureEndsTheJob(t *testing.T) {
+func TestGASPISpinKeepGoingAfterAFailure(t *testing.T) {
 	for _, way := range []string{"error", "panic", "kill"} {
 		t.Run(way, func(t *testing.T) {
 			cfg := small

@@ -96,10 +96,10 @@ var afterDelete = map[string]func(ctx context.Context, s *gaspi.Segment, mem []b
 	},
 }
 
-// TestDeletedSegment calls every method of a deleted segment, in each of the ways in
+// TestGASPISegmentDelete calls every method of a deleted segment, in each of the ways in
 // which a segment comes about, and what else takes one. A method without a line in
 // afterDelete fails.
-func TestDeletedSegment(t *testing.T) {
+func TestGASPISegmentDelete(t *testing.T) {
 	methods := reflect.TypeFor[*gaspi.Segment]()
 	for i := range methods.NumMethod() {
 		if name := methods.Method(i).Name; afterDelete[name] == nil {
@@ -186,8 +186,8 @@ func checkDeleted(ctx context.Context, t *testing.T, p *gaspi.Proc, s *gaspi.Seg
 	}
 }
 
-// TestNumberOfNotifications has sentences for what no segment can have.
-func TestNumberOfNotifications(t *testing.T) {
+// TestGASPINotificationNum has sentences for what no segment can have.
+func TestGASPINotificationNum(t *testing.T) {
 	ranktest.Local(t, 1, small, func(ctx context.Context, p *gaspi.Proc) error {
 		for _, c := range []struct {
 			n    uint32

@@ -9,10 +9,10 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// TestVariablesThatMakeNoSense gives each variable values that mean nothing. Init ends with one
+// TestGASPIErrEnvVariablesThatMakeNoSense gives each variable values that mean nothing. Init ends with one
 // line that names the variable and quotes the value, or the part of it that is wrong, and
 // shortens a long one.
-func TestVariablesThatMakeNoSense(t *testing.T) {
+func TestGASPIErrEnvVariablesThatMakeNoSense(t *testing.T) {
 	long := strings.Repeat("9", 1000)
 	values := []string{"nonsense", "-1", "1.5e", " x ", "\u00e9\u00e9", "a\nb", "a,b", "=", long}
 	joins := []string{"GASPI_RANK=0", "GASPI_SIZE=1", "GASPI_RENDEZVOUS=127.0.0.1:1"}

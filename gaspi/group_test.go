@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestGroupsBeforeTheyAreCommitted(t *testing.T) {
+func TestGASPIGroupAddBeforeCommit(t *testing.T) {
 	ranktest.Local(t, 6, small, func(ctx context.Context, p *gaspi.Proc) error {
 		if p.Rank() != 2 {
 			return p.Barrier(ctx, p.World())
@@ -67,7 +67,7 @@ func TestGroupsBeforeTheyAreCommitted(t *testing.T) {
 }
 
 // In GPI-2 a group with a higher number becomes invalid.
-func TestDeletingAGroupRenumbersNoOther(t *testing.T) {
+func TestGASPIGroupCreateAndDeleteRenumberNoOther(t *testing.T) {
 	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		var groups []*gaspi.Group
 		for range 4 {
@@ -89,7 +89,7 @@ func TestDeletingAGroupRenumbersNoOther(t *testing.T) {
 	})
 }
 
-func TestGroupPlacesAreReused(t *testing.T) {
+func TestGASPIGroupMaxPlacesAreReused(t *testing.T) {
 	ranktest.Local(t, 3, small, func(ctx context.Context, p *gaspi.Proc) error {
 		for round := range int32(100) { // of the 8 places, 7 are free
 			g := must(p.NewGroup(0, 1, 2))
@@ -124,7 +124,7 @@ func TestGroupPlacesAreReused(t *testing.T) {
 
 // Random groups that share members, many at a time, with numbers of their own on
 // every rank: each must add up its own members, by their ranks of the job.
-func TestManyGroupsThatShareMembers(t *testing.T) {
+func TestGASPIDifference2GroupsThatShareMembers(t *testing.T) {
 	const n, count = 7, 12
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -170,7 +170,7 @@ func TestManyGroupsThatShareMembers(t *testing.T) {
 }
 
 // GPI-2's own test of this is switched off.
-func TestCommitResumesAfterTimeout(t *testing.T) {
+func TestGASPIGroupCommitIsResumed(t *testing.T) {
 	bubble(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 8))
 		g := must(p.NewGroup(0, 1, 2))

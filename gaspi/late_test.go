@@ -122,7 +122,7 @@ func TestAnErrorOfTheContextMeansNotApplied(t *testing.T) {
 
 // "A call whose context has ended before is carried out all the same at a rank that is
 // connected": a loop of them makes progress.
-func TestACallWithAnEndedContextIsCarriedOut(t *testing.T) {
+func TestGASPIDifference20AtomicIsCarriedOut(t *testing.T) {
 	everyWire(t, 2, func(t *testing.T, ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		if p.Rank() == 1 {

@@ -14,7 +14,7 @@ import (
 // small keeps the system segments of many ranks in one process small.
 var small = gaspi.Config{Segments: 8, Groups: 8, Notifications: 64, PassiveMax: 256, KeepGoing: true}
 
-func TestRingOfWriteNotify(t *testing.T) {
+func TestGASPIDifference3RingWithoutConnect(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 8, 17, 33} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
@@ -89,7 +89,7 @@ func TestAllReduceMismatchNamesBothCalls(t *testing.T) {
 	t.Log(err)
 }
 
-func TestGroupsHaveTheirOwnRanks(t *testing.T) {
+func TestGASPIGroupRanksAreTheGroupsOwn(t *testing.T) {
 	ranktest.Local(t, 6, small, func(ctx context.Context, p *gaspi.Proc) error {
 		var odd []gaspi.Rank
 		for r := range gaspi.Rank(6) {
@@ -125,7 +125,7 @@ func TestGroupsHaveTheirOwnRanks(t *testing.T) {
 	})
 }
 
-func TestPassiveMessages(t *testing.T) {
+func TestGASPIPassiveReceive(t *testing.T) {
 	ranktest.Local(t, 4, small, func(ctx context.Context, p *gaspi.Proc) error {
 		seg, err := p.AllocSegment(1, 64)
 		if err != nil {
@@ -160,7 +160,7 @@ func TestPassiveMessages(t *testing.T) {
 	})
 }
 
-func TestDeadRankIsNamed(t *testing.T) {
+func TestGASPIErrRankDeadNamesTheRank(t *testing.T) {
 	var names [3]error
 	var both sync.WaitGroup // who ends could be named instead
 	both.Add(2)

@@ -17,7 +17,7 @@ import (
 //
 // Two goroutines of rank 0 post to a slot and at once take what is there, while
 // rank 1 posts to it too. No value may be handed out twice.
-func TestResetHandsOutEachValueOnce(t *testing.T) {
+func TestGASPINotifyResetHandsOutEachValueOnce(t *testing.T) {
 	const posts = 100_000
 	var taken [2][]gaspi.Value
 	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
@@ -164,7 +164,7 @@ func TestWaitSomeOfNothing(t *testing.T) {
 	})
 }
 
-func TestWaitSomeNeitherResetsNorStarves(t *testing.T) {
+func TestGASPINotifyWaitsomeNeitherResetsNorStarves(t *testing.T) {
 	ranktest.Local(t, 1, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 8))
 		for id := range gaspi.NotificationID(8) {
@@ -183,7 +183,7 @@ func TestWaitSomeNeitherResetsNorStarves(t *testing.T) {
 }
 
 // After a wait that ran out of time nothing is lost, and nobody is corrupt.
-func TestWaitsGoOnAfterTheirTimeLimit(t *testing.T) {
+func TestGASPITimeoutLetsWaitsGoOn(t *testing.T) {
 	bubble(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 8))
 		if p.Rank() == 1 {
@@ -224,7 +224,7 @@ func TestWaitsGoOnAfterTheirTimeLimit(t *testing.T) {
 	})
 }
 
-func TestTryForms(t *testing.T) {
+func TestGASPITestIsATryForm(t *testing.T) {
 	ranktest.Local(t, 1, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 8))
 		want := func(name string, yes, got bool, err error) {

@@ -46,7 +46,7 @@ func stream(t *testing.T, rounds uint64, send func(q *gaspi.Queue, s *gaspi.Segm
 	})
 }
 
-func TestNotificationShowsTheDataBeforeIt(t *testing.T) {
+func TestGASPINotifyShowsTheDataBeforeIt(t *testing.T) {
 	pieces := func(s *gaspi.Segment, to gaspi.Rank) []gaspi.Transfer {
 		var list []gaspi.Transfer
 		for i := range uint64(16) {
@@ -84,7 +84,7 @@ func TestNotificationShowsTheDataBeforeIt(t *testing.T) {
 	}
 }
 
-func TestReadNotificationShowsTheDataRead(t *testing.T) {
+func TestGASPIReadNotifyShowsTheDataRead(t *testing.T) {
 	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 256))
 		other := 1 - p.Rank()
@@ -127,7 +127,7 @@ func TestReadNotificationShowsTheDataRead(t *testing.T) {
 }
 
 // A list is issued whole or not at all, whatever is wrong with which entry.
-func TestListsAreAllOrNothing(t *testing.T) {
+func TestGASPIDifference11ListsAreAllOrNothing(t *testing.T) {
 	const depth = 8
 	pair(t, depth, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 		q := p.MustQueue(0)

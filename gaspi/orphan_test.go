@@ -20,7 +20,7 @@ import (
 // Goal: in a job without a launcher whose rank 0 dies, every other rank says who is gone, once
 // and without a word of a launcher, and ends by a SIGTERM that the program may catch, also where
 // nobody reads its standard error any more.
-func TestRankZeroProcessOfAJobWithoutLauncherDies(t *testing.T) {
+func TestGASPIErrSnRankZeroProcessDies(t *testing.T) {
 	ctx := testenv.Context(t)
 	ranks := byHand(ctx, t, 4, "orphan")
 	var stdout, stderr [4]bytes.Buffer
@@ -74,7 +74,7 @@ func byHand(ctx context.Context, t *testing.T, size int, role string) []*exec.Cm
 
 // Goal: in a job without a launcher where a rank dies and rank 0 exits because of it, without
 // Close, all that any rank says names the rank that died.
-func TestRankZeroProcessExitsBecauseOfAnother(t *testing.T) {
+func TestGASPIDifference17RankZeroProcessExits(t *testing.T) {
 	const size, dies = 6, 3
 	ctx := testenv.Context(t)
 	ranks := byHand(ctx, t, size, "follower")

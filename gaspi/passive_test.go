@@ -19,7 +19,7 @@ import (
 // In GPI-2 a passive send that times out stays posted, and the two sides
 // disagree. Here senders give up after random times of the order of a delivery:
 // what the receiver got must be exactly what the senders were told.
-func TestPassiveSendIsWithdrawnExactly(t *testing.T) {
+func TestGASPIPassiveSendIsWithdrawnExactly(t *testing.T) {
 	const n, messages = 4, 3000
 	var sent, received [n][]uint64
 	seed := rand.Uint64()
@@ -70,7 +70,7 @@ func TestPassiveSendIsWithdrawnExactly(t *testing.T) {
 
 // Nobody receives: the limit withdraws the message, and a receiver that comes
 // later finds the next one alone.
-func TestPassiveSendThatTimedOutIsGone(t *testing.T) {
+func TestGASPIDifference9PassiveSendThatTimedOutIsGone(t *testing.T) {
 	bubble(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		if p.Rank() == 1 {
@@ -100,7 +100,7 @@ func TestPassiveSendThatTimedOutIsGone(t *testing.T) {
 	})
 }
 
-func TestPassiveSizes(t *testing.T) {
+func TestGASPIPassiveTransferSizeMax(t *testing.T) {
 	sizes := []uint64{0, 1, 7, 8, 63, 64, 255, 256} // 256 is the maximum of these jobs
 	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.AllocSegment(0, 1024))

@@ -36,7 +36,7 @@ func pair(t *testing.T, depth int, act func(ctx context.Context, p *gaspi.Proc, 
 }
 
 // GPI-2 marks the healthy peer corrupt when a post finds the queue full.
-func TestQueueFullIsNoFault(t *testing.T) {
+func TestGASPIQueueFullIsNoFault(t *testing.T) {
 	pair(t, 4, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 		q := p.MustQueue(0)
 		post := func(i uint64) error {
@@ -90,7 +90,7 @@ func TestQueueFullIsNoFault(t *testing.T) {
 }
 
 // On TCP, GPI-2 takes two entries for each.
-func TestWriteNotifyTakesOneEntry(t *testing.T) {
+func TestGASPIWriteNotifyTakesOneEntry(t *testing.T) {
 	pair(t, 16, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 		q, src, n := p.MustQueue(0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}
 		list := []gaspi.Transfer{{Local: src, Remote: s.At(1, 8)}, {}, {Local: src, Remote: s.At(1, 16)}}
@@ -119,7 +119,7 @@ func TestWriteNotifyTakesOneEntry(t *testing.T) {
 }
 
 // GPI-2's own test of this fails on its TCP device.
-func TestQueueHoldsItsDepthOfWriteNotifies(t *testing.T) {
+func TestGASPIDifference1QueueHoldsItsDepth(t *testing.T) {
 	const depth = 100
 	pair(t, depth, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 		post := func() error {
@@ -175,7 +175,7 @@ func TestPostWaitsForRoom(t *testing.T) {
 	})
 }
 
-func TestSelfAndZeroSizeTakeNoEntry(t *testing.T) {
+func TestGASPIDifference7SelfAndZeroSizeTakeNoEntry(t *testing.T) {
 	pair(t, 4, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 		q, none, n := p.MustQueue(0), must(s.Span(3, 0)), gaspi.Notification{ID: 2, Value: 7}
 		a, b := must(s.Span(0, 8)), must(s.Span(8, 8))
@@ -224,7 +224,7 @@ func TestSelfAndZeroSizeTakeNoEntry(t *testing.T) {
 }
 
 // GPI-2 as released writes past the end of the remote segment.
-func TestWriteEndPastSegmentIsRefused(t *testing.T) {
+func TestGASPIErrInvLocOffPastTheEnd(t *testing.T) {
 	const top = math.MaxUint64
 	pair(t, 1000, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 		src, q, n := must(s.Span(0, 8)), p.MustQueue(0), gaspi.Notification{ID: 1, Value: 1}
@@ -270,7 +270,7 @@ func TestWriteEndPastSegmentIsRefused(t *testing.T) {
 	})
 }
 
-func TestOperationsNameWhatIsWrong(t *testing.T) {
+func TestGASPIErrorNamesWhatIsWrong(t *testing.T) {
 	pair(t, 1000, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 		q, src := p.MustQueue(0), must(s.Span(0, 8))
 		private := must(p.AllocSegment(3, 64)) // registered with nobody
@@ -314,7 +314,7 @@ func TestOperationsNameWhatIsWrong(t *testing.T) {
 	})
 }
 
-func TestTransferMax(t *testing.T) {
+func TestGASPITransferSizeMax(t *testing.T) {
 	cfg := small
 	cfg.TransferMax = 16
 	err := gaspi.Local(t.Context(), 1, cfg, func(ctx context.Context, p *gaspi.Proc) error {
@@ -330,7 +330,7 @@ func TestTransferMax(t *testing.T) {
 	}
 }
 
-func TestQueuesComeAndGo(t *testing.T) {
+func TestGASPIQueueCreateAndDelete(t *testing.T) {
 	cfg := small
 	cfg.Queues, cfg.QueuesMax, cfg.QueueDepth = 2, 3, 2
 	err := gaspi.Local(t.Context(), 2, cfg, func(ctx context.Context, p *gaspi.Proc) error {
@@ -370,7 +370,7 @@ func TestQueuesComeAndGo(t *testing.T) {
 	}
 }
 
-func TestPurgeGivesEntriesBack(t *testing.T) {
+func TestGASPIQueueSizeAndPurge(t *testing.T) {
 	pair(t, 2, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 		q := p.MustQueue(0)
 		for range 2 {
@@ -384,7 +384,7 @@ func TestPurgeGivesEntriesBack(t *testing.T) {
 	}, func(*gaspi.Segment) {})
 }
 
-func TestStatsCountWhatWasDone(t *testing.T) {
+func TestGASPIStatisticCounterGetAndReset(t *testing.T) {
 	pair(t, 100, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
 		p.ResetStats()
 		q, src, n := p.MustQueue(0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}

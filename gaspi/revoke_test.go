@@ -19,7 +19,7 @@ var errStops = errors.New("wants no more")
 
 // Goal: a revocation ends calls of other members that are under way, and each that comes
 // later, without an end of any rank; groups beside it, and what is made anew, go on.
-func TestRevokeEndsCallsOfAllMembers(t *testing.T) {
+func TestGASPIRevokeEndsCallsOfAllMembers(t *testing.T) {
 	sizes := []int{3, 40}
 	if testing.Short() {
 		sizes = []int{3, 9}
@@ -137,7 +137,7 @@ func TestRevocationIsOfOneGroup(t *testing.T) {
 }
 
 // Goal: members that are alive agree, whoever dies, and also when an Agree ended early.
-func TestAgreeWithoutTheDead(t *testing.T) {
+func TestGASPIAgreeWithoutTheDead(t *testing.T) {
 	for n := 2; n <= 7; n++ {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			mortals(t, n, func(ctx context.Context, p *gaspi.Proc) error {

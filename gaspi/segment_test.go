@@ -13,7 +13,7 @@ import (
 )
 
 // In GPI-2 the second call fails, because the first has half succeeded.
-func TestCreateSegmentResumesAfterTimeout(t *testing.T) {
+func TestGASPISegmentCreateIsResumed(t *testing.T) {
 	bubble(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
 		control := must(p.CreateSegment(ctx, 7, 8))
 		if p.Rank() == 1 {
@@ -68,7 +68,7 @@ func TestCreateSegmentCanBeGivenUp(t *testing.T) {
 	})
 }
 
-func TestSegmentSizesMayDiffer(t *testing.T) {
+func TestGASPISegmentSizeMayDiffer(t *testing.T) {
 	const n = 4
 	ranktest.Local(t, n, small, func(ctx context.Context, p *gaspi.Proc) error {
 		size := func(r gaspi.Rank) uint64 { return 100 + 50*uint64(r) }
@@ -97,7 +97,7 @@ func TestSegmentSizesMayDiffer(t *testing.T) {
 	})
 }
 
-func TestSegmentIDs(t *testing.T) {
+func TestGASPISegmentNumAndIDs(t *testing.T) {
 	ranktest.Local(t, 1, small, func(ctx context.Context, p *gaspi.Proc) error {
 		for _, id := range []gaspi.SegmentID{5, 0, 7} {
 			must(p.AllocSegment(id, 8))
@@ -135,7 +135,7 @@ func TestSegmentIDs(t *testing.T) {
 	})
 }
 
-func TestRegisterLetsOneRankIn(t *testing.T) {
+func TestGASPISegmentRegisterLetsOneRankIn(t *testing.T) {
 	ranktest.Local(t, 3, small, func(ctx context.Context, p *gaspi.Proc) error {
 		control := must(p.CreateSegment(ctx, 7, 8))
 		private := must(p.AllocSegment(0, 64))

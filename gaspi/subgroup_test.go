@@ -44,7 +44,7 @@ func inOppositeOrder(ctx context.Context, p *gaspi.Proc, make func(i int) (*gasp
 }
 
 // Goal: groups of equal ranks that are made from others are matched by these and by their tag.
-func TestSubgroupsOfEqualRanks(t *testing.T) {
+func TestGASPISubgroupOfEqualRanks(t *testing.T) {
 	committed := func(ctx context.Context, g *gaspi.Group, err error) (*gaspi.Group, error) {
 		if err != nil {
 			return nil, err

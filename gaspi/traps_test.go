@@ -16,41 +16,41 @@ import (
 // Mistakes of implementers of GASPI, in the words of a survey of GPI-2 and its users, each with
 // the tests that exclude it here.
 //
-//	 1 a full queue: not issued, no fault        TestQueueFullIsNoFault, TestQueueFullAllocatesNothing
-//	   lists all or nothing                      TestListsAreAllOrNothing
-//	   one entry for a write_notify              TestWriteNotifyTakesOneEntry, TestQueueHoldsItsDepthOfWriteNotifies
-//	 2 wait is local, flush is arrival           TestNotificationShowsTheDataBeforeIt (its case with flush)
-//	 3 notify is a fence for earlier writes      TestNotificationShowsTheDataBeforeIt
+//	 1 a full queue: not issued, no fault        TestGASPIQueueFullIsNoFault, TestQueueFullAllocatesNothing
+//	   lists all or nothing                      TestGASPIDifference11ListsAreAllOrNothing
+//	   one entry for a write_notify              TestGASPIWriteNotifyTakesOneEntry, TestGASPIDifference1QueueHoldsItsDepth
+//	 2 wait is local, flush is arrival           TestGASPINotifyShowsTheDataBeforeIt (its case with flush)
+//	 3 notify is a fence for earlier writes      TestGASPINotifyShowsTheDataBeforeIt
 //	 4 the flag after all bytes, never torn      TestResetAloneShowsTheData, TestProcessesSeeTheDataBehindTheFlag
-//	 5 reset is one exchange                     TestResetHandsOutEachValueOnce
-//	 6 slots overwrite; 0 is refused             TestSlotKeepsLastValue, TestOperationsNameWhatIsWrong
-//	 7 waitsome: none, no reset, no starvation   TestWaitSomeOfNothing, TestWaitSomeNeitherResetsNorStarves,
-//	                                             TestWaitsGoOnAfterTheirTimeLimit
-//	 8 a collective that timed out goes on       TestAllReduceKeepsFirstContributionOverTimeout,
-//	                                             TestBarrierAndAllReduceInFlightTogether, TestCollectivesFinishByPollingAlone
-//	 9 creation and commit go on                 TestCreateSegmentResumesAfterTimeout, TestCommitResumesAfterTimeout
-//	   passive sends are withdrawn exactly       TestPassiveSendIsWithdrawnExactly, TestCloseWithdrawsPassiveMessages
+//	 5 reset is one exchange                     TestGASPINotifyResetHandsOutEachValueOnce
+//	 6 slots overwrite; 0 is refused             TestSlotKeepsLastValue, TestGASPIErrorNamesWhatIsWrong
+//	 7 waitsome: none, no reset, no starvation   TestWaitSomeOfNothing, TestGASPINotifyWaitsomeNeitherResetsNorStarves,
+//	                                             TestGASPITimeoutLetsWaitsGoOn
+//	 8 a collective that timed out goes on       TestGASPIDifference19AllReduceKeepsItsFirstContribution,
+//	                                             TestGASPIConcurrentBarrierAndAllReduce, TestCollectivesFinishByPollingAlone
+//	 9 creation and commit go on                 TestGASPISegmentCreateIsResumed, TestGASPIGroupCommitIsResumed
+//	   passive sends are withdrawn exactly       TestGASPIPassiveSendIsWithdrawnExactly, TestCloseWithdrawsPassiveMessages
 //	10 an ended context tests once               TestCollectivesFinishByPollingAlone, TestEndedContextStillDoesItsPart
-//	11 atomics share no lock, and are aligned    TestAtomicWhileBarrierBlocks, TestAtomicsUnderContention,
+//	11 atomics share no lock, and are aligned    TestAtomicWhileBarrierBlocks, TestGASPIAtomicFetchAddUnderContention,
 //	                                             TestUnalignedAtomicIsRefused
-//	12 ranks of groups are not ranks of the job  TestGroupsHaveTheirOwnRanks, TestManyGroupsThatShareMembers
-//	   deleting renumbers no other               TestDeletingAGroupRenumbersNoOther
+//	12 ranks of groups are not ranks of the job  TestGASPIGroupRanksAreTheGroupsOwn, TestGASPIDifference2GroupsThatShareMembers
+//	   deleting renumbers no other               TestGASPIGroupCreateAndDeleteRenumberNoOther
 //	   other ranks are no match                  TestCommitOfDifferentRanksIsNotMistakenForOne
 //	13 late writes go nowhere                    TestLateWriteNeverLandsInTheNewSegment
-//	   registering tells nobody                  TestRegisterLetsOneRankIn
-//	14 bounds                                    TestWriteEndPastSegmentIsRefused
-//	15 a dead peer ends what needs it            TestDeadRankEndsWhatNeedsIt, TestOperationsWithADeadRankNameIt,
+//	   registering tells nobody                  TestGASPISegmentRegisterLetsOneRankIn
+//	14 bounds                                    TestGASPIErrInvLocOffPastTheEnd
+//	15 a dead peer ends what needs it            TestGASPIDifference5DeadRankEndsWhatNeedsIt, TestGASPIDifference10OperationsWithADeadRankNameIt,
 //	                                             TestSurvivorsFormAGroupAndGoOn, TestSurvivorsOfAKilledProcessGoOn
-//	   and there is a way back                   TestResetStateLetsWaitsGoOn
+//	   and there is a way back                   TestGASPIStateVecGetAndReset
 //	16 a time limit is no evidence of death      TestTimeLimitsMakeNobodyCorrupt
-//	17 a wait is not prolonged by other posters  TestWaitIsNotProlongedByOtherPosters
-//	18 own rank and size 0                       TestSelfAndZeroSizeTakeNoEntry
+//	17 a wait is not prolonged by other posters  TestGASPIDifference8WaitIsNotProlonged
+//	18 own rank and size 0                       TestGASPIDifference7SelfAndZeroSizeTakeNoEntry
 //	19 the end does not hang                     TestCloseEndsWaitsUnderWay, TestLeavingRightAfterABarrierDisturbsNobody,
-//	                                             TestRankThatLeftDisturbsNobody, TestJobsLeaveNoGoroutine
+//	                                             TestGASPIDifference18RankThatLeftDisturbsNobody, TestJobsLeaveNoGoroutine
 //	20 widths of types: of a C interface alone
 //	21 the launcher                              package launcher's tests
 //
-// And what was measured on GPI-2 itself, beyond those: TestAllReduceLimitIsConfigurable,
+// And what was measured on GPI-2 itself, beyond those: TestGASPIAllreduceElemMaxIsConfigurable,
 // TestInitIsQuick, TestWaitingProcessUsesNoCore.
 
 // A call whose context has ended is what the standard calls GASPI_TEST: it does
@@ -115,7 +115,7 @@ func TestTimeLimitsMakeNobodyCorrupt(t *testing.T) {
 }
 
 // Others post without pause while one waits, again and again: the wait ends.
-func TestWaitIsNotProlongedByOtherPosters(t *testing.T) {
+func TestGASPIDifference8WaitIsNotProlonged(t *testing.T) {
 	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		q, src := p.MustQueue(0), must(s.Span(0, 8))
@@ -148,7 +148,7 @@ func TestWaitIsNotProlongedByOtherPosters(t *testing.T) {
 
 // Goroutines of one rank use everything at once; calls of different kinds must
 // not wait for each other.
-func TestDifferentCallsAtTheSameTime(t *testing.T) {
+func TestGASPIConcurrentLocalAndOneSidedCalls(t *testing.T) {
 	bubble(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		other := 1 - p.Rank()

@@ -34,7 +34,7 @@ func together(n int, f func(i int) error) error {
 }
 
 // Each rank creates the same segments over the world, each in a goroutine of its own.
-func TestCreationsOverOneGroupInAnyOrder(t *testing.T) {
+func TestGASPIConcurrentCreateSegmentInAnyOrder(t *testing.T) {
 	for _, n := range []int{2, 3, 18} {
 		bubble(t, n, func(ctx context.Context, p *gaspi.Proc) error {
 			next := (p.Rank() + 1) % gaspi.Rank(n)
@@ -198,7 +198,7 @@ func TestLeavingEndsAllThatWaitForTheirTurn(t *testing.T) {
 }
 
 // Members agree on the highest id that is free on all of them, also where each has other ones.
-func TestAnySegmentIsFreeOnAllMembers(t *testing.T) {
+func TestGASPIConcurrentAnySegmentIsFreeOnAllMembers(t *testing.T) {
 	bubble(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
 		for _, id := range [][]gaspi.SegmentID{{7, 4}, {6, 1}, {5, 0}}[p.Rank()] {
 			must(p.AllocSegment(id, 8))
@@ -242,7 +242,7 @@ func TestAnySegmentFailsTogether(t *testing.T) {
 }
 
 // Calls over a group and calls over its copies do not match each other.
-func TestDupIsAGroupOfItsOwn(t *testing.T) {
+func TestGASPIDupIsAGroupOfItsOwn(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 17} {
 		bubble(t, n, func(ctx context.Context, p *gaspi.Proc) error {
 			var groups [5]*gaspi.Group
@@ -317,7 +317,7 @@ func TestDrawsThatMeet(t *testing.T) {
 
 // Every group of two or more of the ranks, each committed in a goroutine of its own, in
 // another order at each rank.
-func TestCommitsInAnyOrder(t *testing.T) {
+func TestGASPIConcurrentCommitInAnyOrder(t *testing.T) {
 	const n = 4
 	cfg := small
 	cfg.Groups, cfg.Spin, cfg.Yield = 24, -1, -1
@@ -399,7 +399,7 @@ func TestDeleteOfAGroupWhoseBarrierEndedEarly(t *testing.T) {
 }
 
 // One goroutine at a time is in a barrier of a group, or in a reduction.
-func TestSecondGoroutineInACollectiveIsRefused(t *testing.T) {
+func TestGASPIErrActiveCollOfASecondGoroutine(t *testing.T) {
 	bubble(t, 2, func(ctx context.Context, p *gaspi.Proc) error {
 		calls := []func() error{
 			func() error { return p.Barrier(ctx, p.World()) },

@@ -309,7 +309,7 @@ func TestWaitAndLocations(t *testing.T) {
 }
 
 // Many goroutines of a rank call at once.
-func TestManyGoroutines(t *testing.T) {
+func TestGASPIConcurrentStoreInManyGoroutines(t *testing.T) {
 	job(t, 3, hoplite.Config{Capacity: 4 << 20, Inline: 256, Chunk: 1024, Slots: 64}, func(ctx context.Context, p *gaspi.Proc, s *hoplite.Store) error {
 		errs := make([]error, 12)
 		var all sync.WaitGroup
