@@ -13,6 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/wireup"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/logging"
+	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
@@ -53,8 +54,9 @@ type Proc struct {
 	loss  atomic.Pointer[launcherLoss] // nil until the launcher is gone
 	stats counters
 
-	reached sync.Map       // names of transports that this rank has used
-	teller  *status.Teller // of what this rank does; nil without gaspi-run
+	reached sync.Map         // names of transports that this rank has used
+	teller  *status.Teller   // of what this rank does; nil without gaspi-run
+	sampler *netstat.Sampler // of connections and processors; nil unless gaspi-run wants to know
 
 	anyStop func() error   // for waits that any rank might end; bound once, so that waits allocate nothing
 	stop    func() error   // for waits that no rank ends; likewise
@@ -140,6 +142,7 @@ func join(ctx context.Context, cfg Config, session boot.Session, inside bool, op
 	}
 	p.openWorld()
 	p.tellWaits(row)
+	p.measure()
 	p.done.Add(2)
 	go p.watch()
 	go p.heedNews()
@@ -241,6 +244,9 @@ func (p *Proc) Close() error {
 	p.done.Wait()
 	if p.teller != nil {
 		p.teller.Close()
+	}
+	if p.sampler != nil {
+		p.sampler.Close()
 	}
 	if werr := p.wire.Close(); err == nil { // before the segments go: a peer that misses one hears that this rank has left
 		err = werr

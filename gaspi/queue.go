@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
@@ -145,11 +146,14 @@ func (q *Queue) Post(ctx context.Context, post func() error) error {
 
 // waitSlow is Wait where something is under way or has failed.
 func (q *Queue) waitSlow(ctx context.Context, issued uint64) error {
-	if err := q.traffic.Wait(ctx, q.p.wire.Wait, q.p.ended); err != nil {
+	begun := time.Now()
+	err := q.traffic.Wait(ctx, q.p.wire.Wait, q.p.ended)
+	q.p.stats.queueWait.Add(int64(time.Since(begun)))
+	if err != nil {
 		return err
 	}
 	q.traffic.Settle(issued)
-	err := q.traffic.Failure()
+	err = q.traffic.Failure()
 	if gone, ok := errors.AsType[*RankError](err); ok {
 		return q.p.peers.Found(gone.Rank, err)
 	}

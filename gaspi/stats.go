@@ -33,6 +33,7 @@ type counters struct {
 	queueFull                                 atomic.Uint64
 	passiveSent, passiveReceived              atomic.Uint64
 	notifyWait, barrierWait, allReduceWait    atomic.Int64 // nanoseconds
+	queueWait                                 atomic.Int64 // likewise, for operations of queues
 
 	base atomic.Pointer[Stats] // what ResetStats found; nil before
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -67,6 +68,21 @@ func (p *Proc) tellWaits(out *status.Writer) {
 	p.wire.Wait.Lasting = p.lasting
 }
 
+// measure has the system asked what connections and processors of this rank do, if gaspi-run wants to know.
+func (p *Proc) measure() {
+	if p.inside {
+		return
+	}
+	info := p.boot.Info() // whatever network is emulated
+	out, err := netstat.Inherit(info.LocalRank, info.LocalSize, p.size)
+	if err != nil {
+		p.cfg.Log.Warn("gaspi: gaspi-run cannot see what connections and processors do", "err", err)
+	}
+	if out != nil {
+		p.sampler = netstat.NewSampler(out, p.wire.Measure)
+	}
+}
+
 // counts are the counts of this rank, which ResetStats does not change.
 func (p *Proc) counts() status.Counts {
 	s := p.total()
@@ -74,7 +90,7 @@ func (p *Proc) counts() status.Counts {
 		Writes: s.Writes, BytesWritten: s.BytesWritten, Reads: s.Reads, BytesRead: s.BytesRead,
 		Notifications: s.Notifies, QueueWaits: s.QueueWaits, QueueFull: s.QueueFull, Barriers: s.Barriers, AllReduces: s.AllReduces,
 		Atomics: s.Atomics, Messages: s.PassiveSent + s.PassiveReceived,
-		Waited: s.NotifyWait + s.BarrierWait + s.AllReduceWait,
+		Waited: s.NotifyWait + s.BarrierWait + s.AllReduceWait + time.Duration(p.stats.queueWait.Load()),
 	}
 }
 

@@ -162,7 +162,11 @@ func (a *agent) handle(f talk.Frame) error {
 			go a.finish()
 		}
 	case frameLook:
-		a.conn.Send(encode(frameRows, f.Number, rowsFrame{Now: time.Now(), Rows: a.local.Rows()}))
+		answer := rowsFrame{Now: time.Now(), Rows: a.local.Rows()}
+		if len(f.Data) > 0 {
+			answer.Measured = a.local.Measured()
+		}
+		a.conn.Send(encode(frameRows, f.Number, answer))
 	case frameHurry:
 		a.hurried.Do(func() { close(a.hurry) })
 	default:
@@ -238,6 +242,9 @@ func (a *agent) task(p *executable.File) supervise.Task {
 			return keyFile(a.jobKey() + "\n" + o.Identities[r-o.First])
 		},
 		Thread: a.thread, Children: a.family,
+	}
+	if o.Measures > 0 {
+		t.Measures, t.JobRanks = measuresFile(len(o.Ranks), o.Measures, a.log), o.Measures
 	}
 	if a.member != nil {
 		a.member.complete(&t, p)

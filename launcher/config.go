@@ -115,6 +115,10 @@ type Config struct {
 	// StallAbort ends the job then, with exit code 124.
 	StallAbort bool
 
+	// Measure has the ranks ask the system, some times a second, what their TCP connections and threads do,
+	// for Result.Measured.
+	Measure bool
+
 	// Foreground says that running this job is what the process is for. Signals
 	// that this process gets are then forwarded to the ranks, those that would end
 	// it do nothing once the job has ended, and processes that leave their rank's

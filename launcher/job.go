@@ -119,14 +119,14 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	j.loop(ctx)
 	j.progress.end()
 	close(j.over)
-	stats := j.watch.stats()
+	stats, measured := j.watch.stats(), j.watch.measured()
 	j.watch.close()
 	j.finish()
 	p := j.policy
 	if p.startErr != nil {
 		return Result{}, p.startErr
 	}
-	result := Result{First: p.first, Ranks: p.exits, Stats: stats}
+	result := Result{First: p.first, Ranks: p.exits, Stats: stats, Measured: measured}
 	if p.cause != nil {
 		j.decide(noticeDue{})
 		j.settle()
@@ -159,6 +159,9 @@ func (j *job) local(p place) *supervise.Ranks {
 		Report: j.report, Log: j.cfg.Log, Thread: j.thread, Children: j.family,
 	}
 	t.Command.Inherited, t.Command.Added = os.Environ(), j.cfg.Env
+	if j.cfg.Measure {
+		t.Measures, t.JobRanks = measuresFile(p.ranks, j.cfg.Ranks, j.cfg.Log), j.cfg.Ranks
+	}
 	for i := range p.ranks {
 		info := j.info(p, i)
 		t.Own = append(t.Own, append(info.Environ(supervise.BootFD), j.environ(info.Rank)...))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
@@ -14,7 +15,7 @@ import (
 
 // agentVersion is the version of the protocol between launcher and agent. It changes whenever
 // an old peer could misunderstand a new one.
-const agentVersion = 4
+const agentVersion = 5
 
 // Kinds of frames between launcher and agent. Data is a gob unless the comment says bytes or
 // text. A stream is an output of a rank: twice its place among the ranks of the host, plus 1
@@ -31,7 +32,7 @@ const (
 	frameHurry                             // and do not wait for it
 	frameOver                              // the job is over; for a node: verdict
 	frameNotice                            // text for the user of a node
-	frameLook                              // number: of the question; rowsFrame is the answer
+	frameLook                              // number: of the question; with data, for measures too; rowsFrame is the answer
 
 	// To the launcher.
 	frameReady     // ready: the agent is there
@@ -63,6 +64,10 @@ type order struct {
 	First Rank
 	Ranks [][]string // own variables of each rank
 	Reads bool       // the first rank gets input
+
+	// Measures is the number of ranks of the job if the ranks are to measure connections and processors,
+	// else 0.
+	Measures int
 
 	// Identities make each rank itself: with the job's key, which the agent has and no
 	// frame carries, they are the file that it inherits.
@@ -116,6 +121,8 @@ func obstacleOf(err error) obstacle {
 type rowsFrame struct {
 	Now  time.Time // by the clock of the host, as all times in the rows
 	Rows []status.RankRow
+
+	Measured []netstat.Measures // if they were asked for
 }
 
 // encode returns v for a frame.

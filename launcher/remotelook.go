@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
@@ -14,10 +15,11 @@ const lookPatience = 2 * time.Second
 
 // looks are the questions to an agent what its ranks do.
 type looks struct {
-	mu   sync.Mutex
-	rows []status.RankRow        // guarded by mu; of the last answer, in times of this host
-	last int32                   // guarded by mu; number of the last question
-	open map[int32]chan struct{} // guarded by mu; by its number, closed when a question is answered
+	mu       sync.Mutex
+	rows     []status.RankRow        // guarded by mu; of the last answer, in times of this host
+	measured []netstat.Measures      // guarded by mu; of the last answer that had any
+	last     int32                   // guarded by mu; number of the last question
+	open     map[int32]chan struct{} // guarded by mu; by its number, closed when a question is answered
 }
 
 func newLooks(ranks int) *looks {
@@ -35,32 +37,50 @@ func (l *looks) ask() (number int32, answered <-chan struct{}) {
 }
 
 // answer takes the rows of an answer.
-func (l *looks) answer(number int32, rows []status.RankRow) {
+func (l *looks) answer(number int32, answer rowsFrame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rows = rows
+	l.rows = answer.Rows
+	if answer.Measured != nil {
+		l.measured = answer.Measured
+	}
 	if c := l.open[number]; c != nil {
 		close(c)
 		delete(l.open, number)
 	}
 }
 
-// latest returns the rows of the last answer, and forgets a question.
-func (l *looks) latest(number int32) []status.RankRow {
+// latest returns what the last answer was, and forgets a question.
+func (l *looks) latest(number int32) ([]status.RankRow, []netstat.Measures) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.open, number)
-	return l.rows
+	return l.rows, l.measured
 }
 
 // Rows asks the agent. Where it does not answer in time the rows are those of its last answer, by
 // which the ranks look silent soon.
 func (r *remote) Rows() []status.RankRow {
+	rows, _ := r.look(nil)
+	return rows
+}
+
+// Measured asks the agent, if the ranks were asked to measure.
+func (r *remote) Measured() []netstat.Measures {
+	if !r.job.cfg.Measure {
+		return nil
+	}
+	_, measured := r.look([]byte{1})
+	return measured
+}
+
+// look asks the agent, with the data of a frameLook.
+func (r *remote) look(data []byte) ([]status.RankRow, []netstat.Measures) {
 	number, answered := r.looks.ask()
 	r.sending.Lock()
 	ordered := r.ordered
 	if ordered {
-		r.conn.Load().Send(talk.Frame{Kind: frameLook, Number: number})
+		r.conn.Load().Send(talk.Frame{Kind: frameLook, Number: number, Data: data})
 	}
 	r.sending.Unlock()
 	if ordered {
@@ -79,14 +99,14 @@ func (r *remote) told(f talk.Frame) error {
 	if err != nil {
 		return err
 	}
-	if len(answer.Rows) != r.ranks {
+	if len(answer.Rows) != r.ranks || answer.Measured != nil && len(answer.Measured) != r.ranks {
 		return fmt.Errorf("it has told of %d ranks, not %d", len(answer.Rows), r.ranks)
 	}
 	behind := time.Since(answer.Now)
 	for i := range answer.Rows {
 		shift(&answer.Rows[i], behind)
 	}
-	r.looks.answer(f.Number, answer.Rows)
+	r.looks.answer(f.Number, answer)
 	return nil
 }
 

@@ -82,6 +82,9 @@ func (r *remote) order() (o order, err error) {
 	o = order{
 		Name: j.program.Name(), Grace: j.cfg.KillGrace, StopLimit: j.cfg.silence(), First: r.first,
 	}
+	if j.cfg.Measure {
+		o.Measures = j.cfg.Ranks
+	}
 	if r.recruit != nil {
 		o.Key = j.server.Credentials().Key.Text()
 	} else if err := r.equip(&o); err != nil {

@@ -23,6 +23,9 @@ type Result struct {
 	// Stats is what ranks have done that have joined the job; the index is the rank. It is nil if none
 	// has told, as with a program that does not use package gaspi.
 	Stats []RankStats
+	// Measured is what ranks have measured of their connections and processors; the index is the rank. It is
+	// nil unless Config.Measure is set.
+	Measured []RankMeasures
 	// Elapsed is the time from the start of the first rank to the end of the job.
 	Elapsed time.Duration
 }

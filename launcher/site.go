@@ -4,6 +4,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
@@ -28,6 +29,10 @@ type site interface {
 	// Rows returns what each rank tells of itself, in times of this host; the zero RankRow of one that has
 	// told nothing. It blocks for lookPatience at most.
 	Rows() []status.RankRow
+
+	// Measured returns what each rank has measured of connections and processors, nil where none was asked
+	// to. It blocks like Rows.
+	Measured() []netstat.Measures
 
 	// Kill ends one rank alone, now or as soon as it is started.
 	Kill(r Rank) error

@@ -216,6 +216,7 @@ func (o *options) flags() *pflag.FlagSet {
 	f.StringVar(&o.onFailure, "on-failure", "abort", "when a rank fails: abort ends the others; continue lets them\ngo on and tells them")
 	f.StringVar(&o.stats, "stats", "", "say at the end what ranks did, and which was busy for the\nlongest: a `FORM` is text or json")
 	f.Lookup("stats").NoOptDefVal = "text"
+	f.BoolVar(&c.Measure, "net-stats", false, "say at the end whether the network, a processor or computation made\nranks slow, with round trips and losses of links and the time for\nwhich ranks had no processor")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print where ranks would run, on which cores, and how they would\nreach each other; start nothing")
 	f.BoolVar(&o.display, "display-map", false, "print the same on standard error, and start them")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say what the launcher does")

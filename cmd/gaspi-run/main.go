@@ -70,10 +70,8 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 	if err != nil {
 		return refused(err, stderr)
 	}
-	if o.stats != "" && result.Stats != nil {
-		if err := showStats(stderr, o.stats, result.Stats); err != nil {
-			return refused(err, stderr)
-		}
+	if err := o.showResult(stderr, result); err != nil {
+		return refused(err, stderr)
 	}
 	return result.ExitCode
 }

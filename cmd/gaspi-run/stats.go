@@ -22,6 +22,7 @@ type summary struct {
 	Imbalance float64              `json:"imbalance"`    // how much longer the busiest was busy than the mean, by the mean
 	Total     launcher.RankStats   `json:"total"`        // sums; its rank and host mean nothing
 	Ranks     []launcher.RankStats `json:"ranks"`
+	Net       *netSummary          `json:"net,omitempty"` // with --net-stats
 }
 
 // summarize adds up what ranks did, of which there is at least one.
@@ -55,12 +56,32 @@ func summarize(ranks []launcher.RankStats) summary {
 	return s
 }
 
-// showStats writes what ranks did, as text or json.
-func showStats(w io.Writer, form string, ranks []launcher.RankStats) error {
-	s := summarize(ranks)
-	if form == "json" {
+// showResult writes what the flags ask for of what ranks did.
+func (o *options) showResult(w io.Writer, result launcher.Result) error {
+	measured := result.Measured != nil
+	if result.Stats == nil {
+		return nil
+	}
+	if o.stats == "json" {
+		s := summarize(result.Stats)
+		if measured {
+			s.Net = &netSummary{judge(result.Stats, result.Measured), result.Measured}
+		}
 		return json.NewEncoder(w).Encode(s)
 	}
+	var err error
+	if o.stats != "" {
+		err = showStats(w, result.Stats)
+	}
+	if measured && err == nil {
+		err = showNetStats(w, result)
+	}
+	return err
+}
+
+// showStats writes what ranks did, as text.
+func showStats(w io.Writer, ranks []launcher.RankStats) error {
+	s := summarize(ranks)
 	fmt.Fprintf(w, "gaspi-run: rank %d was busy for the longest, %v; the mean of %d is %v (imbalance %.0f %%)\n",
 		s.Busiest, round(ranks[s.Busiest-ranks[0].Rank].Busy()), len(ranks), round(s.MeanBusy), 100*s.Imbalance)
 	sorted := slices.Clone(ranks)

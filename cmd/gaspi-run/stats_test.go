@@ -31,7 +31,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("of ranks that did nothing: %+v", idle)
 	}
 	var text strings.Builder
-	if err := showStats(&text, "text", ranks); err != nil {
+	if err := showStats(&text, ranks); err != nil {
 		t.Fatal(err)
 	}
 	var lines []string
@@ -50,18 +50,18 @@ func TestSummary(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	var many strings.Builder
-	if err := showStats(&many, "text", make([]launcher.RankStats, 100)); err != nil || strings.Count(many.String(), "\n") != mostRanks+3 {
+	if err := showStats(&many, make([]launcher.RankStats, 100)); err != nil || strings.Count(many.String(), "\n") != mostRanks+3 {
 		t.Errorf("%v; %d lines of 100 ranks", err, strings.Count(many.String(), "\n"))
 	}
 }
 
-// TestStatsOfAJob counts the barriers of ranks on this and another host.
+// TestStatsOfAJob counts the barriers of ranks on this and another host, and what they sent each other.
 func TestStatsOfAJob(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := startOnHosts(t, "localhost:2,b:1", "--stats=json", "--env", testenv.AsRole("barriers"), self)
+	l := startOnHosts(t, "localhost:2,b:1", "--stats=json", "--net-stats", "--env", testenv.AsRole("barriers"), self)
 	l.pids(3)
 	if code := l.wait(); code != 0 {
 		t.Fatalf("exit code %d, stderr %q", code, l.stderr)
@@ -72,5 +72,22 @@ func TestStatsOfAJob(t *testing.T) {
 	}
 	if got.Total.Barriers != 450 || len(got.Ranks) != 3 || got.Ranks[2].Host != "b" || got.Ranks[2].Barriers != 150 || got.Total.Waited <= 0 {
 		t.Errorf("%+v; want 150 barriers of each of 3 ranks, the last on b", got)
+	}
+	if got.Net == nil || len(got.Net.Ranks) != 3 || got.Net.Verdict.Sentence == "" {
+		t.Fatalf("net: %+v", got.Net)
+	}
+	for _, m := range got.Net.Ranks {
+		if m.CPU <= 0 || m.Voluntary == 0 || m.Delayed < 0 {
+			t.Errorf("processors: %+v", m)
+		}
+	}
+	far := got.Net.Ranks[2]
+	if far.Rank != 2 || far.Host != "b" || len(far.Links) == 0 {
+		t.Fatalf("rank 2: %+v; want one on b with links", far)
+	}
+	for _, l := range far.Links {
+		if l.Peer > 1 || l.Acked == 0 || l.Received == 0 || l.Samples == 0 || l.MinRTT <= 0 || l.HighRTT < l.MeanRTT/2 {
+			t.Errorf("%+v", l)
+		}
 	}
 }

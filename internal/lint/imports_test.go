@@ -35,6 +35,8 @@ const table = `
 	internal/logging < gaspi, collectives;   # lines that the environment asks for
 	gaspi/base < internal/status;
 	internal/status < gaspi, launcher;   # which one writes and the other reads
+	gaspi/base, internal/status, internal/sys < internal/netstat;
+	internal/netstat < gaspi, launcher;   # likewise
 
 	# The seam and what is below it. Transports do not know each other.
 	gaspi/base, internal/sys, notify, segment < internal/transport;
@@ -120,7 +122,7 @@ const table = `
 	launcher, internal/ranktest < internal/testenv/kills;   # whose jobs lose ranks
 	internal/testenv, internal/sys < internal/testenv/vm;   # whose programs end with the test
 	gaspi, internal/testenv/vm < internal/testenv/vm/verbs;   # tests of jobs in a virtual machine, and nothing else
-	gaspi, collectives, internal/faults < internal/system;   # tests of whole jobs, and nothing else
+	gaspi, collectives, internal/faults, internal/sys < internal/system;   # tests of whole jobs, and nothing else
 	gaspi, collectives, internal/schedule/algorithms, internal/schedule, ssp, hoplite, internal/transport, internal/transport/faulty < internal/faults;   # what tests of faults need, in bubbles and in whole jobs
 	gaspi, collectives, ssp, hoplite < internal/threads;   # tests of many goroutines, and nothing else
 	gaspi, collectives, ssp, hoplite < internal/torture;   # sees what a user sees

@@ -8,18 +8,28 @@ import (
 )
 
 // Inherit returns the writer of the row with a number in the file that this process has inherited
-// from the launcher of its host, which has made it for a number of ranks. The descriptor and its
-// variable are gone then, so that no child takes the row for its own. It returns nil, nil where
-// there is none. A descriptor that is no such file is left alone.
-func Inherit(row, ranks int) (*Writer, error) {
-	text := os.Getenv(EnvFD)
+// from the launcher of its host, which has made it for a number of ranks. It returns nil, nil where there
+// is none.
+func Inherit(row, ranks int) (w *Writer, err error) {
+	_, err = InheritFile(EnvFD, func(file *os.File) (err error) {
+		w, err = NewWriter(file, row, ranks)
+		return err
+	})
+	return w, err
+}
+
+// InheritFile returns the file of the descriptor that a variable of the environment names, if check finds
+// that it is what is meant. The descriptor and its variable are gone then, so that no child takes it for
+// its own. A file that check refuses is left alone. It returns nil, nil where there is no such variable.
+func InheritFile(variable string, check func(*os.File) error) (*os.File, error) {
+	text := os.Getenv(variable)
 	if text == "" {
 		return nil, nil
 	}
-	os.Unsetenv(EnvFD)
+	os.Unsetenv(variable)
 	fd, err := strconv.Atoi(text)
 	if err != nil || fd < 3 {
-		return nil, fmt.Errorf("%s=%.20q: expected a descriptor", EnvFD, text)
+		return nil, fmt.Errorf("%s=%.20q: expected a descriptor", variable, text)
 	}
 	syscall.ForkLock.RLock()
 	own, err := syscall.Dup(fd) // a file of fd itself would close it, whatever it is
@@ -30,12 +40,11 @@ func Inherit(row, ranks int) (*Writer, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("dup", err)
 	}
-	file := os.NewFile(uintptr(own), "status")
-	w, err := NewWriter(file, row, ranks)
-	if err != nil {
+	file := os.NewFile(uintptr(own), variable)
+	if err := check(file); err != nil {
 		_ = file.Close()
 		return nil, err
 	}
 	_ = syscall.Close(fd)
-	return w, nil
+	return file, nil
 }

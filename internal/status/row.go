@@ -1,11 +1,9 @@
 package status
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"time"
 	"unicode/utf8"
 
@@ -63,9 +61,8 @@ const (
 	MaxWaits = 4
 	MaxFrom  = 64
 
-	maxText    = 256 // bytes of Call, Detail, Place and Group
-	headerSize = 16
-	magic      = 0x31575247 // "GRW1"
+	maxText = 256        // bytes of Call, Detail, Place and Group
+	magic   = 0x31575247 // "GRW1"
 )
 
 // ErrNone says that no rank has written a row, and ErrTorn that one was being written.
@@ -74,26 +71,15 @@ var (
 	ErrTorn = errors.New("the row was being written")
 )
 
-// Append appends the row to b in the form of the file and returns the result:
-//
-//	| 0 magic, 4 | 4 length of text, 4 | 8 CRC-32C of text, 4 | 12 zero, 4 | 16 text |
-//
-// in little endian; the text is JSON. It cuts what has no room: waits beyond MaxWaits, ranks beyond
-// MaxFrom, and texts.
+// Append appends the row to b in the form of the file, which is that of Seal, and returns the result; the
+// text is JSON. It cuts what has no room: waits beyond MaxWaits, ranks beyond MaxFrom, and texts.
 func (r RankRow) Append(b []byte) []byte {
 	text, err := json.Marshal(r.cut())
 	if err != nil || headerSize+len(text) > RowSize {
 		panic(fmt.Sprintf("status: row of %d bytes: %v", len(text), err)) // cut bounds every part
 	}
-	le := binary.LittleEndian
-	b = le.AppendUint32(b, magic)
-	b = le.AppendUint32(b, uint32(len(text)))
-	b = le.AppendUint32(b, crc32.Checksum(text, castagnoli))
-	b = le.AppendUint32(b, 0)
-	return append(b, text...)
+	return Seal(b, magic, text)
 }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // cut returns the row as far as there is room for it. It shares nothing that it changes.
 func (r RankRow) cut() RankRow {
@@ -129,22 +115,9 @@ func shorten(s string) string {
 
 // Parse reads what Append has made, from the beginning of b.
 func Parse(b []byte) (RankRow, error) {
-	if len(b) < headerSize {
-		return RankRow{}, fmt.Errorf("row of %d bytes; at least %d are needed", len(b), headerSize)
-	}
-	le := binary.LittleEndian
-	size := le.Uint32(b[4:])
-	switch {
-	case le.Uint32(b) == 0:
-		return RankRow{}, ErrNone
-	case le.Uint32(b) != magic || le.Uint32(b[12:]) != 0:
-		return RankRow{}, fmt.Errorf("a row that begins with %x is none of this version", b[:headerSize])
-	case uint64(size) > uint64(len(b)-headerSize):
-		return RankRow{}, fmt.Errorf("row of %d bytes in %d", size, len(b)-headerSize)
-	}
-	text := b[headerSize:][:size]
-	if crc32.Checksum(text, castagnoli) != le.Uint32(b[8:]) {
-		return RankRow{}, ErrTorn
+	text, err := Unseal(b, magic)
+	if err != nil {
+		return RankRow{}, err
 	}
 	var r RankRow
 	if err := json.Unmarshal(text, &r); err != nil {

@@ -73,3 +73,11 @@ func OwnHost(*syscall.SysProcAttr) error { return onlyLinux("namespaces") }
 
 // EnterNetwork returns an error: there are no network namespaces.
 func EnterNetwork(string) error { return onlyLinux("network namespaces") }
+
+// MeasureProcessor returns an error.
+func MeasureProcessor() (ProcessorUse, error) { return ProcessorUse{}, onlyLinux(schedFeature) }
+
+// RunDelays returns an error.
+func RunDelays(func(thread int, delay time.Duration)) error { return onlyLinux(schedFeature) }
+
+const schedFeature = "the times of threads"

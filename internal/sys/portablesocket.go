@@ -80,6 +80,12 @@ func SocketSilent(int, time.Duration) (bool, error) { return false, onlyLinux(tc
 // ConnSilent returns an error.
 func ConnSilent(*net.TCPConn, time.Duration) (bool, error) { return false, onlyLinux(tcpFeature) }
 
+// MeasureSocket returns an error.
+func MeasureSocket(int) (SocketMetrics, error) { return SocketMetrics{}, onlyLinux(tcpFeature) }
+
+// MeasureConn returns an error.
+func MeasureConn(*net.TCPConn) (SocketMetrics, error) { return SocketMetrics{}, onlyLinux(tcpFeature) }
+
 // A Vector is memory that one call sends or receives into. No call does so here.
 type Vector struct{ n, bytes int }
 

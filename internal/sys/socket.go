@@ -5,6 +5,7 @@ package sys
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"time"
 
@@ -118,3 +119,23 @@ func ofConn[T any](c *net.TCPConn, ask func(fd int) (T, error)) (answer T, err e
 	}
 	return answer, err
 }
+
+// MeasureSocket returns what the system has measured of a TCP connection. It is one system call.
+func MeasureSocket(fd int) (SocketMetrics, error) {
+	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil {
+		return SocketMetrics{}, err
+	}
+	m := SocketMetrics{
+		RTT: time.Duration(info.Rtt) * time.Microsecond, MinRTT: time.Duration(info.Min_rtt) * time.Microsecond,
+		Acked: info.Bytes_acked, Received: info.Bytes_received, Segments: uint64(info.Segs_out), Arrived: uint64(info.Segs_in),
+		Resent: uint64(info.Total_retrans), Rate: info.Delivery_rate, Busy: time.Duration(info.Busy_time) * time.Microsecond,
+	}
+	if info.Min_rtt == math.MaxUint32 { // nothing was measured
+		m.MinRTT = 0
+	}
+	return m, nil
+}
+
+// MeasureConn is MeasureSocket for a connection in Go's hands.
+func MeasureConn(c *net.TCPConn) (SocketMetrics, error) { return ofConn(c, MeasureSocket) }

@@ -25,13 +25,14 @@ import (
 //	many       a barrier and a reduction, with few descriptors
 //	stop       the same, but it ends with the error, as most programs do
 //	trial      the trial that its argument is, as JSON
+//	work       steps that compute, send to the next rank, and meet: see playWork
 //	pressed    small reductions until a file in the folder of its argument says that it
 //	           is enough
 //
 // and steps, each for ever, until one ends with an error.
 func roles() map[string]testenv.Role {
 	all := map[string]testenv.Role{
-		"reduce": rank(playReduce), "many": rank(playMany), "trial": rank(playTrial), "pressed": rank(playPressed),
+		"reduce": rank(playReduce), "many": rank(playMany), "trial": rank(playTrial), "pressed": rank(playPressed), "work": rank(playWork),
 		"stop": rank(func(ctx context.Context, p *gaspi.Proc, _ []string) error { return reduceForEver(ctx, p) }),
 	}
 	for name, step := range steps {

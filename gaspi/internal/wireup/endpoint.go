@@ -14,6 +14,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/emulate"
 	"github.com/gaspi-go/gaspi-go/internal/transport/loopback"
@@ -177,4 +178,11 @@ func (e *Endpoint) Emulation() emulation.Status {
 func (e *Endpoint) Hears(r base.Rank) bool {
 	t, ok := e.Transport.(interface{ Hears(base.Rank) bool })
 	return ok && t.Hears(r)
+}
+
+// Measure implements transport.Measurer where the transports of this rank do.
+func (e *Endpoint) Measure(see func(r base.Rank, connection int, m sys.SocketMetrics)) {
+	if t, ok := e.Transport.(transport.Measurer); ok {
+		t.Measure(see)
+	}
 }

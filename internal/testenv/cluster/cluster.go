@@ -53,7 +53,7 @@ func New(t testing.TB, hosts int) *Cluster {
 	if hosts < 1 || hosts > MaxHosts {
 		t.Fatalf("%d hosts: a cluster has 1 to %d", hosts, MaxHosts)
 	}
-	need(t, "ip", "nft", "ssh", "ssh-keygen", "sshd", "nsenter", "setpriv", "mount", "env", "sh", "cat")
+	need(t, "ip", "tc", "nft", "ssh", "ssh-keygen", "sshd", "nsenter", "setpriv", "mount", "env", "sh", "cat")
 	if err := possible(); err != nil {
 		testenv.Lack(t, "cannot make hosts out of namespaces here: "+err.Error())
 	}

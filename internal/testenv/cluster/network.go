@@ -122,3 +122,19 @@ func (c *Cluster) applyCuts() error {
 	}
 	return c.wire.inNetwork(text+"}\n}\n", "nft", "-f", "-")
 }
+
+// Slow limits what host from sends to host to, to a rate as tc(8) takes it, such as 10mbit. Packets beyond it
+// queue up at the switch, so that round trips become longer. It lasts as long as the cluster; of one host to,
+// only the last limit counts.
+func (c *Cluster) Slow(from, to *Host, rate string) {
+	c.t.Helper()
+	text := fmt.Sprintf("qdisc replace dev p%[1]d root handle 1: htb default 1\n"+
+		"class replace dev p%[1]d parent 1: classid 1:1 htb rate 100gbit quantum 60000\n"+
+		"class replace dev p%[1]d parent 1: classid 1:2 htb rate %[2]s quantum 60000\n"+
+		"filter add dev p%[1]d parent 1: protocol ip prio 1 u32 match ip src %[3]s/32 flowid 1:2\n"+
+		"filter add dev p%[1]d parent 1: protocol ipv6 prio 2 u32 match ip6 src %[4]s/128 flowid 1:2\n",
+		to.Index, rate, from.IPv4, from.IPv6)
+	if err := c.wire.inNetwork(text, "tc", "-batch", "-"); err != nil {
+		c.t.Fatal(err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -104,4 +105,13 @@ func (t *Transport) Hears(r base.Rank) bool { return hears(t.near, r) || hears(t
 func hears(t transport.Transport, r base.Rank) bool {
 	who, ok := t.(interface{ Hears(base.Rank) bool })
 	return ok && who.Hears(r)
+}
+
+// Measure implements transport.Measurer for those below that do.
+func (t *Transport) Measure(see func(r base.Rank, connection int, m sys.SocketMetrics)) {
+	for _, below := range []transport.Transport{t.near, t.far} {
+		if m, ok := below.(transport.Measurer); ok {
+			m.Measure(see)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
 )
 
@@ -62,5 +63,5 @@ func environ(inherited, added, own []string) []string {
 // reserved are the variables that only the launcher sets.
 var reserved = [...]string{
 	boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, boot.EnvJob, boot.EnvFD,
-	boot.EnvHost, boot.EnvRendezvous, boot.EnvKeyFile, boot.EnvKey, boot.EnvServer, boot.EnvOutputTTY, boot.EnvOutputWidth, boot.EnvLocalCores, status.EnvFD,
+	boot.EnvHost, boot.EnvRendezvous, boot.EnvKeyFile, boot.EnvKey, boot.EnvServer, boot.EnvOutputTTY, boot.EnvOutputWidth, boot.EnvLocalCores, status.EnvFD, netstat.EnvFD,
 }

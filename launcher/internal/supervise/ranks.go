@@ -18,6 +18,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
@@ -144,6 +145,10 @@ func (a *Ranks) startRank(r *rank) error {
 		own = append(own, fmt.Sprintf("%s=%d", status.EnvFD, len(inherited)))
 		inherited = append(inherited, file)
 	}
+	if file := a.task.Measures; file != nil {
+		own = append(own, fmt.Sprintf("%s=%d", netstat.EnvFD, len(inherited)))
+		inherited = append(inherited, file)
+	}
 	var pid int
 	err = a.task.Children.Begin(func() (int, error) {
 		pid, err = r.start(func() (*os.Process, error) {
@@ -231,6 +236,24 @@ func (a *Ranks) Rows() []status.RankRow {
 	return rows
 }
 
+// Measured returns what each rank has measured of connections and processors; nil where ranks were not asked
+// to, and the zero value of one that has told nothing.
+func (a *Ranks) Measured() []netstat.Measures {
+	if a.task.Measures == nil {
+		return nil
+	}
+	rows := make([]netstat.Measures, len(a.ranks))
+	for i := range rows {
+		row, err := netstat.Read(a.task.Measures, i, a.task.JobRanks)
+		if err == nil {
+			rows[i] = row
+		} else if !netstat.IsNone(err) {
+			a.task.Log(fmt.Sprintf("what connections and processors of rank %d did is not known: %v", a.ranks[i].number, err))
+		}
+	}
+	return rows
+}
+
 // PIDs returns the processes of the ranks, 0 for each one that is not started.
 func (a *Ranks) PIDs() (list []int) {
 	for _, r := range a.ranks {
@@ -243,12 +266,15 @@ func (a *Ranks) PIDs() (list []int) {
 func (a *Ranks) AwaitEnds() { a.ends.await() }
 
 // Close ends the watch for stopped ranks, waits for the goroutines that watch ranks, and
-// dismisses the keeper. It closes Task.Status.
+// dismisses the keeper. It closes Task.Status and Task.Measures.
 func (a *Ranks) Close() {
 	a.stops.close()
 	a.ends.close()
 	a.keeper.dismiss()
 	if a.task.Status != nil {
 		_ = a.task.Status.Close()
+	}
+	if a.task.Measures != nil {
+		_ = a.task.Measures.Close()
 	}
 }

@@ -38,14 +38,16 @@ type Command struct {
 // A Task says which ranks run on this host, and how. Files, Link, Report and Log may be called
 // from any goroutine.
 type Task struct {
-	Command Command
-	First   base.Rank     // ranks have consecutive numbers
-	Own     [][]string    // the variables by which each rank knows who it is
-	Cores   bool          // each rank is bound to a core of its own, modulo their number
-	Grace   time.Duration // how long leftovers may take to end before they are killed; not positive: no time
-	Status  *os.File      // in which ranks tell what they do, a row for each; nil for nothing
-	Stopped time.Duration // how long a rank may be stopped before it is killed; 0 for ever
-	Adopt   bool          // end processes that leave their group; needs sys.AdoptOrphans
+	Command  Command
+	First    base.Rank     // ranks have consecutive numbers
+	Own      [][]string    // the variables by which each rank knows who it is
+	Cores    bool          // each rank is bound to a core of its own, modulo their number
+	Grace    time.Duration // how long leftovers may take to end before they are killed; not positive: no time
+	Status   *os.File      // in which ranks tell what they do, a row for each; nil for nothing
+	Measures *os.File      // in which ranks tell what connections and processors do, likewise; nil for nothing
+	JobRanks int           // of the whole job, which a row of Measures has room for
+	Stopped  time.Duration // how long a rank may be stopped before it is killed; 0 for ever
+	Adopt    bool          // end processes that leave their group; needs sys.AdoptOrphans
 
 	Files  func(r base.Rank) (*stdio.Files, error) // opens the standard files of a rank
 	Link   func(r base.Rank) (*os.File, error)     // opens what it inherits as BootFD
