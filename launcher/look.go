@@ -36,6 +36,15 @@ func Jobs() ([]string, error) {
 // that names the cause of waits, and a table. job is the name of the job, or its beginning; empty is
 // enough where there is one job.
 func Look(ctx context.Context, job string) (string, error) {
+	name, err := find(job)
+	if err != nil {
+		return "", err
+	}
+	return near.Ask(ctx, socketName(os.Geteuid(), name))
+}
+
+// find returns the one job whose name begins so.
+func find(job string) (string, error) {
 	jobs, err := Jobs()
 	if err != nil {
 		return "", err
@@ -49,5 +58,5 @@ func Look(ctx context.Context, job string) (string, error) {
 	case len(found) > 1:
 		return "", fmt.Errorf("several jobs run: name one of %s", strings.Join(found, ", "))
 	}
-	return near.Ask(ctx, socketName(os.Geteuid(), found[0]))
+	return found[0], nil
 }

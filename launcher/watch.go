@@ -40,6 +40,14 @@ func (w *watch) begin() {
 	} else {
 		w.job.cfg.Log(fmt.Sprintf("gaspi-run ps will not find this job: %v", err))
 	}
+	if socket, err := near.Listen(topName(os.Geteuid(), w.job.id)); err == nil {
+		stop := w.stop
+		w.stop = func() { stop(); socket.Close() }
+		w.working.Go(func() { near.Serve(socket, w.tellSnapshot) })
+	}
+	if show := w.job.cfg.Watch; show != nil {
+		w.working.Go(func() { w.watchLoop(show) })
+	}
 	if limit := w.job.cfg.StallTimeout; limit > 0 {
 		w.working.Go(func() { w.loop(limit) })
 	}
@@ -93,12 +101,18 @@ func (w *watch) tell() {
 
 // views returns what all ranks do. It blocks for lookPatience where a host does not answer.
 func (w *watch) views() []stall.View {
+	views, _ := w.look()
+	return views
+}
+
+// look is views, with the rows that these are made of.
+func (w *watch) look() ([]stall.View, []status.RankRow) {
 	now, rows := time.Now(), w.rows()
 	ends := make(chan []end, 1)
 	select {
 	case w.asks <- ends:
 	case <-w.job.over:
-		return nil
+		return nil, nil
 	}
 	var views []stall.View
 	for r, e := range <-ends {
@@ -108,7 +122,7 @@ func (w *watch) views() []stall.View {
 		}
 		views = append(views, v)
 	}
-	return views
+	return views, rows
 }
 
 // rows returns what each rank tells of itself, in times of this host.

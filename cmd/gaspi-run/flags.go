@@ -24,6 +24,7 @@ type options struct {
 	output, bind       string // as written
 	onFailure, onStall string
 	stats              string
+	watch              bool
 
 	hosts, hostfile, ssh string
 	emulate, provider    string
@@ -214,6 +215,7 @@ func (o *options) flags() *pflag.FlagSet {
 	f.StringVar(&o.bind, "bind", "none", "core: rank i runs on the i-th core, modulo their number;\nnone: wherever the system puts it")
 	f.DurationVar(&c.KillGrace, "kill-grace", launcher.DefaultKillGrace, "how long ranks that were told to end may take before they\nare killed")
 	f.StringVar(&o.onFailure, "on-failure", "abort", "when a rank fails: abort ends the others; continue lets them\ngo on and tells them")
+	f.BoolVar(&o.watch, "watch", false, "show above the output what ranks do, every second, if standard\nerror is a terminal")
 	f.StringVar(&o.stats, "stats", "", "say at the end what ranks did, and which was busy for the\nlongest: a `FORM` is text or json")
 	f.Lookup("stats").NoOptDefVal = "text"
 	f.BoolVar(&c.Measure, "net-stats", false, "say at the end whether the network, a processor or computation made\nranks slow, with round trips and losses of links and the time for\nwhich ranks had no processor")
@@ -230,6 +232,7 @@ func help() string {
 	return `Usage: gaspi-run [flags] PROGRAM [ARGS...]
        gaspi-run info [flags]
        gaspi-run ps [JOB]
+       gaspi-run top [JOB]
        gaspi-run help | version | completion bash|zsh|fish
 
 Starts PROGRAM as N ranks, on this host or on others, and ends when all have
@@ -239,8 +242,9 @@ PROGRAM; ARGS and the environment reach every rank exactly as given. Rank 0 read
 standard input. In a Slurm allocation the ranks run on its nodes. With info it
 starts nothing and says how ranks would reach each other from this host; with ps it
 says what the ranks of a job do that this user has started from this host, and which
-holds up the others, as gaspi-run itself does on SIGQUIT (Ctrl-\). A program that is
-called info, ps, help, version, completion or agent is started as ./help.
+holds up the others, as gaspi-run itself does on SIGQUIT (Ctrl-\); with top it
+shows them every second until q is typed, those first that wait the least. A program
+that is called info, ps, top, help, version, completion or agent is started as ./help.
 
 Examples:
   gaspi-run -n 4 ./examples/quickstart          build a Go package, run 4 ranks of it

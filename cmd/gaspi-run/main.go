@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
@@ -32,6 +33,9 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 		return agent(args[1:], stdin, stderr)
 	}
 	say := func(sentence string) { fmt.Fprintln(stderr, "gaspi-run: "+sentence) }
+	if len(args) > 0 && args[0] == topWord {
+		return top(args[1:], stdin, stdout, say)
+	}
 	var text strings.Builder
 	if done, err := general(args, &text); err != nil {
 		say(err.Error() + "; see gaspi-run --help")
@@ -65,6 +69,14 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 	cfg.Notice = say
 	if o.verbose {
 		cfg.Log = say
+	}
+	if o.watch && !term.IsTerminal(int(stderr.Fd())) {
+		say(noTerminal)
+	} else if o.watch {
+		w := &watcher{out: stderr}
+		w.begin()
+		defer w.close()
+		cfg.Watch = w.show
 	}
 	result, err := launcher.Run(context.Background(), cfg)
 	if err != nil {

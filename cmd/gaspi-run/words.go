@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The first arguments that are no PROGRAM, beside agentWord, infoWord and psWord. A program of
+// The first arguments that are no PROGRAM, beside agentWord, infoWord, psWord and topWord. A program of
 // such a name is started as ./help, or after --.
 const (
 	helpWord       = "help"
@@ -61,7 +61,7 @@ func complete(args []string, w io.Writer) error {
 
 // firstWords are those that may stand in the place of PROGRAM.
 func firstWords() string {
-	return strings.Join([]string{infoWord, psWord, helpWord, versionWord, completionWord}, " ")
+	return strings.Join([]string{infoWord, psWord, topWord, helpWord, versionWord, completionWord}, " ")
 }
 
 // fixedWords are the values of the flags that take one of a few words.

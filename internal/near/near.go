@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	maxText    = 1 << 20                // bytes
+	maxText    = 16 << 20               // bytes: a row of 250 of each of 65,536 ranks
 	patience   = 5 * time.Second        // for a process to take the text
 	firstPause = 20 * time.Millisecond  // between two questions; grows
 	lastPause  = 500 * time.Millisecond // and ends here

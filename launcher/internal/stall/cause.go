@@ -256,15 +256,15 @@ func (g *graph) mismatch() ([]base.Rank, string) {
 // call names the call that a rank waits in.
 func (g *graph) call(r base.Rank) string {
 	c := &g.views[r].Waits[0]
-	text := c.text()
+	text := c.Text()
 	if c.Place != "" {
 		text += " (" + c.Place + ")"
 	}
 	return text
 }
 
-// text is the call with what it is for.
-func (c *WaitingCall) text() string {
+// Text is the call as sentences and tables show it, with what it waits for.
+func (c *WaitingCall) Text() string {
 	switch {
 	case c.Detail == "":
 		return c.Name

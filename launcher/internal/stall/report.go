@@ -80,7 +80,7 @@ func (v *View) rows() (rows []*row) {
 	}
 	for i := range v.Waits {
 		c := &v.Waits[i]
-		one(c.text(), c.whom(), cmp.Or(c.Place, "-"), int64(c.For), phrase.Seconds(c.For))
+		one(c.Text(), c.whom(), cmp.Or(c.Place, "-"), int64(c.For), phrase.Seconds(c.For))
 	}
 	switch {
 	case len(rows) > 0:
