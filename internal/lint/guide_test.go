@@ -25,12 +25,8 @@ func TestGuideNamesWhatExists(t *testing.T) {
 	}
 }
 
-var (
-	codeSpan = regexp.MustCompile("`([^`]+)`")
-
-	// libraryName matches what follows the name of a package, or of a variable that stands for one type.
-	libraryName = regexp.MustCompile(`(?:^|[^\w.])(gaspi|collectives|ssp|hoplite|segment|launcher|p|q|seg|g|team|plan|h|store|reduction|ref)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
-)
+// libraryName matches what follows the name of a package, or of a variable that stands for one type.
+var libraryName = regexp.MustCompile(`(?:^|[^\w.])(gaspi|collectives|ssp|hoplite|segment|launcher|p|q|seg|g|team|plan|h|store|reduction|ref)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
 
 // typesOfVariables are the types that variables of the pages have.
 func typesOfVariables() map[string]string {

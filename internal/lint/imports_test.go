@@ -113,6 +113,7 @@ const table = `
 	internal/transport/transporttest, internal/ranktest, launcher
 	< TEST;
 	NONE < internal/testenv;
+	internal/testenv < internal/transport/transporttest;   # itself for tests alone
 	gaspi, launcher, internal/testenv < internal/ranktest;   # starts ranks in every way
 	internal/ranktest < examples/paramserver/rankrun/programtest;   # itself for tests alone
 	NONE < internal/testenv/refuse;   # a command that takes system calls away from another

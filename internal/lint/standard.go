@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// codeSpan matches a span of code in a document.
+var codeSpan = regexp.MustCompile("`([^`]+)`")
+
 // standardFile is the page whose rows have tests named after them.
 const standardFile = "docs/GASPI.md"
 
