@@ -3,7 +3,7 @@
 
 GO ?= go
 
-.PHONY: check test bare race fuzz matrix faults kills stress torture bench benchdiff cover cross cluster rdma generate ci install
+.PHONY: ebpf check test bare race fuzz matrix faults kills stress torture bench benchdiff cover cross cluster rdma generate ci install
 
 check: ## format, vet, staticcheck, quick tests
 	.ci/run fmt vet staticcheck
@@ -76,3 +76,9 @@ ci: ## what runs before a change is accepted
 
 install: ## gaspi-run and gaspi-bench into GOBIN
 	$(GO) install ./cmd/...
+
+ebpf: ## the programs that --net-stats has the kernel run, for amd64 and arm64: needs clang 14, llvm and libbpf-dev
+	cd cmd/gaspi-run/internal/probe && GOPACKAGE=probe $(GO) run github.com/cilium/ebpf/cmd/bpf2go@v0.22.0 \
+		-cc clang-14 -strip llvm-strip-14 -target bpfel probe probe.bpf.c -- -Wall -Werror && \
+		sed -i 's/^\/\/go:build .*/\/\/go:build linux \&\& (amd64 || arm64)/' probe_bpfel.go && \
+		sha256sum probe.bpf.c probe_bpfel.o > probe.sum

@@ -31,8 +31,8 @@ const (
 // left then. It belongs to a process of its own, whose signals and orphans it
 // takes over. staged is the temporary directory that holds this program, and
 // that RunAgent removes; empty for none. It returns the exit status, and has then
-// said on stderr what is wrong, if anything is.
-func RunAgent(stdin io.Reader, stderr io.Writer, staged string) int {
+// said on stderr what is wrong, if anything is. probe is Config.Probe for the host of the agent.
+func RunAgent(stdin io.Reader, stderr io.Writer, staged string, probe func() (Prober, error)) int {
 	if staged != "" {
 		// The program goes on without its file, and nothing can forget it.
 		os.RemoveAll(staged)
@@ -54,6 +54,7 @@ func RunAgent(stdin io.Reader, stderr io.Writer, staged string) int {
 	}
 	a := &agent{
 		config: config,
+		probe:  probe,
 		conn:   talk.New(conn, config.Silence),
 		thread: supervise.NewThread(),
 		family: &supervise.Children{},
@@ -79,6 +80,8 @@ func deafen() {
 type agent struct {
 	config agentConfig
 	conn   *talk.Conn
+	probe  func() (Prober, error) // nil for none
+	kernel kernelWatch
 	thread *supervise.Thread
 	family *supervise.Children
 	told   chan os.Signal // to end, by somebody on this host
@@ -164,7 +167,7 @@ func (a *agent) handle(f talk.Frame) error {
 	case frameLook:
 		answer := rowsFrame{Now: time.Now(), Rows: a.local.Rows()}
 		if len(f.Data) > 0 {
-			answer.Measured = a.local.Measured()
+			answer.Measured, answer.Kernel = a.local.Measured(), a.kernel.report(a.local)
 		}
 		a.conn.Send(encode(frameRows, f.Number, answer))
 	case frameHurry:
@@ -245,6 +248,8 @@ func (a *agent) task(p *executable.File) supervise.Task {
 	}
 	if o.Measures > 0 {
 		t.Measures, t.JobRanks = measuresFile(len(o.Ranks), o.Measures, a.log), o.Measures
+		a.kernel.open(true, a.probe)
+		t.Began = a.kernel.began
 	}
 	if a.member != nil {
 		a.member.complete(&t, p)
@@ -335,6 +340,7 @@ func (a *agent) close() {
 		}
 		a.local.Close()
 	}
+	a.kernel.close()
 	a.conn.Close()
 	a.thread.Close()
 }

@@ -123,6 +123,10 @@ type Config struct {
 	// for Result.Measured.
 	Measure bool
 
+	// Probe, if not nil, opens what has the kernel of this host measure the ranks here, where Measure is set. Its
+	// error says in words what is missing, and ends nothing. Agents have one of their own: see RunAgent.
+	Probe func() (Prober, error)
+
 	// Foreground says that running this job is what the process is for. Signals
 	// that this process gets are then forwarded to the ranks, those that would end
 	// it do nothing once the job has ended, and processes that leave their rank's

@@ -31,6 +31,7 @@ type job struct {
 	family  *supervise.Children
 	losses  *losses
 	watch   *watch
+	kernel  kernelWatch
 
 	places       []place
 	sites        []site
@@ -106,6 +107,8 @@ func (j *job) run(ctx context.Context) (Result, error) {
 		j.closeSites()
 		return Result{}, err
 	}
+	j.kernel.open(j.cfg.Measure, j.cfg.Probe)
+	defer j.kernel.close()
 	j.begun = time.Now()
 	j.startSites()
 	j.watch.begin()
@@ -161,6 +164,7 @@ func (j *job) local(p place) *supervise.Ranks {
 	t.Command.Inherited, t.Command.Added = os.Environ(), j.cfg.Env
 	if j.cfg.Measure {
 		t.Measures, t.JobRanks = measuresFile(p.ranks, j.cfg.Ranks, j.cfg.Log), j.cfg.Ranks
+		t.Began = j.kernel.began
 	}
 	for i := range p.ranks {
 		info := j.info(p, i)

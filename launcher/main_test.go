@@ -18,7 +18,7 @@ import (
 // with the argument "agent", as gaspi-run is.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "agent" {
-		os.Exit(RunAgent(os.Stdin, os.Stderr, strings.Join(os.Args[2:], "")))
+		os.Exit(RunAgent(os.Stdin, os.Stderr, strings.Join(os.Args[2:], ""), nil))
 	}
 	testenv.Main(m, roles())
 }

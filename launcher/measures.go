@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // A RankMeasures is what a rank has measured of its connections and processors, from its joining to its
@@ -23,6 +24,10 @@ type RankMeasures struct {
 	// NoDelays says that the system does not tell how long threads were delayed, and Delayed means
 	// nothing.
 	NoDelays bool `json:"no_delays,omitempty"`
+
+	// Kernel is nil where nothing could be measured there; Missing says what it takes then.
+	Kernel  *KernelTimes `json:"kernel,omitempty"`
+	Missing string       `json:"missing,omitempty"`
 
 	Links []RankLink `json:"links"` // its TCP connections with others, by their number
 }
@@ -67,8 +72,13 @@ func (w *watch) measured() []RankMeasures {
 	for i, s := range w.job.sites {
 		first := w.job.places[i].first
 		asked.Go(func() {
-			for n, m := range s.Measured() {
-				all[int(first)+n] = measuresOf(m)
+			measured, kernel := s.Measured(), w.job.kernelReport(s)
+			for n, m := range measured {
+				r := measuresOf(m)
+				if r.Missing = kernel.Missing; n < len(kernel.Ranks) && kernel.Ranks[n].Run != nil {
+					r.Kernel = &kernel.Ranks[n]
+				}
+				all[int(first)+n] = r
 			}
 		})
 	}
@@ -91,4 +101,15 @@ func measuresOf(m netstat.Measures) RankMeasures {
 		})
 	}
 	return r
+}
+
+// kernelReport is what the kernel of a site has measured, as of the last Measured of that site.
+func (j *job) kernelReport(s site) kernelReport {
+	switch s := s.(type) {
+	case *supervise.Ranks:
+		return j.kernel.report(s)
+	case *remote:
+		return s.kernelReport()
+	}
+	return kernelReport{}
 }

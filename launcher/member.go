@@ -54,8 +54,8 @@ func runMember(ctx context.Context, cfg Config, p *executable.File, problem erro
 	}
 	m := &member{cfg: cfg, signals: signals, frames: make(chan received), over: make(chan struct{})}
 	m.agent = agent{
-		config: agentConfig{Silence: cfg.silence(), proof: auth.Credentials{Key: key}},
-		conn:   talk.New(conn, cfg.silence()), thread: supervise.NewThread(), family: &supervise.Children{},
+		config: agentConfig{Silence: cfg.silence(), proof: auth.Credentials{Key: key}}, probe: cfg.Probe,
+		conn: talk.New(conn, cfg.silence()), thread: supervise.NewThread(), family: &supervise.Children{},
 		hurry: make(chan struct{}), member: m, own: p,
 	}
 	defer m.agent.close()

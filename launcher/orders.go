@@ -123,6 +123,7 @@ type rowsFrame struct {
 	Rows []status.RankRow
 
 	Measured []netstat.Measures // if they were asked for
+	Kernel   kernelReport       // likewise
 }
 
 // encode returns v for a frame.

@@ -18,6 +18,7 @@ type looks struct {
 	mu       sync.Mutex
 	rows     []status.RankRow        // guarded by mu; of the last answer, in times of this host
 	measured []netstat.Measures      // guarded by mu; of the last answer that had any
+	kernel   kernelReport            // guarded by mu; likewise
 	last     int32                   // guarded by mu; number of the last question
 	open     map[int32]chan struct{} // guarded by mu; by its number, closed when a question is answered
 }
@@ -42,7 +43,7 @@ func (l *looks) answer(number int32, answer rowsFrame) {
 	defer l.mu.Unlock()
 	l.rows = answer.Rows
 	if answer.Measured != nil {
-		l.measured = answer.Measured
+		l.measured, l.kernel = answer.Measured, answer.Kernel
 	}
 	if c := l.open[number]; c != nil {
 		close(c)
@@ -72,6 +73,13 @@ func (r *remote) Measured() []netstat.Measures {
 	}
 	_, measured := r.look([]byte{1})
 	return measured
+}
+
+// kernelReport is what the last answer that Measured had says of the kernel.
+func (r *remote) kernelReport() kernelReport {
+	r.looks.mu.Lock()
+	defer r.looks.mu.Unlock()
+	return r.looks.kernel
 }
 
 // look asks the agent, with the data of a frameLook.

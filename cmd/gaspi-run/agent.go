@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-run/internal/probe"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -17,5 +18,5 @@ func agent(args []string, stdin, stderr *os.File) int {
 	if len(args) > 0 {
 		staged = args[0]
 	}
-	return launcher.RunAgent(stdin, stderr, staged)
+	return launcher.RunAgent(stdin, stderr, staged, probe.Open)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-run/internal/probe"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -67,6 +68,7 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 	cfg.Stdin, cfg.Stdout, cfg.Stderr = stdin, stdout, stderr
 	cfg.Foreground = true
 	cfg.Notice = say
+	cfg.Probe = probe.Open
 	if o.verbose {
 		cfg.Log = say
 	}

@@ -28,7 +28,13 @@ func showNetStats(w io.Writer, result launcher.Result) error {
 	if slices.ContainsFunc(measured, func(m launcher.RankMeasures) bool { return m.NoDelays }) {
 		fmt.Fprintln(w, "gaspi-run: the time without a processor is not known of all ranks, as their system has no /proc/PID/task/*/schedstat")
 	}
+	for _, line := range missing(measured) {
+		fmt.Fprintln(w, "gaspi-run: "+line)
+	}
 	if err := showProcessors(w, ranks, measured); err != nil {
+		return err
+	}
+	if err := showKernel(w, measured); err != nil {
 		return err
 	}
 	return showLinks(w, linksOf(measured), longest(ranks))

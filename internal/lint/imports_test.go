@@ -100,6 +100,8 @@ const table = `
 	github.com/klauspost/compress/... < examples/mfsgd, hoplite, collectives;   # of collectives, its codec
 	github.com/spf13/pflag < cmd/..., examples/...;
 	golang.org/x/term < cmd/..., examples/..., launcher;
+	github.com/cilium/ebpf/... < cmd/gaspi-run;   # its package probe, which no rank links
+	internal/sys < cmd/gaspi-run;   # likewise, for the clock of the kernel
 	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < cmd/gaspi-bench;   # confidence intervals
 	gonum.org/v1/gonum/dsp/fourier < examples/fft/serial, examples/fft/distfft;   # what transforms are checked with
 	github.com/mmcloughlin/avo/... < internal/reduce/asm; # a module of its own

@@ -169,6 +169,9 @@ func (a *Ranks) startRank(r *rank) error {
 	}
 	a.started.Add(1)
 	a.ends.watch(r, pid)
+	if a.task.Began != nil {
+		a.task.Began(pid)
+	}
 	if err := a.keeper.keep(pid); err != nil {
 		a.task.Log(fmt.Sprintf(unkept, err))
 	}

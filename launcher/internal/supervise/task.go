@@ -50,6 +50,7 @@ type Task struct {
 	Adopt    bool          // end processes that leave their group; needs sys.AdoptOrphans
 
 	Files  func(r base.Rank) (*stdio.Files, error) // opens the standard files of a rank
+	Began  func(pid int)                           // hears of the process of a rank; nil for nobody
 	Link   func(r base.Rank) (*os.File, error)     // opens what it inherits as BootFD
 	Report func(event any)                         // hears a RankEnded of each rank in the end, and each RankStopped
 	Log    func(line string)
