@@ -25,7 +25,7 @@ func TestSlownessHasACause(t *testing.T) {
 		work    []string // arguments of role work
 		says    string
 	}{
-		{"computation", nil, hosts, []string{"8", "8000000", "12", "1024"}, `computation: rank 1 \(h2\) `},
+		{"computation", nil, hosts, []string{"8", "4000000", "12", "1024"}, `computation: rank 1 \(h2\) `},
 		{"network", func(*testing.T) { s.Slow(s.Hosts()[0], s.Hosts()[1], "2mbit") }, hosts, []string{"12", "100", "1", "32768"},
 			`the network: the link of rank 0 \(h1\) with rank 1 \(h2\) `},
 		{"processor", s.hog, []string{"-n", "2", "--bind", "core", "--transport", "tcp"}, []string{"8", "10000000", "1", "1024"}, `the processor: rank 1 \(head\) `},
