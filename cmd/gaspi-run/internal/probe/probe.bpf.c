@@ -85,24 +85,23 @@ struct waking {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
+	__uint(max_entries, 16384);
 	__type(key, u32);
 	__type(value, struct waking);
 } wakings SEC(".maps");
 
-// owners are the processes of ranks whose sockets these are.
+// owners are the processes of ranks that data of these sockets has woken.
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
+	__uint(max_entries, 16384);
 	__type(key, u64);
 	__type(value, u32);
 } owners SEC(".maps");
 
-// An arrival is data for a rank that the processor handles.
+// An arrival is data that the processor handles.
 struct arrival {
-	u64 at;
-	u32 process;
-	u32 unused;
+	u64 at; // 0 once it has woken a thread
+	u64 socket;
 };
 
 struct {
@@ -117,8 +116,9 @@ struct {
 	__uint(max_entries, 65536);
 } resends SEC(".maps");
 
-// Data wakes a thread within so many nanoseconds of its arrival, on the processor that handles it.
-#define WAKES_WITHIN 50000
+// Data wakes a thread within so many nanoseconds of its arrival, on the processor that handles it: the steps
+// between are those of one softirq.
+#define WAKES_WITHIN 10000
 
 static __always_inline u32 bucket_of(u64 ns)
 {
@@ -132,29 +132,24 @@ static __always_inline u32 bucket_of(u64 ns)
 	return n < BUCKETS ? n : BUCKETS - 1;
 }
 
-// can_run notes that a thread of a rank could run from now on.
-static __always_inline void can_run(u32 thread, u32 process, int woken)
-{
-	if (!bpf_map_lookup_elem(&ranks, &process))
-		return;
-	u64 now = bpf_ktime_get_ns();
-	struct waking w = {.since = now};
-	if (woken) {
-		u32 zero = 0;
-		struct arrival *a = bpf_map_lookup_elem(&arrivals, &zero);
-		if (a && a->process == process && now - a->at < WAKES_WITHIN) {
-			w.arrival = a->at;
-			a->process = 0; // it has woken one
-		}
-	}
-	bpf_map_update_elem(&wakings, &thread, &w, BPF_ANY);
-}
-
 // A thread is about to be woken, in the context of whoever wakes it.
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
-	can_run(p->pid, p->tgid, 1);
+	u32 thread = p->pid, process = p->tgid, zero = 0;
+	if (!bpf_map_lookup_elem(&ranks, &process))
+		return 0;
+	struct waking w = {.since = bpf_ktime_get_ns()};
+	struct arrival *a = bpf_map_lookup_elem(&arrivals, &zero);
+	if (a && a->at && w.since - a->at < WAKES_WITHIN) {
+		w.arrival = a->at;
+		a->at = 0;
+		u64 socket = a->socket;
+		u32 *owner = bpf_map_lookup_elem(&owners, &socket);
+		if (!owner || *owner != process)
+			bpf_map_update_elem(&owners, &socket, &process, BPF_ANY);
+	}
+	bpf_map_update_elem(&wakings, &thread, &w, BPF_ANY);
 	return 0;
 }
 
@@ -168,9 +163,12 @@ static __always_inline int is_running(struct task_struct *p)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempted, struct task_struct *from, struct task_struct *to)
 {
-	if (preempted || is_running(from))
-		can_run(from->pid, from->tgid, 0);
-	u32 thread = to->pid, process = to->tgid;
+	u32 thread = from->pid, process = from->tgid;
+	if ((preempted || is_running(from)) && bpf_map_lookup_elem(&ranks, &process)) {
+		struct waking off = {.since = bpf_ktime_get_ns()};
+		bpf_map_update_elem(&wakings, &thread, &off, BPF_ANY);
+	}
+	thread = to->pid, process = to->tgid;
 	struct rank_times *t = bpf_map_lookup_elem(&ranks, &process);
 	if (!t)
 		return 0;
@@ -185,37 +183,20 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct *from, struct task_st
 	return 0;
 }
 
-// A process receives from a socket.
-SEC("tp_btf/tcp_rcv_space_adjust")
-int BPF_PROG(on_receive, struct sock *sk)
-{
-	u32 process = bpf_get_current_pid_tgid() >> 32;
-	if (!bpf_map_lookup_elem(&ranks, &process))
-		return 0;
-	u64 key = (u64)sk;
-	u32 *owner = bpf_map_lookup_elem(&owners, &key);
-	if (!owner || *owner != process)
-		bpf_map_update_elem(&owners, &key, &process, BPF_ANY);
-	return 0;
-}
-
-// A segment has arrived at a socket.
+// A segment has arrived at a socket. This is all that is done for each message.
 SEC("tp_btf/tcp_probe")
 int BPF_PROG(on_arrival, struct sock *sk)
 {
-	u64 key = (u64)sk;
-	u32 *owner = bpf_map_lookup_elem(&owners, &key);
-	if (!owner)
-		return 0;
 	u32 zero = 0;
 	struct arrival *a = bpf_map_lookup_elem(&arrivals, &zero);
 	if (a) {
 		a->at = bpf_ktime_get_ns();
-		a->process = *owner;
+		a->socket = (u64)sk;
 	}
 	return 0;
 }
 
+// A segment is sent again. Sockets whose data has woken nobody yet are nobody's.
 SEC("tp_btf/tcp_retransmit_skb")
 int BPF_PROG(on_resend, struct sock *sk)
 {

@@ -14,10 +14,9 @@ import (
 )
 
 type probeArrival struct {
-	_       structs.HostLayout
-	At      uint64
-	Process uint32
-	Unused  uint32
+	_      structs.HostLayout
+	At     uint64
+	Socket uint64
 }
 
 type probeRankTimes struct {
@@ -43,7 +42,6 @@ const (
 	probeMapResends    = "resends"
 	probeMapWakings    = "wakings"
 	probeProgOnArrival = "on_arrival"
-	probeProgOnReceive = "on_receive"
 	probeProgOnResend  = "on_resend"
 	probeProgOnSwitch  = "on_switch"
 	probeProgOnWaking  = "on_waking"
@@ -92,7 +90,6 @@ type probeSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type probeProgramSpecs struct {
 	OnArrival *ebpf.ProgramSpec `ebpf:"on_arrival"`
-	OnReceive *ebpf.ProgramSpec `ebpf:"on_receive"`
 	OnResend  *ebpf.ProgramSpec `ebpf:"on_resend"`
 	OnSwitch  *ebpf.ProgramSpec `ebpf:"on_switch"`
 	OnWaking  *ebpf.ProgramSpec `ebpf:"on_waking"`
@@ -163,7 +160,6 @@ type probeVariables struct {
 // It can be passed to loadProbeObjects or ebpf.CollectionSpec.LoadAndAssign.
 type probePrograms struct {
 	OnArrival *ebpf.Program `ebpf:"on_arrival"`
-	OnReceive *ebpf.Program `ebpf:"on_receive"`
 	OnResend  *ebpf.Program `ebpf:"on_resend"`
 	OnSwitch  *ebpf.Program `ebpf:"on_switch"`
 	OnWaking  *ebpf.Program `ebpf:"on_waking"`
@@ -172,7 +168,6 @@ type probePrograms struct {
 func (p *probePrograms) Close() error {
 	return _ProbeClose(
 		p.OnArrival,
-		p.OnReceive,
 		p.OnResend,
 		p.OnSwitch,
 		p.OnWaking,

@@ -61,7 +61,7 @@ func (t *tracer) open() (err error) {
 	if err := loadProbeObjects(o, nil); err != nil {
 		return err
 	}
-	for _, program := range []*ebpf.Program{o.OnWaking, o.OnSwitch, o.OnReceive, o.OnArrival, o.OnResend} {
+	for _, program := range []*ebpf.Program{o.OnWaking, o.OnSwitch, o.OnArrival, o.OnResend} {
 		l, err := link.AttachTracing(link.TracingOptions{Program: program})
 		if err != nil {
 			return err

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -80,6 +82,44 @@ func TestProcessIsWatched(t *testing.T) {
 	if _, err := w.Read(os.Getpid()); err == nil {
 		t.Error("a process that was not added has times")
 	}
+}
+
+// TestDataWakes has data of a connection wake this process.
+func TestDataWakes(t *testing.T) {
+	w := open(t)
+	if err := w.Add(os.Getpid()); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	other, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	go io.Copy(other, other)
+	b := make([]byte, 1)
+	testenv.Eventually(t, "data has woken a thread", func() bool {
+		if _, err := c.Write(b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, b); err != nil {
+			t.Fatal(err)
+		}
+		seen, err := w.Read(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum(seen.Wake) > 0
+	})
 }
 
 func TestParse(t *testing.T) {
