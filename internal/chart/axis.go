@@ -35,12 +35,20 @@ func (a axis) widest() float64 {
 	return w
 }
 
+// over returns how far the label at the high end of a lower axis reaches beyond that end, at most.
+func (a axis) over() float64 {
+	if len(a.ticks) == 0 {
+		return 0
+	}
+	return textWidth(a.ticks[len(a.ticks)-1].label, tickSize) / 2
+}
+
 // axes returns the lower and the left axis, with some room around the curves.
 func (p Panel) axes() [2]axis {
 	x, y := p.ranges()
 	x.log, y.log = p.XBytes || p.XLog, p.LogY
 	if !p.drawable() {
-		return [2]axis{{high: 1, ticks: evenTicks(0, 1)}, {high: 1, ticks: evenTicks(0, 1)}}
+		return [2]axis{{high: 1}, {high: 1}} // without numbers, which would mean nothing
 	}
 	if !x.log {
 		x.low, x.high = min(0, x.low), x.high*1.03

@@ -42,8 +42,8 @@ type readingsOf struct {
 }
 
 // WriteHTML writes the chart as part of a page that is light or dark: a figure for each panel,
-// with a legend of buttons, a line that shows a value, and the data for Script. The title is
-// left to the page. Errors are those of WriteSVG.
+// with a legend of buttons for the curves that have points, a line that shows a value, and the data
+// for Script. The title is left to the page. Errors are those of WriteSVG.
 func (c Chart) WriteHTML(w io.Writer) error {
 	if err := c.check(); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (c Chart) WriteHTML(w io.Writer) error {
 
 func (p Panel) writeHTML(w *bytes.Buffer, looks map[string]look) error {
 	axes := p.axes()
-	area := panelBox(axes[1].room(), panelWidth-margin, 0, axes)
+	area := panelBox(axes[1].room(), panelWidth-max(margin, axes[0].over()+1), 0, axes)
 	s := newSVG(panelWidth, panelHeight, inline)
 	p.draw(s, area, looks)
 	w.WriteString("<figure class=\"panel\">\n")
@@ -72,6 +72,9 @@ func (p Panel) writeHTML(w *bytes.Buffer, looks map[string]look) error {
 	}
 	w.WriteString("<figcaption>")
 	for i, c := range p.Curves {
+		if len(p.points(c)) == 0 {
+			continue
+		}
 		sample := newSVG(legendMark, labelSize, inline)
 		sample.sample(0, labelSize/2, looks[c.Name])
 		fmt.Fprintf(w, `<button type="button" class="key" data-curve="%d" aria-pressed="true">`, i)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -64,6 +65,39 @@ func TestHTML(t *testing.T) {
 		if d := cmp.Diff(want, texts); d != "" || curves[0].Name != "a </script> b" || len(curves) != 2 {
 			t.Errorf("data of %q: %s", curves[0].Name, d)
 		}
+	}
+}
+
+// TestPanelsWithoutPoints: curves without a point have no button, and a panel that has none has no
+// numbers at its axes.
+func TestPanelsWithoutPoints(t *testing.T) {
+	c := Chart{Panels: []Panel{
+		{XBytes: true, Curves: []Curve{{Name: "done", X: []float64{1024}, Y: []float64{1}}, {Name: "cut"}}},
+		{Title: "later", XBytes: true, Curves: []Curve{{Name: "cut"}}},
+	}}
+	var b strings.Builder
+	if err := c.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	_, later, _ := strings.Cut(b.String(), "</figure>")
+	if n := strings.Count(b.String(), "<button"); n != 1 || strings.Count(later, "<text") != 1 || !strings.Contains(later, "later: not measured") {
+		t.Errorf("%d buttons, and without points %s", n, later)
+	}
+}
+
+// TestLabelsAreInside: the label at the end of the lower axis ends within the panel.
+func TestLabelsAreInside(t *testing.T) {
+	var b strings.Builder
+	c := Chart{Panels: []Panel{{XBytes: true, Curves: []Curve{{Name: "a", X: []float64{1024, 128 << 10}, Y: []float64{1, 2}}}}}}
+	if err := c.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`<text x="([\d.]+)" [^>]*>128K<`).FindStringSubmatch(b.String())
+	if found == nil {
+		t.Fatalf("no label 128K in %s", b.String())
+	}
+	if x, err := strconv.ParseFloat(found[1], 64); err != nil || x+textWidth("128K", tickSize)/2 > panelWidth {
+		t.Errorf("the label 128K around %s ends outside of %d", found[1], panelWidth)
 	}
 }
 

@@ -84,11 +84,14 @@ type legendEntry struct {
 	x    float64
 }
 
-// entries places the names of the curves in lines of a width.
+// entries places the names of the curves that have points in lines of a width.
 func (p Panel) entries(width float64) []legendEntry {
 	var all []legendEntry
 	row, x := 0, 0.0
 	for _, c := range p.Curves {
+		if len(p.points(c)) == 0 {
+			continue
+		}
 		wide := legendMark + 6 + textWidth(c.Name, labelSize)
 		if x+wide > width && x > 0 {
 			row, x = row+1, 0
