@@ -67,6 +67,7 @@ func (o *operations) notes() []agreement.Note {
 // begin numbers a call and begins it as soon as there is room.
 func (o *operations) begin(r *run, task *Task) {
 	r.call, r.err, r.state = o.next(), nil, queued
+	r.clock.start(r)
 	r.handle.renew()
 	r.bind(task)
 	if len(o.waiting) > 0 || !o.hasRoom(r.p) {

@@ -30,6 +30,9 @@ type Plan struct {
 	prog   executor.Executable
 	repeat repeat
 
+	counter *gaspi.CollectiveCounter
+	bytes   uint64 // of the longest vector of a call
+
 	agreed bool // that all members mean the same
 	busy   *run // under way
 	early  bool // Run ended before the run did
@@ -76,6 +79,7 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 		p.claim.Release() // its place is free after the next flush
 		return nil, fmt.Errorf("%v: %w", p.variant, err)
 	}
+	p.counter, p.bytes = t.counterOf(p)
 	p.run.prepare(p)
 	return p, nil
 }
@@ -189,6 +193,8 @@ func (p *Plan) Run(ctx context.Context) error {
 		p.run.alone()
 		if err = p.run.exec.Run(ctx); err != nil {
 			err = p.run.slowly(ctx)
+		} else {
+			p.run.counted()
 		}
 	default:
 		h, serr := p.start()

@@ -45,6 +45,8 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 	err := r.exec.Run(ctx) // calls nothing of the program, which might panic
 	if err != nil {
 		err = r.slowly(ctx)
+	} else {
+		r.counted()
 	}
 	t.leave()
 	return p, err
@@ -101,6 +103,7 @@ func start(mem []byte) *byte {
 // alone numbers the call of a run that has nothing beside it, before exec.Run.
 func (r *run) alone() {
 	r.call, r.err = r.p.t.ops.next(), nil
+	r.clock.start(r)
 	r.p.t.ops.recent.add(r)
 }
 

@@ -24,6 +24,7 @@ type run struct {
 	exec   executor.Execution
 	agree  agreement.Agreement
 	err    error
+	clock  callClock
 
 	started bool // by Start, and goes on in the background
 	blocked bool // by the queue, when it was last gone on with
@@ -51,6 +52,9 @@ func (r *run) bind(task *Task) { r.exec.Bind(task.in, task.out, task.extra, task
 // end takes a run out of the way.
 func (r *run) end(err error) {
 	r.err, r.state = err, ended
+	if err == nil {
+		r.counted()
+	}
 	if r.p.busy == r {
 		r.p.busy = nil
 	}

@@ -71,7 +71,7 @@ func allReduce[T Element](ctx context.Context, g *Group, send, recv []T, name st
 		return g.error("allreduce", fmt.Errorf("%w: the vector has %d bytes; Config.AllReduceElements is %d, of 8 bytes",
 			ErrTooLarge, len(in), g.p.cfg.AllReduceElements))
 	}
-	g.p.stats.allReduces.Add(1)
+	g.p.stats.allReduces.Add(uint64(len(in)))
 	sig := signature{op: op, kind: kindOf[T](), count: uint32(len(send))}
 	return g.vector.run(ctx, in, out, sig, combine)
 }

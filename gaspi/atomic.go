@@ -93,7 +93,7 @@ func (p *Proc) atomic(ctx context.Context, at Remote, op transport.AtomicOp, ope
 	if err != nil {
 		return 0, p.atomicError(at, op, err)
 	}
-	p.stats.atomics.Add(1)
+	p.stats.peers.at(at.Rank).atomics.Add(1)
 	return old, nil
 }
 
@@ -101,7 +101,7 @@ func (p *Proc) atomic(ctx context.Context, at Remote, op transport.AtomicOp, ope
 // outcome of an operation in doubt.
 func (p *Proc) atomicError(at Remote, op transport.AtomicOp, err error) error {
 	if doubt, is := errors.AsType[*InDoubtError](err); is {
-		done := sync.OnceFunc(func() { p.stats.atomics.Add(1) })
+		done := sync.OnceFunc(func() { p.stats.peers.at(at.Rank).atomics.Add(1) })
 		err = base.InDoubt(doubt.Unwrap(), func(ctx context.Context) (uint64, error) {
 			old, err := doubt.Wait(ctx)
 			if err != nil {

@@ -44,7 +44,8 @@ type barrier struct {
 	passed bool // the hearers know who has left without its part in this barrier
 
 	stop  func() error
-	spent *atomic.Int64
+	spent *atomic.Int64 // nanoseconds of all barriers that are counted; nil if this one is not
+	waits atomic.Int64  // nanoseconds of the round that is waited for
 }
 
 // A barrierRound says whom to signal and whose signals to wait for. The j-th
@@ -216,8 +217,23 @@ func (b *barrier) signal(ctx context.Context, round *barrierRound) error {
 
 func (b *barrier) wait(ctx context.Context, round *barrierRound) error {
 	want := notify.EveryUntil(round.first, uint32(len(round.from)), notify.Reached, b.epoch)
-	_, err := b.g.p.system.Notifications().Wait(ctx, want, b.stop, b.spent)
+	_, err := b.g.p.system.Notifications().Wait(ctx, want, b.stop, &b.waits)
+	if b.waits.Load() > 0 {
+		b.account(round)
+	}
 	return err
+}
+
+// account accounts for the time that a round was waited for: also to a peer, if it alone was waited for.
+func (b *barrier) account(round *barrierRound) {
+	d := b.waits.Swap(0)
+	if b.spent == nil {
+		return
+	}
+	b.spent.Add(d)
+	if len(round.from) == 1 {
+		b.g.p.stats.peers.at(round.from[0]).groupWait.Add(d)
+	}
 }
 
 // missing are the ranks whose signals of this round have not come.

@@ -65,40 +65,37 @@ func (q *Queue) list(op string, list []Transfer, end *listEnd, move moveOne) err
 	if !q.take(r, need) {
 		return ErrQueueFull
 	}
-	left := need
 	for i, t := range list {
 		if t.Local.Len() == 0 {
 			continue
 		}
 		if err := move(link, q.traffic, t.Remote.addr(), t.Local); err != nil {
-			q.lost.Add(uint64(left))
 			return &OpError{Op: op, At: fmt.Sprintf("entry %d", i), Err: q.p.peers.Found(r, err)}
 		}
-		q.account(op, t.Local.Len())
-		left--
+		q.account(op, r, t.Local.Len())
 	}
 	if end == nil {
 		return nil
 	}
-	if err := q.endList(link, list, end); err != nil {
+	if err := q.endList(link, r, list, end); err != nil {
 		return &OpError{Op: op, At: "notification", Err: q.p.peers.Found(r, err)}
 	}
 	return nil
 }
 
-func (q *Queue) account(op string, n uint64) {
-	if op[0] == 'w' {
-		q.written.Add(n)
-		return
+// account counts an entry of a list of transfers with a rank.
+func (q *Queue) account(op string, r Rank, n uint64) {
+	if c := q.counts.at(r); op[0] == 'w' {
+		c.writes.Add(n)
+	} else {
+		c.reads.Add(n)
 	}
-	q.reads.Add(1)
-	q.fetched.Add(n)
 }
 
 // endList posts the notification of a list. Reads carry theirs on an empty one,
 // which every link orders behind the reads before it.
-func (q *Queue) endList(link transport.Link, list []Transfer, end *listEnd) error {
-	q.notifies.Add(1)
+func (q *Queue) endList(link transport.Link, r Rank, list []Transfer, end *listEnd) error {
+	q.counts.at(r).notifies.Add(1)
 	switch {
 	case !end.isLocal:
 		return link.Notify(q.traffic, end.n.flag(end.at.Segment))

@@ -94,9 +94,9 @@ func (s *Segment) WaitFunc(ctx context.Context, look func() bool, modes ...WaitM
 	}
 	var err error
 	if mode&Asleep != 0 {
-		err = s.mem.Notifications().SleepFunc(ctx, look, stop, &s.p.stats.notifyWait)
+		err = s.mem.Notifications().SleepFunc(ctx, look, stop, s.spent.Load())
 	} else {
-		err = s.mem.Notifications().WaitFunc(ctx, look, stop, &s.p.stats.notifyWait)
+		err = s.mem.Notifications().WaitFunc(ctx, look, stop, s.spent.Load())
 	}
 	if err != nil {
 		return segmentError("notify_waitfunc", s.id, err)
@@ -123,7 +123,7 @@ func (s *Segment) Peek(id NotificationID) Value { return s.mem.Notifications().L
 
 // wait waits on the array for want.
 func (s *Segment) wait(ctx context.Context, op string, want notify.Condition) (NotificationID, error) {
-	id, err := s.mem.Notifications().Wait(ctx, want, s.stop, &s.p.stats.notifyWait)
+	id, err := s.mem.Notifications().Wait(ctx, want, s.stop, s.spent.Load())
 	if err != nil {
 		return 0, s.waitError(op, want, err)
 	}

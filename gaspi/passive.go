@@ -101,6 +101,7 @@ func (p *Proc) PassiveSend(ctx context.Context, to Rank, src Span) error {
 		return &OpError{Op: "passive_send", At: fmt.Sprintf("to rank %d [%d bytes]", to, src.Len()), Err: p.peers.Found(to, err)}
 	}
 	p.stats.passiveSent.Add(1)
+	p.stats.peers.at(to).messages.Add(1)
 	return nil
 }
 
@@ -204,7 +205,7 @@ func (m *passiveMessage) awaitReceipt(ctx context.Context) error {
 // received waits for the receipt.
 func (m *passiveMessage) received(ctx context.Context, stop func() error) error {
 	receipt := notify.Until(m.p.lay.passiveReceipt(m.to), notify.Equal, notify.Value(m.state>>32))
-	_, err := m.p.system.Notifications().Wait(ctx, receipt, stop, nil)
+	_, err := m.p.system.Notifications().Wait(ctx, receipt, stop, &m.p.stats.peers.at(m.to).groupWait)
 	return err
 }
 

@@ -53,6 +53,7 @@ type Proc struct {
 	peers *detector.Detector           // what this rank knows of each of the job
 	loss  atomic.Pointer[launcherLoss] // nil until the launcher is gone
 	stats counters
+	vars  atomic.Pointer[func(add func(name, value string))] // of the program; see PublishVars
 
 	reached sync.Map         // names of transports that this rank has used
 	teller  *status.Teller   // of what this rank does; nil without gaspi-run
@@ -126,6 +127,7 @@ func join(ctx context.Context, cfg Config, session boot.Session, inside bool, op
 		segments: numbers.NewPlaces[Segment](cfg.Segments), queues: numbers.NewPlaces[Queue](cfg.QueuesMax),
 		groups: numbers.NewPlaces[Group](cfg.Groups), tags: make([]uint32, cfg.Groups),
 	}
+	p.stats.peers = newPeerCounts(p.size)
 	p.attached, p.detach = context.WithCancel(context.Background())
 	p.anyStop, p.stop = p.anyEnded, p.ended
 	p.queues.Fill(cfg.Queues, p.newQueue)
@@ -146,6 +148,7 @@ func join(ctx context.Context, cfg Config, session boot.Session, inside bool, op
 	p.done.Add(2)
 	go p.watch()
 	go p.heedNews()
+	p.answerTo(session)
 	p.logJoined()
 	return p, nil
 }

@@ -25,11 +25,7 @@ type Queue struct {
 	last    [recent]atomic.Pointer[transport.Window] // of the last write with notification to some ranks; nil if it had none
 	deleted atomic.Bool
 
-	// For Stats. Writes are what is left of all entries: not to count them spares
-	// the shortest path an atomic addition.
-	reads, notifies  atomic.Uint64 // operations issued
-	local, lost      atomic.Uint64 // without an entry; with one, but not issued
-	written, fetched atomic.Uint64 // bytes
+	counts peerCounts // of what was issued
 }
 
 // recent is how many ranks a queue remembers windows of, by the low bits of their
@@ -75,7 +71,7 @@ func (p *Proc) CreateQueue() (*Queue, error) {
 
 // newQueue makes queue number n.
 func (p *Proc) newQueue(n int) *Queue {
-	return &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth, n)}
+	return &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth, n), counts: newPeerCounts(p.size)}
 }
 
 // Delete gives the queue back. Wait on it first: deleting a queue with entries
@@ -90,7 +86,7 @@ func (q *Queue) Delete() error {
 	if !q.deleted.CompareAndSwap(false, true) {
 		return q.error("queue_delete", ErrClosed)
 	}
-	q.p.queues.Remove(q.number)
+	q.p.retire(q)
 	return nil
 }
 
@@ -180,12 +176,6 @@ func (q *Queue) Flush(ctx context.Context, r Rank) error {
 // Purge gives all entries back without waiting for their operations, whose fate
 // is then unknown. It is meant for after a failure.
 func (q *Queue) Purge() { q.traffic.Settle(q.traffic.Issued()) }
-
-// writes is how many writes were issued. While others post it is a hint.
-func (q *Queue) writes() uint64 {
-	rest := q.reads.Load() + q.notifies.Load() + q.lost.Load() // first: they come after the entry
-	return q.traffic.Issued() + q.local.Load() - rest
-}
 
 func (q *Queue) ready() error {
 	if q.deleted.Load() || q.p.closed.Load() {

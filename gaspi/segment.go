@@ -28,6 +28,8 @@ type Segment struct {
 
 	told atomic.Int32 // waits inside of those that a library tells of; see Proc.TellWait
 
+	spent atomic.Pointer[atomic.Int64] // where the time of waits for notifications goes: to that of a sole writer
+
 	stop func() error // bound once, so that waits allocate nothing
 }
 
@@ -125,6 +127,7 @@ func (p *Proc) makeSegment(id SegmentID, drawn bool, m memory, notifications uin
 			return nil, err
 		}
 		s := &Segment{p: p, id: id, mem: mem}
+		s.spent.Store(&p.stats.notifyWait)
 		s.stop = s.orphaned
 		return s, nil
 	})
@@ -174,6 +177,10 @@ func (s *Segment) Register(r Rank) error {
 	defer s.mu.Unlock()
 	if r != s.p.rank && !slices.Contains(s.writers, r) {
 		s.writers = append(s.writers, r)
+		s.spent.Store(&s.p.stats.notifyWait)
+		if len(s.writers) == 1 {
+			s.spent.Store(&s.p.stats.peers.at(r).notifyWait)
+		}
 	}
 	return nil
 }

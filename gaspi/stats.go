@@ -1,8 +1,11 @@
 package gaspi
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/tally"
 )
 
 // Stats are counts of what this rank did since it joined or since ResetStats.
@@ -29,16 +32,20 @@ type Stats struct {
 
 // counters are the live counts. The queues keep the counts of transfers.
 type counters struct {
-	queueWaits, barriers, allReduces, atomics atomic.Uint64
-	queueFull                                 atomic.Uint64
-	passiveSent, passiveReceived              atomic.Uint64
-	notifyWait, barrierWait, allReduceWait    atomic.Int64 // nanoseconds
-	queueWait                                 atomic.Int64 // likewise, for operations of queues
+	queueWaits, barriers                   atomic.Uint64
+	passiveSent, passiveReceived           atomic.Uint64
+	notifyWait, barrierWait, allReduceWait atomic.Int64 // nanoseconds; of waits for notifications, those that peers has not
+	queueWait                              atomic.Int64 // likewise, for operations of queues
+	allReduces                             tally.Tally
 
-	base atomic.Pointer[Stats] // what ResetStats found; nil before
+	peers peerCounts            // of what is done without a queue, and by queues that are deleted
+	base  atomic.Pointer[Stats] // what ResetStats found; nil before
+
+	mu          sync.Mutex                            // held while queues go, so that none is missing from a sum or in it twice
+	collectives map[collectiveName]*CollectiveCounter // guarded by mu
 }
 
-// Stats are this rank's counts. They do not include the counts of deleted queues.
+// Stats are this rank's counts. They include the counts of deleted queues.
 func (p *Proc) Stats() Stats {
 	now := p.total()
 	if base := p.stats.base.Load(); base != nil {
@@ -56,20 +63,39 @@ func (p *Proc) ResetStats() {
 func (p *Proc) total() Stats {
 	c := &p.stats
 	s := Stats{
-		QueueWaits: c.queueWaits.Load(), Barriers: c.barriers.Load(), AllReduces: c.allReduces.Load(),
-		QueueFull: c.queueFull.Load(), Atomics: c.atomics.Load(), PassiveSent: c.passiveSent.Load(), PassiveReceived: c.passiveReceived.Load(),
+		QueueWaits: c.queueWaits.Load(), Barriers: c.barriers.Load(),
+		PassiveSent: c.passiveSent.Load(), PassiveReceived: c.passiveReceived.Load(),
 		NotifyWait:    time.Duration(c.notifyWait.Load()),
 		BarrierWait:   time.Duration(c.barrierWait.Load()),
 		AllReduceWait: time.Duration(c.allReduceWait.Load()),
 	}
-	for _, q := range p.queues.All() {
-		s.Writes += q.writes()
-		s.BytesWritten += q.written.Load()
-		s.Reads += q.reads.Load()
-		s.BytesRead += q.fetched.Load()
-		s.Notifies += q.notifies.Load()
-	}
+	s.AllReduces, _ = c.allReduces.Read()
+	var peers PeerStats
+	p.eachCounts(func(_ Rank, n *peerCount) {
+		n.addTo(&peers)
+		s.NotifyWait += time.Duration(n.notifyWait.Load())
+	})
+	s.Writes, s.BytesWritten, s.Reads, s.BytesRead = peers.Writes, peers.BytesWritten, peers.Reads, peers.BytesRead
+	s.Notifies, s.QueueFull, s.Atomics = peers.Notifies, peers.QueueFull, peers.Atomics
 	return s
+}
+
+// eachCounts calls do with all counts of peers, those of one peer by and by.
+func (p *Proc) eachCounts(do func(r Rank, n *peerCount)) {
+	p.stats.mu.Lock()
+	defer p.stats.mu.Unlock()
+	for _, q := range p.queues.All() {
+		q.counts.each(do)
+	}
+	p.stats.peers.each(do)
+}
+
+// retire takes a queue away, and keeps what it has counted.
+func (p *Proc) retire(q *Queue) {
+	p.stats.mu.Lock()
+	defer p.stats.mu.Unlock()
+	p.queues.Remove(q.number)
+	p.stats.peers.merge(q.counts)
 }
 
 func (s *Stats) subtract(b *Stats) {

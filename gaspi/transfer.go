@@ -27,9 +27,9 @@ func (q *Queue) Write(dst Remote, src Span) error {
 		return ErrQueueFull
 	}
 	if err := way.Put(q.traffic, dst.addr(), src); err != nil {
-		return q.dropped("write", dst, src.Len(), err)
+		return q.refused("write", dst, src.Len(), err)
 	}
-	q.written.Add(src.Len())
+	q.counts.at(dst.Rank).writes.Add(src.Len())
 	return nil
 }
 
@@ -46,7 +46,7 @@ func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
 	}
-	w.Move(dst.Offset, src, n.ID, n.Value, &q.written)
+	w.Move(dst.Offset, src, n.ID, n.Value, &q.counts.made(dst.Rank).writes)
 	return nil
 }
 
@@ -61,12 +61,12 @@ func (q *Queue) writeNotifySlow(dst Remote, src Span, n Notification) error {
 		return ErrQueueFull
 	}
 	if err := way.PutNotify(q.traffic, dst.addr(), src, n.flag(dst.Segment)); err != nil {
-		return q.dropped("write_notify", dst, src.Len(), err)
+		return q.refused("write_notify", dst, src.Len(), err)
 	}
-	if way.direct != nil {
+	q.counts.at(dst.Rank).writes.Add(src.Len())
+	if way.direct != nil { // from here on WriteNotify counts by peerCounts.made
 		q.last[uint32(dst.Rank)%recent].Store(way.direct.Usable(dst.Segment))
 	}
-	q.written.Add(src.Len())
 	return nil
 }
 
@@ -88,9 +88,9 @@ func (q *Queue) WriteNotifyIn(dst Remote, src Span, id SegmentID, n Notification
 		return ErrQueueFull
 	}
 	if err := way.PutNotify(q.traffic, dst.addr(), src, n.flag(id)); err != nil {
-		return q.dropped("write_notify", dst, src.Len(), err)
+		return q.refused("write_notify", dst, src.Len(), err)
 	}
-	q.written.Add(src.Len())
+	q.counts.at(dst.Rank).writes.Add(src.Len())
 	return nil
 }
 
@@ -111,10 +111,9 @@ func (q *Queue) Read(dst Span, src Remote) error {
 		return ErrQueueFull
 	}
 	if err := way.Get(q.traffic, dst, src.addr()); err != nil {
-		return q.dropped("read", src, dst.Len(), err)
+		return q.refused("read", src, dst.Len(), err)
 	}
-	q.reads.Add(1)
-	q.fetched.Add(dst.Len())
+	q.counts.at(src.Rank).reads.Add(dst.Len())
 	return nil
 }
 
@@ -136,10 +135,9 @@ func (q *Queue) ReadNotify(dst Span, src Remote, n Notification) error {
 		return ErrQueueFull
 	}
 	if err := way.GetNotify(q.traffic, dst, src.addr(), dst.Segment().Notifications(), n.flag(0)); err != nil {
-		return q.dropped("read_notify", src, dst.Len(), err)
+		return q.refused("read_notify", src, dst.Len(), err)
 	}
-	q.reads.Add(1)
-	q.fetched.Add(dst.Len())
+	q.counts.at(src.Rank).reads.Add(dst.Len())
 	return nil
 }
 
@@ -155,9 +153,9 @@ func (q *Queue) Notify(dst Remote, n Notification) error {
 		return ErrQueueFull
 	}
 	if err := way.Notify(q.traffic, n.flag(dst.Segment)); err != nil {
-		return q.dropped("notify", dst, 0, err)
+		return q.refused("notify", dst, 0, err)
 	}
-	q.notifies.Add(1)
+	q.counts.at(dst.Rank).notifies.Add(1)
 	return nil
 }
 
@@ -256,16 +254,12 @@ func (p *Proc) badSegment() error {
 
 // take takes n entries unless the operation is with the own rank.
 func (q *Queue) take(r Rank, n int) bool {
-	if r == q.p.rank {
-		q.local.Add(uint64(n))
-		return true
-	}
-	return q.traffic.Take(uint64(n)) || q.full()
+	return r == q.p.rank || q.traffic.Take(uint64(n)) || q.full(r)
 }
 
-// full counts a post that was refused for want of room. It returns false.
-func (q *Queue) full() bool {
-	q.p.stats.queueFull.Add(1)
+// full counts a post to a rank that was refused for want of room. It returns false.
+func (q *Queue) full(r Rank) bool {
+	q.counts.at(r).full.Add(1)
 	return false
 }
 
@@ -282,12 +276,6 @@ func (q *Queue) empty(op string, at Remote, err error) error {
 		return q.refused(op, at, 0, err)
 	}
 	return nil
-}
-
-// dropped is refused for an operation that has its entry.
-func (q *Queue) dropped(op string, at Remote, n uint64, err error) error {
-	q.lost.Add(1)
-	return q.refused(op, at, n, err)
 }
 
 func (r Remote) addr() transport.Addr { return transport.Addr{Segment: r.Segment, Offset: r.Offset} }

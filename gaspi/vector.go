@@ -57,6 +57,7 @@ type vectorOp struct {
 	held   []byte // the contribution until then; memory that is kept
 	stage  treeStage
 	sig    signature
+	waits  atomic.Int64 // nanoseconds of the wait under way
 }
 
 func newVectorOp(g *Group) *vectorOp {
@@ -249,8 +250,27 @@ func (v *vectorOp) send(ctx context.Context, from, member, to int) error {
 func (v *vectorOp) await(ctx context.Context, first, count uint32, stop func() error) error {
 	p := v.g.p
 	id := p.lay.groupSlot(v.g.index) + slotVector + notify.ID(first)
-	_, err := p.system.Notifications().Wait(ctx, notify.EveryUntil(id, count, notify.Reached, v.epoch), stop, &p.stats.allReduceWait)
+	_, err := p.system.Notifications().Wait(ctx, notify.EveryUntil(id, count, notify.Reached, v.epoch), stop, &v.waits)
+	if v.waits.Load() > 0 {
+		v.account()
+	}
 	return err
+}
+
+// account accounts for the time of a wait: also to a peer, if it alone was waited for.
+func (v *vectorOp) account() {
+	d := v.waits.Swap(0)
+	v.g.p.stats.allReduceWait.Add(d)
+	var from int
+	switch {
+	case v.stage == awaiting:
+		from = v.parent()
+	case len(v.children()) == 1:
+		from = v.children()[0]
+	default:
+		return
+	}
+	v.g.p.stats.peers.at(v.g.ranks[from]).groupWait.Add(d)
 }
 
 func (v *vectorOp) written(slot int) bool {

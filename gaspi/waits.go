@@ -56,7 +56,7 @@ func inherit(info boot.Info, inside bool) (*status.Writer, error) {
 	if inside {
 		return nil, nil
 	}
-	return status.Inherit(info.LocalRank, info.LocalSize)
+	return status.Inherit(info.LocalRank, info.LocalSize, info.Size)
 }
 
 // tellWaits makes waits that last known. It is called before anything waits.
@@ -84,14 +84,24 @@ func (p *Proc) measure() {
 }
 
 // counts are the counts of this rank, which ResetStats does not change.
-func (p *Proc) counts() status.Counts {
+func (p *Proc) counts() (status.Counts, status.PeerTable) {
+	var t status.PeerTable
+	for _, n := range p.allPeerStats() {
+		t.Peers = append(t.Peers, status.PeerCounts{
+			Peer: n.Peer, Writes: n.Writes, BytesWritten: n.BytesWritten, Reads: n.Reads, BytesRead: n.BytesRead,
+			Notifications: n.Notifies, QueueFull: n.QueueFull, Atomics: n.Atomics, Messages: n.Messages, Waited: n.Waited,
+		})
+	}
+	for _, n := range p.CollectiveStats() {
+		t.Calls = append(t.Calls, status.CallCounts(n))
+	}
 	s := p.total()
 	return status.Counts{
 		Writes: s.Writes, BytesWritten: s.BytesWritten, Reads: s.Reads, BytesRead: s.BytesRead,
 		Notifications: s.Notifies, QueueWaits: s.QueueWaits, QueueFull: s.QueueFull, Barriers: s.Barriers, AllReduces: s.AllReduces,
 		Atomics: s.Atomics, Messages: s.PassiveSent + s.PassiveReceived,
 		Waited: s.NotifyWait + s.BarrierWait + s.AllReduceWait + time.Duration(p.stats.queueWait.Load()),
-	}
+	}, t
 }
 
 // lasting is notify.WaitPolicy.Lasting. Waits of goroutines of the runtime are no waits of the program.

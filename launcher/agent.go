@@ -165,17 +165,35 @@ func (a *agent) handle(f talk.Frame) error {
 			go a.finish()
 		}
 	case frameLook:
-		answer := rowsFrame{Now: time.Now(), Rows: a.local.Rows()}
-		if len(f.Data) > 0 {
-			answer.Measured, answer.Kernel = a.local.Measured(), a.kernel.report(a.local)
-		}
-		a.conn.Send(encode(frameRows, f.Number, answer))
+		a.look(f)
 	case frameHurry:
 		a.hurried.Do(func() { close(a.hurry) })
 	default:
 		return fmt.Errorf("frame of unknown kind %d", f.Kind)
 	}
 	return nil
+}
+
+// mostTables is how many bytes of tables an answer has at most, which leaves room for rows.
+const mostTables = talk.MaxData / 2
+
+// look answers what the ranks do.
+func (a *agent) look(f talk.Frame) {
+	answer := rowsFrame{Now: time.Now(), Rows: a.local.Rows()}
+	switch {
+	case len(f.Data) == 0:
+	case f.Data[0] == wantMeasures:
+		answer.Measured, answer.Kernel = a.local.Measured(), a.kernel.report(a.local)
+	case f.Data[0] == wantTables:
+		answer.Tables = a.local.Tables()
+		size := 0
+		for i, t := range answer.Tables {
+			if size += len(t); size > mostTables {
+				answer.Tables[i] = nil
+			}
+		}
+	}
+	a.conn.Send(encode(frameRows, f.Number, answer))
 }
 
 // take begins to do what is ordered, or to receive the program for it.
@@ -240,14 +258,14 @@ func (a *agent) task(p *executable.File) supervise.Task {
 	o := a.order
 	t := supervise.Task{
 		First: o.First, Own: o.Ranks, Grace: o.Grace, Stopped: o.StopLimit,
-		Report: a.report, Log: a.log, Status: statusFile(len(o.Ranks), a.log),
+		Report: a.report, Log: a.log, Status: statusFile(len(o.Ranks), o.Size, a.log), JobRanks: o.Size,
 		Link: func(r Rank) (*os.File, error) {
 			return keyFile(a.jobKey() + "\n" + o.Identities[r-o.First])
 		},
 		Thread: a.thread, Children: a.family,
 	}
 	if o.Measures > 0 {
-		t.Measures, t.JobRanks = measuresFile(len(o.Ranks), o.Measures, a.log), o.Measures
+		t.Measures = measuresFile(len(o.Ranks), o.Measures, a.log)
 		a.kernel.open(true, a.probe)
 		t.Began = a.kernel.began
 	}

@@ -142,6 +142,10 @@ type Config struct {
 	// is followed by lines of a table. Nil means that nobody is told before Run returns.
 	Notice func(sentence string)
 
+	// Observe is called once, when the ranks have been started, with what sees them until Run returns. It
+	// must not block. Nil means that nobody looks.
+	Observe func(*Observer)
+
 	// Log is called with lines about what the launcher does. Nil means silence.
 	Log func(line string)
 }

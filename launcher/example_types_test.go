@@ -182,3 +182,27 @@ func ExampleRankStats() {
 	// Output:
 	// 2 ranks, counts of 0 <nil>
 }
+
+// A program that runs a job sees what its ranks do, and ends it then.
+func ExampleObserver() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	_, err := launcher.Run(ctx, launcher.Config{
+		Program: "sleep",
+		Args:    []string{"1000"},
+		Ranks:   2,
+		Observe: func(job *launcher.Observer) {
+			go func() {
+				for _, rank := range job.Look().Ranks {
+					fmt.Println("rank", rank.Rank, "has", rank.State)
+				}
+				cancel()
+			}()
+		},
+	})
+	fmt.Println(err)
+	// Output:
+	// rank 0 has not joined
+	// rank 1 has not joined
+	// context canceled
+}

@@ -156,14 +156,14 @@ func (j *job) local(p place) *supervise.Ranks {
 		Command: j.program.Command(j.cfg.Program, "", j.cfg.Args),
 		First:   p.first, Cores: j.cfg.Bind == BindCore,
 		Grace: j.cfg.KillGrace, Stopped: j.cfg.silence(), Adopt: j.cfg.Foreground,
-		Status: statusFile(p.ranks, j.cfg.Log),
+		Status: statusFile(p.ranks, j.cfg.Ranks, j.cfg.Log), JobRanks: j.cfg.Ranks,
 		Files:  func(r Rank) (*stdio.Files, error) { return j.output.Files(r, j.input) },
 		Link:   func(r Rank) (*os.File, error) { return j.server.Attach(r) },
 		Report: j.report, Log: j.cfg.Log, Thread: j.thread, Children: j.family,
 	}
 	t.Command.Inherited, t.Command.Added = os.Environ(), j.cfg.Env
 	if j.cfg.Measure {
-		t.Measures, t.JobRanks = measuresFile(p.ranks, j.cfg.Ranks, j.cfg.Log), j.cfg.Ranks
+		t.Measures = measuresFile(p.ranks, j.cfg.Ranks, j.cfg.Log)
 		t.Began = j.kernel.began
 	}
 	for i := range p.ranks {

@@ -32,7 +32,7 @@ const (
 	frameHurry                             // and do not wait for it
 	frameOver                              // the job is over; for a node: verdict
 	frameNotice                            // text for the user of a node
-	frameLook                              // number: of the question; with data, for measures too; rowsFrame is the answer
+	frameLook                              // number: of the question; data: wantMeasures or wantTables; rowsFrame is the answer
 
 	// To the launcher.
 	frameReady     // ready: the agent is there
@@ -62,6 +62,7 @@ type order struct {
 	Grace, StopLimit time.Duration
 
 	First Rank
+	Size  int        // ranks of the job
 	Ranks [][]string // own variables of each rank
 	Reads bool       // the first rank gets input
 
@@ -117,6 +118,12 @@ func obstacleOf(err error) obstacle {
 	return otherObstacle
 }
 
+// The data of a frameLook, if rows are not all that is wanted.
+const (
+	wantMeasures = 1 + iota
+	wantTables
+)
+
 // A rowsFrame is what the ranks of a host tell of themselves.
 type rowsFrame struct {
 	Now  time.Time // by the clock of the host, as all times in the rows
@@ -124,6 +131,7 @@ type rowsFrame struct {
 
 	Measured []netstat.Measures // if they were asked for
 	Kernel   kernelReport       // likewise
+	Tables   [][]byte           // as package status has them; nil unless they are wanted
 }
 
 // encode returns v for a frame.

@@ -19,6 +19,7 @@ type looks struct {
 	rows     []status.RankRow        // guarded by mu; of the last answer, in times of this host
 	measured []netstat.Measures      // guarded by mu; of the last answer that had any
 	kernel   kernelReport            // guarded by mu; likewise
+	tables   [][]byte                // guarded by mu; likewise
 	last     int32                   // guarded by mu; number of the last question
 	open     map[int32]chan struct{} // guarded by mu; by its number, closed when a question is answered
 }
@@ -45,24 +46,27 @@ func (l *looks) answer(number int32, answer rowsFrame) {
 	if answer.Measured != nil {
 		l.measured, l.kernel = answer.Measured, answer.Kernel
 	}
+	if answer.Tables != nil {
+		l.tables = answer.Tables
+	}
 	if c := l.open[number]; c != nil {
 		close(c)
 		delete(l.open, number)
 	}
 }
 
-// latest returns what the last answer was, and forgets a question.
-func (l *looks) latest(number int32) ([]status.RankRow, []netstat.Measures) {
+// latest returns what the last answers were, and forgets a question.
+func (l *looks) latest(number int32) ([]status.RankRow, []netstat.Measures, [][]byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.open, number)
-	return l.rows, l.measured
+	return l.rows, l.measured, l.tables
 }
 
 // Rows asks the agent. Where it does not answer in time the rows are those of its last answer, by
 // which the ranks look silent soon.
 func (r *remote) Rows() []status.RankRow {
-	rows, _ := r.look(nil)
+	rows, _, _ := r.look(nil)
 	return rows
 }
 
@@ -71,7 +75,7 @@ func (r *remote) Measured() []netstat.Measures {
 	if !r.job.cfg.Measure {
 		return nil
 	}
-	_, measured := r.look([]byte{1})
+	_, measured, _ := r.look([]byte{wantMeasures})
 	return measured
 }
 
@@ -82,8 +86,14 @@ func (r *remote) kernelReport() kernelReport {
 	return r.looks.kernel
 }
 
+// Tables asks the agent, as Rows does.
+func (r *remote) Tables() [][]byte {
+	_, _, tables := r.look([]byte{wantTables})
+	return tables
+}
+
 // look asks the agent, with the data of a frameLook.
-func (r *remote) look(data []byte) ([]status.RankRow, []netstat.Measures) {
+func (r *remote) look(data []byte) ([]status.RankRow, []netstat.Measures, [][]byte) {
 	number, answered := r.looks.ask()
 	r.sending.Lock()
 	ordered := r.ordered
@@ -109,6 +119,9 @@ func (r *remote) told(f talk.Frame) error {
 	}
 	if len(answer.Rows) != r.ranks || answer.Measured != nil && len(answer.Measured) != r.ranks {
 		return fmt.Errorf("it has told of %d ranks, not %d", len(answer.Rows), r.ranks)
+	}
+	if answer.Tables != nil && len(answer.Tables) != r.ranks {
+		return fmt.Errorf("it has told of the peers of %d ranks, not %d", len(answer.Tables), r.ranks)
 	}
 	behind := time.Since(answer.Now)
 	for i := range answer.Rows {

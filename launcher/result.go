@@ -108,6 +108,33 @@ type RankStats struct {
 	AllReduces    uint64        `json:"allreduces"` // small ones, of package gaspi
 	Atomics       uint64        `json:"atomics"`
 	Messages      uint64        `json:"messages"` // passive ones, sent and received
+
+	Peers       []PeerStats       `json:"peers,omitempty"` // in the order of ranks; those of which something was counted
+	Collectives []CollectiveStats `json:"collectives,omitempty"`
+}
+
+// PeerStats are what a rank has done with one peer; see package gaspi.
+type PeerStats struct {
+	Peer          Rank          `json:"peer"`
+	Writes        uint64        `json:"writes,omitempty"`
+	BytesWritten  uint64        `json:"bytes_written,omitempty"`
+	Reads         uint64        `json:"reads,omitempty"`
+	BytesRead     uint64        `json:"bytes_read,omitempty"`
+	Notifications uint64        `json:"notifications,omitempty"` // issued without data
+	QueueFull     uint64        `json:"queue_full,omitempty"`    // posts that were refused for want of room
+	Atomics       uint64        `json:"atomics,omitempty"`
+	Messages      uint64        `json:"messages,omitempty"`  // passive ones that the peer has received
+	Waited        time.Duration `json:"waited_ns,omitempty"` // where the peer alone could end the wait
+}
+
+// CollectiveStats are what one algorithm has done for a rank in one collective operation; see package
+// gaspi.
+type CollectiveStats struct {
+	Operation string        `json:"operation"`
+	Algorithm string        `json:"algorithm"`
+	Calls     uint64        `json:"calls"`
+	Bytes     uint64        `json:"bytes"`
+	Time      time.Duration `json:"time_ns"`
 }
 
 // Busy returns the time in which the rank did not wait.

@@ -34,6 +34,10 @@ type site interface {
 	// to. It blocks like Rows.
 	Measured() []netstat.Measures
 
+	// Tables returns the table of each rank as package status has it, nil of one that has told nothing. It
+	// blocks as Rows does.
+	Tables() [][]byte
+
 	// Kill ends one rank alone, now or as soon as it is started.
 	Kill(r Rank) error
 

@@ -48,6 +48,9 @@ func (w *watch) begin() {
 	if show := w.job.cfg.Watch; show != nil {
 		w.working.Go(func() { w.watchLoop(show) })
 	}
+	if observe := w.job.cfg.Observe; observe != nil {
+		observe(&Observer{w})
+	}
 	if limit := w.job.cfg.StallTimeout; limit > 0 {
 		w.working.Go(func() { w.loop(limit) })
 	}
@@ -150,10 +153,29 @@ func (j *job) hostOf(r Rank) string {
 	return "-"
 }
 
-// statusFile makes the file in which ranks of this host tell what they do, or returns nil where
-// that cannot be.
-func statusFile(ranks int, log func(string)) *os.File {
-	fd, err := sys.CreateMemory("gaspi-status", int64(ranks)*status.RowSize)
+// tables returns what each rank has done with its peers and in collective operations. It is empty for one
+// that has told nothing.
+func (w *watch) tables() []status.PeerTable {
+	all := make([]status.PeerTable, w.job.cfg.Ranks)
+	var done sync.WaitGroup
+	for i, s := range w.job.sites {
+		first := w.job.places[i].first
+		done.Go(func() {
+			for j, b := range s.Tables() {
+				if t, err := status.ParseTable(b, w.job.cfg.Ranks); err == nil {
+					all[int(first)+j] = t
+				}
+			}
+		})
+	}
+	done.Wait()
+	return all
+}
+
+// statusFile makes the file in which ranks of this host, of a job of all, tell what they do, or returns nil
+// where that cannot be.
+func statusFile(ranks, all int, log func(string)) *os.File {
+	fd, err := sys.CreateMemory("gaspi-status", status.FileSize(ranks, all))
 	if err != nil {
 		log(fmt.Sprintf("ranks cannot tell what they do: %v", err))
 		return nil
@@ -167,15 +189,27 @@ func (w *watch) stats() []RankStats {
 	if !slices.ContainsFunc(rows, func(r status.RankRow) bool { return !r.Beat.IsZero() }) {
 		return nil
 	}
-	all := make([]RankStats, len(rows))
+	all, tables := make([]RankStats, len(rows)), w.tables()
 	for r, row := range rows {
-		c := row.Counts
-		all[r] = RankStats{
-			Rank: Rank(r), Host: w.job.hostOf(Rank(r)), Ran: row.Beat.Sub(row.Joined), Waited: c.Waited,
-			Writes: c.Writes, BytesWritten: c.BytesWritten, Reads: c.Reads, BytesRead: c.BytesRead,
-			Notifications: c.Notifications, QueueWaits: c.QueueWaits, QueueFull: c.QueueFull,
-			Barriers: c.Barriers, AllReduces: c.AllReduces, Atomics: c.Atomics, Messages: c.Messages,
-		}
+		all[r] = statsOf(Rank(r), w.job.hostOf(Rank(r)), row, tables[r])
 	}
 	return all
+}
+
+// statsOf returns what a rank has done.
+func statsOf(r Rank, host string, row status.RankRow, t status.PeerTable) RankStats {
+	c := row.Counts
+	s := RankStats{
+		Rank: r, Host: host, Ran: row.Beat.Sub(row.Joined), Waited: c.Waited,
+		Writes: c.Writes, BytesWritten: c.BytesWritten, Reads: c.Reads, BytesRead: c.BytesRead,
+		Notifications: c.Notifications, QueueWaits: c.QueueWaits, QueueFull: c.QueueFull,
+		Barriers: c.Barriers, AllReduces: c.AllReduces, Atomics: c.Atomics, Messages: c.Messages,
+	}
+	for _, p := range t.Peers {
+		s.Peers = append(s.Peers, PeerStats(p))
+	}
+	for _, n := range t.Calls {
+		s.Collectives = append(s.Collectives, CollectiveStats(n))
+	}
+	return s
 }

@@ -82,12 +82,24 @@ func endSignals() <-chan os.Signal {
 	return ends
 }
 
-// meet passes barriers for a while.
+// meet writes to the next rank and passes barriers for a while.
 func meet(ctx context.Context, p *gaspi.Proc, _ []string) error {
 	fmt.Println(os.Getpid())
+	seg, err := p.CreateSegment(ctx, 0, 8)
+	if err != nil {
+		return err
+	}
+	word, err := seg.Span(0, 8)
+	if err != nil {
+		return err
+	}
 	for i := range 150 {
 		if err := p.Barrier(ctx, p.World()); err != nil {
 			return fmt.Errorf("barrier %d: %w", i, err)
+		}
+		q, next := p.MustQueue(0), gaspi.Rank((int(p.Rank())+1)%p.Size())
+		if err := q.Post(ctx, func() error { return q.Write(seg.At(next, 0), word) }); err != nil {
+			return err
 		}
 		time.Sleep(10 * time.Millisecond) // sleep: a rank computes between barriers
 	}

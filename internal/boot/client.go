@@ -1,12 +1,14 @@
 package boot
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
@@ -23,6 +25,9 @@ type client struct {
 	hosted   bool          // the server is a part of rank 0, and gone with it
 	remote   bool          // it is reached over a network
 	received chan struct{} // closed when the receiving goroutine has ended
+
+	answer    atomic.Pointer[func(context.Context, string) ([]byte, error)] // nil until OnAsk
+	answering atomic.Int32                                                  // questions
 }
 
 // dial greets the launcher at the other end of conn and begins the session. It
@@ -152,6 +157,8 @@ func (c *client) handle(m message) error {
 		return dieNow()
 	case kindError:
 		return dismissal(m.Reason)
+	case kindAsk:
+		return c.asked(m)
 	default:
 		return c.take(m)
 	}

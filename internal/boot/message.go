@@ -11,7 +11,7 @@ import (
 
 // protocolVersion is the first thing both sides say. It changes whenever an old
 // peer could misunderstand a message.
-const protocolVersion = 5
+const protocolVersion = 6
 
 // maxLine bounds a message on the wire, its newline included.
 const maxLine = 1 << 20
@@ -35,6 +35,8 @@ const (
 	kindGone   = "gone"   // to the rank: rank and then also others, left, reason
 	kindRefuse = "refuse" // to the rank: rank was not killed, reason
 	kindDie    = "die"    // to the rank: another one asked for your end
+	kindAsk    = "ask"    // to the rank: number, name: what is asked of its process
+	kindAnswer = "answer" // to the launcher: number, value; more: another part follows; reason: why there is none
 	kindBeat   = "beat"   // both ways, over a network: still here
 	kindError  = "error"  // both ways, last: what was wrong with what the other side said
 )
@@ -56,6 +58,9 @@ type message struct {
 	Part    string    `json:"part,omitempty"`
 	Left    bool      `json:"left,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
+
+	Number uint64 `json:"number,omitempty"` // of a question
+	More   bool   `json:"more,omitempty"`
 
 	Also []base.Rank `json:"also,omitempty"` // ranks that are gone like Rank and after it, in order
 }
@@ -112,6 +117,10 @@ func (m message) check() error {
 		return m.checkHello()
 	case kindPut, kindValue:
 		return checkNamed(m.Name, m.Value)
+	case kindAsk:
+		return checkName(m.Name)
+	case kindAnswer:
+		return checkNamed(m.Kind, m.Value)
 	case kindFence:
 		return checkFence(m.Name, m.Word, m.Part)
 	case kindFenced:

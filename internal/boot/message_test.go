@@ -16,8 +16,8 @@ func TestMessagesGolden(t *testing.T) {
 		message message
 		line    string
 	}{
-		{message{Kind: kindHello, Version: 5, Job: "0a-F", Rank: 2, Size: 3}, `{"kind":"hello","version":5,"job":"0a-F","rank":2,"size":3}`},
-		{message{Kind: kindHello, Version: 5, Job: "j", Size: 1, Key: "6b"}, `{"kind":"hello","version":5,"job":"j","rank":0,"size":1,"key":"6b"}`},
+		{message{Kind: kindHello, Version: 6, Job: "0a-F", Rank: 2, Size: 3}, `{"kind":"hello","version":6,"job":"0a-F","rank":2,"size":3}`},
+		{message{Kind: kindHello, Version: 6, Job: "j", Size: 1, Key: "6b"}, `{"kind":"hello","version":6,"job":"j","rank":0,"size":1,"key":"6b"}`},
 		{message{Kind: kindPut, Rank: 1, Name: "tcp", Value: []byte("v")}, `{"kind":"put","rank":1,"name":"tcp","value":"dg=="}`},
 		{message{Kind: kindGet, Rank: 2, Name: "tcp"}, `{"kind":"get","rank":2,"name":"tcp"}`},
 		{message{Kind: kindValue, Rank: 2, Name: "tcp", Value: []byte("v")}, `{"kind":"value","rank":2,"name":"tcp","value":"dg=="}`},
@@ -31,6 +31,8 @@ func TestMessagesGolden(t *testing.T) {
 		{message{Kind: kindGone, Rank: 1, Left: true, Reason: "exit status 0"}, `{"kind":"gone","rank":1,"left":true,"reason":"exit status 0"}`},
 		{message{Kind: kindGone, Rank: 4, Also: []base.Rank{2, 3}, Reason: "r"}, `{"kind":"gone","rank":4,"reason":"r","also":[2,3]}`},
 		{message{Kind: kindRefuse, Rank: 1, Reason: "no \"such\" <process>\n"}, `{"kind":"refuse","rank":1,"reason":"no \"such\" \u003cprocess\u003e\n"}`},
+		{message{Kind: kindAsk, Number: 7, Name: "heap"}, `{"kind":"ask","rank":0,"name":"heap","number":7}`},
+		{message{Kind: kindAnswer, Number: 7, Value: []byte("v"), More: true}, `{"kind":"answer","rank":0,"value":"dg==","number":7,"more":true}`},
 		{message{Kind: kindError, Reason: "why"}, `{"kind":"error","rank":0,"reason":"why"}`},
 	}
 	for _, c := range cases {
@@ -66,13 +68,13 @@ func TestMalformedMessages(t *testing.T) {
 		{"long word", `{"kind":"fence","rank":0,"name":"x","word":"` + strings.Repeat("w", 1025) + `"}`, "at most 1024 bytes"},
 		{"get without name", `{"kind":"get","rank":0}`, "1 to 256 bytes"},
 		{"put without name", `{"kind":"put","rank":0,"value":"dg=="}`, "1 to 256 bytes"},
-		{"old version", `{"kind":"hello","version":0,"job":"j","rank":0,"size":1}`, "protocol version 0; this side speaks version 5"},
-		{"new version", `{"kind":"hello","version":6,"job":"j","rank":0,"size":1}`, "protocol version 6"},
+		{"old version", `{"kind":"hello","version":0,"job":"j","rank":0,"size":1}`, "protocol version 0; this side speaks version 6"},
+		{"new version", `{"kind":"hello","version":7,"job":"j","rank":0,"size":1}`, "protocol version 7"},
 		{"negative rank beside", `{"kind":"gone","rank":0,"also":[1,-1]}`, "negative rank"},
-		{"no job", `{"kind":"hello","version":5,"rank":0,"size":1}`, "job id"},
-		{"job is a path", `{"kind":"hello","version":5,"job":"../x","rank":0,"size":1}`, `character '.'`},
-		{"rank beyond size", `{"kind":"hello","version":5,"job":"j","rank":1,"size":1}`, "rank 1 of a job of 1"},
-		{"no size", `{"kind":"hello","version":5,"job":"j","rank":0}`, "job of 0"},
+		{"no job", `{"kind":"hello","version":6,"rank":0,"size":1}`, "job id"},
+		{"job is a path", `{"kind":"hello","version":6,"job":"../x","rank":0,"size":1}`, `character '.'`},
+		{"rank beyond size", `{"kind":"hello","version":6,"job":"j","rank":1,"size":1}`, "rank 1 of a job of 1"},
+		{"no size", `{"kind":"hello","version":6,"job":"j","rank":0}`, "job of 0"},
 	}
 	for _, c := range cases {
 		if m, err := decode([]byte(c.line)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -98,7 +100,7 @@ func TestReasonsAreMadeToFit(t *testing.T) {
 // survives another trip.
 func FuzzDecode(f *testing.F) {
 	for _, m := range []message{
-		{Kind: kindHello, Version: 5, Job: "job", Size: 1},
+		{Kind: kindHello, Version: 6, Job: "job", Size: 1},
 		{Kind: kindPut, Name: "x", Value: []byte("v")},
 		{Kind: kindFence, Name: "x", Word: "w"},
 		{Kind: kindGone, Rank: 3, Left: true, Reason: "r"},

@@ -162,7 +162,7 @@ func TestServerChecksWhoComes(t *testing.T) {
 	}{
 		{"good", good, ""},
 		{"lane", lane, "no place for a lane"},
-		{"version", version, "speaks version 6 of the rendezvous"},
+		{"version", version, "speaks version 7 of the rendezvous"},
 	} {
 		err := s.Check(c.hello)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

@@ -87,6 +87,7 @@ func (l *rankLink) receiveLoop() {
 	}
 	close(l.received)
 	if joined {
+		l.server.questions.lose(l.rank)
 		l.server.noteEnd(l, err)
 	}
 	l.wire.Close() // Server.Close waits: closing once more would not, for this one
@@ -115,6 +116,8 @@ func (l *rankLink) handle(m message, greeted bool) error {
 		return l.handleKill(m.Rank)
 	case kindMiss:
 		return l.handleMiss(m)
+	case kindAnswer:
+		return l.server.questions.answer(l.rank, m)
 	case kindBye:
 		return errBye
 	case kindHello:

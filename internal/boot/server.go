@@ -20,6 +20,7 @@ type Server struct {
 	roll *roll
 	kill func(base.Rank) error
 
+	questions  questions
 	authority  *auth.Authority // hands out the credentials of ranks; nil where they have them already
 	hosted     bool            // it is part of rank 0; set before anything is attached
 	unresolved error           // why rank 0 cannot find a name of its own; so too

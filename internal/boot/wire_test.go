@@ -16,7 +16,7 @@ import (
 
 // hello is what a well-behaved rank 0 of 2 says first.
 func hello(s *Server) string {
-	return fmt.Sprintf(`{"kind":"hello","version":5,"job":"%s","rank":0,"size":2}`+"\n", s.job)
+	return fmt.Sprintf(`{"kind":"hello","version":6,"job":"%s","rank":0,"size":2}`+"\n", s.job)
 }
 
 func TestServerDropsRanksThatSendNonsense(t *testing.T) {
@@ -24,7 +24,7 @@ func TestServerDropsRanksThatSendNonsense(t *testing.T) {
 		{"no JSON", "GET / HTTP/1.1\n", "malformed message"},
 		{"no hello", `{"kind":"bye","rank":0}` + "\n", "began with a bye message"},
 		{"wrong version", `{"kind":"hello","version":9,"job":"j","rank":0,"size":2}` + "\n", "protocol version 9"},
-		{"wrong job", `{"kind":"hello","version":5,"job":"other","rank":0,"size":2}` + "\n", "of job other; it is rank 0 of 2 of job"},
+		{"wrong job", `{"kind":"hello","version":6,"job":"other","rank":0,"size":2}` + "\n", "of job other; it is rank 0 of 2 of job"},
 		{"wrong rank", "HELLO1", "takes itself for rank 1"},
 		{"second hello", "HELLO" + "HELLO", "a process has joined as rank 0 already: start the program once"},
 		{"launcher's message", "HELLO" + `{"kind":"gone","rank":1}` + "\n", "unexpected gone message"},
@@ -96,10 +96,10 @@ func TestClientRefusesAWrongLauncher(t *testing.T) {
 	cases := []struct{ name, lines, want string }{
 		{"no JSON", "hi\n", "malformed message"},
 		{"no hello", `{"kind":"gone","rank":1}` + "\n", "not with hello"},
-		{"other version", `{"kind":"hello","version":6,"job":"j","rank":0,"size":2}` + "\n", "same version of the module"},
-		{"other job", `{"kind":"hello","version":5,"job":"k","rank":0,"size":2}` + "\n", "of job k, but the environment says"},
-		{"other size", `{"kind":"hello","version":5,"job":"j","rank":0,"size":3}` + "\n", "rank 0 of 3"},
-		{"no key", `{"kind":"hello","version":5,"job":"j","rank":0,"size":2}` + "\n", "64 hexadecimal digits"},
+		{"other version", `{"kind":"hello","version":7,"job":"j","rank":0,"size":2}` + "\n", "same version of the module"},
+		{"other job", `{"kind":"hello","version":6,"job":"k","rank":0,"size":2}` + "\n", "of job k, but the environment says"},
+		{"other size", `{"kind":"hello","version":6,"job":"j","rank":0,"size":3}` + "\n", "rank 0 of 3"},
+		{"no key", `{"kind":"hello","version":6,"job":"j","rank":0,"size":2}` + "\n", "64 hexadecimal digits"},
 	}
 	for _, c := range cases {
 		if _, err := dial(fakeLauncher(t, c.lines), info); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -117,7 +117,7 @@ func TestClientRefusesAWrongLauncher(t *testing.T) {
 }
 
 func TestClientEndsOnNonsense(t *testing.T) {
-	good := `{"kind":"hello","version":5,"job":"j","rank":0,"size":2,"key":"` + auth.NewKey().Text() + `"}` + "\n"
+	good := `{"kind":"hello","version":6,"job":"j","rank":0,"size":2,"key":"` + auth.NewKey().Text() + `"}` + "\n"
 	cases := []struct{ name, lines, want string }{
 		{"no JSON", "hi\n", "malformed message"},
 		{"line cut off", `{"kind":"gone","rank":1}`, ""},

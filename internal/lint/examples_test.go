@@ -25,7 +25,12 @@ var exemptTypes = map[string]string{
 	"hoplite.Links":             "is used in the example of hoplite.Config",
 	"hoplite.Loc":               "is collectives.Loc",
 	"hoplite.Op":                "is collectives.Op",
+	"launcher.CollectiveStats":  "is a part of launcher.RankStats",
+	"launcher.JobView":          "is used in the example of launcher.Observer",
+	"launcher.PeerStats":        "is a part of launcher.RankStats",
 	"launcher.Rank":             "is gaspi.Rank",
+	"launcher.RankActivity":     "is a part of launcher.JobView",
+	"gaspi.CollectiveStats":     "is used in the example of gaspi.CollectiveCounter",
 	"segment.ID":                "is gaspi.SegmentID",
 	"ssp.Op":                    "is gaspi.Op",
 }

@@ -8,7 +8,7 @@ import "testing"
 const table = `
 	# The bottom knows nothing of ours.
 	NONE < gaspi/base, gaspi/datatype, collectives/model, internal/sys, internal/chart,
-	       internal/lint, internal/nap, internal/address, internal/schedule, internal/namedfile, internal/control, internal/heap;
+	       internal/lint, internal/nap, internal/tally, internal/address, internal/schedule, internal/namedfile, internal/control, internal/heap;
 	gaspi/datatype < internal/reduce, gaspi, collectives, hoplite;   # elements and operations, by the names that programs use
 	collectives/model < internal/schedule/price, collectives;   # a machine, likewise
 	NONE < internal/near;
@@ -40,6 +40,7 @@ const table = `
 
 	# The seam and what is below it. Transports do not know each other.
 	gaspi/base, internal/sys, notify, segment < internal/transport;
+	internal/tally < internal/transport, gaspi;   # counts of transfers
 	gaspi/base, internal/sys, notify, segment, internal/transport
 	< internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
 	  internal/transport/rdma, internal/transport/mixed,

@@ -8,11 +8,11 @@ import (
 )
 
 // Inherit returns the writer of the row with a number in the file that this process has inherited
-// from the launcher of its host, which has made it for a number of ranks. It returns nil, nil where there
-// is none.
-func Inherit(row, ranks int) (w *Writer, err error) {
+// from the launcher of its host, which has made it for some ranks of a job of all. It returns nil, nil where
+// there is none.
+func Inherit(row, ranks, all int) (w *Writer, err error) {
 	_, err = InheritFile(EnvFD, func(file *os.File) (err error) {
-		w, err = NewWriter(file, row, ranks)
+		w, err = NewWriter(file, row, ranks, all)
 		return err
 	})
 	return w, err

@@ -113,17 +113,17 @@ func TestFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const ranks = 3
-	if err := file.Truncate(ranks * RowSize); err != nil {
+	const ranks, all = 3, 70
+	if err := file.Truncate(FileSize(ranks, all)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewWriter(file, ranks, ranks); err == nil {
+	if _, err := NewWriter(file, ranks, ranks, all); err == nil {
 		t.Error("a row behind the last was taken")
 	}
-	if _, err := NewWriter(file, 0, ranks+1); err == nil {
+	if _, err := NewWriter(file, 0, ranks+1, all); err == nil {
 		t.Error("a file that is too short was taken")
 	}
-	w, err := NewWriter(file, 1, ranks)
+	w, err := NewWriter(file, 1, ranks, all)
 	if err != nil {
 		t.Fatal(err)
 	}

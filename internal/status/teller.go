@@ -8,7 +8,7 @@ import (
 
 // A Teller keeps the row of a rank. It is safe for concurrent use.
 type Teller struct {
-	counts func() Counts
+	counts func() (Counts, PeerTable)
 	over   chan struct{}  // closed by Close
 	beats  sync.WaitGroup // the goroutine that beats
 
@@ -20,7 +20,7 @@ type Teller struct {
 
 // NewTeller writes a first row by out, which it takes, and then one in each period until Close. counts
 // returns what the rank has done.
-func NewTeller(out *Writer, period time.Duration, counts func() Counts) *Teller {
+func NewTeller(out *Writer, period time.Duration, counts func() (Counts, PeerTable)) *Teller {
 	now := time.Now()
 	t := &Teller{counts: counts, over: make(chan struct{}), out: out, row: RankRow{Joined: now, Moved: now}}
 	t.writeLocked(now)
@@ -65,10 +65,11 @@ func (t *Teller) end(w *Wait) {
 
 // beat writes the row with the counts of now.
 func (t *Teller) beat() {
-	counts := t.counts()
+	counts, table := t.counts()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
+	t.writeTableLocked(table)
 	if counts != t.row.Counts {
 		t.row.Counts, t.row.Moved = counts, now
 	}
@@ -80,14 +81,22 @@ func (t *Teller) beat() {
 func (t *Teller) Close() {
 	close(t.over)
 	t.beats.Wait()
-	counts := t.counts()
+	counts, table := t.counts()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.writeTableLocked(table)
 	t.row.Counts, t.row.Closed, t.waits = counts, true, nil
 	t.writeLocked(time.Now())
 	if t.out != nil {
 		_ = t.out.Close()
 		t.out = nil
+	}
+}
+
+// writeTableLocked writes the table. That it could not is nobody's loss but the reader's.
+func (t *Teller) writeTableLocked(table PeerTable) {
+	if t.out != nil {
+		_ = t.out.WriteTable(table)
 	}
 }
 

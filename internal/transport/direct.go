@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/tally"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -40,9 +41,9 @@ func (w *Window) usable() bool { return w.Live.Load() == w.Generation && w.lost.
 
 // Move copies src to offset in the window and posts the notification: the usual
 // case of Link.PutNotify, for a caller that asked Admits. The latency of small
-// messages is decided here and in its caller. moved grows by the bytes: the count
-// is also what orders the notification before the look for sleepers.
-func (w *Window) Move(offset uint64, src segment.Span, f notify.ID, v notify.Value, moved *atomic.Uint64) {
+// messages is decided here and in its caller. moved counts the operation: that is also what orders
+// the notification before the look for sleepers.
+func (w *Window) Move(offset uint64, src segment.Span, f notify.ID, v notify.Value, moved *tally.Tally) {
 	w.array.Prefetch(f)
 	segment.Copy(w.mem[offset:], src.Bytes())
 	w.array.StoreRelease(f, v)

@@ -80,7 +80,7 @@ func (v *View) rows() (rows []*row) {
 	}
 	for i := range v.Waits {
 		c := &v.Waits[i]
-		one(c.Text(), c.whom(), cmp.Or(c.Place, "-"), int64(c.For), phrase.Seconds(c.For))
+		one(c.Text(), c.Whom(), cmp.Or(c.Place, "-"), int64(c.For), phrase.Seconds(c.For))
 	}
 	switch {
 	case len(rows) > 0:
@@ -92,8 +92,8 @@ func (v *View) rows() (rows []*row) {
 	return rows
 }
 
-// whom says which ranks can end a call.
-func (c *WaitingCall) whom() string {
+// Whom says which ranks can end a call.
+func (c *WaitingCall) Whom() string {
 	if len(c.From) == 0 {
 		return "-"
 	}

@@ -257,6 +257,21 @@ func (a *Ranks) Measured() []netstat.Measures {
 	return rows
 }
 
+// Tables returns what each rank has done with its peers, as package status has it; nil of one that has told
+// nothing.
+func (a *Ranks) Tables() [][]byte {
+	tables := make([][]byte, len(a.ranks))
+	if a.task.Status == nil {
+		return tables
+	}
+	for i := range tables {
+		if b, err := status.ReadTable(a.task.Status, i, len(a.ranks), a.task.JobRanks); err == nil {
+			tables[i] = b
+		}
+	}
+	return tables
+}
+
 // PIDs returns the processes of the ranks, 0 for each one that is not started.
 func (a *Ranks) PIDs() (list []int) {
 	for _, r := range a.ranks {

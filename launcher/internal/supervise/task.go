@@ -45,7 +45,7 @@ type Task struct {
 	Grace    time.Duration // how long leftovers may take to end before they are killed; not positive: no time
 	Status   *os.File      // in which ranks tell what they do, a row for each; nil for nothing
 	Measures *os.File      // in which ranks tell what connections and processors do, likewise; nil for nothing
-	JobRanks int           // of the whole job, which a row of Measures has room for
+	JobRanks int           // of the whole job, which rows of Status and Measures have room for
 	Stopped  time.Duration // how long a rank may be stopped before it is killed; 0 for ever
 	Adopt    bool          // end processes that leave their group; needs sys.AdoptOrphans
 

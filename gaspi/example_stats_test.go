@@ -1,0 +1,48 @@
+package gaspi_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+)
+
+// Each rank writes to the next one, and says how much went there.
+func ExamplePeerStats() {
+	check(gaspi.Local(context.Background(), 3, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
+		seg, err := p.CreateSegment(ctx, 0, 4096)
+		if err != nil {
+			return err
+		}
+		all, err := seg.Span(0, 4096)
+		if err != nil {
+			return err
+		}
+		next := gaspi.Rank((int(p.Rank()) + 1) % p.Size())
+		if err := p.MustQueue(0).Write(seg.At(next, 0), all); err != nil {
+			return err
+		}
+		for s := range p.PeerStats() {
+			if p.Rank() == 2 && s.Writes > 0 {
+				fmt.Println(s.BytesWritten, "bytes to rank", s.Peer)
+			}
+		}
+		return p.Barrier(ctx, p.World())
+	}))
+	// Output:
+	// 4096 bytes to rank 0
+}
+
+// A library counts its own operations beside those of package collectives.
+func ExampleCollectiveCounter() {
+	check(gaspi.Local(context.Background(), 1, gaspi.Config{}, func(_ context.Context, p *gaspi.Proc) error {
+		shuffles := p.CollectiveCounter("shuffle", "direct")
+		shuffles.Count(1 << 20)
+		for _, s := range p.CollectiveStats() {
+			fmt.Println(s.Operation, s.Algorithm, s.Calls, s.Bytes)
+		}
+		return nil
+	}))
+	// Output:
+	// shuffle direct 1 1048576
+}
