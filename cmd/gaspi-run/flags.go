@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -23,7 +24,7 @@ type options struct {
 
 	output, bind       string // as written
 	onFailure, onStall string
-	stats              string
+	stats, http        string
 	watch              bool
 
 	hosts, hostfile, ssh string
@@ -99,7 +100,7 @@ func parse(args []string) (*options, error) {
 	if err := o.places(flags, os.LookupEnv); err != nil {
 		return nil, err
 	}
-	return o, o.config.Check()
+	return o, cmp.Or(o.checkHTTP(flags.Changed("http")), o.config.Check())
 }
 
 // emulation reads the network that ranks are to be behind, from the flag if it is given, else
@@ -219,6 +220,7 @@ func (o *options) flags() *pflag.FlagSet {
 	f.StringVar(&o.stats, "stats", "", "say at the end what ranks did, and which was busy for the\nlongest: a `FORM` is text or json")
 	f.Lookup("stats").NoOptDefVal = "text"
 	f.BoolVar(&c.Measure, "net-stats", false, "say at the end whether the network, a processor or computation made\nranks slow, with round trips and losses of links and the time for\nwhich ranks had no processor")
+	f.StringVar(&o.http, "http", "", "show the job while it runs: a page, counters for Prometheus, and\nprofiles of ranks; `ADDRESS` is such as localhost:8080")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print where ranks would run, on which cores, and how they would\nreach each other; start nothing")
 	f.BoolVar(&o.display, "display-map", false, "print the same on standard error, and start them")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say what the launcher does")

@@ -80,6 +80,11 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 		defer w.close()
 		cfg.Watch = w.show
 	}
+	stop, err := o.serve(&cfg, say)
+	if err != nil {
+		return refused(err, stderr)
+	}
+	defer stop()
 	result, err := launcher.Run(context.Background(), cfg)
 	if err != nil {
 		return refused(err, stderr)
