@@ -200,7 +200,6 @@ func TestPageInABrowser(t *testing.T) {
 		{"4 ranks light", 4, 1280, false},
 		{"4 ranks dark phone", 4, 390, true},
 		{"64 ranks dark", 64, 1280, true},
-		{"64 ranks light phone", 64, 390, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.ranks > 4 {
