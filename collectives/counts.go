@@ -47,8 +47,11 @@ func (c *callClock) start(r *run) {
 	}
 }
 
-// counted counts a run that has ended well.
+// counted counts a run that has ended well, unless it was the agreement on a plan that is not made yet.
 func (r *run) counted() {
+	if r.p.counter == nil {
+		return
+	}
 	r.p.counter.Count(r.p.bytes)
 	if r.clock.weight > 0 {
 		r.p.counter.AddTime(r.clock.weight * time.Since(r.clock.began))

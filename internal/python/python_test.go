@@ -19,7 +19,7 @@ import (
 const (
 	// inStep is the variable by which .ci/run python asks for these tests.
 	inStep = "GASPI_TEST_PYTHON"
-	// interpreter is that of the system, for which .ci/run installs numpy and torch.
+	// interpreter belongs to the system, which has numpy for it by .ci/run.
 	interpreter = "/usr/bin/python3"
 )
 
