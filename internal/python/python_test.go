@@ -1,5 +1,5 @@
-// Package python tests the package for Python, the backend of torch.distributed and the programs of
-// examples that are not written in Go, as jobs. Nobody imports it.
+// Package python tests the package for Python and the programs of examples that are not written in Go,
+// as jobs. Nobody imports it.
 package python
 
 import (
@@ -121,30 +121,4 @@ func stencil(t *testing.T, b built) {
 	if len(prints) != 1 || prints[""] {
 		t.Errorf("1, 2 and 3 ranks make plates with the fingerprints %v; want one", prints)
 	}
-}
-
-func TestTorch(t *testing.T) {
-	if os.Getenv("GASPI_TEST_TORCH") != "1" {
-		t.Skip("GASPI_TEST_TORCH is not 1: .ci/run python leaves it to make torch, since PyTorch takes minutes to install")
-	}
-	testenv.Need(t, interpreter, "make", "cc")
-	b := build(t)
-	const ranks = "python/tests/torch_ranks.py"
-	t.Run("shm/2", func(t *testing.T) { succeeds(t, b, launcher.Config{Ranks: 2, Transport: "shm"}, ranks) })
-	t.Run("tcp/3", func(t *testing.T) { succeeds(t, b, launcher.Config{Ranks: 3, Transport: "tcp"}, ranks) })
-	t.Run("torchrun", func(t *testing.T) {
-		output(t, command(t, b, interpreter, "-m", "torch.distributed.run", "--nproc-per-node", "2", ranks, "works", "messages"))
-	})
-	t.Run("killed", func(t *testing.T) {
-		res, out := job(t, b, launcher.Config{Ranks: 3, OnFailure: launcher.Continue}, ranks, "killed")
-		if strings.Count(out, "rank 2") != 2 || strings.Contains(out, "Traceback") || res.ExitCode == 0 {
-			t.Errorf("exit code %d; want that of rank 2, and its name in the errors of ranks 0 and 1\n%s", res.ExitCode, out)
-		}
-	})
-	t.Run("ddp.py", func(t *testing.T) {
-		out := output(t, command(t, b, interpreter, "-m", "gaspi.run", "-n", "2", "examples/python/ddp.py", "--steps", "60"))
-		if !regexp.MustCompile(`(9\d|100)\.\d% of new pictures .* 2 ranks are equal`).MatchString(out) {
-			t.Errorf("%s", out)
-		}
-	})
 }
