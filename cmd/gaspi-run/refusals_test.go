@@ -98,6 +98,8 @@ var badFlags = []struct{ line, want string }{
 	{"--stall-timeout -1s true", "--stall-timeout -1s: expected 0 or more"},
 	{"--on-stall ignore true", `--on-stall "ignore": expected report or abort`},
 	{"--stats=xml true", `--stats="xml": expected text or json`},
+	{"--net-stats=x true", `--net-stats "x": expected true or false`},
+	{"--watch=x true", `--watch "x": expected true or false`},
 	{"--on-failure ignore true", `--on-failure "ignore": expected abort or continue`},
 	{"--dry-run=2 true", `--dry-run "2": expected true or false`},
 	{"--display-map=x true", `--display-map "x": expected true or false`},
