@@ -30,19 +30,21 @@ func TestAgentConfig(t *testing.T) {
 		}
 		return string(text)
 	}
+	version := fmt.Sprintf(`{"version":%d`, agentVersion)
 	cases := []struct {
 		name, line string
 		host       int
 		want       string // of the error
 	}{
-		{"host", `{"version":4,"nodes":{"*":` + node(3) + "}}\n", 3, ""},
-		{"node", `{"version":4,"nodes":{"h1":` + node(4) + `,"h2":` + node(5) + "}}\n", 5, ""},
-		{"other node", `{"version":4,"nodes":{"h1":` + node(4) + "}}\n", 0, `SLURMD_NODENAME="h2" is none of the nodes`},
-		{"no credentials", `{"version":4,"nodes":{"*":{"host":1}}}` + "\n", 0, "makes no sense"},
+		{"host", version + `,"nodes":{"*":` + node(3) + "}}\n", 3, ""},
+		{"node", version + `,"nodes":{"h1":` + node(4) + `,"h2":` + node(5) + "}}\n", 5, ""},
+		{"other node", version + `,"nodes":{"h1":` + node(4) + "}}\n", 0, `SLURMD_NODENAME="h2" is none of the nodes`},
+		{"no credentials", version + `,"nodes":{"*":{"host":1}}}` + "\n", 0, "makes no sense"},
 		{"nothing", "", 0, "an agent is started by gaspi-run"},
-		{"cut", `{"version":4`, 0, "an agent is started by gaspi-run"},
+		{"cut", version, 0, "an agent is started by gaspi-run"},
 		{"nonsense", "hello\n", 0, "makes no sense"},
-		{"version", `{"version":3}` + "\n", 0, "speaks version 4 to agents and that of the launcher version 3: install the same one on both hosts, or use --stage"},
+		{"version", `{"version":3}` + "\n", 0,
+			fmt.Sprintf("speaks version %d to agents and that of the launcher version 3: install the same one on both hosts, or use --stage", agentVersion)},
 	}
 	for _, c := range cases {
 		got, err := readAgentConfig(strings.NewReader(c.line))
@@ -246,7 +248,7 @@ func TestLastLine(t *testing.T) {
 // credentials.
 func FuzzReadAgentConfig(f *testing.F) {
 	f.Add([]byte("hello\n"))
-	f.Add([]byte(`{"version":4,"nodes":{"*":{"host":1}}}` + "\n"))
+	f.Add(fmt.Appendf(nil, `{"version":%d,"nodes":{"*":{"host":1}}}`+"\n", agentVersion))
 	text, _ := json.Marshal(agentConfig{Version: agentVersion, Job: "j", Addresses: []string{"127.0.0.1:1"},
 		Nodes: map[string]agentNode{anyNode: {Host: 1, Credentials: auth.NewAuthority("j").Agent(1).Text()}}})
 	f.Add(append(text, '\n'))
