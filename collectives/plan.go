@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 )
 
 // A Plan is a call that was prepared: an algorithm chosen, its schedule bound to
@@ -30,10 +31,11 @@ type Plan struct {
 	prog   executor.Executable
 	repeat repeat
 
-	agreed bool // that all members mean the same
-	busy   *run // under way
-	early  bool // Run ended before the run did
-	run    run  // of single calls, or of the plan's own Start
+	agreed bool       // that all members mean the same
+	busy   *run       // under way
+	early  bool       // Run ended before the run did
+	name   trace.Name // in the timeline; 0 without one
+	run    run        // of single calls, or of the plan's own Start
 }
 
 // repeat is for Team.again, which finds out quickly whether a single call is like those of a plan.
@@ -77,6 +79,9 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 		return nil, fmt.Errorf("%v: %w", p.variant, err)
 	}
 	p.run.prepare(p)
+	if t.member.Timeline != nil {
+		p.name = t.member.Timeline.Named(task.String() + " by " + p.variant.String())
+	}
 	return p, nil
 }
 
@@ -187,7 +192,11 @@ func (p *Plan) Run(ctx context.Context) error {
 	case p.idle():
 		p.run.bind(&p.task)
 		p.run.alone()
-		if err = p.run.exec.Run(ctx); err != nil {
+		err = p.run.exec.Run(ctx)
+		if t.member.Timeline != nil {
+			p.run.recordQuick(err)
+		}
+		if err != nil {
 			err = p.run.slowly(ctx)
 		}
 	default:

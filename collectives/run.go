@@ -25,8 +25,9 @@ type run struct {
 	agree  agreement.Agreement
 	err    error
 
-	started bool // by Start, and goes on in the background
-	blocked bool // by the queue, when it was last gone on with
+	started bool  // by Start, and goes on in the background
+	begun   int64 // when Start was called, in the timeline; 0 without one
+	blocked bool  // by the queue, when it was last gone on with
 }
 
 type runState uint8
@@ -59,6 +60,7 @@ func (r *run) end(err error) {
 		r.started = false
 		r.p.t.ops.started--
 	}
+	r.recordRun()
 	r.handle.settle()
 }
 
@@ -200,6 +202,7 @@ func (t *Team) sleep(ctx context.Context) error {
 // await is one wait. A single lane waits for its own posts, which are quicker to look at than
 // everything that could go on.
 func (t *Team) await(ctx context.Context) error {
+	defer t.recordSleep(t.member.Timeline.Begin())
 	if len(t.ops.active) == 1 {
 		if r := t.ops.active[0]; r.state == going && r.p.prog.Single() {
 			return r.exec.Wait(ctx)

@@ -65,6 +65,7 @@ func (q *Queue) list(op string, list []Transfer, end *listEnd, move moveOne) err
 	if !q.take(r, need) {
 		return ErrQueueFull
 	}
+	defer q.recordList(op, q.timeline.Begin(), r, list, end)
 	left := need
 	for i, t := range list {
 		if t.Local.Len() == 0 {

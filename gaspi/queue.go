@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -24,6 +25,8 @@ type Queue struct {
 	traffic *transport.Queue
 	last    [recent]atomic.Pointer[transport.Window] // of the last write with notification to some ranks; nil if it had none
 	deleted atomic.Bool
+
+	timeline *trace.Recorder // of operations; nil if they are not recorded
 
 	// For Stats. Writes are what is left of all entries: not to count them spares
 	// the shortest path an atomic addition.
@@ -75,7 +78,7 @@ func (p *Proc) CreateQueue() (*Queue, error) {
 
 // newQueue makes queue number n.
 func (p *Proc) newQueue(n int) *Queue {
-	return &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth, n)}
+	return &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth, n), timeline: p.timeline}
 }
 
 // Delete gives the queue back. Wait on it first: deleting a queue with entries
@@ -119,7 +122,10 @@ func (q *Queue) Wait(ctx context.Context) error {
 	q.p.stats.queueWaits.Add(1)
 	issued := q.traffic.Issued()
 	if !q.traffic.Idle() {
-		if err := q.waitSlow(ctx, issued); isBare(err) {
+		begun := q.timeline.Begin()
+		err := q.waitSlow(ctx, issued)
+		q.recordCall(trace.QueueWait, begun, q.p.rank)
+		if isBare(err) {
 			return err
 		} else if err != nil {
 			return q.error("wait", err)
@@ -167,10 +173,12 @@ func (q *Queue) Flush(ctx context.Context, r Rank) error {
 	if err := q.ready(); err != nil {
 		return q.error("flush", err)
 	}
+	begun := q.timeline.Begin()
 	link, err := q.p.link(r)
 	if err == nil {
 		err = q.p.peers.Found(r, link.Flush(ctx, q.traffic))
 	}
+	q.recordCall(trace.Flush, begun, r)
 	if err != nil {
 		return &OpError{Op: "flush", At: fmt.Sprintf("queue %d to rank %d", q.number, r), Err: err}
 	}

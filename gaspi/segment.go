@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -29,6 +30,8 @@ type Segment struct {
 	told atomic.Int32 // waits inside of those that a library tells of; see Proc.TellWait
 
 	stop func() error // bound once, so that waits allocate nothing
+
+	timeline *trace.Recorder // of waits; nil if they are not recorded
 }
 
 // A SegmentOption changes how a segment is created.
@@ -124,7 +127,7 @@ func (p *Proc) makeSegment(id SegmentID, drawn bool, m memory, notifications uin
 			_ = mem.Close()
 			return nil, err
 		}
-		s := &Segment{p: p, id: id, mem: mem}
+		s := &Segment{p: p, id: id, mem: mem, timeline: p.timeline}
 		s.stop = s.orphaned
 		return s, nil
 	})

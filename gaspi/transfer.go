@@ -3,6 +3,7 @@ package gaspi
 import (
 	"fmt"
 
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -26,10 +27,12 @@ func (q *Queue) Write(dst Remote, src Span) error {
 	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.BeginMove(src.Len())
 	if err := way.Put(q.traffic, dst.addr(), src); err != nil {
 		return q.dropped("write", dst, src.Len(), err)
 	}
 	q.written.Add(src.Len())
+	q.recordMove(trace.Write, begun, dst.Rank, src.Len())
 	return nil
 }
 
@@ -46,7 +49,11 @@ func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.BeginMove(src.Len())
 	w.Move(dst.Offset, src, n.ID, n.Value, &q.written)
+	if q.timeline != nil {
+		q.recordPost(trace.WriteNotify, begun, dst, dst.Segment, n, src.Len())
+	}
 	return nil
 }
 
@@ -60,9 +67,11 @@ func (q *Queue) writeNotifySlow(dst Remote, src Span, n Notification) error {
 	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.Begin()
 	if err := way.PutNotify(q.traffic, dst.addr(), src, n.flag(dst.Segment)); err != nil {
 		return q.dropped("write_notify", dst, src.Len(), err)
 	}
+	q.recordPost(trace.WriteNotify, begun, dst, dst.Segment, n, src.Len())
 	if way.direct != nil {
 		q.last[uint32(dst.Rank)%recent].Store(way.direct.Usable(dst.Segment))
 	}
@@ -87,9 +96,11 @@ func (q *Queue) WriteNotifyIn(dst Remote, src Span, id SegmentID, n Notification
 	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.Begin()
 	if err := way.PutNotify(q.traffic, dst.addr(), src, n.flag(id)); err != nil {
 		return q.dropped("write_notify", dst, src.Len(), err)
 	}
+	q.recordPost(trace.WriteNotify, begun, dst, id, n, src.Len())
 	q.written.Add(src.Len())
 	return nil
 }
@@ -110,9 +121,11 @@ func (q *Queue) Read(dst Span, src Remote) error {
 	if !q.take(src.Rank, 1) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.BeginMove(dst.Len())
 	if err := way.Get(q.traffic, dst, src.addr()); err != nil {
 		return q.dropped("read", src, dst.Len(), err)
 	}
+	q.recordMove(trace.Read, begun, src.Rank, dst.Len())
 	q.reads.Add(1)
 	q.fetched.Add(dst.Len())
 	return nil
@@ -135,9 +148,11 @@ func (q *Queue) ReadNotify(dst Span, src Remote, n Notification) error {
 	if !q.take(src.Rank, 1) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.BeginMove(dst.Len())
 	if err := way.GetNotify(q.traffic, dst, src.addr(), dst.Segment().Notifications(), n.flag(0)); err != nil {
 		return q.dropped("read_notify", src, dst.Len(), err)
 	}
+	q.recordMove(trace.ReadNotify, begun, src.Rank, dst.Len())
 	q.reads.Add(1)
 	q.fetched.Add(dst.Len())
 	return nil
@@ -154,10 +169,12 @@ func (q *Queue) Notify(dst Remote, n Notification) error {
 	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.Begin()
 	if err := way.Notify(q.traffic, n.flag(dst.Segment)); err != nil {
 		return q.dropped("notify", dst, 0, err)
 	}
 	q.notifies.Add(1)
+	q.recordPost(trace.Notify, begun, dst, dst.Segment, n, 0)
 	return nil
 }
 

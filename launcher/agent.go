@@ -170,6 +170,10 @@ func (a *agent) handle(f talk.Frame) error {
 			answer.Measured, answer.Kernel = a.local.Measured(), a.kernel.report(a.local)
 		}
 		a.conn.Send(encode(frameRows, f.Number, answer))
+	case framePing:
+		a.conn.Send(a.pong(f.Number))
+	case frameRecorded:
+		return a.sendRecorded(f)
 	case frameHurry:
 		a.hurried.Do(func() { close(a.hurry) })
 	default:
@@ -241,6 +245,7 @@ func (a *agent) task(p *executable.File) supervise.Task {
 	t := supervise.Task{
 		First: o.First, Own: o.Ranks, Grace: o.Grace, Stopped: o.StopLimit,
 		Report: a.report, Log: a.log, Status: statusFile(len(o.Ranks), a.log),
+		Trace: traceFile(len(o.Ranks), o.Slots, a.log), Debug: o.Debug,
 		Link: func(r Rank) (*os.File, error) {
 			return keyFile(a.jobKey() + "\n" + o.Identities[r-o.First])
 		},
@@ -300,6 +305,8 @@ func (a *agent) report(event any) {
 		a.conn.Send(encode(frameEnded, 0, e))
 	case supervise.RankStopped:
 		a.conn.Send(encode(frameStopped, 0, e))
+	case supervise.RankDebugged:
+		a.conn.Send(encode(frameDebugged, 0, e))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -126,6 +127,24 @@ type Config struct {
 	// Probe, if not nil, opens what has the kernel of this host measure the ranks here, where Measure is set. Its
 	// error says in words what is missing, and ends nothing. Agents have one of their own: see RunAgent.
 	Probe func() (Prober, error)
+
+	// Trace is the file that the timeline of the job is written to when it has ended, in the format of
+	// Chrome's trace viewer, which Perfetto opens, too. It is replaced at once when all is written. Ranks
+	// keep their last records in memory: 65,536 of 64 bytes, fewer in jobs of more than 64 ranks. Empty
+	// means that nothing is recorded. Of a Node other than 0 it means nothing.
+	Trace string
+
+	// Stacks is a directory in which each rank that uses package gaspi writes the stacks of its goroutines,
+	// to a file RANK.stacks, before a job ends that has failed, timed out or stalled. Ranks are told to
+	// end half a second later then. Ranks of other hosts write to the directory of that path there. It
+	// is made where it is not there. Empty means that none is written.
+	Stacks string
+
+	// Debug are ranks that are started in a debugger, which listens on loopback of their host: dlv where
+	// it is in PATH, else gdbserver. Notice is called with the command that reaches it. They do nothing
+	// before their user says so. Heartbeat is NoHeartbeat then. The exit status of such a rank is that
+	// of the debugger.
+	Debug []Rank
 
 	// Foreground says that running this job is what the process is for. Signals
 	// that this process gets are then forwarded to the ranks, those that would end
@@ -272,6 +291,14 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Log == nil {
 		c.Log = func(string) {}
 	}
+	if len(c.Debug) > 0 && c.Heartbeat == 0 {
+		c.Heartbeat = NoHeartbeat
+	}
+	if c.Stacks != "" {
+		if path, err := filepath.Abs(c.Stacks); err == nil { // ranks may start elsewhere
+			c.Stacks = path
+		}
+	}
 	c, err := c.heeding()
 	if err != nil {
 		return c, err
@@ -295,6 +322,8 @@ func (c Config) check() error {
 		return fmt.Errorf("stall timeout %v is negative; 0 means none", c.StallTimeout)
 	case c.Timeout < 0:
 		return fmt.Errorf("timeout %v is negative; 0 means none", c.Timeout)
+	case len(c.Debug) > 0 && c.Heartbeat != NoHeartbeat:
+		return fmt.Errorf("heartbeat %v: a rank that stops in a debugger gives no sign of life; leave it out, or say 0", c.Heartbeat)
 	case c.Heartbeat < MinHeartbeat && c.Heartbeat != NoHeartbeat:
 		return fmt.Errorf("heartbeat %v: expected at least %v, or NoHeartbeat", c.Heartbeat, MinHeartbeat)
 	case c.Heartbeat > boot.MaxHeartbeat:

@@ -15,6 +15,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/timeline"
 )
 
 // A job is a running Config. One goroutine, loop, asks its policy for all that is decided, and
@@ -32,6 +33,7 @@ type job struct {
 	losses  *losses
 	watch   *watch
 	kernel  kernelWatch
+	clocks  clocks
 
 	places       []place
 	sites        []site
@@ -48,6 +50,7 @@ type job struct {
 	// The rest belongs to the goroutine of loop.
 	policy   *policy
 	begun    time.Time
+	stacks   <-chan time.Time // when ranks are to have written their stacks
 	grace    <-chan time.Time // when to kill
 	notice   <-chan time.Time // when to tell the user although ranks still run
 	limit    pausingTimer
@@ -55,6 +58,11 @@ type job struct {
 }
 
 func newJob(cfg Config, p *executable.File, all []place, signals *signals) (*job, error) {
+	for _, r := range cfg.Debug {
+		if r < 0 || int(r) >= cfg.Ranks {
+			return nil, fmt.Errorf("rank %d cannot be debugged: the ranks of the job are 0 to %d", r, cfg.Ranks-1)
+		}
+	}
 	j := &job{
 		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &supervise.Children{}, losses: newLosses(cfg.Ranks),
 		siteOf: make([]site, cfg.Ranks), policy: newPolicy(cfg),
@@ -124,12 +132,13 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	close(j.over)
 	stats, measured := j.watch.stats(), j.watch.measured()
 	j.watch.close()
+	trace := j.endTrace()
 	j.finish()
 	p := j.policy
 	if p.startErr != nil {
 		return Result{}, p.startErr
 	}
-	result := Result{First: p.first, Ranks: p.exits, Stats: stats, Measured: measured}
+	result := Result{First: p.first, Ranks: p.exits, Stats: stats, Measured: measured, Trace: trace}
 	if p.cause != nil {
 		j.decide(noticeDue{})
 		j.settle()
@@ -155,8 +164,8 @@ func (j *job) local(p place) *supervise.Ranks {
 	t := supervise.Task{
 		Command: j.program.Command(j.cfg.Program, "", j.cfg.Args),
 		First:   p.first, Cores: j.cfg.Bind == BindCore,
-		Grace: j.cfg.KillGrace, Stopped: j.cfg.silence(), Adopt: j.cfg.Foreground,
-		Status: statusFile(p.ranks, j.cfg.Log),
+		Grace: j.cfg.KillGrace, Stopped: j.cfg.silence(), Debug: j.cfg.Debug, Adopt: j.cfg.Foreground,
+		Status: statusFile(p.ranks, j.cfg.Log), Trace: traceFile(p.ranks, j.slots(), j.cfg.Log),
 		Files:  func(r Rank) (*stdio.Files, error) { return j.output.Files(r, j.input) },
 		Link:   func(r Rank) (*os.File, error) { return j.server.Attach(r) },
 		Report: j.report, Log: j.cfg.Log, Thread: j.thread, Children: j.family,
@@ -202,6 +211,9 @@ func (j *job) commonEnviron() []string {
 	if j.cfg.Transport != "" {
 		env = append(env, envTransport+"="+j.cfg.Transport)
 	}
+	if j.cfg.Stacks != "" {
+		env = append(env, boot.EnvStacks+"="+j.cfg.Stacks)
+	}
 	if j.cfg.Ports != "" {
 		env = append(env, boot.EnvPorts+"="+j.cfg.Ports)
 	}
@@ -219,14 +231,18 @@ func (j *job) report(event any) {
 // startSites starts the ranks everywhere at the same time.
 func (j *job) startSites() {
 	j.policy.starting = len(j.sites)
-	for _, s := range j.sites {
-		go func() {
+	j.clocks.of = make([]timeline.Clock, len(j.sites))
+	for i, s := range j.sites {
+		j.clocks.measuring.Go(func() {
 			err := s.Start()
 			if _, here := s.(*supervise.Ranks); here && err != nil && j.muster != nil {
 				err = atFirst(err)
 			}
 			j.report(siteStarted{err: err})
-		}()
+			if err == nil && j.cfg.Trace != "" {
+				j.clocks.measure(i, s)
+			}
+		})
 	}
 }
 
@@ -254,6 +270,9 @@ func (j *job) loop(ctx context.Context) {
 			j.decide(contextEnded{context.Cause(ctx)})
 		case err := <-j.output.Broken():
 			j.decide(outputFailed{err})
+		case <-j.stacks:
+			j.stacks = nil
+			j.decide(stacksDue{})
 		case <-j.grace:
 			j.grace = nil
 			j.decide(graceOver{})
@@ -283,6 +302,8 @@ func (j *job) do(a action) {
 		for _, s := range j.sites {
 			s.Signal(a.signal)
 		}
+	case endLater:
+		j.stacks = time.After(a.after)
 	case killLater:
 		j.grace = time.After(a.after)
 	case tellLater:

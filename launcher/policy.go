@@ -20,6 +20,7 @@ type policy struct {
 	timeout   time.Duration
 
 	stallAbort bool // a wait that lasts too long ends the job
+	stacks     bool // ranks write their stacks before they are told to end
 
 	starting  int              // sites whose start has not returned
 	running   int              // ranks whose end was not reported
@@ -46,6 +47,8 @@ type (
 	contextEnded struct{ cause error }
 	// An outputFailed says that what ranks print cannot be written.
 	outputFailed struct{ err error }
+	// A stacksDue says that ranks have had the time for which endLater has asked.
+	stacksDue struct{}
 	// A graceOver says that ranks have had the time for which killLater has asked.
 	graceOver struct{}
 	// A noticeDue says that the user is to read why the job fails, although ranks still run.
@@ -64,6 +67,8 @@ type action any
 type (
 	// A signalRanks sends a signal to all ranks.
 	signalRanks struct{ signal syscall.Signal }
+	// An endLater asks for stacksDue after a time.
+	endLater struct{ after time.Duration }
 	// A killLater asks for graceOver after a time.
 	killLater struct{ after time.Duration }
 	// A tellLater asks for noticeDue after a time.
@@ -89,7 +94,7 @@ type (
 
 func newPolicy(cfg Config) *policy {
 	p := &policy{
-		stallAbort: cfg.StallAbort, onFailure: cfg.OnFailure, killGrace: cfg.KillGrace, timeout: cfg.Timeout,
+		stallAbort: cfg.StallAbort, stacks: cfg.Stacks != "", onFailure: cfg.OnFailure, killGrace: cfg.KillGrace, timeout: cfg.Timeout,
 		running: cfg.Ranks, exits: make([]RankExit, cfg.Ranks), gone: make([]bool, cfg.Ranks),
 	}
 	for r := range p.exits {
@@ -114,6 +119,8 @@ func (p *policy) decide(event any, since time.Duration) []action {
 		p.rankFailed(e)
 	case supervise.RankStopped:
 		p.rankStopped(e)
+	case supervise.RankDebugged:
+		p.do(say{fmt.Sprintf("rank %d waits for its debugger to be told to go on: %s", e.Rank, e.Attach)})
 	case siteLost:
 		p.siteLost(e, since)
 	case ranksMissing:
@@ -132,6 +139,8 @@ func (p *policy) decide(event any, since time.Duration) []action {
 		p.fail(cause{code: 1, what: "stopped: " + e.cause.Error(), everyone: true, fatal: true})
 	case outputFailed:
 		p.outputFailed(e.err)
+	case stacksDue:
+		p.terminate(syscall.SIGTERM)
 	case graceOver:
 		p.do(logLine{"killing the ranks that are still running"})
 		p.kill()
@@ -379,6 +388,20 @@ func (p *policy) end(sig syscall.Signal) {
 		return
 	}
 	p.ending = true
+	if p.stacks && p.interrupt == 0 {
+		p.do(signalRanks{boot.StacksSignal})
+		p.do(signalRanks{syscall.SIGCONT}) // one that is stopped could not act on it
+		p.do(endLater{stacksTime})
+		return
+	}
+	p.terminate(sig)
+}
+
+// stacksTime is how long ranks may take to write their stacks before they are told to end.
+const stacksTime = 500 * time.Millisecond
+
+// terminate sends the ranks the signal by which they end.
+func (p *policy) terminate(sig syscall.Signal) {
 	p.do(signalRanks{sig})
 	p.do(signalRanks{syscall.SIGCONT}) // one that is stopped could not act on it
 	p.do(killLater{p.killGrace})

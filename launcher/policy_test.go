@@ -29,6 +29,8 @@ func lines(actions []action) string {
 			text = fmt.Sprintf("{signal:%v}", a.signal)
 		case killLater:
 			text = fmt.Sprintf("{after:%v}", a.after)
+		case endLater:
+			text = fmt.Sprintf("{after:%v}", a.after)
 		case tellLater:
 			text = fmt.Sprintf("{after:%v}", a.after)
 		}
@@ -87,6 +89,18 @@ func TestPolicy(t *testing.T) {
 				signalRanks {signal:continued}
 				killLater {after:5s}`,
 			code: 3, verdict: "rank 1 (pid 101) exited with status 3 after 1.0 s, once it had lost rank 0 (no answer); ended the other 2 ranks",
+		},
+		{
+			name: "stacks come first", cfg: Config{Stacks: "d"}, events: []any{timedOut{}, stacksDue{}},
+			want: `
+				tellLater {after:1s}
+				signalRanks {signal:signal 64}
+				signalRanks {signal:continued}
+				endLater {after:500ms}
+				signalRanks {signal:terminated}
+				signalRanks {signal:continued}
+				killLater {after:5s}`,
+			code: 124, verdict: "timed out after 0s; ended the 3 ranks",
 		},
 		{
 			name: "without grace", cfg: Config{KillGrace: -1}, events: []any{ended(1, failed), lossWeighed{rank: 1}},

@@ -80,7 +80,7 @@ func (r *remote) refuse(err error) error {
 func (r *remote) order() (o order, err error) {
 	j := r.job
 	o = order{
-		Name: j.program.Name(), Grace: j.cfg.KillGrace, StopLimit: j.cfg.silence(), First: r.first,
+		Name: j.program.Name(), Grace: j.cfg.KillGrace, StopLimit: j.cfg.silence(), First: r.first, Slots: j.slots(), Debug: j.cfg.Debug,
 	}
 	if j.cfg.Measure {
 		o.Measures = j.cfg.Ranks

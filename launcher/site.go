@@ -34,6 +34,10 @@ type site interface {
 	// to. It blocks like Rows.
 	Measured() []netstat.Measures
 
+	// Recorded returns what a rank has recorded for the timeline, in the form of package trace, when it
+	// has ended: nil if nothing is recorded. It blocks for recordPatience at most.
+	Recorded(r Rank) ([]byte, error)
+
 	// Kill ends one rank alone, now or as soon as it is started.
 	Kill(r Rank) error
 

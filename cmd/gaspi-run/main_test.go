@@ -28,7 +28,7 @@ var gaspiRun string
 
 func TestMain(m *testing.M) {
 	testenv.Main(withCommand{m}, map[string]testenv.Role{
-		"rank": playRank, "child": playChild, "barriers": ranktest.Rank(gaspi.Config{}, meet), "stuck": ranktest.Rank(gaspi.Config{}, stick),
+		"rank": playRank, "child": playChild, "barriers": ranktest.Rank(gaspi.Config{}, meet), "recorded": ranktest.Rank(gaspi.Config{}, recorded), "stuck": ranktest.Rank(gaspi.Config{}, stick),
 	})
 }
 

@@ -21,6 +21,8 @@ type Execution struct {
 	next     []int  // instruction of each lane
 	operands [][]byte
 	kernel   reduce.Kernel
+
+	begun, ended int64 // of the last walk, in the timeline; 0 without one
 }
 
 // Prepare makes the memory of runs of x, which is not copied.
@@ -93,8 +95,10 @@ func (e *Execution) Advance(ctx context.Context) (moved, ended bool, err error) 
 // where it has come to, also when a function of the program panics.
 func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 	m, code, odd := e.member, e.of.lanes[lane], e.number&1
+	e.begun = m.Timeline.Begin()
+	e.ended = e.begun
 	for ; at < len(code); at++ {
-		in := &code[at]
+		in, first := &code[at], at
 		var err error
 		switch in.kind {
 		case schedule.Put, schedule.Signal:
@@ -128,6 +132,9 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 		default:
 			err = e.code(in)
 		}
+		if m.Timeline != nil {
+			e.record(code[first : at+1])
+		}
 		if err != nil {
 			e.next[lane] = at
 			return err
@@ -135,6 +142,7 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 	}
 	e.next[lane] = at
 	if block && e.of.puts {
+		e.ended = 0
 		return m.WaitQueue(ctx)
 	}
 	return nil
