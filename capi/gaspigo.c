@@ -111,6 +111,11 @@ int gaspigo_wait(gaspigo_request_t request, gaspi_timeout_t timeout_ms) {
   return GO(ggo_wait_request(request, ggo_ms(timeout_ms)));
 }
 
+int gaspigo_join(gaspigo_request_t request, gaspi_timeout_t timeout_ms) {
+  INSIDE();
+  return GO(ggo_join(request, ggo_ms(timeout_ms)));
+}
+
 int gaspigo_request_free(gaspigo_request_t request) {
   INSIDE();
   return GO(ggo_free(request));

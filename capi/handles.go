@@ -8,8 +8,9 @@ import "sync"
 // memory of it, until it is closed.
 type handles struct {
 	mu   sync.Mutex
-	last uint64         // guarded by mu
-	held map[uint64]any // guarded by mu
+	last uint64           // guarded by mu
+	held map[uint64]any   // guarded by mu
+	left []map[uint64]any // guarded by mu; those of jobs that have ended
 }
 
 // add returns a handle of an object, which is not 0.
@@ -38,9 +39,10 @@ func (h *handles) remove(handle uint64) {
 	delete(h.held, handle)
 }
 
-// abandon forgets all handles.
+// abandon ends all handles. Their memory stays mapped: programs may still look at it.
 func (h *handles) abandon() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.left = append(h.left, h.held)
 	h.held = nil
 }

@@ -33,8 +33,9 @@ func ofType[F any](kind int32, instances [14]F) (F, error) {
 	return instances[kind], nil
 }
 
-// A maker makes the task of a call for one type of elements.
-type maker func(t *collectives.Team, c *C.gaspigo_task_t) (collectives.Task, error)
+// A maker makes the task of a call for one type of elements. It is collective and blocks where members
+// tell each other the lengths of their blocks: made again after ctx has ended, it goes on.
+type maker func(ctx context.Context, t *collectives.Team, c *C.gaspigo_task_t) (collectives.Task, error)
 
 // makers are by gaspigo_type_t.
 var makers = [14]maker{
@@ -42,8 +43,8 @@ var makers = [14]maker{
 	taskOf[collectives.Float16], taskOf[collectives.BFloat16], taskOf[float32], taskOf[float64], taskOf[complex64], taskOf[complex128],
 }
 
-// task returns the task that C describes.
-func task(t *collectives.Team, c *C.gaspigo_task_t) (collectives.Task, error) {
+// task returns the task that C describes, as a maker.
+func task(ctx context.Context, t *collectives.Team, c *C.gaspigo_task_t) (collectives.Task, error) {
 	if c.call == C.GASPIGO_BARRIER {
 		return collectives.BarrierTask(options(c)...), nil
 	}
@@ -51,7 +52,7 @@ func task(t *collectives.Team, c *C.gaspigo_task_t) (collectives.Task, error) {
 	if err != nil {
 		return collectives.Task{}, err
 	}
-	return making(t, c)
+	return making(ctx, t, c)
 }
 
 // options are what a task has beside its arguments.
@@ -97,11 +98,35 @@ func sum(counts []int) uint64 {
 // own is how many elements counts count for this member.
 func (v *vectors[T]) own() uint64 { return uint64(v.receives[v.team.Rank()]) }
 
+// counted returns what a call with blocks of different lengths lacks, or nil.
+func (v *vectors[T]) counted(c *C.gaspigo_task_t) error {
+	if v.receives == nil || c.call == C.GASPIGO_ALLTOALLV && v.sends == nil {
+		return fmt.Errorf("call %d (gaspigo_call_t) needs counts for each member", c.call)
+	}
+	return nil
+}
+
+// exchangers carry out GASPIGO_ALLTOALLV, by gaspigo_type_t. Made again after ctx has ended, the call
+// goes on, which a new task of it would not.
+var exchangers = [14]func(ctx context.Context, t *collectives.Team, c *C.gaspigo_task_t) error{
+	exchange[int8], exchange[int16], exchange[int32], exchange[int64], exchange[uint8], exchange[uint16], exchange[uint32], exchange[uint64],
+	exchange[collectives.Float16], exchange[collectives.BFloat16], exchange[float32], exchange[float64], exchange[complex64], exchange[complex128],
+}
+
+// exchange is an exchanger.
+func exchange[T collectives.Element](ctx context.Context, t *collectives.Team, c *C.gaspigo_task_t) error {
+	v := vectorsOf[T](t, c)
+	if err := v.counted(c); err != nil {
+		return err
+	}
+	return collectives.AllToAllV(ctx, t, v.to(sum(v.receives)), v.receives, v.from(sum(v.sends)), v.sends, options(c)...)
+}
+
 // taskOf is a maker.
-func taskOf[T collectives.Element](t *collectives.Team, c *C.gaspigo_task_t) (collectives.Task, error) {
+func taskOf[T collectives.Element](ctx context.Context, t *collectives.Team, c *C.gaspigo_task_t) (collectives.Task, error) {
 	v := vectorsOf[T](t, c)
 	if c.call >= C.GASPIGO_ALLGATHERV {
-		return unequal(&v, c)
+		return unequal(ctx, &v, c)
 	}
 	with := options(c)
 	switch c.call {
@@ -148,9 +173,9 @@ func folding[T collectives.Element](v *vectors[T], c *C.gaspigo_task_t) (collect
 }
 
 // unequal makes the task of a call with blocks of different lengths.
-func unequal[T collectives.Element](v *vectors[T], c *C.gaspigo_task_t) (collectives.Task, error) {
-	if v.receives == nil || c.call == C.GASPIGO_ALLTOALLV && v.sends == nil {
-		return collectives.Task{}, fmt.Errorf("call %d (gaspigo_call_t) needs counts for each member", c.call)
+func unequal[T collectives.Element](ctx context.Context, v *vectors[T], c *C.gaspigo_task_t) (collectives.Task, error) {
+	if err := v.counted(c); err != nil {
+		return collectives.Task{}, err
 	}
 	with := options(c)
 	switch c.call {
@@ -167,7 +192,7 @@ func unequal[T collectives.Element](v *vectors[T], c *C.gaspigo_task_t) (collect
 		}
 		return collectives.ReduceScatterVTask(v.team, v.to(v.own()), v.from(sum(v.receives)), v.receives, op, with...), nil
 	case C.GASPIGO_ALLTOALLV:
-		return collectives.AllToAllVTask(context.Background(), v.team, v.to(sum(v.receives)), v.receives, v.from(sum(v.sends)), v.sends, with...)
+		return collectives.AllToAllVTask(ctx, v.team, v.to(sum(v.receives)), v.receives, v.from(sum(v.sends)), v.sends, with...)
 	}
 	return collectives.Task{}, fmt.Errorf("no call %d (gaspigo_call_t)", c.call)
 }

@@ -198,35 +198,45 @@ func ggo_release(handle C.gaspigo_handle_t, p *C.char, ms uint64) int32 {
 
 //export ggo_do
 func ggo_do(handle C.gaspigo_handle_t, c *C.gaspigo_task_t, ms uint64) int32 {
-	t, what, err := call(handle, c)
+	t, err := held[*team](handle)
 	if err != nil {
 		return failed(err)
 	}
-	return failed(within(ms, func(ctx context.Context) error { return collectives.Do(ctx, t, what) }))
-}
-
-// call returns the team and the operation that C asks for.
-func call(handle C.gaspigo_handle_t, c *C.gaspigo_task_t) (*collectives.Team, collectives.Task, error) {
-	t, err := held[*team](handle)
-	if err != nil {
-		return nil, collectives.Task{}, err
+	if c.call == C.GASPIGO_ALLTOALLV {
+		exchanging, err := ofType(int32(c._type), exchangers)
+		if err != nil {
+			return failed(err)
+		}
+		return failed(within(ms, func(ctx context.Context) error { return exchanging(ctx, t.Team, c) }))
 	}
-	what, err := task(t.Team, c)
-	return t.Team, what, err
+	what, err := task(context.Background(), t.Team, c)
+	if err != nil {
+		return failed(err)
+	}
+	return failed(within(ms, func(ctx context.Context) error { return collectives.Do(ctx, t.Team, what) }))
 }
 
 //export ggo_start
 func ggo_start(handle C.gaspigo_handle_t, c *C.gaspigo_task_t, ms uint64, out *C.gaspigo_handle_t) int32 {
-	t, what, err := call(handle, c)
+	return prepared(handle, c, ms, out, collectives.Start)
+}
+
+// prepared gives C what begin makes of the task that it describes.
+func prepared[T any](handle C.gaspigo_handle_t, c *C.gaspigo_task_t, ms uint64, out *C.gaspigo_handle_t,
+	begin func(context.Context, *collectives.Team, collectives.Task) (T, error)) int32 {
+	t, err := held[*team](handle)
 	if err != nil {
 		return failed(err)
 	}
-	var h *collectives.Handle
-	err = during(ms, func(ctx context.Context) (err error) {
-		h, err = collectives.Start(ctx, t, what)
+	var made T
+	err = during(ms, func(ctx context.Context) error {
+		what, err := task(ctx, t.Team, c)
+		if err == nil {
+			made, err = begin(ctx, t.Team, what)
+		}
 		return err
 	})
-	return give(h, err, out)
+	return give(made, err, out)
 }
 
 //export ggo_test
@@ -252,6 +262,22 @@ func ggo_wait_request(request C.gaspigo_handle_t, ms uint64) int32 {
 	return failed(within(ms, h.Wait))
 }
 
+//export ggo_join
+func ggo_join(request C.gaspigo_handle_t, ms uint64) int32 {
+	h, err := held[*collectives.Handle](request)
+	if err != nil {
+		return failed(err)
+	}
+	return failed(during(ms, func(ctx context.Context) error {
+		select {
+		case <-h.Done():
+			return h.Wait(ctx)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}))
+}
+
 //export ggo_free
 func ggo_free(handle C.gaspigo_handle_t) int32 {
 	if _, err := held[*collectives.Handle](handle); err != nil {
@@ -263,16 +289,7 @@ func ggo_free(handle C.gaspigo_handle_t) int32 {
 
 //export ggo_plan_new
 func ggo_plan_new(handle C.gaspigo_handle_t, c *C.gaspigo_task_t, ms uint64, out *C.gaspigo_handle_t) int32 {
-	t, what, err := call(handle, c)
-	if err != nil {
-		return failed(err)
-	}
-	var p *collectives.Plan
-	err = during(ms, func(ctx context.Context) (err error) {
-		p, err = collectives.NewPlan(ctx, t, what)
-		return err
-	})
-	return give(p, err, out)
+	return prepared(handle, c, ms, out, collectives.NewPlan)
 }
 
 //export ggo_plan_run

@@ -108,12 +108,15 @@ int gaspigo_team_shrink(gaspigo_team_t team, gaspi_timeout_t timeout_ms, gaspigo
 int gaspigo_alloc(gaspigo_team_t team, gaspi_size_t bytes, gaspi_timeout_t timeout_ms, void **mem);
 int gaspigo_release(gaspigo_team_t team, void *mem, gaspi_timeout_t timeout_ms);
 
-/* Operations. One call of a team is made at a time, in one order on all members. A request makes progress during
- * calls of its team. It is freed by gaspigo_request_free alone, after it has ended. */
+/* Operations. One call of a team is made at a time, in one order on all members. A request makes progress in a thread
+ * of its own and during calls of its team. gaspigo_join waits for it as gaspigo_wait does, but is no call of the team:
+ * any thread may join a request while another calls the team. A request is freed by gaspigo_request_free alone, after it
+ * has ended. */
 int gaspigo_do(gaspigo_team_t team, const gaspigo_task_t *task, gaspi_timeout_t timeout_ms);
 int gaspigo_start(gaspigo_team_t team, const gaspigo_task_t *task, gaspi_timeout_t timeout_ms, gaspigo_request_t *request);
 int gaspigo_test(gaspigo_request_t request, int *done);
 int gaspigo_wait(gaspigo_request_t request, gaspi_timeout_t timeout_ms);
+int gaspigo_join(gaspigo_request_t request, gaspi_timeout_t timeout_ms);
 int gaspigo_request_free(gaspigo_request_t request);
 
 /* Plans: made by all members, then run by all any number of times, with the memory of the task. */
