@@ -3,7 +3,7 @@
 
 GO ?= go
 
-.PHONY: ebpf check test bare race fuzz matrix faults kills stress torture bench benchdiff cover cross cluster rdma generate ci install
+.PHONY: ebpf check test bare race fuzz matrix faults kills stress torture torch bench benchdiff cover cross cluster rdma generate ci install
 
 check: ## format, vet, staticcheck, quick tests
 	.ci/run fmt vet staticcheck
@@ -24,6 +24,10 @@ fuzz: ## each fuzz target for 30 s
 matrix: ## all cells of the matrix of collectives: hours, by estimate one and a half on two idle cores; SHARD=0/4 does a quarter
 	GASPI_TEST_MATRIX=full GASPI_TEST_SHARD=$(SHARD) GASPI_TEST_LONG=1 \
 		$(GO) test -count=1 -timeout 24h -v -run 'TestMatrix|TestCollLarge' ./collectives
+
+torch: ## the backend of torch.distributed, with Debian's python3-torch: two minutes
+	test -e /usr/lib/python3/dist-packages/torch || apt-get install -y --no-install-recommends python3-torch
+	GASPI_TEST_TORCH=1 $(GO) test -count=1 -timeout 10m -v -run TestTorch ./internal/python
 
 kills: ## ranks of examples/recover and of Fourier transforms killed at 900 random moments: a quarter of an hour
 	GASPI_TEST_KILLS=500,200 $(GO) test -count=1 -timeout 60m -v -run TestKills ./examples/recover

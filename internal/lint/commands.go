@@ -66,6 +66,8 @@ func stepsOf(f *goFile, raceless *regexp.Regexp) []string {
 	switch {
 	case f.dir == "internal/system" || f.dir == "internal/testenv/cluster":
 		return []string{"cluster"}
+	case f.dir == "internal/python":
+		return []string{"python"}
 	case f.dir == "internal/testenv/vm" && !f.test || f.dir == "internal/testenv/vm/verbs":
 		return []string{"rdma"} // what a virtual machine needs
 	case raceless.MatchString("/" + f.dir):

@@ -127,6 +127,7 @@ const table = `
 	gaspi, internal/testenv/vm < internal/testenv/vm/verbs;   # tests of jobs in a virtual machine, and nothing else
 	gaspi, collectives, internal/faults, internal/sys < internal/system;   # tests of whole jobs, and nothing else
 	gaspi, collectives, internal/schedule/algorithms, internal/schedule, ssp, hoplite, internal/transport, internal/transport/faulty < internal/faults;   # what tests of faults need, in bubbles and in whole jobs
+	NONE < internal/python;   # tests of the package for Python, and nothing else
 	gaspi, collectives, ssp, hoplite < internal/threads;   # tests of many goroutines, and nothing else
 	gaspi, collectives, ssp, hoplite < internal/torture;   # sees what a user sees
 `

@@ -1,0 +1,150 @@
+// Package python tests the package for Python, the backend of torch.distributed and the programs of
+// examples that are not written in Go, as jobs. Nobody imports it.
+package python
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
+	"github.com/gaspi-go/gaspi-go/launcher"
+)
+
+const (
+	// inStep is the variable by which .ci/run python asks for these tests.
+	inStep = "GASPI_TEST_PYTHON"
+	// interpreter is that of the system, for which .ci/run installs numpy and torch.
+	interpreter = "/usr/bin/python3"
+)
+
+// A built is what tests need: the library, gaspi-run and the root of the checkout.
+type built struct{ root, library, run string }
+
+// build builds the library for C and gaspi-run once for the tests of t.
+func build(t *testing.T) built {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	b := built{root, filepath.Join(dir, "libgaspi.so"), filepath.Join(dir, "gaspi-run")}
+	output(t, command(t, b, "make", "-C", "capi", "shared", "BUILD="+dir))
+	output(t, command(t, b, "go", "build", "-o", b.run, "./cmd/gaspi-run"))
+	return b
+}
+
+// environ is the environment of a process that uses the package.
+func (b built) environ() []string {
+	return []string{
+		"GASPI_LIBRARY=" + b.library, "GASPI_RUN=" + b.run, "PYTHONPATH=" + filepath.Join(b.root, "python"),
+		"PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1",
+	}
+}
+
+func command(t *testing.T, b built, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(testenv.Context(t), name, args...)
+	cmd.Dir, cmd.Env = b.root, append(os.Environ(), b.environ()...)
+	return cmd
+}
+
+// output runs a command and returns its output. The test ends if it fails.
+func output(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
+	}
+	return string(out)
+}
+
+// job runs a script with n ranks and returns its output.
+func job(t *testing.T, b built, cfg launcher.Config, script string, args ...string) (launcher.Result, string) {
+	t.Helper()
+	var out bytes.Buffer
+	cfg.Program, cfg.Args = interpreter, append([]string{filepath.Join(b.root, script)}, args...)
+	cfg.Env = append(cfg.Env, b.environ()...)
+	cfg.Timeout, cfg.Stdout, cfg.Stderr = testenv.Limit(t), &out, &out
+	res, err := launcher.Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, out.String()
+}
+
+// succeeds is job for ranks that all end well.
+func succeeds(t *testing.T, b built, cfg launcher.Config, script string, args ...string) string {
+	t.Helper()
+	res, out := job(t, b, cfg, script, args...)
+	if res.ExitCode != 0 {
+		t.Errorf("exit code %d, %s\n%s", res.ExitCode, res.Sentence, out)
+	}
+	return out
+}
+
+func TestPackage(t *testing.T) {
+	testenv.NeedStep(t, inStep, "python")
+	testenv.Need(t, interpreter, "make", "cc")
+	b := build(t)
+	t.Run("alone", func(t *testing.T) { output(t, command(t, b, interpreter, "python/tests/alone.py")) })
+	for _, c := range []struct {
+		transport string
+		ranks     int
+	}{{"shm", 1}, {"shm", 2}, {"shm", 3}, {"shm", 5}, {"tcp", 2}, {"tcp", 4}} {
+		t.Run(fmt.Sprintf("%s/%d", c.transport, c.ranks), func(t *testing.T) {
+			succeeds(t, b, launcher.Config{Ranks: c.ranks, Transport: c.transport}, "python/tests/ranks.py")
+		})
+	}
+	t.Run("mfsgd.py", func(t *testing.T) {
+		out := output(t, command(t, b, interpreter, "-m", "gaspi.run", "-n", "3", "examples/python/mfsgd.py", "--slack", "1"))
+		if !regexp.MustCompile(`root mean square error 0\.[01]\d\d after 150 steps; contributions were [01] steps old`).MatchString(out) {
+			t.Errorf("%s", out)
+		}
+	})
+	t.Run("stencil.c", func(t *testing.T) { stencil(t, b) })
+}
+
+// stencil runs the program in C on several numbers of ranks, which all come to the same plate.
+func stencil(t *testing.T, b built) {
+	prints := map[string]bool{}
+	for _, n := range []string{"1", "2", "3"} {
+		out := output(t, command(t, b, "make", "-C", "examples/stencil", "run", "N="+n, "ARGS=60 50",
+			"BUILD="+t.TempDir(), "GASPI_LIB="+filepath.Dir(b.library), "GASPI_RUN="+b.run))
+		prints[regexp.MustCompile(`fingerprint [0-9a-f]{16}`).FindString(out)] = true
+	}
+	if len(prints) != 1 || prints[""] {
+		t.Errorf("1, 2 and 3 ranks make plates with the fingerprints %v; want one", prints)
+	}
+}
+
+func TestTorch(t *testing.T) {
+	if os.Getenv("GASPI_TEST_TORCH") != "1" {
+		t.Skip("GASPI_TEST_TORCH is not 1: .ci/run python leaves it to make torch, since PyTorch takes minutes to install")
+	}
+	testenv.Need(t, interpreter, "make", "cc")
+	b := build(t)
+	const ranks = "python/tests/torch_ranks.py"
+	t.Run("shm/2", func(t *testing.T) { succeeds(t, b, launcher.Config{Ranks: 2, Transport: "shm"}, ranks) })
+	t.Run("tcp/3", func(t *testing.T) { succeeds(t, b, launcher.Config{Ranks: 3, Transport: "tcp"}, ranks) })
+	t.Run("torchrun", func(t *testing.T) {
+		output(t, command(t, b, interpreter, "-m", "torch.distributed.run", "--nproc-per-node", "2", ranks, "works", "messages"))
+	})
+	t.Run("killed", func(t *testing.T) {
+		res, out := job(t, b, launcher.Config{Ranks: 3, OnFailure: launcher.Continue}, ranks, "killed")
+		if strings.Count(out, "rank 2") != 2 || strings.Contains(out, "Traceback") || res.ExitCode == 0 {
+			t.Errorf("exit code %d; want that of rank 2, and its name in the errors of ranks 0 and 1\n%s", res.ExitCode, out)
+		}
+	})
+	t.Run("ddp.py", func(t *testing.T) {
+		out := output(t, command(t, b, interpreter, "-m", "gaspi.run", "-n", "2", "examples/python/ddp.py", "--steps", "60"))
+		if !regexp.MustCompile(`(9\d|100)\.\d% of new pictures .* 2 ranks are equal`).MatchString(out) {
+			t.Errorf("%s", out)
+		}
+	})
+}

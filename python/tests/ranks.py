@@ -1,0 +1,348 @@
+"""What every rank of a job does in the tests of package gaspi. Each function runs on all ranks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import traceback
+
+import numpy as np
+
+import gaspi
+
+TYPES = [
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+]
+
+
+def refused(kind, call, *words):
+    """Checks that a call raises an error of a kind whose text has some words."""
+    try:
+        call()
+    except kind as error:
+        assert all(word in str(error) for word in words), f"{error!r} lacks one of {words}"
+        return error
+    raise AssertionError(f"no {kind.__name__}")
+
+
+def segments(proc):
+    seg = proc.segment(3, (proc.size, 4), np.float64)
+    a = seg.array
+    assert a.shape == (proc.size, 4) and a.dtype == np.float64 and not a.any()
+    proc.barrier()
+    mine = proc.alloc(None, 4)
+    mine.array[:] = proc.rank + np.arange(4)
+    for rank in range(proc.size):
+        mine.write_notify(mine.array, rank, proc.rank * 32, proc.rank, proc.rank + 1, segment=3)
+    for _ in range(proc.size):
+        got = seg.wait_some(0, proc.size)
+        assert seg.reset(got) == got + 1
+    assert np.array_equal(a, np.add.outer(np.arange(proc.size), np.arange(4)))
+    proc.wait()
+    view = a[1:, :2]
+    error = refused(gaspi.Error, seg.delete, "segment 3", "array")
+    assert error.code == -1
+    del a
+    refused(gaspi.Error, seg.delete, "segment 3")
+    assert view.size == 2 * (proc.size - 1)
+    del view
+    proc.barrier()
+    seg.delete()
+    refused(gaspi.Error, lambda: seg.array, "given back")
+    refused(gaspi.Error, seg.delete, "given back")
+    mine.delete()
+    proc.barrier()
+
+
+def transfers(proc):
+    seg = proc.use(5, np.full(64, proc.rank, np.int32))
+    a = seg.array
+    right = (proc.rank + 1) % proc.size
+    assert seg.size_at(right) == 256 and seg.offset(a[8:16]) == 32
+    seg.read(a[8:12], right, 0)
+    proc.wait()
+    assert np.array_equal(a[8:12], [right] * 4)
+    seg.read_notify(a[12:16], right, 4 * 4, 7)
+    assert seg.wait_some(7) == 7 and seg.reset(7) == 1 and np.array_equal(a[12:16], [right] * 4)
+    proc.barrier()
+    seg.write(a[:4], right, 4 * 32)
+    seg.notify(right, 9, 2**32 - 1)
+    assert seg.wait_some(8, 4) == 9 and seg.reset(9) == 2**32 - 1
+    assert np.array_equal(a[32:36], [(proc.rank - 1) % proc.size] * 4)
+    queue = proc.queue()
+    seg.write(a[:4], right, 4 * 36, queue=queue)
+    assert queue.used == 1
+    queue.wait()
+    assert queue.used == 0
+    queue.delete()
+    refused(ValueError, lambda: seg.write(np.zeros(4), right, 0), "does not lie in segment 5")
+    refused(ValueError, lambda: seg.write(a[::2], right, 0), "contiguous")
+    refused(gaspi.Error, lambda: seg.write(a, right, 4), "at 4")
+    refused(gaspi.Error, lambda: seg.write(a, proc.size, 0), f"rank {proc.size}")
+    refused(gaspi.Error, lambda: seg.notify(right, 0, 0))
+    refused(gaspi.Timeout, lambda: seg.wait_some(20, 2, timeout=0))
+    refused(TimeoutError, lambda: seg.wait_some(20, 2, timeout=0.002), "20 to 21")
+    refused(ValueError, lambda: seg.wait_some(20, 2, timeout=-1), "-1")
+
+    def fill():
+        while True:
+            seg.notify(right, 30)
+
+    refused(gaspi.QueueFull, fill, "wait")
+    proc.wait()
+    proc.barrier()
+    del a
+    seg.delete()
+
+
+def atomics(proc):
+    seg = proc.segment(0, 2, np.uint64)
+    for _ in range(10):
+        seg.fetch_add(0, 0, 3)
+    seg.fetch_add(0, 8, -1)
+    proc.barrier()
+    if proc.rank == 0:
+        assert seg.array.tolist() == [30 * proc.size, 2**64 - proc.size]
+    last = proc.size - 1
+    proc.barrier()
+    seg.array[0] = 5
+    proc.barrier()
+    won = seg.compare_swap(last, 0, 5, 100 + proc.rank) == 5
+    wins = proc.team(tag=8).allreduce(np.array([int(won)]))
+    assert wins[0] == 1
+    refused(gaspi.Error, lambda: seg.fetch_add(0, 4, 1), "at 4")
+    if proc.size > 1:
+        buffer = proc.alloc(1, 16, np.uint8)
+        if proc.rank == 0:
+            senders = {buffer.passive_receive(buffer.array) for _ in range(last)}
+            assert senders == set(range(1, proc.size))
+        else:
+            buffer.passive_send(buffer.array[:8], 0)
+        buffer.delete()
+    proc.barrier()
+    seg.delete()
+
+
+def groups(proc):
+    evens = range(0, proc.size, 2)
+    if proc.rank in evens:
+        group = proc.group(evens)
+        group.barrier()
+        team = proc.team(group)
+        assert team.ranks == tuple(evens) and team.size == len(evens) and team.rank == proc.rank // 2
+        assert team.allreduce(np.array([proc.rank]))[0] == sum(evens)
+        team.close()
+        group.barrier()
+        group.delete()
+    team = proc.team(tag=3)
+    half = team.split(proc.rank % 2, -proc.rank)
+    assert half.ranks == tuple(range(proc.size - 1 - (proc.size - 1 - proc.rank) % 2, -1, -2))
+    half.close()
+    assert (team.split(None if proc.rank else 0) is None) == (proc.rank != 0)
+    assert team.agree(0xFF00 | 1 << proc.rank) == 0xFF00 | (1 if proc.size == 1 else 0)
+    team.close()
+    refused(gaspi.Error, lambda: proc.group([proc.size]), f"rank {proc.size}")
+
+
+def collectives(proc):
+    team, n, me = proc.team(), proc.size, proc.rank
+    total = n * (n - 1) // 2
+    for name in TYPES:
+        a = np.arange(6).astype(name).reshape(2, 3)
+        out = np.empty_like(a)
+        assert team.allreduce(a, out=out) is out
+        assert np.array_equal(out, (n * np.arange(6)).astype(name).reshape(2, 3)), name
+        assert team.allreduce(a) is a and np.array_equal(a, out)
+        every = team.allgather(np.full((2, 2), me, name))
+        assert every.shape == (n, 2, 2) and every.dtype == name and np.array_equal(every[:, 1, 1], np.arange(n).astype(name))
+    assert team.allreduce(np.array([me + 1]), "prod")[0] == np.prod(np.arange(1, n + 1))
+    assert team.allreduce(np.array([me], "f4"), "max")[0] == n - 1 and team.allreduce(np.array([me]), "min")[0] == 0
+    assert team.allreduce(np.array([1 << me], "u4"), "or")[0] == (1 << n) - 1
+    assert team.allreduce(np.array(float(me)))[()] == total
+    for root in {0, n - 1}:
+        a = np.array([me, 1.5])
+        assert team.broadcast(a, root=root).tolist() == ([root, 1.5])
+        flags = np.array([me == root, False, True])
+        assert team.broadcast(flags, root=root).tolist() == [True, False, True]
+        reduced = team.reduce(np.array([me, 1]), root=root)
+        assert me != root or reduced.tolist() == [total, n]
+        gathered = team.gather(np.array([me]), root=root)
+        assert (gathered is None) if me != root else gathered.tolist() == [[r] for r in range(n)]
+        blocks = np.arange(2 * n, dtype="i4").reshape(n, 2) if me == root else None
+        assert team.scatter(blocks, np.empty(2, "i4"), root=root).tolist() == [2 * me, 2 * me + 1]
+    blocks = np.add.outer(np.arange(n), [10 * me, 10 * me + 0.5])
+    assert team.reduce_scatter(blocks).tolist() == [[n * me + 10 * total, n * me + 10 * total + n / 2]]
+    assert team.alltoall(blocks).tolist() == [[me + 10 * r, me + 10 * r + 0.5] for r in range(n)]
+    when = np.array([np.datetime64(me, "D")])
+    assert team.allgather(when)[:, 0].tolist() == [np.datetime64(r, "D").item() for r in range(n)]
+    assert team.scan(np.array([me + 1]))[0] == (me + 1) * (me + 2) // 2
+    assert team.exscan(np.array([me + 1]))[0] == (me * (me + 1) // 2 if me else 1)
+    assert team.allreduce(np.empty(0)).size == 0
+    unequal(team, n, me)
+    mistakes(team, n)
+    team.close()
+
+
+def unequal(team, n, me):
+    counts = [r + 1 for r in range(n)]
+    mine = np.full(me + 1, me, np.int16)
+    every = [r for r in range(n) for _ in range(r + 1)]
+    assert team.allgatherv(mine, counts).tolist() == every
+    gathered = team.gatherv(mine, counts, root=n - 1)
+    assert (gathered is None) if me != n - 1 else gathered.tolist() == every
+    out = team.scatterv(np.array(every, "f8") if me == 0 else None, counts, np.empty(me + 1))
+    assert out.tolist() == [me] * (me + 1)
+    assert team.reduce_scatterv(np.array(every), counts).tolist() == [n * me] * (me + 1)
+    sent = np.repeat(np.arange(n) + 100 * me, me + 1)
+    assert team.alltoallv(sent, [me + 1] * n, counts).tolist() == [100 * r + me for r in range(n) for _ in range(r + 1)]
+
+
+def mistakes(team, n):
+    refused(TypeError, lambda: team.allreduce([1, 2]), "list", "numpy array")
+    refused(TypeError, lambda: team.allreduce(np.array([True])), "bool")
+    refused(TypeError, lambda: team.allreduce(np.array([1], ">i8")), "byte order")
+    refused(ValueError, lambda: team.allreduce(np.zeros((4, 4))[:, 1]), "contiguous")
+    refused(ValueError, lambda: team.allreduce(np.zeros(3), "mean"), "mean", "sum")
+    refused(TypeError, lambda: team.allreduce(np.zeros(3), "xor"), "xor", "integers")
+    refused(TypeError, lambda: team.allreduce(np.zeros(3, "c8"), "max"), "order")
+    refused(ValueError, lambda: team.allreduce(np.zeros(3), out=np.zeros(4)), "(4,)", "(3,)")
+    refused(TypeError, lambda: team.allreduce(np.zeros(3), out=np.zeros(3, "f4")), "float32")
+    refused(ValueError, lambda: team.alltoall(np.zeros(n + 1) if n > 1 else np.array(0.0)), "first axis")
+    refused(ValueError, lambda: team.allgatherv(np.zeros(1), [1] * (n + 1)), "want")
+    refused(TypeError, lambda: team.broadcast(np.array([None])), "objects")
+    fixed = np.zeros(3)
+    fixed.flags.writeable = False
+    refused(ValueError, lambda: team.allreduce(fixed), "read-only")
+    refused(gaspi.Error, lambda: team.allreduce(np.zeros(3), algorithm="none such"), "none such")
+
+
+def memory(proc):
+    team, n = proc.team(), proc.size
+    block = team.alloc((1000, 3), np.float32)
+    a = block.array
+    for _ in range(3):
+        a[:] = proc.rank + 1
+        assert team.allreduce(a) is a and (a == n * (n + 1) // 2).all()
+    refused(gaspi.Error, block.release, "array")
+    refused(gaspi.Error, team.close, "array")
+    plan = team.plan.allreduce(a[:500])
+    for _ in range(3):
+        a[:500] = 1
+        assert (plan.run() == n).all()
+        a[:500] = 2
+        assert (plan.start().wait() == 2 * n).all()
+    plan.close()
+    requests = []
+    for size in (3, 70000):
+        for _ in range(4):
+            x = np.full(size, proc.rank, np.int64)
+            requests.append(team.start.allreduce(x, out=np.empty_like(x)))
+    while not requests[0].test():
+        pass
+    assert requests[0].test()
+    for request in reversed(requests):
+        assert (request.wait() == n * (n - 1) // 2).all()
+        assert (request.wait(timeout=0) == n * (n - 1) // 2).all()
+    del a, plan
+    block.release()
+    team.close()
+    refused(gaspi.Error, team.barrier, "handle")
+
+
+def objects(proc):
+    store = proc.store(1 << 22)
+    if proc.rank == 0:
+        store.put("a", np.arange(1000.0))
+    got = store.get("a", np.float64, (10, 100))
+    assert np.array_equal(got, np.arange(1000.0).reshape(10, 100))
+    with store.view("a", np.float64) as view:
+        assert view.array[-1] == 999
+        seen = view.array
+        refused(gaspi.Error, view.release, "array")
+        refused(ValueError, lambda: seen.__setitem__(0, 1))
+        del seen
+    refused(ValueError, lambda: store.view("a", np.float64, 7), "8000 bytes", "(7,)")
+    store.put(f"part{proc.rank}", np.full(10, proc.rank, np.int32))
+    parts = [f"part{r}" for r in range(proc.size)]
+    if proc.rank == 0:
+        assert store.reduce("sum", parts, np.int32) == parts
+    assert store.get("sum", np.int32).tolist() == [proc.size * (proc.size - 1) // 2] * 10
+    assert store.wait(["sum", "never"]) == "sum"
+    refused(gaspi.Timeout, lambda: store.get("never", timeout=0.01), "never")
+    refused(gaspi.Error, lambda: store.put("a", np.zeros(3)), "a")
+    proc.barrier()
+    store.close()
+
+
+def stale(proc):
+    reduction = proc.stale_reduction((2, 2), np.float32, slack=2)
+    for call in range(1, 6):
+        result = reduction.allreduce(np.full((2, 2), float(call), np.float32))
+        assert result.array.shape == (2, 2) and call - 2 <= result.oldest <= result.newest
+        assert proc.size * result.oldest <= result.array[0, 0] <= proc.size * result.newest
+    assert reduction.clock == 5
+    refused(TypeError, lambda: reduction.allreduce(np.zeros(4)), "float64", "float32")
+    reduction.close()
+
+
+def interrupts(proc):
+    """An interrupt ends calls that block, in slices and in a thread of their own."""
+    seg, store = proc.segment(0, 8, np.uint8), proc.store(1 << 16, tag=5)
+    for call in (
+        lambda: seg.wait_some(100),
+        lambda: seg.passive_receive(seg.array, timeout=3600),
+        lambda: store.get("never"),
+    ):
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        refused(KeyboardInterrupt, call)
+    proc.barrier()
+
+
+def forks(proc):
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        said = []
+        for call in (proc.barrier, proc.close, gaspi.init, gaspi.current, lambda: proc.alloc(None, 8)):
+            try:
+                call()
+            except RuntimeError as error:
+                said.append("fork" in str(error))
+        os.write(write, bytes(said))
+        os._exit(0)
+    os.close(write)
+    said = os.read(read, 100)
+    os.waitpid(child, 0)
+    assert said == bytes([True] * 5), said
+
+
+ALL = [segments, transfers, atomics, groups, collectives, memory, objects, stale, forks, interrupts]
+
+
+def main(names):
+    with gaspi.init() as proc:
+        assert gaspi.current() is proc and gaspi.initialized()
+        refused(gaspi.Error, gaspi.init, "already")
+        kept = proc.segment(200, 4).array
+        allocated = proc.team(tag=9).alloc(4).array
+        for each in ALL:
+            if not names or each.__name__ in names:
+                proc.barrier()
+                each(proc)
+        proc.barrier()
+    kept[:] = 1  # memory of arrays stays
+    allocated[:] = 1
+    assert kept.sum() + allocated.sum() == 8
+    refused(gaspi.Error, gaspi.current, "gaspi.init()")
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
