@@ -70,10 +70,10 @@ func ExampleHealth() {
 			return fmt.Errorf("a barrier without rank 1: %w", err)
 		}
 		if p.Rank() == 0 {
-			fmt.Println(p.State(), p.Health(1) == gaspi.Corrupt)
+			fmt.Println(p.State()[:2], p.Health(1) == gaspi.Corrupt) // rank 2 may have left meanwhile
 		}
 		return nil
 	})
 	// Output:
-	// [healthy corrupt healthy] true
+	// [healthy corrupt] true
 }
