@@ -204,6 +204,30 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// scriptedBench is a gaspi-bench that writes one row.
+const scriptedBench = `#!/bin/sh
+while [ "$1" != --json ]; do shift; done
+echo '{"op":"latency","impl":"gaspi","transport":"shm","n":2,"bytes":8,"p50_us":%d}' >"$2"
+`
+
+// Goal: programs that were built already are compared where there is neither a repository nor git.
+func TestPrograms(t *testing.T) {
+	testenv.Need(t, "sh")
+	t.Chdir(t.TempDir())
+	t.Setenv("PATH", "/nowhere")
+	for i, name := range sideNames {
+		if err := os.WriteFile(name, fmt.Appendf(nil, scriptedBench, 6-3*i), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := testenv.Command(t.Context(), program)
+	cmd.Args = append(cmd.Args, "--rounds", "1", "--operations", "latency", "--transports", "shm", "--ranks", "2", "--sizes", "8", "./old", "./new")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "6.0000      3.0000    2.000") || !strings.Contains(string(out), "old: program /") {
+		t.Errorf("printed, %v:\n%s", err, out)
+	}
+}
+
 // Goal: what was measured until a commit fails, or the comparison is interrupted, is shown;
 // worktrees are removed all the same.
 func TestEndsEarly(t *testing.T) {
@@ -245,7 +269,7 @@ func TestBadInput(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		{"one commit", false, []string{"c0"}, "expected two commits, found 1"},
+		{"one commit", false, []string{"c0"}, "expected two commits or programs, found 1"},
 		{"no such commit", false, []string{"c0", "c9"}, `there is no commit called "c9"; name one that git log shows`},
 		{"a file", false, []string{"notes", "c0"}, `there is no commit called "notes"`},
 		{"a flag", false, []string{"--", "c0", "--all"}, `there is no commit called "--all"`},
@@ -278,7 +302,7 @@ func TestBadInput(t *testing.T) {
 		t.Chdir(t.TempDir())
 		t.Setenv("GIT_CEILING_DIRECTORIES", "/")
 		_, err := (&commandLine{old: "c0", new: "c1"}).commits(context.Background())
-		if err == nil || !strings.Contains(err.Error(), "this is no git repository with files: ") || !strings.HasSuffix(err.Error(), "; run it in one") {
+		if err == nil || !strings.Contains(err.Error(), "this is no git repository with files: ") || !strings.HasSuffix(err.Error(), "; run it in one, or name two programs") {
 			t.Errorf("error %v", err)
 		}
 	})

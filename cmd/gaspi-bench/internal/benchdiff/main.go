@@ -98,7 +98,7 @@ func parse(args []string) (*commandLine, error) {
 	}
 	switch {
 	case f.NArg() != 2:
-		return nil, fmt.Errorf("expected two commits, found %d", f.NArg())
+		return nil, fmt.Errorf("expected two commits or programs, found %d", f.NArg())
 	case o.plan.rounds < 1:
 		return nil, fmt.Errorf("--rounds %d: expected at least 1", o.plan.rounds)
 	case o.time <= 0:
@@ -113,7 +113,8 @@ func parse(args []string) (*commandLine, error) {
 func usage() string {
 	return `Usage: benchdiff [flags] OLD NEW
 
-Compares the speed of two commits of this repository, which measure in turns.
+Compares the speed of two commits of this repository, which measure in turns. The path
+of a gaspi-bench, with a slash in it, stands for the commit that it was built from.
 
 Flags:
 ` + flags(&commandLine{}).FlagUsages() + `
@@ -132,12 +133,12 @@ func (o *commandLine) compare(ctx context.Context, stdout, stderr *os.File) erro
 	if err != nil {
 		return err
 	}
-	built, err := build(ctx, both)
-	defer built.remove()
+	result, err := build(ctx, both)
+	defer result.remove()
 	if err != nil {
 		return errors.Join(err, rows.close())
 	}
-	m := &measurement{plan: o.plan, sides: built.runners(o.time), rows: rows, progress: progress(stderr)}
+	m := &measurement{plan: o.plan, sides: result.runners(o.time), rows: rows, progress: progress(stderr)}
 	err = m.run(ctx)
 	m.progress("")
 	return errors.Join(err, rows.close(), o.show(stdout, both, m))
