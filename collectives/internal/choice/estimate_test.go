@@ -184,3 +184,29 @@ func TestChooseForManyRanks(t *testing.T) {
 		}
 	}
 }
+
+// Goal: two ranks choose what takes least by simulation, though formulas may say another variant does.
+// Method: all calls of two ranks in all settings, of a message or a few segments.
+func TestTwoRanksChooseBySimulation(t *testing.T) {
+	for _, s := range settings() {
+		for _, op := range estimated() {
+			for _, bytes := range []int{8, 512, 4 << 10} {
+				ch, c := s.call(op, 2, bytes, false)
+				chosen, err := ch.Choose(&c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				at := topologyOf(t, ch, &c)
+				took, err := ch.predict(&c, at, chosen)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, v := range ch.Candidates(&c, Settings{}) {
+					if seconds, err := ch.predict(&c, at, v); err != nil || took > aboutEqual*seconds {
+						t.Errorf("%s: %v of %d bytes: chose %v, which takes %.3g s, and %v takes %.3g s: %v", s.name, op, bytes, chosen, took, v, seconds, err)
+					}
+				}
+			}
+		}
+	}
+}
