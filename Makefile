@@ -60,13 +60,13 @@ cover: ## coverage of the whole module, in total and under out/
 	$(GO) tool cover -func=out/cover.out | tail -n 1
 
 cross: ## arm64 and portable builds, without a C compiler
-	.ci/run build cross portable
+	.ci/run build cross darwin portable
 
 cluster: ## whole jobs across hosts that are network namespaces; needs root
 	.ci/run cluster
 
 rdma: ## the transport over libfabric: sockets here, verbs in a virtual machine; wants libfabric-dev and qemu
-	.ci/run rdma
+	.ci/run rdma verbs
 
 page: ## the page of gaspi-run --http in Chromium, with pictures under out/
 	mkdir -p out && GASPI_TEST_PAGE=1 $(GO) test -count=1 -v -run TestPageInABrowser ./cmd/gaspi-run -screenshots $(CURDIR)/out
@@ -74,7 +74,7 @@ page: ## the page of gaspi-run --http in Chromium, with pictures under out/
 generate: ## make generated files again
 	$(GO) generate ./...
 
-ci: ## what runs before a change is accepted
+ci: ## what runs before a change is accepted; the forge also runs .ci/run long
 	.ci/run
 
 install: ## gaspi-run and gaspi-bench into GOBIN

@@ -16,7 +16,7 @@ const ciRun = ".ci/run"
 var (
 	wantedList = regexp.MustCompile(`(?ms)^wanted\(\) \{\n\tcat <<-END\n(.*?)\n\tEND\n`)
 	noRace     = regexp.MustCompile(`(?m)^no_race='(.*)'$`)
-	ciSteps    = regexp.MustCompile(`(?m)^steps=\((.*)\)$`)
+	ciSteps    = regexp.MustCompile(`(?m)^(?:steps|long)=\((.*)\)$`)
 )
 
 // checkCommands compares the commands that tests look for with those that ciRun installs
@@ -28,11 +28,14 @@ func checkCommands(t *tree) []string {
 		return []string{ciRun + ": missing"}
 	}
 	script := t.texts[i].data
-	list, without, all := wantedList.FindStringSubmatch(script), noRace.FindStringSubmatch(script), ciSteps.FindStringSubmatch(script)
+	list, without, all := wantedList.FindStringSubmatch(script), noRace.FindStringSubmatch(script), ciSteps.FindAllStringSubmatch(script, -1)
 	if list == nil || without == nil || all == nil {
 		return []string{ciRun + ": its list of wanted commands, its no_race or its steps are not found: teach internal/lint their new form"}
 	}
-	steps := strings.Fields(all[1])
+	var steps []string
+	for _, list := range all {
+		steps = append(steps, strings.Fields(list[1])...)
+	}
 	wanted := map[string][]string{} // steps, by command
 	var problems []string
 	for line := range strings.Lines(strings.TrimSpace(list[1])) {
@@ -69,7 +72,7 @@ func stepsOf(f *goFile, raceless *regexp.Regexp) []string {
 	case f.dir == "internal/python":
 		return []string{"python"}
 	case f.dir == "internal/testenv/vm" && !f.test || f.dir == "internal/testenv/vm/verbs":
-		return []string{"rdma"} // what a virtual machine needs
+		return []string{"verbs"} // what a virtual machine needs
 	case raceless.MatchString("/" + f.dir):
 		return []string{"test"}
 	}

@@ -22,17 +22,20 @@ func textOf(t *testing.T, name string) string {
 }
 
 var (
-	ownSteps   = regexp.MustCompile(`(?m)^steps=\(([a-z ]+)\)$`)
+	ownSteps   = regexp.MustCompile(`(?m)^(?:steps|long)=\(([a-z ]+)\)$`)
 	forgeSteps = regexp.MustCompile(`- \{steps: ([a-z ]+),`)
 )
 
-// TestForgeRunsEveryStep: what .ci/run does by itself, the workflow does in parts.
+// TestForgeRunsEveryStep: what .ci/run and .ci/run long do, the workflow does in parts.
 func TestForgeRunsEveryStep(t *testing.T) {
 	report(t, checkSteps(textOf(t, ".ci/run"), textOf(t, ".github/workflows/ci.yml")))
 }
 
 func checkSteps(script, workflow string) []string {
-	own := ownSteps.FindStringSubmatch(script)
+	var own []string
+	for _, list := range ownSteps.FindAllStringSubmatch(script, -1) {
+		own = append(own, strings.Fields(list[1])...)
+	}
 	if own == nil {
 		return []string{".ci/run has no line steps=(...)"}
 	}
@@ -40,7 +43,7 @@ func checkSteps(script, workflow string) []string {
 	for _, part := range forgeSteps.FindAllStringSubmatch(workflow, -1) {
 		run = append(run, strings.Fields(part[1])...)
 	}
-	return checkRun("step", ".ci/run", strings.Fields(own[1]), run)
+	return checkRun("step", ".ci/run", own, run)
 }
 
 // checkRun compares the things of a kind that a script has with those that the workflow runs.
@@ -60,7 +63,7 @@ func checkRun(kind, script string, own, run []string) []string {
 }
 
 func TestCheckSteps(t *testing.T) {
-	const script = "set -e\nsteps=(tools fmt test)\n"
+	const script = "set -e\nsteps=(tools fmt)\nlong=(test)\n"
 	expect(t, checkSteps(script, "- {steps: tools fmt, minutes: 1}\n- {steps: tools test, minutes: 2}\n"))
 	expect(t, checkSteps(script, "- {steps: tools fast, minutes: 1}\n"), "not run the step fmt", "not run the step test", "step fast, which")
 	expect(t, checkSteps("", ""), "no line steps")

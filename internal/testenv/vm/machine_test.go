@@ -12,7 +12,7 @@ import (
 // gate skips the tests that boot a guest unless they were asked for.
 func gate(t *testing.T) {
 	t.Helper()
-	testenv.NeedStep(t, "GASPI_TEST_VM", "rdma")
+	testenv.NeedStep(t, "GASPI_TEST_VM", "verbs")
 }
 
 // run boots a guest for a job and shows what it prints.

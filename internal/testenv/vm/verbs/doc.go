@@ -3,5 +3,5 @@
 //
 // They take minutes and need cgo and what package vm needs, so they are built with
 // the tag rdma only, and run only with GASPI_TEST_VM=1 in the environment, as
-// .ci/run rdma does.
+// .ci/run verbs does.
 package verbs
