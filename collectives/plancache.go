@@ -11,6 +11,8 @@ type planCache struct {
 	byKey map[key]*Plan
 	last  *Plan // of the last single call
 	made  int   // plans of NewPlan so far
+
+	counters counters // of the calls of all plans, also of those that were dropped
 }
 
 // forget drops a plan. Its place in the arena is free after the next sweep.

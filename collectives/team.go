@@ -219,6 +219,7 @@ func (t *Team) Close() error {
 	t.abandon()
 	t.shrinking.giveUp()
 	t.member.Close()
+	t.plans.counters.close()
 	t.queue.Purge()
 	err := t.queue.Delete()
 	for _, a := range t.heap {

@@ -37,6 +37,7 @@ func ExamplePeerStats() {
 func ExampleCollectiveCounter() {
 	check(gaspi.Local(context.Background(), 1, gaspi.Config{}, func(_ context.Context, p *gaspi.Proc) error {
 		shuffles := p.CollectiveCounter("shuffle", "direct")
+		defer shuffles.Close()
 		shuffles.Count(1 << 20)
 		for _, s := range p.CollectiveStats() {
 			fmt.Println(s.Operation, s.Algorithm, s.Calls, s.Bytes)

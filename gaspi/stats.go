@@ -41,8 +41,8 @@ type counters struct {
 	peers peerCounts            // of what is done without a queue, and by queues that are deleted
 	base  atomic.Pointer[Stats] // what ResetStats found; nil before
 
-	mu          sync.Mutex                            // held while queues go, so that none is missing from a sum or in it twice
-	collectives map[collectiveName]*CollectiveCounter // guarded by mu
+	mu          sync.Mutex                        // held while queues go, so that none is missing from a sum or in it twice
+	collectives map[collectiveName]*collectiveSum // guarded by mu
 }
 
 // Stats are this rank's counts. They include the counts of deleted queues.
