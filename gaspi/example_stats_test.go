@@ -10,7 +10,7 @@ import (
 // Each rank writes to the next one, and says how much went there.
 func ExamplePeerStats() {
 	check(gaspi.Local(context.Background(), 3, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
-		seg, err := p.CreateSegment(ctx, 0, 4096)
+		seg, err := p.CreateSegment(ctx, 0, 8192)
 		if err != nil {
 			return err
 		}
@@ -19,7 +19,7 @@ func ExamplePeerStats() {
 			return err
 		}
 		next := gaspi.Rank((int(p.Rank()) + 1) % p.Size())
-		if err := p.MustQueue(0).Write(seg.At(next, 0), all); err != nil {
+		if err := p.MustQueue(0).Write(seg.At(next, 4096), all); err != nil {
 			return err
 		}
 		for s := range p.PeerStats() {

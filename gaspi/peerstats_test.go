@@ -81,10 +81,10 @@ func TestPeerStatsOfAFullQueue(t *testing.T) {
 		s := must(p.CreateSegment(ctx, 0, 64))
 		q, src := p.MustQueue(0), must(s.Span(0, 8))
 		for range q.Depth() {
-			ok(q.Write(s.At(1-p.Rank(), 0), src))
+			ok(q.Write(s.At(1-p.Rank(), 8), src))
 		}
 		for range 3 {
-			if err := q.Write(s.At(1-p.Rank(), 0), src); err != gaspi.ErrQueueFull {
+			if err := q.Write(s.At(1-p.Rank(), 8), src); err != gaspi.ErrQueueFull {
 				t.Errorf("on a full queue: %v", err)
 			}
 		}
@@ -119,7 +119,7 @@ func TestPeerStatsOfMany(t *testing.T) {
 				}
 				for range times {
 					for to := range gaspi.Rank(2) {
-						ok(q.WriteNotify(s.At(to+1, 0), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}))
+						ok(q.WriteNotify(s.At(to+1, 8*uint64(i)), must(s.Span(0, 8)), gaspi.Notification{ID: 1, Value: 1}))
 					}
 				}
 				if i%2 == 1 {
