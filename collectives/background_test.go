@@ -353,18 +353,28 @@ func TestDeathEndsWhatGoesOnAlone(t *testing.T) {
 		cfg := small
 		cfg.KeepGoing = true
 		said := make(chan string, ranks)
+		started := make(chan struct{}, ranks) // by survivors, none of which may hear of the death before
 		err := gaspi.Local(ctx, ranks, cfg, func(ctx context.Context, p *gaspi.Proc) error {
 			team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{Progress: mode})
 			if err != nil {
 				return err
 			}
-			if err := collectives.Barrier(ctx, team); err != nil || p.Rank() == victim {
-				return errors.Join(err, errDied)
+			if err := collectives.Barrier(ctx, team); err != nil {
+				return err
+			}
+			if p.Rank() == victim {
+				for range ranks - 1 {
+					if err := await(ctx, started); err != nil {
+						return err
+					}
+				}
+				return errDied
 			}
 			h, err := collectives.Start(ctx, team, collectives.AllReduceTask(make([]int32, 5), collectives.Sum))
 			if err != nil {
-				return names(err, victim)
+				return err
 			}
+			started <- struct{}{}
 			if mode != collectives.Caller {
 				if err := await(ctx, h.Done()); err != nil {
 					return err
