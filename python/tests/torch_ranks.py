@@ -1,0 +1,279 @@
+"""What every rank of a job does in the tests of the backend of torch.distributed. Gloo does the same beside it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+import gaspi
+import gaspi.torch
+from ranks import refused
+
+OPS = [dist.ReduceOp.SUM, dist.ReduceOp.PRODUCT, dist.ReduceOp.MIN, dist.ReduceOp.MAX]
+TYPES = [torch.int8, torch.int32, torch.int64, torch.uint8, torch.float32, torch.float64]
+
+
+def alike(call, gloo):
+    """Checks that both backends make the same tensors."""
+    ours, theirs = call(dist.group.WORLD), call(gloo)
+    for a, b in zip(ours, theirs):
+        assert a.dtype == b.dtype and torch.equal(a, b), (a, b)
+
+
+def collectives(gloo):
+    rank, size = dist.get_rank(), dist.get_world_size()
+
+    def numbers(dtype, *shape):
+        return (torch.arange(torch.Size(shape).numel()) % 5 + rank + 1).reshape(shape).to(dtype)
+
+    def reduced(op, dtype):
+        def call(group):
+            t = numbers(dtype, 3, 4)
+            columns = t.t()  # not contiguous
+            dist.all_reduce(columns, op, group=group)
+            r = numbers(dtype, 7)
+            dist.reduce(r, size - 1, op, group=group)
+            return [t, r] if rank == size - 1 else [t]
+
+        return call
+
+    for dtype in TYPES:
+        for op in OPS:
+            alike(reduced(op, dtype), gloo)
+    for dtype in (torch.float16, torch.bfloat16):
+        t = torch.full((9,), rank + 1.0, dtype=dtype)
+        dist.all_reduce(t)
+        assert t.tolist() == [size * (size + 1) / 2] * 9 and t.dtype == dtype
+    for dtype in (torch.complex64, torch.complex128):
+        t = torch.full((3,), complex(rank, 1), dtype=dtype)
+        dist.all_reduce(t)
+        assert t.tolist() == [complex(size * (size - 1) / 2, size)] * 3
+    bits = torch.tensor([1 << rank, 1])
+    dist.all_reduce(bits, dist.ReduceOp.BOR)
+    assert bits.tolist() == [(1 << size) - 1, 1]
+    mean = torch.tensor([float(2 * rank)])
+    dist.all_reduce(mean, dist.ReduceOp.AVG)
+    assert mean.tolist() == [size - 1]
+
+    def moved(dtype, root):
+        def call(group):
+            t = numbers(dtype, 2, 3)
+            dist.broadcast(t, root, group=group)
+            every = [torch.zeros(5, dtype=dtype) for _ in range(size)]
+            dist.all_gather(every, numbers(dtype, 5), group=group)
+            into = [torch.zeros(2, 2, dtype=dtype) for _ in range(size)] if rank == root else None
+            dist.gather(numbers(dtype, 2, 2), into, root, group=group)
+            part = torch.zeros(4, dtype=dtype)
+            parts = [numbers(dtype, 4) + r for r in range(size)] if rank == root else None
+            dist.scatter(part, parts, root, group=group)
+            return [t, *every, *(into or []), part]
+
+        return call
+
+    for dtype in (torch.float32, torch.int64, torch.bfloat16):
+        for root in {0, size - 1}:
+            alike(moved(dtype, root), gloo)
+    flag = torch.tensor([rank == 0, True])
+    dist.broadcast(flag, 0)
+    assert flag.tolist() == [True, True]
+    parts = [torch.full((3,), float(10 * rank + r)) for r in range(size)]
+    mine, total = torch.empty(3), size * (size - 1) / 2
+    dist.reduce_scatter(mine, parts)
+    assert mine.tolist() == [10 * total + size * rank] * 3
+    base = getattr(dist, "reduce_scatter_tensor", None) or dist._reduce_scatter_base
+    base(mine, torch.cat(parts))
+    assert mine.tolist() == [10 * total + size * rank] * 3
+    gathered = torch.empty(3 * size)
+    (getattr(dist, "all_gather_into_tensor", None) or dist._all_gather_base)(gathered, mine)
+    assert gathered.tolist() == [10 * total + size * r for r in range(size) for _ in range(3)]
+    got = [torch.empty(3) for _ in range(size)]
+    dist.all_to_all(got, parts)
+    assert [t[0].item() for t in got] == [10 * r + rank for r in range(size)]
+    sends = [r + 1 for r in range(size)]
+    out = torch.empty(size * (rank + 1), dtype=torch.int64)
+    source = torch.cat([torch.full((n,), 100 * rank + n) for n in sends])
+    dist.all_to_all_single(out, source, [rank + 1] * size, sends)
+    assert out.tolist() == [100 * r + rank + 1 for r in range(size) for _ in range(rank + 1)]
+    objects = [None] * size
+    dist.all_gather_object(objects, {"rank": rank, "text": "x" * rank})
+    assert objects == [{"rank": r, "text": "x" * r} for r in range(size)]
+    dist.barrier()
+
+
+def works(gloo):
+    size = dist.get_world_size()
+    tensors = [torch.full((n,), 1.0) for n in (1, 5, 100_000, 7)]
+    started = [dist.all_reduce(t, async_op=True) for t in tensors]
+    futures = [work.get_future() for work in started[:2]]
+    for work in reversed(started):
+        assert work.wait() and work.is_completed() and work.is_success()
+    assert torch.equal(futures[1].wait()[0], torch.full((5,), float(size)))
+    assert all(torch.equal(t, torch.full_like(t, size)) for t in tensors)
+    work = dist.all_reduce(tensors[2], async_op=True)
+    while not work.is_completed():  # which ends although nobody waits
+        time.sleep(0)
+    done = threading.Event()
+    dist.all_reduce(tensors[2], async_op=True).get_future().then(lambda f: done.set())
+    assert done.wait(60)
+    late = timedelta(milliseconds=30)
+    if size > 1 and dist.get_rank() == 0:
+        work = dist.all_reduce(torch.zeros(1), async_op=True)
+        refused(gaspi.Timeout, lambda: work.wait(late), "allreduce", "0.03 s")
+        dist.send(torch.zeros(1), 1)
+        work.wait()
+    elif size > 1:
+        if dist.get_rank() == 1:
+            dist.recv(torch.zeros(1), 0)
+        dist.all_reduce(torch.zeros(1))
+
+
+def mistakes(gloo):
+    size, rank = dist.get_world_size(), dist.get_rank()
+    refused(TypeError, lambda: dist.all_reduce(torch.tensor([True]), async_op=True), "bool")
+    refused(TypeError, lambda: dist.all_reduce(torch.zeros(1), dist.ReduceOp.BAND), "band", "integers")
+    refused(TypeError, lambda: dist.all_reduce(torch.zeros(1, dtype=torch.int32), dist.ReduceOp.AVG), "average")
+    refused(TypeError, lambda: dist.all_reduce(torch.zeros(2).to_sparse()), "dense")
+    refused(ValueError, lambda: dist.group.WORLD.send([torch.zeros(1)], rank, 0), "another member")
+    refused(ValueError, lambda: dist.all_to_all_single(torch.zeros(size), torch.zeros(size), [size] + [0] * (size - 1), [1] * (size + 1)))
+    dist.barrier()
+
+
+def messages(gloo):
+    rank, size = dist.get_rank(), dist.get_world_size()
+    if size == 1:
+        return
+    right, left = (rank + 1) % size, (rank - 1) % size
+    for n in (1, 1000, 1_000_000):
+        t, got = torch.full((n,), float(rank)), torch.empty(n)
+        sent = dist.isend(t, right)
+        dist.recv(got, left)
+        sent.wait()
+        assert torch.equal(got, torch.full((n,), float(left)))
+    works = [dist.isend(torch.tensor([tag + rank]), right, tag=tag) for tag in range(5)]
+    for tag in (3, 0, 4, 1, 2):  # in another order than they were sent in
+        got = torch.zeros(1, dtype=torch.int64)
+        dist.recv(got, left, tag=tag)
+        assert got.item() == tag + left
+    for work in works:
+        work.wait()
+    if rank == 0:
+        seen = set()
+        for _ in range(size - 1):
+            got = torch.zeros(2)
+            seen.add((dist.recv(got), int(got[0])))
+        assert seen == {(r, r) for r in range(1, size)}, seen
+    else:
+        dist.send(torch.full((2,), float(rank)), 0)
+    ops = [dist.P2POp(dist.isend, torch.full((3,), rank), right), dist.P2POp(dist.irecv, torch.zeros(3, dtype=torch.int64), left)]
+    for work in dist.batch_isend_irecv(ops):
+        work.wait()
+    assert ops[1].tensor.tolist() == [left] * 3
+    dist.barrier()
+    if rank == 0:
+        dist.send(torch.zeros(3), 1, tag=9)
+    elif rank == 1:
+        refused(RuntimeError, lambda: dist.recv(torch.zeros(2), 0, tag=9), "12 bytes", "8 bytes")
+    dist.barrier()
+
+
+def subgroups(gloo):
+    rank, size = dist.get_rank(), dist.get_world_size()
+    for ranks in ([0], list(range(0, size, 2)), list(range(1, size))):
+        if not ranks:
+            continue
+        group = dist.new_group(ranks)
+        if rank in ranks:
+            t = torch.tensor([rank])
+            dist.all_reduce(t, group=group)
+            assert t.item() == sum(ranks) and dist.get_world_size(group) == len(ranks)
+            if len(ranks) > 1:
+                t = torch.tensor([rank])
+                dist.broadcast(t, ranks[-1], group=group)
+                assert t.item() == ranks[-1]
+        dist.barrier()
+
+
+def network():
+    torch.manual_seed(7)
+    return nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 300), nn.ReLU(), nn.Linear(300, 10))
+
+
+def trained(group, hook=None, views=False, steps=4):
+    """Parameters after some steps of training."""
+    model = DDP(network(), process_group=group, bucket_cap_mb=0.05, gradient_as_bucket_view=views)
+    if hook is not None:
+        model.register_comm_hook(hook, gaspi.torch.bucket_hook)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    torch.manual_seed(dist.get_rank())
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(torch.randn(4, 1, 8, 8)), torch.randint(10, (4,)))
+        loss.backward()
+        optimizer.step()
+    return torch.cat([p.detach().reshape(-1) for p in model.parameters()])
+
+
+def training(gloo):
+    """Two ranks add in one order, so that parameters are Gloo's bit for bit; more add in another order."""
+    theirs = trained(gloo)
+    for hook, views in ((None, False), (None, True), (gaspi.torch.Buckets(), False), (gaspi.torch.Buckets(), True)):
+        ours = trained(dist.group.WORLD, hook, views)
+        if dist.get_world_size() <= 2:
+            assert torch.equal(ours, theirs)
+        else:
+            assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+        every = [torch.empty_like(ours) for _ in range(dist.get_world_size())]
+        dist.all_gather(every, ours)
+        assert all(torch.equal(ours, other) for other in every)
+
+
+def killed():
+    """The last rank ends in the middle of training. The others get an error that names it."""
+    last = dist.get_world_size() - 1
+    model = DDP(network(), bucket_cap_mb=0.05)
+    try:
+        for step in range(1000):
+            if step == 3 and dist.get_rank() == last:
+                os.kill(os.getpid(), signal.SIGKILL)
+            began = time.monotonic()
+            model(torch.randn(4, 1, 8, 8)).sum().backward()
+    except RuntimeError as error:
+        print(f"after {time.monotonic() - began:.3f} s: {error}")
+        assert f"rank {last}" in str(error), error
+    else:
+        raise AssertionError("no error")
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def main(names):
+    torch.set_num_threads(1)
+    dist.init_process_group("gaspi", timeout=timedelta(seconds=60))
+    assert dist.get_backend() == "gaspi"
+    if names == ["killed"]:
+        killed()
+    gloo = dist.new_group(backend="gloo")
+    for each in (collectives, works, mistakes, messages, subgroups, training):
+        if not names or each.__name__ in names:
+            each(gloo)
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
