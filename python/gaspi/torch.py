@@ -9,16 +9,19 @@ Operations go on beside the program, by a thread of the library, also while a ba
 tensors or operations is raised by the call itself; losses of ranks and timeouts by ``wait``, and name the rank.
 
 Under gaspi-run the import makes the process a rank, and sets the variables that torch looks for. Under torchrun the
-first process group does so: key and rendezvous of the job go through torch's store."""
+first process group does so: key and rendezvous of the job go through torch's store.
+
+Versions: torch 1.13 keeps no Python object of a work alive, and does not say whether a caller waits at once. Later
+ones do, and take the devices of a backend. Both find their form here."""
 
 from __future__ import annotations
 
 import atexit
 import ctypes
 import os
+import queue
 import secrets
 import socket
-import queue
 import sys
 import threading
 from datetime import timedelta
@@ -37,12 +40,14 @@ from ._mail import Mail, Parcel
 
 Tensor = torch.Tensor
 
-_TYPES = {
+# gaspigo_type_t by dtype. Versions before 2.3 lack the wide unsigned integers.
+_TYPES: dict[torch.dtype, int] = {
     torch.int8: 0,
     torch.int16: 1,
     torch.int32: 2,
     torch.int64: 3,
     torch.uint8: 4,
+    **{getattr(torch, name): number for name, number in (("uint16", 5), ("uint32", 6), ("uint64", 7)) if hasattr(torch, name)},
     torch.float16: 8,
     torch.bfloat16: 9,
     torch.float32: 10,
@@ -67,7 +72,7 @@ _GROUPS = 128  # process groups of a rank
 _LEAVING = 10.0  # seconds that a rank waits for the others when it ends
 _KEPT = 1024  # operations whose end nobody has asked for
 
-_PyWork: Any = getattr(dist, "_Work", None) or getattr(dist, "Work")
+_Work: Any = getattr(dist, "_Work", None) or getattr(dist, "Work")
 
 
 def _tensor(tensor: Any, what: str) -> Tensor:
@@ -78,7 +83,7 @@ def _tensor(tensor: Any, what: str) -> Tensor:
         raise TypeError(f"gaspi: {what}: a tensor on {tensor.device}; want one in main memory (cpu)")
     if tensor.layout != torch.strided:
         raise TypeError(f"gaspi: {what}: a tensor of layout {tensor.layout}; want a dense one (to_dense)")
-    return tensor.detach()
+    return tensor.detach() if tensor.requires_grad else tensor
 
 
 def _one(tensors: Sequence[Tensor], what: str) -> Tensor:
@@ -123,46 +128,48 @@ def _nbytes(tensor: Tensor) -> int:
     return tensor.numel() * tensor.element_size()
 
 
-class _Ending(_PyWork):  # type: ignore[misc]
-    """An operation that goes on beside the program, and ends once."""
+class _Ending(_Work):  # type: ignore[misc]
+    """An operation that ends once. One that is made with over has ended."""
 
-    def __init__(self, group: Group, result: Any, what: str) -> None:
+    _error: Optional[BaseException] = None
+    _future: Optional[Future[Any]] = None
+
+    def __init__(self, group: Group, result: Any, what: str, over: bool = False) -> None:
         super().__init__()
-        self._group, self._result, self._what = group, result, what
+        self._group, self._result, self._what, self._over = group, result, what, over
         self._lock = threading.Lock()
-        self._ended = threading.Event()
-        self._error: Optional[BaseException] = None
-        self._future: Optional[Future[Any]] = None
-        group._keep(self)
+        if not over:
+            group._keep(self)
 
     def _end(self, error: Optional[BaseException], finish: Optional[Callable[[], None]] = None) -> None:
         with self._lock:
-            if self._ended.is_set():
+            if self._over:
                 return
             if error is None and finish is not None:
                 try:
                     finish()
                 except BaseException as why:  # it is the waiter's
                     error = why
-            self._error = error
-            self._ended.set()
-            future = self._future
-        if future is not None:
-            self._tell(future)
+            self._error, self._over = error, True
+            told = self._future is not None
+        if told:
+            self._tell()
 
-    def _tell(self, future: Future[Any]) -> None:
-        if self._error is None:
-            future.set_result(self._result)
-        else:
-            future.set_exception(self._error)
+    def _tell(self) -> None:
+        self._ending.set_result(None)
         self._group._forget(self)
+
+    def _outcome(self, _: Any) -> Any:
+        if self._error is not None:
+            raise self._error
+        return self._result
 
     def _await(self, seconds: float) -> None:
         raise NotImplementedError
 
     def wait(self, timeout: timedelta = timedelta(0)) -> bool:
         """Blocks until the operation has ended, and raises its error."""
-        if not self._ended.is_set():
+        if not self._over:
             self._await(timeout.total_seconds() if timeout > timedelta(0) else self._group._timeout)
         self._group._forget(self)
         if self._error is not None:
@@ -171,11 +178,11 @@ class _Ending(_PyWork):  # type: ignore[misc]
 
     def is_completed(self) -> bool:
         """Whether the operation has ended."""
-        return self._ended.is_set()
+        return self._over
 
     def is_success(self) -> bool:
         """Whether it has ended well."""
-        return self._ended.is_set() and self._error is None
+        return self._over and self._error is None
 
     def exception(self) -> Optional[BaseException]:
         """Its error, or None."""
@@ -187,39 +194,36 @@ class _Ending(_PyWork):  # type: ignore[misc]
         return self._result
 
     def get_future(self) -> Future[Any]:
-        """A future that ends with the operation, and has its tensors."""
+        """A future that ends with the operation, and has its tensors or its error. The error is that of a callback:
+        one of set_exception is raised in Python alone, and to C++ looks like a result."""
         with self._lock:
             if self._future is not None:
                 return self._future
-            future: Future[Any] = Future()
-            self._future = future
-            ended = self._ended.is_set()
-        if ended:
-            self._tell(future)
+            self._ending: Future[None] = Future()
+            self._future = self._ending.then(self._outcome)
+            over = self._over
+        if over:
+            self._tell()
         else:
             self._watch()
-        return future
+        return self._future
 
     def _watch(self) -> None:
         """Sees to it that the operation ends although nobody waits."""
 
 
 class _Operation(_Ending):
-    """A collective operation of a team."""
+    """A collective operation of a team, which was started."""
 
-    def __init__(self, group: Group, task: lib.Task, alive: Any, finish: Optional[Callable[[], None]], result: Any, what: str) -> None:
-        self._alive, self._finish = alive, finish
-        handle = ctypes.c_ulong()
-        with group._calls:
-            code = again(lambda ms: lib.api().gaspigo_start(group._team._handle, task, ms, handle), group._timeout)
-            if code:
-                fail_with_text(code, f"gaspi: {what}")
-        self._handle = handle.value
+    def __init__(
+        self, group: Group, handle: int, alive: Any, finish: Optional[Callable[[], None]], result: Any, what: str
+    ) -> None:
         super().__init__(group, result, what)
+        self._handle, self._alive, self._finish = handle, alive, finish
 
     def _settle(self, code: int) -> None:
-        error = _team.error_of(code, f"gaspi: {self._what}")
-        self._end(error, self._finish)
+        """Ends the operation. The first thread that knows the code does so."""
+        self._end(_team.error_of(code, f"gaspi: {self._what}"), self._finish)
         lib.api().gaspigo_request_free(self._handle)
         self._alive = None
 
@@ -232,18 +236,19 @@ class _Operation(_Ending):
                 self._group._calls.release()
         else:
             code = again(lambda ms: api.gaspigo_join(self._handle, ms), seconds)
+        if self._over:
+            return
         if code == lib.TIMEOUT:
-            raise Timeout(f"gaspi: {self._what}: it has not ended after {seconds:g} s", code)
-        if not self._ended.is_set():
-            self._settle(code)
+            raise _late(self._what, seconds)
+        self._settle(code)
 
     def is_completed(self) -> bool:
         """Whether the operation has ended."""
-        if not self._ended.is_set():
+        if not self._over:
             code = lib.api().gaspigo_join(self._handle, 0)
             if code != lib.TIMEOUT:
                 self._settle(code)
-        return self._ended.is_set()
+        return self._over
 
     def _watch(self) -> None:
         self._group._watcher.put(self)
@@ -252,23 +257,28 @@ class _Operation(_Ending):
 class _Message(_Ending):
     """A message to or from another rank."""
 
+    def __init__(self, group: Group, finish: Optional[Callable[[], None]], result: Any, what: str) -> None:
+        super().__init__(group, result, what)
+        self._source, self._finish, self._ended = -1, finish, threading.Event()
+
     def _done(self, parcel: Parcel, error: Optional[BaseException]) -> None:
         self._source = parcel.source
         self._end(error, self._finish)
-
-    def __init__(self, group: Group, finish: Optional[Callable[[], None]], result: Any, what: str) -> None:
-        super().__init__(group, result, what)
-        self._source, self._finish = -1, finish
+        self._ended.set()
 
     def _await(self, seconds: float) -> None:
         if not self._ended.wait(seconds):
-            raise Timeout(f"gaspi: {self._what}: it has not ended after {seconds:g} s")
+            raise _late(self._what, seconds)
 
     def source_rank(self) -> int:
         """The member that sent the message."""
         return self._source
 
     _source_rank = source_rank
+
+
+def _late(what: str, seconds: float) -> Timeout:
+    return Timeout(f"gaspi: {what}: it has not ended after {seconds:g} s", lib.TIMEOUT)
 
 
 class _Watcher:
@@ -287,7 +297,7 @@ class _Watcher:
     def _loop(self) -> None:
         while True:
             work = self._work.get()
-            if not work._ended.is_set():
+            if not work._over:
                 work._settle(lib.api().gaspigo_join(work._handle, BLOCK))
 
 
@@ -305,17 +315,47 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         self._mail: Optional[Mail] = Mail(proc, self._members, self._team) if size > 1 else None
         self._calls = threading.Lock()  # held in calls of the team
         self._watcher = _Watcher()
-        self._alive: dict[int, _Ending] = {}  # torch's C++ code keeps no Python object alive
+        self._alive: dict[int, _Ending] = {}  # C++ code of torch 1.13 keeps no Python object alive
+        self._late: list[Any] = []  # memory of calls that have not ended in time
 
     def _keep(self, work: _Ending) -> None:
         self._alive[id(work)] = work
         if len(self._alive) > _KEPT:
             for number, old in list(self._alive.items())[: _KEPT // 2]:
-                if old._ended.is_set():
+                if old._over:
                     self._alive.pop(number, None)
 
     def _forget(self, work: _Ending) -> None:
         self._alive.pop(id(work), None)
+
+    def _run(
+        self,
+        task: lib.Task,
+        alive: Any,
+        finish: Optional[Callable[[], None]],
+        result: Any,
+        what: str,
+        opts: Any = None,
+    ) -> _Ending:
+        """Starts an operation. One whose caller waits at once, as later versions of torch say, is carried out."""
+        api, team = lib.api(), self._team._handle
+        if not getattr(opts, "asyncOp", True):
+            with self._calls:
+                code = again(lambda ms: api.gaspigo_do(team, task, ms), self._timeout)
+                if code == lib.TIMEOUT:
+                    self._late.append((task, alive))
+                    raise _late(what, self._timeout)
+                if code:
+                    fail_with_text(code, f"gaspi: {what}")
+            if finish is not None:
+                finish()
+            return _Ending(self, result, what, over=True)
+        handle = ctypes.c_ulong()
+        with self._calls:
+            code = again(lambda ms: api.gaspigo_start(team, task, ms, handle), self._timeout)
+            if code:
+                fail_with_text(code, f"gaspi: {what}")
+        return _Operation(self, handle.value, alive, finish, result, what)
 
     # As torch names them.
 
@@ -338,7 +378,7 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         kind, (op, mean) = _kind(tensor, what), _reduction(opts.reduceOp if opts else dist.ReduceOp.SUM, tensor, what)
         dense = tensor.contiguous()
         task = lib.Task(call=_team._ALLREDUCE, type=kind, op=op, dst=dense.data_ptr(), count=dense.numel())
-        return _Operation(self, task, dense, self._finish(tensor, dense, mean), list(tensors), what)
+        return self._run(task, dense, self._finish(tensor, dense, mean), list(tensors), what, opts)
 
     def allreduce_coalesced(self, tensors: Sequence[Tensor], opts: Any = None) -> Any:
         """Combines several tensors of all members, in place."""
@@ -356,7 +396,7 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
             for t, part in zip(flat, dense.split([t.numel() for t in flat])):
                 t.copy_(part.view(t.shape))
 
-        return _Operation(self, task, dense, finish, list(tensors), what)
+        return self._run(task, dense, finish, list(tensors), what, opts)
 
     def reduce(self, tensors: Sequence[Tensor], opts: Any = None) -> Any:
         """Combines tensors of all members, in place at the root."""
@@ -370,7 +410,7 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
             dense = tensor.clone(memory_format=torch.contiguous_format)  # the tensor stays as it is
         task = lib.Task(call=_team._REDUCE, type=kind, op=op, root=root, dst=dense.data_ptr(), count=dense.numel())
         finish = self._finish(tensor, dense, mean) if root == self._rank else None
-        return _Operation(self, task, dense, finish, list(tensors), what)
+        return self._run(task, dense, finish, list(tensors), what, opts)
 
     def broadcast(self, tensors: Sequence[Tensor], opts: Any = None) -> Any:
         """Copies the root's tensor to all members."""
@@ -378,11 +418,11 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         dense = tensor.contiguous()
         root = opts.rootRank if opts else 0
         task = self._moving(_team._BROADCAST, dense, None, _nbytes(dense), root)
-        return _Operation(self, task, dense, self._finish(tensor, dense), list(tensors), "broadcast")
+        return self._run(task, dense, self._finish(tensor, dense), list(tensors), "broadcast", opts)
 
     def barrier(self, opts: Any = None) -> Any:
         """Ends when all members have called it."""
-        return _Operation(self, lib.Task(call=_team._BARRIER), None, None, [], "barrier")
+        return self._run(lib.Task(call=_team._BARRIER), None, None, [], "barrier", opts)
 
     def allgather(self, outputs: Sequence[Sequence[Tensor]], inputs: Sequence[Tensor], opts: Any = None) -> Any:
         """Gathers tensors of all members."""
@@ -391,7 +431,7 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         outs = self._parts(outputs, source, what)
         flat = self._flat(source)
         task = self._moving(_team._ALLGATHER, flat, source, _nbytes(source))
-        return _Operation(self, task, (flat, source), lambda: _unpack(flat, outs), [list(o) for o in outputs], what)
+        return self._run(task, (flat, source), lambda: _unpack(flat, outs), [list(o) for o in outputs], what, opts)
 
     def _allgather_base(self, output: Tensor, source: Tensor, opts: Any = None) -> Any:
         """Gathers tensors of all members in one."""
@@ -400,12 +440,15 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         out = _alike(_tensor(output, what), dense, dense.numel() * self._size, what)
         into = out.contiguous()
         task = self._moving(_team._ALLGATHER, into, dense, _nbytes(dense))
-        return _Operation(self, task, (into, dense), self._finish(out, into), [output], what)
+        return self._run(task, (into, dense), self._finish(out, into), [output], what, opts)
 
     def allgather_coalesced(self, outputs: Sequence[Sequence[Tensor]], inputs: Sequence[Tensor], opts: Any = None) -> Any:
         """Gathers several tensors of all members."""
-        works = [self.allgather([[out[k] for out in outputs]], [source]) for k, source in enumerate(inputs)]
-        return _last(works)
+        return _last([self.allgather([[out[k] for out in outputs]], [source], opts) for k, source in enumerate(inputs)])
+
+    def allgather_into_tensor_coalesced(self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], opts: Any = None) -> Any:
+        """As ``_allgather_base``, of several tensors."""
+        return _last([self._allgather_base(out, source, opts) for out, source in zip(outputs, inputs)])
 
     def gather(self, outputs: Sequence[Sequence[Tensor]], inputs: Sequence[Tensor], opts: Any = None) -> Any:
         """Gathers tensors of all members at the root."""
@@ -413,11 +456,11 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         source = _one(inputs, what).contiguous()
         if root != self._rank:
             task = self._moving(_team._GATHER, None, source, _nbytes(source), root)
-            return _Operation(self, task, source, None, [], what)
+            return self._run(task, source, None, [], what, opts)
         outs = self._parts(outputs, source, what)
         flat = self._flat(source)
         task = self._moving(_team._GATHER, flat, source, _nbytes(source), root)
-        return _Operation(self, task, (flat, source), lambda: _unpack(flat, outs), [list(o) for o in outputs], what)
+        return self._run(task, (flat, source), lambda: _unpack(flat, outs), [list(o) for o in outputs], what, opts)
 
     def scatter(self, outputs: Sequence[Tensor], inputs: Sequence[Sequence[Tensor]], opts: Any = None) -> Any:
         """Copies a tensor of the root to each member."""
@@ -427,7 +470,7 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         if root == self._rank:
             flat = torch.cat([part.reshape(-1) for part in self._parts(inputs, out, what)])
         task = self._moving(_team._SCATTER, dense, flat, _nbytes(dense), root)
-        return _Operation(self, task, (flat, dense), self._finish(out, dense), list(outputs), what)
+        return self._run(task, (flat, dense), self._finish(out, dense), list(outputs), what, opts)
 
     def reduce_scatter(self, outputs: Sequence[Tensor], inputs: Sequence[Sequence[Tensor]], opts: Any = None) -> Any:
         """Combines tensors of all members, and gives each the one of its number."""
@@ -443,7 +486,9 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         flat = _alike(_tensor(source, what), out, out.numel() * self._size, what).contiguous()
         return self._reduce_scatter(out, flat, opts, [output], what)
 
-    all_gather_single, reduce_scatter_single = _allgather_base, _reduce_scatter_base  # names of later versions
+    def reduce_scatter_tensor_coalesced(self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], opts: Any = None) -> Any:
+        """As ``_reduce_scatter_base``, of several tensors."""
+        return _last([self._reduce_scatter_base(out, source, opts) for out, source in zip(outputs, inputs)])
 
     def _reduce_scatter(self, out: Tensor, flat: Tensor, opts: Any, result: Any, what: str) -> Any:
         kind, (op, mean) = _kind(out, what), _reduction(opts.reduceOp if opts else dist.ReduceOp.SUM, out, what)
@@ -451,7 +496,7 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         task = lib.Task(
             call=_team._REDUCE_SCATTER, type=kind, op=op, dst=dense.data_ptr(), src=flat.data_ptr(), count=dense.numel()
         )
-        return _Operation(self, task, (dense, flat), self._finish(out, dense, mean), result, what)
+        return self._run(task, (dense, flat), self._finish(out, dense, mean), result, what, opts)
 
     def alltoall(self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], opts: Any = None) -> Any:
         """Sends a tensor to each member, and receives one from each."""
@@ -468,7 +513,7 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
             for t, part in zip(outs, into.split(receives)):
                 t.copy_(part.view(t.shape))
 
-        return self._alltoallv(source, sends, into, receives, finish, list(outputs), what)
+        return self._alltoallv(source, sends, into, receives, finish, list(outputs), what, opts)
 
     def alltoall_base(
         self, output: Tensor, source: Tensor, output_splits: Sequence[int], input_splits: Sequence[int], opts: Any = None
@@ -480,7 +525,12 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         into = out.contiguous()
         sends = self._splits(dense, input_splits, what)
         receives = self._splits(into, output_splits, what)
-        return self._alltoallv(dense, sends, into, receives, self._finish(out, into), [output], what)
+        return self._alltoallv(dense, sends, into, receives, self._finish(out, into), [output], what, opts)
+
+    # Names of later versions.
+    all_gather_single, all_gather_single_coalesced = _allgather_base, allgather_into_tensor_coalesced
+    reduce_scatter_single, reduce_scatter_single_coalesced = _reduce_scatter_base, reduce_scatter_tensor_coalesced
+    all_to_all_single = alltoall_base
 
     def _splits(self, tensor: Tensor, splits: Sequence[int], what: str) -> list[int]:
         """Elements for each member."""
@@ -495,7 +545,15 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         return [row * rows for rows in splits]
 
     def _alltoallv(
-        self, source: Tensor, sends: list[int], into: Tensor, receives: list[int], finish: Any, result: Any, what: str
+        self,
+        source: Tensor,
+        sends: list[int],
+        into: Tensor,
+        receives: list[int],
+        finish: Any,
+        result: Any,
+        what: str,
+        opts: Any,
     ) -> Any:
         width = source.element_size()
         counts = [(ctypes.c_ulong * self._size)(*(n * width for n in each)) for each in (sends, receives)]
@@ -507,7 +565,7 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
             sends=counts[0],
             receives=counts[1],
         )
-        return _Operation(self, task, (source, into, counts), finish, result, what)
+        return self._run(task, (source, into, counts), finish, result, what, opts)
 
     # Messages.
 
@@ -585,7 +643,11 @@ def _unpack(flat: Tensor, outs: Sequence[Tensor]) -> None:
 
 def _last(works: Sequence[Any]) -> Any:
     """The last of several operations, whose end waits for the others."""
+    if not works:
+        raise ValueError("gaspi: no tensors")
     last = works[-1]
+    if last._over:  # and so are those before it
+        return last
     ended = last._finish
 
     def finish() -> None:
@@ -683,7 +745,7 @@ def _prepare() -> None:
 @atexit.register
 def _leave() -> None:
     """Nobody leaves while others still need it, unless something went wrong."""
-    if _proc.initialized() and not hasattr(sys, "last_type"):
+    if _proc.initialized() and not _proc.current().lost() and not hasattr(sys, "last_type"):
         try:
             _proc.current().barrier(_LEAVING)
         except Error:
@@ -712,13 +774,17 @@ class Buckets:
 def bucket_hook(state: Buckets, bucket: Any) -> Future[Any]:
     """A communication hook of DistributedDataParallel: gradients are averaged in memory that all ranks reach, and not
     copied for it. ``model.register_comm_hook(gaspi.torch.Buckets(), gaspi.torch.bucket_hook)``"""
-    what, source = "gradients", bucket.buffer()
+    what, source, group = "gradients", bucket.buffer(), state._group
     shared = state._of(bucket.index(), _tensor(source, what))
-    torch.div(source, state._group._size, out=shared)
+    torch.div(source, group._size, out=shared)
     task = lib.Task(
         call=_team._ALLREDUCE, type=_kind(shared, what), op=0, dst=shared.data_ptr(), count=shared.numel()
     )
-    return _Operation(state._group, task, shared, None, shared, what).get_future()
+    return group._run(task, shared, None, shared, what).get_future()
+
+
+# torch compares them with types, and those above are texts.
+bucket_hook.__annotations__.update({"bucket": dist.GradBucket, "return": Future[Tensor]})
 
 
 def _create(store: Any, rank: int, size: int, timeout: timedelta) -> Group:
