@@ -1,7 +1,7 @@
 """Training of a small convolutional network by DistributedDataParallel:
 
     PYTHONPATH=python python3 -m gaspi.run -n 4 examples/python/ddp.py
-    PYTHONPATH=python torchrun --nproc-per-node 4 examples/python/ddp.py
+    PYTHONPATH=python torchrun --nproc_per_node 4 examples/python/ddp.py
 
 Pictures of 12 x 12 points with noise show a bar that lies, stands, rises or falls. Each rank has pictures of its own, and
 gradients are averaged while the backward pass runs, in memory that all ranks reach (bucket_hook)."""

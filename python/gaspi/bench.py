@@ -1,11 +1,17 @@
-"""Times of allreduce on tensors beside Gloo's: ``python -m gaspi.bench [--ranks 2,4] [--transport shm] [--steps]``.
+"""Times of allreduce on tensors and of training steps, beside Gloo's: ``python -m gaspi.bench [--ranks 2,4]``.
 
-Both backends are measured in one job, in turns, from barrier to barrier. Each figure is the median over the turns of the
-slowest rank's time for one call."""
+Both backends are measured in one job, by the same processes, in turns. A turn has some calls between two barriers, and
+its time is that of the slowest rank, divided by the calls. Figures are medians over the rounds, each of which has a turn
+of every backend; the ratio is the median of those of the rounds, with the least and the most of them.
+
+Arguments after ``--`` are flags of gaspi-run, such as ``-- --transport tcp``. Nothing is built: libgaspi.so and gaspi-run
+are found as gaspi.run does, by GASPI_LIBRARY and GASPI_RUN or beside the package."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import statistics
 import subprocess
 import sys
@@ -14,56 +20,98 @@ from typing import Any, Callable
 
 from . import run
 
-_SIZES = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20]
-_TURNS = 9
-_ATLEAST = 0.01  # seconds of a turn
+_SIZES = "8,64,512,4K,32K,256K,1M,4M,16M,64M"
+_ROUNDS = 5
+_ATLEAST = 0.02  # seconds of a turn
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+Call = Callable[[], Any]
+Times = dict[str, list[float]]  # seconds of each round, by what was measured
 
 
-def _seconds(call: Callable[[], Any], repeats: int, ready: Callable[[], Any]) -> float:
-    ready()
+def _bytes(text: str) -> int:
+    """Bytes, as 8, 4K or 64M."""
+    unit = _UNITS.get(text[-1:].upper(), 1)
+    number = int(text[:-1] if unit > 1 else text)
+    if number < 1 or number * unit % 4:
+        raise ValueError(f"{text} bytes; want a multiple of 4, such as 8, 4K or 64M")
+    return number * unit
+
+
+def _text(nbytes: int) -> str:
+    for unit, scale in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if nbytes >= scale and nbytes % scale == 0:
+            return f"{nbytes // scale} {unit}"
+    return f"{nbytes} B"
+
+
+def _seconds(call: Call, repeats: int) -> float:
+    """Seconds of a call, at this rank."""
+    import torch.distributed as dist
+
+    dist.barrier()
     began = time.perf_counter()
     for _ in range(repeats):
         call()
     return (time.perf_counter() - began) / repeats
 
 
-def _text(nbytes: int) -> str:
-    for unit, scale in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if nbytes >= scale:
-            return f"{nbytes // scale} {unit}"
-    return f"{nbytes} B"
-
-
-def _compare(calls: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Medians of the slowest rank's times, in seconds."""
+def _everywhere(value: float, least: bool = False) -> float:
+    """The most of the ranks' values, or the least."""
     import torch
     import torch.distributed as dist
 
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(_TURNS):
-        for name, call in calls.items():
-            slowest = torch.tensor([_seconds(call, repeats, dist.barrier)], dtype=torch.float64)
-            dist.all_reduce(slowest, dist.ReduceOp.MAX)
-            times[name].append(slowest.item())
-    return {name: statistics.median(each) for name, each in times.items()}
+    cell = torch.tensor([value], dtype=torch.float64)
+    dist.all_reduce(cell, dist.ReduceOp.MIN if least else dist.ReduceOp.MAX)
+    return float(cell.item())
 
 
-def _repeats(call: Callable[[], Any]) -> int:
-    """How many calls a turn has, at all ranks alike."""
-    import torch
-    import torch.distributed as dist
+def _measure(calls: dict[str, Call], rounds: int) -> Times:
+    """Times of some calls in turns, the first of which changes from round to round. A slow call is made once a turn."""
+    repeats = {}
+    for name, call in calls.items():
+        call()
+        repeats[name] = int(max(1, min(1000, _ATLEAST / _everywhere(_seconds(call, 2)))))
+    times: Times = {name: [] for name in calls}
+    names = list(calls)
+    for number in range(rounds):
+        for at in range(len(names)):
+            name = names[(number + at) % len(names)]
+            times[name].append(_everywhere(_seconds(calls[name], repeats[name])))
+    return times
 
-    call()
-    count = torch.tensor([max(1, min(1000, int(_ATLEAST / _seconds(call, 3, dist.barrier))))])
-    dist.all_reduce(count, dist.ReduceOp.MIN)
-    return int(count.item())
+
+def _row(name: str, times: Times, **more: Any) -> dict[str, Any]:
+    """A row of the table: medians in microseconds, and how many times as long Gloo takes."""
+    ratios = [theirs / ours for ours, theirs in zip(times["gaspi"], times["gloo"])]
+    row: dict[str, Any] = {"name": name, **more, "rounds": len(ratios)}
+    for each, seconds in times.items():
+        row[f"{each}_us"] = round(statistics.median(seconds) * 1e6, 2)
+    row.update(ratio=round(statistics.median(ratios), 2), ratio_least=round(min(ratios), 2), ratio_most=round(max(ratios), 2))
+    return row
 
 
-def _row(name: str, times: dict[str, float]) -> str:
-    return f"| {name} | {times['gaspi'] * 1e6:,.1f} | {times['gloo'] * 1e6:,.1f} | {times['gloo'] / times['gaspi']:.1f} |"
+class _Table:
+    """What rank 0 prints, as a table, and into a file, as lines of JSON."""
+
+    def __init__(self, first: bool, ranks: int, path: str, about: dict[str, Any]) -> None:
+        self._first, self._path, self._about = first, path, {"ranks": ranks, **about}
+        self._print(f"\n| {ranks} ranks | gaspi, us | gloo, us | gloo / gaspi | least | most |\n|---|---|---|---|---|---|")
+
+    def _print(self, line: str) -> None:
+        if self._first:
+            print(line, flush=True)
+
+    def add(self, row: dict[str, Any], note: str = "") -> None:
+        """Adds a row."""
+        cells = [row["name"] + note, f"{row['gaspi_us']:,.1f}", f"{row['gloo_us']:,.1f}"]
+        self._print("| " + " | ".join([*cells, *(f"{row[key]:.1f}" for key in ("ratio", "ratio_least", "ratio_most"))]) + " |")
+        if self._first and self._path:
+            with open(self._path, "a", encoding="utf-8") as file:
+                file.write(json.dumps({**self._about, **row}) + "\n")
 
 
-def rank(steps: bool) -> None:
+def rank(options: argparse.Namespace) -> None:
     """The part of one rank."""
     import torch
     import torch.distributed as dist
@@ -73,36 +121,43 @@ def rank(steps: bool) -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gaspi")
     groups = {"gaspi": dist.group.WORLD, "gloo": dist.new_group(backend="gloo")}
-    first = dist.get_rank() == 0
-    if first:
-        print(f"\n{dist.get_world_size()} ranks\n\n| | gaspi, us | gloo, us | gloo / gaspi |\n|---|---|---|---|", flush=True)
-    for nbytes in _SIZES:
+    about = {"torch": torch.__version__, "processors": os.cpu_count(), "flags": " ".join(options.flags)}
+    table = _Table(dist.get_rank() == 0, dist.get_world_size(), options.json, about)
+    for nbytes in map(_bytes, filter(None, options.sizes.split(","))):
         tensor = torch.zeros(nbytes // 4)
         calls = {name: (lambda g=group: dist.all_reduce(tensor, group=g)) for name, group in groups.items()}
-        times = _compare(calls, _repeats(calls["gloo"]))
-        if first:
-            print(_row(f"allreduce of {_text(nbytes)}", times), flush=True)
-    if steps:
-        models = {name: _training(group, None) for name, group in groups.items()}
-        times = _compare(models, 3)
-        if first:
-            print(_row("step of DDP, 8 M parameters", times), flush=True)
-        models["gaspi"] = _training(groups["gaspi"], gaspi.torch.Buckets())
-        times = _compare(models, 3)
-        if first:
-            print(_row("step of DDP, 8 M parameters, bucket_hook", times), flush=True)
+        table.add(_row(f"allreduce of {_text(nbytes)}", _measure(calls, options.rounds), bytes=nbytes))
+    if not options.no_steps:
+        for name, hook in (("step of DDP", None), ("step of DDP, bucket_hook", gaspi.torch.Buckets())):
+            by = {"gaspi": (groups["gaspi"], hook), "gloo": (groups["gloo"], None), "alone": (None, None)}
+            steps = {each: _training(options.width, *how) for each, how in by.items()}
+            row = _row(name, _measure(steps, options.rounds), parameters=_parameters(_network(options.width)))
+            table.add(row, f" ({row['alone_us']:,.0f} us without DDP)")
+    dist.barrier()
+    dist.destroy_process_group()
 
 
-def _training(group: Any, hook: Any) -> Callable[[], None]:
-    """A step of training."""
-    import torch
+def _network(width: int) -> Any:
     from torch import nn
+
+    return nn.Sequential(nn.Linear(1024, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1024))
+
+
+def _parameters(network: Any) -> int:
+    return sum(p.numel() for p in network.parameters())
+
+
+def _training(width: int, group: Any, hook: Any) -> Call:
+    """A step of training, with gradients averaged over a group unless it is None."""
+    import torch
     from torch.nn.parallel import DistributedDataParallel
 
     import gaspi.torch
 
-    layers = nn.Sequential(nn.Linear(1024, 2048), nn.ReLU(), nn.Linear(2048, 2048), nn.ReLU(), nn.Linear(2048, 1024))
-    model = DistributedDataParallel(layers, process_group=group)
+    torch.manual_seed(1)
+    model = _network(width)
+    if group is not None:
+        model = DistributedDataParallel(model, process_group=group)
     if hook is not None:
         model.register_comm_hook(hook, gaspi.torch.bucket_hook)
     optimizer, batch = torch.optim.SGD(model.parameters(), lr=0.01), torch.randn(8, 1024)
@@ -112,33 +167,45 @@ def _training(group: Any, hook: Any) -> Callable[[], None]:
         model(batch).pow(2).mean().backward()
         optimizer.step()
 
-    step()
+    step()  # after which DDP makes its buckets anew
     return step
 
 
 def main() -> None:
     """Starts a job for each number of ranks."""
-    parser = argparse.ArgumentParser(prog="python -m gaspi.bench", description=__doc__)
-    parser.add_argument("--ranks", default="2,4", help="numbers of ranks, by commas")
-    parser.add_argument("--transport", default="auto", help="transport of gaspi-run")
-    parser.add_argument("--emulate", default="", help="network of gaspi-run --emulate")
-    parser.add_argument("--steps", action="store_true", help="steps of DistributedDataParallel, too")
+    parser = argparse.ArgumentParser(
+        prog="python -m gaspi.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--ranks", default="2,4", help="numbers of ranks, by commas (%(default)s)")
+    parser.add_argument("--sizes", default=_SIZES, help="bytes of tensors, by commas (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=_ROUNDS, help="how often each backend has its turn (%(default)s)")
+    parser.add_argument("--width", type=int, default=2048, help="of the hidden layers of the network (%(default)s)")
+    parser.add_argument("--no-steps", action="store_true", help="no steps of DistributedDataParallel")
+    parser.add_argument("--json", default="", metavar="FILE", help="rows as lines of JSON, too; the file is made anew")
     parser.add_argument("--rank", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("flags", nargs="*", metavar="-- FLAG", help="flags of gaspi-run")
     options = parser.parse_args()
     if options.rank:
-        rank(options.steps)
+        rank(options)
         return
-    for ranks in options.ranks.split(","):
-        flags = ["-n", ranks, "--transport", options.transport, "--output", "raw"]
-        if options.emulate:
-            flags += ["--emulate", options.emulate]
-        line = [*flags, "-m", "gaspi.bench", "--rank", *(["--steps"] if options.steps else [])]
-        try:
+    try:
+        for size in filter(None, options.sizes.split(",")):
+            _bytes(size)
+        for name in ("rounds", "width"):
+            if getattr(options, name) < 1:
+                raise ValueError(f"--{name} {getattr(options, name)}; want 1 or more")
+        if options.json:
+            options.json = os.path.abspath(options.json)
+            open(options.json, "w", encoding="utf-8").close()
+        for ranks in options.ranks.split(","):
+            measured = ["--rank", "--sizes", options.sizes, "--rounds", str(options.rounds), "--json", options.json]
+            measured += ["--width", str(options.width), *(["--no-steps"] if options.no_steps else [])]
+            line = ["-n", ranks, "--output", "raw", *options.flags, "-m", "gaspi.bench", *measured, "--", *options.flags]
             ended = subprocess.run(run.command(line), env=run.environment())
-        except (OSError, ValueError) as why:
-            sys.exit(f"gaspi.bench: {why}")
-        if ended.returncode:
-            sys.exit(ended.returncode)
+            if ended.returncode:
+                sys.exit(ended.returncode)
+    except (OSError, ValueError) as why:
+        sys.exit(f"gaspi.bench: {why}")
 
 
 if __name__ == "__main__":

@@ -140,6 +140,36 @@ def works(gloo):
         dist.all_reduce(torch.zeros(1))
 
 
+class AtOnce:
+    """Options of a call that waits at once, as versions of torch after 1.13 have them."""
+
+    asyncOp, reduceOp, rootRank = False, dist.ReduceOp.SUM, 0  # noqa: N815
+
+
+def at_once(gloo):
+    """Such calls are carried out, also while others go on, and their works have ended."""
+    group, rank, size = dist.group.WORLD, dist.get_rank(), dist.get_world_size()
+    long = torch.full((300_000,), 1.0)
+    work = dist.all_reduce(long, async_op=True)
+    columns = torch.full((3, 4), rank + 1).t()
+    ended = group.allreduce([columns], AtOnce())
+    assert columns.eq(size * (size + 1) // 2).all() and ended.is_completed() and ended.is_success() and ended.wait()
+    assert ended.result()[0] is columns and ended.get_future().wait()[0] is columns and ended.exception() is None
+    root = torch.tensor([rank == 0])
+    group.broadcast([root], AtOnce())
+    every = torch.empty(2 * size)
+    group._allgather_base(every, torch.full((2,), float(rank)), AtOnce())
+    assert root.item() and every.tolist() == [float(r) for r in range(size) for _ in range(2)]
+    work.wait()
+    assert long.eq(size).all()
+    outs, ins = [torch.empty(size * n) for n in (1, 2)], [torch.full((n,), float(rank)) for n in (1, 2)]
+    for opts in (AtOnce(), None):
+        group.allgather_into_tensor_coalesced(outs, ins, opts).wait()
+        assert [out.tolist() for out in outs] == [[float(r) for r in range(size) for _ in range(n)] for n in (1, 2)]
+    refused(TypeError, lambda: group.allreduce([torch.tensor([True])], AtOnce()), "bool")
+    group.barrier(AtOnce())
+
+
 def mistakes(gloo):
     size, rank = dist.get_world_size(), dist.get_rank()
     refused(TypeError, lambda: dist.all_reduce(torch.tensor([True]), async_op=True), "bool")
@@ -320,7 +350,7 @@ def main(names):
     if names == ["killed"]:
         killed()
     gloo = dist.new_group(backend="gloo")
-    for each in (collectives, works, mistakes, messages, subgroups, training, overlap):
+    for each in (collectives, works, at_once, mistakes, messages, subgroups, training, overlap):
         if not names or each.__name__ in names:
             each(gloo)
     dist.barrier()
