@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _library as lib
 from ._arrays import address
-from ._errors import Error
+from ._errors import Error, RankLost, Timeout, lost_ranks, names
 from ._proc import Group, Proc
 from ._team import Team
 
@@ -23,6 +23,7 @@ _SLOTS = 2  # pieces on the way from one rank to another
 _HEAD = 16  # bytes: tag and length, before the first piece of a message
 _LARGEST = 1 << 18  # bytes of a slot
 _TOGETHER = 1 << 26  # bytes of all slots of a rank
+_LOOK = 0.1  # seconds of a wait between two looks for ranks that are gone
 
 
 class Parcel:
@@ -77,6 +78,7 @@ class Mail:
         self._bytes = self._segment.array
         self._base = address(self._bytes)
         self._lock = threading.Lock()
+        self._posting = threading.Lock()  # held until the queue was waited for, so that its error is the poster's
         self._outboxes: dict[int, queue.SimpleQueue[tuple[int, Parcel]]] = {}
         self._taker: Optional[threading.Thread] = None
         self._asked: list[tuple[Optional[int], int, Parcel]] = []
@@ -121,6 +123,20 @@ class Mail:
         thread.start()
         return thread
 
+    def _look(self, first: int, count: int = 1) -> Optional[int]:
+        """Waits a moment for a notification."""
+        try:
+            return self._segment.wait_some(first, count, _LOOK)
+        except Timeout:
+            return None
+
+    def _refuse(self, members: Sequence[int]) -> None:
+        """Raises if one of some members is gone."""
+        ranks = {self._team.ranks[member] for member in members}
+        gone = tuple(rank for rank in lost_ranks() if rank in ranks)
+        if gone:
+            raise RankLost(f"a message: {names(gone)} gone", gone)
+
     # Sending.
 
     def _send_loop(self, to: int, outbox: queue.SimpleQueue[tuple[int, Parcel]]) -> None:
@@ -142,7 +158,8 @@ class Mail:
             slot = piece % _SLOTS
             if piece >= _SLOTS:
                 given_back = _SLOTS * (n + to) + slot
-                self._segment.wait_some(given_back)
+                while self._look(given_back) is None:
+                    self._refuse([to])
                 self._segment.reset(given_back)
             stage = (_SLOTS * (n + to) + slot) * self._slot
             length = min(parcel.nbytes - sent, self._slot - len(head))
@@ -150,8 +167,9 @@ class Mail:
             ctypes.memmove(self._base + stage + len(head), parcel.where + sent, length)
             place = _SLOTS * me + slot
             src = self._bytes[stage : stage + len(head) + length]
-            self._segment.write_notify(src, self._team.ranks[to], place * self._slot, place)
-            self._proc.wait()
+            with self._posting:
+                self._segment.write_notify(src, self._team.ranks[to], place * self._slot, place)
+                self._proc.wait()
             piece, sent, head = piece + 1, sent + length, b""
             if sent == parcel.nbytes:
                 return piece
@@ -171,7 +189,10 @@ class Mail:
                 parcel.end(why)
 
     def _take(self) -> None:
-        got = self._segment.wait_some(0, _SLOTS * self._team.size)
+        got = self._look(0, _SLOTS * self._team.size)
+        if got is None:
+            self._end_lost()
+            return
         source = got // _SLOTS
         place = _SLOTS * source + self._pieces[source] % _SLOTS
         self._segment.wait_some(place)
@@ -179,10 +200,45 @@ class Mail:
         done = self._take_piece(source, place * self._slot)
         self._pieces[source] += 1
         given_back = _SLOTS * (self._team.size + self._team.rank) + place % _SLOTS
-        self._segment.notify(self._team.ranks[source], given_back)
-        self._proc.wait()
+        try:
+            with self._posting:
+                self._segment.notify(self._team.ranks[source], given_back)
+                self._proc.wait()
+        except RankLost:
+            pass  # who is gone needs no slot
         if done is not None:
             self._deliver(done)
+
+    def _end_lost(self) -> None:
+        """Ends the messages that were to come from members that are gone. All of them may be the sender of one that any
+        member may send."""
+        if not lost_ranks():
+            return
+        ended = []
+        with self._lock:
+            for asked in list(self._asked):
+                source, _, parcel = asked
+                error = self._error_of(range(self._team.size) if source is None else [source])
+                if error is not None:
+                    self._asked.remove(asked)
+                    ended.append((parcel, error))
+            for source, message in list(self._coming.items()):
+                error = self._error_of([source])
+                if error is not None:
+                    del self._coming[source]
+                    if message.parcel is not None:
+                        ended.append((message.parcel, error))
+                    else:
+                        self._arrived.remove(message)
+        for parcel, error in ended:
+            parcel.end(error)
+
+    def _error_of(self, members: Sequence[int]) -> Optional[Error]:
+        try:
+            self._refuse(members)
+        except RankLost as error:
+            return error
+        return None
 
     def _take_piece(self, source: int, at: int) -> Optional[_Incoming]:
         """Copies a piece of a message. Returns the message if it is complete, and somebody has asked for it."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
-import queue
 import secrets
 import socket
 import sys
@@ -34,9 +33,10 @@ from torch.futures import Future
 
 from . import _library as lib
 from . import _proc, _team
-from ._blocking import BLOCK, again
-from ._errors import Error, Timeout, fail_with_text
+from ._blocking import again
+from ._errors import Error, fail_with_text
 from ._mail import Mail, Parcel
+from ._works import CollectiveWork, Ending, MessageWork, Watcher, late
 
 Tensor = torch.Tensor
 
@@ -72,7 +72,6 @@ _GROUPS = 128  # process groups of a rank
 _LEAVING = 10.0  # seconds that a rank waits for the others when it ends
 _KEPT = 1024  # operations whose end nobody has asked for
 
-_Work: Any = getattr(dist, "_Work", None) or getattr(dist, "Work")
 
 
 def _tensor(tensor: Any, what: str) -> Tensor:
@@ -128,179 +127,6 @@ def _nbytes(tensor: Tensor) -> int:
     return tensor.numel() * tensor.element_size()
 
 
-class _Ending(_Work):  # type: ignore[misc]
-    """An operation that ends once. One that is made with over has ended."""
-
-    _error: Optional[BaseException] = None
-    _future: Optional[Future[Any]] = None
-
-    def __init__(self, group: Group, result: Any, what: str, over: bool = False) -> None:
-        super().__init__()
-        self._group, self._result, self._what, self._over = group, result, what, over
-        self._lock = threading.Lock()
-        if not over:
-            group._keep(self)
-
-    def _end(self, error: Optional[BaseException], finish: Optional[Callable[[], None]] = None) -> None:
-        with self._lock:
-            if self._over:
-                return
-            if error is None and finish is not None:
-                try:
-                    finish()
-                except BaseException as why:  # it is the waiter's
-                    error = why
-            self._error, self._over = error, True
-            told = self._future is not None
-        if told:
-            self._tell()
-
-    def _tell(self) -> None:
-        self._ending.set_result(None)
-        self._group._forget(self)
-
-    def _outcome(self, _: Any) -> Any:
-        if self._error is not None:
-            raise self._error
-        return self._result
-
-    def _await(self, seconds: float) -> None:
-        raise NotImplementedError
-
-    def wait(self, timeout: timedelta = timedelta(0)) -> bool:
-        """Blocks until the operation has ended, and raises its error."""
-        if not self._over:
-            self._await(timeout.total_seconds() if timeout > timedelta(0) else self._group._timeout)
-        self._group._forget(self)
-        if self._error is not None:
-            raise self._error
-        return True
-
-    def is_completed(self) -> bool:
-        """Whether the operation has ended."""
-        return self._over
-
-    def is_success(self) -> bool:
-        """Whether it has ended well."""
-        return self._over and self._error is None
-
-    def exception(self) -> Optional[BaseException]:
-        """Its error, or None."""
-        return self._error
-
-    def result(self) -> Any:
-        """The tensors with its result, when it has ended."""
-        self.wait()
-        return self._result
-
-    def get_future(self) -> Future[Any]:
-        """A future that ends with the operation, and has its tensors or its error. The error is that of a callback:
-        one of set_exception is raised in Python alone, and to C++ looks like a result."""
-        with self._lock:
-            if self._future is not None:
-                return self._future
-            self._ending: Future[None] = Future()
-            self._future = self._ending.then(self._outcome)
-            over = self._over
-        if over:
-            self._tell()
-        else:
-            self._watch()
-        return self._future
-
-    def _watch(self) -> None:
-        """Sees to it that the operation ends although nobody waits."""
-
-
-class _Operation(_Ending):
-    """A collective operation of a team, which was started."""
-
-    def __init__(
-        self, group: Group, handle: int, alive: Any, finish: Optional[Callable[[], None]], result: Any, what: str
-    ) -> None:
-        super().__init__(group, result, what)
-        self._handle, self._alive, self._finish = handle, alive, finish
-
-    def _settle(self, code: int) -> None:
-        """Ends the operation. The first thread that knows the code does so."""
-        self._end(_team.error_of(code, f"gaspi: {self._what}"), self._finish)
-        lib.api().gaspigo_request_free(self._handle)
-        self._alive = None
-
-    def _await(self, seconds: float) -> None:
-        api = lib.api()
-        if self._group._calls.acquire(blocking=False):
-            try:
-                code = again(lambda ms: api.gaspigo_wait(self._handle, ms), seconds)
-            finally:
-                self._group._calls.release()
-        else:
-            code = again(lambda ms: api.gaspigo_join(self._handle, ms), seconds)
-        if self._over:
-            return
-        if code == lib.TIMEOUT:
-            raise _late(self._what, seconds)
-        self._settle(code)
-
-    def is_completed(self) -> bool:
-        """Whether the operation has ended."""
-        if not self._over:
-            code = lib.api().gaspigo_join(self._handle, 0)
-            if code != lib.TIMEOUT:
-                self._settle(code)
-        return self._over
-
-    def _watch(self) -> None:
-        self._group._watcher.put(self)
-
-
-class _Message(_Ending):
-    """A message to or from another rank."""
-
-    def __init__(self, group: Group, finish: Optional[Callable[[], None]], result: Any, what: str) -> None:
-        super().__init__(group, result, what)
-        self._source, self._finish, self._ended = -1, finish, threading.Event()
-
-    def _done(self, parcel: Parcel, error: Optional[BaseException]) -> None:
-        self._source = parcel.source
-        self._end(error, self._finish)
-        self._ended.set()
-
-    def _await(self, seconds: float) -> None:
-        if not self._ended.wait(seconds):
-            raise _late(self._what, seconds)
-
-    def source_rank(self) -> int:
-        """The member that sent the message."""
-        return self._source
-
-    _source_rank = source_rank
-
-
-def _late(what: str, seconds: float) -> Timeout:
-    return Timeout(f"gaspi: {what}: it has not ended after {seconds:g} s", lib.TIMEOUT)
-
-
-class _Watcher:
-    """A thread that ends futures of operations, in the order in which they were started."""
-
-    def __init__(self) -> None:
-        self._work: queue.SimpleQueue[_Operation] = queue.SimpleQueue()
-        self._thread: Optional[threading.Thread] = None
-
-    def put(self, work: _Operation) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._loop, name="gaspi-watcher", daemon=True)
-            self._thread.start()
-        self._work.put(work)
-
-    def _loop(self) -> None:
-        while True:
-            work = self._work.get()
-            if not work._over:
-                work._settle(lib.api().gaspigo_join(work._handle, BLOCK))
-
-
 class Group(dist.ProcessGroup):  # type: ignore[misc]
     """A process group over a team. torch makes it."""
 
@@ -314,18 +140,18 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         self._proc = proc
         self._mail: Optional[Mail] = Mail(proc, self._members, self._team) if size > 1 else None
         self._calls = threading.Lock()  # held in calls of the team
-        self._watcher = _Watcher()
-        self._alive: dict[int, _Ending] = {}  # C++ code of torch 1.13 keeps no Python object alive
+        self._watcher = Watcher()
+        self._alive: dict[int, Ending] = {}  # C++ code of torch 1.13 keeps no Python object alive
         self._late: list[Any] = []  # memory of calls that have not ended in time
 
-    def _keep(self, work: _Ending) -> None:
+    def _keep(self, work: Ending) -> None:
         self._alive[id(work)] = work
         if len(self._alive) > _KEPT:
             for number, old in list(self._alive.items())[: _KEPT // 2]:
                 if old._over:
                     self._alive.pop(number, None)
 
-    def _forget(self, work: _Ending) -> None:
+    def _forget(self, work: Ending) -> None:
         self._alive.pop(id(work), None)
 
     def _run(
@@ -336,7 +162,7 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         result: Any,
         what: str,
         opts: Any = None,
-    ) -> _Ending:
+    ) -> Ending:
         """Starts an operation. One whose caller waits at once, as later versions of torch say, is carried out."""
         api, team = lib.api(), self._team._handle
         if not getattr(opts, "asyncOp", True):
@@ -344,18 +170,18 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
                 code = again(lambda ms: api.gaspigo_do(team, task, ms), self._timeout)
                 if code == lib.TIMEOUT:
                     self._late.append((task, alive))
-                    raise _late(what, self._timeout)
+                    raise late(what, self._timeout)
                 if code:
                     fail_with_text(code, f"gaspi: {what}")
             if finish is not None:
                 finish()
-            return _Ending(self, result, what, over=True)
+            return Ending(self, result, what, over=True)
         handle = ctypes.c_ulong()
         with self._calls:
             code = again(lambda ms: api.gaspigo_start(team, task, ms, handle), self._timeout)
             if code:
                 fail_with_text(code, f"gaspi: {what}")
-        return _Operation(self, handle.value, alive, finish, result, what)
+        return CollectiveWork(self, handle.value, alive, finish, result, what)
 
     # As torch names them.
 
@@ -574,7 +400,7 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         what = f"send to member {to}, tag {tag}"
         dense = _one(tensors, what).contiguous()
         mail = self._with(to, what)
-        work = _Message(self, None, list(tensors), what)
+        work = MessageWork(self, None, list(tensors), what)
         mail.send(to, tag, Parcel(dense.data_ptr(), _nbytes(dense), dense, work._done))
         return work
 
@@ -591,7 +417,7 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
     def _receive(self, tensors: Sequence[Tensor], source: Optional[int], tag: int, mail: Mail, what: str) -> Any:
         tensor = _one(tensors, what)
         dense = tensor.contiguous()
-        work = _Message(self, self._finish(tensor, dense), list(tensors), what)
+        work = MessageWork(self, self._finish(tensor, dense), list(tensors), what)
         mail.receive(source, tag, Parcel(dense.data_ptr(), _nbytes(dense), dense, work._done))
         return work
 

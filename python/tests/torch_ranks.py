@@ -324,14 +324,25 @@ def killed():
     try:
         for step in range(1000):
             if step == 3 and rank == last:
+                for r in range(last):
+                    dist.send(torch.full((1,), 7.0), r, tag=3)
                 os.kill(os.getpid(), signal.SIGKILL)
             began = time.monotonic()
             backward(model, torch.randn(4, 1, 8, 8), torch.randint(10, (4,)))
     except RuntimeError as error:
-        print(f"after {time.monotonic() - began:.3f} s: {error}")
+        print(f"after {time.monotonic() - began:.3f} s: {str(error).splitlines()[0]}")
         assert f"rank {last}" in str(error), error
     else:
         raise AssertionError("no error")
+    got = torch.zeros(1)
+    dist.recv(got, last, tag=3)  # which came before
+    assert got.item() == 7
+    for message in (
+        lambda: dist.recv(torch.zeros(1), last),
+        lambda: dist.recv(torch.zeros(1)),
+        lambda: [dist.send(torch.zeros(1), last) for _ in range(5)],
+    ):
+        refused(gaspi.RankLost, message, f"rank {last} is gone")
     sys.stdout.flush()
     # The others still wait for their error, which a second loss would change, and rank 0 has the store.
     store = dist.distributed_c10d._get_default_store()
