@@ -36,6 +36,7 @@ from . import _proc, _team
 from ._blocking import again
 from ._errors import Error, fail_with_text
 from ._mail import Mail, Parcel
+from ._stages import Stages
 from ._works import CollectiveWork, Ending, MessageWork, Watcher, late
 
 Tensor = torch.Tensor
@@ -140,6 +141,7 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         self._proc = proc
         self._mail: Optional[Mail] = Mail(proc, self._members, self._team) if size > 1 else None
         self._calls = threading.Lock()  # held in calls of the team
+        self._stages = Stages(proc, self._team)
         self._watcher = Watcher()
         self._alive: dict[int, Ending] = {}  # C++ code of torch 1.13 keeps no Python object alive
         self._late: list[Any] = []  # memory of calls that have not ended in time
@@ -202,9 +204,17 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         what = "allreduce"
         tensor = _one(tensors, what)
         kind, (op, mean) = _kind(tensor, what), _reduction(opts.reduceOp if opts else dist.ReduceOp.SUM, tensor, what)
-        dense = tensor.contiguous()
-        task = lib.Task(call=_team._ALLREDUCE, type=kind, op=op, dst=dense.data_ptr(), count=dense.numel())
-        return self._run(task, dense, self._finish(tensor, dense, mean), list(tensors), what, opts)
+
+        def run(dense: Tensor) -> Ending:
+            task = lib.Task(call=_team._ALLREDUCE, type=kind, op=op, dst=dense.data_ptr(), count=dense.numel())
+            return self._run(task, dense, self._finish(tensor, dense, mean), list(tensors), what, opts)
+
+        if not self._stages.fit(_nbytes(tensor)):
+            return run(tensor.contiguous())
+        with self._stages.lock:
+            work = run(self._stages.copy(tensor, self._calls, self._timeout))
+            self._stages.keep(work)
+        return work
 
     def allreduce_coalesced(self, tensors: Sequence[Tensor], opts: Any = None) -> Any:
         """Combines several tensors of all members, in place."""

@@ -146,6 +146,33 @@ class AtOnce:
     asyncOp, reduceOp, rootRank = False, dist.ReduceOp.SUM, 0  # noqa: N815
 
 
+def large(gloo):
+    """Tensors that are copied into memory of the group, in which only a few have room at a time."""
+    rank, size = dist.get_rank(), dist.get_world_size()
+
+    def numbers(n):
+        return (torch.arange(n) % 1000 + rank).to(torch.float32)
+
+    def total(n):
+        return (torch.arange(n) % 1000 * size + size * (size - 1) // 2).to(torch.float32)
+
+    lengths = (70_000, 300_000, 100_000, 1, 900_000, 65_536, 2_000_000, 80_000)
+    tensors = [numbers(n) for n in lengths]
+    works = [dist.all_reduce(t, async_op=True) for t in tensors]
+    assert all(work.wait() for work in reversed(works))
+    assert all(torch.equal(t, total(n)) for t, n in zip(tensors, lengths))
+    columns = numbers(600_000).view(600, 1000).t()
+    dist.all_reduce(columns)
+    assert torch.equal(columns, total(600_000).view(600, 1000).t())
+    for opts in (None, AtOnce()):
+        t, mean = numbers(500_000), dist.AllreduceOptions()
+        dist.group.WORLD.allreduce([t], opts).wait()
+        assert torch.equal(t, total(500_000))
+        mean.reduceOp = dist.ReduceOp.AVG
+        dist.group.WORLD.allreduce([t], mean).wait()  # of what all have
+        assert torch.equal(t, total(500_000))
+
+
 def at_once(gloo):
     """Such calls are carried out, also while others go on, and their works have ended."""
     group, rank, size = dist.group.WORLD, dist.get_rank(), dist.get_world_size()
@@ -361,7 +388,7 @@ def main(names):
     if names == ["killed"]:
         killed()
     gloo = dist.new_group(backend="gloo")
-    for each in (collectives, works, at_once, mistakes, messages, subgroups, training, overlap):
+    for each in (collectives, works, large, at_once, mistakes, messages, subgroups, training, overlap):
         if not names or each.__name__ in names:
             each(gloo)
     dist.barrier()
