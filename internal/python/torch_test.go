@@ -44,6 +44,14 @@ func TestTorch(t *testing.T) {
 			}
 		}
 	})
+	t.Run("after init", func(t *testing.T) {
+		const script = "import gaspi; proc = gaspi.init(); import gaspi.torch, torch.distributed as d; d.init_process_group('gaspi'); " +
+			"print('as told' if (d.get_rank(), d.get_world_size()) == (proc.rank, proc.size) else 'otherwise')"
+		out := output(t, command(t, b, interpreter, "-m", "gaspi.run", "-n", "2", "-c", script))
+		if strings.Count(out, "as told") != 2 {
+			t.Errorf("%s", out)
+		}
+	})
 	t.Run("ddp.py", func(t *testing.T) {
 		out := output(t, command(t, b, interpreter, "-m", "gaspi.run", "-n", "2", "examples/python/ddp.py", "--steps", "60"))
 		if !regexp.MustCompile(`(9\d|100)\.\d% of new pictures .* 2 ranks are equal`).MatchString(out) {

@@ -555,9 +555,9 @@ def _place(store: Any, rank: int, size: int) -> dict[str, str]:
 
 def _prepare() -> None:
     """Under gaspi-run, becomes a rank and sets the variables of torch: its store is at rank 0."""
-    if not _started_by_gaspi() or "RANK" in os.environ or _proc.initialized():
+    if "RANK" in os.environ or not (_started_by_gaspi() or _proc.initialized()):
         return
-    proc = _proc.init(groups=_GROUPS)
+    proc = _proc.current() if _proc.initialized() else _proc.init(groups=_GROUPS)
     place = np.zeros(256, np.uint8)
     if proc.rank == 0:
         host = "127.0.0.1" if proc.local_size == proc.size else socket.gethostname()
