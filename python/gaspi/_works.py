@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
@@ -12,7 +13,7 @@ from torch.futures import Future
 
 from . import _library as lib
 from . import _team
-from ._blocking import BLOCK, again
+from ._blocking import _SLICE, BLOCK, again
 from ._errors import Timeout
 from ._mail import Parcel
 
@@ -161,8 +162,10 @@ class MessageWork(Ending):
         self._ended.set()
 
     def _await(self, seconds: float) -> None:
-        if not self._ended.wait(seconds):
-            raise late(self._what, seconds)
+        end = time.monotonic() + seconds
+        while not self._ended.wait(min(_SLICE, max(0.0, end - time.monotonic()))):  # see _Helper.run
+            if time.monotonic() >= end:
+                raise late(self._what, seconds)
 
     def source_rank(self) -> int:
         """The member that sent the message."""

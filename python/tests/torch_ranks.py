@@ -213,6 +213,8 @@ def messages(gloo):
     if size == 1:
         return
     right, left = (rank + 1) % size, (rank - 1) % size
+    never = dist.irecv(torch.zeros(1), right, tag=99)
+    refused(gaspi.Timeout, lambda: never.wait(timedelta(milliseconds=150)), "recv", "tag 99", "0.15 s")
     for n in (1, 1000, 1_000_000):
         t, got = torch.full((n,), float(rank)), torch.empty(n)
         sent = dist.isend(t, right)
