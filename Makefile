@@ -3,7 +3,7 @@
 
 GO ?= go
 
-.PHONY: ebpf check test bare race fuzz matrix faults kills stress torture bench benchdiff cover cross cluster rdma page generate ci install
+.PHONY: ebpf check test bare race fuzz matrix faults kills stress torture torch bench benchdiff cover cross cluster rdma page generate ci install
 
 check: ## format, vet, staticcheck, quick tests
 	.ci/run fmt vet staticcheck
@@ -67,6 +67,9 @@ cluster: ## whole jobs across hosts that are network namespaces; needs root
 
 rdma: ## the transport over libfabric: sockets here, verbs in a virtual machine; wants libfabric-dev and qemu
 	.ci/run rdma verbs
+
+torch: ## the backend of torch.distributed with Debian's PyTorch, which it installs: four minutes
+	.ci/run torch
 
 page: ## the page of gaspi-run --http in Chromium, with pictures under out/
 	mkdir -p out && GASPI_TEST_PAGE=1 $(GO) test -count=1 -v -run TestPageInABrowser ./cmd/gaspi-run -screenshots $(CURDIR)/out

@@ -70,7 +70,7 @@ func stepsOf(f *goFile, raceless *regexp.Regexp) []string {
 	case f.dir == "internal/system" || f.dir == "internal/testenv/cluster":
 		return []string{"cluster"}
 	case f.dir == "internal/python":
-		return []string{"python"}
+		return []string{"python", "torch"}
 	case f.dir == "internal/testenv/vm" && !f.test || f.dir == "internal/testenv/vm/verbs":
 		return []string{"verbs"} // what a virtual machine needs
 	case raceless.MatchString("/" + f.dir):

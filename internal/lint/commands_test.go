@@ -20,6 +20,7 @@ func TestCheckCommands(t *testing.T) {
 		{"never raced", "slow/a_test.go", `testenv.Need(t, "xz")`, script, nil},
 		{"of a cluster", "internal/testenv/cluster/c.go", `need(c.t, "ip", "cpio")`, script, []string{"cpio is not installed for step cluster"}},
 		{"of a virtual machine", "internal/testenv/vm/machine.go", `testenv.Need(t, "xz")`, script, []string{"xz is not installed for step verbs"}},
+		{"of Python", "internal/python/a_test.go", `testenv.Need(t, "zip")`, script, []string{"zip is not installed for step python", "zip is not installed for step torch"}},
 		{"no list", "a/a_test.go", ``, "steps=(test)\n", []string{"teach internal/lint"}},
 		{"a line without steps", "a/a_test.go", ``, "steps=(test)\nno_race='x'\nwanted() {\n\tcat <<-END\n\t\tcpio cpio\n\t\txz xz-utils tests\n\tEND\n}\n",
 			[]string{`"cpio cpio": want a command or file`, `xz is wanted by "tests", which is no step`}},

@@ -1,5 +1,5 @@
-// Package python tests the package for Python and the programs of examples that are not written in Go,
-// as jobs. Nobody imports it.
+// Package python tests the package for Python, the backend of torch.distributed and the programs of
+// examples that are not written in Go, as jobs. Nobody imports it.
 package python
 
 import (

@@ -65,7 +65,8 @@ class _Helper:
     def run(self, call: Callable[[], None]) -> None:
         done = threading.Event()
         self._work.put((call, done))
-        done.wait()
+        while not done.wait(_SLICE):
+            pass  # a signal may have come just before the wait, which then does not end by it
 
 
 _idle: list[_Helper] = []

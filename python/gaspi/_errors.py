@@ -60,7 +60,7 @@ def fail(code: int, what: str) -> NoReturn:
         raise Error(f"{what}: this process is no rank (any more); gaspi.init() comes first", code)
     lost = lost_ranks() if code == lib.ERROR else ()
     if lost:
-        raise RankLost(f"{what}: {_names(lost)} gone", lost)
+        raise RankLost(f"{what}: {names(lost)} gone", lost)
     raise Error(f"{what}: {_text(code)}", code)
 
 
@@ -77,7 +77,8 @@ def fail_with_text(code: int, what: str) -> NoReturn:
     raise Error(f"{what}: {text}", code)
 
 
-def _names(ranks: tuple[int, ...]) -> str:
+def names(ranks: tuple[int, ...]) -> str:
+    """The subject of a sentence about some ranks, with its verb."""
     if len(ranks) == 1:
         return f"rank {ranks[0]} is"
     return "ranks " + ", ".join(map(str, ranks)) + " are"
