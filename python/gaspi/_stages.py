@@ -1,8 +1,8 @@
 """Copies of large tensors in memory that all members of a group reach.
 
-The library adds up memory of a process in pieces of 32 KiB, for each of which ranks wait for each other; memory of a team
-it adds up at once. So a large tensor is copied there and back. Where ranks have cores of their own both take about as
-long; where they share some, each piece may cost a time slice."""
+The library adds up memory of a process in pieces, for each of which ranks wait for each other; memory of a team it adds
+up at once. Where ranks share cores, each piece may cost a time slice, so that a large tensor is copied there and back.
+Where ranks have cores of their own, the copies take longer than the pieces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Stages:
     def __init__(self, proc: Proc, team: Team) -> None:
         # Equal at all members. Across hosts the library copies anyway.
         direct = os.environ.get("GASPI_TRANSPORT", "") in ("", "auto", "shm") and not os.environ.get("GASPI_EMULATE")
-        self._used = direct and team.size > 1 and proc.local_size == proc.size
+        crowded = proc.local_size > (os.cpu_count() or 1)
+        self._used = direct and crowded and team.size > 1 and proc.local_size == proc.size
         self._team = team
         self._memory: list[Optional[tuple[TeamMemory, torch.Tensor]]] = [None] * _STAGES
         self._works: list[Optional[Ending]] = [None] * _STAGES
