@@ -2,7 +2,6 @@ package collectives_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 

@@ -14,7 +14,6 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/ranktest"
-	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
