@@ -71,8 +71,8 @@ func TestGASPIShrink(t *testing.T) {
 
 func TestGASPISegmentAllocIsOwnAndZeroed(t *testing.T) {
 	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
-		s := must(p.AllocSegment(0, 8))
-		if !bytes.Equal(s.Bytes(), make([]byte, 8)) {
+		s := must(p.AllocSegment(0, 16))
+		if !bytes.Equal(s.Bytes(), make([]byte, 16)) {
 			t.Errorf("a new segment holds %v", s.Bytes())
 		}
 		other := 1 - p.Rank()
@@ -80,7 +80,7 @@ func TestGASPISegmentAllocIsOwnAndZeroed(t *testing.T) {
 		ok(p.Barrier(ctx, p.World()))
 		ok(s.Register(other))
 		ok(p.Barrier(ctx, p.World()))
-		ok(p.MustQueue(0).Write(s.At(other, 0), must(s.Span(0, 8))))
+		ok(p.MustQueue(0).Write(s.At(other, 8), must(s.Span(0, 8))))
 		return p.Barrier(ctx, p.World())
 	})
 }
