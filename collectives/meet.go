@@ -2,6 +2,7 @@ package collectives
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -94,17 +95,38 @@ func (t *Team) says(call uint64) word {
 // every wait for the patience of the team it calls stalled, and ends with the error of that.
 func (t *Team) talk(ctx context.Context, say word, stalled func(context.Context) error) (heard word, err error) {
 	w := []uint64{uint64(say)}
+	err = t.patiently(ctx, func(ctx context.Context) error { return gaspi.AllReduce(ctx, t.own, w, w, gaspi.Or) }, stalled)
+	return word(w[0]), err
+}
+
+// patiently makes a call that goes on when it is made again, each time with the patience of the team,
+// and stalled after it, until one of the two ends or ctx does. It blocks.
+func (t *Team) patiently(ctx context.Context, call, stalled func(context.Context) error) error {
 	for {
 		limited, cancel := context.WithTimeout(ctx, t.member.Patience)
-		err := gaspi.AllReduce(limited, t.own, w, w, gaspi.Or)
+		err := call(limited)
 		cancel()
-		if !ctxErr(err) || ctx.Err() != nil {
-			return word(w[0]), err
+		if !ctxErr(err) {
+			return err
+		}
+		if ended := ctx.Err(); ended != nil {
+			return endedWith(ended, err)
 		}
 		if err := stalled(ctx); err != nil {
-			return 0, err
+			return err
 		}
 	}
+}
+
+// endedWith returns the error of a call whose context ended with err and whose caller's context ended
+// at that moment, too: that of the caller's, with the rest of the text.
+func endedWith(ended, err error) error {
+	if call, ok := errors.AsType[*gaspi.OpError](err); ok {
+		said := *call
+		said.Err = ended
+		return &said
+	}
+	return ended
 }
 
 // mismatchRows is how often a member tells the others its calls, to find out which two do not
@@ -164,21 +186,20 @@ func (t *Team) newSegment(ctx context.Context, size uint64, alloc bool) (*gaspi.
 		}
 		t.ops.meet(t.ops.next(), t.me, text)
 	}
-	for {
-		limited, cancel := context.WithTimeout(ctx, t.member.Patience)
-		seg, err := t.createSegment(limited, size, 1)
-		cancel()
+	var seg *gaspi.Segment
+	err := t.patiently(ctx, func(ctx context.Context) (err error) {
+		seg, err = t.createSegment(ctx, size, 1)
 		m.early = ctxErr(err)
-		switch {
-		case !m.early:
-			t.ops.endMeeting()
-			return seg, err
-		case ctx.Err() != nil:
-			return nil, err
-		}
-		if err := t.stalled(ctx); err != nil {
-			return nil, t.fail(err)
-		}
+		return err
+	}, t.stalled)
+	switch {
+	case !m.early:
+		t.ops.endMeeting()
+		return seg, err
+	case ctxErr(err):
+		return nil, err
+	default:
+		return nil, t.fail(err)
 	}
 }
 

@@ -346,3 +346,20 @@ func TestResetGivesUpAnAlloc(t *testing.T) {
 		return nil
 	})
 }
+
+// TestMeetingEndsWithTheContextOfItsCaller has an Alloc that no other member joins end at each look at
+// its context, among them those between two waits, whose own contexts have ended at that moment.
+func TestMeetingEndsWithTheContextOfItsCaller(t *testing.T) {
+	onTeam(t, 2, collectives.Config{}, func(ctx context.Context, team *collectives.Team) error {
+		if team.Rank() == 1 {
+			collectives.SetPatience(team, time.Millisecond)
+			for looks := range 20 {
+				_, err := collectives.Alloc[int32](endAfter(ctx, looks+1), team, 5)
+				if !errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+					return fmt.Errorf("%d looks: got %v, want %v", looks+1, err, context.Canceled)
+				}
+			}
+		}
+		return team.Group().Proc().Barrier(ctx, team.Group())
+	})
+}
