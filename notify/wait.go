@@ -34,7 +34,7 @@ type WaitPolicy struct {
 	Sleep Parker
 	// Poll, if not nil, makes progress on transports that need the waiter's
 	// help, and reports whether anything happened. It is called between looks and
-	// must not block.
+	// must not block. A wait whose context has ended calls it once.
 	Poll func() bool
 	// PollFirst says that nothing arrives without Poll, because no peer can write
 	// to this rank's memory: it is called before every look. Otherwise a waiter
@@ -166,6 +166,7 @@ func (f predicateFunc) holds(*Array) (ID, bool) { return 0, f() }
 // generic so that a Condition stays in registers and no wait allocates.
 func waitOn[S predicate](ctx context.Context, b *Array, s S, stop func() error, spent *atomic.Int64) (ID, error) {
 	if err := b.ended(ctx, stop); err != nil { // also what makes an ended context a quick test
+		b.poll() // a caller that only looks, again and again, may be the only one who makes progress
 		return last(b, s, err)
 	}
 	start := time.Now()

@@ -232,6 +232,21 @@ func TestPollCanEndAWait(t *testing.T) {
 	}
 }
 
+// A caller that only looks makes progress, too: nobody else may.
+func TestPollOfAnEndedContext(t *testing.T) {
+	wait := GoroutineWait(0, 0)
+	b := newArray(4, wait)
+	wait.Poll = func() bool {
+		b.Set(2, 1)
+		return true
+	}
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if id, err := b.Wait(ctx, Some(0, 4), nil, nil); err != nil || id != 2 {
+		t.Errorf("got %d, %v; want 2", id, err)
+	}
+}
+
 // Where nothing arrives without a poll, there is one before every look; else a
 // spinner looks several times first.
 func TestLooksPerPoll(t *testing.T) {
