@@ -25,6 +25,7 @@ typedef struct {
   int32_t rank, size, local_rank, local_size;
   int32_t looks;  /* how often a wait looks before it calls Go */
   int32_t polls;  /* whether somebody has to poll, so that notifications arrive */
+  int32_t shares; /* whether ranks of this host share cores */
 } ggo_place;
 
 /* A segment in the memory of this process. live is NULL for one of this rank. */

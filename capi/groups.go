@@ -81,31 +81,6 @@ func ggo_group_commit(id uint8, ms uint64) int32 {
 	return code(within(ms, func(ctx context.Context) error { return g.Commit(ctx) }))
 }
 
-// ggo_group_num is how many groups there are.
-//
-//export ggo_group_num
-func ggo_group_num() uint32 {
-	n := uint32(0)
-	for id := range ids {
-		if library.groups[id].Load() != nil {
-			n++
-		}
-	}
-	return n
-}
-
-// ggo_group_size is how many ranks a group has.
-//
-//export ggo_group_size
-func ggo_group_size(id uint8, out *C.gaspi_number_t) int32 {
-	g := library.group(id)
-	if g == nil {
-		return C.GASPI_ERR_INV_GROUP
-	}
-	*out = C.gaspi_number_t(g.Size())
-	return C.GASPI_SUCCESS
-}
-
 // ggo_group_ranks writes the ranks of a group, ascending.
 //
 //export ggo_group_ranks

@@ -28,6 +28,8 @@ typedef struct {
   gaspi_config_t config;
   ggo_queue queues[GGO_QUEUES];
   ggo_mapping *_Atomic own[GGO_IDS]; /* segments of this rank, NULL where there is none */
+  _Atomic uint64_t owned[GGO_IDS / 64]; /* a bit for each id that own has */
+  _Atomic uint32_t segments;            /* how many */
   _Atomic uint32_t cursor[GGO_IDS];  /* where the next search for a notification begins */
   unsigned char *gone;               /* by rank: 1 if it is lost */
 } ggo_library;
@@ -36,7 +38,10 @@ extern ggo_library ggo __attribute__((visibility("hidden")));
 
 /* Before any call of Go: gives this thread a signal stack. */
 void ggo_prepare_thread(void);
-extern __thread int ggo_thread_ready __attribute__((visibility("hidden")));
+/* Variables of a thread are words at fixed places, which take no call to find: the runtime of Go has
+ * such a word, too. */
+#define GGO_THREAD_LOCAL __attribute__((visibility("hidden"), tls_model("initial-exec")))
+extern __thread int ggo_thread_ready GGO_THREAD_LOCAL;
 static inline void ggo_prepare(void) {
   if (__builtin_expect(!ggo_thread_ready, 0)) ggo_prepare_thread();
 }
@@ -47,6 +52,9 @@ static inline uint64_t ggo_ms(gaspi_timeout_t t) { return (uint32_t)t == UINT32_
 
 /* The result of a call that Go has ended with rc. One that gaspi_proc_term has ended stays blocked. */
 gaspi_return_t ggo_result(int rc, gaspi_timeout_t t);
+
+/* GASPI_TIMEOUT of a call with timeout t. */
+gaspi_return_t ggo_not_yet(gaspi_timeout_t t);
 
 static inline int ggo_inside(void) { return atomic_load_explicit(&ggo.phase, memory_order_acquire) == GGO_INSIDE; }
 
@@ -97,15 +105,27 @@ enum {
   GGO_CREATES, GGO_ALLOCS, GGO_REGISTERS, GGO_DELETES, GGO_BINDS, GGO_USES, GGO_TIME_BARRIER, GGO_TIME_WAIT,
   GGO_TIME_WAITSOME, GGO_TIME_WAITING, GGO_COUNTERS
 };
-extern _Atomic uint64_t ggo_counters[GGO_COUNTERS] __attribute__((visibility("hidden")));
+/* What one thread has counted. It alone writes to it, so that counting takes no locked instruction. */
+typedef struct ggo_tally {
+  _Atomic uint64_t counts[GGO_COUNTERS];
+  struct ggo_tally *next; /* of all tallies */
+  _Atomic int taken;      /* by a thread that has not ended */
+} ggo_tally;
+extern __thread ggo_tally *ggo_mine GGO_THREAD_LOCAL;
+ggo_tally *ggo_take_tally(void);
 extern _Atomic int ggo_counting __attribute__((visibility("hidden")));
 static inline void ggo_count(int counter, uint64_t n) {
-  if (atomic_load_explicit(&ggo_counting, memory_order_relaxed)) atomic_fetch_add_explicit(&ggo_counters[counter], n, memory_order_relaxed);
+  if (!atomic_load_explicit(&ggo_counting, memory_order_relaxed)) return;
+  ggo_tally *mine = __builtin_expect(ggo_mine != NULL, 1) ? ggo_mine : ggo_take_tally();
+  if (!mine) return;
+  uint64_t now = atomic_load_explicit(&mine->counts[counter], memory_order_relaxed);
+  atomic_store_explicit(&mine->counts[counter], now + n, memory_order_relaxed);
 }
 /* Adds the time since start, of ggo_clock, to a counter and to that of all waits. */
 void ggo_start_clock(void);
 void ggo_spent(int counter, uint64_t start);
 
+void ggo_groups_open(void);
 void ggo_sweep_signals(void);
 void ggo_join_mpi(void);
 

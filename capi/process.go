@@ -156,9 +156,9 @@ func ggo_get_place(out *C.ggo_place) {
 	p := library.proc.Load()
 	out.rank, out.size = C.int32_t(p.Rank()), C.int32_t(p.Size())
 	out.local_rank, out.local_size = C.int32_t(p.LocalRank()), C.int32_t(p.LocalSize())
-	out.looks = 1
-	if p.LocalSize() <= p.LocalCores() {
-		out.looks = spareLooks
+	out.looks = spareLooks
+	if p.LocalSize() > p.LocalCores() {
+		out.looks, out.shares = 1, 1
 	}
 	other := (p.Rank() + 1) % gaspi.Rank(p.Size())
 	if name, err := p.Transport(other); err != nil || name != "shm" || p.LocalSize() != p.Size() {
@@ -195,12 +195,20 @@ func ggo_ping(r uint16, ms uint64) int32 {
 	return code(during(ms, func(ctx context.Context) error { return p.Ping(ctx, gaspi.Rank(r)) }))
 }
 
-// ggo_health is the entry of a rank in the state vector.
+// ggo_states writes the state vector, which has n entries.
 //
-//export ggo_health
-func ggo_health(r uint16) int32 {
-	if p := library.proc.Load(); p != nil && p.Health(gaspi.Rank(r)) == gaspi.Healthy {
-		return C.GASPI_STATE_HEALTHY
+//export ggo_states
+func ggo_states(v *C.gaspi_state_t, n uint32) int32 {
+	p := library.proc.Load()
+	if p == nil {
+		return C.GASPI_ERR_NOINIT
 	}
-	return C.GASPI_STATE_CORRUPT
+	states := statesAt(v, n)
+	for r := range states {
+		states[r] = C.GASPI_STATE_CORRUPT
+		if p.Health(gaspi.Rank(r)) == gaspi.Healthy {
+			states[r] = C.GASPI_STATE_HEALTHY
+		}
+	}
+	return C.GASPI_SUCCESS
 }

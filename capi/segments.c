@@ -7,11 +7,7 @@
 #include "library.h"
 #include "_cgo_export.h"
 
-static gaspi_number_t segments(void) {
-  gaspi_number_t n = 0;
-  for (int id = 0; id < GGO_IDS; id++) n += ggo_own((gaspi_segment_id_t)id) != NULL;
-  return n;
-}
+static gaspi_number_t segments(void) { return atomic_load(&ggo.segments); }
 
 /* Whether a segment may be made under an id. */
 static gaspi_return_t free_id(gaspi_segment_id_t id, gaspi_size_t size) {
@@ -86,11 +82,9 @@ gaspi_return_t pgaspi_segment_list(gaspi_number_t num, gaspi_segment_id_t *ids) 
   NEED_INIT();
   NEED(ids);
   if (num != segments()) return GASPI_ERR_INV_NUM;
-  for (int id = 0; id < GGO_IDS && num > 0; id++)
-    if (ggo_own((gaspi_segment_id_t)id)) {
-      *ids++ = (gaspi_segment_id_t)id;
-      num--;
-    }
+  for (int w = 0; w < GGO_IDS / 64; w++)
+    for (uint64_t left = atomic_load(&ggo.owned[w]); left && num > 0; left &= left - 1, num--)
+      *ids++ = (gaspi_segment_id_t)(64 * w + __builtin_ctzll(left));
   return GASPI_SUCCESS;
 }
 
@@ -123,32 +117,56 @@ gaspi_return_t pgaspi_segment_avail_local(gaspi_segment_id_t *id) {
   NEED_INIT();
   NEED(id);
   if (segments() >= ggo.config.segment_max) return GASPI_ERR_MANY_SEG;
-  for (int i = 0; i < GGO_IDS; i++)
-    if (!ggo_own((gaspi_segment_id_t)i)) {
-      *id = (gaspi_segment_id_t)i;
-      return GASPI_SUCCESS;
-    }
+  for (int w = 0; w < GGO_IDS / 64; w++) {
+    uint64_t left = ~atomic_load(&ggo.owned[w]);
+    if (!left) continue;
+    *id = (gaspi_segment_id_t)(64 * w + __builtin_ctzll(left));
+    return GASPI_SUCCESS;
+  }
   return GASPI_ERR_MANY_SEG;
+}
+
+/* Sizes of groups, each one more than its ranks; 0 where there is no group. Getters look here. */
+static _Atomic uint32_t sizes[GGO_IDS];
+static _Atomic uint32_t groups;
+
+void ggo_groups_open(void) {
+  for (int g = 0; g < GGO_IDS; g++) atomic_store(&sizes[g], 0);
+  atomic_store(&sizes[GASPI_GROUP_ALL], (uint32_t)ggo.place.size + 1);
+  atomic_store(&groups, 1);
 }
 
 WEAK(group_create)
 gaspi_return_t pgaspi_group_create(gaspi_group_t *g) {
   NEED_INIT();
   NEED(g);
-  return ggo_result(GO(ggo_group_create(ggo.config.group_max, g)), GASPI_BLOCK);
+  int rc = GO(ggo_group_create(ggo.config.group_max, g));
+  if (rc == GASPI_SUCCESS) {
+    atomic_store(&sizes[*g], 1);
+    atomic_fetch_add(&groups, 1);
+  }
+  return ggo_result(rc, GASPI_BLOCK);
 }
 
 WEAK(group_delete)
 gaspi_return_t pgaspi_group_delete(gaspi_group_t g) {
   NEED_INIT();
-  return ggo_result(GO(ggo_group_delete(g)), GASPI_BLOCK);
+  if (g == GASPI_GROUP_ALL) return GASPI_ERR_INV_GROUP;
+  uint32_t size = atomic_exchange(&sizes[g], 0); /* before another thread may take the number */
+  if (!size) return GASPI_ERR_INV_GROUP;
+  int rc = GO(ggo_group_delete(g));
+  if (rc == GASPI_SUCCESS) atomic_fetch_sub(&groups, 1);
+  else atomic_store(&sizes[g], size);
+  return ggo_result(rc, GASPI_BLOCK);
 }
 
 WEAK(group_add)
 gaspi_return_t pgaspi_group_add(gaspi_group_t g, gaspi_rank_t r) {
   NEED_INIT();
   NEED_RANK(r);
-  return ggo_result(GO(ggo_group_add(g, r)), GASPI_BLOCK);
+  int rc = GO(ggo_group_add(g, r));
+  if (rc == GASPI_SUCCESS) atomic_fetch_add(&sizes[g], 1);
+  return ggo_result(rc, GASPI_BLOCK);
 }
 
 WEAK(group_commit)
@@ -158,13 +176,16 @@ gaspi_return_t pgaspi_group_commit(gaspi_group_t g, gaspi_timeout_t t) {
 }
 
 WEAK(group_num)
-gaspi_return_t pgaspi_group_num(gaspi_number_t *n) { GET(n, GO(ggo_group_num())); }
+gaspi_return_t pgaspi_group_num(gaspi_number_t *n) { GET(n, atomic_load(&groups)); }
 
 WEAK(group_size)
 gaspi_return_t pgaspi_group_size(gaspi_group_t g, gaspi_number_t *n) {
   NEED_INIT();
   NEED(n);
-  return ggo_result(GO(ggo_group_size(g, n)), GASPI_BLOCK);
+  uint32_t size = atomic_load(&sizes[g]);
+  if (!size) return GASPI_ERR_INV_GROUP;
+  *n = size - 1;
+  return GASPI_SUCCESS;
 }
 
 WEAK(group_ranks)

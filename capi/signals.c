@@ -15,7 +15,7 @@
 
 #include "library.h"
 
-__thread int ggo_thread_ready;
+__thread int ggo_thread_ready GGO_THREAD_LOCAL;
 
 enum { STACK = 256 * 1024 }; /* bytes, for handlers of programs, which may print */
 

@@ -1,10 +1,50 @@
 //go:build capi && cgo && linux
 
 /* Counters of gaspi_statistic_*. Times are counted in ticks of ggo_clock and read in milliseconds. */
+#include <pthread.h>
+#include <stdlib.h>
+
 #include "library.h"
 
-_Atomic uint64_t ggo_counters[GGO_COUNTERS];
+__thread ggo_tally *ggo_mine GGO_THREAD_LOCAL;
 _Atomic int ggo_counting = 1;
+
+static ggo_tally *_Atomic tallies;             /* of all threads that have counted */
+static _Atomic uint64_t resets[GGO_COUNTERS]; /* what they came to when a counter was reset */
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* The counts of a thread that ends stay; another thread may add to them. A destructor of the program
+ * that runs later and counts takes a tally again. */
+static void give_back(void *tally) {
+  ggo_mine = NULL;
+  atomic_store(&((ggo_tally *)tally)->taken, 0);
+}
+
+static void make_key(void) { pthread_key_create(&key, give_back); }
+
+/* Gives this thread a tally: that of one that has ended, or a new one. NULL if there is no memory. */
+ggo_tally *ggo_take_tally(void) {
+  pthread_once(&once, make_key);
+  ggo_tally *t = atomic_load(&tallies);
+  for (int no = 0; t && !atomic_compare_exchange_strong(&t->taken, &no, 1); no = 0) t = t->next;
+  if (!t) {
+    t = calloc(1, sizeof *t);
+    if (!t) return NULL;
+    t->taken = 1;
+    t->next = atomic_load(&tallies);
+    while (!atomic_compare_exchange_weak(&tallies, &t->next, t)) {
+    }
+  }
+  pthread_setspecific(key, t);
+  return ggo_mine = t;
+}
+
+static uint64_t total(gaspi_statistic_counter_t c) {
+  uint64_t sum = 0;
+  for (ggo_tally *t = atomic_load(&tallies); t; t = t->next) sum += atomic_load_explicit(&t->counts[c], memory_order_relaxed);
+  return sum;
+}
 
 static uint64_t first_tick, first_nanosecond;
 
@@ -76,13 +116,14 @@ gaspi_return_t pgaspi_statistic_counter_get(gaspi_statistic_counter_t c, gaspi_n
   (void)argument;
   NEED(v);
   if (c >= GGO_COUNTERS) return GASPI_ERROR;
-  *v = c >= GGO_TIME_BARRIER ? milliseconds(ggo_counters[c]) : ggo_counters[c];
+  uint64_t counted = total(c) - atomic_load(&resets[c]);
+  *v = c >= GGO_TIME_BARRIER ? milliseconds(counted) : counted;
   return GASPI_SUCCESS;
 }
 
 WEAK(statistic_counter_reset)
 gaspi_return_t pgaspi_statistic_counter_reset(gaspi_statistic_counter_t c) {
   if (c >= GGO_COUNTERS) return GASPI_ERROR;
-  ggo_counters[c] = 0;
+  atomic_store(&resets[c], total(c));
   return GASPI_SUCCESS;
 }

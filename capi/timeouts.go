@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -54,8 +56,47 @@ func newLookOnce() lookOnce {
 	return lookOnce{done}
 }
 
-// within calls f with a context that ends after ms milliseconds. It tries first with one that
-// has ended, which makes no timer. f goes on where an earlier call left off.
+// A deadline is the context of a call that ends at a time. A timer is made for whoever asks for its
+// channel, which calls that look, spin and yield do not. Its error is that of lookOnce.
+type deadline struct {
+	at     time.Time
+	over   atomic.Bool        // the call has ended
+	made   sync.Once          // of what follows
+	timed  context.Context    // ends at the same time
+	cancel context.CancelFunc // ends it
+}
+
+// Deadline returns the time.
+func (d *deadline) Deadline() (time.Time, bool) { return d.at, true }
+
+// Done returns the channel of a timer.
+func (d *deadline) Done() <-chan struct{} { return d.timer().Done() }
+
+// Err returns errNotYet when the time or the call is over.
+func (d *deadline) Err() error {
+	if d.over.Load() || !time.Now().Before(d.at) {
+		return errNotYet
+	}
+	return nil
+}
+
+// Value is for contexts that are made from this one.
+func (d *deadline) Value(key any) any { return d.timer().Value(key) }
+
+func (d *deadline) timer() context.Context {
+	d.made.Do(func() { d.timed, d.cancel = context.WithDeadline(context.Background(), d.at) })
+	return d.timed
+}
+
+// end ends the context, for those who still have it, and the timer if there is one.
+func (d *deadline) end() {
+	d.over.Store(true)
+	d.made.Do(func() { d.timed, d.cancel = once, func() {} })
+	d.cancel()
+}
+
+// within calls f with a context that ends after ms milliseconds. It tries first with one that has
+// ended, which allocates nothing. f goes on where an earlier call left off.
 func within(ms uint64, f func(ctx context.Context) error) error {
 	if endless(ms) {
 		return f(context.Background())
@@ -72,9 +113,9 @@ func during(ms uint64, f func(ctx context.Context) error) error {
 	if endless(ms) {
 		return f(context.Background())
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(ms)*time.Millisecond)
-	defer cancel()
-	return f(ctx)
+	d := &deadline{at: time.Now().Add(time.Duration(ms) * time.Millisecond)}
+	defer d.end()
+	return f(d)
 }
 
 // late reports whether err is the end of a time limit.

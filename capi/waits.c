@@ -132,7 +132,7 @@ gaspi_return_t pgaspi_notify_waitsome(gaspi_segment_id_t id, gaspi_notification_
     if (--looks <= 0) break;
     ggo_relax();
   }
-  if (!ggo_ms(t) && !ggo.place.polls) return GASPI_TIMEOUT;
+  if (!ggo_ms(t) && !ggo.place.polls) return ggo_not_yet(t);
   uint64_t start = ggo_clock();
   int rc = GO(ggo_waitsome(id, first, num, got, ggo_ms(t)));
   ggo_spent(GGO_TIME_WAITSOME, start);

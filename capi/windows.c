@@ -45,10 +45,15 @@ static ggo_mapping *look(gaspi_rank_t r, gaspi_segment_id_t id) {
 void ggo_own_made(gaspi_segment_id_t id) {
   ggo_mapping *m = look((gaspi_rank_t)ggo.place.rank, id);
   atomic_store_explicit(&ggo.own[id], m, memory_order_release);
+  if (!m) return;
+  atomic_fetch_or(&ggo.owned[id / 64], 1ull << id % 64);
+  atomic_fetch_add(&ggo.segments, 1);
 }
 
 void ggo_own_deleted(gaspi_segment_id_t id) {
   pthread_mutex_lock(&opening);
+  uint64_t bit = 1ull << id % 64;
+  if (atomic_fetch_and(&ggo.owned[id / 64], ~bit) & bit) atomic_fetch_sub(&ggo.segments, 1);
   retire(atomic_exchange(&ggo.own[id], NULL));
   pthread_mutex_unlock(&opening);
 }

@@ -22,9 +22,32 @@ static unsigned long counter(const char *wanted) {
   FAIL("no counter %s", wanted);
 }
 
+enum { THREADS = 16, WRITES = 60 };
+
+static void *write_bytes(void *none) {
+  for (int i = 0; i < WRITES; i++) OK(gaspi_write(0, 0, rank, 0, 64, 3, 1, GASPI_BLOCK));
+  return none;
+}
+
+/* Threads count together, whether they are there or have ended. */
+static void threads_count(void) {
+  counter("NumberOfWrites");
+  counter("BytesWritten");
+  for (int round = 1; round <= 2; round++) {
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) HOLDS(!pthread_create(&threads[i], NULL, write_bytes, NULL));
+    for (int i = 0; i < THREADS; i++) HOLDS(!pthread_join(threads[i], NULL));
+    OK(gaspi_wait(1, GASPI_BLOCK));
+    IS(THREADS * WRITES, counter("NumberOfWrites"));
+    IS(3 * THREADS * WRITES, counter("BytesWritten"));
+  }
+  counter("NumberOfWaits");
+}
+
 int main(void) {
   start();
   segment(0, 4096);
+  threads_count();
   gaspi_rank_t to = (gaspi_rank_t)((rank + 1) % num);
   counter("NumberOfBarriers");
   barrier();
