@@ -113,17 +113,19 @@ func TestPrograms(t *testing.T) {
 			t.Run("alone", func(t *testing.T) { output(t, exec.Command(program)) })
 		})
 	}
-	t.Run("dead.c", func(t *testing.T) { dead(t, l.compile(t, "dead.c")) })
+	for _, source := range []string{"dead.c", "blocked.c"} {
+		t.Run(source, func(t *testing.T) { dead(t, source, l.compile(t, source)) })
+	}
 	t.Run("installed", func(t *testing.T) { checkInstalled(t, l) })
 	t.Run("variables", func(t *testing.T) { variables(t, l.compile(t, "ending.c")) })
 }
 
 // dead runs a program whose rank 0 kills the last one.
-func dead(t *testing.T, program string) {
+func dead(t *testing.T, source, program string) {
 	for _, transport := range []string{"shm", "tcp"} {
 		for _, n := range []int{2, 3} {
 			res, out := run(t, launcher.Config{Program: program, Ranks: n, Transport: transport, OnFailure: launcher.Continue})
-			if strings.Contains(out, "dead.c") || res.ExitCode == 0 {
+			if strings.Contains(out, source+":") || res.ExitCode == 0 {
 				t.Errorf("%s, %d ranks: exit code %d, want that of the rank that was killed alone\n%s", transport, n, res.ExitCode, out)
 			}
 		}

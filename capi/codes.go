@@ -53,6 +53,9 @@ func code(err error) int32 {
 	}
 	for _, c := range codes {
 		if errors.Is(err, c.err) {
+			if c.code == C.GGO_LOST {
+				library.lost.mark(library.proc.Load())
+			}
 			return c.code
 		}
 	}

@@ -210,5 +210,6 @@ func ggo_states(v *C.gaspi_state_t, n uint32) int32 {
 			states[r] = C.GASPI_STATE_HEALTHY
 		}
 	}
+	library.lost.mark(p)
 	return C.GASPI_SUCCESS
 }

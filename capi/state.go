@@ -28,6 +28,7 @@ type rankState struct {
 	sends    passiveSends
 	maps     mappings
 	handles  handles
+	lost     lostRanks
 
 	grouping sync.Mutex // held while a group takes a number
 }
