@@ -28,7 +28,7 @@ func peerFlagNames() []string {
 }
 
 func (p *peerFlags) add(f *pflag.FlagSet) {
-	f.StringSliceVar(&p.Names, "peer", nil, "measure libraries in turns with the runtime, a `LIST` of\n"+strings.Join(peer.Names()[:2], ", ")+"; each counts by its faster way, such as in place or\nnot. Over rdma: libfabric, by a program in C that polls all the time, and\n"+strings.Join(peer.Names()[3:], ", ")+", by one that could sleep,\nand one that also receives while it computes")
+	f.StringSliceVar(&p.Names, "peer", nil, "measure libraries in turns with the runtime, a `LIST` of\n"+strings.Join(peer.Names()[:3], ", ")+"; each counts by its faster way, such as in place\nor not. Over rdma: libfabric, by a program in C that polls all the time, and\n"+strings.Join(peer.Names()[4:], ", ")+", by one that could sleep,\nand one that also receives while it computes")
 	f.IntVar(&p.Repetitions, "repetitions", 5, "how often each side is measured beside peers")
 	f.StringSliceVar(&p.forced, "peer-algorithm", nil, "force algorithms of peers, a `LIST` such as openmpi:ring")
 	f.BoolVar(&p.Best, "peer-best", false, "measure every algorithm that peers have; the best counts")
@@ -92,9 +92,9 @@ func (o *options) checkPeerTransport() error {
 	rdma := o.transport == "rdma"
 	for _, name := range o.peers.Names {
 		switch {
-		case peer.MPI(name) && rdma:
-			return fmt.Errorf("--peer %s: MPI is measured over shm and tcp; over rdma, use --peer libfabric", name)
-		case peer.MPI(name):
+		case peer.OverMessages(name) && rdma:
+			return fmt.Errorf("--peer %s: it is measured over shm and tcp; over rdma, use --peer libfabric", name)
+		case peer.OverMessages(name):
 		case !rdma:
 			return fmt.Errorf("--peer %s: it is measured over rdma alone; add --transport rdma, or name a peer of MPI", name)
 		case o.ranks != 2:
@@ -114,7 +114,7 @@ func (o *options) checkPeerOperation(f *pflag.FlagSet) error {
 		case peer.MPI(name):
 			return fmt.Errorf("--peer: MPI has nothing to compare %s with; drop the flag", o.op.Name)
 		default:
-			return fmt.Errorf("--peer %s: it has nothing to compare %s with, only latency and bandwidth; drop the flag", name, o.op.Name)
+			return fmt.Errorf("--peer %s: it has nothing to compare %s with; drop the flag", name, o.op.Name)
 		}
 	}
 	c := o.collective

@@ -24,8 +24,8 @@ func TestPeerFlagsThatMakeNoSense(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"unknown peer", []string{"allreduce", "--peer", "lam"}, `--peer "lam": expected a list of openmpi, mpich, libfabric, libfabric-descriptor, libfabric-thread`},
-		{"no peer", []string{"allreduce", "--peer", ""}, "--peer: expected a list of openmpi, mpich, libfabric, libfabric-descriptor, libfabric-thread; found an empty one"},
+		{"unknown peer", []string{"allreduce", "--peer", "lam"}, `--peer "lam": expected a list of openmpi, mpich, gaspi-c, libfabric, libfabric-descriptor, libfabric-thread`},
+		{"no peer", []string{"allreduce", "--peer", ""}, "--peer: expected a list of openmpi, mpich, gaspi-c, libfabric, libfabric-descriptor, libfabric-thread; found an empty one"},
 		{"the same twice", []string{"allreduce", "--peer", "mpich,mpich"}, "--peer: mpich is named twice"},
 		{"rounds of nothing", []string{"allreduce", "--repetitions", "3"}, "--repetitions: there is nothing to compare with; add --peer"},
 		{"segments of something else", []string{"reduce", "--peer", "mpich", "--peer-segments", "4"}, "--peer-segments: reduce has none, only allreduce; drop the flag"},
@@ -39,7 +39,7 @@ func TestPeerFlagsThatMakeNoSense(t *testing.T) {
 		{"operation of ours", beside("notify-rate"), "--peer: MPI has nothing to compare notify-rate with"},
 		{"another of ours", beside("exchange"), "--peer: MPI has nothing to compare exchange with"},
 		{"tune", beside("tune"), "--peer: MPI has nothing to compare tune with"},
-		{"MPI over rdma", beside("latency", "--transport", "rdma"), "--peer openmpi: MPI is measured over shm and tcp; over rdma, use --peer libfabric"},
+		{"MPI over rdma", beside("latency", "--transport", "rdma"), "--peer openmpi: it is measured over shm and tcp; over rdma, use --peer libfabric"},
 		{"libfabric over tcp", []string{"latency", "--transport", "tcp", "--peer", "libfabric"}, "--peer libfabric: it is measured over rdma alone; add --transport rdma"},
 		{"libfabric of more", []string{"latency", "--transport", "rdma", "-n", "3", "--peer", "libfabric"}, "-n 3: libfabric is measured between 2 ranks"},
 		{"libfabric of nobody", []string{"latency", "--transport", "rdma", "--peer", "libfabric-thread"}, "--peer libfabric-thread: both sides need the same provider; set GASPI_RDMA_PROVIDER"},

@@ -36,8 +36,9 @@ func (c *comparison) findPeers(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finding a folder for compiled programs: %w; set HOME or XDG_CACHE_HOME", err)
 	}
-	congestions := c.congestions()
+	ofMPI := c.congestions()
 	for _, name := range c.Peers.Names {
+		congestions := ofMPI
 		p, err := peer.Open(ctx, name, filepath.Join(cache, "gaspi-bench"))
 		if err != nil {
 			return err
@@ -45,6 +46,9 @@ func (c *comparison) findPeers(ctx context.Context) error {
 		algorithms, err := c.algorithms(ctx, p)
 		if err != nil {
 			return err
+		}
+		if !peer.MPI(name) { // it chooses by itself, as this runtime does
+			congestions = []string{""}
 		}
 		for _, congestion := range congestions {
 			for _, algorithm := range algorithms {
@@ -107,7 +111,7 @@ func (c *comparison) newRun(p *peer.Peer, algorithm, congestion string) *peerRun
 		r.job.DType, r.job.Op, r.job.Root = g.Dtype.Name, g.Op.String(), g.Root
 		r.job.Most = collective.Contributed(g.Dtype.Exact, collective.Contributors(g, c.Ranks))
 	}
-	if congestion == "" && c.tcp {
+	if congestion == "" && c.tcp && peer.MPI(p.Name) {
 		congestion = peer.SystemCongestion()
 	}
 	for _, bytes := range c.Sizes {

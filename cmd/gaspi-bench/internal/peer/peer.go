@@ -1,9 +1,9 @@
-// Package peer measures other libraries beside gaspi-bench, those of MPI and libfabric:
+// Package peer measures other libraries beside gaspi-bench, those of MPI, libfabric, and the library for C of this project:
 // it compiles a small C program of this project with a library's compiler, runs it by
 // the library's launcher with the transport forced, and reads the times of its blocks.
 //
 // It does not know what gaspi-bench measures itself, and draws no conclusions.
-// The programs follow the rules of gaspi-bench: see mpibench.c and fabricbench.c.
+// The programs follow the rules of gaspi-bench: see mpibench.c, fabricbench.c and gaspibench.c.
 package peer
 
 import (
@@ -34,6 +34,9 @@ type library struct {
 	link     []string // arguments of the compiler, behind the source
 	launcher string   // empty if the program starts its ranks itself
 	packages string   // of Debian
+	missing  string   // where it comes from, if from no package
+
+	beside func(launcher string) []string // what goes with link where the launcher lies; may be nil
 
 	// ways are the ways in which it does an operation; nil if it has no such operation.
 	ways func(operation string) []string
@@ -56,7 +59,7 @@ func (l launch) and(more launch) launch {
 }
 
 // libraries are all there are, in the order of the help.
-func libraries() []library { return append([]library{openMPI(), mpich()}, fabrics()...) }
+func libraries() []library { return append([]library{openMPI(), mpich(), capi()}, fabrics()...) }
 
 // Names are the names that Open takes.
 func Names() []string {
@@ -93,6 +96,9 @@ func (l library) open(ctx context.Context, dir string) (*Peer, error) {
 		if said, err = p.askVersion(ctx); err != nil {
 			return nil, err
 		}
+		if l.beside != nil {
+			l.link = append(l.beside(p.launcher), l.link...)
+		}
 	}
 	if p.program, err = l.build(ctx, dir, compiler, said); err != nil {
 		return nil, fmt.Errorf("compiling the benchmark for %s: %w", l.title, l.hint(err))
@@ -126,13 +132,17 @@ func (p *Peer) askVersion(ctx context.Context) (string, error) {
 }
 
 // version is a number of a version, wherever it stands.
-var version = regexp.MustCompile(`\b\d+\.\d+(\.\d+)?\w*`)
+var version = regexp.MustCompile(`\bv?\d+\.\d+(\.\d+)?\w*|\(devel\)`)
 
 // find looks a command of the library up.
 func (l library) find(command string) (string, error) {
 	path, err := exec.LookPath(command)
 	if err != nil {
-		return "", fmt.Errorf("%s is not installed: no %s in PATH; on Debian, apt-get install %s", l.title, command, l.packages)
+		where := l.missing
+		if where == "" {
+			where = "on Debian, apt-get install " + l.packages
+		}
+		return "", fmt.Errorf("%s is not installed: no %s in PATH; %s", l.title, command, where)
 	}
 	return path, nil
 }
@@ -153,7 +163,7 @@ func reason(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		for _, program := range []string{"mpibench: ", "fabricbench: "} {
+		for _, program := range []string{"mpibench: ", "fabricbench: ", "gaspibench: "} {
 			if own, ok := strings.CutPrefix(line, program); ok {
 				return own
 			}

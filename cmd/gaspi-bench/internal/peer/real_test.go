@@ -3,6 +3,7 @@ package peer
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -158,5 +159,39 @@ func TestIsolated(t *testing.T) {
 	}
 	if after := SystemCongestion(); after != before {
 		t.Errorf("congestion control of all others is now %s, was %s", after, before)
+	}
+}
+
+// Goal: every operation gives figures with the library for C of this project.
+func TestLibraryForC(t *testing.T) {
+	testenv.NeedStep(t, "GASPI_TEST_CAPI", "capi")
+	testenv.Need(t, "cc", "make")
+	root, err := filepath.Abs("../../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefix := t.TempDir()
+	for _, args := range [][]string{
+		{"make", "-C", "capi", "shared", "CC=cc", "BUILD=" + filepath.Join(prefix, "lib")},
+		{"go", "build", "-o", filepath.Join(prefix, "bin", "gaspi-run"), "./cmd/gaspi-run"},
+	} {
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	if err := os.Symlink(filepath.Join(root, "capi", "include"), filepath.Join(prefix, "include")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Join(prefix, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	p, err := Open(t.Context(), capiName, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tcp := range []bool{false, true} {
+		for _, ranks := range []int{2, 3} {
+			wantResults(t, p, Job{Ranks: ranks, TCP: tcp, Points: each(capiName, []string{"barrier", "latency", "delivery", "bandwidth"})})
+		}
 	}
 }
