@@ -67,7 +67,7 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 		return nil, err
 	}
 	if t.early.plan == nil {
-		p.bid = t.arena.Bid(b.Schedule.Slots, executor.Room(b.Schedule, b.Element.Size))
+		p.bid = t.arena.Bid(executor.Notifications(b.Schedule, b.Depth), executor.Room(b.Schedule, b.Element.Size, b.Depth))
 		p.sign = p.signature()
 	}
 	if err := t.reserve(ctx, p); err != nil {
@@ -92,11 +92,27 @@ func (p *Plan) binding() (*executor.Binding, error) {
 		In: t.heap.base(p.key.in), Out: t.heap.base(p.key.out),
 		Compress: p.call.Options.Compress, Remember: p.key.plan != 0,
 	}
+	b.Depth = t.depth(b.Schedule, b.Element.Size)
 	var err error
 	if p.call.Op.Reduces() && task.user == nil {
 		b.Folds, err = task.elem.kernel(task.op)
 	}
 	return b, err
+}
+
+// Parts of the notifications and of the scratch of a team that the eager memory of one plan takes at
+// most, beyond two copies: enough plans fit beside it.
+const (
+	eagerSlotsPart = 16
+	eagerBytesPart = 64
+)
+
+// depth returns the depth of the eager memory of a schedule, with elements of so many bytes. It is
+// the same on all members.
+func (t *Team) depth(s *schedule.Schedule, element int) schedule.Depth {
+	slots := min(schedule.EagerSlots, int(t.cfg.Slots)/eagerSlotsPart)
+	bytes := min(schedule.EagerBytes, int(min(t.cfg.Scratch/eagerBytesPart, schedule.EagerBytes)))
+	return schedule.DepthOf(s.EagerSlots, s.Eager*element, slots, bytes)
 }
 
 // draft is a plan of which only the call is known.
@@ -191,7 +207,7 @@ func (p *Plan) Run(ctx context.Context) error {
 	case p.idle():
 		p.run.bind(&p.task)
 		p.run.alone()
-		if err = p.run.exec.Run(ctx); err != nil {
+		if err = p.run.exec.Run(ctx, p.run.call); err != nil {
 			err = p.run.slowly(ctx)
 		} else {
 			p.run.counted()

@@ -73,6 +73,9 @@ func (t *Team) progress(ctx context.Context) (moved bool, err error) {
 	if err := t.own.Revoked(); err != nil {
 		return false, err
 	}
+	if err := t.follow(ctx); err != nil && (ctx != endedContext || !ctxErr(err)) {
+		return false, err
+	}
 	for i := 0; i < len(t.ops.active); i++ {
 		r := t.ops.active[i]
 		m, err := r.advance(ctx)
@@ -99,12 +102,18 @@ func (r *run) advance(ctx context.Context) (moved bool, err error) {
 	t := r.p.t
 	if r.state == agreeing {
 		done, further, err := r.agree.Advance(ctx, t.mail)
+		if done && r.agree.Astray() {
+			err = t.apart(err)
+		}
 		if err != nil || !done {
 			return further, err
 		}
 		r.state, r.p.agreed, moved = going, true, true
 	}
 	did, done, err := r.exec.Advance(ctx)
+	if stray, ok := errors.AsType[*executor.StrayError](err); ok {
+		err = t.strayed(ctx, r, stray)
+	}
 	if done {
 		if r.p.task.isAverage() {
 			r.divide()

@@ -47,6 +47,21 @@ func segmentations(c *Signature, a algorithms.Algorithm, want Settings) []schedu
 	return append(whole, schedule.Segmentation{Concurrency: 2}, schedule.Segmentation{Concurrency: 4}, schedule.Segmentation{Concurrency: 8})
 }
 
+// radices returns the radices that are worth a look: 0, the algorithm's own, and those of its others
+// by which fewer ranks do more rounds.
+func radices(c *Signature, a algorithms.Algorithm, want Settings) []int {
+	all := []int{want.Radix}
+	if want.Radix > 0 {
+		return all
+	}
+	for _, r := range a.Radices {
+		if r < c.Size {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // runs is how many runs of a call are simulated, one of which may begin before the other has ended
 // everywhere.
 const runs = 2

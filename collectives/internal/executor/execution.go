@@ -17,8 +17,10 @@ import (
 type Execution struct {
 	member   *Member
 	of       *Executable
-	number   uint32 // of this run among those of the executable
-	next     []int  // instruction of each lane
+	number   uint32      // of this run among those of the executable
+	stamp    gaspi.Value // by which eager slots are posted in this run
+	before   gaspi.Value // that of the last run that used the same copy
+	next     []int       // instruction of each lane
 	operands [][]byte
 	kernel   reduce.Kernel
 }
@@ -52,18 +54,29 @@ func (e *Execution) Release() {
 }
 
 // Begin begins a run, for Advance to go on with. All members begin the runs of a schedule in the
-// same order, which number them alike.
-func (e *Execution) Begin() {
-	e.number = e.of.runs
-	e.of.runs++
+// same order, which number them alike. The number of the call is that of the run among those of all
+// executables of the member: what is sent through eager memory carries it, and it is the same at all
+// members if they make the same calls.
+func (e *Execution) Begin(call uint64) {
+	e.begin(call)
 	clear(e.next)
 }
 
+func (e *Execution) begin(call uint64) {
+	x := e.of
+	e.number = x.runs
+	x.runs++
+	if len(x.stamps) > 0 {
+		last := &x.stamps[e.number&x.copies]
+		e.before, e.stamp = *last, posts.Value(uint32(call))
+		*last = e.stamp
+	}
+}
+
 // Run begins a run of a single lane and blocks until it has ended, for the patience of the member at
-// most where it waits for a peer. When an error ends it before, Advance goes on.
-func (e *Execution) Run(ctx context.Context) error {
-	e.number = e.of.runs
-	e.of.runs++
+// most where it waits for a peer. When an error ends it before, Advance goes on. See Begin.
+func (e *Execution) Run(ctx context.Context, call uint64) error {
+	e.begin(call)
 	return e.walk(ctx, 0, 0, true)
 }
 
@@ -92,14 +105,14 @@ func (e *Execution) Advance(ctx context.Context) (moved, ended bool, err error) 
 // blocks or returns; if it blocks, it does so at the end until sources are free too. It leaves in next
 // where it has come to, also when a function of the program panics.
 func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
-	m, code, odd := e.member, e.of.lanes[lane], e.number&1
+	m, code := e.member, e.of.lanes[lane]
 	for ; at < len(code); at++ {
 		in := &code[at]
 		var err error
 		switch in.kind {
 		case schedule.Put, schedule.Signal:
 			if in.joint && !in.coded {
-				err = m.Queue.WriteNotifyIn(in.to[odd], in.src[odd], in.board.Segment, e.notification(in))
+				err = m.Queue.WriteNotifyIn(e.target(in), e.source(in), in.board.Segment, e.notification(in))
 			} else {
 				err = e.put(in)
 			}
@@ -114,11 +127,29 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 					return nil
 				}
 			case in.row == 1:
-				err = m.Control.WaitUntil(m.Nap(ctx), in.note, gaspi.Reached, e.notification(in).Value)
+				err = e.waitFor(m.Nap(ctx), in)
 			default:
 				if err = e.waitRow(m.Nap(ctx), code[at:at+in.row]); err == nil {
+					err = e.checkAll(code[at : at+in.row-1])
 					at += in.row - 1
+					in = &code[at]
 				}
+			}
+			if err == nil && in.eager {
+				err = e.check(in)
+			}
+		case schedule.AwaitCredit:
+			switch {
+			case !e.waits(in) || e.arrived(in):
+			case !block:
+				e.next[lane] = at
+				return nil
+			default:
+				err = e.waitFor(m.Nap(ctx), in)
+			}
+		case schedule.Credit:
+			if (e.number+1)&e.of.batch == 0 {
+				err = e.credit(ctx, in)
 			}
 		case schedule.Combine:
 			e.next[lane] = at
@@ -142,21 +173,27 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 
 // notification returns the notification that an instruction posts or waits for.
 func (e *Execution) notification(in *instruction) gaspi.Notification {
+	if in.eager {
+		return gaspi.Notification{ID: in.note + gaspi.NotificationID(e.number&e.of.copies), Value: e.stamp}
+	}
 	return gaspi.Notification{ID: in.note, Value: posts.Value(e.number*in.per + in.nth)}
 }
 
-// arrived reports whether the post that an await waits for is there.
-func (e *Execution) arrived(in *instruction) bool {
-	return posts.Reached(e.member.Control.Peek(in.note), e.notification(in).Value)
+// target returns where a put writes to in this run.
+func (e *Execution) target(in *instruction) gaspi.Remote { return in.to.Plus(in.turn.at(e.number)) }
+
+// source returns what a put reads in this run.
+func (e *Execution) source(in *instruction) gaspi.Span {
+	return in.src[e.number&uint32(len(in.src)-1)]
 }
 
 // put does a put or a signal.
 func (e *Execution) put(in *instruction) error {
-	q, n, odd := e.member.Queue, e.notification(in), e.number&1
-	if in.kind == schedule.Signal {
+	q, n := e.member.Queue, e.notification(in)
+	if in.kind != schedule.Put {
 		return q.Notify(in.board, n)
 	}
-	src := in.src[odd]
+	src := e.source(in)
 	if in.coded {
 		used, err := form(src)
 		if err != nil {
@@ -165,9 +202,9 @@ func (e *Execution) put(in *instruction) error {
 		src = used
 	}
 	if in.joint {
-		return q.WriteNotifyIn(in.to[odd], src, in.board.Segment, n)
+		return q.WriteNotifyIn(e.target(in), src, in.board.Segment, n)
 	}
-	err := q.Write(in.to[odd], src)
+	err := q.Write(e.target(in), src)
 	if err == nil && in.posts {
 		err = q.Notify(in.board, n)
 	}
