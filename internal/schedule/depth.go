@@ -10,11 +10,11 @@ package schedule
 type Depth struct{ Copies, Batch int }
 
 // EagerSlots and EagerBytes are what the eager memory of one call has at most, in all copies: enough
-// for 64 copies of 1 KiB from one rank, or of 64 bytes from 15. A writer goes through that of all its
+// for 64 copies of 4 KiB from one rank, or of 256 bytes from 15. A writer goes through that of all its
 // readers in turns, which together is to stay in a second-level cache.
 const (
 	EagerSlots = 1024
-	EagerBytes = 64 << 10
+	EagerBytes = 256 << 10
 )
 
 const (
