@@ -48,10 +48,10 @@ func segmentations(c *Signature, a algorithms.Algorithm, want Settings) []schedu
 }
 
 // radices returns the radices that are worth a look: 0, the algorithm's own, and those of its others
-// by which fewer ranks do more rounds.
+// by which fewer ranks do more rounds. An algorithm that is called by its name has its own.
 func radices(c *Signature, a algorithms.Algorithm, want Settings) []int {
 	all := []int{want.Radix}
-	if want.Radix > 0 {
+	if want.Radix > 0 || want.Algorithm != "" {
 		return all
 	}
 	for _, r := range a.Radices {
