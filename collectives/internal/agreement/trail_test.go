@@ -18,16 +18,20 @@ func TestTrail(t *testing.T) {
 		name   string
 		calls  int
 		strays int // call of member 1 that differs, or -1
-		alone  bool
+		alone  int // the first so many calls need nobody
+		lead   int // calls that each member makes before the member before it makes the first
 		found  bool
 	}{
-		{"all match", 1000, -1, true, false},
-		{"the first differs", 200, 0, true, true},
-		{"the last of a period differs", 200, 63, true, true},
-		{"the first of a period differs", 500, 128, true, true},
-		{"one in the middle differs", 1000, 777, true, true},
-		{"one that has not been told of yet", 1000, 999, true, false},
-		{"none ends alone", 1000, 500, false, false},
+		{"all match", 1000, -1, 1000, 0, false},
+		{"the first differs", 200, 0, 200, 0, true},
+		{"the last of a period differs", 200, 63, 200, 0, true},
+		{"the first of a period differs", 500, 128, 500, 0, true},
+		{"one in the middle differs", 1000, 777, 1000, 0, true},
+		{"one that has not been told of yet", 1000, 999, 1000, 0, false},
+		{"none ends alone", 1000, 500, 0, 0, false},
+		{"only the first ends alone", 1000, 0, 1, 0, true},
+		{"the first is told when it is forgotten", 2000, 0, 1, 12 * TrailPeriod, true},
+		{"all match, and the first is forgotten", 2000, -1, 1, 12 * TrailPeriod, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ranktest.Local(t, members, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
@@ -47,7 +51,21 @@ func TestTrail(t *testing.T) {
 					fork  Fork
 					found uint64
 				)
+				meet := func(times int) (err error) {
+					for i := 0; i < times && err == nil; i++ {
+						err = p.Barrier(ctx, p.World())
+					}
+					return err
+				}
+				if err := meet(members - 1 - me); err != nil { // those behind lead
+					return err
+				}
 				for call := range c.calls {
+					if call == c.lead {
+						if err := meet(me); err != nil {
+							return err
+						}
+					}
 					sign := uint64(call)*0x9e3779b97f4a7c15 + 1
 					if me == 1 && call == c.strays {
 						sign++
@@ -61,8 +79,8 @@ func TestTrail(t *testing.T) {
 							fork, found = f, 1
 						}
 					}
-					if trail.Add(sign, c.alone); call%32 == 31 { // members get apart and meet
-						if err := p.Barrier(ctx, p.World()); err != nil {
+					if trail.Add(sign, call < c.alone); call >= c.lead && call%32 == 31 { // members get apart and meet
+						if err := meet(1); err != nil {
 							return err
 						}
 					}
@@ -71,7 +89,7 @@ func TestTrail(t *testing.T) {
 				if found == 1 && (exact != (fork.Call == uint64(c.strays)) || fork.Call < uint64(c.strays) || fork.Member != (me+2)%members) {
 					return fmt.Errorf("found %+v, want call %d", fork, c.strays)
 				}
-				if !c.alone && p.Stats().Writes != 0 {
+				if c.alone == 0 && p.Stats().Writes != 0 {
 					return fmt.Errorf("%d writes, want none", p.Stats().Writes)
 				}
 				all := []uint64{found}
