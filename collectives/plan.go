@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 )
 
 // A Plan is a call that was prepared: an algorithm chosen, its schedule bound to
@@ -30,6 +31,7 @@ type Plan struct {
 	prog   executor.Executable
 	repeat repeat
 
+	name    trace.Name // in the timeline; 0 without one
 	counter *gaspi.CollectiveCounter
 	bytes   uint64 // of the longest vector of a call
 
@@ -81,6 +83,9 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	}
 	p.counter, p.bytes = t.counterOf(p)
 	p.run.prepare(p)
+	if t.member.Timeline != nil {
+		p.name = t.member.Timeline.Named(task.String() + " by " + p.variant.String())
+	}
 	return p, nil
 }
 
@@ -207,7 +212,11 @@ func (p *Plan) Run(ctx context.Context) error {
 	case p.idle():
 		p.run.bind(&p.task)
 		p.run.alone()
-		if err = p.run.exec.Run(ctx, p.run.call); err != nil {
+		err = p.run.exec.Run(ctx, p.run.call)
+		if t.member.Timeline != nil {
+			p.run.recordQuick(err)
+		}
+		if err != nil {
 			err = p.run.slowly(ctx)
 		} else {
 			p.run.counted()

@@ -43,6 +43,9 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 	r.exec.Bind(in, out, nil, nil)
 	r.alone()
 	err := r.exec.Run(ctx, r.call) // calls nothing of the program, which might panic
+	if t.member.Timeline != nil {
+		r.recordQuick(err)
+	}
 	if err != nil {
 		err = r.slowly(ctx)
 	} else {
@@ -110,6 +113,7 @@ func (r *run) alone() {
 // slowly goes on, the way all others go, with a run that something has stopped in exec.Run.
 func (r *run) slowly(ctx context.Context) error {
 	t := r.p.t
+	defer t.recordCall(r.p.name, t.member.Timeline.Begin())
 	r.state, r.p.busy = going, r
 	r.handle.renew()
 	t.ops.active = append(t.ops.active, r)

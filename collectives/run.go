@@ -26,8 +26,9 @@ type run struct {
 	err    error
 	clock  callClock
 
-	started bool // by Start, and goes on in the background
-	blocked bool // by the queue, when it was last gone on with
+	started bool  // by Start, and goes on in the background
+	begun   int64 // when Start was called, in the timeline; 0 without one
+	blocked bool  // by the queue, when it was last gone on with
 }
 
 type runState uint8
@@ -63,6 +64,7 @@ func (r *run) end(err error) {
 		r.started = false
 		r.p.t.ops.started--
 	}
+	r.recordRun()
 	r.handle.settle()
 }
 
@@ -213,6 +215,7 @@ func (t *Team) sleep(ctx context.Context) error {
 // await is one wait. A single lane waits for its own posts, which are quicker to look at than
 // everything that could go on.
 func (t *Team) await(ctx context.Context) error {
+	defer t.recordSleep(t.member.Timeline.Begin())
 	if len(t.ops.active) == 1 {
 		if r := t.ops.active[0]; r.state == going && r.p.prog.Single() {
 			return r.exec.Wait(ctx)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -26,7 +27,10 @@ func (p *Proc) Barrier(ctx context.Context, g *Group) error {
 		return err
 	}
 	p.stats.barriers.Add(1)
-	return g.barrier.run(ctx, "barrier")
+	begun := p.timeline.Begin()
+	err := g.barrier.run(ctx, "barrier")
+	g.recordMeeting(trace.Barrier, begun, g.barrier.epoch)
+	return err
 }
 
 // barrier is one barrier of a group and how far it has come. All its state but

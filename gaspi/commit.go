@@ -38,6 +38,7 @@ func (g *Group) Commit(ctx context.Context) error {
 		return g.error("group_commit", fmt.Errorf("%w: Commit is under way in another goroutine", ErrInUse))
 	}
 	defer g.commits.Store(false)
+	defer g.p.recordNamed("Group.Commit", g.p.timeline.Begin())
 	if g.deleted.Load() || g.p.closed.Load() {
 		return g.error("group_commit", ErrClosed)
 	}

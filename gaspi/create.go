@@ -60,6 +60,7 @@ func (p *Proc) share(ctx context.Context, op string, id SegmentID, m memory, opt
 	if err := o.group.ready(op); err != nil {
 		return nil, err
 	}
+	defer p.recordNamed("Proc.CreateSegment", p.timeline.Begin())
 	c := &creation{p: p, op: op, id: id, m: m, o: o, what: creationKey{o.group, m.size, m.first()}}
 	s, err := c.run(ctx)
 	if err != nil {

@@ -40,6 +40,9 @@ func (e *Execution) checkAll(row []instruction) error {
 	return nil
 }
 
+// credits reports whether this is the last run of a batch.
+func (e *Execution) credits() bool { return (e.number+1)&e.of.batch == 0 }
+
 // credit gives the copies of a batch of runs back. It blocks until sources in them are free, and
 // while the queue is full.
 func (e *Execution) credit(ctx context.Context, in *instruction) error {

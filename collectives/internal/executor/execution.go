@@ -23,11 +23,15 @@ type Execution struct {
 	next     []int       // instruction of each lane
 	operands [][]byte
 	kernel   reduce.Kernel
+
+	stretch stretch // of the last walk in the timeline
+	large   bool    // hasLarge, where there is a timeline
 }
 
 // Prepare makes the memory of runs of x, which is not copied.
 func (e *Execution) Prepare(m *Member, x *Executable) {
 	*e = Execution{member: m, of: x, next: make([]int, len(x.lanes)), operands: append([][]byte(nil), x.operands...)}
+	e.large = m.Timeline != nil && e.hasLarge()
 }
 
 // Bind takes the caller's buffers until Release, and the program's operation if it has one.
@@ -106,8 +110,10 @@ func (e *Execution) Advance(ctx context.Context) (moved, ended bool, err error) 
 // where it has come to, also when a function of the program panics.
 func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 	m, code := e.member, e.of.lanes[lane]
+	e.beginStretch(block)
+	from := at
 	for ; at < len(code); at++ {
-		in := &code[at]
+		in, first := &code[at], at
 		var err error
 		switch in.kind {
 		case schedule.Put, schedule.Signal:
@@ -120,20 +126,13 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 				err = e.insist(ctx, in, err)
 			}
 		case schedule.Await:
-			switch {
-			case !block:
-				if m.wanted() || !e.arrived(in) {
-					e.next[lane] = at
-					return nil
-				}
-			case in.row == 1:
-				err = e.waitFor(m.Nap(ctx), in)
-			default:
-				if err = e.waitRow(m.Nap(ctx), code[at:at+in.row]); err == nil {
-					err = e.checkAll(code[at : at+in.row-1])
-					at += in.row - 1
-					in = &code[at]
-				}
+			if !block && (m.wanted() || !e.arrived(in)) {
+				e.next[lane] = at
+				return nil
+			}
+			if block {
+				at, err = e.await(ctx, code, from, at)
+				in = &code[at]
 			}
 			if err == nil && in.eager {
 				err = e.check(in)
@@ -145,10 +144,12 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 				e.next[lane] = at
 				return nil
 			default:
-				err = e.waitFor(m.Nap(ctx), in)
+				if !e.quick(code[from:at], code[at:at+1]) {
+					err = e.waitFor(m.Nap(ctx), in)
+				}
 			}
 		case schedule.Credit:
-			if (e.number+1)&e.of.batch == 0 {
+			if e.credits() {
 				err = e.credit(ctx, in)
 			}
 		case schedule.Combine:
@@ -159,16 +160,45 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 		default:
 			err = e.code(in)
 		}
+		if e.stretch.kept {
+			e.record(code[first : at+1])
+		}
 		if err != nil {
 			e.next[lane] = at
 			return err
 		}
 	}
 	e.next[lane] = at
+	if e.stretch.on && e.stretch.begun == 0 {
+		e.beginLate(code[from:])
+	}
 	if block && e.of.puts {
+		e.stretch.ended = 0
 		return m.WaitQueue(ctx)
 	}
 	return nil
+}
+
+// await blocks until the posts of a row of awaits have arrived, which begins at an instruction of code; those from
+// another one on were done in this walk. It returns the last await of the row, or after an error the first.
+func (e *Execution) await(ctx context.Context, code []instruction, from, at int) (int, error) {
+	in := &code[at]
+	row := code[at : at+in.row]
+	switch quick := e.quick(code[from:at], row); {
+	case in.row == 1 && quick:
+		return at, nil
+	case in.row == 1:
+		return at, e.waitFor(e.member.Nap(ctx), in)
+	case !quick:
+		if err := e.waitRow(e.member.Nap(ctx), row); err != nil {
+			return at, err
+		}
+	}
+	last := in.row - 1
+	if err := e.checkAll(row[:last]); err != nil {
+		return at + last, err
+	}
+	return at + last, nil
 }
 
 // notification returns the notification that an instruction posts or waits for.
