@@ -75,7 +75,7 @@ func allReduce[T Element](ctx context.Context, g *Group, send, recv []T, name st
 	g.p.stats.allReduces.Add(uint64(len(in)))
 	sig := signature{op: op, kind: kindOf[T](), count: uint32(len(send))}
 	begun := g.p.timeline.Begin()
-	err := g.vector.run(ctx, in, out, sig, combine)
-	g.recordMeeting(trace.AllReduce, begun, g.vector.epoch)
+	number, err := g.vector.run(ctx, in, out, sig, combine)
+	g.recordMeeting(trace.AllReduce, begun, number)
 	return err
 }

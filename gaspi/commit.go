@@ -59,7 +59,7 @@ func (g *Group) Commit(ctx context.Context) error {
 	}
 	// When the barrier of the new group is done, every member has taken every
 	// record, so the places of the records are free for the next group of the number.
-	if err := g.internal.run(ctx, "group_commit"); err != nil {
+	if _, err := g.internal.run(ctx, "group_commit"); err != nil {
 		return err
 	}
 	g.p.committed(g)
@@ -331,7 +331,7 @@ func (g *Group) sharePlaces(ctx context.Context) error {
 			reduce.Into(Or, a, a, segment.Of[uint64](in))
 		}
 		sig := signature{op: uint8(Or), kind: uint8(reflect.Uint64), count: uint32(len(part))}
-		if err := g.vector.run(ctx, segment.BytesOf(part), segment.BytesOf(part), sig, combine); err != nil {
+		if _, err := g.vector.run(ctx, segment.BytesOf(part), segment.BytesOf(part), sig, combine); err != nil {
 			return g.wrap("group_commit", err)
 		}
 		c.shared += len(part)

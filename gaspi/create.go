@@ -122,7 +122,7 @@ func (c *creation) named(ctx context.Context) (*Segment, error) {
 		p.creations.begin(c.id, c.what, s)
 	}
 	if err = g.turns.enter(ctx, turnSegment|turns.CallKey(c.id), c.String()); err == nil {
-		err = g.internal.run(ctx, c.op)
+		_, err = g.internal.run(ctx, c.op)
 		g.turns.leave(err == nil)
 	}
 	p.creations.end(c.id, err == nil)
