@@ -70,6 +70,7 @@ func (t *Team) prepareBackground(bell gaspi.NotificationID) {
 
 // carryOn notes that Start has begun r.
 func (t *Team) carryOn(r *run) {
+	r.begun = t.member.Timeline.Begin()
 	if t.background.mode == Caller {
 		return
 	}
@@ -104,7 +105,9 @@ func (t *Team) serve() {
 			if !t.pass(&p) {
 				return
 			}
+			begun := t.member.Timeline.Begin()
 			p.woken = t.control.WaitFunc(context.Background(), b.look, gaspi.Asleep)
+			t.recordSleep(begun)
 			continue
 		}
 		b.running.Store(false)

@@ -25,6 +25,11 @@
 // waits or tests. A call that blocks takes a context. When the context ends first, the operation is still under way, and the same call
 // made again, or Wait of its handle, resumes it. Nothing is sent twice.
 //
+// As in MPI, the end of a call says that its buffers are the caller's again and hold the result, and
+// nothing about other members but what follows from the result: of short vectors, the root of a
+// Broadcast or Scatter, and the others in a Reduce or Gather, may be up to 64 calls ahead. A Barrier
+// waits for all. So a mismatch, or the end of a member, may show in a later call.
+//
 // # Faults
 //
 // An operation with a member that died ends on all others with an error that

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -47,7 +48,8 @@ func Outline(t *Team, task Task) string {
 	}
 	p.call.Radix = p.variant.Radix
 	s := schedule.Build(&p.call.Call, t.me, p.variant.Emitter())
-	p.bid = t.arena.Bid(s.Slots, uint64((s.Scratch+2*s.Flip)*p.task.elem.size))
+	depth := t.depth(s, p.task.elem.size)
+	p.bid = t.arena.Bid(executor.Notifications(s, depth), executor.Room(s, p.task.elem.size, depth))
 	return fmt.Sprintf("%v by %v: plain %v, in %v, out %v, %d elements of scratch and %d of flip, %+v, signature %x",
 		p.text(), p.variant, p.plain(), k.in, k.out, s.Scratch, s.Flip, p.bid, p.signature())
 }

@@ -41,7 +41,11 @@ func (h *Handle) wait(ctx context.Context) error {
 	if r.state == ended {
 		return h.result()
 	}
-	if err := r.p.t.finish(ctx, r); err != nil {
+	t := r.p.t
+	begun := t.member.Timeline.Begin()
+	err := t.finish(ctx, r)
+	t.recordCall(r.p.name, begun)
+	if err != nil {
 		return r.failed(err)
 	}
 	return nil

@@ -56,7 +56,7 @@ func (w word) alike() bool { return uint64(w)/meetSame&(uint64(w)/meetSame>>meet
 // is unusable unless it says that some member cannot take part.
 func (t *Team) meet(ctx context.Context, call uint64, text string, wrong error) error {
 	if t.ops.meeting == nil {
-		t.ops.meet(t.ops.next(), t.me, text)
+		t.ops.meetNext(t.me, text)
 	}
 	say := t.says(call)
 	if wrong != nil {
@@ -69,7 +69,7 @@ func (t *Team) meet(ctx context.Context, call uint64, text string, wrong error) 
 	case err != nil:
 		return t.fail(err)
 	case !heard.of(call), !heard.alike() && !heard.unable():
-		return t.fail(t.mismatch(ctx))
+		return t.fail(t.mismatch(ctx, t.unnamed()))
 	}
 	t.ops.endMeeting()
 	if wrong == nil && heard.unable() {
@@ -133,9 +133,9 @@ func endedWith(ended, err error) error {
 // match. All know that some do.
 const mismatchRows = 8
 
-// mismatch returns the error of a meeting in which members were in different calls. It names two
-// of them, unless ctx ends first.
-func (t *Team) mismatch(ctx context.Context) error {
+// mismatch returns the error of a meeting, or of an agreement, in which members were in different
+// calls. It names two of them, unless ctx ends first; then it is unnamed.
+func (t *Team) mismatch(ctx context.Context, unnamed error) error {
 	for range mismatchRows {
 		err := t.stalled(ctx)
 		for range t.ranks { // each tells its calls about once meanwhile
@@ -150,10 +150,10 @@ func (t *Team) mismatch(ctx context.Context) error {
 		case err != nil && !ctxErr(err):
 			return err
 		case ctx.Err() != nil:
-			return t.unnamed()
+			return unnamed
 		}
 	}
-	return t.unnamed()
+	return unnamed
 }
 
 // unnamed is the error of a meeting in which members were in different calls, if it is not known
@@ -184,7 +184,7 @@ func (t *Team) newSegment(ctx context.Context, size uint64, alloc bool) (*gaspi.
 			m.last |= 1
 			text = holding{call: meetAlloc, size: size}.String()
 		}
-		t.ops.meet(t.ops.next(), t.me, text)
+		t.ops.meetNext(t.me, text)
 	}
 	var seg *gaspi.Segment
 	err := t.patiently(ctx, func(ctx context.Context) (err error) {

@@ -15,6 +15,7 @@ type operations struct {
 	waiting []*run // not begun because too many are under way, or their plan is
 	started int    // of both, those that go on in the background
 	recent  recents
+	trail   agreement.Trail // of all calls
 	meeting *agreement.Note // of the meeting under way, nil if there is none
 	met     uint64          // how many meetings have ended
 }
@@ -22,8 +23,10 @@ type operations struct {
 // none reports whether no call is under way or waits.
 func (o *operations) none() bool { return len(o.active) == 0 && len(o.waiting) == 0 }
 
-// next returns the number of a call that is begun now.
-func (o *operations) next() uint64 {
+// next returns the number of a call that is begun now, of a signature, and notes whether this member
+// may end it without hearing of others.
+func (o *operations) next(signature uint64, alone bool) uint64 {
+	o.trail.Add(signature, alone)
 	o.calls++
 	return o.calls - 1
 }
@@ -48,6 +51,12 @@ func (o *operations) meet(call uint64, me int, text string) {
 	*o.entry(call) = recent{note: o.meeting}
 }
 
+// meetNext is meet as the next call.
+func (o *operations) meetNext(me int, text string) {
+	o.meet(o.calls, me, text)
+	o.next(o.meeting.Signature, false)
+}
+
 // endMeeting ends the meeting under way, as all members do.
 func (o *operations) endMeeting() {
 	o.meeting = nil
@@ -66,7 +75,7 @@ func (o *operations) notes() []agreement.Note {
 
 // begin numbers a call and begins it as soon as there is room.
 func (o *operations) begin(r *run, task *Task) {
-	r.call, r.err, r.state = o.next(), nil, queued
+	r.call, r.err, r.state = o.next(r.p.sign, r.p.prog.Eager()), nil, queued
 	r.clock.start(r)
 	r.handle.renew()
 	r.bind(task)
@@ -99,7 +108,7 @@ func (o *operations) hasRoom(p *Plan) bool {
 func (o *operations) activate(r *run) {
 	p := r.p
 	p.busy = r
-	r.exec.Begin()
+	r.exec.Begin(r.call)
 	e := o.entry(r.call)
 	e.p, e.call = p, r.call
 	r.state = going

@@ -27,7 +27,7 @@ func TestCallsThatOvertakeOthers(t *testing.T) {
 				continue
 			}
 			if p := (&Plan{t: &Team{}, agreed: random.IntN(2) == 0}); o.hasRoom(p) {
-				r := &run{call: o.next()}
+				r := &run{call: o.next(0, false)}
 				r.prepare(p)
 				o.activate(r)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 )
 
 // A Plan is a call that was prepared: an algorithm chosen, its schedule bound to
@@ -30,6 +31,7 @@ type Plan struct {
 	prog   executor.Executable
 	repeat repeat
 
+	name    trace.Name // in the timeline; 0 without one
 	counter *gaspi.CollectiveCounter
 	bytes   uint64 // of the longest vector of a call
 
@@ -67,7 +69,7 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 		return nil, err
 	}
 	if t.early.plan == nil {
-		p.bid = t.arena.Bid(b.Schedule.Slots, executor.Room(b.Schedule, b.Element.Size))
+		p.bid = t.arena.Bid(executor.Notifications(b.Schedule, b.Depth), executor.Room(b.Schedule, b.Element.Size, b.Depth))
 		p.sign = p.signature()
 	}
 	if err := t.reserve(ctx, p); err != nil {
@@ -81,6 +83,9 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	}
 	p.counter, p.bytes = t.counterOf(p)
 	p.run.prepare(p)
+	if t.member.Timeline != nil {
+		p.name = t.member.Timeline.Named(task.String() + " by " + p.variant.String())
+	}
 	return p, nil
 }
 
@@ -92,11 +97,27 @@ func (p *Plan) binding() (*executor.Binding, error) {
 		In: t.heap.base(p.key.in), Out: t.heap.base(p.key.out),
 		Compress: p.call.Options.Compress, Remember: p.key.plan != 0,
 	}
+	b.Depth = t.depth(b.Schedule, b.Element.Size)
 	var err error
 	if p.call.Op.Reduces() && task.user == nil {
 		b.Folds, err = task.elem.kernel(task.op)
 	}
 	return b, err
+}
+
+// Parts of the notifications and of the scratch of a team that the eager memory of one plan takes at
+// most, beyond two copies: enough plans fit beside it.
+const (
+	eagerSlotsPart = 16
+	eagerBytesPart = 64
+)
+
+// depth returns the depth of the eager memory of a schedule, with elements of so many bytes. It is
+// the same on all members.
+func (t *Team) depth(s *schedule.Schedule, element int) schedule.Depth {
+	slots := min(schedule.EagerSlots, int(t.cfg.Slots)/eagerSlotsPart)
+	bytes := min(schedule.EagerBytes, int(min(t.cfg.Scratch/eagerBytesPart, schedule.EagerBytes)))
+	return schedule.DepthOf(s.EagerSlots, s.Eager*element, slots, bytes)
 }
 
 // draft is a plan of which only the call is known.
@@ -191,7 +212,11 @@ func (p *Plan) Run(ctx context.Context) error {
 	case p.idle():
 		p.run.bind(&p.task)
 		p.run.alone()
-		if err = p.run.exec.Run(ctx); err != nil {
+		err = p.run.exec.Run(ctx, p.run.call)
+		if t.member.Timeline != nil {
+			p.run.recordQuick(err)
+		}
+		if err != nil {
 			err = p.run.slowly(ctx)
 		} else {
 			p.run.counted()

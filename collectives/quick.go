@@ -42,7 +42,10 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 	r := &p.run
 	r.exec.Bind(in, out, nil, nil)
 	r.alone()
-	err := r.exec.Run(ctx) // calls nothing of the program, which might panic
+	err := r.exec.Run(ctx, r.call) // calls nothing of the program, which might panic
+	if t.member.Timeline != nil {
+		r.recordQuick(err)
+	}
 	if err != nil {
 		err = r.slowly(ctx)
 	} else {
@@ -57,7 +60,7 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 func (p *Plan) idle() bool {
 	t := p.t
 	return p.agreed && p.prog.Single() && !p.task.isAverage() && p.run.state == ended &&
-		t.ops.none() && t.early.none() && t.broken == nil && !t.closed && t.own.Revoked() == nil
+		t.ops.none() && !t.ops.trail.Ends(t.mail) && t.early.none() && t.broken == nil && !t.closed && t.own.Revoked() == nil
 }
 
 // hasOptions reports whether opts are those of p's calls.
@@ -102,7 +105,7 @@ func start(mem []byte) *byte {
 
 // alone numbers the call of a run that has nothing beside it, before exec.Run.
 func (r *run) alone() {
-	r.call, r.err = r.p.t.ops.next(), nil
+	r.call, r.err = r.p.t.ops.next(r.p.sign, r.p.prog.Eager()), nil
 	r.clock.start(r)
 	r.p.t.ops.recent.add(r)
 }
@@ -110,6 +113,7 @@ func (r *run) alone() {
 // slowly goes on, the way all others go, with a run that something has stopped in exec.Run.
 func (r *run) slowly(ctx context.Context) error {
 	t := r.p.t
+	defer t.recordCall(r.p.name, t.member.Timeline.Begin())
 	r.state, r.p.busy = going, r
 	r.handle.renew()
 	t.ops.active = append(t.ops.active, r)

@@ -23,6 +23,7 @@ func (t *Team) openMemory(ctx context.Context) error {
 	t.member = executor.Member{
 		Proc: t.proc, Queue: t.queue, Control: seg, Ranks: t.ranks, Me: t.me,
 		Patience: stallAfter(len(t.ranks)), Blame: t.blame, Wanted: &t.busy.wanting,
+		Timeline: t.proc.Steps(t.queue, seg),
 	}
 	t.mail = agreement.NewMailbox(lay, seg, t.ranks, t.me, &t.member)
 	return nil

@@ -26,8 +26,9 @@ type run struct {
 	err    error
 	clock  callClock
 
-	started bool // by Start, and goes on in the background
-	blocked bool // by the queue, when it was last gone on with
+	started bool  // by Start, and goes on in the background
+	begun   int64 // when Start was called, in the timeline; 0 without one
+	blocked bool  // by the queue, when it was last gone on with
 }
 
 type runState uint8
@@ -63,6 +64,7 @@ func (r *run) end(err error) {
 		r.started = false
 		r.p.t.ops.started--
 	}
+	r.recordRun()
 	r.handle.settle()
 }
 
@@ -71,6 +73,9 @@ func (r *run) end(err error) {
 // waits for the queue is blocked.
 func (t *Team) progress(ctx context.Context) (moved bool, err error) {
 	if err := t.own.Revoked(); err != nil {
+		return false, err
+	}
+	if err := t.follow(ctx); err != nil && (ctx != endedContext || !ctxErr(err)) {
 		return false, err
 	}
 	for i := 0; i < len(t.ops.active); i++ {
@@ -99,12 +104,18 @@ func (r *run) advance(ctx context.Context) (moved bool, err error) {
 	t := r.p.t
 	if r.state == agreeing {
 		done, further, err := r.agree.Advance(ctx, t.mail)
+		if done && r.agree.Astray() {
+			err = t.apart(err)
+		}
 		if err != nil || !done {
 			return further, err
 		}
 		r.state, r.p.agreed, moved = going, true, true
 	}
 	did, done, err := r.exec.Advance(ctx)
+	if stray, ok := errors.AsType[*executor.StrayError](err); ok {
+		err = t.strayed(ctx, r, stray)
+	}
 	if done {
 		if r.p.task.isAverage() {
 			r.divide()
@@ -204,6 +215,7 @@ func (t *Team) sleep(ctx context.Context) error {
 // await is one wait. A single lane waits for its own posts, which are quicker to look at than
 // everything that could go on.
 func (t *Team) await(ctx context.Context) error {
+	defer t.recordSleep(t.member.Timeline.Begin())
 	if len(t.ops.active) == 1 {
 		if r := t.ops.active[0]; r.state == going && r.p.prog.Single() {
 			return r.exec.Wait(ctx)

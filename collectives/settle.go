@@ -37,7 +37,7 @@ func (t *Team) settle(ctx context.Context, p *Plan) error {
 			return err
 		}
 		r.prepare(p)
-		r.call = t.ops.next()
+		r.call = t.ops.next(p.sign, false)
 		t.early.plan = p
 		t.ops.activate(r)
 	}

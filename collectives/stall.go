@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -96,6 +97,63 @@ func (t *Team) outrun() (a, b agreement.Note, differ bool) {
 		}
 	}
 	return a, b, false
+}
+
+// strayed returns the error of a run in which something arrived that its sender has sent in another
+// call: before that, the two members have not made the same calls.
+func (t *Team) strayed(ctx context.Context, r *run, stray *executor.StrayError) error {
+	sender := t.me
+	if from := r.posters([]int32{stray.Slot}); len(from) > 0 {
+		sender = from[0]
+	}
+	ahead := uint64(stray.Call-uint32(r.call)) & (1<<31 - 1)
+	if ahead < 1<<30 { // the sender has made more calls
+		later := agreement.Note{Call: r.call + ahead, Member: sender, Text: r.p.text()}
+		return t.condemn(ctx, r.p.note(r.call), another(r.call, later))
+	}
+	theirs := r.p.note(r.call - (1<<31 - ahead))
+	theirs.Member = sender
+	mine := another(theirs.Call, r.p.note(r.call))
+	for _, n := range t.ops.notes() {
+		if n.Call == theirs.Call {
+			mine = n
+		}
+	}
+	return t.condemn(ctx, mine, theirs)
+}
+
+// follow compares the calls of members that have ended some without hearing of each other, and
+// returns the error of the first that do not match.
+func (t *Team) follow(ctx context.Context) error {
+	f, differ, err := t.ops.trail.Follow(ctx, t.mail)
+	if err != nil || !differ {
+		return err
+	}
+	mine, theirs := t.signed(f.Mine), t.signed(f.Theirs)
+	if f.Mine == f.Theirs {
+		theirs = "the same after other calls"
+	}
+	return t.condemn(ctx, agreement.Note{Call: f.Call, Member: t.me, Text: mine}, agreement.Note{Call: f.Call, Member: f.Member, Text: theirs})
+}
+
+// signed returns the text of the plan of a sign in a trail. Calls of new plans are agreed on, so that
+// all members have those of calls that may differ unnoticed.
+func (t *Team) signed(sign uint32) string {
+	for _, p := range t.plans.byKey {
+		if agreement.Sign(p.sign) == sign {
+			return p.text()
+		}
+	}
+	return "another call"
+}
+
+// apart returns the error of an agreement in which members are in calls of different numbers, which
+// err says: some have ended an earlier one alone that others did not make. All members learn of it in
+// the agreement, and tell each other which.
+func (t *Team) apart(err error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), mismatchRows*stallCheck)
+	defer cancel()
+	return t.mismatch(ctx, err)
 }
 
 // another returns a note of a call of which nothing is known but that it is not that of others, from
@@ -261,17 +319,21 @@ func (r *run) awaited() []int {
 	return r.writers()
 }
 
-// writers returns the members whose posts the run waits for. Only their own schedules
-// say so, which are made here for the purpose.
+// writers returns the members whose posts the run waits for.
 func (r *run) writers() []int {
+	return r.posters(r.exec.Awaited())
+}
+
+// posters returns the other members that post any of those slots at this one. Only their own
+// schedules say so, which are made here for the purpose.
+func (r *run) posters(slots []int32) []int {
 	p := r.p
-	waits := r.exec.Awaited()
-	var writers []int
+	var posters []int
 	for i := range p.t.ranks {
 		s := schedule.Build(&p.call.Call, i, p.variant.Emitter())
-		if i != p.t.me && s.Posts(p.t.me, waits) {
-			writers = append(writers, i)
+		if i != p.t.me && s.Posts(p.t.me, slots) {
+			posters = append(posters, i)
 		}
 	}
-	return writers
+	return posters
 }

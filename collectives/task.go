@@ -162,8 +162,11 @@ func (t *Team) doNew(ctx context.Context, task *Task) error {
 	if err != nil {
 		return t.failed(task, err)
 	}
+	begun := t.member.Timeline.Begin()
 	t.ops.begin(&p.run, task)
-	return t.complete(ctx, &p.run)
+	err = t.complete(ctx, &p.run)
+	t.recordCall(p.name, begun)
+	return err
 }
 
 // doSlow is do where something is in the way.

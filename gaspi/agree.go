@@ -50,6 +50,7 @@ func (g *Group) Agree(ctx context.Context, flags uint32) (uint32, error) {
 		return 0, g.error("group_agree", fmt.Errorf("%w: Agree or Shrink of the group is under way in another goroutine", ErrInUse))
 	}
 	defer g.consent.busy.Store(false)
+	defer g.p.recordNamed("Group.Agree", g.p.timeline.Begin())
 	if g.shrink.active {
 		return 0, g.error("group_agree", fmt.Errorf("%w: a Shrink of the group ended early and is to be finished first", ErrInUse))
 	}
@@ -252,6 +253,7 @@ func (g *Group) Shrink(ctx context.Context) (*Group, error) {
 		return nil, g.error("group_shrink", fmt.Errorf("%w: Agree or Shrink of the group is under way in another goroutine", ErrInUse))
 	}
 	defer g.consent.busy.Store(false)
+	defer g.p.recordNamed("Group.Shrink", g.p.timeline.Begin())
 	s := &g.shrink
 	if !s.active && g.consent.Active() && g.consent.broken == nil {
 		return nil, g.error("group_shrink", fmt.Errorf("%w: an Agree of the group ended early and is to be finished first", ErrInUse))

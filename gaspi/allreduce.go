@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -73,5 +74,8 @@ func allReduce[T Element](ctx context.Context, g *Group, send, recv []T, name st
 	}
 	g.p.stats.allReduces.Add(uint64(len(in)))
 	sig := signature{op: op, kind: kindOf[T](), count: uint32(len(send))}
-	return g.vector.run(ctx, in, out, sig, combine)
+	begun := g.p.timeline.Begin()
+	number, err := g.vector.run(ctx, in, out, sig, combine)
+	g.recordMeeting(trace.AllReduce, begun, number)
+	return err
 }

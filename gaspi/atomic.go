@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -125,7 +126,10 @@ func (p *Proc) tryAtomic(ctx context.Context, at Remote, op transport.AtomicOp, 
 	if err != nil {
 		return 0, err
 	}
-	return way.Atomic(ctx, at.addr(), op, operand, compare)
+	begun := p.timeline.Begin()
+	old, err := way.Atomic(ctx, at.addr(), op, operand, compare)
+	p.recordCall(trace.Atomic, begun, at.Rank)
+	return old, err
 }
 
 // carriedOut is an atomic of the runtime's own on link. ctx bounds reaching the rank

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -26,7 +27,10 @@ func (p *Proc) Barrier(ctx context.Context, g *Group) error {
 		return err
 	}
 	p.stats.barriers.Add(1)
-	return g.barrier.run(ctx, "barrier")
+	begun := p.timeline.Begin()
+	number, err := g.barrier.run(ctx, "barrier")
+	g.recordMeeting(trace.Barrier, begun, number)
+	return err
 }
 
 // barrier is one barrier of a group and how far it has come. All its state but
@@ -158,10 +162,10 @@ func (b *barrier) disseminate(members []int, at, radix int, first notify.ID) {
 }
 
 // run does one barrier, or goes on with the one that ended early. op is the name
-// of the call in errors.
-func (b *barrier) run(ctx context.Context, op string) error {
+// of the call in errors. It returns the number of the barrier, 0 if another goroutine is in one.
+func (b *barrier) run(ctx context.Context, op string) (notify.Value, error) {
 	if !b.busy.CompareAndSwap(false, true) {
-		return b.g.error(op, fmt.Errorf("%w: a barrier of the group is under way in another goroutine; use a group for each, made by Dup", ErrInUse))
+		return 0, b.g.error(op, fmt.Errorf("%w: a barrier of the group is under way in another goroutine; use a group for each, made by Dup", ErrInUse))
 	}
 	defer b.busy.Store(false)
 	if !b.active {
@@ -177,18 +181,18 @@ func (b *barrier) run(ctx context.Context, op string) error {
 		if !b.sent {
 			if err := b.signal(ctx, round); err != nil {
 				b.passOn(err)
-				return b.g.error(op, err)
+				return b.epoch, b.g.error(op, err)
 			}
 			b.sent = true
 		}
 		if err := b.wait(ctx, round); err != nil {
 			b.passOn(err)
-			return b.fail(op, err)
+			return b.epoch, b.fail(op, err)
 		}
 		b.sent = false
 	}
 	b.active = false
-	return nil
+	return b.epoch, nil
 }
 
 // nextEpoch is the number after e; 0 is skipped, because it means "not set".

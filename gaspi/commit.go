@@ -38,6 +38,7 @@ func (g *Group) Commit(ctx context.Context) error {
 		return g.error("group_commit", fmt.Errorf("%w: Commit is under way in another goroutine", ErrInUse))
 	}
 	defer g.commits.Store(false)
+	defer g.p.recordNamed("Group.Commit", g.p.timeline.Begin())
 	if g.deleted.Load() || g.p.closed.Load() {
 		return g.error("group_commit", ErrClosed)
 	}
@@ -58,7 +59,7 @@ func (g *Group) Commit(ctx context.Context) error {
 	}
 	// When the barrier of the new group is done, every member has taken every
 	// record, so the places of the records are free for the next group of the number.
-	if err := g.internal.run(ctx, "group_commit"); err != nil {
+	if _, err := g.internal.run(ctx, "group_commit"); err != nil {
 		return err
 	}
 	g.p.committed(g)
@@ -330,7 +331,7 @@ func (g *Group) sharePlaces(ctx context.Context) error {
 			reduce.Into(Or, a, a, segment.Of[uint64](in))
 		}
 		sig := signature{op: uint8(Or), kind: uint8(reflect.Uint64), count: uint32(len(part))}
-		if err := g.vector.run(ctx, segment.BytesOf(part), segment.BytesOf(part), sig, combine); err != nil {
+		if _, err := g.vector.run(ctx, segment.BytesOf(part), segment.BytesOf(part), sig, combine); err != nil {
 			return g.wrap("group_commit", err)
 		}
 		c.shared += len(part)

@@ -60,6 +60,7 @@ func (p *Proc) share(ctx context.Context, op string, id SegmentID, m memory, opt
 	if err := o.group.ready(op); err != nil {
 		return nil, err
 	}
+	defer p.recordNamed("Proc.CreateSegment", p.timeline.Begin())
 	c := &creation{p: p, op: op, id: id, m: m, o: o, what: creationKey{o.group, m.size, m.first()}}
 	s, err := c.run(ctx)
 	if err != nil {
@@ -121,7 +122,7 @@ func (c *creation) named(ctx context.Context) (*Segment, error) {
 		p.creations.begin(c.id, c.what, s)
 	}
 	if err = g.turns.enter(ctx, turnSegment|turns.CallKey(c.id), c.String()); err == nil {
-		err = g.internal.run(ctx, c.op)
+		_, err = g.internal.run(ctx, c.op)
 		g.turns.leave(err == nil)
 	}
 	p.creations.end(c.id, err == nil)

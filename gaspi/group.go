@@ -50,6 +50,8 @@ type Group struct {
 	consent  *agreement
 	shrink   shrinking
 	also     func() error // one more reason for over, or nil
+
+	key atomic.Uint32 // by which timelines call it; 0 until one does
 }
 
 // NewGroup makes a group of ranks in any order, without Commit: it can be

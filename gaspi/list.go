@@ -65,6 +65,7 @@ func (q *Queue) list(op string, list []Transfer, end *listEnd, move moveOne) err
 	if !q.take(r, need) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.Begin()
 	for i, t := range list {
 		if t.Local.Len() == 0 {
 			continue
@@ -74,12 +75,12 @@ func (q *Queue) list(op string, list []Transfer, end *listEnd, move moveOne) err
 		}
 		q.account(op, r, t.Local.Len())
 	}
-	if end == nil {
-		return nil
+	if end != nil {
+		if err := q.endList(link, r, list, end); err != nil {
+			return &OpError{Op: op, At: "notification", Err: q.p.peers.Found(r, err)}
+		}
 	}
-	if err := q.endList(link, r, list, end); err != nil {
-		return &OpError{Op: op, At: "notification", Err: q.p.peers.Found(r, err)}
-	}
+	q.recordList(op, begun, r, list, end)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package gaspi
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -32,7 +33,7 @@ const (
 // So it does when all of them have left the job, and when the group that the segment was
 // created over is revoked.
 func (s *Segment) WaitSome(ctx context.Context, first NotificationID, count uint32) (NotificationID, error) {
-	return s.wait(ctx, "notify_waitsome", notify.Some(first, count))
+	return s.wait(ctx, trace.WaitSome, "notify_waitsome", notify.Some(first, count))
 }
 
 // TrySome is WaitSome that never blocks; it reports whether one was set.
@@ -43,7 +44,7 @@ func (s *Segment) TrySome(first NotificationID, count uint32) (NotificationID, b
 // WaitAll blocks until all of the count notifications from first are set; see
 // WaitSome. An extension of the standard.
 func (s *Segment) WaitAll(ctx context.Context, first NotificationID, count uint32) error {
-	_, err := s.wait(ctx, "notify_waitall", notify.Every(first, count))
+	_, err := s.wait(ctx, trace.WaitAll, "notify_waitall", notify.Every(first, count))
 	return err
 }
 
@@ -56,7 +57,7 @@ func (s *Segment) TryAll(first NotificationID, count uint32) (bool, error) {
 // WaitUntil blocks until notification id stands in relation how to v, such as
 // AtLeast 7; see WaitSome. An extension of the standard.
 func (s *Segment) WaitUntil(ctx context.Context, id NotificationID, how notify.Compare, v Value) error {
-	_, err := s.wait(ctx, "notify_waituntil", notify.Until(id, how, v))
+	_, err := s.wait(ctx, trace.WaitUntil, "notify_waituntil", notify.Until(id, how, v))
 	return err
 }
 
@@ -92,12 +93,14 @@ func (s *Segment) WaitFunc(ctx context.Context, look func() bool, modes ...WaitM
 	if mode&ThroughLosses != 0 {
 		stop = s.p.stop
 	}
+	begun := s.timeline.Begin()
 	var err error
 	if mode&Asleep != 0 {
 		err = s.mem.Notifications().SleepFunc(ctx, look, stop, s.spent.Load())
 	} else {
 		err = s.mem.Notifications().WaitFunc(ctx, look, stop, s.spent.Load())
 	}
+	s.recordWaitFunc(begun)
 	if err != nil {
 		return segmentError("notify_waitfunc", s.id, err)
 	}
@@ -122,7 +125,10 @@ func (s *Segment) Reset(id NotificationID) (Value, error) {
 func (s *Segment) Peek(id NotificationID) Value { return s.mem.Notifications().Load(id) }
 
 // wait waits on the array for want.
-func (s *Segment) wait(ctx context.Context, op string, want notify.Condition) (NotificationID, error) {
+func (s *Segment) wait(ctx context.Context, kind trace.Action, op string, want notify.Condition) (NotificationID, error) {
+	if s.timeline != nil {
+		return s.waitRecorded(ctx, kind, op, want)
+	}
 	id, err := s.mem.Notifications().Wait(ctx, want, s.stop, s.spent.Load())
 	if err != nil {
 		return 0, s.waitError(op, want, err)

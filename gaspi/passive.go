@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -97,7 +98,10 @@ const closingMost = 2 * time.Second
 // receiver has begun to copy is not withdrawn: PassiveSend returns nil, though ctx has
 // ended.
 func (p *Proc) PassiveSend(ctx context.Context, to Rank, src Span) error {
-	if err := p.passiveSend(ctx, to, src); err != nil {
+	begun := p.timeline.Begin()
+	err := p.passiveSend(ctx, to, src)
+	p.recordMessage(trace.PassiveSend, begun, to, src.Len())
+	if err != nil {
 		return &OpError{Op: "passive_send", At: fmt.Sprintf("to rank %d [%d bytes]", to, src.Len()), Err: p.peers.Found(to, err)}
 	}
 	p.stats.passiveSent.Add(1)
@@ -216,7 +220,10 @@ func (m *passiveMessage) received(ctx context.Context, stop func() error) error 
 // call with a larger one, and the error says how long it is; after any error nothing was
 // received. Several goroutines may receive; they take turns.
 func (p *Proc) PassiveReceive(ctx context.Context, dst Span) (from Rank, n uint64, err error) {
-	if from, n, err = p.passiveReceive(ctx, dst); isBare(err) {
+	begun := p.timeline.Begin()
+	from, n, err = p.passiveReceive(ctx, dst)
+	p.recordMessage(trace.PassiveReceive, begun, from, n)
+	if isBare(err) {
 		return 0, 0, err
 	} else if err != nil {
 		return 0, 0, &OpError{Op: "passive_receive", Err: err}

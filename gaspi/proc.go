@@ -15,6 +15,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/logging"
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -58,6 +59,8 @@ type Proc struct {
 	reached sync.Map         // names of transports that this rank has used
 	teller  *status.Teller   // of what this rank does; nil without gaspi-run
 	sampler *netstat.Sampler // of connections and processors; nil unless gaspi-run wants to know
+
+	timeline *trace.Recorder // of what this rank did; nil without gaspi-run --trace
 
 	anyStop func() error   // for waits that any rank might end; bound once, so that waits allocate nothing
 	stop    func() error   // for waits that no rank ends; likewise
@@ -111,6 +114,10 @@ func join(ctx context.Context, cfg Config, session boot.Session, inside bool, op
 	if err != nil {
 		cfg.Log.Warn("gaspi: gaspi-run cannot see what this rank does", "err", err)
 	}
+	timeline, err := inheritTimeline(info, inside)
+	if err != nil {
+		cfg.Log.Warn("gaspi: gaspi-run gets no trace of this rank", "err", err)
+	}
 	wire, err := open(cfg.wiring(session, peers))
 	if err != nil {
 		return nil, err
@@ -120,7 +127,7 @@ func join(ctx context.Context, cfg Config, session boot.Session, inside bool, op
 	}
 	p := &Proc{
 		cfg: cfg, boot: session, wire: wire, lay: newLayout(cfg, info.Size), inside: inside,
-		rank: info.Rank, size: info.Size, info: info, peers: peers,
+		rank: info.Rank, size: info.Size, info: info, peers: peers, timeline: timeline,
 		links:    make([]atomic.Pointer[route], info.Size),
 		heeded:   make([]atomic.Uint32, cfg.Groups),
 		internal: transport.NewQueue(1, cfg.QueuesMax),

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -19,11 +20,12 @@ import (
 // A queue may be used by many goroutines. Posts made while another goroutine is
 // in Wait belong to the next Wait.
 type Queue struct {
-	p       *Proc
-	number  int
-	traffic *transport.Queue
-	last    [recent]atomic.Pointer[transport.Window] // of the last write with notification to some ranks; nil if it had none
-	deleted atomic.Bool
+	p        *Proc
+	number   int
+	traffic  *transport.Queue
+	timeline *trace.Recorder                          // of operations; nil if they are not recorded
+	last     [recent]atomic.Pointer[transport.Window] // of the last write with notification to some ranks; nil if it had none
+	deleted  atomic.Bool
 
 	counts peerCounts // of what was issued
 }
@@ -71,7 +73,7 @@ func (p *Proc) CreateQueue() (*Queue, error) {
 
 // newQueue makes queue number n.
 func (p *Proc) newQueue(n int) *Queue {
-	return &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth, n), counts: newPeerCounts(p.size)}
+	return &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth, n), counts: newPeerCounts(p.size), timeline: p.timeline}
 }
 
 // Delete gives the queue back. Wait on it first: deleting a queue with entries
@@ -115,7 +117,10 @@ func (q *Queue) Wait(ctx context.Context) error {
 	q.p.stats.queueWaits.Add(1)
 	issued := q.traffic.Issued()
 	if !q.traffic.Idle() {
-		if err := q.waitSlow(ctx, issued); isBare(err) {
+		begun := q.timeline.Begin()
+		err := q.waitSlow(ctx, issued)
+		q.recordCall(trace.QueueWait, begun, q.p.rank)
+		if isBare(err) {
 			return err
 		} else if err != nil {
 			return q.error("wait", err)
@@ -163,10 +168,12 @@ func (q *Queue) Flush(ctx context.Context, r Rank) error {
 	if err := q.ready(); err != nil {
 		return q.error("flush", err)
 	}
+	begun := q.timeline.Begin()
 	link, err := q.p.link(r)
 	if err == nil {
 		err = q.p.peers.Found(r, link.Flush(ctx, q.traffic))
 	}
+	q.recordCall(trace.Flush, begun, r)
 	if err != nil {
 		return &OpError{Op: "flush", At: fmt.Sprintf("queue %d to rank %d", q.number, r), Err: err}
 	}

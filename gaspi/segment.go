@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -31,6 +32,8 @@ type Segment struct {
 	spent atomic.Pointer[atomic.Int64] // where the time of waits for notifications goes: to that of a sole writer
 
 	stop func() error // bound once, so that waits allocate nothing
+
+	timeline *trace.Recorder // of waits; nil if they are not recorded
 }
 
 // A SegmentOption changes how a segment is created.
@@ -126,7 +129,7 @@ func (p *Proc) makeSegment(id SegmentID, drawn bool, m memory, notifications uin
 			_ = mem.Close()
 			return nil, err
 		}
-		s := &Segment{p: p, id: id, mem: mem}
+		s := &Segment{p: p, id: id, mem: mem, timeline: p.timeline}
 		s.spent.Store(&p.stats.notifyWait)
 		s.stop = s.orphaned
 		return s, nil

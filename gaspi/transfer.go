@@ -3,6 +3,7 @@ package gaspi
 import (
 	"fmt"
 
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -26,10 +27,12 @@ func (q *Queue) Write(dst Remote, src Span) error {
 	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.BeginMove(src.Len())
 	if err := way.Put(q.traffic, dst.addr(), src); err != nil {
 		return q.refused("write", dst, src.Len(), err)
 	}
 	q.counts.at(dst.Rank).writes.Add(src.Len())
+	q.recordMove(trace.Write, begun, dst.Rank, src.Len())
 	return nil
 }
 
@@ -46,6 +49,9 @@ func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
 	}
+	if q.timeline != nil {
+		return q.moveRecorded(w, dst, src, n)
+	}
 	w.Move(dst.Offset, src, n.ID, n.Value, &q.counts.made(dst.Rank).writes)
 	return nil
 }
@@ -60,10 +66,12 @@ func (q *Queue) writeNotifySlow(dst Remote, src Span, n Notification) error {
 	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.Begin()
 	if err := way.PutNotify(q.traffic, dst.addr(), src, n.flag(dst.Segment)); err != nil {
 		return q.refused("write_notify", dst, src.Len(), err)
 	}
 	q.counts.at(dst.Rank).writes.Add(src.Len())
+	q.recordPost(trace.WriteNotify, begun, dst, dst.Segment, n, src.Len())
 	if way.direct != nil { // from here on WriteNotify counts by peerCounts.made
 		q.last[uint32(dst.Rank)%recent].Store(way.direct.Usable(dst.Segment))
 	}
@@ -87,10 +95,12 @@ func (q *Queue) WriteNotifyIn(dst Remote, src Span, id SegmentID, n Notification
 	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.Begin()
 	if err := way.PutNotify(q.traffic, dst.addr(), src, n.flag(id)); err != nil {
 		return q.refused("write_notify", dst, src.Len(), err)
 	}
 	q.counts.at(dst.Rank).writes.Add(src.Len())
+	q.recordPost(trace.WriteNotify, begun, dst, id, n, src.Len())
 	return nil
 }
 
@@ -110,10 +120,12 @@ func (q *Queue) Read(dst Span, src Remote) error {
 	if !q.take(src.Rank, 1) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.BeginMove(dst.Len())
 	if err := way.Get(q.traffic, dst, src.addr()); err != nil {
 		return q.refused("read", src, dst.Len(), err)
 	}
 	q.counts.at(src.Rank).reads.Add(dst.Len())
+	q.recordMove(trace.Read, begun, src.Rank, dst.Len())
 	return nil
 }
 
@@ -134,10 +146,12 @@ func (q *Queue) ReadNotify(dst Span, src Remote, n Notification) error {
 	if !q.take(src.Rank, 1) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.BeginMove(dst.Len())
 	if err := way.GetNotify(q.traffic, dst, src.addr(), dst.Segment().Notifications(), n.flag(0)); err != nil {
 		return q.refused("read_notify", src, dst.Len(), err)
 	}
 	q.counts.at(src.Rank).reads.Add(dst.Len())
+	q.recordMove(trace.ReadNotify, begun, src.Rank, dst.Len())
 	return nil
 }
 
@@ -152,10 +166,12 @@ func (q *Queue) Notify(dst Remote, n Notification) error {
 	if !q.take(dst.Rank, 1) {
 		return ErrQueueFull
 	}
+	begun := q.timeline.Begin()
 	if err := way.Notify(q.traffic, n.flag(dst.Segment)); err != nil {
 		return q.refused("notify", dst, 0, err)
 	}
 	q.counts.at(dst.Rank).notifies.Add(1)
+	q.recordPost(trace.Notify, begun, dst, dst.Segment, n, 0)
 	return nil
 }
 

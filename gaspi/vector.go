@@ -67,29 +67,30 @@ func newVectorOp(g *Group) *vectorOp {
 }
 
 // run does one reduction, or goes on with the one that ended early. in is taken
-// when it begins, out written when it is done.
-func (v *vectorOp) run(ctx context.Context, in, out []byte, sig signature, combine func(acc, in []byte)) error {
+// when it begins, out written when it is done. It returns the number of the reduction, 0 if another
+// goroutine is in one.
+func (v *vectorOp) run(ctx context.Context, in, out []byte, sig signature, combine func(acc, in []byte)) (notify.Value, error) {
 	if !v.busy.CompareAndSwap(false, true) {
-		return v.g.error("allreduce", fmt.Errorf("%w: an AllReduce of the group is under way in another goroutine; use a group for each, made by Dup", ErrInUse))
+		return 0, v.g.error("allreduce", fmt.Errorf("%w: an AllReduce of the group is under way in another goroutine; use a group for each, made by Dup", ErrInUse))
 	}
 	defer v.busy.Store(false)
 	if err := v.begin(in, sig); err != nil {
-		return v.g.error("allreduce", err)
+		return v.epoch, v.g.error("allreduce", err)
 	}
 	if err := v.take(ctx); err != nil {
-		return v.g.error("allreduce", err)
+		return v.epoch, v.g.error("allreduce", err)
 	}
 	for v.active {
 		if err := v.step(ctx, combine); err != nil {
-			return v.fail(err)
+			return v.epoch, v.fail(err)
 		}
 	}
 	result := v.result()
 	if err := disagreement(result); err != nil {
-		return v.g.error("allreduce", err)
+		return v.epoch, v.g.error("allreduce", err)
 	}
 	copy(out, result[vectorHeader:])
-	return nil
+	return v.epoch, nil
 }
 
 // begin takes the contribution, unless a reduction is under way. It does not block: in is the

@@ -166,6 +166,10 @@ func (a *agent) handle(f talk.Frame) error {
 		}
 	case frameLook:
 		a.look(f)
+	case framePing:
+		a.conn.Send(a.pong(f.Number))
+	case frameRecorded:
+		return a.sendRecorded(f)
 	case frameHurry:
 		a.hurried.Do(func() { close(a.hurry) })
 	default:
@@ -259,6 +263,7 @@ func (a *agent) task(p *executable.File) supervise.Task {
 	t := supervise.Task{
 		First: o.First, Own: o.Ranks, Grace: o.Grace, Stopped: o.StopLimit,
 		Report: a.report, Log: a.log, Status: statusFile(len(o.Ranks), o.Size, a.log), JobRanks: o.Size,
+		Trace: traceFile(len(o.Ranks), o.Slots, a.log), Debug: o.Debug,
 		Link: func(r Rank) (*os.File, error) {
 			return keyFile(a.jobKey() + "\n" + o.Identities[r-o.First])
 		},
@@ -318,6 +323,8 @@ func (a *agent) report(event any) {
 		a.conn.Send(encode(frameEnded, 0, e))
 	case supervise.RankStopped:
 		a.conn.Send(encode(frameStopped, 0, e))
+	case supervise.RankDebugged:
+		a.conn.Send(encode(frameDebugged, 0, e))
 	}
 }
 

@@ -127,6 +127,24 @@ type Config struct {
 	// error says in words what is missing, and ends nothing. Agents have one of their own: see RunAgent.
 	Probe func() (Prober, error)
 
+	// Trace is the file that the timeline of the job is written to when it has ended, in the format of
+	// Chrome's trace viewer, which Perfetto opens, too. It is replaced at once when all is written. Ranks
+	// keep their last records in memory: 65,536 of 64 bytes, fewer in jobs of more than 64 ranks. Empty
+	// means that nothing is recorded. Of a Node other than 0 it means nothing.
+	Trace string
+
+	// Stacks is a directory for the stacks of the goroutines of each rank that uses package gaspi, in files
+	// RANK.stacks. They are written before a job ends that has failed, timed out or stalled, when a wait has
+	// lasted for StallTimeout, on SIGQUIT, and when gaspi-run ps asks. Ranks have 2 s to answer. The directory
+	// is made if it is not there. Empty means that no stacks are written.
+	Stacks string
+
+	// Debug are ranks that are started in a debugger, which listens on loopback of their host: dlv where
+	// it is in PATH, else gdbserver. Notice is called with the command that reaches it. They do nothing
+	// before their user says so. Heartbeat is NoHeartbeat then. The exit status of such a rank is that
+	// of the debugger.
+	Debug []Rank
+
 	// Foreground says that running this job is what the process is for. Signals
 	// that this process gets are then forwarded to the ranks, those that would end
 	// it do nothing once the job has ended, and processes that leave their rank's
@@ -276,6 +294,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Log == nil {
 		c.Log = func(string) {}
 	}
+	if len(c.Debug) > 0 && c.Heartbeat == 0 {
+		c.Heartbeat = NoHeartbeat
+	}
 	c, err := c.heeding()
 	if err != nil {
 		return c, err
@@ -299,6 +320,8 @@ func (c Config) check() error {
 		return fmt.Errorf("stall timeout %v is negative; 0 means none", c.StallTimeout)
 	case c.Timeout < 0:
 		return fmt.Errorf("timeout %v is negative; 0 means none", c.Timeout)
+	case len(c.Debug) > 0 && c.Heartbeat != NoHeartbeat:
+		return fmt.Errorf("heartbeat %v: a rank that stops in a debugger gives no sign of life; leave it out, or say 0", c.Heartbeat)
 	case c.Heartbeat < MinHeartbeat && c.Heartbeat != NoHeartbeat:
 		return fmt.Errorf("heartbeat %v: expected at least %v, or NoHeartbeat", c.Heartbeat, MinHeartbeat)
 	case c.Heartbeat > boot.MaxHeartbeat:

@@ -206,3 +206,26 @@ func ExampleObserver() {
 	// rank 1 has not joined
 	// context canceled
 }
+
+// Which rank is on the critical path for the longest, of a job that was run with Config.Trace.
+func ExampleTraceResult() {
+	trace := launcher.TraceResult{
+		Length: 4 * time.Second,
+		Path: []launcher.PathShare{
+			{Rank: 2, Call: "(outside of calls)", Time: 3 * time.Second},
+			{Rank: 0, Call: "Proc.Barrier", Time: time.Second},
+		},
+	}
+	first := trace.Path[0]
+	fmt.Printf("rank %d: %.0f %% in %s\n", first.Rank, 100*first.Time.Seconds()/trace.Length.Seconds(), first.Call)
+	// Output:
+	// rank 2: 75 % in (outside of calls)
+}
+
+// How long a rank held up all others by combining vectors.
+func ExamplePathShare() {
+	s := launcher.PathShare{Rank: 1, Call: "combine in allreduce (sum of 1024 float64) by ring", Time: 20 * time.Millisecond}
+	fmt.Println(s.Rank, s.Time)
+	// Output:
+	// 1 20ms
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/timeline"
 )
 
 // A job is a running Config. One goroutine, loop, asks its policy for all that is decided, and
@@ -32,6 +33,7 @@ type job struct {
 	losses  *losses
 	watch   *watch
 	kernel  kernelWatch
+	clocks  clocks
 
 	places       []place
 	sites        []site
@@ -55,6 +57,11 @@ type job struct {
 }
 
 func newJob(cfg Config, p *executable.File, all []place, signals *signals) (*job, error) {
+	for _, r := range cfg.Debug {
+		if r < 0 || int(r) >= cfg.Ranks {
+			return nil, fmt.Errorf("rank %d cannot be debugged: the ranks of the job are 0 to %d", r, cfg.Ranks-1)
+		}
+	}
 	j := &job{
 		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &supervise.Children{}, losses: newLosses(cfg.Ranks),
 		siteOf: make([]site, cfg.Ranks), policy: newPolicy(cfg),
@@ -124,12 +131,13 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	close(j.over)
 	stats, measured := j.watch.stats(), j.watch.measured()
 	j.watch.close()
+	trace := j.endTrace()
 	j.finish()
 	p := j.policy
 	if p.startErr != nil {
 		return Result{}, p.startErr
 	}
-	result := Result{First: p.first, Ranks: p.exits, Stats: stats, Measured: measured}
+	result := Result{First: p.first, Ranks: p.exits, Stats: stats, Measured: measured, Trace: trace}
 	if p.cause != nil {
 		j.decide(noticeDue{})
 		j.settle()
@@ -157,6 +165,7 @@ func (j *job) local(p place) *supervise.Ranks {
 		First:   p.first, Cores: j.cfg.Bind == BindCore,
 		Grace: j.cfg.KillGrace, Stopped: j.cfg.silence(), Adopt: j.cfg.Foreground,
 		Status: statusFile(p.ranks, j.cfg.Ranks, j.cfg.Log), JobRanks: j.cfg.Ranks,
+		Trace: traceFile(p.ranks, j.slots(), j.cfg.Log), Debug: j.cfg.Debug,
 		Files:  func(r Rank) (*stdio.Files, error) { return j.output.Files(r, j.input) },
 		Link:   func(r Rank) (*os.File, error) { return j.server.Attach(r) },
 		Report: j.report, Log: j.cfg.Log, Thread: j.thread, Children: j.family,
@@ -219,14 +228,18 @@ func (j *job) report(event any) {
 // startSites starts the ranks everywhere at the same time.
 func (j *job) startSites() {
 	j.policy.starting = len(j.sites)
-	for _, s := range j.sites {
-		go func() {
+	j.clocks.of = make([]timeline.Clock, len(j.sites))
+	for i, s := range j.sites {
+		j.clocks.measuring.Go(func() {
 			err := s.Start()
 			if _, here := s.(*supervise.Ranks); here && err != nil && j.muster != nil {
 				err = atFirst(err)
 			}
 			j.report(siteStarted{err: err})
-		}()
+			if err == nil && j.cfg.Trace != "" {
+				j.clocks.measure(i, s)
+			}
+		})
 	}
 }
 
@@ -283,6 +296,8 @@ func (j *job) do(a action) {
 		for _, s := range j.sites {
 			s.Signal(a.signal)
 		}
+	case gatherStacks:
+		j.watch.working.Go(func() { j.report(stacksGathered{j.gatherStacks()}) })
 	case killLater:
 		j.grace = time.After(a.after)
 	case tellLater:

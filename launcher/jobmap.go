@@ -40,6 +40,9 @@ func MapJob(cfg Config) (JobMap, error) {
 	if err != nil {
 		return JobMap{}, err
 	}
+	if err := cfg.checkTrace(); err != nil {
+		return JobMap{}, err
+	}
 	t, err := executable.Find(cfg.Program)
 	if err != nil {
 		return JobMap{}, err

@@ -46,6 +46,10 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		decline(ctx, cfg, err, signals)
 		return Result{}, err
 	}
+	if err := cfg.checkFiles(); err != nil {
+		decline(ctx, cfg, err, signals)
+		return Result{}, err
+	}
 	result, err := prepareAndRun(ctx, cfg, signals)
 	if interrupted, ok := errors.AsType[*interruptedError](err); ok {
 		return Result{ExitCode: 128 + int(interrupted.signal), Sentence: err.Error()}, nil

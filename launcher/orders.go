@@ -15,36 +15,41 @@ import (
 
 // agentVersion is the version of the protocol between launcher and agent. It changes whenever
 // an old peer could misunderstand a new one.
-const agentVersion = 5
+const agentVersion = 6
 
 // Kinds of frames between launcher and agent. Data is a gob unless the comment says bytes or
 // text. A stream is an output of a rank: twice its place among the ranks of the host, plus 1
 // for stderr.
 const (
 	// To the agent.
-	frameOrder   talk.FrameKind = iota + 1 // order
-	frameProgram                           // bytes of the program; none: that was all
-	frameSignal                            // number: signal for all ranks
-	frameKill                              // number: rank to kill
-	frameInput                             // bytes for rank 0 to read; none: the end
-	frameTaken                             // number: stream; data: count of its bytes that were taken
-	frameFinish                            // end what the ranks have left behind
-	frameHurry                             // and do not wait for it
-	frameOver                              // the job is over; for a node: verdict
-	frameNotice                            // text for the user of a node
-	frameLook                              // number: of the question; data: wantMeasures or wantTables; rowsFrame is the answer
+	frameOrder    talk.FrameKind = iota + 1 // order
+	frameProgram                            // bytes of the program; none: that was all
+	frameSignal                             // number: signal for all ranks
+	frameKill                               // number: rank to kill
+	frameInput                              // bytes for rank 0 to read; none: the end
+	frameTaken                              // number: stream; data: count of its bytes that were taken
+	frameFinish                             // end what the ranks have left behind
+	frameHurry                              // and do not wait for it
+	frameOver                               // the job is over; for a node: verdict
+	frameNotice                             // text for the user of a node
+	frameLook                               // number: of the question; data: wantMeasures or wantTables; rowsFrame is the answer
+	framePing                               // number: of the question; pong is the answer
+	frameRecorded                           // number: of the question; data: 4 bytes of a rank; frameRing is the answer
 
 	// To the launcher.
 	frameReady     // ready: the agent is there
 	frameStarted   // started
 	frameEnded     // supervise.RankEnded
 	frameStopped   // supervise.RankStopped
+	frameDebugged  // supervise.RankDebugged
 	frameOutput    // number: stream; bytes; none: its end
 	frameInputDone // number: bytes of the input that were taken; negative: no more is wanted
 	frameFinished  // nothing is left
 	frameLog       // text
 	frameDemand    // demand of a node
 	frameRows      // number: of the question; rowsFrame
+	framePong      // number: of the question; pong
+	frameRing      // number: of the question; bytes that a rank has recorded; none: it has not
 )
 
 // An order is what an agent is to do.
@@ -73,6 +78,12 @@ type order struct {
 	// Identities make each rank itself: with the job's key, which the agent has and no
 	// frame carries, they are the file that it inherits.
 	Identities []string
+
+	// Slots is how many records each rank keeps for the timeline; 0 if nothing is recorded.
+	Slots int
+
+	// Debug are the ranks, of all hosts, that are started in a debugger.
+	Debug []Rank
 
 	// Key is the key of the job. A node gets it over a sealed connection, after it has proven
 	// that it holds the key of all jobs of that node.
@@ -133,6 +144,9 @@ type rowsFrame struct {
 	Kernel   kernelReport       // likewise
 	Tables   [][]byte           // as package status has them; nil unless they are wanted
 }
+
+// A pong says when a ping has arrived and was answered, by the monotonic clock of the host.
+type pong struct{ Arrived, Answered int64 }
 
 // encode returns v for a frame.
 func encode(kind talk.FrameKind, number int32, v any) talk.Frame {

@@ -20,6 +20,7 @@ type policy struct {
 	timeout   time.Duration
 
 	stallAbort bool // a wait that lasts too long ends the job
+	stacks     bool // of ranks are asked for before these are told to end, and when the user asks what they do
 
 	starting  int              // sites whose start has not returned
 	running   int              // ranks whose end was not reported
@@ -29,7 +30,8 @@ type policy struct {
 	gone      []bool     // index is the rank: its end was reported
 	first     *RankExit  // the first rank to fail
 	cause     *cause
-	ending    bool           // the ranks were told to end
+	ending    bool           // the ranks were told to end, or are asked for their stacks before that
+	owed      syscall.Signal // for the ranks, once their stacks are there; 0 for none
 	quitAt    time.Duration  // when the last SIGQUIT came that was not handed on
 	interrupt syscall.Signal // the signal that ended the job, or 0
 
@@ -46,6 +48,8 @@ type (
 	contextEnded struct{ cause error }
 	// An outputFailed says that what ranks print cannot be written.
 	outputFailed struct{ err error }
+	// A stacksGathered says in a sentence what came of gatherStacks.
+	stacksGathered struct{ text string }
 	// A graceOver says that ranks have had the time for which killLater has asked.
 	graceOver struct{}
 	// A noticeDue says that the user is to read why the job fails, although ranks still run.
@@ -64,6 +68,8 @@ type action any
 type (
 	// A signalRanks sends a signal to all ranks.
 	signalRanks struct{ signal syscall.Signal }
+	// A gatherStacks asks all ranks for their stacks, and for stacksGathered then.
+	gatherStacks struct{}
 	// A killLater asks for graceOver after a time.
 	killLater struct{ after time.Duration }
 	// A tellLater asks for noticeDue after a time.
@@ -89,7 +95,7 @@ type (
 
 func newPolicy(cfg Config) *policy {
 	p := &policy{
-		stallAbort: cfg.StallAbort, onFailure: cfg.OnFailure, killGrace: cfg.KillGrace, timeout: cfg.Timeout,
+		stallAbort: cfg.StallAbort, stacks: cfg.Stacks != "", onFailure: cfg.OnFailure, killGrace: cfg.KillGrace, timeout: cfg.Timeout,
 		running: cfg.Ranks, exits: make([]RankExit, cfg.Ranks), gone: make([]bool, cfg.Ranks),
 	}
 	for r := range p.exits {
@@ -114,6 +120,8 @@ func (p *policy) decide(event any, since time.Duration) []action {
 		p.rankFailed(e)
 	case supervise.RankStopped:
 		p.rankStopped(e)
+	case supervise.RankDebugged:
+		p.do(say{fmt.Sprintf("rank %d waits for its debugger to be told to go on: %s", e.Rank, e.Attach)})
 	case siteLost:
 		p.siteLost(e, since)
 	case ranksMissing:
@@ -132,6 +140,8 @@ func (p *policy) decide(event any, since time.Duration) []action {
 		p.fail(cause{code: 1, what: "stopped: " + e.cause.Error(), everyone: true, fatal: true})
 	case outputFailed:
 		p.outputFailed(e.err)
+	case stacksGathered:
+		p.stacksGathered(e)
 	case graceOver:
 		p.do(logLine{"killing the ranks that are still running"})
 		p.kill()
@@ -270,6 +280,7 @@ func (p *policy) quit(since time.Duration) {
 	}
 	p.quitAt = since
 	p.do(look{})
+	p.askStacks()
 }
 
 // stalled tells the user what holds up the ranks, and ends the job if it is to.
@@ -279,8 +290,18 @@ func (p *policy) stalled(e stalled) {
 	}
 	sentence := fmt.Sprintf("no progress for %s: %s", phrase.Seconds(e.after), e.cause)
 	p.do(say{sentence + "\n" + e.details})
+	if !p.stallAbort {
+		p.askStacks()
+	}
 	if p.stallAbort {
 		p.fail(cause{code: 124, what: sentence, everyone: true, fatal: true})
+	}
+}
+
+// askStacks asks for the stacks of ranks that go on.
+func (p *policy) askStacks() {
+	if p.stacks && !p.ending {
+		p.do(gatherStacks{})
 	}
 }
 
@@ -379,6 +400,25 @@ func (p *policy) end(sig syscall.Signal) {
 		return
 	}
 	p.ending = true
+	if p.stacks && p.interrupt == 0 {
+		p.owed = sig
+		p.do(gatherStacks{})
+		return
+	}
+	p.terminate(sig)
+}
+
+// stacksGathered tells ranks to end that were left alone for their stacks.
+func (p *policy) stacksGathered(e stacksGathered) {
+	p.do(say{e.text})
+	if p.owed != 0 {
+		p.terminate(p.owed)
+		p.owed = 0
+	}
+}
+
+// terminate sends the ranks the signal by which they end.
+func (p *policy) terminate(sig syscall.Signal) {
 	p.do(signalRanks{sig})
 	p.do(signalRanks{syscall.SIGCONT}) // one that is stopped could not act on it
 	p.do(killLater{p.killGrace})

@@ -89,6 +89,17 @@ func TestPolicy(t *testing.T) {
 			code: 3, verdict: "rank 1 (pid 101) exited with status 3 after 1.0 s, once it had lost rank 0 (no answer); ended the other 2 ranks",
 		},
 		{
+			name: "stacks come first", cfg: Config{Stacks: "d"}, events: []any{timedOut{}, stacksGathered{"all are there"}},
+			want: `
+				tellLater {after:1s}
+				gatherStacks {}
+				say {sentence:all are there}
+				signalRanks {signal:terminated}
+				signalRanks {signal:continued}
+				killLater {after:5s}`,
+			code: 124, verdict: "timed out after 0s; ended the 3 ranks",
+		},
+		{
 			name: "without grace", cfg: Config{KillGrace: -1}, events: []any{ended(1, failed), lossWeighed{rank: 1}},
 			want: `
 				logLine {line:rank 1 (pid 101) exited with status 3 after 1.0 s}
@@ -320,6 +331,23 @@ look {}
 say {sentence:all is well}
 `
 	if d := cmp.Diff(want, got.String()); d != "" {
+		t.Errorf("actions (-want +got):\n%s", d)
+	}
+}
+
+// TestPolicyAsksForStacks asks on SIGQUIT and when a wait lasts, and leaves the ranks alone.
+func TestPolicyAsksForStacks(t *testing.T) {
+	p := newPolicy(Config{Ranks: 2, Stacks: "d"})
+	got := lines(p.decide(userSignal{syscall.SIGQUIT}, time.Second)) + lines(p.decide(stalled{cause: "c", details: "d"}, time.Minute)) +
+		lines(p.decide(stacksGathered{"all are there"}, time.Minute))
+	want := `look {}
+gatherStacks {}
+say {sentence:no progress for 0.0 ms: c
+d}
+gatherStacks {}
+say {sentence:all are there}
+`
+	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("actions (-want +got):\n%s", d)
 	}
 }

@@ -37,7 +37,8 @@ type remote struct {
 	ordered bool           // the order has left; guarded by sending
 	refused syscall.Signal // the ranks were told to end before that; guarded by sending
 
-	looks *looks
+	looks     *looks
+	questions *questions
 
 	mu      sync.Mutex
 	pids    []int  // index is the place among the ranks; 0: not known
@@ -51,7 +52,7 @@ func newRemote(j *job, p place) *remote {
 		place: p, job: j,
 		ready: make(chan error, 1), started: make(chan error, 1),
 		over: make(chan struct{}), done: make(chan struct{}),
-		input: talk.NewCredit(), looks: newLooks(p.ranks),
+		input: talk.NewCredit(), looks: newLooks(p.ranks), questions: newQuestions(),
 		pids: make([]int, p.ranks), gone: make([]bool, p.ranks),
 	}
 	if p.recruit != nil {
@@ -151,6 +152,12 @@ func (r *remote) handle(f talk.Frame) error {
 			r.job.report(e)
 			return nil
 		})
+	case frameDebugged:
+		return taken(f, func(e supervise.RankDebugged) error {
+			e.Attach = "on " + r.title() + ", " + e.Attach
+			r.job.report(e)
+			return nil
+		})
 	case frameOutput:
 		return r.output(f)
 	case frameInputDone:
@@ -167,6 +174,8 @@ func (r *remote) handle(f talk.Frame) error {
 		}
 	case frameRows:
 		return r.told(f)
+	case framePong, frameRing:
+		r.questions.answer(f)
 	case frameLog:
 		r.job.cfg.Log(r.title() + ": " + strings.ToValidUTF8(string(f.Data), "?"))
 	case frameDemand:

@@ -13,33 +13,19 @@ import (
 // lookPatience is how long the agent of a host may take to say what its ranks do.
 const lookPatience = 2 * time.Second
 
-// looks are the questions to an agent what its ranks do.
+// looks are the answers of an agent to what its ranks do.
 type looks struct {
 	mu       sync.Mutex
-	rows     []status.RankRow        // guarded by mu; of the last answer, in times of this host
-	measured []netstat.Measures      // guarded by mu; of the last answer that had any
-	kernel   kernelReport            // guarded by mu; likewise
-	tables   [][]byte                // guarded by mu; likewise
-	last     int32                   // guarded by mu; number of the last question
-	open     map[int32]chan struct{} // guarded by mu; by its number, closed when a question is answered
+	rows     []status.RankRow   // guarded by mu; of the last answer, in times of this host
+	measured []netstat.Measures // guarded by mu; of the last answer that had any
+	kernel   kernelReport       // guarded by mu; likewise
+	tables   [][]byte           // guarded by mu; likewise
 }
 
-func newLooks(ranks int) *looks {
-	return &looks{rows: make([]status.RankRow, ranks), open: map[int32]chan struct{}{}}
-}
-
-// ask returns the number of a new question, and what is closed with its answer.
-func (l *looks) ask() (number int32, answered <-chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last++
-	c := make(chan struct{})
-	l.open[l.last] = c
-	return l.last, c
-}
+func newLooks(ranks int) *looks { return &looks{rows: make([]status.RankRow, ranks)} }
 
 // answer takes the rows of an answer.
-func (l *looks) answer(number int32, answer rowsFrame) {
+func (l *looks) answer(answer rowsFrame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rows = answer.Rows
@@ -49,17 +35,12 @@ func (l *looks) answer(number int32, answer rowsFrame) {
 	if answer.Tables != nil {
 		l.tables = answer.Tables
 	}
-	if c := l.open[number]; c != nil {
-		close(c)
-		delete(l.open, number)
-	}
 }
 
-// latest returns what the last answers were, and forgets a question.
-func (l *looks) latest(number int32) ([]status.RankRow, []netstat.Measures, [][]byte) {
+// latest returns what the last answers were.
+func (l *looks) latest() ([]status.RankRow, []netstat.Measures, [][]byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.open, number)
 	return l.rows, l.measured, l.tables
 }
 
@@ -94,21 +75,8 @@ func (r *remote) Tables() [][]byte {
 
 // look asks the agent, with the data of a frameLook.
 func (r *remote) look(data []byte) ([]status.RankRow, []netstat.Measures, [][]byte) {
-	number, answered := r.looks.ask()
-	r.sending.Lock()
-	ordered := r.ordered
-	if ordered {
-		r.conn.Load().Send(talk.Frame{Kind: frameLook, Number: number, Data: data})
-	}
-	r.sending.Unlock()
-	if ordered {
-		select {
-		case <-answered:
-		case <-r.over:
-		case <-time.After(lookPatience):
-		}
-	}
-	return r.looks.latest(number)
+	r.question(frameLook, data, lookPatience)
+	return r.looks.latest()
 }
 
 // told takes an answer.
@@ -127,7 +95,8 @@ func (r *remote) told(f talk.Frame) error {
 	for i := range answer.Rows {
 		shift(&answer.Rows[i], behind)
 	}
-	r.looks.answer(f.Number, answer)
+	r.looks.answer(answer)
+	r.questions.answer(f)
 	return nil
 }
 

@@ -81,6 +81,7 @@ func (r *remote) order() (o order, err error) {
 	j := r.job
 	o = order{
 		Name: j.program.Name(), Grace: j.cfg.KillGrace, StopLimit: j.cfg.silence(), First: r.first, Size: j.cfg.Ranks,
+		Slots: j.slots(), Debug: j.cfg.Debug,
 	}
 	if j.cfg.Measure {
 		o.Measures = j.cfg.Ranks

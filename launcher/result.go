@@ -26,6 +26,8 @@ type Result struct {
 	// Measured is what ranks have measured of their connections and processors; the index is the rank. It is
 	// nil unless Config.Measure is set.
 	Measured []RankMeasures
+	// Trace is what came of Config.Trace; nil without it.
+	Trace *TraceResult
 	// Elapsed is the time from the start of the first rank to the end of the job.
 	Elapsed time.Duration
 }

@@ -37,6 +37,9 @@ type site interface {
 	// Tables returns the table of each rank as package status has it, nil of one that has told nothing. It
 	// blocks as Rows does.
 	Tables() [][]byte
+	// Recorded returns what a rank has recorded for the timeline, in the form of package trace, when it
+	// has ended: nil if nothing is recorded. It blocks for recordPatience at most.
+	Recorded(r Rank) ([]byte, error)
 
 	// Kill ends one rank alone, now or as soon as it is started.
 	Kill(r Rank) error

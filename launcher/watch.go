@@ -36,7 +36,7 @@ func newWatch(j *job) *watch {
 func (w *watch) begin() {
 	if socket, err := near.Listen(socketName(os.Geteuid(), w.job.id)); err == nil {
 		w.stop = func() { socket.Close() }
-		w.working.Go(func() { near.Serve(socket, func() string { return w.report() + "\n" }) })
+		w.working.Go(func() { near.Serve(socket, func() string { return w.report() + "\n" + w.job.answerStacks() }) })
 	} else {
 		w.job.cfg.Log(fmt.Sprintf("gaspi-run ps will not find this job: %v", err))
 	}

@@ -26,6 +26,7 @@ type options struct {
 	onFailure, onStall string
 	stats, http        string
 	watch              bool
+	debug              []int
 
 	hosts, hostfile, ssh string
 	emulate, provider    string
@@ -82,11 +83,9 @@ func parse(args []string) (*options, error) {
 	if flags.Changed("tls") && !o.config.TLS {
 		o.config.Env = append(o.config.Env, "GASPI_TLS=0") // whatever the environment says
 	}
-	if flags.Changed("rdma-provider") {
-		if o.provider == "" {
-			return nil, errors.New("--rdma-provider: expected the name of a provider, such as verbs;ofi_rxm; gaspi-run info lists them")
-		}
-		o.config.Env = append(o.config.Env, "GASPI_RDMA_PROVIDER="+o.provider)
+	o.debugged(flags)
+	if err := o.names(flags); err != nil {
+		return nil, err
 	}
 	if o.verbose {
 		o.config.Env = append(o.config.Env, "GASPI_VERBOSE=1")
@@ -101,6 +100,32 @@ func parse(args []string) (*options, error) {
 		return nil, err
 	}
 	return o, cmp.Or(o.checkHTTP(flags.Changed("http")), o.config.Check())
+}
+
+// debugged reads which ranks are started in a debugger: their waits, and those for them, last.
+func (o *options) debugged(flags *pflag.FlagSet) {
+	for _, r := range o.debug {
+		o.config.Debug = append(o.config.Debug, launcher.Rank(r))
+	}
+	if len(o.debug) > 0 && !flags.Changed("stall-timeout") {
+		o.config.StallTimeout = 0
+	}
+}
+
+// names reads what has a name of its own, which may not be empty.
+func (o *options) names(flags *pflag.FlagSet) error {
+	switch {
+	case flags.Changed("trace") && o.config.Trace == "":
+		return errors.New(`--trace "": expected FILE`)
+	case flags.Changed("stacks") && o.config.Stacks == "":
+		return errors.New(`--stacks "": expected DIR`)
+	case !flags.Changed("rdma-provider"):
+		return nil
+	case o.provider == "":
+		return errors.New("--rdma-provider: expected the name of a provider, such as verbs;ofi_rxm; gaspi-run info lists them")
+	}
+	o.config.Env = append(o.config.Env, "GASPI_RDMA_PROVIDER="+o.provider)
+	return nil
 }
 
 // emulation reads the network that ranks are to be behind, from the flag if it is given, else
@@ -137,6 +162,8 @@ func explain(err error) error {
 		want = "expected a whole number"
 	case "duration":
 		want = "expected a duration such as 500ms, 30s or 10m"
+	case "intSlice":
+		want = "expected ranks such as 0 or 1,3"
 	case "bool":
 		want = "expected true or false"
 	}
@@ -221,6 +248,9 @@ func (o *options) flags() *pflag.FlagSet {
 	f.Lookup("stats").NoOptDefVal = "text"
 	f.BoolVar(&c.Measure, "net-stats", false, "say at the end whether the network, a processor or computation made\nranks slow, with round trips and losses of links and the time for\nwhich ranks had no processor")
 	f.StringVar(&o.http, "http", "", "show the job while it runs: a page, counters for Prometheus, and\nprofiles of ranks; `ADDRESS` is such as localhost:8080")
+	f.StringVar(&c.Trace, "trace", "", "record when ranks did what, write it to `FILE` at the end, in the\nformat of Perfetto and chrome://tracing, and say which ranks and\ncalls the critical path is made of")
+	f.StringVar(&c.Stacks, "stacks", "", "write the stacks of the goroutines of each rank to `DIR`/RANK.stacks\nwhen the job fails, times out or stalls, on SIGQUIT, and when\ngaspi-run ps asks")
+	f.IntSliceVar(&o.debug, "debug", nil, "start ranks `RANK,RANK` in a debugger that listens on loopback (dlv,\nelse gdbserver), and say how to reach it; implies --heartbeat 0,\nand --stall-timeout 0 unless that is given")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print where ranks would run, on which cores, and how they would\nreach each other; start nothing")
 	f.BoolVar(&o.display, "display-map", false, "print the same on standard error, and start them")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say what the launcher does")

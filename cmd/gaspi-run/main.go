@@ -92,6 +92,9 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 	if err := o.showResult(stderr, result); err != nil {
 		return refused(err, stderr)
 	}
+	if result.Trace != nil && !showTrace(stderr, cfg.Trace, result) && result.ExitCode == 0 {
+		return exitFailed
+	}
 	return result.ExitCode
 }
 

@@ -37,6 +37,8 @@ const table = `
 	internal/status < gaspi, launcher;   # which one writes and the other reads
 	gaspi/base, internal/status, internal/sys < internal/netstat;
 	internal/netstat < gaspi, launcher;   # likewise
+	gaspi/base, internal/status, internal/sys < internal/trace;
+	internal/trace < gaspi, collectives, launcher;   # likewise; of collectives, its steps
 
 	# The seam and what is below it. Transports do not know each other.
 	gaspi/base, internal/sys, notify, segment < internal/transport;
@@ -108,11 +110,11 @@ const table = `
 	github.com/mmcloughlin/avo/... < internal/reduce/asm; # a module of its own
 
 	# unsafe is a dependency like any other (and only in files that say so).
-	unsafe < internal/sys, notify, segment, internal/reduce, internal/transport/shm, internal/transport/rdma, gaspi, internal/testenv/refuse, capi;
+	unsafe < internal/sys, internal/trace, notify, segment, internal/reduce, internal/transport/shm, internal/transport/rdma, gaspi, internal/testenv/refuse, capi;
 	C < internal/transport/rdma, capi;   # with the build tags rdma and capi only
 
 	# Tests of any package may also use these.
-	github.com/google/go-cmp/..., github.com/anishathalye/porcupine, gaspi/base, internal/testenv, internal/testenv/cluster, internal/testenv/kills, internal/testenv/pages,
+	github.com/google/go-cmp/..., github.com/anishathalye/porcupine, gaspi/base, internal/testenv, internal/testenv/cluster, internal/testenv/kills, internal/testenv/pages, internal/testenv/tracefile,
 	internal/transport/transporttest, internal/ranktest, launcher
 	< TEST;
 	NONE < internal/testenv;
@@ -120,6 +122,7 @@ const table = `
 	gaspi, launcher, internal/testenv < internal/ranktest;   # starts ranks in every way
 	internal/ranktest < examples/paramserver/rankrun/programtest;   # itself for tests alone
 	NONE < internal/testenv/refuse;   # a command that takes system calls away from another
+	NONE < internal/testenv/tracefile;   # files that gaspi-run --trace writes
 	NONE < internal/testenv/pages;   # code that documents show, as text
 	NONE < internal/testenv/testlog;   # a command that reads the events of go test
 	internal/testenv, internal/sys < internal/testenv/cluster;   # to be on the network of a host
@@ -171,6 +174,9 @@ const launcherTable = `
 
 	# From what ranks tell of themselves, which of them holds up the others.
 	phrase < stall;
+
+	# And from what they have recorded, one timeline.
+	NONE < timeline;
 `
 
 // bootTable is who may import whom among the internal packages of internal/boot.

@@ -16,7 +16,7 @@ type Builder struct {
 	dry    bool // steps are only counted as claims: see need
 	lane   int  // where steps go
 	claims claims
-	counts []int32 // awaits so far, by slot
+	counts [2][]int32 // awaits so far, by slot: of plain ones and of eager ones
 
 	room []Region // for regions of steps: one allocation serves many
 
@@ -25,10 +25,13 @@ type Builder struct {
 }
 
 // claims is how much has been asked for.
-type claims struct{ slots, scratch, flip, lanes int }
+type claims struct{ slots, scratch, flip, lanes, eagerSlots, eager int }
 
 func (c claims) atLeast(d claims) claims {
-	return claims{max(c.slots, d.slots), max(c.scratch, d.scratch), max(c.flip, d.flip), max(c.lanes, d.lanes)}
+	return claims{
+		max(c.slots, d.slots), max(c.scratch, d.scratch), max(c.flip, d.flip), max(c.lanes, d.lanes),
+		max(c.eagerSlots, d.eagerSlots), max(c.eager, d.eager),
+	}
 }
 
 // An Emitter is an algorithm: it writes into b what the rank of b does.
@@ -49,6 +52,7 @@ func Build(c *Call, rank int, emit Emitter) *Schedule {
 // reserve makes room in the schedule.
 func (b *Builder) reserve(c claims) {
 	b.s.Slots, b.s.Scratch, b.s.Flip = max(b.s.Slots, c.slots), max(b.s.Scratch, c.scratch), max(b.s.Flip, c.flip)
+	b.s.EagerSlots, b.s.Eager = max(b.s.EagerSlots, c.eagerSlots), max(b.s.Eager, c.eager)
 	for len(b.s.Lanes) < c.lanes {
 		b.s.Lanes = append(b.s.Lanes, nil)
 	}
@@ -92,6 +96,21 @@ func (b *Builder) Flip(n int) Memory {
 	m := Memory{Flip, b.claims.flip, n}
 	b.claims.flip += b.RoundUp(n)
 	return m
+}
+
+// Eager is Scratch of which runs use one copy after the other: see Depth.
+func (b *Builder) Eager(n int) Memory {
+	m := Memory{Eager, b.claims.eager, n}
+	b.claims.eager += b.RoundUp(n)
+	return m
+}
+
+// EagerSlots claims n slots at every rank that have a notification for each copy of
+// eager memory, and returns the first. A run posts each of them once at most.
+func (b *Builder) EagerSlots(n int) int {
+	first := FirstEagerSlot + b.claims.eagerSlots
+	b.claims.eagerSlots += n
+	return first
 }
 
 // RoundUp is n elements rounded up to whole cache lines.
@@ -150,12 +169,26 @@ func (b *Builder) Signal(peer, slot int) {
 
 // Await waits for the next post of slot.
 func (b *Builder) Await(slot int) {
-	for len(b.counts) <= slot {
-		b.counts = append(b.counts, 0)
+	counts, at := &b.counts[0], slot
+	if slot >= FirstEagerSlot {
+		counts, at = &b.counts[1], slot-FirstEagerSlot
 	}
-	b.counts[slot]++
-	b.emit(Step{Kind: Await, Slot: int32(slot), Count: b.counts[slot]})
+	for len(*counts) <= at {
+		*counts = append(*counts, 0)
+	}
+	(*counts)[at]++
+	b.emit(Step{Kind: Await, Slot: int32(slot), Count: (*counts)[at]})
 }
+
+// Credit gives the copies of eager memory that a peer writes to here back to it, a
+// batch at a time.
+func (b *Builder) Credit(peer, slot int) {
+	b.emit(Step{Kind: Credit, Peer: int32(peer), Slot: int32(slot)})
+}
+
+// AwaitCredit waits until the peer that credits slot has given back the copy of its
+// eager memory that this run uses.
+func (b *Builder) AwaitCredit(slot int) { b.emit(Step{Kind: AwaitCredit, Slot: int32(slot)}) }
 
 // Combine stores the fold of the sources, in their order, in dst, which may be
 // exactly one of the sources.

@@ -12,6 +12,8 @@
 //	combine(dst..., src...)    fold the sources in order and store the result in every dst; of one source: copy
 //	encode, decode             copy to and from a coded form, which is shorter on the wire
 //	flush                      sources of the lane's earlier puts are free
+//	credit(peer, slot)         in the last run of a batch: flush, and post the slot there
+//	await-credit(slot)         in the first run of a batch: go on when the copy that this run uses is free
 //
 // The steps of a lane happen in order. Lanes of a rank are not ordered among
 // each other. A post happens before the await that counts it; the data of a put
@@ -21,7 +23,7 @@
 // writes its input anew. All regions are in elements, whatever their size.
 //
 // Every slot has one writer, and at the end of a run each rank has awaited every
-// post that it gets in that run. Posts to a slot are in order: one is issued only
+// post that it gets in that run, but for credits, which it awaits some runs later. Posts to a slot are in order: one is issued only
 // when an earlier one is known to have arrived, or is a signal of the same lane.
 // Those three are what prove demands beside the result and the absence of races;
 // they let a slot be an ordinary absolute notification that is never reset.

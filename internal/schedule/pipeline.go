@@ -32,7 +32,7 @@ func (s Segmentation) UnderWay(n int) int {
 // takes over those of the segment before it in its lanes, after a flush and each
 // piece of scratch for the same purpose, however long the segments are: so what an
 // algorithm knows of a piece from one run to the next it also knows from segment to
-// segment. An algorithm that uses Flip is given memory of its own for every segment.
+// segment. An algorithm that uses Flip or Eager is given memory of its own for every segment.
 // An Exchange is not cut, since the round an element belongs to depends on the length.
 func Pipeline(how Segmentation, emit Emitter) Emitter {
 	return func(b *Builder, c *Call) {
@@ -48,7 +48,7 @@ func Pipeline(how Segmentation, emit Emitter) Emitter {
 			groups = 1
 		}
 		need, rooms := b.need(parts, emit)
-		if need.flip > 0 {
+		if need.flip+need.eagerSlots > 0 {
 			groups = len(parts)
 		}
 		start := b.claims
@@ -66,7 +66,10 @@ func Pipeline(how Segmentation, emit Emitter) Emitter {
 
 // plus is the claims after n times need.
 func (c claims) plus(need claims, n int) claims {
-	return claims{c.slots + n*need.slots, c.scratch + n*need.scratch, c.flip + n*need.flip, c.lanes + n*need.lanes}
+	return claims{
+		c.slots + n*need.slots, c.scratch + n*need.scratch, c.flip + n*need.flip, c.lanes + n*need.lanes,
+		c.eagerSlots + n*need.eagerSlots, c.eager + n*need.eager,
+	}
 }
 
 // flushLanes flushes n lanes from the first on.

@@ -14,6 +14,10 @@ const (
 	// turns: whoever has heard of this run from a peer knows that the peer has
 	// finished the last, and so the copy of the last but one is free.
 	Flip
+	// Eager is like Flip with more copies, which runs use in turns: see Depth. A writer
+	// awaits credits, by which the owner gives copies back, and so runs ahead of its
+	// readers, as by the eager protocol of MPI.
+	Eager
 	// In is what the rank contributes.
 	In
 	// Out is the rank's result.
@@ -59,16 +63,22 @@ const (
 	Encode              // Dst[0] gets the coded form of Src[0], for which it has room (CodedLen)
 	Decode              // Dst[0] gets what Src[0] is the coded form of
 	Flush
+	Credit      // in the last run of a batch: a flush, then posts Slot at Peer
+	AwaitCredit // in the first run of a batch: Slot here, of the run that used its last copy last
 )
 
-// NoSlot says that a put posts nothing.
-const NoSlot = -1
+const (
+	// NoSlot says that a put posts nothing.
+	NoSlot = -1
+	// FirstEagerSlot is the number of the first eager slot; those before it are plain.
+	FirstEagerSlot = 1 << 30
+)
 
 // A Step is one thing that a rank does.
 type Step struct {
 	Kind  Kind
-	Peer  int32    // Put, Signal
-	Slot  int32    // Put, Signal: at the peer; Await: here
+	Peer  int32    // Put, Signal, Credit
+	Slot  int32    // Put, Signal, Credit: at the peer; Await, AwaitCredit: here
 	Count int32    // Await: how many posts in this run
 	Dst   []Region // all of one length but for Encode
 	Src   []Region
@@ -84,6 +94,8 @@ type Schedule struct {
 	Slots      int // at every rank, numbered from 0
 	Scratch    int // elements at every rank
 	Flip       int // elements at every rank, in each of the two copies
+	EagerSlots int // at every rank, numbered from FirstEagerSlot
+	Eager      int // elements at every rank, in each of the copies
 }
 
 // Exposes reports whether the rank touches memory of a peer that is none of the
@@ -110,13 +122,16 @@ func (s *Schedule) Posts(peer int, slots []int32) bool {
 	for _, lane := range s.Lanes {
 		for i := range lane {
 			step := &lane[i]
-			if (step.Kind == Put || step.Kind == Signal) && int(step.Peer) == peer && slices.Contains(slots, step.Slot) {
+			if step.Kind.Posts() && int(step.Peer) == peer && slices.Contains(slots, step.Slot) {
 				return true
 			}
 		}
 	}
 	return false
 }
+
+// Posts reports whether steps of the kind post a slot at a peer; a Put may post none.
+func (k Kind) Posts() bool { return k == Put || k == Signal || k == Credit }
 
 // Coded are the regions that hold coded forms, whose puts are shorter than they
 // look.

@@ -12,6 +12,8 @@ func (b Buffer) String() string {
 		return "scratch"
 	case Flip:
 		return "flip"
+	case Eager:
+		return "eager"
 	case In:
 		return "in"
 	case Out:
@@ -51,6 +53,10 @@ func (k Kind) String() string {
 		return "decode"
 	case Flush:
 		return "flush"
+	case Credit:
+		return "credit"
+	case AwaitCredit:
+		return "await credit"
 	}
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
@@ -66,7 +72,7 @@ func (s *Step) Text(me int) string {
 	}
 	post := ""
 	if s.Slot != NoSlot {
-		post = fmt.Sprintf(", post %d", s.Slot)
+		post = ", post " + slotText(s.Slot)
 	}
 	switch s.Kind {
 	case Put:
@@ -75,11 +81,15 @@ func (s *Step) Text(me int) string {
 		return fmt.Sprintf("signal rank %d%s", s.Peer, post)
 	case Await:
 		if s.Count == 1 {
-			return fmt.Sprintf("await %d", s.Slot)
+			return "await " + slotText(s.Slot)
 		}
-		return fmt.Sprintf("await %d x%d", s.Slot, s.Count)
+		return fmt.Sprintf("await %s x%d", slotText(s.Slot), s.Count)
 	case Flush:
 		return "flush"
+	case Credit:
+		return fmt.Sprintf("credit rank %d%s", s.Peer, post)
+	case AwaitCredit:
+		return "await credit " + slotText(s.Slot)
 	}
 	verb := s.Kind.String()
 	if s.Kind == Combine && len(s.Src) == 1 {
@@ -88,10 +98,22 @@ func (s *Step) Text(me int) string {
 	return fmt.Sprintf("%s %s = %s", verb, list(s.Dst, ", "), list(s.Src, " + "))
 }
 
+// slotText is the number of a slot; eager slots are counted apart.
+func slotText(slot int32) string {
+	if slot >= FirstEagerSlot {
+		return fmt.Sprintf("eager %d", slot-FirstEagerSlot)
+	}
+	return fmt.Sprint(slot)
+}
+
 // String is the whole schedule, a line per step: the form of golden files.
 func (s *Schedule) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "rank %d of %d: slots %d, scratch %d, flip %d\n", s.Rank, s.Size, s.Slots, s.Scratch, s.Flip)
+	fmt.Fprintf(&b, "rank %d of %d: slots %d, scratch %d, flip %d", s.Rank, s.Size, s.Slots, s.Scratch, s.Flip)
+	if s.EagerSlots+s.Eager > 0 {
+		fmt.Fprintf(&b, ", eager slots %d, eager %d", s.EagerSlots, s.Eager)
+	}
+	b.WriteByte('\n')
 	for i, lane := range s.Lanes {
 		fmt.Fprintf(&b, "lane %d\n", i)
 		for j := range lane {

@@ -20,9 +20,14 @@ func CloseFile(fd int) error { return unix.Close(fd) }
 
 // Map maps size bytes of fd, shared, readable and writable.
 func Map(fd int, size int) ([]byte, error) {
-	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	return MapAt(fd, 0, size)
+}
+
+// MapAt is Map of bytes from an offset on, which is a multiple of the page size.
+func MapAt(fd int, offset int64, size int) ([]byte, error) {
+	mem, err := unix.Mmap(fd, offset, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
-		return nil, fmt.Errorf("mmap %d bytes: %w", size, err)
+		return nil, fmt.Errorf("mmap %d bytes at %d: %w", size, offset, err)
 	}
 	return mem, nil
 }

@@ -59,6 +59,9 @@ func (a *Agreement) Advance(ctx context.Context, m *Mailbox) (done, moved bool, 
 	return true, a.round != began, nil
 }
 
+// Astray reports whether a member, as far as is known, is in a call of another number than this one.
+func (a *Agreement) Astray() bool { return a.differ && a.other.Call != a.mine.Call }
+
 // Arrived reports whether the message of the round has arrived. The agreement is not over.
 func (a *Agreement) Arrived(m *Mailbox) bool {
 	cell := m.lay.cell(a.number, a.round)

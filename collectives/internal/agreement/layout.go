@@ -18,17 +18,19 @@ const (
 
 // A Layout says where things lie in the control segment of a member. In its data:
 //
-//	| agreement cells: in | out | rows of all members | rows for all members | verdicts of all members | own verdict | free |
+//	| agreement cells: in | out | rows of all members | rows for all members | verdicts of all members | own verdict |
+//	trail: in | out | free |
 //
 // and on its array:
 //
-//	| one per agreement cell | rows | rows that were read | verdicts | free |
+//	| one per agreement cell | rows | rows that were read | verdicts | trail | trail that was read | free |
 //
 // A cell is a message of one round of one agreement, a row the calls that a member has
-// made last, a verdict two calls that it found to differ.
+// made last, a verdict two calls that it found to differ, a trail a period of calls.
 type Layout struct {
 	members, rounds                             int
 	in, out, rows, staged, verdicts, own, after uint64
+	trailIn, trailOut                           uint64
 }
 
 // rowSize is the length of a row in bytes.
@@ -44,7 +46,9 @@ func LayoutOf(members int) Layout {
 	l.staged = l.rows + rows
 	l.verdicts = l.staged + rows
 	l.own = l.verdicts + uint64(members)*pairSize
-	l.after = (l.own + pairSize + 4095) / 4096 * 4096
+	l.trailIn = l.own + pairSize
+	l.trailOut = l.trailIn + trailSize
+	l.after = (l.trailOut + trailSize + 4095) / 4096 * 4096
 	return l
 }
 
@@ -53,7 +57,7 @@ func LayoutOf(members int) Layout {
 func (l *Layout) Size() uint64 { return l.after }
 
 // Notifications is how many notifications from 0 on are not free.
-func (l *Layout) Notifications() uint64 { return uint64(l.rowNote(3 * l.members)) }
+func (l *Layout) Notifications() uint64 { return uint64(l.trailReadNote()) + 1 }
 
 // cell is the number of the cell of a round of the a-th agreement.
 func (l *Layout) cell(a uint64, round int) uint64 {
@@ -71,3 +75,8 @@ func (l *Layout) readNote(member int) gaspi.NotificationID {
 func (l *Layout) verdictNote(member int) gaspi.NotificationID {
 	return l.rowNote(2*l.members + member)
 }
+
+// trailNote is the notification for the trail of the member before, trailReadNote that for the
+// next one having read ours.
+func (l *Layout) trailNote() gaspi.NotificationID     { return l.rowNote(3 * l.members) }
+func (l *Layout) trailReadNote() gaspi.NotificationID { return l.trailNote() + 1 }

@@ -49,6 +49,10 @@ func TestLayout(t *testing.T) {
 			post(l.verdictNote(m))
 		}
 		take("the own verdict", l.own, pairSize)
+		take("a trail to read", l.trailIn, trailSize)
+		take("a trail to send", l.trailOut, trailSize)
+		post(l.trailNote())
+		post(l.trailReadNote())
 		if uint64(len(ids)) != l.Notifications() || l.Size()%4096 != 0 {
 			t.Errorf("%d members: %d of %d notifications are used, and the size is %d", members, len(ids), l.Notifications(), l.Size())
 		}

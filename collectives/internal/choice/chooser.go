@@ -130,10 +130,12 @@ func (ch *Chooser) candidates(c, like *Signature, want Settings) []Variant {
 		if want.Algorithm != a.Name && (want.Algorithm != "" || a.Differs) || ch.refuses(c, a) != nil {
 			continue
 		}
-		v := Variant{Algorithm: a, Radix: want.Radix, staging: stagingFor(c, a), vectors: 1 + c.Extra}
-		for _, v.Segments = range segmentations(like, a, want) {
-			if v.fits(&c.Call) == nil {
-				all = append(all, v)
+		v := Variant{Algorithm: a, staging: stagingFor(c, a), vectors: 1 + c.Extra}
+		for _, v.Radix = range radices(c, a, want) {
+			for _, v.Segments = range segmentations(like, a, want) {
+				if v.fits(&c.Call) == nil {
+					all = append(all, v)
+				}
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/posts"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -14,9 +15,34 @@ import (
 func (e *Execution) Wait(ctx context.Context) error {
 	in := &e.of.lanes[0][e.next[0]]
 	if in.row == 1 {
-		return e.member.Control.WaitUntil(ctx, in.note, gaspi.Reached, e.notification(in).Value)
+		return e.waitFor(ctx, in)
 	}
 	return e.waitRow(ctx, e.of.lanes[0][e.next[0]:][:in.row])
+}
+
+// waits reports whether an instruction waits for a post in this run.
+func (e *Execution) waits(in *instruction) bool {
+	return in.kind == schedule.Await || in.kind == schedule.AwaitCredit && e.number&e.of.batch == 0
+}
+
+// arrived reports whether the post that an instruction waits for is there. An eager slot has another
+// stamp then than the last run has left in it.
+func (e *Execution) arrived(in *instruction) bool {
+	n := e.notification(in)
+	v := e.member.Control.Peek(n.ID)
+	if in.eager {
+		return v != e.before
+	}
+	return posts.Reached(v, n.Value)
+}
+
+// waitFor blocks until the post has arrived that an instruction waits for.
+func (e *Execution) waitFor(ctx context.Context, in *instruction) error {
+	n := e.notification(in)
+	if in.eager {
+		return e.member.Control.WaitUntil(ctx, n.ID, gaspi.NotEqual, e.before)
+	}
+	return e.member.Control.WaitUntil(ctx, n.ID, gaspi.Reached, n.Value)
 }
 
 // waitRow blocks until the posts of a row of awaits have arrived.
@@ -48,7 +74,7 @@ func (r *awaitRow) arrived() bool {
 // Ready reports whether some lane can go on.
 func (e *Execution) Ready() bool {
 	for i, code := range e.of.lanes {
-		if at := e.next[i]; at < len(code) && (code[at].kind != schedule.Await || e.arrived(&code[at])) {
+		if at := e.next[i]; at < len(code) && (!e.waits(&code[at]) || e.arrived(&code[at])) {
 			return true
 		}
 	}
@@ -60,12 +86,12 @@ func (e *Execution) Awaited() []int32 {
 	var slots []int32
 	for i, code := range e.of.lanes {
 		at := e.next[i]
-		if at == len(code) || code[at].kind != schedule.Await {
+		if at == len(code) || !e.waits(&code[at]) {
 			continue
 		}
 		for j := range code[at].row {
 			if in := &code[at+j]; !e.arrived(in) {
-				slots = append(slots, int32(uint32(in.note)-e.of.slot))
+				slots = append(slots, e.of.slotOf(in))
 			}
 		}
 	}

@@ -15,6 +15,7 @@ type compiler struct {
 	x             *Executable            // that it makes
 	size          int                    // of an element
 	scratch, flip uint64                 // bytes, each
+	eager         uint64                 // the same
 	numbers       map[memberBuffer]int32 // of what has a number
 	extent        [][]int                // bytes that are used of buffers, by rank and buffer
 	posts         map[[2]int32]int32     // peer and slot -> place in counts
@@ -45,12 +46,16 @@ func Compile(m *Member, b *Binding) (Executable, error) {
 		operands: make([][]byte, memExtra+b.Extra),
 		buffers:  memExtra + b.Extra,
 		slot:     uint32(b.Slot),
+		plain:    uint32(s.Slots),
+	}
+	if s.Eager+s.EagerSlots > 0 {
+		x.copies, x.batch, x.stamps = uint32(b.Depth.Copies-1), uint32(b.Depth.Batch-1), make([]gaspi.Value, b.Depth.Copies)
 	}
 	c := &compiler{
 		m: m, b: b, x: &x, size: size,
 		numbers: make(map[memberBuffer]int32), extent: make([][]int, s.Size), awaits: make([]uint32, s.Slots), forms: s.Coded(),
 	}
-	c.scratch, c.flip = room(s, size)
+	c.scratch, c.flip, c.eager = room(s, size)
 	c.survey(s)
 	for i, steps := range s.Lanes {
 		if err := c.lane(i, steps); err != nil {
@@ -89,7 +94,9 @@ func (l lane) countRows() {
 		if row++; l[i].kind != schedule.Await {
 			row = 0
 		}
-		l[i].row = row
+		if l[i].row = row; l[i].kind == schedule.AwaitCredit {
+			l[i].row = 1 // not all runs wait for one
+		}
 	}
 }
 
@@ -99,9 +106,9 @@ func (l lane) countRows() {
 func (l lane) with(in *instruction) lane {
 	if k := len(l) - 1; k >= 0 && in.kind == schedule.Signal {
 		put := &l[k]
-		near := put.mapped && put.to[0].Segment == put.board.Segment
+		near := put.mapped && put.to.Segment == put.board.Segment
 		if put.kind == schedule.Put && !put.posts && put.board == in.board && (near || !put.mapped && !l[:k].open(in.board)) {
-			put.joint, put.posts, put.note, put.per, put.nth = true, true, in.note, in.per, in.nth
+			put.joint, put.posts, put.eager, put.note, put.per, put.nth = true, true, in.eager, in.note, in.per, in.nth
 			return l
 		}
 	}
@@ -156,7 +163,7 @@ func (c *compiler) survey(s *schedule.Schedule) {
 			c.see(step.Dst)
 			c.see(step.Src)
 			switch {
-			case step.Kind == schedule.Await:
+			case step.Kind == schedule.Await && step.Slot < schedule.FirstEagerSlot:
 				c.awaits[step.Slot] = max(c.awaits[step.Slot], uint32(step.Count))
 			case posting(step):
 				posts++

@@ -15,7 +15,8 @@ type Binding struct {
 	Element  codec.Element
 	Folds    Folds                // of the operation; zero if there is none, or it is the program's
 	Extra    int                  // further buffers of the caller
-	Slot     gaspi.NotificationID // the first of the schedule's slots
+	Depth    schedule.Depth       // of eager memory, in powers of two; not used if there is none
+	Slot     gaspi.NotificationID // the first of as many as Notifications says
 	Scratch  Base                 // of as many bytes as Room says
 	In, Out  Base                 // of the caller's buffers; zero where peers cannot reach them
 	Compress codec.Method         // by which forms are coded
@@ -38,44 +39,64 @@ type Folds struct {
 // CacheLine is the bytes of a cache line, at multiples of which the copies of flip memory begin.
 const CacheLine = 64
 
-// Room returns how many bytes of scratch a schedule needs, with elements of size bytes.
-func Room(s *schedule.Schedule, size int) uint64 {
-	scratch, flip := room(s, size)
-	return scratch + 2*flip
+// Room returns how many bytes of scratch a schedule needs, with elements of size bytes and eager
+// memory of a depth.
+func Room(s *schedule.Schedule, size int, d schedule.Depth) uint64 {
+	scratch, flip, eager := room(s, size)
+	return scratch + 2*flip + uint64(d.Copies)*eager
 }
 
-// room returns the bytes of the scratch of a schedule, and of each copy of its flip memory, which
-// lie behind it.
-func room(s *schedule.Schedule, size int) (scratch, flip uint64) {
-	return memory.RoundUp(uint64(s.Scratch*size), CacheLine), memory.RoundUp(uint64(s.Flip*size), CacheLine)
+// room returns the bytes of the scratch of a schedule, of each copy of its flip memory, which lie
+// behind it, and of each copy of its eager memory, which lie behind those.
+func room(s *schedule.Schedule, size int) (scratch, flip, eager uint64) {
+	whole := func(n int) uint64 { return memory.RoundUp(uint64(n*size), CacheLine) }
+	return whole(s.Scratch), whole(s.Flip), whole(s.Eager)
+}
+
+// Notifications returns how many notifications a schedule needs, with eager memory of a depth.
+func Notifications(s *schedule.Schedule, d schedule.Depth) int {
+	return s.Slots + s.EagerSlots*d.Copies
 }
 
 // An Executable is a schedule that is bound to memory and notifications, for Executions to carry
 // out. The zero Executable has no lanes, and ends as soon as it begins.
 type Executable struct {
 	lanes    []lane
-	runs     uint32       // begun so far
-	puts     bool         // sources are borrowed until a wait for the queue
-	start    [2][]byte    // where even and odd runs write first, if that is mapped
-	folds    Folds        // zero if the operation is the program's
-	block    int          // bytes of a fold into several places
-	ahead    int          // the same of one that asks for what it needs
-	operands [][]byte     // by operand.mem; the first are the caller's buffers
-	buffers  int          // so many of them
-	slot     uint32       // notification of slot 0
-	keep     []gaspi.Span // keeps peers' memory mapped
+	runs     uint32        // begun so far
+	puts     bool          // sources are borrowed until a wait for the queue
+	start    [][]byte      // where runs write first, by turns of a power of two, if that is mapped
+	folds    Folds         // zero if the operation is the program's
+	block    int           // bytes of a fold into several places
+	ahead    int           // the same of one that asks for what it needs
+	operands [][]byte      // by operand.mem; the first are the caller's buffers
+	buffers  int           // so many of them
+	slot     uint32        // notification of slot 0
+	plain    uint32        // slots before the eager ones
+	copies   uint32        // of eager memory, less 1; 0 if there is none
+	batch    uint32        // of runs between credits, less 1
+	stamps   []gaspi.Value // of the last run that used each copy, 0 if none has
+	keep     []gaspi.Span  // keeps peers' memory mapped
 	coding   coding
 }
 
 // Single reports whether there is one lane.
 func (x *Executable) Single() bool { return len(x.lanes) == 1 }
 
+// Eager reports whether runs go through eager memory: some members may end them without hearing of
+// others.
+func (x *Executable) Eager() bool { return len(x.stamps) > 0 }
+
 // Expect fetches what the next run writes first.
-func (x *Executable) Expect() { segment.Expect(x.start[x.runs&1]) }
+func (x *Executable) Expect() {
+	if n := uint32(len(x.start)); n > 0 {
+		segment.Expect(x.start[x.runs&(n-1)])
+	}
+}
 
 // Renew makes an executable as if it had never run.
 func (x *Executable) Renew() {
 	x.runs = 0
+	clear(x.stamps)
 	x.coding.forget()
 }
 
@@ -105,11 +126,13 @@ type instruction struct {
 	note     gaspi.NotificationID
 	per, nth uint32
 	posts    bool
-	row      int // of awaits: how many there are in a row from this one on
+	eager    bool // the notification is one of several in a row, that of copy 0
+	row      int  // of awaits: how many there are in a row from this one on
 
-	board gaspi.Remote    // of posts: the control segment there
-	to    [2]gaspi.Remote // of puts, for even and odd runs
-	src   [2]gaspi.Span
+	board gaspi.Remote // of posts: the control segment there
+	to    gaspi.Remote // of puts: in copy 0
+	turn  turn         // of it
+	src   []gaspi.Span // by turns of a power of two
 
 	dst, from []operand // of folds
 	first     int       // the destination that is written first
@@ -121,9 +144,18 @@ type instruction struct {
 // An operand is part of memory that a run knows under a number.
 type operand struct {
 	mem    int32
-	flip   bool // mem is for even runs, the next number for odd ones
-	off, n int  // bytes
+	off, n int // bytes; off is in copy 0
+	turn   turn
 }
+
+// A turn says which copy of some memory a run uses.
+type turn struct {
+	last   uint32 // copies, of which there is a power of two, less 1
+	stride uint64 // bytes from one to the next
+}
+
+// at returns how many bytes behind copy 0 the copy of a run is.
+func (t turn) at(run uint32) uint64 { return uint64(run&t.last) * t.stride }
 
 // Numbers of the caller's buffers.
 const (

@@ -17,15 +17,21 @@ import (
 type Execution struct {
 	member   *Member
 	of       *Executable
-	number   uint32 // of this run among those of the executable
-	next     []int  // instruction of each lane
+	number   uint32      // of this run among those of the executable
+	stamp    gaspi.Value // by which eager slots are posted in this run
+	before   gaspi.Value // that of the last run that used the same copy
+	next     []int       // instruction of each lane
 	operands [][]byte
 	kernel   reduce.Kernel
+
+	stretch stretch // of the last walk in the timeline
+	large   bool    // hasLarge, where there is a timeline
 }
 
 // Prepare makes the memory of runs of x, which is not copied.
 func (e *Execution) Prepare(m *Member, x *Executable) {
 	*e = Execution{member: m, of: x, next: make([]int, len(x.lanes)), operands: append([][]byte(nil), x.operands...)}
+	e.large = m.Timeline != nil && e.hasLarge()
 }
 
 // Bind takes the caller's buffers until Release, and the program's operation if it has one.
@@ -52,18 +58,29 @@ func (e *Execution) Release() {
 }
 
 // Begin begins a run, for Advance to go on with. All members begin the runs of a schedule in the
-// same order, which number them alike.
-func (e *Execution) Begin() {
-	e.number = e.of.runs
-	e.of.runs++
+// same order, which number them alike. The number of the call is that of the run among those of all
+// executables of the member: what is sent through eager memory carries it, and it is the same at all
+// members if they make the same calls.
+func (e *Execution) Begin(call uint64) {
+	e.begin(call)
 	clear(e.next)
 }
 
+func (e *Execution) begin(call uint64) {
+	x := e.of
+	e.number = x.runs
+	x.runs++
+	if len(x.stamps) > 0 {
+		last := &x.stamps[e.number&x.copies]
+		e.before, e.stamp = *last, posts.Value(uint32(call))
+		*last = e.stamp
+	}
+}
+
 // Run begins a run of a single lane and blocks until it has ended, for the patience of the member at
-// most where it waits for a peer. When an error ends it before, Advance goes on.
-func (e *Execution) Run(ctx context.Context) error {
-	e.number = e.of.runs
-	e.of.runs++
+// most where it waits for a peer. When an error ends it before, Advance goes on. See Begin.
+func (e *Execution) Run(ctx context.Context, call uint64) error {
+	e.begin(call)
 	return e.walk(ctx, 0, 0, true)
 }
 
@@ -92,14 +109,16 @@ func (e *Execution) Advance(ctx context.Context) (moved, ended bool, err error) 
 // blocks or returns; if it blocks, it does so at the end until sources are free too. It leaves in next
 // where it has come to, also when a function of the program panics.
 func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
-	m, code, odd := e.member, e.of.lanes[lane], e.number&1
+	m, code := e.member, e.of.lanes[lane]
+	e.beginStretch(block)
+	from := at
 	for ; at < len(code); at++ {
-		in := &code[at]
+		in, first := &code[at], at
 		var err error
 		switch in.kind {
 		case schedule.Put, schedule.Signal:
 			if in.joint && !in.coded {
-				err = m.Queue.WriteNotifyIn(in.to[odd], in.src[odd], in.board.Segment, e.notification(in))
+				err = m.Queue.WriteNotifyIn(e.target(in), e.source(in), in.board.Segment, e.notification(in))
 			} else {
 				err = e.put(in)
 			}
@@ -107,18 +126,31 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 				err = e.insist(ctx, in, err)
 			}
 		case schedule.Await:
+			if !block && (m.wanted() || !e.arrived(in)) {
+				e.next[lane] = at
+				return nil
+			}
+			if block {
+				at, err = e.await(ctx, code, from, at)
+				in = &code[at]
+			}
+			if err == nil && in.eager {
+				err = e.check(in)
+			}
+		case schedule.AwaitCredit:
 			switch {
+			case !e.waits(in) || e.arrived(in):
 			case !block:
-				if m.wanted() || !e.arrived(in) {
-					e.next[lane] = at
-					return nil
-				}
-			case in.row == 1:
-				err = m.Control.WaitUntil(m.Nap(ctx), in.note, gaspi.Reached, e.notification(in).Value)
+				e.next[lane] = at
+				return nil
 			default:
-				if err = e.waitRow(m.Nap(ctx), code[at:at+in.row]); err == nil {
-					at += in.row - 1
+				if !e.quick(code[from:at], code[at:at+1]) {
+					err = e.waitFor(m.Nap(ctx), in)
 				}
+			}
+		case schedule.Credit:
+			if e.credits() {
+				err = e.credit(ctx, in)
 			}
 		case schedule.Combine:
 			e.next[lane] = at
@@ -128,35 +160,70 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 		default:
 			err = e.code(in)
 		}
+		if e.stretch.kept {
+			e.record(code[first : at+1])
+		}
 		if err != nil {
 			e.next[lane] = at
 			return err
 		}
 	}
 	e.next[lane] = at
+	if e.stretch.on && e.stretch.begun == 0 {
+		e.beginLate(code[from:])
+	}
 	if block && e.of.puts {
+		e.stretch.ended = 0
 		return m.WaitQueue(ctx)
 	}
 	return nil
 }
 
+// await blocks until the posts of a row of awaits have arrived, which begins at an instruction of code; those from
+// another one on were done in this walk. It returns the last await of the row, or after an error the first.
+func (e *Execution) await(ctx context.Context, code []instruction, from, at int) (int, error) {
+	in := &code[at]
+	row := code[at : at+in.row]
+	switch quick := e.quick(code[from:at], row); {
+	case in.row == 1 && quick:
+		return at, nil
+	case in.row == 1:
+		return at, e.waitFor(e.member.Nap(ctx), in)
+	case !quick:
+		if err := e.waitRow(e.member.Nap(ctx), row); err != nil {
+			return at, err
+		}
+	}
+	last := in.row - 1
+	if err := e.checkAll(row[:last]); err != nil {
+		return at + last, err
+	}
+	return at + last, nil
+}
+
 // notification returns the notification that an instruction posts or waits for.
 func (e *Execution) notification(in *instruction) gaspi.Notification {
+	if in.eager {
+		return gaspi.Notification{ID: in.note + gaspi.NotificationID(e.number&e.of.copies), Value: e.stamp}
+	}
 	return gaspi.Notification{ID: in.note, Value: posts.Value(e.number*in.per + in.nth)}
 }
 
-// arrived reports whether the post that an await waits for is there.
-func (e *Execution) arrived(in *instruction) bool {
-	return posts.Reached(e.member.Control.Peek(in.note), e.notification(in).Value)
+// target returns where a put writes to in this run.
+func (e *Execution) target(in *instruction) gaspi.Remote { return in.to.Plus(in.turn.at(e.number)) }
+
+// source returns what a put reads in this run.
+func (e *Execution) source(in *instruction) gaspi.Span {
+	return in.src[e.number&uint32(len(in.src)-1)]
 }
 
 // put does a put or a signal.
 func (e *Execution) put(in *instruction) error {
-	q, n, odd := e.member.Queue, e.notification(in), e.number&1
-	if in.kind == schedule.Signal {
+	q, n := e.member.Queue, e.notification(in)
+	if in.kind != schedule.Put {
 		return q.Notify(in.board, n)
 	}
-	src := in.src[odd]
+	src := e.source(in)
 	if in.coded {
 		used, err := form(src)
 		if err != nil {
@@ -165,9 +232,9 @@ func (e *Execution) put(in *instruction) error {
 		src = used
 	}
 	if in.joint {
-		return q.WriteNotifyIn(in.to[odd], src, in.board.Segment, n)
+		return q.WriteNotifyIn(e.target(in), src, in.board.Segment, n)
 	}
-	err := q.Write(in.to[odd], src)
+	err := q.Write(e.target(in), src)
 	if err == nil && in.posts {
 		err = q.Notify(in.board, n)
 	}

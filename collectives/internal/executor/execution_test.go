@@ -66,9 +66,9 @@ func vectors(m *Member, n int) (in, out []byte, from, to []float64) {
 // run begins a run and blocks until it has ended.
 func run(ctx context.Context, e *Execution) error {
 	if e.of.Single() {
-		return e.Run(ctx)
+		return e.Run(ctx, uint64(e.of.runs))
 	}
-	e.Begin()
+	e.Begin(uint64(e.of.runs))
 	return finish(ctx, e)
 }
 
@@ -172,7 +172,7 @@ func TestRunsStopAtPosts(t *testing.T) {
 		e.Prepare(m, &x)
 		in, out, _, _ := vectors(m, n)
 		e.Bind(in, out, nil, nil)
-		e.Begin()
+		e.Begin(0)
 		for _, stage := range []struct {
 			ready, moved, ended bool
 			slots               []int32
@@ -222,7 +222,7 @@ func TestAwaitedOfARow(t *testing.T) {
 		x := Executable{lanes: []lane{{await(7, 3), await(8, 2), await(9, 1)}}, slot: 5}
 		var e Execution
 		e.Prepare(m, &x)
-		e.Begin()
+		e.Begin(0)
 		for _, c := range []struct {
 			arrives gaspi.NotificationID // 0 for none
 			want    []int32
@@ -297,7 +297,7 @@ func TestZeroExecutable(t *testing.T) {
 		e Execution
 	)
 	e.Prepare(&m, &x)
-	e.Begin()
+	e.Begin(0)
 	moved, ended, err := e.Advance(t.Context())
 	if !moved || !ended || err != nil {
 		t.Errorf("moved %v, ended %v, error %v", moved, ended, err)

@@ -98,11 +98,8 @@ func (f *folder) temporary(n int) []byte {
 
 // bytes is the memory of an operand in this run.
 func (e *Execution) bytes(o *operand) []byte {
-	mem := o.mem
-	if o.flip {
-		mem += int32(e.number & 1)
-	}
-	return e.operands[mem][o.off : o.off+o.n : o.off+o.n]
+	off := o.off + int(o.turn.at(e.number))
+	return e.operands[o.mem][off : off+o.n : off+o.n]
 }
 
 // aim chooses the destination that a fold writes first: one that is none of the

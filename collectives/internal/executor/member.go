@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/nap"
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 )
 
 // A Member is what the executor needs of a member of a team. It is for one goroutine at a time.
@@ -28,6 +29,8 @@ type Member struct {
 	// BeforeDecode is called with each coded form before it is decoded, unless it is nil. Tests
 	// corrupt forms by it.
 	BeforeDecode func(form []byte)
+	// Timeline records steps, unless it is nil.
+	Timeline *trace.Recorder
 
 	naps  nap.Nap
 	folds folder

@@ -47,6 +47,8 @@ type Algorithm struct {
 	// Whole says that the vector is not to be cut into segments: the algorithm
 	// has no use for it, as one for tiny vectors, or cuts by itself.
 	Whole bool
+	// Radices are parameters worth a look beside the default.
+	Radices []int
 	// Burst says that a rank sends blocks to all others before it waits for any.
 	Burst bool
 	// Coded says that it sends coded forms of vectors; it is for calls that ask for

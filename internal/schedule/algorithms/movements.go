@@ -11,16 +11,17 @@ func movements() []Algorithm {
 		{Op: schedule.Broadcast, Name: "scatter-allgather", Emit: broadcastScatterAllGather, Formula: broadcastScatterAllGatherFormula, Exposes: true},
 		{Op: schedule.Broadcast, Name: "direct", Emit: broadcastDirect, Formula: broadcastDirectFormula, Shares: true, Exposes: true, Pulls: true},
 		{Op: schedule.Broadcast, Name: "split", Emit: broadcastSplit, Formula: broadcastSplitFormula, Shares: true, Exposes: true},
-		{Op: schedule.Broadcast, Name: "flip", Emit: broadcastFlip, Formula: broadcastFlipFormula, Whole: true},
+		{Op: schedule.Broadcast, Name: "eager", Emit: broadcastEager, Formula: broadcastEagerFormula, Plain: true, Whole: true, Radices: eagerRadices},
 		{Op: schedule.Broadcast, Name: "coded", Emit: broadcastCoded, Formula: broadcastCodedFormula, Plain: true, Coded: true},
 		{Op: schedule.Broadcast, Name: "coded-chain", Emit: broadcastCodedChain, Formula: broadcastCodedChainFormula, Plain: true, Coded: true},
 
 		{Op: schedule.Gather, Name: "flat", Emit: gatherFlat, Formula: gatherFlatFormula, Exposes: true},
 		{Op: schedule.Gather, Name: "binomial", Emit: gatherBinomial, Formula: gatherBinomialFormula, Exposes: true},
+		{Op: schedule.Gather, Name: "eager", Emit: gatherEager, Formula: gatherEagerFormula, Plain: true, Whole: true},
 		{Op: schedule.Gather, Name: "direct", Emit: gatherDirect, Formula: gatherDirectFormula, Shares: true, Exposes: true},
 
 		{Op: schedule.Scatter, Name: "flat", Emit: scatterFlat, Formula: scatterFlatFormula, Exposes: true},
-		{Op: schedule.Scatter, Name: "binomial", Emit: scatterBinomial, Formula: scatterBinomialFormula},
+		{Op: schedule.Scatter, Name: "binomial", Emit: scatterBinomial, Formula: scatterBinomialFormula, Plain: true},
 		{Op: schedule.Scatter, Name: "direct", Emit: scatterDirect, Formula: scatterDirectFormula, Shares: true, Exposes: true, Pulls: true},
 
 		{Op: schedule.AllGather, Name: "ring", Emit: allGatherRing, Formula: allGatherRingFormula, Exposes: true},

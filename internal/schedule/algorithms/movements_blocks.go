@@ -96,6 +96,13 @@ func deliverAll(b *schedule.Builder, peer int, dst, src []schedule.Region, slot 
 	b.Signal(peer, slot)
 }
 
+// copyAll copies each of src to the region in dst.
+func copyAll(b *schedule.Builder, dst, src []schedule.Region) {
+	for i := range dst {
+		b.Copy(dst[i], src[i])
+	}
+}
+
 // radixOr is the radix of the call, or what the algorithm takes if it has none.
 func radixOr(c *schedule.Call, other int) int {
 	if c.Radix > 0 {

@@ -31,7 +31,7 @@ func TestCostOfMovements(t *testing.T) {
 			return movement{p, p - 1, 2 * n / p * (p - 1), n * (p - 1)}
 		}},
 		{schedule.Broadcast, "direct", func(int, int) movement { return movement{2, 0, 0, 0} }},
-		{schedule.Broadcast, "flip", func(p, n int) movement { return movement{1, 1, n * (p - 1), n * (p - 1)} }},
+		{schedule.Broadcast, "eager", func(p, n int) movement { return movement{1, 1, n * (p - 1), n * (p - 1)} }},
 
 		{schedule.Gather, "flat", func(p, n int) movement {
 			return movement{2 * ((p + 6) / 8), (p + 6) / 8, n, n * (p - 1)}
@@ -77,6 +77,7 @@ func TestCostOfPackedMovements(t *testing.T) {
 			want movement
 		}{
 			{schedule.Gather, "binomial", movement{max(2, stages), stages, n * p / 2, half}},
+			{schedule.Gather, "eager", movement{stages, stages, n * p / 2, half}},
 			{schedule.Scatter, "binomial", movement{stages, stages, n * (p - 1), half}},
 			{schedule.AllToAll, "bruck", movement{stages, stages, half, p * half}},
 		} {

@@ -376,6 +376,7 @@ func harmless(a Algorithm, kind string) string {
 		"reducescatter blocks: a credit is dropped with its await":        "what a rank hears from others may tell it that its partner has read",
 		"allreduce leaders: flip becomes scratch":                         "on one host, leader and ranks hear of each other twice in a run",
 		"gather binomial: flip becomes scratch":                           "three ranks or less have no ranks in between, and so use none",
+		"gather eager: eager memory is given back before it is read":      "what the root copies last may be of another child",
 		"reduce shared: a region is shifted by one":                       "nobody reads the copy of the result that the root makes for itself",
 	}[fmt.Sprintf("%v %s: %s", a.Op, a.Name, kind)]
 }
@@ -385,7 +386,7 @@ func harmless(a Algorithm, kind string) string {
 func TestMutants(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	kinds := mutants()
+	kinds := append(mutants(), eagerMutants()...)
 	refused := make([]atomic.Int32, len(kinds))
 	t.Run("all", func(t *testing.T) {
 		for i, a := range All() {

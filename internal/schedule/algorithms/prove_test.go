@@ -23,8 +23,17 @@ type trial struct {
 func (t trial) String() string {
 	c := t.call
 	s := fmt.Sprintf("%s, %d ranks, count %d %v, root %d", t.form.name, c.Size, c.Count, c.Counts, c.Root)
-	return s + fmt.Sprintf(", rounds %d, radix %d, in place %v, line %d, nodes %v, engaged %v", c.Rounds, c.Radix, c.InPlace, c.Line, c.Nodes, c.Engaged)
+	return s + fmt.Sprintf(", rounds %d, radix %d, in place %v, line %d, nodes %v, engaged %v, depth %v",
+		c.Rounds, c.Radix, c.InPlace, c.Line, c.Nodes, c.Engaged, t.depth())
 }
+
+// depth returns the depth of eager memory in the trial.
+func (t trial) depth() schedule.Depth {
+	return depths[(t.call.Size+t.call.Count+t.call.Root)%len(depths)]
+}
+
+// depths are some of few copies: of more, more runs are to be looked at.
+var depths = []schedule.Depth{{Copies: 2, Batch: 1}, {Copies: 3, Batch: 1}, {Copies: 4, Batch: 2}, {Copies: 2, Batch: 2}, {Copies: 6, Batch: 2}}
 
 // A form is a way to use an algorithm.
 type form struct {
@@ -231,7 +240,7 @@ func place(p int, host func(r int) int) []int {
 
 // prove proves one trial.
 func (t trial) prove(a Algorithm) error {
-	opts := prove.Options{Ordered: a.Ordered, Shares: a.Shares, Exposes: a.Exposes && !t.form.staged, Locals: t.form.locals, Hosts: t.call.Nodes}
+	opts := prove.Options{Ordered: a.Ordered, Shares: a.Shares, Exposes: a.Exposes && !t.form.staged, Locals: t.form.locals, Hosts: t.call.Nodes, Depth: t.depth()}
 	emit := t.form.emit(slices.Max(append([]int{t.call.Count}, t.call.Counts...)), a.Emit)
 	return prove.Check(&t.call, func(r int) *schedule.Schedule { return schedule.Build(&t.call, r, emit) }, opts)
 }

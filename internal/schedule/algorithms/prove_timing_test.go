@@ -38,8 +38,8 @@ type chance struct {
 type chanceRank struct {
 	run    int
 	at     []int
-	memory map[schedule.Buffer][2][]element
-	slots  []int // the last value that arrived
+	memory map[schedule.Buffer][][]element // copies
+	slots  []int                           // the last value that arrived
 }
 
 // A flight is a put or signal under way.
@@ -53,15 +53,21 @@ type flight struct {
 	written    bool
 }
 
-const chanceRuns = 3
+// chanceRuns use each copy of eager memory more than once.
+const chanceRuns = 5
+
+// chanceDepth has the depth of eager memory.
+var chanceDepth = schedule.Depth{Copies: 2, Batch: 1}
 
 // runs runs the schedules and returns what went wrong.
 func (w *chance) runs() error {
 	for r := range w.plans {
-		k := &chanceRank{run: -1, at: make([]int, len(w.plans[r].Lanes)), memory: make(map[schedule.Buffer][2][]element), slots: make([]int, w.plans[0].Slots)}
+		k := &chanceRank{run: -1, at: make([]int, len(w.plans[r].Lanes)), memory: make(map[schedule.Buffer][][]element), slots: make([]int, w.slot(schedule.FirstEagerSlot+int32(w.plans[0].EagerSlots), 0))}
 		for buf, n := range map[schedule.Buffer]int{schedule.Scratch: w.plans[0].Scratch, schedule.Flip: w.plans[0].Flip,
-			schedule.In: w.call.Total(), schedule.Out: w.call.Total()} {
-			k.memory[buf] = [2][]element{make([]element, n), make([]element, n)}
+			schedule.In: w.call.Total(), schedule.Out: w.call.Total(), schedule.Eager: w.plans[0].Eager} {
+			for range copiesOf(buf) {
+				k.memory[buf] = append(k.memory[buf], make([]element, n))
+			}
 		}
 		w.ranks = append(w.ranks, k)
 		w.pace = append(w.pace, 1+w.rng.IntN(20))
@@ -98,11 +104,26 @@ func (w *chance) runs() error {
 
 // region is the memory that a region names in a run.
 func (w *chance) region(r schedule.Region, run int) []element {
-	copies := w.ranks[r.Rank].memory[r.Buf]
-	if r.Buf != schedule.Flip {
-		run = 0
+	return w.ranks[r.Rank].memory[r.Buf][run%copiesOf(r.Buf)][r.Off : r.Off+r.Len]
+}
+
+// copiesOf is how many copies of a buffer runs use in turns.
+func copiesOf(buf schedule.Buffer) int {
+	switch buf {
+	case schedule.Flip:
+		return 2
+	case schedule.Eager:
+		return chanceDepth.Copies
 	}
-	return copies[run%2][r.Off : r.Off+r.Len]
+	return 1
+}
+
+// slot is which of a rank's slots has that number in a run.
+func (w *chance) slot(number int32, run int) int {
+	if number < schedule.FirstEagerSlot {
+		return int(number)
+	}
+	return w.plans[0].Slots + int(number-schedule.FirstEagerSlot)*chanceDepth.Copies + chanceDepth.Copy(run)
 }
 
 // walk does a step of some lane of a rank, or ends its run.
@@ -131,8 +152,19 @@ func (w *chance) walk(rank int) (bool, error) {
 	step := &w.plans[rank].Lanes[l][k.at[l]]
 	switch step.Kind {
 	case schedule.Await:
-		if k.slots[step.Slot] < w.value(k.run, rank, step.Slot, int(step.Count)) {
+		if k.slots[w.slot(step.Slot, k.run)] < w.value(k.run, rank, step.Slot, int(step.Count)) {
 			return false, nil
+		}
+	case schedule.AwaitCredit:
+		if n, waits := chanceDepth.Awaits(k.run); waits && k.slots[step.Slot] < n {
+			return false, nil
+		}
+	case schedule.Credit:
+		if w.reading(rank, l) {
+			return false, nil
+		}
+		if chanceDepth.Credits(k.run) {
+			w.flights = append(w.flights, &flight{rank: rank, lane: l, step: step, run: k.run, value: (k.run + 1) / chanceDepth.Batch})
 		}
 	case schedule.Flush:
 		if w.reading(rank, l) {
@@ -204,7 +236,7 @@ func (w *chance) fly(i int) bool {
 		copy(w.region(f.step.Dst[0], f.run), f.data)
 		f.written = true
 		return true
-	case f.step.Kind == schedule.Signal:
+	case f.step.Kind != schedule.Put:
 		for _, g := range w.flights[:i] {
 			if g.rank == f.rank && g.lane == f.lane && g.step.Peer == f.step.Peer {
 				return false
@@ -212,7 +244,7 @@ func (w *chance) fly(i int) bool {
 		}
 	}
 	if f.step.Slot != schedule.NoSlot {
-		w.ranks[f.step.Peer].slots[f.step.Slot] = f.value
+		w.ranks[f.step.Peer].slots[w.slot(f.step.Slot, f.run)] = f.value
 	}
 	w.flights = slices.Delete(w.flights, i, i+1)
 	return true
@@ -355,7 +387,7 @@ func disturbed(a Algorithm, c *schedule.Call, rng *rand.Rand) ([]*schedule.Sched
 		m.all = append(m.all, schedule.Build(c, r, a.Emit))
 	}
 	disturb(m)
-	opts := prove.Options{Ordered: a.Ordered, Shares: a.Shares, Exposes: a.Exposes}
+	opts := prove.Options{Ordered: a.Ordered, Shares: a.Shares, Exposes: a.Exposes, Depth: chanceDepth}
 	return m.all, prove.Check(c, func(r int) *schedule.Schedule { return m.all[r] }, opts)
 }
 

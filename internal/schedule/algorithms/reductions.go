@@ -27,7 +27,7 @@ func reductions() []Algorithm {
 
 		{Op: schedule.Reduce, Name: "binomial", Emit: reduceBinomial, Formula: reduceBinomialFormula, Ordered: true},
 		{Op: schedule.Reduce, Name: "ring-gather", Emit: reduceRingGather, Formula: reduceRingGatherFormula, Exposes: true},
-		{Op: schedule.Reduce, Name: "flat", Emit: reduceFlat, Formula: reduceFlatFormula, Ordered: true, Whole: true},
+		{Op: schedule.Reduce, Name: "eager", Emit: reduceEager, Formula: reduceEagerFormula, Ordered: true, Plain: true, Whole: true, Radices: eagerRadices},
 		{Op: schedule.Reduce, Name: "shared", Emit: reduceShared, Formula: reduceSharedFormula, Fits: allEngaged, Ordered: true, Shares: true, Plain: true},
 		{Op: schedule.Reduce, Name: "direct", Emit: reduceDirect, Formula: reduceDirectFormula, Ordered: true, Shares: true, Exposes: true},
 

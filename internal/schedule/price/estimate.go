@@ -3,6 +3,8 @@ package price
 import (
 	"math"
 	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // Segments are how a call is cut, and what of it decides what fits the caches.
@@ -20,7 +22,8 @@ type Segments struct {
 // out how ranks and segments get in each other's way.
 func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 	e := estimator{m: m, s: s, element: w.Element, near: m.Cached() && s.Nodes > 1, shared: m.Cores > 0 && s.Host > m.Cores}
-	own := float64(p.Scratch*w.AtOnce) + float64(2*p.Flip*w.Count)
+	depth := schedule.DepthOf(int(p.EagerSlots), int(p.Eager*w.Element), schedule.EagerSlots, schedule.EagerBytes)
+	own := float64(p.Scratch*w.AtOnce) + float64(2*p.Flip*w.Count) + float64(float64(depth.Copies)*p.Eager)
 	e.cached = m.Cache > 0 && (w.Vectors+own)*w.Element*float64(s.Host) <= float64(m.Cache)
 	if p.Flip > 0 {
 		w.AtOnce = w.Count // each has memory of its own

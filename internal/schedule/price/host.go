@@ -21,7 +21,7 @@ func (s *sim) host(of []int32, count int) {
 	for r, h := range of {
 		s.ranks[r].host = h
 		ranks[h]++
-		memory[h] += s.p.memory[r] * s.element
+		memory[h] += (s.p.memory[r] + s.p.eager*s.depth.Copies) * s.element
 	}
 	for i := range s.hosts {
 		h := &s.hosts[i]

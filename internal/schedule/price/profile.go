@@ -13,6 +13,9 @@ type Profile struct {
 	Scratch float64 // elements of a rank's own memory
 	Flip    float64 // the same that is there twice, and for each segment
 
+	// Elements and slots of a copy of eager memory.
+	Eager, EagerSlots float64
+
 	// Again is what separates two runs of which one may begin before the other has ended
 	// everywhere: the stages of the rank, or of the loop of messages and credits, that takes
 	// longest. Nil means that a run begins when the last has ended.

@@ -9,7 +9,9 @@ import (
 // A Program is the schedules of all ranks of a call, made ready to be priced on
 // any number of machines. It is not changed by that; several goroutines may use it.
 type Program struct {
-	size, slots int
+	size, slots int   // slots of a rank, eager ones behind the others
+	plain       int   // of them
+	eager       int   // elements of a copy of eager memory
 	nodes       []int // of the call, may be nil
 	ops         []op  // of all lanes, one after the other
 	lanes       []extent
@@ -59,12 +61,14 @@ func Compile(c *schedule.Call, build func(rank int) *schedule.Schedule) (*Progra
 			return nil, fmt.Errorf("price: schedule of rank %d of %d where rank %d of %d was asked for", s.Rank, s.Size, r, c.Size)
 		}
 		if r == 0 {
-			p.slots, p.stride = s.Slots, make([]int32, s.Slots*c.Size)
+			p.plain, p.slots, p.eager = s.Slots, s.Slots+s.EagerSlots, s.Eager
+			p.stride = make([]int32, p.slots*c.Size)
 			p.ops = make([]op, 0, s.Steps()*c.Size)
 			p.lanes = make([]extent, 0, len(s.Lanes)*c.Size)
 		}
-		if s.Slots != p.slots {
-			return nil, fmt.Errorf("price: rank %d has %d slots, rank 0 has %d", r, s.Slots, p.slots)
+		if s.Slots != p.plain || s.Slots+s.EagerSlots != p.slots {
+			return nil, fmt.Errorf("price: rank %d has %d slots and %d eager ones, rank 0 has %d and %d",
+				r, s.Slots, s.EagerSlots, p.plain, p.slots-p.plain)
 		}
 		if err := p.add(s, last, touched); err != nil {
 			return nil, err
@@ -98,7 +102,7 @@ func (p *Program) add(s *schedule.Schedule, last, touched []int32) error {
 			if err != nil {
 				return fmt.Errorf("price: rank %d lane %d step %d (%s): %w", s.Rank, i, j, lane[j].Text(s.Rank), err)
 			}
-			if o.kind == schedule.Put || o.kind == schedule.Signal {
+			if o.kind.Posts() {
 				o.after = last[o.peer]
 				o.data = o.after >= 0 && p.ops[o.after].slot < 0
 				o.joint = o.data && o.kind == schedule.Signal && int(o.after) == len(p.ops)-1
@@ -134,13 +138,15 @@ func (p *Program) op(me int, s *schedule.Step, coded []schedule.Region) (op, err
 	o := op{kind: s.Kind, peer: int32(me), slot: -1, after: -1}
 	mine := &p.counts[me]
 	switch s.Kind {
-	case schedule.Put, schedule.Signal:
+	case schedule.Put, schedule.Signal, schedule.Credit:
 		if s.Peer < 0 || int(s.Peer) >= p.size {
 			return o, fmt.Errorf("there is no rank %d", s.Peer)
 		}
 		o.peer = s.Peer
 		if s.Kind == schedule.Signal {
 			mine.Signals++
+		}
+		if s.Kind != schedule.Put {
 			break
 		}
 		o.n = s.Src[0].Len
@@ -184,16 +190,28 @@ func vectorsAmong(regions []schedule.Region) (count int16) {
 
 // place finds the slot of a step.
 func (p *Program) place(o *op, s *schedule.Step) error {
-	posts := s.Kind == schedule.Signal || s.Kind == schedule.Put && s.Slot != schedule.NoSlot
-	if !posts && s.Kind != schedule.Await {
+	posts := s.Kind.Posts() && s.Slot != schedule.NoSlot
+	if !posts && s.Kind != schedule.Await && s.Kind != schedule.AwaitCredit {
 		return nil
 	}
-	if s.Slot < 0 || int(s.Slot) >= p.slots {
+	number, most := int(s.Slot), p.plain
+	if s.Slot >= schedule.FirstEagerSlot {
+		number, most = number-schedule.FirstEagerSlot+p.plain, p.slots
+	}
+	if number < 0 || number >= most {
 		return fmt.Errorf("there is no slot %d", s.Slot)
 	}
-	o.slot = o.peer*int32(p.slots) + s.Slot
-	if s.Kind == schedule.Await {
+	o.slot = o.peer*int32(p.slots) + int32(number)
+	switch s.Kind {
+	case schedule.Await:
 		p.stride[o.slot] = max(p.stride[o.slot], s.Count)
+	case schedule.AwaitCredit: // of which a run posts one at most
+		p.stride[o.slot] = 1
 	}
 	return nil
+}
+
+// depth returns the depth of the eager memory with elements of so many bytes.
+func (p *Program) depth(element int) schedule.Depth {
+	return schedule.DepthOf(p.slots-p.plain, p.eager*element, schedule.EagerSlots, schedule.EagerBytes)
 }

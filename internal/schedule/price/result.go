@@ -52,7 +52,7 @@ func (p *Program) Run(m *Machine, l Load) (Result, error) {
 		k.Finish = state.clock
 		k.Waiting = state.clock - at(l.Arrival, r, 0) - state.busy
 		k.Steps, k.Rounds = int(state.depth.messages), int(state.depth.data)
-		k.Puts, k.Signals = k.Puts*runs, k.Signals*runs
+		k.Puts, k.Signals = k.Puts*runs, k.Signals*runs+state.credits
 		k.Sent, k.Received = k.Sent*runs*element+state.sent, k.Received*runs*element+state.received
 		k.Combined, k.Copied, k.Coded = k.Combined*runs*element, k.Copied*runs*element, k.Coded*runs*element
 		res.Makespan = max(res.Makespan, k.Finish)

@@ -17,6 +17,8 @@ type sim struct {
 	m        *Machine
 	element  int
 	runs     int
+	depth    schedule.Depth // of eager memory
+	span     int            // so many runs may have messages under way at a time
 	freeFold bool
 	near     bool // scratch is in the cache when it is combined
 
@@ -56,6 +58,7 @@ type rank struct {
 	state    rankState
 	sent     int // bytes of coded forms
 	received int
+	credits  int // given
 }
 
 // A rankState is what a rank is about.
@@ -123,6 +126,10 @@ func (p *Program) simulate(m *Machine, l Load, freeFold bool) (*sim, error) {
 		return nil, err
 	}
 	s := &sim{p: p, m: m, element: max(l.Element, 1), runs: max(l.Runs, 1), freeFold: freeFold}
+	s.depth, s.span = p.depth(s.element), 2
+	if p.slots > p.plain {
+		s.span = min(s.runs, s.depth.Copies) + 1
+	}
 	if err := s.place(l.Hosts); err != nil {
 		return nil, err
 	}
@@ -150,7 +157,7 @@ func (s *sim) start(l Load) {
 		total += s.slots[i].room
 	}
 	s.posts = make([]post, total)
-	instances := 2 * len(p.ops)
+	instances := s.span * len(p.ops)
 	times := make([]float64, 2*instances)
 	s.left, s.landed = times[:instances], times[instances:]
 	s.events.all = make([]event, 0, 2*p.size)
@@ -273,21 +280,33 @@ func (s *sim) pick(id int32, now float64) float64 {
 func (s *sim) ready(r *rank, ln *laneTime) float64 {
 	o := &s.p.ops[ln.next]
 	switch o.kind {
-	case schedule.Await:
+	case schedule.Await, schedule.AwaitCredit:
 		sl, n := &s.slots[o.slot], s.wanted(r, o)
 		if n > sl.posted {
 			sl.want = n
 			return never
 		}
-		return s.posts[sl.first+n-1].at
+		if n > 0 {
+			return s.posts[sl.first+n-1].at
+		}
 	case schedule.Flush:
 		return ln.free
+	case schedule.Credit:
+		if s.depth.Credits(int(r.run) - 1) {
+			return ln.free
+		}
 	}
 	return 0
 }
 
-// wanted is which of a slot's posts over all runs an await awaits, from 1.
-func (s *sim) wanted(r *rank, o *op) int32 { return (r.run-1)*s.p.stride[o.slot] + o.count }
+// wanted is which of a slot's posts over all runs an await awaits, from 1; 0 if it need not wait.
+func (s *sim) wanted(r *rank, o *op) int32 {
+	if o.kind == schedule.AwaitCredit {
+		n, _ := s.depth.Awaits(int(r.run) - 1)
+		return int32(n)
+	}
+	return (r.run-1)*s.p.stride[o.slot] + o.count
+}
 
 // post makes a post of a slot known, which is there at a time that may be yet to
 // come. Posts of one slot are in order.

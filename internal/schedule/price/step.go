@@ -14,10 +14,16 @@ func (s *sim) step(id int32, now float64) float64 {
 		now = s.put(r, ln, o, now)
 	case schedule.Signal:
 		now = s.signal(r, ln, o, now)
-	case schedule.Await:
-		sl := &s.slots[o.slot]
-		ln.depth = ln.depth.or(s.posts[sl.first+s.wanted(r, o)-1].depth)
-		now = s.work(r, now, s.m.Await)
+	case schedule.Credit:
+		if s.depth.Credits(int(r.run) - 1) {
+			r.credits++
+			now = s.signal(r, ln, o, now)
+		}
+	case schedule.Await, schedule.AwaitCredit:
+		if n := s.wanted(r, o); n > 0 {
+			ln.depth = ln.depth.or(s.posts[s.slots[o.slot].first+n-1].depth)
+			now = s.work(r, now, s.m.Await)
+		}
 	case schedule.Combine:
 		now = s.combine(r, o, now)
 	case schedule.Encode, schedule.Decode:
@@ -138,13 +144,13 @@ func (s *sim) signal(r *rank, ln *laneTime, o *op, now float64) float64 {
 	return now
 }
 
-// instance is what an op is called in the present run of a rank: a message of
-// the run before may still be on its way.
+// instance is what an op is called in the present run of a rank: messages of
+// runs before may still be on their way.
 func (s *sim) instance(r *rank, op int32) int32 {
-	if op < 0 || r.run%2 == 0 {
+	if op < 0 {
 		return op
 	}
-	return op + int32(len(s.p.ops))
+	return op + r.run%int32(s.span)*int32(len(s.p.ops))
 }
 
 // send sends a message that takes no room in ports, but leaves no earlier than
@@ -215,7 +221,7 @@ func (s *sim) takeIn(r *rank, now, bytes, taking float64) float64 {
 // land records when a message arrives. The messages that it must not overtake have reached the
 // port before it, so their times are recorded already.
 func (s *sim) land(m messageUnderWay, o *op, at float64) {
-	if m.after >= 0 && (o.kind == schedule.Signal || o.n == 0) {
+	if m.after >= 0 && (o.kind != schedule.Put || o.n == 0) {
 		at = max(at, s.landed[m.after])
 	}
 	s.landed[m.id] = at

@@ -3,7 +3,8 @@ package prove
 import "github.com/gaspi-go/gaspi-go/internal/schedule"
 
 // The memories of a rank, in the order of its part of check.memories. The two
-// copies of Flip are one each. Vectors are In, Out and Extra.
+// copies of Flip are one each, as are those of Eager, behind all others. Vectors are In, Out and
+// Extra.
 const (
 	scratch = iota
 	flip    // and flip+1
@@ -12,7 +13,10 @@ const (
 )
 
 // stride is how many memories a rank has.
-func (k *check) stride() int { return vectors + 2 + k.opts.Locals - 1 }
+func (k *check) stride() int { return k.eagers() + k.opts.Depth.Copies }
+
+// eagers is which memory of a rank is the first copy of Eager.
+func (k *check) eagers() int { return vectors + 2 + k.opts.Locals - 1 }
 
 // memoryOf is the memory that a buffer of a rank names in the present run.
 func (k *check) memoryOf(rank int32, buf schedule.Buffer) *memory {
@@ -20,6 +24,8 @@ func (k *check) memoryOf(rank int32, buf schedule.Buffer) *memory {
 	switch {
 	case buf == schedule.Flip:
 		at = flip + k.run%2
+	case buf == schedule.Eager:
+		at = k.eagers() + k.opts.Depth.Copy(k.run)
 	case buf >= schedule.In:
 		at = vectors + int(buf-schedule.In)
 	}
@@ -60,6 +66,8 @@ func (k *check) length(rank int, buf schedule.Buffer) (int, bool) {
 		return k.plans[0].Scratch, true
 	case buf == schedule.Flip:
 		return k.plans[0].Flip, true
+	case buf == schedule.Eager:
+		return k.plans[0].Eager, true
 	case buf == schedule.In || buf == schedule.Out:
 		n := 0
 		for _, v := range []schedule.Buffer{schedule.In, schedule.Out} {

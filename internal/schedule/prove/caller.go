@@ -8,7 +8,7 @@ func (k *check) open() {
 	p := k.call.Size
 	k.terms = newTerms()
 	k.wanted = make(map[promiseKey]foldedValue)
-	k.slots = make([]*slot, p*k.plans[0].Slots)
+	k.slots = make([]*slot, p*k.slotsEach())
 	k.begun = make([]int32, p)
 	k.makeRoom()
 	for r, s := range k.plans {
@@ -22,6 +22,9 @@ func (k *check) open() {
 		for _, buf := range k.vectorsOf() {
 			n, _ := k.length(r, buf)
 			k.memories = append(k.memories, newMemory(n))
+		}
+		for range k.opts.Depth.Copies {
+			k.memories = append(k.memories, newMemory(s.Eager))
 		}
 	}
 	k.first = append(k.first, int32(len(k.lanes)))
@@ -38,7 +41,7 @@ func (k *check) makeRoom() {
 		for _, steps := range s.Lanes {
 			for i := range steps {
 				switch steps[i].Kind {
-				case schedule.Put, schedule.Signal:
+				case schedule.Put, schedule.Signal, schedule.Credit:
 					sends++
 					events++
 				case schedule.Combine, schedule.Encode, schedule.Decode:

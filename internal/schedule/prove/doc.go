@@ -8,7 +8,7 @@
 //   - Progress: every await is satisfied at last. Slots are counters, so it does
 //     not matter in which order lanes go on.
 //   - Slots: one rank posts to a slot; a rank awaits in a run what is posted to
-//     it in that run; posts to a slot arrive in the order in which they were
+//     it in that run, credits in a later one; posts to a slot arrive in the order in which they were
 //     issued, which is that of lanes, so that it can be told without running.
 //   - Races: two accesses to one element, one of them a write, are ordered by what
 //     their ranks know and not by chance.

@@ -30,9 +30,8 @@ func (k *check) form() error {
 			bad.What = fmt.Sprintf("the schedule is of rank %d of %d, not of %d", s.Rank, s.Size, k.call.Size)
 			return bad
 		}
-		if f := k.plans[0]; s.Slots != f.Slots || s.Scratch != f.Scratch || s.Flip != f.Flip {
-			bad.What = fmt.Sprintf("asks for slots %d, scratch %d, flip %d and rank 0 for %d, %d, %d; all must ask for the same",
-				s.Slots, s.Scratch, s.Flip, f.Slots, f.Scratch, f.Flip)
+		if s, f := asked(s), asked(k.plans[0]); s != f {
+			bad.What = fmt.Sprintf("asks for %s and rank 0 for %s; all must ask for the same", s, f)
 			return bad
 		}
 	}
@@ -48,11 +47,29 @@ func (k *check) form() error {
 	return nil
 }
 
+// asked is what a schedule asks for.
+func asked(s *schedule.Schedule) string {
+	what := fmt.Sprintf("slots %d, scratch %d, flip %d", s.Slots, s.Scratch, s.Flip)
+	if s.EagerSlots+s.Eager > 0 {
+		what += fmt.Sprintf(", eager slots %d, eager %d", s.EagerSlots, s.Eager)
+	}
+	return what
+}
+
+// isSlot reports whether there is a slot of that number: of eager ones only where they may be.
+func (k *check) isSlot(number int32, eager bool) bool {
+	f := k.plans[0]
+	if number >= schedule.FirstEagerSlot {
+		return eager && int(number-schedule.FirstEagerSlot) < f.EagerSlots
+	}
+	return number >= 0 && int(number) < f.Slots
+}
+
 // formOf says what is wrong with a step of rank me, "" if nothing is.
 func (k *check) formOf(me int, s *schedule.Step) string {
 	dsts, srcs := 1, 1
 	switch s.Kind {
-	case schedule.Signal, schedule.Await, schedule.Flush:
+	case schedule.Signal, schedule.Await, schedule.Flush, schedule.Credit, schedule.AwaitCredit:
 		dsts, srcs = 0, 0
 	case schedule.Combine:
 		dsts, srcs = max(1, len(s.Dst)), max(1, len(s.Src))
@@ -63,13 +80,13 @@ func (k *check) formOf(me int, s *schedule.Step) string {
 	if len(s.Dst) != dsts || len(s.Src) != srcs {
 		return fmt.Sprintf("%d destinations and %d sources, not %d and %d", len(s.Dst), len(s.Src), dsts, srcs)
 	}
-	posts := s.Kind == schedule.Signal || s.Kind == schedule.Put
-	slots := posts && !(s.Kind == schedule.Put && s.Slot == schedule.NoSlot) || s.Kind == schedule.Await
+	credit := s.Kind == schedule.Credit || s.Kind == schedule.AwaitCredit
+	slots := s.Kind.Posts() && !(s.Kind == schedule.Put && s.Slot == schedule.NoSlot) || s.Kind == schedule.Await || credit
 	switch {
-	case posts && (s.Peer < 0 || int(s.Peer) >= k.call.Size):
+	case s.Kind.Posts() && (s.Peer < 0 || int(s.Peer) >= k.call.Size):
 		return fmt.Sprintf("there is no rank %d", s.Peer)
-	case slots && (s.Slot < 0 || int(s.Slot) >= k.plans[0].Slots):
-		return fmt.Sprintf("there is no slot %d, only %d", s.Slot, k.plans[0].Slots)
+	case slots && !k.isSlot(s.Slot, !credit):
+		return fmt.Sprintf("there is no slot %d, only %d and %d eager ones", s.Slot, k.plans[0].Slots, k.plans[0].EagerSlots)
 	case s.Kind == schedule.Await && s.Count < 1:
 		return "awaits less than one post"
 	}

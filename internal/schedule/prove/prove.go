@@ -11,9 +11,12 @@ type Options struct {
 	// default any order will do.
 	Ordered bool
 	// Runs is how many runs follow each other without a barrier. 0 means 2, or 4
-	// if the schedules use Flip, whose copies repeat every second run. With less
-	// than that, what a run does to the next is not seen; more finds no more.
+	// if the schedules use Flip, whose copies repeat every second run, or enough to
+	// use each copy of Eager twice and the first once more. With less than that, what a run
+	// does to the next is not seen; more finds no more.
 	Runs int
+	// Depth says how far runs are ahead of each other by Eager; zero means two copies, and credits in every run.
+	Depth schedule.Depth
 	// Locals is the number of local vectors that Fan serves, 0 or 1 for one. The
 	// call must then be an AllReduce or Scan in place.
 	Locals int
@@ -44,12 +47,7 @@ func Check(c *schedule.Call, build func(rank int) *schedule.Schedule, opts Optio
 	if err := k.form(); err != nil {
 		return err
 	}
-	if k.opts.Runs == 0 {
-		k.opts.Runs = 2
-		if k.plans[0].Flip > 0 {
-			k.opts.Runs = 4
-		}
-	}
+	k.opts.settle(k.plans[0])
 	k.open()
 	for run := range k.opts.Runs {
 		if err := k.walk(run); err != nil {
@@ -65,6 +63,23 @@ func Check(c *schedule.Call, build func(rank int) *schedule.Schedule, opts Optio
 	return nil
 }
 
+// settle fills in defaults.
+func (o *Options) settle(s *schedule.Schedule) {
+	if o.Depth == (schedule.Depth{}) {
+		o.Depth = schedule.Depth{Copies: 2, Batch: 1}
+	}
+	if o.Runs > 0 {
+		return
+	}
+	o.Runs = 2
+	if s.Flip > 0 {
+		o.Runs = 4
+	}
+	if s.Eager+s.EagerSlots > 0 {
+		o.Runs = max(o.Runs, 2*o.Depth.Copies+1)
+	}
+}
+
 // check is the state of one proof.
 type check struct {
 	call   *schedule.Call
@@ -76,7 +91,7 @@ type check struct {
 	memories []memory // of all ranks; see memoryOf
 	lanes    []lane   // of all ranks; see lanesOf
 	first    []int32  // rank -> its first lane
-	slots    []*slot  // rank*Slots + slot; nil if never used
+	slots    []*slot  // of all ranks, see slotOf; nil if never used
 	spare    []slot   // not yet in use
 	events   []access
 	sent     []sent

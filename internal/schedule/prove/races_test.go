@@ -176,6 +176,13 @@ func TestOrder(t *testing.T) {
 			b.Signal(1, data)
 			b.Await(begun)
 		}, "", nil},
+		{"eager memory with credits", eagerly(func(b *schedule.Builder, credit int) { b.AwaitCredit(credit) }, true), "", nil},
+		{"eager memory without credits", eagerly(func(*schedule.Builder, int) {}, true),
+			Race, []string{"run 2 rank 0 lane 0 step 0", "writes 1:eager[0:4] while rank 0 lane 0 step 0", "of run 0 may still be writing it"}},
+		{"eager memory that is not given back", eagerly(func(b *schedule.Builder, credit int) { b.AwaitCredit(credit) }, false),
+			Progress, []string{"run 2 rank 0 lane 0 step 0 (await credit 0): waits for ever: credits have been given 0 times in slot 0, and not 1 times"}},
+		{"credits among other posts", eagerly(func(b *schedule.Builder, credit int) { b.Await(credit) }, true),
+			Progress, []string{"run 0 rank 0 lane 0 step 0 (await 0): waits for ever"}},
 		{"lanes of a rank are not ordered", func(b *schedule.Builder, c *schedule.Call) {
 			hold := b.Scratch(4)
 			if b.Rank() == 1 {
@@ -192,5 +199,23 @@ func TestOrder(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// eagerly is a broadcast to rank 1 through eager memory. Rank 0 awaits a credit in some way, which
+// rank 1 gives or does not.
+func eagerly(await func(b *schedule.Builder, credit int), gives bool) schedule.Emitter {
+	return func(b *schedule.Builder, c *schedule.Call) {
+		data, credit, hold := b.EagerSlots(1), b.Slots(1), b.Eager(4)
+		if b.Rank() == 0 {
+			await(b, credit)
+			b.Put(hold.At(1, 0, 4), b.Out(0, 0, 4), data)
+			return
+		}
+		b.Await(data)
+		b.Copy(b.Out(1, 0, 4), hold.At(1, 0, 4))
+		if gives {
+			b.Credit(0, credit)
+		}
 	}
 }

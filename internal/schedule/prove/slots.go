@@ -15,15 +15,26 @@ type slot struct {
 	awaited int32   // of this run
 	waiting []int32 // lanes that have come to an await of it
 
+	credits []int32 // of all runs, in check.sent
+
 	room [2]int32 // for one of each, since there are rarely more
 }
 
 // slotsAtOnce is how many slots are allocated together.
 const slotsAtOnce = 128
 
-// slotOf is a slot of a rank.
+// slotsEach is how many slots a rank has: each eager slot is one for each copy.
+func (k *check) slotsEach() int {
+	return k.plans[0].Slots + k.plans[0].EagerSlots*k.opts.Depth.Copies
+}
+
+// slotOf is a slot of a rank, in the present run.
 func (k *check) slotOf(rank, number int32) *slot {
-	at := &k.slots[int(rank)*k.plans[0].Slots+int(number)]
+	i := int(number)
+	if number >= schedule.FirstEagerSlot {
+		i = k.plans[0].Slots + int(number-schedule.FirstEagerSlot)*k.opts.Depth.Copies + k.opts.Depth.Copy(k.run)
+	}
+	at := &k.slots[int(rank)*k.slotsEach()+i]
 	if *at == nil {
 		if len(k.spare) == 0 {
 			k.spare = make([]slot, slotsAtOnce)
@@ -48,6 +59,12 @@ func (k *check) post(l *lane, e *access, peer, number, id int32) error {
 		}
 	}
 	s.last = id
+	if credit := k.step(e).Kind == schedule.Credit; credit || len(s.credits) > 0 {
+		if s.credits = append(s.credits, id); !credit || len(s.posts) > 0 {
+			return k.errorAt(e, Slots, "slot %d of rank %d is for credits and for other posts", number, peer)
+		}
+		return nil
+	}
 	s.posts = append(s.posts, id)
 	k.ready = append(k.ready, s.waiting...)
 	s.waiting = s.waiting[:0]
@@ -75,7 +92,27 @@ func (k *check) await(l *lane, e *access, step *schedule.Step) bool {
 		return false
 	}
 	s.awaited = max(s.awaited, step.Count)
-	p := &k.sent[s.posts[step.Count-1]]
+	k.hear(l, e, s.posts[step.Count-1])
+	return true
+}
+
+// awaitCredit goes on if a reader has given back the copy that the run uses.
+func (k *check) awaitCredit(l *lane, e *access, step *schedule.Step) error {
+	n, waits := k.opts.Depth.Awaits(k.run)
+	if !waits {
+		return nil
+	}
+	s := k.slotOf(l.rank, step.Slot)
+	if len(s.credits) < n {
+		return k.errorAt(e, Progress, "waits for ever: credits have been given %d times in slot %d, and not %d times", len(s.credits), step.Slot, n)
+	}
+	k.hear(l, e, s.credits[n-1])
+	return nil
+}
+
+// hear tells a lane what was known when a post was issued that it awaits.
+func (k *check) hear(l *lane, e *access, id int32) {
+	p := &k.sent[id]
 	if p.heard.at == 0 {
 		p.heard = e.mark
 	} else {
@@ -89,7 +126,6 @@ func (k *check) await(l *lane, e *access, step *schedule.Step) bool {
 	if len(k.lanesOf(int(l.rank))) == 1 {
 		k.forget(p) // no other lane will await it
 	}
-	return true
 }
 
 // forget gives up what was known when a post was issued.
@@ -136,7 +172,7 @@ func (k *check) postsTo(rank, number int32) int {
 	for _, p := range k.plans {
 		for _, steps := range p.Lanes {
 			for i := range steps {
-				if s := &steps[i]; (s.Kind == schedule.Put || s.Kind == schedule.Signal) && s.Peer == rank && s.Slot == number {
+				if s := &steps[i]; s.Kind.Posts() && s.Peer == rank && s.Slot == number {
 					n++
 				}
 			}
@@ -167,7 +203,7 @@ func (k *check) unawaited() error {
 		}
 		if n := len(s.posts); n > int(s.awaited) {
 			e := &k.events[k.sent[s.posts[s.awaited]].event]
-			rank, number := i/k.plans[0].Slots, i%k.plans[0].Slots
+			rank, number := i/k.slotsEach(), k.step(e).Slot
 			return k.errorAt(e, Slots, "rank %d does not await this post in the run: slot %d has %d posts and %d are awaited", rank, number, n, s.awaited)
 		}
 		for _, id := range s.posts {

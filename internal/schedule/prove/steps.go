@@ -22,8 +22,11 @@ func (k *check) advance(l *lane) error {
 			run: int32(k.run), rank: l.rank, lane: l.lane, step: int32(l.at), mark: mark{l.id, l.now}, sent: -1,
 		})
 		e, step := &k.events[id], &steps[l.at]
-		if step.Kind == schedule.Await {
-			waits := !k.await(l, e, step)
+		if step.Kind == schedule.Await || step.Kind == schedule.AwaitCredit {
+			waits, err := k.waits(l, e, step)
+			if err != nil {
+				return err
+			}
 			k.events = k.events[:id] // nobody refers to awaits but by their marks
 			if waits {
 				l.now--
@@ -37,6 +40,14 @@ func (k *check) advance(l *lane) error {
 	return nil
 }
 
+// waits does an await of either kind, and reports whether it must wait.
+func (k *check) waits(l *lane, e *access, step *schedule.Step) (bool, error) {
+	if step.Kind == schedule.AwaitCredit {
+		return false, k.awaitCredit(l, e, step)
+	}
+	return !k.await(l, e, step), nil
+}
+
 // do does a step that does not wait.
 func (k *check) do(l *lane, id int32, e *access, step *schedule.Step) error {
 	switch step.Kind {
@@ -45,6 +56,12 @@ func (k *check) do(l *lane, id int32, e *access, step *schedule.Step) error {
 	case schedule.Signal:
 		e.sent = k.send(l, id, step.Peer, true)
 		return k.post(l, e, step.Peer, step.Slot, e.sent)
+	case schedule.Credit:
+		if k.opts.Depth.Credits(k.run) {
+			l.flushes = append(l.flushes, l.now)
+			e.sent = k.send(l, id, step.Peer, true)
+			return k.post(l, e, step.Peer, step.Slot, e.sent)
+		}
 	case schedule.Put:
 		e.sent = k.send(l, id, step.Peer, false)
 		if err := k.fold(l, id, step); err != nil {

@@ -15,6 +15,8 @@ type rank struct {
 	number base.Rank
 	env    []string // the variables by which it knows who it is
 
+	debugged bool // it is started in a debugger
+
 	mu      sync.Mutex
 	process *os.Process // nil until started
 	doomed  bool        // kill as soon as it is started

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,6 +22,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
 
@@ -43,7 +45,8 @@ type Ranks struct {
 func New(t Task) *Ranks {
 	a := &Ranks{task: t}
 	for i, own := range t.Own {
-		a.ranks = append(a.ranks, &rank{number: t.First + base.Rank(i), env: own})
+		number := t.First + base.Rank(i)
+		a.ranks = append(a.ranks, &rank{number: number, env: own, debugged: slices.Contains(t.Debug, number)})
 	}
 	a.stops, a.ends = newStopWatch(a), newEndWatch(a)
 	return a
@@ -72,6 +75,11 @@ func (a *Ranks) Start() (err error) {
 func (a *Ranks) startInThread() error {
 	if err := a.task.Command.Check(); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(a.ranks, func(r *rank) bool { return r.debugged }) {
+		if _, err := findDebugger(); err != nil {
+			return err
+		}
 	}
 	var cores []int
 	if a.task.Cores {
@@ -149,10 +157,18 @@ func (a *Ranks) startRank(r *rank) error {
 		own = append(own, fmt.Sprintf("%s=%d", netstat.EnvFD, len(inherited)))
 		inherited = append(inherited, file)
 	}
+	if file := a.task.Trace; file != nil {
+		own = append(own, fmt.Sprintf("%s=%d", trace.EnvFD, len(inherited)))
+		inherited = append(inherited, file)
+	}
+	path, argv, attach, err := a.invocation(r)
+	if err != nil {
+		return err
+	}
 	var pid int
 	err = a.task.Children.Begin(func() (int, error) {
 		pid, err = r.start(func() (*os.Process, error) {
-			return os.StartProcess(a.task.Command.Path, append([]string{a.task.Command.Name}, a.task.Command.Args...), &os.ProcAttr{
+			return os.StartProcess(path, argv, &os.ProcAttr{
 				Dir:   a.task.Command.Dir,
 				Env:   environ(a.task.Command.Inherited, a.task.Command.Added, own),
 				Files: inherited,
@@ -179,6 +195,9 @@ func (a *Ranks) startRank(r *rank) error {
 		r.signalGroup(sig) // it came while the rank was not there yet
 	}
 	a.task.Log(fmt.Sprintf("rank %d is process %d", r.number, pid))
+	if attach != "" {
+		a.task.Report(RankDebugged{Rank: r.number, Attach: attach})
+	}
 	return nil
 }
 
@@ -272,6 +291,14 @@ func (a *Ranks) Tables() [][]byte {
 	return tables
 }
 
+// Recorded returns what a rank that has ended has recorded, nil if nothing is recorded.
+func (a *Ranks) Recorded(r base.Rank) ([]byte, error) {
+	if a.task.Trace == nil {
+		return nil, nil
+	}
+	return trace.Image(a.task.Trace, int(r-a.task.First))
+}
+
 // PIDs returns the processes of the ranks, 0 for each one that is not started.
 func (a *Ranks) PIDs() (list []int) {
 	for _, r := range a.ranks {
@@ -284,15 +311,14 @@ func (a *Ranks) PIDs() (list []int) {
 func (a *Ranks) AwaitEnds() { a.ends.await() }
 
 // Close ends the watch for stopped ranks, waits for the goroutines that watch ranks, and
-// dismisses the keeper. It closes Task.Status and Task.Measures.
+// dismisses the keeper. It closes the files of the task.
 func (a *Ranks) Close() {
 	a.stops.close()
 	a.ends.close()
 	a.keeper.dismiss()
-	if a.task.Status != nil {
-		_ = a.task.Status.Close()
-	}
-	if a.task.Measures != nil {
-		_ = a.task.Measures.Close()
+	for _, file := range []*os.File{a.task.Status, a.task.Measures, a.task.Trace} {
+		if file != nil {
+			_ = file.Close()
+		}
 	}
 }

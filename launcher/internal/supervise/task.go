@@ -48,11 +48,13 @@ type Task struct {
 	JobRanks int           // of the whole job, which rows of Status and Measures have room for
 	Stopped  time.Duration // how long a rank may be stopped before it is killed; 0 for ever
 	Adopt    bool          // end processes that leave their group; needs sys.AdoptOrphans
+	Trace    *os.File      // in which ranks record what they did, a ring for each; nil for nothing
+	Debug    []base.Rank   // those that are started in a debugger
 
 	Files  func(r base.Rank) (*stdio.Files, error) // opens the standard files of a rank
 	Began  func(pid int)                           // hears of the process of a rank; nil for nobody
 	Link   func(r base.Rank) (*os.File, error)     // opens what it inherits as BootFD
-	Report func(event any)                         // hears a RankEnded of each rank in the end, and each RankStopped
+	Report func(event any)                         // hears a RankEnded of each rank in the end, each RankStopped, and each RankDebugged
 	Log    func(line string)
 
 	Thread   *Thread
