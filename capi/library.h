@@ -105,7 +105,7 @@ enum {
   GGO_CREATES, GGO_ALLOCS, GGO_REGISTERS, GGO_DELETES, GGO_BINDS, GGO_USES, GGO_TIME_BARRIER, GGO_TIME_WAIT,
   GGO_TIME_WAITSOME, GGO_TIME_WAITING, GGO_COUNTERS
 };
-/* What one thread has counted. It alone writes to it, so that counting takes no locked instruction. */
+/* The counts of one thread. It alone writes to them, so that counting takes no locked instruction. */
 typedef struct ggo_tally {
   _Atomic uint64_t counts[GGO_COUNTERS];
   struct ggo_tally *next; /* of all tallies */
