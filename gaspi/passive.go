@@ -118,12 +118,10 @@ func (p *Proc) passiveSend(ctx context.Context, to Rank, src Span) error {
 		return fmt.Errorf("%w: Config.PassiveMax is %d bytes", ErrTooLarge, p.lay.passiveMax)
 	}
 	turn := p.passive.turn(to)
-	select {
-	case turn.token <- struct{}{}:
-		defer func() { <-turn.token }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := take(ctx, turn.token); err != nil {
+		return err
 	}
+	defer func() { <-turn.token }()
 	if p.closed.Load() { // while this call waited for its turn
 		return ErrClosed
 	}
@@ -232,16 +230,30 @@ func (p *Proc) PassiveReceive(ctx context.Context, dst Span) (from Rank, n uint6
 	return from, n, nil
 }
 
+// take blocks until there is room for a token, which is one at most, and puts it there, or until ctx
+// ends. Where there is room, a context that has ended is none the worse: the call may look once.
+func take(ctx context.Context, tokens chan<- struct{}) error {
+	select {
+	case tokens <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case tokens <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 func (p *Proc) passiveReceive(ctx context.Context, dst Span) (Rank, uint64, error) {
 	if p.closed.Load() || dst.Segment() != nil && dst.Segment().Closed() {
 		return 0, 0, ErrClosed
 	}
-	select {
-	case p.passive.receive <- struct{}{}:
-		defer func() { <-p.passive.receive }()
-	case <-ctx.Done():
-		return 0, 0, ctx.Err()
+	if err := take(ctx, p.passive.receive); err != nil {
+		return 0, 0, err
 	}
+	defer func() { <-p.passive.receive }()
 	array, first := p.system.Notifications(), p.lay.passiveArrival(0)
 	for {
 		id, err := array.Wait(ctx, notify.Some(first, uint32(p.size)), p.anyStop, nil)

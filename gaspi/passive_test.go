@@ -157,6 +157,27 @@ func TestPassiveMessageToItself(t *testing.T) {
 	})
 }
 
+// A receive whose context has ended looks once, and takes a message that is there.
+func TestAnEndedContextReceivesWhatIsThere(t *testing.T) {
+	bubble(t, 1, func(ctx context.Context, p *gaspi.Proc) error {
+		s := must(p.AllocSegment(0, 16))
+		ended, end := context.WithCancel(ctx)
+		end()
+		for i := range 50 {
+			sent := make(chan error)
+			go func() { sent <- p.PassiveSend(ctx, 0, must(s.Span(0, 5))) }()
+			synctest.Wait()
+			if _, _, err := p.PassiveReceive(ended, must(s.Span(8, 8))); err != nil {
+				return fmt.Errorf("message %d: %w", i, err)
+			}
+			if err := <-sent; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Goroutines of one rank send to one peer, several receive: every message
 // arrives once.
 func TestPassiveFromManyGoroutines(t *testing.T) {
