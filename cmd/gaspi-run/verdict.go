@@ -18,7 +18,8 @@ import (
 //
 //   - The excess is charged to the processor as far as the straggler would have been less busy with the
 //     share of the processor that is typical of the others, and to computation as far as it would have been
-//     longer busy all the same. Both add up to the excess.
+//     longer busy all the same. Both add up to the excess. Where all ranks are short of processors, and the
+//     straggler had none for longer than the excess, that is why they are slow, however they differ.
 //   - Waits are charged to the link that is slow among those of its kind, if there is one.
 //
 // Typical is the lower median, of two ranks that of the other one.
@@ -91,17 +92,16 @@ func judge(ranks []launcher.RankStats, measured []launcher.RankMeasures) diagnos
 	}
 	enough := time.Duration(noticeable * float64(straggler.Ran))
 	links := linksOf(measured)
+	short := lowerMedian(all, func(l load) float64 { return l.short })
 	switch {
 	case excess >= max(enough, 1) && excess >= straggler.Waited:
-		return blameRank(straggler, typical)
+		return blameRank(straggler, typical, excess, short)
 	case straggler.Waited >= max(enough, 1) && len(marked(links, straggler.Ran)) > 0:
 		return blameLink(marked(links, straggler.Ran), straggler)
 	case excess >= max(enough, 1):
-		return blameRank(straggler, typical)
-	}
-	if short := lowerMedian(all, func(l load) float64 { return l.short }); short >= starved {
-		return diagnosis{causeProcessor, nil, fmt.Sprintf(
-			"slow because of processors: ranks had none for %s of the time in which they could run, all alike; there is more to run than cores", percent(short))}
+		return blameRank(straggler, typical, excess, short)
+	case short >= starved:
+		return blameAll(short)
 	}
 	if straggler.Waited >= max(enough, 1) {
 		sentence := fmt.Sprintf("no rank was busy for longer than others, and each waited for %s of its time or more", share(straggler.Waited, straggler.Ran))
@@ -113,8 +113,15 @@ func judge(ranks []launcher.RankStats, measured []launcher.RankMeasures) diagnos
 	return diagnosis{causeNone, nil, fmt.Sprintf("nothing made ranks slow but their own work: none waited for less than %s of its time, and all were busy for as long", share(straggler.Waited, straggler.Ran))}
 }
 
-// blameRank says why a rank was busy for longer than the others.
-func blameRank(straggler, typical load) diagnosis {
+// blameAll says that ranks are short of processors, as is typical of them.
+func blameAll(short float64) diagnosis {
+	return diagnosis{causeProcessor, nil, fmt.Sprintf(
+		"slow because of processors: ranks had none for %s of the time in which they could run, all alike; there is more to run than cores", percent(short))}
+}
+
+// blameRank says why a rank was busy for longer than the others, by the excess, where ranks are typically short
+// of a processor for a part of the time in which they could run.
+func blameRank(straggler, typical load, excess time.Duration, short float64) diagnosis {
 	who := fmt.Sprintf("rank %d (%s)", straggler.Rank, straggler.Host)
 	worked := float64(straggler.Busy()) * (1 - straggler.short) // it had a processor
 	expected := worked / max(1-typical.short, 1e-9)             // of its busy time, if it had got as much of a processor
@@ -124,6 +131,9 @@ func blameRank(straggler, typical load) diagnosis {
 		return diagnosis{causeProcessor, []launcher.Rank{straggler.Rank}, fmt.Sprintf(
 			"slow because of the processor: %s had none for %s of the time in which it could run, where %s is typical, and was busy for %v, where %v is typical",
 			who, percent(straggler.short), percent(typical.short), round(straggler.Busy()), round(typical.Busy()))}
+	}
+	if short >= starved && straggler.short*float64(straggler.Busy()) > float64(excess) {
+		return blameAll(short)
 	}
 	return diagnosis{causeComputation, []launcher.Rank{straggler.Rank}, fmt.Sprintf(
 		"slow because of computation: %s was busy for %v outside of waits, where %v is typical; the others waited for it", who, round(straggler.Busy()), round(typical.Busy()))}

@@ -72,6 +72,8 @@ func TestJudge(t *testing.T) {
 			cause: causeComputation, ranks: []launcher.Rank{1}, says: "rank 1"},
 		{name: "and all cores are busy otherwise, too", times: []ranksTime{{6000, 4000, 3000, 3000}, {6000, 100, 3000, 2900}, {6000, 4000, 2500, 2500}},
 			cause: causeComputation, ranks: []launcher.Rank{1}},
+		{name: "all cores are so busy that ranks differ by chance", times: []ranksTime{{2710, 154, 474, 3530}, {2694, 614, 263, 3990}},
+			cause: causeProcessor, says: "ranks had none for 88 % of the time"},
 		{name: "one rank sleeps", times: []ranksTime{{1000, 700, 300, 0}, {1000, 10, 20, 0}, {1000, 700, 300, 0}},
 			cause: causeComputation, ranks: []launcher.Rank{1}},
 		{name: "one rank shares its core", times: []ranksTime{{1000, 700, 1000, 10}, {1000, 10, 350, 640}, {1000, 700, 1000, 0}},

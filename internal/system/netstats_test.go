@@ -13,9 +13,9 @@ import (
 )
 
 // TestSlownessHasACause has --net-stats say why ranks are slow: a link, a processor that other programs
-// use, too, and a rank that computes for longer.
+// use, too, and a rank that computes for longer. No test runs beside it: other programs would use the first
+// core, too.
 func TestSlownessHasACause(t *testing.T) {
-	t.Parallel()
 	s := newSite(t, 3)
 	hosts := s.onHosts(s.List(1))
 	for _, c := range []struct {
