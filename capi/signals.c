@@ -19,31 +19,40 @@ __thread int ggo_thread_ready GGO_THREAD_LOCAL;
 
 enum { STACK = 256 * 1024 }; /* bytes, for handlers of programs, which may print */
 
+/* A signal stack from here, with what the thread had before behind it. */
+typedef struct {
+  char mem[STACK];
+  stack_t before;
+} signal_stack;
+
 static pthread_key_t stacks; /* of threads that have a signal stack from here */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void release_stack(void *mem) {
-  stack_t off = { .ss_flags = SS_DISABLE };
+static void release_stack(void *arg) {
+  signal_stack *own = arg;
   stack_t now;
-  if (sigaltstack(NULL, &now) == 0 && now.ss_sp == mem) sigaltstack(&off, NULL);
-  munmap(mem, STACK);
+  if (sigaltstack(NULL, &now) == 0 && now.ss_sp == own->mem) sigaltstack(&own->before, NULL);
+  munmap(own, sizeof *own);
 }
 
 static void make_key(void) { pthread_key_create(&stacks, release_stack); }
 
+/* A smaller signal stack that the thread has, such as that of AddressSanitizer, was made for fewer
+ * handlers than run on it now. The thread gets it back at its end. */
 void ggo_prepare_thread(void) {
   ggo_thread_ready = 1;
-  stack_t now;
-  if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_DISABLE)) return;
-  void *mem = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-  if (mem == MAP_FAILED) return;
-  stack_t own = { .ss_sp = mem, .ss_size = STACK };
-  if (sigaltstack(&own, NULL)) {
-    munmap(mem, STACK);
+  stack_t before;
+  if (sigaltstack(NULL, &before) || (!(before.ss_flags & SS_DISABLE) && before.ss_size >= STACK)) return;
+  signal_stack *own = mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (own == MAP_FAILED) return;
+  own->before = before;
+  stack_t new = { .ss_sp = own->mem, .ss_size = STACK };
+  if (sigaltstack(&new, NULL)) {
+    munmap(own, sizeof *own);
     return;
   }
   pthread_once(&once, make_key);
-  pthread_setspecific(stacks, mem);
+  pthread_setspecific(stacks, own);
 }
 
 typedef int real_sigaction(int, const struct sigaction *, struct sigaction *);

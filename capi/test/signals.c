@@ -2,6 +2,8 @@
  * number of signals for each call. The handlers use more stack than a function of Go has. */
 #include "check.h"
 
+#include <sys/mman.h>
+
 static _Atomic long handled;
 static _Atomic long elsewhere; /* handlers that ran on another stack than the alternate one */
 static _Atomic int sending = 1;
@@ -38,6 +40,24 @@ static void *sender(void *arg) {
   return NULL;
 }
 
+/* A thread whose signal stack is too small for the handlers, as that of AddressSanitizer may be. */
+static void *with_small_stack(void *arg) {
+  enum { GUARD = 4096, SMALL = 8192 };
+  (void)arg;
+  char *mem = mmap(NULL, GUARD + SMALL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mem == MAP_FAILED || mprotect(mem, GUARD, PROT_NONE)) FAIL("no memory");
+  stack_t small;
+  memset(&small, 0, sizeof small);
+  small.ss_sp = mem + GUARD;
+  small.ss_size = SMALL;
+  if (sigaltstack(&small, NULL)) FAIL("sigaltstack");
+  gaspi_notification_id_t got;
+  RETURNS(GASPI_TIMEOUT, gaspi_notify_waitsome(0, 200, 1, &got, 5));
+  raise(SIGUSR1);
+  raise(SIGUSR2);
+  return NULL;
+}
+
 /* Makes a call again until enough signals were handled during it. */
 #define DURING(call) do { long until = handled + wanted; while (handled < until) { gaspi_return_t rc_ = (call); if (rc_ != GASPI_TIMEOUT && rc_ != GASPI_SUCCESS) FAIL("%s: %d", #call, rc_); } } while (0)
 
@@ -57,6 +77,7 @@ int main(int argc, char **argv) {
   if (signal(SIGALRM, plain) == SIG_ERR) FAIL("signal");
   first = pthread_self();
   pthread_t t;
+  if (pthread_create(&t, NULL, with_small_stack, NULL) || pthread_join(t, NULL)) FAIL("thread");
   barrier();
   if (rank == 0) {
     pthread_create(&t, NULL, sender, NULL);
