@@ -21,3 +21,7 @@ func (g *Group) FindGone(ctx context.Context, r Rank) error {
 // BeginRevocation is as much of Revoke as another goroutine may have done that was stopped
 // in it: the group is revoked, those that are revoked with it are not yet.
 func (g *Group) BeginRevocation(cause error) { g.revocation.err.Store(newRevoked(cause)) }
+
+// FailTurn is the error of a collective call of the group whose turn had not come when its wait
+// ended with err.
+func (g *Group) FailTurn(err error) error { return g.turns.fail(err) }

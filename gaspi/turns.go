@@ -108,6 +108,8 @@ func (t *groupTurns) fail(err error) error {
 		return e
 	}
 	switch key, what, held := t.UnderWay(); {
+	case key == 0 && t.g.me == 0: // the call that had the turn ended after the caller's last look
+		e.Wait = "its turn, which another goroutine had"
 	case key == 0:
 		e.Wait = fmt.Sprintf("rank %d, to begin the call", t.g.ranks[t.g.near.parent])
 	case what == "":

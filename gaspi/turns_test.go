@@ -424,3 +424,17 @@ func TestGASPIErrActiveCollOfASecondGoroutine(t *testing.T) {
 		return nil
 	})
 }
+
+// A call can end early just as the turn becomes free. The first member has no parent to wait for.
+func TestFreeTurnComesTooLate(t *testing.T) {
+	ranktest.Local(t, 3, small, func(ctx context.Context, p *gaspi.Proc) error {
+		want := "waiting for rank 0, to begin the call"
+		if p.Rank() == 0 {
+			want = "waiting for its turn, which another goroutine had"
+		}
+		if err := p.World().FailTurn(context.Canceled); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), want) {
+			return fmt.Errorf("got %v, want %q", err, want)
+		}
+		return nil
+	})
+}
