@@ -64,7 +64,7 @@ func wakeEachOther(t *testing.T, ranks, size int, wait func(ctx context.Context,
 	const objects = 4
 	cfg := gaspi.Config{Spin: -1, Yield: -1}
 	err := gaspi.Local(t.Context(), ranks, cfg, func(ctx context.Context, p *gaspi.Proc) error {
-		s, err := Open(ctx, p.World(), Config{})
+		s, err := Open(ctx, p.World(), Config{Capacity: 4 << 20})
 		if err != nil {
 			return err
 		}
