@@ -16,7 +16,7 @@ bare: ## both commands of the README on machines that lack something, in full: a
 	.ci/bare --full
 
 race: ## under the race detector, but for memory mapped between processes
-	.ci/run race
+	.ci/run races
 
 fuzz: ## each fuzz target for 30 s
 	FUZZTIME=30s .ci/run fuzz
