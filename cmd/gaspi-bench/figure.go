@@ -79,7 +79,7 @@ func figureFlags(o *figureOptions) *pflag.FlagSet {
 	f.BoolVar(&o.quick, "quick", false, "look at fewer points, once each")
 	f.DurationVar(&o.time, "time", 60*time.Millisecond, "how long to measure for one row")
 	f.IntVar(&o.rounds, "rounds", 3, "how often each row is measured, at most; the median counts")
-	f.StringSliceVar(&o.peers, "peer", nil, "measure libraries beside the runtime where ranks are real, a `LIST`\nof openmpi, mpich")
+	f.StringSliceVar(&o.peers, "peer", nil, "measure libraries beside the runtime where ranks are real, a `LIST`\nof openmpi, mpich, or with its folder openmpi=DIR, mpich=DIR")
 	if o.command == commandReport {
 		f.DurationVar(&o.budget, "budget", 24*time.Second, "how long a figure may take in each way that measures; it then\nhas what there is")
 		f.StringVar(&o.out, "out", "report.html", "write the page to `FILE`")

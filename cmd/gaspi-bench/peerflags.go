@@ -28,7 +28,7 @@ func peerFlagNames() []string {
 }
 
 func (p *peerFlags) add(f *pflag.FlagSet) {
-	f.StringSliceVar(&p.Names, "peer", nil, "measure libraries in turns with the runtime, a `LIST` of\n"+strings.Join(peer.Names()[:3], ", ")+"; each counts by its faster way, such as in place\nor not. Over rdma: libfabric, by a program in C that polls all the time, and\n"+strings.Join(peer.Names()[4:], ", ")+", by one that could sleep,\nand one that also receives while it computes")
+	f.StringSliceVar(&p.Names, "peer", nil, "measure libraries in turns with the runtime, a `LIST` of\n"+strings.Join(peer.Names()[:3], ", ")+", or openmpi=DIR, mpich=DIR for one in a folder\nof its own; each counts by its faster way, such as in place or not. Over rdma:\nlibfabric, by a program in C that polls all the time, and\n"+strings.Join(peer.Names()[4:], ", ")+", by one that could sleep,\nand one that also receives while it computes")
 	f.IntVar(&p.Repetitions, "repetitions", 5, "how often each side is measured beside peers")
 	f.StringSliceVar(&p.forced, "peer-algorithm", nil, "force algorithms of peers, a `LIST` such as openmpi:ring")
 	f.BoolVar(&p.Best, "peer-best", false, "measure every algorithm that peers have; the best counts")
@@ -54,8 +54,8 @@ func (o *options) checkPeers(f *pflag.FlagSet) error {
 		return errors.New("--peer starts jobs of its own; run it outside of gaspi-run")
 	}
 	for i, name := range p.Names {
-		if !slices.Contains(peer.Names(), name) {
-			return fmt.Errorf("--peer %q: expected a list of %s", name, strings.Join(peer.Names(), ", "))
+		if err := peer.Check(name); err != nil {
+			return fmt.Errorf("--peer %q: %w", name, err)
 		}
 		if slices.Contains(p.Names[:i], name) {
 			return fmt.Errorf("--peer: %s is named twice", name)

@@ -32,7 +32,7 @@ func (c *performanceCommand) flags() *pflag.FlagSet {
 	f.StringVar(&c.out, "out", "PERFORMANCE.md", "write the tables to `FILE`")
 	f.StringVar(&c.picture, "picture", "", "also draw some ratios into `FILE`, an SVG for light pages and one for\ndark ones: the word is put before the ending")
 	f.BoolVar(&c.measure, "measure", false, "measure first, and write the rows")
-	f.StringSliceVar(&c.plan.Peers, "peer", nil, "measure libraries in turns with the runtime, a `LIST` of openmpi, mpich")
+	f.StringSliceVar(&c.plan.Peers, "peer", nil, "measure libraries in turns with the runtime, a `LIST` of\nopenmpi, mpich, or with its folder openmpi=DIR, mpich=DIR")
 	f.IntVar(&c.plan.Repetitions, "repetitions", 5, "how often each side is measured beside libraries")
 	f.DurationVar(&c.plan.Time, "time", 60*time.Millisecond, "how long to measure for one row")
 	return f
@@ -65,6 +65,9 @@ func checkLibraries(names []string) error {
 	for _, name := range names {
 		if !peer.MPI(name) {
 			return fmt.Errorf("--peer %q: expected a list of openmpi, mpich", name)
+		}
+		if err := peer.Check(name); err != nil {
+			return fmt.Errorf("--peer %q: %w", name, err)
 		}
 	}
 	return nil

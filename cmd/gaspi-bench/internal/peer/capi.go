@@ -1,7 +1,6 @@
 package peer
 
 import (
-	"context"
 	"path/filepath"
 	"strconv"
 )
@@ -30,7 +29,7 @@ func capi() library {
 			return append([]string{strconv.FormatInt(j.Time.Microseconds(), 10)}, j.points()...)
 		},
 		command:    capiCommand,
-		algorithms: func(context.Context, string) (map[string]launch, error) { return nil, nil },
+		algorithms: noAlgorithms,
 	}
 }
 

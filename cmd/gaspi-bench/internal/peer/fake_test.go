@@ -145,7 +145,11 @@ func TestOpenRefuses(t *testing.T) {
 		change     func(f peertest.Fake)
 		want       string
 	}{
-		{"unknown", "lam", func(peertest.Fake) {}, `there is no peer "lam"; choose from openmpi, mpich`},
+		{"unknown", "lam", func(peertest.Fake) {}, `peer "lam": expected a list of openmpi, mpich`},
+		{"no folder", "openmpi=", func(peertest.Fake) {}, `peer "openmpi=": expected the folder of an installation behind the =`},
+		{"folder of no library of MPI", "gaspi-c=/opt", func(peertest.Fake) {}, "expected gaspi-c alone; only a library of MPI is named with its folder"},
+		{"empty folder", "openmpi=/proc/self", func(peertest.Fake) {},
+			"Open MPI is not installed in /proc/self: no program bin/mpicc there; name the folder that holds bin, include and lib"},
 		{"not installed", "mpich", func(peertest.Fake) {}, "MPICH is not installed: no mpicc.mpich in PATH; on Debian, apt-get install mpich libmpich-dev gcc"},
 		{"no launcher", "openmpi", func(f peertest.Fake) { os.Remove(filepath.Join(f.Dir, "mpirun.openmpi")) },
 			"Open MPI is not installed: no mpirun.openmpi in PATH; on Debian, apt-get install openmpi-bin libopenmpi-dev gcc"},
@@ -167,6 +171,41 @@ func TestOpenRefuses(t *testing.T) {
 				t.Errorf("%v is left behind", left)
 			}
 		})
+	}
+}
+
+// TestOpenElsewhere takes a library from a folder of its own, with nothing of it in PATH.
+func TestOpenElsewhere(t *testing.T) {
+	f := peertest.New(t, `echo "$LD_LIBRARY_PATH" >"`+"$0"+`.path"; `+steps(""))
+	if err := os.Mkdir(filepath.Join(f.Dir, "bin"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{"mpicc.openmpi": "mpicc", "mpirun.openmpi": "mpirun"} {
+		if err := os.Rename(filepath.Join(f.Dir, from), filepath.Join(f.Dir, "bin", to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Write(t, "bin/ompi_info", "echo mca:coll:tuned:param:coll_tuned_allreduce_algorithm:enumerator:value:4:ring")
+	name := "openmpi=" + f.Dir
+	p, err := Open(t.Context(), name, filepath.Join(f.Dir, "cache"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Name != name || p.Version != "9.8.7" || !MPI(name) || !OverMessages(name) || len(Ways(name, "allreduce")) != 2 {
+		t.Errorf("%+v; MPI %v, ways %v", p, MPI(name), Ways(name, "allreduce"))
+	}
+	j := job(generous, "allreduce")
+	j.Algorithm = "ring"
+	results := 0
+	if err := p.Run(t.Context(), j, func(int) {}, func(PointResult) { results++ }); err != nil || results != 1 {
+		t.Errorf("%d results, %v", results, err)
+	}
+	if got := f.Lines(t, "bin/mpirun.path"); len(got) != 1 || !strings.HasPrefix(got[0], filepath.Join(f.Dir, "lib")+":") {
+		t.Errorf("LD_LIBRARY_PATH is %q, want %s/lib first", got, f.Dir)
+	}
+	_, err = Open(t.Context(), "mpich="+f.Dir, t.TempDir())
+	if want := f.Dir + `/bin/mpirun --version prints "mpirun (Open MPI) 9.8.7"; expected that of MPICH`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one with %q", err, want)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,18 +57,17 @@ type PointResult struct {
 // Ways are the ways in which a library does an operation, the better of which is
 // what it can do; nil if it has no such operation, or there is no such library.
 func Ways(name, operation string) []string {
-	for _, l := range libraries() {
-		if l.name == name {
-			return l.ways(operation)
-		}
+	l, err := named(name)
+	if err != nil {
+		return nil
 	}
-	return nil
+	return l.ways(operation)
 }
 
 // Algorithms are the names that Job.Algorithm takes for an operation, sorted; none
 // where there is no choice.
 func (p *Peer) Algorithms(ctx context.Context, operation string) ([]string, error) {
-	all, err := p.library.algorithms(ctx, operation)
+	all, err := p.library.algorithms(ctx, p.library, operation)
 	if err != nil {
 		return nil, fmt.Errorf("listing the algorithms of %s: %w", p.library.title, err)
 	}
@@ -76,8 +77,11 @@ func (p *Peer) Algorithms(ctx context.Context, operation string) ([]string, erro
 // launch is how a job is launched, with the program and its arguments.
 func (p *Peer) launch(ctx context.Context, j Job) (launch, error) {
 	l := p.library.command(j)
+	if p.library.dir != "" { // where the compiler left no path in the program
+		l.env = append(l.env, "LD_LIBRARY_PATH="+filepath.Join(p.library.dir, "lib")+":"+os.Getenv("LD_LIBRARY_PATH"))
+	}
 	if j.Algorithm != "" {
-		all, err := p.library.algorithms(ctx, j.Points[0].Operation)
+		all, err := p.library.algorithms(ctx, p.library, j.Points[0].Operation)
 		if err != nil {
 			return l, err
 		}

@@ -1,7 +1,6 @@
 package peer
 
 import (
-	"context"
 	"strconv"
 )
 
@@ -30,6 +29,6 @@ func fabric(name, title, progress string) library {
 			return append([]string{progress, j.Provider, bound, strconv.FormatInt(j.Time.Microseconds(), 10)}, j.points()...)
 		},
 		command:    func(Job) launch { return launch{} },
-		algorithms: func(context.Context, string) (map[string]launch, error) { return nil, nil },
+		algorithms: noAlgorithms,
 	}
 }

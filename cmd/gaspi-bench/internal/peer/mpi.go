@@ -1,9 +1,15 @@
 package peer
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // MPI reports whether the library of that name is one of MPI.
-func MPI(name string) bool { return name == openMPI().name || name == mpich().name }
+func MPI(name string) bool {
+	kind, _, _ := strings.Cut(name, "=")
+	return kind == openMPI().name || kind == mpich().name
+}
 
 // mpiWays are the ways in which MPI does an operation.
 func mpiWays(operation string) []string {

@@ -9,7 +9,7 @@ import (
 // mpich is MPICH as Debian builds it, with UCX.
 func mpich() library {
 	return library{
-		name: "mpich", title: "MPICH", compiler: "mpicc.mpich", launcher: "mpiexec.mpich",
+		name: "mpich", title: "MPICH", compiler: "mpicc.mpich", launcher: "mpiexec.mpich", says: "HYDRA",
 		packages: "mpich libmpich-dev gcc",
 		source:   "mpibench.c", ways: mpiWays, arguments: mpiArguments,
 		command:    mpichCommand,
@@ -30,7 +30,7 @@ func mpichCommand(j Job) launch {
 
 // mpichAlgorithms returns the algorithms of MPICH 4.0, which has no list that a program could
 // read. It leaves out auto and the algorithms that only make sense across hosts.
-func mpichAlgorithms(_ context.Context, operation string) (map[string]launch, error) {
+func mpichAlgorithms(_ context.Context, _ library, operation string) (map[string]launch, error) {
 	call, ok := map[string]struct{ name, algorithms string }{
 		"allreduce":     {"ALLREDUCE", "nb recursive_doubling reduce_scatter_allgather release_gather"},
 		"reduce":        {"REDUCE", "nb binomial reduce_scatter_gather release_gather"},

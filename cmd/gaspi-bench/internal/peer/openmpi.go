@@ -2,7 +2,6 @@ package peer
 
 import (
 	"context"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,7 +11,7 @@ import (
 // along, such as UCX, would choose transports by itself.
 func openMPI() library {
 	return library{
-		name: "openmpi", title: "Open MPI", compiler: "mpicc.openmpi", launcher: "mpirun.openmpi",
+		name: "openmpi", title: "Open MPI", compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", says: "Open MPI",
 		packages: "openmpi-bin libopenmpi-dev gcc",
 		source:   "mpibench.c", ways: mpiWays, arguments: mpiArguments,
 		command:    openMPICommand,
@@ -49,7 +48,7 @@ func openMPIPlaces(j Job) []string {
 }
 
 // openMPIAlgorithms asks the library: it has more from version to version.
-func openMPIAlgorithms(ctx context.Context, operation string) (map[string]launch, error) {
+func openMPIAlgorithms(ctx context.Context, l library, operation string) (map[string]launch, error) {
 	call, ok := map[string]string{
 		"allreduce": "allreduce", "reduce": "reduce", "broadcast": "bcast", "allgather": "allgather", "alltoall": "alltoall",
 		"gather": "gather", "scatter": "scatter", "reducescatter": "reduce_scatter_block", "barrier": "barrier",
@@ -58,7 +57,7 @@ func openMPIAlgorithms(ctx context.Context, operation string) (map[string]launch
 	if !ok {
 		return nil, nil
 	}
-	info, err := exec.LookPath("ompi_info")
+	info, err := l.find("ompi_info")
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +18,7 @@ import (
 
 // A Peer is a library that is ready to be measured.
 type Peer struct {
-	Name    string // as Names has it
+	Name    string // as Open takes it
 	Version string // such as 4.1.4
 
 	library  library
@@ -34,6 +35,8 @@ type library struct {
 	link     []string // arguments of the compiler, behind the source
 	launcher string   // empty if the program starts its ranks itself
 	packages string   // of Debian
+	dir      string   // of an installation, which has bin, include and lib; empty for commands in PATH
+	says     string   // what the launcher says of itself beside its version; empty where dir always is
 	missing  string   // where it comes from, if from no package
 
 	beside func(launcher string) []string // what goes with link where the launcher lies; may be nil
@@ -45,8 +48,11 @@ type library struct {
 	// command is how a job is launched, without the program and its arguments.
 	command func(j Job) launch
 	// algorithms are the names that can be forced for an operation, and how.
-	algorithms func(ctx context.Context, operation string) (map[string]launch, error)
+	algorithms func(ctx context.Context, l library, operation string) (map[string]launch, error)
 }
+
+// noAlgorithms is for a library that has no choice of them.
+func noAlgorithms(context.Context, library, string) (map[string]launch, error) { return nil, nil }
 
 // A launch is arguments of a launcher, and variables to add to its environment.
 type launch struct {
@@ -61,7 +67,8 @@ func (l launch) and(more launch) launch {
 // libraries are all there are, in the order of the help.
 func libraries() []library { return append([]library{openMPI(), mpich(), capi()}, fabrics()...) }
 
-// Names are the names that Open takes.
+// Names are the names that Open takes. It also takes NAME=DIR for a library of MPI that is installed
+// in a folder of its own, which holds bin, include and lib.
 func Names() []string {
 	var names []string
 	for _, l := range libraries() {
@@ -70,24 +77,51 @@ func Names() []string {
 	return names
 }
 
+// Check returns an error that says what is expected if Open takes no such name.
+func Check(name string) error {
+	_, err := named(name)
+	return err
+}
+
+// named returns the library that a name stands for.
+func named(name string) (library, error) {
+	kind, dir, own := strings.Cut(name, "=")
+	for _, l := range libraries() {
+		switch {
+		case l.name != kind:
+		case !own:
+			return l, nil
+		case !MPI(kind):
+			return l, fmt.Errorf("expected %s alone; only a library of MPI is named with its folder", kind)
+		case dir == "":
+			return l, errors.New("expected the folder of an installation behind the =")
+		default:
+			var err error
+			l.dir, err = filepath.Abs(dir)
+			l.compiler, l.launcher = "mpicc", "mpirun" // Debian alone calls them otherwise
+			return l, err
+		}
+	}
+	return library{}, fmt.Errorf("expected a list of %s", strings.Join(Names(), ", "))
+}
+
 // Open finds a library by its name and compiles the program for it, or takes the
 // one from an earlier time: programs are kept in dir, which is made if it is not
 // there. An error says in one sentence what is missing and where to get it.
 func Open(ctx context.Context, name, dir string) (*Peer, error) {
-	for _, l := range libraries() {
-		if l.name == name {
-			return l.open(ctx, dir)
-		}
+	l, err := named(name)
+	if err != nil {
+		return nil, fmt.Errorf("peer %q: %w", name, err)
 	}
-	return nil, fmt.Errorf("there is no peer %q; choose from %s", name, strings.Join(Names(), ", "))
+	return l.open(ctx, name, dir)
 }
 
-func (l library) open(ctx context.Context, dir string) (*Peer, error) {
+func (l library) open(ctx context.Context, name, dir string) (*Peer, error) {
 	compiler, err := l.find(l.compiler)
 	if err != nil {
 		return nil, err
 	}
-	p := &Peer{Name: l.name, library: l}
+	p := &Peer{Name: name, library: l}
 	said := ""
 	if l.launcher != "" {
 		if p.launcher, err = l.find(l.launcher); err != nil {
@@ -128,6 +162,9 @@ func (p *Peer) askVersion(ctx context.Context) (string, error) {
 	if p.Version = version.FindString(said); p.Version == "" {
 		return "", fmt.Errorf("%s --version tells no version: %q; is it that of %s?", name, said, p.library.title)
 	}
+	if p.library.dir != "" && !strings.Contains(said, p.library.says) {
+		return "", fmt.Errorf("%s --version prints %q; expected that of %s", p.launcher, reason(said), p.library.title)
+	}
 	return said, nil
 }
 
@@ -136,6 +173,13 @@ var version = regexp.MustCompile(`\bv?\d+\.\d+(\.\d+)?\w*|\(devel\)`)
 
 // find looks a command of the library up.
 func (l library) find(command string) (string, error) {
+	if l.dir != "" {
+		path, err := exec.LookPath(filepath.Join(l.dir, "bin", command))
+		if err != nil {
+			return "", fmt.Errorf("%s is not installed in %s: no program bin/%s there; name the folder that holds bin, include and lib", l.title, l.dir, command)
+		}
+		return path, nil
+	}
 	path, err := exec.LookPath(command)
 	if err != nil {
 		where := l.missing
