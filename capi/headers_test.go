@@ -53,24 +53,26 @@ func TestPGASPI(t *testing.T) {
 	}
 }
 
-// Module gaspi of Fortran has the functions of GASPI.h.
+// Modules of Fortran have the functions of the headers.
 func TestFortranHasAllFunctions(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("fortran", "gaspi.f90"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want, got []string
-	for _, f := range functions(t, "GASPI.h") {
-		if !strings.HasPrefix(f.name, "p") {
-			want = append(want, f.name)
+	for header, module := range map[string]string{"GASPI.h": "gaspi.f90", "GASPI_Ext.h": "gaspi_ext.f90"} {
+		text, err := os.ReadFile(filepath.Join("fortran", module))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, m := range fortranName.FindAllStringSubmatch(string(text), -1) {
-		got = append(got, m[1])
-	}
-	slices.Sort(want)
-	slices.Sort(got)
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("functions of gaspi.f90 (-want +got):\n%s", d)
+		var want, got []string
+		for _, f := range functions(t, header) {
+			if !strings.HasPrefix(f.name, "p") {
+				want = append(want, f.name)
+			}
+		}
+		for _, m := range fortranName.FindAllStringSubmatch(string(text), -1) {
+			got = append(got, m[1])
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("functions of %s (-want +got):\n%s", module, d)
+		}
 	}
 }

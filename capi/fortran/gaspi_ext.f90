@@ -73,6 +73,15 @@ module gaspi_ext
       character(kind=c_char), intent(in) :: text(*) ! a format of C, ended by c_null_char
     end subroutine
 
+    subroutine gaspi_printf_to(rank, text) bind(c, name="gaspi_printf_to")
+      import
+      integer(gaspi_rank_t), value :: rank
+      character(kind=c_char), intent(in) :: text(*) ! as for gaspi_printf
+    end subroutine
+
+    subroutine gaspi_delay() bind(c, name="gaspi_delay")
+    end subroutine
+
     subroutine gaspi_print_affinity_mask() bind(c, name="gaspi_print_affinity_mask")
     end subroutine
 

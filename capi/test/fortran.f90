@@ -66,6 +66,8 @@ program ring
   call check(gaspi_allreduce(c_loc(mine), c_loc(all), 3, GASPI_OP_SUM, GASPI_TYPE_LONG, GASPI_GROUP_ALL, GASPI_BLOCK), "allreduce")
   if (all(1) /= num .or. all(2) /= int(num) * (int(num) - 1) / 2 .or. all(3) /= -num) error stop "sums"
   call gaspi_printf("done" // c_new_line // c_null_char)
+  call gaspi_printf_to(0_gaspi_rank_t, "told" // c_new_line // c_null_char)
+  call gaspi_delay()
   call check(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK), "barrier")
   call check(gaspi_proc_term(GASPI_BLOCK), "proc_term")
 
