@@ -104,12 +104,12 @@ func TestAgentThatIsLost(t *testing.T) {
 	}{
 		{"killed", "the connection to its agent has ended", func(pid int) { syscall.Kill(pid, syscall.SIGKILL) }},
 		{"told to end", "the connection to its agent has ended", func(pid int) { syscall.Kill(pid, syscall.SIGTERM) }},
-		{"stopped", "no sign of life for 500 ms", func(pid int) { syscall.Kill(pid, syscall.SIGSTOP) }},
+		{"stopped", "no sign of life for 2 s", func(pid int) { syscall.Kill(pid, syscall.SIGSTOP) }},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := onHosts(t, shell(0, readyScript), "a:2,b:2")
-			cfg.Heartbeat = 500 * time.Millisecond
+			cfg.Heartbeat = patient
 			o, left := lossCase{cfg: cfg, wait: 8, do: func(agents map[string]int, _ []int) { c.do(agents["b"]) }}.run(t)
 			want := regexp.MustCompile(`^host b is lost: ` + c.why + ` after [\d.]+ m?s; ended the other 2 ranks\n$`)
 			if o.ExitCode != 1 || !want.MatchString(o.notice) {
@@ -152,7 +152,7 @@ func TestRanksGoOnWithoutALostHost(t *testing.T) {
 
 func TestRankOfAHostThatIsStopped(t *testing.T) {
 	cfg := onHosts(t, shell(0, readyScript), "a:1,b:2")
-	cfg.Heartbeat = 500 * time.Millisecond
+	cfg.Heartbeat = patient
 	stopped := 0
 	o, left := lossCase{cfg: cfg, wait: 6, do: func(_ map[string]int, pids []int) {
 		for _, pid := range pids {
@@ -163,8 +163,8 @@ func TestRankOfAHostThatIsStopped(t *testing.T) {
 		}
 		syscall.Kill(stopped, syscall.SIGSTOP)
 	}}.run(t)
-	want := fmt.Sprintf(`^rank 2 \(pid %d\) is stopped by signal 19 .*; it is killed if it does not go on within 500 ms
-rank 2 \(pid %[1]d\) was killed by signal 9 \(killed\) because it was stopped by signal 19 for 500 ms after .*; ended the other 2 ranks
+	want := fmt.Sprintf(`^rank 2 \(pid %d\) is stopped by signal 19 .*; it is killed if it does not go on within 2 s
+rank 2 \(pid %[1]d\) was killed by signal 9 \(killed\) because it was stopped by signal 19 for 2 s after .*; ended the other 2 ranks
 $`, stopped)
 	if o.ExitCode != 137 || !regexp.MustCompile(want).MatchString(o.notice) {
 		t.Errorf("exit code %d, notice %q; want %s", o.ExitCode, o.notice, want)

@@ -65,8 +65,12 @@ func TestSignalsReachOtherHosts(t *testing.T) {
 	}
 }
 
+// patient is a limit of silence that a busy machine keeps: a process of it may get no processor for
+// half a second.
+const patient = "2s"
+
 func TestSuspendAndResumeOtherHosts(t *testing.T) {
-	l := startOnHosts(t, "a:1,b:1", "--heartbeat", "300ms", "sh", "-c", `echo $$; `+idle)
+	l := startOnHosts(t, "a:1,b:1", "--heartbeat", patient, "sh", "-c", `echo $$; `+idle)
 	pids := l.pids(2)
 	inState := func(want string, pids ...int) func() error {
 		return func() error {
@@ -80,11 +84,10 @@ func TestSuspendAndResumeOtherHosts(t *testing.T) {
 	}
 	l.signal(syscall.SIGTSTP)
 	testenv.EventuallySucceeds(t, inState("T", append(pids, l.cmd.Process.Pid)...))
-	// For longer than the heartbeat. Nothing tells that something did not happen.
-	<-time.After(time.Second)
+	<-time.After(5 * time.Second) // more than twice patient; nothing tells that something did not happen
 	for _, pid := range pids {
 		if s := stateOf(pid); s != "T" {
-			t.Fatalf("rank %d is in state %q after a second in suspension", pid, s)
+			t.Fatalf("rank %d is in state %q after 5 s in suspension", pid, s)
 		}
 	}
 	l.signal(syscall.SIGCONT)
@@ -100,7 +103,7 @@ func TestSuspensionIsNoSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := startOnHosts(t, "a:2,b:1", "--heartbeat", "500ms", "--env", testenv.AsRole("barriers"), self)
+	l := startOnHosts(t, "a:2,b:1", "--heartbeat", patient, "--env", testenv.AsRole("barriers"), self)
 	pids := append(l.pids(3), l.cmd.Process.Pid)
 	stopped := func(want bool) func() error {
 		return func() error {
@@ -114,7 +117,7 @@ func TestSuspensionIsNoSilence(t *testing.T) {
 	}
 	l.signal(syscall.SIGTSTP)
 	testenv.EventuallySucceeds(t, stopped(true))
-	<-time.After(1200 * time.Millisecond) // more than twice the heartbeat
+	<-time.After(5 * time.Second) // more than twice patient
 	l.signal(syscall.SIGCONT)
 	if code := l.wait(); code != 0 || l.complaints() != "" {
 		var rest []string
