@@ -22,6 +22,9 @@ func heapNow() uint64 {
 func TestMemoryOfManyRanks(t *testing.T) {
 	cfg := Config{Segments: 8, Groups: 8, Notifications: 64, PassiveMax: 256}
 	for _, n := range []int{64, 1024} {
+		if n > 64 && testing.Short() {
+			continue
+		}
 		before := heapNow()
 		err := Local(t.Context(), n, cfg, func(ctx context.Context, p *Proc) error {
 			if err := p.Barrier(ctx, p.World()); err != nil {

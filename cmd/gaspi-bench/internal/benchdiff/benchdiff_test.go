@@ -29,7 +29,7 @@ type repository struct{ dir string }
 // row(impl, bytes, us) for the rows that are written. The commits are tagged c0, c1, ...
 func newRepository(t *testing.T, programs ...string) *repository {
 	t.Helper()
-	testenv.Need(t, "git")
+	testenv.Need(t, "git", "sh")
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	t.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
 	r := &repository{filepath.Join(t.TempDir(), "repository")}
@@ -37,6 +37,7 @@ func newRepository(t *testing.T, programs ...string) *repository {
 		t.Fatal(err)
 	}
 	r.git(t, "init", "-q")
+	withoutTrimpath(t)
 	r.write(t, "go.mod", "module example.org/m\n\ngo 1.24\n")
 	for i, program := range programs {
 		r.write(t, "cmd/gaspi-bench/main.go", fmt.Sprintf(fakeBench, program))
@@ -44,6 +45,22 @@ func newRepository(t *testing.T, programs ...string) *repository {
 		r.git(t, "tag", fmt.Sprintf("c%d", i))
 	}
 	return r
+}
+
+// withoutTrimpath puts a go command into PATH that drops the flag -trimpath, for which the standard
+// library would be compiled once more.
+func withoutTrimpath(t *testing.T) {
+	t.Helper()
+	command, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	script := "#!/bin/sh\nfor a; do shift; [ \"$a\" = -trimpath ] || set -- \"$@\" \"$a\"; done\nexec " + command + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
 // fakeBench is a gaspi-bench. Its directory counts the starts of all sides.
