@@ -186,6 +186,7 @@ func TestOpenElsewhere(t *testing.T) {
 		}
 	}
 	f.Write(t, "bin/ompi_info", "echo mca:coll:tuned:param:coll_tuned_allreduce_algorithm:enumerator:value:4:ring")
+	t.Setenv("LD_LIBRARY_PATH", "/more")
 	name := "openmpi=" + f.Dir
 	p, err := Open(t.Context(), name, filepath.Join(f.Dir, "cache"))
 	if err != nil {
@@ -200,8 +201,8 @@ func TestOpenElsewhere(t *testing.T) {
 	if err := p.Run(t.Context(), j, func(int) {}, func(PointResult) { results++ }); err != nil || results != 1 {
 		t.Errorf("%d results, %v", results, err)
 	}
-	if got := f.Lines(t, "bin/mpirun.path"); len(got) != 1 || !strings.HasPrefix(got[0], filepath.Join(f.Dir, "lib")+":") {
-		t.Errorf("LD_LIBRARY_PATH is %q, want %s/lib first", got, f.Dir)
+	if got := f.Lines(t, "bin/mpirun.path"); len(got) != 1 || got[0] != filepath.Join(f.Dir, "lib")+":/more" {
+		t.Errorf("LD_LIBRARY_PATH is %q, want %s/lib:/more", got, f.Dir)
 	}
 	_, err = Open(t.Context(), "mpich="+f.Dir, t.TempDir())
 	if want := f.Dir + `/bin/mpirun --version prints "mpirun (Open MPI) 9.8.7"; expected that of MPICH`; err == nil || !strings.Contains(err.Error(), want) {

@@ -78,7 +78,11 @@ func (p *Peer) Algorithms(ctx context.Context, operation string) ([]string, erro
 func (p *Peer) launch(ctx context.Context, j Job) (launch, error) {
 	l := p.library.command(j)
 	if p.library.dir != "" { // where the compiler left no path in the program
-		l.env = append(l.env, "LD_LIBRARY_PATH="+filepath.Join(p.library.dir, "lib")+":"+os.Getenv("LD_LIBRARY_PATH"))
+		path := filepath.Join(p.library.dir, "lib")
+		if more := os.Getenv("LD_LIBRARY_PATH"); more != "" {
+			path += ":" + more
+		}
+		l.env = append(l.env, "LD_LIBRARY_PATH="+path)
 	}
 	if j.Algorithm != "" {
 		all, err := p.library.algorithms(ctx, p.library, j.Points[0].Operation)
