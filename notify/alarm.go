@@ -35,7 +35,7 @@ func (a *alarms) begin(ctx context.Context, b *Array) {
 		} else {
 			a.set[i].stop()
 		}
-		a.set[i] = alarm{done: ctx.Done(), stop: context.AfterFunc(steady(ctx), func() { a.ring(b) })}
+		a.set[i] = alarm{done: ctx.Done(), stop: context.AfterFunc(ctx, func() { a.ring(b) })}
 	}
 	a.set[i].sleepers++
 }
@@ -58,16 +58,6 @@ func (a *alarms) ring(b *Array) {
 	if !a.closed {
 		b.Wake()
 	}
-}
-
-// steady returns a context that ends with ctx and is safe for use by any goroutine at any time:
-// an alarm outlives the wait that set it. A context that its owner uses again for other waits
-// has one, in a method Steady.
-func steady(ctx context.Context) context.Context {
-	if reused, ok := ctx.(interface{ Steady() context.Context }); ok {
-		return reused.Steady()
-	}
-	return ctx
 }
 
 func (a *alarms) find(done <-chan struct{}) int {

@@ -124,25 +124,17 @@ func TestCloseUnsetsTheAlarm(t *testing.T) {
 	}
 }
 
-// A reused is a context that its owner makes a new one for the next wait.
-type reused struct{ context.Context }
-
-func (r *reused) Steady() context.Context { return r.Context }
-
-// TestAlarmsOfReusedContexts has two goroutines sleep at one array, each in a context of its own
-// that it uses again: whoever takes the place of an old alarm looks at nothing that the owner of
-// its context changes.
-func TestAlarmsOfReusedContexts(t *testing.T) {
+// TestAlarmsOfManyContexts has two goroutines sleep at one array, each in one context after the
+// other, so that each takes the places of the other's old alarms.
+func TestAlarmsOfManyContexts(t *testing.T) {
 	array := newArray(1, &WaitPolicy{YieldOnce: func() {}, Sleep: Futex{}})
 	never := func() bool { return false }
 	var sleepers sync.WaitGroup
 	for range 2 {
 		sleepers.Go(func() {
-			var r reused
 			for range 1000 {
-				inner, cancel := context.WithTimeout(t.Context(), 20*time.Microsecond)
-				r.Context = inner
-				if err := array.WaitFunc(&r, never, nil, nil); !errors.Is(err, context.DeadlineExceeded) {
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Microsecond)
+				if err := array.WaitFunc(ctx, never, nil, nil); !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("%v, want the deadline", err)
 				}
 				cancel()

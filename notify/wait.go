@@ -159,7 +159,7 @@ func (b *Array) SleepFunc(ctx context.Context, look func() bool, stop func() err
 	start := time.Now()
 	b.poll()
 	if ctx.Done() != nil {
-		cancel := context.AfterFunc(steady(ctx), func() { b.alarms.ring(b) })
+		cancel := context.AfterFunc(ctx, func() { b.alarms.ring(b) })
 		defer cancel()
 	}
 	_, err := sleep(ctx, b, predicateFunc(look), stop, start)

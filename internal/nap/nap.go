@@ -8,75 +8,74 @@ import (
 	"time"
 )
 
-// A Nap is the context of the waits of one rank. It ends with its parent, or at a
-// time of its own after a wait began to sleep. Until a wait asks for Done it is
-// nothing but the parent, so that a wait that does not sleep pays for no timer;
-// one timer serves the waits that do until it ends. The zero Nap is ready; it is
-// for one goroutine at a time.
-type Nap struct {
+// A Nap makes the contexts of the waits of one rank: each ends with its parent, or at a time of its
+// own after a wait began to sleep. Until a wait asks for Done its context is nothing but the parent,
+// so that a wait that does not sleep pays for no timer; one timer serves the waits that do until it
+// ends. The zero Nap is ready; it is for one goroutine at a time.
+type Nap struct{ last *sleep }
+
+// In returns a context that ends with parent, or at a time of its own within limit of when it is
+// first asked for Done. It is good until the next call.
+func (n *Nap) In(parent context.Context, limit time.Duration) context.Context {
+	switch s := n.last; {
+	case s == nil:
+		n.last = &sleep{parent: parent, limit: limit}
+	case s.timed == nil: // nobody but its user has it
+		s.parent, s.limit = parent, limit
+	case !s.serves(parent, limit):
+		s.cancel()
+		n.last = &sleep{parent: parent, limit: limit}
+	}
+	return n.last
+}
+
+// End ends the context.
+func (n *Nap) End() {
+	if n.last != nil && n.last.timed != nil {
+		n.last.cancel()
+	}
+	n.last = nil
+}
+
+// A sleep is a context of a Nap. Once it has been asked for Done it never changes: the contexts made
+// from it and the functions that run after it read it in goroutines of their own, also after the wait.
+type sleep struct {
 	parent context.Context
 	limit  time.Duration
 
-	timed  context.Context // nil unless a wait has slept lately
-	of     context.Context // what timed ends with
+	timed  context.Context // nil until it is asked for Done
 	cancel context.CancelFunc
 }
 
-// In is a context that ends with parent, or at a time of its own within limit of
-// when it is first asked for Done. It is good until the next call.
-func (n *Nap) In(parent context.Context, limit time.Duration) context.Context {
-	n.parent, n.limit = parent, limit
-	if n.timed != nil && (n.of != parent || n.timed.Err() != nil) {
-		n.stop()
+// serves reports whether the timer that runs is also one for a wait with parent and limit.
+func (s *sleep) serves(parent context.Context, limit time.Duration) bool {
+	return s.limit == limit && s.timed.Err() == nil && reflect.TypeOf(parent).Comparable() && s.parent == parent
+}
+
+// start returns the context with the timer.
+func (s *sleep) start() context.Context {
+	if s.timed == nil {
+		s.timed, s.cancel = context.WithTimeout(s.parent, s.limit)
 	}
-	return n
+	return s.timed
 }
 
-// End gives the context back.
-func (n *Nap) End() {
-	n.stop()
-	n.parent = nil
-}
-
-func (n *Nap) stop() {
-	if n.cancel != nil {
-		n.cancel()
+// now returns the context that it consists of at present.
+func (s *sleep) now() context.Context {
+	if s.timed != nil {
+		return s.timed
 	}
-	n.timed, n.of, n.cancel = nil, nil, nil
+	return s.parent
 }
-
-// start is the context with the timer.
-func (n *Nap) start() context.Context {
-	if n.timed == nil {
-		n.timed, n.cancel = context.WithTimeout(n.parent, n.limit)
-		if reflect.TypeOf(n.parent).Comparable() { // else no comparison with it is possible
-			n.of = n.parent
-		}
-	}
-	return n.timed
-}
-
-// now is what the context consists of at present.
-func (n *Nap) now() context.Context {
-	if n.timed != nil {
-		return n.timed
-	}
-	return n.parent
-}
-
-// Steady returns the context of the present wait, which is safe for use by any goroutine, also
-// after the wait. A Nap itself must not be the parent of another context, nor have a function
-// that runs after it.
-func (n *Nap) Steady() context.Context { return n.start() }
 
 // Done implements context.Context.
-func (n *Nap) Done() <-chan struct{} { return n.start().Done() }
+func (s *sleep) Done() <-chan struct{} { return s.start().Done() }
 
 // Deadline implements context.Context.
-func (n *Nap) Deadline() (time.Time, bool) { return n.start().Deadline() }
+func (s *sleep) Deadline() (time.Time, bool) { return s.start().Deadline() }
 
 // Err implements context.Context.
-func (n *Nap) Err() error { return n.now().Err() }
+func (s *sleep) Err() error { return s.now().Err() }
 
 // Value implements context.Context.
-func (n *Nap) Value(key any) any { return n.now().Value(key) }
+func (s *sleep) Value(key any) any { return s.now().Value(key) }

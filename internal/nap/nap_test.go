@@ -76,6 +76,31 @@ func TestNapKeepsItsTimer(t *testing.T) {
 	})
 }
 
+// Contexts made from one of a Nap end in goroutines of their own, while the Nap serves the next waits.
+// The race detector finds fields of it that change meanwhile.
+func TestContextsAreMadeFromANap(t *testing.T) {
+	var n nap.Nap
+	defer n.End()
+	const each = 200
+	ended := make(chan struct{}, 2*each)
+	for i := range each {
+		parent, cancelParent := context.WithCancel(t.Context())
+		ctx := n.In(parent, time.Minute)
+		child, cancelChild := context.WithTimeout(ctx, time.Duration(i%20)*time.Microsecond)
+		defer cancelChild()
+		context.AfterFunc(child, func() { ended <- struct{}{} })
+		context.AfterFunc(ctx, func() { ended <- struct{}{} })
+		if i%2 == 0 {
+			n.End()
+		}
+		defer cancelParent()
+	}
+	n.End()
+	for range 2 * each {
+		<-ended
+	}
+}
+
 // incomparable is a context that == panics on.
 type incomparable struct {
 	context.Context
