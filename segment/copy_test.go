@@ -6,8 +6,12 @@ import (
 	"testing"
 )
 
+// TestCopy compares Copy with the built-in one: of all lengths at which it changes its way, with
+// another length of the destination, and with sources and destinations that lie apart in their pages,
+// which decides the way, too. Nothing beside the destination is written.
 func TestCopy(t *testing.T) {
-	src := make([]byte, 2*pastCache+77)
+	const room = 8*piece + 2*4096
+	src, dst, want := make([]byte, room), make([]byte, room), make([]byte, room)
 	for i := range src {
 		src[i] = byte(i * 31 >> 3)
 	}
@@ -15,18 +19,23 @@ func TestCopy(t *testing.T) {
 		name     string
 		dst, src int
 	}{
-		{"nothing", 0, 0}, {"one", 1, 1}, {"below", pastCache - 1, pastCache - 1}, {"from there on", pastCache, pastCache},
-		{"whole pieces", 5 * piece, 5 * piece}, {"a piece and one", 5*piece + 1, 5*piece + 1}, {"all", len(src), len(src)},
-		{"shorter destination", pastCache + 5, len(src)}, {"shorter source", len(src), pastCache + 5},
+		{"nothing", 0, 0}, {"one", 1, 1}, {"below", shortest - 1, shortest - 1}, {"from there on", shortest, shortest},
+		{"no line", shortest + 61, shortest + 61}, {"a piece", piece, piece}, {"a piece and one", piece + 1, piece + 1},
+		{"whole pieces", 5 * piece, 5 * piece}, {"all", 8*piece + 77, 8*piece + 77},
+		{"shorter destination", piece + 5, 2 * piece}, {"shorter source", shortest + 3, piece + 5},
+		{"no destination", 0, piece}, {"no source", piece, 0},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			dst, want := make([]byte, c.dst), make([]byte, c.dst)
-			copy(want, src[:c.src])
-			Copy(dst, src[:c.src])
-			if !bytes.Equal(dst, want) {
-				t.Error("not what copy does")
-			}
-		})
+		for _, at := range []struct{ dst, src int }{{0, 0}, {1, 0}, {63, 0}, {64, 0}, {0, 1}, {7, 4095}, {33, 31}} {
+			t.Run(fmt.Sprintf("%s, from %d to %d", c.name, at.src, at.dst), func(t *testing.T) {
+				clear(dst)
+				clear(want)
+				copy(want[at.dst:at.dst+c.dst], src[at.src:at.src+c.src])
+				Copy(dst[at.dst:at.dst+c.dst], src[at.src:at.src+c.src])
+				if !bytes.Equal(dst, want) {
+					t.Error("not what copy does")
+				}
+			})
+		}
 	}
 }
 

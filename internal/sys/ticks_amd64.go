@@ -6,18 +6,21 @@ package sys
 func Ticks() int64
 
 // HasTicks reports whether the counter runs at one rate, whatever the processor does.
-func HasTicks() bool { return cpuid(maxExtended) >= powerFeatures && cpuidPower()&invariantTSC != 0 }
+func HasTicks() bool {
+	last, _, _, _ := cpuid(maxExtended)
+	_, _, _, power := cpuid(powerFeatures)
+	return last >= powerFeatures && power&invariantTSC != 0
+}
 
-// Leaves of CPUID, and the bit of the second that says that the counter is invariant.
+// Leaves of CPUID, and the bit of EDX of the second that says that the counter is invariant.
 const (
 	maxExtended   = 0x80000000
 	powerFeatures = 0x80000007
 	invariantTSC  = 1 << 8
 )
 
-// cpuid returns EAX of a leaf of CPUID, and cpuidPower EDX of powerFeatures.
-func cpuid(leaf uint32) uint32
-func cpuidPower() uint32
+// cpuid returns what CPUID says of a leaf, of the first part where it has several.
+func cpuid(leaf uint32) (eax, ebx, ecx, edx uint32)
 
 // Goroutine returns a number that the calling goroutine has, and no other one that lives.
 func Goroutine() uintptr

@@ -8,20 +8,15 @@ TEXT ·Ticks(SB), NOSPLIT, $0-8
 	MOVQ AX, ret+0(FP)
 	RET
 
-// func cpuid(leaf uint32) uint32
-TEXT ·cpuid(SB), NOSPLIT, $0-12
+// func cpuid(leaf uint32) (eax, ebx, ecx, edx uint32)
+TEXT ·cpuid(SB), NOSPLIT, $0-24
 	MOVL leaf+0(FP), AX
 	MOVL $0, CX
 	CPUID
-	MOVL AX, ret+8(FP)
-	RET
-
-// func cpuidPower() uint32
-TEXT ·cpuidPower(SB), NOSPLIT, $0-4
-	MOVL $0x80000007, AX
-	MOVL $0, CX
-	CPUID
-	MOVL DX, ret+0(FP)
+	MOVL AX, eax+8(FP)
+	MOVL BX, ebx+12(FP)
+	MOVL CX, ecx+16(FP)
+	MOVL DX, edx+20(FP)
 	RET
 
 // func Goroutine() uintptr

@@ -46,7 +46,7 @@ func (f *folder) foldPart(e *Execution, in *instruction, at, n int) {
 	out := e.bytes(&in.dst[in.first])[at : at+n]
 	switch len(in.from) {
 	case 1:
-		copy(out, e.bytes(&in.from[0])[at:at+n])
+		segment.Copy(out, e.bytes(&in.from[0])[at:at+n])
 	case 2:
 		e.kernel(out, e.bytes(&in.from[0])[at:at+n], e.bytes(&in.from[1])[at:at+n])
 	default:
@@ -54,7 +54,7 @@ func (f *folder) foldPart(e *Execution, in *instruction, at, n int) {
 	}
 	for i := range in.dst {
 		if i != in.first {
-			copy(e.bytes(&in.dst[i])[at:at+n], out)
+			segment.Copy(e.bytes(&in.dst[i])[at:at+n], out)
 		}
 	}
 }

@@ -194,7 +194,7 @@ func (p *pooling) foldPart(s *sum, from, slot, at, n int) {
 	}
 	for _, d := range p.to {
 		if !same(d, result) {
-			copy(d, result)
+			segment.Copy(d, result)
 		}
 	}
 }

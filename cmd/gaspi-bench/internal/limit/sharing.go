@@ -123,7 +123,7 @@ func (w *worker) block(j *boundMove, at, n int) {
 	}
 	for _, d := range j.dst {
 		if to := d[at : at+n]; !same(to, sum) {
-			copy(to, sum)
+			segment.Copy(to, sum)
 		}
 	}
 }
