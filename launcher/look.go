@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/gaspi-go/gaspi-go/internal/near"
 )
@@ -17,18 +20,23 @@ func socketName(user int, job string) string { return fmt.Sprintf("@gaspi-run-%d
 // Jobs returns the names of the jobs that launchers of this user, on this host and in this network
 // namespace, run now.
 func Jobs() ([]string, error) {
+	sockets, err := jobSockets()
+	return slices.Sorted(maps.Keys(sockets)), err
+}
+
+// jobSockets returns the jobs of Jobs, each with the number of its launcher's socket.
+func jobSockets() (map[string]string, error) {
 	text, err := os.ReadFile("/proc/net/unix")
 	if err != nil {
 		return nil, err
 	}
-	var jobs []string
+	jobs := map[string]string{}
 	for line := range strings.Lines(string(text)) {
-		_, job, ok := strings.Cut(strings.TrimSpace(line), socketName(os.Geteuid(), ""))
-		if ok && !slices.Contains(jobs, job) {
-			jobs = append(jobs, job)
+		head, job, ok := strings.Cut(strings.TrimSpace(line), socketName(os.Geteuid(), ""))
+		if fields := strings.Fields(head); ok && len(fields) > 0 {
+			jobs[job] = fields[len(fields)-1]
 		}
 	}
-	slices.Sort(jobs)
 	return jobs, nil
 }
 
@@ -45,18 +53,37 @@ func Look(ctx context.Context, job string) (string, error) {
 
 // find returns the one job whose name begins so.
 func find(job string) (string, error) {
-	jobs, err := Jobs()
+	jobs, err := jobSockets()
 	if err != nil {
 		return "", err
 	}
-	found := slices.DeleteFunc(jobs, func(name string) bool { return !strings.HasPrefix(name, job) })
+	maps.DeleteFunc(jobs, func(name, _ string) bool { return !strings.HasPrefix(name, job) })
+	found := slices.Sorted(maps.Keys(jobs))
 	switch {
 	case len(found) == 0 && job == "":
 		return "", errors.New("this user runs no job from this host")
 	case len(found) == 0:
 		return "", fmt.Errorf("this user runs no job %q from this host", job)
 	case len(found) > 1:
+		for i, name := range found {
+			found[i] += startedBy(jobs[name])
+		}
 		return "", fmt.Errorf("several jobs run: name one of %s", strings.Join(found, ", "))
 	}
 	return found[0], nil
+}
+
+// startedBy returns, in brackets, the process of this user that has the socket of that number, and its command.
+func startedBy(socket string) string {
+	held, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	for _, path := range held {
+		if target, _ := os.Readlink(path); target != "socket:["+socket+"]" {
+			continue
+		}
+		process := strings.Split(path, "/")[2]
+		text, _ := os.ReadFile("/proc/" + process + "/cmdline")
+		words := strings.FieldsFunc(string(text), func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
+		return fmt.Sprintf(" (pid %s: %s)", process, strings.Join(words, " "))
+	}
+	return ""
 }

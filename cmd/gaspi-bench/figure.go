@@ -190,6 +190,9 @@ func (o *figureOptions) one(ctx context.Context, lab *figures.Lab, stdout io.Wri
 	if err != nil {
 		return err
 	}
+	if err := tryWrite("--svg", o.svg); err != nil {
+		return err
+	}
 	r, interrupted := lab.Run(ctx, f)
 	if interrupted != nil && !r.Made() {
 		return errors.New("interrupted; nothing was measured")

@@ -115,13 +115,18 @@ func TestReport(t *testing.T) {
 }
 
 func TestReportUnwritable(t *testing.T) {
-	for name, want := range map[string]string{
-		filepath.Join(t.TempDir(), "none", "r.html"): "no such file or directory",
-		t.TempDir(): "it is a directory",
+	none, dir := filepath.Join(t.TempDir(), "none", "r.html"), t.TempDir()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"report", "--out", none}, "gaspi-bench: --out " + none + ": no such file or directory; name a file that can be written\n"},
+		{[]string{"report", "--out", dir}, "gaspi-bench: --out " + dir + ": it is a directory; name a file in it\n"},
+		{[]string{"figure", "pipelined-4", "--svg", none}, "gaspi-bench: --svg " + none + ": no such file or directory; name a file that can be written\n"},
+		{[]string{"figure", "pipelined-4", "--svg", dir}, "gaspi-bench: --svg " + dir + ": it is a directory; name a file in it\n"},
 	} {
-		_, stderr, code := gaspiBench(t, "report", "--out", name)
-		if code != exitFailed || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%s: exit code %d, %q; want one sentence with %q", name, code, stderr, want)
+		if stdout, stderr, code := gaspiBench(t, c.args...); code != exitFailed || stderr != c.want || stdout != "" {
+			t.Errorf("%v: exit code %d, %q, want %q; printed %q", c.args, code, stderr, c.want, stdout)
 		}
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	figures "github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/figure"
@@ -17,7 +17,7 @@ import (
 // if this process ends, however it does. It fails if a signal ended it, or if nothing that was
 // to be measured could be.
 func (o *figureOptions) report(ctx context.Context, lab *figures.Lab, stdout, stderr *os.File) error {
-	if err := tryWrite(o.out); err != nil {
+	if err := tryWrite("--out", o.out); err != nil {
 		return err
 	}
 	began, all, host := time.Now(), figures.All(), page.ThisHost()
@@ -57,15 +57,14 @@ func (o *figureOptions) report(ctx context.Context, lab *figures.Lab, stdout, st
 	return err
 }
 
-// tryWrite finds out early whether a file can be written.
-func tryWrite(name string) error {
+// tryWrite finds out early whether the file that a flag names can be written.
+func tryWrite(flag, name string) error {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return fmt.Errorf("--out %s: it is a directory; name a file in it", name)
+		return fmt.Errorf("%s %s: it is a directory; name a file in it", flag, name)
 	}
-	probe := name + ".try"
-	err := writeFile(probe, func(io.Writer) error { return nil })
+	probe, err := os.CreateTemp(filepath.Dir(name), ".gaspi-bench-*")
 	if err != nil {
-		return report.Unwritable("--out", name, err)
+		return report.Unwritable(flag, name, err)
 	}
-	return os.Remove(probe)
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }

@@ -37,7 +37,7 @@ func parse(args []string) (*options, error) {
 	o := &options{}
 	flags := o.flags()
 	if err := flags.Parse(respell(args, flags)); err != nil {
-		return nil, explain(err)
+		return nil, explain(err, flags)
 	}
 	switch {
 	case o.version && flags.NArg() > 0:
@@ -99,7 +99,7 @@ func parse(args []string) (*options, error) {
 	if err := o.places(flags, os.LookupEnv); err != nil {
 		return nil, err
 	}
-	return o, cmp.Or(o.checkHTTP(flags.Changed("http")), o.config.Check())
+	return o, cmp.Or(detached(args, flags), o.checkHTTP(flags.Changed("http")), o.config.Check())
 }
 
 // debugged reads which ranks are started in a debugger: their waits, and those for them, last.
@@ -151,7 +151,12 @@ func (o *options) emulation(flag bool) error {
 const envEmulate = "GASPI_EMULATE"
 
 // explain says in a user's words what pflag says in Go's.
-func explain(err error) error {
+func explain(err error, flags *pflag.FlagSet) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		if name := nearest(unknown.GetSpecifiedName(), flags); name != "" {
+			return fmt.Errorf("%w: is it --%s?", err, name)
+		}
+	}
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
 		return err

@@ -88,6 +88,26 @@ func TestSeeingAJob(t *testing.T) {
 	}
 }
 
+// TestPsOfSeveralJobs has ps without a name say how each job was started.
+func TestPsOfSeveralJobs(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for range 2 {
+		l := start(t, "-n", "2", "--env", testenv.AsRole("stuck"), self, "an argument")
+		want = append(want, fmt.Sprintf("%s (pid %d: %s)", l.job(2), l.cmd.Process.Pid, strings.Join(l.cmd.Args, " ")))
+		defer l.signal(syscall.SIGTERM)
+	}
+	err = ps(nil, &strings.Builder{})
+	for _, each := range want {
+		if err == nil || !strings.Contains(err.Error(), "several jobs run: name one of ") || !strings.Contains(err.Error(), each) {
+			t.Errorf("%v, want %s", err, each)
+		}
+	}
+}
+
 // TestStallEndsJob has gaspi-run end a job whose ranks stick.
 func TestStallEndsJob(t *testing.T) {
 	self, err := os.Executable()

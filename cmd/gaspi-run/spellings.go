@@ -89,3 +89,54 @@ func fromHere(env []string) ([]string, error) {
 	}
 	return out, nil
 }
+
+// detached is why a command line makes no sense whose form of --stats was written behind a space, as if it were PROGRAM.
+func detached(args []string, flags *pflag.FlagSet) error {
+	last, form := len(args)-flags.NArg()-1, flags.Arg(0)
+	if last < 0 || args[last] != "--stats" || form != "text" && form != "json" {
+		return nil
+	}
+	return fmt.Errorf("--stats %[1]s: write --stats=%[1]s, or ./%[1]s for a program", form)
+}
+
+// nearest returns the flag that a misspelt name may stand for: the one that begins so, or else the one that at
+// most two letters lead to, changed, left out or put in. It returns "" if there is none, or more than one.
+func nearest(name string, flags *pflag.FlagSet) string {
+	var begin, close []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if strings.HasPrefix(f.Name, name) {
+			begin = append(begin, f.Name)
+		}
+		if d := distance(name, f.Name); d <= 2 && 2*d < len(name) {
+			close = append(close, f.Name)
+		}
+	})
+	switch {
+	case len(begin) == 1:
+		return begin[0]
+	case len(begin) == 0 && len(close) == 1:
+		return close[0]
+	}
+	return ""
+}
+
+// distance is the number of letters that lead from a to b, changed, left out or put in.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1) // of the letters of a so far, to the first letters of b
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := corner
+			if a[i] != b[j] {
+				change++
+			}
+			corner = row[j+1]
+			row[j+1] = min(change, corner+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

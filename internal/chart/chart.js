@@ -29,7 +29,7 @@ function start(panel) {
       const i = Number(button.dataset.curve), hide = !hidden.has(i);
       if (hide) hidden.add(i); else hidden.delete(i);
       button.setAttribute("aria-pressed", String(!hide));
-      svg.querySelector('g[data-curve="' + i + '"]').style.display = hide ? "none" : "";
+      svg.querySelectorAll('g[data-curve="' + i + '"]').forEach((part) => { part.style.display = hide ? "none" : ""; });
       leave();
     });
   });

@@ -8,6 +8,7 @@ import (
 	"html"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // Script makes the charts of WriteHTML answer: a click on a name hides its curve, a pointer
@@ -41,9 +42,14 @@ type readingsOf struct {
 	Points []reading `json:"points"`
 }
 
+// pageWidth is the width of a panel of a page in points, so narrow that its text can be read on a phone, which
+// shows one point as about 1.2 of its own.
+const pageWidth = 300
+
 // WriteHTML writes the chart as part of a page that is light or dark: a figure for each panel,
 // with a legend of buttons for the curves that have points, a line that shows a value, and the data
-// for Script. The title is left to the page. Errors are those of WriteSVG.
+// for Script. A line at the end names panels without a point. The title is left to the page. Errors are those of
+// WriteSVG.
 func (c Chart) WriteHTML(w io.Writer) error {
 	if err := c.check(); err != nil {
 		return err
@@ -51,20 +57,28 @@ func (c Chart) WriteHTML(w io.Writer) error {
 	looks := c.looks()
 	var b bytes.Buffer
 	b.WriteString("<div class=\"chart\">\n")
+	var lacking []string
 	for _, p := range c.Panels {
+		if !p.drawable() {
+			lacking = append(lacking, p.Title)
+			continue
+		}
 		if err := p.writeHTML(&b, looks); err != nil {
 			return err
 		}
 	}
 	b.WriteString("</div>\n")
+	if len(lacking) > 0 {
+		fmt.Fprintf(&b, "<p class=\"lacking\">Not measured: %s</p>\n", html.EscapeString(strings.Join(lacking, "; ")))
+	}
 	_, err := b.WriteTo(w)
 	return err
 }
 
 func (p Panel) writeHTML(w *bytes.Buffer, looks map[string]look) error {
 	axes := p.axes()
-	area := panelBox(axes[1].room(), panelWidth-max(margin, axes[0].over()+1), 0, axes)
-	s := newSVG(panelWidth, panelHeight, inline)
+	area := panelBox(axes[1].room(), pageWidth-max(margin, axes[0].over()+1), 0, axes)
+	s := newSVG(pageWidth, panelHeight, inline)
 	p.draw(s, area, looks)
 	w.WriteString("<figure class=\"panel\">\n")
 	if err := s.write(w); err != nil {

@@ -36,7 +36,7 @@ func TestHTML(t *testing.T) {
 	page := b.String()
 	for want, times := range map[string]int{
 		"<figure class=\"panel\">": 2, "<button": 3, `aria-pressed="true"`: 3, "</script>": 2, "a &lt;/script&gt; b</button>": 1,
-		`<g class="curve" data-curve="1">`: 1, `class="band"`: 1, "currentColor": 0, "<output": 2, "not on the page": 0, "#FFFFFF": 0, "<svg width": 0,
+		`<g class="curve" data-curve="1">`: 2, `class="band"`: 1, "currentColor": 0, "<output": 2, "not on the page": 0, "#FFFFFF": 0, "<svg width": 0,
 	} {
 		got := strings.Count(page, want)
 		if want == "currentColor" && got == 0 || want != "currentColor" && got != times {
@@ -68,20 +68,35 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// TestPanelsWithoutPoints: curves without a point have no button, and a panel that has none has no
-// numbers at its axes.
+// TestPanelsWithoutPoints: curves without a point have no button, and panels that have none are named in a line
+// in place of frames without a curve.
 func TestPanelsWithoutPoints(t *testing.T) {
 	c := Chart{Panels: []Panel{
 		{XBytes: true, Curves: []Curve{{Name: "done", X: []float64{1024}, Y: []float64{1}}, {Name: "cut"}}},
 		{Title: "later", XBytes: true, Curves: []Curve{{Name: "cut"}}},
+		{Title: "9 & 10", XBytes: true, Curves: []Curve{{Name: "cut"}}},
 	}}
 	var b strings.Builder
 	if err := c.WriteHTML(&b); err != nil {
 		t.Fatal(err)
 	}
 	_, later, _ := strings.Cut(b.String(), "</figure>")
-	if n := strings.Count(b.String(), "<button"); n != 1 || strings.Count(later, "<text") != 1 || !strings.Contains(later, "later: not measured") {
+	if n := strings.Count(b.String(), "<button"); n != 1 || later != "\n</div>\n<p class=\"lacking\">Not measured: later; 9 &amp; 10</p>\n" {
 		t.Errorf("%d buttons, and without points %s", n, later)
+	}
+}
+
+// TestBandsAreBehindCurves: the lines of all curves come after all bands.
+func TestBandsAreBehindCurves(t *testing.T) {
+	some, wide := []float64{1, 2, 3}, []float64{9, 9, 9}
+	c := Chart{Panels: []Panel{{Curves: []Curve{{Name: "a", X: some, Y: some, Low: some, High: wide}, {Name: "b", X: some, Y: some, Low: some, High: wide}}}}}
+	var b strings.Builder
+	if err := c.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	before, behind, _ := strings.Cut(b.String(), "<circle")
+	if n := strings.Count(before, `class="band"`); n != 2 || strings.Contains(behind, `class="band"`) {
+		t.Errorf("%d of 2 bands are before the first mark", n)
 	}
 }
 
@@ -96,8 +111,8 @@ func TestLabelsAreInside(t *testing.T) {
 	if found == nil {
 		t.Fatalf("no label 128K in %s", b.String())
 	}
-	if x, err := strconv.ParseFloat(found[1], 64); err != nil || x+textWidth("128K", tickSize)/2 > panelWidth {
-		t.Errorf("the label 128K around %s ends outside of %d", found[1], panelWidth)
+	if x, err := strconv.ParseFloat(found[1], 64); err != nil || x+textWidth("128K", tickSize)/2 > pageWidth {
+		t.Errorf("the label 128K around %s ends outside of %d", found[1], pageWidth)
 	}
 }
 

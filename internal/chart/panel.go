@@ -22,17 +22,18 @@ func (p Panel) draw(s *svg, b box, looks map[string]look) {
 		y := b.y(p.Level)
 		s.line([]point{{b.left, y}, {b.right, y}}, stroke{color: levelColor, width: 0.8, dashes: "2,2"})
 	}
-	for i, c := range p.Curves {
-		s.b.WriteString(`<g class="curve" data-curve="` + number(float64(i)) + `">` + "\n")
-		p.curve(s, b, c, looks[c.Name])
-		s.b.WriteString("</g>\n")
+	for _, part := range []func(*svg, box, Curve, look){p.band, p.curve} { // no band hides a curve
+		for i, c := range p.Curves {
+			s.b.WriteString(`<g class="curve" data-curve="` + number(float64(i)) + `">` + "\n")
+			part(s, b, c, looks[c.Name])
+			s.b.WriteString("</g>\n")
+		}
 	}
 }
 
-// curve draws a curve with its band, and marks its points.
+// curve draws a curve and marks its points.
 func (p Panel) curve(s *svg, b box, c Curve, l look) {
 	shown := p.points(c)
-	p.band(s, b, c, shown, l)
 	line := make([]point, len(shown))
 	for i, k := range shown {
 		line[i] = point{b.x(c.X[k]), b.y(c.Y[k])}
@@ -47,7 +48,8 @@ func (p Panel) curve(s *svg, b box, c Curve, l look) {
 
 // band fills the area between the ends of a curve's band, at each run of points that have
 // one; the band of a single point is a line.
-func (p Panel) band(s *svg, b box, c Curve, shown []int, l look) {
+func (p Panel) band(s *svg, b box, c Curve, l look) {
+	shown := p.points(c)
 	var lower, upper []point
 	end := func() {
 		switch {

@@ -100,6 +100,9 @@ func (g *graph) awaited(counts func(c WaitingCall) bool) map[base.Rank]bool {
 // cause returns the ranks at the root of all waits, and a sentence that names them.
 func (g *graph) cause() (roots []base.Rank, sentence string) {
 	if len(g.ranks((*View).waits)) == 0 {
+		if roots = g.ranks(func(v *View) bool { return v.State == Absent }); len(roots) > 0 {
+			return roots, "gaspi.Init has not returned in " + names(roots)
+		}
 		return nil, "no rank waits in a call"
 	}
 	if !slices.Contains(g.stuck, true) {

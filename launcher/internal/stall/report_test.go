@@ -60,6 +60,7 @@ func TestCause(t *testing.T) {
 		want  string
 	}{
 		{"nobody waits", job(3), "no rank waits in a call"},
+		{"not all have joined", job(3, state(1, Absent, ""), state(2, Absent, "")), "gaspi.Init has not returned in ranks 1 and 2"},
 		{"one computes", job(4, barrier(0, 3), barrier(1, 3), barrier(2, 3)),
 			"rank 3 computes, outside of any call that waits, for 2.0 s; ranks 0-2 wait for it"},
 		{"through others", job(4, notified(0, 1), barrier(1, 2), barrier(2, 3)),

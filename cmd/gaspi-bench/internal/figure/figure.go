@@ -187,10 +187,16 @@ func (s *Sweep) beside(peers []string) (*Sweep, error) {
 	with := *s
 	with.Lines = slices.Clone(s.Lines)
 	own := false
-	for _, line := range s.Lines {
-		if own = own || line.Peer != ""; line.Peer != "" && !slices.Contains(peers, line.Peer) {
+	for i, line := range s.Lines {
+		if line.Peer == "" {
+			continue
+		}
+		named := func(peer string) bool { return peer == line.Peer || strings.HasPrefix(peer, line.Peer+"=") } // =DIR
+		k := slices.IndexFunc(peers, named)
+		if k < 0 {
 			return nil, fmt.Errorf("it is measured beside a library of MPI; add --peer %s", line.Peer)
 		}
+		own, with.Lines[i].Peer = true, peers[k]
 	}
 	for _, name := range peers {
 		if !own {

@@ -109,6 +109,18 @@ END`)
 	}
 }
 
+// Goal: a figure of one library takes that which is installed in a folder, too.
+func TestPeerInAFolder(t *testing.T) {
+	f := ofLibrary("f", "", "mpich", "MPICH")
+	s, err := f.Sweep.beside([]string{"openmpi", "mpich=/opt/mpich"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Lines[0].Peer; got != "mpich=/opt/mpich" || len(s.Lines) != len(f.Sweep.Lines) || f.Sweep.Lines[0].Peer != "mpich" {
+		t.Errorf("%d lines, of which the first has %q and had %q", len(s.Lines), got, f.Sweep.Lines[0].Peer)
+	}
+}
+
 func TestMeasureEndsWithItsBudget(t *testing.T) {
 	b := fakeBench(t, `echo >> "$0.count"; printf '{"impl":"gaspi","p50_us":1}\n{"impl":"gaspi","p50_us":1}\n' > "$file"`)
 	if _, err := measured().measure(t.Context(), &Lab{Bench: b}, Raw, time.Now()); err != nil {
