@@ -58,6 +58,7 @@ type Proc struct {
 
 	reached sync.Map         // names of transports that this rank has used
 	teller  *status.Teller   // of what this rank does; nil without gaspi-run
+	clocks  toldClocks       // of libraries, for the teller
 	sampler *netstat.Sampler // of connections and processors; nil unless gaspi-run wants to know
 
 	timeline *trace.Recorder // of what this rank did; nil without gaspi-run --trace

@@ -2,6 +2,9 @@ package gaspi
 
 import (
 	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
@@ -48,6 +51,37 @@ func (p *Proc) TellWait(w LongWait) (ended func()) {
 	return func() {
 		w.Inside.told.Add(-1)
 		end()
+	}
+}
+
+// toldClocks are those that libraries tell of.
+type toldClocks struct {
+	mu  sync.Mutex
+	all []*atomic.Uint64 // guarded by mu
+}
+
+// most returns the highest, 0 without any.
+func (c *toldClocks) most() (most uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, clock := range c.all {
+		most = max(most, clock.Load())
+	}
+	return most
+}
+
+// TellClock tells whoever asks gaspi-run for the state of this rank how many calls it has begun of something that ranks
+// repeat without waiting for each other, such as a reduction of package ssp, until ended is called. The
+// library counts them in clock, which is read twice a second; of several clocks the highest is shown.
+func (p *Proc) TellClock(clock *atomic.Uint64) (ended func()) {
+	c := &p.clocks
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(c.all, clock)
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.all = slices.DeleteFunc(c.all, func(other *atomic.Uint64) bool { return other == clock })
 	}
 }
 
@@ -101,6 +135,7 @@ func (p *Proc) counts() (status.Counts, status.PeerTable) {
 		Notifications: s.Notifies, QueueWaits: s.QueueWaits, QueueFull: s.QueueFull, Barriers: s.Barriers, AllReduces: s.AllReduces,
 		Atomics: s.Atomics, Messages: s.PassiveSent + s.PassiveReceived,
 		Waited: s.NotifyWait + s.BarrierWait + s.AllReduceWait + time.Duration(p.stats.queueWait.Load()),
+		Clock:  p.clocks.most(),
 	}, t
 }
 

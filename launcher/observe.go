@@ -28,6 +28,9 @@ type RankView struct {
 	Call  string        `json:"call,omitempty"`  // that has waited for the longest; of a rank that is gone, why
 	Place string        `json:"place,omitempty"` // file and line of its caller
 	For   time.Duration `json:"for_ns"`          // how long it has waited or been in the state
+	// Clock is how many calls the rank has begun of its stale-synchronous reduction, of several of the one that has
+	// made most; 0 without one.
+	Clock uint64 `json:"clock,omitempty"`
 	// Stuck says that nothing comes from the rank any more.
 	Stuck bool `json:"stuck,omitempty"`
 
@@ -72,7 +75,8 @@ func (w *watch) snapshot() Snapshot {
 		c := rows[i].Counts
 		r := RankView{
 			Rank: v.Rank, Host: v.Host, State: v.State.String(), Call: v.Why, For: v.For, Stuck: v.State == stall.Silent || v.State == stall.Gone,
-			Beat: rows[i].Beat, Bytes: c.BytesWritten + c.BytesRead, Waited: c.Waited,
+			Clock: c.Clock,
+			Beat:  rows[i].Beat, Bytes: c.BytesWritten + c.BytesRead, Waited: c.Waited,
 		}
 		if len(v.Waits) > 0 {
 			r.Call, r.Place, r.For = v.Waits[0].Text(), v.Waits[0].Place, v.Waits[0].For

@@ -25,6 +25,8 @@ type RankActivity struct {
 	Call, Place, From string
 	Since             time.Duration // how long it has been in the state, as far as is known
 
+	Clock uint64 // calls of its stale-synchronous reduction that have begun, of several of the one with most; 0 without one
+
 	Stats RankStats
 }
 
@@ -61,7 +63,9 @@ func (o *Observer) Look() JobView {
 	job := JobView{At: now, Longest: stall.Longest(views)}
 	job.Cause, job.Details = stall.Report(views)
 	for r, v := range views {
-		job.Ranks = append(job.Ranks, viewOf(v, statsOf(Rank(r), v.Host, rows[r], tables[r])))
+		view := viewOf(v, statsOf(Rank(r), v.Host, rows[r], tables[r]))
+		view.Clock = rows[r].Counts.Clock
+		job.Ranks = append(job.Ranks, view)
 	}
 	return job
 }

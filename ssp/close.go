@@ -22,6 +22,7 @@ func (r *Reduction[T]) Close(ctx context.Context) error {
 	r.closing = true
 	if r.wire == nil || r.closed {
 		r.closed = true
+		r.endClock()
 		return nil
 	}
 	err := r.settle(ctx)
@@ -30,6 +31,7 @@ func (r *Reduction[T]) Close(ctx context.Context) error {
 	}
 	if err == nil || r.wire.own.Revoked() != nil {
 		r.closed = true
+		r.endClock()
 	}
 	if err != nil {
 		if r.closed {

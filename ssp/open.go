@@ -71,6 +71,7 @@ func New[T gaspi.Number](ctx context.Context, group *gaspi.Group, n int, op Op, 
 	if r.wire == nil {
 		_ = own.Delete() // it is new
 	}
+	r.endClock = group.Proc().TellClock(&r.told)
 	return r, nil
 }
 

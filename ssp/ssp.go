@@ -62,10 +62,12 @@ type Reduction[T gaspi.Number] struct {
 	active bool  // a call has begun and not ended
 	at     int   // index of its next step
 
-	busy    atomic.Bool // somebody is in a call
-	closing bool        // Close was called: the contribution is final
-	settled bool        // all contributions of the last result are final
-	closed  bool
+	told     atomic.Uint64 // Clock, for whoever asks gaspi-run
+	endClock func()        // of telling it
+	busy     atomic.Bool   // somebody is in a call
+	closing  bool          // Close was called: the contribution is final
+	settled  bool          // all contributions of the last result are final
+	closed   bool
 }
 
 // Clock is how many calls of AllReduce have begun on this rank.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -207,7 +208,12 @@ func frame(before, now launcher.Snapshot, width, height int) []string {
 	}
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "RANK\tHOST\tSTATE\tWAITS\tGB/S\tFOR\tCALL")
+	clocks := slices.ContainsFunc(now.Ranks, func(r launcher.RankView) bool { return r.Clock > 0 })
+	clock := ""
+	if clocks {
+		clock = "CLOCK\t"
+	}
+	fmt.Fprintln(table, "RANK\tHOST\tSTATE\tWAITS\tGB/S\t"+clock+"FOR\tCALL")
 	for _, r := range rows {
 		waits, rate, call := "-", "-", r.Call
 		if r.known && r.present() {
@@ -216,7 +222,10 @@ func frame(before, now launcher.Snapshot, width, height int) []string {
 		if r.Place != "" {
 			call += ", " + r.Place
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%.1f s\t%s\n", r.Rank, r.Host, r.State, waits, rate, r.For.Seconds(), dash(call))
+		if clocks {
+			clock = clockOf(r.RankView) + "\t"
+		}
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s%.1f s\t%s\n", r.Rank, r.Host, r.State, waits, rate, clock, r.For.Seconds(), dash(call))
 	}
 	_ = table.Flush() // to memory
 	lines = append(lines, strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")...)
@@ -227,6 +236,14 @@ func frame(before, now launcher.Snapshot, width, height int) []string {
 		lines[i] = fit(lines[i], width)
 	}
 	return lines[:min(len(lines), height)]
+}
+
+// clockOf is the clock of the stale-synchronous reduction of a rank.
+func clockOf(r launcher.RankView) string {
+	if r.Clock == 0 {
+		return "-"
+	}
+	return strconv.FormatUint(r.Clock, 10)
 }
 
 // fit is the beginning of a line that a terminal of so many columns shows as it is.

@@ -77,6 +77,17 @@ func TestFrame(t *testing.T) {
 			}
 		})
 	}
+	now.Ranks[0].Clock, now.Ranks[1].Clock, now.Ranks[2].Clock = 412, 409, 7
+	if d := cmp.Diff([]string{
+		"RANK  HOST  STATE          WAITS  GB/S   CLOCK  FOR    CALL",
+		"2     b     silent         -      -      7      6.0 s  -",
+		"3     b     gone           -      -      -      0.0 s  killed by signal 9",
+		"1     a     computing      10 %   1.000  409    0.9 s  -",
+		"0     a     in collective  80 %   0.250  412    0.8 s  Proc.Barrier of world, nu",
+		"4     b     left           -      -      -      0.0 s  -",
+	}, frame(before, now, 80, 24)[2:]); d != "" {
+		t.Errorf("with stale reductions (-want +got):\n%s", d)
+	}
 	now.Cause = "a\x1bb\nc\u00e9"
 	if got := frame(before, now, 80, 24)[1]; got != "a?b?c\u00e9" {
 		t.Errorf("%q with characters that move the cursor", got)

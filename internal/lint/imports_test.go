@@ -66,6 +66,8 @@ const table = `
 	< collectives, ssp, hoplite;
 	gaspi < internal/agree;
 
+	internal/sys < ssp;   # to tell its clock by a store that nothing waits for
+
 	# Collectives as data: the language; what proves and prices schedules; the
 	# algorithms, whose tests prove and price them. All of it is pure.
 	internal/schedule < internal/schedule/prove, internal/schedule/price;

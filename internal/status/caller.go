@@ -65,7 +65,13 @@ func split(function string) (pkg, name string) {
 
 // spell returns a function as programs write it.
 func spell(pkg, name string) string {
-	name, _, _ = strings.Cut(name, "[")
+	if begin, end := strings.Index(name, "["), strings.LastIndex(name, "]"); begin >= 0 { // of type arguments
+		method := ""
+		if rest := name[end+1:]; strings.HasPrefix(rest, ").") {
+			method = rest
+		}
+		name = name[:begin] + method
+	}
 	if typ, method, ok := strings.Cut(name, ")."); ok {
 		return strings.TrimLeft(typ, "(*") + "." + method
 	}

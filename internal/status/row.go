@@ -39,7 +39,7 @@ type Wait struct {
 	Any bool `json:"a,omitempty"`
 }
 
-// Counts only grow.
+// Counts only grow, but for Clock.
 type Counts struct {
 	Writes        uint64        `json:"w,omitempty"`
 	BytesWritten  uint64        `json:"x,omitempty"`
@@ -53,6 +53,8 @@ type Counts struct {
 	Atomics       uint64        `json:"t,omitempty"`
 	Messages      uint64        `json:"p,omitempty"` // passive ones, sent and received
 	Waited        time.Duration `json:"d,omitempty"` // for notifications, and in barriers and small reductions
+
+	Clock uint64 `json:"k,omitempty"` // of the stale-synchronous reduction that has made most calls of those that are open
 }
 
 // Limits of a row.

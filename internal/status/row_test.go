@@ -18,7 +18,7 @@ func full() RankRow {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678901234, time.UTC)
 	r := RankRow{Joined: at, Beat: at, Moved: at.Add(-time.Second), Closed: true, Further: 1 << 30}
 	top := ^uint64(0)
-	r.Counts = Counts{top, top, top, top, top, top, top, top, top, top, top, 1<<63 - 1}
+	r.Counts = Counts{top, top, top, top, top, top, top, top, top, top, top, 1<<63 - 1, top}
 	for range MaxWaits {
 		w := Wait{Since: at, Any: true, More: 1 << 30}
 		for _, text := range []*string{&w.Call, &w.Detail, &w.Place, &w.Group} {

@@ -39,6 +39,9 @@ var ofRanks = []metric{
 		}
 		add(v.Since.Seconds())
 	}},
+	{"gaspi_stale_reduction_clock", "gauge", "Calls of the stale-synchronous reduction of the rank, of several of the one with most, 0 without one.", func(v *launcher.RankActivity, add func(any, ...string)) {
+		add(v.Clock)
+	}},
 	one("gaspi_run_seconds_total", "counter", "Time since the rank has joined the job.", func(s *launcher.RankStats) any { return s.Ran.Seconds() }),
 	one("gaspi_waited_seconds_total", "counter", "Time that goroutines of the rank waited in calls that have ended.", func(s *launcher.RankStats) any { return s.Waited.Seconds() }),
 	one("gaspi_writes_total", "counter", "Writes issued.", func(s *launcher.RankStats) any { return s.Writes }),

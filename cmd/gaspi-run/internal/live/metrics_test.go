@@ -94,7 +94,7 @@ func aJob() launcher.JobView {
 	return launcher.JobView{
 		At: time.Unix(1000, 0), Longest: 90 * time.Second, Cause: "rank 0 computes", Details: "RANK\n0",
 		Ranks: []launcher.RankActivity{
-			{Rank: 0, Host: `a "quoted" \ host`, State: "computing", Since: time.Second, Stats: launcher.RankStats{
+			{Rank: 0, Host: `a "quoted" \ host`, State: "computing", Since: time.Second, Clock: 412, Stats: launcher.RankStats{
 				Ran: 100 * time.Second, Waited: 10 * time.Second, Writes: 3, BytesWritten: 1 << 40,
 				Peers: []launcher.PeerStats{
 					{Peer: 1, Writes: 2, BytesWritten: 1000, Waited: 1500 * time.Millisecond},
@@ -125,6 +125,8 @@ func TestMetrics(t *testing.T) {
 		`gaspi_rank_state{rank="2",host="b",state="not joined"}`:                                 1,
 		`gaspi_rank_wait_seconds` + of0 + `}`:                                                    0,
 		`gaspi_rank_wait_seconds{rank="1",host="b"}`:                                             90,
+		`gaspi_stale_reduction_clock` + of0 + `}`:                                                412,
+		`gaspi_stale_reduction_clock{rank="1",host="b"}`:                                         0,
 		`gaspi_run_seconds_total` + of0 + `}`:                                                    100,
 		`gaspi_waited_seconds_total` + of0 + `}`:                                                 10,
 		`gaspi_written_bytes_total` + of0 + `}`:                                                  1 << 40,
@@ -147,7 +149,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s was not asked for", series)
 		}
 	}
-	if want := 3*(len(states)+12) + 3*3; len(few) != want {
+	if want := 3*(len(states)+13) + 3*3; len(few) != want {
 		t.Errorf("%d series, want %d", len(few), want)
 	}
 }

@@ -178,7 +178,7 @@ func TestData(t *testing.T) {
 	want := pageData{
 		Job: "j", At: 1002_000, Longest: 90, Stalled: true, Cause: "rank 0 computes", Details: "RANK\n0",
 		Ranks: []pageRow{
-			{Host: `a "quoted" \ host`, State: "computing", Since: 1, Wait: 0.25, Rate: 1500, Bytes: 1<<40 + 3000},
+			{Host: `a "quoted" \ host`, State: "computing", Since: 1, Wait: 0.25, Rate: 1500, Bytes: 1<<40 + 3000, Clock: 412},
 			{Host: "b", State: "waiting", Call: "Proc.Barrier of world", Place: "x/main.go:3", From: "rank 0", Since: 90, Wait: 1},
 			{Host: "b", State: "not joined"},
 		},

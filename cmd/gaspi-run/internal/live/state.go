@@ -36,6 +36,7 @@ type pageRow struct {
 	Wait  float64 `json:"wait"` // part of the last period that it waited, 0 to 1
 	Rate  float64 `json:"rate"` // bytes that it moved in a second
 	Bytes uint64  `json:"bytes"`
+	Clock uint64  `json:"clock,omitempty"` // of its stale-synchronous reduction
 }
 
 // pairs are the bytes between pairs of ranks, or of groups of ranks that follow each other.
@@ -65,7 +66,7 @@ func (h *history) state(job string) pageData {
 		s.Stalled = s.Stalled || v.State == "silent" || v.State == "gone"
 		s.Ranks = append(s.Ranks, pageRow{
 			Host: v.Host, State: v.State, Call: cmp.Or(v.Call, v.Why), Place: v.Place, From: v.From, Since: v.Since.Seconds(),
-			Wait: last.share[r], Rate: last.rates[r], Bytes: v.Stats.BytesWritten + v.Stats.BytesRead,
+			Wait: last.share[r], Rate: last.rates[r], Bytes: v.Stats.BytesWritten + v.Stats.BytesRead, Clock: v.Clock,
 		})
 		cells := make([]byte, 0, len(h.past))
 		for i := range h.past {
