@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 )
 
 // A Progress says who carries on operations that Start has begun.
@@ -50,6 +51,8 @@ type background struct {
 
 	alarm *time.Timer // rings the bell; nil before the first sleep
 	rang  atomic.Bool // it has
+
+	seen []trace.Record // what ended the last sleep, where there is a timeline
 
 	news bool // an operation was begun that the goroutine does not know of
 }
@@ -107,7 +110,7 @@ func (t *Team) serve() {
 			}
 			begun := t.member.Timeline.Begin()
 			p.woken = t.control.WaitFunc(context.Background(), b.look, gaspi.Asleep)
-			t.recordSleep(begun)
+			t.recordSleep(begun, b.seen)
 			continue
 		}
 		b.running.Store(false)
@@ -120,11 +123,19 @@ func (t *Team) serve() {
 
 // lookInBackground reports whether a pass would find something to do, or a caller is in the team.
 func (t *Team) lookInBackground() bool {
+	t.background.seen = t.background.seen[:0]
 	if t.background.rang.Load() || !t.busy.enterProgress() {
 		return true
 	}
 	defer t.busy.leaveProgress()
-	return t.closed || t.ops.started == 0 || t.background.news || t.look()
+	if t.closed || t.ops.started == 0 || t.background.news {
+		return true
+	}
+	ended := t.look()
+	if ended && t.member.Timeline != nil {
+		t.background.seen = t.arrivals(t.background.seen)
+	}
+	return ended
 }
 
 // A patience is how the goroutine has slept.

@@ -215,13 +215,21 @@ func (t *Team) sleep(ctx context.Context) error {
 // await is one wait. A single lane waits for its own posts, which are quicker to look at than
 // everything that could go on.
 func (t *Team) await(ctx context.Context) error {
-	defer t.recordSleep(t.member.Timeline.Begin())
-	if len(t.ops.active) == 1 {
-		if r := t.ops.active[0]; r.state == going && r.p.prog.Single() {
-			return r.exec.Wait(ctx)
-		}
+	defer t.recordAwait(t.member.Timeline.Begin())
+	if r := t.alone(); r != nil {
+		return r.exec.Wait(ctx)
 	}
 	return t.control.WaitFunc(ctx, t.ready)
+}
+
+// alone returns the operation under way if there is one, of a single lane; else nil.
+func (t *Team) alone() *run {
+	if len(t.ops.active) == 1 {
+		if r := t.ops.active[0]; r.state == going && r.p.prog.Single() {
+			return r
+		}
+	}
+	return nil
 }
 
 // fail makes the team unusable and ends everything that is under way.

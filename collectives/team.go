@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 )
 
 // Config holds the parameters of a team, the same on all members. The zero value
@@ -84,8 +85,9 @@ type Team struct {
 	background background
 	recycling  recycling // of a call that ended early
 	resetting  resetting
-	ready      func() bool // look, made once, so that waiting allocates nothing
-	idle       time.Time   // when Test first found nothing to do; zero if something was done since
+	ready      func() bool    // look, made once, so that waiting allocates nothing
+	seen       []trace.Record // memory of recordAwait
+	idle       time.Time      // when Test first found nothing to do; zero if something was done since
 	scopes     scopes
 	shrinking  shrinking // a Shrink that ended early
 	broken     error     // why the team is unusable, nil if it is not

@@ -34,9 +34,54 @@ func (r *run) recordRun() {
 	}
 }
 
-// recordSleep records a wait for any of the operations under way.
-func (t *Team) recordSleep(begun int64) {
-	if tl := t.member.Timeline; tl != nil {
-		tl.Add(&trace.Record{Kind: trace.StepWait, Begin: begun, Segment: uint32(t.control.ID())})
+// recordAwait records a wait that await has ended. Its records say which posts the wait was for, in a single lane,
+// or which were there when it ended.
+func (t *Team) recordAwait(begun int64) {
+	if t.member.Timeline == nil {
+		return
+	}
+	if r := t.alone(); r != nil {
+		t.seen = r.exec.Waited(t.seen[:0])
+	} else {
+		t.seen = t.arrivals(t.seen)
+	}
+	t.recordSleep(begun, t.seen)
+}
+
+// arrivals returns records of the awaits of all operations under way whose posts are there, in the memory of to; none
+// if something else than a post may have ended a wait for them.
+func (t *Team) arrivals(to []trace.Record) []trace.Record {
+	to = to[:0]
+	for _, r := range t.ops.active {
+		switch {
+		case r.blocked:
+		case r.state == agreeing:
+			if r.agree.Arrived(t.mail) {
+				return to[:0]
+			}
+		default:
+			var waits bool
+			if to, waits = r.exec.Arrivals(to); !waits {
+				return to[:0]
+			}
+		}
+	}
+	return to
+}
+
+// recordSleep records a wait for any of the operations under way: one record for each of the posts that may have
+// ended it, or one without a post.
+func (t *Team) recordSleep(begun int64, by []trace.Record) {
+	tl := t.member.Timeline
+	if tl == nil {
+		return
+	}
+	ended := tl.Now()
+	if len(by) == 0 {
+		tl.Add(&trace.Record{Kind: trace.StepWait, Begin: begun, End: ended, Segment: uint32(t.control.ID())})
+	}
+	for i := range by {
+		by[i].Begin, by[i].End = begun, ended
+		tl.Add(&by[i])
 	}
 }

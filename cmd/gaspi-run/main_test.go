@@ -29,6 +29,7 @@ var gaspiRun string
 func TestMain(m *testing.M) {
 	testenv.Main(withCommand{m}, map[string]testenv.Role{
 		"rank": playRank, "child": playChild, "barriers": ranktest.Rank(gaspi.Config{}, meet), "recorded": ranktest.Rank(gaspi.Config{}, recorded), "ring": ranktest.Rank(gaspi.Config{}, ringReduce), "stuck": ranktest.Rank(gaspi.Config{}, stick),
+		"segments": ranktest.Rank(gaspi.Config{}, ringOfSegments), "ahead": ranktest.Rank(gaspi.Config{}, runAhead),
 		"stale": ranktest.Rank(gaspi.Config{}, reduceStale), "toil": ranktest.Rank(gaspi.Config{}, toil),
 	})
 }

@@ -132,14 +132,8 @@ func (e *Execution) record(steps []instruction) {
 	}
 	for i := range steps {
 		in := &steps[i]
-		rec := trace.Record{Kind: recorded[in.kind], Begin: begun, End: ended, Peer: in.board.Rank}
-		if in.kind == schedule.Await || in.kind == schedule.AwaitCredit || in.posts {
-			n := e.notification(in)
-			rec.Segment, rec.Note, rec.Count, rec.Value = uint32(m.Control.ID()), uint32(n.ID), 1, uint32(n.Value)
-		}
-		if in.posts {
-			rec.Segment = uint32(in.board.Segment)
-		}
+		rec := e.recordOf(in, recorded[in.kind])
+		rec.Begin, rec.End = begun, ended
 		switch in.kind {
 		case schedule.Put:
 			rec.Bytes = e.source(in).Len()
@@ -150,4 +144,49 @@ func (e *Execution) record(steps []instruction) {
 		}
 		m.Timeline.Add(&rec)
 	}
+}
+
+// recordOf returns the record of a step without its times: whom it posts to, and what it posts or waits for.
+func (e *Execution) recordOf(in *instruction, kind trace.Action) trace.Record {
+	rec := trace.Record{Kind: kind, Peer: in.board.Rank}
+	if in.kind == schedule.Await || in.kind == schedule.AwaitCredit || in.posts {
+		n := e.notification(in)
+		rec.Segment, rec.Note, rec.Count, rec.Value = uint32(e.member.Control.ID()), uint32(n.ID), 1, uint32(n.Value)
+	}
+	if in.posts {
+		rec.Segment = uint32(in.board.Segment)
+	}
+	return rec
+}
+
+// Waited appends records of the row of awaits that Wait has waited for, without times, or nothing if posts are
+// missing.
+func (e *Execution) Waited(to []trace.Record) []trace.Record {
+	lane := e.of.lanes[0][e.next[0]:]
+	row, before := lane[:lane[0].row], len(to)
+	for i := range row {
+		if !e.waits(&row[i]) || !e.arrived(&row[i]) {
+			return to[:before]
+		}
+		to = append(to, e.recordOf(&row[i], recorded[row[i].kind]))
+	}
+	return to
+}
+
+// Arrivals appends records of the awaits at which lanes have stopped and whose posts are there, without times: a wait
+// for any of several steps has ended by the first of these. It returns false if a lane waits for nothing.
+func (e *Execution) Arrivals(to []trace.Record) ([]trace.Record, bool) {
+	for i, code := range e.of.lanes {
+		at := e.next[i]
+		if at == len(code) {
+			continue
+		}
+		switch in := &code[at]; {
+		case !e.waits(in):
+			return to, false
+		case e.arrived(in):
+			to = append(to, e.recordOf(in, trace.StepWait))
+		}
+	}
+	return to, true
 }

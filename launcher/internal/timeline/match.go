@@ -61,6 +61,7 @@ func (t *Timeline) join() {
 	}
 	for _, r := range t.ranks {
 		t.joinRank(r, boxes)
+		t.arrange(r)
 	}
 	for _, all := range meetings {
 		for _, e := range all {
@@ -102,6 +103,8 @@ func (t *Timeline) joinRank(r *rankEvents, boxes map[mailbox]*posted) {
 	for _, w := range waits {
 		var by *slice
 		switch {
+		case w.Kind == trace.StepWait && w.Count > 0:
+			by = t.first(w, boxes)
 		case w.Kind == trace.PassiveReceive:
 			by = boxes[mailbox{r.number, messages, uint32(w.Peer)}].take(w, t.slack)
 		case w.Count > 0:
@@ -111,7 +114,7 @@ func (t *Timeline) joinRank(r *rankEvents, boxes map[mailbox]*posted) {
 				}
 			}
 		}
-		if by != nil && by.lane.rank.leftOut(by.End, w.End) {
+		if by != nil && !w.numbers(by) && by.lane.rank.leftOut(by.End, w.End) {
 			continue // a later post may have ended it
 		}
 		if by != nil {
@@ -121,6 +124,39 @@ func (t *Timeline) joinRank(r *rankEvents, boxes map[mailbox]*posted) {
 		}
 	}
 }
+
+// arrange makes the outermost of a row of waits, which ends last, that for the post that came last: this ended it.
+func (t *Timeline) arrange(r *rankEvents) {
+	for _, l := range r.lanes {
+		for _, e := range l.joins {
+			if e.row == nil || t.links[e].by == nil {
+				continue
+			}
+			if last := t.links[e.row].by; last == nil || t.links[e].by.Begin > last.Begin {
+				a, b := e, e.row
+				a.Segment, a.Note, a.Count, a.Value, b.Segment, b.Note, b.Count, b.Value = b.Segment, b.Note, b.Count, b.Value, a.Segment, a.Note, a.Count, a.Value
+				t.links[a], t.links[b] = t.links[b], t.links[a]
+			}
+		}
+	}
+}
+
+// first returns the post that ended a wait for any of several steps, which is the first of those that it may have been,
+// and notes at the wait which it was.
+func (t *Timeline) first(w *slice, boxes map[mailbox]*posted) (by *slice) {
+	all := append([]trace.Record{w.Record}, w.others...)
+	for _, rec := range all {
+		one := &slice{Record: rec, lane: w.lane}
+		if p := boxes[mailbox{w.lane.rank.number, rec.Segment, rec.Note}].take(one, t.slack); p != nil && (by == nil || p.Begin < by.Begin) {
+			by, w.Note, w.Value = p, rec.Note, rec.Value
+		}
+	}
+	return by
+}
+
+// numbers reports whether a wait of a collective operation was under way when its post came: the value of the post is
+// a running number, which no other post can have had meanwhile.
+func (e *slice) numbers(by *slice) bool { return e.Kind.Step() && by.Begin >= e.Begin }
 
 // mostNotes bounds how many notifications of one wait are looked at.
 const mostNotes = 1 << 12

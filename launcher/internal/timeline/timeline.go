@@ -53,6 +53,11 @@ type slice struct {
 	trace.Record
 	lane   *track
 	parent *slice // the one around it, or nil
+
+	// row is the outermost of a row of waits, which were one wait for all of their posts; nil of that, and of others.
+	row *slice
+	// others are further posts of which the first has ended the wait, as records of the same wait.
+	others []trace.Record
 }
 
 // New makes a timeline of what each rank has recorded; index is the rank.
@@ -84,15 +89,21 @@ func newRank(number int, s RankLog) *rankEvents {
 			r.gaps = append(r.gaps, gap{before, rec.End})
 		}
 		before = rec.End
-		if e := (&slice{Record: rec}); rec.Kind == trace.Operation {
+		lane := byLane[rec.Lane]
+		switch e := (&slice{Record: rec}); {
+		case rec.Kind == trace.Operation:
 			r.beside = append(r.beside, e)
-		} else {
-			byLane[rec.Lane] = append(byLane[rec.Lane], e)
+		case len(lane) > 0 && e.sameWait(lane[len(lane)-1]):
+			first := lane[len(lane)-1]
+			first.others = append(first.others, rec)
+		default:
+			byLane[rec.Lane] = append(lane, e)
 		}
 	}
 	var lanes [][]*slice
 	for _, events := range byLane {
 		slices.SortStableFunc(events, outerFirst)
+		spread(events)
 		lanes = append(lanes, nested(events)...)
 	}
 	slices.SortFunc(lanes, func(a, b []*slice) int {
@@ -117,6 +128,11 @@ func newRank(number int, s RankLog) *rankEvents {
 	return r
 }
 
+// sameWait reports whether an event is a record of the same wait for any of several steps as the one before.
+func (e *slice) sameWait(before *slice) bool {
+	return e.Kind == trace.StepWait && before.Kind == trace.StepWait && e.Begin == before.Begin && e.End == before.End
+}
+
 // leftOut reports whether the rank may have posted something between two times that was not recorded.
 func (r *rankEvents) leftOut(from, to int64) bool {
 	i, _ := slices.BinarySearchFunc(r.gaps, from, func(g gap, t int64) int { return cmp.Compare(g.to, t) })
@@ -132,6 +148,41 @@ func (r *rankEvents) leftOut(from, to int64) bool {
 func outerFirst(a, b *slice) int {
 	return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(b.End, a.End), cmp.Compare(b.Kind, a.Kind))
 }
+
+// spread gives posts of no length, of which several began at one time, a nanosecond each, one after the other, and makes
+// what is around them as long: an arrow begins in the innermost event of its time. Events are ordered by outerFirst, also
+// when it returns.
+func spread(events []*slice) {
+	for i := 0; i < len(events); {
+		begin, j, posts := events[i].Begin, i, int64(0)
+		for ; j < len(events) && events[j].Begin == begin; j++ {
+			if events[j].instant() {
+				posts++
+			}
+		}
+		room := posts
+		if j < len(events) {
+			room = min(room, events[j].Begin-begin)
+		}
+		if posts > 1 {
+			at := int64(0)
+			for _, e := range events[i:j] {
+				if e.instant() {
+					e.Begin = begin + min(at, room-1)
+					e.End = e.Begin + 1
+					at++
+				} else {
+					e.End = max(e.End, begin+room)
+				}
+			}
+			slices.SortStableFunc(events[i:j], outerFirst)
+		}
+		i = j
+	}
+}
+
+// instant reports whether an event is a post of no length.
+func (e *slice) instant() bool { return e.Kind.Class() == trace.Post && e.Begin == e.End }
 
 // crooked is how far, in nanoseconds, an event may reach beyond the one around it for a fault of the
 // clock, and is cut.
@@ -153,12 +204,24 @@ func nested(events []*slice) (lanes [][]*slice) {
 					continue
 				}
 				e.End, e.parent = min(e.End, outer.End), outer
+				if e.inRow(outer) { // so that each has a time at which it is the innermost, for its arrow
+					e.End = max(e.Begin, e.End-1)
+					if e.row = outer.row; e.row == nil {
+						e.row = outer
+					}
+				}
 			}
 			in, around = append(in, e), append(around, e)
 		}
 		lanes, events = append(lanes, in), out
 	}
 	return lanes
+}
+
+// inRow reports whether two events are one wait for all of several posts.
+func (e *slice) inRow(outer *slice) bool {
+	return e.Kind.Step() && outer.Kind.Step() && e.Kind.Class() == trace.Wait && outer.Kind.Class() == trace.Wait &&
+		e.Begin == outer.Begin && e.End == outer.End
 }
 
 // A piece of a lane is a time in which one event, or none, was the innermost.
