@@ -84,12 +84,7 @@ func TestPageInABrowserOf256Ranks(t *testing.T) {
 			b.picture(c.name + " running")
 			g.stopped.Store(true)
 			b.until("document.querySelector('#rows tr.bad')?.dataset.rank === '2' && document.getElementById('cause').innerText === 'rank 2 tells nothing any more'")
-			if wide := b.value("document.documentElement.scrollWidth").(float64); int(wide) > c.width {
-				t.Errorf("the page is %v pixels wide on a screen of %d", wide, c.width)
-			}
-			if dark := b.value("getComputedStyle(document.body).backgroundColor") == "rgb(16, 18, 21)"; dark != c.dark {
-				t.Errorf("the page is dark: %v", dark)
-			}
+			b.fits(c.width, c.dark)
 			b.picture(c.name + " stopped")
 		})
 	}

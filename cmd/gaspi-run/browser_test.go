@@ -139,6 +139,17 @@ func (b *browser) until(expression string) {
 	})
 }
 
+// fits checks that the page is no wider than the screen, in pixels, and dark or light as it is to be.
+func (b *browser) fits(width int, dark bool) {
+	b.t.Helper()
+	if wide := b.value("document.documentElement.scrollWidth").(float64); int(wide) > width {
+		b.t.Errorf("the page is %v pixels wide on a screen of %d", wide, width)
+	}
+	if got := b.value("getComputedStyle(document.body).backgroundColor") == "rgb(16, 18, 21)"; got != dark {
+		b.t.Errorf("the page is dark: %v", got)
+	}
+}
+
 // picture keeps what the page looks like, if somebody wants to see it.
 func (b *browser) picture(name string) {
 	b.t.Helper()
@@ -232,12 +243,7 @@ func TestPageInABrowser(t *testing.T) {
 			}
 			b.until("document.querySelector('#rows tr.bad')?.dataset.rank === '2'")
 			b.until("document.title === 'stalled: gaspi-run' && /^rank 2 /.test(document.getElementById('cause').innerText)")
-			if wide := b.value("document.documentElement.scrollWidth").(float64); int(wide) > c.width {
-				t.Errorf("the page is %v pixels wide on a screen of %d", wide, c.width)
-			}
-			if dark := b.value("getComputedStyle(document.body).backgroundColor") == "rgb(16, 18, 21)"; dark != c.dark {
-				t.Errorf("the page is dark: %v", dark)
-			}
+			b.fits(c.width, c.dark)
 			b.picture(c.name + " stopped")
 			l.signal(syscall.SIGINT)
 			l.signal(syscall.SIGINT)

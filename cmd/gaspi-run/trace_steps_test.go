@@ -117,6 +117,9 @@ func runAhead(ctx context.Context, p *gaspi.Proc, args []string) error {
 			if _, err := os.Stat(filepath.Join(args[1], what)); err == nil {
 				return nil
 			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			time.Sleep(time.Millisecond) // sleep: between two looks for a file
 		}
 	}
