@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/gaspi-go/gaspi-go/internal/spelling"
 )
 
 // otherNames are the names by which mpirun and others know flags of gaspi-run.
@@ -99,44 +101,9 @@ func detached(args []string, flags *pflag.FlagSet) error {
 	return fmt.Errorf("--stats %[1]s: write --stats=%[1]s, or ./%[1]s for a program", form)
 }
 
-// nearest returns the flag that a misspelt name may stand for: the one that begins so, or else the one that at
-// most two letters lead to, changed, left out or put in. It returns "" if there is none, or more than one.
+// nearest returns the flag that a misspelt name may stand for, "" if there is none.
 func nearest(name string, flags *pflag.FlagSet) string {
-	var begin, close []string
-	flags.VisitAll(func(f *pflag.Flag) {
-		if strings.HasPrefix(f.Name, name) {
-			begin = append(begin, f.Name)
-		}
-		if d := distance(name, f.Name); d <= 2 && 2*d < len(name) {
-			close = append(close, f.Name)
-		}
-	})
-	switch {
-	case len(begin) == 1:
-		return begin[0]
-	case len(begin) == 0 && len(close) == 1:
-		return close[0]
-	}
-	return ""
-}
-
-// distance is the number of letters that lead from a to b, changed, left out or put in.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1) // of the letters of a so far, to the first letters of b
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := corner
-			if a[i] != b[j] {
-				change++
-			}
-			corner = row[j+1]
-			row[j+1] = min(change, corner+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return spelling.Nearest(name, names)
 }
