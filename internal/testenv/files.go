@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -25,7 +26,18 @@ func run(tests func() int) int {
 		return 1
 	}
 	defer remove()
+	heedSignals()
 	return tests()
+}
+
+// heedSignals makes processes that tests start end by signals which this program was started to
+// ignore, as is one in the background of a script.
+func heedSignals() {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGTERM} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig) // nobody reads it: this program goes on
+		}
+	}
 }
 
 // programTemp sets GOTMPDIR, which t.TempDir obeys, to a new directory beside this program
@@ -98,8 +110,8 @@ func WriteTree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// OnFullDisk runs a command whose standard output takes nothing, and returns what it has written
-// to standard error, and its exit code.
+// OnFullDisk runs a command whose standard output takes nothing, and returns the Complaints of
+// its standard error, and its exit code.
 func OnFullDisk(t testing.TB, cmd *exec.Cmd) (stderr string, code int) {
 	t.Helper()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -112,5 +124,5 @@ func OnFullDisk(t testing.TB, cmd *exec.Cmd) (stderr string, code int) {
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		t.Fatal(err)
 	}
-	return said.String(), cmd.ProcessState.ExitCode()
+	return Complaints(said.String()), cmd.ProcessState.ExitCode()
 }

@@ -23,6 +23,7 @@ type Role func(ctx context.Context, args []string) error
 // tests: their environment has no variable that Removes, the loopback interface is up (where
 // it is down, they are in a network namespace of their own), and programs can be executed in
 // directories of t.TempDir (where TMPDIR is mounted noexec, they are beside the test program).
+// Processes that they start end by signals that the test program itself was started to ignore.
 // m is a *testing.M, or calls one.
 //
 // With an entry of AsRole the process plays that role and exits, with status 1 and the error on
