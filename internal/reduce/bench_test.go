@@ -3,6 +3,8 @@ package reduce
 import (
 	"fmt"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
 var sizes = []struct {
@@ -15,9 +17,9 @@ var sizes = []struct {
 func BenchmarkInto(b *testing.B) { benchmarkLevel(b, best) }
 
 // BenchmarkScalar is BenchmarkInto with the pure-Go loops.
-func BenchmarkScalar(b *testing.B) { benchmarkLevel(b, levelScalar) }
+func BenchmarkScalar(b *testing.B) { benchmarkLevel(b, simd.Scalar) }
 
-func benchmarkLevel(b *testing.B, l level) {
+func benchmarkLevel(b *testing.B, l simd.Level) {
 	for _, op := range []Op{Sum, Prod, Min, Max, Xor} {
 		benchmarkInto[float32](b, l, op)
 		benchmarkInto[float64](b, l, op)
@@ -28,7 +30,7 @@ func benchmarkLevel(b *testing.B, l level) {
 	}
 }
 
-func benchmarkInto[T Number](b *testing.B, l level, op Op) {
+func benchmarkInto[T Number](b *testing.B, l simd.Level, op Op) {
 	if !Supports[T](op) {
 		return
 	}

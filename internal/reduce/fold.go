@@ -3,6 +3,8 @@ package reduce
 import (
 	"errors"
 	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
 // A Fold stores (sources[0][i] op sources[1][i]) op sources[2][i] and so on in
@@ -49,7 +51,7 @@ func FoldOf[T Element](op Op) (Fold, error) {
 }
 
 // foldOf returns the fold of level l.
-func foldOf[T Element](l level, k kind, op Op) Fold {
+func foldOf[T Element](l simd.Level, k kind, op Op) Fold {
 	pair, four := kernelOf(l, k, op), findFold(l, makePair(k, op))
 	return func(dst []byte, sources [][]byte) {
 		checkSources[T](dst, sources)

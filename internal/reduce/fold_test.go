@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
 // foldOfKind is foldOf for a kind: tests of folds need one type of each size.
-func foldOfKind(l level, s subject, op Op) Fold {
+func foldOfKind(l simd.Level, s subject, op Op) Fold {
 	switch s.size {
 	case 1:
 		return foldOf[int8](l, s.kind, op)
@@ -27,7 +29,7 @@ func foldOfKind(l level, s subject, op Op) Fold {
 // TestFold holds folds to the oracle, applied from left to right, for two
 // to nine sources.
 func TestFold(t *testing.T) {
-	eachKernel(t, func(t *testing.T, s subject, l level, op Op) {
+	eachKernel(t, func(t *testing.T, s subject, l simd.Level, op Op) {
 		if s.kind == kindComplex64 {
 			return // aligned as float32, of which it is made
 		}

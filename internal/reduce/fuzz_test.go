@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
 // FuzzInto reads elements of every type from arbitrary bytes and holds every
@@ -48,7 +50,7 @@ func fuzzInto(t *testing.T, s subject, op Op, offset int, data []byte) {
 	}
 }
 
-func checkBytes(t *testing.T, s subject, l level, op Op, order string, got, want []byte) {
+func checkBytes(t *testing.T, s subject, l simd.Level, op Op, order string, got, want []byte) {
 	t.Helper()
 	if bytes.Equal(got, want) {
 		return

@@ -6,6 +6,8 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
 // TestKernelsStayInside puts the slices against pages that may not be touched,
@@ -26,7 +28,7 @@ func TestKernelsStayInside(t *testing.T) {
 		return middle
 	}
 	dst, back, a, b := fenced(), fenced(), fenced(), fenced()
-	eachKernel(t, func(t *testing.T, s subject, l level, op Op) {
+	eachKernel(t, func(t *testing.T, s subject, l simd.Level, op Op) {
 		r := rand.New(rand.NewPCG(2, 2))
 		copy(a, s.random(r, len(a)/s.size))
 		copy(b, s.random(r, len(b)/s.size))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
+	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
 // TestHalfConversions goes through every half float: its value, and what becomes
@@ -61,7 +62,7 @@ func everyHalf(t *testing.T, s subject, op Op) {
 	a := BytesOf(every)
 	want, got := make([]byte, len(a)), make([]byte, len(a))
 	for n, special := range s.specials {
-		if (instrumented || testing.Short()) && n%9 != 0 {
+		if (simd.Instrumented || testing.Short()) && n%9 != 0 {
 			continue
 		}
 		b := bytes.Repeat(special, len(every))

@@ -1,11 +1,13 @@
 package reduce
 
+import "github.com/gaspi-go/gaspi-go/internal/simd"
+
 // into does the work of Into with the kernels of level l.
-func into(l level, k kind, op Op, dst, a, b []byte) {
+func into(l simd.Level, k kind, op Op, dst, a, b []byte) {
 	n := len(dst)
 	switch {
 	case n >= smallest && vector(l, makePair(k, op), dst, a, b):
-	case n >= smallestPadded && n < smallest && l > levelScalar && (k == kindFloat16 || k == kindBFloat16):
+	case n >= smallestPadded && n < smallest && l > simd.Scalar && (k == kindFloat16 || k == kindBFloat16):
 		padded(l, makePair(k, op), dst, a, b)
 	default:
 		scalar(k, op, dst, a, b)
@@ -17,7 +19,7 @@ func into(l level, k kind, op Op, dst, a, b []byte) {
 const smallestPadded = 16
 
 // padded runs a kernel of one vector, which it must have, on less than one.
-func padded(l level, p pair, dst, a, b []byte) {
+func padded(l simd.Level, p pair, dst, a, b []byte) {
 	var x, y [smallest]byte
 	copy(x[:], a)
 	copy(y[:], b)

@@ -3,6 +3,8 @@ package reduce
 import (
 	"errors"
 	"fmt"
+
+	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
 // A Kernel stores a[i] op b[i] in dst[i] for every element i, where elements are
@@ -29,7 +31,7 @@ func KernelOf[T Element](op Op) (Kernel, error) {
 }
 
 // kernelOf returns the kernel of level l.
-func kernelOf(l level, k kind, op Op) Kernel {
+func kernelOf(l simd.Level, k kind, op Op) Kernel {
 	switch k {
 	case kindInt8:
 		return smallInteger[int8](op, large[int8](l, k, op))
@@ -75,12 +77,12 @@ func kernelOf(l level, k kind, op Op) Kernel {
 // vectors that fit. T has the size and the alignment of kind k.
 //
 //go:noinline
-func large[T any](l level, k kind, op Op) Kernel {
-	narrow, wide := find(levelAVX2, makePair(k, op)), find(levelAVX512, makePair(k, op))
-	if l < levelAVX512 {
+func large[T any](l simd.Level, k kind, op Op) Kernel {
+	narrow, wide := find(simd.AVX2, makePair(k, op)), find(simd.AVX512, makePair(k, op))
+	if l < simd.AVX512 {
 		wide = nil
 	}
-	if l < levelAVX2 {
+	if l < simd.AVX2 {
 		narrow = nil
 	}
 	return func(dst, a, b []byte) {
@@ -93,7 +95,7 @@ func large[T any](l level, k kind, op Op) Kernel {
 		case n >= smallest && narrow != nil:
 			narrow(start(dst), start(a), start(b), uint64(n))
 		default:
-			into(min(l, levelAVX2), k, op, dst, a, b)
+			into(min(l, simd.AVX2), k, op, dst, a, b)
 		}
 	}
 }

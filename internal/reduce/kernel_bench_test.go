@@ -3,6 +3,8 @@ package reduce
 import (
 	"fmt"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
 // BenchmarkKernel8B is what a reduction of one number adds to a barrier.
@@ -31,7 +33,7 @@ func BenchmarkKernel(b *testing.B) {
 	}
 }
 
-func benchmarkKernel[T Element](b *testing.B, l level, op Op, n int) {
+func benchmarkKernel[T Element](b *testing.B, l simd.Level, op Op, n int) {
 	b.Run(fmt.Sprintf("%v/%v/%T/%d", l, op, *new(T), n), func(b *testing.B) {
 		k := kernelOf(l, kindOf[T](), op)
 		x, y := aligned(n), aligned(n)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
 // TestKernelsAgainstOracle covers every remainder of the unrolled loops, every
@@ -12,10 +14,10 @@ import (
 func TestKernelsAgainstOracle(t *testing.T) {
 	aliases := []string{"apart", "dst is a", "dst is b", "all one"}
 	step := 1
-	if instrumented || testing.Short() {
+	if simd.Instrumented || testing.Short() {
 		step = 7 // the oracle is ten times slower under a sanitizer
 	}
-	eachKernel(t, func(t *testing.T, s subject, l level, op Op) {
+	eachKernel(t, func(t *testing.T, s subject, l simd.Level, op Op) {
 		r := rand.New(rand.NewPCG(1, uint64(op)))
 		// Five of the widest vectors, and at least one round of what is unrolled.
 		for n := 0; n <= max(5*64/s.size, 70); n += step {
@@ -35,7 +37,7 @@ func TestKernelsAgainstOracle(t *testing.T) {
 
 // checkOnce runs one kernel on random data between canaries, through into and
 // as a Kernel.
-func checkOnce(t *testing.T, r *rand.Rand, s subject, l level, op Op, n int, alias string) {
+func checkOnce(t *testing.T, r *rand.Rand, s subject, l simd.Level, op Op, n int, alias string) {
 	t.Helper()
 	guard := 64 * s.size
 	size := n * s.size
@@ -93,7 +95,7 @@ func checkOnce(t *testing.T, r *rand.Rand, s subject, l level, op Op, n int, ali
 // TestSpecialPairs combines every special value with every other, in both orders,
 // and holds the results to the oracle and, bit for bit, to each other.
 func TestSpecialPairs(t *testing.T) {
-	eachKernel(t, func(t *testing.T, s subject, l level, op Op) {
+	eachKernel(t, func(t *testing.T, s subject, l simd.Level, op Op) {
 		n := len(s.specials) * len(s.specials) * s.size
 		a, b := aligned(n)[:0], aligned(n)[:0]
 		for _, x := range s.specials {
@@ -128,7 +130,7 @@ func TestEveryPairHasVectors(t *testing.T) {
 				case op == Prod && (s.kind == kindInt8 || s.kind == kindUint8):
 					want = false // no processor multiplies bytes
 				case op == Prod && (s.kind == kindInt64 || s.kind == kindUint64):
-					want = l == levelAVX512
+					want = l == simd.AVX512
 				}
 				p := makePair(s.kind, op)
 				if got := vector(l, p, dst, a, b); got != want {

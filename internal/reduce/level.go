@@ -1,27 +1,9 @@
 package reduce
 
-import "fmt"
+import "github.com/gaspi-go/gaspi-go/internal/simd"
 
-// level is a set of kernels.
-type level uint8
-
-const (
-	levelScalar level = iota
-	levelAVX2
-	levelAVX512
-)
-
-func (l level) String() string {
-	switch l {
-	case levelScalar:
-		return "scalar"
-	case levelAVX2:
-		return "avx2"
-	case levelAVX512:
-		return "avx512"
-	}
-	return fmt.Sprintf("level(%d)", uint8(l))
-}
+// best is the set of kernels that are used. It is set once, before main, and never written again.
+var best = simd.Best()
 
 // smallest is the number of bytes from which vector kernels are used. They need
 // one whole vector, of 32 bytes at least; below that the Go loops take over.

@@ -2,15 +2,12 @@
 
 package reduce
 
-// best is the pure-Go loops: this architecture has no vector kernels.
-const best = levelScalar
+import "github.com/gaspi-go/gaspi-go/internal/simd"
 
-func supported() level { return levelScalar }
+func vector(simd.Level, pair, []byte, []byte, []byte) bool { return false }
 
-func vector(level, pair, []byte, []byte, []byte) bool { return false }
+func find(simd.Level, pair) vectorFunc { return nil }
 
-func find(level, pair) vectorFunc { return nil }
+func findFold(simd.Level, pair) foldFunc { return nil }
 
-func findFold(level, pair) foldFunc { return nil }
-
-func findTwice(level, pair) twiceFunc { return nil }
+func findTwice(simd.Level, pair) twiceFunc { return nil }

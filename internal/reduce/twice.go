@@ -1,6 +1,10 @@
 package reduce
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/gaspi-go/gaspi-go/internal/simd"
+)
 
 // A Twice stores a[i] op b[i] in dst[i] and in back[i] for every element i, in one
 // pass, where elements are bytes of a type fixed by TwiceOf. The result is that of a
@@ -34,7 +38,7 @@ func TwiceOf[T Element](op Op) (Twice, error) {
 }
 
 // twiceOf returns the Twice of level l.
-func twiceOf[T Element](l level, k kind, op Op) Twice {
+func twiceOf[T Element](l simd.Level, k kind, op Op) Twice {
 	pair, vectors := kernelOf(l, k, op), findTwice(l, makePair(k, op))
 	return func(dst, back, a, b []byte) {
 		if !wholeElements[T](dst, a, b) {

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
 // twiceOfKind is twiceOf for a kind: its tests need one type of each size.
-func twiceOfKind(l level, s subject, op Op) Twice {
+func twiceOfKind(l simd.Level, s subject, op Op) Twice {
 	switch s.size {
 	case 1:
 		return twiceOf[int8](l, s.kind, op)
@@ -29,10 +31,10 @@ func twiceOfKind(l level, s subject, op Op) Twice {
 // than a piece, every alignment, and every way in which results may be operands.
 func TestTwice(t *testing.T) {
 	step := 1
-	if instrumented || testing.Short() {
+	if simd.Instrumented || testing.Short() {
 		step = 7
 	}
-	eachKernel(t, func(t *testing.T, s subject, l level, op Op) {
+	eachKernel(t, func(t *testing.T, s subject, l simd.Level, op Op) {
 		if s.kind == kindComplex64 {
 			return // aligned as float32, of which it is made
 		}
@@ -50,7 +52,7 @@ func TestTwice(t *testing.T) {
 // twiceAliases says which operand dst and back are: 0 none, 1 a, 2 b.
 var twiceAliases = []struct{ dst, back int }{{0, 0}, {1, 2}, {2, 1}, {0, 1}, {0, 2}, {1, 0}, {2, 0}}
 
-func checkTwice(t *testing.T, r *rand.Rand, s subject, l level, op Op, n, alias int) {
+func checkTwice(t *testing.T, r *rand.Rand, s subject, l simd.Level, op Op, n, alias int) {
 	t.Helper()
 	var whole [4][]byte // dst, back, a, b
 	var at [4]int
@@ -72,7 +74,7 @@ func checkTwice(t *testing.T, r *rand.Rand, s subject, l level, op Op, n, alias 
 		want[i] = slices.Clone(whole[i])
 	}
 	sum := aligned(n * s.size)
-	kernelOf(levelScalar, s.kind, op)(sum, a, b)
+	kernelOf(simd.Scalar, s.kind, op)(sum, a, b)
 	copy(want[dst][at[dst]:], sum)
 	copy(want[back][at[back]:], sum)
 	twiceOfKind(l, s, op)(part(dst), part(back), a, b)

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
 // A subject is an element type as the tests see it: bytes, and what combines them.
@@ -14,7 +16,7 @@ type subject struct {
 	name string
 	kind kind
 	size int
-	into func(l level, op Op, dst, a, b []byte)
+	into func(l simd.Level, op Op, dst, a, b []byte)
 	// specials are the values at which kernels go wrong.
 	specials [][]byte
 }
@@ -23,7 +25,7 @@ func subjectOf[T Element](specials [][]byte) subject {
 	k := kindOf[T]()
 	return subject{
 		name: fmt.Sprintf("%T", *new(T)), kind: k, size: stride[T](), specials: specials,
-		into: func(l level, op Op, dst, a, b []byte) { into(l, k, op, dst, a, b) },
+		into: func(l simd.Level, op Op, dst, a, b []byte) { into(l, k, op, dst, a, b) },
 	}
 }
 
@@ -53,16 +55,16 @@ func (s subject) ops() []Op {
 }
 
 // levels returns the kernel sets that this machine can run.
-func levels() []level {
-	var all []level
-	for l := levelScalar; l <= supported(); l++ {
+func levels() []simd.Level {
+	var all []simd.Level
+	for l := simd.Scalar; l <= simd.Supported(); l++ {
 		all = append(all, l)
 	}
 	return all
 }
 
 // eachKernel runs f for every type, operation and level.
-func eachKernel(t *testing.T, f func(t *testing.T, s subject, l level, op Op)) {
+func eachKernel(t *testing.T, f func(t *testing.T, s subject, l simd.Level, op Op)) {
 	for _, s := range subjects() {
 		for _, l := range levels() {
 			for _, op := range s.ops() {

@@ -38,62 +38,17 @@ func (a lines[F]) rows(to [][]F, w, outer, at int, opposite bool) {
 	}
 }
 
-// Lines along z are rows of the grid, so that they are turned around to become lanes
-// of a tile. That is done four lines at a time: as many complex128 are a cache line.
-const together = 4
-
-// load fills a tile with w lines along z, those from outer on: point i of line l is
-// at tile[2*(i*w+l)].
-func (a lines[F]) load(tile []F, w, outer int) {
+// each calls f for each part of w lines along z, those from outer on, with the part's lines, in memory of
+// to, and where their first point is in a tile. Lines along z are rows of the grid, so that they are packed to
+// become lanes of a tile.
+func (a lines[F]) each(to [][]F, w, outer int, f func(lines [][]F, at int)) {
+	at := 0
 	for _, p := range a.parts {
-		line := func(l int) []F { return p.mem[2*(outer+l)*p.n : 2*(outer+l+1)*p.n] }
-		l := 0
-		for ; l+together <= w; l += together {
-			a, b, c, d := line(l), line(l+1), line(l+2), line(l+3)
-			b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
-			at := 2 * l
-			for i := 0; i+1 < len(a); i += 2 {
-				t := tile[at : at+2*together]
-				t[0], t[1], t[2], t[3] = a[i], a[i+1], b[i], b[i+1]
-				t[4], t[5], t[6], t[7] = c[i], c[i+1], d[i], d[i+1]
-				at += 2 * w
-			}
+		for l := range w {
+			to[l] = p.mem[2*(outer+l)*p.n : 2*(outer+l+1)*p.n]
 		}
-		for ; l < w; l++ {
-			src, at := line(l), 2*l
-			for i := 0; i+1 < len(src); i += 2 {
-				tile[at], tile[at+1] = src[i], src[i+1]
-				at += 2 * w
-			}
-		}
-		tile = tile[2*w*p.n:]
-	}
-}
-
-// store is the reverse of load, times scale.
-func (a lines[F]) store(tile []F, w, outer int, scale F) {
-	for _, p := range a.parts {
-		line := func(l int) []F { return p.mem[2*(outer+l)*p.n : 2*(outer+l+1)*p.n] }
-		l := 0
-		for ; l+together <= w; l += together {
-			a, b, c, d := line(l), line(l+1), line(l+2), line(l+3)
-			b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
-			at := 2 * l
-			for i := 0; i+1 < len(a); i += 2 {
-				t := tile[at : at+2*together]
-				a[i], a[i+1], b[i], b[i+1] = t[0]*scale, t[1]*scale, t[2]*scale, t[3]*scale
-				c[i], c[i+1], d[i], d[i+1] = t[4]*scale, t[5]*scale, t[6]*scale, t[7]*scale
-				at += 2 * w
-			}
-		}
-		for ; l < w; l++ {
-			dst, at := line(l), 2*l
-			for i := 0; i+1 < len(dst); i += 2 {
-				dst[i], dst[i+1] = tile[at]*scale, tile[at+1]*scale
-				at += 2 * w
-			}
-		}
-		tile = tile[2*w*p.n:]
+		f(to[:w], at)
+		at += 2 * w * p.n
 	}
 }
 

@@ -13,7 +13,9 @@ type worker[F Real] struct {
 	lanes       [3]int
 	work        [3]*line.Work[F]
 	in, out     [3][][]F // rows of the lines that are transformed, by axis
-	tile, other []F      // lines along z and their transforms, turned around
+	packer      line.Packer[F]
+	packed      [][]F // lines along z that are packed
+	tile, other []F   // lines along z and their transforms, packed
 	times       Times
 	// breathe is called between tiles, so that exchanges go on meanwhile.
 	breathe func(now time.Time) error
@@ -70,6 +72,7 @@ func newWorker[F Real](l distribution) (*worker[F], error) {
 	}
 	n := 2 * l.grid.NZ * w.lanes[axisZ]
 	w.tile, w.other = make([]F, n), make([]F, n)
+	w.packer, w.packed = line.NewPacker[F](), make([][]F, w.lanes[axisZ])
 	return w, nil
 }
 
@@ -141,7 +144,7 @@ func (w *worker[F]) tileOfRows(dst lines[F], dstAt int, src lines[F], srcAt, cou
 	}
 	switch kind {
 	case complexLines:
-		src.load(w.tile, count, srcAt)
+		src.each(w.packed, count, srcAt, func(lines [][]F, at int) { w.packer.Pack(w.tile[at:], lines) })
 	case realToHalf:
 		loadReal(w.tile, src.parts[0].mem, n, srcAt, count)
 	case halfToReal:
@@ -154,7 +157,7 @@ func (w *worker[F]) tileOfRows(dst lines[F], dstAt int, src lines[F], srcAt, cou
 	t.lap(&w.times.Local)
 	switch kind {
 	case complexLines:
-		dst.store(w.other, count, dstAt, scale)
+		dst.each(w.packed, count, dstAt, func(lines [][]F, at int) { w.packer.Unpack(lines, w.other[at:], scale) })
 	case realToHalf:
 		dst.storeHalf(w.other, n, dstAt, count)
 	case halfToReal:

@@ -8,6 +8,9 @@
 // belong, without a copy before or behind; every step walks through contiguous
 // memory, and fetches each of its factors once for all lanes.
 //
+// Steps of radix 2 to 5, 8 and 16 are codelets in AVX2 or AVX-512, written by the program in
+// the folder asm; rows that are shorter than a vector, and other processors, take steps in Go.
+//
 // The package knows neither ranks nor grids, and does no I/O. It is here because
 // the Fourier packages for Go that are kept and can be had are several times
 // slower and know no float32: see the README of the example for the figures.

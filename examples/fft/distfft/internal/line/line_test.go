@@ -5,30 +5,40 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
-// TestForward compares lanes with an independent implementation.
+// TestForward compares lanes with an independent implementation: without codelets, and with those of each
+// level that this processor has, in tiles that are shorter than a vector, whole vectors, and between.
 func TestForward(t *testing.T) {
-	for n := 1; n <= 40; n++ {
-		check(t, n, 3)
-	}
-	for _, n := range []int{49, 60, 64, 77, 97, 101, 120, 121, 125, 128, 144, 210, 243, 256, 343, 500, 512, 1000, 1024} {
-		check(t, n, 1)
-		check(t, n, 8)
+	for l := simd.Scalar; l <= simd.Supported(); l++ {
+		t.Run(l.String(), func(t *testing.T) {
+			for n := 1; n <= 40; n++ {
+				check(t, l, n, 3)
+				check(t, l, n, 9)
+			}
+			for _, n := range []int{49, 60, 64, 77, 97, 101, 120, 121, 125, 128, 144, 210, 243, 256, 343, 500, 512, 1000, 1024} {
+				for _, w := range []int{1, 2, 4, 7, 8, 16, 21} {
+					check(t, l, n, w)
+				}
+			}
+		})
 	}
 }
 
 // check compares lines of length n in tiles of w lanes.
-func check(t *testing.T, n, w int) {
+func check(t *testing.T, l simd.Level, n, w int) {
 	t.Helper()
 	in := random(n, w, uint64(n))
-	if e := difference(t, float64(0), in, n, w); !(e < 4e-16*math.Log2(float64(n)+2)) {
+	if e := difference(t, l, float64(0), in, n, w); !(e < 4e-16*math.Log2(float64(n)+2)) {
 		t.Errorf("%d numbers, %d lanes, float64: relative error %.2g", n, w, e)
 	}
-	if e := difference(t, float32(0), in, n, w); !(e < 3e-7*math.Log2(float64(n)+2)) {
+	if e := difference(t, l, float32(0), in, n, w); !(e < 3e-7*math.Log2(float64(n)+2)) {
 		t.Errorf("%d numbers, %d lanes, float32: relative error %.2g", n, w, e)
 	}
 }
@@ -46,10 +56,11 @@ func random(n, w int, seed uint64) [][]complex128 {
 	return lanes
 }
 
-// difference is the largest error of a lane, relative to the size of the result.
-func difference[F Real](t *testing.T, _ F, lanes [][]complex128, n, w int) float64 {
+// difference is the largest error of a lane, relative to the size of the result. It fails if something is
+// written between the rows, or to the input.
+func difference[F Real](t *testing.T, l simd.Level, _ F, lanes [][]complex128, n, w int) float64 {
 	t.Helper()
-	p, err := NewPlan[F](n)
+	p, err := newPlan[F](l, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +70,22 @@ func difference[F Real](t *testing.T, _ F, lanes [][]complex128, n, w int) float
 			src[i][2*l], src[i][2*l+1] = F(real(v)), F(imag(v))
 		}
 	}
+	for _, row := range dst {
+		copy(row[len(row):cap(row)], []F{1, 2})
+	}
+	input := make([][]F, n)
+	for i, row := range src {
+		input[i] = slices.Clone(row)
+	}
 	p.Forward(dst, src, w, p.NewWork(w))
+	if !slices.EqualFunc(src, input, slices.Equal) {
+		t.Errorf("%d numbers, %d lanes of %T: the input has changed", n, w, F(0))
+	}
+	for i, row := range dst {
+		if gap := row[len(row):cap(row)]; gap[0] != 1 || gap[1] != 2 {
+			t.Errorf("%d numbers, %d lanes of %T: %v is written behind row %d", n, w, F(0), gap, i)
+		}
+	}
 	oracle := fourier.NewCmplxFFT(n)
 	worst := 0.0
 	for l, line := range lanes {
@@ -73,7 +99,7 @@ func difference[F Real](t *testing.T, _ F, lanes [][]complex128, n, w int) float
 func rows[F Real](n, w int) [][]F {
 	mem, all := make([]F, 2*n*(w+1)), make([][]F, n)
 	for i := range all {
-		all[i] = mem[2*i*(w+1) : 2*i*(w+1)+2*w]
+		all[i] = mem[2*i*(w+1) : 2*i*(w+1)+2*w : 2*(i+1)*(w+1)]
 	}
 	return all
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
 // Real is what the parts of complex numbers may be.
@@ -14,7 +17,13 @@ type Real interface{ float32 | float64 }
 type Transform[F Real] struct {
 	n      int
 	passes []pass[F]
+	narrow []pass[F] // for rows of fewer than least numbers, without codelets
+	least  int
 }
+
+// A codelet transforms across rows of n numbers, with vector instructions. It reads the first n numbers of
+// the rows of x and writes those of y.
+type codelet[F Real] func(y, x [][]F, tw []F, n int)
 
 // A pass is one step of the transform by Stockham's scheme: all sequences that
 // are left, of length radix*rest, become radix times as many of length rest.
@@ -25,42 +34,69 @@ type pass[F Real] struct {
 	twiddles []F
 	// roots are the roots of unity of order radix, for odd radices that have no step of their
 	// own.
-	roots []F
+	roots   []F
+	codelet codelet[F] // nil if there is none
 }
 
 // NewPlan prepares transforms of lines of n complex numbers, at least 1. A
 // transform takes time in proportion to n times the sum of the factors of n: a
 // large prime is slow, but right.
-func NewPlan[F Real](n int) (*Transform[F], error) {
+func NewPlan[F Real](n int) (*Transform[F], error) { return newPlan[F](simd.Best(), n) }
+
+// newPlan prepares transforms with the codelets of level l.
+func newPlan[F Real](l simd.Level, n int) (*Transform[F], error) {
 	if n < 1 {
 		return nil, fmt.Errorf("a line of %d numbers cannot be transformed; lines have 1 or more", n)
 	}
-	p := &Transform[F]{n: n}
-	for left := n; left > 1; {
-		r := radixOf(left)
-		p.passes = append(p.passes, newPass[F](r, left/r))
-		left /= r
+	p := &Transform[F]{n: n, narrow: passes[F](simd.Scalar, n)}
+	if p.passes = p.narrow; l > simd.Scalar {
+		p.passes, p.least = passes[F](l, n), vectorBytes(l)/sizeOf[F]()
 	}
 	return p, nil
 }
 
-// radixOf is the next radix for sequences of length n, more than 1. Fours come last:
-// the last step has no factors, and saves most of them with four.
-func radixOf(n int) int {
+// vectorBytes is the size of a vector of level l.
+func vectorBytes(l simd.Level) int { return 16 << l }
+
+// sizeOf is the size of a number in bytes.
+func sizeOf[F Real]() int {
+	if _, double := any(F(0)).(float64); double {
+		return 8
+	}
+	return 4
+}
+
+// passes prepares the steps of a transform with the codelets of level l.
+func passes[F Real](l simd.Level, n int) []pass[F] {
+	var all []pass[F]
+	for left := n; left > 1; {
+		r := radixOf(left, mostTwos(l))
+		p := newPass[F](r, left/r)
+		p.codelet = find[F](l, r, p.rest == 1)
+		all = append(all, p)
+		left = p.rest
+	}
+	return all
+}
+
+// mostTwos is the logarithm of the largest radix that level l has registers for.
+func mostTwos(l simd.Level) int { return 2 + int(l) }
+
+// radixOf is the next radix for sequences of length n, more than 1: an odd one, or a power of two up to the
+// power most. Powers of two come last, the largest behind the others: the last step has no factors, and
+// saves most of them with a large radix. They are as equal as the least number of steps lets them be.
+func radixOf(n, most int) int {
 	for r := 3; r*r <= n; r += 2 {
 		if n%r == 0 {
 			return r
 		}
 	}
-	switch {
-	case n%2 == 1:
-		return n
-	case n&(n-1) != 0: // 2 or 4 times an odd prime, or more
-		return n >> bits.TrailingZeros(uint(n))
-	case bits.TrailingZeros(uint(n))%2 == 1:
-		return 2
+	twos := bits.TrailingZeros(uint(n))
+	if n>>twos > 1 {
+		return n >> twos // an odd prime
 	}
-	return 4
+	steps := (twos + most - 1) / most
+	return 1 << (twos / steps)
 }
 
 // newPass computes the factors of a pass, each rounded once.
@@ -119,7 +155,7 @@ type Work[F Real] struct {
 // NewWork makes memory for tiles of up to w lanes.
 func (p *Transform[F]) NewWork(w int) *Work[F] {
 	widest := 0
-	for _, pass := range p.passes {
+	for _, pass := range slices.Concat(p.passes, p.narrow) {
 		widest = max(widest, pass.radix)
 	}
 	work := &Work[F]{
@@ -137,15 +173,19 @@ func (p *Transform[F]) NewWork(w int) *Work[F] {
 // number i times exp(-2 pi i*k sqrt(-1)/n). There are Len() rows of both, anywhere in
 // memory; rows of dst overlap no rows of src.
 func (p *Transform[F]) Forward(dst, src [][]F, w int, work *Work[F]) {
-	if len(p.passes) == 0 {
+	all := p.passes
+	if 2*w < p.least {
+		all = p.narrow
+	}
+	if len(all) == 0 {
 		copy(dst[0], src[0])
 		return
 	}
 	tile, other := work.tile, work.other
 	done := 1 // how many sequences there are; they are neighbours, like lanes
-	for i := range p.passes {
-		pass := &p.passes[i]
-		first, last := i == 0, i == len(p.passes)-1
+	for i := range all {
+		pass := &all[i]
+		first, last := i == 0, i == len(all)-1
 		switch {
 		case first && last:
 			pass.step(dst, src, pass.twiddles, work.spare)
@@ -206,6 +246,10 @@ func (p *pass[F]) factors(i int) []F {
 
 // step transforms across rows of equal length: see the functions that it calls.
 func (p *pass[F]) step(y, x [][]F, tw, spare []F) {
+	if p.codelet != nil {
+		p.codelet(y, x, tw, len(y[0]))
+		return
+	}
 	switch p.radix {
 	case 2:
 		step2(y, x, tw)
