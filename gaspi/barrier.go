@@ -29,7 +29,9 @@ func (p *Proc) Barrier(ctx context.Context, g *Group) error {
 	p.stats.barriers.Add(1)
 	begun := p.timeline.Begin()
 	number, err := g.barrier.run(ctx, "barrier")
-	g.recordMeeting(trace.Barrier, begun, number)
+	if p.timeline != nil {
+		g.recordMeeting(trace.Barrier, begun, number)
+	}
 	return err
 }
 
@@ -271,10 +273,11 @@ const leftBits = 17
 func (b *barrier) leftNews(r Rank) notify.Value { return b.epoch<<leftBits | notify.Value(r+1) }
 
 // passOn tells the hearers if the barrier ends with err because a rank has left the job without its
-// part: they may wait for others alone. They pass it on. It does not block.
+// part: they may wait for others alone. They pass it on. A revocation is told by itself, also one
+// because of a rank that has left by now. It does not block.
 func (b *barrier) passOn(err error) {
 	gone, ok := errors.AsType[*RankError](err)
-	if !ok || !gone.Left || b.passed {
+	if !ok || !gone.Left || b.passed || errors.Is(err, ErrRevoked) {
 		return
 	}
 	b.passed = true

@@ -1,6 +1,11 @@
 package gaspi
 
-import "context"
+import (
+	"context"
+
+	"github.com/gaspi-go/gaspi-go/internal/status"
+	"github.com/gaspi-go/gaspi-go/notify"
+)
 
 // LoseLink makes this rank lose rank r as a connection that broke does, although both
 // go on.
@@ -19,9 +24,27 @@ func (g *Group) FindGone(ctx context.Context, r Rank) error {
 }
 
 // BeginRevocation is as much of Revoke as another goroutine may have done that was stopped
-// in it: the group is revoked, those that are revoked with it are not yet.
-func (g *Group) BeginRevocation(cause error) { g.revocation.err.Store(newRevoked(cause)) }
+// in it: the group is revoked and waits look again, those that are revoked with it are not yet, and
+// nobody is told.
+func (g *Group) BeginRevocation(cause error) {
+	g.revocation.err.Store(newRevoked(cause))
+	g.p.wakeAll()
+}
 
 // FailTurn is the error of a collective call of the group whose turn had not come when its wait
 // ended with err.
 func (g *Group) FailTurn(err error) error { return g.turns.fail(err) }
+
+// ExplainBarrier returns a function that says for whom the barrier of the group still waits, in which
+// a goroutine sleeps: as gaspi-run is told from now on.
+func (g *Group) ExplainBarrier() (from func() []Rank) {
+	b, w := g.barrier, status.Wait{}
+	round := &b.rounds[b.round]
+	renew := g.p.explainSystem(&w, notify.EveryUntil(round.first, uint32(len(round.from)), notify.Reached, b.epoch))
+	return func() []Rank {
+		if renew != nil {
+			renew(&w)
+		}
+		return w.From
+	}
+}

@@ -100,7 +100,9 @@ func (s *Segment) WaitFunc(ctx context.Context, look func() bool, modes ...WaitM
 	} else {
 		err = s.mem.Notifications().WaitFunc(ctx, look, stop, s.spent.Load())
 	}
-	s.recordWaitFunc(begun)
+	if s.timeline != nil {
+		s.recordWaitFunc(begun)
+	}
 	if err != nil {
 		return segmentError("notify_waitfunc", s.id, err)
 	}

@@ -72,7 +72,10 @@ func TestGASPINotifyResetHandsOutEachValueOnce(t *testing.T) {
 // Programs poll with Reset alone, so it must show the data that came before the
 // value, as a wait does.
 func TestResetAloneShowsTheData(t *testing.T) {
-	const rounds = 2000
+	rounds := uint64(2000)
+	if testing.Short() {
+		rounds = 500 // the race detector watches each
+	}
 	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {
 		s := must(p.CreateSegment(ctx, 0, 128))
 		words := must(gaspi.View[uint64](s, 0, 16))

@@ -17,14 +17,14 @@ import (
 // Notify comes after all earlier writes to the same rank. Operations with the own
 // rank take no entry, nor do those that move nothing and notify nobody.
 //
-// A queue may be used by many goroutines. Posts made while another goroutine is
-// in Wait belong to the next Wait.
+// A queue may be used by many goroutines, of which those of a Serialized one post one at a time.
+// Posts made while another goroutine is in Wait belong to the next Wait.
 type Queue struct {
 	p        *Proc
 	number   int
 	traffic  *transport.Queue
 	timeline *trace.Recorder                          // of operations; nil if they are not recorded
-	last     [recent]atomic.Pointer[transport.Window] // of the last write with notification to some ranks; nil if it had none
+	last     [recent]atomic.Pointer[transport.Window] // of the last operation with some ranks; nil if it had none
 	deleted  atomic.Bool
 
 	counts peerCounts // of what was issued
@@ -62,10 +62,25 @@ func (p *Proc) Queues() []int {
 	return numbers
 }
 
+// A QueueOption changes a queue that CreateQueue makes.
+type QueueOption func(*transport.Queue)
+
+// Serialized says that goroutines post to the queue one at a time, with a happens-before relation
+// between them, as MPI_THREAD_SERIALIZED does of a process. A post to memory of the same host then
+// executes no atomic read-modify-write. Posts at the same time lose entries and counts.
+func Serialized() QueueOption { return (*transport.Queue).Serialize }
+
 // CreateQueue makes another queue, local to this rank and usable at once with
 // every peer.
-func (p *Proc) CreateQueue() (*Queue, error) {
-	if q := p.queues.Add(p.newQueue); q != nil {
+func (p *Proc) CreateQueue(opts ...QueueOption) (*Queue, error) {
+	q := p.queues.Add(func(n int) *Queue {
+		q := p.newQueue(n)
+		for _, o := range opts {
+			o(q.traffic)
+		}
+		return q
+	})
+	if q != nil {
 		return q, nil
 	}
 	return nil, &OpError{Op: "queue_create", Err: fmt.Errorf("%w: Config.QueuesMax is %d", ErrTooMany, p.cfg.QueuesMax)}

@@ -112,6 +112,37 @@ func TestRevocationDoesNotNameItsReader(t *testing.T) {
 	})
 }
 
+// Goal: members that wait in a barrier learn of a revocation because of a rank that has left by now
+// as a revocation, not as the leaving of that rank, by which another barrier ended.
+func TestRevocationBecauseOfARankThatLeft(t *testing.T) {
+	bubble(t, 4, func(ctx context.Context, p *gaspi.Proc) error {
+		g := must(p.NewGroup(0, 1, 2))
+		if p.Rank() == 3 {
+			return nil
+		}
+		ok(g.Commit(ctx))
+		barrier := func() error {
+			if err := p.Barrier(ctx, g); !errors.Is(err, gaspi.ErrRevoked) || !names(err, 3) {
+				return fmt.Errorf("barrier of rank %d: %v, want a revocation because of rank 3", p.Rank(), err)
+			}
+			return nil
+		}
+		switch p.Rank() {
+		case 1:
+			ended := make(chan error)
+			go func() { ended <- barrier() }()
+			quiet(ctx) // rank 3 has left, ranks 0 and 1 wait for rank 2
+			g.BeginRevocation(p.Failure(3))
+			return <-ended
+		case 2:
+			quiet(ctx)
+			quiet(ctx) // rank 0 has heard all that the barrier of rank 1 told
+			ok(g.Revoke(p.Failure(3)))
+		}
+		return barrier()
+	})
+}
+
 // Goal: notifications of a revocation do not reach a later group in the same place.
 func TestRevocationIsOfOneGroup(t *testing.T) {
 	bubble(t, 3, func(ctx context.Context, p *gaspi.Proc) error {

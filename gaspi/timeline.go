@@ -44,7 +44,7 @@ func (p *Proc) Steps(q *Queue, s *Segment) *trace.Recorder {
 // moveRecorded is the end of WriteNotify.
 func (q *Queue) moveRecorded(w *transport.Window, dst Remote, src Span, n Notification) error {
 	begun := q.timeline.BeginMove(src.Len())
-	w.Move(dst.Offset, src, n.ID, n.Value, &q.counts.made(dst.Rank).writes)
+	w.Move(dst.Offset, src, n.ID, n.Value, &q.counts.made(dst.Rank).writes, q.traffic.Serialized())
 	q.recordPost(trace.WriteNotify, begun, dst, dst.Segment, n, src.Len())
 	return nil
 }
@@ -95,7 +95,9 @@ func (q *Queue) recordList(op string, begun int64, peer Rank, list []Transfer, e
 
 // recordCall records a call that blocks for operations of the queue.
 func (q *Queue) recordCall(kind trace.Action, begun int64, peer Rank) {
-	q.recordMove(kind, begun, peer, 0)
+	if q.timeline != nil {
+		q.recordMove(kind, begun, peer, 0)
+	}
 }
 
 // recordCall records a call that blocks for a peer.
@@ -142,9 +144,6 @@ func (s *Segment) recordWait(kind trace.Action, begun int64, id NotificationID, 
 // recordWaitFunc records a wait for a function, unless it was short.
 func (s *Segment) recordWaitFunc(begun int64) {
 	tl := s.timeline
-	if tl == nil {
-		return
-	}
 	if now := tl.Now(); !tl.Short(begun, now) {
 		tl.Add(&trace.Record{Kind: trace.WaitFunc, Begin: begun, End: now, Segment: uint32(s.id)})
 	}
@@ -152,9 +151,6 @@ func (s *Segment) recordWaitFunc(begun int64) {
 
 // recordMeeting records a call that ends when all members of g have made it.
 func (g *Group) recordMeeting(kind trace.Action, begun int64, number notify.Value) {
-	if g.p.timeline == nil {
-		return
-	}
 	g.p.timeline.Add(&trace.Record{Kind: kind, Begin: begun, Segment: g.meetings(), Value: uint32(number)})
 }
 

@@ -17,6 +17,20 @@ import (
 // src it moves nothing and takes no entry of the queue; dst must lie in a segment
 // all the same, or at its end.
 func (q *Queue) Write(dst Remote, src Span) error {
+	w := q.near(dst, src)
+	if w == nil || src.Len() == 0 || !w.Holds(dst.Offset, src.Len()) || q.timeline != nil {
+		return q.writeSlow(dst, src)
+	}
+	if !q.take(dst.Rank, 1) {
+		return ErrQueueFull
+	}
+	w.Put(dst.Offset, src)
+	q.counts.made(dst.Rank).writes.Add(src.Len())
+	return nil
+}
+
+// writeSlow is Write that near has nothing for, or that is recorded.
+func (q *Queue) writeSlow(dst Remote, src Span) error {
 	way, err := q.enter(dst, src)
 	if err != nil {
 		return q.refused("write", dst, src.Len(), err)
@@ -33,6 +47,7 @@ func (q *Queue) Write(dst Remote, src Span) error {
 	}
 	q.counts.at(dst.Rank).writes.Add(src.Len())
 	q.recordMove(trace.Write, begun, dst.Rank, src.Len())
+	q.remember(dst, way)
 	return nil
 }
 
@@ -40,10 +55,8 @@ func (q *Queue) Write(dst Remote, src Span) error {
 // A rank that sees the notification sees the data; nothing else is ordered, not even earlier
 // writes of the same queue. Otherwise it is like Write. With an empty src it only notifies.
 func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
-	// The latency of small messages is decided on these lines: the window of the
-	// last operation, if it will do, spares five hops from queue to memory.
-	w := q.last[uint32(dst.Rank)%recent].Load()
-	if w == nil || n.Add || q.barred(src) || !w.Admits(dst.Rank, dst.Segment, dst.Offset, src.Len(), n.ID, n.Value) {
+	w := q.near(dst, src)
+	if w == nil || n.Add || !w.Holds(dst.Offset, src.Len()) || !w.Takes(n.ID, n.Value) {
 		return q.writeNotifySlow(dst, src, n)
 	}
 	if !q.take(dst.Rank, 1) {
@@ -52,7 +65,7 @@ func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 	if q.timeline != nil {
 		return q.moveRecorded(w, dst, src, n)
 	}
-	w.Move(dst.Offset, src, n.ID, n.Value, &q.counts.made(dst.Rank).writes)
+	w.Move(dst.Offset, src, n.ID, n.Value, &q.counts.made(dst.Rank).writes, q.traffic.Serialized())
 	return nil
 }
 
@@ -72,9 +85,7 @@ func (q *Queue) writeNotifySlow(dst Remote, src Span, n Notification) error {
 	}
 	q.counts.at(dst.Rank).writes.Add(src.Len())
 	q.recordPost(trace.WriteNotify, begun, dst, dst.Segment, n, src.Len())
-	if way.direct != nil { // from here on WriteNotify counts by peerCounts.made
-		q.last[uint32(dst.Rank)%recent].Store(way.direct.Usable(dst.Segment))
-	}
+	q.remember(dst, way)
 	return nil
 }
 
@@ -110,6 +121,20 @@ func (q *Queue) WriteNotifyIn(dst Remote, src Span, id SegmentID, n Notification
 // effect. With an empty dst it moves nothing and takes no entry of the queue; src
 // must lie in a segment all the same, or at its end.
 func (q *Queue) Read(dst Span, src Remote) error {
+	w := q.near(src, dst)
+	if w == nil || dst.Len() == 0 || !w.Holds(src.Offset, dst.Len()) || q.timeline != nil {
+		return q.readSlow(dst, src)
+	}
+	if !q.take(src.Rank, 1) {
+		return ErrQueueFull
+	}
+	w.Get(dst, src.Offset)
+	q.counts.made(src.Rank).reads.Add(dst.Len())
+	return nil
+}
+
+// readSlow is Read that near has nothing for, or that is recorded.
+func (q *Queue) readSlow(dst Span, src Remote) error {
 	way, err := q.enter(src, dst)
 	if err != nil {
 		return q.refused("read", src, dst.Len(), err)
@@ -126,6 +151,7 @@ func (q *Queue) Read(dst Span, src Remote) error {
 	}
 	q.counts.at(src.Rank).reads.Add(dst.Len())
 	q.recordMove(trace.Read, begun, src.Rank, dst.Len())
+	q.remember(src, way)
 	return nil
 }
 
@@ -159,6 +185,19 @@ func (q *Queue) ReadNotify(dst Span, src Remote, n Notification) error {
 // It comes after all writes and notifications that were issued before it on this
 // queue to the same rank: whoever sees it sees them.
 func (q *Queue) Notify(dst Remote, n Notification) error {
+	w := q.near(dst, Span{})
+	if w == nil || n.Add || !w.Takes(n.ID, n.Value) || q.timeline != nil {
+		return q.notifySlow(dst, n)
+	}
+	if !q.take(dst.Rank, 1) {
+		return ErrQueueFull
+	}
+	w.Post(n.ID, n.Value, &q.counts.made(dst.Rank).notifies)
+	return nil
+}
+
+// notifySlow is Notify that near has nothing for, that adds, or that is recorded.
+func (q *Queue) notifySlow(dst Remote, n Notification) error {
 	way, err := q.enter(dst, Span{})
 	if err != nil {
 		return q.refused("notify", dst, 0, err)
@@ -172,7 +211,32 @@ func (q *Queue) Notify(dst Remote, n Notification) error {
 	}
 	q.counts.at(dst.Rank).notifies.Add(1)
 	q.recordPost(trace.Notify, begun, dst, dst.Segment, n, 0)
+	q.remember(dst, way)
 	return nil
+}
+
+// near returns the window that an operation between local and an address goes through without a look at its
+// route, nil if there is none or it would be refused: the one of the last operation with the rank, which spares
+// five hops from queue to memory. The latency of small messages is decided here and in its callers.
+func (q *Queue) near(at Remote, local Span) *transport.Window {
+	w := q.last[uint32(at.Rank)%recent].Load()
+	if w == nil || !w.On(at.Rank, at.Segment) || q.barred(local) {
+		return nil
+	}
+	return w
+}
+
+// remember makes near return the window that an operation has gone through, if it went through one. Its
+// counts have been made.
+func (q *Queue) remember(at Remote, way *route) {
+	if way.direct == nil {
+		return
+	}
+	w := way.direct.Usable(at.Segment)
+	if w != nil && q.traffic.Serialized() {
+		w.AskForFences()
+	}
+	q.last[uint32(at.Rank)%recent].Store(w)
 }
 
 // enter checks what every operation of a queue checks and returns the way to the

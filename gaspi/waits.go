@@ -43,7 +43,7 @@ func (p *Proc) TellWait(w LongWait) (ended func()) {
 	if w.Group != nil {
 		told.Group = w.Group.anywhere()
 	}
-	end := p.teller.Begin(told)
+	end := p.teller.Begin(told, nil)
 	if w.Inside == nil {
 		return end
 	}
@@ -147,8 +147,7 @@ func (p *Proc) lasting(array *notify.Array, want notify.Condition, since time.Ti
 	}
 	w := status.Wait{Call: call, Place: place, Since: since, Any: true, From: p.peers.Others}
 	if array == p.system.Notifications() {
-		p.explainSystem(&w, want)
-		return p.teller.Begin(w)
+		return p.teller.Begin(w, p.explainSystem(&w, want))
 	}
 	for _, s := range p.segments.All() {
 		if s.mem.Notifications() != array {
@@ -162,7 +161,7 @@ func (p *Proc) lasting(array *notify.Array, want notify.Condition, since time.Ti
 			w.Detail = what + " of " + w.Detail
 		}
 	}
-	return p.teller.Begin(w)
+	return p.teller.Begin(w, nil)
 }
 
 // explain says which notifications a wait is for, nothing if it is for none by number.
@@ -212,33 +211,45 @@ func (s *Segment) mayWrite() []Rank {
 }
 
 // explainSystem says what a wait for notifications of the runtime is for. The caller's goroutine is
-// the one that waits, and so holds what it waits in.
-func (p *Proc) explainSystem(w *status.Wait, want notify.Condition) {
+// the one that waits, and so holds what it waits in. If the wait is for several ranks, which may come one
+// by one, renew is for any goroutine and says for which ones it still is; else it is nil.
+func (p *Proc) explainSystem(w *status.Wait, want notify.Condition) (renew func(w *status.Wait)) {
 	first, count := want.Range()
 	switch {
 	case count == 0:
-		return
+		return nil
 	case first >= p.lay.passiveReceipt(0):
 		w.From, w.Any = []Rank{Rank(first - p.lay.passiveReceipt(0))}, false
-		return
+		return nil
 	case first >= p.lay.groupSlot(p.lay.groups):
-		return // a passive message of any rank
+		return nil // a passive message of any rank
 	}
 	g := p.groups.Get(int(first) / p.lay.slotsOfGroup())
 	if g == nil || !g.committed.Load() {
-		return
+		return nil
 	}
 	w.Group, w.Any = g.anywhere(), false
+	var from []Rank // one for each notification
 	switch slot := first - p.lay.groupSlot(g.index); {
 	case slot < slotInternal:
-		w.Detail, w.From = fmt.Sprintf("of %v, number %d", g, g.barrier.epoch), g.barrier.missing()
+		w.Detail, from = fmt.Sprintf("of %v, number %d", g, g.barrier.epoch), g.barrier.awaits()
 	case slot < slotVector:
-		w.Detail, w.From = fmt.Sprintf("of %v", g), g.internal.missing()
+		w.Detail, from = fmt.Sprintf("of %v", g), g.internal.awaits()
 	case slot < slotBallot:
-		w.Detail, w.From = fmt.Sprintf("%v, of %v, number %d", g.vector.sig, g, g.vector.epoch), g.vector.lacks(g.vector.stage)
+		w.Detail, from = fmt.Sprintf("%v, of %v, number %d", g.vector.sig, g, g.vector.epoch), g.vector.awaits(g.vector.stage)
 	case slot < slotTurn:
-		w.Detail, w.From = fmt.Sprintf("of %v", g), g.ballot.lacks(g.ballot.stage)
+		w.Detail, from = fmt.Sprintf("of %v", g), g.ballot.awaits(g.ballot.stage)
+	default:
+		return nil
 	}
+	renew = func(w *status.Wait) {
+		w.From = nil
+		for _, id := range want.Missing(p.system.Notifications()) {
+			w.From = append(w.From, from[id-first])
+		}
+	}
+	renew(w)
+	return renew
 }
 
 // anywhere is the group as all its members call it, whose numbers of it may differ.
@@ -249,10 +260,16 @@ func (g *Group) anywhere() string {
 	return rankList(g.Ranks())
 }
 
-// lacks returns the ranks that a member waits for in a stage.
-func (t *tree) lacks(stage treeStage) []Rank {
+// awaits returns the ranks whose signals end the round of a barrier, in the order of their notifications.
+func (b *barrier) awaits() []Rank { return b.rounds[b.round].from }
+
+// awaits returns the ranks that a member waits for in a stage, in the order of their notifications.
+func (t *tree) awaits(stage treeStage) (ranks []Rank) {
 	if stage == awaiting {
 		return []Rank{t.g.ranks[t.parent()]}
 	}
-	return t.missing()
+	for _, child := range t.children() {
+		ranks = append(ranks, t.g.ranks[child])
+	}
+	return ranks
 }

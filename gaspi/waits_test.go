@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -132,4 +134,30 @@ func TestTimeLimitOfAWaitNamesWhatIsMissing(t *testing.T) {
 			return p.Barrier(ctx, p.World())
 		})
 	}
+}
+
+// Goal: what a barrier waits for is told as it is, also when the others come one by one.
+func TestBarrierTellsWhoIsStillMissing(t *testing.T) {
+	bubble(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+		if p.Rank() > 0 {
+			for range 1 + 2*(p.Rank()-1) {
+				quiet(ctx)
+			}
+			return p.Barrier(ctx, p.World())
+		}
+		ended := make(chan error)
+		go func() { ended <- p.Barrier(ctx, p.World()) }()
+		synctest.Wait()
+		from := p.World().ExplainBarrier()
+		for _, want := range [][]gaspi.Rank{{1, 2}, {2}} {
+			got := from()
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				return fmt.Errorf("the barrier waits for %v, want %v", got, want)
+			}
+			quiet(ctx)
+			quiet(ctx)
+		}
+		return <-ended
+	})
 }

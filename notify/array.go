@@ -13,6 +13,13 @@ import (
 // cache line that posters only read.
 const HeaderSize = 64
 
+// The word at fencesAt of the header says whether waiters fence: see WaitPolicy.FenceAll.
+const (
+	fencesAt      = 4
+	fencesOffered = 1 // by the process that waits, if a poster asks
+	fencesAsked   = 2 // by a poster that executes no barrier
+)
+
 // Bytes is the memory an array of count notifications takes.
 func Bytes(count uint32) uint64 { return HeaderSize + 4*uint64(count) }
 
@@ -26,10 +33,14 @@ type Array struct {
 	// above count wake-ups. A waiter sets bit 0, looks at the words once more,
 	// and sleeps while the word is unchanged; a poster stores its value, then
 	// loads this word. Both are sequentially consistent, so one of the two sees
-	// the other (Dekker). One word for both facts: were the count apart from the
-	// flag, a poster could clear the flag of a waiter that came in between.
-	wake  *atomic.Uint32
-	words []atomic.Uint32
+	// the other (Dekker); where waiters fence, theirs is the barrier of both. One
+	// word for both facts: were the count apart from the flag, a poster could clear
+	// the flag of a waiter that came in between.
+	wake   *atomic.Uint32
+	words  []atomic.Uint32
+	fences *atomic.Uint32
+
+	fenced atomic.Bool // by waiters, since this process has asked for it
 
 	// room is one more than the number of words, and 0 once the array is closed: the
 	// comparison that keeps ids on the array is also the look for that.
@@ -50,7 +61,10 @@ func NewArray(mem []byte, count uint32, wait *WaitPolicy) *Array {
 	if uint64(len(mem)) < Bytes(count) {
 		panic(fmt.Sprintf("notify: %d bytes cannot hold an array of %d", len(mem), count))
 	}
-	b := &Array{wake: &wordsOf(mem, 1)[0], words: wordsOf(mem[HeaderSize:], int(count)), wait: wait}
+	b := &Array{wake: &wordsOf(mem, 1)[0], words: wordsOf(mem[HeaderSize:], int(count)), fences: &wordsOf(mem[fencesAt:], 1)[0], wait: wait}
+	if wait != nil && wait.FenceAll != nil {
+		b.fences.CompareAndSwap(0, fencesOffered)
+	}
 	b.room.Store(uint64(count) + 1)
 	return b
 }
@@ -87,9 +101,25 @@ func (b *Array) Set(id ID, v Value) {
 
 // StoreRelease sets notification id to v with release order and wakes no waiter. It is the
 // first half of a Set and WakeSleepers the second, for a poster that executes an atomic
-// read-modify-write between the two anyway: that gives the order that Set pays for itself.
+// read-modify-write between the two anyway: that gives the order that Set pays for itself. It
+// needs none where Fenced reports true.
 // Prefetch, called earlier, fetches the word's cache line meanwhile.
 func (b *Array) StoreRelease(id ID, v Value) { sys.StoreRelease(&b.words[id], uint32(v)) }
+
+// AskForFences asks waiters to execute a barrier on the cores of their posters before they sleep. If they
+// offer that, they do so from now on, and Fenced reports true. A waiter that has not seen the request has
+// announced its sleep before the posts that come after it.
+func (b *Array) AskForFences() {
+	if b.fences.Load() == 0 || !sys.CanFenceAll() {
+		return
+	}
+	b.fences.CompareAndSwap(fencesOffered, fencesAsked)
+	b.fenced.Store(true)
+}
+
+// Fenced reports whether posts of this process need no barrier between StoreRelease and WakeSleepers,
+// since it has asked for fences.
+func (b *Array) Fenced() bool { return b.fenced.Load() }
 
 // WakeSleepers wakes the goroutines and processes that sleep on the array. If none does, it
 // costs one load.

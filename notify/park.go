@@ -10,9 +10,14 @@ import (
 )
 
 // ProcessWait returns the wait policy of a rank whose peers are processes: it yields and sleeps
-// through the operating system.
+// through the operating system. Where it spins, and so seldom sleeps, sleepers pay for the barriers of
+// posters that ask for it, if the system can do that.
 func ProcessWait(spin, yield time.Duration) *WaitPolicy {
-	return &WaitPolicy{Spin: spin, Yield: yield, YieldOnce: sys.Yield, Sleep: Futex{}}
+	w := &WaitPolicy{Spin: spin, Yield: yield, YieldOnce: sys.Yield, Sleep: Futex{}}
+	if spin > 0 && sys.CanFenceAll() {
+		w.FenceAll = sys.FenceAll
+	}
+	return w
 }
 
 // GoroutineWait returns the wait policy of a rank whose peers are goroutines of the same

@@ -125,7 +125,29 @@ func New(size uint64, notifications uint32, wait *notify.WaitPolicy) (*Segment, 
 	if err := checkSize(size); err != nil {
 		return nil, err
 	}
-	return Bind(heap(size), notifications, wait)
+	data, err := allocate(size)
+	if err != nil {
+		return nil, err
+	}
+	return Bind(data, notifications, wait)
+}
+
+// refusable is the least number of bytes for which allocate asks the system first.
+const refusable = 1 << 30
+
+// allocate returns n zeroed bytes on the heap, which start at a multiple of 8. It fails where the system
+// refuses as many: the allocator of the language would end the process.
+func allocate(n uint64) ([]byte, error) {
+	if n >= refusable {
+		room, err := sys.MapZeros(int(n))
+		if err != nil {
+			return nil, fmt.Errorf("memory of the process: %w", err)
+		}
+		if err := sys.Unmap(room); err != nil {
+			return nil, fmt.Errorf("memory of the process: %w", err)
+		}
+	}
+	return heap(n), nil
 }
 
 // Bind makes a segment of memory that the caller owns and keeps until Close;
@@ -135,7 +157,10 @@ func Bind(data []byte, notifications uint32, wait *notify.WaitPolicy) (*Segment,
 	if err := checkSize(uint64(len(data))); err != nil {
 		return nil, err
 	}
-	array := heap(notify.Bytes(notifications))
+	array, err := allocate(notify.Bytes(notifications))
+	if err != nil {
+		return nil, err
+	}
 	return &Segment{data: data[:len(data):len(data)], array: notify.NewArray(array, notifications, wait), fd: -1, bound: true}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"syscall"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
@@ -134,6 +135,12 @@ func TestSizesThatNoSegmentHas(t *testing.T) {
 		if s, err := Create(size, 64, nil); err == nil {
 			t.Errorf("Create of %d bytes: %v", size, s)
 		}
+	}
+}
+
+func TestNewIsRefusedMoreThanTheSystemHas(t *testing.T) {
+	if s, err := New(sizeMax, 64, nil); !errors.Is(err, syscall.ENOMEM) {
+		t.Errorf("New of %d bytes: %v, %v", uint64(sizeMax), s, err)
 	}
 }
 

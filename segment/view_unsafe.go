@@ -65,11 +65,11 @@ func (s *Segment) OffsetOf(mem []byte) (offset uint64, ok bool) {
 // Word is the 64-bit word at byte offset, for atomics. The offset must be a
 // multiple of 8 and the word in the segment.
 func (s *Segment) Word(offset uint64) (*atomic.Uint64, error) {
-	mem, err := s.Bytes(offset, 8)
-	if err != nil {
-		return nil, err
+	size := uint64(len(s.data))
+	if offset > size || size-offset < 8 {
+		return nil, outOfRange(offset, 8, size)
 	}
-	p := unsafe.Pointer(unsafe.SliceData(mem))
+	p := unsafe.Pointer(unsafe.SliceData(s.data[offset:]))
 	if offset%8 != 0 || uintptr(p)%8 != 0 {
 		return nil, fmt.Errorf("%w: byte %d; a 64-bit atomic needs a multiple of 8", base.ErrUnaligned, offset)
 	}

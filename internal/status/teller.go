@@ -15,7 +15,13 @@ type Teller struct {
 	mu    sync.Mutex
 	out   *Writer // guarded by mu; nil after Close
 	row   RankRow // guarded by mu; but for its waits
-	waits []*Wait // guarded by mu; the oldest first
+	waits []*told // guarded by mu; the oldest first
+}
+
+// told is a wait, and a function that brings it up to date, or nil.
+type told struct {
+	Wait
+	renew func(w *Wait)
 }
 
 // NewTeller writes a first row by out, which it takes, and then one in each period until Close. counts
@@ -41,23 +47,26 @@ func (t *Teller) loop(period time.Duration) {
 	}
 }
 
-// Begin tells of a wait until end is called. It owns w from then on.
-func (t *Teller) Begin(w Wait) (end func()) {
+// Begin tells of a wait until end is called. It owns w from then on. renew, if not nil, is called
+// before each row until then, by any goroutine, and says what the wait is for by now. It calls no
+// method of t and does not block.
+func (t *Teller) Begin(w Wait, renew func(w *Wait)) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	at := len(t.waits)
 	for at > 0 && t.waits[at-1].Since.After(w.Since) {
 		at--
 	}
-	t.waits = slices.Insert(t.waits, at, &w)
+	wait := &told{w, renew}
+	t.waits = slices.Insert(t.waits, at, wait)
 	t.writeLocked(time.Now())
-	return func() { t.end(&w) }
+	return func() { t.end(wait) }
 }
 
-func (t *Teller) end(w *Wait) {
+func (t *Teller) end(w *told) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.waits = slices.DeleteFunc(t.waits, func(other *Wait) bool { return other == w })
+	t.waits = slices.DeleteFunc(t.waits, func(other *told) bool { return other == w })
 	now := time.Now()
 	t.row.Moved = now
 	t.writeLocked(now)
@@ -107,7 +116,10 @@ func (t *Teller) writeLocked(now time.Time) {
 	}
 	t.row.Beat, t.row.Waits = now, t.row.Waits[:0]
 	for _, w := range t.waits {
-		t.row.Waits = append(t.row.Waits, *w)
+		if w.renew != nil {
+			w.renew(&w.Wait)
+		}
+		t.row.Waits = append(t.row.Waits, w.Wait)
 	}
 	_ = t.out.Write(t.row)
 }

@@ -42,8 +42,3 @@ func copyAhead(dst, src *byte, n uint64)
 //
 //go:noescape
 func storeRelease(p *atomic.Uint32, v uint32)
-
-// storeRelease64 is StoreRelease64.
-//
-//go:noescape
-func storeRelease64(p *atomic.Uint64, v uint64)

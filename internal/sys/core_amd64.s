@@ -49,13 +49,6 @@ copyLine:
 	JLT  copyLine
 	RET
 
-// func storeRelease64(p *atomic.Uint64, v uint64)
-TEXT ·storeRelease64(SB), NOSPLIT, $0-16
-	MOVQ p+0(FP), AX
-	MOVQ v+8(FP), BX
-	MOVQ BX, (AX)
-	RET
-
 // func storeRelease(p *atomic.Uint32, v uint32)
 TEXT ·storeRelease(SB), NOSPLIT, $0-12
 	MOVQ p+0(FP), AX

@@ -8,6 +8,3 @@ import "sync/atomic"
 // package atomic it is not ordered before later loads: the caller goes on while
 // the store is on its way to memory, which is what makes it cheap.
 func StoreRelease(p *atomic.Uint32, v uint32) { storeRelease(p, v) }
-
-// StoreRelease64 is StoreRelease of a word of 64 bits.
-func StoreRelease64(p *atomic.Uint64, v uint64) { storeRelease64(p, v) }

@@ -7,6 +7,8 @@ package tally
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // A Tally is a number of operations and the sum of their bytes. Both only grow. The zero Tally is ready.
@@ -38,13 +40,28 @@ const (
 // Add counts an operation of some bytes. It does not block, but for the lock of a spill, one in a million
 // operations or so. It is a full memory barrier: each way has an atomic read-modify-write.
 func (t *Tally) Add(bytes uint64) {
+	if bytes >= large || t.recent.Add(oneMore|bytes)&full != 0 {
+		t.spillAfter(bytes)
+	}
+}
+
+// spillAfter is the end of an Add that spills, apart so that Add is inlined.
+func (t *Tally) spillAfter(bytes uint64) {
 	if bytes >= large {
+		t.spill(1, bytes)
+	} else {
+		t.spill(0, 0)
+	}
+}
+
+// AddSerialized is Add while nobody else adds. It is a release, and no barrier.
+func (t *Tally) AddSerialized(bytes uint64) {
+	sum := t.recent.Load() + (oneMore | bytes)
+	if bytes >= large || sum&full != 0 {
 		t.spill(1, bytes)
 		return
 	}
-	if t.recent.Add(oneMore|bytes)&full != 0 {
-		t.spill(0, 0)
-	}
+	sys.StoreRelease64(&t.recent, sum)
 }
 
 // Merge counts operations and their bytes that were counted elsewhere.

@@ -22,8 +22,14 @@ func TestTally(t *testing.T) {
 			for range c.times {
 				n.Add(c.size)
 			}
-			if count, bytes := n.Read(); count != c.times || bytes != c.times*c.size {
-				t.Errorf("%d operations and %d bytes, want %d and %d", count, bytes, c.times, c.times*c.size)
+			var alone Tally
+			for range c.times {
+				alone.AddSerialized(c.size)
+			}
+			for _, n := range []*Tally{&n, &alone} {
+				if count, bytes := n.Read(); count != c.times || bytes != c.times*c.size {
+					t.Errorf("%d operations and %d bytes, want %d and %d", count, bytes, c.times, c.times*c.size)
+				}
 			}
 		})
 	}

@@ -151,7 +151,8 @@ func (r *Recorder) BeginMove(bytes uint64) int64 {
 }
 
 // Add records what the calling goroutine has done, whose Lane it sets. An End of 0 is now, and a Begin
-// of 0 is the end. It neither blocks nor allocates.
+// of 0 is the end. It neither blocks nor allocates. A goroutine that is held up in it until others have
+// recorded as much as there is room for spoils the record that has taken its place.
 func (r *Recorder) Add(rec *Record) {
 	if rec.End == 0 {
 		rec.End = r.Now()

@@ -28,31 +28,67 @@ type Window struct {
 	array *notify.Array
 }
 
-// Admits reports whether the window is on segment id of rank r, usable, and has
-// room for size bytes at offset and for the notification. It is the check before
-// Move, apart from it so that the caller can take an entry of its queue between.
-func (w *Window) Admits(r base.Rank, id segment.ID, offset, size uint64, f notify.ID, v notify.Value) bool {
-	room := uint64(len(w.mem))
-	return w.peer == r && w.id == id && w.usable() &&
-		offset <= room && size <= room-offset && w.array.Check(f, v) == nil
-}
+// On reports whether the window is on segment id of rank r, and usable. Holds and Takes are the other
+// checks before an operation, apart from it so that the caller can take an entry of its queue between.
+func (w *Window) On(r base.Rank, id segment.ID) bool { return w.peer == r && w.id == id && w.usable() }
 
 func (w *Window) usable() bool { return w.Live.Load() == w.Generation && w.lost.Load() == nil }
 
-// Move copies src to offset in the window and posts the notification: the usual
-// case of Link.PutNotify, for a caller that asked Admits. The latency of small
-// messages is decided here and in its caller. moved counts the operation: that is also what orders
-// the notification before the look for sleepers.
-func (w *Window) Move(offset uint64, src segment.Span, f notify.ID, v notify.Value, moved *tally.Tally) {
-	w.array.Prefetch(f)
+// Holds reports whether the window has room for size bytes at offset.
+func (w *Window) Holds(offset, size uint64) bool {
+	room := uint64(len(w.mem))
+	return offset <= room && size <= room-offset
+}
+
+// Takes reports whether the segment has notification f and v may be posted.
+func (w *Window) Takes(f notify.ID, v notify.Value) bool { return v != 0 && uint32(f) < w.array.Len() }
+
+// Put copies src to offset in the window, which holds it: the usual case of Link.Put.
+func (w *Window) Put(offset uint64, src segment.Span) {
 	segment.Copy(w.mem[offset:], src.Bytes())
-	w.array.StoreRelease(f, v)
-	moved.Add(src.Len())
-	w.array.WakeSleepers()
 	// A mapping ends with its Segment, which the bytes do not keep alive.
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(src)
 }
+
+// Get fills dst from offset in the window, which holds it: the usual case of Link.Get.
+func (w *Window) Get(dst segment.Span, offset uint64) {
+	bytes := dst.Bytes()
+	segment.Copy(bytes, w.mem[offset:][:len(bytes)])
+	runtime.KeepAlive(w)
+	runtime.KeepAlive(dst)
+}
+
+// Move is Put and then posts a notification: the usual case of Link.PutNotify. The latency of small
+// messages is decided here and in its caller. moved counts the operation, alone if nobody else adds to
+// it. An atomic addition orders the notification before the look for sleepers, but holds the caller up
+// until all its stores have reached the cache: where waiters fence, since somebody called AskForFences,
+// an addition alone spares that.
+func (w *Window) Move(offset uint64, src segment.Span, f notify.ID, v notify.Value, moved *tally.Tally, alone bool) {
+	w.array.Prefetch(f)
+	segment.Copy(w.mem[offset:], src.Bytes())
+	w.array.StoreRelease(f, v)
+	if alone && w.array.Fenced() {
+		moved.AddSerialized(src.Len())
+	} else {
+		moved.Add(src.Len())
+	}
+	w.array.WakeSleepers()
+	runtime.KeepAlive(w)
+	runtime.KeepAlive(src)
+}
+
+// Post posts a notification: the usual case of Link.Notify. posted counts it, by the addition that orders it
+// before the look for sleepers.
+func (w *Window) Post(f notify.ID, v notify.Value, posted *atomic.Uint64) {
+	w.array.StoreRelease(f, v)
+	posted.Add(1)
+	w.array.WakeSleepers()
+	runtime.KeepAlive(w)
+}
+
+// AskForFences makes moves whose caller counts alone cheaper, and sleeps on the segment dearer.
+func (w *Window) AskForFences() { w.array.AskForFences() }
 
 // Direct is the link to a peer whose memory this process can address: the
 // caller copies into the peer's memory and stores the flag, without the peer,
@@ -130,15 +166,6 @@ func (d *Direct) Window(id segment.ID) (*Window, error) {
 	return d.openWindow(id)
 }
 
-// window is the peer's segment id, opened if need be.
-func (d *Direct) window(id segment.ID) (*segment.Segment, error) {
-	w, err := d.Window(id)
-	if err != nil {
-		return nil, err
-	}
-	return w.Segment, nil
-}
-
 func (d *Direct) openWindow(id segment.ID) (*Window, error) {
 	if lost := d.Lost(); lost != nil {
 		return nil, lost
@@ -157,76 +184,69 @@ func (d *Direct) openWindow(id segment.ID) (*Window, error) {
 	return w, nil
 }
 
-// target is the peer's memory at a, for n bytes.
-func (d *Direct) target(a Addr, n uint64) (*segment.Segment, []byte, error) {
-	seg, err := d.window(a.Segment)
-	if err != nil {
-		return nil, nil, err
+// target is the window on the segment of a, which holds n bytes there.
+func (d *Direct) target(a Addr, n uint64) (*Window, error) {
+	w, err := d.Window(a.Segment)
+	if err == nil && !w.Holds(a.Offset, n) {
+		_, err = w.Segment.Bytes(a.Offset, n)
 	}
-	mem, err := seg.Bytes(a.Offset, n)
-	return seg, mem, err
+	return w, err
+}
+
+// flags is the window on the segment of f, where it may be posted.
+func (d *Direct) flags(f Flag) (*Window, error) {
+	w, err := d.Window(f.Segment)
+	if err == nil {
+		err = w.array.Check(f.ID, f.Value)
+	}
+	return w, err
 }
 
 // Put implements Link.
 func (d *Direct) Put(_ *Queue, dst Addr, src segment.Span) error {
-	seg, mem, err := d.target(dst, src.Len())
+	w, err := d.target(dst, src.Len())
 	if err != nil {
 		return err
 	}
-	segment.Copy(mem, src.Bytes())
-	// A mapping ends with its Segment, which the bytes do not keep alive.
-	runtime.KeepAlive(seg)
-	runtime.KeepAlive(src)
+	w.Put(dst.Offset, src)
 	return nil
 }
 
 // PutNotify implements Link.
 func (d *Direct) PutNotify(_ *Queue, dst Addr, src segment.Span, f Flag) error {
-	seg, mem, err := d.target(dst, src.Len())
+	w, err := d.target(dst, src.Len())
 	if err != nil {
 		return err
 	}
-	flags := seg
-	if f.Segment != dst.Segment {
-		if flags, err = d.window(f.Segment); err != nil {
-			return err
-		}
-	}
-	if err := flags.Notifications().Check(f.ID, f.Value); err != nil {
+	flags, err := d.flags(f)
+	if err != nil {
 		return err
 	}
-	segment.Copy(mem, src.Bytes())
-	f.Post(flags.Notifications())
-	runtime.KeepAlive(seg)
+	w.Put(dst.Offset, src)
+	f.Post(flags.array)
 	runtime.KeepAlive(flags)
-	runtime.KeepAlive(src)
 	return nil
 }
 
 // Notify implements Link. Earlier puts are complete, so there is nothing to
 // wait for; the store is a release.
 func (d *Direct) Notify(_ *Queue, f Flag) error {
-	seg, err := d.window(f.Segment)
+	w, err := d.flags(f)
 	if err != nil {
 		return err
 	}
-	if err := seg.Notifications().Check(f.ID, f.Value); err != nil {
-		return err
-	}
-	f.Post(seg.Notifications())
-	runtime.KeepAlive(seg)
+	f.Post(w.array)
+	runtime.KeepAlive(w)
 	return nil
 }
 
 // Get implements Link.
 func (d *Direct) Get(_ *Queue, dst segment.Span, src Addr) error {
-	seg, mem, err := d.target(src, dst.Len())
+	w, err := d.target(src, dst.Len())
 	if err != nil {
 		return err
 	}
-	segment.Copy(dst.Bytes(), mem)
-	runtime.KeepAlive(seg)
-	runtime.KeepAlive(dst)
+	w.Get(dst, src.Offset)
 	return nil
 }
 
@@ -242,35 +262,35 @@ func (d *Direct) GetNotify(q *Queue, dst segment.Span, src Addr, b *notify.Array
 // Atomic implements Link with the processor's own atomics, which are the same
 // for the owner and all its local peers.
 func (d *Direct) Atomic(_ context.Context, at Addr, op AtomicOp, operand, compare uint64) (uint64, error) {
-	seg, err := d.window(at.Segment)
+	w, err := d.Window(at.Segment)
 	if err != nil {
 		return 0, err
 	}
-	word, err := seg.Word(at.Offset)
+	word, err := w.Segment.Word(at.Offset)
 	if err != nil {
 		return 0, err
 	}
 	old := Apply(word, op, operand, compare)
-	runtime.KeepAlive(seg)
+	runtime.KeepAlive(w)
 	return old, nil
 }
 
 // Size implements Link.
 func (d *Direct) Size(id segment.ID) (uint64, uint32, error) {
-	seg, err := d.window(id)
+	w, err := d.Window(id)
 	if err != nil {
 		return 0, 0, err
 	}
-	return seg.Size(), seg.Notifications().Len(), nil
+	return w.Segment.Size(), w.array.Len(), nil
 }
 
 // Mapped implements Link.
 func (d *Direct) Mapped(at Addr, n uint64) (segment.Span, bool) {
-	seg, err := d.window(at.Segment)
+	w, err := d.Window(at.Segment)
 	if err != nil {
 		return segment.Span{}, false
 	}
-	span, err := seg.Span(at.Offset, n)
+	span, err := w.Segment.Span(at.Offset, n)
 	return span, err == nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -15,12 +16,14 @@ import (
 // where it was finished at once. So a program that never waits is stopped by
 // the same full queue on a laptop as on a cluster.
 type Queue struct {
-	depth uint64
-	lane  uint32
+	depth      uint64
+	lane       uint32
+	serialized bool
 
 	// issued counts entries taken, ever; settled those given back. Both only
 	// grow. issued is changed by posters with a compare-and-swap that fails when
-	// the queue is full, so no entry is ever taken and then returned.
+	// the queue is full, so no entry is ever taken and then returned. Posters of a
+	// serialized queue store it.
 	issued  atomic.Uint64
 	settled atomic.Uint64
 
@@ -30,6 +33,12 @@ type Queue struct {
 // NewQueue makes a queue of depth entries. Links that have several ways to a peer
 // let the operations of queues with different lanes not wait for each other.
 func NewQueue(depth, lane int) *Queue { return &Queue{depth: uint64(depth), lane: uint32(lane)} }
+
+// Serialize says that goroutines take entries one at a time, before the first does.
+func (q *Queue) Serialize() { q.serialized = true }
+
+// Serialized reports whether goroutines take entries one at a time.
+func (q *Queue) Serialized() bool { return q.serialized }
 
 // Lane is the number given to NewQueue.
 func (q *Queue) Lane() uint32 { return q.lane }
@@ -45,6 +54,10 @@ func (q *Queue) Take(n uint64) bool {
 				return false
 			}
 			continue
+		}
+		if q.serialized {
+			sys.StoreRelease64(&q.issued, issued+n)
+			return true
 		}
 		if q.issued.CompareAndSwap(issued, issued+n) {
 			return true

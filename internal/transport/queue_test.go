@@ -8,7 +8,15 @@ import (
 )
 
 func TestQueueHoldsItsDepth(t *testing.T) {
-	q := NewQueue(4, 0)
+	t.Run("shared", func(t *testing.T) { holdsItsDepth(t, NewQueue(4, 0)) })
+	t.Run("serialized", func(t *testing.T) {
+		q := NewQueue(4, 0)
+		q.Serialize()
+		holdsItsDepth(t, q)
+	})
+}
+
+func holdsItsDepth(t *testing.T, q *Queue) {
 	for i := range 4 {
 		if !q.Take(1) {
 			t.Fatalf("entry %d of 4 was refused", i)
@@ -59,6 +67,29 @@ func TestTakeNeverFailsWhereThereIsRoom(t *testing.T) {
 	}
 	if q.Size() != 0 {
 		t.Errorf("size %d at the end, want 0", q.Size())
+	}
+}
+
+// One goroutine takes entries of a serialized queue while another gives them back: none is lost.
+func TestSerializedTakes(t *testing.T) {
+	const rounds = 100_000
+	q := NewQueue(4, 0)
+	q.Serialize()
+	go func() {
+		for q.Issued() < rounds {
+			q.Settle(q.Issued())
+		}
+	}()
+	for taken := 0; taken < rounds; {
+		if q.Take(1) {
+			taken++
+		}
+		if n := q.Size(); n > 4 {
+			t.Fatalf("%d of 4 entries are taken", n)
+		}
+	}
+	if got := q.Issued(); got != rounds {
+		t.Errorf("issued %d, want %d", got, rounds)
 	}
 }
 
