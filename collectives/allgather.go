@@ -17,8 +17,8 @@ func AllGather[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option
 	if inPlace {
 		in = out
 	}
-	g := glance{schedule.AllGather, inPlace, 0, 0, reduce.TypeWord[T](), len(in), len(out)}
-	if p, err := t.again(ctx, &g, opts, in, out); p != nil || err != nil {
+	g := glanceOf(schedule.AllGather, inPlace, 0, 0, reduce.TypeWord[T]())
+	if p, err := t.again(ctx, g, opts, in, out); p != nil || err != nil {
 		return err
 	}
 	task := AllGatherTask(t, dst, src, opts...)

@@ -15,8 +15,8 @@ import (
 // is the same on all members.
 func AllReduce[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Option) error {
 	mem := reduce.BytesOf(buf)
-	g := glance{schedule.AllReduce, true, op, 0, reduce.TypeWord[T](), len(mem), len(mem)}
-	if p, err := t.again(ctx, &g, opts, mem, mem); p != nil || err != nil {
+	g := glanceOf(schedule.AllReduce, true, op, 0, reduce.TypeWord[T]())
+	if p, err := t.again(ctx, g, opts, mem, mem); p != nil || err != nil {
 		return err
 	}
 	task := AllReduceTask(buf, op, opts...)

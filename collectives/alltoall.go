@@ -16,8 +16,8 @@ import (
 // has no pointers.
 func AllToAll[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option) error {
 	in, out := reduce.BytesOf(src), reduce.BytesOf(dst)
-	g := glance{schedule.AllToAll, same(dst, src), 0, 0, reduce.TypeWord[T](), len(in), len(out)}
-	if p, err := t.again(ctx, &g, opts, in, out); p != nil || err != nil {
+	g := glanceOf(schedule.AllToAll, same(dst, src), 0, 0, reduce.TypeWord[T]())
+	if p, err := t.again(ctx, g, opts, in, out); p != nil || err != nil {
 		return err
 	}
 	task := AllToAllTask(t, dst, src, opts...)

@@ -168,7 +168,7 @@ func TestCallerMakesProgressAlone(t *testing.T) {
 						}
 					default:
 						if mode != collectives.Caller {
-							return errors.New("it did not end though an hour passed")
+							return fmt.Errorf("it did not end though %v passed", longSleep)
 						}
 					}
 					if err := h.Wait(ctx); err != nil {
@@ -185,8 +185,12 @@ func TestCallerMakesProgressAlone(t *testing.T) {
 	}
 }
 
+// longSleep is longer than all other sleeps of a bubble, some of which end and begin again until it
+// is over.
+const longSleep = 5 * time.Minute
+
 // letOthersSleep returns when all other goroutines of a bubble sleep or have ended.
-func letOthersSleep() { time.Sleep(time.Hour) } // sleep: by the clock of the bubble
+func letOthersSleep() { time.Sleep(longSleep) } // sleep: by the clock of the bubble
 
 // serving returns how many goroutines of the process make progress for teams of this package.
 func serving() int {

@@ -10,8 +10,8 @@ import (
 
 // Barrier blocks until all members have called it.
 func Barrier(ctx context.Context, t *Team, opts ...Option) error {
-	g := glance{schedule.Barrier, false, 0, 0, reduce.TypeWord[byte](), 0, 0}
-	if p, err := t.again(ctx, &g, opts, nil, nil); p != nil || err != nil {
+	g := glanceOf(schedule.Barrier, false, 0, 0, reduce.TypeWord[byte]())
+	if p, err := t.again(ctx, g, opts, nil, nil); p != nil || err != nil {
 		return err
 	}
 	task := BarrierTask(opts...)

@@ -14,8 +14,8 @@ import (
 // pointers.
 func Broadcast[T any](ctx context.Context, t *Team, root int, buf []T, opts ...Option) (Status, error) {
 	mem := reduce.BytesOf(buf)
-	g := glance{schedule.Broadcast, true, 0, root, reduce.TypeWord[T](), len(mem), len(mem)}
-	if p, err := t.again(ctx, &g, opts, mem, mem); p != nil || err != nil {
+	g := glanceOf(schedule.Broadcast, true, 0, root, reduce.TypeWord[T]())
+	if p, err := t.again(ctx, g, opts, mem, mem); p != nil || err != nil {
 		return t.statusOf(p), err
 	}
 	task := BroadcastTask(root, buf, opts...)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
+	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -19,6 +20,19 @@ func PretendHosts(t *Team, nodes []int) {
 // SetPatience is how long a team waits before it looks for the reason. On a busy machine some waits
 // take long, and the look allocates.
 func SetPatience(t *Team, patience time.Duration) { t.member.Patience = patience }
+
+// TellSleep returns a function that says for whom the team sleeps, whenever that has changed, as gaspi-run is
+// told. It is called while all goroutines of the team sleep.
+func TellSleep(t *Team) (from func() (ranks []gaspi.Rank, changed bool)) {
+	var w longWait
+	return func() (ranks []gaspi.Rank, changed bool) {
+		w.told(t, func(l gaspi.LongWait) (ended func()) {
+			ranks, changed = l.From, true
+			return func() {}
+		})
+		return ranks, changed
+	}
+}
 
 // Force is Config.Algorithms of a team that is there.
 func Force(t *Team, text string) error {

@@ -14,10 +14,11 @@ import (
 
 // storeSize is the bytes that a rank has for buffers of either sort, and bufferMost
 // those of the longest vector of an instance: up to eight of them are used at once. Of
-// one with long blocks it is skewedMost, and two are.
+// one with long blocks it is skewedMost, and two are, in a store of skewedSize.
 const (
-	storeSize  = 8 << 20
+	storeSize  = 2 << 20
 	bufferMost = 128 << 10
+	skewedSize = 8 << 20
 	skewedMost = 3 << 20
 )
 
@@ -75,9 +76,17 @@ func newMember(ctx context.Context, g *gaspi.Group, cfg collectives.Config) (*me
 		return nil, err
 	}
 	m := &member{proc: g.Proc(), team: team, rank: team.Rank()}
-	m.own.bytes = reduce.BytesOf(make([]complex128, storeSize/16))
-	m.reached.bytes, err = collectives.Alloc[byte](ctx, team, storeSize)
-	return m, err
+	return m, m.grow(ctx, storeSize)
+}
+
+// grow makes the stores as large as size. It is collective.
+func (m *member) grow(ctx context.Context, size int) (err error) {
+	if len(m.own.bytes) >= size {
+		return nil
+	}
+	m.own.bytes = reduce.BytesOf(make([]complex128, size/16))
+	m.reached.bytes, err = collectives.Alloc[byte](ctx, m.team, size)
+	return err
 }
 
 func (m *member) store(reached bool) *store {
@@ -101,6 +110,11 @@ const flights = 3
 // run runs an instance. Wrong results go to report; an error is the end.
 func (m *member) run(ctx context.Context, x *instance, report func(error)) error {
 	m.own.next, m.reached.next = 0, 0
+	if x.longest()*x.kind.size() > bufferMost {
+		if err := m.grow(ctx, skewedSize); err != nil {
+			return err
+		}
+	}
 	copies := 1
 	if x.mode == flying {
 		copies = flights

@@ -46,6 +46,8 @@ type repeat struct {
 	optionless bool   // those calls have no options
 	glance     glance // zero if again does not serve them
 	in, out    *byte  // where their buffers begin, if peers can reach them
+
+	inBytes, outBytes int // of their buffers
 }
 
 // newPlan makes the plan of a task. It is the same on all members.

@@ -11,23 +11,28 @@ import (
 // finds that out in a few nanoseconds, and runs a plan of a single lane without
 // the bookkeeping of operations that are under way side by side.
 
-// A glance is what two single calls must have in common, beside options, to be
+// A glance is what two single calls must have in common, beside options and lengths of buffers, to be
 // served by one plan, as far as it can be compared quickly. Block sizes, functions
-// and further vectors cannot.
+// and further vectors cannot. It has three words, which the compiler keeps in registers.
 type glance struct {
-	op      schedule.Operation
-	inPlace bool
-	fold    Op
-	root    int
-	typ     uintptr // of reduce.TypeWord
-	in, out int     // bytes
+	what uint32 // operation, fold, and whether it is in place
+	root int
+	typ  uintptr // of reduce.TypeWord
+}
+
+func glanceOf(op schedule.Operation, inPlace bool, fold Op, root int, typ uintptr) glance {
+	what := uint32(op)<<16 | uint32(fold)<<8
+	if inPlace {
+		what |= 1
+	}
+	return glance{what, root, typ}
 }
 
 // again runs the last plan again if a call is what it was made for, and returns it
 // if it was.
-func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []byte) (*Plan, error) {
+func (t *Team) again(ctx context.Context, g glance, opts []Option, in, out []byte) (*Plan, error) {
 	if !t.enter() {
-		return nil, refused(g.op.String())
+		return nil, refused(schedule.Operation(g.what >> 16).String())
 	}
 	p := t.plans.last
 	if p == nil {
@@ -35,7 +40,7 @@ func (t *Team) again(ctx context.Context, g *glance, opts []Option, in, out []by
 		return nil, nil
 	}
 	p.prog.Expect() // before the checks, so that it comes meanwhile
-	if p.repeat.glance != *g || !p.idle() || !p.bound(in, out) || !p.hasOptions(opts) {
+	if p.repeat.glance != g || !p.bound(in, out) || !p.idle() || !p.hasOptions(opts) {
 		t.leave()
 		return nil, nil
 	}
@@ -71,8 +76,11 @@ func (p *Plan) hasOptions(opts []Option) bool {
 	return p.t.options(opts) == p.call.Options
 }
 
-// bound reports whether buffers lie where those of p's calls do.
+// bound reports whether buffers are as long as those of p's calls, and lie where those do.
 func (p *Plan) bound(in, out []byte) bool {
+	if len(in) != p.repeat.inBytes || len(out) != p.repeat.outBytes {
+		return false
+	}
 	if !p.plain() {
 		return start(in) == p.repeat.in && start(out) == p.repeat.out
 	}

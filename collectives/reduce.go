@@ -14,8 +14,8 @@ import (
 // contributions of some ranks: the Status says how much and whose.
 func Reduce[T Element](ctx context.Context, t *Team, root int, buf []T, op Op, opts ...Option) (Status, error) {
 	mem := reduce.BytesOf(buf)
-	g := glance{schedule.Reduce, true, op, root, reduce.TypeWord[T](), len(mem), len(mem)}
-	if p, err := t.again(ctx, &g, opts, mem, mem); p != nil || err != nil {
+	g := glanceOf(schedule.Reduce, true, op, root, reduce.TypeWord[T]())
+	if p, err := t.again(ctx, g, opts, mem, mem); p != nil || err != nil {
 		return t.statusOf(p), err
 	}
 	task := ReduceTask(root, buf, op, opts...)

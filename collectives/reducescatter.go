@@ -18,8 +18,8 @@ func ReduceScatter[T Element](ctx context.Context, t *Team, dst, src []T, op Op,
 	if inPlace {
 		out = in
 	}
-	g := glance{schedule.ReduceScatter, inPlace, op, 0, reduce.TypeWord[T](), len(in), len(out)}
-	if p, err := t.again(ctx, &g, opts, in, out); p != nil || err != nil {
+	g := glanceOf(schedule.ReduceScatter, inPlace, op, 0, reduce.TypeWord[T]())
+	if p, err := t.again(ctx, g, opts, in, out); p != nil || err != nil {
 		return err
 	}
 	task := ReduceScatterTask(t, dst, src, op, opts...)

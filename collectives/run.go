@@ -208,7 +208,7 @@ func (t *Team) sleep(ctx context.Context) error {
 		if err := t.stalled(ctx); err != nil {
 			return t.fail(err)
 		}
-		lasts.begin(t)
+		lasts.told(t, t.proc.TellWait)
 	}
 }
 

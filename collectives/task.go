@@ -211,7 +211,8 @@ func (t *Team) plan(ctx context.Context, task *Task) (*Plan, error) {
 		made.task.in, made.task.out, made.task.extra = nil, nil, make([][]byte, len(task.extra))
 		if task.call.Counts == nil && task.user == nil && len(task.extra) == 0 {
 			made.repeat.optionless = task.call.Options == (choice.Settings{})
-			made.repeat.glance = glance{task.call.Op, task.call.InPlace, task.op, task.call.Root, reduce.TypeWordOf(task.elem.typ), len(task.in), len(task.out)}
+			made.repeat.glance = glanceOf(task.call.Op, task.call.InPlace, task.op, task.call.Root, reduce.TypeWordOf(task.elem.typ))
+			made.repeat.inBytes, made.repeat.outBytes = len(task.in), len(task.out)
 		}
 		t.plans.byKey[k] = made
 		p = made

@@ -150,7 +150,7 @@ func (t *Team) build(ctx context.Context) error {
 	}
 	err := t.configure()
 	if err == nil {
-		t.queue, err = t.proc.CreateQueue()
+		t.queue, err = t.proc.CreateQueue(gaspi.Serialized()) // by enter
 	}
 	if err := agree.Unanimous(ctx, t.own, err); err != nil {
 		return err

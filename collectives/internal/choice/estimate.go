@@ -38,14 +38,23 @@ func (ch *Chooser) estimate(c *Signature, at *price.Topology, v Variant) (second
 	if v.vectors > 1 {
 		profile = profile.Fanned(float64(v.vectors), float64(segment.Count))
 	}
-	machine := ch.Machine.At(underWay(&c.Call, v.Segments) * c.Element)
-	if ch.floods(c, at, v) {
-		machine = machine.Flooded()
-	}
+	machine := ch.found(c, at, v)
 	work := price.Segments{
 		Count: segments, AtOnce: float64(max(1, v.Segments.Concurrency)), Element: float64(c.Element), Vectors: meanVectors(&c.Call),
 	}
 	return price.Estimate(&machine, at, profile, work), profile.Steps() * segments * float64(c.Size)
+}
+
+// found is the machine as a variant of a call finds it.
+func (ch *Chooser) found(c *Signature, at *price.Topology, v Variant) price.Machine {
+	machine := ch.Machine
+	if !v.Algorithm.OneWay {
+		machine = machine.At(underWay(&c.Call, v.Segments) * c.Element)
+	}
+	if ch.floods(c, at, v) {
+		machine = machine.Flooded()
+	}
+	return machine
 }
 
 // cut is the elements of a segment of n, and how many there are: a last one that is shorter counts

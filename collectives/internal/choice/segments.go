@@ -101,10 +101,7 @@ func (ch *Chooser) predict(c *Signature, at *price.Topology, v Variant) (float64
 	with := c.Call
 	with.Radix = v.Radix
 	load := price.Load{Element: c.Element, Runs: runs, Hosts: ch.Hosts}
-	machine := ch.Machine.At(underWay(&with, v.Segments) * c.Element)
-	if ch.floods(c, at, v) {
-		machine = machine.Flooded()
-	}
+	machine := ch.found(c, at, v)
 	var seconds float64
 	var err error
 	if v.cuts() == 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // How plain slices are cut: in long segments, two at a time, of which there is one where the vector
@@ -44,5 +45,27 @@ func TestSegmentsOfPlainSlices(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// Goal: over sockets of one host, a long vector that goes one way alone is not cut, and one that goes both
+// ways at a time is.
+func TestOneWayIsNotCut(t *testing.T) {
+	for _, c := range []struct {
+		op  schedule.Operation
+		cut bool
+	}{{schedule.Broadcast, false}, {schedule.AllToAll, true}} {
+		m := machine()
+		m.Network = price.Link{Latency: 0.5e-6, Put: 3.5e-6, Signal: 3.5e-6}
+		m.Take, m.Bandwidth, m.SocketFar, m.Near, m.Cores = 2.5e-6, 20e9, 4.5e9, 1<<20, 2
+		call := call(c.op, 1<<20)
+		call.Size, call.Nodes = 2, []int{0, 1}
+		v, err := (&Chooser{Machine: m, Hosts: []int{0, 0}}).Choose(call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cut := v.cuts() > 0; cut != c.cut {
+			t.Errorf("%v of 8 MiB: chose %v", c.op, v)
+		}
 	}
 }

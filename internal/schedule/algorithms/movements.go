@@ -5,7 +5,7 @@ import "github.com/gaspi-go/gaspi-go/internal/schedule"
 // movements are the algorithms of operations that move elements and combine none.
 func movements() []Algorithm {
 	return []Algorithm{
-		{Op: schedule.Broadcast, Name: "flat", Emit: broadcastFlat, Formula: broadcastFlatFormula, Exposes: true},
+		{Op: schedule.Broadcast, Name: "flat", Emit: broadcastFlat, Formula: broadcastFlatFormula, Exposes: true, OneWay: true},
 		{Op: schedule.Broadcast, Name: "binomial", Emit: broadcastBinomial, Formula: broadcastBinomialFormula, Exposes: true},
 		{Op: schedule.Broadcast, Name: "chain", Emit: broadcastChain, Formula: broadcastChainFormula, Exposes: true},
 		{Op: schedule.Broadcast, Name: "scatter-allgather", Emit: broadcastScatterAllGather, Formula: broadcastScatterAllGatherFormula, Exposes: true},
@@ -15,7 +15,7 @@ func movements() []Algorithm {
 		{Op: schedule.Broadcast, Name: "coded", Emit: broadcastCoded, Formula: broadcastCodedFormula, Plain: true, Coded: true},
 		{Op: schedule.Broadcast, Name: "coded-chain", Emit: broadcastCodedChain, Formula: broadcastCodedChainFormula, Plain: true, Coded: true},
 
-		{Op: schedule.Gather, Name: "flat", Emit: gatherFlat, Formula: gatherFlatFormula, Exposes: true},
+		{Op: schedule.Gather, Name: "flat", Emit: gatherFlat, Formula: gatherFlatFormula, Exposes: true, OneWay: true},
 		{Op: schedule.Gather, Name: "binomial", Emit: gatherBinomial, Formula: gatherBinomialFormula, Exposes: true},
 		{Op: schedule.Gather, Name: "eager", Emit: gatherEager, Formula: gatherEagerFormula, Plain: true, Whole: true},
 		{Op: schedule.Gather, Name: "direct", Emit: gatherDirect, Formula: gatherDirectFormula, Shares: true, Exposes: true},
