@@ -41,13 +41,23 @@ func (s *Store) do(cmd *core.Command) {
 	case core.OpPut:
 		s.put(cmd)
 	case core.OpFold:
-		s.fold(cmd, s.at(cmd.Src, cmd.Len))
+		s.foldNear(cmd)
 	case core.OpFoldData:
-		s.fold(cmd, cmd.Data)
+		s.fold(cmd, s.at(cmd.Off, cmd.Len), cmd.Data)
 	case core.OpCopy:
-		segment.Copy(s.at(cmd.Off, cmd.Len), s.at(cmd.Src, cmd.Len))
+		if src := s.read(cmd.Peer, cmd.Src, cmd.Len); !src.unreadable {
+			segment.Copy(s.at(cmd.Off, cmd.Len), src.bytes)
+			s.checkRead(&src)
+		}
 	case core.OpStore:
 		copy(s.at(cmd.Off, cmd.Len), cmd.Data)
+	case core.OpTell:
+		s.tell(cmd)
+	case core.OpReport:
+		if !s.unread {
+			s.sent = append(s.sent, cmd.Transfer)
+		}
+		s.unread = false
 	}
 }
 
@@ -65,9 +75,9 @@ func (s *Store) fill(cmd *core.Command) {
 	s.core.Filled(c.number, cmd.Len)
 }
 
-// fold combines src into the store. Bytes at the end of an object that are no whole element
+// fold stores left op src. Bytes at the end of an object that are no whole element
 // stay as they are: the caller of the reduction finds out by the size.
-func (s *Store) fold(cmd *core.Command, src []byte) {
+func (s *Store) fold(cmd *core.Command, left, src []byte) {
 	k, known := s.kernels[cmd.Fold]
 	if !known {
 		two, size, err := reduce.Code(cmd.Fold).Kernel()
@@ -79,8 +89,7 @@ func (s *Store) fold(cmd *core.Command, src []byte) {
 		s.kernels[cmd.Fold] = k
 	}
 	n := len(src) - len(src)%k.size
-	dst := s.at(cmd.Off, int64(n))
-	k.two(dst, dst, src[:n])
+	k.two(s.at(cmd.Off, int64(n)), left[:n], src[:n])
 	s.stats.Folded += uint64(n)
 }
 

@@ -3,6 +3,8 @@ package hoplite
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 )
 
 // Leftovers says what a store still has although all objects were deleted: "" is nothing.
@@ -32,3 +34,17 @@ func (s *Store) Leftovers() string {
 	add(len(s.followed), "Gets that follow")
 	return strings.Join(left, ", ")
 }
+
+// ReadsAround calls a function while bytes of a member's store are read, and reports whether they count as
+// read.
+func (s *Store) ReadsAround(member core.Rank, meanwhile func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	src := s.read(member, 0, 64)
+	meanwhile()
+	s.checkRead(&src)
+	return !src.unreadable
+}
+
+// SharesCores reports whether ranks of this host outnumber its cores.
+func (s *Store) SharesCores() bool { return s.shareCores() }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
@@ -152,7 +153,12 @@ func (s *Store) connect() error {
 
 // start begins to serve the members.
 func (s *Store) start() {
+	near := make([]bool, len(s.peers))
+	for i := range near {
+		near[i] = s.peers[i].near && s.shareCores()
+	}
 	s.core = core.New(core.Config{
+		Near: near, Star: s.cfg.Shape == ShapeAuto && !slices.Contains(near, false),
 		Rank: core.Rank(s.me), Size: len(s.peers), Capacity: s.cfg.Capacity, Align: align,
 		Inline: s.cfg.Inline, InlineQuota: s.cfg.InlineQuota, Chunk: s.cfg.Chunk, Window: s.cfg.Window,
 		Slots: s.cfg.Slots, Links: core.Links(s.cfg.Links), Shape: core.Shape(s.cfg.Shape),

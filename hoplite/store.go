@@ -44,7 +44,9 @@ type Store struct {
 	peers    []peer // by number in the group
 	active   []transfer
 	asked    map[asked]int64 // sizes of what members have asked for
-	sent     []uint64        // transfers that have had a put land
+	sent     []uint64        // transfers that have had a put land, and other reports
+	reads    atomic.Uint64   // times that a member's store was read; see checkRead
+	unread   bool            // a command since the last report could not read a member's store
 	gets     map[string][]*openCall
 	pulled   []string // ids of objects whose transfer has begun
 	followed []*follower
@@ -262,7 +264,7 @@ type Stats struct {
 	Calls            uint64 // calls of the program that have begun
 	MessagesSent     uint64 // messages of the protocol, to other members
 	MessagesReceived uint64 // those from other members
-	Chunks           uint64 // parts of objects that were sent
+	Chunks           uint64 // parts of objects that were sent, or that others were told to read here
 	BytesSent        uint64 // their size
 	Folded           uint64 // bytes that were combined into another object
 }

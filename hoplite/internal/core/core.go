@@ -22,12 +22,13 @@ type Core struct {
 	slots     []*object // what each slot receives
 	needs     []*need   // objects and jobs that wait for room, first come first
 	transfers map[uint64]*outgoing
-	early     []earlyPull        // requests for streams of which the caller has not told this rank
-	refs      map[uint64]*object // held by the program
-	follows   map[uint64]*object // held by those who copy behind the watermark
-	passing   map[*object]bool   // no longer found, but still in use
-	clock     uint64             // of uses, for eviction
-	spans     []span             // of checkStore, to be used again
+	folds     map[uint64]*reductionNode // by the number of what is to be reported
+	early     []earlyPull               // requests for streams of which the caller has not told this rank
+	refs      map[uint64]*object        // held by the program
+	follows   map[uint64]*object        // held by those who copy behind the watermark
+	passing   map[*object]bool          // no longer found, but still in use
+	clock     uint64                    // of uses, for eviction
+	spans     []span                    // of checkStore, to be used again
 
 	// Calls of the program.
 	calls   map[CallID]*call
@@ -43,7 +44,8 @@ func New(cfg Config) *Core {
 	c := &Core{
 		cfg: cfg, dead: make([]bool, cfg.Size), shards: make([]*shard, cfg.Size),
 		objects: map[string]*object{}, streams: map[Stream]*reductionNode{}, arena: newArena(cfg.Capacity, cfg.Align),
-		slots: make([]*object, cfg.Slots), transfers: map[uint64]*outgoing{}, refs: map[uint64]*object{}, follows: map[uint64]*object{},
+		slots: make([]*object, cfg.Slots), transfers: map[uint64]*outgoing{},
+		folds: map[uint64]*reductionNode{}, refs: map[uint64]*object{}, follows: map[uint64]*object{},
 		passing: map[*object]bool{}, calls: map[CallID]*call{}, fills: map[CallID]*object{},
 		watched: map[uint64]*watching{}, reduces: map[uint64]*reduction{},
 	}
@@ -99,6 +101,8 @@ func (c *Core) onOther(from Rank, m *Message) {
 		c.onCancel(from, m.cancel())
 	case KindStopped:
 		c.onStopped(from, m.Stopped())
+	case KindLent:
+		c.onLent(from, m.lent())
 	case KindJobReq:
 		c.onJobReq(m.jobReq())
 	case KindInput:

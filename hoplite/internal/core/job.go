@@ -6,17 +6,20 @@ import "slices"
 // other positions with a copy of this store, and others pull what comes out. The caller's
 // own job is one too, and makes the target.
 type reductionNode struct {
-	key   Stream
-	op    uint32
-	size  int64
-	own   []*object // copies of this store
-	bytes [][]byte  // inline sources; the caller's job alone
-	ins   []In
-	bufs  []*object // where ins are received; the first is also where the result grows
-	out   *object   // what is pulled: bufs[0], or the only source, or the target
-	done  int64     // [0, done) of out is final
-	need  *need
-	root  *reduction
+	key     Stream
+	op      uint32
+	size    int64
+	own     []*object // copies of this store
+	bytes   [][]byte  // inline sources; the caller's job alone
+	ins     []In
+	bufs    []*object // of ins, where they are received or lent; then out if it is no other object
+	out     *object   // where the result grows and what is pulled: that of an input, or the only source, or the target
+	done    int64     // [0, done) of out is final
+	reads   bool      // an input is lent: folds are reported
+	folding uint64    // the number of the fold that was not reported yet, 0 if there is none
+	upTo    int64     // done when it is
+	need    *need
+	root    *reduction
 }
 
 // place is the key of a job's position, whatever its attempt.
@@ -91,33 +94,56 @@ func (c *Core) begin(j *reductionNode) {
 		j.out = j.own[0]
 		return
 	}
-	for i := range j.ins {
-		if i == 0 && j.root != nil {
+	inPlace := false // an input is received where the result grows
+	for _, in := range j.ins {
+		lent := c.near(in.Rank)
+		if !lent && !inPlace && j.root != nil {
+			inPlace = true
 			j.bufs = append(j.bufs, j.out)
 			continue
 		}
-		b := c.newObject("", fetching)
-		b.size = j.size
-		b.serve.jobs = append(b.serve.jobs, j)
-		j.bufs = append(j.bufs, b)
+		b := c.buffer(j)
+		b.recv.lent = lent
+		j.reads = j.reads || lent
+		if !lent && !inPlace {
+			inPlace, j.out = true, b
+		}
 	}
-	if j.root == nil {
-		j.out = j.bufs[0]
+	if j.out == nil {
+		j.out = c.buffer(j)
 	}
 	j.out.folds = j
 	j.need = &need{job: j}
 	c.wantRoom(j.need)
 }
 
+// buffer adds an object without an id to a job.
+func (c *Core) buffer(j *reductionNode) *object {
+	b := c.newObject("", fetching)
+	b.size = j.size
+	b.serve.jobs = append(b.serve.jobs, j)
+	j.bufs = append(j.bufs, b)
+	return b
+}
+
 // roomForJob reports whether it has dealt with n. A job takes all its room at once.
 func (c *Core) roomForJob(n *need) bool {
 	j := n.job
 	all := j.bufs
-	if len(all) == 0 {
-		all = []*object{j.out}
+	if !slices.Contains(all, j.out) {
+		all = append(slices.Clip(all), j.out)
+	}
+	slots, buffers := 0, int64(0)
+	for i, b := range all {
+		if i < len(j.ins) {
+			slots++
+		}
+		if !b.recv.lent {
+			buffers++
+		}
 	}
 	for i, b := range all {
-		lacks := c.reserve(b, len(j.ins) > 0)
+		lacks := c.reserve(b, i < len(j.ins))
 		if lacks == nothing {
 			continue
 		}
@@ -125,8 +151,8 @@ func (c *Core) roomForJob(n *need) bool {
 			c.unreserve(b)
 		}
 		c.unreserve(b)
-		n.slot = lacks == slot && len(all) <= len(c.slots) && c.slotWillFree()
-		if n.slot || lacks == memory && (c.evictFor(j.size*int64(len(all))) || c.willFree(func(*object) bool { return false })) {
+		n.slot = lacks == slot && slots <= len(c.slots) && c.slotWillFree()
+		if n.slot || lacks == memory && (c.evictFor(j.size*buffers) || c.willFree(func(*object) bool { return false })) {
 			return false
 		}
 		c.unneed(n)
@@ -158,16 +184,7 @@ func (c *Core) step(j *reductionNode) {
 	if j.need != nil || j.out.folds != j || j.out.state == dropped {
 		return
 	}
-	limit := j.size
-	for _, o := range j.own {
-		limit = min(limit, o.ready())
-	}
-	for _, b := range j.bufs {
-		limit = min(limit, b.mem.have)
-	}
-	for j.done < limit {
-		c.fold(j, min(c.cfg.Chunk, limit-j.done))
-	}
+	c.foldMore(j)
 	for i := 0; i < len(j.out.serve.outs); {
 		out := j.out.serve.outs[i]
 		c.pump(out)
@@ -185,23 +202,70 @@ func (c *Core) step(j *reductionNode) {
 	}
 }
 
+// foldMore folds what is there of all inputs and was not folded yet: all of it, or where inputs
+// are lent a chunk, which is to be reported.
+func (c *Core) foldMore(j *reductionNode) {
+	limit := j.size
+	for _, o := range j.own {
+		limit = min(limit, o.ready())
+	}
+	for _, b := range j.bufs[:len(j.ins)] {
+		limit = min(limit, b.mem.have)
+		if b.recv.lent && b.recv.from == NoRank {
+			return // all of it was folded, or its sender is dead
+		}
+	}
+	if j.reads {
+		if n := min(c.cfg.Chunk, limit-j.done); n > 0 && j.folding == 0 {
+			c.fold(j, n)
+			j.folding, j.upTo = c.next(), j.done+n
+			c.folds[j.folding] = j
+			c.command(Command{Op: OpReport, Transfer: j.folding})
+		}
+		return
+	}
+	for j.done < limit {
+		n := min(c.cfg.Chunk, limit-j.done)
+		c.fold(j, n)
+		j.done += n
+	}
+}
+
 // fold adds the next n bytes of all inputs to the result. Where no input is received into
-// the result, the first one is copied there.
+// the result, it begins with the first two, or with a copy of the only one.
 func (c *Core) fold(j *reductionNode, n int64) {
 	at := j.out.mem.off + j.done
-	started := len(j.bufs) > 0
-	for i, b := range j.bufs {
-		if i > 0 {
-			c.command(Command{Op: OpFold, Off: at, Src: b.mem.off + j.done, Len: n, Fold: j.op})
+	started := false
+	var first *Command // what the result begins with, if it is not there yet
+	add := func(peer Rank, src int64) {
+		cmd := Command{Op: OpFold, Off: at, Len: n, Peer: peer, Src: src, Fold: j.op}
+		switch {
+		case !started && first == nil:
+			first = &cmd
+			return
+		case !started:
+			cmd.Apart, cmd.LeftPeer, cmd.Left = true, first.Peer, first.Src
+		}
+		started = true
+		c.command(cmd)
+	}
+	for _, b := range j.bufs[:len(j.ins)] {
+		started = started || b == j.out
+	}
+	for _, b := range j.bufs[:len(j.ins)] {
+		switch {
+		case b.recv.lent:
+			add(b.recv.from, b.recv.src+j.done)
+		case b != j.out:
+			add(c.cfg.Rank, b.mem.off+j.done)
 		}
 	}
 	for _, o := range j.own {
-		op := OpFold
-		if !started {
-			op = OpCopy
-		}
-		started = true
-		c.command(Command{Op: op, Off: at, Src: o.mem.off + j.done, Len: n, Fold: j.op})
+		add(c.cfg.Rank, o.mem.off+j.done)
+	}
+	if !started && first != nil {
+		first.Op, started = OpCopy, true
+		c.command(*first)
 	}
 	for _, data := range j.bytes {
 		op := OpFoldData
@@ -211,12 +275,12 @@ func (c *Core) fold(j *reductionNode, n int64) {
 		started = true
 		c.command(Command{Op: op, Off: at, Data: data[j.done : j.done+n], Len: n, Fold: j.op})
 	}
-	j.done += n
 }
 
 // endJob forgets a job. Its memory goes back once nobody sends into or from it.
 func (c *Core) endJob(j *reductionNode) {
 	delete(c.streams, j.key.place())
+	delete(c.folds, j.folding)
 	if j.need != nil {
 		c.unneed(j.need)
 		j.need = nil

@@ -47,6 +47,9 @@ const (
 	KindJobFailed
 	KindJobEnd
 
+	// Between stores of ranks that share memory.
+	KindLent
+
 	kinds // their number
 )
 
@@ -91,6 +94,7 @@ var unpacked = [...]func(m *Message) any{
 	KindInput:     func(m *Message) any { return m.input() },
 	KindJobFailed: func(m *Message) any { return m.jobFailed() },
 	KindJobEnd:    func(m *Message) any { return m.jobEnd() },
+	KindLent:      func(m *Message) any { return m.lent() },
 }
 
 // Each kind has two functions: its method message returns a struct as a message, and the method of
@@ -134,6 +138,7 @@ func (m JobReq) message() (w Message)    { m.fields(w.begin(KindJobReq)); return
 func (m Input) message() (w Message)     { m.fields(w.begin(KindInput)); return w }
 func (m JobFailed) message() (w Message) { m.fields(w.begin(KindJobFailed)); return w }
 func (m JobEnd) message() (w Message)    { m.fields(w.begin(KindJobEnd)); return w }
+func (m Lent) message() (w Message)      { m.fields(w.begin(KindLent)); return w }
 
 func (m *Message) putReq() (r PutReq)       { r.fields(m.reader()); return r }
 func (m *Message) done() (r Done)           { r.fields(m.reader()); return r }
@@ -164,3 +169,4 @@ func (m *Message) jobReq() (r JobReq)       { r.fields(m.reader()); return r }
 func (m *Message) input() (r Input)         { r.fields(m.reader()); return r }
 func (m *Message) jobFailed() (r JobFailed) { r.fields(m.reader()); return r }
 func (m *Message) jobEnd() (r JobEnd)       { r.fields(m.reader()); return r }
+func (m *Message) lent() (r Lent)           { r.fields(m.reader()); return r }

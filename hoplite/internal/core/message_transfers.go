@@ -17,9 +17,11 @@ type Pull struct {
 	Size, From, Off int64
 	// Directory is the rank that the sender takes for the owner of the object's shard.
 	Directory Rank
+	// Lend asks to be told where the copy is, in place of being sent it.
+	Lend bool
 }
 
-// A Cancel asks to stop sending into a slot.
+// A Cancel asks to stop sending into a slot, or gives back what was lent.
 type Cancel struct {
 	Slot uint32
 	Seq  uint64
@@ -29,6 +31,14 @@ type Cancel struct {
 type Stopped struct {
 	Slot uint32
 	Seq  uint64
+}
+
+// A Lent says where the sender of a transfer has what it lends.
+type Lent struct {
+	Slot uint32
+	Seq  uint64
+	// Off is where the object begins in the sender's store, in bytes.
+	Off int64
 }
 
 // An In is one input of a job: a stream of another position.
@@ -84,6 +94,7 @@ func (m *Pull) fields(f fields) {
 	directory := uint64(m.Directory)
 	f.u64(atRef, &directory)
 	m.Directory = Rank(directory)
+	f.flag(flagLend, &m.Lend)
 }
 
 func (m *Cancel) fields(f fields) {
@@ -94,6 +105,12 @@ func (m *Cancel) fields(f fields) {
 func (m *Stopped) fields(f fields) {
 	f.u32(atSlot, &m.Slot)
 	f.u64(atSeq, &m.Seq)
+}
+
+func (m *Lent) fields(f fields) {
+	f.u32(atSlot, &m.Slot)
+	f.u64(atSeq, &m.Seq)
+	f.i64(atOff, &m.Off)
 }
 
 func (m *JobReq) fields(f fields) {

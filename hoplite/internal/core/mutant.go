@@ -50,6 +50,8 @@ const (
 	MutantResumeZero
 	// MutantAnyCopy sends from whatever copy is there, not only from the one that was meant.
 	MutantAnyCopy
+	// MutantFreeLent frees memory that is lent before the receiver has given it back.
+	MutantFreeLent
 	// Mutants is their number.
 	Mutants
 )
@@ -58,7 +60,8 @@ const (
 func (m Mutant) String() string {
 	names := [...]string{"none", "offer-dead", "twice-recovered", "no-alternative", "never-lost", "any-source", "tail-omitted",
 		"evict-unasked", "evict-in-use", "reuse-early", "lost-too-early", "no-generation", "delete-local", "delete-early",
-		"keep-prefix", "count-twice", "used-wrong", "serve-early", "no-replica", "two-children", "resume-zero", "any-copy"}
+		"keep-prefix", "count-twice", "used-wrong", "serve-early", "no-replica", "two-children", "resume-zero", "any-copy",
+		"free-lent"}
 	if int(m) < len(names) {
 		return names[m]
 	}

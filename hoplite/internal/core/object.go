@@ -70,6 +70,12 @@ type reception struct {
 	fromCopy uint64
 	made     bool // a reduction makes what is received
 	stopping bool // canceled, and the sender has not confirmed
+
+	// Of a copy that the sender lends.
+	lent  bool
+	known bool  // the sender has said where it is
+	src   int64 // where
+	told  int64 // how much of it is there
 }
 
 // A service is those that read an object besides the program.

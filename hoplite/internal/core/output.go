@@ -22,25 +22,36 @@ const (
 	// and then to set the word of Slot there to Watermark. Report with Sent once the
 	// bytes have landed.
 	OpPut
-	// OpFold asks to combine: [Off, Off+Len) becomes itself op [Src, Src+Len).
+	// OpFold asks to combine: [Off, Off+Len) becomes itself op [Src, Src+Len) of Peer's store.
+	// With Apart it becomes [Left, Left+Len) of LeftPeer's store op that.
 	OpFold
-	// OpCopy asks to copy [Src, Src+Len) to [Off, Off+Len).
+	// OpCopy asks to copy [Src, Src+Len) of Peer's store to [Off, Off+Len).
 	OpCopy
 	// OpStore asks to copy Data to Off.
 	OpStore
 	// OpFoldData asks to combine: [Off, Off+Len) becomes itself op Data.
 	OpFoldData
+	// OpTell asks to set the word of Slot at Peer to Watermark, which was Off before.
+	OpTell
+	// OpReport asks to report Transfer with Sent. If a command since the last one could not read
+	// the store of a rank, that is not reported: the rank is about to be known as dead.
+	OpReport
 )
 
 // A Command is work on bytes. Commands are done in the order in which they are
-// given; OpFold, OpCopy, OpStore and OpFoldData are done at once, as the next command may
-// build on them.
+// given; OpFold, OpCopy, OpStore and OpFoldData are done at once, as the next command
+// may build on them.
 type Command struct {
 	Op   CommandKind
 	Call CallID // OpFill: the Put
 	// Src, Off and Len are bytes of stores.
 	Src, Off, Len int64
-	// Peer, Slot, Seq and Watermark belong to OpPut, Transfer names it in Sent.
+	// Left and LeftPeer are the left operand of an OpFold with Apart.
+	Left     int64
+	LeftPeer Rank
+	Apart    bool
+	// Slot, Seq and Watermark belong to OpPut and OpTell. Transfer is what Sent is told. Peer is
+	// the rank that is written to, or whose store Src is in.
 	Peer      Rank
 	Slot      uint32
 	Seq       uint64

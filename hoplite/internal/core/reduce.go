@@ -111,7 +111,9 @@ func (c *Core) sourceLocated(r *reduction, i int, m Located) {
 	}
 	if r.size < 0 {
 		r.size = m.Size
-		r.plan = newPlan(c.cfg.Shape, c.cfg.Links, r.count-c.localOf(r), r.size)
+		if !c.cfg.Star {
+			r.plan = newPlan(c.cfg.Shape, c.cfg.Links, r.count-c.localOf(r), r.size)
+		}
 	}
 	s.gen, s.token = m.Gen, m.Token
 	if m.Inline {

@@ -57,7 +57,7 @@ func (c *Core) reserve(o *object, receive bool) lack {
 			return slot
 		}
 	}
-	if !o.mem.stored {
+	if !o.mem.stored && !o.recv.lent {
 		off, ok := c.arena.alloc(o.size)
 		if !ok {
 			return memory

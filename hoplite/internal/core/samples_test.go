@@ -66,7 +66,7 @@ func samples() []sample {
 		of("Rep inline", Rep{Inline: true}),
 		of("Pull", Pull{
 			ID: "a", Gen: vGen, Token: vToken, Stream: vStream, Slot: vSlot, Seq: vSeq, Size: vSize, From: vFrom, Off: vOff,
-			Directory: vRank, Copy: vCopy,
+			Directory: vRank, Copy: vCopy, Lend: true,
 		}),
 		of("Cancel", Cancel{Slot: vSlot, Seq: vSeq}),
 		of("Stopped", Stopped{Slot: vSlot, Seq: vSeq}),
@@ -74,5 +74,6 @@ func samples() []sample {
 		of("Input", Input{Stream: vStream, Index: 1, In: vIns[0]}),
 		of("JobFailed", JobFailed{Code: Full, Stream: vStream}),
 		of("JobEnd", JobEnd{Stream: vStream}),
+		of("Lent", Lent{Slot: vSlot, Seq: vSeq, Off: vOff}),
 	}
 }

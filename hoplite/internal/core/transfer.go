@@ -13,11 +13,17 @@ type outgoing struct {
 	off      int64 // where the object begins in the receiver's store
 	inFlight int
 	stream   bool // of a reduction
+	lend     bool // the receiver reads here
+	said     bool // it was told where
 	stopping bool // the receiver, or the end of the object here, has stopped it
 }
 
 // pump puts what is there and not yet on its way, as far as the window allows.
 func (c *Core) pump(out *outgoing) {
+	if out.lend {
+		c.lend(out)
+		return
+	}
 	o := out.obj
 	for !out.stopping && out.inFlight < c.cfg.Window && out.next < o.ready() {
 		n := min(c.cfg.Chunk, o.ready()-out.next)
@@ -35,8 +41,12 @@ func (c *Core) pump(out *outgoing) {
 }
 
 // Sent reports that one put of a transfer has landed, or that it never will because its
-// peer is gone. An unknown transfer is ignored.
+// peer is gone; or that all commands before an OpReport were done. An unknown transfer is ignored.
 func (c *Core) Sent(transfer uint64) {
+	if c.hasFolded(transfer) {
+		c.makeRoom()
+		return
+	}
 	out := c.transfers[transfer]
 	if out == nil {
 		return
@@ -51,8 +61,12 @@ func (c *Core) Sent(transfer uint64) {
 }
 
 // stopSending ends a transfer and reports whether it has ended at once. Else it ends
-// with the last Sent.
+// with the last Sent, or when the receiver has given back what it was lent.
 func (c *Core) stopSending(out *outgoing) bool {
+	if out.lend && out.said && !c.cfg.has(MutantFreeLent) {
+		c.recall(out)
+		return false
+	}
 	out.stopping = true
 	if out.inFlight > 0 {
 		return false
@@ -97,7 +111,7 @@ func (c *Core) onPull(from Rank, m Pull) {
 		c.refuse(from, m)
 		return
 	}
-	out := &outgoing{id: c.next(), obj: o, to: from, slot: m.Slot, seq: m.Seq, next: m.From, off: m.Off, stream: !m.Stream.none()}
+	out := &outgoing{id: c.next(), obj: o, to: from, slot: m.Slot, seq: m.Seq, next: m.From, off: m.Off, stream: !m.Stream.none(), lend: m.Lend}
 	if c.cfg.has(MutantResumeZero) && m.From > 0 {
 		out.off += m.From
 		out.next = 0
@@ -188,7 +202,11 @@ func (c *Core) onCancel(from Rank, m Cancel) {
 	}
 	for _, out := range c.transfers {
 		if out.to == from && out.slot == m.Slot && out.seq == m.Seq {
-			c.stopSending(out)
+			if out.lend {
+				c.endLoan(out)
+			} else {
+				c.stopSending(out)
+			}
 			return
 		}
 	}
@@ -199,9 +217,11 @@ func (c *Core) onCancel(from Rank, m Cancel) {
 func (c *Core) pull(o *object, from Rank, stream Stream) {
 	o.recv.seq = c.next()
 	o.recv.from = from
+	o.recv.known, o.recv.told = false, 0
 	m := Pull{
 		ID: o.id, Gen: o.gen, Token: o.token, Stream: stream, Slot: uint32(o.recv.slot), Seq: o.recv.seq,
 		Size: o.size, From: o.mem.have, Off: o.mem.off, Directory: c.directoryOf(o.id), Copy: o.recv.fromCopy,
+		Lend: o.recv.lent,
 	}
 	c.send(from, m.message())
 }
@@ -209,6 +229,13 @@ func (c *Core) pull(o *object, from Rank, stream Stream) {
 // stopReceiving cancels what o receives. Its memory is not ours again until the sender
 // has confirmed, or is dead.
 func (c *Core) stopReceiving(o *object) {
+	if o.recv.lent && o.recv.from != NoRank && !o.recv.stopping {
+		c.send(o.recv.from, Cancel{Slot: uint32(o.recv.slot), Seq: o.recv.seq}.message())
+		if o.recv.stopping = o.recv.told < o.size; !o.recv.stopping {
+			o.recv.from = NoRank
+		}
+		return
+	}
 	if o.recv.from != NoRank && !o.recv.stopping && o.mem.have < o.size {
 		o.recv.stopping = true
 		c.send(o.recv.from, Cancel{Slot: uint32(o.recv.slot), Seq: o.recv.seq}.message())
@@ -221,8 +248,11 @@ func (c *Core) onStopped(from Rank, m Stopped) {
 	if o == nil || o.recv.seq != m.Seq || o.recv.from != from {
 		return
 	}
+	if o.recv.lent && o.recv.known && !o.recv.stopping {
+		c.send(from, Cancel(m).message())
+	}
 	o.recv.stopping = false
-	if o.mem.have < o.size {
+	if o.mem.have < o.size || o.recv.lent {
 		c.sourceGone(o, true)
 	}
 	c.freeIdle(o)
@@ -247,7 +277,18 @@ func (c *Core) sourceGone(o *object, ask bool) {
 // are in the store. It may be reported late, or more than once.
 func (c *Core) Arrived(slot uint32, watermark int64) {
 	o := c.slots[slot]
-	if o == nil || o.recv.from == NoRank || watermark <= o.mem.have {
+	if o == nil || o.recv.from == NoRank {
+		return
+	}
+	if o.recv.lent {
+		if watermark > o.recv.told {
+			o.recv.told = min(watermark, o.size)
+			c.lentMore(o)
+			c.makeRoom()
+		}
+		return
+	}
+	if watermark <= o.mem.have {
 		return
 	}
 	o.mem.have = min(watermark, o.size)

@@ -67,7 +67,7 @@ type Links struct {
 	Latency float64
 }
 
-// Config is the same on all ranks, but for Rank.
+// Config is the same on all ranks, but for Rank and Near.
 type Config struct {
 	// Rank is this rank.
 	Rank Rank
@@ -92,6 +92,11 @@ type Config struct {
 	Window int
 	// Slots is how many transfers a rank receives at a time, 0 means 256. The rest wait.
 	Slots int
+	// Near says of each rank whether this one reads its store, so that inputs of reductions need not be
+	// sent: nil means none. It may differ between ranks.
+	Near []bool
+	// Star lets the caller of a reduction fold all sources itself.
+	Star bool
 	// Links price the shapes of reductions.
 	Links Links
 	// Shape forces a shape.

@@ -108,7 +108,7 @@ func Explore(o ExplorationOptions) (Exploration, error) {
 	}
 	x.late = rng.IntN(2) == 0
 	x.last = make([]int64, cfg.Size*cfg.Size)
-	w := newWorld(cfg, x, x)
+	w := newWorld(cfg, drawHosts(o.Seed, &cfg), x, x)
 	w.trace = o.Trace
 	x.prepare(w)
 	err := x.run(w)
@@ -152,6 +152,9 @@ func (x *explorer) put(w *world, from core.Rank, cmd *core.Command) (int64, int6
 	}
 	return landed, landed + x.delay()
 }
+
+// read: a rank may do much else between two reads.
+func (x *explorer) read(w *world) int64 { return w.now + x.delay() }
 
 // look: some ranks poll often, others do much else first.
 func (x *explorer) look(w *world) int64 {

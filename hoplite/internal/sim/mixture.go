@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 )
@@ -34,6 +35,21 @@ func draw(x *explorer, cfg *core.Config) mixture {
 		return tight
 	}
 	return everything
+}
+
+// drawHosts puts ranks on hosts, in half of the explorations each on one of its own: that is nil.
+// It draws apart from all else, so that a seed makes the same programs and deaths whatever it draws.
+func drawHosts(seed uint64, cfg *core.Config) []int {
+	rng := rand.New(rand.NewPCG(seed, 0x4057))
+	if rng.IntN(2) == 0 {
+		return nil
+	}
+	hosts, count := make([]int, cfg.Size), 1+rng.IntN(3)
+	for r := range hosts {
+		hosts[r] = rng.IntN(count)
+	}
+	cfg.Star = count == 1 && rng.IntN(2) == 0
+	return hosts
 }
 
 // prepare chooses ids, programs and deaths.

@@ -57,6 +57,8 @@ func (t *timing) put(w *world, from core.Rank, cmd *core.Command) (int64, int64)
 
 func (t *timing) look(w *world) int64 { return w.now }
 
+func (t *timing) read(w *world) int64 { return w.now }
+
 // carry takes n bytes through both cards: they leave one behind the other, travel, and
 // arrive one behind the other.
 func (t *timing) carry(w *world, from, to core.Rank, n int64) (landed, left int64) {
@@ -100,7 +102,7 @@ func (t *timing) prepare(r TimedRun, first core.Rank, puts func(w *world, r core
 	w := newWorld(core.Config{
 		Size: r.Ranks, Capacity: r.Size*4 + 1024, Align: 1, Chunk: r.Chunk, Inline: -1, Shape: r.Shape,
 		Links: core.Links{Bandwidth: r.Bandwidth, Latency: r.Latency.Seconds()},
-	}, t, t)
+	}, nil, t, t)
 	t.act = puts
 	for k := first; int(k) < r.Ranks; k++ {
 		w.at(0, act, k)

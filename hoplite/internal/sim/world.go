@@ -33,6 +33,8 @@ type links interface {
 	message(w *world, from, to core.Rank, m *core.Message) int64
 	// put returns when the bytes of a put have landed, and when its sender knows.
 	put(w *world, from core.Rank, cmd *core.Command) (landed, known int64)
+	// read returns when a rank reports what it reads now.
+	read(w *world) int64
 	// look returns when a rank sees a watermark that lands now.
 	look(w *world) int64
 }
@@ -47,11 +49,18 @@ type user interface {
 	turned(w *world, r core.Rank, pulled []string)
 }
 
-// newWorld makes a job whose programs have not begun.
-func newWorld(cfg core.Config, l links, u user) *world {
+// newWorld makes a job whose programs have not begun. Ranks of one host can read the stores of each
+// other; without hosts none can.
+func newWorld(cfg core.Config, hosts []int, l links, u user) *world {
 	w := &world{cfg: cfg, dead: make([]bool, cfg.Size), links: l, user: u}
 	for r := range cfg.Size {
 		cfg.Rank = core.Rank(r)
+		if hosts != nil {
+			cfg.Near = make([]bool, cfg.Size)
+			for k := range cfg.Near {
+				cfg.Near[k] = hosts[k] == hosts[r]
+			}
+		}
 		w.cores = append(w.cores, core.New(cfg))
 		w.memory = append(w.memory, make([]byte, cfg.Capacity))
 	}
@@ -172,12 +181,20 @@ func (w *world) drain(r core.Rank) {
 			e.from, e.cmd = r, cmd
 			e = w.at(known, sent, r)
 			e.from, e.cmd.Transfer = cmd.Peer, cmd.Transfer
+		case core.OpTell:
+			e := w.at(w.now, land, cmd.Peer) // it is in memory that both ranks share
+			e.from, e.cmd = r, cmd
 		case core.OpFold:
-			for i, b := range mem[cmd.Src : cmd.Src+cmd.Len] {
+			if cmd.Apart {
+				copy(dst, w.memory[cmd.LeftPeer][cmd.Left:][:cmd.Len])
+			}
+			for i, b := range w.memory[cmd.Peer][cmd.Src:][:cmd.Len] {
 				dst[i] += b
 			}
 		case core.OpCopy:
-			copy(dst, mem[cmd.Src:cmd.Src+cmd.Len])
+			copy(dst, w.memory[cmd.Peer][cmd.Src:][:cmd.Len])
+		case core.OpReport:
+			w.at(w.links.read(w), sent, r).cmd.Transfer = cmd.Transfer
 		case core.OpFoldData:
 			for i, b := range cmd.Data {
 				dst[i] += b

@@ -1,0 +1,91 @@
+package core
+
+// Between ranks that share memory, and cores, an input of a job moves no bytes: its sender lends its copy. It tells
+// the watermark of the copy, and keeps the memory until the receiver gives it back by a Cancel.
+// The job folds the input where it lies, and takes no memory for it. A Get is sent its copy, which is to
+// outlive its source.
+
+// near reports whether this rank can read the store of r.
+func (c *Core) near(r Rank) bool { return r >= 0 && int(r) < len(c.cfg.Near) && c.cfg.Near[r] }
+
+// lend tells how much of a copy that is lent is there.
+func (c *Core) lend(out *outgoing) {
+	o := out.obj
+	ready := o.ready()
+	if out.stopping || out.next >= ready {
+		return
+	}
+	if !out.said {
+		out.said = true
+		c.send(out.to, Lent{Slot: out.slot, Seq: out.seq, Off: o.mem.off}.message())
+	}
+	c.command(Command{Op: OpTell, Off: out.next, Peer: out.to, Slot: out.slot, Seq: out.seq, Watermark: ready, Transfer: out.id})
+	out.next = ready
+}
+
+// recall asks the receiver for what it was lent: the object will not be complete. The memory stays
+// until the receiver answers.
+func (c *Core) recall(out *outgoing) {
+	if !out.stopping {
+		out.stopping = true
+		c.send(out.to, Stopped{Slot: out.slot, Seq: out.seq}.message())
+	}
+}
+
+// endLoan ends a loan that the receiver has given back. The receiver waits for a word if it may
+// still be told of more.
+func (c *Core) endLoan(out *outgoing) {
+	out.stopping = !out.stopping && out.next < out.obj.size
+	c.endSending(out)
+}
+
+// onLent notes where the sender has what it lends.
+func (c *Core) onLent(from Rank, m Lent) {
+	o := c.slots[m.Slot]
+	if o == nil || o.recv.seq != m.Seq || o.recv.from != from {
+		return
+	}
+	o.recv.known, o.recv.src = true, m.Off
+	c.lentMore(o)
+}
+
+// lentMore follows from what the sender has told of a copy that it lends.
+func (c *Core) lentMore(o *object) {
+	switch {
+	case o.recv.stopping && o.recv.told == o.size:
+		o.recv.from, o.recv.stopping = NoRank, false // nothing more comes
+		c.freeIdle(o)
+	case o.recv.stopping || !o.recv.known || o.state == dropped:
+	default:
+		o.mem.have = o.recv.told
+		c.progress(o)
+	}
+}
+
+// hasFolded goes on with a job that reads what is lent, and reports whether number is that of its fold.
+func (c *Core) hasFolded(number uint64) bool {
+	j := c.folds[number]
+	if j == nil {
+		return false
+	}
+	delete(c.folds, number)
+	j.folding = 0
+	j.done = j.upTo
+	if j.done == j.size {
+		for _, b := range j.bufs[:len(j.ins)] {
+			if b.recv.lent {
+				c.giveBack(b)
+			}
+		}
+	}
+	c.step(j)
+	return true
+}
+
+// giveBack ends the reading of what is lent, all of which was told of.
+func (c *Core) giveBack(o *object) {
+	c.send(o.recv.from, Cancel{Slot: uint32(o.recv.slot), Seq: o.recv.seq}.message())
+	o.recv.from = NoRank
+	c.slots[o.recv.slot] = nil
+	o.recv.slot = -1
+}

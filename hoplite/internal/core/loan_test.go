@@ -1,0 +1,128 @@
+package core
+
+import "testing"
+
+// holder is a rank with an object "a", of which so many bytes are there, and the token of the object.
+func holder(cfg Config, size, filled int64) (c *Core, token uint64) {
+	c = New(cfg)
+	c.Put(1, "a", size, 0)
+	c.Filled(1, filled)
+	var out Output
+	c.Drain(&out)
+	token = out.Sends[len(out.Sends)-1].Msg.putReq().Token
+	c.Receive(0, PutAck{ID: "a", Gen: 7, Token: token}.message())
+	return c, token
+}
+
+// lender is a rank with an object of 100 bytes, half of which was told to rank 1 that reads it
+// there. It is the only thing that fits.
+func lender(t *testing.T, m Mutant) *Core {
+	t.Helper()
+	c, _ := holder(broken(Config{Size: 2, Capacity: 128, Inline: -1, Near: []bool{true, true}}, m), 100, 64)
+	var out Output
+	c.Receive(1, Pull{ID: "a", Gen: 7, Slot: 3, Seq: 9, Size: 100, Lend: true}.message())
+	c.Drain(&out)
+	if n := len(out.Commands); n != 1 || out.Commands[0].Op != OpTell || out.Commands[0].Watermark != 64 {
+		t.Fatalf("commands are %+v, want the word of 64 bytes", out.Commands)
+	}
+	if s := out.Sends[len(out.Sends)-1]; s.To != 1 || s.Msg.Kind() != KindLent {
+		t.Fatalf("the last message is %+v, want a Lent to rank 1", s)
+	}
+	return c
+}
+
+// Goal: memory that another rank reads is used for nothing else until it has given it back, also
+// when the object is deleted; and then it is.
+func TestLentMemoryStays(t *testing.T) {
+	for _, m := range withAndWithout(MutantFreeLent) {
+		c := lender(t, m)
+		c.Filled(1, 100)
+		c.Receive(0, Drop{Code: Deleted, ID: "a", Gen: 7}.message())
+		c.Put(2, "b", 100, 0)
+		var out Output
+		c.Drain(&out)
+		stopped, filled := 0, 0
+		for _, s := range out.Sends {
+			if s.Msg.Kind() == KindStopped {
+				stopped++
+			}
+		}
+		for _, cmd := range out.Commands {
+			if cmd.Op == OpFill {
+				filled++
+			}
+		}
+		if early := filled > 0; early != (m == MutantFreeLent) {
+			t.Errorf("%v: memory that is lent was given to another object: %v", m, early)
+		}
+		if m != MutantNone {
+			continue
+		}
+		if stopped != 1 {
+			t.Errorf("rank 1 was told %d times that the object is gone, want once", stopped)
+		}
+		if c.Receive(1, Cancel{Slot: 3, Seq: 9}.message()); len(c.transfers) != 0 {
+			t.Errorf("%d transfers are left after the memory was given back", len(c.transfers))
+		}
+		c.Drain(&out)
+		if len(out.Commands) == 0 || out.Commands[0].Op != OpFill {
+			t.Errorf("the memory was given back, and commands are %+v; want one that fills it", out.Commands)
+		}
+	}
+}
+
+// Goal: the death of the rank that reads gives the memory back.
+func TestLentToTheDead(t *testing.T) {
+	c := lender(t, MutantNone)
+	c.Filled(1, 100)
+	c.Receive(0, Drop{Code: Deleted, ID: "a", Gen: 7}.message())
+	if c.arena.used == 0 {
+		t.Fatal("memory that is lent was given back")
+	}
+	if c.Down(1); c.arena.used != 0 {
+		t.Errorf("%d bytes are kept for a rank that is dead", c.arena.used)
+	}
+}
+
+// Goal: inputs of ranks that share memory take none here. A fold of them is not counted before it is
+// reported, and there is none after the death of one of them.
+func TestFoldIsReported(t *testing.T) {
+	c, token := holder(Config{Size: 3, Capacity: 1 << 10, Chunk: 64, Inline: -1, Near: []bool{true, true, true}}, 256, 256)
+	var out Output
+	c.Receive(2, JobReq{
+		ID: "a", Gen: 7, Token: token, Size: 256, Stream: Stream{Owner: 2, Reduce: 1},
+		NumIns: 2, Ins: [maxIns]In{{Rank: 1, Position: 1}, {Rank: 2, Position: 2}},
+	}.message())
+	c.Drain(&out)
+	if c.arena.used != 512 {
+		t.Errorf("%d bytes are in use, want those of the source and of the result", c.arena.used)
+	}
+	for _, s := range out.Sends {
+		if s.Msg.Kind() != KindPull {
+			continue
+		}
+		pull := s.Msg.Pull()
+		if c.Arrived(pull.Slot, 256); !pull.Lend {
+			t.Fatalf("the Pull is %+v, want one of what is to be lent", pull)
+		}
+		if c.Receive(s.To, Lent{Slot: pull.Slot, Seq: pull.Seq, Off: 512}.message()); s.To == 1 && len(c.folds) > 0 {
+			t.Fatal("a fold has begun before both inputs are known")
+		}
+	}
+	c.Drain(&out)
+	cmd := out.Commands
+	if len(cmd) != 3 || cmd[0].Op != OpFold || !cmd[0].Apart || cmd[0].LeftPeer != 1 || cmd[0].Peer != 2 || cmd[0].Len != 64 ||
+		cmd[1].Op != OpFold || cmd[1].Peer != 0 || cmd[2].Op != OpReport {
+		t.Fatalf("commands are %+v, want a fold of the first chunk of each and a report", cmd)
+	}
+	j := c.folds[cmd[2].Transfer]
+	c.Sent(cmd[2].Transfer)
+	if c.Drain(&out); j.done != 64 {
+		t.Errorf("%d bytes are folded after a report, want 64", j.done)
+	}
+	c.Down(1)
+	c.Sent(out.Commands[2].Transfer)
+	if c.Drain(&out); len(out.Commands) != 0 {
+		t.Errorf("commands are %+v after the death of a sender", out.Commands)
+	}
+}

@@ -1,0 +1,87 @@
+package hoplite
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+	"github.com/gaspi-go/gaspi-go/segment"
+)
+
+// A stored is part of the objects of a member that shares memory with this rank.
+type stored struct {
+	of         *peer
+	at         uint64
+	span       segment.Span
+	bytes      []byte
+	unreadable bool
+}
+
+// read returns [off, off+n) of a member's objects, to be read where it is.
+func (s *Store) read(m core.Rank, off, n int64) stored {
+	if int(m) == s.me {
+		return stored{bytes: s.at(off, n)}
+	}
+	src := stored{of: &s.peers[m], at: s.lay.objects() + uint64(off)}
+	mapped := false
+	if src.span, mapped = s.seg.Mapped(src.of.rank, src.at, uint64(n)); !mapped {
+		s.cannotRead(&src)
+		return src
+	}
+	src.bytes = src.span.Bytes()
+	return src
+}
+
+// checkRead finds out whether the member still had its memory when it was read: one that leaves
+// withdraws it before it gives it back to the system, and then it reads as zeros.
+func (s *Store) checkRead(src *stored) {
+	if src.of == nil {
+		return
+	}
+	s.reads.Add(1) // an addition orders the bytes before the look
+	if _, mapped := s.seg.Mapped(src.of.rank, src.at, src.span.Len()); !mapped {
+		s.cannotRead(src)
+	}
+	runtime.KeepAlive(src.span)
+}
+
+// cannotRead has what was read not reported. The member is gone, or about to be.
+func (s *Store) cannotRead(src *stored) {
+	src.unreadable, s.unread = true, true
+	if p := src.of; p.live && !p.mute {
+		p.mute, p.out.backlog = true, nil
+		s.suspect(p, fmt.Errorf("%w: rank %d has withdrawn segment %d", gaspi.ErrNoSegment, p.rank, s.seg.ID()))
+	}
+}
+
+// foldNear combines parts of stores of members that share memory with this rank.
+func (s *Store) foldNear(cmd *core.Command) {
+	src := s.read(cmd.Peer, cmd.Src, cmd.Len)
+	left := stored{bytes: s.at(cmd.Off, cmd.Len)}
+	if cmd.Apart {
+		left = s.read(cmd.LeftPeer, cmd.Left, cmd.Len)
+	}
+	if src.unreadable || left.unreadable {
+		return
+	}
+	s.fold(cmd, left.bytes, src.bytes)
+	s.checkRead(&left)
+	s.checkRead(&src)
+}
+
+// tell posts the watermark of a copy that is lent.
+func (s *Store) tell(cmd *core.Command) {
+	p := &s.peers[cmd.Peer]
+	if !p.live || p.mute {
+		return
+	}
+	s.stats.Chunks++
+	s.stats.BytesSent += uint64(cmd.Watermark - cmd.Off)
+	n := gaspi.Notification{ID: s.lay.word(cmd.Slot), Value: wordOf(cmd.Watermark, s.asked[asked{cmd.Peer, cmd.Slot}])}
+	s.post(p, nil, func(q *gaspi.Queue) error { return q.Notify(s.seg.At(p.rank, 0), n) })
+}
+
+// shareCores reports whether ranks of this host outnumber its cores. Inputs of reductions are lent only then:
+// a sender that has a core copies on it while the receiver folds.
+func (s *Store) shareCores() bool { return s.proc.LocalSize() > s.proc.LocalCores() }

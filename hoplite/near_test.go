@@ -1,0 +1,69 @@
+package hoplite_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/hoplite"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
+)
+
+// Goal: memory that its owner withdraws while it is read, and then gives back to the system so that it
+// reads as zeros, counts as not read.
+func TestReadOfOneThatLeaves(t *testing.T) {
+	leave, left := make(chan struct{}), make(chan struct{})
+	ranktest.Local(t, 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
+		s, err := hoplite.Open(ctx, p.World(), hoplite.Config{Capacity: 1 << 10})
+		if err != nil {
+			return err
+		}
+		if p.Rank() == 1 {
+			defer close(left)
+			<-leave
+			return p.Close()
+		}
+		if !s.ReadsAround(1, func() {}) {
+			t.Error("memory of a rank that is there was not read")
+		}
+		if s.ReadsAround(1, func() { close(leave); <-left }) {
+			t.Error("memory of a rank that has left meanwhile counts as read")
+		}
+		return nil
+	})
+}
+
+// Goal: a rank counts the cores of its host, of which it sees one alone if it is bound to that. A reduction
+// has the same result whether sources are lent, since ranks share cores, or sent.
+func TestReduceWithFewCoresAndMany(t *testing.T) {
+	const ranks, n = 4, 1 << 17
+	want := make([]int64, n)
+	for r := range ranks {
+		for i, x := range numbers(r, n) {
+			want[i] += x
+		}
+	}
+	for _, cores := range []int{1, ranks - 1, ranks, 64} {
+		t.Setenv("GASPI_LOCAL_CORES", strconv.Itoa(cores))
+		job(t, ranks, hoplite.Config{}, func(ctx context.Context, p *gaspi.Proc, s *hoplite.Store) error {
+			if got := s.SharesCores(); got != (cores < ranks) {
+				t.Errorf("%d ranks share %d cores: %v", ranks, cores, got)
+			}
+			ids := []string{"0", "1", "2", "3"}
+			if err := hoplite.Put(ctx, s, ids[p.Rank()], numbers(int(p.Rank()), n)); err != nil {
+				return err
+			}
+			if p.Rank() == 0 {
+				if _, err := hoplite.Reduce[int64](ctx, s, "sum", ids, hoplite.Sum); err != nil {
+					return err
+				}
+			}
+			got, err := hoplite.Get[int64](ctx, s, "sum")
+			if err != nil {
+				return err
+			}
+			return same(got, want)
+		})
+	}
+}
