@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,6 +26,7 @@ const carrierPatience = 2 * time.Second
 type carrier struct {
 	words  []string // the command
 	brings []*remote
+	byHand string // of ssh: the command line with which the user tries it
 	cmd    *exec.Cmd
 	said   lastLine // on its standard error
 	ended  chan struct{}
@@ -75,7 +77,7 @@ func (j *job) agentCommand() (words []string, binary []byte, err error) {
 func sshCarrier(ssh []string, r *remote, agent []string) *carrier {
 	words := append([]string{}, ssh...)
 	words = append(words, "-T", "-x", "-o", "BatchMode=yes", r.name, shellLine(agent))
-	return &carrier{words: words, brings: []*remote{r}}
+	return &carrier{words: words, brings: []*remote{r}, byHand: shellLine(append(slices.Clone(ssh), r.name, "true"))}
 }
 
 func srunCarrier(remotes []*remote, agent []string) *carrier {
@@ -151,6 +153,8 @@ func (c *carrier) failure(r *remote) error {
 	switch {
 	case status == 126 || status == 127:
 		return fmt.Errorf("host %s: gaspi-run cannot be started there (%s): install it at the same path, or use --stage", r.name, or(said, fmt.Sprintf("status %d", status)))
+	case c.byHand != "" && status == sshFailed && adviceOf(said, c.byHand) != "":
+		return fmt.Errorf("host %s: %s; %s", r.name, strings.TrimSuffix(said, "."), adviceOf(said, c.byHand))
 	case said != "":
 		return fmt.Errorf("host %s: %s", r.name, strings.TrimPrefix(said, "gaspi-run agent: "))
 	case c.err != nil:

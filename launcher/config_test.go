@@ -5,6 +5,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 func TestBadConfigs(t *testing.T) {
@@ -66,6 +68,9 @@ func TestSentences(t *testing.T) {
 	for _, c := range cases {
 		if got := c.cause.sentence(c.over); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
+		}
+		if early, late := testenv.Complaints(c.cause.sentence(false)), c.cause.sentence(true); early != late {
+			t.Errorf("tests take %q for %q", early, late)
 		}
 	}
 }

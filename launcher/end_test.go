@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 func TestExitCodeIsThatOfTheFirstFailure(t *testing.T) {
@@ -74,12 +76,13 @@ func TestContinueLetsTheOthersFinish(t *testing.T) {
 	var notices []string
 	cfg.Stdout = &capture{}
 	cfg.Notice = func(s string) {
+		if testenv.Complaints(s+"\n") == "" {
+			return
+		}
 		notices = append(notices, s)
 		pipe.WriteString("go\ngo\ngo\n")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	result, err := Run(ctx, cfg)
+	result, err := Run(testenv.Context(t), cfg)
 	if err != nil || result.ExitCode != 9 || result.First.Rank != 0 {
 		t.Errorf("%v, %+v; want exit code 9 of rank 0", err, result)
 	}
@@ -176,7 +179,11 @@ func TestTimeoutAfterAFailureIsTold(t *testing.T) {
 	cfg := shell(2, `test $GASPI_RANK = 0 && exit 9; sleep 1000`)
 	cfg.OnFailure, cfg.Timeout = Continue, 200*time.Millisecond
 	o, err := runJob(t, cfg)
-	want := regexp.MustCompile(`^rank 0 .* status 9 after .*; the other rank goes on\ntimed out after 200ms; ended the rank\n$`)
+	for err == nil && o.First == nil { // the machine is too slow for rank 0 to fail by then
+		cfg.Timeout *= 2
+		o, err = runJob(t, cfg)
+	}
+	want := regexp.MustCompile(`^rank 0 .* status 9 after .*; the other rank goes on\ntimed out after ` + cfg.Timeout.String() + `; ended the rank\n$`)
 	if err != nil || o.ExitCode != 9 || !want.MatchString(o.notice) {
 		t.Errorf("exit code %d, notice %q, %v; want 9 and %v", o.ExitCode, o.notice, err, want)
 	}

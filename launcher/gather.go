@@ -67,9 +67,7 @@ func (j *job) await(ctx context.Context) error {
 	var reminding sync.WaitGroup
 	defer reminding.Wait()
 	defer close(done)
-	reminding.Go(func() {
-		boot.Remind(done, func(since string) { j.cfg.Notice(fmt.Sprintf("waiting for %s for %s", j.absent(), since)) })
-	})
+	reminding.Go(func() { boot.Remind(done, j.remind) })
 	for _, s := range j.sites {
 		r, ok := s.(*remote)
 		if !ok {
@@ -121,7 +119,15 @@ func (j *job) nobodyCame(r *remote) error {
 		r.name, phrase.Limit(j.cfg.Remote.Patience), strings.Join(j.doorway.addresses, ", "), j.absent())
 }
 
-// absent names the hosts whose agents have not connected: "hosts b, d (2 of 3 are missing)".
+// remind tells the user which hosts have been waited for, for so long. The last may have come a moment ago.
+func (j *job) remind(since string) {
+	if absent := j.absent(); absent != "" {
+		j.cfg.Notice(fmt.Sprintf("waiting for %s for %s", absent, since))
+	}
+}
+
+// absent names the hosts whose agents have not connected: "hosts b, d (2 of 3 are missing)", or
+// "" if all have.
 func (j *job) absent() string {
 	var names []string
 	remotes := 0
@@ -132,6 +138,9 @@ func (j *job) absent() string {
 				names = append(names, r.name)
 			}
 		}
+	}
+	if len(names) == 0 {
+		return ""
 	}
 	return fmt.Sprintf("%s %s (%d of %d %s missing)",
 		phrase.Plural(len(names), "host", "hosts"), strings.Join(names, ", "), len(names), remotes, phrase.Plural(len(names), "is", "are"))

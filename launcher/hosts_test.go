@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
 // fakeSSH stands for ssh: it runs the command line on this machine, as a host of
@@ -151,18 +154,39 @@ func TestHostsInputAndOutput(t *testing.T) {
 	}
 }
 
+// TestMissingHostsAreNamed has three agents connect, one by one, before the user is told.
+func TestMissingHostsAreNamed(t *testing.T) {
+	var told string
+	j := &job{cfg: Config{Notice: func(s string) { told += s + "\n" }}}
+	for _, name := range []string{"a", "b", "c"} {
+		j.sites = append(j.sites, &remote{place: place{name: name}})
+	}
+	for _, s := range j.sites {
+		j.remind("10 s")
+		s.(*remote).conn.Store(&talk.Conn{})
+	}
+	j.remind("70 s")
+	want := "waiting for hosts a, b, c (3 of 3 are missing) for 10 s\nwaiting for hosts b, c (2 of 3 are missing) for 10 s\nwaiting for host c (1 of 3 is missing) for 10 s\n"
+	if d := cmp.Diff(want, told); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if c := testenv.Complaints(told); c != "" {
+		t.Errorf("tests take %q for a complaint", c)
+	}
+}
+
 func TestHostsThatCannotBeHad(t *testing.T) {
 	cases := []struct {
 		name, list string
 		change     func(*Config)
 		want       string
 	}{
-		{"unknown", "localhost,unknown", nil, "host unknown: ssh: Could not resolve hostname unknown: Name or service not known"},
+		{"unknown", "localhost,unknown", nil, "host unknown: ssh: Could not resolve hostname unknown: Name or service not known; correct the name in --hosts"},
 		{"no agent", "a", func(c *Config) { c.Remote.Agent = []string{"/nowhere/gaspi-run", "agent"} },
 			"host a: gaspi-run cannot be started there (sh: 1: /nowhere/gaspi-run: not found): install it at the same path, or use --stage"},
 		{"ends at once", "a", func(c *Config) { c.Remote.Agent = []string{"true"} }, "ended before the agent had connected"},
 		{"no ssh", "a", func(c *Config) { c.Remote.SSH = []string{"/nowhere/ssh"} }, "host a: fork/exec /nowhere/ssh: no such file or directory"},
-		{"silent", "a,silent", func(c *Config) { c.Remote.Patience = 2 * time.Second }, "host silent: no agent has connected within 2 s to 127.0.0.1:"},
+		{"silent", "silent,a", func(c *Config) { c.Remote.Patience = 300 * time.Millisecond }, "host silent: no agent has connected within 300 ms to 127.0.0.1:"},
 		{"silent alone", "silent", func(c *Config) { c.Remote.Patience = 300 * time.Millisecond }, "waiting for host silent (1 of 1 is missing)"},
 		{"deaf", "deaf", func(c *Config) { c.Remote.Patience = 300 * time.Millisecond }, "host deaf: no agent has connected"},
 		{"too many ranks", "a:2,b", func(c *Config) { c.Ranks = 4 }, "4 ranks do not fit into the 3 slots of 2 hosts"},

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -43,6 +44,8 @@ type job struct {
 	shipment     []byte   // the program, if it is copied to other hosts
 	carriers     []*carrier
 	carrierEnded chan *carrier
+
+	begins atomic.Pointer[time.Time] // since when waits in gaspi.Init count; nil unless all ranks run
 
 	events chan any      // what sites report; see site.go
 	over   chan struct{} // closed when nobody listens to events any more
@@ -315,12 +318,17 @@ func (j *job) do(a action) {
 		j.decide(lossWeighed{a.rank, j.losses.behind(j.policy.exits[a.rank])})
 	case allStarted:
 		j.progress.end()
+		j.countWaits()
 	case look:
 		j.watch.tell()
 	case suspend:
 		j.limit.pause()
+		j.begins.Store(nil) // before: this process may go on for a moment, and looks before it has heard of resume
 		suspendSelf()
 	case resume:
 		j.limit.resume()
+		if j.begins.Load() == nil && j.policy.starting == 0 {
+			j.countWaits()
+		}
 	}
 }

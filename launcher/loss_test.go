@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // agentsOf returns the processes that are agents started by this one, by the
@@ -86,11 +88,7 @@ func (c lossCase) run(t *testing.T) (o outcome, left []int) {
 func allGone(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
-		for limit := time.Now().Add(20 * time.Second); isRunning(pid); {
-			if time.Now().After(limit) {
-				t.Fatalf("process %d is left", pid)
-			}
-		}
+		testenv.Eventually(t, fmt.Sprintf("the end of process %d", pid), func() bool { return !isRunning(pid) })
 	}
 }
 

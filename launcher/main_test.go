@@ -2,14 +2,12 @@ package launcher
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
@@ -49,7 +47,9 @@ func (c *capture) String() string {
 // An outcome is everything that a finished job has shown.
 type outcome struct {
 	Result
-	stdout, stderr, notice string
+	stdout, stderr string
+	told           string // all notices, one on each line
+	notice         string // those that say more than that something takes long
 }
 
 // runJob runs cfg with its output captured. A job that hangs fails the test.
@@ -61,19 +61,18 @@ func runJob(t *testing.T, cfg Config) (outcome, error) {
 		cfg.Stdout = &stdout
 	}
 	cfg.Stderr = &stderr
-	cfg.Notice = func(s string) { o.notice += s + "\n" }
+	cfg.Notice = func(s string) { o.told += s + "\n" }
 	cfg.Log = func(line string) {
 		if strings.Contains(line, "DATA RACE") || strings.Contains(line, "panic:") {
 			t.Errorf("an agent says: %s", line)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
+	ctx := testenv.Context(t)
 	result, err := Run(ctx, cfg)
 	if ctx.Err() != nil {
-		t.Fatalf("the job was still running after 30 s: %+v\n%s%s", result, &stdout, &stderr)
+		t.Fatalf("the job does not end: %+v\n%s%s", result, &stdout, &stderr)
 	}
-	o.Result, o.stdout, o.stderr = result, stdout.String(), stderr.String()
+	o.Result, o.stdout, o.stderr, o.notice = result, stdout.String(), stderr.String(), testenv.Complaints(o.told)
 	return o, err
 }
 

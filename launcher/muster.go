@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"sync"
 
+	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
@@ -26,6 +28,7 @@ type muster struct {
 	mu      sync.Mutex
 	taken   map[int32]string // guarded by mu; by its number, from where a node has joined
 	refused string           // guarded by mu; the last connection that was not let in
+	found   bool             // guarded by mu; a node has come
 
 	nodes []*recruit // index is the node; nil for node 0 and those that have not come
 }
@@ -128,6 +131,7 @@ func (m *muster) check(h auth.Hello) error {
 func (m *muster) pass(conn net.Conn, h auth.Hello) {
 	m.mu.Lock()
 	_, taken := m.taken[h.From]
+	m.found = true
 	if !taken {
 		m.taken[h.From] = conn.RemoteAddr().String()
 	}
@@ -195,9 +199,9 @@ func (m *muster) await(ctx context.Context, signals *signals, wait *patience, ha
 				return err
 			}
 		case <-wait.word.C:
-			m.tell(fmt.Sprintf("waiting for %s for %s", m.whoIsMissing(), phrase.Limit(wait.passed())))
+			m.tell(fmt.Sprintf("waiting for %s for %s%s", m.whoIsMissing(), phrase.Limit(wait.passed()), m.elsewhere(ctx, "; ")))
 		case <-wait.over:
-			return m.overdue(wait)
+			return m.overdue(ctx, wait)
 		case <-ctx.Done():
 			return ctx.Err()
 		case sig := <-signals.channel():
@@ -277,16 +281,43 @@ func (m *muster) whoIsMissing() string {
 	return fmt.Sprintf("%s %s (%d of %d %s missing)", phrase.Plural(len(list), "node", "nodes"), phrase.Numbers(list), len(list), m.cfg.Node.Count, phrase.Plural(len(list), "is", "are"))
 }
 
-func (m *muster) overdue(p *patience) error {
+// elsewhere says, behind a separator, that the rendezvous does not seem to lead to this host, and what to do. It is empty
+// if it does, and where somebody has found the way.
+func (m *muster) elsewhere(ctx context.Context, separator string) string {
+	m.mu.Lock()
+	found := m.found || m.refused != ""
+	m.mu.Unlock()
+	if found {
+		return ""
+	}
+	why := boot.Elsewhere(ctx, m.cfg.Node.Rendezvous)
+	if why == "" {
+		return ""
+	}
+	example := ""
+	if own, err := address.Choose(m.cfg.Interface, netip.Addr{}); err == nil && len(own) > 0 {
+		_, port, _ := net.SplitHostPort(m.cfg.Node.Rendezvous)
+		example = ", such as " + net.JoinHostPort(own[0].String(), port)
+	}
+	return fmt.Sprintf("%sno node has found the way to node 0: %s; --rendezvous expects, on all nodes, HOST:PORT with a name or an address of the host of node 0%s",
+		separator, why, example)
+}
+
+func (m *muster) overdue(ctx context.Context, p *patience) error {
 	list := m.missing()
+	astray := m.elsewhere(ctx, "")
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	hint := ""
 	if m.refused != "" {
 		hint = "; " + m.refused
 	}
-	return fmt.Errorf("%s %s %s not joined within %s (%d of %d %s missing)%s: each node is started with the same --nnodes, --rendezvous and key, and a longer wait is --join-timeout",
-		phrase.Plural(len(list), "node", "nodes"), phrase.Numbers(list), phrase.Plural(len(list), "has", "have"), phrase.Limit(p.limit), len(list), m.cfg.Node.Count, phrase.Plural(len(list), "is", "are"), hint)
+	advice := "each node is started with the same --nnodes, --rendezvous and key, and a longer wait is --join-timeout"
+	if astray != "" {
+		advice = astray
+	}
+	return fmt.Errorf("%s %s %s not joined within %s (%d of %d %s missing)%s: %s",
+		phrase.Plural(len(list), "node", "nodes"), phrase.Numbers(list), phrase.Plural(len(list), "has", "have"), phrase.Limit(p.limit), len(list), m.cfg.Node.Count, phrase.Plural(len(list), "is", "are"), hint, advice)
 }
 
 // tell says something to the users of all nodes that have joined.

@@ -21,7 +21,7 @@ func TestPackagesAreBuilt(t *testing.T) {
 	})
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -mod=mod")
 	for _, program := range []string{"./hello", "example.test/m/hello", "hello/hello.go"} {
 		o, err := runJob(t, Config{Program: program, Args: []string{"a b"}, Ranks: 2})
 		if err != nil || o.stdout != "[0] [hello a b]\n[1] [hello a b]\n" && o.stdout != "[1] [hello a b]\n[0] [hello a b]\n" {

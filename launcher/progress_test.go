@@ -3,6 +3,7 @@ package launcher
 import (
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/google/go-cmp/cmp"
 )
@@ -19,7 +20,7 @@ func (s begunSite) Begun() int { return s.ranks }
 func TestProgress(t *testing.T) {
 	var text capture
 	j := &job{cfg: Config{Ranks: 9, Stdout: &text, Stderr: &text}}
-	j.cfg.Notice = func(s string) { text.Write([]byte("notice: " + s + "\n")) }
+	j.cfg.Notice = func(s string) { text.Write([]byte(s + "\n")) }
 	var err error
 	if j.output, err = stdio.Open(j.cfg.stdio()); err != nil {
 		t.Fatal(err)
@@ -36,7 +37,10 @@ func TestProgress(t *testing.T) {
 	}
 	p.end()
 	p.end()
-	if d := cmp.Diff("notice: started 7 of 9 ranks\nnotice: started 8 of 9 ranks\n", text.String()); d != "" || p.due != nil {
+	if d := cmp.Diff("started 7 of 9 ranks\nstarted 8 of 9 ranks\n", text.String()); d != "" || p.due != nil {
 		t.Errorf("due %v (-want +got):\n%s", p.due, d)
+	}
+	if c := testenv.Complaints(text.String()); c != "" {
+		t.Errorf("tests take %q for a complaint", c)
 	}
 }

@@ -13,7 +13,8 @@ type Result struct {
 	// the first rank that failed, 128 plus the signal if it was killed; or 124
 	// after a timeout; or 128 plus the signal that ended the whole job.
 	ExitCode int
-	// Sentence says why ExitCode is not 0; it is what Config.Notice was called with.
+	// Sentence says why ExitCode is not 0; it is what Config.Notice was called with,
+	// and says of the other ranks that they have ended.
 	Sentence string
 	// First is the first rank that failed by itself; nil if none did.
 	First *RankExit

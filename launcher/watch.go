@@ -117,6 +117,7 @@ func (w *watch) look() ([]stall.View, []status.RankRow) {
 	case <-w.job.over:
 		return nil, nil
 	}
+	waiting, absent := w.job.beginning()
 	var views []stall.View
 	for r, e := range <-ends {
 		v := stall.Of(Rank(r), w.job.hostOf(Rank(r)), rows[r], now)
@@ -125,7 +126,35 @@ func (w *watch) look() ([]stall.View, []status.RankRow) {
 		}
 		views = append(views, v)
 	}
+	stall.Meet(views, waiting, absent, now)
 	return views, rows
+}
+
+// countWaits has waits in gaspi.Init count from now on: all ranks have been started, or go on after the job was
+// suspended. One that loads for long after that is late by the time since, whatever came before.
+func (j *job) countWaits() {
+	now := time.Now()
+	j.begins.Store(&now)
+}
+
+// beginning says since when each rank has waited in gaspi.Init for the others, as far as that counts, and which ranks
+// have not come there; see stall.Meet.
+func (j *job) beginning() (since []time.Time, absent []Rank) {
+	since, absent = j.server.Beginning()
+	return counted(since, j.begins.Load(), time.Now()), absent
+}
+
+// counted returns since when ranks wait, as far as that counts: from the time from, or not at all before that is known.
+func counted(since []time.Time, from *time.Time, now time.Time) []time.Time {
+	if from == nil {
+		from = &now
+	}
+	for r, t := range since {
+		if !t.IsZero() && t.Before(*from) {
+			since[r] = *from
+		}
+	}
+	return since
 }
 
 // rows returns what each rank tells of itself, in times of this host.

@@ -255,7 +255,7 @@ func (w *wiretap) replayAll(t *testing.T) (replays int) {
 			if conn == nil {
 				return replays
 			}
-			conn.SetDeadline(time.Now().Add(20 * time.Second))
+			conn.SetDeadline(time.Now().Add(testenv.Limit(t)))
 			conn.Write(again)
 			answer, _ := io.ReadAll(conn)
 			conn.Close()

@@ -60,7 +60,7 @@ func TestSignalsReachOtherHosts(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if code := l.wait(); code != 130 || !strings.HasPrefix(l.stderr.String(), "gaspi-run: interrupted by SIGINT") {
+	if code := l.wait(); code != 130 || !strings.HasPrefix(l.complaints(), "gaspi-run: interrupted by SIGINT") {
 		t.Errorf("exit code %d, stderr %q; want 130", code, l.stderr)
 	}
 }
@@ -276,7 +276,7 @@ func TestPorts(t *testing.T) {
 	defer holder.Close()
 	l = startOnHosts(t, "a:1", "--ports", fmt.Sprint(low), "true")
 	want = fmt.Sprintf("gaspi-run: listen for other hosts: all ports from %d to %d are in use: ", low, low)
-	if code := l.wait(); code != 1 || !strings.HasPrefix(l.stderr.String(), want) {
+	if code := l.wait(); code != 1 || !strings.HasPrefix(l.complaints(), want) {
 		t.Errorf("exit code %d, stderr %q; want 1, %q", code, l.stderr, want)
 	}
 }

@@ -134,7 +134,7 @@ func TestHTTPRefused(t *testing.T) {
 		{"203.0.113.1:0", "gaspi-run: --http 203.0.113.1:0: bind: cannot assign requested address: name another port, or 0 for any that is free\n", 1},
 	} {
 		l := start(t, "-n", "1", "--http", c.address, "echo", "started")
-		if code := l.wait(); code != c.code || l.stderr.String() != c.want {
+		if code := l.wait(); code != c.code || l.complaints() != c.want {
 			t.Errorf("exit code %d, stderr %q; want %d, %q", code, l.stderr, c.code, c.want)
 		}
 		if line, more := <-l.lines; more {

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,7 +29,7 @@ func TestMain(m *testing.M) {
 	testenv.Main(withCommand{m}, map[string]testenv.Role{
 		"rank": playRank, "child": playChild, "barriers": ranktest.Rank(gaspi.Config{}, meet), "recorded": ranktest.Rank(gaspi.Config{}, recorded), "ring": ranktest.Rank(gaspi.Config{}, ringReduce), "stuck": ranktest.Rank(gaspi.Config{}, stick),
 		"segments": ranktest.Rank(gaspi.Config{}, ringOfSegments), "ahead": ranktest.Rank(gaspi.Config{}, runAhead),
-		"stale": ranktest.Rank(gaspi.Config{}, reduceStale), "toil": ranktest.Rank(gaspi.Config{}, toil),
+		"stale": ranktest.Rank(gaspi.Config{}, reduceStale), "toil": ranktest.Rank(gaspi.Config{}, toil), "lag": lag,
 	})
 }
 
@@ -105,7 +104,10 @@ func meet(ctx context.Context, p *gaspi.Proc, _ []string) error {
 		}
 		time.Sleep(10 * time.Millisecond) // sleep: a rank computes between barriers
 	}
-	return nil
+	if err := p.MustQueue(0).Wait(ctx); err != nil {
+		return err
+	}
+	return p.Barrier(ctx, p.World()) // nobody leaves before the last write to it
 }
 
 // A launch is a gaspi-run under test, in a session of its own.
@@ -232,13 +234,8 @@ func (l *launch) wait() int {
 	return status.ExitStatus()
 }
 
-// startUnderWay is a line about a start that takes long, as it does where others keep the
-// processors busy.
-var startUnderWay = regexp.MustCompile(`(?m)^gaspi-run: started \d+ of \d+ ranks\n`)
-
-// complaints returns stderr without the lines about a start that takes long. It must be
-// called after wait.
-func (l *launch) complaints() string { return startUnderWay.ReplaceAllString(l.stderr.String(), "") }
+// complaints returns stderr without the lines that only say that something takes long.
+func (l *launch) complaints() string { return testenv.Complaints(l.stderr.String()) }
 
 // nothingLeft waits for the session to be empty, and looks for files.
 func (l *launch) nothingLeft() {

@@ -178,7 +178,7 @@ func TestNodesEndTogether(t *testing.T) {
 					continue
 				}
 				// A shell may say something about its children.
-				if text := l.stderr.String(); code != c.code || !strings.Contains(text, "gaspi-run: "+sentence) || strings.Count(text, "gaspi-run: ") != 1 {
+				if text := l.complaints(); code != c.code || !strings.Contains(text, "gaspi-run: "+sentence) || strings.Count(text, "gaspi-run: ") != 1 {
 					t.Errorf("node %d: exit code %d, stderr %q; want %d, %q", n, code, text, c.code, sentence)
 				}
 			}
@@ -200,7 +200,7 @@ func TestImpatientNode(t *testing.T) {
 		t.Errorf("node 1: exit code %d, stderr %q; want 130", code, text)
 	}
 	nodes[0].signal(syscall.SIGINT) // its rank does not end by itself
-	if code, text := nodes[0].wait(), nodes[0].stderr.String(); code != 130 || !strings.HasPrefix(text, "gaspi-run: interrupted by SIGINT at "+nodeHere(t, 1)) {
+	if code, text := nodes[0].wait(), nodes[0].complaints(); code != 130 || !strings.HasPrefix(text, "gaspi-run: interrupted by SIGINT at "+nodeHere(t, 1)) {
 		t.Errorf("node 0: exit code %d, stderr %q; want 130", code, text)
 	}
 }
@@ -261,6 +261,26 @@ func TestMissingNodesAreNamed(t *testing.T) {
 			if code != 1 || !strings.Contains(text, want) {
 				t.Errorf("node %d: exit code %d, stderr %q; want 1, %q", n, code, text, want)
 			}
+		}
+		if strings.Contains(l.complaints(), "are missing) for 1") {
+			t.Errorf("node %d: tests take the reminder for a complaint: %q", n, l.complaints())
+		}
+	}
+}
+
+// TestRendezvousElsewhere gives node 0 a rendezvous that does not lead to its host.
+func TestRendezvousElsewhere(t *testing.T) {
+	for host, want := range map[string]string{
+		"240.0.0.1":            "240.0.0.1 is no address of this host; ",
+		"no-such-host.invalid": "the name no-such-host.invalid does not resolve here",
+	} {
+		j := newNodeJob(t, 2)
+		_, port, _ := strings.Cut(j.flags[3], ":")
+		zero := j.node(0, "--rendezvous", host+":"+port, "--join-timeout", "500ms", "-n", "1", "true")
+		head := "gaspi-run: node 1 has not joined within 500 ms (1 of 2 is missing): no node has found the way to node 0: " + want
+		tail := "; --rendezvous expects, on all nodes, HOST:PORT with a name or an address of the host of node 0, such as 127.0.0.1:" + port + "\n"
+		if code, text := zero.wait(), zero.complaints(); code != 1 || !strings.Contains(text, head) || !strings.HasSuffix(text, tail) {
+			t.Errorf("%s: exit code %d, stderr %q; want 1, %q ... %q", host, code, text, head, tail)
 		}
 	}
 }
@@ -340,7 +360,7 @@ func TestFirstNodeThatCannotStart(t *testing.T) {
 				t.Errorf("node 0: exit code %d, stderr %q; want %d, %q", code, text, c.code, c.says)
 			}
 			for n, l := range []*launch{one, two} {
-				code, text := l.wait(), l.stderr.String()
+				code, text := l.wait(), l.complaints()
 				if code != c.other || !strings.HasPrefix(text, "gaspi-run: "+nodeHere(t, 0)+": "+c.says) || strings.Count(text, "\n") != 1 {
 					t.Errorf("node %d: exit code %d, stderr %q; want %d and one line with %q", n+1, code, text, c.other, c.says)
 				}
@@ -355,18 +375,18 @@ func TestFirstNodeDoesNotWaitForEver(t *testing.T) {
 	const says = "gaspi-run: ./nowhere: no such program: there is no such file or directory"
 	waits := says + "; waiting for node 1 (1 of 2 is missing), to tell that\n"
 	l := newNodeJob(t, 2).node(0, "--join-timeout", "100ms", "-n", "1", "./nowhere")
-	if code, text := l.wait(), l.stderr.String(); code != exitNotFound || text != waits+says+"\n" {
+	if code, text := l.wait(), l.complaints(); code != exitNotFound || text != waits+says+"\n" {
 		t.Errorf("exit code %d, stderr %q; want %d, %q", code, text, exitNotFound, waits+says)
 	}
 	l = newNodeJob(t, 2).node(0, "--join-timeout", "0", "-n", "1", "./nowhere")
 	testenv.EventuallySucceeds(t, func() error {
-		if text := l.stderr.String(); text != waits {
+		if text := l.complaints(); text != waits {
 			return fmt.Errorf("stderr %q, want %q", text, waits)
 		}
 		return nil
 	})
 	l.signal(syscall.SIGINT)
-	if code, text := l.wait(), l.stderr.String(); code != exitNotFound || text != waits+says+"\n" {
+	if code, text := l.wait(), l.complaints(); code != exitNotFound || text != waits+says+"\n" {
 		t.Errorf("interrupted: exit code %d, stderr %q; want %d", code, text, exitNotFound)
 	}
 }

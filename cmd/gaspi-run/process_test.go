@@ -44,7 +44,7 @@ func TestCommandLine(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			l := start(t, c.args...)
 			code := l.wait()
-			if got := l.stderr.String(); code != c.code || !strings.HasPrefix(got, c.stderr) || strings.Count(got, "\n") > 1 {
+			if got := l.complaints(); code != c.code || !strings.HasPrefix(got, c.stderr) || strings.Count(got, "\n") > 1 {
 				t.Errorf("exit code %d, stderr %q; want %d, %q", code, got, c.code, c.stderr)
 			}
 		})
@@ -106,7 +106,7 @@ func TestSignalsReachAllRanksAndTheirChildren(t *testing.T) {
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
-			if code := l.wait(); code != c.code || !strings.HasPrefix(l.stderr.String(), "gaspi-run: interrupted by "+c.name) {
+			if code := l.wait(); code != c.code || !strings.HasPrefix(l.complaints(), "gaspi-run: interrupted by "+c.name) {
 				t.Errorf("exit code %d, stderr %q; want %d", code, l.stderr, c.code)
 			}
 		})
@@ -267,7 +267,7 @@ func TestOutputThatIsClosedEndsTheJob(t *testing.T) {
 	if code := l.wait(); code != 0 {
 		t.Errorf("exit code of head %d", code)
 	}
-	if got := l.stderr.String(); got != "141\n" {
+	if got := l.complaints(); got != "141\n" {
 		t.Errorf("stderr %q, want the exit code 141 and nothing else", got)
 	}
 }
@@ -314,7 +314,7 @@ func TestCycles(t *testing.T) {
 		cmd := exec.Command(gaspiRun, "-n", "4", "sh", "-c", "sleep 0 & exit 0")
 		cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		if out, err := cmd.CombinedOutput(); err != nil || testenv.Complaints(string(out)) != "" {
 			t.Fatalf("job %d: %v, %q", i, err, out)
 		}
 		sessions[cmd.Process.Pid] = true

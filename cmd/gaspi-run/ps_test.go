@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -119,6 +120,45 @@ func TestStallEndsJob(t *testing.T) {
 	if code := l.wait(); code != 124 || !strings.Contains(l.complaints(), "gaspi-run: no progress for ") ||
 		!strings.HasSuffix(l.complaints(), "; ended the 2 ranks\n") {
 		t.Errorf("exit code %d, stderr %q; want 124", code, l.stderr)
+	}
+}
+
+// lag comes to gaspi.Init, rank 1 once a gate is open.
+func lag(ctx context.Context, args []string) error {
+	if os.Getenv("GASPI_RANK") == "1" {
+		if err := testenv.AwaitGate(ctx, args[0]); err != nil {
+			return err
+		}
+	}
+	p, err := gaspi.Init(ctx, gaspi.Config{})
+	if err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+// TestStallInInitEndsJob has gaspi-run end a job of which one rank never comes to gaspi.Init.
+func TestStallInInitEndsJob(t *testing.T) {
+	gate := filepath.Join(t.TempDir(), "gate")
+	testenv.NewGate(t, gate)
+	flags := []string{"--stall-timeout", "1s", "--on-stall", "abort", "--env", testenv.AsRole("lag", gate), itself(t)}
+	want := regexp.MustCompile(`^gaspi-run: no progress for [\d.]+ s: rank 1 has not come to gaspi\.Init; rank 0 waits for it\n` +
+		`(?s).*\ngaspi-run: no progress for [\d.]+ s: rank 1 has not come to gaspi\.Init; rank 0 waits for it; ended the 2 ranks\n$`)
+	for name, l := range map[string]*launch{
+		"one host": start(t, append([]string{"-n", "2"}, flags...)...),
+		"hosts":    startOnHosts(t, "a:1,b:1", flags...),
+	} {
+		if code := l.wait(); code != 124 || !want.MatchString(l.complaints()) {
+			t.Errorf("%s: exit code %d, stderr %q; want 124 and %v", name, code, l.stderr, want)
+		}
+	}
+}
+
+// TestNobodyInInitIsNoStall runs a program that is no rank, for longer than a wait may last.
+func TestNobodyInInitIsNoStall(t *testing.T) {
+	l := start(t, "-n", "2", "--stall-timeout", "250ms", "--on-stall", "abort", "sleep", "1")
+	if code := l.wait(); code != 0 || l.complaints() != "" {
+		t.Errorf("exit code %d, stderr %q; want 0 and nothing", code, l.stderr)
 	}
 }
 

@@ -149,7 +149,7 @@ func TestEveryFlagIsRefusedOnce(t *testing.T) {
 // checkRefusal waits for a job that does not run.
 func checkRefusal(t *testing.T, l *launch, code int, sentence string) {
 	t.Helper()
-	got, text := l.wait(), l.stderr.String()
+	got, text := l.wait(), l.complaints()
 	if want := "gaspi-run: " + sentence + "\n"; got != code || text != want {
 		t.Errorf("exit code %d, stderr %q; want %d, %q", got, text, code, want)
 	}
@@ -323,7 +323,7 @@ func TestPackagesThatCannotBeBuilt(t *testing.T) {
 		writeFile(t, filepath.Join(dir, path), text, 0o644)
 	}
 	t.Chdir(dir)
-	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -mod=mod")
 	_, _, _, otherName := ownMachine(t)
 	path := os.Getenv("PATH")
 	cases := []struct {
@@ -352,7 +352,7 @@ func TestPackagesThatCannotBeBuilt(t *testing.T) {
 				t.Setenv("GOARCH", c.goarch)
 			}
 			l := start(t, "-n", "2", c.program)
-			if code := l.wait(); code != c.code || !strings.HasPrefix(l.stderr.String(), c.says) {
+			if code := l.wait(); code != c.code || !strings.HasPrefix(l.complaints(), c.says) {
 				t.Errorf("exit code %d, stderr %q; want %d, %q", code, l.stderr, c.code, c.says)
 			}
 		})
@@ -409,7 +409,7 @@ func TestProgramThatCanOnlyBeExecuted(t *testing.T) {
 func TestTooManyOpenFiles(t *testing.T) {
 	l := startCommand(t, "sh", "-c", `ulimit -n 64; exec "$GASPI_RUN" -n 40 sleep 1000`)
 	want := "too many open files: 40 ranks of one host take about 232 open files here, and 64 are allowed; raise the hard limit (ulimit -Hn 232 as root, "
-	if code, text := l.wait(), l.stderr.String(); code != 1 || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 {
+	if code, text := l.wait(), l.complaints(); code != 1 || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 {
 		t.Errorf("exit code %d, stderr %q; want 1, %q", code, text, want)
 	}
 	// The number is enough, and a soft limit is raised.

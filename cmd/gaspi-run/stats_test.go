@@ -98,8 +98,8 @@ func TestStatsOfAJob(t *testing.T) {
 	if err := json.Unmarshal([]byte(l.complaints()), &got); err != nil {
 		t.Fatalf("%v in %q", err, l.stderr)
 	}
-	if got.Total.Barriers != 450 || len(got.Ranks) != 3 || got.Ranks[2].Host != "b" || got.Ranks[2].Barriers != 150 || got.Total.Waited <= 0 {
-		t.Errorf("%+v; want 150 barriers of each of 3 ranks, the last on b", got)
+	if got.Total.Barriers != 453 || len(got.Ranks) != 3 || got.Ranks[2].Host != "b" || got.Ranks[2].Barriers != 151 || got.Total.Waited <= 0 {
+		t.Errorf("%+v; want 151 barriers of each of 3 ranks, the last on b", got)
 	}
 	if got.Net == nil || len(got.Net.Ranks) != 3 || got.Net.Verdict.Sentence == "" {
 		t.Fatalf("net: %+v", got.Net)
@@ -119,8 +119,8 @@ func TestStatsOfAJob(t *testing.T) {
 		}
 	}
 	for _, r := range got.Ranks {
-		if c := r.Collectives; len(c) != 1 || c[0].Operation != "gaspi.Barrier" || c[0].Calls != 150 {
-			t.Errorf("rank %d on %s has collectives %+v; want 150 barriers", r.Rank, r.Host, c)
+		if c := r.Collectives; len(c) != 1 || c[0].Operation != "gaspi.Barrier" || c[0].Calls != 151 {
+			t.Errorf("rank %d on %s has collectives %+v; want 151 barriers", r.Rank, r.Host, c)
 		}
 		for _, p := range r.Peers {
 			if next := p.Peer == (r.Rank+1)%3; next != (p.Writes == 150) || next != (p.BytesWritten == 150*8) || p.Reads > 0 {

@@ -170,7 +170,7 @@ func TestTraceFileThatCannotBe(t *testing.T) {
 		"/proc/self/t.x": "trace file /proc/self/t.x: there is no directory /proc/self; make it, or name another file",
 	} {
 		l := start(t, "-n", "1", "--trace", file, "sh", "-c", "echo started")
-		if code := l.wait(); code == 0 || !strings.HasPrefix(l.stderr.String(), "gaspi-run: "+want) || len(l.lines) > 0 {
+		if code := l.wait(); code == 0 || !strings.HasPrefix(l.complaints(), "gaspi-run: "+want) || len(l.lines) > 0 {
 			t.Errorf("%q: exit code %d, stderr %q; want %s", file, code, l.stderr, want)
 		}
 	}

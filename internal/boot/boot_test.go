@@ -392,7 +392,7 @@ func TestNoGreeting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
 		go io.Copy(io.Discard, theirs)
-		_, err := greeted(&client{inbox: newInbox(Info{Job: "j", Size: 2}), remote: true}, ours)
+		_, err := greeted(&client{inbox: newInbox(Info{Job: "j", Size: 2}), remote: true, patience: helloPatience}, ours)
 		if err == nil || err.Error() != "greeting the rendezvous: no sign of life for 10s" {
 			t.Errorf("%v, want the time that it has waited", err)
 		}

@@ -15,7 +15,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 )
 
-// helloPatience is for the launcher's first message, which it sends before the rank exists.
+// helloPatience is for the first message of the other side. A launcher sends it before the rank
+// exists; a rendezvous, to which many ranks come at once, has as long as the rank may take to join.
 const helloPatience = 10 * time.Second
 
 // A client is a session over a wire.
@@ -25,6 +26,7 @@ type client struct {
 	hosted   bool          // the server is a part of rank 0, and gone with it
 	remote   bool          // it is reached over a network
 	received chan struct{} // closed when the receiving goroutine has ended
+	patience time.Duration // for the first message of the other side
 
 	answer    atomic.Pointer[func(context.Context, string) ([]byte, error)] // nil until OnAsk
 	answering atomic.Int32                                                  // questions
@@ -33,16 +35,16 @@ type client struct {
 // dial greets the launcher at the other end of conn and begins the session. It
 // takes conn, also when it returns an error.
 func dial(conn net.Conn, info Info) (*client, error) {
-	return greeted(&client{inbox: newInbox(info)}, conn)
+	return greeted(&client{inbox: newInbox(info), patience: helloPatience}, conn)
 }
 
 // dialRemote is dial for a rank that has reached its rendezvous over a network,
-// and has proven there what it is.
-func dialRemote(conn net.Conn, info Info, proof auth.Credentials) (*client, error) {
+// and has proven there what it is. The rendezvous greets it within patience.
+func dialRemote(conn net.Conn, info Info, proof auth.Credentials, patience time.Duration) (*client, error) {
 	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
 		info.Rendezvous = tcp.AddrPort().Addr().Unmap()
 	}
-	c := &client{inbox: newInbox(info), remote: true}
+	c := &client{inbox: newInbox(info), remote: true, patience: patience}
 	c.proof = proof
 	return greeted(c, conn)
 }
@@ -65,7 +67,7 @@ func (c *client) greet() error {
 	if err := c.wire.Send(hello); err != nil {
 		return err
 	}
-	m, err := c.wire.ReceiveWithin(helloPatience)
+	m, err := c.wire.ReceiveWithin(c.patience)
 	switch {
 	case errors.Is(err, io.EOF) && c.remote:
 		return errors.New("the rendezvous has closed the connection: it is gone, or has ended its talk with an earlier process of this rank")

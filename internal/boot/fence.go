@@ -2,6 +2,8 @@ package boot
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
@@ -17,6 +19,7 @@ type fence struct {
 	parts   []string // index is the rank
 	came    []bool   // index is the rank
 	missing int
+	since   []time.Time // index is the rank; when it came
 }
 
 // come notes that rank r has come to a fence. A fence is forgotten as soon as
@@ -29,16 +32,32 @@ func (h *hub) come(r base.Rank, name, word, part string) error {
 		return fmt.Errorf("fence %q: %d others are under way, which is the limit", name, maxOpen)
 	}
 	if e == nil {
-		e = &fence{name: name, words: make([]string, h.size), parts: make([]string, h.size), came: make([]bool, h.size), missing: h.size}
+		e = &fence{name: name, words: make([]string, h.size), parts: make([]string, h.size), came: make([]bool, h.size), missing: h.size, since: make([]time.Time, h.size)}
 		h.ahead[name] = e
 	}
 	if e.came[r] {
 		return fmt.Errorf("rank %d came twice to fence %q", r, name)
 	}
-	e.words[r], e.parts[r], e.came[r] = word, part, true
+	e.words[r], e.parts[r], e.came[r], e.since[r] = word, part, true, time.Now()
 	e.missing--
 	h.settleFenceLocked(e)
 	return nil
+}
+
+// waiting returns since when each rank has waited at the fence that somebody has waited at for the longest: the zero
+// time of one that does not. It returns nil if nobody waits at any.
+func (h *hub) waiting() (since []time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var first time.Time
+	for _, e := range h.ahead {
+		for r, came := range e.came {
+			if came && (first.IsZero() || e.since[r].Before(first)) {
+				first, since = e.since[r], e.since
+			}
+		}
+	}
+	return slices.Clone(since)
 }
 
 // settleFenceLocked ends a fence to which all have come, or somebody never will.

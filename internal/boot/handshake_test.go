@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
@@ -69,7 +70,7 @@ func TestServedInAnotherOrder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			one, err := dialRemote(used, infoOf(s, 1), v.meeting(s, 1).proof)
+			one, err := dialRemote(used, infoOf(s, 1), v.meeting(s, 1).proof, time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +94,7 @@ func TestJoinRefusedAtHello(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Announce(Failure{Rank: 1, Reason: "host lost"})
-	_, err := dialRemote(mine, infoOf(s, 1), v.meeting(s, 1).proof)
+	_, err := dialRemote(mine, infoOf(s, 1), v.meeting(s, 1).proof, time.Hour)
 	if err == nil || !strings.Contains(err.Error(), "taken for dead: host lost") {
 		t.Errorf("%v, want the reason for which rank 1 was refused", err)
 	}
@@ -122,7 +123,7 @@ func TestJoinWithTLS(t *testing.T) {
 		if _, ok := conn.(*tls.Conn); !ok {
 			t.Fatalf("rank %d speaks over a %T", r, conn)
 		}
-		c, err := dialRemote(conn, info, m.proof)
+		c, err := dialRemote(conn, info, m.proof, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}

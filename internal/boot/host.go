@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"sync"
 	"syscall"
@@ -182,14 +183,12 @@ func (m *meeting) listenAt(ctx context.Context) ([]string, error) {
 			return nil, fmt.Errorf("nobody can listen at %q: %w", at, err)
 		}
 		everywhere = append(everywhere, net.JoinHostPort("", port))
-		ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+		own, _, err := ownOf(ctx, name)
 		if err != nil {
 			m.unresolved = err
 		}
-		for _, ip := range ips {
-			if own, ok := address.Own(ip); ok {
-				here = append(here, net.JoinHostPort(own.String(), port))
-			}
+		for _, a := range own {
+			here = append(here, net.JoinHostPort(a.String(), port))
 		}
 	}
 	if len(here) == 0 {
@@ -197,4 +196,42 @@ func (m *meeting) listenAt(ctx context.Context) ([]string, error) {
 	}
 	slices.Sort(here)
 	return slices.Compact(here), nil
+}
+
+// ownOf returns the addresses of a name, or of itself if it is an address, that belong to this host, and the others.
+func ownOf(ctx context.Context, name string) (own, foreign []netip.Addr, err error) {
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+	for _, ip := range ips {
+		if a, ok := address.Own(ip); ok {
+			own = append(own, a)
+		} else {
+			foreign = append(foreign, ip.Unmap())
+		}
+	}
+	return own, foreign, err
+}
+
+// Elsewhere says why an address, as host:port, does not lead to this host as far as this host knows; it is empty if it
+// does. It asks the resolver for at most 1 s.
+func Elsewhere(ctx context.Context, at string) string {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	name, _, err := net.SplitHostPort(at)
+	if err != nil {
+		return err.Error()
+	}
+	own, foreign, err := ownOf(ctx, name)
+	var dns *net.DNSError
+	switch {
+	case len(own) > 0:
+		return ""
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return fmt.Sprintf("the name %s does not resolve here", name)
+	case err != nil:
+		return fmt.Sprintf("the name %s does not resolve here (%v)", name, err)
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return fmt.Sprintf("%s is no address of this host", name)
+	}
+	return fmt.Sprintf("%s is %v, which is no address of this host", name, foreign[0])
 }

@@ -95,6 +95,19 @@ func TestListenAt(t *testing.T) {
 	}
 }
 
+func TestElsewhere(t *testing.T) {
+	for at, want := range map[string]string{
+		"127.0.0.1:7":            "",
+		"240.0.0.1:7":            "240.0.0.1 is no address of this host",
+		"no-such-host.invalid:7": "the name no-such-host.invalid does not resolve here",
+		"a]:7":                   "address a]:7: ",
+	} {
+		if got := Elsewhere(t.Context(), at); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", at, got, want)
+		}
+	}
+}
+
 // placesOf returns where rank 0 listens for addresses.
 func placesOf(t *testing.T, addresses ...string) []string {
 	t.Helper()

@@ -81,7 +81,7 @@ func startRendezvous(t *testing.T, size int, secure bool) (*Server, *rendezvous)
 
 // meeting is how rank r joins.
 func (v *rendezvous) meeting(s *Server, r base.Rank) meeting {
-	return meeting{addresses: []string{v.address}, proof: s.Authority().Rank(int32(r)), secure: v.secure, patience: time.Minute}
+	return meeting{addresses: []string{v.address}, proof: s.Authority().Rank(int32(r)), secure: v.secure, patience: time.Hour}
 }
 
 func infoOf(s *Server, r base.Rank) Info {

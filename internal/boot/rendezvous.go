@@ -36,7 +36,7 @@ type meeting struct {
 }
 
 // join begins a session over a network. It blocks until the rendezvous has
-// accepted this rank or refused it, for at most m.patience.
+// accepted this rank or refused it, for at most m.patience and, where that ends by then, helloPatience.
 func (m meeting) join(ctx context.Context, info Info) (*client, error) {
 	var secure *tls.Config
 	if m.secure {
@@ -45,11 +45,20 @@ func (m meeting) join(ctx context.Context, info Info) (*client, error) {
 			return nil, err
 		}
 	}
+	begun := time.Now()
 	conn, err := m.connect(ctx, info, secure)
 	if err != nil {
 		return nil, err
 	}
-	return dialRemote(conn, info, m.proof)
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	c, err := dialRemote(conn, info, m.proof, max(m.patience-time.Since(begun), helloPatience))
+	if stop() {
+		return c, err
+	}
+	if err == nil {
+		c.Close()
+	}
+	return nil, m.inVain(ctx, []error{err})
 }
 
 // connect returns a connection on which both sides have proven who they are. It believes

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 func TestMissingText(t *testing.T) {
@@ -38,7 +39,11 @@ func rollCall(t *testing.T, limit time.Duration, script func(s *Server, stop cha
 		begun, stop := time.Now(), make(chan struct{})
 		note := func(line string) { said = append(said, fmt.Sprintf("%v: %s", time.Since(begun), line)) }
 		go script(s, stop)
-		s.AwaitAll(stop, limit, note)
+		s.AwaitAll(stop, limit, func(line string) {
+			if note(line); testenv.Complaints(line+"\n") != "" {
+				t.Errorf("tests take %q for a complaint", line)
+			}
+		})
 		note("done")
 		for _, f := range s.hub.gone {
 			if f != nil {
@@ -47,6 +52,46 @@ func rollCall(t *testing.T, limit time.Duration, script func(s *Server, stop cha
 		}
 	})
 	return said
+}
+
+// TestBeginning has ranks of a job come to where all meet, one by one.
+func TestBeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := NewServer("j", 3, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		check := func(since []time.Time, absent ...base.Rank) {
+			t.Helper()
+			gotSince, gotAbsent := s.Beginning()
+			if d := cmp.Diff(since, gotSince); d != "" {
+				t.Errorf("waiting (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(absent, gotAbsent); d != "" {
+				t.Errorf("absent (-want +got):\n%s", d)
+			}
+		}
+		come := func(r base.Rank) {
+			t.Helper()
+			if err := s.hub.come(r, "system", "", ""); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Second) // sleep: by the clock of the bubble
+		}
+		check(nil, 0, 1, 2)
+		s.roll.join(2)
+		check(nil, 0, 1)
+		come(2)
+		check([]time.Time{{}, {}, begun}, 0, 1)
+		s.roll.join(0)
+		come(0)
+		check([]time.Time{begun.Add(time.Second), {}, begun}, 1)
+		s.roll.join(1)
+		check([]time.Time{begun.Add(time.Second), {}, begun})
+		come(1)
+		check(nil)
+	})
 }
 
 func TestRollCall(t *testing.T) {

@@ -203,6 +203,13 @@ func (s *Server) enterAnnouncement(r base.Rank) (l *rankLink, before <-chan stru
 	return l, before, done
 }
 
+// Beginning says who waits for whom in the beginning of the session, where all ranks meet: since when each rank has
+// waited for the others, the zero time of one that does not, and which ranks have not joined. It returns nil for since
+// when nobody waits there, as once all have come.
+func (s *Server) Beginning() (since []time.Time, absent []base.Rank) {
+	return s.hub.waiting(), s.roll.missing()
+}
+
 // awaitLastWords returns when what the rank had sent before its process ended was handled. Of
 // a remote rank it may be on the way, and then so is the end of its connection.
 func (l *rankLink) awaitLastWords() {

@@ -212,7 +212,7 @@ func linesOf(t *testing.T, cmd *exec.Cmd) []string {
 	if err != nil {
 		t.Errorf("%v", err)
 	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	lines := strings.Split(strings.TrimSpace(testenv.Complaints(string(out))), "\n")
 	slices.Sort(lines)
 	return lines
 }

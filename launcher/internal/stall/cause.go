@@ -138,8 +138,8 @@ func (g *graph) slow() ([]base.Rank, string) {
 	at := func(s State) []base.Rank {
 		return g.ranks(func(v *View) bool { return v.State == s && reached[v.Rank] })
 	}
-	if roots := at(Absent); len(roots) > 0 {
-		return roots, fmt.Sprintf("%s %s not joined the job", names(roots), phrase.Plural(len(roots), "has", "have"))
+	if late := at(Absent); len(late) > 0 {
+		return g.late(late)
 	}
 	roots := at(Computing)
 	if len(roots) == 0 {
@@ -150,6 +150,17 @@ func (g *graph) slow() ([]base.Rank, string) {
 	slices.Sort(roots)
 	return roots, fmt.Sprintf("%s %s, outside of any call that waits, for %s%s",
 		names(roots), phrase.Plural(len(roots), "computes", "compute"), phrase.Seconds(longest), g.behind(roots))
+}
+
+// late is the cause if ranks wait for some that have not joined: those that have not come to gaspi.Init, or else those
+// that do not get on in it.
+func (g *graph) late(ranks []base.Rank) ([]base.Rank, string) {
+	roots := slices.DeleteFunc(slices.Clone(ranks), func(r base.Rank) bool { return g.views[r].Why == initCall })
+	if len(roots) > 0 {
+		return roots, fmt.Sprintf("%s %s not come to %s%s", names(roots), phrase.Plural(len(roots), "has", "have"), initCall, g.behind(roots))
+	}
+	return ranks, fmt.Sprintf("%s %s come to %s and %s not get on in it%s", names(ranks), phrase.Plural(len(ranks), "has", "have"),
+		initCall, phrase.Plural(len(ranks), "does", "do"), g.behind(ranks))
 }
 
 // absent is the cause if stuck ranks wait for some that do nothing any more.

@@ -69,7 +69,7 @@ func TestCause(t *testing.T) {
 			"ranks 2 and 3 compute, outside of any call that waits, for 2.0 s; ranks 0 and 1 wait for them"},
 		{"one that nobody waits for computes", job(3, barrier(0, 1)),
 			"rank 1 computes, outside of any call that waits, for 2.0 s; rank 0 waits for it"},
-		{"not joined", job(2, state(1, Absent, ""), notified(0, 1)), "rank 1 has not joined the job"},
+		{"not joined", job(2, state(1, Absent, ""), notified(0, 1)), "rank 1 has not come to gaspi.Init; rank 0 waits for it"},
 		{"gone", job(3, barrier(0, 1), barrier(2, 1), state(1, Gone, "killed by signal 9")),
 			"rank 1 is gone (killed by signal 9); ranks 0 and 2 wait for it"},
 		{"one of several is gone", job(3, notified(0, 1, 2), barrier(2, 0), state(1, Gone, "killed by signal 9")),
@@ -98,6 +98,58 @@ func TestCause(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			if got, _ := Report(c.views); got != c.want {
 				t.Errorf("%s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestMeet has ranks wait in gaspi.Init for one that has not come there, and for one that does not get on in it.
+func TestMeet(t *testing.T) {
+	now := time.Unix(1000, 0)
+	before := func(ago ...time.Duration) (since []time.Time) {
+		for _, d := range ago {
+			since = append(since, now.Add(-d))
+			if d < 0 {
+				since[len(since)-1] = time.Time{}
+			}
+		}
+		return since
+	}
+	const no = -time.Second
+	for _, c := range []struct {
+		name    string
+		gone    base.Rank // -1 for none
+		since   []time.Time
+		absent  []base.Rank
+		want    string
+		longest time.Duration
+	}{
+		{"one has not come", -1, before(3*time.Second, no, time.Second), []base.Rank{1},
+			"rank 1 has not come to gaspi.Init; ranks 0 and 2 wait for it", 3 * time.Second},
+		{"several have not come", -1, before(no, time.Second, no), []base.Rank{0, 2},
+			"ranks 0 and 2 have not come to gaspi.Init; rank 1 waits for them", time.Second},
+		{"one does not get on", -1, before(3*time.Second, no, time.Second), nil,
+			"rank 1 has come to gaspi.Init and does not get on in it; ranks 0 and 2 wait for it", 3 * time.Second},
+		{"one does not get on and one has not come", -1, before(3*time.Second, no, no), []base.Rank{2},
+			"rank 2 has not come to gaspi.Init; rank 0 waits for it", 3 * time.Second},
+		{"one that is gone", 1, before(3*time.Second, no, no), []base.Rank{2},
+			"rank 2 has not come to gaspi.Init; rank 0 waits for it", 3 * time.Second},
+		{"the wait does not count yet", -1, before(0, no, no), []base.Rank{1, 2},
+			"ranks 1 and 2 have not come to gaspi.Init; rank 0 waits for them", 0},
+		{"nobody has come", -1, nil, []base.Rank{0, 1, 2}, "gaspi.Init has not returned in ranks 0-2", 0},
+		{"all have come, and told nothing", -1, nil, nil, "gaspi.Init has not returned in ranks 0-2", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			views := job(3, state(0, Absent, ""), state(1, Absent, ""), state(2, Absent, ""))
+			if c.gone >= 0 {
+				state(c.gone, Gone, EndedWell)(views)
+			}
+			Meet(views, c.since, c.absent, now)
+			if got, details := Report(views); got != c.want {
+				t.Errorf("%s\nwant %s\n%s", got, c.want, details)
+			}
+			if got := Longest(views); got != c.longest {
+				t.Errorf("the longest wait is of %v, want %v", got, c.longest)
 			}
 		})
 	}

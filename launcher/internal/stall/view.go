@@ -17,7 +17,7 @@ type View struct {
 	Rank  base.Rank
 	Host  string
 	State State
-	Why   string        // of Gone: how the rank has ended
+	Why   string        // of Gone: how the rank has ended; of Absent: the call in which it is, if it has come as far
 	For   time.Duration // of Computing and Silent: how long it has been so
 	Waits []WaitingCall // the longest first; not empty if the state is Waiting or Collective
 }
@@ -27,7 +27,7 @@ type State int
 
 // The states. A rank that is Gone or has Left, and one that is Silent, ends no wait of another one.
 const (
-	Absent     State = iota // it runs and has not joined the job
+	Absent     State = iota // it runs, and has not come to gaspi.Init or does not get on in it
 	Computing               // it has joined and is in no call that has waited for long
 	Waiting                 // it waits in a call of its own
 	Collective              // it waits in a call of a group
@@ -81,6 +81,32 @@ func Of(rank base.Rank, host string, row status.RankRow, now time.Time) View {
 		})
 	}
 	return v
+}
+
+// initCall is the call in which all ranks meet.
+const initCall = "gaspi.Init"
+
+// Meet tells the views of ranks that have told nothing of themselves what they do in gaspi.Init, where all ranks meet.
+// since says since when each rank has waited there for the others, as far as that counts at the time now: the zero time
+// of one that does not wait. absent are the ranks that have not come to gaspi.Init.
+func Meet(views []View, since []time.Time, absent []base.Rank, now time.Time) {
+	var late []base.Rank
+	for r, t := range since {
+		if t.IsZero() && views[r].State == Absent {
+			late = append(late, base.Rank(r))
+		}
+	}
+	for i := range views {
+		v := &views[i]
+		switch {
+		case v.State != Absent || slices.Contains(absent, v.Rank):
+		case i < len(since) && !since[i].IsZero():
+			v.State = Collective
+			v.Waits = []WaitingCall{{Name: initCall, Group: "world", For: max(0, now.Sub(since[i])), From: late}}
+		default:
+			v.Why = initCall
+		}
+	}
 }
 
 // waits reports whether the rank waits in a call.

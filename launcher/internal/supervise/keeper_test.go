@@ -7,9 +7,9 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 )
 
@@ -113,15 +113,5 @@ func TestKeeperKillsWhatIsStillThere(t *testing.T) {
 // awaitEmptyGroup waits until nothing runs in a process group.
 func awaitEmptyGroup(t *testing.T, group int) {
 	t.Helper()
-	limit := time.After(20 * time.Second)
-	tick := time.NewTicker(leftoverPoll)
-	defer tick.Stop()
-	for len(livingGroups(map[int]bool{group: true})) > 0 {
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Errorf("process group %d is left", group)
-			return
-		}
-	}
+	testenv.Eventually(t, fmt.Sprintf("the end of process group %d", group), func() bool { return len(livingGroups(map[int]bool{group: true})) == 0 })
 }
