@@ -13,6 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/spelling"
 )
 
 // general does what is about gaspi-bench itself: help, version and completion. It
@@ -88,7 +89,7 @@ func helpFor(args []string) (string, error) {
 			}
 		}
 		if !strings.HasPrefix(name, "-") && len(args) == 1 {
-			return "", fmt.Errorf("there is no help on %q; choose one of %s", name, strings.Join(commandNames(), ", "))
+			return "", spelling.Unknown("there is no help on", name, commandNames())
 		}
 	}
 	return help(), nil

@@ -35,7 +35,7 @@ func parseDNN(args []string) (*options, error) {
 	c := &dnnCommand{}
 	f := c.flags(o)
 	if err := f.Parse(args[1:]); err != nil {
-		return nil, explain(err)
+		return nil, explain(err, f)
 	}
 	o.inherit(f)
 	o.op.main = c.measure

@@ -96,7 +96,7 @@ func parseFigures(args []string) (*figureOptions, error) {
 	o := &figureOptions{command: args[0]}
 	f := figureFlags(o)
 	if err := f.Parse(args[1:]); err != nil {
-		return nil, explain(err)
+		return nil, explain(err, f)
 	}
 	wanted := 0
 	if o.command == commandFigure && !o.list {

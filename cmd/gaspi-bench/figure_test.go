@@ -22,6 +22,8 @@ func TestFigureRefuses(t *testing.T) {
 		{"a list of one", []string{"figure", "--list", "pipelined-1"}, `unexpected argument "pipelined-1"`},
 		{"a report of one", []string{"report", "pipelined-1"}, `unexpected argument "pipelined-1"`},
 		{"no library", []string{"report", "--peer", "libfabric"}, `--peer "libfabric": expected a list of openmpi, mpich`},
+		{"nearly a flag", []string{"report", "--qick"}, "unknown flag: --qick: is it --quick?; see gaspi-bench report --help"},
+		{"nearly a figure", []string{"figure", "hoplite5"}, `unknown figure "hoplite5": is it hoplite-5?`},
 		{"an unknown flag", []string{"report", "--svg", "x"}, "unknown flag: --svg"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -39,6 +39,8 @@ func (o *figureOptions) report(ctx context.Context, lab *figures.Lab, stdout, st
 			made.Cut = "it was interrupted, and " + has
 		case len(results) < len(all):
 			made.Cut = "it is being made, and " + has
+		default:
+			made.Cut = made.Short()
 		}
 		if err := writeFile(o.out, made.Write); err != nil {
 			return err
@@ -53,7 +55,11 @@ func (o *figureOptions) report(ctx context.Context, lab *figures.Lab, stdout, st
 	if !made.Made() {
 		return fmt.Errorf("no figure could be made; %s says why", o.out)
 	}
-	_, err := fmt.Fprintf(stdout, "%s: %s, in %v\n", o.out, made.Tally(), time.Since(began).Round(time.Second))
+	short := ""
+	if made.Cut != "" {
+		short = "; not complete: " + made.Cut
+	}
+	_, err := fmt.Fprintf(stdout, "%s: %s, in %v%s\n", o.out, made.Tally(), time.Since(began).Round(time.Second), short)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // interrupted runs the command until it has printed a line that has a word, interrupts it,
@@ -52,9 +53,9 @@ func interrupted(t *testing.T, word string, errs bool, args ...string) (stdout, 
 		t.Errorf("gaspi-bench %v ended well, or never printed %q:\n%s%s", args, word, &out, &other)
 	}
 	if errs {
-		return other.String(), out.String(), cmd.ProcessState.ExitCode()
+		return other.String(), testenv.Complaints(out.String()), cmd.ProcessState.ExitCode()
 	}
-	return out.String(), other.String(), cmd.ProcessState.ExitCode()
+	return out.String(), testenv.Complaints(other.String()), cmd.ProcessState.ExitCode()
 }
 
 // Goal: an interrupt leaves the rows that were measured, in every form that was asked for.

@@ -32,7 +32,7 @@ func benchCommand(t *testing.T, args []string) *exec.Cmd {
 	return cmd
 }
 
-// gaspiBench runs the command in a process of its own.
+// gaspiBench runs the command in a process of its own. stderr is what that complains of.
 func gaspiBench(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := benchCommand(t, args)
@@ -44,7 +44,7 @@ func gaspiBench(t *testing.T, args ...string) (stdout, stderr string, code int) 
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
 		t.Fatalf("gaspi-bench %v: %v", args, err)
 	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	return out.String(), testenv.Complaints(errs.String()), cmd.ProcessState.ExitCode()
 }
 
 // rowsOf runs gaspi-bench with little to measure and reads the rows it wrote.
@@ -245,7 +245,11 @@ func TestBadInputIsOneSentence(t *testing.T) {
 		want string
 	}{
 		{"no operation", nil, exitUsage, "no operation was given; choose one of latency, bandwidth, barrier, notify-rate, tune, predict, allreduce"},
-		{"unknown operation", []string{"latencie"}, exitUsage, `unknown operation "latencie"; choose one of latency`},
+		{"unknown operation", []string{"latencie"}, exitUsage, `unknown operation "latencie": is it latency?; see gaspi-bench --help`},
+		{"no operation at all", []string{"speed"}, exitUsage, `unknown operation "speed"; choose one of latency`},
+		{"nearly a command", []string{"reprot"}, exitUsage, `unknown operation "reprot": is it report?`},
+		{"help on nearly an operation", []string{"help", "alreduce"}, exitUsage, `there is no help on "alreduce": is it allreduce?`},
+		{"nearly a flag", []string{"latency", "--size", "8"}, exitUsage, "unknown flag: --size: is it --sizes?; see gaspi-bench --help"},
 		{"two operations", []string{"latency", "barrier"}, exitUsage, `unexpected argument "barrier"`},
 		{"one rank", []string{"latency", "-n", "1"}, exitUsage, "-n 1: latency needs at least 2 ranks"},
 		{"too many ranks", []string{"barrier", "-n", "100000"}, exitUsage, "at most 65536 ranks"},

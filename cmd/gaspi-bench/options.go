@@ -16,6 +16,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/object"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
+	"github.com/gaspi-go/gaspi-go/internal/spelling"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -50,7 +51,7 @@ func parse(args []string) (*options, error) {
 	sizes, group := "", &collectiveFlags{}
 	f := Flags(o, &sizes, group)
 	if err := f.Parse(args); err != nil {
-		return nil, explain(err)
+		return nil, explain(err, f)
 	}
 	o.inherit(f)
 	if err := o.chooseOperation(f.Args()); err != nil {
@@ -127,7 +128,7 @@ func (o *options) chooseOperation(args []string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown operation %q; choose one of %s", args[0], operationNames())
+	return spelling.Unknown("unknown operation", args[0], commandNames())
 }
 
 func (o *options) check() error {
@@ -219,7 +220,14 @@ func (o *options) chooseSizes(text string, given bool) error {
 }
 
 // explain says in a user's words what pflag says in Go's.
-func explain(err error) error {
+func explain(err error, flags *pflag.FlagSet) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var names []string
+		flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if name := spelling.Nearest(unknown.GetSpecifiedName(), names); name != "" {
+			return fmt.Errorf("%w: is it --%s?", err, name)
+		}
+	}
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
 		return err
@@ -280,7 +288,8 @@ Flags:
 ` + all.FlagUsages() + `
 Columns: min, p50 and p99 are of blocks of operations of about half a
 millisecond, in microseconds per operation; ratio is p50 of gaspi over p50 of
-its limit; allocs/op is counted as go test -benchmem does. Started under
+its limit; cpu s/GB is the processor seconds that all ranks together used for
+10^9 bytes; allocs/op is counted as go test -benchmem does. Started under
 gaspi-run, gaspi-bench measures the job that it is part of.
 ` + exitCodes
 }

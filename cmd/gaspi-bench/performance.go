@@ -42,7 +42,7 @@ func (c *performanceCommand) flags() *pflag.FlagSet {
 func (c *performanceCommand) parse(args []string) error {
 	f := c.flags()
 	if err := f.Parse(args); err != nil {
-		return explain(err)
+		return explain(err, f)
 	}
 	switch {
 	case f.NArg() > 0:

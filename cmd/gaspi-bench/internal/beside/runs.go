@@ -154,6 +154,8 @@ func fill(r *report.Row, timed peer.PointResult) {
 	w := report.Subject{Op: r.Op, Bytes: r.Bytes, Moves: r.Bytes > 0 && r.Op != "latency" && r.Op != "delivery"}
 	blocks := append([]time.Duration(nil), timed.Blocks...)
 	made := report.NewRow(w, r.Impl, report.Summarize(blocks, timed.Operations), len(blocks)*timed.Operations)
+	made.Used(timed.Processors)
+	r.CPUSPerGB = made.CPUSPerGB
 	r.Iters, r.MinUS, r.P50US, r.P99US, r.MeanUS, r.GBPerS = made.Iters, made.MinUS, made.P50US, made.P99US, made.MeanUS, made.GBPerS
 }
 

@@ -2,6 +2,7 @@ package figure
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -94,7 +95,11 @@ func (p *Part) judge(t *SweepTimes, claims ...*Claim) {
 // judge compares a claim with what came out.
 func (c *Claim) judge(t *SweepTimes) Verdict {
 	v := Verdict{Claim: c, Way: t.Way}
-	v.Number, v.Doubt = t.ask(c.Number)
+	var lack string
+	if v.Number, v.Doubt, lack = t.ask(c.Number); lack != "" { // the number is that of the times that came first
+		v.Number, v.Doubt, v.Why = math.NaN(), "", lack
+		return v
+	}
 	if v.Doubt != "" { // the number says something about this host
 		return v
 	}
@@ -103,11 +108,11 @@ func (c *Claim) judge(t *SweepTimes) Verdict {
 	return v
 }
 
-// ask is a number of times, and why it cannot be trusted: because times that it comes from
-// cannot, or all.
-func (t *SweepTimes) ask(number func(*SweepTimes) float64) (x float64, doubt string) {
-	t.asked = make(map[Point]bool)
-	defer func() { t.asked = nil }()
+// ask is a number of times, why it cannot be trusted, because times that it comes from cannot, or all, and which of them
+// are missing because the measurement ended early; both are empty of a number that is whole.
+func (t *SweepTimes) ask(number func(*SweepTimes) float64) (x float64, doubt, lack string) {
+	t.asked, t.lacking = make(map[Point]bool), make(map[Point]bool)
+	defer func() { t.asked, t.lacking = nil, nil }()
 	x = number(t)
 	bad := 0
 	for p := range t.asked {
@@ -115,13 +120,20 @@ func (t *SweepTimes) ask(number func(*SweepTimes) float64) (x float64, doubt str
 			bad++
 		}
 	}
-	switch {
-	case bad > 0:
-		return x, fmt.Sprintf("in %d of its %d times this host could not carry %s", bad, len(t.asked), t.load())
-	case len(t.points) == 0: // the number comes from elsewhere
-		return x, t.Doubt
+	if n := len(t.lacking); n > 0 {
+		lack = fmt.Sprintf("Not measured before the end: %d of the %d times that it takes.", n, n+len(t.asked))
 	}
-	return x, ""
+	switch all := len(t.asked); {
+	case bad == 1 && all == 1:
+		return x, "its only time was measured while this host could not carry " + t.load(), lack
+	case bad == all && bad > 0:
+		return x, fmt.Sprintf("in none of its %d times could this host carry %s", all, t.load()), lack
+	case bad > 0:
+		return x, fmt.Sprintf("in %d of its %d times this host could not carry %s", bad, all, t.load()), lack
+	case len(t.points) == 0: // the number comes from elsewhere
+		return x, t.Doubt, lack
+	}
+	return x, "", lack
 }
 
 // why is the first reason that speaks of the way and the outcome.

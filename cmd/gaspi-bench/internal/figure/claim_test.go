@@ -55,9 +55,47 @@ func TestDoubt(t *testing.T) {
 	if v := c.judge(times); !strings.Contains(v.Line(), "(not valid: in 1 of its 2 times this host could not carry the emulated network)") {
 		t.Errorf("a doubt is not told: %q", v.Line())
 	}
+	times.Set(Point{"b", 8, mib}, Timing{Seconds: 12e-6, Invalid: true})
+	if v := c.judge(times); v.Doubt != "in none of its 2 times could this host carry the emulated network" {
+		t.Errorf("a doubt about all times is told as %q", v.Doubt)
+	}
+	one := Claim{Text: "a is fast", Kind: Gain, Number: func(t *SweepTimes) float64 { return 1 / t.seconds("a", 8, mib) }}
+	if v := one.judge(times); v.Doubt != "its only time was measured while this host could not carry the emulated network" {
+		t.Errorf("a doubt about one time is told as %q", v.Doubt)
+	}
 	none := &SweepTimes{Way: Emulated, Doubt: "late"}
 	if v := (&Claim{Kind: Gain, Number: func(*SweepTimes) float64 { return 2 }}).judge(none); v.Doubt != "late" {
 		t.Errorf("the doubt about all is told as %q", v.Doubt)
+	}
+}
+
+// Goal: a measurement that ended early says nothing about a claim of which it lacks times: the mean of the others is
+// another number. Times that nobody can measure are not missed.
+func TestCutClaim(t *testing.T) {
+	c := Claim{Text: "a is faster", Kind: Gain, Paper: exactly(1.2, "Section 9"), Number: func(t *SweepTimes) float64 {
+		return t.Faster("a", "b", []int{8}, []int{kib, mib})
+	}}
+	for _, test := range []struct {
+		name    string
+		cut     string
+		without bool
+		want    string
+	}{
+		{"all was measured", "", false, "holds: a is faster; paper 1.20x, accepted 1.09x to 1.32x, raw 1.20x"},
+		{"it ended early", "it took longer", false, "not measured: a is faster; paper 1.20x, accepted 1.09x to 1.32x, raw -. Not measured before the end: 1 of the 4 times that it takes."},
+		{"it ended early, and there is no such time", "it took longer", true, "holds: a is faster; paper 1.20x, accepted 1.09x to 1.32x, raw 1.20x"},
+	} {
+		times := NewTimes(Raw, Grid{Ranks: []int{8}, Bytes: []int{kib, mib}, Large: mib}, "")
+		times.Cut = test.cut
+		for p, us := range map[Point]float64{{"a", 8, kib}: 10, {"b", 8, kib}: 12, {"a", 8, mib}: 10} {
+			times.Set(p, Timing{Seconds: us * 1e-6})
+		}
+		times.without[Point{"b", 8, mib}] = test.without
+		v := c.judge(times)
+		v.Why = strings.TrimPrefix(v.Why, oneMachine.Text)
+		if got := v.Line(); got != test.want {
+			t.Errorf("%s: %q\nwant %q", test.name, got, test.want)
+		}
 	}
 }
 

@@ -45,8 +45,9 @@ func TestInterrupted(t *testing.T) {
 		sweep, objects cutting
 	}{
 		{"before anything is measured", 1, cutting{}, cutting{}},
-		{"before the second line or run", 2, cutting{1, why, 2}, cutting{1, why, 1}},
-		{"in the second round", 3, cutting{1, why, 4}, cutting{1, why, 2}},
+		{"before the second line or run", 2, cutting{1, why + "; missing, in whole or in part: b of 2 ranks", 2},
+			cutting{1, why + "; missing, in whole or in part: object-gather of 3 ranks", 1}},
+		{"in the second round", 3, cutting{1, why + "; each time is of 1 or 2 rounds", 4}, cutting{1, why + "; each time is of 1 or 2 rounds", 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := measured()
@@ -129,7 +130,7 @@ func TestInterruptKeepsRowsOfARun(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	p := r.Parts[0]
-	if p.Missing != "" || p.Cut != "it was interrupted" || len(p.Rows) != 1 || p.Tables[0].Rows[0][2] != "1" || p.Tables[0].Rows[1][2] != "-" || !r.Made() {
+	if p.Missing != "" || p.Cut != "it was interrupted; missing, in whole or in part: a of 2 ranks" || len(p.Rows) != 1 || p.Tables[0].Rows[0][2] != "1" || p.Tables[0].Rows[1][2] != "-" || !r.Made() {
 		t.Errorf("missing %q, cut %q, %d rows, table %v", p.Missing, p.Cut, len(p.Rows), p.Tables)
 	}
 }

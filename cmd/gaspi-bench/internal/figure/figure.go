@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/chart"
+	"github.com/gaspi-go/gaspi-go/internal/spelling"
 )
 
 // A Paper is where figures are from.
@@ -98,7 +99,7 @@ func Lookup(name string) (*Figure, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return nil, fmt.Errorf("unknown figure %q; choose one of %s", name, strings.Join(names, ", "))
+	return nil, spelling.Unknown("unknown figure", name, names)
 }
 
 // ways are those in which a figure can be looked at.
@@ -139,6 +140,9 @@ func (l *Lab) Run(ctx context.Context, f *Figure) (*FigureResult, error) {
 	r.Took = time.Since(began)
 	return r, ctx.Err()
 }
+
+// Short reports whether a part lacks numbers, or rounds of them, because it was cut or its time was over.
+func (p *Part) Short() bool { return p.Cut != "" || p.Missing == errLate.Error() }
 
 // made reports whether a part has numbers.
 func (p *Part) made() bool { return p.Missing == "" && len(p.Tables) > 0 }

@@ -43,7 +43,7 @@ func (t *SweepTimes) measure(ctx context.Context, b *Bench, end time.Time, turns
 		if round > 0 && began.Add(longest).After(end) {
 			return nil
 		}
-		for _, j := range turns {
+		for i, j := range turns {
 			if b.Doing != nil {
 				b.Doing(fmt.Sprintf("%s, %s, round %d", j.doing, t.Way, round+1))
 			}
@@ -57,12 +57,12 @@ func (t *SweepTimes) measure(ctx context.Context, b *Bench, end time.Time, turns
 			}
 			switch {
 			case late && len(t.rounds) > 0:
-				t.Cut = cutBy(ctx)
+				t.Cut = cutBy(ctx) + t.rest(round, turns[i:])
 				return nil
 			case late:
 				return ctx.Err()
 			case err != nil && len(t.rounds) > 0:
-				t.Cut = err.Error()
+				t.Cut = err.Error() + t.rest(round, turns[i:])
 				return nil
 			case err != nil:
 				return err
@@ -73,6 +73,24 @@ func (t *SweepTimes) measure(ctx context.Context, b *Bench, end time.Time, turns
 	return nil
 }
 
+// rest says what is missing of a measurement that ended in a round, before these turns had ended.
+func (t *SweepTimes) rest(round int, left []turn) string {
+	if round > 0 {
+		return fmt.Sprintf("; each time is of %d or %d rounds", round, round+1)
+	}
+	var names []string
+	for _, j := range left[:min(len(left), mostLeft)] {
+		names = append(names, j.doing)
+	}
+	if more := len(left) - mostLeft; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return "; missing, in whole or in part: " + strings.Join(names, ", ")
+}
+
+// mostLeft is how many measurements that are missing have a name.
+const mostLeft = 8
+
 // settle sets the times of the points that were measured in rounds: medians, and the least
 // and the most as their spread.
 func (t *SweepTimes) settle() {
@@ -82,6 +100,9 @@ func (t *SweepTimes) settle() {
 	}
 	if len(t.invalid) > 0 {
 		t.Doubt = fmt.Sprintf("this host could not carry %s in %d of %d times", t.load(), len(t.invalid), len(t.rounds))
+		if len(t.rounds) == 1 {
+			t.Doubt = "this host could not carry " + t.load() + " in the only time that was measured"
+		}
 	}
 	if t.latest > 0 {
 		t.Doubt += fmt.Sprintf("; at worst %.0f %% of the messages were late", 100*t.latest)
@@ -141,9 +162,12 @@ func (t *SweepTimes) noteLine(line Line, ranks, round int, rows []report.Row) er
 		return fmt.Errorf("gaspi-bench wrote %d rows for %d lengths", len(rows), len(t.Grid.Bytes))
 	}
 	for i := range rows {
-		if rows[i].Note == "" {
-			t.note(Point{line.Name, ranks, t.Grid.Bytes[i]}, round, &rows[i])
+		p := Point{line.Name, ranks, t.Grid.Bytes[i]}
+		if rows[i].Note != "" {
+			t.without[p] = true
+			continue
 		}
+		t.note(p, round, &rows[i])
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/subprocess"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -74,6 +75,30 @@ printf '{"impl":"gaspi","bytes":8,"p50_us":%s}\n{"impl":"limit","bytes":8,"p50_u
 	}
 	if x, ok := times.At("a", 2, 16); !ok || x.Seconds != 8e-6 {
 		t.Errorf("the other length has %v, %v", x, ok)
+	}
+}
+
+// Goal: a doubt about the only time of a part is told as one about one time, and what is missing of a round is named.
+func TestWordsOfFewTimes(t *testing.T) {
+	times := NewTimes(Raw, Grid{}, "")
+	times.cores = 2
+	times.note(Point{"a", 8, mib}, 0, &report.Row{P50US: 10})
+	times.settle()
+	if want := "this host could not carry more ranks than its 2 cores in the only time that was measured"; times.Doubt != want {
+		t.Errorf("the doubt is told as %q, want %q", times.Doubt, want)
+	}
+	turns := make([]turn, 10)
+	for i := range turns {
+		turns[i].doing = string(rune('a' + i))
+	}
+	for want, got := range map[string]string{
+		"; missing, in whole or in part: a, b, c, d, e, f, g, h, 2 more": times.rest(0, turns),
+		"; missing, in whole or in part: j":                              times.rest(0, turns[9:]),
+		"; each time is of 2 or 3 rounds":                                times.rest(2, turns),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

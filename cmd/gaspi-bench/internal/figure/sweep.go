@@ -109,12 +109,14 @@ type SweepTimes struct {
 	cores   int                 // of this host; 0 if that does not matter
 	invalid map[Point]bool      // whose load the host could not carry
 	latest  float64             // the largest share of messages that were late
+	without map[Point]bool      // that gaspi-bench has no row of
 	asked   map[Point]bool      // since judge began; nil if it has not
+	lacking map[Point]bool      // likewise; those that were not measured before the end
 }
 
 // NewTimes are no times yet.
 func NewTimes(way Setting, grid Grid, setting string) *SweepTimes {
-	return &SweepTimes{Way: way, Grid: grid, Setting: setting, points: make(map[Point]Timing), invalid: make(map[Point]bool)}
+	return &SweepTimes{Way: way, Grid: grid, Setting: setting, points: make(map[Point]Timing), invalid: make(map[Point]bool), without: make(map[Point]bool)}
 }
 
 // Set notes a time.
@@ -124,8 +126,12 @@ func (t *SweepTimes) Set(p Point, x Timing) { t.points[p] = x }
 func (t *SweepTimes) At(line string, ranks, bytes int) (Timing, bool) {
 	p := Point{line, ranks, bytes}
 	x, ok := t.points[p]
-	if t.asked != nil && ok {
+	switch {
+	case t.asked == nil:
+	case ok:
 		t.asked[p] = true
+	case t.Cut != "" && !t.without[p]:
+		t.lacking[p] = true
 	}
 	return x, ok && x.Seconds > 0
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // Blocks are long enough that the clock (about 40 ns) and the start of a block
@@ -46,12 +47,16 @@ func (b *Bench) Measure(ctx context.Context, w Workload) ([]report.Row, error) {
 	}
 	b.P.Emulation().Restart() // what came before was not measured
 	before := mallocs()
-	runs, err := b.takeTurns(ctx, w, times, n)
+	used := make([]int64, len(w.Contenders))
+	runs, err := b.takeTurns(ctx, w, times, used, n)
 	if err != nil {
 		return nil, err
 	}
 	allocs := []uint64{(mallocs() - before) / uint64(runs*n*w.Steps)}
 	if err := gaspi.AllReduce(ctx, b.P.World(), allocs, allocs, gaspi.Max); err != nil {
+		return nil, err
+	}
+	if err := gaspi.AllReduce(ctx, b.P.World(), used, used, gaspi.Sum); err != nil {
 		return nil, err
 	}
 	if err := b.tryAll(ctx, w); err != nil {
@@ -64,6 +69,7 @@ func (b *Bench) Measure(ctx context.Context, w Workload) ([]report.Row, error) {
 		}
 		r := report.NewRow(w.Subject, contender.Impl, report.Summarize(times[c], n*w.Steps), blocks*n*w.Steps)
 		r.Transport, r.N = b.Transport, b.P.Size()
+		r.Used(time.Duration(used[c]))
 		if contender.Impl == report.ImplGaspi {
 			r.Algorithm = w.Algorithm
 		}
@@ -76,11 +82,11 @@ func (b *Bench) Measure(ctx context.Context, w Workload) ([]report.Row, error) {
 	return rows, b.stampEmulated(ctx, rows)
 }
 
-// takeTurns measures blocks of n rounds, of which it fills in the times, and returns
-// how many each contender ran. A contender's turn begins with a block that does not
+// takeTurns measures blocks of n rounds, of which it fills in the times and the processor
+// nanoseconds of this rank, and returns how many each contender ran. A contender's turn begins with a block that does not
 // count: it finds in the caches what another one has left there, which programs that
 // do one thing do not.
-func (b *Bench) takeTurns(ctx context.Context, w Workload, times [][]time.Duration, n int) (runs int, err error) {
+func (b *Bench) takeTurns(ctx context.Context, w Workload, times [][]time.Duration, used []int64, n int) (runs int, err error) {
 	warm := len(w.Contenders) > 1 && !b.checks(w)
 	for from, blocks := 0, len(times[0]); from < blocks; from += turn {
 		part := min(turn, blocks-from)
@@ -94,14 +100,26 @@ func (b *Bench) takeTurns(ctx context.Context, w Workload, times [][]time.Durati
 					return runs, err
 				}
 			}
+			before := b.processors()
 			for i := range part {
 				if times[c][from+i], err = b.block(ctx, w, c, n); err != nil {
 					return runs, err
 				}
 			}
+			used[c] += int64(b.processors() - before)
 		}
 	}
 	return runs, nil
+}
+
+// processors is the processor time that this rank has used; the first has that of all where ranks
+// are goroutines of one process. It is 0 where the system does not tell.
+func (b *Bench) processors() time.Duration {
+	if b.Transport == "loopback" && b.P.Rank() > 0 {
+		return 0
+	}
+	use, _ := sys.MeasureProcessor()
+	return use.CPU
 }
 
 // blocksFor is how many blocks of that length to measure in so much time: more than fit

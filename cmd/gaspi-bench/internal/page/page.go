@@ -82,6 +82,26 @@ func claimsOf(r *figure.FigureResult) []PageClaim {
 // Made reports whether any figure has numbers.
 func (p *Page) Made() bool { return slices.ContainsFunc(p.results, (*figure.FigureResult).Made) }
 
+// Short says how many figures lack numbers in how many ways because they were cut; it is empty for none.
+func (p *Page) Short() string {
+	figures, ways := 0, 0
+	for _, r := range p.results {
+		n := 0
+		for i := range r.Parts {
+			if r.Parts[i].Short() {
+				n++
+			}
+		}
+		if ways += n; n > 0 {
+			figures++
+		}
+	}
+	if ways == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d figures lack times or rounds of them, in %d ways, each of which says why", figures, len(p.results), ways)
+}
+
 // Tally says how many verdicts there are of each sort.
 func (p *Page) Tally() string {
 	var count [figure.Reversed + 1]int

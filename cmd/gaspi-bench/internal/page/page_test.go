@@ -32,6 +32,20 @@ func sample() *figure.FigureResult {
 	}}
 }
 
+// Goal: a report says how many of its figures were cut.
+func TestShort(t *testing.T) {
+	whole := sample()
+	whole.Parts = whole.Parts[:1]
+	for want, results := range map[string][]*figure.FigureResult{
+		"": {whole},
+		"2 of 3 figures lack times or rounds of them, in 2 ways, each of which says why": {sample(), whole, sample()},
+	} {
+		if got := NewPage(results, HostInfo{}, time.Now(), 0).Short(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestWriteText(t *testing.T) {
 	const want = `x: Fig. 1 of "The paper": A and b
 What was done.

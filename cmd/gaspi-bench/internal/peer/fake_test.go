@@ -51,6 +51,8 @@ func TestRun(t *testing.T) {
 		launched     []string
 	}{
 		{"all points", steps(""), job(generous, "a", "b"), []PointResult{ok(0), ok(1)}, []string{"a:8: b:8: ."}},
+		{"processor time", "begin; echo used $i 7000; end; begin; end; echo done", job(generous, "a", "b"),
+			[]PointResult{{Point: 0, Operations: 2, Blocks: []time.Duration{100, 300}, Processors: 7000}, ok(1)}, []string{"a:8: b:8: ."}},
 		{"a point that hangs, and one after it", steps("slow*) exec /bin/sleep 60;;"), job(short, "a", "slow", "c"),
 			[]PointResult{ok(0), over(1), ok(2)}, []string{"a:8: slow:8: c:8: .", "c:8: ."}},
 		{"a point with a wrong result, and one after it", steps(`b*) echo "mpibench: rank 1: it is wrong" >&2; echo noise >&2; exit 1;;`), job(generous, "a", "b", "c"),

@@ -71,6 +71,13 @@ static void slowest_of(const double *mine, double *most, int n)
 	}
 }
 
+static double total_of(double mine)
+{
+	double all;
+	must("gaspi_allreduce", gaspi_allreduce(&mine, &all, 1, GASPI_OP_SUM, GASPI_TYPE_DOUBLE, GASPI_GROUP_ALL, GASPI_BLOCK));
+	return all;
+}
+
 #include "measure.h"
 
 static void settle(void) { must("gaspi_wait", gaspi_wait(queue, GASPI_BLOCK)); }

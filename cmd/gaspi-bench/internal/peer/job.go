@@ -50,6 +50,7 @@ type PointResult struct {
 	Point      int             // index in Job.Points
 	Operations int             // in each block
 	Blocks     []time.Duration // of the slowest rank each, in the order of time
+	Processors time.Duration   // that all ranks used for all blocks
 	OverLimit  bool            // it took longer than Job.Limit, and there is nothing else
 	Failed     string          // why it has failed, and there is nothing else
 }

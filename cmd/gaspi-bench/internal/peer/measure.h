@@ -1,6 +1,7 @@
 // The rules of gaspi-bench's measure.go. Whoever includes this has rank, allocate, meet,
-// slowest_of, which leaves the longest times of all ranks to all of them, and a struct work
-// with batch, fill, check, timed, steps and tries.
+// slowest_of, which leaves the longest times of all ranks to all of them, total_of, which
+// returns the sum of a number of all ranks to all of them, and a struct work with
+// batch, fill, check, timed, steps and tries.
 
 static const double block_time = 500e3; // nanoseconds
 enum { min_blocks = 15, max_blocks = 4000, max_batch = 1 << 20 };
@@ -8,6 +9,8 @@ enum { min_blocks = 15, max_blocks = 4000, max_batch = 1 << 20 };
 // So many rounds go before calibration: libraries set up what an operation needs
 // when it is first called.
 enum { warm_up = 4 };
+
+#include <sys/resource.h>
 
 static double budget; // nanoseconds for a point
 static int verify;    // every operation is checked
@@ -17,6 +20,14 @@ static double now(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+// processors is the processor time that this process has used.
+static double processors(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e9 + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e3;
 }
 
 // try_once does one operation with fresh inputs, and checks its result.
@@ -79,12 +90,15 @@ static void measure(struct work *w, int point)
 	double fit = budget / (took > 1 ? took : 1);
 	int blocks = fit < min_blocks ? min_blocks : fit > max_blocks ? max_blocks : (int)fit;
 	double *mine = allocate(blocks * sizeof *mine), *most = allocate(blocks * sizeof *most);
+	double before = processors();
 	for (int i = 0; i < blocks; i++)
 		mine[i] = block(w, n);
+	double used = total_of(processors() - before);
 	slowest_of(mine, most, blocks);
 	if (w->fill)
 		try_once(w);
 	if (rank == 0) {
+		printf("used %d %.0f\n", point, used);
 		printf("times %d %d", point, n * w->steps);
 		for (int i = 0; i < blocks; i++)
 			printf(" %.0f", most[i]);

@@ -6,6 +6,7 @@
 // gaspi-bench compiles it, starts it by mpirun, and reads what rank 0 prints:
 //
 //	start I              point I begins
+//	used I T             processor nanoseconds of all ranks for its blocks
 //	times I N T T T ...  nanoseconds of its blocks, of N operations each
 //	done                 there are no more points
 //
@@ -52,6 +53,13 @@ static void meet(void) { MPI_Barrier(MPI_COMM_WORLD); }
 static void slowest_of(const double *mine, double *most, int n)
 {
 	MPI_Allreduce(mine, most, n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+}
+
+static double total_of(double mine)
+{
+	double all;
+	MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	return all;
 }
 
 #include "measure.h"

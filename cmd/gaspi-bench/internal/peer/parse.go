@@ -11,6 +11,7 @@ import (
 const (
 	lineOther = iota // a launcher's own
 	lineStart
+	lineUsed
 	lineTimes
 	lineDone
 )
@@ -21,6 +22,7 @@ type line struct {
 	point      int
 	operations int
 	blocks     []time.Duration
+	processors time.Duration
 }
 
 // parseLine reads a line. A line that is not the program's is of kind lineOther; a line that
@@ -36,10 +38,21 @@ func parseLine(text string) (line, error) {
 	case "start":
 		point, err := number(words, 1)
 		return line{kind: lineStart, point: point}, err
+	case "used":
+		return parseUsed(words)
 	case "times":
 		return parseTimes(words)
 	}
 	return line{}, nil
+}
+
+func parseUsed(words []string) (line, error) {
+	point, err := number(words, 1)
+	if err != nil {
+		return line{}, err
+	}
+	nanoseconds, err := number(words, 2)
+	return line{kind: lineUsed, point: point, processors: time.Duration(nanoseconds)}, err
 }
 
 func parseTimes(words []string) (line, error) {

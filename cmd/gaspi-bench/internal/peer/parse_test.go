@@ -18,6 +18,7 @@ func TestParseLine(t *testing.T) {
 		{"start", "start 3", line{kind: lineStart, point: 3}},
 		{"done", "done", line{kind: lineDone}},
 		{"times", "times 2 64 300 250", line{kind: lineTimes, point: 2, operations: 64, blocks: []time.Duration{300, 250}}},
+		{"used", "used 2 4000", line{kind: lineUsed, point: 2, processors: 4000}},
 		{"one block of no time", "times 0 1 0", line{kind: lineTimes, operations: 1, blocks: []time.Duration{0}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -40,6 +41,8 @@ func TestParseLineRefuses(t *testing.T) {
 		{"no times", "times 0 8", `the line "times 0 8" has no times`},
 		{"no operations", "times 0 0 5", "has no times"},
 		{"a time that is none", "times 0 8 5 nan", `"nan" in a line of the benchmark is no number`},
+		{"used of no point", "used", "ends too early"},
+		{"used without a time", "used 3", `the line "used 3" ends too early`},
 		{"negative time", "times 0 8 -5", `"-5" in a line of the benchmark is no number`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

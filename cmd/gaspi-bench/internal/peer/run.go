@@ -49,8 +49,9 @@ type attempt struct {
 	result func(PointResult)
 	first  int // index of its first point in the job as a whole
 
-	current int // the point that has begun, or -1
-	ended   int // points with a result
+	current int           // the point that has begun, or -1
+	used    time.Duration // processor time of the point that has begun
+	ended   int           // points with a result
 	done    bool
 }
 
@@ -175,16 +176,20 @@ func (a *attempt) take(text string) error {
 		return err
 	}
 	switch l.kind {
-	case lineStart, lineTimes:
+	case lineStart, lineUsed, lineTimes:
 		if l.point != a.ended || l.point >= len(a.job.Points) {
 			return fmt.Errorf("it went on with point %d, want %d", l.point, a.ended)
 		}
-		if l.kind == lineStart {
-			a.current = l.point
+		switch l.kind {
+		case lineStart:
+			a.current, a.used = l.point, 0
 			a.begin(a.first + l.point)
 			return nil
+		case lineUsed:
+			a.used = l.processors
+			return nil
 		}
-		a.result(PointResult{Point: a.first + l.point, Operations: l.operations, Blocks: l.blocks})
+		a.result(PointResult{Point: a.first + l.point, Operations: l.operations, Blocks: l.blocks, Processors: a.used})
 		a.ended++
 		a.current = -1
 	case lineDone:

@@ -9,7 +9,7 @@ import (
 )
 
 // Columns of the table of rows beside peers.
-const peerFormat = "%-13s %7s  %-*s %-33s%11s %11s %11s %11s %9s %6s"
+const peerFormat = "%-13s %7s  %-*s %-33s%11s %11s %11s %11s %9s %9s %6s"
 
 // PeerLines are the table of rows.
 func PeerLines(rows []Row) []string {
@@ -17,7 +17,7 @@ func PeerLines(rows []Row) []string {
 	for _, r := range rows {
 		wide = max(wide, len(implementation(r)))
 	}
-	lines := []string{Trimmed(fmt.Sprintf(peerFormat, "op", "bytes", wide, "impl", "how", "min us", "p50 us", "p99 us", "mean us", "+-95%", "rounds"))}
+	lines := []string{Trimmed(fmt.Sprintf(peerFormat, "op", "bytes", wide, "impl", "how", "min us", "p50 us", "p99 us", "mean us", "+-95%", "cpu s/GB", "rounds"))}
 	for _, r := range rows {
 		bytes := "-"
 		if r.Bytes > 0 {
@@ -33,7 +33,7 @@ func PeerLines(rows []Row) []string {
 			interval = Number(r.MeanCI95US)
 		}
 		lines = append(lines, Trimmed(fmt.Sprintf(peerFormat, r.Op, bytes, wide, implementation(r), how,
-			Number(r.MinUS), Number(r.P50US), Number(r.P99US), Number(r.MeanUS), interval, fmt.Sprint(len(r.Rounds)))))
+			Number(r.MinUS), Number(r.P50US), Number(r.P99US), Number(r.MeanUS), interval, optional(r.CPUSPerGB), fmt.Sprint(len(r.Rounds)))))
 	}
 	return lines
 }

@@ -10,14 +10,14 @@ import (
 func TestPeerTables(t *testing.T) {
 	rows := sampleTally().Sorted()
 	got := strings.Join(append(PeerLines(rows), ComparisonLines("allreduce", Compare(rows))...), "\n")
-	want := `op              bytes  impl             how                                   min us      p50 us      p99 us     mean us     +-95% rounds
-allreduce           8  gaspi                                                  0.0500      0.2000      2.0000      0.4667    0.7589      3
-allreduce           8  limit                                                  0.0500      0.1000      1.0000      0.2667    0.2868      3
-allreduce           8  openmpi 4.1.4    in-place                              0.2000      0.6000      6.0000      1.2000    0.9937      3
-allreduce           8  openmpi 4.1.4    separate                              0.2500      0.7000      7.0000      1.4000    0.9937      3
-allreduce           8  mpich 4.0.2      in-place                              1.0000      2.0000       20.00      4.6667    2.8684      3
-allreduce        1MiB  gaspi                                                   15.00       30.00      300.00       60.00    0.0000      3
-allreduce        1MiB  openmpi 4.1.4    in-place                               30.00       60.00      600.00      140.00     86.05      3
+	want := `op              bytes  impl             how                                   min us      p50 us      p99 us     mean us     +-95%  cpu s/GB rounds
+allreduce           8  gaspi                                                  0.0500      0.2000      2.0000      0.4667    0.7589                3
+allreduce           8  limit                                                  0.0500      0.1000      1.0000      0.2667    0.2868                3
+allreduce           8  openmpi 4.1.4    in-place                              0.2000      0.6000      6.0000      1.2000    0.9937                3
+allreduce           8  openmpi 4.1.4    separate                              0.2500      0.7000      7.0000      1.4000    0.9937                3
+allreduce           8  mpich 4.0.2      in-place                              1.0000      2.0000       20.00      4.6667    2.8684                3
+allreduce        1MiB  gaspi                                                   15.00       30.00      300.00       60.00    0.0000      0.07      3
+allreduce        1MiB  openmpi 4.1.4    in-place                               30.00       60.00      600.00      140.00     86.05                3
 allreduce        1MiB  mpich 4.0.2      in-place                          over limit (20s)
 allreduce: p50 in microseconds, and the better peer's time by ours (above 1, ours is faster)
   bytes       gaspi     openmpi       mpich    ratio       of rounds       limit of limit  better peer

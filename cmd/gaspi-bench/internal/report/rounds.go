@@ -26,6 +26,8 @@ type RoundRow struct {
 	P50US  float64 `json:"p50_us"`
 	P99US  float64 `json:"p99_us"`
 	MeanUS float64 `json:"mean_us"`
+
+	CPUSPerGB float64 `json:"cpu_s_per_gb,omitempty"`
 }
 
 // SameAs reports whether two rows are about the same contender at the same size.
@@ -50,12 +52,12 @@ func (t *Tally) Add(round int, r Row) {
 	if n := len(t.rows[i].Rounds); n > 0 && t.rows[i].Rounds[n-1].Round == round {
 		return
 	}
-	t.rows[i].Rounds = append(t.rows[i].Rounds, RoundRow{round, r.Iters, r.MinUS, r.P50US, r.P99US, r.MeanUS})
+	t.rows[i].Rounds = append(t.rows[i].Rounds, RoundRow{round, r.Iters, r.MinUS, r.P50US, r.P99US, r.MeanUS, r.CPUSPerGB})
 	t.rows[i].combine()
 }
 
 // combine makes the figures of a row from those of its rounds: the least minimum, the
-// medians of medians and of 99th percentiles, the mean of means, and the interval
+// medians of medians, of 99th percentiles and of processor seconds, the mean of means, and the interval
 // that holds the mean with 95 % confidence, for which a round is one observation:
 // blocks of one round are too much alike.
 func (r *Row) combine() {
@@ -76,6 +78,7 @@ func (r *Row) combine() {
 	if r.GBPerS > 0 {
 		r.GBPerS = Round(float64(r.Bytes) / r.P50US / 1e3)
 	}
+	r.CPUSPerGB = Round(Median(column(func(x RoundRow) float64 { return x.CPUSPerGB })))
 	means := column(func(x RoundRow) float64 { return x.MeanUS })
 	mean, deviation := stat.MeanStdDev(means, nil)
 	r.MeanUS = Round(mean)

@@ -30,7 +30,9 @@ func sampleTally() *Tally {
 		return Row{Op: "allreduce", Impl: impl, Version: version, Way: way, Bytes: bytes}
 	}
 	addRounds(t, r(8, ImplGaspi, ""), 0.2, 0.4, 0.1)
-	addRounds(t, r(1<<20, ImplGaspi, ""), 30, 30, 30)
+	large := r(1<<20, ImplGaspi, "")
+	large.CPUSPerGB = 0.07
+	addRounds(t, large, 30, 30, 30)
 	addRounds(t, r(8, ImplLimit, ""), 0.1, 0.2, 0.1)
 	addRounds(t, r(8, "openmpi", "in-place"), 0.6, 0.8, 0.4)
 	addRounds(t, r(8, "openmpi", "separate"), 0.5, 0.9, 0.7)
@@ -46,12 +48,12 @@ func sampleTally() *Tally {
 func TestCombine(t *testing.T) {
 	var all Tally
 	for i, mean := range []float64{2, 4, 6} {
-		all.Add(i, Row{Op: "put", Impl: "openmpi", Bytes: 1000, Iters: 10, MinUS: 3 - mean/10, P50US: mean / 2, P99US: 9, MeanUS: mean, GBPerS: 1})
+		all.Add(i, Row{Op: "put", Impl: "openmpi", Bytes: 1000, Iters: 10, MinUS: 3 - mean/10, P50US: mean / 2, P99US: 9, MeanUS: mean, GBPerS: 1, CPUSPerGB: mean / 10})
 	}
 	all.Add(2, Row{Op: "put", Impl: "openmpi", Bytes: 1000, MinUS: 0.001}) // the same size twice in a round
 	got := all.rows[0]
 	got.Rounds = nil
-	want := Row{Op: "put", Impl: "openmpi", Bytes: 1000, Iters: 30, MinUS: 2.4, P50US: 2, P99US: 9, MeanUS: 4, MeanCI95US: 4.9683, GBPerS: 0.5}
+	want := Row{Op: "put", Impl: "openmpi", Bytes: 1000, Iters: 30, MinUS: 2.4, P50US: 2, P99US: 9, MeanUS: 4, MeanCI95US: 4.9683, GBPerS: 0.5, CPUSPerGB: 0.4}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("row (-want +got):\n%s", d)
 	}

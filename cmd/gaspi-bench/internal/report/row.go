@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"strconv"
+	"time"
 )
 
 // The impl of rows.
@@ -29,7 +30,9 @@ type Row struct {
 	MeanUS    float64 `json:"mean_us"`
 
 	GBPerS float64 `json:"gb_per_s,omitempty"` // 10^9 bytes per second at p50
-	PerS   float64 `json:"per_s,omitempty"`    // operations per second at p50
+	// CPUSPerGB is how many processor seconds all ranks together used for 10^9 bytes.
+	CPUSPerGB float64 `json:"cpu_s_per_gb,omitempty"`
+	PerS      float64 `json:"per_s,omitempty"` // operations per second at p50
 	// AllocsPerOp counts heap objects on the rank that made most, as whole
 	// numbers; absent for contenders that are not ours, and if checks allocate too.
 	AllocsPerOp *uint64 `json:"allocs_per_op,omitempty"`
@@ -75,6 +78,14 @@ func NewRow(w Subject, impl string, s Summary, iters int) Row {
 		r.PerS = math.Round(1e6 / s.P50)
 	}
 	return r
+}
+
+// Used records the processor time that all ranks together used for the operations of the row, if bytes
+// over time is of interest.
+func (r *Row) Used(processors time.Duration) {
+	if r.GBPerS > 0 && r.Iters > 0 {
+		r.CPUSPerGB = Round(processors.Seconds() * 1e9 / (float64(r.Bytes) * float64(r.Iters)))
+	}
 }
 
 // Round keeps what the clock can tell of microseconds, tenths of a nanosecond, but four

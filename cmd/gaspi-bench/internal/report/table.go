@@ -10,7 +10,7 @@ import (
 
 // tableFormat is the columns. They have fixed widths, because rows are printed
 // as they come.
-const tableFormat = "%-16s %7s  %-6s %-*s%11s %11s %11s %9s %9s %9s %7s"
+const tableFormat = "%-16s %7s  %-6s %-*s%11s %11s %11s %9s %9s %9s %9s %7s"
 
 // algorithmWidth is the width of the column of algorithms, 0 where there is none.
 func algorithmWidth(withAlgorithm bool) int {
@@ -26,7 +26,7 @@ func tableHead(withAlgorithm bool) string {
 	if withAlgorithm {
 		title = "algorithm"
 	}
-	return Trimmed(fmt.Sprintf(tableFormat, "op", "bytes", "impl", algorithmWidth(withAlgorithm), title, "min us", "p50 us", "p99 us", "GB/s", "M/s", "allocs/op", "ratio"))
+	return Trimmed(fmt.Sprintf(tableFormat, "op", "bytes", "impl", algorithmWidth(withAlgorithm), title, "min us", "p50 us", "p99 us", "GB/s", "cpu s/GB", "M/s", "allocs/op", "ratio"))
 }
 
 // tableLines are the rows of one workload, the first compared with the limit.
@@ -52,7 +52,7 @@ func tableLines(rows []Row, withAlgorithm bool) []string {
 			bytes = bytesize.Format(r.Bytes)
 		}
 		lines = append(lines, Trimmed(fmt.Sprintf(tableFormat, r.Op, bytes, r.Impl, algorithmWidth(withAlgorithm), r.Algorithm,
-			Number(r.MinUS), Number(r.P50US), Number(r.P99US), optional(r.GBPerS), optional(r.PerS/1e6), allocs, ratio)))
+			Number(r.MinUS), Number(r.P50US), Number(r.P99US), optional(r.GBPerS), optional(r.CPUSPerGB), optional(r.PerS/1e6), allocs, ratio)))
 		if r.Invalid {
 			lines = append(lines, fmt.Sprintf("  INVALID: %.0f%% of the messages were late; this host cannot carry the emulated network", 100*r.LateShare))
 		}

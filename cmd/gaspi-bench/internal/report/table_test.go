@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -25,6 +26,7 @@ func sampleRows() [][]Row {
 		for j := range rows[i] {
 			rows[i][j].Transport, rows[i][j].N = "shm", 2
 		}
+		rows[i][0].Used(35 * time.Millisecond)
 	}
 	return rows
 }
@@ -34,11 +36,11 @@ func TestTable(t *testing.T) {
 	for _, rows := range sampleRows() {
 		got += strings.Join(tableLines(rows, false), "\n") + "\n"
 	}
-	want := `op                 bytes  impl        min us      p50 us      p99 us      GB/s       M/s allocs/op   ratio
-put                 1MiB  gaspi        25.31       26.25        1234     39.95                   0   1.05x
+	want := `op                 bytes  impl        min us      p50 us      p99 us      GB/s  cpu s/GB       M/s allocs/op   ratio
+put                 1MiB  gaspi        25.31       26.25        1234     39.95      0.07                   0   1.05x
 put                 1MiB  limit        25.00       25.00       40.00     41.94
-notify-rate            -  gaspi       0.0249      0.0400      0.0600               25.00         2   1.60x
-notify-rate            -  limit       0.0080      0.0250      0.0300               40.00
+notify-rate            -  gaspi       0.0249      0.0400      0.0600                         25.00         2   1.60x
+notify-rate            -  limit       0.0080      0.0250      0.0300                         40.00
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
@@ -54,7 +56,7 @@ func TestJSONLines(t *testing.T) {
 			}
 		}
 	}
-	want := `{"op":"put","impl":"gaspi","transport":"shm","n":2,"bytes":1048576,"iters":480,"min_us":25.3123,"p50_us":26.25,"p99_us":1234.5,"mean_us":30,"gb_per_s":39.9458,"allocs_per_op":0}
+	want := `{"op":"put","impl":"gaspi","transport":"shm","n":2,"bytes":1048576,"iters":480,"min_us":25.3123,"p50_us":26.25,"p99_us":1234.5,"mean_us":30,"gb_per_s":39.9458,"cpu_s_per_gb":0.06954,"allocs_per_op":0}
 {"op":"put","impl":"limit","transport":"shm","n":2,"bytes":1048576,"iters":480,"min_us":25,"p50_us":25,"p99_us":40,"mean_us":26,"gb_per_s":41.943}
 {"op":"notify-rate","impl":"gaspi","transport":"shm","n":2,"bytes":0,"iters":1000,"min_us":0.0249,"p50_us":0.04,"p99_us":0.06,"mean_us":0.05,"per_s":25000000,"allocs_per_op":2}
 {"op":"notify-rate","impl":"limit","transport":"shm","n":2,"bytes":0,"iters":1000,"min_us":0.008,"p50_us":0.025,"p99_us":0.03,"mean_us":0.02,"per_s":40000000}
