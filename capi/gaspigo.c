@@ -20,20 +20,27 @@ static int refuse(int rc, const char *why) {
 #define INSIDE() do { if (!ggo_inside()) return refuse(GASPI_ERR_NOINIT, "gaspi_proc_init comes first"); } while (0)
 #define GIVEN(p) do { if (!(p)) return refuse(GASPI_ERR_NULLPTR, #p " is NULL"); } while (0)
 
+/* Notes the team that a call with that result has made, for getters. */
+static int made(int rc, const gaspigo_team_t *team) {
+  if (rc == GASPI_SUCCESS) ggo_team_made(*team);
+  return rc;
+}
+
 int gaspigo_team_new(gaspi_group_t group, unsigned int tag, gaspi_timeout_t timeout_ms, gaspigo_team_t *team) {
   INSIDE();
   GIVEN(team);
-  return GO(ggo_team_new(group, tag, ggo_ms(timeout_ms), team));
+  return made(GO(ggo_team_new(group, tag, ggo_ms(timeout_ms), team)), team);
 }
 
 int gaspigo_team_split(gaspigo_team_t team, int color, int key, gaspi_timeout_t timeout_ms, gaspigo_team_t *split) {
   INSIDE();
   GIVEN(split);
-  return GO(ggo_team_split(team, color, key, ggo_ms(timeout_ms), split));
+  return made(GO(ggo_team_split(team, color, key, ggo_ms(timeout_ms), split)), split);
 }
 
 int gaspigo_team_close(gaspigo_team_t team) {
   INSIDE();
+  ggo_team_ended(team);
   return GO(ggo_team_close(team));
 }
 
@@ -41,20 +48,20 @@ int gaspigo_team_rank(gaspigo_team_t team, int *rank) {
   INSIDE();
   GIVEN(rank);
   int size;
-  return GO(ggo_team_place(team, rank, &size));
+  return ggo_team_known(team, rank, NULL, NULL) ? GASPI_SUCCESS : GO(ggo_team_place(team, rank, &size));
 }
 
 int gaspigo_team_size(gaspigo_team_t team, int *size) {
   INSIDE();
   GIVEN(size);
   int rank;
-  return GO(ggo_team_place(team, &rank, size));
+  return ggo_team_known(team, NULL, size, NULL) ? GASPI_SUCCESS : GO(ggo_team_place(team, &rank, size));
 }
 
 int gaspigo_team_ranks(gaspigo_team_t team, gaspi_rank_t *ranks) {
   INSIDE();
   GIVEN(ranks);
-  return GO(ggo_team_ranks(team, (char *)ranks));
+  return ggo_team_known(team, NULL, NULL, ranks) ? GASPI_SUCCESS : GO(ggo_team_ranks(team, (char *)ranks));
 }
 
 int gaspigo_team_revoke(gaspigo_team_t team, const char *cause) {
@@ -72,7 +79,7 @@ int gaspigo_team_agree(gaspigo_team_t team, unsigned int flags, gaspi_timeout_t 
 int gaspigo_team_shrink(gaspigo_team_t team, gaspi_timeout_t timeout_ms, gaspigo_team_t *shrunk) {
   INSIDE();
   GIVEN(shrunk);
-  return GO(ggo_team_shrink(team, ggo_ms(timeout_ms), shrunk));
+  return made(GO(ggo_team_shrink(team, ggo_ms(timeout_ms), shrunk)), shrunk);
 }
 
 int gaspigo_alloc(gaspigo_team_t team, gaspi_size_t bytes, gaspi_timeout_t timeout_ms, void **mem) {

@@ -80,19 +80,3 @@ func ggo_group_commit(id uint8, ms uint64) int32 {
 	}
 	return code(within(ms, func(ctx context.Context) error { return g.Commit(ctx) }))
 }
-
-// ggo_group_ranks writes the ranks of a group, ascending.
-//
-//export ggo_group_ranks
-func ggo_group_ranks(id uint8, out *C.char) int32 {
-	g := library.group(id)
-	if g == nil {
-		return C.GASPI_ERR_INV_GROUP
-	}
-	ranks := g.Ranks()
-	to := at[uint16](out, uint64(len(ranks)))
-	for i, r := range ranks {
-		to[i] = uint16(r)
-	}
-	return C.GASPI_SUCCESS
-}

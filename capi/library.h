@@ -125,7 +125,13 @@ static inline void ggo_count(int counter, uint64_t n) {
 void ggo_start_clock(void);
 void ggo_spent(int counter, uint64_t start);
 
-void ggo_groups_open(void);
+int ggo_groups_open(void);
+
+/* Teams, for getters: see places.c. ggo_team_known sets what is not NULL, and returns 0 if Go has to be asked. */
+void ggo_team_made(gaspigo_team_t team);
+void ggo_team_ended(gaspigo_team_t team);
+void ggo_teams_ended(void);
+int ggo_team_known(gaspigo_team_t team, int *rank, int *size, gaspi_rank_t *ranks);
 void ggo_sweep_signals(void);
 void ggo_join_mpi(void);
 

@@ -76,13 +76,13 @@ static void in_child(void) {
   atomic_store(&ggo.phase, GGO_OUTSIDE);
 }
 
-static void opened(void) {
+static int opened(void) {
   GO(ggo_get_place(&ggo.place));
-  ggo_groups_open();
   for (unsigned q = 0; q < GGO_QUEUES; q++) {
     memset((void *)&ggo.queues[q], 0, sizeof ggo.queues[q]);
     ggo.queues[q].there = q < ggo.config.queue_num;
   }
+  return ggo_groups_open() && ggo_windows_open(ggo.place.size);
 }
 
 static uint32_t at_least(uint32_t v, uint32_t least) { return v < least ? least : v; }
@@ -100,8 +100,7 @@ static gaspi_return_t join(gaspi_timeout_t t) {
   ggo_join_mpi();
   int rc = GO(ggo_init(&c, ggo_ms(t)));
   if (rc != GASPI_SUCCESS) return (gaspi_return_t)rc;
-  opened();
-  if (!ggo_windows_open(ggo.place.size)) return GASPI_ERR_MEMALLOC;
+  if (!opened()) return GASPI_ERR_MEMALLOC;
   GO(ggo_watch((char *)ggo.gone));
   atomic_store_explicit(&ggo.phase, GGO_INSIDE, memory_order_release);
   return GASPI_SUCCESS;
@@ -125,6 +124,7 @@ gaspi_return_t pgaspi_proc_term(gaspi_timeout_t t) {
   if (!atomic_compare_exchange_strong(&ggo.phase, &inside, GGO_ENDED)) return GASPI_ERR_NOINIT;
   fflush(stdout);
   for (int id = 0; id < GGO_IDS; id++) ggo_own_deleted((gaspi_segment_id_t)id);
+  ggo_teams_ended();
   return (gaspi_return_t)GO(ggo_term());
 }
 

@@ -130,10 +130,25 @@ gaspi_return_t pgaspi_segment_avail_local(gaspi_segment_id_t *id) {
 static _Atomic uint32_t sizes[GGO_IDS];
 static _Atomic uint32_t groups;
 
-void ggo_groups_open(void) {
+/* A bit for each rank of each group, in words of 64 ranks. */
+static _Atomic uint64_t *members;
+static size_t words; /* of a group */
+
+static _Atomic uint64_t *members_of(gaspi_group_t g) { return &members[(size_t)g * words]; }
+
+static void join_members(gaspi_group_t g, gaspi_rank_t r) {
+  atomic_fetch_or(&members_of(g)[r / 64], (uint64_t)1 << (r % 64));
+}
+
+int ggo_groups_open(void) {
+  words = ((size_t)ggo.place.size + 63) / 64;
+  members = calloc((size_t)GGO_IDS * words, sizeof *members); /* those of a job before stay: a thread may look there */
+  if (!members) return 0;
   for (int g = 0; g < GGO_IDS; g++) atomic_store(&sizes[g], 0);
+  for (int r = 0; r < ggo.place.size; r++) join_members(GASPI_GROUP_ALL, (gaspi_rank_t)r);
   atomic_store(&sizes[GASPI_GROUP_ALL], (uint32_t)ggo.place.size + 1);
   atomic_store(&groups, 1);
+  return 1;
 }
 
 WEAK(group_create)
@@ -142,6 +157,8 @@ gaspi_return_t pgaspi_group_create(gaspi_group_t *g) {
   NEED(g);
   int rc = GO(ggo_group_create(ggo.config.group_max, g));
   if (rc == GASPI_SUCCESS) {
+    /* The number may have been that of an earlier group. */
+    for (size_t w = 0; w < words; w++) atomic_store(&members_of(*g)[w], 0);
     atomic_store(&sizes[*g], 1);
     atomic_fetch_add(&groups, 1);
   }
@@ -165,7 +182,10 @@ gaspi_return_t pgaspi_group_add(gaspi_group_t g, gaspi_rank_t r) {
   NEED_INIT();
   NEED_RANK(r);
   int rc = GO(ggo_group_add(g, r));
-  if (rc == GASPI_SUCCESS) atomic_fetch_add(&sizes[g], 1);
+  if (rc == GASPI_SUCCESS) {
+    join_members(g, r);
+    atomic_fetch_add(&sizes[g], 1);
+  }
   return ggo_result(rc, GASPI_BLOCK);
 }
 
@@ -192,5 +212,10 @@ WEAK(group_ranks)
 gaspi_return_t pgaspi_group_ranks(gaspi_group_t g, gaspi_rank_t *ranks) {
   NEED_INIT();
   NEED(ranks);
-  return ggo_result(GO(ggo_group_ranks(g, (char *)ranks)), GASPI_BLOCK);
+  if (!atomic_load(&sizes[g])) return GASPI_ERR_INV_GROUP;
+  _Atomic uint64_t *of = members_of(g);
+  for (size_t w = 0; w < words; w++)
+    for (uint64_t left = atomic_load_explicit(&of[w], memory_order_relaxed); left; left &= left - 1)
+      *ranks++ = (gaspi_rank_t)(64 * w + (size_t)__builtin_ctzll(left));
+  return GASPI_SUCCESS;
 }

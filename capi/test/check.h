@@ -47,6 +47,28 @@ static inline char *segment(gaspi_segment_id_t id, gaspi_size_t size) {
   return (char *)p;
 }
 
+/* Runs getters on a thread of its own, and fails if they enter Go: the first call that does gives the thread a
+ * stack for signals, as gaspi_state_vec_get shows. */
+static inline void *without_go(void *getters) {
+  stack_t before, after;
+  gaspi_state_t *states = (gaspi_state_t *)malloc(num * sizeof *states);
+  sigaltstack(NULL, &before);
+  (*(void (**)(void))getters)();
+  sigaltstack(NULL, &after);
+  HOLDS(before.ss_sp == after.ss_sp && before.ss_flags == after.ss_flags);
+  OK(gaspi_state_vec_get(states));
+  sigaltstack(NULL, &after);
+  HOLDS(!(after.ss_flags & SS_DISABLE));
+  free(states);
+  return NULL;
+}
+
+static inline void stays_in_c(void (*getters)(void)) {
+  pthread_t thread;
+  HOLDS(pthread_create(&thread, NULL, without_go, &getters) == 0);
+  HOLDS(pthread_join(thread, NULL) == 0);
+}
+
 /* Waits for notification id of a segment, resets it and returns its value. */
 static inline gaspi_notification_t await(gaspi_segment_id_t segment, gaspi_notification_id_t id) {
   gaspi_notification_id_t got;

@@ -1,6 +1,16 @@
 /* Groups: of all ranks, of even ones, of one. */
 #include "check.h"
 
+static gaspi_group_t asked;
+
+static void getters(void) {
+  gaspi_number_t n;
+  gaspi_rank_t ranks[64];
+  OK(gaspi_group_num(&n));
+  OK(gaspi_group_size(asked, &n));
+  OK(gaspi_group_ranks(asked, ranks));
+}
+
 int main(void) {
   start();
   gaspi_group_t g, one;
@@ -12,6 +22,7 @@ int main(void) {
   IS(num, n);
   OK(gaspi_group_ranks(GASPI_GROUP_ALL, ranks));
   for (int r = 0; r < num; r++) IS(r, ranks[r]);
+  RETURNS(GASPI_ERR_INV_GROUP, gaspi_group_ranks(7, ranks));
   OK(gaspi_group_commit(GASPI_GROUP_ALL, GASPI_BLOCK));
   for (int round = 0; round < 5; round++) {
     OK(gaspi_group_create(&g));
@@ -28,6 +39,8 @@ int main(void) {
     IS((num + 1 - rank % 2) / 2, n);
     OK(gaspi_group_ranks(g, ranks));
     for (unsigned i = 0; i < n; i++) IS(2 * i + rank % 2, ranks[i]);
+    asked = g;
+    stays_in_c(getters);
     OK(gaspi_barrier(g, GASPI_BLOCK));
     int one_each = 1, sum;
     OK(gaspi_allreduce(&one_each, &sum, 1, GASPI_OP_SUM, GASPI_TYPE_INT, g, GASPI_BLOCK));
@@ -39,9 +52,15 @@ int main(void) {
     OK(gaspi_segment_delete(0));
     OK(gaspi_group_delete(g));
     RETURNS(GASPI_ERR_INV_GROUP, gaspi_group_delete(g));
+    RETURNS(GASPI_ERR_INV_GROUP, gaspi_group_ranks(g, ranks));
   }
   OK(gaspi_group_create(&one));
+  IS(g, one); /* the number that is free again, with nothing of its last ranks */
   OK(gaspi_group_add(one, rank));
+  ranks[0] = ranks[1] = 65535;
+  OK(gaspi_group_ranks(one, ranks));
+  IS(rank, ranks[0]);
+  IS(65535, ranks[1]);
   OK(gaspi_group_commit(one, GASPI_BLOCK));
   OK(gaspi_group_commit(one, GASPI_TEST));
   OK(gaspi_barrier(one, GASPI_TEST));

@@ -208,6 +208,44 @@ static void all(gaspigo_team_t team) {
   wrong(team);
 }
 
+static gaspigo_team_t asked;
+
+static void getters(void) {
+  int me, n;
+  gaspi_rank_t ranks[64];
+  DID(gaspigo_team_rank(asked, &me));
+  DID(gaspigo_team_size(asked, &n));
+  DID(gaspigo_team_ranks(asked, ranks));
+  IS(rank, ranks[me]);
+  HOLDS(me < n);
+}
+
+/* More teams than the library remembers for getters: each knows its own place, and one that is closed is gone. */
+static void many(gaspigo_team_t team) {
+  for (int i = 0; i < 260; i++) {
+    gaspigo_team_t split;
+    int me, n;
+    gaspi_rank_t ranks[64];
+    int alone = i % 2, mine = alone ? 0 : num - 1 - rank;
+    DID(gaspigo_team_split(team, alone ? rank : 0, -rank, GASPI_BLOCK, &split));
+    DID(gaspigo_team_rank(split, &me));
+    DID(gaspigo_team_size(split, &n));
+    DID(gaspigo_team_ranks(split, ranks));
+    IS(mine, me);
+    IS(alone ? 1 : num, n);
+    IS(rank, ranks[me]);
+    DID(gaspigo_team_rank(team, &me));
+    DID(gaspigo_team_size(team, &n));
+    DID(gaspigo_team_ranks(team, ranks));
+    IS(rank, me);
+    IS(num, n);
+    for (int r = 0; r < num; r++) IS(r, ranks[r]);
+    DID(gaspigo_team_close(split));
+    HOLDS(gaspigo_team_rank(split, &me) != 0 && strstr(gaspigo_error(), "closed"));
+    HOLDS(gaspigo_team_size(split, &me) != 0 && gaspigo_team_ranks(split, ranks) != 0);
+  }
+}
+
 int main(void) {
   gaspigo_team_t team, split;
   HOLDS(gaspigo_team_new(GASPI_GROUP_ALL, 0, GASPI_BLOCK, &team) == GASPI_ERR_NOINIT);
@@ -216,13 +254,18 @@ int main(void) {
   gaspi_rank_t ranks[64];
   DID(gaspigo_team_ranks(team, ranks));
   IS(num - 1, ranks[num - 1]);
+  asked = team;
+  stays_in_c(getters);
   all(team);
   DID(gaspigo_team_split(team, rank % 2, -rank, GASPI_BLOCK, &split));
   int n;
   DID(gaspigo_team_size(split, &n));
   IS((num + 1 - rank % 2) / 2, n);
   all(split);
+  asked = split;
+  stays_in_c(getters);
   DID(gaspigo_team_close(split));
+  many(team);
   DID(gaspigo_team_split(team, -1, 0, GASPI_BLOCK, &split));
   IS(0, split);
   unsigned flags;
@@ -234,6 +277,8 @@ int main(void) {
   HOLDS(rank == 0 || strstr(gaspigo_error(), "that is enough") || strlen(gaspigo_error()) > 0);
   DID(gaspigo_team_shrink(team, GASPI_BLOCK, &split));
   DID(gaspigo_barrier(split, GASPI_BLOCK));
+  asked = split;
+  stays_in_c(getters);
   DID(gaspigo_team_close(split));
   DID(gaspigo_team_close(team));
   HOLDS(gaspigo_team_close(team) != 0);
