@@ -8,7 +8,9 @@ import "testing"
 const table = `
 	# The bottom knows nothing of ours.
 	NONE < gaspi/base, gaspi/datatype, collectives/model, internal/sys, internal/chart,
-	       internal/lint, internal/nap, internal/tally, internal/address, internal/schedule, internal/namedfile, internal/control, internal/heap;
+	       internal/lint, internal/spelling, internal/nap, internal/tally, internal/address, internal/schedule, internal/namedfile, internal/control, internal/heap;
+	NONE < internal/simd;
+	internal/simd < internal/reduce, examples/fft/distfft;   # kernels in assembly
 	gaspi/datatype < internal/reduce, gaspi, collectives, hoplite;   # elements and operations, by the names that programs use
 	collectives/model < internal/schedule/price, collectives;   # a machine, likewise
 	NONE < internal/near;
@@ -42,6 +44,7 @@ const table = `
 
 	# The seam and what is below it. Transports do not know each other.
 	gaspi/base, internal/sys, notify, segment < internal/transport;
+	internal/sys < internal/tally;
 	internal/tally < internal/transport, gaspi;   # counts of transfers
 	gaspi/base, internal/sys, notify, segment, internal/transport
 	< internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
@@ -94,6 +97,7 @@ const table = `
 	examples/paramserver/exchange < examples/paramserver/rankrun;
 	examples/paramserver/exchange, examples/paramserver/rankrun < examples/paramserver, examples/actors;
 	examples/paramserver/rankrun/programtest < examples/paramserver, examples/actors;   # in their tests
+	internal/spelling < cmd/...;   # what a user meant
 	internal/sys < cmd/gaspi-bench;
 	# Limits of collective operations fold with the same kernels; algorithms are named
 	# before ranks start; tune writes the parameters of the model.
@@ -101,7 +105,7 @@ const table = `
 
 	# Outside dependencies and their owners.
 	golang.org/x/sys/unix < internal/sys, internal/testenv, internal/testenv/refuse;
-	golang.org/x/sys/cpu < internal/reduce;
+	golang.org/x/sys/cpu < internal/simd;
 	github.com/klauspost/compress/... < examples/mfsgd, hoplite, collectives;   # of collectives, its codec
 	github.com/spf13/pflag < cmd/..., examples/...;
 	golang.org/x/term < cmd/..., examples/..., launcher;
@@ -109,7 +113,7 @@ const table = `
 	internal/sys < cmd/gaspi-run;   # likewise, for the clock of the kernel
 	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < cmd/gaspi-bench;   # confidence intervals
 	gonum.org/v1/gonum/dsp/fourier < examples/fft/serial, examples/fft/distfft;   # what transforms are checked with
-	github.com/mmcloughlin/avo/... < internal/reduce/asm; # a module of its own
+	github.com/mmcloughlin/avo/... < internal/reduce/asm, examples/fft/distfft; # in modules of their own
 
 	# unsafe is a dependency like any other (and only in files that say so).
 	unsafe < internal/sys, internal/trace, notify, segment, internal/reduce, internal/transport/shm, internal/transport/rdma, gaspi, internal/testenv/refuse, capi;
@@ -208,14 +212,14 @@ const collectivesTable = `
 var advice = map[string]string{
 	"unsafe":                            "use the typed views of package segment, or put the few lines into a *_unsafe.go file of a package that may",
 	"golang.org/x/sys/unix":             "wrap the system call in internal/sys and call that",
-	"golang.org/x/sys/cpu":              "let internal/reduce choose by CPU feature and call that",
+	"golang.org/x/sys/cpu":              "ask internal/simd",
 	"github.com/spf13/pflag":            "take a struct or arguments; flags are parsed in cmd and examples",
 	"github.com/google/go-cmp/...":      "compare by hand; go-cmp is for _test files",
 	"github.com/klauspost/compress/...": "take an io.Reader or io.Writer; only where data is (de)compressed may know the format",
 	"gonum.org/v1/gonum/stat":           "return the numbers; gaspi-bench judges them",
 	"gonum.org/v1/gonum/stat/distuv":    "return the numbers; gaspi-bench judges them",
 	"gonum.org/v1/gonum/dsp/fourier":    "transform with examples/fft/distfft; gonum's is what that is checked with",
-	"github.com/mmcloughlin/avo/...":    "generate assembly in internal/reduce/asm",
+	"github.com/mmcloughlin/avo/...":    "generate assembly in a module of its own, as internal/reduce/asm does",
 	"internal/transport/...":            "use the one-sided calls of package gaspi, or the seam in internal/transport if you are a transport",
 	"internal/transport":                "use the one-sided calls of package gaspi",
 	"internal/transport/transporttest":  "it is for _test files of transports",

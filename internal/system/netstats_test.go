@@ -35,7 +35,7 @@ func TestSlownessHasACause(t *testing.T) {
 				c.disturb(t)
 			}
 			j := s.play(t, testenv.AsRole("work", c.work...), append(c.flags, "--net-stats")...)
-			if code := j.wait(); code != 0 || len(j.stderr.find("^gaspi-run: slow because of "+c.says)) != 1 {
+			if code := j.wait(); code != 0 || j.stderr.sentences("^gaspi-run: slow because of "+c.says) != 1 {
 				t.Errorf("exit code %d, want 0 and that it is slow because of %s\n%v", code, c.says, j)
 			}
 		})

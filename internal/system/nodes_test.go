@@ -68,6 +68,9 @@ func TestNodes(t *testing.T) {
 		if _, err := jobs[1].stderr.await(t.Context(), 1, `waiting for node 0 at late:7117`); err != nil {
 			t.Fatalf("%v\n%v", err, jobs[1])
 		}
+		if said := jobs[1].stderr.complaints(); said != "" {
+			t.Errorf("tests take %q for a complaint", said)
+		}
 		f, err := os.OpenFile(filepath.Join(s.Dir(), "hosts"), os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +117,7 @@ func TestNodeIsLost(t *testing.T) {
 			c.lose(jobs)
 			for n, j := range jobs {
 				code := j.wait()
-				if c.says[n] != "" && (code != 1 || len(j.stderr.find(`^gaspi-run: `+c.says[n])) != 1 || len(j.stderr.find(`^gaspi-run: `)) != 1) {
+				if c.says[n] != "" && (code != 1 || j.stderr.sentences(`^gaspi-run: `+c.says[n]) != 1 || j.stderr.sentences(`^gaspi-run: `) != 1) {
 					t.Errorf("node %d: exit code %d, want 1 and one sentence, %q\n%v", n, code, c.says[n], j)
 				}
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 // An output takes what a job prints, with the time at which each line was whole.
@@ -47,13 +49,13 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// complaints is everything so far but the lines that say for how long something has been
-// waited for, which come where the machine is slow.
-func (o *output) complaints() string {
-	return stillWaiting.ReplaceAllString(o.String(), "")
-}
+// complaints is everything so far but the lines that only say that something takes long.
+func (o *output) complaints() string { return testenv.Complaints(o.String()) }
 
-var stillWaiting = regexp.MustCompile(`(?m)^gaspi(-run)?: .*waiting for .+ for \S+ ?s\n`)
+// sentences returns how many lines of complaints match.
+func (o *output) sentences(pattern string) int {
+	return len(regexp.MustCompile("(?m)"+pattern).FindAllString(o.complaints(), -1))
+}
 
 // find returns the lines that match, so far.
 func (o *output) find(pattern string) []line {

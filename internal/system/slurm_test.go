@@ -51,14 +51,14 @@ func TestQuickstartBySlurm(t *testing.T) {
 	t.Run("a program on this host alone", func(t *testing.T) {
 		succeeds(t, s.Head(), nil, "cp", quickstart, "/run/here")
 		j := start(t, s.Head(), nil, "salloc", "--quiet", "-N2", "-n4", run, "/run/here")
-		if code := j.wait(); code != 127 || len(j.stderr.find(`^gaspi-run: host .*--stage`)) != 1 {
+		if code := j.wait(); code != 127 || j.stderr.sentences(`^gaspi-run: host .*--stage`) != 1 {
 			t.Errorf("exit code %d, want 127 and a sentence\n%v", code, j)
 		}
 		s.clean(t)
 	})
 	t.Run("a rank that fails", func(t *testing.T) {
 		j := start(t, s.Head(), nil, "salloc", "--quiet", "-N2", "-n4", run, "sh", "-c", `test $GASPI_RANK != 2 || exit 7; sleep 1000`)
-		if code := j.wait(); code != 7 || len(j.stderr.find(`^gaspi-run: rank 2 .*exited with status 7`)) != 1 {
+		if code := j.wait(); code != 7 || j.stderr.sentences(`^gaspi-run: rank 2 .*exited with status 7`) != 1 {
 			t.Errorf("exit code %d, want 7 and a sentence\n%v", code, j)
 		}
 		s.clean(t)

@@ -124,7 +124,7 @@ func TestRanksThatFailAtOnce(t *testing.T) {
 	for _, from := range []*cluster.Host{s.Head(), s.Hosts()[0], s.Hosts()[1]} {
 		t.Run("from "+from.Name, func(t *testing.T) {
 			j := start(t, from, nil, s.program("gaspi-run"), "--hosts", s.List(4), "--ssh", s.SSH(), "sh", "-c", "exit 3")
-			if code := j.wait(); code != 3 || len(j.stderr.find(`^gaspi-run: rank \d .*exited with status 3`)) != 1 {
+			if code := j.wait(); code != 3 || j.stderr.sentences(`^gaspi-run: rank \d .*exited with status 3`) != 1 {
 				t.Errorf("exit code %d, want 3 and a sentence\n%v", code, j)
 			}
 			s.clean(t)
@@ -157,7 +157,7 @@ func TestJobsThatCannotStartBySSH(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			j := start(t, s.Head(), nil, run, append([]string{"--ssh", ssh}, c.args...)...)
 			code := j.wait()
-			if code != c.code || len(j.stderr.find(`^gaspi-run: .*(`+c.want+`)`)) != 1 {
+			if code != c.code || j.stderr.sentences(`^gaspi-run: .*(`+c.want+`)`) != 1 {
 				t.Errorf("exit code %d, want %d and one sentence with %q\n%v", code, c.code, c.want, j)
 			}
 			s.clean(t)
