@@ -51,11 +51,9 @@ func code(err error) int32 {
 	if late(err) {
 		return C.GASPI_TIMEOUT
 	}
+	library.lost.mark(library.proc.Load())
 	for _, c := range codes {
 		if errors.Is(err, c.err) {
-			if c.code == C.GGO_LOST {
-				library.lost.mark(library.proc.Load())
-			}
 			return c.code
 		}
 	}

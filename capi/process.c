@@ -100,8 +100,7 @@ static gaspi_return_t join(gaspi_timeout_t t) {
   ggo_join_mpi();
   int rc = GO(ggo_init(&c, ggo_ms(t)));
   if (rc != GASPI_SUCCESS) return (gaspi_return_t)rc;
-  if (!opened()) return GASPI_ERR_MEMALLOC;
-  GO(ggo_watch((char *)ggo.gone));
+  if (!opened() || !GO(ggo_watch((char *)ggo.gone))) return GASPI_ERR_MEMALLOC;
   atomic_store_explicit(&ggo.phase, GGO_INSIDE, memory_order_release);
   return GASPI_SUCCESS;
 }
@@ -179,5 +178,7 @@ WEAK(state_vec_get)
 gaspi_return_t pgaspi_state_vec_get(gaspi_state_vector_t v) {
   NEED_INIT();
   NEED(v);
-  return ggo_result(GO(ggo_states(v, (uint32_t)ggo.place.size)), GASPI_TEST);
+  for (int r = 0; r < ggo.place.size; r++)
+    v[r] = __atomic_load_n(&ggo.gone[r], __ATOMIC_RELAXED) ? GASPI_STATE_CORRUPT : GASPI_STATE_HEALTHY;
+  return GASPI_SUCCESS;
 }

@@ -181,7 +181,9 @@ func ggo_kill(r uint16, ms uint64) int32 {
 	if ms == 0 {
 		ms = block // a kill is told and not waited for
 	}
-	return code(during(ms, func(ctx context.Context) error { return p.Kill(ctx, gaspi.Rank(r)) }))
+	err := during(ms, func(ctx context.Context) error { return p.Kill(ctx, gaspi.Rank(r)) })
+	library.lost.mark(p)
+	return code(err)
 }
 
 // ggo_ping asks whether a rank is there.
@@ -193,23 +195,4 @@ func ggo_ping(r uint16, ms uint64) int32 {
 		return C.GASPI_ERR_NOINIT
 	}
 	return code(during(ms, func(ctx context.Context) error { return p.Ping(ctx, gaspi.Rank(r)) }))
-}
-
-// ggo_states writes the state vector, which has n entries.
-//
-//export ggo_states
-func ggo_states(v *C.gaspi_state_t, n uint32) int32 {
-	p := library.proc.Load()
-	if p == nil {
-		return C.GASPI_ERR_NOINIT
-	}
-	states := statesAt(v, n)
-	for r := range states {
-		states[r] = C.GASPI_STATE_CORRUPT
-		if p.Health(gaspi.Rank(r)) == gaspi.Healthy {
-			states[r] = C.GASPI_STATE_HEALTHY
-		}
-	}
-	library.lost.mark(p)
-	return C.GASPI_SUCCESS
 }
