@@ -11,8 +11,8 @@ tensors or operations is raised by the call itself; losses of ranks and timeouts
 Under gaspi-run the import makes the process a rank, and sets the variables that torch looks for. Under torchrun the
 first process group does so: key and rendezvous of the job go through torch's store.
 
-Versions: torch 1.13 keeps no Python object of a work alive, and does not say whether a caller waits at once. Later
-ones do, and take the devices of a backend. Both find their form here."""
+Versions: torch 1.13 keeps no Python object of a work alive, and does not say in options whether a caller waits at once.
+Later ones do, and take the devices of a backend. Both find their form here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ from . import _proc, _team
 from ._blocking import again
 from ._errors import Error, fail_with_text
 from ._mail import Mail, Parcel
-from ._stages import Stages
 from ._works import CollectiveWork, Ending, MessageWork, Watcher, late
 
 Tensor = torch.Tensor
@@ -124,6 +123,18 @@ def _alike(tensor: Tensor, like: Tensor, elements: int, what: str) -> Tensor:
     return tensor
 
 
+def _waits(opts: Any) -> bool:
+    """Whether the caller waits for an operation at once. Later versions of torch say so in the options. In earlier
+    ones the function of torch.distributed that has called has the argument async_op."""
+    later = getattr(opts, "asyncOp", None)
+    if later is not None:
+        return not later
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals is globals():
+        frame = frame.f_back
+    return frame.f_globals.get("__name__") == "torch.distributed.distributed_c10d" and frame.f_locals.get("async_op") is False
+
+
 def _nbytes(tensor: Tensor) -> int:
     return tensor.numel() * tensor.element_size()
 
@@ -141,7 +152,6 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         self._proc = proc
         self._mail: Optional[Mail] = Mail(proc, self._members, self._team) if size > 1 else None
         self._calls = threading.Lock()  # held in calls of the team
-        self._stages = Stages(proc, self._team)
         self._watcher = Watcher()
         self._alive: dict[int, Ending] = {}  # C++ code of torch 1.13 keeps no Python object alive
         self._late: list[Any] = []  # memory of calls that have not ended in time
@@ -165,9 +175,9 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         what: str,
         opts: Any = None,
     ) -> Ending:
-        """Starts an operation. One whose caller waits at once, as later versions of torch say, is carried out."""
+        """Starts an operation. One whose caller waits at once is carried out."""
         api, team = lib.api(), self._team._handle
-        if not getattr(opts, "asyncOp", True):
+        if _waits(opts):
             with self._calls:
                 code = again(lambda ms: api.gaspigo_do(team, task, ms), self._timeout)
                 if code == lib.TIMEOUT:
@@ -204,17 +214,9 @@ class Group(dist.ProcessGroup):  # type: ignore[misc]
         what = "allreduce"
         tensor = _one(tensors, what)
         kind, (op, mean) = _kind(tensor, what), _reduction(opts.reduceOp if opts else dist.ReduceOp.SUM, tensor, what)
-
-        def run(dense: Tensor) -> Ending:
-            task = lib.Task(call=_team._ALLREDUCE, type=kind, op=op, dst=dense.data_ptr(), count=dense.numel())
-            return self._run(task, dense, self._finish(tensor, dense, mean), list(tensors), what, opts)
-
-        if not self._stages.fit(_nbytes(tensor)):
-            return run(tensor.contiguous())
-        with self._stages.lock:
-            work = run(self._stages.copy(tensor, self._calls, self._timeout))
-            self._stages.keep(work)
-        return work
+        dense = tensor.contiguous()
+        task = lib.Task(call=_team._ALLREDUCE, type=kind, op=op, dst=dense.data_ptr(), count=dense.numel())
+        return self._run(task, dense, self._finish(tensor, dense, mean), list(tensors), what, opts)
 
     def allreduce_coalesced(self, tensors: Sequence[Tensor], opts: Any = None) -> Any:
         """Combines several tensors of all members, in place."""

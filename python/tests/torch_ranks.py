@@ -147,7 +147,7 @@ class AtOnce:
 
 
 def large(gloo):
-    """Tensors that are copied into memory of the group, in which only a few have room at a time."""
+    """Tensors that are cut into segments, several of them under way at a time."""
     rank, size = dist.get_rank(), dist.get_world_size()
 
     def numbers(n):
@@ -195,6 +195,28 @@ def at_once(gloo):
         assert [out.tolist() for out in outs] == [[float(r) for r in range(size) for _ in range(n)] for n in (1, 2)]
     refused(TypeError, lambda: group.allreduce([torch.tensor([True])], AtOnce()), "bool")
     group.barrier(AtOnce())
+
+    # Functions of torch wait at once too, unless they are told not to.
+    started, made = [], gaspi.torch.CollectiveWork
+
+    def start(group, handle, alive, finish, result, what):
+        started.append(what)
+        return made(group, handle, alive, finish, result, what)
+
+    gaspi.torch.CollectiveWork = start
+    try:
+        t = torch.ones(2)
+        dist.all_reduce(t)
+        dist.broadcast(t, 0)
+        dist.all_gather([torch.empty(2) for _ in range(size)], t)
+        dist.reduce_scatter(torch.empty(2), [t] * size)
+        dist.all_to_all([torch.empty(2) for _ in range(size)], [t] * size)
+        dist.barrier()
+        assert not started, started
+        dist.all_reduce(t, async_op=True).wait()
+        assert started == ["allreduce"], started
+    finally:
+        gaspi.torch.CollectiveWork = made
 
 
 def mistakes(gloo):
