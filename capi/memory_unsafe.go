@@ -75,6 +75,9 @@ func pointer(p unsafe.Pointer) *C.char { return (*C.char)(p) }
 // address returns where memory begins, as a key.
 func address(p *C.char) uintptr { return uintptr(unsafe.Pointer(p)) }
 
+// statesAt returns n entries of a state vector of C.
+func statesAt(p *C.gaspi_state_t, n uint32) []C.gaspi_state_t { return unsafe.Slice(p, n) }
+
 // countsAt returns n counts of C from p, nil if p is NULL.
 func countsAt(p *C.gaspi_size_t, n int) []int {
 	if p == nil {

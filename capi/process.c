@@ -178,7 +178,12 @@ WEAK(state_vec_get)
 gaspi_return_t pgaspi_state_vec_get(gaspi_state_vector_t v) {
   NEED_INIT();
   NEED(v);
-  for (int r = 0; r < ggo.place.size; r++)
-    v[r] = __atomic_load_n(&ggo.gone[r], __ATOMIC_RELAXED) ? GASPI_STATE_CORRUPT : GASPI_STATE_HEALTHY;
+  int lost = 0;
+  for (int r = 0; r < ggo.place.size; r++) {
+    int gone = __atomic_load_n(&ggo.gone[r], __ATOMIC_RELAXED);
+    v[r] = gone ? GASPI_STATE_CORRUPT : GASPI_STATE_HEALTHY;
+    lost |= gone;
+  }
+  if (lost) GO(ggo_acknowledge(v, (uint32_t)ggo.place.size));
   return GASPI_SUCCESS;
 }

@@ -186,6 +186,19 @@ func ggo_kill(r uint16, ms uint64) int32 {
 	return code(err)
 }
 
+// ggo_acknowledge notes that the program knows which ranks are lost, from a state vector of n entries. Waits for
+// notifications fail because of these no more.
+//
+//export ggo_acknowledge
+func ggo_acknowledge(v *C.gaspi_state_t, n uint32) {
+	p := library.proc.Load()
+	for r, state := range statesAt(v, n) {
+		if p != nil && state == C.GASPI_STATE_CORRUPT {
+			_ = p.ResetState(gaspi.Rank(r)) // there is such a rank
+		}
+	}
+}
+
 // ggo_ping asks whether a rank is there.
 //
 //export ggo_ping

@@ -151,6 +151,7 @@ gaspi_return_t gaspi_build_infrastructure(gaspi_number_t *n);
 gaspi_return_t gaspi_time_ticks(gaspi_cycles_t *c);
 gaspi_return_t gaspi_time_get(gaspi_time_t *timeout_ms);
 gaspi_return_t gaspi_print_error(gaspi_return_t code, gaspi_string_t *msg);
+/* Once it has said which ranks are lost, waits for notifications fail because of these no more. */
 gaspi_return_t gaspi_state_vec_get(gaspi_state_vector_t v);
 
 /* Statistics: counters by number. */

@@ -2,6 +2,25 @@
  * The others go on. Started with a launcher that goes on, too. */
 #include "check.h"
 
+/* Ranks 0 and 1 tell each other something, after pauses in which the other sleeps. */
+static void exchange(void) {
+  gaspi_notification_id_t id;
+  gaspi_notification_t v;
+  if (num < 3 || rank > 1) return;
+  for (int i = 0; i < 3; i++) {
+    if (i % 2 == rank) {
+      usleep(20000);
+      OK(gaspi_notify(0, 1 - rank, 2, 1, 0, GASPI_BLOCK));
+      OK(gaspi_wait(0, GASPI_BLOCK));
+      continue;
+    }
+    OK(gaspi_notify_waitsome(0, 2, 1, &id, GASPI_BLOCK));
+    OK(gaspi_notify_reset(0, id, &v));
+    IS(1, v);
+  }
+  RETURNS(GASPI_TIMEOUT, gaspi_notify_waitsome(0, 2, 1, &id, 20));
+}
+
 int main(void) {
   start();
   segment(0, 4096);
@@ -30,11 +49,15 @@ int main(void) {
   }
   OK(gaspi_state_vec_get(state));
   for (int r = 0; r < num; r++) IS(r == last ? GASPI_STATE_CORRUPT : GASPI_STATE_HEALTHY, state[r]);
+  exchange();
   OK(gaspi_write(0, 0, last, 0, 8, 8, 1, GASPI_BLOCK));
   OK(gaspi_queue_size(1, &n));
   IS(1, n);
   RETURNS(GASPI_ERROR, gaspi_wait(1, GASPI_BLOCK));
   OK(gaspi_wait(1, GASPI_BLOCK));
+  OK(gaspi_state_vec_get(state));
+  for (int r = 0; r < num; r++) IS(r == last ? GASPI_STATE_CORRUPT : GASPI_STATE_HEALTHY, state[r]);
+  exchange();
   HOLDS(gaspi_proc_ping(last, 1000) != GASPI_SUCCESS);
   HOLDS(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_ERROR);
   gaspi_group_t g;

@@ -6,6 +6,8 @@ static gaspi_group_t asked;
 static void getters(void) {
   gaspi_number_t n;
   gaspi_rank_t ranks[64];
+  gaspi_state_t states[64];
+  OK(gaspi_state_vec_get(states));
   OK(gaspi_group_num(&n));
   OK(gaspi_group_size(asked, &n));
   OK(gaspi_group_ranks(asked, ranks));

@@ -124,10 +124,10 @@ class Mail:
         return thread
 
     def _look(self, first: int, count: int = 1) -> Optional[int]:
-        """Waits a moment for a notification."""
+        """Waits a moment for a notification. None if there is none, or a rank was lost, which the caller asks about."""
         try:
             return self._segment.wait_some(first, count, _LOOK)
-        except Timeout:
+        except (Timeout, RankLost):
             return None
 
     def _refuse(self, members: Sequence[int]) -> None:
@@ -195,7 +195,8 @@ class Mail:
             return
         source = got // _SLOTS
         place = _SLOTS * source + self._pieces[source] % _SLOTS
-        self._segment.wait_some(place)
+        while self._look(place) is None:
+            self._refuse([source])
         self._segment.reset(place)
         done = self._take_piece(source, place * self._slot)
         self._pieces[source] += 1
