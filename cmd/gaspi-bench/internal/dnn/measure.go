@@ -217,7 +217,7 @@ func (r *replay) results(ctx context.Context, all []contender, times [][]Times) 
 		result.Emulated, result.Invalid = network, invalid
 		result.fill(times[i], compute)
 		if all[i].mode == Silent {
-			compute = time.Duration(result.P50US * 1e3)
+			compute = median(times[i]).Step
 			result.ComputeUS, result.ExposedUS = result.P50US, 0
 		}
 		results = append(results, result)

@@ -85,6 +85,20 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// TestComputeIsTheSilentStep: the time of computing is that of the silent step to the nanosecond. Microseconds that are
+// multiplied by 1,000 lack one in some cases.
+func TestComputeIsTheSilentStep(t *testing.T) {
+	for ns := range time.Duration(20_000) {
+		steps := []Times{{Step: 2_051_000 + ns}}
+		silent, other := ContenderResult{Mode: Silent}, ContenderResult{}
+		silent.fill(steps, 0)
+		other.fill(steps, median(steps).Step)
+		if other.ComputeUS != silent.P50US || other.ExposedUS != 0 {
+			t.Fatalf("%d ns: a silent step takes %v us, and computing %v us", steps[0].Step, silent.P50US, other.ComputeUS)
+		}
+	}
+}
+
 // TestMeasureEmulated replays a network on an emulated one. Two ranks pass a vector of
 // 6,957,800 bytes in two halves, each of which takes 1 ms for a million bytes.
 func TestMeasureEmulated(t *testing.T) {

@@ -61,7 +61,7 @@ func Exposed(step, compute, comm time.Duration) (exposed time.Duration, hidden f
 // communication in them. steps is not empty.
 func (r *ContenderResult) fill(steps []Times, compute time.Duration) {
 	slices.SortFunc(steps, func(a, b Times) int { return cmp.Compare(a.Step, b.Step) })
-	median := steps[nearest(len(steps), 50)]
+	median := median(steps)
 	exposed, hidden := Exposed(median.Step, compute, median.Comm)
 	if r.Mode == Blocking {
 		hidden = 0 // by definition; what ranks wait for each other counts as communication
@@ -74,6 +74,9 @@ func (r *ContenderResult) fill(steps []Times, compute time.Duration) {
 		r.SamplesPerS = math.Round(float64(r.Batch*r.N)/median.Step.Seconds()*100) / 100
 	}
 }
+
+// median returns the median of steps, which are sorted and not empty.
+func median(steps []Times) Times { return steps[nearest(len(steps), 50)] }
 
 // nearest is the index of the percentile p of n sorted values: the smallest that p
 // percent do not exceed.
