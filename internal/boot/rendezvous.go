@@ -130,6 +130,9 @@ func (m meeting) holder() string {
 	return "rank 0"
 }
 
+// errProvenLate is why a connection is of no use whose other side proved what it is when ctx ended.
+var errProvenLate = errors.New("it proved what it is too late")
+
 // knock tries one address once.
 func knock(ctx context.Context, at string, proof auth.Credentials, hello auth.Hello, secure *tls.Config) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: dialTimeout}
@@ -140,7 +143,7 @@ func knock(ctx context.Context, at string, proof auth.Credentials, hello auth.He
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	inner, err := auth.Client(conn, proof, hello, secure)
 	if !stop() && err == nil {
-		err = ctx.Err()
+		err = errProvenLate
 	}
 	if err != nil {
 		conn.Close()
