@@ -215,10 +215,10 @@ func (r *replay) results(ctx context.Context, all []contender, times [][]Times) 
 		}
 		result := all[i].result
 		result.Emulated, result.Invalid = network, invalid
-		result.fill(times[i], compute)
 		if all[i].mode == Silent {
-			compute = median(times[i]).Step
-			result.ComputeUS, result.ExposedUS = result.P50US, 0
+			compute = result.fillSilent(times[i])
+		} else {
+			result.fill(times[i], compute)
 		}
 		results = append(results, result)
 	}

@@ -75,6 +75,13 @@ func (r *ContenderResult) fill(steps []Times, compute time.Duration) {
 	}
 }
 
+// fillSilent is fill for steps without communication. It returns the time of computing, that of the median step.
+func (r *ContenderResult) fillSilent(steps []Times) (compute time.Duration) {
+	r.fill(steps, 0)
+	r.ComputeUS, r.ExposedUS = r.P50US, 0
+	return median(steps).Step
+}
+
 // median returns the median of steps, which are sorted and not empty.
 func median(steps []Times) Times { return steps[nearest(len(steps), 50)] }
 
