@@ -1,6 +1,7 @@
 /* A rank is killed: writes to it are posted, the wait after them fails, and the state vector says it.
  * The others go on. Started with a launcher that goes on, too. */
 #include "check.h"
+#include "gaspigo.h"
 
 /* Ranks 0 and 1 tell each other something, after pauses in which the other sleeps. */
 static void exchange(void) {
@@ -27,6 +28,8 @@ int main(void) {
   gaspi_state_t state[64];
   gaspi_number_t n;
   gaspi_rank_t last = (gaspi_rank_t)(num - 1);
+  gaspigo_team_t team;
+  IS(0, gaspigo_team_new(GASPI_GROUP_ALL, 0, GASPI_BLOCK, &team));
   OK(gaspi_state_vec_get(state));
   for (int r = 0; r < num; r++) IS(GASPI_STATE_HEALTHY, state[r]);
   OK(gaspi_write(0, 0, last, 0, 8, 8, 0, GASPI_BLOCK));
@@ -58,8 +61,10 @@ int main(void) {
   OK(gaspi_state_vec_get(state));
   for (int r = 0; r < num; r++) IS(r == last ? GASPI_STATE_CORRUPT : GASPI_STATE_HEALTHY, state[r]);
   exchange();
-  HOLDS(gaspi_proc_ping(last, 1000) != GASPI_SUCCESS);
+  IS(GASPI_ERROR, gaspigo_broadcast(team, last, state, 4, GASPIGO_UINT8, GASPI_BLOCK)); /* which only waits for it */
+  OK(gaspi_state_vec_get(state));
   HOLDS(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_ERROR);
+  HOLDS(gaspi_proc_ping(last, 1000) != GASPI_SUCCESS);
   gaspi_group_t g;
   OK(gaspi_group_create(&g));
   for (gaspi_rank_t r = 0; r < last; r++) OK(gaspi_group_add(g, r));

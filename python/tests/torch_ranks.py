@@ -399,6 +399,13 @@ def killed():
     store = dist.distributed_c10d._get_default_store()
     store.set(f"named/{rank}", "")
     store.wait([f"named/{r}" for r in range(last)], timedelta(seconds=60))
+    right, left = (rank + 1) % last, (rank - 1) % last
+    for n in (1, 500_000):  # those that are left go on
+        sent = dist.isend(torch.full((n,), float(rank)), right, tag=5)
+        got = torch.zeros(n)
+        dist.recv(got, left, tag=5)
+        sent.wait()
+        assert torch.equal(got, torch.full((n,), float(left)))
     store.set(f"left/{rank}", "")
     if rank == 0:
         store.wait([f"left/{r}" for r in range(last)], timedelta(seconds=60))
