@@ -81,7 +81,8 @@ func (p *Proc) Silent(r Rank) bool { return r >= 0 && int(r) < p.size && p.peers
 // ResetState declares the ranks healthy, all if none is named: the program has
 // dealt with what happened. Waits for notifications no longer end because of
 // them, nor, without an argument, because of ranks that have left. A rank that
-// died stays dead, and becomes corrupt again when an operation needs it.
+// died stays dead, and becomes corrupt again when an operation needs it; that
+// its end is told after the call changes nothing.
 func (p *Proc) ResetState(ranks ...Rank) error {
 	if len(ranks) == 0 {
 		p.peers.Acknowledge()

@@ -99,18 +99,20 @@ func (p *Entry) takeTurn(turn int32) {
 
 // end notes how the rank ended; the first end that is told counts. Ends are told in their
 // order, so this is its place in the order of losses and not when operations found it gone,
-// unless nobody told of it in time.
+// unless nobody told of it in time. A rank that the program has pardoned stays so: it was lost
+// before, and connections that broke are not made again.
 func (p *Entry) end(err *base.RankError, turn int32) {
 	if p.HasEnded() {
 		return
 	}
+	pardoned := p.Turn > 0 && !p.Corrupt
 	if p.State < Lost {
 		p.Turn = turn
 	}
 	p.takeTurn(turn)
 	p.End, p.State = err, Left
 	if !err.Left {
-		p.State, p.Corrupt = Dead, true
+		p.State, p.Corrupt = Dead, !pardoned
 	}
 }
 

@@ -77,7 +77,7 @@ func reason(err *base.RankError) string {
 // number in the order of losses.
 func TestTransitions(t *testing.T) {
 	var b strings.Builder
-	for _, history := range [][]int{{}, {0}, {1}, {2}, {0, 1}, {0, 1, 3}, {0, 1, 3, 4}, {0, 1, 3, 4, 8}, {5}, {5, 7}, {5, 7, 8}, {6}, {6, 7}, {0, 1, 3, 5}} {
+	for _, history := range [][]int{{}, {0}, {1}, {1, 8}, {2}, {0, 1}, {0, 1, 3}, {0, 1, 3, 4}, {0, 1, 3, 4, 8}, {5}, {5, 7}, {5, 7, 8}, {6}, {6, 7}, {0, 1, 3, 5}} {
 		var p Entry
 		var names []string
 		for i, e := range history {

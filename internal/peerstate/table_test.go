@@ -2,6 +2,7 @@ package peerstate
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -61,24 +62,23 @@ func (l *ledger) note(r base.Rank, e Event) {
 		if l.ends[r] != nil {
 			return
 		}
+		if !slices.Contains(l.order, r) && !e.Err.Left { // otherwise the program has been told of the loss
+			l.bad[r] = true
+		}
 		if !l.lost[r] {
 			l.remove(r)
 		}
 		l.append(r)
 		l.ends[r], l.parted[r] = e.Err, false
-		l.bad[r] = l.bad[r] || !e.Err.Left
 	case Pardoned:
 		l.bad[r] = false
 	}
 }
 
 func (l *ledger) append(r base.Rank) {
-	for _, have := range l.order {
-		if have == r {
-			return
-		}
+	if !slices.Contains(l.order, r) {
+		l.order = append(l.order, r)
 	}
-	l.order = append(l.order, r)
 }
 
 func (l *ledger) remove(r base.Rank) {
