@@ -39,6 +39,24 @@ typedef struct {
   uint64_t generation;
 } ggo_mapping;
 
+/* A signal of a barrier: a word of another rank, and what goes with it. */
+typedef struct {
+  gaspi_rank_t rank;
+  uint32_t *word, *wake;
+  uint64_t *live;
+  uint64_t generation;
+} ggo_signal;
+
+enum { GGO_AT_ONCE = 15 }; /* members that one signals in one round of a barrier, at most */
+
+/* Where the signals of a group's barrier lie: a gaspi.BarrierMapping. */
+typedef struct {
+  uint32_t number; /* of the last one that has ended */
+  uint32_t count;  /* of to, and words from from on */
+  const uint32_t *from;
+  ggo_signal to[GGO_AT_ONCE];
+} ggo_barrier_words;
+
 /* Sets the text of gaspigo_error of this thread. */
 void ggo_set_error(const char *text);
 

@@ -99,6 +99,16 @@ static inline ggo_mapping *ggo_own(gaspi_segment_id_t id) { return atomic_load_e
 int ggo_windows_open(int ranks);
 ggo_mapping *ggo_window(gaspi_rank_t r, gaspi_segment_id_t id);
 
+/* Makes all waiters of a notification array look again. */
+void ggo_wake(uint32_t *wake);
+
+/* Sets a notification: what was written before is seen by whoever sees it. The store and the look at
+ * the wake word are sequentially consistent, as a waiter's are the other way round. */
+static inline void ggo_set(uint32_t *word, uint32_t *wake, gaspi_notification_t v) {
+  __atomic_store_n(word, v, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(wake, __ATOMIC_SEQ_CST) & 1) ggo_wake(wake);
+}
+
 /* Counters of gaspi_statistic_*. */
 enum {
   GGO_BYTES_WRITTEN, GGO_BYTES_READ, GGO_BARRIERS, GGO_WAITS, GGO_WRITES, GGO_WRITE_NOTIFYS, GGO_READS, GGO_READ_NOTIFYS,
@@ -126,6 +136,9 @@ void ggo_start_clock(void);
 void ggo_spent(int counter, uint64_t start);
 
 int ggo_groups_open(void);
+int ggo_group_there(gaspi_group_t g);
+/* Forgets what is known of the collectives of a group whose number another one takes. */
+void ggo_collectives_forget(gaspi_group_t g);
 
 /* Teams, for getters: see places.c. ggo_team_known sets what is not NULL, and returns 0 if Go has to be asked. */
 void ggo_team_made(gaspigo_team_t team);

@@ -48,6 +48,20 @@ func addressed(m gaspi.Mapping) C.ggo_mapping {
 	}
 }
 
+// signalled is a BarrierMapping as C has it.
+func signalled(m *gaspi.BarrierMapping) C.ggo_barrier_words {
+	out := C.ggo_barrier_words{
+		number: C.uint32_t(m.Number),
+		count:  C.uint32_t(len(m.To)),
+		from:   (*C.uint32_t)(unsafe.Pointer(unsafe.SliceData(m.From))),
+	}
+	for i, to := range m.To {
+		peer := addressed(to)
+		out.to[i] = C.ggo_signal{rank: C.gaspi_rank_t(m.Ranks[i]), word: peer.words, wake: peer.wake, live: peer.live, generation: peer.generation}
+	}
+	return out
+}
+
 // environEntry returns entry i of the environment of C, false behind the last.
 func environEntry(i int) (string, bool) {
 	entry := C.ggo_environ(C.int(i))

@@ -37,20 +37,13 @@ static gaspi_return_t posted(ggo_queue *q, uint64_t n, int rc) {
 static int outside(const ggo_mapping *m, uint64_t offset, uint64_t size) { return offset > m->size || size > m->size - offset; }
 
 /* Makes all waiters of a notification array look again. */
-static void wake(uint32_t *word) {
+void ggo_wake(uint32_t *word) {
   uint32_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
   while (old & 1)
     if (__atomic_compare_exchange_n(word, &old, (old & ~1u) + 2, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
       syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
       return;
     }
-}
-
-/* Sets a notification: what was written before is seen by whoever sees it. The store and the look at
- * the wake word are sequentially consistent, as a waiter's are the other way round. */
-static void set(const ggo_mapping *m, gaspi_notification_id_t id, gaspi_notification_t v) {
-  __atomic_store_n(&m->words[id], v, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(m->wake, __ATOMIC_SEQ_CST) & 1) wake(m->wake);
 }
 
 /* What one transfer needs: checked, with entries of its queue still to be taken. */
@@ -85,6 +78,8 @@ static gaspi_return_t check_notification(gaspi_notification_id_t id, gaspi_notif
   if (v == 0) return GASPI_ERR_INV_NOTIF_VAL;
   return id >= ggo.config.notification_num ? GASPI_ERR_INV_NOTIF_ID : GASPI_SUCCESS;
 }
+
+static void set(const ggo_mapping *m, gaspi_notification_id_t id, gaspi_notification_t v) { ggo_set(&m->words[id], m->wake, v); }
 
 /* A transfer with memory that this process can address. */
 static void move(const transfer *x, const ggo_mapping *own, const ggo_mapping *there) {

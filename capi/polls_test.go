@@ -36,7 +36,7 @@ func TestPollsAllocateNothing(t *testing.T) {
 		}{
 			{"ggo_waitsome", func() int32 { return ggo_waitsome(0, 0, 8, nil, 0) }},
 			{"ggo_passive_receive", func() int32 { return ggo_passive_receive(0, 0, nil, 8, 0) }},
-			{"ggo_barrier", func() int32 { return ggo_barrier(0, 0) }},
+			{"ggo_barrier", func() int32 { return ggo_barrier(0, nil, 0) }},
 		} {
 			if allocs := testing.AllocsPerRun(200, func() {
 				if rc := c.call(); rc != timedOut {

@@ -11,15 +11,39 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// ggo_barrier is a barrier of a group.
+// ggo_barrier is a barrier of a group, after barrier number *passed of C if passed is not NULL.
 //
 //export ggo_barrier
-func ggo_barrier(group uint8, ms uint64) int32 {
+func ggo_barrier(group uint8, passed *C.uint32_t, ms uint64) int32 {
 	p, g := library.proc.Load(), library.group(group)
 	if p == nil || g == nil {
 		return C.GASPI_ERR_INV_GROUP
 	}
+	if passed != nil {
+		library.barriers[group].Passed(uint32(*passed))
+	}
 	return code(within(ms, func(ctx context.Context) error { return p.Barrier(ctx, g) }))
+}
+
+// ggo_barrier_map returns where the signals of a group's barrier lie; false if C cannot carry it out.
+//
+//export ggo_barrier_map
+func ggo_barrier_map(group uint8, out *C.ggo_barrier_words) bool {
+	s := library
+	g := s.group(group)
+	if g == nil {
+		return false
+	}
+	m, ok := g.BarrierMapping()
+	if !ok || len(m.To) > len(out.to) {
+		return false
+	}
+	if before := s.barriers[group]; before != nil {
+		s.maps.retire(before)
+	}
+	s.barriers[group] = &m
+	*out = signalled(&m)
+	return true
 }
 
 // reduce is a reduction of the GASPI interface.

@@ -144,12 +144,17 @@ int ggo_groups_open(void) {
   words = ((size_t)ggo.place.size + 63) / 64;
   members = calloc((size_t)GGO_IDS * words, sizeof *members); /* those of a job before stay: a thread may look there */
   if (!members) return 0;
-  for (int g = 0; g < GGO_IDS; g++) atomic_store(&sizes[g], 0);
+  for (int g = 0; g < GGO_IDS; g++) {
+    atomic_store(&sizes[g], 0);
+    ggo_collectives_forget((gaspi_group_t)g);
+  }
   for (int r = 0; r < ggo.place.size; r++) join_members(GASPI_GROUP_ALL, (gaspi_rank_t)r);
   atomic_store(&sizes[GASPI_GROUP_ALL], (uint32_t)ggo.place.size + 1);
   atomic_store(&groups, 1);
   return 1;
 }
+
+int ggo_group_there(gaspi_group_t g) { return atomic_load_explicit(&sizes[g], memory_order_acquire) != 0; }
 
 WEAK(group_create)
 gaspi_return_t pgaspi_group_create(gaspi_group_t *g) {
@@ -159,6 +164,7 @@ gaspi_return_t pgaspi_group_create(gaspi_group_t *g) {
   if (rc == GASPI_SUCCESS) {
     /* The number may have been that of an earlier group. */
     for (size_t w = 0; w < words; w++) atomic_store(&members_of(*g)[w], 0);
+    ggo_collectives_forget(*g);
     atomic_store(&sizes[*g], 1);
     atomic_fetch_add(&groups, 1);
   }

@@ -24,6 +24,7 @@ type rankState struct {
 	segments [ids]atomic.Pointer[gaspi.Segment]
 	queues   [ids]atomic.Pointer[gaspi.Queue]
 	groups   [ids]atomic.Pointer[gaspi.Group]
+	barriers [ids]*gaspi.BarrierMapping // of the thread whose turn it is at the group
 	joining  joining
 	sends    passiveSends
 	maps     mappings

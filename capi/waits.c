@@ -1,10 +1,6 @@
 //go:build capi && cgo && linux
 
-/* Queues, notifications and everything else that waits. */
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <time.h>
-
+/* Queues, notifications and passive messages. */
 #include "library.h"
 #include "_cgo_export.h"
 
@@ -165,84 +161,4 @@ gaspi_return_t pgaspi_passive_receive(gaspi_segment_id_t id, gaspi_offset_t off,
   NEED(r);
   if (size < 1) return GASPI_ERR_INV_COMMSIZE;
   return ggo_result(GO(ggo_passive_receive(id, off, r, size, ggo_ms(t))), t);
-}
-
-/* The collective of each group that has ended with GASPI_TIMEOUT and is to be finished by the same call. */
-enum { NONE, BARRIER, ALLREDUCE, ALLREDUCE_USER };
-static _Atomic int unfinished[GGO_IDS];
-
-/* Threads take turns over a group. */
-static pthread_mutex_t turns[GGO_IDS] = { [0 ... GGO_IDS - 1] = PTHREAD_MUTEX_INITIALIZER };
-
-/* Locks a mutex within t milliseconds. */
-static int lock(pthread_mutex_t *m, gaspi_timeout_t t) {
-  if (pthread_mutex_trylock(m) == 0) return 1;
-  uint64_t ms = ggo_ms(t);
-  if (ms == 0) return 0;
-  if (ms > UINT32_MAX) return pthread_mutex_lock(m) == 0;
-  struct timespec end;
-  clock_gettime(CLOCK_REALTIME, &end);
-  uint64_t ns = (uint64_t)end.tv_nsec + ms % 1000 * 1000000;
-  end.tv_sec += (time_t)(ms / 1000 + ns / 1000000000);
-  end.tv_nsec = (long)(ns % 1000000000);
-  return pthread_mutex_timedlock(m, &end) == 0;
-}
-
-/* Begins a collective of a group, or goes on with one of its kind. */
-static gaspi_return_t enter(gaspi_group_t g, int kind, gaspi_timeout_t t) {
-  if (!lock(&turns[g], t)) return GASPI_TIMEOUT;
-  int now = atomic_load(&unfinished[g]);
-  if (now == NONE || now == kind) return GASPI_SUCCESS;
-  pthread_mutex_unlock(&turns[g]);
-  return GASPI_ERR_ACTIVE_COLL;
-}
-
-static gaspi_return_t leave(gaspi_group_t g, int kind, int rc, gaspi_timeout_t t) {
-  atomic_store(&unfinished[g], rc == GASPI_TIMEOUT ? kind : NONE);
-  pthread_mutex_unlock(&turns[g]);
-  return ggo_result(rc, t);
-}
-
-WEAK(barrier)
-gaspi_return_t pgaspi_barrier(gaspi_group_t g, gaspi_timeout_t t) {
-  NEED_INIT();
-  gaspi_return_t entered = enter(g, BARRIER, t);
-  if (entered) return entered;
-  ggo_count(GGO_BARRIERS, 1);
-  uint64_t start = ggo_clock();
-  int rc = GO(ggo_barrier(g, ggo_ms(t)));
-  ggo_spent(GGO_TIME_BARRIER, start);
-  return leave(g, BARRIER, rc, t);
-}
-
-WEAK(allreduce)
-gaspi_return_t pgaspi_allreduce(const gaspi_pointer_t s, gaspi_pointer_t r, gaspi_number_t num, gaspi_operation_t op,
-                                gaspi_datatype_t type, gaspi_group_t g, gaspi_timeout_t t) {
-  NEED_INIT();
-  NEED(s);
-  NEED(r);
-  if (num > ggo.config.allreduce_elem_max) return GASPI_ERR_INV_NUM;
-  if ((unsigned)op > GASPI_OP_SUM || (unsigned)type > GASPI_TYPE_ULONG) return GASPI_ERROR;
-  gaspi_return_t entered = enter(g, ALLREDUCE, t);
-  if (entered) return entered;
-  return leave(g, ALLREDUCE, GO(ggo_allreduce((char *)s, (char *)r, num, (int)op, (int)type, g, ggo_ms(t))), t);
-}
-
-gaspi_return_t ggo_call_reduce(gaspi_reduce_operation_t fn, char *a, char *b, char *result, char *state, uint32_t num,
-                               uint64_t element_size, uint64_t timeout_ms) {
-  return fn(a, b, result, state, num, element_size, timeout_ms);
-}
-
-WEAK(allreduce_user)
-gaspi_return_t pgaspi_allreduce_user(const gaspi_pointer_t s, gaspi_pointer_t r, gaspi_number_t num, gaspi_size_t element_size,
-                                     gaspi_reduce_operation_t fn, gaspi_reduce_state_t state, gaspi_group_t g, gaspi_timeout_t t) {
-  NEED_INIT();
-  NEED(s);
-  NEED(r);
-  if (!fn) return GASPI_ERR_NULLPTR;
-  if (num > ggo.config.allreduce_elem_max) return GASPI_ERR_INV_NUM;
-  if (element_size > 8ul * ggo.config.allreduce_elem_max || num * element_size > 8ul * ggo.config.allreduce_elem_max) return GASPI_ERR_INV_SIZE;
-  gaspi_return_t entered = enter(g, ALLREDUCE_USER, t);
-  if (entered) return entered;
-  return leave(g, ALLREDUCE_USER, GO(ggo_allreduce_user((char *)s, (char *)r, num, element_size, fn, (char *)state, g, ggo_ms(t))), t);
 }

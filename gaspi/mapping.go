@@ -2,6 +2,8 @@ package gaspi
 
 import (
 	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/notify"
 )
 
 // A Mapping is the memory of a rank's segment in this process, with its notification array. Code
@@ -42,7 +44,15 @@ func (p *Proc) Mapping(r Rank, id SegmentID) (Mapping, bool) {
 		wake, words := s.mem.Notifications().Memory()
 		return Mapping{Data: s.Bytes(), Wake: wake, Words: words, keep: s.mem}, true
 	}
-	way, err := p.reach(Remote{Rank: r, Segment: id})
+	if uint64(id) >= uint64(p.cfg.Segments) {
+		return Mapping{}, false
+	}
+	return p.window(r, id)
+}
+
+// window is Mapping for a segment of another rank, also for its system segment.
+func (p *Proc) window(r Rank, id SegmentID) (Mapping, bool) {
+	way, err := p.route(r)
 	if err != nil || way.direct == nil || p.closed.Load() {
 		return Mapping{}, false
 	}
@@ -52,4 +62,63 @@ func (p *Proc) Mapping(r Rank, id SegmentID) (Mapping, bool) {
 	}
 	wake, words := w.Segment.Notifications().Memory()
 	return Mapping{Data: w.Segment.All().Bytes(), Wake: wake, Words: words, Live: w.Live, Generation: w.Generation, keep: w}, true
+}
+
+// A BarrierMapping is where the signals of a group's barrier lie in this process, if this rank
+// signals and waits once, in memory of this host. Code in another language does what Proc.Barrier
+// does by it:
+//
+//   - It stores the number of the barrier into the first of Words of each of To, as a poster does by a
+//     Mapping. The number is one more than that of the barrier before; 1 comes after 2^32-1.
+//   - It loads each of From with acquire order until all have reached the number: the word less the
+//     number, as a signed integer of 32 bits, is not negative.
+//   - If it would sleep, or a member is lost, it calls Passed with the number of the barrier before,
+//     and then Proc.Barrier. That goes on with the barrier, and does the next ones until one has
+//     ended without an error.
+//
+// Barriers that are done so are not counted by Stats and are in no trace. A revocation of the group
+// ends the next call of Proc.Barrier.
+type BarrierMapping struct {
+	Number uint32          // of the last barrier that has ended
+	To     []Mapping       // one for each member that this rank signals, with one word and without Data
+	Ranks  []Rank          // those of To
+	From   []atomic.Uint32 // the signals to this rank
+
+	barrier *barrier
+	keep    any // what From stays mapped by
+}
+
+// BarrierMapping returns the signals of the barrier of g. False before the first barrier has ended,
+// while one is under way, if calls are traced, and if the signals go through a network or this rank
+// passes on those of others. The memory stays mapped as long as the BarrierMapping is kept. It does not block.
+func (g *Group) BarrierMapping() (BarrierMapping, bool) {
+	b := g.barrier
+	if g.ready("barrier") != nil || g.p.timeline != nil || !b.busy.CompareAndSwap(false, true) {
+		return BarrierMapping{}, false
+	}
+	defer b.busy.Store(false)
+	if b.active || len(b.rounds) != 1 {
+		return BarrierMapping{}, false
+	}
+	round := &b.rounds[0]
+	_, words := g.p.system.Notifications().Memory()
+	m := BarrierMapping{Number: uint32(b.epoch), From: words[round.first:][:len(round.from)], barrier: b, keep: g.p.system}
+	for _, to := range round.to {
+		peer, ok := g.p.window(to.rank, g.p.lay.id)
+		if !ok {
+			return BarrierMapping{}, false
+		}
+		peer.Data, peer.Words = nil, peer.Words[to.id:][:1]
+		m.To, m.Ranks = append(m.To, peer), append(m.Ranks, to.rank)
+	}
+	return m, true
+}
+
+// Passed tells the next call of Proc.Barrier that the caller has carried out the barriers up to a number.
+// It does nothing while a barrier that was begun has not ended. The caller sees to it that no other
+// goroutine is in a barrier of the group.
+func (m *BarrierMapping) Passed(number uint32) {
+	if !m.barrier.active {
+		m.barrier.epoch = notify.Value(number)
+	}
 }

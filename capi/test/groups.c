@@ -72,9 +72,21 @@ int main(void) {
   for (gaspi_rank_t r = 0; r < num; r++) OK(gaspi_group_add(g, r));
   while ((rc = gaspi_group_commit(g, GASPI_TEST)) == GASPI_TIMEOUT) usleep(100);
   OK(rc);
-  for (int i = 0; i < 20; i++) {
-    while ((rc = gaspi_barrier(g, i % 2 ? 1 : GASPI_TEST)) == GASPI_TIMEOUT) gaspi_delay();
+  /* barriers that end at once, by looking, in Go, and after a time limit, each rank in an order of its own:
+   * nobody ends one that another has not begun */
+  enum { MEETINGS = 500 };
+  OK(gaspi_segment_create(1, 8, g, GASPI_BLOCK, GASPI_MEM_INITIALIZED));
+  gaspi_timeout_t limits[] = { GASPI_TEST, 1, GASPI_BLOCK, GASPI_BLOCK };
+  gaspi_atomic_value_t begun;
+  unsigned draw = rank + 1u;
+  for (int i = 1; i <= MEETINGS; i++) {
+    draw = draw * 1103515245u + 12345u;
+    if (draw >> 16 & 1) usleep(draw >> 20 & 63);
+    OK(gaspi_atomic_fetch_add(1, 0, 0, 1, &begun, GASPI_BLOCK));
+    while ((rc = gaspi_barrier(g, limits[draw >> 28 & 3])) == GASPI_TIMEOUT) gaspi_delay();
     OK(rc);
+    OK(gaspi_atomic_fetch_add(1, 0, 0, 0, &begun, GASPI_BLOCK));
+    HOLDS(begun >= (gaspi_atomic_value_t)i * num);
   }
   finish();
   return 0;
