@@ -63,7 +63,7 @@ func (q *Queue) list(op string, list []Transfer, end *listEnd, move moveOne) err
 		return &OpError{Op: op, At: fmt.Sprintf("of %d entries", len(list)), Err: err}
 	}
 	if !q.take(r, need) {
-		return ErrQueueFull
+		return q.full(r)
 	}
 	begun := q.timeline.Begin()
 	for i, t := range list {

@@ -24,6 +24,7 @@ type Queue struct {
 	number   int
 	traffic  *transport.Queue
 	timeline *trace.Recorder                          // of operations; nil if they are not recorded
+	plain    bool                                     // operations are not recorded, and several goroutines may post
 	last     [recent]atomic.Pointer[transport.Window] // of the last operation with some ranks; nil if it had none
 	deleted  atomic.Bool
 
@@ -78,6 +79,7 @@ func (p *Proc) CreateQueue(opts ...QueueOption) (*Queue, error) {
 		for _, o := range opts {
 			o(q.traffic)
 		}
+		q.plain = q.plain && !q.traffic.Serialized()
 		return q
 	})
 	if q != nil {
@@ -88,7 +90,7 @@ func (p *Proc) CreateQueue(opts ...QueueOption) (*Queue, error) {
 
 // newQueue makes queue number n.
 func (p *Proc) newQueue(n int) *Queue {
-	return &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth, n), counts: newPeerCounts(p.size), timeline: p.timeline}
+	return &Queue{p: p, number: n, traffic: transport.NewQueue(p.cfg.QueueDepth, n), counts: newPeerCounts(p.size), timeline: p.timeline, plain: p.timeline == nil}
 }
 
 // Delete gives the queue back. Wait on it first: deleting a queue with entries

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
-	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -38,15 +37,8 @@ func (p *Proc) Span(name string) (end func()) {
 // before q and s are used.
 func (p *Proc) Steps(q *Queue, s *Segment) *trace.Recorder {
 	q.timeline, s.timeline = nil, nil
+	q.plain = !q.traffic.Serialized()
 	return p.timeline
-}
-
-// moveRecorded is the end of WriteNotify.
-func (q *Queue) moveRecorded(w *transport.Window, dst Remote, src Span, n Notification) error {
-	begun := q.timeline.BeginMove(src.Len())
-	w.Move(dst.Offset, src, n.ID, n.Value, &q.counts.made(dst.Rank).writes, q.traffic.Serialized())
-	q.recordPost(trace.WriteNotify, begun, dst, dst.Segment, n, src.Len())
-	return nil
 }
 
 // recordPost records an operation that posts n in a segment.

@@ -22,7 +22,7 @@ func (q *Queue) Write(dst Remote, src Span) error {
 		return q.writeSlow(dst, src)
 	}
 	if !q.take(dst.Rank, 1) {
-		return ErrQueueFull
+		return q.full(dst.Rank)
 	}
 	w.Put(dst.Offset, src)
 	q.counts.made(dst.Rank).writes.Add(src.Len())
@@ -39,7 +39,7 @@ func (q *Queue) writeSlow(dst Remote, src Span) error {
 		return q.empty("write", dst, way.Put(q.traffic, dst.addr(), src))
 	}
 	if !q.take(dst.Rank, 1) {
-		return ErrQueueFull
+		return q.full(dst.Rank)
 	}
 	begun := q.timeline.BeginMove(src.Len())
 	if err := way.Put(q.traffic, dst.addr(), src); err != nil {
@@ -60,13 +60,29 @@ func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 		return q.writeNotifySlow(dst, src, n)
 	}
 	if !q.take(dst.Rank, 1) {
-		return ErrQueueFull
+		return q.full(dst.Rank)
 	}
-	if q.timeline != nil {
-		return q.moveRecorded(w, dst, src, n)
+	if !q.plain {
+		q.putApart(w, dst, src, n)
+		return nil
 	}
-	w.Move(dst.Offset, src, n.ID, n.Value, &q.counts.made(dst.Rank).writes, q.traffic.Serialized())
+	w.PutRelease(dst.Offset, src, n.ID, n.Value)
+	q.counts.made(dst.Rank).writes.Add(src.Len()) // also the barrier before the look for sleepers
+	w.WakeSleepers()
 	return nil
+}
+
+// putApart is the end of WriteNotify on a queue that is not plain.
+func (q *Queue) putApart(w *transport.Window, dst Remote, src Span, n Notification) {
+	begun := q.timeline.BeginMove(src.Len())
+	w.PutRelease(dst.Offset, src, n.ID, n.Value)
+	if moved := &q.counts.made(dst.Rank).writes; q.traffic.Serialized() && w.Fenced() {
+		moved.AddSerialized(src.Len())
+	} else {
+		moved.Add(src.Len())
+	}
+	w.WakeSleepers()
+	q.recordPost(trace.WriteNotify, begun, dst, dst.Segment, n, src.Len())
 }
 
 // writeNotifySlow is WriteNotify for another segment than the last, for peers
@@ -77,7 +93,7 @@ func (q *Queue) writeNotifySlow(dst Remote, src Span, n Notification) error {
 		return q.refused("write_notify", dst, src.Len(), err)
 	}
 	if !q.take(dst.Rank, 1) {
-		return ErrQueueFull
+		return q.full(dst.Rank)
 	}
 	begun := q.timeline.Begin()
 	if err := way.PutNotify(q.traffic, dst.addr(), src, n.flag(dst.Segment)); err != nil {
@@ -104,7 +120,7 @@ func (q *Queue) WriteNotifyIn(dst Remote, src Span, id SegmentID, n Notification
 		return q.refused("write_notify", dst, src.Len(), err)
 	}
 	if !q.take(dst.Rank, 1) {
-		return ErrQueueFull
+		return q.full(dst.Rank)
 	}
 	begun := q.timeline.Begin()
 	if err := way.PutNotify(q.traffic, dst.addr(), src, n.flag(id)); err != nil {
@@ -126,7 +142,7 @@ func (q *Queue) Read(dst Span, src Remote) error {
 		return q.readSlow(dst, src)
 	}
 	if !q.take(src.Rank, 1) {
-		return ErrQueueFull
+		return q.full(src.Rank)
 	}
 	w.Get(dst, src.Offset)
 	q.counts.made(src.Rank).reads.Add(dst.Len())
@@ -143,7 +159,7 @@ func (q *Queue) readSlow(dst Span, src Remote) error {
 		return q.empty("read", src, way.Get(q.traffic, dst, src.addr()))
 	}
 	if !q.take(src.Rank, 1) {
-		return ErrQueueFull
+		return q.full(src.Rank)
 	}
 	begun := q.timeline.BeginMove(dst.Len())
 	if err := way.Get(q.traffic, dst, src.addr()); err != nil {
@@ -170,7 +186,7 @@ func (q *Queue) ReadNotify(dst Span, src Remote, n Notification) error {
 		return q.refused("read_notify", src, dst.Len(), err)
 	}
 	if !q.take(src.Rank, 1) {
-		return ErrQueueFull
+		return q.full(src.Rank)
 	}
 	begun := q.timeline.BeginMove(dst.Len())
 	if err := way.GetNotify(q.traffic, dst, src.addr(), dst.Segment().Notifications(), n.flag(0)); err != nil {
@@ -190,7 +206,7 @@ func (q *Queue) Notify(dst Remote, n Notification) error {
 		return q.notifySlow(dst, n)
 	}
 	if !q.take(dst.Rank, 1) {
-		return ErrQueueFull
+		return q.full(dst.Rank)
 	}
 	w.Post(n.ID, n.Value, &q.counts.made(dst.Rank).notifies)
 	return nil
@@ -203,7 +219,7 @@ func (q *Queue) notifySlow(dst Remote, n Notification) error {
 		return q.refused("notify", dst, 0, err)
 	}
 	if !q.take(dst.Rank, 1) {
-		return ErrQueueFull
+		return q.full(dst.Rank)
 	}
 	begun := q.timeline.Begin()
 	if err := way.Notify(q.traffic, n.flag(dst.Segment)); err != nil {
@@ -332,15 +348,13 @@ func (p *Proc) badSegment() error {
 	return fmt.Errorf("%w: ids go from 0 to %d (Config.Segments)", ErrNoSegment, p.cfg.Segments-1)
 }
 
-// take takes n entries unless the operation is with the own rank.
-func (q *Queue) take(r Rank, n int) bool {
-	return r == q.p.rank || q.traffic.Take(uint64(n)) || q.full(r)
-}
+// take takes n entries unless the operation is with the own rank. The caller returns full if it reports false.
+func (q *Queue) take(r Rank, n int) bool { return r == q.p.rank || q.traffic.Take(uint64(n)) }
 
-// full counts a post to a rank that was refused for want of room. It returns false.
-func (q *Queue) full(r Rank) bool {
+// full counts a post to a rank that was refused for want of room, and returns its error.
+func (q *Queue) full(r Rank) error {
 	q.counts.at(r).full.Add(1)
-	return false
+	return ErrQueueFull
 }
 
 // refused wraps the cause of an operation that was not issued, and takes note of

@@ -106,6 +106,14 @@ func (b *Array) Set(id ID, v Value) {
 // Prefetch, called earlier, fetches the word's cache line meanwhile.
 func (b *Array) StoreRelease(id ID, v Value) { sys.StoreRelease(&b.words[id], uint32(v)) }
 
+// ShortCopy is the most bytes that CopyRelease copies; below 0 where it does not pay.
+const ShortCopy = sys.ShortCopy
+
+// CopyRelease is Prefetch, a copy of at most ShortCopy bytes from src to dst, and StoreRelease, in one call.
+func (b *Array) CopyRelease(dst, src []byte, id ID, v Value) {
+	sys.CopyRelease(dst, src, &b.words[id], uint32(v))
+}
+
 // AskForFences asks waiters to execute a barrier on the cores of their posters before they sleep. If they
 // offer that, they do so from now on, and Fenced reports true. A waiter that has not seen the request has
 // announced its sleep before the posts that come after it.

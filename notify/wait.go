@@ -100,7 +100,11 @@ func (b *Array) Wait(ctx context.Context, w Condition, stop func() error, spent 
 	if w.end() >= b.room.Load() {
 		return 0, b.outside(w)
 	}
-	if w.count() == 1 && w.accepts(b.words[w.first()].Load()) { // most waits whose condition holds end here
+	if w.count() != 1 { // most waits whose condition holds end here
+		if id, ok := b.testMany(w); ok {
+			return id, nil
+		}
+	} else if w.accepts(b.words[w.first()].Load()) {
 		return ID(w.first()), nil
 	}
 	if id, ok := b.soon(w); ok {

@@ -16,3 +16,53 @@ TEXT ·move(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), CX
 	REP; MOVSB
 	RET
+
+// func copyRelease(dst, src *byte, n uint64, word *atomic.Uint32, v uint32)
+// Two moves that may overlap copy n bytes; the store of the word comes after them.
+TEXT ·copyRelease(SB), NOSPLIT, $0-36
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ word+24(FP), AX
+	MOVL v+32(FP), DX
+	BYTE $0x0F; BYTE $0x0D; BYTE $0x08 // PREFETCHW (AX)
+	CMPQ CX, $8
+	JB   below8
+	CMPQ CX, $16
+	JA   above16
+	MOVQ (SI), R8
+	MOVQ -8(SI)(CX*1), R9
+	MOVQ R8, (DI)
+	MOVQ R9, -8(DI)(CX*1)
+	MOVL DX, (AX)
+	RET
+above16:
+	MOVOU (SI), X0
+	MOVOU -16(SI)(CX*1), X1
+	MOVOU X0, (DI)
+	MOVOU X1, -16(DI)(CX*1)
+	MOVL DX, (AX)
+	RET
+below8:
+	CMPQ CX, $4
+	JB   below4
+	MOVL (SI), R8
+	MOVL -4(SI)(CX*1), R9
+	MOVL R8, (DI)
+	MOVL R9, -4(DI)(CX*1)
+	MOVL DX, (AX)
+	RET
+below4:
+	TESTQ CX, CX
+	JE   store
+	MOVBLZX (SI), R8
+	MOVBLZX -1(SI)(CX*1), R9
+	SHRQ $1, CX
+	MOVBLZX (SI)(CX*1), R10
+	MOVB R8, (DI)
+	MOVB R10, (DI)(CX*1)
+	MOVQ n+16(FP), CX
+	MOVB R9, -1(DI)(CX*1)
+store:
+	MOVL DX, (AX)
+	RET

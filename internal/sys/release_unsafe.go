@@ -12,3 +12,10 @@ import (
 // behind another one. It may join stores of shorter words that lie beside each other, which is why StoreRelease is none
 // of its own.
 func StoreRelease64(p *atomic.Uint64, v uint64) { *(*uint64)(unsafe.Pointer(p)) = v }
+
+// CopyRelease is copy(dst, src) and then StoreRelease(word, v) in one call, which asks for the cache line of word
+// first. src has at most ShortCopy bytes, and dst at least as many as src; they do not overlap.
+func CopyRelease(dst, src []byte, word *atomic.Uint32, v uint32) {
+	dst = dst[:len(src)]
+	copyRelease(unsafe.SliceData(dst), unsafe.SliceData(src), uint64(len(src)), word, v)
+}

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/tally"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -59,23 +58,31 @@ func (w *Window) Get(dst segment.Span, offset uint64) {
 	runtime.KeepAlive(dst)
 }
 
-// Move is Put and then posts a notification: the usual case of Link.PutNotify. The latency of small
-// messages is decided here and in its caller. moved counts the operation, alone if nobody else adds to
-// it. An atomic addition orders the notification before the look for sleepers, but holds the caller up
-// until all its stores have reached the cache: where waiters fence, since somebody called AskForFences,
-// an addition alone spares that.
-func (w *Window) Move(offset uint64, src segment.Span, f notify.ID, v notify.Value, moved *tally.Tally, alone bool) {
-	w.array.Prefetch(f)
-	segment.Copy(w.mem[offset:], src.Bytes())
-	w.array.StoreRelease(f, v)
-	if alone && w.array.Fenced() {
-		moved.AddSerialized(src.Len())
+// PutRelease is Put and then stores a notification with release order: with WakeSleepers, which comes after
+// it, the usual case of Link.PutNotify. The latency of small messages is decided here and in its caller.
+// Between the two the caller executes an atomic read-modify-write, such as its count of the operation, which
+// orders the notification before the look for sleepers. That holds the caller up until all its stores have
+// reached the cache. Where Fenced reports true it is spared: waiters fence, since somebody called
+// AskForFences.
+func (w *Window) PutRelease(offset uint64, src segment.Span, f notify.ID, v notify.Value) {
+	if bytes := src.Bytes(); len(bytes) <= notify.ShortCopy {
+		w.array.CopyRelease(w.mem[offset:], bytes, f, v)
 	} else {
-		moved.Add(src.Len())
+		w.array.Prefetch(f)
+		segment.Copy(w.mem[offset:], bytes)
+		w.array.StoreRelease(f, v)
 	}
-	w.array.WakeSleepers()
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(src)
+}
+
+// Fenced reports whether WakeSleepers needs no barrier before it.
+func (w *Window) Fenced() bool { return w.array.Fenced() }
+
+// WakeSleepers wakes those that sleep on the segment.
+func (w *Window) WakeSleepers() {
+	w.array.WakeSleepers()
+	runtime.KeepAlive(w)
 }
 
 // Post posts a notification: the usual case of Link.Notify. posted counts it, by the addition that orders it
@@ -87,7 +94,7 @@ func (w *Window) Post(f notify.ID, v notify.Value, posted *atomic.Uint64) {
 	runtime.KeepAlive(w)
 }
 
-// AskForFences makes moves whose caller counts alone cheaper, and sleeps on the segment dearer.
+// AskForFences makes posts cheaper whose caller counts alone, and sleeps on the segment dearer.
 func (w *Window) AskForFences() { w.array.AskForFences() }
 
 // Direct is the link to a peer whose memory this process can address: the

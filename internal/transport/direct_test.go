@@ -55,7 +55,13 @@ func TestMove(t *testing.T) {
 			var poster sync.WaitGroup
 			poster.Go(func() {
 				for v := notify.Value(1); v <= moves; v++ {
-					w.Move(8, own.All(), 1, v, &count, c.alone)
+					w.PutRelease(8, own.All(), 1, v)
+					if c.alone && w.Fenced() {
+						count.AddSerialized(8)
+					} else {
+						count.Add(8)
+					}
+					w.WakeSleepers()
 					for theirs.Notifications().Load(0) != v {
 						runtime.Gosched()
 					}
