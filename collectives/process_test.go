@@ -24,9 +24,8 @@ func TestMain(m *testing.M) {
 		"sample": rank(playSample), // also started by internal/system, across hosts
 		"cells":  rank(playCells),
 		"juggle": rank(playJuggle), "juggle briefly": rank(playJuggleBriefly),
-		"dies":    rank(playDeath),
-		"overlap": ranktest.Rank(gaspi.Config{}, playOverlap),
-		"alone":   ranktest.Rank(gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc, _ []string) error { return playAlone(ctx, p) }),
+		"dies":  rank(playDeath),
+		"alone": ranktest.Rank(gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc, _ []string) error { return playAlone(ctx, p) }),
 	})
 }
 

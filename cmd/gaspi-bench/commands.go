@@ -110,9 +110,14 @@ func flagsOf(op operation) *pflag.FlagSet {
 	return f
 }
 
+// flagsOfBatches are about workloads whose operations are timed many at a time.
+var flagsOfBatches = []string{"verify", "side", "plot", "osu"}
+
 // takes reports whether a flag means anything to the operation.
 func (op operation) takes(flag string) bool {
 	switch {
+	case op.calls && slices.Contains(flagsOfBatches, flag):
+		return false
 	case flag == "verify" && op.object != object.None:
 		return true
 	case slices.Contains(collectiveNames(), flag):

@@ -244,6 +244,7 @@ func TestBadInputIsOneSentence(t *testing.T) {
 		code int
 		want string
 	}{
+		{"a limit of first calls", []string{"first-call", "--side", "limit"}, exitUsage, "--side: first-call has no rows beside a limit and times each call; drop the flag"},
 		{"no operation", nil, exitUsage, "no operation was given; choose one of latency, bandwidth, barrier, notify-rate, tune, predict, allreduce"},
 		{"unknown operation", []string{"latencie"}, exitUsage, `unknown operation "latencie": is it latency?; see gaspi-bench --help`},
 		{"no operation at all", []string{"speed"}, exitUsage, `unknown operation "speed"; choose one of latency`},

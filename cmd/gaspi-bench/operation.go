@@ -24,6 +24,7 @@ type operation struct {
 	// that it only does so if --algorithm is given.
 	team, maybe bool
 	tune        bool // it is tune
+	calls       bool // it only calls the library, and needs no memory of its own
 	object      object.Pattern
 	// main is what each rank does instead of measuring workloads; nil for those.
 	main rankFunc
@@ -38,7 +39,7 @@ func (o *options) rank(ctx context.Context, p *gaspi.Proc, cores int, out *repor
 	if o.op.main != nil {
 		return o.op.main(ctx, p, cores, out)
 	}
-	b, err := measure.Open(ctx, p, o.measured, o.boxes(p.Size()), cores, out)
+	b, err := o.openBench(ctx, p, cores, out)
 	if err != nil {
 		return err
 	}
@@ -50,6 +51,14 @@ func (o *options) rank(ctx context.Context, p *gaspi.Proc, cores int, out *repor
 		return nil
 	}
 	return fmt.Errorf("nothing was measured: %s of %d ranks over %s has no row of --side %s; drop the flag", o.op.Name, p.Size(), b.Transport, o.measured.Side)
+}
+
+// openBench makes the bench of a rank.
+func (o *options) openBench(ctx context.Context, p *gaspi.Proc, cores int, out *report.Printer) (*measure.Bench, error) {
+	if o.op.calls {
+		return measure.New(p, o.measured, out)
+	}
+	return measure.Open(ctx, p, o.measured, o.boxes(p.Size()), cores, out)
 }
 
 // boxes is how many bytes the inboxes and outboxes of ranks need.
@@ -92,6 +101,9 @@ func operations() []operation {
 	}
 	for _, op := range collective.Operations() {
 		all = append(all, operation{Benchmark: op, team: true})
+	}
+	for _, op := range []measure.Benchmark{collective.FirstCall(), collective.Overlap()} {
+		all = append(all, operation{Benchmark: op, calls: true})
 	}
 	for i, op := range object.Operations() {
 		all = append(all, operation{Benchmark: op, object: object.RoundTrip + object.Pattern(i)})

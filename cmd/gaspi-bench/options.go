@@ -173,6 +173,11 @@ func (o *options) checkOutput(f *pflag.FlagSet) error {
 	}
 	o.forms.Algorithms = o.collective != nil || len(o.object.Static) > 0
 	o.forms.Apart = o.collective != nil && o.collective.Algorithm == collective.All
+	for _, name := range flagsOfBatches {
+		if o.op.calls && f.Changed(name) {
+			return fmt.Errorf("--%s: %s has no rows beside a limit and times each call; drop the flag", name, o.op.Name)
+		}
+	}
 	if o.forms.Plot != "" && o.op.Sizes == nil {
 		return fmt.Errorf("--plot: %s has no sizes to draw over; drop the flag", o.op.Name)
 	}

@@ -100,21 +100,21 @@ func (b *Bench) takeTurns(ctx context.Context, w Workload, times [][]time.Durati
 					return runs, err
 				}
 			}
-			before := b.processors()
+			before := b.Processors()
 			for i := range part {
 				if times[c][from+i], err = b.block(ctx, w, c, n); err != nil {
 					return runs, err
 				}
 			}
-			used[c] += int64(b.processors() - before)
+			used[c] += int64(b.Processors() - before)
 		}
 	}
 	return runs, nil
 }
 
-// processors is the processor time that this rank has used; the first has that of all where ranks
+// Processors is the processor time that this rank has used; the first has that of all where ranks
 // are goroutines of one process. It is 0 where the system does not tell.
-func (b *Bench) processors() time.Duration {
+func (b *Bench) Processors() time.Duration {
 	if b.Transport == "loopback" && b.P.Rank() > 0 {
 		return 0
 	}

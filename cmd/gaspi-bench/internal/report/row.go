@@ -32,7 +32,9 @@ type Row struct {
 	GBPerS float64 `json:"gb_per_s,omitempty"` // 10^9 bytes per second at p50
 	// CPUSPerGB is how many processor seconds all ranks together used for 10^9 bytes.
 	CPUSPerGB float64 `json:"cpu_s_per_gb,omitempty"`
-	PerS      float64 `json:"per_s,omitempty"` // operations per second at p50
+	// CPUUSPerCall is how many processor microseconds a rank used in a call, the mean of all ranks.
+	CPUUSPerCall float64 `json:"cpu_us_per_call,omitempty"`
+	PerS         float64 `json:"per_s,omitempty"` // operations per second at p50
 	// AllocsPerOp counts heap objects on the rank that made most, as whole
 	// numbers; absent for contenders that are not ours, and if checks allocate too.
 	AllocsPerOp *uint64 `json:"allocs_per_op,omitempty"`
@@ -47,6 +49,8 @@ type Row struct {
 	// network takes time, by the formula LinksBy.
 	LinksUS float64 `json:"links_us,omitempty"`
 	LinksBy string  `json:"links_by,omitempty"`
+
+	Remark string `json:"remark,omitempty"` // about the rows of a workload; of the first
 
 	// Only rows beside peers have the following fields. Their figures are combined from rounds.
 	Version    string     `json:"version,omitempty"`

@@ -53,9 +53,15 @@ func tableLines(rows []Row, withAlgorithm bool) []string {
 		}
 		lines = append(lines, Trimmed(fmt.Sprintf(tableFormat, r.Op, bytes, r.Impl, algorithmWidth(withAlgorithm), r.Algorithm,
 			Number(r.MinUS), Number(r.P50US), Number(r.P99US), optional(r.GBPerS), optional(r.CPUSPerGB), optional(r.PerS/1e6), allocs, ratio)))
+		if r.CPUUSPerCall > 0 {
+			lines = append(lines, fmt.Sprintf("  processor time of a rank: %s us a call", Number(r.CPUUSPerCall)))
+		}
 		if r.Invalid {
 			lines = append(lines, fmt.Sprintf("  INVALID: %.0f%% of the messages were late; this host cannot carry the emulated network", 100*r.LateShare))
 		}
+	}
+	if len(rows) > 0 && rows[0].Remark != "" {
+		lines = append(lines, "  "+rows[0].Remark)
 	}
 	if len(rows) > 0 && rows[0].LinksUS > 0 {
 		lines = append(lines, linksLine(rows))

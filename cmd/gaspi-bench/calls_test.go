@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestFirstCalls wants rows of first and second calls of each operation, with the processor time of a rank.
+func TestFirstCalls(t *testing.T) {
+	for _, transport := range []string{"loopback", "shm"} {
+		t.Run(transport, func(t *testing.T) {
+			rows := rowsOf(t, "first-call", "-n", "3", "--transport", transport, "--sizes", "8,1000")
+			var names []string
+			for _, r := range rows {
+				names = append(names, r.Op)
+				if r.N != 3 || r.Transport != transport || r.Iters == 0 || r.P50US <= 0 || r.Bytes != 8 && r.Bytes != 1000 {
+					t.Errorf("%+v", r)
+				}
+			}
+			one := "first-allreduce again-allreduce first-alltoall again-alltoall first-broadcast again-broadcast"
+			if got, want := strings.Join(names, " "), one+" "+one; got != want {
+				t.Errorf("rows %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// TestOverlap wants the rows of an overlap, and the line about them, also over links that are emulated.
+func TestOverlap(t *testing.T) {
+	for _, c := range [][]string{
+		{"--transport", "shm"}, {"--transport", "tcp", "-n", "3"}, {"--emulate", "latency=20us,bandwidth=200MB/s"},
+	} {
+		rows := rowsOf(t, append([]string{"overlap", "--sizes", "4096"}, c...)...)
+		var names []string
+		for _, r := range rows {
+			names = append(names, r.Op)
+			if r.Bytes != 4096 || r.P50US <= 0 || (r.Emulated != "") != (c[0] == "--emulate") {
+				t.Errorf("%v: %+v", c, r)
+			}
+		}
+		const want = "overlap-alone overlap-wait overlap-compute overlap-both"
+		if got := strings.Join(names, " "); got != want || !strings.Contains(rows[0].Remark, "Wait takes ") {
+			t.Errorf("%v: rows %s, want %s; remark %q", c, got, want, rows[0].Remark)
+		}
+	}
+}
