@@ -15,7 +15,8 @@ func FirstCall() measure.Benchmark {
 		Name: "first-call", MinRanks: 1, Sizes: []uint64{8, 128 << 10},
 		About: `the first call of a shape, in which ranks choose an algorithm and plan
 their part: an allreduce and a broadcast of a vector of so many bytes, and an alltoall
-of as many in all blocks. Every call has an element or a block more than the one before.
+of as many in all blocks. Every call has an element or a block more than the one before,
+and one of another shape, which makes connections, comes before all.
 Below a row stands the processor time of a rank, waits included, the mean over all.
 Limit: rows again-..., the same calls made once more.`,
 		Prepare: prepareFirst,
@@ -69,6 +70,9 @@ func prepareFirst(_ context.Context, b *measure.Bench, size uint64) ([]measure.W
 func measureFirst(ctx context.Context, b *measure.Bench, name string, op callOfShape, size uint64, elements int) ([]report.Row, error) {
 	t, err := collectives.NewTeam(ctx, b.P.World(), collectives.Config{})
 	if err != nil {
+		return nil, err
+	}
+	if err := op(t, elements+shapes)(ctx); err != nil { // makes connections
 		return nil, err
 	}
 	var calls []func(context.Context) error
