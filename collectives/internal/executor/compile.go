@@ -50,6 +50,7 @@ func Compile(m *Member, b *Binding) (Executable, error) {
 	}
 	if s.Eager+s.EagerSlots > 0 {
 		x.copies, x.batch, x.stamps = uint32(b.Depth.Copies-1), uint32(b.Depth.Batch-1), make([]gaspi.Value, b.Depth.Copies)
+		x.spread()
 	}
 	c := &compiler{
 		m: m, b: b, x: &x, size: size,

@@ -7,6 +7,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/segment"
+	"math/bits"
 )
 
 // A Binding is a schedule, and what Compile binds it to. Places are the same at every member.
@@ -58,6 +59,19 @@ func Notifications(s *schedule.Schedule, d schedule.Depth) int {
 	return s.Slots + s.EagerSlots*d.Copies
 }
 
+// notesPerLine is how many notifications a cache line has.
+const notesPerLine = CacheLine / 4
+
+// spread finds out how many lines the notifications of an eager slot fill.
+func (x *Executable) spread() { x.lines = max(0, bits.Len32(x.copies)-bits.Len(notesPerLine-1)) }
+
+// copyNote returns which of the notifications of an eager slot that of a copy is. Notifications of runs that follow
+// each other lie in several lines, so that a sender that is a run ahead writes to no line that the receiver
+// looks at.
+func (x *Executable) copyNote(number uint32) gaspi.NotificationID {
+	return gaspi.NotificationID(number&(1<<x.lines-1)*notesPerLine + number>>x.lines)
+}
+
 // An Executable is a schedule that is bound to memory and notifications, for Executions to carry
 // out. The zero Executable has no lanes, and ends as soon as it begins.
 type Executable struct {
@@ -73,6 +87,7 @@ type Executable struct {
 	slot     uint32        // notification of slot 0
 	plain    uint32        // slots before the eager ones
 	copies   uint32        // of eager memory, less 1; 0 if there is none
+	lines    int           // logarithm of the cache lines that the notifications of an eager slot fill
 	batch    uint32        // of runs between credits, less 1
 	stamps   []gaspi.Value // of the last run that used each copy, 0 if none has
 	keep     []gaspi.Span  // keeps peers' memory mapped

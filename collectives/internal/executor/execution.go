@@ -204,7 +204,7 @@ func (e *Execution) await(ctx context.Context, code []instruction, from, at int)
 // notification returns the notification that an instruction posts or waits for.
 func (e *Execution) notification(in *instruction) gaspi.Notification {
 	if in.eager {
-		return gaspi.Notification{ID: in.note + gaspi.NotificationID(e.number&e.of.copies), Value: e.stamp}
+		return gaspi.Notification{ID: in.note + e.of.copyNote(e.number&e.of.copies), Value: e.stamp}
 	}
 	return gaspi.Notification{ID: in.note, Value: posts.Value(e.number*in.per + in.nth)}
 }
