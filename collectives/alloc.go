@@ -30,10 +30,10 @@ type bufferPlace struct {
 // least 1. Release gives it back. When ctx ends first, the same call made again goes on,
 // and others are refused until then.
 func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return nil, refused("alloc")
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	typ := reflect.TypeFor[T]()
 	h := holding{call: meetAlloc, size: uint64(max(n, 0)) * uint64(typ.Size())}
 	if err := t.hold(ctx, h, allocatable(typ, n)); err != nil {
@@ -125,10 +125,10 @@ func (t *Team) between(ctx context.Context) error {
 // group of the team, or all ranks, and every member calls Use for its segment of
 // the same id, in the same order.
 func (t *Team) Use(seg *gaspi.Segment) error {
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return refused("use")
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	if t.closed {
 		return teamError("use", gaspi.ErrClosed)
 	}
@@ -157,10 +157,10 @@ func (h *allocations) adopt(seg *gaspi.Segment, own bool) {
 // goes on. Plans bound to it must not be used any
 // more, nor may buf.
 func Release[T any](ctx context.Context, t *Team, buf []T) error {
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return refused("release")
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	at := t.heap.locate(reduce.BytesOf(buf))
 	if at.alloc == 0 || at.offset != 0 || !t.heap[at.alloc-1].own {
 		return teamError("release", fmt.Errorf("%w: the slice is not what Alloc of this team returned", gaspi.ErrNoSegment))

@@ -42,10 +42,10 @@ func AllToAllTask[T any](t *Team, dst, src []T, opts ...Option) Task {
 // ends in any part of it, the same call made again, with the same lengths, goes on.
 func AllToAllV[T any](ctx context.Context, t *Team, dst []T, receives []int, src []T, sends []int, opts ...Option) error {
 	task := allToAllV(t, dst, receives, src, sends, opts)
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return refused(task.String())
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	x, err := task.tellCounts(ctx, t, sends, receives)
 	if err == nil {
 		err = t.call(ctx, &task)
@@ -60,10 +60,10 @@ func AllToAllV[T any](ctx context.Context, t *Team, dst []T, receives []int, src
 // lengths are known. When ctx ends first, the same call made again goes on.
 func AllToAllVTask[T any](ctx context.Context, t *Team, dst []T, receives []int, src []T, sends []int, opts ...Option) (Task, error) {
 	task := allToAllV(t, dst, receives, src, sends, opts)
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return task, refused(task.String())
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	x, err := task.tellCounts(ctx, t, sends, receives)
 	if ctxErr(err) {
 		t.early.lengths = x

@@ -195,7 +195,7 @@ func letOthersSleep() { time.Sleep(longSleep) } // sleep: by the clock of the bu
 // serving returns how many goroutines of the process make progress for teams of this package.
 func serving() int {
 	stacks := make([]byte, 1<<20)
-	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "collectives.(*Team).serve(")
+	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "progress.(*Engine).serve(")
 }
 
 // TestNoGoroutineIsLeft counts the goroutines that make progress: one for each team while operations

@@ -109,7 +109,7 @@ func NewBucket[T Element](ctx context.Context, t *Team, op Op, cfg BucketConfig,
 	if err != nil {
 		return nil, err
 	}
-	own.background.mode = Background
+	own.cfg.Progress = Background
 	for _, a := range t.heap {
 		own.heap = append(own.heap, allocation{seg: a.seg, bytes: a.bytes})
 	}

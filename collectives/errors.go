@@ -8,6 +8,9 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/agree"
 )
 
+// errBusy says that calls of a team overlap.
+var errBusy = fmt.Errorf("%w: another goroutine is in a call of this team; make a team for each goroutine, with a Config.Tag of its own, or hold a lock around its calls", gaspi.ErrInUse)
+
 // errAbandoned is what handles of operations say that Reset or Close gave up.
 var errAbandoned = fmt.Errorf("%w: the operation was given up by Reset or Close", gaspi.ErrClosed)
 
@@ -18,3 +21,6 @@ var errResetting = errors.New("a Reset ended early and is to be called again")
 func teamError(op string, err error) error {
 	return agree.Outermost(&gaspi.OpError{Op: "collectives: " + op, Err: err})
 }
+
+// refused is the error of a call that another one kept out of the team.
+func refused(op string) error { return teamError(op, errBusy) }

@@ -19,10 +19,10 @@ type Candidate struct {
 // the one that cuts the vector into the fewest segments. Explain is local, begins nothing, and
 // changes no choice.
 func Explain(t *Team, task Task) ([]Candidate, error) {
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return nil, refused("explain " + task.String())
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	if task.err != nil {
 		return nil, t.failed(&task, task.err)
 	}

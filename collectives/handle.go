@@ -28,10 +28,10 @@ func (h *Handle) Wait(ctx context.Context) error {
 		return h.result()
 	}
 	t := h.r.p.t
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return refused(h.r.p.task.String())
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	return h.wait(ctx)
 }
 
@@ -70,17 +70,17 @@ func (h *Handle) Test() (bool, error) {
 		return true, h.result()
 	}
 	r, t := h.r, h.r.p.t
-	switch t.busy.enterAtOnce() {
-	case aCaller:
+	switch entered, busy := t.engine.TryEnter(); {
+	case busy:
 		return false, refused(r.p.task.String())
-	case theProgress:
+	case !entered:
 		runtime.Gosched() // it may need the processor
 		if h.ended.Load() {
 			return true, h.result()
 		}
 		return false, nil
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	if r.state != ended {
 		if err := t.try(); err != nil {
 			return true, r.failed(t.fail(err))

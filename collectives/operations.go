@@ -13,7 +13,6 @@ type operations struct {
 	agreed  uint64 // agreements begun so far
 	active  []*run // under way, in the order of their calls
 	waiting []*run // not begun because too many are under way, or their plan is
-	started int    // of both, those that go on in the background
 	recent  recents
 	trail   agreement.Trail // of all calls
 	meeting *agreement.Note // of the meeting under way, nil if there is none

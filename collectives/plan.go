@@ -135,10 +135,10 @@ func (t *Team) draft(task *Task, k key) *Plan {
 // called by all members; the first run finds out whether they agree. It takes
 // memory and notifications of the team until Close.
 func NewPlan(ctx context.Context, t *Team, task Task) (*Plan, error) {
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return nil, refused(task.String())
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	if err := t.usable(&task); err != nil {
 		return nil, t.failed(&task, err)
 	}
@@ -168,10 +168,10 @@ func NewPlan(ctx context.Context, t *Team, task Task) (*Plan, error) {
 // has ended.
 func (p *Plan) Start() (*Handle, error) {
 	t := p.t
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return nil, refused(p.task.String())
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	h, err := p.start()
 	if err == nil {
 		t.carryOn(&p.run)
@@ -200,10 +200,10 @@ func (p *Plan) start() (*Handle, error) {
 // or says how it ended if other calls of the team have gone on with it meanwhile.
 func (p *Plan) Run(ctx context.Context) error {
 	t := p.t
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return refused(p.task.String())
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	if !p.claim.Held() {
 		return t.failed(&p.task, gaspi.ErrClosed)
 	}
@@ -243,10 +243,10 @@ func (p *Plan) plain() bool { return p.call.Plain }
 // Close gives the plan up. It is called by all members at the same point between
 // their calls, and not while a run is under way.
 func (p *Plan) Close() error {
-	if !p.t.enter() {
+	if !p.t.engine.Enter() {
 		return refused("close of the plan of " + p.task.String())
 	}
-	defer p.t.leave()
+	defer p.t.engine.Leave()
 	if !p.claim.Held() {
 		return nil
 	}

@@ -31,17 +31,17 @@ func glanceOf(op schedule.Operation, inPlace bool, fold Op, root int, typ uintpt
 // again runs the last plan again if a call is what it was made for, and returns it
 // if it was.
 func (t *Team) again(ctx context.Context, g glance, opts []Option, in, out []byte) (*Plan, error) {
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return nil, refused(schedule.Operation(g.what >> 16).String())
 	}
 	p := t.plans.last
 	if p == nil {
-		t.leave()
+		t.engine.Leave()
 		return nil, nil
 	}
 	p.prog.Expect() // before the checks, so that it comes meanwhile
 	if p.repeat.glance != g || !p.bound(in, out) || !p.idle() || !p.hasOptions(opts) {
-		t.leave()
+		t.engine.Leave()
 		return nil, nil
 	}
 	r := &p.run
@@ -56,7 +56,7 @@ func (t *Team) again(ctx context.Context, g glance, opts []Option, in, out []byt
 	} else {
 		r.counted()
 	}
-	t.leave()
+	t.engine.Leave()
 	return p, err
 }
 

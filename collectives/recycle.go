@@ -18,11 +18,12 @@ func (t *Team) openMemory(ctx context.Context) error {
 		return err
 	}
 	t.control = seg
-	t.prepareBackground(gaspi.NotificationID(bell))
+	t.background = background{t: t, bell: gaspi.Notification{ID: gaspi.NotificationID(bell), Value: 1}}
+	t.engine.Prepare(&t.background)
 	t.arena = memory.New(seg, lay.Size(), lay.Notifications(), memory.Limits{Scratch: t.cfg.Scratch, Slots: t.cfg.Slots})
 	t.member = executor.Member{
 		Proc: t.proc, Queue: t.queue, Control: seg, Ranks: t.ranks, Me: t.me,
-		Patience: stallAfter(len(t.ranks)), Blame: t.blame, Wanted: &t.busy.wanting,
+		Patience: stallAfter(len(t.ranks)), Blame: t.blame, Wanted: t.engine.Wanted(),
 		Timeline: t.proc.Steps(t.queue, seg),
 	}
 	t.mail = agreement.NewMailbox(lay, seg, t.ranks, t.me, &t.member)

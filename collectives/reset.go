@@ -44,10 +44,10 @@ type resetting struct {
 // early, and completes a Release that did, if all members were in it. Members that wait for this one
 // in other calls get an error (gaspi.ErrMismatch) that says that it called Reset.
 func (t *Team) Reset(ctx context.Context) error {
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return refused("reset")
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	if t.closed {
 		return teamError("reset", gaspi.ErrClosed)
 	}

@@ -51,10 +51,10 @@ func (t *Team) lost(err error) error {
 // when the team was revoked or had an error. See gaspi.Group.Agree, which says more. It is
 // collective over the members that are alive, and blocks.
 func (t *Team) Agree(ctx context.Context, flags uint32) (uint32, error) {
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return 0, refused("agree")
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	if t.shrinking.group != nil {
 		return 0, teamError("agree", fmt.Errorf("%w: a Shrink of the team ended early and is to be finished first, by the same call again", gaspi.ErrInUse))
 	}

@@ -62,7 +62,7 @@ func (r *run) end(err error) {
 	r.exec.Release()
 	if r.started {
 		r.started = false
-		r.p.t.ops.started--
+		r.p.t.engine.End()
 	}
 	r.recordRun()
 	r.handle.settle()

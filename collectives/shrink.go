@@ -20,10 +20,10 @@ import (
 // it leaves the job or dies, or their own contexts end; a context that ends at some members or at
 // all of them loses nothing. Close gives up a Shrink that ended early at this member alone.
 func (t *Team) Shrink(ctx context.Context) (*Team, error) {
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return nil, refused("shrink")
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	for {
 		next, err := t.shrink(ctx)
 		if err != nil {

@@ -39,10 +39,10 @@ var errSplitting = fmt.Errorf("%w: a Split ended early, after which the team can
 // ctx ends first, this team can only be closed, revoked and shrunk; Revoke ends the Split at the
 // members that are still in it.
 func (t *Team) Split(ctx context.Context, color, key int) (*Team, error) {
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return nil, refused("split")
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	if err := t.between(ctx); err != nil {
 		return nil, teamError("split", err)
 	}

@@ -116,10 +116,10 @@ func (task *Task) String() string {
 // is used up, until all members have come as far, and for a moment while an earlier operation goes on
 // in the background. The buffers are the team's until the handle says that the operation has ended.
 func Start(ctx context.Context, t *Team, task Task) (*Handle, error) {
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return nil, refused(task.String())
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	if err := t.usable(&task); err != nil {
 		return nil, t.failed(&task, err)
 	}
@@ -140,10 +140,10 @@ func Start(ctx context.Context, t *Team, task Task) (*Handle, error) {
 func Do(ctx context.Context, t *Team, task Task) error { return t.do(ctx, &task) }
 
 func (t *Team) do(ctx context.Context, task *Task) error {
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return refused(task.String())
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	return t.call(ctx, task)
 }
 

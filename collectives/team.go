@@ -10,6 +10,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/progress"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
@@ -60,15 +61,15 @@ const (
 
 // A Team is a group of ranks that run collective operations together.
 type Team struct {
-	group *gaspi.Group // that the team was made of
-	own   *gaspi.Group // of the same ranks, for this team alone
-	busy  ownership
-	proc  *gaspi.Proc
-	queue *gaspi.Queue
-	cfg   Config
-	ranks []gaspi.Rank // of the job, by number in the team
-	me    int
-	nodes []int // host of each member; members of one share memory
+	group  *gaspi.Group // that the team was made of
+	own    *gaspi.Group // of the same ranks, for this team alone
+	engine progress.Engine
+	proc   *gaspi.Proc
+	queue  *gaspi.Queue
+	cfg    Config
+	ranks  []gaspi.Rank // of the job, by number in the team
+	me     int
+	nodes  []int // host of each member; members of one share memory
 
 	chooser choice.Chooser
 	want    choice.Settings // of the present call
@@ -150,7 +151,7 @@ func (t *Team) build(ctx context.Context) error {
 	}
 	err := t.configure()
 	if err == nil {
-		t.queue, err = t.proc.CreateQueue(gaspi.Serialized()) // by enter
+		t.queue, err = t.proc.CreateQueue(gaspi.Serialized()) // by the engine
 	}
 	if err := agree.Unanimous(ctx, t.own, err); err != nil {
 		return err
@@ -210,10 +211,10 @@ func (t *Team) Group() *gaspi.Group { return t.group }
 // finished with it; after the loss of a rank by Agree, since members may still read from the
 // memory of one that has got an error already.
 func (t *Team) Close() error {
-	if !t.enter() {
+	if !t.engine.Enter() {
 		return refused("close")
 	}
-	defer t.leave()
+	defer t.engine.Leave()
 	if t.closed {
 		return nil
 	}

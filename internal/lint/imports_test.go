@@ -197,8 +197,9 @@ const gaspiTable = `
 
 // collectivesTable is who may import whom among the internal packages of collectives.
 const collectivesTable = `
-	# Numbers of posts; coded forms; the accounts of memory; what tests compare results with.
-	NONE < posts, codec, memory, oracle;
+	# Numbers of posts; coded forms; the accounts of memory; what tests compare results with; who
+	# may use a team.
+	NONE < posts, codec, memory, oracle, progress;
 
 	# Whether calls match, and which algorithm does them. Neither knows how.
 	posts < agreement;
