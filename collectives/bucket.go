@@ -1,15 +1,13 @@
 package collectives
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/fusion"
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
 // A BucketConfig holds the limits of a bucket, the same on all members. The zero value of a field
@@ -26,7 +24,6 @@ type BucketConfig struct {
 const (
 	defaultBucketSize  = 16 << 20
 	defaultBucketDelay = time.Millisecond
-	mostFused          = 2 // operations of a bucket that are under way; each may hold a copy of its vectors
 )
 
 // A Bucket makes few allreduces of many vectors, as tensor fusion of Horovod and the buckets of
@@ -38,47 +35,16 @@ const (
 // All that is done in a goroutine, which exists while vectors are under way, over a team of the
 // bucket's own. Several goroutines may use a bucket, whose calls of Add have one order on all members.
 type Bucket[T Element] struct {
-	team *Team // of the same members, for the goroutine alone, and Close
-	cfg  BucketConfig
-	op   Op
-	opts []Option
-
-	wake chan struct{} // of one: there is news for the goroutine
-
-	mu      sync.Mutex
-	waiting []*BucketEntry[T] // guarded by mu: in the order of Add, in no operation yet
-	bytes   int               // guarded by mu: of these
-	last    *BucketEntry[T]   // guarded by mu: that was added
-	added   uint64            // guarded by mu: ever
-	urgent  uint64            // guarded by mu: so many of all are not to wait for others
-	serving chan struct{}     // guarded by mu: closed when the goroutine has ended; nil before the first
-	idle    bool              // guarded by mu: there is no goroutine
-	err     error             // guarded by mu: why no vector can be reduced any more
-
-	// Of the goroutine.
-	begun  int                 // operations so far
-	fused  []fusedOperation[T] // under way, in the order of their start
-	stages [][]T               // copies that are not in use
-	said   [2]uint64           // in a negotiation
+	team   *Team // of the same members, for the goroutine of the buffer alone, and Close
+	op     Op
+	opts   []Option
+	buffer *fusion.Buffer[T]
+	begun  int // operations so far; of the goroutine
 }
 
 // A BucketEntry is a vector of a bucket. It belongs to the bucket until Wait or Done has said that it is
 // reduced.
-type BucketEntry[T Element] struct {
-	bucket *Bucket[T]
-	buf    []T
-	number uint64 // among those of the bucket, from 0
-	since  time.Time
-	done   chan struct{}
-	err    error // once done is closed
-}
-
-// A fusedOperation is an operation of a bucket that is under way.
-type fusedOperation[T Element] struct {
-	handle  *Handle
-	entries []*BucketEntry[T]
-	stage   []T // a copy of the vectors, nil if they are reduced in place
-}
+type BucketEntry[T Element] struct{ vector fusion.Vector[T] }
 
 // NewBucket makes a bucket whose vectors are reduced by op. It is collective over the members of t,
 // with the same arguments, and blocks; its errors, and its effect on t when ctx ends first, are those
@@ -113,93 +79,62 @@ func NewBucket[T Element](ctx context.Context, t *Team, op Op, cfg BucketConfig,
 	for _, a := range t.heap {
 		own.heap = append(own.heap, allocation{seg: a.seg, bytes: a.bytes})
 	}
-	b := &Bucket[T]{team: own, cfg: cfg, op: op, opts: opts, wake: make(chan struct{}, 1), idle: true}
+	b := &Bucket[T]{team: own, op: op, opts: opts}
+	b.buffer = fusion.New(fusion.Bound{Bytes: cfg.Size, Delay: cfg.Delay}, fusion.Reducer[T](bucketReducer[T]{b}))
 	return b, nil
+}
+
+// A bucketReducer begins the operations of a bucket.
+type bucketReducer[T Element] struct{ b *Bucket[T] }
+
+// Start implements fusion.Reducer.
+func (r bucketReducer[T]) Start(buf []T) (fusion.Started, error) {
+	r.b.begun++
+	return Start(context.Background(), r.b.team, AllReduceTask(buf, r.b.op, r.b.opts...))
+}
+
+// StartMin implements fusion.Reducer.
+func (r bucketReducer[T]) StartMin(said []uint64) (fusion.Started, error) {
+	return Start(context.Background(), r.b.team, AllReduceTask(said, Min))
 }
 
 // Add gives a vector to the bucket, which stores the result of the reduction in it. It does not
 // block. Its error is that of an earlier operation, after which the bucket can only be closed.
 func (b *Bucket[T]) Add(buf []T) (*BucketEntry[T], error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.err != nil {
-		return nil, b.err
-	}
-	e := &BucketEntry[T]{bucket: b, buf: buf, number: b.added, since: time.Now(), done: make(chan struct{})}
-	b.last = e
-	b.added++
-	b.bytes += len(reduce.BytesOf(buf))
-	b.waiting = append(b.waiting, e)
-	if len(b.waiting) == 1 || b.bytes >= b.cfg.Size {
-		b.signal()
+	e := new(BucketEntry[T])
+	if err := b.buffer.Add(&e.vector, buf); err != nil {
+		return nil, err
 	}
 	return e, nil
 }
 
 // Flush makes vectors that were added wait for others no longer. It does not block.
-func (b *Bucket[T]) Flush() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.expedite(b.added)
-}
-
-// expedite is Flush of the first n of all vectors. The caller holds mu.
-func (b *Bucket[T]) expedite(n uint64) {
-	if n > b.urgent {
-		b.urgent = n
-		if len(b.waiting) > 0 {
-			b.signal()
-		}
-	}
-}
-
-// signal makes the goroutine look. The caller holds mu.
-func (b *Bucket[T]) signal() {
-	if b.idle {
-		b.idle, b.serving = false, make(chan struct{})
-		go b.serve()
-		return
-	}
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
-}
+func (b *Bucket[T]) Flush() { b.buffer.Flush() }
 
 // Done returns a channel that is closed when the vector is reduced, or cannot be.
-func (e *BucketEntry[T]) Done() <-chan struct{} { return e.done }
+func (e *BucketEntry[T]) Done() <-chan struct{} { return e.vector.Done() }
 
 // Wait blocks until the vector is reduced, and returns why it could not be. The vector and those
 // before it wait for others no longer. When ctx ends first, the reduction goes on, and so does Wait
 // when called again.
-func (e *BucketEntry[T]) Wait(ctx context.Context) error {
-	select {
-	case <-e.done:
-		return e.err
-	default:
-	}
-	b := e.bucket
-	b.mu.Lock()
-	b.expedite(e.number + 1)
-	b.mu.Unlock()
-	select {
-	case <-e.done:
-		return e.err
-	case <-ctx.Done():
+func (e *BucketEntry[T]) Wait(ctx context.Context) error { return reduced(ctx, &e.vector) }
+
+// reduced is Wait of a vector.
+func reduced[T Element](ctx context.Context, v *fusion.Vector[T]) error {
+	if !v.Wait(ctx) {
 		return teamError("bucket", ctx.Err())
 	}
+	return v.Err()
 }
 
 // Wait blocks until all vectors are reduced that were added before, and returns why one could not be.
 // They wait for others no longer. When ctx ends first, the same call goes on.
 func (b *Bucket[T]) Wait(ctx context.Context) error {
-	b.mu.Lock()
-	last, err := b.last, b.err
-	b.mu.Unlock()
+	last, err := b.buffer.Last()
 	if last == nil || err != nil {
 		return err
 	}
-	return last.Wait(ctx) // they end in their order
+	return reduced(ctx, last) // they end in their order
 }
 
 // Close waits for all vectors and gives the memory of the bucket back. It is collective and blocks
@@ -210,19 +145,12 @@ func (b *Bucket[T]) Close(ctx context.Context) error {
 	if ctxErr(err) {
 		return err
 	}
-	b.mu.Lock()
-	ended := b.serving
-	b.mu.Unlock()
-	if ended != nil {
-		<-ended // as nothing is under way
-	}
+	b.buffer.Join() // as nothing is under way
 	if err == nil {
 		if err = Barrier(ctx, b.team); ctxErr(err) {
 			return err
 		}
 	}
-	b.mu.Lock()
-	b.err = cmp.Or(b.err, teamError("bucket", gaspi.ErrClosed))
-	b.mu.Unlock()
+	b.buffer.Close(teamError("bucket", gaspi.ErrClosed))
 	return errors.Join(err, b.team.Close())
 }

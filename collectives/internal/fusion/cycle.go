@@ -1,14 +1,22 @@
-package collectives
+package fusion
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
-// serve is the goroutine of a bucket. It ends when no vector is under way, or with the first error.
-func (b *Bucket[T]) serve() {
+// A fusedOperation is an operation that is under way.
+type fusedOperation[T any] struct {
+	op      Started
+	vectors []*Vector[T]
+	stage   []T // a copy of the vectors, nil if they are reduced in place
+}
+
+// serve is the goroutine of a buffer. It ends when no vector is under way, or with the first error.
+func (b *Buffer[T]) serve() {
 	for {
 		until, pending, over := b.next()
 		switch {
@@ -30,7 +38,7 @@ func (b *Bucket[T]) serve() {
 
 // next returns when vectors have waited long enough, whether there are any, and whether the goroutine
 // ends because nothing is under way.
-func (b *Bucket[T]) next() (until time.Time, pending, over bool) {
+func (b *Buffer[T]) next() (until time.Time, pending, over bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.waiting) == 0 {
@@ -41,15 +49,15 @@ func (b *Bucket[T]) next() (until time.Time, pending, over bool) {
 		return until, false, over
 	}
 	first := b.waiting[0]
-	if b.bytes >= b.cfg.Size || first.number < b.urgent || b.cfg.Delay < 0 {
+	if b.bytes >= b.bound.Bytes || first.number < b.urgent || b.bound.Delay < 0 {
 		return first.since, true, false
 	}
-	return first.since.Add(b.cfg.Delay), true, false
+	return first.since.Add(b.bound.Delay), true, false
 }
 
 // sleep waits until the first operation has ended, which it completes, the vectors have waited long
 // enough, or there is news.
-func (b *Bucket[T]) sleep(until time.Time, pending bool) error {
+func (b *Buffer[T]) sleep(until time.Time, pending bool) error {
 	var due <-chan time.Time
 	if pending && len(b.fused) < mostFused {
 		alarm := time.NewTimer(time.Until(until))
@@ -67,20 +75,20 @@ func (b *Bucket[T]) sleep(until time.Time, pending bool) error {
 
 // firstEnded returns a channel that is closed when the first operation under way has ended, nil if
 // there is none.
-func (b *Bucket[T]) firstEnded() <-chan struct{} {
+func (b *Buffer[T]) firstEnded() <-chan struct{} {
 	if len(b.fused) == 0 {
 		return nil
 	}
-	return b.fused[0].handle.Done()
+	return b.fused[0].op.Done()
 }
 
 // await waits for the end of a negotiation, and completes operations meanwhile. It sleeps, which
-// Wait of the handle would not do at once.
-func (b *Bucket[T]) await(h *Handle) error {
+// Wait of the operation would not do at once.
+func (b *Buffer[T]) await(op Started) error {
 	for {
 		select {
-		case <-h.Done():
-			return h.Wait(context.Background())
+		case <-op.Done():
+			return op.Wait(context.Background())
 		case <-b.firstEnded():
 			if err := b.complete(); err != nil {
 				return err
@@ -92,14 +100,14 @@ func (b *Bucket[T]) await(h *Handle) error {
 // negotiate agrees with the other members on vectors, and begins to reduce them. Each cycle of all
 // members takes one vector at least: some member has said that its first is due, or all have as many as
 // fill an operation.
-func (b *Bucket[T]) negotiate() error {
+func (b *Buffer[T]) negotiate() error {
 	added, due := b.says()
 	b.said = [2]uint64{added, ^due}
-	h, err := Start(context.Background(), b.team, AllReduceTask(b.said[:], Min))
+	op, err := b.reducer.StartMin(b.said[:])
 	if err != nil {
 		return err
 	}
-	if err := b.await(h); err != nil {
+	if err := b.await(op); err != nil {
 		return err
 	}
 	for added, due = b.said[0], ^b.said[1]; ; {
@@ -110,7 +118,7 @@ func (b *Bucket[T]) negotiate() error {
 		for len(b.fused) >= mostFused {
 			<-b.firstEnded()
 			if err := b.complete(); err != nil {
-				b.fused = append(b.fused, fusedOperation[T]{entries: group})
+				b.fused = append(b.fused, fusedOperation[T]{vectors: group})
 				return err
 			}
 		}
@@ -122,10 +130,10 @@ func (b *Bucket[T]) negotiate() error {
 
 // says returns how many vectors this member has added ever, and how many of these are not to wait for
 // others.
-func (b *Bucket[T]) says() (added, due uint64) {
+func (b *Buffer[T]) says() (added, due uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if time.Since(b.waiting[0].since) >= b.cfg.Delay {
+	if time.Since(b.waiting[0].since) >= b.bound.Delay {
 		return b.added, b.added
 	}
 	return b.added, b.urgent
@@ -133,13 +141,13 @@ func (b *Bucket[T]) says() (added, due uint64) {
 
 // take takes the vectors of the next operation, nil if there is none: as many as fill it, of those that
 // all members have added, or fewer if the first is due. It takes the same on all members.
-func (b *Bucket[T]) take(added, due uint64) []*BucketEntry[T] {
+func (b *Buffer[T]) take(added, due uint64) []*Vector[T] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n, bytes, full := 0, 0, false
 	for ; n < len(b.waiting) && b.waiting[n].number < added && !full; n++ {
 		more := len(reduce.BytesOf(b.waiting[n].buf))
-		if full = bytes+more >= b.cfg.Size; full && n > 0 && bytes+more > b.cfg.Size {
+		if full = bytes+more >= b.bound.Bytes; full && n > 0 && bytes+more > b.bound.Bytes {
 			break
 		}
 		bytes += more
@@ -154,62 +162,61 @@ func (b *Bucket[T]) take(added, due uint64) []*BucketEntry[T] {
 }
 
 // begin begins the operation of some vectors, also if it fails.
-func (b *Bucket[T]) begin(entries []*BucketEntry[T]) error {
-	f := fusedOperation[T]{entries: entries}
-	buf, ok := joined(entries)
+func (b *Buffer[T]) begin(vectors []*Vector[T]) error {
+	f := fusedOperation[T]{vectors: vectors}
+	buf, ok := joined(vectors)
 	if !ok {
 		f.stage = b.stage()
-		for _, e := range entries {
-			f.stage = append(f.stage, e.buf...)
+		for _, v := range vectors {
+			f.stage = append(f.stage, v.buf...)
 		}
 		buf = f.stage
 	}
 	var err error
-	f.handle, err = Start(context.Background(), b.team, AllReduceTask(buf, b.op, b.opts...))
+	f.op, err = b.reducer.Start(buf)
 	b.fused = append(b.fused, f)
-	b.begun++
 	return err
 }
 
 // stage returns memory for copies of the vectors of an operation, none of which it holds yet.
-func (b *Bucket[T]) stage() []T {
+func (b *Buffer[T]) stage() []T {
 	if last := len(b.stages) - 1; last >= 0 {
 		free := b.stages[last]
 		b.stages = b.stages[:last]
 		return free[:0]
 	}
-	return make([]T, 0, b.cfg.Size/combinable[T]().size)
+	return make([]T, 0, b.bound.Bytes/int(reflect.TypeFor[T]().Size()))
 }
 
 // complete completes the first operation, which has ended.
-func (b *Bucket[T]) complete() error {
+func (b *Buffer[T]) complete() error {
 	f := b.fused[0]
-	if err := f.handle.Wait(context.Background()); err != nil {
+	if err := f.op.Wait(context.Background()); err != nil {
 		return err
 	}
 	if f.stage != nil {
 		at := 0
-		for _, e := range f.entries {
-			at += copy(e.buf, f.stage[at:])
+		for _, v := range f.vectors {
+			at += copy(v.buf, f.stage[at:])
 		}
 		b.stages = append(b.stages, f.stage)
 	}
-	for _, e := range f.entries {
-		close(e.done)
+	for _, v := range f.vectors {
+		close(v.done)
 	}
 	b.fused = b.fused[1:]
 	return nil
 }
 
 // joined returns vectors that lie one behind the other as one.
-func joined[T Element](entries []*BucketEntry[T]) ([]T, bool) {
-	all := entries[0].buf
-	for _, e := range entries[1:] {
-		n := len(e.buf)
+func joined[T any](vectors []*Vector[T]) ([]T, bool) {
+	all := vectors[0].buf
+	for _, v := range vectors[1:] {
+		n := len(v.buf)
 		if n == 0 {
 			continue
 		}
-		if len(all)+n > cap(all) || &all[:len(all)+1][len(all)] != &e.buf[0] {
+		if len(all)+n > cap(all) || &all[:len(all)+1][len(all)] != &v.buf[0] {
 			return nil, false
 		}
 		all = all[:len(all)+n]
@@ -218,12 +225,12 @@ func joined[T Element](entries []*BucketEntry[T]) ([]T, bool) {
 }
 
 // fail ends all vectors, and the goroutine.
-func (b *Bucket[T]) fail(err error) {
+func (b *Buffer[T]) fail(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.err, b.idle = err, true
 	for _, f := range b.fused {
-		failed(f.entries, err)
+		failed(f.vectors, err)
 	}
 	failed(b.waiting, err)
 	b.fused, b.waiting = nil, nil
@@ -231,9 +238,9 @@ func (b *Bucket[T]) fail(err error) {
 }
 
 // failed ends vectors with an error.
-func failed[T Element](entries []*BucketEntry[T], err error) {
-	for _, e := range entries {
-		e.err = err
-		close(e.done)
+func failed[T any](vectors []*Vector[T], err error) {
+	for _, v := range vectors {
+		v.err = err
+		close(v.done)
 	}
 }

@@ -1,0 +1,139 @@
+package fusion
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// others is the other members of a buffer, which have added as many vectors, and whose elements are as
+// this one's: a reduction of two members doubles.
+type others struct {
+	lengths []int // of the operations
+	fails   error
+}
+
+// ended is an operation that has ended.
+type ended struct{ err error }
+
+func (e ended) Done() <-chan struct{} {
+	done := make(chan struct{})
+	close(done)
+	return done
+}
+
+func (e ended) Wait(context.Context) error { return e.err }
+
+func (o *others) Start(buf []int32) (Started, error) {
+	o.lengths = append(o.lengths, len(buf))
+	for i := range buf {
+		buf[i] *= 2
+	}
+	return ended{o.fails}, nil
+}
+
+func (o *others) StartMin([]uint64) (Started, error) { return ended{}, nil }
+
+func TestVectorsBecomeFewOperations(t *testing.T) {
+	const delay = time.Millisecond
+	for _, c := range []struct {
+		name       string
+		bytes      int
+		delay      time.Duration
+		vectors    []int // lengths
+		apart      bool  // they lie in memory of their own
+		operations []int
+	}{
+		{"one behind the other", 64, delay, []int{3, 4, 5}, false, []int{12}},
+		{"apart", 64, delay, []int{3, 4, 5}, true, []int{12}},
+		{"full", 16, delay, []int{2, 2, 2, 2}, true, []int{4, 4}},
+		{"too long for one", 16, delay, []int{3, 3}, true, []int{3, 3}},
+		{"longer than an operation", 16, delay, []int{1, 9, 1}, true, []int{1, 9, 1}},
+		{"empty", 16, delay, []int{0, 2, 0, 2}, false, []int{4}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := &others{}
+				b := New(Bound{Bytes: c.bytes, Delay: c.delay}, Reducer[int32](o))
+				all := make([]int32, 100)
+				for i := range all {
+					all[i] = int32(i)
+				}
+				var vectors []*Vector[int32]
+				var bufs [][]int32
+				at := 0
+				for _, n := range c.vectors {
+					buf := all[at : at+n : at+n]
+					if !c.apart {
+						buf = all[at : at+n]
+					}
+					at += n
+					v := new(Vector[int32])
+					if err := b.Add(v, buf); err != nil {
+						t.Fatal(err)
+					}
+					vectors, bufs = append(vectors, v), append(bufs, buf)
+				}
+				for _, v := range vectors {
+					<-v.Done()
+					if err := v.Err(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				b.Join()
+				if !slices.Equal(o.lengths, c.operations) {
+					t.Errorf("operations of %v elements, want %v", o.lengths, c.operations)
+				}
+				next := int32(0)
+				for _, x := range slices.Concat(bufs...) {
+					if x != 2*next {
+						t.Fatalf("element %d is %d, want %d", next, x, 2*next)
+					}
+					next++
+				}
+			})
+		})
+	}
+}
+
+func TestAWaitExpedites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(Bound{Bytes: 1 << 20, Delay: time.Hour}, Reducer[int32](&others{}))
+		var v Vector[int32]
+		if err := b.Add(&v, make([]int32, 1)); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if !v.Wait(t.Context()) || time.Since(begun) != 0 {
+			t.Errorf("the vector has waited for %v", time.Since(begun))
+		}
+		b.Join()
+	})
+}
+
+func TestAnErrorEndsAllVectors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &others{fails: errors.New("a member is gone")}
+		b := New(Bound{Bytes: 4, Delay: time.Hour}, Reducer[int32](o))
+		var x, y Vector[int32]
+		for _, v := range []*Vector[int32]{&x, &y} {
+			if err := b.Add(v, make([]int32, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.Flush()
+		for _, v := range []*Vector[int32]{&x, &y} {
+			if <-v.Done(); !errors.Is(v.Err(), o.fails) {
+				t.Errorf("the vector ended with %v, want %v", v.Err(), o.fails)
+			}
+		}
+		b.Join()
+		b.Close(errors.New("closed"))
+		if err := b.Add(&x, nil); !errors.Is(err, o.fails) {
+			t.Errorf("Add returned %v, want the first error, %v", err, o.fails)
+		}
+	})
+}
