@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -45,7 +46,7 @@ func AllGatherVTask[T any](t *Team, dst, src []T, counts []int, opts ...Option) 
 func allGather[T any](t *Team, dst, src []T, counts []int, opts []Option) Task {
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.AllGather, Count: len(src), Counts: counts}},
-		elem: movable[T](), in: memoryOf(src), out: memoryOf(dst),
+		elem: element.Movable[T](), in: memoryOf(src), out: memoryOf(dst),
 	}
 	task.set(opts)
 	task.blockwise(t, "src", len(src), "dst", len(dst))

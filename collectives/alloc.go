@@ -3,8 +3,8 @@ package collectives
 import (
 	"context"
 	"fmt"
-	"reflect"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -34,9 +34,9 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 		return nil, refused("alloc")
 	}
 	defer t.engine.Leave()
-	typ := reflect.TypeFor[T]()
-	h := holding{call: meetAlloc, size: uint64(max(n, 0)) * uint64(typ.Size())}
-	if err := t.hold(ctx, h, allocatable(typ, n)); err != nil {
+	elem := element.Movable[T]()
+	h := holding{call: meetAlloc, size: uint64(max(n, 0)) * uint64(elem.Size)}
+	if err := t.hold(ctx, h, allocatable(elem, n)); err != nil {
 		return nil, teamError("alloc", t.lost(err))
 	}
 	seg, err := t.newSegment(ctx, h.size, true)
@@ -52,14 +52,11 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 }
 
 // allocatable returns why n elements of a type cannot be allocated, or nil.
-func allocatable(typ reflect.Type, n int) error {
-	switch {
-	case n < 1:
+func allocatable(elem element.Type, n int) error {
+	if n < 1 {
 		return fmt.Errorf("%w: %d elements; want at least 1", gaspi.ErrOutOfRange, n)
-	case !reduce.PointerFree(typ):
-		return fmt.Errorf("%w: elements of type %v have pointers, which mean nothing to other ranks", gaspi.ErrOutOfRange, typ)
 	}
-	return nil
+	return elem.Check()
 }
 
 // A holding is an Alloc or a Release. The team keeps one that ended early, and makes no

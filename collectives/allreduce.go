@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -28,7 +29,7 @@ func AllReduceTask[T Element](buf []T, op Op, opts ...Option) Task {
 	mem := reduce.BytesOf(buf)
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.AllReduce, Count: len(buf), InPlace: true}},
-		elem: combinable[T](), op: op, in: mem, out: mem,
+		elem: element.Combinable[T](), op: op, in: mem, out: mem,
 	}
 	task.set(opts)
 	return task
@@ -45,7 +46,7 @@ func AllReduceInto[T Element](ctx context.Context, t *Team, dst, src []T, op Op,
 func AllReduceIntoTask[T Element](dst, src []T, op Op, opts ...Option) Task {
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.AllReduce, Count: len(src)}},
-		elem: combinable[T](), op: op, in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
+		elem: element.Combinable[T](), op: op, in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
 	}
 	task.set(opts)
 	task.lengths("dst", len(dst), len(src))
@@ -112,7 +113,7 @@ func AllReduceFuncTask[T any](buf []T, fn Func[T], ordered bool, opts ...Option)
 	mem := reduce.BytesOf(buf)
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.AllReduce, Count: len(buf), InPlace: true}, Ordered: ordered},
-		elem: movable[T](), user: ofFunc(fn), in: mem, out: mem,
+		elem: element.Movable[T](), user: element.KernelOf(fn), in: mem, out: mem,
 	}
 	task.set(opts)
 	return task

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -28,7 +29,7 @@ func AllToAll[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option)
 func AllToAllTask[T any](t *Team, dst, src []T, opts ...Option) Task {
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.AllToAll, Count: len(src) / t.Size(), InPlace: len(src) > 0 && same(dst, src)}},
-		elem: movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
+		elem: element.Movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
 	}
 	task.set(opts)
 	task.lengths("src", len(src), task.call.Count*t.Size())
@@ -75,7 +76,7 @@ func AllToAllVTask[T any](ctx context.Context, t *Team, dst []T, receives []int,
 func allToAllV[T any](t *Team, dst []T, receives []int, src []T, sends []int, opts []Option) Task {
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.AllToAll, Counts: []int{}, InPlace: same(dst, src)}},
-		elem: movable[T](), in: memoryOf(src), out: memoryOf(dst),
+		elem: element.Movable[T](), in: memoryOf(src), out: memoryOf(dst),
 	}
 	task.set(opts)
 	task.lengths("sends", len(sends), t.Size())

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -20,7 +21,7 @@ func Barrier(ctx context.Context, t *Team, opts ...Option) error {
 
 // BarrierTask is Barrier as a task.
 func BarrierTask(opts ...Option) Task {
-	task := Task{call: choice.Signature{Call: schedule.Call{Op: schedule.Barrier}}, elem: movable[byte]()}
+	task := Task{call: choice.Signature{Call: schedule.Call{Op: schedule.Barrier}}, elem: element.Movable[byte]()}
 	task.set(opts)
 	return task
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -27,7 +28,7 @@ func BroadcastTask[T any](root int, buf []T, opts ...Option) Task {
 	mem := reduce.BytesOf(buf)
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.Broadcast, Count: len(buf), Root: root, InPlace: true}},
-		elem: movable[T](), in: mem, out: mem,
+		elem: element.Movable[T](), in: mem, out: mem,
 	}
 	task.set(opts)
 	return task

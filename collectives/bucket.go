@@ -58,9 +58,7 @@ func NewBucket[T Element](ctx context.Context, t *Team, op Op, cfg BucketConfig,
 	case cfg.Size < 0:
 		task.err = fmt.Errorf("%w: the size of a bucket is %d bytes", gaspi.ErrOutOfRange, cfg.Size)
 	case task.err == nil:
-		if _, task.err = task.elem.kernel(op); task.err == nil && op == Average {
-			task.err = task.checkAverage()
-		}
+		task.err = task.combinable()
 	}
 	if task.err != nil {
 		return nil, teamError("bucket", task.err)

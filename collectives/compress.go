@@ -3,7 +3,6 @@ package collectives
 import (
 	"errors"
 	"fmt"
-	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/codec"
@@ -65,30 +64,12 @@ func (task *Task) compressible() error {
 	case how.Lossy() && op == schedule.AllReduce && (task.user != nil || task.op != Sum):
 		return fmt.Errorf("%w: compression that loses something (%v) is for sums and broadcasts", gaspi.ErrNotSupported, how)
 	}
-	err := how.Check(task.elem.coded())
+	err := how.Check(task.elem.Coded())
 	switch {
 	case errors.Is(err, codec.ErrElement):
-		return fmt.Errorf("%w: compression (%v) of elements of type %v: %w", gaspi.ErrNotSupported, how, task.elem.typ, err)
-	case err != nil && task.elem.check() == nil: // a bad type is told of later
+		return fmt.Errorf("%w: compression (%v) of elements of type %v: %w", gaspi.ErrNotSupported, how, task.elem.Type, err)
+	case err != nil && task.elem.Check() == nil: // a bad type is told of later
 		return fmt.Errorf("%w: compression: %w", gaspi.ErrOutOfRange, err)
 	}
 	return nil
-}
-
-// coded is what a codec knows of elements.
-func (e elementType) coded() codec.Element {
-	c := codec.Element{Size: e.size}
-	switch e.typ {
-	case reflect.TypeFor[Float16]():
-		c.Number = codec.Float16
-	case reflect.TypeFor[BFloat16]():
-		c.Number = codec.BFloat16
-	}
-	switch e.typ.Kind() {
-	case reflect.Float32:
-		c.Number = codec.Float32
-	case reflect.Float64:
-		c.Number = codec.Float64
-	}
-	return c
 }

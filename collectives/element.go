@@ -2,12 +2,10 @@ package collectives
 
 import (
 	"fmt"
-	"reflect"
 
-	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
-	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // Element is what the operations of this package can combine: integers of every
@@ -63,78 +61,35 @@ const (
 // panic ends the program; see Config.Progress.
 type Func[T any] func(dst, a, b []T)
 
-// An elementType is what is known of the elements of a task. It is comparable, and
-// costs nothing to make.
-type elementType struct {
-	typ     reflect.Type
-	size    int
-	kernels kernels // nil if elements are only moved
-}
-
-// kernels makes the kernels of one element type.
-type kernels interface {
-	kernel(op Op) (executor.Folds, error)
-	quotient() func(vector []byte, by int)
-}
-
-// kernelsOf is the kernels of T.
-type kernelsOf[T Element] struct{}
-
-func (kernelsOf[T]) kernel(op Op) (executor.Folds, error) {
-	two, err := reduce.KernelOf[T](op)
-	if err != nil {
-		return executor.Folds{}, err
+// combinable returns why the operation of a task is nothing on its elements, or nil.
+func (task *Task) combinable() error {
+	if _, err := task.elem.Folds(task.op); err != nil || !task.isAverage() {
+		return err
 	}
-	many, err := reduce.FoldOf[T](op)
-	if err != nil {
-		return executor.Folds{}, err
-	}
-	twice, err := reduce.TwiceOf[T](op)
-	return executor.Folds{Two: two, Many: many, Twice: twice}, err
-}
-
-// combinable is the type of elements that the operations are defined on.
-func combinable[T Element]() elementType {
-	typ := reflect.TypeFor[T]()
-	return elementType{typ: typ, size: int(typ.Size()), kernels: kernelsOf[T]{}}
-}
-
-// movable is the type of any elements.
-func movable[T any]() elementType {
-	typ := reflect.TypeFor[T]()
-	return elementType{typ: typ, size: int(typ.Size())}
-}
-
-// check returns why elements of the type cannot travel, or nil.
-func (e elementType) check() error {
-	switch {
-	case e.size == 0:
-		return fmt.Errorf("%w: elements of type %v have no size", gaspi.ErrOutOfRange, e.typ)
-	case !reduce.PointerFree(e.typ):
-		return fmt.Errorf("%w: elements of type %v have pointers, which mean nothing to other ranks", gaspi.ErrOutOfRange, e.typ)
+	switch op := task.call.Op; {
+	case op != schedule.AllReduce && op != schedule.ReduceScatter:
+		return fmt.Errorf("%w: %v has no average; only allreduce and reducescatter have", gaspi.ErrNotSupported, op)
+	case task.elem.Quotient() == nil:
+		return fmt.Errorf("%w: average of elements of type %v; it is for floating-point numbers", gaspi.ErrOutOfRange, task.elem.Type)
 	}
 	return nil
 }
 
-// kernel is what op is on the elements, or why it is nothing.
-func (e elementType) kernel(op Op) (executor.Folds, error) {
-	if e.kernels == nil {
-		return executor.Folds{}, fmt.Errorf("%w: no function to combine elements of type %v with", gaspi.ErrOutOfRange, e.typ)
-	}
-	if op == Average {
-		op = Sum
-	}
-	f, err := e.kernels.kernel(op)
-	if err != nil {
-		return executor.Folds{}, fmt.Errorf("%w: %v of elements of type %v: %w", gaspi.ErrOutOfRange, op, e.typ, err)
-	}
-	return f, nil
+// isAverage reports whether sums of the task are divided.
+func (task *Task) isAverage() bool {
+	return task.op == Average && task.user == nil && task.call.Op.Reduces()
 }
 
-// ofFunc is a program's operation on bytes, nil if there is none.
-func ofFunc[T any](fn Func[T]) reduce.Kernel {
-	if fn == nil {
-		return nil
+// divide makes averages of the sums of a run that is about to end: of all vectors, or of the block
+// of this member.
+func (r *run) divide() {
+	p := r.p
+	call, by := &p.call, p.task.elem.Quotient()
+	for _, sums := range r.exec.Results() {
+		if call.Op == schedule.ReduceScatter && call.InPlace {
+			at, n := call.Block(p.t.me)
+			sums = sums[at*call.Element:][:n*call.Element]
+		}
+		by(sums, len(p.t.ranks))
 	}
-	return func(dst, a, b []byte) { fn(reduce.Of[T](dst), reduce.Of[T](a), reduce.Of[T](b)) }
 }

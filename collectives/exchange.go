@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -23,7 +24,7 @@ func Exchange[T any](ctx context.Context, t *Team, dst, src []T, rounds int, opt
 func ExchangeTask[T any](dst, src []T, rounds int, opts ...Option) Task {
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.Exchange, Count: len(src), Rounds: rounds}},
-		elem: movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
+		elem: element.Movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
 	}
 	task.set(opts)
 	task.lengths("dst", len(dst), len(src))

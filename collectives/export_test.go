@@ -62,8 +62,8 @@ func Outline(t *Team, task Task) string {
 	}
 	p.call.Radix = p.variant.Radix
 	s := schedule.Build(&p.call.Call, t.me, p.variant.Emitter())
-	depth := t.depth(s, p.task.elem.size)
-	p.bid = t.arena.Bid(executor.Notifications(s, depth), executor.Room(s, p.task.elem.size, depth))
+	depth := t.depth(s, p.task.elem.Size)
+	p.bid = t.arena.Bid(executor.Notifications(s, depth), executor.Room(s, p.task.elem.Size, depth))
 	return fmt.Sprintf("%v by %v: plain %v, in %v, out %v, %d elements of scratch and %d of flip, %+v, signature %x",
 		p.text(), p.variant, p.plain(), k.in, k.out, s.Scratch, s.Flip, p.bid, p.signature())
 }

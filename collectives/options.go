@@ -53,7 +53,7 @@ func (t *Team) options(opts []Option) choice.Settings {
 
 // set applies options to a task, whose other fields are set.
 func (task *Task) set(opts []Option) {
-	task.call.Element = task.elem.size
+	task.call.Element = task.elem.Size
 	if len(opts) == 0 {
 		return
 	}

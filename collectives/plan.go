@@ -95,14 +95,14 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 func (p *Plan) binding() (*executor.Binding, error) {
 	t, task := p.t, &p.task
 	b := &executor.Binding{
-		Schedule: schedule.Build(&p.call.Call, t.me, p.variant.Emitter()), Element: task.elem.coded(), Extra: len(task.extra),
+		Schedule: schedule.Build(&p.call.Call, t.me, p.variant.Emitter()), Element: task.elem.Coded(), Extra: len(task.extra),
 		In: t.heap.base(p.key.in), Out: t.heap.base(p.key.out),
 		Compress: p.call.Options.Compress, Remember: p.key.plan != 0,
 	}
 	b.Depth = t.depth(b.Schedule, b.Element.Size)
 	var err error
 	if p.call.Op.Reduces() && task.user == nil {
-		b.Folds, err = task.elem.kernel(task.op)
+		b.Folds, err = task.elem.Folds(task.op)
 	}
 	return b, err
 }
@@ -126,7 +126,7 @@ func (t *Team) depth(s *schedule.Schedule, element int) schedule.Depth {
 func (t *Team) draft(task *Task, k key) *Plan {
 	p := &Plan{t: t, task: *task, key: k, call: task.call}
 	p.call.Size, p.call.Nodes = len(t.ranks), t.nodes
-	p.call.Line = max(1, executor.CacheLine/max(1, task.elem.size))
+	p.call.Line = max(1, executor.CacheLine/max(1, task.elem.Size))
 	p.call.Plain = k.plain()
 	return p
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -27,7 +28,7 @@ func ReduceTask[T Element](root int, buf []T, op Op, opts ...Option) Task {
 	mem := reduce.BytesOf(buf)
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.Reduce, Count: len(buf), Root: root, InPlace: true}},
-		elem: combinable[T](), op: op, in: mem, out: mem,
+		elem: element.Combinable[T](), op: op, in: mem, out: mem,
 	}
 	task.set(opts)
 	return task
@@ -47,7 +48,7 @@ func ReduceInto[T Element](ctx context.Context, t *Team, root int, dst, src []T,
 func ReduceIntoTask[T Element](root int, dst, src []T, op Op, opts ...Option) Task {
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.Reduce, Count: len(src), Root: root}},
-		elem: combinable[T](), op: op, in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
+		elem: element.Combinable[T](), op: op, in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
 	}
 	task.set(opts)
 	return task
@@ -64,7 +65,7 @@ func ReduceFuncTask[T any](root int, buf []T, fn Func[T], ordered bool, opts ...
 	mem := reduce.BytesOf(buf)
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.Reduce, Count: len(buf), Root: root, InPlace: true}, Ordered: ordered},
-		elem: movable[T](), user: ofFunc(fn), in: mem, out: mem,
+		elem: element.Movable[T](), user: element.KernelOf(fn), in: mem, out: mem,
 	}
 	task.set(opts)
 	return task

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -28,7 +29,7 @@ func ReduceScatter[T Element](ctx context.Context, t *Team, dst, src []T, op Op,
 
 // ReduceScatterTask is ReduceScatter as a task.
 func ReduceScatterTask[T Element](t *Team, dst, src []T, op Op, opts ...Option) Task {
-	return reduceScatter(t, dst, src, nil, combinable[T](), op, opts)
+	return reduceScatter(t, dst, src, nil, element.Combinable[T](), op, opts)
 }
 
 // ReduceScatterV is ReduceScatter with blocks of different lengths: block i has
@@ -40,7 +41,7 @@ func ReduceScatterV[T Element](ctx context.Context, t *Team, dst, src []T, count
 
 // ReduceScatterVTask is ReduceScatterV as a task.
 func ReduceScatterVTask[T Element](t *Team, dst, src []T, counts []int, op Op, opts ...Option) Task {
-	return reduceScatter(t, dst, src, blocks(counts), combinable[T](), op, opts)
+	return reduceScatter(t, dst, src, blocks(counts), element.Combinable[T](), op, opts)
 }
 
 // ReduceScatterFunc is ReduceScatter with an operation of the program; see
@@ -52,12 +53,12 @@ func ReduceScatterFunc[T any](ctx context.Context, t *Team, dst, src []T, fn Fun
 
 // ReduceScatterFuncTask is ReduceScatterFunc as a task.
 func ReduceScatterFuncTask[T any](t *Team, dst, src []T, fn Func[T], ordered bool, opts ...Option) Task {
-	task := reduceScatter(t, dst, src, nil, movable[T](), 0, opts)
-	task.user, task.call.Ordered = ofFunc(fn), ordered
+	task := reduceScatter(t, dst, src, nil, element.Movable[T](), 0, opts)
+	task.user, task.call.Ordered = element.KernelOf(fn), ordered
 	return task
 }
 
-func reduceScatter[T any](t *Team, dst, src []T, counts []int, elem elementType, op Op, opts []Option) Task {
+func reduceScatter[T any](t *Team, dst, src []T, counts []int, elem element.Type, op Op, opts []Option) Task {
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.ReduceScatter, Count: len(dst), Counts: counts}},
 		elem: elem, op: op, in: memoryOf(src), out: memoryOf(dst),

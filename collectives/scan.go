@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -17,7 +18,7 @@ func Scan[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Optio
 
 // ScanTask is Scan as a task.
 func ScanTask[T Element](buf []T, op Op, opts ...Option) Task {
-	return scan(schedule.Scan, buf, combinable[T](), op, opts)
+	return scan(schedule.Scan, buf, element.Combinable[T](), op, opts)
 }
 
 // ExScan stores in buf of member i the combination of the vectors buf of members 0
@@ -29,7 +30,7 @@ func ExScan[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Opt
 
 // ExScanTask is ExScan as a task.
 func ExScanTask[T Element](buf []T, op Op, opts ...Option) Task {
-	return scan(schedule.ExScan, buf, combinable[T](), op, opts)
+	return scan(schedule.ExScan, buf, element.Combinable[T](), op, opts)
 }
 
 // ScanFunc is Scan with an operation of the program; see AllReduceFunc.
@@ -40,8 +41,8 @@ func ScanFunc[T any](ctx context.Context, t *Team, buf []T, fn Func[T], ordered 
 
 // ScanFuncTask is ScanFunc as a task.
 func ScanFuncTask[T any](buf []T, fn Func[T], ordered bool, opts ...Option) Task {
-	task := scan(schedule.Scan, buf, movable[T](), 0, opts)
-	task.user, task.call.Ordered = ofFunc(fn), ordered
+	task := scan(schedule.Scan, buf, element.Movable[T](), 0, opts)
+	task.user, task.call.Ordered = element.KernelOf(fn), ordered
 	return task
 }
 
@@ -53,12 +54,12 @@ func ExScanFunc[T any](ctx context.Context, t *Team, buf []T, fn Func[T], ordere
 
 // ExScanFuncTask is ExScanFunc as a task.
 func ExScanFuncTask[T any](buf []T, fn Func[T], ordered bool, opts ...Option) Task {
-	task := scan(schedule.ExScan, buf, movable[T](), 0, opts)
-	task.user, task.call.Ordered = ofFunc(fn), ordered
+	task := scan(schedule.ExScan, buf, element.Movable[T](), 0, opts)
+	task.user, task.call.Ordered = element.KernelOf(fn), ordered
 	return task
 }
 
-func scan[T any](what schedule.Operation, buf []T, elem elementType, op Op, opts []Option) Task {
+func scan[T any](what schedule.Operation, buf []T, elem element.Type, op Op, opts []Option) Task {
 	mem := reduce.BytesOf(buf)
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: what, Count: len(buf), InPlace: true}},

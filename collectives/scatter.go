@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -35,7 +36,7 @@ func ScatterVTask[T any](t *Team, root int, dst, src []T, counts []int, opts ...
 func scatter[T any](t *Team, root int, dst, src []T, counts []int, opts []Option) Task {
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.Scatter, Root: root, Count: len(dst), Counts: counts}},
-		elem: movable[T](), in: memoryOf(src), out: memoryOf(dst),
+		elem: element.Movable[T](), in: memoryOf(src), out: memoryOf(dst),
 	}
 	task.set(opts)
 	long := len(src)

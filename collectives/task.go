@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -19,7 +20,7 @@ import (
 // fault: errors are those of its user.
 type Task struct {
 	call choice.Signature // its place in the team is set in the draft of a plan
-	elem elementType
+	elem element.Type
 	op   Op
 	user reduce.Kernel // the program's operation, or nil
 
@@ -36,7 +37,7 @@ type key struct {
 	call    choice.Key
 	fold    Op
 	user    bool
-	elem    elementType
+	elem    element.Type
 	in, out bufferPlace
 	plan    int // number of a plan of its own, 0 for single calls
 }
@@ -85,12 +86,12 @@ func (t *Team) someEmpty(task *Task) bool {
 // String is the call as messages show it: "allreduce (sum of 10 float64)".
 func (task *Task) String() string {
 	c := &task.call
-	if task.elem.typ == reflect.TypeFor[blockLength]() {
+	if task.elem.Type == reflect.TypeFor[blockLength]() {
 		return "alltoallv"
 	}
-	what := fmt.Sprintf("%d %v", c.Count, task.elem.typ)
+	what := fmt.Sprintf("%d %v", c.Count, task.elem.Type)
 	if c.Counts != nil {
-		what = fmt.Sprintf("blocks of %v", task.elem.typ)
+		what = fmt.Sprintf("blocks of %v", task.elem.Type)
 	}
 	switch {
 	case c.Op == schedule.Barrier:
@@ -211,7 +212,7 @@ func (t *Team) plan(ctx context.Context, task *Task) (*Plan, error) {
 		made.task.in, made.task.out, made.task.extra = nil, nil, make([][]byte, len(task.extra))
 		if task.call.Counts == nil && task.user == nil && len(task.extra) == 0 {
 			made.repeat.optionless = task.call.Options == (choice.Settings{})
-			made.repeat.glance = glanceOf(task.call.Op, task.call.InPlace, task.op, task.call.Root, reduce.TypeWordOf(task.elem.typ))
+			made.repeat.glance = glanceOf(task.call.Op, task.call.InPlace, task.op, task.call.Root, reduce.TypeWordOf(task.elem.Type))
 			made.repeat.inBytes, made.repeat.outBytes = len(task.in), len(task.out)
 		}
 		t.plans.byKey[k] = made
@@ -230,17 +231,12 @@ func (task *Task) check(t *Team) error {
 	if task.call.Op == schedule.Barrier {
 		return nil
 	}
-	if err := task.elem.check(); err != nil {
+	if err := task.elem.Check(); err != nil {
 		return err
 	}
 	if task.call.Op.Reduces() && task.user == nil {
-		if _, err := task.elem.kernel(task.op); err != nil {
+		if err := task.combinable(); err != nil {
 			return err
-		}
-		if task.isAverage() {
-			if err := task.checkAverage(); err != nil {
-				return err
-			}
 		}
 	}
 	c := task.call
@@ -258,7 +254,7 @@ func (task *Task) check(t *Team) error {
 // knows, or nil.
 func (task *Task) room(t *Team) error {
 	if c := &task.call; c.Op == schedule.Reduce && !c.InPlace && c.Root == t.me && len(task.out) != len(task.in) {
-		size := task.elem.size
+		size := task.elem.Size
 		return fmt.Errorf("%w: dst has %d elements; want %d", gaspi.ErrOutOfRange, len(task.out)/size, len(task.in)/size)
 	}
 	return nil

@@ -207,6 +207,9 @@ const collectivesTable = `
 
 	# Schedules at work, which know neither calls nor who chose them.
 	posts, codec, memory < executor;
+
+	# Elements of a call, which it folds and codes.
+	codec, executor < element;
 `
 
 // advice says what to do instead, by what was imported.

@@ -1,0 +1,96 @@
+// Package element says what is known of the elements of a call: whether they can travel, how they are
+// combined, divided and coded.
+//
+// It knows neither calls nor members. Package collectives calls it; it is pure.
+package element
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/gaspi-go/gaspi-go/collectives/internal/codec"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
+)
+
+// A Type is a type of elements. It is comparable, and costs nothing to make.
+type Type struct {
+	Type    reflect.Type
+	Size    int     // in bytes
+	kernels kernels // nil if elements are only moved
+}
+
+// Combinable returns the type of elements that the operations are defined on.
+func Combinable[T datatype.Element]() Type {
+	typ := reflect.TypeFor[T]()
+	return Type{Type: typ, Size: int(typ.Size()), kernels: kernelsOf[T]{}}
+}
+
+// Movable returns the type of any elements.
+func Movable[T any]() Type {
+	typ := reflect.TypeFor[T]()
+	return Type{Type: typ, Size: int(typ.Size())}
+}
+
+// Check returns why elements of the type cannot travel, or nil.
+func (e Type) Check() error {
+	switch {
+	case e.Size == 0:
+		return fmt.Errorf("%w: elements of type %v have no size", gaspi.ErrOutOfRange, e.Type)
+	case !reduce.PointerFree(e.Type):
+		return fmt.Errorf("%w: elements of type %v have pointers, which mean nothing to other ranks", gaspi.ErrOutOfRange, e.Type)
+	}
+	return nil
+}
+
+// Folds returns what op is on the elements, or why it is nothing. An average is folded as a sum.
+func (e Type) Folds(op datatype.Op) (executor.Folds, error) {
+	if e.kernels == nil {
+		return executor.Folds{}, fmt.Errorf("%w: no function to combine elements of type %v with", gaspi.ErrOutOfRange, e.Type)
+	}
+	if op == datatype.Average {
+		op = datatype.Sum
+	}
+	f, err := e.kernels.folds(op)
+	if err != nil {
+		return executor.Folds{}, fmt.Errorf("%w: %v of elements of type %v: %w", gaspi.ErrOutOfRange, op, e.Type, err)
+	}
+	return f, nil
+}
+
+// Quotient returns the function that divides the elements of a vector by a number, nil if they are no
+// floating-point numbers that the operations are defined on.
+func (e Type) Quotient() func(vector []byte, by int) {
+	if e.kernels == nil {
+		return nil
+	}
+	return e.kernels.quotient()
+}
+
+// Coded returns what a codec knows of the elements.
+func (e Type) Coded() codec.Element {
+	c := codec.Element{Size: e.Size}
+	switch e.Type {
+	case reflect.TypeFor[datatype.Float16]():
+		c.Number = codec.Float16
+	case reflect.TypeFor[datatype.BFloat16]():
+		c.Number = codec.BFloat16
+	}
+	switch e.Type.Kind() {
+	case reflect.Float32:
+		c.Number = codec.Float32
+	case reflect.Float64:
+		c.Number = codec.Float64
+	}
+	return c
+}
+
+// KernelOf returns a program's operation on bytes, nil if there is none.
+func KernelOf[T any](fn func(dst, a, b []T)) reduce.Kernel {
+	if fn == nil {
+		return nil
+	}
+	return func(dst, a, b []byte) { fn(reduce.Of[T](dst), reduce.Of[T](a), reduce.Of[T](b)) }
+}
