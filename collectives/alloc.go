@@ -6,7 +6,9 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/meeting"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
@@ -35,12 +37,12 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 	}
 	defer t.engine.Leave()
 	elem := element.Movable[T]()
-	h := holding{call: meetAlloc, size: uint64(max(n, 0)) * uint64(elem.Size)}
+	h := holding{call: meeting.Alloc, size: uint64(max(n, 0)) * uint64(elem.Size)}
 	if err := t.hold(ctx, h, allocatable(elem, n)); err != nil {
 		return nil, teamError("alloc", t.lost(err))
 	}
 	seg, err := t.newSegment(ctx, h.size, true)
-	if !ctxErr(err) {
+	if !nap.Ended(err) {
 		t.early.held = holding{}
 	}
 	if err != nil {
@@ -62,15 +64,15 @@ func allocatable(elem element.Type, n int) error {
 // A holding is an Alloc or a Release. The team keeps one that ended early, and makes no
 // other call until the same call has ended it.
 type holding struct {
-	call  uint64 // meetAlloc or meetRelease; 0 for none
-	size  uint64 // bytes that are to be allocated
-	alloc int    // that is released
-	met   bool   // all members have called it
+	call  meeting.Word // meeting.Alloc or meeting.Release; 0 for none
+	size  uint64       // bytes that are to be allocated
+	alloc int          // that is released
+	met   bool         // all members have called it
 }
 
 // String is the call as messages show it.
 func (h holding) String() string {
-	if h.call == meetAlloc {
+	if h.call == meeting.Alloc {
 		return fmt.Sprintf("alloc of %d bytes", h.size)
 	}
 	return fmt.Sprintf("release of allocation %d", h.alloc)
@@ -95,7 +97,7 @@ func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
 	t.early.held = h
 	err := t.meet(ctx, h.call, h.String(), wrong)
 	t.early.held.met = err == nil
-	if err != nil && !ctxErr(err) {
+	if err != nil && !nap.Ended(err) {
 		t.early.held = holding{}
 	}
 	return err
@@ -162,7 +164,7 @@ func Release[T any](ctx context.Context, t *Team, buf []T) error {
 	if at.alloc == 0 || at.offset != 0 || !t.heap[at.alloc-1].own {
 		return teamError("release", fmt.Errorf("%w: the slice is not what Alloc of this team returned", gaspi.ErrNoSegment))
 	}
-	if err := t.hold(ctx, holding{call: meetRelease, alloc: at.alloc}, nil); err != nil {
+	if err := t.hold(ctx, holding{call: meeting.Release, alloc: at.alloc}, nil); err != nil {
 		return teamError("release", t.lost(err))
 	}
 	t.early.held = holding{}

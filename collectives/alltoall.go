@@ -8,6 +8,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -51,7 +52,7 @@ func AllToAllV[T any](ctx context.Context, t *Team, dst []T, receives []int, src
 	if err == nil {
 		err = t.call(ctx, &task)
 	}
-	if ctxErr(err) {
+	if nap.Ended(err) {
 		t.early.lengths = x
 	}
 	return err
@@ -66,7 +67,7 @@ func AllToAllVTask[T any](ctx context.Context, t *Team, dst []T, receives []int,
 	}
 	defer t.engine.Leave()
 	x, err := task.tellCounts(ctx, t, sends, receives)
-	if ctxErr(err) {
+	if nap.Ended(err) {
 		t.early.lengths = x
 	}
 	return task, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 )
 
@@ -68,7 +69,7 @@ func (b *background) Advance(slept error) (moved bool) {
 
 // hopeless returns why no wait for posts can end well any more, or nil.
 func (b *background) hopeless() error {
-	if err := b.t.control.WaitFunc(endedContext, func() bool { return false }); !ctxErr(err) {
+	if err := b.t.control.WaitFunc(endedContext, func() bool { return false }); !nap.Ended(err) {
 		return err
 	}
 	return nil
@@ -91,7 +92,7 @@ func (b *background) Blocked() bool {
 // Stalled implements progress.Operations.
 func (b *background) Stalled() {
 	t := b.t
-	if err := t.stalled(t.member.NapOf(context.Background(), stallCheck)); err != nil && !ctxErr(err) {
+	if err := t.stalled(t.member.NapOf(context.Background(), stallCheck)); err != nil && !nap.Ended(err) {
 		_ = t.fail(err) // the handles say it
 	}
 }

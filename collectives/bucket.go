@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/fusion"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // A BucketConfig holds the limits of a bucket, the same on all members. The zero value of a field
@@ -140,12 +141,12 @@ func (b *Bucket[T]) Wait(ctx context.Context) error {
 // operation Close waits for nobody.
 func (b *Bucket[T]) Close(ctx context.Context) error {
 	err := b.Wait(ctx)
-	if ctxErr(err) {
+	if nap.Ended(err) {
 		return err
 	}
 	b.buffer.Join() // as nothing is under way
 	if err == nil {
-		if err = Barrier(ctx, b.team); ctxErr(err) {
+		if err = Barrier(ctx, b.team); nap.Ended(err) {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 )
@@ -152,7 +153,7 @@ func NewPlan(ctx context.Context, t *Team, task Task) (*Plan, error) {
 		return nil, t.failed(&task, err)
 	}
 	p, err := t.newPlan(ctx, &task, k)
-	if !ctxErr(err) {
+	if !nap.Ended(err) {
 		t.plans.made = k.plan
 	}
 	if err != nil {

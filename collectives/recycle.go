@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/meeting"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -91,7 +92,7 @@ func (t *Team) recycle(ctx context.Context) error {
 
 // meetToRecycle blocks until all members have come as far.
 func (t *Team) meetToRecycle(ctx context.Context) error {
-	return t.meet(ctx, meetFlush, "an operation that needs memory", nil)
+	return t.meet(ctx, meeting.Flush, "an operation that needs memory", nil)
 }
 
 // arrive waits until no post of this member can arrive at others any more.

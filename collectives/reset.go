@@ -3,9 +3,10 @@ package collectives
 import (
 	"context"
 	"errors"
-	"math/bits"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/meeting"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // A reset is how far a Reset has come.
@@ -57,7 +58,7 @@ func (t *Team) Reset(ctx context.Context) error {
 	if err := t.own.Revoked(); err != nil {
 		return teamError("reset", t.fail(err))
 	}
-	if held := t.early.held; held.call == meetRelease {
+	if held := t.early.held; held.call == meeting.Release {
 		t.resetting.releasing = held.alloc
 	}
 	t.abandon()
@@ -95,7 +96,7 @@ func (t *Team) reset(ctx context.Context) error {
 			t.clean()
 			t.resetting.step = parting
 		case parting:
-			if _, err = t.talk(ctx, t.says(meetReset), undisturbed); err == nil {
+			if _, err = t.patience(undisturbed).Talk(ctx, t.own, t.says(meeting.Reset)); err == nil {
 				t.resetting.step, t.broken, t.ops = gathering, nil, operations{}
 				return nil
 			}
@@ -113,13 +114,13 @@ func undisturbed(context.Context) error { return nil }
 // earlier meeting first. Members that wait in other calls for this one are told that it
 // does not come.
 func (t *Team) gather(ctx context.Context) error {
-	heard, err := t.talk(ctx, t.says(meetReset), t.tellOfReset)
+	heard, err := t.patience(t.tellOfReset).Talk(ctx, t.own, t.says(meeting.Reset))
 	switch {
 	case err != nil:
 		return err
-	case heard.of(meetReset):
+	case heard.Of(meeting.Reset):
 		t.resetting.step = arriving
-	case heard.of(meetRelease) && heard.alike() && !heard.unable(): // an earlier one, well ended
+	case heard.Of(meeting.Release) && heard.Alike() && !heard.Declined(): // an earlier one, well ended
 		_ = t.drop(t.resetting.releasing) // as Release does at the others
 	}
 	return nil
@@ -132,7 +133,7 @@ func (t *Team) tellOfReset(ctx context.Context) error {
 	if err == nil && !condemned {
 		err = t.contrast(ctx)
 	}
-	if ctxErr(err) {
+	if nap.Ended(err) {
 		return err
 	}
 	return nil // this member needs no reason
@@ -143,13 +144,13 @@ func (t *Team) settlePosts(ctx context.Context) error {
 	if err := t.arrive(ctx); err != nil {
 		return err
 	}
-	heard, err := t.talk(ctx, t.says(meetReset), undisturbed)
+	heard, err := t.patience(undisturbed).Talk(ctx, t.own, t.says(meeting.Reset))
 	if err != nil {
 		return err
 	}
 	t.resetting.step = counting
-	if bits.OnesCount64(uint64(heard)/meetMade&7) > 1 {
-		t.resetting.step, t.resetting.behind = comparing, uint64(heard)/meetMade>>((t.resetting.segments.count+1)%3)&1 == 1
+	if uneven, behind := heard.Uneven(t.resetting.segments.count); uneven {
+		t.resetting.step, t.resetting.behind = comparing, behind
 	}
 	return nil
 }
@@ -184,18 +185,16 @@ func (t *Team) countPlans(ctx context.Context) error {
 }
 
 // A match is what members say of their first plans: a number of matchBits bits that only equal
-// plans have in common, its complement, and whether this member has the last segment from an Alloc.
+// plans have in common, and whether this member has the last segment from an Alloc.
 const (
 	matchBits = 31
-	matchMask = 1<<matchBits - 1
 	matchKept = 1 << (2 * matchBits)
 )
 
 // matchPlans compares the first plans of all members, once or, where they differ, as often as a
 // binary search takes, and then closes those from the first difference on.
 func (t *Team) matchPlans(ctx context.Context) error {
-	same := t.plans.first(t.resetting.plans) & matchMask
-	say := same | (^same&matchMask)<<matchBits
+	say := meeting.Number(t.plans.first(t.resetting.plans), matchBits)
 	if made := &t.resetting.segments; made.kept && !made.early {
 		say |= matchKept
 	}
@@ -204,7 +203,7 @@ func (t *Team) matchPlans(ctx context.Context) error {
 		return err
 	}
 	r := &t.resetting
-	if heard[0]&(heard[0]>>matchBits)&matchMask == 0 {
+	if meeting.Equal(heard[0], matchBits) {
 		r.alike = r.plans
 	} else {
 		r.unlike = r.plans
@@ -223,9 +222,9 @@ func (t *Team) matchPlans(ctx context.Context) error {
 func (t *Team) catchUp(ctx context.Context) error {
 	if t.resetting.segments.early {
 		seg, err := t.createSegment(ctx, t.resetting.segments.last>>1, 1)
-		t.resetting.segments.early = ctxErr(err)
+		t.resetting.segments.early = nap.Ended(err)
 		switch {
-		case ctxErr(err):
+		case nap.Ended(err):
 			return err
 		case err == nil && t.resetting.segments.last&1 == 1 && t.resetting.kept:
 			t.heap.adopt(seg, true)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // Revoke ends all calls of the team on all members, as MPI_Comm_revoke does: those under
@@ -31,7 +32,7 @@ func (t *Team) Revoke(cause error) error {
 // err. It leaves two kinds of error alone: after the end of a context the call can be resumed,
 // and when this rank itself ends, the others see its death.
 func spread(g *gaspi.Group, err error) {
-	mine := ctxErr(err) || errors.Is(err, gaspi.ErrClosed) || errors.Is(err, gaspi.ErrLauncherLost)
+	mine := nap.Ended(err) || errors.Is(err, gaspi.ErrClosed) || errors.Is(err, gaspi.ErrLauncherLost)
 	if g != nil && err != nil && !mine {
 		_ = g.Revoke(err) // if it was deleted, nobody waits in it
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // This file is hot: every run of a plan begins, goes on and ends here. Nothing allocates when a
@@ -75,13 +76,13 @@ func (t *Team) progress(ctx context.Context) (moved bool, err error) {
 	if err := t.own.Revoked(); err != nil {
 		return false, err
 	}
-	if err := t.follow(ctx); err != nil && (ctx != endedContext || !ctxErr(err)) {
+	if err := t.follow(ctx); err != nil && (ctx != endedContext || !nap.Ended(err)) {
 		return false, err
 	}
 	for i := 0; i < len(t.ops.active); i++ {
 		r := t.ops.active[i]
 		m, err := r.advance(ctx)
-		r.blocked = ctx == endedContext && ctxErr(err)
+		r.blocked = ctx == endedContext && nap.Ended(err)
 		switch {
 		case r.blocked:
 			continue
@@ -169,7 +170,7 @@ func (t *Team) try() error {
 		t.idle = now
 	case now.Sub(t.idle) >= t.member.Patience:
 		t.idle = now
-		if err := t.stalled(t.member.NapOf(context.Background(), tryMost)); !ctxErr(err) {
+		if err := t.stalled(t.member.NapOf(context.Background(), tryMost)); !nap.Ended(err) {
 			return err
 		}
 	}
@@ -198,7 +199,7 @@ func (t *Team) sleep(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled):
+		case nap.Ended(err):
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -234,7 +235,7 @@ func (t *Team) alone() *run {
 
 // fail makes the team unusable and ends everything that is under way.
 func (t *Team) fail(err error) error {
-	if ctxErr(err) {
+	if nap.Ended(err) {
 		return err
 	}
 	err = t.blame(err)
@@ -248,10 +249,6 @@ func (t *Team) fail(err error) error {
 	t.ops.end(t.broken)
 	t.early = interrupted{held: t.early.held}
 	return err
-}
-
-func ctxErr(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // usable returns why a task cannot be begun, or nil.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // Members whose calls do not match may claim unlike memory, and what one member claims
@@ -23,7 +24,7 @@ func (t *Team) reserve(ctx context.Context, p *Plan) error {
 	}
 	var err error
 	p.claim, err = t.claim(ctx, &p.bid)
-	if !ctxErr(err) {
+	if !nap.Ended(err) {
 		t.early.plan, t.recycling = nil, untouched
 	}
 	return err

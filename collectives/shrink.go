@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // Shrink makes a team of the members that are alive, as MPI_Comm_shrink does, with the
@@ -59,7 +60,7 @@ func (t *Team) shrink(ctx context.Context) (*Team, error) {
 	flags, err := t.own.Agree(ctx, s.next.vote())
 	next, wrong := s.next.team, s.next.err
 	switch {
-	case ctxErr(err):
+	case nap.Ended(err):
 		return nil, err
 	case err != nil:
 		s.giveUp()

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/collectives/internal/meeting"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // maxSplits is how many Splits of a team are told apart: more than can be under way at the
@@ -46,8 +48,8 @@ func (t *Team) Split(ctx context.Context, color, key int) (*Team, error) {
 	if err := t.between(ctx); err != nil {
 		return nil, teamError("split", err)
 	}
-	if err := t.meet(ctx, meetSplit, "split", nil); err != nil {
-		if ctxErr(err) {
+	if err := t.meet(ctx, meeting.Split, "split", nil); err != nil {
+		if nap.Ended(err) {
 			t.broken = errSplitting
 		}
 		return nil, teamError("split", t.lost(err))
@@ -121,7 +123,7 @@ func (t *Team) split(ctx context.Context, color, key int) (*Team, error) {
 // consent makes sure that no member has something against the Split under way. Its error is a
 // splitRefusal if one has.
 func (t *Team) consent(ctx context.Context, wrong error) error {
-	err := t.meet(ctx, meetSplit, "split", wrong)
+	err := t.meet(ctx, meeting.Split, "split", wrong)
 	if err != nil && (wrong != nil && errors.Is(err, wrong) || errors.Is(err, errUnable)) {
 		return &splitRefusal{err}
 	}
@@ -136,7 +138,7 @@ func losing(err error) bool {
 			return true
 		}
 	}
-	return ctxErr(err)
+	return nap.Ended(err)
 }
 
 // A splitRefusal is the error of a Split in which some member cannot take part, as all know.

@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -42,7 +43,7 @@ func (t *Team) stalled(ctx context.Context) error {
 // failedPost returns why a post of this member failed, or nil if none has or some are under way.
 // Members that wait for that post would wait for ever.
 func (t *Team) failedPost() error {
-	if err := t.queue.Wait(endedContext); !ctxErr(err) {
+	if err := t.queue.Wait(endedContext); !nap.Ended(err) {
 		return t.member.Unneeded(err)
 	}
 	return nil

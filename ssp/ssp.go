@@ -2,13 +2,13 @@ package ssp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // Op is an element-wise operation: one of those below, or another of package
@@ -124,7 +124,7 @@ func (r *Reduction[T]) enter(op string) error {
 // error says where a call failed.
 func (r *Reduction[T]) error(op string, err error) error {
 	e := &gaspi.OpError{Op: "ssp_" + op, At: fmt.Sprintf("%v clock %d", r.group, r.clock), Err: err}
-	if r.active && r.at < len(r.steps) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+	if r.active && r.at < len(r.steps) && nap.Ended(err) {
 		e.Wait = fmt.Sprintf("rank %d in step %d of %d", r.wire.links[r.steps[r.at].link].peer, r.at+1, len(r.steps))
 	}
 	return agree.Outermost(e)

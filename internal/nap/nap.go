@@ -4,6 +4,7 @@ package nap
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"time"
 )
@@ -35,6 +36,11 @@ func (n *Nap) End() {
 		n.last.cancel()
 	}
 	n.last = nil
+}
+
+// Ended reports whether err says that a context has ended.
+func Ended(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // A sleep is a context of a Nap. Once it has been asked for Done it never changes: the contexts made

@@ -3,7 +3,6 @@ package agreement
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/posts"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // flushMost is how long Publish waits for earlier posts to arrive, at all members together.
@@ -108,7 +108,7 @@ func (m *Mailbox) arrived(ctx context.Context, member int, mine []Note) ([]Note,
 	if err == nil {
 		return mine, nil
 	}
-	if ofContext(err) {
+	if nap.Ended(err) {
 		err = nil // if it is that of the caller's context, the next post says so
 	}
 	oldest := slices.MinFunc(mine, earlier)
@@ -188,7 +188,7 @@ func (m *Mailbox) listen(ctx context.Context, member int) ([]Note, error) {
 	switch {
 	case err == nil:
 		m.heard[member] = next
-	case ofContext(err):
+	case nap.Ended(err):
 		return nil, err
 	}
 	return m.rows[member], nil // if the member could not be told, the row is read again
@@ -255,15 +255,10 @@ func (m *Mailbox) tell(ctx context.Context, member int, from, to, n uint64, id g
 		return false, nil // the rank has closed
 	}
 	err = m.queue.WriteNotify(ctx, m.control.At(m.ranks[member], to), src, gaspi.Notification{ID: id, Value: posts.Value(count)})
-	if ofContext(err) {
+	if nap.Ended(err) {
 		return false, err
 	}
 	return err == nil, nil
-}
-
-// ofContext reports whether err says that a context has ended.
-func ofContext(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // Mismatch returns the error of two notes of one call that do not match.

@@ -67,7 +67,7 @@ func (m *Member) WaitQueue(ctx context.Context) error {
 // normally: the target did not need the operation. If a member needs the one that left, its
 // wait says so.
 func (m *Member) Unneeded(err error) error {
-	if err == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	if err == nil || nap.Ended(err) {
 		return err
 	}
 	if f, ok := errors.AsType[*gaspi.RankError](m.Blame(err)); ok && f.Left {
