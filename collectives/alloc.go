@@ -61,65 +61,6 @@ func allocatable(elem element.Type, n int) error {
 	return elem.Check()
 }
 
-// A holding is an Alloc or a Release. The team keeps one that ended early, and makes no
-// other call until the same call has ended it.
-type holding struct {
-	call  meeting.Word // meeting.Alloc or meeting.Release; 0 for none
-	size  uint64       // bytes that are to be allocated
-	alloc int          // that is released
-	met   bool         // all members have called it
-}
-
-// String is the call as messages show it.
-func (h holding) String() string {
-	if h.call == meeting.Alloc {
-		return fmt.Sprintf("alloc of %d bytes", h.size)
-	}
-	return fmt.Sprintf("release of allocation %d", h.alloc)
-}
-
-// hold meets all members in an Alloc or a Release, and returns why it cannot be done:
-// wrong, or something at another member.
-func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
-	before := t.early.held
-	h.met = before.met
-	switch {
-	case before == h && h.met:
-		return nil
-	case before == h:
-	case before.call != 0:
-		return unfinished(before)
-	default:
-		if err := t.between(ctx); err != nil {
-			return err
-		}
-	}
-	t.early.held = h
-	err := t.meet(ctx, h.call, h.String(), wrong)
-	t.early.held.met = err == nil
-	if err != nil && !nap.Ended(err) {
-		t.early.held = holding{}
-	}
-	return err
-}
-
-// between finishes what is under way before members meet, and returns why they cannot. It blocks
-// until all members have begun what this one has.
-func (t *Team) between(ctx context.Context) error {
-	switch {
-	case t.closed:
-		return gaspi.ErrClosed
-	case t.broken != nil:
-		return t.unusable()
-	case t.early.single != nil:
-		return unfinished(&t.early.single.p.task)
-	}
-	if err := t.hindered(key{}); err != nil {
-		return err
-	}
-	return t.drain(ctx)
-}
-
 // Use makes operations use buffers in seg in place. seg was created over the
 // group of the team, or all ranks, and every member calls Use for its segment of
 // the same id, in the same order.

@@ -123,10 +123,3 @@ func AllReduceFuncTask[T any](buf []T, fn Func[T], ordered bool, opts ...Option)
 func PlanAllReduce[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Option) (*Plan, error) {
 	return NewPlan(ctx, t, AllReduceTask(buf, op, opts...))
 }
-
-// lengths notes that a buffer has another length than it must have.
-func (task *Task) lengths(what string, got, want int) {
-	if got != want && task.err == nil {
-		task.err = fmt.Errorf("%w: %s has %d elements; want %d", gaspi.ErrOutOfRange, what, got, want)
-	}
-}

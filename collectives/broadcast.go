@@ -33,11 +33,3 @@ func BroadcastTask[T any](root int, buf []T, opts ...Option) Task {
 	task.set(opts)
 	return task
 }
-
-// limited is do for an operation that may have a threshold.
-func (t *Team) limited(ctx context.Context, task *Task) (Status, error) {
-	if err := t.do(ctx, task); err != nil {
-		return Status{Of: task.of}, err
-	}
-	return t.status(task), nil
-}

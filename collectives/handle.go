@@ -5,9 +5,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-
-	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/agree"
 )
 
 // A Handle is an operation that was started. Its buffers are the team's until Wait,
@@ -132,13 +129,4 @@ func (h *Handle) settle() {
 		close(h.done)
 		h.done = nil
 	}
-}
-
-// failed is the error of an operation, with its place and what it waited for.
-func (r *run) failed(err error) error {
-	e := &gaspi.OpError{Op: "collectives: " + r.p.task.String(), At: r.place(), Err: err}
-	if r.state != ended {
-		e.Wait = r.waitingFor()
-	}
-	return agree.Outermost(e)
 }

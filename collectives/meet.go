@@ -41,9 +41,6 @@ func (t *Team) meet(ctx context.Context, call meeting.Word, text string, wrong e
 	return wrong
 }
 
-// errUnable is why members do nothing of which one of them said what is wrong.
-var errUnable = fmt.Errorf("%w: another member cannot take part, and says why", gaspi.ErrMismatch)
-
 // says returns what this member says of the meeting under way, which call holds.
 func (t *Team) says(call meeting.Word) meeting.Word {
 	n := t.ops.meeting
@@ -89,48 +86,61 @@ func (t *Team) unnamed() error {
 		gaspi.ErrMismatch, t.ops.meeting.Text, t.ops.meeting.Call+1)
 }
 
-// making is the segments that a team makes. They differ by one at most between members:
-// none ends before all have begun it.
-type making struct {
-	count int    // that were begun
-	last  uint64 // bytes of the last one, shifted by 1, and whether it is of Alloc
-	early bool   // it ended early
-	kept  bool   // it is of an Alloc that has ended well
+// A holding is an Alloc or a Release. The team keeps one that ended early, and makes no
+// other call until the same call has ended it.
+type holding struct {
+	call  meeting.Word // meeting.Alloc or meeting.Release; 0 for none
+	size  uint64       // bytes that are to be allocated
+	alloc int          // that is released
+	met   bool         // all members have called it
 }
 
-// newSegment makes a segment over the team for Alloc or for operations, as a call of its own. When
-// ctx ends first, the same call again goes on.
-func (t *Team) newSegment(ctx context.Context, size uint64, alloc bool) (*gaspi.Segment, error) {
-	m := &t.resetting.segments
-	if !m.early {
-		m.count++
-		m.last, m.kept = size<<1, false
-		text := fmt.Sprintf("memory of %d bytes for operations", size)
-		if alloc {
-			m.last |= 1
-			text = holding{call: meeting.Alloc, size: size}.String()
-		}
-		t.ops.meetNext(t.me, text)
+// String is the call as messages show it.
+func (h holding) String() string {
+	if h.call == meeting.Alloc {
+		return fmt.Sprintf("alloc of %d bytes", h.size)
 	}
-	var seg *gaspi.Segment
-	err := t.patience(t.stalled).Do(ctx, func(ctx context.Context) (err error) {
-		seg, err = t.createSegment(ctx, size, 1)
-		m.early = nap.Ended(err)
-		return err
-	})
+	return fmt.Sprintf("release of allocation %d", h.alloc)
+}
+
+// hold meets all members in an Alloc or a Release, and returns why it cannot be done:
+// wrong, or something at another member.
+func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
+	before := t.early.held
+	h.met = before.met
 	switch {
-	case !m.early:
-		t.ops.endMeeting()
-		return seg, err
-	case nap.Ended(err):
-		return nil, err
+	case before == h && h.met:
+		return nil
+	case before == h:
+	case before.call != 0:
+		return unfinished(before)
 	default:
-		return nil, t.fail(err)
+		if err := t.between(ctx); err != nil {
+			return err
+		}
 	}
+	t.early.held = h
+	err := t.meet(ctx, h.call, h.String(), wrong)
+	t.early.held.met = err == nil
+	if err != nil && !nap.Ended(err) {
+		t.early.held = holding{}
+	}
+	return err
 }
 
-// createSegment makes a segment over the team under an id that is free everywhere. When ctx
-// ends first, the same call again goes on.
-func (t *Team) createSegment(ctx context.Context, size uint64, notifications uint32) (*gaspi.Segment, error) {
-	return t.proc.CreateSegment(ctx, gaspi.AnySegment, size, gaspi.Over(t.own), gaspi.WithNotifications(notifications))
+// between finishes what is under way before members meet, and returns why they cannot. It blocks
+// until all members have begun what this one has.
+func (t *Team) between(ctx context.Context) error {
+	switch {
+	case t.closed:
+		return gaspi.ErrClosed
+	case t.broken != nil:
+		return t.unusable()
+	case t.early.single != nil:
+		return unfinished(&t.early.single.p.task)
+	}
+	if err := t.hindered(key{}); err != nil {
+		return err
+	}
+	return t.drain(ctx)
 }

@@ -207,3 +207,31 @@ func (c *recents) notes() []agreement.Note {
 	}
 	return all
 }
+
+// interrupted holds the call that ended early, for the same call to go on with.
+type interrupted struct {
+	single  *run
+	in, out *byte    // where its buffers begin, which it gives back when it ends
+	plan    *Plan    // that members agree on before they claim its memory
+	lengths *telling // of an AllToAllV
+	held    holding  // an Alloc or a Release
+}
+
+// none reports whether no call ended early.
+func (e *interrupted) none() bool {
+	return e.single == nil && e.plan == nil && e.lengths == nil && e.held.call == 0
+}
+
+// hindered returns why a call cannot be begun whose plan has that key: another one
+// ended early while members told each other lengths, or agreed on it.
+func (t *Team) hindered(k key) error {
+	switch {
+	case t.early.lengths != nil:
+		return unfinished(&t.early.lengths.task)
+	case t.early.held.call != 0:
+		return unfinished(t.early.held)
+	case t.early.plan != nil && t.early.plan.key != k:
+		return unfinished(&t.early.plan.task)
+	}
+	return nil
+}

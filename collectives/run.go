@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
-	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/nap"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // This file is hot: every run of a plan begins, goes on and ends here. Nothing allocates when a
@@ -233,42 +234,71 @@ func (t *Team) alone() *run {
 	return nil
 }
 
-// fail makes the team unusable and ends everything that is under way.
-func (t *Team) fail(err error) error {
-	if nap.Ended(err) {
-		return err
+// place says which operation this is and how far it is.
+func (r *run) place() string {
+	if r.state == ended {
+		return fmt.Sprintf("call %d of the team", r.call+1)
 	}
-	err = t.blame(err)
-	if f, ok := errors.AsType[*gaspi.RankError](err); ok && f.Left && t.broken == nil {
-		t.tellOfLeaver(f.Rank)
-	}
-	spread(t.cfg.RevokeWith, err)
-	if t.broken == nil {
-		t.broken = err
-	}
-	t.ops.end(t.broken)
-	t.early = interrupted{held: t.early.held}
-	return err
+	done, all := r.exec.Steps()
+	return fmt.Sprintf("call %d of the team, %v, step %d of %d", r.call+1, r.p.variant, done, all)
 }
 
-// usable returns why a task cannot be begun, or nil.
-func (t *Team) usable(task *Task) error {
-	switch {
-	case t.closed:
-		return gaspi.ErrClosed
-	case t.broken != nil:
-		return t.unusable()
-	case t.own.Revoked() != nil:
-		return t.fail(t.own.Revoked())
+// waitingFor returns a text that names the ranks a run waits for.
+func (r *run) waitingFor() string {
+	if r.state == queued {
+		return "an earlier operation of the team"
 	}
-	return task.err
+	var names []string
+	for _, i := range r.awaited() {
+		names = append(names, fmt.Sprintf("rank %d", r.p.t.ranks[i]))
+	}
+	if r.state == agreeing {
+		names = append(names, "to agree on the call")
+	}
+	return strings.Join(names, ", ")
 }
 
-// unusable is the error of calls after one that made the team unusable.
-func (t *Team) unusable() error {
-	until := "until Reset"
-	if t.own.Revoked() != nil || t.broken == errSplitting {
-		until = "until it is made anew"
+// awaited returns the members that the run waits for.
+func (r *run) awaited() []int {
+	t := r.p.t
+	switch r.state {
+	case queued:
+		return nil
+	case agreeing:
+		if r.agree.Arrived(t.mail) {
+			return nil
+		}
+		return []int{r.agree.Awaited(t.mail)}
 	}
-	return fmt.Errorf("the team is unusable %s, because of an earlier error: %w", until, t.broken)
+	return r.writers()
+}
+
+// writers returns the members whose posts the run waits for.
+func (r *run) writers() []int {
+	return r.posters(r.exec.Awaited())
+}
+
+// posters returns the other members that post any of those slots at this one. Only their own
+// schedules say so, which are made here for the purpose.
+func (r *run) posters(slots []int32) []int {
+	p := r.p
+	var posters []int
+	for i := range p.t.ranks {
+		s := schedule.Build(&p.call.Call, i, p.variant.Emitter())
+		if i != p.t.me && s.Posts(p.t.me, slots) {
+			posters = append(posters, i)
+		}
+	}
+	return posters
+}
+
+// awaitedSlots returns what tells apart for whom the run waits: slots, or the member that it agrees with.
+func (r *run) awaitedSlots() []int32 {
+	switch r.state {
+	case queued:
+		return nil
+	case agreeing:
+		return []int32{int32(r.agree.Awaited(r.p.t.mail))}
+	}
+	return r.exec.Awaited()
 }

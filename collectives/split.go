@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -21,9 +20,6 @@ const maxSplits = 1 << 16
 
 // Undefined is the colour of members that Split gives no team.
 const Undefined = math.MinInt
-
-// errSplitting is why a team is unusable whose Split ended early.
-var errSplitting = fmt.Errorf("%w: a Split ended early, after which the team can only be closed, revoked and shrunk", gaspi.ErrMismatch)
 
 // Split makes teams of the members of this one, as MPI_Comm_split does: those that pass the
 // same color are in one team, numbered by key, and by their number here where keys are

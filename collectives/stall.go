@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/nap"
-	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // stallCheck is how long a sleep lasts before its reason is looked for, in a team of
@@ -281,60 +279,44 @@ func (t *Team) blame(err error) error {
 	return cmp.Or(t.missing(), t.gone(), err)
 }
 
-// place says which operation this is and how far it is.
-func (r *run) place() string {
-	if r.state == ended {
-		return fmt.Sprintf("call %d of the team", r.call+1)
-	}
-	done, all := r.exec.Steps()
-	return fmt.Sprintf("call %d of the team, %v, step %d of %d", r.call+1, r.p.variant, done, all)
+// A longWait is a sleep of a team of which gaspi.Proc.TellWait was called once it had lasted, and again
+// when it was for others.
+type longWait struct {
+	ended func()
+	since time.Time
+	run   *run // what was told of, in a state, which waited for slots
+	state runState
+	slots []int32
 }
 
-// waitingFor returns a text that names the ranks a run waits for.
-func (r *run) waitingFor() string {
-	if r.state == queued {
-		return "an earlier operation of the team"
+// told tells of the first operation under way by tell, unless that was done and it still waits for the same
+// posts. It is cheap then: the members that post are known from the schedules of all.
+func (w *longWait) told(t *Team, tell func(gaspi.LongWait) (ended func())) {
+	if len(t.ops.active) == 0 {
+		return
 	}
-	var names []string
-	for _, i := range r.awaited() {
-		names = append(names, fmt.Sprintf("rank %d", r.p.t.ranks[i]))
+	r := t.ops.active[0]
+	slots := r.awaitedSlots()
+	if w.ended == nil {
+		w.since = time.Now().Add(-t.member.Patience)
+	} else if w.run == r && w.state == r.state && slices.Equal(w.slots, slots) {
+		return
 	}
-	if r.state == agreeing {
-		names = append(names, "to agree on the call")
+	w.run, w.state, w.slots = r, r.state, slots
+	var from []gaspi.Rank
+	for _, member := range r.awaited() {
+		from = append(from, t.ranks[member])
 	}
-	return strings.Join(names, ", ")
+	ended := tell(gaspi.LongWait{
+		Call: r.p.task.String(), Detail: r.place(), Since: w.since,
+		From: from, Group: t.own, Inside: t.control,
+	})
+	w.end()
+	w.ended = ended
 }
 
-// awaited returns the members that the run waits for.
-func (r *run) awaited() []int {
-	t := r.p.t
-	switch r.state {
-	case queued:
-		return nil
-	case agreeing:
-		if r.agree.Arrived(t.mail) {
-			return nil
-		}
-		return []int{r.agree.Awaited(t.mail)}
+func (w *longWait) end() {
+	if w.ended != nil {
+		w.ended()
 	}
-	return r.writers()
-}
-
-// writers returns the members whose posts the run waits for.
-func (r *run) writers() []int {
-	return r.posters(r.exec.Awaited())
-}
-
-// posters returns the other members that post any of those slots at this one. Only their own
-// schedules say so, which are made here for the purpose.
-func (r *run) posters(slots []int32) []int {
-	p := r.p
-	var posters []int
-	for i := range p.t.ranks {
-		s := schedule.Build(&p.call.Call, i, p.variant.Emitter())
-		if i != p.t.me && s.Posts(p.t.me, slots) {
-			posters = append(posters, i)
-		}
-	}
-	return posters
 }

@@ -2,12 +2,14 @@ package collectives
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/meeting"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // openMemory makes the control segment and the arena in it.
@@ -28,6 +30,46 @@ func (t *Team) openMemory(ctx context.Context) error {
 		Timeline: t.proc.Steps(t.queue, seg),
 	}
 	t.mail = agreement.NewMailbox(lay, seg, t.ranks, t.me, &t.member)
+	return nil
+}
+
+// Members whose calls do not match may claim unlike memory, and what one member claims
+// may be more than its arena has, so that it alone would wait in a collective growth.
+// So a plan that the arena has no room for is agreed on before it is claimed, by the
+// agreement that its first run would have begun with: a run without lanes, as a call of
+// its own. A member with room for another plan meets it in the agreement of that one.
+
+// reserve claims the memory of a plan. It is collective if the arena has no room, and
+// then all members mean the same. When ctx ends first, the same call made again goes on.
+func (t *Team) reserve(ctx context.Context, p *Plan) error {
+	if !p.bid.Available() && !p.agreed {
+		if err := t.settle(ctx, p); err != nil {
+			return err
+		}
+	}
+	var err error
+	p.claim, err = t.claim(ctx, &p.bid)
+	if !nap.Ended(err) {
+		t.early.plan, t.recycling = nil, untouched
+	}
+	return err
+}
+
+// settle makes the members agree on a plan, behind all operations under way.
+func (t *Team) settle(ctx context.Context, p *Plan) error {
+	r := &p.run
+	if t.early.plan == nil {
+		if err := t.drain(ctx); err != nil {
+			return err
+		}
+		r.prepare(p)
+		r.call = t.ops.next(p.sign, false)
+		t.early.plan = p
+		t.ops.activate(r)
+	}
+	if err := t.finish(ctx, r); err != nil {
+		return r.failed(err)
+	}
 	return nil
 }
 
@@ -112,4 +154,50 @@ func (t *Team) unpost() {
 	for id := range t.control.Notifications() {
 		_, _ = t.control.Reset(gaspi.NotificationID(id)) // in range
 	}
+}
+
+// making is the segments that a team makes. They differ by one at most between members:
+// none ends before all have begun it.
+type making struct {
+	count int    // that were begun
+	last  uint64 // bytes of the last one, shifted by 1, and whether it is of Alloc
+	early bool   // it ended early
+	kept  bool   // it is of an Alloc that has ended well
+}
+
+// newSegment makes a segment over the team for Alloc or for operations, as a call of its own. When
+// ctx ends first, the same call again goes on.
+func (t *Team) newSegment(ctx context.Context, size uint64, alloc bool) (*gaspi.Segment, error) {
+	m := &t.resetting.segments
+	if !m.early {
+		m.count++
+		m.last, m.kept = size<<1, false
+		text := fmt.Sprintf("memory of %d bytes for operations", size)
+		if alloc {
+			m.last |= 1
+			text = holding{call: meeting.Alloc, size: size}.String()
+		}
+		t.ops.meetNext(t.me, text)
+	}
+	var seg *gaspi.Segment
+	err := t.patience(t.stalled).Do(ctx, func(ctx context.Context) (err error) {
+		seg, err = t.createSegment(ctx, size, 1)
+		m.early = nap.Ended(err)
+		return err
+	})
+	switch {
+	case !m.early:
+		t.ops.endMeeting()
+		return seg, err
+	case nap.Ended(err):
+		return nil, err
+	default:
+		return nil, t.fail(err)
+	}
+}
+
+// createSegment makes a segment over the team under an id that is free everywhere. When ctx
+// ends first, the same call again goes on.
+func (t *Team) createSegment(ctx context.Context, size uint64, notifications uint32) (*gaspi.Segment, error) {
+	return t.proc.CreateSegment(ctx, gaspi.AnySegment, size, gaspi.Over(t.own), gaspi.WithNotifications(notifications))
 }
