@@ -5,26 +5,11 @@ import (
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
-	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/meeting"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/nap"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
-
-// An allocation is a segment that callers' buffers lie in.
-type allocation struct {
-	seg   *gaspi.Segment
-	bytes []byte
-	own   bool // made by Alloc, not by the program
-}
-
-// A bufferPlace is where a buffer lies: in an allocation, the same at every member, or
-// nowhere that peers can reach.
-type bufferPlace struct {
-	alloc  int // index in the heap plus 1; 0 for a plain slice
-	offset uint64
-}
 
 // Alloc makes a vector of n elements, zeroed, that all members of the team can
 // reach: operations use it, and any part of it, in place. T has no pointers. It is
@@ -48,7 +33,7 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 	if err != nil {
 		return nil, teamError("alloc", t.lost(err))
 	}
-	t.heap.adopt(seg, true)
+	t.heap.Add(seg, true)
 	t.resetting.segments.kept = true
 	return reduce.Of[T](seg.Bytes()), nil
 }
@@ -72,24 +57,8 @@ func (t *Team) Use(seg *gaspi.Segment) error {
 	if t.closed {
 		return teamError("use", gaspi.ErrClosed)
 	}
-	t.heap.adopt(seg, false)
+	t.heap.Add(seg, false)
 	return nil
-}
-
-// allocations holds the allocations of a team. One that is released leaves its place empty, so that
-// the others keep their numbers.
-type allocations []allocation
-
-// adopt adds a segment.
-func (h *allocations) adopt(seg *gaspi.Segment, own bool) {
-	a := allocation{seg: seg, bytes: seg.Bytes(), own: own}
-	for i := range *h {
-		if (*h)[i].seg == nil {
-			(*h)[i] = a
-			return
-		}
-	}
-	*h = append(*h, a)
 }
 
 // Release gives back what Alloc made; buf is all of it. It is collective and
@@ -101,49 +70,23 @@ func Release[T any](ctx context.Context, t *Team, buf []T) error {
 		return refused("release")
 	}
 	defer t.engine.Leave()
-	at := t.heap.locate(reduce.BytesOf(buf))
-	if at.alloc == 0 || at.offset != 0 || !t.heap[at.alloc-1].own {
+	at := t.heap.Locate(reduce.BytesOf(buf))
+	if !t.heap.Owns(at) {
 		return teamError("release", fmt.Errorf("%w: the slice is not what Alloc of this team returned", gaspi.ErrNoSegment))
 	}
-	if err := t.hold(ctx, holding{call: meeting.Release, alloc: at.alloc}, nil); err != nil {
+	if err := t.hold(ctx, holding{call: meeting.Release, alloc: at.Number}, nil); err != nil {
 		return teamError("release", t.lost(err))
 	}
 	t.early.held = holding{}
-	return t.drop(at.alloc)
+	return t.drop(at.Number)
 }
 
 // drop deletes an allocation, and the plans that use it.
 func (t *Team) drop(alloc int) error {
 	for k, p := range t.plans.byKey {
-		if k.in.alloc == alloc || k.out.alloc == alloc {
+		if k.in.Number == alloc || k.out.Number == alloc {
 			t.plans.forget(p)
 		}
 	}
-	a := &t.heap[alloc-1]
-	err := a.seg.Delete()
-	*a = allocation{}
-	return err
-}
-
-// locate is where a buffer lies, or an empty part of one.
-func (h allocations) locate(mem []byte) bufferPlace {
-	if len(mem) == 0 && cap(mem) > 0 {
-		mem = mem[:1]
-	}
-	for i := range h {
-		if a := &h[i]; a.seg != nil {
-			if off, ok := a.seg.OffsetOf(mem); ok {
-				return bufferPlace{i + 1, off}
-			}
-		}
-	}
-	return bufferPlace{}
-}
-
-// base is where memory at that place begins, nowhere if peers cannot reach it.
-func (h allocations) base(at bufferPlace) executor.Base {
-	if at.alloc == 0 {
-		return executor.Base{}
-	}
-	return executor.Base{Segment: h[at.alloc-1].seg, Offset: at.offset}
+	return t.heap.Delete(alloc)
 }

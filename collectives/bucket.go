@@ -75,9 +75,7 @@ func NewBucket[T Element](ctx context.Context, t *Team, op Op, cfg BucketConfig,
 		return nil, err
 	}
 	own.cfg.Progress = Background
-	for _, a := range t.heap {
-		own.heap = append(own.heap, allocation{seg: a.seg, bytes: a.bytes})
-	}
+	own.heap = t.heap.Shared()
 	b := &Bucket[T]{team: own, op: op, opts: opts}
 	b.buffer = fusion.New(fusion.Bound{Bytes: cfg.Size, Delay: cfg.Delay}, fusion.Reducer[T](bucketReducer[T]{b}))
 	return b, nil

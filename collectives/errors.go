@@ -42,7 +42,7 @@ func (t *Team) fail(err error) error {
 	if nap.Ended(err) {
 		return err
 	}
-	err = t.blame(err)
+	err = t.members.Blame(err)
 	if f, ok := errors.AsType[*gaspi.RankError](err); ok && f.Left && t.broken == nil {
 		t.tellOfLeaver(f.Rank)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/loss"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/meeting"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -24,9 +25,10 @@ func (t *Team) openMemory(ctx context.Context) error {
 	t.background = background{t: t, bell: gaspi.Notification{ID: gaspi.NotificationID(bell), Value: 1}}
 	t.engine.Prepare(&t.background)
 	t.arena = memory.New(seg, lay.Size(), lay.Notifications(), memory.Limits{Scratch: t.cfg.Scratch, Slots: t.cfg.Slots})
+	t.members = loss.Members{Proc: t.proc, Ranks: t.ranks, Group: t.own, Control: seg}
 	t.member = executor.Member{
 		Proc: t.proc, Queue: t.queue, Control: seg, Ranks: t.ranks, Me: t.me,
-		Patience: stallAfter(len(t.ranks)), Blame: t.blame, Wanted: t.engine.Wanted(),
+		Patience: stallAfter(len(t.ranks)), Blame: t.members.Blame, Wanted: t.engine.Wanted(),
 		Timeline: t.proc.Steps(t.queue, seg),
 	}
 	t.mail = agreement.NewMailbox(lay, seg, t.ranks, t.me, &t.member)

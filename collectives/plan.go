@@ -98,7 +98,7 @@ func (p *Plan) binding() (*executor.Binding, error) {
 	t, task := p.t, &p.task
 	b := &executor.Binding{
 		Schedule: schedule.Build(&p.call.Call, t.me, p.variant.Emitter()), Element: task.elem.Coded(), Extra: len(task.extra),
-		In: t.heap.base(p.key.in), Out: t.heap.base(p.key.out),
+		In: t.base(p.key.in), Out: t.base(p.key.out),
 		Compress: p.call.Options.Compress, Remember: p.key.plan != 0,
 	}
 	b.Depth = t.depth(b.Schedule, b.Element.Size)
@@ -107,6 +107,11 @@ func (p *Plan) binding() (*executor.Binding, error) {
 		b.Folds, err = task.elem.Folds(task.op)
 	}
 	return b, err
+}
+
+// base is where memory at a place begins, nowhere if peers cannot reach it.
+func (t *Team) base(at memory.Place) executor.Base {
+	return executor.Base{Segment: t.heap.Segment(at), Offset: at.Offset}
 }
 
 // Parts of the notifications and of the scratch of a team that the eager memory of one plan takes at
@@ -287,12 +292,12 @@ func (p *Plan) text() string {
 	if op := p.call.Op; p.call.InPlace && (op == schedule.ReduceScatter || op == schedule.AllGather || op == schedule.AllToAll) {
 		where = " in place"
 	}
-	if p.key.in.alloc != 0 || p.key.out.alloc != 0 {
+	if p.key.in.Number != 0 || p.key.out.Number != 0 {
 		a := p.key.out
-		if a.alloc == 0 {
+		if a.Number == 0 {
 			a = p.key.in
 		}
-		where += fmt.Sprintf(" in allocation %d at byte %d", a.alloc, a.offset)
+		where += fmt.Sprintf(" in allocation %d at byte %d", a.Number, a.Offset)
 	}
 	if p.call.Options != (choice.Settings{}) {
 		where += " by " + p.variant.String()

@@ -3,7 +3,6 @@ package collectives
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -84,17 +83,7 @@ func (p *Plan) bound(in, out []byte) bool {
 	if !p.plain() {
 		return start(in) == p.repeat.in && start(out) == p.repeat.out
 	}
-	for i := range p.t.heap {
-		if seg := p.t.heap[i].seg; seg != nil && (within(seg, in) || within(seg, out)) {
-			return false
-		}
-	}
-	return true
-}
-
-func within(seg *gaspi.Segment, mem []byte) bool {
-	_, ok := seg.OffsetOf(mem)
-	return ok
+	return p.t.heap.Empty() || !p.t.heap.Holds(in, out)
 }
 
 // aliased reports whether a block is the i-th of its kind in a longer vector.

@@ -227,7 +227,7 @@ func (t *Team) catchUp(ctx context.Context) error {
 		case nap.Ended(err):
 			return err
 		case err == nil && t.resetting.segments.last&1 == 1 && t.resetting.kept:
-			t.heap.adopt(seg, true)
+			t.heap.Add(seg, true)
 		case err == nil && t.resetting.segments.last&1 == 1:
 			_ = seg.Delete() // just made
 		case err == nil:

@@ -3,7 +3,6 @@ package collectives
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -22,9 +21,6 @@ const (
 	stallMembers = 16
 )
 
-// pingMost is how long it may take to find out what became of a member: others wait meanwhile.
-const pingMost = stallCheck
-
 func stallAfter(members int) time.Duration {
 	return stallCheck * time.Duration(max(stallMembers, members)) / stallMembers
 }
@@ -32,7 +28,7 @@ func stallAfter(members int) time.Duration {
 // stalled looks for a reason why nothing goes on, and returns it. It blocks where the queue
 // is full, until earlier messages have left it.
 func (t *Team) stalled(ctx context.Context) error {
-	if err := cmp.Or(t.missing(), t.absent(), t.failedPost(), t.verdict()); err != nil {
+	if err := cmp.Or(t.members.Missing(), t.absent(), t.failedPost(), t.verdict()); err != nil {
 		return err
 	}
 	return t.contrast(ctx)
@@ -196,40 +192,10 @@ func (t *Team) verdict() error {
 	return nil
 }
 
-// missing returns the error of the first member that died or was lost, or nil. A member that
-// left normally is not missing: others may still wait for each other after its last call.
-func (t *Team) missing() error {
-	return t.firstFailure(func(f *gaspi.RankError) bool { return !f.Left })
-}
-
-// gone returns the error of the first member that died, was lost, or left, or nil.
-func (t *Team) gone() error {
-	return t.firstFailure(func(*gaspi.RankError) bool { return true })
-}
-
-// firstFailure returns the first of those failures of members that count, or nil.
-func (t *Team) firstFailure(counts func(*gaspi.RankError) bool) error {
-	var ranks []gaspi.Rank
-	for _, r := range t.ranks {
-		if f := t.proc.Failure(r); f != nil && counts(f) {
-			ranks = append(ranks, r)
-		}
-	}
-	if f := t.proc.FirstFailure(ranks); f != nil {
-		return f
-	}
-	return nil
-}
-
 // absent returns the error of a member that left normally although an operation under way
 // waits for it, or nil. Everything that such a member sent has arrived.
 func (t *Team) absent() error {
-	var left []int
-	for i, r := range t.ranks {
-		if f := t.proc.Failure(r); f != nil && f.Left && t.proc.Silent(r) {
-			left = append(left, i)
-		}
-	}
+	left := t.members.Left()
 	if len(left) == 0 {
 		return nil
 	}
@@ -254,30 +220,6 @@ func (t *Team) tellOfLeaver(r gaspi.Rank) {
 
 // hasLeft is the text of a note about a member that left. No call has it.
 const hasLeft = "-"
-
-// leaving is how long a member may take to leave, from the moment when it gives up its memory
-// until others hear of its end.
-const leaving = 2 * time.Second
-
-// blame returns the end of a member if that is why err came. A member that ends gives up
-// its memory first, and is known to be gone a moment later. It may have ended because
-// another one had, and that is known when somebody tells of its own end.
-func (t *Team) blame(err error) error {
-	if revoked := t.own.Revoked(); revoked != nil { // it says why others have given up
-		return revoked
-	}
-	if gone, ok := errors.AsType[*gaspi.RankError](err); ok {
-		ctx, cancel := context.WithTimeout(context.Background(), pingMost)
-		_ = t.proc.Ping(ctx, gone.Rank) // it waits for that
-		cancel()
-	} else if errors.Is(err, gaspi.ErrNoSegment) {
-		gone := func() bool { return t.gone() != nil }
-		_ = t.control.WaitFunc(t.member.NapOf(context.Background(), leaving), gone) // however it ends
-	} else {
-		return err
-	}
-	return cmp.Or(t.missing(), t.gone(), err)
-}
 
 // A longWait is a sleep of a team of which gaspi.Proc.TellWait was called once it had lasted, and again
 // when it was for others.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -38,34 +39,34 @@ type key struct {
 	fold    Op
 	user    bool
 	elem    element.Type
-	in, out bufferPlace
+	in, out memory.Place
 	plan    int // number of a plan of its own, 0 for single calls
 }
 
 func (task *Task) key(t *Team) key {
 	k := key{call: task.call.Key(), fold: task.op, user: task.user != nil, elem: task.elem}
-	if len(t.heap) > 0 {
+	if !t.heap.Empty() {
 		k.in, k.out = t.places(task)
 	}
 	return k
 }
 
 // plain reports whether the buffers are where peers cannot reach them.
-func (k *key) plain() bool { return k.in.alloc == 0 && k.out.alloc == 0 }
+func (k *key) plain() bool { return k.in.Number == 0 && k.out.Number == 0 }
 
 // places are where the buffers of a task lie, nowhere unless both lie in
 // allocations: peers could not reach the other. It is the same on all members that
 // pass buffers alike, also where some have nothing to give or to get: then it is nowhere.
-func (t *Team) places(task *Task) (in, out bufferPlace) {
+func (t *Team) places(task *Task) (in, out memory.Place) {
 	if task.call.Count == 0 && task.call.Counts == nil {
-		return bufferPlace{}, bufferPlace{}
+		return memory.Place{}, memory.Place{}
 	}
-	out = t.heap.locate(task.out)
+	out = t.heap.Locate(task.out)
 	if op := task.call.Op; op == schedule.Broadcast || task.call.InPlace && op != schedule.AllToAll {
 		return out, out // all have what it is part of
 	}
-	if in = t.heap.locate(task.in); in.alloc == 0 || out.alloc == 0 || t.someEmpty(task) {
-		return bufferPlace{}, bufferPlace{}
+	if in = t.heap.Locate(task.in); in.Number == 0 || out.Number == 0 || t.someEmpty(task) {
+		return memory.Place{}, memory.Place{}
 	}
 	return in, out
 }

@@ -1,6 +1,7 @@
 package collectives
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/loss"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/progress"
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -76,9 +78,10 @@ type Team struct {
 
 	control *gaspi.Segment     // notifications of all calls, notes of members, and the first scratch
 	arena   *memory.Arena      // of the plans
-	heap    allocations        // that buffers of callers lie in
+	heap    memory.Heap        // that buffers of callers lie in
 	mail    *agreement.Mailbox // by which members that wait in vain find out why
 	member  executor.Member    // by which operations are carried out
+	members loss.Members       // whose ends are looked for
 
 	plans      planCache
 	ops        operations
@@ -224,34 +227,14 @@ func (t *Team) Close() error {
 	t.member.Close()
 	t.plans.counters.close()
 	t.queue.Purge()
-	err := t.queue.Delete()
-	for _, a := range t.heap {
-		if !a.own {
-			continue
-		}
-		if derr := a.seg.Delete(); err == nil {
-			err = derr
-		}
-	}
-	if derr := t.arena.Close(); err == nil {
-		err = derr
-	}
+	err := cmp.Or(t.queue.Delete(), t.heap.Close(), t.arena.Close())
 	if t.broken == nil { // else members that have not learned of it may still write to its slots
-		if derr := t.own.Delete(); err == nil {
-			err = derr
-		}
+		err = cmp.Or(err, t.own.Delete())
 	}
 	if t.scopes.ownsGroup {
-		if derr := t.group.Delete(); err == nil {
-			err = derr
-		}
+		err = cmp.Or(err, t.group.Delete())
 	}
-	for _, f := range []*revocationScope{t.scopes.member, t.scopes.family} {
-		if derr := f.leave(); err == nil {
-			err = derr
-		}
-	}
-	return err
+	return cmp.Or(err, t.scopes.member.leave(), t.scopes.family.leave())
 }
 
 // abandon forgets the operations under way.

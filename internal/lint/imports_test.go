@@ -198,8 +198,9 @@ const gaspiTable = `
 // collectivesTable is who may import whom among the internal packages of collectives.
 const collectivesTable = `
 	# Numbers of posts; coded forms; the accounts of memory; what tests compare results with; who
-	# may use a team; which vectors become one operation; what members say beside operations.
-	NONE < posts, codec, memory, oracle, progress, fusion, meeting;
+	# may use a team; which vectors become one operation; what members say beside operations;
+	# whose end is why they cannot go on.
+	NONE < posts, codec, memory, oracle, progress, fusion, meeting, loss;
 
 	# Whether calls match, and which algorithm does them. Neither knows how.
 	posts < agreement;
