@@ -12,6 +12,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
@@ -350,6 +351,14 @@ func (c Config) check() error {
 // stdio says where the output of the ranks goes.
 func (c Config) stdio() stdio.Destination {
 	return stdio.Destination{Stdout: c.Stdout, Stderr: c.Stderr, Raw: c.Output == OutputRaw, Dir: c.OutputDir}
+}
+
+// rules says what the end of a rank, of a wait or of the time means.
+func (c Config) rules() policy.Rules {
+	return policy.Rules{
+		Ranks: c.Ranks, Continue: c.OnFailure == Continue, KillGrace: c.KillGrace, Timeout: c.Timeout,
+		StallAbort: c.StallAbort, Stacks: c.Stacks != "",
+	}
 }
 
 // silence is Heartbeat as connections and stopped ranks take it: 0 for ever.

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
@@ -60,10 +61,10 @@ func (j *job) endLeftovers() {
 // signal after the grace.
 func (j *job) settle() {
 	var limit <-chan time.Time
-	if j.policy.interrupt != 0 {
+	if j.policy.Interrupted() {
 		limit = time.After(max(j.cfg.KillGrace, drainPatience))
 	}
-	settleOutput(j.output, j.signals, limit, j.notice, func() { j.decide(noticeDue{}) })
+	settleOutput(j.output, j.signals, limit, j.notice, func() { j.decide(policy.NoticeDue{}) })
 }
 
 // settleOutput waits until all output has been passed on, limit is over, or a signal that would

@@ -14,12 +14,13 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/timeline"
 )
 
-// A job is a running Config. One goroutine, loop, asks its policy for all that is decided, and
+// A job is a running Config. One goroutine, loop, asks a policy for all that is decided, and
 // does it.
 type job struct {
 	cfg     Config
@@ -31,7 +32,7 @@ type job struct {
 	input   *stdio.Input
 	thread  *supervise.Thread
 	family  *supervise.Children
-	losses  *losses
+	losses  *policy.Losses
 	watch   *watch
 	kernel  kernelWatch
 	clocks  clocks
@@ -51,7 +52,7 @@ type job struct {
 	over   chan struct{} // closed when nobody listens to events any more
 
 	// The rest belongs to the goroutine of loop.
-	policy   *policy
+	policy   *policy.Policy
 	begun    time.Time
 	grace    <-chan time.Time // when to kill
 	notice   <-chan time.Time // when to tell the user although ranks still run
@@ -66,8 +67,8 @@ func newJob(cfg Config, p *executable.File, all []place, signals *signals) (*job
 		}
 	}
 	j := &job{
-		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &supervise.Children{}, losses: newLosses(cfg.Ranks),
-		siteOf: make([]site, cfg.Ranks), policy: newPolicy(cfg),
+		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &supervise.Children{}, losses: policy.NewLosses(cfg.Ranks),
+		siteOf: make([]site, cfg.Ranks), policy: policy.New(cfg.rules()),
 		places: all, events: make(chan any, 2*cfg.Ranks), over: make(chan struct{}),
 	}
 	j.watch = newWatch(j)
@@ -85,7 +86,7 @@ func newJob(cfg Config, p *executable.File, all []place, signals *signals) (*job
 	})
 	j.server.OnMiss(func(by base.Rank, what boot.Failure) {
 		cfg.Log(fmt.Sprintf("rank %d has lost rank %d (%s)", by, what.Rank, what.Reason))
-		j.losses.note(by, what)
+		j.losses.Note(by, what)
 	})
 	return j, nil
 }
@@ -109,10 +110,11 @@ func (j *job) run(ctx context.Context) (Result, error) {
 		err = j.signals.pending()
 	}
 	if err != nil {
-		j.policy.startErr = err
+		why := err
 		if j.muster != nil {
-			j.policy.startErr = atFirst(err) // which the other nodes are told
+			why = atFirst(err) // which the other nodes are told
 		}
+		j.policy.GiveUp(why)
 		close(j.over)
 		j.closeSites()
 		return Result{}, err
@@ -127,7 +129,7 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	j.input.Begin()
 	j.limit.start(j.cfg.Timeout)
 	for _, sig := range j.signals.takeHeld() {
-		j.decide(userSignal{sig})
+		j.decide(policy.UserSignal{Signal: sig})
 	}
 	j.loop(ctx)
 	j.progress.end()
@@ -136,18 +138,18 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	j.watch.close()
 	trace := j.endTrace()
 	j.finish()
-	p := j.policy
-	if p.startErr != nil {
-		return Result{}, p.startErr
+	code, sentence, err := j.policy.Verdict()
+	if err != nil {
+		return Result{}, err
 	}
-	result := Result{First: p.first, Ranks: p.exits, Stats: stats, Measured: measured, Trace: trace}
-	if p.cause != nil {
-		j.decide(noticeDue{})
+	if code != 0 {
+		j.decide(policy.NoticeDue{})
 		j.settle()
-		result.ExitCode, result.Sentence = p.cause.code, p.cause.sentence(true)
 	}
+	result := Result{ExitCode: code, Sentence: sentence, Stats: stats, Measured: measured, Trace: trace}
+	result.setExits(j.policy.Exits())
 	result.Elapsed = time.Since(j.begun)
-	if p.interrupt == 0 && p.ending && ctx.Err() != nil {
+	if !j.policy.Interrupted() && j.policy.Ending() && ctx.Err() != nil {
 		return result, ctx.Err()
 	}
 	return result, nil
@@ -230,7 +232,7 @@ func (j *job) report(event any) {
 
 // startSites starts the ranks everywhere at the same time.
 func (j *job) startSites() {
-	j.policy.starting = len(j.sites)
+	j.policy.Begin(len(j.sites))
 	j.clocks.of = make([]timeline.Clock, len(j.sites))
 	for i, s := range j.sites {
 		j.clocks.measuring.Go(func() {
@@ -238,7 +240,7 @@ func (j *job) startSites() {
 			if _, here := s.(*supervise.Ranks); here && err != nil && j.muster != nil {
 				err = atFirst(err)
 			}
-			j.report(siteStarted{err: err})
+			j.report(policy.SiteStarted{Err: err})
 			if err == nil && j.cfg.Trace != "" {
 				j.clocks.measure(i, s)
 			}
@@ -249,33 +251,33 @@ func (j *job) startSites() {
 // awaitRanks tells the user, once the first rank has joined, which others have not. It
 // returns when all have, or the job is over.
 func (j *job) awaitRanks() {
-	j.server.AwaitAll(j.over, j.cfg.joinLimit(), func(line string) { j.report(ranksMissing{line}) })
+	j.server.AwaitAll(j.over, j.cfg.joinLimit(), func(line string) { j.report(policy.Notice{Text: line}) })
 }
 
 // loop handles what happens until every rank has ended.
 func (j *job) loop(ctx context.Context) {
 	done := ctx.Done()
-	for !j.policy.over() {
+	for !j.policy.Over() {
 		select {
 		case e := <-j.events:
 			j.decide(e)
 		case ends := <-j.watch.asks:
-			ends <- j.policy.ends()
+			ends <- j.policy.Ends()
 		case sig := <-j.signals.channel():
-			j.decide(userSignal{sig.(syscall.Signal)})
+			j.decide(policy.UserSignal{Signal: sig.(syscall.Signal)})
 		case <-j.limit.expired():
-			j.decide(timedOut{})
+			j.decide(policy.TimedOut{})
 		case <-done:
 			done = nil
-			j.decide(contextEnded{context.Cause(ctx)})
+			j.decide(policy.ContextEnded{Cause: context.Cause(ctx)})
 		case err := <-j.output.Broken():
-			j.decide(outputFailed{err})
+			j.decide(policy.OutputFailed{Err: err})
 		case <-j.grace:
 			j.grace = nil
-			j.decide(graceOver{})
+			j.decide(policy.GraceOver{})
 		case <-j.notice:
 			j.notice = nil
-			j.decide(noticeDue{})
+			j.decide(policy.NoticeDue{})
 		case <-j.progress.due:
 			j.progress.show()
 		}
@@ -284,50 +286,50 @@ func (j *job) loop(ctx context.Context) {
 
 // decide has the policy decide what an event means, and does that.
 func (j *job) decide(event any) {
-	actions := j.policy.decide(event, time.Since(j.begun))
-	if j.policy.ending {
-		j.losses.stop()
+	actions := j.policy.Decide(event, time.Since(j.begun))
+	if j.policy.Ending() {
+		j.losses.Stop()
 	}
 	for _, a := range actions {
 		j.do(a)
 	}
 }
 
-func (j *job) do(a action) {
+func (j *job) do(a any) {
 	switch a := a.(type) {
-	case signalRanks:
+	case policy.SignalRanks:
 		for _, s := range j.sites {
-			s.Signal(a.signal)
+			s.Signal(a.Signal)
 		}
-	case gatherStacks:
-		j.watch.working.Go(func() { j.report(stacksGathered{j.gatherStacks()}) })
-	case killLater:
-		j.grace = time.After(a.after)
-	case tellLater:
-		j.notice = time.After(a.after)
-	case say:
+	case policy.GatherStacks:
+		j.watch.working.Go(func() { j.report(policy.StacksGathered{Text: j.gatherStacks()}) })
+	case policy.KillLater:
+		j.grace = time.After(a.After)
+	case policy.TellLater:
+		j.notice = time.After(a.After)
+	case policy.Say:
 		// It is not waited for: whoever reads the output may have stopped, and the ranks must end
 		// all the same.
-		j.output.Interject(func() { j.cfg.Notice(a.sentence) })
-	case logLine:
-		j.cfg.Log(a.line)
-	case announce:
-		j.losses.seen(a.failure.Rank)
-		j.server.Announce(a.failure)
-	case weigh:
-		j.decide(lossWeighed{a.rank, j.losses.behind(j.policy.exits[a.rank])})
-	case allStarted:
+		j.output.Interject(func() { j.cfg.Notice(a.Sentence) })
+	case policy.LogLine:
+		j.cfg.Log(a.Line)
+	case policy.Announce:
+		j.losses.Seen(a.Failure.Rank)
+		j.server.Announce(a.Failure)
+	case policy.Weigh:
+		j.decide(policy.LossWeighed{Rank: a.Exit.Rank, Loss: j.losses.Behind(a.Exit)})
+	case policy.AllStarted:
 		j.progress.end()
 		j.countWaits()
-	case look:
+	case policy.Look:
 		j.watch.tell()
-	case suspend:
+	case policy.Suspend:
 		j.limit.pause()
 		j.begins.Store(nil) // before: this process may go on for a moment, and looks before it has heard of resume
 		suspendSelf()
-	case resume:
+	case policy.Resume:
 		j.limit.resume()
-		if j.begins.Load() == nil && j.policy.starting == 0 {
+		if j.begins.Load() == nil && !j.policy.Starting() {
 			j.countWaits()
 		}
 	}

@@ -125,6 +125,14 @@ type verdict struct {
 	Because  obstacle
 }
 
+// verdictOf is how a job has ended, as its policy says, for other nodes.
+func verdictOf(code int, sentence string, err error) verdict {
+	if err != nil {
+		return refusalOf(err)
+	}
+	return verdict{Code: code, Sentence: sentence}
+}
+
 // refusalOf is the verdict on a job that does not run.
 func refusalOf(err error) verdict {
 	return verdict{Problem: err.Error(), Because: obstacleOf(err)}

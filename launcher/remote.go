@@ -12,6 +12,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/control"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
@@ -180,7 +181,7 @@ func (r *remote) handle(f talk.Frame) error {
 		r.job.cfg.Log(r.title() + ": " + strings.ToValidUTF8(string(f.Data), "?"))
 	case frameDemand:
 		return taken(f, func(d demand) error {
-			r.job.report(nodeDemands{r.title(), d})
+			r.job.report(policy.NodeDemands{Title: r.title(), Signal: syscall.Signal(d.Signal), ExitCode: d.Code, Reason: d.What})
 			return nil
 		})
 	default:
@@ -281,14 +282,14 @@ func (r *remote) lost(err error) {
 	r.mu.Lock()
 	began, closing := r.began, r.closing
 	r.began = true
-	event := siteLost{reason: reason}
+	event := policy.SiteLost{Reason: reason}
 	for i, pid := range r.pids {
 		if !r.gone[i] {
 			e := supervise.RankEnded{Rank: r.first + Rank(i), PID: pid}
 			if began {
 				e.Lost, e.After = reason, time.Since(r.job.begun)
 			}
-			event.ranks = append(event.ranks, e)
+			event.Ranks = append(event.Ranks, e)
 			r.gone[i] = true
 		}
 	}
@@ -391,7 +392,7 @@ func (r *remote) Close() {
 	r.mu.Unlock()
 	over := talk.Frame{Kind: frameOver}
 	if r.recruit != nil {
-		over = encode(frameOver, 0, r.job.policy.verdict())
+		over = encode(frameOver, 0, verdictOf(r.job.policy.Verdict()))
 	}
 	conn.Send(over)
 	conn.Close()

@@ -1,10 +1,10 @@
 package launcher
 
 import (
-	"fmt"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 )
 
 // A Result says how a job ended.
@@ -33,6 +33,14 @@ type Result struct {
 	Elapsed time.Duration
 }
 
+// setExits says how the ranks ended.
+func (r *Result) setExits(all []policy.RankExit, first *policy.RankExit) {
+	for _, e := range all {
+		r.Ranks = append(r.Ranks, RankExit(e))
+	}
+	r.First = (*RankExit)(first)
+}
+
 // A RankExit says how a rank ended.
 type RankExit struct {
 	Rank   Rank
@@ -47,51 +55,11 @@ type RankExit struct {
 }
 
 // Failed reports whether the rank ended other than with status 0.
-func (e RankExit) Failed() bool { return e.Status != 0 || e.Signal != 0 }
+func (e RankExit) Failed() bool { return policy.RankExit(e).Failed() }
 
 // Code is the exit status as a shell shows it: 128 plus the signal if one
 // killed the rank.
-func (e RankExit) Code() int {
-	if e.Signal != 0 {
-		return 128 + int(e.Signal)
-	}
-	return e.Status
-}
-
-// reason is what other ranks are told.
-func (e RankExit) reason() string {
-	switch {
-	case e.Lost != "":
-		return e.Lost
-	case e.Why != "":
-		return e.Why
-	}
-	if e.Signal != 0 {
-		return fmt.Sprintf("killed by signal %d", int(e.Signal))
-	}
-	return fmt.Sprintf("exit status %d", e.Status)
-}
-
-// describe is the first half of a sentence for the user.
-func (e RankExit) describe() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "rank %d (pid %d) ", e.Rank, e.PID)
-	if e.Lost != "" {
-		return b.String() + "is gone: " + e.Lost
-	}
-	if e.Signal == 0 {
-		fmt.Fprintf(&b, "exited with status %d", e.Status)
-		return b.String()
-	}
-	fmt.Fprintf(&b, "was killed by signal %d (%v)", int(e.Signal), e.Signal)
-	if e.Core {
-		b.WriteString(" and dumped core")
-	}
-	if e.Why != "" {
-		b.WriteString(" because it was " + e.Why)
-	}
-	return b.String()
-}
+func (e RankExit) Code() int { return policy.RankExit(e).Code() }
 
 // A RankStats is what a rank has done, until it left or, of one that died, until half a second before
 // or later.

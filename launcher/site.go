@@ -2,11 +2,9 @@ package launcher
 
 import (
 	"syscall"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // A site is one host as the job sees it: the ranks of this process, or an agent at
@@ -50,36 +48,4 @@ type site interface {
 
 	// Close lets the site go.
 	Close()
-}
-
-// A ranksMissing says which ranks have not joined for a while, although others have.
-type ranksMissing struct {
-	sentence string
-}
-
-// A stalled is reported when a wait of a rank has lasted for as long as it may.
-type stalled struct {
-	after          time.Duration
-	cause, details string // lines
-}
-
-// A looked says what the ranks do, as somebody has asked.
-type looked struct{ text string }
-
-// A siteStarted is what start of a site has returned.
-type siteStarted struct {
-	err error
-}
-
-// A siteLost is reported when a site can no longer be reached. Nothing else is
-// reported for the ranks that it names: they are gone as far as anybody can tell.
-type siteLost struct {
-	reason string // such as "host b is lost: no sign of life for 10 s"
-	ranks  []supervise.RankEnded
-}
-
-// A nodeDemands is reported when the user of another node wants the job to end.
-type nodeDemands struct {
-	title  string // of the node, for the user
-	demand demand
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/near"
 	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stall"
 )
 
@@ -17,19 +18,13 @@ import (
 // that last too long.
 type watch struct {
 	job     *job
-	asks    chan chan []end // to the goroutine of the job's loop
+	asks    chan chan []string // for how ranks have ended, to the goroutine of the job's loop
 	working sync.WaitGroup
 	stop    func() // ends the service of asking processes
 }
 
-// An end is what has become of a rank.
-type end struct {
-	gone bool
-	why  string
-}
-
 func newWatch(j *job) *watch {
-	return &watch{job: j, asks: make(chan chan []end), stop: func() {}}
+	return &watch{job: j, asks: make(chan chan []string), stop: func() {}}
 }
 
 // begin starts to watch, when the sites are there.
@@ -86,7 +81,7 @@ func (w *watch) loop(limit time.Duration) {
 		case longest >= next:
 			next = 2 * longest
 			cause, details := stall.Report(views)
-			w.job.report(stalled{after: longest, cause: cause, details: details})
+			w.job.report(policy.Stalled{After: longest, Cause: cause, Details: details})
 		}
 	}
 }
@@ -99,7 +94,7 @@ func (w *watch) report() string {
 
 // tell reports to the job what all ranks do.
 func (w *watch) tell() {
-	w.working.Go(func() { w.job.report(looked{w.report()}) })
+	w.working.Go(func() { w.job.report(policy.Notice{Text: w.report()}) })
 }
 
 // views returns what all ranks do. It blocks for lookPatience where a host does not answer.
@@ -111,7 +106,7 @@ func (w *watch) views() []stall.View {
 // look is views, with the rows that these are made of.
 func (w *watch) look() ([]stall.View, []status.RankRow) {
 	now, rows := time.Now(), w.rows()
-	ends := make(chan []end, 1)
+	ends := make(chan []string, 1)
 	select {
 	case w.asks <- ends:
 	case <-w.job.over:
@@ -119,10 +114,10 @@ func (w *watch) look() ([]stall.View, []status.RankRow) {
 	}
 	waiting, absent := w.job.beginning()
 	var views []stall.View
-	for r, e := range <-ends {
+	for r, end := range <-ends {
 		v := stall.Of(Rank(r), w.job.hostOf(Rank(r)), rows[r], now)
-		if e.gone {
-			v.State, v.Why, v.Waits = stall.Gone, e.why, nil
+		if end != "" {
+			v.State, v.Why, v.Waits = stall.Gone, end, nil
 		}
 		views = append(views, v)
 	}

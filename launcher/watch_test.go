@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 )
 
 // TestCounted has waits in gaspi.Init count from when all ranks have been started, or go on after a pause.
@@ -41,10 +43,10 @@ func TestResumedWaitsCountAnew(t *testing.T) {
 		{"not suspended", &before, 0, false, true},
 		{"ranks are being started yet", nil, 1, false, false},
 	} {
-		j := &job{policy: newPolicy(Config{Ranks: 1})}
-		j.policy.starting = c.starting
+		j := &job{policy: policy.New(policy.Rules{Ranks: 1})}
+		j.policy.Begin(c.starting)
 		j.begins.Store(c.begins)
-		j.do(resume{})
+		j.do(policy.Resume{})
 		got := j.begins.Load()
 		if (got != nil) != c.counts || c.anew && !got.After(before) || !c.anew && got != c.begins {
 			t.Errorf("%s: waits count from %v", c.name, got)

@@ -178,6 +178,9 @@ const launcherTable = `
 	phrase, stdio < supervise;
 	supervise < executable;
 
+	# What the ends of ranks, hosts and time limits mean for a job.
+	phrase, supervise < policy;
+
 	# From what ranks tell of themselves, which of them holds up the others.
 	phrase < stall;
 

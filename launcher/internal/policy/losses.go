@@ -1,16 +1,17 @@
-package launcher
+package policy
 
 import (
 	"fmt"
 	"sync"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 )
 
-// losses are connections between ranks that broke, as the ranks say, while both still
+// Losses are connections between ranks that broke, as the ranks say, while both still
 // ran as far as is known. The rank that ends first because of one need not be one of the
 // two: who ends closes its connections, and others end with that.
-type losses struct {
+type Losses struct {
 	mu    sync.Mutex
 	first []loss // guarded by mu; as they came, one for each rank that was lost
 	over  bool   // guarded by mu; the ranks are being ended, and lose each other all the time
@@ -19,14 +20,16 @@ type losses struct {
 
 // A loss is a rank that another one cannot reach any more.
 type loss struct {
-	by, rank Rank
+	by, rank base.Rank
 	reason   string
 }
 
-func newLosses(ranks int) *losses { return &losses{known: make([]bool, ranks)} }
+// NewLosses returns the losses of a job of so many ranks, of which there are none yet. The methods may be called from
+// any goroutine.
+func NewLosses(ranks int) *Losses { return &Losses{known: make([]bool, ranks)} }
 
-// note takes note of what rank by says. It does not block.
-func (l *losses) note(by Rank, what boot.Failure) {
+// Note notes what rank by says. It does not block.
+func (l *Losses) Note(by base.Rank, what boot.Failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over || l.known[what.Rank] {
@@ -36,8 +39,8 @@ func (l *losses) note(by Rank, what boot.Failure) {
 	l.first = append(l.first, loss{by: by, rank: what.Rank, reason: what.Reason})
 }
 
-// seen says that the end of rank r was seen, so that its loss needs no telling.
-func (l *losses) seen(r Rank) {
+// Seen says that the end of rank r was seen, so that its loss needs no telling.
+func (l *Losses) Seen(r base.Rank) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.known[r] = true
@@ -49,16 +52,16 @@ func (l *losses) seen(r Rank) {
 	}
 }
 
-// stop says that the ranks are being ended.
-func (l *losses) stop() {
+// Stop says that the ranks are being ended.
+func (l *Losses) Stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = true
 }
 
-// behind is the first loss that may be why a rank has exited, as a part of a sentence;
+// Behind is the first loss that may be why a rank has exited, as a part of a sentence;
 // empty if there is none, or if something else is known to have ended the rank.
-func (l *losses) behind(e RankExit) string {
+func (l *Losses) Behind(e RankExit) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.first) == 0 || e.Signal != 0 || e.Lost != "" {
