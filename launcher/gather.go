@@ -2,12 +2,15 @@ package launcher
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/bootstrap"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
 
@@ -45,8 +48,11 @@ func (j *job) prepareRemotes(remotes []*remote) (err error) {
 	if err := j.openDoor(remotes); err != nil {
 		return err
 	}
-	return j.startCarriers(remotes)
+	return j.startAgents(remotes)
 }
+
+// ships reports whether the program is copied to other hosts.
+func (j *job) ships() bool { return j.cfg.Remote.Stage || j.program.Built() }
 
 // openDoor lets ranks of other hosts in, and agents that are yet to come.
 func (j *job) openDoor(agents []*remote) (err error) {
@@ -57,8 +63,57 @@ func (j *job) openDoor(agents []*remote) (err error) {
 	return nil
 }
 
-// ships reports whether the program is copied to other hosts.
-func (j *job) ships() bool { return j.cfg.Remote.Stage || j.program.Built() }
+// startAgents starts agents on other hosts.
+func (j *job) startAgents(remotes []*remote) error {
+	j.starters = map[*bootstrap.Starter][]*remote{}
+	j.starterEnded = make(chan *bootstrap.Starter, len(remotes))
+	agent, err := bootstrap.Find(j.cfg.Remote.Agent, j.cfg.Remote.Stage)
+	if err != nil {
+		return err
+	}
+	if j.cfg.Remote.Srun {
+		var hosts []string
+		for _, r := range remotes {
+			hosts = append(hosts, r.name)
+		}
+		return j.start(bootstrap.Srun(hosts, agent), remotes)
+	}
+	for _, r := range remotes {
+		if err := j.start(bootstrap.SSH(j.cfg.Remote.SSH, r.name, agent), []*remote{r}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start starts the agents of some hosts, and tells them where this launcher is and how to prove that
+// they are its agents.
+func (j *job) start(s *bootstrap.Starter, remotes []*remote) error {
+	config := agentConfig{
+		Version: agentVersion, Job: j.id,
+		Addresses: j.doorway.addresses, TLS: j.cfg.TLS, Silence: j.cfg.silence(),
+		Nodes: map[string]agentNode{},
+	}
+	for _, r := range remotes {
+		name := r.name
+		if !j.cfg.Remote.Srun {
+			name = anyNode
+		}
+		config.Nodes[name] = agentNode{Host: r.number, Credentials: j.server.Authority().Agent(int32(r.number)).Text()}
+	}
+	line, err := json.Marshal(config)
+	if err != nil {
+		return err
+	}
+	err = s.Start(line, bootstrap.Parent{
+		Thread: j.thread, Children: j.family, Log: j.cfg.Log,
+		Ended: func(s *bootstrap.Starter) { j.starterEnded <- s },
+	})
+	if err == nil {
+		j.starters[s] = remotes
+	}
+	return err
+}
 
 // await waits until all agents are there. Signals are heeded meanwhile.
 func (j *job) await(ctx context.Context) error {
@@ -87,8 +142,8 @@ func (j *job) awaitOne(ctx context.Context, r *remote, limit <-chan time.Time) e
 		select {
 		case err := <-r.ready:
 			return err
-		case c := <-j.carrierEnded:
-			if err := j.carrierGone(c); err != nil {
+		case s := <-j.starterEnded:
+			if err := j.starterGone(s); err != nil {
 				return err
 			}
 		case <-limit:
@@ -103,12 +158,12 @@ func (j *job) awaitOne(ctx context.Context, r *remote, limit <-chan time.Time) e
 	}
 }
 
-// carrierGone returns what keeps an agent from coming when what was to bring it
+// starterGone returns why an agent will not come when the process that was to start it
 // has ended, or nil if it had come before.
-func (j *job) carrierGone(c *carrier) error {
-	for _, r := range c.brings {
+func (j *job) starterGone(s *bootstrap.Starter) error {
+	for _, r := range j.starters[s] {
 		if !r.connected() {
-			return c.failure(r)
+			return s.Failure(r.name)
 		}
 	}
 	return nil
@@ -144,4 +199,25 @@ func (j *job) absent() string {
 	}
 	return fmt.Sprintf("%s %s (%d of %d %s missing)",
 		phrase.Plural(len(names), "host", "hosts"), strings.Join(names, ", "), len(names), remotes, phrase.Plural(len(names), "is", "are"))
+}
+
+// starterPatience is how long a process that has started an agent may take to end after the agent has.
+const starterPatience = 2 * time.Second
+
+// dismissStarters waits for the processes that have started agents to end with these, and kills them if
+// they take long.
+func (j *job) dismissStarters() {
+	limit := time.After(starterPatience)
+	for s, remotes := range j.starters {
+		if slices.ContainsFunc(remotes, func(r *remote) bool { return !r.connected() }) {
+			s.Kill() // nothing will make it end by itself soon
+		}
+		select {
+		case <-s.Ended():
+		case <-limit:
+			limit = time.After(0)
+			s.Kill()
+			<-s.Ended()
+		}
+	}
 }

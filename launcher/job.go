@@ -13,6 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/bootstrap"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
@@ -39,12 +40,12 @@ type job struct {
 
 	places       []place
 	sites        []site
-	siteOf       []site   // index is the rank
-	muster       *muster  // where nodes have come together; nil without any
-	doorway      *doorway // where agents and ranks of other hosts come in; nil without any
-	shipment     []byte   // the program, if it is copied to other hosts
-	carriers     []*carrier
-	carrierEnded chan *carrier
+	siteOf       []site                           // index is the rank
+	muster       *muster                          // where nodes have come together; nil without any
+	doorway      *doorway                         // where agents and ranks of other hosts come in; nil without any
+	shipment     []byte                           // the program, if it is copied to other hosts
+	starters     map[*bootstrap.Starter][]*remote // with the hosts that each starts an agent on
+	starterEnded chan *bootstrap.Starter
 
 	begins atomic.Pointer[time.Time] // since when waits in gaspi.Init count; nil unless all ranks run
 
@@ -103,7 +104,7 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	j.input = stdio.NewInput(j.cfg.Stdin, j.places[0].here)
 	defer j.input.Close()
 	defer j.server.Close()
-	defer j.dismissCarriers()
+	defer j.dismissStarters()
 	defer func() { j.doorway.close() }()
 	err := j.gather(ctx)
 	if err == nil {

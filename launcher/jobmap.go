@@ -64,7 +64,7 @@ func MapJob(cfg Config) (JobMap, error) {
 	for _, place := range all {
 		where := Placement{Host: place.name, By: "this process", First: place.first, Ranks: place.ranks, Cores: cores}
 		if !place.here {
-			where.By, where.Cores = cfg.carrierName(), nil
+			where.By, where.Cores = cfg.starterName(), nil
 			if _, err := exec.LookPath(where.By); err != nil {
 				return JobMap{}, fmt.Errorf("host %s: %w", place.name, err)
 			}
@@ -74,8 +74,8 @@ func MapJob(cfg Config) (JobMap, error) {
 	return p, cfg.checkHere(all)
 }
 
-// carrierName is the command that brings agents to other hosts.
-func (c Config) carrierName() string {
+// starterName returns the command that starts agents on other hosts.
+func (c Config) starterName() string {
 	if c.Remote.Srun {
 		return "srun"
 	}

@@ -178,6 +178,9 @@ const launcherTable = `
 	phrase, stdio < supervise;
 	supervise < executable;
 
+	# The processes that start agents on other hosts.
+	supervise < bootstrap;
+
 	# What the ends of ranks, hosts and time limits mean for a job.
 	phrase, supervise < policy;
 

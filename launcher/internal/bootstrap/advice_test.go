@@ -1,4 +1,4 @@
-package launcher
+package bootstrap
 
 import (
 	"errors"
@@ -25,15 +25,14 @@ func TestAdvice(t *testing.T) {
 		{"sh: 1: cannot create x: Permission denied", "255", "="},
 		{"Host key verification failed.", "1", "="},
 	} {
-		r := &remote{place: place{name: "a"}}
-		carrier := sshCarrier([]string{"ssh", "-p", "7"}, r, []string{"gaspi-run", "agent"})
-		carrier.said.tell = func(string) {}
-		carrier.said.Write([]byte("a line before\r\n" + c.said + "\r\n"))
-		carrier.err = exec.Command("sh", "-c", "exit "+c.status).Run()
-		if !errors.As(carrier.err, new(*exec.ExitError)) {
-			t.Fatal(carrier.err)
+		ssh := SSH([]string{"ssh", "-p", "7"}, "a", Agent{words: []string{"gaspi-run", "agent"}})
+		ssh.said.tell = func(string) {}
+		ssh.said.Write([]byte("a line before\r\n" + c.said + "\r\n"))
+		ssh.err = exec.Command("sh", "-c", "exit "+c.status).Run()
+		if !errors.As(ssh.err, new(*exec.ExitError)) {
+			t.Fatal(ssh.err)
 		}
-		got, all := carrier.failure(r).Error(), c.want == "="
+		got, all := ssh.Failure("a").Error(), c.want == "="
 		want := "host a: " + strings.Replace(c.want, "=", c.said, 1)
 		if !strings.HasPrefix(got, want) || all && got != want {
 			t.Errorf("%q, status %s: %s\nwant %s", c.said, c.status, got, want)
