@@ -54,7 +54,7 @@ func RunAgent(stdin io.Reader, stderr io.Writer, staged string, probe func() (Pr
 	}
 	a := &agent{
 		config: config,
-		probe:  probe,
+		probe:  probing(probe),
 		conn:   talk.New(conn, config.Silence),
 		thread: supervise.NewThread(),
 		family: &supervise.Children{},
@@ -80,8 +80,7 @@ func deafen() {
 type agent struct {
 	config agentConfig
 	conn   *talk.Conn
-	probe  func() (Prober, error) // nil for none
-	kernel kernelWatch
+	probe  func() (supervise.Prober, error) // nil for none
 	thread *supervise.Thread
 	family *supervise.Children
 	told   chan os.Signal // to end, by somebody on this host
@@ -187,7 +186,7 @@ func (a *agent) look(f talk.Frame) {
 	switch {
 	case len(f.Data) == 0:
 	case f.Data[0] == wantMeasures:
-		answer.Measured, answer.Kernel = a.local.Measured(), a.kernel.report(a.local)
+		answer.Measured, answer.Kernel = a.local.Measured()
 	case f.Data[0] == wantTables:
 		answer.Tables = a.local.Tables()
 		size := 0
@@ -262,17 +261,12 @@ func (a *agent) task(p *executable.File) supervise.Task {
 	o := a.order
 	t := supervise.Task{
 		First: o.First, Own: o.Ranks, Grace: o.Grace, Stopped: o.StopLimit,
-		Report: a.report, Log: a.log, Status: statusFile(len(o.Ranks), o.Size, a.log), JobRanks: o.Size,
-		Trace: traceFile(len(o.Ranks), o.Slots, a.log), Debug: o.Debug,
+		Report: a.report, Log: a.log,
+		JobRanks: o.Size, Measure: o.Measures > 0, Probe: a.probe, Slots: o.Slots, Debug: o.Debug,
 		Link: func(r Rank) (*os.File, error) {
 			return keyFile(a.jobKey() + "\n" + o.Identities[r-o.First])
 		},
 		Thread: a.thread, Children: a.family,
-	}
-	if o.Measures > 0 {
-		t.Measures = measuresFile(len(o.Ranks), o.Measures, a.log)
-		a.kernel.open(true, a.probe)
-		t.Began = a.kernel.began
 	}
 	if a.member != nil {
 		a.member.complete(&t, p)
@@ -365,7 +359,6 @@ func (a *agent) close() {
 		}
 		a.local.Close()
 	}
-	a.kernel.close()
 	a.conn.Close()
 	a.thread.Close()
 }

@@ -35,7 +35,6 @@ type job struct {
 	family  *supervise.Children
 	losses  *policy.Losses
 	watch   *watch
-	kernel  kernelWatch
 	clocks  clocks
 
 	places       []place
@@ -120,8 +119,6 @@ func (j *job) run(ctx context.Context) (Result, error) {
 		j.closeSites()
 		return Result{}, err
 	}
-	j.kernel.open(j.cfg.Measure, j.cfg.Probe)
-	defer j.kernel.close()
 	j.begun = time.Now()
 	j.startSites()
 	j.watch.begin()
@@ -170,17 +167,12 @@ func (j *job) local(p place) *supervise.Ranks {
 		Command: j.program.Command(j.cfg.Program, "", j.cfg.Args),
 		First:   p.first, Cores: j.cfg.Bind == BindCore,
 		Grace: j.cfg.KillGrace, Stopped: j.cfg.silence(), Adopt: j.cfg.Foreground,
-		Status: statusFile(p.ranks, j.cfg.Ranks, j.cfg.Log), JobRanks: j.cfg.Ranks,
-		Trace: traceFile(p.ranks, j.slots(), j.cfg.Log), Debug: j.cfg.Debug,
+		JobRanks: j.cfg.Ranks, Measure: j.cfg.Measure, Probe: probing(j.cfg.Probe), Slots: j.slots(), Debug: j.cfg.Debug,
 		Files:  func(r Rank) (*stdio.Files, error) { return j.output.Files(r, j.input) },
 		Link:   func(r Rank) (*os.File, error) { return j.server.Attach(r) },
 		Report: j.report, Log: j.cfg.Log, Thread: j.thread, Children: j.family,
 	}
 	t.Command.Inherited, t.Command.Added = os.Environ(), j.cfg.Env
-	if j.cfg.Measure {
-		t.Measures = measuresFile(p.ranks, j.cfg.Ranks, j.cfg.Log)
-		t.Began = j.kernel.began
-	}
 	for i := range p.ranks {
 		info := j.info(p, i)
 		t.Own = append(t.Own, append(info.Environ(supervise.BootFD), j.environ(info.Rank)...))

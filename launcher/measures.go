@@ -1,13 +1,10 @@
 package launcher
 
 import (
-	"fmt"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
@@ -51,15 +48,63 @@ type RankLink struct {
 	Busy     time.Duration `json:"busy_ns"`  // of the busiest connection: time with data that was not acknowledged
 }
 
-// measuresFile makes the file in which ranks of this host tell what connections and processors do, or
-// returns nil where that cannot be.
-func measuresFile(rows, ranks int, log func(string)) *os.File {
-	fd, err := sys.CreateMemory("gaspi-measures", int64(rows)*netstat.RowSize(ranks))
-	if err != nil {
-		log(fmt.Sprintf("ranks cannot tell what connections and processors do: %v", err))
+// A Prober has the kernel of this host measure what processes meet there. It is safe for concurrent use.
+type Prober interface {
+	// Add begins with a process.
+	Add(pid int) error
+	// Read returns what was measured of a process that was added, which may have ended.
+	Read(pid int) (KernelTimes, error)
+	// Close ends the measuring.
+	Close()
+}
+
+// A KernelTimes is what a kernel has measured of a rank. Element n of a histogram counts times from 2^n ns to
+// less than 2^(n+1) ns; the last one also all that are longer.
+type KernelTimes struct {
+	Run    []uint64 `json:"run"`    // from being able to run to running, of all threads
+	Wake   []uint64 `json:"wake"`   // from the arrival of data to running of the thread that it has woken
+	Resent uint64   `json:"resent"` // segments sent again
+	// Resends are the first of these.
+	Resends []Resend `json:"resends,omitempty"`
+}
+
+// A Resend is a segment that was sent again.
+type Resend struct {
+	At   time.Time `json:"at"`   // by the clock of the rank's host
+	Port uint16    `json:"port"` // of the rank's side of the connection
+}
+
+// probing returns Config.Probe as ranks of a host take it.
+func probing(open func() (Prober, error)) func() (supervise.Prober, error) {
+	if open == nil {
 		return nil
 	}
-	return os.NewFile(uintptr(fd), "measures")
+	return func() (supervise.Prober, error) {
+		p, err := open()
+		return hostProber{p}, err
+	}
+}
+
+// A hostProber is a Prober whose times agents can send.
+type hostProber struct{ Prober }
+
+// Read returns what the Prober has measured.
+func (p hostProber) Read(pid int) (supervise.KernelTimes, error) {
+	times, err := p.Prober.Read(pid)
+	sent := supervise.KernelTimes{Run: times.Run, Wake: times.Wake, Resent: times.Resent}
+	for _, r := range times.Resends {
+		sent.Resends = append(sent.Resends, supervise.Resend(r))
+	}
+	return sent, err
+}
+
+// kernelTimes returns the times that a rank's host has sent.
+func kernelTimes(sent supervise.KernelTimes) *KernelTimes {
+	times := &KernelTimes{Run: sent.Run, Wake: sent.Wake, Resent: sent.Resent}
+	for _, r := range sent.Resends {
+		times.Resends = append(times.Resends, Resend(r))
+	}
+	return times
 }
 
 // measured returns what each rank has measured, nil if none was asked to.
@@ -72,11 +117,11 @@ func (w *watch) measured() []RankMeasures {
 	for i, s := range w.job.sites {
 		first := w.job.places[i].first
 		asked.Go(func() {
-			measured, kernel := s.Measured(), w.job.kernelReport(s)
+			measured, kernel := s.Measured()
 			for n, m := range measured {
 				r := measuresOf(m)
 				if r.Missing = kernel.Missing; n < len(kernel.Ranks) && kernel.Ranks[n].Run != nil {
-					r.Kernel = &kernel.Ranks[n]
+					r.Kernel = kernelTimes(kernel.Ranks[n])
 				}
 				all[int(first)+n] = r
 			}
@@ -101,15 +146,4 @@ func measuresOf(m netstat.Measures) RankMeasures {
 		})
 	}
 	return r
-}
-
-// kernelReport is what the kernel of a site has measured, as of the last Measured of that site.
-func (j *job) kernelReport(s site) kernelReport {
-	switch s := s.(type) {
-	case *supervise.Ranks:
-		return j.kernel.report(s)
-	case *remote:
-		return s.kernelReport()
-	}
-	return kernelReport{}
 }

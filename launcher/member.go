@@ -54,7 +54,7 @@ func runMember(ctx context.Context, cfg Config, p *executable.File, problem erro
 	}
 	m := &member{cfg: cfg, signals: signals, frames: make(chan received), over: make(chan struct{})}
 	m.agent = agent{
-		config: agentConfig{Silence: cfg.silence(), proof: auth.Credentials{Key: key}}, probe: cfg.Probe,
+		config: agentConfig{Silence: cfg.silence(), proof: auth.Credentials{Key: key}}, probe: probing(cfg.Probe),
 		conn: talk.New(conn, cfg.silence()), thread: supervise.NewThread(), family: &supervise.Children{},
 		hurry: make(chan struct{}), member: m, own: p,
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
@@ -140,9 +141,9 @@ type rowsFrame struct {
 	Now  time.Time // by the clock of the host, as all times in the rows
 	Rows []status.RankRow
 
-	Measured []netstat.Measures // if they were asked for
-	Kernel   kernelReport       // likewise
-	Tables   [][]byte           // as package status has them; nil unless they are wanted
+	Measured []netstat.Measures     // if they were asked for
+	Kernel   supervise.KernelReport // likewise
+	Tables   [][]byte               // as package status has them; nil unless they are wanted
 }
 
 // A pong says when a ping has arrived and was answered, by the monotonic clock of the host.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
@@ -16,10 +17,10 @@ const lookPatience = 2 * time.Second
 // looks are the answers of an agent to what its ranks do.
 type looks struct {
 	mu       sync.Mutex
-	rows     []status.RankRow   // guarded by mu; of the last answer, in times of this host
-	measured []netstat.Measures // guarded by mu; of the last answer that had any
-	kernel   kernelReport       // guarded by mu; likewise
-	tables   [][]byte           // guarded by mu; likewise
+	rows     []status.RankRow       // guarded by mu; of the last answer, in times of this host
+	measured []netstat.Measures     // guarded by mu; of the last answer that had any
+	kernel   supervise.KernelReport // guarded by mu; likewise
+	tables   [][]byte               // guarded by mu; likewise
 }
 
 func newLooks(ranks int) *looks { return &looks{rows: make([]status.RankRow, ranks)} }
@@ -52,19 +53,14 @@ func (r *remote) Rows() []status.RankRow {
 }
 
 // Measured asks the agent, if the ranks were asked to measure.
-func (r *remote) Measured() []netstat.Measures {
+func (r *remote) Measured() ([]netstat.Measures, supervise.KernelReport) {
 	if !r.job.cfg.Measure {
-		return nil
+		return nil, supervise.KernelReport{}
 	}
 	_, measured, _ := r.look([]byte{wantMeasures})
-	return measured
-}
-
-// kernelReport is what the last answer that Measured had says of the kernel.
-func (r *remote) kernelReport() kernelReport {
 	r.looks.mu.Lock()
 	defer r.looks.mu.Unlock()
-	return r.looks.kernel
+	return measured, r.looks.kernel
 }
 
 // Tables asks the agent, as Rows does.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // A site is one host as the job sees it: the ranks of this process, or an agent at
@@ -28,9 +29,9 @@ type site interface {
 	// told nothing. It blocks for lookPatience at most.
 	Rows() []status.RankRow
 
-	// Measured returns what each rank has measured of connections and processors, nil where none was asked
-	// to. It blocks like Rows.
-	Measured() []netstat.Measures
+	// Measured returns what each rank has measured of connections and processors, and the kernel of each rank;
+	// nil where none was asked to. It blocks like Rows.
+	Measured() ([]netstat.Measures, supervise.KernelReport)
 
 	// Tables returns the table of each rank as package status has it, nil of one that has told nothing. It
 	// blocks as Rows does.

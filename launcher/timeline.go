@@ -78,20 +78,6 @@ func (c Config) createTrace() (*os.File, error) {
 	return f, nil
 }
 
-// traceFile makes the file in which ranks of this host record what they do, or returns nil where that
-// cannot be or nothing is recorded.
-func traceFile(ranks, slots int, log func(string)) *os.File {
-	if slots == 0 {
-		return nil
-	}
-	f, err := trace.NewFile(ranks, slots)
-	if err != nil {
-		log(fmt.Sprintf("ranks cannot record what they do: %v", err))
-		return nil
-	}
-	return f
-}
-
 // slots is how many records each rank keeps.
 func (j *job) slots() int {
 	if j.cfg.Trace == "" {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/near"
 	"github.com/gaspi-go/gaspi-go/internal/status"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stall"
 )
@@ -194,17 +193,6 @@ func (w *watch) tables() []status.PeerTable {
 	}
 	done.Wait()
 	return all
-}
-
-// statusFile makes the file in which ranks of this host, of a job of all, tell what they do, or returns nil
-// where that cannot be.
-func statusFile(ranks, all int, log func(string)) *os.File {
-	fd, err := sys.CreateMemory("gaspi-status", status.FileSize(ranks, all))
-	if err != nil {
-		log(fmt.Sprintf("ranks cannot tell what they do: %v", err))
-		return nil
-	}
-	return os.NewFile(uintptr(fd), "status")
 }
 
 // stats returns what each rank has done, nil if none has told.

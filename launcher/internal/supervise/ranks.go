@@ -30,6 +30,8 @@ import (
 type Ranks struct {
 	task  Task
 	ranks []*rank
+	told  told
+	probe *probe
 
 	begun   time.Time
 	started atomic.Int64 // ranks
@@ -49,6 +51,7 @@ func New(t Task) *Ranks {
 		a.ranks = append(a.ranks, &rank{number: number, env: own, debugged: slices.Contains(t.Debug, number)})
 	}
 	a.stops, a.ends = newStopWatch(a), newEndWatch(a)
+	a.told, a.probe = openTold(t), openProbe(t)
 	return a
 }
 
@@ -149,17 +152,14 @@ func (a *Ranks) startRank(r *rank) error {
 	if file := a.task.Command.File; file != nil {
 		inherited = append(inherited, file)
 	}
-	if file := a.task.Status; file != nil {
-		own = append(own, fmt.Sprintf("%s=%d", status.EnvFD, len(inherited)))
-		inherited = append(inherited, file)
-	}
-	if file := a.task.Measures; file != nil {
-		own = append(own, fmt.Sprintf("%s=%d", netstat.EnvFD, len(inherited)))
-		inherited = append(inherited, file)
-	}
-	if file := a.task.Trace; file != nil {
-		own = append(own, fmt.Sprintf("%s=%d", trace.EnvFD, len(inherited)))
-		inherited = append(inherited, file)
+	for _, file := range []struct {
+		*os.File
+		variable string
+	}{{a.told.status, status.EnvFD}, {a.told.measures, netstat.EnvFD}, {a.told.trace, trace.EnvFD}} {
+		if file.File != nil {
+			own = append(own, fmt.Sprintf("%s=%d", file.variable, len(inherited)))
+			inherited = append(inherited, file.File)
+		}
 	}
 	path, argv, attach, err := a.invocation(r)
 	if err != nil {
@@ -185,9 +185,7 @@ func (a *Ranks) startRank(r *rank) error {
 	}
 	a.started.Add(1)
 	a.ends.watch(r, pid)
-	if a.task.Began != nil {
-		a.task.Began(pid)
-	}
+	a.probe.add(pid)
 	if err := a.keeper.keep(pid); err != nil {
 		a.task.Log(fmt.Sprintf(unkept, err))
 	}
@@ -241,64 +239,6 @@ func (a *Ranks) Signal(sig syscall.Signal) {
 // has ended.
 func (a *Ranks) Kill(r base.Rank) error { return a.ranks[r-a.task.First].kill("") }
 
-// Rows returns what each rank tells of itself, as of now; the zero RankRow of one that has told nothing.
-func (a *Ranks) Rows() []status.RankRow {
-	rows := make([]status.RankRow, len(a.ranks))
-	if a.task.Status == nil {
-		return rows
-	}
-	for i := range rows {
-		row, err := status.Read(a.task.Status, i)
-		if err == nil {
-			rows[i] = row
-		} else if err != status.ErrNone {
-			a.task.Log(fmt.Sprintf("what rank %d does is not known: %v", a.ranks[i].number, err))
-		}
-	}
-	return rows
-}
-
-// Measured returns what each rank has measured of connections and processors; nil where ranks were not asked
-// to, and the zero value of one that has told nothing.
-func (a *Ranks) Measured() []netstat.Measures {
-	if a.task.Measures == nil {
-		return nil
-	}
-	rows := make([]netstat.Measures, len(a.ranks))
-	for i := range rows {
-		row, err := netstat.Read(a.task.Measures, i, a.task.JobRanks)
-		if err == nil {
-			rows[i] = row
-		} else if !netstat.IsNone(err) {
-			a.task.Log(fmt.Sprintf("what connections and processors of rank %d did is not known: %v", a.ranks[i].number, err))
-		}
-	}
-	return rows
-}
-
-// Tables returns what each rank has done with its peers, as package status has it; nil of one that has told
-// nothing.
-func (a *Ranks) Tables() [][]byte {
-	tables := make([][]byte, len(a.ranks))
-	if a.task.Status == nil {
-		return tables
-	}
-	for i := range tables {
-		if b, err := status.ReadTable(a.task.Status, i, len(a.ranks), a.task.JobRanks); err == nil {
-			tables[i] = b
-		}
-	}
-	return tables
-}
-
-// Recorded returns what a rank that has ended has recorded, nil if nothing is recorded.
-func (a *Ranks) Recorded(r base.Rank) ([]byte, error) {
-	if a.task.Trace == nil {
-		return nil, nil
-	}
-	return trace.Image(a.task.Trace, int(r-a.task.First))
-}
-
 // PIDs returns the processes of the ranks, 0 for each one that is not started.
 func (a *Ranks) PIDs() (list []int) {
 	for _, r := range a.ranks {
@@ -311,14 +251,11 @@ func (a *Ranks) PIDs() (list []int) {
 func (a *Ranks) AwaitEnds() { a.ends.await() }
 
 // Close ends the watch for stopped ranks, waits for the goroutines that watch ranks, and
-// dismisses the keeper. It closes the files of the task.
+// dismisses the keeper. Nothing that ranks have told or the kernel has measured is known any more.
 func (a *Ranks) Close() {
 	a.stops.close()
 	a.ends.close()
 	a.keeper.dismiss()
-	for _, file := range []*os.File{a.task.Status, a.task.Measures, a.task.Trace} {
-		if file != nil {
-			_ = file.Close()
-		}
-	}
+	a.told.close()
+	a.probe.close()
 }

@@ -43,16 +43,15 @@ type Task struct {
 	Own      [][]string    // the variables by which each rank knows who it is
 	Cores    bool          // each rank is bound to a core of its own, modulo their number
 	Grace    time.Duration // how long leftovers may take to end before they are killed; not positive: no time
-	Status   *os.File      // in which ranks tell what they do, a row for each; nil for nothing
-	Measures *os.File      // in which ranks tell what connections and processors do, likewise; nil for nothing
-	JobRanks int           // of the whole job, which rows of Status and Measures have room for
+	JobRanks int           // of the whole job; 0: ranks tell nothing of themselves
+	Measure  bool          // ranks tell what connections and processors do, too
+	Slots    int           // how many records of what it did a rank keeps; 0 for none
 	Stopped  time.Duration // how long a rank may be stopped before it is killed; 0 for ever
 	Adopt    bool          // end processes that leave their group; needs sys.AdoptOrphans
-	Trace    *os.File      // in which ranks record what they did, a ring for each; nil for nothing
 	Debug    []base.Rank   // those that are started in a debugger
 
 	Files  func(r base.Rank) (*stdio.Files, error) // opens the standard files of a rank
-	Began  func(pid int)                           // hears of the process of a rank; nil for nobody
+	Probe  func() (Prober, error)                  // with Measure, opens what has the kernel measure ranks; nil for nothing
 	Link   func(r base.Rank) (*os.File, error)     // opens what it inherits as BootFD
 	Report func(event any)                         // hears a RankEnded of each rank in the end, each RankStopped, and each RankDebugged
 	Log    func(line string)
