@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -141,35 +140,6 @@ func TestEnvironmentThatBelongsToAHost(t *testing.T) {
 	got = settle(got)
 	if !slices.Contains(got, "HOME=/here") || !slices.Contains(got, "SLURM_NODEID=5") || !slices.Equal(got[len(got)-len(want):], want) {
 		t.Errorf("%q", got)
-	}
-}
-
-func TestPlaces(t *testing.T) {
-	own, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("SLURMD_NODENAME", "node7")
-	cases := []struct {
-		name  string
-		hosts []Host
-		ranks int
-		want  []place
-	}{
-		{"no hosts", nil, 3, []place{{name: "this host", here: true, ranks: 3}}},
-		{"names of this host", []Host{{Name: "a", Slots: 1}, {Name: "localhost", Slots: 1}, {Name: "::1", Slots: 2}, {Name: own, Slots: 1}, {Name: "node7", Slots: 1}, {Name: "b", Slots: 9}}, 8,
-			[]place{{name: "a", number: 0, ranks: 1}, {name: "localhost", number: 1, here: true, first: 1, ranks: 5}, {name: "b", number: 2, first: 6, ranks: 2}}},
-		{"hosts without ranks", []Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}, 2, []place{{name: "a", ranks: 2}}},
-		{"another user", []Host{{Name: "me@localhost", Slots: 1}}, 1, []place{{name: "me@localhost", ranks: 1}}},
-	}
-	for _, c := range cases {
-		got, err := places(Config{Hosts: c.hosts, Ranks: c.ranks})
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-		if d := cmp.Diff(c.want, got, cmp.AllowUnexported(place{})); d != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, d)
-		}
 	}
 }
 

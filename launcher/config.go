@@ -367,7 +367,7 @@ func (c Config) silence() time.Duration { return max(c.Heartbeat, 0) }
 // checkHosts refuses hosts that cannot be, cannot take the ranks, or cannot be joined
 // by the transport.
 func (c Config) checkHosts() error {
-	all, err := places(c)
+	all, err := c.places()
 	switch {
 	case err != nil:
 		return err

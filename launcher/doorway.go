@@ -30,7 +30,7 @@ type doorway struct {
 func openDoorway(j *job, agents []*remote) (*doorway, error) {
 	d := &doorway{job: j, agents: map[int32]*remote{}}
 	for _, r := range agents {
-		d.agents[int32(r.number)] = r
+		d.agents[int32(r.Number)] = r
 	}
 	var secure *tls.Config
 	if j.cfg.TLS {
@@ -148,7 +148,7 @@ func (d *doorway) pass(conn net.Conn, h auth.Hello) {
 		conn.Close()
 		return
 	}
-	d.job.cfg.Log(fmt.Sprintf("the agent of host %s has connected from %s", r.name, conn.RemoteAddr()))
+	d.job.cfg.Log(fmt.Sprintf("the agent of host %s has connected from %s", r.Name, conn.RemoteAddr()))
 	r.attach(conn)
 }
 

@@ -19,11 +19,11 @@ import (
 func (j *job) gather(ctx context.Context) error {
 	var remotes []*remote
 	for _, p := range j.places {
-		if p.here {
+		if p.Here {
 			j.addSite(j.local(p), p)
 			continue
 		}
-		r := newRemote(j, p)
+		r := newRemote(j, p, j.muster.node(p.Number))
 		remotes = append(remotes, r)
 		j.addSite(r, p)
 	}
@@ -74,12 +74,12 @@ func (j *job) startAgents(remotes []*remote) error {
 	if j.cfg.Remote.Srun {
 		var hosts []string
 		for _, r := range remotes {
-			hosts = append(hosts, r.name)
+			hosts = append(hosts, r.Name)
 		}
 		return j.start(bootstrap.Srun(hosts, agent), remotes)
 	}
 	for _, r := range remotes {
-		if err := j.start(bootstrap.SSH(j.cfg.Remote.SSH, r.name, agent), []*remote{r}); err != nil {
+		if err := j.start(bootstrap.SSH(j.cfg.Remote.SSH, r.Name, agent), []*remote{r}); err != nil {
 			return err
 		}
 	}
@@ -95,11 +95,11 @@ func (j *job) start(s *bootstrap.Starter, remotes []*remote) error {
 		Nodes: map[string]agentNode{},
 	}
 	for _, r := range remotes {
-		name := r.name
+		name := r.Name
 		if !j.cfg.Remote.Srun {
 			name = anyNode
 		}
-		config.Nodes[name] = agentNode{Host: r.number, Credentials: j.server.Authority().Agent(int32(r.number)).Text()}
+		config.Nodes[name] = agentNode{Host: r.Number, Credentials: j.server.Authority().Agent(int32(r.Number)).Text()}
 	}
 	line, err := json.Marshal(config)
 	if err != nil {
@@ -132,7 +132,7 @@ func (j *job) await(ctx context.Context) error {
 			return err
 		}
 		j.cfg.Log(fmt.Sprintf("host %d is %s: ranks %d to %d, agent %d on %s with %d cores",
-			r.number, r.name, r.first, int(r.first)+r.ranks-1, r.agent.PID, r.agent.Host, r.agent.Cores))
+			r.Number, r.Name, r.First, int(r.First)+r.Ranks-1, r.agent.PID, r.agent.Host, r.agent.Cores))
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (j *job) awaitOne(ctx context.Context, r *remote, limit <-chan time.Time) e
 func (j *job) starterGone(s *bootstrap.Starter) error {
 	for _, r := range j.starters[s] {
 		if !r.connected() {
-			return s.Failure(r.name)
+			return s.Failure(r.Name)
 		}
 	}
 	return nil
@@ -171,7 +171,7 @@ func (j *job) starterGone(s *bootstrap.Starter) error {
 
 func (j *job) nobodyCame(r *remote) error {
 	return fmt.Errorf("host %s: no agent has connected within %s to %s, waiting for %s: is there a firewall, or an address that only this host knows? choose one with --interface",
-		r.name, phrase.Limit(j.cfg.Remote.Patience), strings.Join(j.doorway.addresses, ", "), j.absent())
+		r.Name, phrase.Limit(j.cfg.Remote.Patience), strings.Join(j.doorway.addresses, ", "), j.absent())
 }
 
 // remind tells the user which hosts have been waited for, for so long. The last may have come a moment ago.
@@ -190,7 +190,7 @@ func (j *job) absent() string {
 		if r, ok := s.(*remote); ok {
 			remotes++
 			if !r.connected() {
-				names = append(names, r.name)
+				names = append(names, r.Name)
 			}
 		}
 	}

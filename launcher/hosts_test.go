@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
@@ -159,7 +160,7 @@ func TestMissingHostsAreNamed(t *testing.T) {
 	var told string
 	j := &job{cfg: Config{Notice: func(s string) { told += s + "\n" }}}
 	for _, name := range []string{"a", "b", "c"} {
-		j.sites = append(j.sites, &remote{place: place{name: name}})
+		j.sites = append(j.sites, &remote{Place: hosts.Place{Name: name}})
 	}
 	for _, s := range j.sites {
 		j.remind("10 s")

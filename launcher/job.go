@@ -15,6 +15,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/bootstrap"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
@@ -37,7 +38,7 @@ type job struct {
 	watch   *watch
 	clocks  clocks
 
-	places       []place
+	places       []hosts.Place
 	sites        []site
 	siteOf       []site                           // index is the rank
 	muster       *muster                          // where nodes have come together; nil without any
@@ -60,7 +61,7 @@ type job struct {
 	progress startProgress
 }
 
-func newJob(cfg Config, p *executable.File, all []place, signals *signals) (*job, error) {
+func newJob(cfg Config, p *executable.File, all []hosts.Place, signals *signals) (*job, error) {
 	for _, r := range cfg.Debug {
 		if r < 0 || int(r) >= cfg.Ranks {
 			return nil, fmt.Errorf("rank %d cannot be debugged: the ranks of the job are 0 to %d", r, cfg.Ranks-1)
@@ -100,7 +101,7 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	}
 	j.thread = supervise.NewThread()
 	defer j.thread.Close()
-	j.input = stdio.NewInput(j.cfg.Stdin, j.places[0].here)
+	j.input = stdio.NewInput(j.cfg.Stdin, j.places[0].Here)
 	defer j.input.Close()
 	defer j.server.Close()
 	defer j.dismissStarters()
@@ -154,18 +155,18 @@ func (j *job) run(ctx context.Context) (Result, error) {
 }
 
 // addSite makes s the site of a place.
-func (j *job) addSite(s site, p place) {
+func (j *job) addSite(s site, p hosts.Place) {
 	j.sites = append(j.sites, s)
-	for r := range p.ranks {
-		j.siteOf[int(p.first)+r] = s
+	for r := range p.Ranks {
+		j.siteOf[int(p.First)+r] = s
 	}
 }
 
 // local returns the site of the ranks of this host.
-func (j *job) local(p place) *supervise.Ranks {
+func (j *job) local(p hosts.Place) *supervise.Ranks {
 	t := supervise.Task{
 		Command: j.program.Command(j.cfg.Program, "", j.cfg.Args),
-		First:   p.first, Cores: j.cfg.Bind == BindCore,
+		First:   p.First, Cores: j.cfg.Bind == BindCore,
 		Grace: j.cfg.KillGrace, Stopped: j.cfg.silence(), Adopt: j.cfg.Foreground,
 		JobRanks: j.cfg.Ranks, Measure: j.cfg.Measure, Probe: probing(j.cfg.Probe), Slots: j.slots(), Debug: j.cfg.Debug,
 		Files:  func(r Rank) (*stdio.Files, error) { return j.output.Files(r, j.input) },
@@ -173,7 +174,7 @@ func (j *job) local(p place) *supervise.Ranks {
 		Report: j.report, Log: j.cfg.Log, Thread: j.thread, Children: j.family,
 	}
 	t.Command.Inherited, t.Command.Added = os.Environ(), j.cfg.Env
-	for i := range p.ranks {
+	for i := range p.Ranks {
 		info := j.info(p, i)
 		t.Own = append(t.Own, append(info.Environ(supervise.BootFD), j.environ(info.Rank)...))
 	}
@@ -181,17 +182,17 @@ func (j *job) local(p place) *supervise.Ranks {
 }
 
 // info says who the i-th rank of a place is.
-func (j *job) info(p place, i int) boot.Info {
+func (j *job) info(p hosts.Place, i int) boot.Info {
 	return boot.Info{
-		Rank: p.first + Rank(i), Size: j.cfg.Ranks,
-		LocalRank: i, LocalSize: p.ranks,
-		Job: j.id, Host: strconv.Itoa(p.number),
+		Rank: p.First + Rank(i), Size: j.cfg.Ranks,
+		LocalRank: i, LocalSize: p.Ranks,
+		Job: j.id, Host: strconv.Itoa(p.Number),
 	}
 }
 
 // spread reports whether there are ranks on other hosts.
 func (j *job) spread() bool {
-	return slices.ContainsFunc(j.places, place.elsewhere)
+	return slices.ContainsFunc(j.places, hosts.Place.Elsewhere)
 }
 
 // environ returns what a rank is told beside who it is, and where its output ends up.

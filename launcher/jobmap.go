@@ -11,6 +11,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 )
 
 // A JobMap lists the hosts, ranks and cores that Run would use, and the program that it would
@@ -53,7 +54,7 @@ func MapJob(cfg Config) (JobMap, error) {
 	} else if err := executable.Check(t.Binary(), cfg.Program); err != nil {
 		return JobMap{}, err
 	}
-	all, err := places(cfg)
+	all, err := cfg.places()
 	if err != nil {
 		return JobMap{}, err
 	}
@@ -62,11 +63,11 @@ func MapJob(cfg Config) (JobMap, error) {
 		return JobMap{}, fmt.Errorf("cores of this process: %w", err)
 	}
 	for _, place := range all {
-		where := Placement{Host: place.name, By: "this process", First: place.first, Ranks: place.ranks, Cores: cores}
-		if !place.here {
+		where := Placement{Host: place.Name, By: "this process", First: place.First, Ranks: place.Ranks, Cores: cores}
+		if !place.Here {
 			where.By, where.Cores = cfg.starterName(), nil
 			if _, err := exec.LookPath(where.By); err != nil {
-				return JobMap{}, fmt.Errorf("host %s: %w", place.name, err)
+				return JobMap{}, fmt.Errorf("host %s: %w", place.Name, err)
 			}
 		}
 		p.Places = append(p.Places, where)
@@ -83,15 +84,50 @@ func (c Config) starterName() string {
 }
 
 // checkHere looks for what a job needs of this host, beside the program.
-func (c Config) checkHere(all []place) error {
+func (c Config) checkHere(all []hosts.Place) error {
 	if c.Node.several() {
 		if _, err := c.Node.key(); err != nil {
 			return err
 		}
 	}
-	if c.Interface == "" && !c.Node.several() && !slices.ContainsFunc(all, place.elsewhere) {
+	if c.Interface == "" && !c.Node.several() && !slices.ContainsFunc(all, hosts.Place.Elsewhere) {
 		return nil // any address does, or none
 	}
 	_, err := address.Choose(c.Interface, netip.Addr{})
 	return err
+}
+
+// places returns where the ranks go, host by host.
+func (c Config) places() ([]hosts.Place, error) {
+	var list []hosts.Entry // nil without hosts
+	if c.Hosts != nil {
+		list = []hosts.Entry{}
+	}
+	for _, h := range c.Hosts {
+		list = append(list, hosts.Entry(h))
+	}
+	return hosts.Places(list, c.Ranks)
+}
+
+// ParseHosts reads a list of hosts such as "a:2,b,[::1]:4". A host without a
+// number has one slot; one that comes again gets more.
+func ParseHosts(list string) ([]Host, error) { return exported(hosts.Parse(list)) }
+
+// ReadHostfile reads a file of hosts in the format of mpirun: "NAME slots=N" or
+// "NAME:N" in each line, comments after #.
+func ReadHostfile(path string) ([]Host, error) { return exported(hosts.ReadFile(path)) }
+
+// SlurmHosts returns the nodes of the Slurm allocation that the environment
+// describes, or nil where there is none. lookup is os.LookupEnv, or like it.
+func SlurmHosts(lookup func(string) (string, bool)) ([]Host, error) {
+	return exported(hosts.Slurm(lookup))
+}
+
+// exported returns hosts as users see them.
+func exported(all []hosts.Entry, err error) ([]Host, error) {
+	var list []Host
+	for _, h := range all {
+		list = append(list, Host(h))
+	}
+	return list, err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 )
 
 // Rank numbers a process of a job, from 0 to Ranks-1.
@@ -72,11 +73,11 @@ func prepareAndRun(ctx context.Context, cfg Config, signals *signals) (Result, e
 	if cfg.Node.several() {
 		return runNodes(ctx, cfg, program, signals)
 	}
-	all, err := places(cfg)
+	all, err := cfg.places()
 	if err != nil {
 		return Result{}, err
 	}
-	if !slices.ContainsFunc(all, place.elsewhere) { // else the doorway says what is wrong
+	if !slices.ContainsFunc(all, hosts.Place.Elsewhere) { // else the doorway says what is wrong
 		if err := cfg.checkHere(all); err != nil {
 			return Result{}, err
 		}
@@ -108,7 +109,7 @@ func runNodes(ctx context.Context, cfg Config, p *executable.File, signals *sign
 		return Result{}, err
 	}
 	all := m.places()
-	cfg.Ranks = int(all[len(all)-1].first) + all[len(all)-1].ranks
+	cfg.Ranks = int(all[len(all)-1].First) + all[len(all)-1].Ranks
 	j, err := newJob(cfg, p, all, signals)
 	if err != nil {
 		m.dismiss(refusalOf(atFirst(err)))

@@ -115,7 +115,7 @@ func (w *watch) measured() []RankMeasures {
 	all := make([]RankMeasures, w.job.cfg.Ranks)
 	var asked sync.WaitGroup
 	for i, s := range w.job.sites {
-		first := w.job.places[i].first
+		first := w.job.places[i].First
 		asked.Go(func() {
 			measured, kernel := s.Measured()
 			for n, m := range measured {

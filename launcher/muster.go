@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
@@ -343,14 +344,22 @@ func (m *muster) dismiss(v verdict) {
 }
 
 // places returns where the ranks are, node by node.
-func (m *muster) places() []place {
-	out := []place{{name: "this node", here: true, ranks: m.cfg.Ranks}}
+func (m *muster) places() []hosts.Place {
+	out := []hosts.Place{{Name: "this node", Here: true, Ranks: m.cfg.Ranks}}
 	first := Rank(m.cfg.Ranks)
 	for _, r := range m.nodes[1:] {
-		out = append(out, place{name: r.String(), number: r.number, first: first, ranks: r.ready.Node.Ranks, recruit: r})
+		out = append(out, hosts.Place{Name: r.String(), Number: r.number, First: first, Ranks: r.ready.Node.Ranks})
 		first += Rank(r.ready.Node.Ranks)
 	}
 	return out
+}
+
+// node returns a node that has joined. It returns nil without a muster.
+func (m *muster) node(number int) *recruit {
+	if m == nil {
+		return nil
+	}
+	return m.nodes[number]
 }
 
 // close lets nobody in any more. It works on nil.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 )
 
 func TestPackagesAreBuilt(t *testing.T) {
@@ -58,7 +59,7 @@ func TestArgumentsThatAreTooLong(t *testing.T) {
 func TestDirectoryThatIsNotThere(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "nowhere")
 	err := executable.At("/bin/sh", "sh").Command("sh", dir, nil).Explain(syscall.ENOENT)
-	r := newRemote(&job{program: executable.At("/bin/sh", "sh")}, place{name: "b"})
+	r := newRemote(&job{program: executable.At("/bin/sh", "sh")}, hosts.Place{Name: "b"}, nil)
 	err = r.problem(started{Problem: err.Error(), Because: obstacleOf(err)})
 	want := "host b: sh: there is no directory " + dir + " to start it in; the program and its directory must be there too, or be copied with --stage"
 	if !errors.Is(err, executable.ErrNoDirectory) || err.Error() != want {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/control"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
@@ -20,8 +21,9 @@ import (
 // A remote is a site on another host: it passes on what its agent says, and
 // tells the agent what the job wants.
 type remote struct {
-	place
+	hosts.Place
 	job  *job
+	node *recruit                  // of a node that has started itself; else nil
 	conn atomic.Pointer[talk.Conn] // nil until the agent has connected
 
 	ready   chan error    // holds the first word about the agent: it is there, or why not
@@ -48,19 +50,19 @@ type remote struct {
 	closing bool   // the end of the connection is no loss
 }
 
-func newRemote(j *job, p place) *remote {
+func newRemote(j *job, p hosts.Place, node *recruit) *remote {
 	r := &remote{
-		place: p, job: j,
+		Place: p, job: j, node: node,
 		ready: make(chan error, 1), started: make(chan error, 1),
 		over: make(chan struct{}), done: make(chan struct{}),
-		input: talk.NewCredit(), looks: newLooks(p.ranks), questions: newQuestions(),
-		pids: make([]int, p.ranks), gone: make([]bool, p.ranks),
+		input: talk.NewCredit(), looks: newLooks(p.Ranks), questions: newQuestions(),
+		pids: make([]int, p.Ranks), gone: make([]bool, p.Ranks),
 	}
-	if p.recruit != nil {
-		r.attachNode(p.recruit)
+	if node != nil {
+		r.attachNode()
 		return r
 	}
-	for range 2 * p.ranks {
+	for range 2 * p.Ranks {
 		r.flows = append(r.flows, talk.NewInflow())
 	}
 	return r
@@ -78,7 +80,8 @@ func (r *remote) attach(conn net.Conn) {
 
 // attachNode takes the connection of a node that has joined. It shows the output of its
 // ranks itself.
-func (r *remote) attachNode(node *recruit) {
+func (r *remote) attachNode() {
+	node := r.node
 	r.conn.Store(node.conn)
 	r.agent = node.ready
 	r.ready <- nil
@@ -96,10 +99,10 @@ func (r *remote) attachNode(node *recruit) {
 
 // title is what a user calls the host.
 func (r *remote) title() string {
-	if r.recruit != nil {
-		return r.name
+	if r.node != nil {
+		return r.Name
 	}
-	return "host " + r.name
+	return "host " + r.Name
 }
 
 // connected reports whether the agent has come.
@@ -214,8 +217,8 @@ func (r *remote) output(f talk.Frame) error {
 }
 
 func (r *remote) hasStarted(s started) error {
-	if len(s.PIDs) != r.ranks {
-		return fmt.Errorf("it has started %d ranks, not %d", len(s.PIDs), r.ranks)
+	if len(s.PIDs) != r.Ranks {
+		return fmt.Errorf("it has started %d ranks, not %d", len(s.PIDs), r.Ranks)
 	}
 	r.mu.Lock()
 	again := r.began
@@ -234,7 +237,7 @@ func (r *remote) problem(s started) error {
 		return nil
 	}
 	sentence := r.title() + ": " + s.Problem
-	if r.recruit == nil && (s.Because == noProgram || s.Because == noDirectory) && !r.job.ships() {
+	if r.node == nil && (s.Because == noProgram || s.Because == noDirectory) && !r.job.ships() {
 		sentence += "; the program and its directory must be there too, or be copied with --stage"
 	}
 	if s.Because <= otherObstacle || int(s.Because) >= len(obstacles) {
@@ -256,8 +259,8 @@ func (r *remote) Begun() (n int) {
 }
 
 func (r *remote) ended(e supervise.RankEnded) error {
-	i := int(e.Rank - r.first)
-	if i < 0 || i >= r.ranks {
+	i := int(e.Rank - r.First)
+	if i < 0 || i >= r.Ranks {
 		return fmt.Errorf("rank %d is not one of its ranks", e.Rank)
 	}
 	r.mu.Lock()
@@ -285,7 +288,7 @@ func (r *remote) lost(err error) {
 	event := policy.SiteLost{Reason: reason}
 	for i, pid := range r.pids {
 		if !r.gone[i] {
-			e := supervise.RankEnded{Rank: r.first + Rank(i), PID: pid}
+			e := supervise.RankEnded{Rank: r.First + Rank(i), PID: pid}
 			if began {
 				e.Lost, e.After = reason, time.Since(r.job.begun)
 			}
@@ -309,7 +312,7 @@ func (r *remote) explain(err error) string {
 	case errors.As(err, new(control.SilentError)):
 		return "no sign of life for " + phrase.Limit(r.job.cfg.silence())
 	case control.Ended(err):
-		if r.recruit != nil {
+		if r.node != nil {
 			return "the connection to its gaspi-run has ended"
 		}
 		return "the connection to its agent has ended"
@@ -391,7 +394,7 @@ func (r *remote) Close() {
 	r.closing = true
 	r.mu.Unlock()
 	over := talk.Frame{Kind: frameOver}
-	if r.recruit != nil {
+	if r.node != nil {
 		over = encode(frameOver, 0, verdictOf(r.job.policy.Verdict()))
 	}
 	conn.Send(over)

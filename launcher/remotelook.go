@@ -81,11 +81,11 @@ func (r *remote) told(f talk.Frame) error {
 	if err != nil {
 		return err
 	}
-	if len(answer.Rows) != r.ranks || answer.Measured != nil && len(answer.Measured) != r.ranks {
-		return fmt.Errorf("it has told of %d ranks, not %d", len(answer.Rows), r.ranks)
+	if len(answer.Rows) != r.Ranks || answer.Measured != nil && len(answer.Measured) != r.Ranks {
+		return fmt.Errorf("it has told of %d ranks, not %d", len(answer.Rows), r.Ranks)
 	}
-	if answer.Tables != nil && len(answer.Tables) != r.ranks {
-		return fmt.Errorf("it has told of the peers of %d ranks, not %d", len(answer.Tables), r.ranks)
+	if answer.Tables != nil && len(answer.Tables) != r.Ranks {
+		return fmt.Errorf("it has told of the peers of %d ranks, not %d", len(answer.Tables), r.Ranks)
 	}
 	behind := time.Since(answer.Now)
 	for i := range answer.Rows {

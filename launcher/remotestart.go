@@ -16,7 +16,7 @@ import (
 // and returns when the agent has reported that all have begun, or why not.
 func (r *remote) Start() error {
 	for i, flow := range r.flows {
-		s, err := r.job.output.Sink(r.first+Rank(i/2), []string{"stdout", "stderr"}[i%2])
+		s, err := r.job.output.Sink(r.First+Rank(i/2), []string{"stdout", "stderr"}[i%2])
 		if err != nil {
 			return r.refuse(err)
 		}
@@ -45,7 +45,7 @@ func (r *remote) send(o order) bool {
 	}
 	conn := r.conn.Load()
 	conn.Send(encode(frameOrder, 0, o))
-	if o.Program == "" && r.recruit == nil {
+	if o.Program == "" && r.node == nil {
 		for piece := range slices.Chunk(r.job.shipment, talk.MaxData/16) {
 			conn.Send(talk.Frame{Kind: frameProgram, Data: piece})
 		}
@@ -62,7 +62,7 @@ func (r *remote) refuse(err error) error {
 	var ended []supervise.RankEnded
 	for i := range r.gone {
 		if !r.gone[i] {
-			ended = append(ended, supervise.RankEnded{Rank: r.first + Rank(i)})
+			ended = append(ended, supervise.RankEnded{Rank: r.First + Rank(i)})
 			r.gone[i] = true
 		}
 	}
@@ -80,19 +80,19 @@ func (r *remote) refuse(err error) error {
 func (r *remote) order() (o order, err error) {
 	j := r.job
 	o = order{
-		Name: j.program.Name(), Grace: j.cfg.KillGrace, StopLimit: j.cfg.silence(), First: r.first, Size: j.cfg.Ranks,
+		Name: j.program.Name(), Grace: j.cfg.KillGrace, StopLimit: j.cfg.silence(), First: r.First, Size: j.cfg.Ranks,
 		Slots: j.slots(), Debug: j.cfg.Debug,
 	}
 	if j.cfg.Measure {
 		o.Measures = j.cfg.Ranks
 	}
-	if r.recruit != nil {
+	if r.node != nil {
 		o.Key = j.server.Credentials().Key.Text()
 	} else if err := r.equip(&o); err != nil {
 		return order{}, err
 	}
-	for i := range r.ranks {
-		info := j.info(r.place, i)
+	for i := range r.Ranks {
+		info := j.info(r.Place, i)
 		env := info.RemoteEnviron(r.rendezvous(), fmt.Sprintf("/proc/self/fd/%d", supervise.BootFD))
 		o.Ranks = append(o.Ranks, append(env, r.environ(info.Rank)...))
 		o.Identities = append(o.Identities, j.server.Authority().Rank(int32(info.Rank)).Identity.Text())
@@ -108,7 +108,7 @@ func (r *remote) equip(o *order) (err error) {
 	}
 	o.Title, o.Args, o.Bind = j.cfg.Program, j.cfg.Args, j.cfg.Bind
 	o.Env, o.Added, o.AnyDir = portable(os.Environ()), j.cfg.Env, j.ships()
-	o.Reads = r.first == 0 && j.cfg.Stdin != nil
+	o.Reads = r.First == 0 && j.cfg.Stdin != nil
 	if !j.ships() {
 		o.Program, err = filepath.Abs(j.program.Path())
 	}
@@ -117,15 +117,15 @@ func (r *remote) equip(o *order) (err error) {
 
 // rendezvous is where the ranks reach this process, the address that has worked first.
 func (r *remote) rendezvous() []string {
-	if r.recruit == nil {
+	if r.node == nil {
 		return r.job.doorway.addressesFrom(r.agent.Reached)
 	}
-	return r.job.doorway.addressesOf(r.recruit.at)
+	return r.job.doorway.addressesOf(r.node.at)
 }
 
 // environ is what a rank is told here; a node adds what is its own.
 func (r *remote) environ(n Rank) []string {
-	if r.recruit != nil {
+	if r.node != nil {
 		return r.job.commonEnviron()
 	}
 	return r.job.environ(n)

@@ -21,7 +21,7 @@ const (
 
 // Recorded asks the agent.
 func (r *remote) Recorded(n Rank) ([]byte, error) {
-	index := binary.LittleEndian.AppendUint32(nil, uint32(n-r.first))
+	index := binary.LittleEndian.AppendUint32(nil, uint32(n-r.First))
 	f, ok := r.question(frameRecorded, index, recordPatience)
 	switch {
 	case !ok:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/trace"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/timeline"
 )
 
@@ -147,8 +148,8 @@ func (j *job) clock(i int) timeline.Clock {
 }
 
 // collect fetches what the ranks of a site have recorded, and returns why some of that is missing.
-func (j *job) collect(s site, p place, c timeline.Clock, to []timeline.RankLog) (why string) {
-	for r := p.first; r < p.first+Rank(p.ranks); r++ {
+func (j *job) collect(s site, p hosts.Place, c timeline.Clock, to []timeline.RankLog) (why string) {
+	for r := p.First; r < p.First+Rank(p.Ranks); r++ {
 		to[r] = timeline.RankLog{Host: j.hostOf(r), Clock: c}
 		image, err := s.Recorded(r)
 		if err == nil && image != nil {

@@ -156,7 +156,7 @@ func (w *watch) rows() []status.RankRow {
 	rows := make([]status.RankRow, w.job.cfg.Ranks)
 	var all sync.WaitGroup
 	for i, s := range w.job.sites {
-		first := w.job.places[i].first
+		first := w.job.places[i].First
 		all.Go(func() { copy(rows[first:], s.Rows()) })
 	}
 	all.Wait()
@@ -166,11 +166,11 @@ func (w *watch) rows() []status.RankRow {
 // hostOf names the host of a rank.
 func (j *job) hostOf(r Rank) string {
 	for _, p := range j.places {
-		if r >= p.first && int(r-p.first) < p.ranks {
-			if name, err := os.Hostname(); p.here && err == nil {
+		if p.Holds(r) {
+			if name, err := os.Hostname(); p.Here && err == nil {
 				return name
 			}
-			return p.name
+			return p.Name
 		}
 	}
 	return "-"
@@ -182,7 +182,7 @@ func (w *watch) tables() []status.PeerTable {
 	all := make([]status.PeerTable, w.job.cfg.Ranks)
 	var done sync.WaitGroup
 	for i, s := range w.job.sites {
-		first := w.job.places[i].first
+		first := w.job.places[i].First
 		done.Go(func() {
 			for j, b := range s.Tables() {
 				if t, err := status.ParseTable(b, w.job.cfg.Ranks); err == nil {

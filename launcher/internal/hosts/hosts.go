@@ -1,7 +1,7 @@
-// Package hosts reads where the ranks of a job run: lists of hosts on a command
-// line, in a file, and in the environment of a Slurm allocation.
+// Package hosts says where the ranks of a job run: it reads lists of hosts on a command
+// line, in a file, and in the environment of a Slurm allocation, and fills their slots.
 //
-// It is pure: it asks no resolver whether a host exists, and starts nothing.
+// It asks no resolver whether a host exists, and starts nothing.
 package hosts
 
 import (
@@ -39,9 +39,9 @@ func Parse(list string) ([]Entry, error) {
 	return all.hosts, nil
 }
 
-// Fill gives n ranks to the slots of the hosts, in order, and returns how many
+// fill gives n ranks to the slots of the hosts, in order, and returns how many
 // each host has got; hosts that get none are left out. Zero means all slots.
-func Fill(all []Entry, n int) ([]Entry, error) {
+func fill(all []Entry, n int) ([]Entry, error) {
 	slots := slotsOf(all)
 	if n == 0 {
 		n = slots
@@ -85,7 +85,7 @@ type gathered struct {
 
 // add notes slots of a host, new or known.
 func (g *gathered) add(name string, slots int) error {
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return err
 	}
 	if slots < 1 || g.total+slots > MaxSlots {
@@ -136,9 +136,9 @@ func parseSlots(number string) (int, error) {
 	return slots, nil
 }
 
-// CheckName refuses what cannot be the name of a host, and what ssh would take
+// checkName refuses what cannot be the name of a host, and what ssh would take
 // for something else, such as an option.
-func CheckName(name string) error {
+func checkName(name string) error {
 	if name == "" || len(name) > 255 {
 		return fmt.Errorf("host name of %d bytes: expected 1 to 255", len(name))
 	}

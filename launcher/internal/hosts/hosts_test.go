@@ -132,7 +132,7 @@ func TestFill(t *testing.T) {
 		{4, []Entry{{"a", 2}, {"b", 2}}},
 	}
 	for _, c := range cases {
-		got, err := Fill(all, c.n)
+		got, err := fill(all, c.n)
 		if err != nil {
 			t.Errorf("%d: %v", c.n, err)
 		}
@@ -141,7 +141,7 @@ func TestFill(t *testing.T) {
 		}
 	}
 	want := "7 ranks do not fit into the 6 slots of 3 hosts: name more hosts, or give them more slots (NAME:SLOTS)"
-	if _, err := Fill(all, 7); err == nil || err.Error() != want {
+	if _, err := fill(all, 7); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -224,7 +224,7 @@ func TestSlurmRefuses(t *testing.T) {
 func check(t *testing.T, all []Entry) {
 	total := 0
 	for _, h := range all {
-		if err := CheckName(h.Name); err != nil || h.Slots < 1 {
+		if err := checkName(h.Name); err != nil || h.Slots < 1 {
 			t.Fatalf("%+v was accepted: %v", h, err)
 		}
 		total += h.Slots
