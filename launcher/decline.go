@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"sync"
+
+	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 )
 
 // Decline tells the other nodes of a job that this one does not take part, and why, so that
@@ -47,13 +49,13 @@ func declineAtFirst(ctx context.Context, cfg Config, why error, signals *signals
 	wait := newPatience(cfg.Node.JoinTimeout)
 	defer wait.stop()
 	m.cfg.Notice(fmt.Sprintf("%v; waiting for %s, to tell that", why, m.whoIsMissing()))
-	verdict := refusalOf(atFirst(why))
+	verdict := agent.RefusalOf(atFirst(why))
 	err = m.await(ctx, signals, wait, func(e recruitEvent) error {
 		switch r := e.node; {
 		case e.gone == nil:
 			m.nodes[r.number] = r
-			r.conn.Send(encode(frameOver, 0, verdict))
-			leaving.Go(r.conn.Close)
+			r.Dismiss(verdict)
+			leaving.Go(r.Close)
 		case m.nodes[r.number] == nil: // it has left before it was told
 			m.forget(r)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 )
 
 // A doorway is where agents and ranks of other hosts come in. It refuses a peer without
@@ -23,12 +24,12 @@ type doorway struct {
 	gate      *auth.Gate
 
 	mu     sync.Mutex
-	agents map[int32]*remote // by the number of the host; those that have not come yet
+	agents map[int32]*agent.Site // by the number of the host; those that have not come yet
 }
 
 // openDoorway listens, on ports that the system chooses or of Config.Ports.
-func openDoorway(j *job, agents []*remote) (*doorway, error) {
-	d := &doorway{job: j, agents: map[int32]*remote{}}
+func openDoorway(j *job, agents []*agent.Site) (*doorway, error) {
+	d := &doorway{job: j, agents: map[int32]*agent.Site{}}
 	for _, r := range agents {
 		d.agents[int32(r.Number)] = r
 	}
@@ -122,8 +123,8 @@ func (d *doorway) check(h auth.Hello) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
-	case h.Version != agentVersion:
-		return fmt.Errorf("an agent that speaks version %d; the launcher speaks version %d", h.Version, agentVersion)
+	case h.Version != agent.Version:
+		return fmt.Errorf("an agent that speaks version %d; the launcher speaks version %d", h.Version, agent.Version)
 	case h.Job != d.job.id:
 		return fmt.Errorf("an agent of job %s; this is job %s", h.Job, d.job.id)
 	case d.agents[h.From] == nil:
@@ -149,7 +150,7 @@ func (d *doorway) pass(conn net.Conn, h auth.Hello) {
 		return
 	}
 	d.job.cfg.Log(fmt.Sprintf("the agent of host %s has connected from %s", r.Name, conn.RemoteAddr()))
-	r.attach(conn)
+	r.Attach(conn)
 }
 
 // close lets nobody in any more. It works on nil.

@@ -10,10 +10,6 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
-// drainPatience is how long, after all ranks have ended, their output may stay
-// open with nothing coming: a process that has left its rank may hold it.
-const drainPatience = 500 * time.Millisecond
-
 // finish ends what the ranks have left behind and waits for their output.
 func (j *job) finish() {
 	j.endLeftovers()
@@ -62,7 +58,7 @@ func (j *job) endLeftovers() {
 func (j *job) settle() {
 	var limit <-chan time.Time
 	if j.policy.Interrupted() {
-		limit = time.After(max(j.cfg.KillGrace, drainPatience))
+		limit = time.After(max(j.cfg.KillGrace, stdio.DrainPatience))
 	}
 	settleOutput(j.output, j.signals, limit, j.notice, func() { j.decide(policy.NoticeDue{}) })
 }
@@ -71,7 +67,7 @@ func (j *job) settle() {
 // end a job has come. It calls tell once notice is due meanwhile.
 func settleOutput(output *stdio.Forwarder, signals *signals, limit, notice <-chan time.Time, tell func()) {
 	done := output.Settled()
-	hurry := time.After(drainPatience)
+	hurry := time.After(stdio.DrainPatience)
 	for {
 		select {
 		case <-done:

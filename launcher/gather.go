@@ -10,20 +10,27 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/bootstrap"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
 
 // gather makes the sites of the job: it starts agents on all other hosts, and
 // waits until they have come.
-func (j *job) gather(ctx context.Context) error {
-	var remotes []*remote
+func (j *job) gather(ctx context.Context) (err error) {
+	if j.muster == nil && j.spread() && j.ships() {
+		if j.shipment, err = j.program.Contents(j.cfg.Program); err != nil {
+			return err
+		}
+	}
+	var remotes []*agent.Site
 	for _, p := range j.places {
 		if p.Here {
 			j.addSite(j.local(p), p)
 			continue
 		}
-		r := newRemote(j, p, j.muster.node(p.Number))
+		r := j.remote(p)
 		remotes = append(remotes, r)
 		j.addSite(r, p)
 	}
@@ -31,31 +38,31 @@ func (j *job) gather(ctx context.Context) error {
 		return j.openDoor(nil)
 	}
 	if len(remotes) > 0 {
-		if err := j.prepareRemotes(remotes); err != nil {
+		if err := j.openDoor(remotes); err != nil {
+			return err
+		}
+		if err := j.startAgents(remotes); err != nil {
 			return err
 		}
 	}
 	return j.await(ctx)
 }
 
-// prepareRemotes opens the doorway and sends for the agents.
-func (j *job) prepareRemotes(remotes []*remote) (err error) {
-	if j.ships() {
-		if j.shipment, err = j.program.Contents(j.cfg.Program); err != nil {
-			return err
-		}
-	}
-	if err := j.openDoor(remotes); err != nil {
-		return err
-	}
-	return j.startAgents(remotes)
+// remote returns the site of a place on another host.
+func (j *job) remote(p hosts.Place) *agent.Site {
+	return agent.NewSite(agent.Launcher{
+		Silence: j.cfg.silence(), Measure: j.cfg.Measure, Program: j.shipment, Output: j.output, Input: j.input,
+		Order: j.order, Elapsed: func() time.Duration { return time.Since(j.begun) },
+		End:    func() agent.JobEnd { return jobEnd(j.policy.Verdict()) },
+		Report: j.report, Log: j.cfg.Log,
+	}, p, j.muster.conn(p.Number))
 }
 
 // ships reports whether the program is copied to other hosts.
 func (j *job) ships() bool { return j.cfg.Remote.Stage || j.program.Built() }
 
 // openDoor lets ranks of other hosts in, and agents that are yet to come.
-func (j *job) openDoor(agents []*remote) (err error) {
+func (j *job) openDoor(agents []*agent.Site) (err error) {
 	if j.doorway, err = openDoorway(j, agents); err != nil {
 		return err
 	}
@@ -64,22 +71,22 @@ func (j *job) openDoor(agents []*remote) (err error) {
 }
 
 // startAgents starts agents on other hosts.
-func (j *job) startAgents(remotes []*remote) error {
-	j.starters = map[*bootstrap.Starter][]*remote{}
+func (j *job) startAgents(remotes []*agent.Site) error {
+	j.starters = map[*bootstrap.Starter][]*agent.Site{}
 	j.starterEnded = make(chan *bootstrap.Starter, len(remotes))
-	agent, err := bootstrap.Find(j.cfg.Remote.Agent, j.cfg.Remote.Stage)
+	program, err := bootstrap.Find(j.cfg.Remote.Agent, j.cfg.Remote.Stage)
 	if err != nil {
 		return err
 	}
 	if j.cfg.Remote.Srun {
-		var hosts []string
+		var names []string
 		for _, r := range remotes {
-			hosts = append(hosts, r.Name)
+			names = append(names, r.Name)
 		}
-		return j.start(bootstrap.Srun(hosts, agent), remotes)
+		return j.start(bootstrap.Srun(names, program), remotes)
 	}
 	for _, r := range remotes {
-		if err := j.start(bootstrap.SSH(j.cfg.Remote.SSH, r.Name, agent), []*remote{r}); err != nil {
+		if err := j.start(bootstrap.SSH(j.cfg.Remote.SSH, r.Name, program), []*agent.Site{r}); err != nil {
 			return err
 		}
 	}
@@ -88,20 +95,20 @@ func (j *job) startAgents(remotes []*remote) error {
 
 // start starts the agents of some hosts, and tells them where this launcher is and how to prove that
 // they are its agents.
-func (j *job) start(s *bootstrap.Starter, remotes []*remote) error {
-	config := agentConfig{
-		Version: agentVersion, Job: j.id,
+func (j *job) start(s *bootstrap.Starter, remotes []*agent.Site) error {
+	contact := agent.Contact{
+		Version: agent.Version, Job: j.id,
 		Addresses: j.doorway.addresses, TLS: j.cfg.TLS, Silence: j.cfg.silence(),
-		Nodes: map[string]agentNode{},
+		Nodes: map[string]agent.Proof{},
 	}
 	for _, r := range remotes {
 		name := r.Name
 		if !j.cfg.Remote.Srun {
-			name = anyNode
+			name = agent.AnyNode
 		}
-		config.Nodes[name] = agentNode{Host: r.Number, Credentials: j.server.Authority().Agent(int32(r.Number)).Text()}
+		contact.Nodes[name] = agent.Proof{Host: r.Number, Credentials: j.server.Authority().Agent(int32(r.Number)).Text()}
 	}
-	line, err := json.Marshal(config)
+	line, err := json.Marshal(contact)
 	if err != nil {
 		return err
 	}
@@ -124,7 +131,7 @@ func (j *job) await(ctx context.Context) error {
 	defer close(done)
 	reminding.Go(func() { boot.Remind(done, j.remind) })
 	for _, s := range j.sites {
-		r, ok := s.(*remote)
+		r, ok := s.(*agent.Site)
 		if !ok {
 			continue
 		}
@@ -132,15 +139,15 @@ func (j *job) await(ctx context.Context) error {
 			return err
 		}
 		j.cfg.Log(fmt.Sprintf("host %d is %s: ranks %d to %d, agent %d on %s with %d cores",
-			r.Number, r.Name, r.First, int(r.First)+r.Ranks-1, r.agent.PID, r.agent.Host, r.agent.Cores))
+			r.Number, r.Name, r.First, int(r.First)+r.Ranks-1, r.About().PID, r.About().Host, r.About().Cores))
 	}
 	return nil
 }
 
-func (j *job) awaitOne(ctx context.Context, r *remote, limit <-chan time.Time) error {
+func (j *job) awaitOne(ctx context.Context, r *agent.Site, limit <-chan time.Time) error {
 	for {
 		select {
-		case err := <-r.ready:
+		case err := <-r.Arrived():
 			return err
 		case s := <-j.starterEnded:
 			if err := j.starterGone(s); err != nil {
@@ -162,14 +169,14 @@ func (j *job) awaitOne(ctx context.Context, r *remote, limit <-chan time.Time) e
 // has ended, or nil if it had come before.
 func (j *job) starterGone(s *bootstrap.Starter) error {
 	for _, r := range j.starters[s] {
-		if !r.connected() {
+		if !r.Connected() {
 			return s.Failure(r.Name)
 		}
 	}
 	return nil
 }
 
-func (j *job) nobodyCame(r *remote) error {
+func (j *job) nobodyCame(r *agent.Site) error {
 	return fmt.Errorf("host %s: no agent has connected within %s to %s, waiting for %s: is there a firewall, or an address that only this host knows? choose one with --interface",
 		r.Name, phrase.Limit(j.cfg.Remote.Patience), strings.Join(j.doorway.addresses, ", "), j.absent())
 }
@@ -187,9 +194,9 @@ func (j *job) absent() string {
 	var names []string
 	remotes := 0
 	for _, s := range j.sites {
-		if r, ok := s.(*remote); ok {
+		if r, ok := s.(*agent.Site); ok {
 			remotes++
-			if !r.connected() {
+			if !r.Connected() {
 				names = append(names, r.Name)
 			}
 		}
@@ -209,7 +216,7 @@ const starterPatience = 2 * time.Second
 func (j *job) dismissStarters() {
 	limit := time.After(starterPatience)
 	for s, remotes := range j.starters {
-		if slices.ContainsFunc(remotes, func(r *remote) bool { return !r.connected() }) {
+		if slices.ContainsFunc(remotes, func(r *agent.Site) bool { return !r.Connected() }) {
 			s.Kill() // nothing will make it end by itself soon
 		}
 		select {

@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
 // fakeSSH stands for ssh: it runs the command line on this machine, as a host of
@@ -160,11 +161,14 @@ func TestMissingHostsAreNamed(t *testing.T) {
 	var told string
 	j := &job{cfg: Config{Notice: func(s string) { told += s + "\n" }}}
 	for _, name := range []string{"a", "b", "c"} {
-		j.sites = append(j.sites, &remote{Place: hosts.Place{Name: name}})
+		j.sites = append(j.sites, agent.NewSite(agent.Launcher{Report: func(any) {}}, hosts.Place{Name: name}, nil))
 	}
 	for _, s := range j.sites {
 		j.remind("10 s")
-		s.(*remote).conn.Store(&talk.Conn{})
+		here, there := net.Pipe()
+		there.Close()
+		s.(*agent.Site).Attach(here)
+		defer s.Close()
 	}
 	j.remind("70 s")
 	want := "waiting for hosts a, b, c (3 of 3 are missing) for 10 s\nwaiting for hosts b, c (2 of 3 are missing) for 10 s\nwaiting for host c (1 of 3 is missing) for 10 s\n"

@@ -13,6 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/bootstrap"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
@@ -40,11 +41,11 @@ type job struct {
 
 	places       []hosts.Place
 	sites        []site
-	siteOf       []site                           // index is the rank
-	muster       *muster                          // where nodes have come together; nil without any
-	doorway      *doorway                         // where agents and ranks of other hosts come in; nil without any
-	shipment     []byte                           // the program, if it is copied to other hosts
-	starters     map[*bootstrap.Starter][]*remote // with the hosts that each starts an agent on
+	siteOf       []site                               // index is the rank
+	muster       *muster                              // where nodes have come together; nil without any
+	doorway      *doorway                             // where agents and ranks of other hosts come in; nil without any
+	shipment     []byte                               // the program, if it is copied to other hosts
+	starters     map[*bootstrap.Starter][]*agent.Site // with the hosts that each starts an agent on
 	starterEnded chan *bootstrap.Starter
 
 	begins atomic.Pointer[time.Time] // since when waits in gaspi.Init count; nil unless all ranks run

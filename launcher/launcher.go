@@ -16,10 +16,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 )
@@ -112,7 +114,7 @@ func runNodes(ctx context.Context, cfg Config, p *executable.File, signals *sign
 	cfg.Ranks = int(all[len(all)-1].First) + all[len(all)-1].Ranks
 	j, err := newJob(cfg, p, all, signals)
 	if err != nil {
-		m.dismiss(refusalOf(atFirst(err)))
+		m.dismiss(agent.RefusalOf(atFirst(err)))
 		return Result{}, err
 	}
 	j.muster = m
@@ -135,4 +137,15 @@ type BuildError struct {
 // Error names the package.
 func (e *BuildError) Error() string {
 	return fmt.Sprintf("go build %s ended with status %d", e.Package, e.ExitCode)
+}
+
+// RunAgent is what the command in Remote.Agent does on another host: it reads
+// from stdin who its launcher is, connects to it, and runs its ranks until the
+// job is over or the connection ends, whichever comes first; nothing of it is
+// left then. It belongs to a process of its own, whose signals and orphans it
+// takes over. staged is the temporary directory that holds this program, and
+// that RunAgent removes; empty for none. It returns the exit status, and has then
+// said on stderr what is wrong, if anything is. probe is Config.Probe for the host of the agent.
+func RunAgent(stdin io.Reader, stderr io.Writer, staged string, probe func() (Prober, error)) int {
+	return agent.Run(stdin, stderr, staged, probing(probe))
 }

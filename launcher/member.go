@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/control"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
@@ -22,14 +23,15 @@ import (
 // A member is a node other than 0: an agent that runs a program of its own, and shows the
 // output of its ranks itself.
 type member struct {
-	agent
+	agent   *agent.Agent
 	cfg     Config
+	program *executable.File
 	signals *signals
 	output  *stdio.Forwarder
 	frames  chan received
 	over    chan struct{} // closed when nobody takes frames any more
 	asked   syscall.Signal
-	verdict *verdict // nil until the job is over
+	end     *agent.JobEnd // nil until the job is over
 }
 
 // errAskedTwice says that a user did not want to wait for the job to end.
@@ -52,13 +54,10 @@ func runMember(ctx context.Context, cfg Config, p *executable.File, problem erro
 	if err != nil {
 		return Result{}, err
 	}
-	m := &member{cfg: cfg, signals: signals, frames: make(chan received), over: make(chan struct{})}
-	m.agent = agent{
-		config: agentConfig{Silence: cfg.silence(), proof: auth.Credentials{Key: key}}, probe: probing(cfg.Probe),
-		conn: talk.New(conn, cfg.silence()), thread: supervise.NewThread(), family: &supervise.Children{},
-		hurry: make(chan struct{}), member: m, own: p,
-	}
-	defer m.agent.close()
+	m := &member{cfg: cfg, program: p, signals: signals, frames: make(chan received), over: make(chan struct{})}
+	line := talk.New(conn, cfg.silence())
+	m.agent = agent.Join(line, agent.Own{Complete: m.complete, Notice: m.notice, Probe: probing(cfg.Probe)})
+	defer m.agent.Close()
 	if m.output, err = stdio.Open(cfg.stdio()); err != nil {
 		reportProblem(cfg, key, err)
 		return Result{}, err
@@ -69,21 +68,26 @@ func runMember(ctx context.Context, cfg Config, p *executable.File, problem erro
 			cfg.Log(fmt.Sprintf("processes that leave their group will not be found: %v", err))
 		}
 	}
-	cfg.Node.greet(m.conn, cfg, nil)
+	agent.Enlist(line, cfg.enlistment(), nil)
 	return m.run(ctx)
 }
 
 // reportProblem tells node 0, if it is there already, why this node cannot take part.
 func reportProblem(cfg Config, key auth.Key, problem error) {
 	n := cfg.Node
-	n.JoinTimeout = addressHeadway
+	n.JoinTimeout = agent.Headway
 	quiet := cfg
 	quiet.Notice = func(string) {}
 	if conn, err := n.join(context.Background(), quiet, key, nil); err == nil {
 		line := talk.New(conn, cfg.silence())
-		n.greet(line, cfg, problem)
+		agent.Enlist(line, cfg.enlistment(), problem)
 		line.Close()
 	}
+}
+
+// enlistment is what this node says of itself when it joins.
+func (c Config) enlistment() agent.Enlistment {
+	return agent.Enlistment{Nodes: c.Node.Count, Ranks: c.Ranks, Transport: c.Transport}
 }
 
 // run does what node 0 says until the job is over, or node 0 is gone.
@@ -92,9 +96,9 @@ func (m *member) run(ctx context.Context) (Result, error) {
 	go m.receiveLoop()
 	err := m.loop(ctx)
 	close(m.over)
-	m.conn.Break()
+	m.agent.Break()
 	if err != nil {
-		m.abandon()
+		m.agent.Abandon()
 		m.settle()
 	}
 	if errors.Is(err, errAskedTwice) {
@@ -103,24 +107,28 @@ func (m *member) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if m.done != nil {
-		<-m.done
-	}
+	m.agent.AwaitFinish()
 	m.settle()
-	if err := m.verdict.err(); err != nil {
+	if err := m.end.Err(); err != nil {
 		return Result{}, err
 	}
-	result := Result{ExitCode: m.verdict.Code, Sentence: m.verdict.Sentence, Elapsed: time.Since(begun)}
+	result := Result{ExitCode: m.end.Code, Sentence: m.end.Sentence, Elapsed: time.Since(begun)}
 	if result.Sentence != "" {
-		m.output.Interject(func() { m.cfg.Notice(result.Sentence) })
+		m.notice(result.Sentence)
 		m.settle()
 	}
 	return result, ctx.Err()
 }
 
+// A received is a frame of node 0, or the end of the connection.
+type received struct {
+	frame talk.Frame
+	err   error
+}
+
 func (m *member) receiveLoop() {
 	for {
-		f, err := m.conn.Receive()
+		f, err := m.agent.Receive()
 		select {
 		case m.frames <- received{f, err}:
 		case <-m.over:
@@ -132,20 +140,21 @@ func (m *member) receiveLoop() {
 	}
 }
 
-// loop returns nil once the verdict is there.
+// loop returns nil once node 0 has said how the job has ended.
 func (m *member) loop(ctx context.Context) error {
 	done := ctx.Done()
-	for m.verdict == nil {
+	for m.end == nil {
 		select {
 		case <-m.signalsDue():
 			for _, held := range m.signals.takeHeld() {
-				m.local.Signal(held)
+				m.agent.Signal(held)
 			}
 		case r := <-m.frames:
 			if r.err != nil {
 				return m.lost(r.err)
 			}
-			if err := m.obey(r.frame); err != nil {
+			var err error
+			if m.end, err = m.agent.Obey(r.frame); err != nil {
 				return fmt.Errorf("node 0 makes no sense: %w", err)
 			}
 		case sig := <-m.signals.channel():
@@ -153,43 +162,30 @@ func (m *member) loop(ctx context.Context) error {
 				return err
 			}
 		case err := <-m.output.Broken():
-			m.ask(demand{Code: 1, What: fmt.Sprintf("cannot write the output: %v", err)})
+			m.agent.Ask(agent.Demand{Code: 1, What: fmt.Sprintf("cannot write the output: %v", err)})
 		case <-done:
 			done = nil
-			if m.local == nil {
+			if !m.agent.Ordered() {
 				return ctx.Err()
 			}
-			m.ask(demand{Code: 1, What: "stopped: " + context.Cause(ctx).Error()})
+			m.agent.Ask(agent.Demand{Code: 1, What: "stopped: " + context.Cause(ctx).Error()})
 		}
 	}
 	return nil
 }
 
-// obey does what one frame says.
-func (m *member) obey(f talk.Frame) error {
-	switch f.Kind {
-	case frameNotice:
-		m.output.Interject(func() { m.cfg.Notice(string(f.Data)) })
-		return nil
-	case frameOver:
-		v, err := decode[verdict](f)
-		m.verdict = &v
-		return err
-	}
-	return m.handle(f)
-}
-
-func (m *member) ask(d demand) { m.conn.Send(encode(frameDemand, 0, d)) }
+// notice tells the user something, behind the output so far.
+func (m *member) notice(sentence string) { m.output.Interject(func() { m.cfg.Notice(sentence) }) }
 
 // signalled handles a signal that this process got. A signal that ends a job ends it on all
 // nodes.
 func (m *member) signalled(sig syscall.Signal) error {
 	switch {
-	case endsEarly(sig) != "" && m.local == nil:
+	case endsEarly(sig) != "" && !m.agent.Ordered():
 		return &interruptedError{sig}
 	case supervise.EndSignals[sig] != "" && m.asked == 0:
 		m.asked = sig
-		m.ask(demand{Signal: int(sig)})
+		m.agent.Ask(agent.Demand{Signal: int(sig)})
 	case supervise.EndSignals[sig] != "":
 		return errAskedTwice
 	case sig == syscall.SIGTSTP:
@@ -205,7 +201,7 @@ func (m *member) signalsDue() <-chan struct{} {
 	if m.signals == nil || len(m.signals.held) == 0 {
 		return nil
 	}
-	return m.begun
+	return m.agent.Begun()
 }
 
 // lost is the error of a node that has lost node 0.
@@ -224,8 +220,8 @@ func (m *member) lost(err error) error {
 func (m *member) settle() { settleOutput(m.output, m.signals, nil, nil, nil) }
 
 // complete adds to a task what the user of this node has said.
-func (m *member) complete(t *supervise.Task, p *executable.File) {
-	t.Command = p.Command(m.cfg.Program, "", m.cfg.Args)
+func (m *member) complete(t *supervise.Task) {
+	t.Command = m.program.Command(m.cfg.Program, "", m.cfg.Args)
 	t.Command.Inherited, t.Command.Added = os.Environ(), m.cfg.Env
 	t.Cores, t.Adopt = m.cfg.Bind == BindCore, m.cfg.Foreground
 	t.Files = func(r Rank) (*stdio.Files, error) { return m.output.Files(r, nil) }

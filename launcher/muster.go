@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
@@ -36,16 +37,9 @@ type muster struct {
 
 // A recruit is a node that has joined, before its ranks have numbers.
 type recruit struct {
+	*agent.NodeConn
 	number int
-	conn   *talk.Conn
 	at     net.Addr // of this host, by which it has come
-	ready  ready
-	next   chan received // holds what came after its first word
-}
-
-type received struct {
-	frame talk.Frame
-	err   error
 }
 
 // A recruitEvent says that a node has joined, or, if gone says so, left before the start.
@@ -55,7 +49,7 @@ type recruitEvent struct {
 }
 
 // String names the node.
-func (r *recruit) String() string { return nodeName(r.number, r.ready.Host) }
+func (r *recruit) String() string { return nodeName(r.number, r.Ready().Host) }
 
 func nodeName(number int, host string) string {
 	if host == "" {
@@ -114,8 +108,8 @@ func (m *muster) check(h auth.Hello) error {
 	switch {
 	case h.Role != auth.RoleAgent:
 		return fmt.Errorf("this is where nodes meet, and no place for a %s", h.Role)
-	case h.Version != agentVersion:
-		return fmt.Errorf("gaspi-run of node %d speaks version %d and that of node 0 version %d: install the same one on all nodes", h.From, h.Version, agentVersion)
+	case h.Version != agent.Version:
+		return fmt.Errorf("gaspi-run of node %d speaks version %d and that of node 0 version %d: install the same one on all nodes", h.From, h.Version, agent.Version)
 	case h.Job != m.key.JobID():
 		return fmt.Errorf("it is of job %s; this is job %s", h.Job, m.key.JobID())
 	case h.From == 0:
@@ -141,29 +135,18 @@ func (m *muster) pass(conn net.Conn, h auth.Hello) {
 		conn.Close() // two came at the same time
 		return
 	}
-	r := &recruit{number: int(h.From), conn: talk.New(conn, m.cfg.silence()), at: conn.LocalAddr(), next: make(chan received, 1)}
-	go m.hearLoop(r)
+	r := &recruit{agent.NewNodeConn(talk.New(conn, m.cfg.silence())), int(h.From), conn.LocalAddr()}
+	go m.hear(r)
 }
 
-// hearLoop waits for the first word of a node, and for what comes after it: that is the
+// hear waits for the first word of a node, and for what comes after it: that is the
 // job's business, or the end of the node.
-func (m *muster) hearLoop(r *recruit) {
-	f, err := r.conn.Receive()
-	if err == nil && f.Kind != frameReady {
-		err = fmt.Errorf("its first frame is of kind %d", f.Kind)
-	}
-	if err == nil {
-		r.ready, err = decode[ready](f)
-	}
-	if err == nil && r.ready.Node == nil {
-		err = errors.New("it says nothing of itself")
-	}
+func (m *muster) hear(r *recruit) {
+	err := r.Hear()
 	if !m.report(recruitEvent{r, err}) || err != nil {
 		return
 	}
-	f, err = r.conn.Receive()
-	r.next <- received{f, err}
-	if err != nil {
+	if err := r.HearOn(); err != nil {
 		m.report(recruitEvent{r, err})
 	}
 }
@@ -182,7 +165,7 @@ func (m *muster) gather(ctx context.Context, signals *signals) (err error) {
 	defer close(m.over)
 	defer func() {
 		if err != nil {
-			m.dismiss(refusalOf(err))
+			m.dismiss(agent.RefusalOf(err))
 		}
 	}()
 	wait := newPatience(m.cfg.Node.JoinTimeout)
@@ -225,27 +208,27 @@ func (m *muster) handle(e recruitEvent) error {
 		m.forget(r)
 		return nil
 	}
-	own := r.ready.Node
-	if own.Problem != "" {
-		return verdict{Problem: r.String() + ": " + own.Problem, Because: own.Because}.err()
+	own := r.Ready().Node
+	if err := r.Problem(r.String()); err != nil {
+		return err
 	}
 	if err := m.differs(r); err != nil {
 		m.cfg.Notice(err.Error())
-		r.conn.Send(encode(frameOver, 0, refusalOf(err)))
+		r.Dismiss(agent.RefusalOf(err))
 		m.forget(r)
 		return nil
 	}
 	m.nodes[r.number] = r
-	m.cfg.Log(fmt.Sprintf("%v has joined: %d ranks, process %d, %d cores", r, own.Ranks, r.ready.PID, r.ready.Cores))
+	m.cfg.Log(fmt.Sprintf("%v has joined: %d ranks, process %d, %d cores", r, own.Ranks, r.Ready().PID, r.Ready().Cores))
 	return nil
 }
 
 // differs says what a node has to be told apart from this one, which it must not be.
 func (m *muster) differs(r *recruit) error {
-	own, ranks := r.ready.Node, m.cfg.Ranks+r.ready.Node.Ranks
+	own, ranks := r.Ready().Node, m.cfg.Ranks+r.Ready().Node.Ranks
 	for _, other := range m.nodes {
 		if other != nil {
-			ranks += other.ready.Node.Ranks
+			ranks += other.Ready().Node.Ranks
 		}
 	}
 	switch {
@@ -261,7 +244,7 @@ func (m *muster) differs(r *recruit) error {
 
 // forget lets a node go, so that it may come again.
 func (m *muster) forget(r *recruit) {
-	go r.conn.Close()
+	go r.Close()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.taken, int32(r.number))
@@ -326,18 +309,18 @@ func (m *muster) tell(sentence string) {
 	m.cfg.Notice(sentence)
 	for _, r := range m.nodes {
 		if r != nil {
-			r.conn.Send(talk.Frame{Kind: frameNotice, Data: []byte(sentence)})
+			r.Tell(sentence)
 		}
 	}
 }
 
 // dismiss tells all nodes that the job does not run, and lets them go.
-func (m *muster) dismiss(v verdict) {
+func (m *muster) dismiss(v agent.JobEnd) {
 	var all sync.WaitGroup
 	for _, r := range m.nodes {
 		if r != nil {
-			r.conn.Send(encode(frameOver, 0, v))
-			all.Go(r.conn.Close)
+			r.Dismiss(v)
+			all.Go(r.Close)
 		}
 	}
 	all.Wait()
@@ -348,18 +331,18 @@ func (m *muster) places() []hosts.Place {
 	out := []hosts.Place{{Name: "this node", Here: true, Ranks: m.cfg.Ranks}}
 	first := Rank(m.cfg.Ranks)
 	for _, r := range m.nodes[1:] {
-		out = append(out, hosts.Place{Name: r.String(), Number: r.number, First: first, Ranks: r.ready.Node.Ranks})
-		first += Rank(r.ready.Node.Ranks)
+		out = append(out, hosts.Place{Name: r.String(), Number: r.number, First: first, Ranks: r.Ready().Node.Ranks})
+		first += Rank(r.Ready().Node.Ranks)
 	}
 	return out
 }
 
-// node returns a node that has joined. It returns nil without a muster.
-func (m *muster) node(number int) *recruit {
+// conn returns the connection of a node that has joined. It returns nil without a muster.
+func (m *muster) conn(number int) *agent.NodeConn {
 	if m == nil {
 		return nil
 	}
-	return m.nodes[number]
+	return m.nodes[number].NodeConn
 }
 
 // close lets nobody in any more. It works on nil.

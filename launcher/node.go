@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"runtime"
 	"strconv"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
 // A Node says that this process starts the ranks of one node alone, and that a process like
@@ -108,52 +106,12 @@ func (n Node) key() (auth.Key, error) {
 	return c.Key, err
 }
 
-// An enlistment is what a node says of itself when it joins.
-type enlistment struct {
-	Nodes     int // how many it expects
-	Ranks     int // how many it starts
-	Transport string
-	Problem   string // why it cannot start any; empty if it can
-	Because   obstacle
-}
-
-// A verdict is how the job has ended, for the other nodes.
-type verdict struct {
-	Code     int    // the exit code of all nodes
-	Sentence string // why it is not 0
-	Problem  string // why the job did not run; empty if it did
-	Because  obstacle
-}
-
-// verdictOf is how a job has ended, as its policy says, for other nodes.
-func verdictOf(code int, sentence string, err error) verdict {
+// jobEnd returns how a job has ended, as its policy says, for other nodes.
+func jobEnd(code int, sentence string, err error) agent.JobEnd {
 	if err != nil {
-		return refusalOf(err)
+		return agent.RefusalOf(err)
 	}
-	return verdict{Code: code, Sentence: sentence}
-}
-
-// refusalOf is the verdict on a job that does not run.
-func refusalOf(err error) verdict {
-	return verdict{Problem: err.Error(), Because: obstacleOf(err)}
-}
-
-// err is the error of a job that did not run, or nil.
-func (v verdict) err() error {
-	switch {
-	case v.Problem == "":
-		return nil
-	case v.Because <= otherObstacle || int(v.Because) >= len(obstacles):
-		return errors.New(v.Problem)
-	}
-	return &supervise.StartError{Kind: obstacles[v.Because], Sentence: v.Problem}
-}
-
-// A demand is what a node wants of the job: its end, by a signal or for a reason.
-type demand struct {
-	Signal int // that the node got, or 0
-	Code   int
-	What   string
+	return agent.JobEnd{Code: code, Sentence: sentence}
 }
 
 // join reaches node 0 and proves the key, as often as it takes within the join timeout.
@@ -165,10 +123,9 @@ func (n Node) join(ctx context.Context, cfg Config, key auth.Key, signals *signa
 			return nil, err
 		}
 	}
-	a := agentConfig{Job: key.JobID(), Addresses: []string{n.Rendezvous}, host: n.Number, proof: auth.Credentials{Key: key}}
 	attempts, over := make(chan reached), make(chan struct{})
 	defer close(over)
-	go a.attemptLoop(secure, attempts, over)
+	go attemptLoop(agent.NodeContact(key.JobID(), n.Rendezvous, n.Number, key), secure, attempts, over)
 	wait := newPatience(n.JoinTimeout)
 	defer wait.stop()
 	why, stranger := errors.New("no answer yet"), false
@@ -206,9 +163,9 @@ type reached struct {
 }
 
 // attemptLoop tries again and again until it succeeds, is refused, or nobody listens.
-func (c agentConfig) attemptLoop(secure *tls.Config, attempts chan<- reached, over <-chan struct{}) {
+func attemptLoop(c agent.Contact, secure *tls.Config, attempts chan<- reached, over <-chan struct{}) {
 	for {
-		conn, _, err := c.attempt(secure)
+		conn, _, err := c.Attempt(secure)
 		select {
 		case attempts <- reached{conn, err}:
 			if err == nil || errors.Is(err, auth.ErrRefused) {
@@ -221,7 +178,7 @@ func (c agentConfig) attemptLoop(secure *tls.Config, attempts chan<- reached, ov
 			return
 		}
 		select {
-		case <-time.After(addressHeadway):
+		case <-time.After(agent.Headway):
 		case <-over:
 			return
 		}
@@ -256,14 +213,4 @@ func (p *patience) stop() { p.word.Stop() }
 func (p *patience) passed() time.Duration {
 	p.word.Reset(nextWord)
 	return time.Since(p.begun).Round(time.Second)
-}
-
-// greet says to node 0 what this node is.
-func (n Node) greet(conn *talk.Conn, cfg Config, problem error) {
-	name, _ := os.Hostname()
-	e := enlistment{Nodes: n.Count, Ranks: cfg.Ranks, Transport: cfg.Transport}
-	if problem != nil {
-		e.Problem, e.Because = problem.Error(), obstacleOf(problem)
-	}
-	conn.Send(encode(frameReady, 0, ready{Host: name, PID: os.Getpid(), Cores: runtime.GOMAXPROCS(0), Node: &e}))
 }

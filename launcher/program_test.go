@@ -3,14 +3,10 @@ package launcher
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 )
 
 func TestPackagesAreBuilt(t *testing.T) {
@@ -51,18 +47,6 @@ func TestArgumentsThatAreTooLong(t *testing.T) {
 	const most = 128 << 10 // of one argument, in the kernel
 	_, err := runJob(t, Config{Program: "true", Ranks: 1, Args: []string{strings.Repeat("x", most)}})
 	if want := "true: not executable: its arguments and environment are longer than the system takes; shorten them, or pass a file"; !errors.Is(err, ErrNotExecutable) || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
-}
-
-// TestDirectoryThatIsNotThere is about another host: this one has it.
-func TestDirectoryThatIsNotThere(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "nowhere")
-	err := executable.At("/bin/sh", "sh").Command("sh", dir, nil).Explain(syscall.ENOENT)
-	r := newRemote(&job{program: executable.At("/bin/sh", "sh")}, hosts.Place{Name: "b"}, nil)
-	err = r.problem(started{Problem: err.Error(), Because: obstacleOf(err)})
-	want := "host b: sh: there is no directory " + dir + " to start it in; the program and its directory must be there too, or be copied with --stage"
-	if !errors.Is(err, executable.ErrNoDirectory) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -12,6 +12,19 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 )
 
+// envTransport is read by package gaspi, too.
+const envTransport = "GASPI_TRANSPORT"
+
+// transports are the values of Config.Transport.
+var transports = []string{"", "auto", "shm", "tcp", transportRDMA}
+
+const (
+	transportRDMA     = "rdma"     // which programs have only if they were built with it
+	transportLoopback = "loopback" // of a single rank, which the variable alone can name
+
+	transportWords = "auto, shm, tcp or rdma"
+)
+
 // variable returns what ranks find in a variable of their environment, but for what the
 // launcher itself sets there.
 func (c Config) variable(name string) (value string, set bool) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/trace"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/timeline"
 )
@@ -95,8 +96,8 @@ type clocks struct {
 
 // measure measures the clock of a site whose ranks have been started.
 func (c *clocks) measure(i int, s site) {
-	if r, ok := s.(*remote); ok {
-		c.of[i].First, _ = r.clock()
+	if r, ok := s.(*agent.Site); ok {
+		c.of[i].First, _ = r.Clock()
 	}
 }
 
@@ -134,8 +135,8 @@ func (j *job) endTrace() *TraceResult {
 // clock returns the clock of a site, which is measured once more.
 func (j *job) clock(i int) timeline.Clock {
 	c := j.clocks.of[i]
-	if r, ok := j.sites[i].(*remote); ok {
-		last, answered := r.clock()
+	if r, ok := j.sites[i].(*agent.Site); ok {
+		last, answered := r.Clock()
 		switch {
 		case !answered:
 			last = c.First

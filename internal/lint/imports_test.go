@@ -189,6 +189,9 @@ const launcherTable = `
 
 	# And from what they have recorded, one timeline.
 	NONE < timeline;
+
+	# The ranks of another host, and both ends of the connection with it.
+	hosts, talk, phrase, stdio, supervise, executable, policy, timeline < agent;
 `
 
 // bootTable is who may import whom among the internal packages of internal/boot.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
@@ -32,6 +33,10 @@ type Destination struct {
 	// and Stderr get none of its output then. Empty means no directory.
 	Dir string
 }
+
+// DrainPatience is how long, after all ranks have ended, their output may stay
+// open with nothing coming: a process that has left its rank may hold it.
+const DrainPatience = 500 * time.Millisecond
 
 // A Forwarder carries the output of ranks to their destination.
 type Forwarder struct {

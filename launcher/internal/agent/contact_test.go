@@ -1,4 +1,4 @@
-package launcher
+package agent
 
 import (
 	"bytes"
@@ -16,17 +16,17 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
-func TestAgentConfig(t *testing.T) {
+func TestContact(t *testing.T) {
 	t.Setenv("SLURMD_NODENAME", "h2")
 	job := auth.NewAuthority("j")
 	node := func(host int) string {
-		text, err := json.Marshal(agentNode{Host: host, Credentials: job.Agent(int32(host)).Text()})
+		text, err := json.Marshal(Proof{Host: host, Credentials: job.Agent(int32(host)).Text()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(text)
 	}
-	version := fmt.Sprintf(`{"version":%d`, agentVersion)
+	version := fmt.Sprintf(`{"version":%d`, Version)
 	cases := []struct {
 		name, line string
 		host       int
@@ -40,10 +40,10 @@ func TestAgentConfig(t *testing.T) {
 		{"cut", version, 0, "an agent is started by gaspi-run"},
 		{"nonsense", "hello\n", 0, "makes no sense"},
 		{"version", `{"version":3}` + "\n", 0,
-			fmt.Sprintf("speaks version %d to agents and that of the launcher version 3: install the same one on both hosts, or use --stage", agentVersion)},
+			fmt.Sprintf("speaks version %d to agents and that of the launcher version 3: install the same one on both hosts, or use --stage", Version)},
 	}
 	for _, c := range cases {
-		got, err := readAgentConfig(strings.NewReader(c.line))
+		got, err := readContact(strings.NewReader(c.line))
 		if c.want == "" && (err != nil || got.host != c.host) {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
@@ -86,7 +86,7 @@ func TestAgentTriesUntilTheHandshakeIsThrough(t *testing.T) {
 		}})
 		served <- gate.Serve(&pickyListener{l, 3}, func(conn net.Conn, h auth.Hello) { conn.Close(); came <- h })
 	}()
-	c := agentConfig{Job: "j", Addresses: []string{l.Addr().String()}, host: 1, proof: job.Agent(1)}
+	c := Contact{Job: "j", Addresses: []string{l.Addr().String()}, host: 1, proof: job.Agent(1)}
 	conn, _, err := c.connect()
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestDialAny(t *testing.T) {
 func TestEnvironmentThatBelongsToAHost(t *testing.T) {
 	there := []string{"A=1", "HOME=/there", "SLURM_NODEID=1", "XDG_RUNTIME_DIR=x", "SSH_AUTH_SOCK=y", "PATH=p", "USERS=2", "odd"}
 	want := []string{"A=1", "PATH=p", "USERS=2", "odd"}
-	got := portable(there)
+	got := Portable(there)
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -143,17 +143,17 @@ func TestEnvironmentThatBelongsToAHost(t *testing.T) {
 	}
 }
 
-// FuzzReadAgentConfig checks that whatever comes first is a sentence or a host with
+// FuzzReadContact checks that whatever comes first is a sentence or a host with
 // credentials.
-func FuzzReadAgentConfig(f *testing.F) {
+func FuzzReadContact(f *testing.F) {
 	f.Add([]byte("hello\n"))
-	f.Add(fmt.Appendf(nil, `{"version":%d,"nodes":{"*":{"host":1}}}`+"\n", agentVersion))
-	text, _ := json.Marshal(agentConfig{Version: agentVersion, Job: "j", Addresses: []string{"127.0.0.1:1"},
-		Nodes: map[string]agentNode{anyNode: {Host: 1, Credentials: auth.NewAuthority("j").Agent(1).Text()}}})
+	f.Add(fmt.Appendf(nil, `{"version":%d,"nodes":{"*":{"host":1}}}`+"\n", Version))
+	text, _ := json.Marshal(Contact{Version: Version, Job: "j", Addresses: []string{"127.0.0.1:1"},
+		Nodes: map[string]Proof{AnyNode: {Host: 1, Credentials: auth.NewAuthority("j").Agent(1).Text()}}})
 	f.Add(append(text, '\n'))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		c, err := readAgentConfig(bytes.NewReader(in))
-		if err == nil && (c.Version != agentVersion || c.proof.Key == auth.Key{}) {
+		c, err := readContact(bytes.NewReader(in))
+		if err == nil && (c.Version != Version || c.proof.Key == auth.Key{}) {
 			t.Errorf("%q was read as %+v", in, c)
 		}
 	})

@@ -1,4 +1,4 @@
-package launcher
+package agent
 
 import (
 	"errors"
@@ -10,27 +10,29 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/control"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
-// A remote is a site on another host: it passes on what its agent says, and
+// A Site is another host as its launcher sees it: it passes on what the agent there says, and
 // tells the agent what the job wants.
-type remote struct {
+type Site struct {
 	hosts.Place
-	job  *job
-	node *recruit                  // of a node that has started itself; else nil
-	conn atomic.Pointer[talk.Conn] // nil until the agent has connected
+	launcher Launcher
+	node     *NodeConn                 // of a node that has started itself; else nil
+	conn     atomic.Pointer[talk.Conn] // nil until the agent has connected
 
 	ready   chan error    // holds the first word about the agent: it is there, or why not
 	started chan error    // holds what came of the start
 	over    chan struct{} // closed when nothing more will come from the agent
 	done    chan struct{} // closed when the agent has nothing left to end
-	agent   ready         // valid after ready
+	agent   Ready         // valid after ready
 
 	receiving sync.WaitGroup
 	flows     []*talk.Inflow // index is the stream
@@ -50,9 +52,26 @@ type remote struct {
 	closing bool   // the end of the connection is no loss
 }
 
-func newRemote(j *job, p hosts.Place, node *recruit) *remote {
-	r := &remote{
-		Place: p, job: j, node: node,
+// A Launcher is what a Site needs of the process that starts the job.
+type Launcher struct {
+	Silence time.Duration // how long an agent may be silent; 0 for ever
+	Measure bool          // ranks were asked to measure connections and processors
+	Program []byte        // that is copied to other hosts; nil if it is not
+	Output  *stdio.Forwarder
+	Input   *stdio.Input
+
+	Order   func(s *Site) (Order, error) // says what the agent of a site that has come is to do
+	Elapsed func() time.Duration         // since the start of the first rank
+	End     func() JobEnd                // how the job has ended
+	Report  func(event any)              // hears the events of ranks, policy.SiteLost and policy.NodeDemands
+	Log     func(line string)
+}
+
+// NewSite returns the site of a place where no rank is started. node is the connection of a node that has
+// joined; nil means that Attach will be called when an agent has come.
+func NewSite(l Launcher, p hosts.Place, node *NodeConn) *Site {
+	r := &Site{
+		Place: p, launcher: l, node: node,
 		ready: make(chan error, 1), started: make(chan error, 1),
 		over: make(chan struct{}), done: make(chan struct{}),
 		input: talk.NewCredit(), looks: newLooks(p.Ranks), questions: newQuestions(),
@@ -68,9 +87,9 @@ func newRemote(j *job, p hosts.Place, node *recruit) *remote {
 	return r
 }
 
-// attach takes the connection of the agent, which has proven who it is.
-func (r *remote) attach(conn net.Conn) {
-	c := talk.New(conn, r.job.cfg.silence())
+// Attach takes the connection of the agent, which has proven who it is.
+func (r *Site) Attach(conn net.Conn) {
+	c := talk.New(conn, r.launcher.Silence)
 	if !r.conn.CompareAndSwap(nil, c) {
 		c.Close() // the doorway lets each agent in once; this one came at the same time
 		return
@@ -80,7 +99,7 @@ func (r *remote) attach(conn net.Conn) {
 
 // attachNode takes the connection of a node that has joined. It shows the output of its
 // ranks itself.
-func (r *remote) attachNode() {
+func (r *Site) attachNode() {
 	node := r.node
 	r.conn.Store(node.conn)
 	r.agent = node.ready
@@ -97,19 +116,25 @@ func (r *remote) attachNode() {
 	r.receiving.Go(func() { r.receiveLoop(receive, true) })
 }
 
+// Arrived holds the first word about the agent: nil if it has come, or why not.
+func (r *Site) Arrived() <-chan error { return r.ready }
+
+// About returns what the agent has said of itself, valid when it has arrived.
+func (r *Site) About() Ready { return r.agent }
+
 // title is what a user calls the host.
-func (r *remote) title() string {
+func (r *Site) title() string {
 	if r.node != nil {
 		return r.Name
 	}
 	return "host " + r.Name
 }
 
-// connected reports whether the agent has come.
-func (r *remote) connected() bool { return r.conn.Load() != nil }
+// Connected reports whether the agent has come.
+func (r *Site) Connected() bool { return r.conn.Load() != nil }
 
 // receiveLoop handles what the agent says until the connection ends.
-func (r *remote) receiveLoop(receive func() (talk.Frame, error), greeted bool) {
+func (r *Site) receiveLoop(receive func() (talk.Frame, error), greeted bool) {
 	defer close(r.over)
 	conn := r.conn.Load()
 	for {
@@ -133,11 +158,11 @@ func (r *remote) receiveLoop(receive func() (talk.Frame, error), greeted bool) {
 	}
 }
 
-func (r *remote) greet(f talk.Frame) (err error) {
+func (r *Site) greet(f talk.Frame) (err error) {
 	if f.Kind != frameReady {
 		return fmt.Errorf("its first frame is of kind %d", f.Kind)
 	}
-	r.agent, err = decode[ready](f)
+	r.agent, err = decode[Ready](f)
 	if err == nil {
 		r.ready <- nil
 	}
@@ -145,7 +170,7 @@ func (r *remote) greet(f talk.Frame) (err error) {
 }
 
 // handle passes on one frame.
-func (r *remote) handle(f talk.Frame) error {
+func (r *Site) handle(f talk.Frame) error {
 	switch f.Kind {
 	case frameStarted:
 		return taken(f, r.hasStarted)
@@ -153,13 +178,13 @@ func (r *remote) handle(f talk.Frame) error {
 		return taken(f, r.ended)
 	case frameStopped:
 		return taken(f, func(e supervise.RankStopped) error {
-			r.job.report(e)
+			r.launcher.Report(e)
 			return nil
 		})
 	case frameDebugged:
 		return taken(f, func(e supervise.RankDebugged) error {
 			e.Attach = "on " + r.title() + ", " + e.Attach
-			r.job.report(e)
+			r.launcher.Report(e)
 			return nil
 		})
 	case frameOutput:
@@ -181,10 +206,10 @@ func (r *remote) handle(f talk.Frame) error {
 	case framePong, frameRing:
 		r.questions.answer(f)
 	case frameLog:
-		r.job.cfg.Log(r.title() + ": " + strings.ToValidUTF8(string(f.Data), "?"))
+		r.launcher.Log(r.title() + ": " + strings.ToValidUTF8(string(f.Data), "?"))
 	case frameDemand:
-		return taken(f, func(d demand) error {
-			r.job.report(policy.NodeDemands{Title: r.title(), Signal: syscall.Signal(d.Signal), ExitCode: d.Code, Reason: d.What})
+		return taken(f, func(d Demand) error {
+			r.launcher.Report(policy.NodeDemands{Title: r.title(), Signal: syscall.Signal(d.Signal), ExitCode: d.Code, Reason: d.What})
 			return nil
 		})
 	default:
@@ -203,7 +228,7 @@ func taken[T any](f talk.Frame, take func(T) error) error {
 }
 
 // output hands on bytes of a stream, or its end, without waiting.
-func (r *remote) output(f talk.Frame) error {
+func (r *Site) output(f talk.Frame) error {
 	if f.Number < 0 || int(f.Number) >= len(r.flows) {
 		return fmt.Errorf("output of stream %d of %d", f.Number, len(r.flows))
 	}
@@ -216,7 +241,7 @@ func (r *remote) output(f talk.Frame) error {
 	return nil
 }
 
-func (r *remote) hasStarted(s started) error {
+func (r *Site) hasStarted(s started) error {
 	if len(s.PIDs) != r.Ranks {
 		return fmt.Errorf("it has started %d ranks, not %d", len(s.PIDs), r.Ranks)
 	}
@@ -232,12 +257,12 @@ func (r *remote) hasStarted(s started) error {
 }
 
 // problem is the error about ranks that could not be started.
-func (r *remote) problem(s started) error {
+func (r *Site) problem(s started) error {
 	if s.Problem == "" {
 		return nil
 	}
 	sentence := r.title() + ": " + s.Problem
-	if r.node == nil && (s.Because == noProgram || s.Because == noDirectory) && !r.job.ships() {
+	if r.node == nil && (s.Because == noProgram || s.Because == noDirectory) && r.launcher.Program == nil {
 		sentence += "; the program and its directory must be there too, or be copied with --stage"
 	}
 	if s.Because <= otherObstacle || int(s.Because) >= len(obstacles) {
@@ -247,7 +272,7 @@ func (r *remote) problem(s started) error {
 }
 
 // Begun returns the number of ranks of the host that are known to have been started.
-func (r *remote) Begun() (n int) {
+func (r *Site) Begun() (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, pid := range r.pids {
@@ -258,7 +283,7 @@ func (r *remote) Begun() (n int) {
 	return n
 }
 
-func (r *remote) ended(e supervise.RankEnded) error {
+func (r *Site) ended(e supervise.RankEnded) error {
 	i := int(e.Rank - r.First)
 	if i < 0 || i >= r.Ranks {
 		return fmt.Errorf("rank %d is not one of its ranks", e.Rank)
@@ -271,12 +296,12 @@ func (r *remote) ended(e supervise.RankEnded) error {
 		return fmt.Errorf("rank %d has ended twice", e.Rank)
 	}
 	e.Lost = "" // which is for this side to say
-	r.job.report(e)
+	r.launcher.Report(e)
 	return nil
 }
 
 // lost draws the conclusions from the end of the connection.
-func (r *remote) lost(err error) {
+func (r *Site) lost(err error) {
 	reason := r.title() + " is lost: " + r.explain(err)
 	select {
 	case r.ready <- errors.New(reason):
@@ -288,9 +313,9 @@ func (r *remote) lost(err error) {
 	event := policy.SiteLost{Reason: reason}
 	for i, pid := range r.pids {
 		if !r.gone[i] {
-			e := supervise.RankEnded{Rank: r.First + Rank(i), PID: pid}
+			e := supervise.RankEnded{Rank: r.First + base.Rank(i), PID: pid}
 			if began {
-				e.Lost, e.After = reason, time.Since(r.job.begun)
+				e.Lost, e.After = reason, r.launcher.Elapsed()
 			}
 			event.Ranks = append(event.Ranks, e)
 			r.gone[i] = true
@@ -300,17 +325,17 @@ func (r *remote) lost(err error) {
 	if closing {
 		return
 	}
-	r.job.report(event)
+	r.launcher.Report(event)
 	if !began {
 		r.started <- errors.New(reason)
 	}
 }
 
 // explain says what the end of the connection looks like from here.
-func (r *remote) explain(err error) string {
+func (r *Site) explain(err error) string {
 	switch {
 	case errors.As(err, new(control.SilentError)):
-		return "no sign of life for " + phrase.Limit(r.job.cfg.silence())
+		return "no sign of life for " + phrase.Limit(r.launcher.Silence)
 	case control.Ended(err):
 		if r.node != nil {
 			return "the connection to its gaspi-run has ended"
@@ -322,7 +347,7 @@ func (r *remote) explain(err error) string {
 
 // Signal sends the agent the order to signal the ranks. A signal that ends the job, before the
 // order to start the ranks was sent, keeps that order from being sent.
-func (r *remote) Signal(sig syscall.Signal) {
+func (r *Site) Signal(sig syscall.Signal) {
 	r.sending.Lock()
 	defer r.sending.Unlock()
 	if !r.ordered {
@@ -343,7 +368,7 @@ func (r *remote) Signal(sig syscall.Signal) {
 
 // Kill sends the agent the order to kill rank n; it fails before the ranks were ordered to
 // start.
-func (r *remote) Kill(n Rank) error {
+func (r *Site) Kill(n base.Rank) error {
 	r.sending.Lock()
 	defer r.sending.Unlock()
 	if !r.ordered {
@@ -356,7 +381,7 @@ func (r *remote) Kill(n Rank) error {
 // Finish asks the agent to end the processes that the ranks have left behind. It returns when
 // the agent has reported that none is left, when the connection has ended, or supervise.LeftoverPatience
 // after hurry was closed.
-func (r *remote) Finish(hurry <-chan struct{}) {
+func (r *Site) Finish(hurry <-chan struct{}) {
 	r.sending.Lock()
 	ordered := r.ordered
 	r.sending.Unlock()
@@ -385,7 +410,7 @@ func (r *remote) Finish(hurry <-chan struct{}) {
 
 // Close tells the agent that the job is over, closes the connection and waits for its receiver
 // to end. It does nothing before there is a connection.
-func (r *remote) Close() {
+func (r *Site) Close() {
 	conn := r.conn.Load()
 	if conn == nil {
 		return
@@ -395,7 +420,7 @@ func (r *remote) Close() {
 	r.mu.Unlock()
 	over := talk.Frame{Kind: frameOver}
 	if r.node != nil {
-		over = encode(frameOver, 0, verdictOf(r.job.policy.Verdict()))
+		over = encode(frameOver, 0, r.launcher.End())
 	}
 	conn.Send(over)
 	conn.Close()

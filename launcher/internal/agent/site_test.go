@@ -1,11 +1,16 @@
-package launcher
+package agent
 
 import (
+	"errors"
+	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
@@ -26,5 +31,17 @@ func TestMeasuresArrive(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, d)
 		}
+	}
+}
+
+// TestDirectoryThatIsNotThere is about another host: this one has it.
+func TestDirectoryThatIsNotThere(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "nowhere")
+	err := executable.At("/bin/sh", "sh").Command("sh", dir, nil).Explain(syscall.ENOENT)
+	r := NewSite(Launcher{}, hosts.Place{Name: "b"}, nil)
+	err = r.problem(started{Problem: err.Error(), Because: obstacleOf(err)})
+	want := "host b: sh: there is no directory " + dir + " to start it in; the program and its directory must be there too, or be copied with --stage"
+	if !errors.Is(err, executable.ErrNoDirectory) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -1,4 +1,4 @@
-package launcher
+package agent
 
 import (
 	"bufio"
@@ -19,77 +19,84 @@ import (
 )
 
 const (
-	maxAgentConfig   = 32 << 20               // bytes of the first line an agent reads
-	addressTimeout   = 5 * time.Second        // for one address: a wrong one may swallow packets
-	addressHeadway   = 200 * time.Millisecond // before the next address is tried as well
-	handshakeTimeout = 10 * time.Second       // for the launcher to finish a handshake
+	maxContact       = 32 << 20         // bytes of the first line an agent reads
+	addressTimeout   = 5 * time.Second  // for one address: a wrong one may swallow packets
+	handshakeTimeout = 10 * time.Second // for the launcher to finish a handshake
 )
 
-// An agentConfig is the first line that an agent reads: where its launcher is,
+// Headway is the time before the next address, or the same one again, is tried as well.
+const Headway = 200 * time.Millisecond
+
+// A Contact is the first line that an agent reads: where its launcher is,
 // and how to prove that it belongs to it.
-type agentConfig struct {
-	Version   int           `json:"version"`
+type Contact struct {
+	Version   int           `json:"version"` // see Version
 	Job       string        `json:"job"`
 	Addresses []string      `json:"addresses"` // host:port, best first
 	TLS       bool          `json:"tls"`
 	Silence   time.Duration `json:"silence"` // how long the launcher may be silent
 
 	// Nodes are the hosts that the same command starts agents on, by the names of the
-	// nodes, or the only one under anyNode.
-	Nodes map[string]agentNode `json:"nodes"`
+	// nodes, or the only one under AnyNode.
+	Nodes map[string]Proof `json:"nodes"`
 
 	host  int              // which host of the job this is
 	proof auth.Credentials // of its agent
 }
 
-// An agentNode is what the agent of one host is told.
-type agentNode struct {
+// A Proof is what the agent of one host is told.
+type Proof struct {
 	Host        int    `json:"host"`
 	Credentials string `json:"credentials"`
 }
 
-// anyNode stands for the node that the agent is on, whatever its name.
-const anyNode = "*"
+// NodeContact returns the contact of a node with node 0, which is reached at an address.
+func NodeContact(job, address string, number int, key auth.Key) Contact {
+	return Contact{Job: job, Addresses: []string{address}, host: number, proof: auth.Credentials{Key: key}}
+}
 
-// readAgentConfig reads the line, and finds out which host this is.
-func readAgentConfig(in io.Reader) (agentConfig, error) {
-	line, err := bufio.NewReader(io.LimitReader(in, maxAgentConfig)).ReadBytes('\n')
+// AnyNode stands for the node that the agent is on, whatever its name.
+const AnyNode = "*"
+
+// readContact reads the line, and finds out which host this is.
+func readContact(in io.Reader) (Contact, error) {
+	line, err := bufio.NewReader(io.LimitReader(in, maxContact)).ReadBytes('\n')
 	if err != nil {
-		return agentConfig{}, errors.New("an agent is started by gaspi-run, which tells it what to do; there is nothing here for a user")
+		return Contact{}, errors.New("an agent is started by gaspi-run, which tells it what to do; there is nothing here for a user")
 	}
-	var c agentConfig
+	var c Contact
 	if err := json.Unmarshal(line, &c); err != nil {
-		return agentConfig{}, fmt.Errorf("the launcher's first line makes no sense: %w", err)
+		return Contact{}, fmt.Errorf("the launcher's first line makes no sense: %w", err)
 	}
-	if c.Version != agentVersion {
-		return agentConfig{}, fmt.Errorf("gaspi-run here speaks version %d to agents and that of the launcher version %d: install the same one on both hosts, or use --stage", agentVersion, c.Version)
+	if c.Version != Version {
+		return Contact{}, fmt.Errorf("gaspi-run here speaks version %d to agents and that of the launcher version %d: install the same one on both hosts, or use --stage", Version, c.Version)
 	}
-	node, ok := c.Nodes[anyNode]
+	node, ok := c.Nodes[AnyNode]
 	if !ok {
 		if node, err = whichNode(c.Nodes); err != nil {
-			return agentConfig{}, err
+			return Contact{}, err
 		}
 	}
 	c.host, c.Nodes = node.Host, nil
 	if c.proof, err = auth.ParseCredentials(node.Credentials); err != nil {
-		return agentConfig{}, fmt.Errorf("the launcher's first line makes no sense: %w", err)
+		return Contact{}, fmt.Errorf("the launcher's first line makes no sense: %w", err)
 	}
 	return c, nil
 }
 
 // whichNode asks Slurm's environment which of the hosts this is.
-func whichNode(nodes map[string]agentNode) (agentNode, error) {
+func whichNode(nodes map[string]Proof) (Proof, error) {
 	name := os.Getenv("SLURMD_NODENAME")
 	if n, ok := nodes[name]; ok {
 		return n, nil
 	}
-	return agentNode{}, fmt.Errorf("SLURMD_NODENAME=%s is none of the nodes of the job", strconv.Quote(name))
+	return Proof{}, fmt.Errorf("SLURMD_NODENAME=%s is none of the nodes of the job", strconv.Quote(name))
 }
 
 // connect reaches the launcher at the first of its addresses that answers, and
 // proves to it that this is its agent. A launcher that does not finish the handshake, as
 // one that strangers keep busy, is tried again; so is somebody who has proven nothing.
-func (c agentConfig) connect() (conn net.Conn, reached string, err error) {
+func (c Contact) connect() (conn net.Conn, reached string, err error) {
 	var secure *tls.Config
 	if c.TLS {
 		if _, secure, err = c.proof.Key.TLS(c.Job); err != nil {
@@ -97,7 +104,7 @@ func (c agentConfig) connect() (conn net.Conn, reached string, err error) {
 		}
 	}
 	for limit := time.Now().Add(handshakeTimeout); ; {
-		conn, reached, err := c.attempt(secure)
+		conn, reached, err := c.Attempt(secure)
 		switch {
 		case err == nil:
 			return conn, reached, nil
@@ -106,18 +113,18 @@ func (c agentConfig) connect() (conn net.Conn, reached string, err error) {
 		case errors.Is(err, auth.ErrRefused) || time.Now().After(limit):
 			return nil, "", fmt.Errorf("the launcher at %s: %w", reached, err)
 		}
-		<-time.After(addressHeadway)
+		<-time.After(Headway)
 	}
 }
 
-// attempt tries all addresses once, and proves to the first that answers what this is.
+// Attempt tries all addresses once, and proves to the first that answers what this is.
 // With an error, reached is that address, or empty if none answered.
-func (c agentConfig) attempt(secure *tls.Config) (conn net.Conn, reached string, err error) {
+func (c Contact) Attempt(secure *tls.Config) (conn net.Conn, reached string, err error) {
 	raw, reached, err := dialAny(address.Reach(c.Addresses))
 	if err != nil {
 		return nil, "", err
 	}
-	hello := auth.Hello{Role: auth.RoleAgent, Job: c.Job, From: int32(c.host), Version: agentVersion}
+	hello := auth.Hello{Role: auth.RoleAgent, Job: c.Job, From: int32(c.host), Version: Version}
 	if conn, err = auth.Client(raw, c.proof, hello, secure); err != nil {
 		raw.Close()
 		return nil, reached, err
@@ -155,7 +162,7 @@ func dialAny(addresses []string) (net.Conn, string, error) {
 		}
 		var headway <-chan time.Time
 		if next < len(addresses) {
-			headway = time.After(addressHeadway)
+			headway = time.After(Headway)
 		}
 		select {
 		case o := <-outcomes:

@@ -1,4 +1,9 @@
-package launcher
+// Package agent is the ranks of another host: an Agent, there, runs them, and a Site is the launcher's end of
+// the connection with it. Both speak frames that nobody else knows.
+//
+// It starts no agents, and decides nothing about the job: that is the business of package launcher, which
+// makes an Order of what its user has said.
+package agent
 
 import (
 	"errors"
@@ -11,10 +16,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/control"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
@@ -25,21 +32,15 @@ const (
 	agentUnconnected = 4 // it cannot reach its launcher
 )
 
-// RunAgent is what the command in Remote.Agent does on another host: it reads
-// from stdin who its launcher is, connects to it, and runs its ranks until the
-// job is over or the connection ends, whichever comes first; nothing of it is
-// left then. It belongs to a process of its own, whose signals and orphans it
-// takes over. staged is the temporary directory that holds this program, and
-// that RunAgent removes; empty for none. It returns the exit status, and has then
-// said on stderr what is wrong, if anything is. probe is Config.Probe for the host of the agent.
-func RunAgent(stdin io.Reader, stderr io.Writer, staged string, probe func() (Prober, error)) int {
+// Run is launcher.RunAgent: it runs ranks of this host for the launcher that the first line of stdin names.
+func Run(stdin io.Reader, stderr io.Writer, staged string, probe func() (supervise.Prober, error)) int {
 	if staged != "" {
 		// The program goes on without its file, and nothing can forget it.
 		os.RemoveAll(staged)
 	}
 	say := func(err error) { fmt.Fprintf(stderr, "gaspi-run agent: %v\n", err) }
 	deafen()
-	config, err := readAgentConfig(stdin)
+	config, err := readContact(stdin)
 	if err != nil {
 		say(err)
 		return agentUseless
@@ -52,9 +53,9 @@ func RunAgent(stdin io.Reader, stderr io.Writer, staged string, probe func() (Pr
 	if err := sys.AdoptOrphans(); err != nil {
 		say(err) // processes that leave their group will not be found
 	}
-	a := &agent{
+	a := &Agent{
 		config: config,
-		probe:  probing(probe),
+		probe:  probe,
 		conn:   talk.New(conn, config.Silence),
 		thread: supervise.NewThread(),
 		family: &supervise.Children{},
@@ -76,18 +77,25 @@ func deafen() {
 	}
 }
 
-// An agent runs the ranks of this host for a launcher elsewhere.
-type agent struct {
-	config agentConfig
+// An Own is what the user of a node has said of the ranks there, and node 0 has not.
+type Own struct {
+	Complete func(t *supervise.Task)          // adds it to the task of the node
+	Notice   func(sentence string)            // tells the user
+	Probe    func() (supervise.Prober, error) // as of supervise.Task
+}
+
+// An Agent runs the ranks of this host for a launcher elsewhere: as a process of its own, or, of a node, as the
+// part of a gaspi-run that does what node 0 says.
+type Agent struct {
+	config Contact
 	conn   *talk.Conn
 	probe  func() (supervise.Prober, error) // nil for none
 	thread *supervise.Thread
 	family *supervise.Children
 	told   chan os.Signal // to end, by somebody on this host
 
-	order   order
-	member  *member             // nil unless this is a node, with output of its own
-	own     *executable.File    // of a member
+	order   Order
+	own     *Own                // nil unless this is a node, with output of its own
 	program *executable.Staging // nil unless the program comes over the connection
 	local   *supervise.Ranks    // nil until the order is complete
 	relay   *relay
@@ -99,7 +107,7 @@ type agent struct {
 
 // endLoop breaks the connection, and with it everything, when the system wants
 // this agent to end.
-func (a *agent) endLoop() {
+func (a *Agent) endLoop() {
 	if _, ok := <-a.told; ok {
 		a.log("the agent was told to end by SIGTERM")
 		a.conn.Break()
@@ -107,9 +115,9 @@ func (a *agent) endLoop() {
 }
 
 // run does what the launcher says until it says that the job is over.
-func (a *agent) run(reached string) int {
+func (a *Agent) run(reached string) int {
 	name, _ := os.Hostname()
-	a.conn.Send(encode(frameReady, 0, ready{Host: name, PID: os.Getpid(), Cores: runtime.GOMAXPROCS(0), Reached: reached}))
+	a.conn.Send(encode(frameReady, 0, Ready{Host: name, PID: os.Getpid(), Cores: runtime.GOMAXPROCS(0), Reached: reached}))
 	a.hurry = make(chan struct{})
 	for {
 		f, err := a.conn.Receive()
@@ -123,16 +131,59 @@ func (a *agent) run(reached string) int {
 			err = a.handle(f)
 		}
 		if err != nil {
-			a.abandon()
+			a.Abandon()
 			break
 		}
 	}
-	a.close()
+	a.Close()
 	return 0
 }
 
+// Join returns the agent of a node, which runs ranks for node 0 at the other end of conn. It takes conn.
+func Join(conn *talk.Conn, own Own) *Agent {
+	return &Agent{
+		conn: conn, own: &own, probe: own.Probe, hurry: make(chan struct{}),
+		thread: supervise.NewThread(), family: &supervise.Children{},
+	}
+}
+
+// Receive returns the next frame of node 0, for Obey.
+func (a *Agent) Receive() (talk.Frame, error) { return a.conn.Receive() }
+
+// Obey does what one frame of node 0 says. It returns the end of the job when that is over.
+func (a *Agent) Obey(f talk.Frame) (*JobEnd, error) {
+	switch f.Kind {
+	case frameNotice:
+		a.own.Notice(string(f.Data))
+		return nil, nil
+	case frameOver:
+		v, err := decode[JobEnd](f)
+		return &v, err
+	}
+	return nil, a.handle(f)
+}
+
+// Ask sends node 0 what the user of this node wants.
+func (a *Agent) Ask(d Demand) { a.conn.Send(encode(frameDemand, 0, d)) }
+
+// Ordered reports whether node 0 has said which ranks are to be started.
+func (a *Agent) Ordered() bool { return a.local != nil }
+
+// Begun returns a channel that is closed when the start of the ranks has returned, valid once they are ordered.
+func (a *Agent) Begun() <-chan struct{} { return a.begun }
+
+// AwaitFinish returns when nothing of the ranks is left, if node 0 has asked for that.
+func (a *Agent) AwaitFinish() {
+	if a.done != nil {
+		<-a.done
+	}
+}
+
+// Break ends the connection.
+func (a *Agent) Break() { a.conn.Break() }
+
 // handle does what one frame says.
-func (a *agent) handle(f talk.Frame) error {
+func (a *Agent) handle(f talk.Frame) error {
 	if f.Kind == frameOrder {
 		return a.take(f)
 	}
@@ -144,10 +195,10 @@ func (a *agent) handle(f talk.Frame) error {
 	}
 	switch f.Kind {
 	case frameSignal:
-		a.signal(syscall.Signal(f.Number))
+		a.Signal(syscall.Signal(f.Number))
 	case frameKill:
-		if n := Rank(f.Number) - a.order.First; n >= 0 && int(n) < len(a.order.Ranks) {
-			a.local.Kill(Rank(f.Number))
+		if n := base.Rank(f.Number) - a.order.First; n >= 0 && int(n) < len(a.order.Ranks) {
+			a.local.Kill(base.Rank(f.Number))
 		}
 	case frameInput, frameTaken:
 		if a.relay == nil {
@@ -177,44 +228,22 @@ func (a *agent) handle(f talk.Frame) error {
 	return nil
 }
 
-// mostTables is how many bytes of tables an answer has at most, which leaves room for rows.
-const mostTables = talk.MaxData / 2
-
-// look answers what the ranks do.
-func (a *agent) look(f talk.Frame) {
-	answer := rowsFrame{Now: time.Now(), Rows: a.local.Rows()}
-	switch {
-	case len(f.Data) == 0:
-	case f.Data[0] == wantMeasures:
-		answer.Measured, answer.Kernel = a.local.Measured()
-	case f.Data[0] == wantTables:
-		answer.Tables = a.local.Tables()
-		size := 0
-		for i, t := range answer.Tables {
-			if size += len(t); size > mostTables {
-				answer.Tables[i] = nil
-			}
-		}
-	}
-	a.conn.Send(encode(frameRows, f.Number, answer))
-}
-
 // take begins to do what is ordered, or to receive the program for it.
-func (a *agent) take(f talk.Frame) (err error) {
+func (a *Agent) take(f talk.Frame) (err error) {
 	if a.order.Name != "" {
 		return errors.New("a second order")
 	}
-	if a.order, err = decode[order](f); err != nil {
+	if a.order, err = decode[Order](f); err != nil {
 		return err
 	}
 	if len(a.order.Identities) != len(a.order.Ranks) {
 		return fmt.Errorf("an order with %d identities for %d ranks", len(a.order.Identities), len(a.order.Ranks))
 	}
-	if a.member != nil {
+	if a.own != nil {
 		if _, err := auth.ParseKey(a.order.Key); err != nil {
 			return err
 		}
-		a.begin(a.own)
+		a.begin(nil)
 		return nil
 	}
 	if a.order.Program == "" {
@@ -226,7 +255,7 @@ func (a *agent) take(f talk.Frame) (err error) {
 }
 
 // receive takes the next bytes of the program, and begins when they were all.
-func (a *agent) receive(piece []byte) error {
+func (a *Agent) receive(piece []byte) error {
 	if len(piece) > 0 {
 		return a.program.Add(piece)
 	}
@@ -238,8 +267,8 @@ func (a *agent) receive(piece []byte) error {
 	return nil
 }
 
-// begin starts the ranks. Signals for them are handled meanwhile.
-func (a *agent) begin(p *executable.File) {
+// begin starts the ranks, of which a node knows the program itself. Signals for them are handled meanwhile.
+func (a *Agent) begin(p *executable.File) {
 	a.begun = make(chan struct{})
 	a.local = supervise.New(a.task(p))
 	go func() {
@@ -256,20 +285,20 @@ func (a *agent) begin(p *executable.File) {
 	}()
 }
 
-// task says what the ranks are: of a node, as its own user has said.
-func (a *agent) task(p *executable.File) supervise.Task {
+// task says what the ranks are: of a node, as its own user has said, and then p is nil.
+func (a *Agent) task(p *executable.File) supervise.Task {
 	o := a.order
 	t := supervise.Task{
 		First: o.First, Own: o.Ranks, Grace: o.Grace, Stopped: o.StopLimit,
 		Report: a.report, Log: a.log,
 		JobRanks: o.Size, Measure: o.Measures > 0, Probe: a.probe, Slots: o.Slots, Debug: o.Debug,
-		Link: func(r Rank) (*os.File, error) {
+		Link: func(r base.Rank) (*os.File, error) {
 			return keyFile(a.jobKey() + "\n" + o.Identities[r-o.First])
 		},
 		Thread: a.thread, Children: a.family,
 	}
-	if a.member != nil {
-		a.member.complete(&t, p)
+	if a.own != nil {
+		a.own.Complete(&t)
 		return t
 	}
 	dir := o.Dir
@@ -279,30 +308,30 @@ func (a *agent) task(p *executable.File) supervise.Task {
 	}
 	t.Command = p.Command(o.Title, dir, o.Args)
 	t.Command.Inherited, t.Command.Added = settle(o.Env), o.Added
-	t.Cores, t.Adopt = o.Bind == BindCore, true
+	t.Cores, t.Adopt = o.Bind != 0, true
 	a.relay = newRelay(a.conn, o, a.begun)
 	t.Files = a.relay.files
 	return t
 }
 
 // jobKey is the key of the job as text.
-func (a *agent) jobKey() string {
-	if a.member != nil {
+func (a *Agent) jobKey() string {
+	if a.own != nil {
 		return a.order.Key
 	}
 	return a.config.proof.Key.Text()
 }
 
-// signal passes a signal on. A launcher that suspends its job is about to be
+// Signal passes a signal on. A launcher that suspends its job is about to be
 // silent.
-func (a *agent) signal(sig syscall.Signal) {
+func (a *Agent) Signal(sig syscall.Signal) {
 	if sig == syscall.SIGTSTP || sig == syscall.SIGCONT {
 		a.conn.Pause(sig == syscall.SIGTSTP)
 	}
 	a.local.Signal(sig)
 }
 
-func (a *agent) readInput(piece []byte) {
+func (a *Agent) readInput(piece []byte) {
 	if len(piece) == 0 {
 		a.relay.input.Close()
 		return
@@ -311,7 +340,7 @@ func (a *agent) readInput(piece []byte) {
 }
 
 // report sends an event of the ranks to the launcher.
-func (a *agent) report(event any) {
+func (a *Agent) report(event any) {
 	switch e := event.(type) {
 	case supervise.RankEnded:
 		a.conn.Send(encode(frameEnded, 0, e))
@@ -322,23 +351,23 @@ func (a *agent) report(event any) {
 	}
 }
 
-func (a *agent) log(line string) {
+func (a *Agent) log(line string) {
 	a.conn.Send(talk.Frame{Kind: frameLog, Data: []byte(line)})
 }
 
 // finish ends what the ranks have left behind.
-func (a *agent) finish() {
+func (a *Agent) finish() {
 	defer close(a.done)
 	<-a.begun
 	a.local.Finish(a.hurry)
 	a.conn.Send(talk.Frame{Kind: frameFinished})
 	if a.relay != nil {
-		time.AfterFunc(drainPatience, a.relay.outputs.Hurry)
+		time.AfterFunc(stdio.DrainPatience, a.relay.outputs.Hurry)
 	}
 }
 
-// abandon ends all ranks at once: nobody is there any more to whom they belong.
-func (a *agent) abandon() {
+// Abandon ends all ranks at once: nobody is there any more to whom they belong.
+func (a *Agent) Abandon() {
 	if a.local == nil {
 		return
 	}
@@ -349,7 +378,8 @@ func (a *agent) abandon() {
 	a.local.Finish(nil)
 }
 
-func (a *agent) close() {
+// Close waits for what the launcher has asked for, and closes the connection.
+func (a *Agent) Close() {
 	if a.local != nil {
 		if a.done != nil {
 			<-a.done

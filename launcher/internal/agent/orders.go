@@ -1,4 +1,4 @@
-package launcher
+package agent
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
@@ -14,16 +15,16 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
 
-// agentVersion is the version of the protocol between launcher and agent. It changes whenever
+// Version is the version of the protocol between launcher and agent. It changes whenever
 // an old peer could misunderstand a new one.
-const agentVersion = 6
+const Version = 6
 
 // Kinds of frames between launcher and agent. Data is a gob unless the comment says bytes or
 // text. A stream is an output of a rank: twice its place among the ranks of the host, plus 1
 // for stderr.
 const (
 	// To the agent.
-	frameOrder    talk.FrameKind = iota + 1 // order
+	frameOrder    talk.FrameKind = iota + 1 // Order
 	frameProgram                            // bytes of the program; none: that was all
 	frameSignal                             // number: signal for all ranks
 	frameKill                               // number: rank to kill
@@ -31,14 +32,14 @@ const (
 	frameTaken                              // number: stream; data: count of its bytes that were taken
 	frameFinish                             // end what the ranks have left behind
 	frameHurry                              // and do not wait for it
-	frameOver                               // the job is over; for a node: verdict
+	frameOver                               // the job is over; for a node: JobEnd
 	frameNotice                             // text for the user of a node
 	frameLook                               // number: of the question; data: wantMeasures or wantTables; rowsFrame is the answer
 	framePing                               // number: of the question; pong is the answer
 	frameRecorded                           // number: of the question; data: 4 bytes of a rank; frameRing is the answer
 
 	// To the launcher.
-	frameReady     // ready: the agent is there
+	frameReady     // Ready: the agent is there
 	frameStarted   // started
 	frameEnded     // supervise.RankEnded
 	frameStopped   // supervise.RankStopped
@@ -47,14 +48,14 @@ const (
 	frameInputDone // number: bytes of the input that were taken; negative: no more is wanted
 	frameFinished  // nothing is left
 	frameLog       // text
-	frameDemand    // demand of a node
+	frameDemand    // Demand of a node
 	frameRows      // number: of the question; rowsFrame
 	framePong      // number: of the question; pong
 	frameRing      // number: of the question; bytes that a rank has recorded; none: it has not
 )
 
-// An order is what an agent is to do.
-type order struct {
+// An Order is what an agent is to do.
+type Order struct {
 	Program string // path here; empty: it follows in frames
 	Name    string // argument 0
 	Title   string // as the user wrote it
@@ -64,10 +65,10 @@ type order struct {
 	Dir     string
 	AnyDir  bool // start where the agent is if there is no Dir here
 
-	Bind             Bind
+	Bind             int // to a core of its own, if it is not 0
 	Grace, StopLimit time.Duration
 
-	First Rank
+	First base.Rank
 	Size  int        // ranks of the job
 	Ranks [][]string // own variables of each rank
 	Reads bool       // the first rank gets input
@@ -84,20 +85,20 @@ type order struct {
 	Slots int
 
 	// Debug are the ranks, of all hosts, that are started in a debugger.
-	Debug []Rank
+	Debug []base.Rank
 
 	// Key is the key of the job. A node gets it over a sealed connection, after it has proven
 	// that it holds the key of all jobs of that node.
 	Key string
 }
 
-// A ready is the first word of an agent.
-type ready struct {
+// A Ready is the first word of an agent.
+type Ready struct {
 	Host    string // what the host calls itself
 	PID     int
 	Cores   int
 	Reached string      // the address of the launcher that worked
-	Node    *enlistment // nil for the agent of a host
+	Node    *Enlistment // nil for the agent of a host
 }
 
 // A started says how the start of the ranks went.
@@ -118,7 +119,7 @@ const (
 )
 
 // obstacles are the kinds, index is the obstacle.
-var obstacles = [...]error{nil, ErrNotFound, ErrNotExecutable, executable.ErrNoDirectory}
+var obstacles = [...]error{nil, executable.ErrNotFound, executable.ErrNotExecutable, executable.ErrNoDirectory}
 
 // obstacleOf is the kind of an error of a start.
 func obstacleOf(err error) obstacle {
@@ -153,7 +154,7 @@ type pong struct{ Arrived, Answered int64 }
 func encode(kind talk.FrameKind, number int32, v any) talk.Frame {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(v); err != nil {
-		panic(fmt.Sprintf("launcher: %T cannot be encoded: %v", v, err))
+		panic(fmt.Sprintf("agent: %T cannot be encoded: %v", v, err))
 	}
 	return talk.Frame{Kind: kind, Number: number, Data: b.Bytes()}
 }

@@ -1,22 +1,9 @@
-package launcher
+package agent
 
 import (
 	"os"
 	"slices"
 	"strings"
-)
-
-// envTransport is read by package gaspi, too.
-const envTransport = "GASPI_TRANSPORT"
-
-// transports are the values of Config.Transport.
-var transports = []string{"", "auto", "shm", "tcp", transportRDMA}
-
-const (
-	transportRDMA     = "rdma"     // which programs have only if they were built with it
-	transportLoopback = "loopback" // of a single rank, which the variable alone can name
-
-	transportWords = "auto, shm, tcp or rdma"
 )
 
 // hostOwned are the variables that say something about a host or a login there.
@@ -36,8 +23,8 @@ func isHostOwned(kv string) bool {
 		slices.ContainsFunc(hostOwnedPrefixes[:], func(p string) bool { return strings.HasPrefix(key, p) })
 }
 
-// portable returns what of an environment means something on any host.
-func portable(env []string) []string {
+// Portable returns what of an environment means something on any host.
+func Portable(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), isHostOwned)
 }
 

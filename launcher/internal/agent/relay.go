@@ -1,4 +1,4 @@
-package launcher
+package agent
 
 import (
 	"encoding/binary"
@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
@@ -14,7 +15,7 @@ import (
 type relay struct {
 	conn  *talk.Conn
 	begun <-chan struct{} // closed when the launcher has been told that the ranks run
-	first Rank
+	first base.Rank
 	reads bool // the first rank gets input
 
 	input   *talk.Inflow
@@ -25,7 +26,7 @@ type relay struct {
 	stdin   *os.File // our end of the input, or nil; guarded by mu
 }
 
-func newRelay(conn *talk.Conn, o order, begun <-chan struct{}) *relay {
+func newRelay(conn *talk.Conn, o Order, begun <-chan struct{}) *relay {
 	r := &relay{conn: conn, begun: begun, first: o.First, reads: o.Reads, input: talk.NewInflow()}
 	for range 2 * len(o.Ranks) {
 		r.credits = append(r.credits, talk.NewCredit())
@@ -35,7 +36,7 @@ func newRelay(conn *talk.Conn, o order, begun <-chan struct{}) *relay {
 }
 
 // files opens the standard files of rank number n.
-func (r *relay) files(n Rank) (*stdio.Files, error) {
+func (r *relay) files(n base.Rank) (*stdio.Files, error) {
 	var stdin func(*stdio.Files) (*os.File, error)
 	if n == r.first && r.reads {
 		stdin = r.openInput
