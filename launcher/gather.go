@@ -13,6 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/bootstrap"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/listener"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
 
@@ -35,10 +36,10 @@ func (j *job) gather(ctx context.Context) (err error) {
 		j.addSite(r, p)
 	}
 	if j.muster != nil {
-		return j.openDoor(nil)
+		return j.listen(nil)
 	}
 	if len(remotes) > 0 {
-		if err := j.openDoor(remotes); err != nil {
+		if err := j.listen(remotes); err != nil {
 			return err
 		}
 		if err := j.startAgents(remotes); err != nil {
@@ -61,12 +62,16 @@ func (j *job) remote(p hosts.Place) *agent.Site {
 // ships reports whether the program is copied to other hosts.
 func (j *job) ships() bool { return j.cfg.Remote.Stage || j.program.Built() }
 
-// openDoor lets ranks of other hosts in, and agents that are yet to come.
-func (j *job) openDoor(agents []*agent.Site) (err error) {
-	if j.doorway, err = openDoorway(j, agents); err != nil {
+// listen lets ranks of other hosts in, and agents that are yet to come.
+func (j *job) listen(agents []*agent.Site) (err error) {
+	j.listener, err = listener.Open(listener.Request{
+		Job: j.id, Interface: j.cfg.Interface, Ports: j.cfg.Ports, TLS: j.cfg.TLS,
+		Server: j.server, Agents: agents, Log: j.cfg.Log,
+	})
+	if err != nil {
 		return err
 	}
-	j.cfg.Log("other hosts reach this one at " + strings.Join(j.doorway.addresses, ", "))
+	j.cfg.Log("other hosts reach this one at " + strings.Join(j.listener.Addresses(), ", "))
 	return nil
 }
 
@@ -98,7 +103,7 @@ func (j *job) startAgents(remotes []*agent.Site) error {
 func (j *job) start(s *bootstrap.Starter, remotes []*agent.Site) error {
 	contact := agent.Contact{
 		Version: agent.Version, Job: j.id,
-		Addresses: j.doorway.addresses, TLS: j.cfg.TLS, Silence: j.cfg.silence(),
+		Addresses: j.listener.Addresses(), TLS: j.cfg.TLS, Silence: j.cfg.silence(),
 		Nodes: map[string]agent.Proof{},
 	}
 	for _, r := range remotes {
@@ -178,7 +183,7 @@ func (j *job) starterGone(s *bootstrap.Starter) error {
 
 func (j *job) nobodyCame(r *agent.Site) error {
 	return fmt.Errorf("host %s: no agent has connected within %s to %s, waiting for %s: is there a firewall, or an address that only this host knows? choose one with --interface",
-		r.Name, phrase.Limit(j.cfg.Remote.Patience), strings.Join(j.doorway.addresses, ", "), j.absent())
+		r.Name, phrase.Limit(j.cfg.Remote.Patience), strings.Join(j.listener.Addresses(), ", "), j.absent())
 }
 
 // remind tells the user which hosts have been waited for, for so long. The last may have come a moment ago.

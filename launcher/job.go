@@ -17,6 +17,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher/internal/bootstrap"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/listener"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
@@ -43,7 +44,7 @@ type job struct {
 	sites        []site
 	siteOf       []site                               // index is the rank
 	muster       *muster                              // where nodes have come together; nil without any
-	doorway      *doorway                             // where agents and ranks of other hosts come in; nil without any
+	listener     *listener.Listener                   // where agents and ranks of other hosts connect; nil without any
 	shipment     []byte                               // the program, if it is copied to other hosts
 	starters     map[*bootstrap.Starter][]*agent.Site // with the hosts that each starts an agent on
 	starterEnded chan *bootstrap.Starter
@@ -106,7 +107,7 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	defer j.input.Close()
 	defer j.server.Close()
 	defer j.dismissStarters()
-	defer func() { j.doorway.close() }()
+	defer func() { j.listener.Close() }()
 	err := j.gather(ctx)
 	if err == nil {
 		err = j.signals.pending()

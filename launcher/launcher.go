@@ -79,7 +79,7 @@ func prepareAndRun(ctx context.Context, cfg Config, signals *signals) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	if !slices.ContainsFunc(all, hosts.Place.Elsewhere) { // else the doorway says what is wrong
+	if !slices.ContainsFunc(all, hosts.Place.Elsewhere) { // else the listener says what is wrong
 		if err := cfg.checkHere(all); err != nil {
 			return Result{}, err
 		}

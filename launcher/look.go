@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -49,6 +50,27 @@ func Look(ctx context.Context, job string) (string, error) {
 		return "", err
 	}
 	return near.Ask(ctx, socketName(os.Geteuid(), name))
+}
+
+// topName is where the launcher of a job tells its user's processes a Snapshot.
+func topName(user int, job string) string { return fmt.Sprintf("@gaspi-top-%d-%s", user, job) }
+
+// Observe returns what the ranks of a job do, which a launcher of this user on this host runs. job is the name
+// of the job, or its beginning; empty is enough where there is one job.
+func Observe(ctx context.Context, job string) (Snapshot, error) {
+	name, err := find(job)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	text, err := near.Ask(ctx, topName(os.Geteuid(), name))
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("job %s: %w", name, err)
+	}
+	var s Snapshot
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return Snapshot{}, fmt.Errorf("job %s tells what this version does not understand: %w", name, err)
+	}
+	return s, nil
 }
 
 // find returns the one job whose name begins so.

@@ -22,13 +22,13 @@ func (j *job) order(s *agent.Site) (agent.Order, error) {
 	var environ func(Rank) []string
 	if j.muster != nil {
 		o.Key = j.server.Credentials().Key.Text()
-		rendezvous = j.doorway.addressesOf(j.muster.nodes[s.Number].at)
+		rendezvous = j.listener.AddressesOf(j.muster.nodes[s.Number].at)
 		environ = func(Rank) []string { return j.commonEnviron() } // a node adds what is its own
 	} else {
 		if err := j.equip(&o); err != nil {
 			return agent.Order{}, err
 		}
-		rendezvous, environ = j.doorway.addressesFrom(s.About().Reached), j.environ
+		rendezvous, environ = j.listener.AddressesFrom(s.About().Reached), j.environ
 	}
 	for i := range s.Ranks {
 		info := j.info(s.Place, i)

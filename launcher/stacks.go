@@ -45,9 +45,17 @@ func writeWhole(dir, name string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
+	return complete(f, filepath.Join(dir, name), func(f *os.File) error {
+		_, err := f.Write(text)
+		return err
+	})
+}
+
+// complete writes a file, closes it and gives it its name, or leaves nothing.
+func complete(f *os.File, name string, write func(*os.File) error) error {
+	err := errors.Join(write(f), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())

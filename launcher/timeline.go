@@ -169,12 +169,7 @@ func (c Config) writeTrace(write func(*os.File) error) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(write(f), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), c.Trace)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
+	if err := complete(f, c.Trace, write); err != nil {
 		return fmt.Errorf("trace file %s: %w", c.Trace, err)
 	}
 	return nil

@@ -192,6 +192,7 @@ const launcherTable = `
 
 	# The ranks of another host, and both ends of the connection with it.
 	hosts, talk, phrase, stdio, supervise, executable, policy, timeline < agent;
+	agent < listener;   # where it connects
 `
 
 // bootTable is who may import whom among the internal packages of internal/boot.

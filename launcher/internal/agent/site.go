@@ -91,7 +91,7 @@ func NewSite(l Launcher, p hosts.Place, node *NodeConn) *Site {
 func (r *Site) Attach(conn net.Conn) {
 	c := talk.New(conn, r.launcher.Silence)
 	if !r.conn.CompareAndSwap(nil, c) {
-		c.Close() // the doorway lets each agent in once; this one came at the same time
+		c.Close() // package listener lets each agent in once; this one came at the same time
 		return
 	}
 	r.receiving.Go(func() { r.receiveLoop(c.Receive, false) })
