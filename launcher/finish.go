@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/signals"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
@@ -43,7 +44,7 @@ func (j *job) endLeftovers() {
 		select {
 		case <-done:
 			return
-		case sig := <-j.signals.channel():
+		case sig := <-j.caught.Channel():
 			if supervise.EndSignals[sig.(syscall.Signal)] != "" && !asked {
 				asked = true
 				close(hurry)
@@ -60,12 +61,12 @@ func (j *job) settle() {
 	if j.policy.Interrupted() {
 		limit = time.After(max(j.cfg.KillGrace, stdio.DrainPatience))
 	}
-	settleOutput(j.output, j.signals, limit, j.notice, func() { j.decide(policy.NoticeDue{}) })
+	settleOutput(j.output, j.caught, limit, j.notice, func() { j.decide(policy.NoticeDue{}) })
 }
 
 // settleOutput waits until all output has been passed on, limit is over, or a signal that would
 // end a job has come. It calls tell once notice is due meanwhile.
-func settleOutput(output *stdio.Forwarder, signals *signals, limit, notice <-chan time.Time, tell func()) {
+func settleOutput(output *stdio.Forwarder, caught *signals.Caught, limit, notice <-chan time.Time, tell func()) {
 	done := output.Settled()
 	hurry := time.After(stdio.DrainPatience)
 	for {
@@ -78,7 +79,7 @@ func settleOutput(output *stdio.Forwarder, signals *signals, limit, notice <-cha
 			tell()
 		case <-limit:
 			return
-		case sig := <-signals.channel():
+		case sig := <-caught.Channel():
 			if supervise.EndSignals[sig.(syscall.Signal)] != "" {
 				return
 			}

@@ -20,7 +20,7 @@ import (
 // gather makes the sites of the job: it starts agents on all other hosts, and
 // waits until they have come.
 func (j *job) gather(ctx context.Context) (err error) {
-	if j.muster == nil && j.spread() && j.ships() {
+	if j.nodes == nil && j.spread() && j.ships() {
 		if j.shipment, err = j.program.Contents(j.cfg.Program); err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (j *job) gather(ctx context.Context) (err error) {
 		remotes = append(remotes, r)
 		j.addSite(r, p)
 	}
-	if j.muster != nil {
+	if j.nodes != nil {
 		return j.listen(nil)
 	}
 	if len(remotes) > 0 {
@@ -56,7 +56,7 @@ func (j *job) remote(p hosts.Place) *agent.Site {
 		Order: j.order, Elapsed: func() time.Duration { return time.Since(j.begun) },
 		End:    func() agent.JobEnd { return jobEnd(j.policy.Verdict()) },
 		Report: j.report, Log: j.cfg.Log,
-	}, p, j.muster.conn(p.Number))
+	}, p, j.nodes.Conn(p.Number))
 }
 
 // ships reports whether the program is copied to other hosts.
@@ -162,8 +162,8 @@ func (j *job) awaitOne(ctx context.Context, r *agent.Site, limit <-chan time.Tim
 			return j.nobodyCame(r)
 		case <-ctx.Done():
 			return ctx.Err()
-		case sig := <-j.signals.channel():
-			if err := j.signals.early(sig); err != nil {
+		case sig := <-j.caught.Channel():
+			if err := j.caught.Early(sig); err != nil {
 				return err
 			}
 		}

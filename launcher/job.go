@@ -19,6 +19,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/listener"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/rendezvous"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/signals"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/timeline"
@@ -30,7 +32,7 @@ type job struct {
 	cfg     Config
 	id      string
 	program *executable.File
-	signals *signals
+	caught  *signals.Caught
 	server  *boot.Server
 	output  *stdio.Forwarder
 	input   *stdio.Input
@@ -43,7 +45,7 @@ type job struct {
 	places       []hosts.Place
 	sites        []site
 	siteOf       []site                               // index is the rank
-	muster       *muster                              // where nodes have come together; nil without any
+	nodes        *rendezvous.Nodes                    // the other nodes, which have come; nil without any
 	listener     *listener.Listener                   // where agents and ranks of other hosts connect; nil without any
 	shipment     []byte                               // the program, if it is copied to other hosts
 	starters     map[*bootstrap.Starter][]*agent.Site // with the hosts that each starts an agent on
@@ -63,14 +65,14 @@ type job struct {
 	progress startProgress
 }
 
-func newJob(cfg Config, p *executable.File, all []hosts.Place, signals *signals) (*job, error) {
+func newJob(cfg Config, p *executable.File, all []hosts.Place, caught *signals.Caught) (*job, error) {
 	for _, r := range cfg.Debug {
 		if r < 0 || int(r) >= cfg.Ranks {
 			return nil, fmt.Errorf("rank %d cannot be debugged: the ranks of the job are 0 to %d", r, cfg.Ranks-1)
 		}
 	}
 	j := &job{
-		cfg: cfg, id: boot.NewJobID(), program: p, signals: signals, family: &supervise.Children{}, losses: policy.NewLosses(cfg.Ranks),
+		cfg: cfg, id: boot.NewJobID(), program: p, caught: caught, family: &supervise.Children{}, losses: policy.NewLosses(cfg.Ranks),
 		siteOf: make([]site, cfg.Ranks), policy: policy.New(cfg.rules()),
 		places: all, events: make(chan any, 2*cfg.Ranks), over: make(chan struct{}),
 	}
@@ -110,12 +112,12 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	defer func() { j.listener.Close() }()
 	err := j.gather(ctx)
 	if err == nil {
-		err = j.signals.pending()
+		err = j.caught.Pending()
 	}
 	if err != nil {
 		why := err
-		if j.muster != nil {
-			why = atFirst(err) // which the other nodes are told
+		if j.nodes != nil {
+			why = rendezvous.AtFirst(err) // which the other nodes are told
 		}
 		j.policy.GiveUp(why)
 		close(j.over)
@@ -129,7 +131,7 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	j.progress.begin(j)
 	j.input.Begin()
 	j.limit.start(j.cfg.Timeout)
-	for _, sig := range j.signals.takeHeld() {
+	for _, sig := range j.caught.TakeHeld() {
 		j.decide(policy.UserSignal{Signal: sig})
 	}
 	j.loop(ctx)
@@ -233,8 +235,8 @@ func (j *job) startSites() {
 	for i, s := range j.sites {
 		j.clocks.measuring.Go(func() {
 			err := s.Start()
-			if _, here := s.(*supervise.Ranks); here && err != nil && j.muster != nil {
-				err = atFirst(err)
+			if _, here := s.(*supervise.Ranks); here && err != nil && j.nodes != nil {
+				err = rendezvous.AtFirst(err)
 			}
 			j.report(policy.SiteStarted{Err: err})
 			if err == nil && j.cfg.Trace != "" {
@@ -259,7 +261,7 @@ func (j *job) loop(ctx context.Context) {
 			j.decide(e)
 		case ends := <-j.watch.asks:
 			ends <- j.policy.Ends()
-		case sig := <-j.signals.channel():
+		case sig := <-j.caught.Channel():
 			j.decide(policy.UserSignal{Signal: sig.(syscall.Signal)})
 		case <-j.limit.expired():
 			j.decide(policy.TimedOut{})
@@ -322,7 +324,7 @@ func (j *job) do(a any) {
 	case policy.Suspend:
 		j.limit.pause()
 		j.begins.Store(nil) // before: this process may go on for a moment, and looks before it has heard of resume
-		suspendSelf()
+		signals.Suspend()
 	case policy.Resume:
 		j.limit.resume()
 		if j.begins.Load() == nil && !j.policy.Starting() {

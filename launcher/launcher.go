@@ -1,5 +1,5 @@
 // Package launcher starts the ranks of a job, numbers them, watches them, and
-// ends them: processes, their output and their signals, and the rendezvous
+// ends them: processes, their output and their caught, and the rendezvous
 // through which ranks find each other (internal/boot).
 //
 // It knows nothing of segments and queues, and any program can be a rank. Ranks
@@ -24,6 +24,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/rendezvous"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/signals"
 )
 
 // Rank numbers a process of a job, from 0 to Ranks-1.
@@ -40,40 +42,40 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return Result{}, fmt.Errorf("%w: %w; gaspi.Local runs them as goroutines of one process", base.ErrNotSupported, err)
 	}
 	cfg, err := cfg.withDefaults()
-	var signals *signals
+	var caught *signals.Caught
 	if cfg.Foreground {
-		signals = catchSignals()
-		defer signals.release()
+		caught = signals.Catch()
+		defer caught.Release()
 	}
 	if err != nil {
-		decline(ctx, cfg, err, signals)
+		decline(ctx, cfg, err, caught)
 		return Result{}, err
 	}
 	if err := cfg.checkFiles(); err != nil {
-		decline(ctx, cfg, err, signals)
+		decline(ctx, cfg, err, caught)
 		return Result{}, err
 	}
-	result, err := prepareAndRun(ctx, cfg, signals)
-	if interrupted, ok := errors.AsType[*interruptedError](err); ok {
-		return Result{ExitCode: 128 + int(interrupted.signal), Sentence: err.Error()}, nil
+	result, err := prepareAndRun(ctx, cfg, caught)
+	if interrupted, ok := errors.AsType[*signals.Interrupted](err); ok {
+		return Result{ExitCode: 128 + int(interrupted.Signal), Sentence: err.Error()}, nil
 	}
 	return result, err
 }
 
-func prepareAndRun(ctx context.Context, cfg Config, signals *signals) (Result, error) {
-	program, err := prepare(ctx, cfg, signals)
+func prepareAndRun(ctx context.Context, cfg Config, caught *signals.Caught) (Result, error) {
+	program, err := prepare(ctx, cfg, caught)
 	if err == nil {
 		defer program.Close()
 	}
 	if cfg.Node.several() && cfg.Node.Number > 0 {
-		return runMember(ctx, cfg, program, err, signals)
+		return runMember(ctx, cfg, program, err, caught)
 	}
 	if err != nil {
-		decline(ctx, cfg, err, signals)
+		decline(ctx, cfg, err, caught)
 		return Result{}, err
 	}
 	if cfg.Node.several() {
-		return runNodes(ctx, cfg, program, signals)
+		return runNodes(ctx, cfg, program, caught)
 	}
 	all, err := cfg.places()
 	if err != nil {
@@ -84,7 +86,7 @@ func prepareAndRun(ctx context.Context, cfg Config, signals *signals) (Result, e
 			return Result{}, err
 		}
 	}
-	j, err := newJob(cfg, program, all, signals)
+	j, err := newJob(cfg, program, all, caught)
 	if err != nil {
 		return Result{}, err
 	}
@@ -92,32 +94,32 @@ func prepareAndRun(ctx context.Context, cfg Config, signals *signals) (Result, e
 }
 
 // prepare finds the program of a job and builds it if it is a package.
-func prepare(ctx context.Context, cfg Config, signals *signals) (*executable.File, error) {
+func prepare(ctx context.Context, cfg Config, caught *signals.Caught) (*executable.File, error) {
 	return executable.Prepare(ctx, executable.Request{
 		Program: cfg.Program, RDMA: cfg.Transport == transportRDMA, Stderr: cfg.Stderr, Log: cfg.Log,
-		Signals: signals.cancelOnEnd, Grace: DefaultKillGrace,
+		Signals: caught.CancelOnEnd, Grace: DefaultKillGrace,
 		Refused: func(status int) error { return &BuildError{Package: cfg.Program, ExitCode: status} },
 	})
 }
 
 // runNodes is Run at node 0: it waits for the other nodes, and runs the job.
-func runNodes(ctx context.Context, cfg Config, p *executable.File, signals *signals) (Result, error) {
-	m, err := openMuster(ctx, cfg)
+func runNodes(ctx context.Context, cfg Config, p *executable.File, caught *signals.Caught) (Result, error) {
+	nodes, err := openRendezvous(ctx, cfg, caught)
 	if err != nil {
 		return Result{}, err
 	}
-	defer m.close()
-	if err := m.gather(ctx, signals); err != nil {
+	defer nodes.Close()
+	if err := nodes.Gather(ctx); err != nil {
 		return Result{}, err
 	}
-	all := m.places()
+	all := nodes.Places()
 	cfg.Ranks = int(all[len(all)-1].First) + all[len(all)-1].Ranks
-	j, err := newJob(cfg, p, all, signals)
+	j, err := newJob(cfg, p, all, caught)
 	if err != nil {
-		m.dismiss(agent.RefusalOf(atFirst(err)))
+		nodes.Dismiss(agent.RefusalOf(rendezvous.AtFirst(err)))
 		return Result{}, err
 	}
-	j.muster = m
+	j.nodes = nodes
 	return j.run(ctx)
 }
 

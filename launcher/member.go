@@ -15,6 +15,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/rendezvous"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/signals"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
@@ -26,7 +28,7 @@ type member struct {
 	agent   *agent.Agent
 	cfg     Config
 	program *executable.File
-	signals *signals
+	caught  *signals.Caught
 	output  *stdio.Forwarder
 	frames  chan received
 	over    chan struct{} // closed when nobody takes frames any more
@@ -39,7 +41,7 @@ var errAskedTwice = errors.New("interrupted twice; killed the ranks of this node
 
 // runMember joins node 0 and runs the ranks of this node. program is what prepare has
 // returned, and problem its error, which is then told to node 0 if that is there.
-func runMember(ctx context.Context, cfg Config, p *executable.File, problem error, signals *signals) (Result, error) {
+func runMember(ctx context.Context, cfg Config, p *executable.File, problem error, caught *signals.Caught) (Result, error) {
 	key, err := cfg.Node.key()
 	if problem != nil {
 		if err == nil {
@@ -50,11 +52,11 @@ func runMember(ctx context.Context, cfg Config, p *executable.File, problem erro
 	if err != nil {
 		return Result{}, err
 	}
-	conn, err := cfg.Node.join(ctx, cfg, key, signals)
+	conn, err := rendezvous.Join(ctx, cfg.meeting(key, caught))
 	if err != nil {
 		return Result{}, err
 	}
-	m := &member{cfg: cfg, program: p, signals: signals, frames: make(chan received), over: make(chan struct{})}
+	m := &member{cfg: cfg, program: p, caught: caught, frames: make(chan received), over: make(chan struct{})}
 	line := talk.New(conn, cfg.silence())
 	m.agent = agent.Join(line, agent.Own{Complete: m.complete, Notice: m.notice, Probe: probing(cfg.Probe)})
 	defer m.agent.Close()
@@ -74,11 +76,9 @@ func runMember(ctx context.Context, cfg Config, p *executable.File, problem erro
 
 // reportProblem tells node 0, if it is there already, why this node cannot take part.
 func reportProblem(cfg Config, key auth.Key, problem error) {
-	n := cfg.Node
-	n.JoinTimeout = agent.Headway
-	quiet := cfg
-	quiet.Notice = func(string) {}
-	if conn, err := n.join(context.Background(), quiet, key, nil); err == nil {
+	quick := cfg.meeting(key, nil)
+	quick.Limit, quick.Notice = agent.Headway, func(string) {}
+	if conn, err := rendezvous.Join(context.Background(), quick); err == nil {
 		line := talk.New(conn, cfg.silence())
 		agent.Enlist(line, cfg.enlistment(), problem)
 		line.Close()
@@ -146,7 +146,7 @@ func (m *member) loop(ctx context.Context) error {
 	for m.end == nil {
 		select {
 		case <-m.signalsDue():
-			for _, held := range m.signals.takeHeld() {
+			for _, held := range m.caught.TakeHeld() {
 				m.agent.Signal(held)
 			}
 		case r := <-m.frames:
@@ -157,7 +157,7 @@ func (m *member) loop(ctx context.Context) error {
 			if m.end, err = m.agent.Obey(r.frame); err != nil {
 				return fmt.Errorf("node 0 makes no sense: %w", err)
 			}
-		case sig := <-m.signals.channel():
+		case sig := <-m.caught.Channel():
 			if err := m.signalled(sig.(syscall.Signal)); err != nil {
 				return err
 			}
@@ -181,8 +181,8 @@ func (m *member) notice(sentence string) { m.output.Interject(func() { m.cfg.Not
 // nodes.
 func (m *member) signalled(sig syscall.Signal) error {
 	switch {
-	case endsEarly(sig) != "" && !m.agent.Ordered():
-		return &interruptedError{sig}
+	case signals.EndsEarly(sig) != "" && !m.agent.Ordered():
+		return &signals.Interrupted{Signal: sig}
 	case supervise.EndSignals[sig] != "" && m.asked == 0:
 		m.asked = sig
 		m.agent.Ask(agent.Demand{Signal: int(sig)})
@@ -190,15 +190,15 @@ func (m *member) signalled(sig syscall.Signal) error {
 		return errAskedTwice
 	case sig == syscall.SIGTSTP:
 		m.cfg.Log("a job on several nodes is suspended at node 0")
-	case isHandedOn(sig):
-		m.signals.held = append(m.signals.held, sig)
+	default:
+		m.caught.Hold(sig)
 	}
 	return nil
 }
 
 // signalsDue is ready when signals are held for the ranks of this node and all are started.
 func (m *member) signalsDue() <-chan struct{} {
-	if m.signals == nil || len(m.signals.held) == 0 {
+	if !m.caught.Holding() {
 		return nil
 	}
 	return m.agent.Begun()
@@ -217,7 +217,7 @@ func (m *member) lost(err error) error {
 }
 
 // settle waits until the output of the ranks has been passed on.
-func (m *member) settle() { settleOutput(m.output, m.signals, nil, nil, nil) }
+func (m *member) settle() { settleOutput(m.output, m.caught, nil, nil, nil) }
 
 // complete adds to a task what the user of this node has said.
 func (m *member) complete(t *supervise.Task) {

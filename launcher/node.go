@@ -2,7 +2,6 @@ package launcher
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -13,7 +12,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/rendezvous"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/signals"
 )
 
 // A Node says that this process starts the ranks of one node alone, and that a process like
@@ -114,103 +114,51 @@ func jobEnd(code int, sentence string, err error) agent.JobEnd {
 	return agent.JobEnd{Code: code, Sentence: sentence}
 }
 
-// join reaches node 0 and proves the key, as often as it takes within the join timeout.
-func (n Node) join(ctx context.Context, cfg Config, key auth.Key, signals *signals) (net.Conn, error) {
-	var secure *tls.Config
-	if cfg.TLS {
-		var err error
-		if _, secure, err = key.TLS(key.JobID()); err != nil {
-			return nil, err
-		}
-	}
-	attempts, over := make(chan reached), make(chan struct{})
-	defer close(over)
-	go attemptLoop(agent.NodeContact(key.JobID(), n.Rendezvous, n.Number, key), secure, attempts, over)
-	wait := newPatience(n.JoinTimeout)
-	defer wait.stop()
-	why, stranger := errors.New("no answer yet"), false
-	for {
-		select {
-		case r := <-attempts:
-			if r.err == nil {
-				return r.conn, nil
-			}
-			if why = r.err; errors.Is(why, auth.ErrRefused) {
-				return nil, fmt.Errorf("node 0 at %s: %w", n.Rendezvous, why)
-			}
-			if errors.Is(why, auth.ErrUnproven) && !stranger {
-				stranger = true
-				cfg.Notice(fmt.Sprintf("at %s there is not node 0 of this job (%v); trying on", n.Rendezvous, why))
-			}
-		case <-wait.word.C:
-			cfg.Notice(fmt.Sprintf("waiting for node 0 at %s (%v) for %s", n.Rendezvous, why, phrase.Limit(wait.passed())))
-		case <-wait.over:
-			return nil, fmt.Errorf("no node 0 at %s after %s (%w): is it started, with the same key, and can this host reach it? a longer wait is --join-timeout", n.Rendezvous, phrase.Limit(wait.limit), why)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case sig := <-signals.channel():
-			if err := signals.early(sig); err != nil {
-				return nil, err
-			}
-		}
+// meeting says how the nodes meet.
+func (c Config) meeting(key auth.Key, caught *signals.Caught) rendezvous.Meeting {
+	return rendezvous.Meeting{
+		Count: c.Node.Count, Number: c.Node.Number, Address: c.Node.Rendezvous, Key: key, Limit: c.Node.JoinTimeout,
+		TLS: c.TLS, Silence: c.silence(), Interface: c.Interface, Transport: c.Transport, Ranks: c.Ranks, MaxRanks: MaxRanks,
+		Notice: c.Notice, Log: c.Log, Caught: caught,
 	}
 }
 
-// reached is what one attempt to reach node 0 has come to.
-type reached struct {
-	conn net.Conn
-	err  error
+// openRendezvous listens for the other nodes, at node 0.
+func openRendezvous(ctx context.Context, cfg Config, caught *signals.Caught) (*rendezvous.Nodes, error) {
+	key, err := cfg.Node.key()
+	if err != nil {
+		return nil, err
+	}
+	return rendezvous.Open(ctx, cfg.meeting(key, caught))
 }
 
-// attemptLoop tries again and again until it succeeds, is refused, or nobody listens.
-func attemptLoop(c agent.Contact, secure *tls.Config, attempts chan<- reached, over <-chan struct{}) {
-	for {
-		conn, _, err := c.Attempt(secure)
-		select {
-		case attempts <- reached{conn, err}:
-			if err == nil || errors.Is(err, auth.ErrRefused) {
-				return
-			}
-		case <-over:
-			if err == nil {
-				conn.Close()
-			}
+// Decline tells the other nodes of a job that this one does not take part, and why, so that
+// none of them waits for it. At node 0 it blocks until each of the others has come and was
+// told, for at most Node.JoinTimeout; elsewhere it tells node 0, if that is there. It does
+// nothing where cfg has no other nodes, or not what it takes to meet them. [Run] calls it for
+// a program that cannot be started; who refuses to run at all, as for flags that make no
+// sense, calls it himself.
+func Decline(ctx context.Context, cfg Config, why error) {
+	cfg, _ = cfg.withDefaults() // of which the rest is why, or does not matter any more
+	decline(ctx, cfg, why, nil)
+}
+
+// decline is Decline with caught, which end it.
+func decline(ctx context.Context, cfg Config, why error, caught *signals.Caught) {
+	if _, stopped := errors.AsType[*signals.Interrupted](why); stopped || ctx.Err() != nil || !cfg.Node.several() || cfg.Node.checkMeeting() != nil {
+		return
+	}
+	if cfg.Node.Number == 0 {
+		nodes, err := openRendezvous(ctx, cfg, caught)
+		if err != nil {
+			cfg.Log("the other nodes cannot be told: " + err.Error())
 			return
 		}
-		select {
-		case <-time.After(agent.Headway):
-		case <-over:
-			return
-		}
+		defer nodes.Close()
+		nodes.Decline(ctx, why)
+		return
 	}
-}
-
-// The times at which somebody who waits says so.
-const (
-	firstWord = 10 * time.Second
-	nextWord  = time.Minute
-)
-
-// A patience is a wait with a limit, in which the user hears why nothing goes on.
-type patience struct {
-	limit time.Duration // 0 for none
-	begun time.Time
-	over  <-chan time.Time
-	word  *time.Timer // the next line is due
-}
-
-func newPatience(limit time.Duration) *patience {
-	p := &patience{limit: max(limit, 0), begun: time.Now(), word: time.NewTimer(firstWord)}
-	if limit > 0 {
-		p.over = time.After(limit)
+	if key, err := cfg.Node.key(); err == nil {
+		reportProblem(cfg, key, why)
 	}
-	return p
-}
-
-func (p *patience) stop() { p.word.Stop() }
-
-// passed is the time of the line that is due.
-func (p *patience) passed() time.Duration {
-	p.word.Reset(nextWord)
-	return time.Since(p.begun).Round(time.Second)
 }

@@ -20,9 +20,9 @@ func (j *job) order(s *agent.Site) (agent.Order, error) {
 	}
 	var rendezvous []string // where the ranks reach this process, the address that has worked first
 	var environ func(Rank) []string
-	if j.muster != nil {
+	if j.nodes != nil {
 		o.Key = j.server.Credentials().Key.Text()
-		rendezvous = j.listener.AddressesOf(j.muster.nodes[s.Number].at)
+		rendezvous = j.listener.AddressesOf(j.nodes.At(s.Number))
 		environ = func(Rank) []string { return j.commonEnviron() } // a node adds what is its own
 	} else {
 		if err := j.equip(&o); err != nil {

@@ -193,6 +193,10 @@ const launcherTable = `
 	# The ranks of another host, and both ends of the connection with it.
 	hosts, talk, phrase, stdio, supervise, executable, policy, timeline < agent;
 	agent < listener;   # where it connects
+
+	# Signals of the launcher, which end its waits, such as that for other nodes.
+	supervise < signals;
+	agent, hosts, phrase, signals, talk < rendezvous;
 `
 
 // bootTable is who may import whom among the internal packages of internal/boot.

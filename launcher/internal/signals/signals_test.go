@@ -1,6 +1,6 @@
 //go:build linux
 
-package launcher
+package signals
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 // Goal: an interrupt between the end of a job and that of the process does not take the
 // place of the job's result. Where it does, this ends the tests.
 func TestInterruptAfterTheJob(t *testing.T) {
-	catchSignals().release()
+	Catch().Release()
 	t.Cleanup(func() { signal.Reset(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) })
 	runtime.LockOSThread() // a signal for one's own thread arrives before the call returns
 	defer runtime.UnlockOSThread()
