@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"sync"
 	"syscall"
 	"time"
 
@@ -19,13 +18,7 @@ func (j *job) finish() {
 	j.closeSites()
 }
 
-func (j *job) closeSites() {
-	var all sync.WaitGroup
-	for _, s := range j.sites {
-		all.Go(s.Close)
-	}
-	all.Wait()
-}
+func (j *job) closeSites() { j.atSites(func(_ int, s site) { s.Close() }) }
 
 // endLeftovers lets all sites finish. A signal that would end the job cuts the
 // wait short.
@@ -33,11 +26,7 @@ func (j *job) endLeftovers() {
 	hurry, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		var all sync.WaitGroup
-		for _, s := range j.sites {
-			all.Go(func() { s.Finish(hurry) })
-		}
-		all.Wait()
+		j.atSites(func(_ int, s site) { s.Finish(hurry) })
 	}()
 	asked := false
 	for {

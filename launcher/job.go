@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -164,6 +165,15 @@ func (j *job) addSite(s site, p hosts.Place) {
 	for r := range p.Ranks {
 		j.siteOf[int(p.First)+r] = s
 	}
+}
+
+// atSites calls do with each site and its index, all at the same time, and returns when all calls have.
+func (j *job) atSites(do func(i int, s site)) {
+	var all sync.WaitGroup
+	for i, s := range j.sites {
+		all.Go(func() { do(i, s) })
+	}
+	all.Wait()
 }
 
 // local returns the site of the ranks of this host.

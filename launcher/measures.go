@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"sync"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
@@ -113,21 +112,16 @@ func (w *watch) measured() []RankMeasures {
 		return nil
 	}
 	all := make([]RankMeasures, w.job.cfg.Ranks)
-	var asked sync.WaitGroup
-	for i, s := range w.job.sites {
-		first := w.job.places[i].First
-		asked.Go(func() {
-			measured, kernel := s.Measured()
-			for n, m := range measured {
-				r := measuresOf(m)
-				if r.Missing = kernel.Missing; n < len(kernel.Ranks) && kernel.Ranks[n].Run != nil {
-					r.Kernel = kernelTimes(kernel.Ranks[n])
-				}
-				all[int(first)+n] = r
+	w.job.atSites(func(i int, s site) {
+		measured, kernel := s.Measured()
+		for n, m := range measured {
+			r := measuresOf(m)
+			if r.Missing = kernel.Missing; n < len(kernel.Ranks) && kernel.Ranks[n].Run != nil {
+				r.Kernel = kernelTimes(kernel.Ranks[n])
 			}
-		})
-	}
-	asked.Wait()
+			all[int(w.job.places[i].First)+n] = r
+		}
+	})
 	for r := range all {
 		all[r].Rank, all[r].Host = Rank(r), w.job.hostOf(Rank(r))
 	}

@@ -143,7 +143,7 @@ func Decline(ctx context.Context, cfg Config, why error) {
 	decline(ctx, cfg, why, nil)
 }
 
-// decline is Decline with caught, which end it.
+// decline is Decline with signals, which end it.
 func decline(ctx context.Context, cfg Config, why error, caught *signals.Caught) {
 	if _, stopped := errors.AsType[*signals.Interrupted](why); stopped || ctx.Err() != nil || !cfg.Node.several() || cfg.Node.checkMeeting() != nil {
 		return

@@ -110,17 +110,13 @@ func (j *job) endTrace() *TraceResult {
 	result := &TraceResult{}
 	sources := make([]timeline.RankLog, j.cfg.Ranks)
 	var mu sync.Mutex
-	var all sync.WaitGroup
-	for i, s := range j.sites {
-		all.Go(func() {
-			if why := j.collect(s, j.places[i], j.clock(i), sources); why != "" {
-				mu.Lock()
-				result.Missing = append(result.Missing, why)
-				mu.Unlock()
-			}
-		})
-	}
-	all.Wait()
+	j.atSites(func(i int, s site) {
+		if why := j.collect(s, j.places[i], j.clock(i), sources); why != "" {
+			mu.Lock()
+			result.Missing = append(result.Missing, why)
+			mu.Unlock()
+		}
+	})
 	t := timeline.New(sources)
 	path, cut := t.Path()
 	result.Events, result.Dropped, result.LeftOut, result.Incomplete = t.Events(), t.Dropped(), t.Skipped(), cut

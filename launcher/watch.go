@@ -154,12 +154,7 @@ func counted(since []time.Time, from *time.Time, now time.Time) []time.Time {
 // rows returns what each rank tells of itself, in times of this host.
 func (w *watch) rows() []status.RankRow {
 	rows := make([]status.RankRow, w.job.cfg.Ranks)
-	var all sync.WaitGroup
-	for i, s := range w.job.sites {
-		first := w.job.places[i].First
-		all.Go(func() { copy(rows[first:], s.Rows()) })
-	}
-	all.Wait()
+	w.job.atSites(func(i int, s site) { copy(rows[w.job.places[i].First:], s.Rows()) })
 	return rows
 }
 
@@ -180,18 +175,13 @@ func (j *job) hostOf(r Rank) string {
 // that has told nothing.
 func (w *watch) tables() []status.PeerTable {
 	all := make([]status.PeerTable, w.job.cfg.Ranks)
-	var done sync.WaitGroup
-	for i, s := range w.job.sites {
-		first := w.job.places[i].First
-		done.Go(func() {
-			for j, b := range s.Tables() {
-				if t, err := status.ParseTable(b, w.job.cfg.Ranks); err == nil {
-					all[int(first)+j] = t
-				}
+	w.job.atSites(func(i int, s site) {
+		for j, b := range s.Tables() {
+			if t, err := status.ParseTable(b, w.job.cfg.Ranks); err == nil {
+				all[int(w.job.places[i].First)+j] = t
 			}
-		})
-	}
-	done.Wait()
+		}
+	})
 	return all
 }
 
