@@ -110,7 +110,7 @@ func (p *Plan) binding() (*executor.Binding, error) {
 }
 
 // base is where memory at a place begins, nowhere if peers cannot reach it.
-func (t *Team) base(at memory.Place) executor.Base {
+func (t *Team) base(at memory.Location) executor.Base {
 	return executor.Base{Segment: t.heap.Segment(at), Offset: at.Offset}
 }
 

@@ -39,7 +39,7 @@ type key struct {
 	fold    Op
 	user    bool
 	elem    element.Type
-	in, out memory.Place
+	in, out memory.Location
 	plan    int // number of a plan of its own, 0 for single calls
 }
 
@@ -57,16 +57,16 @@ func (k *key) plain() bool { return k.in.Number == 0 && k.out.Number == 0 }
 // places are where the buffers of a task lie, nowhere unless both lie in
 // allocations: peers could not reach the other. It is the same on all members that
 // pass buffers alike, also where some have nothing to give or to get: then it is nowhere.
-func (t *Team) places(task *Task) (in, out memory.Place) {
+func (t *Team) places(task *Task) (in, out memory.Location) {
 	if task.call.Count == 0 && task.call.Counts == nil {
-		return memory.Place{}, memory.Place{}
+		return memory.Location{}, memory.Location{}
 	}
 	out = t.heap.Locate(task.out)
 	if op := task.call.Op; op == schedule.Broadcast || task.call.InPlace && op != schedule.AllToAll {
 		return out, out // all have what it is part of
 	}
 	if in = t.heap.Locate(task.in); in.Number == 0 || out.Number == 0 || t.someEmpty(task) {
-		return memory.Place{}, memory.Place{}
+		return memory.Location{}, memory.Location{}
 	}
 	return in, out
 }

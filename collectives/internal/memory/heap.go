@@ -12,9 +12,9 @@ type heapSegment struct {
 	own bool // the heap deletes it
 }
 
-// A Place is where a buffer lies: in a segment of the heap, the same at every member, or nowhere that
+// A Location is where a buffer lies: in a segment of the heap, the same at every member, or nowhere that
 // peers can reach.
-type Place struct {
+type Location struct {
 	Number int // of the segment, from 1; 0 for a plain slice
 	Offset uint64
 }
@@ -43,18 +43,18 @@ func (h *Heap) Shared() Heap {
 }
 
 // Locate returns where a buffer lies, or an empty part of one.
-func (h *Heap) Locate(mem []byte) Place {
+func (h *Heap) Locate(mem []byte) Location {
 	if len(mem) == 0 && cap(mem) > 0 {
 		mem = mem[:1]
 	}
 	for i, s := range h.segments {
 		if s.Segment != nil {
 			if off, ok := s.OffsetOf(mem); ok {
-				return Place{i + 1, off}
+				return Location{i + 1, off}
 			}
 		}
 	}
-	return Place{}
+	return Location{}
 }
 
 // Holds reports whether x or y lies in a segment of the heap.
@@ -73,12 +73,12 @@ func within(seg *gaspi.Segment, mem []byte) bool {
 }
 
 // Owns reports whether a place is the beginning of a segment that the heap owns.
-func (h *Heap) Owns(at Place) bool {
+func (h *Heap) Owns(at Location) bool {
 	return at.Number != 0 && at.Offset == 0 && h.segments[at.Number-1].own
 }
 
 // Segment returns the segment that a place is in, nil if peers cannot reach it.
-func (h *Heap) Segment(at Place) *gaspi.Segment {
+func (h *Heap) Segment(at Location) *gaspi.Segment {
 	if at.Number == 0 {
 		return nil
 	}

@@ -20,12 +20,12 @@ func TestHeap(t *testing.T) {
 		}
 		var h Heap
 		plain := make([]byte, 8)
-		if !h.Empty() || h.Holds(plain, nil) || h.Locate(plain) != (Place{}) || h.Segment(Place{}) != nil || h.Owns(Place{}) {
+		if !h.Empty() || h.Holds(plain, nil) || h.Locate(plain) != (Location{}) || h.Segment(Location{}) != nil || h.Owns(Location{}) {
 			return fmt.Errorf("an empty heap holds something: %v", h)
 		}
 		h.Add(segs[0], true)
 		h.Add(segs[1], false)
-		at := Place{2, 8}
+		at := Location{2, 8}
 		for _, mem := range [][]byte{segs[1].Bytes()[8:16], segs[1].Bytes()[8:8]} {
 			if got := h.Locate(mem); got != at {
 				return fmt.Errorf("%d bytes are at %v, want %v", len(mem), got, at)
@@ -34,7 +34,7 @@ func TestHeap(t *testing.T) {
 		if h.Empty() || !h.Holds(plain, segs[1].Bytes()) || h.Holds(plain, plain) || h.Segment(at) != segs[1] {
 			return fmt.Errorf("the heap does not hold its segments: %v", h)
 		}
-		if !h.Owns(Place{1, 0}) || h.Owns(Place{1, 8}) || h.Owns(Place{2, 0}) {
+		if !h.Owns(Location{1, 0}) || h.Owns(Location{1, 8}) || h.Owns(Location{2, 0}) {
 			return fmt.Errorf("the heap owns what it does not: %v", h)
 		}
 		shared := h.Shared()
@@ -42,7 +42,7 @@ func TestHeap(t *testing.T) {
 			return err
 		}
 		h.Add(segs[2], true)
-		if got := h.Locate(segs[2].Bytes()); got != (Place{1, 0}) {
+		if got := h.Locate(segs[2].Bytes()); got != (Location{1, 0}) {
 			return fmt.Errorf("the segment is at %v, want the free place", got)
 		}
 		if err := h.Close(); err != nil {
