@@ -196,7 +196,10 @@ class Mail:
         source = got // _SLOTS
         place = _SLOTS * source + self._pieces[source] % _SLOTS
         while self._look(place) is None:
-            self._refuse([source])
+            if self._error_of([source]) is not None:  # the piece before what has come does not come any more
+                self._segment.reset(got)
+                self._end_lost()
+                return
         self._segment.reset(place)
         done = self._take_piece(source, place * self._slot)
         self._pieces[source] += 1

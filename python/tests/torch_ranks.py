@@ -372,11 +372,20 @@ def killed():
     """The last rank ends in the middle of training. The others get an error that names it."""
     rank, last = dist.get_rank(), dist.get_world_size() - 1
     model = DDP(network(), bucket_cap_mb=0.05)
+    for r in range(last):  # from now on, receivers take out what comes
+        if rank == last:
+            dist.send(torch.zeros(1), r, tag=2)
+        elif rank == r:
+            dist.recv(torch.zeros(1), last, tag=2)
     try:
         for step in range(1000):
             if step == 3 and rank == last:
                 for r in range(last):
                     dist.send(torch.full((1,), 7.0), r, tag=3)
+                time.sleep(1)  # until these are taken out
+                mail = dist.distributed_c10d._get_default_group()._mail
+                for r in range(last):  # a fourth piece comes, as if it had been quicker than the third, which never does
+                    mail._segment.notify(r, 2 * last + 1)
                 os.kill(os.getpid(), signal.SIGKILL)
             began = time.monotonic()
             backward(model, torch.randn(4, 1, 8, 8), torch.randint(10, (4,)))
