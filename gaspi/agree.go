@@ -110,12 +110,7 @@ func (c *agreement) tell(v notify.Value, in ...int) {
 
 func (c *agreement) post(part, m int, v notify.Value) {
 	p := c.g.p
-	flag := transport.Flag{Segment: p.lay.id, ID: p.lay.consentSlot(c.g.indexOf[m], part, c.g.me), Value: v}
-	way, err := p.route(c.g.ranks[m])
-	if err == nil {
-		err = way.Notify(p.internal, flag)
-	}
-	p.peers.Doubt(err)
+	p.tell(c.g.ranks[m], transport.Flag{Segment: p.lay.id, ID: p.lay.consentSlot(c.g.indexOf[m], part, c.g.me), Value: v})
 }
 
 // ended reports whether nothing of member m arrives any more.

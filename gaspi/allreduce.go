@@ -2,11 +2,16 @@ package gaspi
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"reflect"
+	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -80,4 +85,306 @@ func allReduce[T Element](ctx context.Context, g *Group, send, recv []T, name st
 		g.recordMeeting(trace.AllReduce, begun, number)
 	}
 	return err
+}
+
+// vectorHeader is what precedes every vector that travels: what its sender
+// called, and who disagreed, if anybody did.
+//
+//	| signature: 8 bytes | rank that disagrees + 1: 8 | its signature: 8 | that of the rank that found out: 8 |
+const vectorHeader = 32
+
+// A signature names a call, so that ranks that call different things get an
+// error that names both and no garbage.
+type signature struct {
+	op    uint8
+	kind  uint8 // reflect.Kind of the elements
+	count uint32
+}
+
+func (s signature) word() uint64 {
+	return uint64(s.op)<<40 | uint64(s.kind)<<32 | uint64(s.count)
+}
+
+func signatureOf(word uint64) signature {
+	return signature{op: uint8(word >> 40), kind: uint8(word >> 32), count: uint32(word)}
+}
+
+// String is the call as messages show it.
+func (s signature) String() string {
+	op := "a function"
+	if s.op != userOp {
+		op = reduce.Op(s.op).String()
+	}
+	return fmt.Sprintf("%s of %d %v", op, s.count, reflect.Kind(s.kind))
+}
+
+func kindOf[T Element]() uint8 { return uint8(reflect.TypeFor[T]().Kind()) }
+
+// vectorOp is the small reduction of a group and how far it has come. All state
+// but busy belongs to the caller who holds busy.
+type vectorOp struct {
+	tree
+	busy atomic.Bool
+
+	epoch  notify.Value
+	active bool
+	taken  bool   // the contribution is in the accumulator
+	held   []byte // the contribution until then; memory that is kept
+	stage  treeStage
+	sig    signature
+	waits  atomic.Int64 // nanoseconds of the wait under way
+}
+
+func newVectorOp(g *Group) *vectorOp {
+	v := &vectorOp{}
+	v.plant(g, v.written)
+	return v
+}
+
+// run does one reduction, or goes on with the one that ended early. in is taken
+// when it begins, out written when it is done. It returns the number of the reduction, 0 if another
+// goroutine is in one.
+func (v *vectorOp) run(ctx context.Context, in, out []byte, sig signature, combine func(acc, in []byte)) (notify.Value, error) {
+	if !v.busy.CompareAndSwap(false, true) {
+		return 0, v.g.error("allreduce", fmt.Errorf("%w: an AllReduce of the group is under way in another goroutine; use a group for each, made by Dup", ErrInUse))
+	}
+	defer v.busy.Store(false)
+	if err := v.begin(in, sig); err != nil {
+		return v.epoch, v.g.error("allreduce", err)
+	}
+	if err := v.take(ctx); err != nil {
+		return v.epoch, v.g.error("allreduce", err)
+	}
+	for v.active {
+		if err := v.step(ctx, combine); err != nil {
+			return v.epoch, v.fail(err)
+		}
+	}
+	result := v.result()
+	if err := disagreement(result); err != nil {
+		return v.epoch, v.g.error("allreduce", err)
+	}
+	copy(out, result[vectorHeader:])
+	return v.epoch, nil
+}
+
+// begin takes the contribution, unless a reduction is under way. It does not block: in is the
+// caller's again whatever comes.
+func (v *vectorOp) begin(in []byte, sig signature) error {
+	if v.active {
+		if sig != v.sig {
+			if err := v.g.over(); err != nil { // nobody can finish it
+				return err
+			}
+			return fmt.Errorf("%w: an AllReduce with %v ended early and is to be finished first, not one with %v", ErrMismatch, v.sig, sig)
+		}
+		return nil
+	}
+	v.epoch, v.active, v.taken, v.stage, v.sig = nextEpoch(v.epoch), true, false, gathering, sig
+	if v.g.p.internal.Idle() {
+		v.accumulate(in)
+	} else {
+		v.held = append(v.held[:0], in...)
+	}
+	return nil
+}
+
+// take moves the contribution into the accumulator, unless it is there. Messages of the previous
+// reduction may still be leaving that: take blocks until they have.
+func (v *vectorOp) take(ctx context.Context) error {
+	if v.taken {
+		return nil
+	}
+	if err := v.g.p.settle(ctx); err != nil {
+		return err
+	}
+	v.accumulate(v.held)
+	return nil
+}
+
+// accumulate puts the contribution into the accumulator, which nothing leaves any more.
+func (v *vectorOp) accumulate(in []byte) {
+	acc := v.slot(slotAccumulator)
+	clear(acc[:vectorHeader])
+	binary.LittleEndian.PutUint64(acc, v.sig.word())
+	copy(acc[vectorHeader:], in)
+	v.taken = true
+}
+
+// step does one stage; an error leaves the stage to be done again.
+func (v *vectorOp) step(ctx context.Context, combine func(acc, in []byte)) error {
+	switch v.stage {
+	case gathering:
+		if err := v.await(ctx, 0, uint32(len(v.children())), v.upStop); err != nil {
+			return err
+		}
+		for slot, child := range v.children() {
+			v.absorb(v.slot(slot), child, combine)
+		}
+		v.stage = delivering
+		if v.g.me == 0 {
+			v.stage = spreading
+		}
+	case delivering:
+		if err := v.send(ctx, slotAccumulator, v.parent(), v.g.near.slot); err != nil {
+			return err
+		}
+		v.stage = awaiting
+	case awaiting:
+		if err := v.await(ctx, slotResult, 1, v.downStop); err != nil {
+			return err
+		}
+		v.stage = spreading
+	case spreading:
+		from := slotResult
+		if v.g.me == 0 {
+			from = slotAccumulator
+		}
+		for _, child := range v.children() {
+			if err := v.send(ctx, from, child, slotResult); err != nil {
+				return err
+			}
+		}
+		v.active = false
+	}
+	return nil
+}
+
+// slotAccumulator is behind the slots of the tree. The slot of a notification has
+// the same number.
+const slotAccumulator = slotResult + 1
+
+// slot is this rank's slot i.
+func (v *vectorOp) slot(i int) []byte {
+	p := v.g.p
+	at := p.lay.groupAt(v.g.index) + uint64(i)*p.lay.vectorSlot
+	b, err := p.system.Bytes(at, p.lay.vectorSlot)
+	if err != nil {
+		panic(err) // the layout places every slot in the segment
+	}
+	return b
+}
+
+func (v *vectorOp) result() []byte {
+	if v.g.me == 0 {
+		return v.slot(slotAccumulator)
+	}
+	return v.slot(slotResult)
+}
+
+// absorb combines the vector of a member into the accumulator. Two that were
+// called differently are not combined; the difference travels with the result.
+func (v *vectorOp) absorb(from []byte, member int, combine func(acc, in []byte)) {
+	acc := v.slot(slotAccumulator)
+	le := binary.LittleEndian
+	mine, theirs := v.sig.word(), le.Uint64(from)
+	switch n := v.bytes(); {
+	case le.Uint64(acc[8:]) != 0:
+	case le.Uint64(from[8:]) != 0:
+		copy(acc[8:vectorHeader], from[8:vectorHeader])
+	case mine != theirs:
+		le.PutUint64(acc[8:], uint64(v.g.ranks[member])+1)
+		le.PutUint64(acc[16:], theirs)
+		le.PutUint64(acc[24:], mine)
+	default:
+		combine(acc[vectorHeader:vectorHeader+n], from[vectorHeader:vectorHeader+n])
+	}
+}
+
+// disagreement is the error that a result carries, or nil.
+func disagreement(result []byte) error {
+	le := binary.LittleEndian
+	who := le.Uint64(result[8:])
+	if who == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: rank %d called AllReduce with %v, its parent in the tree with %v",
+		ErrMismatch, who-1, signatureOf(le.Uint64(result[16:])), signatureOf(le.Uint64(result[24:])))
+}
+
+// bytes is the length of the vector under way.
+func (v *vectorOp) bytes() int { return int(v.sig.count) * kindBytes(v.sig.kind) }
+
+// send writes this rank's slot from to slot to of a member, with its number.
+func (v *vectorOp) send(ctx context.Context, from, member, to int) error {
+	p := v.g.p
+	link, err := p.link(v.g.ranks[member])
+	if err != nil {
+		return v.g.fault(ctx, v.g.ranks[member], err)
+	}
+	src, err := p.system.Span(p.lay.groupAt(v.g.index)+uint64(from)*p.lay.vectorSlot, uint64(vectorHeader+v.bytes()))
+	if err != nil {
+		return err
+	}
+	index := v.g.indexOf[member]
+	dst := transport.Addr{Segment: p.lay.id, Offset: p.lay.groupAt(index) + uint64(to)*p.lay.vectorSlot}
+	flag := transport.Flag{Segment: p.lay.id, ID: p.lay.groupSlot(index) + slotVector + notify.ID(to), Value: v.epoch}
+	return v.g.fault(ctx, v.g.ranks[member], link.PutNotify(p.internal, dst, src, flag))
+}
+
+// await waits until count slots from first have been written.
+func (v *vectorOp) await(ctx context.Context, first, count uint32, stop func() error) error {
+	p := v.g.p
+	id := p.lay.groupSlot(v.g.index) + slotVector + notify.ID(first)
+	_, err := p.system.Notifications().Wait(ctx, notify.EveryUntil(id, count, notify.Reached, v.epoch), stop, &v.waits)
+	if v.waits.Load() > 0 {
+		v.account()
+	}
+	return err
+}
+
+// account accounts for the time of a wait: also to a peer, if it alone was waited for.
+func (v *vectorOp) account() {
+	d := v.waits.Swap(0)
+	v.g.p.stats.allReduceWait.Add(d)
+	var from int
+	switch {
+	case v.stage == awaiting:
+		from = v.parent()
+	case len(v.children()) == 1:
+		from = v.children()[0]
+	default:
+		return
+	}
+	v.g.p.stats.peers.at(v.g.ranks[from]).groupWait.Add(d)
+}
+
+func (v *vectorOp) written(slot int) bool {
+	p := v.g.p
+	id := p.lay.groupSlot(v.g.index) + slotVector + notify.ID(slot)
+	_, there, _ := p.system.Notifications().Try(notify.Until(id, notify.Reached, v.epoch))
+	return there
+}
+
+func (v *vectorOp) fail(err error) error {
+	if isBare(err) {
+		return err
+	}
+	e := &OpError{Op: "allreduce", At: v.g.String(), Err: err}
+	if !isTimeLimit(err) {
+		return e
+	}
+	if v.stage == awaiting {
+		e.Wait = fmt.Sprintf("the result from rank %d", v.g.ranks[v.parent()])
+		return e
+	}
+	e.Wait = rankList(v.missing())
+	return e
+}
+
+// kindBytes is the size of an element of a kind, 0 for one that is no Element.
+func kindBytes(kind uint8) int {
+	switch reflect.Kind(kind) {
+	case reflect.Int8, reflect.Uint8:
+		return 1
+	case reflect.Int16, reflect.Uint16:
+		return 2
+	case reflect.Int32, reflect.Uint32, reflect.Float32:
+		return 4
+	case reflect.Int64, reflect.Uint64, reflect.Float64, reflect.Complex64, reflect.Int, reflect.Uint:
+		return 8
+	case reflect.Complex128:
+		return 16
+	}
+	return 0
 }

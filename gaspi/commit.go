@@ -14,7 +14,6 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
-	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -293,14 +292,6 @@ func (g *Group) commitError(m int, err error) error {
 		}
 	}
 	return e
-}
-
-// clearGroup clears the slots of a group.
-func (p *Proc) clearGroup(index int) {
-	first := p.lay.groupSlot(index)
-	for i := range p.lay.slotsOfGroup() {
-		_, _ = p.system.Notifications().Reset(first + notify.ID(i)) // the id is on the array by layout
-	}
 }
 
 // When the members of a group have found those that they signal, they tell all others by a

@@ -1,6 +1,7 @@
 package gaspi
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/detector"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/wireup"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/logging"
 	"github.com/gaspi-go/gaspi-go/internal/transport/rdma"
 )
 
@@ -197,6 +199,23 @@ func (c Config) prepare() (Config, error) {
 	return c, c.validate()
 }
 
+// logger returns that of the program, if it has one, else what the environment asks for. A file of it
+// is named after the rank, or after the process where a starter says the rank in another way.
+func (c Config) logger() (*slog.Logger, error) {
+	if c.Log != nil {
+		return c.Log, nil
+	}
+	s, err := logging.Read(os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.Open(cmp.Or(os.Getenv(boot.EnvRank), fmt.Sprintf("p%d", os.Getpid())))
+	if l == nil {
+		l = slog.New(slog.DiscardHandler)
+	}
+	return l, err
+}
+
 // origin names what has set a field of Config to a value: the variable of the environment, or
 // the program.
 func origin(field, variable, value string) string {
@@ -217,4 +236,36 @@ func (c Config) wiring(session boot.Session, peers *detector.Detector) wireup.Wi
 		Interface: c.Interface, InterfaceFrom: origin("Interface", envInterface, c.Interface),
 		Spin: c.Spin, Yield: c.Yield, Lost: peers.LinkLost, Fallen: peers.NoteEnd, Log: c.Log, Say: say,
 	}
+}
+
+// A Way is one way in which ranks can reach each other from this host.
+type Way struct {
+	Transport string // as Config.Transport wants it
+	Provider  string // of libfabric, as Config.RDMAProvider wants it; for rdma alone
+	Device    string // for rdma alone
+	// Chosen says that auto takes it: shm between ranks of a host, one of the others
+	// between hosts, if the other host has it too.
+	Chosen bool
+	// Missing is why it cannot be used here, empty if it can.
+	Missing string
+}
+
+// Ways are those that this program has on this host, best first. It connects to
+// nobody. With transport rdma there is one for each device of each provider.
+func Ways() []Way {
+	ways := []Way{{Transport: "shm", Chosen: true}}
+	providers, err := rdma.Providers()
+	fast := false
+	for _, p := range providers {
+		ways = append(ways, Way{Transport: "rdma", Provider: p.Name, Device: p.Device, Chosen: p.Hardware && !fast})
+		fast = fast || p.Hardware
+	}
+	if err != nil || len(providers) == 0 {
+		missing := "libfabric has no provider that can be used here"
+		if err != nil {
+			missing = fmt.Sprint(err)
+		}
+		ways = append(ways, Way{Transport: "rdma", Missing: missing})
+	}
+	return append(ways, Way{Transport: "tcp", Chosen: !fast})
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/detector"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/wireup"
@@ -17,7 +20,6 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
-	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -172,48 +174,6 @@ func (p *Proc) abandon() {
 	}
 }
 
-// openSystem makes the runtime's own segments and lets every rank reach them.
-func (p *Proc) openSystem() error {
-	var err error
-	if p.system, err = p.openOwn(p.lay.id, p.lay.size(), p.lay.notifications()); err != nil {
-		return fmt.Errorf("system segment: %w", err)
-	}
-	if p.news, err = p.openOwn(p.lay.news, 8, uint32(p.cfg.Groups)); err != nil {
-		return fmt.Errorf("segment of revocations: %w", err)
-	}
-	return nil
-}
-
-// openOwn makes a segment that every rank can reach.
-func (p *Proc) openOwn(id segment.ID, size uint64, notifications uint32) (*segment.Segment, error) {
-	seg, err := p.ownMemory(size, notifications)
-	if err != nil {
-		return nil, err
-	}
-	if err = p.wire.Expose(id, seg); err != nil {
-		_ = seg.Close()
-		return nil, err
-	}
-	for r := range Rank(p.size) {
-		if err == nil {
-			err = p.wire.Grant(id, r)
-		}
-	}
-	return seg, err
-}
-
-// reserveAt is the size from which the runtime's own memory of ranks of one process is apart from
-// the heap. Most of it is never used, and grows with the square of their number.
-const reserveAt = 8 << 20
-
-// ownMemory makes memory for the runtime's own segments.
-func (p *Proc) ownMemory(size uint64, notifications uint32) (*segment.Segment, error) {
-	if p.inside && size+notify.Bytes(notifications) > reserveAt {
-		return segment.Reserve(size, notifications, p.wire.Wait)
-	}
-	return p.wire.NewMemory(size, notifications)
-}
-
 // meet waits for all ranks, checks that they agree on where things lie in each other's
 // system segments, and learns where they are.
 func (p *Proc) meet(ctx context.Context, location string) error {
@@ -290,6 +250,9 @@ func (p *Proc) LocalRank() int { return p.info.LocalRank }
 // LocalSize is the number of ranks of the job on this host.
 func (p *Proc) LocalSize() int { return p.info.LocalSize }
 
+// LocalCores is how many cores the ranks of this host share.
+func (p *Proc) LocalCores() int { return wireup.LocalCores() }
+
 // Job is the name of the job, different for every start of gaspi-run.
 func (p *Proc) Job() string { return p.info.Job }
 
@@ -299,6 +262,22 @@ func (p *Proc) World() *Group { return p.world }
 // Config is the configuration in force, with defaults filled in.
 func (p *Proc) Config() Config { return p.cfg }
 
+// Transport is the name of the transport that connects this rank with r.
+func (p *Proc) Transport(r Rank) (string, error) {
+	_, err := p.link(r)
+	if err == nil {
+		var name string
+		if name, err = p.wire.Via(r); err == nil {
+			return name, nil
+		}
+	}
+	return "", &OpError{Op: "transport", Err: err}
+}
+
+// Emulation returns what is known of the network that is emulated between the ranks, if one is: see
+// Config.Emulate.
+func (p *Proc) Emulation() emulation.Status { return p.wire.Emulation() }
+
 // wakeAll makes every wait of this rank look again.
 func (p *Proc) wakeAll() {
 	p.system.Notifications().Wake()
@@ -306,4 +285,37 @@ func (p *Proc) wakeAll() {
 	for _, s := range p.segments.All() {
 		s.mem.Notifications().Wake()
 	}
+}
+
+// log returns the logger of a part of this rank.
+func (p *Proc) log(part string) *slog.Logger {
+	return p.cfg.Log.With(logging.Part, part, "rank", p.rank)
+}
+
+// logJoined says on each host, and at the level of debugging on each rank, what job this is.
+func (p *Proc) logJoined() {
+	level := slog.LevelDebug
+	if p.info.LocalRank == 0 {
+		level = slog.LevelInfo
+	}
+	build := Version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		build += " " + info.GoVersion
+	}
+	p.log(logging.Job).Log(p.attached, level, "gaspi: joined", "job", p.info.Job, "size", p.size, "host", p.info.Host,
+		"ranks of this host", p.info.LocalSize, "transport", p.wire.Name(), "version", build)
+}
+
+// logRoute says how this rank reaches another one, on first use: the first of each host for each
+// transport, and at the level of debugging for each pair.
+func (p *Proc) logRoute(r Rank) {
+	name, err := p.wire.Via(r)
+	if err != nil {
+		return // which the operation says
+	}
+	level := slog.LevelDebug
+	if _, told := p.reached.LoadOrStore(name, true); !told && p.info.LocalRank == 0 {
+		level = slog.LevelInfo
+	}
+	p.log(logging.Boot).Log(p.attached, level, "gaspi: reaches", "peer", r, "transport", name)
 }

@@ -1,6 +1,8 @@
 package gaspi
 
 import (
+	"fmt"
+
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -118,3 +120,53 @@ func (l layout) passiveReceipt(r Rank) notify.ID {
 // contactSlot is the notification of a rank that connects with this one and has nothing to say;
 // nobody waits for it.
 func (l layout) contactSlot() notify.ID { return l.passiveReceipt(Rank(l.ranks)) }
+
+// openSystem makes the runtime's own segments and lets every rank reach them.
+func (p *Proc) openSystem() error {
+	var err error
+	if p.system, err = p.openOwn(p.lay.id, p.lay.size(), p.lay.notifications()); err != nil {
+		return fmt.Errorf("system segment: %w", err)
+	}
+	if p.news, err = p.openOwn(p.lay.news, 8, uint32(p.cfg.Groups)); err != nil {
+		return fmt.Errorf("segment of revocations: %w", err)
+	}
+	return nil
+}
+
+// openOwn makes a segment that every rank can reach.
+func (p *Proc) openOwn(id segment.ID, size uint64, notifications uint32) (*segment.Segment, error) {
+	seg, err := p.ownMemory(size, notifications)
+	if err != nil {
+		return nil, err
+	}
+	if err = p.wire.Expose(id, seg); err != nil {
+		_ = seg.Close()
+		return nil, err
+	}
+	for r := range Rank(p.size) {
+		if err == nil {
+			err = p.wire.Grant(id, r)
+		}
+	}
+	return seg, err
+}
+
+// reserveAt is the size from which the runtime's own memory of ranks of one process is apart from
+// the heap. Most of it is never used, and grows with the square of their number.
+const reserveAt = 8 << 20
+
+// ownMemory makes memory for the runtime's own segments.
+func (p *Proc) ownMemory(size uint64, notifications uint32) (*segment.Segment, error) {
+	if p.inside && size+notify.Bytes(notifications) > reserveAt {
+		return segment.Reserve(size, notifications, p.wire.Wait)
+	}
+	return p.wire.NewMemory(size, notifications)
+}
+
+// clearGroup clears the slots of a group.
+func (p *Proc) clearGroup(index int) {
+	first := p.lay.groupSlot(index)
+	for i := range p.lay.slotsOfGroup() {
+		_, _ = p.system.Notifications().Reset(first + notify.ID(i)) // the id is on the array by layout
+	}
+}
