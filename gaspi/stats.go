@@ -2,11 +2,17 @@ package gaspi
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/profile"
+	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/internal/tally"
 )
@@ -222,4 +228,46 @@ func (c *CollectiveCounter) Close() {
 	only := collectiveSum{closed: c.sum.closed, open: []*CollectiveCounter{c}}
 	c.sum.closed = only.read()
 	c.sum.open = slices.Delete(c.sum.open, i, i+1)
+}
+
+// PublishVars adds variables to those that gaspi-run --http shows of this rank. each calls add with the name
+// of each variable and its value in JSON; it is called whenever somebody looks, in any goroutine. A program
+// adds the variables of package expvar by
+//
+//	p.PublishVars(func(add func(name, value string)) {
+//		expvar.Do(func(v expvar.KeyValue) { add(v.Key, v.Value.String()) })
+//	})
+func (p *Proc) PublishVars(each func(add func(name, value string))) { p.vars.Store(&each) }
+
+// answerTo lets the launcher ask this process for its variables and profiles, where there is one.
+func (p *Proc) answerTo(session boot.Session) {
+	if s, ok := session.(boot.Answerer); ok {
+		s.OnAsk(func(ctx context.Context, question string) ([]byte, error) {
+			return profile.Answer(ctx, question, p.variables)
+		})
+	}
+}
+
+// variables are those that package expvar has in every program, those of this rank, and those of the program.
+func (p *Proc) variables() ([]byte, error) {
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	own := struct {
+		Rank        Rank
+		Stats       Stats
+		Peers       []PeerStats
+		Collectives []CollectiveStats
+	}{p.rank, p.Stats(), p.allPeerStats(), p.CollectiveStats()}
+	all := map[string]any{"cmdline": os.Args, "memstats": mem, "gaspi": own}
+	if each := p.vars.Load(); each != nil {
+		(*each)(func(name, value string) {
+			if _, ours := all[name]; ours {
+				return
+			}
+			if all[name] = any(value); json.Valid([]byte(value)) {
+				all[name] = json.RawMessage(value)
+			}
+		})
+	}
+	return json.Marshal(all)
 }

@@ -206,7 +206,7 @@ const bootTable = `
 
 // gaspiTable is who may import whom among the internal packages of gaspi.
 const gaspiTable = `
-	NONE < wireup, detector, numbers, consent, turns;   # transports; when a rank counts as gone; things by number; an agreement; an order of calls
+	NONE < wireup, detector, numbers, consent, turns, profile;   # transports; when a rank counts as gone; things by number; an agreement; an order of calls; profiles
 `
 
 // collectivesTable is who may import whom among the internal packages of collectives.
