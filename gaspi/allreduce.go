@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -226,22 +227,22 @@ func (v *vectorOp) step(ctx context.Context, combine func(acc, in []byte)) error
 			v.stage = spreading
 		}
 	case delivering:
-		if err := v.send(ctx, slotAccumulator, v.parent(), v.g.near.slot); err != nil {
+		if err := v.send(ctx, slotAccumulator, v.parent(), v.g.near.Slot); err != nil {
 			return err
 		}
 		v.stage = awaiting
 	case awaiting:
-		if err := v.await(ctx, slotResult, 1, v.downStop); err != nil {
+		if err := v.await(ctx, topology.ParentSlot, 1, v.downStop); err != nil {
 			return err
 		}
 		v.stage = spreading
 	case spreading:
-		from := slotResult
+		from := topology.ParentSlot
 		if v.g.me == 0 {
 			from = slotAccumulator
 		}
 		for _, child := range v.children() {
-			if err := v.send(ctx, from, child, slotResult); err != nil {
+			if err := v.send(ctx, from, child, topology.ParentSlot); err != nil {
 				return err
 			}
 		}
@@ -252,7 +253,7 @@ func (v *vectorOp) step(ctx context.Context, combine func(acc, in []byte)) error
 
 // slotAccumulator is behind the slots of the tree. The slot of a notification has
 // the same number.
-const slotAccumulator = slotResult + 1
+const slotAccumulator = topology.ParentSlot + 1
 
 // slot is this rank's slot i.
 func (v *vectorOp) slot(i int) []byte {
@@ -269,7 +270,7 @@ func (v *vectorOp) result() []byte {
 	if v.g.me == 0 {
 		return v.slot(slotAccumulator)
 	}
-	return v.slot(slotResult)
+	return v.slot(topology.ParentSlot)
 }
 
 // absorb combines the vector of a member into the accumulator. Two that were

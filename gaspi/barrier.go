@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
@@ -73,40 +74,26 @@ func newBarrier(g *Group, slot notify.ID, spent *atomic.Int64) *barrier {
 	return b
 }
 
-// The notifications of a barrier: of the children on the host or, where all members signal
-// each other, of these; of the parent; of the rounds of the leaders; and of a member that ends
-// the barrier because another one has left.
+// The notifications of a barrier: of the signals, and of a member that ends the barrier because
+// another one has left.
 const (
-	slotRelease = fanout
-	slotLeaders = slotRelease + 1
-	// leaderRounds is enough for leaderRadix^8 = 65,536 hosts.
-	leaderRounds = 8
-	leaderRadix  = 4
-	slotLeft     = slotLeaders + leaderRounds*(leaderRadix-1)
+	slotLeft     = topology.BarrierSlots
 	barrierSlots = slotLeft + 1
 )
 
 // plan makes the rounds. In a round a member sends all its signals and then waits.
 func (b *barrier) plan() {
 	g := b.g
-	s := g.placement()
 	b.rounds = []barrierRound{}
-	if s.atOnce {
-		b.disseminate(s.local, s.at, fanout, 0)
-		return
-	}
-	children := childrenIn(s.local, s.at, fanout)
-	if len(children) > 0 {
-		b.add(0, nil, 0, children)
-	}
-	if s.at > 0 {
-		above := s.local[(s.at-1)/fanout]
-		b.add(slotRelease, []int{above}, (s.at-1)%fanout, []int{above})
-	} else {
-		b.disseminate(s.leaders, s.host, leaderRadix, slotLeaders)
-	}
-	if len(children) > 0 {
-		b.add(0, children, slotRelease, nil)
+	for _, planned := range g.p.hosts.Barrier(g.ranks, g.me) {
+		round := barrierRound{first: b.slotAt(g.me) + notify.ID(planned.First)}
+		for _, to := range planned.To {
+			round.to = append(round.to, barrierSignal{rank: g.ranks[to.Member], id: b.slotAt(to.Member) + notify.ID(to.Slot)})
+		}
+		for _, m := range planned.From {
+			round.from = append(round.from, g.ranks[m])
+		}
+		b.rounds = append(b.rounds, round)
 	}
 }
 
@@ -115,52 +102,17 @@ func (b *barrier) plan() {
 // the two is cut, by its connection. It does not block.
 func (g *Group) contact() {
 	p := g.p
-	for m := range successors(g.me, len(g.ranks), fanout) {
+	for m := range topology.Successors(g.me, len(g.ranks)) {
 		r := g.ranks[m]
-		if p.hosts.on(r) != p.hosts.on(p.rank) && p.links[r].Load() == nil {
+		if p.hosts.On(r) != p.hosts.On(p.rank) && p.links[r].Load() == nil {
 			p.tellLater(r, transport.Flag{Segment: p.lay.id, ID: p.lay.contactSlot(), Value: 1})
 		}
 	}
 }
 
-// add adds a round: signals to members, all at one slot there, and waits for those of
-// others at slots from first on.
-func (b *barrier) add(first notify.ID, to []int, slot int, from []int) *barrierRound {
-	g := b.g
-	round := barrierRound{first: b.slotAt(g.me) + first}
-	for _, m := range to {
-		round.to = append(round.to, barrierSignal{rank: g.ranks[m], id: b.slotAt(m) + notify.ID(slot)})
-	}
-	for _, m := range from {
-		round.from = append(round.from, g.ranks[m])
-	}
-	b.rounds = append(b.rounds, round)
-	return &b.rounds[len(b.rounds)-1]
-}
-
 // slotAt is the first notification of the barrier at a member.
 func (b *barrier) slotAt(member int) notify.ID {
 	return b.g.p.lay.groupSlot(b.g.indexOf[member]) + b.slot
-}
-
-// disseminate adds a dissemination barrier of members, of which this one is the at-th, with
-// slots from first on: in the round with a stride, signals go to the members at distances
-// stride, 2 x stride ... below their number, at most radix-1 of them.
-func (b *barrier) disseminate(members []int, at, radix int, first notify.ID) {
-	n := len(members)
-	for stride := 1; stride < n; stride *= radix {
-		var from []int
-		count := min(radix-1, (n-1)/stride)
-		for j := 1; j <= count; j++ {
-			from = append(from, members[(at-j*stride+n)%n])
-		}
-		round := b.add(first, nil, 0, from)
-		for j := 1; j <= count; j++ {
-			m := members[(at+j*stride)%n]
-			round.to = append(round.to, barrierSignal{rank: b.g.ranks[m], id: b.slotAt(m) + first + notify.ID(j-1)})
-		}
-		first += notify.ID(radix - 1)
-	}
 }
 
 // run does one barrier, or goes on with the one that ended early. op is the name
@@ -282,7 +234,7 @@ func (b *barrier) passOn(err error) {
 	}
 	b.passed = true
 	p := b.g.p
-	for _, m := range b.g.near.hearers {
+	for _, m := range b.g.near.Hearers {
 		p.tellLater(b.g.ranks[m], transport.Flag{Segment: p.lay.id, ID: b.slotAt(m) + slotLeft, Value: b.leftNews(gone.Rank)})
 	}
 }

@@ -91,7 +91,7 @@ func (g *Group) beginCommit(ctx context.Context) error {
 	g.open(me, make([]int, n), make([]uint32, n))
 	g.indexOf[me] = g.index
 	g.commit = &commitState{hash: hash, sent: slices.Repeat([]bool{true}, n), got: slices.Repeat([]bool{true}, n)}
-	for _, m := range g.near.partners {
+	for _, m := range g.near.Partners {
 		g.commit.got[m], g.commit.sent[m] = false, false
 	}
 	return nil

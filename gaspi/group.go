@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/turns"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -36,7 +37,7 @@ type Group struct {
 
 	// Constant once committed.
 	me      int // index of this rank in ranks
-	near    neighbours
+	near    topology.Tree
 	indexOf []int    // index is the member; the group's index there
 	tagOf   []uint32 // index is the member; the group's tag there
 
@@ -228,8 +229,7 @@ func (g *Group) overWithout(ranks func() []Rank) error {
 // open makes the group's collectives. Its slots are clear.
 func (g *Group) open(me int, indexOf []int, tagOf []uint32) {
 	g.me, g.indexOf, g.tagOf = me, indexOf, tagOf
-	where := g.placement()
-	g.near = where.neighbours()
+	g.near = g.p.hosts.Tree(g.ranks, me)
 	g.barrier = newBarrier(g, slotBarrier, &g.p.stats.barrierWait)
 	g.internal = newBarrier(g, slotInternal, nil)
 	g.ballot = newBallot(g)

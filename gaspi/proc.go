@@ -13,6 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/detector"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/wireup"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/logging"
@@ -35,7 +36,7 @@ type Proc struct {
 	size   int
 	closed atomic.Bool
 	info   boot.Info
-	hosts  hosts
+	hosts  topology.Hosts
 
 	links    []atomic.Pointer[route] // index is the rank; nil until used
 	system   *segment.Segment
@@ -181,7 +182,7 @@ func (p *Proc) meet(ctx context.Context, location string) error {
 	if errors.Is(err, ErrMismatch) {
 		return fmt.Errorf("%w; Config must be the same on all ranks", err)
 	}
-	p.hosts = readLocations(p.size, locations)
+	p.hosts = topology.ReadLocations(p.size, locations)
 	return err
 }
 

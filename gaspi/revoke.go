@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,7 +21,7 @@ import (
 // take its leaving for the reason. Each of them does so too, once, whatever its program does: a
 // goroutine waits for these notifications. So a revocation reaches all members that are alive
 // although the member that began it dies, as long as their circle stays connected, in which each
-// has at least fanout-1 successors.
+// has at least 15 successors.
 
 // A RevokedError says that a group was revoked. It matches ErrRevoked.
 type RevokedError struct {
@@ -248,24 +247,11 @@ func (e *RevokedError) news(tag uint32) notify.Value {
 
 // flood tells the hearers of this member.
 func (g *Group) flood(err *RevokedError) {
-	for _, m := range g.near.hearers {
+	for _, m := range g.near.Hearers {
 		if g.p.peers.At(g.ranks[m]).HasEnded() {
 			continue
 		}
 		g.p.tellLater(g.ranks[m], transport.Flag{Segment: g.p.lay.news, ID: notify.ID(g.indexOf[m]), Value: err.news(g.tagOf[m])})
-	}
-}
-
-// successors are the members, of n, at distances j x radix^k of member me, j below radix.
-func successors(me, n, radix int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for stride := 1; stride < n; stride *= radix {
-			for distance := stride; distance < min(stride*radix, n); distance += stride {
-				if !yield((me + distance) % n) {
-					return
-				}
-			}
-		}
 	}
 }
 

@@ -3,6 +3,7 @@ package gaspi
 import (
 	"fmt"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -33,14 +34,14 @@ const (
 	// CreateSegment cannot be mistaken for the program's own.
 	slotBarrier  = 0
 	slotInternal = barrierSlots
-	slotVector   = 2 * barrierSlots       // from each child, then from the parent
-	slotBallot   = slotVector + treeSlots // likewise
-	slotTurn     = slotBallot + treeSlots // from the parent; see turns
-	slotConsent  = slotTurn + 1           // two from each rank of the job, as numbers of members; see consent
+	slotVector   = 2 * barrierSlots                // from each child, then from the parent
+	slotBallot   = slotVector + topology.TreeSlots // likewise
+	slotTurn     = slotBallot + topology.TreeSlots // from the parent; see turns
+	slotConsent  = slotTurn + 1                    // two from each rank of the job, as numbers of members; see consent
 
 	// A group has room for the vectors of its children, for the result from its
 	// parent, and for what it accumulates.
-	vectorSlots = treeSlots + 1
+	vectorSlots = topology.TreeSlots + 1
 
 	commitRecord  = 8  // bytes of a record; see record
 	passiveHeader = 64 // bytes; one cache line

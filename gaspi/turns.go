@@ -42,7 +42,7 @@ type groupTurns struct {
 
 func newTurns(g *Group) *groupTurns {
 	t := &groupTurns{g: g}
-	t.Turns = turns.New(g.me == 0, len(g.near.children), turnLine{g})
+	t.Turns = turns.New(g.me == 0, len(g.near.Children), turnLine{g})
 	// A caller that waits here has not begun, so no member that has left can have done its part.
 	t.stop = func() error { return g.overWithout(func() []Rank { return g.ranks }) }
 	return t
@@ -64,7 +64,7 @@ func (l turnLine) Take() turns.CallKey {
 
 // Forward implements turns.Line.
 func (l turnLine) Forward(child int, key turns.CallKey) error {
-	m := l.near.children[child]
+	m := l.near.Children[child]
 	return l.tell(m, l.p.lay.groupSlot(l.indexOf[m])+slotTurn, notify.Value(key))
 }
 
@@ -79,7 +79,7 @@ func (t *groupTurns) enter(ctx context.Context, key turns.CallKey, what string) 
 		}
 		mine, child, err := t.Advance(key, what)
 		if err != nil {
-			return t.g.fault(ctx, t.g.ranks[t.g.near.children[child]], err)
+			return t.g.fault(ctx, t.g.ranks[t.g.near.Children[child]], err)
 		}
 		if mine {
 			return nil
@@ -111,7 +111,7 @@ func (t *groupTurns) fail(err error) error {
 	case key == 0 && t.g.me == 0: // the call that had the turn ended after the caller's last look
 		e.Wait = "its turn, which another goroutine had"
 	case key == 0:
-		e.Wait = fmt.Sprintf("rank %d, to begin the call", t.g.ranks[t.g.near.parent])
+		e.Wait = fmt.Sprintf("rank %d, to begin the call", t.g.ranks[t.g.near.Parent])
 	case what == "":
 		e.Wait = fmt.Sprintf("its turn: rank %d has begun %s over the group, which no goroutine here has called", t.g.ranks[0], callOf(key))
 	case !held:

@@ -262,14 +262,3 @@ func (g *Group) anywhere() string {
 
 // awaits returns the ranks whose signals end the round of a barrier, in the order of their notifications.
 func (b *barrier) awaits() []Rank { return b.rounds[b.round].from }
-
-// awaits returns the ranks that a member waits for in a stage, in the order of their notifications.
-func (t *tree) awaits(stage treeStage) (ranks []Rank) {
-	if stage == awaiting {
-		return []Rank{t.g.ranks[t.parent()]}
-	}
-	for _, child := range t.children() {
-		ranks = append(ranks, t.g.ranks[child])
-	}
-	return ranks
-}

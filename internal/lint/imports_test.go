@@ -206,7 +206,8 @@ const bootTable = `
 
 // gaspiTable is who may import whom among the internal packages of gaspi.
 const gaspiTable = `
-	NONE < wireup, detector, numbers, consent, turns, profile;   # transports; when a rank counts as gone; things by number; an agreement; an order of calls; profiles
+	NONE < detector, numbers, consent, turns, profile, topology;   # when a rank counts as gone; things by number; an agreement; an order of calls; profiles; trees over hosts
+	topology < wireup;   # transports; what a rank says of its host
 `
 
 // collectivesTable is who may import whom among the internal packages of collectives.

@@ -51,7 +51,7 @@ type Endpoint struct {
 	// Wait is how the rank waits. It does not change.
 	Wait *notify.WaitPolicy
 
-	// Location is what the rank tells all others of where it is: a text of HostEnd and marks.
+	// Location is what the rank tells all others of where it is: see package topology.
 	Location string
 
 	apart bool // peers are processes

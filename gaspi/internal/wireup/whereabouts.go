@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 )
@@ -87,13 +88,6 @@ func (d *dialer) hint() netip.Addr {
 	return d.info.Rendezvous
 }
 
-// A location is the name of a host, HostEnd, and the marks of the rank.
-const (
-	HostEnd    = "\t"
-	MarkMemory = "m"
-	MarkCores  = "c"
-)
-
 // location is what this rank tells all others of where it is: a hash in place of the host's name, which
 // may be long. An emulated network has each rank on a host of its own.
 func (d *dialer) location() string {
@@ -102,12 +96,12 @@ func (d *dialer) location() string {
 	if d.Emulate != "" {
 		fmt.Fprint(h, " of rank ", d.info.Rank)
 	}
-	text := fmt.Sprintf("%x%s", h.Sum64(), HostEnd)
+	text := fmt.Sprintf("%x%s", h.Sum64(), topology.HostEnd)
 	if d.own.Shared != "" || d.own.TCP == "" && d.own.RDMA == "" {
-		text += MarkMemory
+		text += topology.MarkMemory
 	}
 	if d.info.LocalSize <= LocalCores() {
-		text += MarkCores
+		text += topology.MarkCores
 	}
 	return text
 }

@@ -1,4 +1,4 @@
-package gaspi
+package topology
 
 import (
 	"fmt"
@@ -6,14 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/gaspi/internal/wireup"
-	"github.com/gaspi-go/gaspi-go/notify"
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
 // A place is a job whose ranks are on some hosts.
 type place struct {
 	name  string
-	hosts hosts
+	hosts Hosts
 	n     int
 }
 
@@ -21,11 +20,11 @@ type place struct {
 // hosts with any number of ranks in any order.
 func placesOf(n int, random *rand.Rand) []place {
 	places := []place{
-		{name: "one host", hosts: hosts{memory: true}},
-		{name: "one host with cores", hosts: hosts{memory: true, cores: true}},
-		{name: "one host, sockets", hosts: hosts{cores: true}},
-		{name: "one host, sockets that share cores", hosts: hosts{}},
-		{name: "alone", hosts: readLocations(n, nil)},
+		{name: "one host", hosts: Hosts{memory: true}},
+		{name: "one host with cores", hosts: Hosts{memory: true, cores: true}},
+		{name: "one host, sockets", hosts: Hosts{cores: true}},
+		{name: "one host, sockets that share cores", hosts: Hosts{}},
+		{name: "alone", hosts: ReadLocations(n, nil)},
 	}
 	for _, at := range []struct {
 		name string
@@ -38,9 +37,9 @@ func placesOf(n int, random *rand.Rand) []place {
 	} {
 		locations := make([]string, n)
 		for r := range locations {
-			locations[r] = fmt.Sprint("host", at.host(r), wireup.HostEnd, wireup.MarkMemory)
+			locations[r] = fmt.Sprint("host", at.host(r), HostEnd, MarkMemory)
 		}
-		places = append(places, place{name: at.name, hosts: readLocations(n, locations)})
+		places = append(places, place{name: at.name, hosts: ReadLocations(n, locations)})
 	}
 	for i := range places {
 		places[i].n = n
@@ -48,21 +47,24 @@ func placesOf(n int, random *rand.Rand) []place {
 	return places
 }
 
-// members are the members of a group of all ranks, or of some, without anything that communicates.
-func (j place) members(random *rand.Rand, all bool) []*Group {
-	ranks := []Rank{}
-	for r := range Rank(j.n) {
+// A member is what a member of a group plans.
+type member struct {
+	host   int32
+	tree   Tree
+	rounds []Round
+}
+
+// members are the members of a group of all ranks, or of some.
+func (j place) members(random *rand.Rand, all bool) []member {
+	ranks := []base.Rank{}
+	for r := range base.Rank(j.n) {
 		if all || r == 0 || random.IntN(3) > 0 {
 			ranks = append(ranks, r)
 		}
 	}
-	lay := newLayout(Config{}.withDefaults(), j.n)
-	members := make([]*Group, len(ranks))
-	for m := range members {
-		g := &Group{p: &Proc{lay: lay, hosts: j.hosts, size: j.n}, me: m, ranks: ranks, indexOf: make([]int, len(ranks))}
-		where := g.placement()
-		g.near = where.neighbours()
-		members[m] = g
+	members := make([]member, len(ranks))
+	for m, r := range ranks {
+		members[m] = member{j.hosts.On(r), j.hosts.Tree(ranks, m), j.hosts.Barrier(ranks, m)}
 	}
 	return members
 }
@@ -86,36 +88,35 @@ func TestTree(t *testing.T) {
 	}
 }
 
-func checkTree(t *testing.T, name string, members []*Group) {
+func checkTree(t *testing.T, name string, members []member) {
 	t.Helper()
 	parented, crossing := 0, 0
 	hostsOf := map[int32]bool{}
 	for m, g := range members {
-		host := g.p.hosts.on(g.ranks[m])
-		hostsOf[host] = true
-		if len(g.near.children) > slotResult {
-			t.Fatalf("%s: member %d has %d children, more than %d", name, m, len(g.near.children), slotResult)
+		hostsOf[g.host] = true
+		if len(g.tree.Children) > ParentSlot {
+			t.Fatalf("%s: member %d has %d children, more than %d", name, m, len(g.tree.Children), ParentSlot)
 		}
-		for _, c := range g.near.children {
-			if members[c].near.parent != m {
-				t.Fatalf("%s: member %d has child %d, whose parent is %d", name, m, c, members[c].near.parent)
+		for _, c := range g.tree.Children {
+			if members[c].tree.Parent != m {
+				t.Fatalf("%s: member %d has child %d, whose parent is %d", name, m, c, members[c].tree.Parent)
 			}
 		}
 		if m == 0 {
-			if g.near.parent != -1 {
-				t.Fatalf("%s: the first member has parent %d", name, g.near.parent)
+			if g.tree.Parent != -1 {
+				t.Fatalf("%s: the first member has parent %d", name, g.tree.Parent)
 			}
 			continue
 		}
-		above := members[g.near.parent]
-		if g.near.slot >= len(above.near.children) || above.near.children[g.near.slot] != m {
-			t.Fatalf("%s: member %d has slot %d at %d, whose children are %v", name, m, g.near.slot, g.near.parent, above.near.children)
+		above := members[g.tree.Parent]
+		if g.tree.Slot >= len(above.tree.Children) || above.tree.Children[g.tree.Slot] != m {
+			t.Fatalf("%s: member %d has slot %d at %d, whose children are %v", name, m, g.tree.Slot, g.tree.Parent, above.tree.Children)
 		}
-		if g.near.parent >= m {
-			t.Fatalf("%s: member %d has parent %d, which is no earlier one", name, m, g.near.parent)
+		if g.tree.Parent >= m {
+			t.Fatalf("%s: member %d has parent %d, which is no earlier one", name, m, g.tree.Parent)
 		}
 		parented++
-		if host != g.p.hosts.on(g.ranks[g.near.parent]) {
+		if g.host != above.host {
 			crossing++
 		}
 	}
@@ -132,13 +133,7 @@ func TestBarrierRounds(t *testing.T) {
 	for _, n := range sizes() {
 		for _, j := range placesOf(n, random) {
 			name := fmt.Sprintf("%d ranks, %s", n, j.name)
-			members := j.members(random, n%2 == 0)
-			barriers := make([]*barrier, len(members))
-			for m, g := range members {
-				barriers[m] = newBarrier(g, slotBarrier, nil)
-				barriers[m].plan()
-			}
-			checkRounds(t, name, barriers)
+			checkRounds(t, name, j.members(random, n%2 == 0))
 		}
 	}
 }
@@ -160,20 +155,16 @@ func TestWaitersAreHearers(t *testing.T) {
 		for _, j := range placesOf(n, random) {
 			members := j.members(random, n%2 == 0)
 			for m, g := range members {
-				b := newBarrier(g, slotBarrier, nil)
-				b.plan()
-				awaited := slices.Clone(g.near.children)
-				if g.near.parent >= 0 {
-					awaited = append(awaited, g.near.parent)
+				awaited := slices.Clone(g.tree.Children)
+				if g.tree.Parent >= 0 {
+					awaited = append(awaited, g.tree.Parent)
 				}
-				for _, round := range b.rounds {
-					for _, r := range round.from {
-						awaited = append(awaited, slices.Index(g.ranks, r))
-					}
+				for _, round := range g.rounds {
+					awaited = append(awaited, round.From...)
 				}
 				for _, other := range awaited {
-					if !slices.Contains(members[other].near.hearers, m) {
-						t.Fatalf("%d ranks, %s: member %d waits for %d, whose hearers are %v", n, j.name, m, other, members[other].near.hearers)
+					if !slices.Contains(members[other].tree.Hearers, m) {
+						t.Fatalf("%d ranks, %s: member %d waits for %d, whose hearers are %v", n, j.name, m, other, members[other].tree.Hearers)
 					}
 				}
 			}
@@ -181,67 +172,59 @@ func TestWaitersAreHearers(t *testing.T) {
 	}
 }
 
-func checkRounds(t *testing.T, name string, barriers []*barrier) {
+func checkRounds(t *testing.T, name string, members []member) {
 	t.Helper()
-	n := len(barriers)
-	index := map[Rank]int{}
+	n := len(members)
 	hostsOf := map[int32]bool{}
-	for m, r := range barriers[0].g.ranks {
-		index[r] = m
-		hostsOf[barriers[0].g.p.hosts.on(r)] = true
-	}
-	type flag struct {
-		member int
-		id     notify.ID
+	for _, b := range members {
+		hostsOf[b.host] = true
 	}
 	type post struct {
 		by    int
 		knows []bool
 	}
-	posted := map[flag]post{}
+	posted := map[Signal]post{}
 	knows := make([][]bool, n)
 	at, sent := make([]int, n), make([]int, n)
-	for m := range barriers {
+	for m := range members {
 		knows[m] = make([]bool, n)
 		knows[m][m] = true
 	}
 	send := func(m int) {
-		if at[m] == len(barriers[m].rounds) {
+		if at[m] == len(members[m].rounds) {
 			return
 		}
-		for _, to := range barriers[m].rounds[at[m]].to {
-			key := flag{index[to.rank], to.id}
-			first := barriers[m].slotAt(key.member)
-			if other, twice := posted[key]; twice || to.id < first || to.id >= first+slotLeft || key.member == m {
-				t.Fatalf("%s: member %d posts %d at %d, which %d has posted", name, m, to.id, key.member, other.by)
+		for _, to := range members[m].rounds[at[m]].To {
+			if other, twice := posted[to]; twice || to.Slot < 0 || to.Slot >= BarrierSlots || to.Member == m {
+				t.Fatalf("%s: member %d posts %d at %d, which %d has posted", name, m, to.Slot, to.Member, other.by)
 			}
-			posted[key] = post{m, slices.Clone(knows[m])}
+			posted[to] = post{m, slices.Clone(knows[m])}
 			sent[m]++
 		}
 	}
 	taken := 0
-	for m := range barriers {
+	for m := range members {
 		send(m)
 	}
 	for moved := true; moved; {
 		moved = false
-		for m, b := range barriers {
+		for m, b := range members {
 			if at[m] == len(b.rounds) {
 				continue
 			}
 			round, all := b.rounds[at[m]], true
-			for i, r := range round.from {
-				p, there := posted[flag{m, round.first + notify.ID(i)}]
-				if there && p.by != index[r] {
-					t.Fatalf("%s: member %d waits for rank %d, and member %d posts", name, m, r, p.by)
+			for i, from := range round.From {
+				p, there := posted[Signal{m, round.First + i}]
+				if there && p.by != from {
+					t.Fatalf("%s: member %d waits for %d, and %d posts", name, m, from, p.by)
 				}
 				all = all && there
 			}
 			if !all {
 				continue
 			}
-			for i := range round.from {
-				for other, known := range posted[flag{m, round.first + notify.ID(i)}].knows {
+			for i := range round.From {
+				for other, known := range posted[Signal{m, round.First + i}].knows {
 					knows[m][other] = knows[m][other] || known
 				}
 				taken++
@@ -251,9 +234,9 @@ func checkRounds(t *testing.T, name string, barriers []*barrier) {
 			send(m)
 		}
 	}
-	for m := range barriers {
-		if at[m] != len(barriers[m].rounds) || slices.Contains(knows[m], false) {
-			t.Fatalf("%s: member %d ends in round %d of %d and knows of %v", name, m, at[m], len(barriers[m].rounds), knows[m])
+	for m := range members {
+		if at[m] != len(members[m].rounds) || slices.Contains(knows[m], false) {
+			t.Fatalf("%s: member %d ends in round %d of %d and knows of %v", name, m, at[m], len(members[m].rounds), knows[m])
 		}
 		if most := mostSignals(len(hostsOf)); sent[m] > most {
 			t.Errorf("%s: member %d sends %d signals, more than %d", name, m, sent[m], most)
@@ -275,7 +258,7 @@ func TestSuccessors(t *testing.T) {
 			for len(next) > 0 {
 				me := next[0]
 				next = next[1:]
-				for m := range successors(me, n, fanout) {
+				for m := range Successors(me, n) {
 					if m < 0 || m >= n || m == me {
 						t.Fatalf("%d members: %d has successor %d", n, me, m)
 					}
@@ -297,14 +280,14 @@ func TestReadLocations(t *testing.T) {
 	for _, c := range []struct {
 		size      int
 		locations []string
-		want      hosts
+		want      Hosts
 	}{
-		{2, []string{"a\tmc", "a\tmc"}, hosts{memory: true, cores: true}},
-		{2, []string{"a\tm", "a\tmc"}, hosts{memory: true}},
-		{3, []string{"a\tc", "b\tmc", "a\tc"}, hosts{of: []int32{0, 1, 0}, cores: true}},
-		{3, nil, hosts{of: []int32{0, 1, 2}}},
+		{2, []string{"a\tmc", "a\tmc"}, Hosts{memory: true, cores: true}},
+		{2, []string{"a\tm", "a\tmc"}, Hosts{memory: true}},
+		{3, []string{"a\tc", "b\tmc", "a\tc"}, Hosts{of: []int32{0, 1, 0}, cores: true}},
+		{3, nil, Hosts{of: []int32{0, 1, 2}}},
 	} {
-		if got := readLocations(c.size, c.locations); fmt.Sprint(got) != fmt.Sprint(c.want) {
+		if got := ReadLocations(c.size, c.locations); fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%q: %v, want %v", c.locations, got, c.want)
 		}
 	}
