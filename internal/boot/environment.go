@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/gaspi-go/gaspi-go/internal/address"
+	"github.com/gaspi-go/gaspi-go/internal/boot/internal/starters"
+	"github.com/gaspi-go/gaspi-go/internal/boot/internal/variables"
 )
 
 // Environ returns the variables, as "K=V", that make a process the rank that i
@@ -54,7 +56,7 @@ func (i Info) RemoteEnviron(addresses []string, keyFile string) []string {
 // first of these ways that the environment names: by the connection inherited
 // from gaspi-run (EnvFD), over a network (EnvRank and EnvSize), as a worker of
 // torchrun, as a rank of Open MPI's mpirun, through PMI-1 as Hydra speaks it, as a
-// task of a Slurm step, or as a rank of another starter of the table in starters.go.
+// task of a Slurm step, or as a rank of another starter of the tables of package starters.
 // It returns nil, nil when the process was started in no such way, or as the only one
 // of its job, and an error that names the variable when the environment is incomplete
 // or makes no sense, or announces other ranks without a way to find them.
@@ -68,7 +70,7 @@ func (i Info) RemoteEnviron(addresses []string, keyFile string) []string {
 // this process take itself for the rank are removed. It can therefore be called
 // once.
 func FromEnvironment(ctx context.Context, log, wait func(line string)) (Session, error) {
-	v := &variables{lookup: os.LookupEnv}
+	v := newEnvironment(os.LookupEnv)
 	begin := v.way()
 	if begin == nil {
 		return nil, v.announced()
@@ -78,30 +80,43 @@ func FromEnvironment(ctx context.Context, log, wait func(line string)) (Session,
 }
 
 // A way begins a session.
-type way func(ctx context.Context, v *variables, tell reports) (Session, error)
+type way func(ctx context.Context, v *environment, tell reports) (Session, error)
 
 // way returns the first way that the environment names, or nil. A process that one starter has
-// started inside of another one has the variables of both: starter chooses.
-func (v *variables) way() way {
+// started inside of another one has the variables of both: starters.Of chooses.
+func (v *environment) way() way {
 	switch {
-	case v.has(EnvFD):
+	case v.Has(EnvFD):
 		return fromLauncher
-	case v.has(EnvRank) || v.has(EnvSize) || v.has(EnvLocalRank) || v.has(EnvLocalSize):
+	case v.Has(EnvRank) || v.Has(EnvSize) || v.Has(EnvLocalRank) || v.Has(EnvLocalSize):
 		return fromNetwork
 	}
-	switch s := v.starter(); {
-	case s != nil && s.way != nil:
-		return s.way
+	switch s := starters.Of(&v.Reader); {
+	case s != nil && s.Manager == starters.PMI1:
+		return fromPMI1
+	case s != nil && s.Manager == starters.Slurm:
+		return fromSlurm
 	case s != nil:
-		return s.begin
-	case v.has(EnvRendezvous) || v.has(EnvKeyFile) || v.has(EnvKey) || v.has(EnvJob):
+		return started{s}.begin
+	case v.Has(EnvRendezvous) || v.Has(EnvKeyFile) || v.Has(EnvKey) || v.Has(EnvJob):
 		return fromNetwork
 	}
 	return nil
 }
 
+// announced returns an error if some variable says that this process is one of several,
+// although it has no way to join them.
+func (v *environment) announced() error {
+	a := starters.Announced(&v.Reader)
+	if a == nil {
+		return nil
+	}
+	return fmt.Errorf("%s=%.40s says that this process is one of several, and %s: start the program with gaspi-run, or set %s, %s, %s and %s, or unset %s to run it alone (a child of a rank is no rank)",
+		a.Variable, a.Value, a.Why, EnvRank, EnvSize, EnvRendezvous, EnvKeyFile, a.Variable)
+}
+
 // fromLauncher begins the session over the connection that was inherited.
-func fromLauncher(_ context.Context, v *variables, _ reports) (Session, error) {
+func fromLauncher(_ context.Context, v *environment, _ reports) (Session, error) {
 	info, fd, err := parseEnvironment(os.LookupEnv)
 	if err != nil {
 		return nil, err
@@ -114,7 +129,7 @@ func fromLauncher(_ context.Context, v *variables, _ reports) (Session, error) {
 		conn.Close()
 		return nil, fmt.Errorf("another process is rank %d of %d already; %s", info.Rank, info.Size, v.insideRank())
 	}
-	if first, _, err := net.SplitHostPort(v.addresses(EnvRendezvous)[0]); err == nil {
+	if first, _, err := net.SplitHostPort(v.Addresses(EnvRendezvous)[0]); err == nil {
 		info.Rendezvous, _ = netip.ParseAddr(first) // a launcher of several hosts says where it can be reached
 		if own, ok := address.Own(info.Rendezvous); ok {
 			info.Rendezvous = own // with its zone
@@ -134,11 +149,9 @@ func fromLauncher(_ context.Context, v *variables, _ reports) (Session, error) {
 
 // insideRank says what to do about a process that something else than gaspi-run has started
 // inside of a rank.
-func (v *variables) insideRank() string {
-	for _, a := range announcements {
-		if text, _ := v.lookup(a.name); text != "" {
-			return fmt.Sprintf("%s=%.40s is set, as by another starter inside of the rank: start the program with gaspi-run alone, or unset all GASPI_ variables for what the other starter starts", a.name, text)
-		}
+func (v *environment) insideRank() string {
+	if name, text := starters.FirstSet(&v.Reader); name != "" {
+		return fmt.Sprintf("%s=%.40s is set, as by another starter inside of the rank: start the program with gaspi-run alone, or unset all GASPI_ variables for what the other starter starts", name, text)
 	}
 	return "start the program once for each rank, with gaspi-run itself, or unset all GASPI_ variables to run it alone (a child of a rank is no rank)"
 }
@@ -146,10 +159,10 @@ func (v *variables) insideRank() string {
 // parseEnvironment returns who a process is that inherited a connection to its
 // launcher, and the number of its descriptor.
 func parseEnvironment(lookup func(string) (string, bool)) (info Info, fd int, err error) {
-	v := &variables{lookup: lookup}
+	v := newEnvironment(lookup)
 	var missing, present []string
 	for _, name := range []string{EnvRank, EnvSize, EnvLocalRank, EnvLocalSize, EnvJob, EnvFD} {
-		if v.has(name) {
+		if v.Has(name) {
 			present = append(present, name)
 		} else {
 			missing = append(missing, name)
@@ -160,8 +173,8 @@ func parseEnvironment(lookup func(string) (string, bool)) (info Info, fd int, er
 			list(missing), plural(missing), list(present), plural(present))
 	}
 	info = v.info("")
-	fd = v.number(EnvFD, 3, manyRanks, 0)
-	return info, fd, v.err
+	fd = v.Number(EnvFD, 3, variables.ManyRanks, 0)
+	return info, fd, v.Err
 }
 
 // takeDescriptor makes a connection of an inherited descriptor. The descriptor

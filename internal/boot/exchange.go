@@ -109,15 +109,15 @@ func (p *networkPlan) follow(r referral, given bool, from string) error {
 		}
 	}
 	p.meeting.addresses = r.addresses
-	v := &variables{lookup: func(string) (string, bool) { return strings.Join(r.addresses, ","), true }}
-	v.addresses("the rendezvous that rank 0 told through " + from)
-	return v.err
+	v := newEnvironment(func(string) (string, bool) { return strings.Join(r.addresses, ","), true })
+	v.Addresses("the rendezvous that rank 0 told through " + from)
+	return v.Err
 }
 
 // overStore lets rank 0 open the rendezvous, and tell the others through a store, which
 // it takes, where it is and the key. given says that the user has given a key. hint is
 // an address that other hosts may be reached by, if one is known.
-func (p networkPlan) overStore(ctx context.Context, manager store, v *variables, given bool, hint netip.Addr) (Session, error) {
+func (p networkPlan) overStore(ctx context.Context, manager store, v *environment, given bool, hint netip.Addr) (Session, error) {
 	s := patientStore{manager, p.meeting.patience}
 	if p.serves {
 		return p.tellStore(ctx, s, v, given, hint)
@@ -134,15 +134,15 @@ func (p networkPlan) overStore(ctx context.Context, manager store, v *variables,
 		return nil, err
 	}
 	p.nameJob(v)
-	if v.err != nil {
-		return nil, v.err
+	if v.Err != nil {
+		return nil, v.Err
 	}
 	p.info.settle()
 	return p.join(ctx)
 }
 
 // tellStore is overStore at rank 0.
-func (p networkPlan) tellStore(ctx context.Context, s store, v *variables, given bool, hint netip.Addr) (Session, error) {
+func (p networkPlan) tellStore(ctx context.Context, s store, v *environment, given bool, hint netip.Addr) (Session, error) {
 	listeners, addresses, err := p.openRendezvous(ctx, v, hint)
 	if err != nil {
 		s.Abandon()
@@ -161,7 +161,7 @@ func (p networkPlan) tellStore(ctx context.Context, s store, v *variables, given
 		s.Abandon()
 	}
 	p.nameJob(v)
-	if err = base.OneLine(err, v.err); err != nil {
+	if err = base.OneLine(err, v.Err); err != nil {
 		auth.CloseAll(listeners)
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (p networkPlan) fenceStore(ctx context.Context, s store) error {
 }
 
 // nameJob names a job without a name after its key.
-func (p *networkPlan) nameJob(v *variables) {
+func (p *networkPlan) nameJob(v *environment) {
 	if p.info.Job == "" {
 		p.info.Job = p.meeting.proof.Key.JobID()
 	}
@@ -209,11 +209,11 @@ func (p *networkPlan) nameJob(v *variables) {
 
 // openRendezvous listens where the user says, or else at a free port of p.ports, and returns
 // where other ranks find the listeners.
-func (p *networkPlan) openRendezvous(ctx context.Context, v *variables, hint netip.Addr) ([]net.Listener, []string, error) {
-	if v.has(EnvRendezvous) {
-		p.meeting.addresses = v.addresses(EnvRendezvous)
-		if v.err != nil {
-			return nil, nil, v.err
+func (p *networkPlan) openRendezvous(ctx context.Context, v *environment, hint netip.Addr) ([]net.Listener, []string, error) {
+	if v.Has(EnvRendezvous) {
+		p.meeting.addresses = v.Addresses(EnvRendezvous)
+		if v.Err != nil {
+			return nil, nil, v.Err
 		}
 		listeners, err := p.meeting.listen(ctx)
 		return listeners, p.meeting.addresses, err
@@ -228,7 +228,7 @@ func (p *networkPlan) openRendezvous(ctx context.Context, v *variables, hint net
 
 // listenAnywhere opens a free port of p.ports on each of the addresses by which other hosts
 // can reach this one, or on loopback if there are none.
-func (p networkPlan) listenAnywhere(v *variables, hint netip.Addr) ([]net.Listener, error) {
+func (p networkPlan) listenAnywhere(v *environment, hint netip.Addr) ([]net.Listener, error) {
 	addresses, err := p.reachable(v, hint)
 	if err != nil {
 		return nil, err
@@ -256,8 +256,8 @@ func (p networkPlan) listenAnywhere(v *variables, hint netip.Addr) ([]net.Listen
 
 // reachable returns the addresses of this host, best first: the one that leads
 // to the hint is most likely to be the one that others see.
-func (p networkPlan) reachable(v *variables, hint netip.Addr) ([]netip.Addr, error) {
-	spec, _ := v.lookup(EnvInterface)
+func (p networkPlan) reachable(v *environment, hint netip.Addr) ([]netip.Addr, error) {
+	spec, _ := v.Lookup(EnvInterface)
 	if p.info.LocalSize == p.info.Size {
 		return address.Choose(spec, netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/boot/internal/starters"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
@@ -60,7 +61,7 @@ func TestStoreIsAbandonedAfterAnError(t *testing.T) {
 			s := &fakeStore{broken: c.broken, values: told}
 			plan := networkPlan{serves: c.rank == 0}
 			plan.info.Size, plan.meeting.patience = 2, longestJoin
-			_, err := plan.overStore(testenv.Context(t), s, &variables{lookup: lookupIn(nil)}, c.given, netip.Addr{})
+			_, err := plan.overStore(testenv.Context(t), s, newEnvironment(lookupIn(nil)), c.given, netip.Addr{})
 			if calls := strings.Join(s.calls, " "); err == nil || calls != c.calls {
 				t.Errorf("%v after the calls %q, want an error after %q", err, calls, c.calls)
 			}
@@ -76,7 +77,7 @@ func TestStoreIsAbandonedAfterAnError(t *testing.T) {
 func TestVariablesAreCheckedBeforeTheManager(t *testing.T) {
 	for variable, value := range map[string]string{
 		EnvRendezvous: "h", EnvJob: "a/b", EnvHost: "", EnvInterface: "/x/", EnvPorts: "9-8", EnvTLS: "yes",
-		EnvHeartbeat: "soon", EnvJoinTimeout: "x", EnvKey: "secret", EnvKeyFile: "/nowhere/key", pmiID: "x",
+		EnvHeartbeat: "soon", EnvJoinTimeout: "x", EnvKey: "secret", EnvKeyFile: "/nowhere/key", starters.PMIID: "x",
 	} {
 		t.Run(variable, func(t *testing.T) {
 			m := startManager(t, 2, "")

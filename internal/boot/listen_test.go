@@ -151,7 +151,7 @@ func meetOnLink(t *testing.T) {
 		}
 	}
 	first, second := plan(0), plan(1)
-	v := &variables{lookup: lookupIn(map[string]string{EnvInterface: own.String()})}
+	v := newEnvironment(lookupIn(map[string]string{EnvInterface: own.String()}))
 	listeners, told, err := first.openRendezvous(testenv.Context(t), v, netip.Addr{})
 	if err != nil || len(told) != 1 || strings.Contains(told[0], "%") {
 		t.Fatalf("%v, %v; want one address, without a zone", told, err)

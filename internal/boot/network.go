@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/address"
@@ -31,7 +30,7 @@ type networkPlan struct {
 
 // fromNetwork begins the session of a rank whom somebody told its number, where
 // the rendezvous is, and the key.
-func fromNetwork(ctx context.Context, v *variables, tell reports) (Session, error) {
+func fromNetwork(ctx context.Context, v *environment, tell reports) (Session, error) {
 	if err := v.complete(); err != nil {
 		return nil, err
 	}
@@ -49,13 +48,13 @@ func fromNetwork(ctx context.Context, v *variables, tell reports) (Session, erro
 
 // complete refuses an environment that says a part of what a rank needs that joins over a
 // network.
-func (v *variables) complete() error {
+func (v *environment) complete() error {
 	var missing, present []string
 	for _, name := range []string{EnvRank, EnvSize, EnvRendezvous, EnvKeyFile} {
 		switch {
-		case v.has(name):
+		case v.Has(name):
 			present = append(present, name)
-		case name == EnvKeyFile && v.has(EnvKey):
+		case name == EnvKeyFile && v.Has(EnvKey):
 			present = append(present, EnvKey)
 		case name == EnvKeyFile:
 			missing = append(missing, EnvKeyFile+" (or "+EnvKey+")")
@@ -64,7 +63,7 @@ func (v *variables) complete() error {
 		}
 	}
 	for _, name := range []string{EnvLocalRank, EnvLocalSize, EnvJob} {
-		if v.has(name) {
+		if v.Has(name) {
 			present = append(present, name)
 		}
 	}
@@ -115,70 +114,27 @@ func (p networkPlan) serve(listeners []net.Listener) (Session, error) {
 	return h, nil
 }
 
-func parseNetwork(v *variables, proof auth.Credentials, tell reports) (networkPlan, error) {
+func parseNetwork(v *environment, proof auth.Credentials, tell reports) (networkPlan, error) {
 	p := networkPlan{info: v.info(proof.Key.JobID())}
-	if !v.has(EnvHost) {
+	if !v.Has(EnvHost) {
 		p.info.Host = fmt.Sprintf("rank-%d", p.info.Rank) // alone, as far as anybody knows
 	}
 	p.limits(v, tell)
 	p.meeting.proof = proof
-	p.meeting.addresses = v.addresses(EnvRendezvous)
-	p.meeting.launched = v.choice(EnvServer, serverRank0, serverLauncher) == serverLauncher
+	p.meeting.addresses = v.Addresses(EnvRendezvous)
+	p.meeting.launched = v.Choice(EnvServer, serverRank0, serverLauncher) == serverLauncher
 	p.serves = !p.meeting.launched && p.info.Rank == 0
-	return p, v.err
-}
-
-// Settings are what an environment says for all ranks of a job.
-type Settings struct {
-	TLS         bool
-	Heartbeat   time.Duration // 0 for ever
-	JoinTimeout time.Duration // 0 for ever
-	Ports       address.Ports
-}
-
-// ReadSettings reads them by lookup, which is os.LookupEnv or like it. A variable that is not
-// set stands for its default. The error names the first variable that makes no sense.
-func ReadSettings(lookup func(string) (string, bool)) (Settings, error) {
-	v := &variables{lookup: lookup}
-	s := v.settings()
-	return s, v.err
-}
-
-func (v *variables) settings() Settings {
-	return Settings{
-		Heartbeat:   v.duration(EnvHeartbeat, MinHeartbeat, MaxHeartbeat, DefaultHeartbeat),
-		Ports:       v.ports(EnvPorts),
-		TLS:         v.flag(EnvTLS),
-		JoinTimeout: v.duration(EnvJoinTimeout, time.Second, longestJoin, defaultJoin),
-	}
+	return p, v.Err
 }
 
 // limits reads what is common to all ways of joining over a network.
-func (p *networkPlan) limits(v *variables, tell reports) {
+func (p *networkPlan) limits(v *environment, tell reports) {
 	s := v.settings()
 	p.heartbeat, p.ports = s.Heartbeat, s.Ports
 	p.meeting = meeting{secure: s.TLS, tell: tell, patience: s.JoinTimeout}
 	if p.meeting.patience == 0 {
 		p.meeting.patience = longestJoin // whoever says 0 ends the job himself
 	}
-}
-
-// credentials returns the key of the job from a file or a variable, and whether there is
-// one.
-func (v *variables) credentials() (proof auth.Credentials, given bool, err error) {
-	file, inFile := v.lookup(EnvKeyFile)
-	text, inVariable := v.lookup(EnvKey)
-	switch {
-	case inFile && inVariable:
-		return proof, true, fmt.Errorf("%s and %s are both set: keep one of them", EnvKeyFile, EnvKey)
-	case inFile:
-		proof, err = takeCredentials(file)
-	case inVariable:
-		if proof.Key, err = auth.ParseKey(text); err != nil {
-			err = fmt.Errorf("%s: %w", EnvKey, err)
-		}
-	}
-	return proof, inFile || inVariable, err
 }
 
 // settle keeps children of this process from taking themselves for the rank: they find
@@ -189,21 +145,4 @@ func (i Info) settle() {
 	}
 	os.Setenv(EnvRank, strconv.Itoa(int(i.Rank)))
 	os.Setenv(EnvSize, strconv.Itoa(i.Size))
-}
-
-// takeCredentials reads the file with credentials that EnvKeyFile names, and closes the descriptor if the file is one that was
-// inherited, so that children of this process do not have it.
-func takeCredentials(path string) (auth.Credentials, error) {
-	proof, err := auth.ReadCredentials(EnvKeyFile, path)
-	if err != nil {
-		return auth.Credentials{}, err
-	}
-	for _, prefix := range []string{"/proc/self/fd/", "/dev/fd/"} {
-		if digits, ok := strings.CutPrefix(path, prefix); ok {
-			if fd, err := strconv.Atoi(digits); err == nil && fd > 2 {
-				syscall.Close(fd)
-			}
-		}
-	}
-	return proof, nil
 }

@@ -10,41 +10,18 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot/internal/pmi"
+	"github.com/gaspi-go/gaspi-go/internal/boot/internal/starters"
+	"github.com/gaspi-go/gaspi-go/internal/boot/internal/variables"
 )
-
-// Variables that process managers which speak PMI-1 set for the processes that they start,
-// besides pmiFD.
-const (
-	pmiRank    = "PMI_RANK"
-	pmiSize    = "PMI_SIZE"
-	pmiPort    = "PMI_PORT"        // host:port in place of pmiFD
-	pmiID      = "PMI_ID"          // number of the process, where there is pmiPort
-	hydraLocal = "MPI_LOCALRANKID" // Hydra alone sets it
-)
-
-// hasPMI1 reports whether this process has a connection to a process manager that speaks
-// PMI-1, or could open one. Inside of a Slurm step it reports false, and PMI-2 is used, unless
-// Hydra runs in the step.
-func (v *variables) hasPMI1() bool {
-	if v.has(pmiPort) && v.has(pmiID) {
-		return true
-	}
-	if !v.has(pmiFD) || !v.has(pmiRank) || !v.has(pmiSize) {
-		return false
-	}
-	size, _ := v.lookup(pmiSize)
-	tasks, _ := v.lookup(slurmTasks)
-	return !inSlurmStep(v) || v.has(hydraLocal) || size != tasks
-}
 
 // fromPMI1 begins the session of a process whose manager speaks PMI-1. The only process
 // of a job is a job of one rank.
-func fromPMI1(ctx context.Context, v *variables, tell reports) (Session, error) {
+func fromPMI1(ctx context.Context, v *environment, tell reports) (Session, error) {
 	var plan networkPlan
 	plan.limits(v, tell)
 	v.checkMeeting()
-	if v.err != nil {
-		return nil, v.err
+	if v.Err != nil {
+		return nil, v.Err
 	}
 	proof, given, err := v.credentials()
 	if err != nil {
@@ -61,7 +38,7 @@ func fromPMI1(ctx context.Context, v *variables, tell reports) (Session, error) 
 
 // openPMI1 begins to speak to the process manager, and notes who this rank is. It returns
 // nil for the only process of a job.
-func (p *networkPlan) openPMI1(ctx context.Context, v *variables) (*pmi.V1, error) {
+func (p *networkPlan) openPMI1(ctx context.Context, v *environment) (*pmi.V1, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.meeting.patience)
 	defer cancel()
 	manager, err := v.dialPMI1(ctx, &p.info)
@@ -80,14 +57,14 @@ func (p *networkPlan) openPMI1(ctx context.Context, v *variables) (*pmi.V1, erro
 
 // dialPMI1 returns the connection to the process manager and notes rank and size, or
 // returns nil for the only process of a job, if that is known without asking.
-func (v *variables) dialPMI1(ctx context.Context, i *Info) (*pmi.V1, error) {
-	if !v.has(pmiFD) {
+func (v *environment) dialPMI1(ctx context.Context, i *Info) (*pmi.V1, error) {
+	if !v.Has(starters.PMIFD) {
 		return v.callPMI1(ctx, i)
 	}
-	i.Size = v.number(pmiSize, 1, manyRanks, 1)
-	i.Rank = base.Rank(v.number(pmiRank, 0, i.Size, 0))
-	if v.err != nil || i.Size == 1 {
-		return nil, v.err
+	i.Size = v.Number(starters.PMISize, 1, variables.ManyRanks, 1)
+	i.Rank = base.Rank(v.Number(starters.PMIRank, 0, i.Size, 0))
+	if v.Err != nil || i.Size == 1 {
+		return nil, v.Err
 	}
 	conn, err := v.takePMI()
 	if err != nil {
@@ -97,23 +74,23 @@ func (v *variables) dialPMI1(ctx context.Context, i *Info) (*pmi.V1, error) {
 }
 
 // callPMI1 opens the connection, and asks who this process is.
-func (v *variables) callPMI1(ctx context.Context, i *Info) (*pmi.V1, error) {
-	address, _ := v.lookup(pmiPort)
-	id := v.number(pmiID, 0, manyRanks, 0)
-	if v.err != nil {
-		return nil, v.err
+func (v *environment) callPMI1(ctx context.Context, i *Info) (*pmi.V1, error) {
+	address, _ := v.Lookup(starters.PMIPort)
+	id := v.Number(starters.PMIID, 0, variables.ManyRanks, 0)
+	if v.Err != nil {
+		return nil, v.Err
 	}
 	dialer := net.Dialer{Timeout: dialTimeout}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("%s=%.80q is not where a process manager can be reached: %w", pmiPort, address, err)
+		return nil, fmt.Errorf("%s=%.80q is not where a process manager can be reached: %w", starters.PMIPort, address, err)
 	}
 	p := pmi.NewV1(conn)
 	rank, size, err := p.Introduce(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	os.Unsetenv(pmiPort)
+	os.Unsetenv(starters.PMIPort)
 	i.Rank, i.Size = base.Rank(rank), size
 	return p, nil
 }

@@ -20,57 +20,32 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/testenv/cluster"
 )
 
-func TestTasksPerNode(t *testing.T) {
-	for text, want := range map[string][]int{
-		"1":         {1},
-		"4,2,1(x2)": {4, 2, 1, 1},
-		"16(x3),1":  {16, 16, 16, 1},
-		"":          nil, "x": nil, "4,": nil, "0": nil, "-1": nil, "2(x0)": nil, "2(x": nil, "2(3)": nil, "1(x99999999)": nil,
-	} {
-		got, err := tasksPerNode(text)
-		if d := cmp.Diff(want, got); d != "" || (err != nil) != (want == nil) {
-			t.Errorf("%q: %v (-want +got):\n%s", text, err, d)
-		}
-	}
-}
-
-func TestFirstHost(t *testing.T) {
-	for list, want := range map[string]string{
-		"h1": "h1", "h[1-4]": "h1", "gpu[007-012,20],login1": "gpu007", "a,b": "a", "n[3,5-7]": "n3",
-		"r[1-2]n[3-4].local": "r1n3.local", "my-host,x": "my-host", "": "",
-	} {
-		if got := firstHost(list); got != want {
-			t.Errorf("%q: %q, want %q", list, got, want)
-		}
-	}
-}
-
 func TestSlurmInfo(t *testing.T) {
 	good := map[string]string{
-		slurmProc: "5", slurmTasks: "8", slurmPerNode: "4,2,1(x2)", slurmNode: "1", slurmLocal: "1", slurmJob: "17", slurmStep: "0",
+		"SLURM_PROCID": "5", "SLURM_STEP_NUM_TASKS": "8", "SLURM_STEP_TASKS_PER_NODE": "4,2,1(x2)", "SLURM_NODEID": "1", "SLURM_LOCALID": "1", "SLURM_JOB_ID": "17", "SLURM_STEP_ID": "0",
 	}
 	for _, c := range []struct{ name, variable, value, want string }{
 		{name: "good"},
-		{"rank too large", slurmProc, "8", `SLURM_PROCID="8": expected a number from 0 to 7`},
-		{"no size", slurmTasks, "", "SLURM_STEP_NUM_TASKS"},
-		{"node too large", slurmNode, "4", "SLURM_STEP_TASKS_PER_NODE"},
-		{"no tasks per node", slurmPerNode, "many", `SLURM_STEP_TASKS_PER_NODE="many": expected how many tasks`},
-		{"local rank too large", slurmLocal, "2", `SLURM_LOCALID="2": expected a number from 0 to 1`},
-		{"odd job", slurmJob, "1_2", "SLURM_JOB_ID and SLURM_STEP_ID"},
+		{"rank too large", "SLURM_PROCID", "8", `SLURM_PROCID="8": expected a number from 0 to 7`},
+		{"no size", "SLURM_STEP_NUM_TASKS", "", "SLURM_STEP_NUM_TASKS"},
+		{"node too large", "SLURM_NODEID", "4", "SLURM_STEP_TASKS_PER_NODE"},
+		{"no tasks per node", "SLURM_STEP_TASKS_PER_NODE", "many", `SLURM_STEP_TASKS_PER_NODE="many": expected how many tasks`},
+		{"local rank too large", "SLURM_LOCALID", "2", `SLURM_LOCALID="2": expected a number from 0 to 1`},
+		{"odd job", "SLURM_JOB_ID", "1_2", "SLURM_JOB_ID and SLURM_STEP_ID"},
 	} {
 		env := maps.Clone(good)
 		if c.variable != "" {
 			env[c.variable] = c.value
 		}
-		v := &variables{lookup: lookupIn(env)}
+		v := newEnvironment(lookupIn(env))
 		got := v.slurmInfo()
 		if c.want == "" {
 			want := Info{Rank: 5, Size: 8, LocalRank: 1, LocalSize: 2, Job: "slurm-17-0", Host: "1"}
-			if v.err != nil || got != want {
-				t.Errorf("%s: %+v, %v; want %+v", c.name, got, v.err, want)
+			if v.Err != nil || got != want {
+				t.Errorf("%s: %+v, %v; want %+v", c.name, got, v.Err, want)
 			}
-		} else if v.err == nil || !strings.Contains(v.err.Error(), c.want) {
-			t.Errorf("%s: %v, want an error with %q", c.name, v.err, c.want)
+		} else if v.Err == nil || !strings.Contains(v.Err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error with %q", c.name, v.Err, c.want)
 		}
 	}
 }
@@ -83,14 +58,14 @@ func lookupIn(env map[string]string) func(string) (string, bool) {
 }
 
 func TestSlurmWithoutAWayToMeet(t *testing.T) {
-	for k, v := range map[string]string{slurmProc: "1", slurmTasks: "2", slurmPerNode: "1(x2)", slurmNode: "1", slurmLocal: "0", slurmJob: "17", slurmStep: "0"} {
+	for k, v := range map[string]string{"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2", "SLURM_STEP_TASKS_PER_NODE": "1(x2)", "SLURM_NODEID": "1", "SLURM_LOCALID": "0", "SLURM_JOB_ID": "17", "SLURM_STEP_ID": "0"} {
 		t.Setenv(k, v)
 	}
 	_, err := FromEnvironment(t.Context(), nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "srun --mpi=pmi2") || !strings.Contains(err.Error(), "task 1 of 2") {
 		t.Errorf("%v", err)
 	}
-	t.Setenv(slurmTasks, "1")
+	t.Setenv("SLURM_STEP_NUM_TASKS", "1")
 	if s, err := FromEnvironment(t.Context(), nil, nil); s != nil || err != nil {
 		t.Errorf("alone in a step: %v, %v; want a process that nobody started as a rank", s, err)
 	}

@@ -18,21 +18,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/boot/internal/starters"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
-// TestVariablesAreRemoved compares the variables that make a process a rank with those that
+// TestVariablesAreRemoved compares variables that make a process a rank with those that
 // package testenv removes from the environment of tests.
 func TestVariablesAreRemoved(t *testing.T) {
-	names := []string{EnvRank, EnvRendezvous, EnvJoinTimeout, pmiRank, pmiFD, hydraLocal, slurmProc, slurmTasks, slurmFrom}
-	for _, s := range slices.Concat(inner, outer) {
-		names = append(append(names, s.rank, s.size, s.localRank, s.localSize, s.group), slices.Concat(s.also, s.same)...)
-	}
-	for _, a := range announcements {
-		names = append(names, a.name)
-	}
-	for _, name := range names {
-		if name != "" && !testenv.Removes(name) {
+	for _, name := range []string{EnvRank, EnvRendezvous, EnvJoinTimeout} {
+		if !testenv.Removes(name) {
 			t.Errorf("testenv.Main leaves %s in the environment of tests", name)
 		}
 	}
@@ -127,24 +121,11 @@ func TestNestedStarters(t *testing.T) {
 	}
 }
 
-// TestNumberWithoutSize has each starter's variables that make a process one of several, without
-// the one that says of how many. The error names the variable, and no starter, since others may
-// set the same.
-func TestNumberWithoutSize(t *testing.T) {
-	for _, s := range slices.Concat(inner, outer) {
-		for _, name := range []string{s.rank, s.localRank, s.localSize} {
-			if name == "" {
-				continue
-			}
-			v := &variables{lookup: lookupIn(map[string]string{name: "2"})}
-			if v.way() != nil {
-				t.Errorf("%s=2 alone is a way to join", name)
-			}
-			want := fmt.Sprintf("%s=2 says that this process is one of several, and %s, which says of how many, is not set: start", name, s.size)
-			if err := v.announced(); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "unset "+name+" to run") {
-				t.Errorf("%s=2: %v; want %q", name, err, want)
-			}
-		}
+// TestNumberIsAnnounced gives a process a number and not of how many.
+func TestNumberIsAnnounced(t *testing.T) {
+	const want = "RANK=2 says that this process is one of several, and WORLD_SIZE, which says of how many, is not set: start the program with gaspi-run, or set GASPI_RANK, GASPI_SIZE, GASPI_RENDEZVOUS and GASPI_KEY_FILE, or unset RANK to run it alone"
+	if err := newEnvironment(lookupIn(map[string]string{"RANK": "2"})).announced(); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v; want %q", err, want)
 	}
 }
 
@@ -155,7 +136,7 @@ func wayOf(env string) string {
 		k, v, _ := strings.Cut(kv, "=")
 		set[k] = v
 	}
-	v := &variables{lookup: lookupIn(set)}
+	v := newEnvironment(lookupIn(set))
 	begin := v.way()
 	if begin == nil {
 		if err := v.announced(); err != nil {
@@ -168,7 +149,7 @@ func wayOf(env string) string {
 	if short, ok := names[name[strings.LastIndex(name, ".")+1:]]; ok {
 		return short
 	}
-	return v.starter().name
+	return starters.Of(&v.Reader).Name
 }
 
 // runRanks starts size processes at once that have nothing in common but what env says for

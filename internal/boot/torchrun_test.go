@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/boot/internal/starters"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
@@ -65,8 +66,8 @@ func TestAddressesOfTorchrun(t *testing.T) {
 		"one rank":       {"WORLD_SIZE=1", "LOCAL_WORLD_SIZE=1", "RANK=0", "LOCAL_RANK=0"},
 	}
 	bad := map[string][]string{
-		torchrunPort:    {"", "x", "-1", "0", "65536", "99999999999", "29500 ", "[1]"},
-		torchrunAddress: {"", "a]", "[a", "[a]", "[", "]", "[]", "[::1", "::1]", "[[::1]]", "[127.0.0.1]", "[::1]:7", "h:7", "h,i", "a b", " h", "h\n", "\xff", "h/i", "fe80::1%", "1.2.3.4%lo", "224.0.0.1", "ff02::1", "[ff02::1]", strings.Repeat("h", 256)},
+		starters.TorchrunPort: {"", "x", "-1", "0", "65536", "99999999999", "29500 ", "[1]"},
+		"MASTER_ADDR":         {"", "a]", "[a", "[a]", "[", "]", "[]", "[::1", "::1]", "[[::1]]", "[127.0.0.1]", "[::1]:7", "h:7", "h,i", "a b", " h", "h\n", "\xff", "h/i", "fe80::1%", "1.2.3.4%lo", "224.0.0.1", "ff02::1", "[ff02::1]", strings.Repeat("h", 256)},
 	}
 	for layout, more := range layouts {
 		for variable, values := range bad {
@@ -77,20 +78,12 @@ func TestAddressesOfTorchrun(t *testing.T) {
 					env[name] = text
 				}
 				env[variable], env[EnvJoinTimeout] = value, "1s"
-				v := &variables{lookup: lookupIn(env)}
-				s, err := v.starter().begin(testenv.Context(t), v, reports{})
+				v := newEnvironment(lookupIn(env))
+				s, err := started{starters.Of(&v.Reader)}.begin(testenv.Context(t), v, reports{})
 				if err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("%s=%.80q: expected", variable, value)) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%s, %s=%q: %v, %v; want one line that names it", layout, variable, value, s, err)
 				}
 			}
-		}
-	}
-}
-
-func TestHostName(t *testing.T) {
-	for text, want := range map[string]string{"h": "h", "node-1.a_b.example": "node-1.a_b.example", "127.0.0.1": "127.0.0.1", "[::1]": "::1", "::1": "::1", "[fe80::1%eth0]": "fe80::1%eth0", "bücher": "bücher"} {
-		if got, ok := hostName(text); got != want || !ok {
-			t.Errorf("%q: %q, %t; want %q", text, got, ok, want)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestParseNetwork(t *testing.T) {
 	} {
 		env := maps.Clone(least)
 		maps.Copy(env, c.more)
-		p, err := parseNetwork(&variables{lookup: lookupIn(env)}, auth.Credentials{Key: key}, reports{})
+		p, err := parseNetwork(newEnvironment(lookupIn(env)), auth.Credentials{Key: key}, reports{})
 		got := want{p.info, strings.Join(p.meeting.addresses, " "), p.meeting.secure, p.meeting.patience, p.serves, p.heartbeat}
 		if err != nil || got != c.want || p.meeting.proof.Key != key {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
@@ -95,7 +95,7 @@ func TestParseNetworkRefuses(t *testing.T) {
 		if c.value == "-" {
 			delete(env, c.variable)
 		}
-		v := &variables{lookup: lookupIn(env)}
+		v := newEnvironment(lookupIn(env))
 		err := v.complete()
 		if err == nil {
 			_, err = parseNetwork(v, auth.Credentials{Key: auth.NewKey()}, reports{})

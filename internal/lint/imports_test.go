@@ -202,6 +202,8 @@ const launcherTable = `
 // bootTable is who may import whom among the internal packages of internal/boot.
 const bootTable = `
 	NONE < pmi;   # what process managers speak
+	NONE < variables;   # forms of values
+	variables < starters;   # what started this process
 `
 
 // gaspiTable is who may import whom among the internal packages of gaspi.
