@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/shape"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
 )
 
@@ -161,7 +162,7 @@ func (s *Store) start() {
 		Near: near, Star: s.cfg.Shape == ShapeAuto && !slices.Contains(near, false),
 		Rank: core.Rank(s.me), Size: len(s.peers), Capacity: s.cfg.Capacity, Align: align,
 		Inline: s.cfg.Inline, InlineQuota: s.cfg.InlineQuota, Chunk: s.cfg.Chunk, Window: s.cfg.Window,
-		Slots: s.cfg.Slots, Links: core.Links(s.cfg.Links), Shape: core.Shape(s.cfg.Shape),
+		Slots: s.cfg.Slots, Links: shape.Links(s.cfg.Links), Shape: shape.Shape(s.cfg.Shape),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stopLanes = cancel

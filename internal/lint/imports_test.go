@@ -206,6 +206,13 @@ const bootTable = `
 	variables < starters;   # what started this process
 `
 
+// hopliteTable is who may import whom among the internal packages of hoplite.
+const hopliteTable = `
+	NONE < arena, shape;   # ranges of a store; the tree of a reduction
+	arena, shape < core;
+	core, shape < sim;   # which drives many cores
+`
+
 // gaspiTable is who may import whom among the internal packages of gaspi.
 const gaspiTable = `
 	NONE < detector, numbers, consent, turns, profile, topology;   # when a rank counts as gone; things by number; an agreement; an order of calls; profiles; trees over hosts
@@ -269,7 +276,7 @@ func TestImportTable(t *testing.T) {
 
 func TestImportTablesOfInternalPackages(t *testing.T) {
 	m := loadModule(t)
-	for root, table := range map[string]string{"cmd/gaspi-bench": benchTable, "launcher": launcherTable, "gaspi": gaspiTable, "collectives": collectivesTable} {
+	for root, table := range map[string]string{"cmd/gaspi-bench": benchTable, "launcher": launcherTable, "gaspi": gaspiTable, "collectives": collectivesTable, "hoplite": hopliteTable} {
 		t.Run(root, func(t *testing.T) {
 			rules, err := parseRules(table)
 			if err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/arena"
 )
 
 // Expects reports whether a slot is receiving transfer seq. A runner that reads the word
@@ -75,7 +77,7 @@ func (c *Core) Left() string {
 	add(len(c.watched), "watches")
 	add(len(c.fills), "puts")
 	add(len(c.early), "early requests")
-	add(int(c.arena.used), "bytes of the store")
+	add(int(c.arena.Used()), "bytes of the store")
 	add(int(c.inlined), "bytes in its directory")
 	add(len(c.slots)-count(c.slots, nil), "slots")
 	for _, s := range c.shards {
@@ -137,7 +139,7 @@ func (c *Core) checkStore() error {
 	spans := c.spans[:0]
 	put := func(o *object) {
 		if o.mem.stored {
-			spans = append(spans, span{o.mem.off, c.arena.round(o.size)})
+			spans = append(spans, arena.Span{Off: o.mem.off, N: c.arena.Round(o.size)})
 		}
 	}
 	for _, o := range c.objects {
@@ -147,15 +149,15 @@ func (c *Core) checkStore() error {
 		put(o)
 	}
 	c.jobMemory(put)
-	spans = append(spans, c.arena.free...)
+	spans = append(spans, c.arena.Free()...)
 	c.spans = spans
-	slices.SortFunc(spans, func(a, b span) int { return int(a.off - b.off) })
+	slices.SortFunc(spans, func(a, b arena.Span) int { return int(a.Off - b.Off) })
 	end := int64(0)
 	for _, s := range spans {
-		if s.off != end {
-			return fmt.Errorf("the store has a gap or an overlap at %d: the next range begins at %d", end, s.off)
+		if s.Off != end {
+			return fmt.Errorf("the store has a gap or an overlap at %d: the next range begins at %d", end, s.Off)
 		}
-		end += s.n
+		end += s.N
 	}
 	if want := c.cfg.Capacity / c.cfg.Align * c.cfg.Align; end != want {
 		return fmt.Errorf("the store ends at %d and not at %d", end, want)

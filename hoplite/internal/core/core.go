@@ -1,8 +1,30 @@
+// Package core is the protocol of the object store: who holds which object, who
+// sends it to whom, how a reduction is laid over the ranks, and what happens
+// when a rank dies.
+//
+// A Core is one rank's part: a shard of the directory (and the replica of
+// another), the store's book-keeping, and the calls of the local program. It is
+// pure. Calls and events go in; messages, commands and results come out. It has
+// no clock, no goroutine, no I/O and never looks at an object's bytes. docs/HOPLITE.md states
+// the promises of the calls.
+//
+// The runner on one-sided calls and the simulator in hoplite/internal/sim drive
+// the same code. They promise:
+//
+//   - Messages from one rank to another arrive once and in order; when the sender dies, a first
+//     part of them does.
+//   - The watermark of a put is posted after all earlier puts of that transfer. Sent is reported
+//     when it has landed, or so that no later message to that peer overtakes it.
+//   - Down(r) is true, and after it nothing that r wrote or sent arrives. Ranks may learn it at
+//     different times.
+//   - Commands are done in order, before the messages of the same Drain.
 package core
 
 import (
 	"maps"
 	"slices"
+
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/arena"
 )
 
 // A Core is one rank's part of the protocol. It is not safe for concurrent use.
@@ -18,7 +40,7 @@ type Core struct {
 	// The store.
 	objects   map[string]*object
 	streams   map[Stream]*reductionNode
-	arena     rangeAllocator
+	arena     arena.Arena
 	slots     []*object // what each slot receives
 	needs     []*need   // objects and jobs that wait for room, first come first
 	transfers map[uint64]*outgoing
@@ -28,7 +50,7 @@ type Core struct {
 	follows   map[uint64]*object        // held by those who copy behind the watermark
 	passing   map[*object]bool          // no longer found, but still in use
 	clock     uint64                    // of uses, for eviction
-	spans     []span                    // of checkStore, to be used again
+	spans     []arena.Span              // of checkStore, to be used again
 
 	// Calls of the program.
 	calls   map[CallID]*call
@@ -43,7 +65,7 @@ func New(cfg Config) *Core {
 	cfg = cfg.withDefaults()
 	c := &Core{
 		cfg: cfg, dead: make([]bool, cfg.Size), shards: make([]*shard, cfg.Size),
-		objects: map[string]*object{}, streams: map[Stream]*reductionNode{}, arena: newArena(cfg.Capacity, cfg.Align),
+		objects: map[string]*object{}, streams: map[Stream]*reductionNode{}, arena: arena.New(cfg.Capacity, cfg.Align),
 		slots: make([]*object, cfg.Slots), transfers: map[uint64]*outgoing{},
 		folds: map[uint64]*reductionNode{}, refs: map[uint64]*object{}, follows: map[uint64]*object{},
 		passing: map[*object]bool{}, calls: map[CallID]*call{}, fills: map[CallID]*object{},

@@ -76,11 +76,11 @@ func TestLentToTheDead(t *testing.T) {
 	c := lender(t, MutantNone)
 	c.Filled(1, 100)
 	c.Receive(0, Drop{Code: Deleted, ID: "a", Gen: 7}.message())
-	if c.arena.used == 0 {
+	if c.arena.Used() == 0 {
 		t.Fatal("memory that is lent was given back")
 	}
-	if c.Down(1); c.arena.used != 0 {
-		t.Errorf("%d bytes are kept for a rank that is dead", c.arena.used)
+	if c.Down(1); c.arena.Used() != 0 {
+		t.Errorf("%d bytes are kept for a rank that is dead", c.arena.Used())
 	}
 }
 
@@ -94,8 +94,8 @@ func TestFoldIsReported(t *testing.T) {
 		NumIns: 2, Ins: [maxIns]In{{Rank: 1, Position: 1}, {Rank: 2, Position: 2}},
 	}.message())
 	c.Drain(&out)
-	if c.arena.used != 512 {
-		t.Errorf("%d bytes are in use, want those of the source and of the result", c.arena.used)
+	if c.arena.Used() != 512 {
+		t.Errorf("%d bytes are in use, want those of the source and of the result", c.arena.Used())
 	}
 	for _, s := range out.Sends {
 		if s.Msg.Kind() != KindPull {

@@ -135,7 +135,7 @@ func (c *Core) freeIdle(o *object) {
 	}
 	if o.mem.stored {
 		o.mem.stored = false
-		c.arena.release(o.mem.off, o.size)
+		c.arena.Release(o.mem.off, o.size)
 	}
 }
 

@@ -3,6 +3,8 @@ package core
 import (
 	"math"
 	"slices"
+
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/shape"
 )
 
 // A reduction is a Reduce at its caller, who decides what comes where.
@@ -14,7 +16,7 @@ type reduction struct {
 	count     int
 	sources   []source
 	size      int64 // -1 until a source is known
-	plan      plan
+	plan      shape.Positions
 	places    []place // by position
 	local     []int   // sources that the caller folds itself
 	obj       *object // the target
@@ -112,7 +114,7 @@ func (c *Core) sourceLocated(r *reduction, i int, m Located) {
 	if r.size < 0 {
 		r.size = m.Size
 		if !c.cfg.Star {
-			r.plan = newPlan(c.cfg.Shape, c.cfg.Links, r.count-c.localOf(r), r.size)
+			r.plan = shape.New(c.cfg.Shape, c.cfg.Links, r.count-c.localOf(r), r.size)
 		}
 	}
 	s.gen, s.token = m.Gen, m.Token
@@ -206,13 +208,13 @@ func (r *reduction) children() [][]int {
 	n := len(r.places)
 	skip := func(q int) bool { return r.closed && q >= n || full && q < n && r.places[q].source < 0 }
 	lists := make([][]int, n+1)
-	for q := range max(n, len(r.plan.parent)) {
+	for q := range max(n, r.plan.Len()) {
 		if skip(q) {
 			continue
 		}
-		up := r.plan.up(q)
+		up := r.plan.Up(q)
 		for up != math.MaxInt && skip(up) {
-			up = r.plan.up(up)
+			up = r.plan.Up(up)
 		}
 		if up < n {
 			lists[up] = append(lists[up], q)

@@ -58,7 +58,7 @@ func (c *Core) reserve(o *object, receive bool) lack {
 		}
 	}
 	if !o.mem.stored && !o.recv.lent {
-		off, ok := c.arena.alloc(o.size)
+		off, ok := c.arena.Alloc(o.size)
 		if !ok {
 			return memory
 		}
@@ -108,7 +108,7 @@ func (c *Core) unreserve(o *object) {
 	}
 	if o.mem.stored {
 		o.mem.stored = false
-		c.arena.release(o.mem.off, o.size)
+		c.arena.Release(o.mem.off, o.size)
 	}
 }
 

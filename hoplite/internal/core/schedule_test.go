@@ -3,6 +3,8 @@ package core
 import (
 	"fmt"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/shape"
 )
 
 // A scene is a few cores between which a test carries every message by hand.
@@ -165,7 +167,7 @@ func TestNoTargetWithoutSources(t *testing.T) {
 		put  Rank
 	}{{"put elsewhere", other}, {"put at the caller", caller}} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newScene(t, 4, Config{Capacity: 1000, Inline: 100, InlineQuota: 100, Links: Links{Bandwidth: 1e9, Latency: 1e-9}})
+			s := newScene(t, 4, Config{Capacity: 1000, Inline: 100, InlineQuota: 100, Links: shape.Links{Bandwidth: 1e9, Latency: 1e-9}})
 			s.at(source, func(c *Core) { c.Put(1, a, 100, 0); c.Filled(1, 100) })
 			s.rest()
 			s.at(caller, func(c *Core) { c.Reduce(2, x, []string{a}, 1, 1) })
@@ -223,7 +225,7 @@ func TestEvictedSource(t *testing.T) {
 func TestKeptRoomIsFreed(t *testing.T) {
 	const directory, maker, getter, holder = 0, 1, 2, 3
 	x, a, late := idOf(directory, 4), idOf(holder, 4), idOf(maker, 4)
-	s := newScene(t, 4, Config{Capacity: 160, Inline: -1, Links: Links{Bandwidth: 1e9, Latency: 1e-9}})
+	s := newScene(t, 4, Config{Capacity: 160, Inline: -1, Links: shape.Links{Bandwidth: 1e9, Latency: 1e-9}})
 	s.at(holder, func(c *Core) { c.Put(1, a, 100, 0); c.Filled(1, 100) })
 	s.rest()
 	s.at(getter, func(c *Core) { c.Get(2, a) })

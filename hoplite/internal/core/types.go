@@ -1,5 +1,7 @@
 package core
 
+import "github.com/gaspi-go/gaspi-go/hoplite/internal/shape"
+
 // A Rank numbers the members of a job from 0. NoRank is none of them.
 type Rank int32
 
@@ -43,30 +45,6 @@ func (c Code) String() string {
 	return "invalid"
 }
 
-// A Shape is how a reduction is laid over the ranks of its sources.
-type Shape uint8
-
-const (
-	// ShapeAuto takes the shape that the model of Links predicts to be fastest.
-	ShapeAuto Shape = iota
-	// ShapeChain is one chain in order of arrival, section 4.3 of the paper.
-	ShapeChain
-	// ShapeGrid is chains of about the square root of the sources, and a chain of their ends.
-	ShapeGrid
-	// ShapeTree is a binary tree with chains for leaves, filled in order of arrival.
-	ShapeTree
-)
-
-// Links is what was measured between two ranks. The zero value stands for links
-// without latency, where chains always win.
-type Links struct {
-	// Bandwidth is in bytes per second. Zero means unlimited. Too high makes trees
-	// of big objects, too low makes chains of small ones.
-	Bandwidth float64
-	// Latency is of one message, in seconds. Too high makes trees of big objects.
-	Latency float64
-}
-
 // Config is the same on all ranks, but for Rank and Near.
 type Config struct {
 	// Rank is this rank.
@@ -98,9 +76,9 @@ type Config struct {
 	// Star lets the caller of a reduction fold all sources itself.
 	Star bool
 	// Links price the shapes of reductions.
-	Links Links
+	Links shape.Links
 	// Shape forces a shape.
-	Shape Shape
+	Shape shape.Shape
 	// Builds with the tag mutants can break the protocol on purpose: field Mutant. Other
 	// builds have neither the field nor the code.
 	mutation

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/shape"
 )
 
 // ExplorationOptions determine an exploration. The zero value is the usual mixture.
@@ -96,7 +97,7 @@ func Explore(o ExplorationOptions) (Exploration, error) {
 	cfg := core.Config{
 		Size: 2 + rng.IntN(5), Capacity: int64(48 + 32*rng.IntN(8)), Align: 4, Chunk: int64(2 + rng.IntN(8)),
 		Window: 1 + rng.IntN(3), Slots: 1 + rng.IntN(8), Inline: int64(rng.IntN(3) * 6), InlineQuota: int64(rng.IntN(3) * 12),
-		Shape: core.Shape(rng.IntN(4)), Links: core.Links{Bandwidth: 1e9, Latency: 1e-8 * float64(rng.IntN(3))},
+		Shape: shape.Shape(rng.IntN(4)), Links: shape.Links{Bandwidth: 1e9, Latency: 1e-8 * float64(rng.IntN(3))},
 	}
 	if rng.IntN(2) == 0 {
 		cfg.Capacity += 400 // room enough: other things go wrong then

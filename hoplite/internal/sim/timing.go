@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/shape"
 )
 
 // A TimedRun is a timing to make: one object, or one from each rank.
@@ -20,7 +21,7 @@ type TimedRun struct {
 	// Interval is between the arrivals of the ranks, 0 for all at once.
 	Interval time.Duration
 	// Shape forces a shape of reductions.
-	Shape core.Shape
+	Shape shape.Shape
 }
 
 // A Time is when a run ended.
@@ -101,7 +102,7 @@ func (t *timing) prepare(r TimedRun, first core.Rank, puts func(w *world, r core
 	t.egress, t.ingress = make([]int64, r.Ranks), make([]int64, r.Ranks)
 	w := newWorld(core.Config{
 		Size: r.Ranks, Capacity: r.Size*4 + 1024, Align: 1, Chunk: r.Chunk, Inline: -1, Shape: r.Shape,
-		Links: core.Links{Bandwidth: r.Bandwidth, Latency: r.Latency.Seconds()},
+		Links: shape.Links{Bandwidth: r.Bandwidth, Latency: r.Latency.Seconds()},
 	}, nil, t, t)
 	t.act = puts
 	for k := first; int(k) < r.Ranks; k++ {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/shape"
 )
 
 // link has B x L = 100 bytes: 100 MB/s and 1 us. Only ratios count.
@@ -43,7 +43,7 @@ func TestReduceBound(t *testing.T) {
 			var times string
 			var auto time.Duration
 			best := time.Hour
-			for _, shape := range []core.Shape{core.ShapeChain, core.ShapeGrid, core.ShapeTree, core.ShapeAuto} {
+			for _, shape := range []shape.Shape{shape.Chain, shape.Grid, shape.Tree, shape.Auto} {
 				r := link(n, ratio, 50)
 				r.Shape = shape
 				got, err := Reduction(r)

@@ -1,27 +1,56 @@
-package core
+// Package shape lays the sources of a reduction over a tree: which position sends to which, and
+// how long that takes. It knows neither ranks nor objects.
+package shape
 
 import "math"
 
-// A plan lays positions 0, 1, 2, ... over a tree whose root is the caller. They are
+// A Shape is how a reduction is laid over the ranks of its sources.
+type Shape uint8
+
+const (
+	// Auto takes the shape that the model of Links predicts to be fastest.
+	Auto Shape = iota
+	// Chain is one chain in order of arrival, section 4.3 of the paper.
+	Chain
+	// Grid is chains of about the square root of the sources, and a chain of their ends.
+	Grid
+	// Tree is a binary tree with chains for leaves, filled in order of arrival.
+	Tree
+)
+
+// Links is what was measured between two ranks. The zero value stands for links
+// without latency, where chains always win.
+type Links struct {
+	// Bandwidth is in bytes per second. Zero means unlimited. Too high makes trees
+	// of big objects, too low makes chains of small ones.
+	Bandwidth float64
+	// Latency is of one message, in seconds. Too high makes trees of big objects.
+	Latency float64
+}
+
+// Positions are places 0, 1, 2, ... in a tree whose root is the caller. They are
 // filled in order of arrival; parent[i] is the position that position i sends to, or
 // len(parent) for the caller. A position's children come before it as far as can be, so
 // that what has arrived can be folded while the rest is awaited.
-type plan struct{ parent []int }
+type Positions struct{ parent []int }
 
-// up is the parent of a position. Positions beyond the plan send to the caller.
-func (p plan) up(i int) int {
+// Up is the parent of a position. Positions beyond these send to the caller.
+func (p Positions) Up(i int) int {
 	if i < len(p.parent) {
 		return p.parent[i]
 	}
 	return math.MaxInt
 }
 
-// newPlan lays count positions for objects of size bytes.
-func newPlan(shape Shape, links Links, count int, size int64) plan {
-	if shape == ShapeAuto {
+// Len is the number of positions.
+func (p Positions) Len() int { return len(p.parent) }
+
+// New lays count positions for objects of size bytes.
+func New(shape Shape, links Links, count int, size int64) Positions {
+	if shape == Auto {
 		var best float64
-		shape = ShapeChain
-		for i, s := range []Shape{ShapeChain, ShapeGrid, ShapeTree} {
+		shape = Chain
+		for i, s := range []Shape{Chain, Grid, Tree} {
 			if t := layOut(s, links, count, size).cost(links, size); i == 0 || t < best {
 				shape, best = s, t
 			}
@@ -30,14 +59,14 @@ func newPlan(shape Shape, links Links, count int, size int64) plan {
 	return layOut(shape, links, count, size)
 }
 
-func layOut(shape Shape, links Links, count int, size int64) plan {
-	p := plan{make([]int, count)}
+func layOut(shape Shape, links Links, count int, size int64) Positions {
+	p := Positions{make([]int, count)}
 	switch shape {
-	case ShapeGrid:
+	case Grid:
 		p.grid(count)
-	case ShapeTree:
+	case Tree:
 		var best float64
-		trial := plan{make([]int, count)}
+		trial := Positions{make([]int, count)}
 		for depth := 0; depth == 0 || 1<<depth <= count; depth++ {
 			trial.tree(0, count, depth, math.MaxInt)
 			if t := trial.cost(links, size); depth == 0 || t < best {
@@ -52,7 +81,7 @@ func layOut(shape Shape, links Links, count int, size int64) plan {
 }
 
 // chain lays n positions from first on one behind the other; the last sends to up.
-func (p plan) chain(first, n, up int) {
+func (p Positions) chain(first, n, up int) {
 	for i := range n {
 		p.parent[first+i] = first + i + 1
 	}
@@ -63,7 +92,7 @@ func (p plan) chain(first, n, up int) {
 
 // grid makes chains of about the square root, and a chain of their ends: the paper's
 // two-dimensional chain.
-func (p plan) grid(count int) {
+func (p Positions) grid(count int) {
 	width := int(math.Ceil(math.Sqrt(float64(count))))
 	for first := 0; first < count; first += width {
 		n := min(width, count-first)
@@ -77,7 +106,7 @@ func (p plan) grid(count int) {
 
 // tree lays n positions as two sides below the caller, numbered from left to right: when
 // a node arrives, its left side is there already. Leaves are chains. Depth 0 is one chain.
-func (p plan) tree(first, n, depth, up int) {
+func (p Positions) tree(first, n, depth, up int) {
 	if depth == 0 {
 		p.chain(first, n, up)
 		return
@@ -88,7 +117,7 @@ func (p plan) tree(first, n, depth, up int) {
 }
 
 // side lays n positions below up: a node and its two sides.
-func (p plan) side(first, n, depth, up int) {
+func (p Positions) side(first, n, depth, up int) {
 	if depth == 0 || n < 3 {
 		p.chain(first, n, up)
 		return
@@ -99,19 +128,19 @@ func (p plan) side(first, n, depth, up int) {
 	p.side(first+left+1, n-left-1, depth-1, first+left)
 }
 
-// cost is the time in seconds that a plan takes if everything is there: a stream through
+// cost is the time in seconds that a reduction takes if everything is there: a stream through
 // as many links as the longest way has, at the pace of the rank that receives most.
-func (p plan) cost(links Links, size int64) float64 {
+func (p Positions) cost(links Links, size int64) float64 {
 	inputs := map[int]int{}
 	most, longest := 1, 0
 	for i := range p.parent {
 		steps := 1
-		for j := p.up(i); j != math.MaxInt; j = p.up(j) {
+		for j := p.Up(i); j != math.MaxInt; j = p.Up(j) {
 			steps++
 		}
 		longest = max(longest, steps)
-		inputs[p.up(i)]++
-		most = max(most, inputs[p.up(i)])
+		inputs[p.Up(i)]++
+		most = max(most, inputs[p.Up(i)])
 	}
 	t := float64(longest) * links.Latency
 	if links.Bandwidth > 0 {
