@@ -7,7 +7,8 @@ import (
 
 func TestWordsOfMembersInOneCall(t *testing.T) {
 	for _, call := range []Word{Flush, Alloc, Release, Reset, Split} {
-		heard := Say(call, 7, 0xabcdef<<40, 2) | Say(call, 7, 0xabcdef<<40, 2)
+		mine, theirs := Say(call, 7, 0xabcdef<<40, 2), Say(call, 7, 0xabcdef<<40, 2)
+		heard := mine | theirs
 		if !heard.Of(call) || !heard.Alike() || heard.Declined() {
 			t.Errorf("call %#x: of %v, alike %v, declined %v", call, heard.Of(call), heard.Alike(), heard.Declined())
 		}
@@ -44,7 +45,8 @@ func TestMembersInAResetMayHaveStoppedAtDifferentCalls(t *testing.T) {
 
 func TestUneven(t *testing.T) {
 	for made := range 7 {
-		if uneven, _ := (Say(Reset, 0, 0, made) | Say(Reset, 0, 0, made)).Uneven(made); uneven {
+		mine, theirs := Say(Reset, 0, 0, made), Say(Reset, 0, 0, made)
+		if uneven, _ := (mine | theirs).Uneven(made); uneven {
 			t.Errorf("%d segments at all members are uneven", made)
 		}
 		heard := Say(Reset, 0, 0, made) | Say(Reset, 0, 0, made+1)
@@ -61,7 +63,8 @@ func TestNumbersAreEqualOnlyIfAllAre(t *testing.T) {
 	const width = 31
 	for range 1000 {
 		x, y := rand.Uint64N(1<<width), rand.Uint64N(1<<width)
-		if !Equal(Number(x, width)|Number(x, width)|1<<(2*width), width) {
+		mine, theirs := Number(x, width), Number(x, width)
+		if !Equal(mine|theirs|1<<(2*width), width) {
 			t.Errorf("%#x is not equal to itself", x)
 		}
 		if x != y && Equal(Number(x, width)|Number(y, width), width) {
