@@ -11,8 +11,8 @@ func TestArena(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	a := New(capacity, 8)
 	taken := make([]bool, capacity)
-	var held []Span
-	mark := func(s Span, to bool) {
+	var held []Extent
+	mark := func(s Extent, to bool) {
 		for i := s.Off; i < s.Off+s.N; i++ {
 			if taken[i] == to {
 				t.Fatalf("byte %d is handed out twice, or was not", i)
@@ -27,8 +27,8 @@ func TestArena(t *testing.T) {
 				if off%8 != 0 {
 					t.Fatalf("offset %d is not aligned", off)
 				}
-				held = append(held, Span{off, n})
-				mark(Span{off, n}, true)
+				held = append(held, Extent{off, n})
+				mark(Extent{off, n}, true)
 			}
 		} else if len(held) > 0 {
 			i := rng.IntN(len(held))
@@ -41,7 +41,7 @@ func TestArena(t *testing.T) {
 	for _, s := range held {
 		a.Release(s.Off, s.N)
 	}
-	if len(a.free) != 1 || a.free[0] != (Span{0, capacity}) || a.used != 0 {
+	if len(a.free) != 1 || a.free[0] != (Extent{0, capacity}) || a.used != 0 {
 		t.Errorf("in the end %v is free, %d bytes are used", a.free, a.used)
 	}
 }

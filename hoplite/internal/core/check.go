@@ -136,10 +136,10 @@ func Check(cores []*Core, dead []bool, rest bool) error {
 
 // checkStore: what is stored lies within the store and nothing overlaps.
 func (c *Core) checkStore() error {
-	spans := c.spans[:0]
+	extents := c.extents[:0]
 	put := func(o *object) {
 		if o.mem.stored {
-			spans = append(spans, arena.Span{Off: o.mem.off, N: c.arena.Round(o.size)})
+			extents = append(extents, arena.Extent{Off: o.mem.off, N: c.arena.Round(o.size)})
 		}
 	}
 	for _, o := range c.objects {
@@ -149,11 +149,11 @@ func (c *Core) checkStore() error {
 		put(o)
 	}
 	c.jobMemory(put)
-	spans = append(spans, c.arena.Free()...)
-	c.spans = spans
-	slices.SortFunc(spans, func(a, b arena.Span) int { return int(a.Off - b.Off) })
+	extents = append(extents, c.arena.Free()...)
+	c.extents = extents
+	slices.SortFunc(extents, func(a, b arena.Extent) int { return int(a.Off - b.Off) })
 	end := int64(0)
-	for _, s := range spans {
+	for _, s := range extents {
 		if s.Off != end {
 			return fmt.Errorf("the store has a gap or an overlap at %d: the next range begins at %d", end, s.Off)
 		}

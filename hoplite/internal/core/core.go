@@ -50,7 +50,7 @@ type Core struct {
 	follows   map[uint64]*object        // held by those who copy behind the watermark
 	passing   map[*object]bool          // no longer found, but still in use
 	clock     uint64                    // of uses, for eviction
-	spans     []arena.Span              // of checkStore, to be used again
+	extents   []arena.Extent            // of checkStore, to be used again
 
 	// Calls of the program.
 	calls   map[CallID]*call
