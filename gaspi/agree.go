@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/consent"
 	"github.com/gaspi-go/gaspi-go/internal/peerstate"
@@ -21,7 +20,7 @@ import (
 // no further one.
 type agreement struct {
 	g    *Group
-	busy atomic.Bool
+	busy exclusive
 
 	consent.Agreement
 	broken error
@@ -46,10 +45,10 @@ func (g *Group) Agree(ctx context.Context, flags uint32) (uint32, error) {
 	if flags >= consent.Flagged {
 		return 0, g.error("group_agree", fmt.Errorf("%w: flags %#x; want less than 1<<31", ErrOutOfRange, flags))
 	}
-	if !g.consent.busy.CompareAndSwap(false, true) {
+	if !g.consent.busy.enter() {
 		return 0, g.error("group_agree", fmt.Errorf("%w: Agree or Shrink of the group is under way in another goroutine", ErrInUse))
 	}
-	defer g.consent.busy.Store(false)
+	defer g.consent.busy.leave()
 	defer g.p.recordNamed("Group.Agree", g.p.timeline.Begin())
 	if g.shrink.active {
 		return 0, g.error("group_agree", fmt.Errorf("%w: a Shrink of the group ended early and is to be finished first", ErrInUse))
@@ -244,10 +243,10 @@ func (g *Group) Shrink(ctx context.Context) (*Group, error) {
 	if err := g.made("group_shrink"); err != nil {
 		return nil, err
 	}
-	if !g.consent.busy.CompareAndSwap(false, true) {
+	if !g.consent.busy.enter() {
 		return nil, g.error("group_shrink", fmt.Errorf("%w: Agree or Shrink of the group is under way in another goroutine", ErrInUse))
 	}
-	defer g.consent.busy.Store(false)
+	defer g.consent.busy.leave()
 	defer g.p.recordNamed("Group.Shrink", g.p.timeline.Begin())
 	s := &g.shrink
 	if !s.active && g.consent.Active() && g.consent.broken == nil {

@@ -67,8 +67,10 @@ func AllReduceFunc[T Element](ctx context.Context, g *Group, send, recv []T, fn 
 const userOp = 255
 
 func allReduce[T Element](ctx context.Context, g *Group, send, recv []T, name string, op uint8, combine func(acc, in []byte)) error {
-	if err := g.ready("allreduce"); err != nil {
-		return err
+	if !g.usable() {
+		if err := g.ready("allreduce"); err != nil {
+			return err
+		}
 	}
 	in, out := segment.BytesOf(send), segment.BytesOf(recv)
 	switch {
@@ -125,7 +127,7 @@ func kindOf[T Element]() uint8 { return uint8(reflect.TypeFor[T]().Kind()) }
 // but busy belongs to the caller who holds busy.
 type vectorOp struct {
 	tree
-	busy atomic.Bool
+	busy exclusive
 
 	epoch  notify.Value
 	active bool
@@ -146,10 +148,10 @@ func newVectorOp(g *Group) *vectorOp {
 // when it begins, out written when it is done. It returns the number of the reduction, 0 if another
 // goroutine is in one.
 func (v *vectorOp) run(ctx context.Context, in, out []byte, sig signature, combine func(acc, in []byte)) (notify.Value, error) {
-	if !v.busy.CompareAndSwap(false, true) {
+	if !v.busy.enter() {
 		return 0, v.g.error("allreduce", fmt.Errorf("%w: an AllReduce of the group is under way in another goroutine; use a group for each, made by Dup", ErrInUse))
 	}
-	defer v.busy.Store(false)
+	defer v.busy.leave()
 	if err := v.begin(in, sig); err != nil {
 		return v.epoch, v.g.error("allreduce", err)
 	}
@@ -216,11 +218,8 @@ func (v *vectorOp) accumulate(in []byte) {
 func (v *vectorOp) step(ctx context.Context, combine func(acc, in []byte)) error {
 	switch v.stage {
 	case gathering:
-		if err := v.await(ctx, 0, uint32(len(v.children())), v.upStop); err != nil {
+		if err := v.gather(ctx, combine); err != nil {
 			return err
-		}
-		for slot, child := range v.children() {
-			v.absorb(v.slot(slot), child, combine)
 		}
 		v.stage = delivering
 		if v.g.me == 0 {
@@ -247,6 +246,21 @@ func (v *vectorOp) step(ctx context.Context, combine func(acc, in []byte)) error
 			}
 		}
 		v.active = false
+	}
+	return nil
+}
+
+// gather waits for the vectors of all children, and combines them into the accumulator.
+func (v *vectorOp) gather(ctx context.Context, combine func(acc, in []byte)) error {
+	children := v.children()
+	if len(children) == 0 {
+		return nil
+	}
+	if err := v.await(ctx, 0, uint32(len(children)), v.upStop); err != nil {
+		return err
+	}
+	for slot, child := range children {
+		v.absorb(v.slot(slot), child, combine)
 	}
 	return nil
 }

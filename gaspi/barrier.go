@@ -24,8 +24,10 @@ import (
 // of one host signal each other at once: up to 4 that share memory, and up to 16 if each has
 // a core; through sockets 2, and 4. A barrier takes no memory beyond its notifications.
 func (p *Proc) Barrier(ctx context.Context, g *Group) error {
-	if err := g.ready("barrier"); err != nil {
-		return err
+	if !g.usable() {
+		if err := g.ready("barrier"); err != nil {
+			return err
+		}
 	}
 	p.stats.barriers.Add(1)
 	begun := p.timeline.Begin()
@@ -41,7 +43,7 @@ func (p *Proc) Barrier(ctx context.Context, g *Group) error {
 type barrier struct {
 	g      *Group
 	slot   notify.ID // its first notification within the group's
-	busy   atomic.Bool
+	busy   exclusive
 	rounds []barrierRound // made by the first run, which knows where the group lies at its members
 
 	epoch  notify.Value // number of the barrier under way or of the last one; never 0
@@ -118,10 +120,10 @@ func (b *barrier) slotAt(member int) notify.ID {
 // run does one barrier, or goes on with the one that ended early. op is the name
 // of the call in errors. It returns the number of the barrier, 0 if another goroutine is in one.
 func (b *barrier) run(ctx context.Context, op string) (notify.Value, error) {
-	if !b.busy.CompareAndSwap(false, true) {
+	if !b.busy.enter() {
 		return 0, b.g.error(op, fmt.Errorf("%w: a barrier of the group is under way in another goroutine; use a group for each, made by Dup", ErrInUse))
 	}
-	defer b.busy.Store(false)
+	defer b.busy.leave()
 	if !b.active {
 		b.epoch = nextEpoch(b.epoch)
 		b.active, b.round, b.sent, b.passed = true, 0, false, false

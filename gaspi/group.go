@@ -188,6 +188,12 @@ func (g *Group) ready(op string) error {
 	return nil
 }
 
+// usable reports whether g is ready and no rank is lost. It is inlined: short calls ask it before ready.
+func (g *Group) usable() bool {
+	p := g.p
+	return !p.closed.Load() && !g.deleted.Load() && g.committed.Load() && g.revocation.err.Load() == nil && p.peers.AllPresent()
+}
+
 // made returns an error unless the group is committed, and not deleted.
 func (g *Group) made(op string) error {
 	switch {

@@ -93,10 +93,10 @@ type BarrierMapping struct {
 // passes on those of others. The memory stays mapped as long as the BarrierMapping is kept. It does not block.
 func (g *Group) BarrierMapping() (BarrierMapping, bool) {
 	b := g.barrier
-	if g.ready("barrier") != nil || g.p.timeline != nil || !b.busy.CompareAndSwap(false, true) {
+	if g.ready("barrier") != nil || g.p.timeline != nil || !b.busy.enter() {
 		return BarrierMapping{}, false
 	}
-	defer b.busy.Store(false)
+	defer b.busy.leave()
 	if b.active || len(b.rounds) != 1 {
 		return BarrierMapping{}, false
 	}

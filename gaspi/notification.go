@@ -85,28 +85,37 @@ const (
 // WaitFunc is like WaitSome, but for its modes. It is an extension of the standard, for those
 // who wait for several things at once that are no range of notifications.
 func (s *Segment) WaitFunc(ctx context.Context, look func() bool, modes ...WaitMode) error {
-	var mode WaitMode
-	for _, m := range modes {
-		mode |= m
-	}
-	stop := s.stop
-	if mode&ThroughLosses != 0 {
-		stop = s.p.stop
-	}
-	begun := s.timeline.Begin()
 	var err error
-	if mode&Asleep != 0 {
-		err = s.mem.Notifications().SleepFunc(ctx, look, stop, s.spent.Load())
+	if len(modes) == 0 && s.timeline == nil {
+		err = s.mem.Notifications().WaitFunc(ctx, look, s.stop, s.spent.Load())
 	} else {
-		err = s.mem.Notifications().WaitFunc(ctx, look, stop, s.spent.Load())
-	}
-	if s.timeline != nil {
-		s.recordWaitFunc(begun)
+		err = s.waitFunc(ctx, look, modes)
 	}
 	if err != nil {
 		return segmentError("notify_waitfunc", s.id, err)
 	}
 	return nil
+}
+
+// waitFunc is WaitFunc with modes, and recorded if calls are traced.
+func (s *Segment) waitFunc(ctx context.Context, look func() bool, modes []WaitMode) error {
+	var mode WaitMode
+	for _, m := range modes {
+		mode |= m
+	}
+	wait, stop := (*notify.Array).WaitFunc, s.stop
+	if mode&Asleep != 0 {
+		wait = (*notify.Array).SleepFunc
+	}
+	if mode&ThroughLosses != 0 {
+		stop = s.p.stop
+	}
+	begun := s.timeline.Begin()
+	err := wait(s.mem.Notifications(), ctx, look, stop, s.spent.Load())
+	if s.timeline != nil {
+		s.recordWaitFunc(begun)
+	}
+	return err
 }
 
 // Reset takes notification id off the array and returns its value: one atomic

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/turns"
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -205,3 +207,13 @@ func (g *Group) castBallot(ctx context.Context, vote notify.Value) (notify.Value
 	}
 	return 0, e
 }
+
+// exclusive admits one caller of an operation at a time, and refuses others. The zero value admits.
+type exclusive struct{ taken atomic.Uint64 }
+
+// enter reports whether the caller is admitted. It does not block. A caller that is admitted sees all that
+// earlier ones did before they left.
+func (e *exclusive) enter() bool { return e.taken.CompareAndSwap(0, 1) }
+
+// leave ends what enter began.
+func (e *exclusive) leave() { sys.StoreRelease64(&e.taken, 0) }

@@ -149,11 +149,19 @@ func (b *Array) WaitFunc(ctx context.Context, look func() bool, stop func() erro
 	if b.closed() {
 		return base.ErrClosed
 	}
-	for looks := b.wait.looks(); looks > 0; looks-- {
+	if look() { // most waits end here
+		return nil
+	}
+	return b.waitFunc(ctx, look, stop, spent)
+}
+
+// waitFunc is WaitFunc after the first look.
+func (b *Array) waitFunc(ctx context.Context, look func() bool, stop func() error, spent *atomic.Int64) error {
+	for looks := b.wait.looks(); looks > 1; looks-- {
+		sys.Relax()
 		if look() {
 			return nil
 		}
-		sys.Relax()
 	}
 	_, err := waitOn(ctx, b, predicateFunc(look), stop, spent)
 	return err
