@@ -89,7 +89,8 @@ func drawView(r *rand.Rand, ranks, size int) *view {
 		if v.count = min(v.count, 8<<20/size/ranks); r.IntN(4) > 0 {
 			v.lengths = skewed(r, ranks, size)
 		}
-	case v.op == schedule.AllReduce && v.inPlace && r.IntN(4) == 0:
+	}
+	if (v.op == schedule.AllReduce && v.inPlace || v.op == schedule.ReduceScatter) && r.IntN(4) == 0 {
 		v.vectors = 2
 	}
 	if r.IntN(3) == 0 {
@@ -199,7 +200,12 @@ func task[T collectives.Element](ctx context.Context, t *collectives.Team, v *vi
 		if !v.inPlace {
 			dst = aside(own)
 		}
-		if v.lengths == nil {
+		switch {
+		case v.vectors > 1 && v.lengths == nil:
+			return collectives.ReduceScatterManyTask(t, dst, [][]T{src, aside(total)}, collectives.Sum, v.opts...), nil
+		case v.vectors > 1:
+			return collectives.ReduceScatterManyVTask(t, dst, [][]T{src, aside(total)}, lengths, collectives.Sum, v.opts...), nil
+		case v.lengths == nil:
 			return collectives.ReduceScatterTask(t, dst, src, collectives.Sum, v.opts...), nil
 		}
 		return collectives.ReduceScatterVTask(t, dst, src, lengths, collectives.Sum, v.opts...), nil

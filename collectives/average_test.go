@@ -91,6 +91,16 @@ func averages[T interface {
 			return err
 		}
 	}
+	more := fill(n * size)
+	if err := collectives.ReduceScatterMany(ctx, team, dst, [][]T{src, more}, collectives.Average); err != nil {
+		return err
+	}
+	if err := matches("many, scattered", dst, func(i int) T { return quotient(2*sum(me*n+i), size) }); err != nil {
+		return err
+	}
+	if err := matches("a vector of many", more, func(i int) T { return of(value(me, i)) }); err != nil {
+		return err
+	}
 	if err := collectives.ReduceScatter(ctx, team, src[me*n:][:n], src, collectives.Average); err != nil {
 		return err
 	}

@@ -84,12 +84,15 @@ func (task *Task) isAverage() bool {
 // of this member.
 func (r *run) divide() {
 	p := r.p
-	call, by := &p.call, p.task.elem.Quotient()
-	for _, sums := range r.exec.Results() {
-		if call.Op == schedule.ReduceScatter && call.InPlace {
+	call, all := &p.call, r.exec.Results()
+	if call.Op == schedule.ReduceScatter {
+		all = all[:1] // further vectors are not results
+		if call.InPlace {
 			at, n := call.Block(p.t.me)
-			sums = sums[at*call.Element:][:n*call.Element]
+			all = [][]byte{all[0][at*call.Element:][:n*call.Element]}
 		}
-		by(sums, len(p.t.ranks))
+	}
+	for _, sums := range all {
+		p.task.elem.Quotient()(sums, len(p.t.ranks))
 	}
 }

@@ -84,6 +84,18 @@ func wrongs() []wrong {
 		{"vectors of other lengths", do(func(*collectives.Team) collectives.Task {
 			return collectives.AllReduceManyTask([][]int32{ints(3), ints(3), ints(4)}, collectives.Sum)
 		}), gaspi.ErrOutOfRange, "vector 2 has 4 elements; want 3"},
+		{"no vectors to scatter", do(func(t *collectives.Team) collectives.Task {
+			return collectives.ReduceScatterManyTask(t, ints(1), [][]int32{}, collectives.Sum)
+		}), gaspi.ErrOutOfRange, "no vectors; want at least one"},
+		{"no vectors to scatter by a function", do(func(t *collectives.Team) collectives.Task {
+			return collectives.ReduceScatterManyFuncTask(t, ints(1), nil, func(dst, a, b []int32) {}, false)
+		}), gaspi.ErrOutOfRange, "no vectors; want at least one"},
+		{"vectors of other lengths to scatter", do(func(t *collectives.Team) collectives.Task {
+			return collectives.ReduceScatterManyTask(t, ints(1), [][]int32{ints(3), ints(4)}, collectives.Sum)
+		}), gaspi.ErrOutOfRange, "vector 1 has 4 elements; want 3"},
+		{"vectors that are no blocks", do(func(t *collectives.Team) collectives.Task {
+			return collectives.ReduceScatterManyVTask(t, ints(t.Rank()), [][]int32{ints(4), ints(4)}, []int{0, 1, 2}, collectives.Sum)
+		}), gaspi.ErrOutOfRange, "src has 4 elements; want 3"},
 		{"dst too short", do(func(*collectives.Team) collectives.Task {
 			return collectives.AllReduceIntoTask(ints(2), ints(3), collectives.Sum)
 		}), gaspi.ErrOutOfRange, "dst has 2 elements; want 3"},

@@ -8,6 +8,22 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives"
 )
 
+// Each member has several vectors, as a process with several devices, and gets a block of the sum of all.
+func ExampleReduceScatterMany() {
+	on(2, func(ctx context.Context, team *collectives.Team) error {
+		srcs, sum := [][]int32{{1, 2}, {10, 20}}, make([]int32, 1)
+		if err := collectives.ReduceScatterMany(ctx, team, sum, srcs, collectives.Sum); err != nil {
+			return err
+		}
+		if team.Rank() == 1 {
+			fmt.Println(sum)
+		}
+		return nil
+	})
+	// Output:
+	// [44]
+}
+
 // Blocks of all members have the same number of elements, here one.
 func ExampleAllToAll() {
 	on(3, func(ctx context.Context, team *collectives.Team) error {

@@ -81,7 +81,7 @@ func (d *dealer) draw(ranks int, op schedule.Operation, algorithm string) *insta
 		if op.Rooted() {
 			x.root = r.IntN(ranks)
 		}
-		if _, isFunction := x.kind.(interface{ isFunction() }); op == schedule.AllReduce && x.inPlace && !isFunction && r.IntN(4) == 0 {
+		if (op == schedule.AllReduce && x.inPlace || op == schedule.ReduceScatter) && r.IntN(4) == 0 {
 			x.vectors = 2 + r.IntN(2)
 		} else {
 			x.vectors = 1
@@ -113,7 +113,7 @@ func (d *dealer) drawSkewed(ranks int, op schedule.Operation, algorithm string) 
 		switch {
 		case !x.fits():
 			algorithm = "" // that one is for blocks of one length
-		case x.longest()*x.kind.size() <= skewedMost:
+		case x.longest()*x.kind.size()*(1+x.vectors) <= 2*skewedMost:
 			return x
 		}
 	}

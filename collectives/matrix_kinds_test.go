@@ -107,6 +107,10 @@ func (k builtin[T]) bind(_ context.Context, m *member, x *instance, copy int) (b
 		b.task = collectives.ReduceTask(x.root, b.dst, k.op, opts...)
 	case x.op == schedule.Reduce:
 		b.task = collectives.ReduceIntoTask(x.root, b.given(b.dst, m.rank == x.root), b.src, k.op, opts...)
+	case x.op == schedule.ReduceScatter && x.vectors > 1 && x.uneven:
+		b.task = collectives.ReduceScatterManyVTask(t, b.dst, append([][]T{b.src}, b.more...), b.blocks, k.op, opts...)
+	case x.op == schedule.ReduceScatter && x.vectors > 1:
+		b.task = collectives.ReduceScatterManyTask(t, b.dst, append([][]T{b.src}, b.more...), k.op, opts...)
 	case x.op == schedule.ReduceScatter && x.uneven:
 		b.task = collectives.ReduceScatterVTask(t, b.dst, b.src, b.blocks, k.op, opts...)
 	case x.op == schedule.ReduceScatter:
@@ -144,14 +148,18 @@ func (k function[T]) combine(dst, a, b []T) {
 func (k function[T]) bind(_ context.Context, m *member, x *instance, copy int) (bound, error) {
 	b := newVectors(m, x, copy, k.Elements)
 	opts := x.options()
-	switch x.op {
-	case schedule.AllReduce:
+	switch {
+	case x.op == schedule.AllReduce && x.vectors > 1:
+		b.task = collectives.AllReduceManyFuncTask(append([][]T{b.dst}, b.more...), k.combine, k.order, opts...)
+	case x.op == schedule.AllReduce:
 		b.task = collectives.AllReduceFuncTask(b.dst, k.combine, k.order, opts...)
-	case schedule.Reduce:
+	case x.op == schedule.Reduce:
 		b.task = collectives.ReduceFuncTask(x.root, b.dst, k.combine, k.order, opts...)
-	case schedule.ReduceScatter:
+	case x.op == schedule.ReduceScatter && x.vectors > 1:
+		b.task = collectives.ReduceScatterManyFuncTask(m.team, b.dst, append([][]T{b.src}, b.more...), k.combine, k.order, opts...)
+	case x.op == schedule.ReduceScatter:
 		b.task = collectives.ReduceScatterFuncTask(m.team, b.dst, b.src, k.combine, k.order, opts...)
-	case schedule.Scan:
+	case x.op == schedule.Scan:
 		b.task = collectives.ScanFuncTask(b.dst, k.combine, k.order, opts...)
 	default:
 		b.task = collectives.ExScanFuncTask(b.dst, k.combine, k.order, opts...)

@@ -58,6 +58,53 @@ func ReduceScatterFuncTask[T any](t *Team, dst, src []T, fn Func[T], ordered boo
 	return task
 }
 
+// ReduceScatterMany is ReduceScatter of several vectors of each member, as many on all members and all
+// of one length: it combines them all, those of a member first, in a single exchange. dst may be this
+// member's block of srcs[0], on all members alike: then the rest of srcs[0] ends up with anything in it.
+func ReduceScatterMany[T Element](ctx context.Context, t *Team, dst []T, srcs [][]T, op Op, opts ...Option) error {
+	task := ReduceScatterManyTask(t, dst, srcs, op, opts...)
+	return t.do(ctx, &task)
+}
+
+// ReduceScatterManyTask is ReduceScatterMany as a task.
+func ReduceScatterManyTask[T Element](t *Team, dst []T, srcs [][]T, op Op, opts ...Option) Task {
+	return reduceScatterMany(srcs, func(src []T) Task { return ReduceScatterTask(t, dst, src, op, opts...) })
+}
+
+// ReduceScatterManyV is ReduceScatterMany with blocks of different lengths; see ReduceScatterV.
+func ReduceScatterManyV[T Element](
+	ctx context.Context, t *Team, dst []T, srcs [][]T, counts []int, op Op, opts ...Option,
+) error {
+	task := ReduceScatterManyVTask(t, dst, srcs, counts, op, opts...)
+	return t.do(ctx, &task)
+}
+
+// ReduceScatterManyVTask is ReduceScatterManyV as a task.
+func ReduceScatterManyVTask[T Element](t *Team, dst []T, srcs [][]T, counts []int, op Op, opts ...Option) Task {
+	return reduceScatterMany(srcs, func(src []T) Task { return ReduceScatterVTask(t, dst, src, counts, op, opts...) })
+}
+
+// ReduceScatterManyFunc is ReduceScatterMany with an operation of the program; see AllReduceManyFunc.
+func ReduceScatterManyFunc[T any](
+	ctx context.Context, t *Team, dst []T, srcs [][]T, fn Func[T], ordered bool, opts ...Option,
+) error {
+	task := ReduceScatterManyFuncTask(t, dst, srcs, fn, ordered, opts...)
+	return t.do(ctx, &task)
+}
+
+// ReduceScatterManyFuncTask is ReduceScatterManyFunc as a task.
+func ReduceScatterManyFuncTask[T any](t *Team, dst []T, srcs [][]T, fn Func[T], ordered bool, opts ...Option) Task {
+	return reduceScatterMany(srcs, func(src []T) Task { return ReduceScatterFuncTask(t, dst, src, fn, ordered, opts...) })
+}
+
+// reduceScatterMany is a task on several vectors, of which one makes that on the first.
+func reduceScatterMany[T any](srcs [][]T, one func(src []T) Task) Task {
+	if len(srcs) == 0 {
+		return noVectors(one(nil))
+	}
+	return withOthers(one(srcs[0]), srcs)
+}
+
 func reduceScatter[T any](t *Team, dst, src []T, counts []int, elem element.Type, op Op, opts []Option) Task {
 	task := Task{
 		call: choice.Signature{Call: schedule.Call{Op: schedule.ReduceScatter, Count: len(dst), Counts: counts}},

@@ -103,6 +103,15 @@ func reductions() map[string]collective {
 		"ReduceScatterFunc": func(ctx context.Context, t *team, x *vectors) error {
 			return collectives.ReduceScatterFunc(ctx, t, x.a, x.all, add, true)
 		},
+		"ReduceScatterMany": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.ReduceScatterMany(ctx, t, x.a, [][]int64{x.all, x.all}, sum)
+		},
+		"ReduceScatterManyFunc": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.ReduceScatterManyFunc(ctx, t, x.a, [][]int64{x.all, x.all}, add, x.root%2 == 0)
+		},
+		"ReduceScatterManyV": func(ctx context.Context, t *team, x *vectors) error {
+			return collectives.ReduceScatterManyV(ctx, t, x.a, [][]int64{x.all, x.all}, x.counts, sum)
+		},
 		"ReduceScatterV": func(ctx context.Context, t *team, x *vectors) error {
 			return collectives.ReduceScatterV(ctx, t, x.a, x.all, x.counts, sum)
 		},

@@ -4,9 +4,10 @@ import "slices"
 
 // Stage runs an algorithm on copies in scratch, for buffers that peers cannot
 // reach: In is copied there first and Out back at the end. Inside Pipeline the
-// copies are short and stay in the cache. The algorithm forks no lanes: they would
-// not be ordered after the copies. That holds for StageIn and Fan too.
-func Stage(emit Emitter) Emitter {
+// copies are short and stay in the cache. Of n local vectors, In and Extra(0) to
+// Extra(n-2), scratch gets the fold, and they stay as they are. The algorithm forks no
+// lanes: they would not be ordered after the copies. That holds for StageIn and Fan too.
+func Stage(n int, emit Emitter) Emitter {
 	return func(b *Builder, c *Call) {
 		longestIn, longestOut := 0, 0
 		for r := range c.Size {
@@ -21,7 +22,7 @@ func Stage(emit Emitter) Emitter {
 			out = b.Scratch(longestOut)
 		}
 		outer, me := b.layout, b.Rank()
-		b.Copy(in.At(me, 0, c.InLen(me)), b.In(me, 0, c.InLen(me)))
+		b.fetch(in, n, c.InLen(me))
 		b.layout = func(buf Buffer, rank int) []Piece {
 			m := in
 			if buf == Out {
@@ -39,17 +40,18 @@ func Stage(emit Emitter) Emitter {
 
 // StageIn is Stage for an algorithm whose ranks do nothing with the buffers of
 // peers but combine from their In: each rank copies its In to where peers find it,
-// and uses its own buffers where they are.
-func StageIn(emit Emitter) Emitter {
+// and uses its own buffers where they are. Of several local vectors, as in Stage, it
+// uses the fold, and so any algorithm may follow whose Out peers can reach.
+func StageIn(n int, emit Emitter) Emitter {
 	return func(b *Builder, c *Call) {
 		longest := 0
 		for r := range c.Size {
 			longest = max(longest, c.InLen(r))
 		}
 		in, outer, me := b.Scratch(longest), b.layout, b.Rank()
-		b.Copy(in.At(me, 0, c.InLen(me)), b.In(me, 0, c.InLen(me)))
+		b.fetch(in, n, c.InLen(me))
 		b.layout = func(buf Buffer, rank int) []Piece {
-			if rank != me && buf == In {
+			if buf == In && (rank != me || n > 1) {
 				return []Piece{{Len: in.n, Buf: in.buf, Off: in.off}}
 			}
 			if outer == nil {
@@ -58,10 +60,26 @@ func StageIn(emit Emitter) Emitter {
 			return outer(buf, rank)
 		}
 		inner := *c
-		inner.InPlace = c.InPlace && c.Op != AllToAll // what peers read is apart from what arrives
+		inner.InPlace = c.InPlace && c.Op != AllToAll && n == 1 // what peers read is apart from what arrives
 		emit(b, &inner)
 		b.layout = outer
 	}
+}
+
+// fetch stores the first elements of n local vectors in scratch of this rank: In, or the fold of In
+// and Extra(0) to Extra(n-2).
+func (b *Builder) fetch(to Memory, n, elements int) {
+	me := b.Rank()
+	b.Combine(to.At(me, 0, elements), append([]Region{b.In(me, 0, elements)}, b.extras(n, elements)...)...)
+}
+
+// extras are the first elements of all local vectors of this rank but the first of n.
+func (b *Builder) extras(n, elements int) []Region {
+	var all []Region
+	for k := range n - 1 {
+		all = append(all, Region{Rank: int32(b.Rank()), Buf: Extra(k), Len: elements})
+	}
+	return all
 }
 
 // arriving are the parts of rank r's Out that the operation writes.
@@ -90,10 +108,7 @@ func (c *Call) arriving(r int) []Range {
 func Fan(n int, emit Emitter) Emitter {
 	return func(b *Builder, c *Call) {
 		me, count := b.Rank(), c.Count
-		src := []Region{b.Out(me, 0, count)}
-		for k := range n - 1 {
-			src = append(src, Region{Rank: int32(me), Buf: Extra(k), Len: count})
-		}
+		src := append([]Region{b.Out(me, 0, count)}, b.extras(n, count)...)
 		if n > 1 {
 			b.Combine(src[0], src...)
 		}

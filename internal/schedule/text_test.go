@@ -48,7 +48,7 @@ func TestGolden(t *testing.T) {
 		{"mixed", call(Call{Count: 6}), mixed},
 		{"mixed_in_place", call(Call{Count: 6, InPlace: true}), mixed},
 		{"mixed_segments", call(Call{Count: 13}), Pipeline(Segmentation{Size: 5, Concurrency: 2}, mixed)},
-		{"relay_segments", call(Call{Count: 13, InPlace: true}), Pipeline(Segmentation{Size: 3, Concurrency: 2}, Stage(fetch))},
+		{"relay_segments", call(Call{Count: 13, InPlace: true}), Pipeline(Segmentation{Size: 3, Concurrency: 2}, Stage(1, fetch))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got strings.Builder

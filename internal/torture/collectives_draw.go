@@ -118,6 +118,8 @@ type callShape[T comparable] struct {
 	root     int
 	inPlace  bool
 	src, dst []T
+	many     bool  // members have a second source, as if of members of its own
+	more     []T   // the second source
 	blocks   []int // lengths of the members' blocks
 	counts   []int // blocks if they may differ, else nil
 }

@@ -23,24 +23,61 @@ func (s *callShape[T]) blockwise(ctx context.Context, how string, task func(opts
 	if s.inPlace {
 		s.dst = s.src[first:][:s.n]
 	}
-	total := len(s.src)
-	check := func(run uint64, _ collectives.Status) error {
-		return same("dst", s.dst, s.sum(run, upTo(s.size), total)[first:first+len(s.dst)])
+	total, name, who := len(s.src), "ReduceScatter", upTo(s.size)
+	if s.many {
+		if s.more, err = buffer[T](ctx, s.ensemble, total); err != nil {
+			return nil, err
+		}
+		name, who = "ReduceScatterMany", nil
+		for i := range s.size {
+			who = append(who, i, i+s.size)
+		}
 	}
-	return s.finishing(s.call(fmt.Sprintf("ReduceScatter%s, %s, in place %v,", s.v(), how, s.inPlace), s.contribute, check), task, blocking)
+	fill := func(run uint64) {
+		s.contribute(run)
+		copy(s.more, s.of(run, s.place+s.size, len(s.more)))
+	}
+	check := func(run uint64, _ collectives.Status) error {
+		if err := same("the second source", s.more, s.of(run, s.place+s.size, len(s.more))); err != nil {
+			return err
+		}
+		return same("dst", s.dst, s.sum(run, who, total)[first:first+len(s.dst)])
+	}
+	return s.finishing(s.call(fmt.Sprintf("%s%s, %s, in place %v,", name, s.v(), how, s.inPlace), fill, check), task, blocking)
 }
 
+// drawMany draws whether a call has a second source. The operation is then one that is exact with twice as
+// many; a function is any.
+func (s *callShape[T]) drawMany() {
+	if s.many = s.plan.IntN(3) == 0; s.many && len(s.a.ops) > 0 {
+		s.op = s.a.ops[0]
+	}
+}
+
+// sources are the sources of a call with a second one.
+func (s *callShape[T]) sources() [][]T { return [][]T{s.src, s.more} }
+
 func reduceScatter[T number](ctx context.Context, s *callShape[T]) (*boundCall, error) {
+	s.drawMany()
 	if s.counts != nil {
 		return s.blockwise(ctx, s.op.String(), func(opts ...collectives.Option) collectives.Task {
+			if s.many {
+				return collectives.ReduceScatterManyVTask(s.team, s.dst, s.sources(), s.counts, s.op, opts...)
+			}
 			return collectives.ReduceScatterVTask(s.team, s.dst, s.src, s.counts, s.op, opts...)
 		}, nil)
 	}
 	return s.blockwise(ctx, s.op.String(),
 		func(opts ...collectives.Option) collectives.Task {
+			if s.many {
+				return collectives.ReduceScatterManyTask(s.team, s.dst, s.sources(), s.op, opts...)
+			}
 			return collectives.ReduceScatterTask(s.team, s.dst, s.src, s.op, opts...)
 		},
 		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
+			if s.many {
+				return silent(collectives.ReduceScatterMany(ctx, s.team, s.dst, s.sources(), s.op, opts...))
+			}
 			return silent(collectives.ReduceScatter(ctx, s.team, s.dst, s.src, s.op, opts...))
 		})
 }
@@ -79,7 +116,11 @@ func (e *ensemble) fold(ctx context.Context) (*boundCall, error) {
 		}
 	}
 	if e.plan.IntN(5) == 0 {
+		s.drawMany()
 		return s.blockwise(ctx, fmt.Sprintf("by a function, ordered %v", ordered), func(opts ...collectives.Option) collectives.Task {
+			if s.many {
+				return collectives.ReduceScatterManyFuncTask(s.team, s.dst, s.sources(), fn, ordered, opts...)
+			}
 			return collectives.ReduceScatterFuncTask(s.team, s.dst, s.src, fn, ordered, opts...)
 		}, nil)
 	}

@@ -177,6 +177,6 @@ func (ch *Chooser) whyNone(c *Signature, want Settings) error {
 	if err := ch.refuses(c, a); err != nil {
 		return err
 	}
-	v := Variant{Algorithm: a, Radix: want.Radix, staging: stagingFor(c, a)}
+	v := Variant{Algorithm: a, Radix: want.Radix, staging: stagingFor(c, a), vectors: 1 + c.Extra}
 	return v.fits(&c.Call)
 }

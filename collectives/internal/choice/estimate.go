@@ -33,9 +33,10 @@ func (ch *Chooser) estimate(c *Signature, at *price.Topology, v Variant) (second
 	profile := v.Algorithm.Formula(at, &segment)
 	if v.staging != inPlace {
 		before, behind := stagedCopies(&segment, v.staging)
+		before.Vectors = float64(v.staged())
 		profile = profile.Staged(before, behind)
 	}
-	if v.vectors > 1 {
+	if v.vectors > v.staged() {
 		profile = profile.Fanned(float64(v.vectors), float64(segment.Count))
 	}
 	machine := ch.found(c, at, v)

@@ -21,19 +21,31 @@ type staging uint8
 
 const (
 	inPlace  staging = iota // nothing: peers can, or need not
-	stageIn                 // In is copied to scratch
-	stageAll                // In is copied to scratch and Out comes from there
+	stageIn                 // In is copied to scratch, or several local vectors are folded there
+	stageAll                // so is In, and Out comes from there
 )
 
 // stagingFor is what an algorithm needs for plain slices.
 func stagingFor(c *Signature, a algorithms.Algorithm) staging {
 	switch {
 	case !c.Plain || a.Plain || c.Op == schedule.Barrier:
+		if c.Op == schedule.ReduceScatter && c.Extra > 0 {
+			return stageIn
+		}
 		return inPlace
 	case a.Pulls && !(c.Op == schedule.ReduceScatter && c.SomeBlockEmpty()): // where Out may be part of In
 		return stageIn
 	}
 	return stageAll
+}
+
+// staged is how many local vectors of a rank are folded where In is staged: all of a
+// reduce-scatter, which leaves them as they are.
+func (v *Variant) staged() int {
+	if v.Algorithm.Op == schedule.ReduceScatter {
+		return max(1, v.vectors)
+	}
+	return 1
 }
 
 // fits returns why an algorithm cannot do a call, or nil.
@@ -44,7 +56,7 @@ func (v *Variant) fits(call *schedule.Call) error {
 	inner := *call
 	switch v.staging {
 	case stageIn:
-		inner.InPlace = call.InPlace && call.Op != schedule.AllToAll
+		inner.InPlace = call.InPlace && call.Op != schedule.AllToAll && v.staged() == 1
 	case stageAll:
 		inner.InPlace = call.Op == schedule.Broadcast
 	}
@@ -70,14 +82,14 @@ func (v Variant) Emitter() schedule.Emitter {
 
 // uncut is Emitter for a single segment.
 func (v Variant) uncut() schedule.Emitter {
-	emit := v.Algorithm.Emit
+	emit, staged := v.Algorithm.Emit, v.staged()
 	switch v.staging {
 	case stageIn:
-		emit = schedule.StageIn(emit)
+		emit = schedule.StageIn(staged, emit)
 	case stageAll:
-		emit = schedule.Stage(emit)
+		emit = schedule.Stage(staged, emit)
 	}
-	if v.vectors > 1 {
+	if v.vectors > staged {
 		emit = schedule.Fan(v.vectors, emit)
 	}
 	return emit

@@ -41,6 +41,7 @@ type form struct {
 	staged bool // peers do not touch the caller's vectors
 	cut    bool // into segments
 	pulls  bool // for algorithms whose peers only read In
+	folds  bool // local vectors where In is staged, as of a reduce-scatter
 	locals int
 	emit   func(n int, e schedule.Emitter) schedule.Emitter // n is the longest block
 }
@@ -56,20 +57,26 @@ func forms() []form {
 	}
 	return []form{
 		{name: "plain", emit: func(_ int, e emitter) emitter { return e }},
-		{name: "stage", staged: true, emit: func(_ int, e emitter) emitter { return stage(e) }},
-		{name: "stage in", staged: true, pulls: true, emit: func(_ int, e emitter) emitter { return schedule.StageIn(e) }},
+		{name: "stage", staged: true, emit: func(_ int, e emitter) emitter { return stage(1, e) }},
+		{name: "stage in", staged: true, pulls: true, emit: func(_ int, e emitter) emitter { return schedule.StageIn(1, e) }},
 		{name: "pipeline of stages in", staged: true, cut: true, pulls: true,
-			emit: func(n int, e emitter) emitter { return pipeline(parts(n, 4, 2), schedule.StageIn(e)) }},
+			emit: func(n int, e emitter) emitter { return pipeline(parts(n, 4, 2), schedule.StageIn(1, e)) }},
 		{name: "pipeline of 3 at once", cut: true,
 			emit: func(_ int, e emitter) emitter { return pipeline(schedule.Segmentation{Concurrency: 3}, e) }},
 		{name: "pipeline of many, 2 at once", cut: true, emit: func(n int, e emitter) emitter { return pipeline(parts(n, 4, 2), e) }},
 		{name: "pipeline of many, one by one", cut: true, emit: func(n int, e emitter) emitter { return pipeline(parts(n, 3, 0), e) }},
 		{name: "pipeline of stages", staged: true, cut: true,
-			emit: func(n int, e emitter) emitter { return pipeline(parts(n, 4, 2), stage(e)) }},
+			emit: func(n int, e emitter) emitter { return pipeline(parts(n, 4, 2), stage(1, e)) }},
 		{name: "fan", locals: 3, emit: func(_ int, e emitter) emitter { return fan(3, e) }},
 		{name: "pipeline of fans", cut: true, locals: 3, emit: func(n int, e emitter) emitter { return pipeline(parts(n, 3, 2), fan(3, e)) }},
 		{name: "pipeline of fans of stages", staged: true, cut: true, locals: 2,
-			emit: func(n int, e emitter) emitter { return pipeline(parts(n, 3, 2), fan(2, stage(e))) }},
+			emit: func(n int, e emitter) emitter { return pipeline(parts(n, 3, 2), fan(2, stage(1, e))) }},
+		{name: "stage of locals", staged: true, folds: true, locals: 3, emit: func(_ int, e emitter) emitter { return stage(3, e) }},
+		{name: "stage in of locals", folds: true, locals: 3, emit: func(_ int, e emitter) emitter { return schedule.StageIn(3, e) }},
+		{name: "pipeline of stages of locals", staged: true, folds: true, cut: true, locals: 2,
+			emit: func(n int, e emitter) emitter { return pipeline(parts(n, 4, 2), stage(2, e)) }},
+		{name: "pipeline of stages in of locals", folds: true, cut: true, locals: 2,
+			emit: func(n int, e emitter) emitter { return pipeline(parts(n, 3, 2), schedule.StageIn(2, e)) }},
 	}
 }
 
@@ -81,7 +88,7 @@ func trials(a Algorithm, p int) []trial {
 	var all []trial
 	for _, c := range variants(a.Op, p, heedsOf(a)) {
 		for _, f := range forms() {
-			fan := a.Op == schedule.AllReduce && c.InPlace
+			fan := a.Op == schedule.AllReduce && c.InPlace && !f.folds || a.Op == schedule.ReduceScatter && f.folds
 			if f.cut && a.Whole || f.pulls && !a.Pulls || f.locals > 1 && !fan || !fits(a, &c) {
 				continue
 			}

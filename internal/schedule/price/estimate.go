@@ -374,15 +374,21 @@ func (p Profile) Staged(before, behind Copies) Profile {
 	return p
 }
 
-// Copies are copies of ranks, of a vector each.
+// Copies are copies of ranks, of a vector each, or folds of several.
 type Copies struct {
 	Elements float64
+	Vectors  float64 // that are folded, if there are several
 	Ranks    float64 // of a host; 0 means all
 	Idle     bool    // they have less to do than others
 }
 
 func (c Copies) stage() Stage {
-	g := Stage{Copy: Local{Elements: c.Elements, Sources: 1, Scratch: 1}, Pairs: c.Ranks, OneWay: true, Turns: -1}
+	g := Stage{Pairs: c.Ranks, OneWay: true, Turns: -1}
+	if local := (Local{Elements: c.Elements, Sources: max(1, c.Vectors), Scratch: 1}); c.Vectors > 1 {
+		g.Fold = local
+	} else {
+		g.Copy = local
+	}
 	if c.Idle {
 		g.Busy = Neither
 	}

@@ -90,7 +90,8 @@ func (k *check) want(rank int, buf schedule.Buffer) *memory {
 	if c.InPlace && (c.Op == schedule.ReduceScatter && buf == schedule.In || c.Op == schedule.AllToAll && buf == schedule.Out) {
 		k.lay(&m, 0, piece{n, foldedValue{seq: anything}})
 	}
-	if out := k.placed(rank, schedule.Out); out.Len > 0 && (out.Buf == buf || buf >= schedule.Extra(0)) {
+	all := buf >= schedule.Extra(0) && c.Op != schedule.ReduceScatter // have the result
+	if out := k.placed(rank, schedule.Out); out.Len > 0 && (out.Buf == buf || all) {
 		k.promise(rank, func(off int, p piece) { k.lay(&m, out.Off+off, p) })
 	}
 	return &m

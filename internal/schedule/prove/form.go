@@ -9,8 +9,9 @@ import (
 // accepts returns why the options do not fit the call.
 func (k *check) accepts() error {
 	c := k.call
-	if k.opts.Locals > 1 && !(c.InPlace && (c.Op == schedule.AllReduce || c.Op == schedule.Scan)) {
-		return fmt.Errorf("prove: %d local vectors are for allreduce and scan in place, not %v", k.opts.Locals, c.Op)
+	fan := c.InPlace && (c.Op == schedule.AllReduce || c.Op == schedule.Scan)
+	if k.opts.Locals > 1 && !fan && c.Op != schedule.ReduceScatter {
+		return fmt.Errorf("prove: %d local vectors are for reduce-scatter, and allreduce and scan in place, not %v", k.opts.Locals, c.Op)
 	}
 	if k.opts.Hosts != nil && len(k.opts.Hosts) != c.Size {
 		return fmt.Errorf("prove: hosts of %d ranks, not %d", len(k.opts.Hosts), c.Size)

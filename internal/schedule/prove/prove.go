@@ -17,8 +17,8 @@ type Options struct {
 	Runs int
 	// Depth says how far runs are ahead of each other by Eager; zero means two copies, and credits in every run.
 	Depth schedule.Depth
-	// Locals is the number of local vectors that Fan serves, 0 or 1 for one. The
-	// call must then be an AllReduce or Scan in place.
+	// Locals is the number of local vectors that Fan serves, of an AllReduce or Scan in
+	// place, or Stage or StageIn, of a ReduceScatter; 0 or 1 for one.
 	Locals int
 	// Shares allows a Combine to touch memory of peers.
 	Shares bool
