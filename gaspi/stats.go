@@ -13,7 +13,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/profile"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 	"github.com/gaspi-go/gaspi-go/internal/tally"
 )
 
@@ -208,13 +208,13 @@ func (p *Proc) CollectiveCounter(operation, algorithm string) *CollectiveCounter
 
 // Count counts a call with the bytes of this rank's longest vector. It does not block.
 func (c *CollectiveCounter) Count(bytes uint64) {
-	sys.StoreRelease64(&c.calls, c.calls.Load()+1)
-	sys.StoreRelease64(&c.bytes, c.bytes.Load()+bytes)
+	cpu.StoreRelease64(&c.calls, c.calls.Load()+1)
+	cpu.StoreRelease64(&c.bytes, c.bytes.Load()+bytes)
 }
 
 // AddTime adds to the time of the calls. It does not block.
 func (c *CollectiveCounter) AddTime(d time.Duration) {
-	sys.StoreRelease64(&c.nanos, c.nanos.Load()+uint64(d))
+	cpu.StoreRelease64(&c.nanos, c.nanos.Load()+uint64(d))
 }
 
 // Close ends the counter. CollectiveStats keeps what it has counted. It does not block.

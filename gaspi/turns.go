@@ -8,7 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/turns"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -216,4 +216,4 @@ type exclusive struct{ taken atomic.Uint64 }
 func (e *exclusive) enter() bool { return e.taken.CompareAndSwap(0, 1) }
 
 // leave ends what enter began.
-func (e *exclusive) leave() { sys.StoreRelease64(&e.taken, 0) }
+func (e *exclusive) leave() { cpu.StoreRelease64(&e.taken, 0) }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
@@ -37,17 +38,17 @@ func TestEndsAreToldInTheirOrder(t *testing.T) {
 	}
 }
 
-// needOrderOfEnds skips the test where the system refuses descriptors of processes: sys.HoldProcess
-// takes a directory of /proc instead, and threads wait for ranks (sys.ExitWatch).
+// needOrderOfEnds skips the test where the system refuses descriptors of processes: process.Hold
+// takes a directory of /proc instead, and threads wait for ranks (process.ExitWatch).
 func needOrderOfEnds(t *testing.T) {
 	t.Helper()
-	fd, err := sys.HoldProcess(os.Getpid())
+	fd, err := process.Hold(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
-	process := os.NewFile(uintptr(fd), "process")
-	defer process.Close()
-	if info, err := process.Stat(); err != nil {
+	held := os.NewFile(uintptr(fd), "process")
+	defer held.Close()
+	if info, err := held.Stat(); err != nil {
 		t.Fatal(err)
 	} else if info.IsDir() {
 		testenv.Lack(t, "the system refuses descriptors of processes, without which ranks that end soon after each other come in any order")
@@ -85,7 +86,7 @@ func killRanks(t *testing.T, cfg Config, order []int) (killed []string) {
 // killAndSee kills a process and returns when its end can be seen.
 func killAndSee(t *testing.T, pid int) {
 	t.Helper()
-	hold, err := sys.HoldProcess(pid)
+	hold, err := process.Hold(pid)
 	if err != nil {
 		t.Error(err)
 		return
@@ -94,6 +95,6 @@ func killAndSee(t *testing.T, pid int) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Error(err)
 	}
-	for !sys.AwaitProcessEnd(hold, 0) {
+	for !process.AwaitEnd(hold, 0) {
 	}
 }

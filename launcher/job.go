@@ -13,7 +13,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/bootstrap"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
@@ -100,7 +100,7 @@ func newJob(cfg Config, p *executable.File, all []hosts.Place, caught *signals.C
 // run starts the ranks and sees them through to the end.
 func (j *job) run(ctx context.Context) (Result, error) {
 	if j.cfg.Foreground {
-		if err := sys.AdoptOrphans(); err != nil {
+		if err := process.AdoptOrphans(); err != nil {
 			j.cfg.Log(fmt.Sprintf("processes that leave their group will not be found: %v", err))
 		}
 	}

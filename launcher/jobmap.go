@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/address"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 )
@@ -58,7 +58,7 @@ func MapJob(cfg Config) (JobMap, error) {
 	if err != nil {
 		return JobMap{}, err
 	}
-	cores, err := sys.ThreadCores()
+	cores, err := thread.Cores()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return JobMap{}, fmt.Errorf("cores of this process: %w", err)
 	}

@@ -20,7 +20,7 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
@@ -38,7 +38,7 @@ type Rank = base.Rank
 // whose end ends the job. That ranks failed is no error but a Result. On systems
 // other than Linux the error is gaspi.ErrNotSupported.
 func Run(ctx context.Context, cfg Config) (Result, error) {
-	if err := sys.ProcessRanks(); err != nil {
+	if err := process.Supported(); err != nil {
 		return Result{}, fmt.Errorf("%w: %w; gaspi.Local runs them as goroutines of one process", base.ErrNotSupported, err)
 	}
 	cfg, err := cfg.withDefaults()

@@ -11,7 +11,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/control"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
@@ -66,7 +66,7 @@ func runMember(ctx context.Context, cfg Config, p *executable.File, problem erro
 	}
 	defer m.output.Close()
 	if cfg.Foreground {
-		if err := sys.AdoptOrphans(); err != nil {
+		if err := process.AdoptOrphans(); err != nil {
 			cfg.Log(fmt.Sprintf("processes that leave their group will not be found: %v", err))
 		}
 	}

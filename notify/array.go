@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 )
 
 // HeaderSize is the number of bytes in front of an array's first word. Its first
@@ -104,21 +104,21 @@ func (b *Array) Set(id ID, v Value) {
 // read-modify-write between the two anyway: that gives the order that Set pays for itself. It
 // needs none where Fenced reports true.
 // Prefetch, called earlier, fetches the word's cache line meanwhile.
-func (b *Array) StoreRelease(id ID, v Value) { sys.StoreRelease(&b.words[id], uint32(v)) }
+func (b *Array) StoreRelease(id ID, v Value) { cpu.StoreRelease(&b.words[id], uint32(v)) }
 
 // ShortCopy is the most bytes that CopyRelease copies; below 0 where it does not pay.
-const ShortCopy = sys.ShortCopy
+const ShortCopy = cpu.ShortCopy
 
 // CopyRelease is Prefetch, a copy of at most ShortCopy bytes from src to dst, and StoreRelease, in one call.
 func (b *Array) CopyRelease(dst, src []byte, id ID, v Value) {
-	sys.CopyRelease(dst, src, &b.words[id], uint32(v))
+	cpu.CopyRelease(dst, src, &b.words[id], uint32(v))
 }
 
 // AskForFences asks waiters to execute a barrier on the cores of their posters before they sleep. If they
 // offer that, they do so from now on, and Fenced reports true. A waiter that has not seen the request has
 // announced its sleep before the posts that come after it.
 func (b *Array) AskForFences() {
-	if b.fences.Load() == 0 || !sys.CanFenceAll() {
+	if b.fences.Load() == 0 || !cpu.CanFenceAll() {
 		return
 	}
 	b.fences.CompareAndSwap(fencesOffered, fencesAsked)
@@ -139,7 +139,7 @@ func (b *Array) WakeSleepers() {
 
 // Prefetch fetches the cache line of notification id for a StoreRelease that follows. It is a
 // hint.
-func (b *Array) Prefetch(id ID) { sys.Prefetch(byteOf(&b.words[id])) }
+func (b *Array) Prefetch(id ID) { cpu.Prefetch(byteOf(&b.words[id])) }
 
 // Add adds delta to notification id and wakes sleepers: the counting form of
 // Set. The sum wraps around; one that wraps to 0 reads as "not set".

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 )
 
 // A poster that stores and looks for sleepers without a barrier between the two meets a waiter that is
@@ -13,14 +13,14 @@ import (
 // comes long before its store. A delay that varies by a few nanoseconds finds the moment.
 // Goal: no wake-up is lost, since the waiter fences. Without WaitPolicy.FenceAll, the test hangs.
 func TestNoWakeUpIsLostWithoutBarriers(t *testing.T) {
-	if !sys.CanFenceAll() {
+	if !cpu.CanFenceAll() {
 		t.Skip("the system cannot fence other processors (membarrier)")
 	}
 	rounds := uint32(200_000)
 	if testing.Short() {
 		rounds /= 10
 	}
-	b := newArray(64, &WaitPolicy{YieldOnce: func() {}, Sleep: patientFutex{}, FenceAll: sys.FenceAll})
+	b := newArray(64, &WaitPolicy{YieldOnce: func() {}, Sleep: patientFutex{}, FenceAll: cpu.FenceAll})
 	b.AskForFences()
 	if !b.Fenced() {
 		t.Fatal("waiters that can fence have not been asked to")
@@ -61,7 +61,7 @@ func (p *postingParker) Park(*atomic.Uint32, uint32) { p.array.words[0].Store(1)
 
 // Goal: sleeps fence if a poster of any process has asked for it, and only then.
 func TestSleepsFenceWhenAsked(t *testing.T) {
-	if !sys.CanFenceAll() {
+	if !cpu.CanFenceAll() {
 		t.Skip("the system cannot fence other processors (membarrier)")
 	}
 	fences := 0

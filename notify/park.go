@@ -6,16 +6,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 )
 
 // ProcessWait returns the wait policy of a rank whose peers are processes: it yields and sleeps
 // through the operating system. Where it spins, and so seldom sleeps, sleepers pay for the barriers of
 // posters that ask for it, if the system can do that.
 func ProcessWait(spin, yield time.Duration) *WaitPolicy {
-	w := &WaitPolicy{Spin: spin, Yield: yield, YieldOnce: sys.Yield, Sleep: Futex{}}
-	if spin > 0 && sys.CanFenceAll() {
-		w.FenceAll = sys.FenceAll
+	w := &WaitPolicy{Spin: spin, Yield: yield, YieldOnce: thread.Yield, Sleep: Futex{}}
+	if spin > 0 && cpu.CanFenceAll() {
+		w.FenceAll = cpu.FenceAll
 	}
 	return w
 }
@@ -36,10 +37,10 @@ const lookAgain = 100 * time.Millisecond
 type Futex struct{}
 
 // Park sleeps while word is val, at most for lookAgain.
-func (Futex) Park(word *atomic.Uint32, val uint32) { sys.FutexWait(word, val, lookAgain) }
+func (Futex) Park(word *atomic.Uint32, val uint32) { thread.FutexWait(word, val, lookAgain) }
 
 // Wake wakes all sleepers of all processes.
-func (Futex) Wake(word *atomic.Uint32) { sys.FutexWake(word) }
+func (Futex) Wake(word *atomic.Uint32) { thread.FutexWake(word) }
 
 // Goroutines is the parker for words of one process: sleepers are goroutines
 // that wait for a condition, which the race detector and testing/synctest

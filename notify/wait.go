@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 )
 
 // A Parker puts goroutines to sleep on a word and wakes them. Park returns when
@@ -130,14 +130,14 @@ func (b *Array) soon(w Condition) (ID, bool) {
 			if w.accepts(word.Load()) {
 				return ID(w.first()), true
 			}
-			sys.Relax()
+			cpu.Relax()
 		}
 	}
 	for ; looks > 0; looks-- {
 		if id, ok := b.testMany(w); ok {
 			return id, true
 		}
-		sys.Relax()
+		cpu.Relax()
 	}
 	return 0, false
 }
@@ -158,7 +158,7 @@ func (b *Array) WaitFunc(ctx context.Context, look func() bool, stop func() erro
 // waitFunc is WaitFunc after the first look.
 func (b *Array) waitFunc(ctx context.Context, look func() bool, stop func() error, spent *atomic.Int64) error {
 	for looks := b.wait.looks(); looks > 1; looks-- {
-		sys.Relax()
+		cpu.Relax()
 		if look() {
 			return nil
 		}
@@ -277,7 +277,7 @@ func spin[S predicate](b *Array, s S, since time.Time, n *polls) (ID, bool) {
 			if id, ok := s.holds(b); ok {
 				return id, true
 			}
-			sys.Relax()
+			cpu.Relax()
 		}
 	}
 	return 0, false

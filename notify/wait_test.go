@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 )
 
 // patientFutex is Futex without the look now and then that would hide a lost
 // wake-up: with it, one is a test that hangs.
 type patientFutex struct{ Futex }
 
-func (patientFutex) Park(word *atomic.Uint32, val uint32) { sys.FutexWait(word, val, time.Hour) }
+func (patientFutex) Park(word *atomic.Uint32, val uint32) { thread.FutexWait(word, val, time.Hour) }
 
 // eachWay runs test for both parkers, with waits that sleep at once and waits
 // that spin and yield a little, so that posts meet every phase of a wait.
@@ -36,7 +36,7 @@ func eachWay(t *testing.T, test func(t *testing.T, wait *WaitPolicy)) {
 			test(t, GoroutineWait(phase.spin, phase.yield))
 		})
 		t.Run("futex/"+phase.name, func(t *testing.T) {
-			test(t, &WaitPolicy{Spin: phase.spin, Yield: phase.yield, YieldOnce: sys.Yield, Sleep: patientFutex{}})
+			test(t, &WaitPolicy{Spin: phase.spin, Yield: phase.yield, YieldOnce: thread.Yield, Sleep: patientFutex{}})
 		})
 	}
 }

@@ -1,6 +1,6 @@
 package segment
 
-import "github.com/gaspi-go/gaspi-go/internal/sys"
+import "github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 
 const (
 	// shortest is the least number of bytes for which Copy looks for a quicker way than the built-in copy.
@@ -26,10 +26,10 @@ func Copy(dst, src []byte) {
 func copyLong(dst, src []byte) {
 	n := min(len(dst), len(src))
 	dst, src = dst[:n], src[:n]
-	moves := sys.Moves(dst, src)
+	moves := cpu.Moves(dst, src)
 	for ; len(src) > 0; dst, src = dst[min(piece, len(dst)):], src[min(piece, len(src)):] {
 		if to, from := dst[:min(piece, len(dst))], src[:min(piece, len(src))]; moves {
-			sys.Move(to, from)
+			cpu.Move(to, from)
 		} else {
 			copy(to, from)
 		}

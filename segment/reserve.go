@@ -5,7 +5,7 @@ package segment
 import (
 	"runtime"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/memory"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -17,7 +17,7 @@ func Reserve(size uint64, notifications uint32, wait *notify.WaitPolicy) (*Segme
 		return nil, err
 	}
 	at := dataOffset(notifications)
-	mem, err := sys.MapZeros(int(at + size))
+	mem, err := memory.MapZeros(int(at + size))
 	if err != nil {
 		return nil, err
 	}

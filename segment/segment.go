@@ -12,6 +12,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/memory"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -67,7 +68,7 @@ func Create(size uint64, notifications uint32, wait *notify.WaitPolicy) (*Segmen
 		return nil, err
 	}
 	total := dataOffset(notifications) + roundUp(size, pageSize)
-	fd, err := sys.CreateMemory("gaspi", int64(total))
+	fd, err := memory.Create("gaspi", int64(total))
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +101,12 @@ func Open(fd int, size uint64, notifications uint32) (*Segment, error) {
 
 func mapFile(fd int, size uint64, notifications uint32, wait *notify.WaitPolicy) (*Segment, error) {
 	at := dataOffset(notifications)
-	mem, err := sys.Map(fd, int(at+size))
+	mem, err := memory.Map(fd, int(at+size))
 	if err != nil {
 		return nil, err
 	}
 	if size >= hugeAt {
-		sys.AdviseHuge(mem[at:])
+		memory.AdviseHuge(mem[at:])
 	}
 	s := &Segment{
 		data:  mem[at : at+size : at+size],
@@ -117,7 +118,7 @@ func mapFile(fd int, size uint64, notifications uint32, wait *notify.WaitPolicy)
 	return s, nil
 }
 
-func unmap(mem []byte) { _ = sys.Unmap(mem) }
+func unmap(mem []byte) { _ = memory.Unmap(mem) }
 
 // New makes a segment of size bytes on the heap, zeroed, for ranks of one
 // process.
@@ -139,11 +140,11 @@ const refusable = 1 << 30
 // refuses as many: the allocator of the language would end the process.
 func allocate(n uint64) ([]byte, error) {
 	if n >= refusable {
-		room, err := sys.MapZeros(int(n))
+		room, err := memory.MapZeros(int(n))
 		if err != nil {
 			return nil, fmt.Errorf("memory of the process: %w", err)
 		}
-		if err := sys.Unmap(room); err != nil {
+		if err := memory.Unmap(room); err != nil {
 			return nil, fmt.Errorf("memory of the process: %w", err)
 		}
 	}
@@ -211,7 +212,7 @@ func (s *Segment) Close() error {
 	if s.fd < 0 {
 		return nil
 	}
-	_ = sys.Discard(s.fd, int64(len(s.mem)))
+	_ = memory.Discard(s.fd, int64(len(s.mem)))
 	return sys.CloseFile(s.fd)
 }
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/memory"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -147,7 +147,7 @@ func TestNewIsRefusedMoreThanTheSystemHas(t *testing.T) {
 // open opens a memory file as another process does, on a second descriptor.
 func open(t *testing.T, s *Segment, size uint64, notifications uint32) (*Segment, error) {
 	t.Helper()
-	fd, err := sys.OpenPeerFile(os.Getpid(), s.File())
+	fd, err := memory.OpenPeer(os.Getpid(), s.File())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 )
 
 // A step is what happens on one link in every call.
@@ -57,7 +57,7 @@ func (r *Reduction[T]) begin(ctx context.Context, mine []T) error {
 	r.clock++
 	if mine != nil {
 		copy(r.own, mine)
-		sys.StoreRelease64(&r.told, uint64(r.clock))
+		cpu.StoreRelease64(&r.told, uint64(r.clock))
 		r.ownStamp = stamp{fresh: r.clock, oldest: r.clock, newest: r.clock, count: 1}
 	} else {
 		r.ownStamp.fresh = final

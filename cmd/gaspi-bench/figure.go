@@ -17,7 +17,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/page"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/subprocess"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 )
 
 // The commands that are no operation.
@@ -166,7 +166,7 @@ func (o *figureOptions) lab(stderr *os.File) (*figures.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	cores, err := sys.ThreadCores()
+	cores, err := thread.Cores()
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/model"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -45,7 +45,7 @@ func runTune(ctx context.Context, o *options, stdout, stderr *os.File) int {
 		say(stderr, err)
 		return exitFailed
 	}
-	cores, err := sys.ThreadCores()
+	cores, err := thread.Cores()
 	if err != nil {
 		return fail(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/object"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -62,7 +62,7 @@ func (o *options) job(stdout, stderr *os.File) (launcher.Config, error) {
 	if err != nil {
 		return launcher.Config{}, fmt.Errorf("finding this program to start it as ranks: %w", err)
 	}
-	cores, err := sys.ThreadCores()
+	cores, err := thread.Cores()
 	if err != nil {
 		return launcher.Config{}, err
 	}

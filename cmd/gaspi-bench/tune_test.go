@@ -9,7 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/model"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 )
 
 // Goal: tune writes a machine that package collectives takes, shows all of it, and
@@ -95,7 +95,7 @@ func TestBadTuneInputIsOneSentence(t *testing.T) {
 // coresOf returns the cores on which the test may run.
 func coresOf(t *testing.T) []int {
 	t.Helper()
-	cores, err := sys.ThreadCores()
+	cores, err := thread.Cores()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import "testing"
 // moving a line needs a reason in the commit, and a wider line a measurement.
 const table = `
 	# The bottom knows nothing of ours.
-	NONE < gaspi/base, gaspi/datatype, collectives/model, internal/sys, internal/chart,
+	NONE < gaspi/base, gaspi/datatype, collectives/model, internal/sys, internal/sys/cpu, internal/chart,
 	       internal/lint, internal/spelling, internal/nap, internal/tally, internal/address, internal/schedule, internal/namedfile, internal/control, internal/heap;
 	NONE < internal/simd;
 	internal/simd < internal/reduce, examples/fft/distfft;   # kernels in assembly
@@ -18,9 +18,12 @@ const table = `
 	internal/namedfile < internal/auth, launcher, collectives, cmd/gaspi-bench, examples/mfsgd;   # files that users name
 	internal/heap < internal/transport/emulate, hoplite;   # events by their time; of hoplite, its simulator
 
+	# The system, by what is asked of it; descriptors, and errors of what it lacks, are common to all.
+	internal/sys < internal/sys/memory, internal/sys/process, internal/sys/socket, internal/sys/thread;
+
 	# A flag word, then memory that carries such words.
-	gaspi/base, internal/sys < notify;
-	gaspi/base, internal/sys, notify < segment;
+	gaspi/base, internal/sys/cpu, internal/sys/thread < notify;
+	gaspi/base, internal/sys, internal/sys/cpu, internal/sys/memory, notify < segment;
 
 	# Networks to be emulated, as programs describe them.
 	gaspi/base < gaspi/emulation;
@@ -37,16 +40,20 @@ const table = `
 	internal/logging < gaspi, collectives;   # lines that the environment asks for
 	gaspi/base < internal/status;
 	internal/status < gaspi, launcher;   # which one writes and the other reads
-	gaspi/base, internal/status, internal/sys < internal/netstat;
+	gaspi/base, internal/status, internal/sys/process, internal/sys/socket < internal/netstat;
 	internal/netstat < gaspi, launcher;   # likewise
-	gaspi/base, internal/status, internal/sys < internal/trace;
+	gaspi/base, internal/status, internal/sys, internal/sys/cpu, internal/sys/memory < internal/trace;
 	internal/trace < gaspi, collectives, launcher;   # likewise; of collectives, its steps
 
 	# The seam and what is below it. Transports do not know each other.
-	gaspi/base, internal/sys, notify, segment < internal/transport;
-	internal/sys < internal/tally;
+	gaspi/base, internal/sys/cpu, internal/sys/socket, notify, segment < internal/transport;
+	internal/sys/cpu < internal/tally;
 	internal/tally < internal/transport, gaspi;   # counts of transfers
-	gaspi/base, internal/sys, notify, segment, internal/transport
+	internal/sys < internal/transport/shm, internal/transport/tcp, internal/transport/emulate;
+	internal/sys/memory, internal/sys/process < internal/transport/shm;   # memory of ranks that live
+	internal/sys/socket < internal/transport/tcp, internal/transport/rdma, internal/transport/mixed;   # of mixed, their measures
+	internal/sys/thread < internal/transport/rdma, internal/transport/emulate;   # which have threads of their own
+	gaspi/base, notify, segment, internal/transport
 	< internal/transport/loopback, internal/transport/shm, internal/transport/tcp,
 	  internal/transport/rdma, internal/transport/mixed,
 	  internal/transport/emulate, internal/transport/faulty, internal/transport/transporttest;
@@ -61,7 +68,7 @@ const table = `
 	internal/transport/rdma, internal/transport/mixed,
 	internal/transport/emulate
 	< gaspi;
-	internal/sys < gaspi;   # to give up the core while waiting, and to end its own process
+	internal/sys/cpu, internal/sys/socket < gaspi;   # to count by stores that nothing waits for; whether a congestion control exists, and measures
 
 	# What is built on it: one-sided calls and pure code, never a transport,
 	# never each other.
@@ -69,7 +76,7 @@ const table = `
 	< collectives, ssp, hoplite;
 	gaspi < internal/agree;
 
-	internal/sys < ssp;   # to tell its clock by a store that nothing waits for
+	internal/sys/cpu < ssp;   # to tell its clock by a store that nothing waits for
 
 	# Collectives as data: the language; what proves and prices schedules; the
 	# algorithms, whose tests prove and price them. All of it is pure.
@@ -77,10 +84,10 @@ const table = `
 	internal/schedule, internal/schedule/prove, internal/schedule/price < internal/schedule/algorithms;
 	internal/schedule, internal/schedule/algorithms, internal/schedule/price < collectives;
 
-	internal/sys < collectives;   # to ask for cache lines before they are needed
+	internal/sys/cpu < collectives;   # to ask for cache lines before they are needed
 
 	# Processes. The launcher would start any program, so it knows no gaspi.
-	gaspi/base, internal/boot, internal/sys < launcher;
+	gaspi/base, internal/boot, internal/sys, internal/sys/memory, internal/sys/process, internal/sys/thread < launcher;
 
 	# Programs see what a user sees. gaspi-bench also measures the machine's own
 	# limits, which takes bare memory and the choice of a core.
@@ -98,13 +105,13 @@ const table = `
 	examples/paramserver/exchange, examples/paramserver/rankrun < examples/paramserver, examples/actors;
 	examples/paramserver/rankrun/programtest < examples/paramserver, examples/actors;   # in their tests
 	internal/spelling < cmd/...;   # what a user meant
-	internal/sys < cmd/gaspi-bench;
+	internal/sys, internal/sys/cpu, internal/sys/process, internal/sys/socket, internal/sys/thread < cmd/gaspi-bench;
 	# Limits of collective operations fold with the same kernels; algorithms are named
 	# before ranks start; tune writes the parameters of the model.
 	internal/reduce, internal/schedule, internal/schedule/algorithms, internal/schedule/price < cmd/gaspi-bench;
 
 	# Outside dependencies and their owners.
-	golang.org/x/sys/unix < internal/sys, internal/testenv, internal/testenv/refuse;
+	golang.org/x/sys/unix < internal/sys, internal/sys/..., internal/testenv, internal/testenv/refuse;
 	golang.org/x/sys/cpu < internal/simd;
 	github.com/klauspost/compress/... < examples/mfsgd, hoplite, collectives;   # of collectives, its codec
 	github.com/spf13/pflag < cmd/..., examples/...;
@@ -116,7 +123,7 @@ const table = `
 	github.com/mmcloughlin/avo/... < internal/reduce/asm, examples/fft/distfft; # in modules of their own
 
 	# unsafe is a dependency like any other (and only in files that say so).
-	unsafe < internal/sys, internal/trace, notify, segment, internal/reduce, internal/transport/shm, internal/transport/rdma, gaspi, internal/testenv/refuse, capi;
+	unsafe < internal/sys/cpu, internal/sys/process, internal/sys/socket, internal/sys/thread, internal/trace, notify, segment, internal/reduce, internal/transport/shm, internal/transport/rdma, gaspi, internal/testenv/refuse, capi;
 	C < internal/transport/rdma, capi;   # with the build tags rdma and capi only
 
 	# Tests of any package may also use these.
@@ -131,11 +138,11 @@ const table = `
 	NONE < internal/testenv/tracefile;   # files that gaspi-run --trace writes
 	NONE < internal/testenv/pages;   # code that documents show, as text
 	NONE < internal/testenv/testlog;   # a command that reads the events of go test
-	internal/testenv, internal/sys < internal/testenv/cluster;   # to be on the network of a host
+	internal/testenv, internal/sys/process < internal/testenv/cluster;   # to be on the network of a host
 	launcher, internal/ranktest < internal/testenv/kills;   # whose jobs lose ranks
-	internal/testenv, internal/sys < internal/testenv/vm;   # whose programs end with the test
+	internal/testenv, internal/sys/process < internal/testenv/vm;   # whose programs end with the test
 	gaspi, internal/testenv/vm < internal/testenv/vm/verbs;   # tests of jobs in a virtual machine, and nothing else
-	gaspi, collectives, internal/faults, internal/sys < internal/system;   # tests of whole jobs, and nothing else
+	gaspi, collectives, internal/faults, internal/sys/thread < internal/system;   # tests of whole jobs, and nothing else
 	gaspi, collectives, internal/schedule/algorithms, internal/schedule, ssp, hoplite, internal/transport, internal/transport/faulty < internal/faults;   # what tests of faults need, in bubbles and in whole jobs
 	NONE < internal/python;   # tests of the package for Python, and nothing else
 	gaspi, collectives, ssp, hoplite < internal/threads;   # tests of many goroutines, and nothing else
@@ -240,7 +247,7 @@ const collectivesTable = `
 // advice says what to do instead, by what was imported.
 var advice = map[string]string{
 	"unsafe":                            "use the typed views of package segment, or put the few lines into a *_unsafe.go file of a package that may",
-	"golang.org/x/sys/unix":             "wrap the system call in internal/sys and call that",
+	"golang.org/x/sys/unix":             "wrap the system call in a package below internal/sys and call that",
 	"golang.org/x/sys/cpu":              "ask internal/simd",
 	"github.com/spf13/pflag":            "take a struct or arguments; flags are parsed in cmd and examples",
 	"github.com/google/go-cmp/...":      "compare by hand; go-cmp is for _test files",
@@ -253,6 +260,7 @@ var advice = map[string]string{
 	"internal/transport":                "use the one-sided calls of package gaspi",
 	"internal/transport/transporttest":  "it is for _test files of transports",
 	"internal/sys":                      "use gaspi, segment or notify, which wrap what the system gives",
+	"internal/sys/...":                  "use gaspi, segment or notify, which wrap what the system gives",
 	"internal/boot":                     "only launcher and gaspi meet there; use one of them",
 	"internal/control":                  "only launcher and boot speak over control connections; use one of them",
 	"internal/lint":                     "it only tests the code",

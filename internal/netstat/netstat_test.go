@@ -13,7 +13,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/status"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
@@ -177,20 +177,20 @@ func TestSampler(t *testing.T) {
 	}
 	s := &Sampler{out: w, over: make(chan struct{}), links: map[base.Rank]*linkSamples{}}
 	s.threads.begin()
-	for _, seen := range []map[int]sys.SocketMetrics{
+	for _, seen := range []map[int]socket.Metrics{
 		{0: {RTT: 10 * us, MinRTT: 10 * us, Acked: 1, Segments: 1, Rate: 5}},
 		{0: {RTT: 30 * us, MinRTT: 8 * us, Acked: 2, Segments: 3, Resent: 1, Rate: 4, Busy: 7}},
 		{0: {RTT: 30 * us, MinRTT: 8 * us, Acked: 2, Segments: 3, Resent: 1, Rate: 4, Busy: 7}, 1: {Received: 6, Busy: 5}},
 		{1: {RTT: 80 * us, MinRTT: 80 * us, Acked: 10, Received: 7, Segments: 2, Busy: 6}},
 	} {
-		s.source = func(see func(base.Rank, int, sys.SocketMetrics)) {
+		s.source = func(see func(base.Rank, int, socket.Metrics)) {
 			for c, m := range seen {
 				see(3, c, m)
 			}
 		}
 		s.sample(false)
 	}
-	s.source = func(see func(base.Rank, int, sys.SocketMetrics)) { see(1, 0, sys.SocketMetrics{}) }
+	s.source = func(see func(base.Rank, int, socket.Metrics)) { see(1, 0, socket.Metrics{}) }
 	s.Close()
 	got, err := Read(file, 0, 4)
 	if err != nil {

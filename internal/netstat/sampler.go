@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 )
 
 // A Source asks for what the system has measured of each connection that is open. It is
 // transport.Measurer.
-type Source func(see func(r base.Rank, connection int, m sys.SocketMetrics))
+type Source func(see func(r base.Rank, connection int, m socket.Metrics))
 
 // The time between two samples is samplePeriod, and longer where there are so many connections that
 // asking would take more than about a hundredth of it. A connection takes about a microsecond.
@@ -70,11 +71,11 @@ func (s *Sampler) Close() {
 // then.
 func (s *Sampler) sample(threads bool) {
 	s.open = 0
-	s.source(func(r base.Rank, connection int, m sys.SocketMetrics) {
+	s.source(func(r base.Rank, connection int, m socket.Metrics) {
 		s.open++
 		l := s.links[r]
 		if l == nil {
-			l = &linkSamples{connections: map[int]sys.SocketMetrics{}}
+			l = &linkSamples{connections: map[int]socket.Metrics{}}
 			s.links[r] = l
 		}
 		l.add(connection, m)
@@ -92,14 +93,14 @@ func (s *Sampler) sample(threads bool) {
 
 // linkSamples is what was seen of the connections with a rank.
 type linkSamples struct {
-	connections map[int]sys.SocketMetrics // as last seen
+	connections map[int]socket.Metrics // as last seen
 	trips       histogram
 	least       time.Duration // 0 if there was none
 	rate        uint64
 }
 
 // add takes a sample of a connection. The round trip of one on which nothing has moved is an old one.
-func (l *linkSamples) add(connection int, m sys.SocketMetrics) {
+func (l *linkSamples) add(connection int, m socket.Metrics) {
 	last := l.connections[connection]
 	l.connections[connection] = m
 	if m.MinRTT > 0 && (l.least == 0 || m.MinRTT < l.least) {
@@ -143,10 +144,10 @@ func (t *threadSamples) begin() {
 
 // read asks the system.
 func (t *threadSamples) read() {
-	if use, err := sys.MeasureProcessor(); err == nil {
+	if use, err := process.MeasureProcessor(); err == nil {
 		t.now.CPU, t.now.Voluntary, t.now.Involuntary = use.CPU, use.Voluntary, use.Involuntary
 	}
-	if err := sys.RunDelays(t.see); err != nil {
+	if err := process.RunDelays(t.see); err != nil {
 		t.now.Unknown = 1
 		return
 	}

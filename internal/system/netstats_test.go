@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
@@ -44,7 +44,7 @@ func TestSlownessHasACause(t *testing.T) {
 
 // hog keeps the second core busy until the test ends.
 func (s *site) hog(t *testing.T) {
-	cores, err := sys.ThreadCores()
+	cores, err := thread.Cores()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 )
 
 // A Tally is a number of operations and the sum of their bytes. Both only grow. The zero Tally is ready.
@@ -61,7 +61,7 @@ func (t *Tally) AddSerialized(bytes uint64) {
 		t.spill(1, bytes)
 		return
 	}
-	sys.StoreRelease64(&t.recent, sum)
+	cpu.StoreRelease64(&t.recent, sum)
 }
 
 // Merge counts operations and their bytes that were counted elsewhere.

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
+	"github.com/gaspi-go/gaspi-go/internal/sys/memory"
 )
 
 // A Recorder writes the ring of one rank. It is safe for concurrent use. Begin and Named work on
@@ -59,7 +60,7 @@ func NewRecorder(file *os.File, rank, ranks int) (*Recorder, error) {
 		return nil, fmt.Errorf("ring %d of %d in a file of %d bytes: it was made for another version or job", rank, ranks, info.Size())
 	}
 	size := regionSize(int(slots))
-	mem, err := sys.MapAt(int(file.Fd()), int64(rank)*size, int(size))
+	mem, err := memory.MapAt(int(file.Fd()), int64(rank)*size, int(size))
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func NewRecorder(file *os.File, rank, ranks int) (*Recorder, error) {
 		begun: counterAt(mem, wordBegun), skipped: counterAt(mem, wordSkipped), length: counterAt(mem, wordNames), cells: cellsOf(mem[recordsAt:]), mask: slots - 1,
 		ticks: word(header, wordClock) == clockTicks, names: map[string]Name{}, text: mem[namesAt:recordsAt],
 	}
-	if r.ticks && !sys.HasTicks() {
+	if r.ticks && !cpu.HasTicks() {
 		return nil, errors.New("this processor lacks the counter that its launcher reads")
 	}
 	r.start, r.micro = time.Now(), 1000
@@ -109,23 +110,23 @@ const (
 // call it at one time may be let through together, or counted once.
 func (r *Recorder) Keep(begin, end, price int64) bool {
 	last := int64(r.last.Load())
-	sys.StoreRelease64(&r.last, uint64(end))
+	cpu.StoreRelease64(&r.last, uint64(end))
 	if begin != 0 && !r.Short(begin, end) || end-last >= pause*r.micro {
 		return true
 	}
 	due := max(int64(r.due.Load()), end-burst*r.micro)
 	if due > end {
-		sys.StoreRelease64(r.skipped, r.skipped.Load()+1)
+		cpu.StoreRelease64(r.skipped, r.skipped.Load()+1)
 		return false
 	}
-	sys.StoreRelease64(&r.due, uint64(due+price*r.micro))
+	cpu.StoreRelease64(&r.due, uint64(due+price*r.micro))
 	return true
 }
 
 // Now returns the time. It neither blocks nor allocates.
 func (r *Recorder) Now() int64 {
 	if r.ticks {
-		return sys.Ticks()
+		return cpu.Ticks()
 	}
 	return r.offset + int64(time.Since(r.start))
 }
@@ -160,7 +161,7 @@ func (r *Recorder) Add(rec *Record) {
 	if rec.Begin == 0 {
 		rec.Begin = rec.End
 	}
-	rec.Lane = sys.Goroutine()
+	rec.Lane = cpu.Goroutine()
 	number := r.begun.Add(1)
 	s := &r.cells[(number-1)&r.mask]
 	adds := uint64(0)
@@ -173,8 +174,8 @@ func (r *Recorder) Add(rec *Record) {
 	s.words[5] = uint64(rec.Value) | uint64(rec.Count&mostCount)<<32 | adds
 	s.words[6] = rec.Bytes
 	s.skipped = uint32(r.skipped.Load())
-	sys.StoreRelease(&s.number, uint32(number))
-	sys.Prefetch(byteOf(&r.cells[number&r.mask])) // of the next record, whose cache line is not here
+	cpu.StoreRelease(&s.number, uint32(number))
+	cpu.Prefetch(byteOf(&r.cells[number&r.mask])) // of the next record, whose cache line is not here
 }
 
 // Named returns the number of a text, the same for the same text; that of "(more names)" when there

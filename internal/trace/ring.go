@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
+	"github.com/gaspi-go/gaspi-go/internal/sys/memory"
 )
 
 // A region of the file is the ring of one rank, in little endian words of 8 bytes:
@@ -70,13 +72,13 @@ func regionSize(slots int) int64 { return recordsAt + int64(slots)*8*recordWords
 // closes it.
 func NewFile(ranks, slots int) (*os.File, error) {
 	size := regionSize(slots)
-	fd, err := sys.CreateMemory("gaspi-trace", int64(ranks)*size)
+	fd, err := memory.Create("gaspi-trace", int64(ranks)*size)
 	if err != nil {
 		return nil, err
 	}
 	file := os.NewFile(uintptr(fd), "trace")
 	clock := uint64(clockNanos)
-	if sys.HasTicks() {
+	if cpu.HasTicks() {
 		clock = clockTicks
 	}
 	for i := range int64(ranks) {
@@ -104,9 +106,9 @@ const looksAtClocks = 5
 func now() (ticks, nanos int64, err error) {
 	least := int64(1 << 62)
 	for range looksAtClocks {
-		before := sys.Ticks()
+		before := cpu.Ticks()
 		n, err := sys.Monotonic()
-		after := sys.Ticks()
+		after := cpu.Ticks()
 		if err != nil {
 			return 0, 0, err
 		}

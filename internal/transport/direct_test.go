@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 	"github.com/gaspi-go/gaspi-go/internal/tally"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -16,8 +16,8 @@ import (
 // or not: data, notification and counts are the same, and a waiter that sleeps is woken.
 func TestMove(t *testing.T) {
 	fencing := &notify.WaitPolicy{YieldOnce: func() {}, Sleep: notify.Futex{}}
-	if sys.CanFenceAll() {
-		fencing.FenceAll = sys.FenceAll
+	if cpu.CanFenceAll() {
+		fencing.FenceAll = cpu.FenceAll
 	}
 	for _, c := range []struct {
 		name  string

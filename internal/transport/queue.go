@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -56,7 +56,7 @@ func (q *Queue) Take(n uint64) bool {
 			continue
 		}
 		if q.serialized {
-			sys.StoreRelease64(&q.issued, issued+n)
+			cpu.StoreRelease64(&q.issued, issued+n)
 			return true
 		}
 		if q.issued.CompareAndSwap(issued, issued+n) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 )
 
 // Memory that ranks write in turns goes from core to core, cache line by line. A
@@ -40,7 +40,7 @@ func (in *instruction) ask(s *schedule.Step, me int) {
 func (f *folder) foldAhead(e *Execution, in *instruction) {
 	out, a := e.bytes(&in.dst[0]), e.bytes(&in.from[0])
 	if len(in.from) == 1 {
-		sys.CopyAhead(out, a)
+		cpu.CopyAhead(out, a)
 		return
 	}
 	b, back := e.bytes(&in.from[1]), e.bytes(&in.dst[1])
@@ -49,10 +49,10 @@ func (f *folder) foldAhead(e *Execution, in *instruction) {
 		return
 	}
 	block, n := e.of.ahead, len(out)
-	sys.PrefetchAll(back[:min(block, n)])
+	cpu.PrefetchAll(back[:min(block, n)])
 	for at := 0; at < n; at += block {
 		end := min(at+block, n)
-		sys.PrefetchAll(back[end:min(end+block, n)])
+		cpu.PrefetchAll(back[end:min(end+block, n)])
 		e.kernel(out[at:end], a[at:end], b[at:end])
 		copy(back[at:end], out[at:end])
 	}

@@ -2,7 +2,7 @@ package executor
 
 import (
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 )
 
@@ -106,7 +106,7 @@ func (e *Execution) look(done, row []instruction) bool {
 	for looks := quickLooks; looks > 0; {
 		if !e.arrived(&row[0]) {
 			looks--
-			sys.Relax()
+			cpu.Relax()
 		} else if row = row[1:]; len(row) == 0 {
 			return true
 		}

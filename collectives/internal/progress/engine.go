@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 )
 
 // This file is hot: every call of a team begins and ends here.
@@ -56,7 +56,7 @@ func (e *Engine) enterSlow() bool {
 		if e.owner.Load() == aCaller {
 			return false
 		}
-		sys.Relax()
+		cpu.Relax()
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -89,7 +89,7 @@ func (e *Engine) Leave() {
 		e.leaveToProgress()
 		return
 	}
-	sys.StoreRelease(&e.owner, nobody)
+	cpu.StoreRelease(&e.owner, nobody)
 }
 
 // Begin notes that an operation was begun that goes on without callers. The caller has the team.

@@ -14,7 +14,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/emulate"
 	"github.com/gaspi-go/gaspi-go/internal/transport/loopback"
@@ -181,7 +181,7 @@ func (e *Endpoint) Hears(r base.Rank) bool {
 }
 
 // Measure implements transport.Measurer where the transports of this rank do.
-func (e *Endpoint) Measure(see func(r base.Rank, connection int, m sys.SocketMetrics)) {
+func (e *Endpoint) Measure(see func(r base.Rank, connection int, m socket.Metrics)) {
 	if t, ok := e.Transport.(transport.Measurer); ok {
 		t.Measure(see)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -20,7 +20,7 @@ func CheckEnvironment() error {
 		return err
 	}
 	if name := os.Getenv(EnvCongestion); name != "" {
-		if err := sys.CheckCongestion(name); err != nil {
+		if err := socket.CheckCongestion(name); err != nil {
 			return fmt.Errorf("%s=%.80q: %w; expected one that sysctl net.ipv4.tcp_allowed_congestion_control lists, such as cubic", EnvCongestion, name, err)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
@@ -257,9 +257,9 @@ func TestNothingOutlivesTheTest(t *testing.T) {
 	if _, scanErr := fmt.Sscan(rest, &dir, &pid); !found || scanErr != nil || cmd.ProcessState.Success() {
 		t.Fatalf("%v %v\n%s", err, scanErr, out)
 	}
-	if hold, err := sys.HoldProcess(pid); err == nil { // or it has ended already
+	if hold, err := process.Hold(pid); err == nil { // or it has ended already
 		defer syscall.Close(hold)
-		if !sys.AwaitProcessEnd(hold, time.Minute) {
+		if !process.AwaitEnd(hold, time.Minute) {
 			t.Fatalf("process %d, the first of the head, still runs", pid)
 		}
 	} else if !errors.Is(err, syscall.ESRCH) {

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 )
 
 // A Host is a machine of the cluster as far as programs can tell: a name, a
@@ -83,7 +83,7 @@ func (h *Host) boot() error {
 	h.init.Env = environment()
 	h.init.Stderr = &h.noise
 	h.init.SysProcAttr = &syscall.SysProcAttr{}
-	err := sys.OwnHost(h.init.SysProcAttr)
+	err := process.OwnHost(h.init.SysProcAttr)
 	if err != nil {
 		return err
 	}

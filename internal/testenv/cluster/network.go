@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 )
 
 // connect joins all hosts by a bridge. Port pN of the switch is eth0 of the host
@@ -59,7 +59,7 @@ func (h *Host) Within(do func() error) error {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-		err := sys.EnterNetwork(fmt.Sprintf("/proc/%d/ns/net", h.init.Process.Pid))
+		err := process.EnterNetwork(fmt.Sprintf("/proc/%d/ns/net", h.init.Process.Pid))
 		if err == nil {
 			err = do()
 		}

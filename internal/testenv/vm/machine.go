@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
@@ -111,7 +111,7 @@ func run(cmd *exec.Cmd, output io.Writer) error {
 	var stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = output, &stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	sys.DieWithParent(cmd.SysProcAttr, syscall.SIGKILL)
+	process.DieWithParent(cmd.SysProcAttr, syscall.SIGKILL)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("qemu-system-x86_64: %w %s", err, strings.TrimSpace(stderr.String()))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/heap"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 )
 
 // A nic is the network card of a rank: what is under way, and a thread that does what
@@ -25,7 +26,7 @@ type nic struct {
 	grain  int64       // nanoseconds; see grainOf
 	humble atomic.Bool // the thread has no priority over others
 
-	alarm   *sys.Alarm    // what the thread sleeps on
+	alarm   *thread.Alarm // what the thread sleeps on
 	stopped chan struct{} // closed when the thread has ended
 
 	mu     sync.Mutex
@@ -60,7 +61,7 @@ func newNIC(t *Transport, net emulation.Network) (*nic, error) {
 	if err != nil {
 		return nil, err
 	}
-	alarm, err := sys.NewAlarm()
+	alarm, err := thread.NewAlarm()
 	if err != nil {
 		return nil, fmt.Errorf("an emulated network: %w", base.Lacking(err))
 	}
@@ -107,7 +108,7 @@ func (n *nic) loop() {
 	defer close(n.stopped)
 	// Without UnlockOSThread the thread ends with the goroutine.
 	runtime.LockOSThread()
-	before, _ := sys.PunctualThread() // without it deliveries are late, and counted
+	before, _ := thread.SetPunctual() // without it deliveries are late, and counted
 	n.humble.Store(!before)
 	for !n.turn() {
 		n.alarm.Wait()

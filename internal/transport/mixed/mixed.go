@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -108,7 +108,7 @@ func hears(t transport.Transport, r base.Rank) bool {
 }
 
 // Measure implements transport.Measurer for those below that do.
-func (t *Transport) Measure(see func(r base.Rank, connection int, m sys.SocketMetrics)) {
+func (t *Transport) Measure(see func(r base.Rank, connection int, m socket.Metrics)) {
 	for _, below := range []transport.Transport{t.near, t.far} {
 		if m, ok := below.(transport.Measurer); ok {
 			m.Measure(see)

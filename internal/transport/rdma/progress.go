@@ -5,7 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -17,9 +18,9 @@ type progress struct {
 	hogging atomic.Bool // a caller has polled for so long that it should let others run; see Poll
 	asleep  bool        // guarded by Transport.mu; the thread waits for the descriptor, or is about to
 
-	poller *sys.Poller // nil where the fabric has no descriptor
-	file   int         // the descriptor
-	ready  sys.Events  // the thread's own
+	poller *socket.Poller // nil where the fabric has no descriptor
+	file   int            // the descriptor
+	ready  socket.Events  // the thread's own
 }
 
 const (
@@ -56,7 +57,7 @@ func (p *progress) init(file int) error {
 		return nil
 	}
 	var err error
-	if p.poller, err = sys.NewPoller(); err != nil {
+	if p.poller, err = socket.NewPoller(); err != nil {
 		return err
 	}
 	if err := p.poller.Add(file, 0, false); err != nil { // so that an error is returned here
@@ -126,7 +127,7 @@ func (t *Transport) loop() {
 		case wait && vain < vainMost:
 			woken, vain = time.Now(), vain+1
 		case lingers:
-			sys.Yield() // a waiter that was woken meanwhile may need this core
+			thread.Yield() // a waiter that was woken meanwhile may need this core
 		case tries < triesMost:
 			runtime.Gosched()
 		default:

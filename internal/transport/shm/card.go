@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/memory"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -168,11 +169,11 @@ func (c *card) live(id segment.ID) *atomic.Uint64 { return &c.entry(id)[wordGene
 // makeCard makes the memory file of an own card.
 func makeCard(ranks, ids int) (*card, int, error) {
 	size := cardBytes(ranks, ids)
-	fd, err := sys.CreateMemory("gaspi-card", int64(size))
+	fd, err := memory.Create("gaspi-card", int64(size))
 	if err != nil {
 		return nil, -1, err
 	}
-	mem, err := sys.Map(fd, size)
+	mem, err := memory.Map(fd, size)
 	if err != nil {
 		sys.CloseFile(fd)
 		return nil, -1, err
@@ -182,7 +183,7 @@ func makeCard(ranks, ids int) (*card, int, error) {
 
 // openCard maps the card behind descriptor fd of process pid.
 func openCard(pid, fd, ranks, ids int) (*card, error) {
-	own, err := sys.OpenPeerFile(pid, fd)
+	own, err := memory.OpenPeer(pid, fd)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +194,7 @@ func openCard(pid, fd, ranks, ids int) (*card, error) {
 	}
 	// A peer with another configuration has another size; its head still says
 	// what it is, so map what there is and look.
-	mem, err := sys.Map(own, int(size))
+	mem, err := memory.Map(own, int(size))
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/memory"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -88,7 +90,7 @@ func (l *peerLink) openFile(card *card, id segment.ID, at listing, descriptor in
 	if err != nil {
 		return -1, err
 	}
-	fd, err := sys.OpenPeerFile(peer.PID, descriptor)
+	fd, err := memory.OpenPeer(peer.PID, descriptor)
 	if card.live(id).Load() != at.generation {
 		// Withdrawn while we looked, perhaps with the descriptor given to
 		// another file since: what we opened may be anything.
@@ -205,13 +207,13 @@ func (l *peerLink) endedLocked(limit time.Duration) error {
 		if err != nil {
 			return err
 		}
-		pid, err := sys.HoldProcess(peer.PID)
+		pid, err := process.Hold(peer.PID)
 		if err != nil {
 			return &base.RankError{Rank: l.rank, Reason: "its process has ended"}
 		}
 		l.pid = pid
 	}
-	if sys.AwaitProcessEnd(l.pid, limit) {
+	if process.AwaitEnd(l.pid, limit) {
 		return &base.RankError{Rank: l.rank, Reason: "its process has ended"}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -33,13 +34,13 @@ func TestFirstUseOfADeadRankNamesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tr.Close()
-	hold, err := sys.HoldProcess(peer.Process.Pid)
+	hold, err := process.Hold(peer.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer sys.CloseFile(hold)
 	input.Close()
-	for !sys.AwaitProcessEnd(hold, 0) {
+	for !process.AwaitEnd(hold, 0) {
 	}
 
 	link, err := tr.Link(1)

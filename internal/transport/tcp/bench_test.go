@@ -15,7 +15,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
@@ -51,7 +51,7 @@ type benchRank struct {
 	seg   *segment.Segment
 	bare  int // descriptor of the bare connection
 	buf   []byte
-	vec   sys.Vector
+	vec   socket.Vector
 	wait  *notify.WaitPolicy
 }
 
@@ -92,18 +92,18 @@ func (b *benchRank) open(key auth.Key, peer func() string, change func(*Config))
 }
 
 func (b *benchRank) take(c net.Conn) (err error) {
-	b.bare, err = sys.TakeSocket(c.(*net.TCPConn), sys.SocketOptions{Congestion: "reno"})
+	b.bare, err = socket.Take(c.(*net.TCPConn), socket.Tuning{Congestion: "reno"})
 	return err
 }
 
 // bareMove moves n bytes over the bare connection, spinning: one system call for
 // as much as goes at a time, and nothing else.
-func (b *benchRank) bareMove(n int, move func(*sys.Vector, int) (int, syscall.Errno)) {
+func (b *benchRank) bareMove(n int, move func(*socket.Vector, int) (int, syscall.Errno)) {
 	for at := 0; at < n; {
 		b.vec.Reset()
 		b.vec.Add(b.buf[at:n])
 		k, errno := move(&b.vec, b.bare)
-		if sys.Again(errno) {
+		if socket.Again(errno) {
 			continue
 		}
 		if errno != 0 || k == 0 {
@@ -118,14 +118,14 @@ func (b *benchRank) bareRounds() {
 	for range o.Rounds {
 		if b.rank == 0 {
 			for range o.Count {
-				b.bareMove(o.Size, (*sys.Vector).Send)
+				b.bareMove(o.Size, (*socket.Vector).Send)
 			}
-			b.bareMove(8, (*sys.Vector).Receive)
+			b.bareMove(8, (*socket.Vector).Receive)
 		} else {
 			for range o.Count {
-				b.bareMove(o.Size, (*sys.Vector).Receive)
+				b.bareMove(o.Size, (*socket.Vector).Receive)
 			}
-			b.bareMove(8, (*sys.Vector).Send)
+			b.bareMove(8, (*socket.Vector).Send)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 )
 
 // partingMost bounds how long Close waits for peers to take the data that was issued: a
@@ -79,7 +79,7 @@ func (c *conn) endSending() {
 	c.out.mu.Lock()
 	defer c.out.mu.Unlock()
 	if c.out.ended == nil && c.secure == nil {
-		sys.EndSending(c.fd)
+		socket.EndSending(c.fd)
 	}
 }
 
@@ -93,9 +93,9 @@ func (c *conn) delivered() bool {
 	var n int
 	var err error
 	if c.secure != nil {
-		n, err = sys.UnsentOf(c.under)
+		n, err = socket.UnsentOf(c.under)
 	} else {
-		n, err = sys.Unsent(c.fd)
+		n, err = socket.Unsent(c.fd)
 	}
 	return n == 0 || err != nil
 }

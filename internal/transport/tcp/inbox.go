@@ -5,7 +5,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -65,7 +65,7 @@ func (c *conn) receiveLocked(w *progressThread) (moved bool, err error) {
 		direct, head := c.aim(w)
 		n, errno := w.vec.Receive(c.fd)
 		switch {
-		case sys.Again(errno):
+		case socket.Again(errno):
 			return moved, nil
 		case errno != 0:
 			return moved, errno

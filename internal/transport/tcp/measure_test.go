@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -13,9 +13,9 @@ import (
 // Connections are measured from the first to their end, by both ranks.
 func TestMeasure(t *testing.T) {
 	ranks := join(t, 2, nil)
-	seen := func(of int) map[int]sys.SocketMetrics {
-		found := map[int]sys.SocketMetrics{}
-		ranks[of].Measure(func(r base.Rank, connection int, m sys.SocketMetrics) {
+	seen := func(of int) map[int]socket.Metrics {
+		found := map[int]socket.Metrics{}
+		ranks[of].Measure(func(r base.Rank, connection int, m socket.Metrics) {
 			if int(r) != 1-of {
 				t.Errorf("rank %d has a connection with %d", of, r)
 			}
@@ -40,7 +40,7 @@ func TestMeasure(t *testing.T) {
 }
 
 // sum adds up what connections carried.
-func sum(all map[int]sys.SocketMetrics) (total sys.SocketMetrics) {
+func sum(all map[int]socket.Metrics) (total socket.Metrics) {
 	for _, m := range all {
 		total.Acked += m.Acked
 		total.Received += m.Received

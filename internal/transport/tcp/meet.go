@@ -15,7 +15,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 )
 
 // A channel is the place of one connection to a peer, which may not have been made yet.
@@ -402,17 +402,17 @@ func (l *link) install(nc net.Conn, n int) {
 
 // open makes c a connection with nc's socket.
 func (c *conn) open(nc net.Conn) error {
-	opt := sys.SocketOptions{Congestion: c.t.cfg.Congestion, Silence: c.t.cfg.Silence}
+	opt := socket.Tuning{Congestion: c.t.cfg.Congestion, Silence: c.t.cfg.Silence}
 	if opt.Congestion == "" && sameHost(nc) {
 		opt.Congestion = "reno"
 	}
 	if secured, ok := nc.(*tls.Conn); ok {
 		c.secure, c.under = nc, secured.NetConn().(*net.TCPConn)
-		sys.SetSocket(c.under, opt)
+		socket.Set(c.under, opt)
 		return nil
 	}
 	var err error
-	c.fd, err = sys.TakeSocket(nc.(*net.TCPConn), opt)
+	c.fd, err = socket.Take(nc.(*net.TCPConn), opt)
 	return err
 }
 

@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -32,7 +32,7 @@ type outbox struct {
 
 	ended  error                       // guarded by mu; why nothing can be sent any more
 	head   [headSize]byte              // guarded by mu; of the frame that is being issued
-	vec    sys.Vector                  // guarded by mu
+	vec    socket.Vector               // guarded by mu
 	short  [headSize + inlineMost]byte // guarded by mu; a short frame as it is sent
 	armed  atomic.Bool                 // written under mu; something waits until the socket takes it
 	listed bool                        // guarded by mu; the poller watches the socket
@@ -122,7 +122,7 @@ func (o *outbox) sendLocked(body []byte) (sent int, errno syscall.Errno) {
 	}
 	for {
 		n, errno := o.vec.Send(o.c.fd)
-		if errno != 0 && !sys.Again(errno) {
+		if errno != 0 && !socket.Again(errno) {
 			return sent, errno
 		}
 		sent += n
@@ -230,7 +230,7 @@ func (c *conn) flush(limit int) (moved bool, err error) {
 		o.gatherLocked(limit)
 		want := o.vec.Len()
 		n, errno := o.vec.Send(c.fd)
-		if errno != 0 && !sys.Again(errno) {
+		if errno != 0 && !socket.Again(errno) {
 			return moved, errno
 		}
 		if n > 0 {

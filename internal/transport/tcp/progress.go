@@ -1,12 +1,12 @@
 package tcp
 
 import (
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -25,8 +25,8 @@ type progress struct {
 // A progressThread is the state of one thread that makes progress.
 type progressThread struct {
 	t       *Transport
-	vec     sys.Vector
-	events  sys.Events
+	vec     socket.Vector
+	events  socket.Events
 	scratch []byte
 
 	recent *conn // connection that moved last; nil if none did

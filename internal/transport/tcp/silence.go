@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 )
 
 // A peer's host that acknowledges nothing for Config.Silence, though it was sent
@@ -46,7 +46,7 @@ func (c *conn) check(limit time.Duration) {
 // only one way is cut, the peer gets answers, and learns of it by that alone.
 func (c *conn) silent(limit time.Duration) (silent bool, err error) {
 	if c.secure != nil {
-		if silent, err = sys.ConnSilent(c.under, limit); silent {
+		if silent, err = socket.ConnSilent(c.under, limit); silent {
 			_ = c.under.SetLinger(0)
 		}
 		return silent, err
@@ -57,8 +57,8 @@ func (c *conn) silent(limit time.Duration) (silent bool, err error) {
 	if c.in.ended {
 		return false, nil
 	}
-	if silent, err = sys.SocketSilent(c.fd, limit); silent {
-		sys.ResetOnClose(c.fd)
+	if silent, err = socket.Silent(c.fd, limit); silent {
+		socket.ResetOnClose(c.fd)
 	}
 	return silent, err
 }
@@ -66,7 +66,7 @@ func (c *conn) silent(limit time.Duration) (silent bool, err error) {
 // whileHeard makes a handshake on nc, which takes as long as the peer's process needs, but
 // ends when its host is silent for limit.
 func whileHeard(nc *net.TCPConn, limit time.Duration, handshake func() error) error {
-	sys.SetSocket(nc, sys.SocketOptions{Silence: limit})
+	socket.Set(nc, socket.Tuning{Silence: limit})
 	done := make(chan struct{})
 	var silent atomic.Bool
 	var watch sync.WaitGroup
@@ -76,7 +76,7 @@ func whileHeard(nc *net.TCPConn, limit time.Duration, handshake func() error) er
 		for {
 			select {
 			case <-look.C:
-				if now, err := sys.ConnSilent(nc, limit); err == nil && now {
+				if now, err := socket.ConnSilent(nc, limit); err == nil && now {
 					silent.Store(true)
 					nc.SetDeadline(time.Unix(1, 0))
 					return

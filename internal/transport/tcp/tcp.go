@@ -24,7 +24,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"github.com/gaspi-go/gaspi-go/notify"
@@ -130,7 +130,7 @@ type Transport struct {
 	name     string // own addresses
 	secure   *tls.Config
 	own      *transport.Direct
-	poller   *sys.Poller
+	poller   *socket.Poller
 	registry remote.Registry[struct{}]
 
 	links remote.LinkTable[link] // to other ranks
@@ -172,7 +172,7 @@ func New(cfg Config) (*Transport, error) {
 			return nil, err
 		}
 	}
-	if t.poller, err = sys.NewPoller(); err != nil {
+	if t.poller, err = socket.NewPoller(); err != nil {
 		return nil, fmt.Errorf("tcp: %w", base.Lacking(err))
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())

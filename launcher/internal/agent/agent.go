@@ -19,7 +19,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/control"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/memory"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
@@ -50,7 +51,7 @@ func Run(stdin io.Reader, stderr io.Writer, staged string, probe func() (supervi
 		say(err)
 		return agentUnconnected
 	}
-	if err := sys.AdoptOrphans(); err != nil {
+	if err := process.AdoptOrphans(); err != nil {
 		say(err) // processes that leave their group will not be found
 	}
 	a := &Agent{
@@ -396,7 +397,7 @@ func (a *Agent) Close() {
 // keyFile makes the file in which a rank finds its credentials. It has no name, and
 // is gone with its last descriptor.
 func keyFile(text string) (*os.File, error) {
-	fd, err := sys.CreateMemory("gaspi-key", int64(len(text)))
+	fd, err := memory.Create("gaspi-key", int64(len(text)))
 	if err != nil {
 		return nil, fmt.Errorf("file with the key of the job: %w", err)
 	}

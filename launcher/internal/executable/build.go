@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
@@ -57,7 +58,7 @@ func Prepare(ctx context.Context, r Request) (*File, error) {
 // of this process, so that no signal can make it leave a file behind.
 func (r Request) build(ctx context.Context, t Target) (*File, error) {
 	start := time.Now()
-	file, err := sys.CreateProgramFile(t.name)
+	file, err := process.CreateProgramFile(t.name)
 	if err != nil {
 		return nil, fmt.Errorf("build %s: %w", r.Program, err)
 	}
@@ -67,7 +68,7 @@ func (r Request) build(ctx context.Context, t Target) (*File, error) {
 		return nil, err
 	}
 	// Nothing can be executed that is open for writing.
-	read, err := sys.ReopenReadOnly(file, lowestProgramFD)
+	read, err := process.ReopenReadOnly(file, lowestProgramFD)
 	sys.CloseFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("build %s: %w", r.Program, err)

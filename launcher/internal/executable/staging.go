@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
@@ -20,7 +21,7 @@ type Staging struct {
 
 // NewStaging begins with a program that ranks see as name.
 func NewStaging(name string) (*Staging, error) {
-	fd, err := sys.CreateProgramFile("gaspi")
+	fd, err := process.CreateProgramFile("gaspi")
 	if err != nil {
 		return nil, fmt.Errorf("room for the program: %w", err)
 	}
@@ -42,7 +43,7 @@ func (s *Staging) Add(piece []byte) error {
 // writing. A script goes on to be needed once it is executed, so its ranks
 // inherit it.
 func (s *Staging) Complete() (*File, error) {
-	read, err := sys.ReopenReadOnly(int(s.file.Fd()), lowestProgramFD)
+	read, err := process.ReopenReadOnly(int(s.file.Fd()), lowestProgramFD)
 	s.file.Close()
 	if err != nil {
 		return nil, err

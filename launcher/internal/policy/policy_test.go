@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // ended is the end of a rank whose pid is 100 more than its number, after as many seconds.
-func ended(r base.Rank, exit sys.Exit) supervise.RankEnded {
+func ended(r base.Rank, exit process.Exit) supervise.RankEnded {
 	return supervise.RankEnded{Rank: r, PID: 100 + int(r), Exit: exit, After: time.Duration(r) * time.Second}
 }
 
@@ -36,7 +36,7 @@ func lines(actions []any) string {
 // TestPolicy has a job of three ranks on two sites meet events, each 10 s after the start of
 // the job. Both sites have started.
 func TestPolicy(t *testing.T) {
-	died, failed, well := sys.Exit{Signal: syscall.SIGSEGV, Core: true}, sys.Exit{Status: 3}, sys.Exit{}
+	died, failed, well := process.Exit{Signal: syscall.SIGSEGV, Core: true}, process.Exit{Status: 3}, process.Exit{}
 	for _, c := range []struct {
 		name    string
 		rules   Rules
@@ -271,7 +271,7 @@ func TestPolicyOfStarts(t *testing.T) {
 	p.Begin(3)
 	broken := errors.New("no such file")
 	var got strings.Builder
-	for _, e := range []any{SiteStarted{}, SiteStarted{broken}, supervise.RankEnded{Rank: 0}, ended(1, sys.Exit{Signal: syscall.SIGKILL}), SiteStarted{errors.New("another")}} {
+	for _, e := range []any{SiteStarted{}, SiteStarted{broken}, supervise.RankEnded{Rank: 0}, ended(1, process.Exit{Signal: syscall.SIGKILL}), SiteStarted{errors.New("another")}} {
 		if p.Over() {
 			t.Error("the job is over too early")
 		}

@@ -6,8 +6,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"golang.org/x/term"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // An Input is what rank 0 reads. A file or pipe is handed to a rank of this host

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 )
 
 // Children are the children of this process that are nobody's leftovers: ranks,
@@ -40,8 +40,8 @@ func (c *Children) orphans() []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var living []int
-	for _, pid := range sys.Children() {
-		if !slices.Contains(c.members, pid) && !sys.ReapIfEnded(pid) {
+	for _, pid := range process.Children() {
+		if !slices.Contains(c.members, pid) && !process.ReapIfEnded(pid) {
 			living = append(living, pid)
 		}
 	}

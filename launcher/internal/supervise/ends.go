@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 )
 
 // An endWatch reports the ends of Ranks, from one goroutine and in the order
@@ -12,7 +12,7 @@ import (
 // that one's, however late this process sees them.
 type endWatch struct {
 	all   *Ranks
-	exits *sys.ExitWatch // nil until begun
+	exits *process.ExitWatch // nil until begun
 
 	left    sync.WaitGroup // ranks that are watched and whose end was not reported
 	looking sync.WaitGroup // the goroutine of loop
@@ -25,7 +25,7 @@ func newEndWatch(a *Ranks) *endWatch { return &endWatch{all: a, ranks: map[int]*
 
 // begin starts to watch, before there are ranks.
 func (w *endWatch) begin() (err error) {
-	if w.exits, err = sys.WatchExits(); err == nil {
+	if w.exits, err = process.WatchExits(); err == nil {
 		w.looking.Go(w.loop)
 	}
 	return err
@@ -38,7 +38,7 @@ func (w *endWatch) watch(r *rank, pid int) {
 	w.ranks[pid] = r
 	w.mu.Unlock()
 	if err := w.exits.Add(pid); err != nil {
-		w.report(sys.Ended{PID: pid, Err: err})
+		w.report(process.Ended{PID: pid, Err: err})
 	}
 }
 
@@ -56,7 +56,7 @@ func (w *endWatch) loop() {
 }
 
 // report reports the end of the rank behind a process, unless that was done before.
-func (w *endWatch) report(e sys.Ended) {
+func (w *endWatch) report(e process.Ended) {
 	after := time.Since(w.all.begun)
 	w.mu.Lock()
 	r := w.ranks[e.PID]
@@ -83,7 +83,7 @@ func (w *endWatch) fail(err error) {
 	}
 	w.mu.Unlock()
 	for _, pid := range unseen {
-		w.report(sys.Ended{PID: pid, Err: err})
+		w.report(process.Ended{PID: pid, Err: err})
 	}
 }
 

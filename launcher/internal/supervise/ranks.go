@@ -21,7 +21,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
@@ -86,16 +86,16 @@ func (a *Ranks) startInThread() error {
 	}
 	var cores []int
 	if a.task.Cores {
-		all, err := sys.ThreadCores()
+		all, err := thread.Cores()
 		if err != nil {
 			return fmt.Errorf("bind ranks to cores: %w", err)
 		}
 		cores = all
-		defer sys.SetThreadCores(all)
+		defer thread.SetCores(all)
 	}
 	for i, r := range a.ranks {
 		if cores != nil {
-			if err := sys.SetThreadCores([]int{cores[i%len(cores)]}); err != nil {
+			if err := thread.SetCores([]int{cores[i%len(cores)]}); err != nil {
 				return fmt.Errorf("bind rank %d: %w", r.number, err)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
 
@@ -62,7 +62,7 @@ func (w *stopWatch) look() (next time.Duration) {
 	for _, r := range w.all.ranks {
 		sig := syscall.Signal(0)
 		if r.running() && !w.suspended.Load() {
-			sig = sys.StoppedBy(r.pid())
+			sig = process.StoppedBy(r.pid())
 		}
 		if sig == 0 {
 			delete(w.since, r)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 )
 
@@ -47,7 +47,7 @@ type Task struct {
 	Measure  bool          // ranks tell what connections and processors do, too
 	Slots    int           // how many records of what it did a rank keeps; 0 for none
 	Stopped  time.Duration // how long a rank may be stopped before it is killed; 0 for ever
-	Adopt    bool          // end processes that leave their group; needs sys.AdoptOrphans
+	Adopt    bool          // end processes that leave their group; needs process.AdoptOrphans
 	Debug    []base.Rank   // those that are started in a debugger
 
 	Files  func(r base.Rank) (*stdio.Files, error) // opens the standard files of a rank
@@ -65,7 +65,7 @@ type Task struct {
 type RankEnded struct {
 	Rank    base.Rank
 	PID     int // 0: it was not started
-	Exit    sys.Exit
+	Exit    process.Exit
 	Why     string // what it was killed for, when Ranks did it for a reason of its own
 	After   time.Duration
 	Problem string // why its end was not seen, although it is gone

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 )
 
 // A Thread starts processes from one thread of the system, which lives until
@@ -51,6 +51,6 @@ func (t *Thread) Close() {
 // DyingWithParent returns attr for a process that gets signal when the thread that
 // starts it ends.
 func DyingWithParent(attr syscall.SysProcAttr, signal syscall.Signal) *syscall.SysProcAttr {
-	sys.DieWithParent(&attr, signal)
+	process.DieWithParent(&attr, signal)
 	return &attr
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/memory"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 )
 
@@ -24,17 +24,17 @@ func openTold(t Task) (f told) {
 		return f
 	}
 	ranks := len(t.Own)
-	memory := func(name string, size int64, why string) *os.File {
-		fd, err := sys.CreateMemory("gaspi-"+name, size)
+	file := func(name string, size int64, why string) *os.File {
+		fd, err := memory.Create("gaspi-"+name, size)
 		if err != nil {
 			t.Log(fmt.Sprintf("%s: %v", why, err))
 			return nil
 		}
 		return os.NewFile(uintptr(fd), name)
 	}
-	f.status = memory("status", status.FileSize(ranks, t.JobRanks), "ranks cannot tell what they do")
+	f.status = file("status", status.FileSize(ranks, t.JobRanks), "ranks cannot tell what they do")
 	if t.Measure {
-		f.measures = memory("measures", int64(ranks)*netstat.RowSize(t.JobRanks), "ranks cannot tell what connections and processors do")
+		f.measures = file("measures", int64(ranks)*netstat.RowSize(t.JobRanks), "ranks cannot tell what connections and processors do")
 	}
 	if t.Slots > 0 {
 		var err error

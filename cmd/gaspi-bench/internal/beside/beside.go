@@ -10,7 +10,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -51,7 +51,7 @@ type comparison struct {
 
 // open finds the peers and opens the output.
 func (c *comparison) open(ctx context.Context, stdout *os.File) error {
-	cores, err := sys.ThreadCores()
+	cores, err := thread.Cores()
 	if err != nil {
 		return err
 	}

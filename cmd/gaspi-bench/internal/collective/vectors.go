@@ -9,7 +9,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 )
 
 // An OpenedCall is a collective operation as one rank makes it, whatever its elements
@@ -181,7 +181,7 @@ func slowFold[T reduce.Element](op collectives.Op, rate uint64) collectives.Func
 		bytes := reduce.BytesOf(dst)
 		fold(bytes, reduce.BytesOf(a), reduce.BytesOf(b))
 		took := time.Duration(float64(len(bytes)) / float64(rate) * float64(time.Second))
-		if err := sys.Sleep(took - time.Since(began)); err != nil {
+		if err := thread.Sleep(took - time.Since(began)); err != nil {
 			panic(fmt.Sprintf("gaspi-bench: %v", err)) // a system that cannot sleep
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 )
 
 // A sleeper emulates an accelerator: the processor is free while it computes.
@@ -20,7 +20,7 @@ func (s *sleeper) compute(d time.Duration) {
 	d -= s.late
 	begin := time.Now()
 	for left := d; left > 0; left = d - time.Since(begin) {
-		sys.FutexWait(&s.never, 0, left)
+		thread.FutexWait(&s.never, 0, left)
 	}
 	s.late = time.Since(begin) - d
 }

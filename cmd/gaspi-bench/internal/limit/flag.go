@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -71,11 +72,11 @@ func (b *Memory) awaitFrom(ctx context.Context, f Flag, v uint32) error {
 func pauser(ranks, cores int, transport string) func() {
 	switch {
 	case ranks <= cores:
-		return sys.Relax
+		return cpu.Relax
 	case transport == "loopback":
 		return runtime.Gosched
 	default:
-		return sys.Yield
+		return thread.Yield
 	}
 }
 

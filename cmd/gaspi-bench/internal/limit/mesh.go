@@ -6,7 +6,7 @@ import (
 	"net"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 )
 
 // A mesh is the limit of an alltoall where ranks do not share memory: bare TCP
@@ -20,7 +20,7 @@ type mesh struct {
 	fd       []int // index is the rank; -1 for the own
 	block    int   // bytes
 	src, dst []byte
-	out, in  sys.Vector
+	out, in  socket.Vector
 
 	sent, taken []int // of an operation, by round: bytes sent to its receiver, taken from its sender
 }
@@ -120,11 +120,11 @@ func (m *mesh) exchange(ctx context.Context, sends, takes int) error {
 	clear(m.taken)
 	copied := 0
 	for looks := 1; ; looks++ {
-		n, unsent, err := m.some(sends, &m.out, m.sent, m.src, m.ahead, (*sys.Vector).Send)
+		n, unsent, err := m.some(sends, &m.out, m.sent, m.src, m.ahead, (*socket.Vector).Send)
 		if err != nil {
 			return err
 		}
-		k, untaken, err := m.some(takes, &m.in, m.taken, m.dst, m.back, (*sys.Vector).Receive)
+		k, untaken, err := m.some(takes, &m.in, m.taken, m.dst, m.back, (*socket.Vector).Receive)
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (m *mesh) copyOwn(from int) int {
 // some moves a chunk of each of the first blocks that have not moved to their end, most
 // of them at most, in one direction. It returns how many bytes it moved, and how many
 // blocks are left.
-func (m *mesh) some(most int, v *sys.Vector, done []int, blocks []byte, peer func(round int) int, call callOfSystem) (moved, left int, err error) {
+func (m *mesh) some(most int, v *socket.Vector, done []int, blocks []byte, peer func(round int) int, call callOfSystem) (moved, left int, err error) {
 	for round := 1; round < len(m.fd); round++ {
 		if done[round] == m.block {
 			continue

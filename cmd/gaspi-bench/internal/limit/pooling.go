@@ -3,7 +3,7 @@ package limit
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -210,7 +210,7 @@ func (p *pooling) take(ctx context.Context, i int) error {
 	for k := range p.takes {
 		t := &p.takes[k]
 		if from, n := p.span(len(t.own), i); n > 0 {
-			sys.CopyAhead(t.own[from:from+n], t.box[slot][:n])
+			cpu.CopyAhead(t.own[from:from+n], t.box[slot][:n])
 		}
 	}
 	raiseAll(p.tellTook, number)

@@ -10,6 +10,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 )
 
 // A ring is the limit of collective operations where ranks do not share memory, except
@@ -19,7 +20,7 @@ import (
 type ring struct {
 	b          *Memory
 	next, prev int // descriptors; the same between two ranks
-	out, in    sys.Vector
+	out, in    socket.Vector
 	src, dst   []byte // as long as the vector of a rank, gone through again and again
 	send, take int    // bytes of one operation that this rank sends and receives
 }
@@ -144,11 +145,11 @@ func closeLate[T any](owner *T, fd int) {
 // exchange sends and receives what one operation must move.
 func (r *ring) exchange(ctx context.Context) error {
 	for sent, taken, looks := 0, 0, 1; sent < r.send || taken < r.take; looks++ {
-		n, err := step(&r.out, r.next, r.src, sent, r.send, (*sys.Vector).Send)
+		n, err := step(&r.out, r.next, r.src, sent, r.send, (*socket.Vector).Send)
 		if err != nil {
 			return err
 		}
-		m, err := step(&r.in, r.prev, r.dst, taken, r.take, (*sys.Vector).Receive)
+		m, err := step(&r.in, r.prev, r.dst, taken, r.take, (*socket.Vector).Receive)
 		if err != nil {
 			return err
 		}
@@ -163,7 +164,7 @@ func (r *ring) exchange(ctx context.Context) error {
 }
 
 // step moves a chunk of what is left of a stream through buf, if the system lets it.
-func step(v *sys.Vector, fd int, buf []byte, done, all int, call callOfSystem) (int, error) {
+func step(v *socket.Vector, fd int, buf []byte, done, all int, call callOfSystem) (int, error) {
 	if done == all {
 		return 0, nil
 	}
@@ -172,7 +173,7 @@ func step(v *sys.Vector, fd int, buf []byte, done, all int, call callOfSystem) (
 	v.Add(buf[at : at+min(ringChunk, len(buf)-at, all-done)])
 	n, errno := call(v, fd)
 	switch {
-	case sys.Again(errno):
+	case socket.Again(errno):
 		return 0, nil
 	case errno != 0:
 		return 0, fmt.Errorf("the connection to compare with: %w", errno)

@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 )
 
 // A SocketPair is what limits are made of where ranks do not share memory: one TCP
@@ -16,7 +16,7 @@ import (
 type SocketPair struct {
 	b       *Memory
 	fd      int
-	out, in sys.Vector
+	out, in socket.Vector
 }
 
 // Wired reports whether there is a wire to compare with: where all ranks are on one
@@ -87,29 +87,29 @@ func (b *Memory) dial(ctx context.Context) (*net.TCPConn, error) {
 
 // take is the descriptor of a connection to compare with.
 func take(conn *net.TCPConn) (int, error) {
-	return sys.TakeSocket(conn, sys.SocketOptions{Congestion: congestion})
+	return socket.Take(conn, socket.Tuning{Congestion: congestion})
 }
 
 // Send sends all of data.
 func (w *SocketPair) Send(ctx context.Context, data []byte) error {
-	return w.move(ctx, &w.out, data, (*sys.Vector).Send)
+	return w.move(ctx, &w.out, data, (*socket.Vector).Send)
 }
 
 // Receive fills data.
 func (w *SocketPair) Receive(ctx context.Context, data []byte) error {
-	return w.move(ctx, &w.in, data, (*sys.Vector).Receive)
+	return w.move(ctx, &w.in, data, (*socket.Vector).Receive)
 }
 
-type callOfSystem func(v *sys.Vector, fd int) (int, syscall.Errno)
+type callOfSystem func(v *socket.Vector, fd int) (int, syscall.Errno)
 
 // move calls the system until all of data has moved.
-func (w *SocketPair) move(ctx context.Context, v *sys.Vector, data []byte, call callOfSystem) error {
+func (w *SocketPair) move(ctx context.Context, v *socket.Vector, data []byte, call callOfSystem) error {
 	for looks := 1; len(data) > 0; looks++ {
 		v.Reset()
 		v.Add(data)
 		n, errno := call(v, w.fd)
 		switch {
-		case errno != 0 && !sys.Again(errno):
+		case errno != 0 && !socket.Again(errno):
 			return fmt.Errorf("the connection to compare with: %w", errno)
 		case errno != 0:
 			w.b.pause()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi"
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 )
 
 // Blocks are long enough that the clock (about 40 ns) and the start of a block
@@ -118,7 +118,7 @@ func (b *Bench) Processors() time.Duration {
 	if b.Transport == "loopback" && b.P.Rank() > 0 {
 		return 0
 	}
-	use, _ := sys.MeasureProcessor()
+	use, _ := process.MeasureProcessor()
 	return use.CPU
 }
 

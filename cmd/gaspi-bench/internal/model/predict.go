@@ -14,6 +14,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 )
 
 // PredictName is the name of the operation that compares the model with calls.
@@ -115,7 +116,7 @@ func (b *Tuner) two(ctx context.Context, c *collective.Spec, size uint64) (float
 	if err != nil {
 		return 0, 0, err
 	}
-	alarm, err := sys.NewAlarm()
+	alarm, err := thread.NewAlarm()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -150,7 +151,7 @@ func (b *Tuner) two(ctx context.Context, c *collective.Spec, size uint64) (float
 
 // atOnce makes the calls of a block and returns the instant at which all ranks began, and
 // how long it took from then: a barrier would let them go when its last messages come.
-func (b *Tuner) atOnce(ctx context.Context, alarm *sys.Alarm, once func(context.Context) error) (began, took time.Duration, err error) {
+func (b *Tuner) atOnce(ctx context.Context, alarm *thread.Alarm, once func(context.Context) error) (began, took time.Duration, err error) {
 	begin, err := b.Instant(ctx)
 	if err != nil {
 		return 0, 0, err

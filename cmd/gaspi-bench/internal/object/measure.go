@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 )
 
 // An objectWay is one way to do an operation with objects. All ranks call its functions
@@ -34,7 +35,7 @@ type objectWay struct {
 // A meter times operations with objects.
 type meter struct {
 	b       *bench
-	alarm   *sys.Alarm
+	alarm   *thread.Alarm
 	oneHost bool // the clock is that of all ranks
 	// late is how punctual the emulated network was while operations were timed. Work of the
 	// ranks between operations, all at once, does not count: on hosts of their own nothing
@@ -47,7 +48,7 @@ func (b *bench) measureObject(ctx context.Context, w measure.Workload, ways []ob
 	if len(ways) == 0 {
 		return nil, nil
 	}
-	alarm, err := sys.NewAlarm()
+	alarm, err := thread.NewAlarm()
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 )
 
 // Patience with launchers.
@@ -116,11 +116,11 @@ func (a *attempt) failed(ended error, said string) error {
 func command(ctx context.Context, launcher string, l launch, congestion string) *exec.Cmd {
 	name, args := launcher, l.args
 	attr := &syscall.SysProcAttr{}
-	sys.DieWithParent(attr, syscall.SIGTERM)
+	process.DieWithParent(attr, syscall.SIGTERM)
 	var err error
 	if congestion != "" {
 		name, args = isolated(congestion, launcher, args)
-		err = sys.OwnNetwork(attr)
+		err = process.OwnNetwork(attr)
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), l.env...)

@@ -1,9 +1,0 @@
-//go:build !linux || portable
-
-package sys
-
-// CanFenceAll reports whether FenceAll of other processes reaches this one. No other system has it.
-func CanFenceAll() bool { return false }
-
-// FenceAll is not called where CanFenceAll returns false.
-func FenceAll() {}

@@ -1,9 +1,0 @@
-package sys
-
-import (
-	"testing"
-
-	"github.com/gaspi-go/gaspi-go/internal/testenv"
-)
-
-func TestMain(m *testing.M) { testenv.Main(m, nil) }

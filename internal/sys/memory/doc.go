@@ -1,0 +1,2 @@
+// Package memory makes memory files, opens those of other processes, and maps them.
+package memory

@@ -1,0 +1,18 @@
+//go:build !linux || portable
+
+package thread
+
+import (
+	"errors"
+	"testing"
+)
+
+// TestOnlyLinux: what other systems lack is an error that says so.
+func TestOnlyLinux(t *testing.T) {
+	_, alarm := NewAlarm()
+	for name, err := range map[string]error{"alarm": alarm, "cores": SetCores(nil)} {
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

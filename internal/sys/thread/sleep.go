@@ -1,0 +1,94 @@
+//go:build linux && !portable
+
+package thread
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// sleepSlack is by how many nanoseconds the system may let a sleeping thread sleep
+// longer to wake several at once; it is 50 us unless a thread says otherwise.
+const sleepSlack = 1000
+
+// Sleep stops the calling thread for d, exactly to some microseconds. time.Sleep of an
+// idle process is exact to a millisecond. It holds a thread meanwhile, so it is for
+// measurements of a few goroutines.
+func Sleep(d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, sleepSlack, 0, 0, 0); err != nil {
+		return fmt.Errorf("prctl timer slack: %w", err)
+	}
+	left := unix.NsecToTimespec(int64(d))
+	for {
+		err := unix.Nanosleep(&left, &left)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, unix.EINTR) {
+			return fmt.Errorf("nanosleep: %w", err)
+		}
+	}
+}
+
+// An Alarm is something that a thread sleeps on until a time that others set, without
+// waking it for that.
+type Alarm struct {
+	fd    int
+	times [8]byte // how often it went off, of no interest
+}
+
+// NewAlarm makes an alarm that is not set.
+func NewAlarm() (*Alarm, error) {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("timerfd_create: %w", err)
+	}
+	return &Alarm{fd: fd}, nil
+}
+
+// Set makes Wait return when sys.Monotonic is at, in nanoseconds above 0, instead of when
+// it was set to before.
+func (a *Alarm) Set(at int64) error {
+	err := unix.TimerfdSettime(a.fd, unix.TFD_TIMER_ABSTIME, &unix.ItimerSpec{Value: unix.NsecToTimespec(at)}, nil)
+	if err != nil {
+		return fmt.Errorf("timerfd_settime: %w", err)
+	}
+	return nil
+}
+
+// Wait sleeps until the alarm goes off, or returns early for any reason. Each time
+// that was set wakes it once. One thread at a time calls it.
+func (a *Alarm) Wait() { _, _ = unix.Read(a.fd, a.times[:]) }
+
+// Close gives the alarm back. Nobody waits for it any more.
+func (a *Alarm) Close() { unix.Close(a.fd) }
+
+// punctualPriority is above no other real-time thread that matters.
+const punctualPriority = 1
+
+// SetPunctual makes the calling thread wake up when it asked for, as exactly as
+// the system can: timers are not gathered, and where that is permitted the thread
+// goes before all others of a core, which it returns. It is for threads that work for
+// microseconds and then sleep. The caller holds the thread with runtime.LockOSThread
+// and never gives it back.
+func SetPunctual() (before bool, err error) {
+	const nanosecond = 1
+	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, nanosecond, 0, 0, 0); err != nil {
+		return false, fmt.Errorf("prctl timer slack: %w", err)
+	}
+	// Threads that it starts must not inherit the priority.
+	err = unix.SchedSetAttr(0, &unix.SchedAttr{
+		Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: punctualPriority,
+		Flags: unix.SCHED_FLAG_RESET_ON_FORK,
+	}, 0)
+	return err == nil, nil
+}
