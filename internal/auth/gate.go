@@ -71,6 +71,21 @@ func (g *Gate) Close() {
 	g.serving.Wait()
 }
 
+// ListenAll opens a listener at each of the places, as host:port, or none: it returns the error of the
+// first that cannot be opened.
+func ListenAll(places []string) ([]net.Listener, error) {
+	var opened []net.Listener
+	for _, at := range places {
+		l, err := net.Listen("tcp", at)
+		if err != nil {
+			CloseAll(opened)
+			return nil, err
+		}
+		opened = append(opened, l)
+	}
+	return opened, nil
+}
+
 // CloseAll closes listeners.
 func CloseAll(listeners []net.Listener) {
 	for _, l := range listeners {

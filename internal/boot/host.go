@@ -142,16 +142,11 @@ func (m *meeting) listen(ctx context.Context) ([]net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []net.Listener
-	for _, at := range places {
-		l, err := net.Listen("tcp", at)
-		if err != nil {
-			auth.CloseAll(out)
-			return nil, m.cannotListen(err)
-		}
-		out = append(out, l)
+	listeners, err := auth.ListenAll(places)
+	if err != nil {
+		return nil, m.cannotListen(err)
 	}
-	return out, nil
+	return listeners, nil
 }
 
 // cannotListen says why rank 0 cannot open the rendezvous.

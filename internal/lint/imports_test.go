@@ -199,7 +199,7 @@ const launcherTable = `
 
 	# The ranks of another host, and both ends of the connection with it.
 	hosts, talk, phrase, stdio, supervise, executable, policy, timeline < agent;
-	agent < listener;   # where it connects
+	agent, hosts < listener;   # where it connects; of hosts, the places in its tests
 
 	# Signals of the launcher, which end its waits, such as that for other nodes.
 	supervise < signals;

@@ -52,9 +52,9 @@ type Nodes struct {
 	over    chan struct{} // closed when nobody listens to events any more
 
 	mu      sync.Mutex
-	taken   map[int32]string // guarded by mu; by its number, from where a node has joined
-	refused string           // guarded by mu; the last connection that was not let in
-	found   bool             // guarded by mu; a node has come
+	taken   map[int32]*recruit // guarded by mu; the node that has joined, by its number
+	refused string             // guarded by mu; the last connection that was not let in
+	found   bool               // guarded by mu; a node has come
 
 	nodes []*recruit // index is the node; nil for node 0 and those that have not come
 }
@@ -64,6 +64,7 @@ type recruit struct {
 	*agent.NodeConn
 	number int
 	at     net.Addr // of this host, by which it has come
+	from   net.Addr // its own
 }
 
 // A recruitEvent says that a node has joined, or, if gone says so, left before the start.
@@ -86,7 +87,7 @@ func nodeName(number int, host string) string {
 func Open(ctx context.Context, meeting Meeting) (*Nodes, error) {
 	m := &Nodes{
 		meeting: meeting, events: make(chan recruitEvent), over: make(chan struct{}),
-		taken: map[int32]string{}, nodes: make([]*recruit, meeting.Count),
+		taken: map[int32]*recruit{}, nodes: make([]*recruit, meeting.Count),
 	}
 	var secure *tls.Config
 	if meeting.TLS {
@@ -99,14 +100,9 @@ func Open(ctx context.Context, meeting Meeting) (*Nodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	var listeners []net.Listener
-	for _, at := range places {
-		l, err := net.Listen("tcp", at)
-		if err != nil {
-			auth.CloseAll(listeners)
-			return nil, fmt.Errorf("node 0 holds the rendezvous of the job, and cannot: %w; choose another port with --rendezvous, on all nodes", err)
-		}
-		listeners = append(listeners, l)
+	listeners, err := auth.ListenAll(places)
+	if err != nil {
+		return nil, fmt.Errorf("node 0 holds the rendezvous of the job, and cannot: %w; choose another port with --rendezvous, on all nodes", err)
 	}
 	m.gate = auth.NewGate(auth.GateConfig{Credentials: auth.Credentials{Key: meeting.Key}, TLS: secure, Check: m.check, Log: m.log})
 	m.gate.Open(listeners, m.pass, func(err error) { meeting.Log(err.Error()) })
@@ -125,7 +121,7 @@ func (m *Nodes) log(line string) {
 func (m *Nodes) check(h auth.Hello) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	from, taken := m.taken[h.From]
+	taken := m.taken[h.From]
 	switch {
 	case h.Role != auth.RoleAgent:
 		return fmt.Errorf("this is where nodes meet, and no place for a %s", h.Role)
@@ -137,27 +133,32 @@ func (m *Nodes) check(h auth.Hello) error {
 		return errors.New("node 0 holds the rendezvous itself")
 	case int(h.From) >= m.meeting.Count:
 		return fmt.Errorf("node 0 was started with --nnodes %d, so there is no node %d", m.meeting.Count, h.From)
-	case taken:
-		return fmt.Errorf("node %d has joined already, from %s: each node needs a --node-rank of its own", h.From, from)
+	case taken != nil:
+		return fmt.Errorf("node %d has joined already, from %v: each node needs a --node-rank of its own", h.From, taken.from)
 	}
 	return nil
 }
 
 // pass takes the connection of a node.
 func (m *Nodes) pass(conn net.Conn, h auth.Hello) {
+	r := &recruit{agent.NewNodeConn(talk.New(conn, m.meeting.Silence)), int(h.From), conn.LocalAddr(), conn.RemoteAddr()}
+	if m.admit(r) {
+		go m.hear(r)
+	} else {
+		go r.Close() // two came at the same time
+	}
+}
+
+// admit notes that a node has joined, unless another one has its number.
+func (m *Nodes) admit(r *recruit) bool {
 	m.mu.Lock()
-	_, taken := m.taken[h.From]
+	defer m.mu.Unlock()
 	m.found = true
-	if !taken {
-		m.taken[h.From] = conn.RemoteAddr().String()
+	if m.taken[int32(r.number)] != nil {
+		return false
 	}
-	m.mu.Unlock()
-	if taken {
-		conn.Close() // two came at the same time
-		return
-	}
-	r := &recruit{agent.NewNodeConn(talk.New(conn, m.meeting.Silence)), int(h.From), conn.LocalAddr()}
-	go m.hear(r)
+	m.taken[int32(r.number)] = r
+	return true
 }
 
 // hear waits for the first word of a node, and for what comes after it: that is the
@@ -268,7 +269,9 @@ func (m *Nodes) forget(r *recruit) {
 	go r.Close()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.taken, int32(r.number))
+	if m.taken[int32(r.number)] == r { // it may have come again before its first connection has ended
+		delete(m.taken, int32(r.number))
+	}
 }
 
 func (m *Nodes) missing() (list []int) {

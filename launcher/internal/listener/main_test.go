@@ -1,0 +1,9 @@
+package listener
+
+import (
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
+)
+
+func TestMain(m *testing.M) { testenv.Main(m, nil) }
