@@ -26,7 +26,7 @@ type site interface {
 	Signal(sig syscall.Signal)
 
 	// Rows returns what each rank tells of itself, in times of this host; the zero RankRow of one that has
-	// told nothing. It blocks for lookPatience at most.
+	// told nothing. It blocks for as long as an agent may take to answer.
 	Rows() []status.RankRow
 
 	// Measured returns what each rank has measured of connections and processors, and the kernel of each rank;

@@ -96,7 +96,7 @@ func (w *watch) tell() {
 	w.working.Go(func() { w.job.report(policy.Notice{Text: w.report()}) })
 }
 
-// views returns what all ranks do. It blocks for lookPatience where a host does not answer.
+// views returns what all ranks do. It blocks for as long as an agent may take to answer.
 func (w *watch) views() []stall.View {
 	views, _ := w.look()
 	return views

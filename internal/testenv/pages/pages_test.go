@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -179,6 +180,7 @@ func run(t *testing.T, bin, dir string, b pages.Block, commands, printed []strin
 		}
 		script.WriteString("wait\n")
 		cmd := exec.CommandContext(testenv.Context(t), "sh", "-c", script.String())
+		cmd.WaitDelay = 5 * time.Second // for what the commands have left behind with their output
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {

@@ -64,8 +64,9 @@ func (r *Site) question(kind talk.FrameKind, data []byte, patience time.Duration
 	return talk.Frame{}, false
 }
 
-// lookPatience is how long the agent of a host may take to say what its ranks do.
-const lookPatience = 2 * time.Second
+// answerPatience is how long the agent of a host may take to say what it has at hand: what its ranks do, or
+// its clock.
+const answerPatience = 2 * time.Second
 
 // looks are the answers of an agent to what its ranks do.
 type looks struct {
@@ -124,7 +125,7 @@ func (r *Site) Tables() [][]byte {
 
 // look asks the agent, with the data of a frameLook.
 func (r *Site) look(data []byte) ([]status.RankRow, []netstat.Measures, [][]byte) {
-	r.question(frameLook, data, lookPatience)
+	r.question(frameLook, data, answerPatience)
 	return r.looks.latest()
 }
 
@@ -160,10 +161,9 @@ func shift(row *status.RankRow, by time.Duration) {
 	}
 }
 
-// Of the questions about the timeline of a host: how long its agent may take to answer a ping, and to
-// send what a rank has recorded, and how many pings there are, of which the quickest counts.
+// Of the questions about the timeline of a host: how long its agent may take to send what a rank has
+// recorded, and how many pings there are, of which the quickest counts.
 const (
-	pingPatience   = 2 * time.Second
 	recordPatience = 30 * time.Second
 	pings          = 8
 )
@@ -186,7 +186,7 @@ func (r *Site) Clock() (timeline.Offset, bool) {
 	var all []timeline.Ping
 	for range pings {
 		sent, err := sys.Monotonic()
-		f, ok := r.question(framePing, nil, pingPatience)
+		f, ok := r.question(framePing, nil, answerPatience)
 		received, wrong := sys.Monotonic()
 		if err != nil || wrong != nil || !ok {
 			break
