@@ -10,6 +10,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/turns"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -348,4 +349,77 @@ func (g *Group) Subgroup(tag Tag, ranks ...Rank) (*Group, error) {
 		sub.scope = g.scopeOf(subgroupCall, tag)
 	}
 	return sub, err
+}
+
+// A tree is how something goes up from the members of a group to the first one and comes back
+// down: see topology.Tree. A member has a slot for each of its children, and one for its parent.
+type tree struct {
+	g        *Group
+	has      func(slot int) bool // something has come into a slot
+	upStop   func() error        // asked by waits for the children whether they should end
+	downStop func() error        // likewise for the parent
+}
+
+// A treeStage is how far a member has come.
+type treeStage int
+
+const (
+	gathering  treeStage = iota // waiting for the children
+	delivering                  // to the parent
+	awaiting                    // the result
+	spreading                   // the result to the children
+)
+
+func (t *tree) plant(g *Group, has func(slot int) bool) {
+	t.g, t.has = g, has
+	t.upStop, t.downStop = t.whyUp, t.whyDown
+}
+
+func (t *tree) parent() int { return t.g.near.Parent }
+
+func (t *tree) children() []int { return t.g.near.Children }
+
+// missing are the children from which nothing has come.
+func (t *tree) missing() []Rank {
+	var ranks []Rank
+	for slot, child := range t.children() {
+		if !t.has(slot) {
+			ranks = append(ranks, t.g.ranks[child])
+		}
+	}
+	return ranks
+}
+
+// whyUp and whyDown are like barrier.why.
+func (t *tree) whyUp() error {
+	return t.g.overWithout(t.missing)
+}
+
+func (t *tree) whyDown() error {
+	return t.g.overWithout(func() []Rank {
+		if t.has(topology.ParentSlot) {
+			return nil
+		}
+		return []Rank{t.g.ranks[t.parent()]}
+	})
+}
+
+// awaits returns the ranks that a member waits for in a stage, in the order of their notifications.
+func (t *tree) awaits(stage treeStage) (ranks []Rank) {
+	if stage == awaiting {
+		return []Rank{t.g.ranks[t.parent()]}
+	}
+	for _, child := range t.children() {
+		ranks = append(ranks, t.g.ranks[child])
+	}
+	return ranks
+}
+
+// tell posts a notification in the system segment of a member. Its error is for fault.
+func (g *Group) tell(member int, id notify.ID, v notify.Value) error {
+	way, err := g.p.route(g.ranks[member])
+	if err != nil {
+		return err
+	}
+	return way.Notify(g.p.internal, transport.Flag{Segment: g.p.lay.id, ID: id, Value: v})
 }

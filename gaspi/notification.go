@@ -7,6 +7,22 @@ import (
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
+// NotificationID names a notification of a segment, from 0.
+type NotificationID = notify.ID
+
+// Value is what a notification carries; never 0.
+type Value = notify.Value
+
+// A Notification is what a write posts when its data has arrived.
+type Notification struct {
+	ID    NotificationID
+	Value Value // must not be 0
+	// Add adds Value to the notification instead of overwriting it, so that
+	// several posts before a Reset are counted and none is lost. An extension of
+	// the standard.
+	Add bool
+}
+
 // Comparisons for WaitUntil.
 const (
 	Equal    = notify.Equal

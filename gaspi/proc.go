@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/detector"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
@@ -23,6 +24,9 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
+
+// Rank numbers a process of the job, from 0 to Size-1.
+type Rank = base.Rank
 
 // A Proc is one rank of a job. Init makes it, or Local.
 type Proc struct {

@@ -12,6 +12,34 @@ import (
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
+// SegmentID names a segment of a rank, from 0 to Config.Segments-1.
+type SegmentID = segment.ID
+
+// Span is a range of a local segment whose bounds have been checked.
+type Span = segment.Span
+
+// Element is what typed views and small reductions may consist of.
+type Element = segment.Element
+
+// A Remote is an address at a rank: a segment of that rank and an offset in it,
+// in bytes. Segment.At makes it; so may the program.
+type Remote struct {
+	Rank    Rank
+	Segment SegmentID
+	Offset  uint64
+}
+
+// String is the address as messages show it.
+func (r Remote) String() string {
+	return fmt.Sprintf("rank %d segment %d [%d]", r.Rank, r.Segment, r.Offset)
+}
+
+// Plus is the address n bytes further.
+func (r Remote) Plus(n uint64) Remote {
+	r.Offset += n
+	return r
+}
+
 // A Segment is memory of this rank that the ranks it is registered with may
 // write and read: bytes and an array of notifications. Other ranks may have
 // segments of other sizes under the same id.

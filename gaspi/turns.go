@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/turns"
 	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 	"github.com/gaspi-go/gaspi-go/notify"
@@ -217,3 +218,101 @@ func (e *exclusive) enter() bool { return e.taken.CompareAndSwap(0, 1) }
 
 // leave ends what enter began.
 func (e *exclusive) leave() { cpu.StoreRelease64(&e.taken, 0) }
+
+// A ballot finds the least vote of all members of a group, and is a barrier. It is
+// the runtime's own: it consists of notifications alone, up the tree and back down,
+// and has slots that nothing else uses. All state belongs to the caller whose turn
+// it is; see turns.
+//
+// Each slot is taken off the array by its reader before the reader sends what
+// follows from it, and written again only after that. So no vote is overwritten.
+type ballot struct {
+	tree
+	active bool
+	stage  treeStage
+	least  notify.Value
+	told   int // children that have the result
+}
+
+func newBallot(g *Group) *ballot {
+	b := &ballot{}
+	b.plant(g, func(slot int) bool { return g.p.system.Notifications().Load(b.id(g.index, slot)) != 0 })
+	return b
+}
+
+// id is the notification of a slot at a member whose index of the group is given.
+func (b *ballot) id(index, slot int) notify.ID {
+	return b.g.p.lay.groupSlot(index) + slotBallot + notify.ID(slot)
+}
+
+// run casts vote, which is not 0, and returns the least of all. When it ends early,
+// calling it again goes on, with the vote of the first call.
+func (b *ballot) run(ctx context.Context, vote notify.Value) (notify.Value, error) {
+	if !b.active {
+		b.active, b.stage, b.least, b.told = true, gathering, vote, 0
+	}
+	for b.active {
+		if err := b.step(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return b.least, nil
+}
+
+// step does one stage; an error leaves the rest of the stage to be done again.
+func (b *ballot) step(ctx context.Context) error {
+	array := b.g.p.system.Notifications()
+	switch b.stage {
+	case gathering:
+		first := b.id(b.g.index, 0)
+		if _, err := array.Wait(ctx, notify.Every(first, uint32(len(b.children()))), b.upStop, nil); err != nil {
+			return err
+		}
+		for c := range b.children() {
+			v, err := array.Reset(first + notify.ID(c))
+			if err != nil { // the Proc was closed meanwhile
+				return err
+			}
+			b.least = min(b.least, v)
+		}
+		b.stage = delivering
+		if b.g.me == 0 {
+			b.stage = spreading
+		}
+	case delivering:
+		if err := b.send(ctx, b.parent(), b.g.near.Slot); err != nil {
+			return err
+		}
+		b.stage = awaiting
+	case awaiting:
+		id := b.id(b.g.index, topology.ParentSlot)
+		if _, err := array.Wait(ctx, notify.Some(id, 1), b.downStop, nil); err != nil {
+			return err
+		}
+		v, err := array.Reset(id)
+		if err != nil { // the Proc was closed meanwhile
+			return err
+		}
+		b.least, b.stage = v, spreading
+	case spreading:
+		for ; b.told < len(b.children()); b.told++ {
+			if err := b.send(ctx, b.children()[b.told], topology.ParentSlot); err != nil {
+				return err
+			}
+		}
+		b.active = false
+	}
+	return nil
+}
+
+func (b *ballot) send(ctx context.Context, member, slot int) error {
+	return b.g.fault(ctx, b.g.ranks[member], b.g.tell(member, b.id(b.g.indexOf[member], slot), b.least))
+}
+
+// waitingFor is whom a ballot that ended early was waiting for.
+func (b *ballot) waitingFor() string {
+	if b.stage == awaiting {
+		return rankList([]Rank{b.g.ranks[b.parent()]})
+	}
+	return rankList(b.missing())
+}
