@@ -1,11 +1,7 @@
 package collectives
 
 import (
-	"fmt"
-
-	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
-	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // Element is what the operations of this package can combine: integers of every
@@ -60,39 +56,3 @@ const (
 // is for the call to say. Of a task that was started it is called in a goroutine of the team, where a
 // panic ends the program; see Config.Progress.
 type Func[T any] func(dst, a, b []T)
-
-// combinable returns why the operation of a task is nothing on its elements, or nil.
-func (task *Task) combinable() error {
-	if _, err := task.elem.Folds(task.op); err != nil || !task.isAverage() {
-		return err
-	}
-	switch op := task.call.Op; {
-	case op != schedule.AllReduce && op != schedule.ReduceScatter:
-		return fmt.Errorf("%w: %v has no average; only allreduce and reducescatter have", gaspi.ErrNotSupported, op)
-	case task.elem.Quotient() == nil:
-		return fmt.Errorf("%w: average of elements of type %v; it is for floating-point numbers", gaspi.ErrOutOfRange, task.elem.Type)
-	}
-	return nil
-}
-
-// isAverage reports whether sums of the task are divided.
-func (task *Task) isAverage() bool {
-	return task.op == Average && task.user == nil && task.call.Op.Reduces()
-}
-
-// divide makes averages of the sums of a run that is about to end: of all vectors, or of the block
-// of this member.
-func (r *run) divide() {
-	p := r.p
-	call, all := &p.call, r.exec.Results()
-	if call.Op == schedule.ReduceScatter {
-		all = all[:1] // further vectors are not results
-		if call.InPlace {
-			at, n := call.Block(p.t.me)
-			all = [][]byte{all[0][at*call.Element:][:n*call.Element]}
-		}
-	}
-	for _, sums := range all {
-		p.task.elem.Quotient()(sums, len(p.t.ranks))
-	}
-}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/loss"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/meeting"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/nap"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
 )
 
 // openMemory makes the control segment and the arena in it.
@@ -202,4 +204,126 @@ func (t *Team) newSegment(ctx context.Context, size uint64, alloc bool) (*gaspi.
 // ends first, the same call again goes on.
 func (t *Team) createSegment(ctx context.Context, size uint64, notifications uint32) (*gaspi.Segment, error) {
 	return t.proc.CreateSegment(ctx, gaspi.AnySegment, size, gaspi.Over(t.own), gaspi.WithNotifications(notifications))
+}
+
+// A holding is an Alloc or a Release. The team keeps one that ended early, and makes no
+// other call until the same call has ended it.
+type holding struct {
+	call  meeting.Word // meeting.Alloc or meeting.Release; 0 for none
+	size  uint64       // bytes that are to be allocated
+	alloc int          // that is released
+	met   bool         // all members have called it
+}
+
+// String is the call as messages show it.
+func (h holding) String() string {
+	if h.call == meeting.Alloc {
+		return fmt.Sprintf("alloc of %d bytes", h.size)
+	}
+	return fmt.Sprintf("release of allocation %d", h.alloc)
+}
+
+// hold meets all members in an Alloc or a Release, and returns why it cannot be done:
+// wrong, or something at another member.
+func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
+	before := t.early.held
+	h.met = before.met
+	switch {
+	case before == h && h.met:
+		return nil
+	case before == h:
+	case before.call != 0:
+		return unfinished(before)
+	default:
+		if err := t.between(ctx); err != nil {
+			return err
+		}
+	}
+	t.early.held = h
+	err := t.meet(ctx, h.call, h.String(), wrong)
+	t.early.held.met = err == nil
+	if err != nil && !nap.Ended(err) {
+		t.early.held = holding{}
+	}
+	return err
+}
+
+// Alloc makes a vector of n elements, zeroed, that all members of the team can
+// reach: operations use it, and any part of it, in place. T has no pointers. It is
+// collective, blocks, and takes a segment; n is the same on all members and at
+// least 1. Release gives it back. When ctx ends first, the same call made again goes on,
+// and others are refused until then.
+func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
+	if !t.engine.Enter() {
+		return nil, refused("alloc")
+	}
+	defer t.engine.Leave()
+	elem := element.Movable[T]()
+	h := holding{call: meeting.Alloc, size: uint64(max(n, 0)) * uint64(elem.Size)}
+	if err := t.hold(ctx, h, allocatable(elem, n)); err != nil {
+		return nil, teamError("alloc", t.lost(err))
+	}
+	seg, err := t.newSegment(ctx, h.size, true)
+	if !nap.Ended(err) {
+		t.early.held = holding{}
+	}
+	if err != nil {
+		return nil, teamError("alloc", t.lost(err))
+	}
+	t.heap.Add(seg, true)
+	t.resetting.segments.kept = true
+	return reduce.Of[T](seg.Bytes()), nil
+}
+
+// allocatable returns why n elements of a type cannot be allocated, or nil.
+func allocatable(elem element.Type, n int) error {
+	if n < 1 {
+		return fmt.Errorf("%w: %d elements; want at least 1", gaspi.ErrOutOfRange, n)
+	}
+	return elem.Check()
+}
+
+// Use makes operations use buffers in seg in place. seg was created over the
+// group of the team, or all ranks, and every member calls Use for its segment of
+// the same id, in the same order.
+func (t *Team) Use(seg *gaspi.Segment) error {
+	if !t.engine.Enter() {
+		return refused("use")
+	}
+	defer t.engine.Leave()
+	if t.closed {
+		return teamError("use", gaspi.ErrClosed)
+	}
+	t.heap.Add(seg, false)
+	return nil
+}
+
+// Release gives back what Alloc made; buf is all of it. It is collective and
+// blocks until all members have called it. When ctx ends first, the same call made again
+// goes on. Plans bound to it must not be used any
+// more, nor may buf.
+func Release[T any](ctx context.Context, t *Team, buf []T) error {
+	if !t.engine.Enter() {
+		return refused("release")
+	}
+	defer t.engine.Leave()
+	at := t.heap.Locate(reduce.BytesOf(buf))
+	if !t.heap.Owns(at) {
+		return teamError("release", fmt.Errorf("%w: the slice is not what Alloc of this team returned", gaspi.ErrNoSegment))
+	}
+	if err := t.hold(ctx, holding{call: meeting.Release, alloc: at.Number}, nil); err != nil {
+		return teamError("release", t.lost(err))
+	}
+	t.early.held = holding{}
+	return t.drop(at.Number)
+}
+
+// drop deletes an allocation, and the plans that use it.
+func (t *Team) drop(alloc int) error {
+	for k, p := range t.plans.byKey {
+		if k.in.Number == alloc || k.out.Number == alloc {
+			t.plans.forget(p)
+		}
+	}
+	return t.heap.Delete(alloc)
 }

@@ -1,9 +1,14 @@
 package collectives
 
 import (
+	"context"
+	"fmt"
 	"hash/fnv"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/meeting"
+	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/nap"
 )
 
 // operations holds the calls of a team: how many there were, which are under way, and which were
@@ -70,75 +75,6 @@ func (o *operations) notes() []agreement.Note {
 		all[i].Meetings = o.met
 	}
 	return all
-}
-
-// begin numbers a call and begins it as soon as there is room.
-func (o *operations) begin(r *run, task *Task) {
-	r.call, r.err, r.state = o.next(r.p.sign, r.p.prog.Eager()), nil, queued
-	r.clock.start(r)
-	r.handle.renew()
-	r.bind(task)
-	if len(o.waiting) > 0 || !o.hasRoom(r.p) {
-		o.waiting = append(o.waiting, r)
-		return
-	}
-	o.activate(r)
-}
-
-// hasRoom reports whether a run of p can begin: p has no other under way, and fewer than Window calls
-// are. Of agreements, those after the earliest under way count whether they have ended or not: see
-// agreement.Begin.
-func (o *operations) hasRoom(p *Plan) bool {
-	if p.busy != nil || len(o.active) >= agreement.Window {
-		return false
-	}
-	if p.agreed {
-		return true
-	}
-	for _, r := range o.active {
-		if r.state == agreeing {
-			return o.agreed-r.agree.Number() < agreement.Window
-		}
-	}
-	return true
-}
-
-// activate begins a run for which there is room.
-func (o *operations) activate(r *run) {
-	p := r.p
-	p.busy = r
-	r.exec.Begin(r.call)
-	e := o.entry(r.call)
-	e.p, e.call = p, r.call
-	r.state = going
-	if !p.agreed {
-		r.state = agreeing
-		r.agree = agreement.Begin(o.agreed, p.note(r.call))
-		o.agreed++
-	}
-	o.active = append(o.active, r)
-}
-
-// admit begins what has waited for room. The order of calls is kept.
-func (o *operations) admit() {
-	for len(o.waiting) > 0 && o.hasRoom(o.waiting[0].p) {
-		r := o.waiting[0]
-		o.waiting = o.waiting[1:]
-		o.activate(r)
-	}
-}
-
-// end ends all calls with err. The next call has the number of the earliest of them: none begins
-// before the team was reset, and Reset says by it where this member has stopped.
-func (o *operations) end(err error) {
-	o.calls = o.first()
-	for _, r := range o.active {
-		r.end(err)
-	}
-	for _, r := range o.waiting {
-		r.end(err)
-	}
-	o.active, o.waiting, o.meeting = nil, nil, nil
 }
 
 // entry returns the entry for a call that is begun now: that of its number or, if a call under way has
@@ -222,16 +158,69 @@ func (e *interrupted) none() bool {
 	return e.single == nil && e.plan == nil && e.lengths == nil && e.held.call == 0
 }
 
-// hindered returns why a call cannot be begun whose plan has that key: another one
-// ended early while members told each other lengths, or agreed on it.
-func (t *Team) hindered(k key) error {
-	switch {
-	case t.early.lengths != nil:
-		return unfinished(&t.early.lengths.task)
-	case t.early.held.call != 0:
-		return unfinished(t.early.held)
-	case t.early.plan != nil && t.early.plan.key != k:
-		return unfinished(&t.early.plan.task)
+// All that members do together beside operations, they do in meetings: see package meeting. A meeting
+// has a number among the calls of the team. A member that waits in one therefore finds out, as one that
+// waits in an operation does, that another member has made another call instead.
+
+// meet makes sure that all members are in the same call, which a word and a text name, and have
+// nothing against it: wrong is what this one has, or nil. It is collective, and blocks. When ctx
+// ends first, the same call again goes on. Any other error is one at all members, and the team
+// is unusable unless it says that some member cannot take part.
+func (t *Team) meet(ctx context.Context, call meeting.Word, text string, wrong error) error {
+	if t.ops.meeting == nil {
+		t.ops.meetNext(t.me, text)
 	}
-	return nil
+	say := t.says(call)
+	if wrong != nil {
+		say = say.Decline()
+	}
+	heard, err := t.patience(t.stalled).Talk(ctx, t.own, say)
+	switch {
+	case nap.Ended(err):
+		return err
+	case err != nil:
+		return t.fail(err)
+	case !heard.Of(call), !heard.Alike() && !heard.Declined():
+		return t.fail(t.mismatch(ctx, t.unnamed()))
+	}
+	t.ops.endMeeting()
+	if wrong == nil && heard.Declined() {
+		wrong = errUnable
+	}
+	return wrong
+}
+
+// says returns what this member says of the meeting under way, which call holds.
+func (t *Team) says(call meeting.Word) meeting.Word {
+	n := t.ops.meeting
+	return meeting.Say(call, n.Call, n.Signature, t.resetting.segments.count)
+}
+
+// patience returns the patience of this member in a call that ends with the error that stalled returns.
+func (t *Team) patience(stalled func(context.Context) error) meeting.Patience {
+	return meeting.Patience{Limit: t.member.Patience, Stalled: stalled}
+}
+
+// unnamed is the error of a meeting in which members were in different calls, if it is not known
+// which.
+func (t *Team) unnamed() error {
+	return fmt.Errorf("%w: this rank called %s as call %d of the team, and another member another call; the team is unusable until Reset",
+		gaspi.ErrMismatch, t.ops.meeting.Text, t.ops.meeting.Call+1)
+}
+
+// between finishes what is under way before members meet, and returns why they cannot. It blocks
+// until all members have begun what this one has.
+func (t *Team) between(ctx context.Context) error {
+	switch {
+	case t.closed:
+		return gaspi.ErrClosed
+	case t.broken != nil:
+		return t.unusable()
+	case t.early.single != nil:
+		return unfinished(&t.early.single.p.task)
+	}
+	if err := t.hindered(key{}); err != nil {
+		return err
+	}
+	return t.drain(ctx)
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/codec"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
-	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
 
 // An Option changes how an operation is done. All members pass the same.
@@ -183,26 +181,6 @@ func (s Status) Ranks() []int {
 		}
 	}
 	return ranks
-}
-
-// kept is how many of n elements a threshold keeps: ceil(fraction x n).
-func kept(n int, fraction float64) int {
-	if fraction == 0 {
-		return n
-	}
-	return min(n, int(math.Ceil(fraction*float64(n))))
-}
-
-// limit applies the thresholds of a task's options to it, once.
-func (t *Team) limit(task *Task) {
-	if task.limited {
-		return
-	}
-	task.limited, task.of = true, task.call.Count
-	task.call.Count = kept(task.of, task.call.Options.Threshold)
-	if f := task.call.Options.Engaged; f > 0 && task.call.Root >= 0 && task.call.Root < t.Size() {
-		task.call.Engaged = algorithms.Engage(t.Size(), task.call.Root, f)
-	}
 }
 
 // statusOf is the status of the calls of a plan, nothing if there is none.

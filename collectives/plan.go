@@ -5,13 +5,14 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"iter"
+	"log/slog"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/logging"
 	"github.com/gaspi-go/gaspi-go/internal/nap"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
@@ -41,15 +42,6 @@ type Plan struct {
 	busy   *run // under way
 	early  bool // Run ended before the run did
 	run    run  // of single calls, or of the plan's own Start
-}
-
-// repeat is for Team.again, which finds out quickly whether a single call is like those of a plan.
-type repeat struct {
-	optionless bool   // those calls have no options
-	glance     glance // zero if again does not serve them
-	in, out    *byte  // where their buffers begin, if peers can reach them
-
-	inBytes, outBytes int // of their buffers
 }
 
 // newPlan makes the plan of a task. It is the same on all members.
@@ -91,6 +83,22 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 		p.name = t.member.Timeline.Named(task.String() + " by " + p.variant.String())
 	}
 	return p, nil
+}
+
+// infoPlans is how many plans of a team are logged at the level of information; later ones are at that
+// of debugging.
+const infoPlans = 16
+
+// logChoice says at the first member which algorithm a new plan has.
+func (t *Team) logChoice(p *Plan) {
+	level := slog.LevelDebug
+	if t.me == 0 && len(t.plans.byKey) < infoPlans {
+		level = slog.LevelInfo
+	}
+	log := t.proc.Config().Log.With(logging.Part, logging.Collectives, "rank", t.proc.Rank())
+	if ctx := context.Background(); log.Enabled(ctx, level) {
+		log.Log(ctx, level, "gaspi: chose an algorithm", "call", p.task.String(), "members", len(t.ranks), "algorithm", p.variant.String())
+	}
 }
 
 // binding is what the plan's executable is made of, but for the memory that is claimed for it.
@@ -311,63 +319,4 @@ func (p *Plan) text() string {
 // note is what this member says of its call of that number.
 func (p *Plan) note(call uint64) agreement.Note {
 	return agreement.Note{Call: call, Signature: p.sign, Member: p.t.me, Text: p.text()}
-}
-
-// A planCache holds the plans of a team.
-type planCache struct {
-	byKey map[key]*Plan
-	last  *Plan // of the last single call
-	made  int   // plans of NewPlan so far
-
-	counters counters // of the calls of all plans, also of those that were dropped
-}
-
-// forget drops a plan. Its place in the arena is free after the next sweep.
-func (c *planCache) forget(p *Plan) {
-	p.claim.Release()
-	delete(c.byKey, p.key)
-	if c.last == p {
-		c.last = nil
-	}
-}
-
-// forgetSingle drops the plans of single calls.
-func (c *planCache) forgetSingle() {
-	for _, p := range c.byKey {
-		if !p.pinned {
-			c.forget(p)
-		}
-	}
-}
-
-// first returns a number that only the same plans of NewPlan have, of the first n that were made.
-func (c *planCache) first(n int) uint64 {
-	var sum uint64
-	for k, p := range c.byKey {
-		if k.plan > 0 && k.plan <= n {
-			sum += p.sign // which has the number of the plan in it
-		}
-	}
-	return sum ^ sum>>32
-}
-
-// keepFirst drops all plans of NewPlan but the first n that were made.
-func (c *planCache) keepFirst(n int) {
-	for k, p := range c.byKey {
-		if k.plan > n {
-			c.forget(p)
-		}
-	}
-	c.made = n
-}
-
-// claims returns the claims of all plans.
-func (c *planCache) claims() iter.Seq[*memory.Claim] {
-	return func(yield func(*memory.Claim) bool) {
-		for _, p := range c.byKey {
-			if !yield(&p.claim) {
-				return
-			}
-		}
-	}
 }

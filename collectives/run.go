@@ -3,9 +3,6 @@ package collectives
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
@@ -49,8 +46,84 @@ func (r *run) prepare(p *Plan) {
 	r.exec.Prepare(&p.t.member, &p.prog)
 }
 
+// begin numbers a call and begins it as soon as there is room.
+func (o *operations) begin(r *run, task *Task) {
+	r.call, r.err, r.state = o.next(r.p.sign, r.p.prog.Eager()), nil, queued
+	r.clock.start(r)
+	r.handle.renew()
+	r.bind(task)
+	if len(o.waiting) > 0 || !o.hasRoom(r.p) {
+		o.waiting = append(o.waiting, r)
+		return
+	}
+	o.activate(r)
+}
+
 // bind takes the caller's buffers.
 func (r *run) bind(task *Task) { r.exec.Bind(task.in, task.out, task.extra, task.user) }
+
+// hasRoom reports whether a run of p can begin: p has no other under way, and fewer than Window calls
+// are. Of agreements, those after the earliest under way count whether they have ended or not: see
+// agreement.Begin.
+func (o *operations) hasRoom(p *Plan) bool {
+	if p.busy != nil || len(o.active) >= agreement.Window {
+		return false
+	}
+	if p.agreed {
+		return true
+	}
+	for _, r := range o.active {
+		if r.state == agreeing {
+			return o.agreed-r.agree.Number() < agreement.Window
+		}
+	}
+	return true
+}
+
+// activate begins a run for which there is room.
+func (o *operations) activate(r *run) {
+	p := r.p
+	p.busy = r
+	r.exec.Begin(r.call)
+	e := o.entry(r.call)
+	e.p, e.call = p, r.call
+	r.state = going
+	if !p.agreed {
+		r.state = agreeing
+		r.agree = agreement.Begin(o.agreed, p.note(r.call))
+		o.agreed++
+	}
+	o.active = append(o.active, r)
+}
+
+// admit begins what has waited for room. The order of calls is kept.
+func (o *operations) admit() {
+	for len(o.waiting) > 0 && o.hasRoom(o.waiting[0].p) {
+		r := o.waiting[0]
+		o.waiting = o.waiting[1:]
+		o.activate(r)
+	}
+}
+
+// end ends all calls with err. The next call has the number of the earliest of them: none begins
+// before the team was reset, and Reset says by it where this member has stopped.
+func (o *operations) end(err error) {
+	o.calls = o.first()
+	for _, r := range o.active {
+		r.end(err)
+	}
+	for _, r := range o.waiting {
+		r.end(err)
+	}
+	o.active, o.waiting, o.meeting = nil, nil, nil
+}
+
+// alone numbers the call of a run that has nothing beside it, before exec.Run.
+func (r *run) alone() {
+	r.call, r.err = r.p.t.ops.next(r.p.sign, r.p.prog.Eager()), nil
+	r.clock.start(r)
+	r.p.t.ops.recent.add(r)
+}
 
 // end takes a run out of the way.
 func (r *run) end(err error) {
@@ -127,6 +200,23 @@ func (r *run) advance(ctx context.Context) (moved bool, err error) {
 	return moved || did, err
 }
 
+// divide makes averages of the sums of a run that is about to end: of all vectors, or of the block
+// of this member.
+func (r *run) divide() {
+	p := r.p
+	call, all := &p.call, r.exec.Results()
+	if call.Op == schedule.ReduceScatter {
+		all = all[:1] // further vectors are not results
+		if call.InPlace {
+			at, n := call.Block(p.t.me)
+			all = [][]byte{all[0][at*call.Element:][:n*call.Element]}
+		}
+	}
+	for _, sums := range all {
+		p.task.elem.Quotient()(sums, len(p.t.ranks))
+	}
+}
+
 // look reports whether some operation can go on.
 func (t *Team) look() bool {
 	for _, r := range t.ops.active {
@@ -158,28 +248,27 @@ func (t *Team) finish(ctx context.Context, r *run) error {
 	}
 }
 
-// try makes progress without waiting. When it has found nothing to do for the patience of the
-// team, it looks for a reason.
-func (t *Team) try() error {
-	moved, err := t.progress(endedContext)
-	now := time.Now()
-	switch {
-	case moved || err != nil:
-		t.idle = time.Time{}
-		return err
-	case t.idle.IsZero():
-		t.idle = now
-	case now.Sub(t.idle) >= t.member.Patience:
-		t.idle = now
-		if err := t.stalled(t.member.NapOf(context.Background(), tryMost)); !nap.Ended(err) {
-			return err
+// slowly goes on, the way all others go, with a run that something has stopped in exec.Run.
+func (r *run) slowly(ctx context.Context) error {
+	t := r.p.t
+	defer t.recordCall(r.p.name, t.member.Timeline.Begin())
+	r.state, r.p.busy = going, r
+	r.handle.renew()
+	t.ops.active = append(t.ops.active, r)
+	return t.complete(ctx, r)
+}
+
+// complete is finish for a single call, which another one goes on with if ctx ends
+// first.
+func (t *Team) complete(ctx context.Context, r *run) error {
+	if err := t.finish(ctx, r); err != nil {
+		if in, out := r.exec.Buffers(); r.state != ended {
+			t.early.single, t.early.in, t.early.out = r, start(in), start(out)
 		}
+		return r.failed(err)
 	}
 	return nil
 }
-
-// tryMost is how long Test may wait for room in the queue when it looks for a reason.
-const tryMost = time.Millisecond
 
 // drain makes progress until nothing is under way.
 func (t *Team) drain(ctx context.Context) error {
@@ -232,73 +321,4 @@ func (t *Team) alone() *run {
 		}
 	}
 	return nil
-}
-
-// place says which operation this is and how far it is.
-func (r *run) place() string {
-	if r.state == ended {
-		return fmt.Sprintf("call %d of the team", r.call+1)
-	}
-	done, all := r.exec.Steps()
-	return fmt.Sprintf("call %d of the team, %v, step %d of %d", r.call+1, r.p.variant, done, all)
-}
-
-// waitingFor returns a text that names the ranks a run waits for.
-func (r *run) waitingFor() string {
-	if r.state == queued {
-		return "an earlier operation of the team"
-	}
-	var names []string
-	for _, i := range r.awaited() {
-		names = append(names, fmt.Sprintf("rank %d", r.p.t.ranks[i]))
-	}
-	if r.state == agreeing {
-		names = append(names, "to agree on the call")
-	}
-	return strings.Join(names, ", ")
-}
-
-// awaited returns the members that the run waits for.
-func (r *run) awaited() []int {
-	t := r.p.t
-	switch r.state {
-	case queued:
-		return nil
-	case agreeing:
-		if r.agree.Arrived(t.mail) {
-			return nil
-		}
-		return []int{r.agree.Awaited(t.mail)}
-	}
-	return r.writers()
-}
-
-// writers returns the members whose posts the run waits for.
-func (r *run) writers() []int {
-	return r.posters(r.exec.Awaited())
-}
-
-// posters returns the other members that post any of those slots at this one. Only their own
-// schedules say so, which are made here for the purpose.
-func (r *run) posters(slots []int32) []int {
-	p := r.p
-	var posters []int
-	for i := range p.t.ranks {
-		s := schedule.Build(&p.call.Call, i, p.variant.Emitter())
-		if i != p.t.me && s.Posts(p.t.me, slots) {
-			posters = append(posters, i)
-		}
-	}
-	return posters
-}
-
-// awaitedSlots returns what tells apart for whom the run waits: slots, or the member that it agrees with.
-func (r *run) awaitedSlots() []int32 {
-	switch r.state {
-	case queued:
-		return nil
-	case agreeing:
-		return []int32{int32(r.agree.Awaited(r.p.t.mail))}
-	}
-	return r.exec.Awaited()
 }

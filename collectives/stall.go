@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/nap"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // stallCheck is how long a sleep lasts before its reason is looked for, in a team of
@@ -92,6 +94,33 @@ func (t *Team) outrun() (a, b agreement.Note, differ bool) {
 		}
 	}
 	return a, b, false
+}
+
+// mismatchRows is how often a member tells the others its calls, to find out which two do not
+// match. All know that some do.
+const mismatchRows = 8
+
+// mismatch returns the error of a meeting, or of an agreement, in which members were in different
+// calls. It names two of them, unless ctx ends first; then it is unnamed.
+func (t *Team) mismatch(ctx context.Context, unnamed error) error {
+	for range mismatchRows {
+		err := t.stalled(ctx)
+		for range t.ranks { // each tells its calls about once meanwhile
+			if err != nil || t.control.WaitFunc(t.member.Nap(ctx), t.mail.Pending) != nil {
+				break
+			}
+			if err = t.verdict(); err == nil {
+				err = t.differing(ctx)
+			}
+		}
+		switch {
+		case err != nil && !nap.Ended(err):
+			return err
+		case ctx.Err() != nil:
+			return unnamed
+		}
+	}
+	return unnamed
 }
 
 // strayed returns the error of a run in which something arrived that its sender has sent in another
@@ -261,4 +290,73 @@ func (w *longWait) end() {
 	if w.ended != nil {
 		w.ended()
 	}
+}
+
+// place says which operation this is and how far it is.
+func (r *run) place() string {
+	if r.state == ended {
+		return fmt.Sprintf("call %d of the team", r.call+1)
+	}
+	done, all := r.exec.Steps()
+	return fmt.Sprintf("call %d of the team, %v, step %d of %d", r.call+1, r.p.variant, done, all)
+}
+
+// waitingFor returns a text that names the ranks a run waits for.
+func (r *run) waitingFor() string {
+	if r.state == queued {
+		return "an earlier operation of the team"
+	}
+	var names []string
+	for _, i := range r.awaited() {
+		names = append(names, fmt.Sprintf("rank %d", r.p.t.ranks[i]))
+	}
+	if r.state == agreeing {
+		names = append(names, "to agree on the call")
+	}
+	return strings.Join(names, ", ")
+}
+
+// awaited returns the members that the run waits for.
+func (r *run) awaited() []int {
+	t := r.p.t
+	switch r.state {
+	case queued:
+		return nil
+	case agreeing:
+		if r.agree.Arrived(t.mail) {
+			return nil
+		}
+		return []int{r.agree.Awaited(t.mail)}
+	}
+	return r.writers()
+}
+
+// writers returns the members whose posts the run waits for.
+func (r *run) writers() []int {
+	return r.posters(r.exec.Awaited())
+}
+
+// posters returns the other members that post any of those slots at this one. Only their own
+// schedules say so, which are made here for the purpose.
+func (r *run) posters(slots []int32) []int {
+	p := r.p
+	var posters []int
+	for i := range p.t.ranks {
+		s := schedule.Build(&p.call.Call, i, p.variant.Emitter())
+		if i != p.t.me && s.Posts(p.t.me, slots) {
+			posters = append(posters, i)
+		}
+	}
+	return posters
+}
+
+// awaitedSlots returns what tells apart for whom the run waits: slots, or the member that it agrees with.
+func (r *run) awaitedSlots() []int32 {
+	switch r.state {
+	case queued:
+		return nil
+	case agreeing:
+		return []int32{int32(r.agree.Awaited(r.p.t.mail))}
+	}
+	return r.exec.Awaited()
 }

@@ -1,18 +1,18 @@
 package collectives
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
-	"github.com/gaspi-go/gaspi-go/collectives/internal/memory"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
 
 // A Task is one rank's part in a collective operation: what to do, and with which
@@ -30,58 +30,6 @@ type Task struct {
 	limited bool     // the thresholds of the options are applied
 	of      int      // elements of the vector before they were
 	err     error
-}
-
-// A key says which plan serves a task. It is alike on all members for calls that
-// match.
-type key struct {
-	call    choice.Key
-	fold    Op
-	user    bool
-	elem    element.Type
-	in, out memory.Location
-	plan    int // number of a plan of its own, 0 for single calls
-}
-
-func (task *Task) key(t *Team) key {
-	k := key{call: task.call.Key(), fold: task.op, user: task.user != nil, elem: task.elem}
-	if !t.heap.Empty() {
-		k.in, k.out = t.places(task)
-	}
-	return k
-}
-
-// plain reports whether the buffers are where peers cannot reach them.
-func (k *key) plain() bool { return k.in.Number == 0 && k.out.Number == 0 }
-
-// places are where the buffers of a task lie, nowhere unless both lie in
-// allocations: peers could not reach the other. It is the same on all members that
-// pass buffers alike, also where some have nothing to give or to get: then it is nowhere.
-func (t *Team) places(task *Task) (in, out memory.Location) {
-	if task.call.Count == 0 && task.call.Counts == nil {
-		return memory.Location{}, memory.Location{}
-	}
-	out = t.heap.Locate(task.out)
-	if op := task.call.Op; op == schedule.Broadcast || task.call.InPlace && op != schedule.AllToAll {
-		return out, out // all have what it is part of
-	}
-	if in = t.heap.Locate(task.in); in.Number == 0 || out.Number == 0 || t.someEmpty(task) {
-		return memory.Location{}, memory.Location{}
-	}
-	return in, out
-}
-
-// someEmpty reports whether some member has no block to give or to get, and so
-// cannot show where its buffer lies.
-func (t *Team) someEmpty(task *Task) bool {
-	c := task.call
-	c.Size = len(t.ranks)
-	for r := range t.ranks {
-		if c.Counts != nil && (c.InLen(r) == 0 && c.Op != schedule.Scatter || c.OutLen(r) == 0 && c.Op != schedule.Gather) {
-			return true
-		}
-	}
-	return false
 }
 
 // String is the call as messages show it: "allreduce (sum of 10 float64)".
@@ -171,6 +119,26 @@ func (t *Team) doNew(ctx context.Context, task *Task) error {
 	return err
 }
 
+// limit applies the thresholds of a task's options to it, once.
+func (t *Team) limit(task *Task) {
+	if task.limited {
+		return
+	}
+	task.limited, task.of = true, task.call.Count
+	task.call.Count = kept(task.of, task.call.Options.Threshold)
+	if f := task.call.Options.Engaged; f > 0 && task.call.Root >= 0 && task.call.Root < t.Size() {
+		task.call.Engaged = algorithms.Engage(t.Size(), task.call.Root, f)
+	}
+}
+
+// kept is how many of n elements a threshold keeps: ceil(fraction x n).
+func kept(n int, fraction float64) int {
+	if fraction == 0 {
+		return n
+	}
+	return min(n, int(math.Ceil(fraction*float64(n))))
+}
+
 // doSlow is do where something is in the way.
 func (t *Team) doSlow(ctx context.Context, task *Task) error {
 	if err := t.usable(task); err != nil {
@@ -190,41 +158,6 @@ func (t *Team) doSlow(ctx context.Context, task *Task) error {
 	}
 	t.early.single, t.early.in, t.early.out = nil, nil, nil
 	return nil
-}
-
-// plan is the plan of a single call.
-func (t *Team) plan(ctx context.Context, task *Task) (*Plan, error) {
-	k := task.key(t)
-	if err := cmp.Or(t.hindered(k), task.room(t)); err != nil {
-		return nil, err
-	}
-	if t.plans.last != nil && t.plans.last.key == k {
-		return t.plans.last, nil
-	}
-	p := t.plans.byKey[k]
-	if p == nil {
-		if err := task.check(t); err != nil {
-			return nil, err
-		}
-		made, err := t.newPlan(ctx, task, k)
-		if err != nil {
-			return nil, err
-		}
-		made.task.in, made.task.out, made.task.extra = nil, nil, make([][]byte, len(task.extra))
-		if task.call.Counts == nil && task.user == nil && len(task.extra) == 0 {
-			made.repeat.optionless = task.call.Options == (choice.Settings{})
-			made.repeat.glance = glanceOf(task.call.Op, task.call.InPlace, task.op, task.call.Root, reduce.TypeWordOf(task.elem.Type))
-			made.repeat.inBytes, made.repeat.outBytes = len(task.in), len(task.out)
-		}
-		t.plans.byKey[k] = made
-		p = made
-	}
-	t.plans.last = p
-	p.repeat.in, p.repeat.out = nil, nil
-	if !p.plain() {
-		p.repeat.in, p.repeat.out = start(task.in), start(task.out)
-	}
-	return p, nil
 }
 
 // check returns what is wrong with a task before it is planned.
@@ -249,6 +182,25 @@ func (task *Task) check(t *Team) error {
 		return fmt.Errorf("%w: %w", gaspi.ErrOutOfRange, err)
 	}
 	return task.room(t)
+}
+
+// combinable returns why the operation of a task is nothing on its elements, or nil.
+func (task *Task) combinable() error {
+	if _, err := task.elem.Folds(task.op); err != nil || !task.isAverage() {
+		return err
+	}
+	switch op := task.call.Op; {
+	case op != schedule.AllReduce && op != schedule.ReduceScatter:
+		return fmt.Errorf("%w: %v has no average; only allreduce and reducescatter have", gaspi.ErrNotSupported, op)
+	case task.elem.Quotient() == nil:
+		return fmt.Errorf("%w: average of elements of type %v; it is for floating-point numbers", gaspi.ErrOutOfRange, task.elem.Type)
+	}
+	return nil
+}
+
+// isAverage reports whether sums of the task are divided.
+func (task *Task) isAverage() bool {
+	return task.op == Average && task.user == nil && task.call.Op.Reduces()
 }
 
 // room returns why the root's result of a Reduce does not fit, which nobody else
@@ -301,6 +253,12 @@ func isInPlace[T any](task *Task, t *Team, long, block []T) bool {
 	}
 	off, n := task.call.Block(t.me)
 	return same(block, long[off:off+n])
+}
+
+// aliased reports whether a block is the i-th of its kind in a longer vector.
+func aliased(long, block []byte, i int) bool {
+	at := i * len(block)
+	return len(block) > 0 && at < len(long) && &long[at] == &block[0]
 }
 
 // same reports whether two slices are the same memory. Of empty ones it says
