@@ -109,7 +109,7 @@ func (c *agreement) tell(v notify.Value, in ...int) {
 
 func (c *agreement) post(part, m int, v notify.Value) {
 	p := c.g.p
-	p.tell(c.g.ranks[m], transport.Flag{Segment: p.lay.id, ID: p.lay.consentSlot(c.g.indexOf[m], part, c.g.me), Value: v})
+	p.tell(c.g.ranks[m], transport.Flag{Segment: p.lay.ID, ID: p.lay.ConsentSlot(c.g.indexOf[m], part, c.g.me), Value: v})
 }
 
 // ended reports whether nothing of member m arrives any more.
@@ -120,7 +120,7 @@ func (c *agreement) ended(m int) bool {
 // await returns what member m tells in a part, 0 if it has ended instead.
 func (c *agreement) await(ctx context.Context, part, m int) (notify.Value, error) {
 	p, array := c.g.p, c.g.p.system.Notifications()
-	id := p.lay.consentSlot(c.g.index, part, m)
+	id := p.lay.ConsentSlot(c.g.index, part, m)
 	there := func() bool {
 		ended := c.ended(m) // before the look, since nothing arrives after the end
 		return array.Load(id) != 0 || ended
@@ -159,7 +159,7 @@ func (c *agreement) apart() (consent.Split, bool) {
 	}
 	for m := range c.g.ranks {
 		for part := range consent.Parts {
-			if v := p.system.Notifications().Load(p.lay.consentSlot(c.g.index, part, m)); v != 0 && v&consent.Flagged == 0 {
+			if v := p.system.Notifications().Load(p.lay.ConsentSlot(c.g.index, part, m)); v != 0 && v&consent.Flagged == 0 {
 				return c.toldBy(m, v), true
 			}
 		}

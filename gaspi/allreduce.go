@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/layout"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
@@ -272,8 +273,8 @@ const slotAccumulator = topology.ParentSlot + 1
 // slot is this rank's slot i.
 func (v *vectorOp) slot(i int) []byte {
 	p := v.g.p
-	at := p.lay.groupAt(v.g.index) + uint64(i)*p.lay.vectorSlot
-	b, err := p.system.Bytes(at, p.lay.vectorSlot)
+	at := p.lay.GroupAt(v.g.index) + uint64(i)*p.lay.VectorSlot
+	b, err := p.system.Bytes(at, p.lay.VectorSlot)
 	if err != nil {
 		panic(err) // the layout places every slot in the segment
 	}
@@ -327,20 +328,20 @@ func (v *vectorOp) send(ctx context.Context, from, member, to int) error {
 	if err != nil {
 		return v.g.fault(ctx, v.g.ranks[member], err)
 	}
-	src, err := p.system.Span(p.lay.groupAt(v.g.index)+uint64(from)*p.lay.vectorSlot, uint64(vectorHeader+v.bytes()))
+	src, err := p.system.Span(p.lay.GroupAt(v.g.index)+uint64(from)*p.lay.VectorSlot, uint64(vectorHeader+v.bytes()))
 	if err != nil {
 		return err
 	}
 	index := v.g.indexOf[member]
-	dst := transport.Addr{Segment: p.lay.id, Offset: p.lay.groupAt(index) + uint64(to)*p.lay.vectorSlot}
-	flag := transport.Flag{Segment: p.lay.id, ID: p.lay.groupSlot(index) + slotVector + notify.ID(to), Value: v.epoch}
+	dst := transport.Addr{Segment: p.lay.ID, Offset: p.lay.GroupAt(index) + uint64(to)*p.lay.VectorSlot}
+	flag := transport.Flag{Segment: p.lay.ID, ID: p.lay.GroupSlot(index) + layout.Vector + notify.ID(to), Value: v.epoch}
 	return v.g.fault(ctx, v.g.ranks[member], link.PutNotify(p.internal, dst, src, flag))
 }
 
 // await waits until count slots from first have been written.
 func (v *vectorOp) await(ctx context.Context, first, count uint32, stop func() error) error {
 	p := v.g.p
-	id := p.lay.groupSlot(v.g.index) + slotVector + notify.ID(first)
+	id := p.lay.GroupSlot(v.g.index) + layout.Vector + notify.ID(first)
 	_, err := p.system.Notifications().Wait(ctx, notify.EveryUntil(id, count, notify.Reached, v.epoch), stop, &v.waits)
 	if v.waits.Load() > 0 {
 		v.account()
@@ -366,7 +367,7 @@ func (v *vectorOp) account() {
 
 func (v *vectorOp) written(slot int) bool {
 	p := v.g.p
-	id := p.lay.groupSlot(v.g.index) + slotVector + notify.ID(slot)
+	id := p.lay.GroupSlot(v.g.index) + layout.Vector + notify.ID(slot)
 	_, there, _ := p.system.Notifications().Try(notify.Until(id, notify.Reached, v.epoch))
 	return there
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/layout"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -76,13 +77,6 @@ func newBarrier(g *Group, slot notify.ID, spent *atomic.Int64) *barrier {
 	return b
 }
 
-// The notifications of a barrier: of the signals, and of a member that ends the barrier because
-// another one has left.
-const (
-	slotLeft     = topology.BarrierSlots
-	barrierSlots = slotLeft + 1
-)
-
 // plan makes the rounds. In a round a member sends all its signals and then waits.
 func (b *barrier) plan() {
 	g := b.g
@@ -107,14 +101,14 @@ func (g *Group) contact() {
 	for m := range topology.Successors(g.me, len(g.ranks)) {
 		r := g.ranks[m]
 		if p.hosts.On(r) != p.hosts.On(p.rank) && p.links[r].Load() == nil {
-			p.tellLater(r, transport.Flag{Segment: p.lay.id, ID: p.lay.contactSlot(), Value: 1})
+			p.tellLater(r, transport.Flag{Segment: p.lay.ID, ID: p.lay.ContactSlot(), Value: 1})
 		}
 	}
 }
 
 // slotAt is the first notification of the barrier at a member.
 func (b *barrier) slotAt(member int) notify.ID {
-	return b.g.p.lay.groupSlot(b.g.indexOf[member]) + b.slot
+	return b.g.p.lay.GroupSlot(b.g.indexOf[member]) + b.slot
 }
 
 // run does one barrier, or goes on with the one that ended early. op is the name
@@ -166,7 +160,7 @@ func (b *barrier) signal(ctx context.Context, round *barrierRound) error {
 	for _, to := range round.to {
 		way, err := p.route(to.rank)
 		if err == nil {
-			err = way.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: to.id, Value: b.epoch})
+			err = way.Notify(p.internal, transport.Flag{Segment: p.lay.ID, ID: to.id, Value: b.epoch})
 		}
 		if err != nil {
 			return b.g.fault(ctx, to.rank, err)
@@ -217,7 +211,7 @@ func (b *barrier) why() error {
 	return cmp.Or(b.g.overWithout(b.missing), b.withoutLeft())
 }
 
-// The notification at slotLeft says which barrier it is of, since the one before may not have
+// The notification at layout.Left says which barrier it is of, since the one before may not have
 // ended at the member that gets it.
 //
 //	| number of the barrier: its low 15 bits | rank that has left + 1: 17 bits |
@@ -237,14 +231,14 @@ func (b *barrier) passOn(err error) {
 	b.passed = true
 	p := b.g.p
 	for _, m := range b.g.near.Hearers {
-		p.tellLater(b.g.ranks[m], transport.Flag{Segment: p.lay.id, ID: b.slotAt(m) + slotLeft, Value: b.leftNews(gone.Rank)})
+		p.tellLater(b.g.ranks[m], transport.Flag{Segment: p.lay.ID, ID: b.slotAt(m) + layout.Left, Value: b.leftNews(gone.Rank)})
 	}
 }
 
 // withoutLeft returns the end of the rank that another member says has left without its part.
 func (b *barrier) withoutLeft() error {
 	p := b.g.p
-	v := p.system.Notifications().Load(b.slotAt(b.g.me) + slotLeft)
+	v := p.system.Notifications().Load(b.slotAt(b.g.me) + layout.Left)
 	r := Rank(v&(1<<leftBits-1)) - 1
 	if r < 0 || int(r) >= p.size || v != b.leftNews(r) {
 		return nil

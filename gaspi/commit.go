@@ -219,11 +219,11 @@ func (g *Group) sendRecord(ctx context.Context, m int, r record) error {
 	if err != nil {
 		return err
 	}
-	at := transport.Addr{Segment: p.lay.id, Offset: p.lay.commitIn(p.rank, g.index)}
+	at := transport.Addr{Segment: p.lay.ID, Offset: p.lay.CommitIn(p.rank, g.index)}
 	if _, err := p.whileAttached(ctx, link, at, transport.Swap, uint64(r), 0); err != nil {
 		return err
 	}
-	return link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.commitSlot(p.rank), Value: 1})
+	return link.Notify(p.internal, transport.Flag{Segment: p.lay.ID, ID: p.lay.CommitSlot(p.rank), Value: 1})
 }
 
 // withdraw takes back what was said of a commit that is given up, so that no
@@ -273,7 +273,7 @@ func (r record) is(word *atomic.Uint64) bool { return word.Load() == uint64(r) }
 func (p *Proc) records(from Rank) []*atomic.Uint64 {
 	words := make([]*atomic.Uint64, p.cfg.Groups)
 	for i := range words {
-		word, err := p.system.Word(p.lay.commitIn(from, i))
+		word, err := p.system.Word(p.lay.CommitIn(from, i))
 		if err != nil {
 			panic(err) // the layout places every word in the segment
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/layout"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/turns"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -237,8 +238,8 @@ func (g *Group) overWithout(ranks func() []Rank) error {
 func (g *Group) open(me int, indexOf []int, tagOf []uint32) {
 	g.me, g.indexOf, g.tagOf = me, indexOf, tagOf
 	g.near = g.p.hosts.Tree(g.ranks, me)
-	g.barrier = newBarrier(g, slotBarrier, &g.p.stats.barrierWait)
-	g.internal = newBarrier(g, slotInternal, nil)
+	g.barrier = newBarrier(g, layout.Barrier, &g.p.stats.barrierWait)
+	g.internal = newBarrier(g, layout.Internal, nil)
 	g.ballot = newBallot(g)
 	g.turns = newTurns(g)
 	g.vector = newVectorOp(g)
@@ -421,5 +422,5 @@ func (g *Group) tell(member int, id notify.ID, v notify.Value) error {
 	if err != nil {
 		return err
 	}
-	return way.Notify(g.p.internal, transport.Flag{Segment: g.p.lay.id, ID: id, Value: v})
+	return way.Notify(g.p.internal, transport.Flag{Segment: g.p.lay.ID, ID: id, Value: v})
 }

@@ -104,7 +104,7 @@ func (g *Group) BarrierMapping() (BarrierMapping, bool) {
 	_, words := g.p.system.Notifications().Memory()
 	m := BarrierMapping{Number: uint32(b.epoch), From: words[round.first:][:len(round.from)], barrier: b, keep: g.p.system}
 	for _, to := range round.to {
-		peer, ok := g.p.window(to.rank, g.p.lay.id)
+		peer, ok := g.p.window(to.rank, g.p.lay.ID)
 		if !ok {
 			return BarrierMapping{}, false
 		}

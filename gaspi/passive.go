@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/layout"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
@@ -114,8 +115,8 @@ func (p *Proc) passiveSend(ctx context.Context, to Rank, src Span) error {
 	if err != nil {
 		return err
 	}
-	if src.Len() > p.lay.passiveMax {
-		return fmt.Errorf("%w: Config.PassiveMax is %d bytes", ErrTooLarge, p.lay.passiveMax)
+	if src.Len() > p.lay.PassiveMax {
+		return fmt.Errorf("%w: Config.PassiveMax is %d bytes", ErrTooLarge, p.lay.PassiveMax)
 	}
 	turn := p.passive.turn(to)
 	if err := take(ctx, turn.token); err != nil {
@@ -128,8 +129,8 @@ func (p *Proc) passiveSend(ctx context.Context, to Rank, src Span) error {
 	ticket := nextEpoch(notify.Value(turn.ticket))
 	turn.ticket = uint32(ticket)
 	m := &passiveMessage{p: p, link: way.Link, to: to, state: uint64(ticket)<<32 | src.Len()}
-	m.lane = transport.Addr{Segment: p.lay.id, Offset: p.lay.passiveLane(p.rank)}
-	if _, err := p.system.Notifications().Reset(p.lay.passiveReceipt(to)); err != nil { // of an earlier message
+	m.lane = transport.Addr{Segment: p.lay.ID, Offset: p.lay.PassiveLane(p.rank)}
+	if _, err := p.system.Notifications().Reset(p.lay.PassiveReceipt(to)); err != nil { // of an earlier message
 		return err
 	}
 	if err := m.announce(ctx, src); err != nil {
@@ -152,7 +153,7 @@ type passiveMessage struct {
 // unless the receiver is gone or this rank has closed.
 func (m *passiveMessage) announce(ctx context.Context, src Span) error {
 	body := m.lane
-	body.Offset += passiveHeader
+	body.Offset += layout.PassiveHeader
 	if err := m.link.Put(m.p.internal, body, src); err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (m *passiveMessage) announce(ctx context.Context, src Span) error {
 // been received. It returns nil if it has, else why not.
 func (m *passiveMessage) awaitReceipt(ctx context.Context) error {
 	p := m.p
-	err := m.link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.passiveArrival(p.rank), Value: 1})
+	err := m.link.Notify(p.internal, transport.Flag{Segment: p.lay.ID, ID: p.lay.PassiveArrival(p.rank), Value: 1})
 	if err == nil {
 		err = m.received(ctx, func() error { return p.awaits(m.to) })
 	}
@@ -206,7 +207,7 @@ func (m *passiveMessage) awaitReceipt(ctx context.Context) error {
 
 // received waits for the receipt.
 func (m *passiveMessage) received(ctx context.Context, stop func() error) error {
-	receipt := notify.Until(m.p.lay.passiveReceipt(m.to), notify.Equal, notify.Value(m.state>>32))
+	receipt := notify.Until(m.p.lay.PassiveReceipt(m.to), notify.Equal, notify.Value(m.state>>32))
 	_, err := m.p.system.Notifications().Wait(ctx, receipt, stop, &m.p.stats.peers.at(m.to).groupWait)
 	return err
 }
@@ -254,7 +255,7 @@ func (p *Proc) passiveReceive(ctx context.Context, dst Span) (Rank, uint64, erro
 		return 0, 0, err
 	}
 	defer func() { <-p.passive.receive }()
-	array, first := p.system.Notifications(), p.lay.passiveArrival(0)
+	array, first := p.system.Notifications(), p.lay.PassiveArrival(0)
 	for {
 		id, err := array.Wait(ctx, notify.Some(first, uint32(p.size)), p.anyStop, nil)
 		if err != nil {
@@ -287,13 +288,13 @@ func (p *Proc) receipt(link transport.Link, to Rank, ticket Value) {
 	if link == nil {
 		return
 	}
-	p.peers.Doubt(link.Notify(p.internal, transport.Flag{Segment: p.lay.id, ID: p.lay.passiveReceipt(p.rank), Value: ticket}))
+	p.peers.Doubt(link.Notify(p.internal, transport.Flag{Segment: p.lay.ID, ID: p.lay.PassiveReceipt(p.rank), Value: ticket}))
 }
 
 // claim takes the message in the lane of rank from and returns its length and
 // ticket; ticket 0 means that there is none, because it was withdrawn.
 func (p *Proc) claim(from Rank, dst Span) (n uint64, ticket Value, err error) {
-	lane := p.lay.passiveLane(from)
+	lane := p.lay.PassiveLane(from)
 	word, err := p.system.Word(lane)
 	if err != nil {
 		return 0, 0, err
@@ -303,12 +304,12 @@ func (p *Proc) claim(from Rank, dst Span) (n uint64, ticket Value, err error) {
 	switch {
 	case state == 0:
 		return 0, 0, nil
-	case n > p.lay.passiveMax:
-		return 0, 0, fmt.Errorf("rank %d announced a message of %d bytes; at most %d are possible", from, n, p.lay.passiveMax)
+	case n > p.lay.PassiveMax:
+		return 0, 0, fmt.Errorf("rank %d announced a message of %d bytes; at most %d are possible", from, n, p.lay.PassiveMax)
 	case n > dst.Len():
 		return 0, 0, fmt.Errorf("%w: the message of rank %d has %d bytes, the destination %d", ErrTooLarge, from, n, dst.Len())
 	}
-	body, err := p.system.Bytes(lane+passiveHeader, n)
+	body, err := p.system.Bytes(lane+layout.PassiveHeader, n)
 	if err != nil {
 		return 0, 0, err
 	}

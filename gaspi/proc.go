@@ -13,6 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/detector"
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/layout"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/wireup"
@@ -22,6 +23,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
@@ -33,7 +35,7 @@ type Proc struct {
 	cfg    Config
 	boot   boot.Session
 	wire   *wireup.Endpoint
-	lay    layout
+	lay    layout.System
 	inside bool // the ranks of the job are goroutines of this process (Local)
 
 	rank   Rank
@@ -134,7 +136,7 @@ func join(ctx context.Context, cfg Config, session boot.Session, inside bool, op
 		info.LocalRank, info.LocalSize = 0, 1
 	}
 	p := &Proc{
-		cfg: cfg, boot: session, wire: wire, lay: newLayout(cfg, info.Size), inside: inside,
+		cfg: cfg, boot: session, wire: wire, lay: cfg.layout(info.Size), inside: inside,
 		rank: info.Rank, size: info.Size, info: info, peers: peers, timeline: timeline,
 		links:    make([]atomic.Pointer[route], info.Size),
 		heeded:   make([]atomic.Uint32, cfg.Groups),
@@ -188,6 +190,64 @@ func (p *Proc) meet(ctx context.Context, location string) error {
 	}
 	p.hosts = topology.ReadLocations(p.size, locations)
 	return err
+}
+
+// layout returns where things lie in the system segment of a job of so many ranks.
+func (c Config) layout(ranks int) layout.System {
+	return layout.New(layout.Sizes{
+		Segments: c.Segments, Groups: c.Groups, Ranks: ranks,
+		Vector: uint64(vectorHeader + 8*c.AllReduceElements), PassiveMax: uint64(c.PassiveMax),
+	})
+}
+
+// openSystem makes the runtime's own segments and lets every rank reach them.
+func (p *Proc) openSystem() error {
+	var err error
+	if p.system, err = p.openOwn(p.lay.ID, p.lay.Size(), p.lay.Notifications()); err != nil {
+		return fmt.Errorf("system segment: %w", err)
+	}
+	if p.news, err = p.openOwn(p.lay.News, 8, uint32(p.cfg.Groups)); err != nil {
+		return fmt.Errorf("segment of revocations: %w", err)
+	}
+	return nil
+}
+
+// openOwn makes a segment that every rank can reach.
+func (p *Proc) openOwn(id segment.ID, size uint64, notifications uint32) (*segment.Segment, error) {
+	seg, err := p.ownMemory(size, notifications)
+	if err != nil {
+		return nil, err
+	}
+	if err = p.wire.Expose(id, seg); err != nil {
+		_ = seg.Close()
+		return nil, err
+	}
+	for r := range Rank(p.size) {
+		if err == nil {
+			err = p.wire.Grant(id, r)
+		}
+	}
+	return seg, err
+}
+
+// reserveAt is the size from which the runtime's own memory of ranks of one process is apart from
+// the heap. Most of it is never used, and grows with the square of their number.
+const reserveAt = 8 << 20
+
+// ownMemory makes memory for the runtime's own segments.
+func (p *Proc) ownMemory(size uint64, notifications uint32) (*segment.Segment, error) {
+	if p.inside && size+notify.Bytes(notifications) > reserveAt {
+		return segment.Reserve(size, notifications, p.wire.Wait)
+	}
+	return p.wire.NewMemory(size, notifications)
+}
+
+// clearGroup clears the slots of a group.
+func (p *Proc) clearGroup(index int) {
+	first := p.lay.GroupSlot(index)
+	for i := range p.lay.SlotsOfGroup() {
+		_, _ = p.system.Notifications().Reset(first + notify.ID(i)) // the id is on the array by layout
+	}
 }
 
 // openWorld makes the group of all ranks, which has number 0 everywhere and so

@@ -251,7 +251,7 @@ func (g *Group) flood(err *RevokedError) {
 		if g.p.peers.At(g.ranks[m]).HasEnded() {
 			continue
 		}
-		g.p.tellLater(g.ranks[m], transport.Flag{Segment: g.p.lay.news, ID: notify.ID(g.indexOf[m]), Value: err.news(g.tagOf[m])})
+		g.p.tellLater(g.ranks[m], transport.Flag{Segment: g.p.lay.News, ID: notify.ID(g.indexOf[m]), Value: err.news(g.tagOf[m])})
 	}
 }
 

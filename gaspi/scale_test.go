@@ -38,7 +38,7 @@ func TestMemoryOfManyRanks(t *testing.T) {
 				return fmt.Errorf("the sum is %d, want %d", x[0], want)
 			}
 			if p.Rank() == 0 {
-				segment := p.lay.size() + notify.Bytes(p.lay.notifications())
+				segment := p.lay.Size() + notify.Bytes(p.lay.Notifications())
 				each := int64(heapNow()-before)/int64(n) - int64(segment)
 				if most := int64(32<<10 + 160*n); each > most {
 					t.Errorf("%d ranks: each keeps %d bytes apart from its system segment, more than %d", n, each, most)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/gaspi/internal/layout"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
@@ -218,26 +219,26 @@ func (p *Proc) explainSystem(w *status.Wait, want notify.Condition) (renew func(
 	switch {
 	case count == 0:
 		return nil
-	case first >= p.lay.passiveReceipt(0):
-		w.From, w.Any = []Rank{Rank(first - p.lay.passiveReceipt(0))}, false
+	case first >= p.lay.PassiveReceipt(0):
+		w.From, w.Any = []Rank{Rank(first - p.lay.PassiveReceipt(0))}, false
 		return nil
-	case first >= p.lay.groupSlot(p.lay.groups):
+	case first >= p.lay.GroupSlot(p.lay.Groups):
 		return nil // a passive message of any rank
 	}
-	g := p.groups.Get(int(first) / p.lay.slotsOfGroup())
+	g := p.groups.Get(int(first) / p.lay.SlotsOfGroup())
 	if g == nil || !g.committed.Load() {
 		return nil
 	}
 	w.Group, w.Any = g.anywhere(), false
 	var from []Rank // one for each notification
-	switch slot := first - p.lay.groupSlot(g.index); {
-	case slot < slotInternal:
+	switch slot := first - p.lay.GroupSlot(g.index); {
+	case slot < layout.Internal:
 		w.Detail, from = fmt.Sprintf("of %v, number %d", g, g.barrier.epoch), g.barrier.awaits()
-	case slot < slotVector:
+	case slot < layout.Vector:
 		w.Detail, from = fmt.Sprintf("of %v", g), g.internal.awaits()
-	case slot < slotBallot:
+	case slot < layout.Ballot:
 		w.Detail, from = fmt.Sprintf("%v, of %v, number %d", g.vector.sig, g, g.vector.epoch), g.vector.awaits(g.vector.stage)
-	case slot < slotTurn:
+	case slot < layout.Turn:
 		w.Detail, from = fmt.Sprintf("of %v", g), g.ballot.awaits(g.ballot.stage)
 	default:
 		return nil

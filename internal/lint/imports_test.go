@@ -223,7 +223,7 @@ const hopliteTable = `
 // gaspiTable is who may import whom among the internal packages of gaspi.
 const gaspiTable = `
 	NONE < detector, numbers, consent, turns, profile, topology;   # when a rank counts as gone; things by number; an agreement; an order of calls; profiles; trees over hosts
-	topology < wireup;   # transports; what a rank says of its host
+	topology < wireup, layout;   # transports, and what a rank says of its host; where things lie in the system segment
 `
 
 // collectivesTable is who may import whom among the internal packages of collectives.
