@@ -84,12 +84,18 @@ type Rep struct {
 	Data            []byte
 }
 
+func (m PutAck) message() (w Message) { m.fields(w.begin(KindPutAck)); return w }
+func (m *Message) putAck() (r PutAck) { r.fields(m.reader()); return r }
+
 func (m *PutAck) fields(f fields) {
 	f.code(&m.Code)
 	f.id(&m.ID)
 	f.u64(atGen, &m.Gen)
 	f.u64(atToken, &m.Token)
 }
+
+func (m Assign) message() (w Message) { m.fields(w.begin(KindAssign)); return w }
+func (m *Message) assign() (r Assign) { r.fields(m.reader()); return r }
 
 func (m *Assign) fields(f fields) {
 	f.id(&m.ID)
@@ -103,6 +109,9 @@ func (m *Assign) fields(f fields) {
 	f.flag(flagOnce, &m.Making)
 }
 
+func (m Data) message() (w Message) { m.fields(w.begin(KindData)); return w }
+func (m *Message) data() (r Data)   { r.fields(m.reader()); return r }
+
 func (m *Data) fields(f fields) {
 	f.id(&m.ID)
 	f.u64(atGen, &m.Gen)
@@ -112,6 +121,9 @@ func (m *Data) fields(f fields) {
 	f.payload(&m.Data)
 }
 
+func (m Fail) message() (w Message) { m.fields(w.begin(KindFail)); return w }
+func (m *Message) fail() (r Fail)   { r.fields(m.reader()); return r }
+
 func (m *Fail) fields(f fields) {
 	f.code(&m.Code)
 	f.id(&m.ID)
@@ -119,22 +131,34 @@ func (m *Fail) fields(f fields) {
 	f.u64(atRef, &m.Ref)
 }
 
+func (m EvictAck) message() (w Message)   { m.fields(w.begin(KindEvictAck)); return w }
+func (m *Message) evictAck() (r EvictAck) { r.fields(m.reader()); return r }
+
 func (m *EvictAck) fields(f fields) {
 	f.code(&m.Code)
 	f.id(&m.ID)
 	f.u64(atGen, &m.Gen)
 }
 
+func (m DelAck) message() (w Message) { m.fields(w.begin(KindDelAck)); return w }
+func (m *Message) delAck() (r DelAck) { r.fields(m.reader()); return r }
+
 func (m *DelAck) fields(f fields) {
 	f.id(&m.ID)
 	f.u64(atRef, &m.Ref)
 }
+
+func (m Drop) message() (w Message) { m.fields(w.begin(KindDrop)); return w }
+func (m *Message) drop() (r Drop)   { r.fields(m.reader()); return r }
 
 func (m *Drop) fields(f fields) {
 	f.code(&m.Code)
 	f.id(&m.ID)
 	f.u64(atGen, &m.Gen)
 }
+
+func (m Located) message() (w Message)  { m.fields(w.begin(KindLocated)); return w }
+func (m *Message) located() (r Located) { r.fields(m.reader()); return r }
 
 func (m *Located) fields(f fields) {
 	f.id(&m.ID)
@@ -152,6 +176,9 @@ func (m *Located) fields(f fields) {
 		f.rank(atRanks+4*i, &m.Ranks[i])
 	}
 }
+
+func (m Rep) message() (w Message) { m.fields(w.begin(KindRep)); return w }
+func (m *Message) rep() (r Rep)    { r.fields(m.reader()); return r }
 
 func (m *Rep) fields(f fields) {
 	f.id(&m.ID)

@@ -122,6 +122,9 @@ type RepAck struct {
 	Gen uint64
 }
 
+func (m PutReq) message() (w Message) { m.fields(w.begin(KindPutReq)); return w }
+func (m *Message) putReq() (r PutReq) { r.fields(m.reader()); return r }
+
 func (m *PutReq) fields(f fields) {
 	f.id(&m.ID)
 	f.u64(atToken, &m.Token)
@@ -132,16 +135,25 @@ func (m *PutReq) fields(f fields) {
 	f.payload(&m.Data)
 }
 
+func (m Done) message() (w Message) { m.fields(w.begin(KindDone)); return w }
+func (m *Message) done() (r Done)   { r.fields(m.reader()); return r }
+
 func (m *Done) fields(f fields) {
 	f.id(&m.ID)
 	f.u64(atGen, &m.Gen)
 }
+
+func (m GetReq) message() (w Message) { m.fields(w.begin(KindGetReq)); return w }
+func (m *Message) getReq() (r GetReq) { r.fields(m.reader()); return r }
 
 func (m *GetReq) fields(f fields) {
 	f.id(&m.ID)
 	f.u64(atRef, &m.Ref)
 	f.flag(flagKeep, &m.Keep)
 }
+
+func (m Orphan) message() (w Message) { m.fields(w.begin(KindOrphan)); return w }
+func (m *Message) orphan() (r Orphan) { r.fields(m.reader()); return r }
 
 func (m *Orphan) fields(f fields) {
 	f.id(&m.ID)
@@ -153,7 +165,13 @@ func (m *Orphan) fields(f fields) {
 	f.u64(atRef, &m.Ref)
 }
 
+func (m Unwait) message() (w Message) { m.fields(w.begin(KindUnwait)); return w }
+func (m *Message) unwait() (r Unwait) { r.fields(m.reader()); return r }
+
 func (m *Unwait) fields(f fields) { f.id(&m.ID) }
+
+func (m Forget) message() (w Message) { m.fields(w.begin(KindForget)); return w }
+func (m *Message) forget() (r Forget) { r.fields(m.reader()); return r }
 
 func (m *Forget) fields(f fields) {
 	f.id(&m.ID)
@@ -161,25 +179,40 @@ func (m *Forget) fields(f fields) {
 	f.u64(atRef, &m.Ref)
 }
 
+func (m Evict) message() (w Message) { m.fields(w.begin(KindEvict)); return w }
+func (m *Message) evict() (r Evict)  { r.fields(m.reader()); return r }
+
 func (m *Evict) fields(f fields) {
 	f.id(&m.ID)
 	f.u64(atGen, &m.Gen)
 }
+
+func (m DelReq) message() (w Message) { m.fields(w.begin(KindDelReq)); return w }
+func (m *Message) delReq() (r DelReq) { r.fields(m.reader()); return r }
 
 func (m *DelReq) fields(f fields) {
 	f.id(&m.ID)
 	f.u64(atRef, &m.Ref)
 }
 
+func (m Withdraw) message() (w Message)   { m.fields(w.begin(KindWithdraw)); return w }
+func (m *Message) withdraw() (r Withdraw) { r.fields(m.reader()); return r }
+
 func (m *Withdraw) fields(f fields) {
 	f.id(&m.ID)
 	f.u64(atToken, &m.Token)
 }
 
+func (m DropAck) message() (w Message)  { m.fields(w.begin(KindDropAck)); return w }
+func (m *Message) dropAck() (r DropAck) { r.fields(m.reader()); return r }
+
 func (m *DropAck) fields(f fields) {
 	f.id(&m.ID)
 	f.u64(atGen, &m.Gen)
 }
+
+func (m Watch) message() (w Message) { m.fields(w.begin(KindWatch)); return w }
+func (m *Message) watch() (r Watch)  { r.fields(m.reader()); return r }
 
 func (m *Watch) fields(f fields) {
 	f.id(&m.ID)
@@ -189,10 +222,16 @@ func (m *Watch) fields(f fields) {
 	f.i64(atSize, &m.Room)
 }
 
+func (m Unwatch) message() (w Message)  { m.fields(w.begin(KindUnwatch)); return w }
+func (m *Message) unwatch() (r Unwatch) { r.fields(m.reader()); return r }
+
 func (m *Unwatch) fields(f fields) {
 	f.id(&m.ID)
 	f.u64(atRef, &m.Ref)
 }
+
+func (m Register) message() (w Message)   { m.fields(w.begin(KindRegister)); return w }
+func (m *Message) register() (r Register) { r.fields(m.reader()); return r }
 
 func (m *Register) fields(f fields) {
 	f.id(&m.ID)
@@ -211,7 +250,13 @@ func (m *Register) fields(f fields) {
 	f.flag(flagStale, &m.Orphan)
 }
 
+func (m Marker) message() (w Message) { m.fields(w.begin(KindMarker)); return w }
+func (m *Message) marker() (r Marker) { r.fields(m.reader()); return r }
+
 func (m *Marker) fields(f fields) { f.u64(atRef, &m.Shard) }
+
+func (m RepAck) message() (w Message) { m.fields(w.begin(KindRepAck)); return w }
+func (m *Message) repAck() (r RepAck) { r.fields(m.reader()); return r }
 
 func (m *RepAck) fields(f fields) {
 	f.id(&m.ID)

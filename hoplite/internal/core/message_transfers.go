@@ -80,6 +80,11 @@ type JobFailed struct {
 // A JobEnd tells a rank to forget a job.
 type JobEnd struct{ Stream Stream }
 
+func (m Pull) message() (w Message) { m.fields(w.begin(KindPull)); return w }
+
+// Pull returns what m says as a Pull.
+func (m *Message) Pull() (r Pull) { r.fields(m.reader()); return r }
+
 func (m *Pull) fields(f fields) {
 	f.id(&m.ID)
 	f.u64(atGen, &m.Gen)
@@ -97,21 +102,35 @@ func (m *Pull) fields(f fields) {
 	f.flag(flagLend, &m.Lend)
 }
 
+func (m Cancel) message() (w Message) { m.fields(w.begin(KindCancel)); return w }
+func (m *Message) cancel() (r Cancel) { r.fields(m.reader()); return r }
+
 func (m *Cancel) fields(f fields) {
 	f.u32(atSlot, &m.Slot)
 	f.u64(atSeq, &m.Seq)
 }
+
+func (m Stopped) message() (w Message) { m.fields(w.begin(KindStopped)); return w }
+
+// Stopped returns what m says as a Stopped.
+func (m *Message) Stopped() (r Stopped) { r.fields(m.reader()); return r }
 
 func (m *Stopped) fields(f fields) {
 	f.u32(atSlot, &m.Slot)
 	f.u64(atSeq, &m.Seq)
 }
 
+func (m Lent) message() (w Message) { m.fields(w.begin(KindLent)); return w }
+func (m *Message) lent() (r Lent)   { r.fields(m.reader()); return r }
+
 func (m *Lent) fields(f fields) {
 	f.u32(atSlot, &m.Slot)
 	f.u64(atSeq, &m.Seq)
 	f.i64(atOff, &m.Off)
 }
+
+func (m JobReq) message() (w Message) { m.fields(w.begin(KindJobReq)); return w }
+func (m *Message) jobReq() (r JobReq) { r.fields(m.reader()); return r }
 
 func (m *JobReq) fields(f fields) {
 	f.id(&m.ID)
@@ -126,6 +145,9 @@ func (m *JobReq) fields(f fields) {
 	}
 }
 
+func (m Input) message() (w Message) { m.fields(w.begin(KindInput)); return w }
+func (m *Message) input() (r Input)  { r.fields(m.reader()); return r }
+
 func (m *Input) fields(f fields) {
 	f.stream(&m.Stream)
 	f.u32(atSlot, &m.Index)
@@ -134,9 +156,15 @@ func (m *Input) fields(f fields) {
 	f.in(0, &m.In)
 }
 
+func (m JobFailed) message() (w Message)    { m.fields(w.begin(KindJobFailed)); return w }
+func (m *Message) jobFailed() (r JobFailed) { r.fields(m.reader()); return r }
+
 func (m *JobFailed) fields(f fields) {
 	f.code(&m.Code)
 	f.stream(&m.Stream)
 }
+
+func (m JobEnd) message() (w Message) { m.fields(w.begin(KindJobEnd)); return w }
+func (m *Message) jobEnd() (r JobEnd) { r.fields(m.reader()); return r }
 
 func (m *JobEnd) fields(f fields) { f.stream(&m.Stream) }
