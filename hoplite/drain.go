@@ -43,7 +43,8 @@ func (s *Store) do(cmd *core.Command) {
 	case core.OpFold:
 		s.foldNear(cmd)
 	case core.OpFoldData:
-		s.fold(cmd, s.at(cmd.Off, cmd.Len), cmd.Data)
+		s.operands = append(s.operands[:0], s.at(cmd.Off, cmd.Len), cmd.Data)
+		s.fold(cmd, s.operands)
 	case core.OpCopy:
 		if src := s.read(cmd.Peer, cmd.Src, cmd.Len); !src.unreadable {
 			segment.Copy(s.at(cmd.Off, cmd.Len), src.bytes)
@@ -75,22 +76,25 @@ func (s *Store) fill(cmd *core.Command) {
 	s.core.Filled(c.number, cmd.Len)
 }
 
-// fold stores left op src. Bytes at the end of an object that are no whole element
+// fold stores the combination of the operands. Bytes at the end of an object that are no whole element
 // stay as they are: the caller of the reduction finds out by the size.
-func (s *Store) fold(cmd *core.Command, left, src []byte) {
+func (s *Store) fold(cmd *core.Command, operands [][]byte) {
 	k, known := s.kernels[cmd.Fold]
 	if !known {
-		two, size, err := reduce.Code(cmd.Fold).Kernel()
+		fold, size, err := reduce.Code(cmd.Fold).Fold()
 		if err != nil {
 			s.fail(err)
 			return
 		}
-		k = kernel{two, size}
+		k = kernel{fold, size}
 		s.kernels[cmd.Fold] = k
 	}
-	n := len(src) - len(src)%k.size
-	k.two(s.at(cmd.Off, int64(n)), left[:n], src[:n])
-	s.stats.Folded += uint64(n)
+	n := int(cmd.Len) - int(cmd.Len)%k.size
+	for i := range operands {
+		operands[i] = operands[i][:n]
+	}
+	k.fold(s.at(cmd.Off, int64(n)), operands)
+	s.stats.Folded += uint64(n) * uint64(len(operands)-1)
 }
 
 // send posts a message, or hands it straight back if it is for this rank.

@@ -57,17 +57,18 @@ func (s *Store) cannotRead(src *stored) {
 
 // foldNear combines parts of stores of members that share memory with this rank.
 func (s *Store) foldNear(cmd *core.Command) {
-	src := s.read(cmd.Peer, cmd.Src, cmd.Len)
-	left := stored{bytes: s.at(cmd.Off, cmd.Len)}
-	if cmd.Apart {
-		left = s.read(cmd.LeftPeer, cmd.Left, cmd.Len)
+	s.parts, s.operands = s.parts[:0], s.operands[:0]
+	for _, from := range cmd.From {
+		part := s.read(from.Rank, from.Off, cmd.Len)
+		if part.unreadable {
+			return
+		}
+		s.parts, s.operands = append(s.parts, part), append(s.operands, part.bytes)
 	}
-	if src.unreadable || left.unreadable {
-		return
+	s.fold(cmd, s.operands)
+	for i := range s.parts {
+		s.checkRead(&s.parts[i])
 	}
-	s.fold(cmd, left.bytes, src.bytes)
-	s.checkRead(&left)
-	s.checkRead(&src)
 }
 
 // tell posts the watermark of a copy that is lent.
@@ -82,6 +83,6 @@ func (s *Store) tell(cmd *core.Command) {
 	s.post(p, nil, func(q *gaspi.Queue) error { return q.Notify(s.seg.At(p.rank, 0), n) })
 }
 
-// shareCores reports whether ranks of this host outnumber its cores. Inputs of reductions are lent only then:
-// a sender that has a core copies on it while the receiver folds.
+// shareCores reports whether ranks of this host outnumber its cores. The caller of a reduction folds all sources
+// only then: others that have a core fold on it.
 func (s *Store) shareCores() bool { return s.proc.LocalSize() > s.proc.LocalCores() }

@@ -51,6 +51,8 @@ type Store struct {
 	pulled   []string // ids of objects whose transfer has begun
 	followed []*follower
 	kernels  map[uint32]kernel
+	parts    []stored // of foldNear
+	operands [][]byte // of fold
 	phase    phase
 	broken   error
 	stats    Stats
@@ -84,7 +86,7 @@ type peer struct {
 
 // A kernel is an operation on bytes, and the size of an element.
 type kernel struct {
-	two  reduce.Kernel
+	fold reduce.Fold
 	size int
 }
 

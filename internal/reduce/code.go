@@ -19,13 +19,24 @@ func CodeOf[T Element](op Op) (Code, error) {
 	return Code(op)<<8 | Code(k) + 1, nil
 }
 
-// Kernel is the operation on bytes, and the size of an element in bytes.
-func (c Code) Kernel() (two Kernel, size int, err error) {
+// Fold is the operation on bytes, and the size of an element in bytes.
+func (c Code) Fold() (f Fold, size int, err error) {
 	k, op := kind(c&0xff)-1, Op(c>>8)
 	if c == 0 || k >= numKinds || c>>16 != 0 || !k.supports(op) {
 		return nil, 0, fmt.Errorf("reduce: no operation has code %#x", uint32(c))
 	}
-	return kernelOf(best, k, op), strides()[k], nil
+	inner := uncheckedFold(best, k, op)
+	size = strides()[k]
+	return func(dst []byte, sources [][]byte) {
+		whole := len(sources) > 1 && len(dst)%size == 0
+		for _, s := range sources {
+			whole = whole && len(s) == len(dst)
+		}
+		if !whole {
+			panic(fmt.Sprintf("reduce: a fold of %d sources into %d bytes; all must be as long, and whole elements of %d bytes", len(sources), len(dst), size))
+		}
+		inner(dst, sources)
+	}, size, nil
 }
 
 // strides are the sizes of elements in bytes, by kind.

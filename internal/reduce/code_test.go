@@ -22,7 +22,7 @@ func TestCodes(t *testing.T) {
 			t.Fatalf("%s %v: code %#x stands for another operation too", s.name, op, code)
 		}
 		valid[code] = true
-		two, size, err := code.Kernel()
+		fold, size, err := code.Fold()
 		if err != nil || size != s.size {
 			t.Fatalf("%s %v: elements of %d bytes, want %d; error %v", s.name, op, size, s.size, err)
 		}
@@ -33,7 +33,7 @@ func TestCodes(t *testing.T) {
 				x, y, got := mem[:s.size], mem[16:][:s.size], mem[32:][:s.size]
 				copy(x, a)
 				copy(y, b)
-				two(got, x, y)
+				fold(got, [][]byte{x, y})
 				want := BytesOf(make([]complex128, 1))[:s.size]
 				s.into(best, op, want, x, y)
 				if !bytes.Equal(got, want) {
@@ -49,7 +49,7 @@ func TestCodes(t *testing.T) {
 		}
 	}
 	for c := range Code(1 << 17) {
-		if _, _, err := c.Kernel(); (err == nil) != valid[c] {
+		if _, _, err := c.Fold(); (err == nil) != valid[c] {
 			t.Fatalf("code %#x: error %v, but it %s", c, err, map[bool]string{true: "stands for an operation", false: "stands for none"}[valid[c]])
 		}
 	}
@@ -77,4 +77,31 @@ func codeOf[T Element](op Op) codeOrError {
 		err = fmt.Errorf("code %#x in spite of an error: %w", c, err)
 	}
 	return codeOrError{c, err}
+}
+
+// TestFoldOfCode gives folds of codes operands that are not of one length, not whole elements, or too few.
+func TestFoldOfCode(t *testing.T) {
+	code, err := CodeOf[float32](Sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fold, _, err := code.Fold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem := BytesOf(make([]float32, 64))
+	for _, c := range []struct{ dst, left, right int }{{8, 8, 4}, {8, 12, 8}, {6, 6, 6}, {8, 8, -1}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("operands of %d and %d bytes were folded into %d", c.left, c.right, c.dst)
+				}
+			}()
+			sources := [][]byte{mem[16:][:c.left]}
+			if c.right >= 0 {
+				sources = append(sources, mem[32:][:c.right])
+			}
+			fold(mem[:c.dst], sources)
+		}()
+	}
 }

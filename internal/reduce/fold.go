@@ -52,9 +52,17 @@ func FoldOf[T Element](op Op) (Fold, error) {
 
 // foldOf returns the fold of level l.
 func foldOf[T Element](l simd.Level, k kind, op Op) Fold {
-	pair, four := kernelOf(l, k, op), findFold(l, makePair(k, op))
+	fold := uncheckedFold(l, k, op)
 	return func(dst []byte, sources [][]byte) {
 		checkSources[T](dst, sources)
+		fold(dst, sources)
+	}
+}
+
+// uncheckedFold is foldOf for a caller that checks the operands.
+func uncheckedFold(l simd.Level, k kind, op Op) Fold {
+	pair, four := kernelOf(l, k, op), findFold(l, makePair(k, op))
+	return func(dst []byte, sources [][]byte) {
 		piece := len(dst)
 		if onePass := len(sources) == 2 || len(sources) == 4 && four != nil; !onePass && piece >= foldPiecesFrom {
 			piece = foldPiece

@@ -231,41 +231,30 @@ func (c *Core) foldMore(j *reductionNode) {
 	}
 }
 
-// fold adds the next n bytes of all inputs to the result. Where no input is received into
-// the result, it begins with the first two, or with a copy of the only one.
+// fold adds the next n bytes of all inputs to the result, in one command: those that are received
+// where the result grows come first.
 func (c *Core) fold(j *reductionNode, n int64) {
 	at := j.out.mem.off + j.done
-	started := false
-	var first *Command // what the result begins with, if it is not there yet
-	add := func(peer Rank, src int64) {
-		cmd := Command{Op: OpFold, Off: at, Len: n, Peer: peer, Src: src, Fold: j.op}
-		switch {
-		case !started && first == nil:
-			first = &cmd
-			return
-		case !started:
-			cmd.Apart, cmd.LeftPeer, cmd.Left = true, first.Peer, first.Src
-		}
-		started = true
-		c.command(cmd)
-	}
-	for _, b := range j.bufs[:len(j.ins)] {
-		started = started || b == j.out
-	}
+	from := make([]Operand, 0, 1+len(j.ins)+len(j.own))
 	for _, b := range j.bufs[:len(j.ins)] {
 		switch {
 		case b.recv.lent:
-			add(b.recv.from, b.recv.src+j.done)
-		case b != j.out:
-			add(c.cfg.Rank, b.mem.off+j.done)
+			from = append(from, Operand{b.recv.from, b.recv.src + j.done})
+		case b == j.out:
+			from = slices.Insert(from, 0, Operand{c.cfg.Rank, at})
+		default:
+			from = append(from, Operand{c.cfg.Rank, b.mem.off + j.done})
 		}
 	}
 	for _, o := range j.own {
-		add(c.cfg.Rank, o.mem.off+j.done)
+		from = append(from, Operand{c.cfg.Rank, o.mem.off + j.done})
 	}
-	if !started && first != nil {
-		first.Op, started = OpCopy, true
-		c.command(*first)
+	started := len(from) > 0
+	switch {
+	case len(from) > 1:
+		c.command(Command{Op: OpFold, Off: at, Len: n, From: from, Fold: j.op})
+	case started && from[0] != (Operand{c.cfg.Rank, at}):
+		c.command(Command{Op: OpCopy, Off: at, Len: n, Peer: from[0].Rank, Src: from[0].Off})
 	}
 	for _, data := range j.bytes {
 		op := OpFoldData

@@ -1,6 +1,9 @@
 package core
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // holder is a rank with an object "a", of which so many bytes are there, and the token of the object.
 func holder(cfg Config, size, filled int64) (c *Core, token uint64) {
@@ -111,17 +114,17 @@ func TestFoldIsReported(t *testing.T) {
 	}
 	c.Drain(&out)
 	cmd := out.Commands
-	if len(cmd) != 3 || cmd[0].Op != OpFold || !cmd[0].Apart || cmd[0].LeftPeer != 1 || cmd[0].Peer != 2 || cmd[0].Len != 64 ||
-		cmd[1].Op != OpFold || cmd[1].Peer != 0 || cmd[2].Op != OpReport {
+	if len(cmd) != 2 || cmd[0].Op != OpFold || !slices.Equal(cmd[0].From, []Operand{{1, 512}, {2, 512}, {0, 0}}) || cmd[0].Len != 64 ||
+		cmd[1].Op != OpReport {
 		t.Fatalf("commands are %+v, want a fold of the first chunk of each and a report", cmd)
 	}
-	j := c.folds[cmd[2].Transfer]
-	c.Sent(cmd[2].Transfer)
+	j := c.folds[cmd[1].Transfer]
+	c.Sent(cmd[1].Transfer)
 	if c.Drain(&out); j.done != 64 {
 		t.Errorf("%d bytes are folded after a report, want 64", j.done)
 	}
 	c.Down(1)
-	c.Sent(out.Commands[2].Transfer)
+	c.Sent(out.Commands[1].Transfer)
 	if c.Drain(&out); len(out.Commands) != 0 {
 		t.Errorf("commands are %+v after the death of a sender", out.Commands)
 	}

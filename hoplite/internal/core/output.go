@@ -22,8 +22,8 @@ const (
 	// and then to set the word of Slot there to Watermark. Report with Sent once the
 	// bytes have landed.
 	OpPut
-	// OpFold asks to combine: [Off, Off+Len) becomes itself op [Src, Src+Len) of Peer's store.
-	// With Apart it becomes [Left, Left+Len) of LeftPeer's store op that.
+	// OpFold asks to combine: [Off, Off+Len) becomes the combination of Len bytes at each of From,
+	// two or more, of which only the first may be those at Off.
 	OpFold
 	// OpCopy asks to copy [Src, Src+Len) of Peer's store to [Off, Off+Len).
 	OpCopy
@@ -38,6 +38,12 @@ const (
 	OpReport
 )
 
+// An Operand is bytes from Off on of the store of Rank.
+type Operand struct {
+	Rank Rank
+	Off  int64
+}
+
 // A Command is work on bytes. Commands are done in the order in which they are
 // given; OpFold, OpCopy, OpStore and OpFoldData are done at once, as the next command
 // may build on them.
@@ -46,10 +52,8 @@ type Command struct {
 	Call CallID // OpFill: the Put
 	// Src, Off and Len are bytes of stores.
 	Src, Off, Len int64
-	// Left and LeftPeer are the left operand of an OpFold with Apart.
-	Left     int64
-	LeftPeer Rank
-	Apart    bool
+	// From are the operands of an OpFold.
+	From []Operand
 	// Slot, Seq and Watermark belong to OpPut and OpTell. Transfer is what Sent is told. Peer is
 	// the rank that is written to, or whose store Src is in.
 	Peer      Rank

@@ -185,11 +185,15 @@ func (w *world) drain(r core.Rank) {
 			e := w.at(w.now, land, cmd.Peer) // it is in memory that both ranks share
 			e.from, e.cmd = r, cmd
 		case core.OpFold:
-			if cmd.Apart {
-				copy(dst, w.memory[cmd.LeftPeer][cmd.Left:][:cmd.Len])
-			}
-			for i, b := range w.memory[cmd.Peer][cmd.Src:][:cmd.Len] {
-				dst[i] += b
+			for k, from := range cmd.From {
+				src := w.memory[from.Rank][from.Off:][:cmd.Len]
+				if k == 0 {
+					copy(dst, src)
+					continue
+				}
+				for i, b := range src {
+					dst[i] += b
+				}
 			}
 		case core.OpCopy:
 			copy(dst, w.memory[cmd.Peer][cmd.Src:][:cmd.Len])
