@@ -35,7 +35,7 @@ func TestReadOfOneThatLeaves(t *testing.T) {
 }
 
 // Goal: a rank counts the cores of its host, of which it sees one alone if it is bound to that. A reduction
-// has the same result whether sources are lent, since ranks share cores, or sent.
+// has the same result whether its caller folds all sources, since ranks share cores, or others do.
 func TestReduceWithFewCoresAndMany(t *testing.T) {
 	const ranks, n = 4, 1 << 17
 	want := make([]int64, n)

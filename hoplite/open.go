@@ -156,10 +156,10 @@ func (s *Store) connect() error {
 func (s *Store) start() {
 	near := make([]bool, len(s.peers))
 	for i := range near {
-		near[i] = s.peers[i].near && s.shareCores()
+		near[i] = s.peers[i].near
 	}
 	s.core = core.New(core.Config{
-		Near: near, Star: s.cfg.Shape == ShapeAuto && !slices.Contains(near, false),
+		Near: near, Star: s.cfg.Shape == ShapeAuto && s.shareCores() && !slices.Contains(near, false),
 		Rank: core.Rank(s.me), Size: len(s.peers), Capacity: s.cfg.Capacity, Align: align,
 		Inline: s.cfg.Inline, InlineQuota: s.cfg.InlineQuota, Chunk: s.cfg.Chunk, Window: s.cfg.Window,
 		Slots: s.cfg.Slots, Links: shape.Links(s.cfg.Links), Shape: shape.Shape(s.cfg.Shape),

@@ -71,6 +71,7 @@ func (c *Core) Left() string {
 	add(len(c.reduces), "reductions")
 	add(len(c.transfers), "transfers")
 	add(len(c.folds), "folds")
+	add(len(c.copies), "copies")
 	add(len(c.needs), "needs of room")
 	add(len(c.refs)+len(c.follows), "references")
 	add(len(c.calls), "calls")

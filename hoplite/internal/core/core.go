@@ -45,6 +45,7 @@ type Core struct {
 	needs     []*need   // objects and jobs that wait for room, first come first
 	transfers map[uint64]*outgoing
 	folds     map[uint64]*reductionNode // by the number of what is to be reported
+	copies    map[uint64]*object        // likewise
 	early     []earlyPull               // requests for streams of which the caller has not told this rank
 	refs      map[uint64]*object        // held by the program
 	follows   map[uint64]*object        // held by those who copy behind the watermark
@@ -67,7 +68,7 @@ func New(cfg Config) *Core {
 		cfg: cfg, dead: make([]bool, cfg.Size), shards: make([]*shard, cfg.Size),
 		objects: map[string]*object{}, streams: map[Stream]*reductionNode{}, arena: arena.New(cfg.Capacity, cfg.Align),
 		slots: make([]*object, cfg.Slots), transfers: map[uint64]*outgoing{},
-		folds: map[uint64]*reductionNode{}, refs: map[uint64]*object{}, follows: map[uint64]*object{},
+		folds: map[uint64]*reductionNode{}, copies: map[uint64]*object{}, refs: map[uint64]*object{}, follows: map[uint64]*object{},
 		passing: map[*object]bool{}, calls: map[CallID]*call{}, fills: map[CallID]*object{},
 		watched: map[uint64]*watching{}, reduces: map[uint64]*reduction{},
 	}

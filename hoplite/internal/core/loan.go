@@ -1,9 +1,8 @@
 package core
 
-// Between ranks that share memory, and cores, an input of a job moves no bytes: its sender lends its copy. It tells
-// the watermark of the copy, and keeps the memory until the receiver gives it back by a Cancel.
-// The job folds the input where it lies, and takes no memory for it. A Get is sent its copy, which is to
-// outlive its source.
+// Between ranks that share memory a sender lends its copy. It tells the watermark of the copy, and keeps the memory
+// until the receiver gives it back by a Cancel. A job folds an input where it lies, and takes no memory for it. A Get
+// copies from there, a chunk at a time: its copy is to outlive its source.
 
 // near reports whether this rank can read the store of r.
 func (c *Core) near(r Rank) bool { return r >= 0 && int(r) < len(c.cfg.Near) && c.cfg.Near[r] }
@@ -56,6 +55,8 @@ func (c *Core) lentMore(o *object) {
 		o.recv.from, o.recv.stopping = NoRank, false // nothing more comes
 		c.freeIdle(o)
 	case o.recv.stopping || !o.recv.known || o.state == dropped:
+	case o.id != "":
+		c.copyMore(o)
 	default:
 		o.mem.have = o.recv.told
 		c.progress(o)
@@ -88,4 +89,38 @@ func (c *Core) giveBack(o *object) {
 	o.recv.from = NoRank
 	c.slots[o.recv.slot] = nil
 	o.recv.slot = -1
+}
+
+// copyMore copies the next chunk of an object that a Get is lent.
+func (c *Core) copyMore(o *object) {
+	n := min(c.cfg.Chunk, o.recv.told-o.mem.have)
+	if n <= 0 || o.recv.copying != 0 {
+		return
+	}
+	o.recv.copying, o.recv.upTo = c.next(), o.mem.have+n
+	c.copies[o.recv.copying] = o
+	c.command(Command{Op: OpCopy, Off: o.mem.off + o.mem.have, Len: n, Peer: o.recv.from, Src: o.recv.src + o.mem.have})
+	c.command(Command{Op: OpReport, Transfer: o.recv.copying})
+}
+
+// hasCopied goes on with an object that a Get is lent, and reports whether number is that of its copy.
+func (c *Core) hasCopied(number uint64) bool {
+	o := c.copies[number]
+	if o == nil {
+		return false
+	}
+	c.stopCopying(o)
+	if o.mem.have = o.recv.upTo; o.mem.have == o.size {
+		c.giveBack(o)
+		c.fetched(o)
+	}
+	c.progress(o)
+	c.copyMore(o)
+	return true
+}
+
+// stopCopying has the report of a copy not counted.
+func (c *Core) stopCopying(o *object) {
+	delete(c.copies, o.recv.copying)
+	o.recv.copying = 0
 }

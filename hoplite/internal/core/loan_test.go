@@ -129,3 +129,82 @@ func TestFoldIsReported(t *testing.T) {
 		t.Errorf("commands are %+v after the death of a sender", out.Commands)
 	}
 }
+
+// getter is rank 1 of two, which share memory, and waits for "a" of 160 bytes at rank 0, all but the last 32 of which
+// it was told of. A reduction makes the object, if made says so.
+func getter(made bool) (c *Core, pull Pull) {
+	c = New(Config{Rank: 1, Size: 2, Capacity: 256, Chunk: 64, Inline: -1, Near: []bool{true, true}})
+	c.Get(1, "a")
+	c.Receive(0, Assign{ID: "a", Gen: 7, Size: 160, Ref: c.objects["a"].dir.ask, Making: made}.message())
+	var out Output
+	c.Drain(&out)
+	pull = out.Sends[len(out.Sends)-1].Msg.Pull()
+	c.Receive(0, Lent{Slot: pull.Slot, Seq: pull.Seq, Off: 512}.message())
+	c.Arrived(pull.Slot, 128)
+	return c, pull
+}
+
+// wants are the kinds of messages that a core sends, and the commands that it gives.
+func wants(c *Core) (sent []Kind, commands []Command) {
+	var out Output
+	c.Drain(&out)
+	for i := range out.Sends {
+		sent = append(sent, out.Sends[i].Msg.Kind())
+	}
+	return sent, out.Commands
+}
+
+// Goal: a Get copies what a reduction makes by itself, where the maker lends it: chunk by chunk, as far as it
+// was told. The memory goes back when all was copied. Other objects are sent.
+func TestGetCopiesWhatIsLent(t *testing.T) {
+	if _, pull := getter(false); pull.Lend {
+		t.Error("an object that is complete is lent to a Get")
+	}
+	c, pull := getter(true)
+	if !pull.Lend {
+		t.Fatalf("the Pull is %+v, want one of what is to be lent", pull)
+	}
+	o := c.objects["a"]
+	for _, step := range []struct{ at, n, told int64 }{{0, 64, 128}, {64, 64, 160}, {128, 32, 160}} {
+		_, cmd := wants(c)
+		if len(cmd) != 2 || cmd[0].Op != OpCopy || cmd[0].Off != o.mem.off+step.at || cmd[0].Src != 512+step.at || cmd[0].Len != step.n || cmd[1].Op != OpReport {
+			t.Fatalf("commands at %d are %+v, want a copy of %d bytes from there and a report", step.at, cmd, step.n)
+		}
+		if o.mem.have != step.at {
+			t.Errorf("the watermark is %d before the report of what follows %d", o.mem.have, step.at)
+		}
+		c.Sent(cmd[1].Transfer)
+		c.Arrived(pull.Slot, step.told)
+	}
+	sent, cmd := wants(c)
+	if !slices.Contains(sent, KindCancel) || !slices.Contains(sent, KindDone) || len(cmd) != 0 {
+		t.Errorf("at the end messages are %v and commands %+v, want a Cancel and a Done", sent, cmd)
+	}
+	if o.state != complete || len(c.copies) != 0 || count(c.slots, nil) != len(c.slots) {
+		t.Errorf("state %d, %d copies, slots %v; want a complete object and nothing else", o.state, len(c.copies), c.slots)
+	}
+}
+
+// Goal: a copy whose source was withdrawn, or has died, is not counted when it is reported: the Get goes on from
+// another source where the reports end.
+func TestCopyFromOneThatIsGone(t *testing.T) {
+	for _, end := range []struct {
+		what string
+		do   func(c *Core, pull Pull)
+	}{
+		{"withdrawn", func(c *Core, pull Pull) { c.Receive(0, Stopped{Slot: pull.Slot, Seq: pull.Seq}.message()) }},
+		{"dead", func(c *Core, pull Pull) { c.Down(0) }},
+		{"deleted", func(c *Core, pull Pull) { c.Receive(0, Drop{Code: Deleted, ID: "a", Gen: 7}.message()) }},
+	} {
+		c, pull := getter(true)
+		o := c.objects["a"]
+		_, cmd := wants(c)
+		c.Sent(cmd[1].Transfer)
+		_, cmd = wants(c)
+		end.do(c, pull)
+		c.Sent(cmd[1].Transfer)
+		if _, after := wants(c); o.mem.have != 64 || len(after) != 0 || len(c.copies) != 0 {
+			t.Errorf("%s: the watermark is %d, commands are %+v, %d copies are left; want 64 and none", end.what, o.mem.have, after, len(c.copies))
+		}
+	}
+}

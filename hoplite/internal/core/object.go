@@ -76,6 +76,10 @@ type reception struct {
 	known bool  // the sender has said where it is
 	src   int64 // where
 	told  int64 // how much of it is there
+
+	// Of an object that is copied from there.
+	copying uint64 // the number of the copy that was not reported yet, 0 if there is none
+	upTo    int64  // the watermark when it is
 }
 
 // A service is those that read an object besides the program.

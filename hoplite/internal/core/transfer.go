@@ -43,7 +43,7 @@ func (c *Core) pump(out *outgoing) {
 // Sent reports that one put of a transfer has landed, or that it never will because its
 // peer is gone; or that all commands before an OpReport were done. An unknown transfer is ignored.
 func (c *Core) Sent(transfer uint64) {
-	if c.hasFolded(transfer) {
+	if c.hasFolded(transfer) || c.hasCopied(transfer) {
 		c.makeRoom()
 		return
 	}
@@ -218,6 +218,9 @@ func (c *Core) pull(o *object, from Rank, stream Stream) {
 	o.recv.seq = c.next()
 	o.recv.from = from
 	o.recv.known, o.recv.told = false, 0
+	if stream.none() {
+		o.recv.lent = o.recv.made && c.near(from)
+	}
 	m := Pull{
 		ID: o.id, Gen: o.gen, Token: o.token, Stream: stream, Slot: uint32(o.recv.slot), Seq: o.recv.seq,
 		Size: o.size, From: o.mem.have, Off: o.mem.off, Directory: c.directoryOf(o.id), Copy: o.recv.fromCopy,
@@ -229,6 +232,7 @@ func (c *Core) pull(o *object, from Rank, stream Stream) {
 // stopReceiving cancels what o receives. Its memory is not ours again until the sender
 // has confirmed, or is dead.
 func (c *Core) stopReceiving(o *object) {
+	c.stopCopying(o)
 	if o.recv.lent && o.recv.from != NoRank && !o.recv.stopping {
 		c.send(o.recv.from, Cancel{Slot: uint32(o.recv.slot), Seq: o.recv.seq}.message())
 		if o.recv.stopping = o.recv.told < o.size; !o.recv.stopping {
@@ -263,6 +267,7 @@ func (c *Core) onStopped(from Rank, m Stopped) {
 func (c *Core) sourceGone(o *object, ask bool) {
 	bad := o.recv.from
 	o.recv.from = NoRank
+	c.stopCopying(o)
 	if o.state != fetching || o.id == "" {
 		return
 	}
@@ -310,10 +315,12 @@ func (c *Core) received(o *object) {
 	o.recv.from, o.recv.stopping = NoRank, false
 	c.slots[o.recv.slot] = nil
 	o.recv.slot = -1
-	if o.state != fetching {
-		return
-	}
-	if o.id != "" {
+	c.fetched(o)
+}
+
+// fetched tells of an object all of which is here.
+func (c *Core) fetched(o *object) {
+	if o.state == fetching && o.id != "" {
 		c.ask(o.id, Done{ID: o.id, Gen: o.gen}.message())
 		c.completed(o)
 	}

@@ -70,8 +70,8 @@ type Config struct {
 	Window int
 	// Slots is how many transfers a rank receives at a time, 0 means 256. The rest wait.
 	Slots int
-	// Near says of each rank whether this one reads its store, so that inputs of reductions need not be
-	// sent: nil means none. It may differ between ranks.
+	// Near says of each rank whether this one reads its store, so that inputs and targets of reductions need
+	// not be sent: nil means none. It may differ between ranks.
 	Near []bool
 	// Star lets the caller of a reduction fold all sources itself.
 	Star bool
