@@ -100,7 +100,7 @@ func (ch *Chooser) quickest(all []Variant, c *Signature) (Variant, error) {
 	least := prices[cheapest(prices)].seconds
 	best := -1
 	for i, v := range all {
-		if prices[i].seconds <= least*aboutEqual && (best < 0 || v.cuts() < all[best].cuts()) {
+		if !prices[i].heavy && prices[i].seconds <= least*aboutEqual && (best < 0 || v.cuts() < all[best].cuts()) {
 			best = i
 		}
 	}

@@ -22,9 +22,9 @@ func (ch *Chooser) where(c *Signature) (*price.Topology, error) {
 	return topology, nil
 }
 
-// estimate returns the time of a call by the formula of the algorithm, in seconds, and about how
-// many steps all ranks together take in a run. The call has blocks of one length; see evened.
-func (ch *Chooser) estimate(c *Signature, at *price.Topology, v Variant) (seconds, steps float64) {
+// estimate returns what a call takes by the formula of the algorithm. The call has blocks of one length;
+// see evened.
+func (ch *Chooser) estimate(c *Signature, at *price.Topology, v Variant) cost {
 	segment, segments := c.Call, 1.0
 	segment.Radix = v.Radix
 	if v.cuts() > 0 {
@@ -43,7 +43,9 @@ func (ch *Chooser) estimate(c *Signature, at *price.Topology, v Variant) (second
 	work := price.Segments{
 		Count: segments, AtOnce: float64(max(1, v.Segments.Concurrency)), Element: float64(c.Element), Vectors: meanVectors(&c.Call),
 	}
-	return price.Estimate(&machine, at, profile, work), profile.Steps() * segments * float64(c.Size)
+	return cost{
+		seconds: price.Estimate(&machine, at, profile, work), steps: profile.Steps() * segments * float64(c.Size), memory: profile.Memory(work),
+	}
 }
 
 // found is the machine as a variant of a call finds it.

@@ -85,7 +85,7 @@ func TestEstimates(t *testing.T) {
 							if err != nil {
 								t.Fatal(err)
 							}
-							got, _ := ch.estimate(&c, at, v)
+							got := ch.estimate(&c, at, v).seconds
 							ratio := math.Abs(math.Log(got / want))
 							if off = append(off, ratio); !(ratio <= math.Log(4)) {
 								t.Errorf("%s: %v of %d bytes by %v, %d ranks: %.3g s by its formula, %.3g s by simulation", s.name, op, bytes, v, ranks, got, want)
@@ -177,7 +177,7 @@ func TestChooseForManyRanks(t *testing.T) {
 			at := topologyOf(t, ch, c)
 			for _, v := range ch.Candidates(c, Settings{}) {
 				even := c.evened()
-				if seconds, _ := ch.estimate(&even, at, v); !(seconds > 0) || math.IsInf(seconds, 1) {
+				if seconds := ch.estimate(&even, at, v).seconds; !(seconds > 0) || math.IsInf(seconds, 1) {
 					t.Errorf("%v, %d ranks on a host: %v takes %v s", op, onHost, v, seconds)
 				}
 			}

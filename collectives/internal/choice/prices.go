@@ -2,6 +2,7 @@ package choice
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
@@ -14,11 +15,34 @@ const refinedSteps = 1 << 10
 // ten are that close.
 const formulaError = 1.4
 
+// A variant takes no more memory of a rank than leastRoom bytes, or roomPerVector times the longest vectors
+// of a rank, if another one takes less. An allreduce of 128 KiB by leaders claims 64 MiB
+// at each of 256 ranks of a host, and one by chunks as much as a vector.
+const (
+	leastRoom     = 1 << 20
+	roomPerVector = 16
+)
+
 // A cost is what a variant takes by the model.
 type cost struct {
 	seconds   float64 // infinite if it cannot be
 	steps     float64 // of all ranks, about
+	memory    float64 // bytes of a rank beside its vectors
 	simulated bool
+	heavy     bool // takes more memory than it may
+}
+
+// weigh finds out which variants of a call take more memory than they may. Where all do, all may.
+func weigh(all []cost, c *Signature) {
+	in, out := mostElements(&c.Call)
+	most := max(leastRoom, roomPerVector*max(in, out)*float64(c.Element))
+	light := func(c cost) bool { return c.memory <= most }
+	if !slices.ContainsFunc(all, light) {
+		return
+	}
+	for i := range all {
+		all[i].heavy = !light(all[i])
+	}
 }
 
 // prices returns what variants take for a call. Formulas say so first. Then those are simulated,
@@ -37,8 +61,9 @@ func (ch *Chooser) prices(all []Variant, c *Signature) ([]cost, error) {
 			costs[i] = ch.simulate(c, at, v)
 			continue
 		}
-		costs[i].seconds, costs[i].steps = ch.estimate(&even, at, v)
+		costs[i] = ch.estimate(&even, at, v)
 	}
+	weigh(costs, &even)
 	for left := float64(refinedSteps); ; {
 		i, ok := doubtful(costs)
 		if !ok {
@@ -66,6 +91,7 @@ func doubtful(all []cost) (variant int, ok bool) {
 	variant, least := -1, math.Inf(1)
 	for i, c := range all {
 		switch {
+		case c.heavy:
 		case c.simulated:
 			least = min(least, c.seconds)
 		case variant < 0 || c.seconds < all[variant].seconds:
@@ -75,11 +101,11 @@ func doubtful(all []cost) (variant int, ok bool) {
 	return variant, variant >= 0 && all[variant].seconds <= formulaError*least
 }
 
-// cheapest is the first of the least costs.
+// cheapest is the first of the least costs of variants that may be chosen.
 func cheapest(all []cost) int {
-	best := 0
+	best := -1
 	for i := range all {
-		if all[i].seconds < all[best].seconds {
+		if !all[i].heavy && (best < 0 || all[i].seconds < all[best].seconds) {
 			best = i
 		}
 	}

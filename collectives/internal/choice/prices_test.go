@@ -1,0 +1,60 @@
+package choice
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
+)
+
+// Goal: what is chosen takes little memory of a rank at any number of ranks, though another variant may be
+// quicker.
+// Method: the schedule of the first rank of each host's size, whose scratch all ranks claim alike.
+func TestChoicesAreLight(t *testing.T) {
+	for _, ranks := range []int{8, 64, 256, 1024} {
+		for _, onHost := range []int{1, 16, 1024} {
+			for _, op := range estimated() {
+				for _, bytes := range []int{8, 128 << 10} {
+					ch, c := manyRanks(ranks, onHost, 2, op, bytes)
+					c.Plain = true
+					if op == schedule.AllToAll || op == schedule.AllGather {
+						c.Count = max(1, c.Count/ranks)
+					}
+					v, err := ch.Choose(c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					in, out := mostElements(&c.Call)
+					most := max(leastRoom, roomPerVector*8*int(max(in, out)))
+					if got := memoryOf(&c.Call, v); got > most {
+						t.Errorf("%v of %d bytes, %d ranks, %d on a host: %v takes %d bytes of memory, want %d at most", op, bytes, ranks, onHost, v, got, most)
+					}
+				}
+			}
+		}
+	}
+}
+
+// memoryOf is the bytes that a rank claims for a call on elements of 8 bytes.
+func memoryOf(c *schedule.Call, v Variant) int {
+	with := *c
+	with.Radix = v.Radix
+	s := schedule.Build(&with, 0, v.Emitter())
+	depth := schedule.DepthOf(s.EagerSlots, 8*s.Eager, schedule.EagerSlots, schedule.EagerBytes)
+	return 8 * (s.Scratch + 2*s.Flip + depth.Copies*s.Eager)
+}
+
+// Goal: options are followed, however much memory they take.
+func TestForcedMayBeHeavy(t *testing.T) {
+	ch, c := manyRanks(64, 64, 2, schedule.AllReduce, 128<<10)
+	c.Options.Algorithm = "leaders"
+	v, err := ch.Choose(c)
+	if err != nil || v.Algorithm.Name != "leaders" {
+		t.Errorf("chose %v: %v", v, err)
+	}
+	named := func(a algorithms.Algorithm) bool { return a.Name == "leaders" }
+	if !slices.ContainsFunc(algorithms.For(schedule.AllReduce), named) || memoryOf(&c.Call, v) <= leastRoom {
+		t.Error("leaders is not heavy; take another algorithm")
+	}
+}
