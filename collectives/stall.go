@@ -80,20 +80,39 @@ func (t *Team) differing(ctx context.Context) error {
 // that number although this one's cannot end without it. It is so far ahead, since it needs nothing of
 // this one, that the two have no call in common that they tell of.
 func (t *Team) outrun() (a, b agreement.Note, differ bool) {
-	for member := range t.ranks {
-		if n := t.ops.meeting; n != nil {
+	if n := t.ops.meeting; n != nil {
+		for member := range t.ranks {
 			// Each member that has ended the meeting has ended one more than this one.
 			if later, ok := t.mail.Passed(member, n.Call); ok && later.Meetings <= t.ops.met {
 				return *n, another(n.Call, later), true
 			}
 		}
-		for _, r := range t.ops.active {
-			if later, ok := t.mail.Passed(member, r.call); ok && slices.Contains(r.awaited(), member) {
-				return r.p.note(r.call), another(r.call, later), true
-			}
+	}
+	for _, r := range t.ops.active {
+		if later, ok := t.passed(r); ok {
+			return r.p.note(r.call), another(r.call, later), true
 		}
 	}
 	return a, b, false
+}
+
+// passed returns a note of a member that a run waits for although it has ended its call of that number.
+// For whom a run waits is asked once, and only if somebody has.
+func (t *Team) passed(r *run) (later agreement.Note, ok bool) {
+	for member := range t.ranks {
+		if _, ok = t.mail.Passed(member, r.call); ok {
+			break
+		}
+	}
+	if !ok {
+		return later, false
+	}
+	for _, member := range r.awaited() {
+		if later, ok := t.mail.Passed(member, r.call); ok {
+			return later, true
+		}
+	}
+	return later, false
 }
 
 // mismatchRows is how often a member tells the others its calls, to find out which two do not
@@ -336,18 +355,10 @@ func (r *run) writers() []int {
 	return r.posters(r.exec.Awaited())
 }
 
-// posters returns the other members that post any of those slots at this one. Only their own
-// schedules say so, which are made here for the purpose.
+// posters returns the other members that post any of those slots at this one.
 func (r *run) posters(slots []int32) []int {
 	p := r.p
-	var posters []int
-	for i := range p.t.ranks {
-		s := schedule.Build(&p.call.Call, i, p.variant.Emitter())
-		if i != p.t.me && s.Posts(p.t.me, slots) {
-			posters = append(posters, i)
-		}
-	}
-	return posters
+	return schedule.Posters(&p.call.Call, p.t.me, slots, p.variant.Emitter())
 }
 
 // awaitedSlots returns what tells apart for whom the run waits: slots, or the member that it agrees with.

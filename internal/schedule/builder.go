@@ -13,8 +13,9 @@ type Builder struct {
 	layout Layout
 	line   int
 
-	dry    bool // steps are only counted as claims: see need
-	lane   int  // where steps go
+	dry    bool    // steps are only counted as claims, see need, or looked for, see Posters
+	seek   *search // nil if no step is looked for
+	lane   int     // where steps go
 	claims claims
 	counts [2][]int32 // awaits so far, by slot: of plain ones and of eager ones
 
@@ -146,6 +147,7 @@ func (b *Builder) Put(dst, src Region, slot int) {
 		panic(fmt.Sprintf("schedule: put of %d elements into %d", src.Len, dst.Len))
 	}
 	if b.dry {
+		b.emit(Step{Kind: Put, Peer: dst.Rank, Slot: int32(slot)})
 		return
 	}
 	all := append(b.regions(2), dst, src)
@@ -169,6 +171,9 @@ func (b *Builder) Signal(peer, slot int) {
 
 // Await waits for the next post of slot.
 func (b *Builder) Await(slot int) {
+	if b.dry {
+		return
+	}
 	counts, at := &b.counts[0], slot
 	if slot >= FirstEagerSlot {
 		counts, at = &b.counts[1], slot-FirstEagerSlot
@@ -223,11 +228,17 @@ func (b *Builder) combine(dst, src []Region) {
 
 // Encode stores the coded form of src in dst, which has room for CodedLen of it.
 func (b *Builder) Encode(dst, src Region) {
+	if b.dry {
+		return
+	}
 	b.emit(Step{Kind: Encode, Dst: []Region{b.place(dst)}, Src: []Region{b.place(src)}})
 }
 
 // Decode stores in dst what src is the coded form of.
 func (b *Builder) Decode(dst, src Region) {
+	if b.dry {
+		return
+	}
 	b.emit(Step{Kind: Decode, Dst: []Region{b.place(dst)}, Src: []Region{b.place(src)}})
 }
 
@@ -239,6 +250,7 @@ func (b *Builder) Line() int { return b.line }
 
 func (b *Builder) emit(s Step) {
 	if b.dry {
+		b.seek.see(&s)
 		return
 	}
 	b.reserve(b.claims)

@@ -1,7 +1,5 @@
 package schedule
 
-import "slices"
-
 // A Buffer names memory of a rank.
 type Buffer uint8
 
@@ -110,19 +108,6 @@ func (s *Schedule) Shares() bool {
 	for _, lane := range s.Lanes {
 		for i := range lane {
 			if lane[i].Kind == Combine && lane[i].any(func(r Region) bool { return int(r.Rank) != s.Rank }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Posts reports whether the rank posts any of those slots at a peer.
-func (s *Schedule) Posts(peer int, slots []int32) bool {
-	for _, lane := range s.Lanes {
-		for i := range lane {
-			step := &lane[i]
-			if step.Kind.Posts() && int(step.Peer) == peer && slices.Contains(slots, step.Slot) {
 				return true
 			}
 		}

@@ -27,22 +27,20 @@ func TestWhatAScheduleTouches(t *testing.T) {
 		name            string
 		step            Step
 		exposes, shares bool
-		posts           bool // slot 3 at rank 1
 	}{
-		{"local", Step{Kind: Combine, Dst: []Region{mine}, Src: []Region{in}}, false, false, false},
-		{"put into scratch", Step{Kind: Put, Peer: 1, Slot: 3, Dst: []Region{theirs}, Src: []Region{in}}, false, false, true},
-		{"put without a post", Step{Kind: Put, Peer: 1, Slot: NoSlot, Dst: []Region{theirs}, Src: []Region{in}}, false, false, false},
-		{"put into a result", Step{Kind: Put, Peer: 1, Slot: 2, Dst: []Region{out}, Src: []Region{in}}, true, false, false},
-		{"fold from scratch", Step{Kind: Combine, Dst: []Region{mine}, Src: []Region{in, theirs}}, false, true, false},
-		{"fold into a result", Step{Kind: Combine, Dst: []Region{mine, out}, Src: []Region{in}}, true, true, false},
-		{"signal", Step{Kind: Signal, Peer: 1, Slot: 3}, false, false, true},
-		{"signal to another", Step{Kind: Signal, Peer: 2, Slot: 3}, false, false, false},
-		{"await", Step{Kind: Await, Peer: 1, Slot: 3, Count: 1}, false, false, false},
+		{"local", Step{Kind: Combine, Dst: []Region{mine}, Src: []Region{in}}, false, false},
+		{"put into scratch", Step{Kind: Put, Peer: 1, Slot: 3, Dst: []Region{theirs}, Src: []Region{in}}, false, false},
+		{"put without a post", Step{Kind: Put, Peer: 1, Slot: NoSlot, Dst: []Region{theirs}, Src: []Region{in}}, false, false},
+		{"put into a result", Step{Kind: Put, Peer: 1, Slot: 2, Dst: []Region{out}, Src: []Region{in}}, true, false},
+		{"fold from scratch", Step{Kind: Combine, Dst: []Region{mine}, Src: []Region{in, theirs}}, false, true},
+		{"fold into a result", Step{Kind: Combine, Dst: []Region{mine, out}, Src: []Region{in}}, true, true},
+		{"signal", Step{Kind: Signal, Peer: 1, Slot: 3}, false, false},
+		{"signal to another", Step{Kind: Signal, Peer: 2, Slot: 3}, false, false},
+		{"await", Step{Kind: Await, Peer: 1, Slot: 3, Count: 1}, false, false},
 	} {
 		s := &Schedule{Size: 3, Lanes: []Lane{{{Kind: Flush}}, {c.step}}}
-		if s.Exposes() != c.exposes || s.Shares() != c.shares || s.Posts(1, []int32{3, 9}) != c.posts || s.Steps() != 2 {
-			t.Errorf("%s: exposes %v, shares %v, posts %v, %d steps; want %v, %v, %v, 2",
-				c.name, s.Exposes(), s.Shares(), s.Posts(1, []int32{3, 9}), s.Steps(), c.exposes, c.shares, c.posts)
+		if s.Exposes() != c.exposes || s.Shares() != c.shares || s.Steps() != 2 {
+			t.Errorf("%s: exposes %v, shares %v, %d steps; want %v, %v, 2", c.name, s.Exposes(), s.Shares(), s.Steps(), c.exposes, c.shares)
 		}
 	}
 }
