@@ -52,6 +52,9 @@ var afterDelete = map[string]func(ctx context.Context, s *gaspi.Segment, mem []b
 	"OffsetOf": func(_ context.Context, s *gaspi.Segment, mem []byte) error {
 		return wants(second(s.OffsetOf(mem)), false)
 	},
+	"PollLine": func(_ context.Context, s *gaspi.Segment, _ []byte) error {
+		return wants(s.PollLine(0, 0), false)
+	},
 	"Peek": func(_ context.Context, s *gaspi.Segment, _ []byte) error { return wants(s.Peek(5), gaspi.Value(0)) },
 	"Span": func(_ context.Context, s *gaspi.Segment, _ []byte) error {
 		return errors.Join(refuses("span")(second(s.Span(0, 8))), refuses("span")(second(s.Span(0, 0))))
@@ -176,7 +179,8 @@ func checkDeleted(ctx context.Context, t *testing.T, p *gaspi.Proc, s *gaspi.Seg
 	q, at, n := p.MustQueue(0), gaspi.Remote{Rank: 0, Segment: 3}, gaspi.Notification{ID: 1, Value: 1}
 	for name, err := range map[string]error{
 		"write": q.Write(at, span), "write_notify": q.WriteNotify(at, span, n), "write_notify in another": q.WriteNotifyIn(at, span, 4, n),
-		"read": q.Read(span, at), "read_notify": q.ReadNotify(span, at, n),
+		"write_notify_line": q.WriteNotifyLine(at, span, n),
+		"read":              q.Read(span, at), "read_notify": q.ReadNotify(span, at, n),
 		"write_list": q.WriteList([]gaspi.Transfer{{Local: span, Remote: at}}), "read_list": q.ReadList([]gaspi.Transfer{{Local: span, Remote: at}}),
 		"read_list_notify": q.ReadListNotify(nil, s, n),
 	} {

@@ -13,7 +13,7 @@ import (
 // Processes of a host communicate in all ways through an emulated network, too.
 func TestProcessesEmulated(t *testing.T) {
 	for _, c := range []struct{ role, transport string }{
-		{"message", "shm"}, {"message", "tcp"}, {"passive", "shm"}, {"passive", "tcp"},
+		{"message", "shm"}, {"message", "tcp"}, {"line", "shm"}, {"line", "tcp"}, {"passive", "shm"}, {"passive", "tcp"},
 		{"collectives", "shm"}, {"collectives", "tcp"}, {"segments", "shm"},
 	} {
 		t.Run(c.role+" over "+c.transport, func(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 func processRoles() map[string]testenv.Role {
 	return map[string]testenv.Role{
 		"ring":           processRank(playRing),
+		"line":           processRank(playLines),
 		"message":        processRank(playMessagePassing),
 		"store buffers":  processRank(playStoreBuffers),
 		"contention":     processRank(playContention),
@@ -151,6 +152,39 @@ func playMessagePassing(ctx context.Context, p *gaspi.Proc) error {
 		// The peer may overwrite what was read.
 		ok(q.Notify(s.At(peer, 0), gaspi.Notification{ID: 4, Value: 1}))
 		await(ctx, s, 4)
+	}
+	return p.Barrier(ctx, p.World())
+}
+
+// Litmus test "a line": whoever sees the value sees the data in front of it, and nobody misses it for ever.
+func TestProcessesSeeTheDataOfALine(t *testing.T) { eachCount(t, "line", 2, 8) }
+
+func playLines(ctx context.Context, p *gaspi.Proc) error {
+	const words = gaspi.LinePayload / 8
+	rounds := uint64(20_000)
+	if _, emulated := p.Emulation().Network(); emulated {
+		rounds = 500 // each takes much longer
+	}
+	s := must(p.CreateSegment(ctx, 0, 4*gaspi.LineSize))
+	mine := must(gaspi.View[uint64](s, 0, words))
+	peer, q := p.Rank()^1, must(p.CreateQueue(gaspi.Serialized()))
+	src := must(s.Span(0, gaspi.LinePayload))
+	for round := uint64(1); round <= rounds; round++ {
+		at := gaspi.LineSize * (1 + round%2) // the peer may still read the other line
+		for i := range mine {
+			mine[i] = round*1000 + uint64(i)
+		}
+		n := gaspi.Notification{ID: gaspi.NotificationID(round % 2), Value: gaspi.Value(round)}
+		ok(q.WriteNotifyLine(s.At(peer, at), src, n))
+		ok(q.Wait(ctx))
+		if round%32 == 0 || !s.PollLine(at, n.Value) {
+			ok(s.WaitUntil(ctx, n.ID, gaspi.Reached, n.Value))
+		}
+		for i, w := range must(gaspi.View[uint64](s, at, words)) {
+			if w != round*1000+uint64(i) {
+				return fmt.Errorf("round %d: word %d is %d", round, i, w)
+			}
+		}
 	}
 	return p.Barrier(ctx, p.World())
 }

@@ -97,6 +97,8 @@ func TestStatsLeaveOutWhatWasRefused(t *testing.T) {
 				"write_notify":                      func() error { return q.WriteNotify(past, src, one) },
 				"write_notify, flag":                func() error { return q.WriteNotify(s.At(to, 0), src, zero) },
 				"write_notify in":                   func() error { return q.WriteNotifyIn(s.At(to, 0), src, 3, one) },
+				"write_notify_line":                 func() error { return q.WriteNotifyLine(s.At(to, 64), src, one) },
+				"write_notify_line, flag":           func() error { return q.WriteNotifyLine(s.At(to, 0), src, zero) },
 				"notify":                            func() error { return q.Notify(s.At(to, 0), zero) },
 				"read":                              func() error { return q.Read(src, past) },
 				"read_notify":                       func() error { return q.ReadNotify(src, past, one) },

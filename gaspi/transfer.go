@@ -63,7 +63,9 @@ func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 		return q.full(dst.Rank)
 	}
 	if !q.plain {
-		q.putApart(w, dst, src, n)
+		begun := q.timeline.BeginMove(src.Len())
+		w.PutRelease(dst.Offset, src, n.ID, n.Value)
+		q.released(w, begun, dst, src, n)
 		return nil
 	}
 	w.PutRelease(dst.Offset, src, n.ID, n.Value)
@@ -72,10 +74,8 @@ func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 	return nil
 }
 
-// putApart is the end of WriteNotify on a queue that is not plain.
-func (q *Queue) putApart(w *transport.Window, dst Remote, src Span, n Notification) {
-	begun := q.timeline.BeginMove(src.Len())
-	w.PutRelease(dst.Offset, src, n.ID, n.Value)
+// released is the end of a write with a notification on a queue that is not plain.
+func (q *Queue) released(w *transport.Window, begun int64, dst Remote, src Span, n Notification) {
 	if moved := &q.counts.made(dst.Rank).writes; q.traffic.Serialized() && w.Fenced() {
 		moved.AddSerialized(src.Len())
 	} else {

@@ -142,7 +142,12 @@ func (b *Builder) Fork(n int, emit func(i int)) {
 
 // Put writes src of this rank to dst of another and posts slot there, unless it
 // is NoSlot. An empty put only posts.
-func (b *Builder) Put(dst, src Region, slot int) {
+func (b *Builder) Put(dst, src Region, slot int) { b.put(dst, src, slot, false) }
+
+// PutApart is Put to memory of Flip or Eager that has cache lines of its own. Where slot is NoSlot, a Signal follows it.
+func (b *Builder) PutApart(dst, src Region, slot int) { b.put(dst, src, slot, true) }
+
+func (b *Builder) put(dst, src Region, slot int, apart bool) {
 	if dst.Len != src.Len {
 		panic(fmt.Sprintf("schedule: put of %d elements into %d", src.Len, dst.Len))
 	}
@@ -152,7 +157,7 @@ func (b *Builder) Put(dst, src Region, slot int) {
 	}
 	all := append(b.regions(2), dst, src)
 	if b.layout.move(all) {
-		b.emit(Step{Kind: Put, Peer: dst.Rank, Slot: int32(slot), Dst: all[:1:1], Src: all[1:]})
+		b.emit(Step{Kind: Put, Apart: apart, Peer: dst.Rank, Slot: int32(slot), Dst: all[:1:1], Src: all[1:]})
 		return
 	}
 	to, from := b.align(all, 1)
@@ -170,10 +175,21 @@ func (b *Builder) Signal(peer, slot int) {
 }
 
 // Await waits for the next post of slot.
-func (b *Builder) Await(slot int) {
+func (b *Builder) Await(slot int) { b.await(Step{Kind: Await, Slot: int32(slot)}) }
+
+// AwaitApart is Await of the only post of slot, behind data that peer writes to a region by PutApart.
+func (b *Builder) AwaitApart(peer, slot int, data Region) {
 	if b.dry {
 		return
 	}
+	b.await(Step{Kind: Await, Apart: true, Peer: int32(peer), Slot: int32(slot), Src: append(b.regions(1), data)})
+}
+
+func (b *Builder) await(s Step) {
+	if b.dry {
+		return
+	}
+	slot := int(s.Slot)
 	counts, at := &b.counts[0], slot
 	if slot >= FirstEagerSlot {
 		counts, at = &b.counts[1], slot-FirstEagerSlot
@@ -182,7 +198,8 @@ func (b *Builder) Await(slot int) {
 		*counts = append(*counts, 0)
 	}
 	(*counts)[at]++
-	b.emit(Step{Kind: Await, Slot: int32(slot), Count: (*counts)[at]})
+	s.Count = (*counts)[at]
+	b.emit(s)
 }
 
 // Credit gives the copies of eager memory that a peer writes to here back to it, a

@@ -35,6 +35,11 @@ func TestBuilder(t *testing.T) {
 		{"a put in pieces without a post", func(b *Builder) { cut(b); b.Put(b.Out(1, 1, 4), b.In(0, 4, 4), NoSlot) },
 			"put in[4:6] -> 1:out[1:3]; put in[6:8] -> 1:out[100:102]"},
 		{"an empty put to pieces", func(b *Builder) { cut(b); b.Put(b.Out(1, 3, 0), b.In(0, 4, 0), 5) }, "put in[4:4] -> 1:out[0:0], post 5"},
+		{"a put apart", func(b *Builder) {
+			m := b.Flip(2)
+			b.PutApart(m.At(1, 0, 2), b.In(0, 4, 2), 5)
+			b.AwaitApart(1, 5, m.At(0, 0, 2))
+		}, "put apart in[4:6] -> 1:flip[0:2], post 5; await apart flip[0:2] of rank 1: 5"},
 		{"awaits count", func(b *Builder) { b.Await(2); b.Await(3); b.Await(2) }, "await 2; await 3; await 2 x2"},
 		{"a copy", func(b *Builder) { b.Copy(b.Out(0, 0, 2), b.In(0, 4, 2)) }, "copy out[0:2] = in[4:6]"},
 		{"a copy to itself", func(b *Builder) { b.Copy(b.Out(0, 0, 2), b.Out(0, 0, 2)) }, ""},

@@ -9,6 +9,7 @@
 //	put(src, peer, dst, slot)  borrow src, write it to dst at the peer, then post the slot's next value there
 //	signal(peer, slot)         post the slot's next value there, after all earlier puts of the lane to that peer
 //	await(slot, k)             go on when the slot has been posted k times in this run
+//	put apart, await apart     dst has cache lines of its own, which the post may lie in too; the await names dst
 //	combine(dst..., src...)    fold the sources in order and store the result in every dst; of one source: copy
 //	encode, decode             copy to and from a coded form, which is shorter on the wire
 //	flush                      sources of the lane's earlier puts are free

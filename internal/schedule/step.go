@@ -75,7 +75,8 @@ const (
 // A Step is one thing that a rank does.
 type Step struct {
 	Kind  Kind
-	Peer  int32    // Put, Signal, Credit
+	Apart bool     // Put: Dst[0] has cache lines of its own; Await: Src[0] has, to which Peer puts what it posts
+	Peer  int32    // Put, Signal, Credit, apart Await
 	Slot  int32    // Put, Signal, Credit: at the peer; Await, AwaitCredit: here
 	Count int32    // Await: how many posts in this run
 	Dst   []Region // all of one length but for Encode

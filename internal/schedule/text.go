@@ -76,10 +76,13 @@ func (s *Step) Text(me int) string {
 	}
 	switch s.Kind {
 	case Put:
-		return fmt.Sprintf("put %s -> %s%s", list(s.Src, ""), list(s.Dst, ""), post)
+		return fmt.Sprintf("put %s%s -> %s%s", s.apart(), list(s.Src, ""), list(s.Dst, ""), post)
 	case Signal:
 		return fmt.Sprintf("signal rank %d%s", s.Peer, post)
 	case Await:
+		if s.Apart {
+			return fmt.Sprintf("await apart %s of rank %d: %s", list(s.Src, ""), s.Peer, slotText(s.Slot))
+		}
 		if s.Count == 1 {
 			return "await " + slotText(s.Slot)
 		}
@@ -96,6 +99,14 @@ func (s *Step) Text(me int) string {
 		verb = "copy"
 	}
 	return fmt.Sprintf("%s %s = %s", verb, list(s.Dst, ", "), list(s.Src, " + "))
+}
+
+// apart says of a put whether it is apart.
+func (s *Step) apart() string {
+	if s.Apart {
+		return "apart "
+	}
+	return ""
 }
 
 // slotText is the number of a slot; eager slots are counted apart.

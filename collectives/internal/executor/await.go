@@ -10,14 +10,39 @@ import (
 
 // This file is hot: it is how a run waits for the posts of peers.
 
+// await blocks until the posts of a row of awaits have arrived, which begins at an instruction of code; those from
+// another one on were done in this walk. It returns the last await of the row, or, if the wait ended early, the first.
+func (e *Execution) await(ctx context.Context, code []instruction, from, at int) (int, error) {
+	row := code[at : at+code[at].row]
+	last := at + len(row) - 1
+	e.reach(code[from:at])
+	if !e.stretch.kept && e.polled(row) {
+		return last, nil
+	}
+	if !e.quick(row) {
+		if err := e.waitRow(e.member.Nap(ctx), row); err != nil {
+			return at, err
+		}
+	}
+	return last, e.checkAll(row)
+}
+
+// polled reports whether the data of all awaits of a row has come with its values: then it is that of this run.
+func (e *Execution) polled(row []instruction) bool {
+	for i := range row {
+		in := &row[i]
+		if !in.line || !e.member.Control.PollLine(in.to.Offset+in.turn.at(e.number), e.notification(in).Value) {
+			return false
+		}
+	}
+	return true
+}
+
 // Wait blocks until all posts have arrived that the run waits for next. The executable has one
 // lane, which Advance has stopped in.
 func (e *Execution) Wait(ctx context.Context) error {
-	in := &e.of.lanes[0][e.next[0]]
-	if in.row == 1 {
-		return e.waitFor(ctx, in)
-	}
-	return e.waitRow(ctx, e.of.lanes[0][e.next[0]:][:in.row])
+	rest := e.of.lanes[0][e.next[0]:]
+	return e.waitRow(ctx, rest[:rest[0].row])
 }
 
 // waits reports whether an instruction waits for a post in this run.
@@ -47,6 +72,9 @@ func (e *Execution) waitFor(ctx context.Context, in *instruction) error {
 
 // waitRow blocks until the posts of a row of awaits have arrived.
 func (e *Execution) waitRow(ctx context.Context, row []instruction) error {
+	if len(row) == 1 {
+		return e.waitFor(ctx, &row[0])
+	}
 	m := e.member
 	m.row.of, m.row.rest = e, row
 	if m.row.look == nil {

@@ -16,6 +16,9 @@ func (c *compiler) resolve(in *instruction, s *schedule.Step) error {
 		if in.note, in.eager = c.note(s.Slot); !in.eager {
 			in.per, in.nth = c.awaits[s.Slot], uint32(s.Count)
 		}
+		if s.Apart {
+			return c.poll(in, s)
+		}
 	case schedule.AwaitCredit: // that of the last run of the batch that used the copies before
 		in.note, _ = c.note(s.Slot)
 		in.per, in.nth = 1, c.x.batch-c.x.copies-1
@@ -87,8 +90,34 @@ func (c *compiler) put(in *instruction, s *schedule.Step) error {
 		return err
 	}
 	in.joint = in.posts && (in.to.Segment == in.board.Segment || !in.mapped)
+	in.line = s.Apart && c.isLine(to, n)
 	in.coded = c.holdsForm(src)
 	c.x.puts = c.x.puts || !in.mapped
+	return nil
+}
+
+// isLine reports whether n bytes at a place can be data of a line: next to the notifications of the member, and of
+// elements that fill cache lines, at whose multiples a schedule puts what is apart.
+func (c *compiler) isLine(at Base, n uint64) bool {
+	return n > 0 && n <= gaspi.LinePayload && at.Segment == c.m.Control && at.Offset%gaspi.LineSize == 0 &&
+		gaspi.LineSize%c.size == 0
+}
+
+// poll makes an await look into the lines that its data arrives in, if they are written by a peer that can.
+func (c *compiler) poll(in *instruction, s *schedule.Step) error {
+	at, turn, err := c.address(s.Src[0])
+	if err != nil || !c.isLine(at, uint64(s.Src[0].Len*c.size)) {
+		return err
+	}
+	if _, mapped := c.m.Control.Mapped(c.m.Ranks[s.Peer], 0, 1); !mapped {
+		return nil
+	}
+	in.line, in.to.Offset, in.turn = true, at.Offset, turn
+	for run := range turn.last + 1 {
+		value := c.m.Control.Bytes()[at.Offset+turn.at(run):][gaspi.LinePayload:gaspi.LineSize]
+		clear(value)
+		c.x.polled = append(c.x.polled, value)
+	}
 	return nil
 }
 

@@ -34,8 +34,8 @@ type memberBuffer struct {
 	buf  schedule.Buffer
 }
 
-// Compile binds a schedule to memory and notifications of a member. Its error says which memory
-// cannot be reached, and is the end of a member if that is why.
+// Compile binds a schedule to memory and notifications of a member. No member begins a run before all have compiled
+// theirs. Its error says which memory cannot be reached, and is the end of a member if that is why.
 func Compile(m *Member, b *Binding) (Executable, error) {
 	s, size := b.Schedule, b.Element.Size
 	x := Executable{

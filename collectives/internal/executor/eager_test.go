@@ -57,7 +57,7 @@ func TestEagerRuns(t *testing.T) {
 				onMembers(t, size, func(ctx context.Context, m *Member, barrier func() error) error {
 					b := bindingOf(m, &c, emits[i])
 					b.Depth = d
-					x, err := Compile(m, b)
+					x, err := compileAll(m, b, barrier)
 					if err != nil {
 						return err
 					}
@@ -125,7 +125,7 @@ func TestStray(t *testing.T) {
 			onMembers(t, size, func(ctx context.Context, m *Member, barrier func() error) error {
 				b := bindingOf(m, &c, emits[i])
 				b.Depth = schedule.Depth{Copies: 4, Batch: 2}
-				x, err := Compile(m, b)
+				x, err := compileAll(m, b, barrier)
 				if err != nil {
 					return err
 				}

@@ -90,6 +90,7 @@ type Executable struct {
 	lines    int           // logarithm of the cache lines that the notifications of an eager slot fill
 	batch    uint32        // of runs between credits, less 1
 	stamps   []gaspi.Value // of the last run that used each copy, 0 if none has
+	polled   [][]byte      // values of lines that awaits look at, zeroed before peers write there
 	keep     []gaspi.Span  // keeps peers' memory mapped
 	coding   coding
 }
@@ -101,17 +102,26 @@ func (x *Executable) Single() bool { return len(x.lanes) == 1 }
 // others.
 func (x *Executable) Eager() bool { return len(x.stamps) > 0 }
 
-// Expect fetches what the next run writes first.
+// early is how many runs before a copy of eager memory is written it is fetched: before the reader, which mostly is
+// not as far, looks there for what is to come.
+const early = 2
+
+// Expect fetches what the next run writes first, or, where there are more copies than two, a later one.
 func (x *Executable) Expect() {
-	if n := uint32(len(x.start)); n > 0 {
+	if n := uint32(len(x.start)); n > early {
+		segment.Expect(x.start[(x.runs+early)&(n-1)])
+	} else if n > 0 {
 		segment.Expect(x.start[x.runs&(n-1)])
 	}
 }
 
-// Renew makes an executable as if it had never run.
+// Renew makes an executable as if it had never run. No member begins a run before all have renewed theirs.
 func (x *Executable) Renew() {
 	x.runs = 0
 	clear(x.stamps)
+	for _, value := range x.polled {
+		clear(value)
+	}
 	x.coding.forget()
 }
 
@@ -135,6 +145,7 @@ type instruction struct {
 	joint  bool // put: data and notification go in one operation
 	mapped bool // put: it has arrived when it returns, and its source is free
 	coded  bool // put: of a coded form, as much as is in use
+	line   bool // put: to a line of its own (Queue.WriteNotifyLine); await: for data that may lie in one
 
 	// Of posts and awaits: the notification, how often it is posted in a run, and
 	// the how-manieth of them this is.
@@ -145,7 +156,7 @@ type instruction struct {
 	row      int  // of awaits: how many there are in a row from this one on
 
 	board gaspi.Remote // of posts: the control segment there
-	to    gaspi.Remote // of puts: in copy 0
+	to    gaspi.Remote // of puts: in copy 0; of awaits of a line: where that is
 	turn  turn         // of it
 	src   []gaspi.Span // by turns of a power of two
 

@@ -117,7 +117,7 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 		var err error
 		switch in.kind {
 		case schedule.Put, schedule.Signal:
-			if in.joint && !in.coded {
+			if in.joint && !in.coded && !in.line {
 				err = m.Queue.WriteNotifyIn(e.target(in), e.source(in), in.board.Segment, e.notification(in))
 			} else {
 				err = e.put(in)
@@ -126,17 +126,15 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 				err = e.insist(ctx, in, err)
 			}
 		case schedule.Await:
-			if !block && (m.wanted() || !e.arrived(in)) {
+			if block {
+				at, err = e.await(ctx, code, from, at)
+				break
+			}
+			if m.wanted() || !e.arrived(in) {
 				e.next[lane] = at
 				return nil
 			}
-			if block {
-				at, err = e.await(ctx, code, from, at)
-				in = &code[at]
-			}
-			if err == nil && in.eager {
-				err = e.check(in)
-			}
+			err = e.checkAll(code[at : at+1])
 		case schedule.AwaitCredit:
 			switch {
 			case !e.waits(in) || e.arrived(in):
@@ -144,7 +142,7 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 				e.next[lane] = at
 				return nil
 			default:
-				if !e.quick(code[from:at], code[at:at+1]) {
+				if e.reach(code[from:at]); !e.quick(code[at : at+1]) {
 					err = e.waitFor(m.Nap(ctx), in)
 				}
 			}
@@ -179,28 +177,6 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 	return nil
 }
 
-// await blocks until the posts of a row of awaits have arrived, which begins at an instruction of code; those from
-// another one on were done in this walk. It returns the last await of the row, or after an error the first.
-func (e *Execution) await(ctx context.Context, code []instruction, from, at int) (int, error) {
-	in := &code[at]
-	row := code[at : at+in.row]
-	switch quick := e.quick(code[from:at], row); {
-	case in.row == 1 && quick:
-		return at, nil
-	case in.row == 1:
-		return at, e.waitFor(e.member.Nap(ctx), in)
-	case !quick:
-		if err := e.waitRow(e.member.Nap(ctx), row); err != nil {
-			return at, err
-		}
-	}
-	last := in.row - 1
-	if err := e.checkAll(row[:last]); err != nil {
-		return at + last, err
-	}
-	return at + last, nil
-}
-
 // notification returns the notification that an instruction posts or waits for.
 func (e *Execution) notification(in *instruction) gaspi.Notification {
 	if in.eager {
@@ -231,7 +207,10 @@ func (e *Execution) put(in *instruction) error {
 		}
 		src = used
 	}
-	if in.joint {
+	switch {
+	case in.joint && in.line:
+		return q.WriteNotifyLine(e.target(in), src, n)
+	case in.joint:
 		return q.WriteNotifyIn(e.target(in), src, in.board.Segment, n)
 	}
 	err := q.Write(e.target(in), src)

@@ -63,6 +63,12 @@ func vectors(m *Member, n int) (in, out []byte, from, to []float64) {
 	return in, out, reduce.Of[float64](in), reduce.Of[float64](out)
 }
 
+// compileAll is Compile at all members, none of which goes on before all have.
+func compileAll(m *Member, b *Binding, barrier func() error) (Executable, error) {
+	x, err := Compile(m, b)
+	return x, errors.Join(err, barrier())
+}
+
 // run begins a run and blocks until it has ended.
 func run(ctx context.Context, e *Execution) error {
 	if e.of.Single() {

@@ -90,19 +90,22 @@ func (e *Execution) hasLarge() bool {
 // quickLooks is how often an await looks before it counts as a wait: for about a microsecond.
 const quickLooks = 32
 
-// quick reports whether the posts of a row of awaits, before which something was done, have come so soon that the
-// row need not be recorded. Without a timeline, or where all is recorded, it looks for nothing; otherwise the
-// walk is recorded from here on if it returns false.
-func (e *Execution) quick(done, row []instruction) bool {
-	return e.stretch.on && !e.stretch.kept && e.look(done, row)
+// reach begins a small walk that has come to its first await, before which something was done, if there is a
+// timeline.
+func (e *Execution) reach(done []instruction) {
+	if e.stretch.on && e.stretch.begun == 0 {
+		e.beginLate(done)
+	}
 }
 
-func (e *Execution) look(done, row []instruction) bool {
-	if e.stretch.begun == 0 {
-		if e.beginLate(done); e.stretch.kept {
-			return false
-		}
-	}
+// quick reports whether the posts of a row of awaits that was reached have come so soon that the row need not be
+// recorded. Without a timeline, or where all is recorded, it looks for nothing; otherwise the walk is recorded from
+// here on if it returns false.
+func (e *Execution) quick(row []instruction) bool {
+	return e.stretch.on && !e.stretch.kept && e.look(row)
+}
+
+func (e *Execution) look(row []instruction) bool {
 	for looks := quickLooks; looks > 0; {
 		if !e.arrived(&row[0]) {
 			looks--

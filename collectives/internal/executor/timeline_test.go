@@ -53,7 +53,7 @@ func TestTimelineOfSmallRuns(t *testing.T) {
 		if m.Me == 0 {
 			m.Timeline = full
 		}
-		x, err := Compile(m, bindingOf(m, &call, a.Emit))
+		x, err := compileAll(m, bindingOf(m, &call, a.Emit), barrier)
 		if err != nil {
 			return err
 		}

@@ -19,13 +19,14 @@ func allGatherFlip(b *schedule.Builder, c *schedule.Call) {
 	hold, data := b.Flip(place[p]), b.Slots(p)
 	own := b.In(me, 0, block[me].Len)
 	for d := 1; d < p; d++ {
-		deliver(b, hold.At(mod(me+d, p), place[me], own.Len), own, data+me)
+		deliverApart(b, hold.At(mod(me+d, p), place[me], own.Len), own, data+me)
 	}
 	b.Copy(b.Out(me, block[me].Off, own.Len), own)
 	for d := 1; d < p; d++ {
 		r := mod(me+d, p)
-		b.Await(data + r)
-		b.Copy(b.Out(me, block[r].Off, block[r].Len), hold.At(me, place[r], block[r].Len))
+		from := hold.At(me, place[r], block[r].Len)
+		b.AwaitApart(r, data+r, from)
+		b.Copy(b.Out(me, block[r].Off, block[r].Len), from)
 	}
 }
 

@@ -31,15 +31,16 @@ func allReduceExchange(b *schedule.Builder, c *schedule.Call, factors []int) {
 func (e *exchange) run(b *schedule.Builder, own, out schedule.Region, flush bool) {
 	me := b.Rank()
 	if e.gives() {
-		deliver(b, e.given.At(e.at(e.me+1), 0, e.n), own, e.give)
-		b.Await(e.take)
-		b.Copy(out, e.taken.At(me, 0, e.n))
+		deliverApart(b, e.given.At(e.at(e.me+1), 0, e.n), own, e.give)
+		result := e.taken.At(me, 0, e.n)
+		b.AwaitApart(e.at(e.me+1), e.take, result)
+		b.Copy(out, result)
 		return
 	}
 	part := own
 	if e.doubles() {
 		part = e.given.At(me, 0, e.n)
-		b.Await(e.give)
+		b.AwaitApart(e.at(e.me-1), e.give, part)
 		b.Combine(part, part, own)
 	}
 	dist := 1
@@ -57,7 +58,7 @@ func (e *exchange) run(b *schedule.Builder, own, out schedule.Region, flush bool
 	}
 	b.Copy(out, part)
 	if e.doubles() {
-		deliver(b, e.taken.At(e.at(e.me-1), 0, e.n), out, e.take)
+		deliverApart(b, e.taken.At(e.at(e.me-1), 0, e.n), out, e.take)
 	}
 }
 
@@ -130,7 +131,7 @@ func (e *exchange) round(b *schedule.Builder, s, dist int, part schedule.Region)
 	for d := 1; d < f; d++ {
 		to := mod(digit+d, f)
 		at := among(digit, to)
-		deliver(b, e.got[s].At(e.rank(me+(to-digit)*dist), at*e.stride, e.n), part, e.slot[s]+at)
+		deliverApart(b, e.got[s].At(e.rank(me+(to-digit)*dist), at*e.stride, e.n), part, e.slot[s]+at)
 	}
 	all := make([]schedule.Region, f)
 	for from := range f {
@@ -139,8 +140,8 @@ func (e *exchange) round(b *schedule.Builder, s, dist int, part schedule.Region)
 			continue
 		}
 		at := among(from, digit)
-		b.Await(e.slot[s] + at)
 		all[from] = e.got[s].At(b.Rank(), at*e.stride, e.n)
+		b.AwaitApart(e.rank(me+(from-digit)*dist), e.slot[s]+at, all[from])
 	}
 	return all
 }

@@ -20,7 +20,7 @@ func allToAllFlip(b *schedule.Builder, c *schedule.Call) {
 	for d := 1; d < p; d++ {
 		r := mod(me+d, p)
 		off, n := c.Sent(me, r)
-		deliver(b, hold.At(r, cells.at(r)[me], n), b.In(me, off, n), data+me)
+		deliverApart(b, hold.At(r, cells.at(r)[me], n), b.In(me, off, n), data+me)
 	}
 	off, n := c.Sent(me, me)
 	b.Copy(arrival(b, c, me, me), b.In(me, off, n))
@@ -29,9 +29,10 @@ func allToAllFlip(b *schedule.Builder, c *schedule.Call) {
 	}
 	for d := 1; d < p; d++ {
 		r := mod(me+d, p)
-		b.Await(data + r)
 		to := arrival(b, c, me, r)
-		b.Copy(to, hold.At(me, cells.at(me)[r], to.Len))
+		from := hold.At(me, cells.at(me)[r], to.Len)
+		b.AwaitApart(r, data+r, from)
+		b.Copy(to, from)
 	}
 }
 

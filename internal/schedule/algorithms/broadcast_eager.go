@@ -28,13 +28,14 @@ func broadcastEager(b *schedule.Builder, c *schedule.Call) {
 	from := given.At(me, 0, n)
 	if me != c.Root {
 		from = hold.At(me, 0, n)
-		b.Await(data)
+		parent, _ := tree.parent(me)
+		b.AwaitApart(parent, data, from)
 	} else if c.Size > 1 {
 		b.Copy(from, b.In(me, 0, n))
 	}
 	for child, edge := range tree.children(me) {
 		b.AwaitCredit(credit + edge)
-		b.Put(hold.At(child, 0, n), from, data)
+		b.PutApart(hold.At(child, 0, n), from, data)
 	}
 	if me != c.Root {
 		parent, edge := tree.parent(me)

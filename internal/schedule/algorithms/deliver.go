@@ -16,6 +16,14 @@ func deliver(b *schedule.Builder, dst, src schedule.Region, slot int) {
 	b.Signal(int(dst.Rank), slot)
 }
 
+// deliverApart is deliver to memory that has cache lines of its own.
+func deliverApart(b *schedule.Builder, dst, src schedule.Region, slot int) {
+	if src.Len > 0 {
+		b.PutApart(dst, src, schedule.NoSlot)
+	}
+	b.Signal(int(dst.Rank), slot)
+}
+
 // fromOne is messages of n elements from one rank to all others.
 func fromOne(s *price.Topology, p, n float64) price.Stage {
 	return price.Stage{Route: s.Star(), OneWay: true, Pairs: 1, Busy: price.Leaving, Peers: p - 1, From: 1, Elements: n}

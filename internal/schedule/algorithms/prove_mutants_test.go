@@ -387,6 +387,8 @@ func TestMutants(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	kinds := append(mutants(), eagerMutants()...)
+	joined := len(kinds) // kinds for which no step is apart, so that they are refused for what is wrong with them
+	kinds = append(kinds, apartMutants()...)
 	refused := make([]atomic.Int32, len(kinds))
 	t.Run("all", func(t *testing.T) {
 		for i, a := range All() {
@@ -395,7 +397,7 @@ func TestMutants(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, uint64(i)))
 				for k, kind := range kinds {
 					for range 10 {
-						if mutate(t, a, kind, rng) {
+						if mutate(t, a, kind, k < joined, rng) {
 							refused[k].Add(1)
 						}
 					}
@@ -410,8 +412,9 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// mutate makes and checks one mutant, and reports whether it was made and refused.
-func mutate(t *testing.T, a Algorithm, kind mutant, rng *rand.Rand) bool {
+// mutate makes and checks one mutant, of schedules of which no step is apart if join says so, and reports whether it was
+// made and refused.
+func mutate(t *testing.T, a Algorithm, kind mutant, join bool, rng *rand.Rand) bool {
 	p := 2 + rng.IntN(7)
 	c := schedule.Call{Op: a.Op, Size: p, Root: rng.IntN(p), Count: 2*p + 3, Line: 1 + 3*rng.IntN(2), Rounds: 1 + rng.IntN(3)}
 	// Stages are left out, since ranks that contribute nothing make copies for nobody.
@@ -423,6 +426,9 @@ func mutate(t *testing.T, a Algorithm, kind mutant, rng *rand.Rand) bool {
 	m := &mutation{rng: rng}
 	for r := range p {
 		m.all = append(m.all, schedule.Build(&c, r, f.emit(c.Count, a.Emit)))
+	}
+	if join {
+		m.join()
 	}
 	if !kind.make(m) {
 		return false

@@ -32,7 +32,7 @@ func reduceEager(b *schedule.Builder, c *schedule.Call) {
 			at := k*others + place
 			b.Copy(given.At(me, 0, n), part)
 			b.AwaitCredit(credit)
-			b.Put(hold.At(m.ranks[parent], at*stride, n), given.At(me, 0, n), data+at)
+			b.PutApart(hold.At(m.ranks[parent], at*stride, n), given.At(me, 0, n), data+at)
 			return
 		}
 		var from []schedule.Region
@@ -46,8 +46,9 @@ func reduceEager(b *schedule.Builder, c *schedule.Call) {
 			}
 			_, place := tree.parent(child, k)
 			at := k*others + place
-			b.Await(data + at)
-			from, heard = append(from, hold.At(me, at*stride, n)), append(heard, child)
+			arrives := hold.At(me, at*stride, n)
+			b.AwaitApart(m.ranks[child], data+at, arrives)
+			from, heard = append(from, arrives), append(heard, child)
 		}
 		if len(heard) == 0 {
 			continue

@@ -4,7 +4,8 @@
 // defines the meaning of steps. The demands are:
 //
 //   - Form: regions lie in their buffers, peers and slots exist, lengths agree,
-//     and only memory is touched that Options allow.
+//     and only memory is touched that Options allow. No cache line of memory that is put
+//     apart is written by another step, and who awaits it names it.
 //   - Progress: every await is satisfied at last. Slots are counters, so it does
 //     not matter in which order lanes go on.
 //   - Slots: one rank posts to a slot; a rank awaits in a run what is posted to

@@ -36,16 +36,12 @@ func (k *check) form() error {
 			return bad
 		}
 	}
-	for r, s := range k.plans {
-		for l, lane := range s.Lanes {
-			for i := range lane {
-				if what := k.formOf(r, &lane[i]); what != "" {
-					return &Error{Rule: Form, Run: -1, Rank: r, Lane: l, Step: i, Text: lane[i].Text(r), What: what}
-				}
-			}
+	for at, step := range k.steps() {
+		if what := k.formOf(at.rank, step); what != "" {
+			return k.formError(at, "%s", what)
 		}
 	}
-	return nil
+	return k.apart()
 }
 
 // asked is what a schedule asks for.
@@ -70,7 +66,11 @@ func (k *check) isSlot(number int32, eager bool) bool {
 func (k *check) formOf(me int, s *schedule.Step) string {
 	dsts, srcs := 1, 1
 	switch s.Kind {
-	case schedule.Signal, schedule.Await, schedule.Flush, schedule.Credit, schedule.AwaitCredit:
+	case schedule.Await:
+		if dsts, srcs = 0, 0; s.Apart {
+			srcs = 1
+		}
+	case schedule.Signal, schedule.Flush, schedule.Credit, schedule.AwaitCredit:
 		dsts, srcs = 0, 0
 	case schedule.Combine:
 		dsts, srcs = max(1, len(s.Dst)), max(1, len(s.Src))

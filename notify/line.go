@@ -1,0 +1,56 @@
+package notify
+
+import (
+	"sync/atomic"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
+)
+
+// A line is LineSize bytes of memory: data, and behind it the value that says so. A process that sees the value has the
+// data with it, by one transfer of a cache line, and need not look at a notification.
+const (
+	LineSize    = 64 // bytes, at a multiple of which a line begins
+	LinePayload = 56 // bytes of data that it holds at most
+
+	lineValueAt = LineSize - 4
+)
+
+// PostLine copies src, of at most LinePayload bytes, to the beginning of a line, and then stores v behind it with
+// release order. It does not block. In memory that does not begin at a multiple of 4 it stores no value.
+func PostLine(line, src []byte, v Value) {
+	word := lineValue(line)
+	switch {
+	case word == nil:
+		copy(line, src)
+	case len(src) <= ShortCopy:
+		cpu.CopyRelease(line, src, word, uint32(v))
+	default:
+		copy(line, src)
+		cpu.StoreRelease(word, uint32(v))
+	}
+}
+
+// PollLine reports whether v is behind the data of a line, now or within the first looks of a wait, which take about a
+// microsecond: one look where waiters do not spin. It acquires: who sees v sees the data.
+func (b *Array) PollLine(line []byte, v Value) bool {
+	word := lineValue(line)
+	if word == nil || b.closed() {
+		return false
+	}
+	for looks := b.wait.looks(); looks > 0; looks-- {
+		if word.Load() == uint32(v) {
+			return true
+		}
+		cpu.Relax()
+	}
+	return false
+}
+
+// lineValue returns where the value of a line lies, nil if it could not be stored in one step.
+func lineValue(line []byte) *atomic.Uint32 {
+	word := line[lineValueAt:LineSize]
+	if !aligned(word) {
+		return nil
+	}
+	return &wordsOf(word, 1)[0]
+}
