@@ -48,3 +48,6 @@ func (g *Group) ExplainBarrier() (from func() []Rank) {
 		return w.From
 	}
 }
+
+// Remembers reports whether an operation with an address finds the window of an earlier one.
+func (q *Queue) Remembers(at Remote) bool { return q.near(at, Span{}) != nil }

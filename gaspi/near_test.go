@@ -77,6 +77,34 @@ func laterPosts(p *gaspi.Proc, s, gone *gaspi.Segment, post func(*gaspi.Queue, g
 	return fillsUp(p, used, func() error { return post(used, at, local, good) })
 }
 
+// TestQueuesRememberSegments: a queue finds the windows on several segments of several ranks that it writes to in turn, as
+// collectives do whose notifications lie in another segment than their data.
+func TestQueuesRememberSegments(t *testing.T) {
+	const size, segments = 4, 4
+	ok(gaspi.Local(t.Context(), size, small, func(ctx context.Context, p *gaspi.Proc) error {
+		var all []gaspi.Remote
+		var src gaspi.Span
+		for id := range gaspi.SegmentID(segments) {
+			s := must(p.CreateSegment(ctx, id, 64))
+			src = must(s.Span(0, 8))
+			for r := range gaspi.Rank(size) {
+				all = append(all, s.At(r, 8))
+			}
+		}
+		q := must(p.CreateQueue())
+		for _, at := range all {
+			ok(q.WriteNotify(at, src, gaspi.Notification{ID: 1, Value: 1}))
+		}
+		for _, at := range all {
+			if !q.Remembers(at) {
+				return fmt.Errorf("the way to %v is forgotten", at)
+			}
+		}
+		ok(q.Wait(ctx))
+		return p.Barrier(ctx, p.World())
+	}))
+}
+
 // fillsUp posts to a queue until it is full and checks how often that is, and what was counted meanwhile.
 func fillsUp(p *gaspi.Proc, q *gaspi.Queue, post func() error) error {
 	before, posted, room := p.Stats(), 0, q.Depth()-q.Size()

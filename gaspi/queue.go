@@ -23,17 +23,24 @@ type Queue struct {
 	p        *Proc
 	number   int
 	traffic  *transport.Queue
-	timeline *trace.Recorder                          // of operations; nil if they are not recorded
-	plain    bool                                     // operations are not recorded, and several goroutines may post
-	last     [recent]atomic.Pointer[transport.Window] // of the last operation with some ranks; nil if it had none
+	timeline *trace.Recorder // of operations; nil if they are not recorded
+	plain    bool            // operations are not recorded, and several goroutines may post
+	last     windows         // of the last operations with some ranks
 	deleted  atomic.Bool
 
 	counts peerCounts // of what was issued
 }
 
-// recent is how many ranks a queue remembers windows of, by the low bits of their
-// number: collectives write to a few in turn.
-const recent = 8
+// windows are what a queue remembers of segments of other ranks, by the low bits of both numbers: collectives write to a
+// few ranks in turn, to memory of one segment and notifications of another.
+type windows [recentRanks * recentSegments]atomic.Pointer[transport.Window]
+
+const recentRanks, recentSegments = 8, 4
+
+// of returns where the window on the segment of an address is kept. That holds nil, or perhaps another one.
+func (all *windows) of(at Remote) *atomic.Pointer[transport.Window] {
+	return &all[uint32(at.Rank)%recentRanks*recentSegments+uint32(at.Segment)%recentSegments]
+}
 
 // MustQueue is Queue for a number that the program knows to exist, such as a constant. It panics
 // if there is no such queue.

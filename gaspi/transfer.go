@@ -25,7 +25,11 @@ func (q *Queue) Write(dst Remote, src Span) error {
 		return q.full(dst.Rank)
 	}
 	w.Put(dst.Offset, src)
-	q.counts.made(dst.Rank).writes.Add(src.Len())
+	if moved := &q.counts.made(dst.Rank).writes; q.plain {
+		moved.Add(src.Len())
+	} else {
+		moved.AddSerialized(src.Len())
+	}
 	return nil
 }
 
@@ -208,7 +212,7 @@ func (q *Queue) Notify(dst Remote, n Notification) error {
 	if !q.take(dst.Rank, 1) {
 		return q.full(dst.Rank)
 	}
-	w.Post(n.ID, n.Value, &q.counts.made(dst.Rank).notifies)
+	w.Post(n.ID, n.Value, &q.counts.made(dst.Rank).notifies, !q.plain)
 	return nil
 }
 
@@ -235,7 +239,7 @@ func (q *Queue) notifySlow(dst Remote, n Notification) error {
 // route, nil if there is none or it would be refused: the one of the last operation with the rank, which spares
 // five hops from queue to memory. The latency of small messages is decided here and in its callers.
 func (q *Queue) near(at Remote, local Span) *transport.Window {
-	w := q.last[uint32(at.Rank)%recent].Load()
+	w := q.last.of(at).Load()
 	if w == nil || !w.On(at.Rank, at.Segment) || q.barred(local) {
 		return nil
 	}
@@ -252,7 +256,7 @@ func (q *Queue) remember(at Remote, way *route) {
 	if w != nil && q.traffic.Serialized() {
 		w.AskForFences()
 	}
-	q.last[uint32(at.Rank)%recent].Store(w)
+	q.last.of(at).Store(w)
 }
 
 // enter checks what every operation of a queue checks and returns the way to the

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
@@ -95,10 +96,14 @@ func (w *Window) WakeSleepers() {
 }
 
 // Post posts a notification: the usual case of Link.Notify. posted counts it, by the addition that orders it
-// before the look for sleepers.
-func (w *Window) Post(f notify.ID, v notify.Value, posted *atomic.Uint64) {
+// before the look for sleepers. Where nobody else counts, and Fenced reports true, it needs none.
+func (w *Window) Post(f notify.ID, v notify.Value, posted *atomic.Uint64, alone bool) {
 	w.array.StoreRelease(f, v)
-	posted.Add(1)
+	if alone && w.Fenced() {
+		cpu.StoreRelease64(posted, posted.Load()+1)
+	} else {
+		posted.Add(1)
+	}
 	w.array.WakeSleepers()
 	runtime.KeepAlive(w)
 }
