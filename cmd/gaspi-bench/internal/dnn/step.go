@@ -1,181 +1,108 @@
 package dnn
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"sync"
 	"time"
 )
 
-// A starter begins the reduction of a message. One goroutine at a time calls it and
-// what it returns.
-type starter func(ctx context.Context, message int) (waiter, error)
+// A starter begins the reduction of a message, which goes on by itself. One goroutine at a time calls
+// it and what it returns.
+type starter func(ctx context.Context, message int) (reduction, error)
 
-// A waiter is a reduction under way. Wait may be called again when ctx ended
-// first.
-type waiter interface {
+// A reduction is under way since a call of a starter.
+type reduction interface {
+	// Done returns a channel that is closed when the reduction has ended.
+	Done() <-chan struct{}
+	// Wait blocks until then, and returns the error of the reduction.
 	Wait(ctx context.Context) error
 }
 
 // step does a step of a trace on one rank. compute passes the time of a layer.
 func step(ctx context.Context, t *Trace, mode Mode, compute func(time.Duration), start starter) (Times, error) {
 	begin := time.Now()
-	lane := &messageQueue{start: start, several: mode == Nonblocking, wake: make(chan struct{}, 1)}
-	finish := func() error { return nil }
-	if mode == Threaded || mode == Nonblocking {
-		var loop sync.WaitGroup
-		var err error
-		loop.Go(func() { err = lane.loop(ctx) })
-		finish = func() error {
-			lane.end()
-			loop.Wait()
-			return err
+	inline, beside := &reductions{start: start}, &reductions{start: start}
+	ready, ended := make(chan int, len(t.Messages)), make(chan error, 1)
+	go func() { ended <- beside.serve(ctx, ready) }()
+	err := t.walk(compute, func(message int) error {
+		switch mode {
+		case Blocking:
+			if err := inline.begin(ctx, message); err != nil {
+				return err
+			}
+			return inline.end(ctx)
+		case Threaded, Nonblocking:
+			ready <- message
 		}
+		return nil
+	})
+	close(ready)
+	if err = cmp.Or(err, <-ended); err != nil {
+		return Times{}, err
 	}
+	return Times{Step: time.Since(begin), Comm: inline.busy + beside.busy}, nil
+}
+
+// walk does the passes of a step, and tells of each message that is ready.
+func (t *Trace) walk(compute func(time.Duration), ready func(message int) error) error {
 	compute(t.Forward)
 	for _, s := range t.Backward {
 		compute(s.Compute)
 		for _, message := range s.Ready {
-			switch mode {
-			case Blocking:
-				if err := lane.reduce(ctx, message); err != nil {
-					return Times{}, err
-				}
-			case Threaded, Nonblocking:
-				lane.offer(message)
+			if err := ready(message); err != nil {
+				return err
 			}
 		}
 	}
-	if err := finish(); err != nil {
-		return Times{}, err
-	}
-	return Times{Step: time.Since(begin), Comm: lane.busy}, nil
+	return nil
 }
 
-// A messageQueue is the communication of a rank: messages come in and are reduced in their
-// order, one at a time or several.
-type messageQueue struct {
-	start   starter
-	several bool
-	busy    time.Duration // with at least one reduction under way
-	since   time.Time     // when the present one of these times began
-	flying  []waiter      // in the order of their start
-
-	mu        sync.Mutex
-	offered   []int              // guarded by mu
-	ended     bool               // guarded by mu: nothing more comes
-	interrupt context.CancelFunc // guarded by mu: ends the wait of loop, if it is in one
-	wake      chan struct{}      // that there may be something to do
+// A reductions holds what a step on one rank has begun.
+type reductions struct {
+	start  starter
+	flying []reduction   // in the order of their start
+	since  time.Time     // when the first of these began, and none was under way
+	busy   time.Duration // with at least one under way, before since
 }
 
-// offer hands a message to loop.
-func (l *messageQueue) offer(message int) {
-	l.mu.Lock()
-	l.offered = append(l.offered, message)
-	l.mu.Unlock()
-	l.nudge()
-}
-
-// end says that no message follows.
-func (l *messageQueue) end() {
-	l.mu.Lock()
-	l.ended = true
-	l.mu.Unlock()
-	l.nudge()
-}
-
-func (l *messageQueue) nudge() {
-	l.mu.Lock()
-	if l.interrupt != nil && l.several {
-		l.interrupt()
-	}
-	l.mu.Unlock()
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
-
-// next is a message that was offered and not yet taken; ended says that there is
-// none and none will come.
-func (l *messageQueue) next() (message int, ok, ended bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.offered) == 0 {
-		return 0, false, l.ended
-	}
-	message, l.offered = l.offered[0], l.offered[1:]
-	return message, true, false
-}
-
-// loop reduces what is offered until that has ended and all is reduced.
-func (l *messageQueue) loop(ctx context.Context) error {
-	for {
-		message, ok, ended := l.next()
-		var err error
-		switch {
-		case ok && l.several:
-			err = l.launch(ctx, message)
-		case ok:
-			err = l.reduce(ctx, message)
-		case len(l.flying) > 0:
-			err = l.land(ctx)
-		case ended:
-			return nil
-		default:
-			select {
-			case <-l.wake:
-			case <-ctx.Done():
-				err = ctx.Err()
+// serve reduces messages until ready is closed.
+func (l *reductions) serve(ctx context.Context, ready <-chan int) (err error) {
+	for err == nil && (ready != nil || len(l.flying) > 0) {
+		var first <-chan struct{}
+		if len(l.flying) > 0 {
+			first = l.flying[0].Done()
+		}
+		select {
+		case message, ok := <-ready:
+			if ok {
+				err = l.begin(ctx, message)
+			} else {
+				ready = nil
 			}
-		}
-		if err != nil {
-			return err
+		case <-first:
+			err = l.end(ctx)
+		case <-ctx.Done():
+			err = ctx.Err()
 		}
 	}
-}
-
-// reduce does all of one reduction.
-func (l *messageQueue) reduce(ctx context.Context, message int) error {
-	begin := time.Now()
-	w, err := l.start(ctx, message)
-	if err == nil {
-		err = w.Wait(ctx)
-	}
-	l.busy += time.Since(begin)
 	return err
 }
 
-// launch starts a reduction.
-func (l *messageQueue) launch(ctx context.Context, message int) error {
+// begin begins the reduction of a message.
+func (l *reductions) begin(ctx context.Context, message int) error {
 	if len(l.flying) == 0 {
 		l.since = time.Now()
 	}
-	w, err := l.start(ctx, message)
-	l.flying = append(l.flying, w)
+	r, err := l.start(ctx, message)
+	l.flying = append(l.flying, r)
 	return err
 }
 
-// land waits for the oldest reduction, or until there is something to start.
-func (l *messageQueue) land(ctx context.Context) error {
-	until, cancel := context.WithCancel(ctx)
-	defer cancel()
-	l.mu.Lock()
-	idle := len(l.offered) == 0
-	l.interrupt = cancel
-	l.mu.Unlock()
-	if !idle {
-		return nil
-	}
-	err := l.flying[0].Wait(until)
-	if err != nil && errors.Is(err, context.Canceled) && ctx.Err() == nil {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
+// end waits for the first reduction.
+func (l *reductions) end(ctx context.Context) error {
+	err := l.flying[0].Wait(ctx)
 	if l.flying = l.flying[1:]; len(l.flying) == 0 {
 		l.busy += time.Since(l.since)
 	}
-	return nil
+	return err
 }
