@@ -44,3 +44,21 @@ func TestOverlap(t *testing.T) {
 		}
 	}
 }
+
+// TestSeveral wants rows of the call for all vectors, of a fold before a call, and of the limit.
+func TestSeveral(t *testing.T) {
+	for _, c := range []string{"--transport=shm", "--transport=tcp -n 3", "--transport=loopback -n 1"} {
+		rows := rowsOf(t, append([]string{"several", "--sizes", "6000"}, strings.Fields(c)...)...)
+		var names []string
+		for _, r := range rows {
+			names = append(names, r.Op+":"+r.Impl)
+			if r.Bytes != 6000 || r.P50US <= 0 || r.Iters == 0 {
+				t.Errorf("%s: %+v", c, r)
+			}
+		}
+		const want = "allreduce-3:gaspi allreduce-3:fold allreduce-3:limit reducescatter-3:gaspi reducescatter-3:fold reducescatter-3:limit"
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s: rows %s, want %s", c, got, want)
+		}
+	}
+}

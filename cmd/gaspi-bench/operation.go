@@ -102,6 +102,7 @@ func operations() []operation {
 	for _, op := range collective.Operations() {
 		all = append(all, operation{Benchmark: op, team: true})
 	}
+	all = append(all, operation{Benchmark: collective.Several()})
 	for _, op := range []measure.Benchmark{collective.FirstCall(), collective.Overlap()} {
 		all = append(all, operation{Benchmark: op, calls: true})
 	}
