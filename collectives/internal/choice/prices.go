@@ -32,16 +32,22 @@ type cost struct {
 	heavy     bool // takes more memory than it may
 }
 
-// weigh finds out which variants of a call take more memory than they may. Where all do, all may.
+// weigh finds out which variants of a call take more memory than they may.
 func weigh(all []cost, c *Signature) {
 	in, out := mostElements(&c.Call)
 	most := max(leastRoom, roomPerVector*max(in, out)*float64(c.Element))
-	light := func(c cost) bool { return c.memory <= most }
-	if !slices.ContainsFunc(all, light) {
+	for i := range all {
+		all[i].heavy = all[i].memory > most
+	}
+}
+
+// allowHeavy lets all variants take as much memory as they do if none that takes less can be.
+func allowHeavy(all []cost) {
+	if slices.ContainsFunc(all, func(c cost) bool { return !c.heavy && !math.IsInf(c.seconds, 1) }) {
 		return
 	}
 	for i := range all {
-		all[i].heavy = !light(all[i])
+		all[i].heavy = false
 	}
 }
 
@@ -65,6 +71,7 @@ func (ch *Chooser) prices(all []Variant, c *Signature) ([]cost, error) {
 	}
 	weigh(costs, &even)
 	for left := float64(refinedSteps); ; {
+		allowHeavy(costs)
 		i, ok := doubtful(costs)
 		if !ok {
 			return costs, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // Goal: what is chosen takes little memory of a rank at any number of ranks, though another variant may be
@@ -56,5 +57,23 @@ func TestForcedMayBeHeavy(t *testing.T) {
 	named := func(a algorithms.Algorithm) bool { return a.Name == "leaders" }
 	if !slices.ContainsFunc(algorithms.For(schedule.AllReduce), named) || memoryOf(&c.Call, v) <= leastRoom {
 		t.Error("leaders is not heavy; take another algorithm")
+	}
+}
+
+// Goal: a variant that takes more memory than it may is chosen if no other one can be.
+// Method: those whose simulations fail, beside one that is heavy, whose formula says that it takes longer.
+func TestHeavyIfNoOtherCanBe(t *testing.T) {
+	ch, c := manyRanks(2, 1, 2, schedule.AllReduce, 64)
+	variant := func(name string, scratch, messages float64, emit schedule.Emitter) Variant {
+		return Variant{Algorithm: algorithms.Algorithm{Op: c.Op, Name: name, Emit: emit, Formula: func(at *price.Topology, _ *schedule.Call) price.Profile {
+			return price.Profile{Scratch: scratch, Stages: []price.Stage{{Route: at.Everybody(), Peers: 1, Times: messages}}}
+		}}}
+	}
+	stuck := func(b *schedule.Builder, _ *schedule.Call) { b.Await(b.Slots(1)) } // for a post that nobody makes
+	can := func(*schedule.Builder, *schedule.Call) {}
+	all := []Variant{variant("light", 1, 1, stuck), variant("lighter", 0, 2, stuck), variant("heavy", leastRoom, 3, can)}
+	got, err := ch.quickest(all, c)
+	if err != nil || got.Algorithm.Name != "heavy" {
+		t.Errorf("chose %v: %v", got, err)
 	}
 }
