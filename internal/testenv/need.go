@@ -104,8 +104,8 @@ func Lack(t testing.TB, reason string) {
 // NeedOpenFiles skips the test if this process may not have n open files.
 func NeedOpenFiles(t testing.TB, n uint64) {
 	t.Helper()
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < n {
+	var limit syscall.Rlimit // whose numbers have a sign on FreeBSD
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || uint64(limit.Cur) < n {
 		Lack(t, fmt.Sprintf("a process may have %d open files here, and the test opens %d: raise the hard limit (ulimit -Hn)", limit.Cur, n))
 	}
 }

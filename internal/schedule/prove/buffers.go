@@ -77,5 +77,5 @@ func (k *check) length(rank int, buf schedule.Buffer) (int, bool) {
 		}
 		return n, true
 	}
-	return k.call.InLen(int(rank)), int(buf-schedule.Extra(0)) < k.opts.Locals-1
+	return k.call.InLen(rank), int(buf-schedule.Extra(0)) < k.opts.Locals-1
 }
