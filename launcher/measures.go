@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
@@ -84,26 +85,16 @@ func probing(open func() (Prober, error)) func() (supervise.Prober, error) {
 	}
 }
 
-// A hostProber is a Prober whose times agents can send.
+// A hostProber is a Prober whose times agents send as they are.
 type hostProber struct{ Prober }
 
-// Read returns what the Prober has measured.
-func (p hostProber) Read(pid int) (supervise.KernelTimes, error) {
+// Read returns the KernelTimes of a process as JSON, nil if it has none.
+func (p hostProber) Read(pid int) ([]byte, error) {
 	times, err := p.Prober.Read(pid)
-	sent := supervise.KernelTimes{Run: times.Run, Wake: times.Wake, Resent: times.Resent}
-	for _, r := range times.Resends {
-		sent.Resends = append(sent.Resends, supervise.Resend(r))
+	if err != nil || times.Run == nil {
+		return nil, err
 	}
-	return sent, err
-}
-
-// kernelTimes returns the times that a rank's host has sent.
-func kernelTimes(sent supervise.KernelTimes) *KernelTimes {
-	times := &KernelTimes{Run: sent.Run, Wake: sent.Wake, Resent: sent.Resent}
-	for _, r := range sent.Resends {
-		times.Resends = append(times.Resends, Resend(r))
-	}
-	return times
+	return json.Marshal(times)
 }
 
 // measured returns what each rank has measured, nil if none was asked to.
@@ -116,8 +107,10 @@ func (w *watch) measured() []RankMeasures {
 		measured, kernel := s.Measured()
 		for n, m := range measured {
 			r := measuresOf(m)
-			if r.Missing = kernel.Missing; n < len(kernel.Ranks) && kernel.Ranks[n].Run != nil {
-				r.Kernel = kernelTimes(kernel.Ranks[n])
+			if r.Missing = kernel.Missing; n < len(kernel.Ranks) && len(kernel.Ranks[n]) > 0 {
+				if err := json.Unmarshal(kernel.Ranks[n], &r.Kernel); err != nil {
+					r.Missing = err.Error()
+				}
 			}
 			all[int(w.job.places[i].First)+n] = r
 		}

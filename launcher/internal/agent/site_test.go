@@ -20,11 +20,11 @@ func TestMeasuresArrive(t *testing.T) {
 		"nothing was asked for": {},
 		"the kernel tells nothing": {
 			Measured: []netstat.Measures{{}, {Processor: netstat.ProcessorTime{CPU: 1}, Links: []netstat.LinkMeasures{{Peer: 0, Acked: 2}}}},
-			Kernel:   supervise.KernelReport{Missing: "no right", Ranks: make([]supervise.KernelTimes, 2)},
+			Kernel:   supervise.KernelReport{Missing: "no right", Ranks: make([][]byte, 2)},
 		},
 		"the kernel tells of one rank": {
 			Measured: make([]netstat.Measures, 2),
-			Kernel:   supervise.KernelReport{Ranks: []supervise.KernelTimes{{}, {Run: []uint64{1}, Wake: []uint64{2}, Resent: 3, Resends: []supervise.Resend{{Port: 4}}}}},
+			Kernel:   supervise.KernelReport{Ranks: [][]byte{nil, []byte("times")}},
 		},
 	} {
 		got, err := decode[rowsFrame](encode(frameRows, 1, want))

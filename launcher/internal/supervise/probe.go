@@ -3,37 +3,23 @@ package supervise
 import (
 	"errors"
 	"sync"
-	"time"
 )
 
 // A Prober has the kernel of this host measure what processes meet there; see launcher.Prober.
 type Prober interface {
 	// Add begins with a process.
 	Add(pid int) error
-	// Read returns what was measured of a process that was added, which may have ended.
-	Read(pid int) (KernelTimes, error)
+	// Read returns what was measured of a process that was added, which may have ended, in a form
+	// that only its readers know.
+	Read(pid int) ([]byte, error)
 	// Close ends the measuring.
 	Close()
 }
 
-// A KernelTimes is what a kernel has measured of a rank; see launcher.KernelTimes. Agents send it to the launcher.
-type KernelTimes struct {
-	Run     []uint64
-	Wake    []uint64
-	Resent  uint64
-	Resends []Resend
-}
-
-// A Resend is a segment that was sent again.
-type Resend struct {
-	At   time.Time // by the clock of the rank's host
-	Port uint16    // of the rank's side of the connection
-}
-
 // A KernelReport is what the kernel of a host has measured of the ranks there. Agents send it to the launcher.
 type KernelReport struct {
-	Missing string        // what it takes to measure; empty if all is there
-	Ranks   []KernelTimes // the zero value of one that is not known
+	Missing string   // what it takes to measure; empty if all is there
+	Ranks   [][]byte // as Prober.Read returns them; nil of one that is not known
 }
 
 // A probe has the kernel of this host measure Ranks. The zero value measures nothing.
@@ -78,7 +64,7 @@ func (p *probe) add(pid int) {
 
 // report returns what was measured of some processes; 0 stands for one that is not there.
 func (p *probe) report(pids []int) KernelReport {
-	r := KernelReport{Missing: p.missing, Ranks: make([]KernelTimes, len(pids))}
+	r := KernelReport{Missing: p.missing, Ranks: make([][]byte, len(pids))}
 	if p.prober == nil {
 		return r
 	}
