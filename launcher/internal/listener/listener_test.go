@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,21 +23,7 @@ type door struct {
 	*Listener
 	server *boot.Server
 	site   *agent.Site
-
-	mu    sync.Mutex
-	lines []string // guarded by mu
-}
-
-func (d *door) log(line string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.lines = append(d.lines, line)
-}
-
-func (d *door) logged(part string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return strings.Contains(strings.Join(d.lines, "\n"), part)
+	log    testenv.Lines
 }
 
 func openDoor(t *testing.T, secure bool) *door {
@@ -49,8 +34,8 @@ func openDoor(t *testing.T, secure bool) *door {
 	}
 	t.Cleanup(server.Close)
 	d := &door{server: server}
-	d.site = agent.NewSite(agent.Launcher{Log: d.log, Report: func(any) {}}, hosts.Place{Name: "b", Number: 1, Ranks: 1}, nil)
-	d.Listener, err = Open(Request{Job: job, Interface: "127.0.0.1", TLS: secure, Server: server, Agents: []*agent.Site{d.site}, Log: d.log})
+	d.site = agent.NewSite(agent.Launcher{Log: d.log.Add, Report: func(any) {}}, hosts.Place{Name: "b", Number: 1, Ranks: 1}, nil)
+	d.Listener, err = Open(Request{Job: job, Interface: "127.0.0.1", TLS: secure, Server: server, Agents: []*agent.Site{d.site}, Log: d.log.Add})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +95,7 @@ func TestHellosAreChecked(t *testing.T) {
 	}
 	testenv.Eventually(t, "the agent has connected", d.site.Connected)
 	testenv.Eventually(t, "the log has the refusals and the agent", func() bool {
-		return d.logged("the agent of host b has connected from 127.0.0.1:") && d.logged("refused a connection")
+		return d.log.Have("the agent of host b has connected from 127.0.0.1:") && d.log.Have("refused a connection")
 	})
 	if err := d.knock(t, of.Agent(1), right); !errors.Is(err, auth.ErrRefused) || !strings.Contains(err.Error(), "host 1 has an agent already") {
 		t.Errorf("the same agent again: %v, want that it is refused", err)
@@ -171,7 +156,7 @@ func TestOpenFails(t *testing.T) {
 		"ports":     {"127.0.0.1", "9-8", "range of ports"},
 		"taken":     {"127.0.0.1", port, "are in use"},
 	} {
-		_, err := Open(Request{Job: job, Interface: c.at, Ports: c.ports, Server: d.server, Log: d.log})
+		_, err := Open(Request{Job: job, Interface: c.at, Ports: c.ports, Server: d.server, Log: d.log.Add})
 		if err == nil || !strings.HasPrefix(err.Error(), "listen for other hosts: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

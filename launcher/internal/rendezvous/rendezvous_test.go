@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,9 +21,7 @@ import (
 type open struct {
 	*Nodes
 	meeting Meeting
-
-	mu    sync.Mutex
-	words []string // guarded by mu; sentences for the user, and lines of the log
+	words   testenv.Lines // sentences for the user, and lines of the log
 }
 
 // openAt begins a rendezvous of a number of nodes on the loopback interface. change may alter the meeting.
@@ -35,7 +31,7 @@ func openAt(t *testing.T, count int, change func(*Meeting)) *open {
 		Count: count, Address: testenv.FreeAddress(t), Key: auth.NewKey(), Limit: testenv.Limit(t),
 		Transport: "tcp", Ranks: 2, MaxRanks: 6,
 	}}
-	o.meeting.Notice, o.meeting.Log = o.note, o.note
+	o.meeting.Notice, o.meeting.Log = o.words.Add, o.words.Add
 	if change != nil {
 		change(&o.meeting)
 	}
@@ -45,19 +41,6 @@ func openAt(t *testing.T, count int, change func(*Meeting)) *open {
 	}
 	t.Cleanup(o.Close)
 	return o
-}
-
-func (o *open) note(line string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.words = append(o.words, line)
-}
-
-// said reports whether a sentence or a line has a part.
-func (o *open) said(part string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.ContainsFunc(o.words, func(line string) bool { return strings.Contains(line, part) })
 }
 
 // gather begins to wait for the other nodes. The channel gets what has come of it.
@@ -169,7 +152,7 @@ func TestAnotherKeyIsNotLetIn(t *testing.T) {
 	if err := <-gathered; err != nil {
 		t.Fatal(err)
 	}
-	testenv.Eventually(t, "the log has the refusal", func() bool { return o.said("refused a connection") })
+	testenv.Eventually(t, "the log has the refusal", func() bool { return o.words.Have("refused a connection") })
 	name := o.Places()[1].Name
 	want := []hosts.Place{{Name: "this node", Here: true, Ranks: 2}, {Name: name, Number: 1, First: 2, Ranks: 3}}
 	if d := cmp.Diff(want, o.Places()); d != "" || !strings.HasPrefix(name, "node 1 (") {
@@ -185,11 +168,11 @@ func TestNodeThatComesTwice(t *testing.T) {
 	o := openAt(t, 3, nil)
 	gathered := o.gather(testenv.Context(t))
 	first := o.enlists(t, 1, 1)
-	testenv.Eventually(t, "node 1 has joined", func() bool { return o.said("has joined: 1 ranks") })
+	testenv.Eventually(t, "node 1 has joined", func() bool { return o.words.Have("has joined: 1 ranks") })
 	o.isTaken(t, 1)
 	first.Close()
 	testenv.Eventually(t, "node 1 has left", func() bool {
-		return o.said("has left before the start; waiting for nodes 1 and 2 (2 of 3 are missing)")
+		return o.words.Have("has left before the start; waiting for nodes 1 and 2 (2 of 3 are missing)")
 	})
 	o.enlists(t, 1, 1)
 	o.enlists(t, 2, 1)
@@ -220,7 +203,7 @@ func TestNodesThatDiffer(t *testing.T) {
 	o := openAt(t, 3, nil)
 	gathered := o.gather(testenv.Context(t))
 	o.enlists(t, 2, 1)
-	testenv.Eventually(t, "node 2 has joined", func() bool { return o.said("has joined: 1 ranks") })
+	testenv.Eventually(t, "node 2 has joined", func() bool { return o.words.Have("has joined: 1 ranks") })
 	for _, c := range []struct {
 		name string
 		node agent.Enlistment
@@ -235,7 +218,7 @@ func TestNodesThatDiffer(t *testing.T) {
 			conn := o.joins(t, 1)
 			agent.Enlist(conn, c.node, nil)
 			told(t, conn, c.want)
-			if !o.said(c.want) {
+			if !o.words.Have(c.want) {
 				t.Errorf("the user of node 0 does not hear %q", c.want)
 			}
 		})
@@ -254,7 +237,7 @@ func TestNodeThatCannotStart(t *testing.T) {
 	o := openAt(t, 3, nil)
 	gathered := o.gather(testenv.Context(t))
 	well := o.enlists(t, 1, 1)
-	testenv.Eventually(t, "node 1 has joined", func() bool { return o.said("has joined: 1 ranks") })
+	testenv.Eventually(t, "node 1 has joined", func() bool { return o.words.Have("has joined: 1 ranks") })
 	agent.Enlist(o.joins(t, 2), agent.Enlistment{Nodes: 3, Ranks: 1, Transport: "tcp"}, errors.New("no program"))
 	if err := <-gathered; err == nil || !strings.Contains(err.Error(), "): no program") {
 		t.Errorf("%v, want that node 2 has no program", err)
@@ -305,7 +288,7 @@ func TestGatherEnds(t *testing.T) {
 			} else {
 				gathered := o.gather(ctx)
 				node := o.enlists(t, 1, 1)
-				testenv.Eventually(t, "node 1 has joined", func() bool { return o.said("has joined: 1 ranks") })
+				testenv.Eventually(t, "node 1 has joined", func() bool { return o.words.Have("has joined: 1 ranks") })
 				cancel()
 				if err := <-gathered; !errors.Is(err, context.Canceled) {
 					t.Errorf("%v, want that the wait was cancelled", err)
@@ -333,8 +316,8 @@ func TestDecline(t *testing.T) {
 		told(t, o.enlists(t, number, 1), ": no program")
 	}
 	<-done
-	if !o.said("no program; waiting for nodes 1 and 2 (2 of 3 are missing), to tell that") || o.said("not all nodes were told") {
-		t.Errorf("%q", o.words)
+	if !o.words.Have("no program; waiting for nodes 1 and 2 (2 of 3 are missing), to tell that") || o.words.Have("not all nodes were told") {
+		t.Errorf("%q", &o.words)
 	}
 }
 
@@ -367,11 +350,11 @@ func TestJoin(t *testing.T) {
 	stranger.Number, stranger.Key = 1, auth.NewKey()
 	ctx, cancel := context.WithCancel(testenv.Context(t))
 	stranger.Notice = func(sentence string) {
-		o.note(sentence)
+		o.words.Add(sentence)
 		cancel()
 	}
-	if _, err := Join(ctx, stranger); !errors.Is(err, context.Canceled) || !o.said("there is not node 0 of this job") {
-		t.Errorf("%v, want that it tries on; it said %q", err, o.words)
+	if _, err := Join(ctx, stranger); !errors.Is(err, context.Canceled) || !o.words.Have("there is not node 0 of this job") {
+		t.Errorf("%v, want that it tries on; it said %q", err, &o.words)
 	}
 	stranger.Limit, stranger.Address = time.Millisecond, testenv.FreeAddress(t)
 	if _, err := Join(testenv.Context(t), stranger); err == nil || !strings.Contains(err.Error(), "no node 0 at "+stranger.Address+" after 1 ms") {
