@@ -26,13 +26,13 @@ func on(do func(ctx context.Context, m *member, s *gaspi.Segment, i int) error) 
 	}
 }
 
-// dropped deletes g, which was made with err, when nobody is in its making any more.
-func dropped(ctx context.Context, m *member, g *gaspi.Group, err error) error {
+// deleted deletes what was made with err, a group or a segment, when nobody is in its making any more.
+func deleted(ctx context.Context, m *member, made interface{ Delete() error }, err error) error {
 	if err == nil {
 		err = m.p.Barrier(ctx, m.group)
 	}
 	if err == nil {
-		err = g.Delete()
+		err = made.Delete()
 	}
 	return err
 }
@@ -87,11 +87,11 @@ func gaspiRows() []row {
 			if err == nil {
 				err = g.Commit(ctx)
 			}
-			return dropped(ctx, m, g, err)
+			return deleted(ctx, m, g, err)
 		})},
 		{call: "gaspi.Group.Dup", needs: needsTeam, open: of(func(ctx context.Context, m *member) error {
 			g, err := m.group.Dup(ctx, 0)
-			return dropped(ctx, m, g, err)
+			return deleted(ctx, m, g, err)
 		})},
 		{call: "gaspi.Proc.CreateSegment", needs: needsTeam, open: of(func(ctx context.Context, m *member) error {
 			s, err := m.p.CreateSegment(ctx, m.id+1, 64, gaspi.Over(m.group))
@@ -129,17 +129,6 @@ func gaspiRows() []row {
 		return err
 	})
 	return slices.Concat(rows, agreements("gaspi.Group.Agree", agree), agreements("gaspi.Group.Shrink", shrunk), passiveRows(), notificationRows(), atomicRows())
-}
-
-// deleted deletes a segment that all members have made.
-func deleted(ctx context.Context, m *member, s *gaspi.Segment, err error) error {
-	if err == nil {
-		err = m.p.Barrier(ctx, m.group)
-	}
-	if err == nil {
-		err = s.Delete()
-	}
-	return err
 }
 
 // written writes to the peer and completes that.

@@ -308,35 +308,26 @@ func (b *bad) atomics() []refusal {
 	return all
 }
 
-// passive are refusals of passive messages.
+// passive are refusals of passive messages, and of transfers that are too long.
 func (b *bad) passive() []refusal {
+	sized := func(size uint64, use func(span gaspi.Span) error) func() error {
+		return func() error {
+			seg, err := b.p.AllocSegment(b.base+6, size)
+			if err != nil {
+				return err
+			}
+			defer seg.Delete()
+			span, err := seg.Span(0, size)
+			if err != nil {
+				return err
+			}
+			return use(span)
+		}
+	}
+	cfg := b.p.Config()
 	return []refusal{
 		{"PassiveSend to a rank that is not there", gaspi.ErrBadRank, func() error { return b.p.PassiveSend(b.ctx, gaspi.Rank(b.p.Size()), b.span) }},
-		{"PassiveSend of too much", gaspi.ErrTooLarge, func() error {
-			size := uint64(b.p.Config().PassiveMax + 1)
-			seg, err := b.p.AllocSegment(b.base+6, size)
-			if err != nil {
-				return err
-			}
-			defer seg.Delete()
-			span, err := seg.Span(0, size)
-			if err != nil {
-				return err
-			}
-			return b.p.PassiveSend(b.ctx, b.peer, span)
-		}},
-		{"a transfer of too much", gaspi.ErrTooLarge, func() error {
-			size := b.p.Config().TransferMax + 1
-			seg, err := b.p.AllocSegment(b.base+6, size)
-			if err != nil {
-				return err
-			}
-			defer seg.Delete()
-			span, err := seg.Span(0, size)
-			if err != nil {
-				return err
-			}
-			return b.q.Write(b.seg.At(b.peer, 0), span)
-		}},
+		{"PassiveSend of too much", gaspi.ErrTooLarge, sized(uint64(cfg.PassiveMax+1), func(span gaspi.Span) error { return b.p.PassiveSend(b.ctx, b.peer, span) })},
+		{"a transfer of too much", gaspi.ErrTooLarge, sized(cfg.TransferMax+1, func(span gaspi.Span) error { return b.q.Write(b.seg.At(b.peer, 0), span) })},
 	}
 }

@@ -15,44 +15,37 @@ type near struct {
 	t *Transport
 }
 
-// Put implements transport.Link.
-func (l *near) Put(q *transport.Queue, dst transport.Addr, src segment.Span) error {
+// unlessSilent does an operation, unless the rank is stopped or killed.
+func (l *near) unlessSilent(do func() error) error {
 	if silent, err := l.t.silent(); silent {
 		return err
 	}
-	return l.Link.Put(q, dst, src)
+	return do()
+}
+
+// Put implements transport.Link.
+func (l *near) Put(q *transport.Queue, dst transport.Addr, src segment.Span) error {
+	return l.unlessSilent(func() error { return l.Link.Put(q, dst, src) })
 }
 
 // PutNotify implements transport.Link.
 func (l *near) PutNotify(q *transport.Queue, dst transport.Addr, src segment.Span, f transport.Flag) error {
-	if silent, err := l.t.silent(); silent {
-		return err
-	}
-	return l.Link.PutNotify(q, dst, src, f)
+	return l.unlessSilent(func() error { return l.Link.PutNotify(q, dst, src, f) })
 }
 
 // Notify implements transport.Link.
 func (l *near) Notify(q *transport.Queue, f transport.Flag) error {
-	if silent, err := l.t.silent(); silent {
-		return err
-	}
-	return l.Link.Notify(q, f)
+	return l.unlessSilent(func() error { return l.Link.Notify(q, f) })
 }
 
 // Get implements transport.Link.
 func (l *near) Get(q *transport.Queue, dst segment.Span, src transport.Addr) error {
-	if silent, err := l.t.silent(); silent {
-		return err
-	}
-	return l.Link.Get(q, dst, src)
+	return l.unlessSilent(func() error { return l.Link.Get(q, dst, src) })
 }
 
 // GetNotify implements transport.Link.
 func (l *near) GetNotify(q *transport.Queue, dst segment.Span, src transport.Addr, b *notify.Array, f transport.Flag) error {
-	if silent, err := l.t.silent(); silent {
-		return err
-	}
-	return l.Link.GetNotify(q, dst, src, b, f)
+	return l.unlessSilent(func() error { return l.Link.GetNotify(q, dst, src, b, f) })
 }
 
 // Atomic implements transport.Link.

@@ -1,7 +1,5 @@
 package dnn
 
-import "fmt"
-
 // A builder adds layers one behind the other.
 type builder struct {
 	layers   []Layer
@@ -19,20 +17,16 @@ func (b *builder) conv(kernel, out, edge int) *Layer {
 // side adds a convolution that the next layer does not read: a shortcut.
 func (b *builder) side(kernel, in, out, edge int) *Layer {
 	weights := kernel * kernel * in * out
-	return b.add("conv", weights, out, 2*float64(weights)*float64(edge*edge))
+	return b.add(weights, out, 2*float64(weights)*float64(edge*edge))
 }
 
 // full adds a fully connected layer.
 func (b *builder) full(in, out int) *Layer {
-	return b.add("full", in*out, out, 2*float64(in*out))
+	return b.add(in*out, out, 2*float64(in*out))
 }
 
-func (b *builder) add(kind string, weights, bias int, flops float64) *Layer {
-	b.layers = append(b.layers, Layer{
-		Name:    fmt.Sprintf("%s%d", kind, len(b.layers)+1),
-		Tensors: []Tensor{{Name: "weights", Count: weights}, {Name: "bias", Count: bias}},
-		Flops:   flops,
-	})
+func (b *builder) add(weights, bias int, flops float64) *Layer {
+	b.layers = append(b.layers, Layer{Tensors: []Tensor{{Count: weights}, {Count: bias}}, Flops: flops})
 	return &b.layers[len(b.layers)-1]
 }
 
@@ -41,8 +35,8 @@ func (b *builder) add(kind string, weights, bias int, flops float64) *Layer {
 func (l *Layer) normalized() {
 	n := l.Tensors[1].Count
 	l.Tensors = append(l.Tensors,
-		Tensor{Name: "gamma", Count: n}, Tensor{Name: "beta", Count: n},
-		Tensor{Name: "mean", Count: n, Fixed: true}, Tensor{Name: "variance", Count: n, Fixed: true})
+		Tensor{Count: n}, Tensor{Count: n}, // gamma and beta
+		Tensor{Count: n, Fixed: true}, Tensor{Count: n, Fixed: true}) // mean and variance
 }
 
 // alexNet is the network of one column, without groups.
@@ -56,7 +50,7 @@ func alexNet() *NeuralNetwork {
 	b.full(256*6*6, 4096)
 	b.full(4096, 4096)
 	b.full(4096, 1000)
-	return &NeuralNetwork{Name: "alexnet", Data: "ImageNet", Layers: b.layers}
+	return &NeuralNetwork{Name: "alexnet", Layers: b.layers}
 }
 
 func vgg11() *NeuralNetwork {
@@ -67,7 +61,7 @@ func vgg11() *NeuralNetwork {
 	b.full(512*7*7, 4096)
 	b.full(4096, 4096)
 	b.full(4096, 1000)
-	return &NeuralNetwork{Name: "vgg11", Data: "ImageNet", Layers: b.layers}
+	return &NeuralNetwork{Name: "vgg11", Layers: b.layers}
 }
 
 // resNet50 halves the picture in the 3x3 convolutions ("version 1.5"): so it has
@@ -92,7 +86,7 @@ func resNet50() *NeuralNetwork {
 		}
 	}
 	b.full(2048, 1000)
-	return &NeuralNetwork{Name: "resnet50", Data: "ImageNet", Layers: b.layers}
+	return &NeuralNetwork{Name: "resnet50", Layers: b.layers}
 }
 
 // resNet110 is the variant whose parameters and operations both are exactly those of
@@ -113,5 +107,5 @@ func resNet110() *NeuralNetwork {
 	}
 	b.full(64, 64).normalized()
 	b.full(64, 10)
-	return &NeuralNetwork{Name: "resnet110", Data: "Cifar10", Layers: b.layers}
+	return &NeuralNetwork{Name: "resnet110", Layers: b.layers}
 }

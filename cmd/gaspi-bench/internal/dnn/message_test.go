@@ -39,9 +39,9 @@ func TestFusion(t *testing.T) {
 // small is a network whose messages one can see.
 func small() *NeuralNetwork {
 	return &NeuralNetwork{Name: "small", Layers: []Layer{
-		{Name: "a", Tensors: []Tensor{{Name: "weights", Count: 10}, {Name: "bias", Count: 1}}, Flops: 1},
-		{Name: "b", Tensors: []Tensor{{Name: "weights", Count: 20}, {Name: "bias", Count: 2}, {Name: "mean", Count: 9, Fixed: true}}, Flops: 2},
-		{Name: "c", Tensors: []Tensor{{Name: "weights", Count: 30}}, Flops: 4},
+		{Tensors: []Tensor{{Count: 10}, {Count: 1}}, Flops: 1},
+		{Tensors: []Tensor{{Count: 20}, {Count: 2}, {Count: 9, Fixed: true}}, Flops: 2},
+		{Tensors: []Tensor{{Count: 30}}, Flops: 4},
 	}}
 }
 

@@ -8,8 +8,7 @@ import (
 
 // A Tensor is an array of parameters of a layer.
 type Tensor struct {
-	Name  string // within its layer, such as "weights"
-	Count int    // elements
+	Count int // elements
 	// Fixed parameters count as parameters but have no gradient: the running mean
 	// and variance of a normalization.
 	Fixed bool
@@ -18,7 +17,6 @@ type Tensor struct {
 // A Layer is what makes its gradients at once: a convolution or a product, with
 // its normalization if it has one.
 type Layer struct {
-	Name    string
 	Tensors []Tensor // in the order of the forward pass
 	Flops   float64  // of the forward pass, for one sample; a multiply-add is two
 }
@@ -26,7 +24,6 @@ type Layer struct {
 // A NeuralNetwork is a network as far as its gradients and its work go.
 type NeuralNetwork struct {
 	Name   string
-	Data   string  // the set of pictures it is trained on, which sets its sizes
 	Layers []Layer // in the order of the forward pass
 }
 
