@@ -162,6 +162,7 @@ const benchTable = `
 
 	# What is measured. Objects stand beside collectives; the model is tuned by both.
 	limit, measure, report < transfer, collective, object, model;
+	measure < dnn;   # whose layers compute
 	bytesize < collective, model;
 	collective < object, model;
 	transfer < model;

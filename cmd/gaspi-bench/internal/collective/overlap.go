@@ -3,7 +3,6 @@ package collective
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
@@ -85,9 +84,9 @@ func (o *overlapping) rows(ctx context.Context) ([]report.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := newWork()
+	w := measure.NewComputing()
 	computing, err := o.row(ctx, "compute", func() (time.Duration, error) {
-		return timed(func() error { w.compute(pause); return nil })
+		return timed(func() error { w.Compute(pause); return nil })
 	})
 	if err != nil {
 		return nil, err
@@ -98,7 +97,7 @@ func (o *overlapping) rows(ctx context.Context) ([]report.Row, error) {
 			if err != nil {
 				return err
 			}
-			w.compute(pause)
+			w.Compute(pause)
 			return h.Wait(ctx)
 		})
 	})
@@ -130,34 +129,4 @@ func timed(do func() error) (time.Duration, error) {
 	began := time.Now()
 	err := do()
 	return time.Since(began), err
-}
-
-// A work is computing whose length is known.
-type work struct {
-	perSecond float64 // turns of the loop
-	sum       float64
-}
-
-// newWork finds out how long a turn takes: the least of some measurements, since others may take the
-// core meanwhile.
-func newWork() *work {
-	const trial = 1 << 20
-	w := &work{sum: 1}
-	var took []time.Duration
-	for range 5 {
-		began := time.Now()
-		w.turn(trial)
-		took = append(took, time.Since(began))
-	}
-	w.perSecond = trial / slices.Min(took).Seconds()
-	return w
-}
-
-// compute computes for about d.
-func (w *work) compute(d time.Duration) { w.turn(int(d.Seconds() * w.perSecond)) }
-
-func (w *work) turn(n int) {
-	for range n {
-		w.sum = w.sum*0.999 + 0.001 // needs the one before, so that none is left out
-	}
 }

@@ -24,36 +24,3 @@ func (s *sleeper) compute(d time.Duration) {
 	}
 	s.late = time.Since(begin) - d
 }
-
-// A spinner emulates computing on the processor: it does a fixed amount of work,
-// which takes longer while communication uses the same core.
-type spinner struct {
-	rate float64 // turns per second
-	sum  float64
-}
-
-// newSpinner finds out how fast the processor is now.
-func newSpinner() *spinner {
-	const some, probe = 1 << 12, 20 * time.Millisecond
-	s := &spinner{sum: 1}
-	turns := 0
-	begin := time.Now()
-	for time.Since(begin) < probe {
-		s.turn(some)
-		turns += some
-	}
-	s.rate = float64(turns) / time.Since(begin).Seconds()
-	return s
-}
-
-func (s *spinner) compute(d time.Duration) { s.turn(int(d.Seconds() * s.rate)) }
-
-// turn works n turns. Each needs the result of the one before, so that none can be
-// left out.
-func (s *spinner) turn(n int) {
-	sum := s.sum
-	for range n {
-		sum = sum*0.999 + 0.001
-	}
-	s.sum = sum
-}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
 	"github.com/gaspi-go/gaspi-go/collectives"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -57,7 +58,7 @@ func Measure(ctx context.Context, p *gaspi.Proc, cfg Config, progress func(done,
 		return nil, err
 	}
 	if cfg.Spin {
-		r.compute = newSpinner().compute
+		r.compute = measure.NewComputing().Compute // on the processor, beside communication
 	}
 	all, err := r.contenders(ctx, model)
 	if err != nil {
