@@ -121,54 +121,37 @@ func (s *stream) writes(ctx context.Context) error {
 	return nil
 }
 
+// sender sends windows, and waits for the answer to each.
 func (s *stream) sender(ctx context.Context) func(int) error {
-	return s.each(func(v uint32) error {
-		limit.Stamp(s.out, v)
-		if err := s.writes(ctx); err != nil {
-			return err
-		}
-		// A notification comes after all earlier writes of its queue.
-		if err := s.signal(ctx, limit.NotePing, gaspi.Value(v)); err != nil {
-			return err
-		}
-		return s.b.Seg.WaitUntil(ctx, limit.NoteAck, gaspi.Equal, gaspi.Value(v))
-	})
+	return s.inTurn(ctx, s.sendWindow, s.awaitAck)
+}
+
+func (s *stream) sendWindow(ctx context.Context, v uint32) error {
+	limit.Stamp(s.out, v)
+	if err := s.writes(ctx); err != nil {
+		return err
+	}
+	return s.Notify(ctx, v) // after all earlier writes of its queue
 }
 
 func (s *stream) receiver(ctx context.Context) func(int) error {
-	return s.each(func(v uint32) error {
-		if err := s.AwaitNotification(ctx, v); err != nil {
-			return err
-		}
-		if err := limit.Verify(s.in, v); err != nil {
-			return err
-		}
-		return s.signal(ctx, limit.NoteAck, gaspi.Value(v))
-	})
+	return s.inTurn(ctx, s.Reading(s.AwaitNotification), s.acknowledge)
 }
 
 func (s *stream) bareSender(ctx context.Context) func(int) error {
-	return s.each(func(v uint32) error {
-		limit.Stamp(s.out, v)
-		for range s.window {
-			segment.Copy(s.dest, s.out)
-		}
-		limit.Raise(s.bell, v)
-		return s.b.Await(ctx, s.flag, v)
-	})
+	return s.inTurn(ctx, s.copyWindow, s.awaitFlag)
+}
+
+func (s *stream) copyWindow(ctx context.Context, v uint32) error {
+	limit.Stamp(s.out, v)
+	for range s.window {
+		segment.Copy(s.dest, s.out)
+	}
+	return s.raise(ctx, v)
 }
 
 func (s *stream) bareReceiver(ctx context.Context) func(int) error {
-	return s.each(func(v uint32) error {
-		if err := s.b.Await(ctx, s.flag, v); err != nil {
-			return err
-		}
-		if err := limit.Verify(s.in, v); err != nil {
-			return err
-		}
-		limit.Raise(s.bell, v)
-		return nil
-	})
+	return s.inTurn(ctx, s.Reading(s.awaitFlag), s.raise)
 }
 
 func (s *stream) writer(ctx context.Context) func(int) error {

@@ -125,25 +125,10 @@ func NewMail(b *measure.Bench, peer gaspi.Rank, size uint64, near bool) (*Mail, 
 
 // Rounds makes a batch of round trips.
 func (m *Mail) Rounds(ctx context.Context, send, receive func(context.Context, uint32) error) func(int) error {
-	return func(n int) error {
-		for range n {
-			v := m.seq.Next()
-			if m.first {
-				if err := send(ctx, v); err != nil {
-					return err
-				}
-			}
-			if err := receive(ctx, v); err != nil {
-				return err
-			}
-			if !m.first {
-				if err := send(ctx, v); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+	if m.first {
+		return m.inTurn(ctx, send, receive)
 	}
+	return m.inTurn(ctx, receive, send)
 }
 
 // WriteNotify sends message v and waits until its buffer can be used again.

@@ -73,49 +73,43 @@ type notifier struct {
 }
 
 func (c *notifier) sender(ctx context.Context) func(int) error {
-	return c.each(func(number uint32) error {
-		v := gaspi.Value(number)
+	return c.inTurn(ctx, func(ctx context.Context, v uint32) error {
 		for i := range gaspi.NotificationID(NoteWindow) {
-			if err := c.q.Notify(c.dst, gaspi.Notification{ID: limit.NoteCount + i, Value: v}); err != nil {
+			if err := c.q.Notify(c.dst, gaspi.Notification{ID: limit.NoteCount + i, Value: gaspi.Value(v)}); err != nil {
 				return err
 			}
 		}
-		if err := c.q.Wait(ctx); err != nil {
-			return err
-		}
-		return c.b.Seg.WaitUntil(ctx, limit.NoteAck, gaspi.Equal, v)
-	})
+		return c.q.Wait(ctx)
+	}, c.awaitAck)
 }
 
 func (c *notifier) receiver(ctx context.Context) func(int) error {
-	return c.each(func(number uint32) error {
-		v := gaspi.Value(number)
+	return c.inTurn(ctx, func(ctx context.Context, v uint32) error {
 		for i := range gaspi.NotificationID(NoteWindow) {
-			if err := c.b.Seg.WaitUntil(ctx, limit.NoteCount+i, gaspi.Equal, v); err != nil {
+			if err := c.b.Seg.WaitUntil(ctx, limit.NoteCount+i, gaspi.Equal, gaspi.Value(v)); err != nil {
 				return err
 			}
 		}
-		return c.signal(ctx, limit.NoteAck, v)
-	})
+		return nil
+	}, c.acknowledge)
 }
 
 func (c *notifier) bareSender(ctx context.Context) func(int) error {
-	return c.each(func(v uint32) error {
+	return c.inTurn(ctx, func(_ context.Context, v uint32) error {
 		for i := range c.theirs {
 			limit.Raise(&c.theirs[i], v)
 		}
-		return c.b.Await(ctx, c.flag, v)
-	})
+		return nil
+	}, c.awaitFlag)
 }
 
 func (c *notifier) bareReceiver(ctx context.Context) func(int) error {
-	return c.each(func(v uint32) error {
+	return c.inTurn(ctx, func(ctx context.Context, v uint32) error {
 		for i := range c.mine {
 			if err := c.b.Await(ctx, &c.mine[i], v); err != nil {
 				return err
 			}
 		}
-		limit.Raise(c.bell, v)
 		return nil
-	})
+	}, c.raise)
 }

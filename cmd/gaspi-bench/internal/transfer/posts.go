@@ -57,11 +57,25 @@ func (m *Mail) signal(ctx context.Context, id gaspi.NotificationID, v gaspi.Valu
 	return m.q.Wait(ctx)
 }
 
-// each makes a batch that does a step for each message, by its number.
-func (m *Mail) each(step func(v uint32) error) func(int) error {
+// acknowledge answers message v.
+func (m *Mail) acknowledge(ctx context.Context, v uint32) error {
+	return m.signal(ctx, limit.NoteAck, gaspi.Value(v))
+}
+
+// awaitAck blocks until message v is answered.
+func (m *Mail) awaitAck(ctx context.Context, v uint32) error {
+	return m.b.Seg.WaitUntil(ctx, limit.NoteAck, gaspi.Equal, gaspi.Value(v))
+}
+
+// inTurn makes a batch of two steps for each message.
+func (m *Mail) inTurn(ctx context.Context, one, other func(context.Context, uint32) error) func(int) error {
 	return func(n int) error {
 		for range n {
-			if err := step(m.seq.Next()); err != nil {
+			v := m.seq.Next()
+			if err := one(ctx, v); err != nil {
+				return err
+			}
+			if err := other(ctx, v); err != nil {
 				return err
 			}
 		}
