@@ -2,7 +2,6 @@ package collective
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -84,9 +83,26 @@ func (c *Spec) Shape(ranks int, bytes uint64) *limit.CallShape {
 	return limit.NewShape(limit.CallShape{Op: c.What, Ranks: ranks, Root: c.Root, Element: c.Dtype.size}, bytes, c.Threshold)
 }
 
-// NewTeam makes a team that does what c says.
-func (c *Spec) NewTeam(ctx context.Context, p *gaspi.Proc) (*collectives.Team, error) {
-	return collectives.NewTeam(ctx, p.World(), collectives.Config{Algorithms: c.forced()})
+// Open makes a team that does what c says, and the vectors of a call of some shape, which Release of
+// the call gives back.
+func (c *Spec) Open(ctx context.Context, p *gaspi.Proc, s *limit.CallShape) (*OpenedCall, error) {
+	t, err := collectives.NewTeam(ctx, p.World(), collectives.Config{Algorithms: c.forced()})
+	if err != nil {
+		return nil, err
+	}
+	k, err := c.Dtype.open(ctx, t, c, s)
+	if err != nil {
+		return nil, err
+	}
+	k.Team = t
+	release := k.Release
+	k.Release = func(ctx context.Context) error {
+		if err := release(ctx); err != nil {
+			return err
+		}
+		return t.Close()
+	}
+	return k, nil
 }
 
 // Prepare makes the workloads of an operation of package collectives: one for each algorithm
@@ -122,19 +138,15 @@ func (wanted *Spec) Prepare(ctx context.Context, b *measure.Bench, size uint64) 
 
 // Candidates are the ways to do a call.
 func (c *Spec) Candidates(ctx context.Context, b *measure.Bench, size uint64) ([]collectives.Candidate, error) {
-	t, err := c.NewTeam(ctx, b.P)
+	k, err := c.Open(ctx, b.P, c.Shape(b.P.Size(), size))
 	if err != nil {
 		return nil, err
 	}
-	k, err := c.Dtype.Open(ctx, t, c, c.Shape(b.P.Size(), size))
+	all, err := collectives.Explain(k.Team, k.Task)
 	if err != nil {
 		return nil, err
 	}
-	all, err := collectives.Explain(t, k.Task)
-	if err != nil {
-		return nil, err
-	}
-	return all, errors.Join(k.Release(ctx), t.Close())
+	return all, k.Release(ctx)
 }
 
 // algorithmNames are the algorithms of candidates, the fastest by the model first,

@@ -19,8 +19,8 @@ type DType struct {
 	Fold func(collectives.Op) (limit.Folds, error)
 	// vectors makes the vectors of a rank in its own memory.
 	vectors func(me int, c *Spec, s *limit.CallShape) limit.Buffers
-	// Open makes the vectors of a call that all ranks make.
-	Open opener
+	// open makes the vectors of a call that all ranks make.
+	open opener
 }
 
 // Dtypes are all there are, in the order of the help.
@@ -53,7 +53,7 @@ func newDtype[T reduce.Element](name string, exact int, of func(int) T) DType {
 			p := plainPair[T](s)
 			return p.buffers(me, c, s, of)
 		},
-		Open: openVectors(of),
+		open: openVectors(of),
 	}
 }
 

@@ -88,25 +88,11 @@ func checkWays(ctx context.Context, p *gaspi.Proc, c *Spec) error {
 }
 
 func openWays(ctx context.Context, m *limit.Memory, c *Spec, bytes uint64) ([]limit.BareCall, *OpenedCall, error) {
-	t, err := c.NewTeam(ctx, m.P)
-	if err != nil {
-		return nil, nil, err
-	}
 	s := c.Shape(m.P.Size(), bytes)
-	k, err := c.Dtype.Open(ctx, t, c, s)
+	k, err := c.Open(ctx, m.P, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	ways, err := c.bareWays(ctx, m, t, s, k)
-	if err != nil {
-		return nil, nil, err
-	}
-	release := k.Release
-	k.Release = func(ctx context.Context) error {
-		if err := release(ctx); err != nil {
-			return err
-		}
-		return t.Close()
-	}
-	return ways, k, nil
+	ways, err := c.bareWays(ctx, m, s, k)
+	return ways, k, err
 }

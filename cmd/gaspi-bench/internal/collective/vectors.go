@@ -15,6 +15,7 @@ import (
 // An OpenedCall is a collective operation as one rank makes it, whatever its elements
 // are.
 type OpenedCall struct {
+	Team    *collectives.Team
 	Task    collectives.Task
 	Once    func(ctx context.Context) error // the call itself
 	Own     limit.Buffers                   // what it and its limit work on

@@ -14,15 +14,11 @@ import (
 // openWorkload makes the team, the vectors and the contenders of a workload, and
 // returns what gives them back.
 func (c *Spec) openWorkload(ctx context.Context, b *measure.Bench, w *measure.Workload, s *limit.CallShape) (func(context.Context) error, error) {
-	t, err := c.NewTeam(ctx, b.P)
+	k, err := c.Open(ctx, b.P, s)
 	if err != nil {
 		return nil, err
 	}
-	k, err := c.Dtype.Open(ctx, t, c, s)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := collectives.NewPlan(ctx, t, k.Task)
+	plan, err := collectives.NewPlan(ctx, k.Team, k.Task)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +35,7 @@ func (c *Spec) openWorkload(ctx context.Context, b *measure.Bench, w *measure.Wo
 	}
 	w.Contenders = []measure.Contender{measure.Contender{Impl: report.ImplGaspi, Batch: measure.Repeat(ctx, once)}}
 	checks := []limit.Buffers{k.Own}
-	bare, check, err := c.bareLimit(ctx, b, t, s, k)
+	bare, check, err := c.bareLimit(ctx, b, s, k)
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +48,7 @@ func (c *Spec) openWorkload(ctx context.Context, b *measure.Bench, w *measure.Wo
 	}
 	return func(ctx context.Context) error {
 		b.Forget()
-		if err := k.Release(ctx); err != nil {
-			return err
-		}
-		return t.Close()
+		return k.Release(ctx)
 	}, nil
 }
 
@@ -80,7 +73,7 @@ func (c *Spec) trial(ctx context.Context, s *limit.CallShape, plan *collectives.
 
 // bareLimit is what a call is compared with, and what fills and checks its vectors;
 // nil if there is nothing.
-func (c *Spec) bareLimit(ctx context.Context, b *measure.Bench, t *collectives.Team, s *limit.CallShape, k *OpenedCall) (limit.BareCall, limit.Buffers, error) {
+func (c *Spec) bareLimit(ctx context.Context, b *measure.Bench, s *limit.CallShape, k *OpenedCall) (limit.BareCall, limit.Buffers, error) {
 	switch {
 	case b.Together:
 	case s.Op == schedule.AllToAll:
@@ -93,13 +86,13 @@ func (c *Spec) bareLimit(ctx context.Context, b *measure.Bench, t *collectives.T
 	default:
 		return b.Ring(ctx, s)
 	}
-	bare, err := c.BareWay(ctx, b, t, s, k)
+	bare, err := c.BareWay(ctx, b, s, k)
 	return bare, k.Own, err
 }
 
 // BareWay is the limit of a call: the fastest of a few bare ways to do it.
-func (c *Spec) BareWay(ctx context.Context, b *measure.Bench, t *collectives.Team, s *limit.CallShape, k *OpenedCall) (limit.BareCall, error) {
-	ways, err := c.bareWays(ctx, b.Memory, t, s, k)
+func (c *Spec) BareWay(ctx context.Context, b *measure.Bench, s *limit.CallShape, k *OpenedCall) (limit.BareCall, error) {
+	ways, err := c.bareWays(ctx, b.Memory, s, k)
 	if err != nil {
 		return nil, err
 	}
@@ -108,12 +101,12 @@ func (c *Spec) BareWay(ctx context.Context, b *measure.Bench, t *collectives.Tea
 
 // bareWays are the bare ways to do a call, which gives back what they use when it is
 // released.
-func (c *Spec) bareWays(ctx context.Context, m *limit.Memory, t *collectives.Team, s *limit.CallShape, k *OpenedCall) ([]limit.BareCall, error) {
+func (c *Spec) bareWays(ctx context.Context, m *limit.Memory, s *limit.CallShape, k *OpenedCall) ([]limit.BareCall, error) {
 	f, err := c.Folds()
 	if err != nil {
 		return nil, err
 	}
-	ways, release, err := m.Ways(ctx, t, s, k.Own, f, c.Plain)
+	ways, release, err := m.Ways(ctx, k.Team, s, k.Own, f, c.Plain)
 	if err != nil {
 		return nil, err
 	}

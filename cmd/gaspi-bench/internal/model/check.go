@@ -106,15 +106,11 @@ func (b *Tuner) guess(ctx context.Context, n uint64, algorithm string) (guess, e
 	c.Algorithm = algorithm
 	s := c.Shape(b.P.Size(), n)
 	g := guess{bytes: s.Bytes(), algorithm: algorithm}
-	t, err := c.NewTeam(ctx, b.P)
+	k, err := c.Open(ctx, b.P, s)
 	if err != nil {
 		return g, err
 	}
-	k, err := c.Dtype.Open(ctx, t, &c, s)
-	if err != nil {
-		return g, err
-	}
-	all, err := collectives.Explain(t, k.Task)
+	all, err := collectives.Explain(k.Team, k.Task)
 	if err != nil {
 		return g, err
 	}
@@ -130,10 +126,7 @@ func (b *Tuner) guess(ctx context.Context, n uint64, algorithm string) (guess, e
 		return g, err
 	}
 	g.measured = rows[0].P50US * 1e-6
-	if err := k.Release(ctx); err != nil {
-		return g, err
-	}
-	return g, t.Close()
+	return g, k.Release(ctx)
 }
 
 // guessLines are what the model said beside what was.

@@ -59,15 +59,11 @@ func beyond(sizes []uint64, rates []float64) (memory float64, cache int) {
 func (b *Tuner) bareAllReduce(ctx context.Context, n uint64, alone bool) (float64, error) {
 	c := b.call
 	s := c.Shape(2, n)
-	t, err := c.NewTeam(ctx, b.P)
+	k, err := c.Open(ctx, b.P, s)
 	if err != nil {
 		return 0, err
 	}
-	k, err := c.Dtype.Open(ctx, t, &c, s)
-	if err != nil {
-		return 0, err
-	}
-	bare, err := c.BareWay(ctx, b.Bench, t, s, k)
+	bare, err := c.BareWay(ctx, b.Bench, s, k)
 	if err != nil {
 		return 0, err
 	}
@@ -85,8 +81,5 @@ func (b *Tuner) bareAllReduce(ctx context.Context, n uint64, alone bool) (float6
 		return 0, err
 	}
 	b.Forget()
-	if err := k.Release(ctx); err != nil {
-		return 0, err
-	}
-	return seconds, t.Close()
+	return seconds, k.Release(ctx)
 }

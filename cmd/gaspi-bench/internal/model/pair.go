@@ -123,11 +123,7 @@ func (b *Tuner) tuneRates(ctx context.Context, m *price.Machine) error {
 	b.Out.Doing("copies and folds", 0)
 	c := b.call
 	s := c.Shape(2, rateBytes)
-	t, err := c.NewTeam(ctx, b.P)
-	if err != nil {
-		return err
-	}
-	k, err := c.Dtype.Open(ctx, t, &c, s)
+	k, err := c.Open(ctx, b.P, s)
 	if err != nil {
 		return err
 	}
@@ -170,10 +166,7 @@ func (b *Tuner) tuneRates(ctx context.Context, m *price.Machine) error {
 	if m.ReduceRate, err = rate(func() { fold.Fold(own, sources) }); err != nil {
 		return err
 	}
-	if err := k.Release(ctx); err != nil {
-		return err
-	}
-	return t.Close()
+	return k.Release(ctx)
 }
 
 const rateRounds = 101

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -107,12 +106,8 @@ const (
 // two is half of what two calls take, the median of some blocks, in seconds, and the
 // bytes of the call.
 func (b *Tuner) two(ctx context.Context, c *collective.Spec, size uint64) (float64, uint64, error) {
-	t, err := c.NewTeam(ctx, b.P)
-	if err != nil {
-		return 0, 0, err
-	}
 	s := c.Shape(b.P.Size(), size)
-	k, err := c.Dtype.Open(ctx, t, c, s)
+	k, err := c.Open(ctx, b.P, s)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -146,7 +141,7 @@ func (b *Tuner) two(ctx context.Context, c *collective.Spec, size uint64) (float
 	}
 	b.Punctual = b.Punctual.Merge(late)
 	slices.Sort(times)
-	return times[len(times)/2].Seconds() / predictRuns, s.Bytes(), errors.Join(k.Release(ctx), t.Close())
+	return times[len(times)/2].Seconds() / predictRuns, s.Bytes(), k.Release(ctx)
 }
 
 // atOnce makes the calls of a block and returns the instant at which all ranks began, and

@@ -23,11 +23,7 @@ func (b *bench) staticWay(ctx context.Context, algorithm string, count int) (obj
 	if what.Blockwise() { // an object of each rank
 		bytes *= uint64(b.P.Size())
 	}
-	t, err := c.NewTeam(ctx, b.P)
-	if err != nil {
-		return objectWay{}, err
-	}
-	k, err := c.Dtype.Open(ctx, t, c, c.Shape(b.P.Size(), bytes))
+	k, err := c.Open(ctx, b.P, c.Shape(b.P.Size(), bytes))
 	if err != nil {
 		return objectWay{}, err
 	}
@@ -37,12 +33,7 @@ func (b *bench) staticWay(ctx context.Context, algorithm string, count int) (obj
 		impl: report.ImplStatic, algorithm: algorithm, timed: b.Kind.timed(int(b.P.Rank())), arrives: b.Options.Arrive,
 		fill:   func(n int) { number = n; k.Own.Fill(n) },
 		before: nothing, once: k.Once, after: nothing,
-		check: func() error { return k.Own.Check(number) },
-		release: func(ctx context.Context) error {
-			if err := k.Release(ctx); err != nil {
-				return err
-			}
-			return t.Close()
-		},
+		check:   func() error { return k.Own.Check(number) },
+		release: k.Release,
 	}, nil
 }
