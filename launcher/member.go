@@ -10,11 +10,9 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
-	"github.com/gaspi-go/gaspi-go/internal/control"
 	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/rendezvous"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/signals"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
@@ -206,14 +204,7 @@ func (m *member) signalsDue() <-chan struct{} {
 
 // lost is the error of a node that has lost node 0.
 func (m *member) lost(err error) error {
-	why := err.Error()
-	switch {
-	case errors.As(err, new(control.SilentError)):
-		why = "no sign of life for " + phrase.Limit(m.cfg.silence())
-	case control.Ended(err):
-		why = "the connection to its gaspi-run has ended"
-	}
-	return errors.New("node 0 is lost: " + why + "; the ranks of this node are ended")
+	return errors.New("node 0 is lost: " + agent.WhyLost(err, m.cfg.silence(), "gaspi-run") + "; the ranks of this node are ended")
 }
 
 // settle waits until the output of the ranks has been passed on.

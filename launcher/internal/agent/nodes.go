@@ -83,16 +83,21 @@ func (n *NodeConn) Hear() error {
 	if err != nil {
 		return err
 	}
-	if f.Kind != frameReady {
-		return fmt.Errorf("its first frame is of kind %d", f.Kind)
-	}
-	if n.ready, err = decode[Ready](f); err != nil {
+	if n.ready, err = firstWord(f); err != nil {
 		return err
 	}
 	if n.ready.Node == nil {
 		return errors.New("it says nothing of itself")
 	}
 	return nil
+}
+
+// firstWord reads what an agent says first.
+func firstWord(f talk.Frame) (Ready, error) {
+	if f.Kind != frameReady {
+		return Ready{}, fmt.Errorf("its first frame is of kind %d", f.Kind)
+	}
+	return decode[Ready](f)
 }
 
 // HearOn blocks until the Site of the node has something to do. Its error says that the node has left.

@@ -159,11 +159,7 @@ func (r *Site) receiveLoop(receive func() (talk.Frame, error), greeted bool) {
 }
 
 func (r *Site) greet(f talk.Frame) (err error) {
-	if f.Kind != frameReady {
-		return fmt.Errorf("its first frame is of kind %d", f.Kind)
-	}
-	r.agent, err = decode[Ready](f)
-	if err == nil {
+	if r.agent, err = firstWord(f); err == nil {
 		r.ready <- nil
 	}
 	return err
@@ -333,14 +329,21 @@ func (r *Site) lost(err error) {
 
 // explain says what the end of the connection looks like from here.
 func (r *Site) explain(err error) string {
+	whose := "agent"
+	if r.node != nil {
+		whose = "gaspi-run"
+	}
+	return WhyLost(err, r.launcher.Silence, whose)
+}
+
+// WhyLost says what the end of a connection looks like at the other end, for those who allowed silence, of
+// the program at this one.
+func WhyLost(err error, silence time.Duration, program string) string {
 	switch {
 	case errors.As(err, new(control.SilentError)):
-		return "no sign of life for " + phrase.Limit(r.launcher.Silence)
+		return "no sign of life for " + phrase.Limit(silence)
 	case control.Ended(err):
-		if r.node != nil {
-			return "the connection to its gaspi-run has ended"
-		}
-		return "the connection to its agent has ended"
+		return "the connection to its " + program + " has ended"
 	}
 	return err.Error()
 }
