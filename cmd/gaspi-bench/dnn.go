@@ -70,7 +70,7 @@ func (c *dnnCommand) flags(o *options) *pflag.FlagSet {
 	o.addJob(f)
 	f.StringVar(&c.fuse, "fuse", "0,64MiB", "`LIST` of bytes up to which gradients go in one message; 0 is a\nmessage for each gradient")
 	f.StringVar(&c.ways, "algorithm", "auto", "`LIST` of algorithms of the allreduce; ringx4 cuts messages into\n4 segments that are under way together; auto: what the library\nchooses")
-	f.StringSliceVar(&c.modes, "mode", nil, "`LIST` of ways to overlap; blocking: computing stops for each\nallreduce; threaded: a bucket fuses and reduces gradients beside\nthe computing; nonblocking: each starts as soon as its gradients\nare there (default all; with --simulate the first two)")
+	f.StringSliceVar(&c.modes, "mode", nil, "`LIST` of ways to overlap; blocking: computing stops for each\nallreduce; threaded: one blocking call after the other beside\nthe computing; nonblocking: each starts as soon as its gradients\nare there (default all; with --simulate the first two)")
 	f.IntVar(&c.cfg.Batch, "batch", 32, "`SAMPLES` per rank and step")
 	f.Float64Var(&c.cfg.Rate, "flops", 1e12, "floating-point operations `PER-SECOND` of a rank: a layer takes\nits own by that")
 	f.Float64Var(&c.cfg.Scale, "compute-scale", 1, "`FACTOR` on the time of computing")

@@ -25,9 +25,7 @@ type contender struct {
 	result ContenderResult
 	trace  *Trace
 	mode   Mode
-	tasks  []collectives.Task           // by message
-	grads  [][][]float32                // likewise
-	bucket *collectives.Bucket[float32] // of mode Threaded: it fuses the gradients of a message
+	tasks  []collectives.Task // by message
 }
 
 // Measure replays steps of training on all ranks of a job, which call it alike.
@@ -60,7 +58,7 @@ func Measure(ctx context.Context, p *gaspi.Proc, cfg Config, progress func(done,
 	if cfg.Spin {
 		r.compute = measure.NewComputing().Compute // on the processor, beside communication
 	}
-	all, err := r.contenders(ctx, model)
+	all, err := r.contenders(model)
 	if err != nil {
 		return nil, err
 	}
@@ -69,16 +67,11 @@ func Measure(ctx context.Context, p *gaspi.Proc, cfg Config, progress func(done,
 		return nil, err
 	}
 	results, err := r.results(ctx, all, times)
-	for _, c := range all {
-		if c.bucket != nil {
-			err = errors.Join(err, c.bucket.Close(ctx))
-		}
-	}
 	return results, errors.Join(err, collectives.Release(ctx, team, r.grads), team.Close())
 }
 
 // contenders are all that take part, the one without communication first.
-func (r *replay) contenders(ctx context.Context, m *NeuralNetwork) ([]contender, error) {
+func (r *replay) contenders(m *NeuralNetwork) ([]contender, error) {
 	all := []contender{r.contender(m, Silent, 0, Variant{})}
 	for _, fuse := range r.cfg.Fuse {
 		for _, way := range r.cfg.Ways {
@@ -91,13 +84,6 @@ func (r *replay) contenders(ctx context.Context, m *NeuralNetwork) ([]contender,
 					}
 					c.result.Chosen = name
 				}
-				if mode == Threaded {
-					var err error
-					limits := collectives.BucketConfig{Size: max(fuse, 1), Delay: time.Hour} // until fuse calls Flush
-					if c.bucket, err = collectives.NewBucket[float32](ctx, r.team, collectives.Sum, limits, way.options()...); err != nil {
-						return nil, err
-					}
-				}
 				all = append(all, c)
 			}
 		}
@@ -107,15 +93,9 @@ func (r *replay) contenders(ctx context.Context, m *NeuralNetwork) ([]contender,
 
 func (r *replay) contender(m *NeuralNetwork, mode Mode, fuse int, way Variant) contender {
 	c := contender{trace: r.cfg.trace(m, fuse), mode: mode}
-	part := func(msg Message) []float32 { return r.grads[msg.Offset : msg.Offset+msg.Count] }
-	alone := m.Messages(0)
-	for i, msg := range c.trace.Messages {
-		c.tasks = append(c.tasks, collectives.AllReduceTask(part(msg), collectives.Sum, way.options()...))
-		c.grads = append(c.grads, nil)
-		for _, g := range alone[:msg.Gradients] {
-			c.grads[i] = append(c.grads[i], part(g))
-		}
-		alone = alone[msg.Gradients:]
+	for _, msg := range c.trace.Messages {
+		part := r.grads[msg.Offset : msg.Offset+msg.Count]
+		c.tasks = append(c.tasks, collectives.AllReduceTask(part, collectives.Sum, way.options()...))
 	}
 	c.result = r.cfg.result(m, c.trace, mode, fuse, way)
 	c.result.Impl, c.result.N = "gaspi", r.p.Size()
@@ -185,10 +165,7 @@ func (r *replay) once(ctx context.Context, c *contender, checked bool) (Times, e
 	if err := r.p.Barrier(ctx, r.p.World()); err != nil {
 		return Times{}, err
 	}
-	t, err := step(ctx, c.trace, c.mode, r.compute, func(ctx context.Context, message int) (reduction, error) {
-		if c.mode == Threaded {
-			return c.fuse(message)
-		}
+	t, err := step(ctx, c.trace, c.mode, r.compute, func(ctx context.Context, message int) (waiter, error) {
 		return collectives.Start(ctx, r.team, c.tasks[message])
 	})
 	if err == nil && checked {
@@ -198,17 +175,6 @@ func (r *replay) once(ctx context.Context, c *contender, checked bool) (Times, e
 		return Times{}, fmt.Errorf("%s, %s, messages of up to %d bytes by %s: %w", c.result.Model, c.mode, c.result.Fuse, c.result.Algorithm, err)
 	}
 	return t, nil
-}
-
-// fuse gives the gradients of a message to the bucket.
-func (c *contender) fuse(message int) (last *collectives.BucketEntry[float32], err error) {
-	for _, g := range c.grads[message] {
-		if last, err = c.bucket.Add(g); err != nil {
-			return nil, err
-		}
-	}
-	c.bucket.Flush()
-	return last, nil
 }
 
 // period is after how many elements gradients repeat. All sums are exact.

@@ -20,29 +20,25 @@ type wire struct {
 	order  []int
 }
 
-type packet struct{ done chan struct{} }
-
-func (p packet) Done() <-chan struct{} { return p.done }
+type packet struct{ until time.Time }
 
 func (p packet) Wait(ctx context.Context) error {
 	select {
-	case <-p.done:
+	case <-time.After(time.Until(p.until)):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (w *wire) start(_ context.Context, message int) (reduction, error) {
+func (w *wire) start(_ context.Context, message int) (waiter, error) {
 	w.order = append(w.order, message)
 	begin := time.Now()
 	if w.shared && w.free.After(begin) {
 		begin = w.free
 	}
 	w.free = begin.Add(w.costs[message])
-	p := packet{make(chan struct{})}
-	time.AfterFunc(time.Until(w.free), func() { close(p.done) })
-	return p, nil
+	return packet{w.free}, nil
 }
 
 // trace is a step of 10 s forward and three layers of 4, 2 and 1 s backward, with
@@ -74,14 +70,14 @@ func TestStep(t *testing.T) {
 		{"silent", Silent, false, seconds(5, 5, 5), Times{17 * time.Second, 0}, 0, 0},
 		{"blocking", Blocking, false, seconds(5, 1, 2), Times{25 * time.Second, 8 * time.Second}, 8 * time.Second, 0},
 		// The first is on its way from 14 to 16, while computing ends at 17.
-		{"threaded, the first hidden", Threaded, true, seconds(2, 1, 3), Times{21 * time.Second, 6 * time.Second}, 4 * time.Second, 1. / 3},
+		{"threaded, the first hidden", Threaded, false, seconds(2, 1, 3), Times{21 * time.Second, 6 * time.Second}, 4 * time.Second, 1. / 3},
 		// From 14 to 22, 23 and 26 without a pause.
-		{"threaded, late", Threaded, true, seconds(8, 1, 3), Times{26 * time.Second, 12 * time.Second}, 9 * time.Second, 1. / 4},
+		{"threaded, late", Threaded, false, seconds(8, 1, 3), Times{26 * time.Second, 12 * time.Second}, 9 * time.Second, 1. / 4},
 		// 14 to 22; 17 to 18 and to 20 beside it.
 		{"nonblocking, beside each other", Nonblocking, false, seconds(8, 1, 3), Times{22 * time.Second, 8 * time.Second}, 5 * time.Second, 3. / 8},
 		{"nonblocking, one wire", Nonblocking, true, seconds(8, 1, 3), Times{26 * time.Second, 12 * time.Second}, 9 * time.Second, 1. / 4},
 		{"nonblocking, with a pause", Nonblocking, false, seconds(2, 2, 1), Times{19 * time.Second, 4 * time.Second}, 2 * time.Second, 1. / 2},
-		{"free", Threaded, true, seconds(0, 0, 0), Times{17 * time.Second, 0}, 0, 0},
+		{"free", Threaded, false, seconds(0, 0, 0), Times{17 * time.Second, 0}, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -120,8 +116,8 @@ func TestStepFails(t *testing.T) {
 			name  string
 			start starter
 		}{
-			{"start", func(context.Context, int) (reduction, error) { return nil, broken }},
-			{"wait", func(context.Context, int) (reduction, error) { return failing{broken}, nil }},
+			{"start", func(context.Context, int) (waiter, error) { return nil, broken }},
+			{"wait", func(context.Context, int) (waiter, error) { return failing{broken}, nil }},
 		} {
 			t.Run(string(mode)+" "+c.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -147,12 +143,6 @@ func TestStepFails(t *testing.T) {
 }
 
 type failing struct{ err error }
-
-func (f failing) Done() <-chan struct{} {
-	done := make(chan struct{})
-	close(done)
-	return done
-}
 
 func (f failing) Wait(context.Context) error { return f.err }
 

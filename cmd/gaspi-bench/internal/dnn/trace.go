@@ -59,8 +59,8 @@ const (
 	Silent Mode = "compute only"
 	// Blocking stops the computing for each reduction.
 	Blocking Mode = "blocking"
-	// Threaded gives gradients to a collectives.Bucket, which fuses and reduces them beside
-	// the computing, as the communication thread of Horovod does.
+	// Threaded makes one blocking call after the other beside the computing, as the
+	// communication thread of Horovod does.
 	Threaded Mode = "threaded"
 	// Nonblocking starts each reduction as soon as its gradients are there, so that
 	// several are under way.
