@@ -77,6 +77,7 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 		p.claim.Release() // its place is free after the next flush
 		return nil, fmt.Errorf("%v: %w", p.variant, err)
 	}
+	t.maker.Free(b.Schedule)
 	p.counter, p.bytes = t.counterOf(p)
 	p.run.prepare(p)
 	if t.member.Timeline != nil {
@@ -105,7 +106,7 @@ func (t *Team) logChoice(p *Plan) {
 func (p *Plan) binding() (*executor.Binding, error) {
 	t, task := p.t, &p.task
 	b := &executor.Binding{
-		Schedule: schedule.Build(&p.call.Call, t.me, p.variant.Emitter()), Element: task.elem.Coded(), Extra: len(task.extra),
+		Schedule: t.maker.Build(&p.call.Call, t.me, p.variant.Emitter()), Element: task.elem.Coded(), Extra: len(task.extra),
 		In: t.base(p.key.in), Out: t.base(p.key.out),
 		Compress: p.call.Options.Compress, Remember: p.key.plan != 0,
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/progress"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 )
 
@@ -83,6 +84,7 @@ type Team struct {
 	member  executor.Member    // by which operations are carried out
 	members loss.Members       // whose ends are looked for
 
+	maker      schedule.Maker // of the schedules of plans
 	plans      planCache
 	ops        operations
 	early      interrupted

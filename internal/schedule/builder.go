@@ -17,12 +17,9 @@ type Builder struct {
 	seek   *search // nil if no step is looked for
 	lane   int     // where steps go
 	claims claims
-	counts [2][]int32 // awaits so far, by slot: of plain ones and of eager ones
-
-	room []Region // for regions of steps: one allocation serves many
-
-	asked []int // how much scratch each call of Scratch asked for
-	rooms []int // how much to keep for each, at least: see need
+	stock  *stock // nil if dry
+	asked  []int  // how much scratch each call of Scratch asked for
+	rooms  []int  // how much to keep for each, at least: see need
 }
 
 // claims is how much has been asked for.
@@ -39,10 +36,12 @@ func (c claims) atLeast(d claims) claims {
 type Emitter func(b *Builder, c *Call)
 
 // Build is the schedule of one rank for a call, as an algorithm makes it.
-func Build(c *Call, rank int, emit Emitter) *Schedule {
+func Build(c *Call, rank int, emit Emitter) *Schedule { return build(c, rank, emit, new(stock)) }
+
+func build(c *Call, rank int, emit Emitter, from *stock) *Schedule {
 	b := &Builder{
-		s: &Schedule{Rank: rank, Size: c.Size}, layout: c.Layout(), line: max(c.Line, 1),
-		claims: claims{lanes: 1},
+		s: &Schedule{Rank: rank, Size: c.Size, stock: from}, layout: c.Layout(), line: max(c.Line, 1),
+		claims: claims{lanes: 1}, stock: from,
 	}
 	emit(b, c)
 	b.reserve(b.claims)
@@ -155,7 +154,7 @@ func (b *Builder) put(dst, src Region, slot int, apart bool) {
 		b.emit(Step{Kind: Put, Peer: dst.Rank, Slot: int32(slot)})
 		return
 	}
-	all := append(b.regions(2), dst, src)
+	all := append(b.stock.regions(2), dst, src)
 	if b.layout.move(all) {
 		b.emit(Step{Kind: Put, Apart: apart, Peer: dst.Rank, Slot: int32(slot), Dst: all[:1:1], Src: all[1:]})
 		return
@@ -182,7 +181,7 @@ func (b *Builder) AwaitApart(peer, slot int, data Region) {
 	if b.dry {
 		return
 	}
-	b.await(Step{Kind: Await, Apart: true, Peer: int32(peer), Slot: int32(slot), Src: append(b.regions(1), data)})
+	b.await(Step{Kind: Await, Apart: true, Peer: int32(peer), Slot: int32(slot), Src: append(b.stock.regions(1), data)})
 }
 
 func (b *Builder) await(s Step) {
@@ -190,9 +189,9 @@ func (b *Builder) await(s Step) {
 		return
 	}
 	slot := int(s.Slot)
-	counts, at := &b.counts[0], slot
+	counts, at := &b.stock.counts[0], slot
 	if slot >= FirstEagerSlot {
-		counts, at = &b.counts[1], slot-FirstEagerSlot
+		counts, at = &b.stock.counts[1], slot-FirstEagerSlot
 	}
 	for len(*counts) <= at {
 		*counts = append(*counts, 0)
@@ -224,7 +223,7 @@ func (b *Builder) CombineAll(dst, src []Region) {
 	if b.dry {
 		return
 	}
-	all := append(append(b.regions(len(dst)+len(src)), dst...), src...)
+	all := append(append(b.stock.regions(len(dst)+len(src)), dst...), src...)
 	if b.layout.move(all) { // nearly always, and choosing an algorithm at run time builds many schedules
 		b.combine(all[:len(dst):len(dst)], all[len(dst):])
 		return
@@ -272,21 +271,14 @@ func (b *Builder) emit(s Step) {
 	}
 	b.reserve(b.claims)
 	lane := b.s.Lanes[b.lane]
-	if lane == nil && b.lane > 0 { // lanes are mostly as long as the one before
-		lane = make(Lane, 0, max(1, len(b.s.Lanes[b.lane-1])))
+	if lane == nil {
+		like := 0
+		if b.lane > 0 {
+			like = len(b.s.Lanes[b.lane-1]) // lanes are mostly as long as the one before
+		}
+		lane = b.stock.lane(like)
 	}
 	b.s.Lanes[b.lane] = append(lane, s)
-}
-
-// regions is room for n regions of a step.
-func (b *Builder) regions(n int) []Region {
-	const block = 128
-	if cap(b.room)-len(b.room) < n {
-		b.room = make([]Region, 0, max(n, block))
-	}
-	at := len(b.room)
-	b.room = b.room[:at+n]
-	return b.room[at : at : at+n]
 }
 
 // place is the real region of r, which must lie in one piece.

@@ -23,12 +23,12 @@ func Stage(n int, emit Emitter) Emitter {
 		}
 		outer, me := b.layout, b.Rank()
 		b.fetch(in, n, c.InLen(me))
-		b.layout = func(buf Buffer, rank int) []Piece {
-			m := in
+		ofIn, ofOut := in.pieces(), out.pieces()
+		b.layout = func(buf Buffer, _ int) []Piece {
 			if buf == Out {
-				m = out
+				return ofOut
 			}
-			return []Piece{{Len: m.n, Buf: m.buf, Off: m.off}}
+			return ofIn
 		}
 		emit(b, &inner)
 		b.layout = outer
@@ -50,9 +50,10 @@ func StageIn(n int, emit Emitter) Emitter {
 		}
 		in, outer, me := b.Scratch(longest), b.layout, b.Rank()
 		b.fetch(in, n, c.InLen(me))
+		ofIn := in.pieces()
 		b.layout = func(buf Buffer, rank int) []Piece {
 			if buf == In && (rank != me || n > 1) {
-				return []Piece{{Len: in.n, Buf: in.buf, Off: in.off}}
+				return ofIn
 			}
 			if outer == nil {
 				return nil
@@ -65,6 +66,9 @@ func StageIn(n int, emit Emitter) Emitter {
 		b.layout = outer
 	}
 }
+
+// pieces is where a vector lies that lies in m.
+func (m Memory) pieces() []Piece { return []Piece{{Len: m.n, Buf: m.buf, Off: m.off}} }
 
 // fetch stores the first elements of n local vectors in scratch of this rank: In, or the fold of In
 // and Extra(0) to Extra(n-2).

@@ -95,6 +95,8 @@ type Schedule struct {
 	Flip       int // elements at every rank, in each of the two copies
 	EagerSlots int // at every rank, numbered from FirstEagerSlot
 	Eager      int // elements at every rank, in each of the copies
+
+	stock *stock // that its steps are made of; nil if Build has not made it
 }
 
 // Exposes reports whether the rank touches memory of a peer that is none of the

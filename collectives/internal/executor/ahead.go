@@ -23,27 +23,27 @@ const aheadBlock = 2 << 10
 const aheadFrom = 1 << 10
 
 // ask sets what a fold or a copy asks for.
-func (in *instruction) ask(s *schedule.Step, me int) {
-	if in.dst[0].n < aheadFrom {
+func (w *work) ask(s *schedule.Step, me int, bytes int) {
+	if bytes < aheadFrom {
 		return
 	}
 	switch {
 	case len(s.Src) == 1 && len(s.Dst) == 1:
 		src, dst := s.Src[0], s.Dst[0]
-		in.ahead = int(src.Rank) == me && src.Buf == schedule.Scratch && int(dst.Rank) == me && dst.Buf >= schedule.In
+		w.ahead = int(src.Rank) == me && src.Buf == schedule.Scratch && int(dst.Rank) == me && dst.Buf >= schedule.In
 	case len(s.Src) == 2 && len(s.Dst) == 2:
-		in.ahead = slices.Contains(s.Src, s.Dst[0]) || slices.Contains(s.Src, s.Dst[1])
+		w.ahead = slices.Contains(s.Src, s.Dst[0]) || slices.Contains(s.Src, s.Dst[1])
 	}
 }
 
 // foldAhead is fold of an instruction that asks for what it needs.
-func (f *folder) foldAhead(e *Execution, in *instruction) {
-	out, a := e.bytes(&in.dst[0]), e.bytes(&in.from[0])
-	if len(in.from) == 1 {
+func (f *folder) foldAhead(e *Execution, dst, src []operand) {
+	out, a := e.bytes(&dst[0]), e.bytes(&src[0])
+	if len(src) == 1 {
 		cpu.CopyAhead(out, a)
 		return
 	}
-	b, back := e.bytes(&in.from[1]), e.bytes(&in.dst[1])
+	b, back := e.bytes(&src[1]), e.bytes(&dst[1])
 	if e.of.folds.Twice != nil { // the operation is none of the program's
 		e.of.folds.Twice(out, back, a, b)
 		return

@@ -13,7 +13,7 @@ import (
 // await blocks until the posts of a row of awaits have arrived, which begins at an instruction of code; those from
 // another one on were done in this walk. It returns the last await of the row, or, if the wait ended early, the first.
 func (e *Execution) await(ctx context.Context, code []instruction, from, at int) (int, error) {
-	row := code[at : at+code[at].row]
+	row := code[at : at+int(code[at].row)]
 	last := at + len(row) - 1
 	e.reach(code[from:at])
 	if !e.stretch.kept && e.polled(row) {
@@ -31,7 +31,7 @@ func (e *Execution) await(ctx context.Context, code []instruction, from, at int)
 func (e *Execution) polled(row []instruction) bool {
 	for i := range row {
 		in := &row[i]
-		if !in.line || !e.member.Control.PollLine(in.to.Offset+in.turn.at(e.number), e.notification(in).Value) {
+		if !in.line || !e.member.Control.PollLine(in.offset+e.shifts[in.to%rotations], e.notification(in).Value) {
 			return false
 		}
 	}
@@ -117,7 +117,7 @@ func (e *Execution) Awaited() []int32 {
 		if at == len(code) || !e.waits(&code[at]) {
 			continue
 		}
-		for j := range code[at].row {
+		for j := range int(code[at].row) {
 			if in := &code[at+j]; !e.arrived(in) {
 				slots = append(slots, e.of.slotOf(in))
 			}

@@ -23,13 +23,13 @@ func (c *compiler) resolve(in *instruction, s *schedule.Step) error {
 		in.note, _ = c.note(s.Slot)
 		in.per, in.nth = 1, c.x.batch-c.x.copies-1
 	case schedule.Credit: // its value is that of the run
-		in.board, in.posts = c.m.Control.At(c.m.Ranks[s.Peer], 0), true
+		in.peer, in.posts = int32(c.m.Ranks[s.Peer]), true
 		in.note, _ = c.note(s.Slot)
 		in.per = 1
 	case schedule.Put, schedule.Signal:
-		in.board = c.m.Control.At(c.m.Ranks[s.Peer], 0)
+		in.peer = int32(c.m.Ranks[s.Peer])
 		if s.Slot != schedule.NoSlot {
-			n := c.posted(s)
+			n := c.posts.of(s)
 			n.done++
 			in.posts, in.per, in.nth = true, n.all, n.done
 			in.note, in.eager = c.note(s.Slot)
@@ -67,18 +67,19 @@ func (x *Executable) slotOf(in *instruction) int32 {
 func (c *compiler) put(in *instruction, s *schedule.Step) error {
 	dst, src := s.Dst[0], s.Src[0]
 	in.joint = in.posts
-	in.src = make([]gaspi.Span, 1)
+	in.at = int32(len(c.x.sources))
 	if dst.Len == 0 {
-		in.to = in.board
+		in.segment = c.x.board
+		c.x.sources = append(c.x.sources, gaspi.Span{})
 		return nil
 	}
-	to, turn, err := c.address(dst)
+	to, rotation, err := c.address(dst)
 	if err != nil {
 		return err
 	}
-	in.to, in.turn = to.Segment.At(c.m.Ranks[dst.Rank], to.Offset), turn
-	n := uint64(dst.Len * c.size)
-	there, mapped := to.Segment.Mapped(c.m.Ranks[dst.Rank], to.Offset, turn.at(turn.last)+n)
+	in.segment, in.offset, in.to = to.Segment.ID(), to.Offset, rotation
+	n, turn := uint64(dst.Len*c.size), &c.x.turns[rotation]
+	there, mapped := to.Segment.Mapped(gaspi.Rank(in.peer), to.Offset, turn.at(turn.last)+n)
 	in.mapped = mapped
 	if c.x.start == nil && mapped {
 		for run := range turn.last + 1 {
@@ -89,7 +90,7 @@ func (c *compiler) put(in *instruction, s *schedule.Step) error {
 	if err := c.sources(in, src); err != nil {
 		return err
 	}
-	in.joint = in.posts && (in.to.Segment == in.board.Segment || !in.mapped)
+	in.joint = in.posts && (in.segment == c.x.board || !in.mapped)
 	in.line = s.Apart && c.isLine(to, n)
 	in.coded = c.holdsForm(src)
 	c.x.puts = c.x.puts || !in.mapped
@@ -105,48 +106,48 @@ func (c *compiler) isLine(at Base, n uint64) bool {
 
 // poll makes an await look into the lines that its data arrives in, if they are written by a peer that can.
 func (c *compiler) poll(in *instruction, s *schedule.Step) error {
-	at, turn, err := c.address(s.Src[0])
+	at, rotation, err := c.address(s.Src[0])
 	if err != nil || !c.isLine(at, uint64(s.Src[0].Len*c.size)) {
 		return err
 	}
 	if _, mapped := c.m.Control.Mapped(c.m.Ranks[s.Peer], 0, 1); !mapped {
 		return nil
 	}
-	in.line, in.to.Offset, in.turn = true, at.Offset, turn
-	for run := range turn.last + 1 {
-		value := c.m.Control.Bytes()[at.Offset+turn.at(run):][gaspi.LinePayload:gaspi.LineSize]
-		clear(value)
-		c.x.polled = append(c.x.polled, value)
-	}
+	in.line, in.offset, in.to = true, at.Offset, rotation
+	c.x.control = c.m.Control.Bytes()
+	c.x.forgetLines(in)
 	return nil
 }
 
 // sources resolves the source of a put, in all copies.
 func (c *compiler) sources(in *instruction, src schedule.Region) error {
-	from, turn, err := c.address(src)
+	from, rotation, err := c.address(src)
 	if err != nil {
 		return err
 	}
-	in.src = make([]gaspi.Span, turn.last+1)
-	for run := range in.src {
-		if in.src[run], err = from.Segment.Span(from.Offset+turn.at(uint32(run)), uint64(src.Len*c.size)); err != nil {
+	in.from = rotation
+	turn := &c.x.turns[rotation]
+	for run := range turn.last + 1 {
+		span, err := from.Segment.Span(from.Offset+turn.at(run), uint64(src.Len*c.size))
+		if err != nil {
 			return err
 		}
+		c.x.sources = append(c.x.sources, span)
 	}
 	return nil
 }
 
-// address is where a region lies in copy 0, and the turns in which runs use the copies.
-func (c *compiler) address(r schedule.Region) (Base, turn, error) {
-	at, t := Base{}, turn{}
+// address is where a region lies in copy 0, and of which sort it is.
+func (c *compiler) address(r schedule.Region) (Base, rotation, error) {
+	at, t := Base{}, fixed
 	switch r.Buf {
 	case schedule.Scratch:
 		at = c.b.Scratch
 	case schedule.Flip:
-		at, t = c.b.Scratch, turn{1, c.flip}
+		at, t = c.b.Scratch, flipped
 		at.Offset += c.scratch
 	case schedule.Eager:
-		at, t = c.b.Scratch, turn{c.x.copies, c.eager}
+		at, t = c.b.Scratch, eager
 		at.Offset += c.scratch + 2*c.flip
 	case schedule.In:
 		at = c.b.In
@@ -160,31 +161,48 @@ func (c *compiler) address(r schedule.Region) (Base, turn, error) {
 	return at, t, nil
 }
 
-// fold resolves the operands of a combine.
+// work resolves the operands of a combine, an encode or a decode.
+func (c *compiler) work(in *instruction, s *schedule.Step) (*work, error) {
+	x := c.x
+	w := work{at: int32(len(x.parts)), dsts: int32(len(s.Dst)), srcs: int32(len(s.Src)), lost: -1}
+	for _, side := range [...][]schedule.Region{s.Dst, s.Src} {
+		for _, r := range side {
+			o, err := c.operand(r)
+			if err != nil {
+				return nil, err
+			}
+			x.parts = append(x.parts, o)
+		}
+	}
+	in.at = int32(len(x.works))
+	x.works = append(x.works, w)
+	return &x.works[in.at], nil
+}
+
+// fold resolves a combine.
 func (c *compiler) fold(in *instruction, s *schedule.Step) error {
-	for _, r := range s.Dst {
-		o, err := c.operand(r)
-		if err != nil {
-			return err
-		}
-		in.dst = append(in.dst, o)
+	w, err := c.work(in, s)
+	if err != nil {
+		return err
 	}
-	for _, r := range s.Src {
-		o, err := c.operand(r)
-		if err != nil {
-			return err
-		}
-		in.from = append(in.from, o)
+	x := c.x
+	dst, src := x.sides(w)
+	w.aim(dst, src)
+	if w.ask(s, c.m.Me, dst[0].n); w.ahead || len(dst) > 1 || len(src) > 2 {
+		return nil
 	}
-	in.aim()
-	in.ask(s, c.m.Me)
+	in.at, in.arity = w.at, single
+	if len(src) == 2 {
+		in.arity = pair
+	}
+	x.works = x.works[:len(x.works)-1] // it says no more
 	return nil
 }
 
 // operand is a region as a run finds it.
 func (c *compiler) operand(r schedule.Region) (operand, error) {
 	o := operand{off: r.Off * c.size, n: r.Len * c.size}
-	if int(r.Rank) == c.m.Me && r.Buf >= schedule.In {
+	if c.callers(r) {
 		o.mem = int32(r.Buf - schedule.In) // the caller's buffers are numbered alike
 		return o, nil
 	}
@@ -194,12 +212,13 @@ func (c *compiler) operand(r schedule.Region) (operand, error) {
 		return o, err
 	}
 	o.turn = t
-	if n, ok := c.numbers[m]; ok {
-		o.mem = n
+	known := c.extents[m]
+	if known.number > 0 {
+		o.mem = known.number
 		return o, nil
 	}
-	o.mem = int32(len(c.x.operands))
-	c.numbers[m] = o.mem
+	o.mem = int32(len(c.x.operands)) // more than 0: the first are the caller's
+	c.extents[m] = bufferUse{o.mem, known.bytes}
 	mem, err := c.reachable(m, at, t)
 	if err != nil {
 		return o, err
@@ -209,8 +228,9 @@ func (c *compiler) operand(r schedule.Region) (operand, error) {
 }
 
 // reachable is the memory of a member, from copy 0 to the last, as this one addresses it.
-func (c *compiler) reachable(m memberBuffer, at Base, t turn) ([]byte, error) {
-	size := t.at(t.last) + uint64(c.extent[m.rank][m.buf])
+func (c *compiler) reachable(m memberBuffer, at Base, of rotation) ([]byte, error) {
+	t := &c.x.turns[of]
+	size := t.at(t.last) + uint64(c.extents[m].bytes)
 	if int(m.rank) == c.m.Me {
 		span, err := at.Segment.Span(at.Offset, size)
 		return span.Bytes(), err

@@ -43,18 +43,13 @@ func (c *compiler) code(in *instruction, s *schedule.Step) error {
 		}
 		k.coder = coder
 	}
-	dst, err := c.operand(s.Dst[0])
+	w, err := c.work(in, s)
 	if err != nil {
 		return err
 	}
-	src, err := c.operand(s.Src[0])
-	if err != nil {
-		return err
-	}
-	in.dst, in.from = []operand{dst}, []operand{src}
 	if s.Kind == schedule.Encode && c.b.Compress.Lossy() && c.b.Remember {
-		in.lost = make([]float64, s.Src[0].Len)
-		k.lost = append(k.lost, in.lost)
+		w.lost = int32(len(k.lost))
+		k.lost = append(k.lost, make([]float64, s.Src[0].Len))
 	}
 	return nil
 }
@@ -65,9 +60,15 @@ func (e *Execution) code(in *instruction) error {
 	if k.run != e.number {
 		k.run, k.coded, k.whole = e.number, 0, 0
 	}
-	dst, src := e.bytes(&in.dst[0]), e.bytes(&in.from[0])
+	w := &e.of.works[in.at]
+	to, from := e.of.sides(w)
+	dst, src := e.bytes(&to[0]), e.bytes(&from[0])
 	if in.kind == schedule.Encode {
-		k.coded += k.coder.Encode(dst, src, in.lost)
+		var lost []float64
+		if w.lost >= 0 {
+			lost = k.lost[w.lost]
+		}
+		k.coded += k.coder.Encode(dst, src, lost)
 		k.whole += len(src)
 		return nil
 	}

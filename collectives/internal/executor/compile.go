@@ -12,26 +12,28 @@ import (
 type compiler struct {
 	m             *Member
 	b             *Binding
-	x             *Executable            // that it makes
-	size          int                    // of an element
-	scratch, flip uint64                 // bytes, each
-	eager         uint64                 // the same
-	numbers       map[memberBuffer]int32 // of what has a number
-	extent        [][]int                // bytes that are used of buffers, by rank and buffer
-	posts         map[[2]int32]int32     // peer and slot -> place in counts
-	counts        []count                // of posts
-	awaits        []uint32               // posts in a run, by slot
-	forms         []schedule.Region      // that hold coded forms
+	x             *Executable                // that it makes
+	size          int                        // of an element
+	most          int                        // elements in a single transfer
+	scratch, flip uint64                     // bytes, each
+	extents       map[memberBuffer]bufferUse // of the operands of works, but for the caller's buffers
+	posts         postCounts                 // of the schedule
+	open          []bool                     // members to whom the lane has a put that no notification is behind
+	before        bool                       // whether the peer of the last instruction was in open before it
+	awaits        []uint32                   // posts in a run, by slot
+	forms         []schedule.Region          // that hold coded forms
 }
-
-// A count is how many posts a run makes of one sort, and how many of them have
-// been compiled.
-type count struct{ all, done uint32 }
 
 // memberBuffer is a buffer of a member.
 type memberBuffer struct {
 	rank int32
 	buf  schedule.Buffer
+}
+
+// A bufferUse is the number of a buffer, 0 before it has one, and how many bytes of it are used.
+type bufferUse struct {
+	number int32
+	bytes  int
 }
 
 // Compile binds a schedule to memory and notifications of a member. No member begins a run before all have compiled
@@ -47,17 +49,22 @@ func Compile(m *Member, b *Binding) (Executable, error) {
 		buffers:  memExtra + b.Extra,
 		slot:     uint32(b.Slot),
 		plain:    uint32(s.Slots),
+		board:    m.Control.ID(),
 	}
 	if s.Eager+s.EagerSlots > 0 {
 		x.copies, x.batch, x.stamps = uint32(b.Depth.Copies-1), uint32(b.Depth.Batch-1), make([]gaspi.Value, b.Depth.Copies)
 		x.spread()
 	}
 	c := &compiler{
-		m: m, b: b, x: &x, size: size,
-		numbers: make(map[memberBuffer]int32), extent: make([][]int, s.Size), awaits: make([]uint32, s.Slots), forms: s.Coded(),
+		m: m, b: b, x: &x, size: size, most: int(max(1, m.Proc.Config().TransferMax/uint64(size))),
+		awaits: make([]uint32, s.Slots), forms: s.Coded(), open: make([]bool, s.Size),
 	}
-	c.scratch, c.flip, c.eager = room(s, size)
+	var flip, eagerly uint64
+	c.scratch, flip, eagerly = room(s, size)
+	c.flip = flip
+	x.turns = [rotations]turn{flipped: {1, flip}, eager: {x.copies, eagerly}}
 	c.survey(s)
+	defer c.posts.free(m)
 	for i, steps := range s.Lanes {
 		if err := c.lane(i, steps); err != nil {
 			return Executable{}, err
@@ -74,13 +81,14 @@ func Compile(m *Member, b *Binding) (Executable, error) {
 // lane compiles the steps of lane i.
 func (c *compiler) lane(i int, steps schedule.Lane) error {
 	code := make(lane, 0, len(steps))
+	clear(c.open)
 	for j := range steps {
 		for _, step := range c.cut(steps[j : j+1 : j+1]) {
 			in := instruction{kind: step.Kind}
 			if err := c.resolve(&in, &step); err != nil {
 				return fmt.Errorf("step %q: %w", step.Text(c.b.Schedule.Rank), err)
 			}
-			code = code.with(&in)
+			code = c.with(code, &in, step.Peer)
 		}
 	}
 	code.countRows()
@@ -90,7 +98,7 @@ func (c *compiler) lane(i int, steps schedule.Lane) error {
 
 // countRows tells each await how many follow each other from it on.
 func (l lane) countRows() {
-	row := 0
+	row := int32(0)
 	for i := len(l) - 1; i >= 0; i-- {
 		if row++; l[i].kind != schedule.Await {
 			row = 0
@@ -101,49 +109,42 @@ func (l lane) countRows() {
 	}
 }
 
-// with is the lane and another instruction. A signal can go with the put before it
-// if it orders nothing else: a put into memory that is mapped has arrived when it
-// returns, and elsewhere the put must be the only one that the signal is behind.
-func (l lane) with(in *instruction) lane {
+// with is a lane and another instruction, which is with a member. A signal can go with the put before
+// it if it orders nothing else: a put into memory that is mapped has arrived when it returns, and
+// elsewhere the put must be the only one that the signal is behind.
+func (c *compiler) with(l lane, in *instruction, member int32) lane {
+	if in.kind != schedule.Put && in.kind != schedule.Signal {
+		return append(l, *in)
+	}
 	if k := len(l) - 1; k >= 0 && in.kind == schedule.Signal {
 		put := &l[k]
-		near := put.mapped && put.to.Segment == put.board.Segment
-		if put.kind == schedule.Put && !put.posts && put.board == in.board && (near || !put.mapped && !l[:k].open(in.board)) {
+		near := put.mapped && put.segment == c.x.board
+		if put.kind == schedule.Put && !put.posts && put.peer == in.peer && (near || !put.mapped && !c.before) {
 			put.joint, put.posts, put.eager, put.note, put.per, put.nth = true, true, in.eager, in.note, in.per, in.nth
+			c.open[member] = c.before
 			return l
 		}
 	}
-	if in.joint && !in.mapped && l.open(in.board) {
+	c.before = c.open[member]
+	if in.joint && !in.mapped && c.before {
 		in.joint = false // its notification is for the puts before it too
 	}
-	return append(l, *in)
-}
-
-// open reports whether there is a put to a peer that no notification is behind.
-func (l lane) open(board gaspi.Remote) bool {
-	for i := len(l) - 1; i >= 0; i-- {
-		switch in := &l[i]; {
-		case in.board != board:
-		case in.kind == schedule.Put && !in.posts:
-			return true
-		case in.kind == schedule.Signal, in.kind == schedule.Put && !in.joint:
-			return false // which is behind all puts before it
-		}
+	if !in.joint { // a signal is behind all puts before it, and so is the notification of a put that goes by itself
+		c.open[member] = !in.posts
 	}
-	return false
+	return append(l, *in)
 }
 
 // cut is a step as puts that are no longer than a single transfer may be. Coded
 // forms are not cut: how much of them is sent is known when they are.
 func (c *compiler) cut(one []schedule.Step) []schedule.Step {
 	s := &one[0]
-	most := int(max(1, c.m.Proc.Config().TransferMax/uint64(c.size)))
-	if s.Kind != schedule.Put || s.Src[0].Len <= most || slices.ContainsFunc(c.forms, s.Src[0].Overlaps) {
+	if s.Kind != schedule.Put || s.Src[0].Len <= c.most || slices.ContainsFunc(c.forms, s.Src[0].Overlaps) {
 		return one
 	}
 	var all []schedule.Step
-	for off := 0; off < s.Src[0].Len; off += most {
-		n := min(most, s.Src[0].Len-off)
+	for off := 0; off < s.Src[0].Len; off += c.most {
+		n := min(c.most, s.Src[0].Len-off)
 		all = append(all, schedule.Step{
 			Kind: schedule.Put, Peer: s.Peer, Slot: schedule.NoSlot,
 			Dst: []schedule.Region{s.Dst[0].Part(off, n)}, Src: []schedule.Region{s.Src[0].Part(off, n)},
@@ -155,57 +156,71 @@ func (c *compiler) cut(one []schedule.Step) []schedule.Step {
 	return all
 }
 
-// survey counts posts and finds out how much of each buffer is used.
+// survey counts posts and operands, and finds out how much of buffers is used.
 func (c *compiler) survey(s *schedule.Schedule) {
-	posts := 0
+	var posts, puts, works, parts, theirs int
 	for _, steps := range s.Lanes {
 		for i := range steps {
-			step := &steps[i]
-			c.see(step.Dst)
-			c.see(step.Src)
-			switch {
+			switch step := &steps[i]; {
 			case step.Kind == schedule.Await && step.Slot < schedule.FirstEagerSlot:
 				c.awaits[step.Slot] = max(c.awaits[step.Slot], uint32(step.Count))
-			case posting(step):
-				posts++
+			case step.Kind == schedule.Put || step.Kind == schedule.Signal:
+				puts += len(step.Src)
+				if step.Slot != schedule.NoSlot {
+					posts++
+				}
+			case len(step.Dst) > 0:
+				if step.Kind != schedule.Combine || len(step.Dst) > 1 || len(step.Src) > 2 {
+					works++
+				}
+				parts += len(step.Dst) + len(step.Src)
+				theirs += c.theirs(step.Dst) + c.theirs(step.Src)
 			}
 		}
 	}
-	c.posts, c.counts = make(map[[2]int32]int32, posts), make([]count, 0, posts)
+	c.x.sources, c.x.works, c.x.parts = make([]gaspi.Span, 0, puts), make([]work, 0, works), make([]operand, 0, parts)
+	c.extents = make(map[memberBuffer]bufferUse, theirs)
+	c.posts.prepare(c.m, posts)
 	for _, steps := range s.Lanes {
 		for i := range steps {
-			if posting(&steps[i]) {
-				c.posted(&steps[i]).all++
+			switch step := &steps[i]; {
+			case step.Kind == schedule.Put || step.Kind == schedule.Signal:
+				if step.Slot != schedule.NoSlot {
+					c.posts.of(step).all++
+				}
+			case len(step.Dst) > 0:
+				c.see(step.Dst)
+				c.see(step.Src)
 			}
 		}
 	}
+}
+
+// callers reports whether a region is in a buffer of the caller, which has a number.
+func (c *compiler) callers(r schedule.Region) bool {
+	return int(r.Rank) == c.m.Me && r.Buf >= schedule.In
+}
+
+// theirs is how many regions lie in memory of other members.
+func (c *compiler) theirs(all []schedule.Region) int {
+	n := 0
+	for _, r := range all {
+		if int(r.Rank) != c.m.Me {
+			n++
+		}
+	}
+	return n
 }
 
 // see notes how much of buffers is used.
 func (c *compiler) see(all []schedule.Region) {
 	for _, r := range all {
-		of := c.extent[r.Rank]
-		for len(of) <= int(r.Buf) {
-			of = append(of, 0)
+		if c.callers(r) {
+			continue
 		}
-		of[r.Buf] = max(of[r.Buf], (r.Off+r.Len)*c.size)
-		c.extent[r.Rank] = of
+		m, end := memberBuffer{r.Rank, r.Buf}, (r.Off+r.Len)*c.size
+		if known := c.extents[m]; end > known.bytes {
+			c.extents[m] = bufferUse{bytes: end}
+		}
 	}
-}
-
-// posting reports whether a step posts.
-func posting(s *schedule.Step) bool {
-	return (s.Kind == schedule.Put || s.Kind == schedule.Signal) && s.Slot != schedule.NoSlot
-}
-
-// posted is the count of what a step posts.
-func (c *compiler) posted(s *schedule.Step) *count {
-	key := [2]int32{s.Peer, s.Slot}
-	i, ok := c.posts[key]
-	if !ok {
-		i = int32(len(c.counts))
-		c.posts[key] = i
-		c.counts = append(c.counts, count{})
-	}
-	return &c.counts[i]
 }

@@ -76,21 +76,26 @@ func (x *Executable) copyNote(number uint32) gaspi.NotificationID {
 // out. The zero Executable has no lanes, and ends as soon as it begins.
 type Executable struct {
 	lanes    []lane
-	runs     uint32        // begun so far
-	puts     bool          // sources are borrowed until a wait for the queue
-	start    [][]byte      // where runs write first, by turns of a power of two, if that is mapped
-	folds    Folds         // zero if the operation is the program's
-	block    int           // bytes of a fold into several places
-	ahead    int           // the same of one that asks for what it needs
-	operands [][]byte      // by operand.mem; the first are the caller's buffers
-	buffers  int           // so many of them
-	slot     uint32        // notification of slot 0
-	plain    uint32        // slots before the eager ones
+	runs     uint32          // begun so far
+	puts     bool            // sources are borrowed until a wait for the queue
+	start    [][]byte        // where runs write first, by turns of a power of two, if that is mapped
+	folds    Folds           // zero if the operation is the program's
+	block    int             // bytes of a fold into several places
+	ahead    int             // the same of one that asks for what it needs
+	operands [][]byte        // by operand.mem; the first are the caller's buffers
+	buffers  int             // so many of them
+	slot     uint32          // notification of slot 0
+	plain    uint32          // slots before the eager ones
+	board    gaspi.SegmentID // whose notifications are posted
+	sources  []gaspi.Span    // of puts, each in all copies
+	works    []work          // of folds, encodes and decodes
+	parts    []operand       // of works
+	turns    [rotations]turn
 	copies   uint32        // of eager memory, less 1; 0 if there is none
 	lines    int           // logarithm of the cache lines that the notifications of an eager slot fill
 	batch    uint32        // of runs between credits, less 1
 	stamps   []gaspi.Value // of the last run that used each copy, 0 if none has
-	polled   [][]byte      // values of lines that awaits look at, zeroed before peers write there
+	control  []byte        // that lines lie in which awaits look at; nil if there are none
 	keep     []gaspi.Span  // keeps peers' memory mapped
 	coding   coding
 }
@@ -119,10 +124,22 @@ func (x *Executable) Expect() {
 func (x *Executable) Renew() {
 	x.runs = 0
 	clear(x.stamps)
-	for _, value := range x.polled {
-		clear(value)
+	for _, l := range x.lanes {
+		for i := range l {
+			if in := &l[i]; in.kind == schedule.Await && in.line {
+				x.forgetLines(in)
+			}
+		}
 	}
 	x.coding.forget()
+}
+
+// forgetLines zeroes the values in the lines that an await looks at, in which no peer writes meanwhile.
+func (x *Executable) forgetLines(in *instruction) {
+	turn := &x.turns[in.to]
+	for run := range turn.last + 1 {
+		clear(x.control[in.offset+turn.at(run):][gaspi.LinePayload:gaspi.LineSize])
+	}
 }
 
 // Ratio returns the bytes that coded forms had in the last run by the bytes that they stood for, of
@@ -139,7 +156,7 @@ type lane []instruction
 
 // An instruction is a step bound to memory and notifications. Little depends on the run: the
 // values of notifications, the copy of flip memory that is in use, and where the caller's
-// buffers lie.
+// buffers lie. It holds no pointers and little else: a plan of a thousand ranks has thousands.
 type instruction struct {
 	kind   schedule.Kind
 	joint  bool // put: data and notification go in one operation
@@ -147,32 +164,75 @@ type instruction struct {
 	coded  bool // put: of a coded form, as much as is in use
 	line   bool // put: to a line of its own (Queue.WriteNotifyLine); await: for data that may lie in one
 
+	posts bool // it posts a notification
+	eager bool // the notification is one of several in a row, that of copy 0
+
+	to, from rotation // put: of the target and of the source; await of a line: to is of that
+	arity    arity    // combine
+
 	// Of posts and awaits: the notification, how often it is posted in a run, and
 	// the how-manieth of them this is.
 	note     gaspi.NotificationID
 	per, nth uint32
-	posts    bool
-	eager    bool // the notification is one of several in a row, that of copy 0
-	row      int  // of awaits: how many there are in a row from this one on
 
-	board gaspi.Remote // of posts: the control segment there
-	to    gaspi.Remote // of puts: in copy 0; of awaits of a line: where that is
-	turn  turn         // of it
-	src   []gaspi.Span // by turns of a power of two
+	row     int32           // of awaits: how many there are in a row from this one on
+	peer    int32           // of posts: the rank of the job
+	segment gaspi.SegmentID // of puts: there
+	at      int32           // of puts: the first of sources; of works: which of works, or the first of parts: see arity
+	offset  uint64          // of puts: in the segment, in copy 0; of awaits of a line: of that, in the control segment
+}
 
-	dst, from []operand // of folds
-	first     int       // the destination that is written first
-	aliased   bool      // and it is a source, not the first or second
-	ahead     bool      // and it asks for what it reads: see foldAhead
-	lost      []float64 // encode: what it lost of its source, if that is kept
+// An arity is how many operands a combine has.
+type arity uint8
+
+const (
+	many   arity = iota // as many as a work says
+	pair                // of two into one, by the first of parts, which is the destination
+	single              // a copy, likewise
+)
+
+// A work is what a combine of many, an encode or a decode does.
+type work struct {
+	at      int32 // the first of parts: destinations, and behind them sources
+	dsts    int32
+	srcs    int32
+	first   int32 // the destination that is written first
+	lost    int32 // encode: which of coding.lost has what it lost of its source; -1 if that is not kept
+	aliased bool  // the first is a source, not the first or second
+	ahead   bool  // and it asks for what it reads: see foldAhead
+}
+
+// destinations returns where a combine goes to.
+func (x *Executable) destinations(in *instruction) []operand {
+	if in.arity != many {
+		return x.parts[in.at:][:1]
+	}
+	dst, _ := x.sides(&x.works[in.at])
+	return dst
+}
+
+// sides returns to and from where a work goes.
+func (x *Executable) sides(w *work) (dst, src []operand) {
+	all := x.parts[w.at:][:w.dsts+w.srcs]
+	return all[:w.dsts], all[w.dsts:]
 }
 
 // An operand is part of memory that a run knows under a number.
 type operand struct {
 	mem    int32
+	turn   rotation
 	off, n int // bytes; off is in copy 0
-	turn   turn
 }
+
+// A rotation is the sort of some memory, by which its turns are known.
+type rotation uint8
+
+const (
+	fixed rotation = iota // one copy
+	flipped
+	eager
+	rotations = 4 // and one that is not used, so that no index is too high that was cut to two bits
+)
 
 // A turn says which copy of some memory a run uses.
 type turn struct {

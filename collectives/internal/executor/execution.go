@@ -17,10 +17,13 @@ import (
 type Execution struct {
 	member   *Member
 	of       *Executable
-	number   uint32      // of this run among those of the executable
-	stamp    gaspi.Value // by which eager slots are posted in this run
-	before   gaspi.Value // that of the last run that used the same copy
-	next     []int       // instruction of each lane
+	number   uint32            // of this run among those of the executable
+	stamp    gaspi.Value       // by which eager slots are posted in this run
+	before   gaspi.Value       // that of the last run that used the same copy
+	next     []int             // instruction of each lane
+	copies   [rotations]uint32 // which copy of the memory of each sort this run uses
+	shifts   [rotations]uint64 // and how many bytes behind copy 0 that is
+	sources  []gaspi.Span      // of the executable
 	operands [][]byte
 	kernel   reduce.Kernel
 
@@ -30,7 +33,9 @@ type Execution struct {
 
 // Prepare makes the memory of runs of x, which is not copied.
 func (e *Execution) Prepare(m *Member, x *Executable) {
-	*e = Execution{member: m, of: x, next: make([]int, len(x.lanes)), operands: append([][]byte(nil), x.operands...)}
+	*e = Execution{
+		member: m, of: x, next: make([]int, len(x.lanes)), operands: append([][]byte(nil), x.operands...), sources: x.sources,
+	}
 	e.large = m.Timeline != nil && e.hasLarge()
 }
 
@@ -70,6 +75,10 @@ func (e *Execution) begin(call uint64) {
 	x := e.of
 	e.number = x.runs
 	x.runs++
+	for i := flipped; i <= eager; i++ {
+		t := &x.turns[i]
+		e.copies[i], e.shifts[i] = e.number&t.last, t.at(e.number)
+	}
 	if len(x.stamps) > 0 {
 		last := &x.stamps[e.number&x.copies]
 		e.before, e.stamp = *last, posts.Value(uint32(call))
@@ -118,7 +127,7 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 		switch in.kind {
 		case schedule.Put, schedule.Signal:
 			if in.joint && !in.coded && !in.line {
-				err = m.Queue.WriteNotifyIn(e.target(in), e.source(in), in.board.Segment, e.notification(in))
+				err = m.Queue.WriteNotifyIn(e.target(in), e.source(in), e.of.board, e.notification(in))
 			} else {
 				err = e.put(in)
 			}
@@ -186,18 +195,25 @@ func (e *Execution) notification(in *instruction) gaspi.Notification {
 }
 
 // target returns where a put writes to in this run.
-func (e *Execution) target(in *instruction) gaspi.Remote { return in.to.Plus(in.turn.at(e.number)) }
+func (e *Execution) target(in *instruction) gaspi.Remote {
+	return gaspi.Remote{Rank: gaspi.Rank(in.peer), Segment: in.segment, Offset: in.offset + e.shifts[in.to%rotations]}
+}
+
+// posting returns where a post is made: at the peer, in the control segment.
+func (e *Execution) posting(in *instruction) gaspi.Remote {
+	return gaspi.Remote{Rank: gaspi.Rank(in.peer), Segment: e.of.board}
+}
 
 // source returns what a put reads in this run.
 func (e *Execution) source(in *instruction) gaspi.Span {
-	return in.src[e.number&uint32(len(in.src)-1)]
+	return e.sources[uint32(in.at)+e.copies[in.from%rotations]]
 }
 
 // put does a put or a signal.
 func (e *Execution) put(in *instruction) error {
 	q, n := e.member.Queue, e.notification(in)
 	if in.kind != schedule.Put {
-		return q.Notify(in.board, n)
+		return q.Notify(e.posting(in), n)
 	}
 	src := e.source(in)
 	if in.coded {
@@ -211,11 +227,11 @@ func (e *Execution) put(in *instruction) error {
 	case in.joint && in.line:
 		return q.WriteNotifyLine(e.target(in), src, n)
 	case in.joint:
-		return q.WriteNotifyIn(e.target(in), src, in.board.Segment, n)
+		return q.WriteNotifyIn(e.target(in), src, e.of.board, n)
 	}
 	err := q.Write(e.target(in), src)
 	if err == nil && in.posts {
-		err = q.Notify(in.board, n)
+		err = q.Notify(e.posting(in), n)
 	}
 	return err
 }

@@ -222,7 +222,7 @@ func TestRunsStopAtPosts(t *testing.T) {
 // TestAwaitedOfARow has the posts of a row of awaits arrive one after the other.
 func TestAwaitedOfARow(t *testing.T) {
 	onMembers(t, 1, func(ctx context.Context, m *Member, _ func() error) error {
-		await := func(note gaspi.NotificationID, row int) instruction {
+		await := func(note gaspi.NotificationID, row int32) instruction {
 			return instruction{kind: schedule.Await, note: note, per: 1, nth: 1, row: row}
 		}
 		x := Executable{lanes: []lane{{await(7, 3), await(8, 2), await(9, 1)}}, slot: 5}

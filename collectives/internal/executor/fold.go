@@ -20,54 +20,61 @@ type folder struct {
 // fold runs a combine: the fold of the sources, in their order, goes to every
 // destination. A destination may be exactly one of the sources.
 func (f *folder) fold(e *Execution, in *instruction) {
-	if in.ahead {
-		f.foldAhead(e, in)
+	switch in.arity {
+	case pair:
+		all := e.of.parts[in.at:][:3]
+		e.kernel(e.bytes(&all[0]), e.bytes(&all[1]), e.bytes(&all[2]))
+		return
+	case single:
+		all := e.of.parts[in.at:][:2]
+		segment.Copy(e.bytes(&all[0]), e.bytes(&all[1]))
 		return
 	}
-	if len(in.from) == 2 && len(in.dst) == 1 {
-		e.kernel(e.bytes(&in.dst[0]), e.bytes(&in.from[0]), e.bytes(&in.from[1]))
-		return
-	}
-	n := in.dst[0].n
+	w := &e.of.works[in.at]
+	dst, src := e.of.sides(w)
+	n := dst[0].n
 	switch {
-	case len(in.from) == 1 && len(in.dst) == 1:
-		segment.Copy(e.bytes(&in.dst[0]), e.bytes(&in.from[0]))
-	case len(in.dst) == 1:
-		f.foldPart(e, in, 0, n)
+	case w.ahead:
+		f.foldAhead(e, dst, src)
+	case len(dst) == 1:
+		f.foldPart(e, w, 0, n)
 	default:
 		for at := 0; at < n; at += e.of.block {
-			f.foldPart(e, in, at, min(e.of.block, n-at))
+			f.foldPart(e, w, at, min(e.of.block, n-at))
 		}
 	}
 }
 
 // foldPart folds n bytes from byte at of the operands.
-func (f *folder) foldPart(e *Execution, in *instruction, at, n int) {
-	out := e.bytes(&in.dst[in.first])[at : at+n]
-	switch len(in.from) {
+func (f *folder) foldPart(e *Execution, w *work, at, n int) {
+	dst, src := e.of.sides(w)
+	first := int(w.first)
+	out := e.bytes(&dst[first])[at : at+n]
+	switch len(src) {
 	case 1:
-		segment.Copy(out, e.bytes(&in.from[0])[at:at+n])
+		segment.Copy(out, e.bytes(&src[0])[at:at+n])
 	case 2:
-		e.kernel(out, e.bytes(&in.from[0])[at:at+n], e.bytes(&in.from[1])[at:at+n])
+		e.kernel(out, e.bytes(&src[0])[at:at+n], e.bytes(&src[1])[at:at+n])
 	default:
-		f.foldMany(e, in, out, at, n)
+		f.foldMany(e, w, out, at, n)
 	}
-	for i := range in.dst {
-		if i != in.first {
-			segment.Copy(e.bytes(&in.dst[i])[at:at+n], out)
+	for i := range dst {
+		if i != first {
+			segment.Copy(e.bytes(&dst[i])[at:at+n], out)
 		}
 	}
 }
 
 // foldMany folds three sources or more into out.
-func (f *folder) foldMany(e *Execution, in *instruction, out []byte, at, n int) {
+func (f *folder) foldMany(e *Execution, w *work, out []byte, at, n int) {
+	_, src := e.of.sides(w)
 	sources := f.sources[:0]
-	for i := range in.from {
-		sources = append(sources, e.bytes(&in.from[i])[at:at+n])
+	for i := range src {
+		sources = append(sources, e.bytes(&src[i])[at:at+n])
 	}
 	f.sources = sources
 	switch {
-	case e.of.folds.Many == nil || in.aliased:
+	case e.of.folds.Many == nil || w.aliased:
 		f.foldPairs(e, out, sources)
 	default:
 		e.of.folds.Many(out, sources)
@@ -98,20 +105,20 @@ func (f *folder) temporary(n int) []byte {
 
 // bytes is the memory of an operand in this run.
 func (e *Execution) bytes(o *operand) []byte {
-	off := o.off + int(o.turn.at(e.number))
+	off := o.off + int(e.shifts[o.turn%rotations])
 	return e.operands[o.mem][off : off+o.n : off+o.n]
 }
 
 // aim chooses the destination that a fold writes first: one that is none of the
 // sources beyond the second, which a fold reads when it has begun to write.
-func (in *instruction) aim() {
-	if len(in.from) < 3 {
+func (w *work) aim(dst, src []operand) {
+	if len(src) < 3 {
 		return
 	}
-	in.aliased = true
-	for i, d := range in.dst {
-		if !slices.Contains(in.from[2:], d) {
-			in.first, in.aliased = i, false
+	w.aliased = true
+	for i, d := range dst {
+		if !slices.Contains(src[2:], d) {
+			w.first, w.aliased = int32(i), false
 			return
 		}
 	}

@@ -51,6 +51,9 @@ func lines(x *Executable) (all []*instruction) {
 	return all
 }
 
+// lineOf is where the line of an await lies in the run of the number that the execution has.
+func lineOf(e *Execution, in *instruction) uint64 { return in.offset + e.of.turns[in.to].at(e.number) }
+
 // TestLines has the data of short vectors lie in lines: after a run, those of all awaits hold the values of the run, but
 // those of the first, in which senders did not know the way.
 func TestLines(t *testing.T) {
@@ -88,7 +91,7 @@ func TestLines(t *testing.T) {
 							return err
 						}
 						for _, in := range lines(&x) {
-							if at := in.to.Offset + in.turn.at(e.number); !m.Control.PollLine(at, e.notification(in).Value) && round > 0 {
+							if at := lineOf(&e, in); !m.Control.PollLine(at, e.notification(in).Value) && round > 0 {
 								return fmt.Errorf("run %d: the line at byte %d has another value", round, at)
 							}
 						}
@@ -114,7 +117,7 @@ func TestLinesOfBefore(t *testing.T) {
 		empty := func(e *Execution) error {
 			for _, in := range lines(e.of) {
 				for e.number = range copies {
-					if m.Control.PollLine(in.to.Offset+in.turn.at(e.number), e.notification(in).Value) {
+					if m.Control.PollLine(lineOf(e, in), e.notification(in).Value) {
 						return fmt.Errorf("there is a value before run %d", e.number)
 					}
 				}
@@ -153,7 +156,7 @@ func TestLinesOfBefore(t *testing.T) {
 			}
 			for _, in := range lines(&x) { // as the next executable would take for its own
 				for e.number = range copies {
-					at := in.to.Offset + in.turn.at(e.number) + gaspi.LineSize
+					at := lineOf(&e, in) + gaspi.LineSize
 					binary.LittleEndian.PutUint32(m.Control.Bytes()[at-4:], uint32(e.notification(in).Value))
 				}
 			}

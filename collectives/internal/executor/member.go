@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/nap"
@@ -35,6 +36,7 @@ type Member struct {
 	naps  nap.Nap
 	folds folder
 	row   awaitRow
+	table weak.Pointer[[]postCount] // of the last plan: see postCounts
 }
 
 // wanted reports whether somebody waits for the member.

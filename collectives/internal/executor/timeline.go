@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
@@ -66,7 +67,7 @@ func (e *Execution) small(in *instruction) bool {
 	case schedule.Put:
 		return in.mapped && e.source(in).Len() <= smallest
 	case schedule.Combine:
-		return in.dst[0].n <= smallest
+		return e.of.destinations(in)[0].n <= smallest
 	}
 	return false
 }
@@ -141,7 +142,7 @@ func (e *Execution) record(steps []instruction) {
 		case schedule.Put:
 			rec.Bytes = e.source(in).Len()
 		case schedule.Combine:
-			for _, dst := range in.dst {
+			for _, dst := range e.of.destinations(in) {
 				rec.Bytes += uint64(dst.n)
 			}
 		}
@@ -151,13 +152,13 @@ func (e *Execution) record(steps []instruction) {
 
 // recordOf returns the record of a step without its times: whom it posts to, and what it posts or waits for.
 func (e *Execution) recordOf(in *instruction, kind trace.Action) trace.Record {
-	rec := trace.Record{Kind: kind, Peer: in.board.Rank}
+	rec := trace.Record{Kind: kind, Peer: gaspi.Rank(in.peer)}
 	if in.kind == schedule.Await || in.kind == schedule.AwaitCredit || in.posts {
 		n := e.notification(in)
 		rec.Segment, rec.Note, rec.Count, rec.Value = uint32(e.member.Control.ID()), uint32(n.ID), 1, uint32(n.Value)
 	}
 	if in.posts {
-		rec.Segment = uint32(in.board.Segment)
+		rec.Segment = uint32(e.of.board)
 	}
 	return rec
 }
@@ -166,7 +167,7 @@ func (e *Execution) recordOf(in *instruction, kind trace.Action) trace.Record {
 // missing.
 func (e *Execution) Waited(to []trace.Record) []trace.Record {
 	lane := e.of.lanes[0][e.next[0]:]
-	row, before := lane[:lane[0].row], len(to)
+	row, before := lane[:int(lane[0].row)], len(to)
 	for i := range row {
 		if !e.waits(&row[i]) || !e.arrived(&row[i]) {
 			return to[:before]

@@ -22,8 +22,9 @@ func allToAllBruck(b *schedule.Builder, c *schedule.Call) {
 	for d := range at {
 		at[d] = b.In(me, mod(me+d, p)*n, n)
 	}
+	moved := make([]int, 0, p)
 	for step := 1; step < p; step *= 2 {
-		var moved []int
+		moved = moved[:0]
 		for d := step; d < p; d++ {
 			if d&step != 0 {
 				moved = append(moved, d)
