@@ -69,8 +69,8 @@ func estimated() []schedule.Operation {
 
 // Goal: formulas say what a simulation of all ranks says.
 // Method: all candidates of calls in all settings, of few and of more ranks, no powers of two among
-// them. Of all candidates half are within a tenth and nine in ten within two fifths; none is off by
-// more than four times. Segments get in each other's way more than formulas know.
+// them. Of all candidates half are within a twentieth and nine in ten within a third; none is off by
+// more than three and a half times. Segments get in each other's way more than formulas know.
 func TestEstimates(t *testing.T) {
 	var off []float64 // logarithms
 	for _, s := range settings() {
@@ -87,7 +87,7 @@ func TestEstimates(t *testing.T) {
 							}
 							got := ch.estimate(&c, at, v).seconds
 							ratio := math.Abs(math.Log(got / want))
-							if off = append(off, ratio); !(ratio <= math.Log(4)) {
+							if off = append(off, ratio); !(ratio <= math.Log(3.5)) {
 								t.Errorf("%s: %v of %d bytes by %v, %d ranks: %.3g s by its formula, %.3g s by simulation", s.name, op, bytes, v, ranks, got, want)
 							}
 						}
@@ -99,14 +99,36 @@ func TestEstimates(t *testing.T) {
 	slices.Sort(off)
 	half, most := math.Exp(off[len(off)/2])-1, math.Exp(off[len(off)*9/10])-1
 	t.Logf("%d candidates: half are within %.0f %%, nine in ten within %.0f %%, all within %.0f %%", len(off), 100*half, 100*most, 100*(math.Exp(off[len(off)-1])-1))
-	if half > 0.1 || most > 0.4 {
-		t.Errorf("half of %d candidates are within %.0f %% and nine in ten within %.0f %%, want 10 and 40", len(off), 100*half, 100*most)
+	if half > 0.05 || most > 1.0/3 {
+		t.Errorf("half of %d candidates are within %.0f %% and nine in ten within %.0f %%, want 5 and 33", len(off), 100*half, 100*most)
+	}
+}
+
+// Goal: formulas of algorithms whose ranks wait for many others one by one grow with the ranks as simulations do,
+// where ranks share cores and give them away.
+// Method: all uncut candidates of an alltoall of short blocks, of more and more ranks.
+func TestEstimatesOfManyWaits(t *testing.T) {
+	for _, s := range settings()[:2] {
+		for _, ranks := range []int{16, 48, 100, 128} {
+			ch, c := s.call(schedule.AllToAll, ranks, 8, false)
+			at := topologyOf(t, ch, &c)
+			for _, v := range ch.Candidates(&c, Settings{}) {
+				want, err := ch.predict(&c, at, v)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := ch.estimate(&c, at, v).seconds
+				if ratio := math.Abs(math.Log(got / want)); ratio > math.Log(1.4) && v.cuts() == 0 {
+					t.Errorf("%s: %v, %d ranks: %.3g s by its formula, %.3g s by simulation", s.name, v, ranks, got, want)
+				}
+			}
+		}
 	}
 }
 
 // Goal: a choice by formulas is about as good as one by simulations of all ranks.
-// Method: the time, by simulation, of the chosen variant and of the best. Of all calls nine in ten
-// are within a tenth, and none takes three times as long.
+// Method: the time, by simulation, of the chosen variant and of the best. Of all calls 98 in
+// 100 are within a tenth, and none takes three times as long.
 func TestChoicesAreGood(t *testing.T) {
 	sizes, many := []int{3, 7, 8, 16}, 48
 	if testing.Short() {
@@ -152,8 +174,8 @@ func TestChoicesAreGood(t *testing.T) {
 		}
 	}
 	t.Logf("of %d calls %d are within a tenth of the best", calls, good)
-	if good*10 < calls*9 {
-		t.Errorf("of %d calls %d are within a tenth of the best, want nine in ten", calls, good)
+	if good*100 < calls*98 {
+		t.Errorf("of %d calls %d are within a tenth of the best, want 98 in 100", calls, good)
 	}
 }
 

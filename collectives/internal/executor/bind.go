@@ -206,20 +206,19 @@ func (c *compiler) operand(r schedule.Region) (operand, error) {
 		o.mem = int32(r.Buf - schedule.In) // the caller's buffers are numbered alike
 		return o, nil
 	}
-	m := memberBuffer{r.Rank, r.Buf}
-	at, t, err := c.address(schedule.Region{Rank: m.rank, Buf: m.buf})
+	at, t, err := c.address(schedule.Region{Rank: r.Rank, Buf: r.Buf})
 	if err != nil {
 		return o, err
 	}
 	o.turn = t
-	known := c.extents[m]
-	if known.number > 0 {
-		o.mem = known.number
+	u := c.use(r.Rank, r.Buf)
+	if u.number > 0 {
+		o.mem = u.number
 		return o, nil
 	}
-	o.mem = int32(len(c.x.operands)) // more than 0: the first are the caller's
-	c.extents[m] = bufferUse{o.mem, known.bytes}
-	mem, err := c.reachable(m, at, t)
+	u.number = int32(len(c.x.operands)) // more than 0: the first are the caller's
+	o.mem = u.number
+	mem, err := c.reachable(r.Rank, at, t, u.bytes)
 	if err != nil {
 		return o, err
 	}
@@ -227,15 +226,15 @@ func (c *compiler) operand(r schedule.Region) (operand, error) {
 	return o, nil
 }
 
-// reachable is the memory of a member, from copy 0 to the last, as this one addresses it.
-func (c *compiler) reachable(m memberBuffer, at Base, of rotation) ([]byte, error) {
+// reachable is so many bytes of the memory of a member, from copy 0 to the last, as this one addresses it.
+func (c *compiler) reachable(member int32, at Base, of rotation, bytes int) ([]byte, error) {
 	t := &c.x.turns[of]
-	size := t.at(t.last) + uint64(c.extents[m].bytes)
-	if int(m.rank) == c.m.Me {
+	size := t.at(t.last) + uint64(bytes)
+	if int(member) == c.m.Me {
 		span, err := at.Segment.Span(at.Offset, size)
 		return span.Bytes(), err
 	}
-	rank := c.m.Ranks[m.rank]
+	rank := c.m.Ranks[member]
 	span, ok := at.Segment.Mapped(rank, at.Offset, size)
 	if !ok {
 		if _, _, err := c.m.Proc.RemoteSize(rank, at.Segment.ID()); err != nil {

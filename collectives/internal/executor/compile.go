@@ -12,26 +12,24 @@ import (
 type compiler struct {
 	m             *Member
 	b             *Binding
-	x             *Executable                // that it makes
-	size          int                        // of an element
-	most          int                        // elements in a single transfer
-	scratch, flip uint64                     // bytes, each
-	extents       map[memberBuffer]bufferUse // of the operands of works, but for the caller's buffers
-	posts         postCounts                 // of the schedule
-	open          []bool                     // members to whom the lane has a put that no notification is behind
-	before        bool                       // whether the peer of the last instruction was in open before it
-	awaits        []uint32                   // posts in a run, by slot
-	forms         []schedule.Region          // that hold coded forms
+	x             *Executable       // that it makes
+	size          int               // of an element
+	most          int               // elements in a single transfer
+	scratch, flip uint64            // bytes, each
+	uses          []bufferUse       // of the operands of works, but for the caller's buffers
+	first         []int32           // of uses, by member, and 1 more; 0 if there is none
+	posts         postCounts        // of the schedule
+	open          []bool            // members to whom the lane has a put that no notification is behind
+	before        bool              // whether the peer of the last instruction was in open before it
+	awaits        []uint32          // posts in a run, by slot
+	forms         []schedule.Region // that hold coded forms
 }
 
-// memberBuffer is a buffer of a member.
-type memberBuffer struct {
-	rank int32
-	buf  schedule.Buffer
-}
-
-// A bufferUse is the number of a buffer, 0 before it has one, and how many bytes of it are used.
+// A bufferUse is the number of a buffer of a member, 0 before it has one, and how many bytes of it
+// are used.
 type bufferUse struct {
+	buf    schedule.Buffer
+	next   int32 // of the same member, as in compiler.first
 	number int32
 	bytes  int
 }
@@ -179,7 +177,9 @@ func (c *compiler) survey(s *schedule.Schedule) {
 		}
 	}
 	c.x.sources, c.x.works, c.x.parts = make([]gaspi.Span, 0, puts), make([]work, 0, works), make([]operand, 0, parts)
-	c.extents = make(map[memberBuffer]bufferUse, theirs)
+	theirs = min(theirs, s.Size) // most members show one buffer
+	c.uses, c.first = make([]bufferUse, 0, theirs+ownBuffers), make([]int32, s.Size)
+	c.x.operands, c.x.keep = slices.Grow(c.x.operands, theirs+ownBuffers), make([]gaspi.Span, 0, theirs)
 	c.posts.prepare(c.m, posts)
 	for _, steps := range s.Lanes {
 		for i := range steps {
@@ -218,9 +218,25 @@ func (c *compiler) see(all []schedule.Region) {
 		if c.callers(r) {
 			continue
 		}
-		m, end := memberBuffer{r.Rank, r.Buf}, (r.Off+r.Len)*c.size
-		if known := c.extents[m]; end > known.bytes {
-			c.extents[m] = bufferUse{bytes: end}
-		}
+		u := c.use(r.Rank, r.Buf)
+		u.bytes = max(u.bytes, (r.Off+r.Len)*c.size)
 	}
+}
+
+// ownBuffers is how many buffers of a plan's own memory there are.
+const ownBuffers = int(schedule.In)
+
+// use returns the use of a buffer of a member, until the next call.
+func (c *compiler) use(member int32, buf schedule.Buffer) *bufferUse {
+	at := &c.first[member]
+	for *at > 0 {
+		u := &c.uses[*at-1]
+		if u.buf == buf {
+			return u
+		}
+		at = &u.next
+	}
+	*at = int32(len(c.uses) + 1)
+	c.uses = append(c.uses, bufferUse{buf: buf})
+	return &c.uses[len(c.uses)-1]
 }

@@ -15,7 +15,7 @@ import (
 // some steps for each other member. A step has an instruction, and at most two operands.
 func TestPlansAreSmall(t *testing.T) {
 	const bytesOfStep, fixed = 112, 4 << 10
-	for _, name := range []string{"direct", "pairwise", "flip", "bruck"} {
+	for _, name := range []string{"direct", "pairwise", "flip", "shared", "bruck"} {
 		a, err := algorithms.Lookup(schedule.AllToAll, name)
 		if err != nil {
 			t.Fatal(err)

@@ -53,13 +53,14 @@ func allToAllDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p, window := float64(c.Count), float64(c.Size), float64(radixOr(c, incastWindow))
 	credit := price.Stage{Route: s.Everybody(), Peers: min(window, p-1), From: 1, Copy: price.Local{Elements: n, Sources: 1}}
 	if p-1 <= window {
-		data := price.Stage{Route: s.Everybody(), Peers: p - 1, Elements: n, Credits: p - 1}
-		credit.Only = price.Leaving
+		data := price.Stage{Route: s.Everybody(), Peers: p - 1, Elements: n}
+		credit.Only, credit.Turns = price.Leaving, -1
 		return departing(c, n, []price.Stage{oneOfAll(s, 0), credit, data})
 	}
 	lag := max(1, float64(int(window)/2))
 	data := oneOfAll(s, n)
-	data.Times, data.Lanes, data.Credits, data.Turns = (p-1)/lag, lag, 1, ringTurns(s, p-1)
+	data.Times, data.Lanes, data.Credits, data.Turns = (p-1)/lag, lag, 1, 1.25/window
+	credit.Turns = 1 / credit.Peers
 	return departing(c, n, []price.Stage{credit, data})
 }
 

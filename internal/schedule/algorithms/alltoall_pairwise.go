@@ -31,8 +31,8 @@ func allToAllPairwise(b *schedule.Builder, c *schedule.Call) {
 // allToAllPairwiseFormula is the credits and the rounds.
 func allToAllPairwiseFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
-	credit := price.Stage{Route: s.Everybody(), Peers: p - 1, From: 1, Copy: price.Local{Elements: n, Sources: 1}, Only: price.Leaving}
+	credit := price.Stage{Route: s.Everybody(), Peers: p - 1, From: 1, Copy: price.Local{Elements: n, Sources: 1}, Only: price.Leaving, Turns: -1}
 	round := oneOfAll(s, n)
-	round.Times, round.Turns = p-1, ringTurns(s, p-1)
+	round.Times, round.Turns = p-1, (p/2+0.4)/(p-1) // every other one finds its block there
 	return departing(c, n, []price.Stage{credit, round})
 }
