@@ -127,14 +127,14 @@ func TestEstimatesOfManyWaits(t *testing.T) {
 }
 
 // Goal: a choice by formulas is about as good as one by simulations of all ranks.
-// Method: the time, by simulation, of the chosen variant and of the best. Of all calls 98 in
-// 100 are within a tenth, and none takes three times as long.
+// Method: the time, by simulation, of the chosen variant and of the best. Of calls of
+// 16 ranks at most 98 in 100 are within a tenth, of 32 to 64 ranks 95, and none takes 1.6 times as long.
 func TestChoicesAreGood(t *testing.T) {
-	sizes, many := []int{3, 7, 8, 16}, 48
+	sizes, least := []int{3, 7, 8, 16, 32, 48, 64}, [2]int{98, 95}
 	if testing.Short() {
-		sizes, many = []int{3, 8}, 24
+		sizes, least = []int{3, 8, 24}, [2]int{98, 92}
 	}
-	calls, good := 0, 0
+	var calls, good [2]int // of few ranks and of more
 	judge := func(s *setting, op schedule.Operation, ranks, bytes int, plain bool) {
 		ch, c := s.call(op, ranks, bytes, plain)
 		chosen, err := ch.Choose(&c)
@@ -155,27 +155,30 @@ func TestChoicesAreGood(t *testing.T) {
 				took = seconds
 			}
 		}
-		if calls++; took <= 1.1*best {
-			good++
-		} else if took > 3*best {
+		many := 0
+		if ranks > 16 {
+			many = 1
+		}
+		if calls[many]++; took <= 1.1*best {
+			good[many]++
+		} else if took > 1.6*best {
 			t.Errorf("%s: %v of %d bytes, %d ranks: chose %v, which takes %.3g s, and %v takes %.3g s", s.name, op, bytes, ranks, chosen, took, quickest, best)
 		}
 	}
-	for i, s := range settings() {
-		for k, op := range estimated() {
+	for _, s := range settings() {
+		for _, op := range estimated() {
 			for _, ranks := range sizes {
 				for j, bytes := range []int{8, 2 << 10, 128 << 10} {
 					judge(&s, op, ranks, bytes, j%2 == 1)
 				}
 			}
-			if (i+k)%3 == 0 {
-				judge(&s, op, many, 1<<10, false)
-			}
 		}
 	}
-	t.Logf("of %d calls %d are within a tenth of the best", calls, good)
-	if good*100 < calls*98 {
-		t.Errorf("of %d calls %d are within a tenth of the best, want 98 in 100", calls, good)
+	for many, want := range least {
+		t.Logf("of %d calls %d are within a tenth of the best", calls[many], good[many])
+		if good[many]*100 < calls[many]*want {
+			t.Errorf("of %d calls %d are within a tenth of the best, want %d in 100", calls[many], good[many], want)
+		}
 	}
 }
 

@@ -41,8 +41,13 @@ func allGatherDoubling(b *schedule.Builder, c *schedule.Call) {
 // allGatherDoublingFormula is the credits and the steps, most of whose messages are in two pieces.
 func allGatherDoublingFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
-	credit := price.Stage{Route: s.Ring(1), Peers: float64(log2up(c.Size)), From: 1}
-	return price.Profile{Stages: append([]price.Stage{credit}, append(doublingStages(s, c.Size, n, false), ownCopy(c, n))...)}
+	steps := float64(log2up(c.Size))
+	credit := price.Stage{Route: s.Ring(1), Peers: steps, From: 1, Turns: 1 / steps}
+	stages := append([]price.Stage{credit}, doublingStages(s, c.Size, n, false)...)
+	for i := range stages[1:] {
+		stages[1+i].Turns = pairTurns
+	}
+	return price.Profile{Stages: append(stages, ownCopy(c, n))}
 }
 
 // doublingStages are the steps in each of which a rank sends all that it has.

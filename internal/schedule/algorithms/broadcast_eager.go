@@ -56,7 +56,7 @@ func broadcastEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 		route.Out = route.Part * float64(min(reach, s.Most))
 		stages = append(stages, price.Stage{
 			Route: route, OneWay: true, Pairs: s.OnHost(float64(reach)), Busy: price.Leaving,
-			Peers: children, From: 1, Elements: n,
+			Peers: children, From: 1, Elements: n, Turns: 0.6, // who comes late finds the vector there
 		})
 	}
 	own := work(price.Local{Elements: n, Sources: 1})

@@ -55,3 +55,7 @@ func exchangePairwiseFormula(s *price.Topology, c *schedule.Call) price.Profile 
 	}
 	return p
 }
+
+// pairTurns is how often a rank gives its core away where it exchanges something with another one: of two, the
+// second finds there what it waits for.
+const pairTurns = 0.7
