@@ -75,11 +75,9 @@ func (e *Execution) begin(call uint64) {
 	x := e.of
 	e.number = x.runs
 	x.runs++
-	for i := flipped; i <= eager; i++ {
-		t := &x.turns[i]
-		e.copies[i], e.shifts[i] = e.number&t.last, t.at(e.number)
-	}
+	e.copies[flipped], e.shifts[flipped] = e.number&1, uint64(e.number&1)*x.turns[flipped].stride
 	if len(x.stamps) > 0 {
+		e.copies[eager], e.shifts[eager] = e.number&x.copies, x.turns[eager].at(e.number)
 		last := &x.stamps[e.number&x.copies]
 		e.before, e.stamp = *last, posts.Value(uint32(call))
 		*last = e.stamp
