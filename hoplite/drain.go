@@ -6,12 +6,17 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // fillAtOnce is how many bytes of a Put are copied to the store by whoever does the turn.
 // More are copied by the caller, so that the turn goes on; that takes two wake-ups.
 const fillAtOnce = 32 << 10
+
+// pastCaches is the least size of an object in bytes that is copied past the caches, which do not keep so
+// much beside what a program does: so copied, objects are copied by those who get them.
+const pastCaches = 4 << 20
 
 // drain does what the core wants, and reports whether it wanted anything. The caller
 // holds mu.
@@ -47,7 +52,11 @@ func (s *Store) do(cmd *core.Command) {
 		s.fold(cmd, s.operands)
 	case core.OpCopy:
 		if src := s.read(cmd.Peer, cmd.Src, cmd.Len); !src.unreadable {
-			segment.Copy(s.at(cmd.Off, cmd.Len), src.bytes)
+			if dst := s.at(cmd.Off, cmd.Len); cmd.Whole >= pastCaches && cpu.CopiesPast() {
+				cpu.CopyPast(dst, src.bytes)
+			} else {
+				segment.Copy(dst, src.bytes)
+			}
 			s.checkRead(&src)
 		}
 	case core.OpStore:

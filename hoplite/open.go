@@ -10,6 +10,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/shape"
 	"github.com/gaspi-go/gaspi-go/internal/agree"
+	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 )
 
 // dataLanes is how many queues carry transfers to members that share no memory with this
@@ -158,8 +159,12 @@ func (s *Store) start() {
 	for i := range near {
 		near[i] = s.peers[i].near
 	}
+	lendFrom := int64(0)
+	if cpu.CopiesPast() {
+		lendFrom = pastCaches
+	}
 	s.core = core.New(core.Config{
-		Near: near, Star: s.cfg.Shape == ShapeAuto && s.shareCores() && !slices.Contains(near, false),
+		Near: near, LendFrom: lendFrom, Star: s.cfg.Shape == ShapeAuto && s.shareCores() && !slices.Contains(near, false),
 		Rank: core.Rank(s.me), Size: len(s.peers), Capacity: s.cfg.Capacity, Align: align,
 		Inline: s.cfg.Inline, InlineQuota: s.cfg.InlineQuota, Chunk: s.cfg.Chunk, Window: s.cfg.Window,
 		Slots: s.cfg.Slots, Links: shape.Links(s.cfg.Links), Shape: shape.Shape(s.cfg.Shape),

@@ -84,6 +84,7 @@ const table = `
 	internal/schedule, internal/schedule/prove, internal/schedule/price < internal/schedule/algorithms;
 	internal/schedule, internal/schedule/algorithms, internal/schedule/price < collectives;
 
+	internal/sys/cpu < hoplite;   # to copy past the caches
 	internal/sys/cpu < collectives;   # to ask for cache lines before they are needed
 
 	# Processes. The launcher would start any program, so it knows no gaspi.

@@ -4,6 +4,11 @@ package core
 // until the receiver gives it back by a Cancel. A job folds an input where it lies, and takes no memory for it. A Get
 // copies from there, a chunk at a time: its copy is to outlive its source.
 
+// lends reports whether a Get of o copies from rank r by itself.
+func (c *Core) lends(o *object, r Rank) bool {
+	return c.near(r) && (o.recv.made || c.cfg.LendFrom > 0 && o.size >= c.cfg.LendFrom)
+}
+
 // near reports whether this rank can read the store of r.
 func (c *Core) near(r Rank) bool { return r >= 0 && int(r) < len(c.cfg.Near) && c.cfg.Near[r] }
 
@@ -99,7 +104,11 @@ func (c *Core) copyMore(o *object) {
 	}
 	o.recv.copying, o.recv.upTo = c.next(), o.mem.have+n
 	c.copies[o.recv.copying] = o
-	c.command(Command{Op: OpCopy, Off: o.mem.off + o.mem.have, Len: n, Peer: o.recv.from, Src: o.recv.src + o.mem.have})
+	cmd := Command{Op: OpCopy, Off: o.mem.off + o.mem.have, Len: n, Peer: o.recv.from, Src: o.recv.src + o.mem.have}
+	if !o.recv.made {
+		cmd.Whole = o.size
+	}
+	c.command(cmd)
 	c.command(Command{Op: OpReport, Transfer: o.recv.copying})
 }
 

@@ -131,9 +131,9 @@ func TestFoldIsReported(t *testing.T) {
 }
 
 // getter is rank 1 of two, which share memory, and waits for "a" of 160 bytes at rank 0, all but the last 32 of which
-// it was told of. A reduction makes the object, if made says so.
-func getter(made bool) (c *Core, pull Pull) {
-	c = New(Config{Rank: 1, Size: 2, Capacity: 256, Chunk: 64, Inline: -1, Near: []bool{true, true}})
+// it was told of. A reduction makes the object, if made says so; others are lent if they have lendFrom bytes.
+func getter(made bool, lendFrom int64) (c *Core, pull Pull) {
+	c = New(Config{Rank: 1, Size: 2, Capacity: 256, Chunk: 64, Inline: -1, Near: []bool{true, true}, LendFrom: lendFrom})
 	c.Get(1, "a")
 	c.Receive(0, Assign{ID: "a", Gen: 7, Size: 160, Ref: c.objects["a"].dir.ask, Making: made}.message())
 	var out Output
@@ -155,20 +155,36 @@ func wants(c *Core) (sent []Kind, commands []Command) {
 }
 
 // Goal: a Get copies what a reduction makes by itself, where the maker lends it: chunk by chunk, as far as it
-// was told. The memory goes back when all was copied. Other objects are sent.
+// was told. The memory goes back when all was copied. So it does with long objects, and says so; shorter ones are sent.
 func TestGetCopiesWhatIsLent(t *testing.T) {
-	if _, pull := getter(false); pull.Lend {
-		t.Error("an object that is complete is lent to a Get")
+	for _, lendFrom := range []int64{0, 161} {
+		if _, pull := getter(false, lendFrom); pull.Lend {
+			t.Errorf("an object of 160 bytes is lent to a Get, though long ones have %d", lendFrom)
+		}
 	}
-	c, pull := getter(true)
+	copies(t, true, 0)
+	copies(t, false, 160)
+}
+
+// copies has a Get copy what it is lent to the end.
+func copies(t *testing.T, made bool, lendFrom int64) {
+	t.Helper()
+	c, pull := getter(made, lendFrom)
 	if !pull.Lend {
 		t.Fatalf("the Pull is %+v, want one of what is to be lent", pull)
+	}
+	whole := int64(160)
+	if made {
+		whole = 0
 	}
 	o := c.objects["a"]
 	for _, step := range []struct{ at, n, told int64 }{{0, 64, 128}, {64, 64, 160}, {128, 32, 160}} {
 		_, cmd := wants(c)
 		if len(cmd) != 2 || cmd[0].Op != OpCopy || cmd[0].Off != o.mem.off+step.at || cmd[0].Src != 512+step.at || cmd[0].Len != step.n || cmd[1].Op != OpReport {
 			t.Fatalf("commands at %d are %+v, want a copy of %d bytes from there and a report", step.at, cmd, step.n)
+		}
+		if cmd[0].Whole != whole {
+			t.Errorf("the copy is one of an object of %d bytes, want %d", cmd[0].Whole, whole)
 		}
 		if o.mem.have != step.at {
 			t.Errorf("the watermark is %d before the report of what follows %d", o.mem.have, step.at)
@@ -196,7 +212,7 @@ func TestCopyFromOneThatIsGone(t *testing.T) {
 		{"dead", func(c *Core, pull Pull) { c.Down(0) }},
 		{"deleted", func(c *Core, pull Pull) { c.Receive(0, Drop{Code: Deleted, ID: "a", Gen: 7}.message()) }},
 	} {
-		c, pull := getter(true)
+		c, pull := getter(true, 0)
 		o := c.objects["a"]
 		_, cmd := wants(c)
 		c.Sent(cmd[1].Transfer)

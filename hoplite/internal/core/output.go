@@ -25,7 +25,8 @@ const (
 	// OpFold asks to combine: [Off, Off+Len) becomes the combination of Len bytes at each of From,
 	// two or more, of which only the first may be those at Off.
 	OpFold
-	// OpCopy asks to copy [Src, Src+Len) of Peer's store to [Off, Off+Len).
+	// OpCopy asks to copy [Src, Src+Len) of Peer's store to [Off, Off+Len). Whole is the size of the
+	// object, unless it is being made: what was made last may be in a cache.
 	OpCopy
 	// OpStore asks to copy Data to Off.
 	OpStore
@@ -52,6 +53,7 @@ type Command struct {
 	Call CallID // OpFill: the Put
 	// Src, Off and Len are bytes of stores.
 	Src, Off, Len int64
+	Whole         int64
 	// From are the operands of an OpFold.
 	From []Operand
 	// Slot, Seq and Watermark belong to OpPut and OpTell. Transfer is what Sent is told. Peer is

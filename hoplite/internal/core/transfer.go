@@ -219,7 +219,7 @@ func (c *Core) pull(o *object, from Rank, stream Stream) {
 	o.recv.from = from
 	o.recv.known, o.recv.told = false, 0
 	if stream.none() {
-		o.recv.lent = o.recv.made && c.near(from)
+		o.recv.lent = c.lends(o, from)
 	}
 	m := Pull{
 		ID: o.id, Gen: o.gen, Token: o.token, Stream: stream, Slot: uint32(o.recv.slot), Seq: o.recv.seq,

@@ -73,6 +73,9 @@ type Config struct {
 	// Near says of each rank whether this one reads its store, so that inputs and targets of reductions need
 	// not be sent: nil means none. It may differ between ranks.
 	Near []bool
+	// LendFrom is the least size of an object in bytes that a Get copies from such a rank by itself, although
+	// no reduction makes it; 0 means none. It may differ between ranks.
+	LendFrom int64
 	// Star lets the caller of a reduction fold all sources itself.
 	Star bool
 	// Links price the shapes of reductions.
