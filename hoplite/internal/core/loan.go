@@ -104,11 +104,7 @@ func (c *Core) copyMore(o *object) {
 	}
 	o.recv.copying, o.recv.upTo = c.next(), o.mem.have+n
 	c.copies[o.recv.copying] = o
-	cmd := Command{Op: OpCopy, Off: o.mem.off + o.mem.have, Len: n, Peer: o.recv.from, Src: o.recv.src + o.mem.have}
-	if !o.recv.made {
-		cmd.Whole = o.size
-	}
-	c.command(cmd)
+	c.command(Command{Op: OpCopy, Off: o.mem.off + o.mem.have, Len: n, Peer: o.recv.from, Src: o.recv.src + o.mem.have, Whole: o.size})
 	c.command(Command{Op: OpReport, Transfer: o.recv.copying})
 }
 

@@ -26,7 +26,7 @@ const (
 	// two or more, of which only the first may be those at Off.
 	OpFold
 	// OpCopy asks to copy [Src, Src+Len) of Peer's store to [Off, Off+Len). Whole is the size of the
-	// object, unless it is being made: what was made last may be in a cache.
+	// object that is copied, 0 if it is an input.
 	OpCopy
 	// OpStore asks to copy Data to Off.
 	OpStore
