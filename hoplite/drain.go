@@ -49,7 +49,7 @@ func (s *Store) do(cmd *core.Command) {
 		s.foldNear(cmd)
 	case core.OpFoldData:
 		s.operands = append(s.operands[:0], s.at(cmd.Off, cmd.Len), cmd.Data)
-		s.fold(cmd, s.operands)
+		s.fold(cmd, s.at(cmd.Off, cmd.Len), s.operands)
 	case core.OpCopy:
 		if src := s.read(cmd.Peer, cmd.Src, cmd.Len); !src.unreadable {
 			if dst := s.at(cmd.Off, cmd.Len); cmd.Whole >= pastCaches && cpu.CopiesPast() {
@@ -85,9 +85,9 @@ func (s *Store) fill(cmd *core.Command) {
 	s.core.Filled(c.number, cmd.Len)
 }
 
-// fold stores the combination of the operands. Bytes at the end of an object that are no whole element
+// fold stores the combination of the operands in dst. Bytes at the end of an object that are no whole element
 // stay as they are: the caller of the reduction finds out by the size.
-func (s *Store) fold(cmd *core.Command, operands [][]byte) {
+func (s *Store) fold(cmd *core.Command, dst []byte, operands [][]byte) {
 	k, known := s.kernels[cmd.Fold]
 	if !known {
 		fold, size, err := reduce.Code(cmd.Fold).Fold()
@@ -102,7 +102,7 @@ func (s *Store) fold(cmd *core.Command, operands [][]byte) {
 	for i := range operands {
 		operands[i] = operands[i][:n]
 	}
-	k.fold(s.at(cmd.Off, int64(n)), operands)
+	k.fold(dst[:n], operands)
 	s.stats.Folded += uint64(n) * uint64(len(operands)-1)
 }
 

@@ -55,7 +55,7 @@ func (s *Store) cannotRead(src *stored) {
 	}
 }
 
-// foldNear combines parts of stores of members that share memory with this rank.
+// foldNear combines parts of stores of members that share memory with this rank, in a store of one.
 func (s *Store) foldNear(cmd *core.Command) {
 	s.parts, s.operands = s.parts[:0], s.operands[:0]
 	for _, from := range cmd.From {
@@ -65,7 +65,12 @@ func (s *Store) foldNear(cmd *core.Command) {
 		}
 		s.parts, s.operands = append(s.parts, part), append(s.operands, part.bytes)
 	}
-	s.fold(cmd, s.operands)
+	dst := s.read(cmd.Peer, cmd.Off, cmd.Len)
+	if dst.unreadable {
+		return
+	}
+	s.parts = append(s.parts, dst)
+	s.fold(cmd, dst.bytes, s.operands)
 	for i := range s.parts {
 		s.checkRead(&s.parts[i])
 	}

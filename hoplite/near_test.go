@@ -3,6 +3,7 @@ package hoplite_test
 import (
 	"context"
 	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -32,6 +33,33 @@ func TestReadOfOneThatLeaves(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// Goal: each byte of a reduction is folded once, by the caller or for it by a rank that waits for the target; that has
+// a core of its own.
+func TestBytesAreFoldedOnce(t *testing.T) {
+	const n, chunk = 10_001, 4096
+	for _, cores := range []int{1, 2} {
+		t.Setenv("GASPI_LOCAL_CORES", strconv.Itoa(cores))
+		var sum atomic.Int64
+		job(t, 2, hoplite.Config{Chunk: chunk}, func(ctx context.Context, p *gaspi.Proc, s *hoplite.Store) error {
+			if err := reduceOnce(ctx, p, s, "x", n); err != nil {
+				return err
+			}
+			folded := int64(s.Stats().Folded)
+			if cores == 1 && p.Rank() == 0 && folded != 0 {
+				t.Errorf("a rank without a core of its own has folded %d bytes for another", folded)
+			}
+			sum.Add(folded)
+			if err := p.Barrier(ctx, p.World()); err != nil {
+				return err
+			}
+			if got := sum.Load(); got != 8*n {
+				t.Errorf("%d bytes were folded, want %d", got, 8*n)
+			}
+			return nil
+		})
+	}
 }
 
 // Goal: a rank counts the cores of its host, of which it sees one alone if it is bound to that. A reduction

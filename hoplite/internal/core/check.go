@@ -72,6 +72,8 @@ func (c *Core) Left() string {
 	add(len(c.transfers), "transfers")
 	add(len(c.folds), "folds")
 	add(len(c.copies), "copies")
+	add(len(c.tasks), "folds for others")
+	add(len(c.lent), "chunks that others fold")
 	add(len(c.needs), "needs of room")
 	add(len(c.refs)+len(c.follows), "references")
 	add(len(c.calls), "calls")

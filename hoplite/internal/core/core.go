@@ -46,12 +46,14 @@ type Core struct {
 	transfers map[uint64]*outgoing
 	folds     map[uint64]*reductionNode // by the number of what is to be reported
 	copies    map[uint64]*object        // likewise
-	early     []earlyPull               // requests for streams of which the caller has not told this rank
-	refs      map[uint64]*object        // held by the program
-	follows   map[uint64]*object        // held by those who copy behind the watermark
-	passing   map[*object]bool          // no longer found, but still in use
-	clock     uint64                    // of uses, for eviction
-	extents   []arena.Extent            // of checkStore, to be used again
+	tasks     map[uint64]task           // likewise
+	lent      map[uint64]*lease
+	early     []earlyPull        // requests for streams of which the caller has not told this rank
+	refs      map[uint64]*object // held by the program
+	follows   map[uint64]*object // held by those who copy behind the watermark
+	passing   map[*object]bool   // no longer found, but still in use
+	clock     uint64             // of uses, for eviction
+	extents   []arena.Extent     // of checkStore, to be used again
 
 	// Calls of the program.
 	calls   map[CallID]*call
@@ -69,6 +71,7 @@ func New(cfg Config) *Core {
 		objects: map[string]*object{}, streams: map[Stream]*reductionNode{}, arena: arena.New(cfg.Capacity, cfg.Align),
 		slots: make([]*object, cfg.Slots), transfers: map[uint64]*outgoing{},
 		folds: map[uint64]*reductionNode{}, copies: map[uint64]*object{}, refs: map[uint64]*object{}, follows: map[uint64]*object{},
+		tasks: map[uint64]task{}, lent: map[uint64]*lease{},
 		passing: map[*object]bool{}, calls: map[CallID]*call{}, fills: map[CallID]*object{},
 		watched: map[uint64]*watching{}, reduces: map[uint64]*reduction{},
 	}
@@ -124,6 +127,10 @@ func (c *Core) onOther(from Rank, m *Message) {
 		c.onCancel(from, m.cancel())
 	case KindStopped:
 		c.onStopped(from, m.Stopped())
+	case KindShare:
+		c.onShare(from, m.share())
+	case KindShared:
+		c.onShared(m.shared())
 	case KindLent:
 		c.onLent(from, m.lent())
 	case KindJobReq:
@@ -183,6 +190,7 @@ func (c *Core) Down(d Rank) {
 	c.dead[d] = true
 	c.transfersAfter(d, owners)
 	c.shardsAfter(d, owners, replicas)
+	c.sharesAfter(d)
 	c.jobsAfter(d)
 	c.makeRoom()
 }

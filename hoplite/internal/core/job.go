@@ -17,7 +17,11 @@ type reductionNode struct {
 	done    int64     // [0, done) of out is final
 	reads   bool      // an input is lent: folds are reported
 	folding uint64    // the number of the fold that was not reported yet, 0 if there is none
-	upTo    int64     // done when it is
+	part    chunk     // what it folds
+	next    int64     // nobody has begun to fold [next, size)
+	again   []chunk   // begun in vain
+	parts   []chunk   // folded, beyond done
+	helpers []Rank    // fold chunks, too; of the caller's job alone
 	need    *need
 	root    *reduction
 }
@@ -216,43 +220,51 @@ func (c *Core) foldMore(j *reductionNode) {
 		}
 	}
 	if j.reads {
-		if n := min(c.cfg.Chunk, limit-j.done); n > 0 && j.folding == 0 {
-			c.fold(j, n)
-			j.folding, j.upTo = c.next(), j.done+n
-			c.folds[j.folding] = j
-			c.command(Command{Op: OpReport, Transfer: j.folding})
+		if j.folding == 0 {
+			if j.part = c.take(j, limit); j.part.n > 0 {
+				c.fold(j, j.part)
+				j.folding = c.next()
+				c.folds[j.folding] = j
+				c.command(Command{Op: OpReport, Transfer: j.folding})
+			}
 		}
+		c.share(j, limit)
 		return
 	}
 	for j.done < limit {
 		n := min(c.cfg.Chunk, limit-j.done)
-		c.fold(j, n)
+		c.fold(j, chunk{j.done, n})
 		j.done += n
 	}
 }
 
-// fold adds the next n bytes of all inputs to the result, in one command: those that are received
+// operands returns where the inputs and sources of a job have their bytes from a place on: those that are received
 // where the result grows come first.
-func (c *Core) fold(j *reductionNode, n int64) {
-	at := j.out.mem.off + j.done
+func (c *Core) operands(j *reductionNode, at int64) []Operand {
 	from := make([]Operand, 0, 1+len(j.ins)+len(j.own))
 	for _, b := range j.bufs[:len(j.ins)] {
 		switch {
 		case b.recv.lent:
-			from = append(from, Operand{b.recv.from, b.recv.src + j.done})
+			from = append(from, Operand{b.recv.from, b.recv.src + at})
 		case b == j.out:
-			from = slices.Insert(from, 0, Operand{c.cfg.Rank, at})
+			from = slices.Insert(from, 0, Operand{c.cfg.Rank, b.mem.off + at})
 		default:
-			from = append(from, Operand{c.cfg.Rank, b.mem.off + j.done})
+			from = append(from, Operand{c.cfg.Rank, b.mem.off + at})
 		}
 	}
 	for _, o := range j.own {
-		from = append(from, Operand{c.cfg.Rank, o.mem.off + j.done})
+		from = append(from, Operand{c.cfg.Rank, o.mem.off + at})
 	}
+	return from
+}
+
+// fold combines a chunk of all inputs, in one command.
+func (c *Core) fold(j *reductionNode, p chunk) {
+	at, n, from := j.out.mem.off+p.at, p.n, c.operands(j, p.at)
 	started := len(from) > 0
 	switch {
 	case len(from) > 1:
-		c.command(Command{Op: OpFold, Off: at, Len: n, From: from, Fold: j.op})
+		c.command(Command{Op: OpFold, Peer: c.cfg.Rank, Off: at, Len: n, From: from, Fold: j.op})
 	case started && from[0] != (Operand{c.cfg.Rank, at}):
 		c.command(Command{Op: OpCopy, Off: at, Len: n, Peer: from[0].Rank, Src: from[0].Off})
 	}
@@ -262,7 +274,7 @@ func (c *Core) fold(j *reductionNode, n int64) {
 			op = OpStore
 		}
 		started = true
-		c.command(Command{Op: op, Off: at, Data: data[j.done : j.done+n], Len: n, Fold: j.op})
+		c.command(Command{Op: op, Off: at, Data: data[p.at : p.at+n], Len: n, Fold: j.op})
 	}
 }
 
@@ -270,6 +282,11 @@ func (c *Core) fold(j *reductionNode, n int64) {
 func (c *Core) endJob(j *reductionNode) {
 	delete(c.streams, j.key.place())
 	delete(c.folds, j.folding)
+	for _, l := range c.lent {
+		if l.job == j {
+			l.job = nil
+		}
+	}
 	if j.need != nil {
 		c.unneed(j.need)
 		j.need = nil

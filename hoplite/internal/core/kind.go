@@ -52,6 +52,8 @@ const (
 
 	// Between stores of ranks that share memory.
 	KindLent
+	KindShare
+	KindShared
 
 	kinds // their number
 )
@@ -98,4 +100,6 @@ var unpacked = [...]func(m *Message) any{
 	KindJobFailed: func(m *Message) any { return m.jobFailed() },
 	KindJobEnd:    func(m *Message) any { return m.jobEnd() },
 	KindLent:      func(m *Message) any { return m.lent() },
+	KindShare:     func(m *Message) any { return m.share() },
+	KindShared:    func(m *Message) any { return m.shared() },
 }

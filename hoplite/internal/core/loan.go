@@ -1,5 +1,7 @@
 package core
 
+import "slices"
+
 // Between ranks that share memory a sender lends its copy. It tells the watermark of the copy, and keeps the memory
 // until the receiver gives it back by a Cancel. A job folds an input where it lies, and takes no memory for it. A Get
 // copies from there, a chunk at a time: its copy is to outlive its source.
@@ -76,7 +78,20 @@ func (c *Core) hasFolded(number uint64) bool {
 	}
 	delete(c.folds, number)
 	j.folding = 0
-	j.done = j.upTo
+	c.folded(j, j.part)
+	return true
+}
+
+// folded goes on with a job of which a chunk was folded. Others may have folded later ones before.
+func (c *Core) folded(j *reductionNode, p chunk) {
+	j.parts = append(j.parts, p)
+	for i := 0; i < len(j.parts); i++ {
+		if p := j.parts[i]; p.at == j.done {
+			j.done += p.n
+			j.parts = slices.Delete(j.parts, i, i+1)
+			i = -1
+		}
+	}
 	if j.done == j.size {
 		for _, b := range j.bufs[:len(j.ins)] {
 			if b.recv.lent {
@@ -85,7 +100,6 @@ func (c *Core) hasFolded(number uint64) bool {
 		}
 	}
 	c.step(j)
-	return true
 }
 
 // giveBack ends the reading of what is lent, all of which was told of.

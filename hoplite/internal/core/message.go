@@ -18,12 +18,12 @@ const MaxRanks = 8
 // Pull, writes one with its method message, and the method of the kind's name reads it. A
 // Message is a value without a pointer to a struct of its kind, so that none is allocated.
 // It is bounded: all fields but ID and Payload are of fixed size, and Payload has at most
-// Config.Inline bytes.
+// Config.Inline bytes, or 12 for each operand of a Share.
 type Message struct {
 	head [HeaderSize]byte // without the lengths, which Append adds
 	// ID is the object that the message is about, "" if it is about none.
 	ID string
-	// Payload is an object's bytes. The receiver owns it.
+	// Payload is an object's bytes, or operands. The receiver owns it.
 	Payload []byte
 }
 

@@ -41,6 +41,24 @@ type Lent struct {
 	Off int64
 }
 
+// A Share asks to fold a chunk of a target in the sender's store.
+type Share struct {
+	// Ref is the sender's name for it.
+	Ref uint64
+	// Op is the runner's number of the operation.
+	Op uint32
+	// Off and Size are bytes of the sender's store.
+	Off, Size int64
+	// From are the operands, for each a rank in 4 bytes and an offset in its store in 8.
+	From []byte
+}
+
+// A Shared says that the chunk of a Share is folded, or that it cannot be.
+type Shared struct {
+	Ref  uint64
+	Code Code
+}
+
 // An In is one input of a job: a stream of another position.
 type In struct {
 	// Rank makes it; NoRank while that is not known.
@@ -127,6 +145,24 @@ func (m *Lent) fields(f fields) {
 	f.u32(atSlot, &m.Slot)
 	f.u64(atSeq, &m.Seq)
 	f.i64(atOff, &m.Off)
+}
+
+func (m Share) message() (w Message)  { m.fields(w.begin(KindShare)); return w }
+func (m *Message) share() (r Share)   { r.fields(m.reader()); return r }
+func (m Shared) message() (w Message) { m.fields(w.begin(KindShared)); return w }
+func (m *Message) shared() (r Shared) { r.fields(m.reader()); return r }
+
+func (m *Share) fields(f fields) {
+	f.u64(atRef, &m.Ref)
+	f.u32(atOp, &m.Op)
+	f.i64(atOff, &m.Off)
+	f.i64(atSize, &m.Size)
+	f.payload(&m.From)
+}
+
+func (m *Shared) fields(f fields) {
+	f.u64(atRef, &m.Ref)
+	f.code(&m.Code)
 }
 
 func (m JobReq) message() (w Message) { m.fields(w.begin(KindJobReq)); return w }

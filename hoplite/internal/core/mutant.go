@@ -52,6 +52,8 @@ const (
 	MutantAnyCopy
 	// MutantFreeLent frees memory that is lent before the receiver has given it back.
 	MutantFreeLent
+	// MutantFreeShared frees a target while others fold chunks of it.
+	MutantFreeShared
 	// Mutants is their number.
 	Mutants
 )
@@ -61,7 +63,7 @@ func (m Mutant) String() string {
 	names := [...]string{"none", "offer-dead", "twice-recovered", "no-alternative", "never-lost", "any-source", "tail-omitted",
 		"evict-unasked", "evict-in-use", "reuse-early", "lost-too-early", "no-generation", "delete-local", "delete-early",
 		"keep-prefix", "count-twice", "used-wrong", "serve-early", "no-replica", "two-children", "resume-zero", "any-copy",
-		"free-lent"}
+		"free-lent", "free-shared"}
 	if int(m) < len(names) {
 		return names[m]
 	}

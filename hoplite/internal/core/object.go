@@ -87,13 +87,18 @@ type service struct {
 	early []earlyPull      // requests of others that came before its generation
 	outs  []*outgoing      // ranks that it is sent to, in order of their requests
 	jobs  []*reductionNode // reductions that fold it here
+
+	leases int // chunks of it that others fold
 }
 
 func (o *object) complete() bool { return o.state == complete || o.state == evicting }
 
 // idle reports whether nothing reads or writes the object's memory.
-func (o *object) idle() bool {
+func (c *Core) idle(o *object) bool {
 	filled := o.use.putCall == 0 || o.mem.have == o.size || !o.mem.stored
+	if o.serve.leases > 0 && !c.cfg.has(MutantFreeShared) {
+		return false
+	}
 	return filled && !o.use.held() && len(o.serve.outs) == 0 && len(o.serve.jobs) == 0 && !o.recv.stopping
 }
 
@@ -129,7 +134,7 @@ func (c *Core) forget(o *object) {
 
 // freeIdle frees an object that is out of sight and out of use.
 func (c *Core) freeIdle(o *object) {
-	if o.state != dropped || !o.idle() && !(c.cfg.has(MutantReuseEarly) && o.recv.stopping && o.use.readers == 0) {
+	if o.state != dropped || !c.idle(o) && !(c.cfg.has(MutantReuseEarly) && o.recv.stopping && o.use.readers == 0) {
 		return
 	}
 	delete(c.passing, o)

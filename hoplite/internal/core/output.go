@@ -22,8 +22,8 @@ const (
 	// and then to set the word of Slot there to Watermark. Report with Sent once the
 	// bytes have landed.
 	OpPut
-	// OpFold asks to combine: [Off, Off+Len) becomes the combination of Len bytes at each of From,
-	// two or more, of which only the first may be those at Off.
+	// OpFold asks to combine: [Off, Off+Len) of Peer's store becomes the combination of Len bytes at each of From,
+	// two or more, of which only the first may be those at Off of this rank.
 	OpFold
 	// OpCopy asks to copy [Src, Src+Len) of Peer's store to [Off, Off+Len). Whole is the size of the
 	// object that is copied, 0 if it is an input.

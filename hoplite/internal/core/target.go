@@ -32,7 +32,7 @@ func (c *Core) startRoot(r *reduction, ins []In) {
 	r.obj = o
 	j := &reductionNode{
 		key: Stream{Owner: c.cfg.Rank, Reduce: r.number, Position: 1<<32 - 1}, op: r.op, size: r.size,
-		ins: ins, out: o, root: r,
+		ins: ins, out: o, root: r, helpers: c.helpersOf(r, ins),
 	}
 	r.used = r.used[:0]
 	for i, s := range r.sources {

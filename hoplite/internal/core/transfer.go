@@ -43,7 +43,7 @@ func (c *Core) pump(out *outgoing) {
 // Sent reports that one put of a transfer has landed, or that it never will because its
 // peer is gone; or that all commands before an OpReport were done. An unknown transfer is ignored.
 func (c *Core) Sent(transfer uint64) {
-	if c.hasFolded(transfer) || c.hasCopied(transfer) {
+	if c.hasFolded(transfer) || c.hasCopied(transfer) || c.hasShared(transfer) {
 		c.makeRoom()
 		return
 	}
@@ -120,6 +120,9 @@ func (c *Core) onPull(from Rank, m Pull) {
 	o.serve.outs = append(o.serve.outs, out)
 	c.touch(o)
 	c.pump(out)
+	if o.folds != nil {
+		c.step(o.folds) // it may share with who waits
+	}
 }
 
 // refuse answers a Pull that will not be served.

@@ -78,6 +78,8 @@ type Config struct {
 	LendFrom int64
 	// Star lets the caller of a reduction fold all sources itself.
 	Star bool
+	// Share lets ranks that only lend their sources to a reduction fold chunks of its target.
+	Share bool
 	// Links price the shapes of reductions.
 	Links shape.Links
 	// Shape forces a shape.

@@ -49,6 +49,7 @@ func drawHosts(seed uint64, cfg *core.Config) []int {
 		hosts[r] = rng.IntN(count)
 	}
 	cfg.Star = count == 1 && rng.IntN(2) == 0
+	cfg.Share = rng.IntN(4) > 0
 	cfg.LendFrom = int64(rng.IntN(3)) * (1 + rng.Int64N(40))
 	return hosts
 }

@@ -16,7 +16,7 @@ func TestMutants(t *testing.T) {
 	const most = 8000
 	for m := core.MutantNone + 1; m < core.Mutants; m++ {
 		switch m {
-		case core.MutantLostTooEarly, core.MutantNoReplica, core.MutantNoGeneration, core.MutantAnyCopy, core.MutantFreeLent:
+		case core.MutantLostTooEarly, core.MutantNoReplica, core.MutantNoGeneration, core.MutantAnyCopy, core.MutantFreeLent, core.MutantFreeShared:
 			continue // a matter of one message or one order of them; tests of package core send it
 		}
 		mutate := func(cfg *core.Config) { cfg.Mutant = m }

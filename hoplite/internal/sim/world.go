@@ -185,6 +185,7 @@ func (w *world) drain(r core.Rank) {
 			e := w.at(w.now, land, cmd.Peer) // it is in memory that both ranks share
 			e.from, e.cmd = r, cmd
 		case core.OpFold:
+			dst := w.memory[cmd.Peer][cmd.Off:]
 			for k, from := range cmd.From {
 				src := w.memory[from.Rank][from.Off:][:cmd.Len]
 				if k == 0 {
