@@ -68,6 +68,20 @@ func Outline(t *Team, task Task) string {
 		p.text(), p.variant, p.plain(), k.in, k.out, s.Scratch, s.Flip, p.bid, p.signature())
 }
 
+// Ahead returns how many runs ahead a plan for a task lets a sender be, or 0 if there is no plan.
+func Ahead(t *Team, task Task) int {
+	p := t.draft(&task, task.key(t))
+	var err error
+	if p.variant, err = t.chooser.Choose(&p.call); err != nil {
+		return 0
+	}
+	b, err := p.binding()
+	if err != nil {
+		return 0
+	}
+	return b.Depth.Copies
+}
+
 // Names returns the names of all ways to do a task that its options allow and that Explain
 // prints, without their prices, and the name of the chosen one if it is the only one.
 func Names(t *Team, task Task) ([]string, error) {

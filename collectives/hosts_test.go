@@ -65,3 +65,30 @@ func acrossHosts(ranks int) []*instance {
 	}
 	return all
 }
+
+// TestEagerMemoryIsOfWhoSharesMemory has members say how many broadcasts of 24 KiB a root may be ahead of them:
+// more where not all members share memory, and fewer where the team has little of it.
+func TestEagerMemoryIsOfWhoSharesMemory(t *testing.T) {
+	for _, c := range []struct {
+		nodes []int
+		cfg   collectives.Config
+		want  int
+	}{
+		{[]int{0, 0, 0}, collectives.Config{}, 8},
+		{[]int{0, 1, 2}, collectives.Config{}, 32},
+		{[]int{0, 0, 2}, collectives.Config{}, 32},
+		{[]int{0, 1, 2}, collectives.Config{Scratch: 64 * 4 * 24 << 10}, 4},
+		{[]int{0, 0, 0}, collectives.Config{Scratch: 64 * 4 * 24 << 10}, 4},
+	} {
+		onTeam(t, len(c.nodes), c.cfg, func(ctx context.Context, team *collectives.Team) error {
+			if c.nodes[2] > 0 {
+				collectives.PretendHosts(team, c.nodes)
+			}
+			call := collectives.BroadcastTask(0, make([]byte, 24<<10), collectives.Algorithm("eager"))
+			if got := collectives.Ahead(team, call); got != c.want {
+				t.Errorf("nodes %v, %d bytes of scratch: rank %d counts %d copies, want %d", c.nodes, c.cfg.Scratch, team.Rank(), got, c.want)
+			}
+			return collectives.Do(ctx, team, call)
+		})
+	}
+}

@@ -134,7 +134,8 @@ const (
 // the same on all members.
 func (t *Team) depth(s *schedule.Schedule, element int) schedule.Depth {
 	slots := min(schedule.EagerSlots, int(t.cfg.Slots)/eagerSlotsPart)
-	bytes := min(schedule.EagerBytes, int(min(t.cfg.Scratch/eagerBytesPart, schedule.EagerBytes)))
+	most := schedule.EagerBytes(t.chooser.OneNode)
+	bytes := int(min(t.cfg.Scratch/eagerBytesPart, uint64(most)))
 	return schedule.DepthOf(s.EagerSlots, s.Eager*element, slots, bytes)
 }
 

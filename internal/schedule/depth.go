@@ -9,13 +9,26 @@ package schedule
 // Batch runs.
 type Depth struct{ Copies, Batch int }
 
-// EagerSlots and EagerBytes are what the eager memory of one call has at most, in all copies: enough
-// for 64 copies of 4 KiB from one rank, or of 256 bytes from 15. A writer goes through that of all its
-// readers in turns, which together is to stay in a second-level cache.
+// EagerSlots is how many slots the eager memory of one call has at most, in all copies.
+const EagerSlots = 1024
+
 const (
-	EagerSlots = 1024
-	EagerBytes = 256 << 10
+	// sharedBytes is enough for 64 copies of 4 KiB from one rank, or of 256 bytes from 15. A writer
+	// goes through that of all its readers in turns, which together is to stay in a second-level cache.
+	sharedBytes = 256 << 10
+	// sentBytes is more, since who waits for a credit that comes by a socket waits for a turn of
+	// the scheduler at both ends; with the scratch beside it, it is less than what choices count as heavy.
+	sentBytes = 768 << 10
 )
+
+// EagerBytes returns how many bytes the eager memory of one call has at most, in all copies. The
+// number differs for members that all share memory.
+func EagerBytes(shared bool) int {
+	if shared {
+		return sharedBytes
+	}
+	return sentBytes
+}
 
 const (
 	mostCopies = 64

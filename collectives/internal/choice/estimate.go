@@ -44,7 +44,7 @@ func (ch *Chooser) estimate(c *Signature, at *price.Topology, v Variant) cost {
 		Count: segments, AtOnce: float64(max(1, v.Segments.Concurrency)), Element: float64(c.Element), Vectors: meanVectors(&c.Call),
 	}
 	return cost{
-		seconds: price.Estimate(&machine, at, profile, work), steps: profile.Steps() * segments * float64(c.Size), memory: profile.Memory(work),
+		seconds: price.Estimate(&machine, at, profile, work), steps: profile.Steps() * segments * float64(c.Size), memory: profile.Memory(at, work),
 	}
 }
 

@@ -28,7 +28,7 @@ func TestChoicesAreLight(t *testing.T) {
 					}
 					in, out := mostElements(&c.Call)
 					most := max(leastRoom, roomPerVector*8*int(max(in, out)))
-					if got := memoryOf(&c.Call, v); got > most {
+					if got := memoryOf(&c.Call, v, ch.OneNode); got > most {
 						t.Errorf("%v of %d bytes, %d ranks, %d on a host: %v takes %d bytes of memory, want %d at most", op, bytes, ranks, onHost, v, got, most)
 					}
 				}
@@ -38,11 +38,11 @@ func TestChoicesAreLight(t *testing.T) {
 }
 
 // memoryOf is the bytes that a rank claims for a call on elements of 8 bytes.
-func memoryOf(c *schedule.Call, v Variant) int {
+func memoryOf(c *schedule.Call, v Variant, shared bool) int {
 	with := *c
 	with.Radix = v.Radix
 	s := schedule.Build(&with, 0, v.Emitter())
-	depth := schedule.DepthOf(s.EagerSlots, 8*s.Eager, schedule.EagerSlots, schedule.EagerBytes)
+	depth := schedule.DepthOf(s.EagerSlots, 8*s.Eager, schedule.EagerSlots, schedule.EagerBytes(shared))
 	return 8 * (s.Scratch + 2*s.Flip + depth.Copies*s.Eager)
 }
 
@@ -55,7 +55,7 @@ func TestForcedMayBeHeavy(t *testing.T) {
 		t.Errorf("chose %v: %v", v, err)
 	}
 	named := func(a algorithms.Algorithm) bool { return a.Name == "leaders" }
-	if !slices.ContainsFunc(algorithms.For(schedule.AllReduce), named) || memoryOf(&c.Call, v) <= leastRoom {
+	if !slices.ContainsFunc(algorithms.For(schedule.AllReduce), named) || memoryOf(&c.Call, v, true) <= leastRoom {
 		t.Error("leaders is not heavy; take another algorithm")
 	}
 }

@@ -22,7 +22,7 @@ type Segments struct {
 // out how ranks and segments get in each other's way.
 func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 	e := estimator{m: m, s: s, element: w.Element, near: m.Cached() && s.Nodes > 1, shared: m.Cores > 0 && s.Host > m.Cores}
-	e.cached = m.Cache > 0 && (w.Vectors*w.Element+p.Memory(w))*float64(s.Host) <= float64(m.Cache)
+	e.cached = m.Cache > 0 && (w.Vectors*w.Element+p.Memory(s, w))*float64(s.Host) <= float64(m.Cache)
 	if p.Flip > 0 {
 		w.AtOnce = w.Count // each has memory of its own
 	}
@@ -44,8 +44,8 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 }
 
 // Memory returns the bytes that a rank holds beside its vectors.
-func (p *Profile) Memory(w Segments) float64 {
-	depth := schedule.DepthOf(int(p.EagerSlots), int(p.Eager*w.Element), schedule.EagerSlots, schedule.EagerBytes)
+func (p *Profile) Memory(s *Topology, w Segments) float64 {
+	depth := schedule.DepthOf(int(p.EagerSlots), int(p.Eager*w.Element), schedule.EagerSlots, schedule.EagerBytes(s.Nodes == 1))
 	own := float64(p.Scratch*w.AtOnce) + float64(2*p.Flip*w.Count) + float64(float64(depth.Copies)*p.Eager)
 	return own * w.Element
 }

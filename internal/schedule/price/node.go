@@ -35,7 +35,7 @@ func (s *sim) place(hosts []int) error {
 		}
 	}
 	s.nodes, s.ranks = make([]node, count), make([]rank, s.p.size)
-	s.near = s.m.Cached() && count > 1
+	s.near, s.depth = s.m.Cached() && count > 1, s.p.depth(s.element, count == 1)
 	for r, n := range of {
 		s.ranks[r].node = n
 	}

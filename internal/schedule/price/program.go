@@ -211,7 +211,8 @@ func (p *Program) place(o *op, s *schedule.Step) error {
 	return nil
 }
 
-// depth returns the depth of the eager memory with elements of so many bytes.
-func (p *Program) depth(element int) schedule.Depth {
-	return schedule.DepthOf(p.slots-p.plain, p.eager*element, schedule.EagerSlots, schedule.EagerBytes)
+// depth returns the depth of the eager memory with elements of so many bytes, among ranks that all
+// share memory or do not.
+func (p *Program) depth(element int, shared bool) schedule.Depth {
+	return schedule.DepthOf(p.slots-p.plain, p.eager*element, schedule.EagerSlots, schedule.EagerBytes(shared))
 }

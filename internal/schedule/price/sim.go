@@ -126,12 +126,12 @@ func (p *Program) simulate(m *Machine, l Load, freeFold bool) (*sim, error) {
 		return nil, err
 	}
 	s := &sim{p: p, m: m, element: max(l.Element, 1), runs: max(l.Runs, 1), freeFold: freeFold}
-	s.depth, s.span = p.depth(s.element), 2
-	if p.slots > p.plain {
-		s.span = min(s.runs, s.depth.Copies) + 1
-	}
 	if err := s.place(l.Hosts); err != nil {
 		return nil, err
+	}
+	s.span = 2
+	if p.slots > p.plain {
+		s.span = min(s.runs, s.depth.Copies) + 1
 	}
 	s.start(l)
 	for len(s.events.all) > 0 {
