@@ -61,6 +61,12 @@ func Take(c *net.TCPConn, _ Tuning) (int, error) {
 // Set does nothing.
 func Set(*net.TCPConn, Tuning) {}
 
+// Delay does nothing.
+func Delay(int, bool) {}
+
+// AcknowledgeNow does nothing.
+func AcknowledgeNow(int) {}
+
 // CheckCongestion accepts every name: there are no connections between ranks.
 func CheckCongestion(string) error { return nil }
 

@@ -31,10 +31,23 @@ func Take(c *net.TCPConn, opt Tuning) (fd int, err error) {
 		unix.Close(fd)
 		return -1, fmt.Errorf("descriptor of a connection: %w", err)
 	}
-	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	Delay(fd, false)
 	opt.apply(fd)
 	return fd, nil
 }
+
+// Delay sets whether the system delays a short packet while the peer has not acknowledged all others.
+// An end of that sends what was delayed.
+func Delay(fd int, on bool) {
+	without := 1
+	if on {
+		without = 0
+	}
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, without)
+}
+
+// AcknowledgeNow sends the acknowledgement of what was read, if it is due.
+func AcknowledgeNow(fd int) { _ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1) }
 
 // Set applies options to a connection that stays in Go's hands.
 func Set(c *net.TCPConn, opt Tuning) {

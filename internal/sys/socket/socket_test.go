@@ -272,3 +272,78 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("%+v, %v; want %d bytes received", m, err, sent)
 	}
 }
+
+// TestAcknowledgeNow has one side delay a short packet until the other has acknowledged the one before, which that
+// one's system puts off, since it has replied to all others. It is sent when it is acknowledged, or delayed no more.
+func TestAcknowledgeNow(t *testing.T) {
+	from, to := sockets(t, Tuning{})
+	send := func(fd int, text string) {
+		t.Helper()
+		v := new(Vector)
+		v.Add([]byte(text))
+		if n, errno := v.Send(fd); n != len(text) || errno != 0 {
+			t.Fatalf("sent %d, %v", n, errno)
+		}
+	}
+	receive := func(fd int, want string) {
+		t.Helper()
+		v, b := new(Vector), make([]byte, 100)
+		v.Add(b)
+		if n, errno := awaitBytes(v, fd); errno != 0 || string(b[:n]) != want {
+			t.Fatalf("received %q, %v; want %q", b[:max(n, 0)], errno, want)
+		}
+	}
+	sent := func(fd int) uint64 {
+		t.Helper()
+		m, err := Measure(fd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Segments
+	}
+	talk := func() { // so that replies are expected to bring acknowledgements
+		for range 10 {
+			send(from, "question")
+			receive(to, "question")
+			send(to, "answer")
+			receive(from, "answer")
+		}
+	}
+	delayed := func() {
+		t.Helper()
+		talk()
+		Delay(from, true)
+		send(from, "at once")
+		before := sent(from)
+		send(from, "delayed")
+		if got := sent(from); got != before {
+			t.Errorf("%d segments were sent, want none", got-before)
+		}
+	}
+	delayed()
+	receive(to, "at once")
+	before := sent(to)
+	AcknowledgeNow(to)
+	if got := sent(to); got == before {
+		t.Error("nothing was acknowledged")
+	}
+	receive(to, "delayed")
+	at := false
+	for range 10 { // the system may pace segments
+		delayed()
+		before = sent(from)
+		Delay(from, false)
+		at = at || sent(from) == before+1
+		for got := 0; got < len("at once"+"delayed"); {
+			v := new(Vector)
+			v.Add(make([]byte, 100))
+			n, errno := awaitBytes(v, to)
+			if got += n; errno != 0 {
+				t.Fatal(errno)
+			}
+		}
+	}
+	if !at {
+		t.Error("what was delayed is not sent when the delay ends")
+	}
+}

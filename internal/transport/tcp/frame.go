@@ -40,6 +40,7 @@ const (
 	flagAdd    = 1 << 1 // the notification is added to the word
 	flagLast   = 1 << 2 // kindData: the reply ends with this frame
 	flagPosted = 1 << 3 // kindRefused: number is that of a queue, not of a request
+	flagAck    = 1 << 4 // kindPut, kindNotify: later ones may wait until the system acknowledges this one
 )
 
 // mark is in every header, so that a stream out of step is noticed.
@@ -102,7 +103,7 @@ func (f *frame) wellFormed() bool {
 	place := uint64(f.segment) | f.generation | f.offset
 	switch f.kind {
 	case kindPut:
-		return f.code == 0 && (f.flags == 0 && f.a|f.b|f.c == 0 || f.flagWellFormed())
+		return f.code == 0 && (f.flags&^flagAck == 0 && f.a|f.b|f.c == 0 || f.flagWellFormed())
 	case kindNotify:
 		return uint64(f.code)|f.length|place == 0 && f.flagWellFormed()
 	case kindGet:
@@ -128,7 +129,12 @@ func (f *frame) wellFormed() bool {
 }
 
 func (f *frame) flagWellFormed() bool {
-	return f.flags&^flagAdd == flagNote && f.a>>32 != 0 && f.b>>32 == 0
+	return f.flags&^(flagAdd|flagAck) == flagNote && f.a>>32 != 0 && f.b>>32 == 0
+}
+
+// asks reports whether the frame asks to be acknowledged at once.
+func (f *frame) asks() bool {
+	return f.flags&flagAck != 0 && (f.kind == kindPut || f.kind == kindNotify)
 }
 
 // setFlag puts a notification into f: id and value, segment, generation.

@@ -80,6 +80,7 @@ func TestMalformedFramesCloseTheConnection(t *testing.T) {
 		{"kind 0", encoded(with(put, func(f *frame) { f.kind = 0 })), "malformed"},
 		{"kind behind the last", encoded(with(put, func(f *frame) { f.kind = kindEnd })), "malformed"},
 		{"flags that do not exist", encoded(with(put, func(f *frame) { f.flags = 0x80 })), "malformed"},
+		{"a request that asks to be acknowledged", encoded(frame{kind: kindFlush, flags: flagAck}), "malformed"},
 		{"a flag of another kind", encoded(with(put, func(f *frame) { f.flags = flagLast })), "malformed"},
 		{"a byte that means nothing", setByte(encoded(put), 20, 1), "malformed"},
 		{"a field that means nothing", encoded(with(put, func(f *frame) { f.a = 1 })), "malformed"},

@@ -37,6 +37,8 @@ type receiver struct {
 	part  [headSize]byte // beginning of a header
 	have  int            // how much of it there is
 
+	urgent bool // what this turn has read is to be acknowledged at once
+
 	// The frame whose payload is arriving, if rest is not 0.
 	f       frame
 	rest    uint64   // bytes still to come
@@ -56,7 +58,9 @@ func (c *conn) receive(w *progressThread) (moved bool, err error) {
 		return false, nil
 	}
 	defer c.in.mu.Unlock()
-	return c.receiveLocked(w)
+	moved, err = c.receiveLocked(w)
+	c.acknowledgeLocked()
+	return moved, err
 }
 
 func (c *conn) receiveLocked(w *progressThread) (moved bool, err error) {
@@ -145,6 +149,7 @@ func (c *conn) feed(b []byte) error {
 			return err
 		}
 		b = b[headSize:]
+		i.urgent = i.urgent || f.asks()
 		if err := c.handle(&f); err != nil {
 			return fmt.Errorf("%w (in a frame of kind %d)", err, f.kind)
 		}
@@ -156,6 +161,7 @@ func (c *conn) feed(b []byte) error {
 func (c *conn) advance(n uint64) error {
 	i := &c.in
 	i.rest -= n
+	i.urgent = i.urgent || i.f.asks()
 	if i.dst != nil {
 		i.dst = i.dst[n:]
 	}

@@ -42,6 +42,7 @@ type outbox struct {
 	more   *sync.Cond                  // of mu; with TLS, wakes the sender
 	busy   bool                        // guarded by mu; with TLS, a frame is being sent that is no longer in the list
 
+	gather   gathering
 	replies  int        // guarded by mu; replies that wait to be sent
 	gets     getReplies // guarded by mu
 	queueIDs queueIDs   // guarded by mu
@@ -79,8 +80,15 @@ func (c *conn) post(q *transport.Queue, f *frame, src segment.Span) error {
 		return c.link.peer.Err()
 	}
 	f.number = o.queueIDs.of(q)
+	joined := o.joinLocked(src.Len())
+	if joined {
+		f.flags |= flagAck
+	}
 	f.put(&o.head)
 	r, errno := o.passLocked(src.Bytes())
+	if joined && errno == 0 {
+		o.gatherLaterLocked()
+	}
 	if r != nil {
 		r.queue, r.keep = q, src
 		q.Begin(&r.op)
@@ -95,6 +103,9 @@ func (c *conn) post(q *transport.Queue, f *frame, src segment.Span) error {
 // passLocked sends the frame of o.head and body. It returns a record of it if some
 // of it has to wait.
 func (o *outbox) passLocked(body []byte) (*queuedFrame, syscall.Errno) {
+	if o.head[1]&flagAck == 0 {
+		o.separateLocked()
+	}
 	sent := 0
 	if o.first == nil && o.c.secure == nil {
 		var errno syscall.Errno
@@ -137,6 +148,7 @@ func (o *outbox) sendLocked(body []byte) (sent int, errno syscall.Errno) {
 
 // queueLocked puts the frame of o.head and body behind the others.
 func (o *outbox) queueLocked(body []byte) *queuedFrame {
+	o.separateLocked()
 	r := o.spare
 	if r != nil {
 		o.spare = r.next

@@ -15,6 +15,7 @@ import (
 type progress struct {
 	remote.Progress
 	blocked atomic.Int32 // connections with frames that wait to be sent
+	gatherings
 
 	polling    sync.Mutex      // held by the caller that polls
 	worker     *progressThread // guarded by polling; of the callers that poll
@@ -65,6 +66,7 @@ const (
 // callers one at a time does the work.
 func (t *Transport) Poll() bool {
 	t.progress.Polled()
+	t.progress.separate()
 	if !t.progress.polling.TryLock() {
 		return false
 	}

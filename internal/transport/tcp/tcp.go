@@ -32,7 +32,7 @@ import (
 
 // Version is the version of the protocol that follows the handshake. Ranks of different
 // versions refuse each other.
-const Version = 2
+const Version = 3
 
 // Config is the configuration of New. Rank, Size, IDs, Job, Credentials and Lookup are
 // required.

@@ -22,6 +22,8 @@ func examples() map[string]frame {
 		"put":              {kind: kindPut, number: 2, length: 4096, segment: 1, generation: 5, offset: 65536},
 		"put and notify":   noted(frame{kind: kindPut, number: 2, length: 8, segment: 1, generation: 5, offset: 64}, transport.Flag{Segment: 3, ID: 7, Value: 9}, 6),
 		"notify":           noted(frame{kind: kindNotify, number: 2}, transport.Flag{Segment: 1, ID: 7, Value: 0xfffffffe}, 5),
+		"put, asking":      {kind: kindPut, flags: flagAck, number: 2, length: 8, segment: 1, generation: 5, offset: 64},
+		"notify, asking":   noted(frame{kind: kindNotify, flags: flagAck, number: 2}, transport.Flag{Segment: 1, ID: 7, Value: 9}, 5),
 		"notify by adding": noted(frame{kind: kindNotify, number: 2}, transport.Flag{Segment: 1, ID: 65535, Value: 1, Add: true}, 5),
 		"get":              {kind: kindGet, number: 17, length: 1 << 20, segment: 1, generation: 5, offset: 8},
 		"data, first":      {kind: kindData, number: 17, length: 1 << 18},
