@@ -60,6 +60,10 @@ func TestLeavesAfterItsLastCall(t *testing.T) {
 	}
 }
 
+// ahead is how many broadcasts a member makes at most before it waits for one below it in the tree, which does so for one
+// below itself.
+const ahead = 64
+
 // TestLeavesBeforeACall has a member return while the others make calls that need it. All of
 // these end with its name, also at members that wait for others alone; nobody else leaves
 // until all have ended.
@@ -96,7 +100,7 @@ func TestLeavesBeforeACall(t *testing.T) {
 						return err
 					}
 					err := call(ctx, team)
-					for i := 0; err == nil && i < 100; i++ { // a root is some broadcasts ahead
+					for i := 0; err == nil && i < ahead*n; i++ {
 						err = call(ctx, team)
 					}
 					gone, ok := errors.AsType[*gaspi.RankError](err)
