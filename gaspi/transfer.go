@@ -236,7 +236,7 @@ func (q *Queue) notifySlow(dst Remote, n Notification) error {
 }
 
 // near returns the window that an operation between local and an address goes through without a look at its
-// route, nil if there is none or it would be refused: the one of the last operation with the rank, which spares
+// route, nil if there is none or it would be refused: one that an earlier operation has left, which spares
 // five hops from queue to memory. The latency of small messages is decided here and in its callers.
 func (q *Queue) near(at Remote, local Span) *transport.Window {
 	w := q.last.of(at).Load()
