@@ -116,9 +116,9 @@ type Config struct {
 	// StallAbort ends the job then, with exit code 124.
 	StallAbort bool
 
-	// Watch, if not nil, is called every second with what the ranks do, while nothing else is written to Stdout
+	// Watch, if not nil, is called every second with what Observe returns, while nothing else is written to Stdout
 	// and Stderr, and not any more once Run has returned. A call holds up output of ranks.
-	Watch func(Snapshot)
+	Watch func(JobView)
 
 	// Measure has the ranks ask the system, some times a second, what their TCP connections and threads do,
 	// for Result.Measured.

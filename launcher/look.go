@@ -18,14 +18,8 @@ import (
 // socketName is where the launcher of a job tells its user's processes what the ranks do.
 func socketName(user int, job string) string { return fmt.Sprintf("@gaspi-run-%d-%s", user, job) }
 
-// Jobs returns the names of the jobs that launchers of this user, on this host and in this network
-// namespace, run now.
-func Jobs() ([]string, error) {
-	sockets, err := jobSockets()
-	return slices.Sorted(maps.Keys(sockets)), err
-}
-
-// jobSockets returns the jobs of Jobs, each with the number of its launcher's socket.
+// jobSockets returns the names of the jobs that launchers of this user, on this host and in this network
+// namespace, run now, each with the number of its launcher's socket.
 func jobSockets() (map[string]string, error) {
 	text, err := os.ReadFile("/proc/net/unix")
 	if err != nil {
@@ -52,25 +46,26 @@ func Look(ctx context.Context, job string) (string, error) {
 	return near.Ask(ctx, socketName(os.Geteuid(), name))
 }
 
-// topName is where the launcher of a job tells its user's processes a Snapshot.
+// topName is where the launcher of a job tells its user's processes a JobView.
 func topName(user int, job string) string { return fmt.Sprintf("@gaspi-top-%d-%s", user, job) }
 
-// Observe returns what the ranks of a job do, which a launcher of this user on this host runs. job is the name
-// of the job, or its beginning; empty is enough where there is one job.
-func Observe(ctx context.Context, job string) (Snapshot, error) {
+// Observe returns what the ranks of a job do, which a launcher of this user on this host runs, without what they
+// have done with each peer and in collective operations. job is the name of the job, or its beginning; empty is
+// enough where there is one job.
+func Observe(ctx context.Context, job string) (JobView, error) {
 	name, err := find(job)
 	if err != nil {
-		return Snapshot{}, err
+		return JobView{}, err
 	}
 	text, err := near.Ask(ctx, topName(os.Geteuid(), name))
 	if err != nil {
-		return Snapshot{}, fmt.Errorf("job %s: %w", name, err)
+		return JobView{}, fmt.Errorf("job %s: %w", name, err)
 	}
-	var s Snapshot
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		return Snapshot{}, fmt.Errorf("job %s tells what this version does not understand: %w", name, err)
+	var v JobView
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return JobView{}, fmt.Errorf("job %s tells what this version does not understand: %w", name, err)
 	}
-	return s, nil
+	return v, nil
 }
 
 // find returns the one job whose name begins so.

@@ -37,7 +37,7 @@ func (w *watch) begin() {
 	if socket, err := near.Listen(topName(os.Geteuid(), w.job.id)); err == nil {
 		stop := w.stop
 		w.stop = func() { stop(); socket.Close() }
-		w.working.Go(func() { near.Serve(socket, w.tellSnapshot) })
+		w.working.Go(func() { near.Serve(socket, w.tellView) })
 	}
 	if show := w.job.cfg.Watch; show != nil {
 		w.working.Go(func() { w.watchLoop(show) })

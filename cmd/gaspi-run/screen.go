@@ -112,10 +112,10 @@ type watcher struct {
 	out *os.File
 
 	mu            sync.Mutex
-	over          bool              // guarded by mu
-	before        launcher.Snapshot // guarded by mu
-	width, height int               // guarded by mu; of the terminal when lines were set apart, 0 before
-	lines         int               // guarded by mu; that were
+	over          bool             // guarded by mu
+	before        launcher.JobView // guarded by mu
+	width, height int              // guarded by mu; of the terminal when lines were set apart, 0 before
+	lines         int              // guarded by mu; that were
 }
 
 // begin makes room: output goes on at the last line, so that what scrolls up is the oldest of it.
@@ -125,7 +125,7 @@ func (w *watcher) begin() {
 }
 
 // show is launcher.Config.Watch.
-func (w *watcher) show(now launcher.Snapshot) {
+func (w *watcher) show(now launcher.JobView) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.over {

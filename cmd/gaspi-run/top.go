@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-run/internal/live"
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
@@ -60,7 +61,7 @@ func top(args []string, stdin, stdout *os.File, say func(string)) int {
 }
 
 // observe asks the launcher of a job, which asks its other hosts.
-func observe(job string) (launcher.Snapshot, error) {
+func observe(job string) (launcher.JobView, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), psPatience)
 	defer cancel()
 	return launcher.Observe(ctx, job)
@@ -68,13 +69,13 @@ func observe(job string) (launcher.Snapshot, error) {
 
 // A topLook is what observe has returned.
 type topLook struct {
-	snapshot launcher.Snapshot
-	err      error
+	view launcher.JobView
+	err  error
 }
 
-// loop shows the job of a snapshot until it ends, and returns the exit code and what is left to say.
-func (s *screen) loop(now launcher.Snapshot, told <-chan os.Signal) (code int, last string) {
-	var before launcher.Snapshot
+// loop shows the job of a look until it ends, and returns the exit code and what is left to say.
+func (s *screen) loop(now launcher.JobView, told <-chan os.Signal) (code int, last string) {
+	var before launcher.JobView
 	looks := make(chan topLook, 1)
 	next := time.NewTimer(topEvery)
 	defer next.Stop()
@@ -83,14 +84,14 @@ func (s *screen) loop(now launcher.Snapshot, told <-chan os.Signal) (code int, l
 		select {
 		case <-next.C:
 			go func() {
-				snapshot, err := observe(now.Job)
-				looks <- topLook{snapshot, err}
+				view, err := observe(now.Job)
+				looks <- topLook{view, err}
 			}()
 		case l := <-looks:
 			if l.err != nil {
 				return 0, "job " + now.Job + " has ended, or cannot be seen any more: " + l.err.Error()
 			}
-			before, now = now, l.snapshot
+			before, now = now, l.view
 			next.Reset(topEvery)
 		case key, ok := <-s.keys:
 			if !ok {
@@ -124,8 +125,8 @@ func (s *screen) press(key byte) (code int, ended bool) {
 	return 0, false
 }
 
-// draw shows what has changed between two snapshots.
-func (s *screen) draw(before, now launcher.Snapshot) {
+// draw shows what has changed between two looks.
+func (s *screen) draw(before, now launcher.JobView) {
 	width, height := s.size()
 	var b bytes.Buffer
 	b.WriteString(home)
@@ -141,7 +142,7 @@ func (s *screen) draw(before, now launcher.Snapshot) {
 
 // A topRow is what top shows of a rank.
 type topRow struct {
-	launcher.RankView
+	launcher.RankActivity
 	known bool    // of the rates
 	rate  float64 // bytes per second, written and read
 	share float64 // of its time that it waited
@@ -163,23 +164,18 @@ func (r topRow) urgency() int {
 	return 2
 }
 
-// topRows are the ranks of a snapshot: those first that hold up others, as they waited the least.
-func topRows(before, now launcher.Snapshot) []topRow {
+// topRows are the ranks of a look: those first that hold up others, as they waited the least.
+func topRows(before, now launcher.JobView) []topRow {
 	rows := make([]topRow, len(now.Ranks))
 	for i, r := range now.Ranks {
-		rows[i] = topRow{RankView: r}
+		rows[i] = topRow{RankActivity: r}
 		if i >= len(before.Ranks) {
 			continue
 		}
 		was := before.Ranks[i]
 		if passed := r.Beat.Sub(was.Beat); passed > 0 && !was.Beat.IsZero() {
-			waited := r.Waited - was.Waited
-			if r.State == "waiting" || r.State == "in collective" { // which counts once it has ended
-				waited = max(waited, min(r.For, passed))
-			}
 			rows[i].known = true
-			rows[i].rate = float64(r.Bytes-min(was.Bytes, r.Bytes)) / passed.Seconds()
-			rows[i].share = min(1, max(0, float64(waited)/float64(passed)))
+			rows[i].share, rows[i].rate = live.Between(&was, &r, passed)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b topRow) int {
@@ -188,9 +184,9 @@ func topRows(before, now launcher.Snapshot) []topRow {
 	return rows
 }
 
-// frame is what fits into so many columns and lines of what has changed between two snapshots, of which the
+// frame is what fits into so many columns and lines of what has changed between two looks, of which the
 // first may be empty.
-func frame(before, now launcher.Snapshot, width, height int) []string {
+func frame(before, now launcher.JobView, width, height int) []string {
 	rows := topRows(before, now)
 	total := 0.0
 	for _, r := range rows {
@@ -208,14 +204,14 @@ func frame(before, now launcher.Snapshot, width, height int) []string {
 	}
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	clocks := slices.ContainsFunc(now.Ranks, func(r launcher.RankView) bool { return r.Clock > 0 })
+	clocks := slices.ContainsFunc(now.Ranks, func(r launcher.RankActivity) bool { return r.Clock > 0 })
 	clock := ""
 	if clocks {
 		clock = "CLOCK\t"
 	}
 	fmt.Fprintln(table, "RANK\tHOST\tSTATE\tWAITS\tGB/S\t"+clock+"FOR\tCALL")
 	for _, r := range rows {
-		waits, rate, call := "-", "-", r.Call
+		waits, rate, call := "-", "-", cmp.Or(r.Call, r.Why)
 		if r.known && r.present() {
 			waits, rate = percent(r.share), fmt.Sprintf("%.3f", r.rate/1e9)
 		}
@@ -223,9 +219,9 @@ func frame(before, now launcher.Snapshot, width, height int) []string {
 			call += ", " + r.Place
 		}
 		if clocks {
-			clock = clockOf(r.RankView) + "\t"
+			clock = clockOf(r.RankActivity) + "\t"
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s%.1f s\t%s\n", r.Rank, r.Host, r.State, waits, rate, clock, r.For.Seconds(), dash(call))
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s%.1f s\t%s\n", r.Rank, r.Host, r.State, waits, rate, clock, r.Since.Seconds(), dash(call))
 	}
 	_ = table.Flush() // to memory
 	lines = append(lines, strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")...)
@@ -239,7 +235,7 @@ func frame(before, now launcher.Snapshot, width, height int) []string {
 }
 
 // clockOf is the clock of the stale-synchronous reduction of a rank.
-func clockOf(r launcher.RankView) string {
+func clockOf(r launcher.RankActivity) string {
 	if r.Clock == 0 {
 		return "-"
 	}

@@ -11,23 +11,27 @@ import (
 	"github.com/gaspi-go/gaspi-go/launcher"
 )
 
-// twoLooks are two snapshots of five ranks, a second apart.
-func twoLooks() (before, now launcher.Snapshot) {
+// moved are the counts of a rank that has written so many bytes, and waited for so long.
+func moved(bytes uint64, waited time.Duration) launcher.RankStats {
+	return launcher.RankStats{BytesWritten: bytes, Waited: waited}
+}
+
+// twoLooks are two looks at five ranks, a second apart.
+func twoLooks() (before, now launcher.JobView) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	now = launcher.Snapshot{Job: "j1", At: at, Ran: 12300 * time.Millisecond, Cause: "rank 1 computes", Ranks: []launcher.RankView{
-		{Rank: 0, Host: "a", State: "in collective", Call: "Proc.Barrier of world, number 7", Place: "ring/main.go:31", For: 800 * time.Millisecond, Beat: at, Bytes: 5e8},
-		{Rank: 1, Host: "a", State: "computing", For: 900 * time.Millisecond, Beat: at, Bytes: 2e9, Waited: 100 * time.Millisecond},
-		{Rank: 2, Host: "b", State: "silent", For: 6 * time.Second, Stuck: true, Beat: at.Add(-6 * time.Second)},
-		{Rank: 3, Host: "b", State: "gone", Call: "killed by signal 9", Stuck: true, Beat: at},
-		{Rank: 4, Host: "b", State: "left", Beat: at, Bytes: 1},
+	now = launcher.JobView{Job: "j1", At: at, Ran: 12300 * time.Millisecond, Cause: "rank 1 computes", Ranks: []launcher.RankActivity{
+		{Rank: 0, Host: "a", State: "in collective", Call: "Proc.Barrier of world, number 7", Place: "ring/main.go:31", Since: 800 * time.Millisecond, Beat: at, Stats: moved(5e8, 0)},
+		{Rank: 1, Host: "a", State: "computing", Since: 900 * time.Millisecond, Beat: at, Stats: moved(2e9, 100*time.Millisecond)},
+		{Rank: 2, Host: "b", State: "silent", Since: 6 * time.Second, Stuck: true, Beat: at.Add(-6 * time.Second)},
+		{Rank: 3, Host: "b", State: "gone", Why: "killed by signal 9", Stuck: true, Beat: at},
+		{Rank: 4, Host: "b", State: "left", Beat: at, Stats: moved(1, 0)},
 	}}
 	before = now
-	before.Ranks = append([]launcher.RankView(nil), now.Ranks...)
+	before.Ranks = append([]launcher.RankActivity(nil), now.Ranks...)
 	for i := range before.Ranks {
 		r := &before.Ranks[i]
 		r.Beat = at.Add(-time.Second)
-		r.Bytes /= 2
-		r.Waited = 0
+		r.Stats = moved(r.Stats.BytesWritten/2, 0)
 	}
 	before.Ranks[2].Beat = now.Ranks[2].Beat
 	return before, now
@@ -37,7 +41,7 @@ func TestFrame(t *testing.T) {
 	before, now := twoLooks()
 	for _, c := range []struct {
 		name          string
-		before        launcher.Snapshot
+		before        launcher.JobView
 		width, height int
 		want          []string
 	}{
@@ -60,7 +64,7 @@ func TestFrame(t *testing.T) {
 			"and 3 more, which waited for l",
 		}},
 		{"two lines", before, 80, 2, []string{"job j1  5 ranks  12s  1.250 GB/s", "rank 1 computes"}},
-		{"at first", launcher.Snapshot{}, 40, 5, []string{
+		{"at first", launcher.JobView{}, 40, 5, []string{
 			"job j1  5 ranks  12s  0.000 GB/s",
 			"rank 1 computes",
 			"RANK  HOST  STATE   WAITS  GB/S  FOR",

@@ -36,12 +36,10 @@ func (h *history) add(view launcher.JobView) {
 	defer h.mu.Unlock()
 	var s sample
 	for r, v := range view.Ranks {
-		var before *launcher.RankActivity
-		var took time.Duration
-		if r < len(h.now.Ranks) {
-			before, took = &h.now.Ranks[r], view.At.Sub(h.now.At)
+		var share, rate float64
+		if took := view.At.Sub(h.now.At); r < len(h.now.Ranks) && took > 0 {
+			share, rate = Between(&h.now.Ranks[r], &v, took)
 		}
-		share, rate := between(before, &v, took)
 		s.cells = append(s.cells, cellOf(v.State, share))
 		s.rates, s.share = append(s.rates, rate), append(s.share, share)
 	}
@@ -50,12 +48,9 @@ func (h *history) add(view launcher.JobView) {
 	h.past = slices.Delete(h.past, 0, max(0, len(h.past)-kept))
 }
 
-// between returns the part of a time that a rank waited, and the bytes that it moved in a second. A wait
+// Between returns the part of a time that a rank waited, and the bytes that it moved in a second. A wait
 // under way is in no count yet.
-func between(before, now *launcher.RankActivity, took time.Duration) (share, rate float64) {
-	if before == nil || took <= 0 {
-		return 0, 0
-	}
+func Between(before, now *launcher.RankActivity, took time.Duration) (share, rate float64) {
 	waited := now.Stats.Waited - before.Stats.Waited
 	if now.State == "waiting" || now.State == "in collective" {
 		waited = max(waited, min(now.Since, took))
