@@ -13,7 +13,8 @@ const table = `
 	internal/simd < internal/reduce, examples/fft/distfft;   # kernels in assembly
 	gaspi/datatype < internal/reduce, gaspi, collectives, hoplite;   # elements and operations, by the names that programs use
 	collectives/model < internal/schedule/price, collectives;   # a machine, likewise
-	NONE < internal/near;
+	NONE < internal/near, internal/slurm;
+	internal/slurm < internal/boot, launcher;   # lists that Slurm writes
 	internal/near < internal/boot, launcher;   # a text for processes of one host
 	internal/namedfile < internal/auth, launcher, collectives, cmd/gaspi-bench, examples/mfsgd;   # files that users name
 	internal/heap < internal/transport/emulate, hoplite;   # events by their time; of hoplite, its simulator

@@ -1,14 +1,13 @@
 package starters
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
-	"strings"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot/internal/variables"
+	"github.com/gaspi-go/gaspi-go/internal/slurm"
 )
 
 // Variables that Slurm sets for the tasks of a step.
@@ -38,7 +37,7 @@ func Step(v *variables.Reader) (i Numbers, name string) {
 	node := v.Number(slurmNode, 0, variables.ManyRanks, 0)
 	i.Host = strconv.Itoa(node)
 	text, _ := v.Lookup(slurmPerNode)
-	per, err := tasksPerNode(text)
+	per, err := slurm.Counts(text, variables.ManyRanks)
 	if err != nil || node >= len(per) {
 		v.Fail(slurmPerNode, text, fmt.Sprintf("how many tasks each node has, such as 4,2,1(x2), with one for node %d", node))
 		return i, ""
@@ -50,30 +49,13 @@ func Step(v *variables.Reader) (i Numbers, name string) {
 	return i, "slurm-" + job + "-" + step
 }
 
-// tasksPerNode reads Slurm's "4,2,1(x2)", which is 4, 2, 1, 1.
-func tasksPerNode(text string) ([]int, error) {
-	var out []int
-	for part := range strings.SplitSeq(text, ",") {
-		count, times := part, "1"
-		if before, after, ok := strings.Cut(part, "(x"); ok {
-			count, times = before, strings.TrimSuffix(after, ")")
-		}
-		n, err := strconv.Atoi(count)
-		m, err2 := strconv.Atoi(times)
-		if err := errors.Join(err, err2); err != nil || n < 1 || m < 1 || len(out)+m > variables.ManyRanks {
-			return nil, fmt.Errorf("%.40q is no number of tasks", part)
-		}
-		for range m {
-			out = append(out, n)
-		}
-	}
-	return out, nil
-}
-
 // FirstHost returns the first host of the step of this task.
 func FirstHost(v *variables.Reader) string {
 	list, _ := v.Lookup(slurmNodes)
-	host, ok := variables.HostName(firstHost(list))
+	host, ok := "", false
+	if names, err := slurm.Nodes(list); err == nil {
+		host, ok = variables.HostName(names[0])
+	}
 	if !ok {
 		v.Fail(slurmNodes, list, "the hosts of the step")
 	}
@@ -85,26 +67,4 @@ func SubmitHost(v *variables.Reader) netip.Addr {
 	text, _ := v.Lookup(slurmFrom)
 	at, _ := netip.ParseAddr(text)
 	return at
-}
-
-// firstHost returns the first name of Slurm's "gpu[007-012,20],login1", which is
-// gpu007.
-func firstHost(list string) string {
-	var name strings.Builder
-	inside, skip := false, false
-	for _, c := range list {
-		switch {
-		case c == '[':
-			inside, skip = true, false
-		case c == ']':
-			inside, skip = false, false
-		case inside && (c == '-' || c == ','):
-			skip = true
-		case !inside && c == ',':
-			return name.String()
-		case !skip:
-			name.WriteRune(c)
-		}
-	}
-	return name.String()
 }
