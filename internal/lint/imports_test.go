@@ -17,7 +17,7 @@ const table = `
 	internal/slurm < internal/boot, launcher;   # lists that Slurm writes
 	internal/near < internal/boot, launcher;   # a text for processes of one host
 	internal/namedfile < internal/auth, launcher, collectives, cmd/gaspi-bench, examples/mfsgd;   # files that users name
-	internal/heap < internal/transport/emulate, hoplite;   # events by their time; of hoplite, its simulator
+	internal/heap < internal/transport/emulate, hoplite, cmd/gaspi-bench;   # events by their time; of hoplite and gaspi-bench, their simulators
 
 	# The system, by what is asked of it; descriptors, and errors of what it lacks, are common to all.
 	internal/sys < internal/sys/memory, internal/sys/process, internal/sys/socket, internal/sys/thread;

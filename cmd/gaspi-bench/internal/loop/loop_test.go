@@ -43,7 +43,7 @@ func TestStaleSimBound(t *testing.T) {
 		l := quietLoop(16)
 		l.Spread, l.Iterations = 1, 200
 		s := newStaleSim(&l, slack)
-		for s.queue.Len() > 0 {
+		for len(s.queue) > 0 {
 			e := s.queue[0]
 			r := &s.ranks[e.rank]
 			step := r.step

@@ -1,11 +1,11 @@
 package loop
 
 import (
-	"container/heap"
 	"context"
 	"fmt"
 	"math/bits"
 
+	"github.com/gaspi-go/gaspi-go/internal/heap"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
@@ -73,7 +73,7 @@ type staleSim struct {
 	slack, steps        int
 	wire, fold, latency float64 // seconds for a vector
 	ranks               []staleRank
-	queue               staleQueue
+	queue               heap.Heap[staleEvent]
 	row                 Row
 	end                 float64
 }
@@ -104,20 +104,8 @@ type staleEvent struct {
 	rank int
 }
 
-type staleQueue []staleEvent
-
-func (q staleQueue) Len() int { return len(q) }
-func (q staleQueue) Less(i, j int) bool {
-	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].rank < q[j].rank
-}
-func (q staleQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *staleQueue) Push(x any)   { *q = append(*q, x.(staleEvent)) }
-func (q *staleQueue) Pop() any {
-	old := *q
-	x := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return x
-}
+// Before reports whether e comes before f.
+func (e staleEvent) Before(f staleEvent) bool { return e.at < f.at || e.at == f.at && e.rank < f.rank }
 
 // newStaleSim is the start of a loop. The number of ranks is a power of two.
 func newStaleSim(l *Loop, slack int) *staleSim {
@@ -131,14 +119,14 @@ func newStaleSim(l *Loop, slack int) *staleSim {
 	}
 	for r := range s.ranks {
 		s.ranks[r] = staleRank{pauses: l.pauses(r), step: -1, arrived: make([][]staleMessage, s.steps)}
-		heap.Push(&s.queue, staleEvent{s.ranks[r].pauses[0], r})
+		s.queue.Push(staleEvent{s.ranks[r].pauses[0], r})
 	}
 	return s
 }
 
 // run goes through all events.
 func (s *staleSim) run() Row {
-	for s.queue.Len() > 0 {
+	for len(s.queue) > 0 {
 		s.next()
 	}
 	calls := float64(len(s.ranks) * s.Iterations)
@@ -147,7 +135,7 @@ func (s *staleSim) run() Row {
 
 // next takes the next event.
 func (s *staleSim) next() {
-	e := heap.Pop(&s.queue).(staleEvent)
+	e := s.queue.Pop()
 	s.goOn(e.rank, e.at)
 }
 
@@ -159,7 +147,7 @@ func (s *staleSim) goOn(id int, now float64) {
 		r.step, r.oldest, r.began = 0, r.clock, now
 		// This call overwrites the buffer that the call before sent from.
 		if r.free > now {
-			heap.Push(&s.queue, staleEvent{r.free, id})
+			s.queue.Push(staleEvent{r.free, id})
 			return
 		}
 	}
@@ -173,20 +161,20 @@ func (s *staleSim) goOn(id int, now float64) {
 		r.parked = true
 		return
 	case clock == 0:
-		heap.Push(&s.queue, staleEvent{next, id})
+		s.queue.Push(staleEvent{next, id})
 		return
 	}
 	s.row.Wait += now - r.since
 	r.oldest, r.sent = min(r.oldest, clock), false
 	now += s.fold
 	if r.step++; r.step < s.steps {
-		heap.Push(&s.queue, staleEvent{now, id})
+		s.queue.Push(staleEvent{now, id})
 		return
 	}
 	s.row.Call += now - r.began
 	s.end = max(s.end, now)
 	if r.step = -1; r.clock < s.Iterations {
-		heap.Push(&s.queue, staleEvent{now + r.pauses[r.clock], id})
+		s.queue.Push(staleEvent{now + r.pauses[r.clock], id})
 	}
 }
 
@@ -200,7 +188,7 @@ func (s *staleSim) send(id int, now float64) {
 	p.arrived[r.step] = append(p.arrived[r.step], m)
 	if p.parked && p.step == r.step && m.clock >= p.clock-s.slack {
 		p.parked = false
-		heap.Push(&s.queue, staleEvent{max(m.at, now), peer})
+		s.queue.Push(staleEvent{max(m.at, now), peer})
 	}
 }
 
