@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/bootstrap"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/listener"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
 
 // gather makes the sites of the job: it starts agents on all other hosts, and
@@ -209,8 +209,7 @@ func (j *job) absent() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s (%d of %d %s missing)",
-		phrase.Plural(len(names), "host", "hosts"), strings.Join(names, ", "), len(names), remotes, phrase.Plural(len(names), "is", "are"))
+	return phrase.Missing(phrase.Plural(len(names), "host ", "hosts ")+strings.Join(names, ", "), len(names), remotes)
 }
 
 // starterPatience is how long a process that has started an agent may take to end after the agent has.

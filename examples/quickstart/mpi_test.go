@@ -113,7 +113,7 @@ func TestRankThatNeverComes(t *testing.T) {
 		})
 	}
 	both.Wait()
-	const missing = `waiting for (rank 2 \(1 of 3 is|ranks 1 to 2 \(2 of 3 are) missing\)` // rank 1 may be late
+	const missing = `waiting for (rank 2 \(1 of 3 is|ranks 1 and 2 \(2 of 3 are) missing\)` // rank 1 may be late
 	for r, want := range []string{"(?s)^gaspi: " + missing + " for 1.*" + missing + " ended after 12s", "the limit of GASPI_JOIN_TIMEOUT"} {
 		if got := said[r].String(); !regexp.MustCompile(want).MatchString(got) || strings.Contains(got, "the launcher is gone") {
 			t.Errorf("rank %d said %q, want %s", r, got, want)

@@ -15,6 +15,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/boot/internal/starters"
 	"github.com/gaspi-go/gaspi-go/internal/boot/internal/variables"
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 )
 
 // Environ returns the variables, as "K=V", that make a process the rank that i
@@ -170,7 +171,7 @@ func parseEnvironment(lookup func(string) (string, bool)) (info Info, fd int, er
 	}
 	if len(missing) > 0 {
 		return Info{}, -1, fmt.Errorf("%s %s not set although %s %s: start the program with gaspi-run, which sets them all, or unset all GASPI_ variables to run it alone",
-			list(missing), plural(missing), list(present), plural(present))
+			phrase.List(missing), phrase.Plural(len(missing), "is", "are"), phrase.List(present), phrase.Plural(len(present), "is", "are"))
 	}
 	info = v.info("")
 	fd = v.Number(EnvFD, 3, variables.ManyRanks, 0)

@@ -6,11 +6,11 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 )
 
 // The words of EnvServer.
@@ -71,23 +71,7 @@ func (v *environment) complete() error {
 		return nil
 	}
 	return fmt.Errorf("%s %s not set although %s %s: start the program with gaspi-run, or set all of %s, %s, %s and %s for a rank that joins over a network, or unset all GASPI_ variables to run it alone (a child of a rank is no rank)",
-		list(missing), plural(missing), list(present), plural(present), EnvRank, EnvSize, EnvRendezvous, EnvKeyFile)
-}
-
-// list joins names as a sentence does.
-func list(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
-}
-
-func plural(names []string) string {
-	if len(names) == 1 {
-		return "is"
-	}
-	return "are"
+		phrase.List(missing), phrase.Plural(len(missing), "is", "are"), phrase.List(present), phrase.Plural(len(present), "is", "are"), EnvRank, EnvSize, EnvRendezvous, EnvKeyFile)
 }
 
 func (p networkPlan) join(ctx context.Context) (Session, error) {

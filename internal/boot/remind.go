@@ -3,10 +3,10 @@ package boot
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 )
 
 const (
@@ -51,43 +51,13 @@ func (r reports) remind(done <-chan struct{}, what func() string) {
 }
 
 // missingText names the ranks that have not come, in order, to a job of size ranks:
-// "ranks 2, 4 to 7 (5 of 9 are missing)". It names a few and counts all.
+// "ranks 2 and 4-7 (5 of 9 are missing)". It names a few and counts all.
 func missingText(missing []base.Rank, size int) string {
-	verb := "are"
-	if len(missing) == 1 {
-		verb = "is"
-	}
-	return fmt.Sprintf("%s (%d of %d %s missing)", ranksText(missing), len(missing), size, verb)
+	return phrase.Missing(ranksText(missing), len(missing), size)
 }
 
-// ranksText names a few of some ranks, in order: "ranks 2, 4 to 7".
-func ranksText(ranks []base.Rank) string {
-	const most = 8 // parts
-	var parts []string
-	for i := 0; i < len(ranks); {
-		last := i
-		for last+1 < len(ranks) && ranks[last+1] == ranks[last]+1 {
-			last++
-		}
-		switch {
-		case len(parts) == most:
-			parts = append(parts, "...")
-		case last == i:
-			parts = append(parts, fmt.Sprint(ranks[i]))
-		default:
-			parts = append(parts, fmt.Sprintf("%d to %d", ranks[i], ranks[last]))
-		}
-		if len(parts) > most {
-			break
-		}
-		i = last + 1
-	}
-	noun := "ranks"
-	if len(ranks) == 1 {
-		noun = "rank"
-	}
-	return noun + " " + strings.Join(parts, ", ")
-}
+// ranksText names a few of some ranks, in order.
+func ranksText(ranks []base.Rank) string { return phrase.Named(ranks, "rank", "ranks") }
 
 // others returns the ranks of a job of size ranks that are not among those of an ordered list.
 func others(ranks []base.Rank, size int) []base.Rank {

@@ -16,10 +16,10 @@ import (
 
 func TestMissingText(t *testing.T) {
 	for want, missing := range map[string][]base.Rank{
-		"rank 2 (1 of 40 is missing)":                                {2},
-		"ranks 0, 2 (2 of 40 are missing)":                           {0, 2},
-		"ranks 1 to 3, 7, 9 to 10 (6 of 40 are missing)":             {1, 2, 3, 7, 9, 10},
-		"ranks 0, 2, 4, 6, 8, 10, 12, 14, ... (9 of 40 are missing)": {0, 2, 4, 6, 8, 10, 12, 14, 16},
+		"rank 2 (1 of 40 is missing)":                                      {2},
+		"ranks 0 and 2 (2 of 40 are missing)":                              {0, 2},
+		"ranks 1-3, 7, 9 and 10 (6 of 40 are missing)":                     {1, 2, 3, 7, 9, 10},
+		"ranks 0, 2, 4, 6, 8, 10, 12, 14 and others (9 of 40 are missing)": {0, 2, 4, 6, 8, 10, 12, 14, 16},
 	} {
 		if got := missingText(missing, 40); got != want {
 			t.Errorf("%v: %q, want %q", missing, got, want)
@@ -117,10 +117,10 @@ func TestRollCall(t *testing.T) {
 2m10s: waiting for rank 2 (1 of 3 is missing) for 130 s
 2m11s: done`},
 		{"some never come", 30 * time.Second, func(s *Server, _ chan struct{}) { s.roll.join(0) },
-			`10s: waiting for ranks 1 to 2 (2 of 3 are missing) for 10 s
+			`10s: waiting for ranks 1 and 2 (2 of 3 are missing) for 10 s
 30s: done
-30s: rank 1: it has not joined: waiting for ranks 1 to 2 (2 of 3 are missing) ended after 30s, the limit of GASPI_JOIN_TIMEOUT; rank 0 has come
-30s: rank 2: it has not joined: waiting for ranks 1 to 2 (2 of 3 are missing) ended after 30s, the limit of GASPI_JOIN_TIMEOUT; rank 0 has come`},
+30s: rank 1: it has not joined: waiting for ranks 1 and 2 (2 of 3 are missing) ended after 30s, the limit of GASPI_JOIN_TIMEOUT; rank 0 has come
+30s: rank 2: it has not joined: waiting for ranks 1 and 2 (2 of 3 are missing) ended after 30s, the limit of GASPI_JOIN_TIMEOUT; rank 0 has come`},
 		{"some are refused", 30 * time.Second, func(s *Server, _ chan struct{}) {
 			s.unresolved = errors.New("lookup h: no such host")
 			s.roll.join(0)
@@ -130,7 +130,7 @@ func TestRollCall(t *testing.T) {
 			}
 		}, `10s: waiting for rank 2 (1 of 3 is missing) for 10 s
 30s: done
-30s: rank 2: it has not joined: waiting for rank 2 (1 of 3 is missing) ended after 30s, the limit of GASPI_JOIN_TIMEOUT; ranks 0 to 1 have come; 3 connections were refused, the first from 10.0.0.7: reason 0; rank 0 cannot find where it is to be reached itself: lookup h: no such host`},
+30s: rank 2: it has not joined: waiting for rank 2 (1 of 3 is missing) ended after 30s, the limit of GASPI_JOIN_TIMEOUT; ranks 0 and 1 have come; 3 connections were refused, the first from 10.0.0.7: reason 0; rank 0 cannot find where it is to be reached itself: lookup h: no such host`},
 		{"nobody joins at all", 0, func(s *Server, stop chan struct{}) { // programs that are no ranks
 			s.roll.drop(1)
 			time.Sleep(time.Hour) // sleep: by the clock of the bubble

@@ -13,7 +13,8 @@ const table = `
 	internal/simd < internal/reduce, examples/fft/distfft;   # kernels in assembly
 	gaspi/datatype < internal/reduce, gaspi, collectives, hoplite;   # elements and operations, by the names that programs use
 	collectives/model < internal/schedule/price, collectives;   # a machine, likewise
-	NONE < internal/near, internal/slurm;
+	NONE < internal/near, internal/slurm, internal/phrase;
+	internal/phrase < internal/boot, launcher;   # parts of sentences
 	internal/slurm < internal/boot, launcher;   # lists that Slurm writes
 	internal/near < internal/boot, launcher;   # a text for processes of one host
 	internal/namedfile < internal/auth, launcher, collectives, cmd/gaspi-bench, examples/mfsgd;   # files that users name

@@ -10,7 +10,7 @@ gaspi-bench: started 0 of 64 ranks
 started 3 of 4 ranks
 gaspi: waiting for rank 0 to be at h1:7117 for 10 s
 gaspi: waiting for all 8 ranks to come to the fence of PMI-2 for 10 s
-[12] gaspi: waiting for ranks 1 to 2, 5 (3 of 8 are missing) for 70 s
+[12] gaspi: waiting for ranks 1, 2 and 5 (3 of 8 are missing) for 70 s
 gaspi-run: waiting for host b (1 of 2 is missing) for 10 s
 gaspi-run: waiting for node 0 at late:7117 (no answer yet) for 1m10s
 gaspi-run: waiting for nodes 2-4 (3 of 5 are missing) for 1h0m10s

@@ -12,8 +12,8 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/control"
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"

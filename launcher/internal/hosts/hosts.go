@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 )
 
 // MaxSlots bounds the slots of one host, and of all hosts together.
@@ -48,7 +50,7 @@ func fill(all []Entry, n int) ([]Entry, error) {
 	}
 	if n > slots {
 		return nil, fmt.Errorf("%d ranks do not fit into the %d %s of %d %s: name more hosts, or give them more slots (NAME:SLOTS)",
-			n, slots, plural(slots, "slot"), len(all), plural(len(all), "host"))
+			n, slots, phrase.Plural(slots, "slot", "slots"), len(all), phrase.Plural(len(all), "host", "hosts"))
 	}
 	var filled []Entry
 	for _, h := range all {
@@ -67,13 +69,6 @@ func slotsOf(all []Entry) int {
 		sum += h.Slots
 	}
 	return sum
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }
 
 // gathered collects hosts in the order in which they come first.

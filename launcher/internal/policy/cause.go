@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 )
 
 // noticeDelay is how long the sentence about a failure waits for the output of

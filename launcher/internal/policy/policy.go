@@ -12,7 +12,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/auth"
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
 
 // Join reaches node 0, as another node, and proves the key, as often as it takes within the limit.

@@ -17,9 +17,9 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/signals"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
 )
@@ -286,7 +286,7 @@ func (m *Nodes) missing() (list []int) {
 // whoIsMissing is such as "node 2 (1 of 3 is missing)".
 func (m *Nodes) whoIsMissing() string {
 	list := m.missing()
-	return fmt.Sprintf("%s %s (%d of %d %s missing)", phrase.Plural(len(list), "node", "nodes"), phrase.Numbers(list), len(list), m.meeting.Count, phrase.Plural(len(list), "is", "are"))
+	return phrase.Missing(phrase.Named(list, "node", "nodes"), len(list), m.meeting.Count)
 }
 
 // elsewhere says, behind a separator, that the rendezvous does not seem to lead to this host, and what to do. It is empty
@@ -324,8 +324,8 @@ func (m *Nodes) overdue(ctx context.Context, p *patience) error {
 	if astray != "" {
 		advice = astray
 	}
-	return fmt.Errorf("%s %s %s not joined within %s (%d of %d %s missing)%s: %s",
-		phrase.Plural(len(list), "node", "nodes"), phrase.Numbers(list), phrase.Plural(len(list), "has", "have"), phrase.Limit(p.limit), len(list), m.meeting.Count, phrase.Plural(len(list), "is", "are"), hint, advice)
+	absent := fmt.Sprintf("%s %s not joined within %s", phrase.Named(list, "node", "nodes"), phrase.Plural(len(list), "has", "have"), phrase.Limit(p.limit))
+	return fmt.Errorf("%s%s: %s", phrase.Missing(absent, len(list), m.meeting.Count), hint, advice)
 }
 
 // tell says something to the users of all nodes that have joined.

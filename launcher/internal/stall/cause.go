@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 )
 
 // A graph is who waits for whom. The index of a slice is the rank.
@@ -300,6 +300,4 @@ func (g *graph) behind(roots []base.Rank) string {
 }
 
 // names is "rank 3" or "ranks 0, 2 and 5-7".
-func names(ranks []base.Rank) string {
-	return phrase.Plural(len(ranks), "rank ", "ranks ") + phrase.Numbers(ranks)
-}
+func names(ranks []base.Rank) string { return phrase.Named(ranks, "rank", "ranks") }

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 )
 
 const (

@@ -20,10 +20,10 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/internal/status"
 	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
 
 // Ranks are the processes of the ranks of this host.

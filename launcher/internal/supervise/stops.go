@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/phrase"
 	"github.com/gaspi-go/gaspi-go/internal/sys/process"
-	"github.com/gaspi-go/gaspi-go/launcher/internal/phrase"
 )
 
 // A stopWatch notices ranks that are stopped while the job is not, and kills

@@ -1,4 +1,4 @@
-// Package phrase writes counts and durations as parts of sentences for a user of the launcher.
+// Package phrase writes counts, lists and durations as parts of sentences for a user.
 package phrase
 
 import (
@@ -40,10 +40,18 @@ func Limit(d time.Duration) string {
 	return d.String()
 }
 
-// Numbers returns sorted numbers in few words: "1", "1 and 2", "1, 3-7 and 9".
+// most is how many parts of a list of numbers are named.
+const most = 8
+
+// Numbers returns sorted numbers in few words: "1", "1 and 2", "1, 3-7 and 9". Beyond a few parts it says
+// "and others".
 func Numbers[N ~int | ~int32](list []N) string {
 	var parts []string
 	for i := 0; i < len(list); {
+		if len(parts) == most {
+			parts = append(parts, "others")
+			break
+		}
 		j := i
 		for j+1 < len(list) && list[j+1] == list[j]+1 {
 			j++
@@ -57,8 +65,24 @@ func Numbers[N ~int | ~int32](list []N) string {
 		}
 		i = j + 1
 	}
+	return List(parts)
+}
+
+// List joins parts: "a", "a and b", "a, b and c".
+func List(parts []string) string {
 	if len(parts) < 2 {
 		return strings.Join(parts, "")
 	}
-	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+	last := len(parts) - 1
+	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+}
+
+// Named returns sorted numbers behind the form of a word that they need: "rank 3", "ranks 0, 2 and 5-7".
+func Named[N ~int | ~int32](list []N, one, many string) string {
+	return Plural(len(list), one, many) + " " + Numbers(list)
+}
+
+// Missing returns a text about n of some others that are missing: "ranks 1 and 2 (2 of 9 are missing)".
+func Missing(text string, n, of int) string {
+	return fmt.Sprintf("%s (%d of %d %s missing)", text, n, of, Plural(n, "is", "are"))
 }

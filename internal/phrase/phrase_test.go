@@ -34,8 +34,18 @@ func TestPlural(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	for want, list := range map[string][]int{
 		"": nil, "2": {2}, "1 and 2": {1, 2}, "1-3": {1, 2, 3}, "1, 3-6 and 9": {1, 3, 4, 5, 6, 9}, "4, 5 and 7-9": {4, 5, 7, 8, 9},
+		"0, 2, 4, 6, 8, 10, 12 and 14":         {0, 2, 4, 6, 8, 10, 12, 14},
+		"0, 2, 4, 6, 8, 10, 12, 14 and others": {0, 2, 4, 6, 8, 10, 12, 14, 16, 18},
 	} {
 		if got := Numbers(list); got != want {
+			t.Errorf("%v: %q, want %q", list, got, want)
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	for want, list := range map[string][]int32{"rank 3 (1 of 9 is missing)": {3}, "ranks 1 and 2 (2 of 9 are missing)": {1, 2}} {
+		if got := Missing(Named(list, "rank", "ranks"), len(list), 9); got != want {
 			t.Errorf("%v: %q, want %q", list, got, want)
 		}
 	}
