@@ -242,6 +242,9 @@ func (b *background) Blocked() bool {
 // Stalled implements progress.Operations.
 func (b *background) Stalled() {
 	t := b.t
+	if !t.ops.lasts() {
+		return
+	}
 	if err := t.stalled(t.member.NapOf(context.Background(), stallCheck)); err != nil && !nap.Ended(err) {
 		_ = t.fail(err) // the handles say it
 	}

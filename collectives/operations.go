@@ -22,6 +22,16 @@ type operations struct {
 	trail   agreement.Trail // of all calls
 	meeting *agreement.Note // of the meeting under way, nil if there is none
 	met     uint64          // how many meetings have ended
+	napped  uint64          // the earliest call under way when a nap last ended, from 1
+}
+
+// lasts reports, when a nap has ended, whether the earliest call under way was that when the one before
+// ended. A nap is of many waits, one after the other, and may end just after a call has begun: nothing
+// is wrong then, though every member would tell all others of its calls.
+func (o *operations) lasts() bool {
+	before := o.napped
+	o.napped = o.first() + 1
+	return o.napped == before
 }
 
 // none reports whether no call is under way or waits.

@@ -255,6 +255,7 @@ func (r *run) slowly(ctx context.Context) error {
 	r.state, r.p.busy = going, r
 	r.handle.renew()
 	t.ops.active = append(t.ops.active, r)
+	t.ops.lasts()
 	return t.complete(ctx, r)
 }
 
@@ -292,6 +293,9 @@ func (t *Team) sleep(ctx context.Context) error {
 		case nap.Ended(err):
 			if ctx.Err() != nil {
 				return ctx.Err()
+			}
+			if !t.ops.lasts() {
+				continue
 			}
 		default:
 			return t.fail(err)

@@ -15,8 +15,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
-// stallCheck is how long a sleep lasts before its reason is looked for, in a team of
-// up to stallMembers; in larger ones it lasts longer in proportion, because the look
+// stallCheck is how long a sleep lasts before its reason is looked for, and up to twice as long, in a
+// team of up to stallMembers; in larger ones it lasts longer in proportion, because the look
 // is a message to everybody, over a connection that may have to be made for it.
 const (
 	stallCheck   = 250 * time.Millisecond
