@@ -2,6 +2,7 @@ package choice
 
 import (
 	"math"
+	"os"
 	"slices"
 	"testing"
 
@@ -32,7 +33,9 @@ func settings() []setting {
 	slow.Network, slow.Bandwidth, slow.SocketRate = price.Link{Latency: 60e-6}, 1e9, 0
 	one, own := func(int) int { return 0 }, func(r int) int { return r }
 	ends := []int{5, 8, 16, 17, 23, 25, 32, 37, 40, 48, 49, 55, 57, 64} // of hosts
-	uneven := func(r int) int { return slices.IndexFunc(ends, func(end int) bool { return r < end }) }
+	uneven := func(r int) int {                                         // again and again
+		return r/64*len(ends) + slices.IndexFunc(ends, func(end int) bool { return r%64 < end })
+	}
 	return []setting{
 		{"shared memory", shared, one, false},
 		{"two cores", two, one, false},
@@ -67,9 +70,12 @@ func estimated() []schedule.Operation {
 	return append(slices.Clone(scaleOps), schedule.Gather, schedule.Scatter, schedule.Scan)
 }
 
+// mostOff is how many times a formula may say of a simulation, and the other way round.
+const mostOff = 3.5
+
 // Goal: formulas say what a simulation of all ranks says.
 // Method: all candidates of calls in all settings, of few and of more ranks, no powers of two among
-// them. Of all candidates half are within a twentieth and nine in ten within a third; none is off by
+// them. Of all candidates half are within 4 % and nine in ten within 28 %; none is off by
 // more than three and a half times. Segments get in each other's way more than formulas know.
 func TestEstimates(t *testing.T) {
 	var off []float64 // logarithms
@@ -87,7 +93,7 @@ func TestEstimates(t *testing.T) {
 							}
 							got := ch.estimate(&c, at, v).seconds
 							ratio := math.Abs(math.Log(got / want))
-							if off = append(off, ratio); !(ratio <= math.Log(3.5)) {
+							if off = append(off, ratio); !(ratio <= math.Log(mostOff)) {
 								t.Errorf("%s: %v of %d bytes by %v, %d ranks: %.3g s by its formula, %.3g s by simulation", s.name, op, bytes, v, ranks, got, want)
 							}
 						}
@@ -99,8 +105,8 @@ func TestEstimates(t *testing.T) {
 	slices.Sort(off)
 	half, most := math.Exp(off[len(off)/2])-1, math.Exp(off[len(off)*9/10])-1
 	t.Logf("%d candidates: half are within %.0f %%, nine in ten within %.0f %%, all within %.0f %%", len(off), 100*half, 100*most, 100*(math.Exp(off[len(off)-1])-1))
-	if half > 0.05 || most > 1.0/3 {
-		t.Errorf("half of %d candidates are within %.0f %% and nine in ten within %.0f %%, want 5 and 33", len(off), 100*half, 100*most)
+	if half > 0.04 || most > 0.28 {
+		t.Errorf("half of %d candidates are within %.0f %% and nine in ten within %.0f %%, want 4 and 28", len(off), 100*half, 100*most)
 	}
 }
 
@@ -128,58 +134,110 @@ func TestEstimatesOfManyWaits(t *testing.T) {
 
 // Goal: a choice by formulas is about as good as one by simulations of all ranks.
 // Method: the time, by simulation, of the chosen variant and of the best. Of calls of
-// 16 ranks at most 98 in 100 are within a tenth, of 32 to 64 ranks 95, and none takes 1.6 times as long.
+// 16 ranks at most 99 in 100 are within a tenth, of 32 to 64 ranks too, and none takes 1.25 times as long.
 func TestChoicesAreGood(t *testing.T) {
-	sizes, least := []int{3, 7, 8, 16, 32, 48, 64}, [2]int{98, 95}
+	few, more := judged{least: 99, worst: 1.25}, judged{least: 99, worst: 1.25}
+	few.ranks, more.ranks = []int{3, 7, 8, 16}, []int{32, 48, 64}
 	if testing.Short() {
-		sizes, least = []int{3, 8, 24}, [2]int{98, 92}
+		few.ranks, more.ranks, more.least = []int{3, 8}, []int{24}, 97
 	}
-	var calls, good [2]int // of few ranks and of more
-	judge := func(s *setting, op schedule.Operation, ranks, bytes int, plain bool) {
-		ch, c := s.call(op, ranks, bytes, plain)
-		chosen, err := ch.Choose(&c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at, best, took := topologyOf(t, ch, &c), math.Inf(1), 0.0
-		var quickest Variant
-		for _, v := range ch.Candidates(&c, Settings{}) {
-			seconds, err := ch.predict(&c, at, v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if seconds < best {
-				best, quickest = seconds, v
-			}
-			if v.String() == chosen.String() {
-				took = seconds
-			}
-		}
-		many := 0
-		if ranks > 16 {
-			many = 1
-		}
-		if calls[many]++; took <= 1.1*best {
-			good[many]++
-		} else if took > 1.6*best {
-			t.Errorf("%s: %v of %d bytes, %d ranks: chose %v, which takes %.3g s, and %v takes %.3g s", s.name, op, bytes, ranks, chosen, took, quickest, best)
-		}
+	few.judge(t, (*Chooser).predict)
+	more.judge(t, (*Chooser).predict)
+}
+
+// Goal: so is a choice for 128 and 256 ranks.
+// Method: all ranks are simulated in full, which takes minutes, and only if GASPI_TEST_LONG is 1; else a few
+// calls are, of 128 ranks.
+func TestChoicesForManyAreGood(t *testing.T) {
+	all := judged{ranks: []int{128, 256}, least: 98, worst: 1.3}
+	if os.Getenv("GASPI_TEST_LONG") != "1" {
+		all.ranks, all.operations, all.least = []int{128}, []schedule.Operation{schedule.AllReduce, schedule.Reduce}, 99
 	}
+	all.judge(t, (*Chooser).inFull)
+}
+
+// judged are calls whose choices are judged.
+type judged struct {
+	ranks      []int
+	operations []schedule.Operation // nil: all
+	least      int                  // of 100 choices are within a tenth of the best,
+	worst      float64              // and none takes so many times as long
+}
+
+// A simulator returns the time of a variant of a call.
+type simulator func(ch *Chooser, c *Signature, at *price.Topology, v Variant) (float64, error)
+
+// inFull is predict of all ranks, however many steps they have.
+func (ch *Chooser) inFull(c *Signature, at *price.Topology, v Variant) (float64, error) {
+	machine, with := ch.found(c, at, v), c.Call
+	with.Radix = v.Radix
+	build := func(r int) *schedule.Schedule { return schedule.Build(&with, r, v.Emitter()) }
+	res, err := price.Run(&machine, &with, build, price.Load{Element: c.Element, Runs: runs, Hosts: ch.Hosts})
+	return res.Makespan / runs, err
+}
+
+func (j *judged) judge(t *testing.T, simulate simulator) {
+	t.Helper()
+	if j.operations == nil {
+		j.operations = estimated()
+	}
+	calls, good := 0, 0
 	for _, s := range settings() {
-		for _, op := range estimated() {
-			for _, ranks := range sizes {
-				for j, bytes := range []int{8, 2 << 10, 128 << 10} {
-					judge(&s, op, ranks, bytes, j%2 == 1)
+		for _, op := range j.operations {
+			for _, ranks := range j.ranks {
+				for i, bytes := range []int{8, 2 << 10, 128 << 10} {
+					ch, c := s.call(op, ranks, bytes, i%2 == 1)
+					chosen, took, quickest, best := compare(t, ch, &c, simulate)
+					if calls++; took <= 1.1*best {
+						good++
+						continue
+					}
+					say := t.Logf
+					if took > j.worst*best {
+						say = t.Errorf
+					}
+					say("%s: %v of %d bytes, %d ranks: chose %v, which takes %.3g s, and %v takes %.3g s", s.name, op, bytes, ranks, chosen, took, quickest, best)
 				}
 			}
 		}
 	}
-	for many, want := range least {
-		t.Logf("of %d calls %d are within a tenth of the best", calls[many], good[many])
-		if good[many]*100 < calls[many]*want {
-			t.Errorf("of %d calls %d are within a tenth of the best, want %d in 100", calls[many], good[many], want)
+	t.Logf("of %d calls %d are within a tenth of the best", calls, good)
+	if good*100 < calls*j.least {
+		t.Errorf("of %d calls %d are within a tenth of the best, want %d in 100", calls, good, j.least)
+	}
+}
+
+// compare simulates the chosen variant of a call and all others that take no more memory than they may, but
+// those that a formula calls so slow that it would have to be off by more than TestEstimates allows.
+func compare(t *testing.T, ch *Chooser, c *Signature, simulate simulator) (chosen Variant, took float64, quickest Variant, best float64) {
+	t.Helper()
+	chosen, err := ch.Choose(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, all := topologyOf(t, ch, c), ch.Candidates(c, Settings{})
+	if took, err = simulate(ch, c, at, chosen); err != nil {
+		t.Fatal(err)
+	}
+	costs := make([]cost, len(all))
+	for i, v := range all {
+		costs[i] = ch.estimate(c, at, v)
+	}
+	weigh(costs, c)
+	quickest, best = chosen, took
+	for i, v := range all {
+		if costs[i].heavy || costs[i].seconds > mostOff*best || v.String() == chosen.String() {
+			continue
+		}
+		seconds, err := simulate(ch, c, at, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seconds < best {
+			quickest, best = v, seconds
 		}
 	}
+	return chosen, took, quickest, best
 }
 
 // Goal: each algorithm has a formula.

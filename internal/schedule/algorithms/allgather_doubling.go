@@ -47,7 +47,8 @@ func allGatherDoublingFormula(s *price.Topology, c *schedule.Call) price.Profile
 	for i := range stages[1:] {
 		stages[1+i].Turns = pairTurns
 	}
-	return price.Profile{Stages: append(stages, ownCopy(c, n))}
+	around := price.Stage{Route: s.Ring(1), Peers: 1, Elements: n, Apart: true, Only: price.Leaving, Turns: -1, Times: (steps - 1) / 2}
+	return price.Profile{Stages: append(stages, around, ownCopy(c, n))}
 }
 
 // doublingStages are the steps in each of which a rank sends all that it has.

@@ -70,7 +70,7 @@ func (t binomial) treeStages(s *price.Topology, up bool, credits float64, elemen
 	var all []price.Stage
 	for k := t.stages() - 1; k >= 0; k-- {
 		edges, n := (t.size-1<<k+2<<k-1)/(2<<k), elements(1<<k)
-		route, onPath := s.Tree(k)
+		route, onPath := s.Tree(price.Lowest, 2, k)
 		g := price.Stage{Route: route, Pairs: s.OnHost(float64(edges)), OneWay: true, Peers: 1, Elements: n, Fold: fold(n), Credits: credits}
 		if g.Busy = price.Leaving; up {
 			g.Busy = price.Arrival

@@ -52,12 +52,16 @@ func broadcastEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	stages := []price.Stage{{Copy: price.Local{Elements: n, Sources: 1, Scratch: 1}, Pairs: 1, OneWay: true, Turns: -1}}
 	for reach := 1; reach < c.Size; reach *= radix {
 		children := float64(min(radix, (c.Size+reach-1)/reach) - 1)
-		route := s.Group(reach, int(children)+1, 0)
+		route, onPath := s.Tree(price.Highest, radix, len(stages)-1)
 		route.Out = route.Part * float64(min(reach, s.Most))
-		stages = append(stages, price.Stage{
+		g := price.Stage{
 			Route: route, OneWay: true, Pairs: s.OnHost(float64(reach)), Busy: price.Leaving,
 			Peers: children, From: 1, Elements: n, Turns: 0.6, // who comes late finds the vector there
-		})
+		}
+		if !onPath {
+			g.Only = g.Busy
+		}
+		stages = append(stages, g)
 	}
 	own := work(price.Local{Elements: n, Sources: 1})
 	own.Busy, own.OneWay = price.Neither, true

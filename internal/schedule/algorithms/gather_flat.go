@@ -36,21 +36,21 @@ func gatherFlat(b *schedule.Builder, c *schedule.Call) {
 	}
 }
 
-// gatherFlatFormula is the credits and the blocks to the root. The root begins again when it has
-// them; as many are under way at a time as the window has.
+// gatherFlatFormula is rounds of as many credits and blocks as the window has. The root begins again
+// when it has all.
 func gatherFlatFormula(s *price.Topology, c *schedule.Call) price.Profile {
-	n, p, window := float64(c.Count), float64(c.Size), float64(radixOr(c, incastWindow))
+	n, p := float64(c.Count), float64(c.Size)
+	window := min(float64(radixOr(c, incastWindow)), p-1)
 	credit, data := fromOne(s, p, 0), toOne(s, p, n)
-	first, others := credit, credit
-	first.Peers = min(window, p-1)
-	others.Peers = p - 1 - first.Peers
-	stages := []price.Stage{first, only(price.Neither, others), data}
+	credit.Peers = window
+	others := only(price.Neither, credit)
+	others.Peers = p - 1 - window
+	data.Times, data.From, data.Pairs, data.Turns = (p-1)/window, window, s.OnHost(window), 0.7
+	answer := oneHop(credit, 0)
+	answer.Times, answer.Elsewhere = data.Times-1, true
+	stages := []price.Stage{credit, others, data}
 	if p-1 > window {
-		loop := oneHop(data, n)
-		loop.Times, loop.Elsewhere = (p-1)/window-1, true
-		back := oneHop(credit, 0)
-		back.Times, back.Elsewhere = loop.Times, true
-		stages = append(stages, loop, back)
+		stages = append(stages, answer)
 	}
 	return price.Profile{Stages: append(stages, ownCopy(c, n))}
 }

@@ -73,6 +73,9 @@ func (m members) holder(block, k int) int {
 func reduceBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	levels := binomial{size: c.Size}.treeStages(s, true, 1, always(n), foldOne)
+	for i := range levels {
+		levels[i].Turns = 2 // a sender waits, too, until its vector was read
+	}
 	last := len(levels) - 1
 	var again []price.Stage
 	for _, g := range levels[:last] {

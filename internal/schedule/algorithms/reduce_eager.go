@@ -65,7 +65,7 @@ func reduceEager(b *schedule.Builder, c *schedule.Call) {
 }
 
 // reduceEagerFormula is the rounds of the tree, in which the root hears from most ranks. Runs follow
-// each other as fast as the root hears and folds.
+// each other as fast as the root hears and folds, which it does for the next while it waits for this.
 func reduceEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	radix := max(2, radixOr(c, eagerRadix))
@@ -74,16 +74,20 @@ func reduceEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	for reach := 1; reach < c.Size; reach *= radix {
 		children := float64(min(radix, (c.Size+reach-1)/reach) - 1)
 		senders := float64(c.Size) / float64(reach) * (children / (children + 1))
-		route := s.Group(reach, int(children)+1, 0)
-		route.Out = route.Part * float64(min(reach, s.Most))
-		stages = append(stages, price.Stage{
+		route, onPath := s.Tree(price.Lowest, radix, len(stages)-1)
+		route.Out = route.Part * max(1, senders*float64(s.Most)/float64(c.Size))
+		g := price.Stage{
 			Route: route, OneWay: true, Pairs: s.OnHost(senders), Busy: price.Arrival,
-			Peers: 1, From: children, Elements: n, Turns: 1 / (children + 1),
+			Peers: 1, From: children, Elements: n, Returns: children, Turns: 0.5 + 1/(children+1), // every second run finds what it needs there
 			Fold: price.Local{Elements: n, Sources: children + 1},
-		})
-		slots += children
+		}
+		if !onPath {
+			g.Only = g.Busy
+		}
+		stages = append(stages, g)
+		slots += float64(min(radix, c.Size) - 1)
 	}
-	return price.Profile{Stages: stages, Scratch: n, Eager: n * slots, EagerSlots: slots, Again: []price.Stage{}}
+	return price.Profile{Stages: stages, Scratch: n, Eager: n * slots, EagerSlots: slots, Again: []price.Stage{}, Between: true}
 }
 
 // A blockTree spans members 0 to size-1 up to a root in levels, in each of which blocks of

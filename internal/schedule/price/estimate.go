@@ -26,11 +26,18 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 	if p.Flip > 0 {
 		w.AtOnce = w.Count // each has memory of its own
 	}
+	if p.EagerSlots > 0 {
+		p.Stages = p.returned(s, w)
+	}
 	first, use := e.total(p.Stages)
 	period := first
 	if p.Again != nil {
 		period, _ = e.total(p.Again)
-		period = max(period, use.most())
+		shared := use.most()
+		if p.Between {
+			shared = e.between(p.Stages)
+		}
+		period = max(period, shared)
 	}
 	switch step := max(use.most(), period/w.AtOnce); {
 	case w.Count <= 1:
@@ -45,9 +52,28 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 
 // Memory returns the bytes that a rank holds beside its vectors.
 func (p *Profile) Memory(s *Topology, w Segments) float64 {
-	depth := schedule.DepthOf(int(p.EagerSlots), int(p.Eager*w.Element), schedule.EagerSlots, schedule.EagerBytes(s.Nodes == 1))
-	own := float64(p.Scratch*w.AtOnce) + float64(2*p.Flip*w.Count) + float64(float64(depth.Copies)*p.Eager)
+	own := float64(p.Scratch*w.AtOnce) + float64(2*p.Flip*w.Count) + float64(float64(p.depth(s, w).Copies)*p.Eager)
 	return own * w.Element
+}
+
+// depth returns how many copies of eager memory there are.
+func (p *Profile) depth(s *Topology, w Segments) schedule.Depth {
+	return schedule.DepthOf(int(p.EagerSlots), int(p.Eager*w.Element), schedule.EagerSlots, schedule.EagerBytes(s.Nodes == 1))
+}
+
+// returned is the stages with the credits of the mean of two runs.
+func (p *Profile) returned(s *Topology, w Segments) []Stage {
+	part := 0.0
+	for run, depth := 0, p.depth(s, w); run < 2; run++ {
+		if depth.Credits(run) {
+			part += 0.5
+		}
+	}
+	stages := slices.Clone(p.Stages)
+	for i := range stages {
+		stages[i].Credits += float64(part * stages[i].Returns)
+	}
+	return stages
 }
 
 // An estimator is what all stages of a call have in common.
@@ -84,11 +110,25 @@ func (e *estimator) total(stages []Stage) (seconds float64, use usage) {
 	return max(seconds+queue, use.ports, use.memory, use.cores), use
 }
 
+// between is how much longer two runs take than one, if each stage of the second follows that of the first.
+func (e *estimator) between(stages []Stage) (seconds float64) {
+	for i := range stages {
+		t, q, u := e.stage(&stages[i])
+		least := 0.0
+		if i == len(stages)-1 {
+			least = u.most()
+		}
+		seconds += max(least, 2*u.most()-t-q)
+	}
+	return seconds
+}
+
 // A stageCost is what estimating a stage takes: seconds, if nothing else is said.
 type stageCost struct {
 	*Stage
 	times, lanes, got, pairs, share float64
 
+	folding     float64 // of those that send, the part that does local work
 	bytes       float64 // of a message
 	near, far   float64 // the work of sending one within a node, and to another
 	wire        float64 // how long one occupies a port
@@ -144,7 +184,7 @@ func got(g *Stage) float64 { return or(g.From, g.Peers) }
 func (e *estimator) cost(g *Stage) stageCost {
 	c := stageCost{
 		Stage: g, times: or(g.Times, 1), lanes: or(g.Lanes, 1), got: got(g), pairs: or(g.Pairs, float64(e.s.Host)), share: or(g.Share, 1),
-		bytes: g.Elements * e.element,
+		folding: 1, bytes: g.Elements * e.element,
 	}
 	if g.Elsewhere {
 		c.share = 0
@@ -158,7 +198,10 @@ func (e *estimator) cost(g *Stage) stageCost {
 	c.moving = per(c.bytes, e.m.SocketRate)
 	part := g.Route.Part
 	taking := e.m.Await + float64(part*(e.m.Take+c.moving))
-	c.cpu = c.sends(part) + float64(g.Peers*taking) + c.local + e.credits(g, part)
+	if g.OneWay && g.Peers > 0 {
+		c.folding = min(1, g.Peers/c.got)
+	}
+	c.cpu = c.sends(part) + float64(g.Peers*taking) + float64(c.folding*(c.local+e.credits(g, part)))
 	return c
 }
 
@@ -207,7 +250,7 @@ func (e *estimator) occupy(c *stageCost) {
 		return
 	}
 	sent := (1 - part) * c.nearTraffic
-	c.use.memory = per(c.pairs*(c.traffic+float64(c.Peers*sent)), e.m.Memory)
+	c.use.memory = per(c.pairs*(float64(c.folding*c.traffic)+float64(c.Peers*sent)), e.m.Memory)
 	together := c.pairs
 	switch {
 	case e.shared:
@@ -215,16 +258,19 @@ func (e *estimator) occupy(c *stageCost) {
 	case c.Share > 0:
 		together = 1
 	}
-	c.local = max(c.local, per(together*c.traffic, e.m.Memory)-(c.use.ports-c.own)) // who queues for ports folds later
+	c.local = max(c.local, per(max(1, float64(together*c.folding))*c.traffic, e.m.Memory)-(c.use.ports-c.own)) // who queues for ports folds later
 	c.near = max(c.near, per(together*sent, e.m.Memory))
 }
 
 // chain is the longest path through a stage.
 func (e *estimator) chain(c *stageCost) float64 {
 	m := e.m
-	chain := c.local + float64(c.Credits*m.Await)
-	if c.Busy == Arrival {
-		chain = c.local + float64(c.Credits*e.signal(c.Route.Far))
+	chain := c.local
+	if c.Busy != Arrival {
+		chain += float64(c.Credits * m.Await)
+	}
+	if c.Busy == Arrival || !c.OneWay {
+		chain += float64(c.Credits * e.signal(c.Route.Far))
 	}
 	if c.Peers == 0 {
 		return chain
@@ -264,9 +310,9 @@ func (e *estimator) farChain(c *stageCost) float64 {
 	if c.OneWay || e.shared || c.far == 0 {
 		return t
 	}
-	// Messages that begin to arrive while the rank sends are taken in behind that.
+	// Messages that begin to arrive while the rank sends are taken in behind that, while it waits for the last.
 	behind := math.Ceil(float64(c.Route.Part*c.Peers) - (c.far-c.moving+m.Network.Latency)/c.far)
-	return t + float64(max(0, behind)*(c.moving+m.Take))
+	return max(t, sends+float64(max(0, behind)*(c.moving+m.Take)))
 }
 
 // onCores is how long a stage takes where ranks share cores.
@@ -358,53 +404,4 @@ func or(x, y float64) float64 {
 		return y
 	}
 	return x
-}
-
-// Staged is the profile that schedule.Stage or StageIn makes of an algorithm for a call: ranks
-// copy before the first stage and behind the last, all of them or only some.
-func (p Profile) Staged(before, behind Copies) Profile {
-	stages := make([]Stage, 0, len(p.Stages)+2)
-	if before.Elements > 0 {
-		stages = append(stages, before.stage())
-	}
-	for _, g := range p.Stages {
-		g.Fold.Scratch = g.Fold.Sources + or(g.Fold.Stores, 1) - g.Fold.Flip
-		g.Copy.Scratch = g.Copy.Sources + or(g.Copy.Stores, 1) - g.Copy.Flip
-		stages = append(stages, g)
-	}
-	if behind.Elements > 0 {
-		stages = append(stages, behind.stage())
-	}
-	p.Stages, p.Scratch = stages, p.Scratch+before.Elements+behind.Elements
-	return p
-}
-
-// Copies are copies of ranks, of a vector each, or folds of several.
-type Copies struct {
-	Elements float64
-	Vectors  float64 // that are folded, if there are several
-	Ranks    float64 // of a host; 0 means all
-	Idle     bool    // they have less to do than others
-}
-
-func (c Copies) stage() Stage {
-	g := Stage{Pairs: c.Ranks, OneWay: true, Turns: -1}
-	if local := (Local{Elements: c.Elements, Sources: max(1, c.Vectors), Scratch: 1}); c.Vectors > 1 {
-		g.Fold = local
-	} else {
-		g.Copy = local
-	}
-	if c.Idle {
-		g.Busy = Neither
-	}
-	return g
-}
-
-// Fanned is the profile that schedule.Fan makes of an algorithm for so many local vectors of n
-// elements.
-func (p Profile) Fanned(vectors, n float64) Profile {
-	fold := Stage{Fold: Local{Elements: n, Sources: vectors}, Turns: -1}
-	spread := Stage{Copy: Local{Elements: n, Sources: 1, Stores: vectors - 1}, Turns: -1}
-	p.Stages = slices.Concat([]Stage{fold}, p.Stages, []Stage{spread})
-	return p
 }

@@ -13,9 +13,9 @@ import (
 // they have at most 32,768 steps in all, as logarithmic algorithms of a thousand ranks
 // have. A larger schedule is priced for the first 8, 16 and 32 ranks, and the curve a+bP+c/P
 // through these prices is followed to P. That is exact where the cost is such a sum, as of
-// rings and direct exchanges, and within a tenth elsewhere, up to 128 ranks. An algorithm whose
+// rings and direct exchanges, and mostly within a tenth elsewhere, up to 128 ranks. An algorithm whose
 // steps do not follow such a curve, as one that divides the number of ranks into factors, is
-// simulated in full, and so are nodes of more than 8 ranks, however long that takes: a million
+// simulated in full, and so are nodes and hosts of more than 8 ranks, however long that takes: a million
 // steps are about a quarter of a second.
 func Predict(m *Machine, c *schedule.Call, emit schedule.Emitter, l Load) (float64, error) {
 	return PredictSegments(m, c, schedule.Segmentation{}, emit, l)
@@ -98,18 +98,25 @@ func (q *question) steps(c *schedule.Call) float64 {
 	return float64(schedule.Build(c, 0, q.emit).Steps())
 }
 
-// even reports whether nodes are as full for few ranks as for all. If they are not,
+// even reports whether nodes and hosts are as full for few ranks as for all. If they are not,
 // what ranks share is what they wait for, and there are P times as many of them.
-func (q *question) even() bool { return q.onNode(fewRanks/4) == q.onNode(q.call.Size) }
+func (q *question) even() bool {
+	few, all := fewRanks/4, q.call.Size
+	return q.onNode(few) == q.onNode(all) && likeFirst(q.load.Hosts, few) == likeFirst(q.load.Hosts, all)
+}
 
 // onNode is how many of the first ranks are where rank 0 is.
 func (q *question) onNode(size int) int {
 	if q.call.Nodes == nil {
 		return min(size, max(q.m.RanksPerNode, 1))
 	}
-	count := 0
-	for _, n := range q.call.Nodes[:size] {
-		if n == q.call.Nodes[0] {
+	return likeFirst(q.call.Nodes, size)
+}
+
+// likeFirst is how many of the first so many places are the first one; there may be no places.
+func likeFirst(places []int, size int) (count int) {
+	for _, n := range places[:min(size, len(places))] {
+		if n == places[0] {
 			count++
 		}
 	}

@@ -148,3 +148,23 @@ func TestPredictManySegments(t *testing.T) {
 		}
 	}
 }
+
+// TestPredictFullHost checks that ranks of one host that meet in sockets are all simulated: they share its cores.
+func TestPredictFullHost(t *testing.T) {
+	m := Machine{Network: Link{Signal: 1}, Cores: 1}
+	all := func(b *schedule.Builder, c *schedule.Call) {
+		to := b.Slots(1)
+		for range c.Size {
+			b.Signal((b.Rank()+1)%c.Size, to)
+		}
+	}
+	const p = 200
+	c := &schedule.Call{Op: schedule.Barrier, Size: p, Line: 1, Nodes: make([]int, p)}
+	for r := range c.Nodes {
+		c.Nodes[r] = r
+	}
+	got, err := Predict(&m, c, all, Load{Hosts: make([]int, p)})
+	if err != nil || got != p*p {
+		t.Errorf("%v s, want %v: %v", got, p*p, err)
+	}
+}

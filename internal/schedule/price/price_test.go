@@ -122,6 +122,11 @@ func TestClosedForm(t *testing.T) {
 		ranks:  []lanes{one(put(1, 32, 0)), one(clone(1, 10), await(0, 1), clone(1, 1))},
 		finish: []float64{2, 10 + 1 + 1}, steps: 1,
 	}, {
+		// A message that has come during the copy is taken in while the rank waits for the rest.
+		name: "a processor that waits again", machine: Machine{Network: Link{Latency: 1}, Bandwidth: 16, SocketRate: 32, CopyRate: 1},
+		ranks:  []lanes{one(put(1, 32, 0)), one(clone(1, 2), await(0, 1), clone(1, 1))},
+		finish: []float64{2, 1 + 2 + 1}, steps: 1,
+	}, {
 		// The second leaves when the first has left; both are taken in as they come.
 		name: "two puts through one port", machine: wire,
 		ranks:  []lanes{one(put(1, 16, 0), put(2, 16, 0)), one(await(0, 1)), one(await(0, 1))},

@@ -20,6 +20,8 @@ type Profile struct {
 	// everywhere: the stages of the rank, or of the loop of messages and credits, that takes
 	// longest. Nil means that a run begins when the last has ended.
 	Again []Stage
+	// Between says that the same stage of the next run goes on in what is shared while a stage waits.
+	Between bool
 }
 
 // A Stage is messages from ranks to ranks and what is done with what has arrived.
@@ -42,6 +44,7 @@ type Stage struct {
 	Compressed bool    // messages are coded forms
 	Window     float64 // as many messages to a rank are under way before it answers; 0 means all
 	Credits    float64 // signals that are there before they are needed
+	Returns    float64 // credits for eager memory, once in a batch of runs
 
 	Fold  Local   // with what has arrived
 	Copy  Local   // as well

@@ -47,7 +47,8 @@ type rank struct {
 	wake     float64 // when the event that is meant for it is; never if there is none
 	slow     float64
 	inbox    float64 // when it has taken in all that has arrived
-	debt     float64 // seconds of CPU that arrivals took while it was about something else
+	debt     float64 // seconds of CPU that arrivals take, of which some came while it was about something else
+	slept    float64 // when it began to wait
 	node     int32
 	host     int32
 	current  int32 // lane, from the rank's first
@@ -192,6 +193,7 @@ func (s *sim) wake(id int32, at float64) {
 func (s *sim) resume(id int32, now float64) {
 	r := &s.ranks[id]
 	if r.state == idle {
+		s.settle(r, now)
 		ready, ok := s.takeCore(id, now)
 		if !ok {
 			r.state = queued
@@ -244,11 +246,21 @@ func (s *sim) advance(id int32, now float64) {
 
 // sleep lets a rank wait, at most until a time.
 func (s *sim) sleep(id int32, now, until float64) {
-	s.ranks[id].state = idle
+	s.ranks[id].state, s.ranks[id].slept = idle, now
 	if until < never {
 		s.wake(id, until)
 	}
 	s.giveCore(id, now)
+}
+
+// settle takes in, while a rank waits, what has come before, if it has a core of its own.
+func (s *sim) settle(r *rank, now float64) {
+	if r.debt == 0 || s.hosts[r.host].cores != nil {
+		return
+	}
+	done := min(r.debt, now-r.slept)
+	r.debt -= done
+	r.busy += done
 }
 
 // pick makes a lane that can go on the current one, the present one if possible,

@@ -1,7 +1,5 @@
 package price
 
-import "math/bits"
-
 // A Topology is where the ranks of a call are, as formulas ask for it: which messages go between
 // nodes and how many ranks share a node and a host. It is for one goroutine at a time, as it
 // remembers what it has counted, and is the same at all ranks.
@@ -17,8 +15,7 @@ type Topology struct {
 	counts []int32 // room: ranks of each node
 	routes map[routeKey]Route
 
-	levels  []level // of the binomial tree
-	deepest int     // the rank at the end of its longest path
+	trees map[treeKey]*rankTree
 }
 
 // A routeKey says to whom ranks send: of group ranks at multiples of a distance, to all others. A
@@ -42,7 +39,7 @@ func NewTopology(m *Machine, size int, nodes, hosts []int) (*Topology, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Topology{Ranks: size, node: of, counts: make([]int32, count), routes: make(map[routeKey]Route)}
+	s := &Topology{Ranks: size, node: of, counts: make([]int32, count), routes: make(map[routeKey]Route), trees: make(map[treeKey]*rankTree)}
 	s.countNodes()
 	if hosts == nil {
 		s.Host = s.Most
@@ -181,47 +178,91 @@ func (s *Topology) Everybody() Route {
 	return Route{1, part, part, float64(s.Most) * part}
 }
 
-// Tree is the route of level k of a binomial tree from rank 0 on, whose edges have distance 2^k,
-// and whether the longest path has an edge there.
-func (s *Topology) Tree(k int) (route Route, onPath bool) {
-	if s.levels == nil {
-		s.findLevels()
-	}
-	l := &s.levels[k]
+// A Digit says which digit of a rank's number its parent in a tree from rank 0 on lacks.
+type Digit uint8
+
+// The digits that trees lack: the lowest that is not 0, or the highest.
+const (
+	Lowest Digit = iota
+	Highest
+)
+
+// Tree is the route of level k of a tree from rank 0 on, whose edges are the digits k of numbers to base radix,
+// and whether the longest path has an edge there. A rank's parent lacks that digit.
+func (s *Topology) Tree(without Digit, radix, k int) (route Route, onPath bool) {
+	t := s.tree(without, radix)
+	l := &t.levels[k]
 	if l.far > 0 {
 		route = Route{Far: 1, Part: float64(l.far) / float64(l.edges), Most: 1, Out: 1}
 	}
-	if s.deepest>>k&1 == 0 {
+	r := t.deepest // ranks of its path have digits of it, and zeros
+	if without == Lowest {
+		r -= r % l.weight
+	} else {
+		r %= l.weight * radix
+	}
+	digit := r / l.weight % radix
+	if digit == 0 {
 		return route, false
 	}
-	if r := s.deepest >> k << k; s.node[r] == s.node[r&(r-1)] {
+	if s.node[r] == s.node[r-digit*l.weight] {
 		route.Far = 0
 	}
 	return route, true
 }
 
-// A level is the edges of a level of a tree, and how many of them are between nodes.
-type level struct{ edges, far int }
+// A treeKey is a tree.
+type treeKey struct {
+	without Digit
+	radix   int
+}
 
-// findLevels counts the edges of all levels, and finds the rank with the longest path from rank
-// 0: of those with the most edges between nodes the one with the most edges.
-func (s *Topology) findLevels() {
-	s.levels = make([]level, max(1, bits.Len(uint(s.Ranks-1))))
+// A rankTree is its levels and the rank at the end of its longest path.
+type rankTree struct {
+	levels  []level
+	deepest int
+}
+
+// A level is the edges of a level of a tree, and how many of them are between nodes.
+type level struct{ weight, edges, far int }
+
+// tree returns a tree, which is looked at once. The longest path is of those with the most edges between nodes
+// the one with the most edges.
+func (s *Topology) tree(without Digit, radix int) *rankTree {
+	key := treeKey{without, radix}
+	if t, ok := s.trees[key]; ok {
+		return t
+	}
+	t := &rankTree{}
+	for weight := 1; weight < s.Ranks || weight == 1; weight *= radix {
+		t.levels = append(t.levels, level{weight: weight})
+	}
 	far := make([]uint8, s.Ranks) // edges between nodes on the way to a rank
+	count := make([]uint8, s.Ranks)
 	most := -1
-	for r := 1; r < s.Ranks; r++ {
-		up := r & (r - 1)
-		l := &s.levels[bits.TrailingZeros(uint(r))]
+	for r, top := 1, 0; r < s.Ranks; r++ {
+		if top+1 < len(t.levels) && r >= t.levels[top+1].weight {
+			top++
+		}
+		k := top
+		if without == Lowest {
+			for k = 0; r/t.levels[k].weight%radix == 0; k++ {
+			}
+		}
+		l := &t.levels[k]
+		up := r - r/l.weight%radix*l.weight
 		l.edges++
-		far[r] = far[up]
+		far[r], count[r] = far[up], count[up]+1
 		if s.node[r] != s.node[up] {
 			l.far++
 			far[r]++
 		}
-		if length := int(far[r])<<8 + bits.OnesCount(uint(r)); length > most {
-			most, s.deepest = length, r
+		if length := int(far[r])<<8 + int(count[r]); length > most {
+			most, t.deepest = length, r
 		}
 	}
+	s.trees[key] = t
+	return t
 }
 
 // OnHost is how many of count ranks, spread over all, are on a host.

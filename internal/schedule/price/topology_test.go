@@ -24,3 +24,54 @@ func TestConnections(t *testing.T) {
 		}
 	}
 }
+
+// Goal: the longest path through a tree has the edges between nodes that it has, and levels count theirs.
+// Method: the paths of all ranks, of trees of several radices on hosts of many sizes.
+func TestTree(t *testing.T) {
+	nodes := []int{0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4, 4, 4, 4, 4, 4, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 8, 8, 8}
+	for _, without := range []Digit{Lowest, Highest} {
+		for _, radix := range []int{2, 3, 4, 16} {
+			for size := 2; size <= len(nodes); size++ {
+				s, err := NewTopology(new(Machine), size, nodes[:size], nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				most, far, edges := 0, make([]int, 6), make([]int, 6)
+				for r := 1; r < size; r++ {
+					path := 0
+					for at := r; at > 0; {
+						weight, level := 1, 0
+						for at/weight%radix == 0 || without == Highest && at >= weight*radix {
+							weight, level = weight*radix, level+1
+						}
+						up := at - at/weight%radix*weight
+						if nodes[at] != nodes[up] {
+							path++
+						}
+						if at == r {
+							edges[level]++
+							if nodes[at] != nodes[up] {
+								far[level]++
+							}
+						}
+						at = up
+					}
+					most = max(most, path)
+				}
+				got := 0.0
+				for k := 0; k < len(edges) && edges[k] > 0; k++ {
+					route, onPath := s.Tree(without, radix, k)
+					if want := float64(far[k]) / float64(edges[k]); route.Part != want {
+						t.Errorf("%d ranks, radix %d, digit %d, level %d: part %v, want %v", size, radix, without, k, route.Part, want)
+					}
+					if onPath {
+						got += route.Far
+					}
+				}
+				if got != float64(most) {
+					t.Errorf("%d ranks, radix %d, digit %d: %v edges between nodes, want %d", size, radix, without, got, most)
+				}
+			}
+		}
+	}
+}
