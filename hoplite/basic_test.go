@@ -3,6 +3,7 @@ package hoplite_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -45,6 +46,17 @@ func same[T comparable](got, want []T) error {
 		}
 	}
 	return nil
+}
+
+// Goal: what serves other members does not wait for the only Go processor of a program that computes.
+func TestOpenNeedsAProcessorBesideTheProgram(t *testing.T) {
+	for _, c := range []struct{ before, want int }{{1, 2}, {3, 3}} {
+		before := runtime.GOMAXPROCS(c.before)
+		job(t, 1, hoplite.Config{Capacity: 1 << 10}, func(context.Context, *gaspi.Proc, *hoplite.Store) error { return nil })
+		if got := runtime.GOMAXPROCS(before); got != c.want {
+			t.Errorf("GOMAXPROCS is %d after Open, want %d where it was %d", got, c.want, c.before)
+		}
+	}
 }
 
 func TestEveryRankGetsWhatOnePuts(t *testing.T) {

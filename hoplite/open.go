@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -32,6 +33,9 @@ const dataLanes = 8
 // same call again is right, at this member and at those that got gaspi.ErrRevoked: it goes on with
 // the first call, or begins a new one. To give up, revoke group: that ends Open at all members that are still in
 // it. After an error of ctx or the loss of a member a group number stays taken.
+//
+// A process in which GOMAXPROCS is 1 gets a GOMAXPROCS of 2, for the goroutine that serves the other members while the
+// program computes or waits for something else. Close does not restore it.
 func Open(ctx context.Context, group *gaspi.Group, cfg Config) (*Store, error) {
 	me, member := group.Rank()
 	if !member {
@@ -174,7 +178,16 @@ func (s *Store) start() {
 	for _, l := range s.lanes {
 		go l.loop(ctx)
 	}
+	needProcessor()
 	go s.loop()
+}
+
+// needProcessor gives the loop a Go processor besides the program's. With one only, the loop would begin to serve a
+// member when the program blocks or after up to 10 ms, and would keep the processor for a while when it sleeps.
+func needProcessor() {
+	if runtime.GOMAXPROCS(0) == 1 {
+		runtime.GOMAXPROCS(2)
+	}
 }
 
 // hand takes what a lane has waited for.
