@@ -49,7 +49,7 @@ func (s *Store) do(cmd *core.Command) {
 		s.foldNear(cmd)
 	case core.OpFoldData:
 		s.operands = append(s.operands[:0], s.at(cmd.Off, cmd.Len), cmd.Data)
-		s.fold(cmd, s.at(cmd.Off, cmd.Len), s.operands)
+		s.fold(cmd, s.at(cmd.Off, cmd.Len), nil, s.operands)
 	case core.OpCopy:
 		if src := s.read(cmd.Peer, cmd.Src, cmd.Len); !src.unreadable {
 			if dst := s.at(cmd.Off, cmd.Len); cmd.Whole >= pastCaches && cpu.CopiesPast() {
@@ -85,24 +85,28 @@ func (s *Store) fill(cmd *core.Command) {
 	s.core.Filled(c.number, cmd.Len)
 }
 
-// fold stores the combination of the operands in dst. Bytes at the end of an object that are no whole element
+// fold stores the combination of the operands in dst, and in also if that is not nil. Bytes at the end of an object that are no whole element
 // stay as they are: the caller of the reduction finds out by the size.
-func (s *Store) fold(cmd *core.Command, dst []byte, operands [][]byte) {
+func (s *Store) fold(cmd *core.Command, dst, also []byte, operands [][]byte) {
 	k, known := s.kernels[cmd.Fold]
 	if !known {
-		fold, size, err := reduce.Code(cmd.Fold).Fold()
+		fold, twice, size, err := reduce.Code(cmd.Fold).Fold()
 		if err != nil {
 			s.fail(err)
 			return
 		}
-		k = kernel{fold, size}
+		k = kernel{fold, twice, size}
 		s.kernels[cmd.Fold] = k
 	}
 	n := int(cmd.Len) - int(cmd.Len)%k.size
 	for i := range operands {
 		operands[i] = operands[i][:n]
 	}
-	k.fold(dst[:n], operands)
+	if also != nil {
+		k.twice(dst[:n], also[:n], operands)
+	} else {
+		k.fold(dst[:n], operands)
+	}
 	s.stats.Folded += uint64(n) * uint64(len(operands)-1)
 }
 

@@ -70,7 +70,14 @@ func (s *Store) foldNear(cmd *core.Command) {
 		return
 	}
 	s.parts = append(s.parts, dst)
-	s.fold(cmd, dst.bytes, s.operands)
+	var also stored
+	if cmd.Twice {
+		if also = s.read(cmd.Also.Rank, cmd.Also.Off, cmd.Len); also.unreadable {
+			return
+		}
+		s.parts = append(s.parts, also)
+	}
+	s.fold(cmd, dst.bytes, also.bytes, s.operands)
 	for i := range s.parts {
 		s.checkRead(&s.parts[i])
 	}

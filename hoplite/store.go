@@ -86,8 +86,9 @@ type peer struct {
 
 // A kernel is an operation on bytes, and the size of an element.
 type kernel struct {
-	fold reduce.Fold
-	size int
+	fold  reduce.Fold
+	twice reduce.FoldTwice
+	size  int
 }
 
 // Group is the group that the store was opened over.

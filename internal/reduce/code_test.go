@@ -3,6 +3,7 @@ package reduce
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -22,15 +23,15 @@ func TestCodes(t *testing.T) {
 			t.Fatalf("%s %v: code %#x stands for another operation too", s.name, op, code)
 		}
 		valid[code] = true
-		fold, size, err := code.Fold()
+		fold, twice, size, err := code.Fold()
 		if err != nil || size != s.size {
 			t.Fatalf("%s %v: elements of %d bytes, want %d; error %v", s.name, op, size, s.size, err)
 		}
 		for _, a := range s.specials {
 			for _, b := range s.specials {
 				// Kernels want addresses that suit the type.
-				mem := BytesOf(make([]complex128, 4))
-				x, y, got := mem[:s.size], mem[16:][:s.size], mem[32:][:s.size]
+				mem := BytesOf(make([]complex128, 5))
+				x, y, got, back := mem[:s.size], mem[16:][:s.size], mem[32:][:s.size], mem[48:][:s.size]
 				copy(x, a)
 				copy(y, b)
 				fold(got, [][]byte{x, y})
@@ -38,6 +39,10 @@ func TestCodes(t *testing.T) {
 				s.into(best, op, want, x, y)
 				if !bytes.Equal(got, want) {
 					t.Fatalf("%s %v of %x and %x is %x, want %x", s.name, op, a, b, got, want)
+				}
+				clear(got)
+				if twice(got, back, [][]byte{x, y}); !bytes.Equal(got, want) || !bytes.Equal(back, want) {
+					t.Fatalf("%s %v of %x and %x in two places is %x and %x, want %x", s.name, op, a, b, got, back, want)
 				}
 			}
 		}
@@ -49,7 +54,7 @@ func TestCodes(t *testing.T) {
 		}
 	}
 	for c := range Code(1 << 17) {
-		if _, _, err := c.Fold(); (err == nil) != valid[c] {
+		if _, _, _, err := c.Fold(); (err == nil) != valid[c] {
 			t.Fatalf("code %#x: error %v, but it %s", c, err, map[bool]string{true: "stands for an operation", false: "stands for none"}[valid[c]])
 		}
 	}
@@ -85,7 +90,7 @@ func TestFoldOfCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fold, _, err := code.Fold()
+	fold, twice, _, err := code.Fold()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,5 +108,43 @@ func TestFoldOfCode(t *testing.T) {
 			}
 			fold(mem[:c.dst], sources)
 		}()
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("operands of 8 bytes were folded into 8 and %d", c.left)
+				}
+			}()
+			twice(mem[:8], mem[128:][:min(c.left, 6)], [][]byte{mem[16:][:8], mem[32:][:8]})
+		}()
+	}
+}
+
+// TestFoldTwiceOfCode folds 2 to 5 vectors, of lengths with and without vector instructions, into two places.
+func TestFoldTwiceOfCode(t *testing.T) {
+	code, err := CodeOf[int32](Sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, twice, _, err := code.Fold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 15, 16, 1000, 5000} {
+		for count := 2; count <= 5; count++ {
+			var sources [][]byte
+			want, dst, back := make([]int32, n), make([]int32, n), make([]int32, n)
+			for k := range count {
+				v := make([]int32, n)
+				for i := range v {
+					v[i] = int32(i * (k + 3))
+					want[i] += v[i]
+				}
+				sources = append(sources, BytesOf(v))
+			}
+			twice(BytesOf(dst), BytesOf(back), sources)
+			if !slices.Equal(dst, want) || !slices.Equal(back, want) {
+				t.Errorf("%d vectors of %d elements: not their sum in both places", count, n)
+			}
+		}
 	}
 }

@@ -39,7 +39,7 @@ func TwiceOf[T Element](op Op) (Twice, error) {
 
 // twiceOf returns the Twice of level l.
 func twiceOf[T Element](l simd.Level, k kind, op Op) Twice {
-	pair, vectors := kernelOf(l, k, op), findTwice(l, makePair(k, op))
+	twice := uncheckedTwice(l, k, op)
 	return func(dst, back, a, b []byte) {
 		if !wholeElements[T](dst, a, b) {
 			panicOperands[T](dst, a, b)
@@ -47,6 +47,14 @@ func twiceOf[T Element](l simd.Level, k kind, op Op) Twice {
 		if !wholeElements[T](back, a, b) {
 			panicOperands[T](back, a, b)
 		}
+		twice(dst, back, a, b)
+	}
+}
+
+// uncheckedTwice is twiceOf for a caller that checks the operands.
+func uncheckedTwice(l simd.Level, k kind, op Op) Twice {
+	pair, vectors := kernelOf(l, k, op), findTwice(l, makePair(k, op))
+	return func(dst, back, a, b []byte) {
 		n := len(dst)
 		if vectors != nil && n >= smallestTwice {
 			vectors(start(dst), start(back), start(a), start(b), uint64(n))

@@ -22,6 +22,7 @@ type reductionNode struct {
 	again   []chunk   // begun in vain
 	parts   []chunk   // folded, beyond done
 	helpers []Rank    // fold chunks, too; of the caller's job alone
+	both    uint64    // the transfer to whose receiver's store chunks are written, too; 0 if there was none
 	need    *need
 	root    *reduction
 }
@@ -220,6 +221,7 @@ func (c *Core) foldMore(j *reductionNode) {
 		}
 	}
 	if j.reads {
+		c.writeBoth(j)
 		if j.folding == 0 {
 			if j.part = c.take(j, limit); j.part.n > 0 {
 				c.fold(j, j.part)
@@ -264,7 +266,9 @@ func (c *Core) fold(j *reductionNode, p chunk) {
 	started := len(from) > 0
 	switch {
 	case len(from) > 1:
-		c.command(Command{Op: OpFold, Peer: c.cfg.Rank, Off: at, Len: n, From: from, Fold: j.op})
+		cmd := Command{Op: OpFold, Peer: c.cfg.Rank, Off: at, Len: n, From: from, Fold: j.op}
+		cmd.Also, cmd.Twice = c.also(j, p.at)
+		c.command(cmd)
 	case started && from[0] != (Operand{c.cfg.Rank, at}):
 		c.command(Command{Op: OpCopy, Off: at, Len: n, Peer: from[0].Rank, Src: from[0].Off})
 	}

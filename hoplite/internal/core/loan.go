@@ -22,11 +22,16 @@ func (c *Core) lend(out *outgoing) {
 		return
 	}
 	if !out.said {
-		out.said = true
-		c.send(out.to, Lent{Slot: out.slot, Seq: out.seq, Off: o.mem.off}.message())
+		c.say(out)
 	}
 	c.command(Command{Op: OpTell, Off: out.next, Peer: out.to, Slot: out.slot, Seq: out.seq, Watermark: ready, Transfer: out.id})
 	out.next = ready
+}
+
+// say tells where a copy is that is lent.
+func (c *Core) say(out *outgoing) {
+	out.said = true
+	c.send(out.to, Lent{Slot: out.slot, Seq: out.seq, Off: out.obj.mem.off, Written: out.written}.message())
 }
 
 // recall asks the receiver for what it was lent: the object will not be complete. The memory stays
@@ -51,7 +56,7 @@ func (c *Core) onLent(from Rank, m Lent) {
 	if o == nil || o.recv.seq != m.Seq || o.recv.from != from {
 		return
 	}
-	o.recv.known, o.recv.src = true, m.Off
+	o.recv.known, o.recv.src, o.recv.after = true, m.Off, o.size-m.Written
 	c.lentMore(o)
 }
 
@@ -110,12 +115,16 @@ func (c *Core) giveBack(o *object) {
 	o.recv.slot = -1
 }
 
-// copyMore copies the next chunk of an object that a Get is lent.
+// copyMore copies the next chunk of an object that a Get is lent, if it was not written here.
 func (c *Core) copyMore(o *object) {
-	n := min(c.cfg.Chunk, o.recv.told-o.mem.have)
-	if n <= 0 || o.recv.copying != 0 {
+	if o.recv.copying != 0 || o.recv.told <= o.mem.have {
 		return
 	}
+	if o.mem.have >= o.recv.after {
+		c.copied(o, o.recv.told)
+		return
+	}
+	n := min(c.cfg.Chunk, min(o.recv.told, o.recv.after)-o.mem.have)
 	o.recv.copying, o.recv.upTo = c.next(), o.mem.have+n
 	c.copies[o.recv.copying] = o
 	c.command(Command{Op: OpCopy, Off: o.mem.off + o.mem.have, Len: n, Peer: o.recv.from, Src: o.recv.src + o.mem.have, Whole: o.size})
@@ -129,13 +138,18 @@ func (c *Core) hasCopied(number uint64) bool {
 		return false
 	}
 	c.stopCopying(o)
-	if o.mem.have = o.recv.upTo; o.mem.have == o.size {
+	c.copied(o, o.recv.upTo)
+	c.copyMore(o)
+	return true
+}
+
+// copied goes on with an object of which all bytes before the watermark are here.
+func (c *Core) copied(o *object, watermark int64) {
+	if o.mem.have = watermark; o.mem.have == o.size {
 		c.giveBack(o)
 		c.fetched(o)
 	}
 	c.progress(o)
-	c.copyMore(o)
-	return true
 }
 
 // stopCopying has the report of a copy not counted.

@@ -127,6 +127,9 @@ const (
 // flagLend marks a Pull that asks for a loan. A Pull has no other flag.
 const flagLend = flagComplete
 
+// flagTwice marks a Share whose result belongs into two stores. A Share has no other flag.
+const flagTwice = flagComplete
+
 // fields carries the fields of a struct to a message, or from it: the list of fields of a kind
 // is written once. Each method takes the place of a field and the field.
 type fields struct {

@@ -39,6 +39,9 @@ type Lent struct {
 	Seq  uint64
 	// Off is where the object begins in the sender's store, in bytes.
 	Off int64
+	// Written is how many bytes at the end of the object the receiver finds in its own store when it is told of
+	// them: whoever folds them writes them there, too.
+	Written int64
 }
 
 // A Share asks to fold a chunk of a target in the sender's store.
@@ -51,6 +54,9 @@ type Share struct {
 	Off, Size int64
 	// From are the operands, for each a rank in 4 bytes and an offset in its store in 8.
 	From []byte
+	// Twice says that the result belongs at Also of the receiver's store, too.
+	Twice bool
+	Also  int64
 }
 
 // A Shared says that the chunk of a Share is folded, or that it cannot be.
@@ -145,6 +151,7 @@ func (m *Lent) fields(f fields) {
 	f.u32(atSlot, &m.Slot)
 	f.u64(atSeq, &m.Seq)
 	f.i64(atOff, &m.Off)
+	f.i64(atFrom, &m.Written)
 }
 
 func (m Share) message() (w Message)  { m.fields(w.begin(KindShare)); return w }
@@ -158,6 +165,8 @@ func (m *Share) fields(f fields) {
 	f.i64(atOff, &m.Off)
 	f.i64(atSize, &m.Size)
 	f.payload(&m.From)
+	f.flag(flagTwice, &m.Twice)
+	f.i64(atFrom, &m.Also)
 }
 
 func (m *Shared) fields(f fields) {

@@ -54,6 +54,8 @@ const (
 	MutantFreeLent
 	// MutantFreeShared frees a target while others fold chunks of it.
 	MutantFreeShared
+	// MutantWrittenAll takes a chunk for written to a receiver's store that was begun before the receiver asked.
+	MutantWrittenAll
 	// Mutants is their number.
 	Mutants
 )
@@ -63,7 +65,7 @@ func (m Mutant) String() string {
 	names := [...]string{"none", "offer-dead", "twice-recovered", "no-alternative", "never-lost", "any-source", "tail-omitted",
 		"evict-unasked", "evict-in-use", "reuse-early", "lost-too-early", "no-generation", "delete-local", "delete-early",
 		"keep-prefix", "count-twice", "used-wrong", "serve-early", "no-replica", "two-children", "resume-zero", "any-copy",
-		"free-lent", "free-shared"}
+		"free-lent", "free-shared", "written-all"}
 	if int(m) < len(names) {
 		return names[m]
 	}

@@ -76,6 +76,7 @@ type reception struct {
 	known bool  // the sender has said where it is
 	src   int64 // where
 	told  int64 // how much of it is there
+	after int64 // from here on, what is told of is in this store already
 
 	// Of an object that is copied from there.
 	copying uint64 // the number of the copy that was not reported yet, 0 if there is none

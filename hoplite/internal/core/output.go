@@ -23,7 +23,8 @@ const (
 	// bytes have landed.
 	OpPut
 	// OpFold asks to combine: [Off, Off+Len) of Peer's store becomes the combination of Len bytes at each of From,
-	// two or more, of which only the first may be those at Off of this rank.
+	// two or more, of which only the first may be those at Off of this rank. If Twice is set, Len bytes at Also
+	// become the same.
 	OpFold
 	// OpCopy asks to copy [Src, Src+Len) of Peer's store to [Off, Off+Len). Whole is the size of the
 	// object that is copied, 0 if it is an input.
@@ -55,7 +56,9 @@ type Command struct {
 	Src, Off, Len int64
 	Whole         int64
 	// From are the operands of an OpFold.
-	From []Operand
+	From  []Operand
+	Twice bool
+	Also  Operand
 	// Slot, Seq and Watermark belong to OpPut and OpTell. Transfer is what Sent is told. Peer is
 	// the rank that is written to, or whose store Src is in.
 	Peer      Rank

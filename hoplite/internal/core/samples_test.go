@@ -74,8 +74,8 @@ func samples() []sample {
 		of("Input", Input{Stream: vStream, Index: 1, In: vIns[0]}),
 		of("JobFailed", JobFailed{Code: Full, Stream: vStream}),
 		of("JobEnd", JobEnd{Stream: vStream}),
-		of("Lent", Lent{Slot: vSlot, Seq: vSeq, Off: vOff}),
-		of("Share", Share{Ref: vRef, Op: vOp, Off: vOff, Size: vSize, From: vData}),
+		of("Lent", Lent{Slot: vSlot, Seq: vSeq, Off: vOff, Written: vFrom}),
+		of("Share", Share{Ref: vRef, Op: vOp, Off: vOff, Size: vSize, From: vData, Twice: true, Also: vFrom}),
 		of("Shared", Shared{Ref: vRef, Code: Gone}),
 	}
 }

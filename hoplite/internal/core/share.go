@@ -15,6 +15,19 @@ const sharesAhead = 2
 // do.
 const leastShared = 8
 
+// leastPiece is the least chunk in bytes of a target that several ranks fold: a message to fold it takes as long as to
+// fold a tenth.
+const leastPiece = 64 << 10
+
+// chunkOf is how many bytes of a job are folded at a time: less than of other objects where several ranks fold a short
+// one.
+func (c *Core) chunkOf(j *reductionNode) int64 {
+	if len(j.helpers) == 0 {
+		return c.cfg.Chunk
+	}
+	return min(c.cfg.Chunk, max(leastPiece, j.size/(2*leastShared)/c.cfg.Align*c.cfg.Align))
+}
+
 // A chunk is [at, at+n) of what a job makes.
 type chunk struct{ at, n int64 }
 
@@ -58,14 +71,14 @@ func (c *Core) take(j *reductionNode, limit int64) chunk {
 		j.again = j.again[:k-1]
 		return p
 	}
-	p := chunk{j.next, max(0, min(c.cfg.Chunk, limit-j.next))}
+	p := chunk{j.next, max(0, min(c.chunkOf(j), limit-j.next))}
 	j.next += p.n
 	return p
 }
 
 // share has helpers fold what can be folded up to limit.
 func (c *Core) share(j *reductionNode, limit int64) {
-	if j.size < leastShared*c.cfg.Chunk || len(j.bytes) > 0 || len(j.ins)+len(j.own) < 2 {
+	if j.size < leastShared*c.chunkOf(j) || !j.inOneFold() {
 		return
 	}
 	for _, to := range j.helpers {
@@ -78,6 +91,9 @@ func (c *Core) share(j *reductionNode, limit int64) {
 			c.lent[ref] = &lease{j, j.out, to, p}
 			j.out.serve.leases++
 			m := Share{Ref: ref, Op: j.op, Off: j.out.mem.off + p.at, Size: p.n}
+			if also, twice := c.also(j, p.at); twice {
+				m.Also, m.Twice = also.Off, true
+			}
 			for _, o := range c.operands(j, p.at) {
 				m.From = binary.LittleEndian.AppendUint32(m.From, uint32(o.Rank))
 				m.From = binary.LittleEndian.AppendUint64(m.From, uint64(o.Off))
@@ -86,6 +102,9 @@ func (c *Core) share(j *reductionNode, limit int64) {
 		}
 	}
 }
+
+// inOneFold reports whether chunks are made by one OpFold each.
+func (j *reductionNode) inOneFold() bool { return len(j.bytes) == 0 && len(j.ins)+len(j.own) > 1 }
 
 // gets reports whether a rank is sent an object that it gets, or is lent it. Such a rank has nothing else to do; the
 // others would have to be woken, and their programs may want their cores.
@@ -119,7 +138,9 @@ func (c *Core) onShare(from Rank, m Share) {
 	}
 	number := c.next()
 	c.tasks[number] = t
-	c.command(Command{Op: OpFold, Peer: from, Off: m.Off, Len: m.Size, From: t.from, Fold: m.Op})
+	c.command(Command{
+		Op: OpFold, Peer: from, Off: m.Off, Len: m.Size, From: t.from, Fold: m.Op, Twice: m.Twice, Also: Operand{c.cfg.Rank, m.Also},
+	})
 	c.command(Command{Op: OpReport, Transfer: number})
 }
 

@@ -12,10 +12,11 @@ type outgoing struct {
 	next     int64 // the first byte that was not put yet
 	off      int64 // where the object begins in the receiver's store
 	inFlight int
-	stream   bool // of a reduction
-	lend     bool // the receiver reads here
-	said     bool // it was told where
-	stopping bool // the receiver, or the end of the object here, has stopped it
+	stream   bool  // of a reduction
+	lend     bool  // the receiver reads here
+	said     bool  // it was told where
+	written  int64 // how many bytes at the end are written to the receiver's store when they are folded
+	stopping bool  // the receiver, or the end of the object here, has stopped it
 }
 
 // pump puts what is there and not yet on its way, as far as the window allows.
@@ -220,7 +221,7 @@ func (c *Core) onCancel(from Rank, m Cancel) {
 func (c *Core) pull(o *object, from Rank, stream Stream) {
 	o.recv.seq = c.next()
 	o.recv.from = from
-	o.recv.known, o.recv.told = false, 0
+	o.recv.known, o.recv.told, o.recv.after = false, 0, o.size
 	if stream.none() {
 		o.recv.lent = c.lends(o, from)
 	}

@@ -196,6 +196,9 @@ func (w *world) drain(r core.Rank) {
 					dst[i] += b
 				}
 			}
+			if cmd.Twice {
+				copy(w.memory[cmd.Also.Rank][cmd.Also.Off:], dst[:cmd.Len])
+			}
 		case core.OpCopy:
 			copy(dst, w.memory[cmd.Peer][cmd.Src:][:cmd.Len])
 		case core.OpReport:
