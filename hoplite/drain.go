@@ -23,12 +23,17 @@ const pastCaches = 4 << 20
 func (s *Store) drain() bool {
 	s.core.Drain(&s.output)
 	out := &s.output
-	for i := range out.Commands {
-		s.do(&out.Commands[i])
+	done := 0
+	doUpTo := func(n int) {
+		for ; done < n; done++ {
+			s.do(&out.Commands[done])
+		}
 	}
 	for i := range out.Sends {
+		doUpTo(out.Sends[i].After)
 		s.send(&out.Sends[i])
 	}
+	doUpTo(len(out.Commands))
 	for i := range out.Results {
 		s.result(&out.Results[i])
 	}

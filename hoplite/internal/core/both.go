@@ -30,11 +30,12 @@ func (c *Core) receiver(j *reductionNode) *outgoing {
 	return nil
 }
 
-// also returns where a chunk of a job belongs beside the target, if it does.
-func (c *Core) also(j *reductionNode, at int64) (Operand, bool) {
+// also returns where a chunk of a job belongs beside the target, and the transfer of the copy there, nil if it belongs
+// nowhere else.
+func (c *Core) also(j *reductionNode, at int64) (Operand, *outgoing) {
 	out := c.receiver(j)
 	if out == nil || at < j.size-out.written {
-		return Operand{}, false
+		return Operand{}, nil
 	}
-	return Operand{out.to, out.off + at}, true
+	return Operand{out.to, out.off + at}, out
 }

@@ -88,7 +88,7 @@ func (c *Core) sendPut(o *object) {
 	if o.size > 0 && o.size <= c.cfg.Inline && o.ready() == o.size {
 		s.Attach, s.Off, s.Len = true, o.mem.off, o.size
 	}
-	c.out.Sends = append(c.out.Sends, s)
+	c.post(s)
 }
 
 // Filled reports that the first upTo bytes of a Put are in the store.

@@ -17,7 +17,7 @@
 //     when it has landed, or so that no later message to that peer overtakes it.
 //   - Down(r) is true, and after it nothing that r wrote or sent arrives. Ranks may learn it at
 //     different times.
-//   - Commands are done in order, before the messages of the same Drain.
+//   - Commands are done in order, and messages go out in order, each after as many commands as it says.
 package core
 
 import (
@@ -47,6 +47,8 @@ type Core struct {
 	folds     map[uint64]*reductionNode // by the number of what is to be reported
 	copies    map[uint64]*object        // likewise
 	tasks     map[uint64]task           // likewise
+	todo      []uint64                  // tasks that have not begun, in their order
+	doing     uint64                    // the task that has begun, 0 if none has
 	lent      map[uint64]*lease
 	early     []earlyPull        // requests for streams of which the caller has not told this rank
 	refs      map[uint64]*object // held by the program

@@ -222,15 +222,17 @@ func (c *Core) foldMore(j *reductionNode) {
 	}
 	if j.reads {
 		c.writeBoth(j)
-		if j.folding == 0 {
-			if j.part = c.take(j, limit); j.part.n > 0 {
-				c.fold(j, j.part)
-				j.folding = c.next()
-				c.folds[j.folding] = j
-				c.command(Command{Op: OpReport, Transfer: j.folding})
-			}
+		begins := j.folding == 0
+		if begins {
+			j.part = c.take(j, limit)
 		}
-		c.share(j, limit)
+		c.share(j, limit) // before the fold, so that others do not wait for it
+		if begins && j.part.n > 0 {
+			c.fold(j, j.part)
+			j.folding = c.next()
+			c.folds[j.folding] = j
+			c.command(Command{Op: OpReport, Transfer: j.folding})
+		}
 		return
 	}
 	for j.done < limit {
@@ -267,7 +269,9 @@ func (c *Core) fold(j *reductionNode, p chunk) {
 	switch {
 	case len(from) > 1:
 		cmd := Command{Op: OpFold, Peer: c.cfg.Rank, Off: at, Len: n, From: from, Fold: j.op}
-		cmd.Also, cmd.Twice = c.also(j, p.at)
+		if also, out := c.also(j, p.at); out != nil {
+			cmd.Also, cmd.Twice = also, true
+		}
 		c.command(cmd)
 	case started && from[0] != (Operand{c.cfg.Rank, at}):
 		c.command(Command{Op: OpCopy, Off: at, Len: n, Peer: from[0].Rank, Src: from[0].Off})

@@ -54,9 +54,11 @@ type Share struct {
 	Off, Size int64
 	// From are the operands, for each a rank in 4 bytes and an offset in its store in 8.
 	From []byte
-	// Twice says that the result belongs at Also of the receiver's store, too.
+	// Twice says that the result belongs at Also of the receiver's store, too, to what slot Slot receives as Seq.
 	Twice bool
 	Also  int64
+	Slot  uint32
+	Seq   uint64
 }
 
 // A Shared says that the chunk of a Share is folded, or that it cannot be.
@@ -167,6 +169,8 @@ func (m *Share) fields(f fields) {
 	f.payload(&m.From)
 	f.flag(flagTwice, &m.Twice)
 	f.i64(atFrom, &m.Also)
+	f.u32(atSlot, &m.Slot)
+	f.u64(atSeq, &m.Seq)
 }
 
 func (m *Shared) fields(f fields) {

@@ -89,7 +89,7 @@ type service struct {
 	outs  []*outgoing      // ranks that it is sent to, in order of their requests
 	jobs  []*reductionNode // reductions that fold it here
 
-	leases int // chunks of it that others fold
+	leases int // chunks of it that others fold, or that this rank folds for another
 }
 
 func (o *object) complete() bool { return o.state == complete || o.state == evicting }

@@ -9,6 +9,8 @@ type Send struct {
 	// Off, before it does anything else.
 	Attach   bool
 	Off, Len int64
+	// After is how many commands of the same Drain are to be done before. The message may report what they did.
+	After int
 }
 
 // A CommandKind is what a Command asks of the runner.
@@ -92,8 +94,7 @@ type CallResult struct {
 	Complete int
 }
 
-// Output is what a Core wants to be done, each list in order. Commands come before
-// messages: a message may report what a command did.
+// Output is what a Core wants to be done, each list in order.
 type Output struct {
 	Commands []Command
 	Sends    []Send
@@ -114,7 +115,12 @@ func (c *Core) send(to Rank, m Message) {
 	if to == NoRank || c.dead[to] {
 		return
 	}
-	c.out.Sends = append(c.out.Sends, Send{To: to, Msg: m})
+	c.post(Send{To: to, Msg: m})
+}
+
+func (c *Core) post(s Send) {
+	s.After = len(c.out.Commands)
+	c.out.Sends = append(c.out.Sends, s)
 }
 
 func (c *Core) command(cmd Command) { c.out.Commands = append(c.out.Commands, cmd) }

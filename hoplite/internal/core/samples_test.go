@@ -75,7 +75,7 @@ func samples() []sample {
 		of("JobFailed", JobFailed{Code: Full, Stream: vStream}),
 		of("JobEnd", JobEnd{Stream: vStream}),
 		of("Lent", Lent{Slot: vSlot, Seq: vSeq, Off: vOff, Written: vFrom}),
-		of("Share", Share{Ref: vRef, Op: vOp, Off: vOff, Size: vSize, From: vData, Twice: true, Also: vFrom}),
+		of("Share", Share{Ref: vRef, Op: vOp, Off: vOff, Size: vSize, From: vData, Twice: true, Also: vFrom, Slot: vSlot, Seq: vSeq}),
 		of("Shared", Shared{Ref: vRef, Code: Gone}),
 	}
 }

@@ -39,11 +39,13 @@ type lease struct {
 	part   chunk
 }
 
-// A task is a chunk that this rank folds for another.
+// A task is a chunk that this rank folds for another. Tasks are done one by one, so that the owner of one hears of it
+// before the next begins.
 type task struct {
 	owner Rank
 	ref   uint64 // the owner's name for it
-	from  []Operand
+	fold  Command
+	copy  *object // gets the chunk, too; nil if none does
 }
 
 // helpersOf returns the ranks that may fold chunks of the target: those of inputs that are nothing but a source
@@ -91,8 +93,8 @@ func (c *Core) share(j *reductionNode, limit int64) {
 			c.lent[ref] = &lease{j, j.out, to, p}
 			j.out.serve.leases++
 			m := Share{Ref: ref, Op: j.op, Off: j.out.mem.off + p.at, Size: p.n}
-			if also, twice := c.also(j, p.at); twice {
-				m.Also, m.Twice = also.Off, true
+			if also, out := c.also(j, p.at); out != nil {
+				m.Also, m.Twice, m.Slot, m.Seq = also.Off, true, out.slot, out.seq
 			}
 			for _, o := range c.operands(j, p.at) {
 				m.From = binary.LittleEndian.AppendUint32(m.From, uint32(o.Rank))
@@ -125,34 +127,64 @@ func (c *Core) leases(j *reductionNode, to Rank) int {
 
 // onShare folds a chunk for another rank.
 func (c *Core) onShare(from Rank, m Share) {
-	t := task{owner: from, ref: m.Ref}
+	t := task{owner: from, ref: m.Ref, fold: Command{Op: OpFold, Peer: from, Off: m.Off, Len: m.Size, Fold: m.Op}}
 	can := c.near(from)
 	for b := m.From; len(b) >= operandSize; b = b[operandSize:] {
 		o := Operand{Rank(binary.LittleEndian.Uint32(b)), int64(binary.LittleEndian.Uint64(b[4:]))}
-		t.from = append(t.from, o)
+		t.fold.From = append(t.fold.From, o)
 		can = can && (o.Rank == c.cfg.Rank || c.near(o.Rank) && !c.dead[o.Rank])
 	}
 	if !can {
 		c.send(from, Shared{Ref: m.Ref, Code: Gone}.message())
 		return
 	}
+	if m.Twice && c.Expects(m.Slot, m.Seq) {
+		t.copy = c.slots[m.Slot]
+		t.copy.serve.leases++
+		t.fold.Twice, t.fold.Also = true, Operand{c.cfg.Rank, m.Also}
+	}
 	number := c.next()
 	c.tasks[number] = t
-	c.command(Command{
-		Op: OpFold, Peer: from, Off: m.Off, Len: m.Size, From: t.from, Fold: m.Op, Twice: m.Twice, Also: Operand{c.cfg.Rank, m.Also},
-	})
-	c.command(Command{Op: OpReport, Transfer: number})
+	c.todo = append(c.todo, number)
+	c.nextTask()
+}
+
+// nextTask begins the next task if none is under way.
+func (c *Core) nextTask() {
+	for c.doing == 0 && len(c.todo) > 0 {
+		number := c.todo[0]
+		c.todo = c.todo[1:]
+		if t, ok := c.tasks[number]; ok {
+			c.doing = number
+			c.command(t.fold)
+			c.command(Command{Op: OpReport, Transfer: number})
+		}
+	}
+}
+
+// endTask forgets a task, and tells its owner how it has ended.
+func (c *Core) endTask(number uint64, code Code) {
+	t := c.tasks[number]
+	delete(c.tasks, number)
+	c.send(t.owner, Shared{Ref: t.ref, Code: code}.message())
+	if t.copy != nil {
+		t.copy.serve.leases--
+		c.freeIdle(t.copy)
+	}
+	if c.doing == number {
+		c.doing = 0
+		c.nextTask()
+	}
 }
 
 // operandSize is how many bytes of Share.From an operand takes.
 const operandSize = 12
 
-// hasShared tells the owner of a chunk that it is folded, and reports whether number is that of such a fold.
+// hasShared ends a task that is done, and reports whether number is that of one.
 func (c *Core) hasShared(number uint64) bool {
-	t, ok := c.tasks[number]
+	_, ok := c.tasks[number]
 	if ok {
-		delete(c.tasks, number)
-		c.send(t.owner, Shared{Ref: t.ref}.message())
+		c.endTask(number, OK)
 	}
 	return ok
 }
@@ -195,9 +227,8 @@ func (c *Core) sharesAfter(d Rank) {
 	}
 	for _, number := range sortedKeys(c.tasks) {
 		t := c.tasks[number]
-		if t.owner == d || slices.ContainsFunc(t.from, func(o Operand) bool { return o.Rank == d }) {
-			delete(c.tasks, number)
-			c.send(t.owner, Shared{Ref: t.ref, Code: Gone}.message())
+		if t.owner == d || slices.ContainsFunc(t.fold.From, func(o Operand) bool { return o.Rank == d }) {
+			c.endTask(number, Gone)
 		}
 	}
 }

@@ -109,12 +109,15 @@ func (s *sharing) chunkOf(f sharedFold) int64 {
 	return (f.cmd.Off - s.cores[0].objects["sum"].mem.off) / shareChunk
 }
 
-// chunks are those that a rank folds.
+// chunks are those that a rank folds, or is to fold when they are folded.
 func (s *sharing) chunks(at Rank) (list []int64) {
 	for _, f := range s.folds {
 		if f.at == at {
 			list = append(list, s.chunkOf(f))
 		}
+	}
+	for _, number := range s.cores[at].todo {
+		list = append(list, s.chunkOf(sharedFold{cmd: s.cores[at].tasks[number].fold}))
 	}
 	return list
 }
@@ -138,12 +141,12 @@ func TestShares(t *testing.T) {
 		at    Rank
 		chunk int64
 		ready int64
-	}{{1, 1, 0}, {0, 0, 2}, {1, 3, 2}, {1, 2, 4}, {0, 4, 5}, {1, 5, 6}, {1, 8, 6}, {0, 7, 6}} {
+	}{{1, 1, 0}, {0, 0, 2}, {1, 2, 3}, {1, 3, 4}, {0, 4, 5}, {1, 5, 6}, {0, 7, 6}, {1, 6, 8}} {
 		if s.report(step.at, step.chunk); target.ready() != step.ready*shareChunk {
 			t.Errorf("%d bytes are ready after chunk %d, want %d", target.ready(), step.chunk, step.ready*shareChunk)
 		}
 	}
-	if s.report(1, 6); target.ready() != shareSize || target.state != complete {
+	if s.report(1, 8); target.ready() != shareSize || target.state != complete {
 		t.Errorf("%d bytes are ready at the end, want all", target.ready())
 	}
 	for _, call := range []CallID{2, 3} {
@@ -265,5 +268,37 @@ func TestWhoShares(t *testing.T) {
 		if got := c.helpersOf(r, ins); !slices.Equal(got, k.want) {
 			t.Errorf("share %v, near %v: ranks %v fold chunks, want %v", k.share, k.near, got, k.want)
 		}
+	}
+}
+
+// Goal: who is asked to fold hears of it before the caller folds itself, and the caller hears of a chunk before the next
+// one is folded.
+func TestAskedBeforeFolds(t *testing.T) {
+	s := newSharing(t, MutantNone, allNear)
+	order := func(at Rank) (folds, after []int) {
+		var out Output
+		s.cores[at].Drain(&out)
+		for i, cmd := range out.Commands {
+			if cmd.Op == OpFold {
+				folds = append(folds, i)
+			}
+		}
+		for _, snd := range out.Sends {
+			if k := snd.Msg.Kind(); k == KindShare || k == KindShared {
+				after = append(after, snd.After)
+			}
+		}
+		return folds, after
+	}
+	own, other := s.folds[0].number, s.folds[1].number
+	s.cores[1].Sent(other)
+	if folds, after := order(1); !slices.Equal(folds, []int{0}) || !slices.Equal(after, []int{0}) {
+		t.Errorf("commands %v are folds, messages go out after %v of them, want one fold behind the message", folds, after)
+	}
+	refs := sortedKeys(s.cores[0].lent)
+	s.cores[0].Receive(1, Shared{Ref: refs[0]}.message())
+	s.cores[0].Sent(own)
+	if folds, after := order(0); len(folds) != 1 || len(after) != 1 || after[0] > folds[0] {
+		t.Errorf("commands %v are folds, messages go out after %v of them, want one fold behind the message", folds, after)
 	}
 }
