@@ -14,7 +14,7 @@ import (
 // addObject adds the flags of operations with objects, which chooseObject checks.
 func addObject(f *pflag.FlagSet, c *object.StoreOptions) {
 	f.DurationVar(&c.Interval, "interval", 0, "objects: ranks join one after the other, this `DURATION` apart, and\nput what they have when they do; times begin when the last does")
-	f.StringSliceVar(&c.Static, "static", nil, "objects: also measure the operation of package collectives, as a\nrow for each algorithm of a `LIST`, in whole vectors")
+	f.StringSliceVar(&c.Static, "static", nil, "objects: also measure the operation of package collectives, as a\nrow for each algorithm of a `LIST`, in whole vectors\nthat are written before each operation, as objects are put")
 	f.String("chunk", "", "objects: the store moves them in pieces of `BYTES` (default 256KiB)")
 	f.IntVar(&c.Window, "window", 0, "objects: `PIECES` of a transfer that are under way (default 2)")
 	f.String("inline", "", "objects of at most `BYTES` are kept in the directory (default 64KiB)")

@@ -10,7 +10,8 @@ import (
 )
 
 // staticWay does the same as the store by a collective operation, whose schedule is set
-// before it begins: on whole vectors, as MPI's libraries do it, or as the library chooses.
+// before it begins: on whole vectors, as MPI's libraries do it, or as the library chooses. Its inputs are
+// written before each operation, as objects are put.
 func (b *bench) staticWay(ctx context.Context, algorithm string, count int) (objectWay, error) {
 	what, _ := b.Kind.Collective()
 	types := collective.Dtypes()
@@ -28,11 +29,13 @@ func (b *bench) staticWay(ctx context.Context, algorithm string, count int) (obj
 		return objectWay{}, err
 	}
 	number := 0
-	nothing := func(context.Context) error { return nil }
 	return objectWay{
 		impl: report.ImplStatic, algorithm: algorithm, timed: b.Kind.timed(int(b.P.Rank())), arrives: b.Options.Arrive,
-		fill:   func(n int) { number = n; k.Own.Fill(n) },
-		before: nothing, once: k.Once, after: nothing,
+		fill: func(n int) { number = n },
+		// The store reads objects that were put just before, and that are not left in caches by an earlier operation.
+		before:  func(context.Context) error { k.Own.Fill(number); return nil },
+		once:    k.Once,
+		after:   func(context.Context) error { return nil },
 		check:   func() error { return k.Own.Check(number) },
 		release: k.Release,
 	}, nil
