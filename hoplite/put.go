@@ -72,10 +72,15 @@ func (s *Store) run(ctx context.Context, name, id string, c *openCall) (core.Cal
 	if err := ctx.Err(); err != nil {
 		return core.CallResult{}, &Error{Call: name, ID: id, Err: err}
 	}
+	// The caller will wait: the loop, which an answer wakes, leaves the turns to it from the start.
+	first := s.front.CompareAndSwap(nil, c)
 	if err := s.inbox.put(submission{what: begin, call: c}); err != nil {
+		if first {
+			s.leave()
+		}
 		return core.CallResult{}, &Error{Call: name, ID: id, Err: err}
 	}
-	s.help()
+	s.helpBut(c)
 	waits, canceled := ctx, false
 	for {
 		e, err := s.next(waits, c)

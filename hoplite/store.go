@@ -152,7 +152,7 @@ func (s *Store) mayWork() bool {
 // goroutine to another, and two of them do not contend for one core. The others wait
 // until they are told.
 func (s *Store) await(ctx context.Context, c *openCall) (callEvent, error) {
-	if !s.front.CompareAndSwap(nil, c) {
+	if s.front.Load() != c && !s.front.CompareAndSwap(nil, c) {
 		select {
 		case e := <-c.events:
 			return e, nil
@@ -160,13 +160,7 @@ func (s *Store) await(ctx context.Context, c *openCall) (callEvent, error) {
 			return callEvent{}, ctx.Err()
 		}
 	}
-	defer func() {
-		s.front.Store(nil)
-		select {
-		case s.back <- struct{}{}:
-		default:
-		}
-	}()
+	defer s.leave()
 	for {
 		select {
 		case e := <-c.events:
@@ -183,6 +177,15 @@ func (s *Store) await(ctx context.Context, c *openCall) (callEvent, error) {
 		if err != nil && ctx.Err() != nil {
 			return callEvent{}, ctx.Err()
 		}
+	}
+}
+
+// leave lets the loop do turns again.
+func (s *Store) leave() {
+	s.front.Store(nil)
+	select {
+	case s.back <- struct{}{}:
+	default:
 	}
 }
 
@@ -232,12 +235,15 @@ func (s *Store) turn() bool {
 // help does a turn if no other goroutine does one, and otherwise makes the loop do one. The
 // loop does the work that is left when help has returned. A caller that does turns, and sleeps,
 // is woken if the turn had an event for it.
-func (s *Store) help() {
+func (s *Store) help() { s.helpBut(nil) }
+
+// helpBut is help by a caller that is about to look at its own events.
+func (s *Store) helpBut(own *openCall) {
 	if s.mu.TryLock() {
 		s.turn()
 		left := s.inbox.waiting() || len(s.sent) > 0 || s.phase == gone || s.broken != nil
 		s.mu.Unlock()
-		if c := s.front.Load(); !left && (c == nil || len(c.events) == 0) {
+		if c := s.front.Load(); !left && (c == nil || c == own || len(c.events) == 0) {
 			return
 		}
 	}

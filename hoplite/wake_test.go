@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 )
 
 // Goal: a caller that waits, and does turns meanwhile, is woken by the call of another goroutine
@@ -93,4 +94,43 @@ func wakeEachOther(t *testing.T, ranks, size int, wait func(ctx context.Context,
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// Goal: a caller does the turns of its call from the start, so that the loop, which an answer wakes, leaves them to it;
+// and it wakes the loop for none of them.
+func TestCallerDoesTurnsFromTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		err := gaspi.Local(t.Context(), 1, gaspi.Config{Spin: -1, Yield: -1}, func(ctx context.Context, p *gaspi.Proc) error {
+			s, err := Open(ctx, p.World(), Config{Capacity: 1 << 20})
+			if err != nil {
+				return err
+			}
+			var c *openCall
+			c = newCall(func(k *core.Core, id core.CallID) {
+				if s.front.Load() != c {
+					t.Error("a call begins in a turn that its caller may not do")
+				}
+				k.Get(id, "x")
+			})
+			if err := Put(ctx, s, "x", []byte{1}); err != nil {
+				return err
+			}
+			synctest.Wait() // the loop sleeps
+			res, err := s.run(ctx, "get", "x", c)
+			if err != nil {
+				return err
+			}
+			if s.seg.Peek(s.lay.doorbell()) != 0 {
+				t.Error("a caller has woken the loop, and had the result itself")
+			}
+			if s.front.Load() != nil {
+				t.Error("a call that has ended does turns")
+			}
+			s.letGo(res.Ref)
+			return s.Close(ctx)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }
