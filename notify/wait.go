@@ -149,18 +149,12 @@ func (b *Array) WaitFunc(ctx context.Context, look func() bool, stop func() erro
 	if b.closed() {
 		return base.ErrClosed
 	}
-	if look() { // most waits end here
-		return nil
-	}
-	return b.waitFunc(ctx, look, stop, spent)
-}
-
-// waitFunc is WaitFunc after the first look.
-func (b *Array) waitFunc(ctx context.Context, look func() bool, stop func() error, spent *atomic.Int64) error {
-	for looks := b.wait.looks(); looks > 1; looks-- {
-		cpu.Relax()
-		if look() {
+	for looks := b.wait.looks(); ; cpu.Relax() {
+		if look() { // most waits end here
 			return nil
+		}
+		if looks--; looks == 0 {
+			break
 		}
 	}
 	_, err := waitOn(ctx, b, predicateFunc(look), stop, spent)
@@ -176,7 +170,7 @@ func (b *Array) SleepFunc(ctx context.Context, look func() bool, stop func() err
 	if look() {
 		return nil
 	}
-	start := time.Now()
+	start := now()
 	b.poll()
 	if ctx.Done() != nil {
 		cancel := context.AfterFunc(ctx, func() { b.alarms.ring(b) })
@@ -184,7 +178,7 @@ func (b *Array) SleepFunc(ctx context.Context, look func() bool, stop func() err
 	}
 	_, err := sleep(ctx, b, predicateFunc(look), stop, start)
 	if spent != nil {
-		spent.Add(int64(time.Since(start)))
+		spent.Add(int64(now() - start))
 	}
 	return err
 }
@@ -206,16 +200,16 @@ func waitOn[S predicate](ctx context.Context, b *Array, s S, stop func() error, 
 		b.poll() // a caller that only looks, again and again, may be the only one who makes progress
 		return last(b, s, err)
 	}
-	start := time.Now()
+	start := now()
 	id, err := waitSlow(ctx, b, s, stop, start)
 	if spent != nil {
-		spent.Add(int64(time.Since(start)))
+		spent.Add(int64(now() - start))
 	}
 	return id, err
 }
 
-func waitSlow[S predicate](ctx context.Context, b *Array, s S, stop func() error, start time.Time) (ID, error) {
-	for since, moving := start, true; moving; since = time.Now() {
+func waitSlow[S predicate](ctx context.Context, b *Array, s S, stop func() error, start time.Duration) (ID, error) {
+	for since, moving := start, true; moving; since = now() {
 		var n polls
 		if id, ok := spin(b, s, since, &n); ok {
 			return id, nil
@@ -229,7 +223,7 @@ func waitSlow[S predicate](ctx context.Context, b *Array, s S, stop func() error
 		if err := b.ended(ctx, stop); err != nil {
 			return last(b, s, err)
 		}
-		moving = moving && since.Sub(start) < movingMost
+		moving = moving && since-start < movingMost
 	}
 	if ctx.Done() != nil {
 		b.alarms.begin(ctx, b)
@@ -237,6 +231,12 @@ func waitSlow[S predicate](ctx context.Context, b *Array, s S, stop func() error
 	}
 	return sleep(ctx, b, s, stop, start)
 }
+
+// began is when the process began. now is the time since then, which takes one look at a clock of the system where
+// time.Now takes two.
+var began = time.Now()
+
+func now() time.Duration { return time.Since(began) }
 
 // movingMost bounds how long a wait puts off its sleep because it makes progress: Lasting is told
 // only of waits that sleep.
@@ -270,8 +270,8 @@ func (n *polls) poll(w *WaitPolicy) {
 }
 
 // spin looks until WaitPolicy.Spin after since.
-func spin[S predicate](b *Array, s S, since time.Time, n *polls) (ID, bool) {
-	for b.wait.Spin > 0 && time.Since(since) < b.wait.Spin {
+func spin[S predicate](b *Array, s S, since time.Duration, n *polls) (ID, bool) {
+	for b.wait.Spin > 0 && now()-since < b.wait.Spin {
 		n.poll(b.wait)
 		for range b.wait.chunk() {
 			if id, ok := s.holds(b); ok {
@@ -285,7 +285,7 @@ func spin[S predicate](b *Array, s S, since time.Time, n *polls) (ID, bool) {
 
 // yield looks and lets others run in turn, until WaitPolicy.Yield after the spin.
 // It yields at least once, so that others run even where waits should not yield.
-func yield[S predicate](b *Array, s S, since time.Time, n *polls) (ID, bool) {
+func yield[S predicate](b *Array, s S, since time.Duration, n *polls) (ID, bool) {
 	until := b.wait.Spin + b.wait.Yield
 	for turn := 1; ; turn++ {
 		b.wait.YieldOnce()
@@ -296,7 +296,7 @@ func yield[S predicate](b *Array, s S, since time.Time, n *polls) (ID, bool) {
 		if id, ok := s.holds(b); ok {
 			return id, true
 		}
-		if until <= 0 || turn%clockEvery == 0 && time.Since(since) >= until {
+		if until <= 0 || turn%clockEvery == 0 && now()-since >= until {
 			return 0, false
 		}
 	}
@@ -322,7 +322,7 @@ func (b *Array) poll() {
 // word changes. A value may appear without a wake-up, because hardware wrote it
 // or the poster died between its two steps: parkers therefore return now and
 // then by themselves.
-func sleep[S predicate](ctx context.Context, b *Array, s S, stop func() error, start time.Time) (ID, error) {
+func sleep[S predicate](ctx context.Context, b *Array, s S, stop func() error, start time.Duration) (ID, error) {
 	lasts := lasting{told: b.wait.Lasting == nil}
 	defer lasts.end()
 	for {
@@ -341,9 +341,9 @@ func sleep[S predicate](ctx context.Context, b *Array, s S, stop func() error, s
 		if id, ok := s.holds(b); ok {
 			return id, nil
 		}
-		if !lasts.told && time.Since(start) >= LastsAfter {
+		if took := now() - start; !lasts.told && took >= LastsAfter {
 			want, _ := any(s).(Condition)
-			lasts.told, lasts.ended = true, b.wait.Lasting(b, want, start)
+			lasts.told, lasts.ended = true, b.wait.Lasting(b, want, time.Now().Add(-took))
 		}
 	}
 }

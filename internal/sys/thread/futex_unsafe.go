@@ -31,6 +31,3 @@ func FutexWake(word *atomic.Uint32) {
 	const everybody = 1<<31 - 1
 	_, _, _ = syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, everybody, 0, 0, 0)
 }
-
-// Yield lets another thread of this core run. It does not tell the Go scheduler.
-func Yield() { _, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
