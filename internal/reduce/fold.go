@@ -31,8 +31,8 @@ const (
 	foldPiecesFrom = 512 << 10
 )
 
-// smallestFold is the number of bytes from which a foldFunc is used.
-const smallestFold = 64
+// SmallestFold is the number of bytes from which a foldFunc is used. A Fold of less is as many calls of a Kernel.
+const SmallestFold = 64
 
 // FoldOf returns the fold of op for elements of type T. The error says why there
 // is none.
@@ -76,7 +76,7 @@ func uncheckedFold(l simd.Level, k kind, op Op) Fold {
 // foldRange folds the bytes from one offset to another.
 func foldRange(pair Kernel, four foldFunc, dst []byte, sources [][]byte, from, to int) {
 	d, left := dst[from:to], sources[0][from:to]
-	if to-from < smallestFold {
+	if to-from < SmallestFold {
 		four = nil
 	}
 	for next := 1; next < len(sources); {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -189,6 +190,9 @@ func (c *compiler) fold(in *instruction, s *schedule.Step) error {
 	dst, src := x.sides(w)
 	w.aim(dst, src)
 	if w.ask(s, c.m.Me, dst[0].n); w.ahead || len(dst) > 1 || len(src) > 2 {
+		if len(dst) == 1 && dst[0].n < reduce.SmallestFold {
+			in.arity = few
+		}
 		return nil
 	}
 	in.at, in.arity = w.at, single

@@ -189,6 +189,7 @@ const (
 	many   arity = iota // as many as a work says
 	pair                // of two into one, by the first of parts, which is the destination
 	single              // a copy, likewise
+	few                 // of three or more into one, as a work says, of fewer bytes than reduce.SmallestFold
 )
 
 // A work is what a combine of many, an encode or a decode does.
@@ -204,7 +205,7 @@ type work struct {
 
 // destinations returns where a combine goes to.
 func (x *Executable) destinations(in *instruction) []operand {
-	if in.arity != many {
+	if in.arity == pair || in.arity == single {
 		return x.parts[in.at:][:1]
 	}
 	dst, _ := x.sides(&x.works[in.at])

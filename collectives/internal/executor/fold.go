@@ -29,6 +29,10 @@ func (f *folder) fold(e *Execution, in *instruction) {
 		all := e.of.parts[in.at:][:2]
 		segment.Copy(e.bytes(&all[0]), e.bytes(&all[1]))
 		return
+	case few:
+		w := &e.of.works[in.at]
+		f.foldFew(e, e.of.parts[w.at:][:1+w.srcs])
+		return
 	}
 	w := &e.of.works[in.at]
 	dst, src := e.of.sides(w)
@@ -43,6 +47,18 @@ func (f *folder) fold(e *Execution, in *instruction) {
 			f.foldPart(e, w, at, min(e.of.block, n-at))
 		}
 	}
+}
+
+// foldFew folds all but the first of some operands into it, two at a time, which for few bytes costs less than to
+// make slices of all sources. Until the last pair the result is kept apart from the first, which may be any of them.
+func (f *folder) foldFew(e *Execution, all []operand) {
+	out, acc := e.bytes(&all[0]), e.bytes(&all[1])
+	sum, last := f.temporary(len(out)), len(all)-1
+	for i := 2; i < last; i++ {
+		e.kernel(sum, acc, e.bytes(&all[i]))
+		acc = sum
+	}
+	e.kernel(out, acc, e.bytes(&all[last]))
 }
 
 // foldPart folds n bytes from byte at of the operands.
