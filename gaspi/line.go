@@ -3,6 +3,7 @@ package gaspi
 import (
 	"fmt"
 
+	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
 
@@ -33,7 +34,10 @@ func (q *Queue) WriteNotifyLine(dst Remote, src Span, n Notification) error {
 	}
 	begun := q.timeline.BeginMove(src.Len())
 	w.PutLine(dst.Offset, src, n.ID, n.Value)
-	q.released(w, begun, dst, src, n)
+	q.released(w, dst.Rank, src.Len())
+	if q.timeline != nil {
+		q.recordPost(trace.WriteNotify, begun, dst, dst.Segment, n, src.Len())
+	}
 	return nil
 }
 

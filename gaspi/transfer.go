@@ -69,7 +69,10 @@ func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 	if !q.plain {
 		begun := q.timeline.BeginMove(src.Len())
 		w.PutRelease(dst.Offset, src, n.ID, n.Value)
-		q.released(w, begun, dst, src, n)
+		q.released(w, dst.Rank, src.Len())
+		if q.timeline != nil {
+			q.recordPost(trace.WriteNotify, begun, dst, dst.Segment, n, src.Len())
+		}
 		return nil
 	}
 	w.PutRelease(dst.Offset, src, n.ID, n.Value)
@@ -78,15 +81,14 @@ func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 	return nil
 }
 
-// released is the end of a write with a notification on a queue that is not plain.
-func (q *Queue) released(w *transport.Window, begun int64, dst Remote, src Span, n Notification) {
-	if moved := &q.counts.made(dst.Rank).writes; q.traffic.Serialized() && w.Fenced() {
-		moved.AddSerialized(src.Len())
+// released counts a write with a notification on a queue that is not plain, and wakes those who sleep there.
+func (q *Queue) released(w *transport.Window, to Rank, bytes uint64) {
+	if moved := &q.counts.made(to).writes; q.traffic.Serialized() && w.Fenced() {
+		moved.AddSerialized(bytes)
 	} else {
-		moved.Add(src.Len())
+		moved.Add(bytes)
 	}
 	w.WakeSleepers()
-	q.recordPost(trace.WriteNotify, begun, dst, dst.Segment, n, src.Len())
 }
 
 // writeNotifySlow is WriteNotify for another segment than the last, for peers

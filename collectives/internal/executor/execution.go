@@ -116,18 +116,20 @@ func (e *Execution) Advance(ctx context.Context) (moved, ended bool, err error) 
 // blocks or returns; if it blocks, it does so at the end until sources are free too. It leaves in next
 // where it has come to, also when a function of the program panics.
 func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
-	m, code := e.member, e.of.lanes[lane]
+	m, code, from := e.member, e.of.lanes[lane], at
 	e.beginStretch(block)
-	from := at
 	for ; at < len(code); at++ {
 		in, first := &code[at], at
 		var err error
 		switch in.kind {
 		case schedule.Put, schedule.Signal:
-			if in.joint && !in.coded && !in.line {
-				err = m.Queue.WriteNotifyIn(e.target(in), e.source(in), e.of.board, e.notification(in))
-			} else {
+			switch {
+			case !in.joint || in.coded:
 				err = e.put(in)
+			case in.line:
+				err = m.Queue.WriteNotifyLine(e.target(in), e.source(in), e.notification(in))
+			default:
+				err = m.Queue.WriteNotifyIn(e.target(in), e.source(in), e.of.board, e.notification(in))
 			}
 			if err != nil {
 				err = e.insist(ctx, in, err)
