@@ -3,5 +3,5 @@
 package thread
 
 // Yield lets another thread of this core run. It does not tell the Go scheduler. It calls the system itself: the
-// processor predicts no return after a switch between processes, so each function that lies between costs 10 ns or more.
+// processor predicts no return after a switch between processes, and each function that lies between has one.
 func Yield()
