@@ -22,12 +22,9 @@ func allGatherFlip(b *schedule.Builder, c *schedule.Call) {
 		deliverApart(b, hold.At(mod(me+d, p), place[me], own.Len), own, data+me)
 	}
 	b.Copy(b.Out(me, block[me].Off, own.Len), own)
-	for d := 1; d < p; d++ {
-		r := mod(me+d, p)
-		from := hold.At(me, place[r], block[r].Len)
-		b.AwaitApart(r, data+r, from)
-		b.Copy(b.Out(me, block[r].Off, block[r].Len), from)
-	}
+	unpack(b, p, data, func(r int) (to, from schedule.Region) {
+		return b.Out(me, block[r].Off, block[r].Len), hold.At(me, place[r], block[r].Len)
+	})
 }
 
 // apart is where blocks begin if each has cache lines of its own, and the end of all.

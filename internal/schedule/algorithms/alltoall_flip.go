@@ -27,13 +27,10 @@ func allToAllFlip(b *schedule.Builder, c *schedule.Call) {
 	if c.InPlace {
 		b.Flush()
 	}
-	for d := 1; d < p; d++ {
-		r := mod(me+d, p)
-		to := arrival(b, c, me, r)
-		from := hold.At(me, cells.at(me)[r], to.Len)
-		b.AwaitApart(r, data+r, from)
-		b.Copy(to, from)
-	}
+	unpack(b, p, data, func(r int) (to, from schedule.Region) {
+		to = arrival(b, c, me, r)
+		return to, hold.At(me, cells.at(me)[r], to.Len)
+	})
 }
 
 // cells are where the blocks of others arrive at each rank, in memory as long as the longest.
