@@ -37,13 +37,14 @@ func (b *Array) PollLine(line []byte, v Value) bool {
 	if word == nil || b.closed() {
 		return false
 	}
-	for looks := b.wait.looks(); looks > 0; looks-- {
+	for looks := b.wait.lineLooks(); ; cpu.Relax() {
 		if word.Load() == uint32(v) {
 			return true
 		}
-		cpu.Relax()
+		if looks--; looks == 0 {
+			return false
+		}
 	}
-	return false
 }
 
 // lineValue returns where the value of a line lies, nil if it could not be stored in one step.

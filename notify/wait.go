@@ -25,6 +25,8 @@ type WaitPolicy struct {
 	// core. Zero where the ranks of this host outnumber its cores: there a
 	// spinner only keeps away the rank that it waits for.
 	Spin time.Duration
+	// Looks is how often a waiter that does not spin looks before it yields for the first time, once if it is 0.
+	Looks int
 	// Yield is how long, after that, a waiter looks and lets others run in turn.
 	// It should be about the cost of a sleep and a wake-up, and is what makes
 	// oversubscribed ranks fast.
@@ -58,8 +60,19 @@ const LastsAfter = 200 * time.Millisecond
 
 // looks is how often a waiter looks before it does anything else.
 func (w *WaitPolicy) looks() int {
-	if w.Spin > 0 && !w.PollFirst {
+	switch {
+	case w.PollFirst:
+		return 1
+	case w.Spin > 0:
 		return firstLooks
+	}
+	return max(1, w.Looks)
+}
+
+// lineLooks is looks of a line, behind which a waiter waits for the notification.
+func (w *WaitPolicy) lineLooks() int {
+	if w.Spin > 0 {
+		return w.looks()
 	}
 	return 1
 }
@@ -124,22 +137,30 @@ func (b *Array) Soon(w Condition) (ID, bool) {
 
 // soon is the first looks of a wait.
 func (b *Array) soon(w Condition) (ID, bool) {
-	looks := b.wait.looks()
 	if w.count() == 1 {
-		for word := &b.words[w.first()]; looks > 0; looks-- {
-			if w.accepts(word.Load()) {
-				return ID(w.first()), true
-			}
-			cpu.Relax()
-		}
+		return ID(w.first()), b.soonOne(w)
 	}
-	for ; looks > 0; looks-- {
+	for looks := b.wait.looks(); ; cpu.Relax() {
 		if id, ok := b.testMany(w); ok {
 			return id, true
 		}
-		cpu.Relax()
+		if looks--; looks == 0 {
+			return 0, false
+		}
 	}
-	return 0, false
+}
+
+// soonOne is soon of a condition of one notification.
+func (b *Array) soonOne(w Condition) bool {
+	word := &b.words[w.first()]
+	for looks := b.wait.looks(); ; cpu.Relax() {
+		if w.accepts(word.Load()) {
+			return true
+		}
+		if looks--; looks == 0 {
+			return false
+		}
+	}
 }
 
 // WaitFunc is Wait for anything that notifications of the array say: it blocks

@@ -32,6 +32,15 @@ func TestTimesOfWaits(t *testing.T) {
 	}
 }
 
+// TestLooksOfTwoRanksOfACore has local ranks, their cores, and those that this rank is bound to.
+func TestLooksOfTwoRanksOfACore(t *testing.T) {
+	for _, c := range [][4]int{{4, 2, 1, twoLooks}, {8, 4, 1, twoLooks}, {4, 2, 2, 1}, {3, 2, 1, 1}, {6, 2, 1, 1}, {2, 1, 1, 1}, {2, 2, 1, 1}} {
+		if n := looks(c[0], c[1], c[2]); n != c[3] {
+			t.Errorf("%d ranks on %d cores, bound to %d: %d looks, want %d", c[0], c[1], c[2], n, c[3])
+		}
+	}
+}
+
 // A fakePolled is a transport that moved something in one poll of two.
 type fakePolled struct{ polls, parks int }
 
