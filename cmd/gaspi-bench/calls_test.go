@@ -1,8 +1,11 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 )
 
 // TestFirstCalls wants rows of first and second calls of each operation, with the processor time of a rank.
@@ -22,6 +25,28 @@ func TestFirstCalls(t *testing.T) {
 				t.Errorf("rows %s, want %s", got, want)
 			}
 		})
+	}
+}
+
+// TestStartup wants the rows of the start of a job, a time of each, in order.
+func TestStartup(t *testing.T) {
+	for _, transport := range []string{"shm", "tcp"} {
+		file := filepath.Join(t.TempDir(), "rows.json")
+		if stdout, stderr, code := gaspiBench(t, "startup", "-n", "3", "--transport", transport, "--json", file); code != 0 || stderr != "" {
+			t.Fatalf("%s: exit code %d\n%s%s", transport, code, stdout, stderr)
+		}
+		rows, err := report.ReadRows(file)
+		if err != nil || len(rows) != 3 || rows[0].Op != "init" || rows[1].Op != "first-barrier" || rows[2].Op != "started" {
+			t.Fatalf("%s: rows %+v, %v", transport, rows, err)
+		}
+		if sum := rows[0].P50US + rows[1].P50US - rows[2].P50US; sum < -1 || sum > 1 {
+			t.Errorf("%s: %+v", transport, rows)
+		}
+		for _, r := range rows {
+			if r.N != 3 || r.Transport != transport || r.Iters != 1 || r.P50US <= 0 {
+				t.Errorf("%s: %+v", transport, r)
+			}
+		}
 	}
 }
 

@@ -113,10 +113,15 @@ func flagsOf(op operation) *pflag.FlagSet {
 // flagsOfBatches are about workloads whose operations are timed many at a time.
 var flagsOfBatches = []string{"verify", "side", "plot", "osu"}
 
+// flagsOfRepeats are about what is done again and again in one job.
+var flagsOfRepeats = []string{"time", "peer-algorithm", "peer-best"}
+
 // takes reports whether a flag means anything to the operation.
 func (op operation) takes(flag string) bool {
 	switch {
 	case op.calls && slices.Contains(flagsOfBatches, flag):
+		return false
+	case op.start != nil && slices.Contains(flagsOfRepeats, flag):
 		return false
 	case flag == "verify" && op.object != object.None:
 		return true

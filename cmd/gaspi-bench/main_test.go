@@ -244,6 +244,9 @@ func TestBadInputIsOneSentence(t *testing.T) {
 		code int
 		want string
 	}{
+		{"goroutines that start", []string{"startup", "--transport", "loopback"}, exitUsage, "--transport loopback: startup measures the start of processes; use shm or tcp"},
+		{"a long start", []string{"startup", "--time", "1s"}, exitUsage, "--time: a job starts once; drop the flag"},
+		{"a limit of a start", []string{"startup", "--side", "limit"}, exitUsage, "--side: startup has no rows beside a limit and times each call; drop the flag"},
 		{"a limit of first calls", []string{"first-call", "--side", "limit"}, exitUsage, "--side: first-call has no rows beside a limit and times each call; drop the flag"},
 		{"no operation", nil, exitUsage, "no operation was given; choose one of latency, bandwidth, barrier, notify-rate, tune, predict, allreduce"},
 		{"unknown operation", []string{"latencie"}, exitUsage, `unknown operation "latencie": is it latency?; see gaspi-bench --help`},

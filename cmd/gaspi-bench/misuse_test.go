@@ -23,6 +23,7 @@ func TestMisuseUnderGaspiRun(t *testing.T) {
 		{"a root that there is not", 2, "broadcast --root 5", "--root 5: there are ranks 0 to 1"},
 		{"goroutines", 2, "barrier --transport loopback", "--transport loopback: it connects ranks of one process, and this job has several processes; use auto, shm or tcp; see gaspi-bench --help"},
 		{"a command that starts ranks", 2, "tune", "tune starts its own ranks; run it without gaspi-run; see gaspi-bench --help"},
+		{"the start of a job", 2, "startup", "startup starts the jobs that it measures; run it without gaspi-run; see gaspi-bench --help"},
 		{"a command of figures", 2, "report", "report starts its own ranks; run it without gaspi-run; see gaspi-bench report --help"},
 		{"an unknown operation", 4, "nope", `unknown operation "nope"; choose one of `},
 		{"help on nothing", 4, "help nope", `there is no help on "nope"; choose one of `},

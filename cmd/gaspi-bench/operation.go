@@ -13,6 +13,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/model"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/object"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/startup"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/transfer"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
@@ -26,6 +27,7 @@ type operation struct {
 	tune        bool // it is tune
 	calls       bool // it only calls the library, and needs no memory of its own
 	object      object.Pattern
+	start       *startup.Arrival // when this rank has joined the job; nil unless that is measured
 	// main is what each rank does instead of measuring workloads; nil for those.
 	main rankFunc
 }
@@ -106,6 +108,8 @@ func operations() []operation {
 	for _, op := range []measure.Benchmark{collective.FirstCall(), collective.Overlap()} {
 		all = append(all, operation{Benchmark: op, calls: true})
 	}
+	start := new(startup.Arrival)
+	all = append(all, operation{Benchmark: start.Benchmark(), calls: true, start: start})
 	for i, op := range object.Operations() {
 		all = append(all, operation{Benchmark: op, object: object.RoundTrip + object.Pattern(i)})
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/object"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/startup"
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
 	"github.com/gaspi-go/gaspi-go/internal/spelling"
 	"github.com/gaspi-go/gaspi-go/launcher"
@@ -149,6 +150,10 @@ func (o *options) check() error {
 		return errors.New("--emulate: a network needs at least 2 ranks; raise -n")
 	case o.measured.Side != "" && o.measured.Side != report.ImplGaspi && o.measured.Side != report.ImplLimit:
 		return fmt.Errorf("--side %q: expected %s or %s", o.measured.Side, report.ImplGaspi, report.ImplLimit)
+	case o.op.start != nil && o.transport == "loopback":
+		return errors.New("--transport loopback: startup measures the start of processes; use shm or tcp")
+	case o.op.start != nil && os.Getenv(envRank) != "" && startup.Starts():
+		return errors.New("startup starts the jobs that it measures; run it without gaspi-run")
 	case o.measured.Time <= 0:
 		return fmt.Errorf("--time %v: expected more than 0, such as 400ms or 5s", o.measured.Time)
 	}
@@ -176,6 +181,11 @@ func (o *options) checkOutput(f *pflag.FlagSet) error {
 	for _, name := range flagsOfBatches {
 		if o.op.calls && f.Changed(name) {
 			return fmt.Errorf("--%s: %s has no rows beside a limit and times each call; drop the flag", name, o.op.Name)
+		}
+	}
+	for _, name := range flagsOfRepeats {
+		if o.op.start != nil && f.Changed(name) {
+			return fmt.Errorf("--%s: a job starts once; drop the flag", name)
 		}
 	}
 	if o.forms.Plot != "" && o.op.Sizes == nil {

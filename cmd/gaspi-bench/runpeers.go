@@ -24,7 +24,7 @@ func runPeers(o *options, stdout, stderr *os.File) int {
 func (o *options) peerSpec() beside.Sides {
 	return beside.Sides{
 		Op: o.op.Name, Ranks: o.ranks, Sizes: o.sizes, Transport: o.peerTransport(), Provider: os.Getenv(envProvider), Bind: o.bind,
-		Rules: o.measured, Forms: o.forms, Call: o.collective, Peers: o.peers.Peers, Args: o.args,
+		Rules: o.measured, Forms: o.forms, Alone: o.op.calls, Call: o.collective, Peers: o.peers.Peers, Args: o.args,
 		Start: func(forms report.Forms, args []string, stdout, stderr *os.File) (launcher.Config, error) {
 			ours := *o
 			ours.forms, ours.args = forms, args

@@ -5,8 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -106,6 +108,12 @@ func besidePeers(t *testing.T, args ...string) (stdout string, lines []peerLine)
 	if code != 0 || stderr != "" {
 		t.Fatalf("gaspi-bench %v: exit code %d\n%s%s", args, code, stdout, stderr)
 	}
+	return stdout, readPeerLines(t, file)
+}
+
+// readPeerLines reads the JSON of a run beside peers.
+func readPeerLines(t *testing.T, file string) (lines []peerLine) {
+	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +127,7 @@ func besidePeers(t *testing.T, args ...string) (stdout string, lines []peerLine)
 		}
 		lines = append(lines, l)
 	}
-	return stdout, lines
+	return lines
 }
 
 // summaryOf are the rows as words, with figures only of the fake.
@@ -169,6 +177,38 @@ func TestBesideAPeer(t *testing.T) {
 	// Three in the first round, as two points end a run, and one in the second.
 	if runs := f.Lines(t, "launched"); len(runs) != 4 {
 		t.Errorf("%q: want 4 runs", runs)
+	}
+}
+
+// Goal: a round starts a job of each side, whose ranks know when that was.
+func TestStartupBesideAPeer(t *testing.T) {
+	f := fakeMPI(t, `*) echo "$GASPI_BENCH_BEGAN" >>began ;;`)
+	t.Chdir(f.Dir)
+	file := filepath.Join(f.Dir, "rows.json")
+	before := time.Now().UnixNano()
+	if stdout, stderr, code := gaspiBench(t, "startup", "--peer", "openmpi", "--repetitions", "2", "--json", file); code != 0 || stderr != "" {
+		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	const figures = " 10.00 20.00 30.00 20.00 **"
+	want := []string{
+		"init 0 gaspi **", "init 0 openmpi 9.8.7 " + figures, "first-barrier 0 gaspi **", "first-barrier 0 openmpi 9.8.7 " + figures,
+		"started 0 gaspi **", "started 0 openmpi 9.8.7 " + figures,
+		"comparison init 0", "comparison first-barrier 0", "comparison started 0",
+		"geomean init openmpi", "geomean init better", "geomean first-barrier openmpi", "geomean first-barrier better",
+		"geomean started openmpi", "geomean started better",
+	}
+	if d := cmp.Diff(want, summaryOf(readPeerLines(t, file))); d != "" {
+		t.Errorf("rows (-want +got):\n%s", d)
+	}
+	began := f.Lines(t, "began")
+	for i, text := range began {
+		ns, err := strconv.ParseInt(text, 10, 64)
+		if now := time.Now().UnixNano(); err != nil || ns < before || ns > now {
+			t.Errorf("point %d of a job that was begun at %q, want %d to %d", i, text, before, now)
+		}
+	}
+	if len(began) != 6 || began[0] != began[2] || began[2] == began[3] {
+		t.Errorf("two jobs of three points each were begun at %q", began)
 	}
 }
 

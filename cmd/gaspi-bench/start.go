@@ -16,6 +16,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/measure"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/object"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/startup"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 	"github.com/gaspi-go/gaspi-go/launcher"
@@ -69,7 +70,7 @@ func (o *options) job(stdout, stderr *os.File) (launcher.Config, error) {
 	cfg := launcher.Config{
 		Program: program, Args: o.args, Ranks: o.ranks, Output: launcher.OutputRaw,
 		Stdout: stdout, Stderr: stderr, Foreground: true,
-		Env:    []string{envCores + "=" + strconv.Itoa(len(cores))},
+		Env:    []string{envCores + "=" + strconv.Itoa(len(cores)), startup.Began()},
 		Notice: func(sentence string) { fmt.Fprintln(stderr, "gaspi-bench: "+sentence) },
 	}
 	if o.bind == "core" || o.bind == "auto" && o.ranks <= len(cores) && o.emulate == "" {
@@ -132,6 +133,11 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) (err error
 		return err
 	}
 	defer p.Close()
+	if o.op.start != nil {
+		if err := o.op.start.Join(ctx, p); err != nil {
+			return err
+		}
+	}
 	if err := o.suits(p.Size()); err != nil {
 		sayOnce(p, err, stderr)
 		return err

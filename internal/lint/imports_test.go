@@ -169,6 +169,7 @@ const benchTable = `
 	bytesize < collective, model;
 	collective < object, model;
 	transfer < model;
+	measure, peer, report < startup;   # which peers begin alike
 	peer, collective, measure, report, bytesize < beside;   # which adds rounds, and the ranks' own jobs
 
 	# Figures start the command, and read its rows; so does the comparison of two commits.

@@ -1,6 +1,7 @@
 package beside
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,9 +99,12 @@ func (c *comparison) bound() bool {
 	return c.Bind == "core" || c.Bind == "auto" && c.Ranks <= c.cores
 }
 
-// sides are what ranks of the runtime measure, in runs of their own as peers have.
+// sides are what ranks of the runtime measure, in runs of their own as peers have; "" is all that there is.
 func (c *comparison) sides() []string {
-	if c.Rules.Side != "" {
+	switch {
+	case c.Alone:
+		return []string{""}
+	case c.Rules.Side != "":
 		return []string{c.Rules.Side}
 	}
 	return []string{report.ImplGaspi, report.ImplLimit}
@@ -109,7 +113,7 @@ func (c *comparison) sides() []string {
 // measureOurs runs the ranks of the runtime once over all sizes. Rows that they wrote before
 // they failed count.
 func (c *comparison) measureOurs(ctx context.Context, side string, round int) error {
-	c.doing(round, side, "")
+	c.doing(round, cmp.Or(side, report.ImplGaspi), "")
 	dir, err := os.MkdirTemp("", "gaspi-bench-peers-")
 	if err != nil {
 		return err
@@ -121,7 +125,11 @@ func (c *comparison) measureOurs(ctx context.Context, side string, round int) er
 	}
 	defer nothing.Close()
 	forms := report.Forms{JSON: filepath.Join(dir, "rows.json")}
-	cfg, err := c.Start(forms, slices.Concat(c.Args, []string{"--json=" + forms.JSON, "--side=" + side}), nothing, c.stderr)
+	args := append(slices.Clone(c.Args), "--json="+forms.JSON)
+	if side != "" {
+		args = append(args, "--side="+side)
+	}
+	cfg, err := c.Start(forms, args, nothing, c.stderr)
 	if err != nil {
 		return err
 	}

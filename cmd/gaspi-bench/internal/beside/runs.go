@@ -139,6 +139,8 @@ func (c *comparison) newRun(p *peer.Peer, algorithm, congestion string) *peerRun
 // operations are the rows that the runtime has for a size.
 func (c *comparison) operations() []string {
 	switch {
+	case c.Op == peer.Startup:
+		return []string{peer.Init, peer.FirstBarrier, peer.Started}
 	case c.Op == "latency":
 		return []string{"latency", "delivery"}
 	case c.Op == "bandwidth" && c.Transport != "shm":

@@ -31,6 +31,7 @@ type Sides struct {
 	Bind      string // core, none or auto
 	Rules     measure.Rules
 	Forms     report.Forms
+	Alone     bool             // the runtime has no limit
 	Call      *collective.Spec // nil for an operation that is none of package collectives
 	Peers     Peers
 	Args      []string // of the ranks of the runtime

@@ -22,6 +22,8 @@ func mpiWays(operation string) []string {
 		return []string{"send-recv", "put"}
 	case "put":
 		return []string{"put"}
+	case Startup, Init, FirstBarrier, Started:
+		return []string{""}
 	}
 	return nil
 }

@@ -63,6 +63,7 @@ static double total_of(double mine)
 }
 
 #include "measure.h"
+#include "startup.h"
 
 // run reads a point, OPERATION:COUNT:WAY, and measures it.
 static void run(const char *text, int point, const struct task *task)
@@ -91,13 +92,18 @@ int main(int argc, char **argv)
 	enum { first = 8 };
 	if (argc <= first)
 		fail("usage: mpibench DTYPE OP ROOT MOST MICROSECONDS VERIFY YIELD POINT...");
+	note_startup(argv + first);
 	struct task task = {.root = atoi(argv[3]), .most = atoi(argv[4]), .yield = atoi(argv[7])};
 	find_dtype(&task, argv[1]);
 	find_op(&task, argv[2]);
 	budget = atof(argv[5]) * 1e3;
 	verify = atoi(argv[6]);
-	for (int i = first; i < argc; i++)
-		run(argv[i], i - first, &task);
+	for (int i = first; i < argc; i++) {
+		if (is_startup(argv[i]))
+			tell_startup(argv[i], i - first);
+		else
+			run(argv[i], i - first, &task);
+	}
 	if (rank == 0) {
 		printf("done\n");
 		fflush(stdout);

@@ -76,6 +76,7 @@ func (a *attempt) run(ctx context.Context, p *Peer) error {
 	}
 	defer out.Close()
 	cmd.Stdout = in
+	cmd.Env = append(cmd.Env, Began(time.Now()))
 	err = cmd.Start()
 	in.Close()
 	if err != nil {
