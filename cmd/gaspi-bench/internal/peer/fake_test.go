@@ -117,6 +117,19 @@ func TestRunIsCancelled(t *testing.T) {
 	}
 }
 
+// Goal: a program that ends together with the context has not failed. Of the two ends, any may be seen first,
+// so it is tried often.
+func TestRunIsCancelledAsTheProgramEnds(t *testing.T) {
+	p := openFake(t, peertest.New(t, "begin; exit 1"))
+	for try := range 40 {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := p.Run(ctx, job(generous, "a"), func(int) { cancel() }, func(r PointResult) { t.Errorf("try %d: a point has result %+v", try, r) })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("try %d: error %v, want that of the context", try, err)
+		}
+	}
+}
+
 // Goal: a program is compiled once, and again when anything that it is made of
 // changes.
 func TestOpenCompilesOnce(t *testing.T) {

@@ -27,7 +27,8 @@ const (
 // calls begin when a point begins, and result when it is done, in the order of
 // points. A point that is over the limit or fails, by a crash or a wrong result,
 // has that as its result; the points after it are measured by a fresh job. It is
-// an error if no point begins at all.
+// an error if no point begins at all. When ctx ends first, Run returns its error, and the point that
+// had begun has no result.
 func (p *Peer) Run(ctx context.Context, j Job, begin func(point int), result func(PointResult)) error {
 	done := 0
 	for done < len(j.Points) {
@@ -64,9 +65,9 @@ func (a *attempt) run(ctx context.Context, p *Peer) error {
 	// thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	ctx, stop := context.WithCancel(ctx)
+	running, stop := context.WithCancel(ctx)
 	defer stop()
-	cmd := command(ctx, p.launcher, l, a.job.Congestion)
+	cmd := command(running, p.launcher, l, a.job.Congestion)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	// An end of the pipe of our own: Wait must not close it before all is read.
@@ -82,7 +83,7 @@ func (a *attempt) run(ctx context.Context, p *Peer) error {
 	if err != nil {
 		return err
 	}
-	err = a.follow(ctx, readLines(ctx, out))
+	err = a.follow(running, readLines(running, out))
 	if errors.Is(err, errEnded) {
 		// It has closed its output, and is about to say how it ended.
 		defer time.AfterFunc(endPatience, stop).Stop()
@@ -90,7 +91,10 @@ func (a *attempt) run(ctx context.Context, p *Peer) error {
 		stop()
 	}
 	ended := cmd.Wait()
-	if !errors.Is(err, errEnded) {
+	switch {
+	case ctx.Err() != nil: // which ended the program, whichever of both follow has seen first
+		return ctx.Err()
+	case !errors.Is(err, errEnded):
 		return err
 	}
 	return a.failed(ended, reason(said.String()))
