@@ -65,7 +65,7 @@ func reduceEager(b *schedule.Builder, c *schedule.Call) {
 }
 
 // reduceEagerFormula is the rounds of the tree, in which the root hears from most ranks. Runs follow
-// each other as fast as the root hears and folds, which it does for the next while it waits for this.
+// each other as fast as the busiest rank hears, folds and sends: it hears the next while it waits for this.
 func reduceEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	radix := max(2, radixOr(c, eagerRadix))

@@ -35,7 +35,7 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 		period, _ = e.total(p.Again)
 		shared := use.most()
 		if p.Between {
-			shared = e.between(p.Stages)
+			shared = e.between(p.Stages, first, use)
 		}
 		period = max(period, shared)
 	}
@@ -110,17 +110,25 @@ func (e *estimator) total(stages []Stage) (seconds float64, use usage) {
 	return max(seconds+queue, use.ports, use.memory, use.cores), use
 }
 
-// between is how much longer two runs take than one, if each stage of the second follows that of the first.
-func (e *estimator) between(stages []Stage) (seconds float64) {
+// between is how much longer two runs take than one, of which the second goes on while a stage of the first waits
+// for messages. A stage takes in those of the second behind those of the first, with no latency in between. A
+// rank folds and sends in the order of runs, so that one that sends in a stage has folded what came in the
+// stages before. And both runs together occupy what ranks share.
+func (e *estimator) between(stages []Stage, first float64, use usage) float64 {
+	later, folded := 2*max(use.cores, use.ports, use.memory)-first, 0.0
 	for i := range stages {
-		t, q, u := e.stage(&stages[i])
-		least := 0.0
-		if i == len(stages)-1 {
-			least = u.most()
-		}
-		seconds += max(least, 2*u.most()-t-q)
+		_, _, u := e.stage(&stages[i])
+		later = max(later, u.most(), folded+e.sending(&stages[i]))
+		folded += u.rank
 	}
-	return seconds
+	return max(later, folded)
+}
+
+// sending is how long a rank is about the messages of a stage until their sources are free.
+func (e *estimator) sending(g *Stage) float64 {
+	c := e.cost(g)
+	c.far = max(c.far, e.m.Network.Put+c.wire)
+	return float64(c.sends(g.Route.Most))
 }
 
 // A stageCost is what estimating a stage takes: seconds, if nothing else is said.
