@@ -18,7 +18,7 @@ const (
 	sharedBytes = 256 << 10
 	// sentBytes is more, since who waits for a credit that comes by a socket waits for a turn of
 	// the scheduler at both ends; with the scratch beside it, it is less than what choices count as heavy.
-	sentBytes = 768 << 10
+	sentBytes = 1 << 20
 )
 
 // EagerBytes returns how many bytes the eager memory of one call has at most, in all copies. The

@@ -16,10 +16,10 @@ const refinedSteps = 1 << 10
 const formulaError = 1.4
 
 // A variant takes no more memory of a rank than leastRoom bytes, or roomPerVector times the longest vectors
-// of a rank, if another one takes less. An allreduce of 128 KiB by leaders claims 64 MiB
-// at each of 256 ranks of a host, and one by chunks as much as a vector.
+// of a rank, if another one takes less. It is more than the eager memory of a call takes. An allreduce of
+// 128 KiB by leaders claims 64 MiB at each of 256 ranks of a host, and one by chunks as much as a vector.
 const (
-	leastRoom     = 1 << 20
+	leastRoom     = 5 << 18
 	roomPerVector = 16
 )
 
