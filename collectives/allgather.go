@@ -13,11 +13,8 @@ import (
 // len(src) elements. It blocks. src may be this member's block of dst itself, on
 // all members alike. T has no pointers.
 func AllGather[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option) error {
-	in, out := reduce.BytesOf(src), reduce.BytesOf(dst)
-	inPlace := aliased(out, in, t.me)
-	if inPlace {
-		in = out
-	}
+	out := reduce.BytesOf(dst)
+	in, inPlace := within(out, reduce.BytesOf(src), t)
 	g := glanceOf(schedule.AllGather, inPlace, 0, 0, reduce.TypeWord[T]())
 	if p, err := t.again(ctx, g, opts, in, out); p != nil || err != nil {
 		return err

@@ -57,8 +57,16 @@ func AllReduceIntoTask[T Element](dst, src []T, op Op, opts ...Option) Task {
 // stores the result in each of them: a local reduction, an exchange and a local
 // copy, fused where the vector is cut into segments.
 func AllReduceMany[T Element](ctx context.Context, t *Team, bufs [][]T, op Op, opts ...Option) error {
-	task := AllReduceManyTask(bufs, op, opts...)
-	return t.do(ctx, &task)
+	if len(bufs) == 0 {
+		return Do(ctx, t, AllReduceManyTask(bufs, op))
+	}
+	mem, others := reduce.BytesOf(bufs[0]), reduce.VectorsOf(bufs[1:])
+	g := glanceOf(schedule.AllReduce, true, op, 0, reduce.TypeWord[T]())
+	if p, err := t.againMany(ctx, g, opts, mem, mem, others); p != nil || err != nil {
+		return err
+	}
+	task := AllReduceTask(bufs[0], op, opts...)
+	return t.doMany(ctx, &task, others)
 }
 
 // AllReduceManyTask is AllReduceMany as a task.
@@ -92,12 +100,20 @@ func noVectors(task Task) Task {
 
 // withOthers adds all vectors but the first to a task.
 func withOthers[T any](task Task, bufs [][]T) Task {
-	task.call.Extra = len(bufs) - 1
-	for i, b := range bufs[1:] {
-		task.extra = append(task.extra, reduce.BytesOf(b))
-		task.lengths(fmt.Sprintf("vector %d", i+1), len(b), len(bufs[0]))
-	}
+	task.add(make([][]byte, 0, len(bufs)-1), reduce.VectorsOf(bufs[1:]))
 	return task
+}
+
+// add adds further vectors to a task, whose memory it appends to a slice.
+func (task *Task) add(to [][]byte, others reduce.Vectors) {
+	task.call.Extra = others.Len()
+	for i := range others.Len() {
+		mem := others.At(i)
+		if to = append(to, mem); len(mem) != len(task.in) { // or else the name would be made for nothing
+			task.lengths(fmt.Sprintf("vector %d", i+1), len(mem)/task.elem.Size, len(task.in)/task.elem.Size)
+		}
+	}
+	task.extra = to
 }
 
 // AllReduceFunc is AllReduce with an operation of the program on elements of any

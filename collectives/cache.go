@@ -17,9 +17,9 @@ import (
 // lane without the bookkeeping of operations that are under way side by side. Team.plan finds the plan
 // of any other call by its key, or makes it.
 
-// A glance is what two single calls must have in common, beside options and lengths of buffers, to be
-// served by one plan, as far as it can be compared quickly. Block sizes, functions
-// and further vectors cannot. It has three words, which the compiler keeps in registers.
+// A glance is what two single calls must have in common, beside options, further vectors and lengths of buffers, to be
+// served by one plan, as far as it can be compared quickly. Block sizes and functions
+// cannot. It has three words, which the compiler keeps in registers.
 type glance struct {
 	what uint32 // operation, fold, and whether it is in place
 	root int
@@ -34,36 +34,61 @@ func glanceOf(op schedule.Operation, inPlace bool, fold Op, root int, typ uintpt
 	return glance{what, root, typ}
 }
 
+// many is the glance of a call with so many further vectors, which another one may have only if there are none.
+func (g glance) many(others int) glance {
+	if others > 0 {
+		g.what |= 2
+	}
+	return g
+}
+
 // again runs the last plan again if a call is what it was made for, and returns it
 // if it was.
 func (t *Team) again(ctx context.Context, g glance, opts []Option, in, out []byte) (*Plan, error) {
+	p, err := t.enterAgain(g, opts, in, out)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	p.run.exec.Bind(in, out, nil, nil)
+	err = p.run.quickly(ctx) // calls nothing of the program, which might panic
+	t.engine.Leave()
+	return p, err
+}
+
+// againMany is again of a call with further vectors beside in and out. They are borrowed until the call ends, and the
+// slice that holds them until againMany returns.
+func (t *Team) againMany(ctx context.Context, g glance, opts []Option, in, out []byte, others reduce.Vectors) (*Plan, error) {
+	p, err := t.enterAgain(g.many(others.Len()), opts, in, out)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	if !p.boundOthers(others) {
+		t.engine.Leave()
+		return nil, nil
+	}
+	p.run.exec.Bind(in, out, nil, nil)
+	for i := range others.Len() {
+		p.run.exec.BindExtra(i, others.At(i))
+	}
+	err = p.run.quickly(ctx)
+	t.engine.Leave()
+	return p, err
+}
+
+// enterAgain returns the last plan if a call may run it the short way, as far as further vectors are not concerned. The
+// caller has the team then, and calls engine.Leave.
+func (t *Team) enterAgain(g glance, opts []Option, in, out []byte) (*Plan, error) {
 	if !t.engine.Enter() {
 		return nil, refused(schedule.Operation(g.what >> 16).String())
 	}
-	p := t.plans.last
-	if p == nil {
-		t.engine.Leave()
-		return nil, nil
-	}
-	p.prog.Expect() // before the checks, so that it comes meanwhile
-	if p.repeat.glance != g || !p.bound(in, out) || !p.idle() || !p.hasOptions(opts) {
-		t.engine.Leave()
-		return nil, nil
-	}
-	r := &p.run
-	r.exec.Bind(in, out, nil, nil)
-	r.alone()
-	err := r.exec.Run(ctx, r.call) // calls nothing of the program, which might panic
-	if t.member.Timeline != nil {
-		r.recordQuick(err)
-	}
-	if err != nil {
-		err = r.slowly(ctx)
-	} else {
-		r.counted()
+	if p := t.plans.last; p != nil {
+		p.prog.Expect() // before the checks, so that it comes meanwhile
+		if p.repeat.glance == g && p.bound(in, out) && p.idle() && p.hasOptions(opts) {
+			return p, nil
+		}
 	}
 	t.engine.Leave()
-	return p, err
+	return nil, nil
 }
 
 // plan is the plan of a single call.
@@ -84,10 +109,10 @@ func (t *Team) plan(ctx context.Context, task *Task) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		made.task.in, made.task.out, made.task.extra = nil, nil, make([][]byte, len(task.extra))
-		if task.call.Counts == nil && task.user == nil && len(task.extra) == 0 {
+		made.task.in, made.task.out, made.task.extra = nil, nil, nil
+		if task.call.Counts == nil && task.user == nil {
 			made.repeat.optionless = task.call.Options == (choice.Settings{})
-			made.repeat.glance = glanceOf(task.call.Op, task.call.InPlace, task.op, task.call.Root, reduce.TypeWordOf(task.elem.Type))
+			made.repeat.glance = glanceOf(task.call.Op, task.call.InPlace, task.op, task.call.Root, reduce.TypeWordOf(task.elem.Type)).many(len(task.extra))
 			made.repeat.inBytes, made.repeat.outBytes = len(task.in), len(task.out)
 		}
 		t.plans.byKey[k] = made
@@ -119,7 +144,7 @@ func (t *Team) hindered(k key) error {
 // way, and the members have agreed on what p is.
 func (p *Plan) idle() bool {
 	t := p.t
-	return p.agreed && p.prog.Single() && !p.task.isAverage() && p.run.state == ended &&
+	return p.agreed && p.prog.Single() && p.run.state == ended &&
 		t.ops.none() && !t.ops.trail.Ends(t.mail) && t.early.none() && t.broken == nil && !t.closed && t.own.Revoked() == nil
 }
 
@@ -140,6 +165,20 @@ func (p *Plan) bound(in, out []byte) bool {
 		return start(in) == p.repeat.in && start(out) == p.repeat.out
 	}
 	return p.t.heap.Empty() || !p.t.heap.Holds(in, out)
+}
+
+// boundOthers reports whether there are as many further vectors as in p's calls, each as long as the
+// first. Peers cannot reach them, wherever they lie.
+func (p *Plan) boundOthers(others reduce.Vectors) bool {
+	if others.Len() != p.call.Extra {
+		return false
+	}
+	for i := range others.Len() {
+		if len(others.At(i)) != p.repeat.inBytes {
+			return false
+		}
+	}
+	return true
 }
 
 // A key says which plan serves a task. It is alike on all members for calls that

@@ -106,7 +106,7 @@ func (t *Team) logChoice(p *Plan) {
 func (p *Plan) binding() (*executor.Binding, error) {
 	t, task := p.t, &p.task
 	b := &executor.Binding{
-		Schedule: t.maker.Build(&p.call.Call, t.me, p.variant.Emitter()), Element: task.elem.Coded(), Extra: len(task.extra),
+		Schedule: t.maker.Build(&p.call.Call, t.me, p.variant.Emitter()), Element: task.elem.Coded(), Extra: p.call.Extra,
 		In: t.base(p.key.in), Out: t.base(p.key.out),
 		Compress: p.call.Options.Compress, Remember: p.key.plan != 0,
 	}
@@ -230,16 +230,7 @@ func (p *Plan) Run(ctx context.Context) error {
 		err = p.run.handle.wait(ctx)
 	case p.idle():
 		p.run.bind(&p.task)
-		p.run.alone()
-		err = p.run.exec.Run(ctx, p.run.call)
-		if t.member.Timeline != nil {
-			p.run.recordQuick(err)
-		}
-		if err != nil {
-			err = p.run.slowly(ctx)
-		} else {
-			p.run.counted()
-		}
+		err = p.run.quickly(ctx)
 	default:
 		h, serr := p.start()
 		if serr != nil {

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		"sample": rank(playSample), // also started by internal/system, across hosts
 		"cells":  rank(playCells),
 		"juggle": rank(playJuggle), "juggle briefly": rank(playJuggleBriefly),
-		"dies":  rank(playDeath),
+		"dies": rank(playDeath), "many": rank(playMany),
 		"alone": ranktest.Rank(gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc, _ []string) error { return playAlone(ctx, p) }),
 	})
 }

@@ -25,10 +25,7 @@ func (all counters) close() {
 
 // counterOf returns what counts the calls of a plan, and the bytes of its longest vector.
 func (t *Team) counterOf(p *Plan) (*gaspi.CollectiveCounter, uint64) {
-	longest := max(len(p.task.in), len(p.task.out))
-	for _, v := range p.task.extra {
-		longest = max(longest, len(v))
-	}
+	longest := max(len(p.task.in), len(p.task.out)) // further vectors are as long as in
 	name := [2]string{p.call.Op.String(), p.variant.String()}
 	if t.plans.counters[name] == nil {
 		if t.plans.counters == nil {

@@ -14,11 +14,8 @@ import (
 // member i. It blocks. dst may be this member's block of src itself, on all
 // members alike: then the rest of src ends up with anything in it.
 func ReduceScatter[T Element](ctx context.Context, t *Team, dst, src []T, op Op, opts ...Option) error {
-	in, out := reduce.BytesOf(src), reduce.BytesOf(dst)
-	inPlace := aliased(in, out, t.me)
-	if inPlace {
-		out = in
-	}
+	in := reduce.BytesOf(src)
+	out, inPlace := within(in, reduce.BytesOf(dst), t)
 	g := glanceOf(schedule.ReduceScatter, inPlace, op, 0, reduce.TypeWord[T]())
 	if p, err := t.again(ctx, g, opts, in, out); p != nil || err != nil {
 		return err
@@ -62,8 +59,17 @@ func ReduceScatterFuncTask[T any](t *Team, dst, src []T, fn Func[T], ordered boo
 // of one length: it combines them all, those of a member first, in a single exchange. dst may be this
 // member's block of srcs[0], on all members alike: then the rest of srcs[0] ends up with anything in it.
 func ReduceScatterMany[T Element](ctx context.Context, t *Team, dst []T, srcs [][]T, op Op, opts ...Option) error {
-	task := ReduceScatterManyTask(t, dst, srcs, op, opts...)
-	return t.do(ctx, &task)
+	if len(srcs) == 0 {
+		return Do(ctx, t, ReduceScatterManyTask(t, dst, srcs, op))
+	}
+	in, others := reduce.BytesOf(srcs[0]), reduce.VectorsOf(srcs[1:])
+	out, inPlace := within(in, reduce.BytesOf(dst), t)
+	g := glanceOf(schedule.ReduceScatter, inPlace, op, 0, reduce.TypeWord[T]())
+	if p, err := t.againMany(ctx, g, opts, in, out, others); p != nil || err != nil {
+		return err
+	}
+	task := ReduceScatterTask(t, dst, srcs[0], op, opts...)
+	return t.doMany(ctx, &task, others)
 }
 
 // ReduceScatterManyTask is ReduceScatterMany as a task.

@@ -192,17 +192,21 @@ func (r *run) advance(ctx context.Context) (moved bool, err error) {
 		err = t.strayed(ctx, r, stray)
 	}
 	if done {
-		if r.p.task.isAverage() {
-			r.divide()
-		}
+		r.divide()
 		r.end(nil)
 	}
 	return moved || did, err
 }
 
-// divide makes averages of the sums of a run that is about to end: of all vectors, or of the block
-// of this member.
+// divide makes averages of the sums of a run that is about to end, if they are wanted.
 func (r *run) divide() {
+	if r.p.task.isAverage() {
+		r.divideAll()
+	}
+}
+
+// divideAll divides all vectors, or the block of this member.
+func (r *run) divideAll() {
 	p := r.p
 	call, all := &p.call, r.exec.Results()
 	if call.Op == schedule.ReduceScatter {
@@ -246,6 +250,21 @@ func (t *Team) finish(ctx context.Context, r *run) error {
 			return err
 		}
 	}
+}
+
+// quickly runs a plan of a single lane that is idle, whose buffers are bound.
+func (r *run) quickly(ctx context.Context) error {
+	r.alone()
+	err := r.exec.Run(ctx, r.call)
+	if r.p.t.member.Timeline != nil {
+		r.recordQuick(err)
+	}
+	if err != nil {
+		return r.slowly(ctx)
+	}
+	r.divide()
+	r.counted()
+	return nil
 }
 
 // slowly goes on, the way all others go, with a run that something has stopped in exec.Run.

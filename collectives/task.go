@@ -50,8 +50,8 @@ func (task *Task) String() string {
 	case c.Op.Reduces():
 		what = task.op.String() + " of " + what
 	}
-	if len(task.extra) > 0 {
-		what += fmt.Sprintf(" x %d vectors", len(task.extra)+1)
+	if c.Extra > 0 {
+		what += fmt.Sprintf(" x %d vectors", c.Extra+1)
 	}
 	if c.Op.Rooted() {
 		what += fmt.Sprintf(", root %d", c.Root)
@@ -94,6 +94,18 @@ func (t *Team) do(ctx context.Context, task *Task) error {
 		return refused(task.String())
 	}
 	defer t.engine.Leave()
+	return t.call(ctx, task)
+}
+
+// doMany is do of a task to which further vectors are added. It borrows them, and makes no slice of them.
+func (t *Team) doMany(ctx context.Context, task *Task, others reduce.Vectors) error {
+	if !t.engine.Enter() {
+		return refused(task.String())
+	}
+	defer t.engine.Leave()
+	task.add(t.others[:0], others)
+	t.others = task.extra
+	defer clear(t.others)
 	return t.call(ctx, task)
 }
 
@@ -255,10 +267,13 @@ func isInPlace[T any](task *Task, t *Team, long, block []T) bool {
 	return same(block, long[off:off+n])
 }
 
-// aliased reports whether a block is the i-th of its kind in a longer vector.
-func aliased(long, block []byte, i int) bool {
-	at := i * len(block)
-	return len(block) > 0 && at < len(long) && &long[at] == &block[0]
+// within returns the longer vector and true if a block is this member's of it, where blocks are of one length; else the
+// block and false.
+func within(long, block []byte, t *Team) ([]byte, bool) {
+	if len(block) > 0 && len(block)*len(t.ranks) == len(long) && &long[t.me*len(block)] == &block[0] {
+		return long, true
+	}
+	return block, false
 }
 
 // same reports whether two slices are the same memory. Of empty ones it says

@@ -76,6 +76,7 @@ type Team struct {
 
 	chooser choice.Chooser
 	want    choice.Settings // of the present call
+	others  [][]byte        // memory of doMany
 
 	control *gaspi.Segment     // notifications of all calls, notes of members, and the first scratch
 	arena   *memory.Arena      // of the plans

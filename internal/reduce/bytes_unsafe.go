@@ -14,6 +14,29 @@ func BytesOf[T any](xs []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(xs))), len(xs)*int(unsafe.Sizeof(*new(T))))
 }
 
+// Vectors are slices of elements of one type, whose memory is seen as bytes. They are aliased, and so is
+// the slice that holds them: nothing is copied.
+type Vectors struct {
+	slices [][]byte // whose lengths are numbers of elements
+	size   int      // bytes of an element
+}
+
+// VectorsOf returns xs as Vectors. T is that of BytesOf.
+func VectorsOf[T any](xs [][]T) Vectors {
+	// Safe: slices of all types have one layout, and as many bytes as there are elements lie in them,
+	// unless these have no size, of which At returns none.
+	return Vectors{unsafe.Slice((*[]byte)(unsafe.Pointer(unsafe.SliceData(xs))), len(xs)), stride[T]()}
+}
+
+// Len returns how many vectors there are.
+func (v Vectors) Len() int { return len(v.slices) }
+
+// At returns the memory of the i-th vector, as BytesOf does.
+func (v Vectors) At(i int) []byte {
+	// Safe: exactly the elements, of which the length of the slice is the number.
+	return unsafe.Slice(unsafe.SliceData(v.slices[i]), len(v.slices[i])*v.size)
+}
+
 // Of returns mem as elements of type T, aliased. The caller sees to it that T is
 // free of pointers and that every pattern of bits is a T. Of panics if mem begins
 // at an address that does not suit T, is not a whole number of elements, or T has

@@ -94,28 +94,28 @@ func (e Type) Quotient() func(vector []byte, by int) {
 func (kernelsOf[T]) quotient() func(vector []byte, by int) {
 	switch any(*new(T)).(type) {
 	case float32:
-		return func(v []byte, by int) {
-			divideAll(reduce.Of[float32](v), func(x float32) float32 { return x / float32(by) })
-		}
+		return divideAll[float32]
 	case float64:
-		return func(v []byte, by int) {
-			divideAll(reduce.Of[float64](v), func(x float64) float64 { return x / float64(by) })
-		}
+		return divideAll[float64]
 	case datatype.Float16:
-		return func(v []byte, by int) {
-			divideAll(reduce.Of[datatype.Float16](v), func(x datatype.Float16) datatype.Float16 { return datatype.ToFloat16(x.Float32() / float32(by)) })
-		}
+		return divideHalves(datatype.ToFloat16)
 	case datatype.BFloat16:
-		return func(v []byte, by int) {
-			divideAll(reduce.Of[datatype.BFloat16](v), func(x datatype.BFloat16) datatype.BFloat16 { return datatype.ToBFloat16(x.Float32() / float32(by)) })
-		}
+		return divideHalves(datatype.ToBFloat16)
 	}
 	return nil
 }
 
-func divideAll[T any](v []T, divided func(T) T) {
-	for i, x := range v {
-		v[i] = divided(x)
+func divideAll[T float32 | float64](vector []byte, by int) {
+	for v, i := reduce.Of[T](vector), 0; i < len(v); i++ {
+		v[i] /= T(by)
+	}
+}
+
+func divideHalves[T interface{ Float32() float32 }](rounded func(float32) T) func(vector []byte, by int) {
+	return func(vector []byte, by int) {
+		for v, i := reduce.Of[T](vector), 0; i < len(v); i++ {
+			v[i] = rounded(v[i].Float32() / float32(by))
+		}
 	}
 }
 

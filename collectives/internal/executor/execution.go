@@ -43,12 +43,15 @@ func (e *Execution) Prepare(m *Member, x *Executable) {
 func (e *Execution) Bind(in, out []byte, extra [][]byte, own reduce.Kernel) {
 	e.operands[memIn], e.operands[memOut] = in, out
 	for i, b := range extra {
-		e.operands[memExtra+i] = b
+		e.BindExtra(i, b)
 	}
 	if e.kernel = own; own == nil {
 		e.kernel = e.of.folds.Two
 	}
 }
+
+// BindExtra takes the caller's further buffer of that number, as Bind does.
+func (e *Execution) BindExtra(i int, mem []byte) { e.operands[memExtra+i] = mem }
 
 // Buffers returns the two buffers of the caller.
 func (e *Execution) Buffers() (in, out []byte) { return e.operands[memIn], e.operands[memOut] }
