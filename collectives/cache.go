@@ -43,14 +43,34 @@ func (g glance) many(others int) glance {
 }
 
 // again runs the last plan again if a call is what it was made for, and returns it
-// if it was.
+// if it was. It is as run.quickly does it, with no calls between that the shortest operations would feel.
 func (t *Team) again(ctx context.Context, g glance, opts []Option, in, out []byte) (*Plan, error) {
-	p, err := t.enterAgain(g, opts, in, out)
-	if p == nil || err != nil {
-		return nil, err
+	if !t.engine.Enter() {
+		return nil, refused(schedule.Operation(g.what >> 16).String())
 	}
-	p.run.exec.Bind(in, out, nil, nil)
-	err = p.run.quickly(ctx) // calls nothing of the program, which might panic
+	p := t.plans.last
+	if p == nil {
+		t.engine.Leave()
+		return nil, nil
+	}
+	p.prog.Expect() // before the checks, so that it comes meanwhile
+	if p.repeat.glance != g || !p.bound(in, out) || !p.idle() || !p.hasOptions(opts) {
+		t.engine.Leave()
+		return nil, nil
+	}
+	r := &p.run
+	r.exec.Bind(in, out, nil, nil)
+	r.alone()
+	err := r.exec.Run(ctx, r.call) // calls nothing of the program, which might panic
+	if t.member.Timeline != nil {
+		r.recordQuick(err)
+	}
+	if err != nil {
+		err = r.slowly(ctx)
+	} else {
+		r.divide()
+		r.counted()
+	}
 	t.engine.Leave()
 	return p, err
 }
@@ -58,37 +78,20 @@ func (t *Team) again(ctx context.Context, g glance, opts []Option, in, out []byt
 // againMany is again of a call with further vectors beside in and out. They are borrowed until the call ends, and the
 // slice that holds them until againMany returns.
 func (t *Team) againMany(ctx context.Context, g glance, opts []Option, in, out []byte, others reduce.Vectors) (*Plan, error) {
-	p, err := t.enterAgain(g.many(others.Len()), opts, in, out)
-	if p == nil || err != nil {
-		return nil, err
+	g = g.many(others.Len())
+	if !t.engine.Enter() {
+		return nil, refused(schedule.Operation(g.what >> 16).String())
 	}
-	if !p.boundOthers(others) {
-		t.engine.Leave()
+	defer t.engine.Leave()
+	p := t.plans.last
+	if p == nil || p.repeat.glance != g || !p.bound(in, out) || !p.boundOthers(others) || !p.idle() || !p.hasOptions(opts) {
 		return nil, nil
 	}
 	p.run.exec.Bind(in, out, nil, nil)
 	for i := range others.Len() {
 		p.run.exec.BindExtra(i, others.At(i))
 	}
-	err = p.run.quickly(ctx)
-	t.engine.Leave()
-	return p, err
-}
-
-// enterAgain returns the last plan if a call may run it the short way, as far as further vectors are not concerned. The
-// caller has the team then, and calls engine.Leave.
-func (t *Team) enterAgain(g glance, opts []Option, in, out []byte) (*Plan, error) {
-	if !t.engine.Enter() {
-		return nil, refused(schedule.Operation(g.what >> 16).String())
-	}
-	if p := t.plans.last; p != nil {
-		p.prog.Expect() // before the checks, so that it comes meanwhile
-		if p.repeat.glance == g && p.bound(in, out) && p.idle() && p.hasOptions(opts) {
-			return p, nil
-		}
-	}
-	t.engine.Leave()
-	return nil, nil
+	return p, p.run.quickly(ctx)
 }
 
 // plan is the plan of a single call.
@@ -239,6 +242,15 @@ func start(mem []byte) *byte {
 		return nil
 	}
 	return &mem[0]
+}
+
+// starts are where buffers begin.
+func starts(all [][]byte) []*byte {
+	var at []*byte
+	for _, mem := range all {
+		at = append(at, start(mem))
+	}
+	return at
 }
 
 // repeat is for Team.again, which finds out quickly whether a single call is like those of a plan.
