@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +72,11 @@ func (s *several) call(ctx context.Context) error {
 	default:
 		return fmt.Errorf("%d vectors", s.vectors)
 	}
+	return s.callOn(ctx, bufs)
+}
+
+// callOn makes the call on vectors.
+func (s *several) callOn(ctx context.Context, bufs [][]float64) error {
 	if s.scatter {
 		return collectives.ReduceScatterMany(ctx, s.team, s.result(), bufs, s.op, s.opts...)
 	}
@@ -298,6 +304,8 @@ func TestManyGoOnAfterTimeout(t *testing.T) {
 						}
 						members[team.Rank()] = s
 						s.fill(round)
+					} else if err := s.callOnOthers(ctx); err != nil {
+						return err
 					}
 					if err := s.call(ctx); err != nil {
 						return err
@@ -308,6 +316,22 @@ func TestManyGoOnAfterTimeout(t *testing.T) {
 			})
 		}
 	}
+}
+
+// callOnOthers makes a call that has ended early again, with another last vector, which is refused.
+func (s *several) callOnOthers(ctx context.Context) error {
+	if s.vectors == 1 {
+		return nil
+	}
+	bufs := make([][]float64, s.vectors)
+	for k := range bufs {
+		bufs[k] = s.vector(k)
+	}
+	bufs[s.vectors-1] = make([]float64, s.length())
+	if err := s.callOn(ctx, bufs); !errors.Is(err, gaspi.ErrMismatch) || !strings.Contains(err.Error(), "ended early and is to be finished first") {
+		return fmt.Errorf("with another last vector: got %v, want %v", err, gaspi.ErrMismatch)
+	}
+	return nil
 }
 
 // TestManyAfterReset makes the same calls before and after the team was reset.

@@ -158,6 +158,7 @@ func (c *recents) notes() []agreement.Note {
 type interrupted struct {
 	single  *run
 	in, out *byte    // where its buffers begin, which it gives back when it ends
+	others  []*byte  // and its further ones
 	plan    *Plan    // that members agree on before they claim its memory
 	lengths *telling // of an AllToAllV
 	held    holding  // an Alloc or a Release

@@ -283,7 +283,7 @@ func (r *run) slowly(ctx context.Context) error {
 func (t *Team) complete(ctx context.Context, r *run) error {
 	if err := t.finish(ctx, r); err != nil {
 		if in, out := r.exec.Buffers(); r.state != ended {
-			t.early.single, t.early.in, t.early.out = r, start(in), start(out)
+			t.early.single, t.early.in, t.early.out, t.early.others = r, start(in), start(out), starts(r.exec.Others())
 		}
 		return r.failed(err)
 	}

@@ -162,13 +162,13 @@ func (t *Team) doSlow(ctx context.Context, task *Task) error {
 	}
 	t.limit(task)
 	k := task.key(t)
-	if k != r.p.key || start(task.out) != t.early.out || start(task.in) != t.early.in {
+	if k != r.p.key || start(task.out) != t.early.out || start(task.in) != t.early.in || !slices.Equal(starts(task.extra), t.early.others) {
 		return t.failed(task, unfinished(&r.p.task))
 	}
 	if err := t.finish(ctx, r); err != nil {
 		return r.failed(err)
 	}
-	t.early.single, t.early.in, t.early.out = nil, nil, nil
+	t.early.single, t.early.in, t.early.out, t.early.others = nil, nil, nil, nil
 	return nil
 }
 

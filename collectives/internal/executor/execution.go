@@ -56,6 +56,9 @@ func (e *Execution) BindExtra(i int, mem []byte) { e.operands[memExtra+i] = mem 
 // Buffers returns the two buffers of the caller.
 func (e *Execution) Buffers() (in, out []byte) { return e.operands[memIn], e.operands[memOut] }
 
+// Others returns the further buffers of the caller, those of BindExtra.
+func (e *Execution) Others() [][]byte { return e.operands[min(memExtra, e.of.buffers):e.of.buffers] }
+
 // Results returns the buffers of the caller that hold results, none of the zero Executable.
 func (e *Execution) Results() [][]byte { return e.operands[min(memOut, e.of.buffers):e.of.buffers] }
 
