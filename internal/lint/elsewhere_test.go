@@ -55,14 +55,18 @@ func TestTypesForARM64(t *testing.T) {
 }
 
 // listFor lists all packages for a processor, their tests and what they import, each after its imports.
+// go list -test writes the tests' main files to the cache, which fails where another user wrote them before:
+// the cache is one of this test.
 func listFor(t *testing.T, processor string) (all []*listedPackage) {
 	t.Helper()
-	cmd := exec.CommandContext(testenv.Context(t), "go", "list", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./...")
+	cmd := exec.CommandContext(testenv.Context(t), "go", "list", "-buildvcs=false", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./...")
 	cmd.Dir = loadModule(t).root
-	cmd.Env = append(os.Environ(), "GOARCH="+processor, "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "GOARCH="+processor, "CGO_ENABLED=0", "GOCACHE="+t.TempDir())
+	var said bytes.Buffer
+	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v", err)
+		t.Fatalf("go list: %v: %s", err, said.Bytes())
 	}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		p := &listedPackage{}
