@@ -256,6 +256,7 @@ func TestWithMPI(t *testing.T) {
 		for _, n := range []string{"1", "2", "5"} {
 			cmd := exec.CommandContext(testenv.Context(t), c.start[0], append(c.start[1:], "-n", n, program)...)
 			cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+			testenv.KeepInputOpen(t, cmd)
 			output(t, cmd)
 		}
 	}

@@ -41,6 +41,7 @@ func TestStartedByMPI(t *testing.T) {
 				}
 				cmd := exec.CommandContext(t.Context(), c.command, append(c.args, "-n", fmt.Sprint(n), self)...)
 				cmd.Env = append(os.Environ(), testenv.AsRole(program), "GASPI_JOIN_TIMEOUT=5m", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+				testenv.KeepInputOpen(t, cmd)
 				var stdout, stderr bytes.Buffer
 				cmd.Stdout, cmd.Stderr = &stdout, &stderr
 				if err := cmd.Run(); err != nil {
