@@ -106,6 +106,16 @@ func (g *Group) contact() {
 	}
 }
 
+// connect blocks until all members have connected with those with which they signal in barriers. It is the last part of
+// Init. A member that has ended is no error: the first call that needs it tells of that.
+func (g *Group) connect(ctx context.Context) error {
+	_, err := g.internal.run(ctx, "init")
+	if isTimeLimit(err) {
+		return err
+	}
+	return nil
+}
+
 // slotAt is the first notification of the barrier at a member.
 func (b *barrier) slotAt(member int) notify.ID {
 	return b.g.p.lay.GroupSlot(b.g.indexOf[member]) + b.slot

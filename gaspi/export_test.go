@@ -51,3 +51,18 @@ func (g *Group) ExplainBarrier() (from func() []Rank) {
 
 // Remembers reports whether an operation with an address finds the window of an earlier one.
 func (q *Queue) Remembers(at Remote) bool { return q.near(at, Span{}) != nil }
+
+// Connect is the last part of Init, once more.
+func (p *Proc) Connect(ctx context.Context) error { return p.world.connect(ctx) }
+
+// Unconnected returns the ranks to which barriers of the world send signals and nothing has been sent yet.
+func (p *Proc) Unconnected() (ranks []Rank) {
+	for _, round := range p.hosts.Barrier(p.world.ranks, p.world.me) {
+		for _, to := range round.To {
+			if r := p.world.ranks[to.Member]; p.links[r].Load() == nil {
+				ranks = append(ranks, r)
+			}
+		}
+	}
+	return ranks
+}

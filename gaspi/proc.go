@@ -84,9 +84,11 @@ type Proc struct {
 // starter that docs/BOOT.md names: mpiexec, mpirun, srun, torchrun, or variables. A
 // process that none of them has started is a job of one rank; one that is announced to
 // be one of several, and cannot find the others, gets an error. Init blocks until all
-// ranks have joined. While some are missing, a line on standard error says after 10 s,
-// and then every minute, which; without a launcher, it returns an error when they have
-// not come within GASPI_JOIN_TIMEOUT, 30 s unless set.
+// ranks have joined, and have connected with those with which they signal in barriers.
+// While some are missing, a line on standard error says after 10 s, and then every
+// minute, which; without a launcher, it returns an error when they have not come within
+// GASPI_JOIN_TIMEOUT, 30 s unless set. A rank that ends once all have joined is no error
+// of Init: the first call that needs it tells of that.
 //
 // A process in which GOMAXPROCS is 1 and whose rank reaches others through sockets or RDMA gets a
 // GOMAXPROCS of 2, for the thread that makes progress; Config.Emulate raises it, too. Close does not
@@ -167,6 +169,10 @@ func join(ctx context.Context, cfg Config, session boot.Session, inside bool, op
 	go p.heedNews()
 	p.answerTo(session)
 	p.logJoined()
+	if err := p.world.connect(ctx); err != nil {
+		_ = p.Close()
+		return nil, err
+	}
 	return p, nil
 }
 

@@ -13,7 +13,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -176,6 +179,39 @@ func TestBindToCores(t *testing.T) {
 	}
 	if count > 1 && slices.Equal(linesOf(o.stdout, 0), linesOf(o.stdout, 1)) {
 		t.Errorf("ranks 0 and 1 have the same core %q", linesOf(o.stdout, 0))
+	}
+}
+
+// TestTimersOfRanksThatShareCores has the ranks say by how much the system may put off their timers.
+func TestTimersOfRanksThatShareCores(t *testing.T) {
+	runtime.LockOSThread()
+	own, err := thread.TimerSlack()
+	if err == nil {
+		err = thread.SetTimerSlack(own)
+	}
+	runtime.UnlockOSThread()
+	if err != nil {
+		testenv.Lack(t, "the slack of timers cannot be set here: "+err.Error())
+	}
+	cores := runtime.GOMAXPROCS(0)
+	for _, c := range []struct {
+		ranks int
+		want  time.Duration
+	}{{1, own}, {cores, own}, {3 * cores, 150 * time.Microsecond}, {21 * cores, time.Millisecond}} {
+		o, err := runJob(t, Config{Program: "cat", Args: []string{"/proc/self/timerslack_ns"}, Ranks: c.ranks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range c.ranks {
+			if got, want := linesOf(o.stdout, r), []string{strconv.Itoa(int(max(c.want, own)))}; !slices.Equal(got, want) {
+				t.Errorf("rank %d of %d on %d cores: slack of %q ns, want %q", r, c.ranks, cores, got, want)
+			}
+		}
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if after, err := thread.TimerSlack(); err != nil || after != own {
+		t.Errorf("this thread has a slack of %v after the jobs, %v; want %v", after, err, own)
 	}
 }
 

@@ -125,14 +125,14 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) (err error
 	if err != nil || cores < 1 {
 		cores = runtime.NumCPU()
 	}
-	if (o.op.main == nil || o.op.tune) && o.op.object == object.None {
-		keepThread()
-	}
 	p, err := gaspi.Init(ctx, gaspi.Config{Transport: o.transport, Emulate: o.emulate})
 	if err != nil {
 		return err
 	}
 	defer p.Close()
+	if (o.op.main == nil || o.op.tune) && o.op.object == object.None && p.LocalSize() <= threadsOfCore*p.LocalCores() {
+		runtime.LockOSThread()
+	}
 	if o.op.start != nil {
 		if err := o.op.start.Join(ctx, p); err != nil {
 			return err
@@ -155,13 +155,13 @@ func asRank(ctx context.Context, o *options, stdout, stderr *os.File) (err error
 	return errors.Join(o.rank(ctx, p, cores, out), out.Close())
 }
 
-// keepThread keeps the rank on one thread, as a rank of MPI is. Where ranks share cores,
-// a goroutine that goes from thread to thread goes from core to core, and the system
-// takes tens of milliseconds to find out that three ranks now share one core: an alltoall
-// of 32 KiB among 4 ranks over sockets took 159 us instead of 124. It is not for ranks
-// that hand work from goroutine to goroutine, each of which would cost a turn of the
-// system's scheduler.
-func keepThread() { runtime.LockOSThread() }
+// threadsOfCore is up to how many ranks of a core are kept on one thread each, as ranks of MPI are. Where ranks share
+// cores, a goroutine that goes from thread to thread goes from core to core, and the system takes tens of milliseconds
+// to find out that three ranks now share one core: an alltoall of 32 KiB among 4 ranks over sockets took 159 us instead
+// of 124. It is not for ranks that hand work from goroutine to goroutine, each of which would cost a turn of the
+// system's scheduler, nor for very many of a core: every 10 ms the Go runtime takes a goroutine off its thread, which,
+// if it is kept there, comes back after two turns. A barrier of 256 ranks on 2 cores took 20 ms instead of 9.
+const threadsOfCore = 16
 
 // inProcess runs all ranks as goroutines. Its error is errInterrupted if a signal ended it.
 func inProcess(ctx context.Context, o *options, stdout, stderr *os.File) error {

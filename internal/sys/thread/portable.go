@@ -38,6 +38,12 @@ func Yield() { runtime.Gosched() }
 // SetPunctual returns an error: threads have no such priority.
 func SetPunctual() (before bool, err error) { return false, sys.OnlyLinux("punctual threads") }
 
+// TimerSlack returns an error: no thread has one.
+func TimerSlack() (time.Duration, error) { return 0, sys.OnlyLinux("timer slack") }
+
+// SetTimerSlack returns an error.
+func SetTimerSlack(time.Duration) error { return sys.OnlyLinux("timer slack") }
+
 // Sleep stops the calling goroutine for d.
 func Sleep(d time.Duration) error {
 	time.Sleep(d) // sleep: it is what the caller asks for

@@ -11,9 +11,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sleepSlack is by how many nanoseconds the system may let a sleeping thread sleep
-// longer to wake several at once; it is 50 us unless a thread says otherwise.
-const sleepSlack = 1000
+const (
+	sleepSlack    = time.Microsecond
+	punctualSlack = time.Nanosecond // none
+)
+
+// TimerSlack returns by how much the system may let the calling thread sleep longer, to wake several at once: 50 us
+// unless somebody has said otherwise. The caller holds the thread with runtime.LockOSThread.
+func TimerSlack() (time.Duration, error) {
+	ns, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+	if err != nil {
+		return 0, fmt.Errorf("prctl timer slack: %w", err)
+	}
+	return time.Duration(ns), nil
+}
+
+// SetTimerSlack sets what TimerSlack returns, which is above 0. A process that the thread starts inherits it, with all
+// the threads it will ever have.
+func SetTimerSlack(slack time.Duration) error {
+	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0); err != nil {
+		return fmt.Errorf("prctl timer slack: %w", err)
+	}
+	return nil
+}
 
 // Sleep stops the calling thread for d, exactly to some microseconds. time.Sleep of an
 // idle process is exact to a millisecond. It holds a thread meanwhile, so it is for
@@ -24,8 +44,8 @@ func Sleep(d time.Duration) error {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, sleepSlack, 0, 0, 0); err != nil {
-		return fmt.Errorf("prctl timer slack: %w", err)
+	if err := SetTimerSlack(sleepSlack); err != nil {
+		return err
 	}
 	left := unix.NsecToTimespec(int64(d))
 	for {
@@ -81,9 +101,8 @@ const punctualPriority = 1
 // microseconds and then sleep. The caller holds the thread with runtime.LockOSThread
 // and never gives it back.
 func SetPunctual() (before bool, err error) {
-	const nanosecond = 1
-	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, nanosecond, 0, 0, 0); err != nil {
-		return false, fmt.Errorf("prctl timer slack: %w", err)
+	if err := SetTimerSlack(punctualSlack); err != nil {
+		return false, err
 	}
 	// Threads that it starts must not inherit the priority.
 	err = unix.SchedSetAttr(0, &unix.SchedAttr{

@@ -18,9 +18,10 @@ import (
 
 // Patience with launchers.
 const (
-	startPatience = 30 * time.Second // until the first point begins
-	endPatience   = 2 * time.Second  // after the last one: MPICH may hang when it finalizes
-	killPatience  = 5 * time.Second  // for ranks to be gone that were told to end
+	startPatience = 30 * time.Second       // until the first point begins, and
+	rankPatience  = 250 * time.Millisecond // for each rank: 256 of Open MPI on 2 cores take half a minute to start
+	endPatience   = 2 * time.Second        // after the last one: MPICH may hang when it finalizes
+	killPatience  = 5 * time.Second        // for ranks to be gone that were told to end
 )
 
 // Run measures the points of a job, and returns when its processes are gone. It
@@ -142,7 +143,8 @@ var errEnded = errors.New("the program has ended")
 // follow reads what the program prints until there is nothing more to expect from
 // it: it is done, has ended, or a point is over its limit.
 func (a *attempt) follow(ctx context.Context, lines <-chan string) error {
-	patience := time.NewTimer(max(startPatience, a.job.Limit))
+	first := max(startPatience+time.Duration(a.job.Ranks)*rankPatience, a.job.Limit)
+	patience := time.NewTimer(first)
 	defer patience.Stop()
 	for {
 		select {
@@ -163,7 +165,7 @@ func (a *attempt) follow(ctx context.Context, lines <-chan string) error {
 			case a.done:
 				return nil
 			case a.current < 0 && a.ended == 0:
-				return fmt.Errorf("no point began within %v; is the machine busy, or the launcher waiting for a network?", max(startPatience, a.job.Limit))
+				return fmt.Errorf("no point began within %v; is the machine busy, or the launcher waiting for a network?", first)
 			}
 			a.result(PointResult{Point: a.first + a.ended, OverLimit: true})
 			a.ended++

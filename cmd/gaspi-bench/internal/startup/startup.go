@@ -15,7 +15,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// An Arrival is when a rank has joined its job, and when it has left the first barrier, in time since the job was begun.
+// An Arrival is when the last rank has joined the job, and when the last one has left the first barrier, in time since
+// the job was begun.
 type Arrival struct {
 	joined, met time.Duration
 }
@@ -42,7 +43,8 @@ func Began() string { return peer.Began(time.Now()) }
 // Starts reports whether this process is to start the job that it measures: it is no rank of one that was.
 func Starts() bool { return os.Getenv(peer.EnvBegan) == "" }
 
-// Join is the first that a rank does which has returned from gaspi.Init.
+// Join is the first that a rank does which has returned from gaspi.Init. Until all have left the barrier it does nothing
+// more, as ranks of peers: cores that ranks share are left to those that have not.
 func (t *Arrival) Join(ctx context.Context, p *gaspi.Proc) error {
 	joined := time.Now()
 	ns, err := strconv.ParseInt(os.Getenv(peer.EnvBegan), 10, 64)
@@ -53,22 +55,22 @@ func (t *Arrival) Join(ctx context.Context, p *gaspi.Proc) error {
 		return err
 	}
 	began := time.Unix(0, ns)
-	*t = Arrival{joined: joined.Sub(began), met: time.Since(began)}
+	last := []int64{int64(joined.Sub(began)), int64(time.Since(began))}
+	if err := gaspi.AllReduce(ctx, p.World(), last, last, gaspi.Max); err != nil {
+		return err
+	}
+	*t = Arrival{joined: time.Duration(last[0]), met: time.Duration(last[1])}
 	return nil
 }
 
 // rows returns the rows of the job on rank 0.
 func (t *Arrival) rows(ctx context.Context, b *measure.Bench) ([]report.Row, error) {
-	last := []int64{int64(t.joined), int64(t.met)}
-	if err := gaspi.AllReduce(ctx, b.P.World(), last, last, gaspi.Max); err != nil {
-		return nil, err
-	}
 	var rows []report.Row
 	for _, part := range []struct {
 		name string
-		took int64
-	}{{peer.Init, last[0]}, {peer.FirstBarrier, last[1] - last[0]}, {peer.Started, last[1]}} {
-		row, err := b.RowOfCalls(ctx, report.Subject{Op: part.name}, []time.Duration{time.Duration(part.took)}, 0)
+		took time.Duration
+	}{{peer.Init, t.joined}, {peer.FirstBarrier, t.met - t.joined}, {peer.Started, t.met}} {
+		row, err := b.RowOfCalls(ctx, report.Subject{Op: part.name}, []time.Duration{part.took}, 0)
 		if err != nil {
 			return nil, err
 		}
