@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -269,20 +268,10 @@ func (t *Team) findNodes(ctx context.Context) error {
 	if !t.chooser.OneNode && t.proc.LocalSize() == t.proc.Size() && len(t.ranks) <= mostOnOneHost {
 		t.chooser.Hosts = make([]int, len(t.ranks))
 	}
-	if t.cfg.Machine == nil && os.Getenv(envMachine) == "" {
+	if !t.measured() {
 		crowd(&t.chooser.Machine, mostAlike(t.nodes))
 	}
 	return nil
-}
-
-// mostAlike is how many nodes have the number that most have.
-func mostAlike(nodes []int) (most int) {
-	count := make(map[int]int)
-	for _, n := range nodes {
-		count[n]++
-		most = max(most, count[n])
-	}
-	return most
 }
 
 // mostOnOneHost is how many ranks of one host that meet in sockets are priced as

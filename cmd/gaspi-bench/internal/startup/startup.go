@@ -27,9 +27,9 @@ func (t *Arrival) Benchmark() measure.Benchmark {
 		Name: peer.Startup, MinRanks: 2,
 		About: `how a job starts, from the moment in which this program begins to start
 it: "init" until all ranks have returned from gaspi.Init, "first-barrier" from then
-until all have left a barrier, for which most connections are made, and "started" both.
-Each run starts one job, and has one time of each; with --peer, each round does, and peers
-start theirs by their launchers, and make connections in MPI_Init.
+until all have left a barrier, and "started" both.
+Connections for barriers are made in Init, as in MPI_Init. Each run starts one job, and has one
+time of each; with --peer, each round does, and peers start theirs by their launchers.
 Limit: none; with --peer, a library of MPI.`,
 		Prepare: func(_ context.Context, b *measure.Bench, _ uint64) ([]measure.Workload, error) {
 			return []measure.Workload{{Run: func(ctx context.Context) ([]report.Row, error) { return t.rows(ctx, b) }}}, nil
