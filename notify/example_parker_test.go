@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -13,7 +14,7 @@ import (
 type eventLoop struct{ events []func() }
 
 // Park carries out the next event.
-func (l *eventLoop) Park(*atomic.Uint32, uint32) {
+func (l *eventLoop) Park(*atomic.Uint32, uint32, time.Duration) {
 	next := l.events[0]
 	l.events = l.events[1:]
 	next()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -138,7 +139,7 @@ func ExampleFutex() {
 		futex.Wake(&word)
 	}()
 	for word.Load() == 0 { // Park may return early
-		futex.Park(&word, 0)
+		futex.Park(&word, 0, time.Minute)
 	}
 	fmt.Println(word.Load())
 	// Output:
@@ -157,7 +158,7 @@ func ExampleGoroutines() {
 	}()
 	for i := range words {
 		for words[i].Load() == 0 { // Park may return early
-			parker.Park(&words[i], 0)
+			parker.Park(&words[i], 0, time.Minute)
 		}
 		fmt.Println(words[i].Load())
 	}

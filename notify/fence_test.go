@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 )
@@ -57,7 +58,7 @@ type postingParker struct {
 	array *Array
 }
 
-func (p *postingParker) Park(*atomic.Uint32, uint32) { p.array.words[0].Store(1) }
+func (p *postingParker) Park(*atomic.Uint32, uint32, time.Duration) { p.array.words[0].Store(1) }
 
 // Goal: sleeps fence if a poster of any process has asked for it, and only then.
 func TestSleepsFenceWhenAsked(t *testing.T) {

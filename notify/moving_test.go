@@ -15,9 +15,9 @@ type countingParker struct {
 	parked atomic.Int32
 }
 
-func (p *countingParker) Park(word *atomic.Uint32, val uint32) {
+func (p *countingParker) Park(word *atomic.Uint32, val uint32, limit time.Duration) {
 	p.parked.Add(1)
-	p.Goroutines.Park(word, val)
+	p.Goroutines.Park(word, val, limit)
 }
 
 // Each poll takes 100 us by the clock of the bubble, and every so many of them make progress. Goal: a

@@ -27,17 +27,26 @@ func GoroutineWait(spin, yield time.Duration) *WaitPolicy {
 	return &WaitPolicy{Spin: spin, Yield: yield, YieldOnce: runtime.Gosched, Sleep: &Goroutines{}}
 }
 
-// lookAgain bounds one sleep on a futex: a value that appeared without a
-// wake-up (a poster killed between its store and its wake-up) is noticed after
-// at most this long. Ten looks a second cost under 0.1 % of a core.
-const lookAgain = 100 * time.Millisecond
+// A sleep that may miss a value lasts at most as long as its wait has lasted so far, within these
+// bounds: a value that appeared without a wake-up (a poster killed between its store and its wake-up)
+// is noticed so late. Each end of a sleep costs more than its look: the Go runtime's sysmon thread
+// naps some sixty times behind it. With ten looks a second it kept the cores of 256 ranks on 2 cores busy.
+const (
+	lookAgain  = 100 * time.Millisecond
+	lookSeldom = 5 * time.Second
+)
+
+// nextLook is how long the next sleep of a wait may last that has lasted for took.
+func nextLook(took time.Duration) time.Duration { return min(max(took, lookAgain), lookSeldom) }
 
 // Futex is the parker for words in memory shared between processes. A parked
 // goroutine holds an operating system thread.
 type Futex struct{}
 
-// Park sleeps while word is val, at most for lookAgain.
-func (Futex) Park(word *atomic.Uint32, val uint32) { thread.FutexWait(word, val, lookAgain) }
+// Park sleeps while word is val, at most for limit.
+func (Futex) Park(word *atomic.Uint32, val uint32, limit time.Duration) {
+	thread.FutexWait(word, val, limit)
+}
 
 // Wake wakes all sleepers of all processes.
 func (Futex) Wake(word *atomic.Uint32) { thread.FutexWake(word) }
@@ -52,8 +61,9 @@ type Goroutines struct {
 	turns uint64    // guarded by mu; how often Wake was called
 }
 
-// Park sleeps until the next Wake unless word has changed already.
-func (g *Goroutines) Park(word *atomic.Uint32, val uint32) {
+// Park sleeps until the next Wake unless word has changed already. It needs no limit: goroutines of one
+// process cannot be killed between a store and a wake-up.
+func (g *Goroutines) Park(word *atomic.Uint32, val uint32, _ time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if word.Load() != val {

@@ -11,9 +11,10 @@ import (
 )
 
 // A Parker puts goroutines to sleep on a word and wakes them. Park returns when
-// Wake was called for the word since it held val, or early for any reason.
+// Wake was called for the word since it held val, or early for any reason. Where a value may
+// appear without a Wake, it returns after limit.
 type Parker interface {
-	Park(word *atomic.Uint32, val uint32)
+	Park(word *atomic.Uint32, val uint32, limit time.Duration)
 	Wake(word *atomic.Uint32)
 }
 
@@ -346,7 +347,7 @@ func (b *Array) poll() {
 func sleep[S predicate](ctx context.Context, b *Array, s S, stop func() error, start time.Duration) (ID, error) {
 	lasts := lasting{told: b.wait.Lasting == nil}
 	defer lasts.end()
-	for {
+	for took := time.Duration(0); ; {
 		word := b.wake.Or(1) | 1
 		if b.wait.FenceAll != nil && b.fences.Load() == fencesAsked {
 			b.wait.FenceAll()
@@ -357,12 +358,12 @@ func sleep[S predicate](ctx context.Context, b *Array, s S, stop func() error, s
 		if err := b.ended(ctx, stop); err != nil {
 			return last(b, s, err)
 		}
-		b.wait.Sleep.Park(b.wake, word)
+		b.wait.Sleep.Park(b.wake, word, nextLook(took))
 		b.poll()
 		if id, ok := s.holds(b); ok {
 			return id, nil
 		}
-		if took := now() - start; !lasts.told && took >= LastsAfter {
+		if took = now() - start; !lasts.told && took >= LastsAfter {
 			want, _ := any(s).(Condition)
 			lasts.told, lasts.ended = true, b.wait.Lasting(b, want, time.Now().Add(-took))
 		}

@@ -19,7 +19,9 @@ import (
 // wake-up: with it, one is a test that hangs.
 type patientFutex struct{ Futex }
 
-func (patientFutex) Park(word *atomic.Uint32, val uint32) { thread.FutexWait(word, val, time.Hour) }
+func (patientFutex) Park(word *atomic.Uint32, val uint32, _ time.Duration) {
+	thread.FutexWait(word, val, time.Hour)
+}
 
 // eachWay runs test for both parkers, with waits that sleep at once and waits
 // that spin and yield a little, so that posts meet every phase of a wait.

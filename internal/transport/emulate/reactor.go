@@ -2,6 +2,7 @@ package emulate
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -20,10 +21,10 @@ type reactor struct {
 func (t *Transport) Parker(below notify.Parker) notify.Parker { return &reactor{below, t} }
 
 // Park implements notify.Parker.
-func (r *reactor) Park(word *atomic.Uint32, val uint32) {
+func (r *reactor) Park(word *atomic.Uint32, val uint32, limit time.Duration) {
 	own := r.t.own
 	own.delivered.Store(0) // what came before it slept says nothing
-	r.Parker.Park(word, val)
+	r.Parker.Park(word, val, limit)
 	due := int64(own.delivered.Swap(0))
 	if due == 0 {
 		return

@@ -106,9 +106,9 @@ type parker struct {
 }
 
 // Park implements notify.Parker.
-func (p parker) Park(word *atomic.Uint32, val uint32) {
+func (p parker) Park(word *atomic.Uint32, val uint32, limit time.Duration) {
 	p.p.parked.Add(1)
 	defer p.p.parked.Add(-1)
 	p.p.Wake()
-	p.Parker.Park(word, val)
+	p.Parker.Park(word, val, limit)
 }

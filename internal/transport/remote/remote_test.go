@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -355,8 +356,8 @@ func TestNapEnds(t *testing.T) {
 
 type fakeParker struct{ park func() }
 
-func (f fakeParker) Park(*atomic.Uint32, uint32) { f.park() }
-func (f fakeParker) Wake(*atomic.Uint32)         {}
+func (f fakeParker) Park(*atomic.Uint32, uint32, time.Duration) { f.park() }
+func (f fakeParker) Wake(*atomic.Uint32)                        {}
 
 func TestParkerWakesTheThread(t *testing.T) {
 	var p Progress
@@ -366,7 +367,7 @@ func TestParkerWakesTheThread(t *testing.T) {
 			t.Error("the thread was not woken before the caller sleeps")
 		}
 	}})
-	parker.Park(new(atomic.Uint32), 0)
+	parker.Park(new(atomic.Uint32), 0, time.Minute)
 	if p.Parked() != 0 {
 		t.Errorf("%d callers sleep", p.Parked())
 	}
