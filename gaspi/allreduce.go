@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
-	"github.com/gaspi-go/gaspi-go/gaspi/internal/layout"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
@@ -334,14 +333,14 @@ func (v *vectorOp) send(ctx context.Context, from, member, to int) error {
 	}
 	index := v.g.indexOf[member]
 	dst := transport.Addr{Segment: p.lay.ID, Offset: p.lay.GroupAt(index) + uint64(to)*p.lay.VectorSlot}
-	flag := transport.Flag{Segment: p.lay.ID, ID: p.lay.GroupSlot(index) + layout.Vector + notify.ID(to), Value: v.epoch}
+	flag := transport.Flag{Segment: p.lay.ID, ID: p.lay.GroupSlot(index) + p.lay.Group.Vector + notify.ID(to), Value: v.epoch}
 	return v.g.fault(ctx, v.g.ranks[member], link.PutNotify(p.internal, dst, src, flag))
 }
 
 // await waits until count slots from first have been written.
 func (v *vectorOp) await(ctx context.Context, first, count uint32, stop func() error) error {
 	p := v.g.p
-	id := p.lay.GroupSlot(v.g.index) + layout.Vector + notify.ID(first)
+	id := p.lay.GroupSlot(v.g.index) + p.lay.Group.Vector + notify.ID(first)
 	_, err := p.system.Notifications().Wait(ctx, notify.EveryUntil(id, count, notify.Reached, v.epoch), stop, &v.waits)
 	if v.waits.Load() > 0 {
 		v.account()
@@ -367,7 +366,7 @@ func (v *vectorOp) account() {
 
 func (v *vectorOp) written(slot int) bool {
 	p := v.g.p
-	id := p.lay.GroupSlot(v.g.index) + layout.Vector + notify.ID(slot)
+	id := p.lay.GroupSlot(v.g.index) + p.lay.Group.Vector + notify.ID(slot)
 	_, there, _ := p.system.Notifications().Try(notify.Until(id, notify.Reached, v.epoch))
 	return there
 }

@@ -19,11 +19,11 @@ import (
 // ctx ends first, calling Barrier again goes on with the same barrier and sends nothing twice;
 // the error names members that this one waits for, which may wait for others themselves.
 //
-// The members of one host signal up a tree with 16 children each, the first members of the hosts
-// each other in a dissemination barrier with radix 4, and then the tree downwards: each
-// member sends at most 17 signals and 3 for each factor 4 of the number of hosts. Few members
-// of one host signal each other at once: up to 4 that share memory, and up to 16 if each has
-// a core; through sockets 2, and 4. A barrier takes no memory beyond its notifications.
+// The members of one host signal up a tree with 16 children each, or 256 where ranks share memory and cores,
+// the first members of the hosts each other in a dissemination barrier with radix 4, and then the tree
+// downwards: each member sends at most a signal to its parent, one to each child, and 3 for each factor 4 of the
+// number of hosts. Few members of one host signal each other at once: up to 4 that share memory, and up to 16 if
+// each has a core; through sockets 2, and 4. A barrier takes no memory beyond its notifications.
 func (p *Proc) Barrier(ctx context.Context, g *Group) error {
 	if !g.usable() {
 		if err := g.ready("barrier"); err != nil {
@@ -82,14 +82,27 @@ func (b *barrier) plan() {
 	g := b.g
 	b.rounds = []barrierRound{}
 	for _, planned := range g.p.hosts.Barrier(g.ranks, g.me) {
-		round := barrierRound{first: b.slotAt(g.me) + notify.ID(planned.First)}
+		round := barrierRound{first: b.slotAt(g.me) + layout.Signals + notify.ID(planned.First)}
 		for _, to := range planned.To {
-			round.to = append(round.to, barrierSignal{rank: g.ranks[to.Member], id: b.slotAt(to.Member) + notify.ID(to.Slot)})
+			round.to = append(round.to, barrierSignal{rank: g.ranks[to.Member], id: b.slotAt(to.Member) + layout.Signals + notify.ID(to.Slot)})
 		}
 		for _, m := range planned.From {
 			round.from = append(round.from, g.ranks[m])
 		}
 		b.rounds = append(b.rounds, round)
+	}
+}
+
+// open opens the memory of those that this member signals, as far as it can be addressed, which takes longer than a
+// signal: the first member of a host then signals all others at once, and they go on at about the same time. An
+// error shows when the member is signaled.
+func (b *barrier) open() {
+	for _, round := range b.rounds {
+		for _, to := range round.to {
+			if way, err := b.g.p.route(to.rank); err == nil && way.direct != nil {
+				_, _ = way.direct.Window(b.g.p.lay.ID)
+			}
+		}
 	}
 }
 
@@ -134,6 +147,7 @@ func (b *barrier) run(ctx context.Context, op string) (notify.Value, error) {
 	}
 	if b.rounds == nil {
 		b.plan()
+		b.open()
 		b.g.contact()
 	}
 	for ; b.round < len(b.rounds); b.round++ {

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gaspi-go/gaspi-go/gaspi/internal/layout"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/turns"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -238,8 +237,8 @@ func (g *Group) overWithout(ranks func() []Rank) error {
 func (g *Group) open(me int, indexOf []int, tagOf []uint32) {
 	g.me, g.indexOf, g.tagOf = me, indexOf, tagOf
 	g.near = g.p.hosts.Tree(g.ranks, me)
-	g.barrier = newBarrier(g, layout.Barrier, &g.p.stats.barrierWait)
-	g.internal = newBarrier(g, layout.Internal, nil)
+	g.barrier = newBarrier(g, g.p.lay.Group.Barrier, &g.p.stats.barrierWait)
+	g.internal = newBarrier(g, g.p.lay.Group.Internal, nil)
 	g.ballot = newBallot(g)
 	g.turns = newTurns(g)
 	g.vector = newVectorOp(g)

@@ -195,6 +195,7 @@ func (p *Proc) meet(ctx context.Context, location string) error {
 		return fmt.Errorf("%w; Config must be the same on all ranks", err)
 	}
 	p.hosts = topology.ReadLocations(p.size, locations)
+	p.wire.Learn(locations)
 	return err
 }
 

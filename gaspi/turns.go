@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/gaspi-go/gaspi-go/gaspi/internal/layout"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/numbers"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/turns"
@@ -55,7 +54,7 @@ func newTurns(g *Group) *groupTurns {
 // turnLine carries keys down the tree of a group.
 type turnLine struct{ *Group }
 
-func (l turnLine) slot() notify.ID { return l.p.lay.GroupSlot(l.index) + layout.Turn }
+func (l turnLine) slot() notify.ID { return l.p.lay.GroupSlot(l.index) + l.p.lay.Group.Turn }
 
 // Arrived implements turns.Line.
 func (l turnLine) Arrived() bool { return l.p.system.Notifications().Load(l.slot()) != 0 }
@@ -69,7 +68,7 @@ func (l turnLine) Take() turns.CallKey {
 // Forward implements turns.Line.
 func (l turnLine) Forward(child int, key turns.CallKey) error {
 	m := l.near.Children[child]
-	return l.tell(m, l.p.lay.GroupSlot(l.indexOf[m])+layout.Turn, notify.Value(key))
+	return l.tell(m, l.p.lay.GroupSlot(l.indexOf[m])+l.p.lay.Group.Turn, notify.Value(key))
 }
 
 // enter blocks until it is the turn of the call with a key, or of the same call that
@@ -243,7 +242,7 @@ func newBallot(g *Group) *ballot {
 
 // id is the notification of a slot at a member whose index of the group is given.
 func (b *ballot) id(index, slot int) notify.ID {
-	return b.g.p.lay.GroupSlot(index) + layout.Ballot + notify.ID(slot)
+	return b.g.p.lay.GroupSlot(index) + b.g.p.lay.Group.Ballot + notify.ID(slot)
 }
 
 // run casts vote, which is not 0, and returns the least of all. When it ends early,

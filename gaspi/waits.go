@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gaspi-go/gaspi-go/gaspi/internal/layout"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/netstat"
 	"github.com/gaspi-go/gaspi-go/internal/status"
@@ -232,13 +231,13 @@ func (p *Proc) explainSystem(w *status.Wait, want notify.Condition) (renew func(
 	w.Group, w.Any = g.anywhere(), false
 	var from []Rank // one for each notification
 	switch slot := first - p.lay.GroupSlot(g.index); {
-	case slot < layout.Internal:
+	case slot < p.lay.Group.Internal:
 		w.Detail, from = fmt.Sprintf("of %v, number %d", g, g.barrier.epoch), g.barrier.awaits()
-	case slot < layout.Vector:
+	case slot < p.lay.Group.Vector:
 		w.Detail, from = fmt.Sprintf("of %v", g), g.internal.awaits()
-	case slot < layout.Ballot:
+	case slot < p.lay.Group.Ballot:
 		w.Detail, from = fmt.Sprintf("%v, of %v, number %d", g.vector.sig, g, g.vector.epoch), g.vector.awaits(g.vector.stage)
-	case slot < layout.Turn:
+	case slot < p.lay.Group.Turn:
 		w.Detail, from = fmt.Sprintf("of %v", g), g.ballot.awaits(g.ballot.stage)
 	default:
 		return nil

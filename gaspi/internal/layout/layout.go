@@ -30,6 +30,7 @@ type System struct {
 	Groups     int
 	VectorSlot uint64 // bytes of one vector with its header
 	PassiveMax uint64
+	Group      InGroup
 
 	ranks       int
 	groupBytes  uint64
@@ -37,24 +38,33 @@ type System struct {
 	laneBytes   uint64
 }
 
-// The notifications of a barrier: of the signals, and of a member that ends the barrier because
-// another one has left.
+// The notifications of a barrier: of a member that ends it because another one has left, and of the signals.
 const (
-	Left         = topology.BarrierSlots
-	barrierSlots = Left + 1
+	Left    = 0
+	Signals = Left + 1
 )
 
-// The notifications of a group, from its first one.
-const (
+// InGroup says where the notifications of a group are, from its first one.
+type InGroup struct {
 	// A group has two barriers, so that those inside collective calls such as
 	// CreateSegment cannot be mistaken for the program's own.
-	Barrier  = 0
-	Internal = barrierSlots
-	Vector   = 2 * barrierSlots            // from each child, then from the parent
-	Ballot   = Vector + topology.TreeSlots // likewise
-	Turn     = Ballot + topology.TreeSlots // from the parent; see turns
-	consent  = Turn + 1                    // two from each rank of the job, as numbers of members; see consent
-)
+	Barrier, Internal notify.ID
+
+	Vector  notify.ID // from each child, then from the parent
+	Ballot  notify.ID // likewise
+	Turn    notify.ID // from the parent; see turns
+	consent notify.ID // two from each rank of the job, as numbers of members; see consent
+}
+
+func inGroup(ranks int) (g InGroup) {
+	barrier := notify.ID(Signals + topology.BarrierSlots(ranks))
+	g.Internal = g.Barrier + barrier
+	g.Vector = g.Internal + barrier
+	g.Ballot = g.Vector + topology.TreeSlots
+	g.Turn = g.Ballot + topology.TreeSlots
+	g.consent = g.Turn + 1
+	return g
+}
 
 const (
 	// A group has room for the vectors of its children, for the result from its
@@ -76,6 +86,7 @@ func New(s Sizes) System {
 		Groups:      s.Groups,
 		VectorSlot:  vector,
 		PassiveMax:  s.PassiveMax,
+		Group:       inGroup(s.Ranks),
 		ranks:       s.Ranks,
 		groupBytes:  vectorSlots * vector,
 		commitBytes: uint64(commitRecord * s.Groups),
@@ -119,12 +130,12 @@ func (l System) PassiveLane(r base.Rank) uint64 {
 func (l System) GroupSlot(g int) notify.ID { return notify.ID(g * l.SlotsOfGroup()) }
 
 // SlotsOfGroup is how many notifications a group has.
-func (l System) SlotsOfGroup() int { return consent + 2*l.ranks }
+func (l System) SlotsOfGroup() int { return int(l.Group.consent) + 2*l.ranks }
 
 // ConsentSlot is the notification of group g that member m posts in the first or second
 // part of an agreement.
 func (l System) ConsentSlot(g, part, m int) notify.ID {
-	return l.GroupSlot(g) + consent + notify.ID(part*l.ranks+m)
+	return l.GroupSlot(g) + l.Group.consent + notify.ID(part*l.ranks+m)
 }
 
 // CommitSlot is the notification of a commit record from rank r.

@@ -58,7 +58,7 @@ func TestNoTwoThingsShareANotification(t *testing.T) {
 			if first := uint32(l.GroupSlot(g)); first != next {
 				t.Fatalf("%+v: group %d begins at notification %d, want %d", s, g, first, next)
 			}
-			if at := uint32(l.ConsentSlot(g, 0, 0)); at != next+layout.Turn+1 {
+			if at := uint32(l.ConsentSlot(g, 0, 0)); at != next+uint32(l.Group.Turn)+1 {
 				t.Fatalf("%+v: agreements of group %d begin at notification %d", s, g, at)
 			}
 			next = uint32(l.ConsentSlot(g, 1, s.Ranks-1)) + 1

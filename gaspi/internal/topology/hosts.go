@@ -9,9 +9,10 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 )
 
-// The location of a rank, as it tells it to all others, is the name of its host, HostEnd, and its marks.
+// The location of a rank, as it tells it to all others, is the name of its host and its marks, and may be
+// what others need to reach it besides, with FieldEnd between them.
 const (
-	HostEnd    = "\t"
+	FieldEnd   = "\t"
 	MarkMemory = "m" // the rank shares memory with those of its host
 	MarkCores  = "c" // it has a core
 )
@@ -37,7 +38,8 @@ func ReadLocations(size int, locations []string) Hosts {
 	h := Hosts{of: make([]int32, size), memory: true, cores: true}
 	number := make(map[string]int32)
 	for r, location := range locations {
-		name, marks, _ := strings.Cut(location, HostEnd)
+		name, rest, _ := strings.Cut(location, FieldEnd)
+		marks, _, _ := strings.Cut(rest, FieldEnd)
 		if _, known := number[name]; !known {
 			number[name] = int32(len(number))
 		}
@@ -57,6 +59,14 @@ func (h *Hosts) On(r base.Rank) int32 {
 		return 0
 	}
 	return h.of[r]
+}
+
+// barrierFanout returns how many children a member has in barriers on its host.
+func (h *Hosts) barrierFanout() int {
+	if h.memory && !h.cores {
+		return crowdFanout
+	}
+	return fanout
 }
 
 // meetAtOnce reports whether n members of one host signal each other and use no tree: that

@@ -2,17 +2,18 @@ package topology
 
 import "github.com/gaspi-go/gaspi-go/gaspi/base"
 
-// Slots of a member in a barrier: of the children on the host or, where all members signal each
-// other, of these; of the parent; and of the rounds of the leaders.
+// Slots of a member in a barrier: of the parent; of the rounds of the leaders; and of the children on
+// the host or, where all members signal each other, of these.
 const (
-	slotRelease = fanout
-	slotLeaders = slotRelease + 1
+	slotRelease  = 0
+	slotLeaders  = slotRelease + 1
+	slotChildren = slotLeaders + leaderRounds*(leaderRadix-1)
 	// leaderRounds is enough for leaderRadix^8 = 65,536 hosts.
 	leaderRounds = 8
-
-	// BarrierSlots is how many slots a barrier has.
-	BarrierSlots = slotLeaders + leaderRounds*(leaderRadix-1)
 )
+
+// BarrierSlots returns how many slots a barrier of at most so many ranks has.
+func BarrierSlots(ranks int) int { return slotChildren + min(max(0, ranks-1), crowdFanout) }
 
 // A Round of a barrier says whom to signal, and whose signals to wait for then. The j-th signal of
 // From comes into the j-th slot from First on.
@@ -27,7 +28,8 @@ type Signal struct{ Member, Slot int }
 
 // Barrier returns the rounds of member me in a barrier of the group with these ranks. The members of
 // one host signal up a tree, the leaders of the hosts each other in a dissemination barrier, and then
-// the tree downwards. Few members of one host signal each other at once.
+// the tree downwards. Few members of one host signal each other at once. Where they share memory and cores
+// up to 256 are children of one: a signal costs little there, and each level a turn of the scheduler.
 func (h *Hosts) Barrier(ranks []base.Rank, me int) []Round {
 	p := h.placement(ranks, me)
 	return p.barrier()
@@ -35,16 +37,15 @@ func (h *Hosts) Barrier(ranks []base.Rank, me int) []Round {
 
 func (p *placement) barrier() []Round {
 	if p.atOnce {
-		return disseminate(p.local, p.at, fanout, 0)
+		return disseminate(p.local, p.at, fanout, slotChildren)
 	}
 	var rounds []Round
-	children := childrenIn(p.local, p.at, fanout)
+	above, children := p.meet()
 	if len(children) > 0 {
-		rounds = append(rounds, Round{From: children})
+		rounds = append(rounds, Round{First: slotChildren, From: children})
 	}
 	if p.at > 0 {
-		above := p.local[(p.at-1)/fanout]
-		up := Signal{above, (p.at - 1) % fanout}
+		up := Signal{above, slotChildren + (p.at-1)%p.fanout}
 		rounds = append(rounds, Round{First: slotRelease, To: []Signal{up}, From: []int{above}})
 	} else {
 		rounds = append(rounds, disseminate(p.leaders, p.host, leaderRadix, slotLeaders)...)
@@ -57,6 +58,15 @@ func (p *placement) barrier() []Round {
 		rounds = append(rounds, down)
 	}
 	return rounds
+}
+
+// meet returns the parent, -1 for the leader, and the children of the member in barriers on its host.
+func (p *placement) meet() (parent int, children []int) {
+	parent = -1
+	if p.at > 0 {
+		parent = p.local[(p.at-1)/p.fanout]
+	}
+	return parent, childrenIn(p.local, p.at, p.fanout)
 }
 
 // disseminate returns a dissemination barrier of members, of which this one is the at-th, with

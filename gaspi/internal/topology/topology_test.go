@@ -37,7 +37,7 @@ func placesOf(n int, random *rand.Rand) []place {
 	} {
 		locations := make([]string, n)
 		for r := range locations {
-			locations[r] = fmt.Sprint("host", at.host(r), HostEnd, MarkMemory)
+			locations[r] = fmt.Sprint("host", at.host(r), FieldEnd, MarkMemory)
 		}
 		places = append(places, place{name: at.name, hosts: ReadLocations(n, locations)})
 	}
@@ -133,14 +133,14 @@ func TestBarrierRounds(t *testing.T) {
 	for _, n := range sizes() {
 		for _, j := range placesOf(n, random) {
 			name := fmt.Sprintf("%d ranks, %s", n, j.name)
-			checkRounds(t, name, j.members(random, n%2 == 0))
+			checkRounds(t, name, j, j.members(random, n%2 == 0))
 		}
 	}
 }
 
-// mostSignals is how many signals a member sends at most where there are so many hosts.
-func mostSignals(hosts int) int {
-	most := fanout + 1
+// mostSignals is how many signals a member with so many children sends at most where there are so many hosts.
+func mostSignals(children, hosts int) int {
+	most := children + 1
 	for reach := 1; reach < hosts; reach *= leaderRadix {
 		most += leaderRadix - 1
 	}
@@ -172,7 +172,7 @@ func TestWaitersAreHearers(t *testing.T) {
 	}
 }
 
-func checkRounds(t *testing.T, name string, members []member) {
+func checkRounds(t *testing.T, name string, j place, members []member) {
 	t.Helper()
 	n := len(members)
 	hostsOf := map[int32]bool{}
@@ -195,7 +195,7 @@ func checkRounds(t *testing.T, name string, members []member) {
 			return
 		}
 		for _, to := range members[m].rounds[at[m]].To {
-			if other, twice := posted[to]; twice || to.Slot < 0 || to.Slot >= BarrierSlots || to.Member == m {
+			if other, twice := posted[to]; twice || to.Slot < 0 || to.Slot >= BarrierSlots(j.n) || to.Member == m {
 				t.Fatalf("%s: member %d posts %d at %d, which %d has posted", name, m, to.Slot, to.Member, other.by)
 			}
 			posted[to] = post{m, slices.Clone(knows[m])}
@@ -238,12 +238,37 @@ func checkRounds(t *testing.T, name string, members []member) {
 		if at[m] != len(members[m].rounds) || slices.Contains(knows[m], false) {
 			t.Fatalf("%s: member %d ends in round %d of %d and knows of %v", name, m, at[m], len(members[m].rounds), knows[m])
 		}
-		if most := mostSignals(len(hostsOf)); sent[m] > most {
+		if most := mostSignals(j.hosts.barrierFanout(), len(hostsOf)); sent[m] > most {
 			t.Errorf("%s: member %d sends %d signals, more than %d", name, m, sent[m], most)
 		}
 	}
 	if taken != len(posted) {
 		t.Errorf("%s: %d signals are sent and %d waited for", name, len(posted), taken)
+	}
+}
+
+// TestCrowdsMeetInOneLevel has ranks of one host that share memory and cores all signal the first one, as
+// far as it has slots, and it all of them: as many signals as any tree has, in the fewest turns.
+func TestCrowdsMeetInOneLevel(t *testing.T) {
+	for _, n := range []int{5, 16, 17, 18, 100, crowdFanout, crowdFanout + 1, crowdFanout + 2} {
+		hosts, ranks := Hosts{memory: true}, make([]base.Rank, n)
+		for r := range ranks {
+			ranks[r] = base.Rank(r)
+		}
+		signals, above := 0, 0
+		for m := range ranks {
+			for _, round := range hosts.Barrier(ranks, m) {
+				signals += len(round.To)
+				for _, to := range round.To {
+					if m > 0 && to.Member == 0 {
+						above++
+					}
+				}
+			}
+		}
+		if want := min(n-1, crowdFanout); signals != 2*(n-1) || above != want {
+			t.Errorf("%d ranks send %d signals, %d to the first one; want %d and %d", n, signals, above, 2*(n-1), want)
+		}
 	}
 }
 
@@ -284,6 +309,7 @@ func TestReadLocations(t *testing.T) {
 	}{
 		{2, []string{"a\tmc", "a\tmc"}, Hosts{memory: true, cores: true}},
 		{2, []string{"a\tm", "a\tmc"}, Hosts{memory: true}},
+		{2, []string{"a\tm\tc", "a\tmc\tat c"}, Hosts{memory: true}},
 		{3, []string{"a\tc", "b\tmc", "a\tc"}, Hosts{of: []int32{0, 1, 0}, cores: true}},
 		{3, nil, Hosts{of: []int32{0, 1, 2}}},
 	} {

@@ -9,6 +9,7 @@ package wireup
 import (
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
@@ -55,14 +56,19 @@ type Endpoint struct {
 	Location string
 
 	apart bool // peers are processes
+	d     *dialer
 }
+
+// Learn takes the locations that all ranks have told, nil if they are not known.
+func (e *Endpoint) Learn(locations []string) { e.d.told.Store(&locations) }
 
 // A dialer opens the transports of one rank.
 type dialer struct {
 	Wiring
 	info boot.Info
 	wait *notify.WaitPolicy
-	own  whereabouts // what is published
+	own  whereabouts              // what is published
+	told atomic.Pointer[[]string] // locations of all ranks, once they have met
 }
 
 // Open connects a rank whose peers, if there are any, are processes.
@@ -84,7 +90,7 @@ func (d *dialer) endpoint(apart bool, open func(*dialer) (transport.Transport, e
 	if err != nil {
 		return nil, err
 	}
-	return &Endpoint{Transport: t, Wait: d.wait, Location: d.location(), apart: apart}, nil
+	return &Endpoint{Transport: t, Wait: d.wait, Location: d.location(), apart: apart, d: d}, nil
 }
 
 // open opens the transport of a rank that has peers in other processes, and publishes where it is.

@@ -18,7 +18,7 @@ import (
 
 // shared is the way through memory.
 func (d *dialer) shared() (transport.Transport, error) {
-	wire, err := shm.Join(d.info.Rank, d.info.Size, d.Segments, d.lookup(func(at whereabouts) string { return at.Shared }))
+	wire, err := shm.Join(d.info.Rank, d.info.Size, d.Segments, d.findShared)
 	if err != nil {
 		return nil, err
 	}

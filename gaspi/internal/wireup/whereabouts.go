@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"net/netip"
 	"os"
+	"strings"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/topology"
@@ -96,12 +97,30 @@ func (d *dialer) location() string {
 	if d.Emulate != "" {
 		fmt.Fprint(h, " of rank ", d.info.Rank)
 	}
-	text := fmt.Sprintf("%x%s", h.Sum64(), topology.HostEnd)
+	text := fmt.Sprintf("%x%s", h.Sum64(), topology.FieldEnd)
 	if d.own.Shared != "" || d.own.TCP == "" && d.own.RDMA == "" {
 		text += topology.MarkMemory
 	}
 	if d.info.LocalSize <= LocalCores() {
 		text += topology.MarkCores
 	}
+	if d.own.Shared != "" && d.info.Size <= mostTold {
+		text += topology.FieldEnd + d.own.Shared
+	}
 	return text
+}
+
+// mostTold bounds the ranks of a job that tell all others where their memory files are found: what all tell together
+// must fit into one message.
+const mostTold = 1 << 14
+
+// findShared returns where the memory files of rank r are found, without a question if r has told it to all.
+func (d *dialer) findShared(ctx context.Context, r base.Rank) (string, error) {
+	if told := d.told.Load(); told != nil && int(r) < len(*told) {
+		if fields := strings.SplitN((*told)[r], topology.FieldEnd, 3); len(fields) == 3 {
+			return fields[2], nil
+		}
+	}
+	at, err := d.find(ctx, r)
+	return at.Shared, err
 }

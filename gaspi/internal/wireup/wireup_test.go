@@ -1,7 +1,9 @@
 package wireup
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -116,5 +118,67 @@ func TestLossMost(t *testing.T) {
 		if got := LossMost(); got != want {
 			t.Errorf("heartbeat %q: %v, want %v", text, got, want)
 		}
+	}
+}
+
+// askedSession counts the questions that a rank asks about others.
+type askedSession struct {
+	boot.Session
+	asked int
+}
+
+func (s *askedSession) Get(ctx context.Context, r base.Rank, name string) ([]byte, error) {
+	s.asked++
+	return s.Session.Get(ctx, r, name)
+}
+
+// TestSharedMemoryIsFoundWithoutQuestions has two ranks meet. Goal: before, and if what all told did not fit
+// into the message by which they met, one asks for where the other's memory files are found; else it does not.
+func TestSharedMemoryIsFoundWithoutQuestions(t *testing.T) {
+	sessions := boot.NewLocal(2)
+	var locations []string
+	dialers, asked := [2]*dialer{}, [2]*askedSession{}
+	for r := range dialers {
+		w := wiring(2, "shm")
+		asked[r] = &askedSession{Session: sessions.Session(base.Rank(r))}
+		w.Session = asked[r]
+		d := newDialer(w, true)
+		d.own.Shared = fmt.Sprintf(`{"pid":%d,"card":4}`, 1000+r)
+		if err := d.publish(); err != nil {
+			t.Fatal(err)
+		}
+		dialers[r], locations = d, append(locations, d.location())
+	}
+	for _, c := range []struct {
+		name  string
+		told  []string
+		asked int
+	}{
+		{"before they meet", nil, 1},
+		{"parts did not fit", nil, 1},
+		{"rank 1 says nothing", []string{locations[0], "host\tm"}, 1},
+		{"all say", locations, 0},
+	} {
+		asked[0].asked = 0
+		if c.name != "before they meet" {
+			(&Endpoint{d: dialers[0]}).Learn(c.told)
+		}
+		at, err := dialers[0].findShared(t.Context(), 1)
+		if err != nil || at != `{"pid":1001,"card":4}` || asked[0].asked != c.asked {
+			t.Errorf("%s: found at %q after %d questions (%v), want %d", c.name, at, asked[0].asked, err, c.asked)
+		}
+	}
+}
+
+// TestLocationFitsIntoAPart has the longest that a rank tells, and a job in which all tell too much.
+func TestLocationFitsIntoAPart(t *testing.T) {
+	d := &dialer{own: whereabouts{Host: strings.Repeat("h", 300), Shared: `{"pid":4194304,"card":1048576}`}}
+	d.info.Size, d.info.LocalSize = mostTold, 1
+	if at := d.location(); len(at) > boot.MaxPart || !strings.HasSuffix(at, d.own.Shared) {
+		t.Errorf("%q has %d bytes, want at most %d with what others need", at, len(at), boot.MaxPart)
+	}
+	d.info.Size++
+	if at := d.location(); strings.Contains(at, d.own.Shared) {
+		t.Errorf("a rank of %d tells %q", d.info.Size, at)
 	}
 }
