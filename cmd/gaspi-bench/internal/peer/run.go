@@ -19,7 +19,7 @@ import (
 // Patience with launchers.
 const (
 	startPatience = 30 * time.Second       // until the first point begins, and
-	rankPatience  = 250 * time.Millisecond // for each rank: 256 of Open MPI on 2 cores take half a minute to start
+	rankPatience  = 500 * time.Millisecond // for each rank: 256 of Open MPI on 2 cores take over a minute to start
 	endPatience   = 2 * time.Second        // after the last one: MPICH may hang when it finalizes
 	killPatience  = 5 * time.Second        // for ranks to be gone that were told to end
 )
