@@ -93,19 +93,6 @@ func (b *barrier) plan() {
 	}
 }
 
-// open opens the memory of those that this member signals, as far as it can be addressed, which takes longer than a
-// signal: the first member of a host then signals all others at once, and they go on at about the same time. An
-// error shows when the member is signaled.
-func (b *barrier) open() {
-	for _, round := range b.rounds {
-		for _, to := range round.to {
-			if way, err := b.g.p.route(to.rank); err == nil && way.direct != nil {
-				_, _ = way.direct.Window(b.g.p.lay.ID)
-			}
-		}
-	}
-}
-
 // contact makes connections with the successors on other hosts that nothing was sent to yet, which a
 // barrier alone may not need: a rank notices the silence of another one, or that the network between
 // the two is cut, by its connection. It does not block.
@@ -147,7 +134,6 @@ func (b *barrier) run(ctx context.Context, op string) (notify.Value, error) {
 	}
 	if b.rounds == nil {
 		b.plan()
-		b.open()
 		b.g.contact()
 	}
 	for ; b.round < len(b.rounds); b.round++ {

@@ -30,7 +30,7 @@ func GoroutineWait(spin, yield time.Duration) *WaitPolicy {
 // A sleep that may miss a value lasts at most as long as its wait has lasted so far, within these
 // bounds: a value that appeared without a wake-up (a poster killed between its store and its wake-up)
 // is noticed so late. Each end of a sleep costs more than its look: the Go runtime's sysmon thread
-// naps some sixty times behind it. With ten looks a second it kept the cores of 256 ranks on 2 cores busy.
+// naps some sixty times behind it. With ten looks a second it had a third of the cores of 256 ranks on 2 cores.
 const (
 	lookAgain  = 100 * time.Millisecond
 	lookSeldom = 5 * time.Second

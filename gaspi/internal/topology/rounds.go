@@ -40,12 +40,12 @@ func (p *placement) barrier() []Round {
 		return disseminate(p.local, p.at, fanout, slotChildren)
 	}
 	var rounds []Round
-	above, children := p.meet()
+	above, place, children := p.neighbours(p.fanout)
 	if len(children) > 0 {
 		rounds = append(rounds, Round{First: slotChildren, From: children})
 	}
 	if p.at > 0 {
-		up := Signal{above, slotChildren + (p.at-1)%p.fanout}
+		up := Signal{above, slotChildren + place}
 		rounds = append(rounds, Round{First: slotRelease, To: []Signal{up}, From: []int{above}})
 	} else {
 		rounds = append(rounds, disseminate(p.leaders, p.host, leaderRadix, slotLeaders)...)
@@ -58,15 +58,6 @@ func (p *placement) barrier() []Round {
 		rounds = append(rounds, down)
 	}
 	return rounds
-}
-
-// meet returns the parent, -1 for the leader, and the children of the member in barriers on its host.
-func (p *placement) meet() (parent int, children []int) {
-	parent = -1
-	if p.at > 0 {
-		parent = p.local[(p.at-1)/p.fanout]
-	}
-	return parent, childrenIn(p.local, p.at, p.fanout)
 }
 
 // disseminate returns a dissemination barrier of members, of which this one is the at-th, with

@@ -12,7 +12,7 @@ const (
 	// for each level with a turn of the scheduler, so few levels win.
 	fanout = 16
 	// crowdFanout is how many children a rank has in a barrier on a host whose ranks share memory and cores. With one
-	// level a barrier of 32 ranks on 2 cores took 0.5 to 0.6 times as long as with two, and of 128 0.5 to 0.75.
+	// level a barrier of 32 ranks on 2 cores took about half as long as with two, and of 128 0.4 to 0.75 times.
 	crowdFanout = 256
 	// hostFanout is how many children a leader has on other hosts, where each costs it a
 	// message that only this one core sends or takes.
@@ -87,10 +87,9 @@ func (h *Hosts) Tree(ranks []base.Rank, me int) Tree {
 }
 
 func (p *placement) tree() Tree {
-	t := Tree{Parent: -1, Children: childrenIn(p.local, p.at, fanout)}
-	if p.at > 0 {
-		t.Parent, t.Slot = p.local[(p.at-1)/fanout], (p.at-1)%fanout
-	} else {
+	var t Tree
+	t.Parent, t.Slot, t.Children = p.neighbours(fanout)
+	if p.at == 0 {
 		t.Children = append(t.Children, childrenIn(p.leaders, p.host, hostFanout)...)
 	}
 	if p.at == 0 && p.host > 0 {
@@ -115,7 +114,7 @@ func (p *placement) hearers(partners []int) []int {
 	for _, count := range p.count {
 		n += count
 	}
-	parent, hearers := p.meet()
+	parent, _, hearers := p.neighbours(p.fanout)
 	if parent >= 0 {
 		hearers = append(hearers, parent)
 	}
@@ -127,6 +126,16 @@ func (p *placement) hearers(partners []int) []int {
 	}
 	slices.Sort(hearers)
 	return slices.Compact(hearers)
+}
+
+// neighbours returns those of the member in a tree of its host in which each has as many children as fit below most: its
+// parent, -1 for the leader, its place among the children of that, and its own.
+func (p *placement) neighbours(most int) (parent, place int, children []int) {
+	children = childrenIn(p.local, p.at, most)
+	if p.at == 0 {
+		return -1, 0, children
+	}
+	return p.local[(p.at-1)/most], (p.at - 1) % most, children
 }
 
 // childrenIn returns the children of the at-th of members in a tree of these, in which each has
