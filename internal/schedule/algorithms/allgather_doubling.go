@@ -43,7 +43,7 @@ func allGatherDoublingFormula(s *price.Topology, c *schedule.Call) price.Profile
 	n := float64(c.Count)
 	steps := float64(log2up(c.Size))
 	credit := price.Stage{Route: s.Ring(1), Peers: steps, From: 1, Turns: 1 / steps}
-	stages := append([]price.Stage{credit}, doublingStages(s, c.Size, n, false)...)
+	stages := append([]price.Stage{credit}, growingStages(s, c.Size, 2, n, false)...)
 	for i := range stages[1:] {
 		stages[1+i].Turns = pairTurns
 	}
@@ -51,11 +51,15 @@ func allGatherDoublingFormula(s *price.Topology, c *schedule.Call) price.Profile
 	return price.Profile{Stages: append(stages, around, ownCopy(c, n))}
 }
 
-// doublingStages are the steps in each of which a rank sends all that it has.
-func doublingStages(s *price.Topology, size int, n float64, apart bool) []price.Stage {
+// growingStages are the rounds in each of which a rank sends all that it has to radix-1 others.
+func growingStages(s *price.Topology, size, radix int, n float64, apart bool) []price.Stage {
 	var all []price.Stage
-	for have := 1; have < size; have *= 2 {
-		all = append(all, price.Stage{Route: s.Ring(have), Peers: 1, Elements: n * float64(min(have, size-have)), Apart: apart})
+	for have := 1; have < size; have *= radix {
+		digits := digitsOf(size, radix, have)
+		sent := float64(min(size, radix*have) - have)
+		all = append(all, price.Stage{
+			Route: digitRoute(s, have, digits), Peers: float64(digits - 1), Elements: n * sent / float64(digits-1), Apart: apart,
+		})
 	}
 	return all
 }

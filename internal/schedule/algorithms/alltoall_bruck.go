@@ -7,41 +7,64 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
+// bruckRadix is the classic. bruckRadices are of fewer rounds, for ranks that pay a turn of the scheduler for each.
+const bruckRadix = 2
+
+var bruckRadices = []int{4, 16}
+
 // allToAllBruck is Bruck's algorithm: a block that has d places to go takes the
-// steps of the binary digits of d, together with all others that take the same. For
-// tiny blocks, all of one length.
+// rounds of the digits of d, to the base of the radix, together with all others that take
+// the same. For tiny blocks, all of one length.
 //
-// Cost: log P steps, rounded up; at most nP/2 elements packed and sent by each rank
-// in each; nP/2 log P elements of scratch to send from and twice that to receive in.
-// Credits are not needed: everybody hears of everybody in every run, directly or not,
+// Cost: log P rounds to that base, rounded up, of at most Radix-1 messages of each rank; about P(1-1/Radix)
+// blocks packed and sent by each rank in each; as much scratch for each round to send from and
+// twice that to receive in. Credits are not needed: everybody hears of everybody in every run, directly or not,
 // and so writes into memory that was last used in a run that its owner has finished.
 func allToAllBruck(b *schedule.Builder, c *schedule.Call) {
-	me, p := b.Rank(), c.Size
+	me, p, radix := b.Rank(), c.Size, max(2, radixOr(c, bruckRadix))
 	_, n := c.Sent(0, 0)
 	at := make([]schedule.Region, p) // the block, now here, that is to go or has gone d places
 	for d := range at {
 		at[d] = b.In(me, mod(me+d, p)*n, n)
 	}
 	moved := make([]int, 0, p)
-	for step := 1; step < p; step *= 2 {
-		moved = moved[:0]
-		for d := step; d < p; d++ {
-			if d&step != 0 {
-				moved = append(moved, d)
+	for weight := 1; weight < p; weight *= radix {
+		digits := digitsOf(p, radix, weight)
+		data := b.Slots(digits - 1)
+		for digit := 1; digit < digits; digit++ {
+			moved = moved[:0]
+			for d := digit * weight; d < p; d++ {
+				if d/weight%radix == digit {
+					moved = append(moved, d)
+				}
 			}
+			all := len(moved) * n
+			pack, got := b.Scratch(all), b.Flip(all)
+			for i, d := range moved {
+				b.Copy(pack.At(me, i*n, n), at[d])
+				at[d] = got.At(me, i*n, n)
+			}
+			deliver(b, got.At(mod(me+digit*weight, p), 0, all), pack.At(me, 0, all), data+digit-1)
 		}
-		all := len(moved) * n
-		pack, got, data := b.Scratch(all), b.Flip(all), b.Slots(1)
-		for i, d := range moved {
-			b.Copy(pack.At(me, i*n, n), at[d])
-			at[d] = got.At(me, i*n, n)
+		for digit := 1; digit < digits; digit++ {
+			b.Await(data + digit - 1)
 		}
-		deliver(b, got.At(mod(me+step, p), 0, all), pack.At(me, 0, all), data)
-		b.Await(data)
 	}
 	for d := range at {
 		b.Copy(b.Out(me, mod(me-d, p)*n, n), at[d])
 	}
+}
+
+// digitsOf is how many values a digit of that weight has in the numbers from 0 to p-1 to base radix.
+func digitsOf(p, radix, weight int) int { return min(radix, (p+weight-1)/weight) }
+
+// digitRoute is the route of messages from each rank to those that are so many times weight places away: 1 time, and
+// so on, but fewer than digits times.
+func digitRoute(s *price.Topology, weight, digits int) price.Route {
+	if digits > 2 { // all are waited for
+		return s.Group(weight, digits, 0)
+	}
+	return s.Ring(weight)
 }
 
 // evenBlocks refuses blocks of different lengths.
@@ -54,13 +77,15 @@ func evenBlocks(c *schedule.Call) error {
 	return nil
 }
 
-// allToAllBruckFormula is the steps, each with the copies of what is sent, and the copies at the end.
+// allToAllBruckFormula is the rounds, each with the copies of what is sent, and the copies at the end.
 func allToAllBruckFormula(s *price.Topology, c *schedule.Call) price.Profile {
-	n, p := float64(c.Count), float64(c.Size)
+	n, p, radix := float64(c.Count), float64(c.Size), max(2, radixOr(c, bruckRadix))
 	var all price.Profile
-	for step := 1; step < c.Size; step *= 2 {
-		blocks := float64(c.Size/(2*step)*step + max(0, c.Size%(2*step)-step))
-		g := price.Stage{Route: s.Ring(step), Peers: 1, Elements: n * blocks, Apart: true}
+	for weight := 1; weight < c.Size; weight *= radix {
+		digits, period := digitsOf(c.Size, radix, weight), radix*weight
+		blocks := float64(c.Size - c.Size/period*weight - min(c.Size%period, weight)) // but those whose digit is 0
+		peers := float64(digits - 1)
+		g := price.Stage{Route: digitRoute(s, weight, digits), Peers: peers, Elements: n * blocks / peers, Apart: true}
 		g.Copy = price.Local{Times: blocks, Elements: n, Sources: 1, Scratch: 1}
 		all.Stages = append(all.Stages, g)
 		all.Scratch, all.Flip = all.Scratch+n*blocks, all.Flip+n*blocks

@@ -19,7 +19,7 @@ func barrierDissemination(b *schedule.Builder, c *schedule.Call) {
 	me, p, radix := b.Rank(), c.Size, max(2, radixOr(c, barrierRadix))
 	for known := 1; known < p; known *= radix {
 		slot := b.Slots(radix - 1)
-		steps := min(radix, (p+known-1)/known) // beyond them are ranks that are known
+		steps := digitsOf(p, radix, known) // beyond them are ranks that are known
 		for i := 1; i < steps; i++ {
 			b.Signal(mod(me+i*known, p), slot+i-1)
 		}
@@ -34,12 +34,8 @@ func barrierDisseminationFormula(s *price.Topology, c *schedule.Call) price.Prof
 	radix := max(2, radixOr(c, barrierRadix))
 	var p price.Profile
 	for known := 1; known < c.Size; known *= radix {
-		peers := min(radix, (c.Size+known-1)/known) - 1
-		route := s.Ring(known)
-		if peers > 1 { // all are waited for
-			route = s.Group(known, peers+1, 0)
-		}
-		p.Stages = append(p.Stages, price.Stage{Route: route, Peers: float64(peers), Turns: 1})
+		digits := digitsOf(c.Size, radix, known)
+		p.Stages = append(p.Stages, price.Stage{Route: digitRoute(s, known, digits), Peers: float64(digits - 1), Turns: 1})
 	}
 	if len(p.Stages) > 0 {
 		p.Stages[0].Turns = 1.5 // some come before their core is free again

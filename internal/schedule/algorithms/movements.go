@@ -27,14 +27,14 @@ func movements() []Algorithm {
 		{Op: schedule.AllGather, Name: "ring", Emit: allGatherRing, Formula: allGatherRingFormula, Exposes: true},
 		{Op: schedule.AllGather, Name: "linear", Emit: allGatherLinear, Formula: allGatherLinearFormula, Exposes: true},
 		{Op: schedule.AllGather, Name: "doubling", Emit: allGatherDoubling, Formula: allGatherDoublingFormula, Exposes: true},
-		{Op: schedule.AllGather, Name: "bruck", Emit: allGatherBruck, Formula: allGatherBruckFormula, Whole: true},
+		{Op: schedule.AllGather, Name: "bruck", Emit: allGatherBruck, Formula: allGatherBruckFormula, Whole: true, Radices: bruckRadices},
 		{Op: schedule.AllGather, Name: "direct", Emit: allGatherDirect, Formula: allGatherDirectFormula, Shares: true, Exposes: true, Pulls: true},
 		{Op: schedule.AllGather, Name: "spread", Emit: allGatherSpread, Formula: allGatherSpreadFormula, Shares: true, Exposes: true},
 		{Op: schedule.AllGather, Name: "flip", Emit: allGatherFlip, Formula: allGatherFlipFormula, Whole: true},
 
 		{Op: schedule.AllToAll, Name: "direct", Emit: allToAllDirect, Formula: allToAllDirectFormula, Fits: bothWays, Exposes: true, Burst: true},
 		{Op: schedule.AllToAll, Name: "pairwise", Emit: allToAllPairwise, Formula: allToAllPairwiseFormula, Fits: bothWays, Exposes: true},
-		{Op: schedule.AllToAll, Name: "bruck", Emit: allToAllBruck, Formula: allToAllBruckFormula, Fits: evenBlocks, Whole: true},
+		{Op: schedule.AllToAll, Name: "bruck", Emit: allToAllBruck, Formula: allToAllBruckFormula, Fits: evenBlocks, Whole: true, Radices: bruckRadices},
 		{Op: schedule.AllToAll, Name: "shared", Emit: allToAllShared, Formula: allToAllSharedFormula, Fits: bothWays, Shares: true, Exposes: true, Pulls: true},
 		{Op: schedule.AllToAll, Name: "flip", Emit: allToAllFlip, Formula: allToAllFlipFormula, Fits: bothWays, Whole: true},
 

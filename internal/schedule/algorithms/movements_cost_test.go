@@ -88,6 +88,35 @@ func TestCostOfPackedMovements(t *testing.T) {
 	}
 }
 
+// Goal: Bruck's algorithms take a round for each digit of the ranks' numbers to the base of the radix, and each
+// rank sends a block once for each of its digits that is not 0, or once in all in an allgather.
+func TestCostOfBruckByRadix(t *testing.T) {
+	for _, radix := range []int{1, 2, 3, 4, 16, 1 << 62} {
+		for _, p := range []int{1, 2, 3, 5, 16, 17, 64, 100} {
+			base, n := max(2, radix), 3
+			rounds, digits := 0, 0
+			for weight := 1; weight < p; weight *= base {
+				rounds++
+				for d := range p {
+					digits += min(1, d/weight%base)
+				}
+			}
+			for _, test := range []struct {
+				op   schedule.Operation
+				want movement
+			}{
+				{schedule.AllToAll, movement{rounds, rounds, n * digits, p * n * digits}},
+				{schedule.AllGather, movement{rounds, rounds, n * (p - 1), p * n * (p - 1)}},
+			} {
+				k := cost(t, schedule.Call{Op: test.op, Size: p, Count: n, Radix: radix}, "bruck")
+				if diff := cmp.Diff(test.want, movement{k.Steps, k.Rounds, k.Sent, k.Total}); diff != "" {
+					t.Errorf("%v of %d ranks, radix %d (-want +got):\n%s", test.op, p, radix, diff)
+				}
+			}
+		}
+	}
+}
+
 // TestAlltoallCreditsBoundSteps tests that credits cost a step for half a window and
 // not for every rank, and none if there are enough for all.
 func TestAlltoallCreditsBoundSteps(t *testing.T) {
